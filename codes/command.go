@@ -1,0 +1,234 @@
+package codes
+
+import (
+	"errors"
+	"log/slog"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Verb is what a command asks for. The zero Verb is none of them, so that a
+// Command nobody filled in approves nothing.
+type Verb int
+
+// The verbs.
+const (
+	Approve Verb = iota + 1
+	Deny
+	Pending
+	ResetTrust
+	Help
+)
+
+// String returns the word that is typed for the verb.
+func (v Verb) String() string {
+	for _, w := range words {
+		if w.verb == v {
+			return w.word
+		}
+	}
+	return "none"
+}
+
+// Command is one parsed message.
+type Command struct {
+	Verb    Verb
+	Tool    string // Approve: the tool as typed, in lower case, or "all"
+	Code    string // Approve, Deny: eight hex digits in lower case
+	Minutes int    // Approve: 0 when not given; not capped here
+	Turn    bool   // Approve: until the run ends
+	Reason  string // Deny: may be empty
+	Session string // ResetTrust: the ref of a session, as typed
+}
+
+// ErrNotCommand is the error for a text that does not start with one of our
+// words. Callers ignore such a message silently.
+var ErrNotCommand = errors.New("not a command")
+
+// SyntaxError is the error for a text that starts like a command and is none.
+// Hint says the right form; it never repeats what was typed.
+type SyntaxError struct {
+	Hint string
+}
+
+func (e *SyntaxError) Error() string { return e.Hint }
+
+const (
+	maxTool    = 128
+	maxReason  = 300
+	maxMinutes = 9 // digits, which fit into an int everywhere
+	minSession = 4
+	maxSession = 32
+	maxMessage = 4 << 10 // bytes; more than any command can have
+)
+
+// words is the grammar. The verb's parser gets everything behind the word.
+var words = []struct {
+	word  string
+	verb  Verb
+	form  string
+	parse func(rest string, c *Command) bool
+}{
+	{".approve", Approve, "Write: .approve <tool|all> <code> [minutes|turn]", parseApprove},
+	{".deny", Deny, "Write: .deny <code> [reason], in one line, with a reason of at most 300 characters", parseDeny},
+	{".pending", Pending, "Write: .pending, with nothing behind it", parseNothing},
+	{".reset-trust", ResetTrust, "Write: .reset-trust <session-ref>", parseResetTrust},
+	{".help", Help, "Write: .help, with nothing behind it", parseNothing},
+}
+
+// asciiSpace is what is trimmed around a message. Inside, only the space
+// separates.
+const asciiSpace = " \t\n\v\f\r"
+
+// Parse reads a whole message as one command. The word may be in either case,
+// because phones capitalise the start of a message.
+func Parse(text string) (Command, error) {
+	text = strings.Trim(text, asciiSpace)
+	for _, w := range words {
+		rest, ok := cutWord(text, w.word)
+		if !ok {
+			continue
+		}
+		c := Command{Verb: w.verb}
+		if !separated(rest) || len(rest) > maxMessage || !w.parse(rest, &c) {
+			return Command{}, &SyntaxError{Hint: w.form}
+		}
+		return c, nil
+	}
+	return Command{}, ErrNotCommand
+}
+
+// cutWord cuts the word off the text, unless the text goes on with a letter, a
+// digit, a hyphen or an underscore, which makes it another word.
+func cutWord(text, word string) (rest string, ok bool) {
+	if len(text) < len(word) || lowerASCII(text[:len(word)]) != word {
+		return "", false
+	}
+	rest = text[len(word):]
+	next, _ := utf8.DecodeRuneInString(rest)
+	if rest != "" && (next == '-' || next == '_' || unicode.IsLetter(next) || unicode.IsDigit(next)) {
+		return "", false
+	}
+	return rest, true
+}
+
+// separated reports whether a space, or nothing, follows the word.
+func separated(rest string) bool { return rest == "" || rest[0] == ' ' }
+
+func parseApprove(rest string, c *Command) bool {
+	t := tokens(rest)
+	if len(t) < 2 || len(t) > 3 || !isTool(t[0]) || !isCode(t[1]) {
+		return false
+	}
+	c.Tool, c.Code = lowerASCII(t[0]), lowerASCII(t[1])
+	return len(t) == 2 || parseScope(t[2], c)
+}
+
+func parseScope(t string, c *Command) bool {
+	if lowerASCII(t) == "turn" {
+		c.Turn = true
+		return true
+	}
+	if len(t) > maxMinutes || !all(t, isDigit) {
+		return false
+	}
+	n, err := strconv.Atoi(t)
+	c.Minutes = n
+	return err == nil && n >= 1
+}
+
+func parseDeny(rest string, c *Command) bool {
+	code, reason, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
+	c.Code, c.Reason = lowerASCII(code), strings.Trim(reason, " ")
+	return isCode(code) && isReason(c.Reason)
+}
+
+func parseResetTrust(rest string, c *Command) bool {
+	t := tokens(rest)
+	if len(t) != 1 || len(t[0]) < minSession || len(t[0]) > maxSession || !all(t[0], isAlphanumeric) {
+		return false
+	}
+	c.Session = t[0]
+	return true
+}
+
+func parseNothing(rest string, _ *Command) bool { return rest == "" }
+
+// tokens splits at spaces only: any other white space stays in a token and
+// makes it a wrong one.
+func tokens(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ' ' })
+}
+
+func isTool(t string) bool { return 1 <= len(t) && len(t) <= maxTool && all(t, isVisibleASCII) }
+
+func isCode(t string) bool { return len(t) == codeLen && all(t, isHex) }
+
+// isReason takes what people write, quotes of phones and emoji included, and
+// refuses what a reader would not see.
+func isReason(s string) bool {
+	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= maxReason && !strings.ContainsFunc(s, isHidden)
+}
+
+// isHidden spares the two joiners that emoji and some scripts need.
+func isHidden(r rune) bool {
+	const nonJoiner, joiner = '\u200c', '\u200d'
+	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) ||
+		unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner
+}
+
+func all(s string, ok func(byte) bool) bool {
+	for i := range len(s) {
+		if !ok(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigit(b byte) bool        { return '0' <= b && b <= '9' }
+func isHex(b byte) bool          { return isDigit(b) || 'a' <= b|0x20 && b|0x20 <= 'f' }
+func isAlphanumeric(b byte) bool { return isDigit(b) || 'a' <= b|0x20 && b|0x20 <= 'z' }
+func isVisibleASCII(b byte) bool { return '!' <= b && b <= '~' }
+
+// lowerASCII leaves all else alone, so that no other letter turns into one of
+// a command.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	return string(b)
+}
+
+// String returns a text that parses to the same command. It holds the code: it
+// is for an approver's eyes only.
+func (c Command) String() string {
+	switch c.Verb {
+	case Approve:
+		return c.Verb.String() + " " + c.Tool + " " + c.Code + c.scope()
+	case Deny:
+		return strings.TrimRight(c.Verb.String()+" "+c.Code+" "+c.Reason, " ")
+	case ResetTrust:
+		return c.Verb.String() + " " + c.Session
+	}
+	return c.Verb.String()
+}
+
+// LogValue implements [slog.LogValuer], so that logging a command does not log
+// its code.
+func (c Command) LogValue() slog.Value { return slog.StringValue(c.Verb.String()) }
+
+func (c Command) scope() string {
+	switch {
+	case c.Turn:
+		return " turn"
+	case c.Minutes > 0:
+		return " " + strconv.Itoa(c.Minutes)
+	}
+	return ""
+}

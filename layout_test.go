@@ -1,0 +1,315 @@
+// Package layout holds no code: its test is the specification of which package may import which.
+package layout
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	module   = "github.com/openclaw-verifier/verifier"
+	maxLines = 400
+)
+
+// layer is one line of the specification. Its packages may import, of our own packages, what mayImport
+// names: packages, or whole layers. They may not import each other unless mayImport says so.
+type layer struct {
+	name      string
+	packages  string
+	mayImport string
+}
+
+// layout is the specification, from the bottom up: arrows point down only. It binds what the program is
+// built from; the files of a test may import anything.
+var layout = []layer{
+	{name: "leaves", packages: "toolcall taint codes hmac redact audit"},
+	{name: "session", packages: "session", mayImport: "leaves"},
+	{name: "knowledge", packages: "policy intent provenance lineage", mayImport: "session leaves"},
+	{name: "approval", packages: "approval", mayImport: "policy session leaves"},
+	{name: "channels", packages: "channels", mayImport: "approval knowledge session leaves"},
+	{name: "verifier", packages: "verifier", mayImport: "approval knowledge session leaves"},
+	{name: "replay", packages: "replay", mayImport: "verifier approval knowledge session leaves"},
+	{name: "adapters", packages: "server web config store/redis store/sqlite channels/telegram channels/discord channels/slack channels/terminal", mayImport: "replay verifier channels approval knowledge session leaves"},
+	{name: "suites", packages: "store/storetest", mayImport: "verifier channels approval knowledge session leaves"}, // for tests: nothing below may import them
+	{name: "programs", packages: "cmd/verifier bench", mayImport: "adapters replay verifier channels approval knowledge session leaves"},
+	{name: "root", packages: "."}, // this test
+}
+
+// banned are names that say nothing: a shared noun lives with the package that produces it.
+const banned = "types type utils util common helpers helper misc"
+
+// impure are imports that would let the policy read the world or the network.
+const impure = "os os/exec io/ioutil net net/http database/sql"
+
+func TestLayout(t *testing.T) {
+	for _, broken := range check(load(t)) {
+		t.Error(broken)
+	}
+}
+
+func TestFilesStaySmall(t *testing.T) {
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return skipped(file, d.Name())
+		}
+		if path.Ext(file) != ".go" {
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if n := bytes.Count(text, []byte("\n")); n > maxLines && !generated(text) {
+			t.Errorf("%s has %d lines, more than %d: split it, one stage or one noun a file", file, n, maxLines)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLayoutRefuses proves that the check bites: each case is a package that must not pass.
+func TestLayoutRefuses(t *testing.T) {
+	cases := []struct {
+		breach string
+		pkg    pkg
+		want   string
+	}{
+		{"a leaf that imports a leaf", fake("taint", "toolcall"), "taint must not import toolcall"},
+		{"an arrow that points up", fake("session", "policy"), "session must not import policy"},
+		{"policies that know each other", fake("lineage", "provenance"), "lineage must not import provenance"},
+		{"a decision that knows how cards look", fake("verifier", "channels"), "verifier must not import channels"},
+		{"a core that imports an adapter", fake("verifier", "store/redis"), "verifier must not import store/redis"},
+		{"adapters that know each other", fake("server", "config"), "server must not import config"},
+		{"a channel that imports another", fake("channels/slack", "channels/telegram"), "channels/slack must not import channels/telegram"},
+		{"a program that ships a test suite", fake("cmd/verifier", "store/storetest"), "cmd/verifier must not import store/storetest"},
+		{"a package nobody placed", fake("store/etcd"), "say in layout_test.go where store/etcd belongs"},
+		{"an import nobody placed", fake("policy", "rules"), "say in layout_test.go where rules belongs"},
+		{"a name that says nothing", fake("policy/types"), "is no name for a package"},
+		{"a package without a comment", pkg{ImportPath: module + "/taint", Name: "taint", GoFiles: []string{"level.go"}}, "taint has no package comment"},
+		{"a leaf with two dependencies", outside("audit", "github.com/a/b/c", "github.com/a/b", "example.com/d"), "audit is a leaf"},
+		{"a policy that reads files", outside("policy", "os"), "policy must not import os"},
+	}
+	for _, c := range cases {
+		t.Run(c.breach, func(t *testing.T) {
+			found := check([]pkg{c.pkg})
+			if !slices.ContainsFunc(found, func(s string) bool { return strings.Contains(s, c.want) }) {
+				t.Errorf("got %q, want a message with %q", found, c.want)
+			}
+		})
+	}
+	good := []pkg{fake("channels/slack", "channels", "approval", "taint"), fake("cmd/verifier", "server", "replay"), outside("toolcall", "github.com/a/b", "github.com/a/b/c", "os")}
+	if found := check(good); len(found) > 0 {
+		t.Errorf("a good layout is refused: %q", found)
+	}
+}
+
+// pkg is the part of `go list -json` that the layout is about.
+type pkg struct {
+	Dir, ImportPath, Name, Doc       string
+	GoFiles, IgnoredGoFiles, Imports []string
+}
+
+// short is the path below the module's root: "store/redis", or "." for the root itself.
+func (p pkg) short() string { return short(p.ImportPath) }
+
+func short(importPath string) string {
+	if importPath == module {
+		return "."
+	}
+	return strings.TrimPrefix(importPath, module+"/")
+}
+
+func ours(importPath string) bool {
+	return importPath == module || strings.HasPrefix(importPath, module+"/")
+}
+
+// check returns one sentence for each breach of the layout: what is wrong and what to do.
+func check(pkgs []pkg) []string {
+	var found []string
+	report := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	for _, p := range pkgs {
+		checkName(p, report)
+		l, known := layerOf(p.short())
+		if !known {
+			report("say in layout_test.go where %s belongs: add it to a layer", p.short())
+			continue
+		}
+		if len(p.GoFiles) > 0 && p.Doc == "" {
+			report("%s has no package comment: say above the package clause of one file what it is for and what it refuses to do", p.short())
+		}
+		checkOurs(p, l, report)
+		checkOutside(p, l, report)
+	}
+	return found
+}
+
+func checkName(p pkg, report func(string, ...any)) {
+	for _, name := range []string{path.Base(p.ImportPath), p.Name} {
+		if slices.Contains(strings.Fields(banned), name) {
+			report("%q is no name for a package (%s): put each thing with the package that produces it", name, p.short())
+			return
+		}
+	}
+}
+
+func checkOurs(p pkg, l layer, report func(string, ...any)) {
+	allowed := expand(l.mayImport)
+	for _, i := range p.Imports {
+		if !ours(i) || slices.Contains(allowed, short(i)) {
+			continue
+		}
+		to, known := layerOf(short(i))
+		switch {
+		case !known:
+			report("say in layout_test.go where %s belongs: %s imports it", short(i), p.short())
+		case to.name == "suites":
+			report("%s must not import %s: a suite is for _test.go files", p.short(), short(i))
+		default:
+			report("%s must not import %s: it may import of ours only [%s]. Define the interface you need in %s and let %s implement it, or pass it in from cmd/verifier",
+				p.short(), short(i), l.mayImport, p.short(), short(i))
+		}
+	}
+}
+
+func checkOutside(p pkg, l layer, report func(string, ...any)) {
+	var deps []string
+	for _, i := range p.Imports {
+		if dep := dependency(i); dep != "" && !slices.Contains(deps, dep) {
+			deps = append(deps, dep)
+		}
+		if p.short() == "policy" && slices.Contains(strings.Fields(impure), i) {
+			report("policy must not import %s: it is pure, its caller reads the world and passes it in", i)
+		}
+	}
+	if l.name == "leaves" && len(deps) > 1 {
+		report("%s is a leaf and may have one outside dependency, not %d (%s): move what needs the other one up", p.short(), len(deps), strings.Join(deps, ", "))
+	}
+}
+
+// dependency names the repository an import comes from, "" for the standard library and for ourselves.
+func dependency(importPath string) string {
+	parts := strings.Split(importPath, "/")
+	if ours(importPath) || !strings.Contains(parts[0], ".") {
+		return ""
+	}
+	return path.Join(parts[:min(3, len(parts))]...)
+}
+
+func layerOf(name string) (layer, bool) {
+	for _, l := range layout {
+		if slices.Contains(strings.Fields(l.packages), name) {
+			return l, true
+		}
+	}
+	return layer{}, false
+}
+
+// expand turns names of layers and packages into names of packages.
+func expand(names string) []string {
+	var out []string
+	for _, name := range strings.Fields(names) {
+		i := slices.IndexFunc(layout, func(l layer) bool { return l.name == name })
+		if i < 0 {
+			out = append(out, name)
+			continue
+		}
+		out = append(out, strings.Fields(layout[i].packages)...)
+	}
+	return out
+}
+
+// load asks the go command, and adds the imports of files that this platform or these build tags leave out.
+func load(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=Dir,ImportPath,Name,Doc,GoFiles,IgnoredGoFiles,Imports", "./...")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return pkgs
+		} else if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		for _, file := range p.IgnoredGoFiles {
+			if !strings.HasSuffix(file, "_test.go") {
+				p.Imports = append(p.Imports, importsOf(t, filepath.Join(p.Dir, file))...)
+			}
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+func importsOf(t *testing.T, file string) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, spec := range parsed.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// skipped keeps the walk out of directories whose files are data or belong to others.
+func skipped(file, name string) error {
+	hidden := strings.HasPrefix(name, ".") && file != "."
+	if hidden || name == "testdata" || name == "node_modules" || name == "vendor" {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// generated reports the marker that generators put before the package clause.
+func generated(text []byte) bool {
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "package ") {
+		if strings.HasPrefix(lines.Text(), "// Code generated ") && strings.HasSuffix(lines.Text(), " DO NOT EDIT.") {
+			return true
+		}
+	}
+	return false
+}
+
+// fake is a documented package that imports some of ours.
+func fake(name string, imports ...string) pkg {
+	for i := range imports {
+		imports[i] = module + "/" + imports[i]
+	}
+	return outside(name, imports...)
+}
+
+// outside is a documented package with just these imports.
+func outside(name string, imports ...string) pkg {
+	return pkg{ImportPath: module + "/" + name, Name: path.Base(name), Doc: "Package doc.", GoFiles: []string{"a.go"}, Imports: imports}
+}

@@ -1,0 +1,152 @@
+// Package toolcall is the call an agent's runtime asks about: what it is
+// called, with which arguments, and what the caller says about where it came
+// from.
+//
+// Decode turns the raw bytes of a request into a [Call] and refuses every body
+// that two readers could understand differently: duplicate or case-varied
+// member names, invalid UTF-8, lone surrogates, trailing data, numbers that
+// are not finite, nesting that is not bounded. It judges nothing: who signed
+// the bytes, whether the timestamp is recent and what the call may do are
+// decided elsewhere. It never repeats a part of the body in an error.
+package toolcall
+
+import (
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Limits of a body. A body beyond any of them is [Malformed].
+const (
+	MaxBody         = 1 << 20 // bytes of the whole body
+	MaxDepth        = 100     // objects and arrays inside each other, the body itself being the first
+	MaxNumber       = 64      // characters of a number literal
+	MaxRequestID    = 128     // characters of requestId
+	MaxToolName     = 128     // bytes of tool.name as sent
+	MaxText         = 512     // bytes of any identifier in the context
+	MaxUserMessages = 4096    // entries of context.userMessages
+)
+
+// MaxWaitMs is the longest wait a caller can claim, one day. A longer claim
+// counts as this one, so that turning it into a [time.Duration] can't overflow.
+const MaxWaitMs = 24 * 60 * 60 * 1000
+
+// Call is one decoded tool call.
+type Call struct {
+	Client    string // who signed it; set by the server after authentication, never from the body
+	RequestID string
+	Timestamp time.Time
+	Tool      string         // canonical name, see [Canonical]
+	Sent      string         // the name as it was sent
+	Params    jsontext.Value // the raw JSON object; a private copy, so that the caller may reuse the body
+	Context   Context
+	Body      [32]byte // SHA-256 of the raw bytes
+}
+
+// Context is what the caller says about the call. Every member is optional,
+// and a member left out is the zero value: missing metadata is never trust.
+type Context struct {
+	AgentID         string        `json:"agentId,omitzero"`
+	SessionKey      string        `json:"sessionKey,omitzero"`
+	MessageProvider string        `json:"messageProvider,omitzero"`
+	SessionID       string        `json:"sessionId,omitzero"`
+	RunID           string        `json:"runId,omitzero"`
+	ToolCallID      string        `json:"toolCallId,omitzero"`
+	Iteration       *int          `json:"iteration,omitzero"` // nil when not given; 0 is a real iteration
+	ChannelID       string        `json:"channelId,omitzero"`
+	AccountID       string        `json:"accountId,omitzero"`
+	SenderID        string        `json:"senderId,omitzero"`
+	SenderIsOwner   bool          `json:"senderIsOwner,omitzero"`
+	GroupID         string        `json:"groupId,omitzero"`
+	SpawnedBy       string        `json:"spawnedBy,omitzero"`
+	Trigger         string        `json:"trigger,omitzero"`
+	InputProvenance Provenance    `json:"inputProvenance,omitzero"`
+	UserMessages    []UserMessage `json:"userMessages,omitzero"`
+	WaitMs          int64         `json:"waitMs,omitzero"` // how long the caller can wait, at most [MaxWaitMs]
+}
+
+// Provenance says where the input of the run came from. On the wire it is a
+// string or an object with the member "kind".
+type Provenance struct {
+	Kind string `json:"kind,omitzero"`
+}
+
+// UserMessage is one message a person wrote in the conversation.
+type UserMessage struct {
+	Text          string `json:"text"`
+	SenderID      string `json:"senderId,omitzero"`
+	SenderIsOwner bool   `json:"senderIsOwner,omitzero"`
+	At            string `json:"at,omitzero"` // as sent: a string, or the literal of a number
+}
+
+// aliases is the one table of other names for a tool. It holds what OpenClaw
+// itself renames, and nothing that merely looks alike.
+var aliases = map[string]string{
+	"bash":        "exec",
+	"apply-patch": "apply_patch",
+	"cron":        "automations",
+}
+
+// asciiSpace is what Canonical trims. Other white space stays, and makes the
+// name an unknown one.
+const asciiSpace = " \t\n\v\f\r"
+
+// Canonical returns the name under which a tool is judged. Only ASCII is
+// folded: a look-alike or an invisible character leaves an unknown tool, which
+// gets the strictest default, instead of a known one.
+func Canonical(name string) string {
+	name = lowerASCII(strings.Trim(name, asciiSpace))
+	if to, ok := aliases[name]; ok {
+		return to
+	}
+	return name
+}
+
+// lowerASCII leaves everything beyond ASCII alone: strings.ToLower would turn
+// the Kelvin sign into a k and so a stranger's name into a known one.
+func lowerASCII(s string) string {
+	if !strings.ContainsFunc(s, isUpperASCII) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if isUpperASCII(r) {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+func isUpperASCII(r rune) bool { return 'A' <= r && r <= 'Z' }
+
+// Agent returns the agent that makes the call: agentId, or else the id in a
+// session key of the form agent:<id>:…, or else "".
+func (c *Call) Agent() string {
+	if c.Context.AgentID != "" {
+		return c.Context.AgentID
+	}
+	return agentInKey(c.Context.SessionKey)
+}
+
+func agentInKey(key string) string {
+	rest, ok := strings.CutPrefix(key, "agent:")
+	if !ok {
+		return ""
+	}
+	id, _, ok := strings.Cut(rest, ":")
+	if !ok {
+		return ""
+	}
+	return id
+}
+
+// OwnerMessages returns the texts of the messages the owner wrote, in order.
+func (c *Call) OwnerMessages() []string {
+	var texts []string
+	for _, m := range c.Context.UserMessages {
+		if m.SenderIsOwner {
+			texts = append(texts, m.Text)
+		}
+	}
+	return texts
+}
