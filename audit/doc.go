@@ -1,0 +1,35 @@
+// Package audit keeps the record: what was asked, what was decided, by whom
+// and why, in a file whose every later change can be noticed.
+//
+// The record is one file of JSON lines. A line opens with its number and the
+// hash of the line before it, and closes with the SHA-256 of its own bytes:
+//
+//	{"seq":7,"prev":"<hash of 6>","kind":"decision",…,"hash":"<hash of 7>"}
+//
+// so that an edited, removed or moved line breaks the chain at a line that
+// [Verify] can name. Whoever can write the file could still compute the whole
+// chain anew. Two things stop that: every few hundred lines a checkpoint signed
+// with an ed25519 key, and the [Head], signed by the same key, which the caller
+// keeps somewhere else every second. The head is also the only thing that shows
+// a tail that was cut off; give it back in [Options.Seen] when the file is
+// opened again, or the next head would cover the cut up.
+//
+// "Written" means that write(2) returned: the line survives the death of the
+// process, not that of the machine. [Options.SyncEach] adds fdatasync, shared
+// by the lines that arrive while another sync is running.
+//
+// A failed write leaves nothing behind. The file is cut back to its last good
+// line, the chain does not advance, Append returns the error, and the next
+// Append tries again: a full disk needs no restart once there is space.
+//
+// What the package refuses: to open a file that others may read, that another
+// process has open, that was begun with another key, or whose last complete
+// line is not intact; to write a line longer than [Verify] would read; to
+// return success for a line that is not in the file. It does not redact: what
+// callers hand over is what is kept, and approval codes and tool output have no
+// field here.
+//
+// What it does not notice: a file that is deleted or replaced while it is open.
+// Lines then go to the old file, which nobody sees, until the next Open. So
+// rotate by stopping, moving the file, starting.
+package audit

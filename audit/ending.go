@@ -1,0 +1,148 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ending is what the two ends of a file tell about the chain in it. The zero
+// ending is that of a file without one.
+type ending struct {
+	chain, key   string
+	last         state
+	checkpointed bool // the last line is a checkpoint
+}
+
+// inspect reads the first and the last complete line. What stands after the
+// last newline was never a line: the write was interrupted.
+func inspect(r io.ReaderAt, size int64) (ending, error) {
+	end, err := newlineBefore(r, size)
+	if err != nil {
+		return ending{}, err
+	}
+	if end == 0 {
+		return ending{}, onlyBegun(r, size)
+	}
+	first, err := firstLine(r, end)
+	if err != nil {
+		return ending{}, err
+	}
+	_, last, err := lineBefore(r, end)
+	if err != nil {
+		return ending{}, err
+	}
+	e := ending{chain: first.Begin.Chain, key: first.Begin.Key, checkpointed: last.Kind == KindCheckpoint}
+	e.last = state{seq: last.Seq, size: end}
+	copy(e.last.hash[:], last.Hash)
+	return e, nil
+}
+
+// onlyBegun decides about a file without one complete line. It may be cut to
+// nothing only if it looks like the start of a record: a path that names some
+// other file by mistake must not cost that file.
+func onlyBegun(r io.ReaderAt, size int64) error {
+	zero := zeros()
+	start := `{"seq":1,"prev":"` + string(zero[:]) + `","kind":"begin"`
+	have := make([]byte, min(size, int64(len(start))))
+	if _, err := r.ReadAt(have, 0); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	// A file that was lengthened but not filled before a power cut reads as NULs.
+	have = bytes.TrimRight(have, "\x00")
+	if !strings.HasPrefix(start, string(have)) {
+		return fmt.Errorf("%w: this is not a record", ErrDamaged)
+	}
+	return nil
+}
+
+// firstLine returns the begin line of a file whose complete lines reach to end.
+func firstLine(r io.ReaderAt, end int64) (line, error) {
+	have := make([]byte, min(end, 4096)) // a begin line has some 400 bytes
+	if _, err := r.ReadAt(have, 0); err != nil {
+		return line{}, err
+	}
+	raw, _, _ := bytes.Cut(have, []byte("\n"))
+	l, err := sound(raw)
+	if err == nil && (l.Kind != KindBegin || l.Begin == nil || l.Begin.Format != format) {
+		err = fmt.Errorf("%w: it does not begin as a record of format %d", ErrDamaged, format)
+	}
+	return l, err
+}
+
+// lineBefore returns the line whose newline stands right before end, and where
+// it starts.
+func lineBefore(r io.ReaderAt, end int64) (int64, line, error) {
+	start, err := newlineBefore(r, end-1)
+	if err != nil {
+		return 0, line{}, err
+	}
+	if end-start > MaxLine {
+		return 0, line{}, fmt.Errorf("%w: its last line is too long", ErrDamaged)
+	}
+	raw := make([]byte, end-1-start)
+	if _, err := r.ReadAt(raw, start); err != nil {
+		return 0, line{}, err
+	}
+	l, err := sound(raw)
+	return start, l, err
+}
+
+// sound decodes a line that is what its hash says.
+func sound(raw []byte) (line, error) {
+	if !intact(raw) {
+		return line{}, fmt.Errorf("%w: a line at its start or end does not match its hash", ErrDamaged)
+	}
+	l, err := parse(raw)
+	if err != nil {
+		return line{}, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return l, nil
+}
+
+// newlineBefore returns the offset after the last newline in front of end, or
+// 0. It reads backwards in growing steps: most lines are short.
+func newlineBefore(r io.ReaderAt, end int64) (int64, error) {
+	for step := int64(4 << 10); end > 0; step = min(2*step, 1<<20) {
+		buf := make([]byte, min(step, end))
+		end -= int64(len(buf))
+		if _, err := r.ReadAt(buf, end); err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(buf, '\n'); i >= 0 {
+			return end + int64(i) + 1, nil
+		}
+	}
+	return 0, nil
+}
+
+// lacks returns a sentence if the seen head is not in the file. Heads are kept
+// every second, so the walk back from the end is short.
+func (e ending) lacks(r io.ReaderAt, seen Head) (string, error) {
+	if e.chain != seen.Chain {
+		return fmt.Sprintf("this is not the chain seen last, %s, which had %d entries", seen.Chain, seen.Seq), nil
+	}
+	if e.last.seq < seen.Seq {
+		return fmt.Sprintf("entries %d to %d, seen before, are missing from the end of the file", e.last.seq+1, seen.Seq), nil
+	}
+	for end := e.last.size; end > 0; {
+		start, l, err := lineBefore(r, end)
+		if err != nil {
+			return "", err
+		}
+		if l.Seq <= seen.Seq {
+			return differs(l, seen), nil
+		}
+		end = start
+	}
+	return fmt.Sprintf("entry %d, seen before, is not in the file", seen.Seq), nil
+}
+
+func differs(l line, seen Head) string {
+	if l.Seq == seen.Seq && l.Hash == seen.Hash {
+		return ""
+	}
+	return fmt.Sprintf("entry %d is not the one seen before: the end of the file was rewritten", seen.Seq)
+}

@@ -1,0 +1,19 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package audit
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lock takes the file for this open file description alone. The kernel lets go
+// of it when the process dies, however it dies.
+func lock(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return ErrInUse
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxLine is the longest line, in bytes, that is written or read.
+const MaxLine = 4 << 20
+
+// ErrTooLong says that an entry does not fit in a line of [MaxLine] bytes.
+var ErrTooLong = errors.New("audit: entry is too long for a line")
+
+const (
+	hashOpen  = `,"hash":"`
+	hashClose = `"}`
+	tailLen   = len(hashOpen) + len(digest{}) + len(hashClose)
+
+	// room is the longest head of a line: its number has at most 20 digits.
+	room = len(`{"seq":`) + 20 + len(`,"prev":"`) + len(digest{}) + len(`",`)
+)
+
+// digest is a SHA-256 in hex, as it stands in the file.
+type digest [2 * sha256.Size]byte
+
+func digestOf(b []byte) (d digest) {
+	sum := sha256.Sum256(b)
+	hex.Encode(d[:], sum[:])
+	return d
+}
+
+// zeros is the prev of the first line.
+func zeros() (d digest) {
+	copy(d[:], bytes.Repeat([]byte{'0'}, len(d)))
+	return d
+}
+
+// draft is a line that does not know its place in the chain yet. Everything
+// slow is done when it is made, outside the log's lock; the room left in front
+// takes the number and prev without moving the rest.
+type draft struct{ buf bytes.Buffer }
+
+// fill encodes e. Bytes that are not UTF-8 become U+FFFD, since a record with a
+// mangled name is worth more than no record of the call.
+func (d *draft) fill(e *Entry) error {
+	var blank [room]byte
+	d.buf.Reset()
+	d.buf.Write(blank[:])
+	if err := json.MarshalWrite(&d.buf, e, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return err
+	}
+	if d.buf.Len()+tailLen > MaxLine {
+		return ErrTooLong
+	}
+	return nil
+}
+
+// seal gives the draft its place and returns the finished line with its
+// newline. A draft can be sealed once.
+func (d *draft) seal(seq uint64, prev digest) ([]byte, digest) {
+	start := d.place(seq, prev)
+	d.buf.Truncate(d.buf.Len() - 1) // the closing brace
+	hash := digestOf(d.buf.Bytes()[start:])
+	d.buf.WriteString(hashOpen)
+	d.buf.Write(hash[:])
+	d.buf.WriteString(hashClose + "\n")
+	return d.buf.Bytes()[start:], hash
+}
+
+// place writes the head of the line right before the members, its last comma
+// over their opening brace, and returns where the line starts.
+func (d *draft) place(seq uint64, prev digest) int {
+	var head [room]byte
+	h := append(head[:0], `{"seq":`...)
+	h = strconv.AppendUint(h, seq, 10)
+	h = append(h, `,"prev":"`...)
+	h = append(h, prev[:]...)
+	h = append(h, `",`...)
+	start := room + 1 - len(h)
+	copy(d.buf.Bytes()[start:], h)
+	return start
+}
+
+// line is a line as it is read. The embedded entry's members stand beside its
+// own, as in the file.
+type line struct {
+	Seq  uint64 `json:"seq"`
+	Prev string `json:"prev"`
+	Entry
+	Hash string `json:"hash"`
+}
+
+// intact reports whether raw, without its newline, ends in the hash of the
+// bytes before. The place of the hash is fixed, so no content can pose as it.
+func intact(raw []byte) bool {
+	if len(raw) < tailLen {
+		return false
+	}
+	body, tail := raw[:len(raw)-tailLen], raw[len(raw)-tailLen:]
+	hash := digestOf(body)
+	return string(tail) == hashOpen+string(hash[:])+hashClose
+}
+
+// parse decodes a line. Duplicate members are an error: two readers could
+// take a different one of them.
+func parse(raw []byte) (line, error) {
+	var l line
+	err := json.Unmarshal(raw, &l)
+	return l, err
+}

@@ -1,0 +1,232 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// ErrClosed is what Append returns after Close.
+var ErrClosed = errors.New("audit: the log is closed")
+
+// Options says how a log is kept. Only Key is required.
+type Options struct {
+	Key             ed25519.PrivateKey // signs checkpoints and heads
+	Now             func() time.Time   // nil: time.Now
+	Rand            io.Reader          // nil: crypto/rand; for the chain's id
+	SyncEach        bool               // Append returns after fdatasync, not after write
+	CheckpointEvery int                // lines between checkpoints; 0: 256
+
+	// Seen is the last head that was kept elsewhere; nil: there is none. If the
+	// file does not hold it, Open notes that in the record itself.
+	Seen *Head
+}
+
+// disk is the file as the log writes it.
+type disk interface {
+	Write(p []byte) (int, error)
+	Truncate(size int64) error
+	Sync() error
+	Close() error
+}
+
+// state is where a chain stands.
+type state struct {
+	seq   uint64
+	hash  digest
+	size  int64 // of the file up to and with this line
+	since int   // lines after the last checkpoint
+}
+
+// Log is an open record. It is safe for concurrent use.
+type Log struct {
+	o       Options
+	chain   string
+	repairs []string
+	drafts  sync.Pool
+
+	syncing chan struct{} // holds one: the turn to sync; taken before mu
+
+	mu      sync.Mutex
+	disk    disk
+	cur     state
+	torn    bool // the file may be longer than cur.size
+	closed  bool
+	err     error // of the last line
+	signErr error // of the last checkpoint
+	synced  state // with SyncEach: what is known to be on disk
+	open    *batch
+}
+
+// Append writes one entry and returns once it is in the file or, with
+// SyncEach, on disk. After an error the entry is not part of the record.
+func (l *Log) Append(e Entry) error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	return l.append(e)
+}
+
+func (l *Log) append(e Entry) error {
+	d, err := l.draft(&e)
+	if err != nil {
+		return err
+	}
+	defer l.recycle(d)
+	b, leads, err := l.enter(d)
+	if err != nil {
+		return err
+	}
+	return l.wait(b, leads)
+}
+
+// enter is the part under the lock: the line gets its place and is written.
+func (l *Log) enter(d *draft) (*batch, bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, false, ErrClosed
+	}
+	if err := l.write(d); err != nil {
+		l.err = err
+		return nil, false, err
+	}
+	if l.cur.since >= l.o.CheckpointEvery {
+		// The entry itself is written, so a failure is not the caller's; the
+		// next Append tries again.
+		l.signErr = l.checkpoint()
+	}
+	if !l.o.SyncEach {
+		l.err = nil
+		return nil, false, nil
+	}
+	b, leads := l.join()
+	return b, leads, nil
+}
+
+// write adds one line, or nothing.
+func (l *Log) write(d *draft) error {
+	if err := l.heal(); err != nil {
+		return err
+	}
+	line, hash := d.seal(l.cur.seq+1, l.cur.hash)
+	n, err := l.disk.Write(line)
+	if err == nil && n < len(line) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		l.torn = true
+		l.heal() //nolint:errcheck // stays torn; the next write heals first
+		return fmt.Errorf("audit: write: %w", err)
+	}
+	l.cur = state{seq: l.cur.seq + 1, hash: hash, size: l.cur.size + int64(n), since: l.cur.since + 1}
+	return nil
+}
+
+// heal cuts the file back to its last good line.
+func (l *Log) heal() error {
+	if !l.torn {
+		return nil
+	}
+	if err := l.disk.Truncate(l.cur.size); err != nil {
+		return fmt.Errorf("audit: cut back after a failed write: %w", err)
+	}
+	l.torn = false
+	return nil
+}
+
+// checkpoint writes the signed head as a line of its own.
+func (l *Log) checkpoint() error {
+	head := l.head(l.cur).signed(l.o.Key)
+	d, err := l.draft(&Entry{Kind: KindCheckpoint, Checkpoint: &head})
+	if err != nil {
+		return err
+	}
+	defer l.recycle(d)
+	if err := l.write(d); err != nil {
+		return err
+	}
+	l.cur.since = 0
+	return nil
+}
+
+func (l *Log) head(s state) Head {
+	return Head{Chain: l.chain, Seq: s.seq, Hash: string(s.hash[:])}
+}
+
+// Head returns the signed head, for the caller to keep elsewhere. With SyncEach
+// it never runs ahead of the disk.
+func (l *Log) Head() Head {
+	l.mu.Lock()
+	s := l.cur
+	if l.o.SyncEach {
+		s = l.synced
+	}
+	l.mu.Unlock()
+	return l.head(s).signed(l.o.Key)
+}
+
+// Err returns the last Append's failure, nil once one has succeeded again.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return l.err
+	}
+	return l.signErr
+}
+
+// Repairs tells what Open found wrong with the end of the file and noted in the
+// record, a sentence each.
+func (l *Log) Repairs() []string { return l.repairs }
+
+// Close writes a last checkpoint and releases the file.
+func (l *Log) Close() error {
+	b, leads, err := l.finish()
+	if errors.Is(err, ErrClosed) {
+		return err
+	}
+	err = errors.Join(err, l.wait(b, leads))
+	return errors.Join(err, l.disk.Close())
+}
+
+// finish shuts the door on new entries. Lines still waiting for their sync are
+// in the batch it joins, so whoever waits for that has waited for all.
+func (l *Log) finish() (b *batch, leads bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, false, ErrClosed
+	}
+	l.closed = true
+	if l.cur.since > 0 {
+		err = l.checkpoint()
+	}
+	if l.o.SyncEach {
+		b, leads = l.join()
+	}
+	return b, leads, err
+}
+
+func (l *Log) draft(e *Entry) (*draft, error) {
+	e.normalise(l.o.Now)
+	d, _ := l.drafts.Get().(*draft)
+	if d == nil {
+		d = new(draft)
+	}
+	if err := d.fill(e); err != nil {
+		return nil, fmt.Errorf("audit: encode: %w", err)
+	}
+	return d, nil
+}
+
+// recycle keeps a draft for the next entry, unless a rare long one would hold
+// its memory for good.
+func (l *Log) recycle(d *draft) {
+	if d.buf.Cap() <= 64<<10 {
+		l.drafts.Put(d)
+	}
+}

@@ -1,0 +1,220 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Why a file cannot be opened; found in an [OpenError].
+var (
+	ErrInUse       = errors.New("another process has the record open")
+	ErrPermissions = errors.New("others than its owner may read or write the record")
+	ErrDamaged     = errors.New("the record is damaged")
+	ErrOtherKey    = errors.New("the record was begun with another key")
+)
+
+// OpenError is a refusal to open, with what the owner can do about it.
+type OpenError struct {
+	Path string
+	Err  error
+	Hint string
+}
+
+func (e *OpenError) Error() string {
+	if e.Hint == "" {
+		return fmt.Sprintf("audit: %s: %v", e.Path, e.Err)
+	}
+	return fmt.Sprintf("audit: %s: %v (hint: %s)", e.Path, e.Err, e.Hint)
+}
+
+func (e *OpenError) Unwrap() error { return e.Err }
+
+func refuse(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &OpenError{Path: path, Err: err, Hint: hint(path, err)}
+}
+
+func hint(path string, err error) string {
+	switch {
+	case errors.Is(err, ErrInUse):
+		return "stop the other verifier, or give this one its own audit path"
+	case errors.Is(err, ErrPermissions):
+		return "chmod 600 " + path
+	case errors.Is(err, ErrDamaged):
+		return "run `verifier audit verify` to see the first bad line, then move the file away to begin a new one"
+	case errors.Is(err, ErrOtherKey):
+		return "bring back the key it was begun with, or move the file away to begin a new one"
+	}
+	return ""
+}
+
+// Open opens the record at path for writing, or begins it. An existing chain is
+// continued; only its ends are read, however long it is.
+func Open(path string, o Options) (*Log, error) {
+	if len(o.Key) != ed25519.PrivateKeySize {
+		return nil, errors.New("audit: Options.Key is not an ed25519 private key")
+	}
+	f, err := openFile(path)
+	if err != nil {
+		return nil, refuse(path, err)
+	}
+	l := newLog(file{f}, o)
+	if err := errors.Join(l.begin(f), keepName(path, o)); err != nil {
+		f.Close()
+		return nil, refuse(path, err)
+	}
+	return l, nil
+}
+
+func newLog(d disk, o Options) *Log {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	if o.CheckpointEvery <= 0 {
+		o.CheckpointEvery = 256
+	}
+	return &Log{o: o, disk: d, syncing: make(chan struct{}, 1)}
+}
+
+// openFile returns the locked file. It appends, so that a file made append-only
+// (chattr +a) works too.
+func openFile(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err = private(f); err == nil {
+		err = lock(f)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// keepName makes sure that the file's name survives a power cut like its lines.
+func keepName(path string, o Options) error {
+	if !o.SyncEach {
+		return nil
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}
+
+func private(f *os.File) error {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errors.New("not a regular file")
+	case info.Mode().Perm()&0o077 != 0:
+		return ErrPermissions
+	}
+	return nil
+}
+
+// begin finds the end of the chain, puts the end of the file right, and notes
+// what it had to do. Nothing is changed before everything is known to be ours.
+func (l *Log) begin(f *os.File) error {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	end, err := inspect(f, size)
+	if err != nil {
+		return err
+	}
+	if end.key != "" && end.key != l.publicKey() {
+		return ErrOtherKey
+	}
+	notes, err := l.compare(f, end)
+	if err != nil {
+		return err
+	}
+	if cut := size - end.last.size; cut > 0 {
+		notes = append(notes, fmt.Sprintf("cut %d bytes of an unfinished line from the end of the file", cut))
+	}
+	if err := l.resume(end, size); err != nil {
+		return err
+	}
+	return l.note(notes)
+}
+
+// compare returns a note if the file does not hold what was seen of it.
+func (l *Log) compare(r io.ReaderAt, end ending) ([]string, error) {
+	if l.o.Seen == nil {
+		return nil, nil
+	}
+	if !l.o.Seen.SignedBy(l.o.Key.Public().(ed25519.PublicKey)) {
+		return []string{"the head that was kept elsewhere is not signed by this key"}, nil
+	}
+	note, err := end.lacks(r, *l.o.Seen)
+	if note == "" {
+		return nil, err
+	}
+	return []string{note}, err
+}
+
+// resume takes up the chain at its end, or begins one.
+func (l *Log) resume(end ending, size int64) error {
+	l.cur, l.chain = end.last, end.chain
+	if !end.checkpointed {
+		// A process that dies early and often would never reach the count.
+		l.cur.since = l.o.CheckpointEvery
+	}
+	l.synced = l.cur
+	l.torn = size > l.cur.size
+	if err := l.heal(); err != nil {
+		return err
+	}
+	if l.chain != "" {
+		return nil
+	}
+	return l.beginChain()
+}
+
+func (l *Log) beginChain() error {
+	var id [16]byte
+	if _, err := io.ReadFull(l.o.Rand, id[:]); err != nil {
+		return err
+	}
+	l.chain = hex.EncodeToString(id[:])
+	l.cur = state{hash: zeros()}
+	l.synced = l.cur
+	return l.append(Entry{Kind: KindBegin, Begin: &Begin{Format: format, Chain: l.chain, Key: l.publicKey()}})
+}
+
+func (l *Log) note(notes []string) error {
+	for _, n := range notes {
+		if err := l.append(Entry{Kind: KindRepair, Note: n}); err != nil {
+			return err
+		}
+	}
+	l.repairs = notes
+	return nil
+}
+
+func (l *Log) publicKey() string {
+	return hex.EncodeToString(l.o.Key.Public().(ed25519.PublicKey))
+}

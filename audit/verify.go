@@ -1,0 +1,228 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// ErrHead says that the head to verify against is not signed by the key of the
+// record: it proves nothing, for or against.
+var ErrHead = errors.New("audit: the head is not signed by the record's key")
+
+// VerifyOptions is what is known about a record apart from the file.
+type VerifyOptions struct {
+	Key  ed25519.PublicKey // nil: the one in the begin line, and the report says so
+	Head *Head             // nil: lines cut from the end cannot be noticed
+}
+
+// Report is what was found, up to the first bad line.
+type Report struct {
+	Lines        int
+	Entries      int // lines that are not the log's own
+	Checkpoints  int
+	Repairs      int // notes about the end of the file; read them
+	Unsigned     int // lines at the end that no signature covers
+	First, Last  time.Time
+	Chain        string
+	Key          string // in hex
+	SelfAttested bool   // the key is only the file's own word
+	HeadChecked  bool
+}
+
+// BadLine is the first line that is not as it was written.
+type BadLine struct {
+	Line   int
+	Reason string
+}
+
+func (b *BadLine) Error() string { return fmt.Sprintf("line %d: %s", b.Line, b.Reason) }
+
+// Verify reads a record to its end or to its first bad line, which it returns
+// as a *[BadLine]. A record that is being written may seem to end in the middle
+// of a line.
+func Verify(r io.Reader, o VerifyOptions) (Report, error) {
+	c := checker{head: o.Head, key: o.Key, prev: zeros()}
+	c.SelfAttested = o.Key == nil
+	if o.Key != nil && len(o.Key) != ed25519.PublicKeySize {
+		return c.Report, errors.New("audit: VerifyOptions.Key is not an ed25519 public key")
+	}
+	s := newScanner(r)
+	for {
+		raw, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return c.Report, c.end()
+		}
+		if err == nil {
+			err = c.line(raw)
+		} else {
+			err = c.unreadable(err)
+		}
+		if err != nil {
+			return c.Report, err
+		}
+	}
+}
+
+// checker walks along a chain.
+type checker struct {
+	Report
+	head *Head
+	key  ed25519.PublicKey
+	prev digest
+}
+
+// seq is the number of the last good line. Numbers start at one and have no
+// gaps, so it is also how many there are.
+func (c *checker) seq() uint64 { return uint64(c.Lines) }
+
+func (c *checker) bad(reason string, args ...any) error {
+	return &BadLine{Line: c.Lines + 1, Reason: fmt.Sprintf(reason, args...)}
+}
+
+func (c *checker) unreadable(err error) error {
+	switch {
+	case errors.Is(err, errUnfinished):
+		return c.bad("ends in the middle: the file was cut here or a write was interrupted")
+	case errors.Is(err, errLong):
+		return c.bad("is longer than %d bytes", MaxLine)
+	}
+	return fmt.Errorf("audit: line %d: %w", c.Lines+1, err)
+}
+
+func (c *checker) line(raw []byte) error {
+	if !intact(raw) {
+		return c.bad("was edited: it does not match its hash")
+	}
+	l, err := parse(raw)
+	if err != nil {
+		return c.bad("is not valid: %v", err)
+	}
+	if err := c.order(l); err != nil {
+		return err
+	}
+	if err := c.content(l); err != nil {
+		return err
+	}
+	if err := c.seen(l); err != nil {
+		return err
+	}
+	c.count(l)
+	return nil
+}
+
+// order checks that l follows the line before.
+func (c *checker) order(l line) error {
+	want := c.seq() + 1
+	switch {
+	case l.Seq > want:
+		return c.bad("is entry %d where %d belongs: lines were removed or reordered", l.Seq, want)
+	case l.Seq < want:
+		return c.bad("is entry %d where %d belongs: lines were reordered or repeated", l.Seq, want)
+	case l.Prev != string(c.prev[:]):
+		return c.bad("does not follow the line before it: that one was replaced, or this one")
+	case (l.Kind == KindBegin) != (want == 1):
+		return c.bad("is a %q line: a chain has one begin line, its first", l.Kind)
+	}
+	return nil
+}
+
+// content checks what the log itself states in a line.
+func (c *checker) content(l line) error {
+	switch l.Kind {
+	case KindBegin:
+		return c.begin(l.Begin)
+	case KindCheckpoint:
+		return c.checkpoint(l.Checkpoint)
+	}
+	return nil
+}
+
+func (c *checker) begin(b *Begin) error {
+	if b == nil || b.Format != format {
+		return c.bad("does not begin a record of format %d", format)
+	}
+	key, err := hex.DecodeString(b.Key)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return c.bad("holds no ed25519 public key")
+	}
+	if c.key != nil && !c.key.Equal(ed25519.PublicKey(key)) {
+		return c.bad("begins a record under another key, %s", b.Key)
+	}
+	c.key, c.Key, c.Chain = key, b.Key, b.Chain
+	return c.headFits()
+}
+
+// headFits checks the head as soon as the key and the chain are known.
+func (c *checker) headFits() error {
+	switch {
+	case c.head == nil:
+		return nil
+	case !c.head.SignedBy(c.key):
+		return ErrHead
+	case c.head.Chain != c.Chain:
+		return c.bad("begins chain %s: the store has seen chain %s", c.Chain, c.head.Chain)
+	}
+	return nil
+}
+
+func (c *checker) checkpoint(h *Head) error {
+	switch {
+	case h == nil:
+		return c.bad("is a checkpoint without a head")
+	case h.Chain != c.Chain || h.Seq != c.seq() || h.Hash != string(c.prev[:]):
+		return c.bad("is a checkpoint of another place")
+	case !h.SignedBy(c.key):
+		return c.bad("is a checkpoint whose signature is wrong")
+	}
+	return nil
+}
+
+// seen checks the one line that the head names.
+func (c *checker) seen(l line) error {
+	if c.head == nil || l.Seq != c.head.Seq {
+		return nil
+	}
+	if l.Hash != c.head.Hash {
+		return c.bad("is not the entry %d that the store has seen: it or a line before it was rewritten", l.Seq)
+	}
+	c.HeadChecked = true
+	return nil
+}
+
+// count accepts l.
+func (c *checker) count(l line) {
+	c.Lines++
+	c.Unsigned++
+	copy(c.prev[:], l.Hash)
+	if c.First.IsZero() {
+		c.First = l.At
+	}
+	c.Last = l.At
+	switch l.Kind {
+	case KindBegin:
+	case KindCheckpoint:
+		c.Checkpoints++
+		c.Unsigned = 1 // its signature covers the lines before it
+	case KindRepair:
+		c.Repairs++
+	default:
+		c.Entries++
+	}
+	if c.head != nil && l.Seq == c.head.Seq {
+		c.Unsigned = 0
+	}
+}
+
+func (c *checker) end() error {
+	if c.head != nil && c.head.Seq > c.seq() {
+		return c.bad("lines %d.. are missing: the store has seen entry %d", c.Lines+1, c.head.Seq)
+	}
+	if c.Lines == 0 {
+		return c.bad("is missing: the file is empty")
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package policy
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// builder turns a Config into a Policy and collects what is wrong with it.
+type builder struct {
+	config   Config
+	profile  profile
+	from     taint.Level
+	tools    map[string]*facts
+	known    map[string]bool // the shipped ones among them
+	scope    scope
+	global   layer
+	warnings []Problem
+	errors   []*Problem
+}
+
+func newBuilder(c Config) *builder {
+	b := &builder{config: c, tools: make(map[string]*facts, len(shipped)), known: make(map[string]bool, len(shipped))}
+	for i := range shipped {
+		f := shipped[i]
+		b.tools[f.name], b.known[f.name] = &f, true
+	}
+	return b
+}
+
+func (b *builder) build() *Policy {
+	b.readProfile()
+	b.readTrust()
+	b.readScope()
+	b.global = b.readLayer("", &layer{policy: b.profile.policy}, b.config.TaintPolicy, b.config.ToolOverrides)
+	agents := b.readAgents()
+	p := &Policy{
+		strict: b.profile.strict, unknown: untrusted, from: b.from,
+		guard: newGuard(b.config.Guard),
+	}
+	if u := b.config.Trust.UnknownSender; u != nil {
+		p.unknown = *u
+	}
+	p.global = b.globalRules()
+	p.agents, p.nobody = b.agentRules(agents, p.global)
+	b.checkRisks(p)
+	return p
+}
+
+// readLayer lays a taint policy and overrides from the file over what holds
+// already. The path says where in the file they stand.
+func (b *builder) readLayer(path string, under *layer, tp TaintPolicy, overrides map[string]Override) layer {
+	row, tightened := tp.set(under.policy).Closed()
+	if len(tightened) > 0 {
+		b.loosened(path+"taintPolicy", "the taint policy", tightened)
+	}
+	read := make(map[string]override, len(overrides))
+	for _, key := range slices.Sorted(maps.Keys(overrides)) {
+		name, ok := b.toolName(path+"toolOverrides", key)
+		if _, twice := read[name]; twice {
+			b.fail(path+"toolOverrides."+key, key+" is another name for "+name+", which is set as well: keep one")
+		}
+		if ok {
+			o := overrides[key]
+			read[name] = override{any: o.Any, at: o.byLevel()}
+		}
+	}
+	return under.laid(row, read)
+}
+
+// globalRules works out the rows of every tool that anything names.
+func (b *builder) globalRules() *ruleset {
+	set := &ruleset{rules: make(map[string]*rule, len(b.tools)), cap: b.iterations()}
+	for _, name := range slices.Sorted(maps.Keys(b.tools)) {
+		set.rules[name] = b.rule("", &b.global, b.tools[name])
+	}
+	other := unknownTool
+	set.other = b.rule("", &b.global, &other)
+	return set
+}
+
+func (b *builder) rule(path string, l *layer, f *facts) *rule {
+	t, tightened := l.table(f, b.from, b.profile.strict)
+	if len(tightened) > 0 {
+		b.loosened(path+"toolOverrides."+f.name, f.name, tightened)
+	}
+	return &rule{facts: *f, known: b.known[f.name], inScope: b.scope.holds(f.name), table: t}
+}
+
+// agentLayer is an agent's rules before they are worked out.
+type agentLayer struct {
+	id      string
+	layer   layer
+	changes bool            // it has modes of its own
+	names   map[string]bool // the tools it names
+	cap     int
+}
+
+// readAgents reads every agent before any row is worked out, since each may
+// name tools that nobody else does.
+func (b *builder) readAgents() []agentLayer {
+	var agents []agentLayer
+	seen := map[string]bool{}
+	for _, id := range slices.Sorted(maps.Keys(b.config.Agents)) {
+		a, path, key := b.config.Agents[id], "agents."+id+".", strings.ToLower(id)
+		if seen[key] {
+			b.fail("agents."+id, "another agent has the same id but for its case: keep one")
+		}
+		seen[key] = true
+		agents = append(agents, agentLayer{
+			id:      key,
+			layer:   b.readLayer(path, &b.global, a.TaintPolicy, a.ToolOverrides),
+			changes: len(a.ToolOverrides) > 0 || a.TaintPolicy != TaintPolicy{},
+			names:   canonical(a.ToolOverrides),
+			cap:     b.agentIterations(path, a.MaxIterations),
+		})
+	}
+	return agents
+}
+
+func canonical(overrides map[string]Override) map[string]bool {
+	names := make(map[string]bool, len(overrides))
+	for key := range overrides {
+		names[toolcall.Canonical(key)] = true
+	}
+	return names
+}
+
+// agentRules works out each agent's rules, and those of a call that names no
+// agent: the strictest of all.
+func (b *builder) agentRules(agents []agentLayer, global *ruleset) (map[string]*ruleset, *ruleset) {
+	sets, nobody := make(map[string]*ruleset, len(agents)), global
+	for _, a := range agents {
+		set := &ruleset{agent: a.id, rules: global.rules, other: global.other, cap: a.cap}
+		if a.changes {
+			set.rules, set.other = b.tighten(&a, global)
+		}
+		sets[a.id] = set
+		nobody = nobody.stricter(set)
+	}
+	return sets, nobody
+}
+
+func (b *builder) tighten(a *agentLayer, global *ruleset) (map[string]*rule, *rule) {
+	path := "agents." + a.id + "."
+	rules := make(map[string]*rule, len(global.rules))
+	for _, name := range slices.Sorted(maps.Keys(global.rules)) {
+		g := global.rules[name]
+		own := b.rule(path, &a.layer, &g.facts)
+		rules[name] = g.tightened(own.table.modes)
+		if a.names[name] && rules[name].table.modes != own.table.modes {
+			b.warn(path+"toolOverrides."+name, looserAgent)
+		}
+	}
+	if a.layer.policy.Stricter(b.global.policy) != a.layer.policy {
+		b.warn(path+"taintPolicy", looserAgent)
+	}
+	other := b.rule(path, &a.layer, &global.other.facts)
+	return rules, global.other.tightened(other.table.modes)
+}
+
+const looserAgent = "is looser than the global policy somewhere: an agent's rules only tighten, so the global mode stands there"
+
+// stricter combines two sets into the one for calls that name no agent.
+func (s *ruleset) stricter(o *ruleset) *ruleset {
+	rules := make(map[string]*rule, len(s.rules))
+	for name, r := range s.rules {
+		rules[name] = r.tightened(o.rules[name].table.modes)
+	}
+	return &ruleset{rules: rules, other: s.other.tightened(o.other.table.modes), cap: min(s.cap, o.cap)}
+}
+
+func (b *builder) iterations() int {
+	n := b.config.MaxIterations
+	if n < 0 {
+		b.fail("maxIterations", "must not be negative: leave it out for 10")
+	}
+	return cmp.Or(max(n, 0), defaultIterations)
+}
+
+func (b *builder) agentIterations(path string, n int) int {
+	global := cmp.Or(max(b.config.MaxIterations, 0), defaultIterations)
+	switch {
+	case n < 0:
+		b.fail(path+"maxIterations", "must not be negative: leave it out for the global cap")
+	case n > global:
+		b.warn(path+"maxIterations", "is above the global cap, which stands")
+	case n > 0:
+		return n
+	}
+	return global
+}

@@ -1,0 +1,182 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+func (b *builder) warn(path, text string) {
+	b.warnings = append(b.warnings, Problem{Path: path, Text: text})
+}
+
+func (b *builder) fail(path, text string) {
+	b.errors = append(b.errors, &Problem{Path: path, Text: text})
+}
+
+// loosened reports a row that permitted more to less trusted content: a
+// warning, since it was tightened; an error under strict.
+func (b *builder) loosened(path, what string, levels []taint.Level) {
+	text := fmt.Sprintf("%s would permit more at %s than at a more trusted level: less trusted content never gets more", what, levelNames(levels))
+	if b.profile.strict {
+		b.fail(path, text+"; the profile strict refuses that")
+		return
+	}
+	b.warn(path, text+", so these levels were tightened; set the more trusted ones as well")
+}
+
+func (b *builder) readProfile() {
+	p, ok := profileNamed(b.config.Profile)
+	if !ok {
+		b.fail("profile", fmt.Sprintf("there is no profile %q: did you mean %s? There are %s",
+			b.config.Profile, nearest(b.config.Profile, Profiles()), strings.Join(Profiles(), ", ")))
+	}
+	b.profile, b.from = p, p.from
+	if from := b.config.Taint.From; from != nil {
+		b.from = *from
+		b.checkLevel("taint.from", *from)
+	}
+}
+
+func (b *builder) checkLevel(path string, l taint.Level) {
+	if !l.Valid() {
+		b.fail(path, "is not one of the six trust levels")
+	}
+}
+
+func (b *builder) readTrust() {
+	if u := b.config.Trust.UnknownSender; u != nil {
+		b.checkLevel("trust.unknownSender", *u)
+		if *u < external {
+			b.warn("trust.unknownSender", "a run that nobody vouches for counts as "+u.String()+": anyone who can reach the agent without being identified is trusted that far")
+		}
+	}
+	seen := map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(b.config.Trust.Tools)) {
+		level := b.config.Trust.Tools[key]
+		b.checkLevel("trust.tools."+key, level)
+		name, ok := b.toolName("trust.tools", key)
+		if seen[name] {
+			b.fail("trust.tools."+key, key+" is another name for "+name+", which is set as well: keep one")
+		}
+		seen[name] = true
+		if ok {
+			b.tools[name].response = level
+		}
+	}
+}
+
+// toolName finds the tool that a key in the file means. A name nobody knows is
+// fine, plugins bring their own tools, unless it looks like a slip.
+func (b *builder) toolName(path, key string) (string, bool) {
+	name := toolcall.Canonical(key)
+	if name == "" {
+		b.fail(path, "a tool's name is empty")
+		return "", false
+	}
+	if f, ok := b.tools[name]; ok {
+		if f.wrapper {
+			b.warn(path+"."+key, "has no effect: "+name+" only wraps another call, which is judged on its own")
+		}
+		return name, true
+	}
+	if near := nearest(name, shippedNames()); distance(name, near) <= 2 {
+		b.warn(path+"."+key, "no tool we know has this name: did you mean "+near+"?")
+	}
+	f := unknownTool
+	f.name = name
+	b.tools[name] = &f
+	return name, true
+}
+
+func shippedNames() []string {
+	names := make([]string, len(shipped))
+	for i := range shipped {
+		names[i] = shipped[i].name
+	}
+	return names
+}
+
+// scope is which tools are judged. The zero scope is every tool.
+type scope struct {
+	include map[string]bool
+	exclude map[string]bool
+}
+
+// holds reports whether a tool is in scope; the name "" stands for every tool
+// that nothing names.
+func (s *scope) holds(name string) bool {
+	if len(s.include) > 0 {
+		return s.include[name]
+	}
+	return !s.exclude[name]
+}
+
+func (b *builder) readScope() {
+	if len(b.config.Scope.Include) > 0 && len(b.config.Scope.Exclude) > 0 {
+		b.fail("scope", "has both include and exclude: keep one")
+	}
+	b.scope.include = b.readNames("scope.include", b.config.Scope.Include)
+	b.scope.exclude = b.readNames("scope.exclude", b.config.Scope.Exclude)
+}
+
+func (b *builder) readNames(path string, names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, n := range names {
+		if name, ok := b.toolName(path, n); ok {
+			set[name] = true
+		}
+	}
+	return set
+}
+
+// checkRisks says in words what the owner may not have meant.
+func (b *builder) checkRisks(p *Policy) {
+	b.checkHidden(p)
+	for _, name := range p.Tools() {
+		r := p.global.rules[name]
+		path := "toolOverrides." + name
+		if r.dangerous && r.table.modes[local] == allow {
+			b.warn(path, name+" passes unasked beyond the owner's own words: "+r.reason)
+		}
+		if worst := r.exempted(b.from); worst != nil {
+			b.warn(path, name+" acts outside, and passes unasked in a conversation tainted to "+worst.String())
+		}
+	}
+}
+
+// exempted is the worst level at which the owner lets a sink pass by name.
+func (r *rule) exempted(from taint.Level) *taint.Level {
+	for l := untrusted; l >= from; l-- {
+		if r.sink && r.table.origin[l] == byOverride && r.table.modes[l] == allow {
+			return &l
+		}
+		if l == system {
+			break
+		}
+	}
+	return nil
+}
+
+// checkHidden names the sinks that a scope leaves out. What they bring in
+// counts all the same.
+func (b *builder) checkHidden(p *Policy) {
+	var hidden []string
+	for _, name := range p.Tools() {
+		if r := p.global.rules[name]; r.sink && !r.inScope {
+			hidden = append(hidden, name)
+		}
+	}
+	if len(hidden) == 0 {
+		return
+	}
+	others := ""
+	if !p.global.other.inScope {
+		others = ", and so does every tool we do not know"
+	}
+	b.warn("scope", "these tools act outside and pass unasked: "+strings.Join(hidden, ", ")+others+"; what they bring in still counts")
+}

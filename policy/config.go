@@ -1,0 +1,99 @@
+package policy
+
+import (
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Config is the owner's policy as it stands in the file. The zero Config is the
+// profile "default".
+type Config struct {
+	// Profile is what everything else is laid over: default, paranoid,
+	// permissive, interactive or strict. Empty means default.
+	Profile string `yaml:"profile"`
+	// TaintPolicy is the mode of a tool that nothing else names, by level. A
+	// level left out keeps the profile's mode.
+	TaintPolicy TaintPolicy `yaml:"taintPolicy"`
+	// ToolOverrides are the owner's own modes: tool, then level or "*".
+	ToolOverrides map[string]Override `yaml:"toolOverrides"`
+	// Trust says how far tool output and unknown senders are trusted.
+	Trust Trust `yaml:"trust"`
+	// Taint says from which level a conversation counts as tainted.
+	Taint Taint `yaml:"taint"`
+	// Scope limits which tools are judged. The others pass, but still count.
+	Scope Scope `yaml:"scope"`
+	// MaxIterations ends a turn. 0 means 10.
+	MaxIterations int `yaml:"maxIterations"`
+	// Agents tightens the policy for single agents, by agent id.
+	Agents map[string]Agent `yaml:"agents"`
+	// Guard is what no call may touch. It is set by the program, not the file.
+	Guard Guard `yaml:"-"`
+}
+
+// TaintPolicy is a mode by level; nil keeps what the profile says.
+type TaintPolicy struct {
+	System    *taint.Mode `yaml:"system"`
+	Owner     *taint.Mode `yaml:"owner"`
+	Local     *taint.Mode `yaml:"local"`
+	Shared    *taint.Mode `yaml:"shared"`
+	External  *taint.Mode `yaml:"external"`
+	Untrusted *taint.Mode `yaml:"untrusted"`
+}
+
+// Override is a mode by level for one tool. Any stands for each level that is
+// not named.
+type Override struct {
+	Any         *taint.Mode `yaml:"*"`
+	TaintPolicy `yaml:",inline"`
+}
+
+// Trust is the part of the policy about where content comes from.
+type Trust struct {
+	// Tools is the level that a tool's output brings in.
+	Tools map[string]taint.Level `yaml:"tools"`
+	// UnknownSender is what a run is worth when nobody attests who started it.
+	// Nil means untrusted.
+	UnknownSender *taint.Level `yaml:"unknownSender"`
+}
+
+// Taint is the part of the policy about tainted conversations.
+type Taint struct {
+	// From is the level at which a sink needs a person. Nil means external, or
+	// untrusted under the profile permissive.
+	From *taint.Level `yaml:"from"`
+}
+
+// Scope names tools to judge or not to judge, never both.
+type Scope struct {
+	Include []string `yaml:"include"`
+	Exclude []string `yaml:"exclude"`
+}
+
+// Agent tightens the policy for one agent; it can't loosen it.
+type Agent struct {
+	TaintPolicy   TaintPolicy         `yaml:"taintPolicy"`
+	ToolOverrides map[string]Override `yaml:"toolOverrides"`
+	MaxIterations int                 `yaml:"maxIterations"`
+}
+
+// Guard lists what belongs to the verifier itself and to its owner. A call that
+// names any of it is restricted, whatever else the policy says.
+type Guard struct {
+	Paths     []string // files and directories
+	Addresses []string // host:port that we listen on, and the store's
+	Commands  []string // names of our own program
+	Names     []string // other words: environment variables, header names
+}
+
+// Problem is a finding in a Config: an error or a warning with its place.
+type Problem struct {
+	Path string // dotted, as in the file: toolOverrides.exec.untrusted
+	Text string // what is wrong and what to do
+}
+
+// Error makes a Problem an error.
+func (p *Problem) Error() string {
+	if p.Path == "" {
+		return p.Text
+	}
+	return p.Path + ": " + p.Text
+}

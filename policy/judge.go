@@ -1,0 +1,169 @@
+package policy
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Verdict is what held for a call at the level it met, and why.
+type Verdict struct {
+	Mode      taint.Mode
+	Level     taint.Level
+	Rule      string // the short id of the rule that decided
+	Why       []Step // the path, first rule first
+	Grantable bool   // a lasting grant may cover it
+}
+
+// Step is one rule on the path to a verdict.
+type Step struct {
+	Rule string
+	Text string     // a sentence
+	Mode taint.Mode // after the rule
+}
+
+// Judge says what holds for a call in a conversation as the view shows it.
+func (p *Policy) Judge(c *toolcall.Call, v session.View) Verdict {
+	plan := p.Plan(c)
+	return plan.Judge(v)
+}
+
+// Judge is [Policy.Judge] for a call that was planned already.
+func (pl *Plan) Judge(v session.View) Verdict {
+	// A level nobody knows is the worst one.
+	level := min(v.Level, untrusted)
+	out := Verdict{Level: level, Mode: pl.Modes[level], Why: make([]Step, 0, 4)}
+	out.Why = append(out.Why, Step{Rule: "level", Text: pl.origin(level, v), Mode: allow})
+	if pl.gate.rule != "" {
+		out.add(pl.gate.rule, pl.gate.text, out.Mode)
+	} else {
+		pl.explain(&out, level)
+		if v.Capped {
+			out.Mode = restrict
+			out.add("run-cap", "The run has used up its "+strconv.Itoa(runCap)+" calls.", restrict)
+		}
+	}
+	out.Grantable = pl.Grantable && out.Mode != restrict
+	return out
+}
+
+func (v *Verdict) add(rule, text string, m taint.Mode) {
+	v.Rule = rule
+	v.Why = append(v.Why, Step{Rule: rule, Text: text, Mode: m})
+}
+
+// Sentences is the path in plain words.
+func (v Verdict) Sentences() []string {
+	out := make([]string, len(v.Why))
+	for i, s := range v.Why {
+		out[i] = s.Text
+	}
+	return out
+}
+
+// origin says what made the conversation's level what it is.
+func (pl *Plan) origin(level taint.Level, v session.View) string {
+	is := "The conversation is " + level.String()
+	switch {
+	case v.Lost:
+		return "The store has lost what it knew: the conversation counts as " + level.String() + "."
+	case v.Worst.Label != "" && v.Worst.Level == level:
+		return is + ": " + brought(v.Worst.Label, v.Step-v.Worst.Step) + "."
+	case pl.Standing.Level == level || pl.Birth == level:
+		return is + ": " + pl.Standing.Why + "."
+	default:
+		return is + "."
+	}
+}
+
+// brought tells a source apart from a sender: the one is a tool and what it
+// read, the other a clause that session.Classify wrote.
+func brought(label string, calls int64) string {
+	first, _, _ := strings.Cut(label, " ")
+	switch first {
+	case "the", "someone", "nobody":
+		return label + ago(", ", calls)
+	default:
+		return label + " brought it in" + ago(" ", calls)
+	}
+}
+
+func ago(before string, calls int64) string {
+	switch {
+	case calls <= 0:
+		return ""
+	case calls == 1:
+		return before + "1 call ago"
+	default:
+		return before + strconv.FormatInt(calls, 10) + " calls ago"
+	}
+}
+
+// explain walks the stages of the tool's row and keeps those that changed the
+// mode.
+func (pl *Plan) explain(v *Verdict, l taint.Level) {
+	t := &pl.rule.table
+	v.add(pl.first(l))
+	if t.closed[l] != t.raw[l] {
+		v.add("closed", "A more trusted level already says "+t.closed[l].String()+": less trusted content never gets more.", t.closed[l])
+	}
+	if t.escalated[l] != t.closed[l] {
+		v.add("taint-escalation", pl.name()+" is a sink in a tainted conversation: "+t.escalated[l].String()+".", t.escalated[l])
+	}
+	if t.reclosed[l] != t.escalated[l] {
+		v.add("closed", "A more trusted level already says "+t.reclosed[l].String()+": less trusted content never gets more.", t.reclosed[l])
+	}
+	if t.modes[l] != t.reclosed[l] {
+		v.add("agent", pl.agent()+t.modes[l].String()+".", t.modes[l])
+	}
+	if pl.gate.blind && pl.Modes[l] != t.modes[l] {
+		v.add("blind-send", "The conversation is tainted and the send names no session key, so taint could not follow it: restrict.", restrict)
+	}
+}
+
+// first is the rule that gave the tool its mode, before any tightening.
+func (pl *Plan) first(l taint.Level) (rule, text string, m taint.Mode) {
+	t, name := &pl.rule.table, pl.name()
+	m = t.raw[l]
+	switch t.origin[l] {
+	case byOverride:
+		return "override", "The owner's override for " + name + " at " + l.String() + " says " + m.String() + ".", m
+	case byOverrideAny:
+		return "override", "The owner's override for " + name + " at every level says " + m.String() + ".", m
+	case bySafe:
+		return "safe", name + " is on the safe list: it " + pl.rule.reason + ".", m
+	case byDangerous:
+		return "dangerous", name + " is on the dangerous list (it " + pl.rule.reason + "): confirm at every level.", m
+	case byPolicy:
+		fallthrough
+	default:
+		is := " is not on the safe or dangerous list: the taint policy for "
+		if !pl.rule.known {
+			is = " is not one we know: the taint policy for "
+		}
+		return "taintPolicy", name + is + l.String() + " says " + m.String() + ".", m
+	}
+}
+
+// name is what the tool is called in a sentence. The name of a tool that
+// nothing names is the caller's text, and stays out of it.
+func (pl *Plan) name() string {
+	if pl.rule.name == "" {
+		return "The tool"
+	}
+	return pl.rule.name
+}
+
+func (pl *Plan) agent() string {
+	if pl.set.agent == "" {
+		return "The call names no agent, so the strictest agent's rules hold: "
+	}
+	return "The rules for the agent " + pl.set.agent + " are stricter: "
+}
+
+func iterationText(n, limit int) string {
+	return "Iteration " + strconv.Itoa(n) + " of the turn: the cap is " + strconv.Itoa(limit) + "."
+}

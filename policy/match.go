@@ -1,0 +1,90 @@
+package policy
+
+import "bytes"
+
+// matcher finds any of many words in one pass. Each word is looked for by its
+// rarest pair of bytes, so that in usual text almost nothing is compared.
+type matcher struct {
+	pairs [1 << 16 / 64]uint64 // a bit for each pair that some word is looked for by
+	by    map[uint16][]needle
+}
+
+type needle struct {
+	word   []byte
+	anchor int // where its pair stands
+}
+
+func newMatcher(list [][]byte) *matcher {
+	m := &matcher{by: map[uint16][]needle{}}
+	for _, w := range list {
+		if len(w) < 2 {
+			continue
+		}
+		n := needle{word: w, anchor: rarest(w)}
+		p := pair(w[n.anchor], w[n.anchor+1])
+		m.by[p] = append(m.by[p], n)
+		m.pairs[p/64] |= 1 << (p % 64)
+	}
+	return m
+}
+
+func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
+
+// rarest picks the pair with the fewest letters, and among those the one with
+// the least usual ones.
+func rarest(w []byte) int {
+	best, least := 0, 1<<30
+	for i := range len(w) - 1 {
+		if cost := usual(w[i]) * usual(w[i+1]); cost < least {
+			best, least = i, cost
+		}
+	}
+	return best
+}
+
+func usual(c byte) int {
+	switch {
+	case bytes.IndexByte([]byte("etaoinsrhld"), c) >= 0:
+		return 9
+	case 'a' <= c && c <= 'z':
+		return 4
+	case c == '.' || c == '/':
+		return 3
+	default:
+		return 2
+	}
+}
+
+// find returns the first word that stands whole in b, or nil.
+func (m *matcher) find(b []byte) []byte {
+	for i := 1; i < len(b); i++ {
+		p := pair(b[i-1], b[i])
+		if m.pairs[p/64]&(1<<(p%64)) == 0 {
+			continue
+		}
+		for _, n := range m.by[p] {
+			if whole(b, i-1-n.anchor, n.word) {
+				return n.word
+			}
+		}
+	}
+	return nil
+}
+
+// whole reports whether w stands at start in b, as a word of its own.
+func whole(b []byte, start int, w []byte) bool {
+	end := start + len(w)
+	return start >= 0 && end <= len(b) && bytes.Equal(b[start:end], w) &&
+		(start == 0 || !extends(b[start-1])) && (end == len(b) || !continues(b[end]))
+}
+
+// extends reports whether c before a word makes it the end of another.
+func extends(c byte) bool {
+	return continues(c) || c == '-' || c == '.'
+}
+
+// continues reports whether c after a word makes it the start of another.
+// Dots and dashes do not: a backup of a guarded file is guarded.
+func continues(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
+}

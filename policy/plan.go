@@ -1,0 +1,133 @@
+package policy
+
+import (
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Plan is everything the policy says of a call before the level is known.
+type Plan struct {
+	Modes     taint.Row        // the mode at each of the six levels
+	Raise     taint.Level      // what the call brings in once allowed; System brings in nothing
+	Source    string           // what Raise is called in an explanation: "web_fetch example.com"
+	Standing  session.Standing // who started the run
+	Birth     taint.Level      // what a conversation never seen before is worth
+	Final     bool             // the level alone decides, so one trip is enough
+	InScope   bool
+	Grantable bool // a lasting grant may cover it: not dangerous, destructive or secret-bearing
+	RunCap    int  // calls the run may make; 0 is no cap
+	Reach     Reach
+
+	set  *ruleset
+	rule *rule
+	gate gate
+}
+
+// gate is a rule that sets the whole row, whatever the tool's own says.
+type gate struct {
+	rule  string // empty where the tool's own row stands
+	text  string
+	blind bool // a send that taint can't follow: restricted where tainted
+}
+
+// Plan works out what holds for a call at every level.
+func (p *Policy) Plan(c *toolcall.Call) Plan {
+	set := p.rulesFor(c.Agent())
+	r := set.find(c.Tool)
+	t := read(c)
+	var does deeds
+	if r.commands {
+		does = t.deeds()
+	}
+	reached := reach(c, &t)
+	plan := Plan{
+		Modes: r.table.modes, Raise: r.response, Reach: reached.Reach, InScope: r.inScope,
+		Grantable: grantable(r, &t, does), RunCap: capFor(c), set: set, rule: r,
+	}
+	plan.Standing = session.Classify(c, p.unknown)
+	plan.Birth = p.birth(plan.Standing)
+	plan.raise(c.Tool, &t, does, reached.blindRead)
+	if reached.blindSend {
+		plan.blindSend(p.from)
+	}
+	if rule, text := p.gate(c, set, r, &t); rule != "" {
+		plan.close(rule, text)
+	}
+	plan.Final = plan.Reach.empty()
+	return plan
+}
+
+// birth is what a conversation is worth at its first call. A spawned run whose
+// parent was never seen is like a sender nobody knows.
+func (p *Policy) birth(s session.Standing) taint.Level {
+	if s.Spawned {
+		return taint.Worse(s.Level, p.unknown)
+	}
+	return s.Level
+}
+
+// capFor limits the calls of a run that does not count its iterations.
+func capFor(c *toolcall.Call) int {
+	if c.Context.RunID != "" && c.Context.Iteration == nil {
+		return runCap
+	}
+	return 0
+}
+
+// raise works out what the call brings in. What the owner says of a tool's
+// answers does not cover a command that fetches, nor a reading of sessions
+// that can't be told: taint must not be washed out that way.
+func (pl *Plan) raise(tool string, t *text, does deeds, blindRead bool) {
+	if pl.rule.runs && does.fetches {
+		pl.Raise = untrusted
+	}
+	if blindRead {
+		pl.Raise = taint.Worse(pl.Raise, external)
+	}
+	if pl.Raise > system {
+		pl.Source = label(tool, t, does.fetcher)
+	}
+}
+
+// blindSend refuses a send where the level of the sender could not follow it.
+func (pl *Plan) blindSend(from taint.Level) {
+	pl.gate.blind = true
+	for l := from; l <= untrusted; l++ {
+		pl.Modes[l] = restrict
+	}
+}
+
+// gate is the first rule that decides alone. The guard comes first: nothing
+// that an owner can configure stands above it.
+func (p *Policy) gate(c *toolcall.Call, set *ruleset, r *rule, t *text) (rule, text string) {
+	found := p.guard.find(t, r.commands)
+	switch {
+	case !t.readable:
+		return "unreadable", "The params are not one JSON value, so nothing can be said of them."
+	case found != "":
+		return "guard", "The call names " + found + ": an agent must not reach what decides about it."
+	case r.wrapper:
+		return "wrapper", c.Tool + " only wraps another call, which is judged on its own."
+	case !r.inScope:
+		return "scope", "The tool is out of scope: it passes unasked, and what it brings in still counts."
+	case c.Context.Iteration != nil && *c.Context.Iteration >= set.cap:
+		return "iterations", iterationText(*c.Context.Iteration, set.cap)
+	default:
+		return "", ""
+	}
+}
+
+// close sets the whole row. A call that never passes reaches nothing; one that
+// always does is not counted, and a wrapper brings nothing in itself.
+func (pl *Plan) close(rule, text string) {
+	pl.gate = gate{rule: rule, text: text}
+	switch rule {
+	case "wrapper":
+		pl.Modes, pl.Raise, pl.Source, pl.RunCap = taint.Every(allow), system, "", 0
+	case "scope":
+		pl.Modes, pl.RunCap = taint.Every(allow), 0
+	default:
+		pl.Modes, pl.Reach, pl.Grantable = taint.Every(restrict), Reach{}, false
+	}
+}

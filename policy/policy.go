@@ -1,0 +1,132 @@
+// Package policy says what a tool call may do in a conversation that is only
+// trusted so far, and why.
+//
+// It answers two questions and keeps them apart, as the seeds do. What may be
+// called: a mode for each of the six trust levels, from the owner's overrides,
+// the safe list, the dangerous list and the taint policy, in that order, then
+// tightened and never loosened by taint-escalation, by the agent's own rules,
+// by caps and by the guard. And what comes back: the level that the tool's
+// answer brings into the conversation. One table, in tools.go, holds what is
+// known of each tool; a tool that is not in it is trusted with nothing.
+//
+// The package is pure: no I/O, no clock, nothing that changes after [New]. It
+// knows no conversation and no person. [Policy.Plan] says what holds at every
+// level before the level is known, so that a store can decide in one trip;
+// [Policy.Judge] says what held at the level that was met, with the path that
+// led there in sentences.
+//
+// It refuses: a row that permits more to less trusted content; an agent's rule
+// that loosens the global one; any call that names the verifier's own files,
+// addresses or command, or OpenClaw's own config, whatever the owner's policy
+// says of the tool. That guard reads what a call says, not what it does: for
+// shells, which can spell a name in endless ways, it is best effort, and the
+// real fence is to run the verifier as another user.
+package policy
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Policy is a Config that was checked and worked out. It does not change and
+// may be used by many goroutines.
+type Policy struct {
+	strict  bool
+	unknown taint.Level // what an unattested sender is worth
+	from    taint.Level // tainted from here on
+	global  *ruleset
+	agents  map[string]*ruleset // by lower-case id
+	nobody  *ruleset            // for calls that name no agent
+	guard   guard
+}
+
+// ruleset is everything that holds for one agent.
+type ruleset struct {
+	agent string // empty in the global set
+	rules map[string]*rule
+	other *rule // for tools we do not know
+	cap   int   // iterations of a turn
+}
+
+// rule is everything that is known of one tool for one agent.
+type rule struct {
+	facts
+	known   bool
+	inScope bool
+	table   table
+}
+
+const (
+	defaultIterations = 10
+	// runCap ends a run that does not count its iterations.
+	runCap = 100
+)
+
+// New checks a Config and works it out. The problems are warnings; the error
+// is a *Problem, or several joined.
+func New(c Config) (*Policy, []Problem, error) {
+	b := newBuilder(c)
+	p := b.build()
+	if len(b.errors) > 0 {
+		return nil, b.warnings, joined(b.errors)
+	}
+	return p, b.warnings, nil
+}
+
+func joined(problems []*Problem) error {
+	if len(problems) == 1 {
+		return problems[0]
+	}
+	all := make([]error, len(problems))
+	for i, p := range problems {
+		all[i] = p
+	}
+	return errors.Join(all...)
+}
+
+// Tools lists the tools that have a row of their own: the shipped ones and
+// those the owner names.
+func (p *Policy) Tools() []string { return slices.Sorted(maps.Keys(p.global.rules)) }
+
+// Strict reports whether the profile is strict.
+func (p *Policy) Strict() bool { return p.strict }
+
+// UnknownSender is what a run is worth when nobody attests who started it.
+func (p *Policy) UnknownSender() taint.Level { return p.unknown }
+
+// TaintedFrom is the level at which a sink needs a person.
+func (p *Policy) TaintedFrom() taint.Level { return p.from }
+
+// Row is the mode of a tool at each level for an agent, before anything that
+// depends on a single call.
+func (p *Policy) Row(agent, tool string) taint.Row {
+	r := p.rulesFor(agent).find(tool)
+	if !r.inScope || r.wrapper {
+		return taint.Every(taint.Allow)
+	}
+	return r.table.modes
+}
+
+// rulesFor finds an agent's rules. Ids are compared without case, as OpenClaw
+// does; a call that names no agent gets the strictest of all, so that leaving
+// the field out sheds nothing.
+func (p *Policy) rulesFor(agent string) *ruleset {
+	if agent == "" {
+		return p.nobody
+	}
+	if set, ok := p.agents[strings.ToLower(agent)]; ok {
+		return set
+	}
+	return p.global
+}
+
+func (s *ruleset) find(tool string) *rule {
+	if r, ok := s.rules[tool]; ok {
+		return r
+	}
+	return s.other
+}

@@ -1,0 +1,126 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Reach is what a call touches beyond its own conversation. Taint follows it:
+// what is sent to is raised to the sender's level, who reads is raised to the
+// level of what was read, and automations that a tainted conversation
+// schedules start tainted.
+type Reach struct {
+	Sends     []string // session keys it sends to
+	Reads     []string // session keys it reads from
+	Schedules bool     // allowing it lets automations run later
+}
+
+func (r *Reach) empty() bool { return len(r.Sends) == 0 && len(r.Reads) == 0 && !r.Schedules }
+
+// reacher is how a tool names other sessions.
+type reacher struct {
+	params []param // where a session key may stand
+	vague  []param // what names a session in a way taint can't follow
+	sends  bool
+	reads  bool
+	own    bool // naming none means the call's own session
+}
+
+// A send may be answered, and the answer is read: both ways.
+var reachers = map[string]reacher{
+	"sessions_send":      {params: []param{paramSessionKey, paramSession, paramTarget, paramKey}, vague: []param{paramLabel}, sends: true, reads: true},
+	"conversations_send": {params: []param{paramSessionKey}, sends: true, own: true},
+	"conversations_turn": {params: []param{paramSessionKey}, sends: true, reads: true, own: true},
+	"sessions_history":   {params: []param{paramSessionKey, paramSession, paramKey}, vague: []param{paramLabel}, reads: true},
+	"sessions_search":    {params: []param{paramSessionKey}, reads: true},
+	"transcripts":        {params: []param{paramSessionKey}, reads: true},
+	"session_status":     {params: []param{paramSessionKey}, reads: true, own: true},
+}
+
+// reached is a Reach and whether some of it could not be named.
+type reached struct {
+	Reach
+	blindSend, blindRead bool
+}
+
+func reach(c *toolcall.Call, t *text) reached {
+	var out reached
+	if c.Tool == "automations" {
+		out.Schedules = !quiet[t.param(paramAction)]
+	}
+	r, ok := reachers[c.Tool]
+	if !ok {
+		return out
+	}
+	keys, blind := r.keys(c, t)
+	if r.sends {
+		out.Sends, out.blindSend = keys, blind
+	}
+	if r.reads {
+		out.Reads, out.blindRead = keys, blind
+	}
+	return out
+}
+
+// quiet are the actions of automations after which nothing runs that would not
+// have run before. Whatever else there is, or will be, counts.
+var quiet = words("list status get remove")
+
+// keys are the other sessions a call names; blind means that it also, or only,
+// means one that it does not name by its key.
+func (r *reacher) keys(c *toolcall.Call, t *text) (keys []string, blind bool) {
+	named := false
+	agent := cmp.Or(t.param(paramAgentID), c.Agent())
+	for _, p := range r.params {
+		v := strings.TrimSpace(t.param(p))
+		if v == "" || r.own && v == "current" {
+			continue
+		}
+		named = true
+		forms, ok := sessionKeys(v, agent)
+		blind = blind || !ok
+		if !slices.ContainsFunc(forms, func(f string) bool { return f == c.Context.SessionKey }) {
+			keys = append(keys, forms...)
+		}
+	}
+	for _, p := range r.vague {
+		if t.param(p) != "" {
+			blind = true
+		}
+	}
+	return keys, blind || !named && !r.own
+}
+
+// maxKey is the longest session key a call can come from.
+const maxKey = toolcall.MaxText
+
+// sessionKeys are the forms in which a session that a call names may be known
+// to us: as written, in lower case as OpenClaw stores it, and with the agent in
+// front where it was left out. A label or a session id is no key.
+func sessionKeys(v, agent string) ([]string, bool) {
+	switch {
+	case len(v) > maxKey || strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return nil, false
+	case strings.HasPrefix(strings.ToLower(v), "agent:") && strings.Count(v, ":") >= 2:
+		return forms(v), true
+	case strings.EqualFold(v, "main") && agent != "":
+		return forms("agent:" + agent + ":main"), true
+	case strings.Contains(v, ":") || v == "global":
+		if agent == "" {
+			return forms(v), true
+		}
+		return append(forms(v), forms("agent:"+agent+":"+v)...), true
+	default:
+		return nil, false
+	}
+}
+
+func forms(key string) []string {
+	if lower := strings.ToLower(key); lower != key {
+		return []string{key, lower}
+	}
+	return []string{key}
+}

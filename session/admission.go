@@ -1,0 +1,129 @@
+package session
+
+import (
+	"time"
+
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Admission is everything a store needs to let one call enter a conversation in
+// one atomic trip: replay, ratchet, grants, run count, and the allow itself
+// where the level alone decides.
+type Admission struct {
+	Conversation Conversation
+	Session      string   // the session id; empty when none was given
+	RequestID    string   // one request is admitted once
+	Body         [32]byte // of the signed bytes: the same id with another body is a conflict
+
+	Initial taint.Level // what the start of the run brings in, at every call
+	Sender  string      // what Initial is called in an explanation
+	Birth   taint.Level // what it is worth at least if no call was admitted here before
+	Floor   Mark        // what this process has already seen of it
+
+	Modes  taint.Row   // the policy's mode at each level
+	Raise  taint.Level // what the call brings in once allowed; System brings in nothing
+	Final  bool        // the level alone decides: an allow may be committed at once
+	Source string      // what Raise is called in an explanation: "web_fetch example.com"
+
+	Run    string // counted when RunCap is set
+	RunCap int    // calls a run may make; 0 is no cap
+
+	Digest string   // of the call, to find a question that waits for it
+	Grants []string // fields of the grants that could cover it, see Grant.Field
+
+	Standing string        // kept as the request's decision if this trip allows it
+	Keep     time.Duration // how long the request is remembered
+}
+
+// Mark is a level seen at a reset generation of a conversation.
+type Mark struct {
+	Level      taint.Level
+	Generation int64
+}
+
+// Entry is what a store did with an admission. The zero value decides nothing.
+type Entry uint8
+
+// The outcomes of Admit.
+const (
+	Held     Entry = iota // the level does not decide: judge, ask, then settle
+	Passed                // allowed and committed
+	Refused               // restricted and committed
+	Conflict              // the request id was used for another body
+	Moved                 // the conversation shares another's state: ask there
+)
+
+// Decided marks for a request's standing decision. An allow's mark carries a
+// MAC that only this program can make; it begins with neither of these.
+const (
+	MarkPending = "P"
+	MarkDenied  = "D"
+)
+
+// View is a snapshot of a conversation as one call met it.
+type View struct {
+	Entry    Entry
+	Replayed bool   // the request was admitted before
+	Standing string // its decision then, where Replayed and not Held
+	Root     Conversation
+
+	Level      taint.Level // before the call
+	After      taint.Level // with what the call brings in, where Passed
+	Mode       taint.Mode  // of the admission's row at Level
+	Capped     bool        // the run has used up its calls
+	Step       int64       // the conversation's count of calls
+	Version    int64       // changes whenever a level or the generation does
+	Generation int64       // when it was last reset, in Unix milliseconds; 0: never
+	Worst      Source      // what made the level what it is
+	Lost       bool        // the store has lost what it knew: the level is a guess, the worst
+
+	Grants  []string // the values found under the admission's grant fields
+	Waiting string   // the card that asks about this very call
+	Now     time.Time
+}
+
+// Source is the tool call that last brought in content as bad as the level.
+type Source struct {
+	Label string
+	Level taint.Level
+	Step  int64
+}
+
+// Settlement commits what a rule over history, a grant or a person decided.
+type Settlement struct {
+	Conversation Conversation
+	Session      string
+	RequestID    string
+	Body         [32]byte
+	Version      int64 // of the view that was judged; an allow holds only for it
+	Allow        bool
+	Raise        taint.Level
+	Source       string
+	Standing     string
+	Claim        *Claim // the person's yes this allow uses up
+	Keep         time.Duration
+}
+
+// Claim swaps a card for the same card with one yes used.
+type Claim struct {
+	Card    string
+	Version int64
+	Blob    []byte
+}
+
+// Settling is what a store did with a settlement. The zero value is not done.
+type Settling uint8
+
+// The outcomes of Settle.
+const (
+	Stale   Settling = iota // the conversation moved since: judge again with the view
+	Done                    // committed
+	Decided                 // the request has a decision already: View.Standing
+	Taken                   // the card changed since it was read: read it again
+)
+
+// Settled is the answer to a settlement.
+type Settled struct {
+	State Settling
+	View  View // fresh where Stale; Level and After where Done; Standing where Decided
+}

@@ -1,0 +1,64 @@
+package session
+
+import (
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Standing is what the caller attests about who started the run.
+type Standing struct {
+	Level   taint.Level // what the start of the run brings into the conversation
+	Spawned bool        // the run shares its parent's conversation
+	System  bool        // attested automation: never better than the agent's automation floor
+	Why     string      // the rule that matched, as the end of a sentence
+}
+
+// systemTriggers are the runs that no person started.
+var systemTriggers = map[string]bool{
+	"cron": true, "heartbeat": true, "system": true, "system_event": true, "system-event": true,
+}
+
+// Classify says how far the start of a run is trusted; first match wins.
+// Missing metadata is never trust: who can't be told is unknown.
+func Classify(c *toolcall.Call, unknown taint.Level) Standing {
+	ctx := &c.Context
+	group := ctx.GroupID != "" || IsGroup(ctx.SessionKey)
+	switch {
+	case attestedSystem(ctx):
+		return Standing{Level: taint.System, System: true, Why: "the runtime attests a run that no person started (" + ctx.Trigger + ")"}
+	case outside(ctx.InputProvenance.Kind):
+		return Standing{Level: taint.Untrusted, Spawned: ctx.SpawnedBy != "", Why: "the runtime marks what started the run as outside content"}
+	case ctx.SpawnedBy != "":
+		// The parent's conversation holds the level. A parent nobody has seen
+		// is like a sender nobody knows.
+		return Standing{Level: taint.System, Spawned: true, Why: "the run was spawned and shares its parent's level"}
+	case ctx.SenderIsOwner && !group:
+		return Standing{Level: taint.Owner, Why: "the owner wrote directly"}
+	case ctx.SenderIsOwner:
+		return Standing{Level: taint.Shared, Why: "the owner wrote in a group"}
+	case ctx.SenderID != "":
+		return Standing{Level: taint.External, Why: "someone other than the owner wrote"}
+	default:
+		return Standing{Level: unknown, Why: "nobody attests who started the run"}
+	}
+}
+
+// attestedSystem is true for a run the client says no person started and that
+// carries nothing from outside. A webhook looks like cron; its session key or
+// its provenance gives it away.
+func attestedSystem(ctx *toolcall.Context) bool {
+	return systemTriggers[ctx.Trigger] && ctx.SenderID == "" && ctx.SpawnedBy == "" &&
+		!IsHook(ctx.SessionKey) && internal(ctx.InputProvenance.Kind)
+}
+
+// internal is what the runtime calls input that it made itself.
+func internal(kind string) bool {
+	return kind == "" || kind == "internal_system"
+}
+
+// outside reads the runtime's own mark on a run's input. A chat message and a
+// message from another session are judged by their sender; any kind we do not
+// know counts as outside content.
+func outside(kind string) bool {
+	return !internal(kind) && kind != "external_user" && kind != "inter_session"
+}

@@ -1,0 +1,80 @@
+package session
+
+import (
+	"sync"
+
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Floor is what this process has itself seen of each conversation. A store that
+// was rolled back, failed over or tampered with can't talk it into better. It
+// is bounded: the least recently seen half is forgotten when it is full, and
+// then only the store remembers.
+//
+// The zero Floor is ready to use.
+type Floor struct {
+	mu     sync.Mutex
+	recent map[string]*seen
+	old    map[string]*seen
+}
+
+type seen struct {
+	generation int64
+	worst      taint.Level
+	bySession  map[string]taint.Level
+}
+
+// floorSize is how many conversations either half remembers: about 10 MB.
+const floorSize = 50_000
+
+// sessionsPerFloor bounds the session ids kept for one conversation; beyond it
+// the worst level stands for all of them.
+const sessionsPerFloor = 64
+
+// Raise notes that a conversation was seen at a level.
+func (f *Floor) Raise(c Conversation, session string, m Mark) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.find(c.Hash())
+	if m.Generation > s.generation {
+		*s = seen{generation: m.Generation, bySession: map[string]taint.Level{}}
+	}
+	if m.Generation < s.generation {
+		return
+	}
+	s.worst = taint.Worse(s.worst, m.Level)
+	// What came without a session id counts for all of them, so it always fits.
+	if _, known := s.bySession[session]; known || session == "" || len(s.bySession) < sessionsPerFloor {
+		s.bySession[session] = taint.Worse(s.bySession[session], m.Level)
+	}
+}
+
+// At is the best a conversation can be, by what this process has seen.
+func (f *Floor) At(c Conversation, session string) Mark {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.find(c.Hash())
+	if session == "" {
+		return Mark{Level: s.worst, Generation: s.generation}
+	}
+	level, known := s.bySession[session]
+	if !known && len(s.bySession) >= sessionsPerFloor {
+		level = s.worst
+	}
+	return Mark{Level: taint.Worse(level, s.bySession[""]), Generation: s.generation}
+}
+
+func (f *Floor) find(hash string) *seen {
+	if s := f.recent[hash]; s != nil {
+		return s
+	}
+	s := f.old[hash]
+	if s == nil {
+		s = &seen{bySession: map[string]taint.Level{}}
+	}
+	if f.recent == nil || len(f.recent) >= floorSize {
+		f.old, f.recent = f.recent, make(map[string]*seen)
+	}
+	f.recent[hash] = s
+	return s
+}

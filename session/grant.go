@@ -1,0 +1,85 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Grant lets a tool pass without asking, in one conversation, for a while. It
+// holds for exactly the session id, agent and run it was given for, and only
+// while the level is no worse than it was then.
+type Grant struct {
+	Conversation Conversation
+	Tool         string
+	Agent        string
+	Session      string
+	Run          string // set for a grant that ends with the run
+	ID           string // of the card it was given on
+	By           string // the person who gave it
+	Until        time.Time
+	Level        taint.Level
+}
+
+// Field is where a grant with this coverage stands in its conversation.
+func (g *Grant) Field() string {
+	var b strings.Builder
+	for _, part := range []string{g.Tool, g.Agent, g.Session, g.Run} {
+		b.WriteString(strconv.Itoa(len(part)))
+		b.WriteByte(':')
+		b.WriteString(part)
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Covers reports whether the grant holds at this level and time.
+func (g *Grant) Covers(l taint.Level, now time.Time) bool {
+	return l <= g.Level && now.Before(g.Until)
+}
+
+// ErrForged says that a stored grant was not made with this server's key, or
+// for another place.
+var ErrForged = errors.New("session: a stored grant does not carry this server's seal")
+
+// Value writes the grant for the store: when it ends (first, so that a store
+// can sweep), level, card, person, seal.
+func (g *Grant) Value(key hmac.Key) string {
+	until := strconv.FormatInt(g.Until.Unix(), 10)
+	level := strconv.Itoa(int(g.Level))
+	return strings.Join([]string{until, level, g.ID, hex.EncodeToString([]byte(g.By)), g.seal(key, until, level)}, "|")
+}
+
+// Open reads a stored value into a grant that names its coverage, and checks
+// the seal: what was written into the store by anyone else is no grant.
+func (g *Grant) Open(key hmac.Key, value string) error {
+	f := strings.Split(value, "|")
+	if len(f) != 5 {
+		return ErrForged
+	}
+	until, errUntil := strconv.ParseInt(f[0], 10, 64)
+	level, errLevel := strconv.ParseUint(f[1], 10, 8)
+	by, errBy := hex.DecodeString(f[3])
+	if errUntil != nil || errLevel != nil || errBy != nil || level >= taint.Levels {
+		return ErrForged
+	}
+	g.Until, g.Level, g.ID, g.By = time.Unix(until, 0), taint.Level(level), f[2], string(by)
+	if !key.Check(f[4], "grant", g.sealed(f[0], f[1])...) {
+		return ErrForged
+	}
+	return nil
+}
+
+func (g *Grant) seal(key hmac.Key, until, level string) string {
+	return key.Seal("grant", g.sealed(until, level)...)
+}
+
+func (g *Grant) sealed(until, level string) []string {
+	return []string{g.Conversation.Client, g.Conversation.Key, g.Tool, g.Agent, g.Session, g.Run, g.ID, g.By, until, level}
+}

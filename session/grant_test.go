@@ -1,0 +1,109 @@
+package session_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+var serverKey = hmac.Key("0123456789abcdef0123456789abcdef")
+
+func someGrant() session.Grant {
+	return session.Grant{
+		Conversation: session.Conversation{Client: "laptop", Key: "agent:main:main"},
+		Tool:         "exec", Agent: "main", Session: "s1", Run: "",
+		ID: "card", By: "telegram:1|x", Until: time.Unix(1_700_000_000, 0), Level: taint.External,
+	}
+}
+
+// coverage is a grant as one who looks it up knows it: where, not what.
+func coverage(g session.Grant) session.Grant {
+	return session.Grant{Conversation: g.Conversation, Tool: g.Tool, Agent: g.Agent, Session: g.Session, Run: g.Run}
+}
+
+func TestAGrantReadsBackAsItWasGiven(t *testing.T) {
+	given := someGrant()
+	read := coverage(given)
+	if err := read.Open(serverKey, given.Value(serverKey)); err != nil {
+		t.Fatal(err)
+	}
+	if !read.Until.Equal(given.Until) || read.Level != given.Level || read.ID != given.ID || read.By != given.By {
+		t.Errorf("given %+v, read %+v", given, read)
+	}
+}
+
+func TestH26AGrantHoldsOnlyWhereItWasGiven(t *testing.T) {
+	given := someGrant()
+	value := given.Value(serverKey)
+	for what, change := range map[string]func(*session.Grant){
+		"another client":       func(g *session.Grant) { g.Conversation.Client = "phone" },
+		"another conversation": func(g *session.Grant) { g.Conversation.Key = "agent:main:direct:2" },
+		"another tool":         func(g *session.Grant) { g.Tool = "message" },
+		"another agent":        func(g *session.Grant) { g.Agent = "ops" },
+		"no agent":             func(g *session.Grant) { g.Agent = "" },
+		"another session":      func(g *session.Grant) { g.Session = "s2" },
+		"a run":                func(g *session.Grant) { g.Run = "r" },
+		"fields run together":  func(g *session.Grant) { g.Tool, g.Agent = "execm", "ain" },
+	} {
+		read := coverage(given)
+		change(&read)
+		if err := read.Open(serverKey, value); !errors.Is(err, session.ErrForged) {
+			t.Errorf("%s: opened, %v", what, err)
+		}
+		if what != "another client" && what != "another conversation" && read.Field() == given.Field() {
+			t.Errorf("%s stands in the same field", what)
+		}
+	}
+}
+
+func TestH30AGrantWrittenIntoTheStoreIsNone(t *testing.T) {
+	given := someGrant()
+	value := given.Value(serverKey)
+	parts := strings.Split(value, "|")
+	forge := func(i int, v string) string {
+		c := append([]string(nil), parts...)
+		c[i] = v
+		return strings.Join(c, "|")
+	}
+	for what, v := range map[string]string{
+		"nothing":          "",
+		"words":            "allow",
+		"a later end":      forge(0, "9999999999"),
+		"a worse level":    forge(1, "5"),
+		"no such level":    forge(1, "6"),
+		"another card":     forge(2, "other"),
+		"another person":   forge(3, "00"),
+		"no seal":          forge(4, ""),
+		"another seal":     forge(4, strings.Repeat("0", 32)),
+		"one field more":   value + "|",
+		"another key":      given.Value(hmac.Key("another key, another key, another")),
+		"a key left empty": given.Value(nil),
+	} {
+		read := coverage(given)
+		if err := read.Open(serverKey, v); !errors.Is(err, session.ErrForged) {
+			t.Errorf("%s: opened, %v", what, err)
+		}
+	}
+	read := coverage(given)
+	if err := read.Open(nil, given.Value(nil)); !errors.Is(err, session.ErrForged) {
+		t.Errorf("without a key anything opens: %v", err)
+	}
+}
+
+func TestH30AGrantDoesNotCoverAWorseLevelOrALaterTime(t *testing.T) {
+	g := someGrant()
+	before := g.Until.Add(-time.Second)
+	for level, want := range map[taint.Level]bool{taint.System: true, taint.External: true, taint.Untrusted: false} {
+		if g.Covers(level, before) != want {
+			t.Errorf("covers %s: %v", level, !want)
+		}
+	}
+	if g.Covers(taint.Owner, g.Until) || g.Covers(taint.Owner, g.Until.Add(time.Hour)) {
+		t.Error("covers a call after its end")
+	}
+}
