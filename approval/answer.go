@@ -1,0 +1,254 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// Answer is what someone said, typed or tapped.
+type Answer struct {
+	ID   string // who: platform:id, by the platform's immutable user id
+	Via  string // where: the channel's name
+	Text string // a typed line; if set, nothing below counts
+
+	Ref    string // the card, by its short name
+	Tool   string // the tool on it; empty means all of the card
+	Allow  bool
+	Scope  Scope
+	Reason string // for a deny: what the agent may read
+}
+
+// Answer takes an answer from any channel. It is the only place where approver
+// and code are checked. The error is for the log; the outcome for the person.
+func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
+	person, listed := d.people[a.ID]
+	if !listed {
+		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
+	}
+	if a.Text != "" {
+		return d.typed(ctx, person, a)
+	}
+	id, err := d.byRef(ctx, a.Ref)
+	if err != nil {
+		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+	}
+	if id == "" {
+		return Outcome{Kind: NotFound, Text: "No open question has the reference " + quote(a.Ref) + ". `verifier pending` lists them."}, nil
+	}
+	return d.count(ctx, person, id, a, d.o.MaxMinutes)
+}
+
+// byRef finds a card by its short name among the open ones and those that this
+// process has seen lately.
+func (d *Desk) byRef(ctx context.Context, ref string) (string, error) {
+	ref = strings.ToUpper(strings.TrimSpace(ref))
+	ids, err := d.o.Store.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, id := range ids {
+		if (&Card{ID: id}).Ref() == ref {
+			return id, nil
+		}
+	}
+	return d.recent.find(ref), nil
+}
+
+// count puts a person's vote on a card: all of it or one tool of it.
+func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
+	for range swapTries {
+		c, now, err := d.load(ctx, id)
+		if errors.Is(err, ErrGone) {
+			return Outcome{Kind: TooLate, State: Expired, Text: "This question has expired. Nothing was approved."}, nil
+		}
+		if err != nil {
+			return Outcome{Text: "The question can't be read. Nothing was approved."}, err
+		}
+		picked, out := c.pick(a.Tool)
+		if picked == nil {
+			return out, nil
+		}
+		if len(picked) > 1 {
+			most = min(most, allMinutes)
+		}
+		out, ch, voted := d.cast(c, picked, person, a, most, now)
+		if len(voted) == 0 {
+			return out, nil
+		}
+		err = d.swap(ctx, c, ch)
+		switch {
+		case errors.Is(err, ErrStale):
+			continue
+		case errors.Is(err, ErrLate):
+			return Outcome{Kind: TooLate, State: Expired, Text: "This question has expired. Nothing was approved."}, nil
+		case err != nil:
+			return Outcome{Text: "The store can't be reached. Nothing was approved; try again."}, err
+		}
+		d.answered(c, voted, now)
+		return out, nil
+	}
+	return Outcome{Text: "The question is being answered by others at this moment. Try again."}, ErrStale
+}
+
+// pick finds the questions an answer is about.
+func (c *Card) pick(tool string) ([]*Question, Outcome) {
+	var picked []*Question
+	for i := range c.Questions {
+		if tool == "" || tool == c.Questions[i].Ask.Tool {
+			picked = append(picked, &c.Questions[i])
+		}
+	}
+	switch {
+	case len(picked) == 0:
+		return nil, Outcome{Kind: Misunderstood, Text: "That code does not ask about this tool. It asks about: " + c.tools() + "."}
+	case tool != "" && len(picked) > 1:
+		return nil, Outcome{Kind: Misunderstood, Text: fmt.Sprintf("The card lists %d calls of this tool. Write `all` to approve the whole list.", len(picked))}
+	}
+	return picked, Outcome{}
+}
+
+// all are the card's questions.
+func (c *Card) all() []*Question {
+	out := make([]*Question, len(c.Questions))
+	for i := range c.Questions {
+		out[i] = &c.Questions[i]
+	}
+	return out
+}
+
+func (c *Card) tools() string { return tools(c.all()) }
+
+// tools names what questions ask about, each tool once.
+func tools(asked []*Question) string {
+	var names []string
+	for _, q := range asked {
+		if t := quote(q.Ask.Tool); !slices.Contains(names, t) {
+			names = append(names, t)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// cast votes on each question that is still open, in memory, and gives those it
+// changed.
+func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most int, now time.Time) (_ Outcome, _ Change, voted []*Question) {
+	ch := Change{NotAfter: c.Until(), Grants: map[string]string{}, Waiting: map[string]time.Time{}}
+	said := ""
+	for _, q := range picked {
+		v := Vote{Person: person, Via: a.Via, Allow: a.Allow, At: now, Reason: a.Reason}
+		if a.Allow && q.Ask.HeldOnly && len(q.Holders) == 0 {
+			said = " The call is no longer waiting, and its arguments were hidden before they reached us, so it can't be released later. Let the agent ask again."
+			continue
+		}
+		if a.Allow {
+			var cut string
+			v.Scope, cut = q.limit(a.Scope, most)
+			said += cut
+		}
+		if q.vote(d.o.Key, c.ID, v) {
+			voted = append(voted, q)
+			d.effects(c, q, &ch, now)
+		}
+	}
+	out := d.outcome(c, picked, now)
+	out.Text += said
+	if len(voted) == 0 {
+		return refuse(out, person, said), ch, nil
+	}
+	out.Kind, ch.Closed = Counted, c.closed(d.o.Key, now)
+	return out, ch, voted
+}
+
+// refuse says why a vote changed nothing.
+func refuse(out Outcome, person, said string) Outcome {
+	out.Kind = TooLate
+	if out.State == Open {
+		out.Kind = Misunderstood
+		if said == "" {
+			out.Text = fmt.Sprintf("%s, your answer is counted already. %s", person, out.Text)
+		}
+	}
+	return out
+}
+
+// effects are what a settled question changes besides its card.
+func (d *Desk) effects(c *Card, q *Question, ch *Change, now time.Time) {
+	if q.state(d.o.Key, c.ID, now) != Allowed {
+		return
+	}
+	ch.Waiting[q.Ask.Digest] = q.answeredAt().Add(d.o.TTL)
+	if g := d.grant(c, q); g != nil {
+		ch.Grants[g.Field()] = g.Value(d.o.Key)
+	}
+}
+
+// grant is the lasting consent an allowed question gives, if any. It holds only
+// while the level is no worse than what the card showed.
+func (d *Desk) grant(c *Card, q *Question) *session.Grant {
+	s := q.scope()
+	if !s.Lasting() || !q.Ask.Lasting {
+		return nil
+	}
+	g := &session.Grant{
+		Conversation: q.Ask.Conversation, Tool: q.Ask.Tool, Agent: q.Ask.Agent, Session: q.Ask.Window,
+		ID: c.ID, By: q.people(true), Level: q.Ask.Level,
+	}
+	minutes := s.Minutes
+	if s.Turn {
+		g.Run, minutes = q.Ask.Run, d.o.MaxMinutes
+	}
+	g.Until = q.answeredAt().Add(time.Duration(minutes) * time.Minute)
+	return g
+}
+
+// people are those who said yes, or no.
+func (q *Question) people(allow bool) string {
+	var names []string
+	for _, v := range q.Votes {
+		if v.Allow == allow && v.Person != "" {
+			names = append(names, v.Person)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// reason is what the deny tells the agent. The code never goes there, not even
+// if the owner typed it.
+func (q *Question) reason(code string) string {
+	for _, v := range q.Votes {
+		if !v.Allow {
+			return strings.ReplaceAll(strings.ToValidUTF8(v.Reason, "?"), code, "…")
+		}
+	}
+	return ""
+}
+
+// answered records counted votes and shows the outcome on every copy.
+func (d *Desk) answered(c *Card, voted []*Question, now time.Time) {
+	for _, q := range voted {
+		v := q.Votes[len(q.Votes)-1]
+		e := entryFor(audit.KindAnswer, c, q)
+		e.Scope, e.Reason, e.Minutes = v.Scope.String(), q.reason(c.Code), v.Scope.Minutes
+		e.Decision = audit.Deny
+		if v.Allow {
+			e.Decision = audit.Allow
+		}
+		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds()}}
+		d.note(e)
+	}
+	if c.closed(d.o.Key, now) {
+		o := d.outcome(c, c.all(), now)
+		d.run(func(ctx context.Context) { d.settleCopies(ctx, c, o) })
+	}
+}
+
+// quote shows an untrusted name in a sentence: nothing beyond ASCII as itself.
+func quote(s string) string { return strconv.QuoteToASCII(s) }

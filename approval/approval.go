@@ -1,0 +1,206 @@
+// Package approval is the desk between a held call and the people who may
+// release it: it puts questions up as cards, checks who answers and with which
+// code, and lets exactly one call through for each yes.
+//
+// The desk is where approver and code are checked, and the only place: a
+// channel carries words and taps, it never decides. All that a card means is
+// worked out here from its sealed content and its sealed votes, so that writing
+// into the store forges nothing. First terminal answer wins: any deny is
+// terminal, an allow needs as many different people as the card was frozen
+// with.
+//
+// It refuses: an answer from anyone who is not listed by the platform's own
+// immutable id, an empty list that would mean everybody, a guess after five
+// wrong codes, a yes for anything but the digest that was shown, and to say
+// that someone is being asked when no card reached anyone.
+package approval
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/hmac"
+)
+
+// Config is the owner's word on approvals.
+type Config struct {
+	// MaxMinutes caps how long a grant may last. 0 means 60.
+	MaxMinutes int `yaml:"maxMinutes"`
+	// MaxOpen is how many cards of one conversation may wait at a time; the
+	// rest share one more. 0 means 5.
+	MaxOpen int `yaml:"maxOpen"`
+	// Approvals is how many different people must allow a call. 0 means 1.
+	Approvals int `yaml:"approvals"`
+}
+
+// Person may answer. Their ids on several platforms make one person.
+type Person struct {
+	Name string
+	IDs  []string // platform:id, by the platform's immutable user id; token:<name> for an owner token
+}
+
+// Channel reaches people on one platform.
+type Channel interface {
+	// Send shows a card and returns where it stands, to be edited later. It
+	// never waits for a person.
+	Send(ctx context.Context, c *Card) (ref string, err error)
+	// Settle shows the outcome on a card that was sent and takes its buttons
+	// away.
+	Settle(ctx context.Context, ref string, c *Card, o Outcome) error
+	// Listen passes on what people answer until ctx ends. A channel that can't
+	// hear returns when ctx ends.
+	Listen(ctx context.Context, answer func(context.Context, Answer) (Outcome, error)) error
+}
+
+// Recorder keeps the record. What can't be recorded is not asked.
+type Recorder interface {
+	Append(e audit.Entry) error
+}
+
+// Options are what a Desk needs.
+type Options struct {
+	Config
+	TTL      time.Duration // how long a card, and then a yes, is good; 0 means 120 s
+	Key      hmac.Key      // the server key: codes and seals come from it
+	Store    Store
+	Record   Recorder
+	People   []Person           // nobody but these may answer; empty means nobody
+	Inbox    bool               // people can look at the waiting cards by themselves (terminal, page)
+	Channels map[string]Channel // by name
+	NoReset  bool               // the level is never lowered, not even by the owner
+	Log      *slog.Logger       // nil discards
+	Rand     io.Reader          // nil means crypto/rand
+	Poll     time.Duration      // how often waiting cards are reread; 0 means 2 s
+	Collect  time.Duration      // how long a batch card gathers calls before it is sent; 0 means 1 s
+}
+
+// Desk puts questions to people. Close it to stop its goroutines.
+type Desk struct {
+	o       Options
+	people  map[string]string // id to name
+	waiters waiters
+	recent  recent
+
+	ctx  context.Context
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+// Defaults for what Options leave out.
+const (
+	DefaultTTL     = 120 * time.Second
+	defaultMinutes = 60
+	defaultOpen    = 5
+	allMinutes     = 10 // the most that "all" grants
+	maxTries       = 5  // wrong codes before a person is locked out
+	grace          = 3 * time.Second
+	maxBatch       = 20
+	sendDeadline   = 10 * time.Second
+	swapTries      = 20
+)
+
+// NewDesk opens a desk and starts listening for answers.
+func NewDesk(o Options) (*Desk, error) {
+	if len(o.Key) < 32 {
+		return nil, errors.New("approval: the server key must be at least 32 bytes")
+	}
+	if o.MaxMinutes < 0 || o.MaxOpen < 0 || o.Approvals < 0 || o.TTL < 0 {
+		return nil, errors.New("approval: maxMinutes, maxOpen, approvals and approvalTtlSeconds can't be negative")
+	}
+	o.fill()
+	d := &Desk{o: o, people: make(map[string]string)}
+	for _, p := range o.People {
+		for _, id := range p.IDs {
+			if other, taken := d.people[id]; taken && other != p.Name {
+				return nil, errors.New("approval: the id " + id + " belongs to two approvers, " + other + " and " + p.Name)
+			}
+			d.people[id] = p.Name
+		}
+	}
+	d.ctx, d.stop = context.WithCancel(context.Background())
+	d.waiters.init()
+	d.run(d.hearWakes)
+	d.run(d.poll)
+	for name, ch := range o.Channels {
+		d.run(func(ctx context.Context) { d.listen(ctx, name, ch) })
+	}
+	return d, nil
+}
+
+func (o *Options) fill() {
+	orDefault(&o.MaxMinutes, defaultMinutes)
+	orDefault(&o.MaxOpen, defaultOpen)
+	orDefault(&o.Approvals, 1)
+	orDefault(&o.TTL, DefaultTTL)
+	orDefault(&o.Poll, 2*time.Second)
+	orDefault(&o.Collect, time.Second)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+func orDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// TTL is how long a card may be answered.
+func (d *Desk) TTL() time.Duration { return d.o.TTL }
+
+// CanAsk reports whether anyone could answer a card, and by what; if not, why.
+func (d *Desk) CanAsk() error {
+	if len(d.people) == 0 {
+		return errors.New("nobody may approve: the approver list is empty")
+	}
+	if !d.o.Inbox && len(d.o.Channels) == 0 {
+		return errors.New("there is no way to ask: no channel and no owner token")
+	}
+	if n := d.distinctPeople(); n < d.o.Approvals {
+		return errors.New("fewer people may approve than approvals are needed")
+	}
+	return nil
+}
+
+func (d *Desk) distinctPeople() int {
+	names := make(map[string]bool)
+	for _, n := range d.people {
+		names[n] = true
+	}
+	return len(names)
+}
+
+// Stop ends every wait and takes no more questions. Cards stay where they are:
+// they can be answered until they expire, for one retry.
+func (d *Desk) Stop() { d.stop() }
+
+// Close stops the desk and waits for its goroutines. Nobody may call Ask or
+// Answer any more.
+func (d *Desk) Close() {
+	d.stop()
+	d.wg.Wait()
+}
+
+// run starts a goroutine that Close waits for. A panic in it ends it alone.
+func (d *Desk) run(f func(ctx context.Context)) {
+	d.wg.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				d.o.Log.Error("the desk recovered from a panic", "panic", p)
+			}
+		}()
+		f(d.ctx)
+	})
+}
+
+func (d *Desk) listen(ctx context.Context, name string, ch Channel) {
+	if err := ch.Listen(ctx, d.Answer); err != nil && ctx.Err() == nil {
+		d.o.Log.Error("a channel stopped listening", "channel", name, "err", err)
+	}
+}

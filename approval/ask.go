@@ -1,0 +1,281 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// Request is a call that needs a person.
+type Request struct {
+	Ask     Ask
+	ID      string        // the request that waits
+	Waiting string        // the card that asks about this digest already, if the store knew one
+	Hold    time.Duration // how long the caller can wait
+	Now     time.Time     // the store's clock
+}
+
+// Ruling is what people said, or that they have not. The zero Ruling is no.
+type Ruling struct {
+	Yes    bool
+	Denied bool   // a person said no
+	Reason string // what that person wants the agent to read
+	Ref    string // of the card; empty when nobody could be asked
+	Card   string
+	Scope  Scope
+	Votes  []Vote
+	Waited time.Duration
+	Claim  *session.Claim // to be used up with the allow; nil when a grant covers the call
+	Grant  *session.Grant // set instead of Claim
+	Late   bool           // an identical call took the yes
+	Full   bool           // too many cards are open
+}
+
+// ErrStopped says that the desk takes no more questions.
+var ErrStopped = errors.New("approval: the desk is closed")
+
+// ErrNobody says that a card reached no one.
+var ErrNobody = errors.New("approval: the question could not be put to anyone")
+
+// Ask puts a call to people, or joins the card that asks about it already, and
+// waits for their answer as long as the request may be held. An answer that was
+// given before is taken at once.
+func (d *Desk) Ask(ctx context.Context, r Request) (Ruling, error) {
+	if d.ctx.Err() != nil {
+		return Ruling{}, ErrStopped
+	}
+	if err := d.CanAsk(); err != nil {
+		return Ruling{}, fmt.Errorf("%w: %w", ErrNobody, err)
+	}
+	deadline := time.NewTimer(r.Hold)
+	defer deadline.Stop()
+	started := time.Now()
+	id, full, err := d.present(ctx, &r)
+	if err != nil || full {
+		return Ruling{Full: full}, err
+	}
+	ruling, err := d.wait(ctx, &r, id, deadline.C)
+	ruling.Waited = time.Since(started)
+	return ruling, err
+}
+
+// present makes sure that a live card asks about the call and that this request
+// stands on it.
+func (d *Desk) present(ctx context.Context, r *Request) (id string, full bool, err error) {
+	id = r.Waiting
+	for range swapTries {
+		if id != "" {
+			joined, err := d.join(ctx, id, r)
+			if err != nil || joined {
+				return id, false, err
+			}
+		}
+		p, err := d.place(ctx, r, id, false)
+		switch {
+		case err != nil:
+			return "", false, err
+		case p.State == New:
+			return p.ID, false, d.announce(ctx, p.ID)
+		case p.State == Full:
+			return d.gather(ctx, r, id, p.ID)
+		}
+		id = p.ID
+	}
+	return "", false, ErrStale
+}
+
+// place makes a new card with one question, instead of one that can't serve.
+func (d *Desk) place(ctx context.Context, r *Request, instead string, batch bool) (Placement, error) {
+	for range 5 { // a code that another live card has is drawn again
+		random, err := codes.NewID(d.o.Rand)
+		if err != nil {
+			return Placement{}, fmt.Errorf("draw a card id: %w", err)
+		}
+		id := r.Ask.Conversation.Hash()[:2] + random
+		blob, err := d.compose(id, r, batch)
+		if err != nil {
+			return Placement{}, err
+		}
+		p, err := d.o.Store.Place(ctx, Draft{
+			ID: id, Conversation: r.Ask.Conversation, Digests: []string{r.Ask.Digest}, Instead: instead, Blob: blob,
+			CodeSeal: d.codeSeal(codes.Code(d.o.Key, id)), Live: d.o.TTL, MaxOpen: d.o.MaxOpen, Batch: batch,
+		})
+		if !errors.Is(err, ErrCodeTaken) {
+			return p, err
+		}
+	}
+	return Placement{}, ErrCodeTaken
+}
+
+func (d *Desk) compose(id string, r *Request, batch bool) ([]byte, error) {
+	q, err := d.pose(id, r)
+	if err != nil {
+		return nil, err
+	}
+	c := Card{ID: id, Batch: batch, Frozen: !batch, Questions: []Question{q}}
+	return c.encode()
+}
+
+// pose fixes what the question is bound to: the quorum and the clock included.
+func (d *Desk) pose(id string, r *Request) (Question, error) {
+	a := r.Ask
+	a.Approvals = d.o.Approvals
+	a.Created = r.Now.UTC().Truncate(time.Millisecond)
+	a.Until = a.Created.Add(d.o.TTL)
+	return pose(d.o.Key, id, a, r.ID)
+}
+
+func (d *Desk) codeSeal(code string) string { return d.o.Key.Seal("code", code) }
+
+// join puts the request on a card that asks about the same call. It reports
+// false when that card can no longer serve: then a new one is due.
+func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
+	for range swapTries {
+		c, now, err := d.load(ctx, id)
+		if errors.Is(err, ErrGone) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		q := c.question(r.Ask.Digest)
+		if q == nil {
+			return false, nil
+		}
+		switch q.state(d.o.Key, c.ID, now) {
+		case Denied:
+			return now.Before(q.Ask.Until), nil // a no stands as long as the card does
+		case Expired:
+			return false, nil
+		case Allowed:
+			return q.claimable(r.ID, d.o.TTL, now) || q.For != "" && q.Used == "", nil
+		}
+		if !q.join(r.ID) {
+			return true, nil
+		}
+		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
+			return err == nil, err
+		}
+	}
+	return false, ErrStale
+}
+
+// wait rereads the card at each wake until it is settled, the hold is over or
+// the caller has gone.
+func (d *Desk) wait(ctx context.Context, r *Request, id string, deadline <-chan time.Time) (Ruling, error) {
+	woken, done := d.waiters.add(id)
+	defer done()
+	for {
+		ruling, settled, err := d.rule(ctx, r, id)
+		if err != nil || settled {
+			return ruling, err
+		}
+		select {
+		case <-woken:
+		case <-deadline:
+			return d.depart(r, id), nil
+		case <-ctx.Done():
+			return d.depart(r, id), ctx.Err()
+		case <-d.ctx.Done():
+			return d.depart(r, id), nil
+		}
+	}
+}
+
+// rule reads what the card says about this request now.
+func (d *Desk) rule(ctx context.Context, r *Request, id string) (_ Ruling, settled bool, err error) {
+	c, now, err := d.load(ctx, id)
+	if err != nil {
+		return Ruling{}, false, err
+	}
+	q := c.question(r.Ask.Digest)
+	if q == nil {
+		return Ruling{}, false, ErrGone
+	}
+	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: q.scope(), Votes: q.Votes}
+	switch q.state(d.o.Key, c.ID, now) {
+	case Open:
+		return out, false, nil
+	case Denied:
+		out.Denied, out.Reason = true, q.reason(c.Code)
+		return out, true, nil
+	case Expired:
+		return out, true, nil
+	}
+	if q.claimable(r.ID, d.o.TTL, now) {
+		out.Claim, err = c.claim(q, r.ID)
+		out.Yes = err == nil
+		return out, true, err
+	}
+	if g := d.grant(c, q); g != nil {
+		out.Yes, out.Grant = true, g
+		return out, true, nil
+	}
+	out.Late = true
+	return out, true, nil
+}
+
+// claim is the card with its yes used by this request. The card is changed only
+// in the store, together with the allow.
+func (c *Card) claim(q *Question, request string) (*session.Claim, error) {
+	q.Used = request
+	blob, err := c.encode()
+	if err != nil {
+		return nil, err
+	}
+	return &session.Claim{Card: c.ID, Version: c.version, Blob: blob}, nil
+}
+
+// depart takes the request off the card: nobody waits for it any more, and a
+// yes that comes later is free for one identical call. The card stays.
+func (d *Desk) depart(r *Request, id string) Ruling {
+	out := Ruling{Ref: codes.Ref(id), Card: id}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), time.Second)
+	defer cancel()
+	for range swapTries {
+		c, _, err := d.load(ctx, id)
+		if err != nil {
+			return out
+		}
+		q := c.question(r.Ask.Digest)
+		if q == nil || q.Used != "" || !q.leave(r.ID) {
+			return out
+		}
+		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
+			return out
+		}
+	}
+	return out
+}
+
+// load reads one card.
+func (d *Desk) load(ctx context.Context, id string) (*Card, time.Time, error) {
+	stored, now, err := d.o.Store.Load(ctx, id)
+	if err != nil {
+		return nil, now, err
+	}
+	if len(stored) == 0 {
+		return nil, now, ErrGone
+	}
+	c, err := d.open(stored[0])
+	return c, now.UTC(), err
+}
+
+// swap writes a changed card back, with effects that ch names.
+func (d *Desk) swap(ctx context.Context, c *Card, ch Change) error {
+	blob, err := c.encode()
+	if err != nil {
+		return err
+	}
+	ch.ID, ch.Version, ch.Blob, ch.Conversation = c.ID, c.version, blob, c.Questions[0].Ask.Conversation
+	if err := d.o.Store.Swap(ctx, ch); err != nil {
+		return err
+	}
+	c.version++
+	d.waiters.wake(c.ID)
+	return nil
+}

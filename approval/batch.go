@@ -1,0 +1,100 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// gather puts a call that MaxOpen keeps out on the conversation's batch card.
+// The first such call opens it; it collects for a moment, is frozen, and goes
+// out as one card. What comes after that is refused until something settles:
+// an owner who is flooded stops reading.
+func (d *Desk) gather(ctx context.Context, r *Request, instead, id string) (_ string, full bool, err error) {
+	if id == "" {
+		p, err := d.place(ctx, r, instead, true)
+		switch {
+		case err != nil:
+			return "", false, err
+		case p.State == New:
+			d.run(func(ctx context.Context) { d.collect(ctx, p.ID) })
+			return p.ID, false, nil
+		case p.State == Shared:
+			joined, err := d.join(ctx, p.ID, r)
+			return p.ID, !joined, err
+		}
+		id = p.ID
+	}
+	added, err := d.append(ctx, id, r)
+	return id, !added, err
+}
+
+// append adds a question to a batch card that is still open to it.
+func (d *Desk) append(ctx context.Context, id string, r *Request) (bool, error) {
+	for range swapTries {
+		c, now, err := d.load(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		if c.Frozen || len(c.Questions) >= maxBatch || !now.Before(c.Until()) {
+			return false, nil
+		}
+		if q := c.question(r.Ask.Digest); q != nil {
+			q.join(r.ID)
+		} else if err := d.extend(c, r); err != nil {
+			return false, err
+		}
+		err = d.swap(ctx, c, Change{Waiting: map[string]time.Time{r.Ask.Digest: c.Until()}})
+		if !errors.Is(err, ErrStale) {
+			return err == nil, err
+		}
+	}
+	return false, ErrStale
+}
+
+// extend adds a sealed question that expires with its card.
+func (d *Desk) extend(c *Card, r *Request) error {
+	a := r.Ask
+	a.Approvals = d.o.Approvals
+	a.Created, a.Until = r.Now.UTC().Truncate(time.Millisecond), c.Until()
+	q, err := pose(d.o.Key, c.ID, a, r.ID)
+	if err != nil {
+		return err
+	}
+	c.Questions = append(c.Questions, q)
+	return nil
+}
+
+// collect waits a moment, freezes the batch card and sends it.
+func (d *Desk) collect(ctx context.Context, id string) {
+	t := time.NewTimer(d.o.Collect)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return
+	case <-t.C:
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendDeadline)
+	defer cancel()
+	err := d.freeze(ctx, id)
+	if err == nil {
+		err = d.announce(ctx, id)
+	}
+	if err != nil {
+		d.o.Log.Error("a batch card could not be sent", "card", id, "err", err)
+	}
+}
+
+func (d *Desk) freeze(ctx context.Context, id string) error {
+	for range swapTries {
+		c, _, err := d.load(ctx, id)
+		if err != nil {
+			return err
+		}
+		c.Frozen = true
+		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
+			return err
+		}
+	}
+	return ErrStale
+}

@@ -1,0 +1,186 @@
+package approval
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Card is one or more questions put to people together, under one code.
+type Card struct {
+	ID        string     `json:"id"`
+	Batch     bool       `json:"batch,omitzero"`  // collects what MaxOpen kept out
+	Frozen    bool       `json:"frozen,omitzero"` // sent: nothing is added any more
+	Questions []Question `json:"questions"`
+	Copies    []Copy     `json:"copies,omitzero"`
+
+	Code    string `json:"-"` // for people only: never stored, logged or recorded
+	version int64
+	notice  string
+}
+
+// Copy is where a card is shown.
+type Copy struct {
+	Channel string `json:"channel"`
+	Ref     string `json:"ref"`
+}
+
+// Ask is what is asked about one call: all that a person is shown and all that
+// their yes is bound to. It is sealed when the card is made.
+type Ask struct {
+	Conversation session.Conversation `json:"conversation"` // whose state it is: the root's
+	SessionKey   string               `json:"sessionKey"`   // as the call named it
+	SessionID    string               `json:"sessionId"`
+	Window       string               `json:"window"` // what a grant is bound to: the session id, and the key of a spawned session
+	Agent        string               `json:"agent"`
+	Run          string               `json:"run"`
+	Tool         string               `json:"tool"`
+	Sent         string               `json:"sent,omitzero"` // the tool's name as sent, where it differs
+	Digest       string               `json:"digest"`
+	Level        taint.Level          `json:"level"`
+	Rule         string               `json:"rule"`
+	Why          []string             `json:"why"`
+	Started      string               `json:"started"` // who started the run
+	Said         []string             `json:"said,omitzero"`
+	Shown        jsontext.Value       `json:"shown"`           // redacted params
+	Hidden       int                  `json:"hidden,omitzero"` // values a person can't see
+	Lasting      bool                 `json:"lasting,omitzero"`
+	HeldOnly     bool                 `json:"heldOnly,omitzero"` // the client hid params: only the waiting request may be released
+	Approvals    int                  `json:"approvals"`
+	Created      time.Time            `json:"created"`
+	Until        time.Time            `json:"until"`
+}
+
+// Question is an Ask with what became of it.
+type Question struct {
+	Ask     Ask      `json:"ask"`
+	Seal    string   `json:"seal"`
+	Holders []string `json:"holders,omitzero"` // requests that wait for it, earliest first
+	Votes   []Vote   `json:"votes,omitzero"`
+	For     string   `json:"for,omitzero"`  // the waiting request that a yes is kept for
+	Used    string   `json:"used,omitzero"` // the request that took the yes
+}
+
+// Vote is one person's answer.
+type Vote struct {
+	Person string    `json:"person"`
+	Via    string    `json:"via"`
+	Allow  bool      `json:"allow"`
+	Scope  Scope     `json:"scope,omitzero"`
+	Reason string    `json:"reason,omitzero"`
+	At     time.Time `json:"at"`
+	Seal   string    `json:"seal"`
+}
+
+// Scope is how far a yes reaches. The zero Scope is this call, once.
+type Scope struct {
+	Turn    bool `json:"turn,omitzero"`    // that tool until the run ends
+	Minutes int  `json:"minutes,omitzero"` // that tool in that conversation until then
+}
+
+// Lasting reports whether the scope outlives the call.
+func (s Scope) Lasting() bool { return s.Turn || s.Minutes > 0 }
+
+// String says the scope in words.
+func (s Scope) String() string {
+	switch {
+	case s.Turn:
+		return "until the run ends"
+	case s.Minutes == 1:
+		return "for 1 minute"
+	case s.Minutes > 0:
+		return fmt.Sprintf("for %d minutes", s.Minutes)
+	}
+	return "once"
+}
+
+// narrower is the scope that grants less.
+func narrower(a, b Scope) Scope {
+	switch {
+	case !a.Lasting() || !b.Lasting():
+		return Scope{}
+	case a.Turn:
+		return a
+	case b.Turn:
+		return b
+	}
+	return Scope{Minutes: min(a.Minutes, b.Minutes)}
+}
+
+// Ref is the card's short name. The agent may read it; it approves nothing.
+func (c *Card) Ref() string { return codes.Ref(c.ID) }
+
+// Until is when the card can no longer be answered.
+func (c *Card) Until() time.Time {
+	if len(c.Questions) == 0 {
+		return time.Time{}
+	}
+	return c.Questions[0].Ask.Until
+}
+
+// question finds what the card asks about a digest.
+func (c *Card) question(digest string) *Question {
+	for i := range c.Questions {
+		if c.Questions[i].Ask.Digest == digest {
+			return &c.Questions[i]
+		}
+	}
+	return nil
+}
+
+// encode writes the card for the store.
+func (c *Card) encode() ([]byte, error) { return json.Marshal(c) }
+
+// open reads a stored card. One whose content does not carry this server's seal
+// was not made by us and is no card.
+func (d *Desk) open(s Stored) (*Card, error) {
+	c := &Card{version: s.Version}
+	if err := json.Unmarshal(s.Blob, c); err != nil {
+		return nil, fmt.Errorf("read card: %w", err)
+	}
+	if c.ID != s.ID || len(c.Questions) == 0 {
+		return nil, errForged
+	}
+	for i := range c.Questions {
+		q := &c.Questions[i]
+		parts, err := sealedAsk(c.ID, &q.Ask)
+		if err != nil || !d.o.Key.Check(q.Seal, "question", parts...) {
+			return nil, errForged
+		}
+	}
+	c.Code = codes.Code(d.o.Key, c.ID)
+	return c, nil
+}
+
+var errForged = fmt.Errorf("approval: a stored card does not carry this server's seal")
+
+func sealedAsk(id string, a *Ask) ([]string, error) {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("seal question: %w", err)
+	}
+	return []string{id, string(text)}, nil
+}
+
+// pose makes a sealed question of an ask.
+func pose(key hmac.Key, id string, a Ask, holder string) (Question, error) {
+	parts, err := sealedAsk(id, &a)
+	if err != nil {
+		return Question{}, err
+	}
+	return Question{Ask: a, Seal: key.Seal("question", parts...), Holders: []string{holder}}, nil
+}
+
+func (v *Vote) sealed(id, digest string) []string {
+	return []string{
+		id, digest, v.Person, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes), v.Reason,
+		v.At.UTC().Format(time.RFC3339Nano),
+	}
+}

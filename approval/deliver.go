@@ -1,0 +1,196 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/audit"
+)
+
+// announce records that a card asks, then shows it to people. A card that
+// reaches nobody is taken back at once: nobody is told to wait for it.
+func (d *Desk) announce(ctx context.Context, id string) error {
+	c, now, err := d.load(ctx, id)
+	if err != nil {
+		return err
+	}
+	d.recent.note(c)
+	if err := d.recordAsked(c); err != nil {
+		d.withdraw(ctx, id, "the record could not be written")
+		return fmt.Errorf("record the question: %w", err)
+	}
+	if !d.deliver(ctx, c) {
+		d.withdraw(ctx, id, "the question reached nobody")
+		return ErrNobody
+	}
+	left := c.Until().Sub(now)
+	d.run(func(ctx context.Context) { d.expire(ctx, id, left) })
+	return nil
+}
+
+// deliver sends the card on every channel and reports whether it reached
+// someone. The inbox always does: whoever may approve can look.
+func (d *Desk) deliver(ctx context.Context, c *Card) bool {
+	sent := make(chan bool, len(d.o.Channels))
+	for name, ch := range d.o.Channels {
+		d.run(func(ctx context.Context) { sent <- d.send(ctx, name, ch, c) })
+	}
+	if d.o.Inbox {
+		return true
+	}
+	for range d.o.Channels {
+		select {
+		case ok := <-sent:
+			if ok {
+				return true
+			}
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return false
+}
+
+func (d *Desk) send(ctx context.Context, name string, ch Channel, c *Card) bool {
+	ctx, cancel := context.WithTimeout(ctx, sendDeadline)
+	defer cancel()
+	ref, err := ch.Send(ctx, c)
+	if err != nil {
+		d.o.Log.Error("a card could not be sent", "channel", name, "ref", c.Ref(), "err", err)
+		d.note(audit.Entry{Kind: audit.KindDelivery, Ref: c.Ref(), Card: c.ID, Note: name + ": not sent"})
+		return false
+	}
+	d.addCopy(ctx, c.ID, Copy{Channel: name, Ref: ref})
+	return true
+}
+
+// addCopy remembers where the card is shown. A card that was settled while it
+// was being sent is settled there too.
+func (d *Desk) addCopy(ctx context.Context, id string, copied Copy) {
+	for range swapTries {
+		c, now, err := d.load(ctx, id)
+		if err != nil {
+			return
+		}
+		c.Copies = append(c.Copies, copied)
+		err = d.swap(ctx, c, Change{})
+		if errors.Is(err, ErrStale) {
+			continue
+		}
+		if err == nil && c.closed(d.o.Key, now) {
+			d.settleCopy(ctx, c, copied, d.outcome(c, c.all(), now))
+		}
+		return
+	}
+}
+
+// settleCopies shows the outcome wherever the card is shown.
+func (d *Desk) settleCopies(ctx context.Context, c *Card, o Outcome) {
+	for _, copied := range c.Copies {
+		d.settleCopy(ctx, c, copied, o)
+	}
+}
+
+func (d *Desk) settleCopy(ctx context.Context, c *Card, copied Copy, o Outcome) {
+	ch := d.o.Channels[copied.Channel]
+	if ch == nil {
+		return // another process has that channel
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendDeadline)
+	defer cancel()
+	if err := ch.Settle(ctx, copied.Ref, c, o); err != nil {
+		d.o.Log.Error("a card could not be edited; its buttons answer with the truth", "channel", copied.Channel, "ref", c.Ref(), "err", err)
+	}
+}
+
+// expire tells every copy when the card's time is up, or that this process
+// stops before it is.
+func (d *Desk) expire(ctx context.Context, id string, left time.Duration) {
+	t := time.NewTimer(left)
+	defer t.Stop()
+	stopping := false
+	select {
+	case <-ctx.Done():
+		stopping = true
+	case <-t.C:
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	c, now, err := d.load(ctx, id)
+	if err != nil || stopping && c.closed(d.o.Key, now) {
+		return
+	}
+	if stopping {
+		d.settleCopies(ctx, c, Outcome{State: Open, Text: "The gateway has stopped and the call was denied. Approved by " +
+			c.Until().Format(time.TimeOnly) + " UTC, one identical retry still passes."})
+		return
+	}
+	d.expired(ctx, c, now)
+}
+
+func (d *Desk) expired(ctx context.Context, c *Card, now time.Time) {
+	any := false
+	for _, q := range c.all() {
+		if q.state(d.o.Key, c.ID, now) != Expired {
+			continue
+		}
+		any = true
+		e := entryFor(audit.KindAnswer, c, q)
+		e.Note = "expired without an answer"
+		d.note(e)
+	}
+	if any {
+		d.settleCopies(ctx, c, d.outcome(c, c.all(), now))
+	}
+}
+
+// withdraw takes a card back that can't be answered.
+func (d *Desk) withdraw(ctx context.Context, id, why string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	for range swapTries {
+		c, now, err := d.load(ctx, id)
+		if err != nil {
+			return
+		}
+		gone := make(map[string]time.Time)
+		for i := range c.Questions {
+			q := &c.Questions[i]
+			q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: why, At: now})
+			gone[q.Ask.Digest] = now // a retry may ask again
+		}
+		if err := d.swap(ctx, c, Change{Closed: true, Waiting: gone}); !errors.Is(err, ErrStale) {
+			return
+		}
+	}
+}
+
+func (d *Desk) recordAsked(c *Card) error {
+	for i := range c.Questions {
+		q := &c.Questions[i]
+		e := entryFor(audit.KindAsked, c, q)
+		e.Params, e.Hidden, e.Why, e.Mode = q.Ask.Shown, q.Ask.Hidden, q.Ask.Why, "confirm"
+		if err := d.o.Record.Append(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entryFor is a record entry about one question.
+func entryFor(kind audit.Kind, c *Card, q *Question) audit.Entry {
+	a := &q.Ask
+	return audit.Entry{
+		Kind: kind, Ref: c.Ref(), Card: c.ID, Client: a.Conversation.Client, Session: a.SessionKey, SessionID: a.SessionID,
+		Agent: a.Agent, Run: a.Run, Tool: a.Tool, Sent: a.Sent, Digest: a.Digest, Level: a.Level.String(),
+	}
+}
+
+// note records what does not hold anything up; a failure shows in health.
+func (d *Desk) note(e audit.Entry) {
+	if err := d.o.Record.Append(e); err != nil {
+		d.o.Log.Error("the record could not be written", "kind", e.Kind, "ref", e.Ref, "err", err)
+	}
+}

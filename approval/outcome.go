@@ -1,0 +1,88 @@
+package approval
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Kind is what became of an answer. The zero Kind is that nothing happened.
+type Kind uint8
+
+// The kinds of outcome.
+const (
+	Ignored       Kind = iota // not meant for us
+	Counted                   // the answer was taken
+	TooLate                   // the question was settled or expired before
+	Unauthorised              // not an approver
+	NotFound                  // no such card or code
+	Locked                    // too many wrong codes
+	Misunderstood             // meant for us, but not to be understood
+	Told                      // nothing to decide: a list, a help text, a reset
+)
+
+// Outcome is what a person is told, and what a card turns into.
+type Outcome struct {
+	Kind   Kind
+	State  State // of the first question it is about
+	Text   string
+	By     string // who settled it
+	Via    string
+	At     time.Time
+	Scope  Scope
+	Reason string
+}
+
+// NotAuthorised is what anyone else is told.
+const NotAuthorised = "You are not authorized to approve/deny this request"
+
+// outcome says where questions stand, in words for people. Questions of one
+// card may have ended differently; each end is a sentence.
+func (d *Desk) outcome(c *Card, asked []*Question, now time.Time) Outcome {
+	var groups [Expired + 1][]*Question
+	for _, q := range asked {
+		s := q.state(d.o.Key, c.ID, now)
+		groups[s] = append(groups[s], q)
+	}
+	first := asked[0]
+	o := Outcome{State: first.state(d.o.Key, c.ID, now), At: first.answeredAt(), Scope: first.scope()}
+	o.By = first.people(o.State != Denied)
+	if n := len(first.Votes); n > 0 {
+		o.Via = first.Votes[n-1].Via
+	}
+	if o.State == Denied {
+		o.Reason = first.reason(c.Code)
+	}
+	var sentences []string
+	for s, group := range groups {
+		if len(group) > 0 {
+			sentences = append(sentences, c.sentence(State(s), group))
+		}
+	}
+	o.Text = strings.Join(sentences, " ")
+	return o
+}
+
+// sentence says one end of one or more questions.
+func (c *Card) sentence(s State, asked []*Question) string {
+	q, what := asked[0], tools(asked)
+	if len(asked) > 1 {
+		what = fmt.Sprintf("%d calls (%s)", len(asked), what)
+	}
+	via := ""
+	if n := len(q.Votes); n > 0 {
+		via = q.Votes[n-1].Via
+	}
+	switch s {
+	case Allowed:
+		return fmt.Sprintf("%s approved %s by %s (%s).", what, q.scope(), q.people(true), via)
+	case Denied:
+		if who := q.people(false); who != "" {
+			return fmt.Sprintf("%s denied by %s (%s).", what, who, via)
+		}
+		return what + " withdrawn: " + q.reason(c.Code) + "."
+	case Expired:
+		return what + " expired without an answer. Nothing was approved."
+	}
+	return fmt.Sprintf("%s: %d of %d approvals.", what, len(q.Votes), q.Ask.Approvals)
+}

@@ -1,0 +1,147 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+)
+
+// State is where a question stands. The zero State is open.
+type State uint8
+
+// The states of a question.
+const (
+	Open State = iota
+	Allowed
+	Denied
+	Expired
+)
+
+// String names the state in words that fit "The question is …".
+func (s State) String() string {
+	return [...]string{"open", "approved", "denied", "expired"}[min(s, Expired)]
+}
+
+// state works out where a question stands from its votes alone. A vote that
+// does not carry our seal counts for nothing, unless it denies.
+func (q *Question) state(key hmac.Key, id string, now time.Time) State {
+	people := make(map[string]bool)
+	for i := range q.Votes {
+		v := &q.Votes[i]
+		if !v.Allow {
+			return Denied
+		}
+		if key.Check(v.Seal, "vote", v.sealed(id, q.Ask.Digest)...) && !v.At.After(q.Ask.Until) {
+			people[v.Person] = true
+		}
+	}
+	switch {
+	case len(people) >= max(q.Ask.Approvals, 1):
+		return Allowed
+	case !now.Before(q.Ask.Until):
+		return Expired
+	}
+	return Open
+}
+
+// scope is what an allowed question grants: the narrowest that was given.
+func (q *Question) scope() Scope {
+	if len(q.Votes) == 0 {
+		return Scope{}
+	}
+	s := q.Votes[0].Scope
+	for _, v := range q.Votes[1:] {
+		s = narrower(s, v.Scope)
+	}
+	return s
+}
+
+// answeredAt is when the last vote came.
+func (q *Question) answeredAt() time.Time {
+	var last time.Time
+	for _, v := range q.Votes {
+		if v.At.After(last) {
+			last = v.At
+		}
+	}
+	return last
+}
+
+// limit cuts a scope down to what the question may grant, and says so.
+func (q *Question) limit(s Scope, most int) (Scope, string) {
+	switch {
+	case !s.Lasting():
+		return s, ""
+	case !q.Ask.Lasting:
+		return Scope{}, " This call can't get a lasting grant, so the yes is for this call only."
+	case s.Turn && q.Ask.Run == "":
+		return Scope{}, " The agent's runtime names no run, so the yes is for this call only."
+	case s.Minutes > most:
+		return Scope{Minutes: most}, fmt.Sprintf(" %d minutes is the most, so it is %d.", most, most)
+	}
+	return s, ""
+}
+
+// vote adds a person's answer. It reports false when the question is settled or
+// the person has voted already.
+func (q *Question) vote(key hmac.Key, id string, v Vote) bool {
+	if q.state(key, id, v.At) != Open {
+		return false
+	}
+	for _, old := range q.Votes {
+		if old.Person == v.Person && old.Allow == v.Allow {
+			return false
+		}
+	}
+	v.Seal = key.Seal("vote", v.sealed(id, q.Ask.Digest)...)
+	q.Votes = append(q.Votes, v)
+	if q.state(key, id, v.At) == Allowed && len(q.Holders) > 0 {
+		q.For = q.Holders[0]
+	}
+	return true
+}
+
+// claimable says whether a request may take the yes.
+func (q *Question) claimable(request string, ttl time.Duration, now time.Time) bool {
+	at := q.answeredAt()
+	switch {
+	case q.Used != "":
+		return q.Used == request
+	case !now.Before(at.Add(ttl)):
+		return false
+	case q.For == request:
+		return true
+	case q.Ask.HeldOnly:
+		return false
+	}
+	// The request it was kept for may have died; a moment later an identical
+	// one may have it.
+	return q.For == "" || !now.Before(at.Add(grace))
+}
+
+// join adds a waiting request; leave takes it out.
+func (q *Question) join(request string) bool {
+	if slices.Contains(q.Holders, request) {
+		return false
+	}
+	q.Holders = append(q.Holders, request)
+	return true
+}
+
+func (q *Question) leave(request string) bool {
+	n := len(q.Holders)
+	q.Holders = slices.DeleteFunc(q.Holders, func(h string) bool { return h == request })
+	return len(q.Holders) != n
+}
+
+// closed reports whether nothing on the card waits for an answer.
+func (c *Card) closed(key hmac.Key, now time.Time) bool {
+	for i := range c.Questions {
+		if c.Questions[i].state(key, c.ID, now) == Open {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,115 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// Store is where cards wait. It knows a card as bytes with a version; what they
+// mean is decided in this package alone, so that no two stores can differ on
+// who won. Every method is atomic and returns an error rather than a guess. The
+// clock is the store's own.
+type Store interface {
+	// Place puts a new card up, unless a live card already asks about the same
+	// digest in the same conversation, or the conversation has MaxOpen live
+	// cards. See Placement.
+	Place(ctx context.Context, d Draft) (Placement, error)
+
+	// Load reads cards, expired ones too for as long as Retention. A card that
+	// is gone is left out.
+	Load(ctx context.Context, ids ...string) (cards []Stored, now time.Time, err error)
+
+	// Swap replaces a card if it still has the version that was read, with all
+	// its effects or none, and wakes whoever waits for it, in any process.
+	// ErrStale says that someone else was first, ErrGone that there is no such
+	// card, ErrLate that the change came after its deadline.
+	Swap(ctx context.Context, c Change) error
+
+	// Find gives the id of the card behind a sealed code, live or expired within
+	// Retention; "" if none.
+	Find(ctx context.Context, codeSeal string) (id string, err error)
+
+	// Open lists the ids of live cards that are not closed, oldest first.
+	Open(ctx context.Context) ([]string, error)
+
+	// Miss counts a wrong try by a person, and says how many there were in the
+	// window that the first of them opened. With count false it only looks.
+	Miss(ctx context.Context, person string, window time.Duration, count bool) (int, error)
+
+	// Reset forgets a conversation's level and ends its grants; children share
+	// both. The conversation is found by the beginning of its hash (upper or
+	// lower case). ErrUnknown says there is none, ErrAmbiguous that there are
+	// several.
+	Reset(ctx context.Context, ref string) (session.Conversation, error)
+
+	// Wakes calls woke with the id of each card that any process swaps, until
+	// ctx ends. It is a hint: calls may be lost or come twice.
+	Wakes(ctx context.Context, woke func(id string)) error
+}
+
+// Retention is how long a card outlives its last deadline, so that a late
+// answer can be told the truth.
+const Retention = 10 * time.Minute
+
+// Errors of a Store.
+var (
+	ErrStale     = errors.New("approval: the card changed since it was read")
+	ErrGone      = errors.New("approval: there is no such card")
+	ErrLate      = errors.New("approval: the card has expired")
+	ErrCodeTaken = errors.New("approval: another live card has the same code")
+	ErrUnknown   = errors.New("approval: no conversation has this reference")
+	ErrAmbiguous = errors.New("approval: several conversations match this reference")
+)
+
+// Draft is a card about to be put up.
+type Draft struct {
+	ID           string // two hex digits of the conversation's hash, then 128 random bits in hex
+	Conversation session.Conversation
+	Digests      []string // what it asks about
+	Instead      string   // a card that asked about the same and can no longer serve: it does not count as live
+	Blob         []byte
+	CodeSeal     string        // the code, sealed with the server key
+	Live         time.Duration // how long it may be answered
+	MaxOpen      int
+	Batch        bool // the one card that collects what MaxOpen keeps out; MaxOpen does not count for it
+}
+
+// Placed is what became of a draft. The zero value is no card.
+type Placed uint8
+
+// The outcomes of Place.
+const (
+	Full   Placed = iota // MaxOpen cards are live; for a batch: another batch is live
+	New                  // the card is up
+	Shared               // a live card asks about this already
+)
+
+// Placement is the answer to a draft.
+type Placement struct {
+	State Placed
+	ID    string    // the new card, or the one that is shared; where Full, the conversation's live batch card, if any
+	Until time.Time // when the card in ID expires
+}
+
+// Stored is a card as the store keeps it.
+type Stored struct {
+	ID      string
+	Version int64
+	Blob    []byte
+	Until   time.Time // when it can no longer be answered
+}
+
+// Change replaces a stored card.
+type Change struct {
+	ID           string
+	Version      int64 // as it was read
+	Conversation session.Conversation
+	Blob         []byte
+	NotAfter     time.Time            // refuse with ErrLate after this; zero: no limit
+	Grants       map[string]string    // fields and values to add to the conversation
+	Waiting      map[string]time.Time // digests this card asks about, and until when each finds it
+	Closed       bool                 // nothing on it waits for an answer any more
+}

@@ -1,0 +1,198 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/codes"
+)
+
+// help is what `.help` answers.
+const help = `.approve <tool|all> <code>            this call, once
+.approve <tool|all> <code> <minutes>  that tool in that conversation, so long
+.approve <tool|all> <code> turn       that tool until the run ends
+.deny <code> [reason]                 the agent reads the reason
+.pending                              what waits
+.reset-trust <session-ref>            forget a conversation's taint and end its grants`
+
+// typed takes a line that someone wrote.
+func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, error) {
+	cmd, err := codes.Parse(a.Text)
+	if syntax, ok := errors.AsType[*codes.SyntaxError](err); ok {
+		return Outcome{Kind: Misunderstood, Text: syntax.Hint}, nil
+	}
+	if err != nil {
+		return Outcome{Kind: Ignored}, nil
+	}
+	switch cmd.Verb {
+	case codes.Help:
+		return Outcome{Kind: Told, Text: help}, nil
+	case codes.Pending:
+		return d.list(ctx, a.ID)
+	case codes.ResetTrust:
+		return d.reset(ctx, person, a.Via, cmd.Session)
+	}
+	return d.withCode(ctx, person, a, cmd)
+}
+
+// withCode takes `.approve` and `.deny`.
+func (d *Desk) withCode(ctx context.Context, person string, a Answer, cmd codes.Command) (Outcome, error) {
+	tries, err := d.o.Store.Miss(ctx, person, d.o.TTL, false)
+	if err != nil {
+		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+	}
+	if tries >= maxTries {
+		return Outcome{Kind: Locked, Text: "Too many wrong codes. Typed answers are locked for you for a while; buttons and references still work."}, nil
+	}
+	id, err := d.o.Store.Find(ctx, d.codeSeal(cmd.Code))
+	if err != nil {
+		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+	}
+	if id == "" {
+		return d.missed(ctx, person, a.Via)
+	}
+	vote := Answer{ID: a.ID, Via: a.Via, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Minutes: cmd.Minutes, Turn: cmd.Turn}}
+	most := d.o.MaxMinutes
+	if cmd.Verb == codes.Approve && cmd.Tool == "all" {
+		most = min(most, allMinutes)
+	} else if cmd.Verb == codes.Approve {
+		vote.Tool = cmd.Tool
+	}
+	return d.count(ctx, person, id, vote, most)
+}
+
+// missed counts a wrong code. The fifth locks the person out and is told to
+// everyone who may approve: someone may be guessing.
+func (d *Desk) missed(ctx context.Context, person, via string) (Outcome, error) {
+	tries, err := d.o.Store.Miss(ctx, person, d.o.TTL, true)
+	if err != nil {
+		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+	}
+	if tries < maxTries {
+		return Outcome{Kind: NotFound, Text: fmt.Sprintf("No question has this code. %d tries left.", maxTries-tries)}, nil
+	}
+	if tries == maxTries {
+		text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %s.", person, maxTries, via, person, d.o.TTL)
+		d.note(audit.Entry{Kind: audit.KindLock, People: []audit.Person{{Name: person, Via: via}}, Note: text})
+		d.o.Log.Warn("typed answers are locked", "person", person, "via", via)
+		d.tell(text)
+	}
+	return Outcome{Kind: Locked, Text: "Too many wrong codes. Typed answers are locked for you for a while; buttons and references still work."}, nil
+}
+
+// Notice is a card that asks nothing and tells something.
+func (c *Card) Notice() string { return c.notice }
+
+// tell shows a notice on every channel.
+func (d *Desk) tell(text string) {
+	for name, ch := range d.o.Channels {
+		d.run(func(ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, sendDeadline)
+			defer cancel()
+			if _, err := ch.Send(ctx, &Card{notice: text}); err != nil {
+				d.o.Log.Error("a notice could not be sent", "channel", name, "err", err)
+			}
+		})
+	}
+}
+
+func (d *Desk) list(ctx context.Context, id string) (Outcome, error) {
+	cards, err := d.Pending(ctx, id)
+	if err != nil {
+		return Outcome{Text: "The store can't be reached. Try again."}, err
+	}
+	if len(cards) == 0 {
+		return Outcome{Kind: Told, Text: "Nothing is waiting."}, nil
+	}
+	var b strings.Builder
+	for _, c := range cards {
+		fmt.Fprintf(&b, "%s  %s  .approve %s %s\n", c.Ref(), c.tools(), c.Questions[0].Ask.Tool, c.Code)
+	}
+	return Outcome{Kind: Told, Text: strings.TrimSuffix(b.String(), "\n")}, nil
+}
+
+// ErrNotApprover says that someone asked for what only approvers may see.
+var ErrNotApprover = errors.New(NotAuthorised)
+
+// Pending lists the open cards, with their codes, for an approver.
+func (d *Desk) Pending(ctx context.Context, id string) ([]*Card, error) {
+	if _, listed := d.people[id]; !listed {
+		return nil, ErrNotApprover
+	}
+	ids, err := d.o.Store.Open(ctx)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	stored, now, err := d.o.Store.Load(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	var cards []*Card
+	for _, s := range stored {
+		c, err := d.open(s)
+		if err != nil {
+			d.o.Log.Error("a stored card can't be read and is not shown", "card", s.ID, "err", err)
+			continue
+		}
+		if c.Frozen && !c.closed(d.o.Key, now.UTC()) {
+			cards = append(cards, c)
+		}
+	}
+	return cards, nil
+}
+
+// reset lowers a conversation's level at the owner's word.
+func (d *Desk) reset(ctx context.Context, person, via, ref string) (Outcome, error) {
+	if d.o.NoReset {
+		return Outcome{Kind: Misunderstood, Text: "Under the profile strict a level is never lowered. Start a new session instead."}, nil
+	}
+	conv, err := d.o.Store.Reset(ctx, ref)
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(ref) + "."}, nil
+	case errors.Is(err, ErrAmbiguous):
+		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(ref) + ". Write more of it."}, nil
+	case err != nil:
+		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+	}
+	d.note(audit.Entry{
+		Kind: audit.KindReset, Client: conv.Client, Session: conv.Key, Ref: conv.Ref(),
+		People: []audit.Person{{Name: person, Via: via, At: time.Now().UTC()}},
+	})
+	return Outcome{Kind: Told, Text: "The taint of " + conv.Ref() + " is forgotten and its grants have ended. What the agent read is still in its context."}, nil
+}
+
+// recent remembers the cards of this process by their short names, so that a
+// late answer is told what happened instead of "no such card".
+type recent struct {
+	mu   sync.Mutex
+	byID map[string]string
+	ring []string
+}
+
+const recentCards = 1024
+
+func (r *recent) note(c *Card) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byID == nil {
+		r.byID = make(map[string]string)
+	}
+	if len(r.ring) == recentCards {
+		delete(r.byID, r.ring[0])
+		r.ring = r.ring[1:]
+	}
+	r.byID[c.Ref()] = c.ID
+	r.ring = append(r.ring, c.Ref())
+}
+
+func (r *recent) find(ref string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byID[ref]
+}

@@ -1,0 +1,144 @@
+package channels
+
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/approval"
+)
+
+// Limits of what a card shows of a call, in columns.
+const (
+	nameLimit  = 120
+	mainLimit  = 2400 // about 30 lines: what one screen and one look can take
+	argLimit   = 480
+	otherLimit = 2400 // of all the other arguments together
+)
+
+// mains are the arguments that say what a call does, in the order in which a
+// person wants to read them.
+var mains = []string{"command", "cmd", "url", "path", "to", "message"}
+
+// arg is one argument as it is shown.
+type arg struct{ name, text string }
+
+// call is what a person can see of one call.
+type call struct {
+	tool   string
+	mains  []arg // named by us
+	others []arg // named by the agent
+	left   int   // arguments not shown at all
+	seen   Visibility
+}
+
+// look reads what is shown of a call, and counts what is not.
+func look(a *approval.Ask) call {
+	c := call{seen: Visibility{Hidden: a.Hidden}}
+	c.tool = c.name(a.Tool)
+	members, ok := members(a.Shown)
+	if !ok {
+		c.others = []arg{{"all arguments", c.safe(string(a.Shown), Form{Limit: mainLimit})}}
+		return c
+	}
+	for _, name := range mains {
+		for _, m := range members {
+			if m.name == name {
+				c.mains = append(c.mains, arg{name, c.safe(m.text, Form{Lines: true, Limit: mainLimit})})
+			}
+		}
+	}
+	c.rest(members)
+	return c
+}
+
+// rest shows the other arguments, as many as there is room for.
+func (c *call) rest(members []arg) {
+	room := otherLimit
+	for _, m := range members {
+		switch {
+		case slices.Contains(mains, m.name):
+		case room <= 0:
+			c.left++
+			c.seen.Cut += utf8.RuneCountInString(m.name) + utf8.RuneCountInString(m.text)
+		default:
+			shown := arg{c.name(plainName(m.name)), c.safe(m.text, Form{Limit: argLimit})}
+			c.others = append(c.others, shown)
+			room -= width(shown.name) + width(shown.text)
+		}
+	}
+}
+
+func (c *call) safe(s string, f Form) string {
+	text, r := Safe(s, f)
+	c.seen.add(r)
+	return text
+}
+
+func (c *call) name(s string) string {
+	text, r := Name(s)
+	c.seen.add(r)
+	return text
+}
+
+// members reads an object member by member. It reports false for anything else.
+func members(v jsontext.Value) ([]arg, bool) {
+	dec := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowDuplicateNames(true))
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != jsontext.KindBeginObject {
+		return nil, false
+	}
+	var out []arg
+	for dec.PeekKind() != jsontext.KindEndObject {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, false
+		}
+		key := name.String()
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, false
+		}
+		out = append(out, arg{key, valueText(value)})
+	}
+	return out, true
+}
+
+// valueText is a value as people read it: a string without its quotes, unless
+// it would then look like something else; all the rest as compact JSON in which
+// no letter hides behind an escape.
+func valueText(v jsontext.Value) string {
+	v = v.Clone()
+	if err := v.Format(jsontext.AllowDuplicateNames(true)); err != nil {
+		return string(v)
+	}
+	if v.Kind() != jsontext.KindString {
+		return string(v)
+	}
+	s, err := jsontext.AppendUnquote(nil, v)
+	if err != nil || needsQuotes(s) {
+		return string(v)
+	}
+	return string(s)
+}
+
+// needsQuotes is for a string that would be taken for another value, or whose
+// ends can't be seen.
+func needsQuotes(s []byte) bool {
+	return len(s) == 0 || len(bytes.TrimSpace(s)) != len(s) || s[0] == '"' || jsontext.Value(s).IsValid()
+}
+
+// plainName is an argument's name that can't be taken for name and value.
+func plainName(s string) string {
+	for _, r := range s {
+		if r == ':' || r == ' ' || r == '"' {
+			quoted, err := jsontext.AppendQuote(nil, s)
+			if err != nil {
+				return s
+			}
+			return string(quoted)
+		}
+	}
+	return s
+}

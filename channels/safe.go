@@ -1,0 +1,268 @@
+// Package channels turns cards into what people read: the same words, the same
+// order and the same warnings on every platform.
+//
+// All that a call says about itself was written by an agent, and perhaps by
+// whoever wrote the page that the agent read last. So nothing of it reaches a
+// person but through [Safe], which leaves what can be read as it is and shows
+// everything else as a mark between ⟨ and ⟩. Those two never come from the
+// text itself, so a mark can't be forged, and two different texts never look
+// the same unless one was cut, which then says so. [Text] is the whole card,
+// [OutcomeLine] what became of it, [FullyVisible] whether a person who sees the
+// card sees all that will run.
+//
+// The package decides nothing and sends nothing. It refuses to shorten, escape
+// or leave out anything silently, to let a text break out of the place it was
+// given on a card, and to offer an answer that could not be given.
+package channels
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Form is how a text is to be shown. The zero Form is one line of any length.
+type Form struct {
+	Lines bool // line breaks stay; otherwise they are shown as ⟨\n⟩
+	Limit int  // the most columns, roughly; a line break counts as lineWeight; 0 means no limit
+}
+
+// lineWeight is what a line break costs of a limit: a text of many short lines
+// pushes its end off the screen as well as a long one does.
+const lineWeight = 40
+
+// Report counts what is not literally visible in a safe text. A single tab or
+// line break that is shown as a mark counts for nothing: it hides nothing.
+type Report struct {
+	Escaped     int // characters shown by their number
+	Lookalike   int // letters of another alphabet shown by their number
+	Collapsed   int // runs of white space shown by their length
+	Cut         int // characters not shown
+	RightToLeft int // letters that may change the order on the screen
+}
+
+func (r *Report) add(o Report) {
+	r.Escaped += o.Escaped
+	r.Lookalike += o.Lookalike
+	r.Collapsed += o.Collapsed
+	r.Cut += o.Cut
+	r.RightToLeft += o.RightToLeft
+}
+
+// Safe returns an untrusted text as a person can trust it:
+//
+//   - a character that can't be seen, moves others or passes for our marks as
+//     ⟨U+202E⟩, one that is repeated as ⟨U+200B ×5000⟩, a byte that is no
+//     UTF-8 as ⟨byte FF⟩, a tab as ⟨\t⟩;
+//   - a letter of another alphabet in a word with ASCII letters, or any beyond
+//     ASCII in a host, by its number too;
+//   - more than 8 spaces as ⟨5000 spaces⟩, more than 2 line breaks as
+//     ⟨3 newlines⟩; white space of more changes than that is not shown;
+//   - beyond the limit, the head and the tail around
+//     ⟨… 90000 characters not shown …⟩.
+func Safe(s string, f Form) (string, Report) {
+	sc := scanner{s: s, lines: f.Lines, out: cutter{limit: f.Limit}}
+	sc.all()
+	return sc.out.result()
+}
+
+// Name is Safe for a tool's or an argument's name: no character beyond ASCII
+// can show as itself, because it could pass for another.
+func Name(s string) (string, Report) {
+	sc := scanner{s: s, strict: true, out: cutter{limit: nameLimit}}
+	sc.all()
+	return sc.out.result()
+}
+
+const (
+	maxSpaces   = 8
+	maxNewlines = 2
+	maxRepeats  = 2 // of one escaped character, before they are counted
+	maxMarks    = 3 // on one letter
+	maxTurns    = 8 // from one kind of white space to another
+)
+
+// scanner walks over a text and hands over its pieces.
+type scanner struct {
+	s      string
+	at     int
+	lines  bool
+	strict bool
+	marks  int // combining marks that may still follow
+	out    cutter
+}
+
+func (sc *scanner) all() {
+	for sc.at < len(sc.s) {
+		if isBlank(sc.s[sc.at]) {
+			sc.blanks()
+			continue
+		}
+		sc.word()
+	}
+}
+
+func isBlank(b byte) bool { return b == ' ' || b == '\t' || b == '\n' }
+
+// blanks takes a run of white space, one kind after the other.
+func (sc *scanner) blanks() {
+	end := sc.at
+	for end < len(sc.s) && isBlank(sc.s[end]) {
+		end++
+	}
+	run := sc.s[sc.at:end]
+	if turns(run) > maxTurns {
+		text := blankMark(run)
+		sc.out.add(piece{text: text, runes: len(run), width: width(text), kind: unseen})
+		sc.at, sc.marks = end, 0
+		return
+	}
+	padded := strings.Count(run, "\n") > maxNewlines
+	last := sc.at + strings.LastIndexByte(run, '\n')
+	for sc.at < end {
+		b, n := sc.s[sc.at], 1
+		for sc.at+n < end && sc.s[sc.at+n] == b {
+			n++
+		}
+		switch b {
+		case ' ':
+			sc.spaces(n)
+		case '\t':
+			sc.tabs(n)
+		default:
+			sc.newlines(n, padded && sc.at < last)
+		}
+		sc.at += n
+	}
+	sc.marks = 0
+}
+
+// turns counts the runs of one kind in white space.
+func turns(s string) int {
+	n := 0
+	for i := range len(s) {
+		if i == 0 || s[i] != s[i-1] {
+			n++
+		}
+	}
+	return n
+}
+
+func (sc *scanner) spaces(n int) {
+	if n > maxSpaces {
+		sc.out.mark(collapsed, n, "%d spaces", n)
+		return
+	}
+	sc.out.plain(sc.s[sc.at:sc.at+n], n)
+}
+
+func (sc *scanner) tabs(n int) {
+	if n > maxSpaces {
+		sc.out.mark(collapsed, n, "%d tabs", n)
+		return
+	}
+	for range n {
+		sc.out.mark(plain, 1, `\t`)
+	}
+}
+
+// newlines breaks the line, unless that would serve to push what follows off
+// the screen.
+func (sc *scanner) newlines(n int, padding bool) {
+	if n > maxNewlines {
+		sc.out.mark(collapsed, n, "%d newlines", n)
+		if sc.lines {
+			sc.out.add(piece{text: "\n", width: lineWeight})
+		}
+		return
+	}
+	for range n {
+		switch {
+		case padding:
+			sc.out.mark(collapsed, 1, `\n`)
+		case sc.lines:
+			sc.out.add(piece{text: "\n", runes: 1, width: lineWeight})
+		default:
+			sc.out.mark(plain, 1, `\n`)
+		}
+	}
+}
+
+// word takes what can pass for one word, or one sign between words.
+func (sc *scanner) word() {
+	end := sc.at
+	for end < len(sc.s) {
+		r, size := utf8.DecodeRuneInString(sc.s[end:])
+		if !inWord(r) {
+			break
+		}
+		end += size
+	}
+	word := sc.s[sc.at:end]
+	foreign := sc.strict || mixed(word) || isHost(sc.s[:sc.at], word)
+	if end == sc.at {
+		sc.rune(foreign)
+	}
+	for sc.at < end {
+		sc.rune(foreign)
+	}
+}
+
+func (sc *scanner) rune(foreign bool) {
+	r, size := utf8.DecodeRuneInString(sc.s[sc.at:])
+	switch {
+	case r == utf8.RuneError && size == 1:
+		sc.escape(fmt.Sprintf("byte %02X", sc.s[sc.at]), 1)
+	case !visible(r) || isMark(r) && !sc.stacks(r):
+		sc.escape(fmt.Sprintf("U+%04X", r), size)
+	case foreign && r > '~' && (sc.strict || isLetterLike(r)):
+		sc.out.mark(lookalike, 1, "U+%04X", r)
+		sc.at, sc.marks = sc.at+size, 0
+	default:
+		sc.out.add(piece{text: sc.s[sc.at : sc.at+size], runes: 1, width: columns(r), kind: kindOf(r)})
+		sc.at += size
+		sc.follow(r)
+	}
+}
+
+// stacks reports whether a combining mark may stand on what came before. One
+// that stands on a sign, on nothing or on too many others covers it.
+func (sc *scanner) stacks(r rune) bool { return sc.marks > 0 && !isOverlay(r) }
+
+func (sc *scanner) follow(r rune) {
+	switch {
+	case isMark(r):
+		sc.marks--
+	case isLetterLike(r):
+		sc.marks = maxMarks
+	default:
+		sc.marks = 0
+	}
+}
+
+// escape shows a character, and those like it that follow, by its number.
+func (sc *scanner) escape(code string, size int) {
+	n := repeats(sc.s[sc.at:], size)
+	if n > maxRepeats {
+		sc.out.mark(escaped, n, "%s ×%d", code, n)
+	} else {
+		for range n {
+			sc.out.mark(escaped, 1, "%s", code)
+		}
+	}
+	sc.at, sc.marks = sc.at+n*size, 0
+}
+
+// repeats counts how often the first character of s, which has this size, comes
+// in a row.
+func repeats(s string, size int) int {
+	first, n := s[:size], 1
+	for strings.HasPrefix(s[n*size:], first) {
+		// A byte that is no UTF-8 by itself may begin a character here.
+		if _, next := utf8.DecodeRuneInString(s[n*size:]); next != size {
+			break
+		}
+		n++
+	}
+	return n
+}

@@ -1,0 +1,71 @@
+// Package terminal is the channel that needs no account: it prints each card,
+// and later what became of it, where the server runs.
+//
+// It shows and does not hear. Whoever can read the server's output could also
+// write into it, so an answer has to come another way, with the owner's token:
+// `verifier approve`, `verifier deny` or `verifier reply`. It refuses to call a
+// card shown that was not written as a whole.
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+)
+
+// Channel prints cards. It is safe for concurrent use.
+type Channel struct {
+	Now func() time.Time // for the time left; nil means time.Now
+
+	turn chan struct{} // holds one token: one card at a time, and no endless queue behind a terminal that is stopped
+	w    io.Writer
+}
+
+var _ approval.Channel = (*Channel)(nil)
+
+// New returns a channel that prints on w.
+func New(w io.Writer) *Channel { return &Channel{w: w, turn: make(chan struct{}, 1)} }
+
+// Send prints the card in one write. Its ref is the card's id: what is printed
+// can't be edited, so there is no better place to name.
+func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
+	now := time.Now
+	if ch.Now != nil {
+		now = ch.Now
+	}
+	if err := ch.print(ctx, "\n"+channels.Text(c, now())+"\n"); err != nil {
+		return "", err
+	}
+	return c.ID, nil
+}
+
+// Settle prints the outcome in a line of its own.
+func (ch *Channel) Settle(ctx context.Context, _ string, c *approval.Card, o approval.Outcome) error {
+	return ch.print(ctx, channels.OutcomeLine(c, o)+"\n")
+}
+
+// Listen waits for ctx to end: nobody answers here.
+func (ch *Channel) Listen(ctx context.Context, _ func(context.Context, approval.Answer) (approval.Outcome, error)) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (ch *Channel) print(ctx context.Context, text string) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	select {
+	case ch.turn <- struct{}{}:
+		defer func() { <-ch.turn }()
+	case <-ctx.Done():
+		return fmt.Errorf("print: the terminal takes nothing: %w", ctx.Err())
+	}
+	if _, err := io.WriteString(ch.w, text); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package channels
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// The sentences of a card, in one place, so that all channels say the same.
+const (
+	doesItMatch   = "Does this match what you meant?"
+	notAllVisible = "NOT FULLY VISIBLE: "
+	nothingSaid   = "No message of yours in this run was passed on."
+	noArguments   = "(no arguments)"
+	noSessionKey  = "(no session key)"
+)
+
+func cutMark(n int) string { return fmt.Sprintf("%s… %s not shown …%s", open, characters(n), shut) }
+
+// blankMark stands for white space. It says whether there are line breaks in
+// it: in a shell, another command follows.
+func blankMark(s string) string {
+	kinds := "spaces and tabs"
+	if strings.Contains(s, "\n") {
+		kinds = "spaces, tabs and newlines"
+	}
+	return fmt.Sprintf("%s… %d %s not shown …%s", open, len(s), kinds, shut)
+}
+
+func characters(n int) string { return count(n, "character", "characters") }
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// timeLeft says how long a card can still be answered.
+func timeLeft(until, now time.Time) string {
+	left := until.Sub(now)
+	clock := until.In(now.Location()).Format("15:04:05 MST")
+	if left <= 0 {
+		return "expired at " + clock
+	}
+	return fmt.Sprintf("%s, until %s", span(left), clock)
+}
+
+// span rounds down: a promise of time must hold.
+func span(d time.Duration) string {
+	s := int(d / time.Second)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	}
+	return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
+}
+
+// levels say what a level means to someone who has not read the manual.
+var levels = [taint.Levels]string{
+	taint.System:    "the agent's own configuration or attested automation",
+	taint.Owner:     "your own words",
+	taint.Local:     "local tools had a say",
+	taint.Shared:    "groups or other agents had a say",
+	taint.External:  "people other than you had a say",
+	taint.Untrusted: "the web or strangers had a say",
+}
+
+func levelText(l taint.Level) string {
+	if !l.Valid() {
+		return "unknown, so not trusted"
+	}
+	return fmt.Sprintf("%s (%s)", l, levels[l])
+}
+
+// Reasons says, one sentence for each, what can't be seen as it is.
+func (v Visibility) Reasons() []string {
+	var out []string
+	add := func(n int, one, many string) {
+		if n > 0 {
+			out = append(out, count(n, one, many))
+		}
+	}
+	add(v.Hidden, "value is hidden", "values are hidden")
+	add(v.Cut, "character is not shown", "characters are not shown")
+	add(v.Escaped, "invisible or misleading character is shown by its number", "invisible or misleading characters are shown by their numbers")
+	add(v.Lookalike, "look-alike letter is shown by its number", "look-alike letters are shown by their numbers")
+	add(v.Collapsed, "run of white space is shortened", "runs of white space are shortened")
+	add(v.RightToLeft, "right-to-left letter may change the order on the screen", "right-to-left letters may change the order on the screen")
+	return out
+}
+
+// onlyOnce says why a call can be allowed once only; empty if it can be allowed
+// for longer.
+func onlyOnce(a *approval.Ask, v Visibility) string {
+	switch {
+	case a.HeldOnly:
+		return "Only while the agent waits: its side hid arguments, so a late yes would release something unseen."
+	case !a.Conversation.Lasting():
+		return "Only once: without a session key a longer yes would cover strangers' calls."
+	case !v.Full():
+		return "Only once: not all of this call can be seen."
+	case !a.Lasting:
+		return "Only once: calls like this one are asked about each time."
+	}
+	return ""
+}
+
+func lookalikeWarning(name string) string {
+	with := "invisible characters"
+	if found := alphabets(name); len(found) > 0 {
+		with = strings.Join(found, " and ") + " letters"
+	}
+	return "LOOK-ALIKE: written with " + with + ", it can pass for another tool."
+}

@@ -1,0 +1,118 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+)
+
+type counter = atomic.Int64
+
+// Auth is whose signatures and tokens count. It is made once and swapped whole
+// when secrets are rotated.
+type Auth struct {
+	clients []string // by secret
+	secrets [][]byte
+	bearer  *[32]byte
+	tokens  []token
+}
+
+type token struct {
+	person string
+	sum    [32]byte
+}
+
+// NewAuth makes an Auth. Each client signs with any of its secrets; bearer, if
+// set, must be presented too; each person who answers has a token.
+func NewAuth(clients map[string][]string, bearer string, tokens map[string]string) (*Auth, error) {
+	a := &Auth{}
+	for _, name := range sortedKeys(clients) {
+		for _, secret := range clients[name] {
+			if secret == "" {
+				return nil, errors.New("server: the client " + name + " has an empty secret")
+			}
+			a.clients = append(a.clients, name)
+			a.secrets = append(a.secrets, []byte(secret))
+		}
+	}
+	if len(a.secrets) == 0 {
+		return nil, errors.New("server: no secret is configured, so no call could be authenticated")
+	}
+	if bearer != "" {
+		sum := sha256.Sum256([]byte(bearer))
+		a.bearer = &sum
+	}
+	for _, person := range sortedKeys(tokens) {
+		if tokens[person] == "" {
+			return nil, errors.New("server: " + person + " has an empty token")
+		}
+		a.tokens = append(a.tokens, token{person, sha256.Sum256([]byte(tokens[person]))})
+	}
+	return a, nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// caller is who signed a call.
+type caller struct {
+	client string
+	secret []byte
+}
+
+// call finds whose secret signed the body.
+func (a *Auth) call(h http.Header, body []byte) (caller, bool) {
+	signatures := h.Values(hmac.RequestHeader)
+	if len(signatures) != 1 || !a.bears(h) {
+		return caller{}, false
+	}
+	i := hmac.Match(signatures[0], body, a.secrets...)
+	if i < 0 {
+		return caller{}, false
+	}
+	return caller{a.clients[i], a.secrets[i]}, true
+}
+
+func (a *Auth) bears(h http.Header) bool {
+	if a.bearer == nil {
+		return true
+	}
+	sum := sha256.Sum256([]byte(bearer(h)))
+	return subtle.ConstantTimeCompare(sum[:], a.bearer[:]) == 1
+}
+
+// person finds whose token a request carries. Every token is compared.
+func (a *Auth) person(h http.Header) (string, bool) {
+	sum, found := sha256.Sum256([]byte(bearer(h))), ""
+	for _, t := range a.tokens {
+		if subtle.ConstantTimeCompare(sum[:], t.sum[:]) == 1 {
+			found = t.person
+		}
+	}
+	return found, found != ""
+}
+
+// bearer is the one bearer token of a request, or nothing.
+func bearer(h http.Header) string {
+	values := h.Values("Authorization")
+	if len(values) != 1 {
+		return ""
+	}
+	scheme, value, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(value)
+}

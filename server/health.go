@@ -1,0 +1,39 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Check is one thing the server needs, and what is wrong with it.
+type Check struct {
+	Name string
+	Err  error
+}
+
+const healthBudget = 400 * time.Millisecond
+
+// healthz says that the process answers.
+func (s *Server) healthz(c echo.Context) error { return c.String(http.StatusOK, "ok\n") }
+
+// readyz says whether calls can be decided, and if not, what is missing.
+func (s *Server) readyz(c echo.Context) error {
+	ctx, cancel := context.WithTimeout(c.Request().Context(), healthBudget)
+	defer cancel()
+	status, lines := http.StatusOK, strings.Builder{}
+	if s.o.Health != nil {
+		for _, check := range s.o.Health(ctx) {
+			if check.Err != nil {
+				status = http.StatusServiceUnavailable
+				lines.WriteString(check.Name + ": " + check.Err.Error() + "\n")
+				continue
+			}
+			lines.WriteString(check.Name + ": ok\n")
+		}
+	}
+	return c.String(status, lines.String())
+}

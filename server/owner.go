@@ -1,0 +1,146 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/labstack/echo/v4"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+)
+
+const (
+	personKey   = "person"
+	terminal    = "terminal"
+	maxAnswer   = 16 << 10
+	tokenPrefix = "token:"
+)
+
+// ownerOnly lets in whoever carries a person's token.
+func (s *Server) ownerOnly(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		person, ok := s.o.Auth().person(c.Request().Header)
+		if !ok {
+			return c.String(http.StatusUnauthorized, "The owner token is missing or wrong.\n")
+		}
+		c.Set(personKey, tokenPrefix+person)
+		c.Response().Header().Set("Cache-Control", "no-store")
+		return next(c)
+	}
+}
+
+type pendingCard struct {
+	Ref     string    `json:"ref"`
+	Until   time.Time `json:"until"`
+	Tools   []string  `json:"tools"`
+	Session string    `json:"session"` // the conversation's reference
+	Text    string    `json:"text"`    // the card as a terminal shows it
+}
+
+// pending lists what waits.
+func (s *Server) pending(c echo.Context) error {
+	cards, err := s.o.Desk.Pending(c.Request().Context(), id(c))
+	if err != nil {
+		return s.unavailable(c, err)
+	}
+	out := struct {
+		Cards []pendingCard `json:"cards"`
+	}{Cards: []pendingCard{}}
+	for _, k := range cards {
+		p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Text: channels.Text(k, s.o.Now())}
+		for _, q := range k.Questions {
+			p.Tools = append(p.Tools, q.Ask.Tool)
+		}
+		out.Cards = append(out.Cards, p)
+	}
+	return respond(c, http.StatusOK, out)
+}
+
+// answer takes a yes or a no to a card named by its reference.
+func (s *Server) answer(c echo.Context) error {
+	var in struct {
+		Ref     string `json:"ref"`
+		Tool    string `json:"tool"`
+		Allow   bool   `json:"allow"`
+		Minutes int    `json:"minutes"`
+		Turn    bool   `json:"turn"`
+		Reason  string `json:"reason"`
+	}
+	if !s.decode(c, &in) || in.Minutes < 0 || in.Minutes > 0 && in.Turn {
+		return respond(c, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The answer could not be read."})
+	}
+	o, err := s.o.Desk.Answer(c.Request().Context(), approval.Answer{
+		ID: id(c), Via: terminal, Ref: in.Ref, Tool: in.Tool, Allow: in.Allow, Reason: in.Reason,
+		Scope: approval.Scope{Minutes: in.Minutes, Turn: in.Turn},
+	})
+	return s.outcome(c, o, err)
+}
+
+// reply takes a typed line.
+func (s *Server) reply(c echo.Context) error {
+	var in struct {
+		Text string `json:"text"`
+	}
+	if !s.decode(c, &in) || in.Text == "" {
+		return respond(c, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The reply could not be read."})
+	}
+	o, err := s.o.Desk.Answer(c.Request().Context(), approval.Answer{ID: id(c), Via: terminal, Text: in.Text})
+	return s.outcome(c, o, err)
+}
+
+func (s *Server) decode(c echo.Context, into any) bool {
+	body, err := readBody(c, maxAnswer)
+	return err == nil && json.Unmarshal(body, into, json.RejectUnknownMembers(true)) == nil
+}
+
+func id(c echo.Context) string {
+	person, _ := c.Get(personKey).(string)
+	return person
+}
+
+type outcomeBody struct {
+	Kind  string `json:"kind"`
+	State string `json:"state,omitzero"`
+	Text  string `json:"text"`
+}
+
+var kinds = map[approval.Kind]string{
+	approval.Ignored: "ignored", approval.Counted: "counted", approval.TooLate: "too late", approval.Unauthorised: "unauthorised",
+	approval.NotFound: "not found", approval.Locked: "locked", approval.Misunderstood: "misunderstood", approval.Told: "told",
+}
+
+var statuses = map[approval.Kind]int{
+	approval.Counted: http.StatusOK, approval.Told: http.StatusOK, approval.TooLate: http.StatusConflict,
+	approval.Unauthorised: http.StatusForbidden, approval.NotFound: http.StatusNotFound, approval.Locked: http.StatusTooManyRequests,
+	approval.Misunderstood: http.StatusUnprocessableEntity, approval.Ignored: http.StatusUnprocessableEntity,
+}
+
+func (s *Server) outcome(c echo.Context, o approval.Outcome, err error) error {
+	if err != nil {
+		s.o.Log.Error("an answer could not be taken", "err", err)
+		return respond(c, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: o.Text})
+	}
+	if o.Kind == approval.Ignored {
+		o.Text = "That is not a command. `.help` lists them."
+	}
+	return respond(c, statuses[o.Kind], outcomeBody{Kind: kinds[o.Kind], State: o.State.String(), Text: o.Text})
+}
+
+func (s *Server) unavailable(c echo.Context, err error) error {
+	if errors.Is(err, approval.ErrNotApprover) {
+		return respond(c, http.StatusForbidden, outcomeBody{Kind: kinds[approval.Unauthorised], Text: approval.NotAuthorised + "."})
+	}
+	s.o.Log.Error("the open questions could not be listed", "err", err)
+	return respond(c, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: "The store can't be reached. Try again."})
+}
+
+func respond(c echo.Context, status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return c.Blob(status, echo.MIMEApplicationJSON, body)
+}

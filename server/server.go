@@ -1,0 +1,190 @@
+// Package server is the HTTP door: signed tool calls come in at one path, the
+// owner's answers at a few others.
+//
+// A call that can't be authenticated gets 401 and touches nothing: no state, no
+// question, no record. Everything else gets 200 with a signed decision, because
+// a client that sees any other status applies its own failMode, which may be
+// allow. A body that is too large, a panic and a shutdown are denies too.
+//
+// The package decides nothing. It reads bytes within bounds of size and time,
+// checks whose secret signed them, and passes them on.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+// Verifier decides calls.
+type Verifier interface {
+	Verify(ctx context.Context, c *toolcall.Call) verifier.Decision
+	Reject(c *toolcall.Call, kind, reason string) verifier.Decision
+}
+
+// Desk takes the owner's answers.
+type Desk interface {
+	Answer(ctx context.Context, a approval.Answer) (approval.Outcome, error)
+	Pending(ctx context.Context, id string) ([]*approval.Card, error)
+}
+
+// Options are what a Server needs.
+type Options struct {
+	Path      string        // where calls come in; empty means /verify
+	Auth      func() *Auth  // whose signatures and tokens count now
+	Tolerance time.Duration // how far a call's clock may be off; 0 means 5 min
+	Verifier  Verifier
+	Desk      Desk
+	Health    func(ctx context.Context) []Check // what /readyz looks at; nil means nothing
+	Log       *slog.Logger                      // nil discards
+	Now       func() time.Time                  // nil means time.Now
+}
+
+// Limits in time. A held call may take longer: its own deadline counts then.
+const (
+	headerTimeout = 5 * time.Second
+	bodyTimeout   = 10 * time.Second
+	writeTimeout  = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 16 << 10
+)
+
+// DefaultTolerance is how far a call's timestamp may be off.
+const DefaultTolerance = 5 * time.Minute
+
+// Server answers on one listener. Serve it once.
+type Server struct {
+	o        Options
+	http     *http.Server
+	rejected counter
+}
+
+// New makes a server.
+func New(o Options) (*Server, error) {
+	if o.Auth == nil || o.Verifier == nil || o.Desk == nil {
+		return nil, errors.New("server: auth, verifier and desk are all needed")
+	}
+	if o.Path == "" {
+		o.Path = "/verify"
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = DefaultTolerance
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Server{o: o}
+	s.http = &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+	}
+	return s, nil
+}
+
+// Handler is the server as a handler, for tests and for embedding.
+func (s *Server) Handler() http.Handler {
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.IPExtractor = echo.ExtractIPDirect() // no header says who is calling
+	e.HTTPErrorHandler = s.httpError
+	e.Use(s.recovered, afresh)
+	e.POST(s.o.Path, s.verify)
+	e.GET("/healthz", s.healthz)
+	e.GET("/readyz", s.readyz)
+	owner := e.Group("/owner", s.ownerOnly)
+	owner.GET("/pending", s.pending)
+	owner.POST("/answer", s.answer)
+	owner.POST("/reply", s.reply)
+	return e
+}
+
+// Serve answers on a listener until Shutdown.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
+// Shutdown waits for running requests until ctx ends, then cuts them off.
+// Whoever holds calls must let go of them first.
+func (s *Server) Shutdown(ctx context.Context) error {
+	if err := s.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, s.http.Close())
+	}
+	return nil
+}
+
+// Rejected is how many calls could not be authenticated.
+func (s *Server) Rejected() int64 { return s.rejected.Load() }
+
+// httpError answers what no handler did: an unknown path or method.
+func (s *Server) httpError(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	status := http.StatusInternalServerError
+	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
+		status = he.Code
+	}
+	text := http.StatusText(status)
+	if status == http.StatusNotFound {
+		text = "Nothing is here. Calls go to POST " + s.o.Path + "."
+	}
+	if err := c.String(status, text+"\n"); err != nil {
+		s.o.Log.Debug("an error could not be answered", "err", err)
+	}
+}
+
+// afresh gives each answer its own time to be written. Without it the deadline
+// of the call before would hold for a request that comes later on the same
+// connection.
+func afresh(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if err := writeWithin(c, writeTimeout); err != nil {
+			return err
+		}
+		return next(c)
+	}
+}
+
+func writeWithin(c echo.Context, d time.Duration) error {
+	rc := http.NewResponseController(c.Response().Writer)
+	if err := rc.SetWriteDeadline(time.Now().Add(d)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
+// recovered turns a panic into a deny at the calls' door, and into a plain 500
+// elsewhere.
+func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			s.o.Log.Error("a request ended in a panic", "path", c.Path(), "panic", p)
+			if c.Path() == s.o.Path {
+				err = s.reply200(c, nil, "", verifier.Decision{Reason: "The verifier could not decide. Nothing was run."})
+				return
+			}
+			err = echo.NewHTTPError(http.StatusInternalServerError)
+		}()
+		return next(c)
+	}
+}

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/labstack/echo/v4"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+// verify takes one call: authenticate the raw bytes, decode them, check the
+// clock, decide, sign the answer.
+func (s *Server) verify(c echo.Context) error {
+	body, err := readBody(c, toolcall.MaxBody)
+	if err != nil {
+		s.rejected.Add(1)
+		return s.unread(c, err)
+	}
+	from, ok := s.o.Auth().call(c.Request().Header, body)
+	if !ok {
+		s.rejected.Add(1)
+		return c.String(http.StatusUnauthorized, "The signature is missing or wrong.\n")
+	}
+	call, err := toolcall.Decode(body)
+	call.Client = from.client
+	if err != nil {
+		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(&call, "malformed", malformed(err)))
+	}
+	if off := s.o.Now().Sub(call.Timestamp).Abs(); off > s.o.Tolerance {
+		reason := "The call's timestamp is more than " + s.o.Tolerance.String() + " off. Check the clocks."
+		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(&call, "clock", reason))
+	}
+	return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Verify(c.Request().Context(), &call))
+}
+
+// unread answers a call that did not arrive whole. It can't be authenticated,
+// and yet 413 or 408 would leave the decision to the client's failMode.
+func (s *Server) unread(c echo.Context, err error) error {
+	switch {
+	case errors.Is(err, errTooLarge):
+		return s.reply200(c, nil, "", verifier.Decision{Reason: "The call is larger than 1 MiB and was not read."})
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return s.reply200(c, nil, "", verifier.Decision{Reason: "The call did not arrive in time and was not read."})
+	}
+	return c.NoContent(http.StatusUnauthorized)
+}
+
+var errTooLarge = errors.New("server: the body is too large")
+
+// readBody reads a whole body within bounds of size and time.
+func readBody(c echo.Context, limit int) ([]byte, error) {
+	rc := http.NewResponseController(c.Response().Writer)
+	if err := rc.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, err
+	}
+	r := c.Request()
+	if r.ContentLength > int64(limit) {
+		return nil, errTooLarge
+	}
+	// What a stranger claims to send is believed up to here; beyond, memory
+	// follows what has arrived.
+	size := min(max(r.ContentLength, 512), 16<<10)
+	buf := make([]byte, 0, size+1)
+	body, err := readAll(io.LimitReader(r.Body, int64(limit)+1), buf)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(body) > limit:
+		return nil, errTooLarge
+	}
+	// A held call waits long after its body was read.
+	if err := rc.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, err
+	}
+	return body, nil
+}
+
+func readAll(r io.Reader, buf []byte) ([]byte, error) {
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if errors.Is(err, io.EOF) {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+	}
+}
+
+func malformed(err error) string {
+	if m, ok := errors.AsType[*toolcall.Malformed](err); ok {
+		return m.Reason
+	}
+	return "The call could not be read."
+}
+
+// answerBody is what a client reads.
+type answerBody struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+	Ref      string `json:"ref,omitzero"`
+}
+
+// reply200 writes a decision. It is signed with the secret that signed the
+// call, over the request's own id, so that no answer fits another request.
+func (s *Server) reply200(c echo.Context, secret []byte, requestID string, d verifier.Decision) error {
+	a := answerBody{Decision: "deny", Reason: d.Reason, Ref: d.Ref}
+	if d.Allow {
+		a.Decision = "allow"
+	}
+	body, err := json.Marshal(a)
+	if err != nil {
+		body = []byte(`{"decision":"deny","reason":"The verifier could not write its answer."}`)
+	}
+	h := c.Response().Header()
+	if secret != nil {
+		h.Set(hmac.AnswerHeader, hmac.SignAnswer(secret, requestID, body))
+	}
+	h.Set("Cache-Control", "no-store")
+	if err := writeWithin(c, writeTimeout); err != nil { // a held call took its time
+		return err
+	}
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, body)
+}

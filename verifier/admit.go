@@ -1,0 +1,167 @@
+package verifier
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// admit lets the call enter its conversation: one trip to the store, and one
+// more for a run that nobody started or a session seen for the first time as a
+// child.
+func (v *Verifier) admit(ctx context.Context, t *trace) error {
+	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	defer cancel()
+	c := t.call
+	t.conv = session.Conversation{Client: c.Client, Key: c.Context.SessionKey}
+	t.session = c.Context.SessionID
+	t.digest = c.Digest()
+	initial := t.plan.Standing.Level
+	before, err := v.resolve(ctx, t)
+	if err != nil {
+		return err
+	}
+	if t.plan.Standing.System {
+		floor, err := v.o.Store.AutomationFloor(ctx, c.Client, c.Agent())
+		if err != nil {
+			return err
+		}
+		initial = taint.Worse(initial, floor)
+	}
+	return v.enter(ctx, t, taint.Worse(initial, before))
+}
+
+// resolve finds the conversation whose state counts. A spawned session shares
+// its root's, both ways; what it was before it was known as a child comes along.
+func (v *Verifier) resolve(ctx context.Context, t *trace) (before taint.Level, err error) {
+	if root, known := v.roots.of(t.conv); known {
+		t.move(root)
+		return taint.System, nil
+	}
+	if !t.plan.Standing.Spawned {
+		return taint.System, nil
+	}
+	parent := session.Conversation{Client: t.conv.Client, Key: t.call.Context.SpawnedBy}
+	if !t.conv.Lasting() || parent == t.conv {
+		t.move(parent)
+		return taint.System, nil
+	}
+	root, before, err := v.o.Store.Link(ctx, t.conv, parent)
+	if err != nil {
+		return taint.Untrusted, err
+	}
+	v.roots.note(t.conv, root)
+	t.move(root)
+	return before, nil
+}
+
+// errMoved says that a chain of spawned sessions did not end.
+var errMoved = errors.New("verifier: the conversation's root was not found")
+
+func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) error {
+	own := t.conv
+	for range 4 {
+		view, err := v.o.Store.Admit(ctx, v.admission(t, initial))
+		if err != nil {
+			return err
+		}
+		if view.Entry == session.Moved {
+			v.roots.note(own, view.Root)
+			t.move(view.Root)
+			continue
+		}
+		t.view = view
+		v.saw(t)
+		return nil
+	}
+	return errMoved
+}
+
+func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
+	c, p := t.call, &t.plan
+	a := session.Admission{
+		Conversation: t.conv, Session: t.session, RequestID: c.RequestID, Body: c.Body,
+		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: v.floor.At(t.conv, t.session),
+		Modes: p.Modes, Raise: p.Raise, Final: p.Final, Source: p.Source,
+		Run: c.Context.RunID, RunCap: p.RunCap,
+		Digest: t.digest.String(), Standing: v.standing(t), Keep: v.o.Keep,
+	}
+	for _, g := range t.grants() {
+		a.Grants = append(a.Grants, g.Field())
+	}
+	return a
+}
+
+// reach carries the level over to other conversations that the call touches,
+// before it is allowed, and gives what the call brings in.
+func (v *Verifier) reach(ctx context.Context, t *trace) (taint.Level, error) {
+	raise, r := t.plan.Raise, t.plan.Reach
+	for _, key := range r.Reads {
+		level, err := v.o.Store.Worst(ctx, session.Conversation{Client: t.call.Client, Key: key})
+		if err != nil {
+			return taint.Untrusted, err
+		}
+		raise = taint.Worse(raise, level)
+	}
+	for _, key := range r.Sends {
+		target := session.Conversation{Client: t.call.Client, Key: key}
+		if err := v.o.Store.Raise(ctx, target, t.view.Level, "a message from another session"); err != nil {
+			return taint.Untrusted, err
+		}
+	}
+	if r.Schedules {
+		for _, agent := range scheduledFor(t.call) {
+			if err := v.o.Store.RaiseAutomation(ctx, t.call.Client, agent, t.view.Level); err != nil {
+				return taint.Untrusted, err
+			}
+		}
+	}
+	return raise, nil
+}
+
+// scheduledFor names the agents whose automations the call may change.
+func scheduledFor(c *toolcall.Call) []string {
+	agents := []string{c.Agent()}
+	for _, name := range []string{"agentId", "agent"} {
+		if other, ok := c.Param(name); ok && other != agents[0] {
+			agents = append(agents, other)
+		}
+	}
+	return agents
+}
+
+// roots remembers which conversations share another's state, so that a child
+// costs no second trip. The store is the truth: it answers Moved.
+type roots struct {
+	mu     sync.Mutex
+	recent map[session.Conversation]session.Conversation
+	old    map[session.Conversation]session.Conversation
+}
+
+const rootsSize = 20_000
+
+func (r *roots) of(c session.Conversation) (session.Conversation, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	root, known := r.recent[c]
+	if !known {
+		root, known = r.old[c]
+	}
+	return root, known
+}
+
+func (r *roots) note(child, root session.Conversation) {
+	if child == root {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.recent == nil || len(r.recent) >= rootsSize {
+		r.old, r.recent = r.recent, make(map[session.Conversation]session.Conversation)
+	}
+	r.recent[child] = root
+}

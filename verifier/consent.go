@@ -1,0 +1,131 @@
+package verifier
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// consent finds what lets the call pass: the policy, a grant, or a person. It
+// returns nil if something does. A person's yes stands when the call is judged
+// again; only a restrict overturns it.
+func (v *Verifier) consent(ctx context.Context, t *trace) *no {
+	switch {
+	case t.verdict.Mode == taint.Restrict:
+		return t.restricted()
+	case t.verdict.Mode == taint.Allow:
+		t.by = t.verdict.Rule
+		return nil
+	case t.verdict.Mode != taint.Confirm:
+		return because("mode", reasonFault)
+	case t.person:
+		return nil
+	}
+	ask := v.question(t)
+	if g := v.granted(t, ask.Lasting); g != nil {
+		t.by, t.grant = "grant", g
+		return nil
+	}
+	return v.askPeople(ctx, t, ask)
+}
+
+// granted finds a lasting grant that covers the call. Grants never cover what
+// may not have one, whatever the store holds.
+func (v *Verifier) granted(t *trace, lasting bool) *session.Grant {
+	if !lasting {
+		return nil
+	}
+	for _, value := range t.view.Grants {
+		for _, g := range t.grants() {
+			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.view.Now) {
+				return &g
+			}
+		}
+	}
+	return nil
+}
+
+// question is what people are shown, and what their yes is bound to.
+func (v *Verifier) question(t *trace) approval.Ask {
+	c := t.call
+	shown := v.o.Redactor().Params(c.Tool, c.Params)
+	a := approval.Ask{
+		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
+		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.digest.String(),
+		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why,
+		Said: lastWords(c.OwnerMessages()), Shown: shown.Params, Hidden: shown.Hidden(), HeldOnly: shown.PreRedacted(),
+	}
+	if c.Sent != c.Tool {
+		a.Sent = c.Sent
+	}
+	a.Lasting = t.verdict.Grantable && v.o.Visible(&a) && t.conv.Lasting() && c.Context.SessionKey != ""
+	return a
+}
+
+// lastWords keeps what a card can show of the owner's own messages.
+func lastWords(said []string) []string {
+	const messages, characters = 3, 500
+	if len(said) > messages {
+		said = said[len(said)-messages:]
+	}
+	out := make([]string, 0, len(said))
+	for _, s := range said {
+		if r := []rune(s); len(r) > characters {
+			s = string(r[:characters]) + "…"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// askPeople holds the call until someone answers or the caller can't wait.
+func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no {
+	ruling, err := v.o.Desk.Ask(ctx, approval.Request{
+		Ask: a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: v.hold(t), Now: t.view.Now,
+	})
+	t.asked(ruling)
+	switch {
+	case errors.Is(err, approval.ErrNobody):
+		v.o.Log.Error("a call needs a person and nobody can be asked", "request", t.call.RequestID, "err", err)
+		return because("nobody", reasonNobody)
+	case errors.Is(err, approval.ErrStopped):
+		return because("stopping", reasonStopping)
+	case ctx.Err() != nil:
+		return because("gone", t.waiting())
+	case err != nil:
+		return v.storeFault(ctx, "ask", err)
+	case ruling.Denied:
+		return because("denied", t.deniedBy(ruling))
+	case ruling.Full:
+		return because("full", reasonFull)
+	case ruling.Late:
+		return because("taken", reasonTaken)
+	case !ruling.Yes:
+		return because("unanswered", t.waiting())
+	}
+	if g := ruling.Grant; g != nil {
+		if !g.Covers(t.view.Level, t.view.Now) {
+			return because("unanswered", t.waiting())
+		}
+		t.by, t.grant = "grant", g
+		return nil
+	}
+	t.by, t.person, t.claim = "person", true, ruling.Claim
+	return nil
+}
+
+// hold is how long the caller can wait for a person.
+func (v *Verifier) hold(t *trace) time.Duration {
+	wait := t.call.Context.WaitMs
+	if wait <= 0 {
+		return min(v.o.Hold, v.o.MaxHold)
+	}
+	if wait > v.o.MaxHold.Milliseconds()+holdMargin.Milliseconds() {
+		return v.o.MaxHold
+	}
+	return max(0, time.Duration(wait)*time.Millisecond-holdMargin)
+}

@@ -1,0 +1,171 @@
+package verifier
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// What the agent reads. No code, no syntax, no policy detail: the agent is the
+// adversary's mouth.
+const (
+	reasonFault    = "The verifier could not decide. Nothing was run."
+	reasonStore    = "The verifier's store can't be reached. Nothing was run; ask again later."
+	reasonRecord   = "The verifier can't write its record. Nothing was run; ask again later."
+	reasonConflict = "This request id was already used for another call."
+	reasonMoved    = "The conversation kept changing while this was decided. Ask again."
+	reasonNobody   = "This needs the owner's approval, and the owner can't be asked now. Ask again later."
+	reasonStopping = "The verifier is stopping. Nothing was run; ask again later."
+	reasonFull     = "Too many questions are waiting for the owner. Ask again when some are answered."
+	reasonTaken    = "The owner approved this call once, and an identical call that was waiting has taken it. Ask again if it is needed twice."
+	maxReason      = 500
+
+	faultStore = "store"
+)
+
+// no is why a call is denied: a category for the record, a sentence for the
+// agent.
+type no struct{ kind, reason string }
+
+func because(kind, reason string) *no { return &no{kind, reason} }
+
+// release records an allow, then gives it. It is the only place that writes
+// one: no record, no allow.
+func (v *Verifier) release(t *trace) Decision {
+	e := v.entry(t)
+	e.Decision = audit.Allow
+	if err := v.o.Record.Append(e); err != nil {
+		v.o.Log.Error("an allow could not be recorded and was denied", "request", t.call.RequestID, "err", err)
+		return Decision{Reason: reasonRecord}
+	}
+	return Decision{Allow: true, Ref: t.ruling.Ref}
+}
+
+// refuse records a deny and gives it. A deny that can't be recorded is a deny.
+func (v *Verifier) refuse(t *trace, n *no) Decision {
+	e := v.entry(t)
+	e.Decision, e.By, e.Error = audit.Deny, "", n.kind
+	e.Reason = clip(n.reason)
+	if strings.Contains(n.reason, t.ref()) {
+		e.Ref = t.ref()
+	}
+	if err := v.o.Record.Append(e); err != nil {
+		v.o.Log.Error("a deny could not be recorded", "request", t.call.RequestID, "err", err)
+	}
+	return Decision{Reason: e.Reason, Ref: t.ruling.Ref}
+}
+
+// Reject denies a call that is authentic but can't be judged: malformed, or out
+// of its time. c may hold whatever could be read of it.
+func (v *Verifier) Reject(c *toolcall.Call, kind, reason string) Decision {
+	return v.refuse(&trace{call: c, started: time.Now()}, because(kind, reason))
+}
+
+// entry is the record of a decision.
+func (v *Verifier) entry(t *trace) audit.Entry {
+	c := t.call
+	e := audit.Entry{
+		Kind: audit.KindDecision, RequestID: c.RequestID, Ref: t.ruling.Ref, Client: c.Client,
+		Session: c.Context.SessionKey, SessionID: c.Context.SessionID, Agent: c.Agent(), Run: c.Context.RunID,
+		Tool: c.Tool, By: t.by, Card: t.ruling.Card, WaitedMs: t.ruling.Waited.Milliseconds(),
+		Replay: t.replay || t.view.Replayed,
+	}
+	if c.Sent != c.Tool {
+		e.Sent = c.Sent
+	}
+	if len(c.Params) > 0 {
+		v.recordParams(&e, c)
+	}
+	if t.view.Version > 0 {
+		t.recordLevel(&e)
+	}
+	t.recordConsent(&e)
+	return e
+}
+
+func (v *Verifier) recordParams(e *audit.Entry, c *toolcall.Call) {
+	if v.o.Names {
+		e.Params = redact.Names(c.Params)
+		return
+	}
+	shown := v.o.Redactor().Params(c.Tool, c.Params)
+	e.Params, e.Hidden = shown.Params, shown.Hidden()
+}
+
+// recordLevel keeps how far the conversation was trusted, and each rise with
+// the step at which it came.
+func (t *trace) recordLevel(e *audit.Entry) {
+	e.Digest, e.Mode, e.Why = t.digest.String(), t.verdict.Mode.String(), t.verdict.Sentences()
+	e.Level, e.Step = t.view.Level.String(), t.view.Step
+	if t.view.After > t.view.Level {
+		e.RaisedTo, e.Source = t.view.After.String(), t.plan.Source
+	}
+}
+
+// recordConsent keeps who let it pass.
+func (t *trace) recordConsent(e *audit.Entry) {
+	if t.grant != nil {
+		e.Card, e.People = t.grant.ID, []audit.Person{{Name: t.grant.By, Says: "grant until " + t.grant.Until.UTC().Format(time.RFC3339)}}
+		return
+	}
+	for _, vote := range t.ruling.Votes {
+		p := audit.Person{Name: vote.Person, Via: vote.Via, At: vote.At, Says: "deny"}
+		if vote.Allow {
+			p.Says = "allow " + vote.Scope.String()
+		}
+		e.People = append(e.People, p)
+	}
+}
+
+// storeFault turns a store's error into a deny, and tells the log which.
+func (v *Verifier) storeFault(ctx context.Context, during string, err error) *no {
+	switch {
+	case errors.Is(err, context.Canceled) || errors.Is(ctx.Err(), context.Canceled):
+		return because("gone", reasonFault)
+	case errors.Is(err, session.ErrForged):
+		v.o.Log.Error("the store holds something that is not ours", "during", during, "err", err)
+		return because("forged", reasonFault)
+	}
+	v.o.Log.Error("the store failed", "during", during, "err", err)
+	return because(faultStore, reasonStore)
+}
+
+// ref is the short name by which the owner finds this decision in the record.
+func (t *trace) ref() string {
+	if t.ruling.Ref != "" {
+		return t.ruling.Ref
+	}
+	return codes.Ref(t.call.Client + "\n" + t.call.RequestID)
+}
+
+func (t *trace) restricted() *no {
+	return because(t.verdict.Rule, "Not permitted here (ref "+t.ref()+").")
+}
+
+func (t *trace) waiting() string {
+	return "Owner approval required (ref " + t.ref() + "). Ask again after the owner approves."
+}
+
+func (t *trace) deniedBy(r approval.Ruling) string {
+	if r.Reason == "" {
+		return "Denied by the owner (ref " + t.ref() + ")."
+	}
+	return "Denied by the owner (ref " + t.ref() + "): " + r.Reason
+}
+
+// clip keeps a reason within what a client reads, in whole characters.
+func clip(s string) string {
+	r := []rune(s)
+	if len(r) <= maxReason {
+		return s
+	}
+	return string(r[:maxReason-1]) + "…"
+}

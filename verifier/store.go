@@ -1,0 +1,43 @@
+package verifier
+
+import (
+	"context"
+
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Store is where conversations live. Every method is atomic for one
+// conversation, takes at most a few hundred milliseconds, and returns an error
+// rather than a guess; the caller denies on any error. The clock is the store's
+// own. storetest holds the suite that says what each method means.
+type Store interface {
+	// Admit lets a call enter its conversation in one trip: it finds replays,
+	// ratchets the level, counts the step and the run, and commits an allow or a
+	// refusal where the level alone decides. See session.Admission.
+	Admit(ctx context.Context, a session.Admission) (session.View, error)
+
+	// Settle commits a decision that needed more than the level. An allow holds
+	// only for the version that was judged, and uses up the claimed yes in the
+	// same step; a deny always settles.
+	Settle(ctx context.Context, s session.Settlement) (session.Settled, error)
+
+	// Link makes child share parent's state from now on, and answers with the
+	// root that both share and with what child had been seen at before. A child
+	// linked elsewhere already stays there; the answer then names that root.
+	Link(ctx context.Context, child, parent session.Conversation) (root session.Conversation, before taint.Level, err error)
+
+	// Raise makes a conversation at least this bad for every session id, known
+	// or not yet known.
+	Raise(ctx context.Context, c session.Conversation, to taint.Level, source string) error
+
+	// Worst is the worst level a conversation has been seen at. One that was
+	// never seen, or that the store has lost, is Untrusted.
+	Worst(ctx context.Context, c session.Conversation) (taint.Level, error)
+
+	// AutomationFloor is the best level an agent's automations may start at.
+	AutomationFloor(ctx context.Context, client, agent string) (taint.Level, error)
+
+	// RaiseAutomation makes that floor at least this bad.
+	RaiseAutomation(ctx context.Context, client, agent string, to taint.Level) error
+}

@@ -1,0 +1,83 @@
+package verifier
+
+import (
+	"encoding/hex"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// trace is one call on its way through a decision: what was found out so far.
+type trace struct {
+	call    *toolcall.Call
+	started time.Time
+	digest  toolcall.Digest
+
+	conv    session.Conversation // whose state counts: the root's, for a spawned session
+	session string               // the session id in that conversation
+	child   bool
+
+	plan    policy.Plan
+	view    session.View
+	verdict policy.Verdict
+
+	by     string // what consented
+	person bool   // a person said yes to this very call
+	claim  *session.Claim
+	grant  *session.Grant
+	ruling approval.Ruling
+	replay bool
+}
+
+// move makes the call count in another conversation's state. There it counts
+// without a session id: it sees the worst and is seen by all.
+func (t *trace) move(root session.Conversation) {
+	if root != t.conv {
+		t.conv, t.session, t.child = root, "", true
+	}
+}
+
+// refresh takes over what a fresh view says of the conversation, and keeps the
+// consents that were found at admission.
+func (t *trace) refresh(v session.View) {
+	v.Grants, v.Waiting, v.Replayed = t.view.Grants, t.view.Waiting, t.view.Replayed
+	t.view = v
+}
+
+// window is what a grant is bound to besides the agent: the session id, and for
+// a spawned session its own key too, since it shares the root's conversation.
+func (t *trace) window() string {
+	if t.child {
+		return t.call.Context.SessionKey + "\n" + t.call.Context.SessionID
+	}
+	return t.call.Context.SessionID
+}
+
+// grants are the two kinds of lasting grant that could cover the call.
+func (t *trace) grants() []session.Grant {
+	if t.call.Context.SessionKey == "" {
+		return nil
+	}
+	g := session.Grant{Conversation: t.conv, Tool: t.call.Tool, Agent: t.call.Agent(), Session: t.window()}
+	if t.call.Context.RunID == "" {
+		return []session.Grant{g}
+	}
+	turn := g
+	turn.Run = t.call.Context.RunID
+	return []session.Grant{g, turn}
+}
+
+func (t *trace) sealedParts() []string {
+	return []string{t.conv.Client, t.conv.Key, t.call.RequestID, hex.EncodeToString(t.call.Body[:])}
+}
+
+// asked keeps what the desk said, for the record and the answer.
+func (t *trace) asked(r approval.Ruling) {
+	t.ruling = r
+	if r.Card != "" {
+		t.view.Waiting = r.Card
+	}
+}

@@ -1,0 +1,242 @@
+// Package verifier decides: a tool call comes in, an explained decision goes
+// out, with a person in between where the policy says so.
+//
+// [Verifier.Verify] reads top to bottom like the decision itself: plan, admit,
+// judge, consent, settle, release. Every way out of it but one denies: an error,
+// a lost store, a panic, a full disk, a client that has gone. The one that
+// allows is release, and it writes the record first.
+//
+// It refuses to guess. What the store does not say is untrusted, what nobody
+// attested is nobody's word, and what can't be recorded does not happen. Tool
+// output never comes here.
+package verifier
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Recorder keeps the record: Append returns once the entry is written.
+type Recorder interface {
+	Append(e audit.Entry) error
+}
+
+// Desk asks people.
+type Desk interface {
+	Ask(ctx context.Context, r approval.Request) (approval.Ruling, error)
+}
+
+// Options are what a Verifier needs.
+type Options struct {
+	Policy   func() *policy.Policy // the policy now; one call sees one policy
+	Redactor func() *redact.Redactor
+	Store    Store
+	Record   Recorder
+	Desk     Desk
+	Visible  func(*approval.Ask) bool // a person sees all of it; what they don't see gets no lasting grant
+	Key      hmac.Key                 // the server key
+	Hold     time.Duration            // how long a call is held for a person unless the caller says; 0 means 25 s
+	MaxHold  time.Duration            // the longest it is held; 0 means 120 s
+	Keep     time.Duration            // how long a request is remembered; 0 means what a 5 min tolerance needs
+	Names    bool                     // record only the names of params
+	Log      *slog.Logger             // nil discards
+}
+
+// Verifier decides calls. It is safe for concurrent use.
+type Verifier struct {
+	o     Options
+	floor session.Floor
+	roots roots
+}
+
+// Decision is the answer to a call. The zero Decision denies.
+type Decision struct {
+	Allow  bool
+	Reason string // for the agent: no code, no policy detail
+	Ref    string // set when a person was asked
+}
+
+const (
+	defaultHold    = 25 * time.Second
+	defaultMaxHold = 120 * time.Second
+	holdMargin     = 5 * time.Second // left for the caller to hear the answer before it gives up
+	storeBudget    = 400 * time.Millisecond
+	settleTries    = 3
+	claimTries     = 25 // more than the calls on one card
+)
+
+// New makes a Verifier.
+func New(o Options) (*Verifier, error) {
+	if o.Policy == nil || o.Redactor == nil || o.Store == nil || o.Record == nil || o.Desk == nil || o.Visible == nil {
+		return nil, errors.New("verifier: policy, redactor, store, record, desk and visible are all needed")
+	}
+	if len(o.Key) < 32 {
+		return nil, errors.New("verifier: the server key must be at least 32 bytes")
+	}
+	if o.Hold == 0 {
+		o.Hold = defaultHold
+	}
+	if o.MaxHold == 0 {
+		o.MaxHold = defaultMaxHold
+	}
+	if o.Keep == 0 {
+		o.Keep = 10*time.Minute + o.MaxHold + time.Minute
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Verifier{o: o}, nil
+}
+
+// Verify decides one call. It returns no error: every error is a deny.
+func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) (d Decision) {
+	t := &trace{call: c, started: time.Now()}
+	defer func() {
+		if p := recover(); p != nil {
+			v.o.Log.Error("a decision ended in a panic and was denied", "panic", p, "request", c.RequestID)
+			d = v.refuse(t, because("panic", reasonFault))
+		}
+	}()
+	t.plan = v.o.Policy().Plan(c) // one policy, even across a reload
+	if err := v.admit(ctx, t); err != nil {
+		return v.refuse(t, v.storeFault(ctx, "admit", err))
+	}
+	t.verdict = t.plan.Judge(t.view)
+	switch t.view.Entry {
+	case session.Conflict:
+		return v.refuse(t, because("conflict", reasonConflict))
+	case session.Refused:
+		return v.refuse(t, t.restricted())
+	case session.Passed:
+		return v.passed(t)
+	}
+	for range settleTries { // judged again if the conversation moved meanwhile
+		if no := v.consent(ctx, t); no != nil {
+			return v.deny(ctx, t, no)
+		}
+		again, no := v.settle(ctx, t)
+		switch {
+		case no != nil:
+			return v.deny(ctx, t, no)
+		case !again:
+			return v.release(t)
+		}
+		t.verdict = t.plan.Judge(t.view)
+	}
+	return v.deny(ctx, t, because("moved", reasonMoved))
+}
+
+// passed releases what the store has allowed, now or when the same request came
+// before. An allow that does not carry our seal was not ours.
+func (v *Verifier) passed(t *trace) Decision {
+	t.by = t.verdict.Rule
+	if t.view.Replayed && !v.sealed(t, t.view.Standing) {
+		v.o.Log.Error("a standing decision in the store is not ours", "request", t.call.RequestID)
+		return v.refuse(t, because("forged", reasonFault))
+	}
+	return v.release(t)
+}
+
+// settle commits the consent. It reports again when the conversation moved
+// since it was judged.
+func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
+	for range claimTries {
+		s, no := v.commit(ctx, t)
+		if no != nil {
+			return false, no
+		}
+		switch s.State {
+		case session.Done:
+			t.view.Level, t.view.After = s.View.Level, s.View.After
+			v.saw(t)
+			return false, nil
+		case session.Decided:
+			return false, v.decided(t, s.View.Standing)
+		case session.Stale:
+			if s.View.Lost {
+				return false, because("lost", reasonStore)
+			}
+			t.refresh(s.View)
+			return true, nil
+		}
+		// Another call took its yes from the same card at this moment; the card
+		// says what is left.
+		t.person, t.claim = false, nil
+		if no := v.askPeople(ctx, t, v.question(t)); no != nil {
+			return false, no
+		}
+	}
+	return false, because("moved", reasonMoved)
+}
+
+// commit is one trip: all that the allow changes, or nothing.
+func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) {
+	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	defer cancel()
+	raise, err := v.reach(ctx, t)
+	if err != nil {
+		return session.Settled{}, v.storeFault(ctx, "reach", err)
+	}
+	s, err := v.o.Store.Settle(ctx, session.Settlement{
+		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body,
+		Version: t.view.Version, Allow: true, Raise: raise, Source: t.plan.Source,
+		Standing: v.standing(t), Claim: t.claim, Keep: v.o.Keep,
+	})
+	if err != nil {
+		return session.Settled{}, v.storeFault(ctx, "settle", err)
+	}
+	return s, nil
+}
+
+// decided keeps to the decision that the same request was given meanwhile.
+func (v *Verifier) decided(t *trace, standing string) *no {
+	t.replay = true
+	if standing != session.MarkDenied && v.sealed(t, standing) {
+		return nil
+	}
+	return because("decided", t.waiting())
+}
+
+// deny settles a call that was held as denied, so that the same request gets
+// the same answer, and refuses it. A store that has just failed is not asked
+// again: the caller waits.
+func (v *Verifier) deny(ctx context.Context, t *trace, n *no) Decision {
+	if n.kind == faultStore {
+		return v.refuse(t, n)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
+	defer cancel()
+	_, err := v.o.Store.Settle(ctx, session.Settlement{
+		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body, Keep: v.o.Keep,
+	})
+	if err != nil {
+		v.o.Log.Warn("a deny could not be kept; the same request may be asked again", "request", t.call.RequestID, "err", err)
+	}
+	return v.refuse(t, n)
+}
+
+// standing is the mark of an allow that only this server can have made.
+func (v *Verifier) standing(t *trace) string {
+	return "A" + v.o.Key.Seal("allow", t.sealedParts()...)
+}
+
+func (v *Verifier) sealed(t *trace, mark string) bool {
+	return len(mark) > 1 && mark[0] == 'A' && v.o.Key.Check(mark[1:], "allow", t.sealedParts()...)
+}
+
+// saw keeps what this process has seen of the conversation.
+func (v *Verifier) saw(t *trace) {
+	m := session.Mark{Level: taint.Worse(t.view.Level, t.view.After), Generation: t.view.Generation}
+	v.floor.Raise(t.conv, t.session, m)
+}
