@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -37,6 +38,9 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 		return d.typed(ctx, person, a)
 	}
 	id, err := d.byRef(ctx, a.Ref)
+	if errors.Is(err, errTwoCards) {
+		return Outcome{Kind: Misunderstood, Text: "Two open questions have this reference. Answer with the code on the card."}, nil
+	}
 	if err != nil {
 		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
 	}
@@ -46,18 +50,28 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 	return d.count(ctx, person, id, a, d.o.MaxMinutes)
 }
 
+var errTwoCards = errors.New("approval: two open cards have the same reference")
+
 // byRef finds a card by its short name among the open ones and those that this
-// process has seen lately.
+// process has seen lately. Short names may meet; then the code decides.
 func (d *Desk) byRef(ctx context.Context, ref string) (string, error) {
 	ref = strings.ToUpper(strings.TrimSpace(ref))
 	ids, err := d.o.Store.Open(ctx)
 	if err != nil {
 		return "", err
 	}
+	found := ""
 	for _, id := range ids {
-		if (&Card{ID: id}).Ref() == ref {
-			return id, nil
+		if codes.Ref(id) != ref {
+			continue
 		}
+		if found != "" {
+			return "", errTwoCards
+		}
+		found = id
+	}
+	if found != "" {
+		return found, nil
 	}
 	return d.recent.find(ref), nil
 }
