@@ -257,6 +257,7 @@ func (d *Desk) answered(c *Card, voted []*Question, now time.Time) {
 		}
 		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds()}}
 		d.note(e)
+		d.o.Observe(Event{Kind: EventAnswered, Allow: v.Allow, Took: now.Sub(q.Ask.Created)})
 	}
 	if c.closed(d.o.Key, now) {
 		o := d.outcome(c, c.all(), now)

@@ -76,8 +76,27 @@ type Options struct {
 	Log      *slog.Logger       // nil discards
 	Rand     io.Reader          // nil means crypto/rand
 	Poll     time.Duration      // how often waiting cards are reread; 0 means 2 s
+	Observe  func(Event)        // told what happens; nil: nobody is
 	Collect  time.Duration      // how long a batch card gathers calls before it is sent; 0 means 1 s
 }
+
+// Event is what happened at the desk, for whoever counts.
+type Event struct {
+	Kind  EventKind
+	Allow bool          // of an answer
+	Took  time.Duration // from putting the question to the answer
+}
+
+// EventKind says what happened.
+type EventKind uint8
+
+// What can happen.
+const (
+	EventAsked EventKind = iota
+	EventAnswered
+	EventExpired
+	EventUndelivered
+)
 
 // Desk puts questions to people. Close it to stop its goroutines.
 type Desk struct {
@@ -141,6 +160,9 @@ func (o *Options) fill() {
 	orDefault(&o.Collect, time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Observe == nil {
+		o.Observe = func(Event) {}
 	}
 }
 

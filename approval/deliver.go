@@ -59,6 +59,7 @@ func (d *Desk) send(ctx context.Context, name string, ch Channel, c *Card) bool 
 	ref, err := ch.Send(ctx, c)
 	if err != nil {
 		d.o.Log.Error("a card could not be sent", "channel", name, "ref", c.Ref(), "err", err)
+		d.o.Observe(Event{Kind: EventUndelivered})
 		d.note(audit.Entry{Kind: audit.KindDelivery, Ref: c.Ref(), Card: c.ID, Note: name + ": not sent"})
 		return false
 	}
@@ -140,6 +141,7 @@ func (d *Desk) expired(ctx context.Context, c *Card, now time.Time) {
 		e := entryFor(audit.KindAnswer, c, q)
 		e.Note = "expired without an answer"
 		d.note(e)
+		d.o.Observe(Event{Kind: EventExpired})
 	}
 	if any {
 		d.settleCopies(ctx, c, d.outcome(c, c.all(), now))
@@ -175,6 +177,7 @@ func (d *Desk) recordAsked(c *Card) error {
 		if err := d.o.Record.Append(e); err != nil {
 			return err
 		}
+		d.o.Observe(Event{Kind: EventAsked})
 	}
 	return nil
 }

@@ -31,6 +31,26 @@ type gate struct {
 	blind bool // a send that taint can't follow: restricted where tainted
 }
 
+// Class is what kind of tool it is, in one of a few words.
+func (p *Plan) Class() string {
+	r := p.rule
+	switch {
+	case r == nil:
+		return "none"
+	case !r.known:
+		return "unknown"
+	case r.wrapper:
+		return "wrapper"
+	case r.dangerous:
+		return "dangerous"
+	case r.safe:
+		return "safe"
+	case r.sink:
+		return "sink"
+	}
+	return "other"
+}
+
 // Plan works out what holds for a call at every level.
 func (p *Policy) Plan(c *toolcall.Call) Plan {
 	set := p.rulesFor(c.Agent())

@@ -18,7 +18,8 @@ const maxPath = 256
 // path of the member. A path over 256 bytes is cut and ends in "…". The walk
 // stops when yield returns false, so the method can be ranged over.
 func (c *Call) Strings(yield func(path, value string) bool) {
-	w := walker{dec: jsontext.NewDecoder(bytes.NewReader(c.Params)), yield: yield}
+	// A Buffer is read in place, a Reader is copied.
+	w := walker{dec: jsontext.NewDecoder(bytes.NewBuffer(c.Params)), yield: yield}
 	w.value()
 }
 
@@ -95,7 +96,7 @@ func (w *walker) place() string {
 // Param returns the string member of params with that name. It looks at the top
 // level only; false means that it is absent or not a string.
 func (c *Call) Param(name string) (string, bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(c.Params))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(c.Params))
 	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != jsontext.KindBeginObject {
 		return "", false
 	}

@@ -95,7 +95,7 @@ func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no 
 	case errors.Is(err, approval.ErrStopped):
 		return because("stopping", reasonStopping)
 	case ctx.Err() != nil:
-		return because("gone", t.waiting())
+		return because(callerGone, t.waiting())
 	case err != nil:
 		return v.storeFault(ctx, "ask", err)
 	case ruling.Denied:

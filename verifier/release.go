@@ -11,6 +11,7 @@ import (
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -21,6 +22,7 @@ const (
 	reasonStore    = "The verifier's store can't be reached. Nothing was run; ask again later."
 	reasonRecord   = "The verifier can't write its record. Nothing was run; ask again later."
 	reasonConflict = "This request id was already used for another call."
+	reasonRepeated = "This request was denied before, and stays so. A new call will be judged again."
 	reasonMoved    = "The conversation kept changing while this was decided. Ask again."
 	reasonNobody   = "This needs the owner's approval, and the owner can't be asked now. Ask again later."
 	reasonStopping = "The verifier is stopping. Nothing was run; ask again later."
@@ -28,7 +30,9 @@ const (
 	reasonTaken    = "The owner approved this call once, and an identical call that was waiting has taken it. Ask again if it is needed twice."
 	maxReason      = 500
 
-	faultStore = "store"
+	faultStore  = "store"
+	faultRecord = "record"
+	callerGone  = "gone"
 )
 
 // no is why a call is denied: a category for the record, a sentence for the
@@ -44,8 +48,10 @@ func (v *Verifier) release(t *trace) Decision {
 	e.Decision = audit.Allow
 	if err := v.o.Record.Append(e); err != nil {
 		v.o.Log.Error("an allow could not be recorded and was denied", "request", t.call.RequestID, "err", err)
+		v.observe(t, false, faultRecord)
 		return Decision{Reason: reasonRecord}
 	}
+	v.observe(t, true, t.by)
 	return Decision{Allow: true, Ref: t.ruling.Ref}
 }
 
@@ -60,7 +66,23 @@ func (v *Verifier) refuse(t *trace, n *no) Decision {
 	if err := v.o.Record.Append(e); err != nil {
 		v.o.Log.Error("a deny could not be recorded", "request", t.call.RequestID, "err", err)
 	}
+	v.observe(t, false, n.kind)
 	return Decision{Reason: e.Reason, Ref: t.ruling.Ref}
+}
+
+// observe tells whoever counts.
+func (v *Verifier) observe(t *trace, allow bool, by string) {
+	o := Observation{
+		Allow: allow, By: by, Mode: t.verdict.Mode.String(), Level: t.view.Level.String(), Class: t.plan.Class(),
+		Took: time.Since(t.started), Waited: t.ruling.Waited,
+	}
+	if t.view.Version == 0 { // nothing was judged
+		o.Mode, o.Level = "", ""
+	}
+	if by == faultStore || by == faultRecord {
+		o.Fault = by
+	}
+	v.o.Observe(o)
 }
 
 // Reject denies a call that is authentic but can't be judged: malformed, or out
@@ -129,7 +151,7 @@ func (t *trace) recordConsent(e *audit.Entry) {
 func (v *Verifier) storeFault(ctx context.Context, during string, err error) *no {
 	switch {
 	case errors.Is(err, context.Canceled) || errors.Is(ctx.Err(), context.Canceled):
-		return because("gone", reasonFault)
+		return because(callerGone, reasonFault)
 	case errors.Is(err, session.ErrForged):
 		v.o.Log.Error("the store holds something that is not ours", "during", during, "err", err)
 		return because("forged", reasonFault)
@@ -144,6 +166,15 @@ func (t *trace) ref() string {
 		return t.ruling.Ref
 	}
 	return codes.Ref(t.call.Client + "\n" + t.call.RequestID)
+}
+
+// refused is why the store refused: the level, or that this very request was
+// denied before.
+func (t *trace) refused() *no {
+	if t.view.Replayed && t.verdict.Mode != taint.Restrict {
+		return because("repeated", reasonRepeated)
+	}
+	return t.restricted()
 }
 
 func (t *trace) restricted() *no {

@@ -51,6 +51,20 @@ type Options struct {
 	Keep     time.Duration            // how long a request is remembered; 0 means what a 5 min tolerance needs
 	Names    bool                     // record only the names of params
 	Log      *slog.Logger             // nil discards
+	Observe  func(Observation)        // told of every decision; nil: nobody is
+}
+
+// Observation is a decision in words that can be counted: each member has few
+// values.
+type Observation struct {
+	Allow  bool
+	By     string // the rule, a grant, a person; or why not
+	Mode   string
+	Class  string // of the tool
+	Level  string
+	Took   time.Duration
+	Waited time.Duration // for a person
+	Fault  string        // the part that failed, if one did: store or record
 }
 
 // Verifier decides calls. It is safe for concurrent use.
@@ -96,6 +110,9 @@ func New(o Options) (*Verifier, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Observe == nil {
+		o.Observe = func(Observation) {}
+	}
 	return &Verifier{o: o}, nil
 }
 
@@ -117,7 +134,7 @@ func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) (d Decision) {
 	case session.Conflict:
 		return v.refuse(t, because("conflict", reasonConflict))
 	case session.Refused:
-		return v.refuse(t, t.restricted())
+		return v.refuse(t, t.refused())
 	case session.Passed:
 		return v.passed(t)
 	}
@@ -210,9 +227,10 @@ func (v *Verifier) decided(t *trace, standing string) *no {
 
 // deny settles a call that was held as denied, so that the same request gets
 // the same answer, and refuses it. A store that has just failed is not asked
-// again: the caller waits.
+// again: the caller waits. On a connection that is gone nobody hears an answer:
+// the request stays open for whoever sent it again.
 func (v *Verifier) deny(ctx context.Context, t *trace, n *no) Decision {
-	if n.kind == faultStore {
+	if n.kind == faultStore || n.kind == callerGone {
 		return v.refuse(t, n)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"net/http"
+)
+
+// PendingCmd lists what waits.
+type PendingCmd struct{ owner }
+
+// Help is the long help.
+func (*PendingCmd) Help() string {
+	return `Each card shows who wants to run what, why you are asked, and the code for a typed answer. Nothing on it can hide: what is shortened or redacted is said so.
+
+    $ verifier pending
+    $ verifier approve 7Q4K` + ownerHelp
+}
+
+// Run lists.
+func (c *PendingCmd) Run(a *app) error {
+	var out struct {
+		Cards []struct {
+			Ref  string `json:"ref"`
+			Text string `json:"text"`
+		} `json:"cards"`
+	}
+	if err := c.ask(a, http.MethodGet, "/owner/pending", nil, &out); err != nil {
+		return err
+	}
+	if len(out.Cards) == 0 {
+		a.printf("Nothing waits.\n")
+	}
+	for i, card := range out.Cards {
+		if i > 0 {
+			a.printf("\n")
+		}
+		a.printf("%s\n", block(card.Text))
+	}
+	return nil
+}
+
+// reply is the body of an answer to a card.
+type reply struct {
+	Ref     string `json:"ref"`
+	Tool    string `json:"tool,omitzero"`
+	Allow   bool   `json:"allow"`
+	Minutes int    `json:"minutes,omitzero"`
+	Turn    bool   `json:"turn,omitzero"`
+	Reason  string `json:"reason,omitzero"`
+}
+
+const answerPath = "/owner/answer"
+
+// ApproveCmd says yes.
+type ApproveCmd struct {
+	Ref     string `arg:"" help:"The card's reference, as pending shows it."`
+	Tool    string `help:"Which tool, where the card lists several; all for every one." placeholder:"NAME"`
+	Minutes int    `help:"Let this tool pass in this conversation for so many minutes." xor:"scope" placeholder:"N"`
+	Turn    bool   `help:"Let this tool pass until the agent's run ends." xor:"scope"`
+	owner
+}
+
+// Help is the long help.
+func (*ApproveCmd) Help() string {
+	return `Without --minutes or --turn the yes is for this call alone: the very arguments on the card. A call that has given up waiting may be asked once more and then passes.
+
+    $ verifier approve 7Q4K
+    $ verifier approve 7Q4K --minutes 30
+
+A lasting yes ends when the conversation gets less trusted than it is now, and never covers calls that are dangerous or not fully visible.` + ownerHelp + answerCodes
+}
+
+// Validate refuses what the server would.
+func (c *ApproveCmd) Validate() error {
+	if c.Minutes < 0 {
+		return &failure{text: "--minutes must be at least 1"}
+	}
+	return nil
+}
+
+// Run approves.
+func (c *ApproveCmd) Run(a *app) error {
+	return c.answer(a, answerPath, reply{Ref: c.Ref, Tool: c.Tool, Allow: true, Minutes: c.Minutes, Turn: c.Turn})
+}
+
+// DenyCmd says no.
+type DenyCmd struct {
+	Ref    string `arg:"" help:"The card's reference, as pending shows it."`
+	Reason string `help:"Why. The agent reads it." placeholder:"TEXT"`
+	owner
+}
+
+// Help is the long help.
+func (*DenyCmd) Help() string {
+	return `A no is final for everything on the card, whoever else has said yes. The agent is told, with your reason if you give one: write nothing there that it should not know.
+
+    $ verifier deny 7Q4K --reason 'Use the staging database.'` + ownerHelp + answerCodes
+}
+
+// Run denies.
+func (c *DenyCmd) Run(a *app) error {
+	return c.answer(a, answerPath, reply{Ref: c.Ref, Reason: c.Reason})
+}
+
+// ReplyCmd passes on a typed line.
+type ReplyCmd struct {
+	Text string `arg:"" help:"The line, in quotes."`
+	owner
+}
+
+// Help is the long help.
+func (*ReplyCmd) Help() string {
+	return `The same words as in a chat, with the code from the card:
+
+    $ verifier reply '.approve exec bf619df9'       # this call
+    $ verifier reply '.approve exec bf619df9 30'    # this tool, here, for 30 minutes
+    $ verifier reply '.approve all bf619df9 turn'   # the card's tools, until the run ends
+    $ verifier reply '.deny bf619df9 not today'
+    $ verifier reply '.pending'
+    $ verifier reply '.reset-trust 1A2B3C4D'
+    $ verifier reply '.help'
+
+After five wrong codes this way is locked for a while.` + ownerHelp + answerCodes
+}
+
+// Run replies.
+func (c *ReplyCmd) Run(a *app) error {
+	return c.answer(a, "/owner/reply", struct {
+		Text string `json:"text"`
+	}{c.Text})
+}

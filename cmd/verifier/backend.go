@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/store"
+	"github.com/openclaw-verifier/verifier/store/redis"
+	"github.com/openclaw-verifier/verifier/store/sqlite"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+// backend is a store as the program uses it.
+type backend interface {
+	verifier.Store
+	approval.Store
+	KeepHead(ctx context.Context, name, head string) error
+	Head(ctx context.Context, name string) (string, error)
+	Ready(ctx context.Context) error
+	AcceptLoss(ctx context.Context) error
+	Close() error
+}
+
+// openStore opens Redis where the config names one, else SQLite in the state
+// directory.
+func openStore(c *config.Config, state *config.State) (backend, error) {
+	epoch, err := store.OpenEpoch(state.Epoch())
+	if err != nil {
+		return nil, err
+	}
+	if c.Store.URL.Set() {
+		return redis.Open(c.Store.URL.Reveal(), redis.Options{Epoch: epoch})
+	}
+	return sqlite.Open(state.DB(), sqlite.Options{Epoch: epoch})
+}
+
+// storeName says in words where state is kept, without any password.
+func storeName(c *config.Config, state *config.State) string {
+	if c.Store.URL.Set() {
+		return "Redis"
+	}
+	return "SQLite in " + state.Dir()
+}

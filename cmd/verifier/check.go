@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/openclaw-verifier/verifier/config"
+)
+
+// CheckCmd reads a config and says what it thinks of it.
+type CheckCmd struct {
+	Config string `help:"The config to check." default:"verifier.yaml" placeholder:"FILE" short:"c"`
+}
+
+// Help is the long help.
+func (*CheckCmd) Help() string {
+	return `Errors are what "serve" would refuse to start with: unknown keys with the nearest known one, wrong types, values out of bounds, secrets that are missing or could be guessed. Each comes with file:line:col and a hint. Warnings and notes are valid, and perhaps not what you meant.
+
+Nothing is started and nothing is changed. Environment variables that the config names must be set, as for "serve".
+
+    $ verifier check --config verifier.yaml
+    warning: verifier.yaml:31:1: approvers: nobody can approve: every call that needs confirmation will be denied
+    ok: verifier.yaml: policy default, 1 client, 0 approvers, SQLite in the state directory; 1 warning
+
+Exit codes: 0 no errors (there may be warnings), 1 errors.`
+}
+
+// Run checks.
+func (c *CheckCmd) Run(a *app) error {
+	cfg, findings, err := config.Load(c.Config, os.LookupEnv)
+	for _, f := range findings {
+		printFinding(a.stdout, c.Config, f)
+	}
+	if err != nil {
+		return err
+	}
+	a.printf("ok: %s: %s\n", c.Config, summary(cfg, findings))
+	return nil
+}
+
+func summary(c *config.Config, findings []config.Finding) string {
+	profile := c.Policy.Profile
+	if profile == "" {
+		profile = "default"
+	}
+	store := "SQLite in the state directory"
+	if c.Store.URL.Set() {
+		store = "Redis"
+	}
+	warnings := 0
+	for _, f := range findings {
+		if f.Severity == config.Warning {
+			warnings++
+		}
+	}
+	// Without a secret of its own the config uses the one in the state directory.
+	clients := max(len(c.Clients()), 1)
+	return fmt.Sprintf("policy %s, %s, %s, %s; %s", profile, count(clients, "client"), count(len(c.People()), "approver"), store, count(warnings, "warning"))
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

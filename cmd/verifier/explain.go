@@ -1,0 +1,112 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// ExplainCmd judges a call without a server.
+type ExplainCmd struct {
+	Tool    string `help:"The tool." required:"" placeholder:"NAME"`
+	Params  string `help:"Its arguments, a JSON object." default:"{}" placeholder:"JSON"`
+	Level   string `help:"How far the conversation is trusted: system, owner, local, shared, external or untrusted. Without it, all six." placeholder:"LEVEL"`
+	Agent   string `help:"The agent that calls." placeholder:"ID"`
+	Session string `help:"The conversation's session key." placeholder:"KEY"`
+	Config  string `help:"The config with the policy. Without it, the default policy." placeholder:"FILE" short:"c"`
+}
+
+// Help is the long help.
+func (*ExplainCmd) Help() string {
+	return `Says which rules apply to the call, in their order, and what the call would bring into the conversation. Grants and people are left out: they come after the policy.
+
+    $ verifier explain --tool exec --params '{"command":"curl example.com"}' --level external
+    exec at external: confirm
+      …
+
+The verdict is allow (it passes), confirm (a person is asked) or restrict (it is refused). Its exit code is 0 whatever the verdict.`
+}
+
+// Run explains.
+func (c *ExplainCmd) Run(a *app) error {
+	rules, err := c.policy()
+	if err != nil {
+		return err
+	}
+	params := jsontext.Value(c.Params)
+	if !params.IsValid() || params.Kind() != jsontext.KindBeginObject {
+		return &failure{"--params is not a JSON object", `quote it for the shell: --params '{"command":"date"}'`}
+	}
+	call := &toolcall.Call{
+		Tool: toolcall.Canonical(c.Tool), Sent: c.Tool, Params: params,
+		Context: toolcall.Context{AgentID: c.Agent, SessionKey: c.Session},
+	}
+	chosen, err := c.levels()
+	if err != nil {
+		return err
+	}
+	for i := 0; i < len(chosen); {
+		v := rules.Judge(call, session.View{Level: chosen[i]})
+		n := 1
+		for i+n < len(chosen) && alike(v, rules.Judge(call, session.View{Level: chosen[i+n]})) {
+			n++
+		}
+		c.print(a, v, chosen[i:i+n])
+		i += n
+	}
+	c.after(a, rules.Plan(call))
+	return nil
+}
+
+// levels are the one that was asked for, or all.
+func (c *ExplainCmd) levels() ([]taint.Level, error) {
+	if c.Level == "" {
+		all := taint.All()
+		return all[:], nil
+	}
+	level, err := taint.ParseLevel(c.Level)
+	return []taint.Level{level}, err
+}
+
+// policy has no guard: what a server guards is known to the server.
+func (c *ExplainCmd) policy() (*policy.Policy, error) {
+	cfg, err := quietConfig(c.Config)
+	if err != nil {
+		return nil, err
+	}
+	rules, _, err := policy.New(cfg.Policy)
+	return rules, err
+}
+
+// path is a verdict in words, without the level that was asked for.
+func path(v policy.Verdict) []string { return v.Sentences()[1:] }
+
+func alike(v, w policy.Verdict) bool {
+	return v.Mode == w.Mode && slices.Equal(path(v), path(w))
+}
+
+// print says a verdict once for all the levels that share it.
+func (c *ExplainCmd) print(a *app, v policy.Verdict, levels []taint.Level) {
+	at := levels[0].String()
+	if n := len(levels); n > 1 {
+		at += " to " + levels[n-1].String()
+	}
+	a.printf("%s at %s: %s\n", printable(toolcall.Canonical(c.Tool)), at, v.Mode)
+	for _, s := range path(v) {
+		a.printf("  %s\n", printable(s))
+	}
+}
+
+// after says what the call leaves behind.
+func (c *ExplainCmd) after(a *app, p policy.Plan) {
+	if p.Raise == taint.System {
+		a.printf("What it returns leaves the conversation as trusted as it was.\n")
+		return
+	}
+	a.printf("Once it is allowed, the conversation is %s at best (%s).\n", p.Raise, printable(p.Source))
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/server"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+// gateway is the whole program as a value: everything a decision needs, wired
+// together. Tests and the benchmark start it like serve does.
+type gateway struct {
+	server *server.Server
+	desk   *approval.Desk
+	store  backend
+	record recordLog
+	log    *slog.Logger
+	name   string // of the record's head in the store
+	unseen bool   // the store's head was not compared with the record yet
+}
+
+// setup is what a gateway is made from.
+type setup struct {
+	config   *config.Config
+	state    *config.State
+	guarded  policy.Guard
+	channels map[string]approval.Channel
+	log      *slog.Logger
+	between  func(backend, recordLog) (backend, recordLog) // stands between the decision and what it writes to; nil: nothing does
+}
+
+// recordLog is the record as the program uses it.
+type recordLog interface {
+	Append(e audit.Entry) error
+	Head() audit.Head
+	Err() error
+	Close() error
+}
+
+// openGateway opens store and record and wires the rest.
+func openGateway(s setup) (g *gateway, err error) {
+	g = &gateway{log: s.log}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.close())
+		}
+	}()
+	key, err := serverKey(s.config, s.state)
+	if err != nil {
+		return g, err
+	}
+	auth, err := newAuth(s.config, s.state)
+	if err != nil {
+		return g, err
+	}
+	if g.store, err = openStore(s.config, s.state); err != nil {
+		return g, err
+	}
+	if err = g.openRecord(s.config, s.state); err != nil {
+		return g, err
+	}
+	if s.between != nil {
+		g.store, g.record = s.between(g.store, g.record)
+	}
+	decider, err := g.decider(s, key)
+	if err != nil {
+		return g, err
+	}
+	g.server, err = server.New(server.Options{
+		Path: s.config.Webhook.Path, Tolerance: s.config.Webhook.Tolerance, Auth: func() *server.Auth { return auth },
+		Verifier: decider, Desk: g.desk, Health: g.health, Log: s.log,
+	})
+	return g, err
+}
+
+// decider wires policy, desk and verifier.
+func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
+	c := s.config
+	pc := c.Policy
+	pc.Guard = s.guarded
+	rules, warnings, err := policy.New(pc)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		s.log.Warn("policy: "+w.Text, "at", w.Path)
+	}
+	redactor, err := redact.New(c.Redact)
+	if err != nil {
+		return nil, err
+	}
+	g.desk, err = approval.NewDesk(approval.Options{
+		Config: c.Approval, TTL: c.ApprovalTTL(), Key: key, Store: g.store, Record: g.record, People: c.People(),
+		Inbox: true, Channels: s.channels, NoReset: rules.Strict(), Log: s.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return verifier.New(verifier.Options{
+		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
+		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key,
+		Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute,
+		Names: c.Audit.Params == config.ParamsNames, Log: s.log,
+	})
+}
+
+func visible(a *approval.Ask) bool {
+	all, _ := channels.FullyVisible(a)
+	return all
+}
+
+// Run answers on the listener until ctx ends, then stops within 5 s: held calls
+// are denied first, so that nobody waits for a process that is going.
+func (g *gateway) Run(ctx context.Context, l net.Listener) error {
+	heads, stopHeads := context.WithCancel(context.Background())
+	defer stopHeads()
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		g.keepHeads(heads)
+	}()
+	served := make(chan error, 1)
+	go func() { served <- g.server.Serve(l) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		g.desk.Stop()
+		grace, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		err = g.server.Shutdown(grace)
+		cancel()
+		err = errors.Join(err, <-served)
+	}
+	stopHeads()
+	<-kept
+	return errors.Join(err, g.stopped())
+}
+
+// stopped ends the record in good order.
+func (g *gateway) stopped() error {
+	err := g.record.Append(audit.Entry{Kind: audit.KindStop})
+	if err := g.keepHead(); err != nil {
+		g.log.Warn("the record's last head is not in the store", "err", err)
+	}
+	return errors.Join(err, g.close())
+}
+
+// close lets go of everything that was opened.
+func (g *gateway) close() error {
+	var errs []error
+	if g.desk != nil {
+		g.desk.Close()
+	}
+	if g.record != nil {
+		errs = append(errs, g.record.Close())
+	}
+	if g.store != nil {
+		errs = append(errs, g.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// health is what a decision needs.
+func (g *gateway) health(ctx context.Context) []server.Check {
+	return []server.Check{
+		{Name: "store", Err: g.store.Ready(ctx)},
+		{Name: "record", Err: g.record.Err()},
+		{Name: "approvals", Err: g.desk.CanAsk()},
+	}
+}
+
+// serverKey is what codes and seals come from. Instances that share a store
+// share it.
+func serverKey(c *config.Config, state *config.State) (hmac.Key, error) {
+	if c.Store.Key.Set() {
+		return hmac.Key(c.Store.Key.Reveal()), nil
+	}
+	key, err := state.ServerKey()
+	return hmac.Key(key), err
+}
+
+// newAuth is whose signatures and tokens count.
+func newAuth(c *config.Config, state *config.State) (*server.Auth, error) {
+	clients := make(map[string][]string)
+	for name, secrets := range c.Clients() {
+		for _, s := range secrets {
+			clients[name] = append(clients[name], s.Reveal())
+		}
+	}
+	if len(clients) == 0 {
+		secret, err := state.WebhookSecret()
+		if err != nil {
+			return nil, err
+		}
+		clients[config.DefaultClient] = []string{secret.Reveal()}
+	}
+	owner, err := ownerToken(c, state)
+	if err != nil {
+		return nil, err
+	}
+	tokens := make(map[string]string)
+	for name, t := range c.Tokens(owner) {
+		tokens[name] = t.Reveal()
+	}
+	bearer := ""
+	if c.Webhook.Bearer.Set() {
+		bearer = c.Webhook.Bearer.Reveal()
+	}
+	return server.NewAuth(clients, bearer, tokens)
+}
+
+// ownerToken is the file's, or else the state directory's.
+func ownerToken(c *config.Config, state *config.State) (config.Secret, error) {
+	if c.OwnerToken.Set() {
+		return c.OwnerToken, nil
+	}
+	return state.OwnerToken()
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"crypto/rand"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// InitCmd writes a first config.
+type InitCmd struct {
+	Config string `help:"Where to write it." default:"verifier.yaml" placeholder:"FILE" short:"c"`
+	Force  bool   `help:"Replace the file if it is there. Its secrets are gone then."`
+}
+
+// Help is the long help.
+func (*InitCmd) Help() string {
+	return `The file holds every setting with its default as a comment, a fresh secret for the agent's runtime and a fresh token for you. Only you can read it (mode 0600). It is not needed: "serve" without a config keeps its secrets in its state directory.
+
+    $ verifier init
+    $ verifier check
+    $ verifier serve --config verifier.yaml`
+}
+
+//go:embed verifier.yaml.in
+var template string
+
+// Run writes the file and says what comes next.
+func (c *InitCmd) Run(a *app) error {
+	secret, token := fresh(), fresh()
+	text := strings.NewReplacer("@SECRET@", secret, "@TOKEN@", token).Replace(template)
+	if err := c.write(text); err != nil {
+		return err
+	}
+	a.printf(`Wrote %[1]s with a fresh secret and a fresh owner token. Only you can read it.
+
+Next:
+  %[2]s check --config %[1]s
+  %[2]s serve --config %[1]s
+and in another terminal:
+  %[2]s send --config %[1]s --tool exec --params '{"command":"date"}'
+  %[2]s pending --config %[1]s
+Give the agent's runtime webhook.secret. Never give it ownerToken: that is yours.
+`, c.Config, programName())
+	return nil
+}
+
+// fresh is 256 random bits.
+func fresh() string {
+	var b [32]byte
+	rand.Read(b[:]) // it never fails
+	return hex.EncodeToString(b[:])
+}
+
+// write makes the file at once and whole, for its owner alone.
+func (c *InitCmd) write(text string) error {
+	temp, err := os.CreateTemp(filepath.Dir(c.Config), ".verifier-*") // 0600
+	if err != nil {
+		return c.refused(err)
+	}
+	defer os.Remove(temp.Name()) //nolint:errcheck // it is gone after a rename
+	_, err = temp.WriteString(text)
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return c.refused(err)
+	}
+	if c.Force {
+		return c.refused(os.Rename(temp.Name(), c.Config))
+	}
+	return c.refused(os.Link(temp.Name(), c.Config)) // unlike a rename, it fails if the file is there
+}
+
+func (c *InitCmd) refused(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return &failure{c.Config + " is there already", "name another with --config, or replace it with --force: its secrets are gone then"}
+	}
+	return &failure{fmt.Sprintf("%s can't be written: %v", c.Config, err), "name another with --config"}
+}

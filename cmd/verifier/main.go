@@ -1,0 +1,133 @@
+// Verifier is the gateway that an agent's runtime asks before every tool call,
+// and the commands around it.
+//
+// main is thin: [run] is the whole program as a function of its arguments and
+// streams, so that tests start it like a shell does. Each command stands in a
+// file of its own and is a plain struct that kong fills; the table of them is
+// the type cli. This package is the only one that imports the adapters.
+//
+// Every command ends with one of the exit codes below, and says what is wrong
+// on standard error in two lines: what (error:) and what to do (hint:).
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// What the program ends with.
+const (
+	exitOK    = 0 // done; for send: allow
+	exitError = 1 // it could not be done
+	exitUsage = 2 // the command line is wrong
+	exitNo    = 3 // it was done, and the answer is no: denied, too late, not found
+)
+
+// app is what a command works with.
+type app struct {
+	ctx    context.Context
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// printf prints what was asked for. A reader that has gone is no error.
+func (a *app) printf(format string, args ...any) {
+	fmt.Fprintf(a.stdout, format, args...) //nolint:errcheck // see above
+}
+
+// warnf says what else the reader should know.
+func (a *app) warnf(format string, args ...any) {
+	fmt.Fprintf(a.stderr, format, args...) //nolint:errcheck // nowhere left to say it
+}
+
+// cli is every command there is.
+type cli struct {
+	Serve   ServeCmd   `cmd:"" help:"Run the gateway."`
+	Init    InitCmd    `cmd:"" help:"Write a commented config with fresh secrets."`
+	Check   CheckCmd   `cmd:"" help:"Say what is wrong with a config, and what is risky."`
+	Send    SendCmd    `cmd:"" help:"Sign one tool call, send it, print the decision."`
+	Explain ExplainCmd `cmd:"" help:"Say what the policy does with a call, and why. Needs no server."`
+	Pending PendingCmd `cmd:"" help:"List the calls that wait for an answer."`
+	Approve ApproveCmd `cmd:"" help:"Let a waiting call pass."`
+	Deny    DenyCmd    `cmd:"" help:"Refuse a waiting call."`
+	Reply   ReplyCmd   `cmd:"" help:"Answer with a typed line, as in a chat."`
+	Audit   AuditCmd   `cmd:"" help:"Verify or read the record."`
+	Store   StoreCmd   `cmd:"" help:"Look after the store."`
+	Version VersionCmd `cmd:"" help:"Print version, commit and Go version."`
+}
+
+const description = `Ask before every tool call of an AI agent: by trust, by policy, and by a person where the policy says so.
+
+Start with "verifier serve"; it needs no config. Exit codes: 0 done or allowed, 1 error, 2 wrong command line, 3 denied.`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// ended is how kong's help leaves: it would go on parsing otherwise.
+type ended int
+
+// run is the program.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			end, ok := p.(ended)
+			if !ok {
+				panic(p)
+			}
+			code = int(end)
+		}
+	}()
+	a := &app{ctx: ctx, stdout: stdout, stderr: stderr}
+	parser, err := kong.New(&cli{},
+		kong.Name("verifier"),
+		kong.Description(description),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { panic(ended(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Bind(a),
+	)
+	if err != nil {
+		report(stderr, err)
+		return exitError
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		report(stderr, &failure{text: err.Error(), hint: usageHint(err)})
+		return exitUsage
+	}
+	return a.end(command.Run())
+}
+
+// end turns a command's error into words and a code.
+func (a *app) end(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if no, ok := errors.AsType[exit](err); ok {
+		return int(no)
+	}
+	report(a.stderr, err)
+	return exitError
+}
+
+func usageHint(err error) string {
+	command := "verifier"
+	if p, ok := errors.AsType[*kong.ParseError](err); ok && p.Context != nil && p.Context.Selected() != nil {
+		command = p.Context.Selected().FullPath()
+	}
+	return "`" + command + " --help` says how it is called"
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/config"
+)
+
+// openRecord opens the record, holds it against the head that the store has
+// seen, and notes the start in it.
+func (g *gateway) openRecord(c *config.Config, state *config.State) error {
+	key, err := state.RecordKey()
+	if err != nil {
+		return err
+	}
+	g.name = headName(key)
+	seen, err := g.storedHead()
+	if err != nil {
+		g.unseen = true
+		g.log.Warn("the store can't be asked how far the record had got; it is compared later", "err", err)
+	}
+	log, err := audit.Open(recordPath(c, state), audit.Options{Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen})
+	if err != nil {
+		return err
+	}
+	g.record = log
+	for _, note := range log.Repairs() {
+		g.log.Error("the record: " + note)
+	}
+	return g.record.Append(audit.Entry{Kind: audit.KindStart, Note: "verifier " + version().Version})
+}
+
+// recordPath is where the record stands.
+func recordPath(c *config.Config, state *config.State) string {
+	if c.Audit.Path != "" {
+		return c.Audit.Path
+	}
+	return state.Record()
+}
+
+// headName is what the record's head is called in the store: instances that
+// share a store have records, and keys, of their own.
+func headName(key ed25519.PrivateKey) string {
+	public, _ := key.Public().(ed25519.PublicKey)
+	return fmt.Sprintf("record-%x", public[:8])
+}
+
+// storedHead is how far the store has seen the record get; nil if it has not.
+func (g *gateway) storedHead() (*audit.Head, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return headFrom(ctx, g.store, g.name)
+}
+
+func headFrom(ctx context.Context, s interface {
+	Head(ctx context.Context, name string) (string, error)
+}, name string) (*audit.Head, error) {
+	text, err := s.Head(ctx, name)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	h := &audit.Head{}
+	if err := json.Unmarshal([]byte(text), h); err != nil {
+		return nil, fmt.Errorf("read the record's head: %w", err)
+	}
+	return h, nil
+}
+
+// keepHeads puts the record's head into the store each second, so that cutting
+// the record's tail is seen.
+func (g *gateway) keepHeads(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var last uint64
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if h := g.record.Head(); h.Seq != last && g.keepHead() == nil {
+				last = h.Seq
+			}
+		}
+	}
+}
+
+// keepHead stores the head. Before the first time after a start without a
+// store, the head that is there is compared, lest it hide what was cut.
+func (g *gateway) keepHead() error {
+	head := g.record.Head()
+	if g.unseen {
+		seen, err := g.storedHead()
+		if err != nil {
+			return err
+		}
+		g.unseen = false
+		if seen != nil && seen.Chain == head.Chain && seen.Seq > head.Seq {
+			note := fmt.Sprintf("the record was cut before this start: the store has seen entry %d", seen.Seq)
+			g.log.Error(note)
+			if err := g.record.Append(audit.Entry{Kind: audit.KindNote, Note: note}); err != nil {
+				return err
+			}
+		}
+	}
+	text, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := g.store.KeepHead(ctx, g.name, string(text)); err != nil {
+		g.log.Warn("the record's head could not be put into the store", "err", err)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/terminal"
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/store/redistest"
+)
+
+// rig is a whole gateway on a loopback port, and a client that signs.
+type rig struct {
+	t      testing.TB
+	cfg    *config.Config
+	state  *config.State
+	url    string
+	secret string
+	token  string
+	log    *output // all that was logged
+	screen *output // all that the terminal showed
+	quit   func()  // stops it as SIGTERM does
+	redis  *redistest.Server
+	desk   *approval.Desk
+}
+
+// output collects what is written, from any goroutine.
+type output struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}
+
+// onBoth runs a test on SQLite and on a real Redis.
+func onBoth(t *testing.T, edit func(*config.Config), test func(t *testing.T, r *rig)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, newRig(t, edit)) })
+	t.Run("redis", func(t *testing.T) { test(t, newRedisRig(t, edit)) })
+}
+
+func newRedisRig(t testing.TB, edit func(*config.Config)) *rig {
+	t.Helper()
+	server := redistest.Start(t)
+	r := newRig(t, func(c *config.Config) {
+		c.Store.URL = config.NewSecret(server.URL())
+		if edit != nil {
+			edit(c)
+		}
+	})
+	r.redis = server
+	return r
+}
+
+// newRig starts a gateway with a fresh state directory. Held calls are held
+// briefly, so that a test that forgets to answer fails soon.
+func newRig(t testing.TB, edit func(*config.Config)) *rig {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Listen = "127.0.0.1:0"
+	cfg.Webhook.Hold, cfg.Webhook.MaxHold = 5*time.Second, 10*time.Second
+	if edit != nil {
+		edit(cfg)
+	}
+	state, err := config.OpenState(t.TempDir() + "/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, cfg: cfg, state: state, log: &output{}, screen: &output{}}
+	r.start()
+	t.Cleanup(func() { r.quit() })
+	return r
+}
+
+// start runs the gateway; after a stop it comes back with the same state.
+func (r *rig) start() {
+	r.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	g, err := openGateway(setup{
+		config: r.cfg, state: r.state, guarded: guard(r.cfg, "", r.state, l.Addr()),
+		channels: map[string]approval.Channel{"terminal": terminal.New(r.screen)},
+		log:      slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.desk = g.desk
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- g.Run(ctx, l) }()
+	r.url = "http://" + l.Addr().String()
+	r.quit = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			r.t.Errorf("the gateway ended with: %v", err)
+		}
+	})
+	r.secret, r.token = r.credentials()
+}
+
+func (r *rig) credentials() (secret, token string) {
+	s, err := r.state.WebhookSecret()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	o, err := r.state.OwnerToken()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s.Reveal(), o.Reveal()
+}
+
+var requests atomic.Int64
+
+// call is one tool call to send.
+type call struct {
+	tool    string
+	params  string // JSON; empty means {}
+	id      string // request id; empty means a fresh one
+	at      time.Time
+	context map[string]any
+}
+
+// ownerIn is the context of a direct message from the owner, in a session.
+func ownerIn(session string) map[string]any {
+	return map[string]any{"sessionKey": "agent:main:" + session, "senderId": "1", "senderIsOwner": true}
+}
+
+// with adds members to a context.
+func with(ctx map[string]any, pairs ...any) map[string]any {
+	out := map[string]any{}
+	for k, v := range ctx {
+		out[k] = v
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] == nil {
+			delete(out, pairs[i].(string))
+			continue
+		}
+		out[pairs[i].(string)] = pairs[i+1]
+	}
+	return out
+}
+
+func (c call) body() []byte {
+	if c.params == "" {
+		c.params = "{}"
+	}
+	if c.id == "" {
+		c.id = fmt.Sprintf("request-%d", requests.Add(1))
+	}
+	if c.at.IsZero() {
+		c.at = time.Now()
+	}
+	ctx, err := json.Marshal(c.context, json.Deterministic(true))
+	if err != nil || c.context == nil {
+		ctx = []byte("{}")
+	}
+	name, _ := json.Marshal(c.tool)
+	return fmt.Appendf(nil, `{"version":1,"timestamp":%q,"requestId":%q,"tool":{"name":%s,"params":%s},"context":%s}`,
+		c.at.UTC().Format(time.RFC3339Nano), c.id, name, c.params, ctx)
+}
+
+// answer is what a client gets.
+type answer struct {
+	status   int
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+	Ref      string `json:"ref"`
+	raw      string
+	took     time.Duration
+}
+
+func (a answer) allowed() bool { return a.status == 200 && a.Decision == "allow" }
+
+// post sends raw bytes with a signature header of its own.
+func (r *rig) post(body []byte, signatures ...string) answer {
+	r.t.Helper()
+	a, err := r.try(context.Background(), body, signatures...)
+	if err != nil {
+		r.t.Error(err)
+	}
+	return a
+}
+
+func (r *rig) try(ctx context.Context, body []byte, signatures ...string) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url+"/verify", bytes.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	req.Header[hmac.RequestHeader] = nil
+	for _, s := range signatures {
+		req.Header.Add(hmac.RequestHeader, s)
+	}
+	started := time.Now()
+	res, err := client.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{status: res.StatusCode, raw: string(text), took: time.Since(started)}
+	if a.status == http.StatusOK {
+		if err := json.Unmarshal(text, &a); err != nil {
+			return a, fmt.Errorf("read %q: %w", text, err)
+		}
+	}
+	return a, nil
+}
+
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableKeepAlives: true}, Timeout: 30 * time.Second}
+
+// send signs a call and sends it.
+func (r *rig) send(c call) answer {
+	r.t.Helper()
+	body := c.body()
+	return r.post(body, hmac.Sign([]byte(r.secret), body))
+}
+
+// start sends a call and lets it wait.
+func (r *rig) hold(c call) <-chan answer {
+	out := make(chan answer, 1)
+	body := c.body()
+	go func() {
+		a, err := r.try(context.Background(), body, hmac.Sign([]byte(r.secret), body))
+		if err != nil {
+			a.raw = err.Error()
+		}
+		out <- a
+	}()
+	return out
+}
+
+// allow and deny say what must become of a call.
+func (r *rig) allow(c call) answer {
+	r.t.Helper()
+	a := r.send(c)
+	if !a.allowed() {
+		r.t.Errorf("%s %s: got %d %s, want allow", c.tool, c.params, a.status, a.raw)
+	}
+	return a
+}
+
+func (r *rig) deny(c call) answer {
+	r.t.Helper()
+	a := r.send(c)
+	if a.status != http.StatusOK || a.Decision != "deny" || a.Reason == "" {
+		r.t.Errorf("%s %s: got %d %s, want a deny with a reason", c.tool, c.params, a.status, a.raw)
+	}
+	return a
+}

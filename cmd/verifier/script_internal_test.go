@@ -1,0 +1,124 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/config"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"verifier": main})
+}
+
+// The scripts are sessions at a shell, each in a directory and with a state
+// directory of its own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("VERIFIER_STATE", filepath.Join(e.WorkDir, "state"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"record": writeRecord, "edit": edit, "ref": takeRef, "code": exitsWith, "await": await, "mode": mode,
+			"address": takeAddress, "uncomment": uncomment,
+		},
+	})
+}
+
+// writeRecord FILE writes a record under the state directory's key.
+func writeRecord(ts *testscript.TestScript, _ bool, args []string) {
+	state, err := config.OpenState(ts.Getenv("VERIFIER_STATE"))
+	ts.Check(err)
+	key, err := state.RecordKey()
+	ts.Check(err)
+	log, err := audit.Open(ts.MkAbs(args[0]), audit.Options{Key: key})
+	ts.Check(err)
+	at := time.Date(2026, 10, 3, 14, 2, 11, 0, time.UTC)
+	for i, tool := range []string{"read", "exec", "message"} {
+		ts.Check(log.Append(audit.Entry{
+			Kind: audit.KindDecision, At: at.Add(time.Duration(i) * time.Hour), Tool: tool, Session: "agent:main:main", Agent: "main",
+			Decision: []string{audit.Allow, audit.Deny, audit.Allow}[i], Ref: []string{"", "7Q4K", ""}[i], Level: "external",
+		}))
+	}
+	ts.Check(log.Close())
+}
+
+// edit FILE OLD NEW replaces the first OLD.
+func edit(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s does not hold %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o600))
+}
+
+// takeRef puts the reference that was just printed into $REF.
+func takeRef(ts *testscript.TestScript, _ bool, _ []string) {
+	m := regexp.MustCompile(`ref ([A-Z0-9]{4})\b`).FindStringSubmatch(ts.ReadFile("stdout"))
+	if m == nil {
+		ts.Fatalf("no reference in %q", ts.ReadFile("stdout"))
+	}
+	ts.Setenv("REF", m[1])
+}
+
+// exitsWith CODE PROGRAM ARG… runs a program that must end with the code.
+func exitsWith(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("exit code %s, want %s", got, args[0])
+	}
+}
+
+// await FILE waits until there is one.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for range 4000 {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		<-tick.C
+	}
+	ts.Fatalf("%s did not appear", args[0])
+}
+
+// mode FILE PERM checks who may read a file.
+func mode(ts *testscript.TestScript, _ bool, args []string) {
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if got := info.Mode().Perm().String(); got != args[1] {
+		ts.Fatalf("%s has mode %s, want %s", args[0], got, args[1])
+	}
+}
+
+// takeAddress puts where the server listens into $VERIFIER_URL.
+func takeAddress(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Setenv("VERIFIER_URL", "http://"+strings.TrimSpace(ts.ReadFile("state/address")))
+}
+
+// uncomment FILE loads it with every commented setting switched on.
+func uncomment(ts *testscript.TestScript, _ bool, args []string) {
+	setting := regexp.MustCompile(`(?m)^( *)# ( *(?:- )?[a-zA-Z]+: ?.*)$`)
+	text := setting.ReplaceAllString(ts.ReadFile(args[0]), "$1$2")
+	env := func(name string) (string, bool) { return fmt.Sprintf("%x", sha256.Sum256([]byte(name))), true }
+	c, _, err := config.Parse(args[0], []byte(text), env)
+	ts.Check(err)
+	if len(c.Approvers) != 2 || len(c.Clients()) != 2 || !c.Store.Key.Set() || c.Policy.Agents["main"].ToolOverrides == nil {
+		ts.Fatalf("not everything was switched on:\n%s", text)
+	}
+}

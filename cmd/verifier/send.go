@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/hmac"
+)
+
+// SendCmd sends one call, as an agent's runtime would.
+type SendCmd struct {
+	Tool    string            `help:"The tool that the agent wants to call." required:"" placeholder:"NAME"`
+	Params  string            `help:"Its arguments, a JSON object." default:"{}" placeholder:"JSON"`
+	Session string            `help:"The conversation: context.sessionKey." placeholder:"KEY"`
+	Context string            `help:"More of the call's context, a JSON object." default:"{}" placeholder:"JSON"`
+	Wait    bool              `help:"Tell the server that this call can wait two minutes for a person."`
+	URL     string            `help:"Where the server is." env:"VERIFIER_URL" placeholder:"URL"`
+	Secret  string            `help:"What to sign with. On a shared machine use the variable: others see your command line." env:"VERIFIER_SECRET" placeholder:"TEXT"`
+	Header  map[string]string `help:"Another header; may be given several times." mapsep:"none" placeholder:"NAME=VALUE"`
+	JSON    bool              `help:"Print the answer as it came." name:"json"`
+	where
+}
+
+// Help is the long help.
+func (*SendCmd) Help() string {
+	return `The call is signed with the secret, and the answer's signature is checked: an answer from anyone else counts as an error. Address and secret come from the flags, else from VERIFIER_URL and VERIFIER_SECRET, else from --config, else from the state directory of a server on this machine.
+
+    $ verifier send --tool exec --params '{"command":"date"}' --session agent:main:main \
+        --context '{"senderId":"7","senderIsOwner":true}'
+    allow
+
+Without a sender nobody vouches for the call, and most tools have to wait for the owner.
+
+Exit codes: 0 allow, 3 deny, 1 error, 2 wrong command line.`
+}
+
+// sendTimeout is longer than any wait the server grants by default.
+const sendTimeout = 130 * time.Second
+
+// maxReply is the most that is read of an answer.
+const maxReply = 64 << 10
+
+// Run sends and prints.
+func (c *SendCmd) Run(a *app) error {
+	t, err := c.target(c.URL)
+	if err != nil {
+		return err
+	}
+	secret, err := t.secret(c.Secret)
+	if err != nil {
+		return err
+	}
+	id := newID()
+	body, err := c.body(id, time.Now())
+	if err != nil {
+		return err
+	}
+	answer, err := c.post(a, t, secret, id, body)
+	if err != nil {
+		return err
+	}
+	return c.print(a, answer)
+}
+
+// post returns the answer's body once its signature has been checked.
+func (c *SendCmd) post(a *app, t *target, secret config.Secret, id string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(a.ctx, http.MethodPost, t.verifyURL(), bytes.NewReader(body))
+	if err != nil {
+		return nil, badURL(t.verifyURL())
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set(hmac.RequestHeader, "sha256="+hmac.Sign([]byte(secret.Reveal()), body))
+	if t.config.Webhook.Bearer.Set() {
+		req.Header.Set("Authorization", "Bearer "+t.config.Webhook.Bearer.Reveal())
+	}
+	for name, value := range c.Header {
+		req.Header.Set(name, value)
+	}
+	status, header, answer, err := t.do(req)
+	switch {
+	case err != nil:
+		return nil, err
+	case status == http.StatusUnauthorized:
+		return nil, &failure{"the server does not accept the signature (401)", "is this its secret? It is webhook.secret in its config, or the file webhook.secret in its state directory; it may also demand a header, see --header"}
+	case status != http.StatusOK:
+		return nil, &failure{fmt.Sprintf("the server answered with HTTP status %d", status), "is " + t.verifyURL() + " the address of a verifier?"}
+	case !hmac.MatchAnswer([]byte(secret.Reveal()), id, answer, header.Get(hmac.AnswerHeader)):
+		return nil, &failure{"the answer is not signed with this secret, so it could be anyone's", "is " + t.verifyURL() + " the address of your verifier?"}
+	}
+	return answer, nil
+}
+
+// print says the decision. Anything but a plain allow is a deny or an error.
+func (c *SendCmd) print(a *app, answer []byte) error {
+	var d struct {
+		Decision string `json:"decision"`
+		Reason   string `json:"reason"`
+		Ref      string `json:"ref"`
+	}
+	if err := json.Unmarshal(answer, &d); err != nil || d.Decision != "allow" && d.Decision != "deny" {
+		return &failure{"the answer holds no decision", "do client and server have the same version?"}
+	}
+	switch {
+	case c.JSON:
+		a.printf("%s\n", string(answer))
+	case d.Reason == "":
+		a.printf("%s\n", d.Decision)
+	default:
+		a.printf("%s: %s\n", d.Decision, printable(d.Reason))
+	}
+	if d.Decision != "allow" {
+		return exit(exitNo)
+	}
+	return nil
+}
+
+// readReply reads an answer within bounds.
+func readReply(r io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxReply+1))
+	if err == nil && len(b) > maxReply {
+		err = fmt.Errorf("the answer is larger than %d KB", maxReply>>10)
+	}
+	return b, err
+}

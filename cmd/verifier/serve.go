@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/terminal"
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/policy"
+)
+
+// ServeCmd runs the gateway.
+type ServeCmd struct {
+	Config string `short:"c" type:"path" placeholder:"FILE" help:"Config file. Without one: 127.0.0.1:8787, SQLite, fresh secrets in the state directory."`
+	State  string `type:"path" placeholder:"DIR" help:"State directory. Default: $$VERIFIER_STATE, else ~/.local/state/verifier."`
+	Listen string `placeholder:"HOST:PORT" help:"Listen here instead of where the config says."`
+}
+
+// Help is the long help.
+func (*ServeCmd) Help() string {
+	return `Answers signed tool calls until it is told to stop (Ctrl-C or SIGTERM); calls that wait are denied then. On a terminal it shows each question it asks, so that the first run needs no chat.
+
+Secret, owner token and server key are made on the first start and kept in the state directory, readable by you alone. Run the agent under another user: whoever can read that directory can approve.
+
+    $ verifier serve
+    $ verifier serve --config verifier.yaml`
+}
+
+// Run serves.
+func (c *ServeCmd) Run(a *app) error {
+	cfg, err := loadConfig(c.Config, a.stderr)
+	if err != nil {
+		return err
+	}
+	if c.Listen != "" {
+		cfg.Listen = c.Listen
+	}
+	state, err := config.OpenState(c.State)
+	if err != nil {
+		return err
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(a.ctx, "tcp", cfg.Listen)
+	if err != nil {
+		return &failure{
+			text: fmt.Sprintf("listen on %s: %v", cfg.Listen, err),
+			hint: "is another verifier running there? `--listen 127.0.0.1:0` takes any free port",
+		}
+	}
+	g, err := openGateway(setup{
+		config: cfg, state: state, guarded: guard(cfg, c.Config, state, l.Addr()), channels: openChannels(a),
+		log: slog.New(slog.NewTextHandler(a.stderr, nil)),
+	})
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	if err := state.SetAddress(l.Addr().String()); err != nil {
+		return errors.Join(err, l.Close(), g.close())
+	}
+	greet(a, cfg, state, l.Addr(), g)
+	return g.Run(a.ctx, l)
+}
+
+// openChannels opens those that the config turns on, and the terminal where there is
+// one to look at.
+func openChannels(a *app) map[string]approval.Channel {
+	out := make(map[string]approval.Channel)
+	if f, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		out["terminal"] = terminal.New(a.stdout)
+	}
+	return out
+}
+
+// guard is what no call may touch: whatever could approve, forge or switch off.
+func guard(c *config.Config, configPath string, state *config.State, addr net.Addr) policy.Guard {
+	g := policy.Guard{
+		Paths:     append(state.Files(), state.Dir(), recordPath(c, state)),
+		Addresses: []string{addr.String()},
+		Commands:  []string{"verifier"},
+		Names:     []string{"VERIFIER_OWNER_TOKEN", "VERIFIER_SECRET", "VERIFIER_STATE", "VERIFIER_URL"},
+	}
+	if configPath != "" {
+		if abs, err := filepath.Abs(configPath); err == nil {
+			g.Paths = append(g.Paths, abs)
+		}
+	}
+	if exe, err := os.Executable(); err == nil {
+		g.Commands = append(g.Commands, filepath.Base(exe))
+	}
+	if c.Store.URL.Set() {
+		g.Addresses = append(g.Addresses, hosts(c.Store.URL.Reveal())...)
+	}
+	return g
+}
+
+// hosts are the host:port parts of a store's address.
+func hosts(url string) []string {
+	_, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		rest = url
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = rest[i+1:]
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	rest, _, _ = strings.Cut(rest, "/")
+	var out []string
+	for h := range strings.SplitSeq(rest, ",") {
+		if h != "" {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// greet says what is running and what to do next.
+func greet(a *app, c *config.Config, state *config.State, addr net.Addr, g *gateway) {
+	profile := c.Policy.Profile
+	if profile == "" {
+		profile = "default"
+	}
+	a.printf("verifier listens on http://%s%s\n", addr, c.Webhook.Path)
+	a.printf("  policy  %s\n  state   %s\n  record  %s\n", profile, storeName(c, state), recordPath(c, state))
+	if err := g.desk.CanAsk(); err != nil {
+		a.printf("  warning %v: every call that needs a person is denied\n", err)
+	}
+	a.printf(`
+Try it from a second terminal: a call that nobody vouches for has to wait.
+  %[1]s send --tool exec --params '{"command":"date"}'
+and from a third, let it pass:
+  %[1]s pending
+  %[1]s approve REF
+
+`, programName())
+}
+
+// programName is how the reader can call this program again.
+func programName() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return "verifier"
+	}
+	if strings.Contains(filepath.ToSlash(exe), "/go-build") {
+		return "go run ./cmd/verifier"
+	}
+	return filepath.Base(exe)
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/store/sqlite"
+)
+
+// StoreCmd looks after the store.
+type StoreCmd struct {
+	Status     StoreStatusCmd     `cmd:"" help:"Say whether the store works and is what it was."`
+	AcceptLoss StoreAcceptLossCmd `cmd:"" help:"Trust new conversations again after the store lost its content."`
+}
+
+// storeFlags are what both need.
+type storeFlags struct {
+	Config string `short:"c" type:"path" placeholder:"FILE" help:"Config file; it names the store."`
+	State  string `type:"path" placeholder:"DIR" help:"State directory."`
+}
+
+// StoreStatusCmd looks.
+type StoreStatusCmd struct{ storeFlags }
+
+// StoreAcceptLossCmd accepts a loss.
+type StoreAcceptLossCmd struct{ storeFlags }
+
+// Help is the long help.
+func (*StoreAcceptLossCmd) Help() string {
+	return `A store that was flushed, restored or replaced does not know what it was asked to remember. Every new conversation then starts as untrusted, since it may be an old, tainted one. Once the agent's sessions have been restarted, accept the loss: from then on new conversations start as usual.
+
+With SQLite, stop the gateway first. With Redis, running gateways notice by themselves.`
+}
+
+// Run prints what there is to say.
+func (c *StoreStatusCmd) Run(a *app) error {
+	return c.with(a.ctx, func(ctx context.Context, name string, s backend) error {
+		if err := s.Ready(ctx); err != nil {
+			return &failure{text: name + ": " + err.Error(), hint: "the gateway denies every call until this is mended"}
+		}
+		a.printf("%s: ready\n", name)
+		return nil
+	})
+}
+
+// Run accepts.
+func (c *StoreAcceptLossCmd) Run(a *app) error {
+	return c.with(a.ctx, func(ctx context.Context, name string, s backend) error {
+		if err := s.AcceptLoss(ctx); err != nil {
+			return err
+		}
+		a.printf("%s: the loss is accepted. New conversations start as usual.\n", name)
+		return nil
+	})
+}
+
+// with opens the store for one command.
+func (f *storeFlags) with(ctx context.Context, do func(context.Context, string, backend) error) error {
+	c, err := quietConfig(f.Config)
+	if err != nil {
+		return err
+	}
+	state, err := config.FindState(f.State)
+	if err != nil {
+		return err
+	}
+	s, err := openStore(c, state)
+	if errors.Is(err, sqlite.ErrInUse) {
+		return &failure{text: err.Error(), hint: "a gateway is using the store: ask it with `curl http://ADDRESS/readyz`, or stop it first"}
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return errors.Join(do(ctx, storeName(c, state), s), s.Close())
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/openclaw-verifier/verifier/config"
+)
+
+// where are the flags that say which server is meant.
+type where struct {
+	Config string `help:"The server's config, to take address and secrets from." placeholder:"FILE" short:"c"`
+	State  string `help:"The server's state directory." env:"VERIFIER_STATE" placeholder:"DIR"`
+}
+
+// target is a server and what we know of it.
+type target struct {
+	config *config.Config
+	state  *config.State // nil when there is none here
+	why    error         // why there is none
+	base   string        // without a slash at the end
+	path   string        // where calls go
+}
+
+// target finds the server: the URL, else the config's address, else the one
+// that a running server left in its state directory.
+func (w *where) target(given string) (*target, error) {
+	cfg, err := quietConfig(w.Config)
+	if err != nil {
+		return nil, err
+	}
+	t := &target{config: cfg, path: cfg.Webhook.Path}
+	t.state, t.why = config.FindState(w.State)
+	switch {
+	case given != "":
+		t.base = given
+	case w.Config != "":
+		t.base = "http://" + reachable(cfg.Listen)
+	default:
+		t.base = "http://" + t.address()
+	}
+	u, err := url.Parse(t.base)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, badURL(t.base)
+	}
+	t.base = strings.TrimSuffix(strings.TrimRight(t.base, "/"), t.path)
+	return t, nil
+}
+
+func badURL(text string) error {
+	return &failure{fmt.Sprintf("%q is not the address of a server", printable(text)), "write it as http://127.0.0.1:8787"}
+}
+
+// address is where the server of this state directory listens.
+func (t *target) address() string {
+	if t.state != nil {
+		if addr, err := t.state.Address(); err == nil && addr != "" {
+			return reachable(addr)
+		}
+	}
+	return t.config.Listen
+}
+
+// reachable turns "every address of this machine" into one that can be called.
+func reachable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return listen
+}
+
+func (t *target) verifyURL() string { return t.base + t.path }
+
+// secret is the flag's, else the config's, else the state directory's.
+func (t *target) secret(given string) (config.Secret, error) {
+	if given != "" {
+		return config.NewSecret(given), nil
+	}
+	if own := t.config.Clients()[config.DefaultClient]; len(own) > 0 {
+		return own[0], nil
+	}
+	if t.state == nil {
+		return config.Secret{}, missing("secret to sign with", "--secret or VERIFIER_SECRET", t.why)
+	}
+	s, err := t.state.WebhookSecret()
+	if err != nil {
+		return s, missing("secret to sign with", "--secret or VERIFIER_SECRET", err)
+	}
+	return s, nil
+}
+
+// token is the environment's, else the config's, else the state directory's.
+func (t *target) token(given string) (config.Secret, error) {
+	if given != "" {
+		return config.NewSecret(given), nil
+	}
+	if t.config.OwnerToken.Set() {
+		return t.config.OwnerToken, nil
+	}
+	if t.state == nil {
+		return config.Secret{}, missing("owner token", "VERIFIER_OWNER_TOKEN", t.why)
+	}
+	s, err := t.state.OwnerToken()
+	if err != nil {
+		return s, missing("owner token", "VERIFIER_OWNER_TOKEN", err)
+	}
+	return s, nil
+}
+
+func missing(what, how string, why error) error {
+	return &failure{fmt.Sprintf("there is no %s: %v", what, why), "give it with " + how + ", name the server's --config, or start `verifier serve` on this machine"}
+}
+
+// exposed reports whether others on the way could read what we send.
+func (t *target) exposed() bool {
+	u, err := url.Parse(t.base)
+	if err != nil || u.Scheme == "https" || u.Hostname() == "localhost" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return ip == nil || !ip.IsLoopback()
+}
+
+// do sends a request. It follows no redirect: what we sign and the token are
+// for one server only.
+func (t *target) do(req *http.Request) (status int, header http.Header, body []byte, err error) {
+	client := &http.Client{
+		Timeout:       sendTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return 0, nil, nil, t.unreachable(err)
+	}
+	defer res.Body.Close()
+	body, err = readReply(res.Body)
+	if err != nil {
+		return 0, nil, nil, t.unreachable(err)
+	}
+	return res.StatusCode, res.Header, body, nil
+}
+
+// unreachable drops the method and the URL, which the words around it have.
+func (t *target) unreachable(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	return &failure{fmt.Sprintf("no answer from %s: %v", t.base, err), fmt.Sprintf("is `verifier serve` running at %s? Another address: --url or VERIFIER_URL", t.base)}
+}
+
+// printable keeps what came over the network from moving the cursor.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+)
+
+// VersionCmd prints what was built.
+type VersionCmd struct{}
+
+// Help is the long help.
+func (*VersionCmd) Help() string {
+	return `All of it comes from the build itself, so that it can't be forgotten. A commit with "modified" was built from a tree with changes.
+
+    $ verifier version
+    verifier v0.1.0
+    commit 3f9c2a71d0e4
+    go1.26.8 linux/amd64`
+}
+
+// build is what a binary knows of itself.
+type build struct {
+	Version string
+	Commit  string // empty when it was not built from a repository
+	Go      string
+}
+
+func version() build {
+	b := build{Version: "(devel)", Go: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if info.Main.Version != "" {
+		b.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			b.Commit = s.Value[:min(12, len(s.Value))] + b.Commit
+		case s.Key == "vcs.modified" && s.Value == "true":
+			b.Commit += " modified"
+		}
+	}
+	return b
+}
+
+// Run prints.
+func (*VersionCmd) Run(a *app) error {
+	b := version()
+	a.printf("verifier %s\n", b.Version)
+	if b.Commit != "" {
+		a.printf("commit %s\n", b.Commit)
+	}
+	a.printf("%s %s/%s\n", b.Go, runtime.GOOS, runtime.GOARCH)
+	return nil
+}

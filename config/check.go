@@ -1,0 +1,142 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/redact"
+)
+
+// checker looks at a decoded Config and says where in the file something is
+// wrong or risky.
+type checker struct {
+	*Config
+	doc      *document
+	errs     Errors
+	findings []Finding
+}
+
+func (k *checker) fail(path, text, hint string) {
+	line, col := k.doc.place(path)
+	k.errs = append(k.errs, &Error{File: k.doc.file, Line: line, Col: col, Path: path, Text: text, Hint: hint})
+}
+
+func (k *checker) check() {
+	k.checkListen()
+	k.checkWebhook()
+	k.checkClients()
+	k.checkSecrets()
+	k.checkBounds()
+	k.checkStore()
+	k.checkApprovers()
+	k.checkChannels()
+	k.checkRedact()
+	k.policyProblems()
+}
+
+func (k *checker) checkListen() {
+	_, port, err := net.SplitHostPort(k.Listen)
+	n, errPort := strconv.Atoi(port)
+	if err != nil || errPort != nil || n < 0 || n > 65535 {
+		k.fail("listen", "is not host:port", "write it as 127.0.0.1:8787")
+	}
+}
+
+func (k *checker) checkWebhook() {
+	p := k.Webhook.Path
+	switch {
+	case !strings.HasPrefix(p, "/") || path.Clean(p) != p || p == "/" || strings.ContainsAny(p, "?#*:% \t\\"):
+		k.fail("webhook.path", "is not a plain path", "write it as /verify")
+	case p == "/owner" || strings.HasPrefix(p, "/owner/") || p == "/healthz" || p == "/readyz":
+		k.fail("webhook.path", "is one of the server's own", "write it as /verify")
+	}
+	k.span("webhook.tolerance", k.Webhook.Tolerance, time.Second, 15*time.Minute)
+	k.span("webhook.maxHold", k.Webhook.MaxHold, time.Second, 10*time.Minute)
+	k.span("webhook.hold", k.Webhook.Hold, time.Second, 10*time.Minute)
+	if k.Webhook.Hold > k.Webhook.MaxHold {
+		k.fail("webhook.hold", fmt.Sprintf("is longer than webhook.maxHold, which is %s", k.Webhook.MaxHold), "make hold shorter or maxHold longer")
+	}
+}
+
+func (k *checker) span(path string, v, least, most time.Duration) {
+	if v < least || v > most {
+		k.fail(path, fmt.Sprintf("must be from %s to %s, not %s", least, most, v), "")
+	}
+}
+
+func (k *checker) between(path string, v, least, most int) {
+	if v < least || v > most {
+		k.fail(path, fmt.Sprintf("must be from %d to %d, not %d", least, most, v), "")
+	}
+}
+
+// plainName is what names in the record, in keys and in cards may look like.
+var plainName = regexp.MustCompile(`^[\pL\pN][\pL\pN ._@-]{0,63}$`)
+
+func (k *checker) checkClients() {
+	if k.Webhook.Secrets != nil && len(k.Webhook.Secrets) == 0 {
+		k.fail("webhook.secrets", "is empty", makeOne)
+	}
+	for _, name := range sortedKeys(k.Webhook.Clients) {
+		at := "webhook.clients." + name
+		switch {
+		case !plainName.MatchString(name):
+			k.fail(at, "is no name for a client", "use up to 64 letters, digits, dots and hyphens")
+		case name == DefaultClient && (k.Webhook.Secret.Set() || len(k.Webhook.Secrets) > 0):
+			k.fail(at, "is also the client of webhook.secret and webhook.secrets", "keep one of the two, or give this client another name")
+		case len(k.Webhook.Clients[name]) == 0:
+			k.fail(at, "has no secret", makeOne)
+		}
+	}
+}
+
+// checkSecrets also refuses a secret that stands at two places: a client could
+// then speak for another, and whoever runs the agent could approve.
+func (k *checker) checkSecrets() {
+	first := map[string]string{}
+	for _, p := range k.secrets() {
+		if !p.secret.Set() {
+			continue
+		}
+		if weak := p.secret.weakness(p.least); weak != "" {
+			k.fail(p.path, weak, makeOne)
+			continue
+		}
+		if other, taken := first[p.secret.Reveal()]; taken {
+			k.fail(p.path, "is the same secret as "+other+", so that whoever knows one has both", makeOne)
+			continue
+		}
+		first[p.secret.Reveal()] = p.path
+	}
+}
+
+func (k *checker) checkBounds() {
+	k.between("approvalTtlSeconds", k.ApprovalTTLSeconds, 10, 3600)
+	k.between("approval.maxMinutes", k.Approval.MaxMinutes, 0, 24*60)
+	k.between("approval.maxOpen", k.Approval.MaxOpen, 0, 100)
+	k.between("approval.approvals", k.Approval.Approvals, 0, 20)
+	k.between("maxIterations", k.Policy.MaxIterations, 0, 10_000)
+	for _, id := range sortedKeys(k.Policy.Agents) {
+		k.between("agents."+id+".maxIterations", k.Policy.Agents[id].MaxIterations, 0, 10_000)
+	}
+}
+
+func (k *checker) checkChannels() {
+	for _, name := range sortedKeys(k.Channels) {
+		if near, _ := nearest(name, channelNames); name != near {
+			k.fail("channels."+name, "unknown channel", fmt.Sprintf("did you mean %q? Known are %s", near, strings.Join(channelNames, ", ")))
+		}
+	}
+}
+
+func (k *checker) checkRedact() {
+	if _, err := redact.New(k.Redact); err != nil {
+		at, text, _ := strings.Cut(err.Error(), ": ")
+		k.fail("redact."+at, text, "")
+	}
+}

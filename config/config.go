@@ -1,0 +1,161 @@
+// Package config reads the owner's file and the state directory, and turns
+// both into values that the rest of the program can trust.
+//
+// The file is YAML, and so may be JSON. It is read strictly: a key that nobody
+// knows, a key twice, a value of the wrong kind or out of bounds, a variable
+// that is not set, a secret that anyone could guess are errors, and each says
+// where it stands (file:line:col) and what to do. All of them are reported, not
+// only the first. What is valid but risky is a [Finding], in words, for
+// `verifier check`.
+//
+// The walk over the file follows the Go types of the configuration, which each
+// package owns for itself: there is no second list of keys that could differ.
+// Anchors, aliases, merge keys and tags are refused; what stands in the file is
+// what holds. The sections of chat channels stay raw until the channel decodes
+// them ([Raw]).
+//
+// Secrets are a type of their own ([Secret]) that prints as [secret] in every
+// format. They stand in the file, in an environment variable or in a file of
+// their own; a file that holds one must not be readable by others.
+//
+// The package refuses to guess: no failMode (the server always denies), no
+// "everybody" (an empty list of approvers is nobody), no default secret. It
+// starts nothing, listens to nothing and keeps nothing but the state directory
+// ([State]).
+package config
+
+import (
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
+)
+
+// Config is the whole file.
+type Config struct {
+	// Listen is where the server listens, host:port. Default 127.0.0.1:8787.
+	Listen string `yaml:"listen"`
+	// OwnerToken lets its holder see and answer cards. Unset: the one in the
+	// state directory.
+	OwnerToken Secret `yaml:"ownerToken"`
+	// Webhook is how calls come in.
+	Webhook Webhook `yaml:"webhook"`
+	// Policy is the owner's policy; its keys stand at the top of the file.
+	Policy policy.Config `yaml:",inline"`
+	// Store is where state is kept.
+	Store Store `yaml:"store"`
+	// ApprovalTTLSeconds is how long a card may be answered. Default 120.
+	ApprovalTTLSeconds int `yaml:"approvalTtlSeconds"`
+	// Approval limits cards and grants.
+	Approval approval.Config `yaml:"approval"`
+	// Approvers are the people who may answer. Nil, the key is absent: whoever
+	// holds the owner token, alone. Empty: nobody, the owner token included.
+	Approvers []Approver `yaml:"approvers"`
+	// Channels are the chat services, each in its own words.
+	Channels map[string]Raw `yaml:"channels"`
+	// Redact says what is hidden from cards, logs and the record.
+	Redact redact.Config `yaml:"redact"`
+	// Audit says how the record is kept.
+	Audit Audit `yaml:"audit"`
+}
+
+// Webhook is how calls come in.
+type Webhook struct {
+	// Path is where calls are posted. Default /verify.
+	Path string `yaml:"path"`
+	// Secret and Secrets sign the calls of the client "default"; several, so
+	// that one can be replaced without a gap.
+	Secret  Secret   `yaml:"secret"`
+	Secrets []Secret `yaml:"secrets"`
+	// Clients have names and secrets of their own, and so conversations of
+	// their own.
+	Clients map[string][]Secret `yaml:"clients"`
+	// Bearer must stand in the Authorization header as well. Unset: nothing.
+	Bearer Secret `yaml:"bearer"`
+	// Tolerance is how far a call's timestamp may be off. Default 5m.
+	Tolerance time.Duration `yaml:"tolerance"`
+	// Hold is how long a call waits for a person. Default 25s.
+	Hold time.Duration `yaml:"hold"`
+	// MaxHold is the longest wait a caller may ask for. Default 120s.
+	MaxHold time.Duration `yaml:"maxHold"`
+}
+
+// Store is where state is kept.
+type Store struct {
+	// URL names a Redis: redis:// or rediss://. Unset: SQLite in the state
+	// directory. It is a Secret because it may hold a password.
+	URL Secret `yaml:"url"`
+	// Key is the server key, which instances that share a store must share.
+	// Unset: the one in the state directory.
+	Key Secret `yaml:"key"`
+}
+
+// Approver is one person who may answer.
+type Approver struct {
+	Name string `yaml:"name"`
+	// IDs are platform:id, by the platform's immutable user id, such as
+	// telegram:123456789; token:owner makes this person the owner token's
+	// holder.
+	IDs []string `yaml:"ids"`
+	// Token lets this person answer in the terminal.
+	Token Secret `yaml:"token"`
+}
+
+// Audit says how the record is kept.
+type Audit struct {
+	// Path of the record. Empty: record.jsonl in the state directory.
+	Path string `yaml:"path"`
+	// Params is what the record keeps of arguments. Default redacted.
+	Params AuditParams `yaml:"params"`
+	// Sync is when a line counts as written. Default none.
+	Sync AuditSync `yaml:"sync"`
+}
+
+// AuditParams is what the record keeps of a call's arguments.
+type AuditParams string
+
+// What AuditParams can be.
+const (
+	ParamsRedacted AuditParams = "redacted" // all of them, secrets hidden
+	ParamsNames    AuditParams = "names"    // only what they are called
+)
+
+// UnmarshalText reads the word.
+func (p *AuditParams) UnmarshalText(text []byte) error {
+	return oneOf(p, text, ParamsRedacted, ParamsNames)
+}
+
+// AuditSync is when a line of the record counts as written.
+type AuditSync string
+
+// What AuditSync can be.
+const (
+	SyncNone AuditSync = "none" // after write(2): survives the death of the process
+	SyncEach AuditSync = "each" // after fdatasync: survives a power cut
+)
+
+// UnmarshalText reads the word.
+func (s *AuditSync) UnmarshalText(text []byte) error {
+	return oneOf(s, text, SyncNone, SyncEach)
+}
+
+// Default is the configuration of an empty file.
+func Default() *Config {
+	return &Config{
+		Listen: "127.0.0.1:8787",
+		Webhook: Webhook{
+			Path:      "/verify",
+			Tolerance: 5 * time.Minute,
+			Hold:      25 * time.Second,
+			MaxHold:   120 * time.Second,
+		},
+		ApprovalTTLSeconds: 120,
+		Audit:              Audit{Params: ParamsRedacted, Sync: SyncNone},
+	}
+}
+
+// ApprovalTTL is ApprovalTTLSeconds as a duration.
+func (c *Config) ApprovalTTL() time.Duration {
+	return time.Duration(c.ApprovalTTLSeconds) * time.Second
+}

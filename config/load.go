@@ -1,0 +1,85 @@
+package config
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+)
+
+// Load reads the file at path. The findings are what is valid but risky. Every
+// error is [Errors].
+func Load(path string, env Env) (*Config, []Finding, error) {
+	text, open, err := readConfig(path)
+	if err != nil {
+		return nil, nil, Errors{unreadable(path, err)}
+	}
+	r := reading{resolver: resolver{env: env, dir: filepath.Dir(path)}, file: path, open: open}
+	return r.read(text)
+}
+
+// Parse reads a text that was loaded otherwise; file is what errors call it.
+func Parse(file string, text []byte, env Env) (*Config, []Finding, error) {
+	r := reading{resolver: resolver{env: env, dir: filepath.Dir(file)}, file: file}
+	return r.read(text)
+}
+
+// readConfig also reports whether others may read the file.
+func readConfig(path string) (text []byte, open bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, false, err
+	}
+	if info.IsDir() {
+		return nil, false, &problem{"is a directory", "name the file in it, such as " + filepath.Join(path, "verifier.yaml")}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	text, err = io.ReadAll(io.LimitReader(f, maxFile+1))
+	return text, othersMay(info), err
+}
+
+func unreadable(path string, err error) *Error {
+	if p, ok := errors.AsType[*problem](err); ok {
+		return &Error{File: path, Text: p.text, Hint: p.hint}
+	}
+	e := &Error{File: path, Text: "can't be read: " + err.Error()}
+	if errors.Is(err, fs.ErrNotExist) {
+		e.Text, e.Hint = "there is no such file", "run `verifier init` to write one, or name yours with --config"
+	}
+	return e
+}
+
+// reading is one pass over one file.
+type reading struct {
+	resolver
+	file string
+	open bool // others may read it
+}
+
+func (r *reading) read(text []byte) (*Config, []Finding, error) {
+	doc, err := parse(r.file, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, d := Default(), decoder{resolver: r.resolver, file: r.file}
+	if doc.root != nil {
+		d.value(spot{key: doc.root.GetToken(), node: doc.root}, reflect.ValueOf(c).Elem())
+	}
+	if d.literals && r.open {
+		d.fail(d.secretAt, "", "a secret stands in a file that others can read", "chmod 600 "+r.file)
+	}
+	k := &checker{Config: c, doc: doc, errs: d.errs}
+	k.check()
+	findings := k.risks()
+	if len(k.errs) > 0 {
+		k.errs.sort()
+		return nil, findings, k.errs
+	}
+	return c, findings, nil
+}

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"maps"
+	"strconv"
+
+	"github.com/openclaw-verifier/verifier/approval"
+)
+
+// DefaultClient is the client whose secrets stand in webhook.secret and
+// webhook.secrets.
+const DefaultClient = "default"
+
+// Owner is the name of whoever holds the owner token, where the list of
+// approvers gives no other.
+const Owner = "owner"
+
+// TokenID is the approver id of a person who answers with a token.
+func TokenID(name string) string { return "token:" + name }
+
+// Clients are the secrets by client, the newest first. It is empty when the
+// file has none; the state directory's secret then belongs to [DefaultClient].
+func (c *Config) Clients() map[string][]Secret {
+	clients := make(map[string][]Secret, len(c.Webhook.Clients)+1)
+	maps.Copy(clients, c.Webhook.Clients)
+	var own []Secret
+	if c.Webhook.Secret.Set() {
+		own = append(own, c.Webhook.Secret)
+	}
+	if own = append(own, c.Webhook.Secrets...); len(own) > 0 {
+		clients[DefaultClient] = own
+	}
+	return clients
+}
+
+// People are those who may answer, as the desk knows them. Without a list that
+// is the owner token's holder; an empty list is nobody.
+func (c *Config) People() []approval.Person {
+	if c.Approvers == nil {
+		return []approval.Person{{Name: Owner, IDs: []string{TokenID(Owner)}}}
+	}
+	people := make([]approval.Person, len(c.Approvers))
+	for i, a := range c.Approvers {
+		people[i] = approval.Person{Name: a.Name, IDs: append([]string(nil), a.IDs...)}
+		if a.Token.Set() {
+			people[i].IDs = append(people[i].IDs, TokenID(a.Name))
+		}
+	}
+	return people
+}
+
+// Tokens are the tokens by name, the owner's included. Knowing a token is
+// knowing who answers; whether that person may is for the desk to say, by
+// [TokenID] of the name.
+func (c *Config) Tokens(owner Secret) map[string]Secret {
+	tokens := map[string]Secret{Owner: owner}
+	for _, a := range c.Approvers {
+		if a.Token.Set() {
+			tokens[a.Name] = a.Token
+		}
+	}
+	return tokens
+}
+
+// placed is a secret and its place in the file.
+type placed struct {
+	path   string
+	secret Secret
+	least  int // characters
+}
+
+// The fewest characters of secrets: 16 of hex are 64 bits, and what a person
+// makes up is worth less than it is long.
+const (
+	leastSecret = 16
+	leastToken  = 20
+	leastKey    = 32
+)
+
+// secrets lists what the file sets, in a fixed order.
+func (c *Config) secrets() []placed {
+	all := []placed{
+		{"ownerToken", c.OwnerToken, leastToken},
+		{"webhook.secret", c.Webhook.Secret, leastSecret},
+		{"webhook.bearer", c.Webhook.Bearer, leastSecret},
+		{"store.key", c.Store.Key, leastKey},
+	}
+	for i, s := range c.Webhook.Secrets {
+		all = append(all, placed{index("webhook.secrets", i), s, leastSecret})
+	}
+	for _, name := range sortedKeys(c.Webhook.Clients) {
+		for i, s := range c.Webhook.Clients[name] {
+			all = append(all, placed{index("webhook.clients."+name, i), s, leastSecret})
+		}
+	}
+	for i, a := range c.Approvers {
+		all = append(all, placed{index("approvers", i) + ".token", a.Token, leastToken})
+	}
+	return all
+}
+
+func index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

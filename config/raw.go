@@ -1,0 +1,71 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Raw is a section of the file that another package understands. The zero Raw
+// is an empty section.
+type Raw struct {
+	s spot
+	d decoder
+}
+
+// Decode fills what v points to, as strictly as the rest of the file: unknown
+// keys, duplicates and wrong types are errors with their place. References to
+// the environment and to files are resolved in every text, so that the other
+// package needs no type of ours for its secrets.
+func (r Raw) Decode(v any) error {
+	to := reflect.ValueOf(v)
+	if to.Kind() != reflect.Pointer || to.IsNil() {
+		return fmt.Errorf("config: Raw.Decode needs a pointer, not %T", v)
+	}
+	if r.s.node == nil {
+		return nil
+	}
+	d := decoder{resolver: r.d.resolver, file: r.d.file, expand: true}
+	d.value(r.s, to.Elem())
+	if len(d.errs) == 0 {
+		return nil
+	}
+	d.errs.sort()
+	return d.errs
+}
+
+func (d *decoder) raw(s spot, v reflect.Value) {
+	if _, ok := s.node.(ast.MapNode); !ok {
+		d.wrong(s, "a group of keys")
+		return
+	}
+	d.findLiterals(s)
+	v.Set(reflect.ValueOf(Raw{s: s, d: decoder{resolver: d.resolver, file: d.file}}))
+}
+
+// secretWords end the names of keys whose values are secrets, in sections
+// whose types we do not know.
+var secretWords = []string{"token", "secret", "password", "key"}
+
+// findLiterals looks for secrets that stand in a raw section itself.
+func (d *decoder) findLiterals(s spot) {
+	for _, e := range entries(s.node) {
+		key, _ := keyText(e.Key)
+		at := spot{key: e.Key.GetToken(), node: e.Value}
+		text, ok := stringOf(e.Value)
+		isSecret := slices.ContainsFunc(secretWords, func(w string) bool {
+			return strings.HasSuffix(strings.ToLower(key), w)
+		})
+		if ok && isSecret && d.secretAt == nil && literal(text) {
+			d.literals, d.secretAt = true, at.token()
+		}
+		d.findLiterals(at)
+	}
+}
+
+func literal(text string) bool {
+	return !strings.HasPrefix(text, "file:") && reference.ReplaceAllString(text, "") != ""
+}

@@ -1,0 +1,114 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+func (k *checker) find(s Severity, path, text string) {
+	line, col := k.doc.place(path)
+	k.findings = append(k.findings, Finding{Severity: s, Line: line, Col: col, Path: path, Text: text})
+}
+
+// risks says in words what is valid and may not be meant. What the policy
+// itself warns of was added with its errors.
+func (k *checker) risks() []Finding {
+	k.riskyApprovers()
+	k.riskyApprovals()
+	k.riskyPolicy()
+	k.riskyListen()
+	k.riskyStore()
+	k.riskyRest()
+	slices.SortStableFunc(k.findings, func(a, b Finding) int { return a.Line - b.Line })
+	return k.findings
+}
+
+const allDenied = "every call that needs confirmation will be denied"
+
+func (k *checker) riskyApprovers() {
+	needed, people := max(k.Approval.Approvals, 1), len(k.People())
+	switch {
+	case people == 0:
+		k.find(Warning, "approvers", "nobody can approve: "+allDenied)
+		return
+	case people < needed:
+		k.find(Warning, "approval.approvals", fmt.Sprintf("%d people must approve and %d may: %s", needed, people, allDenied))
+	case k.Approvers == nil && !k.OwnerToken.Set():
+		k.find(Note, "", "there is neither an ownerToken nor a list of approvers: only the token in the state directory, which serve makes, can approve")
+	}
+	k.unreachable()
+}
+
+// unreachable names approvers whom nothing would ask.
+func (k *checker) unreachable() {
+	terminal := k.Approvers == nil
+	for i, a := range k.Approvers {
+		reach := a.Token.Set()
+		for _, id := range a.IDs {
+			platform, _, _ := strings.Cut(id, ":")
+			_, set := k.Channels[platform]
+			reach = reach || set || id == TokenID(Owner)
+			terminal = terminal || id == TokenID(Owner)
+		}
+		terminal = terminal || a.Token.Set()
+		if !reach {
+			k.find(Warning, index("approvers", i), visible(a.Name)+" can't be reached: add a token, or the channel of one of the ids")
+		}
+	}
+	if !terminal {
+		k.find(Warning, "approvers", "nobody on the list can answer in the terminal: the owner token can look but not approve; add token:owner to the ids of one approver")
+	}
+}
+
+func (k *checker) riskyApprovals() {
+	if k.Approval.MaxMinutes > 4*60 {
+		k.find(Warning, "approval.maxMinutes", fmt.Sprintf("a grant may last %d minutes: whatever is injected in that time passes with it", k.Approval.MaxMinutes))
+	}
+	if k.ApprovalTTLSeconds > 15*60 {
+		k.find(Warning, "approvalTtlSeconds", fmt.Sprintf("a code may be guessed at for %s, and a yes waits as long for a retry", k.ApprovalTTL()))
+	}
+	if k.Webhook.Hold > 25*time.Second {
+		k.find(Note, "webhook.hold", "clients of the published protocol wait 30 seconds: one that waits less than the hold gives up and applies its own failMode")
+	}
+}
+
+func (k *checker) riskyPolicy() {
+	if from := k.Policy.Taint.From; from != nil && *from == taint.Untrusted {
+		k.find(Warning, "taint.from", "a conversation counts as tainted only once it has read the web: mail and messages by others can drive tools that act outside")
+	}
+	if k.Policy.Profile == "permissive" {
+		k.find(Warning, "profile", "permissive asks only once a conversation has read the web: mail and messages by others can drive every tool")
+	}
+	for _, p := range []struct {
+		level taint.Level
+		mode  *taint.Mode
+	}{{taint.External, k.Policy.TaintPolicy.External}, {taint.Untrusted, k.Policy.TaintPolicy.Untrusted}} {
+		if p.mode != nil && *p.mode == taint.Allow {
+			k.find(Warning, "taintPolicy."+p.level.String(), "a conversation that holds "+p.level.String()+" content may call every tool that nothing else names, unasked")
+		}
+	}
+	if k.Policy.MaxIterations > 100 {
+		k.find(Warning, "maxIterations", fmt.Sprintf("a loop may run %d times before it is stopped", k.Policy.MaxIterations))
+	}
+}
+
+func (k *checker) riskyListen() {
+	host, _, err := net.SplitHostPort(k.Listen)
+	if err == nil && !loopback(host) {
+		k.find(Warning, "listen", "others on the network can reach this address, and there is no TLS: put a proxy with TLS before it, or listen on 127.0.0.1")
+	}
+}
+
+func (k *checker) riskyRest() {
+	if k.Redact.ShowFileBodies {
+		k.find(Warning, "redact.showFileBodies", "the contents of files stand on cards and in the record, secrets in them included")
+	}
+	for _, name := range sortedKeys(k.Channels) {
+		k.find(Warning, "channels."+name, "is read but not used by this version: people answer in the terminal")
+	}
+}

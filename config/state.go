@@ -1,0 +1,185 @@
+package config
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// State is the directory where one instance keeps what it must not lose: its
+// secrets, its database, its record. Nobody else can read it.
+type State struct {
+	dir  string
+	make bool // missing secrets are made
+}
+
+// StateError is a refusal to use a state directory or a file in it.
+type StateError struct {
+	Path string
+	Text string
+	Hint string
+}
+
+func (e *StateError) Error() string { return e.Path + " " + e.Text }
+
+// OpenState opens the state directory, and makes it where there is none. An
+// empty dir means $VERIFIER_STATE, else $STATE_DIRECTORY (systemd), else
+// $XDG_STATE_HOME/verifier, else ~/.local/state/verifier. It refuses one that
+// others can read or that belongs to someone else.
+func OpenState(dir string) (*State, error) {
+	dir, err := stateDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, &StateError{dir, "can't be made: " + cause(err), "name another with --state or VERIFIER_STATE"}
+	}
+	return openState(dir, true)
+}
+
+// FindState opens a state directory that is there already, and makes nothing:
+// for commands that talk to a server and must not invent its secrets.
+func FindState(dir string) (*State, error) {
+	dir, err := stateDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return openState(dir, false)
+}
+
+func openState(dir string, create bool) (*State, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &StateError{dir, "does not exist", "start `verifier serve` once, or name its state directory with --state or VERIFIER_STATE"}
+	case err != nil:
+		return nil, &StateError{dir, "can't be used: " + cause(err), "name another with --state or VERIFIER_STATE"}
+	case !info.IsDir():
+		return nil, &StateError{dir, "is not a directory", "name another with --state or VERIFIER_STATE"}
+	case !isOurs(info):
+		return nil, &StateError{dir, "belongs to another user", "run verifier as that user, or name another with --state or VERIFIER_STATE"}
+	case othersMay(info):
+		return nil, &StateError{dir, "can be read by others", "chmod 700 " + dir + " (in a systemd unit: StateDirectoryMode=0700)"}
+	}
+	return &State{dir: dir, make: create}, nil
+}
+
+func stateDir(dir string) (string, error) {
+	if dir == "" {
+		dir = os.Getenv("VERIFIER_STATE")
+	}
+	if dir == "" {
+		dir, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":") // systemd lists several
+	}
+	if home := os.Getenv("XDG_STATE_HOME"); dir == "" && filepath.IsAbs(home) {
+		dir = filepath.Join(home, "verifier")
+	}
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", &StateError{"the state directory", "can't be told: " + err.Error(), "name one with --state or VERIFIER_STATE"}
+		}
+		dir = filepath.Join(home, ".local", "state", "verifier")
+	}
+	return filepath.Abs(dir)
+}
+
+// Dir is the directory itself.
+func (s *State) Dir() string { return s.dir }
+
+// DB is the path of the embedded store.
+func (s *State) DB() string { return s.path("verifier.db") }
+
+// Epoch is the path of the local memory of which store this is.
+func (s *State) Epoch() string { return s.path("epoch") }
+
+// Record is the path of the record.
+func (s *State) Record() string { return s.path("record.jsonl") }
+
+// Files are the paths of everything in the directory that an agent must not
+// name: whoever reads or writes one of them could approve.
+func (s *State) Files() []string {
+	return []string{
+		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("record.key"), s.path("address"),
+	}
+}
+
+func (s *State) path(name string) string { return filepath.Join(s.dir, name) }
+
+// WebhookSecret signs calls where the config has no secret.
+func (s *State) WebhookSecret() (Secret, error) { return s.secret("webhook.secret", leastSecret) }
+
+// OwnerToken is the owner's where the config has none.
+func (s *State) OwnerToken() (Secret, error) { return s.secret("owner.token", leastToken) }
+
+// ServerKey is 32 bytes that nobody else has: codes and seals come from it.
+func (s *State) ServerKey() ([]byte, error) { return s.key("server.key") }
+
+// RecordKey signs the record.
+func (s *State) RecordKey() (ed25519.PrivateKey, error) {
+	seed, err := s.key("record.key")
+	if err != nil {
+		return nil, err
+	}
+	return ed25519.NewKeyFromSeed(seed), nil
+}
+
+// Address is where the server that uses this directory listens, as it last
+// said; empty when it never did.
+func (s *State) Address() (string, error) {
+	text, err := s.read("address")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return strings.TrimSpace(text), err
+}
+
+// SetAddress leaves word of where the server listens.
+func (s *State) SetAddress(address string) error {
+	temp, err := s.temporary(address + "\n")
+	if err != nil {
+		return err
+	}
+	return os.Rename(temp, s.path("address"))
+}
+
+func (s *State) secret(name string, least int) (Secret, error) {
+	text, err := s.once(name)
+	if err != nil {
+		return Secret{}, err
+	}
+	secret := NewSecret(text)
+	if weak := secret.weakness(least); weak != "" {
+		return Secret{}, s.damaged(name, "holds no good secret: it "+weak)
+	}
+	return secret, nil
+}
+
+func (s *State) key(name string) ([]byte, error) {
+	text, err := s.once(name)
+	if err != nil {
+		return nil, err
+	}
+	key, err := hex.DecodeString(text)
+	if err != nil || len(key) != keySize {
+		return nil, s.damaged(name, fmt.Sprintf("does not hold a key of %d hex digits", 2*keySize))
+	}
+	return key, nil
+}
+
+func (s *State) damaged(name, text string) error {
+	return &StateError{s.path(name), text, "bring it back from a backup, or remove it so that serve makes a new one; what was sealed with the old one is then void"}
+}
+
+// cause is the reason without the path, which the message has already.
+func cause(err error) string {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,139 @@
+// Package metrics counts what the gateway does, for Prometheus.
+//
+// Labels are bounded: outcomes, modes, levels and classes of tools, never a
+// tool's name, a session, a person or a reason. Nothing secret can get in,
+// because nothing free-form does.
+package metrics
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+// reflex is how fast an answer is too fast to have been read.
+const reflex = 2 * time.Second
+
+// Metrics is what one gateway counts. Each has a registry of its own.
+type Metrics struct {
+	registry    *prometheus.Registry
+	decisions   *prometheus.CounterVec
+	deciding    *prometheus.HistogramVec
+	waiting     prometheus.Histogram
+	asked       prometheus.Counter
+	answers     *prometheus.CounterVec
+	answering   prometheus.Histogram
+	reflexes    prometheus.Counter
+	undelivered prometheus.Counter
+	faults      *prometheus.CounterVec
+}
+
+// Gauges are read when someone looks.
+type Gauges struct {
+	Open     func() float64 // cards that wait
+	Rejected func() float64 // calls that could not be authenticated
+}
+
+// New makes the counters.
+func New(g Gauges) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "verifier_decisions_total", Help: "Decisions by outcome, policy mode, class of tool and trust level.",
+		}, []string{"decision", "by", "mode", "class", "level"}),
+		deciding: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "verifier_decision_seconds", Help: "Time to decide a call, without waiting for people.",
+			Buckets: []float64{.00005, .0001, .0002, .0005, .001, .002, .005, .01, .05, .1, .5},
+		}, []string{"decision"}),
+		waiting: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "verifier_wait_seconds", Help: "Time a call was held for a person.",
+			Buckets: []float64{1, 2, 5, 10, 15, 20, 25, 30, 60, 120, 300, 600},
+		}),
+		asked: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "verifier_prompts_total", Help: "Questions put to people. Its rate per hour is how often the owner is asked.",
+		}),
+		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "verifier_answers_total", Help: "People's answers by what they said.",
+		}, []string{"answer"}),
+		answering: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "verifier_answer_seconds", Help: "Time from putting a question to a person's answer.",
+			Buckets: []float64{.5, 1, 2, 4, 8, 15, 30, 60, 120, 300},
+		}),
+		reflexes: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "verifier_answers_under_two_seconds_total", Help: "Approvals given faster than one can read: the sign of a rubber stamp.",
+		}),
+		undelivered: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "verifier_undelivered_total", Help: "Cards that a channel could not send.",
+		}),
+		faults: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "verifier_faults_total", Help: "Failures that ended in a deny, by part.",
+		}, []string{"part"}),
+	}
+	m.register(g)
+	return m
+}
+
+func (m *Metrics) register(g Gauges) {
+	m.registry.MustRegister(m.decisions, m.deciding, m.waiting, m.asked, m.answers, m.answering, m.reflexes, m.undelivered, m.faults,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, part := range []string{"store", "record"} {
+		m.faults.WithLabelValues(part)
+	}
+	if g.Open != nil {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "verifier_open_cards", Help: "Questions that wait for an answer."}, g.Open))
+	}
+	if g.Rejected != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "verifier_unauthenticated_total", Help: "Calls that could not be authenticated.",
+		}, g.Rejected))
+	}
+}
+
+// Decided counts a decision.
+func (m *Metrics) Decided(o verifier.Observation) {
+	decision := "deny"
+	if o.Allow {
+		decision = "allow"
+	}
+	m.decisions.WithLabelValues(decision, o.By, o.Mode, o.Class, o.Level).Inc()
+	m.deciding.WithLabelValues(decision).Observe((o.Took - o.Waited).Seconds())
+	if o.Waited > 0 {
+		m.waiting.Observe(o.Waited.Seconds())
+	}
+	if o.Fault != "" {
+		m.faults.WithLabelValues(o.Fault).Inc()
+	}
+}
+
+// Happened counts what the desk does.
+func (m *Metrics) Happened(e approval.Event) {
+	switch e.Kind {
+	case approval.EventAsked:
+		m.asked.Inc()
+	case approval.EventUndelivered:
+		m.undelivered.Inc()
+	case approval.EventExpired:
+		m.answers.WithLabelValues("expired").Inc()
+	case approval.EventAnswered:
+		said := "deny"
+		if e.Allow {
+			said = "allow"
+		}
+		m.answers.WithLabelValues(said).Inc()
+		m.answering.Observe(e.Took.Seconds())
+		if e.Allow && e.Took < reflex {
+			m.reflexes.Inc()
+		}
+	}
+}
+
+// Handler serves them.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}

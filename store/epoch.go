@@ -1,0 +1,148 @@
+// Package store holds what the two stores share, which is one thing: the epoch.
+//
+// A store that is empty is either new or has lost everything, and the two look
+// the same from within. A conversation that was tainted before a loss would be
+// born clean after it. So each state directory keeps, outside the store, the
+// name of the store it last worked with. An epoch that the store does not know
+// means that the store was flushed, deleted or replaced; conversations are then
+// born untrusted until the owner accepts the loss.
+//
+// The package keeps no state of its own, knows neither SQLite nor Redis, and
+// refuses to guess: a damaged epoch file is an error, not a fresh start.
+package store
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Epoch is the local memory of which store this state directory belongs to. It
+// is safe for concurrent use.
+type Epoch struct {
+	path string
+	mu   sync.Mutex
+	id   string
+}
+
+// Standing is what a comparison of the local epoch with a store's says. The
+// zero value is the cautious one.
+type Standing uint8
+
+// The four ways a local epoch and a store's can stand to each other.
+const (
+	Lost  Standing = iota // the store does not know our epoch: what it held is gone
+	Clean                 // both name the same epoch
+	Fresh                 // neither has one: make one, the store first
+	Adopt                 // only the store has one: save it here
+)
+
+func (s Standing) String() string {
+	return [...]string{"lost", "clean", "fresh", "adopt"}[s]
+}
+
+// ErrEpoch says that the epoch file is there but does not hold an epoch.
+var ErrEpoch = errors.New("store: the epoch file is damaged")
+
+// epochID is what an epoch looks like; anything else was not written by us.
+var epochID = regexp.MustCompile(`^[0-9A-Za-z_-]{8,64}$`)
+
+// NewEpochID makes the name of a new epoch: 128 random bits and no meaning.
+func NewEpochID() string { return rand.Text() }
+
+// OpenEpoch reads the epoch file. One that does not exist holds no epoch; one
+// that is empty or garbled is ErrEpoch, since to take it for a missing one would
+// be to take a loss for a fresh start.
+func OpenEpoch(path string) (*Epoch, error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Epoch{path: path}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: read the epoch: %w", err)
+	}
+	id := strings.TrimSuffix(string(b), "\n")
+	if !epochID.MatchString(id) {
+		return nil, fmt.Errorf("%w: %s\nhint: remove it only if you also accept that past taint is forgotten", ErrEpoch, path)
+	}
+	return &Epoch{path: path, id: id}, nil
+}
+
+// ID is the epoch last saved, "" when there is none.
+func (e *Epoch) ID() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.id
+}
+
+// Against compares the local epoch with the one a store holds ("" for none).
+func (e *Epoch) Against(stored string) Standing {
+	local := e.ID()
+	switch {
+	case local == "" && stored == "":
+		return Fresh
+	case local == "":
+		return Adopt
+	case local == stored:
+		return Clean
+	default:
+		return Lost
+	}
+}
+
+// Save replaces the epoch, in the file and then in memory. A crash leaves the
+// old file or the new one, never half of one.
+func (e *Epoch) Save(id string) error {
+	if !epochID.MatchString(id) {
+		return fmt.Errorf("store: %q is no epoch", id)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := replace(e.path, []byte(id+"\n")); err != nil {
+		return fmt.Errorf("store: save the epoch: %w", err)
+	}
+	e.id = id
+	return nil
+}
+
+// replace writes a file atomically: a temporary one (0600 by CreateTemp) beside
+// it, synced, then renamed over it, and the rename itself synced.
+func replace(path string, b []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".epoch-*")
+	if err != nil {
+		return err
+	}
+	if err := writeSynced(f, b); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncDir(dir)
+}
+
+func writeSynced(f *os.File, b []byte) error {
+	_, err := f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,183 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Admit implements verifier.Store.
+func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, error) {
+	ctx, cancel, err := s.begin(ctx, "admit")
+	if err != nil {
+		return session.View{}, err
+	}
+	defer cancel()
+	p := placeOf(a.Conversation)
+	keys, args := p.keys(p.request(a.RequestID), p.run(a.Run)), admitArgs(a, p)
+	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
+		args[0] = id
+		return admitScript.Run(ctx, s.client, keys, args...).Result()
+	})
+	if err != nil {
+		return session.View{}, wrap("admit", err)
+	}
+	return admitted(reply)
+}
+
+// admitArgs leaves the first place to the epoch.
+func admitArgs(a session.Admission, p place) []any {
+	runCap := a.RunCap
+	if a.Run == "" {
+		runCap = 0
+	}
+	args := make([]any, 0, 13+len(a.Grants))
+	args = append(args, "", p.hash, nameOf(a.Conversation), a.Session, digits(a), a.Floor.Generation,
+		string(a.Body[:]), a.Standing, life(a.Keep), runCap, a.Sender, a.Source, a.Digest)
+	for _, field := range a.Grants {
+		args = append(args, field)
+	}
+	return args
+}
+
+// digits packs what is small: initial, birth, floor, raise, final, six modes.
+func digits(a session.Admission) string {
+	d := [5 + taint.Levels]byte{
+		digit(a.Initial), digit(a.Birth), digit(a.Floor.Level), digit(a.Raise), flag(a.Final)[0],
+	}
+	for i, m := range a.Modes {
+		d[5+i] = '0' + byte(min(m, taint.Restrict))
+	}
+	return string(d[:])
+}
+
+// digit writes a level; one that does not exist is the worst.
+func digit(l taint.Level) byte { return '0' + byte(min(l, taint.Untrusted)) }
+
+func admitted(reply any) (session.View, error) {
+	if text, ok := reply.(string); ok {
+		return view(text)
+	}
+	f, err := texts(reply, 2)
+	if err != nil {
+		return session.View{}, err
+	}
+	switch {
+	case f[0] == "conflict":
+		now, err := milliTime(f[1])
+		return session.View{Entry: session.Conflict, Now: now}, err
+	case f[0] == "moved" && len(f) == 3:
+		return movedView(f[1], f[2])
+	case len(f) < 3:
+		return session.View{}, fmt.Errorf("%w: %q", errReply, f)
+	}
+	v, err := view(f[0])
+	v.Standing, v.Waiting, v.Grants = f[1], f[2], f[3:]
+	return v, err
+}
+
+func movedView(name, now string) (session.View, error) {
+	root, errName := parseName(name)
+	at, errTime := milliTime(now)
+	return session.View{Entry: session.Moved, Root: root, Now: at}, errors.Join(errName, errTime)
+}
+
+// view reads what state.lua's view wrote: seven digits, the time, and the head:
+// linked, version, step, worst, generation, touched, source.
+func view(text string) (session.View, error) {
+	small, rest, _ := strings.Cut(text, " ")
+	var n [7]int64
+	source, ok := numbers(rest, n[:])
+	if !ok || len(small) != 7 {
+		return session.View{}, fmt.Errorf("%w: %q", errReply, text)
+	}
+	v := session.View{
+		Entry: session.Entry(small[0] - '0'), Replayed: small[1] == '1', Lost: small[2] == '1', Capped: small[3] == '1',
+		Mode: taint.Mode(small[4] - '0'), Level: taint.Level(small[5] - '0'), After: taint.Level(small[6] - '0'),
+		Now: time.UnixMilli(n[0]), Version: n[2], Step: n[3], Generation: n[5],
+	}
+	if v.Entry > session.Refused || v.Mode > taint.Restrict || !v.Level.Valid() || !v.After.Valid() {
+		return session.View{}, fmt.Errorf("%w: %q", errReply, text)
+	}
+	var err error
+	v.Worst, err = parseSource(source)
+	return v, err
+}
+
+// numbers reads as many numbers as there is room for, and gives what follows.
+func numbers(text string, into []int64) (rest string, ok bool) {
+	for i := range into {
+		part, after, found := strings.Cut(text, " ")
+		v, err := strconv.ParseInt(part, 10, 64)
+		if !found || err != nil {
+			return "", false
+		}
+		into[i], text = v, after
+	}
+	return text, true
+}
+
+// parseSource reads level:step:label; nothing is no source.
+func parseSource(text string) (session.Source, error) {
+	if text == "" {
+		return session.Source{}, nil
+	}
+	level, rest, _ := strings.Cut(text, ":")
+	step, label, found := strings.Cut(rest, ":")
+	l, errLevel := strconv.ParseUint(level, 10, 8)
+	n, errStep := strconv.ParseInt(step, 10, 64)
+	if !found || errLevel != nil || errStep != nil || l >= taint.Levels {
+		return session.Source{}, fmt.Errorf("%w: %q is no source", errReply, text)
+	}
+	return session.Source{Label: label, Level: taint.Level(l), Step: n}, nil
+}
+
+// Settle implements verifier.Store.
+func (s *Store) Settle(ctx context.Context, st session.Settlement) (session.Settled, error) {
+	ctx, cancel, err := s.begin(ctx, "settle")
+	if err != nil {
+		return session.Settled{}, err
+	}
+	defer cancel()
+	p := placeOf(st.Conversation)
+	claim := claimed(st.Claim)
+	reply, err := settleScript.Run(ctx, s.client, p.keys(p.request(st.RequestID), p.card(claim.Card)),
+		"", p.hash, "", st.Session, string(st.Body[:]), st.Version, flag(st.Allow), string(digit(st.Raise)), st.Source,
+		st.Standing, life(st.Keep), claim.Version, claim.Blob).Result()
+	if err != nil {
+		return session.Settled{}, wrap("settle", err)
+	}
+	return settled(reply)
+}
+
+// claimed is what settle.lua is told: version 0 claims nothing, so a claim of
+// version 0, which no card has, must not look like that.
+func claimed(c *session.Claim) session.Claim {
+	switch {
+	case c == nil:
+		return session.Claim{}
+	case c.Version == 0:
+		return session.Claim{Card: c.Card, Version: -1}
+	}
+	return *c
+}
+
+func settled(reply any) (session.Settled, error) {
+	f, err := texts(reply, 3)
+	if err != nil {
+		return session.Settled{}, err
+	}
+	state, err := strconv.ParseUint(f[0], 10, 8)
+	if err != nil || state > uint64(session.Taken) {
+		return session.Settled{}, fmt.Errorf("%w: %q", errReply, f)
+	}
+	v, err := view(f[1])
+	v.Standing = f[2]
+	return session.Settled{State: session.Settling(state), View: v}, err
+}

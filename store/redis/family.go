@@ -1,0 +1,239 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Link implements verifier.Store. Parent and child may stand in two slots, so
+// the parent's root is read first, and only the child is changed.
+func (s *Store) Link(ctx context.Context, child, parent session.Conversation) (session.Conversation, taint.Level, error) {
+	ctx, cancel, err := s.begin(ctx, "link")
+	if err != nil {
+		return session.Conversation{}, taint.Untrusted, err
+	}
+	defer cancel()
+	root, before, err := s.link(ctx, child, parent)
+	return root, before, wrap("link", err)
+}
+
+func (s *Store) link(ctx context.Context, child, parent session.Conversation) (session.Conversation, taint.Level, error) {
+	failed := func(err error) (session.Conversation, taint.Level, error) {
+		return session.Conversation{}, taint.Untrusted, err
+	}
+	if at, err := s.rootOf(ctx, child); err != nil || at != child {
+		return at, taint.System, err
+	}
+	root, err := s.rootOf(ctx, parent)
+	if err != nil {
+		return failed(err)
+	}
+	if root == child {
+		return child, taint.System, nil
+	}
+	p := placeOf(child)
+	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
+		return linkScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(child), "", nameOf(root)).Result()
+	})
+	if err != nil {
+		return failed(err)
+	}
+	f, err := texts(reply, 2)
+	if err != nil {
+		return failed(err)
+	}
+	at, errName := parseName(f[0])
+	before, errLevel := parseLevel(f[1])
+	if errName != nil || errLevel != nil {
+		return failed(fmt.Errorf("%w: %q", errReply, f))
+	}
+	return at, before, nil
+}
+
+// rootOf is the conversation whose state this one shares: itself if none.
+func (s *Store) rootOf(ctx context.Context, c session.Conversation) (session.Conversation, error) {
+	name, err := s.client.HGet(ctx, placeOf(c).state(), "root").Result()
+	if err != nil {
+		return c, ifThere(err)
+	}
+	return parseName(name)
+}
+
+// Raise implements verifier.Store.
+func (s *Store) Raise(ctx context.Context, c session.Conversation, to taint.Level, source string) error {
+	ctx, cancel, err := s.begin(ctx, "raise")
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	root, err := s.rootOf(ctx, c)
+	if err != nil {
+		return wrap("raise", err)
+	}
+	p := placeOf(root)
+	_, err = s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
+		return raiseScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(root), "", string(digit(to)), source).Result()
+	})
+	return wrap("raise", err)
+}
+
+// Worst implements verifier.Store.
+func (s *Store) Worst(ctx context.Context, c session.Conversation) (taint.Level, error) {
+	ctx, cancel, err := s.begin(ctx, "worst")
+	if err != nil {
+		return taint.Untrusted, err
+	}
+	defer cancel()
+	root, err := s.rootOf(ctx, c)
+	if err != nil {
+		return taint.Untrusted, wrap("worst", err)
+	}
+	head, err := s.client.HGet(ctx, placeOf(root).state(), "h").Result()
+	if err != nil {
+		return taint.Untrusted, wrap("worst", ifThere(err))
+	}
+	var n [4]int64 // linked, version, step, worst
+	if _, ok := numbers(head, n[:]); !ok {
+		return taint.Untrusted, fmt.Errorf("%w: %q is no head", errReply, head)
+	}
+	return parseLevel(strconv.FormatInt(n[3], 10))
+}
+
+func parseLevel(text string) (taint.Level, error) {
+	n, err := strconv.ParseUint(text, 10, 8)
+	if err != nil || n >= taint.Levels {
+		return taint.Untrusted, fmt.Errorf("%w: %q is no level", errReply, text)
+	}
+	return taint.Level(n), nil
+}
+
+// AutomationFloor implements verifier.Store.
+func (s *Store) AutomationFloor(ctx context.Context, client, agent string) (taint.Level, error) {
+	return s.automation(ctx, client, agent, "")
+}
+
+// RaiseAutomation implements verifier.Store.
+func (s *Store) RaiseAutomation(ctx context.Context, client, agent string, to taint.Level) error {
+	_, err := s.automation(ctx, client, agent, string(digit(to)))
+	return err
+}
+
+func (s *Store) automation(ctx context.Context, client, agent, to string) (taint.Level, error) {
+	ctx, cancel, err := s.begin(ctx, "automation floor")
+	if err != nil {
+		return taint.Untrusted, err
+	}
+	defer cancel()
+	bucket, keys := automationKeys(client, agent)
+	reply, err := s.inEpoch(ctx, bucket, func(id string) (any, error) {
+		return automationScript.Run(ctx, s.client, keys, id, to).Result()
+	})
+	if err != nil {
+		return taint.Untrusted, wrap("automation floor", err)
+	}
+	f, err := texts([]any{reply}, 1)
+	if err != nil {
+		return taint.Untrusted, err
+	}
+	return parseLevel(f[0])
+}
+
+// Reset implements approval.Store.
+func (s *Store) Reset(ctx context.Context, ref string) (session.Conversation, error) {
+	ctx, cancel, err := s.begin(ctx, "reset")
+	if err != nil {
+		return session.Conversation{}, err
+	}
+	defer cancel()
+	hash, err := s.resolve(ctx, strings.ToLower(ref))
+	if err != nil {
+		return session.Conversation{}, wrap("reset", err)
+	}
+	p := place{prefix: bucketPrefix(hash[:2]), hash: hash}
+	name, err := s.client.HGet(ctx, p.state(), "root").Result()
+	if ifThere(err) != nil {
+		return session.Conversation{}, wrap("reset", err)
+	}
+	if name != "" {
+		root, err := parseName(name)
+		if err != nil {
+			return session.Conversation{}, err
+		}
+		p = placeOf(root)
+	}
+	name, err = resetScript.Run(ctx, s.client, p.keys(), "", p.hash, "", "").Text()
+	if err != nil {
+		if ifThere(err) == nil {
+			err = approval.ErrUnknown
+		}
+		return session.Conversation{}, wrap("reset", err)
+	}
+	return parseName(name)
+}
+
+// resolve finds the one conversation whose hash begins like this and whose state
+// is there.
+func (s *Store) resolve(ctx context.Context, prefix string) (string, error) {
+	if !isHex(prefix) { // it would be a pattern
+		return "", approval.ErrUnknown
+	}
+	var found []string
+	for n := range buckets {
+		bucket := bucketName(n)
+		if !strings.HasPrefix(bucket, prefix) && !strings.HasPrefix(prefix, bucket) {
+			continue
+		}
+		live, err := s.liveIn(ctx, bucket, prefix)
+		if err != nil {
+			return "", err
+		}
+		if found = append(found, live...); len(found) > 1 {
+			return "", approval.ErrAmbiguous
+		}
+	}
+	if len(found) == 0 {
+		return "", approval.ErrUnknown
+	}
+	return found[0], nil
+}
+
+// liveIn lists the conversations of a bucket that begin like this and still have
+// their state.
+func (s *Store) liveIn(ctx context.Context, bucket, prefix string) ([]string, error) {
+	var hashes []string
+	known := s.client.SScan(ctx, bucketPrefix(bucket)+"known", 0, prefix+"*", 1000).Iterator()
+	for known.Next(ctx) {
+		hashes = append(hashes, known.Val())
+	}
+	if err := known.Err(); err != nil || len(hashes) == 0 {
+		return nil, err
+	}
+	slices.Sort(hashes) // a scan may name one twice
+	hashes = slices.Compact(hashes)
+	cmds := make([]*goredis.IntCmd, len(hashes))
+	_, err := s.client.Pipelined(ctx, func(p goredis.Pipeliner) error {
+		for i, h := range hashes {
+			cmds[i] = p.Exists(ctx, bucketPrefix(bucket)+"s:"+h)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var live []string
+	for i, h := range hashes {
+		if cmds[i].Val() == 1 {
+			live = append(live, h)
+		}
+	}
+	return live, nil
+}

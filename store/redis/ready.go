@@ -1,0 +1,61 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// ErrEviction says that Redis may throw away what conversations are worth.
+var ErrEviction = errors.New("redis: Redis may evict keys when memory is short")
+
+// Ready says why the store can't be used now, if it can't. It reads the epoch
+// markers anew, so that a loss is noticed even where no call meets it.
+func (s *Store) Ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	if err := s.client.Ping(ctx).Err(); err != nil {
+		return wrap("ready", err)
+	}
+	if err := s.epoch.look(ctx); err != nil {
+		return wrap("ready", err)
+	}
+	cluster, ok := s.client.(*goredis.ClusterClient)
+	if !ok {
+		return refuseEviction(ctx, s.client)
+	}
+	return cluster.ForEachMaster(ctx, func(ctx context.Context, node *goredis.Client) error {
+		return refuseEviction(ctx, node)
+	})
+}
+
+// refuseEviction reads one node's memory settings. A server that does not tell
+// them is taken not to have them.
+func refuseEviction(ctx context.Context, node goredis.Cmdable) error {
+	info, err := node.Info(ctx, "memory").Result()
+	if err != nil {
+		var answered goredis.Error
+		if errors.As(err, &answered) { // it is there, but knows no such section, or keeps it from us
+			return nil
+		}
+		return wrap("ready", err)
+	}
+	limit, policy := infoField(info, "maxmemory"), infoField(info, "maxmemory_policy")
+	if limit == "" || limit == "0" || policy == "" || policy == "noeviction" {
+		return nil
+	}
+	return fmt.Errorf("%w (maxmemory %s, policy %s)\nhint: set maxmemory-policy noeviction in redis.conf, or: redis-cli config set maxmemory-policy noeviction", ErrEviction, limit, policy)
+}
+
+// infoField finds name:value in the lines of INFO.
+func infoField(info, name string) string {
+	for line := range strings.Lines(info) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,73 @@
+-- admit: one call enters its conversation.
+-- KEYS 6 request, 7 run · ARGV 5 digits (initial birth floor raise final, six modes), 6 floor's generation, 7 body,
+-- 8 standing, 9 keep, 10 run cap, 11 sender, 12 source, 13 digest, 14… grant fields
+-- → 'epoch' · {'moved', root, now} · {'conflict', now} · a view · {a view, standing, waiting, grants…}
+local HELD, PASSED, REFUSED, ALLOW, RESTRICT = 0, 1, 2, 0, 2
+local byte, digits = string.byte, ARGV[5]
+local initial, final = byte(digits, 1) - 48, byte(digits, 5) == 49
+
+-- consents is a held call's answer: what could still let it pass.
+local function consents(view)
+  local reply = { view, '', '' }
+  local q = call('HGET', KEYS[5], ARGV[13])
+  if q then
+    local till, card = string.match(q, '^(%d+):%d+:(.*)$')
+    if tonumber(till) > now then reply[3] = card end
+  end
+  if #ARGV < 14 then return reply end
+  for _, grant in ipairs(call('HMGET', KEYS[4], unpack(ARGV, 14))) do
+    if grant then reply[#reply + 1] = grant end
+  end
+  return reply
+end
+
+-- again answers a request that was admitted before; nothing is counted twice.
+local function again(body, mark)
+  if body ~= ARGV[7] then return { 'conflict', now } end
+  local c = read()
+  if not c then return lost(1, byte(digits, 6 + UNTRUSTED) - 48) end
+  local v = { replayed = 1, mode = byte(digits, 6 + level(c)) - 48 }
+  if mark == 'P' then return consents(view(c, v, HELD)) end
+  return { view(c, v, mark == 'D' and REFUSED or PASSED), mark, '' }
+end
+
+local c = read()
+if c and c.root then return { 'moved', c.root, now } end
+c = c or birth()
+if not c then return 'epoch' end
+
+local v = { lost = (c.flushed or c.vanished) and 1 or 0 }
+local own = max(c.own or 0, initial)
+if c.n == 0 then own = max(own, byte(digits, 2) - 48) end
+if tonumber(ARGV[6]) >= c.g then own = max(own, byte(digits, 3) - 48) end
+if v.lost == 1 then own = UNTRUSTED end
+c.n = c.n + 1
+if initial > level(c) then blame(c, initial, ARGV[11]) end
+raise(c, own)
+v.level = level(c)
+v.mode = byte(digits, 6 + v.level) - 48
+
+local cap = tonumber(ARGV[10])
+if cap > 0 and tonumber(call('GET', KEYS[7]) or 0) >= cap then v.capped, v.mode = 1, RESTRICT end
+
+local entry, mark = HELD, 'P'
+if v.mode == RESTRICT then
+  entry, mark = REFUSED, 'D'
+elseif v.mode == ALLOW and final then
+  entry, mark = PASSED, ARGV[8]
+  bring_in(c, byte(digits, 4) - 48, ARGV[12])
+end
+
+local value = request(ARGV[7], mark, ARGV[9])
+if not call('SET', KEYS[6], value, 'NX', 'PX', ARGV[9]) then
+  local body, old = recall(KEYS[6])
+  if body then return again(body, old) end
+  call('SET', KEYS[6], value, 'PX', ARGV[9])
+end
+if cap > 0 then
+  call('INCR', KEYS[7])
+  call('PEXPIRE', KEYS[7], 86400000)
+end
+save(c)
+if entry == HELD and not c.new then return consents(view(c, v, HELD)) end
+return view(c, v, entry)

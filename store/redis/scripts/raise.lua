@@ -1,0 +1,10 @@
+-- raise: make a conversation at least this bad for every session id. ARGV 4 is '', 5 the level, 6 the source
+-- → 'epoch' · 'ok'
+local c = read() or birth()
+if not c then return 'epoch' end
+local to = tonumber(ARGV[5])
+if c.flushed or c.vanished then to = UNTRUSTED end
+if to > c.w then blame(c, to, ARGV[6]) end
+raise(c, to)
+save(c)
+return 'ok'

@@ -1,0 +1,10 @@
+-- reset: forget a conversation's level and end its grants. → false, or its name
+local c = read()
+if not c then return false end
+local name = call('HGET', KEYS[1], 'name')
+call('DEL', KEYS[1], KEYS[4])
+c.v, c.w, c.g, c.touched, c.source = c.v + 1, 0, now, now, ''
+call('HSET', KEYS[1], 'name', name, 'h', head(c))
+if c.root then call('HSET', KEYS[1], 'root', c.root) end
+call('PEXPIRE', KEYS[1], MONTH)
+return name

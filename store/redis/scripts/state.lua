@@ -1,0 +1,101 @@
+-- state: what the scripts that touch a conversation share; it stands before each of them.
+-- KEYS 1 state, 2 known, 3 epoch, 4 grants, 5 questions · ARGV 1 epoch id, 2 conversation, 3 its name, 4 session id
+local call, max, format = redis.call, math.max, string.format
+local time = call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local sid = ARGV[4]
+local MONTH, UNTRUSTED = 2592000000, 5
+
+-- read gives the conversation as this session id meets it, or nil. All that every call needs stands in one field.
+local function read()
+  local f = call('HMGET', KEYS[1], 'h', 'l:', 'l:' .. sid)
+  if not f[1] then return nil end
+  local linked, v, n, w, g, touched, source = string.match(f[1], '^(%d) (%d+) (%d+) (%d) (%d+) (%d+) (.*)$')
+  return {
+    v = tonumber(v), n = tonumber(n), w = tonumber(w), g = tonumber(g), touched = tonumber(touched), source = source,
+    root = linked == '1' and call('HGET', KEYS[1], 'root'), shared = tonumber(f[2] or 0), own = f[3] and tonumber(f[3]),
+  }
+end
+
+-- head writes that field.
+local function head(c)
+  return format('%d %d %d %d %d %d ', c.root and 1 or 0, c.v, c.n, c.w, c.g, c.touched) .. c.source
+end
+
+-- birth gives a new conversation, not yet saved; nil if the program must look after the epoch first.
+local function birth()
+  local marker = call('GET', KEYS[3])
+  local flushed = marker and string.sub(marker, 1, 2) == 'l:'
+  if not flushed and marker ~= 'c:' .. ARGV[1] and marker ~= 'a:' .. ARGV[1] then return nil end
+  return {
+    v = 1, n = 0, w = 0, g = 0, touched = 0, source = '', shared = 0, new = true,
+    flushed = flushed, vanished = call('SISMEMBER', KEYS[2], ARGV[2]) == 1,
+  }
+end
+
+-- level is the worse of the session id's own and of what came without one; without, the worst of all.
+local function level(c)
+  if sid == '' then return c.w end
+  return max(c.own or 0, c.shared)
+end
+
+local function raise(c, to)
+  if c.own and to <= c.own then return end
+  c.own = max(c.own or 0, to)
+  if sid == '' then c.shared = c.own end
+  c.w = max(c.w, to)
+  c.v, c.moved = c.v + 1, true
+end
+
+local function blame(c, at, label) c.source = at .. ':' .. c.n .. ':' .. label end
+
+-- bring_in is what an allowed call does to the level.
+local function bring_in(c, to, label)
+  if to == 0 then return end
+  if to >= level(c) then blame(c, to, label) end
+  if to > (c.own or 0) then raise(c, to) end
+end
+
+-- save writes what changed, and touches the keys at most once an hour.
+local function save(c)
+  local stale = now - c.touched >= 3600000
+  if stale then c.touched = now end
+  if c.new then
+    call('SADD', KEYS[2], ARGV[2])
+    call('DEL', KEYS[4], KEYS[5]) -- of a life that vanished
+    call('HSET', KEYS[1], 'name', ARGV[3])
+  end
+  c.head = head(c)
+  if c.moved then
+    call('HSET', KEYS[1], 'h', c.head, 'l:' .. sid, c.own)
+  else
+    call('HSET', KEYS[1], 'h', c.head)
+  end
+  if stale then
+    for _, key in ipairs({ KEYS[1], KEYS[4], KEYS[5] }) do call('PEXPIRE', key, MONTH) end
+  end
+end
+
+-- recall finds a request that is remembered: its body and mark.
+local function recall(key)
+  local r = call('GET', key)
+  if not r then return nil end
+  local colon = string.find(r, ':', 1, true)
+  if tonumber(string.sub(r, 1, colon - 1)) <= now then return nil end
+  return string.sub(r, colon + 1, colon + 32), string.sub(r, colon + 33)
+end
+
+local function request(body, mark, keep) return format('%d:', now + keep) .. body .. mark end
+
+-- view writes a snapshot in one string, for that is cheapest to make and to send:
+-- entry replayed lost capped mode level after, one digit each, then now and the head.
+local function view(c, v, entry)
+  local l = level(c)
+  return format('%d%d%d%d%d%d%d %d ', entry, v.replayed or 0, v.lost or 0, v.capped or 0, v.mode or 0, v.level or l, l, now)
+    .. (c.head or head(c))
+end
+
+-- lost is the view of a conversation that is not there.
+local function lost(replayed, mode)
+  return format('0%d10%d%d%d %d 0 0 0 0 0 0 ', replayed, mode, UNTRUSTED, UNTRUSTED, now)
+end

@@ -1,0 +1,48 @@
+package redis_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/store/redis"
+)
+
+func TestURL(t *testing.T) {
+	for url, want := range map[string]struct {
+		addrs, user, password, master, sentinel string
+		db                                      int
+		tls                                     bool
+	}{
+		"redis://h":                                {addrs: "h:6379"},
+		"redis://:p%40ss@h:1/3":                    {addrs: "h:1", password: "p@ss", db: 3},
+		"rediss://u:p@h":                           {addrs: "h:6379", user: "u", password: "p", tls: true},
+		"redis://u:p@a:1,b,[::1]:3":                {addrs: "a:1 b:6379 [::1]:3", user: "u", password: "p"},
+		"redis://[::1]":                            {addrs: "[::1]:6379"},
+		"redis+sentinel://a,b:2/main":              {addrs: "a:26379 b:2", master: "main"},
+		"rediss+sentinel://u:p@a/main/2":           {addrs: "a:26379", user: "u", password: "p", master: "main", db: 2, tls: true},
+		"redis+sentinel://a/m?sentinel_password=s": {addrs: "a:26379", master: "m", sentinel: "s"},
+	} {
+		o, err := redis.ParseURL(url)
+		if err != nil {
+			t.Errorf("%s: %v", url, err)
+			continue
+		}
+		if !slices.Equal(o.Addrs, strings.Fields(want.addrs)) || o.Username != want.user || o.Password != want.password ||
+			o.MasterName != want.master || o.SentinelPassword != want.sentinel || o.DB != want.db || (o.TLSConfig != nil) != want.tls {
+			t.Errorf("%s: %+v", url, o)
+		}
+	}
+}
+
+func TestURLThatCannotBeReadKeepsItsPassword(t *testing.T) {
+	for _, url := range []string{
+		"", "secret", "http://u:secret@h", "redis://u:secret@", "redis://u:secret@h/x", "redis://u:secret@a,b/2", "redis://u:secret@h/1/2",
+		"redis+sentinel://u:secret@h", "redis://u:secret@h?read_timeout=5s", "redis://u:se%zzcret@h", "redis://u:secret@::1", "redis://u:secret@a,,b",
+	} {
+		_, err := redis.Open(url, redis.Options{})
+		if err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", url, err)
+		}
+	}
+}

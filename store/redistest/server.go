@@ -1,0 +1,117 @@
+// Package redistest runs a real redis-server on loopback for tests: it starts
+// it, makes it hang, limits it, and ends it. It is for tests only.
+package redistest
+
+import (
+	"context"
+	"net"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// Server is a real redis-server on a loopback port. It keeps nothing on disk, so
+// that Stop and Begin lose everything.
+type Server struct {
+	Admin *goredis.Client
+
+	t    testing.TB
+	port int
+	cmd  *exec.Cmd
+}
+
+// Start starts a server that ends with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Fatal("redis-server is not installed: run make test, it installs it")
+	}
+	s := &Server{t: t, port: FreePort(t)}
+	s.Admin = goredis.NewClient(&goredis.Options{Addr: s.Addr(), MaxRetries: -1, ContextTimeoutEnabled: true, Protocol: 2, DisableIdentity: true})
+	t.Cleanup(func() {
+		if err := s.Admin.Close(); err != nil {
+			t.Error(err)
+		}
+		s.Stop()
+	})
+	s.Begin()
+	return s
+}
+
+// FreePort is a loopback port that nothing listens on at this moment.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	addr, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		t.Fatalf("%T", l.Addr())
+	}
+	return addr.Port
+}
+
+// Addr is host:port.
+func (s *Server) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
+
+// URL is the server's first database.
+func (s *Server) URL() string { return "redis://" + s.Addr() + "/0" }
+
+// Begin starts an empty server and waits until it answers.
+func (s *Server) Begin() {
+	s.t.Helper()
+	s.cmd = exec.Command("redis-server", "--port", strconv.Itoa(s.port), "--bind", "127.0.0.1", "--dir", s.t.TempDir(),
+		"--save", "", "--appendonly", "no", "--databases", "20000", "--maxclients", "9000")
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	Eventually(s.t, "redis-server answers", func() bool { return s.Admin.Ping(context.Background()).Err() == nil })
+}
+
+// Stop ends the server; all it held is gone.
+func (s *Server) Stop() {
+	if s.cmd == nil {
+		return
+	}
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	s.cmd = nil
+}
+
+// Signal sends a signal: SIGSTOP makes the server hang, SIGCONT go on.
+func (s *Server) Signal(sig syscall.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Config sets parameters, given as names and values in turn.
+func (s *Server) Config(pairs ...string) {
+	s.t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if err := s.Admin.ConfigSet(context.Background(), pairs[i], pairs[i+1]).Err(); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// Eventually waits until a condition holds.
+func Eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	deadline, tick := time.After(10*time.Second), time.NewTicker(10*time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-deadline:
+			t.Fatalf("not within 10 s: %s", what)
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Admit implements verifier.Store.
+func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, error) {
+	hash := a.Conversation.Hash()
+	return ask(ctx, s.writer, func(t *tx) (session.View, error) { return t.admit(hash, &a) })
+}
+
+func (t *tx) admit(hash string, a *session.Admission) (session.View, error) {
+	c, err := t.conversation(hash, a.Session)
+	if err != nil {
+		return session.View{}, err
+	}
+	if c != nil && c.root != nil {
+		t.stillUsed(c)
+		return session.View{Entry: session.Moved, Root: *c.root, Now: t.now}, nil
+	}
+	var b birth
+	if c == nil {
+		if r, err := t.request(hash, a.RequestID); err != nil || r != nil {
+			return t.again(nil, r, a), err
+		}
+		if c, b, err = t.born(a.Conversation, hash); err != nil {
+			return session.View{}, err
+		}
+	}
+	return t.enter(c, a, b.bad())
+}
+
+// enter lets a request into a conversation. What it will be told follows from
+// what is known already, so the request can be written first, and only that
+// tells whether it is new: nobody has to look before.
+func (t *tx) enter(c *conversation, a *session.Admission, lost bool) (session.View, error) {
+	capped, err := t.count(c.hash, a)
+	if err != nil {
+		return session.View{}, err
+	}
+	e := c.entering(a, lost, capped)
+	isNew, err := t.firstTime(c.hash, a, e.mark)
+	if err != nil {
+		return session.View{}, err
+	}
+	var v session.View
+	if isNew {
+		v = t.let(c, a, &e)
+		v.Lost, v.Capped = lost, capped
+	} else if v, err = t.replay(c, a); err != nil {
+		return session.View{}, err
+	}
+	if v.Entry == session.Held {
+		v.Grants, v.Waiting, err = t.consents(c.hash, a)
+	}
+	return v, err
+}
+
+// entry is what an admission comes to.
+type entry struct {
+	own   taint.Level // the session's own level from now on
+	mode  taint.Mode
+	entry session.Entry
+	mark  string
+}
+
+// entering says what an admission comes to and changes nothing.
+func (c *conversation) entering(a *session.Admission, lost, capped bool) entry {
+	e := entry{own: c.arriving(a, lost), mode: taint.Restrict, mark: session.MarkPending}
+	if !capped {
+		e.mode = a.Modes[c.levelWith(a.Session, e.own)]
+	}
+	switch {
+	case e.mode == taint.Restrict:
+		e.entry, e.mark = session.Refused, session.MarkDenied
+	case e.mode == taint.Allow && a.Final:
+		e.entry, e.mark = session.Passed, a.Standing
+	}
+	return e
+}
+
+// let is the change that an admission makes: ratchet, count, and what an
+// allowed call brings in.
+func (t *tx) let(c *conversation, a *session.Admission, e *entry) session.View {
+	c.step++
+	c.touch(t)
+	if a.Initial > c.level(a.Session) {
+		c.source = session.Source{Label: a.Sender, Level: a.Initial, Step: c.step}
+	}
+	c.raise(a.Session, e.own)
+	v := c.view(a.Session, t.now)
+	v.Entry, v.Mode = e.entry, e.mode
+	if e.entry == session.Passed {
+		c.bringIn(a.Session, a.Raise, a.Source)
+	}
+	v.After, v.Version, v.Worst = c.level(a.Session), c.version, c.source
+	return v
+}
+
+// arriving is what the session's own level is worth with this call: the worst
+// of what stood there, what started the run, and what anyone has seen.
+func (c *conversation) arriving(a *session.Admission, lost bool) taint.Level {
+	own := taint.Worse(c.levels[a.Session].level, a.Initial)
+	if c.step == 0 {
+		own = taint.Worse(own, a.Birth)
+	}
+	if a.Floor.Generation >= c.generation {
+		own = taint.Worse(own, a.Floor.Level)
+	}
+	if lost {
+		own = taint.Untrusted
+	}
+	return own
+}
+
+// replay is the answer to a request that turned out to be known: what was
+// counted for it is taken back.
+func (t *tx) replay(c *conversation, a *session.Admission) (session.View, error) {
+	if err := t.uncount(c.hash, a); err != nil {
+		return session.View{}, err
+	}
+	r, err := t.request(c.hash, a.RequestID)
+	if err != nil {
+		return session.View{}, err
+	}
+	return t.again(c, r, a), nil
+}
+
+// again answers a request that was admitted before.
+func (t *tx) again(c *conversation, r *request, a *session.Admission) session.View {
+	if r == nil || !bytes.Equal(r.body, a.Body[:]) {
+		return session.View{Entry: session.Conflict, Now: t.now}
+	}
+	if c == nil { // the state went away under the request: nothing it said stands
+		return session.View{
+			Entry: session.Held, Replayed: true, Lost: true,
+			Level: taint.Untrusted, After: taint.Untrusted, Mode: a.Modes[taint.Untrusted], Now: t.now,
+		}
+	}
+	v := c.view(a.Session, t.now)
+	v.Replayed, v.Mode = true, a.Modes[v.Level]
+	switch r.mark {
+	case session.MarkPending:
+		v.Entry = session.Held
+	case session.MarkDenied:
+		v.Entry, v.Standing = session.Refused, r.mark
+	default:
+		v.Entry, v.Standing = session.Passed, r.mark
+	}
+	return v
+}
+
+// consents finds what could still let a held call pass.
+func (t *tx) consents(hash string, a *session.Admission) (grants []string, card string, err error) {
+	for _, field := range a.Grants {
+		r, err := t.one(`SELECT value FROM grants WHERE conversation = ? AND field = ?`, hash, field)
+		if err != nil {
+			return nil, "", err
+		}
+		if r != nil {
+			grants = append(grants, r.text(0))
+		}
+	}
+	r, err := t.waiting(hash, a.Digest)
+	return grants, r.text(0), err
+}

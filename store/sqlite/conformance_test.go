@@ -1,0 +1,88 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/store/sqlite"
+	"github.com/openclaw-verifier/verifier/store/storetest"
+)
+
+func TestMain(m *testing.M) {
+	child() // does not return in a process that was started to be killed
+	goleak.VerifyTestMain(m)
+}
+
+func TestConformance(t *testing.T) { storetest.Run(t, harness) }
+
+func TestRandomHistories(t *testing.T) { storetest.Compare(t, harness) }
+
+// clock stands still until it is moved.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// open opens a store for the length of the test. It is patient: the machine may
+// be busy with others.
+func open(t testing.TB, path string, o sqlite.Options) *sqlite.Store {
+	t.Helper()
+	s := impatient(t, path, o)
+	return s.Patient()
+}
+
+// impatient opens a store as it is.
+func impatient(t testing.TB, path string, o sqlite.Options) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(path, o)
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tables are all that a store holds.
+var tables = []string{
+	"meta", "heads", "known", "conversations", "levels", "requests", "runs", "grants", "waiting", "cards", "misses", "automations",
+}
+
+func harness(t *testing.T) storetest.Harness {
+	c := newClock()
+	s := open(t, filepath.Join(t.TempDir(), "state.db"), sqlite.Options{Now: c.Now})
+	return storetest.Harness{
+		Store: s, Advance: c.advance,
+		Forget: func(name session.Conversation) {
+			must(t, s.Exec(t.Context(), `DELETE FROM conversations WHERE hash = ?`, name.Hash()))
+		},
+		Flush: func() {
+			for _, table := range tables {
+				must(t, s.Exec(t.Context(), `DELETE FROM `+table))
+			}
+		},
+	}
+}

@@ -1,0 +1,228 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// patience is how long a caller waits, in the queue and for the commit. It
+	// leaves the rest of the half second for turning the error into a deny.
+	patience = 400 * time.Millisecond
+
+	// groupSize is how many operations share a commit at most: enough to make
+	// the commit's price small, few enough that the first does not wait long.
+	groupSize = 64
+)
+
+// lane is one connection, the goroutine that owns it, and the operations that
+// wait for it.
+type lane struct {
+	store *Store
+	db    *db
+	begin string // the statement that begins a transaction here
+	waits time.Duration
+	queue chan *op
+	quit  chan struct{}
+	ended chan struct{} // closed when no operation will be answered any more
+	once  sync.Once
+	runs  bool     // the goroutine was started
+	broom *sweeper // nil where nothing is written
+}
+
+// op is one atomic operation: it either refuses before it has changed anything,
+// or does all it came for. It may run twice, if a neighbour made the first
+// transaction fail.
+type op struct {
+	run  func(*tx) error
+	done chan error
+	left atomic.Bool // the caller has gone
+}
+
+func newLane(s *Store, d *db, begin string) *lane {
+	return &lane{
+		store: s, db: d, begin: begin, waits: patience, queue: make(chan *op, groupSize),
+		quit: make(chan struct{}), ended: make(chan struct{}),
+	}
+}
+
+// ask has an operation run in a lane and waits for its commit. A caller whose
+// context ends, or whose patience does, gets an error; what it asked for may
+// happen all the same.
+func ask[T any](ctx context.Context, l *lane, run func(*tx) (T, error)) (T, error) {
+	var answer, none T
+	o := &op{done: make(chan error, 1), run: func(t *tx) (err error) {
+		answer, err = run(t)
+		return err
+	}}
+	if err := l.do(ctx, o); err != nil {
+		return none, err
+	}
+	return answer, nil
+}
+
+func (l *lane) do(ctx context.Context, o *op) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	enough := time.NewTimer(l.waits)
+	defer enough.Stop()
+	queue := l.queue
+	for {
+		select {
+		case queue <- o:
+			queue = nil // it is in; from now on only wait
+		case err := <-o.done:
+			return err
+		case <-ctx.Done():
+			o.left.Store(true)
+			return ctx.Err()
+		case <-enough.C:
+			o.left.Store(true)
+			return ErrTimeout
+		case <-l.ended:
+			return o.answered()
+		}
+	}
+}
+
+// answered is the answer of an operation in a lane that has ended.
+func (o *op) answered() error {
+	select {
+	case err := <-o.done:
+		return err
+	default:
+		return ErrClosed
+	}
+}
+
+func (l *lane) start() {
+	l.runs = true
+	go l.serve()
+}
+
+// serve runs operations until the lane is closed, and sweeps in between.
+func (l *lane) serve() {
+	defer close(l.ended)
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case first := <-l.queue:
+			ops := l.gather(first)
+			l.group(ops)
+			l.broom.keepUp(l, len(ops))
+		case <-tick.C:
+			l.broom.tidy(l)
+		case <-l.quit:
+			return
+		}
+	}
+}
+
+// gather takes what is waiting. It first lets everyone go on who can: those
+// just answered are about to ask again, and a commit for one costs as much as
+// a commit for all.
+func (l *lane) gather(first *op) []*op {
+	runtime.Gosched()
+	ops := []*op{first}
+	for len(ops) < groupSize {
+		select {
+		case o := <-l.queue:
+			ops = append(ops, o)
+		default:
+			return ops
+		}
+	}
+	return ops
+}
+
+// group runs operations in one transaction and answers each after the commit.
+// When the database fails in one of them, that one is told, and the others run
+// again by themselves.
+func (l *lane) group(ops []*op) {
+	results := make([]error, len(ops))
+	failed := -1
+	err := l.transaction(func(t *tx) error {
+		for i, o := range ops {
+			if o.left.Load() {
+				continue // it has been told that this failed: better if it has
+			}
+			results[i] = attempt(o, t)
+			if f := (*fault)(nil); errors.As(results[i], &f) {
+				failed = i
+				return results[i]
+			}
+		}
+		return nil
+	})
+	for i, o := range ops {
+		switch {
+		case err == nil:
+			o.done <- results[i]
+		case failed < 0 || failed == i:
+			o.done <- err
+		default:
+			l.group([]*op{o})
+		}
+	}
+}
+
+// attempt runs one operation. A panic in it is a failure like any other: the
+// transaction is undone and the caller denies.
+func attempt(o *op, t *tx) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &fault{fmt.Errorf("panic: %v", p)}
+		}
+	}()
+	return o.run(t)
+}
+
+// transaction commits what run did, or undoes it. The results of run count only
+// when it returns nil.
+func (l *lane) transaction(run func(*tx) error) error {
+	if _, err := l.db.exec(l.begin); err != nil {
+		l.undo()
+		return err
+	}
+	t := &tx{db: l.db, store: l.store, now: l.store.now().UTC().Truncate(time.Millisecond)}
+	err := run(t)
+	if err == nil {
+		err = t.flush()
+	}
+	if err == nil {
+		_, err = l.db.exec("COMMIT")
+	}
+	if err != nil {
+		l.undo()
+		return err
+	}
+	t.announce()
+	return nil
+}
+
+// undo ends a transaction that failed. SQLite has ended it by itself after some
+// errors, and then refuses: that refusal means nothing.
+func (l *lane) undo() { _, _ = l.db.exec("ROLLBACK") }
+
+// close ends the goroutine, then the connection. A lane that was never opened
+// or never started closes too.
+func (l *lane) close() (err error) {
+	if l == nil {
+		return nil
+	}
+	l.once.Do(func() {
+		close(l.quit)
+		if l.runs {
+			<-l.ended
+		}
+		err = l.db.close()
+	})
+	return err
+}

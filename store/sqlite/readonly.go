@@ -1,0 +1,50 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// ReadOnly looks into a database, also one that a server has open.
+type ReadOnly struct {
+	mu sync.Mutex
+	db *db
+}
+
+// OpenReadOnly opens a database to look at it. It takes no lock, makes no file
+// and changes nothing.
+func OpenReadOnly(path string) (*ReadOnly, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("store/sqlite: %w", err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("store/sqlite: %w", err)
+	}
+	d, err := connect(path, forLooking)
+	if err != nil {
+		return nil, err
+	}
+	return &ReadOnly{db: d}, nil
+}
+
+// Head is the head last noted under a name; "" if none.
+func (r *ReadOnly) Head(ctx context.Context, name string) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	found, err := r.db.one(selectHead, name)
+	return found.text(0), err
+}
+
+// Close ends the look.
+func (r *ReadOnly) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.db.close()
+}

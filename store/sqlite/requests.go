@@ -1,0 +1,59 @@
+package sqlite
+
+import (
+	"time"
+
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// request is a request that was admitted before and is still remembered.
+type request struct {
+	body []byte
+	mark string
+}
+
+func (t *tx) request(hash, id string) (*request, error) {
+	r, err := t.one(`SELECT body, mark FROM requests WHERE conversation = ? AND request = ? AND until_ms > ?`, hash, id, t.ms())
+	if err != nil || r == nil {
+		return nil, err
+	}
+	return &request{body: r.bytes(0), mark: r.text(1)}, nil
+}
+
+// firstTime remembers a request, unless it is remembered already. One that is
+// only still there because nobody has swept yet does not count.
+func (t *tx) firstTime(hash string, a *session.Admission, mark string) (bool, error) {
+	n, err := t.exec(`INSERT INTO requests (conversation, request, body, mark, until_ms) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET body = excluded.body, mark = excluded.mark, until_ms = excluded.until_ms
+		WHERE requests.until_ms <= ?`,
+		hash, a.RequestID, a.Body[:], mark, t.now.Add(a.Keep).UnixMilli(), t.ms())
+	return n == 1, err
+}
+
+// decide writes a request's decision.
+func (t *tx) decide(hash, id string, body [32]byte, mark string, keep time.Duration) error {
+	_, err := t.exec(`INSERT INTO requests (conversation, request, body, mark, until_ms) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET body = excluded.body, mark = excluded.mark, until_ms = excluded.until_ms`,
+		hash, id, body[:], mark, t.now.Add(keep).UnixMilli())
+	return err
+}
+
+// count counts a call of a run, and says whether the run has used up its calls.
+func (t *tx) count(hash string, a *session.Admission) (capped bool, err error) {
+	if !counted(a) {
+		return false, nil
+	}
+	r, err := t.one(`INSERT INTO runs (conversation, run, calls, touched_ms) VALUES (?, ?, 1, ?)
+		ON CONFLICT DO UPDATE SET calls = calls + 1, touched_ms = excluded.touched_ms RETURNING calls`, hash, a.Run, t.ms())
+	return r.int(0) > int64(a.RunCap), err
+}
+
+func (t *tx) uncount(hash string, a *session.Admission) error {
+	if !counted(a) {
+		return nil
+	}
+	_, err := t.exec(`UPDATE runs SET calls = calls - 1 WHERE conversation = ? AND run = ?`, hash, a.Run)
+	return err
+}
+
+func counted(a *session.Admission) bool { return a.RunCap > 0 && a.Run != "" }

@@ -1,0 +1,127 @@
+package sqlite
+
+import "fmt"
+
+// schemaVersion is what PRAGMA user_version says of a database made by
+// [schema]. A later version adds its steps to [migrate].
+const schemaVersion = 1
+
+// schema is the database. Tables are STRICT, so that what is read has the type
+// it was written with, and without a rowid where the key is all that is ever
+// asked for. What is written at each call is kept to two rows, the conversation
+// and the request, and neither has an index. Whoever deletes a conversation, we
+// or a person by hand, deletes its grants with it.
+const schema = `
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE heads (name TEXT PRIMARY KEY, head TEXT NOT NULL, noted_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE known (conversation TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+CREATE TABLE conversations (
+	hash TEXT PRIMARY KEY,
+	client TEXT NOT NULL,
+	session_key TEXT NOT NULL,
+	root_client TEXT,
+	root_key TEXT,
+	worst INTEGER NOT NULL,
+	generation INTEGER NOT NULL,
+	version INTEGER NOT NULL,
+	step INTEGER NOT NULL,
+	source TEXT NOT NULL,
+	source_level INTEGER NOT NULL,
+	source_step INTEGER NOT NULL,
+	touched_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE levels (
+	conversation TEXT NOT NULL,
+	session TEXT NOT NULL,
+	level INTEGER NOT NULL,
+	PRIMARY KEY (conversation, session)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE requests (
+	conversation TEXT NOT NULL,
+	request TEXT NOT NULL,
+	body BLOB NOT NULL,
+	mark TEXT NOT NULL,
+	until_ms INTEGER NOT NULL,
+	PRIMARY KEY (conversation, request)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE runs (
+	conversation TEXT NOT NULL,
+	run TEXT NOT NULL,
+	calls INTEGER NOT NULL,
+	touched_ms INTEGER NOT NULL,
+	PRIMARY KEY (conversation, run)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE grants (
+	conversation TEXT NOT NULL,
+	field TEXT NOT NULL,
+	value TEXT NOT NULL,
+	until_ms INTEGER,
+	PRIMARY KEY (conversation, field)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE waiting (
+	conversation TEXT NOT NULL,
+	digest TEXT NOT NULL,
+	card TEXT NOT NULL,
+	until_ms INTEGER NOT NULL,
+	PRIMARY KEY (conversation, digest)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cards (
+	number INTEGER PRIMARY KEY AUTOINCREMENT,
+	id TEXT NOT NULL UNIQUE,
+	conversation TEXT NOT NULL,
+	code_seal TEXT NOT NULL,
+	version INTEGER NOT NULL,
+	blob BLOB NOT NULL,
+	batch INTEGER NOT NULL,
+	closed INTEGER NOT NULL,
+	until_ms INTEGER NOT NULL,
+	keep_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX cards_conversation ON cards (conversation) WHERE NOT closed;
+CREATE INDEX cards_code ON cards (code_seal);
+
+CREATE TABLE misses (person TEXT PRIMARY KEY, tries INTEGER NOT NULL, until_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE automations (
+	client TEXT NOT NULL,
+	agent TEXT NOT NULL,
+	level INTEGER NOT NULL,
+	PRIMARY KEY (client, agent)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER forget AFTER DELETE ON conversations BEGIN
+	DELETE FROM levels WHERE conversation = old.hash;
+	DELETE FROM grants WHERE conversation = old.hash;
+	DELETE FROM waiting WHERE conversation = old.hash;
+END;
+
+CREATE VIEW overview AS SELECT upper(substr(hash, 1, 8)) AS ref, client, session_key, root_key AS shares_level_of,
+	CASE worst WHEN 0 THEN 'system' WHEN 1 THEN 'owner' WHEN 2 THEN 'local'
+		WHEN 3 THEN 'shared' WHEN 4 THEN 'external' ELSE 'untrusted' END AS level,
+	source, step AS calls, datetime(touched_ms / 1000, 'unixepoch') AS last_call
+	FROM conversations ORDER BY touched_ms DESC;
+`
+
+// migrate brings a database to this version of the schema, in one step or not
+// at all.
+func migrate(d *db) error {
+	r, err := d.one(`PRAGMA user_version`)
+	if err != nil {
+		return err
+	}
+	switch version := r.int(0); {
+	case version == schemaVersion:
+		return nil
+	case version > schemaVersion:
+		return fmt.Errorf("%w (schema %d, this one knows %d)\nhint: run the newer version", ErrSchema, version, schemaVersion)
+	}
+	return d.script(fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", schema, schemaVersion))
+}

@@ -1,0 +1,318 @@
+package storetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+type card struct {
+	approval.Stored
+	conversation string
+	code         string
+	batch        bool
+	closed       bool
+	keep         time.Time // forgotten after this
+}
+
+type misses struct {
+	count int
+	until time.Time
+}
+
+func (k *card) live(now time.Time) bool { return !k.closed && now.Before(k.Until) }
+
+// Place implements approval.Store.
+func (m *Model) Place(_ context.Context, d approval.Draft) (approval.Placement, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.Now()
+	if id, taken := m.codes[d.CodeSeal]; taken && m.card(id) != nil {
+		return approval.Placement{}, approval.ErrCodeTaken
+	}
+	c := m.convs[d.Conversation.Hash()]
+	if c == nil {
+		return approval.Placement{}, approval.ErrUnknown
+	}
+	for _, digest := range d.Digests {
+		if w, ok := c.waiting[digest]; ok && now.Before(w.until) && w.card != d.Instead {
+			return approval.Placement{State: approval.Shared, ID: w.card, Until: m.cards[w.card].Until}, nil
+		}
+	}
+	open, batch := m.openIn(d.Conversation.Hash())
+	if d.Batch && batch != "" || !d.Batch && open >= d.MaxOpen {
+		p := approval.Placement{State: approval.Full, ID: batch}
+		if batch != "" {
+			p.Until = m.cards[batch].Until
+		}
+		return p, nil
+	}
+	until := now.Add(d.Live)
+	m.cards[d.ID] = &card{
+		Stored:       approval.Stored{ID: d.ID, Version: 1, Blob: d.Blob, Until: until},
+		conversation: d.Conversation.Hash(), code: d.CodeSeal, batch: d.Batch, keep: until.Add(approval.Retention),
+	}
+	m.codes[d.CodeSeal] = d.ID
+	m.order = append(m.order, d.ID)
+	for _, digest := range d.Digests {
+		c.waiting[digest] = waiting{card: d.ID, until: until}
+	}
+	return approval.Placement{State: approval.New, ID: d.ID, Until: until}, nil
+}
+
+// openIn counts a conversation's live cards; its live batch card is not counted
+// but named.
+func (m *Model) openIn(hash string) (open int, batch string) {
+	for id, k := range m.cards {
+		if k.conversation != hash || !k.live(m.Now()) {
+			continue
+		}
+		if k.batch {
+			batch = id
+		} else {
+			open++
+		}
+	}
+	return open, batch
+}
+
+func (m *Model) card(id string) *card {
+	k := m.cards[id]
+	if k == nil || !m.Now().Before(k.keep) {
+		return nil
+	}
+	return k
+}
+
+// Load implements approval.Store.
+func (m *Model) Load(_ context.Context, ids ...string) ([]approval.Stored, time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []approval.Stored
+	for _, id := range ids {
+		if k := m.card(id); k != nil {
+			out = append(out, k.Stored)
+		}
+	}
+	return out, m.Now(), nil
+}
+
+// Swap implements approval.Store.
+func (m *Model) Swap(_ context.Context, ch approval.Change) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k, now := m.card(ch.ID), m.Now()
+	switch {
+	case k == nil:
+		return approval.ErrGone
+	case k.Version != ch.Version:
+		return approval.ErrStale
+	case !ch.NotAfter.IsZero() && now.After(ch.NotAfter):
+		return approval.ErrLate
+	}
+	c := m.convs[ch.Conversation.Hash()]
+	if c == nil && (len(ch.Grants) > 0 || len(ch.Waiting) > 0) {
+		return approval.ErrUnknown
+	}
+	k.Version++
+	k.Blob, k.closed = ch.Blob, k.closed || ch.Closed
+	for f, v := range ch.Grants {
+		c.grants[f] = v
+	}
+	for digest, until := range ch.Waiting {
+		c.waiting[digest] = waiting{card: ch.ID, until: until}
+		if keep := until.Add(approval.Retention); keep.After(k.keep) {
+			k.keep = keep
+		}
+	}
+	for _, woke := range m.wakes {
+		woke(ch.ID)
+	}
+	return nil
+}
+
+// claim uses up a yes in the same step as the allow.
+func (m *Model) claim(cl *session.Claim) bool {
+	k := m.card(cl.Card)
+	if k == nil || k.Version != cl.Version {
+		return false
+	}
+	k.Version++
+	k.Blob = cl.Blob
+	return true
+}
+
+// Find implements approval.Store.
+func (m *Model) Find(_ context.Context, seal string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if id := m.codes[seal]; m.card(id) != nil {
+		return id, nil
+	}
+	return "", nil
+}
+
+// Open implements approval.Store.
+func (m *Model) Open(context.Context) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	live := func(id string) bool { k := m.cards[id]; return k != nil && k.live(m.Now()) }
+	return slices.Collect(func(yield func(string) bool) {
+		for _, id := range m.order {
+			if live(id) && !yield(id) {
+				return
+			}
+		}
+	}), nil
+}
+
+// Miss implements approval.Store.
+func (m *Model) Miss(_ context.Context, person string, window time.Duration, count bool) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.misses[person]
+	if t == nil || !m.Now().Before(t.until) {
+		t = &misses{until: m.Now().Add(window)}
+		if count {
+			m.misses[person] = t
+		}
+	}
+	if count {
+		t.count++
+	}
+	return t.count, nil
+}
+
+// Reset implements approval.Store.
+func (m *Model) Reset(_ context.Context, ref string) (session.Conversation, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var found []*conversation
+	for h, c := range m.convs {
+		if strings.HasPrefix(h, strings.ToLower(ref)) {
+			found = append(found, c)
+		}
+	}
+	if len(found) > 1 {
+		return session.Conversation{}, approval.ErrAmbiguous
+	}
+	if len(found) == 0 {
+		return session.Conversation{}, approval.ErrUnknown
+	}
+	c := found[0]
+	if c.root != nil {
+		if c = m.convs[c.root.Hash()]; c == nil {
+			return session.Conversation{}, approval.ErrUnknown
+		}
+	}
+	c.levels, c.grants, c.worst, c.source = map[string]taint.Level{}, map[string]string{}, taint.System, session.Source{}
+	c.generation = m.Now().UnixMilli()
+	c.version++
+	return c.name, nil
+}
+
+// Wakes implements approval.Store.
+func (m *Model) Wakes(ctx context.Context, woke func(string)) error {
+	m.mu.Lock()
+	id := m.nextID
+	m.nextID++
+	m.wakes[id] = woke
+	m.mu.Unlock()
+	<-ctx.Done()
+	m.mu.Lock()
+	delete(m.wakes, id)
+	m.mu.Unlock()
+	return nil
+}
+
+// Link implements verifier.Store.
+func (m *Model) Link(_ context.Context, child, parent session.Conversation) (session.Conversation, taint.Level, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c := m.convs[child.Hash()]; c != nil && c.root != nil {
+		return *c.root, taint.System, nil
+	}
+	root := parent
+	if p := m.convs[parent.Hash()]; p != nil && p.root != nil {
+		root = *p.root
+	}
+	if root == child {
+		return child, taint.System, nil
+	}
+	before := taint.System
+	c := m.convs[child.Hash()]
+	if c == nil {
+		var lost bool
+		if c, lost = m.born(child); lost && !m.lost {
+			before = taint.Untrusted // it was known, and its state is gone
+		}
+	}
+	before = taint.Worse(before, c.worst)
+	c.root = &root
+	return root, before, nil
+}
+
+// Raise implements verifier.Store.
+func (m *Model) Raise(_ context.Context, conv session.Conversation, to taint.Level, source string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := m.convs[conv.Hash()]
+	if c != nil && c.root != nil {
+		conv = *c.root
+		c = m.convs[conv.Hash()]
+	}
+	if c == nil {
+		var lost bool
+		if c, lost = m.born(conv); lost {
+			to = taint.Untrusted
+		}
+	}
+	if to > c.worst {
+		c.source = session.Source{Label: source, Level: to, Step: c.step}
+	}
+	c.raise("", to)
+	return nil
+}
+
+// Worst implements verifier.Store.
+func (m *Model) Worst(_ context.Context, conv session.Conversation) (taint.Level, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := m.convs[conv.Hash()]
+	if c != nil && c.root != nil {
+		c = m.convs[c.root.Hash()]
+	}
+	if c == nil {
+		return taint.Untrusted, nil
+	}
+	return c.worst, nil
+}
+
+// AutomationFloor implements verifier.Store.
+func (m *Model) AutomationFloor(_ context.Context, client, agent string) (taint.Level, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	level, known := m.auto[client+"\x00"+agent]
+	if !known && m.lost {
+		return taint.Untrusted, nil
+	}
+	return level, nil
+}
+
+// RaiseAutomation implements verifier.Store.
+func (m *Model) RaiseAutomation(_ context.Context, client, agent string, to taint.Level) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := client + "\x00" + agent
+	level, known := m.auto[k]
+	if !known && m.lost {
+		to = taint.Untrusted
+	}
+	m.auto[k] = taint.Worse(level, to)
+	return nil
+}
