@@ -69,7 +69,7 @@ type Draft struct {
 	ID           string // two hex digits of the conversation's hash, then 128 random bits in hex
 	Conversation session.Conversation
 	Digests      []string // what it asks about
-	Instead      string   // a card that asked about the same and can no longer serve: it does not count as live
+	Instead      string   // a card that asked about the same and can no longer serve: it is not shared
 	Blob         []byte
 	CodeSeal     string        // the code, sealed with the server key
 	Live         time.Duration // how long it may be answered

@@ -60,11 +60,13 @@ func (v *Verifier) resolve(ctx context.Context, t *trace) (before taint.Level, e
 }
 
 // errMoved says that a chain of spawned sessions did not end.
+const maxLine = 32 // of parents
+
 var errMoved = errors.New("verifier: the conversation's root was not found")
 
 func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) error {
 	own := t.conv
-	for range 4 {
+	for range maxLine {
 		view, err := v.o.Store.Admit(ctx, v.admission(t, initial))
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -59,13 +60,19 @@ func (s *Store) link(ctx context.Context, child, parent session.Conversation) (s
 	return at, before, nil
 }
 
-// rootOf is the conversation whose state this one shares: itself if none.
+// rootOf is the conversation whose state this one shares: itself if none. A
+// parent may have been linked after its child.
 func (s *Store) rootOf(ctx context.Context, c session.Conversation) (session.Conversation, error) {
-	name, err := s.client.HGet(ctx, placeOf(c).state(), "root").Result()
-	if err != nil {
-		return c, ifThere(err)
+	for range store.MaxLine {
+		name, err := s.client.HGet(ctx, placeOf(c).state(), "root").Result()
+		if err != nil {
+			return c, ifThere(err)
+		}
+		if c, err = parseName(name); err != nil {
+			return c, err
+		}
 	}
-	return parseName(name)
+	return c, store.ErrLine
 }
 
 // Raise implements verifier.Store.
@@ -165,8 +172,11 @@ func (s *Store) Reset(ctx context.Context, ref string) (session.Conversation, er
 	}
 	if name != "" {
 		root, err := parseName(name)
+		if err == nil {
+			root, err = s.rootOf(ctx, root)
+		}
 		if err != nil {
-			return session.Conversation{}, err
+			return session.Conversation{}, wrap("reset", err)
 		}
 		p = placeOf(root)
 	}

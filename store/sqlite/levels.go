@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -33,23 +34,13 @@ func (s *Store) Link(ctx context.Context, child, parent session.Conversation) (s
 
 func (t *tx) link(child, parent session.Conversation) (linked, error) {
 	hash := child.Hash()
-	c, err := t.conversation(hash, "")
-	if err != nil {
-		return linked{}, err
+	c, at, err := t.rootOf(child)
+	if err != nil || at != child {
+		return linked{root: at}, err
 	}
-	if c != nil && c.root != nil {
-		return linked{root: *c.root}, nil
-	}
-	p, err := t.conversation(parent.Hash(), "")
-	if err != nil {
-		return linked{}, err
-	}
-	root := parent
-	if p != nil && p.root != nil {
-		root = *p.root
-	}
-	if root == child {
-		return linked{root: child}, nil
+	_, root, err := t.rootOf(parent)
+	if err != nil || root == child {
+		return linked{root: child}, err
 	}
 	before := taint.System
 	if c == nil {
@@ -95,15 +86,16 @@ func (t *tx) raise(name session.Conversation, to taint.Level, source string) err
 }
 
 // rootOf is the conversation whose state a conversation has, and its name; nil
-// if it has none.
+// if it has none. A parent may have been linked after its child.
 func (t *tx) rootOf(name session.Conversation) (*conversation, session.Conversation, error) {
-	c, err := t.conversation(name.Hash(), "")
-	if err != nil || c == nil || c.root == nil {
-		return c, name, err
+	for range store.MaxLine {
+		c, err := t.conversation(name.Hash(), "")
+		if err != nil || c == nil || c.root == nil {
+			return c, name, err
+		}
+		name = *c.root
 	}
-	root := *c.root
-	c, err = t.conversation(root.Hash(), "")
-	return c, root, err
+	return nil, name, store.ErrLine
 }
 
 // Worst implements verifier.Store.

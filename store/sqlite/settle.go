@@ -19,7 +19,7 @@ func (t *tx) settle(hash string, m *session.Settlement) (session.Settled, error)
 	if err != nil {
 		return session.Settled{}, err
 	}
-	if c == nil {
+	if c == nil || c.root != nil && m.Allow { // gone, or it lives elsewhere since it was judged
 		v := session.View{Lost: true, Level: taint.Untrusted, After: taint.Untrusted, Now: t.now}
 		return session.Settled{State: session.Stale, View: v}, nil
 	}

@@ -147,7 +147,7 @@ func (m *Model) Settle(_ context.Context, s session.Settlement) (session.Settled
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := m.convs[s.Conversation.Hash()]
-	if c == nil {
+	if c == nil || c.root != nil && s.Allow { // gone, or it lives elsewhere since it was judged
 		v := session.View{Lost: true, Level: taint.Untrusted, After: taint.Untrusted, Now: m.Now()}
 		return session.Settled{State: session.Stale, View: v}, nil
 	}
@@ -184,6 +184,18 @@ func (m *Model) born(name session.Conversation) (*conversation, bool) {
 	c.version = 1
 	m.convs[h], m.known[h] = c, true
 	return c, lost
+}
+
+// rootOf is the conversation whose state counts, however long the line of
+// parents is.
+func (m *Model) rootOf(name session.Conversation) session.Conversation {
+	for {
+		c := m.convs[name.Hash()]
+		if c == nil || c.root == nil {
+			return name
+		}
+		name = *c.root
+	}
 }
 
 func (m *Model) capped(a session.Admission) bool {

@@ -204,11 +204,9 @@ func (m *Model) Reset(_ context.Context, ref string) (session.Conversation, erro
 	if len(found) == 0 {
 		return session.Conversation{}, approval.ErrUnknown
 	}
-	c := found[0]
-	if c.root != nil {
-		if c = m.convs[c.root.Hash()]; c == nil {
-			return session.Conversation{}, approval.ErrUnknown
-		}
+	c := m.convs[m.rootOf(found[0].name).Hash()]
+	if c == nil {
+		return session.Conversation{}, approval.ErrUnknown
 	}
 	c.levels, c.grants, c.worst, c.source = map[string]taint.Level{}, map[string]string{}, taint.System, session.Source{}
 	c.generation = m.Now().UnixMilli()
@@ -234,13 +232,10 @@ func (m *Model) Wakes(ctx context.Context, woke func(string)) error {
 func (m *Model) Link(_ context.Context, child, parent session.Conversation) (session.Conversation, taint.Level, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if c := m.convs[child.Hash()]; c != nil && c.root != nil {
-		return *c.root, taint.System, nil
+	if at := m.rootOf(child); at != child {
+		return at, taint.System, nil
 	}
-	root := parent
-	if p := m.convs[parent.Hash()]; p != nil && p.root != nil {
-		root = *p.root
-	}
+	root := m.rootOf(parent)
 	if root == child {
 		return child, taint.System, nil
 	}
@@ -261,11 +256,8 @@ func (m *Model) Link(_ context.Context, child, parent session.Conversation) (ses
 func (m *Model) Raise(_ context.Context, conv session.Conversation, to taint.Level, source string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	conv = m.rootOf(conv)
 	c := m.convs[conv.Hash()]
-	if c != nil && c.root != nil {
-		conv = *c.root
-		c = m.convs[conv.Hash()]
-	}
 	if c == nil {
 		var lost bool
 		if c, lost = m.born(conv); lost {
@@ -283,10 +275,7 @@ func (m *Model) Raise(_ context.Context, conv session.Conversation, to taint.Lev
 func (m *Model) Worst(_ context.Context, conv session.Conversation) (taint.Level, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := m.convs[conv.Hash()]
-	if c != nil && c.root != nil {
-		c = m.convs[c.root.Hash()]
-	}
+	c := m.convs[m.rootOf(conv).Hash()]
 	if c == nil {
 		return taint.Untrusted, nil
 	}

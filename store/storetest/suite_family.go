@@ -42,6 +42,34 @@ func familySpecs() []spec {
 				b.Fatalf("before %v", before)
 			}
 		}},
+		{"H21 a call that was judged in a child before it was linked is not settled there", func(b *bench) {
+			parent, child := conv("parent"), conv("child")
+			b.admit(call(parent, "r1"))
+			a := asking(child, "r2")
+			v := b.admit(a)
+			b.link(child, parent)
+			s := b.settle(settling(a, v))
+			if s.State != session.Stale || !s.View.Lost {
+				b.Fatalf("%+v", s)
+			}
+		}},
+		{"H21 a parent that is linked later takes its children along", func(b *bench) {
+			b.admit(call(conv("c"), "r1"))
+			b.link(conv("a"), conv("b"))
+			b.link(conv("b"), conv("c"))
+			b.must(b.Store.Raise(b.ctx, conv("a"), taint.External, "a message"))
+			b.wantLevel(b.worst(conv("c")), taint.External)
+			b.wantLevel(b.worst(conv("a")), taint.External)
+		}},
+		{"links make no circle", func(b *bench) {
+			b.admit(call(conv("a"), "r1"))
+			b.link(conv("a"), conv("b"))
+			b.link(conv("b"), conv("c"))
+			if root, _ := b.link(conv("c"), conv("a")); root != conv("c") {
+				b.Fatalf("root %v", root)
+			}
+			b.wantLevel(b.worst(conv("a")), b.worst(conv("c")))
+		}},
 		{"a grandchild shares the root", func(b *bench) {
 			b.admit(call(conv("a"), "r1"))
 			b.link(conv("b"), conv("a"))

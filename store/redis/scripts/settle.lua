@@ -4,7 +4,8 @@
 -- → {outcome, a view, standing}
 local STALE, DONE, DECIDED, TAKEN = 0, 1, 2, 3
 local c = read()
-if not c then return { STALE, lost(0, 0), '' } end
+-- gone, or it lives elsewhere since it was judged
+if not c or c.root and ARGV[7] == '1' then return { STALE, lost(0, 0), '' } end
 
 local body, mark = recall(KEYS[6])
 if body and body ~= ARGV[5] then mark = 'D' end

@@ -1,0 +1,10 @@
+package store
+
+import "errors"
+
+// MaxLine is how long a line of spawned sessions may be: a child of a child of
+// a child. A longer one is an error, and so a deny.
+const MaxLine = 32
+
+// ErrLine says that a line of spawned sessions did not end.
+var ErrLine = errors.New("store: the line of parents is too long")
