@@ -42,20 +42,15 @@ func (t *tx) link(child, parent session.Conversation) (linked, error) {
 	if err != nil || root == child {
 		return linked{root: child}, err
 	}
-	before := taint.System
 	if c == nil {
-		var b birth
-		if c, b, err = t.born(child, hash); err != nil {
+		if c, _, err = t.born(child, hash); err != nil {
 			return linked{}, err
-		}
-		if b.known && !b.lost {
-			before = taint.Untrusted
 		}
 	}
 	c.root = &root
 	c.touch(t)
 	_, err = t.exec(`UPDATE conversations SET root_client = ?, root_key = ? WHERE hash = ?`, root.Client, root.Key, hash)
-	return linked{root: root, before: taint.Worse(before, c.worst)}, err
+	return linked{root: root, before: c.worst}, err
 }
 
 // Raise implements verifier.Store.
@@ -69,12 +64,8 @@ func (t *tx) raise(name session.Conversation, to taint.Level, source string) err
 		return err
 	}
 	if c == nil {
-		var b birth
-		if c, b, err = t.born(name, name.Hash()); err != nil {
+		if c, _, err = t.born(name, name.Hash()); err != nil {
 			return err
-		}
-		if b.bad() {
-			to = taint.Untrusted
 		}
 	}
 	if to > c.worst {

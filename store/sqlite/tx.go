@@ -101,6 +101,11 @@ func (t *tx) born(name session.Conversation, hash string) (c *conversation, b bi
 		(hash, client, session_key, worst, generation, version, step, source, source_level, source_step, touched_ms)
 		VALUES (?, ?, ?, 0, 0, 1, 0, '', 0, 0, ?)`, hash, name.Client, name.Key, t.ms())
 	t.remember(c)
+	if b.bad() { // whatever session id comes: what it had read is not known any more
+		c.raise("", taint.Untrusted)
+		c.version = 1
+		c.touch(t)
+	}
 	return c, b, err
 }
 

@@ -44,7 +44,6 @@ type conversation struct {
 	source     session.Source
 	grants     map[string]string
 	waiting    map[string]waiting
-	batch      string
 }
 
 type waiting struct {
@@ -182,6 +181,9 @@ func (m *Model) born(name session.Conversation) (*conversation, bool) {
 	lost := m.lost || m.known[h]
 	c := &conversation{name: name, levels: map[string]taint.Level{}, grants: map[string]string{}, waiting: map[string]waiting{}}
 	c.version = 1
+	if lost { // whatever session id comes: what it had read is not known any more
+		c.levels[""], c.worst = taint.Untrusted, taint.Untrusted
+	}
 	m.convs[h], m.known[h] = c, true
 	return c, lost
 }

@@ -239,17 +239,12 @@ func (m *Model) Link(_ context.Context, child, parent session.Conversation) (ses
 	if root == child {
 		return child, taint.System, nil
 	}
-	before := taint.System
 	c := m.convs[child.Hash()]
 	if c == nil {
-		var lost bool
-		if c, lost = m.born(child); lost && !m.lost {
-			before = taint.Untrusted // it was known, and its state is gone
-		}
+		c, _ = m.born(child)
 	}
-	before = taint.Worse(before, c.worst)
 	c.root = &root
-	return root, before, nil
+	return root, c.worst, nil
 }
 
 // Raise implements verifier.Store.
@@ -259,10 +254,7 @@ func (m *Model) Raise(_ context.Context, conv session.Conversation, to taint.Lev
 	conv = m.rootOf(conv)
 	c := m.convs[conv.Hash()]
 	if c == nil {
-		var lost bool
-		if c, lost = m.born(conv); lost {
-			to = taint.Untrusted
-		}
+		c, _ = m.born(conv)
 	}
 	if to > c.worst {
 		c.source = session.Source{Label: source, Level: to, Step: c.step}

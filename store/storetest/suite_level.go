@@ -140,6 +140,15 @@ func lossSpecs() []spec {
 				b.Fatalf("%+v", v)
 			}
 		}},
+		{"H20 a vanished conversation is untrusted for every session id", func(b *bench) {
+			c := conv("a")
+			b.admit(call(c, "r1"))
+			b.Forget(c)
+			first, second := call(c, "r2"), call(c, "r3")
+			first.Session, second.Session = "one", "two"
+			b.wantLevel(b.admit(first).Level, taint.Untrusted)
+			b.wantLevel(b.admit(second).Level, taint.Untrusted)
+		}},
 		{"H20 a conversation that was known and vanished is untrusted", func(b *bench) {
 			c := conv("a")
 			b.admit(call(c, "r1"))

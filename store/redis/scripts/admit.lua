@@ -36,7 +36,7 @@ if c and c.root then return { 'moved', c.root, now } end
 c = c or birth()
 if not c then return 'epoch' end
 
-local v = { lost = (c.flushed or c.vanished) and 1 or 0 }
+local v = { lost = c.bad and 1 or 0 }
 local own = max(c.own or 0, initial)
 if c.n == 0 then own = max(own, byte(digits, 2) - 48) end
 if tonumber(ARGV[6]) >= c.g then own = max(own, byte(digits, 3) - 48) end

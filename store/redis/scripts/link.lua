@@ -5,7 +5,6 @@ if c and c.root then return { c.root, 0 } end
 c = c or birth()
 if not c then return 'epoch' end
 local before = c.w
-if c.vanished and not c.flushed then before = UNTRUSTED end
 c.root = ARGV[5]
 call('HSET', KEYS[1], 'root', c.root)
 save(c)

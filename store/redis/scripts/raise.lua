@@ -3,7 +3,6 @@
 local c = read() or birth()
 if not c then return 'epoch' end
 local to = tonumber(ARGV[5])
-if c.flushed or c.vanished then to = UNTRUSTED end
 if to > c.w then blame(c, to, ARGV[6]) end
 raise(c, to)
 save(c)

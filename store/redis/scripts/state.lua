@@ -27,10 +27,13 @@ local function birth()
   local marker = call('GET', KEYS[3])
   local flushed = marker and string.sub(marker, 1, 2) == 'l:'
   if not flushed and marker ~= 'c:' .. ARGV[1] and marker ~= 'a:' .. ARGV[1] then return nil end
-  return {
-    v = 1, n = 0, w = 0, g = 0, touched = 0, source = '', shared = 0, new = true,
-    flushed = flushed, vanished = call('SISMEMBER', KEYS[2], ARGV[2]) == 1,
-  }
+  local bad = flushed or call('SISMEMBER', KEYS[2], ARGV[2]) == 1
+  local c = { v = 1, n = 0, w = 0, g = 0, touched = 0, source = '', shared = 0, new = true, bad = bad }
+  if bad then -- whatever session id comes: what it had read is not known any more
+    c.w, c.shared = UNTRUSTED, UNTRUSTED
+    if sid == '' then c.own = UNTRUSTED end
+  end
+  return c
 end
 
 -- level is the worse of the session id's own and of what came without one; without, the worst of all.
@@ -64,6 +67,7 @@ local function save(c)
     call('SADD', KEYS[2], ARGV[2])
     call('DEL', KEYS[4], KEYS[5]) -- of a life that vanished
     call('HSET', KEYS[1], 'name', ARGV[3])
+    if c.bad then call('HSET', KEYS[1], 'l:', UNTRUSTED) end
   end
   c.head = head(c)
   if c.moved then
