@@ -14,12 +14,14 @@ import (
 // more for a run that nobody started or a session seen for the first time as a
 // child.
 func (v *Verifier) admit(ctx context.Context, t *trace) error {
-	ctx, cancel := context.WithTimeout(ctx, storeBudget)
-	defer cancel()
 	c := t.call
+	if t.plan.Standing.Spawned || t.plan.Standing.System { // several trips share one budget
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, storeBudget)
+		defer cancel()
+	}
 	t.conv = session.Conversation{Client: c.Client, Key: c.Context.SessionKey}
 	t.session = c.Context.SessionID
-	t.digest = c.Digest()
 	initial := t.plan.Standing.Level
 	before, err := v.resolve(ctx, t)
 	if err != nil {
@@ -67,7 +69,11 @@ var errMoved = errors.New("verifier: the conversation's root was not found")
 func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) error {
 	own := t.conv
 	for range maxLine {
-		view, err := v.o.Store.Admit(ctx, v.admission(t, initial))
+		a := v.admission(t, initial)
+		view, err := v.o.Store.Admit(ctx, a)
+		if err == nil && view.Entry == session.Held && a.Digest == "" {
+			view, err = v.admitAgain(ctx, t, a, view)
+		}
 		if err != nil {
 			return err
 		}
@@ -83,17 +89,39 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 	return errMoved
 }
 
-func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
-	c, p := t.call, &t.plan
-	a := session.Admission{
-		Conversation: t.conv, Session: t.session, RequestID: c.RequestID, Body: c.Body,
-		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: v.floor.At(t.conv, t.session),
-		Modes: p.Modes, Raise: p.Raise, Final: p.Final, Source: p.Source,
-		Run: c.Context.RunID, RunCap: p.RunCap,
-		Digest: t.digest.String(), Standing: v.standing(t), Keep: v.o.Keep,
+// admitAgain finds what could let a held call pass, where the first trip did
+// not expect that anything would have to.
+func (v *Verifier) admitAgain(ctx context.Context, t *trace, a session.Admission, first session.View) (session.View, error) {
+	t.seekConsent(&a)
+	second, err := v.o.Store.Admit(ctx, a)
+	if err != nil {
+		return first, err
 	}
+	second.Replayed, second.Lost = first.Replayed, first.Lost || second.Lost
+	return second, nil
+}
+
+// seekConsent asks for the grants and the open question that the call could
+// have.
+func (t *trace) seekConsent(a *session.Admission) {
+	a.Digest = t.sum()
 	for _, g := range t.grants() {
 		a.Grants = append(a.Grants, g.Field())
+	}
+}
+
+func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
+	c, p := t.call, &t.plan
+	floor := v.floor.At(t.conv, t.session)
+	a := session.Admission{
+		Conversation: t.conv, Session: t.session, RequestID: c.RequestID, Body: c.Body,
+		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: floor,
+		Modes: p.Modes, Raise: p.Raise, Final: p.Final, Source: p.Source,
+		Run: c.Context.RunID, RunCap: p.RunCap,
+		Standing: v.standing(t), Keep: v.o.Keep,
+	}
+	if expected := p.Modes[taint.Worse(initial, floor.Level)]; expected != taint.Allow || !p.Final {
+		t.seekConsent(&a)
 	}
 	return a
 }

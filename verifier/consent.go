@@ -55,7 +55,7 @@ func (v *Verifier) question(t *trace) approval.Ask {
 	shown := v.o.Redactor().Params(c.Tool, c.Params)
 	a := approval.Ask{
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
-		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.digest.String(),
+		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why,
 		Said: lastWords(c.OwnerMessages()), Shown: shown.Params, Hidden: shown.Hidden(), HeldOnly: shown.PreRedacted(),
 	}

@@ -70,6 +70,20 @@ func (v *Verifier) refuse(t *trace, n *no) Decision {
 	return Decision{Reason: e.Reason, Ref: t.ruling.Ref}
 }
 
+// crashed denies after a panic. What caused it may strike again while the deny
+// is recorded, so the params are left out, and a second panic leaves a deny.
+func (v *Verifier) crashed(t *trace) (d Decision) {
+	d = Decision{Reason: reasonFault, Ref: t.ruling.Ref}
+	defer func() {
+		if p := recover(); p != nil {
+			v.o.Log.Error("a deny could not be recorded", "request", t.call.RequestID, "panic", p)
+		}
+	}()
+	bare := *t.call
+	bare.Params, t.call = nil, &bare
+	return v.refuse(t, because("panic", reasonFault))
+}
+
 // observe tells whoever counts.
 func (v *Verifier) observe(t *trace, allow bool, by string) {
 	o := Observation{
@@ -125,7 +139,7 @@ func (v *Verifier) recordParams(e *audit.Entry, c *toolcall.Call) {
 // recordLevel keeps how far the conversation was trusted, and each rise with
 // the step at which it came.
 func (t *trace) recordLevel(e *audit.Entry) {
-	e.Digest, e.Mode, e.Why = t.digest.String(), t.verdict.Mode.String(), t.verdict.Sentences()
+	e.Digest, e.Mode, e.Why = t.digest, t.verdict.Mode.String(), t.verdict.Sentences()
 	e.Level, e.Step = t.view.Level.String(), t.view.Step
 	if t.view.After > t.view.Level {
 		e.RaisedTo, e.Source = t.view.After.String(), t.plan.Source

@@ -14,7 +14,7 @@ import (
 type trace struct {
 	call    *toolcall.Call
 	started time.Time
-	digest  toolcall.Digest
+	digest  string // of the call, once it was needed
 
 	conv    session.Conversation // whose state counts: the root's, for a spawned session
 	session string               // the session id in that conversation
@@ -45,6 +45,15 @@ func (t *trace) move(root session.Conversation) {
 func (t *trace) refresh(v session.View) {
 	v.Grants, v.Waiting, v.Replayed = t.view.Grants, t.view.Waiting, t.view.Replayed
 	t.view = v
+}
+
+// sum is the call's digest. It costs more than the rest of an allow by level,
+// which does without.
+func (t *trace) sum() string {
+	if t.digest == "" {
+		t.digest = t.call.Digest().String()
+	}
+	return t.digest
 }
 
 // window is what a grant is bound to besides the agent: the session id, and for

@@ -122,7 +122,7 @@ func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) (d Decision) {
 	defer func() {
 		if p := recover(); p != nil {
 			v.o.Log.Error("a decision ended in a panic and was denied", "panic", p, "request", c.RequestID)
-			d = v.refuse(t, because("panic", reasonFault))
+			d = v.crashed(t)
 		}
 	}()
 	t.plan = v.o.Policy().Plan(c) // one policy, even across a reload

@@ -113,3 +113,21 @@ func TestTypedRepliesWork(t *testing.T) {
 		}
 	})
 }
+
+// A fresh process has seen nothing and expects an allow; the store knows better,
+// and knows the grant too.
+func TestAGrantAndTheTaintOutliveARestart(t *testing.T) {
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		main := ownerIn("main")
+		r.allow(call{tool: "web_fetch", params: `{"url":"https://example.com"}`, context: main})
+		held := r.hold(call{tool: "exec", params: `{"command":"ls"}`, context: main})
+		r.approve(r.waits().Ref, 30)
+		<-held
+		r.quit()
+		r.start()
+		r.allow(call{tool: "exec", params: `{"command":"pwd"}`, context: main})
+		if a := r.send(call{tool: "write", params: `{"path":"x"}`, context: with(main, "waitMs", 5001)}); a.allowed() {
+			t.Error("the taint did not outlive the restart")
+		}
+	})
+}

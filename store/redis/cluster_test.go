@@ -9,6 +9,7 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redis"
+	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -17,16 +18,16 @@ func startCluster(t *testing.T) (url string, nodes []*server) {
 	t.Helper()
 	var addrs []string
 	for range 3 {
-		s := startServer(t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(freePort(t)))
-		nodes, addrs = append(nodes, s), append(addrs, s.addr())
+		s := startServer(t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(redistest.FreePort(t)))
+		nodes, addrs = append(nodes, s), append(addrs, s.Addr())
 	}
 	for i, s := range nodes {
-		must(t, s.admin.ClusterAddSlotsRange(t.Context(), i*16384/3, (i+1)*16384/3-1).Err())
-		must(t, s.admin.Do(t.Context(), "cluster", "meet", "127.0.0.1", nodes[0].port, nodes[0].args[3]).Err())
+		must(t, s.Admin.ClusterAddSlotsRange(t.Context(), i*16384/3, (i+1)*16384/3-1).Err())
+		must(t, s.Admin.Do(t.Context(), "cluster", "meet", "127.0.0.1", nodes[0].Port, nodes[0].Args[3]).Err())
 	}
 	for _, s := range nodes {
-		eventually(t, "the cluster is complete", func() bool {
-			info, err := s.admin.ClusterInfo(t.Context()).Result()
+		redistest.Eventually(t, "the cluster is complete", func() bool {
+			info, err := s.Admin.ClusterInfo(t.Context()).Result()
 			return err == nil && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:3")
 		})
 	}
@@ -81,7 +82,7 @@ func TestCluster(t *testing.T) {
 	if err != nil || len(open) != 21 { // with the one of ops
 		t.Fatalf("%d open cards, %v", len(open), err)
 	}
-	nodes[1].config("maxmemory", "100mb", "maxmemory-policy", "allkeys-lru")
+	nodes[1].Config("maxmemory", "100mb", "maxmemory-policy", "allkeys-lru")
 	if err := store.Ready(t.Context()); err == nil {
 		t.Fatal("a cluster of which one node evicts is ready")
 	}

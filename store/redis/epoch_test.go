@@ -21,7 +21,7 @@ type process struct {
 
 func (s *server) process(t *testing.T, file string) process {
 	t.Helper()
-	return process{open(t, "redis://"+s.addr(), redis.Options{Epoch: epochAt(t, file), Timeout: patient}), t, file}
+	return process{open(t, "redis://"+s.Addr(), redis.Options{Epoch: epochAt(t, file), Timeout: patient}), t, file}
 }
 
 func (p process) admit(name, id string) session.View {
@@ -75,11 +75,11 @@ func TestManyProcessesFoundOneEpoch(t *testing.T) {
 // markers are those of all buckets.
 func (s *server) markers(t *testing.T) []string {
 	t.Helper()
-	keys, err := s.admin.Keys(t.Context(), "v1:*:epoch").Result()
+	keys, err := s.Admin.Keys(t.Context(), "v1:*:epoch").Result()
 	if err != nil || len(keys) != 256 {
 		t.Fatalf("%d markers, %v", len(keys), err)
 	}
-	values, err := s.admin.MGet(t.Context(), keys...).Result()
+	values, err := s.Admin.MGet(t.Context(), keys...).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestH19AProcessThatStartsAfterAFlushNoticesIt(t *testing.T) {
 	s := startServer(t)
 	file := filepath.Join(t.TempDir(), "epoch")
 	s.process(t, file).ready()
-	if err := s.admin.FlushAll(t.Context()).Err(); err != nil {
+	if err := s.Admin.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if v := s.process(t, file).admit("a", "r1"); !v.Lost || v.Level != taint.Untrusted {
@@ -121,7 +121,7 @@ func TestH19OneLostBucketIsLostAlone(t *testing.T) {
 	s := startServer(t)
 	p := s.process(t, filepath.Join(t.TempDir(), "epoch"))
 	p.ready()
-	if err := s.admin.Del(t.Context(), redis.EpochKey(conv("a"))).Err(); err != nil {
+	if err := s.Admin.Del(t.Context(), redis.EpochKey(conv("a"))).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if v := p.admit("a", "r1"); !v.Lost {
@@ -135,7 +135,7 @@ func TestH19OneLostBucketIsLostAlone(t *testing.T) {
 func TestH19MarkersThatMissedTheFoundingAreLost(t *testing.T) {
 	s := startServer(t)
 	s.process(t, filepath.Join(t.TempDir(), "epoch")).ready()
-	if err := s.admin.Del(t.Context(), redis.EpochKey(conv("a"))).Err(); err != nil {
+	if err := s.Admin.Del(t.Context(), redis.EpochKey(conv("a"))).Err(); err != nil {
 		t.Fatal(err)
 	}
 	late := s.process(t, filepath.Join(t.TempDir(), "epoch"))
@@ -152,7 +152,7 @@ func TestALossAcceptedInOneProcessIsAcceptedInAll(t *testing.T) {
 	one, two := s.process(t, filepath.Join(t.TempDir(), "epoch")), s.process(t, filepath.Join(t.TempDir(), "epoch"))
 	one.ready()
 	two.ready()
-	if err := s.admin.FlushAll(t.Context()).Err(); err != nil {
+	if err := s.Admin.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if v := two.admit("a", "r1"); !v.Lost {

@@ -12,6 +12,7 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redis"
+	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -111,12 +112,12 @@ type fault struct {
 func (f fault) run(t *testing.T) {
 	t.Helper()
 	s := startServer(t)
-	atWork := open(t, "redis://"+s.addr(), redis.Options{Epoch: epoch(t)})
+	atWork := open(t, "redis://"+s.Addr(), redis.Options{Epoch: epoch(t)})
 	works(t, atWork, "before")
 	f.strike(s)
 	stores := map[string]*redis.Store{"at work": atWork}
 	if !f.readsWork {
-		stores["new"] = open(t, "redis://"+s.addr(), redis.Options{Epoch: epoch(t)})
+		stores["new"] = open(t, "redis://"+s.Addr(), redis.Options{Epoch: epoch(t)})
 	}
 	for name, store := range stores {
 		for _, o := range ops() {
@@ -156,7 +157,7 @@ func works(t *testing.T, store *redis.Store, id string) {
 	t.Helper()
 	for _, o := range ops() {
 		try := 0
-		eventually(t, o.name+" works "+id, func() bool {
+		redistest.Eventually(t, o.name+" works "+id, func() bool {
 			try++
 			return o.do(t.Context(), store, fmt.Sprint(id, try)) == nil
 		})
@@ -164,53 +165,53 @@ func works(t *testing.T, store *redis.Store, id string) {
 }
 
 func TestH42Refused(t *testing.T) {
-	fault{strike: func(s *server) { s.stop() }, heal: func(s *server) { s.start() }}.run(t)
+	fault{strike: func(s *server) { s.Stop() }, heal: func(s *server) { s.Begin() }}.run(t)
 }
 
 func TestH42Hung(t *testing.T) {
 	fault{
-		strike: func(s *server) { s.signal(syscall.SIGSTOP) },
-		heal:   func(s *server) { s.signal(syscall.SIGCONT) },
+		strike: func(s *server) { s.Signal(syscall.SIGSTOP) },
+		heal:   func(s *server) { s.Signal(syscall.SIGCONT) },
 	}.run(t)
 }
 
 func TestH42ReadOnly(t *testing.T) {
 	fault{
-		strike:    func(s *server) { s.admin.ReplicaOf(context.Background(), "127.0.0.1", "1") },
-		heal:      func(s *server) { s.admin.ReplicaOf(context.Background(), "NO", "ONE") },
+		strike:    func(s *server) { s.Admin.ReplicaOf(context.Background(), "127.0.0.1", "1") },
+		heal:      func(s *server) { s.Admin.ReplicaOf(context.Background(), "NO", "ONE") },
 		readsWork: true,
 	}.run(t)
 }
 
 func TestH42TooFewReplicas(t *testing.T) {
 	fault{
-		strike:    func(s *server) { s.config("min-replicas-to-write", "1") },
-		heal:      func(s *server) { s.config("min-replicas-to-write", "0") },
+		strike:    func(s *server) { s.Config("min-replicas-to-write", "1") },
+		heal:      func(s *server) { s.Config("min-replicas-to-write", "0") },
 		readsWork: true,
 	}.run(t)
 }
 
 func TestH42OutOfMemory(t *testing.T) {
 	fault{
-		strike:    func(s *server) { s.config("maxmemory-policy", "noeviction", "maxmemory", "1") },
-		heal:      func(s *server) { s.config("maxmemory", "0") },
+		strike:    func(s *server) { s.Config("maxmemory-policy", "noeviction", "maxmemory", "1") },
+		heal:      func(s *server) { s.Config("maxmemory", "0") },
 		readsWork: true,
 	}.run(t)
 }
 
 func TestH42AScriptThatFailsHalfwayLeavesNothing(t *testing.T) {
 	s := startServer(t)
-	store := open(t, "redis://"+s.addr(), redis.Options{Epoch: epoch(t), Timeout: patient})
+	store := open(t, "redis://"+s.Addr(), redis.Options{Epoch: epoch(t), Timeout: patient})
 	if err := store.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.config("maxmemory", "1")
+	s.Config("maxmemory", "1")
 	a := call(conv("a"), "r1")
 	a.Raise = taint.Untrusted
 	if _, err := store.Admit(t.Context(), a); err == nil {
 		t.Fatal("a full Redis admits")
 	}
-	s.config("maxmemory", "0")
+	s.Config("maxmemory", "0")
 	v, err := store.Admit(t.Context(), a)
 	if err != nil || v.Replayed || v.Lost || v.Step != 1 || v.Level != taint.Owner {
 		t.Fatalf("%+v, %v", v, err)
@@ -219,9 +220,9 @@ func TestH42AScriptThatFailsHalfwayLeavesNothing(t *testing.T) {
 
 func TestH42RestartedEmptyIsLost(t *testing.T) {
 	s := startServer(t)
-	store := open(t, "redis://"+s.addr(), redis.Options{Epoch: epoch(t)})
+	store := open(t, "redis://"+s.Addr(), redis.Options{Epoch: epoch(t)})
 	admit := func(id string) (v session.View) {
-		eventually(t, "admit works", func() (ok bool) {
+		redistest.Eventually(t, "admit works", func() (ok bool) {
 			var err error
 			v, err = store.Admit(t.Context(), call(conv("a"), id))
 			return err == nil
@@ -231,8 +232,8 @@ func TestH42RestartedEmptyIsLost(t *testing.T) {
 	if v := admit("r1"); v.Lost {
 		t.Fatalf("%+v", v)
 	}
-	s.stop()
-	s.start()
+	s.Stop()
+	s.Begin()
 	if v := admit("r2"); !v.Lost || v.Level != taint.Untrusted {
 		t.Fatalf("%+v", v)
 	}
@@ -242,14 +243,14 @@ func TestH42RestartedEmptyIsLost(t *testing.T) {
 // published afterwards must arrive again.
 func TestH47WakesComeBackAfterARestart(t *testing.T) {
 	s := startServer(t)
-	store := open(t, "redis://"+s.addr(), redis.Options{Epoch: epoch(t)})
+	store := open(t, "redis://"+s.Addr(), redis.Options{Epoch: epoch(t)})
 	woken, ended := make(chan string, 1000), make(chan error, 1)
 	ctx, stop := context.WithCancel(t.Context())
 	go func() { ended <- store.Wakes(ctx, func(id string) { woken <- id }) }()
 	heard := func(id string) {
 		t.Helper()
-		eventually(t, id+" is heard", func() bool {
-			s.admin.Publish(ctx, "v1:wake", id)
+		redistest.Eventually(t, id+" is heard", func() bool {
+			s.Admin.Publish(ctx, "v1:wake", id)
 			select {
 			case got := <-woken:
 				return got == id
@@ -259,8 +260,8 @@ func TestH47WakesComeBackAfterARestart(t *testing.T) {
 		})
 	}
 	heard("before")
-	s.stop()
-	s.start()
+	s.Stop()
+	s.Begin()
 	heard("after")
 	stop()
 	if err := <-ended; err != nil {

@@ -49,7 +49,7 @@ func (c countingConn) Write(b []byte) (int, error) {
 func TestAdmitIsOneRoundTrip(t *testing.T) {
 	s := startServer(t)
 	var writes atomic.Int64
-	store := open(t, "redis://"+s.addr(), redis.Options{Epoch: epoch(t), Timeout: patient, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	store := open(t, "redis://"+s.Addr(), redis.Options{Epoch: epoch(t), Timeout: patient, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 		return countingConn{conn, &writes}, err
 	}})
@@ -73,12 +73,12 @@ func TestAdmitIsOneRoundTrip(t *testing.T) {
 
 func TestAScriptThatTheServerForgotIsSentAgain(t *testing.T) {
 	s := startServer(t)
-	store := open(t, "redis://"+s.addr(), redis.Options{Epoch: epoch(t), Timeout: patient})
+	store := open(t, "redis://"+s.Addr(), redis.Options{Epoch: epoch(t), Timeout: patient})
 	for _, id := range []string{"r1", "r2"} {
 		if _, err := store.Admit(t.Context(), call(conv("a"), id)); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.admin.ScriptFlush(t.Context()).Err(); err != nil {
+		if err := s.Admin.ScriptFlush(t.Context()).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestAScriptThatTheServerForgotIsSentAgain(t *testing.T) {
 
 func TestReadyRefusesEviction(t *testing.T) {
 	s := startServer(t)
-	store := open(t, "redis://"+s.addr(), redis.Options{Epoch: epoch(t), Timeout: patient})
+	store := open(t, "redis://"+s.Addr(), redis.Options{Epoch: epoch(t), Timeout: patient})
 	for _, c := range []struct {
 		memory, policy string
 		ready          bool
@@ -94,7 +94,7 @@ func TestReadyRefusesEviction(t *testing.T) {
 		{"0", "noeviction", true}, {"0", "allkeys-lru", true}, {"100mb", "noeviction", true},
 		{"100mb", "allkeys-lru", false}, {"100mb", "volatile-ttl", false},
 	} {
-		s.config("maxmemory", c.memory, "maxmemory-policy", c.policy)
+		s.Config("maxmemory", c.memory, "maxmemory-policy", c.policy)
 		if err := store.Ready(t.Context()); (err == nil) != c.ready {
 			t.Errorf("maxmemory %s, policy %s: %v", c.memory, c.policy, err)
 		}
@@ -103,7 +103,7 @@ func TestReadyRefusesEviction(t *testing.T) {
 
 func BenchmarkAdmit(b *testing.B) {
 	s := startServer(b)
-	store := open(b, "redis://"+s.addr(), redis.Options{Epoch: epoch(b), Timeout: patient})
+	store := open(b, "redis://"+s.Addr(), redis.Options{Epoch: epoch(b), Timeout: patient})
 	var n atomic.Int64
 	b.Run("get", func(b *testing.B) {
 		b.SetParallelism(8)

@@ -4,12 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"net"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,89 +16,21 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/store/redis"
+	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/store/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server is a real redis-server on a loopback port.
+// server is a real redis-server that gives each store a database of its own.
 type server struct {
-	t     testing.TB
-	port  int
-	args  []string
-	cmd   *exec.Cmd
-	admin *goredis.Client
-	dbs   atomic.Int64
+	*redistest.Server
+	dbs atomic.Int64
 }
 
-// startServer starts one, with more arguments if need be.
 func startServer(t testing.TB, args ...string) *server {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		t.Fatal("redis-server is not installed: run make test, it installs it")
-	}
-	s := &server{t: t, port: freePort(t), args: args}
-	s.admin = goredis.NewClient(&goredis.Options{Addr: s.addr(), MaxRetries: -1, ContextTimeoutEnabled: true, Protocol: 2, DisableIdentity: true})
-	t.Cleanup(func() {
-		s.admin.Close()
-		s.stop()
-	})
-	s.start()
-	return s
-}
-
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	addr, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		t.Fatalf("%T", l.Addr())
-	}
-	return addr.Port
-}
-
-func (s *server) addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
-
-// start begins an empty server and waits until it answers.
-func (s *server) start() {
-	s.t.Helper()
-	args := append([]string{"--port", strconv.Itoa(s.port), "--bind", "127.0.0.1", "--dir", s.t.TempDir(),
-		"--save", "", "--appendonly", "no", "--databases", "20000", "--maxclients", "9000"}, s.args...)
-	s.cmd = exec.CommandContext(context.WithoutCancel(s.t.Context()), "redis-server", args...) // ended by stop
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	eventually(s.t, "redis-server answers", func() bool { return s.admin.Ping(context.Background()).Err() == nil })
-}
-
-// stop ends the server; all it held is gone.
-func (s *server) stop() {
-	if s.cmd == nil {
-		return
-	}
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
-	s.cmd = nil
-}
-
-func (s *server) signal(sig syscall.Signal) {
-	s.t.Helper()
-	if err := s.cmd.Process.Signal(sig); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-func (s *server) config(pairs ...string) {
-	s.t.Helper()
-	for i := 0; i < len(pairs); i += 2 {
-		if err := s.admin.ConfigSet(context.Background(), pairs[i], pairs[i+1]).Err(); err != nil {
-			s.t.Fatal(err)
-		}
-	}
+	return &server{Server: redistest.Start(t, args...)}
 }
 
 // patient is a timeout for tests that are not about time: a busy machine under
@@ -113,7 +41,7 @@ const patient = 10 * time.Second
 func (s *server) open(t *testing.T) storetest.Harness {
 	t.Helper()
 	db := int(s.dbs.Add(1))
-	h := harness(t, fmt.Sprintf("redis://%s/%d", s.addr(), db), goredis.Options{Addr: s.addr(), DB: db})
+	h := harness(t, fmt.Sprintf("redis://%s/%d", s.Addr(), db), goredis.Options{Addr: s.Addr(), DB: db})
 	h.Real = true
 	h.Advance = func(d time.Duration) { <-time.After(d) }
 	return h
@@ -183,18 +111,4 @@ func epochAt(t testing.TB, path string) *store.Epoch {
 		t.Fatal(err)
 	}
 	return e
-}
-
-// eventually waits until a condition holds.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	deadline, tick := time.After(10*time.Second), time.NewTicker(10*time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-deadline:
-			t.Fatalf("not within 10 s: %s", what)
-		case <-tick.C:
-		}
-	}
 }

@@ -18,19 +18,21 @@ import (
 // that Stop and Begin lose everything.
 type Server struct {
 	Admin *goredis.Client
+	Port  int
+	Args  []string // beyond the usual ones
 
-	t    testing.TB
-	port int
-	cmd  *exec.Cmd
+	t   testing.TB
+	cmd *exec.Cmd
 }
 
-// Start starts a server that ends with the test.
-func Start(t testing.TB) *Server {
+// Start starts a server that ends with the test. Args are options for
+// redis-server beyond the usual ones.
+func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Fatal("redis-server is not installed: run make test, it installs it")
 	}
-	s := &Server{t: t, port: FreePort(t)}
+	s := &Server{t: t, Port: FreePort(t), Args: args}
 	s.Admin = goredis.NewClient(&goredis.Options{Addr: s.Addr(), MaxRetries: -1, ContextTimeoutEnabled: true, Protocol: 2, DisableIdentity: true})
 	t.Cleanup(func() {
 		if err := s.Admin.Close(); err != nil {
@@ -58,7 +60,7 @@ func FreePort(t testing.TB) int {
 }
 
 // Addr is host:port.
-func (s *Server) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
+func (s *Server) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)) }
 
 // URL is the server's first database.
 func (s *Server) URL() string { return "redis://" + s.Addr() + "/0" }
@@ -66,8 +68,11 @@ func (s *Server) URL() string { return "redis://" + s.Addr() + "/0" }
 // Begin starts an empty server and waits until it answers.
 func (s *Server) Begin() {
 	s.t.Helper()
-	s.cmd = exec.Command("redis-server", "--port", strconv.Itoa(s.port), "--bind", "127.0.0.1", "--dir", s.t.TempDir(),
-		"--save", "", "--appendonly", "no", "--databases", "20000", "--maxclients", "9000")
+	usual := []string{
+		"--port", strconv.Itoa(s.Port), "--bind", "127.0.0.1", "--dir", s.t.TempDir(),
+		"--save", "", "--appendonly", "no", "--databases", "20000", "--maxclients", "9000",
+	}
+	s.cmd = exec.CommandContext(context.WithoutCancel(s.t.Context()), "redis-server", append(usual, s.Args...)...) // ended by Stop
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
