@@ -70,6 +70,9 @@ func (d *Desk) send(ctx context.Context, name string, ch Channel, c *Card) bool 
 // addCopy remembers where the card is shown. A card that was settled while it
 // was being sent is settled there too.
 func (d *Desk) addCopy(ctx context.Context, id string, copied Copy) {
+	// It is shown by now: that is kept even if the desk stops at this moment.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
 	for range swapTries {
 		c, now, err := d.load(ctx, id)
 		if err != nil {
@@ -80,11 +83,21 @@ func (d *Desk) addCopy(ctx context.Context, id string, copied Copy) {
 		if errors.Is(err, ErrStale) {
 			continue
 		}
-		if err == nil && c.closed(d.o.Key, now) {
+		switch {
+		case err != nil:
+		case c.closed(d.o.Key, now):
 			d.settleCopy(ctx, c, copied, d.outcome(c, c.all(), now))
+		case d.ctx.Err() != nil:
+			d.settleCopy(ctx, c, copied, stopped(c))
 		}
 		return
 	}
+}
+
+// stopped is what a card says of a gateway that has gone before an answer came.
+func stopped(c *Card) Outcome {
+	return Outcome{State: Open, Text: "The gateway has stopped and the call was denied. Approved by " +
+		c.Until().Format(time.TimeOnly) + " UTC, one identical retry still passes."}
 }
 
 // settleCopies shows the outcome wherever the card is shown.
@@ -124,26 +137,25 @@ func (d *Desk) expire(ctx context.Context, id string, left time.Duration) {
 		return
 	}
 	if stopping {
-		d.settleCopies(ctx, c, Outcome{State: Open, Text: "The gateway has stopped and the call was denied. Approved by " +
-			c.Until().Format(time.TimeOnly) + " UTC, one identical retry still passes."})
+		d.settleCopies(ctx, c, stopped(c))
 		return
 	}
 	d.expired(ctx, c, now)
 }
 
 func (d *Desk) expired(ctx context.Context, c *Card, now time.Time) {
-	any := false
+	some := false
 	for _, q := range c.all() {
 		if q.state(d.o.Key, c.ID, now) != Expired {
 			continue
 		}
-		any = true
+		some = true
 		e := entryFor(audit.KindAnswer, c, q)
 		e.Note = "expired without an answer"
 		d.note(e)
 		d.o.Observe(Event{Kind: EventExpired})
 	}
-	if any {
+	if some {
 		d.settleCopies(ctx, c, d.outcome(c, c.all(), now))
 	}
 }

@@ -26,8 +26,11 @@ func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, err
 	if syntax, ok := errors.AsType[*codes.SyntaxError](err); ok {
 		return Outcome{Kind: Misunderstood, Text: syntax.Hint}, nil
 	}
-	if err != nil {
+	if errors.Is(err, codes.ErrNotCommand) {
 		return Outcome{Kind: Ignored}, nil
+	}
+	if err != nil {
+		return Outcome{Text: "The line could not be read."}, err
 	}
 	switch cmd.Verb {
 	case codes.Help:
@@ -117,7 +120,7 @@ func (d *Desk) list(ctx context.Context, id string) (Outcome, error) {
 }
 
 // ErrNotApprover says that someone asked for what only approvers may see.
-var ErrNotApprover = errors.New(NotAuthorised)
+var ErrNotApprover = errors.New("approval: not an approver")
 
 // Pending lists the open cards, with their codes, for an approver.
 func (d *Desk) Pending(ctx context.Context, id string) ([]*Card, error) {

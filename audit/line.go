@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // MaxLine is the longest line, in bytes, that is written or read.
@@ -44,18 +43,19 @@ func zeros() (d digest) {
 // draft is a line that does not know its place in the chain yet. Everything
 // slow is done when it is made, outside the log's lock; the room left in front
 // takes the number and prev without moving the rest.
-type draft struct{ buf bytes.Buffer }
+type draft struct{ buf []byte }
 
 // fill encodes e. Bytes that are not UTF-8 become U+FFFD, since a record with a
 // mangled name is worth more than no record of the call.
 func (d *draft) fill(e *Entry) error {
 	var blank [room]byte
-	d.buf.Reset()
-	d.buf.Write(blank[:])
-	if err := json.MarshalWrite(&d.buf, e, jsontext.AllowInvalidUTF8(true)); err != nil {
-		return err
+	w := encoder{buf: append(d.buf[:0], blank[:]...)}
+	w.entry(e)
+	d.buf = w.buf
+	if w.err != nil {
+		return w.err
 	}
-	if d.buf.Len()+tailLen > MaxLine {
+	if len(d.buf)+tailLen > MaxLine {
 		return ErrTooLong
 	}
 	return nil
@@ -65,12 +65,12 @@ func (d *draft) fill(e *Entry) error {
 // newline. A draft can be sealed once.
 func (d *draft) seal(seq uint64, prev digest) ([]byte, digest) {
 	start := d.place(seq, prev)
-	d.buf.Truncate(d.buf.Len() - 1) // the closing brace
-	hash := digestOf(d.buf.Bytes()[start:])
-	d.buf.WriteString(hashOpen)
-	d.buf.Write(hash[:])
-	d.buf.WriteString(hashClose + "\n")
-	return d.buf.Bytes()[start:], hash
+	d.buf = d.buf[:len(d.buf)-1] // the closing brace
+	hash := digestOf(d.buf[start:])
+	d.buf = append(d.buf, hashOpen...)
+	d.buf = append(d.buf, hash[:]...)
+	d.buf = append(d.buf, hashClose+"\n"...)
+	return d.buf[start:], hash
 }
 
 // place writes the head of the line right before the members, its last comma
@@ -83,7 +83,7 @@ func (d *draft) place(seq uint64, prev digest) int {
 	h = append(h, prev[:]...)
 	h = append(h, `",`...)
 	start := room + 1 - len(h)
-	copy(d.buf.Bytes()[start:], h)
+	copy(d.buf[start:], h)
 	return start
 }
 

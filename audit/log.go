@@ -226,7 +226,7 @@ func (l *Log) draft(e *Entry) (*draft, error) {
 // recycle keeps a draft for the next entry, unless a rare long one would hold
 // its memory for good.
 func (l *Log) recycle(d *draft) {
-	if d.buf.Cap() <= 64<<10 {
+	if cap(d.buf) <= 64<<10 {
 		l.drafts.Put(d)
 	}
 }

@@ -4,12 +4,12 @@
 //
 // It compares in constant time, tries every secret there is, and refuses to
 // work with an empty secret: nothing is signed by it and nothing matches it.
-// It keeps no secret, knows no configuration, and says of a signature that
-// does not match only that it does not.
+// It knows no configuration and says of a signature that does not match only
+// that it does not. What it keeps of the secrets it was given last is the state
+// of an HMAC, and the secret itself to find that by; neither leaves it.
 package hmac
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -67,7 +67,7 @@ func SignAnswer(secret []byte, requestID string, body []byte) string {
 		return ""
 	}
 	var sum [sha256.Size]byte
-	mac(&sum, secret, []byte(answerPrefix), []byte(requestID), []byte{'\n'}, body)
+	macAnswer(&sum, secret, requestID, body)
 	return hex.EncodeToString(sum[:])
 }
 
@@ -78,7 +78,7 @@ func MatchAnswer(secret []byte, requestID string, body []byte, header string) bo
 		return false
 	}
 	var sum [sha256.Size]byte
-	mac(&sum, secret, []byte(answerPrefix), []byte(requestID), []byte{'\n'}, body)
+	macAnswer(&sum, secret, requestID, body)
 	return subtle.ConstantTimeCompare(sum[:], want[:]) == 1
 }
 
@@ -94,11 +94,21 @@ func parse(header string) (sum [sha256.Size]byte, ok bool) {
 }
 
 func mac(sum *[sha256.Size]byte, key []byte, parts ...[]byte) {
-	h := hmac.New(sha256.New, key)
+	s := under(key)
+	defer s.release()
 	for _, p := range parts {
-		h.Write(p)
+		s.Write(p)
 	}
-	h.Sum(sum[:0])
+	copy(sum[:], s.finish())
+}
+
+func macAnswer(sum *[sha256.Size]byte, secret []byte, requestID string, body []byte) {
+	s := under(secret)
+	defer s.release()
+	s.text = append(append(append(s.text[:0], answerPrefix...), requestID...), '\n')
+	s.Write(s.text)
+	s.Write(body)
+	copy(sum[:], s.finish())
 }
 
 func notEmpty(secret []byte) int {

@@ -14,7 +14,7 @@ type guard struct {
 	words     *matcher // of whole
 	prefixes  [][]byte // starts of words, with their case
 	addresses []address
-	commands  map[string]bool
+	commands  [][]byte
 }
 
 // openclawPaths are OpenClaw's own: who writes them needs no approval any more.
@@ -27,7 +27,7 @@ var openclawPaths = []string{
 }
 
 func newGuard(g Guard) guard {
-	out := guard{commands: map[string]bool{}}
+	var out guard
 	for _, p := range openclawPaths {
 		out.whole = append(out.whole, []byte(p))
 	}
@@ -39,7 +39,7 @@ func newGuard(g Guard) guard {
 	}
 	for _, c := range g.Commands {
 		if c != "" {
-			out.commands[strings.ToLower(c)] = true
+			out.commands = append(out.commands, []byte(strings.ToLower(c)))
 		}
 	}
 	for _, n := range g.Names {
@@ -52,7 +52,7 @@ func newGuard(g Guard) guard {
 // addPath keeps the last two components, so that ~, $HOME, a mount or a
 // relative start make no difference.
 func (g *guard) addPath(p string) {
-	lower, _ := folded([]byte(p))
+	lower, _ := folded(nil, []byte(p))
 	clean := cleaned(bytes.ReplaceAll(lower, []byte{'\\'}, []byte{'/'}))
 	parts := bytes.FieldsFunc(clean, func(r rune) bool { return r == '/' })
 	for len(parts) > 0 && (string(parts[0]) == "." || string(parts[0]) == "..") {

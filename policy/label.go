@@ -51,7 +51,11 @@ func hostOf(b []byte) string {
 
 // bounded joins the words, shows what would not print, and keeps to the limit.
 func bounded(tool, hint string) string {
-	s := strings.TrimSpace(strings.Map(printable, tool+" "+hint))
+	s := tool + " " + hint
+	if strings.ContainsFunc(s, func(r rune) bool { return printable(r) != r }) {
+		s = strings.Map(printable, s)
+	}
+	s = strings.TrimSpace(s)
 	if utf8.RuneCountInString(s) <= maxLabel {
 		return s
 	}

@@ -1,20 +1,24 @@
 package policy
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // entry is what a word on a command line means.
 type entry struct {
-	leads      bool            // the command that it runs, or finds, follows
-	fetches    bool            // brings content from outside, wherever it stands
-	command    bool            // so it does where a command stands; elsewhere it is a plain word
-	interprets bool            // runs what is piped into it
-	destroys   bool            // can't be undone
-	fetchesBy  map[string]bool // subcommands that fetch
-	destroysBy map[string]bool // subcommands and options that destroy
+	leads      bool // the command that it runs, or finds, follows
+	fetches    bool // brings content from outside, wherever it stands
+	command    bool // so it does where a command stands; elsewhere it is a plain word
+	interprets bool // runs what is piped into it
+	destroys   bool // can't be undone
+
+	fetchesBy   habits // what subcommands it fetches with
+	destroysBy  habits // what subcommands and options it destroys with
+	fetchesFor  habits // the same as seen by the subcommand
+	destroysFor habits
 }
+
+// habits is a set of lines of installers or of destroying: one bit each. A tool
+// and a word after it belong together where they have a line in common.
+type habits uint64
 
 const (
 	prefixWords = `sudo doas env nohup time timeout nice ionice setsid stdbuf xargs exec command builtin then do else if while until watch
@@ -94,38 +98,68 @@ var lexicon = func() map[string]*entry {
 	each(commandWords, func(e *entry) { e.command = true })
 	each(interpreterWords, func(e *entry) { e.interprets = true })
 	each(destroyerWords, func(e *entry) { e.destroys = true })
+	line := habits(1)
 	for names, subs := range installers {
-		each(names, func(e *entry) { e.fetchesBy = words(subs) })
+		each(names, func(e *entry) { e.fetchesBy |= line })
+		each(subs, func(e *entry) { e.fetchesFor |= line })
+		line <<= 1
 	}
 	for names, subs := range destroying {
-		each(names, func(e *entry) { e.destroysBy = words(subs) })
+		each(names, func(e *entry) { e.destroysBy |= line })
+		each(subs, func(e *entry) { e.destroysFor |= line })
+		line <<= 1
 	}
 	return all
 }()
 
-// shapes says, by first letter, how long the words of the lexicon are: most
-// words of a text are none of them, and need not be looked up.
-var shapes = func() (lengths [256]uint64) {
-	for w := range lexicon {
-		lengths[w[0]] |= 1 << len(w)
+// slots are the lexicon again: a word stands in its own slot or, where that is
+// taken, in the next free one. Most words of a text are none of it, and fall on
+// a free slot at once.
+var slots = func() (table [slotCount]slot) {
+	for w, e := range lexicon {
+		i := place([]byte(w))
+		for table[i].means != nil {
+			i = (i + 1) % slotCount
+		}
+		table[i] = slot{word: w, means: e}
 	}
-	return lengths
+	return table
 }()
 
-// lookUp finds a word, also as pip for pip3.11 and python for python3.
-func lookUp(w []byte) *entry {
-	if e := exactly(w); e != nil {
-		return e
-	}
-	if n := len(w); n == 0 || w[n-1] > '9' {
-		return nil
-	}
-	return exactly(bytes.TrimRight(w, "0123456789."))
+const slotCount = 1 << 11
+
+type slot struct {
+	word  string
+	means *entry
+}
+
+// place is the slot of a word that is not empty, told from its length and a few
+// of its letters.
+func place(w []byte) uint {
+	n := len(w)
+	return ((uint(w[0])*31+uint(w[n/2]))*31 + uint(w[n-1])*7 + uint(n)) % slotCount
 }
 
 func exactly(w []byte) *entry {
-	if len(w) == 0 || len(w) > 63 || shapes[w[0]]&(1<<len(w)) == 0 {
+	if len(w) == 0 {
 		return nil
 	}
-	return lexicon[string(w)]
+	for i := place(w); slots[i].means != nil; i = (i + 1) % slotCount {
+		if slots[i].word == string(w) {
+			return slots[i].means
+		}
+	}
+	return nil
+}
+
+// lookUp finds a word, also as pip for pip3.11 and python for python3.
+func lookUp(t *token) *entry {
+	n := len(t.word)
+	for t.means == nil && n > 0 && (isDigit(t.word[n-1]) || t.word[n-1] == '.') {
+		n--
+	}
+	if n == len(t.word) {
+		return t.means
+	}
+	return exactly(t.word[:n])
 }

@@ -57,8 +57,9 @@ func usual(c byte) int {
 
 // find returns the first word that stands whole in b, or nil.
 func (m *matcher) find(b []byte) []byte {
-	for i := 1; i < len(b); i++ {
-		p := pair(b[i-1], b[i])
+	var p uint16
+	for i, c := range b {
+		p = p<<8 | uint16(c)
 		if m.pairs[p/64]&(1<<(p%64)) == 0 {
 			continue
 		}

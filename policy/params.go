@@ -22,12 +22,22 @@ const (
 	paramCount
 )
 
-var paramNames = map[string]param{
-	"url": paramURL, "targetUrl": paramTargetURL, "uri": paramURI,
-	"path": paramPath, "file_path": paramFilePath, "filePath": paramFilePathCamel, "file": paramFile,
-	"action":     paramAction,
-	"sessionKey": paramSessionKey, "session": paramSession, "target": paramTarget, "key": paramKey,
-	"label": paramLabel, "agentId": paramAgentID,
+// knownParam is paramCount for a name that is none of them.
+func knownParam(name []byte) param {
+	for p, known := range paramNames {
+		if string(name) == known {
+			return param(p)
+		}
+	}
+	return paramCount
+}
+
+var paramNames = [paramCount]string{
+	paramURL: "url", paramTargetURL: "targetUrl", paramURI: "uri",
+	paramPath: "path", paramFilePath: "file_path", paramFilePathCamel: "filePath", paramFile: "file",
+	paramAction:     "action",
+	paramSessionKey: "sessionKey", paramSession: "session", paramTarget: "target", paramKey: "key",
+	paramLabel: "label", paramAgentID: "agentId",
 }
 
 // params are where the known members that are strings stand in a call's text.

@@ -32,8 +32,8 @@ type gate struct {
 }
 
 // Class is what kind of tool it is, in one of a few words.
-func (p *Plan) Class() string {
-	r := p.rule
+func (pl *Plan) Class() string {
+	r := pl.rule
 	switch {
 	case r == nil:
 		return "none"
@@ -56,22 +56,24 @@ func (p *Policy) Plan(c *toolcall.Call) Plan {
 	set := p.rulesFor(c.Agent())
 	r := set.find(c.Tool)
 	t := read(c)
+	defer t.release()
 	var does deeds
 	if r.commands {
+		t.strip()
 		does = t.deeds()
 	}
-	reached := reach(c, &t)
+	reached := reach(c, t)
 	plan := Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: reached.Reach, InScope: r.inScope,
-		Grantable: grantable(r, &t, does), RunCap: capFor(c), set: set, rule: r,
+		Grantable: grantable(r, t, does), RunCap: capFor(c), set: set, rule: r,
 	}
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
-	plan.raise(c.Tool, &t, does, reached.blindRead)
+	plan.raise(c.Tool, t, does, reached.blindRead)
 	if reached.blindSend {
 		plan.blindSend(p.from)
 	}
-	if rule, text := p.gate(c, set, r, &t); rule != "" {
+	if rule, text := p.gate(c, set, r, t); rule != "" {
 		plan.close(rule, text)
 	}
 	plan.Final = plan.Reach.empty()

@@ -14,31 +14,34 @@ const maxDecode = 2
 // case with its paths cleaned. Only what carries commands is also read as a
 // shell would: elsewhere nobody drops the quotes.
 func (t *text) readings(commands bool, yield func(reading []byte) bool) bool {
+	if yield(t.path(t.lower)) || commands && t.spoken(t.lower, t.bare, yield) {
+		return true
+	}
 	b := t.lower
-	for range maxDecode + 1 {
-		if yield(t.path(b)) || commands && t.spoken(b, yield) {
-			return true
-		}
+	for range maxDecode {
 		decoded, changed := unpercent(b)
 		if !changed {
 			return false
 		}
 		b = foldWide(decoded)
+		if yield(t.path(b)) || commands && t.spoken(b, stripped(nil, b), yield) {
+			return true
+		}
 	}
 	return false
 }
 
-// spoken are the readings of a text as a shell's words and as the inside of
-// an escaped literal.
-func (t *text) spoken(b []byte, yield func([]byte) bool) bool {
-	if t.marks&(hasQuote|hasDollar|hasPercent) != 0 && yield(cleaned(stripped(b))) {
+// spoken are the readings of a text as a shell's words, if they differ, and as
+// the inside of an escaped literal.
+func (t *text) spoken(b, bare []byte, yield func([]byte) bool) bool {
+	if len(bare) > 0 && yield(cleaned(bare)) {
 		return true
 	}
 	if t.marks&hasEscape == 0 {
 		return false
 	}
 	plain, changed := unescaped(b)
-	return changed && yield(cleaned(stripped(plain)))
+	return changed && yield(cleaned(stripped(nil, plain)))
 }
 
 // path reads backslashes as a path's separators.
@@ -52,34 +55,53 @@ func (t *text) path(b []byte) []byte {
 	return cleaned(b)
 }
 
-// stripped drops what a shell drops: quotes, backslashes, carets, a line's
-// continuation, and expansions that are empty in practice.
-func stripped(b []byte) []byte {
-	out := make([]byte, 0, len(b))
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '\\' && i+1 < len(b) && b[i+1] == '\n':
-			i++
-		case byteMarks[c]&hasQuote != 0:
-		case c == '$' && i+1 < len(b) && (b[i+1] == '@' || b[i+1] == '*' || b[i+1] == '\'' || b[i+1] == '"'):
-			i++
-		case c == '$' && bytes.HasPrefix(b[i:], []byte("$ifs")):
-			out = append(out, ' ')
-			i += len("$ifs") - 1
-		case c == '$' && bytes.HasPrefix(b[i:], []byte("${ifs}")):
-			out = append(out, ' ')
-			i += len("${ifs}") - 1
-		default:
-			out = append(out, c)
+// stripped appends b without what a shell drops: quotes, backslashes, carets, a
+// line's continuation, and expansions that are empty in practice.
+func stripped(to, b []byte) []byte {
+	for len(b) > 0 {
+		n := untouched(b)
+		to, b = append(to, b[:n]...), b[n:]
+		if len(b) > 0 {
+			kept, n := dropped(b)
+			to, b = append(to, kept...), b[n:]
 		}
 	}
-	return out
+	return to
+}
+
+// untouched counts the bytes before the first that a shell may drop.
+func untouched(b []byte) int {
+	for i, c := range b {
+		if byteMarks[c]&(hasQuote|hasDollar) != 0 {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// dropped says how much a shell drops at the start of b, which has one of its
+// characters there, and what it puts in its place.
+func dropped(b []byte) (instead string, n int) {
+	switch {
+	case bytes.HasPrefix(b, []byte("\\\n")):
+		return "", 2
+	case b[0] != '$':
+		return "", 1
+	case len(b) > 1 && (b[1] == '@' || b[1] == '*' || b[1] == '\'' || b[1] == '"'):
+		return "", 2
+	case bytes.HasPrefix(b, []byte("$ifs")):
+		return " ", len("$ifs")
+	case bytes.HasPrefix(b, []byte("${ifs}")):
+		return " ", len("${ifs}")
+	default:
+		return "$", 1
+	}
 }
 
 // cleaned drops doubled slashes and "." and resolves ".." in every path of the
 // text. It returns b itself where there is nothing to do.
 func cleaned(b []byte) []byte {
-	if !bytes.Contains(b, []byte("//")) && !bytes.Contains(b, []byte("/.")) {
+	if !untidy(b) {
 		return b
 	}
 	out := make([]byte, 0, len(b))
@@ -98,6 +120,20 @@ func cleaned(b []byte) []byte {
 		i += 1 + dots
 	}
 	return out
+}
+
+// untidy reports whether a slash or a dot follows a slash.
+func untidy(b []byte) bool {
+	for {
+		_, after, found := bytes.Cut(b, []byte{'/'})
+		if !found || len(after) == 0 {
+			return false
+		}
+		if after[0] == '/' || after[0] == '.' {
+			return true
+		}
+		b = after
+	}
 }
 
 // dotsAfter is 1 or 2 where b starts with a whole component "." or "..".

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -9,7 +10,8 @@ import (
 // a shell.
 type token struct {
 	word    []byte // without its directory and ".exe"
-	dir     []byte // the last directory before it
+	path    []byte // with them
+	means   *entry // nil where the lexicon does not have it
 	first   bool   // it is the first word after the end of another command
 	command bool   // it stands where a command may stand
 	piped   bool   // its input comes from another command
@@ -53,7 +55,7 @@ func tokens(b []byte, yield func(*token) bool) bool {
 			if yield(&t) {
 				return true
 			}
-			t = token{command: t.command && leads(t.word)}
+			t = token{command: t.command && t.leads()}
 			i += n
 		}
 	}
@@ -62,23 +64,39 @@ func tokens(b []byte, yield func(*token) bool) bool {
 
 // leads reports whether a command may follow this word: a prefix, an option or
 // a number given to one.
-func leads(w []byte) bool {
-	if e := exactly(w); e != nil && e.leads {
+func (t *token) leads() bool {
+	if t.means != nil && t.means.leads {
 		return true
 	}
-	return len(w) == 0 || w[0] == '-' || w[0] == '!' || w[0] <= '9' && len(bytes.Trim(w, "0123456789.smhd")) == 0
+	w := t.word
+	return len(w) == 0 || w[0] == '-' || w[0] == '!' || isAmount(w)
 }
+
+// isAmount reports whether w is a number or a time such as 1.5h.
+func isAmount(w []byte) bool {
+	for _, c := range w {
+		if !isDigit(c) && c != '.' && c != 's' && c != 'm' && c != 'h' && c != 'd' {
+			return false
+		}
+	}
+	return w[0] <= '9'
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func (t *token) split(b []byte) {
 	for len(b) > 0 && (b[len(b)-1] == '/' || b[len(b)-1] == ':') {
 		b = b[:len(b)-1]
 	}
-	t.word, t.dir = b, nil
-	if i := bytes.LastIndexByte(b, '/'); i >= 0 {
-		t.word = b[i+1:]
-		t.dir = b[bytes.LastIndexByte(b[:i], '/')+1 : i]
-	}
-	t.word = bytes.TrimSuffix(t.word, []byte(".exe"))
+	t.path = b
+	t.word = bytes.TrimSuffix(b[bytes.LastIndexByte(b, '/')+1:], []byte(".exe"))
+	t.means = exactly(t.word)
+}
+
+// dir is the last directory before the word.
+func (t *token) dir() string {
+	before := t.path[:max(0, bytes.LastIndexByte(t.path, '/'))]
+	return string(before[bytes.LastIndexByte(before, '/')+1:])
 }
 
 // subcommands are what our own program does. Help and version are harmless.
@@ -103,18 +121,13 @@ func (g *guard) command(b []byte) bool {
 		if ours && subcommands[string(t.word)] {
 			return true
 		}
-		ours = g.commands[string(t.word)]
-		return ours && (t.command || string(t.dir) == "bin" || string(t.dir) == "sbin")
+		ours = slices.ContainsFunc(g.commands, func(c []byte) bool { return bytes.Equal(c, t.word) })
+		return ours && (t.command || t.dir() == "bin" || t.dir() == "sbin")
 	})
 }
 
 func (g *guard) mentions(b []byte) bool {
-	for c := range g.commands {
-		if bytes.Contains(b, []byte(c)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.commands, func(c []byte) bool { return bytes.Contains(b, c) })
 }
 
 // deeds is what the commands in a call do, as far as their words tell.
@@ -125,36 +138,66 @@ type deeds struct {
 }
 
 // deeds reads the commands of a call, and reads them again without what a
-// shell would drop.
+// shell would drop, where that makes other words.
 func (t *text) deeds() deeds {
 	var d deeds
 	d.read(t.values)
-	if t.marks&(hasQuote|hasDollar) != 0 {
-		d.read(stripped(t.values))
+	if len(t.bare) > 0 && joins(t.values) {
+		d.read(t.bareValues)
 	}
 	return d
 }
 
-func (d *deeds) read(b []byte) {
-	for _, reach := range []string{"://", "/dev/tcp/", "/dev/udp/"} {
-		d.fetches = d.fetches || bytes.Contains(b, []byte(reach))
+// joins reports whether b without what a shell drops could have words that it
+// does not have with it. Quotes end words anyway, so only those matter that
+// stand inside of one.
+func joins(b []byte) bool {
+	for i := untouched(b); i < len(b); i += 1 + untouched(b[i+1:]) {
+		if !isQuote(b[i]) {
+			if instead, _ := dropped(b[i:]); instead != "$" {
+				return true
+			}
+			continue
+		}
+		start := i
+		for i+1 < len(b) && isQuote(b[i+1]) {
+			i++
+		}
+		if start > 0 && i+1 < len(b) && shellBytes[b[start-1]] == inWord && shellBytes[b[i+1]] == inWord {
+			return true
+		}
 	}
+	return false
+}
+
+// isQuote is false for the other characters that a shell drops: those are part
+// of a word.
+func isQuote(c byte) bool { return c == '\'' || c == '"' || c == '`' }
+
+func (d *deeds) read(b []byte) {
+	d.fetches = d.fetches || bytes.Contains(b, []byte("://")) || opensSocket(b)
 	var tool *entry // the last word that has subcommands
 	tokens(b, func(t *token) bool {
-		if tool != nil {
-			d.note(tool.fetchesBy[string(t.word)], tool.destroysBy[string(t.word)], t.word)
+		if tool != nil && t.means != nil {
+			d.note(tool.fetchesBy&t.means.fetchesFor != 0, tool.destroysBy&t.means.destroysFor != 0, t.word)
 		}
 		if t.first {
 			tool = nil
 		}
-		if e := lookUp(t.word); e != nil {
+		if e := lookUp(t); e != nil {
 			d.note(e.fetches || e.command && t.command || e.interprets && t.piped, e.destroys, t.word)
-			if e.fetchesBy != nil || e.destroysBy != nil {
+			if e.fetchesBy != 0 || e.destroysBy != 0 {
 				tool = e
 			}
 		}
 		return d.fetches && d.destroys
 	})
+}
+
+// opensSocket finds the names under which bash connects.
+func opensSocket(b []byte) bool {
+	return bytes.Contains(b, []byte("/dev/")) &&
+		(bytes.Contains(b, []byte("/dev/tcp/")) || bytes.Contains(b, []byte("/dev/udp/")))
 }
 
 func (d *deeds) note(fetches, destroys bool, word []byte) {

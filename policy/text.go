@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"bytes"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,9 +17,13 @@ type text struct {
 	raw      []byte // as it was said
 	lower    []byte // in lower case, wide forms folded, invisible characters dropped
 	values   []byte // the part of lower that is values
+	keys     []byte // in raw; only its memory is of use
 	marks    mark   // which unusual characters are in it
 	params   params // the members that the policy knows by name
 	readable bool   // params were one JSON value
+
+	// As a shell leaves it, see strip; empty where that is no different.
+	bare, bareValues []byte
 }
 
 // param is the value of a member at the top of params, or "" where there is
@@ -59,96 +63,61 @@ var byteMarks = func() (m [256]mark) {
 	return m
 }()
 
+// texts keeps the memory of texts for the next call. A rare long one is let go.
+var texts = sync.Pool{New: func() any { return new(text) }}
+
+const maxKept = 64 << 10
+
+// release gives the text's memory back. Nothing of it may be used afterwards.
+func (t *text) release() {
+	if cap(t.raw) <= maxKept && cap(t.lower) <= maxKept && cap(t.bare) <= maxKept {
+		texts.Put(t)
+	}
+}
+
 // read collects what a call says. The walk is its own, not [toolcall.Call.Strings],
-// because it needs no paths and must tell keys from values.
-func read(c *toolcall.Call) text {
-	w := collector{values: make([]byte, 0, len(c.Params)+len(c.Sent)+64)}
-	t := text{readable: len(c.Params) == 0 || w.all(c.Params)}
+// because it needs no paths and must tell keys from values. Duplicate names were
+// refused when the call was decoded; should one get here, both are read.
+func read(c *toolcall.Call) *text {
+	t := texts.Get().(*text) //nolint:errcheck // nothing else is put in
+	w := collector{values: t.raw[:0], keys: t.keys[:0]}
+	t.readable = len(c.Params) == 0 || c.Params.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	w.walk(c.Params)
 	split := len(w.values)
 	t.raw = append(append(w.values, w.keys...), c.Sent...)
-	t.params = w.params
-	t.lower, t.marks = folded(t.raw)
-	t.values = t.lower[:split]
+	t.keys, t.params, t.bare = w.keys, w.params, t.bare[:0]
+	t.lower, t.marks = folded(t.lower[:0], t.raw)
 	if t.marks&hasWide != 0 {
-		values := foldWide(t.lower[:split:split])
-		t.lower = append(values[:len(values):len(values)], foldWide(t.lower[split:])...)
-		t.values = t.lower[:len(values)]
+		keys := foldWide(t.lower[split:])
+		split = len(foldWide(t.lower[:split]))
+		t.lower = append(t.lower[:split], keys...)
 	}
+	t.values = t.lower[:split]
 	return t
 }
 
-// collector walks over params.
-type collector struct {
-	values, keys []byte
-	params       params
-	next         param // of the value to come; paramCount for any other
-}
-
-func (w *collector) all(params jsontext.Value) bool {
-	// A bytes.Buffer is read in place. Duplicate names were refused when the
-	// call was decoded; should one get here, both are read.
-	dec := jsontext.NewDecoder(bytes.NewBuffer(params), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	for {
-		switch dec.PeekKind() {
-		case jsontext.KindString:
-			depth := dec.StackDepth()
-			kind, n := dec.StackIndex(depth)
-			value, err := dec.ReadValue()
-			if err != nil {
-				return false
-			}
-			w.add(value, kind == jsontext.KindBeginObject && n%2 == 0, depth)
-		case jsontext.KindInvalid:
-			_, values := dec.StackIndex(0)
-			return dec.StackDepth() == 0 && values == 1 && len(bytes.Trim(params[dec.InputOffset():], " \t\r\n")) == 0
-		default:
-			w.next = paramCount
-			if _, err := dec.ReadToken(); err != nil {
-				return false
-			}
-		}
+// strip works out how a shell would leave the text. A zero byte ends the values,
+// so that nothing it drops reaches from them into the keys.
+func (t *text) strip() {
+	if t.marks&(hasQuote|hasDollar) == 0 {
+		return // it stays as it is
 	}
+	values := stripped(t.bare[:0], t.values)
+	t.bare = stripped(values, t.lower[len(t.values):])
+	t.bareValues = t.bare[:len(values)]
 }
 
-// add keeps a string, and remembers where it stands if the policy knows it by
-// name.
-func (w *collector) add(quoted []byte, key bool, depth int) {
-	if key {
-		from := len(w.keys)
-		w.keys = unquoted(w.keys, quoted)
-		w.next = paramCount
-		if known, ok := paramNames[string(w.keys[from:len(w.keys)-1])]; ok && depth == 1 {
-			w.next = known
-		}
-		return
-	}
-	from := len(w.values)
-	w.values = unquoted(w.values, quoted)
-	if w.next != paramCount {
-		w.params.set(w.next, from, len(w.values)-1)
-		w.next = paramCount
-	}
-}
-
-// unquoted appends a string and the zero byte after it. The error only says
-// that invalid UTF-8 was replaced.
-func unquoted(to, quoted []byte) []byte {
-	to, _ = jsontext.AppendUnquote(to, quoted)
-	return append(to, 0)
-}
-
-// folded is b in lower-case ASCII and the kinds of characters in it.
-func folded(b []byte) ([]byte, mark) {
-	out := make([]byte, len(b))
+// folded appends b in lower-case ASCII and tells the kinds of characters in it.
+func folded(to, b []byte) ([]byte, mark) {
+	start := len(to)
+	to = append(to, b...)
 	var marks mark
-	for i, c := range b {
+	out := to[start:]
+	for i, c := range out {
 		marks |= byteMarks[c]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		out[i] = c
+		out[i] = lowerByte(c)
 	}
-	return out, marks
+	return to, marks
 }
 
 // foldWide reads wide forms as the ASCII they stand for and drops characters

@@ -57,6 +57,7 @@ const (
 	writeTimeout  = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 16 << 10
+	maxDrain      = 8 << 20 // of a body that is too large, read and thrown away
 )
 
 // DefaultTolerance is how far a call's timestamp may be off.
@@ -100,7 +101,7 @@ func (s *Server) Handler() http.Handler {
 	e.HideBanner, e.HidePort = true, true
 	e.IPExtractor = echo.ExtractIPDirect() // no header says who is calling
 	e.HTTPErrorHandler = s.httpError
-	e.Use(s.recovered, afresh)
+	e.Use(s.recovered)
 	e.POST(s.o.Path, s.verify)
 	e.GET("/healthz", s.healthz)
 	e.GET("/readyz", s.readyz)
@@ -147,26 +148,6 @@ func (s *Server) httpError(err error, c echo.Context) {
 	if err := c.String(status, text+"\n"); err != nil {
 		s.o.Log.Debug("an error could not be answered", "err", err)
 	}
-}
-
-// afresh gives each answer its own time to be written. Without it the deadline
-// of the call before would hold for a request that comes later on the same
-// connection.
-func afresh(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if err := writeWithin(c, writeTimeout); err != nil {
-			return err
-		}
-		return next(c)
-	}
-}
-
-func writeWithin(c echo.Context, d time.Duration) error {
-	rc := http.NewResponseController(c.Response().Writer)
-	if err := rc.SetWriteDeadline(time.Now().Add(d)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
-	return nil
 }
 
 // recovered turns a panic into a deny at the calls' door, and into a plain 500

@@ -45,6 +45,9 @@ func (s *Server) verify(c echo.Context) error {
 func (s *Server) unread(c echo.Context, err error) error {
 	switch {
 	case errors.Is(err, errTooLarge):
+		// A client that is still writing when we hang up sees a broken connection
+		// and not the answer.
+		_, _ = io.CopyN(io.Discard, c.Request().Body, maxDrain)
 		return s.reply200(c, nil, "", verifier.Decision{Reason: "The call is larger than 1 MiB and was not read."})
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return s.reply200(c, nil, "", verifier.Decision{Reason: "The call did not arrive in time and was not read."})
@@ -128,7 +131,8 @@ func (s *Server) reply200(c echo.Context, secret []byte, requestID string, d ver
 		h.Set(hmac.AnswerHeader, hmac.SignAnswer(secret, requestID, body))
 	}
 	h.Set("Cache-Control", "no-store")
-	if err := writeWithin(c, writeTimeout); err != nil { // a held call took its time
+	rc := http.NewResponseController(c.Response().Writer)
+	if err := rc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, body)

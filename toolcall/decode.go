@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -29,23 +28,24 @@ func Decode(body []byte) (Call, error) {
 	if err := checkLimits(body); err != nil {
 		return Call{}, err
 	}
-	var w wire
-	if err := json.Unmarshal(body, &w); err != nil {
-		return Call{}, explain(err)
+	if !jsontext.Value(body).IsValid() {
+		return Call{}, explain(body)
 	}
-	if err := complete(&w.call); err != nil {
+	var c Call
+	if err := c.read(&cursor{text: body}); err != nil {
 		return Call{}, err
 	}
-	w.call.Body = sha256.Sum256(body)
-	return w.call, nil
+	if err := complete(&c); err != nil {
+		return Call{}, err
+	}
+	c.Body = sha256.Sum256(body)
+	return c, nil
 }
 
-// explain turns whatever stopped the decoder into a Malformed.
-func explain(err error) error {
-	if m, ok := errors.AsType[*Malformed](err); ok {
-		return m
-	}
-	if errors.Is(err, jsontext.ErrDuplicateName) {
+// explain says why a body is no valid JSON.
+func explain(body []byte) error {
+	var v jsontext.Value
+	if err := json.Unmarshal(body, &v); errors.Is(err, jsontext.ErrDuplicateName) {
 		return malformed("The body has the same member twice in one object.")
 	}
 	return malformed("The body is not one valid JSON value.")
@@ -70,29 +70,23 @@ func complete(c *Call) error {
 
 var bodyNames = []string{"version", "timestamp", "requestId", "tool", "context", "name", "params"}
 
-// wire reads the body in one pass over its tokens, so that each member is met
-// once, by its exact name, at its own place: nothing inside params can stand
-// for a member of the call.
-type wire struct {
-	call Call
-}
-
-// UnmarshalJSONFrom implements [json.UnmarshalerFrom].
-func (w *wire) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+// read meets each member once, by its exact name, at its own place: nothing
+// inside params can stand for a member of the call.
+func (c *Call) read(cur *cursor) error {
 	versioned := false
-	err := readObject(dec, "The body", func(name string) error {
+	err := readObject(cur, "The body", func(name string) error {
 		switch name {
 		case "version":
 			versioned = true
-			return readVersion(dec)
+			return readVersion(cur)
 		case "timestamp":
-			return w.readTimestamp(dec)
+			return c.readTimestamp(cur)
 		case "requestId":
-			return w.readRequestID(dec)
+			return c.readRequestID(cur)
 		case "tool":
-			return w.readTool(dec)
+			return c.readTool(cur)
 		case "context":
-			return w.call.Context.read(dec)
+			return c.Context.read(cur)
 		}
 		return malformed("The body has a member that is not part of the protocol.")
 	})
@@ -102,19 +96,15 @@ func (w *wire) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-func readVersion(dec *jsontext.Decoder) error {
-	tok, err := dec.ReadToken()
-	if err != nil {
-		return err
-	}
-	if tok.Kind() != jsontext.KindNumber || tok.String() != "1" {
+func readVersion(cur *cursor) error {
+	if string(cur.next()) != "1" {
 		return malformed("version must be the number 1.")
 	}
 	return nil
 }
 
-func (w *wire) readTimestamp(dec *jsontext.Decoder) error {
-	s, err := readString(dec, "timestamp")
+func (c *Call) readTimestamp(cur *cursor) error {
+	s, err := readString(cur, "timestamp")
 	if err != nil {
 		return err
 	}
@@ -122,7 +112,7 @@ func (w *wire) readTimestamp(dec *jsontext.Decoder) error {
 	if !ok || t.IsZero() {
 		return malformed("timestamp must be an RFC 3339 time.")
 	}
-	w.call.Timestamp = t
+	c.Timestamp = t
 	return nil
 }
 
@@ -139,135 +129,131 @@ func parseTime(s string) (time.Time, bool) {
 	return t, true
 }
 
-func (w *wire) readRequestID(dec *jsontext.Decoder) error {
-	s, err := readString(dec, "requestId")
+func (c *Call) readRequestID(cur *cursor) error {
+	s, err := readString(cur, "requestId")
 	if err != nil {
 		return err
 	}
-	if s == "" || len(s) > MaxRequestID || strings.ContainsFunc(s, notVisibleASCII) {
+	if s == "" || len(s) > MaxRequestID || !visibleASCII(s) {
 		return malformed("requestId must be 1 to 128 visible ASCII characters without spaces.")
 	}
-	w.call.RequestID = s
+	c.RequestID = s
 	return nil
 }
 
-func notVisibleASCII(r rune) bool { return r <= ' ' || r >= 0x7f }
+func visibleASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
 
-func (w *wire) readTool(dec *jsontext.Decoder) error {
-	err := readObject(dec, "tool", func(name string) error {
+func (c *Call) readTool(cur *cursor) error {
+	err := readObject(cur, "tool", func(name string) error {
 		switch name {
 		case "name":
-			return w.readToolName(dec)
+			return c.readToolName(cur)
 		case "params":
-			return w.readParams(dec)
+			return c.readParams(cur)
 		}
 		return malformed("tool has a member that is not part of the protocol.")
 	})
 	switch {
 	case err != nil:
 		return err
-	case w.call.Tool == "":
+	case c.Tool == "":
 		return malformed("tool.name is missing.")
-	case w.call.Params == nil:
+	case c.Params == nil:
 		return malformed("tool.params is missing.")
 	}
 	return nil
 }
 
-func (w *wire) readToolName(dec *jsontext.Decoder) error {
-	s, err := readString(dec, "tool.name")
+func (c *Call) readToolName(cur *cursor) error {
+	s, err := readString(cur, "tool.name")
 	if err != nil {
 		return err
 	}
 	if len(s) > MaxToolName {
 		return malformed("tool.name must be at most 128 bytes.")
 	}
-	w.call.Sent, w.call.Tool = s, Canonical(s)
-	if w.call.Tool == "" {
+	c.Sent, c.Tool = s, Canonical(s)
+	if c.Tool == "" {
 		return malformed("tool.name must not be empty.")
 	}
 	return nil
 }
 
-func (w *wire) readParams(dec *jsontext.Decoder) error {
-	if dec.PeekKind() != jsontext.KindBeginObject {
-		return wrongType(dec, "tool.params must be an object.")
+func (c *Call) readParams(cur *cursor) error {
+	if cur.peek() != '{' {
+		return malformed("tool.params must be an object.")
 	}
-	v, err := dec.ReadValue()
-	if err != nil {
-		return err
-	}
-	w.call.Params = bytes.Clone(v)
+	c.Params = bytes.Clone(cur.next())
 	return nil
 }
 
 // readObject calls member with each name; member must read the value.
-func readObject(dec *jsontext.Decoder, what string, member func(name string) error) error {
-	if dec.PeekKind() != jsontext.KindBeginObject {
-		return wrongType(dec, what+" must be an object.")
+func readObject(cur *cursor, what string, member func(name string) error) error {
+	if cur.peek() != '{' {
+		return malformed(what + " must be an object.")
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for dec.PeekKind() != jsontext.KindEndObject {
-		name, err := readName(dec)
-		if err != nil {
-			return err
-		}
-		if err := member(name); err != nil {
+	for cur.enter(); cur.more(); {
+		if err := member(readName(cur)); err != nil {
 			return err
 		}
 	}
-	_, err := dec.ReadToken()
-	return err
+	return nil
 }
 
-// knownNames saves an allocation for each name that is spelled without escapes.
-var knownNames = func() map[string]string {
-	names := map[string]string{}
-	for _, n := range slices.Concat(bodyNames, contextNames, messageNames, provenanceNames) {
-		names[n] = n
+// readName reads the name of a member. It saves an allocation for each that is
+// one of ours and is spelled without escapes.
+func readName(cur *cursor) string {
+	raw := cur.next()
+	if name := knownName(raw[1 : len(raw)-1]); name != "" {
+		return name
 	}
-	return names
+	return unquoted(raw)
+}
+
+// knownNames are all of the protocol's by their length.
+var knownNames = func() (byLength [16][]string) {
+	for _, n := range slices.Concat(bodyNames, contextNames, messageNames, provenanceNames) {
+		if same := &byLength[len(n)]; !slices.Contains(*same, n) {
+			*same = append(*same, n)
+		}
+	}
+	return byLength
 }()
 
-func readName(dec *jsontext.Decoder) (string, error) {
-	raw, err := dec.ReadValue()
-	if err != nil {
-		return "", err
+func knownName(raw []byte) string {
+	if len(raw) >= len(knownNames) {
+		return ""
 	}
-	if name, ok := knownNames[string(raw[1:len(raw)-1])]; ok {
-		return name, nil
+	for _, n := range knownNames[len(raw)] {
+		if n[0] == raw[0] && n == string(raw) {
+			return n
+		}
 	}
-	name, err := jsontext.AppendUnquote(nil, raw)
-	return string(name), err
+	return ""
 }
 
-func readString(dec *jsontext.Decoder, what string) (string, error) {
-	if dec.PeekKind() != jsontext.KindString {
-		return "", wrongType(dec, what+" must be a string.")
+func readString(cur *cursor, what string) (string, error) {
+	if cur.peek() != '"' {
+		return "", malformed(what + " must be a string.")
 	}
-	tok, err := dec.ReadToken()
-	if err != nil {
-		return "", err
-	}
-	return tok.String(), nil
-}
-
-// wrongType tells a value of another type from text that is no JSON at all:
-// for the latter the decoder's own error is the better answer.
-func wrongType(dec *jsontext.Decoder, reason string) error {
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	return malformed(reason)
+	return unquoted(cur.next()), nil
 }
 
 // validText is what every identifier of the context must be. Control
 // characters are refused because these strings become parts of keys, prompts
-// and log lines.
+// and log lines. In UTF-8 no part of a longer character looks like one.
 func validText(s string) bool {
-	return len(s) <= MaxText && !strings.ContainsFunc(s, isControl)
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return len(s) <= MaxText
 }
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }

@@ -98,7 +98,8 @@ func newRig(t testing.TB, edit func(*config.Config)) *rig {
 // start runs the gateway; after a stop it comes back with the same state.
 func (r *rig) start() {
 	r.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	var lc net.ListenConfig
+	l, err := lc.Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -159,11 +160,10 @@ func with(ctx map[string]any, pairs ...any) map[string]any {
 		out[k] = v
 	}
 	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] == nil {
-			delete(out, pairs[i].(string))
-			continue
+		name := fmt.Sprint(pairs[i])
+		if out[name] = pairs[i+1]; out[name] == nil {
+			delete(out, name)
 		}
-		out[pairs[i].(string)] = pairs[i+1]
 	}
 	return out
 }

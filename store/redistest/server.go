@@ -47,14 +47,14 @@ func Start(t testing.TB, args ...string) *Server {
 // FreePort is a loopback port that nothing listens on at this moment.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
 	addr, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		t.Fatalf("%T", l.Addr())
+	if err := l.Close(); err != nil || !ok {
+		t.Fatalf("%T, %v", l.Addr(), err)
 	}
 	return addr.Port
 }
@@ -72,7 +72,7 @@ func (s *Server) Begin() {
 		"--port", strconv.Itoa(s.Port), "--bind", "127.0.0.1", "--dir", s.t.TempDir(),
 		"--save", "", "--appendonly", "no", "--databases", "20000", "--maxclients", "9000",
 	}
-	s.cmd = exec.CommandContext(context.WithoutCancel(s.t.Context()), "redis-server", append(usual, s.Args...)...) // ended by Stop
+	s.cmd = exec.CommandContext(context.WithoutCancel(s.t.Context()), "redis-server", append(usual, s.Args...)...) //nolint:gosec // a test's own options; ended by Stop
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}

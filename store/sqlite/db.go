@@ -66,7 +66,7 @@ func (d *db) exec(query string, args ...driver.Value) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	res, err := s.(driver.StmtExecContext).ExecContext(context.Background(), d.bind(args))
+	res, err := s.(driver.StmtExecContext).ExecContext(context.Background(), d.bind(args)) //nolint:errcheck // the driver's statements are
 	if err != nil {
 		return 0, &fault{err}
 	}
@@ -92,7 +92,7 @@ func (d *db) each(query string, args []driver.Value, more func(row) bool) (err e
 	if err != nil {
 		return err
 	}
-	rows, err := s.(driver.StmtQueryContext).QueryContext(context.Background(), d.bind(args))
+	rows, err := s.(driver.StmtQueryContext).QueryContext(context.Background(), d.bind(args)) //nolint:errcheck // the driver's statements are
 	if err != nil {
 		return &fault{err}
 	}
@@ -120,7 +120,7 @@ func (d *db) script(text string) error {
 	if err != nil {
 		return &fault{err}
 	}
-	_, err = s.(driver.StmtExecContext).ExecContext(context.Background(), nil)
+	_, err = s.(driver.StmtExecContext).ExecContext(context.Background(), nil) //nolint:errcheck // the driver's statements are
 	if err = errors.Join(err, s.Close()); err != nil {
 		return &fault{err}
 	}

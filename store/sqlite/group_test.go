@@ -71,7 +71,7 @@ func grouped(t *testing.T, s *sqlite.Store, steps []step) [][]any {
 func drawStep(t *rapid.T) step {
 	a := admission(rapid.IntRange(0, 2).Draw(t, "conversation"), rapid.IntRange(0, 5).Draw(t, "request"))
 	a.Session = rapid.SampledFrom([]string{"", "s1", "s2"}).Draw(t, "session")
-	a.Raise = taint.Level(rapid.IntRange(0, taint.Levels-1).Draw(t, "raise")) //nolint:gosec // below six
+	a.Raise = taint.Level(rapid.IntRange(0, taint.Levels-1).Draw(t, "raise"))
 	a.Initial = rapid.SampledFrom([]taint.Level{taint.System, taint.Owner}).Draw(t, "initial")
 	a.Run, a.RunCap = "run", rapid.IntRange(0, 3).Draw(t, "cap")
 	other := admission(rapid.IntRange(0, 2).Draw(t, "other"), 0).Conversation

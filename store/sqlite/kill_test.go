@@ -39,7 +39,7 @@ func child() {
 		go func() {
 			for i := worker; ; i += 8 {
 				a := admission(i%5, i)
-				a.Raise = taint.Level(i % taint.Levels) //nolint:gosec // below six
+				a.Raise = taint.Level(i % taint.Levels)
 				_, err := s.Admit(context.Background(), a)
 				mu.Lock()
 				if err == nil {

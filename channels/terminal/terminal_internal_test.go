@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -77,8 +78,8 @@ func TestAStoppedTerminalHoldsNobodyUpForLong(t *testing.T) {
 		_, err := ch.Send(context.Background(), card())
 		done <- err
 	}()
-	for len(ch.turn) == 0 {
-		time.Sleep(time.Millisecond)
+	for len(ch.turn) == 0 { // until the first card has its turn
+		runtime.Gosched()
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()

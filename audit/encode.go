@@ -1,0 +1,182 @@
+package audit
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// encoder writes an entry as package json would, without looking up by
+// reflection each time what never changes: a line is written for every call. A
+// test holds the two against each other, so that no member is forgotten.
+type encoder struct {
+	buf []byte
+	err error
+}
+
+// entry writes the members in the order of [Entry].
+func (w *encoder) entry(e *Entry) {
+	w.buf = append(w.buf, `{"kind":`...)
+	w.quote(string(e.Kind))
+	w.time("at", e.At)
+	w.text("requestId", e.RequestID)
+	w.text("ref", e.Ref)
+	w.text("client", e.Client)
+	w.text("session", e.Session)
+	w.text("sessionId", e.SessionID)
+	w.text("agent", e.Agent)
+	w.text("run", e.Run)
+	w.text("tool", e.Tool)
+	w.text("sent", e.Sent)
+	w.raw("params", e.Params)
+	w.number("hidden", int64(e.Hidden))
+	w.text("digest", e.Digest)
+	w.judged(e)
+	w.asked(e)
+	w.own(e)
+	w.buf = append(w.buf, '}')
+}
+
+func (w *encoder) judged(e *Entry) {
+	w.text("level", e.Level)
+	w.text("raisedTo", e.RaisedTo)
+	w.number("step", e.Step)
+	w.text("source", e.Source)
+	w.text("mode", e.Mode)
+	w.text("decision", e.Decision)
+	w.text("by", e.By)
+	w.list("why", e.Why)
+}
+
+func (w *encoder) asked(e *Entry) {
+	w.text("card", e.Card)
+	w.text("scope", e.Scope)
+	w.people(e.People)
+	w.number("waitedMs", e.WaitedMs)
+	w.number("minutes", int64(e.Minutes))
+	w.text("reason", e.Reason)
+	w.text("error", e.Error)
+	w.text("note", e.Note)
+	if e.Replay {
+		w.name("replay")
+		w.buf = append(w.buf, "true"...)
+	}
+}
+
+// own writes what only the log's own lines have.
+func (w *encoder) own(e *Entry) {
+	if b := e.Begin; b != nil {
+		w.name("begin")
+		w.buf = append(w.buf, `{"format":`...)
+		w.buf = strconv.AppendInt(w.buf, int64(b.Format), 10)
+		w.always("chain", b.Chain)
+		w.always("key", b.Key)
+		w.buf = append(w.buf, '}')
+	}
+	if h := e.Checkpoint; h != nil {
+		w.name("checkpoint")
+		w.buf = append(w.buf, `{"chain":`...)
+		w.quote(h.Chain)
+		w.name("seq")
+		w.buf = strconv.AppendUint(w.buf, h.Seq, 10)
+		w.always("hash", h.Hash)
+		w.always("sig", h.Sig)
+		w.buf = append(w.buf, '}')
+	}
+}
+
+func (w *encoder) people(people []Person) {
+	for i := range people {
+		p := &people[i]
+		if i == 0 {
+			w.name("people")
+			w.buf = append(w.buf, `[{"name":`...)
+		} else {
+			w.buf = append(w.buf, `,{"name":`...)
+		}
+		w.quote(p.Name)
+		w.text("via", p.Via)
+		w.time("at", p.At)
+		w.number("tookMs", p.TookMs)
+		w.text("says", p.Says)
+		w.buf = append(w.buf, '}')
+	}
+	if len(people) > 0 {
+		w.buf = append(w.buf, ']')
+	}
+}
+
+// name starts a member that is not the first. Names need no escapes.
+func (w *encoder) name(name string) {
+	w.buf = append(w.buf, `,"`...)
+	w.buf = append(w.buf, name...)
+	w.buf = append(w.buf, `":`...)
+}
+
+// text, number, time, raw and list leave out what is not set.
+func (w *encoder) text(name, value string) {
+	if value != "" {
+		w.always(name, value)
+	}
+}
+
+func (w *encoder) always(name, value string) {
+	w.name(name)
+	w.quote(value)
+}
+
+func (w *encoder) number(name string, value int64) {
+	if value != 0 {
+		w.name(name)
+		w.buf = strconv.AppendInt(w.buf, value, 10)
+	}
+}
+
+func (w *encoder) time(name string, value time.Time) {
+	if value.IsZero() {
+		return
+	}
+	w.name(name)
+	text, err := value.AppendText(append(w.buf, '"'))
+	w.keep(append(text, '"'), err)
+}
+
+// raw writes a JSON value without its white space, and refuses what is none or
+// could be read in two ways.
+func (w *encoder) raw(name string, value jsontext.Value) {
+	if value == nil {
+		return
+	}
+	w.name(name)
+	w.keep(jsontext.AppendFormat(w.buf, value, jsontext.AllowInvalidUTF8(true)))
+}
+
+func (w *encoder) list(name string, values []string) {
+	for i, v := range values {
+		if i == 0 {
+			w.name(name)
+			w.buf = append(w.buf, '[')
+		} else {
+			w.buf = append(w.buf, ',')
+		}
+		w.quote(v)
+	}
+	if len(values) > 0 {
+		w.buf = append(w.buf, ']')
+	}
+}
+
+// quote writes a string. The error only says that bytes which are not UTF-8
+// became U+FFFD.
+func (w *encoder) quote(s string) {
+	w.buf, _ = jsontext.AppendQuote(w.buf, s)
+}
+
+// keep takes over what was appended, and the first error.
+func (w *encoder) keep(buf []byte, err error) {
+	w.buf = buf
+	if w.err == nil {
+		w.err = err
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime/pprof"
+)
+
+// How the program tells a server what it is to be.
+const (
+	roleVariable    = "BENCH_ROLE"
+	dirVariable     = "BENCH_DIR"
+	redisVariable   = "BENCH_REDIS"
+	profileVariable = "BENCH_CPUPROFILE"
+)
+
+// serveRole is a server's life: it says where it listens, answers each line on
+// its stdin with what it has used so far, and ends when stdin does, and so with
+// its parent.
+func serveRole(name string) (err error) {
+	r, ok := findRole(name)
+	if !ok {
+		return fmt.Errorf("there is no role %q", name)
+	}
+	p := place{dir: os.Getenv(dirVariable), redis: os.Getenv(redisVariable), count: &trips{}}
+	s, err := r.open(p)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	l, err := listen(ctx)
+	if err != nil {
+		return errors.Join(err, s.close())
+	}
+	stopProfile, err := profile(os.Getenv(profileVariable))
+	if err != nil {
+		return errors.Join(err, l.Close(), s.close())
+	}
+	if s.tend != nil {
+		go s.tend(ctx)
+	}
+	go func() { _ = s.serve(l) }() // ends when it is closed
+	fmt.Println(l.Addr())
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		fmt.Println(cpuTime().Nanoseconds(), p.count.n.Load())
+	}
+	cancel()
+	return errors.Join(stopProfile(), s.close())
+}
+
+// listen takes any free port of the loopback.
+func listen(ctx context.Context) (net.Listener, error) {
+	var c net.ListenConfig
+	return c.Listen(ctx, "tcp", "127.0.0.1:0")
+}
+
+func findRole(name string) (role, bool) {
+	for _, r := range roles {
+		if r.name == name {
+			return r, true
+		}
+	}
+	return role{}, false
+}
+
+func profile(path string) (stop func() error, err error) {
+	if path == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error { pprof.StopCPUProfile(); return f.Close() }, nil
+}

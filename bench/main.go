@@ -1,0 +1,106 @@
+// Command bench measures what a decision costs, beside what one can't do
+// without: a constant net/http handler is the unit, a server that only checks
+// signatures and decodes is the floor without a store, and the same server with
+// one plain GET is the floor with one.
+//
+// Each server is a process of its own, this program started again in a role, so
+// that its CPU time is its own; the load comes from this process over raw
+// connections. The slices of all servers are interleaved and every ratio is
+// taken within one round, so that a machine that is busy elsewhere slows both
+// sides of it. The Redis is a real one, started here and ended here.
+//
+// It fails (exit 1) when a target is missed by more than noise, when a call is
+// not allowed, and when an allow takes more than one trip to the store. With
+// -short it is a smoke test: it reports, and fails only on what noise can't
+// explain.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// options are the flags.
+type options struct {
+	short      bool
+	rounds     int
+	calls      int
+	connect    int
+	pin        bool
+	only       string
+	cpuprofile string
+}
+
+func main() {
+	if name := os.Getenv(roleVariable); name != "" {
+		exit(serveRole(name))
+		return
+	}
+	var o options
+	flag.BoolVar(&o.short, "short", false, "a few small slices; fails only far below a target")
+	flag.IntVar(&o.rounds, "rounds", 0, "slices of each server (default 21, short 5)")
+	flag.IntVar(&o.calls, "calls", 0, "calls in a slice (default 8000, short 2000)")
+	flag.IntVar(&o.connect, "connections", 16, "keep-alive connections")
+	flag.BoolVar(&o.pin, "pin", true, "keep the servers on one core and the rest off it (Linux)")
+	flag.StringVar(&o.only, "only", "", "measure only this role beside the constant handler: strict, get, redis, embedded")
+	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "directory for one CPU profile of each server")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	exit(run(ctx, o))
+}
+
+// errMissed ends the program without another word: the table said it.
+var errMissed = errors.New("a target was missed")
+
+func exit(err error) {
+	if err == nil {
+		return
+	}
+	if !errors.Is(err, errMissed) {
+		fmt.Fprintln(os.Stderr, "error:", err)
+	}
+	os.Exit(1)
+}
+
+// run measures and prints.
+func run(ctx context.Context, o options) error {
+	if _, known := findRole(o.only); o.only != "" && !known {
+		return fmt.Errorf("there is no role %q\nhint: see -h", o.only)
+	}
+	o.defaults()
+	b, err := open(ctx, o)
+	if err != nil {
+		return errors.Join(err, b.close())
+	}
+	measured, err := b.measure(ctx)
+	script, scriptErr := b.redis.scriptCost(ctx)
+	if err = errors.Join(err, scriptErr, b.close()); err != nil {
+		return err
+	}
+	r := report{o: o, pinned: b.pinned, bytes: b.bytes, rows: measured, script: script}
+	fmt.Print(r.String())
+	if !r.holds() {
+		return errMissed
+	}
+	return nil
+}
+
+func (o *options) defaults() {
+	rounds, calls := 21, 8000
+	if o.short {
+		rounds, calls = 5, 2000
+	}
+	if o.rounds <= 0 {
+		o.rounds = rounds
+	}
+	if o.calls <= 0 {
+		o.calls = calls
+	}
+	o.connect = max(1, o.connect)
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// report is the table and what it must hold.
+type report struct {
+	o      options
+	pinned bool
+	bytes  int
+	rows   []row         // the first is the unit
+	script time.Duration // what Redis itself needs for a script
+}
+
+// shortShare is how much of a target a short run must reach.
+const shortShare = 0.7
+
+// tripSlack leaves room for the record's head, which goes to the store once a
+// second and belongs to no call.
+const tripSlack = 0.01
+
+// designCPU is what the design allows a call with Redis.
+const designCPU = 60 * time.Microsecond
+
+func (r *report) String() string {
+	w := &strings.Builder{}
+	fmt.Fprintf(w, "One signed exec call by the owner, allowed by its level: %d bytes on the wire, %d connections, %d conversations.\n",
+		r.bytes, r.o.connect, conversations)
+	fmt.Fprintf(w, "%d rounds of %d calls each, interleaved; medians; %s.\n", r.o.rounds, r.o.calls, r.machine())
+	fmt.Fprintf(w, "\n%-50s %10s %8s %13s %12s\n", "", "calls/s", "ratio", "quartiles", "CPU/call")
+	for _, row := range r.rows {
+		q := quartiles(row.ratios(r.rows[0]))
+		fmt.Fprintf(w, "%-50s %10.0f %8.2f %13s %9.1f µs\n", row.title, row.perSecond(), q[1],
+			fmt.Sprintf("%.2f – %.2f", q[0], q[2]), micros(row.cpu()))
+	}
+	fmt.Fprintln(w)
+	for _, c := range r.checks() {
+		fmt.Fprintf(w, "%s  %s\n", c.word, c.text)
+	}
+	return w.String()
+}
+
+func (r *report) machine() string {
+	where := "servers, client and Redis share all cores"
+	if r.pinned {
+		where = "servers alone on one core, client and Redis on the rest"
+	}
+	return fmt.Sprintf("%s, %s/%s, %d CPUs, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), where)
+}
+
+// check is one target.
+type check struct {
+	word string // PASS, FAIL or note
+	text string
+}
+
+func (r *report) holds() bool {
+	return !slices.ContainsFunc(r.checks(), func(c check) bool { return c.word == "FAIL" })
+}
+
+func (r *report) checks() []check {
+	var out []check
+	for _, row := range r.rows {
+		if row.target > 0 {
+			out = append(out, r.ratio(row))
+		}
+		if row.name == "redis" {
+			out = append(out, row.oneTrip(), row.cheap(), check{"note", fmt.Sprintf(
+				"Redis itself is busy %.1f µs with each script: one Redis can't decide more than %.0f calls/s", micros(r.script), 1/r.script.Seconds())})
+		}
+	}
+	return out
+}
+
+// ratio holds a target against the rounds. A median below it is noise as long as
+// a quarter of the rounds reached it; a short run has too few to tell, and is
+// given more room.
+func (r *report) ratio(row row) check {
+	q := quartiles(row.ratios(r.rows[0]))
+	text := fmt.Sprintf("%s: at least %.2f of the constant handler: %.2f", row.title, row.target, q[1])
+	switch {
+	case q[1] >= row.target:
+		return check{"PASS", text}
+	case r.o.short && q[1] >= shortShare*row.target, !r.o.short && q[2] >= row.target:
+		return check{"PASS", text + " (missed, but within noise)"}
+	default:
+		return check{"FAIL", text}
+	}
+}
+
+func (r row) oneTrip() check {
+	var calls, trips int64
+	for _, s := range r.slices {
+		calls, trips = calls+int64(s.calls), trips+s.trips
+	}
+	n := float64(trips) / float64(calls)
+	c := check{"PASS", fmt.Sprintf("store round trips per allowed call: %.2f (%d trips on the socket, %d calls)", n, trips, calls)}
+	if math.Abs(n-1) > tripSlack {
+		c.word = "FAIL"
+	}
+	return c
+}
+
+// cheap compares with the design's number, which is for one machine: it is
+// told and not held.
+func (r row) cheap() check {
+	word := "is"
+	if r.cpu() > designCPU {
+		word = "is not"
+	}
+	return check{"note", fmt.Sprintf("%s: %.1f µs CPU a call %s within the design's %d µs",
+		r.title, micros(r.cpu()), word, designCPU.Microseconds())}
+}
+
+// ratios compares each slice with the unit's of the same round.
+func (r row) ratios(unit row) []float64 {
+	out := make([]float64, len(r.slices))
+	for i, s := range r.slices {
+		out[i] = s.perSecond() / unit.slices[i].perSecond()
+	}
+	return out
+}
+
+func (r row) perSecond() float64 {
+	return quartiles(each(r.slices, slice.perSecond))[1]
+}
+
+func (r row) cpu() time.Duration {
+	return quartiles(each(r.slices, slice.cpuPerCall))[1]
+}
+
+func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+
+func each[T any](s []slice, f func(slice) T) []T {
+	out := make([]T, len(s))
+	for i := range s {
+		out[i] = f(s[i])
+	}
+	return out
+}
+
+// quartiles are the values a quarter, half and three quarters up.
+func quartiles[T int64 | float64 | time.Duration](values []T) [3]T {
+	s := slices.Sorted(slices.Values(values))
+	return [3]T{s[(len(s)-1)/4], s[(len(s)-1)/2], s[(3*(len(s)-1)+3)/4]}
+}

@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// collector walks over the strings of params.
+type collector struct {
+	values, keys []byte // each string with a zero byte after it
+	params       params
+	next         param // of the value to come; paramCount for any other
+	depth        int
+}
+
+// walk reads JSON that was found valid: a quote opens a string, and a string is
+// a name where a colon follows. In what is no JSON it finds what looks like it.
+func (w *collector) walk(b []byte) {
+	w.next = paramCount
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '{', '[':
+			w.depth++
+			w.next = paramCount
+		case '}', ']':
+			w.depth--
+		case '"':
+			end := afterString(b, i+1)
+			w.add(b[i:end], isName(b[end:]))
+			i = end - 1
+		}
+	}
+}
+
+// afterString returns the index after the quote that ends the string whose
+// inside starts at i: the first one behind an even number of backslashes.
+func afterString(b []byte, i int) int {
+	start := i
+	for {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		i += n + 1
+		if backslashes(b[start:i-1])%2 == 0 {
+			return i
+		}
+	}
+}
+
+// backslashes counts those at the end of b.
+func backslashes(b []byte) int {
+	n := 0
+	for n < len(b) && b[len(b)-1-n] == '\\' {
+		n++
+	}
+	return n
+}
+
+func isName(after []byte) bool {
+	for _, c := range after {
+		if c > ' ' {
+			return c == ':'
+		}
+	}
+	return false
+}
+
+// add keeps a string, and remembers where it stands if the policy knows it by
+// name.
+func (w *collector) add(quoted []byte, name bool) {
+	if name {
+		from := len(w.keys)
+		w.keys = unquoted(w.keys, quoted)
+		w.next = paramCount
+		if w.depth == 1 {
+			w.next = knownParam(w.keys[from : len(w.keys)-1])
+		}
+		return
+	}
+	from := len(w.values)
+	w.values = unquoted(w.values, quoted)
+	if w.next != paramCount {
+		w.params.set(w.next, from, len(w.values)-1)
+		w.next = paramCount
+	}
+}
+
+// unquoted appends a string and the zero byte after it. The error only says
+// that invalid UTF-8 was replaced, or that the string had no end.
+func unquoted(to, quoted []byte) []byte {
+	if n := len(quoted); n >= 2 && bytes.IndexByte(quoted, '\\') < 0 && utf8.Valid(quoted) {
+		to = append(to, quoted[1:n-1]...)
+	} else {
+		to, _ = jsontext.AppendUnquote(to, quoted)
+	}
+	return append(to, 0)
+}
