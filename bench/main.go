@@ -42,7 +42,7 @@ func main() {
 		return
 	}
 	var o options
-	flag.BoolVar(&o.short, "short", false, "a few small slices; fails only far below a target")
+	flag.BoolVar(&o.short, "short", false, "a few small slices; reports the ratios, fails on anything else")
 	flag.IntVar(&o.rounds, "rounds", 0, "slices of each server (default 21, short 5)")
 	flag.IntVar(&o.calls, "calls", 0, "calls in a slice (default 8000, short 2000)")
 	flag.IntVar(&o.connect, "connections", 16, "keep-alive connections")

@@ -29,14 +29,15 @@ var bodyFields = map[string]bool{
 var secretNames = []string{
 	"password", "passwd", "pwd", "passphrase", "passcode",
 	"secret", "credential", "bearer", "jwt", "cookie", "authorization",
-	"apikey", "accesskey", "secretkey", "privatekey", "signingkey", "encryptionkey",
+	"apikey", "accesskey", "secretkey", "privatekey", "signingkey", "encryptionkey", "accountkey", "masterkey", "deploykey",
+	"keybase", "storepass", "keypass", "userpass", "sshpass",
 }
 
 // kind says why the value of the member is hidden, or "".
 func (r *Redactor) kind(tool, name string, value jsontext.Kind) string {
 	s := squash(name)
 	switch {
-	case r.fields[s] || isSecret(s) || isToken(s, value):
+	case r.fields[s] || isSecret(s) || isToken(s, value) || endsInPass(name):
 		return SecretField
 	case !r.showFileBodies && isFileBody(tool, s):
 		return FileBody
@@ -49,14 +50,39 @@ func isFileBody(tool, squashed string) bool {
 	return ok && (!onlyFileTools || fileTools[tool])
 }
 
-func isSecret(squashed string) bool {
-	singular := strings.TrimSuffix(squashed, "s")
+// secretEnds are the secret names by their last letter, to ask for few of them.
+var secretEnds = func() (t [256][]string) {
 	for _, n := range secretNames {
-		if strings.HasSuffix(singular, n) {
+		last := n[len(n)-1]
+		t[last] = append(t[last], n)
+	}
+	return t
+}()
+
+func isSecret(squashed string) bool {
+	return endsInSecret(squashed) || endsInSecret(strings.TrimSuffix(squashed, "s"))
+}
+
+func endsInSecret(s string) bool {
+	if s == "" {
+		return false
+	}
+	for _, n := range secretEnds[s[len(s)-1]] {
+		if strings.HasSuffix(s, n) {
 			return true
 		}
 	}
 	return false
+}
+
+// endsInPass is for DB_PASS and dbPass, but not for bypass.
+func endsInPass(name string) bool {
+	const pass = "pass"
+	n := len(name) - len(pass)
+	if n < 0 || !strings.EqualFold(name[n:], pass) {
+		return false
+	}
+	return n == 0 || strings.IndexByte("_-. ", name[n-1]) >= 0 || name[n] == 'P' && 'a' <= name[n-1] && name[n-1] <= 'z'
 }
 
 // isToken tells a token from a number of tokens, such as maxTokens.
@@ -95,11 +121,16 @@ func isRedacted(s string) bool {
 
 // isMask reports whether s is a mask and nothing else, so that showing it shows
 // nothing.
-func isMask(s string) bool {
-	inside, ok := strings.CutPrefix(s, maskStart)
-	if !ok {
-		return false
+func isMask(s string) bool { return s != "" && maskLength(s) == len(s) }
+
+// maskLength returns the length of the mask that s begins with, or 0.
+func maskLength(s string) int {
+	if !strings.HasPrefix(s, maskStart) {
+		return 0
 	}
-	digits, ok := strings.CutSuffix(inside, maskEnd)
-	return ok && digits != "" && len(digits) <= 20 && strings.Trim(digits, "0123456789") == ""
+	i := skip(s, len(maskStart), "0123456789", 20)
+	if i == len(maskStart) || !strings.HasPrefix(s[i:], maskEnd) {
+		return 0
+	}
+	return i + len(maskEnd)
 }

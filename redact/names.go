@@ -4,20 +4,22 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strconv"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Names returns params with the same shape and member names, each scalar
-// replaced by the name of its type: "string", "number", "boolean" or "null".
-// Params it can't read become "unreadable". It is for a record that is to hold
-// no values at all.
-func Names(params jsontext.Value) jsontext.Value {
+// replaced by the name of its type: "string", "number", "boolean" or "null". A
+// name that holds a secret is hidden. Params it can't read become "unreadable".
+// It is for a record that is to hold no values at all.
+func (r *Redactor) Names(params jsontext.Value) jsontext.Value {
 	var out bytes.Buffer
-	dec, enc := jsontext.NewDecoder(bytes.NewReader(params)), jsontext.NewEncoder(&out)
+	n := namer{seek: newSeeker(r), dec: jsontext.NewDecoder(bytes.NewBuffer(params)), enc: jsontext.NewEncoder(&out)}
 	for {
-		err := copyName(dec, enc)
-		if errors.Is(err, io.EOF) && enc.StackDepth() == 0 && out.Len() > 0 {
+		err := n.copy()
+		if errors.Is(err, io.EOF) && n.enc.StackDepth() == 0 && out.Len() > 0 {
 			return bytes.TrimSuffix(out.Bytes(), []byte{'\n'})
 		}
 		if err != nil {
@@ -26,19 +28,55 @@ func Names(params jsontext.Value) jsontext.Value {
 	}
 }
 
-// copyName writes the next token, or what stands for it.
-func copyName(dec *jsontext.Decoder, enc *jsontext.Encoder) error {
-	if dec.StackDepth() == 0 && enc.OutputOffset() > 0 && dec.PeekKind() != jsontext.KindInvalid {
+// Names is [Redactor.Names] without the owner's patterns.
+func Names(params jsontext.Value) jsontext.Value {
+	shared.start()
+	return (&Redactor{making: shared}).Names(params)
+}
+
+// namer is one walk over the params.
+type namer struct {
+	seek  *seeker
+	dec   *jsontext.Decoder
+	enc   *jsontext.Encoder
+	names []shownNames // by depth
+}
+
+// copy writes the next token, or what stands for it.
+func (n *namer) copy() error {
+	if n.dec.StackDepth() == 0 && n.enc.OutputOffset() > 0 && n.dec.PeekKind() != jsontext.KindInvalid {
 		return errors.New("more than one value")
 	}
-	tok, err := dec.ReadToken()
+	tok, err := n.dec.ReadToken()
 	if err != nil {
 		return err
 	}
-	if name := typeName(tok.Kind()); name != "" && !isMemberName(dec) {
-		tok = jsontext.String(name)
+	switch {
+	case tok.Kind() == jsontext.KindBeginObject:
+		n.begin(n.dec.StackDepth())
+	case isMemberName(n.dec):
+		tok = n.member(tok)
+	case typeName(tok.Kind()) != "":
+		tok = jsontext.String(typeName(tok.Kind()))
 	}
-	return enc.WriteToken(tok)
+	return n.enc.WriteToken(tok)
+}
+
+// begin forgets the hidden names of the object that was at this depth before.
+func (n *namer) begin(depth int) {
+	for len(n.names) < depth {
+		n.names = append(n.names, shownNames{})
+	}
+	n.names[depth-1] = shownNames{}
+}
+
+// member returns the name of a member, or what stands for it.
+func (n *namer) member(tok jsontext.Token) jsontext.Token {
+	name := tok.String()
+	if n.seek.name(name) == "" {
+		return tok
+	}
+	return jsontext.String(n.names[n.dec.StackDepth()-1].unique(utf8.RuneCountInString(name)))
 }
 
 // isMemberName reports whether the token just read is the name of a member: in
@@ -61,4 +99,19 @@ func typeName(k jsontext.Kind) string {
 		return "null"
 	}
 	return ""
+}
+
+// shownNames keeps the hidden names of one object apart.
+type shownNames struct{ count map[int]int }
+
+// unique returns a mask for n characters that the object does not have yet.
+func (u *shownNames) unique(n int) string {
+	if u.count == nil {
+		u.count = map[int]int{}
+	}
+	u.count[n]++
+	if i := u.count[n]; i > 1 {
+		return mask(n) + " (" + strconv.Itoa(i) + ")"
+	}
+	return mask(n)
 }

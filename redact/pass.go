@@ -23,7 +23,9 @@ const maxPath = 256
 // far; after a false, nothing of the output is used.
 type pass struct {
 	redactor *Redactor
+	seek     *seeker
 	tool     string
+	input    jsontext.Value
 	dec      *jsontext.Decoder
 	out      []byte
 	path     []byte
@@ -33,8 +35,10 @@ type pass struct {
 func newPass(r *Redactor, tool string, params jsontext.Value) *pass {
 	return &pass{
 		redactor: r,
+		seek:     newSeeker(r),
 		tool:     tool,
-		dec:      jsontext.NewDecoder(bytes.NewReader(params)),
+		input:    params,
+		dec:      jsontext.NewDecoder(bytes.NewBuffer(params)), // a Buffer is read in place, a Reader is copied
 		out:      make([]byte, 0, len(params)+64),
 	}
 }
@@ -63,15 +67,50 @@ func (p *pass) value() bool {
 	return true
 }
 
-// show writes a scalar as it is.
+// show writes a scalar, without the secrets in it.
 func (p *pass) show(v jsontext.Value) {
-	p.out = append(p.out, v...)
 	if v.Kind() != jsontext.KindString {
+		p.out = append(p.out, v...)
 		return
 	}
-	if s := text(v); isRedacted(s) {
-		p.found(AlreadyRedacted, utf8.RuneCountInString(s))
+	p.showAs(v, text(v), nil)
+}
+
+// showAs writes a string that reads s, without the secrets in it, some of which
+// are known.
+func (p *pass) showAs(v jsontext.Value, s string, known []span) {
+	s, hidden := p.seek.text(s, known, p.found)
+	if !hidden {
+		p.out = append(p.out, v...)
+		return
 	}
+	p.quote(s)
+}
+
+// quote writes a string. Where the text has become no text by what was cut out
+// of it, nothing of it is shown.
+func (p *pass) quote(s string) {
+	out, err := jsontext.AppendQuote(p.out, s)
+	if err != nil {
+		out = appendMask(p.out, utf8.RuneCountInString(s))
+	}
+	p.out = out
+}
+
+// name writes the name of a member, or what stands for it.
+func (p *pass) name(names *shownNames, raw jsontext.Value, name string) {
+	kind := p.seek.name(name)
+	if kind == "" {
+		p.out = append(append(p.out, raw...), ':')
+		p.path = append(p.path, name...)
+		return
+	}
+	n := utf8.RuneCountInString(name)
+	shown := names.unique(n)
+	p.quote(shown)
+	p.out = append(p.out, ':')
+	p.path = append(p.path, shown...)
+	p.found(kind, n)
 }
 
 func (p *pass) object() bool {
@@ -79,19 +118,20 @@ func (p *pass) object() bool {
 		return false
 	}
 	base := len(p.path)
+	var names shownNames
+	var pair pair
 	for i := 0; p.dec.PeekKind() != jsontext.KindEndObject; i++ {
 		p.comma(i)
 		raw, err := p.dec.ReadValue()
 		if err != nil {
 			return false
 		}
-		p.out = append(append(p.out, raw...), ':')
 		name := text(raw)
 		if base > 0 {
 			p.path = append(p.path, '.')
 		}
-		p.path = append(p.path, name...)
-		if !p.member(name) {
+		p.name(&names, raw, name)
+		if !p.member(name, &pair) {
 			return false
 		}
 		p.path = p.path[:base]
@@ -100,11 +140,16 @@ func (p *pass) object() bool {
 }
 
 // member writes the value of the named member, or what stands for it.
-func (p *pass) member(name string) bool {
+func (p *pass) member(name string, pair *pair) bool {
 	kind := p.redactor.kind(p.tool, name, p.dec.PeekKind())
 	if kind == "" {
-		return p.value()
+		return p.pairMember(name, pair)
 	}
+	return p.hidden(kind)
+}
+
+// hidden writes what stands for the next value.
+func (p *pass) hidden(kind string) bool {
 	v, err := p.dec.ReadValue()
 	if err != nil {
 		return false
@@ -156,10 +201,11 @@ func (p *pass) array() bool {
 		return false
 	}
 	base := len(p.path)
+	var args argList
 	for i := 0; p.dec.PeekKind() != jsontext.KindEndArray; i++ {
 		p.comma(i)
 		p.path = append(strconv.AppendInt(append(p.path, '['), int64(i), 10), ']')
-		if !p.value() {
+		if !p.element(&args) {
 			return false
 		}
 		p.path = p.path[:base]
@@ -220,8 +266,13 @@ func holdsMask(v jsontext.Value) bool {
 	}
 }
 
+func escaped(v jsontext.Value) bool { return bytes.IndexByte(v, '\\') >= 0 }
+
 // text returns the decoded form of a JSON string that a decoder has accepted.
 func text(v jsontext.Value) string {
+	if !escaped(v) {
+		return string(v[1 : len(v)-1])
+	}
 	s, err := jsontext.AppendUnquote(nil, v)
 	if err != nil {
 		return string(v)

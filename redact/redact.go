@@ -1,22 +1,37 @@
-// Package redact hides what must not leave the process: the params of a call
-// before they are shown to a person, an auditor, a log or the record.
+// Package redact hides what must not leave the process: the params of a call,
+// and any other text, before they are shown to a person, an auditor, a log or
+// the record. All of them use one call, so that none shows more than another.
 //
-// It works by member name, at any depth. Two kinds of members are hidden:
+// What is hidden becomes "[REDACTED: N chars]". It is found in three ways.
+//
+// By the name of a member, at any depth:
 //
 //   - file bodies: content, edits, patch and contentBase64 of every tool; for
 //     the tools that write files (write, edit, apply_patch, file_write) also
 //     input, oldText, newText, oldString and newString, which elsewhere are
 //     ordinary arguments that the reader needs;
 //   - secrets: a name that is, or ends in, a word such as password, token or
-//     apiKey, and the names the owner adds.
+//     apiKey, and the names the owner adds. The name may also be a value, as in
+//     {"name": "Authorization", "value": "…"}, or the argument before, as in
+//     ["--password", "…"].
 //
 // Names are compared without regard to case, hyphens, underscores, dots and
-// spaces. A hidden value becomes the string "[REDACTED: N chars]". A value
-// that holds nothing (null, a boolean, an empty string, array or object) stays,
-// and so does a number under a name that ends in token: it counts them.
+// spaces. A value that holds nothing (null, a boolean, an empty string, array or
+// object) stays, and so does a number under a name that ends in token: it counts
+// them.
 //
-// The package refuses to guess: params it can't read are hidden as a whole. It
-// keeps nothing it has hidden, and says for each only where and how long.
+// By shape, in every string and every member name: KEY=value, flags, headers,
+// user:password@ and query tokens in URLs, connection strings, PEM blocks, JWTs
+// and the tokens of well-known services; the rules of gitleaks; the owner's
+// patterns. Only the secret part of a longer text is hidden. References such as
+// $TOKEN stay: they are not the secret.
+//
+// In disguise: the same, percent-encoded or in base64, also one in the other.
+//
+// The package refuses to guess: params it can't read are hidden as a whole, and
+// so is a text that would take too long to search. Until the rules are compiled,
+// a tenth of a second after the first New, everything is hidden. It keeps
+// nothing it has hidden, and says for each only where, what kind and how long.
 package redact
 
 import (
@@ -25,30 +40,39 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The kinds of a [Finding].
+// The kinds of a [Finding]. Those of secrets found by their shape are short
+// words such as "token", the name of a rule of gitleaks, or the name of the
+// owner's pattern.
 const (
 	FileBody        = "file body"
 	SecretField     = "secret field"
 	AlreadyRedacted = "already redacted" // hidden by the client, before it reached us
 	Unreadable      = "unreadable"       // not JSON, or not only one value: all of it is hidden
+	NotReady        = "not ready yet"    // the rules are not compiled: all texts are hidden
+	TooMuch         = "too much to search"
 )
 
-// Config says what to hide. The zero Config hides file bodies and all names that
-// are secret by themselves.
+// Config says what to hide. The zero Config hides file bodies and all that is
+// secret by itself.
 type Config struct {
-	ShowFileBodies bool     `yaml:"showFileBodies"` // true shows file bodies; secrets in them by name stay hidden
-	Fields         []string `yaml:"fields"`         // more names to hide, in any tool
+	ShowFileBodies bool      `yaml:"showFileBodies"` // true shows file bodies; secrets in them stay hidden
+	Fields         []string  `yaml:"fields"`         // more names to hide, in any tool
+	Patterns       []Pattern `yaml:"patterns"`       // more shapes to hide, in any text
 }
 
 // Redactor hides. It is safe for concurrent use.
 type Redactor struct {
 	showFileBodies bool
 	fields         map[string]bool // squashed
+	patterns       []pattern
+	making         *making
 }
 
-// New returns a Redactor. It refuses a field name that would match nothing.
+// New returns a Redactor, at once: see [Redactor.Ready]. It refuses a field name
+// that would match nothing, and a pattern that is wrong or does not hide its own
+// example.
 func New(c Config) (*Redactor, error) {
-	r := &Redactor{showFileBodies: c.ShowFileBodies, fields: make(map[string]bool, len(c.Fields))}
+	r := &Redactor{showFileBodies: c.ShowFileBodies, fields: make(map[string]bool, len(c.Fields)), making: shared}
 	for i, name := range c.Fields {
 		s := squash(name)
 		if s == "" {
@@ -56,53 +80,12 @@ func New(c Config) (*Redactor, error) {
 		}
 		r.fields[s] = true
 	}
+	var err error
+	if r.patterns, err = c.compile(); err != nil {
+		return nil, err
+	}
+	r.making.start()
 	return r, nil
-}
-
-// Finding is one place where something can't be seen.
-type Finding struct {
-	Path   string // such as edits[0].newText; cut after 256 bytes
-	Kind   string
-	Length int // characters: of the string, or of the compact JSON of another value
-}
-
-// maxFindings bounds the list, not the count: see [Result.Hidden].
-const maxFindings = 256
-
-// Result is what may be shown.
-type Result struct {
-	Params   jsontext.Value // the same shape, compact, hidden values replaced
-	Findings []Finding      // the first 256
-
-	more        int // findings beyond those
-	preRedacted bool
-}
-
-// Hidden returns the number of places the reader can't see, those that the
-// client had already redacted included.
-func (r Result) Hidden() int { return len(r.Findings) + r.more }
-
-// PreRedacted reports whether params arrived with parts already redacted by the
-// client: what will run is then known to the client alone.
-func (r Result) PreRedacted() bool {
-	if r.preRedacted {
-		return true
-	}
-	for _, f := range r.Findings {
-		if f.Kind == AlreadyRedacted {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *Result) add(f Finding) {
-	r.preRedacted = r.preRedacted || f.Kind == AlreadyRedacted
-	if len(r.Findings) == maxFindings {
-		r.more++
-		return
-	}
-	r.Findings = append(r.Findings, f)
 }
 
 // Params returns the params of a call to tool, by its canonical name, as they
@@ -114,6 +97,14 @@ func (r *Redactor) Params(tool string, params jsontext.Value) Result {
 	}
 	p.result.Params = p.out
 	return p.result
+}
+
+// Text returns a text of any other kind, such as a person's words or a reason,
+// as it may be shown. The findings have no path.
+func (r *Redactor) Text(s string) (string, []Finding) {
+	p := pass{redactor: r, seek: newSeeker(r)}
+	out, _ := p.seek.text(s, nil, p.found)
+	return out, p.result.Findings
 }
 
 // unreadable hides everything, and what a pass found before it failed as well.

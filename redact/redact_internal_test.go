@@ -15,6 +15,9 @@ func redactor(t testing.TB, c Config) *Redactor {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := r.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 

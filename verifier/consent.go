@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -25,7 +26,7 @@ func (v *Verifier) consent(ctx context.Context, t *trace) *no {
 	case t.person:
 		return nil
 	}
-	ask := v.question(t)
+	ask := v.question(ctx, t)
 	if g := v.granted(t, ask.Lasting); g != nil {
 		t.by, t.grant = "grant", g
 		return nil
@@ -50,14 +51,19 @@ func (v *Verifier) granted(t *trace, lasting bool) *session.Grant {
 }
 
 // question is what people are shown, and what their yes is bound to.
-func (v *Verifier) question(t *trace) approval.Ask {
-	c := t.call
-	shown := v.o.Redactor().Params(c.Tool, c.Params)
+func (v *Verifier) question(ctx context.Context, t *trace) approval.Ask {
+	c, redactor := t.call, v.o.Redactor()
+	ctx, cancel := context.WithTimeout(ctx, redactorPatience)
+	defer cancel()
+	if err := redactor.Wait(ctx); err != nil { // it hides everything then
+		v.o.Log.Warn("a question is put before it is known what to hide in it", "request", c.RequestID, "err", err)
+	}
+	shown := redactor.Params(c.Tool, c.Params)
 	a := approval.Ask{
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
 		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why,
-		Said: lastWords(c.OwnerMessages()), Shown: shown.Params, Hidden: shown.Hidden(), HeldOnly: shown.PreRedacted(),
+		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params, Hidden: shown.Hidden(), HeldOnly: shown.PreRedacted(),
 	}
 	if c.Sent != c.Tool {
 		a.Sent = c.Sent
@@ -67,13 +73,14 @@ func (v *Verifier) question(t *trace) approval.Ask {
 }
 
 // lastWords keeps what a card can show of the owner's own messages.
-func lastWords(said []string) []string {
+func lastWords(redactor *redact.Redactor, said []string) []string {
 	const messages, characters = 3, 500
 	if len(said) > messages {
 		said = said[len(said)-messages:]
 	}
 	out := make([]string, 0, len(said))
 	for _, s := range said {
+		s, _ = redactor.Text(s)
 		if r := []rune(s); len(r) > characters {
 			s = string(r[:characters]) + "…"
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
-	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -73,10 +72,10 @@ func (v *Verifier) refuse(t *trace, n *no) Decision {
 // crashed denies after a panic. What caused it may strike again while the deny
 // is recorded, so the params are left out, and a second panic leaves a deny.
 func (v *Verifier) crashed(t *trace) (d Decision) {
-	d = Decision{Reason: reasonFault, Ref: t.ruling.Ref}
 	defer func() {
 		if p := recover(); p != nil {
 			v.o.Log.Error("a deny could not be recorded", "request", t.call.RequestID, "panic", p)
+			d = Decision{Reason: reasonFault, Ref: t.ruling.Ref}
 		}
 	}()
 	bare := *t.call
@@ -129,7 +128,7 @@ func (v *Verifier) entry(t *trace) audit.Entry {
 
 func (v *Verifier) recordParams(e *audit.Entry, c *toolcall.Call) {
 	if v.o.Names {
-		e.Params = redact.Names(c.Params)
+		e.Params = v.o.Redactor().Names(c.Params)
 		return
 	}
 	shown := v.o.Redactor().Params(c.Tool, c.Params)

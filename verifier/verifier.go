@@ -86,8 +86,11 @@ const (
 	defaultMaxHold = 120 * time.Second
 	holdMargin     = 5 * time.Second // left for the caller to hear the answer before it gives up
 	storeBudget    = 400 * time.Millisecond
-	settleTries    = 3
-	claimTries     = 25 // more than the calls on one card
+	// redactorPatience is how long a question waits, right after the start,
+	// until it is known what to hide in it.
+	redactorPatience = 2 * time.Second
+	settleTries      = 3
+	claimTries       = 25 // more than the calls on one card
 )
 
 // New makes a Verifier.
@@ -190,7 +193,7 @@ func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
 		// Another call took its yes from the same card at this moment; the card
 		// says what is left.
 		t.person, t.claim = false, nil
-		if no := v.askPeople(ctx, t, v.question(t)); no != nil {
+		if no := v.askPeople(ctx, t, v.question(ctx, t)); no != nil {
 			return false, no
 		}
 	}

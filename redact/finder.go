@@ -1,0 +1,227 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// span is a secret in a text.
+type span struct {
+	start, end int
+	kind       string
+}
+
+const (
+	// maxWork bounds what one call may cost, in characters given to regular
+	// expressions; eight decoded ones cost one. What would cost more is hidden
+	// unread.
+	maxWork = 2 << 20
+	// maxDepth is how many encodings, one in another, are undone.
+	maxDepth = 4
+	// maxAhead bounds how far behind its word a rule looks. A secret that is
+	// longer is hidden to its end all the same.
+	maxAhead = 1024
+)
+
+// finder looks for secrets in one text.
+type finder struct {
+	d        *detector
+	patterns []pattern
+	work     *int // left for this call
+	depth    int
+
+	s       string
+	spans   []span
+	covered span // the span that reaches furthest: what starts in it is hidden
+	seen    seen
+	tried   []*rule // on the whole text
+	failed  bool    // the work is used up: nothing is known of the text
+}
+
+// seen is how far looks have gone, so that no place is looked at twice.
+type seen struct {
+	name, run, line int
+	command         string
+	arguments       int
+}
+
+// find returns the secrets in s, in order and apart from each other, until it is
+// asked for the next text. It is not ok when it had to give up.
+func (f *finder) find(s string) (spans []span, ok bool) {
+	f.s, f.spans, f.covered, f.seen, f.tried, f.failed = s, f.spans[:0], span{}, seen{}, f.tried[:0], false
+	f.d.words.find(s, f.at)
+	f.byPattern()
+	f.byEscape()
+	f.byBase64()
+	if f.failed {
+		return nil, false
+	}
+	return merge(f.spans), true
+}
+
+// at does what is to be done where a word stands.
+func (f *finder) at(word, start int) {
+	if f.hides(start) || f.failed {
+		return
+	}
+	end := start + f.d.words.length[word]
+	for _, a := range f.d.acts[word] {
+		if a.look != nil {
+			a.look(f, start, end)
+		} else {
+			f.try(a.rule, start, end)
+		}
+	}
+}
+
+// add hides s[start:end], if there is anything to hide there.
+func (f *finder) add(kind string, start, end int) {
+	if start >= end || isMask(f.s[start:end]) {
+		return
+	}
+	f.spans = append(f.spans, span{start, end, kind})
+	if end > f.covered.end {
+		f.covered = f.spans[len(f.spans)-1]
+	}
+}
+
+// hides reports whether what starts here is hidden already.
+func (f *finder) hides(start int) bool { return f.covered.start <= start && start < f.covered.end }
+
+// spend takes n from the work left, and gives up when there is none.
+func (f *finder) spend(n int) bool {
+	*f.work -= n
+	f.failed = f.failed || *f.work < 0
+	return !f.failed
+}
+
+// try applies a rule at a word.
+func (f *finder) try(r *rule, start, end int) {
+	if !r.atWord {
+		f.tryAll(r)
+		return
+	}
+	if f.hides(start) || r.boundary && start > 0 && isWord(f.s[start-1]) || r.assigns && (!assignsSoon(f.s, end) || f.assignedAt(end)) {
+		return
+	}
+	ahead := f.s[start:min(len(f.s), start+maxAhead)]
+	if !f.spend(64 + min(len(ahead), f.runEnd(start)-start)) {
+		return
+	}
+	m := r.expr.FindStringSubmatchIndex(ahead)
+	if m == nil {
+		return
+	}
+	if a, b, ok := r.secret(ahead, m); ok {
+		f.add(r.id, start+a, f.tokenEnd(start+b))
+	}
+}
+
+// assignedAt reports whether a value that is given to the name that ends here is
+// hidden already.
+func (f *finder) assignedAt(end int) bool {
+	return f.covered.kind == assignedKind && end <= f.covered.start && f.covered.start < end+32
+}
+
+// tryAll applies a rule to the whole text, once.
+func (f *finder) tryAll(r *rule) {
+	if slices.Contains(f.tried, r) || !f.spend(len(f.s)) {
+		return
+	}
+	f.tried = append(f.tried, r)
+	for _, m := range r.expr.FindAllStringSubmatchIndex(f.s, -1) {
+		if a, b, ok := r.secret(f.s, m); ok {
+			f.spans = append(f.spans, span{a, f.tokenEnd(b), r.id})
+		}
+	}
+}
+
+// runEnd returns where the characters that are not spaces end. Asked for places
+// in order, it walks over the text once.
+func (f *finder) runEnd(i int) int {
+	if i < f.seen.run {
+		return f.seen.run
+	}
+	for i < len(f.s) && !isSpace(f.s[i]) {
+		i++
+	}
+	f.seen.run = i
+	return i
+}
+
+// tokenEnd returns where the token that s[:i] ends in really ends.
+func (f *finder) tokenEnd(i int) int {
+	for i > 0 && i < len(f.s) && isToken64(f.s[i]) && isToken64(f.s[i-1]) {
+		i++
+	}
+	return i
+}
+
+// byPattern applies the owner's.
+func (f *finder) byPattern() {
+	for _, p := range f.patterns {
+		if !f.spend(len(f.s)) {
+			return
+		}
+		for _, m := range p.expr.FindAllStringSubmatchIndex(f.s, -1) {
+			a, b := p.secret(m)
+			if a < b {
+				f.spans = append(f.spans, span{a, b, p.name})
+			}
+		}
+	}
+}
+
+// within looks for secrets in a text that was made from this one.
+func (f *finder) within(s string) []span {
+	if f.depth+1 >= maxDepth || !f.spend(1+len(s)/8) {
+		return nil
+	}
+	in := finder{d: f.d, patterns: f.patterns, work: f.work, depth: f.depth + 1}
+	spans, ok := in.find(s)
+	f.failed = f.failed || !ok
+	return spans
+}
+
+// merge sorts spans and joins those that overlap or touch.
+func merge(spans []span) []span {
+	if len(spans) < 2 {
+		return spans
+	}
+	slices.SortStableFunc(spans, func(a, b span) int { return a.start - b.start })
+	out := spans[:1]
+	for _, s := range spans[1:] {
+		last := &out[len(out)-1]
+		if s.start <= last.end {
+			last.end = max(last.end, s.end)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// assignsSoon reports whether an operator follows closely, as the general rule
+// for keys demands.
+func assignsSoon(s string, i int) bool {
+	for n := 0; i < len(s) && n < 24; i, n = i+1, n+1 {
+		switch c := s[i]; {
+		case strings.IndexByte("=:>|?,", c) >= 0:
+			return true
+		case !isWord(c) && strings.IndexByte(" \t\n\r\f\v.-'\"", c) < 0:
+			return false
+		}
+	}
+	return false
+}
+
+func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+func isAlnum(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isWord(c byte) bool  { return isAlnum(c) || c == '_' }
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
+
+// isToken64 is for the letters of base64, in all its dialects.
+func isToken64(c byte) bool {
+	return isAlnum(c) || c == '-' || c == '_' || c == '+' || c == '/' || c == '='
+}

@@ -1,0 +1,159 @@
+package redact
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// pair is what is known of an object that may be {"name": …, "value": …}.
+type pair struct {
+	kind       string // by the name: why the value is hidden
+	named      bool
+	start, end int            // where the value stands in the output; end 0: not yet
+	from, to   mark           // and in the findings
+	path       string         // of the value
+	came       jsontext.Value // the value as it came
+}
+
+var (
+	pairNames  = map[string]bool{"name": true, "key": true, "header": true, "field": true, "k": true, "id": true, "variable": true, "env": true}
+	pairValues = map[string]bool{"value": true, "val": true, "v": true, "values": true}
+)
+
+// maxPairDepth bounds where a value that came before its name is taken back.
+// Deeper, it is hidden whatever its name.
+const maxPairDepth = 32
+
+// pairMember writes a member that its own name does not hide.
+func (p *pass) pairMember(name string, pair *pair) bool {
+	squashed := squash(name)
+	switch {
+	case pairNames[squashed] && p.dec.PeekKind() == jsontext.KindString:
+		return p.pairName(pair)
+	case !pairValues[squashed] || pair.end > 0:
+		return p.value()
+	case pair.kind != "":
+		return p.hidden(pair.kind)
+	case !pair.named && p.dec.StackDepth() > maxPairDepth:
+		return p.hidden(SecretField)
+	case pair.named:
+		return p.value()
+	}
+	return p.pairValue(pair)
+}
+
+// pairValue writes a value whose name is still to come, and remembers it.
+func (p *pass) pairValue(pair *pair) bool {
+	before := p.dec.InputOffset()
+	pair.path, pair.start, pair.from = p.place(), len(p.out), p.result.mark()
+	ok := p.value()
+	pair.end, pair.to = len(p.out), p.result.mark()
+	pair.came = p.input[before:p.dec.InputOffset()]
+	return ok
+}
+
+// pairName writes a name, and takes a value back that it makes a secret.
+func (p *pass) pairName(pair *pair) bool {
+	v, err := p.dec.ReadValue()
+	if err != nil {
+		return false
+	}
+	s := text(v)
+	p.show(v)
+	if pair.named && pair.kind != "" {
+		return true
+	}
+	pair.named = true
+	pair.kind = p.redactor.kind("", s, jsontext.KindString)
+	if pair.kind == "" || pair.end == 0 {
+		return true
+	}
+	p.takeBack(pair)
+	return true
+}
+
+// takeBack hides a value that is already written.
+func (p *pass) takeBack(pair *pair) {
+	rest := slices.Clone(p.out[pair.end:])
+	later := p.result.cut(pair.from, pair.to)
+	here := p.path
+	p.out, p.path = p.out[:pair.start], []byte(pair.path)
+	p.hide(pair.kind, bytes.TrimLeft(pair.came, " \t\r\n:"))
+	p.out, p.path = append(p.out, rest...), here
+	for _, f := range later {
+		p.result.add(f)
+	}
+	pair.end = 0
+}
+
+// argList is what is known of an array that may be a command or a header.
+type argList struct {
+	n      int
+	flags  flags
+	secret string // why the next element is hidden
+	want   bool   // the next one is the argument of a flag of the command
+}
+
+// element writes the next element of an array.
+func (p *pass) element(a *argList) bool {
+	if p.dec.PeekKind() != jsontext.KindString {
+		a.secret, a.want, a.n = "", false, a.n+1
+		return p.value()
+	}
+	if a.secret != "" {
+		kind := a.secret
+		a.secret = ""
+		a.n++
+		return p.hidden(kind)
+	}
+	v, err := p.dec.ReadValue()
+	if err != nil {
+		return false
+	}
+	p.argument(a, v, text(v))
+	a.n++
+	return true
+}
+
+// argument writes a string that may be a command, a flag or its argument.
+func (p *pass) argument(a *argList, v jsontext.Value, s string) {
+	if a.n == 0 {
+		a.flags = commands[commandName(s)]
+	}
+	f := finder{s: s}
+	a.want = s != "" && f.commandWord(a.flags, 0, len(s), a.want)
+	p.showAs(v, s, f.spans)
+	name := strings.TrimLeft(s, "-")
+	if !isName64(name) || p.redactor.kind("", name, jsontext.KindString) != SecretField {
+		return
+	}
+	if len(name) < len(s) || a.n == 0 || headerNames[squash(name)] {
+		a.secret = SecretField
+	}
+}
+
+// headerNames are told from words of a command wherever they stand.
+var headerNames = map[string]bool{"authorization": true, "proxyauthorization": true, "cookie": true, "setcookie": true, "xapikey": true, "xauthtoken": true}
+
+// isName64 is for what may be the name of a flag or a header.
+func isName64(s string) bool {
+	return s != "" && len(s) <= maxName && !slices.ContainsFunc([]byte(s), func(c byte) bool { return !isName(c) })
+}
+
+// commandName is the name in the table that a program goes by.
+func commandName(program string) string {
+	name := strings.ToLower(path.Base(program))
+	if _, ok := commands[name]; ok {
+		return name
+	}
+	for c := range commands {
+		if len(c) > 3 && strings.HasPrefix(name, c) {
+			return c
+		}
+	}
+	return ""
+}

@@ -1,0 +1,100 @@
+package redact_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/redact"
+)
+
+func TestParamsByShapeAndNeighbour(t *testing.T) {
+	r := ready(t, redact.Config{})
+	for _, tt := range []struct{ params, want string }{
+		{`{"command":"curl -u bob:hunter2xx https://x"}`, `{"command":"curl -u bob:[REDACTED: 9 chars] https://x"}`},
+		{`{"headers":[{"name":"Authorization","value":"x y"},{"name":"Accept","value":"z"}]}`, `{"headers":[{"name":"Authorization","value":"[REDACTED: 3 chars]"},{"name":"Accept","value":"z"}]}`},
+		{`{"env":[{"value":"x","note":"pass=q1","key":"DB_PASS"},{"value":"x","key":"PATH"}]}`, `{"env":[{"value":"[REDACTED: 1 chars]","note":"pass=[REDACTED: 2 chars]","key":"DB_PASS"},{"value":"x","key":"PATH"}]}`},
+		{`{"value":{"a":["token=abc"]},"name":"secret"}`, `{"value":"[REDACTED: 19 chars]","name":"secret"}`},
+		{`{"headers":["Authorization: Bearer abc","Accept: x"]}`, `{"headers":["Authorization: Bearer [REDACTED: 3 chars]","Accept: x"]}`},
+		{`["tool","--token","abc","-v"]`, `["tool","--token","[REDACTED: 3 chars]","-v"]`},
+		{`["vault","token","lookup"]`, `["vault","token","lookup"]`},
+		{`["mysql","-uroot","-pabc","db"]`, `["mysql","-uroot","-p[REDACTED: 3 chars]","db"]`},
+		{`["/usr/bin/curl","-u","bob:abc","https://x"]`, `["/usr/bin/curl","-u","bob:[REDACTED: 3 chars]","https://x"]`},
+		{`{"ghp_0123456789abcdefghij":1,"ghp_abcdefghij0123456789":2,"[REDACTED: 24 chars]":3}`, `{"[REDACTED: 24 chars]":1,"[REDACTED: 24 chars] (2)":2,"[REDACTED: 20 chars]":3}`},
+		{`{"n":123456789012345678901234567890,"url":"https://x/a?b=c"}`, `{"n":123456789012345678901234567890,"url":"https://x/a?b=c"}`},
+	} {
+		got := r.Params("exec", jsontext.Value(tt.params))
+		if string(got.Params) != tt.want {
+			t.Errorf("\n in  %s\ngot  %s\nwant %s", tt.params, got.Params, tt.want)
+		}
+		if n := strings.Count(tt.want, "[REDACTED"); got.Hidden() != n {
+			t.Errorf("%s: %d hidden, want %d: %v", tt.params, got.Hidden(), n, got.Findings)
+		}
+	}
+}
+
+func TestFindingsOfNamesAndPairsNameNoSecret(t *testing.T) {
+	got := ready(t, redact.Config{}).Params("exec", jsontext.Value(`{"ghp_0123456789abcdefghij":{"a":"pwd=xyz"},"e":[{"value":"v","z":"pwd=xyz","name":"token"}]}`))
+	want := []redact.Finding{{"[REDACTED: 24 chars]", "token", 24}, {"[REDACTED: 24 chars].a", "secret value", 3}, {"e[0].value", redact.SecretField, 1}, {"e[0].z", "secret value", 3}}
+	if len(got.Findings) != len(want) {
+		t.Fatalf("%+v", got.Findings)
+	}
+	for i, f := range got.Findings {
+		if f != want[i] {
+			t.Errorf("%+v, want %+v", f, want[i])
+		}
+	}
+}
+
+func TestOwnersPatterns(t *testing.T) {
+	r := ready(t, redact.Config{Patterns: []redact.Pattern{
+		{Name: "ticket", Regex: `TICKET-[0-9]{4}`, Example: "see TICKET-1234"},
+		{Regex: `pin (?P<secret>[0-9]{4})`, Example: "pin 1234"},
+	}})
+	got, findings := r.Text("TICKET-9999 and pin 1234; VElDS0VULTEyMzQtMTIzNA== and TICKET%2D7777")
+	if want := "[REDACTED: 11 chars] and pin [REDACTED: 4 chars]; [REDACTED: 24 chars] and [REDACTED: 13 chars]"; got != want {
+		t.Errorf("%s", got)
+	}
+	if len(findings) != 4 || findings[0].Kind != "ticket" || findings[1].Kind != "own pattern" {
+		t.Errorf("%+v", findings)
+	}
+	if got := string(r.Names(jsontext.Value(`{"TICKET-1234":1}`))); got != `{"[REDACTED: 11 chars]":"number"}` {
+		t.Error(got)
+	}
+}
+
+func TestAPatternThatIsWrongIsRefused(t *testing.T) {
+	ok := redact.Pattern{Regex: "a"}
+	for _, tt := range []struct {
+		pattern redact.Pattern
+		want    string
+	}{
+		{redact.Pattern{}, "patterns[1].regex: is empty"},
+		{redact.Pattern{Regex: "("}, "patterns[1].regex: error parsing"},
+		{redact.Pattern{Regex: "a*"}, "patterns[1].regex: matches the empty text"},
+		{redact.Pattern{Regex: "b", Example: "a"}, "patterns[1].example: the regex does not match it"},
+		{redact.Pattern{Regex: `\b`, Example: "a"}, "patterns[1].example: the regex hides nothing of it"},
+	} {
+		if _, err := redact.New(redact.Config{Patterns: []redact.Pattern{ok, tt.pattern}}); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%+v: %v", tt.pattern, err)
+		}
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	r := ready(t, redact.Config{})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for _, shape := range shapes {
+				plain, want := marked(shape)
+				if got, _ := r.Text(plain); got != want {
+					t.Errorf("%s became %s", plain, got)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
