@@ -23,7 +23,7 @@ func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, e
 	keys, args := p.keys(p.request(a.RequestID), p.run(a.Run)), admitArgs(a, p)
 	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
 		args[0] = id
-		return admitScript.Run(ctx, s.client, keys, args...).Result()
+		return s.lane.admit(ctx, keys, args)
 	})
 	if err != nil {
 		return session.View{}, wrap("admit", err)

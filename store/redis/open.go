@@ -36,6 +36,7 @@ type Options struct {
 type Store struct {
 	client  goredis.UniversalClient
 	epoch   *epoch
+	lane    *lane
 	timeout time.Duration // of a whole method
 }
 
@@ -62,11 +63,16 @@ func Open(url string, o Options) (*Store, error) {
 	u.DisableIdentity = true
 	client := goredis.NewUniversalClient(u)
 	whole := timeout * 8 / 5
-	return &Store{client: client, epoch: &epoch{client: client, file: o.Epoch, timeout: whole}, timeout: whole}, nil
+	return &Store{
+		client: client, epoch: &epoch{client: client, file: o.Epoch, timeout: whole}, lane: newLane(client, timeout), timeout: whole,
+	}, nil
 }
 
 // Close ends all connections.
-func (s *Store) Close() error { return s.client.Close() }
+func (s *Store) Close() error {
+	s.lane.close()
+	return s.client.Close()
+}
 
 // begin bounds a method's time and makes sure that the epoch is known.
 func (s *Store) begin(ctx context.Context, what string) (context.Context, context.CancelFunc, error) {

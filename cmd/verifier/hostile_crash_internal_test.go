@@ -1,0 +1,246 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/store/redistest"
+)
+
+// onBothCold is onBoth for gateways that the test starts itself.
+func onBothCold(t *testing.T, edit func(*config.Config), test func(t *testing.T, r *rig)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, cold(t, edit)) })
+	t.Run("redis", func(t *testing.T) {
+		server := redistest.Start(t)
+		r := cold(t, func(c *config.Config) {
+			c.Store.URL = config.NewSecret(server.URL())
+			if edit != nil {
+				edit(c)
+			}
+		})
+		r.redis = server
+		test(t, r)
+	})
+}
+
+func TestH44AfterKill9AnOpenQuestionCanStillBeAnswered(t *testing.T) {
+	onBothCold(t, nil, func(t *testing.T, r *rig) {
+		p := r.spawn(blow{})
+		r.allow(fetch(ownerIn("m")))
+		c := sh("ls", ownerIn("m"))
+		c.id, c.at = "held", time.Now()
+		held := p.hold(c)
+		ref := p.card(held)
+		p.kill()
+		if a := <-held; a.status != 0 {
+			t.Errorf("the held call got %s", a.raw)
+		}
+		r.start()
+		r.mustAsk(sh("id", ownerIn("m"))) // taint is remembered, and no grant came from nowhere
+		cards := r.waiting(2)
+		if cards[0].Ref != ref {
+			t.Fatalf("the old question is not there: %+v", cards)
+		}
+		if v := r.reply(".approve exec " + cards[0].code(t)); v.Kind != "counted" {
+			t.Fatalf("the owner is told %+v", v)
+		}
+		r.allow(c)
+		r.mustAsk(sh("ls", ownerIn("m"))) // once is once
+		r.quit()
+		r.soundRecord()
+	})
+}
+
+func TestH44AfterKill9AnOldQuestionSaysThatItExpired(t *testing.T) {
+	brief := func(c *config.Config) { c.ApprovalTTLSeconds = 5 }
+	onBothCold(t, brief, func(t *testing.T, r *rig) {
+		p := r.spawn(blow{})
+		ref := p.card(p.hold(sh("ls", unvouched("m"))))
+		p.kill()
+		r.start()
+		code := r.waits().code(t)
+		redistest.Eventually(t, "the question expires", func() bool { return len(r.pending()) == 0 })
+		if v := r.reply(".approve exec " + code + " 30"); v.Kind != "too late" || v.State != "expired" {
+			t.Errorf("a late code is told %+v", v)
+		}
+		if v := r.approve(ref, 30); v.Kind == "counted" || v.status == http.StatusOK {
+			t.Errorf("a late reference is told %+v", v)
+		}
+		r.mustAsk(sh("ls", unvouched("m")))
+	})
+}
+
+func TestH45SIGTERMDeniesWhatIsHeldMarksTheCardsAndEndsInTime(t *testing.T) {
+	onBothCold(t, nil, func(t *testing.T, r *rig) {
+		p := r.spawn(blow{})
+		var held []<-chan answer
+		var refs []string
+		for i := range 3 {
+			command := fmt.Sprintf("ls /%d", i)
+			held = append(held, p.hold(sh(command, unvouched(fmt.Sprint("m", i)))))
+			refs = append(refs, p.card(held[i]))
+		}
+		started := time.Now()
+		if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range held {
+			if a := <-h; a.status != http.StatusOK || a.Decision != "deny" || a.Ref == "" {
+				t.Errorf("a held call got %d %s", a.status, a.raw)
+			}
+		}
+		<-p.dead
+		if took := time.Since(started); took > 5*time.Second || p.cmd.ProcessState.ExitCode() != 0 {
+			t.Errorf("ended after %v with %s", took, p.cmd.ProcessState)
+		}
+		for _, ref := range refs {
+			if !strings.Contains(r.screen.String(), ref+" exec: The gateway has stopped") {
+				t.Errorf("the card %s is not marked:\n%s", ref, r.screen)
+			}
+		}
+		r.soundRecord()
+		for _, e := range r.decided() {
+			if e.Decision != audit.Deny {
+				t.Errorf("the record says %+v", e)
+			}
+		}
+		r.start()
+		if v := r.approve(refs[0], 0); v.Kind != "counted" {
+			t.Errorf("a yes after the restart is told %+v", v)
+		}
+		r.allow(sh("ls /0", unvouched("m0")))
+	})
+}
+
+// story is an allowed fetch, an exec that the owner allows, and one that the
+// owner denies, as the outside saw it until the process died.
+type story struct {
+	fetched  bool // the client has read allow
+	ran      bool
+	approved bool // the owner's yes was sent; it may not have counted
+	denied   bool // the owner's no was counted
+	end      bool
+	heard    []string
+}
+
+func tale() (get, ls, rm call) {
+	get, ls, rm = fetch(ownerIn("m")), sh("ls", ownerIn("m")), sh("rm -r x", ownerIn("m"))
+	get.id, ls.id, rm.id = "fetch", "approved", "denied"
+	get.at, ls.at, rm.at = time.Now(), time.Now(), time.Now()
+	return get, ls, rm
+}
+
+func (p *process) tellStory(get, ls, rm call) (s story) {
+	p.t.Helper()
+	a, alive := p.attempt(get)
+	s.heard = append(s.heard, a.raw)
+	if s.fetched = a.allowed(); !alive {
+		return s
+	}
+	held := p.hold(ls)
+	if ref := p.card(held); ref != "" {
+		s.approved = true
+		p.tell(map[string]any{"ref": ref, "allow": true})
+	}
+	a = <-held
+	s.heard = append(s.heard, a.raw)
+	if s.ran = a.allowed(); a.status == 0 {
+		return s
+	}
+	held = p.hold(rm)
+	if ref := p.card(held); ref != "" {
+		v, _ := p.tell(map[string]any{"ref": ref, "allow": false, "reason": "no"})
+		s.denied = v.Kind == "counted"
+	}
+	a = <-held
+	s.heard = append(s.heard, a.raw)
+	if a.allowed() && s.fetched {
+		p.t.Error("the denied call was allowed")
+	}
+	s.end = a.status != 0 && s.fetched && s.ran && s.denied
+	return s
+}
+
+// aftermath starts again on the same state and looks for what must not be.
+func (r *rig) aftermath(s story, get, ls, rm call) {
+	r.t.Helper()
+	r.soundRecord()
+	recorded := map[string]bool{}
+	for _, e := range r.decided() {
+		recorded[e.RequestID] = recorded[e.RequestID] || e.Decision == audit.Allow
+	}
+	if s.fetched && !recorded[get.id] || s.ran && !recorded[ls.id] {
+		r.t.Error("an allow left the process and is not in the record")
+	}
+	if recorded[rm.id] || recorded[ls.id] && !s.approved {
+		r.t.Error("the record holds an allow that nobody approved")
+	}
+	r.start()
+	if s.fetched {
+		r.mustAsk(sh("whoami", ownerIn("m")))
+		if e := r.last(); e.Level != "untrusted" {
+			r.t.Errorf("the level is %s", e.Level)
+		}
+	}
+	if a := r.send(impatient(rm)); a.allowed() && s.fetched { // the same call in another request
+		r.t.Errorf("the denied call came through afterwards: %s", a.raw)
+	}
+	passed := 0
+	for _, retry := range []call{ls, sh("ls", ownerIn("m")), sh("ls", ownerIn("m"))} {
+		if retry.id == "" {
+			retry = impatient(retry)
+		}
+		if r.send(retry).allowed() {
+			passed++
+		}
+	}
+	if most := map[bool]int{true: 1}[s.approved]; s.fetched && passed > most {
+		r.t.Errorf("%d identical calls passed, %d was approved", passed, most)
+	}
+	r.quit()
+	r.soundRecord()
+}
+
+// Kill -9 between any two steps of a decision: nothing is allowed that was not
+// approved, nothing is allowed that is not recorded, the level is kept.
+func TestKill9BetweenAnyTwoStepsOfADecision(t *testing.T) {
+	const most = 120 // far more steps than the story has
+	atOnce := func(c *config.Config) { c.Webhook.Hold = time.Millisecond }
+	onBothCold(t, atOnce, func(t *testing.T, shared *rig) {
+		died := func(b blow, database int) (ended bool) {
+			t.Run(b.String(), func(t *testing.T) {
+				r := cold(t, func(c *config.Config) {
+					atOnce(c)
+					if shared.redis != nil {
+						c.Store.URL = config.NewSecret(fmt.Sprintf("redis://%s/%d", shared.redis.Addr(), database))
+					}
+				})
+				get, ls, rm := tale()
+				p := r.spawn(b)
+				s := p.tellStory(get, ls, rm)
+				p.kill()
+				r.aftermath(s, get, ls, rm)
+				if t.Failed() {
+					t.Logf("%+v\n%s", s, r.log)
+				}
+				ended = s.end
+			})
+			return ended
+		}
+		for n := 1; n <= most && !t.Failed(); n++ {
+			before, after := died(blow{n, true}, 2*n), died(blow{n, false}, 2*n+1)
+			if before && after {
+				t.Logf("the story has %d steps", n-1)
+				return
+			}
+		}
+		t.Fatal("the story does not end")
+	})
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/store/redistest"
+)
+
+// lose makes the store forget everything while nobody looks.
+func (r *rig) lose(how string) {
+	r.t.Helper()
+	switch how {
+	case "flushed":
+		if err := r.redis.Admin.FlushAll(context.Background()).Err(); err != nil {
+			r.t.Fatal(err)
+		}
+	case "restarted empty":
+		r.redis.Stop()
+		r.redis.Begin()
+	case "file removed":
+		r.quit()
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			if err := os.Remove(r.state.DB() + suffix); err != nil && !os.IsNotExist(err) {
+				r.t.Fatal(err)
+			}
+		}
+		r.start()
+	}
+}
+
+func TestH19ALostStoreIsUntrustedUntilTheLossIsAccepted(t *testing.T) {
+	for how, begin := range map[string]func(testing.TB, func(*config.Config)) *rig{
+		"flushed": newRedisRig, "restarted empty": newRedisRig, "file removed": newRig,
+	} {
+		t.Run(how, func(t *testing.T) {
+			r := begin(t, nil)
+			r.allow(sh("date", ownerIn("seen")))
+			r.consented(sh("date", unvouched("granted")), 30)
+			r.allow(sh("id", unvouched("granted")))
+			r.lose(how)
+			eventuallyDecides(r)
+			r.mustAsk(sh("date", ownerIn("seen")))
+			if e := r.last(); e.Level != "untrusted" {
+				t.Errorf("what was clean before is at %s", e.Level)
+			}
+			r.mustAsk(sh("whoami", unvouched("granted")))
+			r.mustAsk(sh("date", ownerIn("unseen")))
+			r.mustAsk(sh("date", map[string]any{"sessionKey": "agent:main:cron:job:run:1", "trigger": "cron"}))
+			r.restart()
+			r.mustAsk(sh("date", ownerIn("after a restart")))
+
+			if r.redis == nil {
+				r.quit()
+			}
+			r.command("store", "accept-loss")
+			if r.redis == nil {
+				r.start()
+			}
+			r.allow(sh("date", ownerIn("new")))
+			r.mustAsk(sh("id", ownerIn("seen"))) // born in the loss, stays as it is
+			r.restart()
+			r.allow(sh("date", ownerIn("newer")))
+		})
+	}
+}
+
+// eventuallyDecides waits until the store answers again.
+func eventuallyDecides(r *rig) {
+	r.t.Helper()
+	redistest.Eventually(r.t, "the store answers again", func() bool {
+		return r.send(call{tool: "read", params: `{"path":"x"}`, context: ownerIn("probe")}).allowed()
+	})
+}
+
+// The process still has the file open, so it forgets nothing; the next one
+// starts with an empty file.
+func TestH19AStoreFileTakenAwayInUseIsSeenAndLostAfterwards(t *testing.T) {
+	r := newRig(t, nil)
+	r.allow(fetch(ownerIn("m")))
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(r.state.DB() + suffix); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, text := r.ready(); status != http.StatusServiceUnavailable || !strings.Contains(text, "store:") {
+		t.Errorf("ready says %d %s", status, text)
+	}
+	r.mustAsk(sh("date", ownerIn("m")))
+	r.restart()
+	r.mustAsk(sh("id", ownerIn("m")))
+	r.mustAsk(sh("date", ownerIn("n")))
+}
+
+func TestH20AConversationWhoseStateVanishedIsUntrusted(t *testing.T) {
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		vanish := func(name string) {
+			hash := conversation(name).Hash()
+			if r.redis == nil {
+				r.byHand(`DELETE FROM conversations WHERE hash = ?`, hash)
+				return
+			}
+			n, err := r.redis.Admin.Del(context.Background(), "v1:{"+hash[:2]+"}:s:"+hash).Result()
+			if err != nil || n != 1 {
+				t.Fatalf("%d keys deleted, %v", n, err)
+			}
+		}
+		r.allow(sh("date", ownerIn("clean")))
+		r.allow(fetch(ownerIn("tainted")))
+		r.consented(sh("date", ownerIn("tainted")), 30)
+		r.allow(sh("date", ownerIn("stays")))
+
+		vanish("clean")
+		vanish("tainted")
+		r.mustAsk(sh("date", ownerIn("clean")))
+		if e := r.last(); e.Level != "untrusted" {
+			t.Errorf("it is at %s", e.Level)
+		}
+		r.mustAsk(sh("id", ownerIn("tainted"))) // the grant has gone with it
+		vanish("clean")
+		r.restart() // and no process remembers it
+		r.mustAsk(sh("id", ownerIn("clean")))
+		r.allow(sh("id", ownerIn("stays")))
+	})
+}
+
+func TestOnlyTheOwnersResetLowersALevelAndItEndsGrants(t *testing.T) {
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		m, child := ownerIn("m"), spawned("subagent:c", "m")
+		r.allow(fetch(m))
+		r.mustAsk(sh("ps", child))
+		r.consented(sh("date", m), 30)
+		r.allow(sh("id", m))
+		if v := r.reply(".reset-trust " + conversation("m").Ref()); v.Kind != "told" || !strings.Contains(v.Text, "forgotten") {
+			t.Fatalf("the owner is told %+v", v)
+		}
+		r.allow(sh("date", m)) // right away, in the process that saw the taint
+		r.allow(sh("id", child))
+		if !strings.Contains(string(r.recorded()), `"kind":"reset"`) {
+			t.Error("the reset is not in the record")
+		}
+		r.allow(fetch(m))
+		r.mustAsk(sh("id", m)) // the grant has ended, and taint counts again
+		if v := r.reply(".reset-trust 00000000"); v.Kind != "not found" {
+			t.Errorf("an unknown reference is told %+v", v)
+		}
+	})
+}
+
+func TestUnderStrictNobodyLowersALevel(t *testing.T) {
+	onBoth(t, func(c *config.Config) { c.Policy.Profile = "strict" }, func(t *testing.T, r *rig) {
+		r.allow(fetch(ownerIn("m")))
+		if v := r.reply(".reset-trust " + conversation("m").Ref()); v.Kind != "misunderstood" || !strings.Contains(v.Text, "never lowered") {
+			t.Errorf("the owner is told %+v", v)
+		}
+		r.mustAsk(sh("date", ownerIn("m")))
+	})
+}
+
+func TestARunEndsAtItsCaps(t *testing.T) {
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		r.allow(sh("date", with(ownerIn("m"), "runId", "r", "iteration", 9)))
+		for _, n := range []int{10, 11, 1000} {
+			a := r.deny(sh("date", with(ownerIn("m"), "runId", "r", "iteration", n)))
+			if a.Ref != "" || !strings.HasPrefix(a.Reason, "Not permitted here") {
+				t.Errorf("iteration %d: %s", n, a.raw)
+			}
+		}
+		r.allow(sh("date", with(ownerIn("m"), "runId", "next", "iteration", 0)))
+
+		read := func(run string) call {
+			return call{tool: "read", params: `{"path":"x"}`, context: with(ownerIn("m"), "runId", run)}
+		}
+		for range 100 {
+			r.allow(read("long"))
+		}
+		if a := r.deny(read("long")); !strings.HasPrefix(a.Reason, "Not permitted here") {
+			t.Errorf("call 101: %s", a.raw)
+		}
+		r.deny(sh("date", with(ownerIn("m"), "runId", "long")))
+		r.allow(read("longer"))
+	})
+}

@@ -1,0 +1,218 @@
+package verifier_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+const ls, id = `{"command":"ls"}`, `{"command":"id"}`
+
+// grantFor is what a 30-minute grant for exec in a session would be.
+func grantFor(key string) session.Grant {
+	return session.Grant{
+		Conversation: conv(key), Tool: "exec", Agent: "main", ID: "card", By: "owner",
+		Until: time.Now().Add(30 * time.Minute), Level: taint.Untrusted,
+	}
+}
+
+func TestH30AGrantWrittenIntoTheStoreApprovesNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, v *vault) {
+		r := newRig(t, v, 1, nil)
+		r.approve(r.asked("the first", call(t, "exec", ls, stranger("real"))), 30)
+		r.allow(call(t, "exec", id, stranger("real")))
+		at := grantFor("real")
+		genuine := v.get(v.grant(conv("real"), at.Field()))
+		parts := strings.Split(genuine, "|")
+		if len(parts) != 5 {
+			t.Fatalf("the grant %q was not found where it stands", genuine)
+		}
+		edited := func(i int, value string) string {
+			p := append([]string(nil), parts...)
+			p[i] = value
+			return strings.Join(p, "|")
+		}
+		tool, window := grantFor("s"), grantFor("s")
+		tool.Tool, window.Session = "write", "s2"
+		for name, f := range map[string]struct {
+			key, field, value string
+		}{
+			"made up":                            {"a", "", "9999999999|5|card|6f776e6572|" + strings.Repeat("0", 32)},
+			"without a seal":                     {"b", "", "9999999999|5|card|6f776e6572|"},
+			"sealed with another key":            {"c", "", ptr(grantFor("c")).Value(otherKey)},
+			"a real one of another conversation": {"d", "", genuine},
+			"a real one that ends later":         {"real", "", edited(0, "9999999999")},
+			"a real one in another's name":       {"real", "", edited(3, hex.EncodeToString([]byte("second")))},
+			"garbage":                            {"e", "", "yes"},
+			"nothing":                            {"f", "", ""},
+		} {
+			r.asked("before", call(t, "exec", ls, stranger(f.key+" before")))
+			r.verify(call(t, "read", `{"path":"x"}`, stranger(f.key)))
+			g := grantFor(f.key)
+			key, field := v.grant(conv(f.key), g.Field())
+			v.put(key, field, f.value)
+			r.asked(name, call(t, "exec", `{"command":"whoami"}`, stranger(f.key)))
+			if f.key == "real" {
+				v.put(key, field, genuine)
+			}
+		}
+		r.allow(call(t, "exec", `{"command":"pwd"}`, stranger("real")))
+		for name, other := range map[string]session.Grant{"moved to another tool": tool, "moved to another session id": window} {
+			other.Conversation = conv("real")
+			key, field := v.grant(conv("real"), other.Field())
+			v.put(key, field, genuine)
+			context := stranger("real")
+			if other.Session != "" {
+				context += `,"sessionId":"s2"`
+			}
+			r.asked(name, call(t, other.Tool, `{"command":"x","path":"x"}`, context))
+		}
+	})
+}
+
+func ptr(g session.Grant) *session.Grant { return &g }
+
+// seal is how a vote is sealed. With the server's key it is the real thing, and
+// that is the whole difference.
+func seal(key hmac.Key, card, digest string, v approval.Vote) approval.Vote {
+	v.Seal = key.Seal("vote", card, digest, v.Person, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes), v.Reason,
+		v.At.UTC().Format(time.RFC3339Nano))
+	return v
+}
+
+func TestH30AVoteWrittenIntoTheStoreApprovesNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, v *vault) {
+		r := newRig(t, v, 1, nil)
+		_, other := v.blob(t, r.asked("another card", call(t, "exec", id, stranger("other"))))
+		r.approve(other.Ref(), 0)
+		stored, _, err := v.Load(t.Context(), other.ID)
+		if err != nil || len(stored) != 1 {
+			t.Fatalf("%d cards, %v", len(stored), err)
+		}
+		key, at := v.card(other.ID)
+		voted := readCard(t, v.get(key, at)).Questions[0].Votes[0]
+
+		yes := approval.Vote{Person: "owner", Via: "terminal", Allow: true, At: time.Now().UTC().Truncate(time.Millisecond)}
+		forge := func(key string, vote func(card, digest string) approval.Vote) (retry func() bool) {
+			c := call(t, "exec", ls, stranger(key))
+			ref := r.asked("the question", c)
+			_, card := v.blob(t, ref)
+			q := &card.Questions[0]
+			q.Votes = append(q.Votes, vote(card.ID, q.Ask.Digest))
+			q.Holders = nil
+			v.putCard(t, &card)
+			return func() bool { return r.verify(call(t, "exec", ls, stranger(key))).Allow }
+		}
+		for name, vote := range map[string]func(card, digest string) approval.Vote{
+			"without a seal":          func(string, string) approval.Vote { return yes },
+			"with a made-up seal":     func(string, string) approval.Vote { w := yes; w.Seal = strings.Repeat("0", 32); return w },
+			"sealed with another key": func(c, d string) approval.Vote { return seal(otherKey, c, d, yes) },
+			"sealed for another card": func(_, d string) approval.Vote { return seal(serverKey, other.ID, d, yes) },
+			"a real one copied":       func(string, string) approval.Vote { return voted },
+			"a real one made lasting": func(c, d string) approval.Vote {
+				w := seal(serverKey, c, d, yes)
+				w.Scope.Minutes = 60
+				return w
+			},
+		} {
+			if forge(name, vote)() {
+				t.Errorf("a vote %s approved the call", name)
+			}
+		}
+		if !forge("control", func(c, d string) approval.Vote { return seal(serverKey, c, d, yes) })() {
+			t.Error("the server's own seal does not count: this test forges nothing")
+		}
+	})
+}
+
+func TestH30ACardChangedInTheStoreApprovesNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, v *vault) {
+		evil := `{"command":"cat /etc/shadow"}`
+		for name, change := range map[string]func(a *approval.Ask, digest string){
+			"another call":    func(a *approval.Ask, digest string) { a.Digest = digest },
+			"a smaller count": func(a *approval.Ask, _ string) { a.Approvals = 1 },
+			"a longer life":   func(a *approval.Ask, _ string) { a.Until = a.Until.Add(time.Hour) },
+			"a better level":  func(a *approval.Ask, _ string) { a.Level = taint.Untrusted },
+		} {
+			approvals := 1
+			if name == "a smaller count" {
+				approvals = 2
+			}
+			r := newRig(t, v, approvals, nil)
+			key := fmt.Sprint("card ", name)
+			first := call(t, "exec", ls, `"sessionKey":"agent:main:`+key+`","senderId":"1","senderIsOwner":true,"groupId":"7","waitMs":1`)
+			_, card := v.blob(t, r.asked(name, first))
+			r.approve(card.Ref(), 0)
+			at, field := v.card(card.ID)
+			card = readCard(t, v.get(at, field))
+			wanted := call(t, "exec", evil, stranger(key))
+			if name != "another call" {
+				wanted = call(t, "exec", ls, stranger(key))
+			}
+			change(&card.Questions[0].Ask, wanted.Digest().String())
+			v.putCard(t, &card)
+			at, field = v.question(conv(key), wanted.Digest().String())
+			v.put(at, field, card.ID)
+			if d := r.verify(wanted); d.Allow {
+				t.Errorf("a card with %s approved %s", name, wanted.Params)
+			}
+		}
+	})
+}
+
+func readCard(t *testing.T, text string) (c approval.Card) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestH30AStandingDecisionWrittenIntoTheStoreAllowsNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, v *vault) {
+		r := newRig(t, v, 1, nil)
+		r.allow(named(t, "allowed", "read", `{"path":"x"}`, stranger("m")))
+		genuine := v.get(v.request(conv("m"), "allowed"))
+		if !strings.HasPrefix(genuine, "A") {
+			t.Fatalf("the standing decision is %q", genuine)
+		}
+		r.allow(named(t, "allowed", "read", `{"path":"x"}`, stranger("m")))
+
+		c := named(t, "denied", "exec", ls, stranger("m"))
+		r.asked("first", c)
+		parts := []string{client, "agent:main:m", "denied", hex.EncodeToString(c.Body[:])}
+		at, field := v.request(conv("m"), "denied")
+		for name, mark := range map[string]string{
+			"a bare A": "A", "a made-up seal": "A" + strings.Repeat("0", 32), "another key's": "A" + otherKey.Seal("allow", parts...),
+			"another request's": genuine, "a seal for another purpose": "A" + serverKey.Seal("grant", parts...),
+			"a grant": "yes", "open again": "P",
+		} {
+			v.put(at, field, mark)
+			r.deny(name, named(t, "denied", "exec", ls, stranger("m")))
+		}
+		v.put(at, field, "A"+serverKey.Seal("allow", parts...))
+		r.allow(named(t, "denied", "exec", ls, stranger("m"))) // or this test forges nothing
+	})
+}
+
+// Levels carry no seal; what this process has seen is the floor.
+func TestH18ALevelLoweredByHandStaysWhatThisProcessHasSeen(t *testing.T) {
+	store, path := openSQLite(t)
+	r := newRig(t, store, 1, nil)
+	r.allow(call(t, "exec", ls, owner("m")))
+	r.allow(call(t, "web_fetch", `{"url":"https://example.com"}`, owner("m")))
+	put := rows{}.put(t, path)
+	put("conversations worst", "hash = '"+conv("m").Hash()+"'", "0")
+	put("levels level", "conversation = '"+conv("m").Hash()+"' AND session = ''", "0")
+	r.asked("after the level was lowered", call(t, "exec", ls, owner("m")))
+	r.asked("with a session id", call(t, "exec", ls, owner("m")+`,"sessionId":"s1"`))
+}
