@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -82,6 +83,7 @@ func (g *gateway) wire(p place) (run running, err error) {
 	if err != nil {
 		return run, err
 	}
+	debug.SetGCPercent(400) // as serve does
 	if g.record, err = audit.Open(filepath.Join(p.dir, "record.jsonl"), audit.Options{Key: recordKey}); err != nil {
 		return run, err
 	}

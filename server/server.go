@@ -46,6 +46,7 @@ type Options struct {
 	Verifier  Verifier
 	Desk      Desk
 	Health    func(ctx context.Context) []Check // what /readyz looks at; nil means nothing
+	Metrics   http.Handler                      // what /metrics shows; nil means nothing
 	Log       *slog.Logger                      // nil discards
 	Now       func() time.Time                  // nil means time.Now
 }
@@ -105,6 +106,9 @@ func (s *Server) Handler() http.Handler {
 	e.POST(s.o.Path, s.verify)
 	e.GET("/healthz", s.healthz)
 	e.GET("/readyz", s.readyz)
+	if s.o.Metrics != nil {
+		e.GET("/metrics", echo.WrapHandler(s.o.Metrics))
+	}
 	owner := e.Group("/owner", s.ownerOnly)
 	owner.GET("/pending", s.pending)
 	owner.POST("/answer", s.answer)

@@ -5,9 +5,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
 	"github.com/openclaw-verifier/verifier/hmac"
@@ -108,24 +109,34 @@ func malformed(err error) string {
 	return "The call could not be read."
 }
 
-// answerBody is what a client reads.
-type answerBody struct {
-	Decision string `json:"decision"`
-	Reason   string `json:"reason"`
-	Ref      string `json:"ref,omitzero"`
+// answerBody is what a client reads: decision, reason and, where a person was
+// asked, ref.
+func answerBody(d verifier.Decision) []byte {
+	body := []byte(`{"decision":"deny","reason":`)
+	if d.Allow {
+		body = []byte(`{"decision":"allow","reason":`)
+	}
+	body = appendText(body, d.Reason)
+	if d.Ref != "" {
+		body = appendText(append(body, `,"ref":`...), d.Ref)
+	}
+	return append(body, '}')
+}
+
+// appendText writes a JSON string. What is not UTF-8 becomes a replacement
+// character, as it would for any reader.
+func appendText(b []byte, text string) []byte {
+	quoted, err := jsontext.AppendQuote(b, text)
+	if err != nil {
+		quoted, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(text, "\ufffd"))
+	}
+	return quoted
 }
 
 // reply200 writes a decision. It is signed with the secret that signed the
 // call, over the request's own id, so that no answer fits another request.
 func (s *Server) reply200(c echo.Context, secret []byte, requestID string, d verifier.Decision) error {
-	a := answerBody{Decision: "deny", Reason: d.Reason, Ref: d.Ref}
-	if d.Allow {
-		a.Decision = "allow"
-	}
-	body, err := json.Marshal(a)
-	if err != nil {
-		body = []byte(`{"decision":"deny","reason":"The verifier could not write its answer."}`)
-	}
+	body := answerBody(d)
 	h := c.Response().Header()
 	if secret != nil {
 		h.Set(hmac.AnswerHeader, hmac.SignAnswer(secret, requestID, body))

@@ -126,12 +126,21 @@ func (v *Verifier) entry(t *trace) audit.Entry {
 	return e
 }
 
+// recordParams keeps the arguments as they may be shown. Right after the start
+// it waits a moment until it is known what that is; a client that leaves
+// meanwhile doesn't blank the record.
 func (v *Verifier) recordParams(e *audit.Entry, c *toolcall.Call) {
+	redactor := v.o.Redactor()
+	if !redactor.IsReady() {
+		ctx, cancel := context.WithTimeout(context.Background(), recordPatience)
+		defer cancel()
+		_ = redactor.Wait(ctx) // if it fails, all is hidden
+	}
 	if v.o.Names {
-		e.Params = v.o.Redactor().Names(c.Params)
+		e.Params = redactor.Names(c.Params)
 		return
 	}
-	shown := v.o.Redactor().Params(c.Tool, c.Params)
+	shown := redactor.Params(c.Tool, c.Params)
 	e.Params, e.Hidden = shown.Params, shown.Hidden()
 }
 

@@ -89,6 +89,7 @@ const (
 	// redactorPatience is how long a question waits, right after the start,
 	// until it is known what to hide in it.
 	redactorPatience = 2 * time.Second
+	recordPatience   = 300 * time.Millisecond
 	settleTries      = 3
 	claimTries       = 25 // more than the calls on one card
 )

@@ -12,6 +12,7 @@ import (
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/metrics"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/server"
@@ -28,6 +29,9 @@ type gateway struct {
 	log    *slog.Logger
 	name   string // of the record's head in the store
 	unseen bool   // the store's head was not compared with the record yet
+
+	redactor *redact.Redactor
+	metrics  *metrics.Metrics
 }
 
 // setup is what a gateway is made from.
@@ -79,7 +83,7 @@ func openGateway(s setup) (g *gateway, err error) {
 	}
 	g.server, err = server.New(server.Options{
 		Path: s.config.Webhook.Path, Tolerance: s.config.Webhook.Tolerance, Auth: func() *server.Auth { return auth },
-		Verifier: decider, Desk: g.desk, Health: g.health, Log: s.log,
+		Verifier: decider, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
 	})
 	return g, err
 }
@@ -96,22 +100,22 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	for _, w := range warnings {
 		s.log.Warn("policy: "+w.Text, "at", w.Path)
 	}
-	redactor, err := redact.New(c.Redact)
-	if err != nil {
+	if g.redactor, err = redact.New(c.Redact); err != nil {
 		return nil, err
 	}
+	g.metrics = metrics.New(metrics.Gauges{Open: g.openCards, Rejected: func() float64 { return float64(g.server.Rejected()) }})
 	g.desk, err = approval.NewDesk(approval.Options{
 		Config: c.Approval, TTL: c.ApprovalTTL(), Key: key, Store: g.store, Record: g.record, People: c.People(),
-		Inbox: true, Channels: s.channels, NoReset: rules.Strict(), Log: s.log,
+		Inbox: true, Channels: s.channels, NoReset: rules.Strict(), Log: s.log, Observe: g.metrics.Happened,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return verifier.New(verifier.Options{
-		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
+		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return g.redactor },
 		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key,
 		Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute,
-		Names: c.Audit.Params == config.ParamsNames, Log: s.log,
+		Names: c.Audit.Params == config.ParamsNames, Log: s.log, Observe: g.metrics.Decided,
 	})
 }
 
@@ -177,7 +181,28 @@ func (g *gateway) health(ctx context.Context) []server.Check {
 		{Name: "store", Err: g.store.Ready(ctx)},
 		{Name: "record", Err: g.record.Err()},
 		{Name: "approvals", Err: g.desk.CanAsk()},
+		{Name: "redaction", Err: g.hides()},
 	}
+}
+
+// hides says whether it is known what to hide; until then all is hidden.
+func (g *gateway) hides() error {
+	if g.redactor.IsReady() {
+		return nil
+	}
+	return errors.New("the rules for secrets are not ready: all arguments are hidden")
+}
+
+// openCards is how many questions wait, for whoever looks at the metrics. A
+// store that does not answer counts as none; its faults are counted elsewhere.
+func (g *gateway) openCards() float64 {
+	ctx, cancel := context.WithTimeout(context.Background(), 400*time.Millisecond)
+	defer cancel()
+	ids, err := g.store.Open(ctx)
+	if err != nil {
+		return 0
+	}
+	return float64(len(ids))
 }
 
 // serverKey is what codes and seals come from. Instances that share a store

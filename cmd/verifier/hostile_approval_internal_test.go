@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -220,7 +222,7 @@ func TestH29NoSecretReachesAnyOutput(t *testing.T) {
 		for c := range codes {
 			secrets = append(secrets, c)
 		}
-		for place, text := range map[string]string{"answers": said.String(), "log": r.log.String(), "record": r.record()} {
+		for place, text := range map[string]string{"answers": said.String(), "log": r.log.String(), "record": r.record(), "metrics": r.page("/metrics"), "health": r.page("/readyz")} {
 			for _, s := range secrets {
 				for form, v := range map[string]string{"plain": s, "base64": base64.StdEncoding.EncodeToString([]byte(s)), "hex": hex.EncodeToString([]byte(s))} {
 					if strings.Contains(text, v) {
@@ -291,6 +293,25 @@ func TestH30TheAgentCannotApproveItself(t *testing.T) {
 			t.Errorf("%d cards wait: such a call is refused, not asked", len(cards))
 		}
 	})
+}
+
+// page is what anybody can read.
+func (r *rig) page(path string) string {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, r.url+path, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || len(text) == 0 {
+		r.t.Fatalf("%s: %d bytes, %v", path, len(text), err)
+	}
+	return string(text)
 }
 
 // record is the whole record as it stands on disk.
