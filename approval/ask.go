@@ -38,6 +38,9 @@ type Ruling struct {
 // ErrStopped says that the desk takes no more questions.
 var ErrStopped = errors.New("approval: the desk is closed")
 
+// ErrRecord says that a question could not be recorded, and so was not put.
+var ErrRecord = errors.New("approval: the question could not be recorded")
+
 // ErrNobody says that a card reached no one.
 var ErrNobody = errors.New("approval: the question could not be put to anyone")
 

@@ -19,7 +19,7 @@ func (d *Desk) announce(ctx context.Context, id string) error {
 	d.recent.note(c)
 	if err := d.recordAsked(c); err != nil {
 		d.withdraw(ctx, id, "the record could not be written")
-		return fmt.Errorf("record the question: %w", err)
+		return fmt.Errorf("%w: %w", ErrRecord, err)
 	}
 	if !d.deliver(ctx, c) {
 		d.withdraw(ctx, id, "the question reached nobody")

@@ -99,6 +99,9 @@ func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no 
 	case errors.Is(err, approval.ErrNobody):
 		v.o.Log.Error("a call needs a person and nobody can be asked", "request", t.call.RequestID, "err", err)
 		return because("nobody", reasonNobody)
+	case errors.Is(err, approval.ErrRecord):
+		v.o.Log.Error("a question could not be recorded", "request", t.call.RequestID, "err", err)
+		return because(faultRecord, reasonRecord)
 	case errors.Is(err, approval.ErrStopped):
 		return because("stopping", reasonStopping)
 	case ctx.Err() != nil:

@@ -26,7 +26,7 @@ const (
 	reasonNobody   = "This needs the owner's approval, and the owner can't be asked now. Ask again later."
 	reasonStopping = "The verifier is stopping. Nothing was run; ask again later."
 	reasonFull     = "Too many questions are waiting for the owner. Ask again when some are answered."
-	reasonTaken    = "The owner approved this call once, and an identical call that was waiting has taken it. Ask again if it is needed twice."
+	reasonTaken    = "The owner's yes was for one call, and an identical call that was waiting first has it. Ask again if it is needed twice."
 	maxReason      = 500
 
 	faultStore  = "store"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"sync"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -61,12 +62,22 @@ func Open(url string, o Options) (*Store, error) {
 	u.PipelinePoolSize = -1 // pipelines are rare and share the pool
 	u.Protocol = 2          // nothing here needs pushes on the connections of calls
 	u.DisableIdentity = true
+	hush()
 	client := goredis.NewUniversalClient(u)
 	whole := timeout * 8 / 5
 	return &Store{
 		client: client, epoch: &epoch{client: client, file: o.Epoch, timeout: whole}, lane: newLane(client, timeout), timeout: whole,
 	}, nil
 }
+
+// hush keeps the client library from writing to standard error on its own:
+// every error reaches whoever called, and the log from there.
+var hush = sync.OnceFunc(func() { goredis.SetLogger(silence{}) })
+
+type silence struct{}
+
+// Printf drops it.
+func (silence) Printf(context.Context, string, ...any) {}
 
 // Close ends all connections.
 func (s *Store) Close() error {

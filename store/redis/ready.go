@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 )
@@ -21,6 +22,10 @@ func (s *Store) Ready(ctx context.Context) error {
 		return wrap("ready", err)
 	}
 	if err := s.epoch.look(ctx); err != nil {
+		return wrap("ready", err)
+	}
+	// A replica and a full Redis still answer reads.
+	if err := s.client.Set(ctx, "v1:ready", "", time.Minute).Err(); err != nil {
 		return wrap("ready", err)
 	}
 	cluster, ok := s.client.(*goredis.ClusterClient)
