@@ -1,10 +1,15 @@
 .POSIX:
-.PHONY: help run test lint bench fuzz fuzz-short build
+.PHONY: help run test lint bench fuzz fuzz-short docs build dist
 
 GOLANGCI  = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 ARGS      =
 FUZZTIME  = 5m
 SHORTTIME = 10s
+VERSION   =
+
+# A build says the version by which its commit is tagged, or VERSION=v1.2.3 where
+# there is no repository, as in a tarball. Go itself adds the commit.
+TAG = v="$(VERSION)"; v=$${v:-$$(git describe --tags --exact-match 2>/dev/null || true)};
 
 help: ## print this list (the default)
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -30,5 +35,11 @@ fuzz: ## fuzz every target for FUZZTIME (5m) each
 fuzz-short: ## fuzz every target for SHORTTIME (10s) each
 	@./scripts/fuzz $(SHORTTIME)
 
+docs: ## write what is generated into docs/configuration.md
+	@go test ./config -run '^TestDocs' -update
+
 build: ## put a static binary into ./bin
-	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/verifier ./cmd/verifier
+	@$(TAG) CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags "-s -w $${v:+-X main.release=$$v}" -o bin/verifier ./cmd/verifier
+
+dist: ## build the archives of a release, their checksums and lists of modules, into ./dist
+	@$(TAG) go run ./packaging/dist -version "$$v"

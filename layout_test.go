@@ -47,7 +47,7 @@ var layout = []layer{
 	{name: "stores", packages: "store", mayImport: "leaves"}, // what both stores share
 	{name: "adapters", packages: "server web config metrics store/redis store/sqlite channels/telegram channels/discord channels/slack channels/terminal", mayImport: "stores replay verifier channels approval knowledge session leaves"},
 	{name: "suites", packages: "store/storetest store/redistest redact/redacttest", mayImport: "stores verifier channels approval knowledge session leaves"}, // for tests: nothing below may import them
-	{name: "programs", packages: "cmd/verifier bench", mayImport: "adapters stores replay verifier channels approval knowledge session leaves"},
+	{name: "programs", packages: "cmd/verifier bench packaging/dist", mayImport: "adapters stores replay verifier channels approval knowledge session leaves"},
 	{name: "root", packages: "."}, // this test
 }
 

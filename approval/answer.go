@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,6 +26,8 @@ type Answer struct {
 	Allow  bool
 	Scope  Scope
 	Reason string // for a deny: what the agent may read
+
+	code string // the code that was typed, where one was
 }
 
 // Answer takes an answer from any channel. It is the only place where approver
@@ -85,6 +88,9 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		}
 		if err != nil {
 			return Outcome{Text: "The question can't be read. Nothing was approved."}, err
+		}
+		if a.code != "" && subtle.ConstantTimeCompare([]byte(a.code), []byte(c.Code)) != 1 || !d.whole(c) {
+			return Outcome{Kind: NotFound, Text: "What the store holds for this question is not what was asked. Nothing was approved."}, errForged
 		}
 		picked, out := c.pick(a.Tool)
 		if picked == nil {
@@ -198,7 +204,7 @@ func (d *Desk) effects(c *Card, q *Question, ch *Change, now time.Time) {
 	if q.state(d.o.Key, c.ID, now) != Allowed {
 		return
 	}
-	ch.Waiting[q.Ask.Digest] = q.answeredAt().Add(d.o.TTL)
+	ch.Waiting[q.Ask.Digest] = q.last(d.o.Key, c.ID).At.Add(d.o.TTL)
 	if g := d.grant(c, q); g != nil {
 		ch.Grants[g.Field()] = g.Value(d.o.Key)
 	}
@@ -217,9 +223,12 @@ func (d *Desk) grant(c *Card, q *Question) *session.Grant {
 	}
 	minutes := s.Minutes
 	if s.Turn {
-		g.Run, minutes = q.Ask.Run, d.o.MaxMinutes
+		g.Run = q.Ask.Run
 	}
-	g.Until = q.answeredAt().Add(time.Duration(minutes) * time.Minute)
+	if minutes == 0 {
+		minutes = d.o.MaxMinutes
+	}
+	g.Until = q.last(d.o.Key, c.ID).At.Add(time.Duration(minutes) * time.Minute)
 	return g
 }
 
@@ -239,7 +248,7 @@ func (q *Question) people(allow bool) string {
 func (q *Question) reason(code string) string {
 	for _, v := range q.Votes {
 		if !v.Allow {
-			return strings.ReplaceAll(strings.ToValidUTF8(v.Reason, "?"), code, "…")
+			return hideCode(strings.ToValidUTF8(v.Reason, "?"), code)
 		}
 	}
 	return ""
@@ -250,10 +259,9 @@ func (d *Desk) answered(c *Card, voted []*Question, now time.Time) {
 	for _, q := range voted {
 		v := q.Votes[len(q.Votes)-1]
 		e := entryFor(audit.KindAnswer, c, q)
-		e.Scope, e.Reason, e.Minutes = v.Scope.String(), q.reason(c.Code), v.Scope.Minutes
-		e.Decision = audit.Deny
+		e.Decision, e.Reason = audit.Deny, q.reason(c.Code)
 		if v.Allow {
-			e.Decision = audit.Allow
+			e.Decision, e.Scope, e.Minutes = audit.Allow, v.Scope.String(), v.Scope.Minutes
 		}
 		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds()}}
 		d.note(e)
@@ -262,6 +270,17 @@ func (d *Desk) answered(c *Card, voted []*Question, now time.Time) {
 	if c.closed(d.o.Key, now) {
 		o := d.outcome(c, c.all(), now)
 		d.run(func(ctx context.Context) { d.settleCopies(ctx, c, o) })
+	}
+}
+
+// hideCode takes a code out of a text, in whatever case it was written.
+func hideCode(text, code string) string {
+	for {
+		i := strings.Index(strings.ToLower(text), code)
+		if code == "" || i < 0 || len(strings.ToLower(text)) != len(text) {
+			return text
+		}
+		text = text[:i] + "…" + text[i+len(code):]
 	}
 }
 

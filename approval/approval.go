@@ -73,6 +73,7 @@ type Options struct {
 	Inbox    bool               // people can look at the waiting cards by themselves (terminal, page)
 	Channels map[string]Channel // by name
 	NoReset  bool               // the level is never lowered, not even by the owner
+	Names    bool               // record only the names of params
 	Log      *slog.Logger       // nil discards
 	Rand     io.Reader          // nil means crypto/rand
 	Poll     time.Duration      // how often waiting cards are reread; 0 means 2 s
@@ -104,6 +105,7 @@ type Desk struct {
 	people  map[string]string // id to name
 	waiters waiters
 	recent  recent
+	spent   spent
 
 	ctx  context.Context
 	stop context.CancelFunc

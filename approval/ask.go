@@ -155,7 +155,8 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 		case Expired:
 			return false, nil
 		case Allowed:
-			return q.claimable(r.ID, d.o.TTL, now) || q.For != "" && q.Used == "", nil
+			yes := q.last(d.o.Key, c.ID)
+			return d.claimable(c, q, r.ID, now) || yes.For != "" && q.Used == "", nil
 		}
 		if !q.join(r.ID) {
 			return true, nil
@@ -209,7 +210,7 @@ func (d *Desk) rule(ctx context.Context, r *Request, id string) (_ Ruling, settl
 	case Expired:
 		return out, true, nil
 	}
-	if q.claimable(r.ID, d.o.TTL, now) {
+	if d.claimable(c, q, r.ID, now) {
 		out.Claim, err = c.claim(q, r.ID)
 		out.Yes = err == nil
 		return out, true, err

@@ -91,7 +91,7 @@ func (d *Desk) freeze(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		c.Frozen = true
+		c.Frozen, c.Listed = true, d.o.Key.Seal("list", c.list()...)
 		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
 			return err
 		}

@@ -20,6 +20,7 @@ type Card struct {
 	Frozen    bool       `json:"frozen,omitzero"` // sent: nothing is added any more
 	Questions []Question `json:"questions"`
 	Copies    []Copy     `json:"copies,omitzero"`
+	Listed    string     `json:"listed,omitzero"` // seals what a batch card asks about, once it is frozen
 
 	Code    string `json:"-"` // for people only: never stored, logged or recorded
 	version int64
@@ -64,7 +65,6 @@ type Question struct {
 	Seal    string   `json:"seal"`
 	Holders []string `json:"holders,omitzero"` // requests that wait for it, earliest first
 	Votes   []Vote   `json:"votes,omitzero"`
-	For     string   `json:"for,omitzero"`  // the waiting request that a yes is kept for
 	Used    string   `json:"used,omitzero"` // the request that took the yes
 }
 
@@ -75,6 +75,7 @@ type Vote struct {
 	Allow  bool      `json:"allow"`
 	Scope  Scope     `json:"scope,omitzero"`
 	Reason string    `json:"reason,omitzero"`
+	For    string    `json:"for,omitzero"` // the waiting request that the yes is kept for
 	At     time.Time `json:"at"`
 	Seal   string    `json:"seal"`
 }
@@ -82,7 +83,7 @@ type Vote struct {
 // Scope is how far a yes reaches. The zero Scope is this call, once.
 type Scope struct {
 	Turn    bool `json:"turn,omitzero"`    // that tool until the run ends
-	Minutes int  `json:"minutes,omitzero"` // that tool in that conversation until then
+	Minutes int  `json:"minutes,omitzero"` // that tool in that conversation until then; with Turn, whichever comes first
 }
 
 // Lasting reports whether the scope outlives the call.
@@ -91,6 +92,8 @@ func (s Scope) Lasting() bool { return s.Turn || s.Minutes > 0 }
 // String says the scope in words.
 func (s Scope) String() string {
 	switch {
+	case s.Turn && s.Minutes > 0:
+		return fmt.Sprintf("until the run ends, at most %d minutes", s.Minutes)
 	case s.Turn:
 		return "until the run ends"
 	case s.Minutes == 1:
@@ -106,12 +109,12 @@ func narrower(a, b Scope) Scope {
 	switch {
 	case !a.Lasting() || !b.Lasting():
 		return Scope{}
-	case a.Turn:
-		return a
-	case b.Turn:
-		return b
 	}
-	return Scope{Minutes: min(a.Minutes, b.Minutes)}
+	s := Scope{Turn: a.Turn || b.Turn, Minutes: min(a.Minutes, b.Minutes)}
+	if s.Minutes == 0 { // a turn without a limit of its own
+		s.Minutes = max(a.Minutes, b.Minutes)
+	}
+	return s
 }
 
 // Ref is the card's short name. The agent may read it; it approves nothing.
@@ -123,6 +126,24 @@ func (c *Card) Until() time.Time {
 		return time.Time{}
 	}
 	return c.Questions[0].Ask.Until
+}
+
+// list is what a batch card asks about, for its seal.
+func (c *Card) list() []string {
+	out := []string{c.ID}
+	for i := range c.Questions {
+		out = append(out, c.Questions[i].Ask.Digest)
+	}
+	return out
+}
+
+// whole reports whether a card may be answered: it asks about one call, or it
+// was frozen with just these.
+func (d *Desk) whole(c *Card) bool {
+	if !c.Frozen {
+		return false
+	}
+	return !c.Batch && len(c.Questions) == 1 || c.Batch && d.o.Key.Check(c.Listed, "list", c.list()...)
 }
 
 // question finds what the card asks about a digest.
@@ -180,7 +201,7 @@ func pose(key hmac.Key, id string, a Ask, holder string) (Question, error) {
 
 func (v *Vote) sealed(id, digest string) []string {
 	return []string{
-		id, digest, v.Person, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes), v.Reason,
+		id, digest, v.Person, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes), v.Reason, v.For,
 		v.At.UTC().Format(time.RFC3339Nano),
 	}
 }

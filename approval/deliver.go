@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/redact"
 )
 
 // announce records that a card asks, then shows it to people. A card that
@@ -186,6 +187,9 @@ func (d *Desk) recordAsked(c *Card) error {
 		q := &c.Questions[i]
 		e := entryFor(audit.KindAsked, c, q)
 		e.Params, e.Hidden, e.Why, e.Mode = q.Ask.Shown, q.Ask.Hidden, q.Ask.Why, "confirm"
+		if d.o.Names {
+			e.Params = redact.Names(q.Ask.Shown)
+		}
 		if err := d.o.Record.Append(e); err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func (d *Desk) outcome(c *Card, asked []*Question, now time.Time) Outcome {
 		groups[s] = append(groups[s], q)
 	}
 	first := asked[0]
-	o := Outcome{State: first.state(d.o.Key, c.ID, now), At: first.answeredAt(), Scope: first.scope()}
+	o := Outcome{State: first.state(d.o.Key, c.ID, now), At: first.last(d.o.Key, c.ID).At, Scope: first.scope()}
 	o.By = first.people(o.State != Denied)
 	if n := len(first.Votes); n > 0 {
 		o.Via = first.Votes[n-1].Via

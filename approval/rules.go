@@ -33,7 +33,7 @@ func (q *Question) state(key hmac.Key, id string, now time.Time) State {
 		if !v.Allow {
 			return Denied
 		}
-		if key.Check(v.Seal, "vote", v.sealed(id, q.Ask.Digest)...) && !v.At.After(q.Ask.Until) {
+		if q.counts(key, id, v) {
 			people[v.Person] = true
 		}
 	}
@@ -58,12 +58,16 @@ func (q *Question) scope() Scope {
 	return s
 }
 
-// answeredAt is when the last vote came.
-func (q *Question) answeredAt() time.Time {
-	var last time.Time
-	for _, v := range q.Votes {
-		if v.At.After(last) {
-			last = v.At
+// counts reports whether a vote is one of ours: made here, in time.
+func (q *Question) counts(key hmac.Key, id string, v *Vote) bool {
+	return !v.At.After(q.Ask.Until) && key.Check(v.Seal, "vote", v.sealed(id, q.Ask.Digest)...)
+}
+
+// last is the last vote that counts.
+func (q *Question) last(key hmac.Key, id string) (last Vote) {
+	for i := range q.Votes {
+		if v := &q.Votes[i]; q.counts(key, id, v) && !v.At.Before(last.At) {
+			last = *v
 		}
 	}
 	return last
@@ -78,6 +82,8 @@ func (q *Question) limit(s Scope, most int) (Scope, string) {
 		return Scope{}, " This call can't get a lasting grant, so the yes is for this call only."
 	case s.Turn && q.Ask.Run == "":
 		return Scope{}, " The agent's runtime names no run, so the yes is for this call only."
+	case s.Turn:
+		return Scope{Turn: true, Minutes: most}, ""
 	case s.Minutes > most:
 		return Scope{Minutes: most}, fmt.Sprintf(" %d minutes is the most, so it is %d.", most, most)
 	}
@@ -95,30 +101,29 @@ func (q *Question) vote(key hmac.Key, id string, v Vote) bool {
 			return false
 		}
 	}
+	if v.Allow && len(q.Holders) > 0 {
+		v.For = q.Holders[0]
+	}
 	v.Seal = key.Seal("vote", v.sealed(id, q.Ask.Digest)...)
 	q.Votes = append(q.Votes, v)
-	if q.state(key, id, v.At) == Allowed && len(q.Holders) > 0 {
-		q.For = q.Holders[0]
-	}
 	return true
 }
 
-// claimable says whether a request may take the yes.
-func (q *Question) claimable(request string, ttl time.Duration, now time.Time) bool {
-	at := q.answeredAt()
+// claimable says whether a request may take the yes that the last vote gave.
+func (q *Question) claimable(yes Vote, request string, ttl time.Duration, now time.Time) bool {
 	switch {
 	case q.Used != "":
 		return q.Used == request
-	case !now.Before(at.Add(ttl)):
+	case !now.Before(yes.At.Add(ttl)):
 		return false
-	case q.For == request:
+	case yes.For == request:
 		return true
 	case q.Ask.HeldOnly:
 		return false
 	}
 	// The request it was kept for may have died; a moment later an identical
 	// one may have it.
-	return q.For == "" || !now.Before(at.Add(grace))
+	return yes.For == "" || !now.Before(yes.At.Add(grace))
 }
 
 // join adds a waiting request; leave takes it out.

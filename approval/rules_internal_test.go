@@ -82,7 +82,8 @@ func TestNarrowestScopeApplies(t *testing.T) {
 	}{
 		{Scope{Minutes: 30}, Scope{}, Scope{}},
 		{Scope{Minutes: 30}, Scope{Minutes: 5}, Scope{Minutes: 5}},
-		{Scope{Turn: true}, Scope{Minutes: 5}, Scope{Turn: true}},
+		{Scope{Turn: true}, Scope{Minutes: 5}, Scope{Turn: true, Minutes: 5}},
+		{Scope{Turn: true, Minutes: 60}, Scope{Minutes: 5}, Scope{Turn: true, Minutes: 5}},
 		{Scope{Turn: true}, Scope{}, Scope{}},
 	} {
 		if got := narrower(c.a, c.b); got != c.want {
@@ -137,7 +138,7 @@ func TestWhoMayTakeTheYes(t *testing.T) {
 				t.Fatal("the vote was not taken")
 			}
 			q.Used = c.used
-			if got := q.claimable(c.request, ruleTTL, noon.Add(c.after)); got != c.want {
+			if got := q.claimable(q.last(ruleKey, "card"), c.request, ruleTTL, noon.Add(c.after)); got != c.want {
 				t.Errorf("claimable = %v, want %v", got, c.want)
 			}
 		})

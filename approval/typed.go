@@ -59,7 +59,7 @@ func (d *Desk) withCode(ctx context.Context, person string, a Answer, cmd codes.
 	if id == "" {
 		return d.missed(ctx, person, a.Via)
 	}
-	vote := Answer{ID: a.ID, Via: a.Via, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Minutes: cmd.Minutes, Turn: cmd.Turn}}
+	vote := Answer{code: cmd.Code, ID: a.ID, Via: a.Via, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Minutes: cmd.Minutes, Turn: cmd.Turn}}
 	most := d.o.MaxMinutes
 	if cmd.Verb == codes.Approve && cmd.Tool == "all" {
 		most = min(most, allMinutes)

@@ -58,7 +58,18 @@ type Config struct {
 	Redact redact.Config `yaml:"redact"`
 	// Audit says how the record is kept.
 	Audit Audit `yaml:"audit"`
+
+	secretFiles     []string
+	secretVariables []string
 }
+
+// SecretFiles are the files that the config takes values from, and
+// SecretVariables the environment variables: whoever reads one may be able to
+// approve.
+func (c *Config) SecretFiles() []string { return c.secretFiles }
+
+// SecretVariables see SecretFiles.
+func (c *Config) SecretVariables() []string { return c.secretVariables }
 
 // Webhook is how calls come in.
 type Webhook struct {

@@ -16,13 +16,13 @@ func Load(path string, env Env) (*Config, []Finding, error) {
 	if err != nil {
 		return nil, nil, Errors{unreadable(path, err)}
 	}
-	r := reading{resolver: resolver{env: env, dir: filepath.Dir(path)}, file: path, open: open}
+	r := reading{resolver: resolver{env: env, dir: filepath.Dir(path), used: &used{}}, file: path, open: open}
 	return r.read(text)
 }
 
 // Parse reads a text that was loaded otherwise; file is what errors call it.
 func Parse(file string, text []byte, env Env) (*Config, []Finding, error) {
-	r := reading{resolver: resolver{env: env, dir: filepath.Dir(file)}, file: file}
+	r := reading{resolver: resolver{env: env, dir: filepath.Dir(file), used: &used{}}, file: file}
 	return r.read(text)
 }
 
@@ -81,5 +81,6 @@ func (r *reading) read(text []byte) (*Config, []Finding, error) {
 		k.errs.sort()
 		return nil, findings, k.errs
 	}
+	c.secretFiles, c.secretVariables = r.used.files, r.used.variables
 	return c, findings, nil
 }

@@ -46,8 +46,15 @@ func (r *resolver) resolve(text string) (out string, literal bool, err error) {
 
 // resolver knows where values may come from.
 type resolver struct {
-	env Env
-	dir string // relative file: paths start here
+	env  Env
+	dir  string // relative file: paths start here
+	used *used
+}
+
+// used collects where values came from: what an agent must not name.
+type used struct {
+	files     []string
+	variables []string
 }
 
 func (r *resolver) lookup(match []string) (string, error) {
@@ -55,6 +62,7 @@ func (r *resolver) lookup(match []string) (string, error) {
 	if match[2] == "" || !variable.MatchString(name) {
 		return "", &problem{"has a ${ that does not name an environment variable", "write ${NAME}"}
 	}
+	r.used.variables = append(r.used.variables, name)
 	value, ok := r.env(name)
 	switch {
 	case !ok:
@@ -71,6 +79,9 @@ const maxSecretFile = 64 << 10
 func (r *resolver) readFile(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(r.dir, path)
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		r.used.files = append(r.used.files, abs)
 	}
 	text, err := readPrivate(path)
 	return strings.TrimRight(text, "\r\n"), err

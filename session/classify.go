@@ -28,6 +28,10 @@ func Classify(c *toolcall.Call, unknown taint.Level) Standing {
 		return Standing{Level: taint.System, System: true, Why: "the runtime attests a run that no person started (" + ctx.Trigger + ")"}
 	case outside(ctx.InputProvenance.Kind):
 		return Standing{Level: taint.Untrusted, Spawned: ctx.SpawnedBy != "", Why: "the runtime marks what started the run as outside content"}
+	case ctx.SpawnedBy != "" && ctx.SenderID != "" && !ctx.SenderIsOwner:
+		return Standing{Level: taint.External, Spawned: true, Why: "someone other than the owner wrote in a spawned session"}
+	case ctx.SpawnedBy != "" && group:
+		return Standing{Level: taint.Shared, Spawned: true, Why: "the run was spawned in a group"}
 	case ctx.SpawnedBy != "":
 		// The parent's conversation holds the level. A parent nobody has seen
 		// is like a sender nobody knows.

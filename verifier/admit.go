@@ -3,6 +3,8 @@ package verifier
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/openclaw-verifier/verifier/session"
@@ -118,7 +120,7 @@ func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
 		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: floor,
 		Modes: p.Modes, Raise: p.Raise, Final: p.Final, Source: p.Source,
 		Run: c.Context.RunID, RunCap: p.RunCap,
-		Standing: v.standing(t), Keep: v.o.Keep,
+		Standing: passedMark, Keep: v.o.Keep,
 	}
 	if expected := p.Modes[taint.Worse(initial, floor.Level)]; expected != taint.Allow || !p.Final {
 		t.seekConsent(&a)
@@ -156,9 +158,10 @@ func (v *Verifier) reach(ctx context.Context, t *trace) (taint.Level, error) {
 // scheduledFor names the agents whose automations the call may change.
 func scheduledFor(c *toolcall.Call) []string {
 	agents := []string{c.Agent()}
-	for _, name := range []string{"agentId", "agent"} {
-		if other, ok := c.Param(name); ok && other != agents[0] {
-			agents = append(agents, other)
+	for path, value := range c.Strings {
+		name := path[strings.LastIndexByte(path, '.')+1:]
+		if (name == "agentId" || name == "agent") && value != name && !slices.Contains(agents, value) {
+			agents = append(agents, value)
 		}
 	}
 	return agents

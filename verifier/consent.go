@@ -118,7 +118,7 @@ func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no 
 		return because("unanswered", t.waiting())
 	}
 	if g := ruling.Grant; g != nil {
-		if !g.Covers(t.view.Level, t.view.Now) {
+		if !g.Covers(t.view.Level, t.view.Now) || g.Run != "" && g.Run != t.call.Context.RunID {
 			return because("unanswered", t.waiting())
 		}
 		t.by, t.grant = "grant", g

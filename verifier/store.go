@@ -23,8 +23,10 @@ type Store interface {
 	Settle(ctx context.Context, s session.Settlement) (session.Settled, error)
 
 	// Link makes child share parent's state from now on, and answers with the
-	// root that both share and with what child had been seen at before. A child
-	// linked elsewhere already stays there; the answer then names that root.
+	// root that both share and with what child had been seen at before. By then
+	// the root is at least as bad: no crash in between washes a child clean. A
+	// child linked elsewhere already stays there; the answer then names that
+	// root.
 	Link(ctx context.Context, child, parent session.Conversation) (root session.Conversation, before taint.Level, err error)
 
 	// Raise makes a conversation at least this bad for every session id, known

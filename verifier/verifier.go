@@ -35,6 +35,8 @@ type Recorder interface {
 // Desk asks people.
 type Desk interface {
 	Ask(ctx context.Context, r approval.Request) (approval.Ruling, error)
+	// Spent says that a request has taken the yes of a card.
+	Spent(card, digest, request string)
 }
 
 // Options are what a Verifier needs.
@@ -72,6 +74,7 @@ type Verifier struct {
 	o     Options
 	floor session.Floor
 	roots roots
+	given given
 }
 
 // Decision is the answer to a call. The zero Decision denies.
@@ -159,12 +162,18 @@ func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) (d Decision) {
 }
 
 // passed releases what the store has allowed, now or when the same request came
-// before. An allow that does not carry our seal was not ours.
+// before. An allow by a person carries a seal that only we can have made. One by
+// the level alone can't: the store is handed its mark before it decides. It
+// stands if this process remembers it, or if the policy would still allow it.
 func (v *Verifier) passed(t *trace) Decision {
 	t.by = t.verdict.Rule
-	if t.view.Replayed && !v.sealed(t, t.view.Standing) {
-		v.o.Log.Error("a standing decision in the store is not ours", "request", t.call.RequestID)
-		return v.refuse(t, because("forged", reasonFault))
+	switch {
+	case !t.view.Replayed:
+		v.given.note(t.request())
+	case v.sealed(t, t.view.Standing), v.given.has(t.request()), t.verdict.Mode == taint.Allow:
+	default:
+		v.o.Log.Warn("a standing allow is not remembered here and would not be given now", "request", t.call.RequestID)
+		return v.refuse(t, because("repeated", reasonRepeated))
 	}
 	return v.release(t)
 }
@@ -181,6 +190,9 @@ func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
 		case session.Done:
 			t.view.Level, t.view.After = s.View.Level, s.View.After
 			v.saw(t)
+			if t.claim != nil {
+				v.o.Desk.Spent(t.claim.Card, t.sum(), t.call.RequestID)
+			}
 			return false, nil
 		case session.Decided:
 			return false, v.decided(t, s.View.Standing)
@@ -223,7 +235,7 @@ func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) 
 // decided keeps to the decision that the same request was given meanwhile.
 func (v *Verifier) decided(t *trace, standing string) *no {
 	t.replay = true
-	if standing != session.MarkDenied && v.sealed(t, standing) {
+	if v.sealed(t, standing) || standing == passedMark && v.given.has(t.request()) {
 		return nil
 	}
 	return because("decided", t.waiting())

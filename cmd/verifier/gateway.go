@@ -107,6 +107,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	g.desk, err = approval.NewDesk(approval.Options{
 		Config: c.Approval, TTL: c.ApprovalTTL(), Key: key, Store: g.store, Record: g.record, People: c.People(),
 		Inbox: true, Channels: s.channels, NoReset: rules.Strict(), Log: s.log, Observe: g.metrics.Happened,
+		Names: c.Audit.Params == config.ParamsNames,
 	})
 	if err != nil {
 		return nil, err

@@ -10,17 +10,22 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/openclaw-verifier/verifier/config"
 )
 
 // InitCmd writes a first config.
 type InitCmd struct {
-	Config string `help:"Where to write it." default:"verifier.yaml" placeholder:"FILE" short:"c"`
-	Force  bool   `help:"Replace the file if it is there. Its secrets are gone then."`
+	Config   string `help:"Where to write it." default:"verifier.yaml" placeholder:"FILE" short:"c"`
+	Force    bool   `help:"Replace the file if it is there. Its secrets are gone then."`
+	NoSchema bool   `help:"Write no schema for editors beside it."`
 }
 
 // Help is the long help.
 func (*InitCmd) Help() string {
 	return `The file holds every setting with its default as a comment, a fresh secret for the agent's runtime and a fresh token for you. Only you can read it (mode 0600). It is not needed: "serve" without a config keeps its secrets in its state directory.
+
+Beside it stands its JSON schema, verifier.schema.json, which the first line names: editors that know YAML complete and explain the keys.
 
     $ verifier init
     $ verifier check
@@ -32,9 +37,14 @@ var template string
 
 // Run writes the file and says what comes next.
 func (c *InitCmd) Run(a *app) error {
-	secret, token := fresh(), fresh()
-	text := strings.NewReplacer("@SECRET@", secret, "@TOKEN@", token).Replace(template)
+	text := strings.NewReplacer("@SECRET@", fresh(), "@TOKEN@", fresh()).Replace(template)
+	if !c.NoSchema {
+		text = "# yaml-language-server: $schema=" + schemaFile + "\n" + text
+	}
 	if err := c.write(text); err != nil {
+		return err
+	}
+	if err := c.writeSchema(); err != nil {
 		return err
 	}
 	a.printf(`Wrote %[1]s with a fresh secret and a fresh owner token. Only you can read it.
@@ -72,6 +82,22 @@ func (c *InitCmd) write(text string) error {
 		return c.refused(os.Rename(temp.Name(), c.Config))
 	}
 	return c.refused(os.Link(temp.Name(), c.Config)) // unlike a rename, it fails if the file is there
+}
+
+// writeSchema replaces what an older version wrote: nobody edits it.
+func (c *InitCmd) writeSchema() error {
+	if c.NoSchema {
+		return nil
+	}
+	text, err := config.Schema()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(filepath.Dir(c.Config), schemaFile)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return &failure{fmt.Sprintf("%s is written, but %s can't be: %v", c.Config, path, err), "the schema is only for editors; --no-schema leaves it out"}
+	}
+	return nil
 }
 
 func (c *InitCmd) refused(err error) error {

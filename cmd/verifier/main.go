@@ -61,11 +61,18 @@ type cli struct {
 	Audit   AuditCmd   `cmd:"" help:"Verify or read the record."`
 	Store   StoreCmd   `cmd:"" help:"Look after the store."`
 	Version VersionCmd `cmd:"" help:"Print version, commit and Go version."`
+
+	Schema     SchemaCmd     `cmd:"" help:"Print the JSON schema of the config, for editors."`
+	Completion CompletionCmd `cmd:"" help:"Print the completion script of a shell."`
+	Man        ManCmd        `cmd:"" help:"Print the manual page."`
 }
 
 const description = `Ask before every tool call of an AI agent: by trust, by policy, and by a person where the policy says so.
 
-Start with "verifier serve"; it needs no config. Exit codes: 0 done or allowed, 1 error, 2 wrong command line, 3 denied.`
+Start with "verifier serve"; it needs no config.` + " Exit codes: " + exitCodes + "."
+
+// exitCodes is what help and the manual say of the constants above.
+const exitCodes = "0 done or allowed, 1 error, 2 wrong command line, 3 denied"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -89,14 +96,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		}
 	}()
 	a := &app{ctx: ctx, stdout: stdout, stderr: stderr}
-	parser, err := kong.New(&cli{},
-		kong.Name("verifier"),
-		kong.Description(description),
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(code int) { panic(ended(code)) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Bind(a),
-	)
+	parser, err := a.parser()
 	if err != nil {
 		report(stderr, err)
 		return exitError
@@ -110,6 +110,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		return exitUsage
 	}
 	return a.end(command.Run())
+}
+
+// parser is the command line, and the model that help, completions and the
+// manual are made from.
+func (a *app) parser() (*kong.Kong, error) {
+	return kong.New(&cli{},
+		kong.Name("verifier"),
+		kong.Description(description),
+		kong.Writers(a.stdout, a.stderr),
+		kong.Exit(func(code int) { panic(ended(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Bind(a),
+	)
 }
 
 // end turns a command's error into words and a code.

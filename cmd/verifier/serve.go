@@ -94,6 +94,8 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 		Commands:  []string{"verifier"},
 		Names:     []string{"VERIFIER_OWNER_TOKEN", "VERIFIER_SECRET", "VERIFIER_STATE", "VERIFIER_URL"},
 	}
+	g.Paths = append(g.Paths, c.SecretFiles()...)
+	g.Names = append(g.Names, c.SecretVariables()...)
 	if configPath != "" {
 		if abs, err := filepath.Abs(configPath); err == nil {
 			g.Paths = append(g.Paths, abs)
@@ -103,10 +105,16 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 		g.Commands = append(g.Commands, filepath.Base(exe))
 	}
 	if c.Store.URL.Set() {
+		// With its client our Redis could be written to under any spelling of its
+		// address, or none.
+		g.Names = append(g.Names, "redis-cli", "valkey-cli", "keydb-cli")
 		g.Addresses = append(g.Addresses, hosts(c.Store.URL.Reveal())...)
 	}
 	return g
 }
+
+// redisPort is where a Redis listens that is named without a port.
+const redisPort = "6379"
 
 // hosts are the host:port parts of a store's address.
 func hosts(url string) []string {
@@ -121,9 +129,13 @@ func hosts(url string) []string {
 	rest, _, _ = strings.Cut(rest, "/")
 	var out []string
 	for h := range strings.SplitSeq(rest, ",") {
-		if h != "" {
-			out = append(out, h)
+		if h == "" {
+			continue
 		}
+		if _, _, err := net.SplitHostPort(h); err != nil {
+			h = net.JoinHostPort(strings.Trim(h, "[]"), redisPort)
+		}
+		out = append(out, h)
 	}
 	return out
 }

@@ -1,9 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
+
+// release is the version by which a build was tagged, set by the linker
+// (-X main.release=v1.2.3) in `make build` and `make dist`. Empty: what Go found
+// in the repository.
+var release string
 
 // VersionCmd prints what was built.
 type VersionCmd struct{}
@@ -22,24 +29,25 @@ func (*VersionCmd) Help() string {
 type build struct {
 	Version string
 	Commit  string // empty when it was not built from a repository
+	Date    string // of the commit; empty likewise
 	Go      string
 }
 
 func version() build {
-	b := build{Version: "(devel)", Go: runtime.Version()}
+	b := build{Version: cmp.Or(release, "(devel)"), Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
 	}
-	if info.Main.Version != "" {
-		b.Version = info.Main.Version
-	}
+	b.Version = cmp.Or(release, info.Main.Version, b.Version)
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
 			b.Commit = s.Value[:min(12, len(s.Value))] + b.Commit
 		case s.Key == "vcs.modified" && s.Value == "true":
 			b.Commit += " modified"
+		case s.Key == "vcs.time":
+			b.Date, _, _ = strings.Cut(s.Value, "T")
 		}
 	}
 	return b

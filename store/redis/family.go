@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,23 +42,42 @@ func (s *Store) link(ctx context.Context, child, parent session.Conversation) (s
 	if root == child {
 		return child, taint.System, nil
 	}
+	// The root is raised first, and the link holds only for a child that has not
+	// become worse meanwhile: whatever dies in between, nothing is washed out.
+	before := taint.System
+	for range taint.Levels + 1 {
+		at, worst, err := s.linkAt(ctx, child, root, before)
+		if err != nil {
+			return failed(err)
+		}
+		if worst == before {
+			return at, before, nil
+		}
+		before = worst
+		if err := s.raise(ctx, root, before, store.Spawned); err != nil {
+			return failed(err)
+		}
+	}
+	return failed(errReply)
+}
+
+// linkAt links a child that is as bad as we think; otherwise it only says how
+// bad the child is.
+func (s *Store) linkAt(ctx context.Context, child, root session.Conversation, before taint.Level) (session.Conversation, taint.Level, error) {
 	p := placeOf(child)
 	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
-		return linkScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(child), "", nameOf(root)).Result()
+		return linkScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(child), "", nameOf(root), string(digit(before))).Result()
 	})
 	if err != nil {
-		return failed(err)
+		return root, taint.Untrusted, err
 	}
 	f, err := texts(reply, 2)
 	if err != nil {
-		return failed(err)
+		return root, taint.Untrusted, err
 	}
 	at, errName := parseName(f[0])
-	before, errLevel := parseLevel(f[1])
-	if errName != nil || errLevel != nil {
-		return failed(fmt.Errorf("%w: %q", errReply, f))
-	}
-	return at, before, nil
+	worst, errLevel := parseLevel(f[1])
+	return at, worst, errors.Join(errName, errLevel)
 }
 
 // rootOf is the conversation whose state this one shares: itself if none. A
@@ -86,11 +106,15 @@ func (s *Store) Raise(ctx context.Context, c session.Conversation, to taint.Leve
 	if err != nil {
 		return wrap("raise", err)
 	}
+	return wrap("raise", s.raise(ctx, root, to, source))
+}
+
+func (s *Store) raise(ctx context.Context, root session.Conversation, to taint.Level, source string) error {
 	p := placeOf(root)
-	_, err = s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
+	_, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
 		return raiseScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(root), "", string(digit(to)), source).Result()
 	})
-	return wrap("raise", err)
+	return err
 }
 
 // Worst implements verifier.Store.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -166,13 +165,6 @@ func works(t *testing.T, store *redis.Store, id string) {
 
 func TestH42Refused(t *testing.T) {
 	fault{strike: func(s *server) { s.Stop() }, heal: func(s *server) { s.Begin() }}.run(t)
-}
-
-func TestH42Hung(t *testing.T) {
-	fault{
-		strike: func(s *server) { s.Signal(syscall.SIGSTOP) },
-		heal:   func(s *server) { s.Signal(syscall.SIGCONT) },
-	}.run(t)
 }
 
 func TestH42ReadOnly(t *testing.T) {

@@ -47,6 +47,11 @@ func (t *tx) link(child, parent session.Conversation) (linked, error) {
 			return linked{}, err
 		}
 	}
+	if c.worst > taint.System {
+		if err := t.raise(root, c.worst, store.Spawned); err != nil {
+			return linked{}, err
+		}
+	}
 	c.root = &root
 	c.touch(t)
 	_, err = t.exec(`UPDATE conversations SET root_client = ?, root_key = ? WHERE hash = ?`, root.Client, root.Key, hash)

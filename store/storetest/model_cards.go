@@ -8,6 +8,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -243,6 +244,9 @@ func (m *Model) Link(_ context.Context, child, parent session.Conversation) (ses
 	if c == nil {
 		c, _ = m.born(child)
 	}
+	if c.worst > taint.System {
+		m.raiseRoot(root, c.worst, store.Spawned)
+	}
 	c.root = &root
 	return root, c.worst, nil
 }
@@ -251,7 +255,11 @@ func (m *Model) Link(_ context.Context, child, parent session.Conversation) (ses
 func (m *Model) Raise(_ context.Context, conv session.Conversation, to taint.Level, source string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	conv = m.rootOf(conv)
+	m.raiseRoot(m.rootOf(conv), to, source)
+	return nil
+}
+
+func (m *Model) raiseRoot(conv session.Conversation, to taint.Level, source string) {
 	c := m.convs[conv.Hash()]
 	if c == nil {
 		c, _ = m.born(conv)
@@ -260,7 +268,6 @@ func (m *Model) Raise(_ context.Context, conv session.Conversation, to taint.Lev
 		c.source = session.Source{Label: source, Level: to, Step: c.step}
 	}
 	c.raise("", to)
-	return nil
 }
 
 // Worst implements verifier.Store.

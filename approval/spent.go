@@ -1,0 +1,46 @@
+package approval
+
+import (
+	"sync"
+	"time"
+)
+
+// spent remembers which request took the yes of which question, in this
+// process: a card that someone rolled back in the store gives no second one.
+type spent struct {
+	mu     sync.Mutex
+	recent map[[2]string]string // by card and digest
+	old    map[[2]string]string
+}
+
+const spentSize = 5_000
+
+// Spent notes that a request has taken the yes of a card.
+func (d *Desk) Spent(card, digest, request string) {
+	s := &d.spent
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.recent == nil || len(s.recent) >= spentSize {
+		s.old, s.recent = s.recent, make(map[[2]string]string)
+	}
+	s.recent[[2]string{card, digest}] = request
+}
+
+// by is the request that took it, "" if none did.
+func (s *spent) by(card, digest string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if request, ok := s.recent[[2]string{card, digest}]; ok {
+		return request
+	}
+	return s.old[[2]string{card, digest}]
+}
+
+// claimable says whether a request may take a question's yes, by what the card
+// says and by what this process has seen.
+func (d *Desk) claimable(c *Card, q *Question, request string, now time.Time) bool {
+	if by := d.spent.by(c.ID, q.Ask.Digest); by != "" && by != request {
+		return false
+	}
+	return q.claimable(q.last(d.o.Key, c.ID), request, d.o.TTL, now)
+}

@@ -1,0 +1,136 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/policy"
+)
+
+// Key is what people are told about one key of the file. The JSON schema and
+// the table in docs/configuration.md are both made of it.
+type Key struct {
+	// Path is dotted, as in the file. <name> stands for a key of the reader's
+	// choice, [] for an entry of a list.
+	Path string
+	// Default is the value that holds where the key is absent. Where [Default]
+	// has one, it stands there and not in the table.
+	Default any
+	// Unset says in words what holds where the key is absent and no value says it.
+	Unset string
+	// Words are the only values, for a text whose type does not say so.
+	Words []string
+	// Text is what the key means, in Markdown.
+	Text string
+}
+
+const inState = "in the state directory"
+
+// keys is the table, in the order in which one reads it.
+var keys = []Key{
+	{Path: "listen", Text: "address and port"},
+	{Path: "ownerToken", Unset: inState, Text: "whoever has it sees and answers what waits"},
+	{Path: "webhook", Text: "how calls come in"},
+	{Path: "webhook.path", Text: "where calls are posted"},
+	{Path: "webhook.secret", Unset: inState, Text: "signs the calls of the client `default`"},
+	{Path: "webhook.secrets", Text: "the same, several while one is being replaced"},
+	{Path: "webhook.clients", Text: "`{name: [secrets]}`: runtimes with secrets and conversations of their own"},
+	{Path: "webhook.bearer", Text: "demanded in the `Authorization` header as well"},
+	{Path: "webhook.tolerance", Text: "how far a call's timestamp may be off"},
+	{Path: "webhook.hold", Text: "how long a call waits for a person"},
+	{Path: "webhook.maxHold", Text: "the longest wait a caller may ask for with `waitMs`"},
+	{Path: "scope", Unset: "all tools", Text: "which tools are judged: `include` or `exclude`. The others pass unasked, but still count and are recorded"},
+	{Path: "scope.include", Text: "only these tools are judged"},
+	{Path: "scope.exclude", Text: "all tools but these are judged"},
+	{Path: "store", Text: "where state is kept"},
+	{Path: "store.url", Unset: "SQLite in the state directory", Text: "`redis://…`, `rediss://…`, several hosts for Cluster, `redis+sentinel://…`"},
+	{Path: "store.key", Unset: inState, Text: "the server key; instances that share a store must share it"},
+	{Path: "profile", Default: "default", Words: policy.Profiles(), Text: "what the policy starts from"},
+	{Path: "taintPolicy", Unset: "the profile's", Text: "mode by level for tools that nothing else names"},
+	{Path: "toolOverrides", Text: "`{tool: {level or \"*\": mode}}`: your own modes for single tools"},
+	{Path: "trust", Text: "how far tool output and unknown senders are trusted"},
+	{Path: "trust.tools", Unset: "the shipped table", Text: "`{tool: level}`: what a tool's output brings in"},
+	{Path: "trust.unknownSender", Default: "untrusted", Text: "what a run is worth that nobody vouches for"},
+	{Path: "taint", Text: "when a conversation counts as tainted"},
+	{Path: "taint.from", Default: "external", Text: "from this level on, tools that act outside need a person (`untrusted` under `permissive`)"},
+	{Path: "maxIterations", Default: 10, Text: "the turn is blocked from this iteration on; without `iteration`, a run may make 100 calls"},
+	{Path: "agents", Text: "`{agentId: {…}}`: single agents are held tighter, never looser"},
+	{Path: "agents.<id>.taintPolicy", Text: "as `taintPolicy`, for this agent"},
+	{Path: "agents.<id>.toolOverrides", Text: "as `toolOverrides`, for this agent"},
+	{Path: "agents.<id>.maxIterations", Unset: "the global one", Text: "as `maxIterations`, for this agent"},
+	{Path: "approvers", Unset: "the owner token's holder", Text: "who may answer; an empty list is nobody, the owner token included"},
+	{Path: "approvers[].name", Text: "what cards and the record call this person"},
+	{Path: "approvers[].ids", Text: "ids that never change: `token:owner`, `telegram:123456789`"},
+	{Path: "approvers[].token", Text: "lets this person answer in the terminal"},
+	{Path: "approvalTtlSeconds", Text: "how long a question may be answered, and how long a late yes is good"},
+	{Path: "approval", Text: "limits of cards and grants"},
+	{Path: "approval.maxMinutes", Default: 60, Text: "the longest grant"},
+	{Path: "approval.maxOpen", Default: 5, Text: "cards of one conversation that may wait; the rest share one more"},
+	{Path: "approval.approvals", Default: 1, Text: "how many different people must allow a call"},
+	{Path: "redact", Text: "what is hidden from cards, logs and the record, besides what looks secret"},
+	{Path: "redact.fields", Text: "more member names whose values are hidden"},
+	{Path: "redact.patterns", Text: "more shapes to hide, see [below](#what-is-hidden)"},
+	{Path: "redact.patterns[].name", Unset: "`own pattern`", Text: "what a finding says"},
+	{Path: "redact.patterns[].regex", Text: "in Go's syntax; the group named `secret` is hidden, or all of the match"},
+	{Path: "redact.patterns[].example", Text: "a text with such a secret, by which `check` tests the pattern"},
+	{Path: "redact.showFileBodies", Text: "show what is written to files; secrets in it stay hidden"},
+	{Path: "audit", Text: "how the record is kept"},
+	{Path: "audit.path", Unset: "`record.jsonl` in the state directory", Text: "the record"},
+	{Path: "audit.params", Text: "`names` keeps only what arguments are called"},
+	{Path: "audit.sync", Text: "`each` survives a power cut, at the price of an fdatasync"},
+	{Path: "channels", Text: "`telegram`, `discord`, `slack`: read, and used once the channels are there"},
+}
+
+// Keys lists what there is to say about each key, defaults filled in.
+func Keys() []Key {
+	out := make([]Key, len(keys))
+	for i, k := range keys {
+		if v, ok := defaultAt(k.Path); ok {
+			k.Default = v
+		}
+		out[i] = k
+	}
+	return out
+}
+
+// defaultAt is what [Default] holds at a path, as one would write it. A zero is
+// no default but the absence of one, unless it is a switch that is off.
+func defaultAt(path string) (any, bool) {
+	v := reflect.ValueOf(Default()).Elem()
+	for part := range strings.SplitSeq(path, ".") {
+		if v.Kind() != reflect.Struct {
+			return nil, false
+		}
+		at, ok := fieldsOf(v.Type())[part]
+		if !ok {
+			return nil, false
+		}
+		v = v.FieldByIndex(at)
+	}
+	switch d, span := v.Interface().(time.Duration); {
+	case v.IsZero() && v.Kind() != reflect.Bool:
+		return nil, false
+	case span:
+		return brief(d), true
+	case v.Kind() == reflect.String:
+		return v.String(), true
+	case v.Kind() == reflect.Bool:
+		return v.Bool(), true
+	case v.CanInt():
+		return v.Int(), true
+	}
+	return nil, false
+}
+
+// brief writes a duration as people do: 5m and not 5m0s.
+func brief(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// printed are the files that the program itself prints.
+var printed = []struct {
+	name string
+	args []string
+}{
+	{"verifier.1", []string{"man"}},
+	{"verifier.schema.json", []string{"schema"}},
+	{"completions/verifier.bash", []string{"completion", "bash"}},
+	{"completions/_verifier", []string{"completion", "zsh"}},
+	{"completions/verifier.fish", []string{"completion", "fish"}},
+}
+
+// copied are the files that stand in the repository.
+var copied = []string{"LICENSE", "README.md", "CHANGELOG.md", "packaging/verifier.service"}
+
+// common are the files beside the binary, the same on every platform.
+func (r *release) common(work string) ([]file, error) {
+	var out []file
+	for _, name := range copied {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, file{filepath.Base(name), data, 0o644})
+	}
+	here := filepath.Join(work, "here")
+	if err := r.compile(here, target{}); err != nil {
+		return nil, err
+	}
+	for _, p := range printed {
+		text, err := r.command(nil, here, p.args...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, file{p.name, []byte(text + "\n"), 0o644})
+	}
+	text, err := os.ReadFile("cmd/verifier/verifier.yaml.in")
+	return append(out, file{"verifier.example.yaml", []byte(example(string(text))), 0o644}), err
+}
+
+// example is the file that init writes, with its secrets in the environment: a
+// secret that everybody can download would be none.
+func example(template string) string {
+	return "# yaml-language-server: $schema=verifier.schema.json\n" +
+		strings.NewReplacer("@SECRET@", `"${VERIFIER_SECRET}"`, "@TOKEN@", `"${VERIFIER_OWNER_TOKEN}"`).Replace(template)
+}
