@@ -19,7 +19,7 @@ func testKey() ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 }
 
-func publicKey() ed25519.PublicKey { return testKey().Public().(ed25519.PublicKey) }
+func publicKey() ed25519.PublicKey { return public(testKey()) }
 
 func testOptions() Options {
 	now := time.Date(2026, 10, 3, 14, 2, 11, 123456789, time.UTC)

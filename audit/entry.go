@@ -11,6 +11,7 @@ import (
 // Kind says what an entry records.
 type Kind string
 
+// The kinds of entries.
 const (
 	KindBegin      Kind = "begin"      // the first line of a chain; written by the log
 	KindStart      Kind = "start"      // the process started

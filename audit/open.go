@@ -69,8 +69,7 @@ func Open(path string, o Options) (*Log, error) {
 	}
 	l := newLog(file{f}, o)
 	if err := errors.Join(l.begin(f), keepName(path, o)); err != nil {
-		f.Close()
-		return nil, refuse(path, err)
+		return nil, refuse(path, errors.Join(err, f.Close()))
 	}
 	return l, nil
 }
@@ -102,8 +101,7 @@ func openFile(path string) (*os.File, error) {
 		err = lock(f)
 	}
 	if err != nil {
-		f.Close()
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
@@ -117,8 +115,7 @@ func keepName(path string, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
-	return dir.Sync()
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 func private(f *os.File) error {
@@ -166,7 +163,7 @@ func (l *Log) compare(r io.ReaderAt, end ending) ([]string, error) {
 	if l.o.Seen == nil {
 		return nil, nil
 	}
-	if !l.o.Seen.SignedBy(l.o.Key.Public().(ed25519.PublicKey)) {
+	if !l.o.Seen.SignedBy(public(l.o.Key)) {
 		return []string{"the head that was kept elsewhere is not signed by this key"}, nil
 	}
 	note, err := end.lacks(r, *l.o.Seen)
@@ -216,5 +213,11 @@ func (l *Log) note(notes []string) error {
 }
 
 func (l *Log) publicKey() string {
-	return hex.EncodeToString(l.o.Key.Public().(ed25519.PublicKey))
+	return hex.EncodeToString(public(l.o.Key))
+}
+
+// public is the key's other half.
+func public(key ed25519.PrivateKey) ed25519.PublicKey {
+	half, _ := key.Public().(ed25519.PublicKey)
+	return half
 }

@@ -77,7 +77,7 @@ type checker struct {
 
 // seq is the number of the last good line. Numbers start at one and have no
 // gaps, so it is also how many there are.
-func (c *checker) seq() uint64 { return uint64(c.Lines) }
+func (c *checker) seq() uint64 { return uint64(max(0, c.Lines)) }
 
 func (c *checker) bad(reason string, args ...any) error {
 	return &BadLine{Line: c.Lines + 1, Reason: fmt.Sprintf(reason, args...)}

@@ -22,7 +22,7 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	m.Happened(approval.Event{Kind: approval.EventAnswered, Took: time.Second})
 	m.Happened(approval.Event{Kind: approval.EventExpired})
 	w := httptest.NewRecorder()
-	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	for _, line := range []string{
 		`verifier_decisions_total{by="taintPolicy",class="sink",decision="allow",level="owner",mode="allow"} 1`,
 		`verifier_faults_total{part="store"} 1`,

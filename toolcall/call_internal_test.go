@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"encoding/hex"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -163,7 +164,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		c, err := Decode(body)
 		if err != nil {
-			if _, ok := err.(*Malformed); !ok {
+			if _, ok := errors.AsType[*Malformed](err); !ok {
 				t.Fatalf("error %T", err)
 			}
 			return
