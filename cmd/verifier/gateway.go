@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -30,8 +31,17 @@ type gateway struct {
 	name   string // of the record's head in the store
 	unseen bool   // the store's head was not compared with the record yet
 
+	config  *config.Config // as it was started with
+	state   *config.State
+	live    atomic.Pointer[live]
+	metrics *metrics.Metrics
+}
+
+// live is what a reload replaces, all at once.
+type live struct {
+	auth     *server.Auth
+	policy   *policy.Policy
 	redactor *redact.Redactor
-	metrics  *metrics.Metrics
 }
 
 // setup is what a gateway is made from.
@@ -54,7 +64,7 @@ type recordLog interface {
 
 // openGateway opens store and record and wires the rest.
 func openGateway(s setup) (g *gateway, err error) {
-	g = &gateway{log: s.log}
+	g = &gateway{log: s.log, config: s.config, state: s.state}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -64,10 +74,11 @@ func openGateway(s setup) (g *gateway, err error) {
 	if err != nil {
 		return g, err
 	}
-	auth, err := newAuth(s.config, s.state)
+	first, err := g.prepare(s.config, s.guarded)
 	if err != nil {
 		return g, err
 	}
+	g.live.Store(first)
 	if g.store, err = openStore(s.config, s.state); err != nil {
 		return g, err
 	}
@@ -82,38 +93,26 @@ func openGateway(s setup) (g *gateway, err error) {
 		return g, err
 	}
 	g.server, err = server.New(server.Options{
-		Path: s.config.Webhook.Path, Tolerance: s.config.Webhook.Tolerance, Auth: func() *server.Auth { return auth },
+		Path: s.config.Webhook.Path, Tolerance: s.config.Webhook.Tolerance, Auth: func() *server.Auth { return g.live.Load().auth },
 		Verifier: decider, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
 	})
 	return g, err
 }
 
-// decider wires policy, desk and verifier.
+// decider wires desk and verifier.
 func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
-	c := s.config
-	pc := c.Policy
-	pc.Guard = s.guarded
-	rules, warnings, err := policy.New(pc)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range warnings {
-		s.log.Warn("policy: "+w.Text, "at", w.Path)
-	}
-	if g.redactor, err = redact.New(c.Redact); err != nil {
-		return nil, err
-	}
+	c, err := s.config, error(nil)
 	g.metrics = metrics.New(metrics.Gauges{Open: g.openCards, Rejected: func() float64 { return float64(g.server.Rejected()) }})
 	g.desk, err = approval.NewDesk(approval.Options{
 		Config: c.Approval, TTL: c.ApprovalTTL(), Key: key, Store: g.store, Record: g.record, People: c.People(),
-		Inbox: true, Channels: s.channels, NoReset: rules.Strict(), Log: s.log, Observe: g.metrics.Happened,
+		Inbox: true, Channels: s.channels, NoReset: g.live.Load().policy.Strict(), Log: s.log, Observe: g.metrics.Happened,
 		Names: c.Audit.Params == config.ParamsNames,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return verifier.New(verifier.Options{
-		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return g.redactor },
+		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
 		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key,
 		Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute,
 		Names: c.Audit.Params == config.ParamsNames, Log: s.log, Observe: g.metrics.Decided,
@@ -188,7 +187,7 @@ func (g *gateway) health(ctx context.Context) []server.Check {
 
 // hides says whether it is known what to hide; until then all is hidden.
 func (g *gateway) hides() error {
-	if g.redactor.IsReady() {
+	if g.live.Load().redactor.IsReady() {
 		return nil
 	}
 	return errors.New("the rules for secrets are not ready: all arguments are hidden")

@@ -35,6 +35,7 @@ type rig struct {
 	quit   func()  // stops it as SIGTERM does
 	redis  *redistest.Server
 	desk   *approval.Desk
+	g      *gateway
 }
 
 // output collects what is written, from any goroutine.
@@ -111,7 +112,7 @@ func (r *rig) start() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.desk = g.desk
+	r.desk, r.g = g.desk, g
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- g.Run(ctx, l) }()

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -70,7 +73,19 @@ func (c *ServeCmd) Run(a *app) error {
 	// What lives here is small and what a call leaves is garbage at once: with
 	// the default the collector would run hundreds of times a second.
 	debug.SetGCPercent(gcPercent)
-	return g.Run(a.ctx, l)
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	ctx, stop := context.WithCancel(a.ctx)
+	defer stop()
+	go g.reloadOn(ctx, hangup, func() (*config.Config, policy.Guard, error) {
+		next, err := loadConfig(c.Config, a.stderr)
+		if err != nil {
+			return nil, policy.Guard{}, err
+		}
+		return next, guard(next, c.Config, state, l.Addr()), nil
+	})
+	return g.Run(ctx, l)
 }
 
 // gcPercent trades some tens of megabytes for a tenth of the time of a call.

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
+)
+
+// prepare makes what a config says of secrets, policy and redaction, and
+// changes nothing yet.
+func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error) {
+	auth, err := newAuth(c, g.state)
+	if err != nil {
+		return nil, err
+	}
+	pc := c.Policy
+	pc.Guard = guarded
+	rules, warnings, err := policy.New(pc)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		g.log.Warn("policy: "+w.Text, "at", w.Path)
+	}
+	redactor, err := redact.New(c.Redact)
+	if err != nil {
+		return nil, err
+	}
+	return &live{auth: auth, policy: rules, redactor: redactor}, nil
+}
+
+// reloadOn reloads the config at each signal until ctx ends.
+func (g *gateway) reloadOn(ctx context.Context, signals <-chan os.Signal, load func() (*config.Config, policy.Guard, error)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-signals:
+			c, guarded, err := load()
+			if err == nil {
+				err = g.reload(c, guarded)
+			}
+			if err != nil {
+				g.log.Error("the config was not reloaded; the old one stays in force", "err", err)
+			}
+		}
+	}
+}
+
+// reload puts a checked config in force: secrets, tokens, policy and redaction
+// at once, for the next call. What was taken out is dead from then on. The rest
+// needs a restart, and that is said.
+func (g *gateway) reload(c *config.Config, guarded policy.Guard) error {
+	next, err := g.prepare(c, guarded)
+	if err != nil {
+		return err
+	}
+	g.live.Store(next)
+	g.log.Info("the config was reloaded: secrets, tokens, policy and redaction are in force", "changed", changed(g.config, c))
+	if rest := needRestart(g.config, c); len(rest) > 0 {
+		g.log.Warn("some of what changed takes effect only after a restart", "keys", rest)
+	}
+	return nil
+}
+
+// parts are what can be told apart without showing any of it.
+func parts(c *config.Config) (inForce, restart map[string]any) {
+	inForce = map[string]any{
+		"ownerToken": c.OwnerToken.Reveal(), "webhook.secrets": reveal(c), "webhook.bearer": c.Webhook.Bearer.Reveal(),
+		"policy": c.Policy, "redact": c.Redact,
+	}
+	restart = map[string]any{
+		"listen": c.Listen, "webhook.path": c.Webhook.Path, "webhook.tolerance": c.Webhook.Tolerance, "webhook.hold": c.Webhook.Hold,
+		"webhook.maxHold": c.Webhook.MaxHold, "store.url": c.Store.URL.Reveal(), "store.key": c.Store.Key.Reveal(),
+		"approvers": c.People(), "approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit": c.Audit,
+	}
+	return inForce, restart
+}
+
+func reveal(c *config.Config) map[string][]string {
+	out := make(map[string][]string)
+	for name, secrets := range c.Clients() {
+		for _, s := range secrets {
+			out[name] = append(out[name], s.Reveal())
+		}
+	}
+	return out
+}
+
+// changed names what differs since the start and is in force now.
+func changed(before, after *config.Config) []string {
+	a, _ := parts(before)
+	b, _ := parts(after)
+	return differing(a, b)
+}
+
+// needRestart names what differs and is not.
+func needRestart(before, after *config.Config) []string {
+	_, a := parts(before)
+	_, b := parts(after)
+	return differing(a, b)
+}
+
+func differing(a, b map[string]any) []string {
+	var names []string
+	for name := range a {
+		if !reflect.DeepEqual(a[name], b[name]) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
