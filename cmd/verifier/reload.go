@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"reflect"
 	"slices"
+	"syscall"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/policy"
@@ -50,6 +53,39 @@ func (g *gateway) reloadOn(ctx context.Context, signals <-chan os.Signal, load f
 			}
 		}
 	}
+}
+
+// watch asks for a reload whenever a file has changed. It looks every so often:
+// editors replace files in too many ways for anything finer to be sure.
+func watch(ctx context.Context, path string, every time.Duration, wanted chan<- os.Signal) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	last := fileStamp(path)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			now := fileStamp(path)
+			if now == last || now == "" { // while it is being replaced there is none
+				continue
+			}
+			last = now
+			select {
+			case wanted <- syscall.SIGHUP:
+			default: // one is waiting to be seen
+			}
+		}
+	}
+}
+
+// fileStamp changes when a file does.
+func fileStamp(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.ModTime().UnixNano(), info.Size())
 }
 
 // reload puts a checked config in force: secrets, tokens, policy and redaction

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/policy"
@@ -79,6 +80,29 @@ func TestAReloadedPolicyHoldsForTheNextCall(t *testing.T) {
 			t.Errorf("the log does not say %s:\n%s", told, r.log)
 		}
 	}
+}
+
+func TestAChangedFileAsksForAReload(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "verifier.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := "a"
+	write(text)
+	wanted := make(chan os.Signal, 1)
+	go watch(t.Context(), file, time.Millisecond, wanted)
+	redistest.Eventually(t, "the change is noticed", func() bool {
+		text += "a"
+		write(text)
+		select {
+		case <-wanted:
+			return true
+		default:
+			return false
+		}
+	})
 }
 
 func TestH49ABrokenConfigLeavesTheOldOneInForce(t *testing.T) {

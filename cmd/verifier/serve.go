@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
@@ -85,11 +86,17 @@ func (c *ServeCmd) Run(a *app) error {
 		}
 		return next, guard(next, c.Config, state, l.Addr()), nil
 	})
+	if c.Config != "" {
+		go watch(ctx, c.Config, watchEvery, hangup)
+	}
 	return g.Run(ctx, l)
 }
 
 // gcPercent trades some tens of megabytes for a tenth of the time of a call.
 const gcPercent = 400
+
+// watchEvery is how soon a changed config is noticed.
+const watchEvery = 2 * time.Second
 
 // openChannels opens those that the config turns on, and the terminal where there is
 // one to look at.
