@@ -101,9 +101,9 @@ func openGateway(s setup) (g *gateway, err error) {
 
 // decider wires desk and verifier.
 func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
-	c, err := s.config, error(nil)
+	c := s.config
 	g.metrics = metrics.New(metrics.Gauges{Open: g.openCards, Rejected: func() float64 { return float64(g.server.Rejected()) }})
-	g.desk, err = approval.NewDesk(approval.Options{
+	desk, err := approval.NewDesk(approval.Options{
 		Config: c.Approval, TTL: c.ApprovalTTL(), Key: key, Store: g.store, Record: g.record, People: c.People(),
 		Inbox: true, Channels: s.channels, NoReset: g.live.Load().policy.Strict(), Log: s.log, Observe: g.metrics.Happened,
 		Names: c.Audit.Params == config.ParamsNames,
@@ -111,6 +111,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.desk = desk
 	return verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
 		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key,
