@@ -275,13 +275,12 @@ func (d *Desk) answered(c *Card, voted []*Question, now time.Time) {
 
 // hideCode takes a code out of a text, in whatever case it was written.
 func hideCode(text, code string) string {
-	for {
-		i := strings.Index(strings.ToLower(text), code)
-		if code == "" || i < 0 || len(strings.ToLower(text)) != len(text) {
-			return text
+	for i := 0; code != "" && i+len(code) <= len(text); i++ {
+		if strings.EqualFold(text[i:i+len(code)], code) {
+			text = text[:i] + "…" + text[i+len(code):]
 		}
-		text = text[:i] + "…" + text[i+len(code):]
 	}
+	return text
 }
 
 // quote shows an untrusted name in a sentence: nothing beyond ASCII as itself.

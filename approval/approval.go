@@ -72,7 +72,7 @@ type Options struct {
 	People   []Person           // nobody but these may answer; empty means nobody
 	Inbox    bool               // people can look at the waiting cards by themselves (terminal, page)
 	Channels map[string]Channel // by name
-	NoReset  bool               // the level is never lowered, not even by the owner
+	NoReset  func() bool        // the level is never lowered now, not even by the owner; nil: it may be
 	Names    bool               // record only the names of params
 	Log      *slog.Logger       // nil discards
 	Rand     io.Reader          // nil means crypto/rand

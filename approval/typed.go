@@ -151,7 +151,7 @@ func (d *Desk) Pending(ctx context.Context, id string) ([]*Card, error) {
 
 // reset lowers a conversation's level at the owner's word.
 func (d *Desk) reset(ctx context.Context, person, via, ref string) (Outcome, error) {
-	if d.o.NoReset {
+	if d.o.NoReset != nil && d.o.NoReset() {
 		return Outcome{Kind: Misunderstood, Text: "Under the profile strict a level is never lowered. Start a new session instead."}, nil
 	}
 	conv, err := d.o.Store.Reset(ctx, ref)

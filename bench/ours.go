@@ -102,7 +102,7 @@ func (g *gateway) wire(p place) (run running, err error) {
 	key := hmac.Key(random(32))
 	g.desk, err = approval.NewDesk(approval.Options{
 		Config: c.Approval, TTL: c.ApprovalTTL(), Key: key, Store: g.store, Record: g.record, People: c.People(),
-		Inbox: true, NoReset: rules.Strict(), Log: log,
+		Inbox: true, NoReset: rules.Strict, Log: log,
 	})
 	if err != nil {
 		return run, err

@@ -105,7 +105,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	g.metrics = metrics.New(metrics.Gauges{Open: g.openCards, Rejected: func() float64 { return float64(g.server.Rejected()) }})
 	desk, err := approval.NewDesk(approval.Options{
 		Config: c.Approval, TTL: c.ApprovalTTL(), Key: key, Store: g.store, Record: g.record, People: c.People(),
-		Inbox: true, Channels: s.channels, NoReset: g.live.Load().policy.Strict(), Log: s.log, Observe: g.metrics.Happened,
+		Inbox: true, Channels: s.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.metrics.Happened,
 		Names: c.Audit.Params == config.ParamsNames,
 	})
 	if err != nil {

@@ -156,7 +156,7 @@ func TestH29TheCodeInADenysReasonIsHiddenInAnyCase(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		held := r.hold(call{tool: "exec", params: `{"command":"ls"}`, context: unvouched("x")})
 		code := r.waits().code(t)
-		r.reply(".deny " + code + " no " + strings.ToUpper(code) + " and " + code)
+		r.reply(".deny " + code + " no İ " + strings.ToUpper(code) + " and " + code)
 		if a := <-held; strings.Contains(strings.ToLower(a.raw), code) {
 			t.Errorf("got %s", a.raw)
 		}
