@@ -33,7 +33,8 @@ type Answer struct {
 // Answer takes an answer from any channel. It is the only place where approver
 // and code are checked. The error is for the log; the outcome for the person.
 func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
-	person, listed := d.people[a.ID]
+	t := d.terms()
+	person, listed := t.people[a.ID]
 	if !listed {
 		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
 	}
@@ -50,7 +51,7 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 	if id == "" {
 		return Outcome{Kind: NotFound, Text: "No open question has the reference " + quote(a.Ref) + ". `verifier pending` lists them."}, nil
 	}
-	return d.count(ctx, person, id, a, d.o.MaxMinutes)
+	return d.count(ctx, person, id, a, t.MaxMinutes)
 }
 
 var errTwoCards = errors.New("approval: two open cards have the same reference")
@@ -163,7 +164,7 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 	ch := Change{NotAfter: c.Until(), Grants: map[string]string{}, Waiting: map[string]time.Time{}}
 	said := ""
 	for _, q := range picked {
-		v := Vote{Person: person, Via: a.Via, Allow: a.Allow, At: now, Reason: a.Reason}
+		v := Vote{Person: person, ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: a.Reason}
 		if a.Allow && q.Ask.HeldOnly && len(q.Holders) == 0 {
 			said = " The call is no longer waiting, and its arguments were hidden before they reached us, so it can't be released later. Let the agent ask again."
 			continue
@@ -204,7 +205,7 @@ func (d *Desk) effects(c *Card, q *Question, ch *Change, now time.Time) {
 	if q.state(d.o.Key, c.ID, now) != Allowed {
 		return
 	}
-	ch.Waiting[q.Ask.Digest] = q.last(d.o.Key, c.ID).At.Add(d.o.TTL)
+	ch.Waiting[q.Ask.Digest] = q.last(d.o.Key, c.ID).At.Add(d.terms().TTL)
 	if g := d.grant(c, q); g != nil {
 		ch.Grants[g.Field()] = g.Value(d.o.Key)
 	}
@@ -214,19 +215,20 @@ func (d *Desk) effects(c *Card, q *Question, ch *Change, now time.Time) {
 // while the level is no worse than what the card showed.
 func (d *Desk) grant(c *Card, q *Question) *session.Grant {
 	s := q.scope()
-	if !s.Lasting() || !q.Ask.Lasting {
+	by := q.people(true)
+	if !s.Lasting() || !q.Ask.Lasting || !d.Stands(by) {
 		return nil
 	}
 	g := &session.Grant{
 		Conversation: q.Ask.Conversation, Tool: q.Ask.Tool, Agent: q.Ask.Agent, Session: q.Ask.Window,
-		ID: c.ID, By: q.people(true), Level: q.Ask.Level,
+		ID: c.ID, By: by, Level: q.Ask.Level,
 	}
 	minutes := s.Minutes
 	if s.Turn {
 		g.Run = q.Ask.Run
 	}
 	if minutes == 0 {
-		minutes = d.o.MaxMinutes
+		minutes = d.terms().MaxMinutes
 	}
 	g.Until = q.last(d.o.Key, c.ID).At.Add(time.Duration(minutes) * time.Minute)
 	return g
@@ -240,7 +242,7 @@ func (q *Question) people(allow bool) string {
 			names = append(names, v.Person)
 		}
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(names, peopleBetween)
 }
 
 // reason is what the deny tells the agent. The code never goes there, not even

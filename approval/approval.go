@@ -21,28 +21,12 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
 )
-
-// Config is the owner's word on approvals.
-type Config struct {
-	// MaxMinutes caps how long a grant may last. 0 means 60.
-	MaxMinutes int `yaml:"maxMinutes"`
-	// MaxOpen is how many cards of one conversation may wait at a time; the
-	// rest share one more. 0 means 5.
-	MaxOpen int `yaml:"maxOpen"`
-	// Approvals is how many different people must allow a call. 0 means 1.
-	Approvals int `yaml:"approvals"`
-}
-
-// Person may answer. Their ids on several platforms make one person.
-type Person struct {
-	Name string
-	IDs  []string // platform:id, by the platform's immutable user id; token:<name> for an owner token
-}
 
 // Channel reaches people on one platform.
 type Channel interface {
@@ -64,16 +48,13 @@ type Recorder interface {
 
 // Options are what a Desk needs.
 type Options struct {
-	Config
-	TTL      time.Duration // how long a card, and then a yes, is good; 0 means 120 s
-	Key      hmac.Key      // the server key: codes and seals come from it
+	Terms    Terms    // to begin with; Configure replaces them
+	Key      hmac.Key // the server key: codes and seals come from it
 	Store    Store
 	Record   Recorder
-	People   []Person           // nobody but these may answer; empty means nobody
 	Inbox    bool               // people can look at the waiting cards by themselves (terminal, page)
 	Channels map[string]Channel // by name
 	NoReset  func() bool        // the level is never lowered now, not even by the owner; nil: it may be
-	Names    bool               // record only the names of params
 	Log      *slog.Logger       // nil discards
 	Rand     io.Reader          // nil means crypto/rand
 	Poll     time.Duration      // how often waiting cards are reread; 0 means 2 s
@@ -102,7 +83,7 @@ const (
 // Desk puts questions to people. Close it to stop its goroutines.
 type Desk struct {
 	o       Options
-	people  map[string]string // id to name
+	inForce atomic.Pointer[terms]
 	waiters waiters
 	recent  recent
 	spent   spent
@@ -130,18 +111,10 @@ func NewDesk(o Options) (*Desk, error) {
 	if len(o.Key) < 32 {
 		return nil, errors.New("approval: the server key must be at least 32 bytes")
 	}
-	if o.MaxMinutes < 0 || o.MaxOpen < 0 || o.Approvals < 0 || o.TTL < 0 {
-		return nil, errors.New("approval: maxMinutes, maxOpen, approvals and approvalTtlSeconds can't be negative")
-	}
 	o.fill()
-	d := &Desk{o: o, people: make(map[string]string)}
-	for _, p := range o.People {
-		for _, id := range p.IDs {
-			if other, taken := d.people[id]; taken && other != p.Name {
-				return nil, errors.New("approval: the id " + id + " belongs to two approvers, " + other + " and " + p.Name)
-			}
-			d.people[id] = p.Name
-		}
+	d := &Desk{o: o}
+	if err := d.Configure(o.Terms); err != nil {
+		return nil, err
 	}
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	d.waiters.init()
@@ -154,10 +127,6 @@ func NewDesk(o Options) (*Desk, error) {
 }
 
 func (o *Options) fill() {
-	orDefault(&o.MaxMinutes, defaultMinutes)
-	orDefault(&o.MaxOpen, defaultOpen)
-	orDefault(&o.Approvals, 1)
-	orDefault(&o.TTL, DefaultTTL)
 	orDefault(&o.Poll, 2*time.Second)
 	orDefault(&o.Collect, time.Second)
 	if o.Log == nil {
@@ -175,29 +144,19 @@ func orDefault[T comparable](v *T, d T) {
 	}
 }
 
-// TTL is how long a card may be answered.
-func (d *Desk) TTL() time.Duration { return d.o.TTL }
-
 // CanAsk reports whether anyone could answer a card, and by what; if not, why.
 func (d *Desk) CanAsk() error {
-	if len(d.people) == 0 {
+	t := d.terms()
+	if len(t.people) == 0 {
 		return errors.New("nobody may approve: the approver list is empty")
 	}
 	if !d.o.Inbox && len(d.o.Channels) == 0 {
 		return errors.New("there is no way to ask: no channel and no owner token")
 	}
-	if n := d.distinctPeople(); n < d.o.Approvals {
+	if t.distinctPeople() < t.Approvals {
 		return errors.New("fewer people may approve than approvals are needed")
 	}
 	return nil
-}
-
-func (d *Desk) distinctPeople() int {
-	names := make(map[string]bool)
-	for _, n := range d.people {
-		names[n] = true
-	}
-	return len(names)
 }
 
 // Stop ends every wait and takes no more questions. Cards stay where they are:

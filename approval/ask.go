@@ -93,19 +93,20 @@ func (d *Desk) present(ctx context.Context, r *Request) (id string, full bool, e
 
 // place makes a new card with one question, instead of one that can't serve.
 func (d *Desk) place(ctx context.Context, r *Request, instead string, batch bool) (Placement, error) {
+	t := d.terms()
 	for range 5 { // a code that another live card has is drawn again
 		random, err := codes.NewID(d.o.Rand)
 		if err != nil {
 			return Placement{}, fmt.Errorf("draw a card id: %w", err)
 		}
 		id := r.Ask.Conversation.Hash()[:2] + random
-		blob, err := d.compose(id, r, batch)
+		blob, err := d.compose(t, id, r, batch)
 		if err != nil {
 			return Placement{}, err
 		}
 		p, err := d.o.Store.Place(ctx, Draft{
 			ID: id, Conversation: r.Ask.Conversation, Digests: []string{r.Ask.Digest}, Instead: instead, Blob: blob,
-			CodeSeal: d.codeSeal(codes.Code(d.o.Key, id)), Live: d.o.TTL, MaxOpen: d.o.MaxOpen, Batch: batch,
+			CodeSeal: d.codeSeal(codes.Code(d.o.Key, id)), Live: t.TTL, MaxOpen: t.MaxOpen, Batch: batch,
 		})
 		if !errors.Is(err, ErrCodeTaken) {
 			return p, err
@@ -114,8 +115,8 @@ func (d *Desk) place(ctx context.Context, r *Request, instead string, batch bool
 	return Placement{}, ErrCodeTaken
 }
 
-func (d *Desk) compose(id string, r *Request, batch bool) ([]byte, error) {
-	q, err := d.pose(id, r)
+func (d *Desk) compose(t *terms, id string, r *Request, batch bool) ([]byte, error) {
+	q, err := d.pose(t, id, r)
 	if err != nil {
 		return nil, err
 	}
@@ -124,11 +125,11 @@ func (d *Desk) compose(id string, r *Request, batch bool) ([]byte, error) {
 }
 
 // pose fixes what the question is bound to: the quorum and the clock included.
-func (d *Desk) pose(id string, r *Request) (Question, error) {
+func (d *Desk) pose(t *terms, id string, r *Request) (Question, error) {
 	a := r.Ask
-	a.Approvals = d.o.Approvals
+	a.Approvals = t.Approvals
 	a.Created = r.Now.UTC().Truncate(time.Millisecond)
-	a.Until = a.Created.Add(d.o.TTL)
+	a.Until = a.Created.Add(t.TTL)
 	return pose(d.o.Key, id, a, r.ID)
 }
 
@@ -265,8 +266,9 @@ func (d *Desk) load(ctx context.Context, id string) (*Card, time.Time, error) {
 	if len(stored) == 0 {
 		return nil, now, ErrGone
 	}
-	c, err := d.open(stored[0])
-	return c, now.UTC(), err
+	now = now.UTC()
+	c, err := d.open(stored[0], now)
+	return c, now, err
 }
 
 // swap writes a changed card back, with effects that ch names.

@@ -55,7 +55,7 @@ func (d *Desk) append(ctx context.Context, id string, r *Request) (bool, error) 
 // extend adds a sealed question that expires with its card.
 func (d *Desk) extend(c *Card, r *Request) error {
 	a := r.Ask
-	a.Approvals = d.o.Approvals
+	a.Approvals = d.terms().Approvals
 	a.Created, a.Until = r.Now.UTC().Truncate(time.Millisecond), c.Until()
 	q, err := pose(d.o.Key, c.ID, a, r.ID)
 	if err != nil {

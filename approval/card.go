@@ -71,6 +71,7 @@ type Question struct {
 // Vote is one person's answer.
 type Vote struct {
 	Person string    `json:"person"`
+	ID     string    `json:"id,omitzero"` // which of their ids said it
 	Via    string    `json:"via"`
 	Allow  bool      `json:"allow"`
 	Scope  Scope     `json:"scope,omitzero"`
@@ -160,9 +161,10 @@ func (c *Card) question(digest string) *Question {
 func (c *Card) encode() ([]byte, error) { return json.Marshal(c) }
 
 // open reads a stored card. One whose content does not carry this server's seal
-// was not made by us and is no card.
-func (d *Desk) open(s Stored) (*Card, error) {
-	c := &Card{version: s.Version}
+// was not made by us and is no card; a yes of someone who may no longer approve
+// is none.
+func (d *Desk) open(s Stored, now time.Time) (*Card, error) {
+	c, t := &Card{version: s.Version}, d.terms()
 	if err := json.Unmarshal(s.Blob, c); err != nil {
 		return nil, fmt.Errorf("read card: %w", err)
 	}
@@ -175,6 +177,7 @@ func (d *Desk) open(s Stored) (*Card, error) {
 		if err != nil || !d.o.Key.Check(q.Seal, "question", parts...) {
 			return nil, errForged
 		}
+		t.standing(q, d.o.Key, c.ID, now)
 	}
 	c.Code = codes.Code(d.o.Key, c.ID)
 	return c, nil
@@ -201,7 +204,7 @@ func pose(key hmac.Key, id string, a Ask, holder string) (Question, error) {
 
 func (v *Vote) sealed(id, digest string) []string {
 	return []string{
-		id, digest, v.Person, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes), v.Reason, v.For,
+		id, digest, v.Person, v.ID, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes), v.Reason, v.For,
 		v.At.UTC().Format(time.RFC3339Nano),
 	}
 }

@@ -187,7 +187,7 @@ func (d *Desk) recordAsked(c *Card) error {
 		q := &c.Questions[i]
 		e := entryFor(audit.KindAsked, c, q)
 		e.Params, e.Hidden, e.Why, e.Mode = q.Ask.Shown, q.Ask.Hidden, q.Ask.Why, "confirm"
-		if d.o.Names {
+		if d.terms().Names {
 			e.Params = redact.Names(q.Ask.Shown)
 		}
 		if err := d.o.Record.Append(e); err != nil {

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -42,5 +43,9 @@ func (d *Desk) claimable(c *Card, q *Question, request string, now time.Time) bo
 	if by := d.spent.by(c.ID, q.Ask.Digest); by != "" && by != request {
 		return false
 	}
-	return q.claimable(q.last(d.o.Key, c.ID), request, d.o.TTL, now)
+	t := d.terms()
+	if slices.ContainsFunc(q.Votes, t.lapsed) {
+		return false // one that a call has used; it is kept only to be told
+	}
+	return q.claimable(q.last(d.o.Key, c.ID), request, t.TTL, now)
 }

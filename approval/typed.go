@@ -45,7 +45,8 @@ func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, err
 
 // withCode takes `.approve` and `.deny`.
 func (d *Desk) withCode(ctx context.Context, person string, a Answer, cmd codes.Command) (Outcome, error) {
-	tries, err := d.o.Store.Miss(ctx, person, d.o.TTL, false)
+	t := d.terms()
+	tries, err := d.o.Store.Miss(ctx, person, t.TTL, false)
 	if err != nil {
 		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
 	}
@@ -60,7 +61,7 @@ func (d *Desk) withCode(ctx context.Context, person string, a Answer, cmd codes.
 		return d.missed(ctx, person, a.Via)
 	}
 	vote := Answer{code: cmd.Code, ID: a.ID, Via: a.Via, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Minutes: cmd.Minutes, Turn: cmd.Turn}}
-	most := d.o.MaxMinutes
+	most := t.MaxMinutes
 	if cmd.Verb == codes.Approve && cmd.Tool == "all" {
 		most = min(most, allMinutes)
 	} else if cmd.Verb == codes.Approve {
@@ -72,7 +73,8 @@ func (d *Desk) withCode(ctx context.Context, person string, a Answer, cmd codes.
 // missed counts a wrong code. The fifth locks the person out and is told to
 // everyone who may approve: someone may be guessing.
 func (d *Desk) missed(ctx context.Context, person, via string) (Outcome, error) {
-	tries, err := d.o.Store.Miss(ctx, person, d.o.TTL, true)
+	ttl := d.terms().TTL
+	tries, err := d.o.Store.Miss(ctx, person, ttl, true)
 	if err != nil {
 		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
 	}
@@ -80,7 +82,7 @@ func (d *Desk) missed(ctx context.Context, person, via string) (Outcome, error) 
 		return Outcome{Kind: NotFound, Text: fmt.Sprintf("No question has this code. %d tries left.", maxTries-tries)}, nil
 	}
 	if tries == maxTries {
-		text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %s.", person, maxTries, via, person, d.o.TTL)
+		text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %s.", person, maxTries, via, person, ttl)
 		d.note(audit.Entry{Kind: audit.KindLock, People: []audit.Person{{Name: person, Via: via}}, Note: text})
 		d.o.Log.Warn("typed answers are locked", "person", person, "via", via)
 		d.tell(text)
@@ -124,7 +126,7 @@ var ErrNotApprover = errors.New("approval: not an approver")
 
 // Pending lists the open cards, with their codes, for an approver.
 func (d *Desk) Pending(ctx context.Context, id string) ([]*Card, error) {
-	if _, listed := d.people[id]; !listed {
+	if _, listed := d.terms().people[id]; !listed {
 		return nil, ErrNotApprover
 	}
 	ids, err := d.o.Store.Open(ctx)
@@ -137,7 +139,7 @@ func (d *Desk) Pending(ctx context.Context, id string) ([]*Card, error) {
 	}
 	var cards []*Card
 	for _, s := range stored {
-		c, err := d.open(s)
+		c, err := d.open(s, now.UTC())
 		if err != nil {
 			d.o.Log.Error("a stored card can't be read and is not shown", "card", s.ID, "err", err)
 			continue

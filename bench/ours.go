@@ -101,7 +101,7 @@ func (g *gateway) wire(p place) (run running, err error) {
 	}
 	key := hmac.Key(random(32))
 	g.desk, err = approval.NewDesk(approval.Options{
-		Config: c.Approval, TTL: c.ApprovalTTL(), Key: key, Store: g.store, Record: g.record, People: c.People(),
+		Terms: approval.Terms{Config: c.Approval, TTL: c.ApprovalTTL(), People: c.People()}, Key: key, Store: g.store, Record: g.record,
 		Inbox: true, NoReset: rules.Strict, Log: log,
 	})
 	if err != nil {
@@ -110,7 +110,10 @@ func (g *gateway) wire(p place) (run running, err error) {
 	v, err := verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
 		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key,
-		Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute, Log: log,
+		Settings: func() verifier.Settings {
+			return verifier.Settings{Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute}
+		},
+		Log: log,
 	})
 	if err != nil {
 		return run, err

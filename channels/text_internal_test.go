@@ -190,7 +190,8 @@ func notice(t *testing.T) *approval.Card {
 	sent := make(sink, 1)
 	d, err := approval.NewDesk(approval.Options{
 		Key: hmac.Key(strings.Repeat("k", 32)), Store: &wrongCodes{}, Poll: time.Hour, Record: nothing{},
-		People: []approval.Person{{Name: "alice", IDs: []string{"x:1"}}}, Channels: map[string]approval.Channel{"x": sent},
+		Terms:    approval.Terms{People: []approval.Person{{Name: "alice", IDs: []string{"x:1"}}}},
+		Channels: map[string]approval.Channel{"x": sent},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"reflect"
 	"slices"
@@ -35,6 +36,14 @@ func (r Raw) Decode(v any) error {
 	}
 	d.errs.sort()
 	return d.errs
+}
+
+// Sum tells two sections apart without showing them.
+func (r Raw) Sum() [sha256.Size]byte {
+	if r.s.node == nil {
+		return [sha256.Size]byte{}
+	}
+	return sha256.Sum256([]byte(r.s.node.String()))
 }
 
 func (d *decoder) raw(s spot, v reflect.Value) {

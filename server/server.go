@@ -40,9 +40,9 @@ type Desk interface {
 
 // Options are what a Server needs.
 type Options struct {
-	Path      string        // where calls come in; empty means /verify
-	Auth      func() *Auth  // whose signatures and tokens count now
-	Tolerance time.Duration // how far a call's clock may be off; 0 means 5 min
+	Path      string               // where calls come in; empty means /verify
+	Auth      func() *Auth         // whose signatures and tokens count now
+	Tolerance func() time.Duration // how far a call's clock may be off now; nil means 5 min
 	Verifier  Verifier
 	Desk      Desk
 	Health    func(ctx context.Context) []Check // what /readyz looks at; nil means nothing
@@ -79,8 +79,8 @@ func New(o Options) (*Server, error) {
 	if o.Path == "" {
 		o.Path = "/verify"
 	}
-	if o.Tolerance == 0 {
-		o.Tolerance = DefaultTolerance
+	if o.Tolerance == nil {
+		o.Tolerance = func() time.Duration { return DefaultTolerance }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

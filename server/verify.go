@@ -34,8 +34,8 @@ func (s *Server) verify(c echo.Context) error {
 	if err != nil {
 		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(&call, "malformed", malformed(err)))
 	}
-	if off := s.o.Now().Sub(call.Timestamp).Abs(); off > s.o.Tolerance {
-		reason := "The call's timestamp is more than " + s.o.Tolerance.String() + " off. Check the clocks."
+	if tolerance := s.o.Tolerance(); s.o.Now().Sub(call.Timestamp).Abs() > tolerance {
+		reason := "The call's timestamp is more than " + tolerance.String() + " off. Check the clocks."
 		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(&call, "clock", reason))
 	}
 	return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Verify(c.Request().Context(), &call))

@@ -120,7 +120,7 @@ func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
 		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: floor,
 		Modes: p.Modes, Raise: p.Raise, Final: p.Final, Source: p.Source,
 		Run: c.Context.RunID, RunCap: p.RunCap,
-		Standing: passedMark, Keep: v.o.Keep,
+		Standing: passedMark, Keep: t.settings.Keep,
 	}
 	if expected := p.Modes[taint.Worse(initial, floor.Level)]; expected != taint.Allow || !p.Final {
 		t.seekConsent(&a)

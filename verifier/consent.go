@@ -35,14 +35,15 @@ func (v *Verifier) consent(ctx context.Context, t *trace) *no {
 }
 
 // granted finds a lasting grant that covers the call. Grants never cover what
-// may not have one, whatever the store holds.
+// may not have one, whatever the store holds, and end with their giver's right
+// to approve.
 func (v *Verifier) granted(t *trace, lasting bool) *session.Grant {
 	if !lasting {
 		return nil
 	}
 	for _, value := range t.view.Grants {
 		for _, g := range t.grants() {
-			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.view.Now) {
+			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.view.Now) && v.o.Desk.Stands(g.By) {
 				return &g
 			}
 		}
@@ -92,7 +93,7 @@ func lastWords(redactor *redact.Redactor, said []string) []string {
 // askPeople holds the call until someone answers or the caller can't wait.
 func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no {
 	ruling, err := v.o.Desk.Ask(ctx, approval.Request{
-		Ask: a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: v.hold(t), Now: t.view.Now,
+		Ask: a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: t.hold(), Now: t.view.Now,
 	})
 	t.asked(ruling)
 	switch {
@@ -129,13 +130,13 @@ func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no 
 }
 
 // hold is how long the caller can wait for a person.
-func (v *Verifier) hold(t *trace) time.Duration {
-	wait := t.call.Context.WaitMs
+func (t *trace) hold() time.Duration {
+	wait, s := t.call.Context.WaitMs, t.settings
 	if wait <= 0 {
-		return min(v.o.Hold, v.o.MaxHold)
+		return min(s.Hold, s.MaxHold)
 	}
-	if wait > v.o.MaxHold.Milliseconds()+holdMargin.Milliseconds() {
-		return v.o.MaxHold
+	if wait > s.MaxHold.Milliseconds()+holdMargin.Milliseconds() {
+		return s.MaxHold
 	}
 	return max(0, time.Duration(wait)*time.Millisecond-holdMargin)
 }

@@ -194,7 +194,7 @@ func TestACallIsHeldAsLongAsItsCallerCanWait(t *testing.T) {
 		store, _ := openSQLite(t)
 		got := time.Duration(-1)
 		r := newRig(t, store, 1, func(o *verifier.Options) {
-			o.Hold, o.MaxHold = row.hold, row.max
+			o.Settings = func() verifier.Settings { return verifier.Settings{Hold: row.hold, MaxHold: row.max} }
 			o.Desk = deskFunc(func(r approval.Request) (approval.Ruling, error) {
 				got = r.Hold
 				return approval.Ruling{}, nil

@@ -84,7 +84,7 @@ func ptr(g session.Grant) *session.Grant { return &g }
 // seal is how a vote is sealed. With the server's key it is the real thing, and
 // that is the whole difference.
 func seal(key hmac.Key, card, digest string, v approval.Vote) approval.Vote {
-	v.Seal = key.Seal("vote", card, digest, v.Person, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes), v.Reason, v.For,
+	v.Seal = key.Seal("vote", card, digest, v.Person, v.ID, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes), v.Reason, v.For,
 		v.At.UTC().Format(time.RFC3339Nano))
 	return v
 }
@@ -101,7 +101,7 @@ func TestH30AVoteWrittenIntoTheStoreApprovesNothing(t *testing.T) {
 		key, at := v.card(other.ID)
 		voted := readCard(t, v.get(key, at)).Questions[0].Votes[0]
 
-		yes := approval.Vote{Person: "owner", Via: "terminal", Allow: true, At: time.Now().UTC().Truncate(time.Millisecond)}
+		yes := approval.Vote{Person: "owner", ID: ownerID, Via: "terminal", Allow: true, At: time.Now().UTC().Truncate(time.Millisecond)}
 		forge := func(key string, vote func(card, digest string) approval.Vote) (retry func() bool) {
 			c := call(t, "exec", ls, stranger(key))
 			ref := r.asked("the question", c)
@@ -118,6 +118,7 @@ func TestH30AVoteWrittenIntoTheStoreApprovesNothing(t *testing.T) {
 			"sealed with another key": func(c, d string) approval.Vote { return seal(otherKey, c, d, yes) },
 			"sealed for another card": func(_, d string) approval.Vote { return seal(serverKey, other.ID, d, yes) },
 			"a real one copied":       func(string, string) approval.Vote { return voted },
+			"under another's id":      func(c, d string) approval.Vote { w := yes; w.ID = "token:second"; return seal(serverKey, c, d, w) },
 			"a real one made lasting": func(c, d string) approval.Vote {
 				w := seal(serverKey, c, d, yes)
 				w.Scope.Minutes = 60

@@ -101,7 +101,7 @@ func (v *Verifier) observe(t *trace, allow bool, by string) {
 // Reject denies a call that is authentic but can't be judged: malformed, or out
 // of its time. c may hold whatever could be read of it.
 func (v *Verifier) Reject(c *toolcall.Call, kind, reason string) Decision {
-	return v.refuse(&trace{call: c, started: time.Now()}, because(kind, reason))
+	return v.refuse(v.begin(c), because(kind, reason))
 }
 
 // entry is the record of a decision.
@@ -117,7 +117,7 @@ func (v *Verifier) entry(t *trace) audit.Entry {
 		e.Sent = c.Sent
 	}
 	if len(c.Params) > 0 {
-		v.recordParams(&e, c)
+		v.recordParams(&e, t)
 	}
 	if t.view.Version > 0 {
 		t.recordLevel(&e)
@@ -129,14 +129,14 @@ func (v *Verifier) entry(t *trace) audit.Entry {
 // recordParams keeps the arguments as they may be shown. Right after the start
 // it waits a moment until it is known what that is; a client that leaves
 // meanwhile doesn't blank the record.
-func (v *Verifier) recordParams(e *audit.Entry, c *toolcall.Call) {
-	redactor := v.o.Redactor()
+func (v *Verifier) recordParams(e *audit.Entry, t *trace) {
+	c, redactor := t.call, v.o.Redactor()
 	if !redactor.IsReady() {
 		ctx, cancel := context.WithTimeout(context.Background(), recordPatience)
 		defer cancel()
 		_ = redactor.Wait(ctx) // if it fails, all is hidden
 	}
-	if v.o.Names {
+	if t.settings.Names {
 		e.Params = redactor.Names(c.Params)
 		return
 	}

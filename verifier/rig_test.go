@@ -107,8 +107,11 @@ func newRig(t *testing.T, store backend, approvals int, edit func(*verifier.Opti
 		t.Fatal(err)
 	}
 	r.desk, err = approval.NewDesk(approval.Options{
-		Config: approval.Config{Approvals: approvals, MaxOpen: 100}, Key: serverKey, Store: store, Record: r.record, Inbox: true,
-		People: []approval.Person{{Name: "owner", IDs: []string{ownerID}}, {Name: "second", IDs: []string{"token:second"}}},
+		Key: serverKey, Store: store, Record: r.record, Inbox: true,
+		Terms: approval.Terms{
+			Config: approval.Config{Approvals: approvals, MaxOpen: 100},
+			People: []approval.Person{{Name: "owner", IDs: []string{ownerID}}, {Name: "second", IDs: []string{"token:second"}}},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -207,6 +210,8 @@ type deskFunc func(approval.Request) (approval.Ruling, error)
 
 // Spent is of no interest to a desk that always says the same.
 func (deskFunc) Spent(_, _, _ string) {}
+
+func (deskFunc) Stands(string) bool { return true }
 
 func (f deskFunc) Ask(_ context.Context, r approval.Request) (approval.Ruling, error) { return f(r) }
 

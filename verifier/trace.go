@@ -12,9 +12,10 @@ import (
 
 // trace is one call on its way through a decision: what was found out so far.
 type trace struct {
-	call    *toolcall.Call
-	started time.Time
-	digest  string // of the call, once it was needed
+	call     *toolcall.Call
+	started  time.Time
+	settings Settings
+	digest   string // of the call, once it was needed
 
 	conv    session.Conversation // whose state counts: the root's, for a spawned session
 	session string               // the session id in that conversation

@@ -37,6 +37,16 @@ type Desk interface {
 	Ask(ctx context.Context, r approval.Request) (approval.Ruling, error)
 	// Spent says that a request has taken the yes of a card.
 	Spent(card, digest, request string)
+	// Stands reports whether those who gave a grant may still approve.
+	Stands(by string) bool
+}
+
+// Settings are what the owner may change while calls are being decided.
+type Settings struct {
+	Hold    time.Duration // how long a call is held for a person unless the caller says; 0 means 25 s
+	MaxHold time.Duration // the longest it is held; 0 means 120 s
+	Keep    time.Duration // how long a request is remembered; 0 means what a 5 min tolerance needs
+	Names   bool          // record only the names of params
 }
 
 // Options are what a Verifier needs.
@@ -48,10 +58,7 @@ type Options struct {
 	Desk     Desk
 	Visible  func(*approval.Ask) bool // a person sees all of it; what they don't see gets no lasting grant
 	Key      hmac.Key                 // the server key
-	Hold     time.Duration            // how long a call is held for a person unless the caller says; 0 means 25 s
-	MaxHold  time.Duration            // the longest it is held; 0 means 120 s
-	Keep     time.Duration            // how long a request is remembered; 0 means what a 5 min tolerance needs
-	Names    bool                     // record only the names of params
+	Settings func() Settings          // those in force now; nil means the defaults
 	Log      *slog.Logger             // nil discards
 	Observe  func(Observation)        // told of every decision; nil: nobody is
 }
@@ -105,14 +112,8 @@ func New(o Options) (*Verifier, error) {
 	if len(o.Key) < 32 {
 		return nil, errors.New("verifier: the server key must be at least 32 bytes")
 	}
-	if o.Hold == 0 {
-		o.Hold = defaultHold
-	}
-	if o.MaxHold == 0 {
-		o.MaxHold = defaultMaxHold
-	}
-	if o.Keep == 0 {
-		o.Keep = 10*time.Minute + o.MaxHold + time.Minute
+	if o.Settings == nil {
+		o.Settings = func() Settings { return Settings{} }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -123,9 +124,25 @@ func New(o Options) (*Verifier, error) {
 	return &Verifier{o: o}, nil
 }
 
+// begin starts a call under the settings in force: a reload does not change
+// them halfway.
+func (v *Verifier) begin(c *toolcall.Call) *trace {
+	s := v.o.Settings()
+	if s.Hold == 0 {
+		s.Hold = defaultHold
+	}
+	if s.MaxHold == 0 {
+		s.MaxHold = defaultMaxHold
+	}
+	if s.Keep == 0 {
+		s.Keep = 10*time.Minute + s.MaxHold + time.Minute
+	}
+	return &trace{call: c, started: time.Now(), settings: s}
+}
+
 // Verify decides one call. It returns no error: every error is a deny.
 func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) (d Decision) {
-	t := &trace{call: c, started: time.Now()}
+	t := v.begin(c)
 	defer func() {
 		if p := recover(); p != nil {
 			v.o.Log.Error("a decision ended in a panic and was denied", "panic", p, "request", c.RequestID)
@@ -224,7 +241,7 @@ func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) 
 	s, err := v.o.Store.Settle(ctx, session.Settlement{
 		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body,
 		Version: t.view.Version, Allow: true, Raise: raise, Source: t.plan.Source,
-		Standing: v.standing(t), Claim: t.claim, Keep: v.o.Keep,
+		Standing: v.standing(t), Claim: t.claim, Keep: t.settings.Keep,
 	})
 	if err != nil {
 		return session.Settled{}, v.storeFault(ctx, "settle", err)
@@ -252,7 +269,7 @@ func (v *Verifier) deny(ctx context.Context, t *trace, n *no) Decision {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
 	defer cancel()
 	_, err := v.o.Store.Settle(ctx, session.Settlement{
-		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body, Keep: v.o.Keep,
+		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body, Keep: t.settings.Keep,
 	})
 	if err != nil {
 		v.o.Log.Warn("a deny could not be kept; the same request may be asked again", "request", t.call.RequestID, "err", err)

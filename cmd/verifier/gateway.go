@@ -31,7 +31,7 @@ type gateway struct {
 	name   string // of the record's head in the store
 	unseen bool   // the store's head was not compared with the record yet
 
-	config  *config.Config // as it was started with
+	config  *config.Config // as it was started with: what a reload can't change
 	state   *config.State
 	live    atomic.Pointer[live]
 	metrics *metrics.Metrics
@@ -39,6 +39,7 @@ type gateway struct {
 
 // live is what a reload replaces, all at once.
 type live struct {
+	config   *config.Config // what it was made from
 	auth     *server.Auth
 	policy   *policy.Policy
 	redactor *redact.Redactor
@@ -93,20 +94,19 @@ func openGateway(s setup) (g *gateway, err error) {
 		return g, err
 	}
 	g.server, err = server.New(server.Options{
-		Path: s.config.Webhook.Path, Tolerance: s.config.Webhook.Tolerance, Auth: func() *server.Auth { return g.live.Load().auth },
-		Verifier: decider, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
+		Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
+		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
+		Verifier:  decider, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
 	})
 	return g, err
 }
 
 // decider wires desk and verifier.
 func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
-	c := s.config
 	g.metrics = metrics.New(metrics.Gauges{Open: g.openCards, Rejected: func() float64 { return float64(g.server.Rejected()) }})
 	desk, err := approval.NewDesk(approval.Options{
-		Config: c.Approval, TTL: c.ApprovalTTL(), Key: key, Store: g.store, Record: g.record, People: c.People(),
+		Terms: terms(s.config), Key: key, Store: g.store, Record: g.record,
 		Inbox: true, Channels: s.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.metrics.Happened,
-		Names: c.Audit.Params == config.ParamsNames,
 	})
 	if err != nil {
 		return nil, err
@@ -115,9 +115,21 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	return verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
 		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key,
-		Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute,
-		Names: c.Audit.Params == config.ParamsNames, Log: s.log, Observe: g.metrics.Decided,
+		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Log: s.log, Observe: g.metrics.Decided,
 	})
+}
+
+// terms are what the desk takes from a config.
+func terms(c *config.Config) approval.Terms {
+	return approval.Terms{Config: c.Approval, TTL: c.ApprovalTTL(), People: c.People(), Names: c.Audit.Params == config.ParamsNames}
+}
+
+// settings are what a decision takes from a config.
+func settings(c *config.Config) verifier.Settings {
+	return verifier.Settings{
+		Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute,
+		Names: c.Audit.Params == config.ParamsNames,
+	}
 }
 
 func visible(a *approval.Ask) bool {

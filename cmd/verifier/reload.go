@@ -34,7 +34,7 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	if err != nil {
 		return nil, err
 	}
-	return &live{auth: auth, policy: rules, redactor: redactor}, nil
+	return &live{config: c, auth: auth, policy: rules, redactor: redactor}, nil
 }
 
 // reloadOn reloads the config at each signal until ctx ends.
@@ -88,16 +88,19 @@ func fileStamp(path string) string {
 	return fmt.Sprint(info.ModTime().UnixNano(), info.Size())
 }
 
-// reload puts a checked config in force: secrets, tokens, policy and redaction
-// at once, for the next call. What was taken out is dead from then on. The rest
-// needs a restart, and that is said.
+// reload puts a checked config in force for the next call and the next answer.
+// What was taken out is dead from then on. What is bound to an open file, port or
+// store needs a restart, and that is said.
 func (g *gateway) reload(c *config.Config, guarded policy.Guard) error {
 	next, err := g.prepare(c, guarded)
 	if err != nil {
 		return err
 	}
-	g.live.Store(next)
-	g.log.Info("the config was reloaded: secrets, tokens, policy and redaction are in force", "changed", changed(g.config, c))
+	if err := g.desk.Configure(terms(c)); err != nil {
+		return err
+	}
+	before := g.live.Swap(next)
+	g.log.Info("the config was reloaded and is in force", "changed", changed(before.config, c))
 	if rest := needRestart(g.config, c); len(rest) > 0 {
 		g.log.Warn("some of what changed takes effect only after a restart", "keys", rest)
 	}
@@ -108,14 +111,31 @@ func (g *gateway) reload(c *config.Config, guarded policy.Guard) error {
 func parts(c *config.Config) (inForce, restart map[string]any) {
 	inForce = map[string]any{
 		"ownerToken": c.OwnerToken.Reveal(), "webhook.secrets": reveal(c), "webhook.bearer": c.Webhook.Bearer.Reveal(),
-		"policy": c.Policy, "redact": c.Redact,
+		"policy": c.Policy, "redact": c.Redact, "approvers": c.People(), "approverTokens": tokens(c),
+		"approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit.params": c.Audit.Params,
+		"webhook.tolerance": c.Webhook.Tolerance, "webhook.hold": c.Webhook.Hold, "webhook.maxHold": c.Webhook.MaxHold,
 	}
 	restart = map[string]any{
-		"listen": c.Listen, "webhook.path": c.Webhook.Path, "webhook.tolerance": c.Webhook.Tolerance, "webhook.hold": c.Webhook.Hold,
-		"webhook.maxHold": c.Webhook.MaxHold, "store.url": c.Store.URL.Reveal(), "store.key": c.Store.Key.Reveal(),
-		"approvers": c.People(), "approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit": c.Audit,
+		"listen": c.Listen, "webhook.path": c.Webhook.Path, "store.url": c.Store.URL.Reveal(), "store.key": c.Store.Key.Reveal(),
+		"audit.path": c.Audit.Path, "audit.sync": c.Audit.Sync, "channels": sections(c),
 	}
 	return inForce, restart
+}
+
+func sections(c *config.Config) map[string][32]byte {
+	out := make(map[string][32]byte)
+	for name, section := range c.Channels {
+		out[name] = section.Sum()
+	}
+	return out
+}
+
+func tokens(c *config.Config) map[string]string {
+	out := make(map[string]string)
+	for _, a := range c.Approvers {
+		out[a.Name] = a.Token.Reveal()
+	}
+	return out
 }
 
 func reveal(c *config.Config) map[string][]string {
@@ -128,14 +148,14 @@ func reveal(c *config.Config) map[string][]string {
 	return out
 }
 
-// changed names what differs since the start and is in force now.
+// changed names what differs since the last reload and is in force now.
 func changed(before, after *config.Config) []string {
 	a, _ := parts(before)
 	b, _ := parts(after)
 	return differing(a, b)
 }
 
-// needRestart names what differs and is not.
+// needRestart names what differs since the start and is not.
 func needRestart(before, after *config.Config) []string {
 	_, a := parts(before)
 	_, b := parts(after)

@@ -73,9 +73,9 @@ func TestAReloadedPolicyHoldsForTheNextCall(t *testing.T) {
 	r.secret = firstSecret
 	c := call{tool: "exec", params: `{"command":"ls"}`, context: ownerIn("m")}
 	r.allow(c)
-	write("webhook: {secret: " + firstSecret + ", hold: 7s}\ntoolOverrides: {exec: {\"*\": restrict}}\n")
+	write("webhook: {secret: " + firstSecret + ", path: /other}\ntoolOverrides: {exec: {\"*\": restrict}}\n")
 	r.deny(c)
-	for _, told := range []string{"changed=[policy]", "keys=[webhook.hold]"} {
+	for _, told := range []string{"changed=[policy]", "keys=[webhook.path]"} {
 		if !strings.Contains(r.log.String(), told) {
 			t.Errorf("the log does not say %s:\n%s", told, r.log)
 		}

@@ -1,0 +1,122 @@
+package approval
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+)
+
+// Config is the owner's word on approvals.
+type Config struct {
+	// MaxMinutes caps how long a grant may last. 0 means 60.
+	MaxMinutes int `yaml:"maxMinutes"`
+	// MaxOpen is how many cards of one conversation may wait at a time; the
+	// rest share one more. 0 means 5.
+	MaxOpen int `yaml:"maxOpen"`
+	// Approvals is how many different people must allow a call. 0 means 1.
+	Approvals int `yaml:"approvals"`
+}
+
+// Person may answer. Their ids on several platforms make one person.
+type Person struct {
+	Name string
+	IDs  []string // platform:id, by the platform's immutable user id; token:<name> for an owner token
+}
+
+// Terms are what the owner may change while the desk is open.
+type Terms struct {
+	Config
+	TTL    time.Duration // how long a card, and then a yes, is good; 0 means 120 s
+	People []Person      // nobody but these may answer; empty means nobody
+	Names  bool          // record only the names of params
+}
+
+// terms are Terms that were checked, with people by their ids.
+type terms struct {
+	Terms
+	people map[string]string // id to name
+}
+
+// Configure puts new terms in force for every answer from now on, or refuses
+// them and changes nothing. Cards that are open keep the deadline and the quorum
+// they were frozen with. A yes of someone who is not listed any more is worth
+// nothing from now on, unless a call has passed by it already: see standing.
+func (d *Desk) Configure(t Terms) error {
+	if t.MaxMinutes < 0 || t.MaxOpen < 0 || t.Approvals < 0 || t.TTL < 0 {
+		return errors.New("approval: maxMinutes, maxOpen, approvals and approvalTtlSeconds can't be negative")
+	}
+	orDefault(&t.MaxMinutes, defaultMinutes)
+	orDefault(&t.MaxOpen, defaultOpen)
+	orDefault(&t.Approvals, 1)
+	orDefault(&t.TTL, DefaultTTL)
+	next := &terms{Terms: t, people: make(map[string]string)}
+	for _, p := range t.People {
+		for _, id := range p.IDs {
+			if other, taken := next.people[id]; taken && other != p.Name {
+				return errors.New("approval: the id " + id + " belongs to two approvers, " + other + " and " + p.Name)
+			}
+			next.people[id] = p.Name
+		}
+	}
+	d.inForce.Store(next)
+	return nil
+}
+
+// terms are those in force. Whoever needs two of them for one thing asks once.
+func (d *Desk) terms() *terms { return d.inForce.Load() }
+
+func (t *terms) distinctPeople() int {
+	names := make(map[string]bool)
+	for _, n := range t.people {
+		names[n] = true
+	}
+	return len(names)
+}
+
+// Stands reports whether all who gave a lasting grant may still approve. It is
+// given the grant's people as the desk wrote them.
+func (d *Desk) Stands(by string) bool {
+	t := d.terms()
+	for name := range strings.SplitSeq(by, peopleBetween) {
+		if !t.lists(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// peopleBetween stands between the names of those who agreed.
+const peopleBetween = ", "
+
+func (t *terms) lists(name string) bool {
+	for _, listed := range t.people {
+		if listed == name {
+			return true
+		}
+	}
+	return false
+}
+
+// withdrawn is what is left of a yes whose giver may no longer approve.
+const withdrawn = "the yes no longer stands"
+
+// standing drops each yes of someone who is not listed any more, under the id
+// that it was given with. Where that takes back a yes that no call has used yet,
+// the question is refused: its card was settled and shows no buttons, so nobody
+// could be waited for.
+func (t *terms) standing(q *Question, key hmac.Key, id string, now time.Time) {
+	if !slices.ContainsFunc(q.Votes, t.lapsed) || q.Used != "" {
+		return
+	}
+	before := q.state(key, id, now)
+	q.Votes = slices.DeleteFunc(q.Votes, t.lapsed)
+	if before == Allowed && q.state(key, id, now) != Allowed {
+		q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: withdrawn, At: now})
+	}
+}
+
+// lapsed reports a yes that no longer counts. A no always does.
+func (t *terms) lapsed(v Vote) bool { return v.Allow && t.people[v.ID] != v.Person }
