@@ -2,32 +2,40 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
-// channelNames are the platforms on which people can be asked.
-var channelNames = []string{"telegram", "discord", "slack"}
-
 func (k *checker) checkApprovers() {
 	names, ids := map[string]string{}, map[string]string{}
-	for i, a := range k.Approvers {
-		at := index("approvers", i)
+	for i := range k.Approvers {
+		a, at := &k.Approvers[i], index("approvers", i)
 		k.checkName(at, a, names)
-		if len(a.IDs) == 0 && !a.Token.Set() {
-			k.fail(at, "has neither ids nor a token, so that nothing shows that it is them", "add ids: [\"telegram:123456789\"], or a token")
+		own := a.platformIDs()
+		if len(own) == 0 && !a.Token.Set() {
+			k.fail(at, "has neither ids nor a token, so that nothing shows that it is them", "add telegram, discord or slack with this person's user id there, or a token")
 		}
-		for j, id := range a.IDs {
-			k.checkID(index(at+".ids", j), id)
-			if other, taken := ids[id]; taken {
-				k.fail(index(at+".ids", j), "also belongs to "+visible(other), "one id is one person: keep it at one of the two")
+		for _, p := range own {
+			k.checkID(at+"."+p.path, p.id)
+			if other, taken := ids[p.id]; taken {
+				k.fail(at+"."+p.path, "also belongs to "+visible(other), "one id is one person: keep it at one of the two")
 			}
-			ids[id] = a.Name
+			ids[p.id] = a.Name
+		}
+	}
+	for _, p := range k.allowed() {
+		k.checkID(p.path, p.id)
+	}
+	if k.countsPeople() {
+		for _, p := range k.unnamed() {
+			k.fail(p.path, "names nobody, and people are counted: someone with two ids could count twice", "put the id into the entry of its person under approvers, as "+strings.Replace(p.id, ":", ": ", 1))
 		}
 	}
 }
 
-func (k *checker) checkName(at string, a Approver, names map[string]string) {
+// countsPeople reports whether it matters which ids are one person.
+func (k *checker) countsPeople() bool { return k.Approval.Approvals > 1 }
+
+func (k *checker) checkName(at string, a *Approver, names map[string]string) {
 	folded := strings.ToLower(a.Name)
 	switch other, taken := names[folded]; {
 	case a.Name == "":
@@ -44,21 +52,19 @@ func (k *checker) checkName(at string, a Approver, names map[string]string) {
 
 // checkID refuses names: whoever can rename themselves could become them.
 func (k *checker) checkID(at, id string) {
-	platform, user, _ := strings.Cut(id, ":")
-	switch {
-	case platform == "token" && user == Owner:
-	case platform == "token":
-		k.fail(at, "is no id that can be given", "write token:owner for the owner token, or give this approver a token")
-	case !slices.Contains(channelNames, platform):
-		near, _ := nearest(platform, channelNames)
-		k.fail(at, "does not begin with a platform", fmt.Sprintf("write it as %s:<id>; platforms are %s", near, strings.Join(channelNames, ", ")))
-	case user == "" || strings.HasPrefix(user, "@") || strings.ContainsFunc(user, notInID):
-		k.fail(at, "is not a platform's user id", "write the id that never changes, such as telegram:123456789; names can be taken over")
-	case platform != "slack" && strings.Trim(user, "0123456789") != "":
-		k.fail(at, "is not a "+platform+" user id, which is a number", "names can be taken over: look up the number")
+	name, user, _ := strings.Cut(id, ":")
+	if name == "token" {
+		if user != Owner {
+			k.fail(at, "is no id that can be given", "write token:owner for the owner token, or give this approver a token")
+		}
+		return
 	}
-}
-
-func notInID(r rune) bool {
-	return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	p, ok := platformNamed(name)
+	switch {
+	case !ok:
+		near, _ := nearest(name, channelNames)
+		k.fail(at, "does not begin with a platform", fmt.Sprintf("write it as %s:<id>; platforms are %s", near, strings.Join(channelNames, ", ")))
+	case !p.looks(user):
+		k.fail(at, "is not a "+p.name+" user id, which is "+p.is, p.find)
+	}
 }

@@ -105,7 +105,11 @@ type Store struct {
 // Approver is one person who may answer.
 type Approver struct {
 	Name string `yaml:"name"`
-	// IDs are platform:id, by the platform's immutable user id, such as
+	// Telegram, Discord and Slack are the person's immutable user ids there.
+	Telegram *UserID `yaml:"telegram"`
+	Discord  *UserID `yaml:"discord"`
+	Slack    *UserID `yaml:"slack"`
+	// IDs are the same in another spelling, platform:id, such as
 	// telegram:123456789; token:owner makes this person the owner token's
 	// holder.
 	IDs []string `yaml:"ids"`

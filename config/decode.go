@@ -78,6 +78,9 @@ func (d *decoder) value(s spot, v reflect.Value) {
 	case rawType:
 		d.raw(s, v)
 		return
+	case userIDType:
+		d.userID(s, v)
+		return
 	}
 	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		d.word(s, u)

@@ -34,19 +34,31 @@ func (c *Config) Clients() map[string][]Secret {
 }
 
 // People are those who may answer, as the desk knows them. Without a list that
-// is the owner token's holder; an empty list is nobody.
+// is the owner token's holder; an empty list is nobody. Whoever a channel's
+// allowedUserIds names comes in addition.
 func (c *Config) People() []approval.Person {
+	var people []approval.Person
 	if c.Approvers == nil {
-		return []approval.Person{{Name: Owner, IDs: []string{TokenID(Owner)}}}
+		people = append(people, approval.Person{Name: Owner, IDs: []string{TokenID(Owner)}})
 	}
-	people := make([]approval.Person, len(c.Approvers))
-	for i, a := range c.Approvers {
-		people[i] = approval.Person{Name: a.Name, IDs: append([]string(nil), a.IDs...)}
-		if a.Token.Set() {
-			people[i].IDs = append(people[i].IDs, TokenID(a.Name))
-		}
+	for i := range c.Approvers {
+		people = append(people, c.Approvers[i].person())
+	}
+	for _, p := range c.unnamed() {
+		people = append(people, approval.Person{Name: calledByID(p.id), IDs: []string{p.id}})
 	}
 	return people
+}
+
+func (a *Approver) person() approval.Person {
+	p := approval.Person{Name: a.Name}
+	for _, id := range a.platformIDs() {
+		p.IDs = append(p.IDs, id.id)
+	}
+	if a.Token.Set() {
+		p.IDs = append(p.IDs, TokenID(a.Name))
+	}
+	return p
 }
 
 // Tokens are the tokens by name, the owner's included. Knowing a token is

@@ -49,11 +49,11 @@ func (k *checker) unreachable() {
 	terminal := k.Approvers == nil
 	for i, a := range k.Approvers {
 		reach := a.Token.Set()
-		for _, id := range a.IDs {
-			platform, _, _ := strings.Cut(id, ":")
+		for _, p := range a.platformIDs() {
+			platform, _, _ := strings.Cut(p.id, ":")
 			_, set := k.Channels[platform]
-			reach = reach || set || id == TokenID(Owner)
-			terminal = terminal || id == TokenID(Owner)
+			reach = reach || set || p.id == TokenID(Owner)
+			terminal = terminal || p.id == TokenID(Owner)
 		}
 		terminal = terminal || a.Token.Set()
 		if !reach {

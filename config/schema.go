@@ -114,6 +114,8 @@ func (s *describer) value(path string, t reflect.Type) *schema {
 		return &schema{AnyOf: []*schema{{Type: "string", Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}, {Type: "number", Minimum: &none}}}
 	case rawType:
 		return &schema{Type: "object"}
+	case userIDType:
+		return &schema{AnyOf: []*schema{{Type: "string"}, {Type: "integer"}}}
 	}
 	if reflect.PointerTo(t).Implements(textType) {
 		return &schema{Type: "string", Enum: s.words(path, t)}
