@@ -21,6 +21,7 @@ type Answer struct {
 	Via  string // where: the channel's name
 	Text string // a typed line; if set, nothing below counts
 
+	Handle string // of the button that was tapped; with it only Reason counts
 	Ref    string // the card, by its short name
 	Tool   string // the tool on it; empty means all of the card
 	Allow  bool
@@ -40,6 +41,9 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 	}
 	if a.Text != "" {
 		return d.typed(ctx, person, a)
+	}
+	if a.Handle != "" {
+		return d.tapped(ctx, person, a)
 	}
 	id, err := d.byRef(ctx, a.Ref)
 	if errors.Is(err, errTwoCards) {
@@ -256,7 +260,7 @@ func (q *Question) reason(code string) string {
 	return ""
 }
 
-// answered records counted votes and shows the outcome on every copy.
+// answered records counted votes and shows on every copy where the card stands.
 func (d *Desk) answered(c *Card, voted []*Question, now time.Time) {
 	for _, q := range voted {
 		v := q.Votes[len(q.Votes)-1]
@@ -269,10 +273,7 @@ func (d *Desk) answered(c *Card, voted []*Question, now time.Time) {
 		d.note(e)
 		d.o.Observe(Event{Kind: EventAnswered, Allow: v.Allow, Took: now.Sub(q.Ask.Created)})
 	}
-	if c.closed(d.o.Key, now) {
-		o := d.outcome(c, c.all(), now)
-		d.run(func(ctx context.Context) { d.settleCopies(ctx, c, o) })
-	}
+	d.run(func(context.Context) { d.showCopies(c) })
 }
 
 // hideCode takes a code out of a text, in whatever case it was written.

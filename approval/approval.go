@@ -33,7 +33,8 @@ type Channel interface {
 	// Send shows a card and returns where it stands, to be edited later. It
 	// never waits for a person.
 	Send(ctx context.Context, c *Card) (ref string, err error)
-	// Settle shows the outcome on a card that was sent and takes its buttons
+	// Settle shows where a card stands that was sent. Unless the outcome's state
+	// is Open (one of two approvals, a gateway that stops), it takes the buttons
 	// away.
 	Settle(ctx context.Context, ref string, c *Card, o Outcome) error
 	// Listen passes on what people answer until ctx ends. A channel that can't
@@ -54,6 +55,7 @@ type Options struct {
 	Record   Recorder
 	Inbox    bool               // people can look at the waiting cards by themselves (terminal, page)
 	Channels map[string]Channel // by name
+	Visible  func(*Ask) bool    // whether a card shows all of a call; nil: none does, and no single tap on it allows
 	NoReset  func() bool        // the level is never lowered now, not even by the owner; nil: it may be
 	Log      *slog.Logger       // nil discards
 	Rand     io.Reader          // nil means crypto/rand
@@ -87,6 +89,7 @@ type Desk struct {
 	waiters waiters
 	recent  recent
 	spent   spent
+	turns   turns
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -99,10 +102,12 @@ const (
 	defaultMinutes = 60
 	defaultOpen    = 5
 	allMinutes     = 10 // the most that "all" grants
+	tapMinutes     = 30 // what a button grants, where it may
 	maxTries       = 5  // wrong codes before a person is locked out
 	grace          = 3 * time.Second
 	maxBatch       = 20
 	sendDeadline   = 10 * time.Second
+	stopDeadline   = 2 * time.Second // for what is shown while the desk stops
 	swapTries      = 20
 )
 

@@ -25,6 +25,8 @@ type Card struct {
 	Code    string `json:"-"` // for people only: never stored, logged or recorded
 	version int64
 	notice  string
+	key     hmac.Key // what handles are made with; only on a card that a desk has opened
+	longest int      // the most minutes a yes may last; 0: not known
 }
 
 // Copy is where a card is shown.
@@ -179,7 +181,7 @@ func (d *Desk) open(s Stored, now time.Time) (*Card, error) {
 		}
 		t.standing(q, d.o.Key, c.ID, now)
 	}
-	c.Code = codes.Code(d.o.Key, c.ID)
+	c.Code, c.key, c.longest = codes.Code(d.o.Key, c.ID), d.o.Key, t.MaxMinutes
 	return c, nil
 }
 

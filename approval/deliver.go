@@ -68,8 +68,8 @@ func (d *Desk) send(ctx context.Context, name string, ch Channel, c *Card) bool 
 	return true
 }
 
-// addCopy remembers where the card is shown. A card that was settled while it
-// was being sent is settled there too.
+// addCopy remembers where the card is shown. What was answered while it was
+// being sent is shown there too.
 func (d *Desk) addCopy(ctx context.Context, id string, copied Copy) {
 	// It is shown by now: that is kept even if the desk stops at this moment.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
@@ -84,39 +84,10 @@ func (d *Desk) addCopy(ctx context.Context, id string, copied Copy) {
 		if errors.Is(err, ErrStale) {
 			continue
 		}
-		switch {
-		case err != nil:
-		case c.closed(d.o.Key, now):
-			d.settleCopy(ctx, c, copied, d.outcome(c, c.all(), now))
-		case d.ctx.Err() != nil:
-			d.settleCopy(ctx, c, copied, stopped(c))
+		if err == nil && (d.ctx.Err() != nil || c.closed(d.o.Key, now) || c.voted()) {
+			d.showCopy(ctx, id, copied)
 		}
 		return
-	}
-}
-
-// stopped is what a card says of a gateway that has gone before an answer came.
-func stopped(c *Card) Outcome {
-	return Outcome{State: Open, Text: "The gateway has stopped and the call was denied. Approved by " +
-		c.Until().Format(time.TimeOnly) + " UTC, one identical retry still passes."}
-}
-
-// settleCopies shows the outcome wherever the card is shown.
-func (d *Desk) settleCopies(ctx context.Context, c *Card, o Outcome) {
-	for _, copied := range c.Copies {
-		d.settleCopy(ctx, c, copied, o)
-	}
-}
-
-func (d *Desk) settleCopy(ctx context.Context, c *Card, copied Copy, o Outcome) {
-	ch := d.o.Channels[copied.Channel]
-	if ch == nil {
-		return // another process has that channel
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendDeadline)
-	defer cancel()
-	if err := ch.Settle(ctx, copied.Ref, c, o); err != nil {
-		d.o.Log.Error("a card could not be edited; its buttons answer with the truth", "channel", copied.Channel, "ref", c.Ref(), "err", err)
 	}
 }
 
@@ -138,13 +109,13 @@ func (d *Desk) expire(ctx context.Context, id string, left time.Duration) {
 		return
 	}
 	if stopping {
-		d.settleCopies(ctx, c, stopped(c))
+		d.showCopies(c)
 		return
 	}
-	d.expired(ctx, c, now)
+	d.expired(c, now)
 }
 
-func (d *Desk) expired(ctx context.Context, c *Card, now time.Time) {
+func (d *Desk) expired(c *Card, now time.Time) {
 	some := false
 	for _, q := range c.all() {
 		if q.state(d.o.Key, c.ID, now) != Expired {
@@ -157,7 +128,7 @@ func (d *Desk) expired(ctx context.Context, c *Card, now time.Time) {
 		d.o.Observe(Event{Kind: EventExpired})
 	}
 	if some {
-		d.settleCopies(ctx, c, d.outcome(c, c.all(), now))
+		d.showCopies(c)
 	}
 }
 

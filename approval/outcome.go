@@ -19,6 +19,8 @@ const (
 	Locked                    // too many wrong codes
 	Misunderstood             // meant for us, but not to be understood
 	Told                      // nothing to decide: a list, a help text, a reset
+	Shown                     // details were asked for: Card holds them
+	WantsReason               // the answer comes with the reason: ask for it
 )
 
 // Outcome is what a person is told, and what a card turns into.
@@ -31,6 +33,7 @@ type Outcome struct {
 	At     time.Time
 	Scope  Scope
 	Reason string
+	Card   *Card // what a tap was about, for a channel that has to show it; may be nil
 }
 
 // NotAuthorised is what anyone else is told.
@@ -59,7 +62,7 @@ func (d *Desk) outcome(c *Card, asked []*Question, now time.Time) Outcome {
 			sentences = append(sentences, c.sentence(State(s), group))
 		}
 	}
-	o.Text = strings.Join(sentences, " ")
+	o.Text, o.Card = strings.Join(sentences, " "), c
 	return o
 }
 

@@ -107,6 +107,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	desk, err := approval.NewDesk(approval.Options{
 		Terms: terms(s.config), Key: key, Store: g.store, Record: g.record,
 		Inbox: true, Channels: s.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.metrics.Happened,
+		Visible: visible,
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,155 @@
+package approval
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"unicode"
+)
+
+// Action is what a button on a card does.
+type Action byte
+
+// The buttons. On a card with several calls an allow or a deny is for all of
+// them, and Details shows the list.
+const (
+	AllowOnce    Action = 'a'
+	AllowMinutes Action = 'm' // for as long as [Card.Minutes] says
+	DenyCall     Action = 'd'
+	DenyBecause  Action = 'r' // the agent reads the reason that comes with it
+	Details      Action = 'i' // all there is to see, and then [AllowSeen]
+	AllowSeen    Action = 's' // allow once, offered only beside the details
+)
+
+// Sizes of a handle, in bytes: 46 characters, where Telegram takes 64.
+const (
+	cardIDSize = 17 // the bucket and 128 random bits
+	handleSize = 1 + cardIDSize + sealSize
+	sealSize   = 16
+	maxReason  = 300 // characters that the agent reads of a reason, as in a typed line
+)
+
+// Handle is what a button carries instead of the code: the action and the card,
+// under a MAC of the server key. Nothing has to be remembered to take it, so a
+// tap counts that comes before the send has returned, after a restart or in
+// another process; and it does nothing once the card is settled. Only a card
+// that a desk has opened has handles.
+func (c *Card) Handle(a Action) string {
+	id, err := hex.DecodeString(c.ID)
+	mac, errMAC := hex.DecodeString(c.key.Seal("tap", string(rune(a)), c.ID))
+	if err != nil || errMAC != nil || len(id) != cardIDSize || len(mac) != sealSize {
+		return ""
+	}
+	raw := append([]byte{byte(a)}, id...)
+	return base64.RawURLEncoding.EncodeToString(append(raw, mac...))
+}
+
+// readHandle says what a handle is about, if it is one of ours.
+func (d *Desk) readHandle(handle string) (Action, string, bool) {
+	if len(handle) != base64.RawURLEncoding.EncodedLen(handleSize) {
+		return 0, "", false
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(handle)
+	if err != nil {
+		return 0, "", false
+	}
+	action, id := Action(raw[0]), hex.EncodeToString(raw[1:1+cardIDSize])
+	ours := d.o.Key.Check(hex.EncodeToString(raw[1+cardIDSize:]), "tap", string(rune(action)), id)
+	return action, id, ours
+}
+
+// Minutes is how long the button that allows for a while does so. On a list it
+// is less.
+func (c *Card) Minutes() int {
+	most := tapMinutes
+	if len(c.Questions) > 1 {
+		most = allMinutes
+	}
+	if c.longest > 0 {
+		most = min(most, c.longest)
+	}
+	return most
+}
+
+// tapped takes a tap. Who taps was checked before.
+func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, error) {
+	action, id, ours := d.readHandle(a.Handle)
+	if !ours {
+		return Outcome{Kind: NotFound, Text: "This button belongs to no question of this gateway. Nothing was approved."}, nil
+	}
+	c, out, err := d.tappedCard(ctx, id)
+	if c == nil {
+		return out, err
+	}
+	vote := Answer{ID: a.ID, Via: a.Via}
+	switch action {
+	case AllowOnce, AllowMinutes:
+		if !d.inFull(c) {
+			return Outcome{Kind: Misunderstood, Card: c, Text: "Not all of this call stands on the card. Open the details first, or type the code."}, nil
+		}
+		vote.Allow = true
+		if action == AllowMinutes {
+			vote.Scope.Minutes = c.Minutes()
+		}
+	case AllowSeen:
+		vote.Allow = true
+	case DenyCall:
+	case DenyBecause:
+		if vote.Reason = plainReason(a.Reason); vote.Reason == "" {
+			return Outcome{Kind: WantsReason, Card: c, Text: "Say why: the agent reads it."}, nil
+		}
+	case Details:
+		return Outcome{Kind: Shown, Card: c}, nil
+	default:
+		return Outcome{Kind: NotFound, Text: "This button does nothing. Nothing was approved."}, nil
+	}
+	return d.count(ctx, person, id, vote, d.terms().MaxMinutes)
+}
+
+// tappedCard is the card behind a button while it can be answered; otherwise
+// what became of it.
+func (d *Desk) tappedCard(ctx context.Context, id string) (*Card, Outcome, error) {
+	c, now, err := d.load(ctx, id)
+	if errors.Is(err, ErrGone) {
+		return nil, Outcome{Kind: TooLate, State: Expired, Text: "This question has expired. Nothing was approved."}, nil
+	}
+	if err != nil {
+		return nil, Outcome{Text: "The question can't be read. Nothing was approved."}, err
+	}
+	if c.closed(d.o.Key, now) {
+		out := d.outcome(c, c.all(), now)
+		out.Kind, out.Card = TooLate, c
+		return nil, out, nil
+	}
+	return c, Outcome{}, nil
+}
+
+// inFull reports whether a person who sees the card sees all that will run.
+func (d *Desk) inFull(c *Card) bool {
+	for i := range c.Questions {
+		if d.o.Visible == nil || !d.o.Visible(&c.Questions[i].Ask) {
+			return false
+		}
+	}
+	return true
+}
+
+// plainReason is a reason as a typed line could give it: one line, without what
+// can't be seen, and no longer than the agent is to read.
+func plainReason(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsGraphic(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	if r := []rune(strings.TrimSpace(s)); len(r) > maxReason {
+		return strings.TrimSpace(string(r[:maxReason]))
+	}
+	return strings.TrimSpace(s)
+}

@@ -1,0 +1,281 @@
+package approval_test
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/hmac"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// withChat gives a desk with one chat and the first card in it.
+func withChat(t testing.TB, edit func(*approval.Options)) (*approval.Desk, *chat) {
+	t.Helper()
+	c := newChat()
+	d := openDesk(t, openStore(t), func(o *approval.Options) {
+		o.Channels = map[string]approval.Channel{"chat": c}
+		if edit != nil {
+			edit(o)
+		}
+	})
+	return d, c
+}
+
+func TestATapAllowsAndSettlesTheCard(t *testing.T) {
+	d, c := withChat(t, nil)
+	ruling := ask(t, d, nil)
+	card := c.card(t)
+	o := tap(t, d, alice, card.Handle(approval.AllowOnce), "")
+	if o.Kind != approval.Counted || o.State != approval.Allowed {
+		t.Errorf("the tap: %+v", o)
+	}
+	if r := <-ruling; !r.Yes || r.Scope.Lasting() {
+		t.Errorf("the ruling: %+v", r)
+	}
+	if o := c.shows(t); o.State != approval.Allowed || o.By != "alice" {
+		t.Errorf("the card: %+v", o)
+	}
+}
+
+func TestAHandleIsShortAndDoesNotHoldTheCode(t *testing.T) {
+	d, c := withChat(t, nil)
+	ask(t, d, nil)
+	card := c.card(t)
+	for _, a := range []approval.Action{approval.AllowOnce, approval.AllowMinutes, approval.DenyCall, approval.DenyBecause, approval.Details, approval.AllowSeen} {
+		h := card.Handle(a)
+		raw, err := base64.RawURLEncoding.DecodeString(h)
+		if err != nil || len(h) > 64 || h == "" || strings.Contains(string(raw), card.Code) || strings.Contains(h, card.Code) {
+			t.Errorf("%c: %q, %v", a, h, err)
+		}
+	}
+	tap(t, d, alice, card.Handle(approval.DenyCall), "")
+}
+
+func TestOnlyACardThatADeskOpenedHasHandles(t *testing.T) {
+	c := approval.Card{ID: strings.Repeat("a1", 17), Code: "bf619df9"}
+	if h := c.Handle(approval.AllowOnce); h != "" {
+		t.Errorf("a card made by hand has the handle %q", h)
+	}
+}
+
+func TestEachButtonDoesWhatItSays(t *testing.T) {
+	cases := map[approval.Action]struct {
+		reason string
+		kind   approval.Kind
+		state  approval.State
+		scope  approval.Scope
+	}{
+		approval.AllowOnce:    {kind: approval.Counted, state: approval.Allowed},
+		approval.AllowMinutes: {kind: approval.Counted, state: approval.Allowed, scope: approval.Scope{Minutes: 30}},
+		approval.AllowSeen:    {kind: approval.Counted, state: approval.Allowed},
+		approval.DenyCall:     {kind: approval.Counted, state: approval.Denied},
+		approval.DenyBecause:  {kind: approval.Counted, state: approval.Denied, reason: "use make"},
+	}
+	for action, want := range cases {
+		t.Run(string(rune(action)), func(t *testing.T) {
+			d, c := withChat(t, nil)
+			ruling := ask(t, d, nil)
+			o := tap(t, d, alice, c.card(t).Handle(action), want.reason)
+			if o.Kind != want.kind || o.State != want.state || o.Scope != want.scope || o.Reason != want.reason {
+				t.Errorf("%+v", o)
+			}
+			if r := <-ruling; r.Yes != (want.state == approval.Allowed) || r.Reason != want.reason {
+				t.Errorf("the ruling: %+v", r)
+			}
+		})
+	}
+}
+
+func TestDetailsAndTheReasonsPromptDecideNothing(t *testing.T) {
+	d, c := withChat(t, nil)
+	ruling := ask(t, d, nil)
+	card := c.card(t)
+	for action, want := range map[approval.Action]approval.Kind{approval.Details: approval.Shown, approval.DenyBecause: approval.WantsReason} {
+		for _, reason := range []string{"", " \n\u200b\x00"} {
+			o := tap(t, d, alice, card.Handle(action), reason)
+			if o.Kind != want || o.Card == nil || o.Card.ID != card.ID || o.Card.Code != card.Code {
+				t.Errorf("%c: %+v", action, o)
+			}
+		}
+	}
+	tap(t, d, bob, card.Handle(approval.AllowOnce), "")
+	if r := <-ruling; !r.Yes {
+		t.Errorf("the ruling: %+v", r)
+	}
+}
+
+func TestAReasonIsOnePlainLine(t *testing.T) {
+	d, c := withChat(t, nil)
+	ruling := ask(t, d, nil)
+	card := c.card(t)
+	tap(t, d, alice, card.Handle(approval.DenyBecause), " no:\nuse\tmake\u202e "+strings.ToUpper(card.Code)+"\xff "+strings.Repeat("x", 1000))
+	if r := <-ruling; !strings.HasPrefix(r.Reason, "no: use make … x") || len([]rune(r.Reason)) > 300 {
+		t.Errorf("the agent reads %q", r.Reason)
+	}
+}
+
+func TestH32WhoTapsIsCheckedBeforeAnythingElse(t *testing.T) {
+	d, c := withChat(t, nil)
+	ask(t, d, nil)
+	card := c.card(t)
+	for _, h := range []string{card.Handle(approval.AllowOnce), card.Handle(approval.Details), card.Handle(approval.DenyCall), "no handle"} {
+		if o := tap(t, d, mallory, h, "x"); o.Kind != approval.Unauthorised || o.Text != approval.NotAuthorised || o.Card != nil {
+			t.Errorf("%q: %+v", h, o)
+		}
+	}
+	if o := tap(t, d, alice, card.Handle(approval.DenyCall), ""); o.Kind != approval.Counted {
+		t.Errorf("the question did not stay open: %+v", o)
+	}
+}
+
+func TestAForgedHandleDoesNothing(t *testing.T) {
+	d, c := withChat(t, nil)
+	ask(t, d, nil)
+	card := c.card(t)
+	genuine := card.Handle(approval.Details)
+	forged := []string{"x", genuine[:45], genuine + "A", genuine + "=", "\n" + genuine}
+	raw, err := base64.RawURLEncoding.DecodeString(genuine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range raw {
+		raw[i] ^= 1
+		forged = append(forged, base64.RawURLEncoding.EncodeToString(raw))
+		raw[i] ^= 1
+	}
+	raw[0] = byte(approval.AllowOnce)
+	forged = append(forged, base64.RawURLEncoding.EncodeToString(raw), lastBits(genuine))
+	other := openDesk(t, openStore(t), func(o *approval.Options) { o.Key = hmac.Key(strings.Repeat("k", 32)) })
+	for _, h := range forged {
+		if o := tap(t, d, alice, h, ""); o.Kind != approval.NotFound {
+			t.Errorf("%q: %+v", h, o)
+		}
+	}
+	if o := tap(t, other, alice, card.Handle(approval.AllowOnce), ""); o.Kind != approval.NotFound {
+		t.Errorf("another server takes the button: %+v", o)
+	}
+	tap(t, d, alice, card.Handle(approval.DenyCall), "")
+}
+
+// lastBits sets bits that base64 leaves unused: the same bytes, another text.
+func lastBits(h string) string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	return h[:len(h)-1] + string(alphabet[strings.IndexByte(alphabet, h[len(h)-1])^1])
+}
+
+func TestH39WhatIsNotFullyVisibleTakesNoSingleTap(t *testing.T) {
+	for name, visible := range map[string]func(*approval.Ask) bool{"nobody knows": nil, "hidden": func(*approval.Ask) bool { return false }} {
+		t.Run(name, func(t *testing.T) {
+			d, c := withChat(t, func(o *approval.Options) { o.Visible = visible })
+			ruling := ask(t, d, nil)
+			card := c.card(t)
+			for _, a := range []approval.Action{approval.AllowOnce, approval.AllowMinutes} {
+				if o := tap(t, d, alice, card.Handle(a), ""); o.Kind != approval.Misunderstood {
+					t.Errorf("%c: %+v", a, o)
+				}
+			}
+			if o := tap(t, d, alice, card.Handle(approval.AllowSeen), ""); o.Kind != approval.Counted {
+				t.Errorf("from the details: %+v", o)
+			}
+			if r := <-ruling; !r.Yes {
+				t.Errorf("the ruling: %+v", r)
+			}
+		})
+	}
+}
+
+func TestH27ALateTapIsToldTheTruth(t *testing.T) {
+	d, c := withChat(t, nil)
+	ask(t, d, nil)
+	card := c.card(t)
+	tap(t, d, alice, card.Handle(approval.DenyCall), "")
+	for _, a := range []approval.Action{approval.AllowOnce, approval.AllowSeen, approval.DenyBecause, approval.Details, approval.DenyCall} {
+		o := tap(t, d, bob, card.Handle(a), "because")
+		if o.Kind != approval.TooLate || o.State != approval.Denied || !strings.Contains(o.Text, "denied by alice") || o.Card == nil {
+			t.Errorf("%c: %+v", a, o)
+		}
+	}
+}
+
+func TestH53ATapAfterExpiryNeverSucceeds(t *testing.T) {
+	d, c := withChat(t, func(o *approval.Options) { o.Terms.TTL = 50 * time.Millisecond })
+	ask(t, d, nil)
+	card := c.card(t)
+	if o := c.shows(t); o.State != approval.Expired {
+		t.Errorf("the card: %+v", o)
+	}
+	if o := tap(t, d, alice, card.Handle(approval.AllowOnce), ""); o.Kind != approval.TooLate || o.State != approval.Expired {
+		t.Errorf("the tap: %+v", o)
+	}
+}
+
+func TestAnotherProcessTakesTheTap(t *testing.T) {
+	s, c := openStore(t), newChat()
+	first := openDesk(t, s, func(o *approval.Options) { o.Channels = map[string]approval.Channel{"chat": c} })
+	second := openDesk(t, s, nil)
+	ruling := ask(t, first, nil)
+	if o := tap(t, second, alice, c.card(t).Handle(approval.AllowOnce), ""); o.Kind != approval.Counted {
+		t.Errorf("the tap: %+v", o)
+	}
+	if r := <-ruling; !r.Yes {
+		t.Errorf("the ruling: %+v", r)
+	}
+}
+
+func TestTheFirstOfTwoApprovalsIsShownAndTheButtonsStay(t *testing.T) {
+	d, c := withChat(t, func(o *approval.Options) { o.Terms.Approvals = 2 })
+	ruling := ask(t, d, nil)
+	card := c.card(t)
+	tap(t, d, alice, card.Handle(approval.AllowOnce), "")
+	if o := c.shows(t); o.State != approval.Open || !strings.Contains(o.Text, "1 of 2") {
+		t.Errorf("after one: %+v", o)
+	}
+	if o := tap(t, d, alice, card.Handle(approval.AllowOnce), ""); o.Kind != approval.Misunderstood {
+		t.Errorf("the same person again: %+v", o)
+	}
+	tap(t, d, bob, card.Handle(approval.AllowOnce), "")
+	if o := c.shows(t); o.State != approval.Allowed {
+		t.Errorf("after two: %+v", o)
+	}
+	if r := <-ruling; !r.Yes {
+		t.Errorf("the ruling: %+v", r)
+	}
+}
+
+func TestH43AHungChannelHoldsNoOtherUp(t *testing.T) {
+	c, hung := newChat(), newChat()
+	hung.hang = true
+	d := openDesk(t, openStore(t), func(o *approval.Options) {
+		o.Channels = map[string]approval.Channel{"a": hung, "b": c, "c": hung, "d": hung}
+	})
+	ask(t, d, nil)
+	card := c.card(t)
+	for range 3 {
+		hung.card(t)
+	}
+	began := time.Now()
+	tap(t, d, alice, card.Handle(approval.AllowOnce), "")
+	c.shows(t)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the working channel was edited after %v", took)
+	}
+}
+
+func FuzzHandle(f *testing.F) {
+	d, c := withChat(f, nil)
+	ask(f, d, nil)
+	card := c.card(f)
+	f.Add(card.Handle(approval.AllowOnce))
+	f.Add("")
+	f.Fuzz(func(t *testing.T, h string) {
+		if o := tap(t, d, bob, h, ""); o.Kind == approval.Counted && h != card.Handle(approval.AllowOnce) {
+			t.Fatalf("%q: %+v", h, o)
+		}
+	})
+}
