@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test lint bench fuzz fuzz-short docs build dist
+.PHONY: help run test test-plugin lint bench fuzz fuzz-short docs build dist
 
 GOLANGCI  = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 ARGS      =
@@ -21,6 +21,10 @@ test: ## install what the tests need, then vet and test with the race detector
 	@./scripts/setup-tests
 	@go vet ./...
 	@CGO_ENABLED=1 go test -race ./...
+	@$(MAKE) --no-print-directory test-plugin
+
+test-plugin: ## test the OpenClaw plugin on its own and against the server
+	@node --test --test-timeout=60000 --test-reporter=spec integrations/openclaw/test/*.test.js
 
 lint: ## run golangci-lint, built by Go at a pinned version
 	@go run $(GOLANGCI) run $(ARGS)

@@ -1,0 +1,123 @@
+// The gate: what happens before a tool call. It asks the server, and lets the call pass only on a signed allow.
+//
+// failMode decides, as in the proposal, when there is no usable answer: the server is unreachable, answers another status
+// than 2xx, too late or not in the protocol's form. It never decides about what the agent could bring about by itself
+// (a call too large to send), nor about an answer with a wrong signature: those are blocked.
+
+import { createHash, randomUUID } from "node:crypto";
+import { canonical } from "./names.js";
+import { failModeOf, inScope } from "./settings.js";
+import { maxBody, WireError } from "./wire.js";
+
+const maxReason = 500;
+const maxId = 512; // bytes of an identifier, by the protocol
+
+const reasons = {
+	broken: "The verifier plugin could not ask about this call. Nothing was run.",
+	denied: "Denied by the verifier.",
+	large: "The call is larger than 1 MiB, so it can't be verified. Nothing was run.",
+	unsigned: "The verifier's answer could not be authenticated. Nothing was run.",
+	aborted: "The call was given up before the verifier answered. Nothing was run.",
+	unreachable: "The verifier did not answer. Nothing was run.",
+};
+
+// createGate returns the before_tool_call handler. facts adds what is known of the call's run.
+export function createGate({ settings, wire, log, notices, facts = () => ({}) }) {
+	return async function beforeToolCall(event, ctx = {}) {
+		let call;
+		try {
+			if (wraps(event)) return undefined;
+			call = describe(event, ctx, facts(event, ctx), settings);
+			if (Buffer.byteLength(JSON.stringify(call)) > maxBody) return block(reasons.large);
+			if (!inScope(settings, event.toolName)) return await notices.tell(call, ctx.abortSignal);
+			return await ask(call, ctx.abortSignal);
+		} catch (err) {
+			if (err instanceof WireError) return withoutAnswer(err, call);
+			log.error(`verifier: a call was blocked by an error of the plugin itself: ${err?.stack ?? err}`);
+			return block(reasons.broken);
+		}
+	};
+
+	async function ask(call, signal) {
+		const began = performance.now();
+		await notices.settle(call);
+		const timeoutMs = Math.max(1, Math.round(settings.timeoutMs - (performance.now() - began)));
+		const answer = await wire("", call, { timeoutMs, signal });
+		return decide(answer, call);
+	}
+
+	function decide(answer, call) {
+		if (!isDecision(answer)) throw new WireError("malformed", "the answer holds no decision");
+		// What was judged is what runs: OpenClaw shows each plugin the params as the model wrote them and takes those that the
+		// last one returns, so this also undoes what another plugin changed meanwhile.
+		if (answer.decision === "allow") return { params: call.tool.params };
+		return block(cut(answer.reason || reasons.denied));
+	}
+
+	function withoutAnswer(err, call) {
+		if (err.kind === "aborted") return block(reasons.aborted);
+		if (err.kind === "refused") return block(cut(err.message));
+		if (err.kind === "unsigned") {
+			log.error("verifier: an answer was not signed with config.secret. Is it the same as webhook.secret of the server at config.url?");
+			return block(isDecision(err.parsed) && err.parsed.decision === "deny" ? reasons.denied : reasons.unsigned);
+		}
+		const mode = failModeOf(settings, call.context.agentId);
+		log.warn(`verifier: no answer about ${call.tool.name} (${err.kind}: ${err.message}); failMode ${mode} decides`);
+		return mode === "allow" ? undefined : block(reasons.unreachable);
+	}
+}
+
+function block(blockReason) {
+	return { block: true, blockReason };
+}
+
+function isDecision(answer) {
+	return (answer?.decision === "allow" || answer?.decision === "deny") && ["undefined", "string"].includes(typeof answer.reason);
+}
+
+// cut keeps a reason within bounds, without half a character at its end.
+function cut(text) {
+	return text.length <= maxReason ? text : text.slice(0, maxReason).replace(/[\uD800-\uDBFF]$/, "");
+}
+
+// wraps reports OpenClaw's tool_call, which only names another tool: that one comes through this gate by itself, under its
+// own name. Anything else that bears the name is an ordinary call.
+export function wraps(event) {
+	const { toolName, params } = event;
+	return canonical(toolName) === "tool_call" && typeof (params?.id ?? params?.toolId ?? params?.name) === "string";
+}
+
+// describe puts a call into the protocol's words. Params go through JSON once, so that what is sent is what is returned.
+export function describe(event, ctx, facts, settings) {
+	const requester = ctx.requester ?? {};
+	const toolCallId = event.toolCallId ?? ctx.toolCallId;
+	return {
+		version: 1,
+		timestamp: new Date().toISOString(),
+		requestId: randomUUID(),
+		tool: { name: event.toolName, params: JSON.parse(JSON.stringify(event.params ?? {})) },
+		context: compact({
+			agentId: ctx.agentId,
+			sessionKey: ctx.sessionKey,
+			sessionId: ctx.sessionId,
+			runId: event.runId ?? ctx.runId,
+			toolCallId: toolCallId && fitted(toolCallId),
+			channelId: ctx.channelId,
+			messageProvider: requester.channel,
+			accountId: requester.accountId,
+			senderId: requester.senderId,
+			senderIsOwner: requester.senderIsOwner,
+			...facts,
+			waitMs: settings.timeoutMs,
+		}),
+	};
+}
+
+// fitted shortens an id that a model's provider has made longer than the protocol allows.
+function fitted(id) {
+	return Buffer.byteLength(id) <= maxId ? id : `sha256:${createHash("sha256").update(id).digest("hex")}`;
+}
+
+function compact(object) {
+	return Object.fromEntries(Object.entries(object).filter(([, v]) => v !== undefined && v !== null && v !== ""));
+}

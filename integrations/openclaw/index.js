@@ -1,0 +1,54 @@
+// The entry that OpenClaw loads. It wires the parts together and refuses to fail: OpenClaw goes on without a plugin whose
+// config it finds invalid or whose register() throws, and every tool call would then run unasked. So the manifest's schema
+// takes any object, and whatever is wrong with the config makes this plugin block each call and say why in the log.
+
+import { createGate } from "./gate.js";
+import { createNotices } from "./notices.js";
+import { readSettings } from "./settings.js";
+import { createWire } from "./wire.js";
+
+export const id = "verifier";
+
+// Handlers run by falling priority. The last one to return params has the say, so nobody may come after us.
+export const lastOfAll = -Number.MAX_SAFE_INTEGER;
+
+// What OpenClaw grants a hook beyond the wait we ask for: time to notice that nobody has answered.
+const grace = 5000;
+
+const notSetUp = "The verifier plugin is not set up, so nothing may run. The owner finds the cause in OpenClaw's log.";
+
+function register(api) {
+	try {
+		start(api);
+	} catch (err) {
+		api.logger.error(`verifier: could not start, so every tool call is blocked: ${err?.stack ?? err}`);
+		blockEverything(api);
+	}
+}
+
+function start(api) {
+	const hooks = api.config?.plugins?.entries?.[id]?.hooks;
+	const settings = readSettings(api.pluginConfig, { env: process.env, hooks, grace });
+	for (const warning of settings.warnings) api.logger.warn(`verifier: ${warning}`);
+	if (settings.problems.length > 0) {
+		for (const problem of settings.problems) api.logger.error(`verifier: ${problem}`);
+		api.logger.error("verifier: every tool call is blocked until plugins.entries.verifier.config is mended.");
+		blockEverything(api);
+		return;
+	}
+	if (!settings.enabled) return;
+	const wire = createWire(settings);
+	const gate = createGate({ settings, wire, log: api.logger, notices: createNotices({ wire }) });
+	api.on("before_tool_call", gate, { priority: lastOfAll, timeoutMs: settings.timeoutMs + grace });
+}
+
+function blockEverything(api) {
+	api.on("before_tool_call", () => ({ block: true, blockReason: notSetUp }), { priority: lastOfAll });
+}
+
+export default {
+	id,
+	name: "Verifier",
+	description: "Asks verifier, a self-hosted approval gateway, before every tool call.",
+	register,
+};
