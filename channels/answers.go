@@ -7,52 +7,31 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 )
 
-// Minutes that a card offers. For a list the desk grants no more than ten.
-const (
-	minutes    = 30
-	minutesAll = 10
-)
-
-// answers are the lines that answer a card, each to be copied as it stands.
-func (p *page) answers(c *approval.Card, calls []call) {
-	longer, why := minutes, ""
-	if len(calls) > 1 {
-		longer = minutesAll
-	}
+// lasting is for how many minutes a card may be allowed; 0 is once only, and
+// why.
+func lasting(c *approval.Card, calls []call) (minutes int, why string) {
 	for i := range calls {
-		if why = onlyOnce(&c.Questions[i].Ask, calls[i].seen); why != "" {
-			longer = 0
-			break
+		if why := onlyOnce(&c.Questions[i].Ask, calls[i].seen); why != "" {
+			return 0, why
 		}
 	}
-	p.blank()
-	p.note(why)
-	if c.Code != "" {
-		p.typed(c, calls, longer)
-	}
-	p.field("in a shell", strings.Join(shell(c.Ref(), longer), "\n"))
+	return c.Minutes(), ""
 }
 
-// shell are the same answers for the command line.
-func shell(ref string, longer int) []string {
-	lines := []string{"verifier approve " + ref}
-	if longer > 0 {
-		lines = append(lines, fmt.Sprintf("verifier approve %s --minutes %d", ref, longer))
-	}
-	return append(lines, "verifier deny "+ref)
-}
-
-func (p *page) typed(c *approval.Card, calls []call, longer int) {
+// typed are the lines that answer a card.
+func typed(c *approval.Card, longer int) []Typed {
 	allow := ".approve " + typedTool(c) + " " + c.Code
-	p.field("allow once", allow)
+	out := []Typed{{Label: "allow once", Line: allow, Allow: true}}
 	if longer > 0 {
-		p.field(fmt.Sprintf("allow %d min", longer), fmt.Sprintf("%s %d", allow, longer))
+		out = append(out, Typed{Label: minutesLabel("allow", longer), Line: fmt.Sprintf("%s %d", allow, longer), Allow: true, Minutes: longer})
 	}
-	if single := onlyOne(c); len(calls) > 1 && len(single) > 0 {
-		p.field("only one", strings.Join(single, "\n"))
+	if single := onlyOne(c); len(c.Questions) > 1 && len(single) > 0 {
+		out = append(out, Typed{Label: "only one", Line: strings.Join(single, "\n")})
 	}
-	p.field("deny", ".deny "+c.Code)
+	return append(out, Typed{Label: "deny", Line: ".deny " + c.Code})
 }
+
+func minutesLabel(verb string, minutes int) string { return fmt.Sprintf("%s %d min", verb, minutes) }
 
 // typedTool is what `.approve` names: the tool, or all of the card where there
 // are several or the name can't be typed.
@@ -84,4 +63,48 @@ func onlyOne(c *approval.Card) []string {
 func typeable(tool string) bool {
 	const plain = "abcdefghijklmnopqrstuvwxyz0123456789_-.:/"
 	return tool != "" && len(tool) <= 40 && strings.Trim(tool, plain) == ""
+}
+
+// buttons are what can be tapped. Nothing allows that is not there to be read.
+func buttons(c *approval.Card, full bool, longer int) []Button {
+	if len(c.Questions) > 1 {
+		return listButtons(c, full)
+	}
+	var out []Button
+	if full {
+		out = append(out, button(c, approval.AllowOnce, "Allow once"))
+	}
+	if full && longer > 0 {
+		out = append(out, button(c, approval.AllowMinutes, minutesLabel("Allow", longer)))
+	}
+	return append(out, button(c, approval.DenyCall, "Deny"), button(c, approval.DenyBecause, "Deny & say why"), button(c, approval.Details, "Details"))
+}
+
+// listButtons are for a card with several calls.
+func listButtons(c *approval.Card, full bool) []Button {
+	var out []Button
+	if full {
+		out = append(out, button(c, approval.AllowOnce, "Allow all listed"))
+	}
+	return append(out, button(c, approval.DenyCall, "Deny all"), button(c, approval.Details, "Show"))
+}
+
+// detailsButtons stand beside all there is to see.
+func detailsButtons(c *approval.Card) []Button {
+	allow, deny := "Allow once", "Deny"
+	if len(c.Questions) > 1 {
+		allow, deny = "Allow all listed", "Deny all"
+	}
+	return []Button{button(c, approval.AllowSeen, allow), button(c, approval.DenyCall, deny)}
+}
+
+func button(c *approval.Card, a approval.Action, label string) Button {
+	b := Button{Action: a, Label: label, Handle: c.Handle(a)}
+	switch a {
+	case approval.AllowOnce, approval.AllowMinutes, approval.AllowSeen:
+		b.Allows = true
+	case approval.DenyCall, approval.DenyBecause:
+		b.Denies = true
+	}
+	return b
 }

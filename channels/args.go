@@ -2,20 +2,13 @@ package channels
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
-)
-
-// Limits of what a card shows of a call, in columns.
-const (
-	nameLimit  = 120
-	mainLimit  = 2400 // about 30 lines: what one screen and one look can take
-	argLimit   = 480
-	otherLimit = 2400 // of all the other arguments together
 )
 
 // mains are the arguments that say what a call does, in the order in which a
@@ -34,52 +27,60 @@ type call struct {
 	seen   Visibility
 }
 
-// look reads what is shown of a call, and counts what is not.
-func look(a *approval.Ask) call {
+// look reads what there is room to show of a call, and counts what is not.
+func look(a *approval.Ask, r *room) call {
 	c := call{seen: Visibility{Hidden: a.Hidden}}
-	c.tool = c.name(a.Tool)
+	c.tool = c.name(a.Tool, r)
 	members, ok := members(a.Shown)
 	if !ok {
-		c.others = []arg{{"all arguments", c.safe(string(a.Shown), Form{Limit: mainLimit})}}
+		c.others = []arg{{"all arguments", c.safe(string(a.Shown), Form{Limit: r.main})}}
 		return c
 	}
 	for _, name := range mains {
 		for _, m := range members {
-			if m.name == name {
-				c.mains = append(c.mains, arg{name, c.safe(m.text, Form{Lines: true, Limit: mainLimit})})
+			if m.name == name && (r.mains == 0 || len(c.mains) < r.mains) {
+				c.mains = append(c.mains, arg{name, c.safe(m.text, Form{Lines: true, Limit: r.main})})
 			}
 		}
 	}
-	c.rest(members)
+	c.rest(members, r)
 	return c
 }
 
 // rest shows the other arguments, as many as there is room for.
-func (c *call) rest(members []arg) {
-	room := otherLimit
+func (c *call) rest(members []arg, r *room) {
+	left := r.other
+	if r.other == 0 {
+		left = math.MaxInt
+	}
 	for _, m := range members {
 		switch {
-		case slices.Contains(mains, m.name):
-		case room <= 0:
+		case c.isMain(m):
+		case left <= 0:
 			c.left++
 			c.seen.Cut += utf8.RuneCountInString(m.name) + utf8.RuneCountInString(m.text)
 		default:
-			shown := arg{c.name(plainName(m.name)), c.safe(m.text, Form{Limit: argLimit})}
+			shown := arg{c.name(plainName(m.name), r), c.safe(m.text, Form{Limit: r.arg})}
 			c.others = append(c.others, shown)
-			room -= width(shown.name) + width(shown.text)
+			left -= width(shown.name) + width(shown.text)
 		}
 	}
 }
 
+// isMain reports whether an argument is shown among the first.
+func (c *call) isMain(m arg) bool {
+	return slices.ContainsFunc(c.mains, func(shown arg) bool { return shown.name == m.name })
+}
+
 func (c *call) safe(s string, f Form) string {
 	text, r := Safe(s, f)
-	c.seen.add(r)
+	c.seen.Report.add(r)
 	return text
 }
 
-func (c *call) name(s string) string {
-	text, r := Name(s)
-	c.seen.add(r)
+func (c *call) name(s string, r *room) string {
+	text, report := name(s, r.name)
+	c.seen.Report.add(report)
 	return text
 }
 

@@ -6,9 +6,11 @@
 // person but through [Safe], which leaves what can be read as it is and shows
 // everything else as a mark between ⟨ and ⟩. Those two never come from the
 // text itself, so a mark can't be forged, and two different texts never look
-// the same unless one was cut, which then says so. [Text] is the whole card,
-// [OutcomeLine] what became of it, [FullyVisible] whether a person who sees the
-// card sees all that will run.
+// the same unless one was cut, which then says so. A [Document] is the card as
+// every platform shows it: [Show] fits it into the room that a platform has,
+// [Details] leaves nothing out, [Text] is for a terminal. [OutcomeLine] is what
+// became of it, [FullyVisible] whether a person who sees the card sees all that
+// will run.
 //
 // The package decides nothing and sends nothing. It refuses to shorten, escape
 // or leave out anything silently, to let a text break out of the place it was
@@ -68,8 +70,10 @@ func Safe(s string, f Form) (string, Report) {
 
 // Name is Safe for a tool's or an argument's name: no character beyond ASCII
 // can show as itself, because it could pass for another.
-func Name(s string) (string, Report) {
-	sc := scanner{s: s, strict: true, out: cutter{limit: nameLimit}}
+func Name(s string) (string, Report) { return name(s, normal.name) }
+
+func name(s string, limit int) (string, Report) {
+	sc := scanner{s: s, strict: true, out: cutter{limit: limit}}
 	sc.all()
 	return sc.out.result()
 }

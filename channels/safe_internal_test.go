@@ -242,7 +242,7 @@ func BenchmarkSafe(b *testing.B) {
 		text := strings.Repeat(s, 1<<20/len(s))
 		b.Run(fmt.Sprintf("%q", s), func(b *testing.B) {
 			for b.Loop() {
-				Safe(text, Form{Lines: true, Limit: mainLimit})
+				Safe(text, Form{Lines: true, Limit: normal.main})
 			}
 		})
 	}

@@ -182,10 +182,10 @@ func TestOutcomeLines(t *testing.T) {
 	golden(t, "outcomes", strings.Join(lines, "\n")+"\n")
 }
 
-func TestNotice(t *testing.T) { golden(t, "notice", Text(notice(t), created)) }
+func TestNotice(t *testing.T) { golden(t, "notice", Text(lockNotice(t), created)) }
 
-// notice lets a desk make one: nobody else can.
-func notice(t *testing.T) *approval.Card {
+// lockNotice lets a desk make one: nobody else can.
+func lockNotice(t *testing.T) *approval.Card {
 	t.Helper()
 	sent := make(sink, 1)
 	d, err := approval.NewDesk(approval.Options{

@@ -9,6 +9,11 @@ type Visibility struct {
 	Hidden int // values that were redacted
 }
 
+func (v *Visibility) add(o Visibility) {
+	v.Report.add(o.Report)
+	v.Hidden += o.Hidden
+}
+
 // Full reports whether all that will run can be read on the card.
 func (v Visibility) Full() bool { return v == Visibility{} }
 
@@ -18,6 +23,6 @@ func (v Visibility) Full() bool { return v == Visibility{} }
 // with such a question; the full view or the typed code remains. Only the call
 // counts, its tool and its arguments, since only these run.
 func FullyVisible(a *approval.Ask) (bool, []string) {
-	seen := look(a).seen
+	seen := look(a, &normal).seen
 	return seen.Full(), seen.Reasons()
 }

@@ -14,8 +14,12 @@ const (
 	doesItMatch   = "Does this match what you meant?"
 	notAllVisible = "NOT FULLY VISIBLE: "
 	nothingSaid   = "No message of yours in this run was passed on."
+	youAsked      = "You asked:"
+	beforeThat    = "Before that you said:"
 	noArguments   = "(no arguments)"
 	noSessionKey  = "(no session key)"
+
+	differentContexts = "These calls come from different places, for different reasons: open the list to see which."
 )
 
 func cutMark(n int) string { return fmt.Sprintf("%s… %s not shown …%s", open, characters(n), shut) }
