@@ -117,7 +117,7 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		case err != nil:
 			return Outcome{Text: "The store can't be reached. Nothing was approved; try again."}, err
 		}
-		d.answered(c, voted, now)
+		d.answered(ctx, c, voted, now)
 		return out, nil
 	}
 	return Outcome{Text: "The question is being answered by others at this moment. Try again."}, ErrStale
@@ -261,7 +261,7 @@ func (q *Question) reason(code string) string {
 }
 
 // answered records counted votes and shows on every copy where the card stands.
-func (d *Desk) answered(c *Card, voted []*Question, now time.Time) {
+func (d *Desk) answered(ctx context.Context, c *Card, voted []*Question, now time.Time) {
 	for _, q := range voted {
 		v := q.Votes[len(q.Votes)-1]
 		e := entryFor(audit.KindAnswer, c, q)
@@ -270,10 +270,10 @@ func (d *Desk) answered(c *Card, voted []*Question, now time.Time) {
 			e.Decision, e.Scope, e.Minutes = audit.Allow, v.Scope.String(), v.Scope.Minutes
 		}
 		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds()}}
-		d.note(e)
+		d.note(ctx, e)
 		d.o.Observe(Event{Kind: EventAnswered, Allow: v.Allow, Took: now.Sub(q.Ask.Created)})
 	}
-	d.run(func(context.Context) { d.showCopies(c) })
+	d.runFor(ctx, func(ctx context.Context) { d.showCopies(ctx, c) })
 }
 
 // hideCode takes a code out of a text, in whatever case it was written.

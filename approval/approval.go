@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
 )
 
@@ -180,11 +181,29 @@ func (d *Desk) run(f func(ctx context.Context)) {
 	d.wg.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
-				d.o.Log.Error("the desk recovered from a panic", "panic", p)
+				d.o.Log.Error("the desk recovered from a panic", "panic", crash.Recovered(p))
 			}
 		}()
 		f(d.ctx)
 	})
+}
+
+// runFor is run on behalf of a request, so that the log can say which.
+func (d *Desk) runFor(request context.Context, f func(ctx context.Context)) {
+	d.run(func(ctx context.Context) { f(onBehalf{ctx, request}) })
+}
+
+// onBehalf lives as long as the desk and knows what the request knew.
+type onBehalf struct {
+	context.Context
+	request context.Context
+}
+
+func (o onBehalf) Value(key any) any {
+	if v := o.Context.Value(key); v != nil {
+		return v
+	}
+	return o.request.Value(key)
 }
 
 func (d *Desk) listen(ctx context.Context, name string, ch Channel) {

@@ -17,7 +17,7 @@ func (d *Desk) gather(ctx context.Context, r *Request, instead, id string) (_ st
 		case err != nil:
 			return "", false, err
 		case p.State == New:
-			d.run(func(ctx context.Context) { d.collect(ctx, p.ID) })
+			d.runFor(ctx, func(ctx context.Context) { d.collect(ctx, p.ID) })
 			return p.ID, false, nil
 		case p.State == Shared:
 			joined, err := d.join(ctx, p.ID, r)
@@ -81,7 +81,7 @@ func (d *Desk) collect(ctx context.Context, id string) {
 		err = d.announce(ctx, id)
 	}
 	if err != nil {
-		d.o.Log.Error("a batch card could not be sent", "card", id, "err", err)
+		d.o.Log.ErrorContext(ctx, "a batch card could not be sent", "card", id, "err", err)
 	}
 }
 

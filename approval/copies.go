@@ -8,11 +8,11 @@ import (
 
 // showCopies shows where a card stands wherever it is shown, on all channels at
 // once: one that is down holds no other up. It returns when all have tried.
-func (d *Desk) showCopies(c *Card) {
+func (d *Desk) showCopies(ctx context.Context, c *Card) {
 	var all sync.WaitGroup
 	for _, copied := range c.Copies {
 		all.Add(1)
-		d.run(func(ctx context.Context) {
+		d.runFor(ctx, func(ctx context.Context) {
 			defer all.Done()
 			d.showCopy(ctx, c.ID, copied)
 		})
@@ -32,11 +32,11 @@ func (d *Desk) showCopy(ctx context.Context, id string, copied Copy) {
 	defer cancel()
 	c, now, err := d.load(ctx, id)
 	if err != nil {
-		d.o.Log.Error("a card could not be read again; its buttons answer with the truth", "channel", copied.Channel, "card", id, "err", err)
+		d.o.Log.ErrorContext(ctx, "a card could not be read again; its buttons answer with the truth", "channel", copied.Channel, "card", id, "err", err)
 		return
 	}
 	if err := ch.Settle(ctx, copied.Ref, c, d.standing(c, now)); err != nil {
-		d.o.Log.Error("a card could not be edited; its buttons answer with the truth", "channel", copied.Channel, "ref", c.Ref(), "err", err)
+		d.o.Log.ErrorContext(ctx, "a card could not be edited; its buttons answer with the truth", "channel", copied.Channel, "ref", c.Ref(), "err", err)
 	}
 }
 

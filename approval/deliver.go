@@ -36,7 +36,7 @@ func (d *Desk) announce(ctx context.Context, id string) error {
 func (d *Desk) deliver(ctx context.Context, c *Card) bool {
 	sent := make(chan bool, len(d.o.Channels))
 	for name, ch := range d.o.Channels {
-		d.run(func(ctx context.Context) { sent <- d.send(ctx, name, ch, c) })
+		d.runFor(ctx, func(ctx context.Context) { sent <- d.send(ctx, name, ch, c) })
 	}
 	if d.o.Inbox {
 		return true
@@ -59,9 +59,9 @@ func (d *Desk) send(ctx context.Context, name string, ch Channel, c *Card) bool 
 	defer cancel()
 	ref, err := ch.Send(ctx, c)
 	if err != nil {
-		d.o.Log.Error("a card could not be sent", "channel", name, "ref", c.Ref(), "err", err)
+		d.o.Log.ErrorContext(ctx, "a card could not be sent", "channel", name, "ref", c.Ref(), "err", err)
 		d.o.Observe(Event{Kind: EventUndelivered})
-		d.note(audit.Entry{Kind: audit.KindDelivery, Ref: c.Ref(), Card: c.ID, Note: name + ": not sent"})
+		d.note(ctx, audit.Entry{Kind: audit.KindDelivery, Ref: c.Ref(), Card: c.ID, Note: name + ": not sent"})
 		return false
 	}
 	d.addCopy(ctx, c.ID, Copy{Channel: name, Ref: ref})
@@ -109,13 +109,13 @@ func (d *Desk) expire(ctx context.Context, id string, left time.Duration) {
 		return
 	}
 	if stopping {
-		d.showCopies(c)
+		d.showCopies(ctx, c)
 		return
 	}
-	d.expired(c, now)
+	d.expired(ctx, c, now)
 }
 
-func (d *Desk) expired(c *Card, now time.Time) {
+func (d *Desk) expired(ctx context.Context, c *Card, now time.Time) {
 	some := false
 	for _, q := range c.all() {
 		if q.state(d.o.Key, c.ID, now) != Expired {
@@ -124,11 +124,11 @@ func (d *Desk) expired(c *Card, now time.Time) {
 		some = true
 		e := entryFor(audit.KindAnswer, c, q)
 		e.Note = "expired without an answer"
-		d.note(e)
+		d.note(ctx, e)
 		d.o.Observe(Event{Kind: EventExpired})
 	}
 	if some {
-		d.showCopies(c)
+		d.showCopies(ctx, c)
 	}
 }
 
@@ -179,8 +179,8 @@ func entryFor(kind audit.Kind, c *Card, q *Question) audit.Entry {
 }
 
 // note records what does not hold anything up; a failure shows in health.
-func (d *Desk) note(e audit.Entry) {
+func (d *Desk) note(ctx context.Context, e audit.Entry) {
 	if err := d.o.Record.Append(e); err != nil {
-		d.o.Log.Error("the record could not be written", "kind", e.Kind, "ref", e.Ref, "err", err)
+		d.o.Log.ErrorContext(ctx, "the record could not be written", "kind", e.Kind, "ref", e.Ref, "err", err)
 	}
 }

@@ -83,9 +83,9 @@ func (d *Desk) missed(ctx context.Context, person, via string) (Outcome, error) 
 	}
 	if tries == maxTries {
 		text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %s.", person, maxTries, via, person, ttl)
-		d.note(audit.Entry{Kind: audit.KindLock, People: []audit.Person{{Name: person, Via: via}}, Note: text})
-		d.o.Log.Warn("typed answers are locked", "person", person, "via", via)
-		d.tell(text)
+		d.note(ctx, audit.Entry{Kind: audit.KindLock, People: []audit.Person{{Name: person, Via: via}}, Note: text})
+		d.o.Log.WarnContext(ctx, "typed answers are locked", "person", person, "via", via)
+		d.tell(ctx, text)
 	}
 	return Outcome{Kind: Locked, Text: "Too many wrong codes. Typed answers are locked for you for a while; buttons and references still work."}, nil
 }
@@ -94,13 +94,13 @@ func (d *Desk) missed(ctx context.Context, person, via string) (Outcome, error) 
 func (c *Card) Notice() string { return c.notice }
 
 // tell shows a notice on every channel.
-func (d *Desk) tell(text string) {
+func (d *Desk) tell(ctx context.Context, text string) {
 	for name, ch := range d.o.Channels {
-		d.run(func(ctx context.Context) {
+		d.runFor(ctx, func(ctx context.Context) {
 			ctx, cancel := context.WithTimeout(ctx, sendDeadline)
 			defer cancel()
 			if _, err := ch.Send(ctx, &Card{notice: text}); err != nil {
-				d.o.Log.Error("a notice could not be sent", "channel", name, "err", err)
+				d.o.Log.ErrorContext(ctx, "a notice could not be sent", "channel", name, "err", err)
 			}
 		})
 	}
@@ -141,7 +141,7 @@ func (d *Desk) Pending(ctx context.Context, id string) ([]*Card, error) {
 	for _, s := range stored {
 		c, err := d.open(s, now.UTC())
 		if err != nil {
-			d.o.Log.Error("a stored card can't be read and is not shown", "card", s.ID, "err", err)
+			d.o.Log.ErrorContext(ctx, "a stored card can't be read and is not shown", "card", s.ID, "err", err)
 			continue
 		}
 		if c.Frozen && !c.closed(d.o.Key, now.UTC()) {
@@ -165,7 +165,7 @@ func (d *Desk) reset(ctx context.Context, person, via, ref string) (Outcome, err
 	case err != nil:
 		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
 	}
-	d.note(audit.Entry{
+	d.note(ctx, audit.Entry{
 		Kind: audit.KindReset, Client: conv.Client, Session: conv.Key, Ref: conv.Ref(),
 		People: []audit.Person{{Name: person, Via: via, At: time.Now().UTC()}},
 	})

@@ -74,7 +74,9 @@ func (g getter) Verify(ctx context.Context, _ *toolcall.Call) verifier.Decision 
 	return verifier.Decision{Allow: err == nil && got == getValue}
 }
 
-func (getter) Reject(*toolcall.Call, string, string) verifier.Decision { return verifier.Decision{} }
+func (getter) Reject(context.Context, *toolcall.Call, string, string) verifier.Decision {
+	return verifier.Decision{}
+}
 
 // nobody answers no card.
 type nobody struct{}

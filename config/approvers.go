@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/openclaw-verifier/verifier/spelling"
 )
 
 func (k *checker) checkApprovers() {
@@ -62,7 +64,7 @@ func (k *checker) checkID(at, id string) {
 	p, ok := platformNamed(name)
 	switch {
 	case !ok:
-		near, _ := nearest(name, channelNames)
+		near, _ := spelling.Nearest(name, channelNames)
 		k.fail(at, "does not begin with a platform", fmt.Sprintf("write it as %s:<id>; platforms are %s", near, strings.Join(channelNames, ", ")))
 	case !p.looks(user):
 		k.fail(at, "is not a "+p.name+" user id, which is "+p.is, p.find)

@@ -1,15 +1,19 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/spelling"
 )
 
 // checker looks at a decoded Config and says where in the file something is
@@ -128,7 +132,7 @@ func (k *checker) checkBounds() {
 
 func (k *checker) checkChannels() {
 	for _, name := range sortedKeys(k.Channels) {
-		if near, _ := nearest(name, channelNames); name != near {
+		if near, _ := spelling.Nearest(name, channelNames); name != near {
 			k.fail("channels."+name, "unknown channel", fmt.Sprintf("did you mean %q? Known are %s", near, strings.Join(channelNames, ", ")))
 		}
 	}
@@ -140,3 +144,5 @@ func (k *checker) checkRedact() {
 		k.fail("redact."+at, text, "")
 	}
 }
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -58,6 +58,8 @@ type Config struct {
 	Redact redact.Config `yaml:"redact"`
 	// Audit says how the record is kept.
 	Audit Audit `yaml:"audit"`
+	// Log says how the server's own log is written.
+	Log Log `yaml:"log"`
 
 	secretFiles     []string
 	secretVariables []string
@@ -155,6 +157,44 @@ func (s *AuditSync) UnmarshalText(text []byte) error {
 	return oneOf(s, text, SyncNone, SyncEach)
 }
 
+// Log says how the server's own log is written, on standard error.
+type Log struct {
+	// Format of a line. Default text.
+	Format LogFormat `yaml:"format"`
+	// Level is the least that is written. Default info.
+	Level LogLevel `yaml:"level"`
+}
+
+// LogFormat is how a line of the log is written.
+type LogFormat string
+
+// What LogFormat can be.
+const (
+	LogText LogFormat = "text"
+	LogJSON LogFormat = "json"
+)
+
+// UnmarshalText reads the word.
+func (f *LogFormat) UnmarshalText(text []byte) error {
+	return oneOf(f, text, LogText, LogJSON)
+}
+
+// LogLevel is the least that is logged.
+type LogLevel string
+
+// What LogLevel can be.
+const (
+	LogDebug LogLevel = "debug" // every request
+	LogInfo  LogLevel = "info"
+	LogWarn  LogLevel = "warn"
+	LogError LogLevel = "error"
+)
+
+// UnmarshalText reads the word.
+func (l *LogLevel) UnmarshalText(text []byte) error {
+	return oneOf(l, text, LogDebug, LogInfo, LogWarn, LogError)
+}
+
 // Default is the configuration of an empty file.
 func Default() *Config {
 	return &Config{
@@ -167,6 +207,7 @@ func Default() *Config {
 		},
 		ApprovalTTLSeconds: 120,
 		Audit:              Audit{Params: ParamsRedacted, Sync: SyncNone},
+		Log:                Log{Format: LogText, Level: LogInfo},
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/openclaw-verifier/verifier/spelling"
 )
 
 // decoder fills Go values from the tree by their types, and collects all that
@@ -183,7 +185,7 @@ func (d *decoder) unknown(at spot, key string, known []string) {
 		d.fail(at.key, at.path, text.text, text.hint)
 		return
 	}
-	near, far := nearest(key, known)
+	near, far := spelling.Nearest(key, known)
 	hint := fmt.Sprintf("did you mean %q?", near)
 	if far > max(2, len(near)/2) {
 		hint = fmt.Sprintf("the nearest known key is %q; known here: %s", near, strings.Join(known, ", "))

@@ -82,6 +82,9 @@ var keys = []Key{
 	{Path: "audit.path", Unset: "`record.jsonl` in the state directory", Text: "the record"},
 	{Path: "audit.params", Text: "`names` keeps only what arguments are called"},
 	{Path: "audit.sync", Text: "`each` survives a power cut, at the price of an fdatasync"},
+	{Path: "log", Text: "the server's own log, on standard error"},
+	{Path: "log.format", Text: "`json` for machines"},
+	{Path: "log.level", Text: "the least that is written; `debug` tells of every request"},
 	{Path: "channels", Text: "`telegram`, `discord`, `slack`: read, and used once the channels are there"},
 }
 

@@ -106,7 +106,7 @@ func (k *checker) riskyListen() {
 
 func (k *checker) riskyRest() {
 	if k.Redact.ShowFileBodies {
-		k.find(Warning, "redact.showFileBodies", "the contents of files stand on cards and in the record, secrets in them included")
+		k.find(Warning, "redact.showFileBodies", "the contents of files stand on cards and in the record; what is found to be secret in them stays hidden")
 	}
 	for _, name := range sortedKeys(k.Channels) {
 		k.find(Warning, "channels."+name, "is read but not used by this version: people answer in the terminal")

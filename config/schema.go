@@ -175,6 +175,10 @@ func (s *describer) words(path string, t reflect.Type) []string {
 		return []string{string(ParamsRedacted), string(ParamsNames)}
 	case reflect.TypeFor[AuditSync]():
 		return []string{string(SyncNone), string(SyncEach)}
+	case reflect.TypeFor[LogFormat]():
+		return []string{string(LogText), string(LogJSON)}
+	case reflect.TypeFor[LogLevel]():
+		return []string{string(LogDebug), string(LogInfo), string(LogWarn), string(LogError)}
 	}
 	s.complain("say in schema.go which words %s (%s) can be", path, t)
 	return nil

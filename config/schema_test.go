@@ -58,7 +58,7 @@ func TestSchemaAcceptsWhatTheLoaderAccepts(t *testing.T) {
 		"approvers: []",
 		"approvers: [{name: Ann, ids: [\"token:owner\"]}]\napproval: {maxMinutes: 5, maxOpen: 1, approvals: 1}\napprovalTtlSeconds: 60",
 		"channels: {telegram: {token: \"${T}\", deep: {more: [1]}}}",
-		"redact: {fields: [iban], showFileBodies: true, patterns: [{name: card, regex: \"[0-9]{16}\", example: \"card 4111111111111111\"}]}\naudit: {path: /tmp/r, params: names, sync: each}",
+		"redact: {fields: [iban], showFileBodies: true, patterns: [{name: card, regex: \"[0-9]{16}\", example: \"card 4111111111111111\"}]}\naudit: {path: /tmp/r, params: names, sync: each}\nlog: {format: json, level: debug}",
 	} {
 		if _, _, err := config.Parse("f", []byte(file), anySecret); err != nil {
 			t.Errorf("the loader refuses what this test calls good: %v\n%s", err, file)

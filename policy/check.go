@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/spelling"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -32,8 +33,9 @@ func (b *builder) loosened(path, what string, levels []taint.Level) {
 func (b *builder) readProfile() {
 	p, ok := profileNamed(b.config.Profile)
 	if !ok {
+		near, _ := spelling.Nearest(b.config.Profile, Profiles())
 		b.fail("profile", fmt.Sprintf("there is no profile %q: did you mean %s? There are %s",
-			b.config.Profile, nearest(b.config.Profile, Profiles()), strings.Join(Profiles(), ", ")))
+			b.config.Profile, near, strings.Join(Profiles(), ", ")))
 	}
 	b.profile, b.from = p, p.from
 	if from := b.config.Taint.From; from != nil {
@@ -84,7 +86,7 @@ func (b *builder) toolName(path, key string) (string, bool) {
 		}
 		return name, true
 	}
-	if near := nearest(name, shippedNames()); distance(name, near) <= 2 {
+	if near, far := spelling.Nearest(name, shippedNames()); far <= 2 {
 		b.warn(path+"."+key, "no tool we know has this name: did you mean "+near+"?")
 	}
 	f := unknownTool

@@ -1,10 +1,13 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -138,15 +141,24 @@ func TestTheOwnersDoorTakesOnlyAPersonsToken(t *testing.T) {
 // panics is a decision with a bug in it.
 type panics struct{}
 
-func (*panics) Verify(context.Context, *toolcall.Call) verifier.Decision { panic("boom") }
+func (*panics) Verify(_ context.Context, c *toolcall.Call) verifier.Decision { panic(c) }
 
-func (*panics) Reject(*toolcall.Call, string, string) verifier.Decision { panic("boom") }
+func (*panics) Reject(_ context.Context, c *toolcall.Call, _, reason string) verifier.Decision {
+	panic(errors.New("boom: " + reason))
+}
 
 func TestAPanicIsADeny(t *testing.T) {
-	s, _ := newServer(t, func(o *server.Options) { o.Verifier = &panics{} })
+	var log bytes.Buffer
+	s, _ := newServer(t, func(o *server.Options) {
+		o.Verifier, o.Log = &panics{}, slog.New(server.WithRequestIDs(slog.NewJSONHandler(&log, nil)))
+	})
 	w := post(s, "{}", signed("{}")...)
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"decision":"deny"`) || strings.Contains(w.Body.String(), "boom") {
 		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+	if said := log.String(); strings.Contains(said, "boom") || !strings.Contains(said, "*errors.errorString") ||
+		!strings.Contains(said, "server_test.(*panics).Reject:") || !strings.Contains(said, `"rid":"`+w.Header().Get(server.RequestIDHeader)) {
+		t.Errorf("the log says %s", said)
 	}
 }
 

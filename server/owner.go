@@ -122,7 +122,7 @@ var statuses = map[approval.Kind]int{
 
 func (s *Server) outcome(c echo.Context, o approval.Outcome, err error) error {
 	if err != nil {
-		s.o.Log.Error("an answer could not be taken", "err", err)
+		s.o.Log.ErrorContext(c.Request().Context(), "an answer could not be taken", "err", err)
 		return respond(c, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: o.Text})
 	}
 	if o.Kind == approval.Ignored {
@@ -135,7 +135,7 @@ func (s *Server) unavailable(c echo.Context, err error) error {
 	if errors.Is(err, approval.ErrNotApprover) {
 		return respond(c, http.StatusForbidden, outcomeBody{Kind: kinds[approval.Unauthorised], Text: approval.NotAuthorised + "."})
 	}
-	s.o.Log.Error("the open questions could not be listed", "err", err)
+	s.o.Log.ErrorContext(c.Request().Context(), "the open questions could not be listed", "err", err)
 	return respond(c, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: "The store can't be reached. Try again."})
 }
 

@@ -28,7 +28,7 @@ func (d *decider) Verify(context.Context, *toolcall.Call) verifier.Decision {
 	return verifier.Decision{Allow: true}
 }
 
-func (d *decider) Reject(_ *toolcall.Call, _, reason string) verifier.Decision {
+func (d *decider) Reject(_ context.Context, _ *toolcall.Call, _, reason string) verifier.Decision {
 	d.rejected.Add(1)
 	return verifier.Decision{Reason: reason}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -29,7 +30,7 @@ import (
 // Verifier decides calls.
 type Verifier interface {
 	Verify(ctx context.Context, c *toolcall.Call) verifier.Decision
-	Reject(c *toolcall.Call, kind, reason string) verifier.Decision
+	Reject(ctx context.Context, c *toolcall.Call, kind, reason string) verifier.Decision
 }
 
 // Desk takes the owner's answers.
@@ -102,7 +103,7 @@ func (s *Server) Handler() http.Handler {
 	e.HideBanner, e.HidePort = true, true
 	e.IPExtractor = echo.ExtractIPDirect() // no header says who is calling
 	e.HTTPErrorHandler = s.httpError
-	e.Use(s.recovered)
+	e.Use(s.logged, s.recovered)
 	e.POST(s.o.Path, s.verify)
 	e.GET("/healthz", s.healthz)
 	e.GET("/readyz", s.readyz)
@@ -113,7 +114,7 @@ func (s *Server) Handler() http.Handler {
 	owner.GET("/pending", s.pending)
 	owner.POST("/answer", s.answer)
 	owner.POST("/reply", s.reply)
-	return e
+	return s.identified(e)
 }
 
 // Serve answers on a listener until Shutdown.
@@ -150,7 +151,7 @@ func (s *Server) httpError(err error, c echo.Context) {
 		text = "Nothing is here. Calls go to POST " + s.o.Path + "."
 	}
 	if err := c.String(status, text+"\n"); err != nil {
-		s.o.Log.Debug("an error could not be answered", "err", err)
+		s.o.Log.DebugContext(c.Request().Context(), "an error could not be answered", "err", err)
 	}
 }
 
@@ -163,7 +164,7 @@ func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
 			if p == nil {
 				return
 			}
-			s.o.Log.Error("a request ended in a panic", "path", c.Path(), "panic", p)
+			s.o.Log.ErrorContext(c.Request().Context(), "a request ended in a panic", "path", c.Path(), "panic", crash.Recovered(p))
 			if c.Path() == s.o.Path {
 				err = s.reply200(c, nil, "", verifier.Decision{Reason: "The verifier could not decide. Nothing was run."})
 				return

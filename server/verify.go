@@ -32,11 +32,11 @@ func (s *Server) verify(c echo.Context) error {
 	call, err := toolcall.Decode(body)
 	call.Client = from.client
 	if err != nil {
-		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(&call, "malformed", malformed(err)))
+		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(c.Request().Context(), &call, "malformed", malformed(err)))
 	}
 	if tolerance := s.o.Tolerance(); s.o.Now().Sub(call.Timestamp).Abs() > tolerance {
 		reason := "The call's timestamp is more than " + tolerance.String() + " off. Check the clocks."
-		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(&call, "clock", reason))
+		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(c.Request().Context(), &call, "clock", reason))
 	}
 	return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Verify(c.Request().Context(), &call))
 }

@@ -57,7 +57,7 @@ func (v *Verifier) question(ctx context.Context, t *trace) approval.Ask {
 	ctx, cancel := context.WithTimeout(ctx, redactorPatience)
 	defer cancel()
 	if err := redactor.Wait(ctx); err != nil { // it hides everything then
-		v.o.Log.Warn("a question is put before it is known what to hide in it", "request", c.RequestID, "err", err)
+		v.o.Log.WarnContext(ctx, "a question is put before it is known what to hide in it", "request", c.RequestID, "err", err)
 	}
 	shown := redactor.Params(c.Tool, c.Params)
 	a := approval.Ask{
@@ -98,10 +98,10 @@ func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no 
 	t.asked(ruling)
 	switch {
 	case errors.Is(err, approval.ErrNobody):
-		v.o.Log.Error("a call needs a person and nobody can be asked", "request", t.call.RequestID, "err", err)
+		v.o.Log.ErrorContext(ctx, "a call needs a person and nobody can be asked", "request", t.call.RequestID, "err", err)
 		return because("nobody", reasonNobody)
 	case errors.Is(err, approval.ErrRecord):
-		v.o.Log.Error("a question could not be recorded", "request", t.call.RequestID, "err", err)
+		v.o.Log.ErrorContext(ctx, "a question could not be recorded", "request", t.call.RequestID, "err", err)
 		return because(faultRecord, reasonRecord)
 	case errors.Is(err, approval.ErrStopped):
 		return because("stopping", reasonStopping)

@@ -1,8 +1,10 @@
 package verifier_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -129,13 +131,17 @@ func TestAPanicAnywhereElseIsADenyToo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, _ := openSQLite(t)
+			var log bytes.Buffer
 			r := newRig(t, store, 1, func(o *verifier.Options) {
-				o.Desk = deskFunc(saysYes)
+				o.Desk, o.Log = deskFunc(saysYes), slog.New(slog.NewTextHandler(&log, nil))
 				edit(o)
 			})
 			r.deny(name, call(t, "exec", `{"command":"ls"}`, stranger("m")))
 			if e := r.record.last(); name != "the record" && (e.Decision != audit.Deny || e.Error != "panic") {
 				t.Errorf("the record says %+v", e)
+			}
+			if said := log.String(); !strings.Contains(said, "panic.type=string") || strings.Contains(said, "boom") {
+				t.Errorf("the log says %s", said)
 			}
 		})
 	}

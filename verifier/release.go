@@ -9,6 +9,7 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -42,11 +43,11 @@ func because(kind, reason string) *no { return &no{kind, reason} }
 
 // release records an allow, then gives it. It is the only place that writes
 // one: no record, no allow.
-func (v *Verifier) release(t *trace) Decision {
+func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 	e := v.entry(t)
 	e.Decision = audit.Allow
 	if err := v.o.Record.Append(e); err != nil {
-		v.o.Log.Error("an allow could not be recorded and was denied", "request", t.call.RequestID, "err", err)
+		v.o.Log.ErrorContext(ctx, "an allow could not be recorded and was denied", "request", t.call.RequestID, "err", err)
 		v.observe(t, false, faultRecord)
 		return Decision{Reason: reasonRecord}
 	}
@@ -55,7 +56,7 @@ func (v *Verifier) release(t *trace) Decision {
 }
 
 // refuse records a deny and gives it. A deny that can't be recorded is a deny.
-func (v *Verifier) refuse(t *trace, n *no) Decision {
+func (v *Verifier) refuse(ctx context.Context, t *trace, n *no) Decision {
 	e := v.entry(t)
 	e.Decision, e.By, e.Error = audit.Deny, "", n.kind
 	e.Reason = clip(n.reason)
@@ -63,7 +64,7 @@ func (v *Verifier) refuse(t *trace, n *no) Decision {
 		e.Ref = t.ref()
 	}
 	if err := v.o.Record.Append(e); err != nil {
-		v.o.Log.Error("a deny could not be recorded", "request", t.call.RequestID, "err", err)
+		v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", t.call.RequestID, "err", err)
 	}
 	v.observe(t, false, n.kind)
 	return Decision{Reason: e.Reason, Ref: t.ruling.Ref}
@@ -71,16 +72,16 @@ func (v *Verifier) refuse(t *trace, n *no) Decision {
 
 // crashed denies after a panic. What caused it may strike again while the deny
 // is recorded, so the params are left out, and a second panic leaves a deny.
-func (v *Verifier) crashed(t *trace) (d Decision) {
+func (v *Verifier) crashed(ctx context.Context, t *trace) (d Decision) {
 	defer func() {
 		if p := recover(); p != nil {
-			v.o.Log.Error("a deny could not be recorded", "request", t.call.RequestID, "panic", p)
+			v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", t.call.RequestID, "panic", crash.Recovered(p))
 			d = Decision{Reason: reasonFault, Ref: t.ruling.Ref}
 		}
 	}()
 	bare := *t.call
 	bare.Params, t.call = nil, &bare
-	return v.refuse(t, because("panic", reasonFault))
+	return v.refuse(ctx, t, because("panic", reasonFault))
 }
 
 // observe tells whoever counts.
@@ -100,8 +101,8 @@ func (v *Verifier) observe(t *trace, allow bool, by string) {
 
 // Reject denies a call that is authentic but can't be judged: malformed, or out
 // of its time. c may hold whatever could be read of it.
-func (v *Verifier) Reject(c *toolcall.Call, kind, reason string) Decision {
-	return v.refuse(v.begin(c), because(kind, reason))
+func (v *Verifier) Reject(ctx context.Context, c *toolcall.Call, kind, reason string) Decision {
+	return v.refuse(ctx, v.begin(c), because(kind, reason))
 }
 
 // entry is the record of a decision.
@@ -175,10 +176,10 @@ func (v *Verifier) storeFault(ctx context.Context, during string, err error) *no
 	case errors.Is(err, context.Canceled) || errors.Is(ctx.Err(), context.Canceled):
 		return because(callerGone, reasonFault)
 	case errors.Is(err, session.ErrForged):
-		v.o.Log.Error("the store holds something that is not ours", "during", during, "err", err)
+		v.o.Log.ErrorContext(ctx, "the store holds something that is not ours", "during", during, "err", err)
 		return because("forged", reasonFault)
 	}
-	v.o.Log.Error("the store failed", "during", during, "err", err)
+	v.o.Log.ErrorContext(ctx, "the store failed", "during", during, "err", err)
 	return because(faultStore, reasonStore)
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
@@ -145,22 +146,22 @@ func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) (d Decision) {
 	t := v.begin(c)
 	defer func() {
 		if p := recover(); p != nil {
-			v.o.Log.Error("a decision ended in a panic and was denied", "panic", p, "request", c.RequestID)
-			d = v.crashed(t)
+			v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", crash.Recovered(p), "request", c.RequestID)
+			d = v.crashed(ctx, t)
 		}
 	}()
 	t.plan = v.o.Policy().Plan(c) // one policy, even across a reload
 	if err := v.admit(ctx, t); err != nil {
-		return v.refuse(t, v.storeFault(ctx, "admit", err))
+		return v.refuse(ctx, t, v.storeFault(ctx, "admit", err))
 	}
 	t.verdict = t.plan.Judge(t.view)
 	switch t.view.Entry {
 	case session.Conflict:
-		return v.refuse(t, because("conflict", reasonConflict))
+		return v.refuse(ctx, t, because("conflict", reasonConflict))
 	case session.Refused:
-		return v.refuse(t, t.refused())
+		return v.refuse(ctx, t, t.refused())
 	case session.Passed:
-		return v.passed(t)
+		return v.passed(ctx, t)
 	}
 	for range settleTries { // judged again if the conversation moved meanwhile
 		if no := v.consent(ctx, t); no != nil {
@@ -171,7 +172,7 @@ func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) (d Decision) {
 		case no != nil:
 			return v.deny(ctx, t, no)
 		case !again:
-			return v.release(t)
+			return v.release(ctx, t)
 		}
 		t.verdict = t.plan.Judge(t.view)
 	}
@@ -182,17 +183,17 @@ func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) (d Decision) {
 // before. An allow by a person carries a seal that only we can have made. One by
 // the level alone can't: the store is handed its mark before it decides. It
 // stands if this process remembers it, or if the policy would still allow it.
-func (v *Verifier) passed(t *trace) Decision {
+func (v *Verifier) passed(ctx context.Context, t *trace) Decision {
 	t.by = t.verdict.Rule
 	switch {
 	case !t.view.Replayed:
 		v.given.note(t.request())
 	case v.sealed(t, t.view.Standing), v.given.has(t.request()), t.verdict.Mode == taint.Allow:
 	default:
-		v.o.Log.Warn("a standing allow is not remembered here and would not be given now", "request", t.call.RequestID)
-		return v.refuse(t, because("repeated", reasonRepeated))
+		v.o.Log.WarnContext(ctx, "a standing allow is not remembered here and would not be given now", "request", t.call.RequestID)
+		return v.refuse(ctx, t, because("repeated", reasonRepeated))
 	}
-	return v.release(t)
+	return v.release(ctx, t)
 }
 
 // settle commits the consent. It reports again when the conversation moved
@@ -264,7 +265,7 @@ func (v *Verifier) decided(t *trace, standing string) *no {
 // the request stays open for whoever sent it again.
 func (v *Verifier) deny(ctx context.Context, t *trace, n *no) Decision {
 	if n.kind == faultStore || n.kind == callerGone {
-		return v.refuse(t, n)
+		return v.refuse(ctx, t, n)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
 	defer cancel()
@@ -272,9 +273,9 @@ func (v *Verifier) deny(ctx context.Context, t *trace, n *no) Decision {
 		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body, Keep: t.settings.Keep,
 	})
 	if err != nil {
-		v.o.Log.Warn("a deny could not be kept; the same request may be asked again", "request", t.call.RequestID, "err", err)
+		v.o.Log.WarnContext(ctx, "a deny could not be kept; the same request may be asked again", "request", t.call.RequestID, "err", err)
 	}
-	return v.refuse(t, n)
+	return v.refuse(ctx, t, n)
 }
 
 // standing is the mark of an allow that only this server can have made.

@@ -34,6 +34,7 @@ type gateway struct {
 	config  *config.Config // as it was started with: what a reload can't change
 	state   *config.State
 	live    atomic.Pointer[live]
+	level   *slog.LevelVar
 	metrics *metrics.Metrics
 }
 
@@ -52,6 +53,7 @@ type setup struct {
 	guarded  policy.Guard
 	channels map[string]approval.Channel
 	log      *slog.Logger
+	level    *slog.LevelVar                                // the log's; nil: it stays as it is
 	between  func(backend, recordLog) (backend, recordLog) // stands between the decision and what it writes to; nil: nothing does
 }
 
@@ -65,7 +67,7 @@ type recordLog interface {
 
 // openGateway opens store and record and wires the rest.
 func openGateway(s setup) (g *gateway, err error) {
-	g = &gateway{log: s.log, config: s.config, state: s.state}
+	g = &gateway{log: s.log, level: s.level, config: s.config, state: s.state}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())

@@ -49,7 +49,7 @@ func (g *gateway) reloadOn(ctx context.Context, signals <-chan os.Signal, load f
 				err = g.reload(c, guarded)
 			}
 			if err != nil {
-				g.log.Error("the config was not reloaded; the old one stays in force", "err", err)
+				logRefusal(g.log, err)
 			}
 		}
 	}
@@ -100,6 +100,9 @@ func (g *gateway) reload(c *config.Config, guarded policy.Guard) error {
 		return err
 	}
 	before := g.live.Swap(next)
+	if g.level != nil {
+		g.level.Set(logLevel(c.Log.Level))
+	}
 	g.log.Info("the config was reloaded and is in force", "changed", changed(before.config, c))
 	if rest := needRestart(g.config, c); len(rest) > 0 {
 		g.log.Warn("some of what changed takes effect only after a restart", "keys", rest)
@@ -112,12 +115,12 @@ func parts(c *config.Config) (inForce, restart map[string]any) {
 	inForce = map[string]any{
 		"ownerToken": c.OwnerToken.Reveal(), "webhook.secrets": reveal(c), "webhook.bearer": c.Webhook.Bearer.Reveal(),
 		"policy": c.Policy, "redact": c.Redact, "approvers": c.People(), "approverTokens": tokens(c),
-		"approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit.params": c.Audit.Params,
+		"approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit.params": c.Audit.Params, "log.level": c.Log.Level,
 		"webhook.tolerance": c.Webhook.Tolerance, "webhook.hold": c.Webhook.Hold, "webhook.maxHold": c.Webhook.MaxHold,
 	}
 	restart = map[string]any{
 		"listen": c.Listen, "webhook.path": c.Webhook.Path, "store.url": c.Store.URL.Reveal(), "store.key": c.Store.Key.Reveal(),
-		"audit.path": c.Audit.Path, "audit.sync": c.Audit.Sync, "channels": sections(c),
+		"audit.path": c.Audit.Path, "audit.sync": c.Audit.Sync, "log.format": c.Log.Format, "channels": sections(c),
 	}
 	return inForce, restart
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/openclaw-verifier/verifier/channels/terminal"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 )
 
@@ -36,6 +37,8 @@ type rig struct {
 	redis  *redistest.Server
 	desk   *approval.Desk
 	g      *gateway
+
+	channels map[string]approval.Channel // those it asks on; nil: the terminal
 }
 
 // output collects what is written, from any goroutine.
@@ -104,10 +107,13 @@ func (r *rig) start() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	if r.channels == nil {
+		r.channels = map[string]approval.Channel{"terminal": terminal.New(r.screen)}
+	}
 	g, err := openGateway(setup{
 		config: r.cfg, state: r.state, guarded: guard(r.cfg, "", r.state, l.Addr()),
-		channels: map[string]approval.Channel{"terminal": terminal.New(r.screen)},
-		log:      slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		channels: r.channels,
+		log:      newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}),
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -195,6 +201,7 @@ type answer struct {
 	Reason   string `json:"reason"`
 	Ref      string `json:"ref"`
 	raw      string
+	rid      string // the id of the HTTP request
 	took     time.Duration
 }
 
@@ -229,7 +236,7 @@ func (r *rig) try(ctx context.Context, body []byte, signatures ...string) (answe
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{status: res.StatusCode, raw: string(text), took: time.Since(started)}
+	a := answer{status: res.StatusCode, raw: string(text), rid: res.Header.Get(server.RequestIDHeader), took: time.Since(started)}
 	if a.status == http.StatusOK {
 		if err := json.Unmarshal(text, &a); err != nil {
 			return a, fmt.Errorf("read %q: %w", text, err)

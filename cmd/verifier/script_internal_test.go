@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/openclaw-verifier/verifier/audit"
@@ -31,7 +33,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"record": writeRecord, "edit": edit, "ref": takeRef, "code": exitsWith, "await": await, "mode": mode,
-			"address": takeAddress, "uncomment": uncomment,
+			"address": takeAddress, "uncomment": uncomment, "hangup": hangup, "logs": logs, "jsonlines": jsonLines,
 		},
 	})
 }
@@ -109,6 +111,35 @@ func mode(ts *testscript.TestScript, _ bool, args []string) {
 // takeAddress puts where the server listens into $VERIFIER_URL.
 func takeAddress(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("VERIFIER_URL", "http://"+strings.TrimSpace(ts.ReadFile("state/address")))
+}
+
+// hangup sends SIGHUP to what runs in the background.
+func hangup(ts *testscript.TestScript, _ bool, _ []string) {
+	for _, c := range ts.BackgroundCmds() {
+		ts.Check(c.Process.Signal(syscall.SIGHUP))
+	}
+}
+
+// logs FILE TEXT waits until the text stands in the file.
+func logs(ts *testscript.TestScript, _ bool, args []string) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for range 4000 {
+		if text, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && strings.Contains(string(text), args[1]) {
+			return
+		}
+		<-tick.C
+	}
+	ts.Fatalf("%s does not say %q:\n%s", args[0], args[1], ts.ReadFile(args[0]))
+}
+
+// jsonLines FILE checks that every line is a JSON object.
+func jsonLines(ts *testscript.TestScript, _ bool, args []string) {
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		if v := jsontext.Value(line); !v.IsValid() || v.Kind() != jsontext.KindBeginObject {
+			ts.Fatalf("not JSON: %s", line)
+		}
+	}
 }
 
 // uncomment FILE loads it with every commented setting switched on.

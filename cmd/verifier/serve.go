@@ -41,7 +41,7 @@ Secret, owner token and server key are made on the first start and kept in the s
 
 // Run serves.
 func (c *ServeCmd) Run(a *app) error {
-	cfg, err := loadConfig(c.Config, a.stderr)
+	cfg, findings, err := loadConfig(c.Config)
 	if err != nil {
 		return err
 	}
@@ -52,6 +52,9 @@ func (c *ServeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	level := &slog.LevelVar{}
+	log := newLog(a.stderr, cfg.Log, level)
+	logFindings(log, c.Config, findings)
 	var lc net.ListenConfig
 	l, err := lc.Listen(a.ctx, "tcp", cfg.Listen)
 	if err != nil {
@@ -62,7 +65,7 @@ func (c *ServeCmd) Run(a *app) error {
 	}
 	g, err := openGateway(setup{
 		config: cfg, state: state, guarded: guard(cfg, c.Config, state, l.Addr()), channels: openChannels(a),
-		log: slog.New(slog.NewTextHandler(a.stderr, nil)),
+		log: log, level: level,
 	})
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -80,10 +83,11 @@ func (c *ServeCmd) Run(a *app) error {
 	ctx, stop := context.WithCancel(a.ctx)
 	defer stop()
 	go g.reloadOn(ctx, hangup, func() (*config.Config, policy.Guard, error) {
-		next, err := loadConfig(c.Config, a.stderr)
+		next, findings, err := loadConfig(c.Config)
 		if err != nil {
 			return nil, policy.Guard{}, err
 		}
+		logFindings(log, c.Config, findings)
 		return next, guard(next, c.Config, state, l.Addr()), nil
 	})
 	if c.Config != "" {

@@ -3,11 +3,12 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/openclaw-verifier/verifier/crash"
 )
 
 const (
@@ -178,7 +179,7 @@ func (l *lane) group(ops []*op) {
 func attempt(o *op, t *tx) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &fault{fmt.Errorf("panic: %v", p)}
+			err = &fault{crash.Recovered(p)}
 		}
 	}()
 	return o.run(t)

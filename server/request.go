@@ -1,0 +1,95 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/openclaw-verifier/verifier/crash"
+)
+
+// RequestIDHeader carries the id of an HTTP request back to whoever sent it. It
+// is drawn here: what a stranger sends under this name is not read.
+const RequestIDHeader = "X-Request-Id"
+
+// requestKey asks a context for the id of its request.
+type requestKey struct{}
+
+// identity is a request's context with its id, in one piece: it is made for
+// every call.
+type identity struct {
+	context.Context
+	id string
+}
+
+func (i *identity) Value(key any) any {
+	if _, ok := key.(requestKey); ok {
+		return i.id
+	}
+	return i.Context.Value(key)
+}
+
+var idAlphabet = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
+
+func newRequestID() string {
+	var b [10]byte
+	rand.Read(b[:]) // it never fails
+	return idAlphabet.EncodeToString(b[:])
+}
+
+// identified gives every request an id, and stands last between a panic and the
+// library's log, which would print its value.
+func (s *Server) identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := &identity{r.Context(), newRequestID()}
+		w.Header().Set(RequestIDHeader, ctx.id)
+		defer func() {
+			if p := recover(); p != nil {
+				s.o.Log.ErrorContext(ctx, "a connection ended in a panic", "panic", crash.Recovered(p))
+				panic(http.ErrAbortHandler) // closes it without a word
+			}
+		}()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// logged tells of every request, to those who want to know that much. It names
+// the route and not the URL, which could hold anything.
+func (s *Server) logged(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		ctx := c.Request().Context()
+		if !s.o.Log.Enabled(ctx, slog.LevelDebug) {
+			return next(c)
+		}
+		started := time.Now()
+		if err := next(c); err != nil {
+			c.Error(err) // here, so that the status is known
+		}
+		s.o.Log.DebugContext(ctx, "a request was answered", "route", c.Path(), "status", c.Response().Status, "ms", float64(time.Since(started).Microseconds())/1000, "peer", c.RealIP())
+		return nil
+	}
+}
+
+// WithRequestIDs is a log handler that adds, as rid, the id of the HTTP request
+// that a line is about.
+func WithRequestIDs(h slog.Handler) slog.Handler { return identifier{h} }
+
+type identifier struct{ slog.Handler }
+
+func (h identifier) Handle(ctx context.Context, r slog.Record) error {
+	if id, ok := ctx.Value(requestKey{}).(string); ok {
+		r.AddAttrs(slog.String("rid", id))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h identifier) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return identifier{h.Handler.WithAttrs(attrs)}
+}
+
+func (h identifier) WithGroup(name string) slog.Handler { return identifier{h.Handler.WithGroup(name)} }

@@ -1,0 +1,47 @@
+// Package spelling finds the word that a slip most likely meant, for hints.
+//
+// It only suggests: nothing is ever taken for what it resembles.
+package spelling
+
+import "strings"
+
+// Nearest is the known word that a slip most likely meant, and how far it is:
+// the number of bytes to change, add or drop. Case and separators count for
+// nothing: listen_addr means listenAddr. Where nothing is known it is "".
+func Nearest(word string, known []string) (best string, far int) {
+	word = fold(word)
+	for i, k := range known {
+		if d := distance(word, fold(k)); i == 0 || d < far {
+			best, far = k, d
+		}
+	}
+	return best, far
+}
+
+const longest = 64 // longer is no slip, and would take long
+
+func fold(word string) string {
+	word = strings.ToLower(word[:min(longest, len(word))])
+	return strings.NewReplacer("-", "", "_", "").Replace(word)
+}
+
+// distance is Levenshtein's, in one row.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := corner
+			if a[i] != b[j] {
+				change++
+			}
+			corner = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
