@@ -49,13 +49,8 @@ func TestTheShortestDocumentHasRoomEverywhere(t *testing.T) {
 	all["monster"] = monster()
 	for name, c := range all {
 		for _, o := range []*approval.Outcome{nil, {State: approval.Open, Text: strings.Repeat("x", 1000)}, {State: approval.Expired}, {State: approval.Denied}} {
-			last := 0
-			Show(c, o, created, func(d *Document) (int, bool) {
-				last = size(d)
-				return last, false
-			})
-			if last > least {
-				t.Errorf("%s: %d characters", name, last)
+			if n := size(document(c, o, created, &rooms[len(rooms)-1])); n > least {
+				t.Errorf("%s: %d characters", name, n)
 			}
 		}
 	}
@@ -148,6 +143,20 @@ func TestASettledCardSaysHowItEnded(t *testing.T) {
 		d := document(x.c, &approval.Outcome{State: x.state}, created.Add(time.Second), &normal)
 		if d.Title != x.want || len(d.Buttons) > 0 || len(d.Typed) > 0 || strings.Contains(Whole(d), "bf619df9") {
 			t.Errorf("%q, want %q:\n%s", d.Title, x.want, Whole(d))
+		}
+	}
+}
+
+func TestShowTakesTheLongestThatFits(t *testing.T) {
+	c := card(ask("exec", command(strings.Repeat("echo x; ", 200))))
+	for _, most := range []int{10_000, 2500, 1500, 1000, 10} {
+		tried := 0
+		got := Show(c, nil, created, func(d *Document) (*Document, bool) {
+			tried++
+			return d, size(d) <= most
+		})
+		if size(got) > most && tried < len(rooms) || tried > 1 && got.Full {
+			t.Errorf("%d: %d characters after %d tries", most, size(got), tried)
 		}
 	}
 }

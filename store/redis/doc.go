@@ -36,6 +36,7 @@
 //	v1:code:<seal>   string  card id, claimed at                                 life + retention + a day
 //	v1:tries:<who>   string  until:count of wrong tries                          the window
 //	v1:head:<name>   string  the head of a record                                for ever
+//	v1:lease:<name>  string  until:owner, who alone may do something             until then
 //	v1:wake          channel ids of changed cards
 //
 // A code stands in a slot of its own, so that any process finds it from the code

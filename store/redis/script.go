@@ -44,6 +44,9 @@ var dropLua string
 //go:embed scripts/miss.lua
 var missLua string
 
+//go:embed scripts/lease.lua
+var leaseLua string
+
 //go:embed scripts/automation.lua
 var automationLua string
 
@@ -63,6 +66,7 @@ var (
 	codeScript       = goredis.NewScript(codeLua)
 	dropScript       = goredis.NewScript(dropLua)
 	missScript       = goredis.NewScript(missLua)
+	leaseScript      = goredis.NewScript(leaseLua)
 	automationScript = goredis.NewScript(automationLua)
 	markScript       = goredis.NewScript(markLua)
 )

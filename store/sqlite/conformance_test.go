@@ -68,7 +68,7 @@ func must(t testing.TB, err error) {
 
 // tables are all that a store holds.
 var tables = []string{
-	"meta", "heads", "known", "conversations", "levels", "requests", "runs", "grants", "waiting", "cards", "misses", "automations",
+	"meta", "heads", "known", "conversations", "levels", "requests", "runs", "grants", "waiting", "cards", "misses", "leases", "automations",
 }
 
 func harness(t *testing.T) storetest.Harness {

@@ -1,10 +1,13 @@
 package sqlite
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// schemaVersion is what PRAGMA user_version says of a database made by
-// [schema]. A later version adds its steps to [migrate].
-const schemaVersion = 1
+// steps make the database, one version after the other: PRAGMA user_version is
+// how many it has been through. What has been released is never changed.
+var steps = []string{schema, leases}
 
 // schema is the database. Tables are STRICT, so that what is read has the type
 // it was written with, and without a rowid where the key is all that is ever
@@ -110,18 +113,23 @@ CREATE VIEW overview AS SELECT upper(substr(hash, 1, 8)) AS ref, client, session
 	FROM conversations ORDER BY touched_ms DESC;
 `
 
-// migrate brings a database to this version of the schema, in one step or not
-// at all.
+// leases are who alone may do something, such as listen to a chat.
+const leases = `
+CREATE TABLE leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, until_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`
+
+// migrate brings a database to this version of the schema, wholly or not at all.
 func migrate(d *db) error {
 	r, err := d.one(`PRAGMA user_version`)
 	if err != nil {
 		return err
 	}
-	switch version := r.int(0); {
-	case version == schemaVersion:
+	version := int(r.int(0))
+	switch {
+	case version == len(steps):
 		return nil
-	case version > schemaVersion:
-		return fmt.Errorf("%w (schema %d, this one knows %d)\nhint: run the newer version", ErrSchema, version, schemaVersion)
+	case version > len(steps):
+		return fmt.Errorf("%w (schema %d, this one knows %d)\nhint: run the newer version", ErrSchema, version, len(steps))
 	}
-	return d.script(fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", schema, schemaVersion))
+	return d.script(fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", strings.Join(steps[version:], ""), len(steps)))
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store"
@@ -190,5 +191,21 @@ func TestTheStateIsReadableByPeople(t *testing.T) {
 		AND level = 'external' AND source = 'message' AND calls = 1 AND last_call = '2026-11-15 12:00:00'`, a.Conversation.Ref())
 	if err != nil || n != 1 {
 		t.Fatalf("%d rows, %v", n, err)
+	}
+}
+
+func TestADatabaseOfTheFirstVersionGetsWhatIsNew(t *testing.T) {
+	path := database(t)
+	s := open(t, path, sqlite.Options{})
+	admit(t, s, admission(0, 0))
+	must(t, s.Exec(t.Context(), `DROP TABLE leases`))
+	must(t, s.Exec(t.Context(), `PRAGMA user_version = 1`))
+	must(t, s.Close())
+	s = open(t, path, sqlite.Options{})
+	if held, err := s.Hold(t.Context(), "telegram", "one", time.Minute); err != nil || !held {
+		t.Errorf("got %v, %v", held, err)
+	}
+	if v := admit(t, s, admission(0, 1)); v.Lost {
+		t.Errorf("what it held is lost: %+v", v)
 	}
 }

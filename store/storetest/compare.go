@@ -32,6 +32,7 @@ func Compare(t *testing.T, open func(t *testing.T) Harness) {
 			"swap":       m.swap,
 			"look":       m.look,
 			"miss":       m.miss,
+			"lease":      m.lease,
 			"reset":      m.reset,
 			"link":       m.link,
 			"raise":      m.raise,

@@ -28,6 +28,7 @@ type Model struct {
 	cards   map[string]*card
 	codes   map[string]string
 	misses  map[string]*misses
+	leases  map[string]lease
 	order   []string // card ids, oldest first
 	wakes   map[int]func(string)
 	nextID  int
@@ -62,7 +63,7 @@ func NewModel(now func() time.Time) *Model {
 	return &Model{
 		Now: now, known: map[string]bool{}, convs: map[string]*conversation{}, replays: map[string]*replay{},
 		runs: map[string]int{}, auto: map[string]taint.Level{}, cards: map[string]*card{},
-		codes: map[string]string{}, misses: map[string]*misses{}, wakes: map[int]func(string){},
+		codes: map[string]string{}, misses: map[string]*misses{}, leases: map[string]lease{}, wakes: map[int]func(string){},
 	}
 }
 

@@ -85,6 +85,7 @@ func (r *reference) flush() {
 	clear(r.cards)
 	clear(r.codes)
 	clear(r.misses)
+	clear(r.leases)
 	r.auto = map[string]taint.Level{}
 	r.heads.Clear()
 }

@@ -23,6 +23,12 @@ type Store interface {
 	KeepHead(ctx context.Context, name, head string) error
 	Head(ctx context.Context, name string) (string, error)
 
+	// Hold takes a lease or renews it, for ttl from now by the store's clock. It
+	// reports false while another owner has it. Release gives it up, if it is the
+	// owner's.
+	Hold(ctx context.Context, name, owner string, ttl time.Duration) (bool, error)
+	Release(ctx context.Context, name, owner string) error
+
 	// Ready says why the store can't be used now, if it can't.
 	Ready(ctx context.Context) error
 
@@ -67,6 +73,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"swap", swapSpecs()},
 		{"desk", deskSpecs()},
 		{"family", familySpecs()},
+		{"lease", leaseSpecs()},
 		{"race", raceSpecs()},
 	} {
 		t.Run(group.about, func(t *testing.T) {

@@ -1,0 +1,192 @@
+// Package delivery is what every chat channel needs besides words: calls to a
+// platform that end in time, and a listener that comes back.
+//
+// A [Line] carries calls. Each has a deadline, waits for its chat's turn, is
+// tried again where that may help and as late as the platform asks for, and
+// fails at once while the platform is known to be down: a card that can't be
+// shown must be known to be so before a caller gives up. [Keep] runs a listener
+// again when it ends, [Lead] runs it only where this instance holds the lease,
+// so that replicas do not take each other's updates.
+//
+// The package knows no platform and no card. It refuses to wait beyond a
+// deadline, to hammer a platform that has asked for a pause, and to let a
+// secret into an error ([Scrub]).
+package delivery
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Deps are what a channel is given by the program.
+type Deps struct {
+	Log      *slog.Logger     // nil discards
+	Leases   Leases           // nil: this instance is alone
+	Instance string           // who holds a lease: different in every process
+	Now      func() time.Time // for the time left on a card; nil means time.Now
+}
+
+// Fill replaces what is nil.
+func (d Deps) Fill() Deps {
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	return d
+}
+
+// Verdict is what a failed call means. The zero Verdict is that this call can't
+// succeed, and others may.
+type Verdict struct {
+	Again bool          // trying again may help
+	After time.Duration // the chat is not to be called again before; 0: soon
+	Down  bool          // it is the platform that fails, not the call
+}
+
+// Options are what a Line needs.
+type Options struct {
+	Judge   func(error) Verdict // what an error of the platform means
+	Rate    rate.Limit          // calls a second to one chat, in the long run; 0 means 1
+	Burst   int                 // calls to one chat at once; 0 means 20
+	Timeout time.Duration       // of one try; 0 means 4 s
+	Health  *Health             // told how sending goes; nil: nobody is
+}
+
+// Line carries calls to one platform. It is safe for concurrent use.
+type Line struct {
+	o       Options
+	breaker breaker
+	mu      sync.Mutex
+	chats   map[string]*chat
+}
+
+// chat is how often and from when on a chat may be called.
+type chat struct {
+	limit *rate.Limiter
+	from  time.Time
+}
+
+const (
+	maxTries = 4
+	maxChats = 10_000 // more than any owner has; then all start anew
+)
+
+// ErrDown says that the platform has failed so often that it is not tried now.
+var ErrDown = errors.New("the platform is down and is not tried again yet")
+
+// ErrBusy says that a chat's limit leaves no room before the deadline.
+var ErrBusy = errors.New("too much was sent to this chat; there is no room before the deadline")
+
+// New makes a line.
+func New(o Options) *Line {
+	if o.Rate == 0 {
+		o.Rate = 1
+	}
+	if o.Burst == 0 {
+		o.Burst = 20
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 4 * time.Second
+	}
+	return &Line{o: o, chats: make(map[string]*chat)}
+}
+
+// Do makes a call about a chat, again where that may help, until ctx ends. The
+// error is the last one.
+func (l *Line) Do(ctx context.Context, about string, call func(context.Context) error) error {
+	for try := 0; ; try++ {
+		v, err := l.once(ctx, about, call)
+		if err == nil || !v.Again || try == maxTries-1 || !wait(ctx, max(v.After, Backoff(try, 100*time.Millisecond, 2*time.Second))) {
+			return err
+		}
+	}
+}
+
+// once makes one try. What was not even tried is not tried again.
+func (l *Line) once(ctx context.Context, about string, call func(context.Context) error) (Verdict, error) {
+	if err := l.breaker.open(time.Now()); err != nil {
+		return Verdict{}, err
+	}
+	if err := l.turn(ctx, about); err != nil {
+		return Verdict{}, err
+	}
+	if err := l.breaker.enter(time.Now()); err != nil {
+		return Verdict{}, err
+	}
+	attempt, cancel := context.WithTimeout(ctx, l.o.Timeout)
+	defer cancel()
+	err := call(attempt)
+	v := l.judge(ctx, attempt, err)
+	l.breaker.leave(time.Now(), err, v.Down)
+	l.o.Health.Note("sending", err)
+	if v.After > 0 {
+		l.pause(about, v.After)
+	}
+	return v, err
+}
+
+// judge knows what the end of a deadline means; the rest the channel knows.
+func (l *Line) judge(ctx, attempt context.Context, err error) Verdict {
+	switch {
+	case err == nil:
+		return Verdict{}
+	case errors.Is(ctx.Err(), context.Canceled):
+		return Verdict{}
+	case attempt.Err() != nil:
+		return Verdict{Again: true, Down: true}
+	}
+	return l.o.Judge(err)
+}
+
+// wait reports false when there is no time for it.
+func wait(ctx context.Context, d time.Duration) bool {
+	if until, bounded := ctx.Deadline(); bounded && time.Until(until) < d {
+		return false
+	}
+	return Sleep(ctx, d)
+}
+
+// turn waits until the chat may be called.
+func (l *Line) turn(ctx context.Context, about string) error {
+	c, from := l.chat(about)
+	if pause := time.Until(from); pause > 0 && !wait(ctx, pause) {
+		return cmp.Or(ctx.Err(), fmt.Errorf("%w: the platform has asked for a pause of %s", ErrBusy, pause.Round(time.Second)))
+	}
+	if c.limit.Wait(ctx) != nil {
+		return cmp.Or(ctx.Err(), ErrBusy)
+	}
+	return nil
+}
+
+func (l *Line) chat(about string) (c *chat, from time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c = l.chats[about]
+	if c == nil {
+		if len(l.chats) >= maxChats {
+			clear(l.chats)
+		}
+		c = &chat{limit: rate.NewLimiter(l.o.Rate, l.o.Burst)}
+		l.chats[about] = c
+	}
+	return c, c.from
+}
+
+// pause keeps a chat from being called for a while.
+func (l *Line) pause(about string, d time.Duration) {
+	c, _ := l.chat(about)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if from := time.Now().Add(d); from.After(c.from) {
+		c.from = from
+	}
+}

@@ -1,0 +1,203 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fault is an error of a platform that says what it means.
+type fault delivery.Verdict
+
+func (f fault) Error() string { return fmt.Sprintf("%+v", delivery.Verdict(f)) }
+
+func judge(err error) delivery.Verdict {
+	f, _ := errors.AsType[fault](err)
+	return delivery.Verdict(f)
+}
+
+// tries runs a call that fails with these one after the other and then works.
+func tries(errs ...error) (call func(context.Context) error, made *[]time.Time) {
+	made = &[]time.Time{}
+	return func(context.Context) error {
+		*made = append(*made, time.Now())
+		if n := len(*made); n <= len(errs) {
+			return errs[n-1]
+		}
+		return nil
+	}, made
+}
+
+func bubble(t *testing.T, test func(t *testing.T, ctx context.Context, l *delivery.Line)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		test(t, ctx, delivery.New(delivery.Options{Judge: judge, Rate: 1, Burst: 3}))
+	})
+}
+
+func TestAFailureThatMayPassIsTriedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, l *delivery.Line) {
+		call, made := tries(fault{Again: true}, fault{Again: true, Down: true})
+		if err := l.Do(ctx, "chat", call); err != nil || len(*made) != 3 {
+			t.Errorf("%v after %d tries", err, len(*made))
+		}
+	})
+}
+
+func TestAFailureThatStaysIsNot(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, l *delivery.Line) {
+		call, made := tries(fault{})
+		if err := l.Do(ctx, "chat", call); !errors.Is(err, fault{}) || len(*made) != 1 {
+			t.Errorf("%v after %d tries", err, len(*made))
+		}
+	})
+}
+
+func TestH43APauseThatThePlatformAsksForIsKept(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, l *delivery.Line) {
+		call, made := tries(fault{Again: true, After: 3 * time.Second})
+		began := time.Now()
+		if err := l.Do(ctx, "chat", call); err != nil || (*made)[1].Sub(began) < 3*time.Second {
+			t.Errorf("%v, tries at %v", err, *made)
+		}
+	})
+}
+
+func TestH43APauseBeyondTheDeadlineFailsAtOnceAndIsRemembered(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, l *delivery.Line) {
+		began := time.Now()
+		call, made := tries(fault{Again: true, After: time.Minute})
+		if err := l.Do(ctx, "chat", call); err == nil || time.Since(began) > 0 || len(*made) != 1 {
+			t.Errorf("%v after %v and %d tries", err, time.Since(began), len(*made))
+		}
+		if err := l.Do(ctx, "chat", call); !errors.Is(err, delivery.ErrBusy) || time.Since(began) > 0 || len(*made) != 1 {
+			t.Errorf("the next: %v after %v", err, time.Since(began))
+		}
+		if err := l.Do(ctx, "another", call); err != nil {
+			t.Errorf("another chat: %v", err)
+		}
+	})
+}
+
+func TestAChatHasALimitAndOthersDoNotPayForIt(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, l *delivery.Line) {
+		began := time.Now()
+		call, _ := tries()
+		for range 5 { // three at once, then one a second
+			if err := l.Do(ctx, "chat", call); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took != 2*time.Second {
+			t.Errorf("five calls took %v", took)
+		}
+		now := time.Now()
+		if err := l.Do(ctx, "another", call); err != nil || time.Since(now) > 0 {
+			t.Errorf("another chat waited %v, %v", time.Since(now), err)
+		}
+		short, cancel := context.WithTimeout(ctx, time.Millisecond)
+		defer cancel()
+		if err := l.Do(short, "chat", call); !errors.Is(err, delivery.ErrBusy) {
+			t.Errorf("without room: %v", err)
+		}
+	})
+}
+
+func TestH43APlatformThatHangsEndsInTimeAndIsThenLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		health := &delivery.Health{}
+		l := delivery.New(delivery.Options{Judge: judge, Burst: 1000, Timeout: time.Second, Health: health})
+		hang := func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		for range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			if err := l.Do(ctx, "chat", hang); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v", err)
+			}
+			cancel()
+		}
+		call, made := tries()
+		if err := l.Do(t.Context(), "chat", call); !errors.Is(err, delivery.ErrDown) || len(*made) > 0 {
+			t.Errorf("while it is down: %v", err)
+		}
+		if health.Err() == nil {
+			t.Error("its health is good")
+		}
+		pass(time.Minute)
+		if err := l.Do(t.Context(), "chat", call); err != nil || health.Err() != nil {
+			t.Errorf("when it is back: %v, %v", err, health.Err())
+		}
+	})
+}
+
+func TestOneCallTriesAPlatformThatWasDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := delivery.New(delivery.Options{Judge: judge, Burst: 1000})
+		bad, made := tries(fault{Down: true}, fault{Down: true}, fault{Down: true}, fault{Down: true}, fault{Down: true}, fault{Down: true})
+		for range 20 {
+			if err := l.Do(t.Context(), "chat", bad); err == nil {
+				t.Fatal("it worked")
+			}
+		}
+		if len(*made) != 5 {
+			t.Fatalf("%d calls reached it", len(*made))
+		}
+		pass(3 * time.Second)
+		free := make(chan struct{})
+		trying := make(chan error)
+		go func() {
+			trying <- l.Do(t.Context(), "chat", func(context.Context) error { <-free; return nil })
+		}()
+		synctest.Wait()
+		if err := l.Do(t.Context(), "chat", bad); !errors.Is(err, delivery.ErrDown) {
+			t.Errorf("a second one beside it: %v", err)
+		}
+		close(free)
+		if err := <-trying; err != nil {
+			t.Errorf("the one: %v", err)
+		}
+	})
+}
+
+func TestACallerThatGivesUpDoesNotMakeThePlatformLookBad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := delivery.New(delivery.Options{Judge: judge, Burst: 1000})
+		for range 20 {
+			ctx, cancel := context.WithCancel(t.Context())
+			err := l.Do(ctx, "chat", func(ctx context.Context) error {
+				cancel()
+				return ctx.Err()
+			})
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("got %v", err)
+			}
+		}
+	})
+}
+
+func TestScrubbedErrorsHoldNoSecretAndAreTheSame(t *testing.T) {
+	inner := fault{Down: true}
+	err := delivery.Scrub(fmt.Errorf("post https://host/bot123:secret/send: %w", inner), "", "123:secret")
+	if err.Error() != "post https://host/bot[secret]/send: "+inner.Error() || !errors.Is(err, inner) {
+		t.Errorf("got %v", err)
+	}
+	if delivery.Scrub(nil, "x") != nil || !errors.Is(delivery.Scrub(inner, "x"), inner) {
+		t.Error("what holds none is changed")
+	}
+}
+
+// pass lets time go by on the bubble's clock.
+func pass(d time.Duration) { <-time.After(d) }
