@@ -23,15 +23,26 @@ func (f *finder) name(start, end int) {
 	flag := len(raw) > len(name) && raw[0] == '-'
 	squashed := squash(name)
 	switch {
-	case isSecret(squashed) || isToken(squashed, '"') || endsInPass(name):
+	case squashed == "nopasswd": // of sudoers
+		return
+	case isSecret(squashed) || isToken(squashed, '"') || endsInPass(name) || isCode(squashed):
 	case squashed == "key" && f.keyOf(start):
 	case strings.HasSuffix(squashed, "key") && f.isHeader(start):
-	case flag && squashed == "auth":
+	case strings.HasSuffix(squashed, "auth"), flag && (squashed == "passin" || squashed == "passout"):
 	default:
 		return
 	}
-	f.value(start, end, squashed, flag)
+	f.value(named{start: start, end: end, name: squashed, flag: flag})
 }
+
+// named is a name that may be given a secret.
+type named struct {
+	start, end int
+	name       string // squashed
+	flag       bool   // -name, --name
+}
+
+func (n named) isToken() bool { return strings.HasSuffix(strings.TrimSuffix(n.name, "s"), "token") }
 
 // around widens a word to the name it is in. A bracket or a quote may follow a
 // name, as in env["TOKEN"].
@@ -67,22 +78,24 @@ func (f *finder) isHeader(start int) bool {
 }
 
 // value hides what is given to the name.
-func (f *finder) value(start, end int, name string, flag bool) {
-	i, op := operator(f.s, end)
-	if start > 0 && end < len(f.s) && isQuote(f.s[start-1]) && f.s[end] == f.s[start-1] {
+func (f *finder) value(n named) {
+	i, op := f.operator(n)
+	start := n.start
+	if start > 0 && n.end < len(f.s) && isQuote(f.s[start-1]) && f.s[n.end] == f.s[start-1] {
 		start-- // the name is in quotes of its own
 	}
 	switch {
 	case op == opNone:
-		return
-	case op == opSpace && flag:
-		f.argument(i)
+	case op == opSpace && n.flag:
+		f.argument(n, i)
 	case op == opSpace:
-		f.tokenAfter(i, name)
-	case strings.HasSuffix(name, "authorization") || strings.HasSuffix(strings.TrimSuffix(name, "s"), "cookie"):
+		f.spaced(n, i)
+	case op == opElement:
+		f.element(i)
+	case strings.HasSuffix(n.name, "authorization") || strings.HasSuffix(strings.TrimSuffix(n.name, "s"), "cookie"):
 		f.header(start, i)
 	default:
-		f.assigned(start, i, op, name)
+		f.assigned(n, start, i, op)
 	}
 }
 
@@ -95,11 +108,13 @@ const (
 	opColon
 	opSpace
 	opIs
+	opElement // <name>value<
 )
 
 // operator returns where the value starts, and what led there.
-func operator(s string, i int) (int, op) {
-	i = skip(s, i, "\\\"'`])", 4)
+func (f *finder) operator(n named) (int, op) {
+	s := f.s
+	i := skip(s, n.end, "\\\"'`])", 4)
 	spaced := skip(s, i, " \t", maxGap)
 	rest := s[spaced:]
 	switch {
@@ -113,12 +128,29 @@ func operator(s string, i int) (int, op) {
 		return skip(s, spaced+1, " \t", maxGap), opEqual
 	case strings.HasPrefix(rest, ":"):
 		return skip(s, spaced+1, " \t", maxGap), opColon
-	case spaced > i && (strings.HasPrefix(rest, "is ") || strings.HasPrefix(rest, "was ")):
+	case i > n.end && strings.HasPrefix(rest, "value="): // <add key="name" value="x">
+		return spaced + len("value="), opEqual
+	case strings.HasPrefix(rest, ">") && n.start > 0 && (i > n.end && isQuote(s[n.start-1]) || s[n.start-1] == '<'):
+		return spaced + 1, opElement
+	case strings.HasPrefix(rest, ",") && n.start > 1 && isQuote(s[n.start-1]) && s[n.start-2] == '(':
+		return f.second(spaced + 1)
+	case i == n.end && strings.HasPrefix(rest, "(") && !isVerb(n.name) && !strings.Contains(n.name, "credential"):
+		return f.second(spaced + 1) // password("x")
+	case spaced > i && (strings.HasPrefix(rest, "is ") || strings.HasPrefix(rest, "is: ") || strings.HasPrefix(rest, "was ")):
 		return skip(s, spaced+strings.IndexByte(rest, ' '), " \t:", maxGap), opIs
 	case spaced > i:
 		return spaced, opSpace
 	}
 	return 0, opNone
+}
+
+// second is the operator of set("name", "value"): the value is in quotes too.
+func (f *finder) second(i int) (int, op) {
+	i = skip(f.s, i, " \t", maxGap)
+	if i == len(f.s) || !isQuote(f.s[i]) {
+		return 0, opNone
+	}
+	return i, opEqual
 }
 
 // skip passes at most n of the characters.
@@ -130,13 +162,21 @@ func skip(s string, i int, chars string, n int) int {
 }
 
 // assigned hides the value at i.
-func (f *finder) assigned(start, i int, o op, name string) {
-	w := word{s: f.s, quote: quoteAt(f.s, start), equal: o == opEqual, query: start > 0 && strings.IndexByte("?&#", f.s[start-1]) >= 0}
+func (f *finder) assigned(n named, start, i int, o op) {
+	if n.isDirectory(f.s[i:]) || n.isShort() && f.runEnd(i)-i > maxAhead {
+		return
+	}
+	w := word{s: f.s, quote: quoteAt(f.s, start), equal: o == opEqual, query: o == opEqual && start > 0 && strings.IndexByte("?&#", f.s[start-1]) >= 0}
 	a, b := w.at(i)
 	v := f.s[a:b]
 	switch {
-	case w.harmless(a, v):
-	case strings.HasSuffix(strings.TrimSuffix(name, "s"), "token") && strings.Trim(v, digits+"_.,kK") == "":
+	case o == opColon && isBlock(v):
+		f.block(n.start, b)
+	case phrases[n.name]:
+		f.add(assignedKind, a, f.lineEnd(a, w.quote))
+	case f.harmless(w, a, v):
+	case n.isToken() && strings.Trim(v, digits+"_.,kK") == "":
+	case strings.HasSuffix(n.name, "auth") && !isLogin(v), isCode(n.name) && !isShortNumber(v):
 	case o == opIs && strings.Trim(v, letters) == "":
 	default:
 		f.add(assignedKind, a, b)
@@ -148,43 +188,63 @@ const digits = "0123456789"
 // letters are what words of a sentence are made of.
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,!?'\")-"
 
+// phrases are secrets of several words.
+var phrases = map[string]bool{"mnemonic": true, "seedphrase": true, "recoveryphrase": true}
+
+// isCode is for names of short numbers that are secrets.
+func isCode(squashed string) bool {
+	switch squashed {
+	case "pin", "sopin", "userpin", "otp", "totp", "otpcode", "tokencode", "mfacode", "mfatoken":
+		return true
+	}
+	return false
+}
+
+func isShortNumber(v string) bool {
+	return len(v) >= 4 && len(v) <= 10 && strings.Trim(v, digits) == ""
+}
+
+// isLogin is for base64 of name:password, as in the files of docker and npm.
+func isLogin(v string) bool {
+	for _, plain := range decoded(strings.TrimRight(v, "="), 0) {
+		if strings.IndexByte(plain, ':') > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// isDirectory is for PWD=/home/bob, which is no password.
+func (n named) isDirectory(v string) bool {
+	return (n.name == "pwd" || n.name == "oldpwd") && v != "" && strings.IndexByte("/~.", v[0]) >= 0
+}
+
+// isShort is for names whose secrets are not long.
+func (n named) isShort() bool { return isCode(n.name) || strings.HasSuffix(n.name, "auth") }
+
 // argument hides the next word of a command, given to a flag.
-func (f *finder) argument(i int) {
+func (f *finder) argument(n named, i int) {
 	w := word{s: f.s, quote: quoteAt(f.s, i), equal: true}
 	if i == len(f.s) || strings.IndexByte("-<>|&;", f.s[i]) >= 0 {
 		return
 	}
-	if a, b := w.at(i); !w.harmless(a, f.s[a:b]) {
+	a, b := w.at(i)
+	source, _, ok := strings.Cut(f.s[a:b], ":")
+	switch {
+	case ok && source == "pass": // -passin pass:x, as openssl has it
+		a += len("pass:")
+	case ok && (source == "env" || source == "file" || source == "fd"), f.s[a:b] == "stdin":
+		return
+	case ok && n.name == "auth":
+		a += len(source) + 1
+	case isCode(n.name) && !isShortNumber(f.s[a:b]):
+		return
+	case strings.HasSuffix(n.name, "cookie") && !strings.Contains(f.s[a:b], "="):
+		return // the name of a file
+	case n.name == "secret" && strings.HasPrefix(f.s[a:b], "id="):
+		return // where docker finds it
+	}
+	if !f.harmless(w, a, f.s[a:b]) {
 		f.add(flagKind, a, b)
 	}
-}
-
-// minToken is how long a word must be to be a token by its looks.
-const minToken = 12
-
-// tokenAfter hides a word that looks like a token and follows the name of one,
-// as in "set aws_secret_access_key wJalr…".
-func (f *finder) tokenAfter(i int, name string) {
-	if f.runEnd(i)-i < minToken || name == "auth" {
-		return
-	}
-	w := word{s: f.s, quote: quoteAt(f.s, i), equal: true}
-	a, b := w.at(i)
-	if v := f.s[a:b]; looksLikeToken(v) && !w.harmless(a, v) {
-		f.add(assignedKind, a, b)
-	}
-}
-
-// looksLikeToken is for letters and digits that are no path, URL, number or
-// word.
-func looksLikeToken(v string) bool {
-	if len(v) < minToken || strings.IndexByte("/.~-", v[0]) >= 0 || strings.Contains(v, "://") || !strings.ContainsAny(v, digits) {
-		return false
-	}
-	for i := range len(v) {
-		if !isToken64(v[i]) && v[i] != '.' && v[i] != '~' {
-			return false
-		}
-	}
-	return strings.Trim(v, digits+".-/:") != ""
 }

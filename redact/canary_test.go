@@ -2,6 +2,7 @@ package redact_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,8 +118,13 @@ func FuzzText(f *testing.F) {
 	for _, s := range []string{"curl -u", "password=", "://:@", "%", "%2", "-----BEGIN x-----", "eyJ", ":AA", "bearer ", "a\\\"b'c`", "[REDACTED: 1 chars]", "\xff%ff"} {
 		f.Add(s)
 	}
+	for _, shape := range cliShapes {
+		plain, _ := marked(shape)
+		f.Add(plain)
+	}
 	r := ready(f, redact.Config{})
-	canary := redacttest.Canaries()[8]
+	all := redacttest.Canaries()
+	canary := all[slices.IndexFunc(all, func(c redacttest.Canary) bool { return c.Name == "github" })]
 	f.Fuzz(func(t *testing.T, s string) {
 		out, findings := r.Text(s)
 		if len(findings) == 0 && out != s {

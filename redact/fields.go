@@ -30,7 +30,10 @@ var secretNames = []string{
 	"password", "passwd", "pwd", "passphrase", "passcode",
 	"secret", "credential", "bearer", "jwt", "cookie", "authorization",
 	"apikey", "accesskey", "secretkey", "privatekey", "signingkey", "encryptionkey", "accountkey", "masterkey", "deploykey",
-	"keybase", "storepass", "keypass", "userpass", "sshpass",
+	"keybase", "storepass", "keypass", "userpass", "sshpass", "requirepass",
+	"pw", "psk", "presharedkey", "authkey", "sharedkey", "passkey", "secretid", "secretstring", "mnemonic", "seedphrase", "recoveryphrase",
+	"mypass", "dbpass", "rootpass", "adminpass", "smbpass", "ftppass", "mailpass", "passw", "pswd", "passwrd", "creds", "appkey",
+	"passwort", "kennwort", "wachtwoord", "senha", "contrasena", "contraseña", "motdepasse", "sonarlogin",
 }
 
 // kind says why the value of the member is hidden, or "".

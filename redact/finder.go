@@ -30,12 +30,14 @@ type finder struct {
 	work     *int // left for this call
 	depth    int
 
-	s       string
-	spans   []span
-	covered span // the span that reaches furthest: what starts in it is hidden
-	seen    seen
-	tried   []*rule // on the whole text
-	failed  bool    // the work is used up: nothing is known of the text
+	s          string
+	spans      []span
+	covered    span // the span that reaches furthest: what starts in it is hidden
+	seen       seen
+	references []reference
+	walk       walk
+	tried      []*rule // on the whole text
+	failed     bool    // the work is used up: nothing is known of the text
 }
 
 // seen is how far looks have gone, so that no place is looked at twice.
@@ -49,7 +51,9 @@ type seen struct {
 // asked for the next text. It is not ok when it had to give up.
 func (f *finder) find(s string) (spans []span, ok bool) {
 	f.s, f.spans, f.covered, f.seen, f.tried, f.failed = s, f.spans[:0], span{}, seen{}, f.tried[:0], false
+	f.references = f.references[:0]
 	f.d.words.find(s, f.at)
+	f.byReference()
 	f.byPattern()
 	f.byEscape()
 	f.byBase64()

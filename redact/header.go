@@ -23,7 +23,7 @@ func (f *finder) header(start, i int) {
 			b = w.bare(a) // what follows is the rest of a command
 		}
 	}
-	if !w.harmless(a, f.s[a:b]) {
+	if !f.harmless(w, a, f.s[a:b]) {
 		f.add(headerKind, a, b)
 	}
 }

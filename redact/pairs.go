@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"path"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ type pair struct {
 	from, to   mark           // and in the findings
 	path       string         // of the value
 	came       jsontext.Value // the value as it came
+	program    program
 }
 
 var (
@@ -32,6 +32,11 @@ const maxPairDepth = 32
 func (p *pass) pairMember(name string, pair *pair) bool {
 	squashed := squash(name)
 	switch {
+	case programNames[squashed] && p.dec.PeekKind() == jsontext.KindString:
+		return p.programName(&pair.program)
+	case argumentNames[squashed] && p.dec.PeekKind() == jsontext.KindBeginArray:
+		p.program = &pair.program
+		return p.array()
 	case pairNames[squashed] && p.dec.PeekKind() == jsontext.KindString:
 		return p.pairName(pair)
 	case !pairValues[squashed] || pair.end > 0:
@@ -93,15 +98,15 @@ func (p *pass) takeBack(pair *pair) {
 // argList is what is known of an array that may be a command or a header.
 type argList struct {
 	n      int
-	flags  flags
-	secret string // why the next element is hidden
-	want   bool   // the next one is the argument of a flag of the command
+	known  [][]span // by element: the secrets that only the whole tells
+	named  bool     // it holds the arguments of a program, or the program too
+	secret string   // why the next element is hidden
 }
 
 // element writes the next element of an array.
 func (p *pass) element(a *argList) bool {
 	if p.dec.PeekKind() != jsontext.KindString {
-		a.secret, a.want, a.n = "", false, a.n+1
+		a.secret, a.n = "", a.n+1
 		return p.value()
 	}
 	if a.secret != "" {
@@ -119,19 +124,18 @@ func (p *pass) element(a *argList) bool {
 	return true
 }
 
-// argument writes a string that may be a command, a flag or its argument.
+// argument writes a string that may be a flag, a name or an argument.
 func (p *pass) argument(a *argList, v jsontext.Value, s string) {
-	if a.n == 0 {
-		a.flags = commands[commandName(s)]
+	var known []span
+	if a.n < len(a.known) {
+		known = a.known[a.n]
 	}
-	f := finder{s: s}
-	a.want = s != "" && f.commandWord(a.flags, 0, len(s), a.want)
-	p.showAs(v, s, f.spans)
+	p.showAs(v, s, known)
 	name := strings.TrimLeft(s, "-")
 	if !isName64(name) || p.redactor.kind("", name, jsontext.KindString) != SecretField {
 		return
 	}
-	if len(name) < len(s) || a.n == 0 || headerNames[squash(name)] {
+	if len(name) < len(s) || a.n == 0 && !a.named || headerNames[squash(name)] {
 		a.secret = SecretField
 	}
 }
@@ -142,18 +146,4 @@ var headerNames = map[string]bool{"authorization": true, "proxyauthorization": t
 // isName64 is for what may be the name of a flag or a header.
 func isName64(s string) bool {
 	return s != "" && len(s) <= maxName && !slices.ContainsFunc([]byte(s), func(c byte) bool { return !isName(c) })
-}
-
-// commandName is the name in the table that a program goes by.
-func commandName(program string) string {
-	name := strings.ToLower(path.Base(program))
-	if _, ok := commands[name]; ok {
-		return name
-	}
-	for c := range commands {
-		if len(c) > 3 && strings.HasPrefix(name, c) {
-			return c
-		}
-	}
-	return ""
 }

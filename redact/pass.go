@@ -30,6 +30,7 @@ type pass struct {
 	out      []byte
 	path     []byte
 	result   Result
+	program  *program // whose arguments the next value holds, if it does
 }
 
 func newPass(r *Redactor, tool string, params jsontext.Value) *pass {
@@ -114,12 +115,12 @@ func (p *pass) name(names *shownNames, raw jsontext.Value, name string) {
 }
 
 func (p *pass) object() bool {
+	pair := pair{program: program{object: p.dec.InputOffset()}}
 	if !p.bracket('{') {
 		return false
 	}
 	base := len(p.path)
 	var names shownNames
-	var pair pair
 	for i := 0; p.dec.PeekKind() != jsontext.KindEndObject; i++ {
 		p.comma(i)
 		raw, err := p.dec.ReadValue()
@@ -197,11 +198,11 @@ func (p *pass) mask(kind string, n int) {
 }
 
 func (p *pass) array() bool {
+	args := p.argList()
 	if !p.bracket('[') {
 		return false
 	}
 	base := len(p.path)
-	var args argList
 	for i := 0; p.dec.PeekKind() != jsontext.KindEndArray; i++ {
 		p.comma(i)
 		p.path = append(strconv.AppendInt(append(p.path, '['), int64(i), 10), ']')

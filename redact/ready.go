@@ -17,7 +17,7 @@ type detector struct {
 // act is what is done where a word stands: a look by a function of ours, or by
 // a rule.
 type act struct {
-	look func(f *finder, start, end int)
+	look look
 	rule *rule
 }
 

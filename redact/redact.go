@@ -22,9 +22,11 @@
 //
 // By shape, in every string and every member name: KEY=value, flags, headers,
 // user:password@ and query tokens in URLs, connection strings, PEM blocks, JWTs
-// and the tokens of well-known services; the rules of gitleaks; the owner's
-// patterns. Only the secret part of a longer text is hidden. References such as
-// $TOKEN stay: they are not the secret.
+// and the tokens of well-known services; what the programs of a table take as
+// arguments or from a pipe; passwords in SQL, XML, YAML and calls of functions;
+// the rules of gitleaks; the owner's patterns. Only the secret part of a longer
+// text is hidden. References such as $TOKEN stay, they are not the secret; what
+// the variable is given in the same text is.
 //
 // In disguise: the same, percent-encoded or in base64, also one in the other.
 //

@@ -16,7 +16,7 @@ func (f *finder) query(start, end int) {
 	}
 	w := word{s: f.s, quote: quoteAt(f.s, start), equal: true, query: true}
 	b := w.bare(end)
-	if b-end >= 6 && !w.harmless(end, f.s[end:b]) {
+	if b-end >= 6 && !f.harmless(w, end, f.s[end:b]) {
 		f.add(queryKind, end, b)
 	}
 }
@@ -57,7 +57,7 @@ func (f *finder) userInfo(start, at int) {
 	if looksRandom(user) {
 		f.add(urlKind, start, start+len(user))
 	}
-	if w := (word{s: f.s}); ok && !w.harmless(0, password) && password != "x-oauth-basic" {
+	if w := (word{s: f.s}); ok && !f.harmless(w, 0, password) && password != "x-oauth-basic" {
 		f.add(urlKind, at-len(password), at)
 	}
 }

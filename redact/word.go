@@ -111,12 +111,13 @@ func (w word) harmless(i int, v string) bool {
 
 var nothing = map[string]bool{
 	"true": true, "false": true, "null": true, "nil": true, "none": true, "undefined": true, "string": true, "str": true,
-	"int": true, "number": true, "bool": true, "boolean": true, "any": true, "required": true, "optional": true, "{": true, "[": true, "(": true,
+	"int": true, "number": true, "bool": true, "boolean": true, "any": true, "required": true, "optional": true, "{": true, "[": true, "(": true, "-": true, "*": true,
 }
 
 // isVariable reports whether v is a reference: $NAME, ${NAME}, $(command), `command`, %NAME%, {{ name }}.
 func isVariable(v string) bool {
 	name, ok := strings.CutPrefix(v, "$")
+	name = strings.TrimPrefix(name, "env:")
 	switch {
 	case strings.HasPrefix(v, "{{"), ok && strings.HasPrefix(name, "("):
 		return true

@@ -1,0 +1,189 @@
+package redact
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// program is the one whose arguments an object holds:
+// {"command": "docker", "args": ["login", "-p", "x"]}.
+type program struct {
+	object int64 // where the object begins
+	name   string
+}
+
+var (
+	programNames  = map[string]bool{"command": true, "cmd": true, "program": true, "executable": true, "file": true, "bin": true, "binary": true, "exe": true}
+	argumentNames = map[string]bool{"args": true, "argv": true, "arguments": true, "command": true, "cmd": true}
+)
+
+const (
+	maxArguments = 256
+	maxArgv      = 16 << 10 // bytes
+)
+
+// programName writes the name of a program, and remembers it.
+func (p *pass) programName(g *program) bool {
+	v, err := p.dec.ReadValue()
+	if err != nil {
+		return false
+	}
+	g.name = text(v)
+	p.showAs(v, g.name, nil)
+	return true
+}
+
+// argList finds what only the whole of the next array tells of its strings.
+func (p *pass) argList() argList {
+	g := p.program
+	p.program = nil
+	list := argList{named: g != nil}
+	if p.seek.d == nil {
+		return list
+	}
+	args := stringsOf(p.input[p.dec.InputOffset():])
+	switch {
+	case g != nil && g.name != "":
+		list.known = p.asCommand(g.name, args)
+	case g != nil && p.dec.StackDepth() <= maxPairDepth:
+		list.known = p.asCommand(p.programAhead(g.object), args)
+	default:
+		list.known = p.asCommand("", args)
+	}
+	list.named = list.named || len(args) > 0 && usagesOf(baseName(args[0])) != nil
+	return list
+}
+
+// stringsOf returns the strings that an array begins with.
+func stringsOf(in jsontext.Value) (out []string) {
+	i := bytes.IndexByte(in, '[')
+	for size := 0; i >= 0 && len(out) < maxArguments && size < maxArgv; {
+		in = bytes.TrimLeft(in[i+1:], " \t\r\n")
+		end := stringEnd(in)
+		if end < 0 {
+			return out
+		}
+		out = append(out, text(in[:end]))
+		size += end
+		in = bytes.TrimLeft(in[end:], " \t\r\n")
+		if len(in) == 0 || in[0] != ',' {
+			return out
+		}
+		i = 0
+	}
+	return out
+}
+
+// stringEnd returns where the string ends that the text begins with, or -1.
+func stringEnd(in []byte) int {
+	if len(in) == 0 || in[0] != '"' {
+		return -1
+	}
+	for i := 1; i < len(in); i++ {
+		switch in[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// programAhead looks for a program's name that comes after its arguments.
+func (p *pass) programAhead(object int64) string {
+	in := p.input[object:]
+	dec := jsontext.NewDecoder(bytes.NewBuffer(in[max(0, bytes.IndexByte(in, '{')):]))
+	if _, err := dec.ReadToken(); err != nil {
+		return ""
+	}
+	for dec.PeekKind() == jsontext.KindString {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return ""
+		}
+		found := programNames[squash(name.String())] && dec.PeekKind() == jsontext.KindString
+		v, err := dec.ReadValue()
+		if err != nil {
+			return ""
+		}
+		if found {
+			return text(v)
+		}
+	}
+	return ""
+}
+
+// asCommand reads the arguments as a shell would be given them, and returns the
+// secrets found that way, by argument.
+func (p *pass) asCommand(program string, args []string) [][]span {
+	if len(args) == 0 || len(args) == 1 && program == "" || !isCommand(program, args) {
+		return nil
+	}
+	var line strings.Builder
+	if program != "" {
+		line.WriteString(baseName(program))
+	}
+	starts := make([]int, len(args))
+	for i, s := range args {
+		if line.Len() > 0 {
+			line.WriteByte(' ')
+		}
+		if q := quoteFor(s); q != "" {
+			line.WriteString(q)
+			starts[i] = line.Len()
+			line.WriteString(s + q)
+			continue
+		}
+		starts[i] = line.Len()
+		line.WriteString(s)
+	}
+	spans, ok := p.seek.finder.find(line.String())
+	if !ok {
+		return nil // the same will be said of the arguments themselves
+	}
+	return split(spans, args, starts)
+}
+
+// isCommand reports whether strings may be the arguments of a program.
+func isCommand(program string, args []string) bool {
+	return program != "" || slices.ContainsFunc(args, func(s string) bool {
+		return strings.HasPrefix(s, "-") || usagesOf(baseName(s)) != nil || s == "setx" || s == "setenv" || s == "config"
+	})
+}
+
+// quoteFor is the quote that makes s one word, or "".
+func quoteFor(s string) string {
+	if s != "" && !strings.ContainsAny(s, " \t\r\n;|&<>()'\"`*") {
+		return ""
+	}
+	for _, q := range []string{`"`, "'", "`"} {
+		if !strings.Contains(s, q) {
+			return q
+		}
+	}
+	return ""
+}
+
+// split returns the parts of the spans that lie in each of the arguments.
+func split(spans []span, args []string, starts []int) [][]span {
+	out := make([][]span, len(args))
+	for i, s := range args {
+		for _, p := range spans {
+			a, b := max(0, p.start-starts[i]), min(len(s), p.end-starts[i])
+			if a < b {
+				out[i] = append(out[i], span{a, b, p.kind})
+			}
+		}
+	}
+	return out
+}
+
+// baseName is the name of a program without its path, as either system has it.
+func baseName(program string) string {
+	return path.Base(strings.ReplaceAll(program, `\`, "/"))
+}
