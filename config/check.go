@@ -32,6 +32,8 @@ func (k *checker) fail(path, text, hint string) {
 
 func (k *checker) check() {
 	k.checkListen()
+	k.checkTLS()
+	k.checkProxies()
 	k.checkWebhook()
 	k.checkClients()
 	k.checkSecrets()
@@ -48,6 +50,10 @@ func (k *checker) checkListen() {
 	n, errPort := strconv.Atoi(port)
 	if err != nil || errPort != nil || n < 0 || n > 65535 {
 		k.fail("listen", "is not host:port", "write it as 127.0.0.1:8787")
+		return
+	}
+	if k.Exposed(k.Listen) {
+		k.fail("listen", ExposedText, ExposedHint)
 	}
 }
 

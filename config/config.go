@@ -36,6 +36,14 @@ import (
 type Config struct {
 	// Listen is where the server listens, host:port. Default 127.0.0.1:8787.
 	Listen string `yaml:"listen"`
+	// TLS is what the server encrypts with. Unset: nothing is encrypted.
+	TLS TLS `yaml:"tls"`
+	// InsecurePublic lets Listen be an address that others can reach, without
+	// TLS: something else keeps them out.
+	InsecurePublic bool `yaml:"insecurePublic"`
+	// TrustedProxies are the addresses whose word is taken for whom they speak
+	// for. Empty: nobody's.
+	TrustedProxies []string `yaml:"trustedProxies"`
 	// OwnerToken lets its holder see and answer cards. Unset: the one in the
 	// state directory.
 	OwnerToken Secret `yaml:"ownerToken"`

@@ -29,7 +29,12 @@ const inState = "in the state directory"
 
 // keys is the table, in the order in which one reads it.
 var keys = []Key{
-	{Path: "listen", Text: "address and port"},
+	{Path: "listen", Text: "address and port; one that others can reach needs `tls` or `insecurePublic`"},
+	{Path: "tls", Unset: "nothing is encrypted", Text: "the server speaks HTTPS, TLS 1.2 or newer; both files are read again when they change"},
+	{Path: "tls.cert", Text: "PEM file: the server's certificate, then those that lead to its authority"},
+	{Path: "tls.key", Text: "PEM file of its private key, which nobody else may read"},
+	{Path: "insecurePublic", Text: "others may reach `listen` although there is no `tls`: a proxy does the TLS, or something else keeps them out"},
+	{Path: "trustedProxies", Unset: "nobody", Text: "addresses or ranges (`10.0.0.0/24`) whose `X-Forwarded-For` and `X-Request-Id` are believed"},
 	{Path: "ownerToken", Unset: inState, Text: "whoever has it sees and answers what waits"},
 	{Path: "webhook", Text: "how calls come in"},
 	{Path: "webhook.path", Text: "where calls are posted"},

@@ -74,6 +74,7 @@ func (r *reading) read(text []byte) (*Config, []Finding, error) {
 	if d.literals && r.open {
 		d.fail(d.secretAt, "", "a secret stands in a file that others can read", "chmod 600 "+r.file)
 	}
+	c.TLS.below(r.dir)
 	k := &checker{Config: c, doc: doc, errs: d.errs}
 	k.check()
 	findings := k.risks()

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -94,13 +93,6 @@ func (k *checker) riskyPolicy() {
 	}
 	if k.Policy.MaxIterations > 100 {
 		k.find(Warning, "maxIterations", fmt.Sprintf("a loop may run %d times before it is stopped", k.Policy.MaxIterations))
-	}
-}
-
-func (k *checker) riskyListen() {
-	host, _, err := net.SplitHostPort(k.Listen)
-	if err == nil && !loopback(host) {
-		k.find(Warning, "listen", "others on the network can reach this address, and there is no TLS: put a proxy with TLS before it, or listen on 127.0.0.1")
 	}
 }
 

@@ -47,8 +47,8 @@ func TestWhatIsRisky(t *testing.T) {
 		{"approval: {maxMinutes: 600}", "approval.maxMinutes: a grant may last 600 minutes"},
 		{"approvalTtlSeconds: 3600", "approvalTtlSeconds: a code may be guessed at for 1h0m0s"},
 		{"webhook: {hold: 60s}", "note 1:11: webhook.hold: clients of the published protocol wait 30 seconds"},
-		{"listen: 0.0.0.0:8787", "warning 1:1: listen: others on the network can reach this address, and there is no TLS"},
-		{"listen: ':8787'", "listen: others on the network"},
+		{"insecurePublic: true\nlisten: ':8787'", "warning 1:1: insecurePublic: whoever is on the way to this address reads secrets and codes"},
+		{"trustedProxies: [0.0.0.0/0]", "warning 1:18: trustedProxies[0]: trusts everybody"},
 		{"store: {url: 'redis://10.0.0.5:6379/0'}", "store.url: has no password"},
 		{"store: {url: 'rediss://127.0.0.1,db.lan:6379'}", "store.url: has no password"},
 		{"store: {url: 'redis://:pw@10.0.0.5:6379/0'}", "store.url: is not encrypted"},
@@ -75,7 +75,7 @@ func TestWhatIsRisky(t *testing.T) {
 
 func TestWhatIsNotRisky(t *testing.T) {
 	for _, text := range []string{
-		"listen: 127.0.0.1:1", "listen: '[::1]:1'", "listen: localhost:1", "audit: {sync: none}", "webhook: {hold: 25s}",
+		"listen: 127.0.0.1:1", "listen: '[::1]:1'", "listen: localhost:1", "insecurePublic: true", "trustedProxies: [10.0.0.0/8]", "audit: {sync: none}", "webhook: {hold: 25s}",
 		"store: {url: 'rediss://:pw@10.0.0.5:6379/0', key: 18d2a6c05b7f4e93b1c8027f5e9a6d4c18d2}",
 		"store: {url: 'redis+sentinel://127.0.0.1:1,[::1]:2/main/0', key: 18d2a6c05b7f4e93b1c8027f5e9a6d4c18d2}",
 		"approvers: [{name: a, ids: ['token:owner']}]",

@@ -130,7 +130,8 @@ func (s *State) RecordKey() (ed25519.PrivateKey, error) {
 }
 
 // Address is where the server that uses this directory listens, as it last
-// said; empty when it never did.
+// said: host:port, with https:// before it where it speaks TLS; empty when it
+// never did.
 func (s *State) Address() (string, error) {
 	text, err := s.read("address")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,12 +141,31 @@ func (s *State) Address() (string, error) {
 }
 
 // SetAddress leaves word of where the server listens.
-func (s *State) SetAddress(address string) error {
-	temp, err := s.temporary(address + "\n")
+func (s *State) SetAddress(address string) error { return s.replace("address", address+"\n") }
+
+// Certificate is what the server that uses this directory shows, in PEM, as it
+// last said; empty when it never did.
+func (s *State) Certificate() (string, error) {
+	text, err := s.read(certificate)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return text, err
+}
+
+// SetCertificate leaves word of what the server shows, so that commands on this
+// machine know it by itself, whoever signed it.
+func (s *State) SetCertificate(pem string) error { return s.replace(certificate, pem) }
+
+const certificate = "tls.pem"
+
+// replace puts a file in place of another, whole.
+func (s *State) replace(name, text string) error {
+	temp, err := s.temporary(text)
 	if err != nil {
 		return err
 	}
-	return os.Rename(temp, s.path("address"))
+	return os.Rename(temp, s.path(name))
 }
 
 func (s *State) secret(name string, least int) (Secret, error) {

@@ -6,6 +6,7 @@ import (
 	"encoding/base32"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -14,7 +15,8 @@ import (
 )
 
 // RequestIDHeader carries the id of an HTTP request back to whoever sent it. It
-// is drawn here: what a stranger sends under this name is not read.
+// is drawn here, unless a trusted proxy has given the request one: what anyone
+// else sends under this name is not read.
 const RequestIDHeader = "X-Request-Id"
 
 // requestKey asks a context for the id of its request.
@@ -36,7 +38,13 @@ func (i *identity) Value(key any) any {
 
 var idAlphabet = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
 
-func newRequestID() string {
+// plainID is what is taken over into the log and the answer.
+var plainID = regexp.MustCompile(`^[A-Za-z0-9._-]{8,64}$`)
+
+func (s *Server) requestID(r *http.Request) string {
+	if given := r.Header.Get(RequestIDHeader); given != "" && plainID.MatchString(given) && s.trusts(remote(r)) {
+		return given
+	}
 	var b [10]byte
 	rand.Read(b[:]) // it never fails
 	return idAlphabet.EncodeToString(b[:])
@@ -46,7 +54,7 @@ func newRequestID() string {
 // library's log, which would print its value.
 func (s *Server) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := &identity{r.Context(), newRequestID()}
+		ctx := &identity{r.Context(), s.requestID(r)}
 		w.Header().Set(RequestIDHeader, ctx.id)
 		defer func() {
 			if p := recover(); p != nil {

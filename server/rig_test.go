@@ -44,7 +44,7 @@ func (nobody) Pending(context.Context, string) ([]*approval.Card, error) {
 	return nil, approval.ErrNotApprover
 }
 
-func newServer(t *testing.T, edit func(*server.Options)) (*server.Server, *decider) {
+func newServer(t testing.TB, edit func(*server.Options)) (*server.Server, *decider) {
 	t.Helper()
 	auth, err := server.NewAuth(map[string][]string{"laptop": {secret}}, "", map[string]string{"Ann": ann})
 	if err != nil {

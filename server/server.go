@@ -12,11 +12,13 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -50,6 +52,13 @@ type Options struct {
 	Metrics   http.Handler                      // what /metrics shows; nil means nothing
 	Log       *slog.Logger                      // nil discards
 	Now       func() time.Time                  // nil means time.Now
+
+	// Certificate is what the server shows now, over TLS 1.2 or newer; nil means
+	// no TLS.
+	Certificate func() *tls.Certificate
+	// Proxies are the peers whose word is taken for whom they speak for, now; nil
+	// means nobody's.
+	Proxies func() []netip.Prefix
 }
 
 // Limits in time. A held call may take longer: its own deadline counts then.
@@ -89,11 +98,16 @@ func New(o Options) (*Server, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Proxies == nil {
+		o.Proxies = func() []netip.Prefix { return nil }
+	}
 	s := &Server{o: o}
 	s.http = &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug), Protocols: &http.Protocols{},
 	}
+	// The bounds of time are those of a connection with one request at a time.
+	s.http.Protocols.SetHTTP1(true)
 	return s, nil
 }
 
@@ -101,7 +115,7 @@ func New(o Options) (*Server, error) {
 func (s *Server) Handler() http.Handler {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
-	e.IPExtractor = echo.ExtractIPDirect() // no header says who is calling
+	e.IPExtractor = s.peer
 	e.HTTPErrorHandler = s.httpError
 	e.Use(s.logged, s.recovered)
 	e.POST(s.o.Path, s.verify)
@@ -119,6 +133,13 @@ func (s *Server) Handler() http.Handler {
 
 // Serve answers on a listener until Shutdown.
 func (s *Server) Serve(l net.Listener) error {
+	if s.o.Certificate != nil {
+		l = tls.NewListener(l, &tls.Config{
+			MinVersion:     tls.VersionTLS12,
+			NextProtos:     []string{"http/1.1"},
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.o.Certificate(), nil },
+		})
+	}
 	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	}

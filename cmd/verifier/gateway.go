@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -40,10 +42,12 @@ type gateway struct {
 
 // live is what a reload replaces, all at once.
 type live struct {
-	config   *config.Config // what it was made from
+	config   *config.Config   // what it was made from
+	cert     *tls.Certificate // nil without TLS
 	auth     *server.Auth
 	policy   *policy.Policy
 	redactor *redact.Redactor
+	proxies  []netip.Prefix
 }
 
 // setup is what a gateway is made from.
@@ -95,11 +99,19 @@ func openGateway(s setup) (g *gateway, err error) {
 	if err != nil {
 		return g, err
 	}
-	g.server, err = server.New(server.Options{
+	options := server.Options{
 		Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
 		Verifier:  decider, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
-	})
+		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
+	}
+	if s.config.TLS.Set() {
+		options.Certificate = func() *tls.Certificate { return g.live.Load().cert }
+		err = g.showCertificate()
+	}
+	if err == nil {
+		g.server, err = server.New(options)
+	}
 	return g, err
 }
 

@@ -21,7 +21,7 @@ type owner struct {
 
 const ownerHelp = `
 
-The server is found by --url or VERIFIER_URL, else by --config, else by the state directory; the owner token is VERIFIER_OWNER_TOKEN, else the config's, else the state directory's.`
+The server is found by --url or VERIFIER_URL, else by --config, else by the state directory; the owner token is VERIFIER_OWNER_TOKEN, else the config's, else the state directory's. Over TLS, a server that was found by --config or the state directory is known by its own certificate; for one given by --url, --ca or VERIFIER_CA names the authority if this machine does not know it.`
 
 const answerCodes = `
 

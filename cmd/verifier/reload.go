@@ -14,8 +14,8 @@ import (
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
-// prepare makes what a config says of secrets, policy and redaction, and
-// changes nothing yet.
+// prepare makes what a config says of secrets, certificate, policy and
+// redaction, and changes nothing yet.
 func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error) {
 	auth, err := newAuth(c, g.state)
 	if err != nil {
@@ -34,7 +34,11 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	if err != nil {
 		return nil, err
 	}
-	return &live{config: c, auth: auth, policy: rules, redactor: redactor}, nil
+	next := &live{config: c, auth: auth, policy: rules, redactor: redactor, proxies: c.Proxies()}
+	if c.TLS.Set() {
+		next.cert, err = c.TLS.Load()
+	}
+	return next, err
 }
 
 // reloadOn reloads the config at each signal until ctx ends.
@@ -55,28 +59,54 @@ func (g *gateway) reloadOn(ctx context.Context, signals <-chan os.Signal, load f
 	}
 }
 
-// watch asks for a reload whenever a file has changed. It looks every so often:
-// editors replace files in too many ways for anything finer to be sure.
-func watch(ctx context.Context, path string, every time.Duration, wanted chan<- os.Signal) {
+// watch asks for a reload whenever one of the files has changed. It looks every
+// so often: editors replace files in too many ways for anything finer to be sure.
+func watch(ctx context.Context, files func() []string, every time.Duration, wanted chan<- os.Signal) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	last := fileStamp(path)
+	last := stamps{}
+	last.look(files())
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			now := fileStamp(path)
-			if now == last || now == "" { // while it is being replaced there is none
+			if !last.look(files()) {
 				continue
 			}
-			last = now
 			select {
 			case wanted <- syscall.SIGHUP:
 			default: // one is waiting to be seen
 			}
 		}
 	}
+}
+
+// stamps are what files were like when they were last looked at.
+type stamps map[string]string
+
+// look reports whether one of the files is not as it was.
+func (s stamps) look(files []string) (changed bool) {
+	for _, path := range files {
+		now := fileStamp(path)
+		if now == "" { // while it is being replaced there is none
+			continue
+		}
+		before, known := s[path]
+		changed = changed || known && before != now
+		s[path] = now
+	}
+	return changed
+}
+
+// files are what the config in force was read from, besides the config itself.
+func (g *gateway) files() []string {
+	c := g.live.Load().config
+	files := slices.Clone(c.SecretFiles())
+	if c.TLS.Set() {
+		files = append(files, c.TLS.Cert, c.TLS.Key)
+	}
+	return files
 }
 
 // fileStamp changes when a file does.
@@ -99,11 +129,17 @@ func (g *gateway) reload(c *config.Config, guarded policy.Guard) error {
 	if err := g.desk.Configure(terms(c)); err != nil {
 		return err
 	}
+	if next.cert == nil {
+		next.cert = g.live.Load().cert // to end TLS takes a restart
+	}
 	before := g.live.Swap(next)
+	if err := g.showCertificate(); err != nil {
+		g.log.Warn("the commands on this machine may not know the new certificate", "err", err)
+	}
 	if g.level != nil {
 		g.level.Set(logLevel(c.Log.Level))
 	}
-	g.log.Info("the config was reloaded and is in force", "changed", changed(before.config, c))
+	g.log.Info("the config was reloaded and is in force", "changed", changed(before, next))
 	if rest := needRestart(g.config, c); len(rest) > 0 {
 		g.log.Warn("some of what changed takes effect only after a restart", "keys", rest)
 	}
@@ -116,10 +152,11 @@ func parts(c *config.Config) (inForce, restart map[string]any) {
 		"ownerToken": c.OwnerToken.Reveal(), "webhook.secrets": reveal(c), "webhook.bearer": c.Webhook.Bearer.Reveal(),
 		"policy": c.Policy, "redact": c.Redact, "approvers": c.People(), "approverTokens": tokens(c),
 		"approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit.params": c.Audit.Params, "log.level": c.Log.Level,
+		"trustedProxies":    c.TrustedProxies,
 		"webhook.tolerance": c.Webhook.Tolerance, "webhook.hold": c.Webhook.Hold, "webhook.maxHold": c.Webhook.MaxHold,
 	}
 	restart = map[string]any{
-		"listen": c.Listen, "webhook.path": c.Webhook.Path, "store.url": c.Store.URL.Reveal(), "store.key": c.Store.Key.Reveal(),
+		"listen": c.Listen, "tls": c.TLS.Set(), "webhook.path": c.Webhook.Path, "store.url": c.Store.URL.Reveal(), "store.key": c.Store.Key.Reveal(),
 		"audit.path": c.Audit.Path, "audit.sync": c.Audit.Sync, "log.format": c.Log.Format, "channels": sections(c),
 	}
 	return inForce, restart
@@ -152,9 +189,10 @@ func reveal(c *config.Config) map[string][]string {
 }
 
 // changed names what differs since the last reload and is in force now.
-func changed(before, after *config.Config) []string {
-	a, _ := parts(before)
-	b, _ := parts(after)
+func changed(before, after *live) []string {
+	a, _ := parts(before.config)
+	b, _ := parts(after.config)
+	a["tls.cert"], b["tls.cert"] = before.cert, after.cert
 	return differing(a, b)
 }
 

@@ -39,6 +39,7 @@ type rig struct {
 	g      *gateway
 
 	channels map[string]approval.Channel // those it asks on; nil: the terminal
+	client   *http.Client                // nil: one that speaks no TLS
 }
 
 // output collects what is written, from any goroutine.
@@ -122,7 +123,7 @@ func (r *rig) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- g.Run(ctx, l) }()
-	r.url = "http://" + l.Addr().String()
+	r.url = scheme(r.cfg) + l.Addr().String()
 	r.quit = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -227,7 +228,7 @@ func (r *rig) try(ctx context.Context, body []byte, signatures ...string) (answe
 		req.Header.Add(hmac.RequestHeader, s)
 	}
 	started := time.Now()
-	res, err := client.Do(req)
+	res, err := r.http().Do(req)
 	if err != nil {
 		return answer{}, err
 	}
@@ -246,6 +247,13 @@ func (r *rig) try(ctx context.Context, body []byte, signatures ...string) (answe
 }
 
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableKeepAlives: true}, Timeout: 30 * time.Second}
+
+func (r *rig) http() *http.Client {
+	if r.client != nil {
+		return r.client
+	}
+	return client
+}
 
 // send signs a call and sends it.
 func (r *rig) send(c call) answer {

@@ -110,7 +110,7 @@ func (r *rig) as(token, method, path string, in, out any) int {
 		r.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
-	res, err := client.Do(req)
+	res, err := r.http().Do(req)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/server/certtest"
 )
 
 func TestMain(m *testing.M) {
@@ -33,7 +34,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"record": writeRecord, "edit": edit, "ref": takeRef, "code": exitsWith, "await": await, "mode": mode,
-			"address": takeAddress, "uncomment": uncomment, "hangup": hangup, "logs": logs, "jsonlines": jsonLines,
+			"address": takeAddress, "uncomment": uncomment, "hangup": hangup, "logs": logs, "jsonlines": jsonLines, "certificate": certificate,
 		},
 	})
 }
@@ -110,7 +111,11 @@ func mode(ts *testscript.TestScript, _ bool, args []string) {
 
 // takeAddress puts where the server listens into $VERIFIER_URL.
 func takeAddress(ts *testscript.TestScript, _ bool, _ []string) {
-	ts.Setenv("VERIFIER_URL", "http://"+strings.TrimSpace(ts.ReadFile("state/address")))
+	address := strings.TrimSpace(ts.ReadFile("state/address"))
+	if !strings.HasPrefix(address, "https://") {
+		address = "http://" + address
+	}
+	ts.Setenv("VERIFIER_URL", address)
 }
 
 // hangup sends SIGHUP to what runs in the background.
@@ -142,12 +147,18 @@ func jsonLines(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// certificate CERT KEY NAME… makes a certificate that is its own authority.
+func certificate(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(certtest.Write(ts.MkAbs(args[0]), ts.MkAbs(args[1]), time.Now().Add(-time.Hour), time.Now().Add(30*24*time.Hour), args[2:]...))
+}
+
 // uncomment FILE loads it with every commented setting switched on.
 func uncomment(ts *testscript.TestScript, _ bool, args []string) {
 	setting := regexp.MustCompile(`(?m)^( *)# ( *(?:- )?[a-zA-Z]+: ?.*)$`)
 	text := setting.ReplaceAllString(ts.ReadFile(args[0]), "$1$2")
 	env := func(name string) (string, bool) { return fmt.Sprintf("%x", sha256.Sum256([]byte(name))), true }
-	c, _, err := config.Parse(args[0], []byte(text), env)
+	certificate(ts, false, []string{"cert.pem", "key.pem", "localhost"})
+	c, _, err := config.Parse(ts.MkAbs(args[0]), []byte(text), env)
 	ts.Check(err)
 	if len(c.Approvers) != 2 || len(c.Clients()) != 2 || !c.Store.Key.Set() || c.Policy.Agents["main"].ToolOverrides == nil {
 		ts.Fatalf("not everything was switched on:\n%s", text)

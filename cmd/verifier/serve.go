@@ -63,6 +63,9 @@ func (c *ServeCmd) Run(a *app) error {
 			hint: "is another verifier running there? `--listen 127.0.0.1:0` takes any free port",
 		}
 	}
+	if cfg.Exposed(l.Addr().String()) { // the config was checked, but --listen was not, and a name may mean any address
+		return errors.Join(&failure{l.Addr().String() + ": " + config.ExposedText, config.ExposedHint}, l.Close())
+	}
 	g, err := openGateway(setup{
 		config: cfg, state: state, guarded: guard(cfg, c.Config, state, l.Addr()), channels: openChannels(a),
 		log: log, level: level,
@@ -70,7 +73,7 @@ func (c *ServeCmd) Run(a *app) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	if err := state.SetAddress(l.Addr().String()); err != nil {
+	if err := state.SetAddress(strings.TrimPrefix(scheme(cfg), "http://") + l.Addr().String()); err != nil {
 		return errors.Join(err, l.Close(), g.close())
 	}
 	greet(a, cfg, state, l.Addr(), g)
@@ -91,7 +94,7 @@ func (c *ServeCmd) Run(a *app) error {
 		return next, guard(next, c.Config, state, l.Addr()), nil
 	})
 	if c.Config != "" {
-		go watch(ctx, c.Config, watchEvery, hangup)
+		go watch(ctx, func() []string { return append(g.files(), c.Config) }, watchEvery, hangup)
 	}
 	return g.Run(ctx, l)
 }
@@ -118,9 +121,12 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 		Paths:     append(state.Files(), state.Dir(), recordPath(c, state)),
 		Addresses: []string{addr.String()},
 		Commands:  []string{"verifier"},
-		Names:     []string{"VERIFIER_OWNER_TOKEN", "VERIFIER_SECRET", "VERIFIER_STATE", "VERIFIER_URL"},
+		Names:     []string{"VERIFIER_OWNER_TOKEN", "VERIFIER_SECRET", "VERIFIER_STATE", "VERIFIER_URL", "VERIFIER_CA"},
 	}
 	g.Paths = append(g.Paths, c.SecretFiles()...)
+	if c.TLS.Set() {
+		g.Paths = append(g.Paths, c.TLS.Cert, c.TLS.Key)
+	}
 	g.Names = append(g.Names, c.SecretVariables()...)
 	if configPath != "" {
 		if abs, err := filepath.Abs(configPath); err == nil {
@@ -172,7 +178,7 @@ func greet(a *app, c *config.Config, state *config.State, addr net.Addr, g *gate
 	if profile == "" {
 		profile = "default"
 	}
-	a.printf("verifier listens on http://%s%s\n", addr, c.Webhook.Path)
+	a.printf("verifier listens on %s%s%s\n", scheme(c), addr, c.Webhook.Path)
 	a.printf("  policy  %s\n  state   %s\n  record  %s\n", profile, storeName(c, state), recordPath(c, state))
 	if err := g.desk.CanAsk(); err != nil {
 		a.printf("  warning %v: every call that needs a person is denied\n", err)

@@ -16,6 +16,7 @@ import (
 type where struct {
 	Config string `help:"The server's config, to take address and secrets from." placeholder:"FILE" short:"c"`
 	State  string `help:"The server's state directory." env:"VERIFIER_STATE" placeholder:"DIR"`
+	CA     string `help:"The certificate of the authority that signed the server's, a PEM file." name:"ca" env:"VERIFIER_CA" placeholder:"FILE"`
 }
 
 // target is a server and what we know of it.
@@ -25,6 +26,7 @@ type target struct {
 	why    error         // why there is none
 	base   string        // without a slash at the end
 	path   string        // where calls go
+	client *http.Client
 }
 
 // target finds the server: the URL, else the config's address, else the one
@@ -40,16 +42,33 @@ func (w *where) target(given string) (*target, error) {
 	case given != "":
 		t.base = given
 	case w.Config != "":
-		t.base = "http://" + reachable(cfg.Listen)
+		t.base = scheme(cfg) + reachable(cfg.Listen)
 	default:
-		t.base = "http://" + t.address()
+		t.base = t.address()
 	}
 	u, err := url.Parse(t.base)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, badURL(t.base)
 	}
 	t.base = strings.TrimSuffix(strings.TrimRight(t.base, "/"), t.path)
+	trust, err := t.trust(w.CA, given != "", w.Config != "")
+	if err != nil {
+		return nil, err
+	}
+	// It follows no redirect: what we sign and the token are for one server only.
+	t.client = &http.Client{
+		Timeout:       sendTimeout,
+		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: trust, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	return t, nil
+}
+
+func scheme(c *config.Config) string {
+	if c.TLS.Set() {
+		return "https://"
+	}
+	return "http://"
 }
 
 func badURL(text string) error {
@@ -60,10 +79,13 @@ func badURL(text string) error {
 func (t *target) address() string {
 	if t.state != nil {
 		if addr, err := t.state.Address(); err == nil && addr != "" {
-			return reachable(addr)
+			if address, encrypted := strings.CutPrefix(addr, "https://"); encrypted {
+				return "https://" + reachable(address)
+			}
+			return "http://" + reachable(addr)
 		}
 	}
-	return t.config.Listen
+	return scheme(t.config) + t.config.Listen
 }
 
 // reachable turns "every address of this machine" into one that can be called.
@@ -127,14 +149,9 @@ func (t *target) exposed() bool {
 	return ip == nil || !ip.IsLoopback()
 }
 
-// do sends a request. It follows no redirect: what we sign and the token are
-// for one server only.
+// do sends a request.
 func (t *target) do(req *http.Request) (status int, header http.Header, body []byte, err error) {
-	client := &http.Client{
-		Timeout:       sendTimeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	res, err := client.Do(req)
+	res, err := t.client.Do(req)
 	if err != nil {
 		return 0, nil, nil, t.unreachable(err)
 	}
@@ -150,6 +167,9 @@ func (t *target) do(req *http.Request) (status int, header http.Header, body []b
 func (t *target) unreachable(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
+	}
+	if hint := t.distrust(err); hint != "" {
+		return &failure{fmt.Sprintf("%s is not to be trusted: %v", t.base, err), hint}
 	}
 	return &failure{fmt.Sprintf("no answer from %s: %v", t.base, err), fmt.Sprintf("is `verifier serve` running at %s? Another address: --url or VERIFIER_URL", t.base)}
 }
