@@ -118,6 +118,9 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 			return Outcome{Text: "The store can't be reached. Nothing was approved; try again."}, err
 		}
 		d.answered(ctx, c, voted, now)
+		if out.State == Allowed && d.Brake(voted[0].Ask.Agent).On {
+			out.Text += " The agent is paused: nothing of it runs until `.resume`."
+		}
 		return out, nil
 	}
 	return Outcome{Text: "The question is being answered by others at this moment. Try again."}, ErrStale

@@ -27,6 +27,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/session"
 )
 
 // Channel reaches people on one platform.
@@ -56,6 +57,7 @@ type Options struct {
 	Record   Recorder
 	Inbox    bool               // people can look at the waiting cards by themselves (terminal, page)
 	Channels map[string]Channel // by name
+	Pauses   *session.Pauses    // what is known of the owner's pauses; nil: nothing
 	Visible  func(*Ask) bool    // whether a card shows all of a call; nil: none does, and no single tap on it allows
 	NoReset  func() bool        // the level is never lowered now, not even by the owner; nil: it may be
 	Log      *slog.Logger       // nil discards
@@ -81,6 +83,7 @@ const (
 	EventAnswered
 	EventExpired
 	EventUndelivered
+	EventExhausted // an agent has asked too often: a call that needed a person was denied
 )
 
 // Desk puts questions to people. Close it to stop its goroutines.
@@ -110,6 +113,8 @@ const (
 	sendDeadline   = 10 * time.Second
 	stopDeadline   = 2 * time.Second // for what is shown while the desk stops
 	swapTries      = 20
+	pausesEvery    = 10 * time.Second
+	defaultPrompts = 60
 )
 
 // NewDesk opens a desk and starts listening for answers.
@@ -125,6 +130,7 @@ func NewDesk(o Options) (*Desk, error) {
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	d.waiters.init()
 	d.run(d.hearWakes)
+	d.run(d.watchPauses)
 	d.run(d.poll)
 	for name, ch := range o.Channels {
 		d.run(func(ctx context.Context) { d.listen(ctx, name, ch) })
@@ -137,6 +143,9 @@ func (o *Options) fill() {
 	orDefault(&o.Collect, time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Pauses == nil {
+		o.Pauses = session.NewPauses(o.Key, nil, nil)
 	}
 	if o.Observe == nil {
 		o.Observe = func(Event) {}

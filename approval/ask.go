@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,9 @@ type Ruling struct {
 	Grant  *session.Grant // set instead of Claim
 	Late   bool           // an identical call took the yes
 	Full   bool           // too many cards are open
+
+	Paused    bool // the owner paused the agent meanwhile
+	Exhausted bool // the agent has asked too often this hour
 }
 
 // ErrStopped says that the desk takes no more questions.
@@ -57,38 +61,55 @@ func (d *Desk) Ask(ctx context.Context, r Request) (Ruling, error) {
 	deadline := time.NewTimer(r.Hold)
 	defer deadline.Stop()
 	started := time.Now()
-	id, full, err := d.present(ctx, &r)
-	if err != nil || full {
-		return Ruling{Full: full}, err
+	id, err := d.present(ctx, &r)
+	switch {
+	case errors.Is(err, errFull):
+		return Ruling{Full: true}, nil
+	case errors.Is(err, errExhausted):
+		return Ruling{Exhausted: true}, nil
+	case err != nil:
+		return Ruling{}, err
 	}
 	ruling, err := d.wait(ctx, &r, id, deadline.C)
 	ruling.Waited = time.Since(started)
 	return ruling, err
 }
 
+// Why a question is not put, besides errors.
+var (
+	errFull      = errors.New("approval: too many cards are open")
+	errExhausted = errors.New("approval: the agent has asked too often")
+)
+
 // present makes sure that a live card asks about the call and that this request
 // stands on it.
-func (d *Desk) present(ctx context.Context, r *Request) (id string, full bool, err error) {
-	id = r.Waiting
+func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
+	id, counted := r.Waiting, false
 	for range swapTries {
 		if id != "" {
 			joined, err := d.join(ctx, id, r)
 			if err != nil || joined {
-				return id, false, err
+				return id, err
 			}
+		}
+		if !counted { // only what is asked anew
+			if ok, err := d.afford(ctx, r.Ask.Agent); err != nil || !ok {
+				return "", cmp.Or(err, errExhausted)
+			}
+			counted = true
 		}
 		p, err := d.place(ctx, r, id, false)
 		switch {
 		case err != nil:
-			return "", false, err
+			return "", err
 		case p.State == New:
-			return p.ID, false, d.announce(ctx, p.ID)
+			return p.ID, d.announce(ctx, p.ID)
 		case p.State == Full:
 			return d.gather(ctx, r, id, p.ID)
 		}
 		id = p.ID
 	}
-	return "", false, ErrStale
+	return "", ErrStale
 }
 
 // place makes a new card with one question, instead of one that can't serve.
@@ -202,6 +223,11 @@ func (d *Desk) rule(ctx context.Context, r *Request, id string) (_ Ruling, settl
 		return Ruling{}, false, ErrGone
 	}
 	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: q.scope(), Votes: q.Votes}
+	if d.Brake(q.Ask.Agent).On {
+		out = d.depart(r, id)
+		out.Paused = true
+		return out, true, nil
+	}
 	switch q.state(d.o.Key, c.ID, now) {
 	case Open:
 		return out, false, nil

@@ -10,23 +10,30 @@ import (
 // The first such call opens it; it collects for a moment, is frozen, and goes
 // out as one card. What comes after that is refused until something settles:
 // an owner who is flooded stops reading.
-func (d *Desk) gather(ctx context.Context, r *Request, instead, id string) (_ string, full bool, err error) {
+func (d *Desk) gather(ctx context.Context, r *Request, instead, id string) (string, error) {
 	if id == "" {
 		p, err := d.place(ctx, r, instead, true)
 		switch {
 		case err != nil:
-			return "", false, err
+			return "", err
 		case p.State == New:
 			d.runFor(ctx, func(ctx context.Context) { d.collect(ctx, p.ID) })
-			return p.ID, false, nil
+			return p.ID, nil
 		case p.State == Shared:
 			joined, err := d.join(ctx, p.ID, r)
-			return p.ID, !joined, err
+			return p.ID, fullUnless(joined, err)
 		}
 		id = p.ID
 	}
 	added, err := d.append(ctx, id, r)
-	return id, !added, err
+	return id, fullUnless(added, err)
+}
+
+func fullUnless(stands bool, err error) error {
+	if err == nil && !stands {
+		return errFull
+	}
+	return err
 }
 
 // append adds a question to a batch card that is still open to it.

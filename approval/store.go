@@ -39,6 +39,22 @@ type Store interface {
 	// window that the first of them opened. With count false it only looks.
 	Miss(ctx context.Context, person string, window time.Duration, count bool) (int, error)
 
+	// Spend notes one more question of an agent, if it has asked fewer than most
+	// within the last window, which is the same at every call.
+	Spend(ctx context.Context, agent string, most int, window time.Duration) (Spending, error)
+
+	// Forgive forgets the questions of agents; without any, of all.
+	Forgive(ctx context.Context, agents ...string) error
+
+	// Pause puts a word under a scope where every Admit and Settle sees it, and
+	// wakes all processes with PauseWake. An error may leave it half done: say
+	// it again.
+	Pause(ctx context.Context, scope, word string) error
+
+	// Pauses are the words by their scopes. Whether they count is for
+	// session.Pauses to say.
+	Pauses(ctx context.Context) (map[string]string, error)
+
 	// Reset forgets a conversation's level and ends its grants; children share
 	// both. The conversation is found by the beginning of its hash (upper or
 	// lower case). ErrUnknown says there is none, ErrAmbiguous that there are
@@ -49,6 +65,9 @@ type Store interface {
 	// ctx ends. It is a hint: calls may be lost or come twice.
 	Wakes(ctx context.Context, woke func(id string)) error
 }
+
+// PauseWake is what Wakes calls instead of a card's id when a pause changed.
+const PauseWake = "pause"
 
 // Retention is how long a card outlives its last deadline, so that a late
 // answer can be told the truth.
@@ -63,6 +82,13 @@ var (
 	ErrUnknown   = errors.New("approval: no conversation has this reference")
 	ErrAmbiguous = errors.New("approval: several conversations match this reference")
 )
+
+// Spending is whether an agent may ask. The zero Spending is no.
+type Spending struct {
+	OK    bool
+	Room  time.Time // where not: when there will be room
+	First bool      // where not: nobody was turned away within the window before
+}
 
 // Draft is a card about to be put up.
 type Draft struct {

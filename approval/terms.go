@@ -18,6 +18,9 @@ type Config struct {
 	MaxOpen int `yaml:"maxOpen"`
 	// Approvals is how many different people must allow a call. 0 means 1.
 	Approvals int `yaml:"approvals"`
+	// MaxPromptsPerHour is how many questions an agent may put to people within
+	// an hour. 0 means 60.
+	MaxPromptsPerHour int `yaml:"maxPromptsPerHour"`
 }
 
 // Person may answer. Their ids on several platforms make one person.
@@ -45,12 +48,13 @@ type terms struct {
 // they were frozen with. A yes of someone who is not listed any more is worth
 // nothing from now on, unless a call has passed by it already: see standing.
 func (d *Desk) Configure(t Terms) error {
-	if t.MaxMinutes < 0 || t.MaxOpen < 0 || t.Approvals < 0 || t.TTL < 0 {
-		return errors.New("approval: maxMinutes, maxOpen, approvals and approvalTtlSeconds can't be negative")
+	if t.MaxMinutes < 0 || t.MaxOpen < 0 || t.Approvals < 0 || t.MaxPromptsPerHour < 0 || t.TTL < 0 {
+		return errors.New("approval: maxMinutes, maxOpen, approvals, maxPromptsPerHour and approvalTtlSeconds can't be negative")
 	}
 	orDefault(&t.MaxMinutes, defaultMinutes)
 	orDefault(&t.MaxOpen, defaultOpen)
 	orDefault(&t.Approvals, 1)
+	orDefault(&t.MaxPromptsPerHour, defaultPrompts)
 	orDefault(&t.TTL, DefaultTTL)
 	next := &terms{Terms: t, people: make(map[string]string)}
 	for _, p := range t.People {

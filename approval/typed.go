@@ -18,6 +18,8 @@ const help = `.approve <tool|all> <code>            this call, once
 .approve <tool|all> <code> turn       that tool until the run ends
 .deny <code> [reason]                 the agent reads the reason
 .pending                              what waits
+.pause [agent]                        stop an agent, or all: only harmless tools run
+.resume [agent]                       lift that, and let it ask again
 .reset-trust <session-ref>            forget a conversation's taint and end its grants`
 
 // typed takes a line that someone wrote.
@@ -39,6 +41,10 @@ func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, err
 		return d.list(ctx, a.ID)
 	case codes.ResetTrust:
 		return d.reset(ctx, person, a.Via, cmd.Session)
+	case codes.Pause:
+		return d.pause(ctx, person, a.Via, cmd.Agent)
+	case codes.Resume:
+		return d.resume(ctx, person, a.Via, cmd.Agent)
 	}
 	return d.withCode(ctx, person, a, cmd)
 }
@@ -111,10 +117,13 @@ func (d *Desk) list(ctx context.Context, id string) (Outcome, error) {
 	if err != nil {
 		return Outcome{Text: "The store can't be reached. Try again."}, err
 	}
-	if len(cards) == 0 {
-		return Outcome{Kind: Told, Text: "Nothing is waiting."}, nil
-	}
 	var b strings.Builder
+	if paused := d.Paused(); paused != "" {
+		b.WriteString(paused + "\n")
+	}
+	if len(cards) == 0 {
+		b.WriteString("Nothing is waiting.")
+	}
 	for _, c := range cards {
 		fmt.Fprintf(&b, "%s  %s  .approve %s %s\n", c.Ref(), c.tools(), c.Questions[0].Ask.Tool, c.Code)
 	}

@@ -46,6 +46,13 @@ func (w *waiters) wake(id string) {
 	}
 }
 
+// wakeAll is for what may concern any of them.
+func (w *waiters) wakeAll() {
+	for _, id := range w.ids() {
+		w.wake(id)
+	}
+}
+
 func (w *waiters) ids() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,9 +63,18 @@ func (w *waiters) ids() []string {
 	return ids
 }
 
-// hearWakes listens for answers that other processes took.
+// hearWakes listens for answers that other processes took, and for pauses.
 func (d *Desk) hearWakes(ctx context.Context) {
-	if err := d.o.Store.Wakes(ctx, d.waiters.wake); err != nil && ctx.Err() == nil {
+	woke := func(id string) {
+		if id != PauseWake {
+			d.waiters.wake(id)
+			return
+		}
+		if err := d.hearPauses(ctx); err != nil && ctx.Err() == nil {
+			d.o.Log.WarnContext(ctx, "a pause changed and could not be read", "err", err)
+		}
+	}
+	if err := d.o.Store.Wakes(ctx, woke); err != nil && ctx.Err() == nil {
 		d.o.Log.Error("wake-ups from the store have stopped; answers are found by polling", "err", err)
 	}
 }

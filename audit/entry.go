@@ -23,6 +23,8 @@ const (
 	KindDelivery   Kind = "delivery"   // a card was sent, or could not be
 	KindLock       Kind = "lock"       // a person's typed path was locked
 	KindReset      Kind = "reset"      // the owner lowered a level
+	KindPause      Kind = "pause"      // an agent was paused, by someone or because it asked too often
+	KindResume     Kind = "resume"     // someone lifted that
 	KindCheckpoint Kind = "checkpoint" // a signed head; written by the log
 	KindNote       Kind = "note"       // anything else worth keeping
 )
@@ -98,7 +100,7 @@ func (e *Entry) check() error {
 	case KindBegin, KindCheckpoint:
 		return fmt.Errorf("audit: only the log itself writes %q entries", e.Kind)
 	case KindStart, KindStop, KindRepair, KindDecision, KindAsked, KindAnswer,
-		KindDelivery, KindLock, KindReset, KindNote:
+		KindDelivery, KindLock, KindReset, KindPause, KindResume, KindNote:
 	default:
 		return fmt.Errorf("audit: unknown kind %q", e.Kind)
 	}

@@ -86,7 +86,7 @@ func (e Entry) mark() string {
 		return "✗ deny"
 	case e.Kind == KindAsked:
 		return "? asked"
-	case e.Kind == KindRepair || e.Kind == KindLock:
+	case e.Kind == KindRepair || e.Kind == KindLock || e.Kind == KindPause:
 		return "! " + string(e.Kind)
 	}
 	return "- " + visible(string(e.Kind))

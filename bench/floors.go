@@ -86,6 +86,8 @@ var errNobody = errors.New("nobody is here")
 func (nobody) Answer(context.Context, approval.Answer) (approval.Outcome, error) {
 	return approval.Outcome{}, errNobody
 }
+func (nobody) Paused() string { return "" }
+
 func (nobody) Pending(context.Context, string) ([]*approval.Card, error) { return nil, errNobody }
 
 // newServer is the door as `verifier serve` opens it.

@@ -86,6 +86,10 @@ func TestTheGrammar(t *testing.T) {
 		".reset-trust 7Q4K":                  {Verb: ResetTrust, Session: "7Q4K"},
 		".reset-trust " + long[:32]:          {Verb: ResetTrust, Session: long[:32]},
 		".help":                              {Verb: Help},
+		".pause":                             {Verb: Pause},
+		" .Pause  Main ":                     {Verb: Pause, Agent: "Main"},
+		".resume":                            {Verb: Resume},
+		".resume main":                       {Verb: Resume, Agent: "main"},
 	} {
 		if got, err := Parse(text); err != nil || got != want {
 			t.Errorf("Parse(%q) = %+v, %v; want %+v", text, got, err, want)
@@ -107,6 +111,7 @@ func TestAlmostACommandGetsAHintWithoutTheCode(t *testing.T) {
 		".deny bf619df9 a\u2028b", ".deny bf619df9 a\u0085b", ".deny bf619df9 a\u200bb", ".deny bf619df9 a\x7fb", ".deny bf619df9 a\xffb",
 		".deny bf619df9 " + strings.Repeat("é", 301),
 		".pending all", ".pending?", ".help me", ".help\u200b", ".reset-trust", ".reset-trust abc", ".reset-trust 7Q4K now", ".reset-trust 7Q-4K",
+		".pause main now", ".pause\tmain", ".pause ma\u200bin", ".pause \u043cain", ".resume " + strings.Repeat("a", 129), ".resume\nmain",
 		".reset-trust " + strings.Repeat("a", 33), ".reset-trust 7Q4\u212a",
 	} {
 		c, err := Parse(text)
@@ -125,7 +130,7 @@ func TestOtherTextIsNotACommand(t *testing.T) {
 	for _, text := range []string{
 		"", " ", ".", "..", "approve exec bf619df9", "/approve exec bf619df9", "..approve exec bf619df9", "please .approve exec bf619df9",
 		"\u200b.approve exec bf619df9", "\u00a0.approve exec bf619df9", "> .approve exec bf619df9", "\".approve exec bf619df9\"", ".approved exec bf619df9", ".approve-all bf619df9",
-		".approveexec bf619df9", ".approve_x", ".\u0430pprove exec bf619df9", ".pendings", ".helpful", ".reset", ".reset-trusted x", ".denyé", "\u2026approve exec bf619df9", "hello\n.pending",
+		".approveexec bf619df9", ".approve_x", ".\u0430pprove exec bf619df9", ".pendings", ".helpful", ".paused", ".pause-all", ".resumed", ".resum", ".reset", ".reset-trusted x", ".denyé", "\u2026approve exec bf619df9", "hello\n.pending",
 		".approv\u0435 exec bf619df9",
 	} {
 		if c, err := Parse(text); !errors.Is(err, ErrNotCommand) {
@@ -151,7 +156,7 @@ func TestH29LoggingACommandDoesNotLogItsCode(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{".approve exec bf619df9 30", ".approve all BF619DF9 turn", ".deny bf619df9 not now", ".pending", ".reset-trust 7Q4K", ".help", ".approve\u00a0x", "hello"} {
+	for _, s := range []string{".approve exec bf619df9 30", ".approve all BF619DF9 turn", ".deny bf619df9 not now", ".pending", ".reset-trust 7Q4K", ".help", ".pause main", ".resume", ".approve\u00a0x", "hello"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -20,6 +20,8 @@ const (
 	Pending
 	ResetTrust
 	Help
+	Pause
+	Resume
 )
 
 // String returns the word that is typed for the verb.
@@ -41,6 +43,7 @@ type Command struct {
 	Turn    bool   // Approve: until the run ends
 	Reason  string // Deny: may be empty
 	Session string // ResetTrust: the ref of a session, as typed
+	Agent   string // Pause, Resume: the agent as typed; empty means all
 }
 
 // ErrNotCommand is the error for a text that does not start with one of our
@@ -75,6 +78,8 @@ var words = []struct {
 	{".deny", Deny, "Write: .deny <code> [reason], in one line, with a reason of at most 300 characters", parseDeny},
 	{".pending", Pending, "Write: .pending, with nothing behind it", parseNothing},
 	{".reset-trust", ResetTrust, "Write: .reset-trust <session-ref>", parseResetTrust},
+	{".pause", Pause, "Write: .pause [agent]", parseAgent},
+	{".resume", Resume, "Write: .resume [agent]", parseAgent},
 	{".help", Help, "Write: .help, with nothing behind it", parseNothing},
 }
 
@@ -154,6 +159,14 @@ func parseResetTrust(rest string, c *Command) bool {
 	return true
 }
 
+func parseAgent(rest string, c *Command) bool {
+	t := tokens(rest)
+	if len(t) == 1 {
+		c.Agent = t[0]
+	}
+	return len(t) == 0 || len(t) == 1 && isTool(t[0])
+}
+
 func parseNothing(rest string, _ *Command) bool { return rest == "" }
 
 // tokens splits at spaces only: any other white space stays in a token and
@@ -215,6 +228,8 @@ func (c Command) String() string {
 		return strings.TrimRight(c.Verb.String()+" "+c.Code+" "+c.Reason, " ")
 	case ResetTrust:
 		return c.Verb.String() + " " + c.Session
+	case Pause, Resume:
+		return strings.TrimRight(c.Verb.String()+" "+c.Agent, " ")
 	}
 	return c.Verb.String()
 }

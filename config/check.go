@@ -130,6 +130,7 @@ func (k *checker) checkBounds() {
 	k.between("approval.maxMinutes", k.Approval.MaxMinutes, 0, 24*60)
 	k.between("approval.maxOpen", k.Approval.MaxOpen, 0, 100)
 	k.between("approval.approvals", k.Approval.Approvals, 0, 20)
+	k.between("approval.maxPromptsPerHour", k.Approval.MaxPromptsPerHour, 0, 1000)
 	k.between("maxIterations", k.Policy.MaxIterations, 0, 10_000)
 	for _, id := range sortedKeys(k.Policy.Agents) {
 		k.between("agents."+id+".maxIterations", k.Policy.Agents[id].MaxIterations, 0, 10_000)

@@ -76,6 +76,7 @@ var keys = []Key{
 	{Path: "approval.maxMinutes", Default: 60, Text: "the longest grant"},
 	{Path: "approval.maxOpen", Default: 5, Text: "cards of one conversation that may wait; the rest share one more"},
 	{Path: "approval.approvals", Default: 1, Text: "how many different people must allow a call"},
+	{Path: "approval.maxPromptsPerHour", Default: 60, Text: "questions of one agent that are put to people within an hour; past that, what needs a person is denied and you are told once"},
 	{Path: "redact", Text: "what is hidden from cards, logs and the record, besides what looks secret"},
 	{Path: "redact.fields", Text: "more member names whose values are hidden"},
 	{Path: "redact.patterns", Text: "more shapes to hide, see [below](#what-is-hidden)"},

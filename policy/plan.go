@@ -16,6 +16,7 @@ type Plan struct {
 	Final     bool             // the level alone decides, so one trip is enough
 	InScope   bool
 	Grantable bool // a lasting grant may cover it: not dangerous, destructive or secret-bearing
+	Harmless  bool // passes even while the owner has paused the agent: it changes nothing and carries nothing out
 	RunCap    int  // calls the run may make; 0 is no cap
 	Reach     Reach
 
@@ -77,6 +78,7 @@ func (p *Policy) Plan(c *toolcall.Call) Plan {
 		plan.close(rule, text)
 	}
 	plan.Final = plan.Reach.empty()
+	plan.Harmless = (r.wrapper || r.safe && !r.strictSink) && plan.Modes == taint.Every(allow)
 	return plan
 }
 

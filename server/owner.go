@@ -47,8 +47,9 @@ func (s *Server) pending(c echo.Context) error {
 		return s.unavailable(c, err)
 	}
 	out := struct {
-		Cards []pendingCard `json:"cards"`
-	}{Cards: []pendingCard{}}
+		Paused string        `json:"paused,omitzero"` // what is, in words
+		Cards  []pendingCard `json:"cards"`
+	}{Paused: s.o.Desk.Paused(), Cards: []pendingCard{}}
 	for _, k := range cards {
 		p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Text: channels.Text(k, s.o.Now())}
 		for _, q := range k.Questions {

@@ -40,6 +40,8 @@ func (nobody) Answer(context.Context, approval.Answer) (approval.Outcome, error)
 	return approval.Outcome{Kind: approval.Unauthorised, Text: approval.NotAuthorised}, nil
 }
 
+func (nobody) Paused() string { return "" }
+
 func (nobody) Pending(context.Context, string) ([]*approval.Card, error) {
 	return nil, approval.ErrNotApprover
 }

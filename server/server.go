@@ -39,6 +39,7 @@ type Verifier interface {
 type Desk interface {
 	Answer(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Pending(ctx context.Context, id string) ([]*approval.Card, error)
+	Paused() string
 }
 
 // Options are what a Server needs.

@@ -28,6 +28,8 @@ type Admission struct {
 	Run    string // counted when RunCap is set
 	RunCap int    // calls a run may make; 0 is no cap
 
+	Brake Brake // the pauses that bind the call; where it is on, every mode is restrict
+
 	Digest string   // of the call, to find a question that waits for it
 	Grants []string // fields of the grants that could cover it, see Grant.Field
 
@@ -51,6 +53,7 @@ const (
 	Refused               // restricted and committed
 	Conflict              // the request id was used for another body
 	Moved                 // the conversation shares another's state: ask there
+	Braked                // the pauses are not what the brake says: nothing was done, see View.Paused
 )
 
 // Decided marks for a request's standing decision. An allow's mark carries a
@@ -66,6 +69,7 @@ type View struct {
 	Replayed bool   // the request was admitted before
 	Standing string // its decision then, where Replayed and not Held
 	Root     Conversation
+	Paused   [2]string // where Braked: what stands under AllAgents and under the brake's agent
 
 	Level      taint.Level // before the call
 	After      taint.Level // with what the call brings in, where Passed
@@ -101,6 +105,7 @@ type Settlement struct {
 	Source       string
 	Standing     string
 	Claim        *Claim // the person's yes this allow uses up
+	Brake        Brake  // as in Admission; an allow holds only where it is as it says
 	Keep         time.Duration
 }
 
@@ -120,6 +125,7 @@ const (
 	Done                    // committed
 	Decided                 // the request has a decision already: View.Standing
 	Taken                   // the card changed since it was read: read it again
+	Halted                  // the pauses are not what the brake says: nothing was done, see View.Paused
 )
 
 // Settled is the answer to a settlement.

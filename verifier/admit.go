@@ -72,9 +72,9 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 	own := t.conv
 	for range maxLine {
 		a := v.admission(t, initial)
-		view, err := v.o.Store.Admit(ctx, a)
+		view, err := v.admitBraked(ctx, t, &a)
 		if err == nil && view.Entry == session.Held && a.Digest == "" {
-			view, err = v.admitAgain(ctx, t, a, view)
+			view, err = v.admitAgain(ctx, t, &a, view)
 		}
 		if err != nil {
 			return err
@@ -91,11 +91,35 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 	return errMoved
 }
 
+// admitBraked admits a call under the pauses that stand in the store. Nearly
+// always that is what this process knows, and one trip.
+func (v *Verifier) admitBraked(ctx context.Context, t *trace, a *session.Admission) (view session.View, err error) {
+	for range settleTries {
+		a.Brake = v.brake(t)
+		t.brake = a.Brake
+		view, err = v.o.Store.Admit(ctx, *a)
+		if err != nil || view.Entry != session.Braked {
+			return view, err
+		}
+		if err := v.o.Desk.Braked(ctx, a.Brake, view.Paused); err != nil {
+			return view, err
+		}
+	}
+	return view, nil
+}
+
+// brake is what binds the call. What is harmless passes all the same.
+func (v *Verifier) brake(t *trace) session.Brake {
+	b := v.o.Desk.Brake(t.call.Agent())
+	b.On = b.On && !t.plan.Harmless
+	return b
+}
+
 // admitAgain finds what could let a held call pass, where the first trip did
 // not expect that anything would have to.
-func (v *Verifier) admitAgain(ctx context.Context, t *trace, a session.Admission, first session.View) (session.View, error) {
-	t.seekConsent(&a)
-	second, err := v.o.Store.Admit(ctx, a)
+func (v *Verifier) admitAgain(ctx context.Context, t *trace, a *session.Admission, first session.View) (session.View, error) {
+	t.seekConsent(a)
+	second, err := v.admitBraked(ctx, t, a)
 	if err != nil {
 		return first, err
 	}

@@ -111,6 +111,10 @@ func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no 
 		return v.storeFault(ctx, "ask", err)
 	case ruling.Denied:
 		return because("denied", t.deniedBy(ruling))
+	case ruling.Paused:
+		return t.paused()
+	case ruling.Exhausted:
+		return because("exhausted", reasonTooMany)
 	case ruling.Full:
 		return because("full", reasonFull)
 	case ruling.Late:

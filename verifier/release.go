@@ -10,6 +10,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -26,6 +27,8 @@ const (
 	reasonMoved    = "The conversation kept changing while this was decided. Ask again."
 	reasonNobody   = "This needs the owner's approval, and the owner can't be asked now. Ask again later."
 	reasonStopping = "The verifier is stopping. Nothing was run; ask again later."
+	reasonPaused   = "The owner has paused this agent. Only harmless tools run until the pause is lifted."
+	reasonTooMany  = "Paused: too many questions this hour. What needs the owner's approval is denied until there is room again; other calls go on."
 	reasonFull     = "Too many questions are waiting for the owner. Ask again when some are answered."
 	reasonTaken    = "The owner's yes was for one call, and an identical call that was waiting first has it. Ask again if it is needed twice."
 	maxReason      = 500
@@ -202,6 +205,13 @@ func (t *trace) refused() *no {
 
 func (t *trace) restricted() *no {
 	return because(t.verdict.Rule, "Not permitted here (ref "+t.ref()+").")
+}
+
+// paused is why nothing but what is harmless passes.
+func (t *trace) paused() *no {
+	t.verdict.Mode, t.verdict.Rule = taint.Restrict, "paused"
+	t.verdict.Why = append(t.verdict.Why, policy.Step{Rule: "paused", Text: "The owner has paused the agent: only what is harmless passes.", Mode: taint.Restrict})
+	return because("paused", reasonPaused)
 }
 
 func (t *trace) waiting() string {

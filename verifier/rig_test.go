@@ -213,6 +213,12 @@ func (deskFunc) Spent(_, _, _ string) {}
 
 func (deskFunc) Stands(string) bool { return true }
 
+func (deskFunc) Brake(agent string) session.Brake {
+	return session.Brake{Agent: session.AgentScope(agent)}
+}
+
+func (deskFunc) Braked(context.Context, session.Brake, [2]string) error { return nil }
+
 func (f deskFunc) Ask(_ context.Context, r approval.Request) (approval.Ruling, error) { return f(r) }
 
 // saysYes is a person who is always there.

@@ -24,6 +24,7 @@ type trace struct {
 	plan    policy.Plan
 	view    session.View
 	verdict policy.Verdict
+	brake   session.Brake // the pauses that it was decided under
 
 	by     string // what consented
 	person bool   // a person said yes to this very call

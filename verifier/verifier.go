@@ -38,6 +38,10 @@ type Desk interface {
 	Ask(ctx context.Context, r approval.Request) (approval.Ruling, error)
 	// Spent says that a request has taken the yes of a card.
 	Spent(card, digest, request string)
+	// Brake is what is known of the pauses that bind a call of an agent, and
+	// Braked takes note of what the store holds instead.
+	Brake(agent string) session.Brake
+	Braked(ctx context.Context, b session.Brake, stand [2]string) error
 	// Stands reports whether those who gave a grant may still approve.
 	Stands(by string) bool
 }
@@ -158,6 +162,13 @@ func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) (d Decision) {
 	switch t.view.Entry {
 	case session.Conflict:
 		return v.refuse(ctx, t, because("conflict", reasonConflict))
+	case session.Braked:
+		return v.refuse(ctx, t, because("moved", reasonMoved))
+	}
+	if t.brake.On {
+		return v.refuse(ctx, t, t.paused())
+	}
+	switch t.view.Entry {
 	case session.Refused:
 		return v.refuse(ctx, t, t.refused())
 	case session.Passed:
@@ -214,6 +225,11 @@ func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
 			return false, nil
 		case session.Decided:
 			return false, v.decided(t, s.View.Standing)
+		case session.Halted:
+			if err := v.o.Desk.Braked(ctx, t.brake, s.View.Paused); err != nil {
+				return false, v.storeFault(ctx, "pause", err)
+			}
+			continue
 		case session.Stale:
 			if s.View.Lost {
 				return false, because("lost", reasonStore)
@@ -233,6 +249,9 @@ func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
 
 // commit is one trip: all that the allow changes, or nothing.
 func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) {
+	if t.brake = v.brake(t); t.brake.On {
+		return session.Settled{}, t.paused()
+	}
 	ctx, cancel := context.WithTimeout(ctx, storeBudget)
 	defer cancel()
 	raise, err := v.reach(ctx, t)
@@ -242,7 +261,7 @@ func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) 
 	s, err := v.o.Store.Settle(ctx, session.Settlement{
 		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body,
 		Version: t.view.Version, Allow: true, Raise: raise, Source: t.plan.Source,
-		Standing: v.standing(t), Claim: t.claim, Keep: t.settings.Keep,
+		Standing: v.standing(t), Claim: t.claim, Brake: t.brake, Keep: t.settings.Keep,
 	})
 	if err != nil {
 		return session.Settled{}, v.storeFault(ctx, "settle", err)

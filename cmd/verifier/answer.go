@@ -18,13 +18,17 @@ func (*PendingCmd) Help() string {
 // Run lists.
 func (c *PendingCmd) Run(a *app) error {
 	var out struct {
-		Cards []struct {
+		Paused string `json:"paused"`
+		Cards  []struct {
 			Ref  string `json:"ref"`
 			Text string `json:"text"`
 		} `json:"cards"`
 	}
 	if err := c.ask(a, http.MethodGet, "/owner/pending", nil, &out); err != nil {
 		return err
+	}
+	if out.Paused != "" {
+		a.printf("%s\n", block(out.Paused))
 	}
 	if len(out.Cards) == 0 {
 		a.printf("Nothing waits.\n")
@@ -48,7 +52,10 @@ type reply struct {
 	Reason  string `json:"reason,omitzero"`
 }
 
-const answerPath = "/owner/answer"
+const (
+	answerPath = "/owner/answer"
+	replyPath  = "/owner/reply"
+)
 
 // ApproveCmd says yes.
 type ApproveCmd struct {
@@ -116,6 +123,8 @@ func (*ReplyCmd) Help() string {
     $ verifier reply '.approve all bf619df9 turn'   # the card's tools, until the run ends
     $ verifier reply '.deny bf619df9 not today'
     $ verifier reply '.pending'
+    $ verifier reply '.pause'
+    $ verifier reply '.resume'
     $ verifier reply '.reset-trust 1A2B3C4D'
     $ verifier reply '.help'
 
@@ -124,7 +133,5 @@ After five wrong codes this way is locked for a while.` + ownerHelp + answerCode
 
 // Run replies.
 func (c *ReplyCmd) Run(a *app) error {
-	return c.answer(a, "/owner/reply", struct {
-		Text string `json:"text"`
-	}{c.Text})
+	return c.say(a, c.Text, "")
 }

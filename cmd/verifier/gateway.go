@@ -19,6 +19,7 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/server"
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -118,8 +119,13 @@ func openGateway(s setup) (g *gateway, err error) {
 // decider wires desk and verifier.
 func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	g.metrics = metrics.New(metrics.Gauges{Open: g.openCards, Rejected: func() float64 { return float64(g.server.Rejected()) }})
+	pauses, err := g.pauses(key)
+	if err != nil {
+		return nil, err
+	}
 	desk, err := approval.NewDesk(approval.Options{
-		Terms: terms(s.config), Key: key, Store: g.store, Record: g.record,
+		Pauses: pauses,
+		Terms:  terms(s.config), Key: key, Store: g.store, Record: g.record,
 		Inbox: true, Channels: s.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.metrics.Happened,
 		Visible: visible,
 	})
@@ -132,6 +138,19 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key,
 		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Log: s.log, Observe: g.metrics.Decided,
 	})
+}
+
+// pauses are the owner's, as far as this machine knew them when it last ran.
+func (g *gateway) pauses(key hmac.Key) (*session.Pauses, error) {
+	known, err := g.state.Pauses()
+	if err != nil {
+		return nil, err
+	}
+	return session.NewPauses(key, known, func(words map[string]string) {
+		if err := g.state.KeepPauses(words); err != nil {
+			g.log.Error("a pause is not remembered across a restart; the store still has it", "err", err)
+		}
+	}), nil
 }
 
 // terms are what the desk takes from a config.

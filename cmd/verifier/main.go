@@ -58,6 +58,8 @@ type cli struct {
 	Approve ApproveCmd `cmd:"" help:"Let a waiting call pass."`
 	Deny    DenyCmd    `cmd:"" help:"Refuse a waiting call."`
 	Reply   ReplyCmd   `cmd:"" help:"Answer with a typed line, as in a chat."`
+	Pause   PauseCmd   `cmd:"" help:"Stop an agent, or all: only harmless tools run."`
+	Resume  ResumeCmd  `cmd:"" help:"Lift a pause."`
 	Audit   AuditCmd   `cmd:"" help:"Verify or read the record."`
 	Store   StoreCmd   `cmd:"" help:"Look after the store."`
 	Version VersionCmd `cmd:"" help:"Print version, commit and Go version."`

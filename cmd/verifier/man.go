@@ -37,6 +37,7 @@ var manFiles = []entry{
 	{"verifier.db, epoch", "In the state directory: the embedded store, and which store this is."},
 	{"record.jsonl", "In the state directory: the record of every decision."},
 	{"address", "In the state directory: where the server listens, for the other commands."},
+	{"pauses", "In the state directory: what the owner paused, as this server last knew it."},
 }
 
 // manEnvironment is what is read without a flag that says so.

@@ -20,7 +20,7 @@ type AuditShowCmd struct {
 	Agent    string `help:"Only this agent." placeholder:"ID"`
 	Decision string `help:"Only allow, or only deny." enum:"allow,deny," default:"" placeholder:"WORD"`
 	Ref      string `help:"Only the call with this reference: the agent was told it." placeholder:"REF"`
-	Kind     string `help:"Only one kind: decision, asked, answer, delivery, lock, reset, repair, note, start, stop." placeholder:"KIND"`
+	Kind     string `help:"Only one kind: decision, asked, answer, delivery, lock, reset, pause, resume, repair, note, start, stop." placeholder:"KIND"`
 	Person   string `help:"Only what this person answered." placeholder:"NAME"`
 	JSON     bool   `help:"Print JSON lines." name:"json"`
 	recordFlags

@@ -20,7 +20,7 @@ func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, e
 	}
 	defer cancel()
 	p := placeOf(a.Conversation)
-	keys, args := p.keys(p.request(a.RequestID), p.run(a.Run)), admitArgs(a, p)
+	keys, args := p.keys(p.request(a.RequestID), p.run(a.Run), p.pauses()), admitArgs(a, p)
 	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
 		args[0] = id
 		return s.lane.admit(ctx, keys, args)
@@ -37,23 +37,26 @@ func admitArgs(a session.Admission, p place) []any {
 	if a.Run == "" {
 		runCap = 0
 	}
-	args := make([]any, 0, 13+len(a.Grants))
+	args := make([]any, 0, 16+len(a.Grants))
 	args = append(args, "", p.hash, nameOf(a.Conversation), a.Session, digits(a), a.Floor.Generation,
-		string(a.Body[:]), a.Standing, life(a.Keep), runCap, a.Sender, a.Source, a.Digest)
+		string(a.Body[:]), a.Standing, life(a.Keep), runCap, a.Sender, a.Source, a.Digest,
+		a.Brake.All, a.Brake.Agent, a.Brake.Own)
 	for _, field := range a.Grants {
 		args = append(args, field)
 	}
 	return args
 }
 
-// digits packs what is small: initial, birth, floor, raise, final, six modes.
+// digits packs what is small: initial, birth, floor, raise, final, six modes,
+// paused.
 func digits(a session.Admission) string {
-	d := [5 + taint.Levels]byte{
+	d := [6 + taint.Levels]byte{
 		digit(a.Initial), digit(a.Birth), digit(a.Floor.Level), digit(a.Raise), flag(a.Final)[0],
 	}
 	for i, m := range a.Modes {
 		d[5+i] = '0' + byte(min(m, taint.Restrict))
 	}
+	d[5+taint.Levels] = flag(a.Brake.On)[0]
 	return string(d[:])
 }
 
@@ -74,6 +77,8 @@ func admitted(reply any) (session.View, error) {
 		return session.View{Entry: session.Conflict, Now: now}, err
 	case f[0] == "moved" && len(f) == 3:
 		return movedView(f[1], f[2])
+	case f[0] == braked && len(f) == 3:
+		return session.View{Entry: session.Braked, Paused: [2]string{f[1], f[2]}}, nil
 	case len(f) < 3:
 		return session.View{}, fmt.Errorf("%w: %q", errReply, f)
 	}
@@ -81,6 +86,9 @@ func admitted(reply any) (session.View, error) {
 	v.Standing, v.Waiting, v.Grants = f[1], f[2], f[3:]
 	return v, err
 }
+
+// braked is the answer of a script that met other pauses than it was told.
+const braked = "braked"
 
 func movedView(name, now string) (session.View, error) {
 	root, errName := parseName(name)
@@ -147,9 +155,9 @@ func (s *Store) Settle(ctx context.Context, st session.Settlement) (session.Sett
 	defer cancel()
 	p := placeOf(st.Conversation)
 	claim := claimed(st.Claim)
-	reply, err := settleScript.Run(ctx, s.client, p.keys(p.request(st.RequestID), p.card(claim.Card)),
+	reply, err := settleScript.Run(ctx, s.client, p.keys(p.request(st.RequestID), p.card(claim.Card), p.pauses()),
 		"", p.hash, "", st.Session, string(st.Body[:]), st.Version, flag(st.Allow), string(digit(st.Raise)), st.Source,
-		st.Standing, life(st.Keep), claim.Version, claim.Blob).Result()
+		st.Standing, life(st.Keep), claim.Version, claim.Blob, st.Brake.All, st.Brake.Agent, st.Brake.Own).Result()
 	if err != nil {
 		return session.Settled{}, wrap("settle", err)
 	}
@@ -172,6 +180,9 @@ func settled(reply any) (session.Settled, error) {
 	f, err := texts(reply, 3)
 	if err != nil {
 		return session.Settled{}, err
+	}
+	if f[0] == braked {
+		return session.Settled{State: session.Halted, View: session.View{Paused: [2]string{f[1], f[2]}}}, nil
 	}
 	state, err := strconv.ParseUint(f[0], 10, 8)
 	if err != nil || state > uint64(session.Taken) {

@@ -32,9 +32,11 @@
 //	v1:{b}:k:<card>  hash    v version · b blob · u until · k kept until         until k
 //	                         m its member in open
 //	v1:{b}:open      zset    placed µs:c or b (batch):c:card id, by until        swept at each placing
+//	v1:{b}:pauses    hash    agent or * → sealed word, the same in every bucket  for ever
 //	v1:{b}:auto:<h>  string  an agent's automation floor; b from its own hash h  for ever
 //	v1:code:<seal>   string  card id, claimed at                                 life + retention + a day
 //	v1:tries:<who>   string  until:count of wrong tries                          the window
+//	v1:questions     hash    agent → when it asked, oldest first                 the window
 //	v1:head:<name>   string  the head of a record                                for ever
 //	v1:lease:<name>  string  until:owner, who alone may do something             until then
 //	v1:wake          channel ids of changed cards

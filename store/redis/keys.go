@@ -38,6 +38,7 @@ func (p place) epoch() string            { return p.prefix + "epoch" }
 func (p place) grants() string           { return p.prefix + "g:" + p.hash }
 func (p place) questions() string        { return p.prefix + "q:" + p.hash }
 func (p place) open() string             { return p.prefix + "open" }
+func (p place) pauses() string           { return p.prefix + "pauses" }
 func (p place) request(id string) string { return p.prefix + "r:" + p.hash + ":" + id }
 func (p place) run(id string) string     { return p.prefix + "n:" + p.hash + ":" + id }
 func (p place) card(id string) string    { return p.prefix + "k:" + id }

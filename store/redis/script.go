@@ -47,6 +47,9 @@ var missLua string
 //go:embed scripts/lease.lua
 var leaseLua string
 
+//go:embed scripts/spend.lua
+var spendLua string
+
 //go:embed scripts/automation.lua
 var automationLua string
 
@@ -67,6 +70,7 @@ var (
 	dropScript       = goredis.NewScript(dropLua)
 	missScript       = goredis.NewScript(missLua)
 	leaseScript      = goredis.NewScript(leaseLua)
+	spendScript      = goredis.NewScript(spendLua)
 	automationScript = goredis.NewScript(automationLua)
 	markScript       = goredis.NewScript(markLua)
 )

@@ -15,6 +15,9 @@ func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, e
 }
 
 func (t *tx) admit(hash string, a *session.Admission) (session.View, error) {
+	if stand, differ, err := t.braked(&a.Brake); err != nil || differ {
+		return session.View{Entry: session.Braked, Paused: stand}, err
+	}
 	c, err := t.conversation(hash, a.Session)
 	if err != nil {
 		return session.View{}, err
@@ -72,7 +75,7 @@ type entry struct {
 // entering says what an admission comes to and changes nothing.
 func (c *conversation) entering(a *session.Admission, lost, capped bool) entry {
 	e := entry{own: c.arriving(a, lost), mode: taint.Restrict, mark: session.MarkPending}
-	if !capped {
+	if !capped && !a.Brake.On {
 		e.mode = a.Modes[c.levelWith(a.Session, e.own)]
 	}
 	switch {

@@ -7,7 +7,7 @@ import (
 
 // steps make the database, one version after the other: PRAGMA user_version is
 // how many it has been through. What has been released is never changed.
-var steps = []string{schema, leases}
+var steps = []string{schema, leases, pausing}
 
 // schema is the database. Tables are STRICT, so that what is read has the type
 // it was written with, and without a rowid where the key is all that is ever
@@ -118,6 +118,14 @@ const leases = `
 CREATE TABLE leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, until_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
 
+// pausing keeps the owner's pauses, and when agents asked and were turned away.
+const pausing = `
+CREATE TABLE pauses (scope TEXT PRIMARY KEY, word TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE questions (agent TEXT NOT NULL, asked_ms INTEGER NOT NULL) STRICT;
+CREATE INDEX questions_agent ON questions (agent, asked_ms);
+CREATE TABLE refusals (agent TEXT PRIMARY KEY, told_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`
+
 // migrate brings a database to this version of the schema, wholly or not at all.
 func migrate(d *db) error {
 	r, err := d.one(`PRAGMA user_version`)
@@ -128,7 +136,7 @@ func migrate(d *db) error {
 	switch {
 	case version == len(steps):
 		return nil
-	case version > len(steps):
+	case version > len(steps) || version < 0:
 		return fmt.Errorf("%w (schema %d, this one knows %d)\nhint: run the newer version", ErrSchema, version, len(steps))
 	}
 	return d.script(fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", strings.Join(steps[version:], ""), len(steps)))

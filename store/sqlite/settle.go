@@ -15,6 +15,9 @@ func (s *Store) Settle(ctx context.Context, m session.Settlement) (session.Settl
 }
 
 func (t *tx) settle(hash string, m *session.Settlement) (session.Settled, error) {
+	if stand, differ, err := t.braked(&m.Brake); err != nil || differ && m.Allow {
+		return session.Settled{State: session.Halted, View: session.View{Paused: stand}}, err
+	}
 	c, err := t.conversation(hash, m.Session)
 	if err != nil {
 		return session.Settled{}, err

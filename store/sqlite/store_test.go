@@ -198,7 +198,9 @@ func TestADatabaseOfTheFirstVersionGetsWhatIsNew(t *testing.T) {
 	path := database(t)
 	s := open(t, path, sqlite.Options{})
 	admit(t, s, admission(0, 0))
-	must(t, s.Exec(t.Context(), `DROP TABLE leases`))
+	for _, table := range []string{"leases", "pauses", "questions", "refusals"} {
+		must(t, s.Exec(t.Context(), `DROP TABLE `+table))
+	}
 	must(t, s.Exec(t.Context(), `PRAGMA user_version = 1`))
 	must(t, s.Close())
 	s = open(t, path, sqlite.Options{})

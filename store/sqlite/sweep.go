@@ -14,6 +14,7 @@ const (
 
 	keepConversation = 30 * 24 * time.Hour // untouched; its name stays in known
 	keepRun          = 24 * time.Hour      // untouched
+	keepQuestion     = 24 * time.Hour      // longer than any window over which they are counted
 	keepGrant        = 24 * time.Hour      // after its end: whoever reads it sees that it is over
 )
 
@@ -127,6 +128,8 @@ func (t *tx) expire() error {
 		{`DELETE FROM waiting WHERE (conversation, digest) IN
 			(SELECT conversation, digest FROM waiting WHERE until_ms <= ? LIMIT ?)`, 0},
 		{`DELETE FROM misses WHERE person IN (SELECT person FROM misses WHERE until_ms <= ? LIMIT ?)`, 0},
+		{`DELETE FROM questions WHERE rowid IN (SELECT rowid FROM questions WHERE asked_ms <= ? LIMIT ?)`, keepQuestion},
+		{`DELETE FROM refusals WHERE agent IN (SELECT agent FROM refusals WHERE told_ms <= ? LIMIT ?)`, keepQuestion},
 		{`DELETE FROM grants WHERE (conversation, field) IN
 			(SELECT conversation, field FROM grants WHERE until_ms <= ? LIMIT ?)`, keepGrant},
 	} {

@@ -17,6 +17,8 @@ type tx struct {
 	now   time.Time
 	seen  map[string]*conversation
 	woken []string // cards to announce once committed
+
+	pauses map[string]string // by scope; nil: nobody has looked
 }
 
 // ms is the transaction's time as the database keeps it.

@@ -37,6 +37,8 @@ func Compare(t *testing.T, open func(t *testing.T) Harness) {
 			"link":       m.link,
 			"raise":      m.raise,
 			"automation": m.automation,
+			"pause":      m.pause,
+			"spend":      m.spend,
 			"advance":    m.advance,
 			"forget":     m.forget,
 			"flush":      m.flush,
@@ -52,6 +54,7 @@ type machine struct {
 
 	admitted []admitted
 	cards    []approval.Draft
+	pauses   map[string]string // what the process thinks stands there
 	// The last generation that each of the two reported, by conversation: on a
 	// real clock they are not the same number.
 	generations map[session.Conversation][2]int64
@@ -68,7 +71,7 @@ func newMachine(ctx context.Context, t *rapid.T, h Harness) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &machine{Harness: h, ctx: ctx, model: newReference(now), generations: map[session.Conversation][2]int64{}}
+	return &machine{Harness: h, ctx: ctx, model: newReference(now), pauses: map[string]string{}, generations: map[session.Conversation][2]int64{}}
 }
 
 // same compares two answers. Errors are compared by what they are, not by what
@@ -100,9 +103,14 @@ func (m *machine) admit(t *rapid.T) {
 		g := m.generations[a.Conversation]
 		ours.Floor.Generation, theirs.Floor.Generation = g[0], g[1]
 	}
+	ours.Brake = m.drawBrake(t)
+	theirs.Brake = ours.Brake
 	got, errGot := m.Store.Admit(m.ctx, ours)
 	want, errWant := m.model.Admit(m.ctx, theirs)
 	m.same(t, "admit", got, want, errGot, errWant)
+	if want.Entry == session.Braked {
+		return
+	}
 	if want.Entry != session.Conflict && want.Entry != session.Moved && !want.Lost {
 		m.generations[a.Conversation] = [2]int64{got.Generation, want.Generation}
 	}
@@ -130,6 +138,7 @@ func (m *machine) settle(t *rapid.T) {
 			s.Claim = nil // a card of another bucket can't be this conversation's
 		}
 	}
+	s.Brake = m.drawBrake(t)
 	got, errGot := m.Store.Settle(m.ctx, s)
 	want, errWant := m.model.Settle(m.ctx, s)
 	m.same(t, "settle", got, want, errGot, errWant)

@@ -32,6 +32,9 @@ type Model struct {
 	order   []string // card ids, oldest first
 	wakes   map[int]func(string)
 	nextID  int
+	pauses  map[string]string
+	asked   map[string][]time.Time // by agent, oldest first
+	told    map[string]time.Time   // by agent: when it was turned away
 }
 
 type conversation struct {
@@ -64,6 +67,7 @@ func NewModel(now func() time.Time) *Model {
 		Now: now, known: map[string]bool{}, convs: map[string]*conversation{}, replays: map[string]*replay{},
 		runs: map[string]int{}, auto: map[string]taint.Level{}, cards: map[string]*card{},
 		codes: map[string]string{}, misses: map[string]*misses{}, leases: map[string]lease{}, wakes: map[int]func(string){},
+		pauses: map[string]string{}, asked: map[string][]time.Time{}, told: map[string]time.Time{},
 	}
 }
 
@@ -71,6 +75,9 @@ func NewModel(now func() time.Time) *Model {
 func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if stand, differ := m.braked(a.Brake); differ {
+		return session.View{Entry: session.Braked, Paused: stand}, nil
+	}
 	c := m.convs[a.Conversation.Hash()]
 	if c != nil && c.root != nil {
 		return session.View{Entry: session.Moved, Root: *c.root, Now: m.Now()}, nil
@@ -103,7 +110,7 @@ func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, err
 	v := c.view(a.Session, m.Now())
 	v.Lost = lost
 	v.Mode, v.Capped = a.Modes[level], m.capped(a)
-	if v.Capped {
+	if v.Capped || a.Brake.On {
 		v.Mode = taint.Restrict
 	}
 	mark := session.MarkPending
@@ -146,6 +153,9 @@ func (m *Model) again(c *conversation, r *replay, a session.Admission) session.V
 func (m *Model) Settle(_ context.Context, s session.Settlement) (session.Settled, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if stand, differ := m.braked(s.Brake); differ && s.Allow {
+		return session.Settled{State: session.Halted, View: session.View{Paused: stand}}, nil
+	}
 	c := m.convs[s.Conversation.Hash()]
 	if c == nil || c.root != nil && s.Allow { // gone, or it lives elsewhere since it was judged
 		v := session.View{Lost: true, Level: taint.Untrusted, After: taint.Untrusted, Now: m.Now()}

@@ -86,6 +86,9 @@ func (r *reference) flush() {
 	clear(r.codes)
 	clear(r.misses)
 	clear(r.leases)
+	clear(r.pauses)
+	clear(r.asked)
+	clear(r.told)
 	r.auto = map[string]taint.Level{}
 	r.heads.Clear()
 }

@@ -74,6 +74,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"desk", deskSpecs()},
 		{"family", familySpecs()},
 		{"lease", leaseSpecs()},
+		{"pause", pauseSpecs()},
 		{"race", raceSpecs()},
 	} {
 		t.Run(group.about, func(t *testing.T) {

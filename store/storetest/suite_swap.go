@@ -167,20 +167,29 @@ func swapSpecs() []spec {
 	}
 }
 
-// wake changes a card until a listener hears of it: it may have begun to
-// listen only after the first change.
+// wake changes a card until a listener hears of it.
 func (b *bench) wake(d approval.Draft, version int64, woken <-chan string) int64 {
+	b.Helper()
+	b.hears(woken, d.ID, func() {
+		b.must(b.Store.Swap(b.ctx, approval.Change{ID: d.ID, Version: version, Conversation: d.Conversation, Blob: []byte("x")}))
+		version++
+	})
+	return version
+}
+
+// hears does something until a listener is told: it may have begun to listen
+// only after the first time.
+func (b *bench) hears(woken <-chan string, want string, do func()) {
 	b.Helper()
 	deadline := time.After(10 * time.Second)
 	for {
-		b.must(b.Store.Swap(b.ctx, approval.Change{ID: d.ID, Version: version, Conversation: d.Conversation, Blob: []byte("x")}))
-		version++
+		do()
 		select {
 		case id := <-woken:
-			if id != d.ID {
-				b.Fatalf("woken for %q, want %q", id, d.ID)
+			if id != want {
+				b.Fatalf("woken for %q, want %q", id, want)
 			}
-			return version
+			return
 		case <-time.After(20 * time.Millisecond):
 		case <-deadline:
 			b.Fatal("nobody was woken")

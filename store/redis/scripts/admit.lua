@@ -1,7 +1,8 @@
 -- admit: one call enters its conversation.
--- KEYS 6 request, 7 run · ARGV 5 digits (initial birth floor raise final, six modes), 6 floor's generation, 7 body,
--- 8 standing, 9 keep, 10 run cap, 11 sender, 12 source, 13 digest, 14… grant fields
--- → 'epoch' · {'moved', root, now} · {'conflict', now} · a view · {a view, standing, waiting, grants…}
+-- KEYS 6 request, 7 run · ARGV 5 digits (initial birth floor raise final, six modes, paused), 6 floor's generation, 7 body,
+-- 8 standing, 9 keep, 10 run cap, 11 sender, 12 source, 13 digest, 14 pause of all, 15 agent, 16 its pause, 17… grant fields
+-- → 'epoch' · {'braked', of all, of the agent} · {'moved', root, now} · {'conflict', now} · a view
+-- · {a view, standing, waiting, grants…}
 local HELD, PASSED, REFUSED, ALLOW, RESTRICT = 0, 1, 2, 0, 2
 local byte, digits = string.byte, ARGV[5]
 local initial, final = byte(digits, 1) - 48, byte(digits, 5) == 49
@@ -14,8 +15,8 @@ local function consents(view)
     local till, card = string.match(q, '^(%d+):%d+:(.*)$')
     if tonumber(till) > now then reply[3] = card end
   end
-  if #ARGV < 14 then return reply end
-  for _, grant in ipairs(call('HMGET', KEYS[4], unpack(ARGV, 14))) do
+  if #ARGV < 17 then return reply end
+  for _, grant in ipairs(call('HMGET', KEYS[4], unpack(ARGV, 17))) do
     if grant then reply[#reply + 1] = grant end
   end
   return reply
@@ -31,6 +32,8 @@ local function again(body, mark)
   return { view(c, v, mark == 'D' and REFUSED or PASSED), mark, '' }
 end
 
+local stop = braked(ARGV[14], ARGV[15], ARGV[16])
+if stop then return stop end
 local c = read()
 if c and c.root then return { 'moved', c.root, now } end
 c = c or birth()
@@ -49,6 +52,7 @@ v.mode = byte(digits, 6 + v.level) - 48
 
 local cap = tonumber(ARGV[10])
 if cap > 0 and tonumber(call('GET', KEYS[7]) or 0) >= cap then v.capped, v.mode = 1, RESTRICT end
+if byte(digits, 12) == 49 then v.mode = RESTRICT end
 
 local entry, mark = HELD, 'P'
 if v.mode == RESTRICT then

@@ -1,8 +1,10 @@
 -- settle: commit what a rule over history, a grant or a person decided.
 -- KEYS 6 request, 7 claimed card · ARGV 5 body, 6 version, 7 allow, 8 raise, 9 source, 10 standing, 11 keep,
--- 12 the card's version (0: no claim), 13 its new blob
--- → {outcome, a view, standing}
+-- 12 the card's version (0: no claim), 13 its new blob, 14 pause of all, 15 agent, 16 its pause
+-- → {'braked', of all, of the agent} · {outcome, a view, standing}
 local STALE, DONE, DECIDED, TAKEN = 0, 1, 2, 3
+local stop = ARGV[7] == '1' and braked(ARGV[14], ARGV[15], ARGV[16])
+if stop then return stop end
 local c = read()
 -- gone, or it lives elsewhere since it was judged
 if not c or c.root and ARGV[7] == '1' then return { STALE, lost(0, 0), '' } end

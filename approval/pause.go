@@ -1,0 +1,192 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// Brake is what this process knows of the pauses that bind an agent's calls.
+func (d *Desk) Brake(agent string) session.Brake { return d.o.Pauses.Brake(agent) }
+
+// Braked takes note of what the store holds where a brake says otherwise. After
+// it the brake is right, or the store failed.
+func (d *Desk) Braked(ctx context.Context, b session.Brake, stand [2]string) error {
+	if err := d.learn(ctx, session.AllAgents, stand[0]); err != nil {
+		return err
+	}
+	return d.learn(ctx, b.Agent, stand[1])
+}
+
+// learn takes over what the store holds under a scope, or puts the owner's word
+// back where somebody took it away.
+func (d *Desk) learn(ctx context.Context, scope, text string) error {
+	lesson := d.o.Pauses.Learn(scope, text)
+	if lesson.Strange != "" {
+		d.o.Log.ErrorContext(ctx, "someone else writes to the store: "+lesson.Strange, "scope", scope)
+		d.note(ctx, audit.Entry{Kind: audit.KindNote, Note: lesson.Strange + " (" + scope + ")"})
+	}
+	if lesson.Put != "" {
+		return d.o.Store.Pause(ctx, scope, lesson.Put)
+	}
+	return nil
+}
+
+// hearPauses reads all pauses anew. Whoever waits for a person under one is told.
+func (d *Desk) hearPauses(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	words, err := d.o.Store.Pauses(ctx)
+	if err != nil {
+		return err
+	}
+	for _, scope := range d.o.Pauses.Scopes() {
+		if _, stands := words[scope]; !stands {
+			words[scope] = ""
+		}
+	}
+	for scope, text := range words {
+		if err := d.learn(ctx, scope, text); err != nil {
+			return err
+		}
+	}
+	d.waiters.wakeAll()
+	return nil
+}
+
+// watchPauses looks every so often: a wake may be lost, and a pause that this
+// process has not seen is one that could be taken away unnoticed.
+func (d *Desk) watchPauses(ctx context.Context) {
+	tick := time.NewTicker(pausesEvery)
+	defer tick.Stop()
+	for {
+		if err := d.hearPauses(ctx); err != nil && ctx.Err() == nil {
+			d.o.Log.WarnContext(ctx, "the pauses could not be read", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// pause stops an agent, or all: nothing but what is harmless passes from now on,
+// in every process that shares the store.
+func (d *Desk) pause(ctx context.Context, person, via, agent string) (Outcome, error) {
+	scopes := []string{session.AllAgents}
+	if agent != "" {
+		scopes = []string{session.AgentScope(agent), session.NoAgent}
+	}
+	if err := d.say(ctx, person, scopes, true); err != nil {
+		return Outcome{Text: "The store can't be reached. The pause may not hold everywhere; say it again."}, err
+	}
+	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.", whom(agent), person, via)
+	d.spoke(ctx, audit.KindPause, person, via, agent, text)
+	return Outcome{Kind: Told, Text: text}, nil
+}
+
+// resume lifts what binds an agent, or all, and lets it ask again. It is recorded
+// first: what can't be recorded is not lifted.
+func (d *Desk) resume(ctx context.Context, person, via, agent string) (Outcome, error) {
+	const failed = "The store can't be reached. The pause may still hold; say it again."
+	if err := d.hearPauses(ctx); err != nil {
+		return Outcome{Text: failed}, err
+	}
+	scopes, asked := d.lifted(agent)
+	e := spokenEntry(audit.KindResume, person, via, agent)
+	if err := d.o.Record.Append(e); err != nil {
+		return Outcome{Text: "The record can't be written. Nothing was lifted; try again."}, err
+	}
+	err := d.say(ctx, person, scopes, false)
+	if err == nil {
+		err = d.o.Store.Forgive(ctx, asked...)
+	}
+	if err != nil {
+		return Outcome{Text: failed}, err
+	}
+	text := fmt.Sprintf("%s resumed by %s (%s).", whom(agent), person, via)
+	if agent != "" && d.Brake(agent).On {
+		text += " A pause of all agents still holds; `.resume` lifts it."
+	}
+	d.tell(ctx, text)
+	return Outcome{Kind: Told, Text: text}, nil
+}
+
+// lifted are the scopes whose pause ends with an agent's, and whose questions
+// are forgiven; without an agent, all of them. Calls that name no agent are bound
+// as long as any agent is.
+func (d *Desk) lifted(agent string) (scopes, asked []string) {
+	var on []string
+	for _, p := range d.o.Pauses.Standing() {
+		on = append(on, p.Scope)
+	}
+	if agent == "" {
+		return on, nil
+	}
+	own := session.AgentScope(agent)
+	scopes = []string{own}
+	others := slices.ContainsFunc(on, func(s string) bool { return s != own && s != session.NoAgent && s != session.AllAgents })
+	if !others && slices.Contains(on, session.NoAgent) {
+		scopes = append(scopes, session.NoAgent)
+	}
+	return scopes, []string{own}
+}
+
+// say puts the owner's word under each scope.
+func (d *Desk) say(ctx context.Context, person string, scopes []string, on bool) error {
+	for _, scope := range scopes {
+		p := d.o.Pauses.Next(scope, on, person, time.Now())
+		word := p.Value(d.o.Key)
+		if err := d.o.Store.Pause(ctx, scope, word); err != nil {
+			return err
+		}
+		d.o.Pauses.Learn(scope, word)
+	}
+	d.waiters.wakeAll()
+	return nil
+}
+
+// spoke records what someone said about a pause and tells everyone.
+func (d *Desk) spoke(ctx context.Context, kind audit.Kind, person, via, agent, text string) {
+	d.note(ctx, spokenEntry(kind, person, via, agent))
+	d.o.Log.WarnContext(ctx, text)
+	d.tell(ctx, text)
+}
+
+func spokenEntry(kind audit.Kind, person, via, agent string) audit.Entry {
+	return audit.Entry{Kind: kind, Agent: agent, Note: whom(agent), People: []audit.Person{{Name: person, Via: via, At: time.Now().UTC()}}}
+}
+
+func whom(agent string) string {
+	if agent == "" {
+		return "All agents"
+	}
+	return "The agent " + quote(agent)
+}
+
+// Paused says in words what is paused and by whom; nothing if nothing is.
+func (d *Desk) Paused() string {
+	var lines []string
+	for _, p := range d.o.Pauses.Standing() {
+		agent := p.Scope
+		switch p.Scope {
+		case session.AllAgents:
+			agent = ""
+		case session.NoAgent:
+			continue // it comes with an agent's
+		}
+		by := "by someone who is not known here"
+		if !p.At.IsZero() {
+			by = fmt.Sprintf("by %s since %s", p.By, p.At.UTC().Format("2006-01-02 15:04:05 UTC"))
+		}
+		lines = append(lines, fmt.Sprintf("PAUSED: %s, %s. `.resume` lifts it.", whom(agent), by))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,221 @@
+package session
+
+import (
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+)
+
+// Scopes of a pause. An agent's own is its id in lower case.
+const (
+	AllAgents = "*"
+	NoAgent   = "-" // for calls that name no agent: bound wherever any agent is
+)
+
+// AgentScope is where an agent's own pause stands. Ids are compared without
+// case, as everywhere.
+func AgentScope(agent string) string {
+	if agent == "" {
+		return NoAgent
+	}
+	return strings.ToLower(agent)
+}
+
+// Pause is the owner's word that an agent, or all of them, may do nothing but
+// what is harmless; or that they may act again. The later word counts.
+type Pause struct {
+	Scope string
+	On    bool
+	By    string
+	At    time.Time // to the millisecond
+}
+
+var errPause = errors.New("session: a stored pause does not carry this server's seal")
+
+// Value writes the word for the store: when, which, who, seal.
+func (p *Pause) Value(key hmac.Key) string {
+	at, on := strconv.FormatInt(p.At.UnixMilli(), 10), onOff(p.On)
+	by := hex.EncodeToString([]byte(p.By))
+	return strings.Join([]string{at, on, by, key.Seal("pause", p.Scope, at, on, by)}, "|")
+}
+
+func onOff(on bool) string {
+	if on {
+		return "paused"
+	}
+	return "lifted"
+}
+
+// OpenPause reads what stands under a scope. What was written there by anyone
+// else is no word of the owner's.
+func OpenPause(key hmac.Key, scope, value string) (Pause, error) {
+	f := strings.Split(value, "|")
+	if len(f) != 4 || !key.Check(f[3], "pause", scope, f[0], f[1], f[2]) {
+		return Pause{}, errPause
+	}
+	at, errAt := strconv.ParseInt(f[0], 10, 64)
+	by, errBy := hex.DecodeString(f[2])
+	if errAt != nil || errBy != nil {
+		return Pause{}, errPause
+	}
+	return Pause{Scope: scope, On: f[1] == onOff(true), By: string(by), At: time.UnixMilli(at)}, nil
+}
+
+// Brake is what this process takes to stand in the store about the pauses that
+// bind a call. A store compares, and does nothing where it differs: then the
+// process learns first. The zero Brake takes it that nothing stands there.
+type Brake struct {
+	Agent string // the agent's scope
+	All   string // what stands under AllAgents
+	Own   string // what stands under Agent
+	On    bool   // one of them binds the call: it may not pass
+}
+
+// Pauses is what this process knows of the owner's pauses. Whoever writes into
+// the store can make it say "paused", and can't take back the owner's own word:
+// a word that vanished, or an older one in its place, is put back; what nobody
+// of ours sealed counts as a pause as long as it stands there.
+type Pauses struct {
+	key  hmac.Key
+	keep func(words map[string]string)
+
+	some  atomic.Bool // anything is known: most processes never hear of a pause
+	mu    sync.Mutex
+	known map[string]standing
+}
+
+// standing is what is known of one scope.
+type standing struct {
+	word  Pause  // the last that carries our seal; the zero Pause is none
+	value string // the same as written
+	text  string // what the store holds, as far as we know
+}
+
+func (s *standing) on() bool { return s.word.On || s.text != "" && s.text != s.value }
+
+// NewPauses begins with the words that this process knew before it was
+// restarted. Keep is told all of them whenever one changes; nil: nobody is.
+func NewPauses(key hmac.Key, before map[string]string, keep func(words map[string]string)) *Pauses {
+	p := &Pauses{key: key, keep: keep, known: make(map[string]standing)}
+	for scope, value := range before {
+		if word, err := OpenPause(key, scope, value); err == nil {
+			p.known[scope] = standing{word: word, value: value, text: value}
+			p.some.Store(true)
+		}
+	}
+	return p
+}
+
+// Brake is what binds a call of this agent.
+func (p *Pauses) Brake(agent string) Brake {
+	b := Brake{Agent: AgentScope(agent)}
+	if !p.some.Load() {
+		return b
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all, own := p.known[AllAgents], p.known[b.Agent]
+	b.All, b.Own, b.On = all.text, own.text, all.on() || own.on()
+	return b
+}
+
+// Lesson is what came of learning. The zero Lesson is that all is well.
+type Lesson struct {
+	Put     string // stands in the store from now on, if it is set: the owner's word
+	Strange string // what is wrong with what the store holds, in words for the log
+}
+
+// Learn takes note of what the store holds under a scope.
+func (p *Pauses) Learn(scope, text string) Lesson {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.known[scope]
+	word, err := OpenPause(p.key, scope, text)
+	switch {
+	case text == s.value:
+	case err == nil && s.older(word):
+		p.note(scope, standing{word: word, value: text, text: text})
+		p.changed()
+		return Lesson{}
+	case err == nil:
+		return Lesson{Put: s.value, Strange: "an older word about a pause was put back into the store"}
+	case text == "" && s.word.On:
+		return Lesson{Put: s.value, Strange: "a pause vanished from the store without the owner's word"}
+	}
+	s.text = text
+	p.note(scope, s)
+	if text != "" && text != s.value {
+		return Lesson{Strange: "the store holds a pause that this server did not write"}
+	}
+	return Lesson{}
+}
+
+func (p *Pauses) note(scope string, s standing) {
+	p.known[scope] = s
+	p.some.Store(true)
+}
+
+// older reports whether a word counts more than the one that is known. Of two
+// at one time the pause does.
+func (s *standing) older(w Pause) bool {
+	return w.At.After(s.word.At) || w.On && w.At.Equal(s.word.At)
+}
+
+// changed tells whoever keeps the words. The caller holds the lock.
+func (p *Pauses) changed() {
+	if p.keep == nil {
+		return
+	}
+	words := make(map[string]string, len(p.known))
+	for scope, s := range p.known {
+		if s.value != "" {
+			words[scope] = s.value
+		}
+	}
+	p.keep(words)
+}
+
+// Next is the owner's next word about a scope: later than any before.
+func (p *Pauses) Next(scope string, on bool, by string, now time.Time) Pause {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now = now.Truncate(time.Millisecond)
+	if last := p.known[scope].word.At; !now.After(last) {
+		now = last.Add(time.Millisecond)
+	}
+	return Pause{Scope: scope, On: on, By: by, At: now}
+}
+
+// Standing lists the scopes that are paused now, with the word that did it; one
+// without a time is nobody's word.
+func (p *Pauses) Standing() []Pause {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []Pause
+	for scope, s := range p.known {
+		switch {
+		case s.word.On:
+			out = append(out, s.word)
+		case s.on():
+			out = append(out, Pause{Scope: scope, On: true})
+		}
+	}
+	return out
+}
+
+// Scopes are all of which anything is known.
+func (p *Pauses) Scopes() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := make([]string, 0, len(p.known))
+	for scope := range p.known {
+		out = append(out, scope)
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package session_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+var pauseKey = hmac.Key(strings.Repeat("p", 32))
+
+func word(scope string, on bool, at int64) string {
+	p := session.Pause{Scope: scope, On: on, By: "Ann", At: time.UnixMilli(at)}
+	return p.Value(pauseKey)
+}
+
+func TestAPauseReadsAsItWasWrittenAndOnlyUnderItsScope(t *testing.T) {
+	text := word("main", true, 5)
+	p, err := session.OpenPause(pauseKey, "main", text)
+	if err != nil || !p.On || p.By != "Ann" || p.At.UnixMilli() != 5 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for scope, text := range map[string]string{
+		"other": text, "main": strings.Replace(text, "paused", "lifted", 1), "": "", "x": "|||", "y": "5|paused|416e6e|",
+		"z": strings.Replace(word("z", true, 5), "5|", "6|", 1),
+	} {
+		if p, err := session.OpenPause(pauseKey, scope, text); err == nil {
+			t.Errorf("%q under %q is %+v", text, scope, p)
+		}
+	}
+}
+
+func TestTheOwnersLaterWordCounts(t *testing.T) {
+	p := session.NewPauses(pauseKey, nil, nil)
+	if b := p.Brake("Main"); b != (session.Brake{Agent: "main"}) {
+		t.Errorf("nothing is known and the brake is %+v", b)
+	}
+	p.Learn("main", word("main", true, 5))
+	if b := p.Brake("MAIN"); !b.On || b.Own != word("main", true, 5) || b.All != "" {
+		t.Errorf("%+v", b)
+	}
+	if b := p.Brake("other"); b.On {
+		t.Errorf("another agent is bound: %+v", b)
+	}
+	p.Learn("main", word("main", false, 6))
+	if b := p.Brake("main"); b.On || b.Own != word("main", false, 6) {
+		t.Errorf("lifted: %+v", b)
+	}
+	p.Learn(session.AllAgents, word(session.AllAgents, true, 7))
+	for _, agent := range []string{"main", "other", ""} {
+		if !p.Brake(agent).On {
+			t.Errorf("%q is not bound by a pause of all", agent)
+		}
+	}
+}
+
+func TestAWordThatVanishesOrGrowsOlderIsPutBack(t *testing.T) {
+	p := session.NewPauses(pauseKey, nil, nil)
+	p.Learn("main", word("main", false, 4))
+	paused := word("main", true, 5)
+	p.Learn("main", paused)
+	for what, text := range map[string]string{"gone": "", "an older lift": word("main", false, 4), "an older pause": word("main", true, 3)} {
+		if l := p.Learn("main", text); l.Put != paused || l.Strange == "" {
+			t.Errorf("%s: %+v", what, l)
+		}
+		if !p.Brake("main").On {
+			t.Errorf("%s lifted the pause", what)
+		}
+	}
+}
+
+func TestWhatNobodyOfOursSealedIsAPauseWhileItStands(t *testing.T) {
+	p := session.NewPauses(pauseKey, nil, nil)
+	for _, junk := range []string{"x", "5|lifted||", "9|lifted|416e6e|00000000000000000000000000000000"} {
+		if l := p.Learn("main", junk); l.Put != "" || l.Strange == "" || !p.Brake("main").On || p.Brake("main").Own != junk {
+			t.Errorf("%q: %+v, %+v", junk, l, p.Brake("main"))
+		}
+		if l := p.Learn("main", ""); l != (session.Lesson{}) || p.Brake("main").On {
+			t.Errorf("%q taken away: %+v, %+v", junk, l, p.Brake("main"))
+		}
+	}
+	paused := word("main", true, 5)
+	p.Learn("main", paused)
+	p.Learn("main", "x")
+	if l := p.Learn("main", ""); l.Put != paused || !p.Brake("main").On {
+		t.Errorf("junk washed the pause away: %+v", l)
+	}
+}
+
+func TestAPauseIsRememberedAcrossARestart(t *testing.T) {
+	var kept map[string]string
+	p := session.NewPauses(pauseKey, nil, func(words map[string]string) { kept = words })
+	p.Learn("main", word("main", true, 5))
+	p.Learn("other", "junk")
+	if len(kept) != 1 || kept["main"] != word("main", true, 5) {
+		t.Fatalf("kept %q", kept)
+	}
+	kept["forged"] = "5|paused||"
+	again := session.NewPauses(pauseKey, kept, nil)
+	if l := again.Learn("main", ""); l.Put == "" || !again.Brake("main").On || again.Brake("forged").On {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestTheNextWordIsLaterThanTheLast(t *testing.T) {
+	p := session.NewPauses(pauseKey, nil, nil)
+	p.Learn("main", word("main", true, 5_000))
+	next := p.Next("main", false, "Bob", time.UnixMilli(1_000)) // a clock that is behind
+	if l := p.Learn("main", next.Value(pauseKey)); l != (session.Lesson{}) || p.Brake("main").On {
+		t.Errorf("%+v, %+v", next, l)
+	}
+}
+
+// Whatever a writer to the store puts there, out of all that it has ever seen
+// and what it can make up, an agent that the owner paused stays so until the
+// owner's word.
+func TestNoWriterLiftsAPause(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := session.NewPauses(pauseKey, nil, nil)
+		seen, at, paused := []string{"", "junk", "1|lifted||"}, int64(0), false
+		for range rapid.IntRange(1, 20).Draw(t, "steps") {
+			if rapid.Bool().Draw(t, "the owner speaks") {
+				at += rapid.Int64Range(1, 5).Draw(t, "later")
+				paused = rapid.Bool().Draw(t, "pauses")
+				text := word("main", paused, at)
+				seen = append(seen, text)
+				p.Learn("main", text)
+			} else if l := p.Learn("main", rapid.SampledFrom(seen).Draw(t, "written")); l.Put != "" {
+				p.Learn("main", l.Put)
+			}
+			if paused && !p.Brake("main").On {
+				t.Fatal("the pause was lifted without the owner")
+			}
+		}
+	})
+}
