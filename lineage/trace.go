@@ -1,0 +1,299 @@
+package lineage
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Source is where something was seen: a message of the user, or the output of a
+// tool.
+type Source struct {
+	User   bool        `json:"user,omitzero"`
+	Tool   string      `json:"tool,omitzero"`
+	Origin string      `json:"origin,omitzero"` // where the tool had it from, for people: a host or a file
+	Level  taint.Level `json:"level"`
+	Call   int         `json:"call"` // which call of the conversation brought it, counted by whoever keeps this
+}
+
+// Seen is what is kept of one message or output.
+type Seen struct {
+	Source
+	Fingerprints []Fingerprint `json:"fingerprints"`
+	Truncated    bool          `json:"truncated,omitzero"`
+}
+
+// From says where an argument, or a part of one, came from.
+type From string
+
+// What can be said of an argument.
+const (
+	Nothing From = "nothing" // nothing in it can be compared: it is short, or no text
+	User    From = "user"    // all of it was said by the user
+	Partly  From = "partly"  // its values were said by the user, or some of its words; not all of it
+	Nowhere From = "nowhere" // a value in it was seen nowhere, or none of its words; nothing came from a tool
+	Tool    From = "tool"    // something in it came from a tool and was not said by the user
+)
+
+// Part is one thing in an argument.
+type Part struct {
+	Kind    Kind
+	Text    string // as the argument has it, folded; "" for word runs
+	From    From
+	Source  Source // of From Tool
+	Matched int    // of word runs: how many were seen there
+	Of      int    // of word runs: how many there are
+}
+
+// Argument is one text or number among a call's params.
+type Argument struct {
+	Path   string // "to", "edits[0].newText"
+	From   From
+	Source Source // of From Tool: the least trusted, of several the latest
+	Parts  []Part
+	Cut    bool // only its beginning was looked at
+}
+
+// Limits of what is said about one call.
+const (
+	maxArguments = 256
+	maxParts     = 64 // of one argument; all are looked at
+)
+
+// Index finds fingerprints. Make it once for what a conversation has seen.
+type Index struct {
+	user map[Fingerprint]bool
+	tool map[Fingerprint]Source
+}
+
+// NewIndex makes an index of what was seen.
+func NewIndex(seen []Seen) *Index {
+	x := &Index{user: map[Fingerprint]bool{}, tool: map[Fingerprint]Source{}}
+	for _, s := range seen {
+		for _, f := range s.Fingerprints {
+			if s.User {
+				x.user[f] = true
+			} else if old, ok := x.tool[f]; !ok || compare(s.Source, old) > 0 {
+				x.tool[f] = s.Source
+			}
+		}
+	}
+	return x
+}
+
+// compare puts the less trusted source last, of several the latest.
+func compare(a, b Source) int {
+	return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.Call, b.Call))
+}
+
+// Trace says of each argument where it came from. Keys are those of the client:
+// more than one while its secret is being replaced. Params that are no valid
+// JSON have no arguments.
+func (x *Index) Trace(params jsontext.Value, keys ...Key) []Argument {
+	var out []Argument
+	left := MaxChars // in all arguments together: no call takes longer
+	for _, l := range leaves(params) {
+		if len(out) == maxArguments {
+			break
+		}
+		a, used := x.argument(l, left, keys)
+		left -= used
+		out = append(out, a)
+	}
+	return out
+}
+
+func (x *Index) argument(l leaf, left int, keys []Key) (a Argument, used int) {
+	f := foldUpTo(l.text, left)
+	t := tracing{index: x, keys: keys, folded: f, said: make([]bool, len(f.chars))}
+	t.values(scanValues(f))
+	t.wholeNumber()
+	t.runs(wordRuns(f))
+	from, source := t.verdict()
+	return Argument{Path: l.path, From: from, Source: source, Parts: shown(t.parts), Cut: f.cut}, len(f.chars)
+}
+
+// shown cuts a long list of parts; what came from a tool is cut last.
+func shown(parts []Part) []Part {
+	if len(parts) <= maxParts {
+		return parts
+	}
+	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(rank[a.From], rank[b.From]) })
+	return parts[:maxParts]
+}
+
+var rank = map[From]int{Tool: 0, Nowhere: 1, User: 2}
+
+// tracing is the work on one argument.
+type tracing struct {
+	index *Index
+	keys  []Key
+	*folded
+	said  []bool // which characters the user said
+	parts []Part
+}
+
+func (t *tracing) find(i item) (From, Source) {
+	from, source := Nowhere, Source{}
+	for _, k := range t.keys {
+		f := k.Of(i.kind, i.value)
+		if t.index.user[f] {
+			return User, Source{}
+		}
+		if s, ok := t.index.tool[f]; ok && (from == Nowhere || compare(s, source) > 0) {
+			from, source = Tool, s
+		}
+	}
+	return from, source
+}
+
+// values looks up each value. The host of a link or an address is told only
+// where the whole of it was seen nowhere.
+func (t *tracing) values(items []item) {
+	known := item{from: -1}
+	for _, i := range items {
+		if i.kind == Host && i.from == known.from && i.to == known.to {
+			continue
+		}
+		from, source := t.find(i)
+		if from != Nowhere {
+			known = i
+		}
+		if from == User {
+			t.mark(i)
+		}
+		t.parts = append(t.parts, Part{Kind: i.kind, Text: t.slice(i.from, i.to), From: from, Source: source})
+	}
+}
+
+// wholeNumber looks up the number that an argument consists of. Among words a
+// small number tells nothing, and here it is told only where it was seen.
+func (t *tracing) wholeNumber() {
+	text := strings.TrimSpace(string(t.chars))
+	amount := readAmount(text)
+	if amount == "" || len(t.parts) > 0 {
+		return
+	}
+	i := item{Amount, amount, 0, len(t.chars)}
+	if from, source := t.find(i); from != Nowhere {
+		if from == User {
+			t.mark(i)
+		}
+		t.parts = append(t.parts, Part{Kind: Amount, Text: text, From: from, Source: source})
+	}
+}
+
+func (t *tracing) mark(i item) {
+	for c := i.from; c < i.to; c++ {
+		t.said[c] = true
+	}
+}
+
+// runs looks up the runs of words, and tells them source by source.
+func (t *tracing) runs(items []item) {
+	var user, nowhere int
+	tools := map[Source]int{}
+	for _, i := range items {
+		switch from, source := t.find(i); from {
+		case User:
+			user++
+			t.mark(i)
+		case Tool:
+			tools[source]++
+		default:
+			nowhere++
+		}
+	}
+	add := func(p Part, n int) {
+		if n > 0 {
+			p.Kind, p.Matched, p.Of = Words, n, len(items)
+			t.parts = append(t.parts, p)
+		}
+	}
+	for source, n := range tools {
+		add(Part{From: Tool, Source: source}, n)
+	}
+	slices.SortStableFunc(t.parts[len(t.parts)-len(tools):], func(a, b Part) int { return -compare(a.Source, b.Source) })
+	add(Part{From: User}, user)
+	if len(tools) == 0 {
+		add(Part{From: Nowhere}, nowhere)
+	}
+}
+
+func (t *tracing) verdict() (From, Source) {
+	source, counts, unseen := Source{}, map[From]int{}, false
+	for _, p := range t.parts {
+		counts[p.From]++
+		unseen = unseen || p.From == Nowhere && p.Kind != Words
+		if p.From == Tool && (counts[Tool] == 1 || compare(p.Source, source) > 0) {
+			source = p.Source
+		}
+	}
+	switch {
+	case counts[Tool] > 0:
+		return Tool, source
+	case unseen, counts[User] == 0 && counts[Nowhere] > 0:
+		return Nowhere, source
+	case counts[User] == 0:
+		return Nothing, source
+	case t.allSaid():
+		return User, source
+	}
+	return Partly, source
+}
+
+// allSaid reports whether the argument is nothing but what the user said, apart
+// from spaces, quotes and the end of a sentence. Marks count: /home/bob is not
+// /home/bob/*.
+func (t *tracing) allSaid() bool {
+	end := len(t.chars)
+	for end > 0 && in(t.chars[end-1], " .!?") {
+		end--
+	}
+	for i, c := range t.chars[:end] {
+		if !t.said[i] && !in(c, " \"'") {
+			return false
+		}
+	}
+	return !t.cut
+}
+
+// Describe says where an argument came from, in words; call is the number of
+// the call it stands in.
+func (a Argument) Describe(call int) string {
+	switch a.From {
+	case User:
+		return "said by the user"
+	case Partly:
+		return "said by the user in part"
+	case Tool:
+		return "came from " + a.Source.Describe(call)
+	case Nowhere:
+		return "seen nowhere"
+	case Nothing:
+	}
+	return "nothing to compare"
+}
+
+// Describe names a source: "web_fetch example.com 2 calls ago (untrusted)".
+func (s Source) Describe(call int) string {
+	if s.User {
+		return "the user"
+	}
+	name := s.Tool
+	if s.Origin != "" {
+		name += " " + s.Origin
+	}
+	switch ago := call - s.Call; {
+	case ago == 1:
+		name += " 1 call ago"
+	case ago > 1:
+		name += fmt.Sprintf(" %d calls ago", ago)
+	}
+	return name + " (" + s.Level.String() + ")"
+}
