@@ -59,12 +59,14 @@ func (d *decoder) raw(s spot, v reflect.Value) {
 // whose types we do not know.
 var secretWords = []string{"token", "secret", "password", "key"}
 
-// findLiterals looks for secrets that stand in a raw section itself.
+// findLiterals looks for secrets that stand in a raw section itself, and notes
+// where it takes the others from.
 func (d *decoder) findLiterals(s spot) {
 	for _, e := range entries(s.node) {
 		key, _ := keyText(e.Key)
 		at := spot{key: e.Key.GetToken(), node: e.Value}
 		text, ok := stringOf(e.Value)
+		d.note(text)
 		isSecret := slices.ContainsFunc(secretWords, func(w string) bool {
 			return strings.HasSuffix(strings.ToLower(key), w)
 		})

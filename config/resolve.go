@@ -57,6 +57,28 @@ type used struct {
 	variables []string
 }
 
+// note remembers what a text refers to, without reading it.
+func (r *resolver) note(text string) {
+	if path, ok := strings.CutPrefix(text, "file:"); ok {
+		r.noteFile(path)
+		return
+	}
+	for _, match := range reference.FindAllStringSubmatch(text, -1) {
+		r.used.variables = append(r.used.variables, match[1])
+	}
+}
+
+// noteFile remembers a file by its whole path, which it returns.
+func (r *resolver) noteFile(path string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.dir, path)
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		r.used.files = append(r.used.files, abs)
+	}
+	return path
+}
+
 func (r *resolver) lookup(match []string) (string, error) {
 	name := match[1]
 	if match[2] == "" || !variable.MatchString(name) {
@@ -77,13 +99,7 @@ func (r *resolver) lookup(match []string) (string, error) {
 const maxSecretFile = 64 << 10
 
 func (r *resolver) readFile(path string) (string, error) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.dir, path)
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		r.used.files = append(r.used.files, abs)
-	}
-	text, err := readPrivate(path)
+	text, err := readPrivate(r.noteFile(path))
 	return strings.TrimRight(text, "\r\n"), err
 }
 

@@ -160,12 +160,26 @@ func durationOf(n ast.Node) (time.Duration, bool) {
 	return out, err == nil
 }
 
-// word reads a value that is one of a few names.
+// numeric is a text that may stand in the file as a number.
+type numeric interface{ MayBeNumber() }
+
+// word reads a value that its own type understands, such as one of a few names.
 func (d *decoder) word(s spot, u encoding.TextUnmarshaler) {
 	text, ok := stringOf(s.node)
+	if _, number := u.(numeric); number {
+		text, ok = idText(s.node)
+	}
 	if !ok {
 		d.notText(s)
 		return
+	}
+	if d.expand {
+		resolved, _, err := d.resolve(text)
+		if err != nil {
+			d.unresolved(s, err)
+			return
+		}
+		text = resolved
 	}
 	if err := u.UnmarshalText([]byte(text)); err != nil {
 		what, hint, _ := strings.Cut(err.Error(), ": ")

@@ -1,0 +1,88 @@
+package channeltest
+
+import (
+	"net/http"
+	"sync"
+)
+
+// Faults is a part for fakes: the HTTP side of Break and Hold. The zero Faults
+// is none.
+type Faults struct {
+	mu     sync.Mutex
+	fault  Fault
+	met    int
+	mended chan struct{}
+	held   chan struct{}
+}
+
+// Break makes calls fail from now on; the zero Fault mends them and ends those
+// that hang.
+func (f *Faults) Break(x Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mended != nil {
+		close(f.mended)
+	}
+	f.fault, f.met, f.mended = x, 0, make(chan struct{})
+}
+
+// Hold keeps answers back until release is called.
+func (f *Faults) Hold() (release func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	held := make(chan struct{})
+	f.held = held
+	return sync.OnceFunc(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.held = nil
+		close(held)
+	})
+}
+
+// Meet serves a fault, if there is one now. What the platform says with its own
+// words and status is up to answer.
+func (f *Faults) Meet(w http.ResponseWriter, r *http.Request, answer func(w http.ResponseWriter, x Fault)) bool {
+	x, mended := f.next()
+	switch x.Kind {
+	case None:
+		return false
+	case Hangs:
+		select {
+		case <-mended:
+		case <-r.Context().Done():
+		}
+		panic(http.ErrAbortHandler)
+	case Down:
+		panic(http.ErrAbortHandler)
+	case Malformed:
+		w.WriteHeader(http.StatusOK)
+		w.Write([]byte("<html>it's me, a proxy</html>")) //nolint:errcheck // whoever does not read it has gone
+	default:
+		answer(w, x)
+	}
+	return true
+}
+
+func (f *Faults) next() (Fault, <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.met++; f.fault.Times > 0 && f.met > f.fault.Times {
+		return Fault{}, nil
+	}
+	return f.fault, f.mended
+}
+
+// Wait keeps an answer back while answers are held.
+func (f *Faults) Wait(r *http.Request) {
+	f.mu.Lock()
+	held := f.held
+	f.mu.Unlock()
+	if held == nil {
+		return
+	}
+	select {
+	case <-held:
+	case <-r.Context().Done():
+	}
+}

@@ -1,0 +1,382 @@
+package channeltest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/store/sqlite"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+var serverKey = hmac.Key("the server's own key, 32 bytes or more")
+
+// patience is how long the suite waits for what must happen. A busy machine may
+// need some of it.
+const patience = 20 * time.Second
+
+// rig is a desk on a store, with the channel under test and perhaps another one.
+type rig struct {
+	testing.TB
+	p       Platform
+	who     People
+	store   *sqlite.Store
+	desk    *approval.Desk
+	channel approval.Channel
+	log     *buffer
+	record  *record
+}
+
+// buffer is a log that can be read while it is written.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// record keeps what the desk records.
+type record struct {
+	mu      sync.Mutex
+	entries []audit.Entry
+}
+
+// Append implements approval.Recorder.
+func (r *record) Append(e audit.Entry) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.entries = append(r.entries, e)
+	return nil
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return fmt.Sprintf("%+v", r.entries)
+}
+
+// newRig opens a store and a desk with the channel on it.
+func newRig(t testing.TB, p Platform, edit func(*approval.Options)) *rig {
+	t.Helper()
+	r := &rig{TB: t, p: p, who: p.People(), log: &buffer{}, record: &record{}}
+	var err error
+	if r.store, err = sqlite.Open(filepath.Join(t.TempDir(), "state.db"), sqlite.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r.desk, r.channel = r.open(edit)
+	t.Cleanup(r.nothingLeaks)
+	return r
+}
+
+// open is another process on the same store and the same platform.
+func (r *rig) open(edit func(*approval.Options)) (*approval.Desk, approval.Channel) {
+	r.Helper()
+	log := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	ch := r.p.Open(r.TB, delivery.Deps{Log: log, Leases: r.store, Instance: fmt.Sprint("instance-", instances.Add(1))})
+	id := func(u User) string { return r.p.Name() + ":" + u.ID }
+	o := approval.Options{
+		Key: serverKey, Store: r.store, Record: r.record, Log: log, Poll: time.Second, Collect: 10 * time.Millisecond,
+		Channels: map[string]approval.Channel{r.p.Name(): ch}, Visible: visible,
+		Terms: approval.Terms{People: []approval.Person{
+			{Name: "alice", IDs: []string{id(r.who.Alice), id(r.who.Robot)}}, {Name: "bob", IDs: []string{id(r.who.Bob)}},
+		}},
+	}
+	if edit != nil {
+		edit(&o)
+	}
+	d, err := approval.NewDesk(o)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(d.Close)
+	return d, ch
+}
+
+var instances atomic.Int64
+
+func visible(a *approval.Ask) bool {
+	full, _ := channels.FullyVisible(a)
+	return full
+}
+
+// nothingLeaks looks for secrets wherever something was written.
+func (r *rig) nothingLeaks() {
+	r.Helper()
+	places := map[string]string{"log": r.log.String(), "record": r.record.String()}
+	for _, m := range r.p.Messages() {
+		places["message "+m.ID] = fmt.Sprintf("%+v", m)
+	}
+	for where, text := range places {
+		for _, secret := range append(r.p.Secrets(), string(serverKey)) {
+			if strings.Contains(text, secret) {
+				r.Errorf("a secret stands in the %s:\n%s", where, text)
+			}
+		}
+	}
+	for _, code := range r.codes() {
+		for _, where := range []string{"log", "record"} {
+			if strings.Contains(places[where], code) {
+				r.Errorf("a code stands in the %s:\n%s", where, places[where])
+			}
+		}
+	}
+}
+
+// codes are those on the cards.
+func (r *rig) codes() []string {
+	var out []string
+	for _, m := range r.p.Messages() {
+		if code := codeOn(m); code != "" {
+			out = append(out, code)
+		}
+	}
+	return out
+}
+
+// codeOn is the code in the line that a card offers to be copied.
+func codeOn(m Message) string {
+	_, rest, found := strings.Cut(m.Text, ".approve ")
+	words := strings.Fields(rest)
+	if !found || len(words) < 2 {
+		return ""
+	}
+	return words[1]
+}
+
+// call is one that needs a person.
+type call struct {
+	tool, params string
+	session      string // empty means main
+	edit         func(*approval.Ask)
+	hold         time.Duration // 0 means as long as patience
+}
+
+// verdict is what a call got.
+type verdict struct {
+	approval.Ruling
+	err error
+}
+
+var requests atomic.Int64
+
+// ask puts a call and lets it wait.
+func (r *rig) ask(d *approval.Desk, c call) <-chan verdict {
+	r.Helper()
+	n := requests.Add(1)
+	q := approval.Request{Ask: example(c.tool, c.params), ID: fmt.Sprint("request-", n), Hold: c.hold, Now: time.Now()}
+	if c.session != "" {
+		q.Ask.SessionKey = "agent:main:" + c.session
+		q.Ask.Conversation.Key = q.Ask.SessionKey
+	}
+	if c.hold == 0 {
+		q.Hold = patience
+	}
+	q.Ask.Digest = fmt.Sprint("digest-", n)
+	q.Ask.Lasting = visible(&q.Ask)
+	if c.edit != nil {
+		c.edit(&q.Ask)
+	}
+	r.admit(q.Ask.Conversation, q.ID)
+	out := make(chan verdict, 1)
+	ctx := r.Context()
+	var done sync.WaitGroup
+	done.Go(func() {
+		ruling, err := d.Ask(ctx, q)
+		out <- verdict{ruling, err}
+	})
+	r.Cleanup(done.Wait)
+	return out
+}
+
+// admit makes a conversation known to the store.
+func (r *rig) admit(c session.Conversation, request string) {
+	r.Helper()
+	_, err := r.store.Admit(r.Context(), session.Admission{
+		Conversation: c, RequestID: request, Initial: taint.Owner, Modes: taint.Every(taint.Confirm), Source: "read", Keep: time.Minute,
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+// get waits for what a call got.
+func (r *rig) get(v <-chan verdict) verdict {
+	r.Helper()
+	select {
+	case out := <-v:
+		return out
+	case <-time.After(2 * patience):
+		r.Fatal("the call got no answer")
+		return verdict{}
+	}
+}
+
+// card waits for the n-th card in the chat, counted from 0.
+func (r *rig) card(n int) Message {
+	r.Helper()
+	var found Message
+	r.until(fmt.Sprintf("card %d is in the chat", n), func() bool {
+		cards := r.cards()
+		if len(cards) > n {
+			found = cards[n]
+		}
+		return len(cards) > n
+	})
+	return found
+}
+
+// cards are the messages that ask or have asked something.
+func (r *rig) cards() []Message {
+	var out []Message
+	for _, m := range r.p.Messages() {
+		if m.Only == "" && m.ReplyTo == "" && strings.Contains(m.Text, "conversation") {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// now is a message as it stands.
+func (r *rig) now(m Message) Message {
+	r.Helper()
+	for _, other := range r.p.Messages() {
+		if other.ID == m.ID && other.Only == m.Only {
+			return other
+		}
+	}
+	r.Fatalf("message %s is gone", m.ID)
+	return Message{}
+}
+
+// tap presses a button by its label.
+func (r *rig) tap(who User, m Message, label string) string {
+	r.Helper()
+	return r.p.Tap(r.TB, who, m, r.button(m, label))
+}
+
+func (r *rig) button(m Message, label string) Button {
+	r.Helper()
+	b, ok := m.Button(label)
+	if !ok {
+		r.Fatalf("no button %q on\n%s\n%+v", label, m.Text, m.Buttons)
+	}
+	return b
+}
+
+// turns waits until a message says all of this and has no buttons, and gives it.
+func (r *rig) turns(m Message, words ...string) Message {
+	r.Helper()
+	r.until(fmt.Sprintf("the card turns into %q", words), func() bool {
+		now := r.now(m)
+		return len(now.Buttons) == 0 && containsAll(now.Text, words)
+	})
+	return r.now(m)
+}
+
+func containsAll(text string, words []string) bool {
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// answered waits for the bot's answer to a line.
+func (r *rig) answered(line string) string {
+	r.Helper()
+	text := ""
+	r.until("the bot answers the line", func() bool {
+		for _, m := range r.p.Messages() {
+			if m.ReplyTo == line {
+				text = m.Text
+				return true
+			}
+		}
+		return false
+	})
+	return text
+}
+
+// until waits for something to become true.
+func (r *rig) until(what string, is func() bool) {
+	r.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			var b strings.Builder
+			for _, m := range r.p.Messages() {
+				fmt.Fprintf(&b, "--- %s (reply to %q, only %q) %+v\n%s\n", m.ID, m.ReplyTo, m.Only, m.Buttons, m.Text)
+			}
+			r.Fatalf("it never happened that %s. The chat:\n%s\nThe log:\n%s", what, b.String(), r.log.String())
+		}
+	}
+}
+
+// command is the params of a shell command.
+func command(s string) string {
+	quoted, err := jsontext.AppendQuote(nil, s)
+	if err != nil {
+		panic(err)
+	}
+	return `{"command":` + string(quoted) + `}`
+}
+
+// sink is another channel, that always works.
+type sink struct{ sent chan *approval.Card }
+
+func newSink() *sink { return &sink{sent: make(chan *approval.Card, 100)} }
+
+// Send implements approval.Channel.
+func (s *sink) Send(_ context.Context, c *approval.Card) (string, error) {
+	select {
+	case s.sent <- c:
+		return c.ID, nil
+	default:
+		return "", errors.New("full")
+	}
+}
+
+// Settle implements approval.Channel.
+func (*sink) Settle(context.Context, string, *approval.Card, approval.Outcome) error { return nil }
+
+// Listen implements approval.Channel.
+func (*sink) Listen(ctx context.Context, _ func(context.Context, approval.Answer) (approval.Outcome, error)) error {
+	<-ctx.Done()
+	return nil
+}

@@ -1,0 +1,44 @@
+package channeltest
+
+import (
+	"testing"
+)
+
+// spec is one sentence about a channel, and its proof.
+type spec struct {
+	says  string
+	check func(r *bench)
+}
+
+// bench makes the rig that a spec needs.
+type bench struct {
+	*testing.T
+	platform Platform
+}
+
+// Run is the suite that every chat channel passes. It opens a platform for each
+// test, and runs the tests in parallel.
+func Run(t *testing.T, open func(t *testing.T) Platform) {
+	t.Helper()
+	for _, group := range []struct {
+		about string
+		specs []spec
+	}{
+		{"card", cardSpecs()},
+		{"answer", answerSpecs()},
+		{"typed", typedSpecs()},
+		{"identity", identitySpecs()},
+		{"looks", looksSpecs()},
+		{"late", lateSpecs()},
+		{"fault", faultSpecs()},
+	} {
+		t.Run(group.about, func(t *testing.T) {
+			for _, s := range group.specs {
+				t.Run(s.says, func(t *testing.T) {
+					t.Parallel()
+					s.check(&bench{T: t, platform: open(t)})
+				})
+			}
+		})
+	}
+}
