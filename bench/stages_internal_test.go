@@ -78,7 +78,7 @@ func BenchmarkStages(b *testing.B) {
 		{"digest", func() { c.Digest() }},
 		{"seal", func() { server.Seal("allow", c.Client, c.Context.SessionKey, c.RequestID) }},
 		{"judge", func() { plan.Judge(session.View{Version: 1, Step: 3}) }},
-		{"redact", func() { redactor.Params(c.Tool, c.Params) }},
+		{"redact", func() { redactor.Valid(c.Tool, c.Params) }},
 		{"record", func() { _ = log.Append(entry) }},
 		{"sign", func() { hmac.SignAnswer([]byte(secret), c.RequestID, []byte(allowBody)) }},
 	} {

@@ -81,7 +81,7 @@ func (t *text) release() {
 func read(c *toolcall.Call) *text {
 	t := texts.Get().(*text) //nolint:errcheck // nothing else is put in
 	w := collector{values: t.raw[:0], keys: t.keys[:0]}
-	t.readable = len(c.Params) == 0 || c.Params.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	t.readable = len(c.Params) == 0 || c.Checked() || c.Params.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	w.walk(c.Params)
 	split := len(w.values)
 	t.raw = append(append(w.values, w.keys...), c.Sent...)

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -12,7 +11,7 @@ import (
 // program is the one whose arguments an object holds:
 // {"command": "docker", "args": ["login", "-p", "x"]}.
 type program struct {
-	object int64 // where the object begins
+	object int // where the object begins
 	name   string
 }
 
@@ -27,14 +26,10 @@ const (
 )
 
 // programName writes the name of a program, and remembers it.
-func (p *pass) programName(g *program) bool {
-	v, err := p.dec.ReadValue()
-	if err != nil {
-		return false
-	}
-	g.name = text(v)
-	p.showAs(v, g.name, nil)
-	return true
+func (p *pass) programName(g *program) {
+	raw := p.in.value()
+	g.name = text(raw)
+	p.showAs(raw, g.name, nil)
 }
 
 // argList finds what only the whole of the next array tells of its strings.
@@ -45,11 +40,11 @@ func (p *pass) argList() argList {
 	if p.seek.d == nil {
 		return list
 	}
-	args := stringsOf(p.input[p.dec.InputOffset():])
+	args := stringsOf(p.in)
 	switch {
 	case g != nil && g.name != "":
 		list.known = p.asCommand(g.name, args)
-	case g != nil && p.dec.StackDepth() <= maxPairDepth:
+	case g != nil && p.in.depth <= maxPairDepth:
 		list.known = p.asCommand(p.programAhead(g.object), args)
 	default:
 		list.known = p.asCommand("", args)
@@ -58,61 +53,26 @@ func (p *pass) argList() argList {
 	return list
 }
 
-// stringsOf returns the strings that an array begins with.
-func stringsOf(in jsontext.Value) (out []string) {
-	i := bytes.IndexByte(in, '[')
-	for size := 0; i >= 0 && len(out) < maxArguments && size < maxArgv; {
-		in = bytes.TrimLeft(in[i+1:], " \t\r\n")
-		end := stringEnd(in)
-		if end < 0 {
-			return out
-		}
-		out = append(out, text(in[:end]))
-		size += end
-		in = bytes.TrimLeft(in[end:], " \t\r\n")
-		if len(in) == 0 || in[0] != ',' {
-			return out
-		}
-		i = 0
+// stringsOf returns the strings that the array to come begins with.
+func stringsOf(in scan) (out []string) {
+	in.enter()
+	for size := 0; in.kind() == jsontext.KindString && len(out) < maxArguments && size < maxArgv; {
+		raw := in.value()
+		out = append(out, text(raw))
+		size += len(raw)
 	}
 	return out
 }
 
-// stringEnd returns where the string ends that the text begins with, or -1.
-func stringEnd(in []byte) int {
-	if len(in) == 0 || in[0] != '"' {
-		return -1
-	}
-	for i := 1; i < len(in); i++ {
-		switch in[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return -1
-}
-
 // programAhead looks for a program's name that comes after its arguments.
-func (p *pass) programAhead(object int64) string {
-	in := p.input[object:]
-	dec := jsontext.NewDecoder(bytes.NewBuffer(in[max(0, bytes.IndexByte(in, '{')):]))
-	if _, err := dec.ReadToken(); err != nil {
-		return ""
-	}
-	for dec.PeekKind() == jsontext.KindString {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return ""
-		}
-		found := programNames[squash(name.String())] && dec.PeekKind() == jsontext.KindString
-		v, err := dec.ReadValue()
-		if err != nil {
-			return ""
-		}
-		if found {
-			return text(v)
+func (p *pass) programAhead(object int) string {
+	in := scan{text: p.in.text, at: object}
+	in.enter()
+	for in.kind() == jsontext.KindString {
+		name := text(in.value())
+		found := programNames[squash(name)] && in.kind() == jsontext.KindString
+		if raw := in.value(); found {
+			return text(raw)
 		}
 	}
 	return ""

@@ -30,9 +30,13 @@ func newAutomaton(words []string) *automaton {
 	return a
 }
 
-// find calls hit with the word and where it starts, in the order in which
-// words end.
-func (a *automaton) find(s string, hit func(word, start int)) {
+// visitor is shown the words that are found, and where each starts.
+type visitor interface {
+	at(word, start int)
+}
+
+// find shows the words in the order in which they end.
+func (a *automaton) find(s string, to visitor) {
 	state := uint16(0)
 	for i := range len(s) {
 		state = a.next[int(state&^ends)<<classBits|int(a.class[s[i]])]
@@ -40,7 +44,7 @@ func (a *automaton) find(s string, hit func(word, start int)) {
 			continue
 		}
 		for _, w := range a.words[state&^ends] {
-			hit(int(w), i+1-a.length[w])
+			to.at(int(w), i+1-a.length[w])
 		}
 	}
 }

@@ -38,7 +38,11 @@ var secretNames = []string{
 
 // kind says why the value of the member is hidden, or "".
 func (r *Redactor) kind(tool, name string, value jsontext.Kind) string {
-	s := squash(name)
+	return r.kindOf(tool, name, squash(name), value)
+}
+
+// kindOf is kind for a name that was squashed already.
+func (r *Redactor) kindOf(tool, name, s string, value jsontext.Kind) string {
 	switch {
 	case r.fields[s] || isSecret(s) || isToken(s, value) || endsInPass(name):
 		return SecretField

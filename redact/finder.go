@@ -52,7 +52,7 @@ type seen struct {
 func (f *finder) find(s string) (spans []span, ok bool) {
 	f.s, f.spans, f.covered, f.seen, f.tried, f.failed = s, f.spans[:0], span{}, seen{}, f.tried[:0], false
 	f.references = f.references[:0]
-	f.d.words.find(s, f.at)
+	f.d.words.find(s, f)
 	f.byReference()
 	f.byPattern()
 	f.byEscape()

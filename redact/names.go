@@ -16,7 +16,8 @@ import (
 // It is for a record that is to hold no values at all.
 func (r *Redactor) Names(params jsontext.Value) jsontext.Value {
 	var out bytes.Buffer
-	n := namer{seek: newSeeker(r), dec: jsontext.NewDecoder(bytes.NewBuffer(params)), enc: jsontext.NewEncoder(&out)}
+	n := namer{dec: jsontext.NewDecoder(bytes.NewBuffer(params)), enc: jsontext.NewEncoder(&out)}
+	n.seek.begin(r)
 	for {
 		err := n.copy()
 		if errors.Is(err, io.EOF) && n.enc.StackDepth() == 0 && out.Len() > 0 {
@@ -36,7 +37,7 @@ func Names(params jsontext.Value) jsontext.Value {
 
 // namer is one walk over the params.
 type namer struct {
-	seek  *seeker
+	seek  seeker
 	dec   *jsontext.Decoder
 	enc   *jsontext.Encoder
 	names []shownNames // by depth

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -12,10 +11,10 @@ import (
 type pair struct {
 	kind       string // by the name: why the value is hidden
 	named      bool
-	start, end int            // where the value stands in the output; end 0: not yet
-	from, to   mark           // and in the findings
-	path       string         // of the value
-	came       jsontext.Value // the value as it came
+	start, end int    // where the value stands in the output; end 0: not yet
+	from, to   mark   // and in the findings
+	path       string // of the value
+	came       string // the value as it came
 	program    program
 }
 
@@ -28,57 +27,52 @@ var (
 // Deeper, it is hidden whatever its name.
 const maxPairDepth = 32
 
-// pairMember writes a member that its own name does not hide.
-func (p *pass) pairMember(name string, pair *pair) bool {
-	squashed := squash(name)
+// pairMember writes a member that its own name, here squashed, does not hide.
+func (p *pass) pairMember(squashed string, pair *pair) {
 	switch {
-	case programNames[squashed] && p.dec.PeekKind() == jsontext.KindString:
-		return p.programName(&pair.program)
-	case argumentNames[squashed] && p.dec.PeekKind() == jsontext.KindBeginArray:
+	case programNames[squashed] && p.in.kind() == jsontext.KindString:
+		p.programName(&pair.program)
+	case argumentNames[squashed] && p.in.kind() == jsontext.KindBeginArray:
 		p.program = &pair.program
-		return p.array()
-	case pairNames[squashed] && p.dec.PeekKind() == jsontext.KindString:
-		return p.pairName(pair)
+		p.array()
+	case pairNames[squashed] && p.in.kind() == jsontext.KindString:
+		p.pairName(pair)
 	case !pairValues[squashed] || pair.end > 0:
-		return p.value()
+		p.value()
 	case pair.kind != "":
-		return p.hidden(pair.kind)
-	case !pair.named && p.dec.StackDepth() > maxPairDepth:
-		return p.hidden(SecretField)
+		p.hide(pair.kind, p.in.value())
+	case !pair.named && p.in.depth > maxPairDepth:
+		p.hide(SecretField, p.in.value())
 	case pair.named:
-		return p.value()
+		p.value()
+	default:
+		p.pairValue(pair)
 	}
-	return p.pairValue(pair)
 }
 
 // pairValue writes a value whose name is still to come, and remembers it.
-func (p *pass) pairValue(pair *pair) bool {
-	before := p.dec.InputOffset()
+func (p *pass) pairValue(pair *pair) {
+	p.in.kind()
+	before := p.in.at
 	pair.path, pair.start, pair.from = p.place(), len(p.out), p.result.mark()
-	ok := p.value()
+	p.value()
 	pair.end, pair.to = len(p.out), p.result.mark()
-	pair.came = p.input[before:p.dec.InputOffset()]
-	return ok
+	pair.came = p.in.text[before:p.in.at]
 }
 
 // pairName writes a name, and takes a value back that it makes a secret.
-func (p *pass) pairName(pair *pair) bool {
-	v, err := p.dec.ReadValue()
-	if err != nil {
-		return false
-	}
-	s := text(v)
-	p.show(v)
+func (p *pass) pairName(pair *pair) {
+	raw := p.in.value()
+	s := text(raw)
+	p.show(raw)
 	if pair.named && pair.kind != "" {
-		return true
+		return
 	}
 	pair.named = true
 	pair.kind = p.redactor.kind("", s, jsontext.KindString)
-	if pair.kind == "" || pair.end == 0 {
-		return true
+	if pair.kind != "" && pair.end > 0 {
+		p.takeBack(pair)
 	}
-	p.takeBack(pair)
-	return true
 }
 
 // takeBack hides a value that is already written.
@@ -87,7 +81,7 @@ func (p *pass) takeBack(pair *pair) {
 	later := p.result.cut(pair.from, pair.to)
 	here := p.path
 	p.out, p.path = p.out[:pair.start], []byte(pair.path)
-	p.hide(pair.kind, bytes.TrimLeft(pair.came, " \t\r\n:"))
+	p.hide(pair.kind, pair.came)
 	p.out, p.path = append(p.out, rest...), here
 	for _, f := range later {
 		p.result.add(f)
@@ -104,33 +98,28 @@ type argList struct {
 }
 
 // element writes the next element of an array.
-func (p *pass) element(a *argList) bool {
-	if p.dec.PeekKind() != jsontext.KindString {
-		a.secret, a.n = "", a.n+1
-		return p.value()
-	}
-	if a.secret != "" {
-		kind := a.secret
+func (p *pass) element(a *argList) {
+	switch {
+	case p.in.kind() != jsontext.KindString:
 		a.secret = ""
-		a.n++
-		return p.hidden(kind)
+		p.value()
+	case a.secret != "":
+		p.hide(a.secret, p.in.value())
+		a.secret = ""
+	default:
+		raw := p.in.value()
+		p.argument(a, raw, text(raw))
 	}
-	v, err := p.dec.ReadValue()
-	if err != nil {
-		return false
-	}
-	p.argument(a, v, text(v))
 	a.n++
-	return true
 }
 
 // argument writes a string that may be a flag, a name or an argument.
-func (p *pass) argument(a *argList, v jsontext.Value, s string) {
+func (p *pass) argument(a *argList, raw, s string) {
 	var known []span
 	if a.n < len(a.known) {
 		known = a.known[a.n]
 	}
-	p.showAs(v, s, known)
+	p.showAs(raw, s, known)
 	name := strings.TrimLeft(s, "-")
 	if !isName64(name) || p.redactor.kind("", name, jsontext.KindString) != SecretField {
 		return

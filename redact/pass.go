@@ -2,9 +2,8 @@ package redact
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,70 +18,52 @@ const (
 // would be copied once for each element.
 const maxPath = 256
 
-// pass is one walk over the params. Its methods say whether the text was good so
-// far; after a false, nothing of the output is used.
+// pass is one walk over params that are valid JSON.
 type pass struct {
 	redactor *Redactor
-	seek     *seeker
+	seek     seeker
 	tool     string
-	input    jsontext.Value
-	dec      *jsontext.Decoder
+	in       scan
 	out      []byte
 	path     []byte
 	result   Result
 	program  *program // whose arguments the next value holds, if it does
 }
 
-func newPass(r *Redactor, tool string, params jsontext.Value) *pass {
-	return &pass{
-		redactor: r,
-		seek:     newSeeker(r),
-		tool:     tool,
-		input:    params,
-		dec:      jsontext.NewDecoder(bytes.NewBuffer(params)), // a Buffer is read in place, a Reader is copied
-		out:      make([]byte, 0, len(params)+64),
-	}
+// whole walks all there is.
+func (p *pass) whole(tool string, params jsontext.Value) Result {
+	p.tool, p.in, p.out = tool, scan{text: string(params)}, make([]byte, 0, len(params)+64)
+	p.value()
+	p.result.Params = p.out
+	return p.result
 }
 
-// whole walks one value that nothing may follow.
-func (p *pass) whole() bool {
-	if !p.value() {
-		return false
-	}
-	_, err := p.dec.ReadToken()
-	return errors.Is(err, io.EOF)
-}
-
-func (p *pass) value() bool {
-	switch p.dec.PeekKind() {
+func (p *pass) value() {
+	switch p.in.kind() {
 	case jsontext.KindBeginObject:
-		return p.object()
+		p.object()
 	case jsontext.KindBeginArray:
-		return p.array()
+		p.array()
+	default:
+		p.show(p.in.value())
 	}
-	v, err := p.dec.ReadValue()
-	if err != nil {
-		return false
-	}
-	p.show(v)
-	return true
 }
 
 // show writes a scalar, without the secrets in it.
-func (p *pass) show(v jsontext.Value) {
-	if v.Kind() != jsontext.KindString {
-		p.out = append(p.out, v...)
+func (p *pass) show(raw string) {
+	if raw[0] != '"' {
+		p.out = append(p.out, raw...)
 		return
 	}
-	p.showAs(v, text(v), nil)
+	p.showAs(raw, text(raw), nil)
 }
 
 // showAs writes a string that reads s, without the secrets in it, some of which
 // are known.
-func (p *pass) showAs(v jsontext.Value, s string, known []span) {
-	s, hidden := p.seek.text(s, known, p.found)
+func (p *pass) showAs(raw, s string, known []span) {
+	s, hidden := p.seek.text(s, known, p)
 	if !hidden {
-		p.out = append(p.out, v...)
+		p.out = append(p.out, raw...)
 		return
 	}
 	p.quote(s)
@@ -99,7 +80,7 @@ func (p *pass) quote(s string) {
 }
 
 // name writes the name of a member, or what stands for it.
-func (p *pass) name(names *shownNames, raw jsontext.Value, name string) {
+func (p *pass) name(names *shownNames, raw, name string) {
 	kind := p.seek.name(name)
 	if kind == "" {
 		p.out = append(append(p.out, raw...), ':')
@@ -114,58 +95,43 @@ func (p *pass) name(names *shownNames, raw jsontext.Value, name string) {
 	p.found(kind, n)
 }
 
-func (p *pass) object() bool {
-	pair := pair{program: program{object: p.dec.InputOffset()}}
-	if !p.bracket('{') {
-		return false
-	}
+func (p *pass) object() {
+	pair := pair{program: program{object: p.in.at}}
+	p.open('{')
 	base := len(p.path)
 	var names shownNames
-	for i := 0; p.dec.PeekKind() != jsontext.KindEndObject; i++ {
+	for i := 0; p.in.kind() != jsontext.KindEndObject; i++ {
 		p.comma(i)
-		raw, err := p.dec.ReadValue()
-		if err != nil {
-			return false
-		}
+		raw := p.in.value()
 		name := text(raw)
 		if base > 0 {
 			p.path = append(p.path, '.')
 		}
 		p.name(&names, raw, name)
-		if !p.member(name, &pair) {
-			return false
-		}
+		p.member(name, &pair)
 		p.path = p.path[:base]
 	}
-	return p.bracket('}')
+	p.close('}')
 }
 
 // member writes the value of the named member, or what stands for it.
-func (p *pass) member(name string, pair *pair) bool {
-	kind := p.redactor.kind(p.tool, name, p.dec.PeekKind())
-	if kind == "" {
-		return p.pairMember(name, pair)
-	}
-	return p.hidden(kind)
-}
-
-// hidden writes what stands for the next value.
-func (p *pass) hidden(kind string) bool {
-	v, err := p.dec.ReadValue()
-	if err != nil {
-		return false
-	}
-	p.hide(kind, v)
-	return true
-}
-
-// hide writes a mask for v, unless v has nothing to hide or is a mask itself.
-func (p *pass) hide(kind string, v jsontext.Value) {
-	if v.Kind() == jsontext.KindString {
-		p.hideText(kind, v)
+func (p *pass) member(name string, pair *pair) {
+	squashed := squash(name)
+	if kind := p.redactor.kindOf(p.tool, name, squashed, p.in.kind()); kind != "" {
+		p.hide(kind, p.in.value())
 		return
 	}
-	v = v.Clone()
+	p.pairMember(squashed, pair)
+}
+
+// hide writes a mask for a value, unless it has nothing to hide or is a mask
+// itself.
+func (p *pass) hide(kind, raw string) {
+	if raw[0] == '"' {
+		p.hideText(kind, raw)
+		return
+	}
+	v := jsontext.Value(raw)
 	if v.Compact() == nil && holdsNothing(v) {
 		p.out = append(p.out, v...)
 		return
@@ -176,14 +142,14 @@ func (p *pass) hide(kind string, v jsontext.Value) {
 	p.mask(kind, runes(v))
 }
 
-func (p *pass) hideText(kind string, v jsontext.Value) {
-	s := text(v)
+func (p *pass) hideText(kind, raw string) {
+	s := text(raw)
 	n := utf8.RuneCountInString(s)
 	switch {
 	case s == "":
-		p.out = append(p.out, v...)
+		p.out = append(p.out, raw...)
 	case isMask(s):
-		p.out = append(p.out, v...)
+		p.out = append(p.out, raw...)
 		p.found(AlreadyRedacted, n)
 	case isRedacted(s):
 		p.mask(AlreadyRedacted, n)
@@ -197,28 +163,27 @@ func (p *pass) mask(kind string, n int) {
 	p.found(kind, n)
 }
 
-func (p *pass) array() bool {
+func (p *pass) array() {
 	args := p.argList()
-	if !p.bracket('[') {
-		return false
-	}
+	p.open('[')
 	base := len(p.path)
-	for i := 0; p.dec.PeekKind() != jsontext.KindEndArray; i++ {
+	for i := 0; p.in.kind() != jsontext.KindEndArray; i++ {
 		p.comma(i)
 		p.path = append(strconv.AppendInt(append(p.path, '['), int64(i), 10), ']')
-		if !p.element(&args) {
-			return false
-		}
+		p.element(&args)
 		p.path = p.path[:base]
 	}
-	return p.bracket(']')
+	p.close(']')
 }
 
-// bracket writes and reads one that opens or closes.
-func (p *pass) bracket(b byte) bool {
-	p.out = append(p.out, b)
-	_, err := p.dec.ReadToken()
-	return err == nil
+func (p *pass) open(bracket byte) {
+	p.in.enter()
+	p.out = append(p.out, bracket)
+}
+
+func (p *pass) close(bracket byte) {
+	p.in.leave()
+	p.out = append(p.out, bracket)
 }
 
 func (p *pass) comma(i int) {
@@ -267,16 +232,14 @@ func holdsMask(v jsontext.Value) bool {
 	}
 }
 
-func escaped(v jsontext.Value) bool { return bytes.IndexByte(v, '\\') >= 0 }
-
-// text returns the decoded form of a JSON string that a decoder has accepted.
-func text(v jsontext.Value) string {
-	if !escaped(v) {
-		return string(v[1 : len(v)-1])
+// text returns what a valid JSON string reads.
+func text(raw string) string {
+	if strings.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
 	}
-	s, err := jsontext.AppendUnquote(nil, v)
+	s, err := jsontext.AppendUnquote(nil, raw)
 	if err != nil {
-		return string(v)
+		return raw
 	}
 	return string(s)
 }

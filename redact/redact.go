@@ -38,6 +38,7 @@ package redact
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -93,19 +94,33 @@ func New(c Config) (*Redactor, error) {
 // Params returns the params of a call to tool, by its canonical name, as they
 // may be shown.
 func (r *Redactor) Params(tool string, params jsontext.Value) Result {
-	p := newPass(r, tool, params)
-	if !p.whole() {
+	if !params.IsValid() {
 		return unreadable(params)
 	}
-	p.result.Params = p.out
-	return p.result
+	return r.Valid(tool, params)
 }
+
+// Valid is Params for what a decoder has accepted already: one valid JSON value
+// without duplicate names.
+func (r *Redactor) Valid(tool string, params jsontext.Value) Result {
+	p := passes.Get().(*pass) //nolint:errcheck // nothing else is put in
+	p.redactor, p.result, p.path = r, Result{}, p.path[:0]
+	p.seek.begin(r)
+	result := p.whole(tool, params)
+	p.in, p.out, p.result, p.seek.finder.s = scan{}, nil, Result{}, "" // nothing of the call stays
+	passes.Put(p)
+	return result
+}
+
+// passes keeps the memory of passes for the next call.
+var passes = sync.Pool{New: func() any { return new(pass) }}
 
 // Text returns a text of any other kind, such as a person's words or a reason,
 // as it may be shown. The findings have no path.
 func (r *Redactor) Text(s string) (string, []Finding) {
-	p := pass{redactor: r, seek: newSeeker(r)}
-	out, _ := p.seek.text(s, nil, p.found)
+	p := pass{redactor: r}
+	p.seek.begin(r)
+	out, _ := p.seek.text(s, nil, &p)
 	return out, p.result.Findings
 }
 

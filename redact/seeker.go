@@ -11,30 +11,40 @@ type seeker struct {
 	d      *detector // nil: not ready, hide all
 	finder finder
 	work   int
+	why    lastKind // of a name
 }
 
-func newSeeker(r *Redactor) *seeker {
-	d := r.making.ready.Load()
-	k := &seeker{d: d, work: maxWork}
-	k.finder = finder{d: d, patterns: r.patterns, work: &k.work}
-	return k
+// begin makes it ready for a call.
+func (k *seeker) begin(r *Redactor) {
+	k.d, k.work = r.making.ready.Load(), maxWork
+	k.finder.d, k.finder.patterns, k.finder.work = k.d, r.patterns, &k.work
 }
+
+// listener is told what is hidden: why, and how long it was.
+type listener interface {
+	found(kind string, length int)
+}
+
+// lastKind remembers why something was hidden.
+type lastKind string
+
+func (l *lastKind) found(kind string, _ int) { *l = lastKind(kind) }
 
 // text returns s as it may be shown, and whether anything was hidden. Some
-// secrets in it are known. It tells found what is hidden.
-func (k *seeker) text(s string, known []span, found func(kind string, length int)) (string, bool) {
+// secrets in it are known. It tells the listener what is hidden.
+func (k *seeker) text(s string, known []span, to listener) (string, bool) {
 	if s == "" {
 		return s, false
 	}
 	if isRedacted(s) {
-		found(AlreadyRedacted, utf8.RuneCountInString(s))
+		to.found(AlreadyRedacted, utf8.RuneCountInString(s))
 	}
 	if k.d == nil {
-		return k.all(s, NotReady, found)
+		return k.all(s, NotReady, to)
 	}
 	spans, ok := k.finder.find(s)
 	if !ok {
-		return k.all(s, TooMuch, found)
+		return k.all(s, TooMuch, to)
 	}
 	if len(known) > 0 {
 		spans = merge(append(spans, known...))
@@ -42,12 +52,12 @@ func (k *seeker) text(s string, known []span, found func(kind string, length int
 	if len(spans) == 0 {
 		return s, false
 	}
-	return replace(s, spans, found), true
+	return replace(s, spans, to), true
 }
 
 // name says why the name of a member is hidden, or "". Hidden names get a mask
 // of their own, so a name that looks like one gives way.
-func (k *seeker) name(s string) (kind string) {
+func (k *seeker) name(s string) string {
 	switch {
 	case strings.HasPrefix(s, maskStart):
 		return SecretField
@@ -56,10 +66,10 @@ func (k *seeker) name(s string) (kind string) {
 	case k.d == nil || len(s) < 6:
 		return ""
 	}
-	if _, hidden := k.text(s, nil, func(why string, _ int) { kind = why }); !hidden {
+	if _, hidden := k.text(s, nil, &k.why); !hidden {
 		return ""
 	}
-	return kind
+	return string(k.why)
 }
 
 // isPlain is for names that are too short, and too plain, to be a secret.
@@ -68,21 +78,21 @@ func isPlain(s string) bool {
 }
 
 // all hides the whole of s.
-func (k *seeker) all(s, kind string, found func(string, int)) (string, bool) {
+func (k *seeker) all(s, kind string, to listener) (string, bool) {
 	if isMask(s) {
 		return s, false
 	}
 	n := utf8.RuneCountInString(s)
-	found(kind, n)
+	to.found(kind, n)
 	return mask(n), true
 }
 
-func replace(s string, spans []span, found func(string, int)) string {
+func replace(s string, spans []span, to listener) string {
 	var out strings.Builder
 	from := 0
 	for _, p := range spans {
 		n := utf8.RuneCountInString(s[p.start:p.end])
-		found(p.kind, n)
+		to.found(p.kind, n)
 		out.WriteString(s[from:p.start])
 		out.WriteString(mask(n))
 		from = p.end

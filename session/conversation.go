@@ -21,10 +21,18 @@ type Conversation struct {
 	Key    string `json:"key"`    // the session key; empty when the client gave none
 }
 
-// Hash is the conversation's 128-bit name in the stores, in hex.
+// ID is the conversation's 128-bit name.
+func (c Conversation) ID() [16]byte {
+	text := make([]byte, 0, 256) // on the stack, as long as that is enough
+	text = append(append(append(text, c.Client...), 0), c.Key...)
+	sum := sha256.Sum256(text)
+	return [16]byte(sum[:16])
+}
+
+// Hash is its name in the stores, in hex.
 func (c Conversation) Hash() string {
-	sum := sha256.Sum256([]byte(c.Client + "\x00" + c.Key))
-	return hex.EncodeToString(sum[:16])
+	id := c.ID()
+	return hex.EncodeToString(id[:])
 }
 
 // Ref is the conversation's short name for people: enough of its hash to find

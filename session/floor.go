@@ -15,8 +15,8 @@ import (
 // The zero Floor is ready to use.
 type Floor struct {
 	mu     sync.Mutex
-	recent map[string]*seen
-	old    map[string]*seen
+	recent map[[16]byte]*seen
+	old    map[[16]byte]*seen
 }
 
 type seen struct {
@@ -36,7 +36,7 @@ const sessionsPerFloor = 64
 func (f *Floor) Raise(c Conversation, session string, m Mark) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.find(c.Hash())
+	s := f.find(c.ID())
 	if m.Generation > s.generation {
 		*s = seen{generation: m.Generation, bySession: map[string]taint.Level{}}
 	}
@@ -54,7 +54,7 @@ func (f *Floor) Raise(c Conversation, session string, m Mark) {
 func (f *Floor) At(c Conversation, session string) Mark {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.find(c.Hash())
+	s := f.find(c.ID())
 	if session == "" {
 		return Mark{Level: s.worst, Generation: s.generation}
 	}
@@ -65,17 +65,17 @@ func (f *Floor) At(c Conversation, session string) Mark {
 	return Mark{Level: taint.Worse(level, s.bySession[""]), Generation: s.generation}
 }
 
-func (f *Floor) find(hash string) *seen {
-	if s := f.recent[hash]; s != nil {
+func (f *Floor) find(id [16]byte) *seen {
+	if s := f.recent[id]; s != nil {
 		return s
 	}
-	s := f.old[hash]
+	s := f.old[id]
 	if s == nil {
 		s = &seen{bySession: map[string]taint.Level{}}
 	}
 	if f.recent == nil || len(f.recent) >= floorSize {
-		f.old, f.recent = f.recent, make(map[string]*seen)
+		f.old, f.recent = f.recent, make(map[[16]byte]*seen)
 	}
-	f.recent[hash] = s
+	f.recent[id] = s
 	return s
 }

@@ -42,6 +42,14 @@ type Call struct {
 	Params    jsontext.Value // the raw JSON object; a private copy, so that the caller may reuse the body
 	Context   Context
 	Body      [32]byte // SHA-256 of the raw bytes
+
+	decoded jsontext.Value // what Decode put into Params
+}
+
+// Checked reports whether Params are as [Decode] found them, and so one valid
+// JSON object without duplicate names: whoever reads them need not check again.
+func (c *Call) Checked() bool {
+	return len(c.Params) > 0 && len(c.Params) == len(c.decoded) && &c.Params[0] == &c.decoded[0]
 }
 
 // Context is what the caller says about the call. Every member is optional,

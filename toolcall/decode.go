@@ -191,6 +191,7 @@ func (c *Call) readParams(cur *cursor) error {
 		return malformed("tool.params must be an object.")
 	}
 	c.Params = bytes.Clone(cur.next())
+	c.decoded = c.Params
 	return nil
 }
 

@@ -59,7 +59,7 @@ func (v *Verifier) question(ctx context.Context, t *trace) approval.Ask {
 	if err := redactor.Wait(ctx); err != nil { // it hides everything then
 		v.o.Log.WarnContext(ctx, "a question is put before it is known what to hide in it", "request", c.RequestID, "err", err)
 	}
-	shown := redactor.Params(c.Tool, c.Params)
+	shown := redacted(redactor, c)
 	a := approval.Ask{
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
 		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),

@@ -11,6 +11,7 @@ import (
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -144,8 +145,16 @@ func (v *Verifier) recordParams(e *audit.Entry, t *trace) {
 		e.Params = redactor.Names(c.Params)
 		return
 	}
-	shown := redactor.Params(c.Tool, c.Params)
+	shown := redacted(redactor, c)
 	e.Params, e.Hidden = shown.Params, shown.Hidden()
+}
+
+// redacted are the arguments as they may be shown.
+func redacted(r *redact.Redactor, c *toolcall.Call) redact.Result {
+	if c.Checked() {
+		return r.Valid(c.Tool, c.Params)
+	}
+	return r.Params(c.Tool, c.Params)
 }
 
 // recordLevel keeps how far the conversation was trusted, and each rise with

@@ -14,54 +14,21 @@ import (
 
 // Admit implements verifier.Store.
 func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, error) {
-	ctx, cancel, err := s.begin(ctx, "admit")
-	if err != nil {
-		return session.View{}, err
+	by := time.Now().Add(s.timeout)
+	if err := s.acquainted(ctx); err != nil {
+		return session.View{}, wrap("admit", err)
 	}
-	defer cancel()
 	p := placeOf(a.Conversation)
-	keys, args := p.keys(p.request(a.RequestID), p.run(a.Run), p.pauses()), admitArgs(a, p)
+	call := newAdmitCall(a, p)
 	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
-		args[0] = id
-		return s.lane.admit(ctx, keys, args)
+		call.epoch = id
+		return s.lane.admit(ctx, call, by)
 	})
 	if err != nil {
 		return session.View{}, wrap("admit", err)
 	}
 	return admitted(reply)
 }
-
-// admitArgs leaves the first place to the epoch.
-func admitArgs(a session.Admission, p place) []any {
-	runCap := a.RunCap
-	if a.Run == "" {
-		runCap = 0
-	}
-	args := make([]any, 0, 16+len(a.Grants))
-	args = append(args, "", p.hash, nameOf(a.Conversation), a.Session, digits(a), a.Floor.Generation,
-		string(a.Body[:]), a.Standing, life(a.Keep), runCap, a.Sender, a.Source, a.Digest,
-		a.Brake.All, a.Brake.Agent, a.Brake.Own)
-	for _, field := range a.Grants {
-		args = append(args, field)
-	}
-	return args
-}
-
-// digits packs what is small: initial, birth, floor, raise, final, six modes,
-// paused.
-func digits(a session.Admission) string {
-	d := [6 + taint.Levels]byte{
-		digit(a.Initial), digit(a.Birth), digit(a.Floor.Level), digit(a.Raise), flag(a.Final)[0],
-	}
-	for i, m := range a.Modes {
-		d[5+i] = '0' + byte(min(m, taint.Restrict))
-	}
-	d[5+taint.Levels] = flag(a.Brake.On)[0]
-	return string(d[:])
-}
-
-// digit writes a level; one that does not exist is the worst.
-func digit(l taint.Level) byte { return '0' + byte(min(l, taint.Untrusted)) }
 
 func admitted(reply any) (session.View, error) {
 	if text, ok := reply.(string); ok {

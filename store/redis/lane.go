@@ -15,7 +15,7 @@ import (
 // admit that comes alone is sent alone, at once.
 type lane struct {
 	client  goredis.UniversalClient
-	timeout time.Duration
+	timeout time.Duration // of a trip
 	waiting chan *ride
 	stop    chan struct{}
 	ended   sync.WaitGroup
@@ -24,8 +24,8 @@ type lane struct {
 // ride is one admit on its way. The lane fills in what came back, then closes
 // done.
 type ride struct {
-	keys  []string
-	args  []any
+	call  *admitCall
+	by    time.Time // when nobody waits for it any more
 	reply any
 	err   error
 	done  chan struct{}
@@ -52,15 +52,16 @@ func (l *lane) close() {
 	l.ended.Wait()
 }
 
-// admit sends a ride and waits for it, or for ctx: it may run all the same.
-func (l *lane) admit(ctx context.Context, keys []string, args []any) (any, error) {
-	r := &ride{keys: keys, args: args, done: make(chan struct{})}
+// admit sends a call and waits for its answer, or for ctx: it may run all the
+// same. It takes until by, at the latest.
+func (l *lane) admit(ctx context.Context, c *admitCall, by time.Time) (any, error) {
+	r := &ride{call: c, by: by, done: make(chan struct{})}
 	select {
 	case l.waiting <- r:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-l.stop:
-		return nil, errClosed
+	default:
+		if err := l.queue(ctx, r); err != nil {
+			return nil, err
+		}
 	}
 	select {
 	case <-r.done:
@@ -69,6 +70,20 @@ func (l *lane) admit(ctx context.Context, keys []string, args []any) (any, error
 		return nil, ctx.Err()
 	case <-l.stop:
 		return nil, errClosed
+	}
+}
+
+// queue waits for a place where there is none: Redis is slow or gone.
+func (l *lane) queue(ctx context.Context, r *ride) error {
+	ctx, cancel := context.WithDeadline(ctx, r.by)
+	defer cancel()
+	select {
+	case l.waiting <- r:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.stop:
+		return errClosed
 	}
 }
 
@@ -97,19 +112,28 @@ func (l *lane) gather(first *ride) []*ride {
 	return together
 }
 
+// run makes the trip. Whoever waited longest says how long it may take: behind a
+// Redis that hangs, all of them are late.
 func (l *lane) run(together []*ride) {
-	ctx, cancel := context.WithTimeout(context.Background(), l.timeout)
+	by := time.Now().Add(l.timeout)
+	if first := together[0].by; first.Before(by) {
+		by = first
+	}
+	ctx, cancel := context.WithDeadline(context.Background(), by)
 	defer cancel()
 	commands := make([]*goredis.Cmd, len(together))
 	pipe := l.client.Pipeline()
 	for i, r := range together {
-		commands[i] = pipe.EvalSha(ctx, admitScript.Hash(), r.keys, r.args...)
+		commands[i] = r.call.command(ctx)
+		_ = pipe.Process(ctx, commands[i]) // it is only queued
 	}
 	_, _ = pipe.Exec(ctx) // each command has its own error
 	for i, r := range together {
 		r.reply, r.err = commands[i].Result()
 		if goredis.HasErrorPrefix(r.err, "NOSCRIPT") {
-			r.reply, r.err = admitScript.Run(ctx, l.client, r.keys, r.args...).Result()
+			whole := r.call.whole(ctx)
+			_ = l.client.Process(ctx, whole) // the same error as the result's
+			r.reply, r.err = whole.Result()
 		}
 		close(r.done)
 	}

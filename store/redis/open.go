@@ -95,6 +95,16 @@ func (s *Store) begin(ctx context.Context, what string) (context.Context, contex
 	return ctx, cancel, nil
 }
 
+// acquainted makes sure that the epoch is known, which it nearly always is.
+func (s *Store) acquainted(ctx context.Context) error {
+	if s.epoch.met.Load() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return s.epoch.meet(ctx)
+}
+
 // KeepHead remembers how far a record has got.
 func (s *Store) KeepHead(ctx context.Context, name, head string) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)

@@ -17,6 +17,9 @@ var stateLua string
 //go:embed scripts/admit.lua
 var admitLua string
 
+//go:embed scripts/steady.lua
+var steadyLua string
+
 //go:embed scripts/settle.lua
 var settleLua string
 
@@ -56,10 +59,15 @@ var automationLua string
 //go:embed scripts/mark.lua
 var markLua string
 
+// admitSource is the only script that most calls need, so it asks first whether
+// this is one of them: to make the functions of the general case takes longer
+// than all that the steady one does.
+var admitSource = "local function general()\n" + stateLua + admitLua + "end\n" + steadyLua
+
 // Scripts are sent by their hash, and whole where a server does not know them
 // yet: after a restart, on a new node.
 var (
-	admitScript      = goredis.NewScript(stateLua + admitLua)
+	admitScript      = goredis.NewScript(admitSource)
 	settleScript     = goredis.NewScript(stateLua + settleLua)
 	linkScript       = goredis.NewScript(stateLua + linkLua)
 	raiseScript      = goredis.NewScript(stateLua + raiseLua)
@@ -90,11 +98,17 @@ func (s *Store) inEpoch(ctx context.Context, bucket string, run func(id string) 
 		if err != nil || reply != needsEpoch {
 			return reply, err
 		}
-		if err := s.epoch.reconcile(ctx, bucket); err != nil {
+		if err := s.reconcile(ctx, bucket); err != nil {
 			return nil, err
 		}
 	}
 	return nil, errors.New("redis: the epoch changed twice during one call")
+}
+
+func (s *Store) reconcile(ctx context.Context, bucket string) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return s.epoch.reconcile(ctx, bucket)
 }
 
 // ifThere makes nothing of the error that says that nothing is there.
