@@ -88,7 +88,7 @@ func readText(cur *cursor, name string, to *string) error {
 	case 'n':
 		return nil
 	case '"':
-		if *to = unquoted(raw); validText(*to) {
+		if *to = cur.said(); validText(*to) {
 			return nil
 		}
 		return malformed("context." + name + " must be at most 512 bytes without control characters.")

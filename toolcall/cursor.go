@@ -11,6 +11,20 @@ import (
 type cursor struct {
 	text []byte
 	at   int
+	from int    // where the value begins that was read last
+	kept string // the text once more, if it is short: what is read then is part of it
+}
+
+// maxShared is how long a body may be that a call's strings keep alive as a whole:
+// somebody may hold on to one of them.
+const maxShared = 4 << 10
+
+func newCursor(body []byte) *cursor {
+	c := &cursor{text: body}
+	if len(body) <= maxShared {
+		c.kept = string(body)
+	}
+	return c
 }
 
 // peek returns the first byte of the value to come, or the bracket that ends
@@ -56,6 +70,7 @@ func (c *cursor) next() jsontext.Value {
 	default:
 		c.at = afterLiteral(c.text, start+1)
 	}
+	c.from = start
 	return c.text[start:c.at]
 }
 
@@ -67,11 +82,16 @@ func afterLiteral(text []byte, i int) int {
 	return i
 }
 
-// unquoted is the text of a string.
-func unquoted(quoted jsontext.Value) string {
-	if bytes.IndexByte(quoted, '\\') < 0 {
+// said is the text of the string that was read last.
+func (c *cursor) said() string {
+	quoted := c.text[c.from:c.at]
+	switch {
+	case bytes.IndexByte(quoted, '\\') >= 0:
+		text, _ := jsontext.AppendUnquote(nil, quoted)
+		return string(text)
+	case c.kept != "":
+		return c.kept[c.from+1 : c.at-1]
+	default:
 		return string(quoted[1 : len(quoted)-1])
 	}
-	text, _ := jsontext.AppendUnquote(nil, quoted)
-	return string(text)
 }

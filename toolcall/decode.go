@@ -25,14 +25,13 @@ func malformed(reason string) error { return &Malformed{Reason: reason} }
 // Decode reads one call. Every error it returns is a [*Malformed]. Client is
 // left empty: the body has no say in who signed it.
 func Decode(body []byte) (Call, error) {
-	if err := checkLimits(body); err != nil {
-		return Call{}, err
-	}
-	if !jsontext.Value(body).IsValid() {
-		return Call{}, explain(body)
+	if !isPlain(body) {
+		if err := checkValid(body); err != nil {
+			return Call{}, err
+		}
 	}
 	var c Call
-	if err := c.read(&cursor{text: body}); err != nil {
+	if err := c.read(newCursor(body)); err != nil {
 		return Call{}, err
 	}
 	if err := complete(&c); err != nil {
@@ -40,6 +39,17 @@ func Decode(body []byte) (Call, error) {
 	}
 	c.Body = sha256.Sum256(body)
 	return c, nil
+}
+
+// checkValid asks the decoder, within limits.
+func checkValid(body []byte) error {
+	if err := checkLimits(body); err != nil {
+		return err
+	}
+	if !jsontext.Value(body).IsValid() {
+		return explain(body)
+	}
+	return nil
 }
 
 // explain says why a body is no valid JSON.
@@ -215,7 +225,7 @@ func readName(cur *cursor) string {
 	if name := knownName(raw[1 : len(raw)-1]); name != "" {
 		return name
 	}
-	return unquoted(raw)
+	return cur.said()
 }
 
 // knownNames are all of the protocol's by their length.
@@ -244,7 +254,8 @@ func readString(cur *cursor, what string) (string, error) {
 	if cur.peek() != '"' {
 		return "", malformed(what + " must be a string.")
 	}
-	return unquoted(cur.next()), nil
+	cur.next()
+	return cur.said(), nil
 }
 
 // validText is what every identifier of the context must be. Control

@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 
@@ -93,6 +94,7 @@ func (l *lane) serve() {
 		case <-l.stop:
 			return
 		case first := <-l.waiting:
+			runtime.Gosched() // whoever is about to come, comes along
 			l.run(l.gather(first))
 		}
 	}
