@@ -4,13 +4,13 @@
 // than 2xx, too late or not in the protocol's form. It never decides about what the agent could bring about by itself
 // (a call too large to send), nor about an answer with a wrong signature: those are blocked.
 
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { canonical } from "./names.js";
 import { failModeOf, inScope } from "./settings.js";
+import { defined, fitted } from "./shape.js";
 import { maxBody, WireError } from "./wire.js";
 
 const maxReason = 500;
-const maxId = 512; // bytes of an identifier, by the protocol
 
 const reasons = {
 	broken: "The verifier plugin could not ask about this call. Nothing was run.",
@@ -21,8 +21,9 @@ const reasons = {
 	unreachable: "The verifier did not answer. Nothing was run.",
 };
 
-// createGate returns the before_tool_call handler. facts adds what is known of the call's run.
-export function createGate({ settings, wire, log, notices, facts = () => ({}) }) {
+// createGate returns the before_tool_call handler. facts is what is known of the call's run, settled waits for what is still
+// being reported of its conversation.
+export function createGate({ settings, wire, log, notices, facts, settled }) {
 	return async function beforeToolCall(event, ctx = {}) {
 		let call;
 		try {
@@ -41,6 +42,7 @@ export function createGate({ settings, wire, log, notices, facts = () => ({}) })
 	async function ask(call, signal) {
 		const began = performance.now();
 		await notices.settle(call);
+		await settled(call.context.sessionKey);
 		const timeoutMs = Math.max(1, Math.round(settings.timeoutMs - (performance.now() - began)));
 		const answer = await wire("", call, { timeoutMs, signal });
 		return decide(answer, call);
@@ -90,18 +92,17 @@ export function wraps(event) {
 // describe puts a call into the protocol's words. Params go through JSON once, so that what is sent is what is returned.
 export function describe(event, ctx, facts, settings) {
 	const requester = ctx.requester ?? {};
-	const toolCallId = event.toolCallId ?? ctx.toolCallId;
 	return {
 		version: 1,
 		timestamp: new Date().toISOString(),
 		requestId: randomUUID(),
 		tool: { name: event.toolName, params: JSON.parse(JSON.stringify(event.params ?? {})) },
-		context: compact({
+		context: defined({
 			agentId: ctx.agentId,
 			sessionKey: ctx.sessionKey,
 			sessionId: ctx.sessionId,
 			runId: event.runId ?? ctx.runId,
-			toolCallId: toolCallId && fitted(toolCallId),
+			toolCallId: fitted(event.toolCallId ?? ctx.toolCallId),
 			channelId: ctx.channelId,
 			messageProvider: requester.channel,
 			accountId: requester.accountId,
@@ -111,13 +112,4 @@ export function describe(event, ctx, facts, settings) {
 			waitMs: settings.timeoutMs,
 		}),
 	};
-}
-
-// fitted shortens an id that a model's provider has made longer than the protocol allows.
-function fitted(id) {
-	return Buffer.byteLength(id) <= maxId ? id : `sha256:${createHash("sha256").update(id).digest("hex")}`;
-}
-
-function compact(object) {
-	return Object.fromEntries(Object.entries(object).filter(([, v]) => v !== undefined && v !== null && v !== ""));
 }

@@ -2,8 +2,12 @@
 // config it finds invalid or whose register() throws, and every tool call would then run unasked. So the manifest's schema
 // takes any object, and whatever is wrong with the config makes this plugin block each call and say why in the log.
 
+import { createEvents } from "./events.js";
 import { createGate } from "./gate.js";
 import { createNotices } from "./notices.js";
+import { createRelay } from "./relay.js";
+import { createReports } from "./reports.js";
+import { createRuns } from "./runs.js";
 import { readSettings } from "./settings.js";
 import { createWire } from "./wire.js";
 
@@ -11,6 +15,9 @@ export const id = "verifier";
 
 // Handlers run by falling priority. The last one to return params has the say, so nobody may come after us.
 export const lastOfAll = -Number.MAX_SAFE_INTEGER;
+
+// Whoever claims a message first has it: no plugin may show a code to the model before us.
+const firstOfAll = Number.MAX_SAFE_INTEGER;
 
 // What OpenClaw grants a hook beyond the wait we ask for: time to notice that nobody has answered.
 const grace = 5000;
@@ -38,8 +45,25 @@ function start(api) {
 	}
 	if (!settings.enabled) return;
 	const wire = createWire(settings);
-	const gate = createGate({ settings, wire, log: api.logger, notices: createNotices({ wire }) });
+	const log = api.logger;
+	const reports = createReports({ wire, log });
+	const runs = createRuns({ sendUserMessages: settings.sendUserMessages, webhooks: api.config?.hooks?.enabled === true });
+	const gate = createGate({ settings, wire, log, notices: createNotices({ wire }), facts: runs.facts, settled: reports.settled });
 	api.on("before_tool_call", gate, { priority: lastOfAll, timeoutMs: settings.timeoutMs + grace });
+	api.on("before_dispatch", createRelay({ settings, wire, log }), { priority: firstOfAll });
+	for (const [name, handler] of Object.entries(createEvents({ settings, reports, runs }))) api.on(name, guarded(name, handler, log));
+}
+
+// guarded keeps an error in a report from failing what it reports on.
+function guarded(name, handler, log) {
+	return async (event, ctx) => {
+		try {
+			return await handler(event ?? {}, ctx ?? {});
+		} catch (err) {
+			log.error(`verifier: ${name} could not be handled: ${err?.stack ?? err}`);
+			return undefined;
+		}
+	};
 }
 
 function blockEverything(api) {

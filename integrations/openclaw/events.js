@@ -1,0 +1,131 @@
+// The agent loop's events, from OpenClaw's hooks in the protocol's words. No text leaves from here: of a message or a tool's
+// output only its size, its hash and fingerprints of it.
+
+import { createHash } from "node:crypto";
+import { wraps } from "./gate.js";
+import { extract, lineageKey } from "./lineage.js";
+import { isMarked } from "./runs.js";
+import { defined, fitted } from "./shape.js";
+
+const maxOrigin = 256;
+
+// createEvents returns a handler for each hook.
+export function createEvents({ settings, reports, runs }) {
+	const key = lineageKey(settings.secret);
+	const offered = new Map(); // the tools that OpenClaw offered last, by session
+	const blocked = new Map(); // turns that the server blocks, by run
+
+	return {
+		before_agent_run: beforeAgentRun,
+		before_prompt_build: beforePromptBuild,
+		llm_input: llmInput,
+		after_tool_call: afterToolCall,
+		subagent_spawned: subagentSpawned,
+		session_start: (event, ctx) => reports.report("session_start", context(ctx), defined({ resumedFrom: event.resumedFrom })),
+		session_end: sessionEnd,
+		agent_end: agentEnd,
+	};
+
+	function beforeAgentRun(event, ctx) {
+		const run = runs.started(event, ctx);
+		const { userMessages: _, ...known } = { senderId: event.senderId, senderIsOwner: event.senderIsOwner, ...runs.facts(event, ctx) };
+		const { senderId, senderIsOwner } = known;
+		const source = { kind: "user_message", trust: run.outside ? "untrusted" : undefined, messageIndex: event.messages?.length, senderId, senderIsOwner, ...printed(String(event.prompt ?? "")) };
+		reports.report("context_assembled", { ...context(ctx), ...defined(known) }, { sources: [defined(source)] });
+		const reason = blocked.get(ctx.runId);
+		return reason === undefined ? undefined : { outcome: "block", reason: "blocked by verifier", message: reason };
+	}
+
+	function llmInput(event, ctx) {
+		const names = (event.tools ?? []).map((t) => t?.name ?? t?.function?.name).filter((n) => typeof n === "string");
+		remember(offered, ctx.sessionKey, names);
+	}
+
+	// beforePromptBuild takes restricted tools from the list. The list is the one of last time, since the hook has none; with
+	// tool search most tools are in a catalogue that no plugin sees, and then the list is left alone.
+	async function beforePromptBuild(_event, ctx) {
+		const names = offered.get(ctx.sessionKey);
+		if (!names?.length || names.includes("tool_call") || names.includes("tool_search_code")) return undefined;
+		const answer = await reports.ask("before_llm_call", context(ctx), { iteration: 0, tools: names.map((name) => ({ name })) });
+		if (answer?.block === true) remember(blocked, ctx.runId, String(answer.blockReason ?? "This turn is blocked."));
+		if (!Array.isArray(answer?.tools)) return undefined;
+		const kept = new Set(answer.tools.map((t) => t?.name));
+		const allowed = names.filter((n) => kept.has(n));
+		return allowed.length === names.length ? undefined : { toolsAllow: allowed };
+	}
+
+	function afterToolCall(event, ctx) {
+		if (wraps(event) || event.result?.details?.status === "blocked") return;
+		const text = textOf(event.result);
+		const about = context(ctx, event);
+		reports.report("after_tool_call", about, defined({
+			toolName: event.toolName,
+			toolCallId: about.toolCallId,
+			error: event.error === undefined ? undefined : true,
+			durationMs: wholeNumber(event.durationMs),
+			origin: originOf(event.params),
+			marked: isMarked(text) || undefined,
+			...printed(text),
+		}));
+	}
+
+	function subagentSpawned(event, ctx) {
+		const child = event.childSessionKey ?? ctx.childSessionKey;
+		runs.spawned(child, ctx.requesterSessionKey);
+		const about = { sessionKey: ctx.requesterSessionKey };
+		if (child) reports.report("subagent_spawned", defined(about), defined({ childSessionKey: child, childRunId: event.runId, agentId: event.agentId, mode: event.mode }));
+	}
+
+	function sessionEnd(event, ctx) {
+		const sessionKey = event.sessionKey ?? ctx.sessionKey;
+		runs.sessionEnded(sessionKey);
+		offered.delete(sessionKey);
+		reports.report("session_end", context({ ...ctx, sessionKey }), defined({ reason: event.reason, nextSessionId: event.nextSessionId, nextSessionKey: event.nextSessionKey }));
+	}
+
+	function agentEnd(event, ctx) {
+		reports.report("agent_end", context(ctx, event), defined({ success: event.success, durationMs: wholeNumber(event.durationMs) }));
+		runs.ended(event.runId ?? ctx.runId);
+		blocked.delete(ctx.runId);
+	}
+
+	// printed is what is kept of a text.
+	function printed(text) {
+		const { fingerprints, truncated } = extract(key, text);
+		const contentHash = `sha256:${createHash("sha256").update(text).digest("hex")}`;
+		return { size: Buffer.byteLength(text), contentHash, fingerprints, truncated: truncated || undefined };
+	}
+}
+
+function remember(map, key, value) {
+	if (key === undefined) return;
+	map.delete(key);
+	map.set(key, value);
+	if (map.size > 1000) map.delete(map.keys().next().value);
+}
+
+function context(ctx, event = {}) {
+	const { agentId, sessionKey, sessionId, channelId } = ctx;
+	const runId = event.runId ?? ctx.runId;
+	const toolCallId = fitted(event.toolCallId ?? ctx.toolCallId);
+	return defined({ agentId, sessionKey, sessionId, runId, toolCallId, channelId, messageProvider: ctx.messageProvider ?? ctx.channel });
+}
+
+function wholeNumber(n) {
+	return Number.isFinite(n) && n >= 0 ? Math.round(n) : undefined;
+}
+
+// textOf is what the model reads of a result.
+function textOf(result) {
+	if (typeof result === "string") return result;
+	const parts = Array.isArray(result?.content) ? result.content : [];
+	return parts.map((p) => (typeof p?.text === "string" ? p.text : "")).join("\n");
+}
+
+// originOf names where a tool has its output from, for people: a host, or a file.
+function originOf(params) {
+	const { url, path, file_path: file } = params ?? {};
+	if (typeof url === "string" && URL.canParse(url)) return new URL(url).hostname.slice(0, maxOrigin) || undefined;
+	const name = [path, file].find((p) => typeof p === "string");
+	return name === undefined || Buffer.byteLength(name) > maxOrigin || /\p{Cc}/u.test(name) ? undefined : name;
+}

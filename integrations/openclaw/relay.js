@@ -1,0 +1,42 @@
+// Commands to verifier that someone types into OpenClaw's own chat. They are claimed before the model sees them, whoever
+// wrote them and whether or not they are passed on: a code must not reach the agent. The server decides whether the sender
+// may approve; this part only carries.
+
+import { randomUUID } from "node:crypto";
+import { WireError } from "./wire.js";
+
+const timeoutMs = 10_000;
+const maxText = 500;
+const command = /^\s*(?:@\S+\s+)?(\.(?:approve|deny|pending|reset-trust|pause|resume)(?:\s[\s\S]*)?)$/i;
+
+const switchedOff = "verifier takes no answers from this chat (relayApprovals is off). Answer where it asked you.";
+const unanswered = "verifier did not answer, so nothing has changed. Answer where it asked you, or try again.";
+
+// createRelay returns the before_dispatch handler.
+export function createRelay({ settings, wire, log }) {
+	return async function beforeDispatch(event, ctx = {}) {
+		const text = command.exec(event.content ?? "")?.[1]?.trim();
+		if (text === undefined) return undefined;
+		if (!settings.relayApprovals) return { handled: true, text: switchedOff };
+		try {
+			const answer = await wire("approve", message(text, event, ctx), { timeoutMs });
+			return { handled: true, text: typeof answer.text === "string" && answer.text !== "" ? answer.text.slice(0, maxText) : unanswered };
+		} catch (err) {
+			log.warn(`verifier: a command could not be passed on (${err instanceof WireError ? `${err.kind}: ${err.message}` : err?.stack})`);
+			return { handled: true, text: unanswered };
+		}
+	};
+}
+
+function message(text, event, ctx) {
+	const chat = ctx.conversationId;
+	const context = {
+		messageProvider: event.channel ?? ctx.channelId,
+		accountId: ctx.accountId,
+		senderId: event.senderId ?? ctx.senderId,
+		channelId: chat,
+		sessionKey: event.sessionKey ?? ctx.sessionKey,
+		groupId: event.isGroup ? (chat ?? "unknown") : undefined,
+	};
+	return { version: 1, timestamp: new Date().toISOString(), requestId: randomUUID(), text, context: JSON.parse(JSON.stringify(context)) };
+}

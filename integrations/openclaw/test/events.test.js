@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { exec, load, owner } from "./host.js";
+import { listen, reply, secret } from "./server.js";
+import { sign, signAnswer } from "../wire.js";
+
+const vectors = JSON.parse(readFileSync(new URL("../../../docs/event-vectors.json", import.meta.url)));
+const accepted = () => ({ accepted: true });
+const answers = (request) => (request.path === "/verify" ? { decision: "allow" } : { accepted: true });
+
+// until waits for the server to have been sent something that fits.
+async function until(server, path, least = 1) {
+	while (server.of(path).length < least) await new Promise((done) => setImmediate(done));
+	return server.of(path);
+}
+
+for (const v of vectors.events) {
+	test(`event: ${v.name}`, { timeout: 10_000 }, async (t) => {
+		assert.equal(sign(vectors.secret, v.body), v.signature);
+		assert.equal(signAnswer(vectors.secret, v.requestId, v.answer), v.answerSignature);
+		if (!v.openclaw) return;
+		const signed = (request) => void reply(request, v.answer, { signature: signAnswer(vectors.secret, request.body.requestId, v.answer) });
+		const server = await listen(t, signed);
+		const host = load({ url: server.url, secret: vectors.secret, ...v.openclaw.config });
+		let returned;
+		for (const { hook, event, ctx } of v.openclaw.hooks) returned = await host.run(hook, event, ctx);
+		const [{ body }] = await until(server, v.path);
+		const { timestamp, requestId, ...want } = JSON.parse(v.body);
+		assert.deepEqual({ ...body, timestamp: undefined, requestId: undefined }, { ...want, timestamp: undefined, requestId: undefined });
+		if (v.openclaw.returns) assert.deepEqual(returned, v.openclaw.returns);
+		assert.equal(server.requests.length, 1);
+	});
+}
+
+test("no text of a message or a tool's output is ever reported", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, answers);
+	const host = load({ url: server.url, secret, sendUserMessages: false });
+	const canary = "canary.person@example.com";
+	await host.run("before_agent_run", { prompt: `Write to ${canary} about the wedding`, messages: [{ role: "user", content: canary }], systemPrompt: canary, senderId: "111", senderIsOwner: true }, owner);
+	await host.run("after_tool_call", { toolName: "read", params: {}, result: { content: [{ type: "text", text: `${canary} again` }], details: { text: canary } } }, owner);
+	await host.run("after_tool_call", { toolName: "exec", params: { command: canary }, error: canary, result: canary }, owner);
+	await host.run("agent_end", { messages: [canary], success: false, error: canary }, owner);
+	await until(server, "/hooks/agent_end");
+	await host.beforeToolCall(exec(), owner);
+	assert.equal(server.of("/hooks/after_tool_call").length, 2);
+	const sent = Buffer.concat(server.requests.map((r) => r.raw)).toString();
+	assert.doesNotMatch(sent, /canary|wedding/i);
+});
+
+test("a question waits until the server knows what was read", { timeout: 10_000 }, async (t) => {
+	let free;
+	const server = await listen(t, async (request) => {
+		if (request.path === "/verify") return { decision: "allow" };
+		await new Promise((done) => (free = done));
+		return { accepted: true };
+	});
+	const host = load({ url: server.url, secret });
+	await host.run("after_tool_call", { toolName: "read", params: {}, result: "x" }, owner);
+	await until(server, "/hooks/after_tool_call");
+	const asked = host.beforeToolCall(exec("ls"), owner);
+	await host.beforeToolCall(exec(), { ...owner, sessionKey: "agent:main:other" });
+	assert.deepEqual(server.of("/verify").map((r) => r.body.context.sessionKey), ["agent:main:other"]);
+	free();
+	assert.deepEqual(await asked, { runs: { command: "ls" } });
+});
+
+test("a server that takes no events still decides", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, (request) => (request.path === "/verify" ? { decision: "allow" } : void request.res.writeHead(404).end()));
+	const host = load({ url: server.url, secret });
+	for (let i = 0; i < 3; i++) {
+		assert.equal(await host.run("before_agent_run", { prompt: "x", messages: [] }, owner), undefined);
+		assert.deepEqual(await host.beforeToolCall(exec("ls"), owner), { runs: { command: "ls" } });
+	}
+	assert.equal(host.lines.filter((l) => l.includes("context_assembled could not be reported")).length, 1, host.lines.join("\n"));
+});
+
+test("events of one conversation keep their order, one at a time", { timeout: 10_000 }, async (t) => {
+	let inFlight = 0;
+	let most = 0;
+	const server = await listen(t, async () => {
+		most = Math.max(most, ++inFlight);
+		for (let i = 0; i < 20; i++) await new Promise((done) => setImmediate(done));
+		inFlight--;
+		return { accepted: true };
+	});
+	const host = load({ url: server.url, secret });
+	await host.run("llm_input", { tools: [{ name: "read" }] }, owner);
+	for (let i = 0; i < 20; i++) host.run("after_tool_call", { toolName: `tool${i}`, params: {}, result: "x" }, owner);
+	await host.run("before_prompt_build", {}, owner);
+	const got = server.requests.map((r) => r.body.event.toolName ?? r.path);
+	assert.deepEqual(got, [...Array.from({ length: 20 }, (_, i) => `tool${i}`), "/hooks/before_llm_call"]);
+	assert.equal(most, 1);
+});
+
+test("a flood of events is bounded", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, () => undefined);
+	const host = load({ url: server.url, secret });
+	for (let i = 0; i < 1000; i++) await host.run("agent_end", { success: true }, { ...owner, sessionKey: `agent:main:s${i}` });
+	assert.match(host.lines.join("\n"), /more than 200 events wait/);
+	assert.ok(server.requests.length <= 200);
+});
+
+test("a call that was blocked brought nothing in, and a wrapper is not reported twice", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, accepted);
+	const host = load({ url: server.url, secret });
+	await host.run("after_tool_call", { toolName: "exec", params: {}, error: "no", result: { content: [], details: { status: "blocked" } } }, owner);
+	await host.run("after_tool_call", { toolName: "tool_call", params: { id: "read" }, result: "x" }, owner);
+	await host.run("after_tool_call", { toolName: "read", params: {}, result: "x" }, owner);
+	const got = await until(server, "/hooks/after_tool_call");
+	assert.deepEqual(got.map((r) => r.body.event.toolName), ["read"]);
+});
+
+test("the list of tools is left alone where the plugin can't see all of it", async (t) => {
+	const server = await listen(t, () => ({ accepted: true, tools: [] }));
+	const host = load({ url: server.url, secret });
+	assert.equal(await host.run("before_prompt_build", {}, owner), undefined, "before the list was seen");
+	await host.run("llm_input", { tools: [{ name: "read" }, { name: "tool_call" }] }, owner);
+	assert.equal(await host.run("before_prompt_build", {}, owner), undefined, "with tool search");
+	assert.equal(server.requests.length, 0);
+	await host.run("llm_input", { tools: [{ function: { name: "read" } }] }, owner);
+	assert.deepEqual(await host.run("before_prompt_build", {}, owner), { toolsAllow: [] });
+});
+
+test("a turn that the server blocks does not reach the model", async (t) => {
+	const server = await listen(t, () => ({ accepted: true, block: true, blockReason: "Paused by the owner." }));
+	const host = load({ url: server.url, secret });
+	await host.run("llm_input", { tools: [{ name: "read" }] }, owner);
+	await host.run("before_prompt_build", {}, owner);
+	assert.deepEqual(await host.run("before_agent_run", { prompt: "x", messages: [] }, owner), { outcome: "block", reason: "blocked by verifier", message: "Paused by the owner." });
+	assert.equal(await host.run("before_agent_run", { prompt: "x", messages: [] }, { ...owner, runId: "run-2" }), undefined);
+});
+
+test("an error in a report never fails the run it reports on", async (t) => {
+	const server = await listen(t, accepted);
+	const host = load({ url: server.url, secret });
+	const hostile = { get prompt() { throw new Error("no"); } };
+	assert.equal(await host.run("before_agent_run", hostile, owner), undefined);
+	assert.equal(await host.run("after_tool_call", undefined, undefined), undefined);
+	assert.match(host.lines.join("\n"), /before_agent_run could not be handled/);
+});
