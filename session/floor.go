@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/openclaw-verifier/verifier/taint"
@@ -45,8 +46,12 @@ func (f *Floor) Raise(c Conversation, session string, m Mark) {
 	}
 	s.worst = taint.Worse(s.worst, m.Level)
 	// What came without a session id counts for all of them, so it always fits.
-	if _, known := s.bySession[session]; known || session == "" || len(s.bySession) < sessionsPerFloor {
-		s.bySession[session] = taint.Worse(s.bySession[session], m.Level)
+	level, known := s.bySession[session]
+	if !known {
+		session = strings.Clone(session) // it may be part of a whole call
+	}
+	if known || session == "" || len(s.bySession) < sessionsPerFloor {
+		s.bySession[session] = taint.Worse(level, m.Level)
 	}
 }
 

@@ -220,5 +220,5 @@ func (r *roots) note(child, root session.Conversation) {
 	if r.recent == nil || len(r.recent) >= rootsSize {
 		r.old, r.recent = r.recent, make(map[session.Conversation]session.Conversation)
 	}
-	r.recent[child] = root
+	r.recent[child.Clone()] = root.Clone()
 }

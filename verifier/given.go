@@ -14,10 +14,10 @@ type given struct {
 	old    map[requestKey]struct{}
 }
 
-// requestKey is one request: where, which id, and the signed bytes.
+// requestKey is one request: where, and the signed bytes, of which its id is one
+// part.
 type requestKey struct {
-	conversation string
-	id           string
+	conversation [16]byte
 	body         [32]byte
 }
 
@@ -42,5 +42,5 @@ func (g *given) has(k requestKey) bool {
 
 // request names the call's request.
 func (t *trace) request() requestKey {
-	return requestKey{t.conv.Client + "\n" + t.conv.Key, t.call.RequestID, t.call.Body}
+	return requestKey{t.conv.ID(), t.call.Body}
 }
