@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -105,10 +106,10 @@ func TestChainRoundTrip(t *testing.T) {
 	path, raw, head := sample(t)
 	r := verifies(t, path, &head)
 	want := Report{
-		Lines: 8, Entries: 5, Checkpoints: 2, First: testOptions().Now(), Last: testOptions().Now(),
+		Files: 1, Lines: 8, Entries: 5, Checkpoints: 2, First: testOptions().Now(), Last: testOptions().Now(),
 		Chain: strings.Repeat("09", 16), Key: fmt.Sprintf("%x", publicKey()), HeadChecked: true,
 	}
-	if r != want {
+	if !reflect.DeepEqual(r, want) {
 		t.Errorf("report\n got %+v\nwant %+v", r, want)
 	}
 	var got []Line
@@ -275,6 +276,8 @@ func TestAppendRefuses(t *testing.T) {
 	for name, e := range map[string]Entry{
 		"the log's own kinds":   {Kind: KindCheckpoint},
 		"the log's own members": {Kind: KindNote, Checkpoint: &Head{}},
+		"a removal of its own":  {Kind: KindNote, Removed: &Past{}},
+		"a loss of its own":     {Kind: KindRepair, Lost: &Head{}},
 		"an unknown kind":       {Kind: "gossip"},
 		"an unknown decision":   {Kind: KindDecision, Decision: "maybe"},
 		"a line too long":       {Kind: KindNote, Note: strings.Repeat("x", MaxLine)},

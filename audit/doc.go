@@ -1,8 +1,8 @@
 // Package audit keeps the record: what was asked, what was decided, by whom
 // and why, in a file whose every later change can be noticed.
 //
-// The record is one file of JSON lines. A line opens with its number and the
-// hash of the line before it, and closes with the SHA-256 of its own bytes:
+// The record is a file of JSON lines. A line opens with its number and the hash
+// of the line before it, and closes with the SHA-256 of its own bytes:
 //
 //	{"seq":7,"prev":"<hash of 6>","kind":"decision",…,"hash":"<hash of 7>"}
 //
@@ -22,6 +22,14 @@
 // line, the chain does not advance, Append returns the error, and the next
 // Append tries again: a full disk needs no restart once there is space.
 //
+// A record may go on in a new file when the old one is large or old enough
+// ([Rotation]). The old one is closed under a name with its number and made
+// read-only; the first line of the new one names it and how it ended, signed, and
+// the chain runs on, so that [VerifyFiles] names a file that is missing, cut,
+// replaced or swapped. A process that dies in between leaves a record that Open
+// takes up. Nothing is removed unless the owner says how many files to keep, and
+// then the record says so first.
+//
 // What the package refuses: to open a file that others may read, that another
 // process has open, that was begun with another key, or whose last complete
 // line is not intact; to write a line longer than [Verify] would read; to
@@ -30,6 +38,5 @@
 // field here.
 //
 // What it does not notice: a file that is deleted or replaced while it is open.
-// Lines then go to the old file, which nobody sees, until the next Open. So
-// rotate by stopping, moving the file, starting.
+// Lines then go to the old file, which nobody sees, until the next Open.
 package audit

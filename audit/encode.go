@@ -72,18 +72,38 @@ func (w *encoder) own(e *Entry) {
 		w.buf = strconv.AppendInt(w.buf, int64(b.Format), 10)
 		w.always("chain", b.Chain)
 		w.always("key", b.Key)
+		w.number("file", int64(b.File))
+		w.past("after", b.After)
 		w.buf = append(w.buf, '}')
 	}
-	if h := e.Checkpoint; h != nil {
-		w.name("checkpoint")
-		w.buf = append(w.buf, `{"chain":`...)
-		w.quote(h.Chain)
-		w.name("seq")
-		w.buf = strconv.AppendUint(w.buf, h.Seq, 10)
-		w.always("hash", h.Hash)
-		w.always("sig", h.Sig)
-		w.buf = append(w.buf, '}')
+	w.head("checkpoint", e.Checkpoint)
+	w.head("lost", e.Lost)
+	w.past("removed", e.Removed)
+}
+
+func (w *encoder) head(name string, h *Head) {
+	if h == nil {
+		return
 	}
+	w.name(name)
+	w.buf = append(w.buf, `{"chain":`...)
+	w.quote(h.Chain)
+	w.name("seq")
+	w.buf = strconv.AppendUint(w.buf, h.Seq, 10)
+	w.always("hash", h.Hash)
+	w.always("sig", h.Sig)
+	w.buf = append(w.buf, '}')
+}
+
+func (w *encoder) past(name string, p *Past) {
+	if p == nil {
+		return
+	}
+	w.name(name)
+	w.buf = append(w.buf, `{"file":`...)
+	w.quote(p.File)
+	w.head("head", &p.Head)
+	w.buf = append(w.buf, '}')
 }
 
 func (w *encoder) people(people []Person) {

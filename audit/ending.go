@@ -6,12 +6,17 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // ending is what the two ends of a file tell about the chain in it. The zero
 // ending is that of a file without one.
 type ending struct {
 	chain, key   string
+	number       int // of the file in the chain
+	after        *Past
+	first        uint64 // the number of its first line
+	begun        time.Time
 	last         state
 	checkpointed bool // the last line is a checkpoint
 }
@@ -34,7 +39,10 @@ func inspect(r io.ReaderAt, size int64) (ending, error) {
 	if err != nil {
 		return ending{}, err
 	}
-	e := ending{chain: first.Begin.Chain, key: first.Begin.Key, checkpointed: last.Kind == KindCheckpoint}
+	e := ending{
+		chain: first.Begin.Chain, key: first.Begin.Key, number: max(1, first.Begin.File), after: first.Begin.After,
+		first: first.Seq, begun: first.At, checkpointed: last.Kind == KindCheckpoint,
+	}
 	e.last = state{seq: last.Seq, size: end}
 	copy(e.last.hash[:], last.Hash)
 	return e, nil
@@ -58,9 +66,12 @@ func onlyBegun(r io.ReaderAt, size int64) error {
 	return nil
 }
 
+// maxBegin is more than any begin line has: some 800 bytes, and a file's name.
+const maxBegin = 4096
+
 // firstLine returns the begin line of a file whose complete lines reach to end.
 func firstLine(r io.ReaderAt, end int64) (line, error) {
-	have := make([]byte, min(end, 4096)) // a begin line has some 400 bytes
+	have := make([]byte, min(end, maxBegin))
 	if _, err := r.ReadAt(have, 0); err != nil {
 		return line{}, err
 	}
@@ -137,7 +148,19 @@ func (e ending) lacks(r io.ReaderAt, seen Head) (string, error) {
 		}
 		end = start
 	}
-	return fmt.Sprintf("entry %d, seen before, is not in the file", seen.Seq), nil
+	return e.before(seen), nil
+}
+
+// before decides about an entry that was seen and stands before this file. The
+// file before may be anywhere by now; what it ended with is signed here.
+func (e ending) before(seen Head) string {
+	if e.after == nil || e.after.Head.Seq < seen.Seq {
+		return fmt.Sprintf("entry %d, seen before, is not in the file", seen.Seq)
+	}
+	if e.after.Head.Seq == seen.Seq && e.after.Head.Hash != seen.Hash {
+		return fmt.Sprintf("entry %d is not the one seen before: the end of %s was rewritten", seen.Seq, visible(e.after.File))
+	}
+	return ""
 }
 
 func differs(l line, seen Head) string {

@@ -13,7 +13,7 @@ type Kind string
 
 // The kinds of entries.
 const (
-	KindBegin      Kind = "begin"      // the first line of a chain; written by the log
+	KindBegin      Kind = "begin"      // the first line of a file; written by the log
 	KindStart      Kind = "start"      // the process started
 	KindStop       Kind = "stop"       // the process stopped in good order
 	KindRepair     Kind = "repair"     // the end of the file was not as it should be
@@ -75,6 +75,8 @@ type Entry struct {
 
 	Begin      *Begin `json:"begin,omitzero"`      // in begin lines
 	Checkpoint *Head  `json:"checkpoint,omitzero"` // in checkpoint lines: the head before this line
+	Lost       *Head  `json:"lost,omitzero"`       // in repair lines: what was seen elsewhere and is not in the record
+	Removed    *Past  `json:"removed,omitzero"`    // in notes: a closed file that was removed, as configured
 }
 
 // Person is one person's part in an entry.
@@ -86,11 +88,14 @@ type Person struct {
 	Says   string    `json:"says,omitzero"`
 }
 
-// Begin opens a chain.
+// Begin opens a file: the first of a chain, or one that goes on where another
+// was closed.
 type Begin struct {
 	Format int    `json:"format"`
-	Chain  string `json:"chain"` // random, 128 bits in hex
-	Key    string `json:"key"`   // the ed25519 public key in hex
+	Chain  string `json:"chain"`          // random, 128 bits in hex
+	Key    string `json:"key"`            // the ed25519 public key in hex
+	File   int    `json:"file,omitzero"`  // the number of the file; 0 is the first
+	After  *Past  `json:"after,omitzero"` // the file before; nil: a chain begins
 }
 
 // check refuses what only the log may write, and what no reader would know how
@@ -104,7 +109,7 @@ func (e *Entry) check() error {
 	default:
 		return fmt.Errorf("audit: unknown kind %q", e.Kind)
 	}
-	if e.Begin != nil || e.Checkpoint != nil {
+	if e.Begin != nil || e.Checkpoint != nil || e.Lost != nil || e.Removed != nil {
 		return fmt.Errorf("audit: %q entry with the log's own members", e.Kind)
 	}
 	switch e.Decision {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,8 +21,10 @@ type Options struct {
 	SyncEach        bool               // Append returns after fdatasync, not after write
 	CheckpointEvery int                // lines between checkpoints; 0: 256
 
+	Rotation Rotation // when the record goes on in a new file
+
 	// Seen is the last head that was kept elsewhere; nil: there is none. If the
-	// file does not hold it, Open notes that in the record itself.
+	// record does not hold it, Open notes that in the record itself.
 	Seen *Head
 }
 
@@ -44,16 +47,22 @@ type state struct {
 // Log is an open record. It is safe for concurrent use.
 type Log struct {
 	o       Options
+	path    string // of the file; empty in tests of the chain alone: it stays one file
+	files   files
 	chain   string
 	repairs []string
 	drafts  sync.Pool
 
 	syncing chan struct{} // holds one: the turn to sync; taken before mu
+	due     atomic.Bool   // the next line goes into a new file
 
 	mu      sync.Mutex
-	disk    disk
+	disk    disk // replaced only with the turn to sync and mu held
 	cur     state
-	torn    bool // the file may be longer than cur.size
+	number  int       // of the file in the chain, from one
+	first   uint64    // the number of its first line
+	begun   time.Time // when it was
+	torn    bool      // the file may be longer than cur.size
 	closed  bool
 	err     error // of the last line
 	signErr error // of the last checkpoint
@@ -76,6 +85,9 @@ func (l *Log) append(e Entry) error {
 		return err
 	}
 	defer l.recycle(d)
+	if err := l.turnOver(); err != nil {
+		return err
+	}
 	b, leads, err := l.enter(d)
 	if err != nil {
 		return err
@@ -99,6 +111,7 @@ func (l *Log) enter(d *draft) (*batch, bool, error) {
 		// next Append tries again.
 		l.signErr = l.checkpoint()
 	}
+	l.look()
 	if !l.o.SyncEach {
 		l.err = nil
 		return nil, false, nil

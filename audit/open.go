@@ -67,8 +67,13 @@ func Open(path string, o Options) (*Log, error) {
 	if err != nil {
 		return nil, refuse(path, err)
 	}
+	closed, err := tidy(path)
+	if err != nil {
+		return nil, refuse(path, errors.Join(err, f.Close()))
+	}
 	l := newLog(file{f}, o)
-	if err := errors.Join(l.begin(f), keepName(path, o)); err != nil {
+	l.path = path
+	if err := errors.Join(l.begin(f, closed), keepName(path, o)); err != nil {
 		return nil, refuse(path, errors.Join(err, f.Close()))
 	}
 	return l, nil
@@ -84,7 +89,7 @@ func newLog(d disk, o Options) *Log {
 	if o.CheckpointEvery <= 0 {
 		o.CheckpointEvery = 256
 	}
-	return &Log{o: o, disk: d, syncing: make(chan struct{}, 1)}
+	return &Log{o: o, disk: d, files: realFiles{}, number: 1, syncing: make(chan struct{}, 1)}
 }
 
 // openFile returns the locked file. It appends, so that a file made append-only
@@ -100,10 +105,19 @@ func openFile(path string) (*os.File, error) {
 	if err = private(f); err == nil {
 		err = lock(f)
 	}
+	if err == nil && !isAt(f, path) {
+		err = ErrInUse // another process closed this file and went on in a new one
+	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+func isAt(f *os.File, path string) bool {
+	mine, errMine := f.Stat()
+	there, errThere := os.Stat(path)
+	return errMine == nil && errThere == nil && os.SameFile(mine, there)
 }
 
 // keepName makes sure that the file's name survives a power cut like its lines.
@@ -133,7 +147,7 @@ func private(f *os.File) error {
 
 // begin finds the end of the chain, puts the end of the file right, and notes
 // what it had to do. Nothing is changed before everything is known to be ours.
-func (l *Log) begin(f *os.File) error {
+func (l *Log) begin(f *os.File, closed []archive) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
@@ -145,37 +159,87 @@ func (l *Log) begin(f *os.File) error {
 	if end.key != "" && end.key != l.publicKey() {
 		return ErrOtherKey
 	}
-	notes, err := l.compare(f, end)
+	if err := l.place(end, closed); err != nil {
+		return err
+	}
+	notes, err := l.compare(f, end, l.o.Seen)
 	if err != nil {
 		return err
 	}
 	if cut := size - end.last.size; cut > 0 {
-		notes = append(notes, fmt.Sprintf("cut %d bytes of an unfinished line from the end of the file", cut))
+		notes = append(notes, Entry{Note: fmt.Sprintf("cut %d bytes of an unfinished line from the end of the file", cut)})
 	}
 	if err := l.resume(end, size); err != nil {
 		return err
 	}
+	l.repairs = texts(notes)
 	return l.note(notes)
 }
 
+// place finds the file's number. A new chain takes one that no closed file has;
+// an old one must come after all of them, or it could not be closed in its turn.
+func (l *Log) place(end ending, closed []archive) error {
+	last := 0
+	if n := len(closed); n > 0 {
+		last = closed[n-1].number
+	}
+	switch {
+	case end.chain == "":
+		l.number = last + 1
+	case end.number <= last:
+		return fmt.Errorf("%w: it is file %d of its chain, and %s is there already", ErrDamaged, end.number, filepath.Base(closed[len(closed)-1].path))
+	default:
+		l.number = end.number
+	}
+	return nil
+}
+
 // compare returns a note if the file does not hold what was seen of it.
-func (l *Log) compare(r io.ReaderAt, end ending) ([]string, error) {
-	if l.o.Seen == nil {
+func (l *Log) compare(r io.ReaderAt, end ending, seen *Head) ([]Entry, error) {
+	if seen == nil {
 		return nil, nil
 	}
-	if !l.o.Seen.SignedBy(public(l.o.Key)) {
-		return []string{"the head that was kept elsewhere is not signed by this key"}, nil
+	if !seen.SignedBy(public(l.o.Key)) {
+		return []Entry{{Note: "the head that was kept elsewhere is not signed by this key"}}, nil
 	}
-	note, err := end.lacks(r, *l.o.Seen)
+	note, err := end.lacks(r, *seen)
 	if note == "" {
 		return nil, err
 	}
-	return []string{note}, err
+	return []Entry{{Note: note, Lost: seen}}, err
+}
+
+// Compare holds the record against a head that was seen elsewhere, for a caller
+// who could not learn of it before Open. What is missing is noted in the record,
+// and returned.
+func (l *Log) Compare(seen Head) ([]string, error) {
+	f, size, err := l.reopen()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	end, err := inspect(f, size)
+	if err != nil {
+		return nil, err
+	}
+	notes, err := l.compare(f, end, &seen)
+	if err == nil {
+		err = l.note(notes)
+	}
+	return texts(notes), err
+}
+
+// reopen opens the file to be read, up to its last line.
+func (l *Log) reopen() (*os.File, int64, error) {
+	l.mu.Lock() // no rotation meanwhile
+	defer l.mu.Unlock()
+	f, err := os.Open(l.path)
+	return f, l.cur.size, err
 }
 
 // resume takes up the chain at its end, or begins one.
 func (l *Log) resume(end ending, size int64) error {
-	l.cur, l.chain = end.last, end.chain
+	l.cur, l.chain, l.first, l.begun = end.last, end.chain, end.first, end.begun
 	if !end.checkpointed {
 		// A process that dies early and often would never reach the count.
 		l.cur.since = l.o.CheckpointEvery
@@ -185,10 +249,11 @@ func (l *Log) resume(end ending, size int64) error {
 	if err := l.heal(); err != nil {
 		return err
 	}
-	if l.chain != "" {
-		return nil
+	if l.chain == "" {
+		return l.beginChain()
 	}
-	return l.beginChain()
+	l.look()
+	return nil
 }
 
 func (l *Log) beginChain() error {
@@ -198,18 +263,30 @@ func (l *Log) beginChain() error {
 	}
 	l.chain = hex.EncodeToString(id[:])
 	l.cur = state{hash: zeros()}
-	l.synced = l.cur
-	return l.append(Entry{Kind: KindBegin, Begin: &Begin{Format: format, Chain: l.chain, Key: l.publicKey()}})
+	l.synced, l.first, l.begun = l.cur, 1, l.o.Now()
+	b := &Begin{Format: format, Chain: l.chain, Key: l.publicKey()}
+	if l.number > 1 {
+		b.File = l.number
+	}
+	return l.append(Entry{Kind: KindBegin, Begin: b})
 }
 
-func (l *Log) note(notes []string) error {
-	for _, n := range notes {
-		if err := l.append(Entry{Kind: KindRepair, Note: n}); err != nil {
+func (l *Log) note(notes []Entry) error {
+	for _, e := range notes {
+		e.Kind = KindRepair
+		if err := l.append(e); err != nil {
 			return err
 		}
 	}
-	l.repairs = notes
 	return nil
+}
+
+func texts(notes []Entry) []string {
+	var out []string
+	for _, e := range notes {
+		out = append(out, e.Note)
+	}
+	return out
 }
 
 func (l *Log) publicKey() string {

@@ -117,11 +117,20 @@ func (e Entry) grant() string {
 func (e Entry) own() string {
 	switch {
 	case e.Begin != nil:
-		return "chain " + visible(e.Begin.Chain) + " under key " + visible(e.Begin.Key)
+		return "chain " + visible(e.Begin.Chain) + " under key " + visible(e.Begin.Key) + e.Begin.after()
 	case e.Checkpoint != nil:
 		return "signed up to entry " + strconv.FormatUint(e.Checkpoint.Seq, 10)
+	case e.Removed != nil:
+		return visible(e.Removed.File) + ", which ended with entry " + strconv.FormatUint(e.Removed.Head.Seq, 10)
 	}
 	return ""
+}
+
+func (b *Begin) after() string {
+	if b.After == nil {
+		return ""
+	}
+	return ", after entry " + strconv.FormatUint(b.After.Head.Seq, 10) + " in " + visible(b.After.File)
 }
 
 func (e Entry) params() string {

@@ -8,6 +8,8 @@ import "fmt"
 type batch struct {
 	done chan struct{}
 	err  error // set before done is closed
+
+	synced bool // its lines are on disk already: their file was closed
 }
 
 // join enters the caller's line, already written, in the open batch. Called
@@ -37,29 +39,27 @@ func (l *Log) lead(b *batch) {
 	l.syncing <- struct{}{}
 	defer func() { <-l.syncing }()
 	defer close(b.done)
-	upTo, lost := l.shut(b)
-	if lost {
+	upTo, done := l.shut(b)
+	if done {
 		return
 	}
 	l.settle(b, upTo, l.disk.Sync())
 }
 
-// shut closes the batch to newcomers and says what a sync will cover. The batch
-// is lost if the sync before it failed: its lines stood upon those.
-func (l *Log) shut(b *batch) (upTo state, lost bool) {
+// shut closes the batch to newcomers and says what a sync will cover. There is
+// nothing to do if the sync before it failed, since its lines stood upon those,
+// or if its file was closed meanwhile.
+func (l *Log) shut(b *batch) (upTo state, done bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if b.err != nil {
+	if b.err != nil || b.synced {
 		return state{}, true
 	}
 	l.open = nil
 	return l.cur, false
 }
 
-// settle notes how the sync went. After a failed one the kernel may have dropped
-// the pages and forgotten about them, so a second try would prove nothing. All
-// lines since the last good sync are taken back instead: none of their Appends
-// has returned yet.
+// settle notes how the sync went.
 func (l *Log) settle(b *batch, upTo state, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,8 +67,15 @@ func (l *Log) settle(b *batch, upTo state, err error) {
 		l.synced, l.err = upTo, nil
 		return
 	}
-	l.err = fmt.Errorf("audit: sync: %w", err)
+	l.lose(err)
 	b.err = l.err
+}
+
+// lose takes back all lines since the last good sync: none of their Appends has
+// returned yet. After a failed one the kernel may have dropped the pages and
+// forgotten about them, so a second try would prove nothing.
+func (l *Log) lose(err error) {
+	l.err = fmt.Errorf("audit: sync: %w", err)
 	if next := l.open; next != nil {
 		next.err = l.err
 		l.open = nil

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -13,14 +15,16 @@ import (
 // record: it proves nothing, for or against.
 var ErrHead = errors.New("audit: the head is not signed by the record's key")
 
-// VerifyOptions is what is known about a record apart from the file.
+// VerifyOptions is what is known about a record apart from its files.
 type VerifyOptions struct {
-	Key  ed25519.PublicKey // nil: the one in the begin line, and the report says so
-	Head *Head             // nil: lines cut from the end cannot be noticed
+	Key   ed25519.PublicKey // nil: the one in the begin line, and the report says so
+	Head  *Head             // nil: lines cut from the end cannot be noticed
+	Whole bool              // the files are all there are: one that is missing at the beginning is an error, unless the record says that it was removed
 }
 
 // Report is what was found, up to the first bad line.
 type Report struct {
+	Files        int
 	Lines        int
 	Entries      int // lines that are not the log's own
 	Checkpoints  int
@@ -31,40 +35,66 @@ type Report struct {
 	Key          string // in hex
 	SelfAttested bool   // the key is only the file's own word
 	HeadChecked  bool
+
+	Before  *Past  // the file that the first one follows, which is not among them; nil: the chain begins in the first
+	Removed bool   // the record says that it was removed, as configured
+	Losses  []Loss // what was once seen of the record and is not in it
+}
+
+// Loss is a place where the record itself tells that it is not all there.
+type Loss struct {
+	File string
+	Line int
+	At   time.Time // when it was noticed
+	Note string
 }
 
 // BadLine is the first line that is not as it was written.
 type BadLine struct {
+	File   string // its name; empty where there is only one
 	Line   int
 	Reason string
 }
 
 func (b *BadLine) Error() string { return fmt.Sprintf("line %d: %s", b.Line, b.Reason) }
 
-// Verify reads a record to its end or to its first bad line, which it returns
-// as a *[BadLine]. A record that is being written may seem to end in the middle
-// of a line.
+// Verify reads a record of one file to its end or to its first bad line, which
+// it returns as a *[BadLine]. A record that is being written may seem to end in
+// the middle of a line.
 func Verify(r io.Reader, o VerifyOptions) (Report, error) {
-	c := checker{head: o.Head, key: o.Key, prev: zeros()}
+	c, err := newChecker(o)
+	if err != nil {
+		return c.Report, err
+	}
+	if err := c.read("", r, true); err != nil {
+		return c.Report, err
+	}
+	return c.Report, c.end(o.Whole)
+}
+
+// VerifyFiles reads a record of several files, in the order of its chain. It
+// names a file that is missing between two others, or was cut, replaced or
+// swapped.
+func VerifyFiles(paths []string, o VerifyOptions) (Report, error) {
+	c, err := newChecker(o)
+	for i, path := range paths {
+		if err == nil {
+			err = c.readFile(path, i == len(paths)-1)
+		}
+	}
+	if err == nil {
+		err = c.end(o.Whole)
+	}
+	return c.Report, err
+}
+
+func newChecker(o VerifyOptions) (*checker, error) {
+	c := &checker{head: o.Head, key: o.Key, prev: zeros(), removed: map[Past]bool{}}
 	c.SelfAttested = o.Key == nil
 	if o.Key != nil && len(o.Key) != ed25519.PublicKeySize {
-		return c.Report, errors.New("audit: VerifyOptions.Key is not an ed25519 public key")
+		return c, errors.New("audit: VerifyOptions.Key is not an ed25519 public key")
 	}
-	s := newScanner(r)
-	for {
-		raw, err := s.next()
-		if errors.Is(err, io.EOF) {
-			return c.Report, c.end()
-		}
-		if err == nil {
-			err = c.line(raw)
-		} else {
-			err = c.unreadable(err)
-		}
-		if err != nil {
-			return c.Report, err
-		}
-	}
+	return c, nil
 }
 
 // checker walks along a chain.
@@ -73,14 +103,57 @@ type checker struct {
 	head *Head
 	key  ed25519.PublicKey
 	prev digest
+	seq  uint64 // of the last good line
+
+	first   string // the first file
+	file    string // the one that is being read
+	before  string // the one before it
+	last    bool   // it is the last
+	lines   int    // good ones in it
+	removed map[Past]bool
 }
 
-// seq is the number of the last good line. Numbers start at one and have no
-// gaps, so it is also how many there are.
-func (c *checker) seq() uint64 { return uint64(max(0, c.Lines)) }
+func (c *checker) readFile(path string, last bool) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return c.read(filepath.Base(path), f, last)
+}
+
+// read goes through one file.
+func (c *checker) read(name string, r io.Reader, last bool) error {
+	c.before, c.file, c.last, c.lines = c.file, name, last, 0
+	s := newScanner(r)
+	for {
+		raw, err := s.next()
+		switch {
+		case errors.Is(err, io.EOF) && c.lines == 0:
+			return c.empty()
+		case errors.Is(err, io.EOF):
+			c.Files++
+			return nil
+		case err == nil:
+			err = c.line(raw)
+		default:
+			err = c.unreadable(err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (c *checker) empty() error {
+	if c.last && c.head != nil {
+		return c.bad("lines 1.. are missing: the store has seen entry %d", c.head.Seq)
+	}
+	return c.bad("is missing: the file is empty")
+}
 
 func (c *checker) bad(reason string, args ...any) error {
-	return &BadLine{Line: c.Lines + 1, Reason: fmt.Sprintf(reason, args...)}
+	return &BadLine{File: c.file, Line: c.lines + 1, Reason: fmt.Sprintf(reason, args...)}
 }
 
 func (c *checker) unreadable(err error) error {
@@ -90,7 +163,7 @@ func (c *checker) unreadable(err error) error {
 	case errors.Is(err, errLong):
 		return c.bad("is longer than %d bytes", MaxLine)
 	}
-	return fmt.Errorf("audit: line %d: %w", c.Lines+1, err)
+	return fmt.Errorf("audit: line %d: %w", c.lines+1, err)
 }
 
 func (c *checker) line(raw []byte) error {
@@ -100,6 +173,11 @@ func (c *checker) line(raw []byte) error {
 	l, err := parse(raw)
 	if err != nil {
 		return c.bad("is not valid: %v", err)
+	}
+	if c.lines == 0 && l.Begin != nil {
+		if err := c.follow(l.Begin); err != nil {
+			return err
+		}
 	}
 	if err := c.order(l); err != nil {
 		return err
@@ -116,7 +194,7 @@ func (c *checker) line(raw []byte) error {
 
 // order checks that l follows the line before.
 func (c *checker) order(l line) error {
-	want := c.seq() + 1
+	want := c.seq + 1
 	switch {
 	case l.Seq > want:
 		return c.bad("is entry %d where %d belongs: lines were removed or reordered", l.Seq, want)
@@ -124,8 +202,8 @@ func (c *checker) order(l line) error {
 		return c.bad("is entry %d where %d belongs: lines were reordered or repeated", l.Seq, want)
 	case l.Prev != string(c.prev[:]):
 		return c.bad("does not follow the line before it: that one was replaced, or this one")
-	case (l.Kind == KindBegin) != (want == 1):
-		return c.bad("is a %q line: a chain has one begin line, its first", l.Kind)
+	case (l.Kind == KindBegin) != (c.lines == 0):
+		return c.bad("is a %q line: a file has one begin line, its first", l.Kind)
 	}
 	return nil
 }
@@ -152,6 +230,9 @@ func (c *checker) begin(b *Begin) error {
 	if c.key != nil && !c.key.Equal(ed25519.PublicKey(key)) {
 		return c.bad("begins a record under another key, %s", b.Key)
 	}
+	if b.After != nil && !b.After.Head.SignedBy(key) {
+		return c.bad("names a file before it without a signature that holds")
+	}
 	c.key, c.Key, c.Chain = key, b.Key, b.Chain
 	return c.headFits()
 }
@@ -163,7 +244,7 @@ func (c *checker) headFits() error {
 		return nil
 	case !c.head.SignedBy(c.key):
 		return ErrHead
-	case c.head.Chain != c.Chain:
+	case c.last && c.head.Chain != c.Chain:
 		return c.bad("begins chain %s: the store has seen chain %s", c.Chain, c.head.Chain)
 	}
 	return nil
@@ -173,7 +254,7 @@ func (c *checker) checkpoint(h *Head) error {
 	switch {
 	case h == nil:
 		return c.bad("is a checkpoint without a head")
-	case h.Chain != c.Chain || h.Seq != c.seq() || h.Hash != string(c.prev[:]):
+	case h.Chain != c.Chain || h.Seq != c.seq || h.Hash != string(c.prev[:]):
 		return c.bad("is a checkpoint of another place")
 	case !h.SignedBy(c.key):
 		return c.bad("is a checkpoint whose signature is wrong")
@@ -183,7 +264,7 @@ func (c *checker) checkpoint(h *Head) error {
 
 // seen checks the one line that the head names.
 func (c *checker) seen(l line) error {
-	if c.head == nil || l.Seq != c.head.Seq {
+	if c.head == nil || c.head.Chain != c.Chain || l.Seq != c.head.Seq {
 		return nil
 	}
 	if l.Hash != c.head.Hash {
@@ -196,12 +277,17 @@ func (c *checker) seen(l line) error {
 // count accepts l.
 func (c *checker) count(l line) {
 	c.Lines++
+	c.lines++
 	c.Unsigned++
+	c.seq = l.Seq
 	copy(c.prev[:], l.Hash)
 	if c.First.IsZero() {
 		c.First = l.At
 	}
 	c.Last = l.At
+	if l.Removed != nil {
+		c.removed[*l.Removed] = true
+	}
 	switch l.Kind {
 	case KindBegin:
 	case KindCheckpoint:
@@ -209,20 +295,28 @@ func (c *checker) count(l line) {
 		c.Unsigned = 1 // its signature covers the lines before it
 	case KindRepair:
 		c.Repairs++
+		c.lost(l)
 	default:
 		c.Entries++
 	}
-	if c.head != nil && l.Seq == c.head.Seq {
+	if c.HeadChecked && l.Seq == c.head.Seq {
 		c.Unsigned = 0
 	}
 }
 
-func (c *checker) end() error {
-	if c.head != nil && c.head.Seq > c.seq() {
-		return c.bad("lines %d.. are missing: the store has seen entry %d", c.Lines+1, c.head.Seq)
+// end judges what no single line shows.
+func (c *checker) end(whole bool) error {
+	switch {
+	case c.head != nil && c.head.Chain == c.Chain && c.head.Seq > c.seq:
+		return c.bad("lines %d.. are missing: the store has seen entry %d", c.lines+1, c.head.Seq)
+	case c.Before == nil:
+		return nil
 	}
-	if c.Lines == 0 {
-		return c.bad("is missing: the file is empty")
+	unsigned := *c.Before
+	unsigned.Head.Sig = ""
+	c.Removed = c.removed[unsigned]
+	if whole && !c.Removed {
+		return &BadLine{File: c.first, Line: 1, Reason: fmt.Sprintf("follows %s, which is missing, and the record does not say that it was removed", visible(c.Before.File))}
 	}
 	return nil
 }

@@ -132,6 +132,11 @@ func (k *checker) checkBounds() {
 	k.between("approval.approvals", k.Approval.Approvals, 0, 20)
 	k.between("approval.maxPromptsPerHour", k.Approval.MaxPromptsPerHour, 0, 1000)
 	k.between("maxIterations", k.Policy.MaxIterations, 0, 10_000)
+	k.between("audit.rotateMB", k.Audit.RotateMB, 0, 100_000)
+	k.between("audit.keep", k.Audit.Keep, 0, 100_000)
+	if k.Audit.RotateEvery != 0 {
+		k.span("audit.rotateEvery", k.Audit.RotateEvery, time.Minute, 10*365*24*time.Hour)
+	}
 	for _, id := range sortedKeys(k.Policy.Agents) {
 		k.between("agents."+id+".maxIterations", k.Policy.Agents[id].MaxIterations, 0, 10_000)
 	}

@@ -135,6 +135,13 @@ type Audit struct {
 	Params AuditParams `yaml:"params"`
 	// Sync is when a line counts as written. Default none.
 	Sync AuditSync `yaml:"sync"`
+	// RotateMB is how large the record's file may become before it goes on in a
+	// new one. Default 100; 0: as large as it gets.
+	RotateMB int `yaml:"rotateMB"`
+	// RotateEvery is how old it may become. 0: as old as it gets.
+	RotateEvery time.Duration `yaml:"rotateEvery"`
+	// Keep is how many closed files stay. 0: all of them.
+	Keep int `yaml:"keep"`
 }
 
 // AuditParams is what the record keeps of a call's arguments.
@@ -214,7 +221,7 @@ func Default() *Config {
 			MaxHold:   120 * time.Second,
 		},
 		ApprovalTTLSeconds: 120,
-		Audit:              Audit{Params: ParamsRedacted, Sync: SyncNone},
+		Audit:              Audit{Params: ParamsRedacted, Sync: SyncNone, RotateMB: 100},
 		Log:                Log{Format: LogText, Level: LogInfo},
 	}
 }

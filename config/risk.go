@@ -100,6 +100,9 @@ func (k *checker) riskyRest() {
 	if k.Redact.ShowFileBodies {
 		k.find(Warning, "redact.showFileBodies", "the contents of files stand on cards and in the record; what is found to be secret in them stays hidden")
 	}
+	if k.Audit.Keep > 0 && k.Audit.RotateMB == 0 && k.Audit.RotateEvery == 0 {
+		k.find(Warning, "audit.keep", "removes nothing: the record never goes on in a new file")
+	}
 	for _, name := range sortedKeys(k.Channels) {
 		k.find(Warning, "channels."+name, "is read but not used by this version: people answer in the terminal")
 	}

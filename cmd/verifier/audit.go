@@ -5,7 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
@@ -20,8 +21,9 @@ type AuditCmd struct {
 
 // AuditVerifyCmd checks a record.
 type AuditVerifyCmd struct {
-	File string `arg:"" optional:"" help:"The record. Without it, the one in the state directory."`
-	Key  string `help:"The public key it must be signed with, in hex. Without it, the state directory's." placeholder:"HEX"`
+	Files        []string `arg:"" optional:"" name:"file" help:"The record's files, or the directory that they are in. Without it, the record of the server."`
+	Key          string   `help:"The public key it must be signed with, in hex. Without it, the state directory's." placeholder:"HEX"`
+	AcceptLosses bool     `help:"Tell what the record itself says is missing from it, and call the rest ok."`
 	recordFlags
 }
 
@@ -33,40 +35,49 @@ type recordFlags struct {
 
 // Help is the long help.
 func (*AuditVerifyCmd) Help() string {
-	return `Every line carries the hash of the line before it, and every few hundred lines a signature. An edited, removed, added or moved line is named by its number. Lines cut off the end show only where the store has seen more than the file holds.
+	return `Every line carries the hash of the line before it, and every few hundred lines a signature. An edited, removed, added or moved line is named by its number, and so is a file that is missing between two others or was cut, replaced or swapped. Lines cut off the end show only where the store has seen more than the record holds.
 
     $ verifier audit verify
-    ok: 214 lines, 209 entries, 3 checkpoints, 2026-10-01 08:00:11Z to 2026-10-03 14:02:11Z
+    ok: 214 lines in 3 files, 207 entries, 5 checkpoints, 2026-10-01 08:00:11Z to 2026-10-03 14:02:11Z
     $ verifier audit verify copy.jsonl --key 9f2c…
     error: copy.jsonl: line 17: was edited: it does not match its hash
 
-Exit codes: 0 intact, 1 not intact or not readable.`
+Where the store had seen entries that were gone when the server started, the record says so itself, and it is not ok until you accept that with --accept-losses.
+
+Exit codes: 0 intact, 1 not intact, not complete or not readable.`
 }
 
 // Run verifies.
 func (c *AuditVerifyCmd) Run(a *app) error {
-	r, err := c.open(c.File)
-	if err != nil {
+	r, rep, err := c.verify(a)
+	if err != nil && r != nil {
+		// The server may have gone on in a new file meanwhile.
+		if again, errFind := c.find(c.Files); errFind == nil && !slices.Equal(again.files, r.files) {
+			r, rep, err = c.verify(a)
+		}
+	}
+	if bad, ok := errors.AsType[*audit.BadLine](err); ok {
+		return &failure{fmt.Sprintf("%s: %v", r.path(bad.File), bad), fmt.Sprintf("%s before it are intact; compare with a copy, and keep the files as they are", count(rep.Lines, "line"))}
+	}
+	if _, told := errors.AsType[*failure](err); told {
 		return err
 	}
-	defer r.file.Close() //nolint:errcheck // it was only read
+	if err != nil {
+		return unreadable(err)
+	}
+	return c.print(a, r, rep)
+}
+
+func (c *AuditVerifyCmd) verify(a *app) (r *found, rep audit.Report, err error) {
+	if r, err = c.find(c.Files); err != nil {
+		return nil, rep, err
+	}
 	key, err := c.key(r.state)
 	if err != nil {
-		return err
+		return r, rep, err
 	}
-	head, err := c.head(a, r)
-	if err != nil {
-		return err
-	}
-	rep, err := audit.Verify(r.file, audit.VerifyOptions{Key: key, Head: head})
-	if bad, ok := errors.AsType[*audit.BadLine](err); ok {
-		return &failure{fmt.Sprintf("%s: %v", r.path, bad), fmt.Sprintf("%d lines before it are intact; compare with a copy, and keep the file as it is", rep.Lines)}
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.path, err)
-	}
-	c.print(a, rep)
-	return nil
+	rep, err = audit.VerifyFiles(r.files, audit.VerifyOptions{Key: key, Head: c.head(a, r), Whole: r.whole})
+	return r, rep, err
 }
 
 // key is the flag's, else the state directory's. Without either the record can
@@ -92,21 +103,43 @@ func (c *AuditVerifyCmd) key(state *config.State) (ed25519.PublicKey, error) {
 
 // head is what the store has seen, for the record that is being written there
 // and no other: an older file ends where it ended.
-func (c *AuditVerifyCmd) head(a *app, r *opened) (*audit.Head, error) {
+func (c *AuditVerifyCmd) head(a *app, r *found) *audit.Head {
 	if !r.current {
-		return nil, nil
+		return nil
 	}
 	head, err := recordHead(r.state, r.config)
 	if err != nil {
 		a.warnf("warning: the store can't say how long the record is: %v\n", err)
-		return nil, nil
+		return nil
 	}
-	return head, nil
+	return head
 }
 
-func (c *AuditVerifyCmd) print(a *app, r audit.Report) {
-	a.printf("ok: %s, %s, %s, %s to %s\n", count(r.Lines, "line"), plural(r.Entries, "entry", "entries"),
+func (c *AuditVerifyCmd) print(a *app, f *found, r audit.Report) error {
+	if len(r.Losses) > 0 && !c.AcceptLosses {
+		return &failure{"the record is not all there: " + losses(f, r.Losses), "what is there is intact. Whoever took away the rest may have had a reason: if it was you, --accept-losses calls this ok"}
+	}
+	lines := count(r.Lines, "line")
+	if r.Files > 1 {
+		lines += " in " + count(r.Files, "file")
+	}
+	a.printf("ok: %s, %s, %s, %s to %s\n", lines, plural(r.Entries, "entry", "entries"),
 		count(r.Checkpoints, "checkpoint"), stamp(r.First), stamp(r.Last))
+	for _, loss := range r.Losses {
+		a.printf("note: accepted as lost: %s\n", lossText(f, loss))
+	}
+	c.notes(a, r)
+	return nil
+}
+
+// notes tell what the ok does not cover.
+func (c *AuditVerifyCmd) notes(a *app, r audit.Report) {
+	switch {
+	case r.Before != nil && r.Removed:
+		a.printf("note: the record begins with entry %d: %s and what was before it were removed, as audit.keep says\n", r.Before.Head.Seq+1, printable(r.Before.File))
+	case r.Before != nil:
+		a.printf("note: this begins with entry %d: %s, which comes before it, was not looked at\n", r.Before.Head.Seq+1, printable(r.Before.File))
+	}
 	if r.SelfAttested {
 		a.printf("note: the key is only the file's own word; compare it with yours: %s\n", r.Key)
 	}
@@ -121,6 +154,22 @@ func (c *AuditVerifyCmd) print(a *app, r audit.Report) {
 	}
 }
 
+func losses(f *found, all []audit.Loss) string {
+	texts := make([]string, len(all))
+	for i, l := range all {
+		texts[i] = lossText(f, l)
+	}
+	return strings.Join(texts, "; ")
+}
+
+func lossText(f *found, l audit.Loss) string {
+	when := ""
+	if !l.At.IsZero() {
+		when = " (noticed " + stamp(l.At) + ")"
+	}
+	return fmt.Sprintf("%s: line %d: %s%s", f.path(l.File), l.Line, printable(l.Note), when)
+}
+
 func plural(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -129,39 +178,3 @@ func plural(n int, one, more string) string {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
-
-// opened is a record and what is known around it.
-type opened struct {
-	path    string
-	file    *os.File
-	config  *config.Config
-	state   *config.State // nil when there is none here
-	current bool          // it is the one that the server writes
-}
-
-// open finds the record: the file that was named, else the server's.
-func (f *recordFlags) open(named string) (*opened, error) {
-	cfg, err := quietConfig(f.Config)
-	if err != nil {
-		return nil, err
-	}
-	state, why := config.FindState(f.State)
-	r := &opened{path: named, config: cfg, state: state}
-	if named == "" {
-		if state == nil && cfg.Audit.Path == "" {
-			return nil, &failure{fmt.Sprintf("there is no record here: %v", why), "name the file, or the server's --state"}
-		}
-		r.path = recordPath(cfg, state)
-	}
-	if r.file, err = os.Open(r.path); err != nil {
-		return nil, &failure{fmt.Sprintf("%s can't be read: %v", r.path, err), "name the file, or the server's --state"}
-	}
-	r.current = state != nil && sameFile(r.file, recordPath(cfg, state))
-	return r, nil
-}
-
-func sameFile(f *os.File, path string) bool {
-	a, errA := f.Stat()
-	b, errB := os.Stat(path)
-	return errA == nil && errB == nil && os.SameFile(a, b)
-}

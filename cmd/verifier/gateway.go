@@ -67,6 +67,8 @@ type recordLog interface {
 	Append(e audit.Entry) error
 	Head() audit.Head
 	Err() error
+	Compare(seen audit.Head) ([]string, error)
+	SetRotation(r audit.Rotation)
 	Close() error
 }
 

@@ -25,7 +25,9 @@ func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 		g.unseen = true
 		g.log.Warn("the store can't be asked how far the record had got; it is compared later", "err", err)
 	}
-	log, err := audit.Open(recordPath(c, state), audit.Options{Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen})
+	log, err := audit.Open(recordPath(c, state), audit.Options{
+		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c),
+	})
 	if err != nil {
 		return err
 	}
@@ -34,6 +36,11 @@ func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 		g.log.Error("the record: " + note)
 	}
 	return g.record.Append(audit.Entry{Kind: audit.KindStart, Note: "verifier " + version().Version})
+}
+
+// rotation is when the record goes on in a new file.
+func rotation(c *config.Config) audit.Rotation {
+	return audit.Rotation{Bytes: int64(c.Audit.RotateMB) << 20, Every: c.Audit.RotateEvery, Keep: c.Audit.Keep}
 }
 
 // recordPath is where the record stands.
@@ -90,6 +97,19 @@ func (g *gateway) keepHeads(ctx context.Context) {
 	}
 }
 
+// compare holds the record against what the store has seen, where that could
+// not be done at the start.
+func (g *gateway) compare(seen *audit.Head) error {
+	if seen == nil {
+		return nil
+	}
+	missing, err := g.record.Compare(*seen)
+	for _, note := range missing {
+		g.log.Error("the record: " + note)
+	}
+	return err
+}
+
 // keepHead stores the head. Before the first time after a start without a
 // store, the head that is there is compared, lest it hide what was cut.
 func (g *gateway) keepHead() error {
@@ -99,14 +119,11 @@ func (g *gateway) keepHead() error {
 		if err != nil {
 			return err
 		}
-		g.unseen = false
-		if seen != nil && seen.Chain == head.Chain && seen.Seq > head.Seq {
-			note := fmt.Sprintf("the record was cut before this start: the store has seen entry %d", seen.Seq)
-			g.log.Error(note)
-			if err := g.record.Append(audit.Entry{Kind: audit.KindNote, Note: note}); err != nil {
-				return err
-			}
+		if err := g.compare(seen); err != nil {
+			return err
 		}
+		g.unseen = false
+		head = g.record.Head()
 	}
 	text, err := json.Marshal(head)
 	if err != nil {

@@ -133,6 +133,7 @@ func (g *gateway) reload(c *config.Config, guarded policy.Guard) error {
 		next.cert = g.live.Load().cert // to end TLS takes a restart
 	}
 	before := g.live.Swap(next)
+	g.record.SetRotation(rotation(c))
 	if err := g.showCertificate(); err != nil {
 		g.log.Warn("the commands on this machine may not know the new certificate", "err", err)
 	}
@@ -151,7 +152,7 @@ func parts(c *config.Config) (inForce, restart map[string]any) {
 	inForce = map[string]any{
 		"ownerToken": c.OwnerToken.Reveal(), "webhook.secrets": reveal(c), "webhook.bearer": c.Webhook.Bearer.Reveal(),
 		"policy": c.Policy, "redact": c.Redact, "approvers": c.People(), "approverTokens": tokens(c),
-		"approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit.params": c.Audit.Params, "log.level": c.Log.Level,
+		"approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit.params": c.Audit.Params, "audit.rotation": rotation(c), "log.level": c.Log.Level,
 		"trustedProxies":    c.TrustedProxies,
 		"webhook.tolerance": c.Webhook.Tolerance, "webhook.hold": c.Webhook.Hold, "webhook.maxHold": c.Webhook.MaxHold,
 	}

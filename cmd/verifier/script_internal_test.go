@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -34,7 +36,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"record": writeRecord, "edit": edit, "ref": takeRef, "code": exitsWith, "await": await, "mode": mode,
-			"address": takeAddress, "uncomment": uncomment, "hangup": hangup, "logs": logs, "jsonlines": jsonLines, "certificate": certificate,
+			"address": takeAddress, "uncomment": uncomment, "hangup": hangup, "logs": logs, "jsonlines": jsonLines, "certificate": certificate, "listening": listening,
 		},
 	})
 }
@@ -116,6 +118,22 @@ func takeAddress(ts *testscript.TestScript, _ bool, _ []string) {
 		address = "http://" + address
 	}
 	ts.Setenv("VERIFIER_URL", address)
+}
+
+// listening waits until a server answers where the state directory says, after a
+// restart.
+func listening(ts *testscript.TestScript, _ bool, _ []string) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for range 4000 {
+		conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", strings.TrimPrefix(strings.TrimSpace(ts.ReadFile("state/address")), "https://"))
+		if err == nil {
+			ts.Check(conn.Close())
+			return
+		}
+		<-tick.C
+	}
+	ts.Fatalf("nothing listens at %s", ts.ReadFile("state/address"))
 }
 
 // hangup sends SIGHUP to what runs in the background.

@@ -124,6 +124,9 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 		Names:     []string{"VERIFIER_OWNER_TOKEN", "VERIFIER_SECRET", "VERIFIER_STATE", "VERIFIER_URL", "VERIFIER_CA"},
 	}
 	g.Paths = append(g.Paths, c.SecretFiles()...)
+	if c.Audit.Path != "" {
+		g.Names = append(g.Names, closedNames(c.Audit.Path)) // the state directory is guarded as a whole
+	}
 	if c.TLS.Set() {
 		g.Paths = append(g.Paths, c.TLS.Cert, c.TLS.Key)
 	}

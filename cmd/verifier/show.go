@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -12,17 +13,17 @@ import (
 
 // AuditShowCmd prints a record.
 type AuditShowCmd struct {
-	File     string `arg:"" optional:"" help:"The record. Without it, the one in the state directory."`
-	Since    string `help:"From then on: 2h (ago), 2026-10-03, or 2026-10-03T14:00:00Z." placeholder:"TIME"`
-	Until    string `help:"Before then; written as --since." placeholder:"TIME"`
-	Tool     string `help:"Only this tool." placeholder:"NAME"`
-	Session  string `help:"Only this conversation: session key or session id." placeholder:"KEY"`
-	Agent    string `help:"Only this agent." placeholder:"ID"`
-	Decision string `help:"Only allow, or only deny." enum:"allow,deny," default:"" placeholder:"WORD"`
-	Ref      string `help:"Only the call with this reference: the agent was told it." placeholder:"REF"`
-	Kind     string `help:"Only one kind: decision, asked, answer, delivery, lock, reset, pause, resume, repair, note, start, stop." placeholder:"KIND"`
-	Person   string `help:"Only what this person answered." placeholder:"NAME"`
-	JSON     bool   `help:"Print JSON lines." name:"json"`
+	Files    []string `arg:"" optional:"" name:"file" help:"The record's files, or the directory that they are in. Without it, the record of the server."`
+	Since    string   `help:"From then on: 2h (ago), 2026-10-03, or 2026-10-03T14:00:00Z." placeholder:"TIME"`
+	Until    string   `help:"Before then; written as --since." placeholder:"TIME"`
+	Tool     string   `help:"Only this tool." placeholder:"NAME"`
+	Session  string   `help:"Only this conversation: session key or session id." placeholder:"KEY"`
+	Agent    string   `help:"Only this agent." placeholder:"ID"`
+	Decision string   `help:"Only allow, or only deny." enum:"allow,deny," default:"" placeholder:"WORD"`
+	Ref      string   `help:"Only the call with this reference: the agent was told it." placeholder:"REF"`
+	Kind     string   `help:"Only one kind: decision, asked, answer, delivery, lock, reset, pause, resume, begin, repair, note, start, stop." placeholder:"KIND"`
+	Person   string   `help:"Only what this person answered." placeholder:"NAME"`
+	JSON     bool     `help:"Print JSON lines." name:"json"`
 	recordFlags
 }
 
@@ -43,18 +44,32 @@ func (c *AuditShowCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.open(c.File)
+	r, err := c.find(c.Files)
 	if err != nil {
 		return err
 	}
-	defer r.file.Close() //nolint:errcheck // it was only read
-	for entry, err := range audit.Read(r.file) {
+	for _, path := range r.files {
+		if err := c.show(a, path, filter); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show prints one file.
+func (c *AuditShowCmd) show(a *app, path string, filter audit.Filter) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return unreadable(err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	for entry, err := range audit.Read(f) {
 		if bad, ok := errors.AsType[*audit.BadLine](err); ok {
-			a.warnf("warning: %s: %v; `verifier audit verify` says more\n", r.path, bad)
+			a.warnf("warning: %s: %v; `verifier audit verify` says more\n", path, bad)
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", r.path, err)
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		if !filter.Match(entry.Entry) {
 			continue

@@ -1,0 +1,227 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Rotation says when the record goes on in a new file. The zero Rotation is
+// never.
+type Rotation struct {
+	Bytes int64         // once the file is this large; 0: whatever its size
+	Every time.Duration // once the file is this old; 0: whatever its age
+	Keep  int           // how many closed files stay; 0: all of them
+}
+
+// Past is a closed file, and how it ended.
+type Past struct {
+	File string `json:"file"` // its name, without the directory
+	Head Head   `json:"head"`
+}
+
+// files are what a rotation asks of the file system.
+type files interface {
+	create(path string) (*os.File, error) // a new one, for its owner alone
+	link(old, name string) error
+	rename(old, name string) error
+	remove(path string) error
+	seal(path string) error
+}
+
+type realFiles struct{}
+
+func (realFiles) create(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+}
+func (realFiles) link(old, name string) error   { return os.Link(old, name) }
+func (realFiles) rename(old, name string) error { return os.Rename(old, name) }
+func (realFiles) remove(path string) error      { return os.Remove(path) }
+func (realFiles) seal(path string) error        { return seal(path) }
+
+// SetRotation changes when the record goes on in a new file.
+func (l *Log) SetRotation(r Rotation) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.o.Rotation = r
+	l.look()
+}
+
+// look decides whether the next line goes into a new file. Called with mu held.
+func (l *Log) look() {
+	r := l.o.Rotation
+	large := r.Bytes > 0 && l.cur.size >= r.Bytes
+	old := r.Every > 0 && l.o.Now().Sub(l.begun) >= r.Every
+	l.due.Store(l.path != "" && l.cur.seq > l.first && (large || old))
+}
+
+// turnOver goes on in a new file if that is due. A line that can't be put where
+// it belongs is not written: the caller denies, and the next line tries again.
+func (l *Log) turnOver() error {
+	if !l.due.Load() {
+		return nil
+	}
+	l.syncing <- struct{}{} // nobody syncs the file that is being closed
+	defer func() { <-l.syncing }()
+	// Most of the file goes to the disk while others still write to it.
+	l.disk.Sync() //nolint:errcheck // it is done again below, under the lock
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || !l.due.Load() {
+		return nil
+	}
+	if err := l.rotate(); err != nil {
+		l.err = fmt.Errorf("audit: go on in a new file: %w", err)
+		return l.err
+	}
+	l.thin()
+	return nil
+}
+
+// rotate closes the file under its own name and goes on in a new one, whose
+// first line names the old one and how it ended. The new file is made ready
+// first and then takes path's place in one step: at any moment the file at path
+// is whole and the last of the chain. See tidy for what an interruption leaves.
+func (l *Log) rotate() error {
+	if err := l.finishFile(); err != nil {
+		return err
+	}
+	name := archiveName(l.path, l.number)
+	past := &Past{File: filepath.Base(name), Head: l.head(l.cur).signed(l.o.Key)}
+	next, cur, err := l.nextFile(past)
+	if err != nil {
+		return err
+	}
+	err = l.files.link(l.path, name)
+	if err == nil {
+		if err = l.files.rename(nextName(l.path), l.path); err != nil {
+			err = errors.Join(err, l.files.remove(name))
+		}
+	}
+	if err != nil {
+		return errors.Join(err, next.Close(), l.files.remove(nextName(l.path)))
+	}
+	closed := l.disk
+	l.disk, l.cur, l.synced, l.number = file{next}, cur, cur, l.number+1
+	l.begun, l.first = l.o.Now(), cur.seq
+	l.due.Store(false)
+	// From here on nothing may fail: the new file is in its place. What is left
+	// undone is done at the next start.
+	l.files.seal(name)    //nolint:errcheck // see above
+	keepName(l.path, l.o) //nolint:errcheck // see above
+	return closeQuietly(closed)
+}
+
+func closeQuietly(d disk) error {
+	d.Close() //nolint:errcheck // it was synced, and nobody writes to it any more
+	return nil
+}
+
+// finishFile signs what the old file ends with and brings it to the disk.
+func (l *Log) finishFile() error {
+	if l.cur.since > 0 {
+		if err := l.checkpoint(); err != nil {
+			return err
+		}
+	}
+	if err := l.heal(); err != nil {
+		return err
+	}
+	if err := l.disk.Sync(); err != nil {
+		if l.o.SyncEach {
+			l.lose(err)
+		}
+		return err
+	}
+	l.synced = l.cur
+	if b := l.open; b != nil {
+		b.synced, l.open = true, nil
+	}
+	return nil
+}
+
+// nextFile makes the new file with its first line, beside the old one.
+func (l *Log) nextFile(past *Past) (_ *os.File, _ state, err error) {
+	path := nextName(l.path)
+	f, err := l.files.create(path)
+	if errors.Is(err, os.ErrExist) { // from a rotation that failed half way
+		if err = dropNext(path); err == nil {
+			f, err = l.files.create(path)
+		}
+	}
+	if err != nil {
+		return nil, state{}, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close(), l.files.remove(path))
+		}
+	}()
+	if err := lock(f); err != nil {
+		return nil, state{}, err
+	}
+	b := &Begin{Format: format, Chain: l.chain, Key: l.publicKey(), File: l.number + 1, After: past}
+	d, err := l.draft(&Entry{Kind: KindBegin, Begin: b})
+	if err != nil {
+		return nil, state{}, err
+	}
+	defer l.recycle(d)
+	line, hash := d.seal(l.cur.seq+1, l.cur.hash)
+	n, err := f.Write(line)
+	if err == nil && n < len(line) {
+		err = io.ErrShortWrite
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return f, state{seq: l.cur.seq + 1, hash: hash, size: int64(n), since: 1}, err
+}
+
+// thin removes the oldest closed files beyond Keep, each after the record says
+// so. What can't be recorded is not removed; what can't be removed is tried
+// again after the next rotation.
+func (l *Log) thin() {
+	if l.o.Rotation.Keep <= 0 {
+		return
+	}
+	closed, err := archives(l.path)
+	if err != nil {
+		return
+	}
+	for _, a := range closed[:max(0, len(closed)-l.o.Rotation.Keep)] {
+		past, err := pastOf(a.path)
+		if err != nil {
+			continue // it is not as it should be: not ours to remove
+		}
+		d, err := l.draft(&Entry{Kind: KindNote, Note: "removed a closed file, as configured", Removed: past})
+		if err != nil {
+			return
+		}
+		err = l.write(d)
+		l.recycle(d)
+		if err != nil || l.files.remove(a.path) != nil {
+			return
+		}
+	}
+}
+
+// pastOf is what a closed file says of its own end.
+func pastOf(path string) (*Past, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	end, err := inspect(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	return &Past{File: filepath.Base(path), Head: Head{Chain: end.chain, Seq: end.last.seq, Hash: string(end.last.hash[:])}}, nil
+}
