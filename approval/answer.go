@@ -169,8 +169,12 @@ func tools(asked []*Question) string {
 // changed.
 func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most int, now time.Time) (_ Outcome, _ Change, voted []*Question) {
 	ch := Change{NotAfter: c.Until(), Grants: map[string]string{}, Waiting: map[string]time.Time{}}
-	said := ""
+	said, barred := "", 0
 	for _, q := range picked {
+		if why, not := q.Ask.bars(person, a.Allow); not {
+			said, barred = " "+why, barred+1
+			continue
+		}
 		v := Vote{Person: person, ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: a.Reason}
 		if a.Allow && q.Ask.HeldOnly && len(q.Holders) == 0 {
 			said = " The call is no longer waiting, and its arguments were hidden before they reached us, so it can't be released later. Let the agent ask again."
@@ -188,7 +192,10 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 	}
 	out := d.outcome(c, picked, now)
 	out.Text += said
-	if len(voted) == 0 {
+	switch {
+	case barred == len(picked) && out.State == Open:
+		return Outcome{Kind: Unauthorised, State: Open, Text: strings.TrimSpace(said), Card: c}, ch, nil
+	case len(voted) == 0:
 		return refuse(out, person, said), ch, nil
 	}
 	out.Kind, ch.Closed = Counted, c.closed(d.o.Key, now)
@@ -223,7 +230,7 @@ func (d *Desk) effects(c *Card, q *Question, ch *Change, now time.Time) {
 func (d *Desk) grant(c *Card, q *Question) *session.Grant {
 	s := q.scope()
 	by := q.people(true)
-	if !s.Lasting() || !q.Ask.Lasting || !d.Stands(by) {
+	if !s.Lasting() || !q.Ask.Lasting || !d.Stands(by, q.Ask) {
 		return nil
 	}
 	g := &session.Grant{

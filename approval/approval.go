@@ -64,6 +64,7 @@ type Options struct {
 	Rand     io.Reader          // nil means crypto/rand
 	Poll     time.Duration      // how often waiting cards are reread; 0 means 2 s
 	Observe  func(Event)        // told what happens; nil: nobody is
+	Tend     time.Duration      // how often cards are looked at that another process may have left; 0 means 5 s
 	Collect  time.Duration      // how long a batch card gathers calls before it is sent; 0 means 1 s
 }
 
@@ -83,6 +84,7 @@ const (
 	EventAnswered
 	EventExpired
 	EventUndelivered
+	EventEscalated
 	EventExhausted // an agent has asked too often: a call that needed a person was denied
 )
 
@@ -111,6 +113,7 @@ const (
 	grace          = 3 * time.Second
 	maxBatch       = 20
 	sendDeadline   = 10 * time.Second
+	deliverySlack  = 2 * time.Second // longer than it may be held: then it is denied, in time for the caller
 	stopDeadline   = 2 * time.Second // for what is shown while the desk stops
 	swapTries      = 20
 	pausesEvery    = 10 * time.Second
@@ -132,6 +135,7 @@ func NewDesk(o Options) (*Desk, error) {
 	d.run(d.hearWakes)
 	d.run(d.watchPauses)
 	d.run(d.poll)
+	d.run(d.tend)
 	for name, ch := range o.Channels {
 		d.run(func(ctx context.Context) { d.listen(ctx, name, ch) })
 	}
@@ -141,6 +145,7 @@ func NewDesk(o Options) (*Desk, error) {
 func (o *Options) fill() {
 	orDefault(&o.Poll, 2*time.Second)
 	orDefault(&o.Collect, time.Second)
+	orDefault(&o.Tend, 5*time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -168,8 +173,21 @@ func (d *Desk) CanAsk() error {
 	if !d.o.Inbox && len(d.o.Channels) == 0 {
 		return errors.New("there is no way to ask: no channel and no owner token")
 	}
-	if t.distinctPeople() < t.Approvals {
+	if !t.enough(&Ask{Approvals: t.Approvals}) {
 		return errors.New("fewer people may approve than approvals are needed")
+	}
+	return nil
+}
+
+// canAsk is CanAsk for one question: enough of the people it goes to may allow
+// it.
+func (d *Desk) canAsk(a Ask) error {
+	if err := d.CanAsk(); err != nil {
+		return err
+	}
+	t := d.terms()
+	if t.bind(&a); !t.enough(&a) {
+		return errors.New("fewer people may allow this call than must")
 	}
 	return nil
 }

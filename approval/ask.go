@@ -23,8 +23,8 @@ type Request struct {
 // Ruling is what people said, or that they have not. The zero Ruling is no.
 type Ruling struct {
 	Yes    bool
-	Denied bool   // a person said no
-	Reason string // what that person wants the agent to read
+	Denied bool   // a person said no, or the question was taken back
+	Reason string // what that person wants the agent to read, or why it was
 	Ref    string // of the card; empty when nobody could be asked
 	Card   string
 	Scope  Scope
@@ -35,6 +35,7 @@ type Ruling struct {
 	Late   bool           // an identical call took the yes
 	Full   bool           // too many cards are open
 
+	ByPerson  bool // where Denied: it was a person
 	Paused    bool // the owner paused the agent meanwhile
 	Exhausted bool // the agent has asked too often this hour
 }
@@ -55,13 +56,16 @@ func (d *Desk) Ask(ctx context.Context, r Request) (Ruling, error) {
 	if d.ctx.Err() != nil {
 		return Ruling{}, ErrStopped
 	}
-	if err := d.CanAsk(); err != nil {
+	if err := d.canAsk(r.Ask); err != nil {
 		return Ruling{}, fmt.Errorf("%w: %w", ErrNobody, err)
 	}
 	deadline := time.NewTimer(r.Hold)
 	defer deadline.Stop()
 	started := time.Now()
-	id, err := d.present(ctx, &r)
+	// A caller that leaves now leaves the question behind, for one retry.
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Hold+deliverySlack)
+	defer cancel()
+	id, err := d.present(asking, &r)
 	switch {
 	case errors.Is(err, errFull):
 		return Ruling{Full: true}, nil
@@ -145,12 +149,12 @@ func (d *Desk) compose(t *terms, id string, r *Request, batch bool) ([]byte, err
 	return c.encode()
 }
 
-// pose fixes what the question is bound to: the quorum and the clock included.
+// pose fixes what the question is bound to: its route and the clock included.
 func (d *Desk) pose(t *terms, id string, r *Request) (Question, error) {
 	a := r.Ask
-	a.Approvals = t.Approvals
 	a.Created = r.Now.UTC().Truncate(time.Millisecond)
 	a.Until = a.Created.Add(t.TTL)
+	t.bind(&a)
 	return pose(d.o.Key, id, a, r.ID)
 }
 
@@ -232,7 +236,7 @@ func (d *Desk) rule(ctx context.Context, r *Request, id string) (_ Ruling, settl
 	case Open:
 		return out, false, nil
 	case Denied:
-		out.Denied, out.Reason = true, q.reason(c.Code)
+		out.Denied, out.Reason, out.ByPerson = true, q.reason(c.Code), q.people(false) != ""
 		return out, true, nil
 	case Expired:
 		return out, true, nil

@@ -48,7 +48,7 @@ func (d *Desk) append(ctx context.Context, id string, r *Request) (bool, error) 
 		}
 		if q := c.question(r.Ask.Digest); q != nil {
 			q.join(r.ID)
-		} else if err := d.extend(c, r); err != nil {
+		} else if ok, err := d.extend(c, r); err != nil || !ok {
 			return false, err
 		}
 		err = d.swap(ctx, c, Change{Waiting: map[string]time.Time{r.Ask.Digest: c.Until()}})
@@ -59,17 +59,22 @@ func (d *Desk) append(ctx context.Context, id string, r *Request) (bool, error) 
 	return false, ErrStale
 }
 
-// extend adds a sealed question that expires with its card.
-func (d *Desk) extend(c *Card, r *Request) error {
-	a := r.Ask
-	a.Approvals = d.terms().Approvals
+// extend adds a sealed question that expires with its card. One that goes another
+// way stays off it: the list is shown where the first question is, and only
+// those who may answer that one answer it.
+func (d *Desk) extend(c *Card, r *Request) (bool, error) {
+	a, first := r.Ask, &c.Questions[0].Ask
 	a.Created, a.Until = r.Now.UTC().Truncate(time.Millisecond), c.Until()
-	q, err := pose(d.o.Key, c.ID, a, r.ID)
-	if err != nil {
-		return err
+	d.terms().bind(&a)
+	if !sameRoute(&a, first) {
+		return false, nil
 	}
-	c.Questions = append(c.Questions, q)
-	return nil
+	a.Stages = first.Stages
+	q, err := pose(d.o.Key, c.ID, a, r.ID)
+	if err == nil {
+		c.Questions = append(c.Questions, q)
+	}
+	return err == nil, err
 }
 
 // collect waits a moment, freezes the batch card and sends it.
@@ -81,7 +86,7 @@ func (d *Desk) collect(ctx context.Context, id string) {
 		return
 	case <-t.C:
 	}
-	ctx, cancel := context.WithTimeout(ctx, sendDeadline)
+	ctx, cancel := context.WithTimeout(ctx, 3*sendDeadline) // one that hangs leaves time for the next
 	defer cancel()
 	err := d.freeze(ctx, id)
 	if err == nil {

@@ -20,6 +20,7 @@ type Card struct {
 	Frozen    bool       `json:"frozen,omitzero"` // sent: nothing is added any more
 	Questions []Question `json:"questions"`
 	Copies    []Copy     `json:"copies,omitzero"`
+	Stage     int        `json:"stage,omitzero"`  // the last of its stages that was begun
 	Listed    string     `json:"listed,omitzero"` // seals what a batch card asks about, once it is frozen
 
 	Code    string `json:"-"` // for people only: never stored, logged or recorded
@@ -55,8 +56,12 @@ type Ask struct {
 	Shown        jsontext.Value       `json:"shown"`           // redacted params
 	Hidden       int                  `json:"hidden,omitzero"` // values a person can't see
 	Lasting      bool                 `json:"lasting,omitzero"`
-	HeldOnly     bool                 `json:"heldOnly,omitzero"` // the client hid params: only the waiting request may be released
-	Approvals    int                  `json:"approvals"`
+	HeldOnly     bool                 `json:"heldOnly,omitzero"`  // the client hid params: only the waiting request may be released
+	Senders      []string             `json:"senders,omitzero"`   // who started it, by ids on platforms
+	Approvals    int                  `json:"approvals"`          // how many must allow it
+	Approvers    []string             `json:"approvers,omitzero"` // who may answer, by name; empty: every approver
+	Barred       string               `json:"barred,omitzero"`    // who may not allow it: the one who asked
+	Stages       []Stage              `json:"stages,omitzero"`    // where it is put, and when
 	Created      time.Time            `json:"created"`
 	Until        time.Time            `json:"until"`
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
@@ -22,26 +24,43 @@ func (d *Desk) announce(ctx context.Context, id string) error {
 		d.withdraw(ctx, id, "the record could not be written")
 		return fmt.Errorf("%w: %w", ErrRecord, err)
 	}
-	if !d.deliver(ctx, c) {
+	stage, reached := d.reach(ctx, c)
+	if !reached {
 		d.withdraw(ctx, id, "the question reached nobody")
 		return ErrNobody
 	}
-	left := c.Until().Sub(now)
-	d.run(func(ctx context.Context) { d.expire(ctx, id, left) })
+	d.runFor(ctx, func(ctx context.Context) { d.follow(ctx, c, stage, now) })
 	return nil
 }
 
-// deliver sends the card on every channel and reports whether it reached
-// someone. The inbox always does: whoever may approve can look.
-func (d *Desk) deliver(ctx context.Context, c *Card) bool {
-	sent := make(chan bool, len(d.o.Channels))
-	for name, ch := range d.o.Channels {
-		d.runFor(ctx, func(ctx context.Context) { sent <- d.send(ctx, name, ch, c) })
+// reach puts a card where its first stage says. Where no channel of a stage
+// works the next begins at once.
+func (d *Desk) reach(ctx context.Context, c *Card) (stage int, reached bool) {
+	for stage := range max(len(c.stages()), 1) {
+		if stage > 0 {
+			if _, begun := d.begin(ctx, c.ID, stage); !begun {
+				return stage, false
+			}
+		}
+		if d.deliver(ctx, c, stage) {
+			return stage, true
+		}
 	}
-	if d.o.Inbox {
+	return 0, false
+}
+
+// deliver sends the card on the channels of a stage and reports whether it
+// reached someone.
+func (d *Desk) deliver(ctx context.Context, c *Card, stage int) bool {
+	names, inbox := d.channels(c, stage)
+	sent := make(chan bool, len(names))
+	for _, name := range names {
+		d.runFor(ctx, func(ctx context.Context) { sent <- d.send(ctx, name, c) })
+	}
+	if inbox {
 		return true
 	}
-	for range d.o.Channels {
+	for range names {
 		select {
 		case ok := <-sent:
 			if ok {
@@ -54,10 +73,34 @@ func (d *Desk) deliver(ctx context.Context, c *Card) bool {
 	return false
 }
 
-func (d *Desk) send(ctx context.Context, name string, ch Channel, c *Card) bool {
+// channels are the names of those that a stage goes to. The inbox, where people
+// look by themselves, reaches them only where no chat was to: else nobody would
+// look there.
+func (d *Desk) channels(c *Card, stage int) (names []string, inbox bool) {
+	stages := c.stages()
+	if stage < len(stages) && len(stages[stage].Channels) > 0 {
+		names = slices.Clone(stages[stage].Channels)
+	} else {
+		names = slices.Sorted(maps.Keys(d.o.Channels))
+	}
+	inbox = d.o.Inbox && (!slices.ContainsFunc(names, func(n string) bool { return n != Terminal }) ||
+		stage < len(stages) && slices.Contains(stages[stage].Channels, Terminal))
+	if d.o.Channels[Terminal] == nil { // there is no screen to print on
+		names = slices.DeleteFunc(names, func(n string) bool { return n == Terminal })
+	}
+	return names, inbox
+}
+
+// errNoChannel says that a route names a channel that is not open here.
+var errNoChannel = errors.New("approval: there is no such channel here")
+
+func (d *Desk) send(ctx context.Context, name string, c *Card) bool {
 	ctx, cancel := context.WithTimeout(ctx, sendDeadline)
 	defer cancel()
-	ref, err := ch.Send(ctx, c)
+	ref, err := "", errNoChannel
+	if ch := d.o.Channels[name]; ch != nil {
+		ref, err = ch.Send(ctx, c)
+	}
 	if err != nil {
 		d.o.Log.ErrorContext(ctx, "a card could not be sent", "channel", name, "ref", c.Ref(), "err", err)
 		d.o.Observe(Event{Kind: EventUndelivered})

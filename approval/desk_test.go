@@ -130,9 +130,8 @@ func (c *chat) shows(t testing.TB) approval.Outcome {
 
 var asked int
 
-// ask puts a call to the people and gives the ruling when there is one.
-func ask(t testing.TB, d *approval.Desk, edit func(*approval.Request)) <-chan approval.Ruling {
-	t.Helper()
+// request is a call that needs a person, another one each time.
+func request(edit func(*approval.Request)) approval.Request {
 	asked++
 	r := approval.Request{
 		Ask: approval.Ask{
@@ -144,6 +143,13 @@ func ask(t testing.TB, d *approval.Desk, edit func(*approval.Request)) <-chan ap
 	if edit != nil {
 		edit(&r)
 	}
+	return r
+}
+
+// ask puts a call to the people and gives the ruling when there is one.
+func ask(t testing.TB, d *approval.Desk, edit func(*approval.Request)) <-chan approval.Ruling {
+	t.Helper()
+	r := request(edit)
 	out := make(chan approval.Ruling, 1)
 	ctx := t.Context()
 	var done sync.WaitGroup

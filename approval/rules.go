@@ -58,8 +58,12 @@ func (q *Question) scope() Scope {
 	return s
 }
 
-// counts reports whether a vote is one of ours: made here, in time.
+// counts reports whether a vote is one of ours: made here, in time, by someone
+// who may.
 func (q *Question) counts(key hmac.Key, id string, v *Vote) bool {
+	if _, barred := q.Ask.bars(v.Person, v.Allow); barred {
+		return false
+	}
 	return !v.At.After(q.Ask.Until) && key.Check(v.Seal, "vote", v.sealed(id, q.Ask.Digest)...)
 }
 

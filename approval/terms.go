@@ -21,6 +21,12 @@ type Config struct {
 	// MaxPromptsPerHour is how many questions an agent may put to people within
 	// an hour. 0 means 60.
 	MaxPromptsPerHour int `yaml:"maxPromptsPerHour"`
+	// RequesterMayApprove says whether whoever started a run may allow what it
+	// does, where they are known. Nil means yes.
+	RequesterMayApprove *bool `yaml:"requesterMayApprove"`
+	// Routes say where questions go; the first that fits. Nil, or none that fits:
+	// to every channel and every approver.
+	Routes []Route `yaml:"routes"`
 }
 
 // Person may answer. Their ids on several platforms make one person.
@@ -72,24 +78,19 @@ func (d *Desk) Configure(t Terms) error {
 // terms are those in force. Whoever needs two of them for one thing asks once.
 func (d *Desk) terms() *terms { return d.inForce.Load() }
 
-func (t *terms) distinctPeople() int {
-	names := make(map[string]bool)
-	for _, n := range t.people {
-		names[n] = true
-	}
-	return len(names)
-}
-
-// Stands reports whether all who gave a lasting grant may still approve. It is
-// given the grant's people as the desk wrote them.
-func (d *Desk) Stands(by string) bool {
+// Stands reports whether a lasting grant still covers a call: all who gave it may
+// approve such calls today, and they are as many as it takes today. It is given
+// the grant's people as the desk wrote them.
+func (d *Desk) Stands(by string, a Ask) bool {
 	t := d.terms()
-	for name := range strings.SplitSeq(by, peopleBetween) {
-		if !t.lists(name) {
+	t.bind(&a)
+	names := strings.Split(by, peopleBetween)
+	for _, name := range names {
+		if _, barred := a.bars(name, true); barred || !t.lists(name) {
 			return false
 		}
 	}
-	return true
+	return len(names) >= a.Approvals
 }
 
 // peopleBetween stands between the names of those who agreed.

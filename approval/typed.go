@@ -138,26 +138,32 @@ func (d *Desk) Pending(ctx context.Context, id string) ([]*Card, error) {
 	if _, listed := d.terms().people[id]; !listed {
 		return nil, ErrNotApprover
 	}
+	cards, _, err := d.openCards(ctx)
+	return cards, err
+}
+
+// openCards are those that wait for an answer, oldest first.
+func (d *Desk) openCards(ctx context.Context) (cards []*Card, now time.Time, err error) {
 	ids, err := d.o.Store.Open(ctx)
 	if err != nil || len(ids) == 0 {
-		return nil, err
+		return nil, now, err
 	}
 	stored, now, err := d.o.Store.Load(ctx, ids...)
 	if err != nil {
-		return nil, err
+		return nil, now, err
 	}
-	var cards []*Card
+	now = now.UTC()
 	for _, s := range stored {
-		c, err := d.open(s, now.UTC())
+		c, err := d.open(s, now)
 		if err != nil {
 			d.o.Log.ErrorContext(ctx, "a stored card can't be read and is not shown", "card", s.ID, "err", err)
 			continue
 		}
-		if c.Frozen && !c.closed(d.o.Key, now.UTC()) {
+		if c.Frozen && !c.closed(d.o.Key, now) {
 			cards = append(cards, c)
 		}
 	}
-	return cards, nil
+	return cards, now, nil
 }
 
 // reset lowers a conversation's level at the owner's word.

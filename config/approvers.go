@@ -2,8 +2,10 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/spelling"
 )
 
@@ -29,13 +31,17 @@ func (k *checker) checkApprovers() {
 	}
 	if k.countsPeople() {
 		for _, p := range k.unnamed() {
-			k.fail(p.path, "names nobody, and people are counted: someone with two ids could count twice", "put the id into the entry of its person under approvers, as "+strings.Replace(p.id, ":", ": ", 1))
+			k.fail(p.path, "names nobody, and it matters who is who: someone with two ids could count twice", "put the id into the entry of its person under approvers, as "+strings.Replace(p.id, ":", ": ", 1))
 		}
 	}
 }
 
 // countsPeople reports whether it matters which ids are one person.
-func (k *checker) countsPeople() bool { return k.Approval.Approvals > 1 }
+func (k *checker) countsPeople() bool {
+	self := k.Approval.RequesterMayApprove
+	return k.Approval.Approvals > 1 || self != nil && !*self ||
+		slices.ContainsFunc(k.Approval.Routes, func(r approval.Route) bool { return r.Approvals > 1 })
+}
 
 func (k *checker) checkName(at string, a *Approver, names map[string]string) {
 	folded := strings.ToLower(a.Name)

@@ -41,6 +41,7 @@ func (k *checker) check() {
 	k.checkStore()
 	k.checkApprovers()
 	k.checkChannels()
+	k.checkRoutes()
 	k.checkRedact()
 	k.policyProblems()
 }

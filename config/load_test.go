@@ -125,7 +125,7 @@ func TestEveryKeyLoads(t *testing.T) {
 	if tokens := c.Tokens(c.OwnerToken); len(tokens) != 2 || tokens["Bob"].Reveal() != "6e1b9d70-c2f4-48a5-b3d8" {
 		t.Errorf("tokens: %v", tokens)
 	}
-	if c.Approval != (approval.Config{MaxMinutes: 30, MaxOpen: 3, Approvals: 1}) || c.Audit != (config.Audit{Path: "/tmp/r.jsonl", Params: config.ParamsNames, Sync: config.SyncEach, RotateMB: 5, RotateEvery: 24 * time.Hour, Keep: 3}) {
+	if diff := cmp.Diff(approval.Config{MaxMinutes: 30, MaxOpen: 3, Approvals: 1}, c.Approval); diff != "" || c.Audit != (config.Audit{Path: "/tmp/r.jsonl", Params: config.ParamsNames, Sync: config.SyncEach, RotateMB: 5, RotateEvery: 24 * time.Hour, Keep: 3}) {
 		t.Errorf("approval %+v, audit %+v", c.Approval, c.Audit)
 	}
 }

@@ -19,6 +19,7 @@ func (k *checker) find(s Severity, path, text string) {
 func (k *checker) risks() []Finding {
 	k.riskyApprovers()
 	k.riskyApprovals()
+	k.riskyRoutes()
 	k.riskyPolicy()
 	k.riskyListen()
 	k.riskyStore()

@@ -124,6 +124,11 @@ func (pl *Plan) explain(v *Verdict, l taint.Level) {
 	}
 }
 
+// AskingRules are the ids of the rules that can make a call wait for a person.
+func AskingRules() []string {
+	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent"}
+}
+
 // first is the rule that gave the tool its mode, before any tightening.
 func (pl *Plan) first(l taint.Level) (rule, text string, m taint.Mode) {
 	t, name := &pl.rule.table, pl.name()

@@ -1,6 +1,9 @@
 package session
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -66,3 +69,25 @@ func internal(kind string) bool {
 func outside(kind string) bool {
 	return !internal(kind) && kind != "external_user" && kind != "inter_session"
 }
+
+// Senders are the ids under which whoever started the run may be known on a
+// platform, platform:id, as far as the client attests them. The runtime may name
+// the platform at either of two places.
+func Senders(ctx *toolcall.Context) []string {
+	if ctx.SenderID == "" {
+		return nil
+	}
+	var ids []string
+	for _, platform := range []string{ctx.MessageProvider, ctx.ChannelID} {
+		platform = strings.ToLower(platform)
+		id := platform + ":" + strings.TrimPrefix(ctx.SenderID, platform+":")
+		if platform != "" && platform != ownToken && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// ownToken is where people are known by a token of ours: no platform, and
+// nobody's to attest.
+const ownToken = "token"

@@ -27,7 +27,7 @@ func (v *Verifier) consent(ctx context.Context, t *trace) *no {
 		return nil
 	}
 	ask := v.question(ctx, t)
-	if g := v.granted(t, ask.Lasting); g != nil {
+	if g := v.granted(t, ask); g != nil {
 		t.by, t.grant = "grant", g
 		return nil
 	}
@@ -37,13 +37,13 @@ func (v *Verifier) consent(ctx context.Context, t *trace) *no {
 // granted finds a lasting grant that covers the call. Grants never cover what
 // may not have one, whatever the store holds, and end with their giver's right
 // to approve.
-func (v *Verifier) granted(t *trace, lasting bool) *session.Grant {
-	if !lasting {
+func (v *Verifier) granted(t *trace, a approval.Ask) *session.Grant {
+	if !a.Lasting {
 		return nil
 	}
 	for _, value := range t.view.Grants {
 		for _, g := range t.grants() {
-			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.view.Now) && v.o.Desk.Stands(g.By) {
+			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.view.Now) && v.o.Desk.Stands(g.By, a) {
 				return &g
 			}
 		}
@@ -63,7 +63,7 @@ func (v *Verifier) question(ctx context.Context, t *trace) approval.Ask {
 	a := approval.Ask{
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
 		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),
-		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why,
+		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why, Senders: session.Senders(&c.Context),
 		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params, Hidden: shown.Hidden(), HeldOnly: shown.PreRedacted(),
 	}
 	if c.Sent != c.Tool {

@@ -228,6 +228,9 @@ func (t *trace) waiting() string {
 }
 
 func (t *trace) deniedBy(r approval.Ruling) string {
+	if !r.ByPerson {
+		return "Not approved (ref " + t.ref() + "): " + r.Reason + "."
+	}
 	if r.Reason == "" {
 		return "Denied by the owner (ref " + t.ref() + ")."
 	}

@@ -211,7 +211,7 @@ type deskFunc func(approval.Request) (approval.Ruling, error)
 // Spent is of no interest to a desk that always says the same.
 func (deskFunc) Spent(_, _, _ string) {}
 
-func (deskFunc) Stands(string) bool { return true }
+func (deskFunc) Stands(string, approval.Ask) bool { return true }
 
 func (deskFunc) Brake(agent string) session.Brake {
 	return session.Brake{Agent: session.AgentScope(agent)}

@@ -42,8 +42,8 @@ type Desk interface {
 	// Braked takes note of what the store holds instead.
 	Brake(agent string) session.Brake
 	Braked(ctx context.Context, b session.Brake, stand [2]string) error
-	// Stands reports whether those who gave a grant may still approve.
-	Stands(by string) bool
+	// Stands reports whether a grant of these people still covers a call.
+	Stands(by string, a approval.Ask) bool
 }
 
 // Settings are what the owner may change while calls are being decided.

@@ -1,0 +1,343 @@
+package approval_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+)
+
+const carol = "chat:3"
+
+// routed is a desk with two chats, three people and routes.
+func routed(t testing.TB, s approval.Store, edit func(*approval.Options), routes ...approval.Route) (d *approval.Desk, first, second *chat) {
+	t.Helper()
+	first, second = newChat(), newChat()
+	d = openDesk(t, s, func(o *approval.Options) {
+		o.Channels = map[string]approval.Channel{"first": first, "second": second}
+		o.Terms.People = append(o.Terms.People, approval.Person{Name: "carol", IDs: []string{carol, "telegram:33"}})
+		o.Terms.Routes = routes
+		if edit != nil {
+			edit(o)
+		}
+	})
+	return d, first, second
+}
+
+// nothing says that a chat shows no card.
+func (c *chat) nothing(t testing.TB) {
+	t.Helper()
+	select {
+	case k := <-c.sent:
+		t.Errorf("a card came: %v %s", k.Ref(), k.Notice())
+	default:
+	}
+}
+
+// broken is a chat that is down.
+type broken struct{ *chat }
+
+var errDown = errors.New("the chat is down")
+
+func (broken) Send(context.Context, *approval.Card) (string, error) { return "", errDown }
+
+// stuck is a chat that takes all the time it gets.
+type stuck struct{ *chat }
+
+func (stuck) Send(ctx context.Context, _ *approval.Card) (string, error) {
+	<-ctx.Done()
+	return "", ctx.Err()
+}
+
+func TestAQuestionGoesWhereTheFirstRouteThatFitsSays(t *testing.T) {
+	routes := []approval.Route{
+		{Tools: []string{"bash"}, Agents: []string{"MAIN"}, Channels: []string{"second"}},
+		{Rules: []string{"dangerous"}, Channels: []string{"first"}},
+		{Tools: []string{"write"}, Channels: []string{"first"}},
+	}
+	for name, c := range map[string]struct {
+		edit          func(a *approval.Ask)
+		first, second bool
+	}{
+		"by tool and agent, in any spelling": {func(*approval.Ask) {}, false, true},
+		"another agent":                      {func(a *approval.Ask) { a.Agent = "other" }, true, true},
+		"by tool":                            {func(a *approval.Ask) { a.Tool = "write" }, true, false},
+		"by rule":                            {func(a *approval.Ask) { a.Tool, a.Rule = "gateway", "dangerous" }, true, false},
+		"the first that fits":                {func(a *approval.Ask) { a.Rule = "dangerous" }, false, true},
+		"nothing fits":                       {func(a *approval.Ask) { a.Tool = "message" }, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, first, second := routed(t, openStore(t), nil, routes...)
+			ruling := ask(t, d, func(r *approval.Request) { c.edit(&r.Ask) })
+			var card *approval.Card
+			if c.first {
+				card = first.card(t)
+			}
+			if c.second {
+				card = second.card(t)
+			}
+			tap(t, d, alice, card.Handle(approval.DenyCall), "")
+			<-ruling
+			first.nothing(t)
+			second.nothing(t)
+		})
+	}
+}
+
+func TestOnlyThoseOfTheRouteAnswerAndOthersAreTold(t *testing.T) {
+	d, first, _ := routed(t, openStore(t), nil, approval.Route{Approvers: []string{"bob", "carol"}, Approvals: 2})
+	ruling := ask(t, d, nil)
+	card := first.card(t)
+	for _, action := range []approval.Action{approval.AllowOnce, approval.DenyCall} {
+		o := tap(t, d, alice, card.Handle(action), "")
+		if o.Kind != approval.Unauthorised || !strings.Contains(o.Text, `alice, you may not answer this question about "exec". It goes to bob, carol.`) {
+			t.Errorf("alice is told %+v", o)
+		}
+	}
+	typed, err := d.Answer(t.Context(), approval.Answer{ID: alice, Via: "chat", Text: ".approve exec " + card.Code})
+	if err != nil || typed.Kind != approval.Unauthorised {
+		t.Errorf("alice types the code and is told %+v, %v", typed, err)
+	}
+	if o := tap(t, d, bob, card.Handle(approval.AllowOnce), ""); o.Kind != approval.Counted || o.State != approval.Open || !strings.Contains(o.Text, "1 of 2") {
+		t.Errorf("bob is told %+v", o)
+	}
+	if o := tap(t, d, carol, card.Handle(approval.AllowOnce), ""); o.State != approval.Allowed {
+		t.Errorf("carol is told %+v", o)
+	}
+	if r := <-ruling; !r.Yes {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWhoAskedMayNotAllowAndMayDeny(t *testing.T) {
+	no := false
+	mine := func(r *approval.Request) {
+		r.Ask.Started, r.Ask.Senders = "the owner wrote directly", []string{"telegram:33"}
+	}
+	strict := func(o *approval.Options) { o.Terms.RequesterMayApprove = &no }
+	t.Run("allow", func(t *testing.T) {
+		d, first, _ := routed(t, openStore(t), strict)
+		ruling := ask(t, d, mine)
+		card := first.card(t)
+		if started := card.Questions[0].Ask.Started; started != "the owner wrote directly (carol, telegram:33)" {
+			t.Errorf("the card says that the run was started by %q", started)
+		}
+		if o := tap(t, d, carol, card.Handle(approval.AllowOnce), ""); o.Kind != approval.Unauthorised || !strings.Contains(o.Text, "you started this run") {
+			t.Errorf("carol, under another of her ids, is told %+v", o)
+		}
+		tap(t, d, alice, card.Handle(approval.AllowOnce), "")
+		if r := <-ruling; !r.Yes {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("deny", func(t *testing.T) {
+		d, first, _ := routed(t, openStore(t), strict)
+		ruling := ask(t, d, mine)
+		tap(t, d, carol, first.card(t).Handle(approval.DenyCall), "")
+		if r := <-ruling; !r.Denied {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("nobody is barred where nobody is known, nor where the owner does not want it", func(t *testing.T) {
+		for _, edit := range []func(r *approval.Request){mine, func(r *approval.Request) { r.Ask.Senders = []string{"telegram:999", "telegram:33x"} }} {
+			d, first, _ := routed(t, openStore(t), nil)
+			ruling := ask(t, d, edit)
+			if o := tap(t, d, carol, first.card(t).Handle(approval.AllowOnce), ""); o.State != approval.Allowed {
+				t.Errorf("told %+v", o)
+			}
+			<-ruling
+		}
+	})
+	t.Run("where nobody is left, nobody is asked", func(t *testing.T) {
+		d, first, _ := routed(t, openStore(t), strict, approval.Route{Approvers: []string{"carol"}})
+		if err := denied(t, d, mine); !errors.Is(err, approval.ErrNobody) {
+			t.Errorf("%v", err)
+		}
+		first.nothing(t)
+	})
+}
+
+// denied asks and gives the error.
+func denied(t testing.TB, d *approval.Desk, edit func(*approval.Request)) error {
+	t.Helper()
+	r := request(edit)
+	_, err := d.Ask(t.Context(), r)
+	return err
+}
+
+func TestAQuestionThatNobodyAnswersGoesToTheNext(t *testing.T) {
+	d, first, second := routed(t, openStore(t), nil, approval.Route{
+		Channels: []string{"first"}, Approvers: []string{"alice"},
+		Escalate: []approval.Escalation{{After: 500 * time.Millisecond, Channels: []string{"second"}, Approvers: []string{"bob"}}},
+	})
+	ruling := ask(t, d, nil)
+	card := first.card(t)
+	second.nothing(t)
+	if again := second.card(t); again.ID != card.ID {
+		t.Fatalf("%s, want %s", again.ID, card.ID)
+	}
+	tap(t, d, bob, card.Handle(approval.AllowOnce), "")
+	if r := <-ruling; !r.Yes {
+		t.Errorf("%+v", r)
+	}
+	for name, c := range map[string]*chat{"first": first, "second": second} {
+		if o := c.shows(t); o.State != approval.Allowed || o.By != "bob" {
+			t.Errorf("%s shows %+v", name, o)
+		}
+	}
+}
+
+func TestASettledQuestionGoesNowhere(t *testing.T) {
+	s := openStore(t)
+	route := approval.Route{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: time.Second, Channels: []string{"second"}}}}
+	tending := func(o *approval.Options) { o.Tend = 10 * time.Millisecond }
+	d, first, second := routed(t, s, tending, route)
+	ruling := ask(t, d, nil)
+	tap(t, d, alice, first.card(t).Handle(approval.DenyCall), "")
+	<-ruling
+	other := ask(t, d, func(r *approval.Request) { r.Ask.Tool = "write" })
+	card := second.card(t) // by then the first one would have come
+	if card.Questions[0].Ask.Tool != "write" {
+		t.Errorf("a settled question was escalated: %+v", card)
+	}
+	tap(t, d, alice, card.Handle(approval.DenyCall), "")
+	<-other
+	second.nothing(t)
+}
+
+// The process that put the question up is gone; of those that are left one goes
+// on with it, and once.
+func TestAnyReplicaEscalatesOnce(t *testing.T) {
+	s := openStore(t)
+	route := approval.Route{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: time.Second, Channels: []string{"second"}}}}
+	gone, first, _ := routed(t, s, nil, route)
+	asked := request(func(r *approval.Request) { r.Hold = 0 })
+	if r, err := gone.Ask(t.Context(), asked); err != nil || r.Ref == "" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	first.card(t)
+	gone.Close()
+	second := newChat()
+	replica := func(o *approval.Options) {
+		o.Tend = 5 * time.Millisecond
+		o.Channels["second"] = second
+	}
+	a, _, _ := routed(t, s, replica, route)
+	routed(t, s, replica, route)
+	lame := func(o *approval.Options) { // it has no such channel, and leaves the stage to who has
+		o.Tend = time.Millisecond
+		delete(o.Channels, "second")
+	}
+	routed(t, s, lame, route)
+	card := second.card(t)
+	tap(t, a, alice, card.Handle(approval.DenyCall), "")
+	second.shows(t)
+	second.nothing(t)
+}
+
+func TestH43WhereNoChannelWorksTheNextIsAskedAtOnce(t *testing.T) {
+	down := func(o *approval.Options) { o.Channels["first"] = broken{newChat()} }
+	d, _, second := routed(t, openStore(t), down, approval.Route{
+		Channels: []string{"first"}, Escalate: []approval.Escalation{{After: time.Hour, Channels: []string{"second"}}},
+	})
+	ruling := ask(t, d, nil)
+	tap(t, d, alice, second.card(t).Handle(approval.AllowOnce), "")
+	if r := <-ruling; !r.Yes {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestH54ACardThatReachesNobodyIsNoCard(t *testing.T) {
+	for name, edit := range map[string]func(o *approval.Options){
+		"all chats are down, and the inbox does not count": func(o *approval.Options) {
+			o.Channels = map[string]approval.Channel{"first": broken{newChat()}, "second": broken{newChat()}}
+		},
+		"the only chat of the route is not there": func(o *approval.Options) {
+			o.Terms.Routes = []approval.Route{{Channels: []string{"third"}}}
+		},
+		"every step of the route is down": func(o *approval.Options) {
+			o.Channels = map[string]approval.Channel{"first": broken{newChat()}, "second": broken{newChat()}}
+			o.Terms.Routes = []approval.Route{{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: time.Second, Channels: []string{"second"}}}}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, _, _ := routed(t, openStore(t), edit)
+			began := time.Now()
+			if err := denied(t, d, nil); !errors.Is(err, approval.ErrNobody) {
+				t.Errorf("%v", err)
+			}
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("it took %s to say so", took)
+			}
+			if cards, err := d.Pending(t.Context(), alice); err != nil || len(cards) != 0 {
+				t.Errorf("%d cards wait, %v", len(cards), err)
+			}
+		})
+	}
+	t.Run("the terminal counts where there is no chat, or where the route says so", func(t *testing.T) {
+		for _, edit := range []func(o *approval.Options){
+			func(o *approval.Options) { o.Channels = nil },
+			func(o *approval.Options) {
+				o.Channels["first"] = broken{newChat()}
+				o.Terms.Routes = []approval.Route{{Channels: []string{"first", approval.Terminal}}}
+			},
+		} {
+			d, _, _ := routed(t, openStore(t), edit)
+			if r, err := d.Ask(t.Context(), request(func(r *approval.Request) { r.Hold = 0 })); err != nil || r.Ref == "" {
+				t.Errorf("%+v, %v", r, err)
+			}
+		}
+	})
+}
+
+// A channel that hangs is given up before the caller gives up.
+func TestH43AChannelThatHangsIsADenyInTime(t *testing.T) {
+	d, _, _ := routed(t, openStore(t), func(o *approval.Options) {
+		o.Channels = map[string]approval.Channel{"first": stuck{newChat()}}
+	})
+	began := time.Now()
+	err := denied(t, d, func(r *approval.Request) { r.Hold = 100 * time.Millisecond })
+	if took := time.Since(began); !errors.Is(err, approval.ErrNobody) || took > 4*time.Second {
+		t.Errorf("%v after %s", err, took)
+	}
+}
+
+// What goes another way does not stand on the same list: the list is shown where
+// its first question is.
+func TestAListHoldsOnlyWhatGoesTheSameWay(t *testing.T) {
+	d, first, second := routed(t, openStore(t), func(o *approval.Options) {
+		o.Terms.MaxOpen, o.Collect = 1, 500*time.Millisecond
+	}, approval.Route{Tools: []string{"write"}, Channels: []string{"second"}, Approvers: []string{"bob"}},
+		approval.Route{Channels: []string{"first"}})
+	one := ask(t, d, nil)
+	open := first.card(t)
+	brief := func(tool string) approval.Ruling {
+		t.Helper()
+		r, err := d.Ask(t.Context(), request(func(r *approval.Request) { r.Ask.Tool, r.Hold = tool, 0 }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := brief("exec"); r.Ref == "" {
+		t.Fatalf("the first on the list: %+v", r)
+	}
+	if r := brief("write"); !r.Full {
+		t.Errorf("what goes to bob alone: %+v", r)
+	}
+	listed := ask(t, d, nil)
+	list := first.card(t)
+	if len(list.Questions) != 2 {
+		t.Fatalf("%d questions", len(list.Questions))
+	}
+	second.nothing(t)
+	tap(t, d, alice, list.Handle(approval.AllowOnce), "")
+	if r := <-listed; !r.Yes {
+		t.Errorf("%+v", r)
+	}
+	tap(t, d, alice, open.Handle(approval.DenyCall), "")
+	<-one
+}
