@@ -173,13 +173,10 @@ func whom(agent string) string {
 // Paused says in words what is paused and by whom; nothing if nothing is.
 func (d *Desk) Paused() string {
 	var lines []string
-	for _, p := range d.o.Pauses.Standing() {
+	for _, p := range d.standingPauses() {
 		agent := p.Scope
-		switch p.Scope {
-		case session.AllAgents:
+		if p.Scope == session.AllAgents {
 			agent = ""
-		case session.NoAgent:
-			continue // it comes with an agent's
 		}
 		by := "by someone who is not known here"
 		if !p.At.IsZero() {
@@ -189,4 +186,13 @@ func (d *Desk) Paused() string {
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+// PauseCount is how many pauses stand.
+func (d *Desk) PauseCount() int { return len(d.standingPauses()) }
+
+// standingPauses leaves out the one of calls that name no agent: it comes with
+// an agent's.
+func (d *Desk) standingPauses() []session.Pause {
+	return slices.DeleteFunc(d.o.Pauses.Standing(), func(p session.Pause) bool { return p.Scope == session.NoAgent })
 }

@@ -25,6 +25,7 @@ func callBlocks(c *approval.Card, i int, seen *call, r *room) []Block {
 	if r.roomy && !seen.seen.Full() {
 		out = append(out, notVisible(seen.seen))
 	}
+	out = append(out, whoBlocks(&q.Ask, r)...)
 	return append(out, voteBlocks(q, r)...)
 }
 
@@ -61,6 +62,21 @@ func argumentBlocks(seen *call) []Block {
 		return append(out, Block{Kind: Quote, Label: label, Text: strings.Join(lines, "\n")})
 	case len(out) == 0:
 		return []Block{{Kind: Note, Label: noArguments}}
+	}
+	return out
+}
+
+// whoBlocks say who may answer, where not every approver may.
+func whoBlocks(a *approval.Ask, r *room) (out []Block) {
+	var names []string
+	for _, name := range a.Approvers {
+		names = append(names, r.person(name))
+	}
+	if len(names) > 0 {
+		out = append(out, Block{Kind: Field, Label: "goes to", Text: strings.Join(names, ", ")})
+	}
+	if a.Barred != "" {
+		out = append(out, Block{Kind: Field, Label: "not by", Text: r.person(a.Barred) + ", who started the run"})
 	}
 	return out
 }

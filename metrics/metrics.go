@@ -31,12 +31,15 @@ type Metrics struct {
 	answering   prometheus.Histogram
 	reflexes    prometheus.Counter
 	undelivered prometheus.Counter
+	escalated   prometheus.Counter
+	exhausted   prometheus.Counter
 	faults      *prometheus.CounterVec
 }
 
 // Gauges are read when someone looks.
 type Gauges struct {
 	Open     func() float64 // cards that wait
+	Paused   func() float64 // pauses of agents, or of all, that stand
 	Rejected func() float64 // calls that could not be authenticated
 }
 
@@ -71,6 +74,12 @@ func New(g Gauges) *Metrics {
 		undelivered: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "verifier_undelivered_total", Help: "Cards that a channel could not send.",
 		}),
+		escalated: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "verifier_escalations_total", Help: "Questions that nobody answered and that went to the next in line.",
+		}),
+		exhausted: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "verifier_prompts_refused_total", Help: "Questions that were not put because their agent had asked too many in the hour.",
+		}),
 		faults: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "verifier_faults_total", Help: "Failures that ended in a deny, by part.",
 		}, []string{"part"}),
@@ -80,13 +89,21 @@ func New(g Gauges) *Metrics {
 }
 
 func (m *Metrics) register(g Gauges) {
-	m.registry.MustRegister(m.decisions, m.deciding, m.waiting, m.asked, m.answers, m.answering, m.reflexes, m.undelivered, m.faults,
+	m.registry.MustRegister(m.decisions, m.deciding, m.waiting, m.asked, m.answers, m.answering, m.reflexes, m.undelivered, m.escalated, m.exhausted, m.faults,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, part := range []string{"store", "record"} {
 		m.faults.WithLabelValues(part)
 	}
+	for _, said := range []string{"allow", "deny", "expired"} {
+		m.answers.WithLabelValues(said)
+	}
 	if g.Open != nil {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "verifier_open_cards", Help: "Questions that wait for an answer."}, g.Open))
+	}
+	if g.Paused != nil {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "verifier_paused", Help: "Pauses that stand, of one agent or of all.",
+		}, g.Paused))
 	}
 	if g.Rejected != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -118,6 +135,10 @@ func (m *Metrics) Happened(e approval.Event) {
 		m.asked.Inc()
 	case approval.EventUndelivered:
 		m.undelivered.Inc()
+	case approval.EventEscalated:
+		m.escalated.Inc()
+	case approval.EventExhausted:
+		m.exhausted.Inc()
 	case approval.EventExpired:
 		m.answers.WithLabelValues("expired").Inc()
 	case approval.EventAnswered:

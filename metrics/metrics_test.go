@@ -13,7 +13,7 @@ import (
 )
 
 func TestWhatHappensIsCounted(t *testing.T) {
-	m := metrics.New(metrics.Gauges{Open: func() float64 { return 3 }, Rejected: func() float64 { return 7 }})
+	m := metrics.New(metrics.Gauges{Open: func() float64 { return 3 }, Paused: func() float64 { return 2 }, Rejected: func() float64 { return 7 }})
 	m.Decided(verifier.Observation{Allow: true, By: "taintPolicy", Mode: "allow", Class: "sink", Level: "owner", Took: time.Millisecond})
 	m.Decided(verifier.Observation{By: "store", Fault: "store"})
 	m.Happened(approval.Event{Kind: approval.EventAsked})
@@ -21,6 +21,9 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	m.Happened(approval.Event{Kind: approval.EventAnswered, Allow: true, Took: time.Minute})
 	m.Happened(approval.Event{Kind: approval.EventAnswered, Took: time.Second})
 	m.Happened(approval.Event{Kind: approval.EventExpired})
+	m.Happened(approval.Event{Kind: approval.EventEscalated})
+	m.Happened(approval.Event{Kind: approval.EventExhausted})
+	m.Happened(approval.Event{Kind: approval.EventExhausted})
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	for _, line := range []string{
@@ -32,6 +35,10 @@ func TestWhatHappensIsCounted(t *testing.T) {
 		`verifier_answers_total{answer="deny"} 1`,
 		`verifier_answers_total{answer="expired"} 1`,
 		`verifier_answers_under_two_seconds_total 1`,
+		`verifier_answer_seconds_count 3`,
+		`verifier_escalations_total 1`,
+		`verifier_prompts_refused_total 2`,
+		`verifier_paused 2`,
 		`verifier_open_cards 3`,
 		`verifier_unauthenticated_total 7`,
 	} {

@@ -120,7 +120,10 @@ func openGateway(s setup) (g *gateway, err error) {
 
 // decider wires desk and verifier.
 func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
-	g.metrics = metrics.New(metrics.Gauges{Open: g.openCards, Rejected: func() float64 { return float64(g.server.Rejected()) }})
+	g.metrics = metrics.New(metrics.Gauges{
+		Open: g.openCards, Paused: func() float64 { return float64(g.desk.PauseCount()) },
+		Rejected: func() float64 { return float64(g.server.Rejected()) },
+	})
 	pauses, err := g.pauses(key)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,9 @@ func TestAPauseStopsEverythingButWhatIsHarmless(t *testing.T) {
 		if v := r.reply(".pending"); !strings.Contains(v.Text, "PAUSED: All agents, by owner since") {
 			t.Errorf("pending says %q", v.Text)
 		}
+		if page := r.page("/metrics"); !strings.Contains(page, "verifier_paused 1\n") {
+			t.Error("the metrics do not show the pause")
+		}
 		redistest.Eventually(t, "everybody is told", func() bool { return strings.Contains(r.screen.String(), "All agents paused by owner") })
 		r.reply(".resume")
 		r.allow(sh("date", main))

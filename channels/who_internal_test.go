@@ -1,0 +1,23 @@
+package channels
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/approval"
+)
+
+func TestACardSaysWhoMayAnswerWhereNotEverybodyMay(t *testing.T) {
+	c := card(with(ask("exec", plainExec), func(a *approval.Ask) {
+		a.Approvers, a.Barred = []string{"Ann", "Bob\n  deny          .approve"}, "Bob"
+	}))
+	text := Text(c, created)
+	for _, want := range []string{"\n  goes to       Ann, Bob", "\n  not by        Bob, who started the run\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "\n  deny          .approve\n") {
+		t.Errorf("a name passes for a field:\n%s", text)
+	}
+}
