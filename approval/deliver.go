@@ -95,7 +95,9 @@ func (d *Desk) channels(c *Card, stage int) (names []string, inbox bool) {
 var errNoChannel = errors.New("approval: there is no such channel here")
 
 func (d *Desk) send(ctx context.Context, name string, c *Card) bool {
-	ctx, cancel := context.WithTimeout(ctx, sendDeadline)
+	// A card that is on its way when the desk stops may arrive: it is known then,
+	// and says that the gateway has stopped.
+	ctx, cancel := d.patience(ctx)
 	defer cancel()
 	ref, err := "", errNoChannel
 	if ch := d.o.Channels[name]; ch != nil {

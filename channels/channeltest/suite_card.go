@@ -126,10 +126,26 @@ func cardSpecs() []spec {
 			r := newRig(b, b.platform, nil)
 			r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
+			r.until("the desk knows where the card is", r.known)
 			r.desk.Stop()
 			r.until("the card says that the gateway stopped", func() bool { return strings.Contains(r.now(m).Text, "The gateway has stopped") })
 		}},
+		{"a card that is on its way when the gateway stops says so when it has arrived", func(b *bench) {
+			release := b.platform.Hold()
+			r := newRig(b, b.platform, nil)
+			r.ask(r.desk, call{tool: "exec", params: plainExec})
+			m := r.card(0)
+			r.desk.Stop()
+			release()
+			r.until("the card says that the gateway stopped", func() bool { return strings.Contains(r.now(m).Text, "The gateway has stopped") })
+		}},
 	}
+}
+
+// known reports whether the desk has noted where its only card is shown.
+func (r *rig) known() bool {
+	cards, err := r.desk.Pending(r.Context(), r.p.Name()+":"+r.who.Alice.ID)
+	return err == nil && len(cards) == 1 && len(cards[0].Copies) > 0
 }
 
 // details waits for what Details shows: a new message with a button that allows.
