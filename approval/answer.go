@@ -12,6 +12,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -170,12 +171,13 @@ func tools(asked []*Question) string {
 func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most int, now time.Time) (_ Outcome, _ Change, voted []*Question) {
 	ch := Change{NotAfter: c.Until(), Grants: map[string]string{}, Waiting: map[string]time.Time{}}
 	said, barred := "", 0
+	reason := hideCode(strings.ToValidUTF8(d.o.Hide(a.Reason), "?"), c.Code)
 	for _, q := range picked {
 		if why, not := q.Ask.bars(person, a.Allow); not {
 			said, barred = " "+why, barred+1
 			continue
 		}
-		v := Vote{Person: person, ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: a.Reason}
+		v := Vote{Person: person, ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: reason}
 		if a.Allow && q.Ask.HeldOnly && len(q.Holders) == 0 {
 			said = " The call is no longer waiting, and its arguments were hidden before they reached us, so it can't be released later. Let the agent ask again."
 			continue
@@ -259,12 +261,12 @@ func (q *Question) people(allow bool) string {
 	return strings.Join(names, peopleBetween)
 }
 
-// reason is what the deny tells the agent. The code never goes there, not even
-// if the owner typed it.
-func (q *Question) reason(code string) string {
+// reason is what the deny tells the agent. Neither the code nor a secret is in
+// it, not even if the owner typed it: see cast.
+func (q *Question) reason() string {
 	for _, v := range q.Votes {
 		if !v.Allow {
-			return hideCode(strings.ToValidUTF8(v.Reason, "?"), code)
+			return v.Reason
 		}
 	}
 	return ""
@@ -275,7 +277,7 @@ func (d *Desk) answered(ctx context.Context, c *Card, voted []*Question, now tim
 	for _, q := range voted {
 		v := q.Votes[len(q.Votes)-1]
 		e := entryFor(audit.KindAnswer, c, q)
-		e.Decision, e.Reason = audit.Deny, q.reason(c.Code)
+		e.Decision, e.Reason = audit.Deny, q.reason()
 		if v.Allow {
 			e.Decision, e.Scope, e.Minutes = audit.Allow, v.Scope.String(), v.Scope.Minutes
 		}
@@ -296,5 +298,6 @@ func hideCode(text, code string) string {
 	return text
 }
 
-// quote shows an untrusted name in a sentence: nothing beyond ASCII as itself.
-func quote(s string) string { return strconv.QuoteToASCII(s) }
+// quote shows an untrusted name in a sentence: no secret, and nothing beyond
+// ASCII as itself.
+func quote(s string) string { return strconv.QuoteToASCII(redact.Line(s)) }

@@ -27,6 +27,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -55,17 +56,18 @@ type Options struct {
 	Key      hmac.Key // the server key: codes and seals come from it
 	Store    Store
 	Record   Recorder
-	Inbox    bool               // people can look at the waiting cards by themselves (terminal, page)
-	Channels map[string]Channel // by name
-	Pauses   *session.Pauses    // what is known of the owner's pauses; nil: nothing
-	Visible  func(*Ask) bool    // whether a card shows all of a call; nil: none does, and no single tap on it allows
-	NoReset  func() bool        // the level is never lowered now, not even by the owner; nil: it may be
-	Log      *slog.Logger       // nil discards
-	Rand     io.Reader          // nil means crypto/rand
-	Poll     time.Duration      // how often waiting cards are reread; 0 means 2 s
-	Observe  func(Event)        // told what happens; nil: nobody is
-	Tend     time.Duration      // how often cards are looked at that another process may have left; 0 means 5 s
-	Collect  time.Duration      // how long a batch card gathers calls before it is sent; 0 means 1 s
+	Inbox    bool                // people can look at the waiting cards by themselves (terminal, page)
+	Channels map[string]Channel  // by name
+	Pauses   *session.Pauses     // what is known of the owner's pauses; nil: nothing
+	Visible  func(*Ask) bool     // whether a card shows all of a call; nil: none does, and no single tap on it allows
+	Hide     func(string) string // what may be kept of a person's words; nil: [redact.Line]
+	NoReset  func() bool         // the level is never lowered now, not even by the owner; nil: it may be
+	Log      *slog.Logger        // nil discards
+	Rand     io.Reader           // nil means crypto/rand
+	Poll     time.Duration       // how often waiting cards are reread; 0 means 2 s
+	Observe  func(Event)         // told what happens; nil: nobody is
+	Tend     time.Duration       // how often cards are looked at that another process may have left; 0 means 5 s
+	Collect  time.Duration       // how long a batch card gathers calls before it is sent; 0 means 1 s
 }
 
 // Event is what happened at the desk, for whoever counts.
@@ -154,6 +156,9 @@ func (o *Options) fill() {
 	}
 	if o.Observe == nil {
 		o.Observe = func(Event) {}
+	}
+	if o.Hide == nil {
+		o.Hide = redact.Line
 	}
 }
 

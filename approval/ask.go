@@ -236,7 +236,7 @@ func (d *Desk) rule(ctx context.Context, r *Request, id string) (_ Ruling, settl
 	case Open:
 		return out, false, nil
 	case Denied:
-		out.Denied, out.Reason, out.ByPerson = true, q.reason(c.Code), q.people(false) != ""
+		out.Denied, out.Reason, out.ByPerson = true, q.reason(), q.people(false) != ""
 		return out, true, nil
 	case Expired:
 		return out, true, nil

@@ -54,7 +54,7 @@ func (d *Desk) outcome(c *Card, asked []*Question, now time.Time) Outcome {
 		o.Via = first.Votes[n-1].Via
 	}
 	if o.State == Denied {
-		o.Reason = first.reason(c.Code)
+		o.Reason = first.reason()
 	}
 	var sentences []string
 	for s, group := range groups {
@@ -83,7 +83,7 @@ func (c *Card) sentence(s State, asked []*Question) string {
 		if who := q.people(false); who != "" {
 			return fmt.Sprintf("%s denied by %s (%s).", what, who, via)
 		}
-		return what + " withdrawn: " + q.reason(c.Code) + "."
+		return what + " withdrawn: " + q.reason() + "."
 	case Expired:
 		return what + " expired without an answer. Nothing was approved."
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -123,8 +124,18 @@ func (t *terms) bindRequester(a *Ask) {
 		return
 	}
 	if len(a.Senders) > 0 {
-		a.Started += " (" + a.Senders[0] + ")"
+		a.Started += strangerText(a.Senders[0])
 	}
+}
+
+// strangerText is somebody unknown as a card may name them. Both parts are the
+// client's words: what is no name of a platform is not repeated.
+func strangerText(id string) string {
+	platform, who, _ := strings.Cut(id, ":")
+	if platform == "" || len(platform) > 20 || strings.Trim(platform, "abcdefghijklmnopqrstuvwxyz-_") != "" {
+		return ""
+	}
+	return " (" + platform + ":" + redact.Line(who) + ")"
 }
 
 // sameRoute reports whether two questions go the same way, so that they can

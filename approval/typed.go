@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
@@ -125,9 +126,19 @@ func (d *Desk) list(ctx context.Context, id string) (Outcome, error) {
 		b.WriteString("Nothing is waiting.")
 	}
 	for _, c := range cards {
-		fmt.Fprintf(&b, "%s  %s  .approve %s %s\n", c.Ref(), c.tools(), c.Questions[0].Ask.Tool, c.Code)
+		fmt.Fprintf(&b, "%s  %s  .approve %s %s\n", c.Ref(), c.tools(), c.typedTool(), c.Code)
 	}
 	return Outcome{Kind: Told, Text: strings.TrimSuffix(b.String(), "\n")}, nil
+}
+
+// typedTool is what `.approve` takes: the tool of the first call, or all of the
+// card where its name can't be typed.
+func (c *Card) typedTool() string {
+	tool := c.Questions[0].Ask.Tool
+	if strings.ContainsFunc(tool, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) {
+		return "all"
+	}
+	return tool
 }
 
 // ErrNotApprover says that someone asked for what only approvers may see.

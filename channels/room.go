@@ -1,5 +1,7 @@
 package channels
 
+import "github.com/openclaw-verifier/verifier/redact"
+
 // room is how much of a card is shown, in columns. What does not fit is cut, and
 // says so.
 type room struct {
@@ -53,8 +55,9 @@ func atMost(limit, most int) int {
 // it stands; it does not run.
 func (r *room) inline(s string) string { return inline(s, r.said) }
 
-// id is Safe for an identifier around a call.
-func (r *room) id(s string) string { return inline(s, r.field) }
+// id is Safe for an identifier around a call. Nobody puts a secret there, or so
+// one should think.
+func (r *room) id(s string) string { return inline(redact.Line(s), r.field) }
 
 func inline(s string, limit int) string {
 	text, _ := Safe(s, Form{Limit: limit})

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+
+	"github.com/openclaw-verifier/verifier/redact"
 )
 
 // Load reads the file at path. The findings are what is valid but risky. Every
@@ -17,13 +19,24 @@ func Load(path string, env Env) (*Config, []Finding, error) {
 		return nil, nil, Errors{unreadable(path, err)}
 	}
 	r := reading{resolver: resolver{env: env, dir: filepath.Dir(path), used: &used{}}, file: path, open: open}
-	return r.read(text)
+	return quiet(r.read(text))
 }
 
 // Parse reads a text that was loaded otherwise; file is what errors call it.
 func Parse(file string, text []byte, env Env) (*Config, []Finding, error) {
 	r := reading{resolver: resolver{env: env, dir: filepath.Dir(file), used: &used{}}, file: file}
-	return r.read(text)
+	return quiet(r.read(text))
+}
+
+// quiet hides the secrets that errors repeat: they were written in the place of
+// a key, a word or a name.
+func quiet(c *Config, f []Finding, err error) (*Config, []Finding, error) {
+	if all, ok := errors.AsType[Errors](err); ok {
+		for _, e := range all {
+			e.Path, e.Text, e.Hint = redact.Line(e.Path), redact.Line(e.Text), redact.Line(e.Hint)
+		}
+	}
+	return c, f, err
 }
 
 // readConfig also reports whether others may read the file.

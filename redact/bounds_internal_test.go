@@ -107,6 +107,10 @@ func TestUntilReadyNothingIsShown(t *testing.T) {
 	if s := string(r.Names(jsontext.Value(`{"AKIAIOSFODNN7EXAMPLE":1,"x":2}`))); s != `{"[REDACTED: 20 chars]":"number","x":"number"}` {
 		t.Error(s)
 	}
+	key, tool := "agent:main:main", "exec"
+	if r.Lines(&key, &tool); key != "[REDACTED: 15 chars]" || tool != "exec" {
+		t.Error(key, tool)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := r.Wait(ctx); !errors.Is(err, context.Canceled) {

@@ -53,4 +53,5 @@ var cliShapes = []string{
 	`conda config --set token «abc123»`, `rclone config create x sftp host h user bob pass «hunter2»`, `mc alias set x http://h AKEY «SECRETKEY»`, `zip -e -P'«hunter2»' a.zip b`, `qpdf --encrypt «userpw» «ownerpw» 256 -- a b`, `sqlite3 x.db "PRAGMA key='«hunter2»'"`, `nmap --script-args 'smbuser=bob,smbpass=«hunter2»' h`,
 	`hydra -l bob -p «hunter2» h ssh`, `net use X: https://h/d «hunter2» /user:bob`, `New-Object PSCredential('bob', '«hunter2»')`, `jdbc:oracle:thin:bob/«hunter2»@h:1521:x`, `DriverManager.getConnection(url, "bob", "«hunter2»")`, `mysqli_connect("h", "bob", "«hunter2»", "db")`, `new PDO("mysql:host=h,x", "bob", "«hunter2»")`,
 	`sql.Open("mysql", "bob:«hunter2»@/db")`, `Password for bob: «hunter2»`, `Your password is: «hunter2»`, `password for the db is «hunter2»`, `creds: «bob:hunter2»`, `APP_KEY=«base64:abc=»`, `sudo sh -c 'echo «hunter2» | passwd --stdin bob'`, `ssh h "echo '«hunter2»' | sudo -S reboot"`,
+	`/bin/echo «hunter2» | sudo -S id`, `cat /tmp/«MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs»`,
 }

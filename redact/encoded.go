@@ -116,8 +116,9 @@ func (f *finder) byBase64() {
 		if i-start < minBase64 {
 			continue
 		}
-		if end := discordEnd(s, start, i); end > 0 {
-			f.spans = append(f.spans, span{start, end, tokenKind})
+		from := start + strings.LastIndexByte(s[start:i], '/') + 1 // of a path
+		if end := discordEnd(s, from, i); end > 0 {
+			f.spans = append(f.spans, span{from, end, tokenKind})
 			i = end
 			continue
 		}

@@ -116,8 +116,8 @@ func (f *finder) printed(u *usage, a, b int) {
 			s = f.s[i:next]
 		}
 		switch {
-		case name == "" && printers[plainWord(s)]:
-			name = plainWord(s)
+		case name == "" && printers[baseName(plainWord(s))]:
+			name = baseName(plainWord(s))
 		case name == "" || name != "printf" && len(s) <= 3 && s[0] == '-':
 		case name == "printf" && strings.IndexByte(s, '%') >= 0:
 			u = &usage{} // what is printed for % is the secret

@@ -57,9 +57,9 @@ func (v *Verifier) question(ctx context.Context, t *trace) approval.Ask {
 	ctx, cancel := context.WithTimeout(ctx, redactorPatience)
 	defer cancel()
 	if err := redactor.Wait(ctx); err != nil { // it hides everything then
-		v.o.Log.WarnContext(ctx, "a question is put before it is known what to hide in it", "request", c.RequestID, "err", err)
+		v.o.Log.WarnContext(ctx, "a question is put before it is known what to hide in it", "request", v.named(c), "err", err)
 	}
-	shown := redacted(redactor, c)
+	shown := v.shown(t)
 	a := approval.Ask{
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
 		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),
@@ -69,8 +69,28 @@ func (v *Verifier) question(ctx context.Context, t *trace) approval.Ask {
 	if c.Sent != c.Tool {
 		a.Sent = c.Sent
 	}
+	hideAround(redactor, &a)
 	a.Lasting = t.verdict.Grantable && v.o.Visible(&a) && t.conv.Lasting() && c.Context.SessionKey != ""
 	return a
+}
+
+// hideAround hides the secrets in the tool's name and in what is said about the
+// call. Where it comes from stays as it is, for a pause and a grant are bound to
+// it: it is hidden where it is shown. A call whose tool can't be shown is not
+// fully visible, and so gets no grant.
+func hideAround(redactor *redact.Redactor, a *approval.Ask) {
+	tool, sent := a.Tool, a.Sent
+	texts := []*string{&a.Tool, &a.Sent, &a.Started, &a.Rule}
+	for i := range a.Why {
+		texts = append(texts, &a.Why[i])
+	}
+	redactor.Lines(texts...)
+	if a.Sent != sent { // the other name is the same in small letters
+		a.Tool = a.Sent
+	}
+	if a.Tool != tool {
+		a.Hidden, a.Sent = a.Hidden+1, ""
+	}
 }
 
 // lastWords keeps what a card can show of the owner's own messages.
@@ -98,10 +118,10 @@ func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no 
 	t.asked(ruling)
 	switch {
 	case errors.Is(err, approval.ErrNobody):
-		v.o.Log.ErrorContext(ctx, "a call needs a person and nobody can be asked", "request", t.call.RequestID, "err", err)
+		v.o.Log.ErrorContext(ctx, "a call needs a person and nobody can be asked", "request", v.named(t.call), "err", err)
 		return because("nobody", reasonNobody)
 	case errors.Is(err, approval.ErrRecord):
-		v.o.Log.ErrorContext(ctx, "a question could not be recorded", "request", t.call.RequestID, "err", err)
+		v.o.Log.ErrorContext(ctx, "a question could not be recorded", "request", v.named(t.call), "err", err)
 		return because(faultRecord, reasonRecord)
 	case errors.Is(err, approval.ErrStopped):
 		return because("stopping", reasonStopping)

@@ -51,7 +51,7 @@ func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 	e := v.entry(t)
 	e.Decision = audit.Allow
 	if err := v.o.Record.Append(e); err != nil {
-		v.o.Log.ErrorContext(ctx, "an allow could not be recorded and was denied", "request", t.call.RequestID, "err", err)
+		v.o.Log.ErrorContext(ctx, "an allow could not be recorded and was denied", "request", v.named(t.call), "err", err)
 		v.observe(t, false, faultRecord)
 		return Decision{Reason: reasonRecord}
 	}
@@ -68,7 +68,7 @@ func (v *Verifier) refuse(ctx context.Context, t *trace, n *no) Decision {
 		e.Ref = t.ref()
 	}
 	if err := v.o.Record.Append(e); err != nil {
-		v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", t.call.RequestID, "err", err)
+		v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", v.named(t.call), "err", err)
 	}
 	v.observe(t, false, n.kind)
 	return Decision{Reason: e.Reason, Ref: t.ruling.Ref}
@@ -79,7 +79,7 @@ func (v *Verifier) refuse(ctx context.Context, t *trace, n *no) Decision {
 func (v *Verifier) crashed(ctx context.Context, t *trace) (d Decision) {
 	defer func() {
 		if p := recover(); p != nil {
-			v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", t.call.RequestID, "panic", crash.Recovered(p))
+			v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "panic", crash.Recovered(p))
 			d = Decision{Reason: reasonFault, Ref: t.ruling.Ref}
 		}
 	}()
@@ -135,26 +135,54 @@ func (v *Verifier) entry(t *trace) audit.Entry {
 // it waits a moment until it is known what that is; a client that leaves
 // meanwhile doesn't blank the record.
 func (v *Verifier) recordParams(e *audit.Entry, t *trace) {
-	c, redactor := t.call, v.o.Redactor()
-	if !redactor.IsReady() {
-		ctx, cancel := context.WithTimeout(context.Background(), recordPatience)
-		defer cancel()
-		_ = redactor.Wait(ctx) // if it fails, all is hidden
-	}
 	if t.settings.Names {
-		e.Params = redactor.Names(c.Params)
+		e.Params = v.redactor().Names(t.call.Params)
 		return
 	}
-	shown := redacted(redactor, c)
+	shown := v.shown(t)
 	e.Params, e.Hidden = shown.Params, shown.Hidden()
 }
 
-// redacted are the arguments as they may be shown.
-func redacted(r *redact.Redactor, c *toolcall.Call) redact.Result {
-	if c.Checked() {
-		return r.Valid(c.Tool, c.Params)
+// shown is the call's params as they may be shown; worked out once.
+func (v *Verifier) shown(t *trace) *redact.Result {
+	if t.shown != nil {
+		return t.shown
 	}
-	return r.Params(c.Tool, c.Params)
+	r, c, shown := v.redactor(), t.call, redact.Result{}
+	if c.Checked() {
+		shown = r.Valid(c.Tool, c.Params)
+	} else {
+		shown = r.Params(c.Tool, c.Params)
+	}
+	t.shown = &shown
+	return t.shown
+}
+
+// hideSource hides what a source must not be called: it is kept, and shown to
+// people much later. It is made of the tool's name and a word of the params. If
+// something in these is hidden, that word must be among what is not.
+func (v *Verifier) hideSource(t *trace) {
+	tool, word, _ := strings.Cut(t.plan.Source, " ")
+	if shown := v.shown(t); shown.Hidden() > 0 && !strings.Contains(strings.ToLower(string(shown.Params)), strings.ToLower(word)) {
+		t.plan.Source = tool
+	}
+	sent := t.call.Sent
+	v.redactor().Lines(&t.plan.Source, &sent)
+	if sent != t.call.Sent { // the tool's name is the same in small letters
+		t.plan.Source = sent
+	}
+}
+
+// redactor is the one in force. Right after the start it is given a moment to
+// know what to hide; if that is not enough, it hides all.
+func (v *Verifier) redactor() *redact.Redactor {
+	r := v.o.Redactor()
+	if !r.IsReady() {
+		ctx, cancel := context.WithTimeout(context.Background(), recordPatience)
+		defer cancel()
+		_ = r.Wait(ctx)
+	}
+	return r
 }
 
 // recordLevel keeps how far the conversation was trusted, and each rise with

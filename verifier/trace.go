@@ -6,6 +6,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -15,7 +16,8 @@ type trace struct {
 	call     *toolcall.Call
 	started  time.Time
 	settings Settings
-	digest   string // of the call, once it was needed
+	digest   string         // of the call, once it was needed
+	shown    *redact.Result // the params as they may be shown, once that was needed
 
 	conv    session.Conversation // whose state counts: the root's, for a spawned session
 	session string               // the session id in that conversation

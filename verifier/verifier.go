@@ -145,16 +145,26 @@ func (v *Verifier) begin(c *toolcall.Call) *trace {
 	return &trace{call: c, started: time.Now(), settings: s}
 }
 
+// named is the request's id for the log: whoever chose it may have put anything
+// there.
+func (v *Verifier) named(c *toolcall.Call) string {
+	id, _ := v.o.Redactor().Text(c.RequestID)
+	return id
+}
+
 // Verify decides one call. It returns no error: every error is a deny.
 func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) (d Decision) {
 	t := v.begin(c)
 	defer func() {
 		if p := recover(); p != nil {
-			v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", crash.Recovered(p), "request", c.RequestID)
+			v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", crash.Recovered(p))
 			d = v.crashed(ctx, t)
 		}
 	}()
 	t.plan = v.o.Policy().Plan(c) // one policy, even across a reload
+	if t.plan.Source != "" {
+		v.hideSource(t)
+	}
 	if err := v.admit(ctx, t); err != nil {
 		return v.refuse(ctx, t, v.storeFault(ctx, "admit", err))
 	}
@@ -201,7 +211,7 @@ func (v *Verifier) passed(ctx context.Context, t *trace) Decision {
 		v.given.note(t.request())
 	case v.sealed(t, t.view.Standing), v.given.has(t.request()), t.verdict.Mode == taint.Allow:
 	default:
-		v.o.Log.WarnContext(ctx, "a standing allow is not remembered here and would not be given now", "request", t.call.RequestID)
+		v.o.Log.WarnContext(ctx, "a standing allow is not remembered here and would not be given now", "request", v.named(t.call))
 		return v.refuse(ctx, t, because("repeated", reasonRepeated))
 	}
 	return v.release(ctx, t)
@@ -292,7 +302,7 @@ func (v *Verifier) deny(ctx context.Context, t *trace, n *no) Decision {
 		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body, Keep: t.settings.Keep,
 	})
 	if err != nil {
-		v.o.Log.WarnContext(ctx, "a deny could not be kept; the same request may be asked again", "request", t.call.RequestID, "err", err)
+		v.o.Log.WarnContext(ctx, "a deny could not be kept; the same request may be asked again", "request", v.named(t.call), "err", err)
 	}
 	return v.refuse(ctx, t, n)
 }

@@ -131,7 +131,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	desk, err := approval.NewDesk(approval.Options{
 		Pauses: pauses,
 		Terms:  terms(s.config), Key: key, Store: g.store, Record: g.record,
-		Inbox: true, Channels: s.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.metrics.Happened,
+		Inbox: true, Hide: g.hide, Channels: s.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.metrics.Happened,
 		Visible: visible,
 	})
 	if err != nil {
@@ -235,6 +235,12 @@ func (g *gateway) health(ctx context.Context) []server.Check {
 		{Name: "approvals", Err: g.desk.CanAsk()},
 		{Name: "redaction", Err: g.hides()},
 	}
+}
+
+// hide is what may be kept of what a person wrote.
+func (g *gateway) hide(s string) string {
+	g.live.Load().redactor.Lines(&s)
+	return s
 }
 
 // hides says whether it is known what to hide; until then all is hidden.

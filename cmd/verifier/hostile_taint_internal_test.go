@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/config"
 )
 
 func TestH16ASpawnedSessionSharesItsParentsLevelBothWays(t *testing.T) {
@@ -71,7 +72,7 @@ func TestH16AGrantOfTheParentDoesNotCoverTheChild(t *testing.T) {
 // Whoever allowed the fetch first, no exec may pass by policy behind it. The
 // record's steps are the order in which the store let the calls in.
 func TestH17NoExecPassesAfterAFetchInParallel(t *testing.T) {
-	onBoth(t, nil, func(t *testing.T, r *rig) {
+	onBoth(t, func(c *config.Config) { c.Approval.MaxPromptsPerHour = 1000 }, func(t *testing.T, r *rig) {
 		const rounds, conversations, goroutines = 6, 4, 64
 		for round := range rounds {
 			start := make(chan struct{})

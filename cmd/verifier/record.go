@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/redact"
 )
 
 // openRecord opens the record, holds it against the head that the store has
@@ -31,7 +33,7 @@ func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 	if err != nil {
 		return err
 	}
-	g.record = log
+	g.record = &quietRecord{log, func() *redact.Redactor { return g.live.Load().redactor }}
 	for _, note := range log.Repairs() {
 		g.log.Error("the record: " + note)
 	}
@@ -41,6 +43,29 @@ func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 // rotation is when the record goes on in a new file.
 func rotation(c *config.Config) audit.Rotation {
 	return audit.Rotation{Bytes: int64(c.Audit.RotateMB) << 20, Every: c.Audit.RotateEvery, Keep: c.Audit.Keep}
+}
+
+// quietRecord hides the secrets in all that an entry says besides its params,
+// which come hidden: whoever writes an entry, and whatever a client calls things.
+type quietRecord struct {
+	*audit.Log
+	redactor func() *redact.Redactor
+}
+
+// Append hides, then writes.
+func (q *quietRecord) Append(e audit.Entry) error {
+	texts := [32]*string{&e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Tool, &e.Sent, &e.Source, &e.Reason, &e.Note}
+	all := texts[:10]
+	e.Why = slices.Clone(e.Why)
+	for i := range e.Why {
+		all = append(all, &e.Why[i])
+	}
+	sent := e.Sent
+	q.redactor().Lines(all...)
+	if e.Sent != sent {
+		e.Tool = e.Sent // it is the same in small letters
+	}
+	return q.Log.Append(e)
 }
 
 // recordPath is where the record stands.

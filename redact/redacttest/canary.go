@@ -32,16 +32,22 @@ const (
 )
 
 // maker draws the letters of secrets, the same for the same seed.
-type maker struct{ seed, drawn uint64 }
+type maker struct {
+	seed, drawn uint64
+	left        []byte
+}
 
 func (m *maker) letters(n int, from string) string {
-	var out strings.Builder
-	for range n {
-		m.drawn++
-		sum := sha256.Sum256(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, m.seed), m.drawn))
-		out.WriteByte(from[int(sum[0])%len(from)])
+	out := make([]byte, n)
+	for i := range out {
+		if len(m.left) == 0 {
+			m.drawn++
+			sum := sha256.Sum256(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, m.seed), m.drawn))
+			m.left = sum[:]
+		}
+		out[i], m.left = from[int(m.left[0])%len(from)], m.left[1:]
 	}
-	return out.String()
+	return string(out)
 }
 
 // token has a digit, as all real ones do.

@@ -85,27 +85,3 @@ func quote(s string) string {
 	}
 	return string(b)
 }
-
-// Leaks says in which form the secret stands in the output, or "".
-func Leaks(output, secret string) string {
-	escaped := url.QueryEscape(secret)
-	for form, s := range map[string]string{"plain": secret, "percent": escaped, "percent twice": url.QueryEscape(escaped), "JSON": strings.Trim(quote(secret), `"`)} {
-		if strings.Contains(output, s) {
-			return form
-		}
-	}
-	for shift := range 3 {
-		if core := base64Core(secret, shift); strings.Contains(output, core) || strings.Contains(output, strings.NewReplacer("+", "-", "/", "_").Replace(core)) {
-			return "base64"
-		}
-	}
-	return ""
-}
-
-// base64Core is what base64 of a text has wherever the secret stands in it, at
-// this offset of three: the letters that depend on the secret alone.
-func base64Core(secret string, shift int) string {
-	all := base64.RawStdEncoding.EncodeToString([]byte("\x00\x00"[:shift] + secret))
-	from := (shift*8 + 5) / 6
-	return all[from : (shift+len(secret))*8/6]
-}
