@@ -97,6 +97,7 @@ type Desk struct {
 	waiters waiters
 	recent  recent
 	spent   spent
+	deaf    deaf
 	turns   turns
 
 	ctx  context.Context
@@ -240,6 +241,7 @@ func (o onBehalf) Value(key any) any {
 
 func (d *Desk) listen(ctx context.Context, name string, ch Channel) {
 	if err := ch.Listen(ctx, d.Answer); err != nil && ctx.Err() == nil {
+		d.deaf.set(name, err)
 		d.o.Log.Error("a channel stopped listening", "channel", name, "err", err)
 	}
 }

@@ -42,6 +42,10 @@ func (nobody) Answer(context.Context, approval.Answer) (approval.Outcome, error)
 
 func (nobody) Paused() string { return "" }
 
+func (nobody) Probe(context.Context, string, bool) ([]approval.Probed, error) {
+	return nil, approval.ErrNotApprover
+}
+
 func (nobody) Pending(context.Context, string) ([]*approval.Card, error) {
 	return nil, approval.ErrNotApprover
 }

@@ -40,6 +40,7 @@ type Desk interface {
 	Answer(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Pending(ctx context.Context, id string) ([]*approval.Card, error)
 	Paused() string
+	Probe(ctx context.Context, id string, send bool) ([]approval.Probed, error)
 }
 
 // Options are what a Server needs.
@@ -129,6 +130,7 @@ func (s *Server) Handler() http.Handler {
 	owner.GET("/pending", s.pending)
 	owner.POST("/answer", s.answer)
 	owner.POST("/reply", s.reply)
+	owner.POST("/test", s.test)
 	return s.identified(e)
 }
 

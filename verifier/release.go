@@ -17,6 +17,9 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
+// NotPermitted begins what the agent reads of a call that never passes.
+const NotPermitted = "Not permitted here"
+
 // What the agent reads. No code, no syntax, no policy detail: the agent is the
 // adversary's mouth.
 const (
@@ -241,7 +244,7 @@ func (t *trace) refused() *no {
 }
 
 func (t *trace) restricted() *no {
-	return because(t.verdict.Rule, "Not permitted here (ref "+t.ref()+").")
+	return because(t.verdict.Rule, NotPermitted+" (ref "+t.ref()+").")
 }
 
 // paused is why nothing but what is harmless passes.

@@ -25,7 +25,10 @@ type Channel struct {
 	w    io.Writer
 }
 
-var _ approval.Channel = (*Channel)(nil)
+var (
+	_ approval.Channel = (*Channel)(nil)
+	_ approval.Prober  = (*Channel)(nil)
+)
 
 // New returns a channel that prints on w.
 func New(w io.Writer) *Channel { return &Channel{w: w, turn: make(chan struct{}, 1)} }
@@ -42,6 +45,9 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	}
 	return c.ID, nil
 }
+
+// Probe says where cards are printed.
+func (*Channel) Probe(context.Context) (string, error) { return "where the server runs", nil }
 
 // Settle prints the outcome in a line of its own.
 func (ch *Channel) Settle(ctx context.Context, _ string, c *approval.Card, o approval.Outcome) error {

@@ -52,6 +52,7 @@ type cli struct {
 	Serve   ServeCmd   `cmd:"" help:"Run the gateway."`
 	Init    InitCmd    `cmd:"" help:"Write a commented config with fresh secrets."`
 	Check   CheckCmd   `cmd:"" help:"Say what is wrong with a config, and what is risky."`
+	Test    TestCmd    `cmd:"" help:"Try a running server and its channels, and say what is wrong."`
 	Send    SendCmd    `cmd:"" help:"Sign one tool call, send it, print the decision."`
 	Explain ExplainCmd `cmd:"" help:"Say what the policy does with a call, and why. Needs no server."`
 	Pending PendingCmd `cmd:"" help:"List the calls that wait for an answer."`

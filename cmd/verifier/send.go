@@ -74,11 +74,7 @@ func (c *SendCmd) post(a *app, t *target, secret config.Secret, id string, body 
 	if err != nil {
 		return nil, badURL(t.verifyURL())
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(hmac.RequestHeader, "sha256="+hmac.Sign([]byte(secret.Reveal()), body))
-	if t.config.Webhook.Bearer.Set() {
-		req.Header.Set("Authorization", "Bearer "+t.config.Webhook.Bearer.Reveal())
-	}
+	addSignature(req, t, secret.Reveal(), body)
 	for name, value := range c.Header {
 		req.Header.Set(name, value)
 	}
@@ -94,6 +90,15 @@ func (c *SendCmd) post(a *app, t *target, secret config.Secret, id string, body 
 		return nil, &failure{"the answer is not signed with this secret, so it could be anyone's", "is " + t.verifyURL() + " the address of your verifier?"}
 	}
 	return answer, nil
+}
+
+// addSignature adds what shows that a call is ours.
+func addSignature(req *http.Request, t *target, secret string, body []byte) {
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set(hmac.RequestHeader, "sha256="+hmac.Sign([]byte(secret), body))
+	if t.config.Webhook.Bearer.Set() {
+		req.Header.Set("Authorization", "Bearer "+t.config.Webhook.Bearer.Reveal())
+	}
 }
 
 // print says the decision. Anything but a plain allow is a deny or an error.

@@ -1,0 +1,96 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Prober is a [Channel] that can say whether it works without showing anything
+// to anyone.
+type Prober interface {
+	// Probe asks the platform who we are there and whether cards would arrive,
+	// and returns that in a few words, such as "@my_bot in chat 123". The error
+	// says what is wrong and what to do about it. Neither holds a secret.
+	Probe(ctx context.Context) (who string, err error)
+}
+
+// Probed is how one channel is doing.
+type Probed struct {
+	Channel string
+	Who     string // as the channel says
+	Err     error  // why no card would arrive, or why the test card did not
+	Deaf    error  // why answers are no longer heard there
+	Asked   bool   // the channel could be asked; if not, only a test card shows whether it works
+	Sent    bool   // a test card was sent
+}
+
+// testNotice is what the test card says.
+const testNotice = "Test: cards from verifier arrive here. There is nothing to answer."
+
+// Probe asks every channel how it is doing, for an approver. With send it also
+// shows a card on each that asks nothing.
+func (d *Desk) Probe(ctx context.Context, id string, send bool) ([]Probed, error) {
+	if _, listed := d.terms().people[id]; !listed {
+		return nil, ErrNotApprover
+	}
+	found := make(chan Probed, len(d.o.Channels))
+	for name, ch := range d.o.Channels {
+		d.runFor(ctx, func(ctx context.Context) {
+			p := Probed{Channel: name, Err: errProbe}
+			defer func() { found <- p }() // whatever happens in the channel
+			p = d.probe(ctx, name, ch, send)
+		})
+	}
+	out := make([]Probed, 0, len(d.o.Channels))
+	for range d.o.Channels {
+		select {
+		case p := <-found:
+			out = append(out, p)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	slices.SortFunc(out, func(a, b Probed) int { return strings.Compare(a.Channel, b.Channel) })
+	return out, nil
+}
+
+var errProbe = errors.New("the channel failed over the question; the log says where")
+
+func (d *Desk) probe(ctx context.Context, name string, ch Channel, send bool) Probed {
+	ctx, cancel := context.WithTimeout(ctx, sendDeadline)
+	defer cancel()
+	p := Probed{Channel: name, Deaf: d.deaf.on(name)}
+	if prober, ok := ch.(Prober); ok {
+		p.Asked = true
+		p.Who, p.Err = prober.Probe(ctx)
+	}
+	if send && p.Err == nil {
+		_, p.Err = ch.Send(ctx, &Card{notice: testNotice})
+		p.Sent = p.Err == nil
+	}
+	return p
+}
+
+// deaf remembers the channels that stopped listening.
+type deaf struct {
+	mu  sync.Mutex
+	why map[string]error
+}
+
+func (d *deaf) set(channel string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.why == nil {
+		d.why = make(map[string]error)
+	}
+	d.why[channel] = err
+}
+
+func (d *deaf) on(channel string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.why[channel]
+}

@@ -1,0 +1,47 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/openclaw-verifier/verifier/approval"
+)
+
+type probedChannel struct {
+	Channel string `json:"channel"`
+	Who     string `json:"who,omitzero"`
+	Error   string `json:"error,omitzero"`
+	Deaf    string `json:"deaf,omitzero"`
+	Asked   bool   `json:"asked"`
+	Sent    bool   `json:"sent"`
+}
+
+// test asks each channel how it is doing, and shows a card on it if the owner
+// wants to see one.
+func (s *Server) test(c echo.Context) error {
+	var in struct {
+		Send bool `json:"send"`
+	}
+	if !s.decode(c, &in) {
+		return respond(c, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The request could not be read."})
+	}
+	probed, err := s.o.Desk.Probe(c.Request().Context(), id(c), in.Send)
+	if err != nil {
+		return s.unavailable(c, err)
+	}
+	out := struct {
+		Channels []probedChannel `json:"channels"`
+	}{Channels: []probedChannel{}}
+	for _, p := range probed {
+		out.Channels = append(out.Channels, probedChannel{p.Channel, p.Who, text(p.Err), text(p.Deaf), p.Asked, p.Sent})
+	}
+	return respond(c, http.StatusOK, out)
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
