@@ -48,6 +48,9 @@ func readConfig(path string) (text []byte, open bool, err error) {
 	if info.IsDir() {
 		return nil, false, &problem{"is a directory", "name the file in it, such as " + filepath.Join(path, "verifier.yaml")}
 	}
+	if othersMayWrite(info) {
+		return nil, false, &problem{"others can write to it, and so could let themselves approve", "chmod go-w " + path}
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, false, err

@@ -11,6 +11,9 @@ import (
 // othersMay reports whether anyone but the file's owner may read or write it.
 func othersMay(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
 
+// othersMayWrite reports whether anyone but the file's owner may change it.
+func othersMayWrite(info fs.FileInfo) bool { return info.Mode().Perm()&0o022 != 0 }
+
 // isOurs reports whether the file belongs to the user we run as.
 func isOurs(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)

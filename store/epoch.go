@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 )
@@ -60,10 +61,14 @@ func NewEpochID() string { return rand.Text() }
 // that is empty or garbled is ErrEpoch, since to take it for a missing one would
 // be to take a loss for a fresh start.
 func OpenEpoch(path string) (*Epoch, error) {
-	b, err := os.ReadFile(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Epoch{path: path}, nil
 	}
+	if err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" { // there the directory's access list decides
+		return nil, fmt.Errorf("store: others can read %s\nhint: chmod 600 %s", path, path)
+	}
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("store: read the epoch: %w", err)
 	}

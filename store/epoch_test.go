@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/store"
@@ -50,6 +51,19 @@ func TestDamagedEpochIsNotAFreshStart(t *testing.T) {
 		if _, err := store.OpenEpoch(path); !errors.Is(err, store.ErrEpoch) {
 			t.Errorf("%q: %v, want ErrEpoch", content, err)
 		}
+	}
+}
+
+func TestAnEpochThatOthersCanReadIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "epoch")
+	if err := openEpoch(t, path).Save(store.NewEpochID()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.OpenEpoch(path); err == nil || !strings.Contains(err.Error(), "hint: chmod 600") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -30,9 +30,18 @@ func openStore(c *config.Config, state *config.State) (backend, error) {
 		return nil, err
 	}
 	if c.Store.URL.Set() {
-		return redis.Open(c.Store.URL.Reveal(), redis.Options{Epoch: epoch})
+		return opened(redis.Open(c.Store.URL.Reveal(), redis.Options{Epoch: epoch}))
 	}
-	return sqlite.Open(state.DB(), sqlite.Options{Epoch: epoch})
+	return opened(sqlite.Open(state.DB(), sqlite.Options{Epoch: epoch}))
+}
+
+// opened gives no store where there is none: a nil one of its own type would
+// pass for one that is open.
+func opened[S backend](s S, err error) (backend, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // storeName says in words where state is kept, without any password.
