@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test test-plugin lint bench fuzz fuzz-short docs build dist
+.PHONY: help run test test-plugin e2e-openclaw lint bench fuzz fuzz-short docs build dist
 
 GOLANGCI  = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 ARGS      =
@@ -12,7 +12,7 @@ VERSION   =
 TAG = v="$(VERSION)"; v=$${v:-$$(git describe --tags --exact-match 2>/dev/null || true)};
 
 help: ## print this list (the default)
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 run: ## start the gateway; options: make run ARGS='--config verifier.yaml'
 	@go run ./cmd/verifier serve $(ARGS)
@@ -25,6 +25,9 @@ test: ## install what the tests need, then vet and test with the race detector
 
 test-plugin: ## test the OpenClaw plugin on its own and against the server
 	@node --test --test-timeout=60000 --test-reporter=spec integrations/openclaw/test/*.test.js
+
+e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; only if it is there: ARGS=--if-cached
+	@./scripts/e2e-openclaw $(ARGS)
 
 lint: ## run golangci-lint, built by Go at a pinned version
 	@go run $(GOLANGCI) run $(ARGS)

@@ -1,0 +1,46 @@
+// A model that does what it is told, behind an OpenAI-compatible API. In the last message that holds any, each line
+// `RUN <tool> <json>` is a tool call, one a turn. When all have run it answers DONE and what each tool returned.
+
+import http from "node:http";
+
+const textOf = (content) => (typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("\n"));
+const script = (message) => [...textOf(message.content).matchAll(/^(?:\[[^\]]*\] )?RUN (\S+) (.*)$/gm)].map(([, name, args]) => ({ name, args: args.trim() }));
+
+function next(messages) {
+	const at = messages.findLastIndex((m) => m.role === "user" && script(m).length > 0);
+	if (at < 0) return { text: "Nothing to do." };
+	const since = messages.slice(at + 1);
+	const call = script(messages[at])[since.filter((m) => m.tool_calls?.length > 0).length];
+	if (call) return { call };
+	return { text: ["DONE", ...since.filter((m) => m.role === "tool").map((m) => textOf(m.content).slice(0, 1000))].join("\n") };
+}
+
+// serveModel returns its base URL and what it was sent.
+export async function serveModel() {
+	const requests = [];
+	const server = http.createServer(async (req, res) => {
+		if (req.method === "GET") return void res.end(JSON.stringify({ object: "list", data: [{ id: "scripted", object: "model" }] }));
+		const chunks = await Array.fromAsync(req);
+		const request = JSON.parse(Buffer.concat(chunks));
+		requests.push(request);
+		stream(res, request, next(request.messages), requests.length);
+	});
+	await new Promise((done) => server.listen(0, "127.0.0.1", done));
+	return { url: `http://127.0.0.1:${server.address().port}/v1`, requests, close: () => closed(server) };
+}
+
+function stream(res, request, { text, call }, n) {
+	const base = { id: `chatcmpl-${n}`, object: "chat.completion.chunk", created: Math.floor(Date.now() / 1000), model: request.model };
+	const calls = call && [{ index: 0, id: `call_${n}`, type: "function", function: { name: call.name, arguments: call.args } }];
+	const event = (choices, more) => res.write(`data: ${JSON.stringify({ ...base, choices, ...more })}\n\n`);
+	res.writeHead(200, { "Content-Type": "text/event-stream" });
+	event([{ index: 0, delta: { role: "assistant", ...(calls ? { tool_calls: calls } : { content: text }) }, finish_reason: null }]);
+	event([{ index: 0, delta: {}, finish_reason: calls ? "tool_calls" : "stop" }]);
+	event([], { usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } });
+	res.end("data: [DONE]\n\n");
+}
+
+export function closed(server) {
+	server.closeAllConnections();
+	return new Promise((done) => server.close(done));
+}
