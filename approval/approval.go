@@ -116,6 +116,7 @@ const (
 	grace          = 3 * time.Second
 	maxBatch       = 20
 	sendDeadline   = 10 * time.Second
+	strandedAfter  = 3 * sendDeadline
 	deliverySlack  = 2 * time.Second // longer than it may be held: then it is denied, in time for the caller
 	stopDeadline   = 2 * time.Second // for what is shown while the desk stops
 	swapTries      = 20

@@ -107,7 +107,11 @@ func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 		case err != nil:
 			return "", err
 		case p.State == New:
-			return p.ID, d.announce(ctx, p.ID)
+			err := d.announce(ctx, p.ID)
+			if errors.Is(err, ErrNobody) {
+				d.refund(ctx, r.Ask.Agent)
+			}
+			return p.ID, err
 		case p.State == Full:
 			return d.gather(ctx, r, id, p.ID)
 		}
@@ -183,6 +187,10 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 		case Allowed:
 			yes := q.last(d.o.Key, c.ID)
 			return d.claimable(c, q, r.ID, now) || yes.For != "" && q.Used == "", nil
+		}
+		if d.stranded(c, now) {
+			d.withdraw(ctx, id, "the question was shown to nobody")
+			return false, nil
 		}
 		if !q.join(r.ID) {
 			return true, nil

@@ -27,6 +27,9 @@ func (d *Desk) announce(ctx context.Context, id string) error {
 	stage, reached := d.reach(ctx, c)
 	if !reached {
 		d.withdraw(ctx, id, "the question reached nobody")
+		if d.ctx.Err() != nil {
+			return ErrStopped
+		}
 		return ErrNobody
 	}
 	d.runFor(ctx, func(ctx context.Context) { d.follow(ctx, c, stage, now) })
@@ -89,6 +92,13 @@ func (d *Desk) channels(c *Card, stage int) (names []string, inbox bool) {
 		names = slices.DeleteFunc(names, func(n string) bool { return n == Terminal })
 	}
 	return names, inbox
+}
+
+// stranded reports a card that was placed and never shown: the process that was
+// to show it has died. Nobody can be waiting for an answer to it.
+func (d *Desk) stranded(c *Card, now time.Time) bool {
+	_, inbox := d.channels(c, c.Stage)
+	return !inbox && len(c.Copies) == 0 && now.Sub(c.Questions[0].Ask.Created) > strandedAfter
 }
 
 // errNoChannel says that a route names a channel that is not open here.

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,7 +85,7 @@ func (d *Desk) pause(ctx context.Context, person, via, agent string) (Outcome, e
 		scopes = []string{session.AgentScope(agent), session.NoAgent}
 	}
 	if err := d.say(ctx, person, scopes, true); err != nil {
-		return Outcome{Text: "The store can't be reached. The pause may not hold everywhere; say it again."}, err
+		return Outcome{Text: "The store can't be reached. The pause holds on this instance, which will pass it on; say it again to be sure of the others."}, err
 	}
 	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.", whom(agent), person, via)
 	d.spoke(ctx, audit.KindPause, person, via, agent, text)
@@ -138,18 +139,25 @@ func (d *Desk) lifted(agent string) (scopes, asked []string) {
 	return scopes, []string{own}
 }
 
-// say puts the owner's word under each scope.
+// say puts the owner's word under each scope. A pause counts here before the
+// store has it, and whatever the store does: a word that is missing there is put
+// there. That one is lifted counts once the store has it.
 func (d *Desk) say(ctx context.Context, person string, scopes []string, on bool) error {
+	defer d.waiters.wakeAll()
+	var failed []error
 	for _, scope := range scopes {
 		p := d.o.Pauses.Next(scope, on, person, time.Now())
 		word := p.Value(d.o.Key)
+		if on {
+			d.o.Pauses.Learn(scope, word)
+		}
 		if err := d.o.Store.Pause(ctx, scope, word); err != nil {
-			return err
+			failed = append(failed, err)
+			continue
 		}
 		d.o.Pauses.Learn(scope, word)
 	}
-	d.waiters.wakeAll()
-	return nil
+	return errors.Join(failed...)
 }
 
 // spoke records what someone said about a pause and tells everyone.

@@ -43,6 +43,10 @@ type Store interface {
 	// within the last window, which is the same at every call.
 	Spend(ctx context.Context, agent string, most int, window time.Duration) (Spending, error)
 
+	// Refund takes back the last question of an agent that was noted: it was not
+	// put to anyone.
+	Refund(ctx context.Context, agent string) error
+
 	// Forgive forgets the questions of agents; without any, of all.
 	Forgive(ctx context.Context, agents ...string) error
 

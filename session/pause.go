@@ -121,8 +121,19 @@ func (p *Pauses) Brake(agent string) Brake {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all, own := p.known[AllAgents], p.known[b.Agent]
-	b.All, b.Own, b.On = all.text, own.text, all.on() || own.on()
+	b.All, b.Own, b.On = all.text, own.text, all.on() || own.on() || b.Agent == NoAgent && p.anyOn()
 	return b
+}
+
+// anyOn reports whether any agent is paused: a call that names none could be
+// that agent's.
+func (p *Pauses) anyOn() bool {
+	for _, s := range p.known {
+		if s.on() {
+			return true
+		}
+	}
+	return false
 }
 
 // Lesson is what came of learning. The zero Lesson is that all is well.
@@ -157,6 +168,10 @@ func (p *Pauses) Learn(scope, text string) Lesson {
 }
 
 func (p *Pauses) note(scope string, s standing) {
+	if s == (standing{}) {
+		delete(p.known, scope)
+		return
+	}
 	p.known[scope] = s
 	p.some.Store(true)
 }

@@ -46,6 +46,9 @@ func TestTheOwnersLaterWordCounts(t *testing.T) {
 	if b := p.Brake("other"); b.On {
 		t.Errorf("another agent is bound: %+v", b)
 	}
+	if b := p.Brake(""); !b.On {
+		t.Errorf("a call that names no agent is free while one is paused: %+v", b)
+	}
 	p.Learn("main", word("main", false, 6))
 	if b := p.Brake("main"); b.On || b.Own != word("main", false, 6) {
 		t.Errorf("lifted: %+v", b)

@@ -66,6 +66,16 @@ func (s *Store) Spend(ctx context.Context, agent string, most int, window time.D
 	return approval.Spending{Room: room, First: f[2] == "1"}, err
 }
 
+// Refund implements approval.Store.
+func (s *Store) Refund(ctx context.Context, agent string) error {
+	ctx, cancel, err := s.begin(ctx, "refund")
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	return wrap("refund", refundScript.Run(ctx, s.client, []string{questionsKey}, agent).Err())
+}
+
 // Forgive implements approval.Store.
 func (s *Store) Forgive(ctx context.Context, agents ...string) error {
 	ctx, cancel, err := s.begin(ctx, "forgive")

@@ -53,6 +53,9 @@ var leaseLua string
 //go:embed scripts/spend.lua
 var spendLua string
 
+//go:embed scripts/refund.lua
+var refundLua string
+
 //go:embed scripts/automation.lua
 var automationLua string
 
@@ -79,6 +82,7 @@ var (
 	missScript       = goredis.NewScript(missLua)
 	leaseScript      = goredis.NewScript(leaseLua)
 	spendScript      = goredis.NewScript(spendLua)
+	refundScript     = goredis.NewScript(refundLua)
 	automationScript = goredis.NewScript(automationLua)
 	markScript       = goredis.NewScript(markLua)
 )

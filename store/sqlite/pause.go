@@ -80,6 +80,14 @@ func (t *tx) turnAway(agent string, asked []row, most int, window time.Duration)
 	return out, err
 }
 
+// Refund implements approval.Store.
+func (s *Store) Refund(ctx context.Context, agent string) error {
+	return s.write(ctx, func(t *tx) error {
+		_, err := t.exec(`DELETE FROM questions WHERE rowid = (SELECT rowid FROM questions WHERE agent = ? ORDER BY asked_ms DESC, rowid DESC LIMIT 1)`, agent)
+		return err
+	})
+}
+
 // Forgive implements approval.Store.
 func (s *Store) Forgive(ctx context.Context, agents ...string) error {
 	return s.write(ctx, func(t *tx) error {

@@ -46,6 +46,9 @@ func (m *machine) spend(t *rapid.T) {
 		agents := [][]string{nil, {agent}, {agent, "none"}}[rapid.IntRange(0, 2).Draw(t, "whom")]
 		m.same(t, "forgive", nil, nil, m.Store.Forgive(m.ctx, agents...), m.model.Forgive(m.ctx, agents...))
 	}
+	if rapid.IntRange(0, 4).Draw(t, "refund") == 0 {
+		m.same(t, "refund", nil, nil, m.Store.Refund(m.ctx, agent), m.model.Refund(m.ctx, agent))
+	}
 	const window = 5 * time.Minute // the same for all: that is how it is used
 	most := rapid.IntRange(0, 4).Draw(t, "most")
 	got, errGot := m.Store.Spend(m.ctx, agent, most, window)

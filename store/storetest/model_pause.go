@@ -55,6 +55,16 @@ func (m *Model) Spend(_ context.Context, agent string, most int, window time.Dur
 	return out, nil
 }
 
+// Refund implements approval.Store.
+func (m *Model) Refund(_ context.Context, agent string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n := len(m.asked[agent]); n > 0 {
+		m.asked[agent] = m.asked[agent][:n-1]
+	}
+	return nil
+}
+
 // Forgive implements approval.Store.
 func (m *Model) Forgive(_ context.Context, agents ...string) error {
 	m.mu.Lock()

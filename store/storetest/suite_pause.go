@@ -152,6 +152,18 @@ func pauseSpecs() []spec {
 			b.spend("main", 1, time.Hour, true)
 			b.spend("other", 1, time.Hour, true)
 		}},
+		{"a question that reached nobody can be taken back, one at a time", func(b *bench) {
+			b.must(b.Store.Refund(b.ctx, "main"))
+			for range 3 {
+				b.spend("main", 3, time.Hour, true)
+			}
+			b.must(b.Store.Refund(b.ctx, "main"))
+			b.must(b.Store.Refund(b.ctx, "other"))
+			b.spend("main", 3, time.Hour, true)
+			b.spend("main", 3, time.Hour, false)
+			b.must(b.Store.Refund(b.ctx, "main"))
+			b.spend("main", 3, time.Hour, true)
+		}},
 		{"of 50 questions at once just so many are counted", func(b *bench) {
 			var taken atomic.Int64
 			b.parallel(50, func(int) error {

@@ -1,0 +1,136 @@
+package approval_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// flaky is a store that takes no pauses while it is down.
+type flaky struct {
+	approval.Store
+	down atomic.Bool
+}
+
+var errStoreDown = errors.New("the store is down")
+
+func (f *flaky) Pause(ctx context.Context, scope, word string) error {
+	if f.down.Load() {
+		return errStoreDown
+	}
+	return f.Store.Pause(ctx, scope, word)
+}
+
+func (f *flaky) Pauses(ctx context.Context) (map[string]string, error) {
+	if f.down.Load() {
+		return nil, errStoreDown
+	}
+	return f.Store.Pauses(ctx)
+}
+
+func types(d *approval.Desk, line string) (approval.Outcome, error) {
+	return d.Answer(context.Background(), approval.Answer{ID: alice, Via: "chat", Text: line})
+}
+
+func TestAPauseThatTheStoreDidNotTakeHoldsHereAndIsPassedOn(t *testing.T) {
+	s := &flaky{Store: openStore(t)}
+	d := openDesk(t, s, nil)
+	s.down.Store(true)
+	if o, err := types(d, ".pause"); !errors.Is(err, errStoreDown) || !strings.Contains(o.Text, "holds on this instance") {
+		t.Errorf("told %+v, %v", o, err)
+	}
+	b := d.Brake("main")
+	if !b.On {
+		t.Fatal("the pause was forgotten")
+	}
+	s.down.Store(false)
+	if err := d.Braked(t.Context(), b, [2]string{"", ""}); err != nil { // as an admit finds the store
+		t.Fatal(err)
+	}
+	words, err := s.Pauses(t.Context())
+	if err != nil || words[session.AllAgents] != b.All {
+		t.Errorf("the store has %q, %v", words, err)
+	}
+}
+
+func TestAPauseIsNotLiftedHereWhileTheStoreHasIt(t *testing.T) {
+	s := &flaky{Store: openStore(t)}
+	d := openDesk(t, s, nil)
+	if _, err := types(d, ".pause main"); err != nil {
+		t.Fatal(err)
+	}
+	s.down.Store(true)
+	if _, err := types(d, ".resume"); !errors.Is(err, errStoreDown) || !d.Brake("main").On {
+		t.Errorf("the pause is on: %v, %v", d.Brake("main").On, err)
+	}
+}
+
+// full is a record that takes nothing of one kind.
+type full struct{ kind audit.Kind }
+
+var errFull = errors.New("no space left on device")
+
+func (f full) Append(e audit.Entry) error {
+	if e.Kind == f.kind {
+		return errFull
+	}
+	return nil
+}
+
+func TestWhatCannotBeRecordedIsNotLifted(t *testing.T) {
+	for _, kind := range []audit.Kind{audit.KindPause, audit.KindResume} {
+		d := openDesk(t, openStore(t), func(o *approval.Options) { o.Record = full{kind} })
+		if o, err := types(d, ".pause"); err != nil || o.Kind != approval.Told || !d.Brake("main").On {
+			t.Errorf("a pause that can't be recorded holds all the same: %+v, %v", o, err)
+		}
+		_, err := types(d, ".resume")
+		if failed := kind == audit.KindResume; errors.Is(err, errFull) != failed || d.Brake("main").On != failed {
+			t.Errorf("%s: %v, paused %v", kind, err, d.Brake("main").On)
+		}
+	}
+}
+
+// dying is a process that ends between placing a card and showing it.
+type dying struct{}
+
+func (dying) Append(e audit.Entry) error {
+	if e.Kind == audit.KindAsked {
+		panic("killed")
+	}
+	return nil
+}
+
+// "Waiting for the owner" is said only of a card that somebody was shown.
+func TestH54ACardThatWasNeverShownIsAskedAnew(t *testing.T) {
+	s, chat := openStore(t), newChat()
+	chats := func(o *approval.Options) { o.Channels = map[string]approval.Channel{"chat": chat} }
+	r := request(func(r *approval.Request) { r.Now = time.Now().Add(-time.Minute) })
+	func() {
+		d := openDesk(t, s, func(o *approval.Options) {
+			chats(o)
+			o.Record = dying{}
+		})
+		defer func() {
+			if recover() == nil {
+				t.Error("it did not die")
+			}
+		}()
+		_, _ = d.Ask(t.Context(), r)
+	}()
+	chat.nothing(t)
+	d := openDesk(t, s, chats)
+	again := r
+	again.ID, again.Now = "again", time.Now()
+	ruling := ask(t, d, func(r *approval.Request) { *r = again })
+	tap(t, d, alice, chat.card(t).Handle(approval.AllowOnce), "")
+	if r := <-ruling; !r.Yes {
+		t.Errorf("%+v", r)
+	}
+}
