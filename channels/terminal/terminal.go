@@ -60,18 +60,31 @@ func (ch *Channel) Listen(ctx context.Context, _ func(context.Context, approval.
 	return nil
 }
 
+// print gives up when ctx ends: a terminal that is stopped takes no write and
+// refuses none, and must not keep the gateway from ending. The write stays
+// behind, and with it the turn, so that there is one of them at most.
 func (ch *Channel) print(ctx context.Context, text string) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("print: %w", err)
 	}
 	select {
 	case ch.turn <- struct{}{}:
-		defer func() { <-ch.turn }()
 	case <-ctx.Done():
 		return fmt.Errorf("print: the terminal takes nothing: %w", ctx.Err())
 	}
-	if _, err := io.WriteString(ch.w, text); err != nil {
-		return fmt.Errorf("print: %w", err)
+	written := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(ch.w, text)
+		<-ch.turn
+		written <- err
+	}()
+	select {
+	case err := <-written:
+		if err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("print: the terminal takes nothing: %w", ctx.Err())
 	}
-	return nil
 }

@@ -86,6 +86,20 @@ func TestAStoppedTerminalHoldsNobodyUpForLong(t *testing.T) {
 	if _, err := ch.Send(ctx, card()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
+	first, cancelFirst := context.WithCancel(t.Context())
+	stuck := New(w)
+	given := make(chan error, 1)
+	go func() {
+		_, err := stuck.Send(first, card())
+		given <- err
+	}()
+	for len(stuck.turn) == 0 {
+		runtime.Gosched()
+	}
+	cancelFirst()
+	if err := <-given; !errors.Is(err, context.Canceled) {
+		t.Errorf("a card that is stuck in the write: %v", err)
+	}
 	r.Close()
 	if err := <-done; err == nil {
 		t.Error("a card that nobody read counts as shown")
