@@ -171,7 +171,7 @@ func tools(asked []*Question) string {
 func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most int, now time.Time) (_ Outcome, _ Change, voted []*Question) {
 	ch := Change{NotAfter: c.Until(), Grants: map[string]string{}, Waiting: map[string]time.Time{}}
 	said, barred := "", 0
-	reason := hideCode(strings.ToValidUTF8(d.o.Hide(a.Reason), "?"), c.Code)
+	reason := cutReason(hideCode(d.o.Hide(oneLine(a.Reason)), c.Code))
 	for _, q := range picked {
 		if why, not := q.Ask.bars(person, a.Allow); not {
 			said, barred = " "+why, barred+1

@@ -68,7 +68,7 @@ func (d *Desk) standing(c *Card, now time.Time) Outcome {
 	}
 	o.State = Open
 	if d.ctx.Err() != nil {
-		o.Text = "The gateway has stopped and the call was denied. Approved by " + c.Until().Format(time.TimeOnly) +
+		o.Text = "The gateway has stopped and the call was denied. If it is approved before " + c.Until().Format(time.TimeOnly) +
 			" UTC, one identical retry still passes."
 	}
 	return o

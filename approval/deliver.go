@@ -25,8 +25,7 @@ func (d *Desk) announce(ctx context.Context, id string) error {
 		return fmt.Errorf("%w: %w", ErrRecord, err)
 	}
 	stage, reached := d.reach(ctx, c)
-	if !reached {
-		d.withdraw(ctx, id, "the question reached nobody")
+	if !reached && d.withdraw(ctx, id, "the question reached nobody") {
 		if d.ctx.Err() != nil {
 			return ErrStopped
 		}
@@ -63,10 +62,17 @@ func (d *Desk) deliver(ctx context.Context, c *Card, stage int) bool {
 	if inbox {
 		return true
 	}
-	for range names {
+	woken, done := d.waiters.add(c.ID)
+	defer done()
+	for left := len(names); left > 0; {
 		select {
 		case ok := <-sent:
 			if ok {
+				return true
+			}
+			left--
+		case <-woken: // a tap can be faster than the platform's word that it shows the card
+			if c, _, err := d.load(ctx, c.ID); err == nil && c.voted() {
 				return true
 			}
 		case <-ctx.Done():
@@ -187,14 +193,18 @@ func (d *Desk) expired(ctx context.Context, c *Card, now time.Time) {
 	}
 }
 
-// withdraw takes a card back that can't be answered.
-func (d *Desk) withdraw(ctx context.Context, id, why string) {
+// withdraw takes a card back that can't be answered. It reports false if someone
+// has answered: then it has reached them after all.
+func (d *Desk) withdraw(ctx context.Context, id, why string) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	for range swapTries {
 		c, now, err := d.load(ctx, id)
 		if err != nil {
-			return
+			return true
+		}
+		if c.voted() {
+			return false
 		}
 		gone := make(map[string]time.Time)
 		for i := range c.Questions {
@@ -203,9 +213,10 @@ func (d *Desk) withdraw(ctx context.Context, id, why string) {
 			gone[q.Ask.Digest] = now // a retry may ask again
 		}
 		if err := d.swap(ctx, c, Change{Closed: true, Waiting: gone}); !errors.Is(err, ErrStale) {
-			return
+			return true
 		}
 	}
+	return true
 }
 
 func (d *Desk) recordAsked(c *Card) error {

@@ -26,7 +26,7 @@ var key = hmac.Key("the server's own key, 32 bytes or more")
 
 func openStore(t testing.TB) *sqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(filepath.Join(t.TempDir(), "state.db"), sqlite.Options{})
+	s, err := sqlite.Open(filepath.Join(t.TempDir(), "state.db"), sqlite.Options{Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

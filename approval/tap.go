@@ -97,7 +97,7 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 		vote.Allow = true
 	case DenyCall:
 	case DenyBecause:
-		if vote.Reason = plainReason(a.Reason); vote.Reason == "" {
+		if vote.Reason = oneLine(a.Reason); vote.Reason == "" {
 			return Outcome{Kind: WantsReason, Card: c, Text: "Say why: the agent reads it."}, nil
 		}
 	case Details:
@@ -136,10 +136,10 @@ func (d *Desk) inFull(c *Card) bool {
 	return true
 }
 
-// plainReason is a reason as a typed line could give it: one line, without what
-// can't be seen, and no longer than the agent is to read.
-func plainReason(s string) string {
-	s = strings.Map(func(r rune) rune {
+// oneLine is a reason as a typed line could give it: in one line, without what
+// can't be seen. What is to be hidden in it can't be broken up by such signs.
+func oneLine(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
@@ -147,9 +147,13 @@ func plainReason(s string) string {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(s, ""))
-	if r := []rune(strings.TrimSpace(s)); len(r) > maxReason {
+	}, strings.ToValidUTF8(s, "")))
+}
+
+// cutReason keeps what the agent is to read.
+func cutReason(s string) string {
+	if r := []rune(s); len(r) > maxReason {
 		return strings.TrimSpace(string(r[:maxReason]))
 	}
-	return strings.TrimSpace(s)
+	return s
 }

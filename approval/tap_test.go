@@ -1,6 +1,7 @@
 package approval_test
 
 import (
+	"context"
 	"encoding/base64"
 	"strings"
 	"testing"
@@ -278,4 +279,31 @@ func FuzzHandle(f *testing.F) {
 			t.Fatalf("%q: %+v", h, o)
 		}
 	})
+}
+
+// mute is a chat that shows a card and never says so.
+type mute struct{ *chat }
+
+func (c mute) Send(ctx context.Context, k *approval.Card) (string, error) {
+	c.sent <- k
+	<-ctx.Done()
+	return "", ctx.Err()
+}
+
+func TestAnAnswerBeforeTheSendHasReturnedReleasesTheCallAndStands(t *testing.T) {
+	c := mute{newChat()}
+	d := openDesk(t, openStore(t), func(o *approval.Options) {
+		o.Channels, o.Inbox = map[string]approval.Channel{"chat": c}, false
+	})
+	began := time.Now()
+	ruling := ask(t, d, nil)
+	card := c.card(t)
+	tap(t, d, alice, card.Handle(approval.AllowOnce), "")
+	if r := <-ruling; !r.Yes || time.Since(began) > 5*time.Second {
+		t.Errorf("%+v after %v", r, time.Since(began))
+	}
+	d.Stop() // the send fails now
+	if o := tap(t, d, bob, card.Handle(approval.DenyCall), ""); o.State != approval.Allowed {
+		t.Errorf("afterwards: %+v", o)
+	}
 }

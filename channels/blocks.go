@@ -82,7 +82,7 @@ func whoBlocks(a *approval.Ask, r *room) (out []Block) {
 }
 
 func voteBlocks(q *approval.Question, r *room) []Block {
-	if q.Ask.Approvals <= 1 && len(q.Votes) == 0 {
+	if r.ended || q.Ask.Approvals <= 1 && len(q.Votes) == 0 {
 		return nil
 	}
 	var said []string

@@ -13,6 +13,7 @@ type room struct {
 	said  int  // of a sentence
 	mains int  // how many arguments that say what the call does; 0 is all
 	calls int  // how many calls of a list; 0 is all
+	ended bool // nothing is asked any more: who voted stands above
 	roomy bool // each call of a list may say where it comes from, who voted on it and what is not visible of it
 }
 
@@ -40,7 +41,7 @@ const none = -1
 func (r *room) brief() room {
 	b := *r
 	b.main, b.arg, b.other = atMost(r.main, 600), atMost(r.arg, 120), atMost(r.other, 240)
-	b.field, b.said = atMost(r.field, 200), atMost(r.said, 200)
+	b.field, b.said, b.ended = atMost(r.field, 200), atMost(r.said, 200), true
 	return b
 }
 

@@ -106,7 +106,7 @@ var keys = []Key{
 	{Path: "log", Text: "the server's own log, on standard error"},
 	{Path: "log.format", Text: "`json` for machines"},
 	{Path: "log.level", Text: "the least that is written; `debug` tells of every request"},
-	{Path: "channels", Text: "`telegram`, `discord`, `slack`: read, and used once the channels are there"},
+	{Path: "channels", Text: "`telegram`, `discord`, `slack`: where you are asked, see [channels](channels.md)"},
 }
 
 // Keys lists what there is to say about each key, defaults filled in.

@@ -46,6 +46,13 @@ func (r Raw) Sum() [sha256.Size]byte {
 	return sha256.Sum256([]byte(r.s.node.String()))
 }
 
+// Off reports whether the section is switched off: `enabled: false`. Nothing else
+// of it needs to be right then.
+func (r Raw) Off() bool {
+	on, ok := r.find("enabled").(*ast.BoolNode)
+	return ok && !on.Value
+}
+
 func (d *decoder) raw(s spot, v reflect.Value) {
 	if _, ok := s.node.(ast.MapNode); !ok {
 		d.wrong(s, "a group of keys")

@@ -105,6 +105,11 @@ func (k *checker) riskyRest() {
 		k.find(Warning, "audit.keep", "removes nothing: the record never goes on in a new file")
 	}
 	for _, name := range sortedKeys(k.Channels) {
-		k.find(Warning, "channels."+name, "is read but not used by this version: people answer in the terminal")
+		if slices.Contains(unbuilt, name) {
+			k.find(Warning, "channels."+name, "is read but not used by this version: people answer elsewhere")
+		}
 	}
 }
+
+// unbuilt are the channels that are still to come.
+var unbuilt = []string{"discord", "slack"}

@@ -112,7 +112,7 @@ func (c *Config) allowed() []placedID {
 	var all []placedID
 	for _, name := range channelNames {
 		section := c.Channels[name]
-		if on, ok := section.find("enabled").(*ast.BoolNode); ok && !on.Value {
+		if section.Off() {
 			continue
 		}
 		list, ok := section.find(allowedKey).(*ast.SequenceNode)

@@ -13,6 +13,7 @@ import (
 type Check struct {
 	Name string
 	Err  error
+	Told bool // a fault is told, and the server is ready all the same
 }
 
 const healthBudget = 400 * time.Millisecond
@@ -28,7 +29,9 @@ func (s *Server) readyz(c echo.Context) error {
 	if s.o.Health != nil {
 		for _, check := range s.o.Health(ctx) {
 			if check.Err != nil {
-				status = http.StatusServiceUnavailable
+				if !check.Told {
+					status = http.StatusServiceUnavailable
+				}
 				lines.WriteString(check.Name + ": " + check.Err.Error() + "\n")
 				continue
 			}

@@ -52,6 +52,7 @@ type Options struct {
 	Desk      Desk
 	Health    func(ctx context.Context) []Check // what /readyz looks at; nil means nothing
 	Metrics   http.Handler                      // what /metrics shows; nil means nothing
+	Hooks     map[string]http.Handler           // what others call, by path: each checks for itself who does
 	Log       *slog.Logger                      // nil discards
 	Now       func() time.Time                  // nil means time.Now
 
@@ -125,6 +126,9 @@ func (s *Server) Handler() http.Handler {
 	e.GET("/readyz", s.readyz)
 	if s.o.Metrics != nil {
 		e.GET("/metrics", echo.WrapHandler(s.o.Metrics))
+	}
+	for path, h := range s.o.Hooks {
+		e.Any(path, s.hook(h))
 	}
 	owner := e.Group("/owner", s.ownerOnly)
 	owner.GET("/pending", s.pending)

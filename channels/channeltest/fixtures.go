@@ -93,7 +93,7 @@ func Fixtures() []Fixture {
 		{Name: "denied-list", Card: mixed, Outcome: &approval.Outcome{State: approval.Allowed}},
 		{Name: "expired", Card: exec(), Outcome: &approval.Outcome{State: approval.Expired}},
 		{Name: "withdrawn", Card: voted(exec(), gone), Outcome: &approval.Outcome{State: approval.Denied}},
-		{Name: "stopped", Card: exec(), Outcome: &approval.Outcome{State: approval.Open, Text: "The gateway has stopped and the call was denied. Approved by 22:14:05 UTC, one identical retry still passes."}},
+		{Name: "stopped", Card: exec(), Outcome: &approval.Outcome{State: approval.Open, Text: "The gateway has stopped and the call was denied. If it is approved before 22:14:05 UTC, one identical retry still passes."}},
 	}
 	return append(all, hostile()...)
 }
@@ -103,8 +103,9 @@ func hostile() []Fixture {
 	hidden := func(a *approval.Ask) { a.Hidden, a.Lasting = 1, false }
 	long := example("exec", command("echo "+strings.Repeat("A very long and harmless text. ", 3300)+"; rm -rf ~"))
 	var many []approval.Ask
+	each := example("exec", command("echo "+strings.Repeat("A very long and harmless text. ", 200)+"; rm -rf ~"))
 	for i := range 20 {
-		many = append(many, changed(long, func(a *approval.Ask) { a.Agent = strings.Repeat("a", i+1) }))
+		many = append(many, changed(each, func(a *approval.Ask) { a.Agent = strings.Repeat("a", i+1) }))
 	}
 	return []Fixture{
 		{Name: "hidden-file", Card: cardOf(changed(example("write", `{"path":"/home/me/.bashrc","content":"[REDACTED: 1830 chars]"}`), hidden))},

@@ -86,7 +86,7 @@ func newRig(t testing.TB, p Platform, edit func(*approval.Options)) *rig {
 	t.Helper()
 	r := &rig{TB: t, p: p, who: p.People(), log: &buffer{}, record: &record{}}
 	var err error
-	if r.store, err = sqlite.Open(filepath.Join(t.TempDir(), "state.db"), sqlite.Options{}); err != nil {
+	if r.store, err = sqlite.Open(filepath.Join(t.TempDir(), "state.db"), sqlite.Options{Timeout: patience}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -213,6 +213,9 @@ func (r *rig) ask(d *approval.Desk, c call) <-chan verdict {
 	var done sync.WaitGroup
 	done.Go(func() {
 		ruling, err := d.Ask(ctx, q)
+		if err != nil {
+			fmt.Fprintf(r.log, "the call got: %v\n", err) //nolint:errcheck // a buffer takes all
+		}
 		out <- verdict{ruling, err}
 	})
 	r.Cleanup(done.Wait)

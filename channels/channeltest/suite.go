@@ -1,6 +1,7 @@
 package channeltest
 
 import (
+	"slices"
 	"testing"
 )
 
@@ -16,9 +17,9 @@ type bench struct {
 	platform Platform
 }
 
-// Run is the suite that every chat channel passes. It opens a platform for each
-// test, and runs the tests in parallel.
-func Run(t *testing.T, open func(t *testing.T) Platform) {
+// Run is the suite that every chat channel passes, or some groups of it. It opens
+// a platform for each test, and runs the tests in parallel.
+func Run(t *testing.T, open func(t *testing.T) Platform, groups ...string) {
 	t.Helper()
 	for _, group := range []struct {
 		about string
@@ -32,6 +33,9 @@ func Run(t *testing.T, open func(t *testing.T) Platform) {
 		{"late", lateSpecs()},
 		{"fault", faultSpecs()},
 	} {
+		if len(groups) > 0 && !slices.Contains(groups, group.about) {
+			continue
+		}
 		t.Run(group.about, func(t *testing.T) {
 			for _, s := range group.specs {
 				t.Run(s.says, func(t *testing.T) {

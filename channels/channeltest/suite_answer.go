@@ -57,7 +57,7 @@ func answerSpecs() []spec {
 		}},
 		{"a tap that comes before the send has returned is taken", func(b *bench) {
 			release := b.platform.Hold()
-			r := newRig(b, b.platform, func(o *approval.Options) { o.Inbox = true })
+			r := newRig(b, b.platform, nil)
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
 			told := make(chan string, 1)

@@ -3,6 +3,7 @@ package channeltest
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -105,7 +106,7 @@ func looksSpecs() []spec {
 			}
 		}},
 		{"H39 a list of long calls has room, and no single tap", func(b *bench) {
-			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.MaxOpen = 1 })
+			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.MaxOpen, o.Collect = 1, time.Second })
 			r.ask(r.desk, call{tool: "exec", params: command("first")})
 			r.card(0)
 			for range 20 {

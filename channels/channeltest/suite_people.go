@@ -115,7 +115,7 @@ func lateSpecs() []spec {
 			if told := r.tap(r.who.Alice, m, "Allow once"); !strings.Contains(told, "Nothing was approved") {
 				b.Errorf("told %q", told)
 			}
-			if now := r.now(m); strings.Contains(now.Text, "Approved") {
+			if now := r.now(m); strings.Contains(now.Text, "Approved:") {
 				b.Errorf("the card says\n%s", now.Text)
 			}
 		}},

@@ -146,6 +146,20 @@ func Backoff(n int, first, most time.Duration) time.Duration {
 	return d/2 + time.Duration(float64(d/2)*float64(share)/(1<<53))
 }
 
+// Outlive is for what was begun and should end well: it lasts for most of a time,
+// and if ctx ends meanwhile, only for a moment longer.
+func Outlive(ctx context.Context, most, moment time.Duration) (context.Context, context.CancelFunc) {
+	inner, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
+	unhook := context.AfterFunc(ctx, func() {
+		Sleep(inner, moment)
+		cancel()
+	})
+	return inner, func() {
+		unhook()
+		cancel()
+	}
+}
+
 // Sleep waits, and reports false if ctx ended first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)

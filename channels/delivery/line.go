@@ -103,8 +103,19 @@ func New(o Options) *Line {
 // Do makes a call about a chat, again where that may help, until ctx ends. The
 // error is the last one.
 func (l *Line) Do(ctx context.Context, about string, call func(context.Context) error) error {
+	return l.do(ctx, about, l.o.Timeout, true, call)
+}
+
+// Send is Do for a call that shows something new. It has more time, and where no
+// answer came in time it is not made again: what it was to show may be there
+// already, and would be there twice.
+func (l *Line) Send(ctx context.Context, about string, call func(context.Context) error) error {
+	return l.do(ctx, about, 2*l.o.Timeout, false, call)
+}
+
+func (l *Line) do(ctx context.Context, about string, timeout time.Duration, late bool, call func(context.Context) error) error {
 	for try := 0; ; try++ {
-		v, err := l.once(ctx, about, call)
+		v, err := l.once(ctx, about, timeout, late, call)
 		if err == nil || !v.Again || try == maxTries-1 || !wait(ctx, max(v.After, Backoff(try, 100*time.Millisecond, 2*time.Second))) {
 			return err
 		}
@@ -112,7 +123,7 @@ func (l *Line) Do(ctx context.Context, about string, call func(context.Context) 
 }
 
 // once makes one try. What was not even tried is not tried again.
-func (l *Line) once(ctx context.Context, about string, call func(context.Context) error) (Verdict, error) {
+func (l *Line) once(ctx context.Context, about string, timeout time.Duration, late bool, call func(context.Context) error) (Verdict, error) {
 	if err := l.breaker.open(time.Now()); err != nil {
 		return Verdict{}, err
 	}
@@ -122,10 +133,10 @@ func (l *Line) once(ctx context.Context, about string, call func(context.Context
 	if err := l.breaker.enter(time.Now()); err != nil {
 		return Verdict{}, err
 	}
-	attempt, cancel := context.WithTimeout(ctx, l.o.Timeout)
+	attempt, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err := call(attempt)
-	v := l.judge(ctx, attempt, err)
+	v := l.judge(ctx, attempt, late, err)
 	l.breaker.leave(time.Now(), err, v.Down)
 	l.o.Health.Note("sending", err)
 	if v.After > 0 {
@@ -135,14 +146,14 @@ func (l *Line) once(ctx context.Context, about string, call func(context.Context
 }
 
 // judge knows what the end of a deadline means; the rest the channel knows.
-func (l *Line) judge(ctx, attempt context.Context, err error) Verdict {
+func (l *Line) judge(ctx, attempt context.Context, late bool, err error) Verdict {
 	switch {
 	case err == nil:
 		return Verdict{}
 	case errors.Is(ctx.Err(), context.Canceled):
 		return Verdict{}
 	case attempt.Err() != nil:
-		return Verdict{Again: true, Down: true}
+		return Verdict{Again: late, Down: true}
 	}
 	return l.o.Judge(err)
 }

@@ -143,6 +143,24 @@ func TestH43APlatformThatHangsEndsInTimeAndIsThenLeftAlone(t *testing.T) {
 	})
 }
 
+func TestWhatMayBeShownAlreadyIsNotShownTwice(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context, l *delivery.Line) {
+		made := 0
+		err := l.Send(ctx, "chat", func(ctx context.Context) error {
+			made++
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		if !errors.Is(err, context.DeadlineExceeded) || made != 1 {
+			t.Errorf("%v after %d calls", err, made)
+		}
+		call, tried := tries(fault{Again: true, Down: true})
+		if err := l.Send(t.Context(), "another", call); err != nil || len(*tried) != 2 {
+			t.Errorf("what was refused: %v after %d calls", err, len(*tried))
+		}
+	})
+}
+
 func TestOneCallTriesAPlatformThatWasDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := delivery.New(delivery.Options{Judge: judge, Burst: 1000})

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/store/redis"
@@ -15,6 +16,7 @@ import (
 type backend interface {
 	verifier.Store
 	approval.Store
+	delivery.Leases
 	KeepHead(ctx context.Context, name, head string) error
 	Head(ctx context.Context, name string) (string, error)
 	Ready(ctx context.Context) error

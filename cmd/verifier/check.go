@@ -31,6 +31,9 @@ func (c *CheckCmd) Run(a *app) error {
 	for _, f := range findings {
 		printFinding(a.stdout, c.Config, f)
 	}
+	if err == nil {
+		err = checkChats(cfg)
+	}
 	if err != nil {
 		return err
 	}

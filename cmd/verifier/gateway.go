@@ -39,6 +39,8 @@ type gateway struct {
 	live    atomic.Pointer[live]
 	level   *slog.LevelVar
 	metrics *metrics.Metrics
+
+	channels map[string]approval.Channel // those that were given, and the chats of the config
 }
 
 // live is what a reload replaces, all at once.
@@ -98,6 +100,9 @@ func openGateway(s setup) (g *gateway, err error) {
 	if s.between != nil {
 		g.store, g.record = s.between(g.store, g.record)
 	}
+	if err = g.openChannels(s); err != nil {
+		return g, err
+	}
 	decider, err := g.decider(s, key)
 	if err != nil {
 		return g, err
@@ -105,7 +110,7 @@ func openGateway(s setup) (g *gateway, err error) {
 	options := server.Options{
 		Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
-		Verifier:  decider, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
+		Verifier:  decider, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
 	}
 	if s.config.TLS.Set() {
@@ -131,7 +136,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	desk, err := approval.NewDesk(approval.Options{
 		Pauses: pauses,
 		Terms:  terms(s.config), Key: key, Store: g.store, Record: g.record,
-		Inbox: true, Hide: g.hide, Channels: s.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.metrics.Happened,
+		Inbox: true, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.metrics.Happened,
 		Visible: visible,
 	})
 	if err != nil {
@@ -218,6 +223,7 @@ func (g *gateway) close() error {
 	if g.desk != nil {
 		g.desk.Close()
 	}
+	errs = append(errs, closeAll(g.channels))
 	if g.record != nil {
 		errs = append(errs, g.record.Close())
 	}
@@ -229,12 +235,12 @@ func (g *gateway) close() error {
 
 // health is what a decision needs.
 func (g *gateway) health(ctx context.Context) []server.Check {
-	return []server.Check{
+	return append([]server.Check{
 		{Name: "store", Err: g.store.Ready(ctx)},
 		{Name: "record", Err: g.record.Err()},
 		{Name: "approvals", Err: g.desk.CanAsk()},
 		{Name: "redaction", Err: g.hides()},
-	}
+	}, g.channelHealth()...)
 }
 
 // hide is what may be kept of what a person wrote.

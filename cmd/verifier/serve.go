@@ -67,7 +67,7 @@ func (c *ServeCmd) Run(a *app) error {
 		return errors.Join(&failure{l.Addr().String() + ": " + config.ExposedText, config.ExposedHint}, l.Close())
 	}
 	g, err := openGateway(setup{
-		config: cfg, state: state, guarded: guard(cfg, c.Config, state, l.Addr()), channels: openChannels(a),
+		config: cfg, state: state, guarded: guard(cfg, c.Config, state, l.Addr()), channels: onTerminal(a),
 		log: log, level: level,
 	})
 	if err != nil {
@@ -105,9 +105,8 @@ const gcPercent = 400
 // watchEvery is how soon a changed config is noticed.
 const watchEvery = 2 * time.Second
 
-// openChannels opens those that the config turns on, and the terminal where there is
-// one to look at.
-func openChannels(a *app) map[string]approval.Channel {
+// onTerminal is the channel for whoever looks at where the server runs.
+func onTerminal(a *app) map[string]approval.Channel {
 	out := make(map[string]approval.Channel)
 	if f, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		out["terminal"] = terminal.New(a.stdout)

@@ -43,6 +43,8 @@ import (
 type Options struct {
 	Now   func() time.Time // the store's clock; nil: time.Now
 	Epoch *store.Epoch     // where the epoch is kept; nil: in <path>.epoch
+
+	Timeout time.Duration // how long a caller waits for an answer; 0: 400 ms
 }
 
 // Store is an open database. It is safe for concurrent use.
@@ -88,13 +90,13 @@ func Open(path string, o Options) (*Store, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	if err := s.start(); err != nil {
+	if err := s.start(o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) start() error {
+func (s *Store) start(o Options) error {
 	if s.epoch == nil {
 		epoch, err := store.OpenEpoch(s.path + ".epoch")
 		if err != nil {
@@ -121,6 +123,9 @@ func (s *Store) start() error {
 		return err
 	}
 	s.reader = newLane(s, r, "BEGIN")
+	if o.Timeout > 0 {
+		s.writer.waits, s.reader.waits = o.Timeout, o.Timeout
+	}
 	s.writer.broom = newSweeper()
 	s.writer.start()
 	s.reader.start()

@@ -1,0 +1,140 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot"
+	"golang.org/x/time/rate"
+
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+)
+
+func limit(perSecond float64) rate.Limit { return rate.Limit(perSecond) }
+
+// refusals are errors that trying again does not change.
+var refusals = []error{bot.ErrorForbidden, bot.ErrorBadRequest, bot.ErrorUnauthorized, bot.ErrorNotFound, bot.ErrorConflict}
+
+// judge says what an error of the API means.
+func judge(err error) delivery.Verdict {
+	if many, ok := errors.AsType[*bot.TooManyRequestsError](err); ok {
+		return delivery.Verdict{Again: true, After: time.Duration(max(many.RetryAfter, 1)) * time.Second}
+	}
+	if _, moved := errors.AsType[*bot.MigrateError](err); moved {
+		return delivery.Verdict{}
+	}
+	for _, r := range refusals {
+		if errors.Is(err, r) {
+			return delivery.Verdict{}
+		}
+	}
+	return delivery.Verdict{Again: true, Down: true}
+}
+
+// hints are what to do about an error, where there is something.
+var hints = []struct {
+	err  error
+	hint string
+}{
+	{bot.ErrorUnauthorized, "the bot token is wrong or was revoked: ask @BotFather for another one"},
+	{bot.ErrorNotFound, "the bot token is wrong, or apiUrl is no Bot API"},
+	{bot.ErrorForbidden, "the bot may not write there: the person must press Start first, or the bot must be let into the group"},
+	{bot.ErrorConflict, "another program takes this bot's updates (a second verifier, the agent itself, or a webhook that is still set): give verifier a bot of its own"},
+}
+
+// failure is an error of the API in our words. What the API said stands in it
+// shortened: it may be anything.
+type failure struct {
+	text string
+	err  error
+}
+
+func (f *failure) Error() string { return f.text }
+func (f *failure) Unwrap() error { return f.err }
+
+const maxErrorText = 300
+
+// clean makes an error that can be logged: no token, no message, no code.
+func (ch *Channel) clean(method string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{text: Name + ": " + method + ": " + ch.plain(err), err: err}
+}
+
+func (ch *Channel) plain(err error) string {
+	if moved, ok := errors.AsType[*bot.MigrateError](err); ok {
+		return fmt.Sprintf("the group has become a supergroup: set chatId to %d", moved.MigrateToChatID)
+	}
+	for _, h := range hints {
+		if errors.Is(err, h.err) {
+			return h.hint
+		}
+	}
+	if undecodable(err) { // the library puts what it could not read into the error
+		return "the answer could not be read: is apiUrl a Bot API?"
+	}
+	text := strings.ToValidUTF8(delivery.Scrub(err, ch.token).Error(), "?")
+	if r := []rune(text); len(r) > maxErrorText {
+		text = string(r[:maxErrorText]) + "…"
+	}
+	return text
+}
+
+func undecodable(err error) bool {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
+	return syntax || kind || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// call makes one API call about a chat, show one that brings something new into
+// it.
+func (ch *Channel) call(ctx context.Context, line *delivery.Line, chat int64, method string, do func(context.Context) error) error {
+	return line.Do(ctx, fmt.Sprint(chat), func(ctx context.Context) error { return ch.clean(method, do(ctx)) })
+}
+
+func (ch *Channel) show(ctx context.Context, line *delivery.Line, chat int64, method string, do func(context.Context) error) error {
+	return line.Send(ctx, fmt.Sprint(chat), func(ctx context.Context) error { return ch.clean(method, do(ctx)) })
+}
+
+// doer makes the library's requests: answers are bounded, and a poll that works
+// is noted.
+type doer struct{ ch *Channel }
+
+// Do implements bot.HttpClient.
+func (d *doer) Do(r *http.Request) (*http.Response, error) {
+	poll := strings.HasSuffix(r.URL.Path, "/getUpdates")
+	cancel := context.CancelFunc(func() {})
+	if poll {
+		ctx, stop := context.WithTimeout(r.Context(), pollTimeout+10*time.Second)
+		cancel, r = stop, r.WithContext(ctx)
+	}
+	res, err := d.ch.http.Do(r) //nolint:gosec // the address is the apiUrl of the config
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	if poll && res.StatusCode == http.StatusOK {
+		d.ch.heard()
+	}
+	res.Body = &bounded{Reader: io.LimitReader(res.Body, maxAnswer), Closer: res.Body, done: cancel}
+	return res, nil
+}
+
+type bounded struct {
+	io.Reader
+	io.Closer
+	done context.CancelFunc
+}
+
+// Close ends the request.
+func (b *bounded) Close() error {
+	defer b.done()
+	return b.Closer.Close()
+}

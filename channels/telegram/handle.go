@@ -1,0 +1,213 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/codes"
+)
+
+// handle works on one update. A panic ends it alone.
+func (ch *Channel) handle(ctx context.Context, u *models.Update) {
+	defer func() {
+		if p := recover(); p != nil {
+			ch.deps.Log.Error("an update ended in a panic", "channel", Name)
+		}
+	}()
+	// What was begun is ended, even if the gateway stops meanwhile.
+	ctx, cancel := delivery.Outlive(ctx, handleTimeout, 2*time.Second)
+	defer cancel()
+	switch {
+	case u.CallbackQuery != nil:
+		ch.tap(ctx, u.CallbackQuery)
+	case u.Message != nil:
+		ch.typed(ctx, u.Message)
+	}
+}
+
+func personID(id int64) string { return fmt.Sprintf("%s:%d", Name, id) }
+
+// tap takes a press of a button. Who pressed it is the first thing that the desk
+// looks at.
+func (ch *Channel) tap(ctx context.Context, q *models.CallbackQuery) {
+	if q.From.IsBot || q.Data == "" {
+		return
+	}
+	o, err := ch.ears.tell(ctx, approval.Answer{ID: personID(q.From.ID), Via: Name, Handle: q.Data})
+	if err != nil {
+		ch.deps.Log.Error("a tap could not be taken", "channel", Name, "err", err)
+	}
+	ch.tellTapper(ctx, q, o)
+	at, isView := placeOf(q)
+	if at.message == 0 {
+		return
+	}
+	switch {
+	case o.Kind == approval.Shown:
+		err = ch.details(ctx, o.Card, at)
+	case o.Kind == approval.WantsReason:
+		err = ch.askWhy(ctx, o.Card, q.From.ID, at)
+	case o.Kind == approval.TooLate && isView:
+		err = ch.disarm(ctx, at)
+	case o.Kind == approval.TooLate && o.Card != nil:
+		err = ch.redraw(ctx, at, o.Card, o)
+	default:
+		return
+	}
+	if err != nil && !errors.Is(err, bot.ErrorBadRequest) { // it is as it should be, or it is gone
+		ch.deps.Log.Warn("a tap could not be followed up", "channel", Name, "err", err)
+	}
+}
+
+// tellTapper answers the one who tapped, and nobody else. What went well needs no
+// window to be closed.
+func (ch *Channel) tellTapper(ctx context.Context, q *models.CallbackQuery, o approval.Outcome) {
+	text := o.Text
+	if o.Kind == approval.Shown || o.Kind == approval.WantsReason {
+		text = ""
+	}
+	line := ch.line
+	if o.Kind == approval.Unauthorised {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Second) // nobody waits for strangers
+		defer cancel()
+		line = ch.strangers
+	}
+	err := line.Do(ctx, personID(q.From.ID), func(ctx context.Context) error {
+		_, err := ch.api.AnswerCallbackQuery(ctx, &bot.AnswerCallbackQueryParams{
+			CallbackQueryID: q.ID, Text: alert(text), ShowAlert: o.Kind != approval.Counted && text != "",
+		})
+		return ch.clean("answerCallbackQuery", err)
+	})
+	if err != nil && !errors.Is(err, bot.ErrorBadRequest) { // a tap from before a restart can't be answered any more
+		ch.deps.Log.Warn("a tap could not be answered", "channel", Name, "err", err)
+	}
+}
+
+// placeOf is the message that was tapped, and whether it is a view of details:
+// those are replies to a card.
+func placeOf(q *models.CallbackQuery) (at ref, isView bool) {
+	if m := q.Message.Message; m != nil {
+		return ref{m.Chat.ID, m.ID}, m.ReplyToMessage != nil
+	}
+	return ref{}, false
+}
+
+// Words of the prompt for a reason. The reply to it brings them back, with the
+// card's name in them: nothing has to be remembered.
+const (
+	whyBegins = "Why is "
+	whyEnds   = " denied? Reply to this message in one line: the agent reads it."
+)
+
+var whyShape = regexp.MustCompile("^" + regexp.QuoteMeta(whyBegins) + "([0-9A-Z]{4})" + regexp.QuoteMeta(whyEnds) + "$")
+
+// askWhy asks the one who tapped for a reason. In a group only they are shown
+// the field for it.
+func (ch *Channel) askWhy(ctx context.Context, c *approval.Card, who int64, at ref) error {
+	d := &drawing{}
+	d.plain(whyBegins + c.Ref() + whyEnds)
+	d.entities = []models.MessageEntity{{Type: models.MessageEntityTypeTextMention, Offset: 0, Length: len("Why"), User: &models.User{ID: who}}}
+	_, err := ch.write(ctx, ch.line, message{
+		chat: at.chat, replyTo: at.message, drawing: d,
+		prompt: &models.ForceReply{ForceReply: true, Selective: true, InputFieldPlaceholder: "The reason, in one line"},
+	})
+	return err
+}
+
+// typed takes a line that someone wrote to the bot.
+func (ch *Channel) typed(ctx context.Context, m *models.Message) {
+	if !ch.person(m) || m.Text == "" {
+		return
+	}
+	if text := ch.start(m); text != "" {
+		ch.reply(ctx, m, approval.Outcome{Kind: approval.Unauthorised, Text: text})
+		return
+	}
+	a, ours := ch.read(m)
+	if !ours {
+		return
+	}
+	o, err := ch.ears.tell(ctx, a)
+	if err != nil {
+		ch.deps.Log.Error("a line could not be taken", "channel", Name, "err", err)
+	}
+	if o.Text != "" {
+		ch.reply(ctx, m, o)
+	}
+}
+
+// person reports whether a message was written by a person, in their own name
+// and just now.
+func (ch *Channel) person(m *models.Message) bool {
+	return m.From != nil && !m.From.IsBot && m.ViaBot == nil && m.SenderChat == nil && m.ForwardOrigin == nil
+}
+
+// read makes an answer of a message: a reason that was asked for, or a command,
+// written to the bot alone or in reply to it.
+func (ch *Channel) read(m *models.Message) (approval.Answer, bool) {
+	a := approval.Answer{ID: personID(m.From.ID), Via: Name}
+	to := m.ReplyToMessage
+	toUs := to != nil && to.From != nil && to.From.ID == ch.api.ID()
+	if !toUs && m.Chat.Type != models.ChatTypePrivate {
+		return a, false
+	}
+	if _, err := codes.Parse(m.Text); !errors.Is(err, codes.ErrNotCommand) {
+		a.Text = m.Text
+		return a, true
+	}
+	if !toUs {
+		return a, false
+	}
+	why := whyShape.FindStringSubmatch(to.Text)
+	if why == nil {
+		return a, false
+	}
+	a.Ref, a.Reason = why[1], m.Text
+	return a, true
+}
+
+// start answers /start with the numbers that the config needs. They are no
+// secret: whoever asks knows them.
+func (ch *Channel) start(m *models.Message) string {
+	word, _, _ := strings.Cut(m.Text, "@")
+	if strings.TrimSpace(word) != "/start" {
+		return ""
+	}
+	return fmt.Sprintf("This bot asks for approvals.\nYour user id: %d\nThis chat's id: %d", m.From.ID, m.Chat.ID)
+}
+
+// reply answers a line. What strangers are told comes from a share of its own,
+// and nobody waits for it.
+func (ch *Channel) reply(ctx context.Context, m *models.Message, o approval.Outcome) {
+	line := ch.line
+	if o.Kind == approval.Unauthorised {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		line = ch.strangers
+	}
+	d := &drawing{}
+	d.styled(models.MessageEntityTypePre, shorten(o.Text))
+	if _, err := ch.write(ctx, line, message{chat: m.Chat.ID, replyTo: m.ID, drawing: d}); err != nil {
+		ch.deps.Log.Warn("a line could not be answered", "channel", Name, "err", err)
+	}
+}
+
+// shorten cuts a list that is longer than a message.
+func shorten(s string) string {
+	for units(s) > maxText {
+		r := []rune(s)
+		s = string(r[:len(r)*3/4]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,192 @@
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+)
+
+// Send shows a card. Where something is longer than the card, the whole follows
+// as a file.
+func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
+	cut := false
+	d := channels.Show(c, nil, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) {
+		cut = doc.Cut
+		return draw(doc)
+	})
+	id, err := ch.write(ctx, ch.line, message{chat: ch.chat, drawing: d})
+	if err != nil {
+		return "", err
+	}
+	if cut {
+		ch.background("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
+			_, err := ch.attach(ctx, c, id, nil)
+			return err
+		})
+	}
+	return ref{ch.chat, id}.String(), nil
+}
+
+// Settle shows where a card stands, and takes the buttons off its details once
+// it is settled.
+func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o approval.Outcome) error {
+	r, err := parseRef(at)
+	if err != nil {
+		return err
+	}
+	if o.State != approval.Open {
+		for _, id := range ch.views.take(c.ID) {
+			ch.background("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
+				return ch.disarm(ctx, ref{r.chat, id})
+			})
+		}
+	}
+	return ch.redraw(ctx, r, c, o)
+}
+
+func (ch *Channel) redraw(ctx context.Context, r ref, c *approval.Card, o approval.Outcome) error {
+	d := channels.Show(c, &o, ch.deps.Now(), draw)
+	return ch.call(ctx, ch.line, r.chat, "editMessageText", func(ctx context.Context) error {
+		_, err := ch.api.EditMessageText(ctx, &bot.EditMessageTextParams{
+			ChatID: r.chat, MessageID: r.message, Text: d.text.String(), Entities: d.entities, ReplyMarkup: d.markup(), LinkPreviewOptions: noPreview,
+		})
+		return err
+	})
+}
+
+// disarm takes the buttons off a message.
+func (ch *Channel) disarm(ctx context.Context, r ref) error {
+	return ch.call(ctx, ch.line, r.chat, "editMessageReplyMarkup", func(ctx context.Context) error {
+		_, err := ch.api.EditMessageReplyMarkup(ctx, &bot.EditMessageReplyMarkupParams{ChatID: r.chat, MessageID: r.message})
+		return err
+	})
+}
+
+// details shows all there is of a card, in reply to it: as a message where there
+// is room for it, else as a file. The buttons come with it.
+func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) error {
+	doc := channels.Details(c, ch.deps.Now())
+	d, fits := draw(doc)
+	var id int
+	var err error
+	if fits {
+		id, err = ch.write(ctx, ch.line, message{chat: under.chat, replyTo: under.message, drawing: d})
+	} else {
+		id, err = ch.attach(ctx, c, under.message, doc.Buttons)
+	}
+	if err == nil {
+		ch.views.add(c.ID, id)
+	}
+	return err
+}
+
+// attach sends all there is of a card as a file.
+func (ch *Channel) attach(ctx context.Context, c *approval.Card, replyTo int, buttons []channels.Button) (id int, err error) {
+	doc := channels.Details(c, ch.deps.Now())
+	whole, caption := channels.Whole(doc), &drawing{keyboard: keyboard(buttons)}
+	caption.bold(doc.Title)
+	err = ch.show(ctx, ch.line, ch.chat, "sendDocument", func(ctx context.Context) error {
+		m, err := ch.api.SendDocument(ctx, &bot.SendDocumentParams{
+			ChatID: ch.chat, MessageThreadID: ch.config.ThreadID, ReplyParameters: inReplyTo(replyTo),
+			Document: &models.InputFileUpload{Filename: c.Ref() + ".txt", Data: strings.NewReader(whole)},
+			Caption:  caption.text.String(), CaptionEntities: caption.entities, ReplyMarkup: caption.markup(), DisableContentTypeDetection: true,
+		})
+		if err == nil {
+			id = m.ID
+		}
+		return err
+	})
+	return id, err
+}
+
+// message is something to write.
+type message struct {
+	*drawing
+	chat    int64
+	replyTo int
+	prompt  *models.ForceReply // asks for a reply
+}
+
+var noPreview = &models.LinkPreviewOptions{IsDisabled: bot.True()}
+
+func inReplyTo(id int) *models.ReplyParameters {
+	if id == 0 {
+		return nil
+	}
+	return &models.ReplyParameters{MessageID: id, AllowSendingWithoutReply: true}
+}
+
+// write sends a message and returns its id.
+func (ch *Channel) write(ctx context.Context, line *delivery.Line, m message) (id int, err error) {
+	p := &bot.SendMessageParams{
+		ChatID: m.chat, Text: m.text.String(), Entities: m.entities, ReplyMarkup: m.markup(), LinkPreviewOptions: noPreview, ReplyParameters: inReplyTo(m.replyTo),
+	}
+	if m.chat == ch.chat {
+		p.MessageThreadID = ch.config.ThreadID
+	}
+	if m.prompt != nil {
+		p.ReplyMarkup = m.prompt
+	}
+	err = ch.show(ctx, line, m.chat, "sendMessage", func(ctx context.Context) error {
+		sent, err := ch.api.SendMessage(ctx, p)
+		if err == nil {
+			id = sent.ID
+		}
+		return err
+	})
+	return id, err
+}
+
+// ref is where a message stands.
+type ref struct {
+	chat    int64
+	message int
+}
+
+// String is the ref as the desk keeps it.
+func (r ref) String() string { return fmt.Sprintf("%d/%d", r.chat, r.message) }
+
+func parseRef(s string) (ref, error) {
+	chat, message, _ := strings.Cut(s, "/")
+	c, errChat := strconv.ParseInt(chat, 10, 64)
+	m, err := strconv.Atoi(message)
+	if errChat != nil || err != nil {
+		return ref{}, fmt.Errorf("telegram: %q is no place of a message", s)
+	}
+	return ref{c, m}, nil
+}
+
+// views remembers the details that this process has shown, to take their buttons
+// away. One that it does not know has buttons that answer with the truth.
+type views struct {
+	mu    sync.Mutex
+	shown map[string][]int
+}
+
+const maxViews = 1000 // cards
+
+func (v *views) add(card string, id int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.shown == nil || len(v.shown) >= maxViews {
+		v.shown = make(map[string][]int)
+	}
+	v.shown[card] = append(v.shown[card], id)
+}
+
+func (v *views) take(card string) []int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	ids := v.shown[card]
+	delete(v.shown, card)
+	return ids
+}

@@ -1,0 +1,213 @@
+// Package telegram asks people in a Telegram chat: a card with buttons in a
+// direct chat with the bot, a group or a topic of a forum, and lines such as
+// `.approve exec bf619df9 30` in a direct chat or in reply to the bot.
+//
+// Updates come by long polling, under a lease so that replicas don't take each
+// other's, or by webhook. Pending updates are never dropped: a tap that was made
+// while nobody listened is taken afterwards. Nothing that the agent wrote is
+// formatted: cards are sent as plain text with the places to emphasise beside
+// it, so there is no markup to break out of, and foreign text stands in code,
+// where Telegram neither links nor mentions.
+//
+// The channel decides nothing. It refuses to hear bots, anonymous admins and
+// forwarded lines, to take a webhook without its secret token, and to put the
+// bot's token into an error.
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-telegram/bot"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+)
+
+// Name is the channel's name: the section of the config, and what the ids of its
+// people begin with.
+const Name = "telegram"
+
+// Config is the section channels.telegram.
+type Config struct {
+	// Enabled is looked at before the rest is: what is off is not opened.
+	Enabled bool `yaml:"enabled"`
+	// BotToken is what BotFather gave.
+	BotToken string `yaml:"botToken"`
+	// ChatID is where cards go: a person's id for a direct chat, a negative number
+	// for a group. Unset: the one person in AllowedUserIDs.
+	ChatID delivery.ID `yaml:"chatId"`
+	// ThreadID is the topic of a forum. Unset: the general one.
+	ThreadID int `yaml:"threadId"`
+	// AllowedUserIDs may approve, besides the approvers. The list is read with
+	// theirs; here it only says whom to write to.
+	AllowedUserIDs []delivery.ID `yaml:"allowedUserIds"`
+	// Timeout is of another program's config. Here approvalTtlSeconds says how
+	// long a card may be answered.
+	Timeout time.Duration `yaml:"timeout"`
+	// APIURL is where the Bot API is. Unset: https://api.telegram.org.
+	APIURL string `yaml:"apiUrl"`
+	// Webhook takes updates by HTTP instead of asking for them.
+	Webhook *Webhook `yaml:"webhook"`
+}
+
+// Webhook is how Telegram reaches us.
+type Webhook struct {
+	// URL is what Telegram calls: our address from outside, with the path.
+	URL string `yaml:"url"`
+	// Path is where the server takes it. Unset: /hooks/telegram.
+	Path string `yaml:"path"`
+	// Secret comes with every update, in a header.
+	Secret string `yaml:"secret"`
+}
+
+const (
+	defaultAPI    = "https://api.telegram.org"
+	defaultPath   = "/hooks/telegram"
+	pollTimeout   = 50 * time.Second
+	maxAnswer     = 8 << 20 // bytes of an API's answer
+	handleTimeout = 20 * time.Second
+	inFlight      = 16 // updates that are worked on at a time; the rest waits at Telegram
+)
+
+// Limits of sending: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
+const (
+	perSecond      = 1        // messages to a person
+	perSecondGroup = 20. / 60 // messages to a group
+	burst          = 20
+	strangersBurst = 10
+)
+
+var (
+	tokenShape  = regexp.MustCompile(`^[0-9]{3,20}:[A-Za-z0-9_-]{20,100}$`)
+	secretShape = regexp.MustCompile(`^[A-Za-z0-9_-]{16,256}$`)
+)
+
+// Channel is a bot in a chat. It is safe for concurrent use.
+type Channel struct {
+	config Config
+	deps   delivery.Deps
+	chat   int64
+	token  string
+
+	api       *bot.Bot // sends; each poll has its own
+	http      *http.Client
+	line      *delivery.Line
+	strangers *delivery.Line // what people get who may not approve: they must not use up the chat's share
+	health    delivery.Health
+	ears      ears
+	views     views
+
+	ctx  context.Context // ends with Close
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+var _ approval.Channel = (*Channel)(nil)
+
+// Open makes the channel. It calls nobody yet.
+func Open(c Config, d delivery.Deps) (approval.Channel, error) {
+	chat, err := c.check()
+	if err != nil {
+		return nil, fmt.Errorf("channels.telegram: %w", err)
+	}
+	ch := &Channel{config: c, deps: d.Fill(), chat: chat, token: c.BotToken}
+	if c.Timeout != 0 {
+		ch.deps.Log.Info("channels.telegram.timeout has no effect: approvalTtlSeconds says how long a card may be answered")
+	}
+	ch.http = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: inFlight, IdleConnTimeout: time.Minute}}
+	share := perSecond * 1.0
+	if chat < 0 {
+		share = perSecondGroup
+	}
+	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: limit(share), Burst: burst, Health: &ch.health})
+	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: limit(share / 6), Burst: strangersBurst})
+	ch.ctx, ch.stop = context.WithCancel(context.Background())
+	ch.api, err = ch.newBot()
+	return ch, err
+}
+
+// check says what is missing, and which chat it is.
+func (c *Config) check() (chat int64, err error) {
+	if !tokenShape.MatchString(c.BotToken) {
+		return 0, errors.New("botToken is missing or is no bot token: @BotFather gives one like 123456789:AAH…, put it into the environment or a file")
+	}
+	id := c.ChatID
+	if id == "" && len(c.AllowedUserIDs) == 1 {
+		id = c.AllowedUserIDs[0]
+	}
+	chat, err = strconv.ParseInt(string(id), 10, 64)
+	if err != nil || chat == 0 {
+		return 0, errors.New("chatId must be a number: write /start to the bot and it tells you yours; a group's is negative")
+	}
+	if c.APIURL == "" {
+		c.APIURL = defaultAPI
+	}
+	if u, err := url.Parse(c.APIURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return 0, errors.New("apiUrl is no address: write it as https://host, without the bot's token")
+	}
+	c.APIURL = strings.TrimSuffix(c.APIURL, "/")
+	return chat, c.Webhook.check()
+}
+
+func (w *Webhook) check() error {
+	if w == nil {
+		return nil
+	}
+	if w.Path == "" {
+		w.Path = defaultPath
+	}
+	u, err := url.Parse(w.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("webhook.url must be the address that Telegram calls, such as https://verifier.example.com/hooks/telegram")
+	case !strings.HasPrefix(w.Path, "/"):
+		return errors.New("webhook.path must begin with a slash")
+	case !secretShape.MatchString(w.Secret):
+		return errors.New("webhook.secret must be 16 to 256 letters, digits, _ and -: make one with `openssl rand -hex 32`")
+	}
+	return nil
+}
+
+// Health says what is wrong with the channel now; nil if nothing is.
+func (ch *Channel) Health() error { return ch.health.Err() }
+
+// Close ends what is still under way. Listen must have ended.
+func (ch *Channel) Close() error {
+	ch.stop()
+	ch.wg.Wait()
+	ch.http.CloseIdleConnections()
+	return nil
+}
+
+// newBot makes a client. Its token never leaves it: errors are scrubbed.
+func (ch *Channel) newBot(more ...bot.Option) (*bot.Bot, error) {
+	options := append([]bot.Option{
+		bot.WithServerURL(ch.config.APIURL), bot.WithSkipGetMe(), bot.WithHTTPClient(pollTimeout, &doer{ch}),
+		bot.WithErrorsHandler(ch.pollFailed), bot.WithAllowedUpdates(allowedUpdates),
+	}, more...)
+	b, err := bot.New(ch.token, options...)
+	if err != nil {
+		return nil, ch.clean("new", err)
+	}
+	return b, nil
+}
+
+// background does something that nobody waits for, until Close.
+func (ch *Channel) background(what string, do func(ctx context.Context) error) {
+	ch.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(ch.ctx, 30*time.Second)
+		defer cancel()
+		if err := do(ctx); err != nil && ch.ctx.Err() == nil {
+			ch.deps.Log.Warn(what, "channel", Name, "err", err)
+		}
+	})
+}

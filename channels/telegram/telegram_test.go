@@ -1,0 +1,376 @@
+package telegram_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/channeltest"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/channels/telegram"
+	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
+)
+
+var alice = telegramtest.Person{ID: 1001, Name: "Alice"}
+
+// buffer is a log that can be read while it is written.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// heard collects what reaches the desk, and answers everything with help.
+type heard struct {
+	mu      sync.Mutex
+	answers []approval.Answer
+	came    chan approval.Answer
+}
+
+func newHeard() *heard { return &heard{came: make(chan approval.Answer, 100)} }
+
+func (h *heard) answer(_ context.Context, a approval.Answer) (approval.Outcome, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answers = append(h.answers, a)
+	h.came <- a
+	return approval.Outcome{Kind: approval.Told, Text: "heard"}, nil
+}
+
+func (h *heard) next(t *testing.T) approval.Answer {
+	t.Helper()
+	select {
+	case a := <-h.came:
+		return a
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing came")
+		return approval.Answer{}
+	}
+}
+
+// listen lets a channel hear until the test or stop ends it.
+func listen(t *testing.T, ch *telegram.Channel, h *heard) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- ch.Listen(ctx, h.answer) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+func config(s *telegramtest.Server) telegram.Config {
+	return telegram.Config{BotToken: token, ChatID: "-1001234567890", APIURL: s.URL()}
+}
+
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(20 * time.Second)
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("it never happened that " + what)
+		}
+	}
+}
+
+func TestConfigsThatCanNotWorkAreRefusedWithAHint(t *testing.T) {
+	good := telegram.Config{BotToken: token, ChatID: "1001"}
+	for want, edit := range map[string]func(*telegram.Config){
+		"@BotFather":                func(c *telegram.Config) { c.BotToken = "" },
+		"botToken is missing or is": func(c *telegram.Config) { c.BotToken = "hunter2" },
+		"chatId must be a number":   func(c *telegram.Config) { c.ChatID = "@owner" },
+		"write /start":              func(c *telegram.Config) { c.ChatID = "" },
+		"apiUrl is no address":      func(c *telegram.Config) { c.APIURL = "api.telegram.org" },
+		"webhook.url must be":       func(c *telegram.Config) { c.Webhook = &telegram.Webhook{Secret: strings.Repeat("a", 16)} },
+		"webhook.secret must be":    func(c *telegram.Config) { c.Webhook = &telegram.Webhook{URL: "https://x.example/h", Secret: "short"} },
+		"webhook.path must begin": func(c *telegram.Config) {
+			c.Webhook = &telegram.Webhook{URL: "https://x.example/h", Path: "h", Secret: strings.Repeat("a", 16)}
+		},
+		"openssl rand -hex 32":        func(c *telegram.Config) { c.Webhook = &telegram.Webhook{URL: "https://x.example/h"} },
+		"without the bot's token":     func(c *telegram.Config) { c.APIURL = "ftp://x.example" },
+		"a group's is negative":       func(c *telegram.Config) { c.ChatID = "0" },
+		"put it into the environment": func(c *telegram.Config) { c.BotToken = "123:short" },
+	} {
+		c := good
+		edit(&c)
+		ch, err := telegram.Open(c, delivery.Deps{})
+		if ch != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v, %v", want, ch, err)
+		}
+	}
+}
+
+func TestTheOneWhoMayApproveIsWrittenTo(t *testing.T) {
+	s := telegramtest.New(t, token)
+	ch := open(t, telegram.Config{BotToken: token, AllowedUserIDs: []delivery.ID{"1001"}, APIURL: s.URL() + "/"}, delivery.Deps{})
+	if _, err := ch.Send(t.Context(), settledCard()); err != nil {
+		t.Fatal(err)
+	}
+	if m := s.Messages(); len(m) != 1 || m[0].Chat != 1001 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// settledCard is one that has expired: it is shown without buttons.
+func settledCard() *approval.Card { return channeltest.Fixtures()[0].Card }
+
+func TestACardGoesToItsTopic(t *testing.T) {
+	s := telegramtest.New(t, token)
+	c := config(s)
+	c.ThreadID = 42
+	ch := open(t, c, delivery.Deps{})
+	if _, err := ch.Send(t.Context(), settledCard()); err != nil {
+		t.Fatal(err)
+	}
+	if m := s.Messages(); len(m) != 1 || m[0].Thread != 42 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestARivalPollerIsRecognisedAndSaidPlainly(t *testing.T) {
+	s, log, h := telegramtest.New(t, token), &buffer{}, newHeard()
+	s.Rival(true)
+	ch := open(t, config(s), delivery.Deps{Log: slog.New(slog.NewTextHandler(log, nil))})
+	listen(t, ch, h)
+	eventually(t, "health says so", func() bool { return ch.Health() != nil })
+	if err := ch.Health(); !strings.Contains(err.Error(), "another program takes this bot's updates") {
+		t.Errorf("health: %v", err)
+	}
+	eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "give verifier a bot of its own") })
+	s.Say(alice, alice.ID, 0, ".pending", nil)
+	s.Rival(false)
+	if a := h.next(t); a.Text != ".pending" {
+		t.Errorf("got %+v", a)
+	}
+	eventually(t, "health is good again", func() bool { return ch.Health() == nil })
+	if n := strings.Count(log.String(), "give verifier a bot of its own"); n != 1 || !strings.Contains(log.String(), "updates come again") {
+		t.Errorf("said %d times:\n%s", n, log.String())
+	}
+}
+
+func TestARevokedTokenIsSaidPlainly(t *testing.T) {
+	s := telegramtest.New(t, "7712345678:another_token_altogether_0123456789")
+	log := &buffer{}
+	ch := open(t, config(s), delivery.Deps{Log: slog.New(slog.NewTextHandler(log, nil))})
+	listen(t, ch, newHeard())
+	eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "the bot token is wrong or was revoked") })
+	_, err := ch.Send(t.Context(), settledCard())
+	if err == nil || !strings.Contains(err.Error(), "the bot token is wrong or was revoked") || strings.Contains(err.Error()+log.String(), "planted_bot_token") {
+		t.Errorf("send: %v", err)
+	}
+}
+
+func TestWhatWasAnsweredWhileNobodyListenedIsTakenAfterwards(t *testing.T) {
+	s, h := telegramtest.New(t, token), newHeard()
+	for i := range 5 {
+		s.Say(alice, alice.ID, 0, fmt.Sprint(".deny 0000000", i), nil)
+	}
+	stop := listen(t, open(t, config(s), delivery.Deps{}), h)
+	var got []string
+	for range 5 {
+		got = append(got, h.next(t).Text)
+	}
+	slices.Sort(got)
+	if got[0] != ".deny 00000000" || got[4] != ".deny 00000004" {
+		t.Errorf("got %q", got)
+	}
+	stop()
+	if slices.Contains(s.Calls(), "deleteWebhook") {
+		t.Error("pending updates may have been dropped")
+	}
+}
+
+func TestH36OnlyPeopleInTheirOwnNameAreHeard(t *testing.T) {
+	s, h := telegramtest.New(t, token), newHeard()
+	listen(t, open(t, config(s), delivery.Deps{}), h)
+	robot := telegramtest.Person{ID: 1001, Name: "Alice", Bot: true}
+	const line = ".approve exec bf619df9"
+	s.Say(robot, alice.ID, 0, line, nil)
+	s.Say(alice, alice.ID, 0, line, map[string]any{"via_bot": map[string]any{"id": 5, "is_bot": true, "first_name": "agent"}})
+	s.Say(alice, group, 0, line, map[string]any{"sender_chat": map[string]any{"id": group, "type": "supergroup"}})
+	s.Say(alice, alice.ID, 0, line, map[string]any{"forward_origin": map[string]any{"type": "hidden_user", "date": 1, "sender_user_name": "x"}})
+	s.Say(alice, group, 0, line, nil) // in the group, and to nobody
+	s.Say(alice, group, 0, line, map[string]any{"reply_to_message": map[string]any{
+		"message_id": 1, "date": 1, "chat": map[string]any{"id": group, "type": "supergroup"}, "from": map[string]any{"id": 6666, "is_bot": false, "first_name": "M"},
+	}})
+	s.Say(alice, alice.ID, 0, "good morning", nil)
+	s.Say(alice, alice.ID, 0, ".pending", nil)
+	if a := h.next(t); a.Text != ".pending" || a.ID != "telegram:1001" || a.Via != "telegram" {
+		t.Errorf("got %+v", a)
+	}
+}
+
+func TestAReasonIsAReplyToOurOwnPrompt(t *testing.T) {
+	s, h := telegramtest.New(t, token), newHeard()
+	listen(t, open(t, config(s), delivery.Deps{}), h)
+	prompt := func(from int64, text string) map[string]any {
+		return map[string]any{"reply_to_message": map[string]any{
+			"message_id": 1, "date": 1, "chat": map[string]any{"id": group, "type": "supergroup"}, "text": text,
+			"from": map[string]any{"id": from, "is_bot": true, "first_name": "x"},
+		}}
+	}
+	const asks = "Why is 7Q4K denied? Reply to this message in one line: the agent reads it."
+	s.Say(alice, group, 0, "because", prompt(6666, asks)) // someone else's
+	s.Say(alice, group, 0, "because", prompt(s.BotID(), "x "+asks))
+	s.Say(alice, group, 0, "because", prompt(s.BotID(), asks))
+	if a := h.next(t); a.Ref != "7Q4K" || a.Reason != "because" || a.Allow || a.Text != "" {
+		t.Errorf("got %+v", a)
+	}
+}
+
+func TestStartTellsTheNumbersThatTheConfigNeeds(t *testing.T) {
+	s, h := telegramtest.New(t, token), newHeard()
+	listen(t, open(t, config(s), delivery.Deps{}), h)
+	id := s.Say(alice, group, 0, "/start@verifier_test_bot", nil)
+	eventually(t, "it is answered", func() bool { return len(s.Messages()) == 1 })
+	if m := s.Messages()[0]; m.ReplyTo != id || !strings.Contains(m.Text, "Your user id: 1001\nThis chat's id: -1001234567890") {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestASpammerHoldsNobodyUp(t *testing.T) {
+	s := telegramtest.New(t, token)
+	h := newHeard()
+	ch := open(t, config(s), delivery.Deps{})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- ch.Listen(ctx, func(ctx context.Context, a approval.Answer) (approval.Outcome, error) {
+			if a.ID != "telegram:1001" {
+				return approval.Outcome{Kind: approval.Unauthorised, Text: approval.NotAuthorised}, nil
+			}
+			return h.answer(ctx, a)
+		})
+	}()
+	mallory := telegramtest.Person{ID: 6666, Name: "Alice"}
+	for range 200 {
+		s.Say(mallory, mallory.ID, 0, ".pending", nil)
+	}
+	s.Say(alice, alice.ID, 0, ".pending", nil)
+	h.next(t)
+	eventually(t, "she is answered a few times", func() bool { return len(s.Messages()) >= 5 })
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if n := len(s.Messages()); n > 20 {
+		t.Errorf("she is answered %d times", n)
+	}
+}
+
+const secret = "a-secret-token-for-the-webhook"
+
+// hooked is a channel in webhook mode and the server that Telegram calls.
+func hooked(t *testing.T) (*telegramtest.Server, *telegram.Channel, string) {
+	t.Helper()
+	s := telegramtest.New(t, token)
+	mux := http.NewServeMux()
+	web := httptest.NewServer(mux)
+	t.Cleanup(web.Close)
+	c := config(s)
+	c.Webhook = &telegram.Webhook{URL: web.URL + "/hooks/telegram", Secret: secret}
+	ch := open(t, c, delivery.Deps{})
+	path, h := ch.Hook()
+	mux.Handle(path, h)
+	return s, ch, web.URL + path
+}
+
+func TestUpdatesComeByWebhook(t *testing.T) {
+	s, ch, _ := hooked(t)
+	s.Say(alice, alice.ID, 0, ".pending", nil) // before anybody listened
+	h := newHeard()
+	listen(t, ch, h)
+	if a := h.next(t); a.Text != ".pending" {
+		t.Errorf("got %+v", a)
+	}
+	s.Say(alice, alice.ID, 0, ".help", nil)
+	if a := h.next(t); a.Text != ".help" || a.ID != "telegram:1001" {
+		t.Errorf("got %+v", a)
+	}
+	if slices.Contains(s.Calls(), "getUpdates") {
+		t.Error("it polls as well")
+	}
+}
+
+func TestH35AForgedWebhookIsRejected(t *testing.T) {
+	_, ch, url := hooked(t)
+	h := newHeard()
+	listen(t, ch, h)
+	body := []byte(`{"update_id":1,"message":{"message_id":1,"date":1,"chat":{"id":1001,"type":"private"},"from":{"id":1001,"is_bot":false,"first_name":"A"},"text":".pending"}}`)
+	for _, forged := range []string{"", "x", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret)} {
+		if got := telegramtest.Post(t.Context(), url, forged, body); got != http.StatusUnauthorized {
+			t.Errorf("%q: %d", forged, got)
+		}
+	}
+	twice, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice.Header["X-Telegram-Bot-Api-Secret-Token"] = []string{secret, secret}
+	twice.Close = true
+	if res, err := http.DefaultClient.Do(twice); err != nil || res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("two headers: %v, %v", res, err)
+	} else if err := res.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := telegramtest.Post(t.Context(), url, secret, bytes.Repeat([]byte(" "), 2<<20)); got != http.StatusRequestEntityTooLarge {
+		t.Errorf("a body of 2 MB: %d", got)
+	}
+	if got := telegramtest.Post(t.Context(), url, secret, []byte(`{"update_id":`)); got != http.StatusOK {
+		t.Errorf("half an update: %d", got) // it would come for ever
+	}
+	if got := telegramtest.Post(t.Context(), url, secret, body); got != http.StatusOK {
+		t.Errorf("the real one: %d", got)
+	}
+	h.next(t)
+	if len(h.answers) != 1 {
+		t.Errorf("heard %+v", h.answers)
+	}
+}
+
+func TestWhileNobodyListensAWebhookIsToldToComeAgain(t *testing.T) {
+	_, _, url := hooked(t)
+	if got := telegramtest.Post(t.Context(), url, secret, []byte(`{"update_id":1}`)); got != http.StatusServiceUnavailable {
+		t.Errorf("got %d", got)
+	}
+}
+
+func TestErrorsHoldNoToken(t *testing.T) {
+	ch := open(t, telegram.Config{BotToken: token, ChatID: "1001", APIURL: "http://127.0.0.1:1"}, delivery.Deps{})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	_, err := ch.Send(ctx, settledCard())
+	if err == nil || strings.Contains(fmt.Sprintf("%v %+v %q", err, err, err.Error()), "planted_bot_token") || errors.Is(err, delivery.ErrBusy) {
+		t.Errorf("got %v", err)
+	}
+}

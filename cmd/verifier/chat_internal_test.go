@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/channels/channeltest"
+	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
+	"github.com/openclaw-verifier/verifier/config"
+)
+
+const botToken = "7712345678:AAH-planted_bot_token_that_must_not_show"
+
+// section reads channels and approvers as a file would bring them.
+func section(t testing.TB, cfg *config.Config, text string) {
+	t.Helper()
+	c, _, err := config.Parse("verifier.yaml", []byte(text), func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Channels, cfg.Approvers = c.Channels, c.Approvers
+}
+
+// telegramRig is a gateway whose owner is on Telegram.
+func telegramRig(t *testing.T, more string) (*rig, *telegramtest.Server) {
+	t.Helper()
+	s := telegramtest.New(t, botToken)
+	r := newRig(t, func(c *config.Config) {
+		section(t, c, fmt.Sprintf(`{channels: {telegram: {botToken: %q, chatId: 1001, allowedUserIds: [1001], apiUrl: %q%s}}}`, botToken, s.URL(), more))
+	})
+	return r, s
+}
+
+func card(t *testing.T, s *telegramtest.Server) telegramtest.Message {
+	t.Helper()
+	var found telegramtest.Message
+	waitFor(t, "a card is in the chat", func() bool {
+		for _, m := range s.Messages() {
+			if strings.Contains(m.Text, "Approval needed") {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+func waitFor(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(20 * time.Second)
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("it never happened that " + what)
+		}
+	}
+}
+
+func tapOn(t *testing.T, s *telegramtest.Server, m telegramtest.Message, label string) telegramtest.Told {
+	t.Helper()
+	for _, row := range m.Buttons {
+		for _, b := range row {
+			if b.Text != label {
+				continue
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			told, err := s.Tap(ctx, telegramtest.Person{ID: 1001, Name: "Owner"}, m.Chat, m.ID, b.Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return told
+		}
+	}
+	t.Fatalf("no button %q on %+v", label, m)
+	return telegramtest.Told{}
+}
+
+func TestATapOnTelegramReleasesTheCall(t *testing.T) {
+	r, s := telegramRig(t, "")
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
+	m := card(t, s)
+	tapOn(t, s, m, "Allow once")
+	if a := <-held; !a.allowed() {
+		t.Errorf("got %d %s", a.status, a.raw)
+	}
+	waitFor(t, "the card is settled", func() bool {
+		return strings.Contains(s.Messages()[0].Text, "approved once by telegram 1001 via telegram") && len(s.Messages()[0].Buttons) == 0
+	})
+	for where, text := range map[string]string{"log": r.log.String(), "record": r.record(), "health": r.page("/readyz"), "metrics": r.page("/metrics")} {
+		if strings.Contains(text, "planted_bot_token") {
+			t.Errorf("the token stands in the %s:\n%s", where, text)
+		}
+	}
+}
+
+func TestUpdatesComeThroughTheServersOwnDoor(t *testing.T) {
+	const secret = "a-secret-token-for-the-webhook"
+	r, s := telegramRig(t, `, webhook: {url: "http://127.0.0.1:1/unused", path: /hooks/tg, secret: `+secret+`}`)
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
+	m := card(t, s)
+	body := fmt.Sprintf(`{"update_id":1,"callback_query":{"id":"q","chat_instance":"1","from":{"id":1001,"is_bot":false,"first_name":"O"},"data":%q}}`, m.Buttons[0][0].Data)
+	for given, want := range map[string]int{"": http.StatusUnauthorized, "wrong": http.StatusUnauthorized} {
+		if got := telegramtest.Post(t.Context(), r.url+"/hooks/tg", given, []byte(body)); got != want {
+			t.Errorf("%q: %d, want %d", given, got, want)
+		}
+	}
+	if got := telegramtest.Post(t.Context(), r.url+"/hooks/tg", secret, []byte(body)); got != http.StatusOK {
+		t.Errorf("the real one: %d", got)
+	}
+	if a := <-held; !a.allowed() {
+		t.Errorf("got %d %s", a.status, a.raw)
+	}
+}
+
+func TestH43AChatThatIsDownIsToldAndTheGatewayIsReady(t *testing.T) {
+	r, s := telegramRig(t, "")
+	s.Break(channeltest.Fault{Kind: channeltest.Unauthorized})
+	a := r.deny(call{tool: "exec", params: `{"command":"date"}`, context: map[string]any{"waitMs": 1}})
+	if a.Ref == "" {
+		t.Errorf("the terminal was there to be asked: %+v", a)
+	}
+	waitFor(t, "health tells it", func() bool {
+		return strings.Contains(r.page("/readyz"), "telegram: sending: telegram: sendMessage: the bot token is wrong")
+	})
+	if status := r.owner(http.MethodGet, "/readyz", nil, nil); status != http.StatusOK {
+		t.Errorf("status %d", status)
+	}
+}
+
+func TestABrokenSectionKeepsTheGatewayFromStarting(t *testing.T) {
+	for text, want := range map[string]string{
+		`{channels: {telegram: {botTokn: x, chatId: 1}}}`:          "did you mean \"botToken\"?",
+		`{channels: {telegram: {botToken: nonsense, chatId: 1}}}`:  "@BotFather gives one",
+		`{channels: {telegram: {botToken: "${NOPE}", chatId: 1}}}`: "NOPE is not set",
+	} {
+		c := config.Default()
+		section(t, c, text)
+		err := checkChats(c)
+		var b strings.Builder
+		if err != nil {
+			report(&b, err)
+		}
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%s: %q", text, b.String())
+		}
+	}
+	off := config.Default()
+	section(t, off, `{channels: {telegram: {enabled: false, botToken: "${NOPE}"}}}`)
+	if err := checkChats(off); err != nil {
+		t.Errorf("one that is off: %v", err)
+	}
+}
