@@ -111,7 +111,10 @@ type Channel struct {
 	wg   sync.WaitGroup
 }
 
-var _ approval.Channel = (*Channel)(nil)
+var (
+	_ approval.Channel = (*Channel)(nil)
+	_ approval.Prober  = (*Channel)(nil)
+)
 
 // Open makes the channel. It calls nobody yet.
 func Open(c Config, d delivery.Deps) (approval.Channel, error) {
@@ -179,6 +182,29 @@ func (w *Webhook) check() error {
 
 // Health says what is wrong with the channel now; nil if nothing is.
 func (ch *Channel) Health() error { return ch.health.Err() }
+
+// Probe says who the bot is and whether it sees its chat, without writing to it.
+func (ch *Channel) Probe(ctx context.Context) (string, error) {
+	name := ""
+	err := ch.call(ctx, ch.line, ch.chat, "getMe", func(ctx context.Context) error {
+		me, err := ch.api.GetMe(ctx)
+		if err == nil {
+			name = "@" + me.Username
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	err = ch.call(ctx, ch.line, ch.chat, "getChat", func(ctx context.Context) error {
+		_, err := ch.api.GetChat(ctx, &bot.GetChatParams{ChatID: ch.chat})
+		return err
+	})
+	if errors.Is(err, bot.ErrorBadRequest) {
+		err = fmt.Errorf("telegram: %s does not know the chat %d: press Start in the chat with it, or add it to the group, and see that chatId is right: %w", name, ch.chat, err)
+	}
+	return fmt.Sprintf("%s in chat %d", name, ch.chat), errors.Join(err, ch.Health())
+}
 
 // Close ends what is still under way. Listen must have ended.
 func (ch *Channel) Close() error {

@@ -157,6 +157,23 @@ func TestACardGoesToItsTopic(t *testing.T) {
 	}
 }
 
+func TestAProbeSaysWhoTheBotIsAndWritesNothing(t *testing.T) {
+	s := telegramtest.New(t, token)
+	who, err := open(t, config(s), delivery.Deps{}).Probe(t.Context())
+	if err != nil || who != "@verifier_test_bot in chat -1001234567890" || len(s.Messages()) > 0 {
+		t.Errorf("%q, %v", who, err)
+	}
+	c := config(s)
+	c.ChatID = "1"
+	if _, err := open(t, c, delivery.Deps{}).Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "does not know the chat 1: press Start") {
+		t.Errorf("a chat that is none: %v", err)
+	}
+	s.Break(channeltest.Fault{Kind: channeltest.Unauthorized})
+	if _, err := open(t, config(s), delivery.Deps{}).Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "ask @BotFather") || strings.Contains(err.Error(), token) {
+		t.Errorf("a revoked token: %v", err)
+	}
+}
+
 func TestARivalPollerIsRecognisedAndSaidPlainly(t *testing.T) {
 	s, log, h := telegramtest.New(t, token), &buffer{}, newHeard()
 	s.Rival(true)

@@ -135,6 +135,13 @@ func (s *Server) getMe(*form) (any, *refusal) {
 	return map[string]any{"id": s.BotID(), "is_bot": true, "first_name": "Verifier", "username": "verifier_test_bot"}, nil
 }
 
+func (*Server) getChat(f *form) (any, *refusal) {
+	if f.number("chat_id") == 0 || f.number("chat_id") == 1 {
+		return nil, bad("chat not found")
+	}
+	return chatOf(f.number("chat_id")), nil
+}
+
 func (s *Server) sendMessage(f *form) (any, *refusal) {
 	m, err := f.message("text", "entities", maxText)
 	if err == nil && strings.TrimSpace(m.Text) == "" {

@@ -128,7 +128,7 @@ type refusal struct {
 }
 
 var methods = map[string]func(*Server, *form) (any, *refusal){
-	"getMe": (*Server).getMe, "sendMessage": (*Server).sendMessage, "sendDocument": (*Server).sendDocument,
+	"getMe": (*Server).getMe, "getChat": (*Server).getChat, "sendMessage": (*Server).sendMessage, "sendDocument": (*Server).sendDocument,
 	"editMessageText": (*Server).editMessageText, "editMessageReplyMarkup": (*Server).editMessageReplyMarkup,
 	"deleteMessage": (*Server).deleteMessage, "answerCallbackQuery": (*Server).answerCallbackQuery,
 	"setWebhook": (*Server).setWebhook, "deleteWebhook": (*Server).deleteWebhook, "getWebhookInfo": (*Server).getWebhookInfo,
