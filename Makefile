@@ -1,11 +1,12 @@
 .POSIX:
-.PHONY: help run test test-plugin e2e-openclaw lint bench fuzz fuzz-short docs build dist
+.PHONY: help run test test-plugin e2e-openclaw lint bench fuzz fuzz-short docs vuln build dist
 
-GOLANGCI  = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
-ARGS      =
-FUZZTIME  = 5m
-SHORTTIME = 10s
-VERSION   =
+GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
+ARGS        =
+FUZZTIME    = 5m
+SHORTTIME   = 10s
+VERSION     =
 
 # A build says the version by which its commit is tagged, or VERSION=v1.2.3 where
 # there is no repository, as in a tarball. Go itself adds the commit.
@@ -42,8 +43,13 @@ fuzz: ## fuzz every target for FUZZTIME (5m) each
 fuzz-short: ## fuzz every target for SHORTTIME (10s) each
 	@./scripts/fuzz $(SHORTTIME)
 
-docs: ## write what is generated into docs/configuration.md
+docs: ## write what is generated in docs/: the table of keys, the pictures of cards, the threat model
 	@go test ./config -run '^TestDocs' -update
+	@go run ./packaging/cards
+	@go run ./packaging/threats
+
+vuln: ## ask the Go vulnerability database about the code we call
+	@go run $(GOVULNCHECK) ./...
 
 build: ## put a static binary into ./bin
 	@$(TAG) CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags "-s -w $${v:+-X main.release=$$v}" -o bin/verifier ./cmd/verifier

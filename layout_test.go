@@ -48,7 +48,7 @@ var layout = []layer{
 	{name: "delivery", packages: "channels/delivery"},        // what all chats need besides words
 	{name: "adapters", packages: "server web config metrics store/redis store/sqlite channels/telegram channels/discord channels/slack channels/terminal", mayImport: "delivery stores replay verifier channels approval knowledge session leaves"},
 	{name: "suites", packages: "store/storetest store/redistest redact/redacttest channels/channeltest channels/telegram/telegramtest channels/discord/discordtest channels/slack/slacktest server/certtest", mayImport: "channels/channeltest store/sqlite delivery stores verifier channels approval knowledge session leaves"}, // for tests: nothing below may import them
-	{name: "programs", packages: "cmd/verifier bench packaging/dist", mayImport: "adapters delivery stores replay verifier channels approval knowledge session leaves"},
+	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats", mayImport: "adapters delivery stores replay verifier channels approval knowledge session leaves"},
 	{name: "root", packages: "."}, // this test
 }
 

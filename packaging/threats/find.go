@@ -1,0 +1,71 @@
+package main
+
+import (
+	"cmp"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// proof is a test, or a step of the suite that every chat channel passes.
+type proof struct{ name, file string }
+
+// proofs are all tests of the repository, in order of their names.
+type proofs []proof
+
+var (
+	testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	suiteStep    = regexp.MustCompile(`(?m)(?:\{|Sprintf\()"(H\d\d [^"]*)"`)
+	caseNumber   = regexp.MustCompile(`H\d\d`)
+)
+
+// suite is where the steps of the chat channels' suite are.
+const suite = "channels/channeltest"
+
+// find reads every test file.
+func find(root fs.FS) (proofs, error) {
+	var out proofs
+	err := fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if name := d.Name(); file != "." && (name == "node_modules" || name == "testdata" || strings.HasPrefix(name, ".")) {
+				return fs.SkipDir
+			}
+			return nil
+		case strings.HasSuffix(file, "_test.go"):
+			return out.add(root, file, testFunction, "")
+		case path.Dir(file) == suite && path.Ext(file) == ".go":
+			return out.add(root, file, suiteStep, "each chat: ")
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b proof) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.file, b.file)) })
+	return out, err
+}
+
+func (p *proofs) add(root fs.FS, file string, named *regexp.Regexp, prefix string) error {
+	text, err := fs.ReadFile(root, file)
+	if err != nil {
+		return err
+	}
+	for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+		name := strings.ReplaceAll(m[1], "%s", "…")
+		*p = append(*p, proof{prefix + name, file})
+	}
+	return nil
+}
+
+// of are the tests of that name, or that have that case's number in theirs.
+func (p proofs) of(name string) []proof {
+	var out []proof
+	for _, one := range p {
+		if one.name == name || slices.Contains(caseNumber.FindAllString(one.name, -1), name) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
