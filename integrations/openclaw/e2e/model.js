@@ -1,5 +1,6 @@
 // A model that does what it is told, behind an OpenAI-compatible API. In the last message that holds any, each line
-// `RUN <tool> <json>` is a tool call, one a turn. When all have run it answers DONE and what each tool returned.
+// `RUN <tool> <json>` is a tool call, one a turn. When all have run it answers DONE, the script's own number (`SCRIPT <n>`) and
+// what each tool returned: OpenClaw also starts runs by itself, and their answers must not be taken for another's.
 
 import http from "node:http";
 
@@ -12,7 +13,8 @@ function next(messages) {
 	const since = messages.slice(at + 1);
 	const call = script(messages[at])[since.filter((m) => m.tool_calls?.length > 0).length];
 	if (call) return { call };
-	return { text: ["DONE", ...since.filter((m) => m.role === "tool").map((m) => textOf(m.content).slice(0, 1000))].join("\n") };
+	const number = /SCRIPT (\d+)/.exec(textOf(messages[at].content))?.[1] ?? "";
+	return { text: [`DONE ${number}`, ...since.filter((m) => m.role === "tool").map((m) => textOf(m.content).slice(0, 1000))].join("\n") };
 }
 
 // serveModel returns its base URL and what it was sent.

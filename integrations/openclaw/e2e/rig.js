@@ -2,7 +2,7 @@
 // Telegram and for a web page. All on loopback, all state in one temporary directory, and all that was started is ended.
 
 import { execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
 import { tmpdir } from "node:os";
@@ -18,6 +18,7 @@ export const ownerId = 111;
 
 export class Rig {
 	#close = [];
+	#scripts = 0;
 
 	constructor({ openclaw, binary }) {
 		this.dir = mkdtempSync(join(tmpdir(), "verifier-e2e-"));
@@ -133,11 +134,22 @@ export class Rig {
 		return readFileSync(file, "utf8").trim().split("\n").map((l) => JSON.parse(l)).filter((e) => e.kind === "decision");
 	}
 
-	// tell writes to OpenClaw's bot and returns what it answers once the script has run.
-	async tell(text, { from = ownerId, to = from, expect = /^DONE/ } = {}) {
+	// script lets the model run tools for someone who writes to OpenClaw's bot, and returns its answer to just this.
+	async script(lines, { from, to } = {}) {
+		const number = ++this.#scripts;
+		return this.tell(`SCRIPT ${number}\n${lines}`, { from, to, expect: new RegExp(`^DONE ${number}(\n|$)`) });
+	}
+
+	// tell writes to OpenClaw's bot and returns what it answers there.
+	async tell(text, { from = ownerId, to = from, expect }) {
 		const before = this.telegram.sent.length;
 		this.telegram.write(from, text, to);
 		return this.eventually(`an answer to ${text}`, () => this.telegram.sent.slice(before).find((m) => m.chat === to && expect.test(m.text))?.text);
+	}
+
+	// ran reports whether a command left its trace in the agent's workspace.
+	ran(name) {
+		return existsSync(join(this.dir, "workspace", name));
 	}
 
 	async eventually(what, probe) {
