@@ -1,0 +1,253 @@
+package slack
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/slack-go/slack"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+)
+
+// Limits of a message: https://docs.slack.dev/reference/block-kit/blocks,
+// https://docs.slack.dev/reference/block-kit/block-elements/button-element and
+// https://docs.slack.dev/reference/views/modal-views
+const (
+	maxBlocks     = 50
+	maxBlockText  = 3000 // characters; for rich text Slack documents none, so it is held to that of a section
+	maxHeader     = 150
+	maxButtons    = 25 // in one block
+	maxLabel      = 75 // of a button
+	maxValue      = 2000
+	maxActionID   = 255
+	maxModalTitle = 24
+	maxMetadata   = 3000
+)
+
+// maxMessage is how many bytes the blocks of a message may have together. Slack
+// documents no such limit and refuses from some 12,000 characters on, with what
+// stands around them: https://github.com/slackapi/bolt-js/issues/2509
+const maxMessage = 10_000
+
+// drawing is a message in blocks. Foreign text stands only in elements of rich
+// text, whose type says what they are: in a text there is no markup, so nothing
+// has to be escaped and nothing can break out.
+type drawing struct {
+	text    string // for notifications: our own words alone
+	blocks  []slack.Block
+	rich    *slack.RichTextBlock   // the last block, while it is one of text
+	section *slack.RichTextSection // its last part, while lines can be added to it
+}
+
+// draw lays a document out and says whether Slack has room for it.
+func draw(doc *channels.Document) (*drawing, bool) {
+	d := &drawing{text: strings.TrimSpace(doc.Sign + " " + doc.Title)}
+	d.blocks = append(d.blocks, slack.NewHeaderBlock(words(d.text)))
+	for i := range doc.Blocks {
+		d.block(&doc.Blocks[i])
+	}
+	if line := doc.Line(); line != "" {
+		d.paragraph()
+		d.preformatted(line)
+	}
+	if len(doc.Buttons) > 0 {
+		d.paragraph()
+		d.blocks = append(d.blocks, actions(doc.Buttons))
+	}
+	return d, d.fits()
+}
+
+// words are our own, in a place where Slack formats nothing.
+func words(s string) *slack.TextBlockObject {
+	literally := false
+	return &slack.TextBlockObject{Type: slack.PlainTextType, Text: s, Emoji: &literally}
+}
+
+// paragraph begins a new one.
+func (d *drawing) paragraph() { d.rich, d.section = nil, nil }
+
+func (d *drawing) block(b *channels.Block) {
+	if b.Gap {
+		d.paragraph()
+	}
+	d.line()
+	switch b.Kind {
+	case channels.Field:
+		d.bold(b.Label + ":")
+		d.plain(between(b.Text))
+		d.literal(b.Text)
+	case channels.Quote:
+		d.bold(b.Label)
+		d.preformatted(b.Text)
+	case channels.Warning:
+		d.plain("⚠️ ")
+		d.bold(b.Label)
+		d.plain(space(b.Label, b.Text))
+		d.literal(b.Text)
+	default:
+		d.plain(b.Label)
+		d.plain(space(b.Label, b.Text))
+		d.literal(b.Text)
+	}
+}
+
+// between stands between a label and what it is about: several lines begin
+// below it.
+func between(text string) string {
+	if strings.Contains(text, "\n") {
+		return "\n"
+	}
+	return " "
+}
+
+// space stands between two texts, if there are two.
+func space(a, b string) string {
+	if a == "" || b == "" {
+		return ""
+	}
+	return " "
+}
+
+// line begins a new one, unless nothing stands on this.
+func (d *drawing) line() {
+	if d.section != nil {
+		d.plain("\n")
+	}
+}
+
+func (d *drawing) plain(s string) { d.styled(s, nil) }
+
+func (d *drawing) bold(s string) { d.styled(s, &slack.RichTextSectionTextStyle{Bold: true}) }
+
+// literal adds a foreign text. It is no more literal than any other text here;
+// that it looks different shows that it is not ours.
+func (d *drawing) literal(s string) {
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			d.plain("\n")
+		}
+		d.styled(line, &slack.RichTextSectionTextStyle{Code: true})
+	}
+}
+
+func (d *drawing) styled(s string, style *slack.RichTextSectionTextStyle) {
+	if s == "" { // Slack refuses an empty text
+		return
+	}
+	if d.section == nil {
+		d.section = slack.NewRichTextSection()
+		d.add(d.section)
+	}
+	d.section.Elements = append(d.section.Elements, slack.NewRichTextSectionTextElement(s, style))
+}
+
+// preformatted adds a foreign text of which every sign counts.
+func (d *drawing) preformatted(s string) {
+	if s == "" {
+		s = " "
+	}
+	d.add(&slack.RichTextPreformatted{Type: slack.RTEPreformatted, Elements: []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(s, nil)}})
+	d.section = nil
+}
+
+func (d *drawing) add(e slack.RichTextElement) {
+	if d.rich == nil {
+		d.rich = slack.NewRichTextBlock("")
+		d.blocks = append(d.blocks, d.rich)
+	}
+	d.rich.Elements = append(d.rich.Elements, e)
+}
+
+// answerID is what the ids of our buttons begin with.
+const answerID = "answer_"
+
+func actions(buttons []channels.Button) *slack.ActionBlock {
+	block := slack.NewActionBlock("")
+	for _, b := range buttons {
+		e := slack.NewButtonBlockElement(fmt.Sprintf("%s%c", answerID, b.Action), b.Handle, words(b.Label))
+		switch b.Action {
+		case approval.AllowOnce, approval.AllowSeen:
+			e.Style = slack.StylePrimary
+		case approval.DenyCall:
+			e.Style = slack.StyleDanger
+		}
+		block.Elements.ElementSet = append(block.Elements.ElementSet, e)
+	}
+	return block
+}
+
+// fits reports whether Slack takes it.
+func (d *drawing) fits() bool {
+	for _, b := range d.blocks {
+		if !blockFits(b) {
+			return false
+		}
+	}
+	size, err := json.Marshal(d.blocks)
+	return err == nil && len(size) <= maxMessage && len(d.blocks) <= maxBlocks
+}
+
+func blockFits(b slack.Block) bool {
+	switch b := b.(type) {
+	case *slack.HeaderBlock:
+		return utf8.RuneCountInString(b.Text.Text) <= maxHeader
+	case *slack.RichTextBlock:
+		return richLength(b) <= maxBlockText
+	case *slack.ActionBlock:
+		return buttonsFit(b)
+	}
+	return false
+}
+
+func richLength(b *slack.RichTextBlock) int {
+	n := 0
+	for _, e := range b.Elements {
+		var texts []slack.RichTextSectionElement
+		switch e := e.(type) {
+		case *slack.RichTextSection:
+			texts = e.Elements
+		case *slack.RichTextPreformatted:
+			texts = e.Elements
+		}
+		for _, t := range texts {
+			if t, ok := t.(*slack.RichTextSectionTextElement); ok {
+				n += utf8.RuneCountInString(t.Text)
+			}
+		}
+	}
+	return n
+}
+
+func buttonsFit(b *slack.ActionBlock) bool {
+	for _, e := range b.Elements.ElementSet {
+		e, ok := e.(*slack.ButtonBlockElement)
+		if !ok || utf8.RuneCountInString(e.Text.Text) > maxLabel || len(e.Value) > maxValue || len(e.ActionID) > maxActionID {
+			return false
+		}
+	}
+	return len(b.Elements.ElementSet) <= maxButtons
+}
+
+// said is a message of one text, which may hold foreign words.
+func said(text string) *drawing {
+	d := &drawing{text: "Verifier"}
+	text = shorten(text)
+	if strings.Contains(text, "\n") {
+		d.preformatted(text)
+	} else {
+		d.styled(text, nil)
+	}
+	return d
+}
+
+// shorten cuts a list that is longer than a block.
+func shorten(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	if r := []rune(s); len(r) > maxBlockText {
+		return string(r[:maxBlockText-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,200 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/slack-go/slack"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/crash"
+)
+
+// handle works on one thing that someone did. A panic ends it alone.
+func (ch *Channel) handle(ctx context.Context, answer answerFunc, p payload) {
+	defer func() {
+		if r := recover(); r != nil {
+			ch.deps.Log.Error("what someone did ended in a panic", "channel", Name, "panic", crash.Recovered(r))
+		}
+	}()
+	switch i, n := p.interaction, p.notification; {
+	case n != nil && n.Type == eventCallback:
+		ch.typed(ctx, answer, &n.Event)
+	case i != nil && i.handle() != "":
+		ch.tap(ctx, answer, i)
+	case i != nil && i.Type == viewSubmission && i.View.CallbackID == whyID:
+		ch.because(ctx, answer, i)
+	}
+}
+
+// personID is who someone is to the desk. Slack promises ids that are unique
+// within a workspace, so a member of another one, who may be in a shared
+// channel, is someone else. In a company with several workspaces ids are unique
+// throughout.
+func (ch *Channel) personID(user, team string) string {
+	if self := ch.self.Load(); team != "" && team != self.TeamID && self.EnterpriseID == "" {
+		user = team + "/" + user
+	}
+	return Name + ":" + user
+}
+
+// ask puts an answer to the desk, and says which line the reply goes on.
+func (ch *Channel) ask(ctx context.Context, answer answerFunc, a approval.Answer) (approval.Outcome, *delivery.Line) {
+	a.Via = Name
+	o, err := answer(ctx, a)
+	if err != nil {
+		ch.deps.Log.ErrorContext(ctx, "an answer could not be taken", "channel", Name, "err", err)
+	}
+	if o.Kind == approval.Unauthorised {
+		return o, ch.strangers
+	}
+	return o, ch.line
+}
+
+// tap takes a press of a button. Who pressed it is the first thing that the desk
+// looks at.
+func (ch *Channel) tap(ctx context.Context, answer answerFunc, i *interaction) {
+	if i.User.IsBot || i.User.ID == "" {
+		return
+	}
+	at := i.place()
+	o, line := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Handle: i.handle()})
+	var err error
+	switch o.Kind {
+	case approval.Ignored:
+	case approval.Shown:
+		err = ch.details(ctx, o.Card, at)
+	case approval.WantsReason:
+		err = ch.askWhy(ctx, o.Card, i)
+	}
+	if err != nil {
+		o.Text = "Slack did not let that be shown. Nothing was decided; try again, or type the line on the card."
+		ch.deps.Log.WarnContext(ctx, "a tap could not be followed up", "channel", Name, "err", err)
+	}
+	if err != nil || o.Kind != approval.Shown && o.Kind != approval.WantsReason {
+		ch.reply(ctx, line, i.User.ID, at, o.Text)
+	}
+	ch.mend(ctx, o, at)
+}
+
+// mend brings a message up to date whose buttons should have gone.
+func (ch *Channel) mend(ctx context.Context, o approval.Outcome, at ref) {
+	if o.Kind != approval.TooLate || o.Card == nil || at.message == "" {
+		return
+	}
+	var err error
+	if at.thread != "" {
+		err = ch.disarm(ctx, at, o.Card)
+	} else {
+		err = ch.redraw(ctx, at, o.Card, o)
+	}
+	if err != nil {
+		ch.deps.Log.WarnContext(ctx, "a card could not be brought up to date; its buttons answer with the truth", "channel", Name, "err", err)
+	}
+}
+
+// strangerPatience keeps those who may not approve from keeping hands busy.
+const strangerPatience = 3 * time.Second
+
+// reply tells one person alone what came of what they did.
+func (ch *Channel) reply(ctx context.Context, line *delivery.Line, user string, at ref, text string) {
+	if text == "" || at.channel == "" {
+		return
+	}
+	if line == ch.strangers {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, strangerPatience)
+		defer cancel()
+	}
+	if err := ch.tell(ctx, line, user, at, text); err != nil {
+		ch.deps.Log.WarnContext(ctx, "someone could not be told what came of it", "channel", Name, "err", err)
+	}
+}
+
+// Parts of the window that asks for a reason.
+const (
+	whyID     = "why"
+	maxReason = 300 // characters; the agent reads no more
+	// triggerLife is how long Slack lets a window be opened after a tap.
+	triggerLife = 3 * time.Second
+)
+
+// why is what the window brings back: nothing has to be remembered.
+type why struct {
+	Handle  string `json:"h"`
+	Channel string `json:"c"`
+	Thread  string `json:"t,omitzero"`
+}
+
+// askWhy opens a window for the reason.
+func (ch *Channel) askWhy(ctx context.Context, c *approval.Card, i *interaction) error {
+	at := i.place()
+	back, err := json.Marshal(why{Handle: i.handle(), Channel: at.channel, Thread: at.thread})
+	if err != nil || len(back) > maxMetadata {
+		return errPayload
+	}
+	input := slack.NewPlainTextInputBlockElement(nil, whyID).WithMinLength(1).WithMaxLength(maxReason)
+	view := slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: whyID, PrivateMetadata: string(back),
+		Title: words("Deny " + c.Ref()), Submit: words("Deny"), Close: words("Cancel"),
+		Blocks: slack.Blocks{BlockSet: []slack.Block{slack.NewInputBlock(whyID, words("Why is it denied?"), words("The agent reads it."), input)}},
+	}
+	ctx, cancel := context.WithTimeout(ctx, triggerLife)
+	defer cancel()
+	return ch.call(ctx, ch.line.Do, "views.open", i.User.ID, func(ctx context.Context) error {
+		opened, err := ch.api.OpenViewContext(ctx, i.TriggerID, view)
+		if err == nil && opened.ID == "" {
+			err = errNoAnswer
+		}
+		return err
+	})
+}
+
+// because takes a window that was filled in.
+func (ch *Channel) because(ctx context.Context, answer answerFunc, i *interaction) {
+	var back why
+	if i.User.IsBot || i.User.ID == "" || json.Unmarshal([]byte(i.View.PrivateMetadata), &back) != nil || back.Handle == "" {
+		return
+	}
+	reason := i.View.State.Values[whyID][whyID].Value
+	o, line := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Handle: back.Handle, Reason: reason})
+	ch.reply(ctx, line, i.User.ID, ref{channel: back.Channel, thread: back.Thread}, o.Text)
+}
+
+// typed takes a line that someone wrote to the app: in a direct message, or in
+// the thread under something that the app wrote.
+func (ch *Channel) typed(ctx context.Context, answer answerFunc, m *message) {
+	self := ch.self.Load()
+	if !m.byPerson() || m.User == self.UserID {
+		return
+	}
+	direct := m.ChannelType == "im"
+	if !direct && (m.ThreadTS == "" || m.ParentUserID != self.UserID) {
+		return
+	}
+	text := typedText(m.Text)
+	if _, err := codes.Parse(text); errors.Is(err, codes.ErrNotCommand) {
+		return
+	}
+	o, line := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(m.User, m.team(self.TeamID)), Text: text})
+	at := ref{channel: m.Channel, message: m.TS, thread: m.ThreadTS}
+	if !direct {
+		ch.reply(ctx, line, m.User, at, o.Text)
+		return
+	}
+	ch.respond(ctx, line, at, o.Text)
+}
+
+// respond answers in a direct message, where nobody else reads.
+func (ch *Channel) respond(ctx context.Context, line *delivery.Line, at ref, text string) {
+	if text == "" {
+		return
+	}
+	if _, err := ch.write(ctx, line, ref{channel: at.channel, thread: at.thread}, said(text)); err != nil {
+		ch.deps.Log.WarnContext(ctx, "a line could not be answered", "channel", Name, "err", err)
+	}
+}

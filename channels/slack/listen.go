@@ -1,0 +1,238 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/slack-go/slack"
+	"github.com/slack-go/slack/socketmode"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+)
+
+type answerFunc = func(context.Context, approval.Answer) (approval.Outcome, error)
+
+const (
+	maxFrame = 1 << 20 // bytes that come at once over Socket Mode
+	// A connection that ends sooner than this is not made anew at once.
+	shortLife = time.Second
+)
+
+// Listen passes on what people answer until ctx ends. It comes back by itself.
+// Slack lets an app have several connections and gives each thing to one of
+// them, so that instances don't fight over it.
+func (ch *Channel) Listen(ctx context.Context, answer answerFunc) error {
+	defer ch.ears.listen(ctx, answer)()
+	run := ch.connect
+	if ch.config.Webhook != nil {
+		run = ch.await
+	}
+	delivery.Keep(ctx, ch.deps.Log.With("channel", Name), &ch.health, func(ctx context.Context) error {
+		if _, err := ch.introduce(ctx); err != nil {
+			return err
+		}
+		return run(ctx)
+	})
+	return nil
+}
+
+// await leaves listening to the server: see Hook.
+func (ch *Channel) await(ctx context.Context) error {
+	ch.health.Note("listening", nil)
+	<-ctx.Done()
+	return nil
+}
+
+// connect holds a connection of Socket Mode, and makes it anew when Slack asks
+// for that, until something goes wrong.
+func (ch *Channel) connect(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	client := socketmode.New(ch.api, socketmode.OptionReadLimit(maxFrame))
+	ended := make(chan error, 1)
+	go func() {
+		defer close(ended)
+		ended <- client.RunContext(ctx)
+	}()
+	defer func() {
+		stop()
+		for range ended { // until it has
+		}
+	}()
+	s := socket{ch: ch, client: client}
+	for {
+		select {
+		case err := <-ended:
+			return ch.clean(connectMethod, err)
+		case e := <-client.Events:
+			if err := s.event(ctx, e); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// socket is a connection of Socket Mode.
+type socket struct {
+	ch     *Channel
+	client *socketmode.Client
+	since  time.Time // when it was last made
+}
+
+var errShortLived = errors.New("slack: the connection is closed as soon as it is made")
+
+// event takes what the library tells us. An error ends the connection: how long
+// to wait before the next one is for [delivery.Keep] to say.
+func (s *socket) event(ctx context.Context, e socketmode.Event) error {
+	switch e.Type {
+	case socketmode.EventTypeConnecting:
+		if !s.since.IsZero() && time.Since(s.since) < shortLife {
+			return errShortLived
+		}
+	case socketmode.EventTypeConnected:
+		s.since = time.Now()
+	case socketmode.EventTypeHello:
+		s.ch.health.Note("listening", nil)
+	case socketmode.EventTypeConnectionError:
+		return s.failed(ctx, e.Data)
+	case socketmode.EventTypeEventsAPI:
+		return s.take(ctx, aNotification, e.Request)
+	case socketmode.EventTypeInteractive:
+		return s.take(ctx, anInteraction, e.Request)
+	case socketmode.EventTypeSlashCommand:
+		return s.ack(ctx, e.Request.EnvelopeID)
+	case socketmode.EventTypeErrorBadMessage:
+		return s.unknown(ctx, e.Data)
+	default: // what else goes wrong ends the connection by itself
+	}
+	return nil
+}
+
+// failed says why there is no connection, after the pause that Slack asks for.
+func (s *socket) failed(ctx context.Context, data any) error {
+	e, ok := data.(*slack.ConnectionErrorEvent)
+	if !ok {
+		return fmt.Errorf("slack: no connection: %T", data)
+	}
+	if many, ok := errors.AsType[*slack.RateLimitedError](e.ErrorObj); ok {
+		delivery.Sleep(ctx, many.RetryAfter)
+	}
+	return s.ch.clean(connectMethod, e.ErrorObj)
+}
+
+// take acknowledges something at once, and works on it afterwards.
+func (s *socket) take(ctx context.Context, k kind, r *socketmode.Request) error {
+	if err := s.ack(ctx, r.EnvelopeID); err != nil {
+		return err
+	}
+	if p, err := readPayload(k, r.Payload); err == nil {
+		s.ch.take(ctx, p)
+	} else {
+		s.ch.deps.Log.Warn("what Slack sent can't be read", "channel", Name, "type", r.Type)
+	}
+	return nil
+}
+
+func (s *socket) ack(ctx context.Context, envelope string) error {
+	if envelope == "" {
+		return nil
+	}
+	if err := s.client.AckCtx(ctx, envelope, nil); err != nil {
+		return s.ch.clean("acknowledge", err)
+	}
+	return nil
+}
+
+// unknown acknowledges what the library can't read, so that it does not come
+// again and again.
+func (s *socket) unknown(ctx context.Context, data any) error {
+	bad, ok := data.(*socketmode.ErrorBadMessage)
+	if !ok {
+		return nil
+	}
+	var envelope struct {
+		ID string `json:"envelope_id"`
+	}
+	if err := json.Unmarshal(bad.Message, &envelope); err != nil {
+		envelope.ID = "" // there is nothing to acknowledge
+	}
+	return s.ack(ctx, envelope.ID)
+}
+
+// take works on something that someone did, unless it was done before. It
+// reports false if nobody listens, or nobody has a hand free before ctx ends.
+func (ch *Channel) take(ctx context.Context, p payload) bool {
+	if ch.self.Load() == nil { // without knowing ourselves nobody else can be told apart
+		return false
+	}
+	id := ""
+	if p.notification != nil {
+		id = p.notification.EventID
+	}
+	if id != "" && !ch.seen.first("event "+id, ch.deps.Now()) {
+		return true
+	}
+	if ch.ears.take(ctx, func(ctx context.Context, answer answerFunc) { ch.handle(ctx, answer, p) }) {
+		return true
+	}
+	ch.seen.forget("event " + id)
+	return false
+}
+
+// ears pass on what people answer, while someone listens.
+type ears struct {
+	hands chan struct{} // one for each thing that is worked on
+
+	mu     sync.Mutex
+	answer answerFunc
+	ctx    context.Context // of who listens
+	busy   sync.WaitGroup
+}
+
+// listen sets who is told, until the returned function is called. That one
+// returns when nothing is under way any more.
+func (e *ears) listen(ctx context.Context, answer answerFunc) (done func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.answer, e.ctx = answer, ctx
+	return func() {
+		e.mu.Lock()
+		e.answer = nil
+		e.mu.Unlock()
+		e.busy.Wait()
+	}
+}
+
+// Times for one thing that someone did. What was begun is ended, even if the
+// gateway stops meanwhile, but that must not take long.
+const (
+	handleTimeout = 20 * time.Second
+	stopTimeout   = 2 * time.Second
+)
+
+// take works on something with a free hand.
+func (e *ears) take(ctx context.Context, work func(context.Context, answerFunc)) bool {
+	select {
+	case e.hands <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.answer == nil {
+		<-e.hands
+		return false
+	}
+	answer, listener := e.answer, e.ctx
+	e.busy.Go(func() {
+		defer func() { <-e.hands }()
+		ctx, cancel := delivery.Outlive(listener, handleTimeout, stopTimeout)
+		defer cancel()
+		work(ctx, answer)
+	})
+	return true
+}

@@ -1,0 +1,222 @@
+package slack
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/slack-go/slack"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+)
+
+// Send shows a card. Where something is longer than the card, the whole follows
+// as a file in its thread.
+func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
+	cut := false
+	d := channels.Show(c, nil, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) {
+		cut = doc.Cut
+		return draw(doc)
+	})
+	at, err := ch.write(ctx, ch.line, ref{channel: ch.chat}, d)
+	if err != nil {
+		return "", err
+	}
+	if cut {
+		ch.background("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
+			return ch.attach(ctx, c, at)
+		})
+	}
+	return at.String(), nil
+}
+
+// Settle shows where a card stands, and takes the buttons off its details once
+// it is settled.
+func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o approval.Outcome) error {
+	r, err := parseRef(at)
+	if err != nil {
+		return err
+	}
+	if o.State != approval.Open {
+		for _, view := range ch.views.take(c.ID) {
+			ch.background("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
+				return ch.disarm(ctx, view, c)
+			})
+		}
+	}
+	return ch.redraw(ctx, r, c, o)
+}
+
+func (ch *Channel) redraw(ctx context.Context, at ref, c *approval.Card, o approval.Outcome) error {
+	return ch.update(ctx, at, channels.Show(c, &o, ch.deps.Now(), draw))
+}
+
+// details shows all there is of a card in its thread: as a message where there
+// is room for it, else as a file. The buttons come after it: nobody can say yes
+// to what did not arrive.
+func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) error {
+	d, fits := ch.detailed(c, true)
+	if !fits {
+		if err := ch.attach(ctx, c, under); err != nil {
+			return err
+		}
+	}
+	at, err := ch.write(ctx, ch.line, ref{channel: under.channel, thread: under.root()}, d)
+	if err == nil {
+		ch.views.add(c.ID, at)
+	}
+	return err
+}
+
+// detailed are the details, or where to find them if there is no room for them.
+func (ch *Channel) detailed(c *approval.Card, armed bool) (d *drawing, fits bool) {
+	doc := channels.Details(c, ch.deps.Now())
+	if !armed {
+		doc.Buttons = nil
+	}
+	if d, fits = draw(doc); fits {
+		return d, true
+	}
+	doc.Blocks = []channels.Block{{Kind: channels.Note, Label: "All of it is in the file " + fileName(c) + " in this thread."}}
+	d, _ = draw(doc)
+	return d, false
+}
+
+// disarm takes the buttons off details.
+func (ch *Channel) disarm(ctx context.Context, at ref, c *approval.Card) error {
+	d, _ := ch.detailed(c, false)
+	return ch.update(ctx, at, d)
+}
+
+func fileName(c *approval.Card) string { return c.Ref() + ".txt" }
+
+// attach puts all there is of a card into a file in its thread.
+func (ch *Channel) attach(ctx context.Context, c *approval.Card, under ref) error {
+	whole, name := channels.Whole(channels.Details(c, ch.deps.Now())), fileName(c)
+	return ch.call(ctx, ch.line.Send, "files.completeUploadExternal", under.channel, func(ctx context.Context) error {
+		up, err := ch.api.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{FileName: name, FileSize: len(whole)})
+		if err != nil {
+			return err
+		}
+		if up.UploadURL == "" {
+			return errNoAnswer
+		}
+		if err := ch.api.UploadToURL(ctx, slack.UploadToURLParameters{UploadURL: up.UploadURL, Content: whole, Filename: name}); err != nil {
+			return err
+		}
+		done, err := ch.api.CompleteUploadExternalContext(ctx, slack.CompleteUploadExternalParameters{
+			Files: []slack.FileSummary{{ID: up.FileID, Title: name}}, Channel: under.channel, ThreadTimestamp: under.root(),
+		})
+		if err == nil && !done.Ok {
+			err = errNoAnswer
+		}
+		return err
+	})
+}
+
+// literally are the options of every message: nothing in it is looked for.
+func literally(d *drawing) slack.MsgOption {
+	return slack.MsgOptionCompose(
+		slack.MsgOptionText(d.text, true), slack.MsgOptionBlocks(d.blocks...), slack.MsgOptionParse(false), slack.MsgOptionLinkNames(false),
+		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(), slack.MsgOptionDisableMarkdown(),
+	)
+}
+
+// write sends a message to a channel or a thread and returns where it stands. A
+// message to a person stands in another place than it was sent to.
+func (ch *Channel) write(ctx context.Context, line *delivery.Line, to ref, d *drawing) (at ref, err error) {
+	options := []slack.MsgOption{literally(d)}
+	if to.thread != "" {
+		options = append(options, slack.MsgOptionTS(to.thread))
+	}
+	err = ch.call(ctx, line.Send, "chat.postMessage", to.channel, func(ctx context.Context) error {
+		channel, ts, err := ch.api.PostMessageContext(ctx, to.channel, options...)
+		if err == nil && (channel == "" || ts == "") {
+			err = errNoAnswer
+		}
+		at = ref{channel: channel, message: ts, thread: to.thread}
+		return err
+	})
+	return at, err
+}
+
+// update writes a message anew.
+func (ch *Channel) update(ctx context.Context, at ref, d *drawing) error {
+	return ch.call(ctx, ch.line.Do, "chat.update", at.channel, func(ctx context.Context) error {
+		_, ts, _, err := ch.api.UpdateMessageContext(ctx, at.channel, at.message, literally(d))
+		if err == nil && ts == "" {
+			err = errNoAnswer
+		}
+		return err
+	})
+}
+
+// tell says something to one person alone, where they are.
+func (ch *Channel) tell(ctx context.Context, line *delivery.Line, user string, at ref, text string) error {
+	options := []slack.MsgOption{literally(said(text))}
+	if at.thread != "" {
+		options = append(options, slack.MsgOptionTS(at.thread))
+	}
+	return ch.call(ctx, line.Send, "chat.postEphemeral", user, func(ctx context.Context) error {
+		ts, err := ch.api.PostEphemeralContext(ctx, at.channel, user, options...)
+		if err == nil && ts == "" {
+			err = errNoAnswer
+		}
+		return err
+	})
+}
+
+// ref is where a message stands.
+type ref struct {
+	channel string
+	message string // its time, which is its name
+	thread  string // the message that it stands under; "" if it stands under none
+}
+
+// String is the ref as the desk keeps it.
+func (r ref) String() string { return r.channel + "/" + r.message }
+
+// root is the message whose thread this one belongs to.
+func (r ref) root() string {
+	if r.thread != "" {
+		return r.thread
+	}
+	return r.message
+}
+
+func parseRef(s string) (ref, error) {
+	channel, message, found := strings.Cut(s, "/")
+	if !found || channel == "" || message == "" {
+		return ref{}, fmt.Errorf("slack: %q is no place of a message", s)
+	}
+	return ref{channel: channel, message: message}, nil
+}
+
+// views remembers the details that this process has shown, to take their buttons
+// away. One that it does not know has buttons that answer with the truth.
+type views struct {
+	mu    sync.Mutex
+	shown map[string][]ref
+}
+
+const maxViews = 1000 // cards
+
+func (v *views) add(card string, at ref) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.shown == nil || len(v.shown) >= maxViews {
+		v.shown = make(map[string][]ref)
+	}
+	v.shown[card] = append(v.shown[card], at)
+}
+
+func (v *views) take(card string) []ref {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	at := v.shown[card]
+	delete(v.shown, card)
+	return at
+}

@@ -1,0 +1,259 @@
+// Package slack asks people in Slack: a card with buttons in a direct message or
+// a channel, a window for the reason of a deny, and lines such as
+// `.approve exec bf619df9 30` in a direct message to the app or in the thread
+// under one of its cards.
+//
+// What people do comes over Socket Mode, where Slack hands each thing to one of
+// the connected instances, or by HTTP, signed. It is acknowledged at once and
+// worked on afterwards. Nothing that the agent wrote is formatted: it stands in
+// rich text, whose elements have types and no markup, so it can neither link,
+// mention nor break out.
+//
+// The channel decides nothing. It refuses to hear bots, apps that write in a
+// person's name and members of other workspaces, to take an HTTP request that is
+// unsigned, old or seen before, and to put a token into an error.
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+)
+
+// Name is the channel's name: the section of the config, and what the ids of its
+// people begin with.
+const Name = "slack"
+
+// Config is the section channels.slack.
+type Config struct {
+	// Enabled switches the channel off where it is false.
+	Enabled *bool `yaml:"enabled"`
+	// BotToken is what the app writes with: xoxb-….
+	BotToken string `yaml:"botToken"`
+	// AppToken is what Socket Mode is opened with: xapp-….
+	AppToken string `yaml:"appToken"`
+	// Webhook takes what people do by HTTP instead.
+	Webhook *Webhook `yaml:"webhook"`
+	// ChannelID is where cards go: a channel's id, or a member's for a direct
+	// message. Unset: the one person in AllowedUserIDs.
+	ChannelID delivery.ID `yaml:"channelId"`
+	// AllowedUserIDs may approve, besides the approvers. The list is read with
+	// theirs; here it only says whom to write to.
+	AllowedUserIDs []delivery.ID `yaml:"allowedUserIds"`
+	// APIURL is where the Web API is. Unset: https://slack.com/api.
+	APIURL string `yaml:"apiUrl"`
+}
+
+// Webhook is how Slack reaches us.
+type Webhook struct {
+	// Path is where the server takes it. Unset: /hooks/slack.
+	Path string `yaml:"path"`
+	// SigningSecret is what Slack signs its requests with.
+	SigningSecret string `yaml:"signingSecret"`
+}
+
+const (
+	defaultAPI  = "https://slack.com/api"
+	defaultPath = "/hooks/slack"
+	maxAnswer   = 8 << 20 // bytes of an API's answer
+	inFlight    = 16      // things that are worked on at a time
+	httpTimeout = 15 * time.Second
+)
+
+// Limits of sending: https://docs.slack.dev/apis/web-api/rate-limits
+const (
+	perSecond = 1 // messages to a channel
+	burst     = 20
+	// What strangers get is less: they must not use up anyone's share.
+	perSecondStranger = 1. / 6
+	burstStranger     = 5
+)
+
+var (
+	botTokenShape = regexp.MustCompile(`^xoxb-[A-Za-z0-9-]{10,200}$`)
+	appTokenShape = regexp.MustCompile(`^xapp-[A-Za-z0-9-]{10,250}$`)
+	secretShape   = regexp.MustCompile(`^[A-Za-z0-9]{16,256}$`)
+	chatShape     = regexp.MustCompile(`^[CDGUW][A-Z0-9]{2,20}$`)
+)
+
+// Channel is an app in a workspace. It is safe for concurrent use.
+type Channel struct {
+	config Config
+	deps   delivery.Deps
+	chat   string
+
+	api       *slack.Client
+	http      *http.Client
+	line      *delivery.Line
+	strangers *delivery.Line
+	health    delivery.Health
+	self      atomic.Pointer[slack.AuthTestResponse] // who the app is; nil until Slack has said so
+	ears      ears
+	seen      seen
+	views     views
+
+	ctx  context.Context // ends with Close
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+var (
+	_ approval.Channel = (*Channel)(nil)
+	_ approval.Prober  = (*Channel)(nil)
+)
+
+// Open makes the channel, or none where it is switched off. It calls nobody yet.
+func Open(c Config, d delivery.Deps) (approval.Channel, error) {
+	if c.Enabled != nil && !*c.Enabled {
+		return nil, nil //nolint:nilnil // none is meant
+	}
+	chat, err := c.check()
+	if err != nil {
+		return nil, fmt.Errorf("channels.slack: %w", err)
+	}
+	ch := &Channel{config: c, deps: d.Fill(), chat: chat}
+	ch.http = &http.Client{
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: inFlight, IdleConnTimeout: time.Minute},
+		Timeout:   httpTimeout,
+		// A token goes to the address in the config and nowhere else.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	ch.api = slack.New(c.BotToken, slack.OptionAPIURL(c.APIURL), slack.OptionAppLevelToken(c.AppToken), slack.OptionHTTPClient(&doer{ch.http}))
+	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: perSecond, Burst: burst, Health: &ch.health})
+	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: perSecondStranger, Burst: burstStranger})
+	ch.ears.hands = make(chan struct{}, inFlight)
+	ch.ctx, ch.stop = context.WithCancel(context.Background())
+	return ch, nil
+}
+
+// check says what is missing, and which chat it is.
+func (c *Config) check() (chat string, err error) {
+	if err := c.checkTokens(); err != nil {
+		return "", err
+	}
+	id := c.ChannelID
+	if id == "" && len(c.AllowedUserIDs) == 1 {
+		id = c.AllowedUserIDs[0]
+	}
+	if !chatShape.MatchString(string(id)) {
+		return "", errors.New("channelId must be the id of a channel (C…, at the end of its About tab) or of a member for a direct message (U…, Copy member ID in the profile); a name can be taken over")
+	}
+	if c.APIURL == "" {
+		c.APIURL = defaultAPI
+	}
+	if u, err := url.Parse(c.APIURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return "", errors.New("apiUrl is no address: write it as https://slack.com/api")
+	}
+	c.APIURL = strings.TrimSuffix(c.APIURL, "/") + "/"
+	return string(id), nil
+}
+
+// checkTokens also finds tokens that stand in each other's place.
+func (c *Config) checkTokens() error {
+	switch {
+	case strings.HasPrefix(c.BotToken, "xapp-"):
+		return errors.New("botToken is an app-level token: that one is the appToken, and the bot token begins with xoxb-")
+	case strings.HasPrefix(c.BotToken, "xoxe"):
+		return errors.New("botToken expires, because token rotation is on for the app: a bot token that does not begins with xoxb-")
+	case strings.HasPrefix(c.BotToken, "xoxp-"):
+		return errors.New("botToken is a person's token: take the Bot User OAuth Token, which begins with xoxb-")
+	case !botTokenShape.MatchString(c.BotToken):
+		return errors.New("botToken is missing or is no bot token: copy the Bot User OAuth Token under OAuth & Permissions, which begins with xoxb-, into the environment or a file")
+	case c.Webhook != nil && c.AppToken != "":
+		return errors.New("there is an appToken for Socket Mode and a webhook: Slack uses one of them, so leave the other out")
+	case c.Webhook != nil:
+		return c.Webhook.check()
+	case strings.HasPrefix(c.AppToken, "xoxb-"):
+		return errors.New("appToken is a bot token: that one is the botToken, and the app-level token begins with xapp-")
+	case !appTokenShape.MatchString(c.AppToken):
+		return errors.New("appToken is missing or is no app-level token: make one under Basic Information, App-Level Tokens, with the scope connections:write; it begins with xapp-. Without Socket Mode, set webhook.signingSecret instead")
+	}
+	return nil
+}
+
+func (w *Webhook) check() error {
+	if w.Path == "" {
+		w.Path = defaultPath
+	}
+	switch {
+	case !strings.HasPrefix(w.Path, "/"):
+		return errors.New("webhook.path must begin with a slash")
+	case !secretShape.MatchString(w.SigningSecret):
+		return errors.New("webhook.signingSecret is missing or is none: copy the Signing Secret under Basic Information into the environment or a file")
+	}
+	return nil
+}
+
+// secrets are what must not show.
+func (ch *Channel) secrets() []string {
+	out := []string{ch.config.BotToken, ch.config.AppToken}
+	if w := ch.config.Webhook; w != nil {
+		out = append(out, w.SigningSecret)
+	}
+	return out
+}
+
+// Health says what is wrong with the channel now; nil if nothing is.
+func (ch *Channel) Health() error { return ch.health.Err() }
+
+// Close ends what is still under way. Listen must have ended.
+func (ch *Channel) Close() error {
+	ch.stop()
+	ch.wg.Wait()
+	ch.http.CloseIdleConnections()
+	return nil
+}
+
+// background does something that nobody waits for, until Close.
+func (ch *Channel) background(what string, do func(ctx context.Context) error) {
+	ch.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(ch.ctx, 30*time.Second)
+		defer cancel()
+		if err := do(ctx); err != nil && ch.ctx.Err() == nil {
+			ch.deps.Log.Warn(what, "channel", Name, "err", err)
+		}
+	})
+}
+
+// Probe says who the app is, and tries the token that it listens with.
+func (ch *Channel) Probe(ctx context.Context) (who string, err error) {
+	self, err := ch.introduce(ctx)
+	if err != nil {
+		return "", err
+	}
+	if ch.config.Webhook == nil {
+		_, address, err := ch.api.StartSocketModeContext(ctx)
+		if err == nil && address == "" {
+			err = errNoAnswer
+		}
+		if err != nil {
+			return "", ch.clean(connectMethod, err)
+		}
+	}
+	return fmt.Sprintf("@%s of %s, writing to %s", self.User, self.Team, ch.chat), nil
+}
+
+// introduce asks Slack who the app is.
+func (ch *Channel) introduce(ctx context.Context) (*slack.AuthTestResponse, error) {
+	self, err := ch.api.AuthTestContext(ctx)
+	if err == nil && (self.UserID == "" || self.TeamID == "") {
+		err = errNoAnswer
+	}
+	if err != nil {
+		return nil, ch.clean("auth.test", err)
+	}
+	ch.self.Store(self)
+	return self, nil
+}

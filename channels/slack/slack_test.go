@@ -1,0 +1,295 @@
+package slack_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/channels/slack"
+	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
+)
+
+// desk notes what it is asked, and always says the same.
+type desk struct {
+	mu      sync.Mutex
+	asked   []approval.Answer
+	outcome approval.Outcome
+}
+
+func (d *desk) answer(_ context.Context, a approval.Answer) (approval.Outcome, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked = append(d.asked, a)
+	return d.outcome, nil
+}
+
+func (d *desk) heard() []approval.Answer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]approval.Answer(nil), d.asked...)
+}
+
+// station is a channel that listens, with a desk that only notes.
+type station struct {
+	testing.TB
+	*platform
+	*desk
+	channel *slack.Channel
+	hook    string
+	log     *log
+	stop    func()
+}
+
+type log struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func newStation(t testing.TB, w way, edit func(*slack.Config)) *station {
+	t.Helper()
+	s := &station{TB: t, platform: newPlatform(t, slacktest.Channel, w), desk: &desk{outcome: approval.Outcome{Kind: approval.Told, Text: "heard"}}, log: &log{}}
+	c := s.config()
+	if edit != nil {
+		edit(&c)
+	}
+	s.channel = open(t, c, delivery.Deps{Log: slog.New(slog.NewTextHandler(s.log, nil))})
+	if path, h := s.channel.Hook(); h != nil {
+		srv := httptest.NewServer(h)
+		t.Cleanup(srv.Close)
+		s.hook = srv.URL + path
+		s.Deliver(s.hook)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := s.channel.Listen(ctx, s.answer); err != nil {
+			t.Error(err)
+		}
+	}()
+	s.stop = func() {
+		cancel()
+		<-ended
+	}
+	t.Cleanup(s.stop)
+	t.Cleanup(func() {
+		for _, secret := range s.Secrets() {
+			if strings.Contains(s.log.String(), secret) {
+				t.Errorf("a secret stands in the log:\n%s", s.log)
+			}
+		}
+	})
+	return s
+}
+
+// until waits for something to become true.
+func (s *station) until(what string, is func() bool) {
+	s.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(20 * time.Second)
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			s.Fatalf("it never happened that %s. The log:\n%s", what, s.log)
+		}
+	}
+}
+
+// sync waits until all that was said before has been worked on.
+func (s *station) sync() {
+	s.Helper()
+	before := len(s.heard())
+	s.Server.Say(slacktest.Person{ID: "U0SYNC"}, slacktest.DirectWith("U0SYNC"), "", ".help", nil)
+	s.until("a line is heard", func() bool {
+		now := s.heard()
+		return len(now) > before && now[len(now)-1].ID == "slack:U0SYNC"
+	})
+}
+
+var anAlice = slacktest.Person{ID: alice, Name: "Alice"}
+
+// H36, and whatever else is no line of a person.
+func TestOnlyPeopleAreHeard(t *testing.T) {
+	const line = ".approve exec bf619df9"
+	for name, more := range map[string]map[string]any{
+		"a bot":                       {"bot_id": "B1"},
+		"an app in a person's name":   {"app_id": "A1"},
+		"a bot with a profile":        {"bot_profile": map[string]any{"id": "B1"}},
+		"a workflow":                  {"workflow_id": "W1"},
+		"the app itself":              {"user": slacktest.BotUser},
+		"a bot message":               {"subtype": "bot_message"},
+		"an edited message":           {"subtype": "message_changed"},
+		"a message with an edit":      {"edited": map[string]any{"user": alice}},
+		"a forwarded message":         {"attachments": []any{map[string]any{"text": line}}},
+		"a message of nobody":         {"user": ""},
+		"another kind of event":       {"type": "app_mention"},
+		"a message in a channel":      {"channel": slacktest.Channel, "channel_type": "channel"},
+		"a thread under someone else": {"channel": slacktest.Channel, "channel_type": "channel", "thread_ts": "1.2", "parent_user_id": bob},
+		"a private channel's thread":  {"channel": "G0PRIVATE", "channel_type": "group", "thread_ts": "1.2", "parent_user_id": bob},
+		"talk with a command in it":   {"text": "please " + line},
+		"a quoted command":            {"text": "&gt; " + line},
+		"nothing":                     {"text": ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStation(t, overSocket, nil)
+			s.Server.Say(anAlice, slacktest.DirectWith(alice), "", line, more)
+			s.sync()
+			for _, a := range s.heard() {
+				if a.ID != "slack:U0SYNC" {
+					t.Errorf("heard %+v", a)
+				}
+			}
+		})
+	}
+}
+
+func TestALineIsHeardAsItWasTyped(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		more map[string]any
+		want approval.Answer
+	}{
+		"plain":             {".approve exec bf619df9 30", nil, approval.Answer{ID: "slack:" + alice, Text: ".approve exec bf619df9 30"}},
+		"copied as code":    {"`.approve exec bf619df9 30`", nil, approval.Answer{ID: "slack:" + alice, Text: ".approve exec bf619df9 30"}},
+		"copied as block":   {"```.approve exec bf619df9 30```", nil, approval.Answer{ID: "slack:" + alice, Text: ".approve exec bf619df9 30"}},
+		"with signs":        {".deny bf619df9 a < b && c > d", nil, approval.Answer{ID: "slack:" + alice, Text: ".deny bf619df9 a < b && c > d"}},
+		"with a link":       {"", map[string]any{"text": ".deny bf619df9 see <https://a.example>"}, approval.Answer{ID: "slack:" + alice, Text: ".deny bf619df9 see https://a.example"}},
+		"another company's": {".approve exec bf619df9", map[string]any{"user_team": "T0OTHER", "team": "T0OTHER"}, approval.Answer{ID: "slack:T0OTHER/" + alice, Text: ".approve exec bf619df9"}},
+		"in a thread under a card": {
+			".approve exec bf619df9", map[string]any{"channel": slacktest.Channel, "channel_type": "channel", "thread_ts": "1.2", "parent_user_id": slacktest.BotUser},
+			approval.Answer{ID: "slack:" + alice, Text: ".approve exec bf619df9"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStation(t, overSocket, nil)
+			s.Server.Say(anAlice, slacktest.DirectWith(alice), "", c.text, c.more)
+			s.until("the line is heard and answered", func() bool { return len(s.heard()) == 1 && len(s.Messages()) == 1 })
+			c.want.Via = "slack"
+			if got := s.heard()[0]; got != c.want {
+				t.Errorf("heard %+v, want %+v", got, c.want)
+			}
+			if m := s.Messages()[0]; m.Text != "heard" || len(m.Active) > 0 {
+				t.Errorf("answered %+v", m)
+			}
+		})
+	}
+}
+
+// In a company with several workspaces, ids are unique throughout.
+func TestAColleagueInAnotherWorkspaceOfTheCompanyIsThemselves(t *testing.T) {
+	s := newStation(t, overSocket, nil)
+	s.stop()
+	p := newPlatform(t, slacktest.Channel, overSocket)
+	p.Enterprise = "E0COMPANY"
+	s.platform = p
+	ch := open(t, p.config(), delivery.Deps{})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		ch.Listen(ctx, s.answer) //nolint:errcheck // it ends with ctx
+	}()
+	defer func() { cancel(); <-ended }()
+	p.Server.Say(anAlice, slacktest.DirectWith(alice), "", ".help", map[string]any{"user_team": "T0SISTER"})
+	s.until("the line is heard", func() bool { return len(s.heard()) == 1 })
+	if got := s.heard()[0].ID; got != "slack:"+alice {
+		t.Errorf("heard %q", got)
+	}
+}
+
+func TestATapOfAnotherWorkspaceIsSomeoneElses(t *testing.T) {
+	s := newStation(t, overSocket, nil)
+	stranger := anAlice
+	stranger.Team = "T0OTHER"
+	if _, err := s.Server.Tap(patience(t), stranger, slacktest.Channel, "1.1", "a handle"); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.heard(); len(got) != 1 || got[0].ID != "slack:T0OTHER/"+alice || got[0].Handle != "a handle" {
+		t.Errorf("heard %+v", got)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	off, hook := false, &slack.Webhook{SigningSecret: keys.SigningSecret}
+	good := slack.Config{BotToken: keys.BotToken, AppToken: keys.AppToken, ChannelID: slacktest.Channel}
+	with := func(edit func(*slack.Config)) slack.Config {
+		c := good
+		edit(&c)
+		return c
+	}
+	for want, c := range map[string]slack.Config{
+		"":                                 good,
+		" ":                                with(func(c *slack.Config) { c.AppToken, c.Webhook = "", hook }),
+		"  ":                               with(func(c *slack.Config) { c.ChannelID, c.AllowedUserIDs = "", []delivery.ID{alice} }),
+		"botToken is missing":              with(func(c *slack.Config) { c.BotToken = "" }),
+		"botToken is an app-level token":   with(func(c *slack.Config) { c.BotToken = keys.AppToken }),
+		"botToken is a person's token":     with(func(c *slack.Config) { c.BotToken = "xoxp-1111111111-2222222222" }),
+		"token rotation is on":             with(func(c *slack.Config) { c.BotToken = "xoxe.xoxb-1-1111111111" }),
+		"appToken is missing":              with(func(c *slack.Config) { c.AppToken = "" }),
+		"appToken is a bot token":          with(func(c *slack.Config) { c.AppToken = keys.BotToken }),
+		"leave the other out":              with(func(c *slack.Config) { c.Webhook = hook }),
+		"webhook.signingSecret is missing": with(func(c *slack.Config) { c.AppToken, c.Webhook = "", &slack.Webhook{} }),
+		"webhook.path must begin": with(func(c *slack.Config) {
+			c.AppToken, c.Webhook = "", &slack.Webhook{SigningSecret: keys.SigningSecret, Path: "x"}
+		}),
+		"channelId must be the id": with(func(c *slack.Config) { c.ChannelID = "#approvals" }),
+		"channelId must be":        with(func(c *slack.Config) { c.ChannelID, c.AllowedUserIDs = "", []delivery.ID{alice, bob} }),
+		"apiUrl is no address":     with(func(c *slack.Config) { c.APIURL = "slack.com/api" }),
+	} {
+		ch, err := slack.Open(c, delivery.Deps{})
+		if good := strings.TrimSpace(want) == ""; good != (err == nil) || !good && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v", want, err)
+		}
+		for _, secret := range []string{keys.BotToken, keys.AppToken, keys.SigningSecret} {
+			if err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("a secret stands in %v", err)
+			}
+		}
+		if c, ok := ch.(*slack.Channel); ok {
+			c.Close()
+		}
+	}
+	if ch, err := slack.Open(slack.Config{Enabled: &off}, delivery.Deps{}); ch != nil || err != nil {
+		t.Errorf("switched off: %v, %v", ch, err)
+	}
+}
+
+// A token goes to the address in the config and nowhere else.
+func TestARedirectIsNotFollowed(t *testing.T) {
+	asked := make(chan string, 10)
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))
+	defer elsewhere.Close()
+	api := httptest.NewServer(http.RedirectHandler(elsewhere.URL+"/stolen", http.StatusTemporaryRedirect))
+	defer api.Close()
+	ch := open(t, slack.Config{BotToken: keys.BotToken, AppToken: keys.AppToken, ChannelID: slacktest.Channel, APIURL: api.URL}, delivery.Deps{})
+	if _, err := ch.Send(t.Context(), &approval.Card{}); err == nil || strings.Contains(err.Error(), keys.BotToken) {
+		t.Errorf("got %v", err)
+	}
+	if len(asked) > 0 {
+		t.Errorf("%s was called", <-asked)
+	}
+}

@@ -1,0 +1,290 @@
+package slacktest
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Person acts in the workspace.
+type Person struct {
+	ID, Name string
+	Bot      bool
+	Team     string // "" means ours
+}
+
+func (p Person) team() string {
+	if p.Team != "" {
+		return p.Team
+	}
+	return Team
+}
+
+// What Slack calls the kinds of things that happen.
+const (
+	interactive = "interactive"
+	eventsAPI   = "events_api"
+)
+
+// Deliver makes Slack post what happens to an address, signed, instead of
+// sending it over Socket Mode.
+func (s *Server) Deliver(hook string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hook = hook
+	s.change()
+}
+
+// Tap presses a button of a message and returns what the person alone is told,
+// once the app has shown that it has worked on it. A bot's tap ends when it was
+// acknowledged.
+func (s *Server) Tap(ctx context.Context, who Person, channel, ts, value string) (told string, err error) {
+	s.mu.Lock()
+	trigger, from := s.id("trigger-"), len(s.messages)
+	s.triggers[trigger] = who.ID
+	thread := ""
+	for _, m := range s.messages {
+		if m.Channel == channel && m.TS == ts {
+			thread = m.Thread
+		}
+	}
+	s.mu.Unlock()
+	container := map[string]any{"type": "message", "channel_id": channel, "message_ts": ts, "is_ephemeral": false}
+	if thread != "" {
+		container["thread_ts"] = thread
+	}
+	err = s.interact(ctx, map[string]any{
+		"type": "block_actions", "user": s.user(who), "api_app_id": AppID, "team": map[string]any{"id": Team}, "trigger_id": trigger,
+		"container": container, "channel": map[string]any{"id": channel}, "message": map[string]any{"ts": ts},
+		"actions": []any{map[string]any{"type": "button", "action_id": s.actionID(ts, value), "block_id": "b", "value": value}},
+	})
+	if err != nil || who.Bot {
+		return "", err
+	}
+	root := thread
+	if root == "" {
+		root = ts
+	}
+	err = s.until(ctx, func() bool {
+		var done bool
+		told, done = s.came(who, channel, root, trigger, from)
+		return done
+	})
+	return told, err
+}
+
+// actionID is the id of the button that carries a value; that of an answer if
+// there is none.
+func (s *Server) actionID(ts, value string) string {
+	for _, m := range s.Messages() {
+		blocks, err := blocksOf(m.Blocks)
+		if m.TS != ts || err != nil {
+			continue
+		}
+		for _, b := range blocks {
+			for _, e := range b.Elements {
+				if b.Type == "actions" && e.Value == value {
+					return e.ActionID
+				}
+			}
+		}
+	}
+	return "answer_a"
+}
+
+// came is what came of a tap: words for the person alone, a window, or a message
+// with buttons in the thread. The lock is held.
+func (s *Server) came(who Person, channel, root, trigger string, from int) (told string, done bool) {
+	for _, v := range s.views {
+		if v.Trigger == trigger {
+			return "", true
+		}
+	}
+	for _, m := range s.messages[from:] {
+		switch {
+		case m.Only == who.ID && m.Channel == channel:
+			return Read(m.Blocks).Text, true
+		case m.Only == "" && m.Thread == root && len(Read(m.Blocks).Buttons) > 0:
+			return "", true
+		}
+	}
+	return "", false
+}
+
+func (s *Server) user(who Person) map[string]any {
+	out := map[string]any{"id": who.ID, "username": who.Name, "name": who.Name, "team_id": who.team()}
+	if who.Bot {
+		out["is_bot"] = true
+	}
+	return out
+}
+
+var errNoWindow = errors.New("no window is open for this person")
+
+// Window is the newest window that is open for a person.
+func (s *Server) Window(who Person) (View, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := len(s.views) - 1; i >= 0; i-- {
+		if s.views[i].User == who.ID {
+			return *s.views[i], nil
+		}
+	}
+	return View{}, errNoWindow
+}
+
+// Submit fills in a window and returns what the person alone is told.
+func (s *Server) Submit(ctx context.Context, who Person, v View, reason string) (told string, err error) {
+	block, field, _ := strings.Cut(v.Reason, "/")
+	s.mu.Lock()
+	from := len(s.messages)
+	s.mu.Unlock()
+	err = s.interact(ctx, map[string]any{
+		"type": "view_submission", "user": s.user(who), "api_app_id": AppID, "team": map[string]any{"id": Team},
+		"view": map[string]any{
+			"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": v.Metadata,
+			"state": map[string]any{"values": map[string]any{block: map[string]any{field: map[string]any{"type": "plain_text_input", "value": reason}}}},
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	err = s.until(ctx, func() bool {
+		for _, m := range s.messages[from:] {
+			if m.Only == who.ID {
+				told = Read(m.Blocks).Text
+				return true
+			}
+		}
+		return false
+	})
+	return told, err
+}
+
+// Say writes a line and returns its id. More are members of the event that a
+// test wants to set.
+func (s *Server) Say(who Person, channel, thread, text string, more map[string]any) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ts := s.ts()
+	s.lines = append(s.lines, line{id: ts, user: who.ID, channel: channel, thread: thread})
+	event := map[string]any{
+		"type": "message", "user": who.ID, "text": Escape(text), "ts": ts, "event_ts": ts, "channel": channel, "team": who.team(), "channel_type": "channel",
+	}
+	if strings.HasPrefix(channel, "D") {
+		event["channel_type"] = "im"
+	}
+	if thread != "" {
+		event["thread_ts"], event["parent_user_id"] = thread, BotUser
+	}
+	if who.Bot {
+		event["bot_id"], event["app_id"], event["bot_profile"] = "B"+who.ID, "A"+who.ID, map[string]any{"id": "B" + who.ID}
+	}
+	for k, v := range more {
+		event[k] = v
+	}
+	n := s.notification(event)
+	s.wg.Go(func() { s.Notify(s.ctx, n) }) //nolint:errcheck // if it does not arrive the test sees nothing of it
+	return ts
+}
+
+// notification wraps an event. The lock is held.
+func (s *Server) notification(event map[string]any) map[string]any {
+	return map[string]any{
+		"type": "event_callback", "event_id": s.id("Ev"), "team_id": Team, "api_app_id": AppID, "event": event,
+		"authorizations": []any{map[string]any{"team_id": Team, "user_id": BotUser, "is_bot": true}},
+	}
+}
+
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// Escape writes a text as Slack passes it on.
+func Escape(text string) string { return escaper.Replace(text) }
+
+// Notify passes something on that happened, again until it is taken.
+func (s *Server) Notify(ctx context.Context, notification any) error {
+	return s.pass(ctx, eventsAPI, notification)
+}
+
+func (s *Server) interact(ctx context.Context, payload any) error {
+	return s.pass(ctx, interactive, payload)
+}
+
+func (s *Server) pass(ctx context.Context, kind string, payload any) error {
+	s.mu.Lock()
+	hook := s.hook
+	s.mu.Unlock()
+	if hook == "" {
+		return s.overSocket(ctx, kind, payload)
+	}
+	body, contentType, err := encode(kind, payload)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for Post(ctx, hook, Sign(s.SigningSecret, time.Now(), contentType, body)) != http.StatusOK {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// encode writes what happened as Slack posts it.
+func encode(kind string, payload any) (body []byte, contentType string, err error) {
+	body, err = json.Marshal(payload)
+	if kind == interactive {
+		return []byte(url.Values{"payload": {string(body)}}.Encode()), "application/x-www-form-urlencoded", err
+	}
+	return body, "application/json", err
+}
+
+// Request is a request of Slack's.
+type Request struct {
+	Header http.Header
+	Body   []byte
+}
+
+// Sign makes a request and signs it.
+func Sign(secret string, at time.Time, contentType string, body []byte) Request {
+	stamp := fmt.Sprint(at.Unix())
+	return Request{Body: body, Header: http.Header{
+		"Content-Type": {contentType}, "X-Slack-Request-Timestamp": {stamp},
+		"X-Slack-Signature": {"v0=" + hex.EncodeToString(MAC(secret, stamp, body))},
+	}}
+}
+
+// MAC is what Slack signs a request with.
+func MAC(secret, stamp string, body []byte) []byte {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(fmt.Appendf(nil, "v0:%s:%s", stamp, body))
+	return mac.Sum(nil)
+}
+
+// Post sends a request, and gives the status; 0 if there was none.
+func Post(ctx context.Context, hook string, q Request) int {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, hook, bytes.NewReader(q.Body))
+	if err != nil {
+		return 0
+	}
+	req.Header, req.Close = q.Header.Clone(), true
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	defer res.Body.Close()
+	return res.StatusCode
+}

@@ -1,0 +1,242 @@
+// Package slacktest is a fake of Slack for tests: a real HTTP server with the
+// methods of the Web API that the channel calls, Socket Mode over a real
+// websocket, signed requests, and the refusals that matter (limits of blocks,
+// wrong tokens, used triggers). It keeps what a workspace shows and lets tests
+// act as people in it. It is no Slack: it knows one app, one workspace and one
+// channel besides direct messages.
+package slacktest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/channels/channeltest"
+)
+
+// Who and where the app is.
+const (
+	Team    = "T0VERIFIER"
+	BotUser = "U0VERIFIER"
+	BotID   = "B0VERIFIER"
+	AppID   = "A0VERIFIER"
+	Channel = "C0APPROVALS"
+)
+
+// Keys are what the app and Slack know each other by.
+type Keys struct {
+	BotToken, AppToken, SigningSecret string
+}
+
+// Server is the fake. Its methods are safe for concurrent use.
+type Server struct {
+	channeltest.Faults
+	Keys
+
+	http *httptest.Server
+	ctx  context.Context // ends with the test
+	wg   sync.WaitGroup
+
+	mu         sync.Mutex
+	changed    chan struct{} // closed and replaced at each change
+	nextID     int
+	messages   []*Message
+	lines      []line
+	views      []*View
+	triggers   map[string]string // who tapped, by what they tapped with
+	uploads    map[string]*channeltest.File
+	sockets    map[*socket]bool
+	hook       string
+	calls      []string
+	refused    string // how Slack refuses a connection of Socket Mode; "" if it does not
+	Enterprise string // the company that the workspace belongs to, if it does
+}
+
+// Message is what the app has written.
+type Message struct {
+	Channel, TS, Thread string
+	Only                string // who alone sees it
+	ReplyTo             string // the line that it answers
+	Text                string
+	Blocks              jsontext.Value
+	Lively              []string // options that let Slack look for something in it
+	File                *channeltest.File
+}
+
+// View is a window.
+type View struct {
+	ID, User, Trigger     string
+	CallbackID, Metadata  string
+	Title, Submit, Reason string // what stands on it, and the id of its field
+}
+
+// line is what a person has written.
+type line struct {
+	id, user, channel, thread string
+}
+
+// New starts a server that ends with the test.
+func New(t testing.TB, k Keys) *Server {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Server{
+		Keys: k, ctx: ctx, changed: make(chan struct{}), nextID: 100, triggers: make(map[string]string),
+		uploads: make(map[string]*channeltest.File), sockets: make(map[*socket]bool),
+	}
+	s.http = httptest.NewServer(s)
+	t.Cleanup(func() {
+		cancel()
+		s.Break(channeltest.Fault{}) // ends what hangs
+		s.Disconnect()
+		s.http.CloseClientConnections()
+		s.http.Close()
+		s.wg.Wait()
+	})
+	return s
+}
+
+// URL is where the API is.
+func (s *Server) URL() string { return s.http.URL + "/api" }
+
+// Calls are the methods that were called, in order.
+func (s *Server) Calls() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.calls...)
+}
+
+// Messages are copies of what the app has written.
+func (s *Server) Messages() []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Message, len(s.messages))
+	for i, m := range s.messages {
+		out[i] = *m
+	}
+	return out
+}
+
+// change says that something is different now. The lock is held.
+func (s *Server) change() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// id makes an id. The lock is held.
+func (s *Server) id(prefix string) string {
+	s.nextID++
+	return fmt.Sprint(prefix, s.nextID)
+}
+
+// ts makes the time that names a message. The lock is held.
+func (s *Server) ts() string {
+	s.nextID++
+	return fmt.Sprintf("1700000000.%06d", s.nextID)
+}
+
+// DirectWith is the direct message between a person and the app.
+func DirectWith(user string) string { return "D" + user[1:] }
+
+// until waits for something to become true. It is called without the lock and
+// asks with it.
+func (s *Server) until(ctx context.Context, is func() bool) error {
+	for {
+		s.mu.Lock()
+		ok, changed := is(), s.changed
+		s.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// answer is what a method says.
+type answer map[string]any
+
+// bad refuses.
+func bad(word string) answer { return answer{"ok": false, "error": word} }
+
+type method func(*Server, *call) answer
+
+var methods = map[string]method{
+	"auth.test": (*Server).authTest, "chat.postMessage": (*Server).postMessage, "chat.postEphemeral": (*Server).postEphemeral,
+	"chat.update": (*Server).update, "views.open": (*Server).openView, "files.getUploadURLExternal": (*Server).getUploadURL,
+	"files.completeUploadExternal": (*Server).completeUpload,
+}
+
+// ServeHTTP is the API, and the other end of Socket Mode.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name, isMethod := strings.CutPrefix(r.URL.Path, "/api/")
+	if isMethod {
+		s.mu.Lock()
+		s.calls = append(s.calls, name)
+		s.mu.Unlock()
+	}
+	switch {
+	case r.URL.Path == "/link":
+		s.link(w, r)
+	case name == "apps.connections.open":
+		s.openConnection(w, r)
+	case name != "auth.test" && s.Meet(w, r, fail):
+	case strings.HasPrefix(r.URL.Path, "/upload/"):
+		s.upload(w, r)
+	case isMethod:
+		out := s.callMethod(name, r)
+		if name != "auth.test" {
+			s.Wait(r)
+		}
+		respond(w, out)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (s *Server) callMethod(name string, r *http.Request) answer {
+	do, known := methods[name]
+	c, err := readCall(r)
+	switch {
+	case !known:
+		return bad("unknown_method")
+	case err != nil:
+		return bad("invalid_arguments")
+	case c.token == s.AppToken:
+		return bad("not_allowed_token_type")
+	case c.token != s.BotToken:
+		return bad("invalid_auth")
+	}
+	return do(s, c)
+}
+
+// fail answers with Slack's own words.
+func fail(w http.ResponseWriter, x channeltest.Fault) {
+	switch x.Kind {
+	case channeltest.Unauthorized:
+		respond(w, bad("invalid_auth"))
+	case channeltest.Forbidden:
+		respond(w, bad("not_in_channel"))
+	case channeltest.Limited:
+		w.Header().Set("Retry-After", fmt.Sprint(int(x.After.Seconds())))
+		w.WriteHeader(http.StatusTooManyRequests)
+	default:
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+}
+
+func respond(w http.ResponseWriter, a answer) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	if err := json.MarshalWrite(w, a); err != nil {
+		return // whoever does not read it has gone
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
+	"github.com/openclaw-verifier/verifier/config"
+)
+
+var slackKeys = slacktest.Keys{
+	BotToken: "xoxb-1111111111-2222222222-plantedSlackToken", AppToken: "xapp-1-A0VERIFIER-3333-plantedSlackToken", SigningSecret: "plantedslacktoken0123456789abcdef",
+}
+
+// slackRig is a gateway whose owner is on Slack.
+func slackRig(t *testing.T, listening string) (*rig, *slacktest.Server) {
+	t.Helper()
+	s := slacktest.New(t, slackKeys)
+	r := newRig(t, func(c *config.Config) {
+		section(t, c, fmt.Sprintf(`{channels: {slack: {botToken: %q, allowedUserIds: [U0OWNER], apiUrl: %q, %s}}}`, slackKeys.BotToken, s.URL(), listening))
+	})
+	return r, s
+}
+
+func slackCard(t *testing.T, s *slacktest.Server) slacktest.Message {
+	t.Helper()
+	waitFor(t, "a card is in the chat", func() bool { return len(s.Messages()) > 0 })
+	return s.Messages()[0]
+}
+
+func tapSlack(t *testing.T, s *slacktest.Server, m slacktest.Message, label string) {
+	t.Helper()
+	b, ok := m.Seen().Button(label)
+	if !ok {
+		t.Fatalf("no button %q on %+v", label, m.Seen())
+	}
+	if _, err := s.Tap(t.Context(), slacktest.Person{ID: "U0OWNER", Name: "Owner"}, m.Channel, m.TS, b.Data); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestATapOnSlackReleasesTheCall(t *testing.T) {
+	for name, listening := range map[string]string{
+		"Socket Mode": fmt.Sprintf("appToken: %q", slackKeys.AppToken),
+		"HTTP":        fmt.Sprintf("webhook: {signingSecret: %q}", slackKeys.SigningSecret),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, s := slackRig(t, listening)
+			if name == "HTTP" {
+				s.Deliver(r.url + "/hooks/slack")
+			}
+			held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
+			m := slackCard(t, s)
+			if m.Channel != slacktest.DirectWith("U0OWNER") {
+				t.Errorf("the card is in %s", m.Channel)
+			}
+			tapSlack(t, s, m, "Allow once")
+			if a := <-held; !a.allowed() {
+				t.Errorf("got %d %s", a.status, a.raw)
+			}
+			waitFor(t, "the card is settled", func() bool {
+				now := s.Messages()[0]
+				seen := now.Seen()
+				return strings.Contains(seen.Text, "approved once by slack U0OWNER via slack") && len(seen.Buttons) == 0
+			})
+			for where, text := range map[string]string{"log": r.log.String(), "record": r.record(), "health": r.page("/readyz"), "metrics": r.page("/metrics")} {
+				if strings.Contains(strings.ToLower(text), "plantedslacktoken") {
+					t.Errorf("a token stands in the %s:\n%s", where, text)
+				}
+			}
+		})
+	}
+}
+
+func TestH35AForgedTapOnSlackReleasesNothing(t *testing.T) {
+	r, s := slackRig(t, fmt.Sprintf("webhook: {path: /hooks/sl, signingSecret: %q}", slackKeys.SigningSecret))
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
+	m := slackCard(t, s)
+	b, _ := m.Seen().Button("Allow once")
+	body := []byte(fmt.Sprintf(`payload={"type":"block_actions","user":{"id":"U0OWNER"},"actions":[{"action_id":"answer_a","value":%q}]}`, b.Data))
+	for _, q := range []slacktest.Request{
+		slacktest.Sign("anothersigningsecret", time.Now(), "application/x-www-form-urlencoded", body),
+		slacktest.Sign(slackKeys.SigningSecret, time.Now().Add(-time.Hour), "application/x-www-form-urlencoded", body),
+		{Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Body: body},
+	} {
+		if got := slacktest.Post(t.Context(), r.url+"/hooks/sl", q); got != http.StatusUnauthorized {
+			t.Errorf("status %d", got)
+		}
+	}
+	s.Deliver(r.url + "/hooks/sl")
+	tapSlack(t, s, m, "Deny")
+	if a := <-held; a.allowed() {
+		t.Errorf("got %d %s", a.status, a.raw)
+	}
+}
+
+func TestABrokenSlackSectionIsExplained(t *testing.T) {
+	for text, want := range map[string]string{
+		`{channels: {slack: {botTokn: x}}}`: "did you mean \"botToken\"?",
+		fmt.Sprintf(`{channels: {slack: {botToken: %q, appToken: %q, channelId: C1AB}}}`, slackKeys.AppToken, slackKeys.BotToken): "botToken is an app-level token",
+		fmt.Sprintf(`{channels: {slack: {botToken: %q, channelId: C1AB}}}`, slackKeys.BotToken):                                   "appToken is missing",
+	} {
+		c := config.Default()
+		section(t, c, text)
+		var b strings.Builder
+		if err := checkChats(c); err != nil {
+			report(&b, err)
+		}
+		if !strings.Contains(b.String(), want) || strings.Contains(strings.ToLower(b.String()), "plantedslacktoken") {
+			t.Errorf("%s: %q", text, b.String())
+		}
+	}
+}
