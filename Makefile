@@ -5,7 +5,8 @@ GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 ARGS        =
 FUZZTIME    = 5m
-SHORTTIME   = 10s
+SHORTTIME   = 3s
+SEENTIME    = 10s
 VERSION     =
 
 # A build says the version by which its commit is tagged, or VERSION=v1.2.3 where
@@ -40,8 +41,8 @@ bench: ## measure the decision path; a short run: make bench ARGS=-short
 fuzz: ## fuzz every target for FUZZTIME (5m) each
 	@./scripts/fuzz $(FUZZTIME)
 
-fuzz-short: ## fuzz every target for SHORTTIME (10s) each
-	@./scripts/fuzz $(SHORTTIME)
+fuzz-short: ## fuzz every target for SHORTTIME (3s) each, redaction and safe text for SEENTIME (10s)
+	@./scripts/fuzz $(SHORTTIME) $(SEENTIME)
 
 docs: ## write what is generated in docs/: the table of keys, the pictures of cards, the threat model
 	@go test ./config -run '^TestDocs' -update
