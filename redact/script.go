@@ -106,11 +106,12 @@ func (f *finder) secretIn(a, b int) {
 // identified looks at IDENTIFIED BY 'x' and IDENTIFIED WITH plugin BY 'x'.
 func (f *finder) identified(_, end int) {
 	const by = "by "
-	n := strings.Index(strings.ToLower(f.s[end:min(len(f.s), end+maxName)]), by)
-	if n < 0 {
-		return
+	for i := end; i+len(by) <= min(len(f.s), end+maxName); i++ {
+		if strings.EqualFold(f.s[i:i+len(by)], by) { // not ToLower: that may change where things stand
+			f.nextWord(0, i+len(by))
+			return
+		}
 	}
-	f.nextWord(0, end+n+len(by))
 }
 
 // passwordFor looks at: Password for bob: x, SET PASSWORD FOR bob = 'x'.
