@@ -40,15 +40,16 @@ var layout = []layer{
 	{name: "leaves", packages: "toolcall taint codes hmac redact audit crash spelling"},
 	{name: "session", packages: "session", mayImport: "leaves"},
 	{name: "knowledge", packages: "policy intent provenance lineage", mayImport: "session leaves"},
+	{name: "loop", packages: "loop", mayImport: "lineage leaves"}, // what a runtime tells, as it comes in
 	{name: "approval", packages: "approval", mayImport: "policy session leaves"},
 	{name: "channels", packages: "channels", mayImport: "approval knowledge session leaves"},
-	{name: "verifier", packages: "verifier", mayImport: "approval knowledge session leaves"},
-	{name: "replay", packages: "replay", mayImport: "verifier approval knowledge session leaves"},
+	{name: "verifier", packages: "verifier", mayImport: "loop approval knowledge session leaves"},
+	{name: "replay", packages: "replay", mayImport: "verifier loop approval knowledge session leaves"},
 	{name: "stores", packages: "store", mayImport: "leaves"}, // what both stores share
 	{name: "delivery", packages: "channels/delivery"},        // what all chats need besides words
-	{name: "adapters", packages: "server web config metrics store/redis store/sqlite channels/telegram channels/discord channels/slack channels/terminal", mayImport: "delivery stores replay verifier channels approval knowledge session leaves"},
-	{name: "suites", packages: "store/storetest store/redistest redact/redacttest channels/channeltest channels/telegram/telegramtest channels/discord/discordtest channels/slack/slacktest server/certtest", mayImport: "channels/channeltest store/sqlite delivery stores verifier channels approval knowledge session leaves"}, // for tests: nothing below may import them
-	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats", mayImport: "adapters delivery stores replay verifier channels approval knowledge session leaves"},
+	{name: "adapters", packages: "server web config metrics store/redis store/sqlite channels/telegram channels/discord channels/slack channels/terminal", mayImport: "delivery stores replay verifier loop channels approval knowledge session leaves"},
+	{name: "suites", packages: "store/storetest store/redistest redact/redacttest channels/channeltest channels/telegram/telegramtest channels/discord/discordtest channels/slack/slacktest server/certtest", mayImport: "channels/channeltest store/sqlite delivery stores verifier loop channels approval knowledge session leaves"}, // for tests: nothing below may import them
+	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats", mayImport: "adapters delivery stores replay verifier loop channels approval knowledge session leaves"},
 	{name: "root", packages: "."}, // this test
 }
 

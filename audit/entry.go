@@ -26,6 +26,7 @@ const (
 	KindPause      Kind = "pause"      // an agent was paused, by someone or because it asked too often
 	KindResume     Kind = "resume"     // someone lifted that
 	KindCheckpoint Kind = "checkpoint" // a signed head; written by the log
+	KindEvent      Kind = "event"      // the agent's runtime reported something that changed a level or was refused
 	KindNote       Kind = "note"       // anything else worth keeping
 )
 
@@ -105,7 +106,7 @@ func (e *Entry) check() error {
 	case KindBegin, KindCheckpoint:
 		return fmt.Errorf("audit: only the log itself writes %q entries", e.Kind)
 	case KindStart, KindStop, KindRepair, KindDecision, KindAsked, KindAnswer,
-		KindDelivery, KindLock, KindReset, KindPause, KindResume, KindNote:
+		KindDelivery, KindLock, KindReset, KindPause, KindResume, KindEvent, KindNote:
 	default:
 		return fmt.Errorf("audit: unknown kind %q", e.Kind)
 	}

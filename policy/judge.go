@@ -43,7 +43,7 @@ func (pl *Plan) Judge(v session.View) Verdict {
 		pl.explain(&out, level)
 		if v.Capped {
 			out.Mode = restrict
-			out.add("run-cap", "The run has used up its "+strconv.Itoa(runCap)+" calls.", restrict)
+			out.add("run-cap", "The run has used up its calls, or its iterations.", restrict)
 		}
 	}
 	out.Grantable = pl.Grantable && out.Mode != restrict

@@ -53,7 +53,17 @@ func (pl *Plan) Class() string {
 }
 
 // Plan works out what holds for a call at every level.
-func (p *Policy) Plan(c *toolcall.Call) Plan {
+func (p *Policy) Plan(c *toolcall.Call) Plan { return p.plan(c, false) }
+
+// Notice is the plan of a call that runs without being asked about, as the
+// runtime says: nothing stops it, and what it brings in and reaches still counts.
+func (p *Policy) Notice(c *toolcall.Call) Plan {
+	plan := p.plan(c, true)
+	plan.Harmless = true // a pause could not stop it either
+	return plan
+}
+
+func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 	set := p.rulesFor(c.Agent())
 	r := set.find(c.Tool)
 	t := read(c)
@@ -74,7 +84,10 @@ func (p *Policy) Plan(c *toolcall.Call) Plan {
 	if reached.blindSend {
 		plan.blindSend(p.from)
 	}
-	if rule, text := p.gate(c, set, r, t); rule != "" {
+	switch rule, text := p.gate(c, set, r, t); {
+	case notice:
+		plan.close("notice", "The runtime does not ask about this call: it passes, and what it brings in still counts.")
+	case rule != "":
 		plan.close(rule, text)
 	}
 	plan.Final = plan.Reach.empty()
@@ -149,7 +162,7 @@ func (pl *Plan) close(rule, text string) {
 	switch rule {
 	case "wrapper":
 		pl.Modes, pl.Raise, pl.Source, pl.RunCap = taint.Every(allow), system, "", 0
-	case "scope":
+	case "scope", "notice":
 		pl.Modes, pl.RunCap = taint.Every(allow), 0
 	default:
 		pl.Modes, pl.Reach, pl.Grantable = taint.Every(restrict), Reach{}, false

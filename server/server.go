@@ -25,6 +25,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -50,6 +51,7 @@ type Options struct {
 	Tolerance func() time.Duration // how far a call's clock may be off now; nil means 5 min
 	Verifier  Verifier
 	Desk      Desk
+	Loop      Loop                              // hears events; nil: none are taken
 	Health    func(ctx context.Context) []Check // what /readyz looks at; nil means nothing
 	Metrics   http.Handler                      // what /metrics shows; nil means nothing
 	Hooks     map[string]http.Handler           // what others call, by path: each checks for itself who does
@@ -82,6 +84,7 @@ type Server struct {
 	o        Options
 	http     *http.Server
 	rejected counter
+	large    chan struct{} // a place for each large body that is being read
 }
 
 // New makes a server.
@@ -104,7 +107,7 @@ func New(o Options) (*Server, error) {
 	if o.Proxies == nil {
 		o.Proxies = func() []netip.Prefix { return nil }
 	}
-	s := &Server{o: o}
+	s := &Server{o: o, large: make(chan struct{}, largeBodies)}
 	s.http = &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug), Protocols: &http.Protocols{},
@@ -122,6 +125,9 @@ func (s *Server) Handler() http.Handler {
 	e.HTTPErrorHandler = s.httpError
 	e.Use(s.logged, s.recovered)
 	e.POST(s.o.Path, s.verify)
+	if s.o.Loop != nil {
+		e.POST(s.events(), s.event)
+	}
 	e.GET("/healthz", s.healthz)
 	e.GET("/readyz", s.readyz)
 	if s.o.Metrics != nil {
@@ -193,8 +199,12 @@ func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
 				return
 			}
 			s.o.Log.ErrorContext(c.Request().Context(), "a request ended in a panic", "path", c.Path(), "panic", crash.Recovered(p))
-			if c.Path() == s.o.Path {
+			switch c.Path() {
+			case s.o.Path:
 				err = s.reply200(c, nil, "", verifier.Decision{Reason: "The verifier could not decide. Nothing was run."})
+				return
+			case s.events():
+				err = s.answer200(c, nil, "", verifier.Refused(loop.Name(c.Param("event")), "The verifier could not take it in.").JSON())
 				return
 			}
 			err = echo.NewHTTPError(http.StatusInternalServerError)

@@ -29,6 +29,11 @@ func (s *Server) verify(c echo.Context) error {
 		s.rejected.Add(1)
 		return c.String(http.StatusUnauthorized, "The signature is missing or wrong.\n")
 	}
+	return s.decide(c, from, body)
+}
+
+// decide takes a call whose caller is known.
+func (s *Server) decide(c echo.Context, from caller, body []byte) error {
 	call, err := toolcall.Decode(body)
 	call.Client = from.client
 	if err != nil {
@@ -136,7 +141,11 @@ func appendText(b []byte, text string) []byte {
 // reply200 writes a decision. It is signed with the secret that signed the
 // call, over the request's own id, so that no answer fits another request.
 func (s *Server) reply200(c echo.Context, secret []byte, requestID string, d verifier.Decision) error {
-	body := answerBody(d)
+	return s.answer200(c, secret, requestID, answerBody(d))
+}
+
+// answer200 writes an answer, signed where it is known whom it is for.
+func (s *Server) answer200(c echo.Context, secret []byte, requestID string, body []byte) error {
 	h := c.Response().Header()
 	if secret != nil {
 		h.Set(hmac.AnswerHeader, hmac.SignAnswer(secret, requestID, body))

@@ -27,7 +27,9 @@ type Grant struct {
 	Level        taint.Level
 }
 
-// Field is where a grant with this coverage stands in its conversation.
+// Field is where a grant with this coverage stands in its conversation: the
+// marks of its session and its run, so that a store finds those that end with
+// either, and the hash of all of it.
 func (g *Grant) Field() string {
 	var b strings.Builder
 	for _, part := range []string{g.Tool, g.Agent, g.Session, g.Run} {
@@ -36,7 +38,17 @@ func (g *Grant) Field() string {
 		b.WriteString(part)
 	}
 	sum := sha256.Sum256([]byte(b.String()))
-	return hex.EncodeToString(sum[:16])
+	return GrantMark(g.Session) + GrantMark(g.Run) + hex.EncodeToString(sum[:16])
+}
+
+// MarkSize is how long each of the two marks is that a grant's field begins with:
+// of its session, then of its run.
+const MarkSize = 16
+
+// GrantMark is what stands for a session or a run in a grant's field.
+func GrantMark(of string) string {
+	sum := sha256.Sum256([]byte(of))
+	return hex.EncodeToString(sum[:MarkSize/2])
 }
 
 // Covers reports whether the grant holds at this level and time.

@@ -25,25 +25,24 @@ func malformed(reason string) error { return &Malformed{Reason: reason} }
 // Decode reads one call. Every error it returns is a [*Malformed]. Client is
 // left empty: the body has no say in who signed it.
 func Decode(body []byte) (Call, error) {
-	if !isPlain(body) {
-		if err := checkValid(body); err != nil {
-			return Call{}, err
-		}
+	if err := checkValid(body, MaxBody); err != nil {
+		return Call{}, err
 	}
 	var c Call
-	if err := c.read(newCursor(body)); err != nil {
+	if err := c.read(newCursor(body), noMember); err != nil {
 		return Call{}, err
 	}
-	if err := complete(&c); err != nil {
-		return Call{}, err
-	}
-	c.Body = sha256.Sum256(body)
-	return c, nil
+	err := c.complete(body)
+	return c, err
 }
 
-// checkValid asks the decoder, within limits.
-func checkValid(body []byte) error {
-	if err := checkLimits(body); err != nil {
+// checkValid says whether a body is one JSON value within limits. What is not
+// plain is left to the decoder.
+func checkValid(body []byte, most int) error {
+	if isPlain(body) {
+		return nil
+	}
+	if err := checkLimits(body, most); err != nil {
 		return err
 	}
 	if !jsontext.Value(body).IsValid() {
@@ -61,28 +60,51 @@ func explain(body []byte) error {
 	return malformed("The body is not one valid JSON value.")
 }
 
-// complete checks what only the whole body can tell.
-func complete(c *Call) error {
+// complete checks what only the whole body can tell. What it refuses is no call.
+func (c *Call) complete(body []byte) error {
+	inKey := agentInKey(c.Context.SessionKey)
+	var err error
 	switch {
 	case c.Timestamp.IsZero():
-		return malformed("timestamp is missing.")
+		err = malformed("timestamp is missing.")
 	case c.RequestID == "":
-		return malformed("requestId is missing.")
-	case c.Tool == "":
-		return malformed("tool is missing.")
+		err = malformed("requestId is missing.")
+	case c.Context.AgentID != "" && inKey != "" && c.Context.AgentID != inKey:
+		err = malformed("context.agentId contradicts context.sessionKey.")
 	}
-	inKey := agentInKey(c.Context.SessionKey)
-	if c.Context.AgentID != "" && inKey != "" && c.Context.AgentID != inKey {
-		return malformed("context.agentId contradicts context.sessionKey.")
+	if err != nil {
+		*c = Call{}
+		return err
 	}
+	c.Body = sha256.Sum256(body)
 	return nil
 }
 
 var bodyNames = []string{"version", "timestamp", "requestId", "tool", "context", "name", "params"}
 
 // read meets each member once, by its exact name, at its own place: nothing
-// inside params can stand for a member of the call.
-func (c *Call) read(cur *cursor) error {
+// inside params can stand for a member of the call. What else there may be is
+// met by more.
+func (c *Call) read(cur *cursor, more func(name string) error) error {
+	err := c.readBody(cur, func(name string) error {
+		if name == "tool" {
+			return c.readTool(cur)
+		}
+		return more(name)
+	})
+	if err == nil && c.Tool == "" {
+		return malformed("tool is missing.")
+	}
+	return err
+}
+
+// noMember meets a member that nobody knows.
+func noMember(string) error {
+	return malformed("The body has a member that is not part of the protocol.")
+}
+
+// readBody meets what every body has; own meets the rest.
+func (c *Call) readBody(cur *cursor, own func(name string) error) error {
 	versioned := false
 	err := readObject(cur, "The body", func(name string) error {
 		switch name {
@@ -93,12 +115,10 @@ func (c *Call) read(cur *cursor) error {
 			return c.readTimestamp(cur)
 		case "requestId":
 			return c.readRequestID(cur)
-		case "tool":
-			return c.readTool(cur)
 		case "context":
 			return c.Context.read(cur)
 		}
-		return malformed("The body has a member that is not part of the protocol.")
+		return own(name)
 	})
 	if err == nil && !versioned {
 		return malformed("version is missing.")

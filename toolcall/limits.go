@@ -10,9 +10,9 @@ import (
 // checkLimits bounds what the decoder will be given, in one pass that allocates
 // nothing. It need not understand what is no JSON: whatever it passes over
 // there, the decoder refuses afterwards.
-func checkLimits(body []byte) error {
-	if len(body) > MaxBody {
-		return malformed("The body must be at most 1 MiB.")
+func checkLimits(body []byte, most int) error {
+	if len(body) > most {
+		return malformed("The body must be at most " + strconv.Itoa(most>>20) + " MiB.")
 	}
 	if !utf8.Valid(body) {
 		return malformed("The body must be valid UTF-8.")

@@ -43,7 +43,7 @@ func FuzzPlain(f *testing.F) {
 		if !isPlain(text) {
 			return
 		}
-		if err := checkLimits(text); err != nil || !jsontext.Value(text).IsValid() {
+		if err := checkLimits(text, MaxBody); err != nil || !jsontext.Value(text).IsValid() {
 			t.Errorf("%q is plain, and yet: valid %v, %v", text, jsontext.Value(text).IsValid(), err)
 		}
 	})

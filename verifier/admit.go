@@ -16,27 +16,36 @@ import (
 // more for a run that nobody started or a session seen for the first time as a
 // child.
 func (v *Verifier) admit(ctx context.Context, t *trace) error {
-	c := t.call
 	if t.plan.Standing.Spawned || t.plan.Standing.System { // several trips share one budget
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, storeBudget)
 		defer cancel()
 	}
+	initial, err := v.arrive(ctx, t)
+	if err != nil {
+		return err
+	}
+	return v.enter(ctx, t, initial)
+}
+
+// arrive finds the conversation, and what the start of the run brings into it.
+func (v *Verifier) arrive(ctx context.Context, t *trace) (taint.Level, error) {
+	c := t.call
 	t.conv = session.Conversation{Client: c.Client, Key: c.Context.SessionKey}
 	t.session = c.Context.SessionID
 	initial := t.plan.Standing.Level
 	before, err := v.resolve(ctx, t)
 	if err != nil {
-		return err
+		return taint.Untrusted, err
 	}
 	if t.plan.Standing.System {
 		floor, err := v.o.Store.AutomationFloor(ctx, c.Client, c.Agent())
 		if err != nil {
-			return err
+			return taint.Untrusted, err
 		}
 		initial = taint.Worse(initial, floor)
 	}
-	return v.enter(ctx, t, taint.Worse(initial, before))
+	return taint.Worse(initial, before), nil
 }
 
 // resolve finds the conversation whose state counts. A spawned session shares

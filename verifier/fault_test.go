@@ -49,6 +49,13 @@ func (b *broken) Settle(ctx context.Context, s session.Settlement) (session.Sett
 	return b.Store.Settle(ctx, s)
 }
 
+func (b *broken) Hear(ctx context.Context, r session.Report) (session.Heard, error) {
+	if err := b.at("Hear"); err != nil {
+		return session.Heard{Known: true}, err
+	}
+	return b.Store.Hear(ctx, r)
+}
+
 func (b *broken) Link(ctx context.Context, child, parent session.Conversation) (session.Conversation, taint.Level, error) {
 	if err := b.at("Link"); err != nil {
 		return parent, taint.System, err

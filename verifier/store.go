@@ -22,6 +22,11 @@ type Store interface {
 	// same step; a deny always settles.
 	Settle(ctx context.Context, s session.Settlement) (session.Settled, error)
 
+	// Hear takes in what an event tells: it finds replays, ratchets the level and
+	// ends grants, all or nothing. It never makes a level better, and counts no
+	// step. See session.Report.
+	Hear(ctx context.Context, r session.Report) (session.Heard, error)
+
 	// Link makes child share parent's state from now on, and answers with the
 	// root that both share and with what child had been seen at before. By then
 	// the root is at least as bad: no crash in between washes a child clean. A

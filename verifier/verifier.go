@@ -153,7 +153,13 @@ func (v *Verifier) named(c *toolcall.Call) string {
 }
 
 // Verify decides one call. It returns no error: every error is a deny.
-func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) (d Decision) {
+func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) Decision {
+	return v.decide(ctx, c, (*policy.Policy).Plan)
+}
+
+// decide is the decision, under a plan that one policy makes, even across a
+// reload.
+func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*policy.Policy, *toolcall.Call) policy.Plan) (d Decision) {
 	t := v.begin(c)
 	defer func() {
 		if p := recover(); p != nil {
@@ -161,7 +167,7 @@ func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) (d Decision) {
 			d = v.crashed(ctx, t)
 		}
 	}()
-	t.plan = v.o.Policy().Plan(c) // one policy, even across a reload
+	t.plan = plan(v.o.Policy(), c)
 	if t.plan.Source != "" {
 		v.hideSource(t)
 	}

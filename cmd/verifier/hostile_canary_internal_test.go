@@ -31,6 +31,7 @@ func TestH29NoCanaryInAnyOutput(t *testing.T) {
 		p.inNames()
 		p.inBodiesThatAreNone()
 		p.inRequestsThatAreNone()
+		p.inEvents()
 		p.inAnswers()
 		leaks := p.scan(r.outputs())
 		for i, l := range leaks {

@@ -40,6 +40,7 @@ func (p place) questions() string        { return p.prefix + "q:" + p.hash }
 func (p place) open() string             { return p.prefix + "open" }
 func (p place) pauses() string           { return p.prefix + "pauses" }
 func (p place) request(id string) string { return p.prefix + "r:" + p.hash + ":" + id }
+func (p place) run(name string) string   { return p.prefix + "n:" + p.hash + ":" + name }
 func (p place) card(id string) string    { return p.prefix + "k:" + id }
 
 // keys are the first five of every script that begins with state.lua.

@@ -23,6 +23,9 @@ var steadyLua string
 //go:embed scripts/settle.lua
 var settleLua string
 
+//go:embed scripts/hear.lua
+var hearLua string
+
 //go:embed scripts/link.lua
 var linkLua string
 
@@ -72,6 +75,7 @@ var admitSource = "local function general()\n" + stateLua + admitLua + "end\n" +
 var (
 	admitScript      = goredis.NewScript(admitSource)
 	settleScript     = goredis.NewScript(stateLua + settleLua)
+	hearScript       = goredis.NewScript(stateLua + hearLua)
 	linkScript       = goredis.NewScript(stateLua + linkLua)
 	raiseScript      = goredis.NewScript(stateLua + raiseLua)
 	resetScript      = goredis.NewScript(stateLua + resetLua)

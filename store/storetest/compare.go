@@ -28,6 +28,7 @@ func Compare(t *testing.T, open func(t *testing.T) Harness) {
 			"admit":      m.admit,
 			"admit more": m.admit, // most of what happens is calls
 			"settle":     m.settle,
+			"hear":       m.hear,
 			"place":      m.place,
 			"swap":       m.swap,
 			"look":       m.look,
@@ -85,7 +86,7 @@ func (m *machine) same(t *rapid.T, what string, got, want any, errs ...error) {
 		return m.Real || a.IsZero() == b.IsZero() && a.UnixMilli() == b.UnixMilli()
 	})}
 	if m.Real {
-		opts = append(opts, cmpopts.IgnoreFields(session.View{}, "Generation"))
+		opts = append(opts, cmpopts.IgnoreFields(session.View{}, "Generation"), cmpopts.IgnoreFields(session.Heard{}, "Generation"))
 	}
 	if diff := cmp.Diff(want, got, opts...); diff != "" {
 		t.Fatalf("%s: the model (-) and the store (+) differ:\n%s", what, diff)
@@ -212,6 +213,15 @@ func (m *machine) flush(t *rapid.T) {
 	}
 }
 
+// grantFields are where grants stand: for a session, for a run in it, for a run
+// without a session.
+var grantFields = []string{grantField("s1", ""), grantField("s1", "run1"), grantField("", "run1")}
+
+func grantField(sessionID, run string) string {
+	g := session.Grant{Tool: "exec", Agent: "main", Session: sessionID, Run: run}
+	return g.Field()
+}
+
 func drawConversation(t *rapid.T, label string) session.Conversation {
 	return conv(rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, label))
 }
@@ -243,7 +253,7 @@ func drawAdmission(t *rapid.T) session.Admission {
 	a.Run = rapid.SampledFrom([]string{"", "run1", "run2"}).Draw(t, "run")
 	a.RunCap = rapid.SampledFrom([]int{0, 3}).Draw(t, "cap")
 	a.Digest = rapid.SampledFrom([]string{"d1", "d2", "d3"}).Draw(t, "digest")
-	a.Grants = slices.Clone([]string{"f1", "f2", "f3"}[:rapid.IntRange(0, 3).Draw(t, "grants")])
+	a.Grants = slices.Clone(grantFields[:rapid.IntRange(0, 3).Draw(t, "grants")])
 	a.Keep = drawLife(t, "keep")
 	return a
 }

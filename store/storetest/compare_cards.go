@@ -42,7 +42,7 @@ func (m *machine) swap(t *rapid.T) {
 	ours.Version += int64(rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "version is off by"))
 	ours.Closed = rapid.Bool().Draw(t, "closed")
 	if rapid.Bool().Draw(t, "grants") {
-		field := rapid.SampledFrom([]string{"f1", "f2", "f3"}).Draw(t, "field")
+		field := rapid.SampledFrom(grantFields).Draw(t, "field")
 		ours.Grants = map[string]string{field: "granted by " + d.ID}
 	}
 	theirs := ours

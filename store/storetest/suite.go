@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,6 +70,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"loss", lossSpecs()},
 		{"admission", admissionSpecs()},
 		{"settle", settleSpecs()},
+		{"hear", slices.Concat(hearSpecs(), hearEndSpecs())},
 		{"place", placeSpecs()},
 		{"swap", swapSpecs()},
 		{"desk", deskSpecs()},

@@ -15,7 +15,7 @@ if byte(digits, 12) ~= 48 or (paused[1] or '') ~= ARGV[14] or (paused[2] or '') 
 local before, n, between, touched, source = string.match(f[1], '^(0 %d+ )(%d+)( %d %d+ )(%d+)( .*)$')
 local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-if not n or now - touched >= 3600000 then return general() end
+if not n or n == '0' or now - touched >= 3600000 then return general() end
 if not call('SET', KEYS[6], now + ARGV[9] .. ':' .. ARGV[7] .. ARGV[8], 'NX', 'PX', ARGV[9]) then return general() end
 n, level = n + 1, string.char(level)
 if raise > 48 and raise == byte(level) then source = ' ' .. level .. ':' .. n .. ':' .. ARGV[12] end

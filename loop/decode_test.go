@@ -1,0 +1,167 @@
+package loop_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+const head = `{"version":1,"timestamp":"2026-02-12T15:30:00Z","requestId":"r-1"`
+
+func body(event string) []byte {
+	return []byte(head + `,"context":{"sessionKey":"agent:main:main","runId":"run-1"},"event":` + event + `}`)
+}
+
+func decode(t *testing.T, name loop.Name, event string) loop.Event {
+	t.Helper()
+	e, err := loop.Decode(name, body(event))
+	if err != nil {
+		t.Fatalf("%s %.200s: %v", name, event, err)
+	}
+	return e
+}
+
+// vectors are the documented ones.
+type vectors struct {
+	Events []struct {
+		Name string `json:"name"`
+		Path string `json:"path"`
+		Body string `json:"body"`
+	} `json:"events"`
+	Malformed []struct {
+		Name string `json:"name"`
+		Path string `json:"path"`
+		Body string `json:"body"`
+	} `json:"malformed"`
+}
+
+func documented(t testing.TB) (v vectors) {
+	t.Helper()
+	text, err := os.ReadFile("../docs/event-vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestTheDocumentedEventsAreDecodedAndTheMalformedRefused(t *testing.T) {
+	v, n := documented(t), 0
+	for _, e := range v.Events {
+		name, ok := strings.CutPrefix(e.Path, "/hooks/")
+		if !ok || name == string(loop.BeforeToolCall) {
+			continue
+		}
+		n++
+		if _, err := loop.Decode(loop.Name(name), []byte(e.Body)); err != nil {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+	}
+	for _, m := range v.Malformed {
+		if name, ok := strings.CutPrefix(m.Path, "/hooks/"); ok {
+			n++
+			_, err := loop.Decode(loop.Name(name), []byte(m.Body))
+			if _, ok := errors.AsType[*toolcall.Malformed](err); !ok {
+				t.Errorf("%s: got %v", m.Name, err)
+			}
+		}
+	}
+	if n < 30 {
+		t.Errorf("the file has lost its vectors: %d", n)
+	}
+}
+
+func TestWhatIsSaidIsRead(t *testing.T) {
+	e := decode(t, loop.ContextAssembled, `{"sources":[{"kind":"tool_result","tool":"Bash","trust":"shared","senderId":"9","senderIsOwner":false,"size":3,
+		"contentHash":"sha256:`+strings.Repeat("a", 64)+`","fingerprints":["email:0123456789abcdef"],"truncated":true,"other":[{}]}],"messages":[1],"anything":{"x":[]}}`)
+	s := e.Sources[0]
+	if s.Kind != loop.ToolResult || s.Tool != "exec" || *s.Trust != taint.Shared || s.SenderID != "9" || s.Size != 3 || len(s.Seen.Fingerprints) != 1 || !s.Seen.Truncated || s.Hash == "" {
+		t.Errorf("%+v", s)
+	}
+	if e.Call.Context.RunID != "run-1" || e.Call.RequestID != "r-1" || e.Call.Tool != "" || e.Messages != loop.HashOf("[1]") {
+		t.Errorf("%+v", e)
+	}
+	r := decode(t, loop.AfterToolCall, `{"toolName":" EXEC ","toolCallId":"c","error":true,"durationMs":5,"size":7,"origin":"a.b","marked":true,"result":"abc","contentHash":null}`).Returned
+	if r.Tool != "exec" || r.ToolCallID != "c" || !r.Error || r.DurationMs != 5 || r.Size != 7 || r.Origin != "a.b" || !r.Marked || r.Hash != loop.HashOf("abc") {
+		t.Errorf("%+v", r)
+	}
+	w := decode(t, loop.AfterLLMCall, `{"toolCalls":[{"id":"1","name":"exec","arguments":{"a":1.0}},{"name":"x"}],"iteration":2,"model":"m","response":{"a":1}}`)
+	if len(w.Wanted) != 2 || string(w.Wanted[0].Arguments) != `{"a":1.0}` || string(w.Wanted[1].Arguments) != "{}" || *w.Iteration != 2 || w.Response == "" {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestWhatIsNotAsItMustBeIsRefused(t *testing.T) {
+	long := strings.Repeat("x", 600)
+	for _, c := range []struct {
+		name  loop.Name
+		event string
+	}{
+		{loop.AgentEnd, `null`}, {loop.AgentEnd, `"x"`}, {loop.AgentEnd, `{"success":1}`}, {loop.AgentEnd, `{"Success":true}`},
+		{loop.LoopIterationStart, `{"iteration":-1}`}, {loop.LoopIterationStart, `{"iteration":1.5}`}, {loop.LoopIterationStart, `{"iteration":null}`},
+		{loop.LoopIterationStart, `{"iteration":99999999999}`},
+		{loop.AfterToolCall, `{"toolName":""}`}, {loop.AfterToolCall, `{"toolName":" "}`}, {loop.AfterToolCall, `{"toolName":"` + long + `"}`},
+		{loop.AfterToolCall, `{"toolName":"a","origin":"` + long + `"}`}, {loop.AfterToolCall, `{"toolName":"a","origin":"a\nb"}`},
+		{loop.AfterToolCall, `{"toolName":"a","contentHash":"sha256:AB"}`}, {loop.AfterToolCall, `{"toolName":"a","fingerprints":["x:0123456789abcdef"]}`},
+		{loop.AfterToolCall, `{"toolName":"a","fingerprints":[` + strings.TrimSuffix(strings.Repeat(`"id:0123456789abcdef",`, loop.MaxFingerprints+1), ",") + `]}`},
+		{loop.BeforeLLMCall, `{"tools":{}}`}, {loop.BeforeLLMCall, `{"tools":[{}]}`}, {loop.BeforeLLMCall, `{"tools":[{"name":7}]}`}, {loop.BeforeLLMCall, `{"tools":[],"systemPrompt":7}`},
+		{loop.AfterLLMCall, `{"toolCalls":[{"name":"a","arguments":"{}"}]}`}, {loop.AfterLLMCall, `{"toolCalls":[{"name":"a","Arguments":{}}]}`},
+		{loop.BeforeResponseEmit, `{"content":{}}`}, {loop.SubagentSpawned, `{"childSessionKey":""}`}, {loop.SubagentSpawned, `{"childSessionKey":"a\u0000b"}`},
+		{loop.BeforeToolCall, `{}`}, {"nothing", `{}`},
+	} {
+		_, err := loop.Decode(c.name, body(c.event))
+		m, ok := errors.AsType[*toolcall.Malformed](err)
+		if !ok || !strings.HasSuffix(m.Reason, ".") || strings.Contains(m.Reason, "xxx") {
+			t.Errorf("%s %.80s: got %v", c.name, c.event, err)
+		}
+	}
+	if _, err := loop.Decode(loop.AgentEnd, body(strings.Repeat(`[`, 200)+strings.Repeat(`]`, 200))); err == nil {
+		t.Error("nesting is not bounded")
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	v := documented(f)
+	for _, e := range v.Events {
+		f.Add(strings.TrimPrefix(e.Path, "/hooks/"), []byte(e.Body))
+	}
+	for _, e := range v.Malformed {
+		f.Add(strings.TrimPrefix(e.Path, "/hooks/"), []byte(e.Body))
+	}
+	f.Fuzz(func(t *testing.T, name string, text []byte) {
+		e, err := loop.Decode(loop.Name(name), text)
+		if err != nil {
+			if _, ok := errors.AsType[*toolcall.Malformed](err); !ok {
+				t.Fatalf("error %T", err)
+			}
+			return
+		}
+		if e.Call.RequestID == "" || e.Call.Tool != "" || e.Call.Client != "" || len(e.Sources) > loop.MaxSources || len(e.Tools) > loop.MaxTools {
+			t.Fatalf("%+v", e)
+		}
+		for _, w := range e.Wanted {
+			if w.Name == "" || !w.Arguments.IsValid() || !w.Sent.IsValid() {
+				t.Fatalf("%+v", w)
+			}
+		}
+		for _, s := range e.Sources {
+			if s.Trust != nil && !s.Trust.Valid() {
+				t.Fatalf("%+v", s)
+			}
+		}
+		a := loop.Answer{SystemPrompt: string(text), Block: true}
+		var back loop.Answer
+		if err := json.Unmarshal(a.JSON(), &back); err != nil || !back.Block {
+			t.Fatalf("%s: %v", a.JSON(), err)
+		}
+	})
+}

@@ -1,0 +1,134 @@
+// Package loop is what a runtime tells of its agent's loop: what came into the
+// model's context, what a tool returned, that a session has a child.
+//
+// Decode turns the raw bytes of a request into an [Event] under the same strict
+// rules as a call, and [Answer] is what goes back. The package judges nothing and
+// keeps nothing. Text is hashed as it is read: what an Event still holds of it
+// ([Text]) is there to be answered with, and is gone with the request. It refuses
+// what two readers could understand differently, and never repeats a part of the
+// body in an error.
+package loop
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Name is what happened.
+type Name string
+
+// The events.
+const (
+	SessionStart       Name = "session_start"
+	ContextAssembled   Name = "context_assembled"
+	LoopIterationStart Name = "loop_iteration_start"
+	BeforeLLMCall      Name = "before_llm_call"
+	AfterLLMCall       Name = "after_llm_call"
+	BeforeToolCall     Name = "before_tool_call" // a call or the notice of one, see [toolcall.DecodeNotice]
+	AfterToolCall      Name = "after_tool_call"
+	LoopIterationEnd   Name = "loop_iteration_end"
+	BeforeResponseEmit Name = "before_response_emit"
+	AgentEnd           Name = "agent_end"
+	SubagentSpawned    Name = "subagent_spawned"
+	SessionEnd         Name = "session_end"
+)
+
+// MayBlock reports whether the runtime waits for leave to go on.
+func (n Name) MayBlock() bool {
+	switch n {
+	case LoopIterationStart, BeforeLLMCall, AfterLLMCall, BeforeResponseEmit:
+		return true
+	}
+	return false
+}
+
+// Limits of an event. A body beyond any of them is malformed.
+const (
+	MaxBody         = 8 << 20 // bytes of the whole body
+	MaxSources      = 256
+	MaxTools        = 4096
+	MaxToolCalls    = 256
+	MaxOrigin       = 256                                 // bytes
+	MaxFingerprints = lineage.MaxValues + lineage.MaxRuns // of one text
+)
+
+// Event is one decoded event. Members that its name does not have are zero.
+type Event struct {
+	Name Name
+	Call toolcall.Call // whom it is about: client, request and context. It names no tool
+
+	Iteration    *int // nil when not given
+	Sources      []Source
+	Tools        []string // as they were sent
+	Wanted       []Wanted // the calls that the model wants to make
+	Returned     Returned // what a tool returned
+	SystemPrompt *Text
+	Content      *Text // of the response; only its hash, if that is what was sent
+	Messages     Hash  // of all of them as they stand in the body
+	Response     Hash
+	Model        string
+	LatencyMs    int64
+
+	Child          string // the session key of a child
+	Reason         string // why a session ended
+	NextSessionID  string
+	NextSessionKey string
+}
+
+// Hash is "sha256:" and 64 hex digits, or empty.
+type Hash string
+
+// Text is a text whose hash is kept. The text itself lives no longer than the
+// request.
+type Text struct {
+	Hash Hash
+	Text string // empty where only the hash was sent
+}
+
+// Kind is where a source stands in the context.
+type Kind string
+
+// The kinds of sources.
+const (
+	SystemPrompt     Kind = "system_prompt"
+	UserMessage      Kind = "user_message"
+	ToolResult       Kind = "tool_result"
+	CompactedHistory Kind = "compacted_history"
+)
+
+// Source is one thing that the model's context was made of.
+type Source struct {
+	Kind          Kind
+	Trust         *taint.Level // nil: by what it is
+	Tool          string
+	SenderID      string
+	SenderIsOwner bool
+	Size          int64
+	Hash          Hash
+	Seen          lineage.Extract
+}
+
+// Wanted is a call that the model wants to make.
+type Wanted struct {
+	ID        string
+	Name      string
+	Arguments jsontext.Value // an object
+	Sent      jsontext.Value // all of it, as it stood in the body
+}
+
+// Returned is what a tool returned.
+type Returned struct {
+	Tool       string // canonical, see [toolcall.Canonical]
+	ToolCallID string
+	Origin     string
+	Error      bool
+	Marked     bool // the runtime itself marks it as outside content
+	DurationMs int64
+	Size       int64
+	Hash       Hash
+	Text       string // empty unless it was sent
+	Seen       lineage.Extract
+}

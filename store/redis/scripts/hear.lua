@@ -1,0 +1,50 @@
+-- hear: take in what an event tells of a conversation. It counts no step and makes nothing better.
+-- KEYS 6 request, 7 run · ARGV 5 digits (start raise birth), 6 body, 7 keep, 8 source, 9 next session id, 10 mark of a run that
+-- is over, 11 mark of a session that is over, 12 calls of the run from now on; '' each where there is none
+-- → 'epoch' · {'moved', root, now} · {'conflict', now} · {a view, known}
+local byte, digits = string.byte, ARGV[5]
+local start, to, least = byte(digits, 1) == 49, byte(digits, 2) - 48, byte(digits, 3) - 48
+local brings = start or to > 0
+
+local c = read()
+if c and c.root then return { 'moved', c.root, now } end
+local body, mark = recall(KEYS[6])
+if body and body ~= ARGV[6] then return { 'conflict', now } end
+local known = c and (sid == '' or c.own)
+local met = c
+c = c or birth()
+if not c then return 'epoch' end
+local v = { replayed = body and 1 or 0, lost = c.bad and 1 or 0, level = level(c) }
+
+if not body then
+  call('SET', KEYS[6], request(ARGV[6], 'D', ARGV[7]), 'PX', ARGV[7])
+  if ARGV[12] ~= '' then call('SET', KEYS[7], ARGV[12], 'PX', 86400000) end
+end
+if body or not met and not brings then
+  if not met then c.v = 0 end -- it has not come into being
+  return { view(c, v, 0), known and 1 or 0 }
+end
+
+if brings then
+  if not known then to = max(to, least) end
+  if to > level(c) then blame(c, to, ARGV[8]) end
+  raise(c, to)
+end
+if ARGV[9] ~= '' and level(c) > 0 then
+  local next = 'l:' .. ARGV[9]
+  local had = ARGV[9] == sid and c.own or call('HGET', KEYS[1], next)
+  if not had or level(c) > tonumber(had) then
+    call('HSET', KEYS[1], next, level(c))
+    c.w, c.v = max(c.w, level(c)), c.v + 1
+    if ARGV[9] == sid then c.own = level(c) end
+  end
+end
+save(c)
+for at, over in pairs({ [1] = ARGV[11], [17] = ARGV[10] }) do
+  if over ~= '' then
+    for _, field in ipairs(call('HKEYS', KEYS[4])) do
+      if string.sub(field, at, at + 15) == over then call('HDEL', KEYS[4], field) end
+    end
+  end
+end
+return { view(c, v, 0), known and 1 or 0 }

@@ -1,0 +1,179 @@
+package verifier
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// hearing is one event on its way: what it tells, and what came of it.
+type hearing struct {
+	*trace
+	event   *loop.Event
+	rules   *policy.Policy
+	report  session.Report
+	heard   session.Heard
+	changed []string // what the record should know, a sentence each
+}
+
+// Hear takes in one event of the agent loop. An event can only make things
+// stricter: it raises levels, takes tools away, ends grants and blocks turns. It
+// allows nothing, and what can't be taken in is refused, which blocks where the
+// runtime waits for leave.
+func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
+	h := &hearing{trace: v.begin(&e.Call), event: e}
+	defer func() {
+		if p := recover(); p != nil {
+			v.o.Log.ErrorContext(ctx, "an event ended in a panic and was refused", "panic", crash.Recovered(p))
+			a = Refused(e.Name, reasonFault)
+		}
+	}()
+	h.rules = v.o.Policy() // one policy, even across a reload
+	h.read()
+	if h.report.Source != "" { // it is kept, and shown on cards
+		v.redactor().Lines(&h.report.Source)
+	}
+	if no := v.take(ctx, h); no != nil {
+		return Refused(e.Name, no.reason)
+	}
+	a = loop.Answer{Accepted: true}
+	h.answer(v, &a)
+	if err := v.recordEvent(h); err != nil {
+		v.o.Log.ErrorContext(ctx, "an event could not be recorded and was refused", "request", v.named(&e.Call), "err", err)
+		return Refused(e.Name, reasonRecord)
+	}
+	return a
+}
+
+// Refused is the answer to an event that was not taken in.
+func Refused(n loop.Name, reason string) loop.Answer {
+	a := loop.Answer{Reason: clip(reason)}
+	if n.MayBlock() {
+		a.Block, a.BlockReason = true, reasonFault
+	}
+	return a
+}
+
+// Notice takes in a call that the runtime will not ask about: nobody is asked and
+// nothing is denied, but what it brings in is raised and recorded before the
+// answer. It goes the way of any call, under a plan that lets it pass.
+func (v *Verifier) Notice(ctx context.Context, c *toolcall.Call) loop.Answer {
+	d := v.decide(ctx, c, (*policy.Policy).Notice)
+	if !d.Allow {
+		return Refused(loop.BeforeToolCall, d.Reason)
+	}
+	return loop.Answer{Accepted: true}
+}
+
+// take carries the event to the store: the level, the grants, the links.
+func (v *Verifier) take(ctx context.Context, h *hearing) *no {
+	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	defer cancel()
+	if h.event.Name == loop.SubagentSpawned && h.call.Context.SessionKey == "" {
+		return because("malformed", "context.sessionKey is missing, so it can't be told who spawned the session.")
+	}
+	initial, err := v.arrive(ctx, h.trace)
+	if err != nil {
+		return v.storeFault(ctx, "hear", err)
+	}
+	if h.report.Start && initial >= h.report.Raise {
+		h.report.Raise, h.report.Source = initial, h.plan.Standing.Why
+	}
+	if no := v.hear(ctx, h); no != nil {
+		return no
+	}
+	if err := v.carryOn(ctx, h); err != nil {
+		return v.storeFault(ctx, "hear", err)
+	}
+	return nil
+}
+
+// hear is one trip, and one more for each parent that this process did not know
+// of.
+func (v *Verifier) hear(ctx context.Context, h *hearing) *no {
+	own := h.conv
+	for range maxLine {
+		h.report.Conversation, h.report.Session, h.report.Window = h.conv, h.session, h.window()
+		heard, err := v.o.Store.Hear(ctx, h.report)
+		switch {
+		case err != nil:
+			return v.storeFault(ctx, "hear", err)
+		case heard.Conflict:
+			return because("conflict", reasonConflict)
+		case heard.Moved:
+			v.roots.note(own, heard.Root)
+			h.move(heard.Root)
+			continue
+		}
+		h.heard = heard
+		if heard.Version > 0 { // it is there
+			v.floor.Raise(h.conv, h.session, session.Mark{Level: heard.Level, Generation: heard.Generation})
+		}
+		return nil
+	}
+	return v.storeFault(ctx, "hear", errMoved)
+}
+
+// carryOn takes the level to where the conversation goes on: a child, or a
+// session with another key.
+func (v *Verifier) carryOn(ctx context.Context, h *hearing) error {
+	switch e := h.event; {
+	case e.Name == loop.SubagentSpawned:
+		child := session.Conversation{Client: h.call.Client, Key: e.Child}
+		root, _, err := v.o.Store.Link(ctx, child, h.conv)
+		if err != nil {
+			return err
+		}
+		v.roots.note(child, root)
+		h.changed = append(h.changed, "The session "+e.Child+" shares its level from now on.")
+	case e.Name == loop.SessionEnd && goesOn(e) && e.NextSessionKey != "" && e.NextSessionKey != h.call.Context.SessionKey:
+		next := session.Conversation{Client: h.call.Client, Key: e.NextSessionKey}
+		return v.o.Store.Raise(ctx, next, h.level(v), "the session that it goes on from")
+	}
+	return nil
+}
+
+// freshReasons are why a session ends after which the next one begins with
+// nothing. After any other, or none, what it held may go on in the next.
+var freshReasons = []string{"new", "reset", "idle", "daily", "deleted"}
+
+func goesOn(e *loop.Event) bool { return !slices.Contains(freshReasons, e.Reason) }
+
+// level is how far the conversation is trusted now. Of what nobody has said
+// anything about, as little as of a sender nobody knows.
+func (h *hearing) level(v *Verifier) taint.Level {
+	level := h.heard.Level
+	if !h.heard.Known && !h.report.Start {
+		level = taint.Worse(level, h.rules.UnknownSender())
+	}
+	if floor := v.floor.At(h.conv, h.session); floor.Generation >= h.heard.Generation {
+		level = taint.Worse(level, floor.Level)
+	}
+	return level
+}
+
+// recordEvent keeps what an event changed. What changed nothing is not recorded:
+// events come by the dozen.
+func (v *Verifier) recordEvent(h *hearing) error {
+	c, raised := h.call, h.heard.Level > h.heard.Before && (h.heard.Known || h.heard.Level > taint.Owner)
+	if h.heard.Replayed || !raised && len(h.changed) == 0 {
+		return nil
+	}
+	e := audit.Entry{
+		Kind: audit.KindEvent, RequestID: c.RequestID, Client: c.Client, Session: c.Context.SessionKey, SessionID: c.Context.SessionID,
+		Agent: c.Agent(), Run: c.Context.RunID, Tool: h.event.Returned.Tool, By: string(h.event.Name),
+		Level: h.heard.Before.String(), Step: h.heard.Step, Note: strings.Join(h.changed, " "),
+	}
+	if raised {
+		e.RaisedTo, e.Source = h.heard.Level.String(), h.report.Source
+	}
+	return v.o.Record.Append(e)
+}
