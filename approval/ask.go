@@ -63,9 +63,7 @@ func (d *Desk) Ask(ctx context.Context, r Request) (Ruling, error) {
 	defer deadline.Stop()
 	started := time.Now()
 	// A caller that leaves now leaves the question behind, for one retry.
-	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Hold+deliverySlack)
-	defer cancel()
-	id, err := d.present(asking, &r)
+	id, err := d.present(context.WithoutCancel(ctx), &r)
 	switch {
 	case errors.Is(err, errFull):
 		return Ruling{Full: true}, nil
@@ -107,17 +105,25 @@ func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 		case err != nil:
 			return "", err
 		case p.State == New:
-			err := d.announce(ctx, p.ID)
-			if errors.Is(err, ErrNobody) {
-				d.refund(ctx, r.Ask.Agent)
-			}
-			return p.ID, err
+			return p.ID, d.show(ctx, p.ID, r)
 		case p.State == Full:
 			return d.gather(ctx, r, id, p.ID)
 		}
 		id = p.ID
 	}
 	return "", ErrStale
+}
+
+// show announces a new card within the time that the caller has. Only channels
+// are limited so: the store has limits of its own.
+func (d *Desk) show(ctx context.Context, id string, r *Request) error {
+	showing, cancel := context.WithTimeout(ctx, r.Hold+deliverySlack)
+	defer cancel()
+	err := d.announce(showing, id)
+	if errors.Is(err, ErrNobody) {
+		d.refund(ctx, r.Ask.Agent)
+	}
+	return err
 }
 
 // place makes a new card with one question, instead of one that can't serve.
