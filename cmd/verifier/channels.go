@@ -10,6 +10,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/channels/discord"
 	"github.com/openclaw-verifier/verifier/channels/slack"
 	"github.com/openclaw-verifier/verifier/channels/telegram"
 	"github.com/openclaw-verifier/verifier/codes"
@@ -20,6 +21,7 @@ import (
 // chats are the chat services there are, by the name of their section. A new one
 // is one line.
 var chats = map[string]openChat{
+	"discord":  from(discord.Open),
 	"slack":    from(slack.Open),
 	"telegram": from(telegram.Open),
 }

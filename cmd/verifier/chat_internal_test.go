@@ -32,7 +32,15 @@ func telegramRig(t *testing.T, more string) (*rig, *telegramtest.Server) {
 	r := newRig(t, func(c *config.Config) {
 		section(t, c, fmt.Sprintf(`{channels: {telegram: {botToken: %q, chatId: 1001, allowedUserIds: [1001], apiUrl: %q%s}}}`, botToken, s.URL(), more))
 	})
+	untilReady(t, r)
 	return r, s
+}
+
+// untilReady waits until the gateway can tell secrets from the rest: before, it
+// hides everything, and nothing can be allowed with one tap.
+func untilReady(t *testing.T, r *rig) {
+	t.Helper()
+	waitFor(t, "the gateway is ready", func() bool { return r.owner(http.MethodGet, "/readyz", nil, nil) == http.StatusOK })
 }
 
 func card(t *testing.T, s *telegramtest.Server) telegramtest.Message {

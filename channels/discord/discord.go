@@ -1,0 +1,202 @@
+// Package discord asks people on Discord: a card with buttons in a direct
+// message or a channel, a form for the reason, and lines such as
+// `.approve exec bf619df9 30` in a direct message or in reply to the bot.
+//
+// Taps and lines come through Discord's gateway, under a lease so that replicas
+// don't answer twice, or taps come by signed HTTP requests; Discord sends no
+// lines that way, so there a form takes them. What only one person should read
+// is shown to that person alone. Discord knows markup only, no text with marks
+// beside it: foreign text therefore stands in code, where nothing formats, links
+// or mentions, and no message may mention anyone at all. Cards are plain
+// content, not embeds: people can switch embeds off, and would see buttons
+// without what they are about.
+//
+// The library is used for calls and types. Its gateway client is not: it can't
+// be cancelled, never looks at why Discord hung up, and locks itself out when a
+// session can't be resumed.
+//
+// The channel decides nothing. It refuses to hear bots and webhooks, to take an
+// HTTP request without a fresh signature, to knock again where Discord has said
+// no, and to put a token into an error.
+package discord
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+)
+
+// Name is the channel's name: the section of the config, and what the ids of its
+// people begin with.
+const Name = "discord"
+
+// Config is the section channels.discord.
+type Config struct {
+	// Enabled switches the channel off where it is false.
+	Enabled *bool `yaml:"enabled"`
+	// BotToken is what the Developer Portal shows once under Bot.
+	BotToken string `yaml:"botToken"`
+	// ChannelID is where cards go. Unset: to UserID alone.
+	ChannelID delivery.ID `yaml:"channelId"`
+	// UserID is who gets the cards as direct messages, where there is no channel.
+	// Unset: the one person in AllowedUserIDs.
+	UserID delivery.ID `yaml:"userId"`
+	// AllowedUserIDs may approve, besides the approvers. The list is read with
+	// theirs; here it only says whom to write to.
+	AllowedUserIDs []delivery.ID `yaml:"allowedUserIds"`
+	// APIURL is where the API is. Unset: https://discord.com.
+	APIURL string `yaml:"apiUrl"`
+	// Interactions takes taps by HTTP instead of through the gateway.
+	Interactions *Interactions `yaml:"interactions"`
+}
+
+// Interactions is how Discord reaches us.
+type Interactions struct {
+	// PublicKey is the application's, as the Developer Portal shows it.
+	PublicKey string `yaml:"publicKey"`
+	// Path is where the server takes them. Unset: /hooks/discord.
+	Path string `yaml:"path"`
+}
+
+const (
+	defaultAPI  = "https://discord.com"
+	defaultPath = "/hooks/discord"
+	maxAnswer   = 8 << 20 // bytes of an API's answer
+	inFlight    = 16      // taps and lines that are worked on at a time
+)
+
+// Shares of sending. Discord tells its limits with each answer; five messages in
+// five seconds is what a channel takes:
+// https://discord.com/developers/docs/topics/rate-limits
+const (
+	perSecond      = 1
+	burst          = 5
+	tapsPerSecond  = 5 // answers to one person's taps, which have limits of their own
+	tapsAtOnce     = 20
+	strangersShare = 1. / 6 // of what is sent to people who may not approve
+)
+
+var (
+	tokenShape = regexp.MustCompile(`^([A-Za-z0-9_-]{16,40})\.[A-Za-z0-9_-]{4,20}\.[A-Za-z0-9_-]{20,120}$`)
+	idShape    = regexp.MustCompile(`^[1-9][0-9]{0,19}$`)
+)
+
+// Channel is a bot in a channel or a direct message. It is safe for concurrent
+// use.
+type Channel struct {
+	config Config
+	deps   delivery.Deps
+	token  string
+	self   string // the bot's user id
+	key    []byte // of signed requests; nil: the gateway is used
+
+	http      *http.Client
+	line      *delivery.Line
+	taps      *delivery.Line // answers to taps: a chat that is busy must not hold them up
+	strangers *delivery.Line // what people get who may not approve: they must not use up the chat's share
+	health    delivery.Health
+	direct    direct
+	ears      ears
+	session   session                 // of the gateway; belongs to whoever is connected
+	refused   atomic.Pointer[refusal] // why Discord does not let us listen; nil: it does
+	seen      seen
+
+	ctx  context.Context // ends with Close
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+var _ approval.Channel = (*Channel)(nil)
+
+// Open makes the channel, or none where it is switched off. It calls nobody yet.
+func Open(c Config, d delivery.Deps) (approval.Channel, error) {
+	if c.Enabled != nil && !*c.Enabled {
+		return nil, nil //nolint:nilnil // none is meant
+	}
+	ch := &Channel{deps: d.Fill(), ears: ears{hands: make(chan struct{}, inFlight)}}
+	if err := ch.configure(c); err != nil {
+		return nil, fmt.Errorf("channels.discord: %w", err)
+	}
+	ch.http = &http.Client{
+		Transport:     newTransport(ch.config.APIURL),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token stays with apiUrl
+	}
+	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: perSecond, Burst: burst, Health: &ch.health})
+	ch.taps = delivery.New(delivery.Options{Judge: judge, Rate: tapsPerSecond, Burst: tapsAtOnce})
+	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: perSecond * strangersShare, Burst: burst})
+	ch.ctx, ch.stop = context.WithCancel(context.Background())
+	return ch, nil
+}
+
+// configure checks a config and takes it, or says what is missing.
+func (ch *Channel) configure(c Config) (err error) {
+	ch.token = strings.TrimPrefix(c.BotToken, "Bot ")
+	if ch.self, err = botOf(ch.token); err != nil {
+		return err
+	}
+	if c.UserID == "" && len(c.AllowedUserIDs) == 1 {
+		c.UserID = c.AllowedUserIDs[0]
+	}
+	switch {
+	case c.ChannelID != "" && !idShape.MatchString(string(c.ChannelID)):
+		return errors.New("channelId must be a channel's id, which is a number: switch on Developer Mode in Discord and choose Copy Channel ID")
+	case c.ChannelID == "" && !idShape.MatchString(string(c.UserID)):
+		return errors.New("say where cards go: set channelId, or userId for direct messages; both are numbers that Discord copies in Developer Mode")
+	}
+	if c.APIURL == "" {
+		c.APIURL = defaultAPI
+	}
+	if u, err := url.Parse(c.APIURL); err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return errors.New("apiUrl is no address: write it as https://host, without a token")
+	}
+	c.APIURL = strings.TrimSuffix(c.APIURL, "/")
+	ch.config = c
+	if c.Interactions != nil {
+		ch.key, err = c.Interactions.check()
+	}
+	return err
+}
+
+// botOf is the user id that stands in a bot's token.
+func botOf(token string) (string, error) {
+	if m := tokenShape.FindStringSubmatch(token); m != nil {
+		id, err := base64.RawURLEncoding.DecodeString(m[1])
+		if err == nil && idShape.Match(id) {
+			return string(id), nil
+		}
+	}
+	return "", errors.New("botToken is missing or is no bot token: the Developer Portal shows it once under Bot, Reset Token (not the client secret, not the public key); put it into the environment or a file")
+}
+
+// Health says what is wrong with the channel now; nil if nothing is.
+func (ch *Channel) Health() error { return ch.health.Err() }
+
+// Close ends what is still under way. Listen must have ended.
+func (ch *Channel) Close() error {
+	ch.stop()
+	ch.wg.Wait()
+	ch.http.CloseIdleConnections()
+	return nil
+}
+
+// background does something that nobody waits for, until Close.
+func (ch *Channel) background(what string, do func(ctx context.Context) error) {
+	ch.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(ch.ctx, 30*time.Second)
+		defer cancel()
+		if err := do(ctx); err != nil && ch.ctx.Err() == nil {
+			ch.deps.Log.Warn(what, "channel", Name, "err", err)
+		}
+	})
+}

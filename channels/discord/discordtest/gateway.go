@@ -1,0 +1,263 @@
+package discordtest
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/gorilla/websocket"
+)
+
+// Intents that decide which messages are passed on.
+const (
+	guildMessages  = 1 << 9
+	directMessages = 1 << 12
+)
+
+// gate is the gateway.
+type gate struct {
+	beat     time.Duration
+	sessions map[string]*session
+	refuse   int  // hang up with this code after identify; 0: don't
+	forget   bool // sessions can't be resumed
+	deaf     bool // heartbeats are not answered
+	knocks   int  // connections that were made
+	resumed  int
+	beats    int
+}
+
+// session is what a connection can resume.
+type session struct {
+	id      string
+	intents int
+	seq     int64
+	events  []frame
+	conn    *socket // nil: not connected now
+}
+
+type frame struct {
+	Op   int    `json:"op"`
+	Data any    `json:"d"`
+	Seq  int64  `json:"s,omitempty"`
+	Type string `json:"t,omitempty"`
+}
+
+// socket is a connection; several may write to it.
+type socket struct {
+	*websocket.Conn
+	mu sync.Mutex
+}
+
+func (c *socket) send(f frame) {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.WriteMessage(websocket.TextMessage, text) //nolint:errcheck // whoever has gone does not hear it
+}
+
+func (c *socket) hangUp(code int) {
+	c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(time.Second)) //nolint:errcheck // it is over
+	c.Close()                                                                                                   //nolint:errcheck // it is over
+}
+
+// Refuse makes the gateway hang up with a code after each identify.
+func (s *Server) Refuse(code int) { s.setGate(func(g *gate) { g.refuse = code }) }
+
+// Forget makes the gateway know no session any more that could be resumed.
+func (s *Server) Forget() { s.setGate(func(g *gate) { g.forget = true }) }
+
+// Deafen makes the gateway answer no heartbeat.
+func (s *Server) Deafen() { s.setGate(func(g *gate) { g.deaf = true }) }
+
+// Beat sets how often the gateway wants to hear from a client.
+func (s *Server) Beat(every time.Duration) { s.setGate(func(g *gate) { g.beat = every }) }
+
+func (s *Server) setGate(f func(g *gate)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.gate)
+}
+
+// HangUp ends all connections with a code.
+func (s *Server) HangUp(code int) {
+	for _, c := range s.connected() {
+		c.hangUp(code)
+	}
+}
+
+// Order sends an order to all connections: 1 to be heard from, 7 to connect again.
+func (s *Server) Order(op int) {
+	for _, c := range s.connected() {
+		c.send(frame{Op: op})
+	}
+}
+
+// Until waits until the gateway has seen so many connections, resumed sessions
+// and heartbeats.
+func (s *Server) Until(ctx context.Context, made, resumed, beats int) error {
+	return s.until(ctx, func() bool { return s.gate.knocks >= made && s.gate.resumed >= resumed && s.gate.beats >= beats })
+}
+
+func (s *Server) connected() []*socket {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*socket
+	for _, x := range s.gate.sessions {
+		if x.conn != nil {
+			out = append(out, x.conn)
+		}
+	}
+	return out
+}
+
+func (s *Server) gatewayBot(*http.Request) (any, *refusal) {
+	return map[string]any{
+		"url": strings.Replace(s.http.URL, "http", "ws", 1) + "/gateway/", "shards": 1,
+		"session_start_limit": map[string]any{"total": 1000, "remaining": 999, "reset_after": 0, "max_concurrency": 1},
+	}, nil
+}
+
+// connect serves one connection.
+func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
+	conn, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	c := &socket{Conn: conn}
+	defer c.Close() //nolint:errcheck // it is over
+	s.mu.Lock()
+	s.gate.knocks++
+	every := s.gate.beat
+	s.change()
+	s.mu.Unlock()
+	c.send(frame{Op: 10, Data: map[string]any{"heartbeat_interval": every.Milliseconds()}})
+	for {
+		var f struct {
+			Op   int            `json:"op"`
+			Data jsontext.Value `json:"d"`
+		}
+		_, text, err := conn.ReadMessage()
+		if err != nil || json.Unmarshal(text, &f) != nil {
+			s.gone(c)
+			return
+		}
+		switch f.Op {
+		case 1:
+			s.heartbeat(c)
+		case 2:
+			s.identify(c, f.Data)
+		case 6:
+			s.resume(c, f.Data)
+		}
+	}
+}
+
+func (s *Server) heartbeat(c *socket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gate.beats++
+	s.change()
+	if !s.gate.deaf {
+		c.send(frame{Op: 11})
+	}
+}
+
+func (s *Server) gone(c *socket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.gate.sessions {
+		if x.conn == c {
+			x.conn = nil
+		}
+	}
+	s.change()
+}
+
+func (s *Server) identify(c *socket, data jsontext.Value) {
+	var d struct {
+		Token   string `json:"token"`
+		Intents int    `json:"intents"`
+	}
+	if json.Unmarshal(data, &d) != nil || strings.TrimPrefix(d.Token, "Bot ") != s.Token {
+		c.hangUp(4004)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gate.refuse != 0 {
+		c.hangUp(s.gate.refuse)
+		return
+	}
+	x := &session{id: "session-" + s.id(), intents: d.Intents, conn: c}
+	s.gate.sessions[x.id] = x
+	x.dispatch("READY", map[string]any{
+		"v": 10, "user": botUser(), "guilds": []any{}, "session_id": x.id, "application": map[string]any{"id": BotID, "flags": 0},
+		"resume_gateway_url": strings.Replace(s.http.URL, "http", "ws", 1) + "/gateway/resume",
+	})
+	s.change()
+}
+
+func (s *Server) resume(c *socket, data jsontext.Value) {
+	var d struct {
+		Token   string `json:"token"`
+		Session string `json:"session_id"`
+		Seq     int64  `json:"seq"`
+	}
+	if json.Unmarshal(data, &d) != nil || strings.TrimPrefix(d.Token, "Bot ") != s.Token {
+		c.hangUp(4004)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.gate.sessions[d.Session]
+	if x == nil || s.gate.forget {
+		c.send(frame{Op: 9, Data: false})
+		return
+	}
+	x.conn = c
+	for _, f := range x.events {
+		if f.Seq > d.Seq {
+			c.send(f)
+		}
+	}
+	x.dispatch("RESUMED", map[string]any{})
+	s.gate.resumed++
+	s.change()
+}
+
+// dispatch sends an event, and keeps it for when the session is resumed. The
+// server's lock is held.
+func (x *session) dispatch(kind string, data any) {
+	x.seq++
+	f := frame{Op: 0, Type: kind, Seq: x.seq, Data: data}
+	x.events = append(x.events, f)
+	if x.conn != nil {
+		x.conn.send(f)
+	}
+}
+
+// broadcast sends an event to all sessions that want it. The lock is held.
+func (s *Server) broadcast(kind string, intent int, data any) {
+	for _, x := range s.gate.sessions {
+		if intent == 0 || x.intents&intent != 0 {
+			x.dispatch(kind, data)
+		}
+	}
+}
+
+// listening reports whether anyone is connected. The lock is held.
+func (s *Server) listening() bool {
+	for _, x := range s.gate.sessions {
+		if x.conn != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,128 @@
+package discord
+
+import (
+	"context"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+)
+
+func personID(user string) string { return Name + ":" + user }
+
+// Forms. What a form for a reason is about stands in its id, as the handle of the
+// button that opened it: nothing has to be remembered.
+const (
+	lineForm  = "line" // the id of the button and of its form
+	lineLabel = "Type the line"
+	lineTitle = "Answer with a line"
+	lineHint  = ".approve exec bf619df9 30"
+	whyTitle  = "Deny and say why"
+	whyLabel  = "The reason: the agent reads it"
+)
+
+func form(id, title, label, placeholder string) *discordgo.InteractionResponse {
+	must := true
+	return &discordgo.InteractionResponse{Type: discordgo.InteractionResponseModal, Data: &discordgo.InteractionResponseData{
+		CustomID: id, Title: title, Components: []discordgo.MessageComponent{discordgo.Label{
+			Label:     label,
+			Component: discordgo.TextInput{CustomID: "text", Style: discordgo.TextInputShort, Placeholder: placeholder, Required: &must, MaxLength: maxInput},
+		}},
+	}}
+}
+
+// interaction takes a tap, or a form that was filled in. Who did it is the first
+// thing that the desk looks at.
+func (ch *Channel) interaction(ctx context.Context, answer answerFunc, i *discordgo.Interaction) {
+	who := i.User
+	if i.Member != nil && i.Member.User != nil {
+		who = i.Member.User
+	}
+	r := ch.reply(ctx, i, who)
+	defer r.done()
+	if who == nil || who.Bot || who.System {
+		r.say(ctx, nil)
+		return
+	}
+	a := approval.Answer{ID: personID(who.ID), Via: Name}
+	switch d := i.Data.(type) {
+	case discordgo.MessageComponentInteractionData:
+		a.Handle = d.CustomID
+		if d.CustomID == lineForm {
+			a.Handle, a.Text = "", ".help" // the desk says whether they may answer at all
+		}
+	case discordgo.ModalSubmitInteractionData:
+		a.Handle, a.Reason = d.CustomID, typedIn(d.Components)
+		if d.CustomID == lineForm {
+			a.Handle, a.Reason, a.Text = "", "", a.Reason
+		}
+	}
+	if a.Handle == "" && a.Text == "" {
+		r.say(ctx, nil)
+		return
+	}
+	o, err := answer(ctx, a)
+	if err != nil {
+		ch.deps.Log.Error("a tap could not be taken", "channel", Name, "err", err)
+	}
+	ch.follow(ctx, r, a, o)
+}
+
+// typedIn is what stands in the first field of a form.
+func typedIn(components []discordgo.MessageComponent) string {
+	for _, c := range components {
+		switch c := c.(type) {
+		case *discordgo.TextInput:
+			return c.Value
+		case *discordgo.Label:
+			return typedIn([]discordgo.MessageComponent{c.Component})
+		case *discordgo.ActionsRow:
+			return typedIn(c.Components)
+		}
+	}
+	return ""
+}
+
+// follow shows what came of a tap: to the one who tapped, and nobody else.
+func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o approval.Outcome) {
+	if o.Kind == approval.Unauthorised {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, ackAfter) // who taps too much waits for nothing
+		defer cancel()
+		r.line = ch.strangers
+	}
+	tapped := r.i.Type == discordgo.InteractionMessageComponent
+	switch {
+	case tapped && o.Kind == approval.WantsReason:
+		r.open(ctx, func() *discordgo.InteractionResponse { return form(a.Handle, whyTitle, whyLabel, "") })
+	case tapped && a.Text != "" && o.Kind == approval.Told:
+		r.open(ctx, func() *discordgo.InteractionResponse {
+			return form(lineForm, lineTitle, "The line on the card", lineHint)
+		})
+	case o.Kind == approval.Shown:
+		r.say(ctx, ch.details(o.Card))
+	case o.Kind == approval.Ignored && o.Text == "":
+		r.say(ctx, &said{text: "This is no line that answers a card. Nothing was approved."})
+	case r.onDetails() && (o.Kind == approval.Counted || o.Kind == approval.TooLate):
+		r.replace(ctx, &said{text: o.Text})
+	default:
+		r.say(ctx, &said{text: o.Text})
+	}
+	if at, stands := r.place(); stands && o.Kind == approval.TooLate && o.Card != nil {
+		if err := ch.redraw(ctx, at, o.Card, o); err != nil {
+			ch.deps.Log.Warn("a card could not be mended; its buttons answer with the truth", "channel", Name, "err", err)
+		}
+	}
+}
+
+// details are all there is of a card: a message where there is room for it, else
+// a file. The buttons come with it.
+func (ch *Channel) details(c *approval.Card) *said {
+	doc := channels.Details(c, ch.deps.Now())
+	d, fits := draw(doc)
+	if fits {
+		return &said{markup: d.text.String(), rows: d.rows}
+	}
+	return &said{markup: bold(doc.Title), rows: d.rows, file: func() *discordgo.File { return attachment(c, doc) }}
+}

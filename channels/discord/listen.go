@@ -1,0 +1,132 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/codes"
+)
+
+// askAgain is when Discord is asked whether it still says no: someone may have
+// mended it in the portal.
+const askAgain = 30 * time.Minute
+
+// refusal is a no of Discord's that trying again does not change.
+type refusal struct{ text string }
+
+func (r *refusal) Error() string { return Name + ": " + r.text }
+
+// Listen passes on what people answer until ctx ends. It comes back by itself,
+// unless Discord has said no: then it says so and stays away for long.
+func (ch *Channel) Listen(ctx context.Context, answer answerFunc) error {
+	defer ch.ears.listen(ctx, answer)()
+	run := ch.connect
+	if ch.key != nil {
+		run = ch.attend
+	}
+	log := ch.deps.Log.With("channel", Name)
+	delivery.Keep(ctx, log, &ch.health, func(ctx context.Context) error {
+		err := run(ctx)
+		if no, ok := errors.AsType[*refusal](err); ok {
+			log.Error("Discord refuses, so nobody can answer there; a restart tries again at once", "err", no, "next_try", askAgain)
+			ch.refused.Store(no)
+			ch.health.Note("listening", no)
+			delivery.Sleep(ctx, askAgain)
+		}
+		return err
+	})
+	return nil
+}
+
+// heard notes that answers come.
+func (ch *Channel) heard() {
+	ch.refused.Store(nil)
+	ch.health.Note("listening", nil)
+}
+
+// application is what Discord knows of the application.
+type application struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	VerifyKey string `json:"verify_key"`
+	Endpoint  string `json:"interactions_endpoint_url"`
+}
+
+func (ch *Channel) application(ctx context.Context) (*application, error) {
+	var app application
+	err := ch.call(ctx, ch.taps, "application", "look at the application", func(s *discordgo.Session, with discordgo.RequestOption) error {
+		answer, err := s.RequestWithBucketID(http.MethodGet, discordgo.EndpointApplications+"/@me", nil, "", with)
+		if err != nil {
+			return err
+		}
+		if json.Unmarshal(answer, &app) != nil {
+			return discordgo.ErrJSONUnmarshal
+		}
+		return nil
+	})
+	switch statusOf(err) {
+	case http.StatusUnauthorized:
+		return nil, &refusal{wrongToken}
+	case http.StatusNotFound:
+		return &app, nil // what stands before Discord does not pass it on
+	}
+	return &app, err
+}
+
+// typed takes a line that someone wrote to the bot alone, or in reply to it.
+func (ch *Channel) typed(ctx context.Context, answer answerFunc, m *discordgo.Message) {
+	if _, err := codes.Parse(m.Content); errors.Is(err, codes.ErrNotCommand) {
+		return
+	}
+	o, err := answer(ctx, approval.Answer{ID: personID(m.Author.ID), Via: Name, Text: m.Content})
+	if err != nil {
+		ch.deps.Log.Error("a line could not be taken", "channel", Name, "err", err)
+	}
+	if o.Text == "" {
+		return
+	}
+	line := ch.line
+	if o.Kind == approval.Unauthorised {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, ackAfter) // who writes too much waits for nothing
+		defer cancel()
+		line = ch.strangers
+	}
+	if _, err := ch.post(ctx, line, message{chat: m.ChannelID, replyTo: m.ID, text: sentence(o.Text)}); err != nil {
+		ch.deps.Log.Warn("a line could not be answered", "channel", Name, "err", err)
+	}
+}
+
+// person reports whether a message was written by a person, just now and in
+// their own words.
+func person(m *discordgo.Message) bool {
+	written := m.Type == discordgo.MessageTypeDefault || m.Type == discordgo.MessageTypeReply
+	forwarded := len(m.MessageSnapshots) > 0 || m.MessageReference != nil && m.MessageReference.Type == discordgo.MessageReferenceTypeForward
+	return written && !forwarded && m.Author != nil && !m.Author.Bot && !m.Author.System && m.WebhookID == "" && m.Content != ""
+}
+
+// toUs reports whether a message is for the bot: a direct message, or a reply to
+// one of its own.
+func (ch *Channel) toUs(m *discordgo.Message) bool {
+	if m.GuildID == "" {
+		return true
+	}
+	to := m.ReferencedMessage
+	return to != nil && to.Author != nil && to.Author.ID == ch.self
+}
+
+// elsewhere says that taps go to an address, where we listen at the gateway.
+func elsewhere(app *application) error {
+	if app.Endpoint == "" {
+		return nil
+	}
+	return &refusal{fmt.Sprintf("taps go to the Interactions Endpoint URL of the application %q, not to the gateway: clear that field in the Developer Portal, or set channels.discord.interactions", app.Name)}
+}

@@ -1,0 +1,317 @@
+package discord_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/channeltest"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/channels/discord"
+	"github.com/openclaw-verifier/verifier/channels/discord/discordtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// token is of the right shape: the first part is the bot's id.
+var token = base64.RawURLEncoding.EncodeToString([]byte(discordtest.BotID)) + ".GaBcDe." + "planted-token-that-must-never-show-up-0"
+
+const (
+	room     = "600" // a channel of a server
+	patience = 20 * time.Second
+)
+
+var people = channeltest.People{
+	Alice: channeltest.User{ID: "101", Name: "Alice"}, Bob: channeltest.User{ID: "102", Name: "Bob"},
+	Mallory: channeltest.User{ID: "666", Name: "Alice"}, Robot: channeltest.User{ID: "103", Name: "Robot", Bot: true},
+}
+
+// platform is the fake, with cards in a channel of a server.
+type platform struct {
+	*discordtest.Server
+	config discord.Config
+
+	mu    sync.Mutex
+	open  []*discord.Channel // of a platform that is reached by HTTP
+	lines map[string]bool    // interactions that are lines
+}
+
+func newPlatform(t testing.TB) *platform {
+	t.Helper()
+	p := &platform{Server: discordtest.New(t, token), lines: make(map[string]bool)}
+	p.config = discord.Config{BotToken: token, ChannelID: room, APIURL: p.URL()}
+	t.Cleanup(func() {
+		for _, m := range p.Messages() {
+			if len(m.Active) > 0 {
+				t.Errorf("links, mentions or previews %q in\n%s", m.Active, m.Text)
+			}
+		}
+	})
+	return p
+}
+
+// newHTTPPlatform is reached by signed requests.
+func newHTTPPlatform(t testing.TB) *platform {
+	t.Helper()
+	p := newPlatform(t)
+	p.config.Interactions = &discord.Interactions{PublicKey: p.PublicKey}
+	s := httptest.NewServer(p)
+	t.Cleanup(s.Close)
+	p.Endpoint(s.URL + "/hooks/discord")
+	return p
+}
+
+// ServeHTTP is the door to all processes: whichever listens takes it.
+func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	p.mu.Lock()
+	open := append([]*discord.Channel(nil), p.open...)
+	p.mu.Unlock()
+	status := http.StatusServiceUnavailable
+	for _, ch := range open {
+		_, h := ch.Hook()
+		again := r.Clone(r.Context())
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		out := httptest.NewRecorder()
+		if h.ServeHTTP(out, again); out.Code != http.StatusServiceUnavailable {
+			status = out.Code
+			break
+		}
+	}
+	w.WriteHeader(status)
+}
+
+func (p *platform) Name() string               { return "discord" }
+func (p *platform) People() channeltest.People { return people }
+func (p *platform) Secrets() []string {
+	return []string{token, "planted-token-that-must-never-show-up-0", "interaction-token-"}
+}
+
+func (p *platform) Open(t testing.TB, d delivery.Deps) approval.Channel {
+	t.Helper()
+	opened, err := discord.Open(p.config, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch, ok := opened.(*discord.Channel)
+	if !ok {
+		t.Fatalf("%T", opened)
+	}
+	t.Cleanup(func() {
+		if err := ch.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open = append(p.open, ch)
+	return ch
+}
+
+func (p *platform) Messages() []channeltest.Message {
+	var out []channeltest.Message
+	for _, m := range p.Server.Messages() {
+		out = append(out, p.message(&m))
+	}
+	return out
+}
+
+func (p *platform) message(m *discordtest.Message) channeltest.Message {
+	r := discordtest.Render(m.Content)
+	out := channeltest.Message{ID: m.ID, Text: r.Text, Active: r.Active, Mono: r.Mono, Files: m.Files, ReplyTo: m.ReplyTo, Only: m.Only}
+	if !m.Quiet {
+		out.Active = append(out.Active, "it may mention people")
+	}
+	if m.Flags&discordtest.SuppressEmbeds == 0 || m.Embeds > 0 {
+		out.Active = append(out.Active, "it may show previews")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lines[m.Interaction] {
+		out.ReplyTo = m.Interaction
+	}
+	for _, row := range m.Rows {
+		for _, b := range row {
+			if b.CustomID != typeLine { // the suite knows no forms for lines
+				out.Buttons = append(out.Buttons, channeltest.Button{Label: b.Label, Data: b.CustomID})
+			}
+		}
+	}
+	return out
+}
+
+// typeLine is the button that opens the form for a line.
+const typeLine = "line"
+
+func person(u channeltest.User) discordtest.Person {
+	return discordtest.Person{ID: u.ID, Name: u.Name, Bot: u.Bot}
+}
+
+// listen passes what people do to a function instead of a desk.
+func (p *platform) listen(t testing.TB, ch *discord.Channel, answer func(context.Context, approval.Answer) (approval.Outcome, error)) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	done.Go(func() {
+		if err := ch.Listen(ctx, answer); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		stop()
+		done.Wait()
+	})
+}
+
+// start opens a channel with a log that can be read, long after the fixtures have
+// expired: only a desk makes buttons.
+func (p *platform) start(t testing.TB) (*discord.Channel, *logged) {
+	t.Helper()
+	return p.startAt(t, func() time.Time { return channeltest.Now.Add(time.Hour) })
+}
+
+func (p *platform) startAt(t testing.TB, now func() time.Time) (*discord.Channel, *logged) {
+	t.Helper()
+	log := &logged{}
+	opened := p.Open(t, delivery.Deps{Log: slog.New(slog.NewTextHandler(log, nil)), Now: now})
+	ch, ok := opened.(*discord.Channel)
+	if !ok {
+		t.Fatalf("%T", opened)
+	}
+	return ch, log
+}
+
+// logged is a log that can be read while it is written.
+type logged struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// until waits for something to become true.
+func until(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("it never happened that %s", what)
+		}
+	}
+}
+
+func fixture(t testing.TB, name string) channeltest.Fixture {
+	t.Helper()
+	for _, f := range channeltest.Fixtures() {
+		if f.Name == name {
+			return f
+		}
+	}
+	t.Fatalf("no card %q", name)
+	return channeltest.Fixture{}
+}
+
+// tap presses a button again while Discord says that it failed, as people do.
+func (p *platform) tap(t testing.TB, who channeltest.User, message, data string) discordtest.Told {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		told, err := p.Server.Tap(ctx, person(who), room, message, data)
+		if err != nil {
+			t.Errorf("the tap got no answer: %v", err)
+			return told
+		}
+		if !told.Failed {
+			return told
+		}
+	}
+}
+
+func (p *platform) submit(t testing.TB, who channeltest.User, message string, f *discordtest.Form, text string) discordtest.Told {
+	t.Helper()
+	if f == nil {
+		t.Error("there is no form")
+		return discordtest.Told{}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	told, err := p.Submit(ctx, person(who), room, message, *f, text)
+	if err != nil || told.Failed {
+		t.Errorf("the form got no answer: %+v, %v", told, err)
+	}
+	return told
+}
+
+func (p *platform) Tap(t testing.TB, who channeltest.User, m channeltest.Message, b channeltest.Button) string {
+	t.Helper()
+	return discordtest.Render(p.tap(t, who, m.ID, b.Data).Text).Text
+}
+
+func (p *platform) TapAndSay(t testing.TB, who channeltest.User, m channeltest.Message, b channeltest.Button, reason string) string {
+	t.Helper()
+	told := p.submit(t, who, m.ID, p.tap(t, who, m.ID, b.Data).Form, reason)
+	return discordtest.Render(told.Text).Text
+}
+
+func (p *platform) Say(t testing.TB, who channeltest.User, where channeltest.Place, text string) string {
+	t.Helper()
+	if p.config.Interactions != nil {
+		return p.fillIn(t, who, where, text)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	chat := room
+	if where.Direct {
+		chat = discordtest.DirectID(who.ID)
+	}
+	if err := p.Ready(ctx); err != nil {
+		t.Errorf("nobody hears the line: %v", err)
+	}
+	return p.Server.Say(person(who), chat, where.ReplyTo, text, nil)
+}
+
+// fillIn says a line by the form of a card. Talk is not what one puts there.
+func (p *platform) fillIn(t testing.TB, who channeltest.User, where channeltest.Place, text string) string {
+	t.Helper()
+	if !strings.HasPrefix(text, ".") {
+		return "talk"
+	}
+	told := p.tap(t, who, where.ReplyTo, typeLine)
+	if told.Form != nil {
+		told = p.submit(t, who, where.ReplyTo, told.Form, text)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lines[told.ID] = true
+	return told.ID
+}

@@ -1,0 +1,208 @@
+package discord
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
+)
+
+// Send shows a card. Where something is longer than the card, the whole follows
+// as a file. A card that nobody's answer would reach is not shown.
+func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
+	if r := ch.refused.Load(); r != nil {
+		return "", r
+	}
+	chat, err := ch.chat(ctx)
+	if err != nil {
+		return "", err
+	}
+	cut := false
+	d := channels.Show(c, nil, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) {
+		cut = doc.Cut
+		return ch.card(doc)
+	})
+	id, err := ch.post(ctx, ch.line, message{chat: chat, text: d.text.String(), rows: d.rows})
+	if err != nil {
+		return "", err
+	}
+	at := place{chat, id}
+	if cut {
+		doc := channels.Details(c, ch.deps.Now())
+		ch.background("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
+			_, err := ch.post(ctx, ch.line, message{chat: chat, replyTo: id, text: bold(doc.Title), file: attachment(c, doc)})
+			return err
+		})
+	}
+	return at.String(), nil
+}
+
+// card draws what stands in the chat. Where Discord passes no lines on, a button
+// opens a form for them.
+func (ch *Channel) card(doc *channels.Document) (*drawing, bool) {
+	d, fits := draw(doc)
+	if ch.key != nil && len(doc.Typed) > 0 {
+		d.rows = append(d.rows, discordgo.ActionsRow{Components: []discordgo.MessageComponent{
+			discordgo.Button{Label: lineLabel, Style: discordgo.SecondaryButton, CustomID: lineForm},
+		}})
+	}
+	return d, fits
+}
+
+// Settle shows where a card stands.
+func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o approval.Outcome) error {
+	p, err := parsePlace(at)
+	if err != nil {
+		return err
+	}
+	return ch.redraw(ctx, p, c, o)
+}
+
+func (ch *Channel) redraw(ctx context.Context, at place, c *approval.Card, o approval.Outcome) error {
+	d := channels.Show(c, &o, ch.deps.Now(), ch.card)
+	text := d.text.String()
+	err := ch.call(ctx, ch.line, "edits in "+at.chat, "edit a message", func(s *discordgo.Session, with discordgo.RequestOption) error {
+		_, err := s.ChannelMessageEditComplex(&discordgo.MessageEdit{
+			Channel: at.chat, ID: at.message, Content: &text, Components: &d.rows, AllowedMentions: nobody(), Flags: discordgo.MessageFlagsSuppressEmbeds,
+		}, with)
+		return err
+	})
+	if codeOf(err) == unknownMessage {
+		return nil // someone took it away, and its buttons with it
+	}
+	return err
+}
+
+// nobody is mentioned by what we write, whatever it says.
+func nobody() *discordgo.MessageAllowedMentions {
+	return &discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}}
+}
+
+func attachment(c *approval.Card, doc *channels.Document) *discordgo.File {
+	return &discordgo.File{Name: c.Ref() + ".txt", ContentType: "text/plain; charset=utf-8", Reader: strings.NewReader(channels.Whole(doc))}
+}
+
+// message is something to write.
+type message struct {
+	chat    string
+	replyTo string
+	text    string
+	rows    []discordgo.MessageComponent
+	file    *discordgo.File
+}
+
+// posted is a message as Discord takes it. The nonce makes a second try of the
+// same message no second message:
+// https://discord.com/developers/docs/resources/message#create-message
+type posted struct {
+	discordgo.MessageSend
+	Nonce   string `json:"nonce"`
+	Enforce bool   `json:"enforce_nonce"`
+}
+
+// post writes a message and returns its id.
+func (ch *Channel) post(ctx context.Context, line *delivery.Line, m message) (id string, err error) {
+	p := posted{Nonce: rand.Text()[:25], Enforce: true, MessageSend: discordgo.MessageSend{
+		Content: m.text, Components: m.rows, AllowedMentions: nobody(), Flags: discordgo.MessageFlagsSuppressEmbeds,
+	}}
+	if m.replyTo != "" {
+		must := false
+		p.Reference = &discordgo.MessageReference{MessageID: m.replyTo, FailIfNotExists: &must}
+	}
+	kind, body, err := encode(p, m.file)
+	if err != nil {
+		return "", err
+	}
+	err = ch.call(ctx, line, "messages to "+m.chat, "send a message", func(s *discordgo.Session, with discordgo.RequestOption) error {
+		answer, err := s.RequestRaw(http.MethodPost, discordgo.EndpointChannelMessages(m.chat), kind, body, "", 0, with)
+		if err != nil {
+			return err
+		}
+		id, err = idIn(answer)
+		return err
+	})
+	return id, err
+}
+
+func encode(p posted, file *discordgo.File) (kind string, body []byte, err error) {
+	if file != nil {
+		return discordgo.MultipartBodyWithJSON(p, []*discordgo.File{file})
+	}
+	body, err = discordgo.Marshal(p)
+	return "application/json", body, err
+}
+
+// idIn reads the id of what was made.
+func idIn(answer []byte) (string, error) {
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(answer, &made); err != nil || !idShape.MatchString(made.ID) {
+		return "", discordgo.ErrJSONUnmarshal
+	}
+	return made.ID, nil
+}
+
+// direct is the channel in which a person gets messages. It stays the same, so
+// it is asked for once.
+type direct struct {
+	mu sync.Mutex
+	id string
+}
+
+// chat is where cards go.
+func (ch *Channel) chat(ctx context.Context) (string, error) {
+	if ch.config.ChannelID != "" {
+		return string(ch.config.ChannelID), nil
+	}
+	if id := ch.direct.get(); id != "" {
+		return id, nil
+	}
+	id, user := "", string(ch.config.UserID)
+	err := ch.call(ctx, ch.line, "person "+user, "open a direct message", func(s *discordgo.Session, with discordgo.RequestOption) error {
+		c, err := s.UserChannelCreate(user, with)
+		if err == nil {
+			id = c.ID
+		}
+		return err
+	})
+	if err == nil {
+		ch.direct.set(id)
+	}
+	return id, err
+}
+
+func (d *direct) get() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.id
+}
+
+func (d *direct) set(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.id = id
+}
+
+// place is where a message stands.
+type place struct{ chat, message string }
+
+// String is the place as the desk keeps it.
+func (p place) String() string { return p.chat + "/" + p.message }
+
+func parsePlace(s string) (place, error) {
+	chat, message, _ := strings.Cut(s, "/")
+	if !idShape.MatchString(chat) || !idShape.MatchString(message) {
+		return place{}, fmt.Errorf("discord: %q is no place of a message", s)
+	}
+	return place{chat, message}, nil
+}

@@ -1,0 +1,15 @@
+package discord_test
+
+import (
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/channels/channeltest"
+)
+
+func TestSuiteThroughTheGateway(t *testing.T) {
+	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t) })
+}
+
+func TestSuiteBySignedRequests(t *testing.T) {
+	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newHTTPPlatform(t) })
+}

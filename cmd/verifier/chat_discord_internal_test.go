@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/channels/discord/discordtest"
+	"github.com/openclaw-verifier/verifier/config"
+)
+
+var discordToken = base64.RawURLEncoding.EncodeToString([]byte(discordtest.BotID)) + ".GaBcDe.planted_bot_token_that_must_not_show"
+
+var discordOwner = discordtest.Person{ID: "1001", Name: "Owner"}
+
+// discordRig is a gateway whose owner gets direct messages on Discord.
+func discordRig(t *testing.T, more func(s *discordtest.Server) string) (*rig, *discordtest.Server) {
+	t.Helper()
+	s := discordtest.New(t, discordToken)
+	r := newRig(t, func(c *config.Config) {
+		section(t, c, fmt.Sprintf(`{channels: {discord: {botToken: %q, allowedUserIds: [1001], apiUrl: %q%s}}}`, discordToken, s.URL(), more(s)))
+	})
+	untilReady(t, r)
+	return r, s
+}
+
+// discordCard waits for a card.
+func discordCard(t *testing.T, s *discordtest.Server) discordtest.Message {
+	t.Helper()
+	waitFor(t, "a card is there", func() bool { return len(s.Messages()) > 0 })
+	return s.Messages()[0]
+}
+
+func TestATapOnDiscordReleasesTheCall(t *testing.T) {
+	r, s := discordRig(t, func(*discordtest.Server) string { return "" })
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
+	m := discordCard(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if told, err := s.Tap(ctx, discordOwner, m.Channel, m.ID, m.Rows[0][0].CustomID); err != nil || told.Failed {
+		t.Fatalf("%+v, %v", told, err)
+	}
+	if a := <-held; !a.allowed() {
+		t.Errorf("got %d %s", a.status, a.raw)
+	}
+	waitFor(t, "the card is settled", func() bool {
+		now := s.Messages()[0]
+		return strings.Contains(now.Content, "approved once by discord 1001 via discord") && len(now.Rows) == 0
+	})
+	for where, text := range map[string]string{"log": r.log.String(), "record": r.record(), "health": r.page("/readyz"), "metrics": r.page("/metrics")} {
+		if strings.Contains(text, "planted_bot_token") || strings.Contains(text, "interaction-token-") {
+			t.Errorf("a token stands in the %s:\n%s", where, text)
+		}
+	}
+}
+
+func TestSignedRequestsComeThroughTheServersOwnDoor(t *testing.T) {
+	r, s := discordRig(t, func(s *discordtest.Server) string {
+		return fmt.Sprintf(", interactions: {publicKey: %s, path: /hooks/dc}", s.PublicKey)
+	})
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
+	m := discordCard(t, s)
+	door, tap := r.url+"/hooks/dc", s.Interaction(discordOwner, m.Channel, m.ID, m.Rows[0][0].CustomID)
+	if got := discordtest.New(t, discordToken).Post(door, time.Now(), tap); got != http.StatusUnauthorized {
+		t.Errorf("signed by someone else: %d", got)
+	}
+	if got := s.Post(door, time.Now(), tap); got != http.StatusAccepted {
+		t.Errorf("the real one: %d", got)
+	}
+	if a := <-held; !a.allowed() {
+		t.Errorf("got %d %s", a.status, a.raw)
+	}
+}
+
+func TestABrokenDiscordSectionKeepsTheGatewayFromStarting(t *testing.T) {
+	for text, want := range map[string]string{
+		`{channels: {discord: {botToken: nonsense, userId: 1}}}`:                                                      "the Developer Portal shows it once",
+		fmt.Sprintf(`{channels: {discord: {botToken: %q}}}`, discordToken):                                            "say where cards go",
+		fmt.Sprintf(`{channels: {discord: {botToken: %q, userId: 1, interactions: {publicKey: abc}}}}`, discordToken): "64 hex digits",
+		fmt.Sprintf(`{channels: {discord: {botToken: %q, channelid: 1}}}`, discordToken):                              "did you mean \"channelId\"?",
+	} {
+		c := config.Default()
+		section(t, c, text)
+		var b strings.Builder
+		if err := checkChats(c); err != nil {
+			report(&b, err)
+		}
+		if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "planted_bot_token") {
+			t.Errorf("%s: %q", text, b.String())
+		}
+	}
+}
