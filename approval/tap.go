@@ -28,7 +28,7 @@ const (
 	cardIDSize = 17 // the bucket and 128 random bits
 	handleSize = 1 + cardIDSize + sealSize
 	sealSize   = 16
-	maxReason  = 300 // characters that the agent reads of a reason, as in a typed line
+	maxReason  = 500 // characters that are kept of a reason: no client reads more
 )
 
 // Handle is what a button carries instead of the code: the action and the card,

@@ -116,7 +116,7 @@ func TestAReasonIsOnePlainLine(t *testing.T) {
 	ruling := ask(t, d, nil)
 	card := c.card(t)
 	tap(t, d, alice, card.Handle(approval.DenyBecause), " no:\nuse\tmake\u202e "+strings.ToUpper(card.Code)+"\xff "+strings.Repeat("x", 1000))
-	if r := <-ruling; !strings.HasPrefix(r.Reason, "no: use make … x") || len([]rune(r.Reason)) > 300 {
+	if r := <-ruling; !strings.HasPrefix(r.Reason, "no: use make … x") || len([]rune(r.Reason)) > 500 {
 		t.Errorf("the agent reads %q", r.Reason)
 	}
 }
