@@ -38,7 +38,7 @@ const (
 
 // MayBlock reports whether the runtime waits for leave to go on.
 func (n Name) MayBlock() bool {
-	switch n {
+	switch n { //nolint:exhaustive // the rest only tell
 	case LoopIterationStart, BeforeLLMCall, AfterLLMCall, BeforeResponseEmit:
 		return true
 	}

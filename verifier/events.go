@@ -22,7 +22,7 @@ func (h *hearing) read() {
 	h.report = session.Report{
 		RequestID: c.RequestID, Body: c.Body, Keep: h.settings.Keep, Birth: h.rules.UnknownSender(),
 	}
-	switch e.Name {
+	switch e.Name { //nolint:exhaustive // the rest need nothing more
 	case loop.ContextAssembled:
 		h.readSources()
 	case loop.AfterToolCall:
@@ -98,7 +98,7 @@ func (h *hearing) exhausted() bool {
 
 // answer says what the runtime may go on with.
 func (h *hearing) answer(v *Verifier, a *loop.Answer) {
-	switch h.event.Name {
+	switch h.event.Name { //nolint:exhaustive // the rest are only heard
 	case loop.BeforeLLMCall:
 		h.offer(a, h.level(v))
 		h.warn(a, h.level(v))
