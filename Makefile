@@ -50,7 +50,7 @@ docs: ## write what is generated in docs/: the table of keys, the pictures of ca
 	@go run ./packaging/threats
 
 vuln: ## ask the Go vulnerability database about the code we call
-	@go run $(GOVULNCHECK) ./...
+	@./scripts/vuln $(GOVULNCHECK)
 
 build: ## put a static binary into ./bin
 	@$(TAG) CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags "-s -w $${v:+-X main.release=$$v}" -o bin/verifier ./cmd/verifier

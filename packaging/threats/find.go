@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// proof is a test, or a step of the suite that every chat channel passes.
+// proof is a test, or a step of a suite that every chat channel or every store
+// passes.
 type proof struct{ name, file string }
 
 // proofs are all tests of the repository, in order of their names.
@@ -21,8 +22,8 @@ var (
 	caseNumber   = regexp.MustCompile(`H\d\d`)
 )
 
-// suite is where the steps of the chat channels' suite are.
-const suite = "channels/channeltest"
+// suites are where the steps of suites are, and who passes them.
+var suites = map[string]string{"channels/channeltest": "each chat: ", "store/storetest": "each store: "}
 
 // find reads every test file.
 func find(root fs.FS) (proofs, error) {
@@ -38,8 +39,8 @@ func find(root fs.FS) (proofs, error) {
 			return nil
 		case strings.HasSuffix(file, "_test.go"):
 			return out.add(root, file, testFunction, "")
-		case path.Dir(file) == suite && path.Ext(file) == ".go":
-			return out.add(root, file, suiteStep, "each chat: ")
+		case suites[path.Dir(file)] != "" && path.Ext(file) == ".go":
+			return out.add(root, file, suiteStep, suites[path.Dir(file)])
 		}
 		return nil
 	})

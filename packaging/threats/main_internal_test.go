@@ -41,15 +41,16 @@ func TestAPromiseWithoutATestIsRefused(t *testing.T) {
 
 func TestTestsAreFoundByTheirNames(t *testing.T) {
 	found, err := find(fstest.MapFS{
-		"a/a_test.go":            {Data: []byte("func TestH01H02AndMore(t *testing.T) {}\n// TestH03 is only told of\nfunc helper() {}\n")},
-		"a/testdata/b_test.go":   {Data: []byte("func TestH04(t *testing.T) {}\n")},
-		suite + "/suite_card.go": {Data: []byte("\t{\"H05 a step\", nil},\n")},
-		"a/a.go":                 {Data: []byte("func TestH06(t *testing.T) {}\n")},
+		"a/a_test.go":                        {Data: []byte("func TestH01H02AndMore(t *testing.T) {}\n// TestH03 is only told of\nfunc helper() {}\n")},
+		"a/testdata/b_test.go":               {Data: []byte("func TestH04(t *testing.T) {}\n")},
+		"channels/channeltest/suite_card.go": {Data: []byte("\t{\"H05 a step\", nil},\n")},
+		"store/storetest/suite_level.go":     {Data: []byte("\t\t{\"H07 another\", func(b *bench) {\n")},
+		"a/a.go":                             {Data: []byte("func TestH06(t *testing.T) {}\n")},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for number, want := range map[string]int{"H01": 1, "H02": 1, "H03": 0, "H04": 0, "H05": 1, "H06": 0} {
+	for number, want := range map[string]int{"H01": 1, "H02": 1, "H03": 0, "H04": 0, "H05": 1, "H06": 0, "H07": 1} {
 		if got := len(found.of(number)); got != want {
 			t.Errorf("%s is proven by %d tests, want %d: %v", number, got, want, found)
 		}
