@@ -42,6 +42,11 @@ type Store interface {
 	// never seen, or that the store has lost, is Untrusted.
 	Worst(ctx context.Context, c session.Conversation) (taint.Level, error)
 
+	// Note adds to lists, each on its own. Notes reads one, oldest first; one that
+	// nobody has added to, or whose entries are over, is empty.
+	Note(ctx context.Context, notes ...session.Note) error
+	Notes(ctx context.Context, list string) ([][]byte, error)
+
 	// AutomationFloor is the best level an agent's automations may start at.
 	AutomationFloor(ctx context.Context, client, agent string) (taint.Level, error)
 

@@ -32,6 +32,7 @@
 //	v1:{b}:k:<card>  hash    v version · b blob · u until · k kept until         until k
 //	                         m its member in open
 //	v1:{b}:open      zset    placed µs:c or b (batch):c:card id, by until        swept at each placing
+//	v1:{b}:j:<list>  list    until:entry, what is remembered of turns and texts  until the last is over
 //	v1:{b}:pauses    hash    agent or * → sealed word, the same in every bucket  for ever
 //	v1:{b}:auto:<h>  string  an agent's automation floor; b from its own hash h  for ever
 //	v1:code:<seal>   string  card id, claimed at                                 life + retention + a day

@@ -53,6 +53,12 @@ var missLua string
 //go:embed scripts/lease.lua
 var leaseLua string
 
+//go:embed scripts/note.lua
+var noteLua string
+
+//go:embed scripts/notes.lua
+var notesLua string
+
 //go:embed scripts/spend.lua
 var spendLua string
 
@@ -85,6 +91,8 @@ var (
 	dropScript       = goredis.NewScript(dropLua)
 	missScript       = goredis.NewScript(missLua)
 	leaseScript      = goredis.NewScript(leaseLua)
+	noteScript       = goredis.NewScript(noteLua)
+	notesScript      = goredis.NewScript(notesLua)
 	spendScript      = goredis.NewScript(spendLua)
 	refundScript     = goredis.NewScript(refundLua)
 	automationScript = goredis.NewScript(automationLua)

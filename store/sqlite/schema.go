@@ -7,7 +7,7 @@ import (
 
 // steps make the database, one version after the other: PRAGMA user_version is
 // how many it has been through. What has been released is never changed.
-var steps = []string{schema, leases, pausing}
+var steps = []string{schema, leases, pausing, noting}
 
 // schema is the database. Tables are STRICT, so that what is read has the type
 // it was written with, and without a rowid where the key is all that is ever
@@ -124,6 +124,13 @@ CREATE TABLE pauses (scope TEXT PRIMARY KEY, word TEXT NOT NULL) STRICT, WITHOUT
 CREATE TABLE questions (agent TEXT NOT NULL, asked_ms INTEGER NOT NULL) STRICT;
 CREATE INDEX questions_agent ON questions (agent, asked_ms);
 CREATE TABLE refusals (agent TEXT PRIMARY KEY, told_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`
+
+// noting keeps what is remembered of turns and texts for a while.
+const noting = `
+CREATE TABLE notes (number INTEGER PRIMARY KEY AUTOINCREMENT, list TEXT NOT NULL, entry BLOB NOT NULL, until_ms INTEGER NOT NULL) STRICT;
+CREATE INDEX notes_list ON notes (list, number);
+CREATE INDEX notes_until ON notes (until_ms);
 `
 
 // migrate brings a database to this version of the schema, wholly or not at all.

@@ -198,7 +198,7 @@ func TestADatabaseOfTheFirstVersionGetsWhatIsNew(t *testing.T) {
 	path := database(t)
 	s := open(t, path, sqlite.Options{})
 	admit(t, s, admission(0, 0))
-	for _, table := range []string{"leases", "pauses", "questions", "refusals"} {
+	for _, table := range []string{"leases", "pauses", "questions", "refusals", "notes"} {
 		must(t, s.Exec(t.Context(), `DROP TABLE `+table))
 	}
 	must(t, s.Exec(t.Context(), `PRAGMA user_version = 1`))

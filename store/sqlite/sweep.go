@@ -127,6 +127,7 @@ func (t *tx) expire() error {
 		{`DELETE FROM cards WHERE number IN (SELECT number FROM cards WHERE keep_ms <= ? LIMIT ?)`, 0},
 		{`DELETE FROM waiting WHERE (conversation, digest) IN
 			(SELECT conversation, digest FROM waiting WHERE until_ms <= ? LIMIT ?)`, 0},
+		{`DELETE FROM notes WHERE number IN (SELECT number FROM notes WHERE until_ms <= ? LIMIT ?)`, 0},
 		{`DELETE FROM misses WHERE person IN (SELECT person FROM misses WHERE until_ms <= ? LIMIT ?)`, 0},
 		{`DELETE FROM questions WHERE rowid IN (SELECT rowid FROM questions WHERE asked_ms <= ? LIMIT ?)`, keepQuestion},
 		{`DELETE FROM refusals WHERE agent IN (SELECT agent FROM refusals WHERE told_ms <= ? LIMIT ?)`, keepQuestion},

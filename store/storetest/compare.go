@@ -34,6 +34,7 @@ func Compare(t *testing.T, open func(t *testing.T) Harness) {
 			"look":       m.look,
 			"miss":       m.miss,
 			"lease":      m.lease,
+			"note":       m.note,
 			"reset":      m.reset,
 			"link":       m.link,
 			"raise":      m.raise,

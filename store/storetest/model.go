@@ -35,6 +35,7 @@ type Model struct {
 	pauses  map[string]string
 	asked   map[string][]time.Time // by agent, oldest first
 	told    map[string]time.Time   // by agent: when it was turned away
+	notes   map[string][]note      // by list
 }
 
 type conversation struct {
@@ -67,7 +68,7 @@ func NewModel(now func() time.Time) *Model {
 		Now: now, known: map[string]bool{}, convs: map[string]*conversation{}, replays: map[string]*replay{},
 		runs: map[string]int{}, auto: map[string]taint.Level{}, cards: map[string]*card{},
 		codes: map[string]string{}, misses: map[string]*misses{}, leases: map[string]lease{}, wakes: map[int]func(string){},
-		pauses: map[string]string{}, asked: map[string][]time.Time{}, told: map[string]time.Time{},
+		pauses: map[string]string{}, asked: map[string][]time.Time{}, told: map[string]time.Time{}, notes: map[string][]note{},
 	}
 }
 

@@ -89,6 +89,7 @@ func (r *reference) flush() {
 	clear(r.pauses)
 	clear(r.asked)
 	clear(r.told)
+	clear(r.notes)
 	r.auto = map[string]taint.Level{}
 	r.heads.Clear()
 }

@@ -76,6 +76,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"desk", deskSpecs()},
 		{"family", familySpecs()},
 		{"lease", leaseSpecs()},
+		{"note", noteSpecs()},
 		{"pause", pauseSpecs()},
 		{"race", raceSpecs()},
 	} {
