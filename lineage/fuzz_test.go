@@ -68,7 +68,7 @@ func FuzzTrace(f *testing.F) {
 	x := lineage.NewIndex([]lineage.Seen{{Source: lineage.Source{User: true}, Fingerprints: key.Extract("bob@example.com").Fingerprints}})
 	f.Fuzz(func(t *testing.T, params []byte) {
 		for _, a := range x.Trace(jsontext.Value(params), key) {
-			if a.Describe(1) == "" || len(a.Parts) > 64 {
+			if a.Origin(1).String() == "" || len(a.Parts) > 64 {
 				t.Fatalf("%+v", a)
 			}
 		}

@@ -44,7 +44,7 @@ const (
 )
 
 // order is the one in which values at the same place are listed.
-var order = map[Kind]int{URL: 0, Email: 1, Host: 2, Path: 3, ID: 4, Phone: 5, Account: 6, Amount: 7, Words: 8}
+var order = map[Kind]byte{URL: 0, Email: 1, Host: 2, Path: 3, ID: 4, Phone: 5, Account: 6, Amount: 7, Words: 8}
 
 // Fingerprint is a kind and 16 hex digits: "email:9f86d081884c7d65".
 type Fingerprint string

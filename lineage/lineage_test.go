@@ -99,8 +99,8 @@ func TestTraces(t *testing.T) {
 				t.Fatalf("got %d arguments, want %d: %v", len(got), len(c.Arguments), got)
 			}
 			for i, want := range c.Arguments {
-				if a := got[i]; a.Path != want.Path || a.From != want.From || a.Describe(c.Call) != want.Says {
-					t.Errorf("%s: got %s, %q; want %s, %q\n%+v", a.Path, a.From, a.Describe(c.Call), want.From, want.Says, a)
+				if a := got[i]; a.Path != want.Path || a.From != want.From || a.Origin(c.Call).String() != want.Says {
+					t.Errorf("%s: got %s, %q; want %s, %q\n%+v", a.Path, a.From, a.Origin(c.Call).String(), want.From, want.Says, a)
 				}
 			}
 		})

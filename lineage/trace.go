@@ -2,7 +2,6 @@ package lineage
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -261,39 +260,4 @@ func (t *tracing) allSaid() bool {
 		}
 	}
 	return !t.cut
-}
-
-// Describe says where an argument came from, in words; call is the number of
-// the call it stands in.
-func (a Argument) Describe(call int) string {
-	switch a.From {
-	case User:
-		return "said by the user"
-	case Partly:
-		return "said by the user in part"
-	case Tool:
-		return "came from " + a.Source.Describe(call)
-	case Nowhere:
-		return "seen nowhere"
-	case Nothing:
-	}
-	return "nothing to compare"
-}
-
-// Describe names a source: "web_fetch example.com 2 calls ago (untrusted)".
-func (s Source) Describe(call int) string {
-	if s.User {
-		return "the user"
-	}
-	name := s.Tool
-	if s.Origin != "" {
-		name += " " + s.Origin
-	}
-	switch ago := call - s.Call; {
-	case ago == 1:
-		name += " 1 call ago"
-	case ago > 1:
-		name += fmt.Sprintf(" %d calls ago", ago)
-	}
-	return name + " (" + s.Level.String() + ")"
 }

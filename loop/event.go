@@ -111,6 +111,12 @@ type Source struct {
 	Seen          lineage.Extract
 }
 
+// ByUser reports whether the user wrote it, as the runtime attests: the owner,
+// and nothing marks it as something else.
+func (s *Source) ByUser() bool {
+	return s.Kind == UserMessage && s.SenderIsOwner && (s.Trust == nil || *s.Trust <= taint.Owner)
+}
+
 // Wanted is a call that the model wants to make.
 type Wanted struct {
 	ID        string

@@ -19,6 +19,7 @@ type Plan struct {
 	Harmless  bool // passes even while the owner has paused the agent: it changes nothing and carries nothing out
 	RunCap    int  // calls the run may make; 0 is no cap
 	Reach     Reach
+	Origins   bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
 	set  *ruleset
 	rule *rule

@@ -84,6 +84,10 @@ type View struct {
 	Grants  []string // the values found under the admission's grant fields
 	Waiting string   // the card that asks about this very call
 	Now     time.Time
+
+	// Origins say where the call's arguments came from. No store sets them: the
+	// verifier looks where the plan asks for them, before it judges.
+	Origins Origins
 }
 
 // Source is the tool call that last brought in content as bad as the level.

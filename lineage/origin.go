@@ -1,0 +1,45 @@
+package lineage
+
+import (
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Origin is what rules and people are told of an argument; call is the number of
+// the call it stands in.
+func (a Argument) Origin(call int) session.Origin {
+	switch a.From {
+	case User:
+		return session.Origin{From: session.FromUser, Level: taint.Owner}
+	case Tool:
+		ago := max(0, call-a.Source.Call)
+		return session.Origin{From: session.FromTool, Level: a.Source.Level, Tool: a.Source.Tool, Place: a.Source.Origin, Ago: int64(ago)}
+	case Partly, Nowhere, Nothing:
+	}
+	return session.Origin{From: session.From(a.From), Level: taint.Untrusted}
+}
+
+// Origins are those of all arguments of a call. Two that have the same path, as
+// {"a.b": …} and {"a": {"b": …}} do, are told as the worse of them.
+func Origins(arguments []Argument, call int) session.Origins {
+	out := make(session.Origins, len(arguments))
+	for _, a := range arguments {
+		o := a.Origin(call)
+		if old, ok := out[a.Path]; !ok || worse(o, old) {
+			out[a.Path] = o
+		}
+	}
+	return out
+}
+
+// badness orders what can be said of an argument.
+var badness = map[session.From]int{
+	session.FromUser: 0, session.FromPart: 1, session.FromNothing: 2, session.FromNowhere: 3, session.FromTool: 4,
+}
+
+func worse(a, b session.Origin) bool {
+	if badness[a.From] != badness[b.From] {
+		return badness[a.From] > badness[b.From]
+	}
+	return a.Level > b.Level
+}
