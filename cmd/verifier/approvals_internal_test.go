@@ -12,6 +12,7 @@ import (
 )
 
 func TestAnAllowNeedsAsManyPeopleAsConfigured(t *testing.T) {
+	t.Parallel()
 	const ann, bob = "ann-token-0123456789abcdef", "bob-token-0123456789abcdef"
 	edit := func(c *config.Config) {
 		c.Approval.Approvals = 2
@@ -50,6 +51,7 @@ func TestAnAllowNeedsAsManyPeopleAsConfigured(t *testing.T) {
 }
 
 func TestOneAllowOnceForTwoIdenticalCallsGoesToTheEarlier(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		c := call{tool: "exec", params: `{"command":"date"}`, context: unvouched("x")}
 		first := r.hold(c)
@@ -67,6 +69,7 @@ func TestOneAllowOnceForTwoIdenticalCallsGoesToTheEarlier(t *testing.T) {
 }
 
 func TestBeyondMaxOpenTheRestSharesOneCard(t *testing.T) {
+	t.Parallel()
 	edit := func(c *config.Config) { c.Approval.MaxOpen = 2 }
 	onBoth(t, edit, func(t *testing.T, r *rig) {
 		var held []<-chan answer

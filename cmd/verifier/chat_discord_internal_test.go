@@ -36,6 +36,7 @@ func discordCard(t *testing.T, s *discordtest.Server) discordtest.Message {
 }
 
 func TestATapOnDiscordReleasesTheCall(t *testing.T) {
+	t.Parallel()
 	r, s := discordRig(t, func(*discordtest.Server) string { return "" })
 	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
 	m := discordCard(t, s)
@@ -59,6 +60,7 @@ func TestATapOnDiscordReleasesTheCall(t *testing.T) {
 }
 
 func TestSignedRequestsComeThroughTheServersOwnDoor(t *testing.T) {
+	t.Parallel()
 	r, s := discordRig(t, func(s *discordtest.Server) string {
 		return fmt.Sprintf(", interactions: {publicKey: %s, path: /hooks/dc}", s.PublicKey)
 	})
@@ -77,6 +79,7 @@ func TestSignedRequestsComeThroughTheServersOwnDoor(t *testing.T) {
 }
 
 func TestABrokenDiscordSectionKeepsTheGatewayFromStarting(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		`{channels: {discord: {botToken: nonsense, userId: 1}}}`:                                                      "the Developer Portal shows it once",
 		fmt.Sprintf(`{channels: {discord: {botToken: %q}}}`, discordToken):                                            "say where cards go",

@@ -93,6 +93,7 @@ func tapOn(t *testing.T, s *telegramtest.Server, m telegramtest.Message, label s
 }
 
 func TestATapOnTelegramReleasesTheCall(t *testing.T) {
+	t.Parallel()
 	r, s := telegramRig(t, "")
 	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
 	m := card(t, s)
@@ -111,6 +112,7 @@ func TestATapOnTelegramReleasesTheCall(t *testing.T) {
 }
 
 func TestUpdatesComeThroughTheServersOwnDoor(t *testing.T) {
+	t.Parallel()
 	const secret = "a-secret-token-for-the-webhook"
 	r, s := telegramRig(t, `, webhook: {url: "http://127.0.0.1:1/unused", path: /hooks/tg, secret: `+secret+`}`)
 	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
@@ -130,6 +132,7 @@ func TestUpdatesComeThroughTheServersOwnDoor(t *testing.T) {
 }
 
 func TestH43AChatThatIsDownIsToldAndTheGatewayIsReady(t *testing.T) {
+	t.Parallel()
 	r, s := telegramRig(t, "")
 	s.Break(channeltest.Fault{Kind: channeltest.Unauthorized})
 	a := r.deny(call{tool: "exec", params: `{"command":"date"}`, context: map[string]any{"waitMs": 1}})
@@ -145,6 +148,7 @@ func TestH43AChatThatIsDownIsToldAndTheGatewayIsReady(t *testing.T) {
 }
 
 func TestABrokenSectionKeepsTheGatewayFromStarting(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		`{channels: {telegram: {botTokn: x, chatId: 1}}}`:          "did you mean \"botToken\"?",
 		`{channels: {telegram: {botToken: nonsense, chatId: 1}}}`:  "@BotFather gives one",

@@ -43,6 +43,7 @@ func tapSlack(t *testing.T, s *slacktest.Server, m slacktest.Message, label stri
 }
 
 func TestATapOnSlackReleasesTheCall(t *testing.T) {
+	t.Parallel()
 	for name, listening := range map[string]string{
 		"Socket Mode": fmt.Sprintf("appToken: %q", slackKeys.AppToken),
 		"HTTP":        fmt.Sprintf("webhook: {signingSecret: %q}", slackKeys.SigningSecret),
@@ -76,6 +77,7 @@ func TestATapOnSlackReleasesTheCall(t *testing.T) {
 }
 
 func TestH35AForgedTapOnSlackReleasesNothing(t *testing.T) {
+	t.Parallel()
 	r, s := slackRig(t, fmt.Sprintf("webhook: {path: /hooks/sl, signingSecret: %q}", slackKeys.SigningSecret))
 	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
 	m := slackCard(t, s)
@@ -98,6 +100,7 @@ func TestH35AForgedTapOnSlackReleasesNothing(t *testing.T) {
 }
 
 func TestABrokenSlackSectionIsExplained(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		`{channels: {slack: {botTokn: x}}}`: "did you mean \"botToken\"?",
 		fmt.Sprintf(`{channels: {slack: {botToken: %q, appToken: %q, channelId: C1AB}}}`, slackKeys.AppToken, slackKeys.BotToken): "botToken is an app-level token",

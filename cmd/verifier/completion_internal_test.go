@@ -36,6 +36,7 @@ func printed(t *testing.T, args ...string) string {
 
 // Whatever --help has, every shell is told.
 func TestCompletionsKnowEveryCommandFlagAndWord(t *testing.T) {
+	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		script := printed(t, "completion", shell)
 		for _, c := range commandsOf(model(t)) {
@@ -124,6 +125,7 @@ var tabs = []struct{ line, want string }{
 }
 
 func TestBashCompletes(t *testing.T) {
+	t.Parallel()
 	script := printed(t, "completion", "bash") + `
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
 _verifier
@@ -149,6 +151,7 @@ func offers(got []string, want string) bool {
 }
 
 func TestFishCompletes(t *testing.T) {
+	t.Parallel()
 	script := printed(t, "completion", "fish") + `
 complete -C "$argv[1]" | string split --fields 1 \t
 true # nothing to offer is no failure
@@ -162,6 +165,7 @@ true # nothing to offer is no failure
 
 // zsh completes only at a prompt; its library is replaced by one that prints.
 func TestZshCompletes(t *testing.T) {
+	t.Parallel()
 	script := `
 compdef() { : }
 compset() { : }

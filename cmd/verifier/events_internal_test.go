@@ -27,6 +27,7 @@ func beforeLLM(ctx map[string]any, more string) event {
 }
 
 func TestRestrictedToolsAreTakenFromTheListAndRefusedAllTheSame(t *testing.T) {
+	t.Parallel()
 	onBoth(t, paranoid, func(t *testing.T, r *rig) {
 		m := ownerIn("m")
 		r.takes(census(m, `{"kind":"user_message","senderId":"1","senderIsOwner":true}`))
@@ -54,6 +55,7 @@ func TestRestrictedToolsAreTakenFromTheListAndRefusedAllTheSame(t *testing.T) {
 }
 
 func TestACallThatWouldBeRefusedIsTakenOutByItsArguments(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	about := fmt.Sprintf(`{"toolCalls":[{"id":"1","name":"read","arguments":{"path":%q}},{"id":"2","name":"read","arguments":{"path":"a"}}]}`, r.state.Dir())
 	r.takes(census(ownerIn("m"), ""))
@@ -63,6 +65,7 @@ func TestACallThatWouldBeRefusedIsTakenOutByItsArguments(t *testing.T) {
 }
 
 func TestOfWhatNobodyHasSaidAnythingTheListIsThatOfAStranger(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, paranoid)
 	if a := r.takes(beforeLLM(ownerIn("unseen"), "")); names(a) != "Read web_fetch" {
 		t.Errorf("got %s", a.raw)
@@ -71,6 +74,7 @@ func TestOfWhatNobodyHasSaidAnythingTheListIsThatOfAStranger(t *testing.T) {
 }
 
 func TestSourcesOnlyRaiseDistrust(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		for i, c := range []struct{ sources, want string }{
 			{`{"kind":"system_prompt","trust":"system"}`, "owner"},
@@ -98,6 +102,7 @@ func TestSourcesOnlyRaiseDistrust(t *testing.T) {
 }
 
 func TestWhatAToolReturnedCounts(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		for tool, want := range map[string]string{
 			`read`: "local", `web_fetch`: "untrusted", `message`: "external", `unknown_tool`: "untrusted",
@@ -121,6 +126,7 @@ func TestWhatAToolReturnedCounts(t *testing.T) {
 }
 
 func TestANewSessionIDStartsAfreshAfterEventsToo(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		one, two, three := with(ownerIn("m"), "sessionId", "s1"), with(ownerIn("m"), "sessionId", "s2"), with(ownerIn("m"), "sessionId", "s3")
 		r.allow(fetch(one))
@@ -135,6 +141,7 @@ func TestANewSessionIDStartsAfreshAfterEventsToo(t *testing.T) {
 }
 
 func TestTheIterationCapBlocksTheTurn(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(c *config.Config) { c.Policy.MaxIterations = 3 }, func(t *testing.T, r *rig) {
 		one, two := inRun(ownerIn("m"), "run-1"), inRun(ownerIn("m"), "run-2")
 		r.allow(sh("date", one))
@@ -157,6 +164,7 @@ func TestTheIterationCapBlocksTheTurn(t *testing.T) {
 }
 
 func TestATurnsGrantsEndWithIt(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		for _, name := range []string{"agent_end", "before_response_emit"} {
 			m := inRun(with(ownerIn(name), "sessionId", "s1"), "run-1")
@@ -181,6 +189,7 @@ func TestATurnsGrantsEndWithIt(t *testing.T) {
 }
 
 func TestAResponseLosesItsSecrets(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	key := "sk-ant-" + "api03-" + strings.Repeat("Ab3dE5gH", 11) + "-AAAAAA-AA"
 	a := r.takes(event{name: "before_response_emit", context: ownerIn("m"), about: `{"content":"The key is ` + key + `."}`})
@@ -195,6 +204,7 @@ func TestAResponseLosesItsSecrets(t *testing.T) {
 }
 
 func TestAnEventComesOnce(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		m := ownerIn("m")
 		r.allow(sh("date", m))
@@ -216,6 +226,7 @@ func TestAnEventComesOnce(t *testing.T) {
 }
 
 func TestEventsHaveTheRulesOfCalls(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	old := event{name: "loop_iteration_start", about: `{"iteration":1}`, context: ownerIn("m"), at: time.Now().Add(-6 * time.Minute)}
 	if a := r.refuses(old); !a.Block || !a.signed {
@@ -247,6 +258,7 @@ func TestEventsHaveTheRulesOfCalls(t *testing.T) {
 }
 
 func TestAnEventMayBeLargeAndNothingOfItStays(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	canary := "c4n4ry-0f-the-event"
 	text := strings.Repeat("All work and no play. ", 1<<18) + canary // 5.5 MiB
@@ -264,6 +276,7 @@ func TestAnEventMayBeLargeAndNothingOfItStays(t *testing.T) {
 }
 
 func TestANoticeRatchetsAndIsRecordedAndDeniesNothing(t *testing.T) {
+	t.Parallel()
 	restricted := func(c *config.Config) {
 		no := taint.Restrict
 		c.Policy.ToolOverrides = map[string]policy.Override{"web_fetch": {Any: &no}}

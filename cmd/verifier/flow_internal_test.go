@@ -13,6 +13,7 @@ func briefly(c *config.Config) { c.Webhook.Hold = 300 * time.Millisecond }
 // The issue's own story: the fetch is allowed, the exec waits, a 30-minute
 // grant lets the next exec pass, and nobody else profits from it.
 func TestAFetchTaintsAndAGrantCoversJustItsConversation(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		main := ownerIn("main")
 		r.allow(call{tool: "exec", params: `{"command":"date"}`, context: main})
@@ -44,6 +45,7 @@ func TestAFetchTaintsAndAGrantCoversJustItsConversation(t *testing.T) {
 }
 
 func TestAWorseLevelIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		group := with(ownerIn("telegram:group:7"), "groupId", "7")
 		held := r.hold(call{tool: "exec", params: `{"command":"ls"}`, context: group})
@@ -60,6 +62,7 @@ func TestAWorseLevelIsAskedAgain(t *testing.T) {
 }
 
 func TestALateYesLetsOneIdenticalRetryThrough(t *testing.T) {
+	t.Parallel()
 	onBoth(t, briefly, func(t *testing.T, r *rig) {
 		stranger := map[string]any{"sessionKey": "agent:main:x", "senderId": "9"}
 		c := call{tool: "exec", params: `{"command":"date"}`, context: stranger}
@@ -78,6 +81,7 @@ func TestALateYesLetsOneIdenticalRetryThrough(t *testing.T) {
 }
 
 func TestADenyReachesTheAgentWithItsReason(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		held := r.hold(call{tool: "exec", params: `{"command":"rm -rf build"}`})
 		card := r.waits()
@@ -93,6 +97,7 @@ func TestADenyReachesTheAgentWithItsReason(t *testing.T) {
 }
 
 func TestTypedRepliesWork(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: map[string]any{"sessionKey": "agent:main:x"}})
 		card := r.waits()
@@ -117,6 +122,7 @@ func TestTypedRepliesWork(t *testing.T) {
 // A fresh process has seen nothing and expects an allow; the store knows better,
 // and knows the grant too.
 func TestAGrantAndTheTaintOutliveARestart(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		main := ownerIn("main")
 		r.allow(call{tool: "web_fetch", params: `{"url":"https://example.com"}`, context: main})

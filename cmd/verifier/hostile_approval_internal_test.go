@@ -21,6 +21,7 @@ func unvouched(session string) map[string]any {
 }
 
 func TestH24GuessingCodesLocksAfterFiveAndTheOwnerIsTold(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("x")})
 		card := r.waits()
@@ -47,6 +48,7 @@ func TestH24GuessingCodesLocksAfterFiveAndTheOwnerIsTold(t *testing.T) {
 }
 
 func TestH25OneCodeUsedByAHundredIsOneOutcome(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		c := call{tool: "exec", params: `{"command":"date"}`, context: unvouched("x")}
 		held := r.hold(c)
@@ -74,6 +76,7 @@ func TestH25OneCodeUsedByAHundredIsOneOutcome(t *testing.T) {
 }
 
 func TestH25AHundredClaimsOfOneYesLetOneThrough(t *testing.T) {
+	t.Parallel()
 	onBoth(t, briefly, func(t *testing.T, r *rig) {
 		c := call{tool: "exec", params: `{"command":"date"}`, context: unvouched("x")}
 		r.approve(r.deny(c).Ref, 0)
@@ -98,6 +101,7 @@ func TestH25AHundredClaimsOfOneYesLetOneThrough(t *testing.T) {
 }
 
 func TestH26ACodeOfOneConversationDoesNothingInAnother(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		c := call{tool: "exec", params: `{"command":"date"}`}
 		c.context = unvouched("a")
@@ -119,6 +123,7 @@ func TestH26ACodeOfOneConversationDoesNothingInAnother(t *testing.T) {
 }
 
 func TestH27AllowAndDenyRaceToOneEnd(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		for i := range 10 {
 			held := r.hold(call{tool: "exec", params: fmt.Sprintf(`{"command":"echo %d"}`, i), context: unvouched("x")})
@@ -149,6 +154,7 @@ func TestH27AllowAndDenyRaceToOneEnd(t *testing.T) {
 }
 
 func TestH28AnyChangeAfterAllowOnceIsANewQuestion(t *testing.T) {
+	t.Parallel()
 	onBoth(t, briefly, func(t *testing.T, r *rig) {
 		c := call{tool: "message", params: `{"to":1234567890123456789,"text":"hi"}`, context: unvouched("x")}
 		r.approve(r.deny(c).Ref, 0)
@@ -171,6 +177,7 @@ func TestH28AnyChangeAfterAllowOnceIsANewQuestion(t *testing.T) {
 }
 
 func TestH28ParamsTheClientHidReleaseOnlyTheHeldRequest(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		c := call{tool: "write", params: `{"path":"a.txt","content":"[REDACTED: 120 chars]"}`, context: unvouched("x")}
 		held := r.hold(c)
@@ -191,6 +198,7 @@ func TestH28ParamsTheClientHidReleaseOnlyTheHeldRequest(t *testing.T) {
 }
 
 func TestH29NoSecretReachesAnyOutput(t *testing.T) {
+	t.Parallel()
 	const canary = "canary-7f3a9c51d2e84b60"
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		var said strings.Builder
@@ -238,6 +246,7 @@ func TestH29NoSecretReachesAnyOutput(t *testing.T) {
 }
 
 func TestH30MinutesAreCappedAndTheCapIsSaid(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("x")})
 		v := r.reply(".approve all " + r.waits().code(t) + " 99999")
@@ -255,6 +264,7 @@ func TestH30MinutesAreCappedAndTheCapIsSaid(t *testing.T) {
 }
 
 func TestH30NoLastingGrantForDangerousCalls(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		for _, tool := range []string{"gateway", "plugins", "secrets", "calendar_delete"} {
 			held := r.hold(call{tool: tool, params: `{"action":"set"}`, context: unvouched(tool)})
@@ -271,6 +281,7 @@ func TestH30NoLastingGrantForDangerousCalls(t *testing.T) {
 }
 
 func TestH30TheAgentCannotApproveItself(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		main := ownerIn("main")
 		port := r.url[strings.LastIndexByte(r.url, ':')+1:]

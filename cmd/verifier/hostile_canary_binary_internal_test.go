@@ -93,6 +93,7 @@ func (p *program) stop() {
 // in its config, in calls, on the command line and in configs that are broken,
 // and scans all that it prints, answers and writes.
 func TestH29TheBinaryLeaksNoCanary(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"text", "json"} {
 		t.Run(format, func(t *testing.T) {
 			p := &planter{t: t, secret: "cfg-sgn-0f5c1d7e93ab42868e14", bearer: "cfg-brr-7be2690cd15f4a3c8877", token: "cfg-own-51d08fa6c2e94b71b3aa"}

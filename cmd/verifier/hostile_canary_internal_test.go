@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 // TestH29NoCanaryInAnyOutput plants a canary of every kind in every place where
 // a text can come in, and scans all that comes out, in every form.
 func TestH29NoCanaryInAnyOutput(t *testing.T) {
+	t.Parallel()
 	secretive := func(c *config.Config) {
 		c.Webhook.Secret, c.Webhook.Bearer = config.NewSecret("cfg-sgn-0f5c1d7e93ab42868e14"), config.NewSecret("cfg-brr-7be2690cd15f4a3c8877")
 		c.OwnerToken, c.Store.Key = config.NewSecret("cfg-own-51d08fa6c2e94b71b3aa"), config.NewSecret("cfg-key-9a6e3c1f08d7425bb2640f5c1d7e93ab")
@@ -47,6 +49,7 @@ func TestH29NoCanaryInAnyOutput(t *testing.T) {
 // TestH29TheScanSeesALeak shows that the scan can fail: a channel that tells the
 // log a code, in hex, is caught.
 func TestH29TheScanSeesALeak(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	r.quit()
 	r.channels = map[string]approval.Channel{"tattler": tattler{terminal.New(r.screen), r.log}}
@@ -61,12 +64,11 @@ func TestH29TheScanSeesALeak(t *testing.T) {
 	}
 }
 
-var sessions int
+var sessions atomic.Int64
 
 // anew is the context of a call in a session of its own.
 func anew(owner bool) map[string]any {
-	sessions++
-	name := fmt.Sprint("c", sessions)
+	name := fmt.Sprint("c", sessions.Add(1))
 	if owner {
 		return ownerIn(name)
 	}

@@ -31,6 +31,7 @@ func onBothCold(t *testing.T, edit func(*config.Config), test func(t *testing.T,
 }
 
 func TestH44AfterKill9AnOpenQuestionCanStillBeAnswered(t *testing.T) {
+	t.Parallel()
 	onBothCold(t, nil, func(t *testing.T, r *rig) {
 		p := r.spawn(blow{})
 		r.allow(fetch(ownerIn("m")))
@@ -59,6 +60,7 @@ func TestH44AfterKill9AnOpenQuestionCanStillBeAnswered(t *testing.T) {
 }
 
 func TestH44AfterKill9AnOldQuestionSaysThatItExpired(t *testing.T) {
+	t.Parallel()
 	brief := func(c *config.Config) { c.ApprovalTTLSeconds = 5 }
 	onBothCold(t, brief, func(t *testing.T, r *rig) {
 		p := r.spawn(blow{})

@@ -17,6 +17,7 @@ func spawn(parent map[string]any, child string) event {
 // Through the events, as the OpenClaw plugin sends them.
 
 func TestH16ASpawnedSessionInheritsByItsEvent(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		r.allow(fetch(ownerIn("down")))
 		r.takes(spawn(ownerIn("down"), "subagent:down"))
@@ -85,6 +86,7 @@ func TestH17NoExecPassesAfterAFetchThatWasOnlyReported(t *testing.T) {
 }
 
 func TestH22AStrangersMessageLowersASharedSessionByItsEvent(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		main := with(ownerIn("main"), "sessionId", "s1")
 		r.takes(census(main, `{"kind":"user_message","senderId":"1","senderIsOwner":true}`))
@@ -102,6 +104,7 @@ func TestH22AStrangersMessageLowersASharedSessionByItsEvent(t *testing.T) {
 }
 
 func TestH23AWebhookThatLooksLikeCronIsNotSystemByItsEvent(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		cron := func(run string) map[string]any {
 			return map[string]any{"sessionKey": "agent:main:cron:job:run:" + run, "trigger": "cron"}

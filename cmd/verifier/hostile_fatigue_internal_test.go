@@ -99,6 +99,7 @@ func heap() uint64 {
 }
 
 func TestTheHoursQuestionsAreCountedAcrossReplicas(t *testing.T) {
+	t.Parallel()
 	r := newRedisRig(t, func(c *config.Config) { c.Approval.MaxPromptsPerHour = 2 })
 	replica := r.replica()
 	r.mustAsk(sh("date", unvouched("a")))

@@ -167,6 +167,7 @@ func (s *torn) Admit(ctx context.Context, in session.Admission) (session.View, e
 }
 
 func TestH42AnAllowWhoseCommitIsUncertainIsADenyAndTheSameRequestMayPassLater(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		store := &torn{}
 		r.restartBehind(func(b backend, l recordLog) (backend, recordLog) {

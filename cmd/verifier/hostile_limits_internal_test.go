@@ -60,6 +60,7 @@ func (r *rig) signedRaw(body []byte) heard {
 }
 
 func TestH08ABodyOverTheCapIsDeniedAndNotJudged(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	before := len(r.kept())
 	for _, size := range []int{toolcall.MaxBody, 2 * toolcall.MaxBody, 8 * toolcall.MaxBody} {
@@ -82,6 +83,7 @@ func TestH08ABodyOverTheCapIsDeniedAndNotJudged(t *testing.T) {
 // and no broken connection: that would let its failMode decide, like any other
 // status.
 func TestH08AClientThatIsStillWritingGetsTheDeny(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.url, "http://"))
 	if err != nil {
@@ -165,6 +167,7 @@ func TestH08CallersThatGoAwayLeaveNothingBehind(t *testing.T) {
 // scope it is judged by the policy, which restricts all in this test. ADR 0005:
 // what is out of scope passes, and still taints.
 func TestSeed003ScopeRows(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		row    string
 		scope  policy.Scope
@@ -194,6 +197,7 @@ func TestSeed003ScopeRows(t *testing.T) {
 }
 
 func TestSeed003OutOfScopeStillTaintsAndIsRecorded(t *testing.T) {
+	t.Parallel()
 	edit := func(c *config.Config) { c.Policy.Scope = policy.Scope{Include: []string{"exec"}} }
 	onBoth(t, edit, func(t *testing.T, r *rig) {
 		main := ownerIn("main")
@@ -247,6 +251,7 @@ func TestSeed003ResponseRows(t *testing.T) {
 // Seed 003, "Response Limits": a reason has at most 500 characters, the answer
 // at most 64 KB. And "Param Redaction": content is shown by its length alone.
 func TestSeed003Limits(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	for name, reason := range map[string]string{
 		"short": "No.", "long": strings.Repeat("no ", 2000), "in other letters": strings.Repeat("\u043d\u0435\u0442 ", 1000), "in pictures": strings.Repeat("\U0001f6ab", 900),
@@ -270,6 +275,7 @@ func TestSeed003Limits(t *testing.T) {
 }
 
 func TestTheAnswerIsSignedForItsOwnRequest(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	key := []byte(r.secret)
 	for name, tt := range map[string]struct {

@@ -80,6 +80,7 @@ func eventuallyDecides(r *rig) {
 // The process still has the file open, so it forgets nothing; the next one
 // starts with an empty file.
 func TestH19AStoreFileTakenAwayInUseIsSeenAndLostAfterwards(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	r.allow(fetch(ownerIn("m")))
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -97,6 +98,7 @@ func TestH19AStoreFileTakenAwayInUseIsSeenAndLostAfterwards(t *testing.T) {
 }
 
 func TestH20AConversationWhoseStateVanishedIsUntrusted(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		vanish := func(name string) {
 			hash := conversation(name).Hash()
@@ -129,6 +131,7 @@ func TestH20AConversationWhoseStateVanishedIsUntrusted(t *testing.T) {
 }
 
 func TestOnlyTheOwnersResetLowersALevelAndItEndsGrants(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		m, child := ownerIn("m"), spawned("subagent:c", "m")
 		r.allow(fetch(m))
@@ -152,6 +155,7 @@ func TestOnlyTheOwnersResetLowersALevelAndItEndsGrants(t *testing.T) {
 }
 
 func TestUnderStrictNobodyLowersALevel(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(c *config.Config) { c.Policy.Profile = "strict" }, func(t *testing.T, r *rig) {
 		r.allow(fetch(ownerIn("m")))
 		if v := r.reply(".reset-trust " + conversation("m").Ref()); v.Kind != "misunderstood" || !strings.Contains(v.Text, "never lowered") {
@@ -162,6 +166,7 @@ func TestUnderStrictNobodyLowersALevel(t *testing.T) {
 }
 
 func TestARunEndsAtItsCaps(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		r.allow(sh("date", with(ownerIn("m"), "runId", "r", "iteration", 9)))
 		for _, n := range []int{10, 11, 1000} {

@@ -14,6 +14,7 @@ import (
 func always(m taint.Mode) policy.Override { return policy.Override{Any: &m} }
 
 func TestH14OtherSpellingsGetThePolicyOfTheTool(t *testing.T) {
+	t.Parallel()
 	edit := func(c *config.Config) {
 		c.Policy.ToolOverrides = map[string]policy.Override{
 			"exec": always(taint.Restrict), "apply_patch": always(taint.Confirm), "automations": always(taint.Restrict),
@@ -49,6 +50,7 @@ func TestH14OtherSpellingsGetThePolicyOfTheTool(t *testing.T) {
 }
 
 func TestH14AGrantForOneSpellingIsForTheTool(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	stranger := map[string]any{"sessionKey": "agent:main:x", "senderId": "9"}
 	held := r.hold(call{tool: "BASH", params: `{"command":"date"}`, context: stranger})
@@ -80,6 +82,7 @@ var lookalikes = map[string]struct{ name, mark string }{
 }
 
 func TestH15ALookalikeIsAnUnknownToolAndShownAsSuch(t *testing.T) {
+	t.Parallel()
 	// Were they taken for exec, they would pass.
 	edit := func(c *config.Config) {
 		mode := taint.Allow
@@ -126,6 +129,7 @@ func invisible(c rune) bool {
 }
 
 func TestH15AGrantForExecDoesNotCoverALookalike(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	stranger := map[string]any{"sessionKey": "agent:main:x", "senderId": "9"}
 	held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: stranger})
@@ -142,6 +146,7 @@ func TestH15AGrantForExecDoesNotCoverALookalike(t *testing.T) {
 }
 
 func TestH15ALookalikeIsNoSaferThanExecAtAnyLevel(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, func(c *config.Config) { c.Policy.Profile = "paranoid" })
 	stranger := map[string]any{"sessionKey": "agent:main:x", "senderId": "9"}
 	for name, tt := range lookalikes {

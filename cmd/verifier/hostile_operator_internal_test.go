@@ -100,6 +100,7 @@ func TestH07AnEmptyOrPlaceholderSecretDoesNotStart(t *testing.T) {
 }
 
 func TestH07ADamagedSecretInTheStateDirectoryDoesNotStart(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{"emptied": "", "a placeholder": "changeme", "short": "abc"} {
 		dir := filepath.Join(t.TempDir(), "state")
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -147,6 +148,7 @@ func TestH33AnEmptyApproverListApprovesNobody(t *testing.T) {
 }
 
 func TestH33CheckAndServeSayThatNobodyCanApprove(t *testing.T) {
+	t.Parallel()
 	path := written(t, "ownerToken: "+phoneSecret+"\nwebhook: {secret: "+laptopSecret+"}\napprovers: []\n")
 	code, stdout, stderr := shell(t, "check", "--config", path)
 	if code != exitOK || !strings.Contains(stdout, ":3:1: approvers: nobody can approve: every call that needs confirmation will be denied") || !strings.Contains(stdout, "0 approvers") {
@@ -159,6 +161,7 @@ func TestH33CheckAndServeSayThatNobodyCanApprove(t *testing.T) {
 }
 
 func TestH48AnUnknownKeyOrAWrongTypeDoesNotStart(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct{ text, place, says string }{
 		"a slip":             {"listen: 127.0.0.1:0\nwebhok: {}\n", ":2:1: webhok: ", `did you mean "webhook"`},
 		"a slip inside":      {"webhook:\n  tolernce: 5m\n", ":2:3: webhook.tolernce: ", `did you mean "tolerance"`},
@@ -199,6 +202,7 @@ func (r *rig) lines() [][]byte {
 }
 
 func TestH50ATamperedRecordIsNamedByItsFirstBadLine(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		main := ownerIn("main")
 		for i := range 5 {
@@ -271,6 +275,7 @@ func (r *rig) by(secret string) *rig {
 }
 
 func TestTwoClientsShareNeitherTaintNorGrantsNorReplays(t *testing.T) {
+	t.Parallel()
 	onBoth(t, clients, func(t *testing.T, r *rig) {
 		laptop, phone, main := r.by(laptopSecret), r.by(phoneSecret), ownerIn("main")
 		date := call{tool: "exec", params: `{"command":"date"}`, context: main}
@@ -303,6 +308,7 @@ func TestTwoClientsShareNeitherTaintNorGrantsNorReplays(t *testing.T) {
 }
 
 func TestH06OldAndNewSecretAreOneClientWhileBothAreConfigured(t *testing.T) {
+	t.Parallel()
 	onBoth(t, clients, func(t *testing.T, r *rig) {
 		now, before, main := r.by(laptopSecret), r.by(oldSecret), ownerIn("main")
 		before.allow(call{tool: "exec", params: `{"command":"date"}`, context: main})
@@ -331,6 +337,7 @@ func TestH06OldAndNewSecretAreOneClientWhileBothAreConfigured(t *testing.T) {
 }
 
 func TestTheBearerIsNeededBesidesTheSignature(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, func(c *config.Config) { c.Webhook.Bearer = config.NewSecret(bearerSecret) })
 	body := call{tool: "read", params: `{"path":"a"}`, context: ownerIn("main")}.body()
 	signature := sign.Sign([]byte(r.secret), body)

@@ -18,6 +18,7 @@ import (
 // What a reviewer got through once, and must not again.
 
 func TestH30FilesAndVariablesThatHoldSecretsAreGuarded(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	token, file := filepath.Join(dir, "approver.txt"), filepath.Join(dir, "verifier.yaml")
 	for path, text := range map[string]string{
@@ -56,6 +57,7 @@ func TestH30FilesAndVariablesThatHoldSecretsAreGuarded(t *testing.T) {
 }
 
 func TestH21ALinkThatIsCutShortWashesNothingOut(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		parent, child := ownerIn("p"), ownerIn("subagent:c")
 		r.allow(call{tool: "read", params: `{"path":"a"}`, id: "dup", context: parent})
@@ -71,6 +73,7 @@ func TestH21ALinkThatIsCutShortWashesNothingOut(t *testing.T) {
 }
 
 func TestH26ACodeThatTheStoreRedirectsApprovesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRedisRig(t, nil)
 	a := r.hold(call{tool: "exec", params: `{"command":"ls"}`, context: with(unvouched("a"), "waitMs", 5600)})
 	first := r.waits()
@@ -101,6 +104,7 @@ func TestH26ACodeThatTheStoreRedirectsApprovesNothing(t *testing.T) {
 }
 
 func TestH21AnAutomationForAnotherAgentCarriesTheTaintThere(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		for agent, params := range map[string]string{
 			"ops": `{"action":"add","job":{"agentId":"ops","prompt":"x"}}`, "ops3": `{"action":"update","patch":{"agentId":"ops3"}}`,
@@ -121,6 +125,7 @@ func TestH21AnAutomationForAnotherAgentCarriesTheTaintThere(t *testing.T) {
 }
 
 func TestH22AStrangerInASpawnedSessionIsAStranger(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		r.allow(call{tool: "exec", params: `{"command":"ls"}`, context: ownerIn("p")})
 		stranger := map[string]any{"sessionKey": "agent:main:subagent:c", "spawnedBy": "agent:main:p", "senderId": "666", "waitMs": 5001}
@@ -131,6 +136,7 @@ func TestH22AStrangerInASpawnedSessionIsAStranger(t *testing.T) {
 }
 
 func TestATurnGrantCoversItsOwnRunOnly(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		c := call{tool: "exec", params: `{"command":"ls"}`}
 		c.context = with(unvouched("x"), "runId", "R1")
@@ -153,6 +159,7 @@ func TestATurnGrantCoversItsOwnRunOnly(t *testing.T) {
 }
 
 func TestH29TheCodeInADenysReasonIsHiddenInAnyCase(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		held := r.hold(call{tool: "exec", params: `{"command":"ls"}`, context: unvouched("x")})
 		code := r.waits().code(t)

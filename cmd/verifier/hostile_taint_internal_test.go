@@ -12,6 +12,7 @@ import (
 )
 
 func TestH16ASpawnedSessionSharesItsParentsLevelBothWays(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		t.Run("a child of a clean parent is clean", func(t *testing.T) {
 			r.allow(sh("date", ownerIn("clean")))
@@ -44,6 +45,7 @@ func TestH16ASpawnedSessionSharesItsParentsLevelBothWays(t *testing.T) {
 }
 
 func TestH16AChildFirstSeenWithoutItsParentBringsItsTaintAlong(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		r.allow(sh("date", ownerIn("p1")))
 		r.allow(fetch(ownerIn("subagent:late")))
@@ -60,6 +62,7 @@ func TestH16AChildFirstSeenWithoutItsParentBringsItsTaintAlong(t *testing.T) {
 }
 
 func TestH16AGrantOfTheParentDoesNotCoverTheChild(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		r.allow(fetch(ownerIn("p")))
 		r.consented(sh("date", ownerIn("p")), 30)
@@ -120,6 +123,7 @@ func TestH17NoExecPassesAfterAFetchInParallel(t *testing.T) {
 }
 
 func TestH18LeavingOutAddingOrChangingIDsShedsNoTaint(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		for name, c := range map[string]struct{ tainted, then map[string]any }{
 			"session id left out":        {with(ownerIn("a"), "sessionId", "s1"), ownerIn("a")},
@@ -153,6 +157,7 @@ func TestH18LeavingOutAddingOrChangingIDsShedsNoTaint(t *testing.T) {
 }
 
 func TestH18ReplaysAndOldCallsShedNoTaint(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		early := call{tool: "exec", params: `{"command":"date"}`, context: ownerIn("m"), id: "early", at: time.Now().Add(-time.Minute)}
 		r.allow(early)
@@ -172,6 +177,7 @@ func TestH18ReplaysAndOldCallsShedNoTaint(t *testing.T) {
 }
 
 func TestH18NoGrantCarriesOver(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		key := map[string]any{"sessionKey": "shared-key", "senderId": "9"}
 		given := with(key, "agentId", "x", "sessionId", "s1")
@@ -189,6 +195,7 @@ func TestH18NoGrantCarriesOver(t *testing.T) {
 }
 
 func TestH21ANewTurnKeepsTheLevel(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		turn := func(n int) map[string]any {
 			return with(ownerIn("m"), "runId", fmt.Sprintf("run-%d", n), "iteration", 0, "trigger", "user",
@@ -202,6 +209,7 @@ func TestH21ANewTurnKeepsTheLevel(t *testing.T) {
 }
 
 func TestH21TaintFollowsWhatASessionReaches(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		t.Run("sessions_send raises the target", func(t *testing.T) {
 			r.allow(sh("date", ownerIn("target")))
@@ -235,6 +243,7 @@ func TestH21TaintFollowsWhatASessionReaches(t *testing.T) {
 }
 
 func TestH21AnAutomationScheduledWhileTaintedStartsTainted(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		cron := func(agent, run string) map[string]any {
 			return map[string]any{"sessionKey": "agent:" + agent + ":cron:job:run:" + run, "trigger": "cron"}
@@ -256,6 +265,7 @@ func TestH21AnAutomationScheduledWhileTaintedStartsTainted(t *testing.T) {
 }
 
 func TestH22AStrangerInASharedSessionLowersItForGood(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		main := ownerIn("main")
 		r.allow(sh("date", main))
@@ -271,6 +281,7 @@ func TestH22AStrangerInASharedSessionLowersItForGood(t *testing.T) {
 }
 
 func TestH23AWebhookThatLooksLikeCronIsNotSystem(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		r.allow(sh("date", map[string]any{"sessionKey": "agent:main:cron:job:run:1", "trigger": "cron"}))
 		for name, ctx := range map[string]map[string]any{

@@ -95,6 +95,7 @@ func (r *rig) redisKeys() []string {
 }
 
 func TestH01ACallThatIsNotSignedTouchesNothing(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		main := ownerIn("main")
 		r.allow(call{tool: "exec", params: `{"command":"date"}`, context: main})
@@ -124,6 +125,7 @@ func TestH01ACallThatIsNotSignedTouchesNothing(t *testing.T) {
 }
 
 func TestH01RejectedCallsAreCounted(t *testing.T) {
+	t.Parallel()
 	state, err := config.OpenState(t.TempDir() + "/state")
 	if err != nil {
 		t.Fatal(err)
@@ -148,6 +150,7 @@ func TestH01RejectedCallsAreCounted(t *testing.T) {
 }
 
 func TestH02OneSpaceAfterSigningIsAnotherBody(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	body := call{tool: "read", params: `{"path":"a"}`, context: ownerIn("main")}.body()
 	signature := sign.Sign([]byte(r.secret), body)
@@ -185,6 +188,7 @@ func (r *rig) later(ctx context.Context, body []byte) <-chan answer {
 }
 
 func TestH03TheSameRequestAgainGetsTheSameDecision(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		main := ownerIn("main")
 		clean := call{tool: "exec", params: `{"command":"date"}`, id: "clean", context: main}.body()
@@ -212,6 +216,7 @@ func TestH03TheSameRequestAgainGetsTheSameDecision(t *testing.T) {
 }
 
 func TestH03AReplayUsesUpNoSecondYes(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		c := call{tool: "exec", params: `{"command":"date"}`, id: "first", context: map[string]any{"sessionKey": "agent:main:x", "senderId": "9"}}
 		body := c.body()
@@ -251,6 +256,7 @@ func TestH03AReplayUsesUpNoSecondYes(t *testing.T) {
 }
 
 func TestH03TheSameRequestJoinsTheWait(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		c := call{tool: "exec", params: `{"command":"date"}`, id: "one", context: map[string]any{"sessionKey": "agent:main:x", "senderId": "9"}}
 		body := c.body()
@@ -287,6 +293,7 @@ func TestH03TheSameRequestJoinsTheWait(t *testing.T) {
 // Whoever lost the connection has heard no decision: the same request may still
 // wait for one.
 func TestH03AResentRequestWaitsOnAfterTheFirstConnectionIsLost(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		body := call{tool: "exec", params: `{"command":"date"}`, id: "one", context: map[string]any{"sessionKey": "agent:main:x", "senderId": "9"}}.body()
 		ctx, hangUp := context.WithCancel(t.Context())
@@ -309,6 +316,7 @@ func TestH03AResentRequestWaitsOnAfterTheFirstConnectionIsLost(t *testing.T) {
 }
 
 func TestH04TheSameIDWithAnotherBodyIsDenied(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		main := ownerIn("main")
 		read := call{tool: "read", params: `{"path":"a"}`, id: "one", context: main}.body()
@@ -343,6 +351,7 @@ func TestH04TheSameIDWithAnotherBodyIsDenied(t *testing.T) {
 }
 
 func TestH05ATimestampBeyondTheToleranceIsDenied(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, func(c *config.Config) { c.Webhook.Tolerance = time.Minute })
 	for off, want := range map[time.Duration]string{
 		0: "allow", -50 * time.Second: "allow", 50 * time.Second: "allow",

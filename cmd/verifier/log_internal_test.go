@@ -22,6 +22,7 @@ func (r *rig) says(text, rid string) {
 }
 
 func TestWhatIsLoggedOfACallNamesItsRequest(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, func(c *config.Config) { c.Approvers = []config.Approver{} })
 	a := r.deny(call{tool: "exec", params: `{"command":"cat hunter2"}`, context: unvouched("x")})
 	r.says("a call needs a person and nobody can be asked", a.rid)
@@ -46,6 +47,7 @@ func (deaf) Listen(ctx context.Context, _ func(context.Context, approval.Answer)
 }
 
 func TestWhatIsDoneOnBehalfOfACallNamesItsRequest(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, func(c *config.Config) { c.Webhook.Hold = 1 })
 	r.quit()
 	r.channels = map[string]approval.Channel{"deaf": deaf{}}
@@ -55,6 +57,7 @@ func TestWhatIsDoneOnBehalfOfACallNamesItsRequest(t *testing.T) {
 }
 
 func TestAReloadChangesTheLevelOfTheLog(t *testing.T) {
+	t.Parallel()
 	r, level := newRig(t, nil), &slog.LevelVar{}
 	out := &output{}
 	r.g.log, r.g.level = newLog(out, r.cfg.Log, level), level

@@ -13,6 +13,7 @@ import (
 )
 
 func TestManualTellsOfEveryCommandAndFlag(t *testing.T) {
+	t.Parallel()
 	page := manual(model(t), build{Version: "v1.2.3", Date: "2026-10-03"})
 	for _, c := range commandsOf(model(t))[1:] {
 		_, part, ok := strings.Cut(page, `.SS "`+escape(c.path)+" ")
@@ -36,6 +37,7 @@ func TestManualTellsOfEveryCommandAndFlag(t *testing.T) {
 }
 
 func TestManualTellsOfFilesVariablesAndExitCodes(t *testing.T) {
+	t.Parallel()
 	page := manual(model(t), build{})
 	state, err := config.OpenState(filepath.Join(t.TempDir(), "state"))
 	if err != nil {
@@ -60,6 +62,7 @@ func (fakeAddr) String() string  { return "127.0.0.1:1" }
 
 // The page holds only macros that every man(7) has, and no stray escape.
 func TestManualIsPlainRoff(t *testing.T) {
+	t.Parallel()
 	known := strings.Fields(".TH .SH .SS .TP .PP .RS .RE .nf .fi")
 	stray := regexp.MustCompile(`\\(?:e|-|&|f[BIR]|\((?:aq|ga|dq)|\[u[0-9A-F]{4,5}\])`)
 	open := 0
@@ -81,6 +84,7 @@ func TestManualIsPlainRoff(t *testing.T) {
 
 // Whichever renderer is here must have nothing to say against the page.
 func TestManualRenders(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "verifier.1")
 	if err := os.WriteFile(file, []byte(printed(t, "man")), 0o600); err != nil {
 		t.Fatal(err)
@@ -110,6 +114,7 @@ func TestManualRenders(t *testing.T) {
 
 // What the unit and the image start is a command line of this program.
 func TestPackagedCommandLinesParse(t *testing.T) {
+	t.Parallel()
 	for file, line := range map[string]*regexp.Regexp{
 		"../../packaging/verifier.service": regexp.MustCompile(`(?m)^ExecStart=\S*/verifier (.*)$`),
 		"../../Dockerfile":                 regexp.MustCompile(`(?m)^CMD \[(.*)\]$`),

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAPauseStopsEverythingButWhatIsHarmless(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		main := ownerIn("main")
 		harmless := call{tool: "read", params: `{"path":"x"}`, context: main}
@@ -54,6 +55,7 @@ func TestAPauseStopsEverythingButWhatIsHarmless(t *testing.T) {
 }
 
 func TestAPauseOfOneAgentBindsItAndWhoeverNamesNone(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		other := map[string]any{"sessionKey": "agent:other:main", "senderId": "1", "senderIsOwner": true}
 		unnamed := map[string]any{"sessionKey": "main", "senderId": "1", "senderIsOwner": true}
@@ -85,6 +87,7 @@ func TestAPauseOfOneAgentBindsItAndWhoeverNamesNone(t *testing.T) {
 
 // Only a restrict, a pause or a blocked turn overturns a person's yes.
 func TestAPauseOverturnsAYesAndEndsTheWait(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		held := r.hold(sh("date", unvouched("x")))
 		card := r.waits()
@@ -107,6 +110,7 @@ func TestAPauseOverturnsAYesAndEndsTheWait(t *testing.T) {
 }
 
 func TestAPauseSurvivesARestartAndIsSeenByEveryReplica(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		r.reply(".pause")
 		r.restart()
@@ -136,6 +140,7 @@ func (r *rig) replica() *rig {
 
 // Whoever writes to the store may pause, and can't take a pause back.
 func TestH30APauseTakenOutOfTheStoreStillHolds(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		main := ownerIn("main")
 		r.reply(".pause main")
@@ -202,6 +207,7 @@ func (r *rig) writePauses(words map[string]string) {
 }
 
 func TestADamagedFileOfPausesDoesNotStart(t *testing.T) {
+	t.Parallel()
 	r := cold(t, nil)
 	if err := os.WriteFile(filepath.Join(r.state.Dir(), "pauses"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)

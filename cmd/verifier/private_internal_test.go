@@ -15,6 +15,7 @@ import (
 // others can read is refused at the start; one that the server writes anew or
 // has closed is private again after it.
 func TestEveryFileOfTheStateDirectoryIsPrivate(t *testing.T) {
+	t.Parallel()
 	cert, key := certtest.Pair(t, "127.0.0.1")
 	r := newRig(t, func(c *config.Config) { c.TLS = config.TLS{Cert: cert, Key: key} })
 	r.trust(cert)

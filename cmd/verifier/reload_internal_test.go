@@ -49,6 +49,7 @@ func reloading(t *testing.T, text string) (r *rig, write func(text string)) {
 }
 
 func TestH06ARemovedSecretIsDeadAfterAReload(t *testing.T) {
+	t.Parallel()
 	r, write := reloading(t, "webhook: {secrets: ["+firstSecret+"]}\n")
 	c := call{tool: "read", params: `{"path":"a"}`, context: ownerIn("m")}
 	r.secret = firstSecret
@@ -69,6 +70,7 @@ func TestH06ARemovedSecretIsDeadAfterAReload(t *testing.T) {
 }
 
 func TestAReloadedPolicyHoldsForTheNextCall(t *testing.T) {
+	t.Parallel()
 	r, write := reloading(t, "webhook: {secret: "+firstSecret+"}\n")
 	r.secret = firstSecret
 	c := call{tool: "exec", params: `{"command":"ls"}`, context: ownerIn("m")}
@@ -83,6 +85,7 @@ func TestAReloadedPolicyHoldsForTheNextCall(t *testing.T) {
 }
 
 func TestAChangedFileAsksForAReload(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "verifier.yaml")
 	write := func(text string) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -106,6 +109,7 @@ func TestAChangedFileAsksForAReload(t *testing.T) {
 }
 
 func TestH49ABrokenConfigLeavesTheOldOneInForce(t *testing.T) {
+	t.Parallel()
 	r, write := reloading(t, "webhook: {secret: "+firstSecret+"}\n")
 	r.secret = firstSecret
 	for _, broken := range []string{"webhok: {}\n", "webhook: [\n", "webhook: {secret: changeme}\n", "profile: lax\nwebhook: {secret: " + secondSecret + "}\n"} {

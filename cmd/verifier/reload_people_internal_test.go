@@ -47,6 +47,7 @@ func (r *rig) say(token string, in map[string]any) (v verdict) {
 }
 
 func TestAnApproverRemovedByAReloadNoLongerCounts(t *testing.T) {
+	t.Parallel()
 	edit := func(c *config.Config) {
 		three(c)
 		c.Approval.Approvals = 2
@@ -79,6 +80,7 @@ func TestAnApproverRemovedByAReloadNoLongerCounts(t *testing.T) {
 }
 
 func TestAnUnusedYesEndsWithItsGiversRight(t *testing.T) {
+	t.Parallel()
 	edit := func(c *config.Config) {
 		three(c)
 		c.Webhook.Hold = time.Millisecond
@@ -100,6 +102,7 @@ func TestAnUnusedYesEndsWithItsGiversRight(t *testing.T) {
 }
 
 func TestAYesFromAnIDThatWasTakenOutIsVoid(t *testing.T) {
+	t.Parallel()
 	edit := func(c *config.Config) {
 		three(c)
 		c.Webhook.Hold = time.Millisecond
@@ -119,6 +122,7 @@ func TestAYesFromAnIDThatWasTakenOutIsVoid(t *testing.T) {
 }
 
 func TestALastingGrantEndsWithItsGiversRight(t *testing.T) {
+	t.Parallel()
 	edit := func(c *config.Config) {
 		three(c)
 		c.Approval.Approvals = 2
@@ -181,6 +185,7 @@ func TestAReloadChangesLimitsAndTimes(t *testing.T) {
 }
 
 func TestTermsThatAreRefusedChangeNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, three)
 	next := *r.cfg
 	next.Approvers = []config.Approver{{Name: "Mal", IDs: []string{"telegram:7"}}, {Name: "Ann", IDs: []string{"telegram:7"}}}

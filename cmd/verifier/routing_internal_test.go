@@ -121,6 +121,7 @@ func phones(routes ...approval.Route) func(*config.Config) {
 }
 
 func TestARouteSaysWhoIsAskedWhereAndHowManyMustAgree(t *testing.T) {
+	t.Parallel()
 	edit := phones(approval.Route{Tools: []string{"exec"}, Channels: []string{"telegram"}, Approvers: []string{"Ann", "Bob"}, Approvals: 2})
 	onBoth(t, edit, func(t *testing.T, r *rig) {
 		r.token = annToken
@@ -158,6 +159,7 @@ func TestARouteSaysWhoIsAskedWhereAndHowManyMustAgree(t *testing.T) {
 }
 
 func TestWhoAskedMayNotApprove(t *testing.T) {
+	t.Parallel()
 	no := false
 	edit := func(c *config.Config) {
 		three(c)
@@ -190,6 +192,7 @@ func TestWhoAskedMayNotApprove(t *testing.T) {
 }
 
 func TestAnUnansweredQuestionEscalatesAndSurvivesARestart(t *testing.T) {
+	t.Parallel()
 	route := approval.Route{
 		Channels: []string{"telegram"}, Approvers: []string{"Ann"},
 		Escalate: []approval.Escalation{{After: 2 * time.Second, Channels: []string{"slack"}, Approvers: []string{"Bob"}}},
@@ -240,6 +243,7 @@ func TestH43OtherChannelsStillAskAndH54NobodyIsADenyAtOnce(t *testing.T) {
 }
 
 func TestARouteIsReloaded(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, three)
 	r.token = annToken
 	grant := r.consented(sh("date", unvouched("x")), 30)
@@ -258,6 +262,7 @@ func TestARouteIsReloaded(t *testing.T) {
 }
 
 func TestH32AGroupMemberWhoIsNoApproverIsToldSo(t *testing.T) {
+	t.Parallel()
 	onBoth(t, three, func(t *testing.T, r *rig) {
 		r.token = annToken
 		telegram, _ := r.withPhones()
@@ -285,6 +290,7 @@ func TestH32AGroupMemberWhoIsNoApproverIsToldSo(t *testing.T) {
 }
 
 func TestADigestIsAllowedOrDeniedAsAWhole(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(c *config.Config) { c.Approval.MaxOpen = 1 }, func(t *testing.T, r *rig) {
 		for _, allow := range []bool{true, false} {
 			session := map[bool]string{true: "allow", false: "deny"}[allow]

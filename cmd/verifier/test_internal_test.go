@@ -48,6 +48,7 @@ func (o *odd) Listen(ctx context.Context, answer func(context.Context, approval.
 }
 
 func TestTheCommandTestTriesEachChannel(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	r.quit()
 	good := &odd{probe: func() (string, error) { return "@bot in chat 7\x1b[31m", nil }, sent: make(chan string, 1)}
@@ -84,6 +85,7 @@ func TestTheCommandTestTriesEachChannel(t *testing.T) {
 
 // It must not touch what is known of real conversations, nor ask anyone.
 func TestTheCommandTestLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		r.allow(call{tool: "exec", params: `{"command":"ls"}`, context: ownerIn("m")})
 		r.allow(call{tool: "read", params: `{"path":"x"}`, context: map[string]any{}})
@@ -118,6 +120,7 @@ func (r *rig) levels() (out [2]taint.Level) {
 
 // Whatever stands in for the server is found out.
 func TestTheCommandTestFindsImpostors(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	for name, c := range map[string]struct {
 		change func(w http.ResponseWriter, req *http.Request, next http.Handler)

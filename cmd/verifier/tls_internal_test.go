@@ -54,6 +54,7 @@ func TestH45AStopOverTLSDeniesWhatIsHeldInTime(t *testing.T) {
 }
 
 func TestACertificateIsReplacedByAReloadAndABadOneIsNot(t *testing.T) {
+	t.Parallel()
 	r, cert, key := newTLSRig(t)
 	c := call{tool: "read", params: `{"path":"a"}`, context: ownerIn("m")}
 	next, nextKey := certtest.Pair(t, "127.0.0.1")
