@@ -32,7 +32,7 @@ e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; on
 	@./scripts/e2e-openclaw $(ARGS)
 
 lint: ## run golangci-lint, built by Go at a pinned version
-	@go run $(GOLANGCI) run $(ARGS)
+	@go run $(GOLANGCI) run --allow-serial-runners $(ARGS)
 
 bench: ## measure the decision path; a short run: make bench ARGS=-short
 	@./scripts/setup-tests
