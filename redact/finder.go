@@ -21,6 +21,9 @@ const (
 	// maxAhead bounds how far behind its word a rule looks. A secret that is
 	// longer is hidden to its end all the same.
 	maxAhead = 1024
+	// maxOverlap is how near the end of what is hidden already another secret may
+	// start and reach further: KEY=-----BEGIN, of which a word was hidden.
+	maxOverlap = 64
 )
 
 // finder looks for secrets in one text.
@@ -65,7 +68,7 @@ func (f *finder) find(s string) (spans []span, ok bool) {
 
 // at does what is to be done where a word stands.
 func (f *finder) at(word, start int) {
-	if f.hides(start) || f.failed {
+	if f.failed || f.hides(start) && f.covered.end-start > maxOverlap {
 		return
 	}
 	end := start + f.d.words.length[word]

@@ -27,16 +27,35 @@ func (w word) quoted(open int) (start, end int) {
 		case '\\':
 			i++
 		case w.s[open]:
-			return start, w.goesOn(i)
+			if end := w.goesOn(i + 1); end > i+1 {
+				return open, end
+			}
+			return start, i
 		}
 	}
 	return start, lineEnd(w.s, start)
 }
 
-// goesOn returns where a word ends whose quote closes at i: 'a'b is one word.
+// goesOn returns where a word ends of which a quote closes before i. A shell reads
+// pieces in quotes and bare ones as one word where no space is between them.
 func (w word) goesOn(i int) int {
-	if w.equal && i+1 < len(w.s) && isAlnum(w.s[i+1]) {
-		return w.bare(i + 1)
+	for w.equal && i < len(w.s) {
+		escaped := 0
+		if strings.HasPrefix(w.s[i:], `\'`) { // between two pieces in single quotes
+			escaped = 2
+		}
+		rest := w.s[i+escaped:]
+		switch {
+		case rest == "" || rest[0] == w.quote || !isQuote(rest[0]) && !isAlnum(rest[0]):
+			return i
+		case isAlnum(rest[0]):
+			return w.bare(i + escaped)
+		}
+		n := strings.IndexByte(rest[1:], rest[0])
+		if n < 0 {
+			return i
+		}
+		i += escaped + n + 2
 	}
 	return i
 }
@@ -66,6 +85,10 @@ func (w word) shell(i, reach int) int {
 	for i < len(w.s) && !w.stops(i) {
 		if n := maskLength(w.s[i:]); n > 0 {
 			i += n
+			continue
+		}
+		if w.equal && (strings.HasPrefix(w.s[i:], `\ `) || strings.HasPrefix(w.s[i:], "\\\t")) {
+			i += 2 // a space that belongs to the word
 			continue
 		}
 		if c := w.s[i]; isQuote(c) && w.quote == 0 {

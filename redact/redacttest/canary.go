@@ -83,7 +83,7 @@ func (m *maker) byContext() []Canary {
 		of("url user-info", "git clone https://bob:SECRET@github.com/a/b", "postgres://u:SECRET@db:5432/shop", "redis://:SECRET@r1:6379/0", "mongodb+srv://u:SECRET@c0.example/db", "amqp://u:SECRET@mq"),
 		of("url query", "https://x.example/?access_token=SECRET&b=1", "https://x.example/a?b=1&sig=SECRET", "https://x.example/cb?code=SECRET&state=2", "/rel?api_key=SECRET#top", "https://x.example/?key=SECRET"),
 		of("connection string", "Server=s;Database=d;User ID=u;Password=SECRET;Encrypt=True", "AccountName=n;AccountKey=SECRET;EndpointSuffix=x", "host=h password=SECRET dbname=d", "u:SECRET@tcp(127.0.0.1:3306)/db"),
-		of("pem", "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nSECRET\n-----END RSA PRIVATE KEY-----", "-----BEGIN OPENSSH PRIVATE KEY-----\nSECRET"),
+		of("pem", "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nSECRET\n-----END RSA PRIVATE KEY-----", "-----BEGIN OPENSSH PRIVATE KEY-----\nSECRET", "SIGNING_KEY=-----BEGIN PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nSECRET\n-----END PRIVATE KEY-----"),
 	}
 }
 
