@@ -51,7 +51,8 @@ type Ask struct {
 	Level        taint.Level          `json:"level"`
 	Rule         string               `json:"rule"`
 	Why          []string             `json:"why"`
-	Started      string               `json:"started"` // who started the run
+	Origins      []Origin             `json:"origins,omitzero"` // where its arguments came from, the worst first
+	Started      string               `json:"started"`          // who started the run
 	Said         []string             `json:"said,omitzero"`
 	Shown        jsontext.Value       `json:"shown"`           // redacted params
 	Hidden       int                  `json:"hidden,omitzero"` // values a person can't see
@@ -64,6 +65,12 @@ type Ask struct {
 	Stages       []Stage              `json:"stages,omitzero"`    // where it is put, and when
 	Created      time.Time            `json:"created"`
 	Until        time.Time            `json:"until"`
+}
+
+// Origin is where one argument came from.
+type Origin struct {
+	Argument string `json:"argument"` // its path among the params
+	session.Origin
 }
 
 // Question is an Ask with what became of it.

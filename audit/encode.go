@@ -47,6 +47,7 @@ func (w *encoder) judged(e *Entry) {
 	w.text("decision", e.Decision)
 	w.text("by", e.By)
 	w.list("why", e.Why)
+	w.list("origins", e.Origins)
 }
 
 func (w *encoder) asked(e *Entry) {

@@ -28,7 +28,7 @@ func same(t rapid.TB, e *Entry) {
 // that the encoder does not know.
 func TestEveryMemberIsWritten(t *testing.T) {
 	samples := map[string]any{
-		"Kind": KindNote, "At": time.Unix(1, 5).UTC(), "Params": jsontext.Value(`{"a":1}`), "Why": []string{"a", "b"}, "Replay": true,
+		"Kind": KindNote, "At": time.Unix(1, 5).UTC(), "Params": jsontext.Value(`{"a":1}`), "Why": []string{"a", "b"}, "Origins": []string{"c"}, "Replay": true,
 		"Begin": &Begin{Format: 1, Chain: "c", Key: "k", File: 3, After: &Past{File: "f", Head: Head{Seq: 6}}}, "Checkpoint": &Head{Chain: "c", Seq: 7, Hash: "h", Sig: "s"},
 		"Lost": &Head{Chain: "c", Seq: 7, Hash: "h", Sig: "s"}, "Removed": &Past{File: "f\"", Head: Head{Chain: "c", Seq: 7, Hash: "h", Sig: "s"}},
 		"People": []Person{{Name: "ann", Via: "v", At: time.Unix(2, 0).UTC(), TookMs: 3, Says: "s"}, {}},
@@ -78,6 +78,7 @@ func TestEntriesAreWrittenAsPackageJSONDoes(t *testing.T) {
 			*field = someText().Draw(t, "text")
 		}
 		e.Why = rapid.SliceOfN(someText(), 0, 3).Draw(t, "why")
+		e.Origins = rapid.SliceOfN(someText(), 0, 3).Draw(t, "origins")
 		e.Step, e.Replay = rapid.Int64().Draw(t, "step"), rapid.Bool().Draw(t, "replay")
 		for range rapid.IntRange(0, 3).Draw(t, "people") {
 			e.People = append(e.People, Person{Name: someText().Draw(t, "name"), At: someTime().Draw(t, "person at"), TookMs: rapid.Int64().Draw(t, "took")})

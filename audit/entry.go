@@ -52,21 +52,22 @@ type Entry struct {
 	Agent     string         `json:"agent,omitzero"`
 	Run       string         `json:"run,omitzero"`
 	Tool      string         `json:"tool,omitzero"`
-	Sent      string         `json:"sent,omitzero"`             // the name as sent, where it is not Tool
-	Params    jsontext.Value `json:"params,omitzero"`           // redacted by the caller
-	Hidden    int            `json:"hidden,omitzero"`           // how many values were redacted
-	Digest    string         `json:"digest,omitzero"`           // of the call as it was judged
-	Level     string         `json:"level,omitzero"`            // trust when the call came
-	RaisedTo  string         `json:"raisedTo,omitzero"`         // trust after it
-	Step      int64          `json:"step,omitzero"`             // the conversation's count of calls
-	Source    string         `json:"source,omitzero"`           // what the trust level came from
-	Mode      string         `json:"mode,omitzero"`             // allow, confirm or restrict
-	Decision  string         `json:"decision,omitzero"`         // Allow or Deny
-	By        string         `json:"by,omitzero"`               // what consented: policy, grant, person, scope…
-	Why       []string       `json:"why,omitzero,omitempty"`    // the explained path, a sentence each
-	Card      string         `json:"card,omitzero"`             // the card's id, never its code
-	Scope     string         `json:"scope,omitzero"`            // once, turn, minutes, all
-	People    []Person       `json:"people,omitzero,omitempty"` // who answered
+	Sent      string         `json:"sent,omitzero"`              // the name as sent, where it is not Tool
+	Params    jsontext.Value `json:"params,omitzero"`            // redacted by the caller
+	Hidden    int            `json:"hidden,omitzero"`            // how many values were redacted
+	Digest    string         `json:"digest,omitzero"`            // of the call as it was judged
+	Level     string         `json:"level,omitzero"`             // trust when the call came
+	RaisedTo  string         `json:"raisedTo,omitzero"`          // trust after it
+	Step      int64          `json:"step,omitzero"`              // the conversation's count of calls
+	Source    string         `json:"source,omitzero"`            // what the trust level came from
+	Mode      string         `json:"mode,omitzero"`              // allow, confirm or restrict
+	Decision  string         `json:"decision,omitzero"`          // Allow or Deny
+	By        string         `json:"by,omitzero"`                // what consented: policy, grant, person, scope…
+	Why       []string       `json:"why,omitzero,omitempty"`     // the explained path, a sentence each
+	Origins   []string       `json:"origins,omitzero,omitempty"` // where arguments came from, a sentence each
+	Card      string         `json:"card,omitzero"`              // the card's id, never its code
+	Scope     string         `json:"scope,omitzero"`             // once, turn, minutes, all
+	People    []Person       `json:"people,omitzero,omitempty"`  // who answered
 	WaitedMs  int64          `json:"waitedMs,omitzero"`
 	Minutes   int            `json:"minutes,omitzero"` // of a lasting grant
 	Reason    string         `json:"reason,omitzero"`  // what the caller was told

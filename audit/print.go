@@ -50,6 +50,9 @@ func (e Entry) details() []string {
 	for _, w := range e.Why {
 		d = append(d, visible(w))
 	}
+	for _, o := range e.Origins {
+		d = append(d, visible(o))
+	}
 	for _, p := range e.People {
 		d = append(d, p.sentence())
 	}

@@ -130,7 +130,7 @@ func TestPrintedValuesCannotActOnTheTerminal(t *testing.T) {
 		Kind: nasty, RequestID: nasty, Ref: nasty, Client: nasty, Session: nasty, SessionID: nasty,
 		Agent: nasty, Run: nasty, Tool: nasty, Sent: nasty + "2", Params: jsontext.Value(nasty), Level: nasty,
 		RaisedTo: nasty + "2", Source: nasty, Mode: nasty, Decision: nasty, By: nasty,
-		Why: []string{nasty}, Card: nasty, Scope: nasty, Reason: nasty, Error: nasty, Note: nasty,
+		Why: []string{nasty}, Origins: []string{nasty}, Card: nasty, Scope: nasty, Reason: nasty, Error: nasty, Note: nasty,
 		People: []Person{{Name: nasty, Via: nasty, Says: nasty}},
 		Begin:  &Begin{Chain: nasty, Key: nasty},
 	}
@@ -143,8 +143,8 @@ func TestPrintedValuesCannotActOnTheTerminal(t *testing.T) {
 			t.Errorf("%U printed raw", r)
 		}
 	}
-	if got := strings.Count(b.String(), "\n"); got != 6 {
-		t.Errorf("%d lines, want 6:\n%s", got, b.String())
+	if got := strings.Count(b.String(), "\n"); got != 7 {
+		t.Errorf("%d lines, want 7:\n%s", got, b.String())
 	}
 	if got := visible(strings.Repeat("é", 401)); !strings.HasSuffix(got, "é… (802 bytes in all)") {
 		t.Errorf("long value ends %q", got[len(got)-40:])

@@ -22,6 +22,7 @@ func callBlocks(c *approval.Card, i int, seen *call, r *room) []Block {
 		out = append(out, Block{Kind: Warning, Label: lookalikeWarning(q.Ask.Tool)})
 	}
 	out = append(out, argumentBlocks(seen)...)
+	out = append(out, originBlocks(&q.Ask, r)...)
 	if r.roomy && !seen.seen.Full() {
 		out = append(out, notVisible(seen.seen))
 	}
@@ -65,6 +66,35 @@ func argumentBlocks(seen *call) []Block {
 	}
 	return out
 }
+
+// originBlocks say where arguments came from, the worst first; where there is
+// little room, only of the worst.
+func originBlocks(a *approval.Ask, r *room) []Block {
+	most := someOrigins
+	switch {
+	case r.ended:
+		return nil
+	case !r.roomy:
+		most = 1
+	case r.said == 0:
+		most = len(a.Origins)
+	}
+	var lines []string
+	for _, o := range a.Origins[:min(most, len(a.Origins))] {
+		argument, _ := name(plainName(o.Argument), r.name)
+		lines = append(lines, argument+": "+r.inline(o.String()))
+	}
+	if left := len(a.Origins) - len(lines); left > 0 && len(lines) > 0 {
+		lines = append(lines, open+"… "+count(left, "argument", "arguments")+" not told …"+shut)
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return []Block{{Kind: Field, Label: "origins", Text: strings.Join(lines, "\n")}}
+}
+
+// someOrigins is how many arguments' origins a card tells.
+const someOrigins = 6
 
 // whoBlocks say who may answer, where not every approver may.
 func whoBlocks(a *approval.Ask, r *room) (out []Block) {

@@ -25,21 +25,9 @@ func Origins(arguments []Argument, call int) session.Origins {
 	out := make(session.Origins, len(arguments))
 	for _, a := range arguments {
 		o := a.Origin(call)
-		if old, ok := out[a.Path]; !ok || worse(o, old) {
+		if old, ok := out[a.Path]; !ok || o.Compare(old) < 0 {
 			out[a.Path] = o
 		}
 	}
 	return out
-}
-
-// badness orders what can be said of an argument.
-var badness = map[session.From]int{
-	session.FromUser: 0, session.FromPart: 1, session.FromNothing: 2, session.FromNowhere: 3, session.FromTool: 4,
-}
-
-func worse(a, b session.Origin) bool {
-	if badness[a.From] != badness[b.From] {
-		return badness[a.From] > badness[b.From]
-	}
-	return a.Level > b.Level
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/lineage"
 )
 
 type counter = atomic.Int64
@@ -21,6 +22,7 @@ type Auth struct {
 	secrets [][]byte
 	bearer  *[32]byte
 	tokens  []token
+	lineage map[string][]lineage.Key
 }
 
 type token struct {
@@ -31,7 +33,7 @@ type token struct {
 // NewAuth makes an Auth. Each client signs with any of its secrets; bearer, if
 // set, must be presented too; each person who answers has a token.
 func NewAuth(clients map[string][]string, bearer string, tokens map[string]string) (*Auth, error) {
-	a := &Auth{}
+	a := &Auth{lineage: make(map[string][]lineage.Key)}
 	for _, name := range sortedKeys(clients) {
 		for _, secret := range clients[name] {
 			if secret == "" {
@@ -39,6 +41,7 @@ func NewAuth(clients map[string][]string, bearer string, tokens map[string]strin
 			}
 			a.clients = append(a.clients, name)
 			a.secrets = append(a.secrets, []byte(secret))
+			a.lineage[name] = append(a.lineage[name], lineage.NewKey([]byte(secret)))
 		}
 	}
 	if len(a.secrets) == 0 {
@@ -56,6 +59,10 @@ func NewAuth(clients map[string][]string, bearer string, tokens map[string]strin
 	}
 	return a, nil
 }
+
+// Lineage are the keys under which a client fingerprints texts: one for each of
+// its secrets.
+func (a *Auth) Lineage(client string) []lineage.Key { return a.lineage[client] }
 
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/openclaw-verifier/verifier/taint"
@@ -41,6 +42,14 @@ func (o Origins) At(path string) Origin {
 		return found
 	}
 	return Origin{From: FromNowhere, Level: taint.Untrusted}
+}
+
+// badness orders what can be said of an argument.
+var badness = map[From]int{FromUser: 0, FromPart: 1, FromNothing: 2, FromNowhere: 3, FromTool: 4}
+
+// Compare puts what is worse first.
+func (o Origin) Compare(other Origin) int {
+	return cmp.Or(cmp.Compare(badness[other.From], badness[o.From]), cmp.Compare(other.Level, o.Level))
 }
 
 // String says it in words: "came from web_fetch example.com 2 calls ago

@@ -69,6 +69,8 @@ func (v *Verifier) question(ctx context.Context, t *trace) approval.Ask {
 	if c.Sent != c.Tool {
 		a.Sent = c.Sent
 	}
+	v.origins(ctx, t)
+	a.Origins = t.origins()
 	hideAround(redactor, &a)
 	a.Lasting = t.verdict.Grantable && v.o.Visible(&a) && t.conv.Lasting() && c.Context.SessionKey != ""
 	return a
@@ -83,6 +85,10 @@ func hideAround(redactor *redact.Redactor, a *approval.Ask) {
 	texts := []*string{&a.Tool, &a.Sent, &a.Started, &a.Rule}
 	for i := range a.Why {
 		texts = append(texts, &a.Why[i])
+	}
+	for i := range a.Origins {
+		o := &a.Origins[i]
+		texts = append(texts, &o.Argument, &o.Tool, &o.Place)
 	}
 	redactor.Lines(texts...)
 	if a.Sent != sent { // the other name is the same in small letters

@@ -50,6 +50,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 		v.o.Log.ErrorContext(ctx, "an event could not be recorded and was refused", "request", v.named(&e.Call), "err", err)
 		return Refused(e.Name, reasonRecord)
 	}
+	v.remember(ctx, h)
 	return a
 }
 

@@ -130,6 +130,7 @@ func (v *Verifier) entry(t *trace) audit.Entry {
 	if t.view.Version > 0 {
 		t.recordLevel(&e)
 	}
+	t.recordOrigins(&e)
 	t.recordConsent(&e)
 	return e
 }
@@ -195,6 +196,13 @@ func (t *trace) recordLevel(e *audit.Entry) {
 	e.Level, e.Step = t.view.Level.String(), t.view.Step
 	if t.view.After > t.view.Level {
 		e.RaisedTo, e.Source = t.view.After.String(), t.plan.Source
+	}
+}
+
+// recordOrigins keeps where arguments came from, if anyone asked.
+func (t *trace) recordOrigins(e *audit.Entry) {
+	for _, o := range t.origins() {
+		e.Origins = append(e.Origins, o.Argument+": "+o.String())
 	}
 }
 

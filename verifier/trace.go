@@ -18,6 +18,7 @@ type trace struct {
 	settings Settings
 	digest   string         // of the call, once it was needed
 	shown    *redact.Result // the params as they may be shown, once that was needed
+	looked   bool           // where the arguments came from was looked up
 
 	conv    session.Conversation // whose state counts: the root's, for a spawned session
 	session string               // the session id in that conversation
@@ -47,7 +48,7 @@ func (t *trace) move(root session.Conversation) {
 // refresh takes over what a fresh view says of the conversation, and keeps the
 // consents that were found at admission.
 func (t *trace) refresh(v session.View) {
-	v.Grants, v.Waiting, v.Replayed = t.view.Grants, t.view.Waiting, t.view.Replayed
+	v.Grants, v.Waiting, v.Replayed, v.Origins = t.view.Grants, t.view.Waiting, t.view.Replayed, t.view.Origins
 	t.view = v
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
@@ -61,11 +62,12 @@ type Options struct {
 	Store    Store
 	Record   Recorder
 	Desk     Desk
-	Visible  func(*approval.Ask) bool // a person sees all of it; what they don't see gets no lasting grant
-	Key      hmac.Key                 // the server key
-	Settings func() Settings          // those in force now; nil means the defaults
-	Log      *slog.Logger             // nil discards
-	Observe  func(Observation)        // told of every decision; nil: nobody is
+	Visible  func(*approval.Ask) bool          // a person sees all of it; what they don't see gets no lasting grant
+	Lineage  func(client string) []lineage.Key // under which a client fingerprints; nil: nobody knows where arguments came from
+	Key      hmac.Key                          // the server key
+	Settings func() Settings                   // those in force now; nil means the defaults
+	Log      *slog.Logger                      // nil discards
+	Observe  func(Observation)                 // told of every decision; nil: nobody is
 }
 
 // Observation is a decision in words that can be counted: each member has few
@@ -123,6 +125,9 @@ func New(o Options) (*Verifier, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Lineage == nil {
+		o.Lineage = func(string) []lineage.Key { return nil }
+	}
 	if o.Observe == nil {
 		o.Observe = func(Observation) {}
 	}
@@ -173,6 +178,9 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	}
 	if err := v.admit(ctx, t); err != nil {
 		return v.refuse(ctx, t, v.storeFault(ctx, "admit", err))
+	}
+	if t.plan.Origins && t.view.Entry == session.Held {
+		v.origins(ctx, t)
 	}
 	t.verdict = t.plan.Judge(t.view)
 	switch t.view.Entry {

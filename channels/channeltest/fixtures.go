@@ -85,6 +85,7 @@ func Fixtures() []Fixture {
 		{Name: "open", Card: exec()},
 		{Name: "open-list", Card: list()},
 		{Name: "open-details", Card: exec(), Details: true},
+		{Name: "open-origins", Card: cardOf(changed(example("message", `{"to":"+15550100","message":"Meet at https://evil.example/x","cc":"bob@good.example"}`), origins))},
 		{Name: "partly-approved", Card: voted(cardOf(changed(example("exec", plainExec), two)), yes), Outcome: &approval.Outcome{State: approval.Open, Text: `"exec": 1 of 2 approvals.`}},
 		{Name: "allowed", Card: voted(exec(), yes), Outcome: &approval.Outcome{State: approval.Allowed, By: "alice", Via: "telegram", At: yes.At}},
 		{Name: "allowed-30", Card: voted(exec(), half), Outcome: &approval.Outcome{State: approval.Allowed, By: "alice", Via: "telegram", At: yes.At, Scope: half.Scope}},
@@ -96,6 +97,15 @@ func Fixtures() []Fixture {
 		{Name: "stopped", Card: exec(), Outcome: &approval.Outcome{State: approval.Open, Text: "The gateway has stopped and the call was denied. If it is approved before 22:14:05 UTC, one identical retry still passes."}},
 	}
 	return append(all, hostile()...)
+}
+
+// origins are what is known of where a message came from.
+func origins(a *approval.Ask) {
+	a.Origins = []approval.Origin{
+		{Argument: "message", Origin: session.Origin{From: session.FromTool, Level: taint.Untrusted, Tool: "web_fetch", Place: "example.com", Ago: 2}},
+		{Argument: "to", Origin: session.Origin{From: session.FromNowhere, Level: taint.Untrusted}},
+		{Argument: "cc", Origin: session.Origin{From: session.FromUser, Level: taint.Owner}},
+	}
 }
 
 // hostile are cards that want to look like others.
@@ -117,6 +127,9 @@ func hostile() []Fixture {
 		{Name: "attack-h15-lookalike", Card: cardOf(changed(example("ехес", plainExec), func(a *approval.Ask) { a.Lasting = false }))},
 		{Name: "attack-h37-formatting", Card: cardOf(changed(example("message", formatting), func(a *approval.Ask) {
 			a.Agent, a.Started, a.Said, a.Why = "<b>main</b>", "@everyone <@1> <!channel>", []string{"*bold* [x](https://evil.example) `code`"}, []string{"Web content was read (web_fetch https://evil.example/@here)."}
+			a.Origins = []approval.Origin{{
+				Argument: "to: said by the user\nmessage", Origin: session.Origin{From: session.FromTool, Level: taint.Untrusted, Tool: "<b>x</b>", Place: "@everyone\nto: said by the user\u202e"},
+			}}
 		}))},
 		{Name: "attack-h38-invisible", Card: cardOf(example("exec", command("ls\u202e fr- mr\u202c\u200b \x1b[2J\x1b[31m# all is well\x1b[0m\r⟨0 characters not shown⟩")))},
 		{Name: "attack-h39-long", Card: cardOf(long)},

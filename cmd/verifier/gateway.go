@@ -15,6 +15,7 @@ import (
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/metrics"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
@@ -147,6 +148,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
 		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key,
 		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Log: s.log, Observe: g.metrics.Decided,
+		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },
 	})
 }
 

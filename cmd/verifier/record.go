@@ -56,7 +56,10 @@ type quietRecord struct {
 func (q *quietRecord) Append(e audit.Entry) error {
 	texts := [32]*string{&e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Tool, &e.Sent, &e.Source, &e.Reason, &e.Note}
 	all := texts[:10]
-	e.Why = slices.Clone(e.Why)
+	e.Why, e.Origins = slices.Clone(e.Why), slices.Clone(e.Origins)
+	for i := range e.Origins {
+		all = append(all, &e.Origins[i])
+	}
 	for i := range e.Why {
 		all = append(all, &e.Why[i])
 	}

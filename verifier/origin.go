@@ -1,0 +1,176 @@
+package verifier
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Bounds of what is remembered of the texts of a conversation: some hundred
+// kilobytes at most, for what the user said and for what came in each.
+const (
+	mostSaid    = 48
+	mostBrought = 48
+	keepTexts   = 7 * 24 * time.Hour
+
+	mostOrigins = 32  // told of one call
+	longestPath = 200 // characters of an argument's path
+)
+
+// saidList and broughtList name the lists of a conversation. A tool that brings
+// in a lot does not push out what the user said.
+func saidList(c session.Conversation) string    { return c.Hash() + ":said" }
+func broughtList(c session.Conversation) string { return c.Hash() + ":brought" }
+
+// remember keeps fingerprints of what an event told of texts. They are evidence:
+// where they can't be kept the event stands, and the log says so.
+func (v *Verifier) remember(ctx context.Context, h *hearing) {
+	if h.heard.Replayed {
+		return
+	}
+	var notes []session.Note
+	if said := v.packed(ctx, h.said()); len(said) > 0 {
+		notes = append(notes, v.seals(saidList(h.conv), mostSaid, keepTexts, said...))
+	}
+	if brought := v.packed(ctx, h.brought(v)); len(brought) > 0 {
+		notes = append(notes, v.seals(broughtList(h.conv), mostBrought, keepTexts, brought...))
+	}
+	if len(notes) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
+	defer cancel()
+	if err := v.o.Store.Note(ctx, notes...); err != nil {
+		v.o.Log.WarnContext(ctx, "the fingerprints of a text could not be kept", "request", v.named(h.call), "err", err)
+	}
+}
+
+// said is what the user wrote, as the runtime attests.
+func (h *hearing) said() (out []lineage.Seen) {
+	for i := range h.event.Sources {
+		if s := &h.event.Sources[i]; s.ByUser() {
+			out = append(out, lineage.Seen{Source: lineage.Source{User: true}, Fingerprints: s.Seen.Fingerprints, Truncated: s.Seen.Truncated})
+		}
+	}
+	return out
+}
+
+// brought is what came from anywhere else.
+func (h *hearing) brought(v *Verifier) (out []lineage.Seen) {
+	for i := range h.event.Sources {
+		s := &h.event.Sources[i]
+		if s.ByUser() || s.Kind == loop.SystemPrompt {
+			continue
+		}
+		from := lineage.Source{Tool: s.Tool, Level: taint.Worse(h.sourceLevel(s), h.plan.Standing.Level), Call: int(h.heard.Step)}
+		switch {
+		case s.Kind == loop.UserMessage:
+			from.Tool = "a message of someone else"
+		case from.Tool == "":
+			from.Tool = "the history"
+		}
+		out = append(out, lineage.Seen{Source: from, Fingerprints: s.Seen.Fingerprints, Truncated: s.Seen.Truncated})
+	}
+	if h.event.Name == loop.AfterToolCall {
+		r := &h.event.Returned
+		from := lineage.Source{Tool: r.Tool, Origin: r.Origin, Level: h.returnedLevel(), Call: int(h.heard.Step)}
+		got := v.extract(h.call.Client, r.Seen, r.Text)
+		out = append(out, lineage.Seen{Source: from, Fingerprints: got.Fingerprints, Truncated: got.Truncated})
+	}
+	return out
+}
+
+// extract takes the fingerprints that were sent, or makes them of the text.
+func (v *Verifier) extract(client string, sent lineage.Extract, text string) lineage.Extract {
+	if keys := v.o.Lineage(client); len(sent.Fingerprints) == 0 && text != "" && len(keys) > 0 {
+		return keys[0].Extract(text)
+	}
+	return sent
+}
+
+// packed writes what was seen, its names without secrets. A text that had
+// nothing to fingerprint is left out.
+func (v *Verifier) packed(ctx context.Context, all []lineage.Seen) (out [][]byte) {
+	for i := range all {
+		s := &all[i]
+		if len(s.Fingerprints) == 0 {
+			continue
+		}
+		v.redactor().Lines(&s.Tool, &s.Origin)
+		text, err := s.Pack()
+		if err != nil {
+			v.o.Log.WarnContext(ctx, "the fingerprints of a text could not be written", "err", err)
+			continue
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// origins says where the arguments of the call came from; it looks once. They
+// are nil where that is not known.
+func (v *Verifier) origins(ctx context.Context, t *trace) session.Origins {
+	keys := v.o.Lineage(t.call.Client)
+	if t.looked || len(keys) == 0 || len(t.call.Params) == 0 {
+		return t.view.Origins
+	}
+	t.looked = true
+	seen, err := v.seen(ctx, t.conv)
+	if err != nil {
+		v.o.Log.WarnContext(ctx, "it could not be looked up where arguments came from", "request", v.named(t.call), "err", err)
+		return nil
+	}
+	for _, text := range t.call.OwnerMessages() {
+		seen = append(seen, lineage.Seen{Source: lineage.Source{User: true}, Fingerprints: keys[0].Extract(text).Fingerprints})
+	}
+	if len(seen) == 0 {
+		return nil // nobody has told anything: "seen nowhere" of all would be noise
+	}
+	t.view.Origins = lineage.Origins(lineage.NewIndex(seen).Trace(t.call.Params, keys...), int(t.view.Step))
+	return t.view.Origins
+}
+
+// origins are those that say something, the worst first, as many as anyone would
+// read.
+func (t *trace) origins() (out []approval.Origin) {
+	for path, o := range t.view.Origins {
+		if o.From != session.FromNothing {
+			out = append(out, approval.Origin{Argument: path, Origin: o})
+		}
+	}
+	slices.SortFunc(out, func(a, b approval.Origin) int {
+		return cmp.Or(a.Compare(b.Origin), cmp.Compare(a.Argument, b.Argument))
+	})
+	out = out[:min(len(out), mostOrigins)]
+	for i := range out {
+		if r := []rune(out[i].Argument); len(r) > longestPath {
+			out[i].Argument = string(r[:longestPath]) + "…"
+		}
+	}
+	return out
+}
+
+// seen reads what is remembered of a conversation's texts.
+func (v *Verifier) seen(ctx context.Context, c session.Conversation) (out []lineage.Seen, _ error) {
+	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	defer cancel()
+	for _, list := range []string{saidList(c), broughtList(c)} {
+		entries, err := v.notes(ctx, list)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if s, err := lineage.Unpack(e); err == nil && s.User == (list == saidList(c)) {
+				out = append(out, s)
+			}
+		}
+	}
+	return out, nil
+}
