@@ -130,6 +130,8 @@ func (f *finder) operator(n named) (int, op) {
 		return skip(s, spaced+1, " \t", maxGap), opColon
 	case i > n.end && strings.HasPrefix(rest, "value="): // <add key="name" value="x">
 		return spaced + len("value="), opEqual
+	case f.pairedAt(i) > 0:
+		return f.pairedAt(i), opColon
 	case strings.HasPrefix(rest, ">") && n.start > 0 && (i > n.end && isQuote(s[n.start-1]) || s[n.start-1] == '<'):
 		return spaced + 1, opElement
 	case strings.HasPrefix(rest, ",") && n.start > 1 && isQuote(s[n.start-1]) && s[n.start-2] == '(':
@@ -142,6 +144,23 @@ func (f *finder) operator(n named) (int, op) {
 		return spaced, opSpace
 	}
 	return 0, opNone
+}
+
+// pairedAt returns where the value stands of a name that is one itself and ends
+// at i, or 0: "name": "TOKEN", "value": "x", and the same in lines of YAML.
+func (f *finder) pairedAt(i int) int {
+	const value = "value"
+	s := f.s
+	at := skip(s, i, ", \t\r\n\"'", maxName)
+	if !strings.ContainsAny(s[i:at], ",\n") || len(s)-at <= len(value) || !strings.EqualFold(s[at:at+len(value)], value) {
+		return 0
+	}
+	at = skip(s, at+len(value), "\"'", 1)
+	at = skip(s, at, " \t", maxGap)
+	if at == len(s) || s[at] != ':' {
+		return 0
+	}
+	return skip(s, at+1, " \t", maxGap)
 }
 
 // second is the operator of set("name", "value"): the value is in quotes too.

@@ -97,8 +97,8 @@ func TestUntilReadyNothingIsShown(t *testing.T) {
 		t.Fatal("ready before it began")
 	}
 	got := r.Params("exec", jsontext.Value(`{"command":"ls","n":1,"on":true,"a":["x",""],"AKIAIOSFODNN7EXAMPLE":{"b":"c"},"password":"x"}`))
-	want := `{"command":"[REDACTED: 2 chars]","n":1,"on":true,"a":["[REDACTED: 1 chars]",""],"[REDACTED: 20 chars]":{"b":"[REDACTED: 1 chars]"},"password":"[REDACTED: 1 chars]"}`
-	if string(got.Params) != want || got.Hidden() != 5 || got.Findings[0] != (Finding{"command", NotReady, 2}) || got.PreRedacted() {
+	want := `{"command":"[REDACTED: 2 chars]","n":"[REDACTED: 1 chars]","on":true,"a":["[REDACTED: 1 chars]",""],"[REDACTED: 20 chars]":{"b":"[REDACTED: 1 chars]"},"password":"[REDACTED: 1 chars]"}`
+	if string(got.Params) != want || got.Hidden() != 6 || got.Findings[0] != (Finding{"command", NotReady, 2}) || got.PreRedacted() {
 		t.Errorf("%s %v", got.Params, got.Findings)
 	}
 	if s, f := r.Text("ls"); s != "[REDACTED: 2 chars]" || len(f) != 1 || f[0].Kind != NotReady {

@@ -268,7 +268,7 @@ func (w *walk) read() {
 // part hides the secret part of an argument.
 func (f *finder) part(u *usage, a, b int) {
 	a, b = unquoted(f.s, a, b)
-	if u.login && strings.ContainsAny(f.s[a:b], " /{") {
+	if u.login && strings.ContainsAny(f.s[a:b], " /{") || u.host && !namesHost(f.s[a:b]) {
 		return
 	}
 	if u.upTo != "" {
@@ -290,6 +290,12 @@ func (f *finder) part(u *usage, a, b int) {
 	case !f.harmless(w, a, f.s[a:b]):
 		f.add(flagKind, a, b)
 	}
+}
+
+// namesHost is for bob:x@host without a scheme before it.
+func namesHost(s string) bool {
+	colon, at := strings.IndexAny(s, ":/"), strings.LastIndexByte(s, '@')
+	return colon > 0 && s[colon] == ':' && at > colon+1 && strings.IndexByte(s[colon:at], '/') < 0
 }
 
 // skipSpace passes spaces and lines that go on, but not the end of a line.

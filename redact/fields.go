@@ -97,6 +97,18 @@ func isToken(squashed string, value jsontext.Kind) bool {
 	return value != jsontext.KindNumber && strings.HasSuffix(strings.TrimSuffix(squashed, "s"), "token")
 }
 
+// maxCount is how many digits a number of tokens has at most.
+const maxCount = 8
+
+// isSecretNumber is for the next value of a member such as pin, and of one that
+// ends in token: that is no number of tokens if it is long.
+func isSecretNumber(squashed string, in scan) bool {
+	if in.kind() == jsontext.KindNumber && strings.HasSuffix(squashed, "token") {
+		return len(in.value()) > maxCount
+	}
+	return isCode(squashed) && isShortNumber(strings.Trim(in.value(), `"`))
+}
+
 // squash makes names comparable: db_password, DB-Password and dbPassword are one.
 func squash(name string) string {
 	return strings.Map(func(r rune) rune {

@@ -100,12 +100,11 @@ type argList struct {
 // element writes the next element of an array.
 func (p *pass) element(a *argList) {
 	switch {
-	case p.in.kind() != jsontext.KindString:
-		a.secret = ""
-		p.value()
 	case a.secret != "":
 		p.hide(a.secret, p.in.value())
 		a.secret = ""
+	case p.in.kind() != jsontext.KindString:
+		p.value()
 	default:
 		raw := p.in.value()
 		p.argument(a, raw, text(raw))

@@ -18,6 +18,9 @@ func TestParamsByShapeAndNeighbour(t *testing.T) {
 		{`{"env":[{"value":"x","note":"pass=q1","key":"DB_PASS"},{"value":"x","key":"PATH"}]}`, `{"env":[{"value":"[REDACTED: 1 chars]","note":"pass=[REDACTED: 2 chars]","key":"DB_PASS"},{"value":"x","key":"PATH"}]}`},
 		{`{"value":{"a":["token=abc"]},"name":"secret"}`, `{"value":"[REDACTED: 19 chars]","name":"secret"}`},
 		{`{"headers":["Authorization: Bearer abc","Accept: x"]}`, `{"headers":["Authorization: Bearer [REDACTED: 3 chars]","Accept: x"]}`},
+		{`["tool","--password",12345678,"--password",["abc"],"--token",null,"x"]`, `["tool","--password","[REDACTED: 8 chars]","--password","[REDACTED: 7 chars]","--token",null,"x"]`},
+		{`{"pin":"482913","otp":482913}`, `{"pin":"[REDACTED: 6 chars]","otp":"[REDACTED: 6 chars]"}`}, {`{"pin":13,"otp":"the library"}`, `{"pin":13,"otp":"the library"}`},
+		{`{"accessToken":123456789012,"maxTokens":123456789012,"token":12345}`, `{"accessToken":"[REDACTED: 12 chars]","maxTokens":123456789012,"token":12345}`},
 		{`["tool","--token","abc","-v"]`, `["tool","--token","[REDACTED: 3 chars]","-v"]`},
 		{`["vault","token","lookup"]`, `["vault","token","lookup"]`},
 		{`["mysql","-uroot","-pabc","db"]`, `["mysql","-uroot","-p[REDACTED: 3 chars]","db"]`},
@@ -52,6 +55,7 @@ func TestOwnersPatterns(t *testing.T) {
 	r := ready(t, redact.Config{Patterns: []redact.Pattern{
 		{Name: "ticket", Regex: `TICKET-[0-9]{4}`, Example: "see TICKET-1234"},
 		{Regex: `pin (?P<secret>[0-9]{4})`, Example: "pin 1234"},
+		{Name: "card", Regex: `\b[0-9]{16}\b|^8888$`},
 	}})
 	got, findings := r.Text("TICKET-9999 and pin 1234; VElDS0VULTEyMzQtMTIzNA== and TICKET%2D7777")
 	if want := "[REDACTED: 11 chars] and pin [REDACTED: 4 chars]; [REDACTED: 24 chars] and [REDACTED: 13 chars]"; got != want {
@@ -59,6 +63,9 @@ func TestOwnersPatterns(t *testing.T) {
 	}
 	if len(findings) != 4 || findings[0].Kind != "ticket" || findings[1].Kind != "own pattern" {
 		t.Errorf("%+v", findings)
+	}
+	if got := r.Params("pay", jsontext.Value(`{"card":4111111111111111,"cards":[4111111111111112],"n":41,"8888":1}`)); string(got.Params) != `{"card":"[REDACTED: 16 chars]","cards":["[REDACTED: 16 chars]"],"n":41,"[REDACTED: 4 chars]":1}` || got.Hidden() != 3 {
+		t.Errorf("as numbers: %s, %d hidden", got.Params, got.Hidden())
 	}
 	if got := string(r.Names(jsontext.Value(`{"TICKET-1234":1}`))); got != `{"[REDACTED: 11 chars]":"number"}` {
 		t.Error(got)

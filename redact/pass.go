@@ -51,11 +51,14 @@ func (p *pass) value() {
 
 // show writes a scalar, without the secrets in it.
 func (p *pass) show(raw string) {
-	if raw[0] != '"' {
+	switch {
+	case raw[0] == '"':
+		p.showAs(raw, text(raw), nil)
+	case jsontext.Value(raw).Kind() == jsontext.KindNumber && p.seek.minds():
+		p.showAs(raw, raw, nil) // a card's number may come as a number
+	default:
 		p.out = append(p.out, raw...)
-		return
 	}
-	p.showAs(raw, text(raw), nil)
 }
 
 // showAs writes a string that reads s, without the secrets in it, some of which
@@ -117,7 +120,11 @@ func (p *pass) object() {
 // member writes the value of the named member, or what stands for it.
 func (p *pass) member(name string, pair *pair) {
 	squashed := squash(name)
-	if kind := p.redactor.kindOf(p.tool, name, squashed, p.in.kind()); kind != "" {
+	kind := p.redactor.kindOf(p.tool, name, squashed, p.in.kind())
+	if kind == "" && isSecretNumber(squashed, p.in) {
+		kind = SecretField
+	}
+	if kind != "" {
 		p.hide(kind, p.in.value())
 		return
 	}

@@ -17,6 +17,7 @@ type usage struct {
 	after    string // hide only what follows the first of these characters
 	upTo     string // and what stands before the last of these
 	login    bool   // only where it reads name:password
+	host     bool   // only where it reads name:password@host
 	run      bool   // only where the program is run, not in a sentence: its name is a word
 	variable bool   // only where it is a variable: its value is hidden
 
@@ -42,6 +43,8 @@ var takers = []struct {
 	{"impacket-* psexec.py wmiexec.py secretsdump.py", []usage{{bare: "> ?", after: ":", upTo: "@"}}},
 	{"rclone", []usage{{bare: "> pass ?"}}},
 	{"mc", []usage{{bare: "alias set _ _ _ ?"}}},
+
+	{"curl wget sftp ftp lftp xh", []usage{{bare: "?*", after: ":", upTo: "@", host: true}}},
 
 	// Databases.
 	{"mysql*", []usage{{attached: "p"}, {bare: "> password ?"}}}, // mysqldump, mysqladmin
@@ -98,6 +101,7 @@ var takers = []struct {
 	{"base64", []usage{{stdin: "*", after: ":", login: true}}},
 
 	// Services.
+	{"ansible-vault", []usage{{bare: "encrypt_string ?*"}, {under: "encrypt_string", stdin: "*"}}},
 	{"cargo", []usage{{bare: "login ? $", run: true}}},
 	{"vault", []usage{
 		{bare: "login ? $", run: true}, {under: "login", stdin: "*"},
@@ -133,7 +137,7 @@ var programs = func() map[string][]usage {
 			u.prefix, u.pattern = strings.Fields(u.under), strings.Fields(u.bare)
 		}
 		for name := range strings.FieldsSeq(t.names) {
-			out[name] = t.usages
+			out[name] = append(out[name], t.usages...)
 		}
 	}
 	return out

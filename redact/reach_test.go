@@ -14,3 +14,12 @@ var reachShapes = []string{
 	`PASSWORD=«'it'\''s hunter2'» run`, `PASSWORD=«"a"'b c'"d e"» run`, `PASSWORD=«'a'b"c d"» run`, `PASSWORD=«hunter\ 2\ 3» run`, `bash -c "PASSWORD=«'it'\''s'» run"`,
 	`curl -u bob:«hunter\ 2» x`,
 }
+
+// laterShapes were shown as well.
+var laterShapes = []string{
+	// A name that is a value itself.
+	`{"name":"DB_PASSWORD","value":"«hunter2»"}`, "- name: DB_PASSWORD\n  value: «hunter2»\n- name: TZ\n  value: UTC", `[{"name": "API_TOKEN", "value": "«abc»"}]`, "- name: DB_PASSWORD\n  valueFrom: x",
+	// Programs.
+	`curl bob:«hunter2»@x.example/a`, `sftp bob:«hunter2»@h`, `wget -q bob:«hunter2»@x.example`, `curl https://x.example/@a/b`, `curl localhost:8080/@a`, `sftp bob@h:/x`,
+	`ansible-vault encrypt_string '«hunter2»'`, `echo «hunter2» | ansible-vault encrypt_string`,
+}

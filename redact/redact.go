@@ -17,8 +17,8 @@
 //
 // Names are compared without regard to case, hyphens, underscores, dots and
 // spaces. A value that holds nothing (null, a boolean, an empty string, array or
-// object) stays, and so does a number under a name that ends in token: it counts
-// them.
+// object) stays, and so does a short number under a name that ends in token: it
+// counts them. Under names such as pin and otp only short numbers are hidden.
 //
 // By shape, in every string and every member name: KEY=value, flags, headers,
 // user:password@ and query tokens in URLs, connection strings, PEM blocks, JWTs

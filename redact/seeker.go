@@ -55,6 +55,10 @@ func (k *seeker) text(s string, known []span, to listener) (string, bool) {
 	return replace(s, spans, to), true
 }
 
+// minds reports whether even a number may be a secret: to the owner, or as long
+// as nothing is known.
+func (k *seeker) minds() bool { return k.d == nil || len(k.finder.patterns) > 0 }
+
 // name says why the name of a member is hidden, or "". Hidden names get a mask
 // of their own, so a name that looks like one gives way.
 func (k *seeker) name(s string) string {
@@ -63,7 +67,7 @@ func (k *seeker) name(s string) string {
 		return SecretField
 	case k.d == nil && !isPlain(s):
 		return NotReady
-	case k.d == nil || len(s) < 6:
+	case k.d == nil || len(s) < 6 && len(k.finder.patterns) == 0:
 		return ""
 	}
 	if _, hidden := k.text(s, nil, &k.why); !hidden {

@@ -70,7 +70,7 @@ func marked(shape string) (plain, hidden string) {
 
 func TestH40TextHidesTheSecretAndNothingElse(t *testing.T) {
 	r := ready(t, redact.Config{})
-	for _, shape := range slices.Concat(shapes, cliShapes, reachShapes) {
+	for _, shape := range slices.Concat(shapes, cliShapes, reachShapes, laterShapes) {
 		plain, want := marked(shape)
 		got, findings := r.Text(plain)
 		if got != want {
@@ -87,7 +87,7 @@ func TestH40TextHidesTheSecretAndNothingElse(t *testing.T) {
 
 func TestH40SecretsAreFoundInDisguise(t *testing.T) {
 	r := ready(t, redact.Config{})
-	for _, shape := range slices.Concat(shapes, cliShapes, reachShapes) {
+	for _, shape := range slices.Concat(shapes, cliShapes, reachShapes, laterShapes) {
 		plain, _ := marked(shape)
 		if !strings.Contains(shape, "«") || len(plain) < 12 {
 			continue

@@ -72,7 +72,7 @@ func (m *maker) byContext() []Canary {
 		return c
 	}
 	return []Canary{
-		of("assignment", "DB_PASSWORD=SECRET", "export API_KEY='SECRET'; make", `PASS="SECRET" run`, "password: SECRET", `{"client_secret": "SECRET"}`, `{\"token\":\"SECRET\"}`, "my password is SECRET."),
+		of("assignment", "DB_PASSWORD=SECRET", "export API_KEY='SECRET'; make", `PASS="SECRET" run`, "password: SECRET", `{"client_secret": "SECRET"}`, `{\"token\":\"SECRET\"}`, "my password is SECRET.", `{"name":"DB_PASSWORD","value":"SECRET"}`, "- name: API_TOKEN\n  value: SECRET\n"),
 		of("flag", "tool --password SECRET run", "tool --api-key=SECRET", "tool -token 'SECRET' x"),
 		of("command", "curl -u bob:SECRET https://x.example", "curl --user=bob:SECRET x", "mysql -uroot -pSECRET shop", "sshpass -p SECRET ssh h", "docker login -u b -p SECRET r", "redis-cli -a SECRET PING", "smbclient //s/x -U bob%SECRET"),
 		of("place", "htpasswd -b f bob SECRET", `net use \\srv\share SECRET /user:bob`, "openssl enc -k SECRET -in a", "openssl rsa -passin pass:SECRET", "rabbitmqctl add_user bob SECRET", "sqlplus bob/SECRET@db"),
