@@ -22,7 +22,7 @@ type Answer struct {
 	Via  string // where: the channel's name
 	Text string // a typed line; if set, nothing below counts
 
-	Handle string // of the button that was tapped; with it only Reason counts
+	Handle string // of the button that was tapped; with it only Reason and the minutes of Scope count
 	Ref    string // the card, by its short name
 	Tool   string // the tool on it; empty means all of the card
 	Allow  bool

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
@@ -16,7 +17,7 @@ type Action byte
 // them, and Details shows the list.
 const (
 	AllowOnce    Action = 'a'
-	AllowMinutes Action = 'm' // for as long as [Card.Minutes] says
+	AllowMinutes Action = 'm' // for as long as the answer's scope says, else [Card.Minutes]
 	DenyCall     Action = 'd'
 	DenyBecause  Action = 'r' // the agent reads the reason that comes with it
 	Details      Action = 'i' // all there is to see, and then [AllowSeen]
@@ -91,7 +92,7 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 		}
 		vote.Allow = true
 		if action == AllowMinutes {
-			vote.Scope.Minutes = c.Minutes()
+			vote.Scope.Minutes = cmp.Or(max(a.Scope.Minutes, 0), c.Minutes())
 		}
 	case AllowSeen:
 		vote.Allow = true

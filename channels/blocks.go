@@ -173,7 +173,7 @@ func contextBlocks(a *approval.Ask, which string, r *room) []Block {
 	}
 	return append(out,
 		Block{Kind: Note, Label: youAsked, Text: r.inline(a.Said[len(a.Said)-1]), Gap: true},
-		Block{Kind: Note, Label: doesItMatch})
+		Block{Kind: Note, Label: DoesItMatch})
 }
 
 // fine is what only the details tell.

@@ -9,9 +9,11 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
+// DoesItMatch is what stands behind the owner's own words.
+const DoesItMatch = "Does this match what you meant?"
+
 // The sentences of a card, in one place, so that all channels say the same.
 const (
-	doesItMatch   = "Does this match what you meant?"
 	notAllVisible = "NOT FULLY VISIBLE: "
 	nothingSaid   = "No message of yours in this run was passed on."
 	youAsked      = "You asked:"

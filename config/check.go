@@ -42,6 +42,7 @@ func (k *checker) check() {
 	k.checkApprovers()
 	k.checkChannels()
 	k.checkRoutes()
+	k.checkWeb()
 	k.checkRedact()
 	k.policyProblems()
 }
@@ -63,7 +64,7 @@ func (k *checker) checkWebhook() {
 	switch {
 	case !strings.HasPrefix(p, "/") || path.Clean(p) != p || p == "/" || strings.ContainsAny(p, "?#*:% \t\\"):
 		k.fail("webhook.path", "is not a plain path", "write it as /verify")
-	case p == "/owner" || strings.HasPrefix(p, "/owner/") || p == "/healthz" || p == "/readyz":
+	case p == "/owner" || strings.HasPrefix(p, "/owner/") || p == "/page" || strings.HasPrefix(p, "/page/") || p == "/healthz" || p == "/readyz":
 		k.fail("webhook.path", "is one of the server's own", "write it as /verify")
 	}
 	k.span("webhook.tolerance", k.Webhook.Tolerance, time.Second, 15*time.Minute)

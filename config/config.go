@@ -62,6 +62,8 @@ type Config struct {
 	Approvers []Approver `yaml:"approvers"`
 	// Channels are the chat services, each in its own words.
 	Channels map[string]Raw `yaml:"channels"`
+	// Web is the owner's page.
+	Web Web `yaml:"web"`
 	// Redact says what is hidden from cards, logs and the record.
 	Redact redact.Config `yaml:"redact"`
 	// Audit says how the record is kept.
@@ -221,6 +223,7 @@ func Default() *Config {
 			MaxHold:   120 * time.Second,
 		},
 		ApprovalTTLSeconds: 120,
+		Web:                Web{Enabled: true, Session: 7 * 24 * time.Hour},
 		Audit:              Audit{Params: ParamsRedacted, Sync: SyncNone, RotateMB: 100},
 		Log:                Log{Format: LogText, Level: LogInfo},
 	}

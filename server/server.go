@@ -55,6 +55,8 @@ type Options struct {
 	Health    func(ctx context.Context) []Check // what /readyz looks at; nil means nothing
 	Metrics   http.Handler                      // what /metrics shows; nil means nothing
 	Hooks     map[string]http.Handler           // what others call, by path: each checks for itself who does
+	Page      http.Handler                      // the owner's page, below /page/; nil means none
+	Login     Login                             // makes login links for it; nil means none
 	Log       *slog.Logger                      // nil discards
 	Now       func() time.Time                  // nil means time.Now
 
@@ -136,11 +138,15 @@ func (s *Server) Handler() http.Handler {
 	for path, h := range s.o.Hooks {
 		e.Any(path, s.hook(h))
 	}
+	s.mountPage(e)
 	owner := e.Group("/owner", s.ownerOnly)
 	owner.GET("/pending", s.pending)
 	owner.POST("/answer", s.answer)
 	owner.POST("/reply", s.reply)
 	owner.POST("/test", s.test)
+	if s.o.Login != nil {
+		owner.POST("/login", s.login)
+	}
 	return s.identified(e)
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/verifier"
+	"github.com/openclaw-verifier/verifier/web"
 )
 
 // gateway is the whole program as a value: everything a decision needs, wired
@@ -40,6 +41,7 @@ type gateway struct {
 	live    atomic.Pointer[live]
 	level   *slog.LevelVar
 	metrics *metrics.Metrics
+	page    *web.Page // nil where there is none
 
 	channels map[string]approval.Channel // those that were given, and the chats of the config
 }
@@ -108,11 +110,17 @@ func openGateway(s setup) (g *gateway, err error) {
 	if err != nil {
 		return g, err
 	}
+	if err = g.openPage(s.config, key); err != nil {
+		return g, err
+	}
 	options := server.Options{
 		Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
 		Verifier:  decider, Loop: decider, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
+	}
+	if g.page != nil {
+		options.Page, options.Login = g.page, g.page.Link
 	}
 	if s.config.TLS.Set() {
 		options.Certificate = func() *tls.Certificate { return g.live.Load().cert }
@@ -137,7 +145,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	desk, err := approval.NewDesk(approval.Options{
 		Pauses: pauses,
 		Terms:  terms(s.config), Key: key, Store: g.store, Record: g.record,
-		Inbox: true, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.metrics.Happened,
+		Inbox: true, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.happened,
 		Visible: visible,
 	})
 	if err != nil {
@@ -200,6 +208,7 @@ func (g *gateway) Run(ctx context.Context, l net.Listener) error {
 	case err = <-served:
 	case <-ctx.Done():
 		g.desk.Stop()
+		g.page.Stop()
 		grace, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		err = g.server.Shutdown(grace)
 		cancel()
@@ -222,6 +231,7 @@ func (g *gateway) stopped() error {
 // close lets go of everything that was opened.
 func (g *gateway) close() error {
 	var errs []error
+	g.page.Stop()
 	if g.desk != nil {
 		g.desk.Close()
 	}

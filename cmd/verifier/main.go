@@ -59,6 +59,7 @@ type cli struct {
 	Approve ApproveCmd `cmd:"" help:"Let a waiting call pass."`
 	Deny    DenyCmd    `cmd:"" help:"Refuse a waiting call."`
 	Reply   ReplyCmd   `cmd:"" help:"Answer with a typed line, as in a chat."`
+	Login   LoginCmd   `cmd:"" help:"Print a link that opens your page, logged in."`
 	Pause   PauseCmd   `cmd:"" help:"Stop an agent, or all: only harmless tools run."`
 	Resume  ResumeCmd  `cmd:"" help:"Lift a pause."`
 	Audit   AuditCmd   `cmd:"" help:"Verify or read the record."`

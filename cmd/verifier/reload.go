@@ -158,7 +158,7 @@ func parts(c *config.Config) (inForce, restart map[string]any) {
 	}
 	restart = map[string]any{
 		"listen": c.Listen, "tls": c.TLS.Set(), "webhook.path": c.Webhook.Path, "store.url": c.Store.URL.Reveal(), "store.key": c.Store.Key.Reveal(),
-		"audit.path": c.Audit.Path, "audit.sync": c.Audit.Sync, "log.format": c.Log.Format, "channels": sections(c),
+		"audit.path": c.Audit.Path, "audit.sync": c.Audit.Sync, "log.format": c.Log.Format, "channels": sections(c), "web": c.Web,
 	}
 	return inForce, restart
 }

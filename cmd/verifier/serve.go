@@ -182,6 +182,7 @@ func greet(a *app, c *config.Config, state *config.State, addr net.Addr, g *gate
 	}
 	a.printf("verifier listens on %s%s%s\n", scheme(c), addr, c.Webhook.Path)
 	a.printf("  policy  %s\n  state   %s\n  record  %s\n", profile, storeName(c, state), recordPath(c, state))
+	greetPage(a, c, addr, g)
 	if err := g.desk.CanAsk(); err != nil {
 		a.printf("  warning %v: every call that needs a person is denied\n", err)
 	}

@@ -1,0 +1,40 @@
+package approval
+
+import (
+	"context"
+	"time"
+)
+
+// Lists reports whether an id may answer at all. What it may answer is for
+// Answer to say.
+func (d *Desk) Lists(id string) bool {
+	_, listed := d.terms().people[id]
+	return listed
+}
+
+// Waiting lists the open cards for whoever may look, oldest first, by the
+// store's clock. They carry no codes: whoever answers there does it by a button.
+func (d *Desk) Waiting(ctx context.Context) (cards []*Card, now time.Time, err error) {
+	cards, now, err = d.openCards(ctx)
+	for _, c := range cards {
+		c.Code = ""
+	}
+	if now.IsZero() {
+		now = time.Now().UTC()
+	}
+	return cards, now, err
+}
+
+// Look is one card as it stands, settled ones too for as long as [Retention].
+// It carries no code. ErrGone says that there is none.
+func (d *Desk) Look(ctx context.Context, id string) (*Card, Outcome, time.Time, error) {
+	c, now, err := d.load(ctx, id)
+	if err != nil {
+		return nil, Outcome{}, now, err
+	}
+	if !c.Frozen {
+		return nil, Outcome{}, now, ErrGone
+	}
+	c.Code = ""
+	return c, d.standing(c, now), now, nil
+}

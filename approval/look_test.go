@@ -1,0 +1,55 @@
+package approval_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/approval"
+)
+
+func TestWhoeverLooksSeesCardsWithoutTheirCodes(t *testing.T) {
+	d, c := withChat(t, nil)
+	ask(t, d, nil)
+	card := c.card(t)
+	waiting, now, err := d.Waiting(t.Context())
+	if err != nil || len(waiting) != 1 || waiting[0].ID != card.ID || waiting[0].Code != "" || now.IsZero() {
+		t.Fatalf("waiting: %+v, %v", waiting, err)
+	}
+	if waiting[0].Handle(approval.AllowOnce) != card.Handle(approval.AllowOnce) {
+		t.Error("its buttons do not work")
+	}
+	looked, o, _, err := d.Look(t.Context(), card.ID)
+	if err != nil || looked.Code != "" || o.State != approval.Open {
+		t.Errorf("open: %+v, %+v, %v", looked, o, err)
+	}
+	tap(t, d, alice, card.Handle(approval.DenyCall), "")
+	if _, o, _, err = d.Look(t.Context(), card.ID); err != nil || o.State != approval.Denied || o.By != "alice" {
+		t.Errorf("denied: %+v, %v", o, err)
+	}
+	if _, _, _, err := d.Look(t.Context(), strings.Repeat("0", 34)); !errors.Is(err, approval.ErrGone) {
+		t.Errorf("no such card: %v", err)
+	}
+	if !d.Lists(alice) || d.Lists(mallory) {
+		t.Error("who is listed is not")
+	}
+}
+
+func TestATapMaySayForHowLong(t *testing.T) {
+	for minutes, want := range map[int]int{0: 30, 5: 5, 60: 60, 61: 60, 99999: 60, -7: 30} {
+		d, c := withChat(t, nil)
+		ruling := ask(t, d, nil)
+		card := c.card(t)
+		o, err := d.Answer(t.Context(), approval.Answer{ID: alice, Via: "page", Handle: card.Handle(approval.AllowMinutes), Scope: approval.Scope{Minutes: minutes}})
+		if err != nil || o.Scope.Minutes != want {
+			t.Errorf("%d minutes became %d, %v", minutes, o.Scope.Minutes, err)
+		}
+		if r := <-ruling; !r.Yes || r.Scope.Minutes != want {
+			t.Errorf("%d minutes: %+v", minutes, r)
+		}
+		o, err = d.Answer(t.Context(), approval.Answer{ID: alice, Via: "page", Handle: card.Handle(approval.AllowOnce), Scope: approval.Scope{Minutes: 9}})
+		if err != nil || o.Kind != approval.TooLate {
+			t.Errorf("again: %+v, %v", o, err)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package channels
+
+import "github.com/openclaw-verifier/verifier/approval"
+
+// briefWidth is what a line of a list has room for.
+const briefWidth = 90
+
+// Brief is what a call does, in one line of a list: its first argument that says
+// so, cut where it is long. Nobody decides by it; it is there to be opened.
+func Brief(a *approval.Ask) string {
+	members, ok := members(a.Shown)
+	if !ok {
+		return inline(string(a.Shown), briefWidth)
+	}
+	for _, name := range mains {
+		for _, m := range members {
+			if m.name == name {
+				return inline(m.text, briefWidth)
+			}
+		}
+	}
+	if len(members) == 0 {
+		return noArguments
+	}
+	return inline(plainName(members[0].name)+": "+members[0].text, briefWidth)
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/web"
+)
+
+// openPage makes the owner's page, where the config wants one.
+func (g *gateway) openPage(c *config.Config, key hmac.Key) (err error) {
+	if !c.Web.Enabled {
+		return nil
+	}
+	g.page, err = web.New(web.Options{
+		Key: key, Desk: g.desk, Tries: g.store, Record: g.record, Log: g.log,
+		People:  func() web.People { return g.live.Load().auth },
+		Peer:    func(r *http.Request) string { return g.server.Peer(r) },
+		URL:     c.Web.Address(),
+		Session: c.Web.Session,
+	})
+	return err
+}
+
+// happened tells whoever counts and whoever looks what happened at the desk.
+func (g *gateway) happened(e approval.Event) {
+	g.metrics.Happened(e)
+	g.page.Nudge()
+}
+
+// greetPage says where the page is. On a terminal it prints a link that logs in;
+// elsewhere what is printed may be kept, and whoever reads it could answer.
+func greetPage(a *app, c *config.Config, addr net.Addr, g *gateway) {
+	if g.page == nil {
+		return
+	}
+	base := pageBase(c, scheme(c)+reachable(addr.String()))
+	if f, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if path, _, err := g.page.Link(config.Owner, false); err == nil {
+			a.printf("  page    %s%s\n          (good once, for ten minutes; `verifier login` prints another)\n", base, path)
+			return
+		}
+	}
+	a.printf("  page    %s%s (`verifier login` prints a link that opens it)\n", base, web.Root)
+}

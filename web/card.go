@@ -1,0 +1,159 @@
+package web
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+)
+
+// cardView is a question as the page draws it.
+type cardView struct {
+	ID, Ref string
+	Title   string
+	Level   string
+	Tool    string
+	Main    []blockView // what will run
+	Asked   []blockView // the owner's own words, to compare with
+	Why     []string
+	Facts   []blockView
+	Notes   []blockView
+	Until   time.Time
+	Created time.Time
+	Open    bool
+	Whole   bool // all there is to see
+	Full    bool // all that will run can be read here
+	List    int  // how many calls, where there are several
+	Ended   string
+	Tone    string
+	Allow   string // handles
+	Longer  string
+	Minutes []int
+	Deny    string
+	Because string
+	Stamp   string
+	Me      *member
+}
+
+// blockView is a block of a document, by the kind that the template knows.
+type blockView struct{ Kind, Label, Text string }
+
+var kinds = map[channels.Kind]string{
+	channels.Field: "field", channels.Quote: "quote", channels.Note: "note", channels.Warning: "warning",
+}
+
+// shown is a card in the room that one look can take.
+func shown(c *approval.Card, o *approval.Outcome, now time.Time, m *member) cardView {
+	doc := channels.Show(c, o, now, func(d *channels.Document) (*channels.Document, bool) { return d, true })
+	return newCard(c, doc, o, m)
+}
+
+// whole is a card with nothing left out, and with what became of it.
+func whole(c *approval.Card, o approval.Outcome, now time.Time, m *member) cardView {
+	if o.State != approval.Open {
+		return shown(c, &o, now, m)
+	}
+	brief := shown(c, &o, now, m)
+	v := newCard(c, channels.Details(c, now), nil, m)
+	v.Title, v.Whole = brief.Title, true
+	v.Longer, v.Minutes, v.Because = brief.Longer, brief.Minutes, brief.Because
+	return v
+}
+
+func newCard(c *approval.Card, doc *channels.Document, o *approval.Outcome, m *member) cardView {
+	a := &c.Questions[0].Ask
+	tool, _ := channels.Name(a.Tool)
+	v := cardView{
+		ID: c.ID, Ref: c.Ref(), Title: doc.Title, Level: a.Level.String(), Tool: tool, Until: c.Until(), Created: a.Created,
+		Open: len(doc.Buttons) > 0, Full: doc.Full, Me: m, Stamp: digest([]*approval.Card{c}),
+	}
+	if len(c.Questions) > 1 {
+		v.List = len(c.Questions)
+	}
+	if o != nil && o.State != approval.Open {
+		v.Ended, v.Tone = doc.Sign+" "+o.State.String(), told(approval.Outcome{Kind: approval.Counted, State: o.State}).Tone
+	}
+	v.sort(doc.Blocks)
+	v.buttons(doc.Buttons, c)
+	return v
+}
+
+// sort puts the blocks where the eye looks for them: what will run, what was
+// asked for, why a person is asked, and then the rest.
+func (v *cardView) sort(blocks []channels.Block) {
+	for _, b := range blocks {
+		w := blockView{kinds[b.Kind], b.Label, b.Text}
+		switch {
+		case b.Label == "asked because":
+			v.Why = append(v.Why, lines(b.Text)...)
+		case b.Label == "tool" && v.List == 0, b.Label == "time left":
+		case b.Kind == channels.Quote || b.Kind == channels.Warning || v.List > 0 && b.Kind == channels.Field && b.Label != "":
+			v.Main = append(v.Main, w)
+		case b.Kind == channels.Note && b.Text == "" && strings.HasPrefix(b.Label, "In detail") && v.List == 0:
+		case b.Kind == channels.Note && (b.Text != "" && b.Label != "" || b.Label == channels.DoesItMatch):
+			v.Asked = append(v.Asked, w)
+		case b.Kind == channels.Note:
+			v.Notes = append(v.Notes, w)
+		default:
+			v.Facts = append(v.Facts, w)
+		}
+	}
+}
+
+// buttons takes over the handles that the document offers, for whoever may use
+// them.
+func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
+	if v.Me == nil || !v.Me.Approver {
+		return
+	}
+	for _, b := range buttons {
+		switch b.Action {
+		case approval.AllowOnce, approval.AllowSeen:
+			v.Allow = b.Handle
+		case approval.AllowMinutes:
+			v.Longer, v.Minutes = b.Handle, minutes(c.Minutes())
+		case approval.DenyCall:
+			v.Deny, v.Because = b.Handle, c.Handle(approval.DenyBecause)
+		}
+	}
+}
+
+// minutes are the choices up to the longest, the longest last.
+func minutes(most int) []int {
+	var out []int
+	for _, n := range []int{5, 15} {
+		if n < most {
+			out = append(out, n)
+		}
+	}
+	return append(out, most)
+}
+
+// line is a card in one line of the list.
+func line(c *approval.Card) lineView {
+	a := &c.Questions[0].Ask
+	v := lineView{ID: c.ID, Ref: c.Ref(), Level: a.Level.String(), Until: c.Until()}
+	v.Tool, _ = channels.Name(a.Tool)
+	v.Agent, _ = channels.Safe(a.Agent, channels.Form{Limit: 40})
+	v.Text = channels.Brief(a)
+	if n := len(c.Questions); n > 1 {
+		v.Tool = fmt.Sprintf("%s and %d more", v.Tool, n-1)
+	}
+	return v
+}
+
+// digest changes when what is shown of these cards does. Time alone changes
+// nothing: that is what the clock on the page is for.
+func digest(cards []*approval.Card) string {
+	h := fnv.New64a()
+	for _, c := range cards {
+		fmt.Fprint(h, c.ID) //nolint:errcheck // a hash never fails
+		for i := range c.Questions {
+			fmt.Fprint(h, "/", len(c.Questions[i].Votes)) //nolint:errcheck // a hash never fails
+		}
+	}
+	return fmt.Sprintf("%x", h.Sum64())
+}

@@ -1,0 +1,104 @@
+package web
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Limits of a request.
+const (
+	maxForm      = 16 << 10
+	readTimeout  = 10 * time.Second
+	writeTimeout = 10 * time.Second
+)
+
+// contentPolicy lets in our own files and nothing else: no inline script or
+// style, no frame, no other origin.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// headers go with every answer. The referrer stays within the origin; without
+// one, browsers would not say where a form comes from.
+var headers = map[string]string{
+	"Content-Security-Policy":      contentPolicy,
+	"Referrer-Policy":              "same-origin",
+	"Cache-Control":                "no-store",
+	"X-Content-Type-Options":       "nosniff",
+	"X-Frame-Options":              "DENY",
+	"X-Robots-Tag":                 "noindex, nofollow",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Permissions-Policy":           "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+
+// guarded is what every request passes before anything of it is looked at.
+func (p *Page) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range headers {
+			w.Header().Set(name, value)
+		}
+		if err := deadlines(w, time.Now()); err != nil {
+			p.o.Log.WarnContext(r.Context(), "the page can't limit a request in time", "err", err)
+			http.Error(w, "The page can't answer now.", http.StatusInternalServerError)
+			return
+		}
+		defer http.NewResponseController(w).SetWriteDeadline(time.Time{}) //nolint:errcheck // the connection may be gone
+		switch {
+		case !p.ours(r):
+			http.Error(w, "This page is not served under that name. If it is yours, set web.url in the config.", http.StatusMisdirectedRequest)
+		case r.Method != http.MethodGet && r.Method != http.MethodHead && !fromHere(r):
+			http.Error(w, "That did not come from this page. Nothing was changed.", http.StatusForbidden)
+		default:
+			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// deadlines bound a request in time. Where there is no connection there is
+// nothing to bound.
+func deadlines(w http.ResponseWriter, now time.Time) error {
+	rc := http.NewResponseController(w)
+	for _, err := range []error{rc.SetReadDeadline(now.Add(readTimeout)), rc.SetWriteDeadline(now.Add(writeTimeout))} {
+		if err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return err
+		}
+	}
+	return nil
+}
+
+// ours reports whether a request names us: by an address, which nobody can make
+// point elsewhere, by a certificate that the browser has checked, or by the name
+// that the owner has configured.
+func (p *Page) ours(r *http.Request) bool {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil || strings.EqualFold(host, "localhost") || r.TLS != nil {
+		return true
+	}
+	return p.o.URL != nil && strings.EqualFold(host, p.o.URL.Hostname())
+}
+
+// fromHere reports whether a browser says that this very origin sends the
+// request. One that says nothing is not believed.
+func fromHere(r *http.Request) bool {
+	origins := r.Header.Values("Origin")
+	if site := r.Header.Get("Sec-Fetch-Site"); len(origins) != 1 || site != "" && site != "same-origin" {
+		return false
+	}
+	from, err := url.Parse(origins[0])
+	return err == nil && (from.Scheme == "https" || from.Scheme == "http" && r.TLS == nil) && from.Host != "" && strings.EqualFold(from.Host, r.Host)
+}
+
+// encrypted reports whether the owner's browser speaks TLS, with us or with a
+// proxy that the config names.
+func (p *Page) encrypted(r *http.Request) bool {
+	return r.TLS != nil || p.o.URL != nil && p.o.URL.Scheme == "https"
+}

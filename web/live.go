@@ -1,0 +1,278 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/crash"
+)
+
+// Bounds of what is live.
+const (
+	maxStreams = 256
+	lookEvery  = 2 * time.Second        // what another process did is seen so soon
+	lookApart  = 150 * time.Millisecond // and however much happens, no more often than that
+	beatEvery  = 15 * time.Second       // how soon a stream notices that it is not wanted any more
+)
+
+// live knows what waits for as long as anyone looks, and tells all who do. It
+// reads once for all of them.
+type live struct {
+	page   *Page
+	kicked chan struct{}
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	streams map[chan struct{}]bool
+	now     *snapshot
+	running bool
+}
+
+// snapshot is what waits at one moment. It does not change.
+type snapshot struct {
+	cards []*approval.Card
+	at    time.Time
+	stamp string
+	index map[string]string // the stamp of each card by its id
+}
+
+func newLive(p *Page) *live {
+	l := &live{page: p, kicked: make(chan struct{}, 1), streams: make(map[chan struct{}]bool)}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	return l
+}
+
+// stop ends the watch and all streams, and waits for the watch.
+func (l *live) stop() {
+	l.cancel()
+	l.wg.Wait()
+}
+
+func (l *live) nudge() {
+	select {
+	case l.kicked <- struct{}{}:
+	default: // one is waiting to be seen
+	}
+}
+
+// join adds someone who looks. The first one starts the watch, and the watch
+// ends by itself when nobody is left.
+func (l *live) join() (changed chan struct{}, leave func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.streams) >= maxStreams || l.ctx.Err() != nil {
+		return nil, nil, false
+	}
+	changed = make(chan struct{}, 1)
+	l.streams[changed] = true
+	if !l.running {
+		l.running = true
+		l.wg.Go(l.watch)
+	}
+	if l.now != nil {
+		changed <- struct{}{}
+	}
+	return changed, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.streams, changed)
+		if len(l.streams) == 0 {
+			l.now = nil
+			l.nudge() // so that the watch sees it
+		}
+	}, true
+}
+
+// watch reads what waits whenever something happened, and every so often.
+func (l *live) watch() {
+	defer func() {
+		if p := recover(); p != nil {
+			l.page.o.Log.Error("the page's watch ended in a panic", "panic", crash.Recovered(p))
+			l.mu.Lock()
+			l.running = false
+			l.mu.Unlock()
+		}
+	}()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for l.wanted() {
+		l.look()
+		pause := time.NewTimer(lookApart)
+		select {
+		case <-l.ctx.Done():
+		case <-pause.C:
+		}
+		pause.Stop()
+		select {
+		case <-l.ctx.Done():
+		case <-l.kicked:
+		case <-tick.C:
+		}
+	}
+}
+
+// wanted reports whether anyone looks; if not, the watch is over.
+func (l *live) wanted() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running = len(l.streams) > 0 && l.ctx.Err() == nil
+	return l.running
+}
+
+func (l *live) look() {
+	ctx, cancel := context.WithTimeout(l.ctx, lookEvery)
+	defer cancel()
+	cards, now, err := l.page.o.Desk.Waiting(ctx)
+	if err != nil {
+		return // the next look may be luckier; a page that is loaded anew says so
+	}
+	next := &snapshot{cards: cards, at: now, stamp: digest(cards), index: make(map[string]string, len(cards))}
+	for i, c := range cards {
+		next.index[c.ID] = digest(cards[i : i+1])
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.now != nil && l.now.stamp == next.stamp {
+		return
+	}
+	l.now = next
+	for changed := range l.streams {
+		select {
+		case changed <- struct{}{}:
+		default: // a change is waiting to be seen
+		}
+	}
+}
+
+func (l *live) latest() *snapshot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now
+}
+
+// events is the stream of one page: pieces of HTML, each sent when it changes.
+func (p *Page) events(w http.ResponseWriter, r *http.Request, m *member) {
+	changed, leave, ok := p.live.join()
+	if !ok {
+		http.Error(w, "Too many pages are open.", http.StatusServiceUnavailable)
+		return
+	}
+	defer leave()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	s := stream{w: w, rc: http.NewResponseController(w), card: r.URL.Query().Get("card"), me: m}
+	s.remember(r)
+	// Nothing more is read from it; an old deadline would end the request.
+	if err := s.rc.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return
+	}
+	beat := time.NewTicker(beatEvery)
+	defer beat.Stop()
+	err := s.send(": hello\n\n")
+	for err == nil {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-p.live.ctx.Done():
+			return
+		case <-changed:
+			err = s.tell(p.live.latest())
+		case <-beat.C:
+			if m, err := p.who(r); err != nil || m == nil {
+				return
+			}
+			err = s.send(": still here\n\n")
+		}
+	}
+}
+
+// stream is one page's connection, and what it has been told.
+type stream struct {
+	w         http.ResponseWriter
+	rc        *http.ResponseController
+	me        *member
+	card      string // it shows this one alone
+	now, rest string // stamps
+}
+
+// remember takes over what the page shows already, so that nothing is drawn
+// again under a finger.
+func (s *stream) remember(r *http.Request) {
+	seen := r.Header.Get("Last-Event-Id")
+	if seen == "" {
+		seen = r.URL.Query().Get("seen")
+	}
+	s.now, s.rest, _ = strings.Cut(seen, ".")
+}
+
+// tell sends what differs from what the page shows.
+func (s *stream) tell(now *snapshot) error {
+	if now == nil {
+		return nil
+	}
+	if s.card != "" {
+		return s.tellCard(now)
+	}
+	v := listed(now.cards, now.at, s.me)
+	if v.RestStamp != s.rest {
+		s.rest = v.RestStamp
+		if err := s.event("rest", "rest", v); err != nil {
+			return err
+		}
+	}
+	if v.NowStamp != s.now {
+		s.now = v.NowStamp
+		return s.event("now", "now", v)
+	}
+	return nil
+}
+
+// tellCard says only that the card is not what it was: the page asks for it.
+func (s *stream) tellCard(now *snapshot) error {
+	stamp, open := now.index[s.card]
+	if !open {
+		stamp = "-"
+	}
+	if stamp == s.now {
+		return nil
+	}
+	s.now = stamp
+	return s.send(fmt.Sprintf("id: %s.\nevent: card\ndata: changed\n\n", s.now))
+}
+
+func (s *stream) event(name, template string, v any) error {
+	html, err := draw(template, v)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "id: %s.%s\nevent: %s\n", s.now, s.rest, name)
+	for part := range bytes.Lines(html) {
+		b.WriteString("data: ")
+		b.Write(bytes.TrimRight(part, "\r\n"))
+		b.WriteByte('\n')
+	}
+	b.WriteByte('\n')
+	return s.send(b.String())
+}
+
+// send writes within bounds of time, so that a phone that went away holds
+// nothing up.
+func (s *stream) send(text string) error {
+	if err := s.rc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := s.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return s.rc.Flush()
+}

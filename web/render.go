@@ -1,0 +1,110 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// templates are read at the first request: a gateway starts without them.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"asset": assetURL, "marked": marked, "lines": lines, "stamp": stamp,
+	}).ParseFS(templateFiles, "templates/*.html"))
+})
+
+// view is what a template is drawn from.
+type view struct {
+	Title  string
+	At     string // the view that is open, for the navigation
+	Me     *member
+	Paused []string
+	Said   said // what became of the answer that was just given
+
+	Login   loginView
+	Waiting waitingView
+	Card    cardView
+}
+
+type loginView struct {
+	Link, Person, Fault string
+	Viewer              bool
+}
+
+// said is what the person is told about what they just did.
+type said struct {
+	Text string
+	Tone string // good, bad or odd
+}
+
+// render draws a whole page, or nothing of it.
+func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
+	body, err := draw(name, v)
+	if err != nil {
+		p.o.Log.ErrorContext(r.Context(), "a page could not be drawn", "page", name, "err", err)
+		http.Error(w, "The page could not be drawn. The log says why.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil {
+		p.o.Log.DebugContext(r.Context(), "a page could not be sent", "err", err)
+	}
+}
+
+func draw(name string, v any) ([]byte, error) {
+	var b bytes.Buffer
+	err := templates().ExecuteTemplate(&b, name, v)
+	return b.Bytes(), err
+}
+
+// member's pages share what stands around them.
+func (p *Page) show(w http.ResponseWriter, r *http.Request, m *member, name string, v view) {
+	v.Me = m
+	if paused := p.o.Desk.Paused(); paused != "" {
+		v.Paused = strings.Split(paused, "\n")
+	}
+	p.render(w, r, http.StatusOK, name, v)
+}
+
+// span is a piece of a text; a mark is one of ours that stands for what can't be
+// shown as it is.
+type span struct {
+	Text string
+	Mark bool
+}
+
+// marked cuts a text at our marks, which nothing else looks like: channels.Safe
+// escapes their brackets everywhere else.
+func marked(s string) []span {
+	var out []span
+	for s != "" {
+		i := strings.Index(s, "⟨")
+		end := -1
+		if i >= 0 {
+			end = strings.Index(s[i:], "⟩")
+		}
+		if end < 0 {
+			return append(out, span{Text: s})
+		}
+		end += i + len("⟩")
+		if i > 0 {
+			out = append(out, span{Text: s[:i]})
+		}
+		out = append(out, span{Text: s[i:end], Mark: true})
+		s = s[end:]
+	}
+	return out
+}
+
+func lines(s string) []string { return strings.Split(s, "\n") }
+
+// stamp is a time for machines.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,0 +1,69 @@
+package web
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ticket lets its bearer in: as a session, in a cookie, or once, as a link. It is
+// sealed and kept nowhere; what ends it early is counted in the store.
+type ticket struct {
+	Person string
+	Viewer bool // may look and not answer, whatever the person may
+	Until  time.Time
+	ID     string // random, 128 bits in hex
+}
+
+// What a ticket may be for.
+const (
+	forSession = "page-session"
+	forLink    = "page-link"
+)
+
+const maxTicket = 1024
+
+func newTicket(person string, viewer bool, until time.Time) ticket {
+	var id [16]byte
+	rand.Read(id[:]) // it never fails
+	return ticket{Person: person, Viewer: viewer, Until: until, ID: hex.EncodeToString(id[:])}
+}
+
+// write seals a ticket. The person's mark is in the seal: it is void once their
+// token is another.
+func (p *Page) write(purpose string, t ticket) (string, bool) {
+	mark, ok := p.o.People().Mark(t.Person)
+	if !ok {
+		return "", false
+	}
+	parts := t.parts()
+	return strings.Join(append(parts, p.o.Key.Seal(purpose, append(parts, mark)...)), "."), true
+}
+
+func (t *ticket) parts() []string {
+	role := "a"
+	if t.Viewer {
+		role = "v"
+	}
+	return []string{base64.RawURLEncoding.EncodeToString([]byte(t.Person)), role, strconv.FormatInt(t.Until.Unix(), 10), t.ID}
+}
+
+// read opens a ticket that was sealed for this purpose and has not expired.
+func (p *Page) read(purpose, text string) (ticket, bool) {
+	f := strings.Split(text, ".")
+	if len(text) > maxTicket || len(f) != 5 {
+		return ticket{}, false
+	}
+	person, errPerson := base64.RawURLEncoding.Strict().DecodeString(f[0])
+	until, errUntil := strconv.ParseInt(f[2], 10, 64)
+	if errPerson != nil || errUntil != nil {
+		return ticket{}, false
+	}
+	t := ticket{Person: string(person), Viewer: f[1] != "a", Until: time.Unix(until, 0), ID: f[3]}
+	mark, known := p.o.People().Mark(t.Person)
+	ok := p.o.Key.Check(f[4], purpose, f[0], f[1], f[2], f[3], mark)
+	return t, ok && known && p.o.Now().Before(t.Until)
+}

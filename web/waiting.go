@@ -1,0 +1,138 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+)
+
+// maxListed is how many questions the list names; the rest is counted.
+const maxListed = 50
+
+// waitingView is the oldest question, open, and the others in a line each.
+type waitingView struct {
+	Now       *cardView
+	Rest      []lineView
+	More      int // beyond the list
+	Count     int
+	NowStamp  string // changes when Now does
+	RestStamp string // changes when Rest does
+	Me        *member
+}
+
+// lineView is a question in the list.
+type lineView struct {
+	ID, Ref, Tool, Text, Level, Agent string
+	Until                             time.Time
+}
+
+// waiting shows what waits.
+func (p *Page) waiting(w http.ResponseWriter, r *http.Request, m *member) { p.list(w, r, m, said{}) }
+
+func (p *Page) list(w http.ResponseWriter, r *http.Request, m *member, s said) {
+	cards, now, err := p.o.Desk.Waiting(r.Context())
+	if err != nil {
+		p.unreachable(w, r, err)
+		return
+	}
+	p.show(w, r, m, "waiting", view{Title: "Waiting", At: "waiting", Said: s, Waiting: listed(cards, now, m)})
+}
+
+func listed(cards []*approval.Card, now time.Time, m *member) waitingView {
+	v := waitingView{Count: len(cards), Me: m, NowStamp: "-", RestStamp: "-"}
+	if len(cards) == 0 {
+		return v
+	}
+	first := shown(cards[0], nil, now, m)
+	v.Now, v.NowStamp = &first, digest(cards[:1])
+	rest := cards[1:]
+	v.RestStamp = digest(rest)
+	if len(rest) > maxListed {
+		v.More, rest = len(rest)-maxListed, rest[:maxListed]
+	}
+	for _, c := range rest {
+		v.Rest = append(v.Rest, line(c))
+	}
+	return v
+}
+
+func (p *Page) unreachable(w http.ResponseWriter, r *http.Request, err error) {
+	p.o.Log.ErrorContext(r.Context(), "the page could not read the questions", "err", err)
+	http.Error(w, "The store can't be reached. Nothing was changed; try again.", http.StatusServiceUnavailable)
+}
+
+// card shows one question with all there is to see, and what became of it.
+func (p *Page) card(w http.ResponseWriter, r *http.Request, m *member) {
+	p.one(w, r, m, r.PathValue("id"), said{})
+}
+
+func (p *Page) one(w http.ResponseWriter, r *http.Request, m *member, id string, s said) {
+	c, o, now, err := p.o.Desk.Look(r.Context(), id)
+	if errors.Is(err, approval.ErrGone) {
+		p.list(w, r, m, said{Text: "That question is not here any more. Nothing was approved.", Tone: odd})
+		return
+	}
+	if err != nil {
+		p.unreachable(w, r, err)
+		return
+	}
+	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: whole(c, o, now, m)})
+}
+
+// Tones of what a person is told.
+const (
+	good = "good"
+	bad  = "bad"
+	odd  = "odd"
+)
+
+// answer takes a tap. It reads the form and passes it on; the desk decides.
+func (p *Page) answer(w http.ResponseWriter, r *http.Request, m *member) {
+	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle")}
+	if reason := strings.TrimSpace(r.PostFormValue("reason")); reason != "" {
+		a.Handle, a.Reason = r.PostFormValue("because"), reason
+	}
+	if minutes, err := strconv.Atoi(r.PostFormValue("minutes")); err == nil && minutes > 0 {
+		a.Scope.Minutes = minutes
+	}
+	if a.Handle == "" {
+		p.list(w, r, m, said{Text: "The form was empty. Nothing was changed.", Tone: odd})
+		return
+	}
+	o, err := p.o.Desk.Answer(r.Context(), a)
+	if err != nil {
+		p.o.Log.ErrorContext(r.Context(), "an answer could not be taken", "err", err)
+	}
+	p.list(w, r, m, told(o))
+}
+
+// say takes one of the few lines that the page has buttons for.
+func (p *Page) say(w http.ResponseWriter, r *http.Request, m *member) {
+	line, known := map[string]string{"pause": ".pause", "resume": ".resume"}[r.PostFormValue("what")]
+	if !known {
+		http.Error(w, "The page has no such button. Nothing was changed.", http.StatusUnprocessableEntity)
+		return
+	}
+	o, err := p.o.Desk.Answer(r.Context(), approval.Answer{ID: m.id(), Via: Via, Text: line})
+	if err != nil {
+		p.o.Log.ErrorContext(r.Context(), "a word of the owner's could not be taken", "err", err)
+	}
+	p.list(w, r, m, told(o))
+}
+
+// told puts an outcome into the words and the colour it is shown in. Only what
+// the store has committed is shown as done.
+func told(o approval.Outcome) said {
+	s := said{Text: o.Text, Tone: odd}
+	switch {
+	case o.Kind == approval.Counted && o.State == approval.Allowed, o.Kind == approval.Told:
+		s.Tone = good
+	case o.Kind == approval.Counted && o.State == approval.Denied:
+		s.Tone = bad
+	}
+	return s
+}

@@ -1,0 +1,140 @@
+// Package web is the owner's page: what waits, in full, and the buttons that
+// answer it, on a phone or at a desk.
+//
+// It is one more way to the desk and no second desk: every answer goes through
+// the same door as a tap in a chat, with the same handles, and who may give it
+// is checked there. The page is drawn here as HTML from the documents that all
+// channels share; what an agent wrote reaches it only through channels.Safe and
+// html/template, as text. Scripts and styles are files of our own origin, built
+// into the program; nothing is fetched from anywhere else.
+//
+// It refuses: a request under a name that is not ours (DNS rebinding), a POST
+// that does not come from this page (Origin, a token of the session), a change
+// by GET, a login link that was used, an answer from whoever may only look, to
+// be framed, cached or indexed, and to show an approval code at all.
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/hmac"
+)
+
+// Root is where the page stands.
+const Root = "/page/"
+
+// Via is what the record calls the page.
+const Via = "page"
+
+// Desk is where questions wait and answers go.
+type Desk interface {
+	Answer(ctx context.Context, a approval.Answer) (approval.Outcome, error)
+	Waiting(ctx context.Context) ([]*approval.Card, time.Time, error)
+	Look(ctx context.Context, id string) (*approval.Card, approval.Outcome, time.Time, error)
+	Lists(id string) bool
+	Paused() string
+}
+
+// Tries counts what may happen only so often: each name has a window that the
+// first count opens. All processes that share a store share it.
+type Tries interface {
+	Miss(ctx context.Context, name string, window time.Duration, count bool) (int, error)
+}
+
+// People are those who have a token. A mark stands for a token and tells nothing
+// of it; it changes when the token does.
+type People interface {
+	Who(token string) (name string, ok bool)
+	Mark(name string) (mark string, ok bool)
+}
+
+// Recorder keeps the record.
+type Recorder interface {
+	Append(e audit.Entry) error
+}
+
+// Options are what a Page needs.
+type Options struct {
+	Key     hmac.Key // seals sessions and links
+	Desk    Desk
+	Tries   Tries
+	People  func() People // as they are now
+	Record  Recorder
+	Peer    func(*http.Request) string // the address a request comes from; nil: the connection's
+	URL     *url.URL                   // where the owner opens it, if that has a name; nil: by address
+	Session time.Duration              // how long a login is good; 0 means DefaultSession
+	Log     *slog.Logger               // nil discards
+	Now     func() time.Time           // nil means time.Now
+}
+
+// DefaultSession is how long a login is good.
+const DefaultSession = 7 * 24 * time.Hour
+
+// Page is the page as a handler. Stop it to end its streams.
+type Page struct {
+	o       Options
+	handler http.Handler
+	live    *live
+}
+
+// New makes a page.
+func New(o Options) (*Page, error) {
+	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil {
+		return nil, errors.New("web: key, desk, tries, people and record are all needed")
+	}
+	if o.Session == 0 {
+		o.Session = DefaultSession
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Peer == nil {
+		o.Peer = func(r *http.Request) string { return r.RemoteAddr }
+	}
+	p := &Page{o: o}
+	p.live = newLive(p)
+	p.handler = p.routes()
+	return p, nil
+}
+
+// ServeHTTP answers what comes in below Root.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
+
+// Nudge says that something may have changed at the desk. It never waits.
+func (p *Page) Nudge() {
+	if p != nil {
+		p.live.nudge()
+	}
+}
+
+// Stop ends every stream: a server that shuts down waits for them.
+func (p *Page) Stop() {
+	if p != nil {
+		p.live.stop()
+	}
+}
+
+func (p *Page) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+Root+"assets/{file}", p.asset)
+	mux.HandleFunc("GET "+Root+"manifest.webmanifest", p.manifest)
+	mux.HandleFunc("GET "+Root+"login", p.loginPage)
+	mux.HandleFunc("POST "+Root+"login", p.login)
+	mux.Handle("POST "+Root+"logout", p.member(p.logout))
+	mux.Handle("GET "+Root+"{$}", p.member(p.waiting))
+	mux.Handle("GET "+Root+"cards/{id}", p.member(p.card))
+	mux.Handle("POST "+Root+"answer", p.approver(p.answer))
+	mux.Handle("POST "+Root+"say", p.approver(p.say))
+	mux.Handle("GET "+Root+"events", p.member(p.events))
+	return p.guarded(mux)
+}
