@@ -16,7 +16,7 @@ var strangers = map[string]problem{
 	"telegram":          {"stands one level too high", "write it as channels.telegram"},
 	"discord":           {"stands one level too high", "write it as channels.discord"},
 	"slack":             {"stands one level too high", "write it as channels.slack"},
-	"tools":             {"is the client's file: this one holds only what stands under tools.verifier", "move what stands under tools.verifier to the top of the file"},
+	"tools.verifier":    {"is the client's file: this one holds only what stands under tools.verifier", "move what stands under tools.verifier to the top of the file"},
 	"plugins":           {"is the client's file: this one holds only the plugin's config", "move what stands under plugins.entries.<id>.config to the top of the file"},
 	"policies":          {"is not part of this version", "use toolOverrides and taintPolicy"},
 }
@@ -30,6 +30,9 @@ var failMode = problem{
 func elsewhere(path string) (problem, bool) {
 	if p, ok := strangers[path]; ok {
 		return p, true
+	}
+	if strings.HasPrefix(path, "tools.verifier.") {
+		return strangers["tools.verifier"], true
 	}
 	first, rest, ok := strings.Cut(path, ".")
 	if i := strings.LastIndex(rest, "."); ok && i >= 0 {

@@ -16,7 +16,9 @@ type builder struct {
 	profile  profile
 	from     taint.Level
 	tools    map[string]*facts
-	known    map[string]bool // the shipped ones among them
+	known    map[string]bool // those that someone has said something of: the shipped ones, and the owner's
+	labels   map[string]labels
+	places   *matcher // where secrets are kept
 	scope    scope
 	global   layer
 	warnings []Problem
@@ -24,7 +26,7 @@ type builder struct {
 }
 
 func newBuilder(c Config) *builder {
-	b := &builder{config: c, tools: make(map[string]*facts, len(shipped)), known: make(map[string]bool, len(shipped))}
+	b := &builder{config: c, tools: make(map[string]*facts, len(shipped)), known: make(map[string]bool, len(shipped)), labels: maps.Clone(shippedLabels)}
 	for i := range shipped {
 		f := shipped[i]
 		b.tools[f.name], b.known[f.name] = &f, true
@@ -34,13 +36,15 @@ func newBuilder(c Config) *builder {
 
 func (b *builder) build() *Policy {
 	b.readProfile()
+	b.readTools()
 	b.readTrust()
+	b.readPlaces()
 	b.readScope()
 	b.global = b.readLayer("", &layer{policy: b.profile.policy}, b.config.TaintPolicy, b.config.ToolOverrides)
 	agents := b.readAgents()
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
-		guard: newGuard(b.config.Guard),
+		guard: newGuard(b.config.Guard), places: b.places,
 	}
 	if u := b.config.Trust.UnknownSender; u != nil {
 		p.unknown = *u
@@ -88,7 +92,7 @@ func (b *builder) rule(path string, l *layer, f *facts) *rule {
 	if len(tightened) > 0 {
 		b.loosened(path+"toolOverrides."+f.name, f.name, tightened)
 	}
-	return &rule{facts: *f, known: b.known[f.name], inScope: b.scope.holds(f.name), table: t}
+	return &rule{facts: *f, known: b.known[f.name], inScope: b.scope.holds(f.name), table: t, own: b.own(f)}
 }
 
 // agentLayer is an agent's rules before they are worked out.

@@ -15,6 +15,8 @@ type Config struct {
 	TaintPolicy TaintPolicy `yaml:"taintPolicy"`
 	// ToolOverrides are the owner's own modes: tool, then level or "*".
 	ToolOverrides map[string]Override `yaml:"toolOverrides"`
+	// Tools says what single tools do.
+	Tools map[string]Tool `yaml:"tools"`
 	// Trust says how far tool output and unknown senders are trusted.
 	Trust Trust `yaml:"trust"`
 	// Taint says from which level a conversation counts as tainted.
@@ -53,6 +55,8 @@ type Trust struct {
 	// UnknownSender is what a run is worth when nobody attests who started it.
 	// Nil means untrusted.
 	UnknownSender *taint.Level `yaml:"unknownSender"`
+	// Secrets are more places where secrets are kept: parts of a path.
+	Secrets []string `yaml:"secrets"`
 }
 
 // Taint is the part of the policy about tainted conversations.

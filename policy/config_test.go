@@ -130,6 +130,7 @@ func TestAVerdictExplainsItself(t *testing.T) {
 	}{
 		{"a tainted exec", p.Judge(exec, fetched), []string{
 			"The conversation is untrusted: web_fetch example.com brought it in 2 calls ago.",
+			"Pattern: injection and rogue action. Outside content came in, and this acts.",
 			"exec is not on the safe or dangerous list: the taint policy for untrusted says confirm.",
 		}},
 		{"the owner's", p.Judge(exec, at(owner)), []string{
@@ -138,6 +139,7 @@ func TestAVerdictExplainsItself(t *testing.T) {
 		}},
 		{"a stranger before", p.Judge(exec, session.View{Level: external, Step: 2, Worst: session.Source{Label: "someone other than the owner wrote", Level: external, Step: 1}}), []string{
 			"The conversation is external: someone other than the owner wrote, 1 call ago.",
+			"Pattern: injection and rogue action. Outside content came in, and this acts.",
 			"exec is not on the safe or dangerous list: the taint policy for external says confirm.",
 		}},
 		{"a lost store", p.Judge(exec, session.View{Level: untrusted, Lost: true}), []string{

@@ -1,26 +1,61 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // destructiveActions can't be undone, where a tool takes an action.
 var destructiveActions = words("delete remove purge wipe destroy uninstall reset kill ban kick")
 
 // secretPlaces are where people keep secrets.
-var secretPlaces = newMatcher([][]byte{
-	[]byte(".ssh"), []byte("id_rsa"), []byte("id_ed25519"), []byte(".gnupg"), []byte(".netrc"), []byte(".pgpass"),
-	[]byte(".aws/credentials"), []byte(".git-credentials"), []byte(".kube/config"), []byte("/etc/shadow"), []byte(".env"), []byte("keychain"),
-})
+var secretPlaces = strings.Fields(".ssh id_rsa id_ed25519 .gnupg .netrc .pgpass .aws/credentials .git-credentials .kube/config /etc/shadow .env keychain")
 
-// grantable reports whether a lasting grant may cover the call. Where it errs,
-// the owner is asked once more. A safe tool is never asked for, so nothing is
-// looked for in it.
-func grantable(r *rule, t *text, d deeds) bool {
+// readPlaces adds the owner's to the shipped ones.
+func (b *builder) readPlaces() {
+	var all [][]byte
+	for _, p := range slices.Concat(secretPlaces, b.config.Trust.Secrets) {
+		lower, _ := folded(nil, []byte(strings.ReplaceAll(strings.TrimSpace(p), `\`, "/")))
+		if len(lower) < 2 {
+			b.fail("trust.secrets", "has an entry that is too short to mean a place: "+p)
+			continue
+		}
+		all = append(all, lower)
+	}
+	b.places = newMatcher(all)
+}
+
+// Own is what has to be the owner's own words for a call to pass as theirs.
+type Own struct {
+	Destinations []string // params that say where it goes
+	Asked        []string // words by which a person asks for it, in lower case
+}
+
+// own is nil for a tool of which too little is known, and for one whose calls do
+// more than their arguments say.
+func (b *builder) own(f *facts) *Own {
+	l, ok := b.labels[f.name]
+	if !ok || l.destinations == nil || len(l.asked) == 0 || f.dangerous || f.destructive || f.secret || f.runs {
+		return nil
+	}
+	return &Own{Destinations: l.destinations, Asked: l.asked}
+}
+
+// weigh says how much is at stake: whether a lasting grant may cover the call,
+// whether it can pass as the owner's own words, and whether secrets come in.
+// Where it errs, the owner is asked once more.
+func (p *Policy) weigh(pl *Plan, t *text, d deeds) {
+	r := pl.rule
+	places := p.places.find(t.lower) != nil
+	pl.Secret = r.secret || places
 	switch {
 	case r.dangerous || r.destructive || r.secret || d.destroys:
-		return false
 	case r.safe:
-		return true
+		pl.Grantable = true // it is never asked for
 	default:
-		return !destructiveActions[strings.ToLower(t.param(paramAction))] && secretPlaces.find(t.lower) == nil
+		pl.Grantable = !places && !destructiveActions[strings.ToLower(t.param(paramAction))]
+	}
+	if pl.Grantable {
+		pl.Own = r.own
 	}
 }

@@ -16,6 +16,7 @@ type Verdict struct {
 	Rule      string // the short id of the rule that decided
 	Why       []Step // the path, first rule first
 	Grantable bool   // a lasting grant may cover it
+	Tainted   bool   // outside content could drive it: a sink in a tainted conversation
 }
 
 // Step is one rule on the path to a verdict.
@@ -47,6 +48,9 @@ func (pl *Plan) Judge(v session.View) Verdict {
 		}
 	}
 	out.Grantable = pl.Grantable && out.Mode != restrict
+	if !v.Lost {
+		pl.namePattern(&out, v.Secrets)
+	}
 	return out
 }
 

@@ -16,14 +16,18 @@ type Plan struct {
 	Final     bool             // the level alone decides, so one trip is enough
 	InScope   bool
 	Grantable bool // a lasting grant may cover it: not dangerous, destructive or secret-bearing
+	Secret    bool // what it returns makes the conversation one that holds secrets
+	Own       *Own // what has to be the owner's own words for it to pass as theirs; nil: it never does
 	Harmless  bool // passes even while the owner has paused the agent: it changes nothing and carries nothing out
 	RunCap    int  // calls the run may make; 0 is no cap
 	Reach     Reach
 	Origins   bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
-	set  *ruleset
-	rule *rule
-	gate gate
+	from   taint.Level // tainted from here on
+	strict bool
+	set    *ruleset
+	rule   *rule
+	gate   gate
 }
 
 // gate is a rule that sets the whole row, whatever the tool's own says.
@@ -77,8 +81,9 @@ func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 	reached := reach(c, t)
 	plan := Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: reached.Reach, InScope: r.inScope,
-		Grantable: grantable(r, t, does), RunCap: capFor(c), set: set, rule: r,
+		RunCap: capFor(c), from: p.from, strict: p.strict, set: set, rule: r,
 	}
+	p.weigh(&plan, t, does)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
 	plan.raise(c.Tool, t, does, reached.blindRead)

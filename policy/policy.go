@@ -42,6 +42,7 @@ type Policy struct {
 	agents  map[string]*ruleset // by lower-case id
 	nobody  *ruleset            // for calls that name no agent
 	guard   guard
+	places  *matcher // where secrets are kept
 }
 
 // ruleset is everything that holds for one agent.
@@ -58,6 +59,7 @@ type rule struct {
 	known   bool
 	inScope bool
 	table   table
+	own     *Own // nil: no call passes because it is the owner's own words
 }
 
 const (

@@ -80,6 +80,7 @@ type View struct {
 	Generation int64       // when it was last reset, in Unix milliseconds; 0: never
 	Worst      Source      // what made the level what it is
 	Lost       bool        // the store has lost what it knew: the level is a guess, the worst
+	Secrets    Holding     // whether secrets were read here; no store knows, whoever judges says
 
 	Grants  []string // the values found under the admission's grant fields
 	Waiting string   // the card that asks about this very call
@@ -89,6 +90,17 @@ type View struct {
 	// verifier looks where the plan asks for them, before it judges.
 	Origins Origins
 }
+
+// Holding is whether a conversation holds secrets. The zero value is that nobody
+// can say.
+type Holding uint8
+
+// What can be said of a conversation and secrets.
+const (
+	MayHold Holding = iota // not all that was read in it is known
+	Holds                  // something was read that bears secrets
+	HoldsNone
+)
 
 // Source is the tool call that last brought in content as bad as the level.
 type Source struct {

@@ -93,6 +93,9 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 			t.move(view.Root)
 			continue
 		}
+		if view.Version > 0 {
+			view.Secrets = v.watch.saw(t.conv, &view)
+		}
 		t.view = view
 		v.saw(t)
 		return nil

@@ -51,6 +51,9 @@ func because(kind, reason string) *no { return &no{kind, reason} }
 // release records an allow, then gives it. It is the only place that writes
 // one: no record, no allow.
 func (v *Verifier) release(ctx context.Context, t *trace) Decision {
+	if t.plan.Secret {
+		v.watch.secret(t.conv)
+	}
 	e := v.entry(t)
 	e.Decision = audit.Allow
 	if err := v.o.Record.Append(e); err != nil {

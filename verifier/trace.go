@@ -49,6 +49,7 @@ func (t *trace) move(root session.Conversation) {
 // consents that were found at admission.
 func (t *trace) refresh(v session.View) {
 	v.Grants, v.Waiting, v.Replayed, v.Origins = t.view.Grants, t.view.Waiting, t.view.Replayed, t.view.Origins
+	v.Secrets = t.view.Secrets
 	t.view = v
 }
 

@@ -89,6 +89,7 @@ type Verifier struct {
 	floor session.Floor
 	roots roots
 	given given
+	watch watch
 }
 
 // Decision is the answer to a call. The zero Decision denies.

@@ -1,0 +1,153 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Tool is what the owner says a tool does: the third table, beside what its
+// answers are worth and at which level it may be called. What is left out stays
+// as the shipped table has it; of a tool that is not in it, source and sink.
+type Tool struct {
+	// Source says whether its answers hold what others wrote. False counts as
+	// local; true as untrusted, unless trust.tools says which level it is.
+	Source *bool `yaml:"source"`
+	// Sink says whether it acts outside or changes anything.
+	Sink *bool `yaml:"sink"`
+	// Destinations are the params that say where it goes, whom it reaches, or
+	// which thing it gives away. An empty list is none; nil: nobody has said.
+	Destinations []string `yaml:"destinations"`
+	// Asked are words by which a person asks for what it does.
+	Asked []string `yaml:"asked"`
+	// Destructive says that it can't be undone: it is always asked about where
+	// it acts for a tainted conversation, each time.
+	Destructive *bool `yaml:"destructive"`
+	// Secret says that it bears secrets: it is never covered by a lasting grant,
+	// and what it returns makes the conversation one that holds secrets.
+	Secret *bool `yaml:"secret"`
+}
+
+// labels are what a call's arguments mean, for a tool.
+type labels struct {
+	destinations []string // nil: nobody has said
+	asked        []string // in lower case
+}
+
+// shippedLabels are those of the built-in tools that only write to people. The
+// rest has none on purpose: what a command, a page or a file does is not told by
+// where it goes.
+var shippedLabels = map[string]labels{
+	"message":            {strings.Fields("to target channel channelId threadId chatId recipient user media mediaUrl path filePath"), writing},
+	"conversations_send": {strings.Fields("sessionKey to target channel"), writing},
+	"send_email":         {strings.Fields("to cc bcc recipients attachments"), writing},
+	"email":              {strings.Fields("to cc bcc recipients attachments"), writing},
+	"slack_post":         {strings.Fields("channel user to"), writing},
+	"calendar_create":    {strings.Fields("attendee attendees participants guests"), strings.Fields("calendar event schedule invite meeting appointment create book add")},
+}
+
+// writing are words by which a person asks that something be sent.
+var writing = strings.Fields("send write message mail email e-mail tell post reply answer forward dm text notify")
+
+// readTools lays the owner's labels over the shipped ones.
+func (b *builder) readTools() {
+	seen := map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(b.config.Tools)) {
+		name, ok := b.toolName("tools", key)
+		switch {
+		case !ok:
+			continue
+		case seen[name]:
+			b.fail("tools."+key, key+" is another name for "+name+", which is set as well: keep one")
+		}
+		seen[name] = true
+		t := b.config.Tools[key]
+		b.label(key, b.tools[name], &t)
+		b.known[name] = true
+	}
+}
+
+func (b *builder) label(key string, f *facts, t *Tool) {
+	path := "tools." + key
+	if t.Source != nil {
+		f.response = sourceLevel(f.response, *t.Source)
+		b.checkSource(path+".source", f.name, *t.Source)
+	}
+	setIf(&f.sink, t.Sink)
+	setIf(&f.destructive, t.Destructive)
+	setIf(&f.secret, t.Secret)
+	if t.Sink != nil && !*t.Sink {
+		b.unsink(path, f)
+	}
+	l := shippedLabels[f.name]
+	if t.Destinations != nil {
+		l.destinations = t.Destinations
+	}
+	if t.Asked != nil {
+		l.asked = lowered(t.Asked)
+	}
+	b.labels[f.name] = l
+	b.checkNames(path+".destinations", t.Destinations)
+	b.checkNames(path+".asked", t.Asked)
+}
+
+// sourceLevel is what a tool's answers are worth by the owner's word. A level
+// that says the same stays.
+func sourceLevel(level taint.Level, source bool) taint.Level {
+	switch {
+	case source && level < external:
+		return untrusted
+	case !source && level >= external:
+		return local
+	}
+	return level
+}
+
+// checkSource finds two words about the same thing.
+func (b *builder) checkSource(path, name string, source bool) {
+	for key, level := range b.config.Trust.Tools {
+		if toolcall.Canonical(key) == name && source != (level >= external) {
+			b.fail(path, "says the opposite of trust.tools."+key+", which is "+level.String()+": keep one")
+		}
+	}
+}
+
+// unsink says what it means that a tool which acts is called harmless.
+func (b *builder) unsink(path string, f *facts) {
+	f.strictSink = false
+	if shipped := slices.ContainsFunc(shipped, func(s facts) bool { return s.name == f.name && s.sink }); shipped {
+		b.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it does not, outside content may drive it unasked")
+	}
+	if f.destructive {
+		b.fail(path, "is destructive and no sink: what destroys something acts")
+	}
+}
+
+func (b *builder) checkNames(path string, names []string) {
+	for i, n := range names {
+		if strings.TrimSpace(n) == "" {
+			b.fail(path, "has an empty entry")
+			return
+		}
+		if slices.Contains(names[:i], n) {
+			b.warn(path, "has "+n+" twice")
+		}
+	}
+}
+
+func lowered(list []string) []string {
+	out := make([]string, len(list))
+	for i, w := range list {
+		out[i] = strings.ToLower(w)
+	}
+	return out
+}
+
+func setIf(to, from *bool) {
+	if from != nil {
+		*to = *from
+	}
+}

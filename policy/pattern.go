@@ -1,0 +1,33 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// The two patterns in which calls that are each permitted do harm together. They
+// name what is going on for the person who is asked; they decide nothing.
+const (
+	rogueAction    = "injection-rogue-action"
+	lethalTrifecta = "lethal-trifecta"
+)
+
+// namePattern marks a sink in a tainted conversation and says which pattern it
+// completes.
+func (pl *Plan) namePattern(v *Verdict, secrets session.Holding) {
+	r := pl.rule
+	acts := r.sink && !r.safe || pl.strict && r.strictSink
+	if !acts || pl.gate.rule != "" || v.Level < pl.from {
+		return
+	}
+	v.Tainted = true
+	if v.Mode == allow {
+		return
+	}
+	step := Step{Rule: rogueAction, Mode: v.Mode, Text: "Pattern: injection and rogue action. Outside content came in, and this acts."}
+	if secrets == session.Holds {
+		step = Step{Rule: lethalTrifecta, Mode: v.Mode, Text: "Pattern: lethal trifecta. Outside content and secrets came in, and this could carry them out."}
+	}
+	v.Why = slices.Insert(v.Why, 1, step) // after the level: the last step is the rule that decided
+}
