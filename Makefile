@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test test-plugin e2e-openclaw lint bench fuzz fuzz-short docs vuln build dist
+.PHONY: help run test test-plugin test-standins e2e-openclaw lint bench fuzz fuzz-short docs vuln build dist
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
@@ -27,6 +27,9 @@ test: ## install what the tests need, then vet and test with the race detector
 
 test-plugin: ## test the OpenClaw plugin on its own and against the server
 	@node --test --test-timeout=60000 --test-reporter=spec integrations/openclaw/test/*.test.js
+
+test-standins: ## run the suite of the chats against stand-ins that others wrote, installed into a cache
+	@./scripts/test-standins
 
 e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; only if it is there: ARGS=--if-cached
 	@./scripts/e2e-openclaw $(ARGS)

@@ -39,6 +39,7 @@ const (
 	writeTimeout   = 5 * time.Second
 	steady         = time.Minute // a connection that lasted so long is replaced without a word
 	maxFrame       = 8 << 20     // bytes
+	resumeTries    = 3           // of a session, before another one is begun
 	longestBeat    = 5 * time.Minute
 )
 
@@ -68,6 +69,7 @@ type frame struct {
 type session struct {
 	id, url string
 	seq     int64
+	tries   int // to resume it, in a row
 }
 
 // connect listens at the gateway, where no other instance does, until ctx ends
@@ -100,7 +102,6 @@ func (ch *Channel) connect(ctx context.Context) error {
 func (ch *Channel) converse(ctx context.Context) error {
 	conn, err := ch.dial(ctx)
 	if err != nil {
-		ch.session = session{} // perhaps it is only there that nobody answers
 		return err
 	}
 	var ends sync.WaitGroup
@@ -136,6 +137,9 @@ func (c *connection) farewell(err error) error {
 // dial opens the connection: to where the session can be resumed, or to where
 // Discord sends us.
 func (ch *Channel) dial(ctx context.Context) (*websocket.Conn, error) {
+	if ch.session.tries++; ch.session.tries > resumeTries {
+		ch.session = session{} // perhaps it is only there that nobody answers
+	}
 	at := ch.session.url
 	if ch.session.id == "" {
 		var err error
@@ -327,9 +331,10 @@ func (c *connection) dispatch(ctx context.Context, f *frame) error {
 		if json.Unmarshal(f.Data, &ready) != nil {
 			return discordgo.ErrJSONUnmarshal
 		}
-		c.know(func(s *session) { s.id, s.url = ready.Session, ready.URL })
+		c.know(func(s *session) { s.id, s.url, s.tries = ready.Session, ready.URL, 0 })
 		c.ch.heard()
 	case "RESUMED":
+		c.know(func(s *session) { s.tries = 0 })
 		c.ch.heard()
 	case "INTERACTION_CREATE":
 		var i discordgo.Interaction

@@ -78,6 +78,7 @@ func TestARefusalOfDiscordIsSaidOnceAndNotRunAgainst(t *testing.T) {
 func TestWhatHappensWhileTheConnectionIsLostIsHeardAfterwards(t *testing.T) {
 	for name, lose := range map[string]func(p *platform){
 		"hung up": func(p *platform) { p.HangUp(4000) }, "told to connect again": func(p *platform) { p.Order(7) },
+		"hung up and away for a moment": func(p *platform) { p.Shut(1); p.HangUp(4000) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,7 +154,7 @@ func TestHeartbeatsKeepAConnection(t *testing.T) {
 	}
 }
 
-func TestOnlyPeopleWhoWriteToTheBotAreHeard(t *testing.T) {
+func TestH36OnlyPeopleWhoWriteToTheBotAreHeard(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	ch, _ := p.start(t)

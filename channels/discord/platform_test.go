@@ -37,9 +37,20 @@ var people = channeltest.People{
 	Mallory: channeltest.User{ID: "666", Name: "Alice"}, Robot: channeltest.User{ID: "103", Name: "Robot", Bot: true},
 }
 
-// platform is the fake, with cards in a channel of a server.
+// world is a Discord in which people act.
+type world interface {
+	Messages() []discordtest.Message
+	Tap(ctx context.Context, who discordtest.Person, channel, message, customID string) (discordtest.Told, error)
+	Submit(ctx context.Context, who discordtest.Person, channel, message string, f discordtest.Form, text string) (discordtest.Told, error)
+	Ready(ctx context.Context) error
+	Say(who discordtest.Person, channel, replyTo, text string, more map[string]any) string
+}
+
+// platform is a Discord, the fake where nothing else is said, with cards in a
+// channel of a server.
 type platform struct {
 	*discordtest.Server
+	world  world
 	config discord.Config
 
 	mu    sync.Mutex
@@ -50,6 +61,7 @@ type platform struct {
 func newPlatform(t testing.TB) *platform {
 	t.Helper()
 	p := &platform{Server: discordtest.New(t, token), lines: make(map[string]bool)}
+	p.world = p.Server
 	p.config = discord.Config{BotToken: token, ChannelID: room, APIURL: p.URL()}
 	t.Cleanup(func() {
 		for _, m := range p.Messages() {
@@ -125,7 +137,7 @@ func (p *platform) Open(t testing.TB, d delivery.Deps) approval.Channel {
 
 func (p *platform) Messages() []channeltest.Message {
 	var out []channeltest.Message
-	for _, m := range p.Server.Messages() {
+	for _, m := range p.world.Messages() {
 		out = append(out, p.message(&m))
 	}
 	return out
@@ -246,7 +258,7 @@ func (p *platform) tap(t testing.TB, who channeltest.User, message, data string)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for {
-		told, err := p.Server.Tap(ctx, person(who), room, message, data)
+		told, err := p.world.Tap(ctx, person(who), room, message, data)
 		if err != nil {
 			t.Errorf("the tap got no answer: %v", err)
 			return told
@@ -265,7 +277,7 @@ func (p *platform) submit(t testing.TB, who channeltest.User, message string, f 
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	told, err := p.Submit(ctx, person(who), room, message, *f, text)
+	told, err := p.world.Submit(ctx, person(who), room, message, *f, text)
 	if err != nil || told.Failed {
 		t.Errorf("the form got no answer: %+v, %v", told, err)
 	}
@@ -294,10 +306,10 @@ func (p *platform) Say(t testing.TB, who channeltest.User, where channeltest.Pla
 	if where.Direct {
 		chat = discordtest.DirectID(who.ID)
 	}
-	if err := p.Ready(ctx); err != nil {
+	if err := p.world.Ready(ctx); err != nil {
 		t.Errorf("nobody hears the line: %v", err)
 	}
-	return p.Server.Say(person(who), chat, where.ReplyTo, text, nil)
+	return p.world.Say(person(who), chat, where.ReplyTo, text, nil)
 }
 
 // fillIn says a line by the form of a card. Talk is not what one puts there.

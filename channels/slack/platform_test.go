@@ -16,7 +16,11 @@ import (
 	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// The slacktest of the library leaves goroutines behind for each connection.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/slack-go/slack/slacktest.handlePendingMessages"),
+		goleak.IgnoreAnyFunction("github.com/slack-go/slack/slacktest.(*Server).queueForWebsocket"))
+}
 
 func TestConformance(t *testing.T) {
 	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t, slacktest.Channel, overSocket) })

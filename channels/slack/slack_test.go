@@ -131,7 +131,7 @@ func (s *station) sync() {
 var anAlice = slacktest.Person{ID: alice, Name: "Alice"}
 
 // H36, and whatever else is no line of a person.
-func TestOnlyPeopleAreHeard(t *testing.T) {
+func TestH36OnlyPeopleAreHeard(t *testing.T) {
 	const line = ".approve exec bf619df9"
 	for name, more := range map[string]map[string]any{
 		"a bot":                       {"bot_id": "B1"},

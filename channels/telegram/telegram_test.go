@@ -234,7 +234,7 @@ func TestH36OnlyPeopleInTheirOwnNameAreHeard(t *testing.T) {
 	const line = ".approve exec bf619df9"
 	s.Say(robot, alice.ID, 0, line, nil)
 	s.Say(alice, alice.ID, 0, line, map[string]any{"via_bot": map[string]any{"id": 5, "is_bot": true, "first_name": "agent"}})
-	s.Say(alice, group, 0, line, map[string]any{"sender_chat": map[string]any{"id": group, "type": "supergroup"}})
+	s.Say(alice, alice.ID, 0, line, map[string]any{"sender_chat": map[string]any{"id": group, "type": "supergroup"}})
 	s.Say(alice, alice.ID, 0, line, map[string]any{"forward_origin": map[string]any{"type": "hidden_user", "date": 1, "sender_user_name": "x"}})
 	s.Say(alice, group, 0, line, nil) // in the group, and to nobody
 	s.Say(alice, group, 0, line, map[string]any{"reply_to_message": map[string]any{

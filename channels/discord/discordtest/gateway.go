@@ -25,6 +25,7 @@ type gate struct {
 	refuse   int  // hang up with this code after identify; 0: don't
 	forget   bool // sessions can't be resumed
 	deaf     bool // heartbeats are not answered
+	shut     int  // connections that will be turned away
 	knocks   int  // connections that were made
 	resumed  int
 	beats    int
@@ -69,6 +70,9 @@ func (c *socket) hangUp(code int) {
 
 // Refuse makes the gateway hang up with a code after each identify.
 func (s *Server) Refuse(code int) { s.setGate(func(g *gate) { g.refuse = code }) }
+
+// Shut makes the gateway turn the next n connections away before they are made.
+func (s *Server) Shut(n int) { s.setGate(func(g *gate) { g.shut = n }) }
 
 // Forget makes the gateway know no session any more that could be resumed.
 func (s *Server) Forget() { s.setGate(func(g *gate) { g.forget = true }) }
@@ -124,8 +128,19 @@ func (s *Server) gatewayBot(*http.Request) (any, *refusal) {
 	}, nil
 }
 
+func (s *Server) turnsAway() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gate.shut--
+	return s.gate.shut >= 0
+}
+
 // connect serves one connection.
 func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
+	if s.turnsAway() {
+		http.Error(w, "try again", http.StatusServiceUnavailable)
+		return
+	}
 	conn, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
 	if err != nil {
 		return
