@@ -29,6 +29,8 @@ type Answer struct {
 	Scope  Scope
 	Reason string // for a deny: what the agent may read
 
+	Carrier *Carrier // of a typed line that an agent's runtime passed on; nil: it came here directly
+
 	code string // the code that was typed, where one was
 }
 
@@ -39,6 +41,9 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 	person, listed := t.people[a.ID]
 	if !listed {
 		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
+	}
+	if a.Carrier != nil {
+		return d.relayed(ctx, person, a)
 	}
 	if a.Text != "" {
 		return d.typed(ctx, person, a)

@@ -36,7 +36,9 @@ type Store interface {
 	Open(ctx context.Context) ([]string, error)
 
 	// Miss counts a wrong try by a person, and says how many there were in the
-	// window that the first of them opened. With count false it only looks.
+	// window that the first of them opened. With count false it only looks. A
+	// message that a runtime relays is counted as well, under a name that no
+	// person has: it is taken the first time.
 	Miss(ctx context.Context, person string, window time.Duration, count bool) (int, error)
 
 	// Spend notes one more question of an agent, if it has asked fewer than most

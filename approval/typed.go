@@ -60,7 +60,7 @@ func (d *Desk) withCode(ctx context.Context, person string, a Answer, cmd codes.
 	if tries >= maxTries {
 		return Outcome{Kind: Locked, Text: "Too many wrong codes. Typed answers are locked for you for a while; buttons and references still work."}, nil
 	}
-	id, err := d.o.Store.Find(ctx, d.codeSeal(cmd.Code))
+	id, err := d.find(ctx, cmd.Code, a.Carrier)
 	if err != nil {
 		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
 	}

@@ -94,6 +94,9 @@ type Webhook struct {
 	// Clients have names and secrets of their own, and so conversations of
 	// their own.
 	Clients map[string][]Secret `yaml:"clients"`
+	// RelayApprovals are the platforms, by client, on which the client's word is
+	// taken for who typed an answer into its own chat. Empty: none.
+	RelayApprovals map[string][]string `yaml:"relayApprovals"`
 	// Bearer must stand in the Authorization header as well. Unset: nothing.
 	Bearer Secret `yaml:"bearer"`
 	// Tolerance is how far a call's timestamp may be off. Default 5m.

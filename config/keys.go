@@ -41,6 +41,7 @@ var keys = []Key{
 	{Path: "webhook.secret", Unset: inState, Text: "signs the calls of the client `default`"},
 	{Path: "webhook.secrets", Text: "the same, several while one is being replaced"},
 	{Path: "webhook.clients", Text: "`{name: [secrets]}`: runtimes with secrets and conversations of their own"},
+	{Path: "webhook.relayApprovals", Unset: "none are taken", Text: "`{client: [telegram]}`: approvals typed into the runtime's own chat are taken from this client and these platforms, on its word for who typed them. Only for chats in which the agent can't write as you; see [OpenClaw](openclaw.md#answering-in-openclaws-own-chat)"},
 	{Path: "webhook.bearer", Text: "demanded in the `Authorization` header as well"},
 	{Path: "webhook.tolerance", Text: "how far a call's timestamp may be off"},
 	{Path: "webhook.hold", Text: "how long a call waits for a person"},

@@ -22,6 +22,7 @@ func (k *checker) risks() []Finding {
 	k.riskyRoutes()
 	k.riskyPolicy()
 	k.riskyListen()
+	k.riskyRelays()
 	k.riskyStore()
 	k.riskyRest()
 	slices.SortStableFunc(k.findings, func(a, b Finding) int { return a.Line - b.Line })

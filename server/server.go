@@ -60,6 +60,9 @@ type Options struct {
 	Log       *slog.Logger                      // nil discards
 	Now       func() time.Time                  // nil means time.Now
 
+	// Relays reports whether a client's word is taken now for who typed an answer
+	// on a platform; nil means no.
+	Relays func(client, platform string) bool
 	// Certificate is what the server shows now, over TLS 1.2 or newer; nil means
 	// no TLS.
 	Certificate func() *tls.Certificate
@@ -130,6 +133,7 @@ func (s *Server) Handler() http.Handler {
 	if s.o.Loop != nil {
 		e.POST(s.events(), s.event)
 	}
+	e.POST(s.approvals(), s.approve)
 	e.GET("/healthz", s.healthz)
 	e.GET("/readyz", s.readyz)
 	if s.o.Metrics != nil {
@@ -211,6 +215,9 @@ func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
 				return
 			case s.events():
 				err = s.answer200(c, nil, "", verifier.Refused(loop.Name(c.Param("event")), "The verifier could not take it in.").JSON())
+				return
+			case s.approvals():
+				err = s.told(c, nil, "", approval.Outcome{})
 				return
 			}
 			err = echo.NewHTTPError(http.StatusInternalServerError)

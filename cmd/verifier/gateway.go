@@ -118,6 +118,7 @@ func openGateway(s setup) (g *gateway, err error) {
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
 		Verifier:  decider, Loop: decider, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
+		Relays:  func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
 	}
 	if g.page != nil {
 		options.Page, options.Login = g.page, g.page.Link

@@ -153,7 +153,7 @@ func parts(c *config.Config) (inForce, restart map[string]any) {
 		"ownerToken": c.OwnerToken.Reveal(), "webhook.secrets": reveal(c), "webhook.bearer": c.Webhook.Bearer.Reveal(),
 		"policy": c.Policy, "redact": c.Redact, "approvers": c.People(), "approverTokens": tokens(c),
 		"approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit.params": c.Audit.Params, "audit.rotation": rotation(c), "log.level": c.Log.Level,
-		"trustedProxies":    c.TrustedProxies,
+		"trustedProxies": c.TrustedProxies, "webhook.relayApprovals": c.Webhook.RelayApprovals,
 		"webhook.tolerance": c.Webhook.Tolerance, "webhook.hold": c.Webhook.Hold, "webhook.maxHold": c.Webhook.MaxHold,
 	}
 	restart = map[string]any{

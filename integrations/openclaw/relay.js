@@ -9,14 +9,19 @@ const timeoutMs = 10_000;
 const maxText = 500;
 const command = /^\s*(?:@\S+\s+)?(\.(?:approve|deny|pending|reset-trust|pause|resume)(?:\s[\s\S]*)?)$/i;
 
+// A line with a code somewhere in a longer message: OpenClaw may put messages together that come quickly one after another.
+const codeInside = /^\s*(?:@\S+\s+)?\.(?:approve|deny)\s.*\b[0-9a-f]{8}\b/im;
+
 const switchedOff = "verifier takes no answers from this chat (relayApprovals is off). Answer where it asked you.";
+const notAlone = "A line of this message is an answer to verifier, so the agent did not get any of it and verifier neither. Send that line alone.";
 const unanswered = "verifier did not answer, so nothing has changed. Answer where it asked you, or try again.";
 
 // createRelay returns the before_dispatch handler.
 export function createRelay({ settings, wire, log }) {
 	return async function beforeDispatch(event, ctx = {}) {
-		const text = command.exec(event.content ?? "")?.[1]?.trim();
-		if (text === undefined) return undefined;
+		const said = event.content ?? "";
+		const text = command.exec(said)?.[1]?.trim();
+		if (text === undefined) return codeInside.test(said) ? { handled: true, text: notAlone } : undefined;
 		if (!settings.relayApprovals) return { handled: true, text: switchedOff };
 		try {
 			const answer = await wire("approve", message(text, event, ctx), { timeoutMs });

@@ -34,6 +34,20 @@ test("commands never reach the model, even where they are not taken", async (t) 
 	assert.equal(server.requests.length, 0);
 });
 
+test("a code inside a longer message does not reach the model either", async (t) => {
+	const server = await listen(t);
+	const host = load({ url: server.url, secret, relayApprovals: true });
+	for (const c of ["do it\n.approve exec bf619df9", "one\n  .deny BF619DF9 no\ntwo", "a\r\n@claw_bot .approve all bf619df9 30"]) {
+		const got = await host.run("before_dispatch", typed(c), dm);
+		assert.equal(got?.handled, true, c);
+		assert.match(got.text, /Send that line alone/);
+	}
+	for (const c of ["one\n.approve exec", "see:\n.approve exec bf619df", "see .approve exec bf619df9"]) {
+		assert.equal(await host.run("before_dispatch", typed(c), dm), undefined, c);
+	}
+	assert.equal(server.requests.length, 0);
+});
+
 const failures = {
 	"an error": (request) => reply(request, { text: "approved" }, { status: 500 }),
 	"a wrong signature": (request) => reply(request, { text: "approved" }, { signature: "0".repeat(64) }),

@@ -1,0 +1,326 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/store/redistest"
+)
+
+// relaying takes what Ann types on Telegram into the chats of the client default.
+func relaying(c *config.Config) {
+	ann, bob := config.UserID("111"), config.UserID("333")
+	c.Approvers = []config.Approver{{Name: "Ann", Telegram: &ann, IDs: []string{"token:owner"}}, {Name: "Bob", Slack: &bob}}
+	c.Webhook.RelayApprovals = map[string][]string{config.DefaultClient: {"telegram"}}
+}
+
+// typed is what someone typed into the chat of an agent's runtime.
+type typed struct {
+	text    string
+	id      string // request id; empty means a fresh one
+	at      time.Time
+	context map[string]any // nil: Ann, in the session m
+}
+
+// annIn is the context of a line that Ann types into a session.
+func annIn(session string) map[string]any {
+	return map[string]any{"messageProvider": "telegram", "senderId": "111", "channelId": "111", "sessionKey": "agent:main:" + session}
+}
+
+func (l typed) body() []byte {
+	if l.id == "" {
+		l.id = fmt.Sprintf("line-%d", requests.Add(1))
+	}
+	if l.at.IsZero() {
+		l.at = time.Now()
+	}
+	if l.context == nil {
+		l.context = annIn("m")
+	}
+	text, _ := json.Marshal(l.text)
+	ctx, _ := json.Marshal(l.context, json.Deterministic(true))
+	return fmt.Appendf(nil, `{"version":1,"timestamp":%q,"requestId":%q,"text":%s,"context":%s}`, l.at.UTC().Format(time.RFC3339Nano), l.id, text, ctx)
+}
+
+// relay passes a line on as a runtime does. Whatever becomes of it, the answer is
+// signed and holds no code of an open question and no syntax.
+func (r *rig) relay(l typed) (v verdict) {
+	r.t.Helper()
+	return r.relayRaw(l.body())
+}
+
+func (r *rig) relayRaw(body []byte) (v verdict) {
+	r.t.Helper()
+	open := r.pending()
+	var signed bool
+	raw := r.exchange("/approve", body, &v.status, &signed)
+	if v.status != http.StatusOK || !signed || json.Unmarshal(raw, &v) != nil || v.Text == "" {
+		r.t.Errorf("a relayed line: got %d %s (signed %v)", v.status, raw, signed)
+	}
+	for _, card := range open {
+		if strings.Contains(strings.ToLower(string(raw)), card.code(r.t)) {
+			r.t.Errorf("the answer holds the code: %s", raw)
+		}
+	}
+	if strings.Contains(string(raw), "<code>") || strings.Contains(string(raw), ".approve") {
+		r.t.Errorf("the answer says how one approves: %s", raw)
+	}
+	return v
+}
+
+// refusesLine says that a line must change nothing.
+func (r *rig) refusesLine(l typed, kind string) {
+	r.t.Helper()
+	if v := r.relay(l); v.Kind != kind {
+		r.t.Errorf("%q in %v is told %+v, want %s", l.text, l.context, v, kind)
+	}
+}
+
+func TestAnApprovalTypedIntoTheRuntimesChatLetsTheCallPass(t *testing.T) {
+	onBoth(t, relaying, func(t *testing.T, r *rig) {
+		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
+		card := r.waits()
+		if v := r.relay(typed{text: ".pending"}); v.Kind != "told" || !strings.Contains(v.Text, card.Ref) || !strings.Contains(v.Text, `"exec"`) {
+			t.Errorf("pending is told %+v", v)
+		}
+		if v := r.relay(typed{text: ".approve exec " + card.code(t)}); v.Kind != "counted" || v.Text != `"exec" approved once by Ann (telegram through default).` {
+			t.Errorf("told %+v", v)
+		}
+		if a := <-held; !a.allowed() {
+			t.Errorf("got %s", a.raw)
+		}
+		if !strings.Contains(r.record(), `"via":"telegram through default"`) {
+			t.Error("the record does not say how it came")
+		}
+		held = r.hold(call{tool: "exec", params: `{"command":"ls"}`, context: unvouched("m")})
+		r.relay(typed{text: ".deny " + r.waits().code(t) + " not now"})
+		if a := <-held; a.allowed() || !strings.Contains(a.Reason, "not now") {
+			t.Errorf("got %s", a.raw)
+		}
+		if v := r.relay(typed{text: ".pending"}); v.Text != "Nothing is waiting." {
+			t.Errorf("told %+v", v)
+		}
+	})
+}
+
+func TestAResetIsTakenOnlyInTheConversationItself(t *testing.T) {
+	onBoth(t, relaying, func(t *testing.T, r *rig) {
+		owners := func(session string) call {
+			return call{tool: "exec", params: `{"command":"date"}`, context: ownerIn(session)}
+		}
+		refs := map[string]string{}
+		for _, session := range []string{"m", "n"} {
+			r.allow(call{tool: "web_fetch", params: `{"url":"https://example.com/"}`, context: ownerIn(session)})
+			held := r.hold(owners(session))
+			card := r.waits()
+			refs[session] = card.Session
+			r.refuse(card.Ref, "")
+			<-held
+		}
+		r.refusesLine(typed{text: ".reset-trust " + refs["n"]}, "not found")
+		r.refusesLine(typed{text: ".reset-trust " + refs["m"][:4]}, "not found")
+		if v := r.relay(typed{text: ".reset-trust " + refs["m"]}); v.Kind != "told" {
+			t.Errorf("told %+v", v)
+		}
+		r.allow(call{tool: "exec", params: `{"command":"ls"}`, context: ownerIn("m")})
+		held := r.hold(call{tool: "exec", params: `{"command":"ls"}`, context: ownerIn("n")})
+		r.refuse(r.waits().Ref, "")
+		<-held
+	})
+}
+
+func TestARelayedResumeAndHelpAreRefusedAndAPauseIsTaken(t *testing.T) {
+	r := newRig(t, relaying)
+	if v := r.relay(typed{text: ".pause"}); v.Kind != "told" {
+		t.Errorf("told %+v", v)
+	}
+	r.deny(call{tool: "exec", params: `{"command":"date"}`, context: ownerIn("m")})
+	r.refusesLine(typed{text: ".resume"}, "misunderstood")
+	r.refusesLine(typed{text: ".help"}, "misunderstood")
+	r.refusesLine(typed{text: ".approve exec"}, "misunderstood")
+	r.refusesLine(typed{text: "hello"}, "misunderstood")
+	r.deny(call{tool: "exec", params: `{"command":"date"}`, context: ownerIn("m")})
+}
+
+func TestH32RelayedLinesOfOthersAndInGroupsCountForNothing(t *testing.T) {
+	onBoth(t, relaying, func(t *testing.T, r *rig) {
+		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
+		card := r.waits()
+		text := ".approve exec " + card.code(t)
+		for name, ctx := range map[string]map[string]any{
+			"a stranger":                 with(annIn("m"), "senderId", "222"),
+			"a stranger with her name":   with(annIn("m"), "senderId", "222", "senderName", "Ann", "senderIsOwner", true),
+			"an approver elsewhere":      with(annIn("m"), "senderId", "333"),
+			"her id on another platform": with(annIn("m"), "messageProvider", "discord"),
+			"the token's holder":         with(annIn("m"), "messageProvider", "token", "senderId", "owner"),
+			"a platform in the id":       with(annIn("m"), "messageProvider", "", "senderId", "telegram:111"),
+			"nobody":                     with(annIn("m"), "senderId", nil),
+			"no platform":                with(annIn("m"), "messageProvider", nil),
+			"the runtime's own chat":     with(annIn("m"), "messageProvider", "webchat"),
+			"a group":                    with(annIn("m"), "groupId", "-100333"),
+			"a group by its key":         with(annIn("m"), "sessionKey", "agent:main:telegram:group:-100333"),
+		} {
+			if v := r.relay(typed{text: text, context: ctx}); v.Kind != "unauthorised" {
+				t.Errorf("%s is told %+v", name, v)
+			}
+		}
+		if got := r.pending(); len(got) != 1 || got[0].Ref != card.Ref {
+			t.Errorf("what waits: %+v", got)
+		}
+		r.refuse(card.Ref, "")
+		<-held
+	})
+}
+
+func TestH36RelayedLinesThatNoPersonTypedCountForNothing(t *testing.T) {
+	r := newRig(t, relaying)
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
+	card := r.waits()
+	for name, ctx := range map[string]map[string]any{
+		"another session":  with(annIn("m"), "inputProvenance", map[string]any{"kind": "inter_session"}),
+		"outside content":  with(annIn("m"), "inputProvenance", "outside_content"),
+		"a cron job":       with(annIn("m"), "trigger", "cron"),
+		"a child":          with(annIn("m"), "spawnedBy", "agent:main:x"),
+		"a webhook's run":  with(annIn("m"), "sessionKey", "hook:5f0c"),
+		"the agent's chat": with(annIn("m"), "messageProvider", "internal"),
+	} {
+		if v := r.relay(typed{text: ".approve exec " + card.code(t), context: ctx}); v.Kind != "unauthorised" {
+			t.Errorf("%s is told %+v", name, v)
+		}
+	}
+	r.refuse(card.Ref, "")
+	<-held
+}
+
+func TestH24GuessesThroughARelayLockThePerson(t *testing.T) {
+	onBoth(t, relaying, func(t *testing.T, r *rig) {
+		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
+		card := r.waits()
+		// What a stranger guesses is not even looked at.
+		for i := range 10 {
+			r.refusesLine(typed{text: fmt.Sprintf(".approve exec 1000000%d", i), context: with(annIn("m"), "senderId", "222")}, "unauthorised")
+		}
+		for i := 1; i <= 5; i++ {
+			r.refusesLine(typed{text: fmt.Sprintf(".approve exec 0000000%d", i)}, map[bool]string{true: "locked", false: "not found"}[i == 5])
+		}
+		r.refusesLine(typed{text: ".approve exec " + card.code(t)}, "locked")
+		redistest.Eventually(t, "the owner sees the lock", func() bool { return strings.Contains(r.screen.String(), "5 wrong codes on telegram through default") })
+		r.refuse(card.Ref, "")
+		<-held
+	})
+}
+
+func TestH03ARelayedLineSentAgainChangesNothing(t *testing.T) {
+	onBoth(t, relaying, func(t *testing.T, r *rig) {
+		fetch := call{tool: "web_fetch", params: `{"url":"https://example.com/"}`, context: ownerIn("m")}
+		r.allow(fetch)
+		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: ownerIn("m")})
+		card := r.waits()
+		r.refuse(card.Ref, "")
+		<-held
+		reset := typed{text: ".reset-trust " + card.Session}.body()
+		if v := r.relayRaw(reset); v.Kind != "told" {
+			t.Errorf("told %+v", v)
+		}
+		r.allow(fetch)
+		if v := r.relayRaw(reset); v.Kind != "too late" {
+			t.Errorf("the same line once more is told %+v", v)
+		}
+		r.refusesLine(typed{text: ".pause", id: "twice"}, "told")
+		r.refusesLine(typed{text: ".reset-trust " + card.Session, id: "twice"}, "too late")
+		r.deny(call{tool: "exec", params: `{"command":"date"}`, context: ownerIn("m")})
+		r.refusesLine(typed{text: ".reset-trust " + card.Session, at: time.Now().Add(-6 * time.Minute)}, "misunderstood")
+		r.refusesLine(typed{text: ".reset-trust " + card.Session, at: time.Now().Add(6 * time.Minute)}, "misunderstood")
+	})
+}
+
+func TestRelayedLinesAreNotTakenUnlessTheConfigSaysSo(t *testing.T) {
+	for name, edit := range map[string]func(*config.Config){
+		"by default":       func(c *config.Config) { c.Webhook.RelayApprovals = nil },
+		"for another":      func(c *config.Config) { c.Webhook.RelayApprovals = map[string][]string{"laptop": {"telegram"}} },
+		"on another place": func(c *config.Config) { c.Webhook.RelayApprovals = map[string][]string{"default": {"slack"}} },
+	} {
+		r := newRig(t, func(c *config.Config) {
+			relaying(c)
+			edit(c)
+		})
+		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
+		card := r.waits()
+		for _, text := range []string{".approve exec " + card.code(t), ".deny " + card.code(t), ".pending", ".pause", ".reset-trust " + card.Session} {
+			if v := r.relay(typed{text: text}); v.Kind != "unauthorised" || strings.Contains(v.Text, card.Ref) {
+				t.Errorf("%s: %s is told %+v", name, text, v)
+			}
+		}
+		r.refuse(card.Ref, "")
+		<-held
+	}
+}
+
+func TestH26AClientCarriesNoAnswerToAnothersQuestion(t *testing.T) {
+	r := newRig(t, func(c *config.Config) {
+		relaying(c)
+		c.Webhook.Clients = map[string][]config.Secret{"laptop": {config.NewSecret(firstSecret)}, "server": {config.NewSecret(secondSecret)}}
+		c.Webhook.RelayApprovals = map[string][]string{"laptop": {"telegram"}, "server": {"telegram"}}
+	})
+	r.secret = firstSecret
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
+	card := r.waits()
+	r.secret = secondSecret
+	r.refusesLine(typed{text: ".approve exec " + card.code(t)}, "not found")
+	r.refusesLine(typed{text: ".deny " + card.code(t)}, "not found")
+	r.refusesLine(typed{text: ".reset-trust " + card.Session}, "not found")
+	if v := r.relay(typed{text: ".pending"}); strings.Contains(v.Text, card.Ref) {
+		t.Errorf("another client's question is listed: %+v", v)
+	}
+	r.secret = firstSecret
+	if v := r.relay(typed{text: ".approve exec " + card.code(t)}); v.Kind != "counted" {
+		t.Errorf("told %+v", v)
+	}
+	if a := <-held; !a.allowed() {
+		t.Errorf("got %s", a.raw)
+	}
+}
+
+func TestH01ARelayedLineWithAWrongSignatureTouchesNothing(t *testing.T) {
+	r := newRig(t, relaying)
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
+	card := r.waits()
+	body := typed{text: ".approve exec " + card.code(t)}.body()
+	for _, signature := range []string{"", "0", strings.Repeat("0", 64)} {
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, r.url+"/approve", strings.NewReader(string(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Openclaw-Signature", signature)
+		res, err := r.http().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("signature %q: %d, %v", signature, res.StatusCode, err)
+		}
+	}
+	if got := r.pending(); len(got) != 1 {
+		t.Errorf("what waits: %+v", got)
+	}
+	r.refuse(card.Ref, "")
+	<-held
+}
+
+func TestARelayThatAReloadTakesAwayIsDead(t *testing.T) {
+	const people = "approvers: [{name: Ann, telegram: 111, ids: ['token:owner']}]\nwebhook:\n  secret: " + firstSecret + "\n"
+	r, write := reloading(t, people+"  relayApprovals: {default: [telegram]}\n")
+	r.secret = firstSecret
+	if v := r.relay(typed{text: ".pending"}); v.Kind != "told" {
+		t.Errorf("told %+v", v)
+	}
+	write(people)
+	r.refusesLine(typed{text: ".pending"}, "unauthorised")
+}

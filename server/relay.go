@@ -1,0 +1,127 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/labstack/echo/v4"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// approvals is where typed answers come in that a runtime passes on.
+func (s *Server) approvals() string { return s.beside("approve") }
+
+// approve takes a line that someone typed into the runtime's own chat, under the
+// rules of a call. The desk decides whether that person may; what is decided here
+// is whether the runtime's word for who it was is taken at all.
+func (s *Server) approve(c echo.Context) error {
+	body, err := readBody(c, maxAnswer)
+	if err != nil {
+		s.rejected.Add(1)
+		return s.unreadAnswer(c, err)
+	}
+	from, ok := s.o.Auth().call(c.Request().Header, body)
+	if !ok {
+		s.rejected.Add(1)
+		return c.String(http.StatusUnauthorized, "The signature is missing or wrong.\n")
+	}
+	call, text, err := decodeTyped(body)
+	call.Client = from.client
+	if err == nil {
+		err = s.onTime(&call)
+	}
+	if err != nil {
+		s.o.Log.WarnContext(c.Request().Context(), "a relayed answer was refused", "client", from.client, "err", err)
+		return s.told(c, from.secret, call.RequestID, approval.Outcome{Kind: approval.Misunderstood, Text: malformed(err)})
+	}
+	return s.told(c, from.secret, call.RequestID, s.typed(c, &call, text))
+}
+
+// decodeTyped reads a body with a text in place of a tool.
+func decodeTyped(body []byte) (toolcall.Call, string, error) {
+	call, raw, err := toolcall.DecodeAbout(body, maxAnswer, "text")
+	if err != nil {
+		return call, "", err
+	}
+	var text string
+	if raw.Kind() != '"' || json.Unmarshal(raw, &text) != nil || text == "" {
+		return call, "", &toolcall.Malformed{Reason: "text must be a string that is not empty."}
+	}
+	return call, text, nil
+}
+
+const (
+	noRelay   = "verifier takes no answers from this chat. Answer where it asked you."
+	noGroup   = "verifier takes no answers from a group here. Answer where it asked you."
+	noPerson  = "Nobody is known to have typed this, so verifier does not take it. Answer where it asked you."
+	noOutcome = "Nothing was changed; try again, or answer where verifier asked you."
+)
+
+// typed passes a line on to the desk, if its sender may be believed.
+func (s *Server) typed(c echo.Context, call *toolcall.Call, text string) approval.Outcome {
+	ctx, platform := c.Request().Context(), call.Context.MessageProvider
+	if why := s.unbelieved(call); why != "" {
+		s.o.Log.WarnContext(ctx, "a relayed answer was refused", "client", call.Client, "platform", platform, "why", why)
+		return approval.Outcome{Kind: approval.Unauthorised, Text: why}
+	}
+	o, err := s.o.Desk.Answer(ctx, approval.Answer{
+		ID: platform + ":" + call.Context.SenderID, Via: platform + " through " + call.Client, Text: text,
+		Carrier: &approval.Carrier{
+			Conversation: session.Conversation{Client: call.Client, Key: call.Context.SessionKey},
+			Request:      call.RequestID, Keep: 2*s.o.Tolerance() + time.Minute,
+		},
+	})
+	if err != nil {
+		s.o.Log.ErrorContext(ctx, "a relayed answer could not be taken", "err", err)
+	}
+	return o
+}
+
+// unbelieved says why nobody can be taken for the sender of a message: the owner
+// has not switched it on for this client and this platform, others are there,
+// or it was no person who wrote it.
+func (s *Server) unbelieved(call *toolcall.Call) string {
+	x := &call.Context
+	switch {
+	case s.o.Relays == nil || !s.o.Relays(call.Client, x.MessageProvider):
+		return noRelay
+	case x.GroupID != "" || session.IsGroup(x.SessionKey):
+		return noGroup
+	case x.SenderID == "" || x.SpawnedBy != "" || x.Trigger != "" || session.IsHook(x.SessionKey):
+		return noPerson
+	case x.InputProvenance.Kind != "" && x.InputProvenance.Kind != "external_user":
+		return noPerson
+	}
+	return ""
+}
+
+// told answers with what became of a line. It has no state, which the channels
+// use: what it says stands in a chat that the agent can write to.
+func (s *Server) told(c echo.Context, secret []byte, requestID string, o approval.Outcome) error {
+	if o.Text == "" {
+		o.Text = noOutcome
+	}
+	body := append([]byte(`{"kind":`), appendText(nil, kinds[o.Kind])...)
+	body = appendText(append(body, `,"text":`...), o.Text)
+	return s.answer200(c, secret, requestID, append(body, '}'))
+}
+
+// unreadAnswer answers a line that did not arrive whole.
+func (s *Server) unreadAnswer(c echo.Context, err error) error {
+	o := approval.Outcome{Kind: approval.Misunderstood, Text: "The message did not arrive in time and was not read."}
+	switch {
+	case errors.Is(err, errTooLarge):
+		_, _ = io.CopyN(io.Discard, c.Request().Body, maxDrain)
+		o.Text = "The message is larger than 16 KiB and was not read."
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		return c.NoContent(http.StatusUnauthorized)
+	}
+	return s.told(c, nil, "", o)
+}
