@@ -29,7 +29,7 @@ func (w *encoder) entry(e *Entry) {
 	w.text("run", e.Run)
 	w.text("tool", e.Tool)
 	w.text("sent", e.Sent)
-	w.raw("params", e.Params)
+	w.params(e)
 	w.number("hidden", int64(e.Hidden))
 	w.text("digest", e.Digest)
 	w.judged(e)
@@ -135,7 +135,7 @@ func (w *encoder) name(name string) {
 	w.buf = append(w.buf, `":`...)
 }
 
-// text, number, time, raw and list leave out what is not set.
+// text, number, time, params and list leave out what is not set.
 func (w *encoder) text(name, value string) {
 	if value != "" {
 		w.always(name, value)
@@ -163,14 +163,18 @@ func (w *encoder) time(name string, value time.Time) {
 	w.keep(append(text, '"'), err)
 }
 
-// raw writes a JSON value without its white space, and refuses what is none or
-// could be read in two ways.
-func (w *encoder) raw(name string, value jsontext.Value) {
-	if value == nil {
+// params writes a JSON value without its white space, and refuses what is none or
+// could be read in two ways. Redaction has seen to that already, for every call.
+func (w *encoder) params(e *Entry) {
+	if e.Params == nil {
 		return
 	}
-	w.name(name)
-	w.keep(jsontext.AppendFormat(w.buf, value, jsontext.AllowInvalidUTF8(true)))
+	w.name("params")
+	if e.Compact {
+		w.buf = append(w.buf, e.Params...)
+		return
+	}
+	w.keep(jsontext.AppendFormat(w.buf, e.Params, jsontext.AllowInvalidUTF8(true)))
 }
 
 func (w *encoder) list(name string, values []string) {

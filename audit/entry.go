@@ -54,6 +54,7 @@ type Entry struct {
 	Tool      string         `json:"tool,omitzero"`
 	Sent      string         `json:"sent,omitzero"`              // the name as sent, where it is not Tool
 	Params    jsontext.Value `json:"params,omitzero"`            // redacted by the caller
+	Compact   bool           `json:"-"`                          // Params are known to be valid, without white space and duplicate names
 	Hidden    int            `json:"hidden,omitzero"`            // how many values were redacted
 	Digest    string         `json:"digest,omitzero"`            // of the call as it was judged
 	Level     string         `json:"level,omitzero"`             // trust when the call came

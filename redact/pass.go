@@ -86,8 +86,10 @@ func (p *pass) quote(s string) {
 func (p *pass) name(names *shownNames, raw, name string) {
 	kind := p.seek.name(name)
 	if kind == "" {
-		p.out = append(append(p.out, raw...), ':')
-		p.path = append(p.path, name...)
+		p.unhidden(raw, name)
+		if o := &p.redactor.ordinary; p.seek.d != nil && !o.full() && p.redactor.isOrdinary(name) {
+			o.add(name)
+		}
 		return
 	}
 	n := utf8.RuneCountInString(name)
@@ -96,6 +98,11 @@ func (p *pass) name(names *shownNames, raw, name string) {
 	p.out = append(p.out, ':')
 	p.path = append(p.path, shown...)
 	p.found(kind, n)
+}
+
+func (p *pass) unhidden(raw, name string) {
+	p.out = append(append(p.out, raw...), ':')
+	p.path = append(p.path, name...)
 }
 
 func (p *pass) object() {
@@ -110,8 +117,13 @@ func (p *pass) object() {
 		if base > 0 {
 			p.path = append(p.path, '.')
 		}
-		p.name(&names, raw, name)
-		p.member(name, &pair)
+		if p.redactor.ordinary.has(name) {
+			p.unhidden(raw, name)
+			p.value()
+		} else {
+			p.name(&names, raw, name)
+			p.member(name, &pair)
+		}
 		p.path = p.path[:base]
 	}
 	p.close('}')

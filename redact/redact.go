@@ -69,6 +69,7 @@ type Redactor struct {
 	fields         map[string]bool // squashed
 	patterns       []pattern
 	making         *making
+	ordinary       ordinary
 }
 
 // New returns a Redactor, at once: see [Redactor.Ready]. It refuses a field name

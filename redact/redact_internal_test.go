@@ -1,7 +1,9 @@
 package redact
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -178,9 +180,13 @@ func FuzzParams(f *testing.F) {
 		f.Add("write", []byte(s), "token")
 		f.Add("exec", []byte(s), "db_password")
 	}
-	r := redactor(f, Config{})
+	r, fresh := redactor(f, Config{}), forgetful(f, Config{})
 	f.Fuzz(func(t *testing.T, tool string, params []byte, field string) {
-		checkOutput(t, r.Params(tool, params).Params, len(params))
+		out := r.Params(tool, params).Params
+		checkOutput(t, out, len(params))
+		if again := fresh.Params(tool, params).Params; !bytes.Equal(again, out) {
+			t.Fatalf("%s: got %s, and %s without remembered names", params, out, again)
+		}
 		if names := Names(params); !names.IsValid() {
 			t.Fatalf("Names(%q) = %s", params, names)
 		}
@@ -195,6 +201,10 @@ func checkOutput(t *testing.T, out jsontext.Value, in int) {
 	t.Helper()
 	if !out.IsValid() || len(out) > 6*in+64 {
 		t.Fatalf("%d bytes became %d, valid %v: %s", in, len(out), out.IsValid(), out)
+	}
+	compact := slices.Clone(out)
+	if err := compact.Compact(); err != nil || !bytes.Equal(compact, out) {
+		t.Fatalf("not compact: %s", out)
 	}
 }
 

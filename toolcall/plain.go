@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf8"
 )
 
@@ -155,7 +156,9 @@ var ordinary = func() (t [256]bool) {
 // ones: a name with an escape could be another name.
 func (p *plain) str(escapes bool) bool {
 	start, wide := p.at, false
-	for p.at++; p.at < len(p.text); p.at++ {
+	p.at++
+	p.ordinary()
+	for ; p.at < len(p.text); p.at++ {
 		switch b := p.text[p.at]; {
 		case ordinary[b]:
 		case b == '"':
@@ -168,6 +171,23 @@ func (p *plain) str(escapes bool) bool {
 		}
 	}
 	return false
+}
+
+// ordinary passes eight ordinary bytes at a time, while there are eight.
+func (p *plain) ordinary() {
+	for len(p.text)-p.at >= 8 && !special(binary.LittleEndian.Uint64(p.text[p.at:])) {
+		p.at += 8
+	}
+}
+
+// special reports whether one of eight bytes is not ordinary: below a space, a
+// quote, a backslash, or not ASCII. Subtracting borrows into the highest bit of
+// a byte that is smaller; a byte above it may then seem special too, and is
+// looked at again.
+func special(eight uint64) bool {
+	const each, highest = 0x0101010101010101, 0x8080808080808080
+	quote, slash := eight^each*'"', eight^each*'\\'
+	return (eight|(eight-each*' ')|(quote-each)|(slash-each))&highest != 0
 }
 
 // escape passes a backslash and stops at what it escapes.

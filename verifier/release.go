@@ -147,7 +147,7 @@ func (v *Verifier) recordParams(e *audit.Entry, t *trace) {
 		return
 	}
 	shown := v.shown(t)
-	e.Params, e.Hidden = shown.Params, shown.Hidden()
+	e.Params, e.Compact, e.Hidden = shown.Params, true, shown.Hidden()
 }
 
 // shown is the call's params as they may be shown; worked out once.
