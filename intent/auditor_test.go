@@ -1,0 +1,282 @@
+package intent_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.uber.org/goleak"
+
+	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// model is a model that answers as a test says.
+type model func(ctx context.Context, p intent.Prompt) (intent.Reply, error)
+
+func (m model) Answer(ctx context.Context, p intent.Prompt) (intent.Reply, error) { return m(ctx, p) }
+
+func says(text string) model {
+	return func(context.Context, intent.Prompt) (intent.Reply, error) {
+		return intent.Reply{Text: text, Input: 120, Output: 3}, nil
+	}
+}
+
+var errModel = errors.New("500 from the model")
+
+// watch is an auditor and what it was seen doing.
+type watch struct {
+	*intent.Auditor
+	mu   sync.Mutex
+	seen []intent.Observation
+}
+
+func newAuditor(t *testing.T, m intent.Model) *watch {
+	t.Helper()
+	w := &watch{}
+	a, err := intent.New(intent.Options{Model: m, Observe: func(o intent.Observation) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.seen = append(w.seen, o)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Auditor = a
+	return w
+}
+
+func (w *watch) last() intent.Observation {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seen[len(w.seen)-1]
+}
+
+func question(params string) intent.Question {
+	return intent.Question{Messages: []string{"email Bob a recommendation"}, Sources: []string{"web_fetch"}, Tool: "send_email", Params: jsontext.Value(params)}
+}
+
+var turn = intent.Turn{Conversation: "c", Run: "r1"}
+
+func TestTheDefaultsAreTheStrictOnes(t *testing.T) {
+	a := newAuditor(t, says("allow"))
+	if a.Mode() != intent.Escalate || a.FailMode() != intent.FailBlock {
+		t.Errorf("%s, %s", a.Mode(), a.FailMode())
+	}
+	if _, err := intent.New(intent.Options{}); err == nil {
+		t.Error("an auditor without a model")
+	}
+}
+
+func TestAnOpinionIsKeptForTheTurnAndForJustThisQuestion(t *testing.T) {
+	asked := 0
+	a := newAuditor(t, model(func(context.Context, intent.Prompt) (intent.Reply, error) {
+		asked++
+		return intent.Reply{Text: "block: no"}, nil
+	}))
+	ask := func(tn intent.Turn, digest string, q intent.Question) {
+		if o := a.Ask(t.Context(), tn, digest, q); o.Verdict != intent.Block {
+			t.Errorf("%+v", o)
+		}
+	}
+	ask(turn, "d1", question(`{"a":1}`))
+	ask(turn, "d1", question(`{"a":1}`))
+	if asked != 1 || !a.last().Cached {
+		t.Errorf("asked %d times", asked)
+	}
+	later := question(`{"a":1}`)
+	later.Messages = append(later.Messages, "yes, do that")
+	for _, other := range []struct {
+		turn   intent.Turn
+		digest string
+		q      intent.Question
+	}{
+		{turn, "d2", question(`{"a":1}`)},
+		{turn, "d1", later},
+		{intent.Turn{Conversation: "c", Run: "r2"}, "d1", question(`{"a":1}`)},
+		{intent.Turn{Conversation: "other", Run: "r1"}, "d1", question(`{"a":1}`)},
+		{intent.Turn{Conversation: "c"}, "d1", question(`{"a":1}`)},
+		{intent.Turn{Conversation: "c"}, "d1", question(`{"a":1}`)},
+	} {
+		before := asked
+		if ask(other.turn, other.digest, other.q); asked == before {
+			t.Errorf("%+v took the opinion of another question", other)
+		}
+	}
+}
+
+func TestNoAnswerIsNeverKept(t *testing.T) {
+	answers := []string{"hm", "allow"}
+	a := newAuditor(t, model(func(context.Context, intent.Prompt) (intent.Reply, error) {
+		text := answers[0]
+		answers = answers[1:]
+		return intent.Reply{Text: text}, nil
+	}))
+	if o := a.Ask(t.Context(), turn, "d", question("{}")); o.Verdict != intent.NoAnswer || a.last().Cause != "unclear" {
+		t.Errorf("%+v", o)
+	}
+	if o := a.Ask(t.Context(), turn, "d", question("{}")); o.Verdict != intent.Allow {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestWithoutAUsersWordNobodyIsAsked(t *testing.T) {
+	a := newAuditor(t, model(func(context.Context, intent.Prompt) (intent.Reply, error) {
+		t.Error("the model was asked")
+		return intent.Reply{Text: "allow"}, nil
+	}))
+	q := question("{}")
+	q.Messages = nil
+	if o := a.Ask(t.Context(), turn, "d", q); o.Verdict != intent.NoAnswer || a.last().Cause != "no_messages" {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestAnAnswerHasThreeSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAuditor(t, model(func(ctx context.Context, _ intent.Prompt) (intent.Reply, error) {
+			<-ctx.Done()
+			return intent.Reply{Text: "allow"}, errModel // as a library may put it
+		}))
+		began := time.Now()
+		o := a.Ask(t.Context(), turn, "d", question("{}"))
+		if took := time.Since(began); o.Verdict != intent.NoAnswer || took != intent.DefaultTimeout || a.last().Cause != "timeout" {
+			t.Errorf("%+v after %s (%s)", o, took, a.last().Cause)
+		}
+		left, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		if o := a.Ask(left, turn, "d", question("{}")); o.Verdict != intent.NoAnswer || a.last().Cause != "left" {
+			t.Errorf("%+v (%s)", o, a.last().Cause)
+		}
+	})
+}
+
+func TestAModelThatKeepsFailingIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, works := 0, false
+		a := newAuditor(t, model(func(context.Context, intent.Prompt) (intent.Reply, error) {
+			if asked++; works {
+				return intent.Reply{Text: "allow"}, nil
+			}
+			return intent.Reply{}, errModel
+		}))
+		ask := func() intent.Opinion { return a.Ask(t.Context(), turn, "d", question("{}")) }
+		for range 20 {
+			ask()
+		}
+		if asked != 5 || a.last().Cause != "resting" {
+			t.Errorf("asked %d times (%s)", asked, a.last().Cause)
+		}
+		<-time.After(31 * time.Second)
+		ask()
+		ask()
+		if asked != 6 {
+			t.Errorf("after a rest it was asked %d times, want one try", asked-5)
+		}
+		<-time.After(31 * time.Second)
+		works = true
+		if o := ask(); o.Verdict != intent.Allow {
+			t.Errorf("%+v", o)
+		}
+		works = false
+		if asked = 0; ask().Verdict != intent.Allow { // kept for the turn
+			t.Error("the opinion was not kept")
+		}
+	})
+}
+
+func TestACallerWhoLeavesSaysNothingOfTheModel(t *testing.T) {
+	a := newAuditor(t, model(func(ctx context.Context, _ intent.Prompt) (intent.Reply, error) {
+		if err := ctx.Err(); err != nil {
+			return intent.Reply{}, err
+		}
+		return intent.Reply{Text: "allow"}, nil
+	}))
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for range 10 {
+		a.Ask(gone, turn, "d", question("{}"))
+	}
+	if o := a.Ask(t.Context(), turn, "d", question("{}")); o.Verdict != intent.Allow {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestAPanicOfTheModelDoesNotJamTheAuditor(t *testing.T) {
+	bad := true
+	a := newAuditor(t, model(func(context.Context, intent.Prompt) (intent.Reply, error) {
+		if bad {
+			panic("model")
+		}
+		return intent.Reply{Text: "allow"}, nil
+	}))
+	for range 40 { // more than there are places
+		func() {
+			defer func() { _ = recover() }()
+			a.Ask(t.Context(), turn, "d", question("{}"))
+			bad = bad && a.last().Cause != "resting"
+		}()
+	}
+	if bad {
+		t.Error("panics do not count as failures")
+	}
+}
+
+func TestTokensAndTimeAreTold(t *testing.T) {
+	a := newAuditor(t, says("allow"))
+	a.Ask(t.Context(), turn, "d", question("{}"))
+	if o := a.last(); o.Input != 120 || o.Output != 3 || o.Took <= 0 || o.Verdict != intent.Allow {
+		t.Errorf("%+v", o)
+	}
+}
+
+// The table "Default Caution Settings" of seed 001, row by row.
+func TestSeed001Caution(t *testing.T) {
+	c := intent.NewCaution(true, nil)
+	for tool, want := range map[string]bool{
+		"web_fetch": true, "email": true, "webhook": true, "browser": true,
+		"web_search": false, "read": false, "write": false, "exec": false, "nodes": false, "message": false,
+	} {
+		if got := c.On("laptop", tool, taint.Untrusted); got != want {
+			t.Errorf("%s: %t, want %t", tool, got, want)
+		}
+	}
+	if !c.Hooks("laptop") {
+		t.Error("what a webhook brought in needs no caution")
+	}
+	// Its principle: any tool that ingests content from outside defaults to on.
+	if !c.On("laptop", "mcp_reader", taint.Untrusted) || c.On("laptop", "tts", taint.Local) {
+		t.Error("the principle does not hold for tools that the table does not name")
+	}
+}
+
+func TestTheOwnersWordComesFirstAndAToolCanOnlySwitchItselfOn(t *testing.T) {
+	c := intent.NewCaution(true, map[string]bool{"web_fetch": false, "exec": true})
+	if c.On("laptop", "web_fetch", taint.Untrusted) || !c.On("laptop", "exec", taint.Local) {
+		t.Error("the owner's word does not hold")
+	}
+	for _, tool := range []string{"web_fetch", "read", "my_mail"} {
+		c.Declare("laptop", tool)
+	}
+	if c.On("laptop", "web_fetch", taint.Untrusted) {
+		t.Error("a tool switched on what the owner switched off")
+	}
+	if !c.On("laptop", "my_mail", taint.Local) || !c.On("laptop", "read", taint.Local) || c.On("phone", "read", taint.Local) {
+		t.Error("a tool's own word holds for its client, and there only")
+	}
+	off := intent.NewCaution(false, nil)
+	if off.On("laptop", "browser", taint.Untrusted) {
+		t.Error("the shipped table holds although it is switched off")
+	}
+	off.Adopt(c)
+	off.Adopt(nil)
+	if !off.On("laptop", "my_mail", taint.Local) {
+		t.Error("a reload forgot what a tool said of itself")
+	}
+}

@@ -1,0 +1,87 @@
+package intent
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Caution says which tools' results make the auditor look at what follows.
+type Caution struct {
+	defaults bool
+	tools    map[string]bool // the owner's word, by canonical name
+
+	mu       sync.RWMutex
+	declared map[declaration]bool
+}
+
+// declaration is a tool that says of itself that its results need caution, at
+// the client whose tool it is.
+type declaration struct{ client, tool string }
+
+// mostDeclared bounds what clients may declare. Beyond it, every tool counts as
+// having declared itself.
+const mostDeclared = 10_000
+
+// shippedCaution is the table. A tool that is not in it needs caution if it
+// brings in what anyone could have written.
+var shippedCaution = map[string]bool{
+	"web_fetch": true, "email": true, "hooks": true, "webhook": true, "browser": true,
+	"web_search": false, "read": false, "write": false, "exec": false, "nodes": false, "message": false,
+}
+
+// NewCaution makes a table of the shipped one, if defaults, and the owner's own
+// words by canonical name.
+func NewCaution(defaults bool, tools map[string]bool) *Caution {
+	return &Caution{defaults: defaults, tools: tools, declared: make(map[declaration]bool)}
+}
+
+// On reports whether the result of a client's tool, which brings in content of
+// that level, needs caution. The owner's word comes first. A tool's own word can
+// only switch it on, and what the owner switched off stays off.
+func (c *Caution) On(client, tool string, brings taint.Level) bool {
+	if on, said := c.tools[tool]; said {
+		return on
+	}
+	if c.declares(client, tool) {
+		return true
+	}
+	if !c.defaults {
+		return false
+	}
+	if on, shipped := shippedCaution[tool]; shipped {
+		return on
+	}
+	return brings >= taint.Untrusted
+}
+
+// Hooks reports whether what an outside webhook brought in needs caution.
+func (c *Caution) Hooks(client string) bool { return c.On(client, "hooks", taint.Untrusted) }
+
+// Declare notes that a tool's own definition asks for caution.
+func (c *Caution) Declare(client, tool string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.declared) < mostDeclared {
+		c.declared[declaration{strings.Clone(client), strings.Clone(tool)}] = true
+	}
+}
+
+func (c *Caution) declares(client, tool string) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.declared) >= mostDeclared || c.declared[declaration{client, tool}]
+}
+
+// Adopt takes over what tools declared before a reload.
+func (c *Caution) Adopt(from *Caution) {
+	if from == nil {
+		return
+	}
+	from.mu.RLock()
+	defer from.mu.RUnlock()
+	for d := range from.declared {
+		c.Declare(d.client, d.tool)
+	}
+}
