@@ -39,6 +39,7 @@ type gateway struct {
 	config  *config.Config // as it was started with: what a reload can't change
 	state   *config.State
 	live    atomic.Pointer[live]
+	refused atomic.Bool // the config that was read last could not be taken
 	level   *slog.LevelVar
 	metrics *metrics.Metrics
 	page    *web.Page // nil where there is none

@@ -49,6 +49,7 @@ func (g *gateway) reloadOn(ctx context.Context, signals <-chan os.Signal, load f
 			return
 		case <-signals:
 			c, guarded, err := load()
+			g.refused.Store(err != nil)
 			if err == nil {
 				err = g.reload(c, guarded)
 			}
@@ -59,19 +60,19 @@ func (g *gateway) reloadOn(ctx context.Context, signals <-chan os.Signal, load f
 	}
 }
 
-// watch asks for a reload whenever one of the files has changed. It looks every
-// so often: editors replace files in too many ways for anything finer to be sure.
-func watch(ctx context.Context, files func() []string, every time.Duration, wanted chan<- os.Signal) {
+// watch asks for a reload whenever one of the files has changed, and when a config
+// that was refused would be taken now, because a file that it names has come. It
+// looks every so often: editors replace files in too many ways for anything finer
+// to be sure.
+func (s stamps) watch(ctx context.Context, files func() []string, mended func() bool, every time.Duration, wanted chan<- os.Signal) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	last := stamps{}
-	last.look(files())
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if !last.look(files()) {
+			if !s.look(files()) && !mended() {
 				continue
 			}
 			select {
@@ -99,9 +100,8 @@ func (s stamps) look(files []string) (changed bool) {
 	return changed
 }
 
-// files are what the config in force was read from, besides the config itself.
-func (g *gateway) files() []string {
-	c := g.live.Load().config
+// filesOf are the files that a config was read from, besides the config itself.
+func filesOf(c *config.Config) []string {
 	files := slices.Clone(c.SecretFiles())
 	if c.TLS.Set() {
 		files = append(files, c.TLS.Cert, c.TLS.Key)
@@ -109,13 +109,13 @@ func (g *gateway) files() []string {
 	return files
 }
 
-// fileStamp changes when a file does.
+// fileStamp changes when a file does, or who may read it.
 func fileStamp(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+	return fmt.Sprint(info.ModTime().UnixNano(), info.Size(), info.Mode())
 }
 
 // reload puts a checked config in force for the next call and the next answer.

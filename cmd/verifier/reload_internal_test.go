@@ -95,7 +95,7 @@ func TestAChangedFileAsksForAReload(t *testing.T) {
 	text := "a"
 	write(text)
 	wanted := make(chan os.Signal, 1)
-	go watch(t.Context(), func() []string { return []string{file} }, time.Millisecond, wanted)
+	go stamps{}.watch(t.Context(), func() []string { return []string{file} }, func() bool { return false }, time.Millisecond, wanted)
 	redistest.Eventually(t, "the change is noticed", func() bool {
 		text += "a"
 		write(text)

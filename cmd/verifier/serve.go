@@ -41,13 +41,13 @@ Secret, owner token and server key are made on the first start and kept in the s
 
 // Run serves.
 func (c *ServeCmd) Run(a *app) error {
-	cfg, findings, err := loadConfig(c.Config)
+	seen := stamps{}
+	seen.look([]string{c.Config}) // before it is read, so that no change is missed
+	cfg, findings, err := c.load()
 	if err != nil {
 		return err
 	}
-	if c.Listen != "" {
-		cfg.Listen = c.Listen
-	}
+	seen.look(filesOf(cfg))
 	state, err := config.OpenState(c.State)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (c *ServeCmd) Run(a *app) error {
 	if err := state.SetAddress(strings.TrimPrefix(scheme(cfg), "http://") + l.Addr().String()); err != nil {
 		return errors.Join(err, l.Close(), g.close())
 	}
-	greet(a, cfg, state, l.Addr(), g)
+	c.greet(a, cfg, state, l.Addr(), g)
 	// What lives here is small and what a call leaves is garbage at once: with
 	// the default the collector would run hundreds of times a second.
 	debug.SetGCPercent(gcPercent)
@@ -86,7 +86,7 @@ func (c *ServeCmd) Run(a *app) error {
 	ctx, stop := context.WithCancel(a.ctx)
 	defer stop()
 	go g.reloadOn(ctx, hangup, func() (*config.Config, policy.Guard, error) {
-		next, findings, err := loadConfig(c.Config)
+		next, findings, err := c.load()
 		if err != nil {
 			return nil, policy.Guard{}, err
 		}
@@ -94,9 +94,24 @@ func (c *ServeCmd) Run(a *app) error {
 		return next, guard(next, c.Config, state, l.Addr()), nil
 	})
 	if c.Config != "" {
-		go watch(ctx, func() []string { return append(g.files(), c.Config) }, watchEvery, hangup)
+		go seen.watch(ctx, func() []string { return append(filesOf(g.live.Load().config), c.Config) }, func() bool { return g.refused.Load() && c.loads() }, watchEvery, hangup)
 	}
 	return g.Run(ctx, l)
+}
+
+// load reads the config as the flags change it.
+func (c *ServeCmd) load() (*config.Config, []config.Finding, error) {
+	cfg, findings, err := loadConfig(c.Config)
+	if err == nil && c.Listen != "" {
+		cfg.Listen = c.Listen
+	}
+	return cfg, findings, err
+}
+
+// loads reports whether the config can be read.
+func (c *ServeCmd) loads() bool {
+	_, _, err := c.load()
+	return err == nil
 }
 
 // gcPercent trades some tens of megabytes for a tenth of the time of a call.
@@ -175,25 +190,49 @@ func hosts(url string) []string {
 }
 
 // greet says what is running and what to do next.
-func greet(a *app, c *config.Config, state *config.State, addr net.Addr, g *gateway) {
-	profile := c.Policy.Profile
+func (c *ServeCmd) greet(a *app, cfg *config.Config, state *config.State, addr net.Addr, g *gateway) {
+	profile := cfg.Policy.Profile
 	if profile == "" {
 		profile = "default"
 	}
-	a.printf("verifier listens on %s%s%s\n", scheme(c), addr, c.Webhook.Path)
-	a.printf("  policy  %s\n  state   %s\n  record  %s\n", profile, storeName(c, state), recordPath(c, state))
-	greetPage(a, c, addr, g)
+	a.printf("verifier listens on %s%s%s\n", scheme(cfg), addr, cfg.Webhook.Path)
+	a.printf("  policy  %s\n  state   %s\n  record  %s\n", profile, storeName(cfg, state), recordPath(cfg, state))
+	greetPage(a, cfg, addr, g)
 	if err := g.desk.CanAsk(); err != nil {
 		a.printf("  warning %v: every call that needs a person is denied\n", err)
 	}
 	a.printf(`
 Try it from a second terminal: a call that nobody vouches for has to wait.
-  %[1]s send --tool exec --params '{"command":"date"}'
+  %[1]s send%[2]s --tool exec --params '{"command":"date"}'
 and from a third, let it pass:
-  %[1]s pending
-  %[1]s approve REF
+  %[1]s pending%[2]s
+  %[1]s approve%[2]s REF
 
-`, programName())
+`, programName(), c.same(cfg, addr))
+}
+
+// same are the flags by which a command finds this server.
+func (c *ServeCmd) same(cfg *config.Config, addr net.Addr) string {
+	out := ""
+	if c.Config != "" {
+		out += " --config " + shellWord(c.Config)
+	}
+	if c.State != "" {
+		out += " --state " + shellWord(c.State)
+	}
+	if c.Config != "" && !cfg.TLS.Set() && (c.Listen != "" || strings.HasSuffix(cfg.Listen, ":0")) {
+		out += " --url " + scheme(cfg) + reachable(addr.String()) // else the config's address counts
+	}
+	return out
+}
+
+// shellWord is a path as it is typed in a shell.
+func shellWord(path string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:"
+	if strings.Trim(path, plain) == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // programName is how the reader can call this program again.
