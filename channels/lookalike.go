@@ -13,15 +13,23 @@ func Lookalike(name string) bool {
 	return strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// isHost reports whether a word stands where a host is read.
-func isHost(before, word string) bool {
-	switch {
-	case strings.HasSuffix(before, "://"):
-		return true
-	case strings.HasSuffix(before, "//"), strings.HasSuffix(before, "@"):
-		return strings.Contains(strings.Trim(word, "."), ".")
+// hostEnd returns where the host ends that is read at i, or i where none is. It
+// goes up to the sign that ends one for a program, not to one that only looks so:
+// in bank.example∕login.evil.example no slash stands.
+func hostEnd(s string, i int) int {
+	before := s[:i]
+	scheme := strings.HasSuffix(before, "://")
+	if !scheme && !strings.HasSuffix(before, "//") && !strings.HasSuffix(before, "@") {
+		return i
 	}
-	return false
+	end := len(s)
+	if n := strings.IndexAny(s[i:], "/?#\\:@ \t\n\r\"'`<>()[]{},;|&"); n >= 0 {
+		end = i + n
+	}
+	if !scheme && !strings.Contains(strings.Trim(s[i:end], "."), ".") {
+		return i
+	}
+	return end
 }
 
 // twins are the alphabets that have letters which look like ASCII ones. Latin
@@ -36,6 +44,7 @@ var twins = []*unicode.RangeTable{
 // shape or name only: phonetic, small capital, full width, mathematical.
 var latinTwins = &unicode.RangeTable{
 	R16: []unicode.Range16{
+		{Lo: 0x017F, Hi: 0x017F, Stride: 1}, {Lo: 0x01C0, Hi: 0x01C3, Stride: 1},
 		{Lo: 0x0237, Hi: 0x0237, Stride: 1}, {Lo: 0x0250, Hi: 0x02AF, Stride: 1},
 		{Lo: 0x1D00, Hi: 0x1D7F, Stride: 1}, {Lo: 0x2100, Hi: 0x218F, Stride: 1}, {Lo: 0xA730, Hi: 0xA7FF, Stride: 1},
 		{Lo: 0xFF10, Hi: 0xFF5A, Stride: 1},

@@ -93,6 +93,7 @@ type scanner struct {
 	lines  bool
 	strict bool
 	marks  int // combining marks that may still follow
+	host   int // where the host ends that is being read
 	out    cutter
 }
 
@@ -202,8 +203,10 @@ func (sc *scanner) word() {
 		}
 		end += size
 	}
-	word := sc.s[sc.at:end]
-	foreign := sc.strict || mixed(word) || isHost(sc.s[:sc.at], word)
+	if sc.at >= sc.host {
+		sc.host = hostEnd(sc.s, sc.at)
+	}
+	foreign := sc.strict || sc.inHost() || mixed(sc.s[sc.at:end])
 	if end == sc.at {
 		sc.rune(foreign)
 	}
@@ -219,7 +222,7 @@ func (sc *scanner) rune(foreign bool) {
 		sc.escape(fmt.Sprintf("byte %02X", sc.s[sc.at]), 1)
 	case !visible(r) || isMark(r) && !sc.stacks(r):
 		sc.escape(fmt.Sprintf("U+%04X", r), size)
-	case foreign && r > '~' && (sc.strict || isLetterLike(r)):
+	case foreign && r > '~' && (sc.strict || sc.inHost() || isLetterLike(r)):
 		sc.out.mark(lookalike, 1, "U+%04X", r)
 		sc.at, sc.marks = sc.at+size, 0
 	default:
@@ -228,6 +231,9 @@ func (sc *scanner) rune(foreign bool) {
 		sc.follow(r)
 	}
 }
+
+// inHost reports whether the next character is part of a host.
+func (sc *scanner) inHost() bool { return sc.at < sc.host }
 
 // stacks reports whether a combining mark may stand on what came before. One
 // that stands on a sign, on nothing or on too many others covers it.
