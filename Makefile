@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test test-plugin test-standins e2e-openclaw lint bench fuzz fuzz-short docs vuln build dist
+.PHONY: help run test test-plugin test-standins e2e-openclaw lint bench fuzz fuzz-short docs pictures vuln build dist
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
@@ -51,6 +51,9 @@ docs: ## write what is generated in docs/: the table of keys, the pictures of ca
 	@go test ./config -run '^TestDocs' -update
 	@go run ./packaging/cards
 	@go run ./packaging/threats
+
+pictures: ## draw the pictures of the page in docs/images anew, in a real Chromium
+	@go test ./cmd/verifier -run '^TestThePageInARealBrowser$$' -pictures -count=1
 
 vuln: ## ask the Go vulnerability database about the code we call
 	@./scripts/vuln $(GOVULNCHECK)

@@ -117,6 +117,9 @@ func New(o Options) (*Server, error) {
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug), Protocols: &http.Protocols{},
 	}
+	unused := &fresh{}
+	s.http.ConnState = unused.follow
+	s.http.RegisterOnShutdown(unused.close)
 	// The bounds of time are those of a connection with one request at a time.
 	s.http.Protocols.SetHTTP1(true)
 	return s, nil

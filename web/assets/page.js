@@ -37,19 +37,26 @@
     }
   };
 
+  const fresh = (el) => { tick(); count(); hold(el); read(); };
+
+  // The buttons stay in sight only once the end of the call has been.
+  const reader = new IntersectionObserver((seen) => {
+    for (const e of seen) if (e.isIntersecting) {
+      e.target.closest(".card").classList.add("seen");
+      reader.unobserve(e.target);
+    }
+  });
+  const read = () => { for (const el of document.querySelectorAll(".card:not(.seen) .read")) reader.observe(el); };
+
   document.addEventListener("htmx:afterSwap", (e) => {
-    tick();
-    count();
-    hold(e.target);
+    fresh(e.target);
     const said = document.getElementById("said");
     if (said && e.detail.requestConfig) said.scrollIntoView({ block: "nearest" });
   });
-  document.addEventListener("htmx:sseMessage", (e) => { tick(); count(); hold(e.target); });
+  document.addEventListener("htmx:sseMessage", (e) => fresh(e.target));
   document.addEventListener("htmx:sendError", () => document.body.classList.add("offline"));
   document.addEventListener("htmx:sseError", () => document.body.classList.add("offline"));
   document.addEventListener("htmx:sseOpen", () => document.body.classList.remove("offline"));
-  document.addEventListener("DOMContentLoaded", () => { tick(); count(); });
-  tick();
-  count();
+  document.addEventListener("DOMContentLoaded", () => { tick(); count(); read(); });
   setInterval(tick, 1000);
 })();

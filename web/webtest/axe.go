@@ -1,0 +1,37 @@
+package webtest
+
+import (
+	_ "embed" // the rules
+	"strings"
+)
+
+//go:embed vendor/axe-4.14.0.min.js
+var axe string
+
+// Barriers are the serious and critical faults that axe-core finds for people
+// who use a keyboard, a screen reader or little contrast: which rule, and where.
+func (t *Tab) Barriers() []string {
+	t.b.t.Helper()
+	t.Eval(axe+"; true", nil)
+	var found []struct {
+		ID, Impact, Help string
+		Where            []string
+	}
+	t.Eval(`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v => ({ID: v.id, Impact: v.impact, Help: v.help, Where: v.nodes.map(n => n.target.join(" ") + " " + (n.any[0] ? n.any[0].message : ""))})))`, &found)
+	var out []string
+	for _, f := range found {
+		if f.Impact == "serious" || f.Impact == "critical" {
+			out = append(out, f.ID+" ("+f.Help+"): "+strings.Join(f.Where, "; "))
+		}
+	}
+	return out
+}
+
+// Wide reports whether the page is wider than its tab, so that one has to push
+// it to and fro.
+func (t *Tab) Wide() bool {
+	t.b.t.Helper()
+	var wide bool
+	t.Eval("document.documentElement.scrollWidth > document.documentElement.clientWidth", &wide)
+	return wide
+}

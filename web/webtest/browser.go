@@ -1,0 +1,202 @@
+// Package webtest drives a real Chromium for tests of the owner's page: it opens
+// tabs, clicks with a mouse, types with a keyboard, waits until the page says so
+// and takes pictures. It speaks the DevTools protocol itself, of which it needs a
+// dozen calls; it is for tests only and looks at nothing but loopback.
+package webtest
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/gorilla/websocket"
+)
+
+// names are what the browser is called on different systems.
+var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+
+// patience is how long anything may take before a test fails.
+const patience = 20 * time.Second
+
+// Browser is a running Chromium.
+type Browser struct {
+	t    testing.TB
+	conn *websocket.Conn
+
+	mu    sync.Mutex
+	last  int
+	calls map[int]chan message
+	tabs  map[string]*Tab
+	gone  chan struct{}
+}
+
+// message is what goes either way.
+type message struct {
+	ID        int            `json:"id,omitzero"`
+	SessionID string         `json:"sessionId,omitzero"`
+	Method    string         `json:"method,omitzero"`
+	Params    jsontext.Value `json:"params,omitzero"`
+	Result    jsontext.Value `json:"result,omitzero"`
+	Error     *struct {
+		Message string `json:"message"`
+	} `json:"error,omitzero"`
+}
+
+// Start starts a browser that ends with the test. Where there is none the test
+// is skipped, but not in CI, which installs one.
+func Start(t testing.TB) *Browser {
+	t.Helper()
+	path := ""
+	for _, name := range names {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	switch {
+	case path == "" && os.Getenv("CI") == "true":
+		t.Fatal("there is no Chromium: scripts/setup-tests installs one")
+	case path == "":
+		t.Skip("there is no Chromium here: apt-get install chromium")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, path, "--headless=new", //nolint:gosec // a browser, by name
+		"--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+		"--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+		"--remote-debugging-port=0", "--user-data-dir="+t.TempDir(), "about:blank")
+	cmd.WaitDelay = 5 * time.Second
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	b := &Browser{t: t, calls: make(map[int]chan message), tabs: make(map[string]*Tab), gone: make(chan struct{})}
+	endpoint := make(chan string, 1)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			if _, at, ok := strings.Cut(lines.Text(), "DevTools listening on "); ok {
+				endpoint <- at
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-read
+		cmd.Wait() //nolint:errcheck // it was killed
+	})
+	b.connect(endpoint)
+	return b
+}
+
+// For lets the browser serve a part of the test: it fails, if anything does.
+func (b *Browser) For(t testing.TB) *Browser {
+	b.t = t
+	return b
+}
+
+// connect dials the browser once it listens.
+func (b *Browser) connect(endpoint <-chan string) {
+	b.t.Helper()
+	select {
+	case at := <-endpoint:
+		conn, res, err := websocket.DefaultDialer.Dial(at, nil)
+		if err != nil {
+			b.t.Fatalf("the browser does not answer: %v", err)
+		}
+		res.Body.Close()
+		b.conn = conn
+	case <-time.After(2 * patience):
+		b.t.Fatal("the browser did not start")
+	}
+	go b.read()
+	b.t.Cleanup(func() {
+		b.conn.Close() //nolint:errcheck // it ends anyway
+		<-b.gone
+	})
+}
+
+// read hands out what the browser says.
+func (b *Browser) read() {
+	defer close(b.gone)
+	for {
+		_, text, err := b.conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		var m message
+		if json.Unmarshal(text, &m) != nil {
+			continue
+		}
+		b.mu.Lock()
+		waiting, tab := b.calls[m.ID], b.tabs[m.SessionID]
+		delete(b.calls, m.ID)
+		b.mu.Unlock()
+		switch {
+		case waiting != nil:
+			waiting <- m
+		case tab != nil:
+			tab.heard(m)
+		}
+	}
+}
+
+// call asks the browser, or a tab of it, for something.
+func (b *Browser) call(session, method string, params, into any) {
+	b.t.Helper()
+	if msg := b.try(session, method, params, into); msg != "" {
+		b.t.Fatalf("%s: %s", method, msg)
+	}
+}
+
+// try is call, and gives what went wrong.
+func (b *Browser) try(session, method string, params, into any) (fault string) {
+	if params == nil {
+		params = struct{}{}
+	}
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return err.Error()
+	}
+	answer := make(chan message, 1)
+	b.mu.Lock()
+	b.last++
+	m := message{ID: b.last, SessionID: session, Method: method, Params: raw}
+	b.calls[m.ID] = answer
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = b.conn.WriteMessage(websocket.TextMessage, text)
+	}
+	b.mu.Unlock()
+	if err != nil {
+		return err.Error()
+	}
+	select {
+	case got := <-answer:
+		switch {
+		case got.Error != nil:
+			return got.Error.Message
+		case into == nil:
+			return ""
+		}
+		if err := json.Unmarshal(got.Result, into); err != nil {
+			return err.Error()
+		}
+		return ""
+	case <-b.gone:
+		return "the browser has gone"
+	case <-time.After(patience):
+		return "no answer"
+	}
+}
