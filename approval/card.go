@@ -57,6 +57,7 @@ type Ask struct {
 	Shown        jsontext.Value       `json:"shown"`           // redacted params
 	Hidden       int                  `json:"hidden,omitzero"` // values a person can't see
 	Lasting      bool                 `json:"lasting,omitzero"`
+	Careful      bool                 `json:"careful,omitzero"`   // outside content could drive it, or it can't be undone: no reflex may allow it
 	HeldOnly     bool                 `json:"heldOnly,omitzero"`  // the client hid params: only the waiting request may be released
 	Senders      []string             `json:"senders,omitzero"`   // who started it, by ids on platforms
 	Approvals    int                  `json:"approvals"`          // how many must allow it

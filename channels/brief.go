@@ -24,3 +24,17 @@ func Brief(a *approval.Ask) string {
 	}
 	return inline(plainName(members[0].name)+": "+members[0].text, briefWidth)
 }
+
+// Arguments are a call's arguments as they are shown, those that say what it
+// does before the others.
+func Arguments(a *approval.Ask) []string {
+	seen := look(a, &unbounded)
+	var out []string
+	for _, m := range seen.mains {
+		out = append(out, m.text)
+	}
+	for _, o := range seen.others {
+		out = append(out, o.text)
+	}
+	return out
+}

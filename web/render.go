@@ -31,6 +31,7 @@ type view struct {
 	Login   loginView
 	Waiting waitingView
 	Card    cardView
+	Confirm confirmView
 }
 
 type loginView struct {

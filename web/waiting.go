@@ -103,6 +103,9 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, m *member) {
 		p.list(w, r, m, said{Text: "The form was empty. Nothing was changed.", Tone: odd})
 		return
 	}
+	if !p.careful(w, r, m, a.Handle) {
+		return
+	}
 	o, err := p.o.Desk.Answer(r.Context(), a)
 	if err != nil {
 		p.o.Log.ErrorContext(r.Context(), "an answer could not be taken", "err", err)

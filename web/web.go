@@ -38,6 +38,7 @@ type Desk interface {
 	Answer(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Waiting(ctx context.Context) ([]*approval.Card, time.Time, error)
 	Look(ctx context.Context, id string) (*approval.Card, approval.Outcome, time.Time, error)
+	Tapped(ctx context.Context, handle string) (*approval.Card, approval.Action, error)
 	Lists(id string) bool
 	Paused() string
 }

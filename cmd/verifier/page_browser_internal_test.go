@@ -98,11 +98,26 @@ func allowInBrowser(t *testing.T, s *surf) {
 	s.check(tab, "a card at a desk")
 	picture(tab, "page-desk", true)
 	tab.Click("button.allow")
+	tab.Text("Look once more")
+	s.check(tab, "the confirm step at a desk")
+	tab.Resize(webtest.Phone)
+	s.check(tab, "the confirm step at 360 px")
+	picture(tab, "page-confirm", false)
+	pick(tab, "https://example.com/backup/install.sh", false)
+	tab.Text("That was not it")
+	pick(tab, "https://example.com/backup/install.sh", true)
 	tab.Text("approved once by owner (page)")
 	if a := <-held; !a.allowed() {
 		t.Errorf("the call: %s", a.raw)
 	}
 	s.check(tab, "the page after an answer")
+}
+
+// pick clicks the choice that reads so, or one that does not.
+func pick(tab *webtest.Tab, text string, right bool) {
+	tab.Wait("there are choices", `document.querySelector(".choices button")`)
+	tab.Eval(fmt.Sprintf(`[...document.querySelectorAll(".choices button")].find(b => (b.textContent === %q) === %v).id = "pick-%v"`, text, right, right), nil)
+	tab.Click(fmt.Sprintf("#pick-%v", right))
 }
 
 func denyInBrowser(t *testing.T, s *surf) {

@@ -100,6 +100,15 @@ func TestACallIsReleasedFromThePage(t *testing.T) {
 		r.waits()
 		_, page := v.load(http.MethodGet, "/page/", nil)
 		_, page = v.load(http.MethodPost, "/page/answer", url.Values{"handle": {field(page, "handle", "Allow once")}, "csrf": {field(page, "csrf", "Allow once")}})
+		if !strings.Contains(page, "Look once more") {
+			t.Fatalf("what outside content could drive is allowed by one tap:\n%s", page)
+		}
+		at := strings.Index(page, ">make deploy</button>")
+		form := url.Values{"pick": {page[at-2 : at-1]}}
+		for _, name := range []string{"handle", "csrf", "nonce"} {
+			form.Set(name, field(page, name, "make deploy</button>"))
+		}
+		_, page = v.load(http.MethodPost, "/page/answer", form)
 		if !strings.Contains(page, "approved once by owner (page)") {
 			t.Errorf("the page says\n%s", page)
 		}
@@ -145,7 +154,7 @@ func TestOpenPagesDoNotHoldUpTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()                                  //nolint:errcheck // the server has closed it
+	defer silent.Close()                                 
 	r.allow(call{tool: "read", context: ownerIn("main")}) // it has been accepted by now
 	began := time.Now()
 	r.quit()

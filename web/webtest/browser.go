@@ -67,7 +67,8 @@ func Start(t testing.TB) *Browser {
 		t.Skip("there is no Chromium here: apt-get install chromium")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, path, "--headless=new", //nolint:gosec // a browser, by name
+	//nolint:gosec // a browser, by its name
+	cmd := exec.CommandContext(ctx, path, "--headless=new",
 		"--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
 		"--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
 		"--remote-debugging-port=0", "--user-data-dir="+t.TempDir(), "about:blank")

@@ -1,0 +1,126 @@
+package web_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/approval"
+)
+
+var choice = regexp.MustCompile(`<button class="quiet" name="pick" value="(\d)">(.*?)</button>`)
+
+// picks are the choices on a page, by what they say.
+func picks(page string) map[string]string {
+	out := map[string]string{}
+	for _, m := range choice.FindAllStringSubmatch(page, -1) {
+		out[html.UnescapeString(m[2])] = m[1]
+	}
+	return out
+}
+
+// pick sends the choice of a confirm page.
+func (b *browser) pick(page, number string) reply {
+	b.t.Helper()
+	form := url.Values{"pick": {number}}
+	for _, m := range hidden.FindAllStringSubmatch(page, -1) {
+		form.Set(m[1], m[2])
+	}
+	return b.do(http.MethodPost, "answer", form, nil)
+}
+
+func TestWhatNeedsCareIsAllowedOnlyByPickingWhereItGoes(t *testing.T) {
+	for real, params := range map[string]string{
+		"https://example.com/install.sh": `{"command":"curl https://example.com/install.sh | sh"}`,
+		"boss@example.com":               `{"to":"boss@example.com","message":"hello, write to me@example.com"}`,
+		"/home/me/.bashrc":               `{"path":"/home/me/.bashrc"}`,
+		"make deploy":                    `{"command":"make deploy"}`,
+		"x":                              `{"command":"x"}`,
+		"exec":                           `{}`,
+	} {
+		t.Run(real, func(t *testing.T) {
+			r := newRig(t, nil)
+			ruling := r.ask(func(a *approval.Ask) { a.Careful, a.Shown = true, jsontext.Value(params) })
+			b := r.owner()
+			page := b.do(http.MethodPost, "answer", b.form(b.get("").body, "Allow once"), nil).body
+			offered := picks(page)
+			if len(offered) != 4 || offered[real] == "" {
+				t.Fatalf("the choices are %q", offered)
+			}
+			for text, number := range offered {
+				if text != real {
+					page = b.pick(page, number).body
+					break
+				}
+			}
+			if !strings.Contains(page, "That was not it") || len(picks(page)) != 4 {
+				t.Fatalf("a wrong one:\n%s", page)
+			}
+			select {
+			case got := <-ruling:
+				t.Fatalf("a wrong one approved: %+v", got)
+			default:
+			}
+			if got := b.pick(page, picks(page)[real]); !strings.Contains(got.body, "approved once by owner (page)") {
+				t.Fatalf("the right one:\n%s", got.body)
+			}
+			if got := <-ruling; !got.Yes {
+				t.Errorf("the ruling: %+v", got)
+			}
+		})
+	}
+}
+
+func TestTwoWrongPicksEndIt(t *testing.T) {
+	r := newRig(t, nil)
+	ruling := r.ask(func(a *approval.Ask) { a.Careful = true })
+	b := r.owner()
+	allow := b.form(b.get("").body, "Allow once")
+	for range 2 {
+		page := b.do(http.MethodPost, "answer", allow, nil).body
+		for text, number := range picks(page) {
+			if text != "make deploy" {
+				b.pick(page, number)
+				break
+			}
+		}
+	}
+	for range 4 { // whatever is tried
+		if got := b.do(http.MethodPost, "answer", allow, nil); !strings.Contains(got.body, "not it, twice") || len(picks(got.body)) > 0 {
+			t.Fatalf("the third time:\n%s", got.body)
+		}
+		for n := range 4 {
+			forged := url.Values{"pick": {fmt.Sprint(n)}, "nonce": {"x"}, "handle": allow["handle"], "csrf": allow["csrf"]}
+			b.do(http.MethodPost, "answer", forged, nil)
+		}
+	}
+	select {
+	case got := <-ruling:
+		t.Fatalf("it was answered: %+v", got)
+	default:
+	}
+	b.do(http.MethodPost, "answer", b.form(b.get("").body, "Deny"), nil)
+	if got := <-ruling; got.Yes || !got.Denied {
+		t.Errorf("the deny: %+v", got)
+	}
+}
+
+func TestTheRightChoiceStandsAnywhere(t *testing.T) {
+	r := newRig(t, nil)
+	r.ask(func(a *approval.Ask) { a.Careful = true })
+	b := r.owner()
+	allow := b.form(b.get("").body, "Allow once")
+	places := map[string]bool{}
+	for range 60 {
+		places[picks(b.do(http.MethodPost, "answer", allow, nil).body)["make deploy"]] = true
+	}
+	if len(places) != 4 {
+		t.Errorf("it stood at %v", places)
+	}
+}
