@@ -63,6 +63,10 @@ func (w *encoder) asked(e *Entry) {
 		w.name("replay")
 		w.buf = append(w.buf, "true"...)
 	}
+	if e.Graph != nil {
+		w.name("graph")
+		w.keep(jsontext.AppendFormat(w.buf, e.Graph, jsontext.AllowInvalidUTF8(true)))
+	}
 }
 
 // own writes what only the log's own lines have.

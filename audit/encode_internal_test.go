@@ -28,7 +28,7 @@ func same(t rapid.TB, e *Entry) {
 // that the encoder does not know.
 func TestEveryMemberIsWritten(t *testing.T) {
 	samples := map[string]any{
-		"Kind": KindNote, "At": time.Unix(1, 5).UTC(), "Params": jsontext.Value(`{"a":1}`), "Why": []string{"a", "b"}, "Origins": []string{"c"}, "Replay": true, "Compact": true,
+		"Kind": KindNote, "At": time.Unix(1, 5).UTC(), "Params": jsontext.Value(`{"a":1}`), "Why": []string{"a", "b"}, "Origins": []string{"c"}, "Replay": true, "Compact": true, "Graph": jsontext.Value(`{"nodes":[]}`),
 		"Begin": &Begin{Format: 1, Chain: "c", Key: "k", File: 3, After: &Past{File: "f", Head: Head{Seq: 6}}}, "Checkpoint": &Head{Chain: "c", Seq: 7, Hash: "h", Sig: "s"},
 		"Lost": &Head{Chain: "c", Seq: 7, Hash: "h", Sig: "s"}, "Removed": &Past{File: "f\"", Head: Head{Chain: "c", Seq: 7, Hash: "h", Sig: "s"}},
 		"People": []Person{{Name: "ann", Via: "v", At: time.Unix(2, 0).UTC(), TookMs: 3, Says: "s"}, {}},

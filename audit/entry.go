@@ -27,6 +27,7 @@ const (
 	KindResume     Kind = "resume"     // someone lifted that
 	KindCheckpoint Kind = "checkpoint" // a signed head; written by the log
 	KindEvent      Kind = "event"      // the agent's runtime reported something that changed a level or was refused
+	KindGraph      Kind = "graph"      // a turn is over, and this is what it was made of
 	KindNote       Kind = "note"       // anything else worth keeping
 )
 
@@ -75,6 +76,7 @@ type Entry struct {
 	Error     string         `json:"error,omitzero"`   // the category only
 	Note      string         `json:"note,omitzero"`
 	Replay    bool           `json:"replay,omitzero"` // a decision given again
+	Graph     jsontext.Value `json:"graph,omitzero"`  // of a turn
 
 	Begin      *Begin `json:"begin,omitzero"`      // in begin lines
 	Checkpoint *Head  `json:"checkpoint,omitzero"` // in checkpoint lines: the head before this line
@@ -108,7 +110,7 @@ func (e *Entry) check() error {
 	case KindBegin, KindCheckpoint:
 		return fmt.Errorf("audit: only the log itself writes %q entries", e.Kind)
 	case KindStart, KindStop, KindRepair, KindDecision, KindAsked, KindAnswer,
-		KindDelivery, KindLock, KindReset, KindPause, KindResume, KindEvent, KindNote:
+		KindDelivery, KindLock, KindReset, KindPause, KindResume, KindEvent, KindGraph, KindNote:
 	default:
 		return fmt.Errorf("audit: unknown kind %q", e.Kind)
 	}

@@ -137,6 +137,7 @@ func (k *checker) checkBounds() {
 	k.between("maxIterations", k.Policy.MaxIterations, 0, 10_000)
 	k.between("audit.rotateMB", k.Audit.RotateMB, 0, 100_000)
 	k.between("audit.keep", k.Audit.Keep, 0, 100_000)
+	k.span("provenance.keep", k.Provenance.Keep, time.Minute, 365*24*time.Hour)
 	if k.Audit.RotateEvery != 0 {
 		k.span("audit.rotateEvery", k.Audit.RotateEvery, time.Minute, 10*365*24*time.Hour)
 	}

@@ -29,6 +29,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
@@ -68,6 +69,8 @@ type Config struct {
 	Redact redact.Config `yaml:"redact"`
 	// Audit says how the record is kept.
 	Audit Audit `yaml:"audit"`
+	// Provenance says what becomes of the graphs of turns.
+	Provenance provenance.Config `yaml:"provenance"`
 	// Log says how the server's own log is written.
 	Log Log `yaml:"log"`
 
@@ -228,6 +231,7 @@ func Default() *Config {
 		ApprovalTTLSeconds: 120,
 		Web:                Web{Enabled: true, Session: 7 * 24 * time.Hour},
 		Audit:              Audit{Params: ParamsRedacted, Sync: SyncNone, RotateMB: 100},
+		Provenance:         provenance.Config{Keep: provenance.DefaultKeep, Footer: true},
 		Log:                Log{Format: LogText, Level: LogInfo},
 	}
 }

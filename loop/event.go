@@ -103,7 +103,8 @@ const (
 type Source struct {
 	Kind          Kind
 	Trust         *taint.Level // nil: by what it is
-	Tool          string
+	Tool          string       // canonical, see [toolcall.Canonical]
+	Sent          string       // the tool's name as it was sent
 	SenderID      string
 	SenderIsOwner bool
 	Size          int64
@@ -128,6 +129,7 @@ type Wanted struct {
 // Returned is what a tool returned.
 type Returned struct {
 	Tool       string // canonical, see [toolcall.Canonical]
+	Sent       string // the tool's name as it was sent
 	ToolCallID string
 	Origin     string
 	Error      bool

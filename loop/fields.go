@@ -146,7 +146,7 @@ func (w *Wanted) read(f field, v value) (err error) {
 
 func toolName(e *Event, v value) error {
 	name, err := v.name()
-	e.Returned.Tool = toolcall.Canonical(name)
+	e.Returned.Tool, e.Returned.Sent = toolcall.Canonical(name), name
 	return err
 }
 
@@ -241,8 +241,8 @@ func (s *Source) read(f field, v value) (err error) {
 	case "trust":
 		return s.readTrust(v)
 	case "tool":
-		s.Tool, err = v.name()
-		s.Tool = toolcall.Canonical(s.Tool)
+		s.Sent, err = v.name()
+		s.Tool = toolcall.Canonical(s.Sent)
 	case "messageIndex":
 		_, err = v.count(64)
 	case "senderId":

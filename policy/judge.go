@@ -17,6 +17,8 @@ type Verdict struct {
 	Why       []Step // the path, first rule first
 	Grantable bool   // a lasting grant may cover it
 	Tainted   bool   // outside content could drive it: a sink in a tainted conversation
+
+	PersistGraph bool // the graph of the call's turn belongs into the record
 }
 
 // Step is one rule on the path to a verdict.

@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -20,6 +21,9 @@ import (
 type Loop interface {
 	Hear(ctx context.Context, e *loop.Event) loop.Answer
 	Notice(ctx context.Context, c *toolcall.Call) loop.Answer
+	// Graph is a turn by any of its names; the error is verifier.ErrNoGraph where
+	// none is remembered.
+	Graph(ctx context.Context, name string) (*provenance.Graph, error)
 }
 
 // beside is a path next to the calls' own: its last segment replaced.

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,8 +14,10 @@ import (
 
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 // hears takes in whatever reaches it.
@@ -28,6 +31,17 @@ func (hears) Hear(_ context.Context, e *loop.Event) loop.Answer {
 }
 
 func (hears) Notice(context.Context, *toolcall.Call) loop.Answer { return loop.Answer{Accepted: true} }
+
+func (hears) Graph(_ context.Context, name string) (*provenance.Graph, error) {
+	switch name {
+	case "turn":
+		facts := []provenance.Fact{{What: provenance.Called, Tool: "</text><script>alert(1)</script>\x1b[2J", Allowed: true}}
+		return provenance.Build(name, facts), nil
+	case "broken":
+		return nil, errors.New("store: out of order")
+	}
+	return nil, verifier.ErrNoGraph
+}
 
 func noon() time.Time { return time.Date(2026, 2, 12, 12, 0, 0, 0, time.UTC) }
 
@@ -101,5 +115,46 @@ func TestAPanicRefusesAnEvent(t *testing.T) {
 	}
 	if w := tell(s, "/hooks/session_start", body, signed(body)...); w.Code != 200 || w.Body.String() != `{"accepted":true}` {
 		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+}
+
+func look(s *server.Server, path string, headers ...string) *httptest.ResponseRecorder {
+	req := httptest.NewRequestWithContext(context.Background(), http.MethodGet, path, nil)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Add(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, req)
+	return w
+}
+
+func TestOnlyTheOwnerLooksAtATurn(t *testing.T) {
+	s, _ := newServer(t, func(o *server.Options) { o.Loop = hears{} })
+	for _, headers := range [][]string{nil, signed(""), {"Authorization", "Bearer wrong"}} {
+		if w := look(s, "/api/graphs/turn", headers...); w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "nodes") {
+			t.Errorf("%q: %d %s", headers, w.Code, w.Body)
+		}
+	}
+	for path, want := range map[string]struct {
+		status int
+		kind   string
+		text   string
+	}{
+		"/api/graphs/turn":             {200, "application/json", `"kind": "tool_call"`},
+		"/api/graphs/turn?format=json": {200, "application/json", `"kind": "tool_call"`},
+		"/api/graphs/turn?format=text": {200, "text/plain", "tool: </text><script>"},
+		"/api/graphs/turn?format=svg":  {200, "image/svg+xml", "&lt;script&gt;"},
+		"/api/graphs/turn?format=html": {422, "application/json", "must be json, text or svg"},
+		"/api/graphs/nobody":           {404, "application/json", "No turn is remembered"},
+		"/api/graphs/broken":           {503, "application/json", "Try again"},
+	} {
+		w := look(s, path, "Authorization", "Bearer "+ann)
+		if h := w.Header(); w.Code != want.status || !strings.HasPrefix(h.Get("Content-Type"), want.kind) || !strings.Contains(w.Body.String(), want.text) ||
+			h.Get("Cache-Control") != "no-store" || want.status == 200 && (h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") == "") {
+			t.Errorf("%s: %d %v %s", path, w.Code, h, w.Body)
+		}
+		if body := w.Body.String(); strings.Contains(body, "<script") && want.kind == "image/svg+xml" || strings.Contains(body, "\x1b") {
+			t.Errorf("%s: %s", path, body)
+		}
 	}
 }

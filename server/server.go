@@ -135,6 +135,7 @@ func (s *Server) Handler() http.Handler {
 	e.POST(s.o.Path, s.verify)
 	if s.o.Loop != nil {
 		e.POST(s.events(), s.event)
+		e.GET("/api/graphs/:turn", s.graph, s.ownerOnly)
 	}
 	e.POST(s.approvals(), s.approve)
 	e.GET("/healthz", s.healthz)

@@ -43,6 +43,9 @@ func (v *Verifier) granted(t *trace, a approval.Ask) *session.Grant {
 	}
 	for _, value := range t.view.Grants {
 		for _, g := range t.grants() {
+			if g.Run != "" && v.turns.isOver(t.turnOf()) {
+				continue
+			}
 			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.view.Now) && v.o.Desk.Stands(g.By, a) {
 				return &g
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -17,17 +18,17 @@ const reasonIterations = "This turn has used up its iterations."
 
 // read works out what the event does to its conversation, before the store is
 // asked.
-func (h *hearing) read() {
+func (h *hearing) read(v *Verifier) {
 	e, c := h.event, h.call
 	h.report = session.Report{
 		RequestID: c.RequestID, Body: c.Body, Keep: h.settings.Keep, Birth: h.rules.UnknownSender(),
 	}
 	switch e.Name { //nolint:exhaustive // the rest need nothing more
 	case loop.ContextAssembled:
-		h.readSources()
+		h.readSources(v)
 	case loop.AfterToolCall:
 		h.report.Raise = h.returnedLevel()
-		h.report.Source = policy.SourceLabel(e.Returned.Tool, e.Returned.Origin)
+		h.report.Source = policy.SourceLabel(v.toolName(e.Returned.Tool, e.Returned.Sent), e.Returned.Origin)
 	case loop.BeforeResponseEmit, loop.AgentEnd:
 		h.report.Ended = c.Context.RunID
 	case loop.SessionEnd:
@@ -43,13 +44,13 @@ func (h *hearing) read() {
 
 // readSources says who started the run and what its context was made of: the
 // worst of it counts.
-func (h *hearing) readSources() {
+func (h *hearing) readSources(v *Verifier) {
 	h.report.Start = true
 	h.plan.Standing, h.report.Birth = h.rules.Start(h.call)
 	for i := range h.event.Sources {
 		s := &h.event.Sources[i]
 		if level := h.sourceLevel(s); level > h.report.Raise {
-			h.report.Raise, h.report.Source = level, sourceLabel(s)
+			h.report.Raise, h.report.Source = level, v.sourceLabel(s)
 		}
 	}
 }
@@ -72,10 +73,10 @@ func (h *hearing) sourceLevel(s *loop.Source) taint.Level {
 	return taint.System // it is worth what the start of the run is
 }
 
-func sourceLabel(s *loop.Source) string {
+func (v *Verifier) sourceLabel(s *loop.Source) string {
 	switch {
 	case s.Kind == loop.ToolResult && s.Tool != "":
-		return policy.SourceLabel(s.Tool, "")
+		return policy.SourceLabel(v.toolName(s.Tool, s.Sent), "")
 	case s.Kind == loop.UserMessage && s.Trust == nil:
 		return "someone wrote who is not the owner alone"
 	}
@@ -141,6 +142,10 @@ func (h *hearing) want(a *loop.Answer, level taint.Level) {
 		c.Context.Iteration = h.event.Iteration
 		if plan := h.rules.Plan(&c); plan.Modes[level] == taint.Restrict {
 			gone = append(gone, w.Name)
+			h.taken = append(h.taken, provenance.Fact{
+				What: provenance.Wanted, Level: level, Tool: c.Tool, Sent: w.Name, ID: w.ID, Iteration: h.event.Iteration,
+				Reason: "restrict", Tainted: plan.Modes[taint.System] < taint.Restrict,
+			})
 			continue
 		}
 		kept = append(kept, w.Sent)

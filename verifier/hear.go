@@ -9,6 +9,7 @@ import (
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -21,7 +22,8 @@ type hearing struct {
 	rules   *policy.Policy
 	report  session.Report
 	heard   session.Heard
-	changed []string // what the record should know, a sentence each
+	changed []string          // what the record should know, a sentence each
+	taken   []provenance.Fact // the calls that were taken out of what the model wants
 }
 
 // Hear takes in one event of the agent loop. An event can only make things
@@ -37,7 +39,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 		}
 	}()
 	h.rules = v.o.Policy() // one policy, even across a reload
-	h.read()
+	h.read(v)
 	if h.report.Source != "" { // it is kept, and shown on cards
 		v.redactor().Lines(&h.report.Source)
 	}
@@ -48,6 +50,10 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	h.answer(v, &a)
 	if err := v.recordEvent(h); err != nil {
 		v.o.Log.ErrorContext(ctx, "an event could not be recorded and was refused", "request", v.named(&e.Call), "err", err)
+		return Refused(e.Name, reasonRecord)
+	}
+	if err := v.draw(ctx, h, &a); err != nil {
+		v.o.Log.ErrorContext(ctx, "the graph of a turn could not be recorded, and its end was refused", "request", v.named(&e.Call), "err", err)
 		return Refused(e.Name, reasonRecord)
 	}
 	v.remember(ctx, h)
@@ -170,7 +176,7 @@ func (v *Verifier) recordEvent(h *hearing) error {
 	}
 	e := audit.Entry{
 		Kind: audit.KindEvent, RequestID: c.RequestID, Client: c.Client, Session: c.Context.SessionKey, SessionID: c.Context.SessionID,
-		Agent: c.Agent(), Run: c.Context.RunID, Tool: h.event.Returned.Tool, By: string(h.event.Name),
+		Agent: c.Agent(), Run: c.Context.RunID, Tool: v.toolName(h.event.Returned.Tool, h.event.Returned.Sent), By: string(h.event.Name),
 		Level: h.heard.Before.String(), Step: h.heard.Step, Note: strings.Join(h.changed, " "),
 	}
 	if raised {

@@ -69,7 +69,7 @@ func (h *hearing) brought(v *Verifier) (out []lineage.Seen) {
 		if s.ByUser() || s.Kind == loop.SystemPrompt {
 			continue
 		}
-		from := lineage.Source{Tool: s.Tool, Level: taint.Worse(h.sourceLevel(s), h.plan.Standing.Level), Call: int(h.heard.Step)}
+		from := lineage.Source{Tool: v.toolName(s.Tool, s.Sent), Level: taint.Worse(h.sourceLevel(s), h.plan.Standing.Level), Call: int(h.heard.Step)}
 		switch {
 		case s.Kind == loop.UserMessage:
 			from.Tool = "a message of someone else"
@@ -80,7 +80,7 @@ func (h *hearing) brought(v *Verifier) (out []lineage.Seen) {
 	}
 	if h.event.Name == loop.AfterToolCall {
 		r := &h.event.Returned
-		from := lineage.Source{Tool: r.Tool, Origin: r.Origin, Level: h.returnedLevel(), Call: int(h.heard.Step)}
+		from := lineage.Source{Tool: v.toolName(r.Tool, r.Sent), Origin: r.Origin, Level: h.returnedLevel(), Call: int(h.heard.Step)}
 		got := v.extract(h.call.Client, r.Seen, r.Text)
 		out = append(out, lineage.Seen{Source: from, Fingerprints: got.Fingerprints, Truncated: got.Truncated})
 	}

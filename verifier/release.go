@@ -40,6 +40,7 @@ const (
 	faultStore  = "store"
 	faultRecord = "record"
 	callerGone  = "gone"
+	crashKind   = "panic"
 )
 
 // no is why a call is denied: a category for the record, a sentence for the
@@ -62,6 +63,7 @@ func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 		return Decision{Reason: reasonRecord}
 	}
 	v.observe(t, true, t.by)
+	v.drew(ctx, t, nil)
 	return Decision{Allow: true, Ref: t.ruling.Ref}
 }
 
@@ -77,6 +79,7 @@ func (v *Verifier) refuse(ctx context.Context, t *trace, n *no) Decision {
 		v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", v.named(t.call), "err", err)
 	}
 	v.observe(t, false, n.kind)
+	v.drew(ctx, t, n)
 	return Decision{Reason: e.Reason, Ref: t.ruling.Ref}
 }
 
@@ -91,7 +94,7 @@ func (v *Verifier) crashed(ctx context.Context, t *trace) (d Decision) {
 	}()
 	bare := *t.call
 	bare.Params, t.call = nil, &bare
-	return v.refuse(ctx, t, because("panic", reasonFault))
+	return v.refuse(ctx, t, because(crashKind, reasonFault))
 }
 
 // observe tells whoever counts.
@@ -178,6 +181,16 @@ func (v *Verifier) hideSource(t *trace) {
 	if sent != t.call.Sent { // the tool's name is the same in small letters
 		t.plan.Source = sent
 	}
+}
+
+// toolName is a tool's name as it may be kept. A secret in it is looked for in the
+// name as it was sent: small letters may disguise it.
+func (v *Verifier) toolName(tool, sent string) string {
+	shown := sent
+	if v.redactor().Lines(&shown); shown != sent {
+		return shown
+	}
+	return tool
 }
 
 // redactor is the one in force. Right after the start it is given a moment to

@@ -23,6 +23,7 @@ import (
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -53,6 +54,8 @@ type Settings struct {
 	MaxHold time.Duration // the longest it is held; 0 means 120 s
 	Keep    time.Duration // how long a request is remembered; 0 means what a 5 min tolerance needs
 	Names   bool          // record only the names of params
+
+	Provenance provenance.Config // what becomes of the graphs of turns
 }
 
 // Options are what a Verifier needs.
@@ -90,6 +93,7 @@ type Verifier struct {
 	roots roots
 	given given
 	watch watch
+	turns turns
 }
 
 // Decision is the answer to a call. The zero Decision denies.

@@ -36,29 +36,46 @@ type outcome struct {
 
 // ask sends one request of the owner's and decodes the reply.
 func (o *owner) ask(a *app, method, path string, in, out any) error {
-	t, err := o.target(o.URL)
+	r, err := o.fetch(a, method, path, in)
 	if err != nil {
 		return err
+	}
+	return r.decode(out)
+}
+
+// response is what the server says to a request of the owner's.
+type response struct {
+	from   string
+	status int
+	body   []byte
+}
+
+// fetch sends one request of the owner's.
+func (o *owner) fetch(a *app, method, path string, in any) (response, error) {
+	t, err := o.target(o.URL)
+	if err != nil {
+		return response{}, err
 	}
 	if t.exposed() {
 		a.warnf("warning: the owner token goes to %s unencrypted: use https, or a tunnel\n", t.base)
 	}
 	req, err := o.request(a, t, method, path, in)
 	if err != nil {
-		return err
+		return response{}, err
 	}
 	status, _, body, err := t.do(req)
-	switch {
-	case err != nil:
-		return err
-	case status == http.StatusUnauthorized:
-		return &failure{"the server does not know this owner token (401)", "it is ownerToken in the server's config, or the file owner.token in its state directory; give it with VERIFIER_OWNER_TOKEN"}
+	if err == nil && status == http.StatusUnauthorized {
+		err = &failure{"the server does not know this owner token (401)", "it is ownerToken in the server's config, or the file owner.token in its state directory; give it with VERIFIER_OWNER_TOKEN"}
 	}
-	if err := json.Unmarshal(body, out); err != nil {
-		return &failure{fmt.Sprintf("the server answered with HTTP status %d and no outcome", status), "is " + t.base + " the address of a verifier?"}
+	return response{t.base, status, body}, err
+}
+
+func (r response) decode(out any) error {
+	if err := json.Unmarshal(r.body, out); err != nil {
+		return &failure{fmt.Sprintf("the server answered with HTTP status %d and no outcome", r.status), "is " + r.from + " the address of a verifier?"}
 	}
-	if status == http.StatusServiceUnavailable {
-		return &failure{"the server could not take it: " + unavailable(body), "try again; `verifier serve` says in its log what is wrong"}
+	if r.status == http.StatusServiceUnavailable {
+		return &failure{"the server could not take it: " + unavailable(r.body), "try again; `verifier serve` says in its log what is wrong"}
 	}
 	return nil
 }

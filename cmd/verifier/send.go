@@ -44,7 +44,7 @@ Exit codes: 0 allow, 3 deny, 1 error, 2 wrong command line.`
 const sendTimeout = 130 * time.Second
 
 // maxReply is the most that is read of an answer.
-const maxReply = 64 << 10
+const maxReply = 4 << 20
 
 // Run sends and prints.
 func (c *SendCmd) Run(a *app) error {

@@ -1,0 +1,205 @@
+package provenance
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Build draws the turn that these facts are of.
+func Build(turn string, facts []Fact) *Graph {
+	facts = slices.Clone(facts) // the caller's stay in their order
+	slices.SortStableFunc(facts, func(a, b Fact) int { return cmp.Compare(a.At, b.At) })
+	b := builder{
+		g: &Graph{
+			TurnID: turn, Nodes: []Node{}, Edges: []Edge{}, Cut: len(facts) >= MaxFacts,
+			Summary: Summary{ExternalSources: []string{}, ToolsBlocked: []string{}},
+		},
+		llm: -1, worst: -1, calls: map[string]int{}, counts: map[Kind]int{},
+	}
+	b.g.Calls = !slices.ContainsFunc(facts, func(f Fact) bool { return f.What == Asked || f.What == Held })
+	for i := range facts {
+		b.add(&facts[i])
+	}
+	if len(facts) > 0 {
+		b.g.Timestamp = facts[0].At
+		b.g.DurationMs = facts[len(facts)-1].At - facts[0].At
+	}
+	return b.g
+}
+
+// builder is a graph under way.
+type builder struct {
+	g      *Graph
+	llm    int            // the last call of the model; -1: none
+	fresh  []int          // what the next call of the model reads for the first time
+	worst  int            // what made the trust what it is
+	calls  map[string]int // by the runtime's id
+	counts map[Kind]int
+}
+
+func (b *builder) add(f *Fact) {
+	b.g.Sealed = f.What == Ended || b.g.Sealed && (f.What == Began || f.What == Dropped)
+	switch f.What {
+	case Began:
+		b.began(f)
+	case Held:
+		b.fresh = append(b.fresh, b.node(f, f.Kind, f.Level))
+	case Asked:
+		b.ask(f)
+	case Wanted, Called:
+		b.call(f)
+	case Returned:
+		b.result(f)
+	case Blocked:
+		n := b.node(f, PolicyDecision, b.g.Summary.MaxTaint)
+		b.g.Nodes[n].Blocked, b.g.Nodes[n].BlockReason = true, f.Reason
+		b.edge(n, b.llm, DerivesFrom)
+	case Said:
+		out := b.node(f, Output, b.g.Summary.MaxTaint)
+		b.edge(out, b.llm, DerivesFrom)
+	case Dropped:
+		b.g.Cut = true
+	case Ended:
+	}
+}
+
+func (b *builder) began(f *Fact) {
+	if b.g.SessionKey == "" {
+		b.g.SessionKey, b.g.AgentID, b.g.RunID = f.Session, f.Agent, f.Run
+	}
+}
+
+// node adds one. Trust only gets worse from one to the next.
+func (b *builder) node(f *Fact, k Kind, trust taint.Level) int {
+	b.counts[k]++
+	n := Node{ID: string(k) + "_" + strconv.Itoa(b.counts[k]), Kind: k, Trust: trust, Tool: f.Tool, Iteration: f.Iteration, ContentHash: f.Hash}
+	if f.Metadata != (Metadata{}) {
+		m := f.Metadata
+		n.Metadata = &m
+	}
+	b.g.Nodes = append(b.g.Nodes, n)
+	at := len(b.g.Nodes) - 1
+	if s := &b.g.Summary; trust > s.MaxTaint || b.worst < 0 {
+		s.MaxTaint, b.worst = taint.Worse(s.MaxTaint, trust), at
+	}
+	return at
+}
+
+func (b *builder) edge(from, to int, r Relation) {
+	if from >= 0 && to >= 0 {
+		b.g.Edges = append(b.g.Edges, Edge{From: b.g.Nodes[from].ID, To: b.g.Nodes[to].ID, Relation: r})
+	}
+}
+
+// catchUp shows that the conversation was worse than anything in the turn says:
+// what came before it still stands in the context.
+func (b *builder) catchUp(level taint.Level) {
+	if level > b.g.Summary.MaxTaint {
+		b.fresh = append(b.fresh, b.node(&Fact{}, History, level))
+	}
+}
+
+// ask is a call of the model: it reads what is new, under all that was before.
+func (b *builder) ask(f *Fact) int {
+	b.catchUp(f.Level)
+	before := b.llm
+	b.llm = b.node(f, LLMCall, b.g.Summary.MaxTaint)
+	b.g.Summary.IterationCount++
+	if len(b.fresh) == 0 {
+		b.edge(before, b.llm, Triggers)
+	}
+	for _, n := range b.fresh {
+		b.edge(b.llm, n, Consumes)
+	}
+	b.fresh = nil
+	return b.llm
+}
+
+// model is the model's call that wanted a tool's. Where the runtime does not tell
+// of them, each iteration is one, and without iterations each call.
+func (b *builder) model(f *Fact) {
+	if b.llm >= 0 && !b.g.Calls {
+		return
+	}
+	if b.llm >= 0 && f.Iteration != nil && b.g.Nodes[b.llm].Iteration != nil && *f.Iteration == *b.g.Nodes[b.llm].Iteration {
+		return
+	}
+	b.ask(&Fact{Iteration: f.Iteration})
+}
+
+// call is a tool's call. One that passed is worth what it brings in.
+func (b *builder) call(f *Fact) {
+	if f.What == Called && len(b.g.Nodes) == 0 { // nobody told what stood in the context
+		b.fresh = append(b.fresh, b.node(&Fact{}, Input, f.Start))
+	}
+	b.catchUp(f.Level)
+	b.model(f)
+	trust := b.g.Nodes[b.llm].Trust
+	if f.Allowed {
+		trust = f.Brings
+	}
+	by := b.worst
+	n := b.node(f, ToolCall, trust)
+	b.edge(b.llm, n, Triggers)
+	if f.ID != "" {
+		b.calls[f.ID] = n
+	}
+	if f.Allowed {
+		b.fresh = append(b.fresh, n)
+		b.external(n)
+		return
+	}
+	b.g.Nodes[n].Blocked, b.g.Nodes[n].BlockReason = true, f.Reason
+	b.g.Summary.ToolsBlocked = named(b.g.Summary.ToolsBlocked, f.Tool)
+	if f.Tainted {
+		b.edge(n, by, BlockedBy)
+	}
+}
+
+// result is what a tool gave back. The call is no longer what the model reads.
+func (b *builder) result(f *Fact) {
+	call, known := b.calls[f.ID]
+	if !known {
+		call = b.lastCall(f.Tool)
+	}
+	n := b.node(f, ToolResult, f.Level)
+	b.edge(call, n, Produces)
+	b.fresh = append(slices.DeleteFunc(b.fresh, func(i int) bool { return i == call }), n)
+	b.external(n)
+}
+
+// lastCall is the last call of a tool that nothing came back of; -1: none.
+func (b *builder) lastCall(tool string) int {
+	for _, n := range slices.Backward(b.fresh) {
+		if b.g.Nodes[n].Kind == ToolCall && b.g.Nodes[n].Tool == tool {
+			return n
+		}
+	}
+	return -1
+}
+
+// external keeps a name for what came from outside.
+func (b *builder) external(n int) {
+	if node := &b.g.Nodes[n]; node.Trust >= taint.External {
+		b.g.Summary.ExternalSources = named(b.g.Summary.ExternalSources, node.Name())
+	}
+}
+
+// Name is what a node is called in a sentence: what a tool was called for, or the
+// tool, or nothing. It is foreign text.
+func (n *Node) Name() string {
+	if n.Metadata != nil && n.Metadata.Label != "" {
+		return n.Metadata.Label
+	}
+	return n.Tool
+}
+
+func named(list []string, name string) []string {
+	if name == "" || slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
+}

@@ -1,0 +1,315 @@
+package verifier_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/drawing"
+	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/provenance"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+func inRun(members, run string) string { return members + `,"runId":"` + run + `"` }
+
+func (r *rig) graph(name string) *provenance.Graph {
+	r.t.Helper()
+	g, err := r.v.Graph(r.t.Context(), name)
+	if err != nil {
+		r.t.Fatalf("%s: %v", name, err)
+	}
+	return g
+}
+
+// picture is what a graph says, a line for each node and edge.
+func picture(g *provenance.Graph) (out []string) {
+	for _, n := range g.Nodes {
+		line := strings.TrimSpace(fmt.Sprintf("%s (%s) %s", n.ID, n.Trust, n.Tool))
+		if n.Blocked {
+			line += " BLOCKED"
+		}
+		out = append(out, line)
+	}
+	for _, e := range g.Edges {
+		out = append(out, fmt.Sprintf("%s %s %s", e.From, e.Relation, e.To))
+	}
+	return out
+}
+
+func same(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s:\n%s", what, diff)
+	}
+}
+
+const context000 = `{"sources":[{"kind":"system_prompt"},{"kind":"compacted_history"}]}`
+
+// The running example of openclaw-provenance: read, web_fetch, exec. Its picture
+// is:
+//
+//	context_assembled → node(trust: system), history → node(trust: owner)
+//	LLM call (owner)     → read (local)
+//	LLM call (local)     → web_fetch (untrusted)
+//	LLM call (untrusted) → exec BLOCKED
+//	output (untrusted)
+func TestTheGraphOfTheRunningExampleIsTheSeedsPicture(t *testing.T) {
+	store, _ := openSQLite(t)
+	r := newRig(t, store, 1, nil)
+	turn := inRun(owner("m"), "r1")
+	r.hear(loop.ContextAssembled, context000, turn)
+	r.hear(loop.BeforeLLMCall, `{"iteration":0,"tools":[]}`, turn)
+	r.allow(call(t, "read", `{"path":"file.txt"}`, turn))
+	r.hear(loop.BeforeLLMCall, `{"iteration":1,"tools":[]}`, turn)
+	r.allow(call(t, "web_fetch", `{"url":"https://example.com/a"}`, turn))
+	r.hear(loop.BeforeLLMCall, `{"iteration":2,"tools":[]}`, turn)
+	ref := r.asked("after the page", call(t, "exec", ls, turn))
+	r.hear(loop.BeforeResponseEmit, `{"contentHash":"sha256:`+strings.Repeat("ab", 32)+`"}`, turn)
+
+	g := r.graph(ref)
+	same(t, "nodes and edges", []string{
+		"system_prompt_1 (system)", "history_1 (owner)",
+		"llm_call_1 (owner)", "tool_call_1 (local) read",
+		"llm_call_2 (local)", "tool_call_2 (untrusted) web_fetch",
+		"llm_call_3 (untrusted)", "tool_call_3 (untrusted) exec BLOCKED",
+		"output_1 (untrusted)",
+		"llm_call_1 consumes system_prompt_1", "llm_call_1 consumes history_1", "llm_call_1 triggers tool_call_1",
+		"llm_call_2 consumes tool_call_1", "llm_call_2 triggers tool_call_2",
+		"llm_call_3 consumes tool_call_2", "llm_call_3 triggers tool_call_3", "tool_call_3 blocked_by tool_call_2",
+		"output_1 derives_from llm_call_3",
+	}, picture(g))
+	same(t, "summary", provenance.Summary{
+		MaxTaint: taint.Untrusted, ExternalSources: []string{"web_fetch example.com"}, ToolsBlocked: []string{"exec"}, IterationCount: 3,
+	}, g.Summary)
+	_, text, _ := strings.Cut(drawing.Text(g), "\n\n")
+	same(t, "text", `context_assembled
+  ├── system_prompt (trust: system)
+  └── history (trust: owner)
+llm_call_1 (trust: owner)
+  └── tool: read file.txt (trust: local)
+llm_call_2 (trust: local)
+  └── tool: web_fetch example.com (trust: untrusted)
+llm_call_3 (trust: untrusted)
+  └── tool: exec → BLOCKED: unanswered
+output (trust: untrusted)
+
+highest distrust: untrusted; calls of the model: 3; from outside: web_fetch example.com; blocked: exec
+`, text)
+	if !g.Sealed || g.Calls || g.Cut || g.RunID != "r1" || g.SessionKey != "agent:main:m" || g.AgentID != "main" || g.Timestamp == 0 || g.Nodes[8].ContentHash == "" {
+		t.Errorf("%+v", g)
+	}
+	for _, name := range []string{g.TurnID, strings.ToUpper(g.TurnID), "r1", conv("m").Ref(), strings.ToLower(ref)} {
+		same(t, name, g, r.graph(name))
+	}
+}
+
+// The same turn of a runtime that only asks about calls, and that says what
+// tools gave back.
+func TestTheRunningExampleFromCallsAloneAndWithResults(t *testing.T) {
+	store, _ := openSQLite(t)
+	r := newRig(t, store, 1, nil)
+	for _, name := range []string{"alone", "results"} {
+		turn := owner(name)
+		for _, c := range [][2]string{{"read", `{"path":"file.txt"}`}, {"web_fetch", `{"url":"https://example.com/a"}`}} {
+			r.allow(call(t, c[0], c[1], turn))
+			if name == "results" {
+				r.hear(loop.AfterToolCall, `{"toolName":"`+c[0]+`","size":5}`, turn)
+			}
+		}
+		r.asked("after the page", call(t, "exec", ls, turn))
+	}
+	same(t, "calls alone", []string{
+		"input_1 (owner)", "llm_call_1 (owner)", "tool_call_1 (local) read", "llm_call_2 (local)", "tool_call_2 (untrusted) web_fetch",
+		"llm_call_3 (untrusted)", "tool_call_3 (untrusted) exec BLOCKED",
+		"llm_call_1 consumes input_1", "llm_call_1 triggers tool_call_1", "llm_call_2 consumes tool_call_1", "llm_call_2 triggers tool_call_2",
+		"llm_call_3 consumes tool_call_2", "llm_call_3 triggers tool_call_3", "tool_call_3 blocked_by tool_call_2",
+	}, picture(r.graph(conv("alone").Ref())))
+	same(t, "with results", []string{
+		"input_1 (owner)", "llm_call_1 (owner)", "tool_call_1 (local) read", "tool_result_1 (local) read",
+		"llm_call_2 (local)", "tool_call_2 (untrusted) web_fetch", "tool_result_2 (untrusted) web_fetch",
+		"llm_call_3 (untrusted)", "tool_call_3 (untrusted) exec BLOCKED",
+		"llm_call_1 consumes input_1", "llm_call_1 triggers tool_call_1", "tool_call_1 produces tool_result_1",
+		"llm_call_2 consumes tool_result_1", "llm_call_2 triggers tool_call_2", "tool_call_2 produces tool_result_2",
+		"llm_call_3 consumes tool_result_2", "llm_call_3 triggers tool_call_3", "tool_call_3 blocked_by tool_call_2",
+	}, picture(r.graph(conv("results").Ref())))
+}
+
+func TestTheFooterSaysWhatAResponseWasInformedBy(t *testing.T) {
+	store, _ := openSQLite(t)
+	config := provenance.Config{Footer: true}
+	r := newRig(t, store, 1, func(o *verifier.Options) {
+		o.Settings = func() verifier.Settings { return verifier.Settings{Provenance: config} }
+	})
+	turn := inRun(owner("m"), "r1")
+	if a := r.hear(loop.BeforeResponseEmit, `{"content":"hello"}`, inRun(owner("m"), "r0")); a.AppendFooter != "" {
+		t.Errorf("nothing came from outside: %q", a.AppendFooter)
+	}
+	r.allow(call(t, "web_fetch", `{"url":"https://example.com/a"}`, turn))
+	r.allow(call(t, "web_fetch", `{"url":"https://example.com/b"}`, turn))
+	if a := r.hear(loop.BeforeResponseEmit, `{"content":"hello"}`, turn); a.AppendFooter != "Informed by 2 web pages; highest distrust: untrusted." {
+		t.Errorf("got %q", a.AppendFooter)
+	}
+	config.Footer = false
+	if a := r.hear(loop.BeforeResponseEmit, `{"content":"hello"}`, turn); a.AppendFooter != "" {
+		t.Errorf("it is switched off: %q", a.AppendFooter)
+	}
+}
+
+// A run that another has followed is over: what was granted for it too, even for
+// whoever comes back to it.
+func TestANewRunSealsTheTurnAndEndsItsGrants(t *testing.T) {
+	store, _ := openSQLite(t)
+	r := newRig(t, store, 1, nil)
+	first, second := inRun(stranger("m"), "r1"), inRun(stranger("m"), "r2")
+	ref := r.asked("of a stranger", call(t, "exec", ls, first))
+	o, err := r.desk.Answer(t.Context(), approval.Answer{ID: ownerID, Via: "terminal", Ref: ref, Allow: true, Scope: approval.Scope{Turn: true}})
+	if err != nil || o.Kind != approval.Counted {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	r.allow(call(t, "exec", `{"command":"id"}`, first))
+	if r.graph("r1").Sealed {
+		t.Error("sealed too early")
+	}
+	r.allow(call(t, "read", `{"path":"notes.txt"}`, second))
+	if !r.graph("r1").Sealed {
+		t.Error("not sealed by the next run")
+	}
+	r.asked("the grant is over", call(t, "exec", `{"command":"id"}`, first))
+	elsewhere := newRig(t, store, 1, nil)
+	elsewhere.asked("in another instance as well", call(t, "exec", `{"command":"id"}`, first))
+}
+
+// A child's run goes on beside its parent's.
+func TestAChildsRunDoesNotEndItsParents(t *testing.T) {
+	store, _ := openSQLite(t)
+	r := newRig(t, store, 1, nil)
+	parent := inRun(owner("m"), "r1")
+	r.allow(call(t, "read", `{"path":"notes.txt"}`, parent))
+	child := `"sessionKey":"agent:main:subagent:1","spawnedBy":"agent:main:m","runId":"r2"`
+	r.allow(call(t, "web_fetch", `{"url":"https://example.com"}`, child))
+	r.asked("the parent is tainted", call(t, "exec", ls, parent))
+	g := r.graph("r1")
+	if g.Sealed || r.graph("r2").SessionKey != "agent:main:subagent:1" {
+		t.Errorf("%+v", g)
+	}
+	same(t, "the parent's turn shows where its taint came from", []string{
+		"input_1 (owner)", "llm_call_1 (owner)", "tool_call_1 (local) read", "history_1 (untrusted)", "llm_call_2 (untrusted)", "tool_call_2 (untrusted) exec BLOCKED",
+	}, picture(g)[:6])
+}
+
+func TestAGraphGoesIntoTheRecordOnceWhereThatIsWanted(t *testing.T) {
+	store, _ := openSQLite(t)
+	r := newRig(t, store, 1, func(o *verifier.Options) {
+		o.Settings = func() verifier.Settings { return verifier.Settings{Provenance: provenance.Config{Persist: true}} }
+	})
+	turn := inRun(owner("m"), "r1")
+	r.allow(call(t, "web_fetch", `{"url":"https://example.com/a"}`, turn))
+	r.record.fail(true)
+	r.refused("a graph that can't be recorded", told(t, loop.BeforeResponseEmit, `{"content":"x"}`, turn))
+	r.record.fail(false)
+	next := inRun(owner("m"), "r2")
+	r.allow(call(t, "read", `{"path":"notes.txt"}`, next))
+	r.hear(loop.BeforeResponseEmit, `{"content":"x"}`, next)
+	r.hear(loop.AgentEnd, `{}`, next)
+	r.allow(call(t, "read", `{"path":"notes.txt"}`, inRun(owner("m"), "r3")))
+	r.allow(call(t, "read", `{"path":"notes.txt"}`, inRun(owner("m"), "r4")))
+	var runs []string
+	for _, e := range r.record.entries {
+		if e.Kind != audit.KindGraph {
+			continue
+		}
+		var g provenance.Graph
+		if err := json.Unmarshal(e.Graph, &g); err != nil || !g.Sealed || g.RunID != e.Run {
+			t.Errorf("%s: %v", e.Graph, err)
+		}
+		runs = append(runs, e.Run)
+	}
+	same(t, "runs", []string{"r2", "r3"}, runs)
+}
+
+// hoarder keeps what is noted, and can be told to fail.
+type hoarder struct {
+	verifier.Store
+	mu    sync.Mutex
+	notes []session.Note
+	err   error
+}
+
+func (h *hoarder) Note(ctx context.Context, notes ...session.Note) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil {
+		return h.err
+	}
+	h.notes = append(h.notes, notes...)
+	return h.Store.Note(ctx, notes...)
+}
+
+func TestOnlyWhatMattersIsNotedAndNothingOfContent(t *testing.T) {
+	store, _ := openSQLite(t)
+	h := &hoarder{Store: store}
+	r := newRig(t, store, 1, func(o *verifier.Options) { o.Store = h })
+	turn := inRun(owner("m"), "r1")
+	for range 90 {
+		r.allow(call(t, "read", `{"path":"notes.txt","note":"planted-params"}`, turn))
+	}
+	if len(h.notes) != 0 {
+		t.Fatalf("%d notes for calls that were allowed", len(h.notes))
+	}
+	r.hear(loop.AfterToolCall, `{"toolName":"web_fetch","result":"planted-result"}`, turn)
+	r.asked("after the page", call(t, "exec", `{"command":"planted-command"}`, turn))
+	r.hear(loop.BeforeResponseEmit, `{"content":"planted-content"}`, turn)
+	if g := r.graph("r1"); !g.Cut || g.SessionKey == "" || g.Summary.ToolsBlocked[0] != "exec" {
+		t.Errorf("%+v", g)
+	}
+	for _, n := range h.notes {
+		if n.Keep != provenance.DefaultKeep || n.Most > provenance.MaxFacts {
+			t.Errorf("%s is kept for %s, %d at most", n.List, n.Keep, n.Most)
+		}
+		for _, e := range n.Entries {
+			if strings.Contains(string(e), "planted") {
+				t.Errorf("%s", e)
+			}
+		}
+	}
+	h.err = errors.New("store: out of order")
+	r.asked("though it can't be noted", call(t, "exec", `{"command":"id"}`, turn))
+}
+
+func TestWhatOthersWriteIntoTheStoreIsNoFactAndNoName(t *testing.T) {
+	store, _ := openSQLite(t)
+	r := newRig(t, store, 1, nil)
+	r.asked("of a stranger", call(t, "exec", ls, inRun(stranger("m"), "r1")))
+	g := r.graph("r1")
+	forged := []byte(`{"w":"said","t":1,"l":0}`)
+	for _, seal := range []string{"", otherKey.Seal("note", g.TurnID+":turn", string(forged))} {
+		n := session.Note{List: g.TurnID + ":turn", Most: 99, Keep: time.Hour, Entries: [][]byte{append([]byte(seal), forged...)}}
+		if err := store.Note(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same(t, "graph", g, r.graph("r1"))
+	// A run named like a reference of ours does not stand in its way.
+	ref := r.asked("of a stranger", call(t, "exec", `{"command":"id"}`, inRun(stranger("n"), "r2")))
+	r.asked("who names a run like it", call(t, "exec", `{"command":"id"}`, inRun(stranger("o"), ref)))
+	if got := r.graph(ref); got.RunID != "r2" {
+		t.Errorf("%s shows the run %s", ref, got.RunID)
+	}
+	for _, name := range []string{"", "nobody", "00", strings.Repeat("0", 16), strings.Repeat("x", 9000), "../../x"} {
+		if _, err := r.v.Graph(t.Context(), name); !errors.Is(err, verifier.ErrNoGraph) {
+			t.Errorf("%.20q: %v", name, err)
+		}
+	}
+}

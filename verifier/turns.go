@@ -1,0 +1,196 @@
+package verifier
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/provenance"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// turns is what this process has seen of turns and has not noted in the store
+// yet: a call that is allowed costs no trip for it. It is bounded; what it has
+// forgotten still stands in the record.
+type turns struct {
+	mu      sync.Mutex
+	recent  map[turnKey]*turn
+	old     map[turnKey]*turn
+	current map[session.Conversation]*turn // the last turn with a run
+}
+
+// turnKey is one turn: a run, or where runs are not named a session id. It
+// belongs to the conversation as the call names it: a child's run is not its
+// parent's.
+type turnKey struct {
+	session.Conversation
+	run     string
+	session string
+}
+
+// turn is what is known here of one. The lock of turns is its own too.
+type turn struct {
+	turnKey
+	id      string               // how the store and people name it
+	root    session.Conversation // whose state its calls count in
+	pending []provenance.Fact    // not noted yet
+	noted   bool                 // something of it is in the store
+	ended   bool
+	sealed  bool // and that was said
+	persist bool // its graph belongs into the record
+}
+
+const (
+	turnsSize   = 1000
+	turnPending = 64 // facts of one turn
+)
+
+// turnOf names the turn that a call or an event belongs to.
+func (t *trace) turnOf() turnKey {
+	c := &t.call.Context
+	k := turnKey{Conversation: session.Conversation{Client: t.call.Client, Key: c.SessionKey}, run: c.RunID}
+	if k.run == "" {
+		k.session = c.SessionID
+	}
+	return k
+}
+
+// name is 64 bits of what tells the turn from all others, as hex; it begins like
+// its conversation's, so that the store keeps them together.
+func (k *turnKey) name() string {
+	sum := sha256.Sum256([]byte(k.Hash() + "\x00" + k.run + "\x00" + k.session))
+	return k.Hash()[:2] + hex.EncodeToString(sum[:7])
+}
+
+// add keeps facts of a turn. It returns the turn, and the one that this run put
+// an end to, if it did.
+func (s *turns) add(t *trace, persist bool, facts ...provenance.Fact) (now, over *turn) {
+	k := t.turnOf()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.find(k)
+	if n == nil {
+		n = s.begin(t, k)
+	}
+	n.persist = n.persist || persist
+	if len(n.pending) >= turnPending {
+		n.drop()
+	}
+	n.pending = append(n.pending, facts...)
+	if k.run == "" {
+		return n, nil
+	}
+	return n, s.supersede(n)
+}
+
+// drop forgets the older half of what is not noted, but for whose turn it is.
+func (n *turn) drop() {
+	half := n.pending[len(n.pending)/2:]
+	kept := make([]provenance.Fact, 0, turnPending)
+	if n.pending[0].What == provenance.Began {
+		kept = append(kept, n.pending[0])
+	}
+	kept = append(kept, provenance.Fact{What: provenance.Dropped, At: half[0].At})
+	n.pending = append(kept, half...)
+}
+
+func (s *turns) find(k turnKey) *turn {
+	if n := s.recent[k]; n != nil {
+		return n
+	}
+	n := s.old[k]
+	if n != nil {
+		s.keep(n)
+	}
+	return n
+}
+
+func (s *turns) keep(n *turn) {
+	if s.recent == nil || len(s.recent) >= turnsSize {
+		s.old, s.recent = s.recent, make(map[turnKey]*turn)
+	}
+	s.recent[n.turnKey] = n
+}
+
+// begin makes a turn, with strings of its own.
+func (s *turns) begin(t *trace, k turnKey) *turn {
+	k = turnKey{k.Clone(), strings.Clone(k.run), strings.Clone(k.session)}
+	n := &turn{turnKey: k, id: k.name(), root: t.conv.Clone()}
+	now := time.Now().UnixMilli()
+	n.pending = append(n.pending, provenance.Fact{
+		What: provenance.Began, At: now, Session: k.Key, Agent: strings.Clone(t.call.Agent()), Run: k.run,
+	})
+	s.keep(n)
+	return n
+}
+
+// supersede makes a turn its conversation's current one, and returns the one
+// that is over by that.
+func (s *turns) supersede(n *turn) *turn {
+	last := s.current[n.Conversation]
+	if last == n {
+		return nil
+	}
+	if s.current == nil || len(s.current) >= 2*turnsSize {
+		s.current = make(map[session.Conversation]*turn)
+	}
+	s.current[n.Conversation] = n
+	if last == nil || last.ended {
+		return nil
+	}
+	last.ended = true
+	last.pending = append(last.pending, provenance.Fact{What: provenance.Ended, At: time.Now().UnixMilli()})
+	return last
+}
+
+// isOver reports whether a run is known to be over: nothing that was given for
+// it counts any more.
+func (s *turns) isOver(k turnKey) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.find(k)
+	return k.run != "" && n != nil && n.ended
+}
+
+// seal marks a turn as over. It reports whether it is the first to do so, and
+// whether the graph belongs into the record.
+func (s *turns) seal(n *turn) (first, persist bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first = !n.sealed
+	n.ended, n.sealed = true, true
+	return first, n.persist
+}
+
+// matters reports whether anyone has to hear of a turn's end: something of it was
+// noted, or has to be recorded.
+func (s *turns) matters(n *turn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return n.noted || n.persist
+}
+
+// take gives what is to be noted of a turn, and whether it is the first of it.
+func (s *turns) take(n *turn) (facts []provenance.Fact, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	facts, first = n.pending, !n.noted
+	n.pending, n.noted = nil, true
+	return facts, first
+}
+
+// named finds the turns that a name could mean.
+func (s *turns) named(name string) (found []*turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, all := range []map[turnKey]*turn{s.recent, s.old} {
+		for _, n := range all {
+			if len(n.pending) > 0 && (n.id == name || n.run == name || n.Ref() == name || n.root.Ref() == name) {
+				found = append(found, n)
+			}
+		}
+	}
+	return found
+}
