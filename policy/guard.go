@@ -22,6 +22,7 @@ var openclawPaths = []string{
 	"openclaw.json",
 	".openclaw/credentials",
 	".openclaw/.env",
+	".openclaw/extensions",
 	"exec-approvals.json",
 	"auth-profiles.json",
 }

@@ -19,6 +19,7 @@ type InitCmd struct {
 	Config   string `help:"Where to write it." default:"verifier.yaml" placeholder:"FILE" short:"c"`
 	Force    bool   `help:"Replace the file if it is there. Its secrets are gone then."`
 	NoSchema bool   `help:"Write no schema for editors beside it."`
+	Openclaw bool   `help:"Write the plugin for OpenClaw and its secret beside it, and print the commands that set OpenClaw up."`
 }
 
 // Help is the long help.
@@ -29,7 +30,11 @@ Beside it stands its JSON schema, verifier.schema.json, which the first line nam
 
     $ verifier init
     $ verifier check
-    $ verifier serve --config verifier.yaml`
+    $ verifier serve --config verifier.yaml
+
+With --openclaw the secret stands in a file of its own, openclaw.secret, beside it the plugin, openclaw-plugin, and init prints the commands that make OpenClaw use both. They can be pasted as they are.
+
+    $ verifier init --openclaw`
 }
 
 //go:embed verifier.yaml.in
@@ -37,17 +42,33 @@ var template string
 
 // Run writes the file and says what comes next.
 func (c *InitCmd) Run(a *app) error {
-	text := strings.NewReplacer("@SECRET@", fresh(), "@TOKEN@", fresh()).Replace(template)
+	secret := fresh()
+	inConfig := secret
+	if c.Openclaw {
+		inConfig = secretInFile(c.beside(openclawSecret))
+	}
+	text := strings.NewReplacer("@SECRET@", inConfig, "@TOKEN@", fresh()).Replace(template)
 	if !c.NoSchema {
 		text = "# yaml-language-server: $schema=" + schemaFile + "\n" + text
 	}
-	if err := c.write(text); err != nil {
+	if err := c.write(c.Config, text); err != nil {
 		return err
 	}
 	if err := c.writeSchema(); err != nil {
 		return err
 	}
-	a.printf(`Wrote %[1]s with a fresh secret and a fresh owner token. Only you can read it.
+	if c.Openclaw {
+		if err := c.writeOpenclaw(secret); err != nil {
+			return err
+		}
+		a.printf(nextForOpenclaw, c.Config, programName(), c.openclawCommands(), c.beside(openclawSecret), c.beside(openclawPlugin))
+		return nil
+	}
+	a.printf(next, c.Config, programName())
+	return nil
+}
+
+const next = `Wrote %[1]s with a fresh secret and a fresh owner token. Only you can read it.
 
 Next:
   %[2]s check --config %[1]s
@@ -56,9 +77,18 @@ and in another terminal:
   %[2]s send --config %[1]s --tool exec --params '{"command":"date"}'
   %[2]s pending --config %[1]s
 Give the agent's runtime webhook.secret. Never give it ownerToken: that is yours.
-`, c.Config, programName())
-	return nil
-}
+`
+
+const nextForOpenclaw = `Wrote %[1]s with a fresh secret and a fresh owner token, and the plugin for OpenClaw. Only you can read config and secret.
+
+Next:
+  %[2]s serve --config %[1]s
+and in another terminal, for OpenClaw:
+%[3]s
+The last one must show "Status: loaded". From then on every tool call is asked about:
+  %[2]s pending --config %[1]s
+If OpenClaw runs as another user, which it should, copy to that user, and name in the commands, %[4]s and %[5]s. Never give it %[1]s: ownerToken in it is yours.
+`
 
 // fresh is 256 random bits.
 func fresh() string {
@@ -68,20 +98,20 @@ func fresh() string {
 }
 
 // write makes the file at once and whole, for its owner alone.
-func (c *InitCmd) write(text string) error {
-	temp, err := os.CreateTemp(filepath.Dir(c.Config), ".verifier-*") // 0600
+func (c *InitCmd) write(path, text string) error {
+	temp, err := os.CreateTemp(filepath.Dir(path), ".verifier-*") // 0600
 	if err != nil {
-		return c.refused(err)
+		return refused(path, err)
 	}
 	defer os.Remove(temp.Name()) //nolint:errcheck // it is gone after a rename
 	_, err = temp.WriteString(text)
 	if err = errors.Join(err, temp.Close()); err != nil {
-		return c.refused(err)
+		return refused(path, err)
 	}
 	if c.Force {
-		return c.refused(os.Rename(temp.Name(), c.Config))
+		return refused(path, os.Rename(temp.Name(), path))
 	}
-	return c.refused(os.Link(temp.Name(), c.Config)) // unlike a rename, it fails if the file is there
+	return refused(path, os.Link(temp.Name(), path)) // unlike a rename, it fails if the file is there
 }
 
 // writeSchema replaces what an older version wrote: nobody edits it.
@@ -100,12 +130,12 @@ func (c *InitCmd) writeSchema() error {
 	return nil
 }
 
-func (c *InitCmd) refused(err error) error {
+func refused(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrExist):
-		return &failure{c.Config + " is there already", "name another with --config, or replace it with --force: its secrets are gone then"}
+		return &failure{path + " is there already", "name another with --config, or replace it with --force: its secrets are gone then"}
 	}
-	return &failure{fmt.Sprintf("%s can't be written: %v", c.Config, err), "name another with --config"}
+	return &failure{fmt.Sprintf("%s can't be written: %v", path, err), "name another with --config"}
 }

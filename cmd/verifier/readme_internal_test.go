@@ -97,3 +97,32 @@ func TestTheREADMEsTranscriptIsWhatTheProgramPrints(t *testing.T) {
 		t.Errorf("audit verify prints\n%s", verified)
 	}
 }
+
+// What init prints for OpenClaw is what the README tells, with paths of its own.
+func TestTheREADMEsCommandsForOpenClawAreThoseThatInitPrints(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"init", "--openclaw", "--config", dir + "/verifier.yaml"}, &stdout, &stderr); code != exitOK {
+		t.Fatalf("init: %d\n%s", code, &stderr)
+	}
+	printed := strings.NewReplacer(dir+"/openclaw-plugin", "./integrations/openclaw", dir+"/openclaw.secret", "$HOME/.local/state/verifier/webhook.secret").Replace(stdout.String())
+	commands := regexp.MustCompile(`(?m)^\$ (openclaw (?:plugins|config|gateway) .*)$`).FindAllStringSubmatch(string(page), -1)
+	if len(commands) != 5 {
+		t.Errorf("the README has %d commands for OpenClaw", len(commands))
+	}
+	for _, c := range commands {
+		if !strings.Contains(printed, "\n  "+c[1]+"\n") {
+			t.Errorf("init does not print %q:\n%s", c[1], printed)
+		}
+	}
+	for _, name := range []string{"index.js", "openclaw.plugin.json", "package.json", "relay.js"} {
+		want, _ := os.ReadFile("../../integrations/openclaw/" + name)
+		if got, err := os.ReadFile(dir + "/openclaw-plugin/" + name); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %v, or not the plugin's", name, err)
+		}
+	}
+}

@@ -147,7 +147,7 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 	g.Names = append(g.Names, c.SecretVariables()...)
 	if configPath != "" {
 		if abs, err := filepath.Abs(configPath); err == nil {
-			g.Paths = append(g.Paths, abs)
+			g.Paths = append(g.Paths, abs, pluginPath(abs))
 		}
 	}
 	if exe, err := os.Executable(); err == nil {
