@@ -76,14 +76,23 @@ type user struct {
 // New starts a server that ends with the test.
 func New(t testing.TB, token string) *Server {
 	t.Helper()
+	s := Open(token)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Open starts a server for a test that runs elsewhere.
+func Open(token string) *Server {
 	s := &Server{Token: token, changed: make(chan struct{}), nextID: 100, queries: make(map[string]*query)}
 	s.http = httptest.NewServer(s)
-	t.Cleanup(func() {
-		s.Break(channeltest.Fault{}) // ends what hangs
-		s.http.CloseClientConnections()
-		s.http.Close()
-	})
 	return s
+}
+
+// Close ends the server and whatever hangs in it.
+func (s *Server) Close() {
+	s.Break(channeltest.Fault{})
+	s.http.CloseClientConnections()
+	s.http.Close()
 }
 
 // URL is where the API is.

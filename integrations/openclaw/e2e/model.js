@@ -1,39 +1,54 @@
 // A model that does what it is told, behind an OpenAI-compatible API. In the last message that holds any, each line
-// `RUN <tool> <json>` is a tool call, one a turn. When all have run it answers DONE, the script's own number (`SCRIPT <n>`) and
-// what each tool returned: OpenClaw also starts runs by itself, and their answers must not be taken for another's.
+// `RUN <tool> <json>` is a tool call, one a turn; `ALSO <tool> <json>` is one more in the same turn. When all have run it answers
+// DONE, the script's own number (`SCRIPT <n>`) and what each tool returned: OpenClaw also starts runs by itself, and their answers
+// must not be taken for another's. The README's sentence, Fetch … and then run `date`, is a
+// script as well; whatever page it names, the test's own is fetched.
 
 import http from "node:http";
 
 const textOf = (content) => (typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("\n"));
-const script = (message) => [...textOf(message.content).matchAll(/^(?:\[[^\]]*\] )?RUN (\S+) (.*)$/gm)].map(([, name, args]) => ({ name, args: args.trim() }));
 
-function next(messages) {
-	const at = messages.findLastIndex((m) => m.role === "user" && script(m).length > 0);
+// script is the turns of a message, each a list of calls.
+function script(message, page) {
+	const text = textOf(message.content);
+	const turns = [];
+	for (const [, command] of text.matchAll(/\bFetch \S+ and then run `([^`]+)`/g)) {
+		turns.push([{ name: "tool_call", args: JSON.stringify({ id: "web_fetch", args: { url: page } }) }], [{ name: "exec", args: JSON.stringify({ command }) }]);
+	}
+	for (const [, word, name, args] of text.matchAll(/^(?:\[[^\]]*\] )?(RUN|ALSO) (\S+) (.*)$/gm)) {
+		if (word === "RUN" || turns.length === 0) turns.push([]);
+		turns.at(-1).push({ name, args: args.trim() });
+	}
+	return turns;
+}
+
+function next(messages, page) {
+	const at = messages.findLastIndex((m) => m.role === "user" && script(m, page).length > 0);
 	if (at < 0) return { text: "Nothing to do." };
 	const since = messages.slice(at + 1);
-	const call = script(messages[at])[since.filter((m) => m.tool_calls?.length > 0).length];
-	if (call) return { call };
+	const calls = script(messages[at], page)[since.filter((m) => m.tool_calls?.length > 0).length];
+	if (calls) return { calls };
 	const number = /SCRIPT (\d+)/.exec(textOf(messages[at].content))?.[1] ?? "";
 	return { text: [`DONE ${number}`, ...since.filter((m) => m.role === "tool").map((m) => textOf(m.content).slice(0, 1000))].join("\n") };
 }
 
 // serveModel returns its base URL and what it was sent.
-export async function serveModel() {
+export async function serveModel(page) {
 	const requests = [];
 	const server = http.createServer(async (req, res) => {
 		if (req.method === "GET") return void res.end(JSON.stringify({ object: "list", data: [{ id: "scripted", object: "model" }] }));
 		const chunks = await Array.fromAsync(req);
 		const request = JSON.parse(Buffer.concat(chunks));
 		requests.push(request);
-		stream(res, request, next(request.messages), requests.length);
+		stream(res, request, next(request.messages, page), requests.length);
 	});
 	await new Promise((done) => server.listen(0, "127.0.0.1", done));
 	return { url: `http://127.0.0.1:${server.address().port}/v1`, requests, close: () => closed(server) };
 }
 
-function stream(res, request, { text, call }, n) {
+function stream(res, request, { text, calls: made }, n) {
 	const base = { id: `chatcmpl-${n}`, object: "chat.completion.chunk", created: Math.floor(Date.now() / 1000), model: request.model };
-	const calls = call && [{ index: 0, id: `call_${n}`, type: "function", function: { name: call.name, arguments: call.args } }];
+	const calls = made?.map((call, index) => ({ index, id: `call_${n}_${index}`, type: "function", function: { name: call.name, arguments: call.args } }));
 	const event = (choices, more) => res.write(`data: ${JSON.stringify({ ...base, choices, ...more })}\n\n`);
 	res.writeHead(200, { "Content-Type": "text/event-stream" });
 	event([{ index: 0, delta: { role: "assistant", ...(calls ? { tool_calls: calls } : { content: text }) }, finish_reason: null }]);

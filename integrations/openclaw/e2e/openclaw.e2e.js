@@ -2,12 +2,14 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Rig } from "./rig.js";
+import { ownerId, restricted, Rig, timeoutMs } from "./rig.js";
+import { bot } from "./telegram.js";
 
-const rig = new Rig({ openclaw: process.env.OPENCLAW_DIR, binary: process.env.VERIFIER_BINARY });
+const rig = new Rig({ openclaw: process.env.OPENCLAW_DIR, binary: process.env.VERIFIER_BINARY, telegramBinary: process.env.TELEGRAM_BINARY });
 const exec = (command) => `RUN exec ${JSON.stringify({ command })}`;
 // With tool search, OpenClaw's default, most tools are called through a wrapper.
-const fetchPage = () => `RUN tool_call ${JSON.stringify({ id: "web_fetch", args: { url: rig.page.url } })}`;
+const wrapped = (id, args) => `tool_call ${JSON.stringify({ id, args })}`;
+const fetchPage = () => `RUN ${wrapped("web_fetch", { url: rig.page.url })}`;
 const patient = { timeout: 120_000 };
 
 // denied waits for a question, says no, and returns the card.
@@ -15,6 +17,11 @@ async function denied() {
 	const { ref, text } = await rig.pending();
 	await rig.owner("deny", ref);
 	return text;
+}
+
+// codeOf is what the owner types to answer a card.
+function codeOf(card) {
+	return /\.deny (\w{8})/.exec(card)[1];
 }
 
 // reset lets the owner lower a conversation's level, by the reference on one of its cards.
@@ -31,20 +38,37 @@ test("the README's commands load the plugin", () => {
 	assert.doesNotMatch(rig.inspected, /blocked until/);
 });
 
+test("the README's first call waits, and runs when the owner approves it", patient, async () => {
+	const answer = rig.makeTheFirstCall();
+	const { ref, text } = await rig.pending();
+	assert.match(text, /│ date$/m);
+	await rig.owner("approve", ref);
+	assert.match(await answer, new RegExp(`${new Date().getFullYear()}`));
+});
+
 test("the owner's own call runs", patient, async () => {
 	assert.match(await rig.script(exec("echo from-the-owner")), /from-the-owner/);
 });
 
-test("after a page was read exec waits, and runs when the owner approves it", patient, async () => {
+test("after a page was read exec waits, the owner taps Allow on the phone, and it runs", patient, async () => {
 	const answer = rig.script(`${fetchPage()}\n${exec("echo approved-run")}`);
-	const { ref, text } = await rig.pending();
-	assert.match(text, /echo approved-run/);
-	assert.match(text, /web_fetch 127\.0\.0\.1/);
-	await rig.owner("approve", ref);
+	const card = await rig.phone.card("echo approved-run");
+	assert.match(card.text, /web_fetch 127\.0\.0\.1/);
+	await rig.phone.tap(card, "Allow once", ownerId);
 	assert.match(await answer, /approved-run/);
+	assert.match(await rig.phone.outcome(card), /approved once by Ann/);
 });
 
-test("what the owner denies does not run, and the model reads why", patient, async () => {
+test("the owner taps Deny, it does not run, and the model reads that", patient, async () => {
+	const answer = rig.script(exec("touch denied-on-the-phone"));
+	const card = await rig.phone.card("touch denied-on-the-phone");
+	assert.match(await rig.phone.tap(card, "Allow once", 222), /not authorized/i);
+	await rig.phone.tap(card, "Deny", ownerId);
+	assert.match(await answer, /Denied by the owner \(ref \w+\)/);
+	assert.equal(rig.ran("denied-on-the-phone"), false);
+});
+
+test("what the owner denies with a reason does not run, and the model reads why", patient, async () => {
 	const answer = rig.script(exec("touch denied-run"));
 	const { ref } = await rig.pending();
 	await rig.owner("deny", ref, "--reason", "Not on a Friday.");
@@ -52,11 +76,33 @@ test("what the owner denies does not run, and the model reads why", patient, asy
 	assert.equal(rig.ran("denied-run"), false);
 });
 
-test("an approval typed into OpenClaw's own chat never reaches the model", patient, async () => {
+// OpenClaw hands out no message of a chat while a call of that chat's run is held. So the call is denied when its time is over, and
+// the late yes lets it pass when the agent asks again.
+test("an approval typed into OpenClaw's own chat counts, and the model sees neither it nor the answer", patient, async () => {
+	const answer = rig.script(exec("echo typed-approval"));
+	const code = codeOf((await rig.pending()).text);
+	assert.match(await answer, /Owner approval required \(ref \w+\)/);
+	assert.match(await rig.tell(".pending", { expect: /The codes stand/ }), /^\w{4} {2}"exec"/);
+	assert.match(await rig.tell(`.approve exec ${code}`, { expect: /approved once/ }), /"exec" approved once by Ann \(telegram through default\)/);
+	assert.match(await rig.script(exec("echo typed-approval")), /\ntyped-approval/);
+	assert.doesNotMatch(JSON.stringify(rig.model.requests), new RegExp(`${code}|approved once|The codes stand`));
+});
+
+test("H32 H36 what a stranger, a group or a bot types into OpenClaw's chat approves nothing", patient, async () => {
 	const asked = rig.model.requests.length;
-	assert.match(await rig.tell(".approve exec bf619df9 30", { expect: /relayApprovals/ }), /takes no answers from this chat/);
-	assert.equal(rig.model.requests.length, asked);
-	assert.doesNotMatch(JSON.stringify(rig.model.requests), /bf619df9/);
+	const answer = rig.script(exec("touch not-approved"));
+	const { ref, text } = await rig.pending();
+	const line = `.approve exec ${codeOf(text)}`;
+	assert.match(await rig.tell(line, { from: 222, expect: /authorized/ }), /You are not authorized/);
+	assert.match(await rig.tell(line, { to: -100333, expect: /group/ }), /takes no answers from a group/);
+	rig.telegram.write(bot.id, line, ownerId, true);
+	rig.telegram.write(999, line, 999, true);
+	assert.equal((await rig.pending()).ref, ref);
+	await rig.owner("deny", ref);
+	assert.match(await answer, /Denied by the owner/);
+	assert.equal(rig.ran("not-approved"), false);
+	assert.match(await rig.tell(".approve exec 00000000", { expect: /tries left/ }), /No question has this code\. 4 tries left\./);
+	assert.doesNotMatch(JSON.stringify(rig.model.requests.slice(asked)), new RegExp(codeOf(text)));
 });
 
 test("OpenClaw's /new keeps the level, the owner's reset lowers it", patient, async () => {
@@ -79,6 +125,30 @@ test("H22 a stranger in the owner's session drops its level, for the owner too",
 	await reset(card);
 });
 
+test("H17 a page and commands in one turn: no command runs unasked after the page", patient, async () => {
+	const before = (await rig.decisions()).length;
+	const commands = [1, 2, 3, 4, 5, 6].map((n) => exec(`touch beside-the-page-${n}`));
+	const together = commands.slice(0, -1).map((call) => call.replace("RUN", "ALSO"));
+	let over = false;
+	const answer = rig.script([fetchPage(), ...together, commands.at(-1)].join("\n")).finally(() => (over = true));
+	let card;
+	while (!over) {
+		for (const { ref, text } of await rig.open()) {
+			card = text;
+			await rig.owner("deny", ref).catch(() => {}); // it may have been settled meanwhile
+		}
+	}
+	await answer;
+	const made = (await rig.decisions()).slice(before);
+	const page = made.findIndex((d) => d.tool === "web_fetch" && d.decision === "allow");
+	const commandsAfter = made.slice(page).filter((d) => d.tool === "exec");
+	assert.ok(page >= 0 && commandsAfter.length > 0, JSON.stringify(made));
+	assert.ok(commandsAfter.every((d) => d.decision === "deny"), JSON.stringify(commandsAfter));
+	assert.equal(commands.filter((_, i) => rig.ran(`beside-the-page-${i + 1}`)).length, made.filter((d) => d.tool === "exec" && d.decision === "allow").length);
+	assert.match(await rig.script(`RUN ${wrapped(restricted, {})}`), /Not permitted here \(ref \w+\)/);
+	await reset(card);
+});
+
 test("the owner in a group is one of many", patient, async () => {
 	const answer = rig.script(exec("echo in-the-group"), { to: -100333 });
 	assert.match(await denied(), /level +shared/);
@@ -93,7 +163,7 @@ test("H23 a webhook that looks like cron is not the system", patient, async () =
 });
 
 test("H16 a spawned session has its parent's level", patient, async () => {
-	const spawn = `RUN tool_call ${JSON.stringify({ id: "sessions_spawn", args: { task: exec("echo from-a-child"), mode: "run" } })}`;
+	const spawn = `RUN ${wrapped("sessions_spawn", { task: exec("echo from-a-child"), mode: "run" })}`;
 	const answer = rig.script(`${fetchPage()}\n${spawn}`);
 	const { ref, text } = await rig.pending();
 	assert.match(text, /tool +sessions_spawn/);
@@ -102,23 +172,56 @@ test("H16 a spawned session has its parent's level", patient, async () => {
 	const card = await denied();
 	assert.match(card, /conversation +agent:main:subagent:/);
 	assert.match(card, /level +untrusted/);
+	const report = `Denied by the owner (ref ${/Approval needed: (\w+)/.exec(card)[1]})`;
+	await rig.eventually("the child's report", () => rig.telegram.sent.find((m) => m.text.includes(report))); // OpenClaw starts a run for it
 	await reset(text);
 });
 
 test("a wrapped call is asked about once, under its own name", patient, async () => {
 	const before = (await rig.decisions()).length;
-	await rig.script(`RUN tool_call ${JSON.stringify({ id: "session_status", args: {} })}`);
+	await rig.script(`RUN ${wrapped("session_status", {})}`);
 	const asked = (await rig.decisions()).slice(before).map((d) => d.tool);
 	assert.deepEqual(asked.filter((name) => name === "session_status" || name === "tool_call"), ["session_status"]);
 });
 
+test("a verifier that does not answer blocks the call before OpenClaw's own limit", patient, async () => {
+	rig.proxy.stall(true);
+	try {
+		const began = Date.now();
+		assert.match(await rig.script(exec("touch nobody-answers")), /The verifier did not answer\. Nothing was run\./);
+		const took = Date.now() - began;
+		assert.ok(took >= timeoutMs - 1000 && took < timeoutMs + 30_000, `${took} ms`);
+	} finally {
+		rig.proxy.stall(false);
+	}
+	assert.match(rig.gateway.output(), /no answer about exec \(timeout: /);
+	assert.equal(rig.ran("nobody-answers"), false);
+});
+
 test("with the verifier gone nothing runs, and with it back everything is as before", patient, async () => {
-	const listen = new URL(rig.verifier.url).host;
 	await rig.verifier.stop();
 	assert.match(await rig.script(exec("touch nobody-watches")), /The verifier did not answer\. Nothing was run\./);
 	assert.equal(rig.ran("nobody-watches"), false);
-	await rig.startVerifier(listen);
+	await rig.startVerifier();
 	assert.doesNotMatch(await rig.script(exec("touch watched-again")), /did not answer/);
 	assert.equal(rig.ran("watched-again"), true);
 	assert.equal(rig.ran("nobody-watches"), false);
+});
+
+test("set up as `verifier init --openclaw` says, and without tool search, what the level restricts is not offered to the model", { timeout: 300_000 }, async () => {
+	await rig.gateway.stop();
+	await rig.verifier.stop();
+	assert.match(await rig.setUpAsInitSays(), /Status: loaded/);
+	await rig.configure("tools.toolSearch", false);
+	await rig.startVerifier();
+	await rig.startGateway();
+	const offered = () => rig.model.requests.at(-1).tools.map((t) => t.function.name);
+	assert.match(await rig.script(exec("echo set-up-by-init")), /\nset-up-by-init/);
+	assert.ok(offered().includes(restricted) && offered().includes("exec"), offered().join());
+	await rig.script(`RUN web_fetch ${JSON.stringify({ url: rig.page.url })}`);
+	await rig.script("RUN session_status {}");
+	assert.ok(!offered().includes(restricted) && offered().includes("exec"), offered().join());
+	const before = (await rig.decisions()).length;
+	await rig.script(`RUN ${restricted} {}`); // the model calls it all the same
+	assert.ok((await rig.decisions()).slice(before).every((d) => d.tool !== restricted || d.decision === "deny"));
 });

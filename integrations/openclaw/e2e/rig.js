@@ -1,14 +1,17 @@
-// Everything that the end-to-end test runs: the real OpenClaw with this plugin, the real verifier, and stand-ins for a model, for
-// Telegram and for a web page. All on loopback, all state in one temporary directory, and all that was started is ended.
+// Everything that the end-to-end test runs: the real OpenClaw with this plugin, the real verifier, and stand-ins for a model, for a
+// web page and for Telegram, once as OpenClaw's channel and once as verifier's. All on loopback, all state in one temporary
+// directory, and all that was started is ended.
 
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { closed, serveModel } from "./model.js";
+import { createPhone, verifiersBot } from "./phone.js";
+import { serveProxy } from "./proxy.js";
 import { serveTelegram } from "./telegram.js";
 
 const run = promisify(execFile);
@@ -16,13 +19,20 @@ const root = new URL("../../..", import.meta.url).pathname;
 
 export const ownerId = 111;
 
+// How long the plugin waits for an answer. Less than its default, so that the test need not wait as long.
+export const timeoutMs = 30_000;
+
+// A tool that the policy restricts once the conversation is untrusted: it is taken from the list then, and refused.
+export const restricted = "agents_list";
+
 export class Rig {
 	#close = [];
 	#scripts = 0;
 
-	constructor({ openclaw, binary }) {
+	constructor({ openclaw, binary, telegramBinary }) {
 		this.dir = mkdtempSync(join(tmpdir(), "verifier-e2e-"));
 		this.binary = binary;
+		this.telegramBinary = telegramBinary;
 		this.home = join(this.dir, "home");
 		mkdirSync(join(this.dir, "workspace"), { recursive: true });
 		mkdirSync(this.home);
@@ -41,14 +51,16 @@ export class Rig {
 	}
 
 	async start() {
-		this.model = this.#closing(await serveModel());
-		this.telegram = this.#closing(await serveTelegram());
 		this.page = this.#closing(await servePage());
+		this.model = this.#closing(await serveModel(this.page.url));
+		this.telegram = this.#closing(await serveTelegram());
+		this.proxy = this.#closing(await serveProxy(() => this.verifier.url));
+		await this.#startPhone();
 		await this.startVerifier();
 		this.port = await freePort();
 		writeFileSync(this.env.OPENCLAW_CONFIG_PATH, JSON.stringify(this.#config()));
 		await this.#setUpAsTheReadmeSays();
-		await this.#startGateway();
+		await this.startGateway();
 	}
 
 	#closing(part) {
@@ -56,24 +68,66 @@ export class Rig {
 		return part;
 	}
 
-	async startVerifier(listen = "127.0.0.1:0") {
-		const child = this.#spawn("verifier", this.binary, ["serve", "--listen", listen]);
+	async #startPhone() {
+		const child = this.#spawn("telegram", this.telegramBinary, [verifiersBot]);
+		const [, api, phone] = await child.says(/api (\S+)\nphone (\S+)/);
+		this.phone = createPhone(phone, (what, probe) => this.eventually(what, probe));
+		this.verifierConfig = join(this.dir, "verifier.yaml");
+		writeFileSync(this.verifierConfig, JSON.stringify({
+			approvers: [{ name: "Ann", telegram: ownerId, ids: ["token:owner"] }],
+			channels: { telegram: { botToken: verifiersBot, chatId: ownerId, apiUrl: api } },
+			webhook: { relayApprovals: { default: ["telegram"] } },
+			toolOverrides: { [restricted]: { untrusted: "restrict" } },
+		}), { mode: 0o600 });
+	}
+
+	async startVerifier() {
+		const child = this.#spawn("verifier", this.binary, ["serve", "--listen", "127.0.0.1:0", "--config", this.verifierConfig]);
 		const [, url] = await child.says(/verifier listens on (\S+)/);
 		this.verifier = { ...child, url };
 	}
 
-	// #setUpAsTheReadmeSays runs the very commands that stand in the README. The address is added: the test has its own.
+	// #setUpAsTheReadmeSays runs the very commands that stand in the README. What the test needs besides comes after them.
 	async #setUpAsTheReadmeSays() {
 		const commands = readFileSync(join(root, "README.md"), "utf8").match(/^\$ openclaw .*/gm).map((line) => line.slice(2));
-		commands.splice(1, 0, `openclaw config set plugins.entries.verifier.config.url ${this.verifier.url}`);
-		for (const command of commands) {
-			if (command.includes("gateway restart")) continue;
-			const { stdout } = await run("sh", ["-c", command], { cwd: root, env: this.env });
-			this.inspected = stdout;
-		}
+		this.firstCall = commands.pop();
+		const last = commands.pop();
+		for (const command of commands) if (!command.includes("gateway restart")) await this.#shell(command);
+		await this.configure("plugins.entries.verifier.config.url", this.proxy.url);
+		await this.configure("plugins.entries.verifier.config.timeoutMs", timeoutMs);
+		await this.configure("plugins.entries.verifier.config.relayApprovals", true);
+		this.inspected = await this.#shell(last);
 	}
 
-	async #startGateway() {
+	// setUpAsInitSays lets verifier make a config, pastes the commands that it prints, and returns what the last one shows.
+	async setUpAsInitSays() {
+		const dir = join(this.dir, "made by init");
+		mkdirSync(dir);
+		this.verifierConfig = join(dir, "verifier.yaml");
+		const printed = await this.owner("init", "--openclaw", "--config", this.verifierConfig);
+		appendFileSync(this.verifierConfig, `toolOverrides: {${restricted}: {untrusted: restrict}}\n`);
+		let shown;
+		for (const [, command] of printed.matchAll(/^ {2}(openclaw .*)$/gm)) {
+			if (!command.includes("gateway restart")) shown = await this.#shell(command);
+		}
+		return shown;
+	}
+
+	// makeTheFirstCall runs the command by which the README lets the agent do something.
+	makeTheFirstCall() {
+		return this.#shell(this.firstCall);
+	}
+
+	async #shell(command) {
+		const { stdout } = await run("sh", ["-c", command], { cwd: root, env: this.env });
+		return stdout;
+	}
+
+	async configure(key, value) {
+		await this.#shell(`openclaw config set ${key} ${value}`);
+	}
+
+	async startGateway() {
 		this.gateway = this.#spawn("gateway", "openclaw", ["gateway", "run"], 4000);
 		await this.gateway.says(/\] ready/);
 	}
@@ -121,10 +175,15 @@ export class Rig {
 
 	// pending waits for a question and returns its reference and its text.
 	async pending() {
-		return this.eventually("a question is open", async () => {
-			const text = await this.owner("pending");
-			const ref = /Approval needed: (\w+)/.exec(text)?.[1];
-			return ref && { ref, text };
+		return this.eventually("a question is open", async () => (await this.open())[0]);
+	}
+
+	// open is the references and texts of all open questions.
+	async open() {
+		const text = await this.owner("pending");
+		return text.split(/^(?=── )/m).flatMap((part) => {
+			const ref = /Approval needed: (\w+)/.exec(part)?.[1];
+			return ref ? [{ ref, text: part }] : [];
 		});
 	}
 

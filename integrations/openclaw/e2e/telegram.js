@@ -3,7 +3,7 @@
 import http from "node:http";
 import { closed } from "./model.js";
 
-const bot = { id: 777000111, is_bot: true, first_name: "Claw", username: "claw_bot", can_join_groups: true, can_read_all_group_messages: true };
+export const bot = { id: 777000111, is_bot: true, first_name: "Claw", username: "claw_bot", can_join_groups: true, can_read_all_group_messages: true };
 
 export async function serveTelegram() {
 	const updates = [];
@@ -40,9 +40,9 @@ export async function serveTelegram() {
 	});
 	await new Promise((done) => server.listen(0, "127.0.0.1", done));
 
-	// write delivers a message of a person; a chat below zero is a group.
-	function write(from, text, to = from) {
-		const message = { message_id: ++ids, date: now(), from: { id: from, is_bot: false, first_name: `U${from}` }, chat: chat(to), text };
+	// write delivers a message of a person, or of a bot; a chat below zero is a group.
+	function write(from, text, to = from, isBot = false) {
+		const message = { message_id: ++ids, date: now(), from: { id: from, is_bot: isBot, first_name: `U${from}` }, chat: chat(to), text };
 		updates.push({ update_id: ++ids, message });
 		wake();
 	}

@@ -1,0 +1,68 @@
+// What the plugin takes for granted of OpenClaw, for its own types to check: the hooks, the members that are read and what is
+// returned. It is compiled (scripts/openclaw-types) and never run; the plugin itself has no types and no build step.
+
+import { definePluginEntry, type OpenClawPluginApi } from "openclaw/plugin-sdk/plugin-entry";
+
+type Text = string | undefined;
+const read = (..._: Text[]) => {};
+const count = (..._: (number | undefined)[]) => {};
+const flag = (..._: (boolean | undefined)[]) => {};
+const some = (..._: unknown[]) => {};
+
+function register(api: OpenClawPluginApi) {
+	some(api.pluginConfig, api.config?.plugins?.entries?.["verifier"]?.hooks?.timeouts, api.config?.plugins?.entries?.["verifier"]?.hooks?.timeoutMs);
+	flag(api.config?.hooks?.enabled);
+	for (const log of [api.logger.info, api.logger.warn, api.logger.error]) log("");
+
+	api.on("before_tool_call", async (event, ctx) => {
+		read(event.toolName, event.runId, event.toolCallId, ctx.agentId, ctx.sessionKey, ctx.sessionId, ctx.runId, ctx.toolCallId, ctx.channelId);
+		read(ctx.requester?.channel, ctx.requester?.accountId, ctx.requester?.senderId);
+		flag(ctx.requester?.senderIsOwner, ctx.abortSignal?.aborted);
+		return event.toolName === "" ? { block: true, blockReason: "" } : { params: event.params };
+	}, { priority: -Number.MAX_SAFE_INTEGER, timeoutMs: 130_000 });
+
+	api.on("before_dispatch", async (event, ctx) => {
+		read(event.content, event.channel, event.senderId, event.sessionKey, ctx.channelId, ctx.accountId, ctx.senderId, ctx.sessionKey, ctx.conversationId);
+		flag(event.isGroup);
+		return { handled: true, text: "" };
+	}, { priority: Number.MAX_SAFE_INTEGER });
+
+	api.on("before_agent_run", async (event, ctx) => {
+		read(event.prompt, event.senderId, ctx.trigger, ctx.messageProvider, ctx.channelId, ctx.inputProvenance?.kind, ctx.inputProvenance?.sourceTool, ctx.inputProvenance?.sourceSessionKey);
+		flag(event.senderIsOwner);
+		count(event.messages.length);
+		return { outcome: "block", reason: "", message: "" };
+	});
+
+	api.on("before_prompt_build", async (_event, ctx) => {
+		read(ctx.sessionKey, ctx.runId);
+		return { toolsAllow: [""] };
+	});
+
+	api.on("llm_input", async (event, ctx) => {
+		read(ctx.sessionKey);
+		some(event.tools);
+	});
+
+	api.on("after_tool_call", async (event, ctx) => {
+		read(event.toolName, event.runId, event.toolCallId, event.error, ctx.sessionKey, ctx.sessionId);
+		count(event.durationMs);
+		some(event.params, event.result);
+	});
+
+	api.on("subagent_spawned", async (event, ctx) => {
+		read(event.childSessionKey, event.runId, event.agentId, event.mode, ctx.childSessionKey, ctx.requesterSessionKey);
+	});
+
+	api.on("session_start", async (event, ctx) => read(event.resumedFrom, ctx.sessionKey, ctx.sessionId));
+
+	api.on("session_end", async (event, ctx) => read(event.sessionKey, event.reason, event.nextSessionId, event.nextSessionKey, ctx.sessionKey));
+
+	api.on("agent_end", async (event, ctx) => {
+		read(event.runId, ctx.runId);
+		flag(event.success);
+		count(event.durationMs);
+	});
+}
+
+export default definePluginEntry({ id: "verifier", name: "Verifier", description: "", register });
