@@ -21,7 +21,6 @@
 package discord
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -29,9 +28,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
@@ -112,9 +109,7 @@ type Channel struct {
 	refused   atomic.Pointer[refusal] // why Discord does not let us listen; nil: it does
 	seen      seen
 
-	ctx  context.Context // ends with Close
-	stop context.CancelFunc
-	wg   sync.WaitGroup
+	errands *delivery.Errands
 }
 
 var _ approval.Channel = (*Channel)(nil)
@@ -135,7 +130,7 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: perSecond, Burst: burst, Health: &ch.health})
 	ch.taps = delivery.New(delivery.Options{Judge: judge, Rate: tapsPerSecond, Burst: tapsAtOnce})
 	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: perSecond * strangersShare, Burst: burst})
-	ch.ctx, ch.stop = context.WithCancel(context.Background())
+	ch.errands = delivery.NewErrands(Name, ch.deps.Log)
 	return ch, nil
 }
 
@@ -184,19 +179,7 @@ func (ch *Channel) Health() error { return ch.health.Err() }
 
 // Close ends what is still under way. Listen must have ended.
 func (ch *Channel) Close() error {
-	ch.stop()
-	ch.wg.Wait()
+	ch.errands.Close()
 	ch.http.CloseIdleConnections()
 	return nil
-}
-
-// background does something that nobody waits for, until Close.
-func (ch *Channel) background(what string, do func(ctx context.Context) error) {
-	ch.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(ch.ctx, 30*time.Second)
-		defer cancel()
-		if err := do(ctx); err != nil && ch.ctx.Err() == nil {
-			ch.deps.Log.Warn(what, "channel", Name, "err", err)
-		}
-	})
 }

@@ -38,7 +38,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	at := place{chat, id}
 	if cut {
 		doc := channels.Details(c, ch.deps.Now())
-		ch.background("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
+		ch.errands.Go("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
 			_, err := ch.post(ctx, ch.line, message{chat: chat, replyTo: id, text: bold(doc.Title), file: attachment(c, doc)})
 			return err
 		})

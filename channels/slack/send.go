@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/slack-go/slack"
 
@@ -26,7 +25,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 		return "", err
 	}
 	if cut {
-		ch.background("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
+		ch.errands.Go("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
 			return ch.attach(ctx, c, at)
 		})
 	}
@@ -41,8 +40,8 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 		return err
 	}
 	if o.State != approval.Open {
-		for _, view := range ch.views.take(c.ID) {
-			ch.background("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
+		for _, view := range ch.views.Take(c.ID) {
+			ch.errands.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
 				return ch.disarm(ctx, view, c)
 			})
 		}
@@ -66,7 +65,7 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 	}
 	at, err := ch.write(ctx, ch.line, ref{channel: under.channel, thread: under.root()}, d)
 	if err == nil {
-		ch.views.add(c.ID, at)
+		ch.views.Add(c.ID, at)
 	}
 	return err
 }
@@ -193,30 +192,4 @@ func parseRef(s string) (ref, error) {
 		return ref{}, fmt.Errorf("slack: %q is no place of a message", s)
 	}
 	return ref{channel: channel, message: message}, nil
-}
-
-// views remembers the details that this process has shown, to take their buttons
-// away. One that it does not know has buttons that answer with the truth.
-type views struct {
-	mu    sync.Mutex
-	shown map[string][]ref
-}
-
-const maxViews = 1000 // cards
-
-func (v *views) add(card string, at ref) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.shown == nil || len(v.shown) >= maxViews {
-		v.shown = make(map[string][]ref)
-	}
-	v.shown[card] = append(v.shown[card], at)
-}
-
-func (v *views) take(card string) []ref {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	at := v.shown[card]
-	delete(v.shown, card)
-	return at
 }

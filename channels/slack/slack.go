@@ -22,7 +22,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -102,11 +101,9 @@ type Channel struct {
 	self      atomic.Pointer[slack.AuthTestResponse] // who the app is; nil until Slack has said so
 	ears      ears
 	seen      seen
-	views     views
+	views     delivery.Views[ref]
 
-	ctx  context.Context // ends with Close
-	stop context.CancelFunc
-	wg   sync.WaitGroup
+	errands *delivery.Errands
 }
 
 var (
@@ -134,7 +131,7 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: perSecond, Burst: burst, Health: &ch.health})
 	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: perSecondStranger, Burst: burstStranger})
 	ch.ears.hands = make(chan struct{}, inFlight)
-	ch.ctx, ch.stop = context.WithCancel(context.Background())
+	ch.errands = delivery.NewErrands(Name, ch.deps.Log)
 	return ch, nil
 }
 
@@ -210,21 +207,9 @@ func (ch *Channel) Health() error { return ch.health.Err() }
 
 // Close ends what is still under way. Listen must have ended.
 func (ch *Channel) Close() error {
-	ch.stop()
-	ch.wg.Wait()
+	ch.errands.Close()
 	ch.http.CloseIdleConnections()
 	return nil
-}
-
-// background does something that nobody waits for, until Close.
-func (ch *Channel) background(what string, do func(ctx context.Context) error) {
-	ch.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(ch.ctx, 30*time.Second)
-		defer cancel()
-		if err := do(ctx); err != nil && ch.ctx.Err() == nil {
-			ch.deps.Log.Warn(what, "channel", Name, "err", err)
-		}
-	})
 }
 
 // Probe says who the app is, and tries the token that it listens with.

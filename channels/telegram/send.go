@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
@@ -28,7 +27,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 		return "", err
 	}
 	if cut {
-		ch.background("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
+		ch.errands.Go("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
 			_, err := ch.attach(ctx, c, id, nil)
 			return err
 		})
@@ -44,8 +43,8 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 		return err
 	}
 	if o.State != approval.Open {
-		for _, id := range ch.views.take(c.ID) {
-			ch.background("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
+		for _, id := range ch.views.Take(c.ID) {
+			ch.errands.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
 				return ch.disarm(ctx, ref{r.chat, id})
 			})
 		}
@@ -84,7 +83,7 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 		id, err = ch.attach(ctx, c, under.message, doc.Buttons)
 	}
 	if err == nil {
-		ch.views.add(c.ID, id)
+		ch.views.Add(c.ID, id)
 	}
 	return err
 }
@@ -163,30 +162,4 @@ func parseRef(s string) (ref, error) {
 		return ref{}, fmt.Errorf("telegram: %q is no place of a message", s)
 	}
 	return ref{c, m}, nil
-}
-
-// views remembers the details that this process has shown, to take their buttons
-// away. One that it does not know has buttons that answer with the truth.
-type views struct {
-	mu    sync.Mutex
-	shown map[string][]int
-}
-
-const maxViews = 1000 // cards
-
-func (v *views) add(card string, id int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.shown == nil || len(v.shown) >= maxViews {
-		v.shown = make(map[string][]int)
-	}
-	v.shown[card] = append(v.shown[card], id)
-}
-
-func (v *views) take(card string) []int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	ids := v.shown[card]
-	delete(v.shown, card)
-	return ids
 }

@@ -23,7 +23,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-telegram/bot"
@@ -104,11 +103,9 @@ type Channel struct {
 	strangers *delivery.Line // what people get who may not approve: they must not use up the chat's share
 	health    delivery.Health
 	ears      ears
-	views     views
+	views     delivery.Views[int]
 
-	ctx  context.Context // ends with Close
-	stop context.CancelFunc
-	wg   sync.WaitGroup
+	errands *delivery.Errands
 }
 
 var (
@@ -133,7 +130,7 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 	}
 	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: limit(share), Burst: burst, Health: &ch.health})
 	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: limit(share / 6), Burst: strangersBurst})
-	ch.ctx, ch.stop = context.WithCancel(context.Background())
+	ch.errands = delivery.NewErrands(Name, ch.deps.Log)
 	ch.api, err = ch.newBot()
 	return ch, err
 }
@@ -208,8 +205,7 @@ func (ch *Channel) Probe(ctx context.Context) (string, error) {
 
 // Close ends what is still under way. Listen must have ended.
 func (ch *Channel) Close() error {
-	ch.stop()
-	ch.wg.Wait()
+	ch.errands.Close()
 	ch.http.CloseIdleConnections()
 	return nil
 }
@@ -225,15 +221,4 @@ func (ch *Channel) newBot(more ...bot.Option) (*bot.Bot, error) {
 		return nil, ch.clean("new", err)
 	}
 	return b, nil
-}
-
-// background does something that nobody waits for, until Close.
-func (ch *Channel) background(what string, do func(ctx context.Context) error) {
-	ch.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(ch.ctx, 30*time.Second)
-		defer cancel()
-		if err := do(ctx); err != nil && ch.ctx.Err() == nil {
-			ch.deps.Log.Warn(what, "channel", Name, "err", err)
-		}
-	})
 }
