@@ -37,9 +37,10 @@ e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; wh
 lint: ## run golangci-lint, built by Go at a pinned version
 	@go run $(GOLANGCI) run --allow-serial-runners $(ARGS)
 
-bench: ## measure the decision path; a short run: make bench ARGS=-short
+bench: ## measure the decision path, and a tap in a chat; a short run: make bench ARGS=-short
 	@./scripts/setup-tests
 	@go run ./bench $(ARGS)
+	@go test -count=1 -v -run '^TestATapOnOneChat' ./cmd/verifier
 
 fuzz: ## fuzz every target for FUZZTIME (5m) each
 	@./scripts/fuzz $(FUZZTIME)

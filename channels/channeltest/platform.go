@@ -52,7 +52,8 @@ type Platform interface {
 	// release is called.
 	Hold() (release func())
 
-	// Secrets are what must never show anywhere: tokens, signing secrets.
+	// Secrets are what must never show anywhere: first the token that the API is
+	// called with, then parts of it, signing secrets and the like.
 	Secrets() []string
 }
 
@@ -115,6 +116,7 @@ type Fault struct {
 	Kind  FaultKind
 	After time.Duration // Limited: how long it asks to wait, in whole seconds
 	Times int           // how many calls it meets; 0 is all
+	Says  string        // Refused: its words
 }
 
 // FaultKind is a way to fail.
@@ -130,4 +132,5 @@ const (
 	Limited                // too many requests
 	Malformed              // an answer that is none
 	Broken                 // an error of the server's own
+	Refused                // a refusal for a reason that nobody knows
 )

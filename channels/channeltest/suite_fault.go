@@ -43,6 +43,17 @@ func faultSpecs() []spec {
 			}
 			r.turns(m, "Approved")
 		}},
+		spec{"H29 a platform that repeats the token in an error spreads it no further", func(b *bench) {
+			r := newRig(b, b.platform, nil)
+			r.p.Break(Fault{Kind: Refused, Says: "who is " + b.platform.Secrets()[0] + "?"})
+			if got := r.get(r.ask(r.desk, call{tool: "exec", params: plainExec})); !errors.Is(got.err, approval.ErrNobody) {
+				b.Errorf("%+v", got)
+			}
+			if text := r.log.String(); !strings.Contains(text, "who is [secret]?") {
+				b.Errorf("the log says nothing of it:\n%s", text)
+			}
+			r.p.Break(Fault{})
+		}},
 		spec{"H43 a hiccup is tried again", func(b *bench) {
 			r := newRig(b, b.platform, nil)
 			for i, k := range []FaultKind{Broken, Down, Malformed} {

@@ -69,7 +69,7 @@ func (*platform) Name() string { return "slack" }
 
 // Secrets implements channeltest.Platform.
 func (*platform) Secrets() []string {
-	return []string{"plantedBotTokenThatMustNotShow", "plantedAppTokenThatMustNotShow", keys.SigningSecret}
+	return []string{keys.BotToken, "plantedBotTokenThatMustNotShow", "plantedAppTokenThatMustNotShow", keys.SigningSecret}
 }
 
 // People implements channeltest.Platform.

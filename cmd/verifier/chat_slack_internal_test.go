@@ -22,6 +22,7 @@ func slackRig(t *testing.T, listening string) (*rig, *slacktest.Server) {
 	r := newRig(t, func(c *config.Config) {
 		section(t, c, fmt.Sprintf(`{channels: {slack: {botToken: %q, allowedUserIds: [U0OWNER], apiUrl: %q, %s}}}`, slackKeys.BotToken, s.URL(), listening))
 	})
+	untilReady(t, r)
 	return r, s
 }
 

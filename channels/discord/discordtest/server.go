@@ -218,6 +218,8 @@ func fail(w http.ResponseWriter, x channeltest.Fault) {
 		respond(w, nil, &refusal{http.StatusUnauthorized, 0, "401: Unauthorized"})
 	case channeltest.Forbidden:
 		respond(w, nil, &refusal{http.StatusForbidden, 50013, "Missing Permissions"})
+	case channeltest.Refused:
+		respond(w, nil, &refusal{http.StatusBadRequest, 50035, x.Says})
 	case channeltest.Limited:
 		w.Header().Set("X-RateLimit-Remaining", "0")
 		w.Header().Set("X-RateLimit-Reset-After", strconv.Itoa(int(x.After.Seconds())))

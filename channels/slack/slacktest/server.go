@@ -226,6 +226,8 @@ func fail(w http.ResponseWriter, x channeltest.Fault) {
 		respond(w, bad("invalid_auth"))
 	case channeltest.Forbidden:
 		respond(w, bad("not_in_channel"))
+	case channeltest.Refused:
+		respond(w, bad(x.Says))
 	case channeltest.Limited:
 		w.Header().Set("Retry-After", fmt.Sprint(int(x.After.Seconds())))
 		w.WriteHeader(http.StatusTooManyRequests)

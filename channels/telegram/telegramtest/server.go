@@ -176,6 +176,8 @@ func fail(w http.ResponseWriter, x channeltest.Fault) {
 		err = &refusal{status: http.StatusUnauthorized, text: "Unauthorized"}
 	case channeltest.Forbidden:
 		err = &refusal{status: http.StatusForbidden, text: "Forbidden: bot was kicked from the supergroup chat"}
+	case channeltest.Refused:
+		err = &refusal{status: http.StatusBadRequest, text: "Bad Request: " + x.Says}
 	case channeltest.Limited:
 		after := int(x.After.Seconds())
 		err = &refusal{status: http.StatusTooManyRequests, text: fmt.Sprint("Too Many Requests: retry after ", after), after: after}
