@@ -7,15 +7,15 @@ import "strings"
 // hidden where its characters come from.
 func (f *finder) byEscape() {
 	if strings.IndexByte(f.s, '%') >= 0 || strings.Contains(f.s, kelvin) || strings.Contains(f.s, longS) {
-		f.undone(percent)
+		f.undone(unescape(f.s, percent))
 	}
 	if strings.IndexByte(f.s, '\\') >= 0 {
-		f.undone(backslash)
+		f.undone(unescape(f.s, backslash))
 	}
 }
 
-func (f *finder) undone(escape func(s string, i int) (byte, int)) {
-	plain, from, changed := unescape(f.s, escape)
+// undone hides the secrets of the plain text where its characters come from.
+func (f *finder) undone(plain string, from []int, changed bool) {
 	if !changed {
 		return
 	}
@@ -130,11 +130,16 @@ func (f *finder) byBase64() {
 // four places where a group of letters may begin. It returns where it ended.
 func (f *finder) run(start, end int) int {
 	letters, end := unwrap(f.s, start, end)
+	wide := isWide(letters)
 	for shift := range 4 {
 		if f.failed {
 			return end
 		}
-		for _, plain := range decoded(letters, shift) {
+		texts := decoded(letters, shift)
+		if wide {
+			texts = append(texts, narrowed(letters, shift)...)
+		}
+		for _, plain := range texts {
 			if found := f.within(plain); len(found) > 0 {
 				for end < len(f.s) && f.s[end] == '=' {
 					end++

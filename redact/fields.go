@@ -109,10 +109,11 @@ func isSecretNumber(squashed string, in scan) bool {
 	return isCode(squashed) && isShortNumber(strings.Trim(in.value(), `"`))
 }
 
-// squash makes names comparable: db_password, DB-Password and dbPassword are one.
+// squash makes names comparable: db_password, DB-Password and dbPassword are one,
+// also where something that can't be seen stands in them.
 func squash(name string) string {
 	return strings.Map(func(r rune) rune {
-		switch r {
+		switch r = seenAs(r); r {
 		case '-', '_', '.', ' ':
 			return -1
 		}

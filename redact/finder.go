@@ -59,6 +59,7 @@ func (f *finder) find(s string) (spans []span, ok bool) {
 	f.byReference()
 	f.byPattern()
 	f.byEscape()
+	f.byUnseen()
 	f.byBase64()
 	if f.failed {
 		return nil, false

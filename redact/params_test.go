@@ -21,6 +21,7 @@ func TestParamsByShapeAndNeighbour(t *testing.T) {
 		{`["tool","--password",12345678,"--password",["abc"],"--token",null,"x"]`, `["tool","--password","[REDACTED: 8 chars]","--password","[REDACTED: 7 chars]","--token",null,"x"]`},
 		{`{"pin":"482913","otp":482913}`, `{"pin":"[REDACTED: 6 chars]","otp":"[REDACTED: 6 chars]"}`}, {`{"pin":13,"otp":"the library"}`, `{"pin":13,"otp":"the library"}`},
 		{`{"accessToken":123456789012,"maxTokens":123456789012,"token":12345}`, `{"accessToken":"[REDACTED: 12 chars]","maxTokens":123456789012,"token":12345}`},
+		{`{"pass\u200bword":"abc","ｔｏｋｅｎ":"abc","to\u00adken":"abc","пароль":"abc"}`, `{"pass\u200bword":"[REDACTED: 3 chars]","ｔｏｋｅｎ":"[REDACTED: 3 chars]","to\u00adken":"[REDACTED: 3 chars]","пароль":"abc"}`},
 		{`["tool","--token","abc","-v"]`, `["tool","--token","[REDACTED: 3 chars]","-v"]`},
 		{`["vault","token","lookup"]`, `["vault","token","lookup"]`},
 		{`["mysql","-uroot","-pabc","db"]`, `["mysql","-uroot","-p[REDACTED: 3 chars]","db"]`},

@@ -28,7 +28,8 @@
 // text is hidden. References such as $TOKEN stay, they are not the secret; what
 // the variable is given in the same text is.
 //
-// In disguise: the same, percent-encoded or in base64, also one in the other.
+// In disguise: the same, percent-encoded or in base64, also one in the other, and
+// with characters or codes of a terminal in it that can't be seen.
 //
 // The package refuses to guess: params it can't read are hidden as a whole, and
 // so is a text that would take too long to search. Until the rules are compiled,

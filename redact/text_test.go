@@ -98,6 +98,8 @@ func TestH40SecretsAreFoundInDisguise(t *testing.T) {
 			"base64": base64.StdEncoding.EncodeToString([]byte(plain)), "base64 raw": base64.RawStdEncoding.EncodeToString([]byte(plain)),
 			"base64 url": base64.RawURLEncoding.EncodeToString([]byte("x;" + plain)), "base64 in percent": url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(plain))),
 			"base64 of percent": base64.StdEncoding.EncodeToString([]byte(url.PathEscape(plain))), "base64 twice": base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte("ab;" + plain)))),
+			"base64 of UTF-16": base64.StdEncoding.EncodeToString([]byte(strings.Join(strings.Split(plain, ""), "\x00") + "\x00")),
+			"zero width":       strings.Join(strings.Split(plain, ""), "\u200b"), "ANSI": "\x1b[1;31m" + strings.Join(strings.Split(plain, ""), "\x1b[0m"), "full width": wide(plain),
 			"glued": "path/to/" + base64.RawStdEncoding.EncodeToString([]byte(plain)),
 		} {
 			got, _ := r.Text("say:\n" + s + "\nnow")
@@ -106,6 +108,16 @@ func TestH40SecretsAreFoundInDisguise(t *testing.T) {
 			}
 		}
 	}
+}
+
+// wide writes letters in full width.
+func wide(s string) string {
+	return strings.Map(func(r rune) rune {
+		if '!' <= r && r <= '~' {
+			return r + '！' - '!'
+		}
+		return r
+	}, s)
 }
 
 func TestInnocentTextStaysReadable(t *testing.T) {
