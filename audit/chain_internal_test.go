@@ -258,7 +258,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestErrInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "audit.jsonl")
 	l := mustOpen(t, path, testOptions())
-	if _, err := Open(path, testOptions()); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "hint: stop the other") {
+	if _, err := Open(path, testOptions()); !errors.Is(err, ErrInUse) || !strings.Contains(hintIn(err), "stop the other") {
 		t.Errorf("second open: %v", err)
 	}
 	mustClose(t, l)

@@ -37,6 +37,8 @@
 // callers hand over is what is kept, and approval codes and tool output have no
 // field here.
 //
-// What it does not notice: a file that is deleted or replaced while it is open.
-// Lines then go to the old file, which nobody sees, until the next Open.
+// A file that is moved away, removed, replaced or cut while it is open is noticed
+// within a second, and then nothing is written until it is back, or the record is
+// opened again. What was written in that second went where nobody looks; the head
+// that is kept elsewhere tells of it.
 package audit

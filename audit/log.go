@@ -63,6 +63,7 @@ type Log struct {
 	first   uint64    // the number of its first line
 	begun   time.Time // when it was
 	torn    bool      // the file may be longer than cur.size
+	looked  time.Time // when it was last found in its place
 	closed  bool
 	err     error // of the last line
 	signErr error // of the last checkpoint
@@ -102,7 +103,11 @@ func (l *Log) enter(d *draft) (*batch, bool, error) {
 	if l.closed {
 		return nil, false, ErrClosed
 	}
-	if err := l.write(d); err != nil {
+	err := l.inPlace()
+	if err == nil {
+		err = l.write(d)
+	}
+	if err != nil {
 		l.err = err
 		return nil, false, err
 	}
@@ -182,10 +187,14 @@ func (l *Log) Head() Head {
 	return l.head(s).signed(l.o.Key)
 }
 
-// Err returns the last Append's failure, nil once one has succeeded again.
+// Err returns the last Append's failure, nil once one has succeeded again, or
+// [ErrGone].
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.inPlace(); err != nil {
+		return err
+	}
 	if l.err != nil {
 		return l.err
 	}

@@ -27,12 +27,7 @@ type OpenError struct {
 	Hint string
 }
 
-func (e *OpenError) Error() string {
-	if e.Hint == "" {
-		return fmt.Sprintf("audit: %s: %v", e.Path, e.Err)
-	}
-	return fmt.Sprintf("audit: %s: %v (hint: %s)", e.Path, e.Err, e.Hint)
-}
+func (e *OpenError) Error() string { return fmt.Sprintf("audit: %s: %v", e.Path, e.Err) }
 
 func (e *OpenError) Unwrap() error { return e.Err }
 
