@@ -41,21 +41,22 @@ func quiet(c *Config, f []Finding, err error) (*Config, []Finding, error) {
 
 // readConfig also reports whether others may read the file.
 func readConfig(path string) (text []byte, open bool, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, false, err
-	}
-	if info.IsDir() {
-		return nil, false, &problem{"is a directory", "name the file in it, such as " + filepath.Join(path, "verifier.yaml")}
-	}
-	if othersMayWrite(info) {
-		return nil, false, &problem{"others can write to it, and so could let themselves approve", "chmod go-w " + path}
-	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, false, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, false, err
+	case info.IsDir():
+		return nil, false, &problem{"is a directory", "name the file in it, such as " + filepath.Join(path, "verifier.yaml")}
+	case othersMayWrite(info):
+		return nil, false, &problem{"others can write to it, and so could let themselves approve", "chmod go-w " + path}
+	case !isOurs(info) && !isRoots(info):
+		return nil, false, &problem{"belongs to another user, who could let themselves approve", "chown it to the user that verifier runs as, or to root"}
+	}
 	text, err = io.ReadAll(io.LimitReader(f, maxFile+1))
 	return text, othersMay(info), err
 }

@@ -9,4 +9,6 @@ func othersMay(fs.FileInfo) bool { return false }
 
 func othersMayWrite(fs.FileInfo) bool { return false }
 
+func isRoots(fs.FileInfo) bool { return false }
+
 func isOurs(fs.FileInfo) bool { return true }

@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -203,5 +204,24 @@ func TestADirectoryOfSomeoneElse(t *testing.T) {
 	}
 	if _, err := config.OpenState(dir); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 		t.Errorf("a directory of someone else: %v", err)
+	}
+}
+
+func TestAConfigOfSomeoneElseIsRefused(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+	file := filepath.Join(t.TempDir(), "verifier.yaml")
+	if err := errors.Join(os.WriteFile(file, []byte("profile: strict\n"), 0o644), os.Chmod(file, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := config.Load(file, os.LookupEnv); err != nil {
+		t.Errorf("a config of root, with no secret in it: %v", err)
+	}
+	if err := os.Chown(file, 4242, -1); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := config.Load(file, os.LookupEnv); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
+		t.Errorf("whoever owns the config can let themselves approve: %v", err)
 	}
 }
