@@ -48,6 +48,8 @@ type Ask struct {
 	Tool         string               `json:"tool"`
 	Sent         string               `json:"sent,omitzero"` // the tool's name as sent, where it differs
 	Digest       string               `json:"digest"`
+	Blocked      string               `json:"blocked,omitzero"` // what the auditor stopped, in two words: nobody waits for the answer
+	Auditor      string               `json:"auditor,omitzero"` // what the auditor says of it
 	Level        taint.Level          `json:"level"`
 	Rule         string               `json:"rule"`
 	Why          []string             `json:"why"`

@@ -51,6 +51,7 @@ func (w *encoder) judged(e *Entry) {
 }
 
 func (w *encoder) asked(e *Entry) {
+	w.text("auditor", e.Auditor)
 	w.text("card", e.Card)
 	w.text("scope", e.Scope)
 	w.people(e.People)

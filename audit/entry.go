@@ -67,6 +67,7 @@ type Entry struct {
 	By        string         `json:"by,omitzero"`                // what consented: policy, grant, person, scope…
 	Why       []string       `json:"why,omitzero,omitempty"`     // the explained path, a sentence each
 	Origins   []string       `json:"origins,omitzero,omitempty"` // where arguments came from, a sentence each
+	Auditor   string         `json:"auditor,omitzero"`           // what the second model said: allow, block or none
 	Card      string         `json:"card,omitzero"`              // the card's id, never its code
 	Scope     string         `json:"scope,omitzero"`             // once, turn, minutes, all
 	People    []Person       `json:"people,omitzero,omitempty"`  // who answered

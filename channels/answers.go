@@ -72,7 +72,7 @@ func buttons(c *approval.Card, full bool, longer int) []Button {
 	}
 	var out []Button
 	if full {
-		out = append(out, button(c, approval.AllowOnce, "Allow once"))
+		out = append(out, button(c, approval.AllowOnce, onceLabel(c)))
 	}
 	if full && longer > 0 {
 		out = append(out, button(c, approval.AllowMinutes, minutesLabel("Allow", longer)))
@@ -107,4 +107,12 @@ func button(c *approval.Card, a approval.Action, label string) Button {
 		b.Denies = true
 	}
 	return b
+}
+
+// onceLabel names the yes to one call.
+func onceLabel(c *approval.Card) string {
+	if stopped(c) {
+		return "Allow this once"
+	}
+	return "Allow once"
 }

@@ -145,7 +145,7 @@ func sameContext(qs []approval.Question) bool {
 func background(a *approval.Ask) approval.Ask {
 	return approval.Ask{
 		Conversation: a.Conversation, SessionKey: a.SessionKey, Agent: a.Agent, Level: a.Level, Why: a.Why,
-		Started: a.Started, Said: a.Said,
+		Started: a.Started, Said: a.Said, Auditor: a.Auditor,
 	}
 }
 
@@ -159,6 +159,9 @@ func contextBlocks(a *approval.Ask, which string, r *room) []Block {
 	var why []string
 	for _, w := range a.Why {
 		why = append(why, r.inline(w))
+	}
+	if a.Auditor != "" {
+		out = append(out, Block{Kind: Field, Label: "auditor", Text: r.inline(a.Auditor), Gap: which == ""})
 	}
 	if len(why) > 0 {
 		out = append(out, Block{Kind: Field, Label: "asked because", Text: strings.Join(why, "\n"), Gap: which == ""})

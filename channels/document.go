@@ -131,6 +131,10 @@ func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Do
 	if o != nil && o.Text != "" {
 		d.Blocks = append(d.Blocks, Block{Kind: Note, Text: r.inline(o.Text)})
 	}
+	if stopped(c) {
+		d.Blocks = append(d.Blocks,
+			Block{Kind: Note, Label: blockedAction, Text: r.inline(c.Questions[0].Ask.Blocked)}, Block{Kind: Note, Label: blockedHint})
+	}
 	calls := d.calls(c, r)
 	d.contexts(c, r)
 	d.Blocks = append(d.Blocks, Block{Kind: Field, Label: "time left", Text: timeLeft(c.Until(), now), Gap: true})

@@ -32,8 +32,14 @@ func shell(c *approval.Card, d *Document) []string {
 	return append(lines, "verifier deny "+c.Ref())
 }
 
+// stopped reports whether a card tells of what the auditor stopped already.
+func stopped(c *approval.Card) bool { return len(c.Questions) == 1 && c.Questions[0].Ask.Blocked != "" }
+
 func title(c *approval.Card, expired bool) string {
 	text := "Approval needed: " + c.Ref()
+	if stopped(c) {
+		text = "Blocked: " + c.Ref()
+	}
 	if expired {
 		text = "Expired: " + c.Ref()
 	}

@@ -17,6 +17,8 @@ const (
 	notAllVisible = "NOT FULLY VISIBLE: "
 	nothingSaid   = "No message of yours in this run was passed on."
 	youAsked      = "You asked:"
+	blockedAction = "Caution: blocked an action that did not match your request:"
+	blockedHint   = "The agent was refused and goes on without it. If you did want it, allow it this once: it passes when the agent tries again."
 	beforeThat    = "Before that you said:"
 	noArguments   = "(no arguments)"
 	noSessionKey  = "(no session key)"

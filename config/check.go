@@ -45,6 +45,7 @@ func (k *checker) check() {
 	k.checkRoutes()
 	k.checkWeb()
 	k.checkRedact()
+	k.checkCaution()
 	k.policyProblems()
 }
 

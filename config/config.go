@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/redact"
@@ -65,6 +66,9 @@ type Config struct {
 	Channels map[string]Raw `yaml:"channels"`
 	// Web is the owner's page.
 	Web Web `yaml:"web"`
+	// Caution says when a second model is asked whether a call fits what the
+	// user wanted.
+	Caution Caution `yaml:"caution"`
 	// Redact says what is hidden from cards, logs and the record.
 	Redact redact.Config `yaml:"redact"`
 	// Audit says how the record is kept.
@@ -229,10 +233,13 @@ func Default() *Config {
 			MaxHold:   120 * time.Second,
 		},
 		ApprovalTTLSeconds: 120,
-		Web:                Web{Enabled: true, Session: 7 * 24 * time.Hour},
-		Audit:              Audit{Params: ParamsRedacted, Sync: SyncNone, RotateMB: 100},
-		Provenance:         provenance.Config{Keep: provenance.DefaultKeep, Footer: true},
-		Log:                Log{Format: LogText, Level: LogInfo},
+		Caution: Caution{Defaults: true, Auditor: Auditor{
+			TimeoutMs: int(intent.DefaultTimeout.Milliseconds()), FailMode: AuditorFailMode(intent.FailBlock), Mode: AuditorMode(intent.Escalate),
+		}},
+		Web:        Web{Enabled: true, Session: 7 * 24 * time.Hour},
+		Audit:      Audit{Params: ParamsRedacted, Sync: SyncNone, RotateMB: 100},
+		Provenance: provenance.Config{Keep: provenance.DefaultKeep, Footer: true},
+		Log:        Log{Format: LogText, Level: LogInfo},
 	}
 }
 

@@ -25,6 +25,7 @@ func (k *checker) risks() []Finding {
 	k.riskyRelays()
 	k.riskyStore()
 	k.riskyRest()
+	k.cautionRisks()
 	slices.SortStableFunc(k.findings, func(a, b Finding) int { return a.Line - b.Line })
 	return k.findings
 }

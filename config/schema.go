@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -175,6 +176,10 @@ func (s *describer) words(path string, t reflect.Type) []string {
 		return []string{string(ParamsRedacted), string(ParamsNames)}
 	case reflect.TypeFor[AuditSync]():
 		return []string{string(SyncNone), string(SyncEach)}
+	case reflect.TypeFor[AuditorFailMode]():
+		return []string{string(intent.FailBlock), string(intent.FailWarn), string(intent.FailAllow)}
+	case reflect.TypeFor[AuditorMode]():
+		return []string{string(intent.Advise), string(intent.Escalate), string(intent.AutoApprove)}
 	case reflect.TypeFor[LogFormat]():
 		return []string{string(LogText), string(LogJSON)}
 	case reflect.TypeFor[LogLevel]():

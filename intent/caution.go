@@ -59,6 +59,23 @@ func (c *Caution) On(client, tool string, brings taint.Level) bool {
 // Hooks reports whether what an outside webhook brought in needs caution.
 func (c *Caution) Hooks(client string) bool { return c.On(client, "hooks", taint.Untrusted) }
 
+// From is the level from which on a result that needs caution may be in a
+// conversation. Tools that the shipped table switches on bring in what people
+// other than the owner wrote; those that the owner switches on may be local.
+func (c *Caution) From() taint.Level {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if len(c.declared) > 0 {
+		return taint.Local
+	}
+	for _, on := range c.tools {
+		if on {
+			return taint.Local
+		}
+	}
+	return taint.External
+}
+
 // Declare notes that a tool's own definition asks for caution.
 func (c *Caution) Declare(client, tool string) {
 	c.mu.Lock()

@@ -63,6 +63,7 @@ type Event struct {
 	Iteration    *int // nil when not given
 	Sources      []Source
 	Tools        []string // as they were sent
+	Cautioned    []string // those of Tools whose own definition asks for caution
 	Wanted       []Wanted // the calls that the model wants to make
 	Returned     Returned // what a tool returned
 	SystemPrompt *Text

@@ -96,13 +96,17 @@ func nextSessionKey(e *Event, v value) (err error) {
 	return err
 }
 
-var toolFields = []field{{name: "name", needed: true}}
+var toolFields = []field{{name: "name", needed: true}, {name: "metadata"}}
 
 func tools(e *Event, v value) error {
 	e.Tools = []string{}
 	return v.each(MaxTools, func(entry value) error {
-		name := ""
-		_, err := members(entry.what, entry.raw, toolFields, func(_ field, v value) (err error) {
+		name, cautioned := "", false
+		_, err := members(entry.what, entry.raw, toolFields, func(f field, v value) (err error) {
+			if f.name == "metadata" {
+				cautioned = v.at("openclaw").at("caution").is("true")
+				return nil
+			}
 			name, err = v.name()
 			return err
 		})
@@ -110,6 +114,9 @@ func tools(e *Event, v value) error {
 			return malformed(entry.what + " must have a name.")
 		}
 		e.Tools = append(e.Tools, name)
+		if cautioned {
+			e.Cautioned = append(e.Cautioned, name)
+		}
 		return err
 	})
 }

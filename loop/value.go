@@ -121,3 +121,22 @@ func (v value) name() (string, error) {
 
 // id is an identifier, as in the context.
 func (v value) id() (string, error) { return v.text(toolcall.MaxText) }
+
+// at is a member of an object that others wrote for others: what is not there, or
+// no object, is nothing.
+func (v value) at(name string) value {
+	if v.raw.Kind() != jsontext.KindBeginObject {
+		return value{}
+	}
+	var found value
+	_, err := members(v.what, v.raw, []field{{name: name}}, func(_ field, v value) error {
+		found = value{v.what, bytes.Clone(v.raw)}
+		return nil
+	})
+	if err != nil {
+		return value{}
+	}
+	return found
+}
+
+func (v value) is(literal string) bool { return string(v.raw) == literal }

@@ -34,6 +34,9 @@ type Metrics struct {
 	escalated   prometheus.Counter
 	exhausted   prometheus.Counter
 	faults      *prometheus.CounterVec
+	audits      *prometheus.CounterVec
+	auditing    prometheus.Histogram
+	tokens      *prometheus.CounterVec
 }
 
 // Gauges are read when someone looks.
@@ -84,6 +87,7 @@ func New(g Gauges) *Metrics {
 			Name: "verifier_faults_total", Help: "Failures that ended in a deny, by part.",
 		}, []string{"part"}),
 	}
+	m.countAudits()
 	m.register(g)
 	return m
 }

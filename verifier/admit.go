@@ -154,11 +154,11 @@ func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
 	a := session.Admission{
 		Conversation: t.conv, Session: t.session, RequestID: c.RequestID, Body: c.Body,
 		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: floor,
-		Modes: p.Modes, Raise: p.Raise, Final: p.Final, Source: p.Source,
+		Modes: t.row(), Raise: p.Raise, Final: p.Final, Source: p.Source,
 		Run: c.Context.RunID, RunCap: p.RunCap,
 		Standing: passedMark, Keep: t.settings.Keep,
 	}
-	if expected := p.Modes[taint.Worse(initial, floor.Level)]; expected != taint.Allow || !p.Final {
+	if expected := a.Modes[taint.Worse(initial, floor.Level)]; expected != taint.Allow || !p.Final {
 		t.seekConsent(&a)
 	}
 	return a

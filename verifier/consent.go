@@ -11,7 +11,8 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// consent finds what lets the call pass: the policy, a grant, or a person. It
+// consent finds what lets the call pass: the policy with the auditor's leave, a
+// grant, the auditor where it may answer, or a person. It
 // returns nil if something does. A person's yes stands when the call is judged
 // again; only a restrict overturns it.
 func (v *Verifier) consent(ctx context.Context, t *trace) *no {
@@ -20,7 +21,7 @@ func (v *Verifier) consent(ctx context.Context, t *trace) *no {
 		return t.restricted()
 	case t.verdict.Mode == taint.Allow:
 		t.by = t.verdict.Rule
-		return nil
+		return v.audit(ctx, t)
 	case t.verdict.Mode != taint.Confirm:
 		return because("mode", reasonFault)
 	case t.person:
@@ -29,6 +30,10 @@ func (v *Verifier) consent(ctx context.Context, t *trace) *no {
 	ask := v.question(ctx, t)
 	if g := v.granted(t, ask); g != nil {
 		t.by, t.grant = "grant", g
+		return nil
+	}
+	if v.advise(ctx, t, &ask) {
+		t.by = byAuditor
 		return nil
 	}
 	return v.askPeople(ctx, t, ask)
@@ -122,8 +127,13 @@ func lastWords(redactor *redact.Redactor, said []string) []string {
 
 // askPeople holds the call until someone answers or the caller can't wait.
 func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no {
+	return v.put(ctx, t, a, max(0, t.hold()-t.audited))
+}
+
+// put puts a call to people, and waits so long for their answer.
+func (v *Verifier) put(ctx context.Context, t *trace, a approval.Ask, hold time.Duration) *no {
 	ruling, err := v.o.Desk.Ask(ctx, approval.Request{
-		Ask: a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: t.hold(), Now: t.view.Now,
+		Ask: a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: hold, Now: t.view.Now,
 	})
 	t.asked(ruling)
 	switch {

@@ -101,16 +101,37 @@ func (h *hearing) exhausted() bool {
 func (h *hearing) answer(v *Verifier, a *loop.Answer) {
 	switch h.event.Name { //nolint:exhaustive // the rest are only heard
 	case loop.BeforeLLMCall:
+		h.declare()
 		h.offer(a, h.level(v))
 		h.warn(a, h.level(v))
 	case loop.AfterLLMCall:
 		h.want(a, h.level(v))
 	case loop.BeforeResponseEmit:
 		v.hideSecrets(h, a)
+		h.footer(a, v.told.take(h.conv, h.call.Context.RunID)...)
 	}
 	if h.exhausted() {
 		a.Block, a.BlockReason = true, reasonIterations
 		h.changed = append(h.changed, "The turn was blocked at iteration "+strconv.Itoa(*h.event.Iteration)+".")
+	}
+}
+
+// footer adds lines to what is shown under a response.
+func (h *hearing) footer(a *loop.Answer, lines ...string) {
+	for _, line := range lines {
+		if a.AppendFooter != "" && line != "" {
+			a.AppendFooter += "\n"
+		}
+		a.AppendFooter += line
+	}
+}
+
+// declare notes which tools ask for caution themselves.
+func (h *hearing) declare() {
+	for _, name := range h.event.Cautioned {
+		if h.auditor != nil {
+			h.auditor.Caution().Declare(h.call.Client, toolcall.Canonical(name))
+		}
 	}
 }
 

@@ -46,6 +46,9 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	if no := v.take(ctx, h); no != nil {
 		return Refused(e.Name, no.reason)
 	}
+	if e.Name == loop.AfterToolCall {
+		v.cautionResult(h)
+	}
 	a = loop.Answer{Accepted: true}
 	h.answer(v, &a)
 	if err := v.recordEvent(h); err != nil {

@@ -55,6 +55,7 @@ func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 	if t.plan.Secret {
 		v.watch.secret(t.conv)
 	}
+	v.caution(t)
 	e := v.entry(t)
 	e.Decision = audit.Allow
 	if err := v.o.Record.Append(e); err != nil {
@@ -210,6 +211,9 @@ func (v *Verifier) redactor() *redact.Redactor {
 func (t *trace) recordLevel(e *audit.Entry) {
 	e.Digest, e.Mode, e.Why = t.digest, t.verdict.Mode.String(), t.verdict.Sentences()
 	e.Level, e.Step = t.view.Level.String(), t.view.Step
+	if t.opinion != nil {
+		e.Auditor, e.Why = t.opinion.Verdict.String(), append(e.Why, "The auditor: "+t.heard()+".")
+	}
 	if t.view.After > t.view.Level {
 		e.RaisedTo, e.Source = t.view.After.String(), t.plan.Source
 	}

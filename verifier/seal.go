@@ -87,7 +87,7 @@ func (v *Verifier) draw(ctx context.Context, h *hearing, a *loop.Answer) error {
 	}
 	g, err := v.seal(ctx, now)
 	if g != nil && h.event.Name == loop.BeforeResponseEmit && h.settings.Provenance.Footer {
-		a.AppendFooter = g.Footer()
+		h.footer(a, g.Footer())
 	}
 	return err
 }

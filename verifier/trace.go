@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
@@ -28,6 +29,10 @@ type trace struct {
 	view    session.View
 	verdict policy.Verdict
 	brake   session.Brake // the pauses that it was decided under
+
+	auditor *intent.Auditor // nil: nobody audits
+	opinion *intent.Opinion // what the auditor said, once it was asked
+	audited time.Duration   // how long that took
 
 	by     string // what consented
 	person bool   // a person said yes to this very call

@@ -21,6 +21,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/provenance"
@@ -69,6 +70,7 @@ type Options struct {
 	Lineage  func(client string) []lineage.Key // under which a client fingerprints; nil: nobody knows where arguments came from
 	Key      hmac.Key                          // the server key
 	Settings func() Settings                   // those in force now; nil means the defaults
+	Auditor  func() *intent.Auditor            // the second model in force now; nil: nobody audits
 	Log      *slog.Logger                      // nil discards
 	Observe  func(Observation)                 // told of every decision; nil: nobody is
 }
@@ -94,6 +96,7 @@ type Verifier struct {
 	given given
 	watch watch
 	turns turns
+	told  told
 }
 
 // Decision is the answer to a call. The zero Decision denies.
@@ -127,6 +130,9 @@ func New(o Options) (*Verifier, error) {
 	if o.Settings == nil {
 		o.Settings = func() Settings { return Settings{} }
 	}
+	if o.Auditor == nil {
+		o.Auditor = func() *intent.Auditor { return nil }
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -152,7 +158,7 @@ func (v *Verifier) begin(c *toolcall.Call) *trace {
 	if s.Keep == 0 {
 		s.Keep = 10*time.Minute + s.MaxHold + time.Minute
 	}
-	return &trace{call: c, started: time.Now(), settings: s}
+	return &trace{call: c, started: time.Now(), settings: s, auditor: v.o.Auditor()}
 }
 
 // named is the request's id for the log: whoever chose it may have put anything

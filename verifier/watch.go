@@ -1,12 +1,14 @@
 package verifier
 
 import (
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// watch remembers which conversations have read secrets. Only a process that has
+// watch remembers which conversations have read secrets or what needs caution. Only a process that has
 // seen every call of a conversation can say that it holds none: after a restart,
 // or where several processes share the calls, nobody can, and that counts
 // against the call.
@@ -20,6 +22,7 @@ type watched struct {
 	calls   int64 // seen here
 	last    int64 // step: as many as its calls if all of them were seen here
 	secrets bool
+	sources []string // tools whose results need caution
 }
 
 const watchSize = 20_000
@@ -48,6 +51,38 @@ func (w *watch) secret(c session.Conversation) {
 	defer w.mu.Unlock()
 	w.find(c.ID()).secrets = true
 }
+
+// source notes that a result which needs caution is about to come in.
+func (w *watch) source(c session.Conversation, tool string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	one := w.find(c.ID())
+	if len(one.sources) < mostSources && !slices.Contains(one.sources, tool) {
+		one.sources = append(one.sources, strings.Clone(tool))
+	}
+}
+
+// hand lets a conversation have what another one has read.
+func (w *watch) hand(from, to session.Conversation) {
+	w.mu.Lock()
+	sources := slices.Clone(w.find(from.ID()).sources)
+	w.mu.Unlock()
+	for _, tool := range sources {
+		w.source(to, tool)
+	}
+}
+
+// sources names the tools whose results need caution and came in, and says
+// whether these are all: whether this process has seen every call.
+func (w *watch) sources(c session.Conversation, v *session.View) (tools []string, all bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	one := w.find(c.ID())
+	return slices.Clone(one.sources), one.calls == one.last && !v.Lost
+}
+
+// mostSources is how many of those tools are named.
+const mostSources = 8
 
 func (w *watch) find(id [16]byte) *watched {
 	if one := w.recent[id]; one != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/metrics"
 	"github.com/openclaw-verifier/verifier/policy"
@@ -54,6 +55,7 @@ type live struct {
 	auth     *server.Auth
 	policy   *policy.Policy
 	redactor *redact.Redactor
+	auditor  *intent.Auditor // nil: nobody audits
 	proxies  []netip.Prefix
 }
 
@@ -157,7 +159,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	return verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
 		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key,
-		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Log: s.log, Observe: g.metrics.Decided,
+		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *intent.Auditor { return g.live.Load().auditor }, Log: s.log, Observe: g.metrics.Decided,
 		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },
 	})
 }

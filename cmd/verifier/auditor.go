@@ -1,0 +1,28 @@
+package main
+
+import (
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/intent/provider"
+)
+
+// auditorOf is the second model that a config names, or nil. What tools said of
+// themselves is taken over from the one before.
+func (g *gateway) auditorOf(c *config.Config) (*intent.Auditor, error) {
+	a := &c.Caution.Auditor
+	if a.Provider == "" {
+		return nil, nil
+	}
+	model, err := provider.New(provider.Config{Kind: a.Provider, BaseURL: a.BaseURL, Model: a.Model, Key: a.Key.Reveal()})
+	if err != nil {
+		return nil, &failure{err.Error(), "see caution.auditor in the config"}
+	}
+	caution := intent.NewCaution(c.Caution.Defaults, c.CautionTools())
+	if before := g.live.Load(); before != nil && before.auditor != nil {
+		caution.Adopt(before.auditor.Caution())
+	}
+	return intent.New(intent.Options{
+		Model: model, Mode: intent.Mode(a.Mode), FailMode: intent.FailMode(a.FailMode), Timeout: a.Timeout(), Caution: caution,
+		Observe: func(o intent.Observation) { g.metrics.Audited(o) },
+	})
+}

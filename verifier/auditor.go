@@ -1,0 +1,208 @@
+package verifier
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// taintEscalation is the rule by which a sink in a tainted conversation needs
+// someone.
+const taintEscalation = "taint-escalation"
+
+// byAuditor says in the record that the auditor consented, or did not.
+const byAuditor = "auditor"
+
+// watched reports whether the auditor may have a say in what the policy lets
+// pass. What is harmless, out of scope or only told of never waits for it.
+func (t *trace) watched() bool {
+	return t.auditor != nil && t.auditor.Mode() != intent.Advise && t.plan.InScope && !t.plan.Harmless
+}
+
+// row is the plan's as the store is told it. Where the auditor may have a say,
+// the store decides nothing: at the levels that a result which needs caution
+// brings with it. A cleaner conversation passes in one trip, as without auditor.
+func (t *trace) row() taint.Row {
+	row := t.plan.Modes
+	if !t.watched() {
+		return row
+	}
+	for l := t.auditor.Caution().From(); l <= taint.Untrusted; l++ {
+		if row[l] == taint.Allow {
+			row[l] = taint.Confirm
+		}
+	}
+	return row
+}
+
+// cautioned reports whether a result that needs caution came into the
+// conversation before, and names the tools it came from. That sticks as the
+// level does. Where this process has not seen all of the conversation, one may
+// have come.
+func (v *Verifier) cautioned(t *trace) (sources []string, cautioned bool) {
+	caution := t.auditor.Caution()
+	if t.view.Level < caution.From() {
+		return nil, false
+	}
+	sources, all := v.watch.sources(t.conv, &t.view)
+	if session.IsHook(t.call.Context.SessionKey) && caution.Hooks(t.call.Client) {
+		sources = append(sources, "webhook")
+	}
+	return sources, len(sources) > 0 || !all
+}
+
+// caution notes that a result which needs caution is about to come in.
+func (v *Verifier) caution(t *trace) {
+	if t.auditor != nil && t.plan.Raise > taint.System && t.auditor.Caution().On(t.call.Client, t.call.Tool, t.plan.Raise) {
+		v.watch.source(t.conv, t.call.Tool)
+	}
+	for _, key := range t.plan.Reach.Sends { // what was read here goes along
+		v.watch.hand(t.conv, session.Conversation{Client: t.call.Client, Key: key})
+	}
+	for _, key := range t.plan.Reach.Reads {
+		v.watch.hand(session.Conversation{Client: t.call.Client, Key: key}, t.conv)
+	}
+}
+
+// cautionResult notes the same of a result that has come in.
+func (v *Verifier) cautionResult(h *hearing) {
+	if tool := h.event.Returned.Tool; h.auditor != nil && h.auditor.Caution().On(h.call.Client, tool, h.returnedLevel()) {
+		v.watch.source(h.conv, tool)
+	}
+}
+
+// audit lets the auditor look at a call that the policy lets pass. It returns
+// nil if the call passes.
+func (v *Verifier) audit(ctx context.Context, t *trace) *no {
+	if !t.watched() || t.person {
+		return nil
+	}
+	sources, cautioned := v.cautioned(t)
+	if !cautioned {
+		return nil
+	}
+	switch o := v.opinion(ctx, t, sources); {
+	case o.Verdict == intent.Allow:
+		return nil
+	case o.Verdict == intent.NoAnswer && t.auditor.FailMode() == intent.FailAllow:
+		return nil
+	case o.Verdict == intent.NoAnswer && t.auditor.FailMode() == intent.FailWarn:
+		v.o.Log.WarnContext(ctx, "a call passes that the auditor should have looked at", "request", v.named(t.call), "why", o.Reason)
+		return nil
+	}
+	return v.block(ctx, t)
+}
+
+// block refuses what the auditor did not let pass, and tells the owner, who may
+// allow just this call, once.
+func (v *Verifier) block(ctx context.Context, t *trace) *no {
+	a := v.question(ctx, t)
+	a.Rule, a.Blocked, a.Lasting = byAuditor, t.action(), false
+	n := v.put(ctx, t, a, 0)
+	if n == nil { // allowed once, before
+		return nil
+	}
+	switch n.kind {
+	case "unanswered", "nobody", "full", "exhausted":
+		v.told.add(t.conv, t.call.Context.RunID, Blocked(a.Blocked)+" (ref "+t.ref()+")")
+		return because(byAuditor, "This does not match what the user asked for, and was blocked (ref "+t.ref()+"). Go on without it.")
+	}
+	return n
+}
+
+// Blocked says in words that an action was.
+func Blocked(action string) string {
+	return "Caution: blocked an action (" + action + ") that did not match your request"
+}
+
+// action names a call in two words: "message send".
+func (t *trace) action() string {
+	const most = 24
+	var params struct {
+		Action string `json:"action"`
+	}
+	name := t.call.Tool
+	if t.shown == nil || json.Unmarshal(t.shown.Params, &params, jsontext.AllowDuplicateNames(true)) != nil {
+		return name
+	}
+	plain := func(r rune) bool { return r == '_' || r == '-' || 'a' <= r && r <= 'z' }
+	if a := params.Action; a != "" && len(a) <= most && strings.IndexFunc(a, func(r rune) bool { return !plain(r) }) < 0 {
+		name += " " + a
+	}
+	return name
+}
+
+// advise asks for an opinion on a call that a person is to be asked about, and
+// puts it on the card. It reports whether the auditor answers in the person's
+// place: only a taint-escalation, only where it has seen all of the call, and
+// never what is destructive or bears secrets.
+func (v *Verifier) advise(ctx context.Context, t *trace, a *approval.Ask) (answered bool) {
+	if t.auditor == nil || t.view.Waiting != "" || t.plan.Harmless || !t.plan.InScope {
+		return false
+	}
+	sources, cautioned := v.cautioned(t)
+	if t.verdict.Rule != taintEscalation && !cautioned {
+		return false
+	}
+	o := v.opinion(ctx, t, sources)
+	a.Auditor = t.heard()
+	return o.Verdict == intent.Allow && t.auditor.Mode() == intent.AutoApprove && t.verdict.Rule == taintEscalation &&
+		!o.Partly && t.verdict.Grantable && t.shown.Hidden() == 0 && t.view.Secrets != session.Holds && a.Hidden == 0
+}
+
+// opinion asks the auditor about the call, once for each decision.
+func (v *Verifier) opinion(ctx context.Context, t *trace, sources []string) intent.Opinion {
+	if t.opinion != nil {
+		return *t.opinion
+	}
+	began := time.Now()
+	redactor := v.redactor()
+	q := intent.Question{Messages: t.call.OwnerMessages(), Sources: sources, Tool: t.call.Tool, Params: v.shown(t).Params}
+	for i := range q.Messages {
+		q.Messages[i], _ = redactor.Text(q.Messages[i])
+	}
+	redactor.Lines(&q.Tool)
+	for i := range q.Sources {
+		redactor.Lines(&q.Sources[i])
+	}
+	ctx, cancel := t.patience(ctx)
+	defer cancel()
+	o := t.auditor.Ask(ctx, intent.Turn{Conversation: t.conv.Hash(), Run: t.call.Context.RunID}, t.sum(), q)
+	redactor.Lines(&o.Reason)
+	t.opinion, t.audited = &o, time.Since(began)
+	return o
+}
+
+// patience ends before the caller does, where it says when that is.
+func (t *trace) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	if wait := t.call.Context.WaitMs; wait > 0 {
+		return context.WithTimeout(ctx, max(time.Duration(wait)*time.Millisecond-time.Second, 500*time.Millisecond))
+	}
+	return context.WithCancel(ctx)
+}
+
+// heard is the opinion as a clause, for the card and the record.
+func (t *trace) heard() string {
+	if t.opinion == nil {
+		return ""
+	}
+	switch o := t.opinion; {
+	case o.Verdict == intent.Allow && o.Partly:
+		return "fits what you asked for, as far as it could be shown"
+	case o.Verdict == intent.Allow:
+		return "fits what you asked for"
+	case o.Verdict == intent.Block && o.Reason == "":
+		return "does not fit what you asked for"
+	case o.Verdict == intent.Block:
+		return "does not fit what you asked for: " + o.Reason
+	}
+	return "no answer: " + t.opinion.Reason
+}
