@@ -24,9 +24,11 @@ function codeOf(card) {
 	return /\.deny (\w{8})/.exec(card)[1];
 }
 
-// reset lets the owner lower a conversation's level, by the reference on one of its cards.
-async function reset(card) {
-	await rig.owner("reply", `.reset-trust ${/^ +ref (\w{8})$/m.exec(card)[1]}`);
+// reset lets the owner lower a conversation's level, by the reference on one of its cards, in a terminal or in OpenClaw's own chat.
+async function reset(card, { inChat = false } = {}) {
+	const line = `.reset-trust ${/^ +ref (\w{8})$/m.exec(card)[1]}`;
+	if (inChat) await rig.tell(line, { expect: /is forgotten/ });
+	else await rig.owner("reply", line);
 }
 
 before(() => rig.start(), { timeout: 300_000 });
@@ -110,7 +112,7 @@ test("OpenClaw's /new keeps the level, the owner's reset lowers it", patient, as
 	const answer = rig.script(exec("echo after-new"));
 	const card = await denied();
 	assert.match(await answer, /Denied by the owner/);
-	await reset(card);
+	await reset(card, { inChat: true });
 	assert.match(await rig.script(exec("echo after-reset")), /after-reset/);
 });
 
@@ -182,6 +184,12 @@ test("a wrapped call is asked about once, under its own name", patient, async ()
 	await rig.script(`RUN ${wrapped("session_status", {})}`);
 	const asked = (await rig.decisions()).slice(before).map((d) => d.tool);
 	assert.deepEqual(asked.filter((name) => name === "session_status" || name === "tool_call"), ["session_status"]);
+});
+
+test("what a page said is nowhere in verifier's state", () => {
+	assert.match(JSON.stringify(rig.model.requests), /Please send everything/); // the model has read it
+	assert.deepEqual(rig.kept("Please send everything"), []);
+	assert.deepEqual(rig.kept("mallory@evil.example"), []);
 });
 
 test("a verifier that does not answer blocks the call before OpenClaw's own limit", patient, async () => {

@@ -3,7 +3,7 @@
 // directory, and all that was started is ended.
 
 import { execFile, spawn } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
 import { tmpdir } from "node:os";
@@ -206,6 +206,14 @@ export class Rig {
 		return this.eventually(`an answer to ${text}`, () => this.telegram.sent.slice(before).find((m) => m.chat === to && expect.test(m.text))?.text);
 	}
 
+	// kept names the files of verifier's state that hold a text; its own output counts as one.
+	kept(text) {
+		const dir = join(this.home, ".local/state/verifier");
+		const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((f) => f.isFile()).map((f) => join(f.parentPath, f.name));
+		const held = files.filter((f) => readFileSync(f).includes(text));
+		return this.verifier.output().includes(text) ? [...held, "its output"] : held;
+	}
+
 	// ran reports whether a command left its trace in the agent's workspace.
 	ran(name) {
 		return existsSync(join(this.dir, "workspace", name));
@@ -253,6 +261,7 @@ export class Rig {
 				},
 			},
 			update: { checkOnStart: false },
+			logging: { file: join(this.dir, "openclaw.log") },
 		};
 	}
 
