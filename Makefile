@@ -31,7 +31,7 @@ test-plugin: ## test the OpenClaw plugin on its own and against the server
 test-standins: ## run the suite of the chats against stand-ins that others wrote, installed into a cache
 	@./scripts/test-standins
 
-e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; where time counts: ARGS='--within 300'
+e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; where time counts: ARGS='--within 400'
 	@./scripts/e2e-openclaw $(ARGS)
 
 lint: ## run golangci-lint, built by Go at a pinned version

@@ -61,7 +61,7 @@ const (
 	noRelay   = "verifier takes no answers from this chat. Answer where it asked you."
 	noGroup   = "verifier takes no answers from a group here. Answer where it asked you."
 	noPerson  = "Nobody is known to have typed this, so verifier does not take it. Answer where it asked you."
-	noOutcome = "Nothing was changed; try again, or answer where verifier asked you."
+	noOutcome = "verifier could not finish this. Look where it asked you whether it counted."
 )
 
 // typed passes a line on to the desk, if its sender may be believed.

@@ -68,6 +68,7 @@ function guarded(name, handler, log) {
 
 function blockEverything(api) {
 	api.on("before_tool_call", () => ({ block: true, blockReason: notSetUp }), { priority: lastOfAll });
+	api.on("before_dispatch", createRelay({ settings: { relayApprovals: false } }), { priority: firstOfAll });
 }
 
 export default {

@@ -14,7 +14,7 @@ const codeInside = /^\s*(?:@\S+\s+)?\.(?:approve|deny)\s.*\b[0-9a-f]{8}\b/im;
 
 const switchedOff = "verifier takes no answers from this chat (relayApprovals is off). Answer where it asked you.";
 const notAlone = "A line of this message is an answer to verifier, so the agent did not get any of it and verifier neither. Send that line alone.";
-const unanswered = "verifier did not answer, so nothing has changed. Answer where it asked you, or try again.";
+const unanswered = "verifier did not answer, so it is not known whether this counted. Look where it asked you.";
 
 // createRelay returns the before_dispatch handler.
 export function createRelay({ settings, wire, log }) {

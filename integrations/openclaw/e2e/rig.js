@@ -27,6 +27,7 @@ export const restricted = "agents_list";
 
 export class Rig {
 	#close = [];
+	#children = [];
 	#scripts = 0;
 
 	constructor({ openclaw, binary, telegramBinary }) {
@@ -37,6 +38,7 @@ export class Rig {
 		mkdirSync(join(this.dir, "workspace"), { recursive: true });
 		mkdirSync(this.home);
 		this.#close.push(() => rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 }));
+		for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => this.#abandon());
 		this.env = {
 			PATH: `${join(openclaw, "node_modules/.bin")}:${process.env.PATH}`,
 			HOME: this.home,
@@ -135,6 +137,7 @@ export class Rig {
 	// #spawn starts a program in a process group of its own, and ends that group when the test ends.
 	#spawn(name, command, args, patience = 3000) {
 		const child = spawn(command, args, { cwd: this.dir, env: this.env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+		this.#children.push(child);
 		let output = "";
 		let woken = () => {};
 		const gone = new Promise((done) => child.once("exit", done));
@@ -161,6 +164,13 @@ export class Rig {
 		};
 		this.#close.push(stop);
 		return { says, stop, output: () => output };
+	}
+
+	// #abandon ends what was started when the test itself is told to end.
+	#abandon() {
+		for (const child of this.#children) if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid, "SIGKILL");
+		rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 });
+		process.exit(1);
 	}
 
 	async stop() {
