@@ -21,6 +21,7 @@ type cardView struct {
 	Why     []string
 	Facts   []blockView
 	Notes   []blockView
+	Alike   []alikeView
 	Until   time.Time
 	Created time.Time
 	Open    bool

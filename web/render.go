@@ -32,6 +32,9 @@ type view struct {
 	Waiting waitingView
 	Card    cardView
 	Confirm confirmView
+	Record  recordView
+	Policy  policyView
+	Health  healthView
 }
 
 type loginView struct {

@@ -2,12 +2,15 @@ package web_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -22,6 +25,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
@@ -65,23 +69,47 @@ func (p *people) set(name, token string) {
 	p.tokens[name] = token
 }
 
-// record keeps what was recorded.
+// record is a real one.
 type record struct {
-	mu      sync.Mutex
-	entries []audit.Entry
+	*audit.Log
+	path string
+	key  ed25519.PublicKey
 }
 
-func (r *record) Append(e audit.Entry) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.entries = append(r.entries, e)
-	return nil
+func newRecord(t testing.TB) *record {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &record{path: filepath.Join(t.TempDir(), "record.jsonl"), key: public}
+	if r.Log, err = audit.Open(r.path, audit.Options{Key: private}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func (r *record) Files() ([]string, error) { return []string{r.path}, nil }
+
+func (r *record) Backward(want func([]byte) bool) iter.Seq2[audit.Line, error] {
+	return audit.Backward([]string{r.path}, want)
+}
+
+func (r *record) Verify() (audit.Report, error) {
+	return audit.VerifyFiles([]string{r.path}, audit.VerifyOptions{Key: r.key, Whole: true})
 }
 
 func (r *record) String() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return fmt.Sprintf("%+v", r.entries)
+	text, err := os.ReadFile(r.path)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // rig is a page over a real desk and a real store, on a loopback port.
@@ -120,10 +148,14 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 			t.Error(err)
 		}
 	})
-	r := &rig{t: t, store: s, people: &people{tokens: map[string]string{"owner": token, "guest": "t0ken-0f-a-guest"}}, record: &record{}}
+	r := &rig{t: t, store: s, people: &people{tokens: map[string]string{"owner": token, "guest": "t0ken-0f-a-guest"}}, record: newRecord(t)}
 	_, err = s.Admit(t.Context(), session.Admission{
 		Conversation: conversation, RequestID: "first", Initial: taint.Owner, Modes: taint.Every(taint.Confirm), Source: "read", Keep: time.Minute,
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, _, err := policy.New(policy.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +176,11 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	}
 	t.Cleanup(func() { r.desk.Close() })
 	o := web.Options{
-		Key: key, Desk: r.desk, Tries: s, People: func() web.People { return r.people }, Record: r.record, Now: r.now,
+		Key: key, Desk: r.desk, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
+		Policy: func() *policy.Policy { return rules }, Reload: func() web.Reload { return web.Reload{} },
+		Health: func(context.Context) []web.Check {
+			return []web.Check{{Name: "store"}, {Name: "telegram", Fault: "it answers 401"}}
+		},
 		Peer: func(*http.Request) string { return "192.0.2.7" },
 	}
 	if edit != nil {

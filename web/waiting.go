@@ -80,7 +80,11 @@ func (p *Page) one(w http.ResponseWriter, r *http.Request, m *member, id string,
 		p.unreachable(w, r, err)
 		return
 	}
-	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: whole(c, o, now, m)})
+	v := whole(c, o, now, m)
+	if v.Open {
+		v.Alike = p.alike(&c.Questions[0].Ask)
+	}
+	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: v})
 }
 
 // Tones of what a person is told.

@@ -25,6 +25,7 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/policy"
 )
 
 // Root is where the page stands.
@@ -68,6 +69,10 @@ type Options struct {
 	Tries   Tries
 	People  func() People // as they are now
 	Record  Recorder
+	Ledger  Ledger // the same, to be read
+	Policy  func() *policy.Policy
+	Reload  func() Reload
+	Health  func(context.Context) []Check
 	Peer    func(*http.Request) string // the address a request comes from; nil: the connection's
 	URL     *url.URL                   // where the owner opens it, if that has a name; nil: by address
 	Session time.Duration              // how long a login is good; 0 means DefaultSession
@@ -83,12 +88,13 @@ type Page struct {
 	o       Options
 	handler http.Handler
 	live    *live
+	charts  keptCharts
 }
 
 // New makes a page.
 func New(o Options) (*Page, error) {
-	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil {
-		return nil, errors.New("web: key, desk, tries, people and record are all needed")
+	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil || o.Ledger == nil || o.Policy == nil || o.Reload == nil || o.Health == nil {
+		return nil, errors.New("web: all but peer, URL, session, log and clock is needed")
 	}
 	if o.Session == 0 {
 		o.Session = DefaultSession
@@ -137,5 +143,11 @@ func (p *Page) routes() http.Handler {
 	mux.Handle("POST "+Root+"answer", p.approver(p.answer))
 	mux.Handle("POST "+Root+"say", p.approver(p.say))
 	mux.Handle("GET "+Root+"events", p.member(p.events))
+	mux.Handle("GET "+Root+"record", p.member(p.record))
+	mux.Handle("POST "+Root+"record/proof", p.member(p.prove))
+	mux.Handle("GET "+Root+"record/export", p.member(p.export))
+	mux.Handle("GET "+Root+"policy", p.member(p.policy))
+	mux.Handle("POST "+Root+"policy", p.member(p.try))
+	mux.Handle("GET "+Root+"health", p.member(p.health))
 	return p.guarded(mux)
 }

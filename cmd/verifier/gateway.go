@@ -57,6 +57,7 @@ type live struct {
 	redactor *redact.Redactor
 	auditor  *intent.Auditor // nil: nobody audits
 	proxies  []netip.Prefix
+	reload   web.Reload // that put it in force
 }
 
 // setup is what a gateway is made from.

@@ -10,6 +10,7 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
@@ -23,6 +24,10 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key) (err error) {
 		People:  func() web.People { return g.live.Load().auth },
 		Peer:    func(r *http.Request) string { return g.server.Peer(r) },
 		URL:     c.Web.Address(),
+		Ledger:  ledger{recordPath(c, g.state), g.state},
+		Policy:  func() *policy.Policy { return g.live.Load().policy },
+		Reload:  func() web.Reload { return g.live.Load().reload },
+		Health:  g.pageHealth,
 		Session: c.Web.Session,
 	})
 	return err

@@ -111,6 +111,16 @@ func allowInBrowser(t *testing.T, s *surf) {
 		t.Errorf("the call: %s", a.raw)
 	}
 	s.check(tab, "the page after an answer")
+	for _, name := range []string{"record", "policy", "health"} {
+		for _, look := range []webtest.Look{webtest.Phone, webtest.Desk, {Width: 1200, Height: 860, Dark: true}} {
+			tab.Resize(look)
+			tab.Go(s.url + "/page/" + name)
+			s.check(tab, name)
+			if look == webtest.Desk || look == webtest.Phone && name == "health" {
+				picture(tab, fmt.Sprintf("page-%s-%d", name, look.Width), false)
+			}
+		}
+	}
 }
 
 // pick clicks the choice that reads so, or one that does not.

@@ -154,7 +154,7 @@ func TestOpenPagesDoNotHoldUpTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()                                 
+	defer silent.Close()
 	r.allow(call{tool: "read", context: ownerIn("main")}) // it has been accepted by now
 	began := time.Now()
 	r.quit()

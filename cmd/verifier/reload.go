@@ -12,6 +12,7 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/web"
 )
 
 // prepare makes what a config says of secrets, certificate, policy and
@@ -136,6 +137,7 @@ func (g *gateway) reload(c *config.Config, guarded policy.Guard) error {
 	if next.cert == nil {
 		next.cert = g.live.Load().cert // to end TLS takes a restart
 	}
+	next.reload = web.Reload{At: time.Now(), Changed: changed(g.live.Load(), next)}
 	before := g.live.Swap(next)
 	g.record.SetRotation(rotation(c))
 	if err := g.showCertificate(); err != nil {

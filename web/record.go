@@ -1,0 +1,229 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/channels"
+)
+
+// Ledger is the record as it can be read.
+type Ledger interface {
+	// Backward gives the latest entries first, of those whose line want likes.
+	Backward(want func(raw []byte) bool) iter.Seq2[audit.Line, error]
+	// Verify proves that nothing in it was changed.
+	Verify() (audit.Report, error)
+	// Files are where it stands, in the order of the chain.
+	Files() ([]string, error)
+}
+
+// Bounds of one look at the record.
+const (
+	onePage  = 50
+	maxScan  = 200_000 // lines that a search goes through
+	alikeMax = 5
+	alikeIn  = 20_000 // lines in which similar answers are looked for
+)
+
+type recordView struct {
+	Query                recordQuery
+	Entries              []entryView
+	Kinds                []string
+	Older                string // the link to what comes before
+	Stopped              bool   // the search went no further
+	Fault, Proof, Proven string
+}
+
+type recordQuery struct {
+	Text, Kind, Decision string
+	Before               uint64
+}
+
+type entryView struct {
+	Seq      uint64
+	Sentence string
+	Details  []string
+	Decision string
+}
+
+func readQuery(q url.Values) recordQuery {
+	before, err := strconv.ParseUint(q.Get("before"), 10, 64)
+	if err != nil {
+		before = 0
+	}
+	return recordQuery{Text: q.Get("q"), Kind: q.Get("kind"), Decision: q.Get("decision"), Before: before}
+}
+
+func (q recordQuery) link(before uint64) string {
+	v := url.Values{"q": {q.Text}, "kind": {q.Kind}, "decision": {q.Decision}, "before": {strconv.FormatUint(before, 10)}}
+	return Root + "record?" + v.Encode()
+}
+
+// likes is a quick look at a line: what it picks is looked at again.
+func (q recordQuery) likes(scanned *int) func(raw []byte) bool {
+	text := []byte(strings.ToLower(q.Text))
+	return func(raw []byte) bool {
+		if *scanned++; *scanned > maxScan {
+			return true // so that the reader comes to know
+		}
+		return (q.Kind == "" || bytes.Contains(raw, []byte(`"kind":"`+q.Kind+`"`))) && (len(text) == 0 || bytes.Contains(bytes.ToLower(raw), text))
+	}
+}
+
+func (q recordQuery) match(l *audit.Line) bool {
+	return (q.Before == 0 || l.Seq < q.Before) && audit.Filter{Kind: q.Kind, Decision: q.Decision}.Match(l.Entry)
+}
+
+var recordKinds = []string{"decision", "asked", "answer", "pause", "resume", "reset", "event", "lock", "delivery", "repair", "note", "start", "stop"}
+
+// record shows the latest entries, or those that a search finds.
+func (p *Page) record(w http.ResponseWriter, r *http.Request, m *member) {
+	v := p.find(readQuery(r.URL.Query()))
+	p.show(w, r, m, "record", view{Title: "Record", At: "record", Record: v})
+}
+
+func (p *Page) find(q recordQuery) recordView {
+	v := recordView{Query: q, Kinds: recordKinds}
+	if q.Kind != "" && !slices.Contains(recordKinds, q.Kind) {
+		v.Fault = "There is no such kind of entry."
+		return v
+	}
+	scanned := 0
+	for l, err := range p.o.Ledger.Backward(q.likes(&scanned)) {
+		switch {
+		case err != nil:
+			v.Fault = "The record can't be read at this moment. Its own health says more."
+			p.o.Log.Error("the page could not read the record", "err", err)
+			return v
+		case scanned > maxScan:
+			v.Stopped, v.Older = true, q.link(l.Seq)
+			return v
+		case !q.match(&l):
+			continue
+		}
+		if len(v.Entries) == onePage {
+			v.Older = q.link(v.Entries[onePage-1].Seq)
+			return v
+		}
+		v.Entries = append(v.Entries, entry(&l))
+	}
+	return v
+}
+
+// entry is one as `verifier audit show` prints it.
+func entry(l *audit.Line) entryView {
+	var b bytes.Buffer
+	audit.Print(&b, l.Entry) //nolint:errcheck // a buffer takes all
+	first, rest, _ := strings.Cut(strings.TrimRight(b.String(), "\n"), "\n")
+	v := entryView{Seq: l.Seq, Sentence: first, Decision: l.Decision}
+	for line := range strings.SplitSeq(rest, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			v.Details = append(v.Details, line)
+		}
+	}
+	return v
+}
+
+// proving lets one proof run at a time: each reads all of the record.
+var proving sync.Mutex
+
+// prove verifies the chain, up to an entry and beyond it.
+func (p *Page) prove(w http.ResponseWriter, r *http.Request, m *member) {
+	v := recordView{Kinds: recordKinds}
+	if !proving.TryLock() {
+		v.Fault = "A proof is running. Ask again in a moment."
+	} else {
+		rep, err := p.o.Ledger.Verify()
+		proving.Unlock()
+		v.Proof, v.Proven = proof(rep, err), r.PostFormValue("seq")
+	}
+	p.show(w, r, m, "record", view{Title: "Record", At: "record", Record: v})
+}
+
+func proof(rep audit.Report, err error) string {
+	if err != nil {
+		return "NOT INTACT: " + err.Error() + ". Keep the files as they are, and compare them with a copy."
+	}
+	text := fmt.Sprintf("Intact: %d lines in %d files, each bound to the one before it, %d signed checkpoints, from %s to %s.",
+		rep.Lines, rep.Files, rep.Checkpoints, rep.First.UTC().Format(time.DateTime), rep.Last.UTC().Format(time.DateTime))
+	if rep.Unsigned > 1 {
+		text += fmt.Sprintf(" The last %d lines are not signed yet.", rep.Unsigned)
+	}
+	if len(rep.Losses) > 0 {
+		text += fmt.Sprintf(" It says itself that something is missing at %d places.", len(rep.Losses))
+	}
+	return text
+}
+
+// export is the record as it stands, so that it can be verified elsewhere.
+func (p *Page) export(w http.ResponseWriter, r *http.Request, _ *member) {
+	files, err := p.o.Ledger.Files()
+	if err != nil {
+		http.Error(w, "The record can't be read.", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Content-Disposition", `attachment; filename="record.jsonl"`)
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(10 * time.Minute)); err != nil {
+		p.o.Log.DebugContext(r.Context(), "an export has no time limit of its own", "err", err)
+	}
+	for _, path := range files {
+		if err := copyFile(w, path); err != nil {
+			p.o.Log.WarnContext(r.Context(), "an export of the record ended early", "err", err)
+			return
+		}
+	}
+}
+
+func copyFile(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// alikeView is an earlier answer to a call of the same tool.
+type alikeView struct {
+	At             time.Time
+	Decision, Text string
+}
+
+// alike are the latest answers to calls of the same tool.
+func (p *Page) alike(a *approval.Ask) []alikeView {
+	scanned := 0
+	tool := []byte(`"tool":` + strconv.Quote(a.Tool))
+	var out []alikeView
+	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
+		scanned++
+		return scanned > alikeIn || bytes.Contains(raw, []byte(`"kind":"answer"`)) && bytes.Contains(raw, tool)
+	}) {
+		if err != nil || scanned > alikeIn || len(out) == alikeMax {
+			break
+		}
+		if l.Tool != a.Tool || l.Kind != audit.KindAnswer || l.Decision == "" || len(l.People) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s by %s", map[string]string{audit.Allow: "allowed " + l.Scope, audit.Deny: "denied"}[l.Decision], l.People[0].Name)
+		if l.Reason != "" {
+			text += ": " + l.Reason
+		}
+		text, _ = channels.Safe(text, channels.Form{Limit: 160})
+		out = append(out, alikeView{l.At, l.Decision, text})
+	}
+	return out
+}
