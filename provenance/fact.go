@@ -21,6 +21,9 @@ const (
 	Dropped  What = "dropped"  // there was more before than is kept
 )
 
+// Happened reports whether it is of something in the turn, not of the turn.
+func (f Fact) Happened() bool { return f.What != Began && f.What != Ended && f.What != Dropped }
+
 // MaxFacts is how many facts of a turn are kept.
 const MaxFacts = 500
 

@@ -22,7 +22,7 @@ var ErrNoGraph = errors.New("verifier: no turn is remembered under this name")
 func (v *Verifier) note(ctx context.Context, n *turn, ref string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
 	defer cancel()
-	facts, first := v.turns.take(n)
+	facts, name := v.turns.take(n)
 	if len(facts) == 0 {
 		return
 	}
@@ -30,7 +30,7 @@ func (v *Verifier) note(ctx context.Context, n *turn, ref string) {
 	if ref != "" {
 		notes = append(notes, v.nameNote("ref", ref, n.id))
 	}
-	if first {
+	if name {
 		notes = append(notes, v.nameNote("ref", n.Ref(), n.id))
 		if n.root != n.Conversation {
 			notes = append(notes, v.nameNote("ref", n.root.Ref(), n.id))

@@ -191,6 +191,27 @@ func TestANewRunSealsTheTurnAndEndsItsGrants(t *testing.T) {
 	elsewhere.asked("in another instance as well", call(t, "exec", `{"command":"id"}`, first))
 }
 
+// What is heard late of a run that is over, or of one that nobody knows, does not
+// end the one that is going on, and is not what its conversation shows.
+func TestALateWordOfAnotherRunEndsNothing(t *testing.T) {
+	store, _ := openSQLite(t)
+	r := newRig(t, store, 1, nil)
+	r.asked("of a stranger", call(t, "exec", ls, inRun(stranger("m"), "r1")))
+	r.asked("of a stranger", call(t, "exec", ls, inRun(stranger("m"), "r2")))
+	r.hear(loop.AfterToolCall, `{"toolName":"web_fetch"}`, inRun(stranger("m"), "r1"))
+	r.hear(loop.AgentEnd, `{}`, inRun(stranger("m"), "r1"))
+	r.hear(loop.AgentEnd, `{}`, inRun(stranger("m"), "r0"))
+	if g := r.graph("r2"); g.Sealed {
+		t.Error("r2 is over")
+	}
+	if !r.graph("r1").Sealed {
+		t.Error("r1 is not")
+	}
+	if g := r.graph(conv("m").Ref()); g.RunID != "r2" {
+		t.Errorf("the conversation shows %s", g.RunID)
+	}
+}
+
 // A child's run goes on beside its parent's.
 func TestAChildsRunDoesNotEndItsParents(t *testing.T) {
 	store, _ := openSQLite(t)

@@ -29,7 +29,7 @@ func (v *Verifier) drew(ctx context.Context, t *trace, n *no) {
 	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.replay || t.view.Replayed || t.plan.Class() == "wrapper" {
 		return
 	}
-	now, over := v.turns.add(t, t.settings.Provenance.Persist || t.verdict.PersistGraph, t.fact(n))
+	now, over := v.turns.add(t, heardOf{facts: []provenance.Fact{t.fact(n)}, persist: t.settings.Provenance.Persist || t.verdict.PersistGraph})
 	if n != nil && n.kind == faultStore {
 		return
 	}
@@ -77,7 +77,7 @@ func (v *Verifier) draw(ctx context.Context, h *hearing, a *loop.Answer) error {
 	if len(facts) == 0 {
 		return nil
 	}
-	now, over := v.turns.add(h.trace, h.settings.Provenance.Persist, facts...)
+	now, over := v.turns.add(h.trace, heardOf{facts, h.endsTurn(), h.settings.Provenance.Persist})
 	if over != nil {
 		v.superseded(ctx, h.trace, over)
 	}

@@ -3,6 +3,7 @@ package verifier
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,6 +38,7 @@ type turn struct {
 	root    session.Conversation // whose state its calls count in
 	pending []provenance.Fact    // not noted yet
 	noted   bool                 // something of it is in the store
+	named   bool                 // and it can be found by its names
 	ended   bool
 	sealed  bool // and that was said
 	persist bool // its graph belongs into the record
@@ -64,9 +66,16 @@ func (k *turnKey) name() string {
 	return k.Hash()[:2] + hex.EncodeToString(sum[:7])
 }
 
-// add keeps facts of a turn. It returns the turn, and the one that this run put
-// an end to, if it did.
-func (s *turns) add(t *trace, persist bool, facts ...provenance.Fact) (now, over *turn) {
+// heardOf is what is new of a turn.
+type heardOf struct {
+	facts   []provenance.Fact
+	ends    bool
+	persist bool
+}
+
+// add keeps what is new of a turn. It returns the turn, and the one that this run
+// put an end to, if it did.
+func (s *turns) add(t *trace, h heardOf) (now, over *turn) {
 	k := t.turnOf()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,11 +83,11 @@ func (s *turns) add(t *trace, persist bool, facts ...provenance.Fact) (now, over
 	if n == nil {
 		n = s.begin(t, k)
 	}
-	n.persist = n.persist || persist
+	n.persist, n.ended = n.persist || h.persist, n.ended || h.ends
 	if len(n.pending) >= turnPending {
 		n.drop()
 	}
-	n.pending = append(n.pending, facts...)
+	n.pending = append(n.pending, h.facts...)
 	if k.run == "" {
 		return n, nil
 	}
@@ -127,10 +136,10 @@ func (s *turns) begin(t *trace, k turnKey) *turn {
 }
 
 // supersede makes a turn its conversation's current one, and returns the one
-// that is over by that.
+// that is over by that. What is still heard of a turn that is over ends no other.
 func (s *turns) supersede(n *turn) *turn {
 	last := s.current[n.Conversation]
-	if last == n {
+	if last == n || n.ended {
 		return nil
 	}
 	if s.current == nil || len(s.current) >= 2*turnsSize {
@@ -172,13 +181,14 @@ func (s *turns) matters(n *turn) bool {
 	return n.noted || n.persist
 }
 
-// take gives what is to be noted of a turn, and whether it is the first of it.
-func (s *turns) take(n *turn) (facts []provenance.Fact, first bool) {
+// take gives what is to be noted of a turn, and whether it is now that it has
+// something to be found by its names for.
+func (s *turns) take(n *turn) (facts []provenance.Fact, name bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	facts, first = n.pending, !n.noted
-	n.pending, n.noted = nil, true
-	return facts, first
+	facts, name = n.pending, !n.named && slices.ContainsFunc(n.pending, provenance.Fact.Happened)
+	n.pending, n.noted, n.named = nil, true, n.named || name
+	return facts, name
 }
 
 // named finds the turns that a name could mean.

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"net/http"
 
+	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/redact/redacttest"
+	"github.com/openclaw-verifier/verifier/session"
 )
 
 // inEvents plants in what a runtime tells of its loop: in texts, which are
@@ -23,7 +27,20 @@ func (p *planter) inEvents() {
 		p.send(impatient(sh("date", ctx))) // the card says what brought it in
 		p.tell(event{name: "subagent_spawned", context: ctx, about: `{"childSessionKey":` + kept("child") + `}`})
 		p.tell(event{name: "session_end", context: ctx, about: `{"reason":` + text("reason") + `,"nextSessionId":` + kept("next session") + `,"nextSessionKey":` + kept("next key") + `}`})
+		p.tell(event{name: "agent_end", context: with(ctx, "runId", p.text(kind, 0, "in an event's run"))})
+		p.graphs(ctx)
 		p.tell(event{name: "before_response_emit", context: ctx, about: `{"contentHash":` + text("broken hash") + `,` + text("member") + `:1}`})
+	}
+}
+
+// graphs looks at the turn that was told of.
+func (p *planter) graphs(ctx map[string]any) {
+	p.t.Helper()
+	ref := session.Conversation{Client: config.DefaultClient, Key: fmt.Sprint(ctx["sessionKey"])}.Ref()
+	for _, format := range []string{"json", "text", "svg"} {
+		if got := p.do(&p.answers, http.MethodGet, "/api/graphs/"+ref+"?format="+format, nil, "Authorization", "Bearer "+p.token); !bytes.Contains(got, []byte("llm_call")) {
+			p.t.Errorf("no graph: %s", got)
+		}
 	}
 }
 
