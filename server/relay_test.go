@@ -3,8 +3,10 @@ package server_test
 import (
 	"context"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -35,6 +37,62 @@ func relaying(t testing.TB) (*server.Server, *hearing) {
 		o.Relays = func(client, platform string) bool { return client == "laptop" && platform == "telegram" }
 	})
 	return s, desk
+}
+
+// saying is a desk that answers as the vectors tell.
+type saying struct {
+	nobody
+	text string
+}
+
+func (s saying) Answer(context.Context, approval.Answer) (approval.Outcome, error) {
+	return approval.Outcome{Kind: approval.Counted, Text: s.text}, nil
+}
+
+func TestTheDocumentedVectorsForApproveHold(t *testing.T) {
+	text, err := os.ReadFile("../docs/event-vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type vector struct {
+		Name, Path, Body, Signature, Answer, AnswerSignature string
+	}
+	var v struct {
+		Secret            string
+		Events, Malformed []vector
+	}
+	if err := json.Unmarshal(text, &v, json.MatchCaseInsensitiveNames(true)); err != nil {
+		t.Fatal(err)
+	}
+	auth, err := server.NewAuth(map[string][]string{"default": {v.Secret}}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := newServer(t, func(o *server.Options) {
+		o.Auth, o.Desk = func() *server.Auth { return auth }, saying{text: `"exec" approved for 30 minutes by Ann (telegram through default).`}
+		o.Relays = func(client, platform string) bool { return client == "default" && platform == "telegram" }
+		o.Now = func() time.Time { return time.Date(2026, 2, 12, 15, 30, 0, 0, time.UTC) }
+	})
+	tried := 0
+	for _, e := range append(v.Events, v.Malformed...) {
+		if e.Path != "/approve" {
+			continue
+		}
+		tried++
+		if e.Signature == "" {
+			e.Signature = hmac.Sign([]byte(v.Secret), []byte(e.Body))
+		}
+		w := tell(s, e.Path, e.Body, hmac.RequestHeader, e.Signature)
+		switch got := w.Body.String(); {
+		case e.Answer == "" && !strings.HasPrefix(got, `{"kind":"misunderstood",`), e.Answer != "" && got != e.Answer:
+			t.Errorf("%s: got %s, want %s", e.Name, got, e.Answer)
+		case e.AnswerSignature != "" && w.Header().Get(hmac.AnswerHeader) != e.AnswerSignature:
+			t.Errorf("%s: another signature", e.Name)
+		}
+	}
+	if tried < 3 {
+		t.Error("the file has lost its vectors")
+	}
 }
 
 func typed(text, context string) string {
