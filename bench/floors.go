@@ -53,7 +53,7 @@ func openGet(p place) (running, error) {
 	client := goredis.NewClient(&goredis.Options{
 		Addr: p.redis, Dialer: p.count.dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ContextTimeoutEnabled: true,
 	})
-	s, err := newServer(getter{client}, nobody{})
+	s, err := newServer(getter{client}, nobody{}, nil)
 	if err == nil {
 		err = client.Set(context.Background(), getKey, getValue, 0).Err()
 	}
@@ -95,12 +95,12 @@ func (nobody) Probe(context.Context, string, bool) ([]approval.Probed, error) {
 func (nobody) Pending(context.Context, string) ([]*approval.Card, error) { return nil, errNobody }
 
 // newServer is the door as `verifier serve` opens it.
-func newServer(v server.Verifier, d server.Desk) (*server.Server, error) {
+func newServer(v server.Verifier, d server.Desk, page http.Handler) (*server.Server, error) {
 	auth, err := server.NewAuth(map[string][]string{"default": {secret}}, "", nil)
 	if err != nil {
 		return nil, err
 	}
-	return server.New(server.Options{Auth: func() *server.Auth { return auth }, Verifier: v, Desk: d})
+	return server.New(server.Options{Auth: func() *server.Auth { return auth }, Verifier: v, Desk: d, Page: page})
 }
 
 func shut(s *server.Server) error {

@@ -47,7 +47,7 @@ func main() {
 	flag.IntVar(&o.calls, "calls", 0, "calls in a slice (default 8000, short 2000)")
 	flag.IntVar(&o.connect, "connections", 16, "keep-alive connections")
 	flag.BoolVar(&o.pin, "pin", true, "keep the servers on one core and the rest off it (Linux)")
-	flag.StringVar(&o.only, "only", "", "measure only this role beside the constant handler: strict, get, redis, embedded")
+	flag.StringVar(&o.only, "only", "", "measure only this role beside the constant handler: strict, get, redis, embedded, pages")
 	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "directory for one CPU profile of each server")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -25,6 +26,7 @@ import (
 	"github.com/openclaw-verifier/verifier/store/redis"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/verifier"
+	"github.com/openclaw-verifier/verifier/web"
 )
 
 // backend is a store as cmd/verifier uses it.
@@ -74,6 +76,9 @@ type gateway struct {
 	store  backend
 	record *audit.Log
 	desk   *approval.Desk
+
+	watched bool      // questions are open, and pages
+	page    *web.Page // nil unless it is
 }
 
 func (g *gateway) wire(p place) (run running, err error) {
@@ -100,12 +105,23 @@ func (g *gateway) wire(p place) (run running, err error) {
 		return run, err
 	}
 	key := hmac.Key(random(32))
+	terms := approval.Terms{Config: c.Approval, TTL: c.ApprovalTTL(), People: c.People()}
+	if g.watched {
+		terms.TTL, terms.MaxPromptsPerHour = time.Hour, 2*openQuestions
+	}
 	g.desk, err = approval.NewDesk(approval.Options{
-		Terms: approval.Terms{Config: c.Approval, TTL: c.ApprovalTTL(), People: c.People()}, Key: key, Store: g.store, Record: g.record,
-		Inbox: true, NoReset: rules.Strict, Log: log,
+		Terms: terms, Key: key, Store: g.store, Record: g.record,
+		Inbox: true, NoReset: rules.Strict, Log: log, Observe: func(approval.Event) { g.page.Nudge() },
 	})
 	if err != nil {
 		return run, err
+	}
+	var page http.Handler
+	if g.watched {
+		if g.page, err = g.newPage(key, rules); err != nil {
+			return run, err
+		}
+		page = g.page
 	}
 	v, err := verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
@@ -118,13 +134,13 @@ func (g *gateway) wire(p place) (run running, err error) {
 	if err != nil {
 		return run, err
 	}
-	s, err := newServer(v, g.desk)
+	s, err := newServer(v, g.desk, page)
 	if err != nil {
 		return run, err
 	}
 	return running{
 		serve: s.Serve, tend: g.keepHeads,
-		close: func() error { g.desk.Stop(); return errors.Join(shut(s), g.close()) },
+		close: func() error { g.desk.Stop(); g.page.Stop(); return errors.Join(shut(s), g.close()) },
 	}, nil
 }
 

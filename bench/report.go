@@ -71,7 +71,31 @@ func (r *report) checks() []check {
 				"Redis itself is busy %.1f µs with each script: one Redis can't decide more than %.0f calls/s", micros(r.script), 1/r.script.Seconds())})
 		}
 	}
+	if c, ok := r.watched(); ok {
+		out = append(out, c)
+	}
 	return out
+}
+
+// watched holds the embedded server with pages against the one without.
+func (r *report) watched() (check, bool) {
+	find := func(name string) int { return slices.IndexFunc(r.rows, func(row row) bool { return row.name == name }) }
+	with, without := find("pages"), find("embedded")
+	if with < 0 || without < 0 {
+		return check{}, false
+	}
+	q := quartiles(r.rows[with].ratios(r.rows[without]))
+	c := check{"PASS", fmt.Sprintf("with %d questions open and %d pages: at least %.1f of the calls without: %.2f", openQuestions, openPages, pagesTarget, q[1])}
+	switch {
+	case q[1] >= pagesTarget:
+	case q[2] >= pagesTarget:
+		c.text += " (missed, but within noise)"
+	case r.o.short:
+		c.word = "note"
+	default:
+		c.word = "FAIL"
+	}
+	return c, true
 }
 
 // ratio holds a target against the rounds. A median below it is noise as long as

@@ -21,6 +21,7 @@ var roles = []role{
 	{name: "get", title: "our server, one plain GET instead of a decision", redis: true, open: openGet},
 	{name: "redis", title: "ours with Redis", target: 0.30, redis: true, open: openRedis},
 	{name: "embedded", title: "ours embedded (SQLite)", target: 0.22, open: openEmbedded},
+	{name: "pages", title: "the same, 500 questions open and 50 pages", open: openWatched},
 }
 
 // place is where a server finds what it needs.
