@@ -28,7 +28,7 @@ func TestHostileTextCostsLittle(t *testing.T) {
 		"curl ", "curl login mysql ", "curl -u ", "curl '", "key ", "key = ", "api key: ", "facebook sourcegraph okta airtable ", "%41", "%2541", "%25", "\\n", "\\\\", "QUJD", "Z2hwXw", "YWJjZGVm\n", strings.Repeat("QUJD", 15) + "\n",
 		"-----BEGIN ", "-----BEGIN x-----", "1:AA", "111111:AA", "[REDACTED: ", "[REDACTED: 1 chars]", "'", "\"", "`", " ", "\n", "x", "é", "?key=", "&sig=abcdef", "bearer ", "basic ", "MTk4NjIyNDgzNDcxOTI1MjQ4.", "secret_token_key_", "-", ".", "AKIA", "\u212a",
 		"echo x | sudo -S ", "echo x|chpasswd;", "sudo -S <<EOF\n", "chpasswd <<< '", "p=$p;", "PASSWORD=$p p=1 ", "tool --token $a a=b a=c ", "login $a ", "--password-stdin ", "x|stdin", "(((", "echo a|(", "password: |\n", "password: |\n x\n",
-		"pin=", "pwd=/", "otp=1", "<password>", "<password> <", "auth=(", "login(a,'", "send \"password", "assword send '", "a:b:c:d:e .pgpass ", "$6$", "identified by ", "net use \\\\a ", "net user a b /", "setx TOKEN ", "config set a.token ", "password 0 ", "password=\"a\"'", "password='a'\\''", "password=a\\ ", "p\u200b", "\x1b[", "\x1b[31mtoken=", "ＡＢ", "cABhAHMAcwA", "AAAA", "pass ", "htpasswd -b a b ",
+		"pin=", "pwd=/", "otp=1", "<password>", "<password> <", "auth=(", "login(a,'", "send \"password", "assword send '", "a:b:c:d:e .pgpass ", "$6$", "identified by ", "net use \\\\a ", "net user a b /", "setx TOKEN ", "config set a.token ", "password 0 ", "password=\"a\"'", "password='a'\\''", "password=a\\ ", "p\u200b", "\x1b[", "\x1b[31mtoken=", "ＡＢ", "cABhAHMAcwA", "AAAA", "private-lines:", "---- begin", "TOKEN=$(echo ", "TOKEN=${a-", "pass ", "htpasswd -b a b ",
 	} {
 		s := strings.Repeat(unit, size/len(unit))
 		begin := time.Now()

@@ -57,17 +57,47 @@ func isFileBody(tool, squashed string) bool {
 	return ok && (!onlyFileTools || fileTools[tool])
 }
 
-// secretEnds are the secret names by their last letter, to ask for few of them.
-var secretEnds = func() (t [256][]string) {
-	for _, n := range secretNames {
+// secretEnds and qualifierEnds are by their last letter, to ask for few of them.
+var secretEnds, qualifierEnds = byLast(secretNames), byLast(qualifiers)
+
+func byLast(names []string) (t [256][]string) {
+	for _, n := range names {
 		last := n[len(n)-1]
 		t[last] = append(t[last], n)
 	}
 	return t
-}()
+}
 
 func isSecret(squashed string) bool {
-	return endsInSecret(squashed) || endsInSecret(strings.TrimSuffix(squashed, "s"))
+	if endsInSecret(squashed) || endsInSecret(strings.TrimSuffix(squashed, "s")) {
+		return true
+	}
+	bare := unqualified(squashed)
+	return len(bare) < len(squashed) && endsInSecret(bare)
+}
+
+// qualifiers are what names of secrets end in besides: which one of several it
+// is, or that it is the secret itself.
+var qualifiers = []string{
+	"value", "val", "data", "text", "string", "raw", "plain", "plaintext", "confirmation", "confirm", "again", "repeat", "old", "new", "current",
+	"prod", "production", "staging", "stage", "dev", "test", "live", "primary", "secondary", "main", "backup", "default",
+}
+
+// unqualified leaves out numbers and one qualifier: DB_PASSWORD_PROD_2, tokenValue.
+func unqualified(squashed string) string {
+	s := strings.TrimRight(squashed, digits)
+	if len(s) < len(squashed) {
+		s = strings.TrimSuffix(s, "v") // TOKEN_V2
+	}
+	if s == "" {
+		return s
+	}
+	for _, q := range qualifierEnds[s[len(s)-1]] {
+		if rest, ok := strings.CutSuffix(s, q); ok {
+			return strings.TrimRight(rest, digits)
+		}
+	}
+	return s
 }
 
 func endsInSecret(s string) bool {
@@ -85,6 +115,7 @@ func endsInSecret(s string) bool {
 // endsInPass is for DB_PASS and dbPass, but not for bypass.
 func endsInPass(name string) bool {
 	const pass = "pass"
+	name = strings.TrimRight(name, digits+"_-")
 	n := len(name) - len(pass)
 	if n < 0 || !strings.EqualFold(name[n:], pass) {
 		return false
@@ -94,7 +125,7 @@ func endsInPass(name string) bool {
 
 // isToken tells a token from a number of tokens, such as maxTokens.
 func isToken(squashed string, value jsontext.Kind) bool {
-	return value != jsontext.KindNumber && strings.HasSuffix(strings.TrimSuffix(squashed, "s"), "token")
+	return value != jsontext.KindNumber && (strings.HasSuffix(strings.TrimSuffix(squashed, "s"), "token") || strings.HasSuffix(unqualified(squashed), "token"))
 }
 
 // maxCount is how many digits a number of tokens has at most.
@@ -107,6 +138,22 @@ func isSecretNumber(squashed string, in scan) bool {
 		return len(in.value()) > maxCount
 	}
 	return isCode(squashed) && isShortNumber(strings.Trim(in.value(), `"`))
+}
+
+// isLoginOf is for the next value of a member that ends in auth: bob:x, or the two
+// in an array.
+func isLoginOf(squashed string, in scan) bool {
+	if !strings.HasSuffix(squashed, "auth") {
+		return false
+	}
+	switch in.kind() {
+	case jsontext.KindString:
+		user, password, ok := strings.Cut(text(in.value()), ":")
+		return ok && user != "" && password != "" && !strings.ContainsAny(user+password, "/ {")
+	case jsontext.KindBeginArray:
+		return len(stringsOf(in)) == 2
+	}
+	return false
 }
 
 // squash makes names comparable: db_password, DB-Password and dbPassword are one,

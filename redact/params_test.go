@@ -22,6 +22,8 @@ func TestParamsByShapeAndNeighbour(t *testing.T) {
 		{`{"pin":"482913","otp":482913}`, `{"pin":"[REDACTED: 6 chars]","otp":"[REDACTED: 6 chars]"}`}, {`{"pin":13,"otp":"the library"}`, `{"pin":13,"otp":"the library"}`},
 		{`{"accessToken":123456789012,"maxTokens":123456789012,"token":12345}`, `{"accessToken":"[REDACTED: 12 chars]","maxTokens":123456789012,"token":12345}`},
 		{`{"pass\u200bword":"abc","ｔｏｋｅｎ":"abc","to\u00adken":"abc","пароль":"abc"}`, `{"pass\u200bword":"[REDACTED: 3 chars]","ｔｏｋｅｎ":"[REDACTED: 3 chars]","to\u00adken":"[REDACTED: 3 chars]","пароль":"abc"}`},
+		{`{"auth":["bob","abc"],"basicAuth":"bob:abc","oauth":"none"}`, `{"auth":"[REDACTED: 13 chars]","basicAuth":"[REDACTED: 7 chars]","oauth":"none"}`},
+		{`{"password1":"abc","old_password2":"abc","password_confirmation":"abc","secretValue":"abc","tokens2":7,"tokenizer":"x","testdata":"y"}`, `{"password1":"[REDACTED: 3 chars]","old_password2":"[REDACTED: 3 chars]","password_confirmation":"[REDACTED: 3 chars]","secretValue":"[REDACTED: 3 chars]","tokens2":7,"tokenizer":"x","testdata":"y"}`},
 		{`["tool","--token","abc","-v"]`, `["tool","--token","[REDACTED: 3 chars]","-v"]`},
 		{`["vault","token","lookup"]`, `["vault","token","lookup"]`},
 		{`["mysql","-uroot","-pabc","db"]`, `["mysql","-uroot","-p[REDACTED: 3 chars]","db"]`},

@@ -133,7 +133,7 @@ func (p *pass) object() {
 func (p *pass) member(name string, pair *pair) {
 	squashed := squash(name)
 	kind := p.redactor.kindOf(p.tool, name, squashed, p.in.kind())
-	if kind == "" && isSecretNumber(squashed, p.in) {
+	if kind == "" && (isSecretNumber(squashed, p.in) || isLoginOf(squashed, p.in)) {
 		kind = SecretField
 	}
 	if kind != "" {

@@ -200,6 +200,18 @@ func (f *finder) hook(_, end int) {
 	}
 }
 
+// echoed looks at $(echo x) where it is given to a secret's name.
+func (f *finder) echoed(start, end int) {
+	name, given := strings.CutSuffix(strings.TrimRight(f.s[max(0, start-maxName):start], `"'`), "=")
+	name = name[strings.LastIndexAny(name, " \t\n;&|")+1:]
+	if s := squash(name); !given || !isSecret(s) && !isToken(s, '"') && !endsInPass(name) {
+		return
+	}
+	if n := strings.IndexByte(f.s[end:min(len(f.s), end+maxPipe)], ')'); n >= 0 {
+		f.printed(&usage{}, start+len("$("), end+n)
+	}
+}
+
 // substitution looks at <(echo x) behind a flag that takes a file with a secret.
 func (f *finder) substitution(start, end int) {
 	before := f.wordsBefore(start)

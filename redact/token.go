@@ -15,7 +15,7 @@ type prefix struct {
 var prefixes = []prefix{
 	{"ghp_", "ghp_", 16, false}, {"gho_", "gho_", 16, false}, {"ghu_", "ghu_", 16, false}, {"ghs_", "ghs_", 16, false}, {"ghr_", "ghr_", 16, false},
 	{"github_pat_", "", 16, false}, {"glpat-", "", 16, false}, {"dckr_pat_", "", 16, false},
-	{"xoxb-", "", 10, false}, {"xoxa-", "", 10, false}, {"xoxp-", "", 10, false}, {"xoxe-", "", 10, false}, {"xoxr-", "", 10, false}, {"xoxs-", "", 10, false}, {"xapp-", "", 10, false},
+	{"xoxb-", "", 10, false}, {"xoxa-", "", 10, false}, {"xoxp-", "", 10, false}, {"xoxe-", "", 10, false}, {"xoxr-", "", 10, false}, {"xoxs-", "", 10, false}, {"xoxc-", "", 10, false}, {"xoxd-", "", 10, false}, {"xapp-", "", 10, false},
 	{"sk-", "sk-", 20, true}, {"sk_live_", "", 10, false}, {"sk_test_", "", 10, false}, {"rk_live_", "", 10, false}, {"rk_test_", "", 10, false}, {"whsec_", "", 16, false},
 	{"akia", "AKIA", 16, true}, {"asia", "ASIA", 16, true}, {"aiza", "AIza", 30, true}, {"ya29.", "", 20, true}, {"1//0", "", 30, true},
 	{"hf_", "hf_", 20, true}, {"npm_", "npm_", 20, true}, {"pypi-", "pypi-", 40, true}, {"sg.", "SG.", 40, true}, {"hvs.", "hvs.", 20, true},
@@ -106,17 +106,26 @@ func tail(s string, i int) int {
 	return i
 }
 
-// pem hides the inside of a PEM block, or all that follows where its end is
-// missing.
+// pem hides the inside of a PEM block, or of one with a dash less as SSH2 has it,
+// or all that follows where its end is missing.
 func (f *finder) pem(_, end int) {
-	const dashes = "-----"
+	const dashes = "----"
 	label := strings.Index(f.s[end:min(len(f.s), end+128)], dashes)
 	if label < 0 {
 		return
 	}
-	start := end + label + len(dashes)
+	start := skip(f.s, end+label, "-", 8)
 	stop := len(f.s)
 	if n := strings.Index(f.s[start:], dashes); n >= 0 {
+		stop = start + n
+	}
+	f.add(pemKind, start, stop)
+}
+
+// putty hides the private part of a key in PuTTY's own form.
+func (f *finder) putty(_, end int) {
+	start, stop := min(len(f.s), lineEnd(f.s, end)+1), len(f.s)
+	if n := strings.Index(f.s[start:], "Private-MAC:"); n >= 0 {
 		stop = start + n
 	}
 	f.add(pemKind, start, stop)

@@ -20,7 +20,8 @@ func triggers() []trigger {
 	out = append(out, all((*finder).dsn, "@tcp(", "@unix(", "@/")...)
 	out = append(out, all((*finder).bearer, "bearer ")...)
 	out = append(out, all((*finder).basic, "basic ")...)
-	out = append(out, all((*finder).pem, "-----begin")...)
+	out = append(out, all((*finder).pem, "----begin", "---- begin")...)
+	out = append(out, all((*finder).putty, "private-lines:")...)
 	out = append(out, all((*finder).jwt, "eyj")...)
 	out = append(out, all((*finder).telegram, ":aa")...)
 	for _, q := range queryNames {
@@ -40,6 +41,7 @@ func inScripts() []trigger {
 	out := all((*finder).stdin, "stdin")
 	out = append(out, all((*finder).fedFlag, "--with-token", "passphrase-fd", "password-fd", "pass-fd")...)
 	out = append(out, all((*finder).substitution, "<(echo", "<(printf")...)
+	out = append(out, all((*finder).echoed, "$(echo ", "$(printf ")...)
 	out = append(out, all((*finder).identified, "identified ")...)
 	out = append(out, all((*finder).nextWord, "nickserv identify", "pragma key", "pragma rekey", "pragma hexkey")...)
 	out = append(out, all((*finder).pgpass, ".pgpass")...)

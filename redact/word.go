@@ -145,13 +145,19 @@ func isVariable(v string) bool {
 	case strings.HasPrefix(v, "{{"), ok && strings.HasPrefix(name, "("):
 		return true
 	case ok && strings.HasPrefix(name, "{"):
-		return strings.IndexByte(name, '}') == len(name)-1
+		return strings.IndexByte(name, '}') == len(name)-1 && !hasDefault(name)
 	case ok:
 		return plainName(name)
 	case len(v) > 2 && v[0] == '%' && v[len(v)-1] == '%':
 		return plainName(v[1 : len(v)-1])
 	}
 	return false
+}
+
+// hasDefault is for ${NAME:-x}, which says what is taken where there is nothing.
+func hasDefault(name string) bool {
+	_, value, ok := strings.Cut(strings.TrimSuffix(name, "}"), "-")
+	return ok && value != "" && !isVariable(value)
 }
 
 // plainName is for names in one case, so that $ecret123 stays a secret.
