@@ -105,7 +105,7 @@ func (v *Verifier) audit(ctx context.Context, t *trace) *no {
 // allow just this call, once.
 func (v *Verifier) block(ctx context.Context, t *trace) *no {
 	a := v.question(ctx, t)
-	a.Rule, a.Blocked, a.Lasting = byAuditor, t.action(), false
+	a.Rule, a.Blocked, a.Auditor, a.Lasting = byAuditor, t.action(), t.heard(), false
 	n := v.put(ctx, t, a, 0)
 	if n == nil { // allowed once, before
 		return nil
