@@ -68,6 +68,7 @@ var keys = []Key{
 	{Path: "trust.secrets", Text: "more places where secrets are kept, as parts of a path, besides `.ssh`, `.env` and their like"},
 	{Path: "taint", Text: "when a conversation counts as tainted"},
 	{Path: "taint.from", Default: "external", Text: "from this level on, tools that act outside need a person (`untrusted` under `permissive`)"},
+	{Path: "taint.ownWords", Default: "words", Text: "which calls of a tainted conversation pass unasked because they are your own words, see [below](#your-own-words): `words` holds nothing that you did not say, `values` no address, link, path, id or account number; `off` none"},
 	{Path: "maxIterations", Default: 10, Text: "the turn is blocked from this iteration on; without `iteration`, a run may make 100 calls"},
 	{Path: "agents", Text: "`{agentId: {…}}`: single agents are held tighter, never looser"},
 	{Path: "agents.<id>.taintPolicy", Text: "as `taintPolicy`, for this agent"},

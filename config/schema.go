@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -172,6 +173,8 @@ func (s *describer) words(path string, t reflect.Type) []string {
 		return names(all[:])
 	case reflect.TypeFor[taint.Mode]():
 		return names([]taint.Mode{taint.Allow, taint.Confirm, taint.Restrict})
+	case reflect.TypeFor[policy.OwnWords]():
+		return []string{string(policy.OwnAll), string(policy.OwnValues), string(policy.OwnOff)}
 	case reflect.TypeFor[AuditParams]():
 		return []string{string(ParamsRedacted), string(ParamsNames)}
 	case reflect.TypeFor[AuditSync]():

@@ -13,14 +13,21 @@ type leaf struct{ path, text string }
 // leaves walks params. It stops where they are no valid JSON: whoever decoded
 // the call has refused that already.
 func leaves(params jsontext.Value) []leaf {
+	found, _ := walked(params)
+	return found
+}
+
+// walked gives the names of all members as well.
+func walked(params jsontext.Value) (found []leaf, names []string) {
 	w := walker{d: jsontext.NewDecoder(bytes.NewReader(params))}
 	w.value("")
-	return w.found
+	return w.found, w.names
 }
 
 type walker struct {
 	d     *jsontext.Decoder
 	found []leaf
+	names []string
 }
 
 func (w *walker) value(path string) bool {
@@ -44,8 +51,13 @@ func (w *walker) object(path string) bool {
 		path += "."
 	}
 	for w.d.PeekKind() == '"' {
-		name, err := w.d.ReadToken()
-		if err != nil || !w.value(path+name.String()) {
+		token, err := w.d.ReadToken()
+		if err != nil {
+			return false
+		}
+		name := token.String() // before the next token takes its place
+		w.names = append(w.names, name)
+		if !w.value(path + name) {
 			return false
 		}
 	}

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"fmt"
+
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -64,6 +66,29 @@ type Taint struct {
 	// From is the level at which a sink needs a person. Nil means external, or
 	// untrusted under the profile permissive.
 	From *taint.Level `yaml:"from"`
+	// OwnWords is which calls of a tainted conversation pass as the owner's own
+	// words. Empty means words.
+	OwnWords OwnWords `yaml:"ownWords"`
+}
+
+// OwnWords is what a call must hold nothing of that the owner did not say.
+type OwnWords string
+
+// What OwnWords can be.
+const (
+	OwnOff    OwnWords = "off"    // every call asks
+	OwnAll    OwnWords = "words"  // nothing at all
+	OwnValues OwnWords = "values" // no address, link, path, id or account number; the rest of its words may come from elsewhere
+)
+
+// UnmarshalText reads the word.
+func (o *OwnWords) UnmarshalText(text []byte) error {
+	switch v := OwnWords(text); v {
+	case OwnOff, OwnAll, OwnValues:
+		*o = v
+		return nil
+	}
+	return fmt.Errorf("there is no %q here: use %s, %s or %s", text, OwnAll, OwnValues, OwnOff)
 }
 
 // Scope names tools to judge or not to judge, never both.

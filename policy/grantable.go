@@ -29,16 +29,17 @@ func (b *builder) readPlaces() {
 type Own struct {
 	Destinations []string // params that say where it goes
 	Asked        []string // words by which a person asks for it, in lower case
+	Words        bool     // every word, not only what can be looked up
 }
 
 // own is nil for a tool of which too little is known, and for one whose calls do
 // more than their arguments say.
 func (b *builder) own(f *facts) *Own {
 	l, ok := b.labels[f.name]
-	if !ok || l.destinations == nil || len(l.asked) == 0 || f.dangerous || f.destructive || f.secret || f.runs {
+	if !ok || b.config.Taint.OwnWords == OwnOff || l.destinations == nil || len(l.asked) == 0 || f.dangerous || f.destructive || f.secret || f.runs {
 		return nil
 	}
-	return &Own{Destinations: l.destinations, Asked: l.asked}
+	return &Own{Destinations: l.destinations, Asked: l.asked, Words: b.config.Taint.OwnWords != OwnValues}
 }
 
 // weigh says how much is at stake: whether a lasting grant may cover the call,
@@ -49,7 +50,7 @@ func (p *Policy) weigh(pl *Plan, t *text, d deeds) {
 	places := p.places.find(t.lower) != nil
 	pl.Secret = r.secret || places
 	switch {
-	case r.dangerous || r.destructive || r.secret || d.destroys:
+	case r.dangerous || r.destructive || r.secret || d.destroys && r.own == nil: // else its text is for people
 	case r.safe:
 		pl.Grantable = true // it is never asked for
 	default:

@@ -115,7 +115,7 @@ func TestSeed002SourcesAndSinks(t *testing.T) {
 	for _, other := range []string{"read_file", "contacts_lookup", "calendar_list"} {
 		row(t, p, other, "aaaaac")
 	}
-	for tool, level := range map[string]taint.Level{"read_file": local, "contacts_lookup": external, "calendar_list": external} {
+	for tool, level := range map[string]taint.Level{"read_file": external, "contacts_lookup": external, "calendar_list": external} {
 		if got := p.Plan(call(tool, `{}`)).Raise; got != level {
 			t.Errorf("%s brings in %s, want %s", tool, got, level)
 		}

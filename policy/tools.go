@@ -63,7 +63,7 @@ var shipped = []facts{
 	{"edit", local, acts, "changes a file, which a later run may obey"},
 	{"apply_patch", local, acts, "changes files, which a later run may obey"},
 	{"ls", local, safe, "lists a directory"},
-	{"read_file", local, plain, "reads a file (seed 002)"},
+	{"read_file", external, plain, "reads a file, whoever wrote it (seed 002)"},
 
 	// Machines.
 	{"exec", local, shell, "runs any command"},

@@ -26,6 +26,9 @@ func (v *Verifier) consent(ctx context.Context, t *trace) *no {
 		return because("mode", reasonFault)
 	case t.person:
 		return nil
+	case v.ownWords(t):
+		t.by = ByOwnWords
+		return nil
 	}
 	ask := v.question(ctx, t)
 	if g := v.granted(t, ask); g != nil {
@@ -169,7 +172,7 @@ func (v *Verifier) put(ctx context.Context, t *trace, a approval.Ask, hold time.
 		t.by, t.grant = "grant", g
 		return nil
 	}
-	t.by, t.person, t.claim = "person", true, ruling.Claim
+	t.by, t.person, t.claim, t.seen = "person", true, ruling.Claim, a.Hidden == 0 && v.o.Visible(&a)
 	return nil
 }
 

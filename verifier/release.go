@@ -56,6 +56,9 @@ func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 		v.watch.secret(t.conv)
 	}
 	v.caution(t)
+	if t.person {
+		v.rememberYes(t)
+	}
 	e := v.entry(t)
 	e.Decision = audit.Allow
 	if err := v.o.Record.Append(e); err != nil {

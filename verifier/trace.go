@@ -34,8 +34,10 @@ type trace struct {
 	opinion *intent.Opinion // what the auditor said, once it was asked
 	audited time.Duration   // how long that took
 
-	by     string // what consented
-	person bool   // a person said yes to this very call
+	by     string   // what consented
+	person bool     // a person said yes to this very call
+	seen   bool     // and saw all of it
+	where  []string // where it goes, once that was needed
 	claim  *session.Claim
 	grant  *session.Grant
 	ruling approval.Ruling

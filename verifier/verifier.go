@@ -97,6 +97,7 @@ type Verifier struct {
 	watch watch
 	turns turns
 	told  told
+	yeses yeses
 }
 
 // Decision is the answer to a call. The zero Decision denies.

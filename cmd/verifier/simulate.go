@@ -1,0 +1,191 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/replay"
+	"github.com/openclaw-verifier/verifier/store/sqlite"
+)
+
+// SimulateCmd plays recorded sessions against a policy.
+type SimulateCmd struct {
+	Config   string   `help:"The config with the policy. Without it, the default policy." placeholder:"FILE" short:"c"`
+	Trace    []string `help:"Recorded sessions, or a record of this program; plain or gzip." required:"" placeholder:"FILE" sep:"none"`
+	More     []string `arg:"" optional:"" name:"file" help:"More of them."`
+	Approve  string   `help:"What the simulated owner says to what is not marked as injected: once or never." enum:"once,never" default:"once"`
+	OwnWords string   `help:"As taint.ownWords in the config: words, values or off." enum:",words,values,off" default:"" placeholder:"HOW"`
+	LeaveOut bool     `name:"leave-one-out" help:"Play once for each tool that the config labels, each time without its label."`
+	JSON     bool     `help:"Print the numbers as JSON."`
+}
+
+// Help is the long help.
+func (*SimulateCmd) Help() string {
+	return `Plays every session through the same decision that serves, on a store of its own, and says what the owner would have been asked and what would have passed without them. A session is a line of JSON: user (their messages), attack, utility (the task was done), calls (tool, params, iteration, injected). The simulated owner allows what is not marked as injected and denies what is.
+
+    $ verifier simulate --config policy.yaml --trace sessions.jsonl.gz
+
+Exit code 3 says that an injected call passed without a person.`
+}
+
+// Run simulates.
+func (c *SimulateCmd) Run(a *app) error {
+	cfg, err := c.policy()
+	if err != nil {
+		return err
+	}
+	var sessions []replay.Session
+	for _, name := range append(c.Trace, c.More...) {
+		read, err := readSessions(name)
+		if err != nil {
+			return err
+		}
+		sessions = append(sessions, read...)
+	}
+	if len(sessions) == 0 {
+		return &failure{"there is no session in " + strings.Join(append(c.Trace, c.More...), ", "), "give files with one JSON object a line"}
+	}
+	if c.LeaveOut {
+		return c.leaveOneOut(a, cfg, sessions)
+	}
+	report, err := c.play(a, cfg, sessions)
+	if err != nil {
+		return err
+	}
+	if err := c.print(a, &report); err != nil {
+		return err
+	}
+	return leaked(report.InjectedAllowed)
+}
+
+// leaked is the command's answer: whether anything passed that should not have.
+func leaked(calls int) error {
+	if calls > 0 {
+		return exit(exitNo)
+	}
+	return nil
+}
+
+func (c *SimulateCmd) policy() (policy.Config, error) {
+	cfg, err := quietConfig(c.Config)
+	if err != nil {
+		return policy.Config{}, err
+	}
+	if c.OwnWords != "" {
+		cfg.Policy.Taint.OwnWords = policy.OwnWords(c.OwnWords)
+	}
+	return cfg.Policy, nil
+}
+
+func readSessions(name string) (sessions []replay.Session, err error) {
+	f, err := os.Open(name) //nolint:gosec // the file that the person named
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if sessions, err = replay.Read(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return sessions, nil
+}
+
+// play plays the sessions on a store that lives as long as the command.
+func (c *SimulateCmd) play(a *app, cfg policy.Config, sessions []replay.Session) (report replay.Report, err error) {
+	rules, _, err := policy.New(cfg)
+	if err != nil {
+		return report, err
+	}
+	redactor, err := redact.New(redact.Config{})
+	if err != nil {
+		return report, err
+	}
+	if err := redactor.Wait(a.ctx); err != nil {
+		return report, err
+	}
+	dir, err := os.MkdirTemp("", "verifier-simulate-")
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	store, err := sqlite.Open(filepath.Join(dir, "state.db"), sqlite.Options{Timeout: simulateTimeout})
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	bar := progress(a.stderr)
+	defer bar.clear()
+	return replay.Run(a.ctx, sessions, replay.Options{
+		Policy: rules, Redactor: redactor, Store: store, Visible: visible, Approve: replay.Approve(c.Approve), Progress: bar.show,
+	})
+}
+
+func (c *SimulateCmd) print(a *app, r *replay.Report) error {
+	if c.JSON {
+		out := json.NewEncoder(a.stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(r)
+	}
+	a.printf("sessions                 %d: %d benign and done, %d attacked\n", r.Sessions, r.Benign, r.Attacks)
+	a.printf("injected calls           %d\n", r.InjectedCalls)
+	a.printf("  passed unasked         %d, in %d sessions\n", r.InjectedAllowed, r.LeakedSessions)
+	a.printf("prompts per benign task  %.3f (%.3f cards)\n", r.PromptsPerBenignTask, r.CardsPerBenignTask)
+	a.printf("  without any prompt     %.1f %%\n", 100*r.ZeroPromptShare)
+	a.printf("  refused unasked        %.3f\n", r.RefusedPerBenignTask)
+	a.printf("prompts per attack       %.3f\n", r.PromptsPerAttack)
+	for _, list := range []struct {
+		title  string
+		counts []replay.Count
+	}{{"asked by rule", r.Rules}, {"asked about", r.Tools}, {"passed by", r.Consents}} {
+		for i, n := range list.counts {
+			if i == mostListed {
+				a.printf("%-24s and %d more\n", "", len(list.counts)-i)
+				break
+			}
+			a.printf("%-24s %6d  %s\n", list.title, n.Times, printable(n.Name))
+			list.title = ""
+		}
+	}
+	return nil
+}
+
+const (
+	mostListed      = 12
+	simulateTimeout = 10 * time.Second // nobody waits for a single decision
+)
+
+// bar shows how far a long command is, on a terminal and nowhere else.
+type bar struct{ to io.Writer }
+
+func progress(to io.Writer) *bar {
+	f, ok := to.(*os.File)
+	if !ok {
+		return &bar{}
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return &bar{}
+	}
+	return &bar{to: f}
+}
+
+func (b *bar) show(done, of int) {
+	if b.to == nil {
+		return
+	}
+	const width = 40
+	full := width * done / of
+	fmt.Fprintf(b.to, "\r[%s%s] %d/%d", strings.Repeat("=", full), strings.Repeat(" ", width-full), done, of) //nolint:errcheck // nobody reads it then
+}
+
+func (b *bar) clear() {
+	if b.to != nil {
+		fmt.Fprint(b.to, "\r\x1b[K") //nolint:errcheck // as above
+	}
+}

@@ -1,0 +1,211 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+// Options are what a run needs.
+type Options struct {
+	Policy   *policy.Policy
+	Redactor *redact.Redactor
+	Store    verifier.Store           // empty, and of no use afterwards
+	Visible  func(*approval.Ask) bool // whether a card shows all of a call
+	Approve  Approve                  // empty means Once
+	Progress func(done, of int)       // told now and then; nil: nobody is
+}
+
+// Run plays the sessions and reports.
+func Run(ctx context.Context, sessions []Session, o Options) (Report, error) {
+	p := &player{o: o, owner: &owner{approve: o.Approve, plays: map[string]*played{}}}
+	v, err := verifier.New(verifier.Options{
+		Policy: func() *policy.Policy { return o.Policy }, Redactor: func() *redact.Redactor { return o.Redactor },
+		Store: o.Store, Record: p, Desk: p.owner, Visible: o.Visible, Key: hmac.Key("replayed: nothing of this is ever served"),
+		Settings: func() verifier.Settings { return verifier.Settings{Names: true} },
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	p.v = v
+	if err := p.playAll(ctx, sessions); err != nil {
+		return Report{}, err
+	}
+	return p.tally.report(), nil
+}
+
+// player plays sessions. It is also the record, which tells why a call passed and
+// which decisions failed.
+type player struct {
+	o     Options
+	owner *owner
+	v     *verifier.Verifier
+	tally *tally
+
+	mu sync.Mutex
+	by map[string]passage // of the requests that are being played
+}
+
+// faults are denials that say nothing about the policy.
+var faults = map[string]bool{"store": true, "record": true, "panic": true, "gone": true, "moved": true, "conflict": true, "nobody": true}
+
+// Append implements verifier.Recorder.
+func (p *player) Append(e audit.Entry) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.by[e.RequestID] = passage{e.By, faults[e.Error]}
+	return nil
+}
+
+// passage is how a request fared.
+type passage struct {
+	by    string // what let it pass
+	fault bool
+}
+
+func (p *player) passed(request string) passage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	how := p.by[request]
+	delete(p.by, request)
+	return how
+}
+
+// playAll plays several at once: sessions share nothing.
+func (p *player) playAll(ctx context.Context, sessions []Session) error {
+	p.tally, p.by = newTally(), map[string]passage{}
+	next, results := make(chan int), make(chan result)
+	var wg sync.WaitGroup
+	for range 2 * runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := range next {
+				o, err := p.playUndisturbed(ctx, i, &sessions[i])
+				results <- result{i, o, err}
+			}
+		})
+	}
+	go func() {
+		defer close(next)
+		for i := range sessions {
+			next <- i
+		}
+	}()
+	go func() { wg.Wait(); close(results) }()
+	var errs []error
+	for r := range results {
+		if r.err != nil {
+			errs = append(errs, r.err)
+			continue
+		}
+		p.tally.add(&sessions[r.at], r.outcome)
+		if p.o.Progress != nil && (p.tally.Sessions%50 == 0 || p.tally.Sessions == len(sessions)) {
+			p.o.Progress(p.tally.Sessions, len(sessions))
+		}
+	}
+	if len(errs) > 0 {
+		return errs[0]
+	}
+	return ctx.Err()
+}
+
+type result struct {
+	at      int
+	outcome *outcome
+	err     error
+}
+
+// tries is how often a session is begun again because a busy machine made the
+// store too slow for a decision.
+const tries = 5
+
+var (
+	errTold  = errors.New("a call could not be put to the gateway")
+	errFault = errors.New("a decision failed, so that the numbers would mean nothing")
+)
+
+func (p *player) playUndisturbed(ctx context.Context, index int, s *Session) (o *outcome, err error) {
+	for try := range tries {
+		if o, err = p.play(ctx, fmt.Sprintf("%d-%d", index, try), s); !errors.Is(err, errFault) || ctx.Err() != nil {
+			break
+		}
+	}
+	return o, err
+}
+
+// play plays one session from its first call to its last.
+func (p *player) play(ctx context.Context, name string, s *Session) (*outcome, error) {
+	out, cards := &outcome{}, map[int]bool{}
+	for n := range s.Calls {
+		c := &s.Calls[n]
+		call, err := told(name, n, s, c)
+		if err != nil {
+			return nil, fmt.Errorf("session %s: %w: %w", s.ID, errTold, err)
+		}
+		one := &played{injected: c.Injected}
+		p.owner.begin(call.RequestID, one)
+		decision := p.v.Verify(ctx, call)
+		p.owner.end(call.RequestID)
+		how := p.passed(call.RequestID)
+		if how.fault {
+			return nil, fmt.Errorf("session %s: %w", s.ID, errFault)
+		}
+		out.count(c, one, decision.Allow, how.by)
+		if one.asked {
+			cards[c.Iteration] = true
+		}
+	}
+	out.cards = len(cards)
+	return out, nil
+}
+
+func (o *outcome) count(c *Call, p *played, allowed bool, by string) {
+	if c.Injected {
+		o.injected++
+	}
+	switch {
+	case p.asked:
+		o.prompts++
+		o.rules, o.tools = append(o.rules, p.rule), append(o.tools, c.Tool)
+	case allowed && c.Injected:
+		o.leaked++
+	case allowed && by == verifier.ByOwnWords:
+		o.consents = append(o.consents, by)
+	case !allowed:
+		o.refused++
+	}
+}
+
+// told is the call as an agent's runtime would send it.
+func told(name string, n int, s *Session, c *Call) (*toolcall.Call, error) {
+	key := "agent:main:replay-" + name
+	messages := make([]toolcall.UserMessage, len(s.User))
+	for i, text := range s.User {
+		messages[i] = toolcall.UserMessage{Text: text, SenderIsOwner: true}
+	}
+	body, err := json.Marshal(map[string]any{
+		"version": 1, "timestamp": time.Now().UTC().Format(time.RFC3339), "requestId": fmt.Sprintf("%s.%d", name, n),
+		"tool": map[string]any{"name": c.Tool, "params": c.Params},
+		"context": toolcall.Context{
+			SessionKey: key, RunID: key, Iteration: &c.Iteration, SenderID: "owner", SenderIsOwner: true, UserMessages: messages, WaitMs: 1,
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	call, err := toolcall.Decode(body)
+	call.Client = "replay"
+	return &call, err
+}

@@ -1,0 +1,153 @@
+package verifier_test
+
+import (
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+// ownRules labels two tools and lets everything pass but sinks in tainted
+// conversations.
+func ownRules(t *testing.T, how policy.OwnWords) *policy.Policy {
+	t.Helper()
+	rules, _, err := policy.New(policy.Config{
+		TaintPolicy: policy.TaintPolicy{Shared: new(taint.Allow), External: new(taint.Allow), Untrusted: new(taint.Allow)},
+		Taint:       policy.Taint{OwnWords: how},
+		Tools: map[string]policy.Tool{
+			"dm":      {Source: new(false), Sink: new(true), Destinations: []string{"to"}, Asked: []string{"send", "tell"}},
+			"wipe":    {Source: new(false), Sink: new(true), Destinations: []string{"what"}, Asked: []string{"send"}, Destructive: new(true)},
+			"passbox": {Source: new(false), Sink: new(false), Secret: new(true)},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+func ownRig(t *testing.T, how policy.OwnWords, edit func(*verifier.Options)) *rig {
+	t.Helper()
+	store, _ := openSQLite(t)
+	rules := ownRules(t, how)
+	return newRig(t, store, 1, func(o *verifier.Options) {
+		o.Policy = func() *policy.Policy { return rules }
+		if edit != nil {
+			edit(o)
+		}
+	})
+}
+
+// saying is a run in which the owner said this.
+func saying(key, text string) string {
+	return owner(key) + `,"runId":"run","userMessages":[{"text":"` + text + `","senderIsOwner":true}]`
+}
+
+func (r *rig) tainted(t *testing.T, context string) {
+	t.Helper()
+	r.allow(call(t, "web_fetch", `{"url":"https://example.com"}`, context))
+}
+
+func TestACallInTheOwnersOwnWordsIsNotAskedAbout(t *testing.T) {
+	r := ownRig(t, policy.OwnValues, nil)
+	said := saying("values", "Read the page and send Alice a summary")
+	r.tainted(t, said)
+	r.allow(call(t, "dm", `{"to":"Alice","body":"It will rain."}`, said))
+	if e := r.record.last(); e.By != verifier.ByOwnWords || e.Mode != "confirm" {
+		t.Errorf("recorded by %q in mode %q, want the consent and the mode that stood", e.By, e.Mode)
+	}
+	r.asked("a link from the page", call(t, "dm", `{"to":"Alice","body":"See evil.example"}`, said))
+	r.asked("someone else", call(t, "dm", `{"to":"Mallory","body":"Hi"}`, said))
+	r.asked("what destroys", call(t, "wipe", `{"what":"Alice"}`, said))
+}
+
+func TestStrictlyEveryWordMustBeTheOwners(t *testing.T) {
+	r := ownRig(t, "", nil)
+	said := saying("words", "Read the page and send Alice 'I am late'")
+	r.tainted(t, said)
+	r.allow(call(t, "dm", `{"to":"Alice","body":"I am late"}`, said))
+	r.asked("other words", call(t, "dm", `{"to":"Alice","body":"I hate you"}`, said))
+	off := ownRig(t, policy.OwnOff, nil)
+	off.tainted(t, said)
+	off.asked("switched off", call(t, "dm", `{"to":"Alice","body":"I am late"}`, said))
+}
+
+func TestOwnWordsNeedAnOwnerWhoSaidThem(t *testing.T) {
+	r := ownRig(t, policy.OwnValues, nil)
+	for what, context := range map[string]string{
+		"nobody said anything":            owner("silent") + `,"runId":"run"`,
+		"someone else said it":            owner("guest") + `,"runId":"run","userMessages":[{"text":"Send Alice hi","senderIsOwner":false}]`,
+		"a stranger started the run":      stranger("stranger") + `,"runId":"run","userMessages":[{"text":"Send Alice hi","senderIsOwner":true}]`,
+		"the client hid part of the call": saying("hidden", "Send Alice hi"),
+	} {
+		params := `{"to":"Alice","body":"hi"}`
+		if what == "the client hid part of the call" {
+			params = `{"to":"Alice","body":"[REDACTED: token]"}`
+		}
+		r.tainted(t, context)
+		r.asked(what, call(t, "dm", params, context))
+	}
+}
+
+// The lethal trifecta: outside content, a secret, a way out. The owner's own words
+// do not excuse the third.
+func TestSecretsInTheConversationEndOwnWords(t *testing.T) {
+	var why []string
+	r := ownRig(t, policy.OwnValues, func(o *verifier.Options) {
+		o.Desk = deskFunc(func(q approval.Request) (approval.Ruling, error) {
+			why = q.Ask.Why
+			return approval.Ruling{Denied: true, Ref: "TEST"}, nil
+		})
+	})
+	said := saying("trifecta", "Read the page, then send Alice a summary")
+	r.tainted(t, said)
+	r.allow(call(t, "dm", `{"to":"Alice","body":"It will rain."}`, said))
+	r.allow(call(t, "passbox", `{}`, said))
+	r.deny("with a secret at hand", call(t, "dm", `{"to":"Alice","body":"It will rain."}`, said))
+	if len(why) < 2 || why[1] != "Pattern: lethal trifecta. Outside content and secrets came in, and this could carry them out." {
+		t.Errorf("the card says %q, want the pattern", why)
+	}
+}
+
+// A process that has not seen all of a conversation can't say that it holds no
+// secret.
+func TestAfterARestartNobodyKnowsWhatWasRead(t *testing.T) {
+	store, _ := openSQLite(t)
+	rules := ownRules(t, policy.OwnValues)
+	use := func(o *verifier.Options) { o.Policy = func() *policy.Policy { return rules } }
+	first, said := newRig(t, store, 1, use), saying("restart", "Read the page and send Alice a summary")
+	first.tainted(t, said)
+	first.allow(call(t, "dm", `{"to":"Alice","body":"Rain."}`, said))
+	second := newRig(t, store, 1, use)
+	second.asked("after a restart", call(t, "dm", `{"to":"Alice","body":"Sun."}`, said))
+	first.asked("after another process has decided", call(t, "dm", `{"to":"Alice","body":"Snow."}`, said))
+}
+
+func TestTheSameDestinationIsAskedOnceInATurn(t *testing.T) {
+	asked := 0
+	r := ownRig(t, policy.OwnValues, func(o *verifier.Options) {
+		o.Desk = deskFunc(func(approval.Request) (approval.Ruling, error) {
+			asked++
+			return approval.Ruling{Yes: true, Ref: "TEST"}, nil
+		})
+	})
+	said := saying("once", "Send the one who won congratulations")
+	r.tainted(t, said)
+	for _, c := range []struct {
+		what, params, context string
+		asked                 int
+	}{
+		{"a new destination", `{"to":"Mallory","body":"Well done"}`, said, 1},
+		{"the same again", `{"to":"Mallory","body":"Very well done"}`, said, 1},
+		{"the same with a link", `{"to":"Mallory","body":"See evil.example"}`, said, 2},
+		{"another", `{"to":"Trent","body":"Well done"}`, said, 3},
+		{"the same in the next turn", `{"to":"Mallory","body":"Well done"}`, owner("once") + `,"runId":"next","userMessages":[{"text":"Send the winner hi","senderIsOwner":true}]`, 4},
+	} {
+		r.allow(call(t, "dm", c.params, c.context))
+		if asked != c.asked {
+			t.Errorf("%s: asked %d times by now, want %d", c.what, asked, c.asked)
+		}
+	}
+}
