@@ -19,6 +19,7 @@ type builder struct {
 	known    map[string]bool // those that someone has said something of: the shipped ones, and the owner's
 	labels   map[string]labels
 	places   *matcher // where secrets are kept
+	trust    map[string][]*trustRule
 	scope    scope
 	global   layer
 	warnings []Problem
@@ -39,6 +40,7 @@ func (b *builder) build() *Policy {
 	b.readTools()
 	b.readTrust()
 	b.readPlaces()
+	b.readRules()
 	b.readScope()
 	b.global = b.readLayer("", &layer{policy: b.profile.policy}, b.config.TaintPolicy, b.config.ToolOverrides)
 	agents := b.readAgents()
@@ -92,7 +94,22 @@ func (b *builder) rule(path string, l *layer, f *facts) *rule {
 	if len(tightened) > 0 {
 		b.loosened(path+"toolOverrides."+f.name, f.name, tightened)
 	}
-	return &rule{facts: *f, known: b.known[f.name], inScope: b.scope.holds(f.name), table: t, own: b.own(f)}
+	return &rule{
+		facts: *f, known: b.known[f.name], inScope: b.scope.holds(f.name), table: t,
+		own: b.own(f), trust: b.trust[f.name], acting: b.ifSink(l, f, true), calm: b.ifSink(l, f, false),
+	}
+}
+
+// ifSink is a tool's row for a call that acts, or does not, whatever the tool
+// usually does.
+func (b *builder) ifSink(l *layer, f *facts, sink bool) taint.Row {
+	as := *f
+	as.sink = sink
+	if sink {
+		as.safe = false
+	}
+	t, _ := l.table(&as, b.from, b.profile.strict)
+	return t.modes
 }
 
 // agentLayer is an agent's rules before they are worked out.
@@ -155,7 +172,7 @@ func (b *builder) tighten(a *agentLayer, global *ruleset) (map[string]*rule, *ru
 	for _, name := range slices.Sorted(maps.Keys(global.rules)) {
 		g := global.rules[name]
 		own := b.rule(path, &a.layer, &g.facts)
-		rules[name] = g.tightened(own.table.modes)
+		rules[name] = g.tightened(own)
 		if a.names[name] && rules[name].table.modes != own.table.modes {
 			b.warn(path+"toolOverrides."+name, looserAgent)
 		}
@@ -164,7 +181,7 @@ func (b *builder) tighten(a *agentLayer, global *ruleset) (map[string]*rule, *ru
 		b.warn(path+"taintPolicy", looserAgent)
 	}
 	other := b.rule(path, &a.layer, &global.other.facts)
-	return rules, global.other.tightened(other.table.modes)
+	return rules, global.other.tightened(other)
 }
 
 const looserAgent = "is looser than the global policy somewhere: an agent's rules only tighten, so the global mode stands there"
@@ -173,9 +190,9 @@ const looserAgent = "is looser than the global policy somewhere: an agent's rule
 func (s *ruleset) stricter(o *ruleset) *ruleset {
 	rules := make(map[string]*rule, len(s.rules))
 	for name, r := range s.rules {
-		rules[name] = r.tightened(o.rules[name].table.modes)
+		rules[name] = r.tightened(o.rules[name])
 	}
-	return &ruleset{rules: rules, other: s.other.tightened(o.other.table.modes), cap: min(s.cap, o.cap)}
+	return &ruleset{rules: rules, other: s.other.tightened(o.other), cap: min(s.cap, o.cap)}
 }
 
 func (b *builder) iterations() int {

@@ -57,6 +57,11 @@ type Trust struct {
 	// UnknownSender is what a run is worth when nobody attests who started it.
 	// Nil means untrusted.
 	UnknownSender *taint.Level `yaml:"unknownSender"`
+	// Directories are the only ones whose files count as the owner's own. Empty:
+	// all are.
+	Directories []string `yaml:"directories"`
+	// Rules say what calls bring in and do, by their arguments.
+	Rules []TrustRule `yaml:"rules"`
 	// Secrets are more places where secrets are kept: parts of a path.
 	Secrets []string `yaml:"secrets"`
 }

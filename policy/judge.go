@@ -125,9 +125,21 @@ func (pl *Plan) explain(v *Verdict, l taint.Level) {
 	if t.modes[l] != t.reclosed[l] {
 		v.add("agent", pl.agent()+t.modes[l].String()+".", t.modes[l])
 	}
+	if pl.by != "" && pl.Modes[l] != t.modes[l] && !pl.gate.blind {
+		v.add(pl.altered(l))
+	}
 	if pl.gate.blind && pl.Modes[l] != t.modes[l] {
 		v.add("blind-send", "The conversation is tainted and the send names no session key, so taint could not follow it: restrict.", restrict)
 	}
+}
+
+// altered says what a trust rule made of the mode.
+func (pl *Plan) altered(l taint.Level) (rule, text string, m taint.Mode) {
+	m = pl.Modes[l]
+	if pl.sink {
+		return "taint-escalation", "By " + pl.by + " this call of " + pl.name() + " is a sink in a tainted conversation: " + m.String() + ".", m
+	}
+	return "trust-rule", "By " + pl.by + " this call of " + pl.name() + " does not act: " + m.String() + ".", m
 }
 
 // AskingRules are the ids of the rules that can make a call wait for a person.

@@ -28,7 +28,7 @@ const (
 	// can't be read.
 	fetcherWords = `curl wget wget2 aria2c axel httpie xh xhs curlie
 		ssh scp sftp rsync rclone ftp lftp tftp telnet nc ncat netcat socat mosh croc
-		svn hg npx pnpx bunx uvx pipx gh glab aws gcloud gsutil az kubectl helm gog himalaya neomutt mutt mailx fetchmail
+		svn hg npx pnpx bunx uvx pipx gh glab aws gcloud gsutil az kubectl helm gog himalaya neomutt mutt mailx notmuch mbsync offlineimap gcalcli khal fetchmail
 		lynx w3m elinks yt-dlp youtube-dl gallery-dl
 		iwr irm iex invoke-webrequest invoke-restmethod start-bitstransfer certutil bitsadmin mshta net.webclient
 		nslookup whois drill

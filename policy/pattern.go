@@ -17,7 +17,7 @@ const (
 // completes.
 func (pl *Plan) namePattern(v *Verdict, secrets session.Holding) {
 	r := pl.rule
-	acts := r.sink && !r.safe || pl.strict && r.strictSink
+	acts := pl.sink || pl.by == "" && pl.strict && r.strictSink
 	if !acts || pl.gate.rule != "" || v.Level < pl.from {
 		return
 	}

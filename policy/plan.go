@@ -25,6 +25,8 @@ type Plan struct {
 
 	from   taint.Level // tainted from here on
 	strict bool
+	sink   bool   // this call acts outside
+	by     string // the trust rule that says so
 	set    *ruleset
 	rule   *rule
 	gate   gate
@@ -81,8 +83,9 @@ func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 	reached := reach(c, t)
 	plan := Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: reached.Reach, InScope: r.inScope,
-		RunCap: capFor(c), from: p.from, strict: p.strict, set: set, rule: r,
+		RunCap: capFor(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, set: set, rule: r,
 	}
+	plan.apply(t)
 	p.weigh(&plan, t, does)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)

@@ -59,7 +59,10 @@ type rule struct {
 	known   bool
 	inScope bool
 	table   table
-	own     *Own // nil: no call passes because it is the owner's own words
+	trust   []*trustRule
+	acting  taint.Row // the modes of a call that acts, whatever the tool usually does
+	calm    taint.Row // and of one that does not
+	own     *Own      // nil: no call passes because it is the owner's own words
 }
 
 const (

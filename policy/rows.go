@@ -129,9 +129,10 @@ func (t *TaintPolicy) set(row taint.Row) taint.Row {
 }
 
 // tightened makes a tool's rules those of the stricter of two sets.
-func (r *rule) tightened(other taint.Row) *rule {
+func (r *rule) tightened(other *rule) *rule {
 	c := *r
-	c.table.modes = c.table.modes.Stricter(other)
+	c.table.modes = c.table.modes.Stricter(other.table.modes)
+	c.acting, c.calm = c.acting.Stricter(other.acting), c.calm.Stricter(other.calm)
 	return &c
 }
 

@@ -52,10 +52,10 @@ func Read(from io.Reader) ([]Session, error) {
 
 func plain(from io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(from, 1<<16)
-	if magic, err := buffered.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
-		return buffered, nil // an empty file has no magic, and no sessions
+	if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" { // what is too short for it is plain
+		return gzip.NewReader(buffered)
 	}
-	return gzip.NewReader(buffered)
+	return buffered, nil
 }
 
 var errNoSession = errors.New("is neither a recorded session (it has no calls) nor a line of a record")

@@ -86,7 +86,7 @@ func (c *SimulateCmd) policy() (policy.Config, error) {
 }
 
 func readSessions(name string) (sessions []replay.Session, err error) {
-	f, err := os.Open(name) //nolint:gosec // the file that the person named
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}

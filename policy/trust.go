@@ -1,0 +1,265 @@
+package policy
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// TrustRule says what calls of a tool bring in or do that have a certain host,
+// path, command or action. All that it names must fit; the first rule that fits
+// counts, the owner's before the shipped ones.
+type TrustRule struct {
+	// Tool is whose calls it is about.
+	Tool string `yaml:"tool"`
+	// Host is that of the address: wiki.example, or *.example for all below it.
+	Host string `yaml:"host"`
+	// Path is a file, or a directory and all below it.
+	Path string `yaml:"path"`
+	// Command is how a command begins, in whole words: "gog gmail".
+	Command string `yaml:"command"`
+	// Action is the param of that name.
+	Action string `yaml:"action"`
+
+	// Level is what the call brings in. Nil: as without the rule.
+	Level *taint.Level `yaml:"level"`
+	// Source in other words: true is untrusted, false is local.
+	Source *bool `yaml:"source"`
+	// Sink says whether the call acts. Nil: as without the rule.
+	Sink *bool `yaml:"sink"`
+}
+
+// trustRule is one that was checked.
+type trustRule struct {
+	TrustRule
+	name    string   // where it stands, for explanations
+	raises  bool     // it can make a level worse and no better
+	outside []string // for paths that are in none of these
+	inside  []string // for paths that are in one of these
+	command []byte
+	path    string
+	level   *taint.Level
+}
+
+// sending are the actions of message that read nothing.
+var sending = strings.Fields("send reply react broadcast edit")
+
+// shippedTrust are the rules that hold before the owner says anything. None
+// lowers a level but that for sending: what is sent is not read. Commands that read
+// mail need none: they stand in the lexicon with all that fetches.
+func shippedTrust(directories []string) map[string][]*trustRule {
+	out := map[string][]*trustRule{}
+	for _, action := range sending {
+		out["message"] = append(out["message"], &trustRule{name: "message " + action, TrustRule: TrustRule{Action: action}, level: new(system)})
+	}
+	if len(directories) > 0 {
+		for _, tool := range strings.Fields("read read_file ls file_fetch dir_list dir_fetch") {
+			out[tool] = append(out[tool], &trustRule{name: "trust.directories", raises: true, outside: directories, level: new(external)})
+		}
+		inside := &trustRule{name: "trust.directories", outside: directories, level: new(local)}
+		out["read_file"] = append(out["read_file"], inside.not())
+	}
+	return out
+}
+
+// readRules lays the owner's rules before the shipped ones.
+func (b *builder) readRules() {
+	dirs := make([]string, 0, len(b.config.Trust.Directories))
+	for i, d := range b.config.Trust.Directories {
+		clean, ok := cleanPath(d)
+		if !ok || relative(clean) {
+			b.fail(fmt.Sprintf("trust.directories[%d]", i), "must be an absolute path, or begin with ~/")
+		}
+		dirs = append(dirs, clean)
+	}
+	b.trust = shippedTrust(dirs)
+	own := map[string][]*trustRule{}
+	for i := range b.config.Trust.Rules {
+		at := fmt.Sprintf("trust.rules[%d]", i)
+		if name, r := b.readRule(at, &b.config.Trust.Rules[i]); r != nil {
+			own[name] = append(own[name], r)
+		}
+	}
+	for name, rules := range own {
+		b.trust[name] = slices.Concat(rules, b.trust[name])
+	}
+}
+
+func (b *builder) readRule(at string, c *TrustRule) (tool string, _ *trustRule) {
+	name, ok := b.toolName(at+".tool", c.Tool)
+	r := &trustRule{TrustRule: *c, name: at, level: c.Level}
+	switch {
+	case !ok:
+		return "", nil
+	case c.Host == "" && c.Path == "" && c.Command == "" && c.Action == "":
+		b.fail(at, "names no host, path, command or action: use trust.tools or tools for all calls of a tool")
+	case c.Level == nil && c.Source == nil && c.Sink == nil:
+		b.fail(at, "says nothing: give it a level, source or sink")
+	case c.Level != nil && c.Source != nil:
+		b.fail(at, "has both level and source: keep one")
+	}
+	if c.Source != nil {
+		r.level = new(sourceLevel(local, *c.Source))
+	}
+	if c.Path != "" {
+		if r.path, ok = cleanPath(c.Path); !ok {
+			b.fail(at+".path", "is no path")
+		}
+	}
+	if r.command = []byte(strings.ToLower(strings.Join(strings.Fields(c.Command), " "))); c.Command != "" {
+		r.raises = true
+		b.checkCommand(at, name, r)
+	}
+	if c.Action != "" && r.level == nil && c.Sink != nil && !*c.Sink {
+		b.warn(at+".sink", "calls of "+name+" with the action "+c.Action+" may be driven by outside content unasked")
+	}
+	return name, r
+}
+
+// checkCommand refuses to trust a command by how it begins.
+func (b *builder) checkCommand(at, tool string, r *trustRule) {
+	if r.level != nil && *r.level < b.tools[tool].response {
+		b.fail(at+".level", "is better than what "+tool+" brings in: what a shell runs can't be told from how a command begins, so such a rule can only make it worse")
+	}
+	if r.Sink != nil && !*r.Sink {
+		b.fail(at+".sink", "can't be false for a command: what a shell runs can't be told from how it begins")
+	}
+}
+
+// not is the rule for calls that the other is not for.
+func (r *trustRule) not() *trustRule {
+	n := *r
+	n.outside, n.name = nil, r.name
+	n.inside = r.outside
+	return &n
+}
+
+// apply finds the rule for a call and lets it change the plan.
+func (pl *Plan) apply(t *text) {
+	for _, r := range pl.rule.trust {
+		if !r.fits(t) {
+			continue
+		}
+		if r.level != nil && (!r.raises || *r.level > pl.Raise) {
+			pl.Raise = *r.level
+		}
+		if r.Sink != nil {
+			pl.acts(*r.Sink, r.name)
+		}
+		return
+	}
+}
+
+// acts makes the call one that acts, or one that does not.
+func (pl *Plan) acts(sink bool, name string) {
+	r := pl.rule
+	pl.by = name
+	if sink {
+		pl.Modes, pl.sink = r.acting, true
+		return
+	}
+	pl.Modes, pl.sink = r.calm, false
+}
+
+func (r *trustRule) fits(t *text) bool {
+	return (r.Host == "" || r.hasHost(t)) && (r.path == "" || r.hasPath(t)) && (len(r.command) == 0 || r.hasCommand(t)) &&
+		(r.Action == "" || strings.EqualFold(r.Action, strings.TrimSpace(t.param(paramAction)))) &&
+		(r.outside == nil || !within(filePath(t), r.outside)) && (r.inside == nil || within(filePath(t), r.inside))
+}
+
+// hasHost reports whether the call names this host and no other.
+func (r *trustRule) hasHost(t *text) bool {
+	found := false
+	for _, p := range hostParams {
+		address := t.param(p)
+		if address == "" {
+			continue
+		}
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !sameHost(strings.ToLower(r.Host), strings.ToLower(u.Hostname())) {
+			return false
+		}
+		found = true
+	}
+	return found && strings.Count(string(t.values), "://") == 1
+}
+
+func sameHost(rule, host string) bool {
+	host = strings.TrimSuffix(host, ".")
+	if below, ok := strings.CutPrefix(rule, "*."); ok {
+		return strings.HasSuffix(host, "."+below)
+	}
+	return host == rule
+}
+
+func (r *trustRule) hasPath(t *text) bool {
+	clean, ok := cleanPath(filePath(t))
+	return ok && below(clean, r.path)
+}
+
+// hasCommand looks wherever a command could begin: a shell has many ways to get
+// to one, and this can only make things worse.
+func (r *trustRule) hasCommand(t *text) bool {
+	for _, b := range [][]byte{t.lower, t.bare} {
+		for at := 0; at < len(b); {
+			i := bytes.Index(b[at:], r.command)
+			if i < 0 {
+				break
+			}
+			if at += i; whole(b, at, r.command) {
+				return true
+			}
+			at++
+		}
+	}
+	return false
+}
+
+// filePath is the one file that a call names, or "" if there is none or several.
+func filePath(t *text) string {
+	name := ""
+	for _, p := range fileParams {
+		v := t.param(p)
+		switch {
+		case v == "":
+		case name != "" && name != v:
+			return ""
+		default:
+			name = v
+		}
+	}
+	return name
+}
+
+// within reports whether a path is one of the owner's directories or below one. What is
+// relative is the agent's own workspace; what could lead out of it is not.
+func within(name string, places []string) bool {
+	clean, ok := cleanPath(name)
+	if !ok {
+		return false
+	}
+	return relative(clean) || slices.ContainsFunc(places, func(p string) bool { return below(clean, p) })
+}
+
+func below(clean, place string) bool {
+	return clean == place || strings.HasPrefix(clean, strings.TrimSuffix(place, "/")+"/")
+}
+
+func relative(clean string) bool {
+	return !strings.HasPrefix(clean, "/") && !strings.HasPrefix(clean, "~/")
+}
+
+// cleanPath takes away what makes no difference. A path that goes up, or is spelled
+// in a way that only a shell or a browser understands, is none.
+func cleanPath(name string) (string, bool) {
+	name = strings.ReplaceAll(strings.TrimSpace(name), `\`, "/")
+	if name == "" || strings.ContainsAny(name, "\x00$`*?%") || strings.Contains(name, "://") || slices.Contains(strings.Split(name, "/"), "..") {
+		return "", false
+	}
+	return path.Clean(name), true
+}
