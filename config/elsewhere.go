@@ -18,7 +18,6 @@ var strangers = map[string]problem{
 	"slack":             {"stands one level too high", "write it as channels.slack"},
 	"tools.verifier":    {"is the client's file: this one holds only what stands under tools.verifier", "move what stands under tools.verifier to the top of the file"},
 	"plugins":           {"is the client's file: this one holds only the plugin's config", "move what stands under plugins.entries.<id>.config to the top of the file"},
-	"policies":          {"is not part of this version", "use toolOverrides and taintPolicy"},
 }
 
 var failMode = problem{

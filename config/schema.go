@@ -173,6 +173,8 @@ func (s *describer) words(path string, t reflect.Type) []string {
 		return names(all[:])
 	case reflect.TypeFor[taint.Mode]():
 		return names([]taint.Mode{taint.Allow, taint.Confirm, taint.Restrict})
+	case reflect.TypeFor[policy.Per]():
+		return []string{string(policy.PerConversation), string(policy.PerAgent), string(policy.PerAll)}
 	case reflect.TypeFor[policy.OwnWords]():
 		return []string{string(policy.OwnAll), string(policy.OwnValues), string(policy.OwnOff)}
 	case reflect.TypeFor[AuditParams]():

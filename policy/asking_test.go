@@ -19,6 +19,8 @@ func TestTheRulesThatAskAreListed(t *testing.T) {
 		{ToolOverrides: map[string]policy.Override{
 			"exec": {Any: &confirm}, "message": {TaintPolicy: policy.TaintPolicy{Shared: &confirm, External: &allow}},
 		}},
+		{Policies: []policy.Declared{{Name: "ask", Action: policy.Action{ConfirmTools: []string{"exec"}}}}},
+		{Limits: []policy.Limit{{Calls: 1, Then: &confirm}}},
 		{Agents: map[string]policy.Agent{"main": {ToolOverrides: map[string]policy.Override{"exec": {Any: &confirm}}}}},
 	} {
 		p, _, err := policy.New(c)
@@ -28,7 +30,11 @@ func TestTheRulesThatAskAreListed(t *testing.T) {
 		for _, tool := range append(p.Tools(), "nobody knows") {
 			for _, level := range taint.All() {
 				call := toolcall.Call{Tool: tool, Params: []byte("{}"), Context: toolcall.Context{AgentID: "main"}}
-				v := p.Judge(&call, session.View{Level: level})
+				plan := p.Plan(&call)
+				for i := range plan.Bounds {
+					plan.Exceed(&plan.Bounds[i])
+				}
+				v := plan.Judge(session.View{Level: level})
 				if v.Mode == taint.Confirm {
 					seen[v.Rule] = true
 				}

@@ -20,6 +20,8 @@ type builder struct {
 	labels   map[string]labels
 	places   *matcher // where secrets are kept
 	trust    map[string][]*trustRule
+	declared []*declared
+	limits   []*limit
 	scope    scope
 	global   layer
 	warnings []Problem
@@ -42,11 +44,13 @@ func (b *builder) build() *Policy {
 	b.readPlaces()
 	b.readRules()
 	b.readScope()
+	b.readDeclared()
+	b.readLimits()
 	b.global = b.readLayer("", &layer{policy: b.profile.policy}, b.config.TaintPolicy, b.config.ToolOverrides)
 	agents := b.readAgents()
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
-		guard: newGuard(b.config.Guard), places: b.places,
+		guard: newGuard(b.config.Guard), places: b.places, declared: b.declared, limits: b.limits,
 	}
 	if u := b.config.Trust.UnknownSender; u != nil {
 		p.unknown = *u

@@ -23,6 +23,10 @@ type Config struct {
 	Trust Trust `yaml:"trust"`
 	// Taint says from which level a conversation counts as tainted.
 	Taint Taint `yaml:"taint"`
+	// Policies are the owner's own rules; they only tighten.
+	Policies []Declared `yaml:"policies"`
+	// Limits are how much may be done in a while.
+	Limits []Limit `yaml:"limits"`
 	// Scope limits which tools are judged. The others pass, but still count.
 	Scope Scope `yaml:"scope"`
 	// MaxIterations ends a turn. 0 means 10.

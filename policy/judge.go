@@ -11,12 +11,14 @@ import (
 
 // Verdict is what held for a call at the level it met, and why.
 type Verdict struct {
-	Mode      taint.Mode
-	Level     taint.Level
-	Rule      string // the short id of the rule that decided
-	Why       []Step // the path, first rule first
-	Grantable bool   // a lasting grant may cover it
-	Tainted   bool   // outside content could drive it: a sink in a tainted conversation
+	Mode       taint.Mode
+	Level      taint.Level
+	Rule       string // the short id of the rule that decided
+	Why        []Step // the path, first rule first
+	Grantable  bool   // a lasting grant may cover it
+	Reason     string // what the agent may be told of a restrict, if the owner said something
+	LogContext bool   // the owner wants all of the context in the log
+	Tainted    bool   // outside content could drive it: a sink in a tainted conversation
 
 	PersistGraph bool // the graph of the call's turn belongs into the record
 }
@@ -44,6 +46,7 @@ func (pl *Plan) Judge(v session.View) Verdict {
 		out.add(pl.gate.rule, pl.gate.text, out.Mode)
 	} else {
 		pl.explain(&out, level)
+		pl.explainDeclared(&out, level, &v, pl.ruled(level))
 		if v.Capped {
 			out.Mode = restrict
 			out.add("run-cap", "The run has used up its calls, or its iterations.", restrict)
@@ -125,26 +128,41 @@ func (pl *Plan) explain(v *Verdict, l taint.Level) {
 	if t.modes[l] != t.reclosed[l] {
 		v.add("agent", pl.agent()+t.modes[l].String()+".", t.modes[l])
 	}
-	if pl.by != "" && pl.Modes[l] != t.modes[l] && !pl.gate.blind {
+	if pl.by != "" && pl.ruled(l) != t.modes[l] && !pl.gate.blind {
 		v.add(pl.altered(l))
 	}
-	if pl.gate.blind && pl.Modes[l] != t.modes[l] {
+	if pl.gate.blind && pl.ruled(l) != t.modes[l] {
 		v.add("blind-send", "The conversation is tainted and the send names no session key, so taint could not follow it: restrict.", restrict)
 	}
 }
 
 // altered says what a trust rule made of the mode.
 func (pl *Plan) altered(l taint.Level) (rule, text string, m taint.Mode) {
-	m = pl.Modes[l]
+	m = pl.ruled(l)
 	if pl.sink {
 		return "taint-escalation", "By " + pl.by + " this call of " + pl.name() + " is a sink in a tainted conversation: " + m.String() + ".", m
 	}
 	return "trust-rule", "By " + pl.by + " this call of " + pl.name() + " does not act: " + m.String() + ".", m
 }
 
+// ruled is the mode at a level before the owner's policies.
+func (pl *Plan) ruled(l taint.Level) taint.Mode {
+	m := pl.rule.table.modes[l]
+	if pl.by != "" {
+		m = pl.rule.calm[l]
+		if pl.sink {
+			m = pl.rule.acting[l]
+		}
+	}
+	if pl.gate.blind && l >= pl.from {
+		m = restrict
+	}
+	return m
+}
+
 // AskingRules are the ids of the rules that can make a call wait for a person.
 func AskingRules() []string {
-	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent"}
+	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent", "policy", "limit"}
 }
 
 // first is the rule that gave the tool its mode, before any tightening.

@@ -15,11 +15,12 @@ type Plan struct {
 	Birth     taint.Level      // what a conversation never seen before is worth
 	Final     bool             // the level alone decides, so one trip is enough
 	InScope   bool
-	Grantable bool // a lasting grant may cover it: not dangerous, destructive or secret-bearing
-	Secret    bool // what it returns makes the conversation one that holds secrets
-	Own       *Own // what has to be the owner's own words for it to pass as theirs; nil: it never does
-	Harmless  bool // passes even while the owner has paused the agent: it changes nothing and carries nothing out
-	RunCap    int  // calls the run may make; 0 is no cap
+	Grantable bool    // a lasting grant may cover it: not dangerous, destructive or secret-bearing
+	Secret    bool    // what it returns makes the conversation one that holds secrets
+	Own       *Own    // what has to be the owner's own words for it to pass as theirs; nil: it never does
+	Harmless  bool    // passes even while the owner has paused the agent: it changes nothing and carries nothing out
+	Bounds    []Bound // limits that it falls under; whoever counts them says which are reached, see [Plan.Exceed]
+	RunCap    int     // calls the run may make; 0 is no cap
 	Reach     Reach
 	Origins   bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
@@ -27,9 +28,16 @@ type Plan struct {
 	strict bool
 	sink   bool   // this call acts outside
 	by     string // the trust rule that says so
-	set    *ruleset
-	rule   *rule
-	gate   gate
+
+	declared []applied
+	late     []*declared // which ask for more than the level
+	asked    *asked
+	exceeded []Bound
+	logs     [taint.Levels]bool // at which levels the context is to be logged
+	draws    [taint.Levels]bool // at which the graph of the turn is to be recorded
+	set      *ruleset
+	rule     *rule
+	gate     gate
 }
 
 // gate is a rule that sets the whole row, whatever the tool's own says.
@@ -93,13 +101,15 @@ func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 	if reached.blindSend {
 		plan.blindSend(p.from)
 	}
+	plan.declare(p.declared, c)
+	plan.Bounds = p.bounds(c)
 	switch rule, text := p.gate(c, set, r, t); {
 	case notice:
 		plan.close("notice", "The runtime does not ask about this call: it passes, and what it brings in still counts.")
 	case rule != "":
 		plan.close(rule, text)
 	}
-	plan.Final = plan.Reach.empty()
+	plan.Final = plan.Reach.empty() && len(plan.late) == 0
 	plan.Harmless = (r.wrapper || r.safe && !r.strictSink) && plan.Modes == taint.Every(allow)
 	return plan
 }
@@ -176,4 +186,5 @@ func (pl *Plan) close(rule, text string) {
 	default:
 		pl.Modes, pl.Reach, pl.Grantable = taint.Every(restrict), Reach{}, false
 	}
+	pl.declared, pl.late, pl.Origins, pl.Bounds = nil, nil, false, nil
 }

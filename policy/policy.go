@@ -43,6 +43,9 @@ type Policy struct {
 	nobody  *ruleset            // for calls that name no agent
 	guard   guard
 	places  *matcher // where secrets are kept
+
+	declared []*declared
+	limits   []*limit
 }
 
 // ruleset is everything that holds for one agent.

@@ -80,6 +80,7 @@ type View struct {
 	Generation int64       // when it was last reset, in Unix milliseconds; 0: never
 	Worst      Source      // what made the level what it is
 	Lost       bool        // the store has lost what it knew: the level is a guess, the worst
+	History    []string    // the tools called before, oldest first; nil: not known. As Secrets
 	Secrets    Holding     // whether secrets were read here; no store knows, whoever judges says
 
 	Grants  []string // the values found under the admission's grant fields

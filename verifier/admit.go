@@ -94,7 +94,7 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 			continue
 		}
 		if view.Version > 0 {
-			view.Secrets = v.watch.saw(t.conv, &view)
+			view.Secrets = v.watch.saw(t.conv, &view, t.noted())
 		}
 		t.view = view
 		v.saw(t)

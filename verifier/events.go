@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -110,6 +111,10 @@ func (h *hearing) answer(v *Verifier, a *loop.Answer) {
 		v.hideSecrets(h, a)
 		h.footer(a, v.told.take(h.conv, h.call.Context.RunID)...)
 	}
+	if reason, blocked := h.rules.BlocksTurn(h.as(""), h.level(v)); blocked && h.event.Name.MayBlock() {
+		a.Block, a.BlockReason = true, cmp.Or(reason, NotPermitted+".")
+		h.changed = append(h.changed, "The turn was blocked by a policy.")
+	}
 	if h.exhausted() {
 		a.Block, a.BlockReason = true, reasonIterations
 		h.changed = append(h.changed, "The turn was blocked at iteration "+strconv.Itoa(*h.event.Iteration)+".")
@@ -141,7 +146,7 @@ func (h *hearing) offer(a *loop.Answer, level taint.Level) {
 	kept := []loop.Tool{}
 	var gone []string
 	for _, name := range h.event.Tools {
-		if h.rules.Row(h.call.Agent(), toolcall.Canonical(name))[level] == taint.Restrict {
+		if tool := toolcall.Canonical(name); h.rules.Row(h.call.Agent(), tool)[level] == taint.Restrict || h.rules.Removes(h.as(tool), level) {
 			gone = append(gone, name)
 			continue
 		}
@@ -151,6 +156,15 @@ func (h *hearing) offer(a *loop.Answer, level taint.Level) {
 		a.Tools = &kept
 		h.removed("The model is not offered ", gone)
 	}
+}
+
+// as is a call of a tool in the turn that the event is about.
+func (h *hearing) as(tool string) *toolcall.Call {
+	c := toolcall.Call{Client: h.call.Client, Tool: tool, Context: h.call.Context}
+	if h.event.Iteration != nil {
+		c.Context.Iteration = h.event.Iteration
+	}
+	return &c
 }
 
 // want takes out the calls that would be refused, as if each were asked about.

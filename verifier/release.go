@@ -59,6 +59,7 @@ func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 	if t.person {
 		v.rememberYes(t)
 	}
+	v.logContext(ctx, t)
 	e := v.entry(t)
 	e.Decision = audit.Allow
 	if err := v.o.Record.Append(e); err != nil {
@@ -73,6 +74,7 @@ func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 
 // refuse records a deny and gives it. A deny that can't be recorded is a deny.
 func (v *Verifier) refuse(ctx context.Context, t *trace, n *no) Decision {
+	v.logContext(ctx, t)
 	e := v.entry(t)
 	e.Decision, e.By, e.Error = audit.Deny, "", n.kind
 	e.Reason = clip(n.reason)
@@ -275,6 +277,9 @@ func (t *trace) refused() *no {
 }
 
 func (t *trace) restricted() *no {
+	if why := t.verdict.Reason; why != "" { // the owner's own words for the agent
+		return because(t.verdict.Rule, NotPermitted+" (ref "+t.ref()+"): "+why)
+	}
 	return because(t.verdict.Rule, NotPermitted+" (ref "+t.ref()+").")
 }
 

@@ -25,6 +25,7 @@ type trace struct {
 	session string               // the session id in that conversation
 	child   bool
 
+	rules   *policy.Policy
 	plan    policy.Plan
 	view    session.View
 	verdict policy.Verdict
@@ -56,7 +57,7 @@ func (t *trace) move(root session.Conversation) {
 // consents that were found at admission.
 func (t *trace) refresh(v session.View) {
 	v.Grants, v.Waiting, v.Replayed, v.Origins = t.view.Grants, t.view.Waiting, t.view.Replayed, t.view.Origins
-	v.Secrets = t.view.Secrets
+	v.Secrets, v.History = t.view.Secrets, t.view.History
 	t.view = v
 }
 

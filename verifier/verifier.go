@@ -98,6 +98,7 @@ type Verifier struct {
 	turns turns
 	told  told
 	yeses yeses
+	rates rates
 }
 
 // Decision is the answer to a call. The zero Decision denies.
@@ -184,10 +185,12 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 			d = v.crashed(ctx, t)
 		}
 	}()
-	t.plan = plan(v.o.Policy(), c)
+	t.rules = v.o.Policy()
+	t.plan = plan(t.rules, c)
 	if t.plan.Source != "" {
 		v.hideSource(t)
 	}
+	v.limit(t)
 	if err := v.admit(ctx, t); err != nil {
 		return v.refuse(ctx, t, v.storeFault(ctx, "admit", err))
 	}

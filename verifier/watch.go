@@ -23,17 +23,22 @@ type watched struct {
 	last    int64 // step: as many as its calls if all of them were seen here
 	secrets bool
 	sources []string // tools whose results need caution
+	tools   []string // called, oldest first; only while a policy asks
+	told    int64    // how many of the calls were noted there
 }
 
 const watchSize = 20_000
 
 // saw counts a call that was admitted, and says what is known of its conversation.
-func (w *watch) saw(c session.Conversation, v *session.View) session.Holding {
+func (w *watch) saw(c session.Conversation, v *session.View, tool string) session.Holding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one := w.find(c.ID())
 	if !v.Replayed {
 		one.calls++
+		if tool != "" {
+			one.note(tool, v)
+		}
 	}
 	one.last = max(one.last, v.Step)
 	switch {
@@ -43,6 +48,17 @@ func (w *watch) saw(c session.Conversation, v *session.View) session.Holding {
 		return session.HoldsNone
 	}
 	return session.MayHold
+}
+
+// mostTools is how many calls of a conversation a policy can look back on.
+const mostTools = 64
+
+// note keeps what was called, and tells the view what was called before.
+func (w *watched) note(tool string, v *session.View) {
+	if w.told++; w.told == w.calls && max(w.last, v.Step) == w.calls {
+		v.History = append([]string{}, w.tools...)
+	}
+	w.tools = append(w.tools[max(0, len(w.tools)-mostTools+1):], strings.Clone(tool))
 }
 
 // secret notes that a call which bears secrets is about to be released.

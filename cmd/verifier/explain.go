@@ -13,12 +13,13 @@ import (
 
 // ExplainCmd judges a call without a server.
 type ExplainCmd struct {
-	Tool    string `help:"The tool." required:"" placeholder:"NAME"`
-	Params  string `help:"Its arguments, a JSON object." default:"{}" placeholder:"JSON"`
-	Level   string `help:"How far the conversation is trusted: system, owner, local, shared, external or untrusted. Without it, all six." placeholder:"LEVEL"`
-	Agent   string `help:"The agent that calls." placeholder:"ID"`
-	Session string `help:"The conversation's session key." placeholder:"KEY"`
-	Config  string `help:"The config with the policy. Without it, the default policy." placeholder:"FILE" short:"c"`
+	Tool      string `help:"The tool." required:"" placeholder:"NAME"`
+	Params    string `help:"Its arguments, a JSON object." default:"{}" placeholder:"JSON"`
+	Level     string `help:"How far the conversation is trusted: system, owner, local, shared, external or untrusted. Without it, all six." placeholder:"LEVEL"`
+	Agent     string `help:"The agent that calls." placeholder:"ID"`
+	Iteration *int   `help:"The iteration of the turn." placeholder:"N"`
+	Session   string `help:"The conversation's session key." placeholder:"KEY"`
+	Config    string `help:"The config with the policy. Without it, the default policy." placeholder:"FILE" short:"c"`
 }
 
 // Help is the long help.
@@ -44,16 +45,16 @@ func (c *ExplainCmd) Run(a *app) error {
 	}
 	call := &toolcall.Call{
 		Tool: toolcall.Canonical(c.Tool), Sent: c.Tool, Params: params,
-		Context: toolcall.Context{AgentID: c.Agent, SessionKey: c.Session},
+		Context: toolcall.Context{AgentID: c.Agent, SessionKey: c.Session, Iteration: c.Iteration},
 	}
 	chosen, err := c.levels()
 	if err != nil {
 		return err
 	}
 	for i := 0; i < len(chosen); {
-		v := rules.Judge(call, session.View{Level: chosen[i]})
+		v := rules.Judge(call, session.View{Level: chosen[i], History: []string{}})
 		n := 1
-		for i+n < len(chosen) && alike(v, rules.Judge(call, session.View{Level: chosen[i+n]})) {
+		for i+n < len(chosen) && alike(v, rules.Judge(call, session.View{Level: chosen[i+n], History: []string{}})) {
 			n++
 		}
 		c.print(a, v, chosen[i:i+n])

@@ -68,6 +68,7 @@ type cli struct {
 	Version VersionCmd `cmd:"" help:"Print version, commit and Go version."`
 
 	Simulate   SimulateCmd   `cmd:"" help:"Play recorded sessions against a policy, and count what is asked and what leaks."`
+	Policy     PolicyCmd     `cmd:"" help:"Test the policy with your own examples."`
 	Schema     SchemaCmd     `cmd:"" help:"Print the JSON schema of the config, for editors."`
 	Completion CompletionCmd `cmd:"" help:"Print the completion script of a shell."`
 	Man        ManCmd        `cmd:"" help:"Print the manual page."`

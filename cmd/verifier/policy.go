@@ -1,0 +1,117 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// PolicyCmd is about the owner's policy.
+type PolicyCmd struct {
+	Test PolicyTestCmd `cmd:"" help:"Run your own examples against the policy."`
+}
+
+// PolicyTestCmd runs examples.
+type PolicyTestCmd struct {
+	Cases  []string `arg:"" name:"cases" help:"Files of examples: a list under the key cases."`
+	Config string   `help:"The config with the policy. Without it, the default policy." placeholder:"FILE" short:"c"`
+}
+
+// Help is the long help.
+func (*PolicyTestCmd) Help() string {
+	return `Each example is a call and the mode that the policy should have for it, so that a policy has tests like code:
+
+    cases:
+      - {tool: exec, params: {command: "make deploy"}, level: external, want: confirm}
+      - {tool: read, params: {path: a.md}, want: allow}      # at every level
+      - {tool: exec, level: owner, agent: intern, want: restrict, rule: agent}
+
+An example may also name iteration, session and history (the tools called before). Exit code 3 says that some fail.`
+}
+
+// Run runs the examples.
+func (c *PolicyTestCmd) Run(a *app) error {
+	rules, err := (&ExplainCmd{Config: c.Config}).policy()
+	if err != nil {
+		return err
+	}
+	failed, all := 0, 0
+	for _, name := range c.Cases {
+		cases, err := config.LoadCases(name)
+		if err != nil {
+			return err
+		}
+		for i := range cases {
+			all++
+			if err := tryCase(rules, name, i, &cases[i]); err != nil {
+				failed++
+				a.printf("%v\n", err)
+			}
+		}
+	}
+	if failed > 0 {
+		a.printf("%d of %d examples fail\n", failed, all)
+		return exit(exitNo)
+	}
+	a.printf("ok: %d examples\n", all)
+	return nil
+}
+
+// wrong is an example that came out otherwise.
+type wrong struct {
+	file  string
+	index int
+	c     *config.Case
+	v     policy.Verdict
+}
+
+func (w *wrong) Error() string {
+	name := w.c.Name
+	if name == "" {
+		name = w.c.Tool
+	}
+	want := w.c.Want
+	if w.c.Rule != "" {
+		want += " by " + w.c.Rule
+	}
+	text := printable(w.file) + ": cases[" + strconv.Itoa(w.index) + "] " + printable(name) + " at " + w.v.Level.String() + " is " + w.v.Mode.String() + " by " + w.v.Rule + ", not " + printable(want)
+	for _, s := range path(w.v) {
+		text += "\n  " + printable(s)
+	}
+	return text
+}
+
+func tryCase(rules *policy.Policy, file string, index int, c *config.Case) error {
+	params, err := c.JSON()
+	if err != nil {
+		return err
+	}
+	call := &toolcall.Call{
+		Tool: toolcall.Canonical(c.Tool), Sent: c.Tool, Params: params,
+		Context: toolcall.Context{AgentID: c.Agent, SessionKey: c.Session, Iteration: c.Iteration},
+	}
+	levels, err := (&ExplainCmd{Level: c.Level}).levels()
+	if err != nil {
+		return err
+	}
+	want, err := taint.ParseMode(strings.TrimSpace(c.Want))
+	if err != nil {
+		return err
+	}
+	history := c.History
+	if history == nil {
+		history = []string{}
+	}
+	for _, l := range levels {
+		v := rules.Judge(call, session.View{Level: l, History: history})
+		if v.Mode != want || c.Rule != "" && v.Rule != c.Rule {
+			return &wrong{file, index, c, v}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package verifier
+
+import (
+	"sync"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/policy"
+)
+
+// rates count what limits are about: in this process, for as long as it runs.
+// Every call that is decided counts, whatever became of it, so that no two at the
+// same moment are both the last.
+type rates struct {
+	mu   sync.Mutex
+	seen map[rateKey][]rated
+	last time.Time // when what is over was last swept
+}
+
+type rateKey struct{ limit, of string }
+
+type rated struct {
+	at     time.Time
+	amount float64
+}
+
+// mostRated bounds what is kept under one limit: beyond it the limit is reached.
+const (
+	mostRated  = 10_000
+	sweepRates = time.Minute
+)
+
+// limit tightens the plan by the limits that the call has reached.
+func (v *Verifier) limit(t *trace) {
+	for i := range t.plan.Bounds {
+		b := &t.plan.Bounds[i]
+		if v.rates.reached(b, t.rateKey(b), t.started) {
+			t.plan.Exceed(b)
+		}
+	}
+}
+
+func (t *trace) rateKey(b *policy.Bound) rateKey {
+	k := rateKey{limit: b.Name}
+	switch b.Limit.Per {
+	case policy.PerConversation:
+		k.of = t.call.Client + "\n" + t.call.Context.SessionKey
+	case policy.PerAgent:
+		k.of = t.call.Client + "\n" + t.call.Agent()
+	case policy.PerAll:
+	}
+	return k
+}
+
+func (r *rates) reached(b *policy.Bound, k rateKey, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.seen == nil {
+		r.seen = map[rateKey][]rated{}
+	}
+	r.sweep(now)
+	counted := r.seen[k]
+	for len(counted) > 0 && now.Sub(counted[0].at) >= b.Limit.Window {
+		counted = counted[1:]
+	}
+	sum := 0.0
+	for _, c := range counted {
+		sum += c.amount
+	}
+	reached := b.Reached(len(counted), sum) || len(counted) >= mostRated
+	if !reached {
+		counted = append(counted, rated{now, b.Amount})
+	}
+	r.seen[k] = counted
+	return reached
+}
+
+// longestWindow is how long anything is kept, however long a window is: a day.
+const longestWindow = 24 * time.Hour
+
+// sweep forgets what no window reaches any more.
+func (r *rates) sweep(now time.Time) {
+	if now.Sub(r.last) < sweepRates {
+		return
+	}
+	r.last = now
+	for k, counted := range r.seen {
+		if len(counted) == 0 || now.Sub(counted[len(counted)-1].at) >= longestWindow {
+			delete(r.seen, k)
+		}
+	}
+}
