@@ -1,9 +1,10 @@
 .POSIX:
-.PHONY: help run test test-plugin test-standins e2e-openclaw lint bench fuzz fuzz-short docs pictures vuln build dist
+.PHONY: help run test test-plugin test-standins e2e-openclaw lint bench replay fuzz fuzz-short docs pictures vuln build dist
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 ARGS        =
+TRACE       =
 FUZZTIME    = 5m
 SHORTTIME   = 3s
 SEENTIME    = 10s
@@ -41,6 +42,9 @@ bench: ## measure the decision path, and a tap in a chat; a short run: make benc
 	@./scripts/setup-tests
 	@go run ./bench $(ARGS)
 	@go test -count=1 -v -run '^TestATapOnOneChat' ./cmd/verifier
+
+replay: ## play recorded attacks against the policy; all of them: make replay TRACE=sessions.jsonl.gz
+	@./scripts/replay $(TRACE)
 
 fuzz: ## fuzz every target for FUZZTIME (5m) each
 	@./scripts/fuzz $(FUZZTIME)

@@ -95,6 +95,7 @@ func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 	}
 	plan.apply(t)
 	p.weigh(&plan, t, does)
+	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
 	plan.raise(c.Tool, t, does, reached.blindRead)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // TrustRule says what calls of a tool bring in or do that have a certain host,
@@ -262,4 +263,17 @@ func cleanPath(name string) (string, bool) {
 		return "", false
 	}
 	return path.Clean(name), true
+}
+
+// hinted takes the word of the tool's own definition, where it makes things worse.
+func (pl *Plan) hinted(h *toolcall.Hints) {
+	if h.Destroys() {
+		pl.Grantable, pl.Own = false, nil
+	}
+	if h.Outside() {
+		pl.Raise = untrusted
+	}
+	if h.Acts() && !pl.sink {
+		pl.acts(true, "its own annotations")
+	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 func TestTrustRulesLookAtArguments(t *testing.T) {
@@ -88,5 +89,31 @@ func TestTrustRulesThatSayNothingAreRefused(t *testing.T) {
 	}
 	if _, _, err := policy.New(policy.Config{Trust: policy.Trust{Directories: []string{"work"}}}); err == nil {
 		t.Error("a relative directory is taken")
+	}
+}
+
+// What a tool says of itself can make a call look worse, and no better.
+func TestAnnotationsOnlyTighten(t *testing.T) {
+	p := must(t, onlySinks(map[string]policy.Tool{"mcp_list": {Source: new(false), Sink: new(false)}}))
+	for _, c := range []struct {
+		what, tool string
+		hints      toolcall.Hints
+		raise      taint.Level
+		modes      string
+		grantable  bool
+	}{
+		{"nothing said", "mcp_list", toolcall.Hints{}, local, "aaaaaa", true},
+		{"it says that it only reads", "mcp_other", toolcall.Hints{ReadOnly: new(true), OpenWorld: new(false)}, untrusted, "aaaacc", true},
+		{"it says that it writes", "mcp_list", toolcall.Hints{ReadOnly: new(false)}, local, "aaaacc", true},
+		{"it says that it destroys", "mcp_list", toolcall.Hints{Destructive: new(true)}, local, "aaaacc", false},
+		{"it says that it reaches outside", "mcp_list", toolcall.Hints{OpenWorld: new(true)}, untrusted, "aaaacc", true},
+		{"a safe tool that writes", "read", toolcall.Hints{ReadOnly: new(false)}, local, "aaaacc", true},
+	} {
+		made := call(c.tool, `{}`)
+		made.Hints = c.hints
+		plan := p.Plan(made)
+		if got := modes(plan.Modes); got != c.modes || plan.Raise != c.raise || plan.Grantable != c.grantable {
+			t.Errorf("%s: %s, brings in %s, grantable %t; want %s, %s, %t", c.what, got, plan.Raise, plan.Grantable, c.modes, c.raise, c.grantable)
+		}
 	}
 }

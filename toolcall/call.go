@@ -40,6 +40,7 @@ type Call struct {
 	Tool      string         // canonical name, see [Canonical]
 	Sent      string         // the name as it was sent
 	Params    jsontext.Value // the raw JSON object; a private copy, so that the caller may reuse the body
+	Hints     Hints          // what the tool's own definition says of it
 	Context   Context
 	Body      [32]byte // SHA-256 of the raw bytes
 

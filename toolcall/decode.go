@@ -187,6 +187,8 @@ func (c *Call) readTool(cur *cursor) error {
 			return c.readToolName(cur)
 		case "params":
 			return c.readParams(cur)
+		case "annotations":
+			return c.Hints.read(cur)
 		}
 		return malformed("tool has a member that is not part of the protocol.")
 	})
