@@ -1,6 +1,7 @@
 package channeltest
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -105,6 +106,28 @@ func cardSpecs() []spec {
 				}
 			}
 			r.turns(m, "Approved")
+		}},
+		{"H31 a flood of calls shows a few cards, one list and one notice", func(b *bench) {
+			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.MaxOpen, o.Terms.MaxPromptsPerHour = 2, 20 })
+			var all []<-chan verdict
+			for i := range 100 {
+				all = append(all, r.ask(r.desk, call{tool: "exec", params: command(fmt.Sprint("echo ", i)), hold: time.Millisecond}))
+			}
+			for _, v := range all {
+				if got := r.get(v); got.Yes {
+					b.Errorf("got %+v", got)
+				}
+			}
+			told := func() (n int) {
+				for _, m := range r.p.Messages() {
+					n += strings.Count(m.Text, "has asked 20 questions within an hour")
+				}
+				return n
+			}
+			r.until("the chat is told of the pause", func() bool { return told() > 0 })
+			if n := len(r.cards()); n > 3 || told() != 1 {
+				b.Errorf("%d cards, and the pause is told %d times", n, told())
+			}
 		}},
 		{"the first of two approvals is shown and the buttons stay", func(b *bench) {
 			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.Approvals = 2 })
