@@ -106,12 +106,4 @@ func (k *checker) riskyRest() {
 	if k.Audit.Keep > 0 && k.Audit.RotateMB == 0 && k.Audit.RotateEvery == 0 {
 		k.find(Warning, "audit.keep", "removes nothing: the record never goes on in a new file")
 	}
-	for _, name := range sortedKeys(k.Channels) {
-		if slices.Contains(unbuilt, name) {
-			k.find(Warning, "channels."+name, "is read but not used by this version: people answer elsewhere")
-		}
-	}
 }
-
-// unbuilt are the channels that are still to come.
-var unbuilt = []string{"discord", "slack"}

@@ -43,7 +43,6 @@ func TestWhatIsRisky(t *testing.T) {
 		{"approval: {approvals: 2}", "warning 1:12: approval.approvals: 2 people must approve and 1 may: every call that needs confirmation will be denied"},
 		{"approvers: [{name: a, ids: ['telegram:1']}]", "warning 1:13: approvers[0]: a can't be reached"},
 		{"approvers: [{name: a, ids: ['telegram:1']}]\nchannels: {slack: {}}", "nobody on the list can answer in the terminal"},
-		{"channels: {slack: {}}", "channels.slack: is read but not used by this version"},
 		{"approval: {maxMinutes: 600}", "approval.maxMinutes: a grant may last 600 minutes"},
 		{"approvalTtlSeconds: 3600", "approvalTtlSeconds: a code may be guessed at for 1h0m0s"},
 		{"webhook: {hold: 60s}", "note 1:11: webhook.hold: clients of the published protocol wait 30 seconds"},

@@ -57,7 +57,11 @@ func openChats(c *config.Config, d delivery.Deps) (map[string]approval.Channel, 
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
 		open, section := chats[name], c.Channels[name]
-		if open == nil || section.Off() {
+		if section.Off() {
+			continue
+		}
+		if open == nil {
+			errs = append(errs, &failure{"channels." + name + ": this program has no such channel", "remove the section"})
 			continue
 		}
 		ch, err := open(section, d)

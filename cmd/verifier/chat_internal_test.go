@@ -147,6 +147,16 @@ func TestH43AChatThatIsDownIsToldAndTheGatewayIsReady(t *testing.T) {
 	}
 }
 
+func TestEveryChatIsKnownToTheConfig(t *testing.T) {
+	t.Parallel()
+	for name := range chats {
+		text := fmt.Sprintf(`{channels: {%s: {enabled: false}}}`, name)
+		if _, _, err := config.Parse("verifier.yaml", []byte(text), func(string) (string, bool) { return "", false }); err != nil {
+			t.Errorf("add %s to the platforms in config/userid.go, with what the ids of its users look like: %v", name, err)
+		}
+	}
+}
+
 func TestABrokenSectionKeepsTheGatewayFromStarting(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
