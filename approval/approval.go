@@ -92,13 +92,14 @@ const (
 
 // Desk puts questions to people. Close it to stop its goroutines.
 type Desk struct {
-	o       Options
-	inForce atomic.Pointer[terms]
-	waiters waiters
-	recent  recent
-	spent   spent
-	deaf    deaf
-	turns   turns
+	o         Options
+	inForce   atomic.Pointer[terms]
+	waiters   waiters
+	recent    recent
+	spent     spent
+	deaf      deaf
+	turns     turns
+	originals originals
 
 	ctx  context.Context
 	stop context.CancelFunc

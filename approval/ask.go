@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -14,10 +16,11 @@ import (
 // Request is a call that needs a person.
 type Request struct {
 	Ask     Ask
-	ID      string        // the request that waits
-	Waiting string        // the card that asks about this digest already, if the store knew one
-	Hold    time.Duration // how long the caller can wait
-	Now     time.Time     // the store's clock
+	ID      string         // the request that waits
+	Waiting string         // the card that asks about this digest already, if the store knew one
+	Hold    time.Duration  // how long the caller can wait
+	Now     time.Time      // the store's clock
+	Whole   jsontext.Value // the params as they came, for an approver who asks to see them while the request is held; never stored
 }
 
 // Ruling is what people said, or that they have not. The zero Ruling is no.
@@ -59,6 +62,7 @@ func (d *Desk) Ask(ctx context.Context, r Request) (Ruling, error) {
 	if err := d.canAsk(r.Ask); err != nil {
 		return Ruling{}, fmt.Errorf("%w: %w", ErrNobody, err)
 	}
+	defer d.originals.hold(r.Ask.Digest, r.Whole)()
 	deadline := time.NewTimer(r.Hold)
 	defer deadline.Stop()
 	started := time.Now()

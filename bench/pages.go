@@ -102,42 +102,52 @@ func (g *gateway) look(address string) {
 }
 
 func (g *gateway) lookOnce(origin string) error {
-	path, _, err := g.page.Link("owner", false)
-	if err != nil {
-		return err
-	}
-	_, link, _ := strings.Cut(path, "link=")
-	form := url.Values{"link": {link}}.Encode()
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, origin+web.Root+"login", strings.NewReader(form))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Origin", origin)
 	client := &http.Client{Transport: &http.Transport{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Do(req)
+	cookies, err := g.enter(client, origin)
 	if err != nil {
 		return err
 	}
-	res.Body.Close()
-	if req, err = http.NewRequestWithContext(context.Background(), http.MethodGet, origin+web.Root+"events", nil); err != nil {
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, origin+web.Root+"events", nil)
+	if err != nil {
 		return err
 	}
-	for _, c := range res.Cookies() {
+	for _, c := range cookies {
 		req.AddCookie(c)
 	}
-	if res, err = client.Do(req); err != nil {
+	res, err := client.Do(req) //nolint:bodyclose // by whoever reads it, below
+	if err != nil {
 		return err
-	}
-	if res.StatusCode != http.StatusOK {
-		res.Body.Close()
-		return fmt.Errorf("the stream answered %s", res.Status)
 	}
 	go func() {
 		defer res.Body.Close()
 		_, _ = io.Copy(io.Discard, res.Body) // until the server ends
 	}()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the stream answered %s", res.Status)
+	}
 	return nil
+}
+
+// enter logs in by a link.
+func (g *gateway) enter(client *http.Client, origin string) ([]*http.Cookie, error) {
+	path, _, err := g.page.Link("owner", false)
+	if err != nil {
+		return nil, err
+	}
+	_, link, _ := strings.Cut(path, "link=")
+	form := strings.NewReader(url.Values{"link": {link}}.Encode())
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, origin+web.Root+"login", form)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Origin", origin)
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	return res.Cookies(), nil
 }
 
 // lone is one person with a token.

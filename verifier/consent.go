@@ -136,7 +136,7 @@ func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no 
 // put puts a call to people, and waits so long for their answer.
 func (v *Verifier) put(ctx context.Context, t *trace, a approval.Ask, hold time.Duration) *no {
 	ruling, err := v.o.Desk.Ask(ctx, approval.Request{
-		Ask: a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: hold, Now: t.view.Now,
+		Ask: a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: hold, Now: t.view.Now, Whole: t.call.Params,
 	})
 	t.asked(ruling)
 	switch {

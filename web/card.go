@@ -12,31 +12,33 @@ import (
 
 // cardView is a question as the page draws it.
 type cardView struct {
-	ID, Ref string
-	Title   string
-	Level   string
-	Tool    string
-	Main    []blockView // what will run
-	Asked   []blockView // the owner's own words, to compare with
-	Why     []string
-	Facts   []blockView
-	Notes   []blockView
-	Alike   []alikeView
-	Until   time.Time
-	Created time.Time
-	Open    bool
-	Whole   bool // all there is to see
-	Full    bool // all that will run can be read here
-	List    int  // how many calls, where there are several
-	Ended   string
-	Tone    string
-	Allow   string // handles
-	Longer  string
-	Minutes []int
-	Deny    string
-	Because string
-	Stamp   string
-	Me      *member
+	ID, Ref  string
+	Title    string
+	Level    string
+	Tool     string
+	Main     []blockView // what will run
+	Asked    []blockView // the owner's own words, to compare with
+	Why      []string
+	Facts    []blockView
+	Notes    []blockView
+	Alike    []alikeView
+	Until    time.Time
+	Created  time.Time
+	Open     bool
+	Whole    bool // all there is to see
+	Full     bool // all that will run can be read here
+	List     int  // how many calls, where there are several
+	Ended    string
+	Tone     string
+	Allow    string // handles
+	Longer   string
+	Minutes  []int
+	Deny     string
+	Because  string
+	Hidden   int    // values that redaction hides, where they can be shown
+	Revealed string // the arguments as they came
+	Stamp    string
+	Me       *member
 }
 
 // blockView is a block of a document, by the kind that the template knows.
@@ -59,7 +61,10 @@ func whole(c *approval.Card, o approval.Outcome, now time.Time, m *member) cardV
 	}
 	brief := shown(c, &o, now, m)
 	v := newCard(c, channels.Details(c, now), nil, m)
-	v.Title, v.Whole = brief.Title, true
+	v.Title, v.Whole, v.Hidden = brief.Title, true, c.Questions[0].Ask.Hidden
+	if len(c.Questions) > 1 || c.Questions[0].Ask.HeldOnly {
+		v.Hidden = 0
+	}
 	v.Longer, v.Minutes, v.Because = brief.Longer, brief.Minutes, brief.Because
 	return v
 }

@@ -121,6 +121,7 @@ type rig struct {
 	people *people
 	record *record
 	url    string
+	whole  jsontext.Value // the params of what is asked, as they came
 	mu     sync.Mutex
 	ahead  time.Duration // of the clock that sessions go by
 }
@@ -217,7 +218,7 @@ func (r *rig) ask(edit func(*approval.Ask)) <-chan approval.Ruling {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ruling, err := r.desk.Ask(ctx, approval.Request{Ask: a, ID: "request-" + a.Digest[:12], Hold: time.Minute, Now: time.Now()})
+		ruling, err := r.desk.Ask(ctx, approval.Request{Ask: a, ID: "request-" + a.Digest[:12], Hold: time.Minute, Now: time.Now(), Whole: r.whole})
 		if err != nil && ctx.Err() == nil {
 			r.t.Error(err)
 		}

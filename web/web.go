@@ -22,6 +22,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
@@ -40,6 +42,7 @@ type Desk interface {
 	Waiting(ctx context.Context) ([]*approval.Card, time.Time, error)
 	Look(ctx context.Context, id string) (*approval.Card, approval.Outcome, time.Time, error)
 	Tapped(ctx context.Context, handle string) (*approval.Card, approval.Action, error)
+	Reveal(ctx context.Context, a approval.Answer, c *approval.Card) (jsontext.Value, error)
 	Lists(id string) bool
 	Paused() string
 }
@@ -141,6 +144,7 @@ func (p *Page) routes() http.Handler {
 	mux.Handle("GET "+Root+"{$}", p.member(p.waiting))
 	mux.Handle("GET "+Root+"cards/{id}", p.member(p.card))
 	mux.Handle("POST "+Root+"answer", p.approver(p.answer))
+	mux.Handle("POST "+Root+"reveal", p.approver(p.reveal))
 	mux.Handle("POST "+Root+"say", p.approver(p.say))
 	mux.Handle("GET "+Root+"events", p.member(p.events))
 	mux.Handle("GET "+Root+"record", p.member(p.record))

@@ -1,0 +1,50 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+)
+
+// reveal shows an approver a call with what redaction hides. It takes a form of
+// its own, so that nothing secret is on the screen by chance; it is recorded, and
+// it goes to this answer and nowhere else.
+func (p *Page) reveal(w http.ResponseWriter, r *http.Request, m *member) {
+	c, o, now, err := p.o.Desk.Look(r.Context(), r.PostFormValue("card"))
+	if errors.Is(err, approval.ErrGone) || err == nil && o.State != approval.Open {
+		p.one(w, r, m, r.PostFormValue("card"), said{})
+		return
+	}
+	if err != nil {
+		p.unreachable(w, r, err)
+		return
+	}
+	params, err := p.o.Desk.Reveal(r.Context(), approval.Answer{ID: m.id(), Via: Via}, c)
+	switch {
+	case errors.Is(err, approval.ErrNotHeld):
+		p.one(w, r, m, c.ID, said{Text: "The call is not waiting here any more, and what was hidden in it is kept nowhere.", Tone: odd})
+		return
+	case err != nil:
+		p.o.Log.ErrorContext(r.Context(), "what is hidden could not be shown", "err", err)
+		p.one(w, r, m, c.ID, said{Text: "It can't be shown: the record can't be written.", Tone: odd})
+		return
+	}
+	v := whole(c, o, now, m)
+	v.Revealed = readable(params)
+	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Card: v})
+}
+
+// readable is JSON in lines, with every sign that can't be seen shown by its
+// number.
+func readable(v jsontext.Value) string {
+	v = v.Clone()
+	if err := v.Indent(); err != nil {
+		v = v.Clone()
+	}
+	text, _ := channels.Safe(string(v), channels.Form{Lines: true})
+	return text
+}

@@ -1,0 +1,53 @@
+package web_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/approval"
+)
+
+func TestWhatIsHiddenIsShownOnlyWhenAskedForAndRecorded(t *testing.T) {
+	const secret = "hunter2-and-more"
+	r := newRig(t, nil)
+	r.whole = jsontext.Value(`{"command":"login --password ` + secret + `"}`)
+	ruling := r.ask(func(a *approval.Ask) {
+		a.Shown, a.Hidden, a.Lasting = jsontext.Value(`{"command":"login --password [REDACTED: 16 chars]"}`), 1, false
+	})
+	b := r.owner()
+	cards, _, err := r.desk.Waiting(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := b.get("cards/" + cards[0].ID).body
+	if strings.Contains(b.get("").body+page, secret) {
+		t.Fatal("it stands there unasked")
+	}
+	form := b.form(page, "Show what is hidden")
+	viewer := r.browser()
+	viewer.follow(r.link(true))
+	if got := viewer.post("reveal", "card", cards[0].ID, "csrf", viewer.token()); got.status != http.StatusForbidden || strings.Contains(got.body, secret) {
+		t.Errorf("a viewer gets %d", got.status)
+	}
+	if got := b.get("reveal?" + form.Encode()); strings.Contains(got.body, secret) {
+		t.Error("a GET shows it")
+	}
+	shown := b.do(http.MethodPost, "reveal", form, nil)
+	if !strings.Contains(shown.body, secret) || shown.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("it is not shown:\n%s", shown.body)
+	}
+	if log := r.record.String(); !strings.Contains(log, "what is hidden in the call was shown") || strings.Contains(log, secret) {
+		t.Errorf("the record: %s", log)
+	}
+	if strings.Contains(b.get("cards/"+cards[0].ID).body, secret) {
+		t.Error("it stays")
+	}
+	b.do(http.MethodPost, "answer", b.form(shown.body, "Deny"), nil)
+	<-ruling
+	if got := b.do(http.MethodPost, "reveal", form, nil); strings.Contains(got.body, secret) {
+		t.Error("it is shown after the answer")
+	}
+}
