@@ -2,56 +2,66 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"strings"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/openclaw-verifier/verifier/intent"
 )
 
+// claude speaks messages.
 type claude struct {
-	messages anthropic.MessageService
-	model    string
+	line  line
+	model string
 }
+
+// anthropicVersion is the version of the wire format.
+const anthropicVersion = "2023-06-01"
 
 func newAnthropic(c Config) *claude {
 	base := c.BaseURL
 	if base == "" {
 		base = anthropicBase
 	}
-	opts := []option.RequestOption{
-		option.WithoutOpenTelemetry(), option.WithHTTPClient(newClient()), option.WithBaseURL(base), option.WithMaxRetries(0),
-	}
+	m := &claude{line: newLine(strings.TrimRight(base, "/") + "/v1/messages"), model: c.Model}
+	m.line.header("Anthropic-Version", anthropicVersion)
 	if c.Key != "" {
-		opts = append(opts, option.WithAPIKey(c.Key))
+		m.line.header("X-Api-Key", c.Key)
 	}
-	return &claude{messages: anthropic.NewMessageService(opts...), model: c.Model}
+	return m
+}
+
+type messagesRequest struct {
+	Model     string    `json:"model"`
+	MaxTokens int       `json:"max_tokens"`
+	System    string    `json:"system"`
+	Messages  []message `json:"messages"`
+}
+
+type messagesReply struct {
+	Content []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"content"`
+	Usage struct {
+		Input  int64 `json:"input_tokens"`
+		Output int64 `json:"output_tokens"`
+	} `json:"usage"`
 }
 
 // Answer implements intent.Model.
 func (m *claude) Answer(ctx context.Context, p intent.Prompt) (intent.Reply, error) {
-	said, err := m.messages.New(ctx, anthropic.MessageNewParams{
-		Model: m.model, MaxTokens: answerTokens, System: []anthropic.TextBlockParam{{Text: p.System}},
-		Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(p.User))},
-	})
-	if err != nil {
-		status := 0
-		if e, ok := errors.AsType[*anthropic.Error](err); ok {
-			status = e.StatusCode
-		}
-		return intent.Reply{}, plain(err, status)
-	}
-	if said == nil { // a body of "null" is no error to the library
-		return intent.Reply{}, errEmpty
+	var said messagesReply
+	ask := messagesRequest{Model: m.model, MaxTokens: answerTokens, System: p.System, Messages: []message{{"user", p.User}}}
+	if err := m.line.post(ctx, ask, &said); err != nil {
+		return intent.Reply{}, err
 	}
 	var text strings.Builder
-	for i := range said.Content {
-		text.WriteString(said.Content[i].Text)
+	for _, part := range said.Content {
+		if part.Type == "text" {
+			text.WriteString(part.Text)
+		}
 	}
 	if text.Len() == 0 {
 		return intent.Reply{}, errEmpty
 	}
-	return intent.Reply{Text: text.String(), Input: said.Usage.InputTokens, Output: said.Usage.OutputTokens}, nil
+	return intent.Reply{Text: text.String(), Input: said.Usage.Input, Output: said.Usage.Output}, nil
 }

@@ -2,16 +2,14 @@ package provider
 
 import (
 	"context"
-	"errors"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
+	"strings"
 
 	"github.com/openclaw-verifier/verifier/intent"
 )
 
+// openAI speaks chat completions.
 type openAI struct {
-	chat  openai.ChatCompletionService
+	line  line
 	model string
 	own   bool // the maker's own server, which has newer names for some fields
 }
@@ -21,34 +19,54 @@ func newOpenAI(c Config) *openAI {
 	if base == "" {
 		base = openAIBase
 	}
-	opts := []option.RequestOption{option.WithHTTPClient(newClient()), option.WithBaseURL(base), option.WithMaxRetries(0)}
+	m := &openAI{line: newLine(strings.TrimRight(base, "/") + "/chat/completions"), model: c.Model, own: c.BaseURL == ""}
 	if c.Key != "" {
-		opts = append(opts, option.WithAPIKey(c.Key))
+		m.line.header("Authorization", "Bearer "+c.Key)
 	}
-	return &openAI{chat: openai.NewChatCompletionService(opts...), model: c.Model, own: c.BaseURL == ""}
+	return m
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type completionRequest struct {
+	Model       string    `json:"model"`
+	Messages    []message `json:"messages"`
+	MaxTokens   int       `json:"max_tokens,omitzero"`
+	Temperature *float64  `json:"temperature,omitzero"`
+	// MaxCompletionTokens counts thoughts too; newer models want it instead of
+	// MaxTokens, and refuse a temperature.
+	MaxCompletionTokens int `json:"max_completion_tokens,omitzero"`
+}
+
+type completion struct {
+	Choices []struct {
+		Message struct {
+			Content string `json:"content"`
+		} `json:"message"`
+	} `json:"choices"`
+	Usage struct {
+		Input  int64 `json:"prompt_tokens"`
+		Output int64 `json:"completion_tokens"`
+	} `json:"usage"`
 }
 
 // Answer implements intent.Model.
 func (m *openAI) Answer(ctx context.Context, p intent.Prompt) (intent.Reply, error) {
-	params := openai.ChatCompletionNewParams{
-		Model:    m.model,
-		Messages: []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(p.System), openai.UserMessage(p.User)},
-	}
+	ask := completionRequest{Model: m.model, Messages: []message{{"system", p.System}, {"user", p.User}}}
 	if m.own {
-		params.MaxCompletionTokens = openai.Int(thoughtTokens) // thoughts count, and newer models refuse a temperature
+		ask.MaxCompletionTokens = thoughtTokens
 	} else {
-		params.MaxTokens, params.Temperature = openai.Int(answerTokens), openai.Float(0)
+		ask.MaxTokens, ask.Temperature = answerTokens, new(float64)
 	}
-	done, err := m.chat.New(ctx, params)
-	if err != nil {
-		status := 0
-		if e, ok := errors.AsType[*openai.Error](err); ok {
-			status = e.StatusCode
-		}
-		return intent.Reply{}, plain(err, status)
+	var done completion
+	if err := m.line.post(ctx, ask, &done); err != nil {
+		return intent.Reply{}, err
 	}
-	if done == nil || len(done.Choices) == 0 { // a body of "null" is no error to the library
+	if len(done.Choices) == 0 {
 		return intent.Reply{}, errEmpty
 	}
-	return intent.Reply{Text: done.Choices[0].Message.Content, Input: done.Usage.PromptTokens, Output: done.Usage.CompletionTokens}, nil
+	return intent.Reply{Text: done.Choices[0].Message.Content, Input: done.Usage.Input, Output: done.Usage.Output}, nil
 }
