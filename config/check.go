@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -156,9 +157,10 @@ func (k *checker) checkChannels() {
 }
 
 func (k *checker) checkRedact() {
-	if _, err := redact.New(k.Redact); err != nil {
-		at, text, _ := strings.Cut(err.Error(), ": ")
-		k.fail("redact."+at, text, "")
+	_, err := redact.New(k.Redact)
+	faults, _ := errors.AsType[redact.Faults](err)
+	for _, f := range faults {
+		k.fail("redact."+f.At, f.Text, "")
 	}
 }
 

@@ -3,6 +3,7 @@ package redact
 import (
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // Pattern is a shape of the owner's: a card number, the tokens of a program of
@@ -62,15 +63,34 @@ func (p Pattern) compile() (pattern, string, error) {
 	return made, "", nil
 }
 
-// compile makes all patterns, or names the first that is wrong.
-func (c Config) compile() ([]pattern, error) {
+// compile makes all patterns, and adds what is wrong with them.
+func (c Config) compile(faults Faults) ([]pattern, Faults) {
 	var out []pattern
 	for i, p := range c.Patterns {
 		made, at, err := p.compile()
 		if err != nil {
-			return nil, fmt.Errorf("patterns[%d].%s: %w", i, at, err)
+			faults = append(faults, &Fault{fmt.Sprintf("patterns[%d].%s", i, at), err.Error()})
 		}
 		out = append(out, made)
 	}
-	return out, nil
+	return out, faults
+}
+
+// Fault is what is wrong with one place of a [Config].
+type Fault struct {
+	At   string // such as patterns[1].regex
+	Text string
+}
+
+func (f *Fault) Error() string { return f.At + ": " + f.Text }
+
+// Faults are all that is wrong with a [Config].
+type Faults []*Fault
+
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i := range f {
+		lines[i] = f[i].Error()
+	}
+	return strings.Join(lines, "\n")
 }

@@ -75,19 +75,20 @@ type Redactor struct {
 
 // New returns a Redactor, at once: see [Redactor.Ready]. It refuses a field name
 // that would match nothing, and a pattern that is wrong or does not hide its own
-// example.
+// example: the error is [Faults].
 func New(c Config) (*Redactor, error) {
 	r := &Redactor{showFileBodies: c.ShowFileBodies, fields: make(map[string]bool, len(c.Fields)), making: shared}
+	var faults Faults
 	for i, name := range c.Fields {
 		s := squash(name)
 		if s == "" {
-			return nil, fmt.Errorf("fields[%d]: %q has no letter or digit to compare", i, name)
+			faults = append(faults, &Fault{fmt.Sprintf("fields[%d]", i), fmt.Sprintf("%q has no letter or digit to compare", name)})
 		}
 		r.fields[s] = true
 	}
-	var err error
-	if r.patterns, err = c.compile(); err != nil {
-		return nil, err
+	r.patterns, faults = c.compile(faults)
+	if len(faults) > 0 {
+		return nil, faults
 	}
 	r.making.start()
 	return r, nil

@@ -133,7 +133,7 @@ func (x *trial) clock(date string) error {
 // mending says what to do about a part that is not ready.
 var mending = map[string]string{
 	"store":     "`verifier store status` says more; is Redis up, writable and set to noeviction, or the disk full?",
-	"record":    "is the disk full, or the record's directory not writable for the server?",
+	"record":    "is the disk full, was the file taken away, or is its directory not writable for the server?",
 	"approvals": "see approvers and channels in the config: `verifier check`",
 	"redaction": "it takes a moment after the start; try again",
 }
