@@ -43,6 +43,9 @@ type snapshot struct {
 	at    time.Time
 	stamp string
 	index map[string]string // the stamp of each card by its id
+
+	nowStamp, restStamp string
+	rest                func() ([]byte, error) // drawn once for all who look
 }
 
 func newLive(p *Page) *live {
@@ -135,10 +138,7 @@ func (l *live) look() {
 	if err != nil {
 		return // the next look may be luckier; a page that is loaded anew says so
 	}
-	next := &snapshot{cards: cards, at: now, stamp: digest(cards), index: make(map[string]string, len(cards))}
-	for i, c := range cards {
-		next.index[c.ID] = digest(cards[i : i+1])
-	}
+	next := newSnapshot(cards, now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.now != nil && l.now.stamp == next.stamp {
@@ -151,6 +151,16 @@ func (l *live) look() {
 		default: // a change is waiting to be seen
 		}
 	}
+}
+
+func newSnapshot(cards []*approval.Card, now time.Time) *snapshot {
+	s := &snapshot{cards: cards, at: now, stamp: digest(cards), index: make(map[string]string, len(cards))}
+	for i, c := range cards {
+		s.index[c.ID] = digest(cards[i : i+1])
+	}
+	s.nowStamp, s.restStamp = stamps(cards)
+	s.rest = sync.OnceValues(func() ([]byte, error) { return draw("rest", listed(cards, now, nil)) })
+	return s
 }
 
 func (l *live) latest() *snapshot {
@@ -222,18 +232,25 @@ func (s *stream) tell(now *snapshot) error {
 	if s.card != "" {
 		return s.tellCard(now)
 	}
-	v := listed(now.cards, now.at, s.me)
-	if v.RestStamp != s.rest {
-		s.rest = v.RestStamp
-		if err := s.event("rest", "rest", v); err != nil {
+	if now.restStamp != s.rest {
+		s.rest = now.restStamp
+		html, err := now.rest()
+		if err != nil {
+			return err
+		}
+		if err := s.event("rest", html); err != nil {
 			return err
 		}
 	}
-	if v.NowStamp != s.now {
-		s.now = v.NowStamp
-		return s.event("now", "now", v)
+	if now.nowStamp == s.now {
+		return nil
 	}
-	return nil
+	s.now = now.nowStamp
+	html, err := draw("now", listed(now.cards[:min(1, len(now.cards))], now.at, s.me))
+	if err != nil {
+		return err
+	}
+	return s.event("now", html)
 }
 
 // tellCard says only that the card is not what it was: the page asks for it.
@@ -249,11 +266,7 @@ func (s *stream) tellCard(now *snapshot) error {
 	return s.send(fmt.Sprintf("id: %s.\nevent: card\ndata: changed\n\n", s.now))
 }
 
-func (s *stream) event(name, template string, v any) error {
-	html, err := draw(template, v)
-	if err != nil {
-		return err
-	}
+func (s *stream) event(name string, html []byte) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "id: %s.%s\nevent: %s\n", s.now, s.rest, name)
 	for part := range bytes.Lines(html) {

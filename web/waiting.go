@@ -43,14 +43,14 @@ func (p *Page) list(w http.ResponseWriter, r *http.Request, m *member, s said) {
 }
 
 func listed(cards []*approval.Card, now time.Time, m *member) waitingView {
-	v := waitingView{Count: len(cards), Me: m, NowStamp: "-", RestStamp: "-"}
+	v := waitingView{Count: len(cards), Me: m}
+	v.NowStamp, v.RestStamp = stamps(cards)
 	if len(cards) == 0 {
 		return v
 	}
 	first := shown(cards[0], nil, now, m)
-	v.Now, v.NowStamp = &first, digest(cards[:1])
+	v.Now = &first
 	rest := cards[1:]
-	v.RestStamp = digest(rest)
 	if len(rest) > maxListed {
 		v.More, rest = len(rest)-maxListed, rest[:maxListed]
 	}
@@ -58,6 +58,15 @@ func listed(cards []*approval.Card, now time.Time, m *member) waitingView {
 		v.Rest = append(v.Rest, line(c))
 	}
 	return v
+}
+
+// stamps change when the first question does, and when the others or their
+// number do.
+func stamps(cards []*approval.Card) (now, rest string) {
+	if len(cards) == 0 {
+		return "-", "-"
+	}
+	return digest(cards[:1]), digest(cards[1:])
 }
 
 func (p *Page) unreachable(w http.ResponseWriter, r *http.Request, err error) {
