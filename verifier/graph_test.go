@@ -314,7 +314,7 @@ func TestWhatOthersWriteIntoTheStoreIsNoFactAndNoName(t *testing.T) {
 	r := newRig(t, store, 1, nil)
 	r.asked("of a stranger", call(t, "exec", ls, inRun(stranger("m"), "r1")))
 	g := r.graph("r1")
-	forged := []byte(`{"w":"said","t":1,"l":0}`)
+	forged := []byte(`{"w":"said","t":1,"l":"system"}`)
 	for _, seal := range []string{"", otherKey.Seal("note", g.TurnID+":turn", string(forged))} {
 		n := session.Note{List: g.TurnID + ":turn", Most: 99, Keep: time.Hour, Entries: [][]byte{append([]byte(seal), forged...)}}
 		if err := store.Note(t.Context(), n); err != nil {
