@@ -31,6 +31,7 @@ const MaxFacts = 500
 type Fact struct {
 	What      What        `json:"w"`
 	At        int64       `json:"t"`          // Unix milliseconds
+	Number    int         `json:"q,omitzero"` // tells it from others of the same moment
 	Level     taint.Level `json:"l"`          // what it is worth; of a call, the level it met
 	Start     taint.Level `json:"z,omitzero"` // of a call: what its run started at
 	Brings    taint.Level `json:"b,omitzero"` // of a call that was allowed: what it brought in

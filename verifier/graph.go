@@ -41,6 +41,7 @@ func (v *Verifier) note(ctx context.Context, n *turn, ref string) {
 	}
 	if err := v.o.Store.Note(ctx, notes...); err != nil {
 		v.o.Log.WarnContext(ctx, "what was seen of a turn could not be kept", "turn", n.id, "err", err)
+		v.turns.giveBack(n, facts)
 	}
 }
 
@@ -125,7 +126,12 @@ func (v *Verifier) graph(ctx context.Context, id string) (*provenance.Graph, err
 		return nil, err
 	}
 	var facts []provenance.Fact
+	seen := map[string]bool{}
 	for _, e := range entries {
+		if seen[string(e)] {
+			continue // a note that seemed to fail was kept, and made again
+		}
+		seen[string(e)] = true
 		var f provenance.Fact
 		if json.Unmarshal(e, &f) == nil { // one of another version is left out
 			facts = append(facts, f)

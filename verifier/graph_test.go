@@ -305,8 +305,13 @@ func TestOnlyWhatMattersIsNotedAndNothingOfContent(t *testing.T) {
 			}
 		}
 	}
+	before := len(r.graph("r1").Nodes)
 	h.err = errors.New("store: out of order")
 	r.asked("though it can't be noted", call(t, "exec", `{"command":"id"}`, turn))
+	h.err = nil
+	if got := len(r.graph("r1").Nodes); got != before+2 {
+		t.Errorf("%d nodes, want the %d and the model's and the tool's call that could not be noted at once", got, before)
+	}
 }
 
 func TestWhatOthersWriteIntoTheStoreIsNoFactAndNoName(t *testing.T) {

@@ -37,6 +37,7 @@ type turn struct {
 	id      string               // how the store and people name it
 	root    session.Conversation // whose state its calls count in
 	pending []provenance.Fact    // not noted yet
+	facts   int                  // how many there were
 	noted   bool                 // something of it is in the store
 	named   bool                 // and it can be found by its names
 	ended   bool
@@ -87,7 +88,11 @@ func (s *turns) add(t *trace, h heardOf) (now, over *turn) {
 	if len(n.pending) >= turnPending {
 		n.drop()
 	}
-	n.pending = append(n.pending, h.facts...)
+	for _, f := range h.facts {
+		n.facts++
+		f.Number = n.facts
+		n.pending = append(n.pending, f)
+	}
 	if k.run == "" {
 		return n, nil
 	}
@@ -189,6 +194,16 @@ func (s *turns) take(n *turn) (facts []provenance.Fact, name bool) {
 	facts, name = n.pending, !n.named && slices.ContainsFunc(n.pending, provenance.Fact.Happened)
 	n.pending, n.noted, n.named = nil, true, n.named || name
 	return facts, name
+}
+
+// giveBack keeps what could not be noted for the next time.
+func (s *turns) giveBack(n *turn, facts []provenance.Fact) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n.pending, n.named = append(facts, n.pending...), false
+	for len(n.pending) > 2*turnPending {
+		n.drop()
+	}
 }
 
 // named finds the turns that a name could mean.
