@@ -48,7 +48,7 @@ var layout = []layer{
 	{name: "replay", packages: "replay", mayImport: "verifier loop approval knowledge session leaves"},
 	{name: "stores", packages: "store", mayImport: "leaves"}, // what both stores share
 	{name: "delivery", packages: "channels/delivery"},        // what all chats need besides words
-	{name: "adapters", packages: "server web config metrics intent/provider store/redis store/sqlite channels/telegram channels/discord channels/slack channels/terminal", mayImport: "delivery stores replay verifier loop drawing channels approval knowledge session leaves"},
+	{name: "adapters", packages: "server web config metrics intent/provider upstream store/redis store/sqlite channels/telegram channels/discord channels/slack channels/terminal", mayImport: "delivery stores replay verifier loop drawing channels approval knowledge session leaves"},
 	{name: "suites", packages: "store/storetest store/redistest redact/redacttest intent/provider/providertest channels/channeltest channels/telegram/telegramtest channels/discord/discordtest channels/slack/slacktest server/certtest web/webtest", mayImport: "channels/channeltest store/sqlite delivery stores verifier loop channels approval knowledge session leaves"}, // for tests: nothing below may import them
 	{name: "plugin", packages: "integrations/openclaw"}, // the plugin's own files, for the program to hand out
 	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats", mayImport: "plugin adapters delivery stores replay verifier loop drawing channels approval knowledge session leaves"},

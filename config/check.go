@@ -47,6 +47,7 @@ func (k *checker) check() {
 	k.checkWeb()
 	k.checkRedact()
 	k.checkCaution()
+	k.checkUpstream()
 	k.policyProblems()
 }
 

@@ -69,6 +69,8 @@ type Config struct {
 	// Caution says when a second model is asked whether a call fits what the
 	// user wanted.
 	Caution Caution `yaml:"caution"`
+	// Upstream are further verifiers: every one must allow a call.
+	Upstream []Upstream `yaml:"upstream"`
 	// Redact says what is hidden from cards, logs and the record.
 	Redact redact.Config `yaml:"redact"`
 	// Audit says how the record is kept.

@@ -46,9 +46,10 @@ type Desk interface {
 
 // Options are what a Server needs.
 type Options struct {
-	Path      string               // where calls come in; empty means /verify
-	Auth      func() *Auth         // whose signatures and tokens count now
-	Tolerance func() time.Duration // how far a call's clock may be off now; nil means 5 min
+	Path      string                                    // where calls come in; empty means /verify
+	Via       func(http.Header) (via []string, ok bool) // the verifiers a call came through; not ok: it goes round. nil: nobody asks
+	Auth      func() *Auth                              // whose signatures and tokens count now
+	Tolerance func() time.Duration                      // how far a call's clock may be off now; nil means 5 min
 	Verifier  Verifier
 	Desk      Desk
 	Loop      Loop                              // hears events; nil: none are taken

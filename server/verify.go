@@ -39,6 +39,12 @@ func (s *Server) decide(c echo.Context, from caller, body []byte) error {
 	if err != nil {
 		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(c.Request().Context(), &call, "malformed", malformed(err)))
 	}
+	if s.o.Via != nil {
+		via, ok := s.o.Via(c.Request().Header)
+		if call.Via = via; !ok {
+			return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(c.Request().Context(), &call, "loop", reasonLoop))
+		}
+	}
 	if tolerance := s.o.Tolerance(); s.o.Now().Sub(call.Timestamp).Abs() > tolerance {
 		reason := "The call's timestamp is more than " + tolerance.String() + " off. Check the clocks."
 		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(c.Request().Context(), &call, "clock", reason))
@@ -60,6 +66,8 @@ func (s *Server) unread(c echo.Context, err error) error {
 	}
 	return c.NoContent(http.StatusUnauthorized)
 }
+
+const reasonLoop = "The verifiers that have to agree ask each other in a circle. Nothing was run."
 
 var errTooLarge = errors.New("server: the body is too large")
 

@@ -43,6 +43,7 @@ type Call struct {
 	Hints     Hints          // what the tool's own definition says of it
 	Context   Context
 	Body      [32]byte // SHA-256 of the raw bytes
+	Via       []string // the verifiers it has come through; set by the server, never from the body
 
 	decoded jsontext.Value // what Decode put into Params
 }

@@ -31,11 +31,15 @@ func (t *trace) watched() bool {
 // the store decides nothing: at the levels that a result which needs caution
 // brings with it. A cleaner conversation passes in one trip, as without auditor.
 func (t *trace) row() taint.Row {
-	row := t.plan.Modes
-	if !t.watched() {
+	row, from := t.plan.Modes, taint.System
+	switch {
+	case t.others():
+	case t.watched():
+		from = t.auditor.Caution().From()
+	default:
 		return row
 	}
-	for l := t.auditor.Caution().From(); l <= taint.Untrusted; l++ {
+	for l := from; l <= taint.Untrusted; l++ {
 		if row[l] == taint.Allow {
 			row[l] = taint.Confirm
 		}

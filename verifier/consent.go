@@ -16,9 +16,13 @@ import (
 // returns nil if something does. A person's yes stands when the call is judged
 // again; only a restrict overturns it.
 func (v *Verifier) consent(ctx context.Context, t *trace) *no {
-	switch {
-	case t.verdict.Mode == taint.Restrict:
+	if t.verdict.Mode == taint.Restrict {
 		return t.restricted()
+	}
+	if no := v.agree(ctx, t); no != nil {
+		return no
+	}
+	switch {
 	case t.verdict.Mode == taint.Allow:
 		t.by = t.verdict.Rule
 		return v.audit(ctx, t)

@@ -35,6 +35,9 @@ type trace struct {
 	opinion *intent.Opinion // what the auditor said, once it was asked
 	audited time.Duration   // how long that took
 
+	upstream Upstream // nil: nobody else is asked
+	agreed   bool     // all of them allow the call
+
 	by     string   // what consented
 	person bool     // a person said yes to this very call
 	seen   bool     // and saw all of it

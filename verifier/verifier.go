@@ -71,6 +71,7 @@ type Options struct {
 	Key      hmac.Key                          // the server key
 	Settings func() Settings                   // those in force now; nil means the defaults
 	Auditor  func() *intent.Auditor            // the second model in force now; nil: nobody audits
+	Upstream func() Upstream                   // further verifiers, asked now; nil: none
 	Log      *slog.Logger                      // nil discards
 	Observe  func(Observation)                 // told of every decision; nil: nobody is
 }
@@ -132,6 +133,9 @@ func New(o Options) (*Verifier, error) {
 	if o.Settings == nil {
 		o.Settings = func() Settings { return Settings{} }
 	}
+	if o.Upstream == nil {
+		o.Upstream = func() Upstream { return nil }
+	}
 	if o.Auditor == nil {
 		o.Auditor = func() *intent.Auditor { return nil }
 	}
@@ -160,7 +164,7 @@ func (v *Verifier) begin(c *toolcall.Call) *trace {
 	if s.Keep == 0 {
 		s.Keep = 10*time.Minute + s.MaxHold + time.Minute
 	}
-	return &trace{call: c, started: time.Now(), settings: s, auditor: v.o.Auditor()}
+	return &trace{call: c, started: time.Now(), settings: s, auditor: v.o.Auditor(), upstream: v.o.Upstream()}
 }
 
 // named is the request's id for the log: whoever chose it may have put anything

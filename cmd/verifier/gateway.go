@@ -39,6 +39,7 @@ type gateway struct {
 
 	config  *config.Config // as it was started with: what a reload can't change
 	state   *config.State
+	self    string // what other verifiers know this one by
 	live    atomic.Pointer[live]
 	refused atomic.Bool // the config that was read last could not be taken
 	level   *slog.LevelVar
@@ -56,6 +57,7 @@ type live struct {
 	policy   *policy.Policy
 	redactor *redact.Redactor
 	auditor  *intent.Auditor // nil: nobody audits
+	upstream verifier.Upstream
 	proxies  []netip.Prefix
 	reload   web.Reload // that put it in force
 }
@@ -93,6 +95,7 @@ func openGateway(s setup) (g *gateway, err error) {
 	if err != nil {
 		return g, err
 	}
+	g.self = selfName(key)
 	first, err := g.prepare(s.config, s.guarded)
 	if err != nil {
 		return g, err
@@ -118,7 +121,7 @@ func openGateway(s setup) (g *gateway, err error) {
 		return g, err
 	}
 	options := server.Options{
-		Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
+		Via: viaOf(g.self), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
 		Verifier:  decider, Loop: decider, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
@@ -160,7 +163,8 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	return verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
 		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key,
-		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *intent.Auditor { return g.live.Load().auditor }, Log: s.log, Observe: g.metrics.Decided,
+		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *intent.Auditor { return g.live.Load().auditor },
+		Upstream: func() verifier.Upstream { return g.live.Load().upstream }, Log: s.log, Observe: g.metrics.Decided,
 		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },
 	})
 }

@@ -1,0 +1,40 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"time"
+)
+
+// Upstream is a further verifier that has to agree.
+type Upstream struct {
+	// URL is where it takes calls.
+	URL string `yaml:"url"`
+	// Secret signs the calls to it and its answers.
+	Secret Secret `yaml:"secret"`
+	// Timeout is how long it may take. Default 5s.
+	Timeout time.Duration `yaml:"timeout"`
+	// Headers are sent along.
+	Headers map[string]Secret `yaml:"headers"`
+}
+
+// leastUpstream is how long a secret must be that is shared with another verifier.
+const leastUpstream = 16
+
+func (k *checker) checkUpstream() {
+	for i, u := range k.Upstream {
+		at := fmt.Sprintf("upstream[%d]", i)
+		parsed, err := url.Parse(u.URL)
+		if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.User != nil {
+			k.fail(at+".url", "is no address of a verifier", "write it as https://host/verify")
+		} else if parsed.Scheme == "http" && !loopback(parsed.Hostname()) {
+			k.find(Warning, at+".url", "calls go over the network unencrypted; write https://")
+		}
+		if text := u.Secret.weakness(leastUpstream); text != "" {
+			k.fail(at+".secret", text, makeOne)
+		}
+		if u.Timeout != 0 {
+			k.span(at+".timeout", u.Timeout, 100*time.Millisecond, time.Minute)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package verifier
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Upstream is further verifiers of the same protocol.
+type Upstream interface {
+	// Ask returns nil if every one of them allows the call. Params and the user's
+	// words are those that may be shown. It keeps to a time of its own.
+	Ask(ctx context.Context, c *toolcall.Call, params jsontext.Value, said []string) error
+}
+
+const reasonElsewhere = "Another verifier that has to agree does not allow this. Nothing was run."
+
+// others reports whether someone else has to agree. A wrapper's inner call is
+// judged on its own; what is out of scope or only told of is nobody's to decide.
+func (t *trace) others() bool {
+	return t.upstream != nil && t.plan.InScope && t.plan.Class() != "wrapper"
+}
+
+// agree asks the further verifiers, once for each decision. No answer is a no.
+func (v *Verifier) agree(ctx context.Context, t *trace) *no {
+	if !t.others() || t.agreed {
+		return nil
+	}
+	redactor, said := v.redactor(), t.call.OwnerMessages()
+	for i := range said {
+		said[i], _ = redactor.Text(said[i])
+	}
+	if err := t.upstream.Ask(ctx, t.call, v.shown(t).Params, said); err != nil {
+		v.o.Log.WarnContext(ctx, "a further verifier did not allow a call", "request", v.named(t.call), "err", err)
+		return because("upstream", reasonElsewhere)
+	}
+	t.agreed = true
+	return nil
+}
