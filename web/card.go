@@ -96,7 +96,7 @@ func (v *cardView) sort(blocks []channels.Block) {
 		case b.Label == "asked because":
 			v.Why = append(v.Why, lines(b.Text)...)
 		case b.Label == "tool" && v.List == 0, b.Label == "time left":
-		case b.Kind == channels.Quote || b.Kind == channels.Warning || v.List > 0 && b.Kind == channels.Field && b.Label != "":
+		case b.Kind == channels.Quote || b.Kind == channels.Warning || b.Label == "origins" || v.List > 0 && b.Kind == channels.Field && b.Label != "":
 			v.Main = append(v.Main, w)
 		case b.Kind == channels.Note && b.Text == "" && strings.HasPrefix(b.Label, "In detail") && v.List == 0:
 		case b.Kind == channels.Note && (b.Text != "" && b.Label != "" || b.Label == channels.DoesItMatch):
