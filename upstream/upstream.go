@@ -132,7 +132,7 @@ func (a *All) exchange(req *http.Request, one *One, id string) error {
 	if err != nil {
 		return errors.New("upstream: no answer") // the error would name the address
 	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
+	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	var answer struct {
 		Decision string `json:"decision"`

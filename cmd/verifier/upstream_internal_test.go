@@ -45,7 +45,9 @@ func elsewhere(t *testing.T, answer func(c toolcall.Call) (body, secret string))
 }
 
 func says(decision string) func(toolcall.Call) (string, string) {
-	return func(toolcall.Call) (string, string) { return `{"decision":"` + decision + `","reason":"x"}`, upstreamSecret }
+	return func(toolcall.Call) (string, string) {
+		return `{"decision":"` + decision + `","reason":"x"}`, upstreamSecret
+	}
 }
 
 func TestEveryFurtherVerifierMustAllow(t *testing.T) {

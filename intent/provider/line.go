@@ -51,7 +51,7 @@ func (l *line) post(ctx context.Context, ask, answer any) error {
 		}
 		return errUnsent
 	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
+	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		return fmt.Errorf("provider: the server answers with status %d", res.StatusCode)
 	}

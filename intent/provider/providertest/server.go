@@ -5,13 +5,15 @@
 package providertest
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Key is what a client must show.
@@ -104,8 +106,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 type said struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
+	Role    string         `json:"role"`
+	Content jsontext.Value `json:"content"`
 }
 
 // text is a content, which may be a string or a list of parts.
@@ -144,10 +146,10 @@ func (a *Asked) readOpenAI(body []byte) error {
 
 func (a *Asked) readAnthropic(body []byte) error {
 	var in struct {
-		Model     string          `json:"model"`
-		MaxTokens int             `json:"max_tokens"`
-		System    json.RawMessage `json:"system"`
-		Messages  []said          `json:"messages"`
+		Model     string         `json:"model"`
+		MaxTokens int            `json:"max_tokens"`
+		System    jsontext.Value `json:"system"`
+		Messages  []said         `json:"messages"`
 	}
 	err := json.Unmarshal(body, &in)
 	a.Model, a.System = in.Model, said{Content: in.System}.text()
