@@ -2,6 +2,7 @@ package channeltest
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -80,6 +81,22 @@ func answerSpecs() []spec {
 			r.open(nil)
 			r.tap(r.who.Alice, m, "Allow once")
 			r.turns(m, "Approved", "alice")
+		}},
+		{"two replicas do not fight over who listens, and the cards of both are answered", func(b *bench) {
+			r := newRig(b, b.platform, nil)
+			other, _ := r.open(nil)
+			for i, d := range []*approval.Desk{r.desk, other, r.desk} {
+				v := r.ask(d, call{tool: "exec", params: command(fmt.Sprint("echo ", i)), session: fmt.Sprint(i)})
+				m := r.card(i)
+				r.tap(r.who.Alice, m, "Allow once")
+				if got := r.get(v); !got.Yes {
+					b.Errorf("got %+v", got)
+				}
+				r.turns(m, "Approved", "alice")
+			}
+			if text := r.log.String(); strings.Contains(text, "level=ERROR") || strings.Contains(text, "level=WARN") {
+				b.Errorf("the log:\n%s", text)
+			}
 		}},
 		{"H47 the waiter sees an answer whose wake-up was lost", func(b *bench) {
 			r := newRig(b, b.platform, func(o *approval.Options) { o.Store = deaf{o.Store} })
