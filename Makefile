@@ -6,7 +6,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 ARGS        =
 TRACE       =
 FUZZTIME    = 5m
-SHORTTIME   = 3s
+SHORTTIME   = 1s
 SEENTIME    = 10s
 VERSION     =
 
@@ -23,7 +23,7 @@ run: ## start the gateway; options: make run ARGS='--config verifier.yaml'
 test: ## install what the tests need, then vet and test with the race detector
 	@./scripts/setup-tests
 	@go vet ./...
-	@CGO_ENABLED=1 go test -race -parallel 4 ./...
+	@CGO_ENABLED=1 go test -race -p 3 -parallel 4 ./...
 	@$(MAKE) --no-print-directory test-plugin
 
 test-plugin: ## test the OpenClaw plugin on its own and against the server
@@ -49,7 +49,7 @@ replay: ## play recorded attacks against the policy; all of them: make replay TR
 fuzz: ## fuzz every target for FUZZTIME (5m) each
 	@./scripts/fuzz $(FUZZTIME)
 
-fuzz-short: ## fuzz every target for SHORTTIME (3s) each, redaction and safe text for SEENTIME (10s)
+fuzz-short: ## fuzz every target for SHORTTIME (1s) each, redaction and safe text for SEENTIME (10s)
 	@./scripts/fuzz $(SHORTTIME) $(SEENTIME)
 
 docs: ## write what is generated in docs/: the table of keys, the pictures of cards, the threat model

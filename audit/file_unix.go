@@ -17,3 +17,9 @@ func lock(f *os.File) error {
 	}
 	return err
 }
+
+// Close lets go of the lock by name. A process that somebody starts at this
+// moment has a copy of the file until it runs its program, and would keep it.
+func (f file) Close() error {
+	return errors.Join(os.NewSyscallError("flock", syscall.Flock(int(f.Fd()), syscall.LOCK_UN)), f.File.Close())
+}

@@ -22,3 +22,6 @@ func exclusive(f *os.File) error {
 	}
 	return nil
 }
+
+// release lets go of the lock with the file.
+func release(f *os.File) error { return f.Close() }

@@ -136,7 +136,7 @@ func (s *Store) start(o Options) error {
 func (s *Store) Close() (err error) {
 	s.close.Do(func() {
 		s.wakes.close()
-		err = errors.Join(s.reader.close(), s.writer.close(), s.lock.Close())
+		err = errors.Join(s.reader.close(), s.writer.close(), release(s.lock))
 	})
 	return err
 }
