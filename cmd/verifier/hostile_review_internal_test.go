@@ -154,7 +154,21 @@ func TestATurnGrantCoversItsOwnRunOnly(t *testing.T) {
 		if a := <-second; a.allowed() {
 			t.Error("another run passed on it")
 		}
-		r.allow(call{tool: "exec", params: `{"command":"pwd"}`, context: with(unvouched("x"), "runId", "R1")})
+	})
+}
+
+func TestATurnGrantLastsUntilTheNextRun(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		in := func(run, command string) call { return sh(command, with(unvouched("x"), "runId", run)) }
+		first := r.hold(in("R1", "ls"))
+		r.reply(".approve exec " + r.waits().code(t) + " turn")
+		if a := <-first; !a.allowed() {
+			t.Fatalf("the run it was given for got %s", a.raw)
+		}
+		r.allow(in("R1", "pwd"))
+		r.mustAsk(in("R2", "pwd"))
+		r.mustAsk(in("R1", "id"))
 	})
 }
 
