@@ -20,6 +20,8 @@ func (c *checker) follow(b *Begin) error {
 		c.first, c.Before, c.seq = c.file, b.After, b.After.Head.Seq
 		copy(c.prev[:], b.After.Head.Hash)
 		return nil
+	case b.After == nil && b.Chain == c.Chain:
+		return c.bad("begins the chain that %s belongs to: it is there twice", c.before)
 	case b.After == nil:
 		c.anew()
 		return nil

@@ -138,6 +138,14 @@ func TestH50AFileBeforeThatNobodySignedIsNamed(t *testing.T) {
 	wantBad(t, joinLines(reseal(forged)), nil, 1, "without a signature that holds")
 }
 
+func TestH50TheFirstFileTwiceIsNamed(t *testing.T) {
+	paths, head := fourFiles(t)
+	_, err := VerifyFiles(slices.Concat(paths[:1], paths), VerifyOptions{Key: publicKey(), Head: &head, Whole: true})
+	if err == nil || !strings.Contains(err.Error(), "it is there twice") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Any set of files that is not all of them, in order and whole, is refused.
 func TestH50AnySelectionOfFilesButAllIsRefused(t *testing.T) {
 	paths, head := fourFiles(t)
