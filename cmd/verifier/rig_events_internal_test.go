@@ -114,9 +114,20 @@ func (r *rig) exchange(path string, body []byte, status *int, signed *bool) []by
 // takes says that an event must be taken in.
 func (r *rig) takes(e event) told {
 	r.t.Helper()
-	t := r.tell(e)
+	t := r.insist(func() told { return r.tell(e) })
 	if t.status != http.StatusOK || !t.Accepted || !t.signed {
 		r.t.Errorf("%s %s: got %d %s (signed %v), want it accepted", e.name, e.about, t.status, t.raw, t.signed)
+	}
+	return t
+}
+
+// insist tells it again where the store was too slow, as a busy machine's is: a
+// runtime does so too.
+func (r *rig) insist(tell func() told) (t told) {
+	for range 10 {
+		if t = tell(); t.Accepted || !strings.Contains(t.Reason, "store can't be reached") {
+			return t
+		}
 	}
 	return t
 }
@@ -134,9 +145,10 @@ func (r *rig) refuses(e event) told {
 // notice tells of a call that is not asked about.
 func (r *rig) notice(c call) told {
 	r.t.Helper()
-	body := c.body()
-	body = append(body[:len(body)-1], `,"notice":true}`...)
-	t := r.tellRaw("before_tool_call", body)
+	t := r.insist(func() told {
+		body := c.body()
+		return r.tellRaw("before_tool_call", append(body[:len(body)-1], `,"notice":true}`...))
+	})
 	if t.status != http.StatusOK || !t.Accepted || !t.signed {
 		r.t.Errorf("notice of %s: got %d %s", c.tool, t.status, t.raw)
 	}
