@@ -120,7 +120,7 @@ const (
 	strandedAfter  = 3 * sendDeadline
 	deliverySlack  = 2 * time.Second // longer than it may be held: then it is denied, in time for the caller
 	stopDeadline   = 2 * time.Second // for what is shown while the desk stops
-	swapTries      = 20
+	swapTries      = 100
 	pausesEvery    = 10 * time.Second
 	defaultPrompts = 60
 )
