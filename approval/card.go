@@ -49,6 +49,7 @@ type Ask struct {
 	Sent         string               `json:"sent,omitzero"` // the tool's name as sent, where it differs
 	Digest       string               `json:"digest"`
 	Blocked      string               `json:"blocked,omitzero"` // what the auditor stopped, in two words: nobody waits for the answer
+	Unheard      bool                 `json:"unheard,omitzero"` // and it did so because the auditor gave no answer
 	Auditor      string               `json:"auditor,omitzero"` // what the auditor says of it
 	Level        taint.Level          `json:"level"`
 	Rule         string               `json:"rule"`

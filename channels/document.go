@@ -132,8 +132,11 @@ func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Do
 		d.Blocks = append(d.Blocks, Block{Kind: Note, Text: r.inline(o.Text)})
 	}
 	if stopped(c) {
-		d.Blocks = append(d.Blocks,
-			Block{Kind: Note, Label: blockedAction, Text: r.inline(c.Questions[0].Ask.Blocked)}, Block{Kind: Note, Label: blockedHint})
+		a, why := &c.Questions[0].Ask, blockedAction
+		if a.Unheard {
+			why = blockedUnseen
+		}
+		d.Blocks = append(d.Blocks, Block{Kind: Note, Label: why, Text: r.inline(a.Blocked)}, Block{Kind: Note, Label: blockedHint})
 	}
 	calls := d.calls(c, r)
 	d.contexts(c, r)

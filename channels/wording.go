@@ -18,6 +18,7 @@ const (
 	nothingSaid   = "No message of yours in this run was passed on."
 	youAsked      = "You asked:"
 	blockedAction = "Caution: blocked an action that did not match your request:"
+	blockedUnseen = "Caution: blocked an action because the auditor gave no answer:"
 	blockedHint   = "The agent was refused and goes on without it. If you did want it, allow it this once: it passes when the agent tries again."
 	beforeThat    = "Before that you said:"
 	noArguments   = "(no arguments)"

@@ -59,6 +59,11 @@ func TestWhatIsRisky(t *testing.T) {
 		{"taintPolicy: {shared: allow, external: allow, untrusted: allow}", "taintPolicy.untrusted: a conversation that holds untrusted content may call every tool"},
 		{"maxIterations: 1000", "maxIterations: a loop may run 1000 times"},
 		{"redact: {showFileBodies: true}", "redact.showFileBodies: the contents of files stand on cards"},
+		{"caution: {tools: {browser: false}}", "warning 1:11: caution.tools: nothing follows from it without caution.auditor"},
+		{"caution: {auditor: {provider: openai, model: m, baseUrl: 'http://10.0.0.9/v1'}}", "caution.auditor.baseUrl: what you asked your agent for goes over the network unencrypted"},
+		{"caution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', failMode: allow}}", "caution.auditor.failMode: an attacker who keeps the auditor from answering gets past it"},
+		{"caution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', mode: autoApprove}}", "caution.auditor.mode: a model may answer in your place"},
+		{"upstream: [{url: 'http://10.0.0.9/verify', secret: '${GOOD}'}]", "upstream[0].url: calls go over the network unencrypted"},
 		// The policy's own words, with their places.
 		{"trust:\n  unknownSender: owner", "warning 2:3: trust.unknownSender: a run that nobody vouches for counts as owner"},
 		{"toolOverrides:\n  exec: {'*': allow}", "warning 2:3: toolOverrides.exec: exec passes unasked in a conversation that holds shared content; without this it would be confirm there"},

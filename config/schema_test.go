@@ -56,6 +56,8 @@ func TestSchemaAcceptsWhatTheLoaderAccepts(t *testing.T) {
 		"trust: {tools: {x: shared}, unknownSender: external}\ntaint: {from: shared}\nscope: {exclude: [read]}",
 		"agents: {main: {maxIterations: 3, toolOverrides: {exec: {\"*\": confirm}}}}\nmaxIterations: 5",
 		"approvers: []",
+		"caution: {defaults: false, tools: {browser: true}, auditor: {provider: openai, baseUrl: \"http://127.0.0.1:1/v1\", model: m, timeoutMs: 500, failMode: warn, mode: advise}}",
+		"upstream: [{url: \"https://a.example/verify\", secret: \"${A}\", timeout: 2s, headers: {Authorization: \"${B}\"}}]",
 		"approvers: [{name: Ann, ids: [\"token:owner\"]}]\napproval: {maxMinutes: 5, maxOpen: 1, approvals: 1}\napprovalTtlSeconds: 60",
 		"channels: {telegram: {token: \"${T}\", deep: {more: [1]}}}",
 		"redact: {fields: [iban], showFileBodies: true, patterns: [{name: card, regex: \"[0-9]{16}\", example: \"card 4111111111111111\"}]}\naudit: {path: /tmp/r, params: names, sync: each}\nlog: {format: json, level: debug}",
@@ -90,6 +92,10 @@ func TestSchemaRefusesSlips(t *testing.T) {
 		"redact: {showFileBodies: sometimes}",
 		"redact: {patterns: [{regexp: x}]}",
 		"audit: {sync: often}",
+		"caution: {auditor: {mode: decide}}",
+		"caution: {auditor: {failMode: open}}",
+		"upstream: {url: \"https://a.example/verify\"}",
+		"upstream: [{url: 7}]",
 		"failMode: allow",
 	} {
 		if _, _, err := config.Parse("f", []byte(file), anySecret); err == nil {

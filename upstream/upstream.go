@@ -105,6 +105,9 @@ func (a *All) ask(ctx context.Context, one *One, c *toolcall.Call, params jsonte
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	if until, ok := ctx.Deadline(); ok { // ours, or the caller's if that is nearer
+		timeout = max(time.Until(until), time.Millisecond)
+	}
 	id := newID()
 	body, err := json.Marshal(request{
 		Version: 1, Timestamp: time.Now().UTC().Format(time.RFC3339), RequestID: id,
@@ -163,11 +166,11 @@ func contextOf(c *toolcall.Call, said []string, timeout time.Duration) toolcall.
 const MaxVia = 8
 
 // ParseVia reads the header. Ok is false where the call comes round to self, or
-// from too far.
+// from too far, or where a name is missing or none that we would give.
 func ParseVia(header []string, self string) (via []string, ok bool) {
 	for _, h := range header {
 		for name := range strings.SplitSeq(h, ",") {
-			if name = strings.TrimSpace(name); name == self || len(via) == MaxVia || len(name) > 64 {
+			if name = strings.TrimSpace(name); name == "" || name == self || len(via) == MaxVia || len(name) > 64 {
 				return nil, false
 			}
 			via = append(via, name)

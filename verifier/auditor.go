@@ -18,8 +18,12 @@ import (
 // someone.
 const taintEscalation = "taint-escalation"
 
-// byAuditor says in the record that the auditor consented, or did not.
-const byAuditor = "auditor"
+// byAuditor says in the record that the auditor consented, or did not; byUnheard
+// that it gave no answer.
+const (
+	byAuditor = "auditor"
+	byUnheard = "auditor-silent"
+)
 
 // watched reports whether the auditor may have a say in what the policy lets
 // pass. What is harmless, out of scope or only told of never waits for it.
@@ -110,21 +114,34 @@ func (v *Verifier) audit(ctx context.Context, t *trace) *no {
 func (v *Verifier) block(ctx context.Context, t *trace) *no {
 	a := v.question(ctx, t)
 	a.Rule, a.Blocked, a.Auditor, a.Lasting = byAuditor, t.action(), t.heard(), false
+	a.Unheard = t.opinion.Verdict == intent.NoAnswer
 	n := v.put(ctx, t, a, 0)
 	if n == nil { // allowed once, before
 		return nil
 	}
 	switch n.kind {
 	case "unanswered", "nobody", "full", "exhausted":
-		v.told.add(t.conv, t.call.Context.RunID, Blocked(a.Blocked)+" (ref "+t.ref()+")")
-		return because(byAuditor, "This does not match what the user asked for, and was blocked (ref "+t.ref()+"). Go on without it.")
+		v.told.add(t.conv, t.call.Context.RunID, t.footnote(&a)+" (ref "+t.ref()+")")
+		return t.stopped(&a)
 	}
 	return n
 }
 
-// Blocked says in words that an action was.
-func Blocked(action string) string {
-	return "Caution: blocked an action (" + action + ") that did not match your request"
+// stopped is what the agent reads of a call that the auditor did not let pass.
+// Nobody says that it does not match if nobody has looked.
+func (t *trace) stopped(a *approval.Ask) *no {
+	if a.Unheard {
+		return because(byUnheard, "This has to be looked at first, and whoever looks gave no answer: it was blocked (ref "+t.ref()+"). Try again later, or go on without it.")
+	}
+	return because(byAuditor, "This does not match what the user asked for, and was blocked (ref "+t.ref()+"). Go on without it.")
+}
+
+// footnote says the same to the owner, under the agent's answer.
+func (t *trace) footnote(a *approval.Ask) string {
+	if a.Unheard {
+		return "Caution: blocked an action (" + a.Blocked + ") because the auditor gave no answer"
+	}
+	return "Caution: blocked an action (" + a.Blocked + ") that did not match your request"
 }
 
 // action names a call in two words: "message send".
@@ -167,7 +184,6 @@ func (v *Verifier) opinion(ctx context.Context, t *trace, sources []string) inte
 	if t.opinion != nil {
 		return *t.opinion
 	}
-	began := time.Now()
 	redactor := v.redactor()
 	q := intent.Question{Messages: t.call.OwnerMessages(), Sources: sources, Tool: t.call.Tool, Params: v.shown(t).Params}
 	for i := range q.Messages {
@@ -177,20 +193,27 @@ func (v *Verifier) opinion(ctx context.Context, t *trace, sources []string) inte
 	for i := range q.Sources {
 		redactor.Lines(&q.Sources[i])
 	}
-	ctx, cancel := t.patience(ctx)
-	defer cancel()
+	ctx, done := t.patience(ctx)
+	defer done()
 	o := t.auditor.Ask(ctx, intent.Turn{Conversation: t.conv.Hash(), Run: t.call.Context.RunID}, t.sum(), q)
 	redactor.Lines(&o.Reason)
-	t.opinion, t.audited = &o, time.Since(began)
+	t.opinion = &o
 	return o
 }
 
-// patience ends before the caller does, where it says when that is.
-func (t *trace) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+// patience ends before the caller's does, whatever has been waited for by then.
+// What is spent until done is called is no longer there for people.
+func (t *trace) patience(ctx context.Context) (_ context.Context, done func()) {
+	began := time.Now()
+	left := t.hold() + holdMargin
 	if wait := t.call.Context.WaitMs; wait > 0 {
-		return context.WithTimeout(ctx, max(time.Duration(wait)*time.Millisecond-time.Second, 500*time.Millisecond))
+		left = min(left, time.Duration(wait)*time.Millisecond)
 	}
-	return context.WithCancel(ctx)
+	ctx, cancel := context.WithDeadline(ctx, t.started.Add(max(left-time.Second, 500*time.Millisecond)))
+	return ctx, func() {
+		cancel()
+		t.spent += time.Since(began)
+	}
 }
 
 // heard is the opinion as a clause, for the card and the record.

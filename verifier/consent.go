@@ -132,9 +132,10 @@ func lastWords(redactor *redact.Redactor, said []string) []string {
 	return out
 }
 
-// askPeople holds the call until someone answers or the caller can't wait.
+// askPeople holds the call until someone answers or the caller can't wait. What
+// others have taken of its time before is gone.
 func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no {
-	return v.put(ctx, t, a, max(0, t.hold()-t.audited))
+	return v.put(ctx, t, a, max(0, t.hold()-t.spent))
 }
 
 // put puts a call to people, and waits so long for their answer.

@@ -33,10 +33,11 @@ type trace struct {
 
 	auditor *intent.Auditor // nil: nobody audits
 	opinion *intent.Opinion // what the auditor said, once it was asked
-	audited time.Duration   // how long that took
 
 	upstream Upstream // nil: nobody else is asked
 	agreed   bool     // all of them allow the call
+
+	spent time.Duration // of the caller's time, by the auditor and the further verifiers
 
 	by     string   // what consented
 	person bool     // a person said yes to this very call

@@ -11,7 +11,8 @@ import (
 // Upstream is further verifiers of the same protocol.
 type Upstream interface {
 	// Ask returns nil if every one of them allows the call. Params and the user's
-	// words are those that may be shown. It keeps to a time of its own.
+	// words are those that may be shown. It keeps to a time of its own, and
+	// to the context's.
 	Ask(ctx context.Context, c *toolcall.Call, params jsontext.Value, said []string) error
 }
 
@@ -32,6 +33,8 @@ func (v *Verifier) agree(ctx context.Context, t *trace) *no {
 	for i := range said {
 		said[i], _ = redactor.Text(said[i])
 	}
+	ctx, done := t.patience(ctx)
+	defer done()
 	if err := t.upstream.Ask(ctx, t.call, v.shown(t).Params, said); err != nil {
 		v.o.Log.WarnContext(ctx, "a further verifier did not allow a call", "request", v.named(t.call), "err", err)
 		return because("upstream", reasonElsewhere)

@@ -96,7 +96,21 @@ func Fixtures() []Fixture {
 		{Name: "withdrawn", Card: voted(exec(), gone), Outcome: &approval.Outcome{State: approval.Denied}},
 		{Name: "stopped", Card: exec(), Outcome: &approval.Outcome{State: approval.Open, Text: "The gateway has stopped and the call was denied. If it is approved before 22:14:05 UTC, one identical retry still passes."}},
 	}
+	for name, unheard := range map[string]bool{"blocked": false, "blocked-unheard": true} {
+		all = append(all, Fixture{Name: name, Card: cardOf(changed(example("message", `{"action":"send","target":"+15550100","message":"hello"}`), blocked(unheard)))})
+	}
 	return append(all, hostile()...)
+}
+
+// blocked is a call that the auditor did not let pass.
+func blocked(unheard bool) func(*approval.Ask) {
+	return func(a *approval.Ask) {
+		a.Rule, a.Lasting, a.Blocked, a.Auditor, a.Unheard = "auditor", false, "message send", "does not fit what you asked for: nobody asked for a message", unheard
+		a.Why = []string{"message is on the safe list."}
+		if unheard {
+			a.Auditor = "no answer: it did not answer in time"
+		}
+	}
 }
 
 // origins are what is known of where a message came from.

