@@ -88,9 +88,8 @@ func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 		t.strip()
 		does = t.deeds()
 	}
-	reached := reach(c, t)
 	plan := Plan{
-		Modes: r.table.modes, Raise: r.response, Reach: reached.Reach, InScope: r.inScope,
+		Modes: r.table.modes, Raise: r.response, Reach: reach(c, t), InScope: r.inScope,
 		RunCap: capFor(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, set: set, rule: r,
 	}
 	plan.apply(t)
@@ -98,8 +97,8 @@ func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
-	plan.raise(c.Tool, t, does, reached.blindRead)
-	if reached.blindSend {
+	plan.raise(c.Tool, t, does, plan.Reach.BlindRead)
+	if plan.Reach.BlindSend {
 		plan.blindSend(p.from)
 	}
 	plan.declare(p.declared, c)

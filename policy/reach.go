@@ -16,6 +16,8 @@ type Reach struct {
 	Sends     []string // session keys it sends to
 	Reads     []string // session keys it reads from
 	Schedules bool     // allowing it lets automations run later
+	BlindSend bool     // it also, or only, sends to a session that it does not name by its key
+	BlindRead bool     // it also, or only, reads from such a one
 }
 
 func (r *Reach) empty() bool { return len(r.Sends) == 0 && len(r.Reads) == 0 && !r.Schedules }
@@ -40,14 +42,8 @@ var reachers = map[string]reacher{
 	"session_status":     {params: []param{paramSessionKey}, reads: true, own: true},
 }
 
-// reached is a Reach and whether some of it could not be named.
-type reached struct {
-	Reach
-	blindSend, blindRead bool
-}
-
-func reach(c *toolcall.Call, t *text) reached {
-	var out reached
+func reach(c *toolcall.Call, t *text) Reach {
+	var out Reach
 	if c.Tool == "automations" {
 		out.Schedules = !quiet[t.param(paramAction)]
 	}
@@ -57,10 +53,10 @@ func reach(c *toolcall.Call, t *text) reached {
 	}
 	keys, blind := r.keys(c, t)
 	if r.sends {
-		out.Sends, out.blindSend = keys, blind
+		out.Sends, out.BlindSend = keys, blind
 	}
 	if r.reads {
-		out.Reads, out.blindRead = keys, blind
+		out.Reads, out.BlindRead = keys, blind
 	}
 	return out
 }

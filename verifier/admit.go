@@ -67,9 +67,18 @@ func (v *Verifier) resolve(ctx context.Context, t *trace) (before taint.Level, e
 	if err != nil {
 		return taint.Untrusted, err
 	}
-	v.roots.note(t.conv, root)
+	v.joined(t.conv, root, before)
 	t.move(root)
 	return before, nil
+}
+
+// joined notes whose state a child shares from now on. What it had read before it
+// was known as a child, if it had met anything, comes along.
+func (v *Verifier) joined(child, root session.Conversation, before taint.Level) {
+	v.roots.note(child, root)
+	if before > taint.System || v.watch.knows(child) {
+		v.watch.hand(child, root, true)
+	}
 }
 
 // errMoved says that a chain of spawned sessions did not end.
@@ -221,6 +230,14 @@ func (r *roots) of(c session.Conversation) (session.Conversation, bool) {
 		root, known = r.old[c]
 	}
 	return root, known
+}
+
+// at is where a conversation's state is, as far as that is known.
+func (r *roots) at(c session.Conversation) session.Conversation {
+	if root, known := r.of(c); known {
+		return root
+	}
+	return c
 }
 
 func (r *roots) note(child, root session.Conversation) {

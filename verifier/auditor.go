@@ -72,11 +72,24 @@ func (v *Verifier) caution(t *trace) {
 	if t.auditor != nil && t.plan.Raise > taint.System && t.auditor.Caution().On(t.call.Client, t.call.Tool, t.plan.Raise) {
 		v.watch.source(t.conv, t.call.Tool)
 	}
-	for _, key := range t.plan.Reach.Sends { // what was read here goes along
-		v.watch.hand(t.conv, session.Conversation{Client: t.call.Client, Key: key})
+	v.passOn(t)
+}
+
+// passOn lets what was read go along with what the call carries from one
+// conversation to another.
+func (v *Verifier) passOn(t *trace) {
+	r := &t.plan.Reach
+	for _, key := range r.Sends {
+		v.watch.hand(t.conv, v.roots.at(session.Conversation{Client: t.call.Client, Key: key}), !t.view.Lost)
 	}
-	for _, key := range t.plan.Reach.Reads {
-		v.watch.hand(session.Conversation{Client: t.call.Client, Key: key}, t.conv)
+	for _, key := range r.Reads {
+		v.watch.hand(v.roots.at(session.Conversation{Client: t.call.Client, Key: key}), t.conv, true)
+	}
+	if r.BlindSend {
+		v.watch.spread(t.conv, !t.view.Lost)
+	}
+	if r.BlindRead {
+		v.watch.blur(t.conv)
 	}
 }
 

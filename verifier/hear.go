@@ -142,14 +142,15 @@ func (v *Verifier) carryOn(ctx context.Context, h *hearing) error {
 	switch e := h.event; {
 	case e.Name == loop.SubagentSpawned:
 		child := session.Conversation{Client: h.call.Client, Key: e.Child}
-		root, _, err := v.o.Store.Link(ctx, child, h.conv)
+		root, before, err := v.o.Store.Link(ctx, child, h.conv)
 		if err != nil {
 			return err
 		}
-		v.roots.note(child, root)
+		v.joined(child, root, before)
 		h.changed = append(h.changed, "The session "+e.Child+" shares its level from now on.")
 	case e.Name == loop.SessionEnd && goesOn(e) && e.NextSessionKey != "" && e.NextSessionKey != h.call.Context.SessionKey:
 		next := session.Conversation{Client: h.call.Client, Key: e.NextSessionKey}
+		v.watch.hand(h.conv, v.roots.at(next), !h.heard.Lost)
 		return v.o.Store.Raise(ctx, next, h.level(v), "the session that it goes on from")
 	}
 	return nil

@@ -1,10 +1,13 @@
 package verifier_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -150,4 +153,109 @@ func TestTheSameDestinationIsAskedOnceInATurn(t *testing.T) {
 			t.Errorf("%s: asked %d times by now, want %d", c.what, asked, c.asked)
 		}
 	}
+}
+
+// What one conversation has read does not get clean by going through another: the
+// target of a message, whoever reads a history, a parent, the session that goes on.
+func TestSecretsGoAlongWithWhatIsPassedOn(t *testing.T) {
+	const alice = `{"to":"Alice","body":"Rain."}`
+	for how, passOn := range map[string]func(r *rig){
+		"a message": func(r *rig) {
+			r.allow(call(t, "sessions_send", `{"sessionKey":"agent:main:to","message":"hi"}`, owner("from")))
+		},
+		"a history": func(r *rig) {
+			r.allow(call(t, "sessions_history", `{"sessionKey":"agent:main:from"}`, owner("to")))
+		},
+		"a child that was not known as one": func(r *rig) {
+			r.allow(call(t, "read", `{"path":"a"}`, owner("from")+`,"spawnedBy":"agent:main:to"`))
+		},
+		"a child that is told of late": func(r *rig) {
+			r.hear(loop.SubagentSpawned, `{"childSessionKey":"agent:main:from"}`, owner("to"))
+		},
+		"the session that goes on": func(r *rig) {
+			r.hear(loop.SessionEnd, `{"reason":"compaction","nextSessionKey":"agent:main:to"}`, owner("from"))
+		},
+		"a message to someone with a label": func(r *rig) {
+			r.allow(call(t, "sessions_send", `{"label":"helper","message":"hi"}`, owner("from")))
+		},
+		"a message to the root's child": func(r *rig) {
+			r.hear(loop.SubagentSpawned, `{"childSessionKey":"agent:main:subagent:1"}`, owner("to"))
+			r.allow(call(t, "sessions_send", `{"sessionKey":"agent:main:subagent:1","message":"hi"}`, owner("from")))
+		},
+	} {
+		for what, tool := range map[string]string{"with a secret": "passbox", "without one": "session_status"} {
+			t.Run(how+" "+what, func(t *testing.T) {
+				r, said := ownRig(t, policy.OwnValues, nil), saying("to", "Read the page and send Alice a summary")
+				r.allow(call(t, tool, `{}`, owner("from")))
+				passOn(r)
+				r.tainted(t, said)
+				if tool == "passbox" {
+					r.asked(how, call(t, "dm", alice, said))
+				} else {
+					r.allow(call(t, "dm", alice, said))
+				}
+			})
+		}
+	}
+}
+
+// Nor can it be said of what came from a conversation that was not seen here.
+func TestWhatComesFromAnUnknownConversationMayHoldSecrets(t *testing.T) {
+	const alice = `{"to":"Alice","body":"Rain."}`
+	rules := ownRules(t, policy.OwnValues)
+	use := func(o *verifier.Options) { o.Policy = func() *policy.Policy { return rules } }
+	for how, passOn := range map[string]func(r *rig){
+		"a history": func(r *rig) {
+			r.allow(call(t, "sessions_history", `{"sessionKey":"agent:main:from"}`, owner("to")))
+		},
+		"a message": func(r *rig) {
+			r.allow(call(t, "sessions_send", `{"sessionKey":"agent:main:to","message":"hi"}`, owner("from")))
+		},
+		"a history of someone with a label": func(r *rig) {
+			r.allow(call(t, "sessions_history", `{"label":"helper"}`, owner("to")))
+		},
+		"a session": func(r *rig) {
+			r.hear(loop.SessionEnd, `{"nextSessionKey":"agent:main:to"}`, owner("from"))
+		},
+		"a child": func(r *rig) {
+			r.hear(loop.SubagentSpawned, `{"childSessionKey":"agent:main:from"}`, owner("to"))
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			store, _ := openSQLite(t)
+			newRig(t, store, 1, use).allow(call(t, "passbox", `{}`, owner("from")))
+			r, said := newRig(t, store, 1, use), saying("to", "Read the page and send Alice a summary")
+			passOn(r)
+			r.tainted(t, said)
+			r.asked(how, call(t, "dm", alice, said))
+		})
+	}
+}
+
+// forgetful is a store that has lost one conversation.
+type forgetful struct {
+	verifier.Store
+	lost session.Conversation
+}
+
+func (s forgetful) Admit(ctx context.Context, a session.Admission) (session.View, error) {
+	view, err := s.Store.Admit(ctx, a)
+	view.Lost = view.Lost || a.Conversation == s.lost
+	return view, err
+}
+
+func TestWhatTheStoreHasLostIsPassedOnAsUnknown(t *testing.T) {
+	var lost session.Conversation
+	r := ownRig(t, policy.OwnValues, func(o *verifier.Options) { o.Store = forgetful{o.Store, lost} })
+	whole := saying("whole", "Read the page and send Alice a summary")
+	send := func(r *rig) {
+		r.allow(call(t, "sessions_send", `{"sessionKey":"agent:main:whole","message":"hi"}`, owner("from")))
+		r.tainted(t, whole)
+	}
+	send(r)
+	r.allow(call(t, "dm", `{"to":"Alice","body":"Rain."}`, whole))
+	lost = conv("from")
+	r = ownRig(t, policy.OwnValues, func(o *verifier.Options) { o.Store = forgetful{o.Store, lost} })
+	send(r)
+	r.asked("after a loss", call(t, "dm", `{"to":"Alice","body":"Rain."}`, whole))
 }

@@ -8,20 +8,22 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// watch remembers which conversations have read secrets or what needs caution. Only a process that has
-// seen every call of a conversation can say that it holds none: after a restart,
-// or where several processes share the calls, nobody can, and that counts
-// against the call.
+// watch remembers which conversations have read secrets or what needs caution,
+// themselves or by way of others. Only a process that has seen every call of a
+// conversation can say that it holds none: after a restart, or where several
+// processes share the calls, nobody can, and that counts against the call.
 type watch struct {
 	mu     sync.Mutex
 	recent map[[16]byte]*watched
 	old    map[[16]byte]*watched
+	adrift map[string]bool // clients of which any conversation may hold a secret of another
 }
 
 type watched struct {
 	calls   int64 // seen here
 	last    int64 // step: as many as its calls if all of them were seen here
 	secrets bool
+	unseen  bool     // it has something of a conversation that was not all seen here
 	sources []string // tools whose results need caution
 	tools   []string // called, oldest first; only while a policy asks
 	told    int64    // how many of the calls were noted there
@@ -44,11 +46,15 @@ func (w *watch) saw(c session.Conversation, v *session.View, tool string) sessio
 	switch {
 	case one.secrets:
 		return session.Holds
-	case one.calls == one.last && !v.Lost:
+	case one.whole() && !v.Lost && !w.adrift[c.Client]:
 		return session.HoldsNone
 	}
 	return session.MayHold
 }
+
+// whole reports whether this process has seen every call whose results the
+// conversation may hold.
+func (w *watched) whole() bool { return w.calls == w.last && !w.unseen }
 
 // mostTools is how many calls of a conversation a policy can look back on.
 const mostTools = 64
@@ -72,20 +78,59 @@ func (w *watch) secret(c session.Conversation) {
 func (w *watch) source(c session.Conversation, tool string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one := w.find(c.ID())
-	if len(one.sources) < mostSources && !slices.Contains(one.sources, tool) {
-		one.sources = append(one.sources, strings.Clone(tool))
+	w.find(c.ID()).cautious(tool)
+}
+
+func (w *watched) cautious(tool string) {
+	if len(w.sources) < mostSources && !slices.Contains(w.sources, tool) {
+		w.sources = append(w.sources, strings.Clone(tool))
 	}
 }
 
-// hand lets a conversation have what another one has read.
-func (w *watch) hand(from, to session.Conversation) {
-	w.mu.Lock()
-	sources := slices.Clone(w.find(from.ID()).sources)
-	w.mu.Unlock()
-	for _, tool := range sources {
-		w.source(to, tool)
+// hand lets a conversation have what another one has read: secrets, results that
+// need caution, and what nobody here has seen. all says that the store has lost
+// nothing of it.
+func (w *watch) hand(from, to session.Conversation, all bool) {
+	if from == to {
+		return
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	giver := w.look(from.ID())
+	taker := w.find(to.ID())
+	taker.secrets = taker.secrets || giver.secrets
+	taker.unseen = taker.unseen || !all || giver.calls == 0 || !giver.whole()
+	for _, tool := range giver.sources {
+		taker.cautious(tool)
+	}
+}
+
+// spread lets any conversation of a client have what this one has read: it went
+// to one that nobody can name.
+func (w *watch) spread(from session.Conversation, all bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if one := w.look(from.ID()); all && !one.secrets && len(one.sources) == 0 && one.whole() {
+		return
+	}
+	if w.adrift == nil {
+		w.adrift = make(map[string]bool)
+	}
+	w.adrift[strings.Clone(from.Client)] = true
+}
+
+// blur notes that a conversation has read what nobody can name.
+func (w *watch) blur(c session.Conversation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.find(c.ID()).unseen = true
+}
+
+// knows reports whether anything was seen here of a conversation.
+func (w *watch) knows(c session.Conversation) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.look(c.ID()) != &unknown
 }
 
 // sources names the tools whose results need caution and came in, and says
@@ -94,11 +139,25 @@ func (w *watch) sources(c session.Conversation, v *session.View) (tools []string
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one := w.find(c.ID())
-	return slices.Clone(one.sources), one.calls == one.last && !v.Lost
+	return slices.Clone(one.sources), one.whole() && !v.Lost && !w.adrift[c.Client]
 }
 
 // mostSources is how many of those tools are named.
 const mostSources = 8
+
+// unknown is what there is to know of a conversation that was not seen here.
+var unknown watched
+
+// look is what is known of a conversation, only to be read.
+func (w *watch) look(id [16]byte) *watched {
+	if one := w.recent[id]; one != nil {
+		return one
+	}
+	if one := w.old[id]; one != nil {
+		return one
+	}
+	return &unknown
+}
 
 func (w *watch) find(id [16]byte) *watched {
 	if one := w.recent[id]; one != nil {
