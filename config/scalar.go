@@ -197,5 +197,6 @@ func oneOf[T ~string](to *T, text []byte, known ...T) error {
 		}
 		names[i] = string(k)
 	}
-	return fmt.Errorf("unknown word %q: use %s", text, strings.Join(names, " or "))
+	last := len(names) - 1
+	return fmt.Errorf("unknown word %q: use %s or %s", text, strings.Join(names[:last], ", "), names[last])
 }
