@@ -53,7 +53,7 @@ fuzz-short: ## fuzz every target for SHORTTIME (1s) each, redaction and safe tex
 	@./scripts/fuzz $(SHORTTIME) $(SEENTIME)
 
 docs: ## write what is generated in docs/: the table of keys, the pictures of cards, the threat model
-	@go test ./config -run '^TestDocs' -update
+	@go test ./cmd/verifier -run '^TestDocs' -docs
 	@go run ./packaging/cards
 	@go run ./packaging/threats
 

@@ -16,7 +16,7 @@ func (k *checker) checkApprovers() {
 		k.checkName(at, a, names)
 		own := a.platformIDs()
 		if len(own) == 0 && !a.Token.Set() {
-			k.fail(at, "has neither ids nor a token, so that nothing shows that it is them", "add telegram, discord or slack with this person's user id there, or a token")
+			k.fail(at, "has neither ids nor a token, so that nothing shows that it is them", "add "+k.chats.list()+" with this person's user id there, or a token")
 		}
 		for _, p := range own {
 			k.checkID(at+"."+p.path, p.id)
@@ -67,12 +67,12 @@ func (k *checker) checkID(at, id string) {
 		}
 		return
 	}
-	p, ok := platformNamed(name)
+	p, ok := k.chats.named(name)
 	switch {
 	case !ok:
-		near, _ := spelling.Nearest(name, channelNames)
-		k.fail(at, "does not begin with a platform", fmt.Sprintf("write it as %s:<id>; platforms are %s", near, strings.Join(channelNames, ", ")))
-	case !p.looks(user):
-		k.fail(at, "is not a "+p.name+" user id, which is "+p.is, p.find)
+		near, _ := spelling.Nearest(name, k.chats.names())
+		k.fail(at, "does not begin with a platform", fmt.Sprintf("write it as %s:<id>; platforms are %s", near, strings.Join(k.chats.names(), ", ")))
+	case !p.IsUser(user):
+		k.fail(at, "is not a "+p.Name+" user id, which is "+p.Looks, p.Find)
 	}
 }

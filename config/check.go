@@ -22,6 +22,7 @@ import (
 type checker struct {
 	*Config
 	doc      *document
+	chats    platforms
 	errs     Errors
 	findings []Finding
 }
@@ -150,9 +151,10 @@ func (k *checker) checkBounds() {
 }
 
 func (k *checker) checkChannels() {
+	known := k.chats.names()
 	for _, name := range sortedKeys(k.Channels) {
-		if near, _ := spelling.Nearest(name, channelNames); name != near {
-			k.fail("channels."+name, "unknown channel", fmt.Sprintf("did you mean %q? Known are %s", near, strings.Join(channelNames, ", ")))
+		if near, _ := spelling.Nearest(name, known); name != near {
+			k.fail("channels."+name, "unknown channel", fmt.Sprintf("did you mean %q? Known are %s", near, strings.Join(known, ", ")))
 		}
 	}
 }

@@ -129,10 +129,9 @@ type Store struct {
 // Approver is one person who may answer.
 type Approver struct {
 	Name string `yaml:"name"`
-	// Telegram, Discord and Slack are the person's immutable user ids there.
-	Telegram *UserID `yaml:"telegram"`
-	Discord  *UserID `yaml:"discord"`
-	Slack    *UserID `yaml:"slack"`
+	// Users are the person's immutable user ids, by the name of the platform,
+	// each a key of its own in the file: telegram: 123456789.
+	Users map[string]UserID `yaml:",platforms"`
 	// IDs are the same in another spelling, platform:id, such as
 	// telegram:123456789; token:owner makes this person the owner token's
 	// holder.

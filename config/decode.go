@@ -19,6 +19,7 @@ import (
 type decoder struct {
 	resolver
 	file     string
+	chats    platforms
 	expand   bool         // resolve references in every string, not only in secrets
 	literals bool         // the file itself holds a secret
 	secretAt *token.Token // where
@@ -134,25 +135,47 @@ func (d *decoder) pointer(s spot, v reflect.Value) {
 }
 
 func (d *decoder) structure(s spot, v reflect.Value) {
-	fields := fieldsOf(v.Type())
+	fields, users := fieldsOf(v.Type()), usersOf(v)
 	for key, at := range d.keys(s) {
 		index, ok := fields[key]
-		if !ok {
-			d.unknown(at, key, sortedKeys(fields))
-			continue
+		_, chat := d.chats.named(key)
+		switch {
+		case ok:
+			d.value(at, v.FieldByIndex(index))
+		case chat && users.IsValid():
+			d.entry(at, key, users)
+		default:
+			d.unknown(at, key, d.known(fields, users))
 		}
-		d.value(at, v.FieldByIndex(index))
 	}
 }
 
 func (d *decoder) table(s spot, v reflect.Value) {
 	v.Set(reflect.MakeMap(v.Type()))
 	for key, at := range d.keys(s) {
-		n, to := len(d.errs), reflect.New(v.Type().Elem()).Elem()
-		if d.value(at, to); len(d.errs) == n {
-			v.SetMapIndex(reflect.ValueOf(key), to)
-		}
+		d.entry(at, key, v)
 	}
+}
+
+// entry decodes one value of a map. One that is wrong stays out of it.
+func (d *decoder) entry(s spot, key string, v reflect.Value) {
+	n, to := len(d.errs), reflect.New(v.Type().Elem()).Elem()
+	if d.value(s, to); len(d.errs) > n {
+		return
+	}
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
+	v.SetMapIndex(reflect.ValueOf(key), to)
+}
+
+// known are the keys of a struct, for whoever mistyped one.
+func (d *decoder) known(fields map[string][]int, users reflect.Value) []string {
+	known := sortedKeys(fields)
+	if users.IsValid() {
+		known = append(known, d.chats.names()...)
+	}
+	return known
 }
 
 // keys walks over a mapping in the order of the file. A key that comes twice
@@ -181,7 +204,7 @@ func (d *decoder) keys(s spot) func(yield func(string, spot) bool) {
 }
 
 func (d *decoder) unknown(at spot, key string, known []string) {
-	if text, ok := elsewhere(at.path); ok {
+	if text, ok := d.chats.elsewhere(at.path); ok {
 		d.fail(at.key, at.path, text.text, text.hint)
 		return
 	}
@@ -204,6 +227,20 @@ func (d *decoder) list(s spot, v reflect.Value) {
 		d.value(spot{index(s.path, i), seq.Start, n}, out.Index(i))
 	}
 	v.Set(out)
+}
+
+// platformsOption marks the map whose entries stand in the file as keys of the
+// struct itself, one for each platform.
+const platformsOption = "platforms"
+
+// usersOf is that map of a struct; it is not valid where there is none.
+func usersOf(v reflect.Value) reflect.Value {
+	for f, field := range v.Fields() {
+		if f.Tag.Get("yaml") == ","+platformsOption {
+			return field
+		}
+	}
+	return reflect.Value{}
 }
 
 // fieldsOf maps the keys of a struct to its fields, inlined structs included.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/policy"
 )
 
@@ -111,9 +112,7 @@ var keys = []Key{
 	{Path: "agents.<id>.maxIterations", Unset: "the global one", Text: "as `maxIterations`, for this agent"},
 	{Path: "approvers", Unset: "the owner token's holder", Text: "who may answer; an empty list is nobody, the owner token included"},
 	{Path: "approvers[].name", Text: "what cards and the record call this person"},
-	{Path: "approvers[].telegram", Text: "this person's Telegram user id, a number; never a name"},
-	{Path: "approvers[].discord", Text: "this person's Discord user id, a number; never a name"},
-	{Path: "approvers[].slack", Text: "this person's Slack member id, such as `U024BE7LH`; never a name"},
+	{Path: "approvers[]." + eachPlatform, Text: "this person's <title> user id, <looks>; never a name"},
 	{Path: "approvers[].ids", Text: "the same in another spelling, `telegram:123456789`; `token:owner` is the owner token"},
 	{Path: "approvers[].token", Text: "lets this person answer in the terminal"},
 	{Path: "approvalTtlSeconds", Text: "how long a question may be answered, and how long a late yes is good"},
@@ -175,17 +174,38 @@ var keys = []Key{
 	{Path: "log", Text: "the server's own log, on standard error"},
 	{Path: "log.format", Text: "`json` for machines"},
 	{Path: "log.level", Text: "the least that is written; `debug` tells of every request"},
-	{Path: "channels", Text: "`telegram`, `discord`, `slack`: where you are asked, see [channels](channels.md)"},
+	{Path: "channels", Text: "<platforms>: where you are asked, see [channels](channels.md)"},
 }
 
-// Keys lists what there is to say about each key, defaults filled in.
-func Keys() []Key {
-	out := make([]Key, len(keys))
-	for i, k := range keys {
+// eachPlatform stands for the name of any platform: the line is there once for
+// each.
+const eachPlatform = "<platform>"
+
+// Keys lists what there is to say about each key in a program that has these
+// chats, defaults filled in.
+func Keys(chats []approval.Platform) []Key {
+	var out []Key
+	names := "`" + strings.Join(platforms(chats).names(), "`, `") + "`"
+	for _, k := range keys {
+		if strings.HasSuffix(k.Path, eachPlatform) {
+			out = append(out, k.onEach(chats)...)
+			continue
+		}
 		if v, ok := defaultAt(k.Path); ok {
 			k.Default = v
 		}
-		out[i] = k
+		k.Text = strings.ReplaceAll(k.Text, "<platforms>", names)
+		out = append(out, k)
+	}
+	return out
+}
+
+// onEach says of every platform what the line says of any.
+func (k Key) onEach(chats []approval.Platform) []Key {
+	out := make([]Key, len(chats))
+	for i, p := range chats {
+		say := strings.NewReplacer(eachPlatform, p.Name, "<title>", p.Title, "<looks>", p.Looks)
+		out[i] = Key{Path: say.Replace(k.Path), Text: say.Replace(k.Text)}
 	}
 	return out
 }

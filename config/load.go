@@ -8,23 +8,24 @@ import (
 	"path/filepath"
 	"reflect"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
-// Load reads the file at path. The findings are what is valid but risky. Every
+// Load reads the file at path, for a program that has these chats. The findings are what is valid but risky. Every
 // error is [Errors].
-func Load(path string, env Env) (*Config, []Finding, error) {
+func Load(path string, env Env, chats []approval.Platform) (*Config, []Finding, error) {
 	text, open, err := readConfig(path)
 	if err != nil {
 		return nil, nil, Errors{unreadable(path, err)}
 	}
-	r := reading{resolver: resolver{env: env, dir: filepath.Dir(path), used: &used{}}, file: path, open: open}
+	r := reading{resolver: resolver{env: env, dir: filepath.Dir(path), used: &used{}}, file: path, open: open, chats: chats}
 	return quiet(r.read(text))
 }
 
 // Parse reads a text that was loaded otherwise; file is what errors call it.
-func Parse(file string, text []byte, env Env) (*Config, []Finding, error) {
-	r := reading{resolver: resolver{env: env, dir: filepath.Dir(file), used: &used{}}, file: file}
+func Parse(file string, text []byte, env Env, chats []approval.Platform) (*Config, []Finding, error) {
+	r := reading{resolver: resolver{env: env, dir: filepath.Dir(file), used: &used{}}, file: file, chats: chats}
 	return quiet(r.read(text))
 }
 
@@ -75,8 +76,9 @@ func unreadable(path string, err error) *Error {
 // reading is one pass over one file.
 type reading struct {
 	resolver
-	file string
-	open bool // others may read it
+	file  string
+	open  bool // others may read it
+	chats platforms
 }
 
 func (r *reading) read(text []byte) (*Config, []Finding, error) {
@@ -84,7 +86,7 @@ func (r *reading) read(text []byte) (*Config, []Finding, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c, d := Default(), decoder{resolver: r.resolver, file: r.file}
+	c, d := Default(), decoder{resolver: r.resolver, file: r.file, chats: r.chats}
 	if doc.root != nil {
 		d.value(spot{key: doc.root.GetToken(), node: doc.root}, reflect.ValueOf(c).Elem())
 	}
@@ -92,7 +94,7 @@ func (r *reading) read(text []byte) (*Config, []Finding, error) {
 		d.fail(d.secretAt, "", "a secret stands in a file that others can read", "chmod 600 "+r.file)
 	}
 	c.TLS.below(r.dir)
-	k := &checker{Config: c, doc: doc, errs: d.errs}
+	k := &checker{Config: c, doc: doc, chats: r.chats, errs: d.errs}
 	k.check()
 	findings := k.risks()
 	if len(k.errs) > 0 {

@@ -31,7 +31,7 @@ func env(name string) (string, bool) {
 
 func parse(t *testing.T, text string) (*config.Config, []config.Finding) {
 	t.Helper()
-	c, findings, err := config.Parse("v.yaml", []byte(text), env)
+	c, findings, err := config.Parse("v.yaml", []byte(text), env, chats)
 	if err != nil {
 		t.Fatalf("refused:\n%v\n%s", err, text)
 	}
@@ -41,7 +41,7 @@ func parse(t *testing.T, text string) (*config.Config, []config.Finding) {
 // refusals are errors and hints, a line each.
 func refusals(t *testing.T, text string) string {
 	t.Helper()
-	_, _, err := config.Parse("v.yaml", []byte(text), env)
+	_, _, err := config.Parse("v.yaml", []byte(text), env, chats)
 	all, ok := errors.AsType[config.Errors](err)
 	if !ok {
 		t.Fatalf("not refused: %v\n%s", err, text)
@@ -286,7 +286,7 @@ func TestBounds(t *testing.T) {
 func TestAFileThatIsNotThere(t *testing.T) {
 	dir := t.TempDir()
 	for path, want := range map[string]string{filepath.Join(dir, "no.yaml"): "there is no such file", dir: "is a directory"} {
-		_, _, err := config.Load(path, env)
+		_, _, err := config.Load(path, env, chats)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Load(%s) = %v, want %s", path, err, want)
 		}
@@ -304,12 +304,12 @@ func TestASecretInAFileThatOthersCanRead(t *testing.T) {
 		"listen: 127.0.0.1:1\n":                                      false,
 	} {
 		write(t, path, text, 0o640)
-		_, _, err := config.Load(path, env)
+		_, _, err := config.Load(path, env, chats)
 		if refused != (err != nil && strings.Contains(err.Error(), "a secret stands in a file that others can read")) {
 			t.Errorf("%q: %v", text, err)
 		}
 		write(t, path, text, 0o600)
-		if _, _, err := config.Load(path, env); err != nil {
+		if _, _, err := config.Load(path, env, chats); err != nil {
 			t.Errorf("%q at 0600: %v", text, err)
 		}
 	}
@@ -330,7 +330,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, _, err := config.Parse("f.yaml", text, env)
+		c, _, err := config.Parse("f.yaml", text, env, chats)
 		if (c == nil) == (err == nil) {
 			t.Fatalf("config %v, error %v", c, err)
 		}
@@ -341,7 +341,7 @@ func FuzzLoad(f *testing.F) {
 }
 
 func TestEveryPatternThatIsWrongIsNamed(t *testing.T) {
-	_, _, err := config.Parse("v.yaml", []byte("redact:\n  fields: ['-']\n  patterns:\n    - {regex: '[0-9'}\n    - {regex: 'a+', example: bbb}\n    - {regex: 'a*'}\n"), os.LookupEnv)
+	_, _, err := config.Parse("v.yaml", []byte("redact:\n  fields: ['-']\n  patterns:\n    - {regex: '[0-9'}\n    - {regex: 'a+', example: bbb}\n    - {regex: 'a*'}\n"), os.LookupEnv, chats)
 	all, _ := errors.AsType[config.Errors](err)
 	var at []string
 	for _, e := range all {

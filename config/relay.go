@@ -23,10 +23,10 @@ func (k *checker) checkRelays() {
 		at := "webhook.relayApprovals." + client
 		k.oneOf(at, client, "client", clients)
 		if len(k.Webhook.RelayApprovals[client]) == 0 {
-			k.fail(at, "names no platform", "name one, or remove the key: "+strings.Join(channelNames, ", "))
+			k.fail(at, "names no platform", "name one, or remove the key: "+strings.Join(k.chats.names(), ", "))
 		}
 		for i, platform := range k.Webhook.RelayApprovals[client] {
-			k.oneOf(index(at, i), platform, "platform whose users have ids that never change", channelNames)
+			k.oneOf(index(at, i), platform, "platform whose users have ids that never change", k.chats.names())
 		}
 	}
 }

@@ -57,8 +57,9 @@ func (k *checker) oneOf(at, name, what string, known []string) {
 func (k *checker) checkWays(at string, names []string) {
 	for j, name := range names {
 		at := index(at+".channels", j)
-		k.oneOf(at, name, "channel", slices.Concat([]string{approval.Terminal}, channelNames))
-		if _, set := k.Channels[name]; !set && slices.Contains(channelNames, name) {
+		k.oneOf(at, name, "channel", slices.Concat([]string{approval.Terminal}, k.chats.names()))
+		_, set := k.Channels[name]
+		if _, chat := k.chats.named(name); chat && !set {
 			k.fail(at, "is not configured", "add channels."+name+", or take it out here")
 		}
 	}

@@ -8,25 +8,28 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// Schema is the JSON schema of the file, for editors. It follows the same Go
+// Schema is the JSON schema of the file in a program that has these chats, for
+// editors. It follows the same Go
 // types as the decoder, so that it knows the same keys, and takes its words
 // from the table of [Keys]. An editor that follows it finds wrong keys, types
 // and words early; the judge is `verifier check`.
 //
 // It is draft 7, the newest that YAML editors know well. The error says which
 // part of a type it has no words for.
-func Schema() ([]byte, error) {
-	s := describer{about: map[string]Key{}, used: map[string]bool{}}
-	for _, k := range Keys() {
+func Schema(chats []approval.Platform) ([]byte, error) {
+	s := describer{chats: chats, about: map[string]Key{}, used: map[string]bool{}}
+	all := Keys(chats)
+	for _, k := range all {
 		s.about[k.Path] = k
 	}
 	root := s.structure("", reflect.TypeFor[Config]())
-	for _, k := range keys {
+	for _, k := range all {
 		if !s.used[k.Path] {
 			s.complain("%s is described in keys.go, but no type has it", k.Path)
 		}
@@ -63,6 +66,7 @@ type schema struct {
 
 // describer walks over the types.
 type describer struct {
+	chats platforms
 	about map[string]Key
 	used  map[string]bool
 	err   error // the first
@@ -153,13 +157,18 @@ func (s *describer) structure(path string, t reflect.Type) *schema {
 	for _, name := range sortedKeys(fields) { // in order, so that the first complaint is always the same
 		out.Properties[name] = s.key(strings.TrimPrefix(path+"."+name, "."), t.FieldByIndex(fields[name]).Type)
 	}
+	if usersOf(reflect.Zero(t)).IsValid() {
+		for _, name := range s.chats.names() {
+			out.Properties[name] = s.key(path+"."+name, userIDType)
+		}
+	}
 	return out
 }
 
 func (s *describer) table(path string, t reflect.Type) *schema {
 	out := &schema{Type: "object", Others: s.value(path+".<id>", t.Elem())}
 	if path == "channels" {
-		out.Names = &schema{Enum: channelNames}
+		out.Names = &schema{Enum: s.chats.names()}
 	}
 	return out
 }

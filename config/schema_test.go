@@ -16,7 +16,7 @@ import (
 // resolved is our schema as a library that others wrote understands it.
 func resolved(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
-	text, err := config.Schema()
+	text, err := config.Schema(chats)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestSchemaAcceptsWhatTheLoaderAccepts(t *testing.T) {
 		"channels: {telegram: {token: \"${T}\", deep: {more: [1]}}}",
 		"redact: {fields: [iban], showFileBodies: true, patterns: [{name: card, regex: \"[0-9]{16}\", example: \"card 4111111111111111\"}]}\naudit: {path: /tmp/r, params: names, sync: each}\nlog: {format: json, level: debug}",
 	} {
-		if _, _, err := config.Parse("f", []byte(file), anySecret); err != nil {
+		if _, _, err := config.Parse("f", []byte(file), anySecret, chats); err != nil {
 			t.Errorf("the loader refuses what this test calls good: %v\n%s", err, file)
 		}
 		if err := accepted(t, r, file); err != nil {
@@ -98,7 +98,7 @@ func TestSchemaRefusesSlips(t *testing.T) {
 		"upstream: [{url: 7}]",
 		"failMode: allow",
 	} {
-		if _, _, err := config.Parse("f", []byte(file), anySecret); err == nil {
+		if _, _, err := config.Parse("f", []byte(file), anySecret, chats); err == nil {
 			t.Errorf("the loader takes what this test calls a slip:\n%s", file)
 		}
 		if err := accepted(t, r, file); err == nil {

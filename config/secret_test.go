@@ -70,7 +70,7 @@ func TestSecretsFromEnvironmentAndFiles(t *testing.T) {
 	} {
 		path := filepath.Join(dir, "v.yaml")
 		write(t, path, "ownerToken:\n  \""+tt.value+"\"\n", 0o600)
-		c, _, err := config.Load(path, env)
+		c, _, err := config.Load(path, env, chats)
 		switch {
 		case tt.want == "" && (err != nil || c.OwnerToken.Reveal() != good):
 			t.Errorf("%s: %v", tt.value, err)

@@ -215,13 +215,13 @@ func TestAConfigOfSomeoneElseIsRefused(t *testing.T) {
 	if err := errors.Join(os.WriteFile(file, []byte("profile: strict\n"), 0o644), os.Chmod(file, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := config.Load(file, os.LookupEnv); err != nil {
+	if _, _, err := config.Load(file, os.LookupEnv, chats); err != nil {
 		t.Errorf("a config of root, with no secret in it: %v", err)
 	}
 	if err := os.Chown(file, 4242, -1); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := config.Load(file, os.LookupEnv); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
+	if _, _, err := config.Load(file, os.LookupEnv, chats); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 		t.Errorf("whoever owns the config can let themselves approve: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ func written(t *testing.T, dir, text string) (*config.Config, []config.Finding, 
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return config.Load(file, nothing)
+	return config.Load(file, nothing, chats)
 }
 
 func nothing(string) (string, bool) { return "", false }
@@ -91,24 +91,24 @@ func TestAPublicAddressNeedsTLSOrAWord(t *testing.T) {
 	encrypted := "\ntls: {cert: " + cert + ", key: " + key + "}"
 	for _, host := range []string{"0.0.0.0", "", "[::]", "192.168.1.5", "[2001:db8::1]", "gateway.lan", "10.0.0.1"} {
 		listen := "listen: '" + host + ":8787'"
-		if _, _, err := config.Parse("f", []byte(listen), nothing); err == nil || !strings.Contains(err.Error(), "f:1:1: listen: others on the network can reach this address, and there is no TLS") {
+		if _, _, err := config.Parse("f", []byte(listen), nothing, chats); err == nil || !strings.Contains(err.Error(), "f:1:1: listen: others on the network can reach this address, and there is no TLS") {
 			t.Errorf("%s: got %v", listen, err)
 		}
 		for _, more := range []string{encrypted, "\ninsecurePublic: true"} {
-			if _, _, err := config.Parse("f", []byte(listen+more), nothing); err != nil {
+			if _, _, err := config.Parse("f", []byte(listen+more), nothing, chats); err != nil {
 				t.Errorf("%s%s: %v", listen, more, err)
 			}
 		}
 	}
 	for _, host := range []string{"127.0.0.1", "127.9.9.9", "[::1]", "localhost"} {
-		if _, _, err := config.Parse("f", []byte("listen: '"+host+":8787'"), nothing); err != nil {
+		if _, _, err := config.Parse("f", []byte("listen: '"+host+":8787'"), nothing, chats); err != nil {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
 }
 
 func TestTrustedProxiesAreAddresses(t *testing.T) {
-	c, _, err := config.Parse("f", []byte("trustedProxies: [10.0.0.7, 10.1.2.3/16, '2001:db8::/32', '::ffff:10.0.0.8']"), nothing)
+	c, _, err := config.Parse("f", []byte("trustedProxies: [10.0.0.7, 10.1.2.3/16, '2001:db8::/32', '::ffff:10.0.0.8']"), nothing, chats)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestTrustedProxiesAreAddresses(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	for _, bad := range []string{"proxy.lan", "10.0.0.0/33", "10.0.0", "'*'", "''", "fe80::1%eth0"} {
-		if _, _, err := config.Parse("f", []byte("trustedProxies: ["+bad+"]"), nothing); err == nil || !strings.Contains(err.Error(), "trustedProxies[0]: is neither an address nor a range") {
+		if _, _, err := config.Parse("f", []byte("trustedProxies: ["+bad+"]"), nothing, chats); err == nil || !strings.Contains(err.Error(), "trustedProxies[0]: is neither an address nor a range") {
 			t.Errorf("%s: got %v", bad, err)
 		}
 	}

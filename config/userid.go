@@ -2,11 +2,12 @@ package config
 
 import (
 	"reflect"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/openclaw-verifier/verifier/approval"
 )
 
 // UserID is how a platform names one of its users for ever. It may be written
@@ -33,55 +34,34 @@ func idText(n ast.Node) (string, bool) {
 	return stringOf(n)
 }
 
-// platform is a chat service as far as the identity of its users goes.
-type platform struct {
-	name  string
-	looks func(id string) bool
-	is    string // what an id of it is
-	find  string // how to find it
-}
+// platforms are those on which people can be asked: the caller of this package
+// knows which chats the program has.
+type platforms []approval.Platform
 
-// platforms are those on which people can be asked.
-var platforms = []platform{
-	{"telegram", isTelegram, "a positive number", "it is the number of the account, which Telegram never changes; a name such as @ann can be taken over, and a negative number is a group"},
-	{"discord", isDiscord, "a number of up to 20 digits", "switch on Developer Mode in Discord and choose Copy User ID; a name can be taken over"},
-	{"slack", isSlack, "a U or a W and capital letters and digits", "choose Copy member ID in the person's Slack profile; a name can be taken over"},
-}
-
-// channelNames are the platforms by name.
-var channelNames = func() (names []string) {
-	for _, p := range platforms {
-		names = append(names, p.name)
+func (all platforms) names() []string {
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = p.Name
 	}
 	return names
-}()
+}
 
-func platformNamed(name string) (platform, bool) {
-	for _, p := range platforms {
-		if p.name == name {
-			return p, true
-		}
+func (all platforms) named(name string) (approval.Platform, bool) {
+	i := slices.IndexFunc(all, func(p approval.Platform) bool { return p.Name == name })
+	if i < 0 {
+		return approval.Platform{}, false
 	}
-	return platform{}, false
+	return all[i], true
 }
 
-var (
-	plainNumber = regexp.MustCompile(`^[1-9][0-9]{0,19}$`)
-	slackUser   = regexp.MustCompile(`^[UW][A-Z0-9]{2,20}$`)
-)
-
-// isTelegram knows that ids of Telegram have at most 52 bits.
-func isTelegram(id string) bool {
-	n, err := strconv.ParseInt(id, 10, 64)
-	return err == nil && n < 1<<52 && plainNumber.MatchString(id)
+// list names them for a sentence: telegram, discord or slack.
+func (all platforms) list() string {
+	names := all.names()
+	if n := len(names); n > 1 {
+		names = append(names[:n-2], names[n-2]+" or "+names[n-1])
+	}
+	return strings.Join(names, ", ")
 }
-
-func isDiscord(id string) bool {
-	_, err := strconv.ParseUint(id, 10, 64)
-	return err == nil && plainNumber.MatchString(id)
-}
-
-func isSlack(id string) bool { return slackUser.MatchString(id) }
 
 // on is platform:id, by which the desk knows a person.
 func (id UserID) on(platform string) string { return platform + ":" + string(id) }
@@ -92,13 +72,8 @@ func (a *Approver) platformIDs() []placedID {
 	for i, id := range a.IDs {
 		all = append(all, placedID{index("ids", i), id})
 	}
-	for _, p := range []struct {
-		name string
-		id   *UserID
-	}{{"telegram", a.Telegram}, {"discord", a.Discord}, {"slack", a.Slack}} {
-		if p.id != nil {
-			all = append(all, placedID{p.name, p.id.on(p.name)})
-		}
+	for _, name := range sortedKeys(a.Users) {
+		all = append(all, placedID{name, a.Users[name].on(name)})
 	}
 	return all
 }
@@ -110,7 +85,7 @@ type placedID struct{ path, id string }
 // channel that is switched off adds none.
 func (c *Config) allowed() []placedID {
 	var all []placedID
-	for _, name := range channelNames {
+	for _, name := range sortedKeys(c.Channels) {
 		section := c.Channels[name]
 		if section.Off() {
 			continue

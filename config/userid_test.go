@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,13 +19,15 @@ func TestOnePersonHasOneIDOnEachPlatform(t *testing.T) {
 		`approvers: [{name: owner, ids: ["telegram:111", "discord:222", "slack:U333"]}]`,
 	} {
 		c, _ := parse(t, text)
-		want := []approval.Person{{Name: "owner", IDs: []string{"telegram:111", "discord:222", "slack:U333"}}}
-		if diff := cmp.Diff(want, c.People()); diff != "" {
+		want := []approval.Person{{Name: "owner", IDs: []string{"discord:222", "slack:U333", "telegram:111"}}}
+		got := c.People()
+		slices.Sort(got[0].IDs)
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s:\n%s", text, diff)
 		}
 	}
 	c, _ := parse(t, `approvers: [{name: a, discord: 1179999999999999999, slack: W012A3CDE, telegram: 4503599627370495}]`)
-	want := []string{"telegram:4503599627370495", "discord:1179999999999999999", "slack:W012A3CDE"}
+	want := []string{"discord:1179999999999999999", "slack:W012A3CDE", "telegram:4503599627370495"}
 	if diff := cmp.Diff(want, c.People()[0].IDs); diff != "" {
 		t.Error(diff)
 	}

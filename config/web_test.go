@@ -23,7 +23,7 @@ func TestWhatIsNoAddressOfAPageIsRefused(t *testing.T) {
 		"web: {url: verifier.lan}", "web: {url: \"ftp://verifier.lan\"}", "web: {url: \"https://verifier.lan/page\"}", "web: {url: \"https://me:pw@verifier.lan\"}",
 		"web: {url: \"https://verifier.lan?x=1\"}", "web: {url: \"https://\"}", "web: {session: 1s}", "web: {session: 9000h}", "webhook: {path: /page/verify}",
 	} {
-		if _, _, err := config.Parse("v.yaml", []byte(text+"\n"), env); err == nil || !strings.Contains(err.Error(), "v.yaml:1:") {
+		if _, _, err := config.Parse("v.yaml", []byte(text+"\n"), env, chats); err == nil || !strings.Contains(err.Error(), "v.yaml:1:") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

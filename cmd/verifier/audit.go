@@ -52,7 +52,7 @@ func (c *AuditVerifyCmd) Run(a *app) error {
 	r, rep, err := c.verify(a)
 	if err != nil && r != nil {
 		// The server may have gone on in a new file meanwhile.
-		if again, errFind := c.find(c.Files); errFind == nil && !slices.Equal(again.files, r.files) {
+		if again, errFind := c.find(a, c.Files); errFind == nil && !slices.Equal(again.files, r.files) {
 			r, rep, err = c.verify(a)
 		}
 	}
@@ -69,7 +69,7 @@ func (c *AuditVerifyCmd) Run(a *app) error {
 }
 
 func (c *AuditVerifyCmd) verify(a *app) (r *found, rep audit.Report, err error) {
-	if r, err = c.find(c.Files); err != nil {
+	if r, err = c.find(a, c.Files); err != nil {
 		return nil, rep, err
 	}
 	key, err := c.key(r.state)

@@ -18,27 +18,43 @@ import (
 	"github.com/openclaw-verifier/verifier/server"
 )
 
-// chats are the chat services there are, by the name of their section. A new one
-// is one line.
-var chats = map[string]openChat{
-	"discord":  from(discord.Open),
-	"slack":    from(slack.Open),
-	"telegram": from(telegram.Open),
+// builtin are the chat services there are. A new one is one line: nothing else
+// in the program knows their names.
+var builtin = chats{
+	chatOf(telegram.Platform(), telegram.Open),
+	chatOf(discord.Platform(), discord.Open),
+	chatOf(slack.Platform(), slack.Open),
 }
 
-// openChat makes a channel of its section. It calls nobody yet.
-type openChat func(section config.Raw, d delivery.Deps) (approval.Channel, error)
+// chats are chat services, in the order in which people are told of them.
+type chats []chat
 
-// from decodes a section as strictly as the rest of the file, into the channel's
-// own type.
-func from[C any](open func(C, delivery.Deps) (approval.Channel, error)) openChat {
-	return func(section config.Raw, d delivery.Deps) (approval.Channel, error) {
+// chat is one: how it knows its users, and how its section becomes a channel,
+// which calls nobody yet.
+type chat struct {
+	approval.Platform
+	open func(section config.Raw, d delivery.Deps) (approval.Channel, error)
+}
+
+// chatOf decodes a section as strictly as the rest of the file, into the
+// channel's own type.
+func chatOf[C any](p approval.Platform, open func(C, delivery.Deps) (approval.Channel, error)) chat {
+	return chat{p, func(section config.Raw, d delivery.Deps) (approval.Channel, error) {
 		var c C
 		if err := section.Decode(&c); err != nil {
 			return nil, err
 		}
 		return open(c, d)
+	}}
+}
+
+// platforms are what the config needs to know of them.
+func (all chats) platforms() []approval.Platform {
+	out := make([]approval.Platform, len(all))
+	for i, c := range all {
+		out[i] = c.Platform
 	}
+	return out
 }
 
 // What a channel may offer besides.
@@ -51,20 +67,21 @@ type (
 	}
 )
 
-// openChats opens those that the config names and does not switch off.
-func openChats(c *config.Config, d delivery.Deps) (map[string]approval.Channel, error) {
+// open opens those that the config names and does not switch off.
+func (all chats) open(c *config.Config, d delivery.Deps) (map[string]approval.Channel, error) {
 	out := make(map[string]approval.Channel)
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
-		open, section := chats[name], c.Channels[name]
+		section := c.Channels[name]
 		if section.Off() {
 			continue
 		}
-		if open == nil {
+		i := slices.IndexFunc(all, func(c chat) bool { return c.Name == name })
+		if i < 0 {
 			errs = append(errs, &failure{"channels." + name + ": this program has no such channel", "remove the section"})
 			continue
 		}
-		ch, err := open(section, d)
+		ch, err := all[i].open(section, d)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -74,9 +91,9 @@ func openChats(c *config.Config, d delivery.Deps) (map[string]approval.Channel, 
 	return out, errors.Join(errs...)
 }
 
-// checkChats says what is wrong with the sections of the chats.
-func checkChats(c *config.Config) error {
-	opened, err := openChats(c, delivery.Deps{})
+// check says what is wrong with the sections of the chats.
+func (all chats) check(c *config.Config) error {
+	opened, err := all.open(c, delivery.Deps{})
 	return errors.Join(err, closeAll(opened))
 }
 
@@ -90,7 +107,7 @@ func (g *gateway) openChannels(s setup) error {
 	if g.channels == nil {
 		g.channels = make(map[string]approval.Channel)
 	}
-	opened, err := openChats(s.config, delivery.Deps{Log: s.log, Leases: g.store, Instance: instance})
+	opened, err := s.chats.open(s.config, delivery.Deps{Log: s.log, Leases: g.store, Instance: instance})
 	maps.Copy(g.channels, opened)
 	return err
 }

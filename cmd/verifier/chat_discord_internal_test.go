@@ -89,7 +89,7 @@ func TestABrokenDiscordSectionKeepsTheGatewayFromStarting(t *testing.T) {
 		c := config.Default()
 		section(t, c, text)
 		var b strings.Builder
-		if err := checkChats(c); err != nil {
+		if err := builtin.check(c); err != nil {
 			report(&b, err)
 		}
 		if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "planted_bot_token") {

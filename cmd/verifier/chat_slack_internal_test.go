@@ -110,7 +110,7 @@ func TestABrokenSlackSectionIsExplained(t *testing.T) {
 		c := config.Default()
 		section(t, c, text)
 		var b strings.Builder
-		if err := checkChats(c); err != nil {
+		if err := builtin.check(c); err != nil {
 			report(&b, err)
 		}
 		if !strings.Contains(b.String(), want) || strings.Contains(strings.ToLower(b.String()), "plantedslacktoken") {

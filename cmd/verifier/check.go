@@ -27,12 +27,12 @@ Exit codes: 0 no errors (there may be warnings), 1 errors.`
 
 // Run checks.
 func (c *CheckCmd) Run(a *app) error {
-	cfg, findings, err := config.Load(c.Config, os.LookupEnv)
+	cfg, findings, err := config.Load(c.Config, os.LookupEnv, a.chats.platforms())
 	for _, f := range findings {
 		printFinding(a.stdout, c.Config, f)
 	}
 	if err == nil {
-		err = checkChats(cfg)
+		err = a.chats.check(cfg)
 	}
 	if err != nil {
 		return err

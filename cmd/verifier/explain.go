@@ -35,7 +35,7 @@ The verdict is allow (it passes), confirm (a person is asked) or restrict (it is
 
 // Run explains.
 func (c *ExplainCmd) Run(a *app) error {
-	rules, err := c.policy()
+	rules, err := c.policy(a)
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ func (c *ExplainCmd) levels() ([]taint.Level, error) {
 }
 
 // policy has no guard: what a server guards is known to the server.
-func (c *ExplainCmd) policy() (*policy.Policy, error) {
-	cfg, err := quietConfig(c.Config)
+func (c *ExplainCmd) policy(a *app) (*policy.Policy, error) {
+	cfg, err := a.quietConfig(c.Config)
 	if err != nil {
 		return nil, err
 	}

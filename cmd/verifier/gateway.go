@@ -67,6 +67,7 @@ type setup struct {
 	config   *config.Config
 	state    *config.State
 	guarded  policy.Guard
+	chats    chats // that the config may name
 	channels map[string]approval.Channel
 	log      *slog.Logger
 	level    *slog.LevelVar                                // the log's; nil: it stays as it is

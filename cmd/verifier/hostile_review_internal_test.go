@@ -29,7 +29,7 @@ func TestH30FilesAndVariablesThatHoldSecretsAreGuarded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cfg, _, err := config.Load(file, func(string) (string, bool) { return "5b7e2d9041c84f3fa6d0c3917e8b25d4", true })
+	cfg, _, err := config.Load(file, func(string) (string, bool) { return "5b7e2d9041c84f3fa6d0c3917e8b25d4", true }, builtin.platforms())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func (c *InitCmd) Run(a *app) error {
 	if err := c.write(c.Config, text); err != nil {
 		return err
 	}
-	if err := c.writeSchema(); err != nil {
+	if err := c.writeSchema(a); err != nil {
 		return err
 	}
 	if c.Openclaw {
@@ -115,11 +115,11 @@ func (c *InitCmd) write(path, text string) error {
 }
 
 // writeSchema replaces what an older version wrote: nobody edits it.
-func (c *InitCmd) writeSchema() error {
+func (c *InitCmd) writeSchema(a *app) error {
 	if c.NoSchema {
 		return nil
 	}
-	text, err := config.Schema()
+	text, err := config.Schema(a.chats.platforms())
 	if err != nil {
 		return err
 	}

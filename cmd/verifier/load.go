@@ -10,17 +10,17 @@ import (
 
 // loadConfig reads the config, and gives what is risky in it. No path is no
 // config: all defaults.
-func loadConfig(path string) (*config.Config, []config.Finding, error) {
+func (a *app) loadConfig(path string) (*config.Config, []config.Finding, error) {
 	if path == "" {
 		return config.Default(), nil, nil
 	}
-	return config.Load(path, os.LookupEnv)
+	return config.Load(path, os.LookupEnv, a.chats.platforms())
 }
 
 // quietConfig is for commands that only look something up in it: the risks are
 // for check and serve to tell.
-func quietConfig(path string) (*config.Config, error) {
-	c, _, err := loadConfig(path)
+func (a *app) quietConfig(path string) (*config.Config, error) {
+	c, _, err := a.loadConfig(path)
 	return c, err
 }
 

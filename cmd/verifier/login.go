@@ -25,7 +25,7 @@ func (*LoginCmd) Help() string {
 
 // Run prints a link.
 func (c *LoginCmd) Run(a *app) error {
-	t, err := c.target(c.URL)
+	t, err := c.target(a, c.URL)
 	if err != nil {
 		return err
 	}

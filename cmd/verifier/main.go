@@ -32,6 +32,7 @@ const (
 
 // app is what a command works with.
 type app struct {
+	chats  chats
 	ctx    context.Context
 	stdout io.Writer
 	stderr io.Writer
@@ -91,8 +92,12 @@ func main() {
 // ended is how kong's help leaves: it would go on parsing otherwise.
 type ended int
 
-// run is the program.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+// run is the program, with the chats that it has.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return (&app{chats: builtin, ctx: ctx, stdout: stdout, stderr: stderr}).run(args)
+}
+
+func (a *app) run(args []string) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
 			end, ok := p.(ended)
@@ -102,10 +107,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 			code = int(end)
 		}
 	}()
-	a := &app{ctx: ctx, stdout: stdout, stderr: stderr}
 	parser, err := a.parser()
 	if err != nil {
-		report(stderr, err)
+		report(a.stderr, err)
 		return exitError
 	}
 	if len(args) == 0 {
@@ -113,7 +117,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		report(stderr, &failure{text: err.Error(), hint: usageHint(err)})
+		report(a.stderr, &failure{text: err.Error(), hint: usageHint(err)})
 		return exitUsage
 	}
 	return a.end(command.Run())

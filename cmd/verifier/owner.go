@@ -52,7 +52,7 @@ type response struct {
 
 // fetch sends one request of the owner's.
 func (o *owner) fetch(a *app, method, path string, in any) (response, error) {
-	t, err := o.target(o.URL)
+	t, err := o.target(a, o.URL)
 	if err != nil {
 		return response{}, err
 	}

@@ -36,7 +36,7 @@ An example may also name iteration, session and history (the tools called before
 
 // Run runs the examples.
 func (c *PolicyTestCmd) Run(a *app) error {
-	rules, err := (&ExplainCmd{Config: c.Config}).policy()
+	rules, err := (&ExplainCmd{Config: c.Config}).policy(a)
 	if err != nil {
 		return err
 	}

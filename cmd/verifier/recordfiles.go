@@ -38,8 +38,8 @@ func (f *found) path(name string) string {
 
 // find looks for the record: the files that were named, those in the directory
 // that was named, else the server's.
-func (f *recordFlags) find(named []string) (*found, error) {
-	cfg, err := quietConfig(f.Config)
+func (f *recordFlags) find(a *app, named []string) (*found, error) {
+	cfg, err := a.quietConfig(f.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,10 @@ import (
 
 // relaying takes what Ann types on Telegram into the chats of the client default.
 func relaying(c *config.Config) {
-	ann, bob := config.UserID("111"), config.UserID("333")
-	c.Approvers = []config.Approver{{Name: "Ann", Telegram: &ann, IDs: []string{"token:owner"}}, {Name: "Bob", Slack: &bob}}
+	c.Approvers = []config.Approver{
+		{Name: "Ann", Users: map[string]config.UserID{"telegram": "111"}, IDs: []string{"token:owner"}},
+		{Name: "Bob", Users: map[string]config.UserID{"slack": "333"}},
+	}
 	c.Webhook.RelayApprovals = map[string][]string{config.DefaultClient: {"telegram"}}
 }
 

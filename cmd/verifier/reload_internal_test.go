@@ -29,7 +29,7 @@ func reloading(t *testing.T, text string) (r *rig, write func(text string)) {
 		}
 	}
 	load := func() (*config.Config, policy.Guard, error) {
-		c, _, err := config.Load(file, os.LookupEnv)
+		c, _, err := config.Load(file, os.LookupEnv, builtin.platforms())
 		return c, policy.Guard{}, err
 	}
 	put(text)

@@ -113,8 +113,8 @@ func (r *rig) start() {
 	}
 	g, err := openGateway(setup{
 		config: r.cfg, state: r.state, guarded: guard(r.cfg, "", r.state, l.Addr()),
-		channels: r.channels,
-		log:      newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}),
+		chats: builtin, channels: r.channels,
+		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}),
 	})
 	if err != nil {
 		r.t.Fatal(err)

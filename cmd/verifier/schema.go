@@ -23,7 +23,7 @@ const schemaFile = "verifier.schema.json"
 
 // Run prints.
 func (*SchemaCmd) Run(a *app) error {
-	text, err := config.Schema()
+	text, err := config.Schema(a.chats.platforms())
 	if err != nil {
 		return err
 	}

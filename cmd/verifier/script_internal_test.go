@@ -184,7 +184,7 @@ func uncomment(ts *testscript.TestScript, _ bool, args []string) {
 	text := setting.ReplaceAllString(ts.ReadFile(args[0]), "$1$2")
 	env := func(name string) (string, bool) { return fmt.Sprintf("%x", sha256.Sum256([]byte(name))), true }
 	certificate(ts, false, []string{"cert.pem", "key.pem", "localhost"})
-	c, _, err := config.Parse(ts.MkAbs(args[0]), []byte(text), env)
+	c, _, err := config.Parse(ts.MkAbs(args[0]), []byte(text), env, builtin.platforms())
 	ts.Check(err)
 	if len(c.Approvers) != 2 || len(c.Clients()) != 2 || !c.Store.Key.Set() || c.Policy.Agents["main"].ToolOverrides == nil {
 		ts.Fatalf("not everything was switched on:\n%s", text)

@@ -48,7 +48,7 @@ const maxReply = 4 << 20
 
 // Run sends and prints.
 func (c *SendCmd) Run(a *app) error {
-	t, err := c.target(c.URL)
+	t, err := c.target(a, c.URL)
 	if err != nil {
 		return err
 	}

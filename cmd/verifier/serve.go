@@ -43,7 +43,7 @@ Secret, owner token and server key are made on the first start and kept in the s
 func (c *ServeCmd) Run(a *app) error {
 	seen := stamps{}
 	seen.look([]string{c.Config}) // before it is read, so that no change is missed
-	cfg, findings, err := c.load()
+	cfg, findings, err := c.load(a)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (c *ServeCmd) Run(a *app) error {
 		return errors.Join(&failure{l.Addr().String() + ": " + config.ExposedText, config.ExposedHint}, l.Close())
 	}
 	g, err := openGateway(setup{
-		config: cfg, state: state, guarded: guard(cfg, c.Config, state, l.Addr()), channels: onTerminal(a),
+		config: cfg, state: state, guarded: guard(cfg, c.Config, state, l.Addr()), chats: a.chats, channels: onTerminal(a),
 		log: log, level: level,
 	})
 	if err != nil {
@@ -86,7 +86,7 @@ func (c *ServeCmd) Run(a *app) error {
 	ctx, stop := context.WithCancel(a.ctx)
 	defer stop()
 	go g.reloadOn(ctx, hangup, func() (*config.Config, policy.Guard, error) {
-		next, findings, err := c.load()
+		next, findings, err := c.load(a)
 		if err != nil {
 			return nil, policy.Guard{}, err
 		}
@@ -94,14 +94,14 @@ func (c *ServeCmd) Run(a *app) error {
 		return next, guard(next, c.Config, state, l.Addr()), nil
 	})
 	if c.Config != "" {
-		go seen.watch(ctx, func() []string { return append(filesOf(g.live.Load().config), c.Config) }, func() bool { return g.refused.Load() && c.loads() }, watchEvery, hangup)
+		go seen.watch(ctx, func() []string { return append(filesOf(g.live.Load().config), c.Config) }, func() bool { return g.refused.Load() && c.loads(a) }, watchEvery, hangup)
 	}
 	return g.Run(ctx, l)
 }
 
 // load reads the config as the flags change it.
-func (c *ServeCmd) load() (*config.Config, []config.Finding, error) {
-	cfg, findings, err := loadConfig(c.Config)
+func (c *ServeCmd) load(a *app) (*config.Config, []config.Finding, error) {
+	cfg, findings, err := a.loadConfig(c.Config)
 	if err == nil && c.Listen != "" {
 		cfg.Listen = c.Listen
 	}
@@ -109,8 +109,8 @@ func (c *ServeCmd) load() (*config.Config, []config.Finding, error) {
 }
 
 // loads reports whether the config can be read.
-func (c *ServeCmd) loads() bool {
-	_, _, err := c.load()
+func (c *ServeCmd) loads(a *app) bool {
+	_, _, err := c.load(a)
 	return err == nil
 }
 

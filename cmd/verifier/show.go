@@ -44,7 +44,7 @@ func (c *AuditShowCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.find(c.Files)
+	r, err := c.find(a, c.Files)
 	if err != nil {
 		return err
 	}

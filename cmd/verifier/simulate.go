@@ -38,7 +38,7 @@ Exit code 3 says that an injected call passed without a person.`
 
 // Run simulates.
 func (c *SimulateCmd) Run(a *app) error {
-	cfg, err := c.policy()
+	cfg, err := c.policy(a)
 	if err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func leaked(calls int) error {
 	return nil
 }
 
-func (c *SimulateCmd) policy() (policy.Config, error) {
-	cfg, err := quietConfig(c.Config)
+func (c *SimulateCmd) policy(a *app) (policy.Config, error) {
+	cfg, err := a.quietConfig(c.Config)
 	if err != nil {
 		return policy.Config{}, err
 	}

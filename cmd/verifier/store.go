@@ -36,7 +36,7 @@ With SQLite, stop the gateway first. With Redis, running gateways notice by them
 
 // Run prints what there is to say.
 func (c *StoreStatusCmd) Run(a *app) error {
-	return c.with(a.ctx, func(ctx context.Context, name string, s backend) error {
+	return c.with(a, func(ctx context.Context, name string, s backend) error {
 		if err := s.Ready(ctx); err != nil {
 			return &failure{text: name + ": " + err.Error(), hint: "the gateway denies every call until this is mended"}
 		}
@@ -47,7 +47,7 @@ func (c *StoreStatusCmd) Run(a *app) error {
 
 // Run accepts.
 func (c *StoreAcceptLossCmd) Run(a *app) error {
-	return c.with(a.ctx, func(ctx context.Context, name string, s backend) error {
+	return c.with(a, func(ctx context.Context, name string, s backend) error {
 		if err := s.AcceptLoss(ctx); err != nil {
 			return err
 		}
@@ -57,8 +57,8 @@ func (c *StoreAcceptLossCmd) Run(a *app) error {
 }
 
 // with opens the store for one command.
-func (f *storeFlags) with(ctx context.Context, do func(context.Context, string, backend) error) error {
-	c, err := quietConfig(f.Config)
+func (f *storeFlags) with(a *app, do func(context.Context, string, backend) error) error {
+	c, err := a.quietConfig(f.Config)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (f *storeFlags) with(ctx context.Context, do func(context.Context, string, 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
 	return errors.Join(do(ctx, storeName(c, state), s), s.Close())
 }

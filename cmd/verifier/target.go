@@ -31,8 +31,8 @@ type target struct {
 
 // target finds the server: the URL, else the config's address, else the one
 // that a running server left in its state directory.
-func (w *where) target(given string) (*target, error) {
-	cfg, err := quietConfig(w.Config)
+func (w *where) target(a *app, given string) (*target, error) {
+	cfg, err := a.quietConfig(w.Config)
 	if err != nil {
 		return nil, err
 	}

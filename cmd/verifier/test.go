@@ -56,7 +56,7 @@ const testPatience = 20 * time.Second
 // Run tries one thing after the other. Without a server there is nothing else
 // to try.
 func (c *TestCmd) Run(a *app) error {
-	t, err := c.target(c.URL)
+	t, err := c.target(a, c.URL)
 	if err != nil {
 		return err
 	}

@@ -206,8 +206,8 @@ type between func(backend, recordLog) (backend, recordLog)
 func launch(cfg *config.Config, state *config.State, l net.Listener, screen, log io.Writer, b between) (*gateway, error) {
 	return openGateway(setup{
 		config: cfg, state: state, guarded: guard(cfg, "", state, l.Addr()), between: b,
-		channels: map[string]approval.Channel{"terminal": terminal.New(screen)},
-		log:      slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		chats: builtin, channels: map[string]approval.Channel{"terminal": terminal.New(screen)},
+		log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 }
 

@@ -71,12 +71,16 @@ const (
 // draw makes all files, by name. A state that a platform's tests do not draw is
 // left out there.
 func draw(root fs.FS) (map[string][]byte, error) {
+	all, err := platforms(root)
+	if err != nil {
+		return nil, err
+	}
 	out := make(map[string][]byte)
 	var doc bytes.Buffer
 	doc.WriteString("# The cards\n\nWhat people see on each platform, drawn by `make docs` from the files that the channels' tests compare with (`channels/*/testdata`). The pictures are ours; fonts and spacing differ on a phone.\n")
 	for _, s := range states {
 		var row []string
-		for _, p := range platforms {
+		for _, p := range all {
 			golden, err := fs.ReadFile(root, "channels/"+p.name+"/testdata/"+s.file+".golden")
 			if err != nil {
 				continue

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"io/fs"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -17,7 +19,8 @@ type platform struct {
 	good, bad           string
 }
 
-var platforms = []platform{
+// known are those whose colours we know.
+var known = []platform{
 	{
 		name: "telegram", title: "Telegram", page: "#d5e3ee", bubble: "#ffffff", block: "#eef4fa", ink: "#0f1419", faint: "#5b6a76", code: "#1f4e79",
 		button: "#7b98ad", onButton: "#ffffff",
@@ -30,6 +33,31 @@ var platforms = []platform{
 		name: "slack", title: "Slack", page: "#ffffff", bubble: "#ffffff", block: "#f6f6f6", ink: "#1d1c1d", faint: "#616061", code: "#c01343",
 		button: "#ffffff", onButton: "#1d1c1d", good: "#007a5a", bad: "#e01e5a",
 	},
+}
+
+// ordinary are the colours of every other platform.
+var ordinary = platform{
+	page: "#eceff1", bubble: "#ffffff", block: "#f3f5f6", ink: "#1b1f23", faint: "#5c6670", code: "#1b1f23",
+	button: "#e3e7ea", onButton: "#1b1f23", good: "#1a7f37", bad: "#cf222e",
+}
+
+// platforms are those whose tests keep cards in golden files.
+func platforms(root fs.FS) ([]platform, error) {
+	files, err := fs.Glob(root, "channels/*/testdata/*.golden")
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(known)
+	for _, file := range files {
+		name := strings.Split(file, "/")[1]
+		if slices.ContainsFunc(out, func(p platform) bool { return p.name == name }) {
+			continue
+		}
+		p := ordinary
+		p.name, p.title = name, strings.ToUpper(name[:1])+name[1:]
+		out = append(out, p)
+	}
+	return out, nil
 }
 
 // Sizes, in pixels: a phone's width.

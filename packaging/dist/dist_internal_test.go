@@ -91,7 +91,7 @@ func TestExampleLoads(t *testing.T) {
 	c, _, err := config.Parse("example", []byte(example(string(text))), func(name string) (string, bool) {
 		v, ok := env[name]
 		return v, ok
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

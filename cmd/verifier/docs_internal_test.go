@@ -1,4 +1,4 @@
-package config_test
+package main
 
 import (
 	"flag"
@@ -12,35 +12,35 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 )
 
-var update = flag.Bool("update", false, "write the generated part of docs/configuration.md")
+var writeDocs = flag.Bool("docs", false, "write the generated part of docs/configuration.md")
 
 const (
-	page      = "../docs/configuration.md"
+	keysPage  = "../../docs/configuration.md"
 	tableFrom = "<!-- keys: generated from config/keys.go by `make docs` -->\n"
 	tableTo   = "<!-- end of keys -->\n"
 )
 
 // The table of keys in the documents is made of the same words as the schema.
-// `make docs` runs this test with -update.
+// `make docs` runs this test with -docs.
 func TestDocsListTheKeys(t *testing.T) {
-	text, err := os.ReadFile(page)
+	text, err := os.ReadFile(keysPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, rest, ok := strings.Cut(string(text), tableFrom)
 	have, after, closed := strings.Cut(rest, tableTo)
 	if !ok || !closed {
-		t.Fatalf("%s has lost the lines around its table:\n%s%s", page, tableFrom, tableTo)
+		t.Fatalf("%s has lost the lines around its table:\n%s%s", keysPage, tableFrom, tableTo)
 	}
-	want := table(config.Keys())
-	if *update {
-		if err := os.WriteFile(page, []byte(before+tableFrom+want+tableTo+after), 0o644); err != nil {
+	want := table(config.Keys(builtin.platforms()))
+	if *writeDocs {
+		if err := os.WriteFile(keysPage, []byte(before+tableFrom+want+tableTo+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
-		t.Errorf("%s is stale, run `make docs` (-keys.go +page):\n%s", page, diff)
+		t.Errorf("%s is stale, run `make docs` (-keys.go +page):\n%s", keysPage, diff)
 	}
 }
 

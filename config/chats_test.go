@@ -1,0 +1,11 @@
+package config_test
+
+import (
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/discord"
+	"github.com/openclaw-verifier/verifier/channels/slack"
+	"github.com/openclaw-verifier/verifier/channels/telegram"
+)
+
+// chats are platforms whose ids differ: most tests need some, and none all.
+var chats = []approval.Platform{telegram.Platform(), discord.Platform(), slack.Platform()}
