@@ -67,6 +67,17 @@ type Store interface {
 	// several.
 	Reset(ctx context.Context, ref string) (session.Conversation, error)
 
+	// Grants lists grants that have not ended, those that end last first: of one
+	// conversation, by its hash, or of all where that is empty, and at most so
+	// many. A value begins with the Unix second in which it ends; one that does
+	// not say so is not listed.
+	Grants(ctx context.Context, conversation string, most int) (grants []StoredGrant, now time.Time, err error)
+
+	// Revoke ends grants of a conversation, by its hash: those under these fields,
+	// or without any all of them. An allow that was judged before and is not
+	// settled yet is stale then. It says how many it ended.
+	Revoke(ctx context.Context, conversation string, fields ...string) (ended int, err error)
+
 	// Wakes calls woke with the id of each card that any process swaps, until
 	// ctx ends. It is a hint: calls may be lost or come twice.
 	Wakes(ctx context.Context, woke func(id string)) error
@@ -132,6 +143,12 @@ type Stored struct {
 	Version int64
 	Blob    []byte
 	Until   time.Time // when it can no longer be answered
+}
+
+// StoredGrant is a grant as the store keeps it.
+type StoredGrant struct {
+	Conversation string // its hash
+	Field, Value string
 }
 
 // Change replaces a stored card.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/session"
 )
 
 // help is what `.help` answers.
@@ -21,6 +22,8 @@ const help = `.approve <tool|all> <code>            this call, once
 .pending                              what waits
 .pause [agent]                        stop an agent, or all: only harmless tools run
 .resume [agent]                       lift that, and let it ask again
+.grants                               what runs without asking, and until when
+.revoke <ref|all>                     end such a grant, or all of them
 .reset-trust <session-ref>            forget a conversation's taint and end its grants`
 
 // typed takes a line that someone wrote.
@@ -46,6 +49,12 @@ func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, err
 		return d.pause(ctx, person, a.Via, cmd.Agent)
 	case codes.Resume:
 		return d.resume(ctx, person, a.Via, cmd.Agent)
+	case codes.Grants:
+		return d.listGrants(ctx)
+	case codes.Revoke:
+		return d.revoke(ctx, revocation{person: person, via: a.Via, all: cmd.Grant == "", meant: func(g *session.Grant) bool {
+			return strings.EqualFold(codes.Ref(g.ID), cmd.Grant)
+		}})
 	}
 	return d.withCode(ctx, person, a, cmd)
 }
@@ -123,10 +132,13 @@ func (d *Desk) list(ctx context.Context, id string) (Outcome, error) {
 		b.WriteString(paused + "\n")
 	}
 	if len(cards) == 0 {
-		b.WriteString("Nothing is waiting.")
+		b.WriteString("Nothing is waiting.\n")
 	}
 	for _, c := range cards {
 		fmt.Fprintf(&b, "%s  %s  .approve %s %s\n", c.Ref(), c.tools(), c.typedTool(), c.Code)
+	}
+	if open, err := d.Grants(ctx, ""); err == nil && len(open.Grants) > 0 {
+		b.WriteString(counted(len(open.Grants), "grant is", "grants are") + " open. `.grants` lists them.\n")
 	}
 	return Outcome{Kind: Told, Text: strings.TrimSuffix(b.String(), "\n")}, nil
 }

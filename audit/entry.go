@@ -25,6 +25,7 @@ const (
 	KindReset      Kind = "reset"      // the owner lowered a level
 	KindPause      Kind = "pause"      // an agent was paused, by someone or because it asked too often
 	KindResume     Kind = "resume"     // someone lifted that
+	KindRevoke     Kind = "revoke"     // someone ended a grant before its time
 	KindCheckpoint Kind = "checkpoint" // a signed head; written by the log
 	KindEvent      Kind = "event"      // the agent's runtime reported something that changed a level or was refused
 	KindGraph      Kind = "graph"      // a turn is over, and this is what it was made of
@@ -111,7 +112,7 @@ func (e *Entry) check() error {
 	case KindBegin, KindCheckpoint:
 		return fmt.Errorf("audit: only the log itself writes %q entries", e.Kind)
 	case KindStart, KindStop, KindRepair, KindDecision, KindAsked, KindAnswer,
-		KindDelivery, KindLock, KindReset, KindPause, KindResume, KindEvent, KindGraph, KindNote:
+		KindDelivery, KindLock, KindReset, KindPause, KindResume, KindRevoke, KindEvent, KindGraph, KindNote:
 	default:
 		return fmt.Errorf("audit: unknown kind %q", e.Kind)
 	}

@@ -90,6 +90,9 @@ func TestTheGrammar(t *testing.T) {
 		" .Pause  Main ":                     {Verb: Pause, Agent: "Main"},
 		".resume":                            {Verb: Resume},
 		".resume main":                       {Verb: Resume, Agent: "main"},
+		".grants":                            {Verb: Grants},
+		".revoke All":                        {Verb: Revoke},
+		" .Revoke  7q4k ":                    {Verb: Revoke, Grant: "7q4k"},
 	} {
 		if got, err := Parse(text); err != nil || got != want {
 			t.Errorf("Parse(%q) = %+v, %v; want %+v", text, got, err, want)
@@ -113,6 +116,7 @@ func TestAlmostACommandGetsAHintWithoutTheCode(t *testing.T) {
 		".pending all", ".pending?", ".help me", ".help\u200b", ".reset-trust", ".reset-trust abc", ".reset-trust 7Q4K now", ".reset-trust 7Q-4K",
 		".pause main now", ".pause\tmain", ".pause ma\u200bin", ".pause \u043cain", ".resume " + strings.Repeat("a", 129), ".resume\nmain",
 		".reset-trust " + strings.Repeat("a", 33), ".reset-trust 7Q4\u212a",
+		".grants all", ".revoke", ".revoke ", ".revoke 7Q4K now", ".revoke 7Q-4K", ".revoke 7Q4\u212a", ".revoke\n7Q4K", ".revoke " + strings.Repeat("a", 33),
 	} {
 		c, err := Parse(text)
 		s, ok := errors.AsType[*SyntaxError](err)
@@ -130,7 +134,7 @@ func TestOtherTextIsNotACommand(t *testing.T) {
 	for _, text := range []string{
 		"", " ", ".", "..", "approve exec bf619df9", "/approve exec bf619df9", "..approve exec bf619df9", "please .approve exec bf619df9",
 		"\u200b.approve exec bf619df9", "\u00a0.approve exec bf619df9", "> .approve exec bf619df9", "\".approve exec bf619df9\"", ".approved exec bf619df9", ".approve-all bf619df9",
-		".approveexec bf619df9", ".approve_x", ".\u0430pprove exec bf619df9", ".pendings", ".helpful", ".paused", ".pause-all", ".resumed", ".resum", ".reset", ".reset-trusted x", ".denyé", "\u2026approve exec bf619df9", "hello\n.pending",
+		".approveexec bf619df9", ".approve_x", ".\u0430pprove exec bf619df9", ".pendings", ".helpful", ".paused", ".pause-all", ".resumed", ".resum", ".grant", ".granted", ".revoked 7Q4K", ".revoke-all", ".reset", ".reset-trusted x", ".denyé", "\u2026approve exec bf619df9", "hello\n.pending",
 		".approv\u0435 exec bf619df9",
 	} {
 		if c, err := Parse(text); !errors.Is(err, ErrNotCommand) {
@@ -156,7 +160,7 @@ func TestH29LoggingACommandDoesNotLogItsCode(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{".approve exec bf619df9 30", ".approve all BF619DF9 turn", ".deny bf619df9 not now", ".pending", ".reset-trust 7Q4K", ".help", ".pause main", ".resume", ".approve\u00a0x", "hello"} {
+	for _, s := range []string{".approve exec bf619df9 30", ".approve all BF619DF9 turn", ".deny bf619df9 not now", ".pending", ".reset-trust 7Q4K", ".help", ".pause main", ".resume", ".grants", ".revoke 7Q4K", ".revoke all", ".approve\u00a0x", "hello"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

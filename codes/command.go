@@ -1,6 +1,7 @@
 package codes
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"strconv"
@@ -22,6 +23,8 @@ const (
 	Help
 	Pause
 	Resume
+	Grants
+	Revoke
 )
 
 // String returns the word that is typed for the verb.
@@ -44,6 +47,7 @@ type Command struct {
 	Reason  string // Deny: may be empty
 	Session string // ResetTrust: the ref of a session, as typed
 	Agent   string // Pause, Resume: the agent as typed; empty means all
+	Grant   string // Revoke: the ref of the card it was given on, as typed; empty means all
 }
 
 // ErrNotCommand is the error for a text that does not start with one of our
@@ -80,6 +84,8 @@ var words = []struct {
 	{".reset-trust", ResetTrust, "Write: .reset-trust <session-ref>", parseResetTrust},
 	{".pause", Pause, "Write: .pause [agent]", parseAgent},
 	{".resume", Resume, "Write: .resume [agent]", parseAgent},
+	{".grants", Grants, "Write: .grants, with nothing behind it", parseNothing},
+	{".revoke", Revoke, "Write: .revoke <ref|all>", parseRevoke},
 	{".help", Help, "Write: .help, with nothing behind it", parseNothing},
 }
 
@@ -167,6 +173,17 @@ func parseAgent(rest string, c *Command) bool {
 	return len(t) == 0 || len(t) == 1 && isTool(t[0])
 }
 
+func parseRevoke(rest string, c *Command) bool {
+	t := tokens(rest)
+	if len(t) != 1 || len(t[0]) > maxSession || !all(t[0], isAlphanumeric) {
+		return false
+	}
+	if lowerASCII(t[0]) != "all" {
+		c.Grant = t[0]
+	}
+	return true
+}
+
 func parseNothing(rest string, _ *Command) bool { return rest == "" }
 
 // tokens splits at spaces only: any other white space stays in a token and
@@ -230,6 +247,8 @@ func (c Command) String() string {
 		return c.Verb.String() + " " + c.Session
 	case Pause, Resume:
 		return strings.TrimRight(c.Verb.String()+" "+c.Agent, " ")
+	case Revoke:
+		return c.Verb.String() + " " + cmp.Or(c.Grant, "all")
 	}
 	return c.Verb.String()
 }

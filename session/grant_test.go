@@ -37,6 +37,31 @@ func TestAGrantReadsBackAsItWasGiven(t *testing.T) {
 	}
 }
 
+func TestAGrantSaysWhatItCovers(t *testing.T) {
+	given := someGrant()
+	given.Run = "r.1|x"
+	read, err := session.ReadGrant(serverKey, given.Value(serverKey))
+	if err != nil || read.Tool != given.Tool || read.Conversation != given.Conversation || read.Run != given.Run || read.Name() != given.Name() || read.By != given.By {
+		t.Errorf("given %+v, read %+v, %v", given, read, err)
+	}
+}
+
+func FuzzReadGrant(f *testing.F) {
+	given := someGrant()
+	f.Add(given.Value(serverKey))
+	f.Add("1700000000|4|card|00|00|0.0.0.0.0.0")
+	f.Add("1700000000|4|card|" + "6f776e6572" + "|seal")
+	f.Fuzz(func(t *testing.T, value string) {
+		g, err := session.ReadGrant(serverKey, value)
+		if err == nil && value != given.Value(serverKey) {
+			t.Fatalf("%q was read as %+v", value, g)
+		}
+		if err != nil && g != (session.Grant{}) {
+			t.Fatalf("a refused value gives %+v", g)
+		}
+	})
+}
+
 func TestH26AGrantHoldsOnlyWhereItWasGiven(t *testing.T) {
 	given := someGrant()
 	value := given.Value(serverKey)
@@ -81,12 +106,18 @@ func TestH30AGrantWrittenIntoTheStoreIsNone(t *testing.T) {
 		"no seal":          forge(4, ""),
 		"another seal":     forge(4, strings.Repeat("0", 32)),
 		"one field more":   value + "|",
+		"no coverage":      strings.Join(parts[:5], "|"), // as versions before wrote it
+		"other coverage":   forge(5, strings.Replace(parts[5], "65786563", "72656164", 1)),
+		"more coverage":    value + ".00",
 		"another key":      given.Value(hmac.Key("another key, another key, another")),
 		"a key left empty": given.Value(nil),
 	} {
 		read := coverage(given)
 		if err := read.Open(serverKey, v); !errors.Is(err, session.ErrForged) {
 			t.Errorf("%s: opened, %v", what, err)
+		}
+		if _, err := session.ReadGrant(serverKey, v); !errors.Is(err, session.ErrForged) {
+			t.Errorf("%s: read, %v", what, err)
 		}
 	}
 	read := coverage(given)

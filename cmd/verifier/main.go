@@ -63,6 +63,8 @@ type cli struct {
 	Login   LoginCmd   `cmd:"" help:"Print a link that opens your page, logged in."`
 	Pause   PauseCmd   `cmd:"" help:"Stop an agent, or all: only harmless tools run."`
 	Resume  ResumeCmd  `cmd:"" help:"Lift a pause."`
+	Grants  GrantsCmd  `cmd:"" help:"List what runs without asking, and until when."`
+	Revoke  RevokeCmd  `cmd:"" help:"End a grant, or all of them."`
 	Graph   GraphCmd   `cmd:"" help:"Draw a turn: what it was made of, and what was blocked."`
 	Audit   AuditCmd   `cmd:"" help:"Verify or read the record."`
 	Store   StoreCmd   `cmd:"" help:"Look after the store."`

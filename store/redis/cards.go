@@ -197,8 +197,8 @@ func (s *Store) Swap(ctx context.Context, c approval.Change) error {
 	// All keys stand in the card's slot: the state of a conversation of another
 	// bucket is not found there, and its grants are refused.
 	p := place{prefix: bucketPrefix(c.ID[:2]), hash: c.Conversation.Hash()}
-	keys := []string{p.state(), p.questions(), p.open(), p.card(c.ID), p.grants()}
-	outcome, err := swapScript.Run(ctx, s.client, keys, swapArgs(c)...).Text()
+	keys := []string{p.state(), p.questions(), p.open(), p.card(c.ID), p.grants(), p.granted()}
+	outcome, err := swapScript.Run(ctx, s.client, keys, swapArgs(p.hash, c)...).Text()
 	if err != nil {
 		return wrap("swap", err)
 	}
@@ -217,12 +217,12 @@ func (s *Store) Swap(ctx context.Context, c approval.Change) error {
 	return fmt.Errorf("%w: %q", errReply, outcome)
 }
 
-func swapArgs(c approval.Change) []any {
+func swapArgs(hash string, c approval.Change) []any {
 	notAfter := int64(0)
 	if !c.NotAfter.IsZero() {
 		notAfter = c.NotAfter.UnixMilli()
 	}
-	args := []any{c.ID, c.Version, c.Blob, notAfter, flag(c.Closed), approval.Retention.Milliseconds(), wakeChannel, len(c.Grants)}
+	args := []any{c.ID, c.Version, c.Blob, notAfter, flag(c.Closed), approval.Retention.Milliseconds(), wakeChannel, len(c.Grants), hash}
 	for field, value := range c.Grants {
 		args = append(args, field, value)
 	}

@@ -26,6 +26,7 @@
 //	                         l: level of what came without a session id
 //	                         l:<session id> its own level · name · root if linked
 //	v1:{b}:g:c       hash    grant field → sealed grant                          30 days
+//	v1:{b}:granted   zset    c:grant field, by when it ends                      swept at each grant
 //	v1:{b}:q:c       hash    digest → until:card's until:card id                 30 days
 //	v1:{b}:r:c:<id>  string  until:body hash, mark: a request                    Admission.Keep
 //	v1:{b}:n:c:<run> string  calls of a run                                      a day after the last

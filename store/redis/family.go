@@ -204,7 +204,7 @@ func (s *Store) Reset(ctx context.Context, ref string) (session.Conversation, er
 		}
 		p = placeOf(root)
 	}
-	name, err = resetScript.Run(ctx, s.client, p.keys(), "", p.hash, "", "").Text()
+	name, err = resetScript.Run(ctx, s.client, p.keys(p.granted()), "", p.hash, "", "").Text()
 	if err != nil {
 		if ifThere(err) == nil {
 			err = approval.ErrUnknown

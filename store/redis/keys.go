@@ -36,6 +36,7 @@ func (p place) state() string            { return p.prefix + "s:" + p.hash }
 func (p place) known() string            { return p.prefix + "known" }
 func (p place) epoch() string            { return p.prefix + "epoch" }
 func (p place) grants() string           { return p.prefix + "g:" + p.hash }
+func (p place) granted() string          { return p.prefix + "granted" }
 func (p place) questions() string        { return p.prefix + "q:" + p.hash }
 func (p place) open() string             { return p.prefix + "open" }
 func (p place) pauses() string           { return p.prefix + "pauses" }

@@ -35,6 +35,9 @@ var raiseLua string
 //go:embed scripts/reset.lua
 var resetLua string
 
+//go:embed scripts/revoke.lua
+var revokeLua string
+
 //go:embed scripts/place.lua
 var placeLua string
 
@@ -85,6 +88,7 @@ var (
 	linkScript       = goredis.NewScript(stateLua + linkLua)
 	raiseScript      = goredis.NewScript(stateLua + raiseLua)
 	resetScript      = goredis.NewScript(stateLua + resetLua)
+	revokeScript     = goredis.NewScript(stateLua + revokeLua)
 	placeScript      = goredis.NewScript(placeLua)
 	swapScript       = goredis.NewScript(swapLua)
 	codeScript       = goredis.NewScript(codeLua)

@@ -7,7 +7,7 @@ import (
 
 // steps make the database, one version after the other: PRAGMA user_version is
 // how many it has been through. What has been released is never changed.
-var steps = []string{schema, leases, pausing, noting}
+var steps = []string{schema, leases, pausing, noting, naming}
 
 // schema is the database. Tables are STRICT, so that what is read has the type
 // it was written with, and without a rowid where the key is all that is ever
@@ -131,6 +131,13 @@ const noting = `
 CREATE TABLE notes (number INTEGER PRIMARY KEY AUTOINCREMENT, list TEXT NOT NULL, entry BLOB NOT NULL, until_ms INTEGER NOT NULL) STRICT;
 CREATE INDEX notes_list ON notes (list, number);
 CREATE INDEX notes_until ON notes (until_ms);
+`
+
+// naming has grants that name what they cover, found by when they end. Those of
+// before do not, and are over.
+const naming = `
+DELETE FROM grants;
+CREATE INDEX grants_until ON grants (until_ms);
 `
 
 // migrate brings a database to this version of the schema, wholly or not at all.

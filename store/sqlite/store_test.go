@@ -201,11 +201,16 @@ func TestADatabaseOfTheFirstVersionGetsWhatIsNew(t *testing.T) {
 	for _, table := range []string{"leases", "pauses", "questions", "refusals", "notes"} {
 		must(t, s.Exec(t.Context(), `DROP TABLE `+table))
 	}
+	must(t, s.Exec(t.Context(), `DROP INDEX grants_until`))
+	must(t, s.Exec(t.Context(), `INSERT INTO grants VALUES ('c', 'f', '9999999999|4|card|00|seal', 9999999999000)`))
 	must(t, s.Exec(t.Context(), `PRAGMA user_version = 1`))
 	must(t, s.Close())
 	s = open(t, path, sqlite.Options{})
 	if held, err := s.Hold(t.Context(), "telegram", "one", time.Minute); err != nil || !held {
 		t.Errorf("got %v, %v", held, err)
+	}
+	if grants, _, err := s.Grants(t.Context(), "", 10); err != nil || len(grants) > 0 {
+		t.Errorf("a grant that does not say what it covers is not over: %v, %v", grants, err)
 	}
 	if v := admit(t, s, admission(0, 1)); v.Lost {
 		t.Errorf("what it held is lost: %+v", v)

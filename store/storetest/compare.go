@@ -36,6 +36,7 @@ func Compare(t *testing.T, open func(t *testing.T) Harness) {
 			"lease":      m.lease,
 			"note":       m.note,
 			"reset":      m.reset,
+			"revoke":     m.revoke,
 			"link":       m.link,
 			"raise":      m.raise,
 			"automation": m.automation,
@@ -53,6 +54,7 @@ type machine struct {
 	Harness
 	ctx   context.Context
 	model *reference
+	began time.Time
 
 	admitted []admitted
 	cards    []approval.Draft
@@ -73,7 +75,7 @@ func newMachine(ctx context.Context, t *rapid.T, h Harness) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &machine{Harness: h, ctx: ctx, model: newReference(now), pauses: map[string]string{}, generations: map[session.Conversation][2]int64{}}
+	return &machine{Harness: h, ctx: ctx, model: newReference(now), began: now, pauses: map[string]string{}, generations: map[session.Conversation][2]int64{}}
 }
 
 // same compares two answers. Errors are compared by what they are, not by what

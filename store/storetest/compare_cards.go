@@ -43,7 +43,8 @@ func (m *machine) swap(t *rapid.T) {
 	ours.Closed = rapid.Bool().Draw(t, "closed")
 	if rapid.Bool().Draw(t, "grants") {
 		field := rapid.SampledFrom(grantFields).Draw(t, "field")
-		ours.Grants = map[string]string{field: "granted by " + d.ID}
+		lasts := rapid.SampledFrom([]int{0, 1, 2}).Draw(t, "hours")
+		ours.Grants = map[string]string{field: fmt.Sprintf("%d|granted by %s", m.began.Add(time.Duration(lasts)*time.Hour).Unix(), d.ID)}
 	}
 	theirs := ours
 	_, now, err := m.Store.Load(m.ctx)
@@ -85,6 +86,19 @@ func (m *machine) look(t *rapid.T) {
 	gotLevel, errGot := m.Store.Worst(m.ctx, c)
 	wantLevel, errWant := m.model.Worst(m.ctx, c)
 	m.same(t, "worst", gotLevel, wantLevel, errGot, errWant)
+}
+
+// revoke ends grants after it has compared what there are.
+func (m *machine) revoke(t *rapid.T) {
+	in := rapid.SampledFrom([]string{"", conv("a").Hash(), conv("b").Hash()}).Draw(t, "in")
+	got, _, errGot := m.Store.Grants(m.ctx, in, 100)
+	want, _, errWant := m.model.Grants(m.ctx, in, 100)
+	m.same(t, "grants", got, want, errGot, errWant)
+	c := drawConversation(t, "conversation")
+	fields := grantFields[:rapid.IntRange(0, 2).Draw(t, "fields")]
+	ended, errGot := m.Store.Revoke(m.ctx, c.Hash(), fields...)
+	model, errWant := m.model.Revoke(m.ctx, c.Hash(), fields...)
+	m.same(t, "revoke", ended, model, errGot, errWant)
 }
 
 func (m *machine) lookAtCards(t *rapid.T) {

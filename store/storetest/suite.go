@@ -78,6 +78,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"lease", leaseSpecs()},
 		{"note", noteSpecs()},
 		{"pause", pauseSpecs()},
+		{"grants", grantSpecs()},
 		{"race", raceSpecs()},
 	} {
 		t.Run(group.about, func(t *testing.T) {

@@ -1,5 +1,5 @@
 -- hear: take in what an event tells of a conversation. It counts no step and makes nothing better.
--- KEYS 6 request, 7 run · ARGV 5 digits (start raise birth), 6 body, 7 keep, 8 source, 9 next session id, 10 mark of a run that
+-- KEYS 6 request, 7 run, 8 grants of the bucket by their end · ARGV 5 digits (start raise birth), 6 body, 7 keep, 8 source, 9 next session id, 10 mark of a run that
 -- is over, 11 mark of a session that is over, 12 calls of the run from now on; '' each where there is none
 -- → 'epoch' · {'moved', root, now} · {'conflict', now} · {a view, known}
 local byte, digits = string.byte, ARGV[5]
@@ -43,7 +43,10 @@ save(c)
 for at, over in pairs({ [1] = ARGV[11], [17] = ARGV[10] }) do
   if over ~= '' then
     for _, field in ipairs(call('HKEYS', KEYS[4])) do
-      if string.sub(field, at, at + 15) == over then call('HDEL', KEYS[4], field) end
+      if string.sub(field, at, at + 15) == over then
+        call('HDEL', KEYS[4], field)
+        call('ZREM', KEYS[8], ARGV[2] .. ':' .. field)
+      end
     end
   end
 end

@@ -1,0 +1,234 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// Granting is what lets calls pass without a question at one moment.
+type Granting struct {
+	Grants []session.Grant // those that end last first
+	More   bool            // there are more than these
+	Now    time.Time       // by the store's clock
+}
+
+// Bounds of one look at the grants.
+const (
+	maxGrants    = 500
+	revokeRounds = 100 // each ends up to maxGrants
+)
+
+// Grants lists what is granted in one conversation, by its hash, or in all. What
+// does not carry our seal is no grant, and one of somebody who may not approve
+// any more covers nothing: neither is listed.
+func (d *Desk) Grants(ctx context.Context, conversation string) (Granting, error) {
+	stored, now, err := d.o.Store.Grants(ctx, conversation, maxGrants+1)
+	if err != nil {
+		return Granting{}, err
+	}
+	out, t := Granting{Now: now.UTC(), More: len(stored) > maxGrants}, d.terms()
+	for _, s := range stored[:min(maxGrants, len(stored))] {
+		if g, ours := d.granted(s); ours && !slices.ContainsFunc(strings.Split(g.By, peopleBetween), func(name string) bool { return !t.lists(name) }) {
+			out.Grants = append(out.Grants, g)
+		}
+	}
+	return out, nil
+}
+
+// granted reads what the store holds as a grant, if it is one of ours and stands
+// where it was given.
+func (d *Desk) granted(s StoredGrant) (session.Grant, bool) {
+	g, err := session.ReadGrant(d.o.Key, s.Value)
+	return g, err == nil && g.Name() == s.Conversation+":"+s.Field
+}
+
+// AllGrants is what Revoke takes for all that there are.
+const AllGrants = "all"
+
+// Revoke ends grants at an approver's word: one by its [session.Grant.Name], those
+// of a conversation by its hash, or AllGrants. Once it returns without an error no
+// call passes by them any more, in any process that shares the store.
+func (d *Desk) Revoke(ctx context.Context, a Answer, of string) (Outcome, error) {
+	person, listed := d.terms().people[a.ID]
+	if !listed {
+		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
+	}
+	r := revocation{person: person, via: a.Via}
+	switch hash, field, one := strings.Cut(of, ":"); {
+	case of == AllGrants:
+		r.all = true
+	case len(hash) != hashSize || one && field == "":
+		return noGrant, nil
+	default:
+		r.in, r.meant = hash, func(g *session.Grant) bool { return !one || g.Name() == of }
+	}
+	return d.revoke(ctx, r)
+}
+
+// hashSize is how long a conversation's hash is.
+const hashSize = 32
+
+// revocation is which grants are to end, and at whose word.
+type revocation struct {
+	person, via string
+	in          string                    // the conversation; empty: any
+	all         bool                      // whatever stands there, ours or not
+	meant       func(*session.Grant) bool // where not all
+}
+
+var noGrant = Outcome{Kind: NotFound, Text: "No such grant is open. Nothing was changed."}
+
+// revoke ends the grants that are meant. The list is bounded, so where all are it
+// is read until nothing is left.
+func (d *Desk) revoke(ctx context.Context, r revocation) (Outcome, error) {
+	var ended []session.Grant
+	for range revokeRounds {
+		some, more, err := d.revokeListed(ctx, r)
+		ended = append(ended, some...)
+		if err != nil {
+			return Outcome{Text: "The store can't be reached. Grants may still hold; say it again."}, err
+		}
+		if !more || !r.all {
+			break
+		}
+	}
+	switch len(ended) {
+	case 0:
+		return noGrant, nil
+	case 1:
+		text := fmt.Sprintf("The grant for %s was ended by %s (%s). The next such call asks again.", quote(ended[0].Tool), r.person, r.via)
+		return Outcome{Kind: Told, Text: text}, nil
+	}
+	return Outcome{Kind: Told, Text: fmt.Sprintf("%d grants were ended by %s (%s).", len(ended), r.person, r.via)}, nil
+}
+
+// revokeListed ends those of one list.
+func (d *Desk) revokeListed(ctx context.Context, r revocation) (ended []session.Grant, more bool, err error) {
+	stored, now, err := d.o.Store.Grants(ctx, r.in, maxGrants)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, s := range stored {
+		g, ours := d.granted(s)
+		switch {
+		case !ours && r.all: // it covers nothing, and hides what does
+			_, err = d.o.Store.Revoke(ctx, s.Conversation, s.Field)
+		case ours && (r.all || r.meant(&g)):
+			if err = d.end(ctx, &g, now); err == nil {
+				ended = append(ended, g)
+				d.noteRevoked(ctx, &g, r.person, r.via)
+			}
+		}
+		if err != nil {
+			return ended, false, err
+		}
+	}
+	return ended, len(stored) == maxGrants, nil
+}
+
+// end takes back the yes on the card, then the grant: whoever says it again after
+// a fault finds the grant still there.
+func (d *Desk) end(ctx context.Context, g *session.Grant, now time.Time) error {
+	if err := d.takeBack(ctx, g, now); err != nil {
+		return err
+	}
+	_, err := d.o.Store.Revoke(ctx, g.Conversation.Hash(), g.Field())
+	return err
+}
+
+// revoked is what a card says whose yes was taken back.
+const revoked = "the yes was taken back"
+
+// takeBack makes nothing of a yes that no call has used yet, and shows on every
+// copy that the card grants nothing any more. An identical call may ask again.
+func (d *Desk) takeBack(ctx context.Context, g *session.Grant, now time.Time) error {
+	for range swapTries {
+		c, _, err := d.load(ctx, g.ID)
+		if errors.Is(err, ErrGone) || errors.Is(err, errForged) { // it gives nothing
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		gone := map[string]time.Time{}
+		for _, q := range c.all() {
+			if q.Ask.Tool == g.Tool && q.state(d.o.Key, c.ID, now) == Allowed {
+				q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: revoked, At: now})
+				gone[q.Ask.Digest] = now
+			}
+		}
+		if len(gone) == 0 {
+			return nil
+		}
+		err = d.swap(ctx, c, Change{Waiting: gone, Closed: c.closed(d.o.Key, now)})
+		if errors.Is(err, ErrStale) {
+			continue
+		}
+		if errors.Is(err, ErrUnknown) { // the conversation is gone, and its grants with it
+			return nil
+		}
+		if err == nil {
+			d.runFor(ctx, func(ctx context.Context) { d.showCopies(ctx, c) })
+		}
+		return err
+	}
+	return ErrStale
+}
+
+func (d *Desk) noteRevoked(ctx context.Context, g *session.Grant, person, via string) {
+	d.note(ctx, audit.Entry{
+		Kind: audit.KindRevoke, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Session: g.Conversation.Key,
+		Agent: g.Agent, Run: g.Run, Tool: g.Tool, Level: g.Level.String(),
+		Note:   fmt.Sprintf("granted by %s until %s", g.By, g.Until.UTC().Format(time.DateTime+" UTC")),
+		People: []audit.Person{{Name: person, Via: via, At: time.Now().UTC()}},
+	})
+}
+
+// listGrants answers `.grants`.
+func (d *Desk) listGrants(ctx context.Context) (Outcome, error) {
+	open, err := d.Grants(ctx, "")
+	if err != nil {
+		return Outcome{Text: "The store can't be reached. Try again."}, err
+	}
+	if len(open.Grants) == 0 {
+		return Outcome{Kind: Told, Text: "Nothing is granted: every call that needs a person asks."}, nil
+	}
+	var b strings.Builder
+	for i := range open.Grants {
+		g := &open.Grants[i]
+		fmt.Fprintf(&b, "%s  %s  in %s  %s  by %s\n", codes.Ref(g.ID), quote(g.Tool), g.Conversation.Ref(), Lasts(g, open.Now), g.By)
+	}
+	if open.More {
+		b.WriteString("… and more.\n")
+	}
+	b.WriteString("`.revoke <ref>` ends one, `.revoke all` all of them.")
+	return Outcome{Kind: Told, Text: b.String()}, nil
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Lasts says how long a grant will hold.
+func Lasts(g *session.Grant, now time.Time) string {
+	left := g.Until.Sub(now).Round(time.Second)
+	if left < 0 {
+		left = 0
+	}
+	text := fmt.Sprintf("until %s UTC (%s left)", g.Until.UTC().Format(time.TimeOnly), left)
+	if g.Run != "" {
+		text += ", at most as long as the run"
+	}
+	return text
+}

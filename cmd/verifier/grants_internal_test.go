@@ -1,0 +1,47 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/audit"
+)
+
+func TestAGrantIsListedAndRevoked(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		held := r.hold(sh("make deploy", unvouched("x")))
+		if v := r.approve(r.waits().Ref, 30); v.Kind != "counted" {
+			t.Fatalf("told %+v", v)
+		}
+		if a := <-held; !a.allowed() {
+			t.Fatalf("the call: %s", a.raw)
+		}
+		r.allow(sh("make test", unvouched("x")))
+		list := r.reply(".grants")
+		if list.Kind != "told" || !strings.Contains(list.Text, `"exec"`) || !strings.Contains(list.Text, "by owner") {
+			t.Fatalf("listed: %+v", list)
+		}
+		ref, _, _ := strings.Cut(list.Text, " ")
+		if v := r.reply(".revoke " + ref); v.Kind != "told" {
+			t.Fatalf("told %+v", v)
+		}
+		asked := r.hold(sh("make check", unvouched("x")))
+		r.refuse(r.waits().Ref, "")
+		if a := <-asked; a.allowed() {
+			t.Errorf("after the grant was revoked: %s", a.raw)
+		}
+		if v := r.reply(".grants"); !strings.Contains(v.Text, "Nothing is granted") {
+			t.Errorf("listed: %+v", v)
+		}
+		var revoked []audit.Entry
+		for _, e := range r.entries() {
+			if e.Kind == audit.KindRevoke {
+				revoked = append(revoked, e)
+			}
+		}
+		if len(revoked) != 1 || revoked[0].Tool != "exec" || revoked[0].People[0].Name != "owner" {
+			t.Errorf("the record has %+v", revoked)
+		}
+	})
+}

@@ -1,0 +1,15 @@
+-- revoke: end grants, those under these fields or all; what was judged with one of them is stale then. → how many
+-- KEYS 6 grants of the bucket by their end · ARGV 5… fields
+local fields = { unpack(ARGV, 5) }
+if #fields == 0 then fields = call('HKEYS', KEYS[4]) end
+local ended = 0
+for _, field in ipairs(fields) do
+  ended = ended + call('HDEL', KEYS[4], field)
+  call('ZREM', KEYS[6], ARGV[2] .. ':' .. field)
+end
+local c = ended > 0 and read()
+if c then
+  c.v = c.v + 1
+  save(c)
+end
+return ended
