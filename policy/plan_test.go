@@ -151,6 +151,34 @@ func TestH21AnAutomationRemembersWhoScheduledIt(t *testing.T) {
 	}
 }
 
+func TestH21WhatWaitsInAnotherSessionTaintsIt(t *testing.T) {
+	p := must(t, policy.Config{})
+	for _, c := range []struct{ what, params, sends string }{
+		{"a job of its own", `{"action":"add","job":{"sessionTarget":"isolated","payload":{"kind":"agentTurn","message":"x"}}}`, ""},
+		{"a job in this session", `{"action":"add","job":{"payload":{"kind":"agentTurn","message":"sessionKey"}}}`, ""},
+		{"an event for the main session", `{"action":"add","job":{"payload":{"kind":"systemEvent","text":"x"}}}`, "agent:main:main"},
+		{"a job for the main session", `{"action":"add","job":{"sessionTarget":"main"}}`, "agent:main:main"},
+		{"a job for a session", `{"action":"add","job":{"sessionTarget":"session:agent:main:telegram:direct:1"}}`, "agent:main:telegram:direct:1"},
+		{"a job with a key", `{"action":"update","patch":{"sessionKey":"agent:ops:x"}}`, "agent:ops:x"},
+		{"a wake-up", `{"action":"wake","text":"x"}`, "agent:main:main"},
+		{"a wake-up of another session", `{"action":"wake","text":"x","sessionKey":"agent:main:other"}`, "agent:main:main agent:main:other"},
+		{"a wake-up of another agent", `{"action":"wake","text":"x","agentId":"Ops"}`, "agent:main:main agent:ops:main"},
+		{"a key in capitals", `{"action":"wake","sessionKey":"agent:main:Other"}`, "agent:main:Other agent:main:main agent:main:other"},
+		{"a list", `{"action":"list","sessionKey":"agent:main:other"}`, ""},
+	} {
+		asked := call("automations", c.params)
+		asked.Context.SessionKey = "agent:main:from"
+		plan := p.Plan(asked)
+		if got := strings.Join(plan.Reach.Sends, " "); got != c.sends || plan.Reach.BlindSend {
+			t.Errorf("%s: sends to %q (blind: %v), want %q", c.what, got, plan.Reach.BlindSend, c.sends)
+		}
+	}
+	unnamed := call("automations", `{"action":"wake","sessionKey":"some label"}`)
+	if v := p.Judge(unnamed, at(external)); v.Mode != restrict || v.Rule != "blind-send" {
+		t.Errorf("a wake-up of a session that can't be followed: %s by %s", v.Mode, v.Rule)
+	}
+}
+
 func TestH22AStrangerInTheOwnersSessionIsExternal(t *testing.T) {
 	p := must(t, policy.Config{})
 	c := call("exec", `{"command":"ls"}`)

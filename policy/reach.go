@@ -45,7 +45,10 @@ var reachers = map[string]reacher{
 func reach(c *toolcall.Call, t *text) Reach {
 	var out Reach
 	if c.Tool == "automations" {
-		out.Schedules = !quiet[t.param(paramAction)]
+		if out.Schedules = !quiet[t.param(paramAction)]; out.Schedules {
+			out.Sends, out.BlindSend = scheduledInto(c)
+		}
+		return out
 	}
 	r, ok := reachers[c.Tool]
 	if !ok {
