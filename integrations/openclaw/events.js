@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { wraps } from "./gate.js";
 import { extract, lineageKey } from "./lineage.js";
 import { isMarked } from "./runs.js";
-import { defined, fitted } from "./shape.js";
+import { defined, fitted, isPlain } from "./shape.js";
 
 const maxOrigin = 256;
 
@@ -31,7 +31,9 @@ export function createEvents({ settings, reports, runs }) {
 		const { userMessages: _, ...known } = { senderId: event.senderId, senderIsOwner: event.senderIsOwner, ...runs.facts(event, ctx) };
 		const { senderId, senderIsOwner } = known;
 		const source = { kind: "user_message", trust: run.outside ? "untrusted" : undefined, messageIndex: event.messages?.length, senderId, senderIsOwner, ...printed(String(event.prompt ?? "")) };
-		reports.report("context_assembled", { ...context(ctx), ...defined(known) }, { sources: [defined(source)] });
+		const vouched = !run.outside && (senderIsOwner === true || known.trigger !== undefined);
+		const told = vouched ? undefined : runs.suspect(ctx.sessionKey);
+		reports.report("context_assembled", { ...context(ctx), ...defined(known) }, { sources: [defined(source)] }, told);
 		const reason = blocked.get(ctx.runId);
 		return reason === undefined ? undefined : { outcome: "block", reason: "blocked by verifier", message: reason };
 	}
@@ -55,18 +57,20 @@ export function createEvents({ settings, reports, runs }) {
 	}
 
 	function afterToolCall(event, ctx) {
-		if (wraps(event) || event.result?.details?.status === "blocked") return;
-		const text = textOf(event.result);
 		const about = context(ctx, event);
+		if (wraps(event) || (isBlocked(event.result) && !runs.hasPassed(about))) return;
+		const text = textOf(event.result);
+		const marked = isMarked(text);
+		const told = marked ? runs.suspect(about.sessionKey) : undefined;
 		reports.report("after_tool_call", about, defined({
 			toolName: event.toolName,
 			toolCallId: about.toolCallId,
 			error: event.error === undefined ? undefined : true,
 			durationMs: wholeNumber(event.durationMs),
 			origin: originOf(event.params),
-			marked: isMarked(text) || undefined,
+			marked: marked || undefined,
 			...printed(text),
-		}));
+		}), told);
 	}
 
 	function subagentSpawned(event, ctx) {
@@ -80,7 +84,9 @@ export function createEvents({ settings, reports, runs }) {
 		const sessionKey = event.sessionKey ?? ctx.sessionKey;
 		runs.sessionEnded(sessionKey);
 		offered.delete(sessionKey);
-		reports.report("session_end", context({ ...ctx, sessionKey }), defined({ reason: event.reason, nextSessionId: event.nextSessionId, nextSessionKey: event.nextSessionKey }));
+		const { reason, nextSessionId, nextSessionKey } = event;
+		const told = goesOn(event) ? [sessionKey, nextSessionKey ?? sessionKey].map(runs.suspect) : [];
+		reports.report("session_end", context({ ...ctx, sessionKey }), defined({ reason, nextSessionId, nextSessionKey }), () => told.forEach((f) => f()));
 	}
 
 	function agentEnd(event, ctx) {
@@ -115,6 +121,17 @@ function wholeNumber(n) {
 	return Number.isFinite(n) && n >= 0 ? Math.round(n) : undefined;
 }
 
+// goesOn reports whether the next session holds what this one held. The server knows which reasons say that it does not.
+function goesOn({ reason, nextSessionId, nextSessionKey }) {
+	return Boolean(nextSessionId ?? nextSessionKey) && !["new", "reset", "idle", "daily", "deleted"].includes(reason);
+}
+
+// isBlocked reads OpenClaw's mark of a call that was not let through. A tool could write the same: it counts only for calls that
+// were not seen to pass.
+function isBlocked(result) {
+	return result?.details?.status === "blocked";
+}
+
 // textOf is what the model reads of a result.
 function textOf(result) {
 	if (typeof result === "string") return result;
@@ -127,5 +144,5 @@ function originOf(params) {
 	const { url, path, file_path: file } = params ?? {};
 	if (typeof url === "string" && URL.canParse(url)) return new URL(url).hostname.slice(0, maxOrigin) || undefined;
 	const name = [path, file].find((p) => typeof p === "string");
-	return name === undefined || Buffer.byteLength(name) > maxOrigin || /\p{Cc}/u.test(name) ? undefined : name;
+	return name === undefined || Buffer.byteLength(name) > maxOrigin || !isPlain(name) ? undefined : name;
 }

@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { canonical } from "./names.js";
 import { failModeOf, inScope } from "./settings.js";
-import { defined, fitted } from "./shape.js";
+import { cut, defined, fitted } from "./shape.js";
 import { maxBody, WireError } from "./wire.js";
 
 const maxReason = 500;
@@ -21,17 +21,18 @@ const reasons = {
 	unreachable: "The verifier did not answer. Nothing was run.",
 };
 
-// createGate returns the before_tool_call handler. facts is what is known of the call's run, settled waits for what is still
+// createGate returns the before_tool_call handler. runs is what is known of the call's run, settled waits for what is still
 // being reported of its conversation.
-export function createGate({ settings, wire, log, notices, facts, settled }) {
+export function createGate({ settings, wire, log, notices, runs, settled }) {
 	return async function beforeToolCall(event, ctx = {}) {
 		let call;
 		try {
 			if (wraps(event)) return undefined;
-			call = describe(event, ctx, facts(event, ctx), settings);
+			call = describe(event, ctx, runs.facts(event, ctx), settings);
 			if (Buffer.byteLength(JSON.stringify(call)) > maxBody) return block(reasons.large);
-			if (!inScope(settings, event.toolName)) return await notices.tell(call, ctx.abortSignal);
-			return await ask(call, ctx.abortSignal);
+			const result = inScope(settings, event.toolName) ? await ask(call, ctx.abortSignal) : await notices.tell(call, ctx.abortSignal);
+			if (!result?.block) runs.passed(call.context);
+			return result;
 		} catch (err) {
 			if (err instanceof WireError) return withoutAnswer(err, call);
 			log.error(`verifier: a call was blocked by an error of the plugin itself: ${err?.stack ?? err}`);
@@ -43,9 +44,14 @@ export function createGate({ settings, wire, log, notices, facts, settled }) {
 		const began = performance.now();
 		await notices.settle(call);
 		await settled(call.context.sessionKey);
-		const timeoutMs = Math.max(1, Math.round(settings.timeoutMs - (performance.now() - began)));
-		const answer = await wire("", call, { timeoutMs, signal });
-		return decide(answer, call);
+		const took = performance.now() - began;
+		const timeoutMs = Math.max(1, Math.round(settings.timeoutMs - took));
+		const waitMs = Math.max(1, settings.timeoutMs - 1000 * Math.floor(took / 1000)); // the server leaves us seconds, not milliseconds
+		const { context, told } = runs.unreported({ ...call.context, waitMs });
+		const answer = await wire("", { ...call, context }, { timeoutMs, signal });
+		const result = decide(answer, call);
+		told();
+		return result;
 	}
 
 	function decide(answer, call) {
@@ -53,19 +59,21 @@ export function createGate({ settings, wire, log, notices, facts, settled }) {
 		// What was judged is what runs: OpenClaw shows each plugin the params as the model wrote them and takes those that the
 		// last one returns, so this also undoes what another plugin changed meanwhile.
 		if (answer.decision === "allow") return { params: call.tool.params };
-		return block(cut(answer.reason || reasons.denied));
+		return block(cut(answer.reason || reasons.denied, maxReason));
 	}
 
 	function withoutAnswer(err, call) {
 		if (err.kind === "aborted") return block(reasons.aborted);
-		if (err.kind === "refused") return block(cut(err.message));
+		if (err.kind === "refused") return block(cut(err.message, maxReason));
 		if (err.kind === "unsigned") {
 			log.error("verifier: an answer was not signed with config.secret. Is it the same as webhook.secret of the server at config.url?");
 			return block(isDecision(err.parsed) && err.parsed.decision === "deny" ? reasons.denied : reasons.unsigned);
 		}
 		const mode = failModeOf(settings, call.context.agentId);
 		log.warn(`verifier: no answer about ${call.tool.name} (${err.kind}: ${err.message}); failMode ${mode} decides`);
-		return mode === "allow" ? undefined : block(reasons.unreachable);
+		if (mode !== "allow") return block(reasons.unreachable);
+		runs.passed(call.context);
+		return undefined;
 	}
 }
 
@@ -75,11 +83,6 @@ function block(blockReason) {
 
 function isDecision(answer) {
 	return (answer?.decision === "allow" || answer?.decision === "deny") && ["undefined", "string"].includes(typeof answer.reason);
-}
-
-// cut keeps a reason within bounds, without half a character at its end.
-function cut(text) {
-	return text.length <= maxReason ? text : text.slice(0, maxReason).replace(/[\uD800-\uDBFF]$/, "");
 }
 
 // wraps reports OpenClaw's tool_call, which only names another tool: that one comes through this gate by itself, under its

@@ -46,9 +46,10 @@ function start(api) {
 	if (!settings.enabled) return;
 	const wire = createWire(settings);
 	const log = api.logger;
-	const reports = createReports({ wire, log });
 	const runs = createRuns({ sendUserMessages: settings.sendUserMessages, webhooks: api.config?.hooks?.enabled === true });
-	const gate = createGate({ settings, wire, log, notices: createNotices({ wire }), facts: runs.facts, settled: reports.settled });
+	const reports = createReports({ wire, log, rootOf: runs.rootOf });
+	const notices = createNotices({ wire, rootOf: runs.rootOf });
+	const gate = createGate({ settings, wire, log, notices, runs, settled: reports.settled });
 	api.on("before_tool_call", gate, { priority: lastOfAll, timeoutMs: settings.timeoutMs + grace });
 	api.on("before_dispatch", createRelay({ settings, wire, log }), { priority: firstOfAll });
 	for (const [name, handler] of Object.entries(createEvents({ settings, reports, runs }))) api.on(name, guarded(name, handler, log));

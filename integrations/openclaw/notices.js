@@ -1,6 +1,7 @@
 // Calls outside the plugin's own scope are not asked about, but the server must know of them before they run: what they
 // bring in taints the conversation like anything else. A notice that can't be delivered is owed. The next question about
-// that conversation pays the debt first, and without that there is no answer, so that failMode decides.
+// that conversation, its children's and its parent's included, pays the debt first, and without that there is no answer, so
+// that failMode decides.
 
 import { randomUUID } from "node:crypto";
 import { WireError } from "./wire.js";
@@ -9,8 +10,9 @@ const timeoutMs = 3000;
 const mostOwed = 100; // notices in one conversation
 const mostConversations = 1000;
 
-// createNotices returns tell, which delivers one call, and settle, which delivers what is owed. Both throw a WireError.
-export function createNotices({ wire }) {
+// createNotices returns tell, which delivers one call, and settle, which delivers what is owed. Both throw a WireError. rootOf
+// is the session whose level a session shares.
+export function createNotices({ wire, rootOf }) {
 	const owed = new Map(); // by conversation
 	const paying = new Map(); // who pays; the others wait for it
 
@@ -59,8 +61,8 @@ export function createNotices({ wire }) {
 		owed.set(key, debts);
 		return true;
 	}
-}
 
-function conversation(call) {
-	return call.context.sessionKey ?? "";
+	function conversation(call) {
+		return rootOf(call.context.sessionKey);
+	}
 }

@@ -5,7 +5,6 @@
 import { randomUUID } from "node:crypto";
 import { WireError } from "./wire.js";
 
-const timeoutMs = 10_000;
 const maxText = 500;
 const command = /^\s*(?:@\S+\s+)?(\.(?:approve|deny|pending|reset-trust|pause|resume|grants|revoke)(?:\s[\s\S]*)?)$/i;
 
@@ -24,7 +23,7 @@ export function createRelay({ settings, wire, log }) {
 		if (text === undefined) return codeInside.test(said) ? { handled: true, text: notAlone } : undefined;
 		if (!settings.relayApprovals) return { handled: true, text: switchedOff };
 		try {
-			const answer = await wire("approve", message(text, event, ctx), { timeoutMs });
+			const answer = await wire("approve", message(text, event, ctx), { timeoutMs: settings.relayMs });
 			return { handled: true, text: typeof answer.text === "string" && answer.text !== "" ? answer.text.slice(0, maxText) : unanswered };
 		} catch (err) {
 			log.warn(`verifier: a command could not be passed on (${err instanceof WireError ? `${err.kind}: ${err.message}` : err?.stack})`);

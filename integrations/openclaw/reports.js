@@ -1,6 +1,7 @@
 // Reports: events that the server should know and that nobody waits for. They leave in the order in which they happened, one
-// conversation at a time, and a question about a conversation waits for its reports for a moment, so that the server knows
-// what the agent has read. A report that can't be delivered is dropped: what must not be lost goes with the question itself.
+// conversation at a time, and a question about a conversation, its children's included, waits for its reports for a moment, so
+// that the server knows what the agent has read. A report that can't be delivered is dropped: what must not be lost goes with
+// the question itself.
 
 import { randomUUID } from "node:crypto";
 import { WireError } from "./wire.js";
@@ -9,19 +10,20 @@ const timeoutMs = 3000;
 const mostWaiting = 200;
 const patienceMs = 2000;
 
-export function createReports({ wire, log }) {
+// createReports: rootOf is the session whose level a session shares.
+export function createReports({ wire, log, rootOf }) {
 	const last = new Map(); // the last report of each conversation
 	const complained = new Set();
 	let waiting = 0;
 
 	return { report, ask, settled };
 
-	// report sends one event later and never throws.
-	function report(name, context, event) {
+	// report sends one event later and never throws. told is called once the server has taken it in.
+	function report(name, context, event, told = () => {}) {
 		if (waiting >= mostWaiting) return complain("too many", `more than ${mostWaiting} events wait for the server; some are dropped`);
 		waiting++;
-		const key = context.sessionKey ?? "";
-		const sent = (last.get(key) ?? Promise.resolve()).then(() => send(name, context, event));
+		const key = rootOf(context.sessionKey);
+		const sent = (last.get(key) ?? Promise.resolve()).then(() => send(name, context, event)).then(told);
 		const done = sent.catch((err) => unsent(name, err)).finally(() => {
 			waiting--;
 			if (last.get(key) === done) last.delete(key);
@@ -49,7 +51,7 @@ export function createReports({ wire, log }) {
 
 	// settled waits for the reports of a conversation, but not for long.
 	async function settled(sessionKey) {
-		const pending = last.get(sessionKey ?? "");
+		const pending = last.get(rootOf(sessionKey));
 		if (!pending) return;
 		let timer;
 		await Promise.race([pending, new Promise((done) => (timer = setTimeout(done, patienceMs)))]);

@@ -2,9 +2,12 @@
 // it, which session spawned it, and what its user wrote. All of it is bounded, and lost when OpenClaw restarts: missing
 // knowledge never gains trust.
 
+import { cut } from "./shape.js";
+
 const most = 1000; // runs, sessions
 const mostMessages = 20; // of a session
 const longestMessage = 4000;
+const mostSuspicions = 100; // of a conversation
 
 // What OpenClaw's own marks make of a run that nobody started. Any other source, a webhook's wake-up above all, is not vouched for.
 const triggers = new Map([
@@ -12,6 +15,10 @@ const triggers = new Map([
 	["heartbeat", "heartbeat"],
 	["exec", "system_event"],
 ]);
+
+const outsideContent = { kind: "outside_content" };
+const overflow = Symbol("more outside content");
+const longestLine = 10; // of parents
 
 const outsideMark = /<<<\s*(END_)?EXTERNAL_UNTRUSTED_CONTENT\b/i;
 
@@ -35,8 +42,11 @@ export function createRuns({ sendUserMessages, webhooks }) {
 	const runs = new Bounded();
 	const messages = new Bounded(); // by session
 	const parents = new Bounded(); // by child
+	const suspicions = new Bounded(); // by conversation: outside content that the server may not know of
 
-	return { started, ended, spawned, sessionEnded, facts };
+	const through = new Bounded(); // calls that were let pass
+
+	return { started, ended, spawned, sessionEnded, facts, rootOf, suspect, unreported, passed, hasPassed };
 
 	// started takes before_agent_run, and returns what is known of the run's input.
 	function started(event, ctx) {
@@ -50,7 +60,7 @@ export function createRuns({ sendUserMessages, webhooks }) {
 
 	function attested(ctx, outside) {
 		const provenance = ctx.inputProvenance;
-		if (outside) return { inputProvenance: { kind: "outside_content" } };
+		if (outside) return { inputProvenance: outsideContent };
 		if (provenance?.kind === "inter_session" && descends(provenance.sourceSessionKey, ctx.sessionKey)) {
 			return { trigger: "system_event", inputProvenance: { kind: "internal_system" } }; // a child reports to its parent
 		}
@@ -59,15 +69,57 @@ export function createRuns({ sendUserMessages, webhooks }) {
 	}
 
 	function descends(child, ancestor) {
-		for (let key = parents.get(child), i = 0; key && i < 10; key = parents.get(key), i++) if (key === ancestor) return true;
+		for (let key = parents.get(child), i = 0; key && i < longestLine; key = parents.get(key), i++) if (key === ancestor) return true;
 		return false;
+	}
+
+	// rootOf is the session whose level a session shares.
+	function rootOf(sessionKey) {
+		let key = sessionKey;
+		for (let i = 0; parents.has(key) && i < longestLine; i++) key = parents.get(key);
+		return key ?? "";
+	}
+
+	// suspect notes outside content in a conversation, until the server has been told: by the report, which then calls what is
+	// returned, or by the next question.
+	function suspect(sessionKey) {
+		const key = rootOf(sessionKey);
+		const all = suspicions.get(key) ?? new Set();
+		const one = all.size < mostSuspicions ? Symbol("outside content") : overflow;
+		suspicions.set(key, all.add(one));
+		return () => one !== overflow && drop(key, [one]);
+	}
+
+	function drop(key, some) {
+		const all = suspicions.get(key);
+		for (const one of some) all?.delete(one);
+		if (all?.size === 0) suspicions.delete(key);
+	}
+
+	// unreported puts into the context of a question what the server has not been told of its conversation by then. told says
+	// that the question was answered.
+	function unreported(context) {
+		const key = rootOf(context.sessionKey);
+		const some = [...(suspicions.get(key) ?? [])];
+		if (some.length === 0) return { context, told: () => {} };
+		const { trigger: _, ...rest } = context;
+		return { context: { ...rest, inputProvenance: outsideContent }, told: () => drop(key, some) };
 	}
 
 	function remember(text, event, ctx) {
 		if (!sendUserMessages || !ctx.sessionKey) return;
 		const all = (messages.get(ctx.sessionKey) ?? []).filter((m) => m.runId !== ctx.runId); // a run may be tried again
-		const message = { text: text.slice(0, longestMessage), senderId: event.senderId, senderIsOwner: event.senderIsOwner === true, at: new Date().toISOString() };
+		const message = { text: cut(text, longestMessage), senderId: event.senderId, senderIsOwner: event.senderIsOwner === true, at: new Date().toISOString() };
 		messages.set(ctx.sessionKey, [...all, { runId: ctx.runId, message }].slice(-mostMessages));
+	}
+
+	// passed notes a call that may run; hasPassed reports it, and also of a call that can't be told from others.
+	function passed(call) {
+		if (call.toolCallId) through.set(nameOf(call), true);
+	}
+
+	function hasPassed(call) {
+		return !call.toolCallId || through.has(nameOf(call));
 	}
 
 	function ended(runId) {
@@ -91,6 +143,10 @@ export function createRuns({ sendUserMessages, webhooks }) {
 		// A child whose parent is not known must not pass for the owner's own conversation.
 		return isChild(ctx.sessionKey) && !spawnedBy ? { ...known, senderId: undefined, senderIsOwner: undefined } : known;
 	}
+}
+
+function nameOf({ sessionKey, runId, toolCallId }) {
+	return JSON.stringify([sessionKey, runId, toolCallId]);
 }
 
 function isChild(sessionKey) {

@@ -7,6 +7,7 @@ import { canonical } from "./names.js";
 const defaults = { url: "http://127.0.0.1:8787/verify", timeoutMs: 125_000, failMode: "deny" };
 const longest = 590_000; // OpenClaw gives a hook at most ten minutes
 const shortest = 1000;
+const longestRelay = 10_000;
 const keys = ["url", "secret", "headers", "timeoutMs", "failMode", "scope", "agents", "enabled", "sendUserMessages", "relayApprovals"];
 const reserved = ["content-length", "content-type", "host", "transfer-encoding", "connection", "x-openclaw-signature"];
 
@@ -33,14 +34,21 @@ export function readSettings(config, { env = {}, hooks = {}, grace = 0 } = {}) {
 		agents: readAgents(c.agents, c.failMode ?? defaults.failMode, problems, warnings),
 	};
 	s.timeoutMs = readTimeout(c.timeoutMs ?? defaults.timeoutMs, hooks, grace, problems, warnings);
+	s.relayMs = relayTime(hooks);
 	if (s.enabled === false) warnings.push("is switched off (config.enabled is false): tool calls run unasked.");
 	if (s.failMode === "allow") warnings.push("lets tool calls run when the gateway can't be reached (config.failMode is allow).");
 	return s;
 }
 
-// failModeOf is the most restrictive of the plugin's and the agent's own.
+// failModeOf is the most restrictive of the plugin's and the agent's own. An agent that is not named could be any of them.
 export function failModeOf(settings, agentId) {
-	return settings.failMode === "allow" && settings.agents.get(agentId)?.failMode !== "deny" ? "allow" : "deny";
+	const own = agentId ? [settings.agents.get(agentName(agentId))] : [...settings.agents.values()];
+	return settings.failMode === "allow" && !own.some((agent) => agent?.failMode === "deny") ? "allow" : "deny";
+}
+
+// agentName is the one spelling by which OpenClaw knows an agent, whatever the config has.
+function agentName(id) {
+	return String(id).trim().toLowerCase().replace(/[^a-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 64);
 }
 
 export function inScope(settings, toolName) {
@@ -154,9 +162,16 @@ function readAgents(value, globalMode, problems, warnings) {
 		if (own.failMode === "allow" && globalMode === "deny") {
 			warnings.push(`config.agents.${name}.failMode is allow and does nothing: an agent can be held tighter than the rest, never looser.`);
 		}
-		agents.set(name, { failMode: own.failMode });
+		agents.set(agentName(name), { failMode: own.failMode });
 	}
 	return agents;
+}
+
+// relayTime is how long an answer to a typed command is waited for: OpenClaw hands a message that is not claimed in its own time
+// on to the model, with the code in it.
+function relayTime(hooks) {
+	const granted = hooks?.timeouts?.before_dispatch ?? hooks?.timeoutMs;
+	return Number.isInteger(granted) ? Math.max(1, Math.min(longestRelay, Math.floor(granted / 2))) : longestRelay;
 }
 
 function readTimeout(value, hooks, grace, problems, warnings) {

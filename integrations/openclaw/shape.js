@@ -9,8 +9,18 @@ export function defined(object) {
 	return Object.fromEntries(Object.entries(object).filter(([, v]) => v !== undefined && v !== null && v !== ""));
 }
 
-// fitted shortens an id that a model's provider has made longer than the protocol allows.
+// fitted replaces an id that a model's provider has made longer than the protocol allows, or of what it does not allow.
 export function fitted(id) {
-	if (typeof id !== "string" || Buffer.byteLength(id) <= maxId) return id;
+	if (typeof id !== "string" || (Buffer.byteLength(id) <= maxId && isPlain(id))) return id;
 	return `sha256:${createHash("sha256").update(id).digest("hex")}`;
+}
+
+// isPlain reports whether a text has no control characters and no half characters: the server refuses both in names.
+export function isPlain(text) {
+	return text.isWellFormed() && !/\p{Cc}/u.test(text);
+}
+
+// cut shortens a text, without half a character in it: the server takes nothing that has one.
+export function cut(text, most) {
+	return text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "").toWellFormed();
 }

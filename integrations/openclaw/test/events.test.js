@@ -104,7 +104,7 @@ test("a flood of events is bounded", { timeout: 10_000 }, async (t) => {
 test("a call that was blocked brought nothing in, and a wrapper is not reported twice", { timeout: 10_000 }, async (t) => {
 	const server = await listen(t, accepted);
 	const host = load({ url: server.url, secret });
-	await host.run("after_tool_call", { toolName: "exec", params: {}, error: "no", result: { content: [], details: { status: "blocked" } } }, owner);
+	await host.run("after_tool_call", { toolName: "exec", params: {}, toolCallId: "call_b", error: "no", result: { content: [], details: { status: "blocked" } } }, owner);
 	await host.run("after_tool_call", { toolName: "tool_call", params: { id: "read" }, result: "x" }, owner);
 	await host.run("after_tool_call", { toolName: "read", params: {}, result: "x" }, owner);
 	const got = await until(server, "/hooks/after_tool_call");

@@ -150,6 +150,45 @@ test("a deny needs no signature, but its words are not believed", async (t) => {
 	assert.deepEqual(await load({ url: server.url, secret, failMode: "allow" }).beforeToolCall(exec(), owner), { blocked: "Denied by the verifier." });
 });
 
+test("an agent is held tighter however its name is spelled, and so is one that is not named", async () => {
+	const host = load({ ...refused, secret, failMode: "allow", agents: { "My Agent": { failMode: "deny" }, other: { failMode: "allow" } } });
+	for (const agentId of ["my-agent", "My Agent", undefined, ""]) {
+		assert.deepEqual(await host.beforeToolCall(exec(), { ...owner, agentId }), { blocked: unanswered }, String(agentId));
+	}
+	for (const agentId of ["other", "third"]) assert.ok((await host.beforeToolCall(exec(), { ...owner, agentId })).runs, agentId);
+});
+
+test("the server is told how long is left, not how long there was", { timeout: 10_000 }, async (t) => {
+	let free;
+	const server = await listen(t, async (request) => {
+		if (request.path === "/verify") return { decision: "allow" };
+		await new Promise((done) => (free = done));
+		return { accepted: true };
+	});
+	t.mock.method(performance, "now", () => clock);
+	let clock = 0;
+	const host = load({ url: server.url, secret, timeoutMs: 20_000 });
+	await host.run("after_tool_call", { toolName: "read", params: {}, result: "x" }, owner);
+	const asked = host.beforeToolCall(exec(), owner);
+	while (!free) await new Promise((done) => setImmediate(done));
+	clock = 7_500;
+	free();
+	await asked;
+	assert.equal(server.of("/verify")[0].body.context.waitMs, 13_000);
+});
+
+test("half a character in what someone wrote does not keep a call from being understood", async (t) => {
+	const server = await listen(t, (request) => (request.path === "/verify" ? { decision: "allow" } : { accepted: true }));
+	const host = load({ url: server.url, secret });
+	for (const [runId, prompt] of Object.entries({ r1: `${"x".repeat(3999)}😀`, r2: "\ud83d broken \ude00" })) {
+		await host.run("before_agent_run", { prompt, messages: [], senderId: "111", senderIsOwner: true }, { ...owner, runId });
+	}
+	await host.run("after_tool_call", { toolName: "read", params: { path: "a\ud83d" }, toolCallId: "call\u0000\ud83d", result: "x" }, owner);
+	await host.beforeToolCall({ ...exec(), toolCallId: "call\u0000\ud83d" }, owner);
+	for (const { raw } of server.requests) assert.doesNotMatch(raw.toString(), /\\ud[89a-f]|\\u0000/i);
+	assert.match(server.of("/verify")[0].body.context.toolCallId, /^sha256:/);
+});
+
 test("a call too large to verify is blocked, whatever failMode says", async (t) => {
 	const server = await listen(t);
 	const host = load({ url: server.url, secret, failMode: "allow" });

@@ -64,6 +64,16 @@ for (const [name, answer] of Object.entries(failures)) {
 	});
 }
 
+test("a command is claimed before OpenClaw loses patience with the hook", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, () => undefined); // it never answers
+	for (const hooks of [{ timeoutMs: 200 }, { timeoutMs: 600_000, timeouts: { before_dispatch: 200 } }]) {
+		const host = load({ url: server.url, secret, relayApprovals: true }, { hooks });
+		const late = new Promise((done) => setTimeout(done, 200, "late"));
+		const got = await Promise.race([host.run("before_dispatch", typed(".approve exec bf619df9"), dm), late]);
+		assert.equal(got?.handled, true);
+	}
+});
+
 test("a plugin that is not set up still keeps commands from the model", async () => {
 	const host = load({ relayApprovals: "yes" });
 	for (const c of commands) assert.equal((await host.run("before_dispatch", typed(c), dm))?.handled, true, c);

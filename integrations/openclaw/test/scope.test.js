@@ -56,6 +56,25 @@ test("what is owed in one conversation does not hold up another", async (t) => {
 	assert.deepEqual(await host.beforeToolCall(exec("ls"), { ...owner, sessionKey: "agent:main:other" }), { runs: { command: "ls" } });
 });
 
+test("what a child owes is paid before its parent's next question, and the other way round", async (t) => {
+	let up = false;
+	const server = await listen(t, (request) => {
+		if (request.path === verify) return { decision: "allow" };
+		return up || request.path !== notice ? { accepted: true } : reply(request, {}, { status: 503 });
+	});
+	const child = { ...owner, sessionKey: "agent:main:subagent:1" };
+	for (const [debtor, asks] of [[child, owner], [owner, child]]) {
+		const host = load({ url: server.url, secret, scope: { include: ["exec"] } });
+		await host.run("subagent_spawned", { childSessionKey: child.sessionKey }, { requesterSessionKey: owner.sessionKey });
+		up = false;
+		await host.beforeToolCall(fetchPage, debtor);
+		assert.match((await host.beforeToolCall(exec(), asks)).blocked, /did not answer/);
+		up = true;
+		assert.ok((await host.beforeToolCall(exec(), asks)).runs);
+		assert.deepEqual(server.requests.slice(-2).map((r) => r.path), [notice, verify]);
+	}
+});
+
 test("several questions at once pay a debt once, and none overtakes it", async (t) => {
 	let up = false;
 	const server = await serves(t, (request) => (up ? { accepted: true } : reply(request, {}, { status: 503 })));
