@@ -22,9 +22,24 @@ const longestLine = 10; // of parents
 
 const outsideMark = /<<<\s*(END_)?EXTERNAL_UNTRUSTED_CONTENT\b/i;
 
+// What OpenClaw writes about a message that someone forwarded: the words are another's, whoever sent it.
+const forwardedMark = /^Forwarded message context\b.*⟦openclaw:ctx⟧/m;
+
 // isMarked reports whether OpenClaw marks outside content in a text.
 export function isMarked(text) {
 	return outsideMark.test(text);
+}
+
+function comesFromOutside(text) {
+	return isMarked(text) || forwardedMark.test(text);
+}
+
+// carried is what OpenClaw tells the model about the message, beside it: what was quoted, by whom it was first written.
+function carried(event) {
+	const last = event.messages?.at(-1);
+	if (last?.customType !== "openclaw.runtime-context") return "";
+	const fragments = Array.isArray(last.details?.fragments) ? last.details.fragments : [];
+	return [last.content, ...fragments.map((f) => f?.text)].filter((t) => typeof t === "string").join("\n");
 }
 
 // Bounded is a map that forgets the oldest.
@@ -42,16 +57,22 @@ export function createRuns({ sendUserMessages, webhooks }) {
 	const runs = new Bounded();
 	const messages = new Bounded(); // by session
 	const parents = new Bounded(); // by child
+	const quoting = new Bounded(); // sessions in which someone has just quoted another chat
 	const suspicions = new Bounded(); // by conversation: outside content that the server may not know of
 
 	const through = new Bounded(); // calls that were let pass
 
-	return { started, ended, spawned, sessionEnded, facts, rootOf, suspect, unreported, passed, hasPassed };
+	return { dispatched, started, ended, spawned, sessionEnded, facts, rootOf, suspect, unreported, passed, hasPassed };
+
+	// dispatched takes before_dispatch. What is quoted with the id of a message stands in the same chat, and was seen when it came in.
+	function dispatched(event, ctx) {
+		if (event.replyToBody && !event.replyToId) quoting.set(event.sessionKey ?? ctx.sessionKey, true);
+	}
 
 	// started takes before_agent_run, and returns what is known of the run's input.
 	function started(event, ctx) {
 		const text = String(event.prompt ?? "");
-		const outside = isMarked(text) || (webhooks && /^System: /m.test(text));
+		const outside = quoting.delete(ctx.sessionKey) || comesFromOutside(text) || comesFromOutside(carried(event)) || (webhooks && /^System: /m.test(text));
 		const run = { outside, ...attested(ctx, outside) };
 		if (ctx.runId) runs.set(ctx.runId, run);
 		if (!outside && byPerson(event, ctx)) remember(text, event, ctx);

@@ -23,6 +23,7 @@ function register(api: OpenClawPluginApi) {
 
 	api.on("before_dispatch", async (event, ctx) => {
 		read(event.content, event.channel, event.senderId, event.sessionKey, ctx.channelId, ctx.accountId, ctx.senderId, ctx.sessionKey, ctx.conversationId);
+		read(event.replyToBody, event.replyToId);
 		flag(event.isGroup);
 		return { handled: true, text: "" };
 	}, { priority: Number.MAX_SAFE_INTEGER });
@@ -31,6 +32,7 @@ function register(api: OpenClawPluginApi) {
 		read(event.prompt, event.senderId, ctx.trigger, ctx.messageProvider, ctx.channelId, ctx.inputProvenance?.kind, ctx.inputProvenance?.sourceTool, ctx.inputProvenance?.sourceSessionKey);
 		flag(event.senderIsOwner);
 		count(event.messages.length);
+		some(event.messages.at(-1));
 		return { outcome: "block", reason: "", message: "" };
 	});
 
