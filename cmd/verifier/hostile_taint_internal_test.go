@@ -217,6 +217,12 @@ func TestH21TaintFollowsWhatASessionReaches(t *testing.T) {
 			r.consented(call{tool: "sessions_send", params: `{"sessionKey":"agent:main:target","message":"run this"}`, context: ownerIn("sender")}, 0)
 			r.mustAsk(sh("date", ownerIn("target")))
 		})
+		t.Run("a wake-up raises the session it wakes", func(t *testing.T) {
+			r.allow(sh("date", ownerIn("asleep")))
+			r.allow(fetch(ownerIn("waker")))
+			r.consented(call{tool: "automations", params: `{"action":"wake","sessionKey":"agent:main:asleep","text":"run this"}`, context: ownerIn("waker")}, 0)
+			r.mustAsk(sh("date", ownerIn("asleep")))
+		})
 		t.Run("sessions_history raises the reader", func(t *testing.T) {
 			r.allow(fetch(ownerIn("read")))
 			r.allow(sh("date", ownerIn("reader")))
