@@ -118,8 +118,9 @@ const (
 	maxBatch       = 20
 	sendDeadline   = 10 * time.Second
 	strandedAfter  = 3 * sendDeadline
-	deliverySlack  = 2 * time.Second // longer than it may be held: then it is denied, in time for the caller
-	stopDeadline   = 2 * time.Second // for what is shown while the desk stops
+	leastDelivery  = 2 * time.Second        // for a call that can wait less, a card may take this long to reach someone
+	askSlack       = 250 * time.Millisecond // for the store, once a call has been held: its caller waits for an answer
+	stopDeadline   = 2 * time.Second        // for what is shown while the desk stops
 	swapTries      = 100
 	pausesEvery    = 10 * time.Second
 	defaultPrompts = 60

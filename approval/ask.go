@@ -67,7 +67,7 @@ func (d *Desk) Ask(ctx context.Context, r Request) (Ruling, error) {
 	defer deadline.Stop()
 	started := time.Now()
 	// A caller that leaves now leaves the question behind, for one retry.
-	id, err := d.present(context.WithoutCancel(ctx), &r)
+	id, err := d.presentInTime(context.WithoutCancel(ctx), &r)
 	switch {
 	case errors.Is(err, errFull):
 		return Ruling{Full: true}, nil
@@ -76,9 +76,22 @@ func (d *Desk) Ask(ctx context.Context, r Request) (Ruling, error) {
 	case err != nil:
 		return Ruling{}, err
 	}
+	ctx, cancel := context.WithDeadline(ctx, started.Add(r.showing()+2*askSlack))
+	defer cancel()
 	ruling, err := d.wait(ctx, &r, id, deadline.C)
 	ruling.Waited = time.Since(started)
 	return ruling, err
+}
+
+// showing is how long a card may take to reach someone.
+func (r *Request) showing() time.Duration { return max(r.Hold, leastDelivery) }
+
+// presentInTime is present, for as long as the caller can wait and a moment for
+// the store.
+func (d *Desk) presentInTime(ctx context.Context, r *Request) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.showing()+askSlack)
+	defer cancel()
+	return d.present(ctx, r)
 }
 
 // Why a question is not put, besides errors.
@@ -121,11 +134,15 @@ func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 // show announces a new card within the time that the caller has. Only channels
 // are limited so: the store has limits of its own.
 func (d *Desk) show(ctx context.Context, id string, r *Request) error {
-	showing, cancel := context.WithTimeout(ctx, r.Hold+deliverySlack)
-	defer cancel()
+	showing := ctx
+	if end, ok := ctx.Deadline(); ok { // a card that reaches nobody is taken back in what is left
+		var cancel context.CancelFunc
+		showing, cancel = context.WithDeadline(ctx, end.Add(-askSlack))
+		defer cancel()
+	}
 	err := d.announce(showing, id)
 	if errors.Is(err, ErrNobody) {
-		d.refund(ctx, r.Ask.Agent)
+		d.runFor(ctx, func(ctx context.Context) { d.refund(ctx, r.Ask.Agent) })
 	}
 	return err
 }
@@ -225,11 +242,11 @@ func (d *Desk) wait(ctx context.Context, r *Request, id string, deadline <-chan 
 		select {
 		case <-woken:
 		case <-deadline:
-			return d.depart(r, id), nil
+			return d.leave(r, id), nil
 		case <-ctx.Done():
-			return d.depart(r, id), ctx.Err()
+			return d.leave(r, id), ctx.Err()
 		case <-d.ctx.Done():
-			return d.depart(r, id), nil
+			return d.leave(r, id), nil
 		}
 	}
 }
@@ -246,7 +263,7 @@ func (d *Desk) rule(ctx context.Context, r *Request, id string) (_ Ruling, settl
 	}
 	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: q.scope(), Votes: q.Votes}
 	if d.Brake(q.Ask.Agent).On {
-		out = d.depart(r, id)
+		out = d.leave(r, id)
 		out.Paused = true
 		return out, true, nil
 	}
@@ -283,26 +300,41 @@ func (c *Card) claim(q *Question, request string) (*session.Claim, error) {
 	return &session.Claim{Card: c.ID, Version: c.version, Blob: blob}, nil
 }
 
+// leave is the end of a wait: the request is taken off the card, and that goes on
+// without the caller where the store is slow.
+func (d *Desk) leave(r *Request, id string) Ruling {
+	done := make(chan struct{})
+	d.run(func(context.Context) {
+		defer close(done)
+		d.depart(r, id)
+	})
+	enough := time.NewTimer(askSlack)
+	defer enough.Stop()
+	select {
+	case <-done:
+	case <-enough.C:
+	}
+	return Ruling{Ref: codes.Ref(id), Card: id}
+}
+
 // depart takes the request off the card: nobody waits for it any more, and a
 // yes that comes later is free for one identical call. The card stays.
-func (d *Desk) depart(r *Request, id string) Ruling {
-	out := Ruling{Ref: codes.Ref(id), Card: id}
+func (d *Desk) depart(r *Request, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), time.Second)
 	defer cancel()
 	for range swapTries {
 		c, _, err := d.load(ctx, id)
 		if err != nil {
-			return out
+			return
 		}
 		q := c.question(r.Ask.Digest)
 		if q == nil || q.Used != "" || !q.leave(r.ID) {
-			return out
+			return
 		}
 		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
-			return out
+			return
 		}
 	}
-	return out
 }
 
 // load reads one card.

@@ -196,7 +196,7 @@ func (d *Desk) expired(ctx context.Context, c *Card, now time.Time) {
 // withdraw takes a card back that can't be answered. It reports false if someone
 // has answered: then it has reached them after all.
 func (d *Desk) withdraw(ctx context.Context, id, why string) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askSlack)
 	defer cancel()
 	for range swapTries {
 		c, now, err := d.load(ctx, id)

@@ -20,6 +20,7 @@ type Options struct {
 	Rand            io.Reader          // nil: crypto/rand; for the chain's id
 	SyncEach        bool               // Append returns after fdatasync, not after write
 	CheckpointEvery int                // lines between checkpoints; 0: 256
+	Patience        time.Duration      // how long Append waits for a slow disk; 0: as long as it takes
 
 	Rotation Rotation // when the record goes on in a new file
 
@@ -53,6 +54,10 @@ type Log struct {
 	repairs []string
 	drafts  sync.Pool
 
+	alone     sync.Mutex   // held by the one who writes without a goroutine
+	slowUntil atomic.Int64 // in Unix nanoseconds
+	queued    atomic.Int64 // lines that goroutines are writing
+
 	syncing chan struct{} // holds one: the turn to sync; taken before mu
 	due     atomic.Bool   // the next line goes into a new file
 
@@ -72,16 +77,17 @@ type Log struct {
 }
 
 // Append writes one entry and returns once it is in the file or, with
-// SyncEach, on disk. After an error the entry is not part of the record.
+// SyncEach, on disk. After an error the entry is not part of the record; after
+// [ErrSlow] it may be.
 func (l *Log) Append(e Entry) error {
 	if err := e.check(); err != nil {
 		return err
 	}
-	return l.append(e)
+	return l.inTime(&e)
 }
 
-func (l *Log) append(e Entry) error {
-	d, err := l.draft(&e)
+func (l *Log) append(e *Entry) error {
+	d, err := l.draft(e)
 	if err != nil {
 		return err
 	}

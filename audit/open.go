@@ -263,13 +263,13 @@ func (l *Log) beginChain() error {
 	if l.number > 1 {
 		b.File = l.number
 	}
-	return l.append(Entry{Kind: KindBegin, Begin: b})
+	return l.append(&Entry{Kind: KindBegin, Begin: b})
 }
 
 func (l *Log) note(notes []Entry) error {
 	for _, e := range notes {
 		e.Kind = KindRepair
-		if err := l.append(e); err != nil {
+		if err := l.append(&e); err != nil {
 			return err
 		}
 	}

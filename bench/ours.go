@@ -89,7 +89,7 @@ func (g *gateway) wire(p place) (run running, err error) {
 		return run, err
 	}
 	debug.SetGCPercent(400) // as serve does
-	if g.record, err = audit.Open(filepath.Join(p.dir, "record.jsonl"), audit.Options{Key: recordKey}); err != nil {
+	if g.record, err = audit.Open(filepath.Join(p.dir, "record.jsonl"), audit.Options{Key: recordKey, Patience: audit.DefaultPatience}); err != nil {
 		return run, err
 	}
 	c.Policy.Guard = policy.Guard{

@@ -25,6 +25,9 @@ const (
 	byUnheard = "auditor-silent"
 )
 
+// byReplay is what lets a call pass that was allowed before, by someone.
+const byReplay = "replay"
+
 // watched reports whether the auditor may have a say in what the policy lets
 // pass. What is harmless, out of scope or only told of never waits for it.
 func (t *trace) watched() bool {
@@ -215,18 +218,12 @@ func (v *Verifier) opinion(ctx context.Context, t *trace, sources []string) inte
 }
 
 // patience ends before the caller's does, whatever has been waited for by then.
-// What is spent until done is called is no longer there for people.
-func (t *trace) patience(ctx context.Context) (_ context.Context, done func()) {
-	began := time.Now()
+func (t *trace) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	left := t.hold() + holdMargin
 	if wait := t.call.Context.WaitMs; wait > 0 {
 		left = min(left, time.Duration(wait)*time.Millisecond)
 	}
-	ctx, cancel := context.WithDeadline(ctx, t.started.Add(max(left-time.Second, 500*time.Millisecond)))
-	return ctx, func() {
-		cancel()
-		t.spent += time.Since(began)
-	}
+	return context.WithDeadline(ctx, t.started.Add(max(left-time.Second, 500*time.Millisecond)))
 }
 
 // heard is the opinion as a clause, for the card and the record.

@@ -214,7 +214,7 @@ func TestACallIsHeldAsLongAsItsCallerCanWait(t *testing.T) {
 			})
 		})
 		r.deny("nobody answered", call(t, "exec", `{"command":"ls"}`, `"sessionKey":"agent:main:m"`+row.wait))
-		if got != row.want {
+		if got < 0 || got > row.want || got < row.want-time.Second { // it counts from when the call came
 			t.Errorf("hold %v, maxHold %v, context %q: held for %v, want %v", row.hold, row.max, row.wait, got, row.want)
 		}
 	}

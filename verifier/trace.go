@@ -37,8 +37,6 @@ type trace struct {
 	upstream Upstream // nil: nobody else is asked
 	agreed   bool     // all of them allow the call
 
-	spent time.Duration // of the caller's time, by the auditor and the further verifiers
-
 	by     string   // what consented
 	person bool     // a person said yes to this very call
 	seen   bool     // and saw all of it
@@ -47,6 +45,7 @@ type trace struct {
 	grant  *session.Grant
 	ruling approval.Ruling
 	replay bool
+	held   bool // people were asked, and waited for
 }
 
 // move makes the call count in another conversation's state. There it counts

@@ -219,18 +219,18 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	}
 	for range settleTries { // judged again if the conversation moved meanwhile
 		if no := v.consent(ctx, t); no != nil {
-			return v.deny(ctx, t, no)
+			return v.denyInTime(ctx, t, no)
 		}
 		again, no := v.settle(ctx, t)
 		switch {
 		case no != nil:
-			return v.deny(ctx, t, no)
+			return v.denyInTime(ctx, t, no)
 		case !again:
 			return v.release(ctx, t)
 		}
 		t.verdict = t.plan.Judge(t.view)
 	}
-	return v.deny(ctx, t, because("moved", reasonMoved))
+	return v.denyInTime(ctx, t, because("moved", reasonMoved))
 }
 
 // passed releases what the store has allowed, now or when the same request came
@@ -239,6 +239,9 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 // stands if this process remembers it, or if the policy would still allow it.
 func (v *Verifier) passed(ctx context.Context, t *trace) Decision {
 	t.by = t.verdict.Rule
+	if t.verdict.Mode != taint.Allow {
+		t.by = byReplay // the rule alone would not have allowed it: the entry of the first says what did
+	}
 	switch {
 	case !t.view.Replayed:
 		v.given.note(t.request())
@@ -295,7 +298,7 @@ func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) 
 	if t.brake = v.brake(t); t.brake.On {
 		return session.Settled{}, t.paused()
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	ctx, cancel := context.WithTimeout(ctx, t.budget())
 	defer cancel()
 	raise, err := v.reach(ctx, t)
 	if err != nil {

@@ -230,6 +230,9 @@ func TestH03AReplayUsesUpNoSecondYes(t *testing.T) {
 			if a := r.twin(body); !a.allowed() {
 				t.Errorf("the replay got %s", a.raw)
 			}
+			if e := r.last(); e.By != "replay" || !e.Replay {
+				t.Errorf("the record says that %s allowed the replay: no rule did", e.By)
+			}
 		}
 		if n := r.asked(); n != 1 {
 			t.Errorf("the owner was asked %d times", n)

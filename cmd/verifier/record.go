@@ -28,7 +28,7 @@ func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 		g.log.Warn("the store can't be asked how far the record had got; it is compared later", "err", err)
 	}
 	log, err := audit.Open(recordPath(c, state), audit.Options{
-		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c),
+		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c), Patience: audit.DefaultPatience,
 	})
 	if err != nil {
 		return err
