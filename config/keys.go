@@ -51,7 +51,7 @@ var keys = []Key{
 	{Path: "scope.include", Text: "only these tools are judged"},
 	{Path: "scope.exclude", Text: "all tools but these are judged"},
 	{Path: "store", Text: "where state is kept"},
-	{Path: "store.url", Unset: "SQLite in the state directory", Text: "`redis://…`, `rediss://…`, several hosts for Cluster, `redis+sentinel://…`"},
+	{Path: "store.url", Unset: "SQLite in the state directory", Text: "`redis://…`, `rediss://…`, several hosts for Cluster, `redis+sentinel://…`; `?replicas=N`: how many must have a write before it counts (Sentinel: 1)"},
 	{Path: "store.key", Unset: inState, Text: "the server key; instances that share a store must share it"},
 	{Path: "profile", Default: "default", Words: policy.Profiles(), Text: "what the policy starts from"},
 	{Path: "taintPolicy", Unset: "the profile's", Text: "mode by level for tools that nothing else names"},

@@ -13,4 +13,4 @@ func StateKey(c session.Conversation) string { return placeOf(c).state() }
 func EpochKey(c session.Conversation) string { return placeOf(c).epoch() }
 
 // ParseURL reads a store URL as Open does.
-func ParseURL(text string) (*goredis.UniversalOptions, error) { return parseURL(text) }
+func ParseURL(text string) (*goredis.UniversalOptions, int, error) { return parseURL(text) }

@@ -49,7 +49,7 @@ var (
 // Open prepares a store. It fails on a URL that can't be read and on nothing
 // else: Redis is met at the first use, and again after each failure.
 func Open(url string, o Options) (*Store, error) {
-	u, err := parseURL(url)
+	u, replicas, err := parseURL(url)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +64,7 @@ func Open(url string, o Options) (*Store, error) {
 	u.DisableIdentity = true
 	hush()
 	client := goredis.NewUniversalClient(u)
+	await(client, replicas, timeout)
 	whole := timeout * 8 / 5
 	return &Store{
 		client: client, epoch: &epoch{client: client, file: o.Epoch, timeout: whole}, lane: newLane(client, timeout), timeout: whole,

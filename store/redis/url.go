@@ -22,12 +22,14 @@ var errURL = errors.New("redis: the store URL can't be read\nhint: redis://host:
 //	redis+sentinel://[user:password@]host[:26379],…/master[/db][?sentinel_username=…&sentinel_password=…]
 //
 // with rediss for TLS. User and password are Redis'; Sentinel's own stand in the
-// query. go-redis' many other parameters are left out on purpose: the timeouts
-// are part of what this package promises.
-func parseURL(text string) (*goredis.UniversalOptions, error) {
+// query. So does replicas=N, how many replicas must have a write before it
+// counts: 1 under Sentinel unless it says otherwise, else none. go-redis' many
+// other parameters are left out on purpose: the timeouts are part of what this
+// package promises.
+func parseURL(text string) (*goredis.UniversalOptions, int, error) {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found {
-		return nil, errURL
+		return nil, 0, errURL
 	}
 	authority, tail := rest, ""
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
@@ -37,11 +39,31 @@ func parseURL(text string) (*goredis.UniversalOptions, error) {
 	// net/url knows one host only: it reads the rest of the URL around a stand-in.
 	u, err := url.Parse("redis://" + strings.TrimSuffix(authority, hosts) + "hosts" + tail)
 	if err != nil {
-		return nil, errURL
+		return nil, 0, errURL
 	}
 	o := &goredis.UniversalOptions{Username: u.User.Username()}
 	o.Password, _ = u.User.Password()
-	return o, errors.Join(readScheme(o, scheme, hosts), readPath(o, u))
+	err = errors.Join(readScheme(o, scheme, hosts), readPath(o, u))
+	replicas, errCount := readReplicas(o, u)
+	return o, replicas, errors.Join(err, errCount)
+}
+
+// maxReplicas is more than anyone has.
+const maxReplicas = 9
+
+func readReplicas(o *goredis.UniversalOptions, u *url.URL) (int, error) {
+	given := u.Query()["replicas"]
+	switch {
+	case len(given) == 0 && o.MasterName != "":
+		return 1, nil
+	case len(given) == 0:
+		return 0, nil
+	}
+	n, err := strconv.Atoi(given[0])
+	if err != nil || n < 0 || n > maxReplicas || len(given) > 1 {
+		return 0, fmt.Errorf("%w: replicas is how many must have a write, 0 to %d", errURL, maxReplicas)
+	}
+	return n, nil
 }
 
 func readScheme(o *goredis.UniversalOptions, scheme, hosts string) error {
@@ -87,8 +109,15 @@ func readPath(o *goredis.UniversalOptions, u *url.URL) error {
 		}
 		o.MasterName, parts = parts[0], parts[1:]
 		o.SentinelUsername, o.SentinelPassword = u.Query().Get("sentinel_username"), u.Query().Get("sentinel_password")
-	} else if u.RawQuery != "" {
-		return fmt.Errorf("%w: it takes no parameters", errURL)
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return errURL
+	}
+	for name := range query {
+		if name != "replicas" && (o.MasterName == "" || name != "sentinel_username" && name != "sentinel_password") {
+			return fmt.Errorf("%w: it takes no parameter of that name", errURL)
+		}
 	}
 	if len(parts) == 0 {
 		return nil
