@@ -1,13 +1,15 @@
 .POSIX:
-.PHONY: help run test test-plugin test-standins e2e-openclaw lint bench replay fuzz fuzz-short docs pictures vuln build dist profile
+.PHONY: help run test test-plugin test-standins e2e-openclaw lint bench chaos replay fuzz fuzz-short docs pictures vuln build dist profile
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
+TOXIPROXY   = github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 ARGS        =
 TRACE       =
 FUZZTIME    = 5m
 SHORTTIME   = 1s
 SEENTIME    = 10s
+CHAOS       = -report docs/chaos.md
 VERSION     =
 # By this profile of the decision path the compiler knows what is hot in a build for use; it takes the compiler longer.
 PGO         = packaging/verifier.pgo
@@ -44,6 +46,10 @@ bench: ## measure the decision path, and a tap in a chat; a short run: make benc
 	@./scripts/setup-tests
 	@go run -pgo=$(PGO) ./bench $(ARGS)
 	@go test -count=1 -v -run '^TestATapOnOneChat' ./cmd/verifier
+
+chaos: ## break two gateways, Redis and chats while agents call, and write docs/chaos.md; a short run: make chaos CHAOS='-calls 500 -for 8s'
+	@./scripts/setup-tests
+	@./scripts/chaos $(TOXIPROXY) $(CHAOS) $(ARGS)
 
 replay: ## play recorded attacks against the policy; all of them: make replay TRACE=sessions.jsonl.gz
 	@./scripts/replay $(TRACE)

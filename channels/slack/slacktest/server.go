@@ -41,7 +41,8 @@ type Server struct {
 	Keys
 
 	http *httptest.Server
-	ctx  context.Context // ends with the test
+	ctx  context.Context // ends with the server
+	end  context.CancelFunc
 	wg   sync.WaitGroup
 
 	mu         sync.Mutex
@@ -85,21 +86,30 @@ type line struct {
 // New starts a server that ends with the test.
 func New(t testing.TB, k Keys) *Server {
 	t.Helper()
+	s := Open(k)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Open starts a server for a test that runs elsewhere.
+func Open(k Keys) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{
-		Keys: k, ctx: ctx, changed: make(chan struct{}), nextID: 100, triggers: make(map[string]string),
+		Keys: k, ctx: ctx, end: cancel, changed: make(chan struct{}), nextID: 100, triggers: make(map[string]string),
 		uploads: make(map[string]*channeltest.File), sockets: make(map[*socket]bool),
 	}
 	s.http = httptest.NewServer(s)
-	t.Cleanup(func() {
-		cancel()
-		s.Break(channeltest.Fault{}) // ends what hangs
-		s.Disconnect()
-		s.http.CloseClientConnections()
-		s.http.Close()
-		s.wg.Wait()
-	})
 	return s
+}
+
+// Close ends the server and whatever hangs in it.
+func (s *Server) Close() {
+	s.end()
+	s.Break(channeltest.Fault{})
+	s.Disconnect()
+	s.http.CloseClientConnections()
+	s.http.Close()
+	s.wg.Wait()
 }
 
 // URL is where the API is.

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// gateway is one of the two, as a process.
+type gateway struct {
+	*process
+	number int
+	url    string
+	state  string
+	config string
+	chats  []*proxy // its ways to the chats
+
+	mu   sync.Mutex
+	down spans // when it was not there: from a kill or a stop until it answered again
+	held spans // when it was stopped by a signal
+}
+
+// spans are times, the last of which may be open.
+type spans []span
+
+type span struct{ from, to time.Time }
+
+func (s *spans) open(at time.Time) { *s = append(*s, span{from: at}) }
+
+func (s spans) shut(at time.Time) {
+	if n := len(s); n > 0 && s[n-1].to.IsZero() {
+		s[n-1].to = at
+	}
+}
+
+// overlap is how much of a time lies in the spans.
+func (s spans) overlap(from, to time.Time) (sum time.Duration) {
+	for _, one := range s {
+		end := one.to
+		if end.IsZero() || end.After(to) {
+			end = to
+		}
+		begin := one.from
+		if begin.Before(from) {
+			begin = from
+		}
+		sum += max(0, end.Sub(begin))
+	}
+	return sum
+}
+
+// touches reports whether any of them was, at least for a moment, in a time.
+func (s spans) touches(from, to time.Time) bool {
+	for _, one := range s {
+		if !one.from.After(to) && (one.to.IsZero() || !one.to.Before(from)) {
+			return true
+		}
+	}
+	return false
+}
+
+// What both gateways share, made anew for each run: placeholders are refused.
+var webhookSecret, storeKey, ownerToken = rand.Text() + rand.Text(), rand.Text() + rand.Text(), rand.Text() + rand.Text()
+
+const (
+	hold     = 2 * time.Second
+	ttl      = 15 * time.Second
+	patience = 500 * time.Millisecond // what an answer may take beyond its hold
+)
+
+const configFormat = `listen: %s
+ownerToken: %s
+webhook: {secret: %s, hold: %s, maxHold: %s}
+store: {url: %q, key: %s}
+approvalTtlSeconds: %d
+approval: {maxOpen: 50, maxPromptsPerHour: 1000}
+approvers: [{name: owner, telegram: %d, slack: %s}]
+channels:
+  telegram: {botToken: %q, chatId: %d, apiUrl: %q}
+  slack: {botToken: %q, appToken: %q, channelId: %s, apiUrl: %q}
+`
+
+func openGateway(dir string, number int, redisURL string, c *chats, toxi *toxiproxy, t tools) (*gateway, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	home := filepath.Join(dir, fmt.Sprint("gateway-", number))
+	g := &gateway{number: number, url: "http://" + local(port), state: home + "/state", config: home + "/verifier.yaml"}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, err
+	}
+	var urls []string
+	for name, upstream := range map[string]string{"telegram": c.telegram.URL(), "slack": c.slack.URL()} {
+		way, url, err := c.way(toxi, fmt.Sprintf("%s-%d", name, number), upstream)
+		if err != nil {
+			return nil, err
+		}
+		g.chats, urls = append(g.chats, way), append(urls, name, url)
+	}
+	at := map[string]string{urls[0]: urls[1], urls[2]: urls[3]}
+	text := fmt.Sprintf(configFormat, local(port), ownerToken, webhookSecret, hold, 2*hold, redisURL, storeKey, int(ttl.Seconds()),
+		telegramOwner, slackOwner, telegramToken, telegramOwner, at["telegram"], slackKeys.BotToken, slackKeys.AppToken, slackOwner, at["slack"])
+	if err := os.WriteFile(g.config, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	g.process = &process{name: fmt.Sprint("gateway ", number), log: home + "/log", make: func() *exec.Cmd {
+		return exec.Command(t.verifier, "serve", "--config", g.config, "--state", g.state) //nolint:gosec,noctx // ended by its owner
+	}}
+	g.down.open(time.Now())
+	return g, g.begin()
+}
+
+// begin starts it, and notes from when on it answers.
+func (g *gateway) begin() error {
+	if err := g.start(); err != nil {
+		return err
+	}
+	err := eventually(context.Background(), 20*time.Second, g.name+" answers", func() error { return g.get("/healthz") })
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.down.shut(time.Now())
+	return err
+}
+
+// die is a kill or a SIGTERM; it is down from then on.
+func (g *gateway) die(s syscall.Signal) error {
+	g.mu.Lock()
+	g.down.open(time.Now())
+	g.mu.Unlock()
+	return g.end(s, 10*time.Second)
+}
+
+// freeze stops it; thaw lets it go on.
+func (g *gateway) freeze() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held.open(time.Now())
+	g.signal(syscall.SIGSTOP)
+}
+
+func (g *gateway) thaw() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.signal(syscall.SIGCONT)
+	g.held.shut(time.Now())
+}
+
+func (g *gateway) get(path string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, g.url+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, _ := io.ReadAll(res.Body)
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s: %s", path, res.Status, text)
+	}
+	return nil
+}

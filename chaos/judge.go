@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// wrong is something that must not be.
+type wrong struct{ kind, text string }
+
+// The kinds of wrongs that are counted; whatever else is wrong is told as it is.
+const (
+	wronglyAllowed = "wrongly allowed"
+	unanswered     = "unanswered"
+	lostRecord     = "lost record"
+)
+
+// entry is a line of a record, as far as it matters here.
+type entry struct {
+	Kind      string    `json:"kind"`
+	At        time.Time `json:"at"`
+	RequestID string    `json:"requestId"`
+	Tool      string    `json:"tool"`
+	Decision  string    `json:"decision"`
+	By        string    `json:"by"`
+	Digest    string    `json:"digest"`
+	Card      string    `json:"card"`
+	Replay    bool      `json:"replay"`
+	Params    struct {
+		Command string `json:"command"`
+	} `json:"params"`
+}
+
+func (e *entry) mark() string { return mark.FindString(e.Params.Command) }
+
+// What a call can be allowed by.
+const (
+	byPolicy = "policy"
+	byPerson = "person"
+	byGrant  = "grant"
+	byReplay = "replay" // by any of them, when the same request came first
+)
+
+// ground is what the record says let a call pass. Whatever is neither a person's
+// answer nor a grant is a rule of the policy, by its name.
+func (e *entry) ground() string {
+	if e.By == byPerson || e.By == byGrant || e.By == byReplay {
+		return e.By
+	}
+	return byPolicy
+}
+
+// evidence is what was seen from the outside.
+type evidence struct {
+	calls    []*call
+	taps     []tap
+	gateways [2]witness
+	late     spans
+	clock    func(time.Time) time.Time // the store's
+	wrongs   []wrong
+}
+
+// witness is what is known of a gateway.
+type witness struct {
+	down, held spans
+	record     []entry
+}
+
+func (v *evidence) accuse(kind, format string, args ...any) {
+	v.wrongs = append(v.wrongs, wrong{kind, fmt.Sprintf(format, args...)})
+}
+
+// judge holds everything that was seen against each other.
+func (w *world) judge() (result, error) {
+	v := &evidence{calls: w.agents.calls, taps: w.chats.taps, late: w.late.spans, clock: w.redis.knobs.clock}
+	lines := 0
+	for i, g := range w.gateways {
+		record, err := readRecord(g.state)
+		if err != nil {
+			return result{}, err
+		}
+		lines += len(record)
+		v.gateways[i] = witness{g.down, g.held, record}
+		if err := command(context.Background(), w.tools.verifier, "audit", "verify", "--config", g.config, "--state", g.state); err != nil {
+			v.accuse("record not intact", "%s: %v", g.name, err)
+		}
+		v.look(g.name, g.log)
+	}
+	r := v.verdict()
+	r.kind, r.cards, r.lines, r.faults = w.redis.kind, w.chats.cards, lines, w.tally.count
+	for _, err := range w.tally.errs {
+		r.wrongs = append(r.wrongs, wrong{"the run itself", err.Error()})
+	}
+	r.without = w.tools.missing()
+	return r, nil
+}
+
+func readRecord(state string) (out []entry, err error) {
+	files, err := filepath.Glob(filepath.Join(state, "record*.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		for line := range bytes.Lines(text) {
+			var e entry
+			if err := json.Unmarshal(line, &e); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// look searches a gateway's log for what never happens in a sound program.
+func (v *evidence) look(name, log string) {
+	text, err := os.ReadFile(log)
+	if err != nil {
+		v.accuse("no log", "%v", err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		if bytes.Contains(lines.Bytes(), []byte("panic")) || bytes.Contains(lines.Bytes(), []byte("DATA RACE")) {
+			v.accuse("a crash", "%s: %s", name, lines.Text())
+		}
+	}
+}
+
+// verdict is the invariant.
+func (v *evidence) verdict() result {
+	r := result{calls: len(v.calls), taps: len(v.taps), grounds: map[string]int{}}
+	fetched := v.fetched()
+	for _, c := range v.calls {
+		switch {
+		case c.answered:
+			r.answered++
+			r.slowest = max(r.slowest, v.inTime(c))
+		case v.gateways[c.to].down.touches(c.sent, c.ended):
+			r.cut++
+		default:
+			v.accuse(unanswered, "%s to gateway %d after %v: %s", c.id, c.to, c.ended.Sub(c.sent), c.fault)
+		}
+		if !c.allowed {
+			continue
+		}
+		e := v.recorded(c)
+		if e == nil {
+			v.accuse(lostRecord, "%s was allowed by gateway %d, whose record does not say so", c.id, c.to)
+			continue
+		}
+		r.grounds[e.ground()]++
+		v.ground(c, e, fetched)
+	}
+	v.onlyOnce()
+	v.digests()
+	r.wrongs = v.wrongs
+	return r
+}
+
+// fetched is when each conversation was known to be tainted: when an agent had
+// read that its fetch was allowed.
+func (v *evidence) fetched() map[int]time.Time {
+	out := map[int]time.Time{}
+	for _, c := range v.calls {
+		if at, known := out[c.conversation]; c.tool == "web_fetch" && c.allowed && (!known || c.ended.Before(at)) {
+			out[c.conversation] = c.ended
+		}
+	}
+	return out
+}
+
+// inTime says how long an answer took beyond its hold. What the gateway was
+// stopped for, and what the machine was late by, is not counted.
+func (v *evidence) inTime(c *call) time.Duration {
+	excused := v.gateways[c.to].held.overlap(c.sent, c.ended) + v.late.overlap(c.sent, c.ended)
+	over := c.ended.Sub(c.sent) - excused - hold
+	if over > patience {
+		v.accuse(unanswered, "%s (%s) to gateway %d was answered %v after its hold: %v %s", c.id, c.tool, c.to, over, c.allowed, c.reason)
+	}
+	return over
+}
+
+// recorded is the entry of an allow, in the record of the gateway that gave it.
+func (v *evidence) recorded(c *call) *entry {
+	record := v.gateways[c.to].record
+	i := slices.IndexFunc(record, func(e entry) bool {
+		return e.Kind == "decision" && e.RequestID == c.id && e.Decision == "allow" && e.Tool == c.tool && e.mark() == c.mark
+	})
+	if i < 0 {
+		return nil
+	}
+	return &record[i]
+}
+
+// ground looks for what may have allowed a call: the policy, an answer for that
+// very call, or a grant that lives.
+func (v *evidence) ground(c *call, e *entry, fetched map[int]time.Time) {
+	tainted, known := fetched[c.conversation]
+	switch {
+	case c.stale:
+		v.accuse(wronglyAllowed, "%s: its timestamp was beyond the tolerance", c.id)
+	case c.tool != "exec" && e.ground() == byPolicy: // read and web_fetch pass at every level
+	case e.ground() == byPolicy && (!known || !tainted.Before(c.first)):
+	case e.ground() == byReplay && (v.tapped(c) || v.granted(c) || !known || !tainted.Before(c.first)):
+	case e.ground() == byPerson && v.tapped(c):
+	case e.ground() == byGrant && v.granted(c):
+	default:
+		v.accuse(wronglyAllowed, "%s (%s %s) by %s; tainted %v before it was first sent", c.id, c.tool, c.mark, e.By, c.first.Sub(tainted))
+	}
+}
+
+// latest is when a tap can have counted at the latest.
+func (t *tap) latest() time.Time {
+	if t.done.IsZero() {
+		return t.at.Add(time.Minute)
+	}
+	return t.done
+}
+
+// tapped looks for the owner's yes to that very call, in its time.
+func (v *evidence) tapped(c *call) bool {
+	return slices.ContainsFunc(v.taps, func(t tap) bool {
+		return t.owner && (t.label == "Allow once" || t.label == "Allow 30 min") && slices.Contains(t.calls, c.mark) &&
+			t.at.Before(c.ended) && !v.clock(c.sent).After(v.clock(t.latest()).Add(ttl))
+	})
+}
+
+// granted looks for a lasting yes in the conversation, in its time.
+func (v *evidence) granted(c *call) bool {
+	here := fmt.Sprintf("c%dn", c.conversation)
+	return slices.ContainsFunc(v.taps, func(t tap) bool {
+		return t.owner && t.label == "Allow 30 min" && t.at.Before(c.ended) && !v.clock(c.sent).After(v.clock(t.latest()).Add(30*time.Minute)) &&
+			slices.ContainsFunc(t.calls, func(m string) bool { return len(m) > len(here) && m[:len(here)] == here })
+	})
+}
+
+// onlyOnce: one yes lets one request through.
+func (v *evidence) onlyOnce() {
+	type use struct{ card, mark string }
+	uses := map[use][]string{}
+	for _, g := range v.gateways {
+		for i := range g.record {
+			e := &g.record[i]
+			if e.Decision != "allow" || e.ground() != byPerson {
+				continue
+			}
+			u := use{e.Card, e.mark()}
+			if !slices.Contains(uses[u], e.RequestID) {
+				uses[u] = append(uses[u], e.RequestID)
+			}
+		}
+	}
+	for u, ids := range uses {
+		if len(ids) > 1 {
+			v.accuse(wronglyAllowed, "one yes to %s on card %s was used by %v", u.mark, u.card, ids)
+		}
+	}
+}
+
+// digests: what was approved is what was called. One digest for each call, and
+// none for two.
+func (v *evidence) digests() {
+	marks, digests := map[string]string{}, map[string]string{}
+	for _, g := range v.gateways {
+		for i := range g.record {
+			e := &g.record[i]
+			m := e.mark()
+			if e.Kind != "decision" || e.Digest == "" || m == "" {
+				continue
+			}
+			if seen, known := digests[m]; known && seen != e.Digest {
+				v.accuse("digest", "%s has two: %s and %s", m, seen, e.Digest)
+			}
+			if seen, known := marks[e.Digest]; known && seen != m {
+				v.accuse("digest", "%s is that of %s and of %s", e.Digest, seen, m)
+			}
+			digests[m], marks[e.Digest] = e.Digest, m
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// page is the report as a page of the documentation.
+func page(p plan, results []result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Chaos\n\nWritten by `make chaos` (seed %d). The program is in [chaos](../chaos); what it promises is checked from the outside.\n\n", p.seed)
+	b.WriteString(prose)
+	heads, line := []string{""}, []string{"---"}
+	for _, r := range results {
+		heads, line = append(heads, r.kind), append(line, "---:")
+	}
+	row := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	b.WriteString("## The run\n\n")
+	row(heads)
+	row(line)
+	for i, name := range results[0].rows() {
+		cells := []string{name[0]}
+		for _, r := range results {
+			cells = append(cells, r.rows()[i][1])
+		}
+		row(cells)
+	}
+	b.WriteString("\n## What was done to them\n\n")
+	heads[0] = "fault"
+	row(heads)
+	row(line)
+	names := map[string]bool{}
+	for _, r := range results {
+		for name := range r.faults {
+			names[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		cells := []string{name}
+		for _, r := range results {
+			cells = append(cells, fmt.Sprint(r.faults[name]))
+		}
+		row(cells)
+	}
+	for _, what := range results[0].without {
+		fmt.Fprintf(&b, "\nThis run was made without %s.\n", what)
+	}
+	return b.String()
+}
+
+const prose = `Two gateways from the real binary share a Redis: one node; then a master and a replica under three sentinels; then a cluster of three nodes. All of them keep what they have confirmed (` + "`appendfsync always`" + `). Each way between a gateway and Redis, and to each chat, goes through toxiproxy. Telegram and Slack are fakes that speak their protocols. 24 agents call either gateway: each conversation begins clean, fetches something, and then wants to run commands, repeats them, repeats the very request at the other gateway, and sends identical ones at the same time; some clocks are wrong. The owner taps *Allow once*, *Allow 30 min* or *Deny*, several of them at once, twice, late, on either chat, or not at all; a stranger of the same name taps too.
+
+What must hold, for every call that was made:
+
+- **Allowed** only if the record of the gateway that allowed it says so, and says why, and what the agent and the owner saw bears that out: the policy, where no fetch had been allowed in the conversation before the call was sent; a tap of the owner's on a card that showed this very command, within its time, for one request; a tap on *Allow 30 min* in the same conversation, within half an hour by the store's clock. One digest belongs to one command.
+- **Answered** within its hold and 500 ms. A connection that broke counts as cut off only if its gateway was killed or stopped meanwhile. What a gateway was stopped for by SIGSTOP is not counted, nor what this machine was late by, which is measured beside it.
+- **Recorded**: both records pass ` + "`verifier audit verify`" + ` afterwards, across all kills. An allow that an agent has read and that is not in the record is lost.
+- Both gateways are ready again within 20 seconds after the last fault, and none has panicked.
+
+How the faults are made: kills are SIGKILL, pauses SIGSTOP. The store's clock and its disk are those of redis-server, through a small library that is preloaded into it (chaos/shim/redis.c). The record's disk is slow by strace, which holds up each write to that file. The gateways' own clock can't be moved from outside without moving the machine's: instead the runtimes' clocks are wrong against it. The fakes of the chats are part of the program that drives the run; they are cut off and broken, not killed.
+
+`

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// process is a program that is started, killed and started again. Its methods
+// are safe for concurrent use.
+type process struct {
+	name string
+	log  string
+	make func() *exec.Cmd
+
+	mu   sync.Mutex
+	cmd  *exec.Cmd
+	dead chan struct{} // closed when it has ended
+	code int           // of the last end
+}
+
+// start runs it, unless it runs.
+func (p *process) start() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd != nil {
+		return nil
+	}
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	cmd := p.make()
+	cmd.Stdout, cmd.Stderr = log, log
+	err = cmd.Start()
+	_ = log.Close()
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	dead := make(chan struct{})
+	p.cmd, p.dead = cmd, dead
+	go func() {
+		_ = cmd.Wait()
+		p.mu.Lock()
+		p.cmd, p.code = nil, cmd.ProcessState.ExitCode()
+		p.mu.Unlock()
+		close(dead)
+	}()
+	return nil
+}
+
+// signal sends a signal, if it runs.
+func (p *process) signal(s syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd != nil {
+		_ = p.cmd.Process.Signal(s)
+	}
+}
+
+// pid is 0 while it does not run.
+func (p *process) pid() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return 0
+	}
+	return p.cmd.Process.Pid
+}
+
+// end sends a signal and waits until the program has ended, for some time.
+func (p *process) end(s syscall.Signal, most time.Duration) error {
+	p.mu.Lock()
+	running, dead := p.cmd != nil, p.dead
+	p.mu.Unlock()
+	if !running {
+		return nil
+	}
+	p.signal(s)
+	select {
+	case <-dead:
+		return nil
+	case <-time.After(most):
+		return fmt.Errorf("%s did not end within %v of signal %v", p.name, most, s)
+	}
+}
+
+func (p *process) kill() error { return p.end(syscall.SIGKILL, 10*time.Second) }
+
+// exit is how it ended last.
+func (p *process) exit() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.code
+}
+
+// freePort is a loopback port that nothing listens on at this moment.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it lasts for a moment
+	if err != nil {
+		return 0, err
+	}
+	addr, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		return 0, fmt.Errorf("%T is no address of TCP", l.Addr())
+	}
+	return addr.Port, l.Close()
+}
+
+func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

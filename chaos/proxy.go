@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// toxiproxy is its server, and what one asks of it.
+type toxiproxy struct {
+	*process
+	url string
+}
+
+func openToxiproxy(ctx context.Context, binary, dir string) (*toxiproxy, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	t := &toxiproxy{url: "http://" + local(port)}
+	t.process = &process{name: "toxiproxy", log: dir + "/toxiproxy.log", make: func() *exec.Cmd {
+		return exec.Command(binary, "-host", "127.0.0.1", "-port", fmt.Sprint(port)) //nolint:gosec,noctx // ended by its owner
+	}}
+	if err := t.start(); err != nil {
+		return nil, err
+	}
+	return t, eventually(ctx, 10*time.Second, "toxiproxy answers", func() error { return t.ask(http.MethodGet, "/version", nil, nil) })
+}
+
+// ask calls the API.
+func (t *toxiproxy) ask(method, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, t.url+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	switch {
+	case err != nil:
+		return err
+	case res.StatusCode >= http.StatusMultipleChoices:
+		return fmt.Errorf("toxiproxy: %s %s: %s: %s", method, path, res.Status, text)
+	case out != nil:
+		return json.Unmarshal(text, out)
+	}
+	return nil
+}
+
+// proxy is one way between two parts.
+type proxy struct {
+	t    *toxiproxy
+	name string
+	addr string
+}
+
+// between opens a way to upstream.
+func (t *toxiproxy) between(name string, listen int, upstream string) (*proxy, error) {
+	in := map[string]any{"name": name, "listen": local(listen), "upstream": upstream, "enabled": true}
+	return &proxy{t: t, name: name, addr: local(listen)}, t.ask(http.MethodPost, "/proxies", in, nil)
+}
+
+// cut refuses connections and breaks those that are there; join ends that.
+func (p *proxy) cut() error  { return p.enable(false) }
+func (p *proxy) join() error { return p.enable(true) }
+
+func (p *proxy) enable(on bool) error {
+	return p.t.ask(http.MethodPost, "/proxies/"+p.name, map[string]any{"enabled": on}, nil)
+}
+
+// poison adds a toxic in both directions; clean takes all of them away.
+func (p *proxy) poison(kind string, attributes map[string]any) error {
+	for _, way := range []string{"upstream", "downstream"} {
+		in := map[string]any{"name": kind + "-" + way, "type": kind, "stream": way, "toxicity": 1.0, "attributes": attributes}
+		if err := p.t.ask(http.MethodPost, "/proxies/"+p.name+"/toxics", in, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *proxy) clean(kind string) error {
+	for _, way := range []string{"upstream", "downstream"} {
+		if err := p.t.ask(http.MethodDelete, "/proxies/"+p.name+"/toxics/"+kind+"-"+way, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eventually tries until it works.
+func eventually(ctx context.Context, most time.Duration, what string, try func() error) error {
+	deadline, tick := time.After(most), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := try()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-deadline:
+			return fmt.Errorf("not within %v: %s: %w", most, what, err)
+		case <-tick.C:
+		}
+	}
+}
