@@ -50,7 +50,7 @@ func (b *builder) build() *Policy {
 	agents := b.readAgents()
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
-		guard: newGuard(b.config.Guard), places: b.places, declared: b.declared, limits: b.limits,
+		guard: newGuard(b.config.Guard), places: b.places, declared: b.declared, index: newIndex(b.declared), limits: b.limits,
 	}
 	if u := b.config.Trust.UnknownSender; u != nil {
 		p.unknown = *u

@@ -101,7 +101,7 @@ func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 	if plan.Reach.BlindSend {
 		plan.blindSend(p.from)
 	}
-	plan.declare(p.declared, c)
+	plan.declare(p.index.of(c.Tool), c)
 	plan.Bounds = p.bounds(c)
 	switch rule, text := p.gate(c, set, r, t); {
 	case notice:

@@ -45,6 +45,7 @@ type Policy struct {
 	places  *matcher // where secrets are kept
 
 	declared []*declared
+	index    index // of these, for a call
 	limits   []*limit
 }
 
