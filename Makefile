@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test test-plugin test-standins e2e-openclaw lint bench chaos replay fuzz fuzz-short docs pictures vuln build dist profile
+.PHONY: help run test test-plugin test-standins e2e-openclaw lint bench growth chaos replay fuzz fuzz-short docs pictures vuln build dist profile
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 TOXIPROXY   = github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0
@@ -13,6 +13,8 @@ CHAOS       = -report docs/chaos.md
 VERSION     =
 # By this profile of the decision path the compiler knows what is hot in a build for use; it takes the compiler longer.
 PGO         = packaging/verifier.pgo
+# The servers that make bench compares with; off leaves them out.
+OTHERS      =
 
 # A build says the version by which its commit is tagged, or VERSION=v1.2.3 where
 # there is no repository, as in a tarball. Go itself adds the commit.
@@ -44,12 +46,16 @@ lint: ## run golangci-lint, built by Go at a pinned version
 
 bench: ## measure the decision path, and a tap in a chat; a short run: make bench ARGS=-short
 	@./scripts/setup-tests
-	@go run -pgo=$(PGO) ./bench $(ARGS)
+	@others=; [ '$(OTHERS)' = off ] || others=$$(./scripts/bench-others); go run -pgo=$(PGO) ./bench -others "$$others" $(ARGS)
 	@go test -count=1 -v -run '^TestATapOnOneChat' ./cmd/verifier
 
 chaos: ## break two gateways, Redis and chats while agents call, and write docs/chaos.md; a short run: make chaos CHAOS='-calls 500 -for 8s'
 	@./scripts/setup-tests
 	@./scripts/chaos $(TOXIPROXY) $(CHAOS) $(ARGS)
+
+growth: ## measure what an allow costs as work grows, and draw it into docs/images; a short run: make growth ARGS=-short
+	@./scripts/setup-tests
+	@plot=docs/images/growth.svg; case '$(ARGS)' in *-short*) plot= ;; esac; go run -pgo=$(PGO) ./bench -grow -plot "$$plot" $(ARGS)
 
 replay: ## play recorded attacks against the policy; all of them: make replay TRACE=sessions.jsonl.gz
 	@./scripts/replay $(TRACE)

@@ -34,20 +34,32 @@ const callFormat = `{"version":1,"timestamp":"%[6]s","requestId":"%[1]s-7d1a-4c5
 
 // calls makes the calls of a slice: signed, each with an id of its own, stamped
 // now. Ids differ between slices too.
-func calls(n int) [][]byte {
-	slice, now := rand.Text()[:8], time.Now()
+func calls(n, among int) [][]byte {
+	slice, now := sliceName(), time.Now()
 	out := make([][]byte, n)
 	for i := range out {
-		out[i] = request(call(slice, i, now))
+		out[i] = request(call(slice, i, among, now))
 	}
 	return out
 }
 
+func sliceName() string { return rand.Text()[:8] }
+
 // call is the body of one call.
-func call(slice string, i int, now time.Time) []byte {
-	step := i / conversations // of its conversation
-	return fmt.Appendf(nil, callFormat, slice, i, 700_000_000+i%conversations, step/turn, step%turn, now.UTC().Format(time.RFC3339Nano))
+func call(slice string, i, among int, now time.Time) []byte {
+	step := i / among // of its conversation
+	return fmt.Appendf(nil, callFormat, slice, i, firstPeer+i%among, step/turn, step%turn, now.UTC().Format(time.RFC3339Nano))
 }
+
+// firstPeer is whom the first conversation is with.
+const firstPeer = 700_000_000
+
+// conversationKey and sessionID are those in callFormat.
+func conversationKey(i int) string {
+	return fmt.Sprintf("agent:main:telegram:direct:%d", firstPeer+i)
+}
+
+func sessionID(i int) string { return fmt.Sprintf("3f1b9c52-02c7-4a7e-9a55-%012d", firstPeer+i) }
 
 // head is what the runtime's client sends: Node's fetch, which adds headers of
 // its own.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"runtime/pprof"
+	"slices"
 )
 
 // How the program tells a server what it is to be.
@@ -15,6 +16,7 @@ const (
 	roleVariable    = "BENCH_ROLE"
 	dirVariable     = "BENCH_DIR"
 	redisVariable   = "BENCH_REDIS"
+	othersVariable  = "BENCH_OTHERS"
 	profileVariable = "BENCH_CPUPROFILE"
 )
 
@@ -26,31 +28,42 @@ func serveRole(name string) (err error) {
 	if !ok {
 		return fmt.Errorf("there is no role %q", name)
 	}
-	p := place{dir: os.Getenv(dirVariable), redis: os.Getenv(redisVariable), count: &trips{}}
+	p := place{dir: os.Getenv(dirVariable), redis: os.Getenv(redisVariable), others: os.Getenv(othersVariable), count: &trips{}}
 	s, err := r.open(p)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	l, err := listen(ctx)
-	if err != nil {
-		return errors.Join(err, s.close())
+	if s.address == "" {
+		if err := s.here(ctx); err != nil {
+			return errors.Join(err, s.close())
+		}
 	}
 	stopProfile, err := profile(os.Getenv(profileVariable))
 	if err != nil {
-		return errors.Join(err, l.Close(), s.close())
+		return errors.Join(err, s.close())
 	}
+	fmt.Println(s.address)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		fmt.Println(s.cpu().Nanoseconds(), p.count.n.Load())
+	}
+	cancel()
+	return errors.Join(stopProfile(), s.close())
+}
+
+// here serves in this process.
+func (s *running) here(ctx context.Context) error {
+	l, err := listen(ctx)
+	if err != nil {
+		return err
+	}
+	s.address, s.cpu = l.Addr().String(), cpuTime
 	if s.tend != nil {
 		go s.tend(ctx)
 	}
 	go func() { _ = s.serve(l) }() // ends when it is closed
-	fmt.Println(l.Addr())
-	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		fmt.Println(cpuTime().Nanoseconds(), p.count.n.Load())
-	}
-	cancel()
-	return errors.Join(stopProfile(), s.close())
+	return nil
 }
 
 // listen takes any free port of the loopback.
@@ -60,7 +73,11 @@ func listen(ctx context.Context) (net.Listener, error) {
 }
 
 func findRole(name string) (role, bool) {
-	for _, r := range roles {
+	all := slices.Clone(roles)
+	for _, a := range axes {
+		all = append(all, a.grown(false)...)
+	}
+	for _, r := range all {
 		if r.name == name {
 			return r, true
 		}

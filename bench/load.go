@@ -24,6 +24,7 @@ const (
 type load struct {
 	address string
 	n       int
+	yes     []byte // what every answer must hold
 	conns   []net.Conn
 }
 
@@ -62,7 +63,7 @@ func (l *load) run(ctx context.Context, requests [][]byte) (int, time.Duration, 
 	end := begin.Add(maxSlice)
 	for i, c := range l.conns {
 		group.Go(func() {
-			errs[i] = exchange(c, end, func() []byte {
+			errs[i] = l.exchange(c, end, func() []byte {
 				k := next.Add(1) - 1
 				if k >= int64(len(requests)) || ctx.Err() != nil {
 					return nil
@@ -76,7 +77,7 @@ func (l *load) run(ctx context.Context, requests [][]byte) (int, time.Duration, 
 }
 
 // exchange sends what take gives until it gives nothing, or until the end.
-func exchange(c net.Conn, end time.Time, take func() []byte, done *atomic.Int64) error {
+func (l *load) exchange(c net.Conn, end time.Time, take func() []byte, done *atomic.Int64) error {
 	if err := c.SetDeadline(end.Add(grace)); err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func exchange(c net.Conn, end time.Time, take func() []byte, done *atomic.Int64)
 		if _, err := c.Write(request); err != nil {
 			return err
 		}
-		if err := allowed(c, buf); err != nil {
+		if err := allowed(c, buf, l.yes); err != nil {
 			return err
 		}
 		done.Add(1)
@@ -106,7 +107,7 @@ var (
 )
 
 // allowed reads one answer and says what is wrong with it.
-func allowed(c net.Conn, buf []byte) error {
+func allowed(c net.Conn, buf, yes []byte) error {
 	have := 0
 	for {
 		n, err := c.Read(buf[have:])
@@ -118,7 +119,7 @@ func allowed(c net.Conn, buf []byte) error {
 		switch {
 		case err != nil || have == len(buf) && !whole:
 			return fmt.Errorf("%w: %q", errReply, buf[:have])
-		case whole && (!bytes.HasPrefix(buf, isOK) || !bytes.Contains(buf[:have], isAllow)):
+		case whole && (!bytes.HasPrefix(buf, isOK) || !bytes.Contains(buf[:have], yes)):
 			return fmt.Errorf("%w: %q", errReply, buf[:have])
 		case whole:
 			return nil

@@ -34,6 +34,9 @@ type options struct {
 	pin        bool
 	only       string
 	cpuprofile string
+	others     string
+	grow       bool
+	plot       string
 }
 
 func main() {
@@ -47,8 +50,11 @@ func main() {
 	flag.IntVar(&o.calls, "calls", 0, "calls in a slice (default 8000, short 2000)")
 	flag.IntVar(&o.connect, "connections", 16, "keep-alive connections")
 	flag.BoolVar(&o.pin, "pin", true, "keep the servers on one core and the rest off it (Linux)")
-	flag.StringVar(&o.only, "only", "", "measure only this role beside the constant handler: strict, get, redis, embedded, pages")
+	flag.StringVar(&o.only, "only", "", "measure only this role beside the constant handler: strict, get, redis, embedded, pages, opa, cerbos")
 	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "directory for one CPU profile of each server")
+	flag.StringVar(&o.others, "others", "", "directory with the servers of others, opa and cerbos, as scripts/bench-others builds them")
+	flag.BoolVar(&o.grow, "grow", false, "measure ours with Redis as work grows: policies, tools, conversations, record")
+	flag.StringVar(&o.plot, "plot", "", "with -grow: draw it into this SVG file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -74,21 +80,32 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("there is no role %q\nhint: see -h", o.only)
 	}
 	o.defaults()
-	b, err := open(ctx, o)
-	if err != nil {
-		return errors.Join(err, b.close())
+	if o.grow {
+		return grow(ctx, o)
 	}
-	measured, err := b.measure(ctx)
-	script, scriptErr := b.redis.scriptCost(ctx)
-	if err = errors.Join(err, scriptErr, b.close()); err != nil {
+	r, err := measure(ctx, o, o.chosen())
+	if err != nil {
 		return err
 	}
-	r := report{o: o, pinned: b.pinned, bytes: b.bytes, rows: measured, script: script}
 	fmt.Print(r.String())
 	if !r.holds() {
 		return errMissed
 	}
 	return nil
+}
+
+// measure runs some servers beside each other.
+func measure(ctx context.Context, o options, these []role) (*report, error) {
+	b, err := open(ctx, o, these)
+	if err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	measured, err := b.measure(ctx)
+	script, scriptErr := b.redis.scriptCost(ctx)
+	if err = errors.Join(err, scriptErr, b.close()); err != nil {
+		return nil, err
+	}
+	return &report{o: o, pinned: b.pinned, bytes: b.bytes, rows: measured, script: script}, nil
 }
 
 func (o *options) defaults() {

@@ -22,6 +22,7 @@ type bench struct {
 	redis   *redisServer
 	servers []*process
 	loads   []*load
+	roles   []role // the first is the unit
 }
 
 // maxAgain is how many slices of a run may be taken again.
@@ -47,8 +48,8 @@ func (s slice) cpuPerCall() time.Duration { return s.cpu / time.Duration(max(1, 
 
 // open starts Redis and the servers. What it returns must be closed, even with
 // an error.
-func open(ctx context.Context, o options) (b *bench, err error) {
-	b = &bench{o: o}
+func open(ctx context.Context, o options, measured []role) (b *bench, err error) {
+	b = &bench{o: o, roles: measured}
 	if b.dir, err = os.MkdirTemp("", "verifier-bench-"); err != nil {
 		return b, err
 	}
@@ -69,28 +70,38 @@ func open(ctx context.Context, o options) (b *bench, err error) {
 }
 
 func (b *bench) start(ctx context.Context) error {
-	for _, r := range chosen(b.o.only) {
+	for _, r := range b.roles {
 		dir := filepath.Join(b.dir, r.name)
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
 		}
-		p, err := startServer(ctx, r, dir, b.redis.address, b.o.cpuprofile)
+		p, err := startServer(ctx, r, b.o, dir, b.redis.address)
 		if err != nil {
 			return err
 		}
 		b.servers = append(b.servers, p)
-		b.loads = append(b.loads, &load{address: p.address, n: b.o.connect})
+		b.loads = append(b.loads, &load{address: p.address, n: b.o.connect, yes: r.yes()})
 	}
 	return nil
 }
 
 // chosen are the roles to measure. The constant handler is always one: it is the
-// unit.
-func chosen(only string) []role {
-	if only == "" {
-		return roles
+// unit. The servers of others are there if they were built.
+func (o *options) chosen() []role {
+	return slices.DeleteFunc(slices.Clone(roles), func(r role) bool {
+		if r.name == roles[0].name {
+			return false
+		}
+		return o.only != "" && r.name != o.only || !o.has(r)
+	})
+}
+
+func (o *options) has(r role) bool {
+	if _, foreign := others[r.name]; !foreign {
+		return true
 	}
-	return slices.DeleteFunc(slices.Clone(roles), func(r role) bool { return r.name != roles[0].name && r.name != only })
+	_, err := os.Stat(filepath.Join(o.others, r.name))
+	return o.others != "" && err == nil
 }
 
 func (b *bench) close() error {
@@ -148,8 +159,10 @@ func (b *bench) undisturbed(ctx context.Context, i int) (slice, error) {
 }
 
 func (b *bench) slice(ctx context.Context, i int) (s slice, err error) {
-	requests := calls(b.o.calls)
-	b.bytes = len(requests[0])
+	requests := b.servers[i].requestsFor(b.o.calls)
+	if i == 0 {
+		b.bytes = len(requests[0])
+	}
 	before, err := b.servers[i].usage()
 	if err != nil {
 		return s, err

@@ -72,10 +72,17 @@ func openOurs(p place, s backend) (running, error) {
 	return run, nil
 }
 
+// recordFile is the record's name in a server's directory.
+const recordFile = "record.jsonl"
+
 type gateway struct {
 	store  backend
 	record *audit.Log
 	desk   *approval.Desk
+
+	recordKey ed25519.PrivateKey // nil: a new one
+	policies  []policy.Declared
+	tools     map[string]policy.Tool
 
 	watched bool      // questions are open, and pages
 	page    *web.Page // nil unless it is
@@ -84,12 +91,14 @@ type gateway struct {
 func (g *gateway) wire(p place) (run running, err error) {
 	c, log := config.Default(), slog.New(slog.NewTextHandler(os.Stderr, nil))
 	c.OwnerToken = config.NewSecret(rand.Text())
-	_, recordKey, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		return run, err
+	c.Policy.Policies, c.Policy.Tools = g.policies, g.tools
+	if g.recordKey == nil {
+		if _, g.recordKey, err = ed25519.GenerateKey(nil); err != nil {
+			return run, err
+		}
 	}
 	debug.SetGCPercent(400) // as serve does
-	if g.record, err = audit.Open(filepath.Join(p.dir, "record.jsonl"), audit.Options{Key: recordKey, Patience: audit.DefaultPatience}); err != nil {
+	if g.record, err = audit.Open(filepath.Join(p.dir, recordFile), audit.Options{Key: g.recordKey, Patience: audit.DefaultPatience}); err != nil {
 		return run, err
 	}
 	c.Policy.Guard = policy.Guard{

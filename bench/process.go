@@ -33,15 +33,15 @@ type usage struct {
 }
 
 // startServer starts this program again, in a role.
-func startServer(ctx context.Context, r role, dir, redis, profiles string) (*process, error) {
+func startServer(ctx context.Context, r role, o options, dir, redis string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	p := &process{role: r, cmd: exec.CommandContext(ctx, self)}
-	p.cmd.Env = append(os.Environ(), roleVariable+"="+r.name, dirVariable+"="+dir, redisVariable+"="+redis)
-	if profiles != "" {
-		p.cmd.Env = append(p.cmd.Env, profileVariable+"="+filepath.Join(profiles, r.name+".pprof"))
+	p.cmd.Env = append(os.Environ(), roleVariable+"="+r.name, dirVariable+"="+dir, redisVariable+"="+redis, othersVariable+"="+o.others)
+	if o.cpuprofile != "" {
+		p.cmd.Env = append(p.cmd.Env, profileVariable+"="+filepath.Join(o.cpuprofile, r.name+".pprof"))
 	}
 	p.cmd.Stderr = os.Stderr
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
@@ -109,26 +109,26 @@ func startRedis(ctx context.Context, dir string) (*redisServer, error) {
 	if err := r.cmd.Start(); err != nil {
 		return nil, err
 	}
-	if err := r.wait(ctx); err != nil {
-		return nil, errors.Join(err, r.stop())
+	if err := answers(ctx, r.address); err != nil {
+		return nil, errors.Join(fmt.Errorf("redis-server does not answer: %w", err), r.stop())
 	}
 	return r, nil
 }
 
-// wait returns when Redis takes connections.
-func (r *redisServer) wait(ctx context.Context) error {
+// answers returns when a server takes connections.
+func answers(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		var d net.Dialer
-		if c, err := d.DialContext(ctx, "tcp", r.address); err == nil {
+		if c, err := d.DialContext(ctx, "tcp", address); err == nil {
 			return c.Close()
 		}
 		select {
 		case <-ctx.Done():
-			return errors.New("redis-server does not answer")
+			return ctx.Err()
 		case <-tick.C:
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net"
+	"time"
 )
 
 // role is one of the servers that are compared.
@@ -10,8 +11,11 @@ type role struct {
 	name   string // as -only takes it
 	title  string // as the table shows it
 	target float64
-	redis  bool // it talks to Redis
-	open   func(place) (running, error)
+	times  float64 // ours with Redis must be this many times as fast
+	redis  bool    // it talks to Redis
+
+	conversations int // over which its calls are spread; 0: the usual number
+	open          func(place) (running, error)
 }
 
 // roles are measured and shown in this order; the first is the unit.
@@ -22,13 +26,16 @@ var roles = []role{
 	{name: "redis", title: "ours with Redis", target: 0.30, redis: true, open: openRedis},
 	{name: "embedded", title: "ours embedded (SQLite)", target: 0.22, open: openEmbedded},
 	{name: "pages", title: "the same, 500 questions open and 50 pages", open: openWatched},
+	{name: "opa", title: "OPA's server, the policy alone", times: 2, open: openOther("opa")},
+	{name: "cerbos", title: "Cerbos' server, the policy alone", times: 9, open: openOther("cerbos")},
 }
 
 // place is where a server finds what it needs.
 type place struct {
-	dir   string // its own, empty
-	redis string // host:port
-	count *trips
+	dir    string // its own, empty
+	redis  string // host:port
+	others string // where the servers of others are
+	count  *trips
 }
 
 // running is a server that is ready to serve.
@@ -36,6 +43,9 @@ type running struct {
 	serve func(net.Listener) error
 	close func() error
 	tend  func(context.Context) // what runs beside it; may be nil
+
+	address string               // of a process of its own; empty: serve is called
+	cpu     func() time.Duration // what that has used; nil: this process
 }
 
 // secret signs the calls. It guards nothing: the servers live for one run.

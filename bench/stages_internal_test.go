@@ -17,7 +17,7 @@ import (
 // sample is the call that is measured.
 func sample(t testing.TB) ([]byte, *toolcall.Call) {
 	t.Helper()
-	body := call("ABCDEFGH", 1, time.Now())
+	body := call("ABCDEFGH", 1, conversations, time.Now())
 	c, err := toolcall.Decode(body)
 	if err != nil {
 		t.Fatal(err)
