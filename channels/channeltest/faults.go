@@ -58,6 +58,8 @@ func (f *Faults) Meet(w http.ResponseWriter, r *http.Request, answer func(w http
 	case Malformed:
 		w.WriteHeader(http.StatusOK)
 		w.Write([]byte("<html>it's me, a proxy</html>")) //nolint:errcheck // whoever does not read it has gone
+	case Moved:
+		http.Redirect(w, r, x.Says, http.StatusTemporaryRedirect)
 	default:
 		answer(w, x)
 	}

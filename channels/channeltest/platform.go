@@ -116,7 +116,7 @@ type Fault struct {
 	Kind  FaultKind
 	After time.Duration // Limited: how long it asks to wait, in whole seconds
 	Times int           // how many calls it meets; 0 is all
-	Says  string        // Refused: its words
+	Says  string        // Refused: its words; Moved: an address
 }
 
 // FaultKind is a way to fail.
@@ -133,4 +133,5 @@ const (
 	Malformed              // an answer that is none
 	Broken                 // an error of the server's own
 	Refused                // a refusal for a reason that nobody knows
+	Moved                  // a redirect to Says
 )

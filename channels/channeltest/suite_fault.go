@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"time"
 
@@ -54,6 +56,7 @@ func faultSpecs() []spec {
 			}
 			r.p.Break(Fault{})
 		}},
+		spec{"H29 a platform that sends us elsewhere is not followed: what was for it stays with it", notFollowed},
 		spec{"H43 a hiccup is tried again", func(b *bench) {
 			r := newRig(b, b.platform, nil)
 			for i, k := range []FaultKind{Broken, Down, Malformed} {
@@ -62,6 +65,19 @@ func faultSpecs() []spec {
 				r.card(i)
 			}
 		}})
+}
+
+func notFollowed(b *bench) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b.Errorf("someone else gets %s %s with %v", r.Method, r.URL, r.Header)
+	}))
+	b.Cleanup(elsewhere.Close)
+	r := newRig(b, b.platform, nil)
+	r.p.Break(Fault{Kind: Moved, Says: elsewhere.URL + "/elsewhere"})
+	if got := r.get(r.ask(r.desk, call{tool: "exec", params: plainExec})); !errors.Is(got.err, approval.ErrNobody) {
+		b.Errorf("%+v", got)
+	}
+	r.p.Break(Fault{})
 }
 
 func othersAsk(b *bench, f Fault) {

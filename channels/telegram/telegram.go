@@ -123,7 +123,11 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 	if c.Timeout != 0 {
 		ch.deps.Log.Info("channels.telegram.timeout has no effect: approvalTtlSeconds says how long a card may be answered")
 	}
-	ch.http = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: inFlight, IdleConnTimeout: time.Minute}}
+	ch.http = &http.Client{
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: inFlight, IdleConnTimeout: time.Minute},
+		// The token is part of the address, and an address that was called is told to the next in a header.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	share := perSecond * 1.0
 	if chat < 0 {
 		share = perSecondGroup
