@@ -36,6 +36,12 @@ const (
 	SessionEnd         Name = "session_end"
 )
 
+// Known reports whether there is such an event.
+func (n Name) Known() bool {
+	_, told := shapes[n]
+	return told || n == BeforeToolCall
+}
+
 // MayBlock reports whether the runtime waits for leave to go on.
 func (n Name) MayBlock() bool {
 	switch n { //nolint:exhaustive // the rest only tell

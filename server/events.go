@@ -27,10 +27,10 @@ type Loop interface {
 }
 
 // beside is a path next to the calls' own: its last segment replaced.
-func (s *Server) beside(name string) string { return path.Join(path.Dir(s.o.Path), name) }
+func beside(calls, name string) string { return path.Join(path.Dir(calls), name) }
 
 // events is where events come in.
-func (s *Server) events() string { return s.beside("hooks/:event") }
+func (s *Server) events() string { return beside(s.o.Path, "hooks/:event") }
 
 // largeBodies is how many bodies beyond a call's size are read at a time: until
 // it is read, anyone could have sent it.

@@ -16,7 +16,7 @@ import (
 )
 
 // approvals is where typed answers come in that a runtime passes on.
-func (s *Server) approvals() string { return s.beside("approve") }
+func (s *Server) approvals() string { return beside(s.o.Path, "approve") }
 
 // approve takes a line that someone typed into the runtime's own chat, under the
 // rules of a call. The desk decides whether that person may; what is decided here

@@ -101,6 +101,11 @@ func New(o Options) (*Server, error) {
 	if o.Path == "" {
 		o.Path = "/verify"
 	}
+	for at := range o.Hooks {
+		if why := HookProblem(o.Path, at); why != "" {
+			return nil, fmt.Errorf("server: the path %s of a hook %s", at, why)
+		}
+	}
 	if o.Tolerance == nil {
 		o.Tolerance = func() time.Duration { return DefaultTolerance }
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
@@ -88,7 +89,35 @@ func (all chats) open(c *config.Config, d delivery.Deps) (map[string]approval.Ch
 		}
 		out[name] = ch
 	}
-	return out, errors.Join(errs...)
+	return out, errors.Join(append(errs, checkHooks(c, out))...)
+}
+
+// checkHooks says where chats want to be called at a place that is taken.
+func checkHooks(c *config.Config, opened map[string]approval.Channel) error {
+	var errs []error
+	by := make(map[string]string)
+	for _, name := range slices.Sorted(maps.Keys(opened)) {
+		at, handler := hookOf(opened[name])
+		if handler == nil {
+			continue
+		}
+		if why := server.HookProblem(c.Webhook.Path, at); why != "" {
+			errs = append(errs, &failure{"channels." + name + ": the path " + strconv.Quote(at) + " " + why, "write it as /hooks/" + name})
+		}
+		if other := by[at]; other != "" {
+			errs = append(errs, &failure{"channels." + name + ": the path " + strconv.Quote(at) + " is also that of channels." + other, "give each a path of its own, such as /hooks/" + name})
+		}
+		by[at] = name
+	}
+	return errors.Join(errs...)
+}
+
+// hookOf is where a channel takes calls; nil where it takes none.
+func hookOf(ch approval.Channel) (path string, h http.Handler) {
+	if hooked, ok := ch.(hooked); ok {
+		return hooked.Hook()
+	}
+	return "", nil
 }
 
 // check says what is wrong with the sections of the chats.
@@ -129,10 +158,8 @@ func closeAll(channels map[string]approval.Channel) error {
 func (g *gateway) hooks() map[string]http.Handler {
 	out := make(map[string]http.Handler)
 	for _, ch := range g.channels {
-		if h, ok := ch.(hooked); ok {
-			if path, handler := h.Hook(); handler != nil {
-				out[path] = handler
-			}
+		if path, handler := hookOf(ch); handler != nil {
+			out[path] = handler
 		}
 	}
 	return out

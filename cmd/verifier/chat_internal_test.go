@@ -147,6 +147,41 @@ func TestH43AChatThatIsDownIsToldAndTheGatewayIsReady(t *testing.T) {
 	}
 }
 
+// A chat that is called where calls are posted would stand before them: each
+// would get a 401, and then the client's own failMode decides.
+func TestAChatIsCalledAtAPlaceOfItsOwn(t *testing.T) {
+	t.Parallel()
+	const slackHook = `slack: {botToken: "xoxb-1234567890-abc", channelId: C024BE7LH, webhook: {signingSecret: 0123456789abcdef0123456789abcdef, path: %q}}`
+	const telegramHook = `telegram: {botToken: "` + botToken + `", chatId: 1, webhook: {url: "https://x.example/", secret: a-secret-token-for-the-webhook, path: %q}}`
+	for path, want := range map[string]string{
+		"/verify": "is one of the server's own", "/approve": "is one of the server's own", "/hooks/before_tool_call": "is one of the server's own",
+		"/healthz": "is one of the server's own", "/owner/answer": "is one of the server's own", "/page": "is one of the server's own",
+		"/page/live": "is one of the server's own", "/metrics": "is one of the server's own", "/api/graphs/x": "is one of the server's own",
+		"/": "is not a plain path", "/*": "is not a plain path", "/hooks/:event": "is not a plain path", "/hooks/../verify": "is not a plain path", "/hooks/": "is not a plain path",
+		"/hooks/slack": "", "/hooks/other": "", "/verify/slack": "", "/pages": "",
+	} {
+		c := config.Default()
+		section(t, c, fmt.Sprintf(`{channels: {`+slackHook+`}}`, path))
+		var b strings.Builder
+		if err := builtin.check(c); err != nil {
+			report(&b, err)
+		}
+		if got := b.String(); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	c := config.Default()
+	section(t, c, fmt.Sprintf(`{channels: {`+slackHook+`, `+telegramHook+`}}`, "/chat", "/chat"))
+	if err := builtin.check(c); err == nil || !strings.Contains(err.Error(), `channels.telegram: the path "/chat" is also that of channels.slack`) {
+		t.Errorf("two chats at one place: %v", err)
+	}
+	c.Webhook.Path = "/gate/ask"
+	section(t, c, fmt.Sprintf(`{channels: {`+slackHook+`}}`, "/gate/hooks/session_end"))
+	if err := builtin.check(c); err == nil {
+		t.Error("a chat is called where events are")
+	}
+}
+
 func TestABrokenSectionKeepsTheGatewayFromStarting(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
