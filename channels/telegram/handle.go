@@ -97,9 +97,18 @@ func (ch *Channel) tellTapper(ctx context.Context, q *models.CallbackQuery, o ap
 // those are replies to a card.
 func placeOf(q *models.CallbackQuery) (at ref, isView bool) {
 	if m := q.Message.Message; m != nil {
-		return ref{m.Chat.ID, m.ID}, m.ReplyToMessage != nil
+		return ref{m.Chat.ID, m.ID}, answered(m) != nil
 	}
 	return ref{}, false
+}
+
+// answered is the message that one is a reply to; nil if it is none. In a topic
+// of a forum all that is written counts as a reply to what began the topic.
+func answered(m *models.Message) *models.Message {
+	if to := m.ReplyToMessage; to != nil && to.ForumTopicCreated == nil {
+		return to
+	}
+	return nil
 }
 
 // Words of the prompt for a reason. The reply to it brings them back, with the
@@ -156,7 +165,7 @@ func (ch *Channel) person(m *models.Message) bool {
 // written to the bot alone or in reply to it.
 func (ch *Channel) read(m *models.Message) (approval.Answer, bool) {
 	a := approval.Answer{ID: personID(m.From.ID), Via: Name}
-	to := m.ReplyToMessage
+	to := answered(m)
 	toUs := to != nil && to.From != nil && to.From.ID == ch.api.ID()
 	if !toUs && m.Chat.Type != models.ChatTypePrivate {
 		return a, false

@@ -29,6 +29,20 @@ func TestConformanceInADirectChat(t *testing.T) {
 	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t, 1001) }, "card", "typed")
 }
 
+func TestConformanceInATopic(t *testing.T) {
+	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return topic{newPlatform(t, group)} }, "typed", "late")
+}
+
+// topic is a forum, where all that is written stands below a topic's first
+// message.
+type topic struct{ *platform }
+
+// Open implements channeltest.Platform.
+func (p topic) Open(t testing.TB, d delivery.Deps) approval.Channel {
+	t.Helper()
+	return open(t, telegram.Config{BotToken: token, ChatID: delivery.ID(fmt.Sprint(p.chat)), ThreadID: 42, APIURL: p.URL()}, d)
+}
+
 const (
 	token = "7712345678:AAH-planted_bot_token_that_must_not_show"
 	group = -1001234567890

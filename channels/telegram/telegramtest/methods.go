@@ -260,6 +260,13 @@ func (s *Server) show(m *Message) map[string]any {
 		delete(out, "text")
 		out["caption"], out["document"] = m.Text, map[string]any{"file_id": "f", "file_unique_id": "f", "file_name": m.File.Name}
 	}
+	if m.Thread != 0 { // what answers nothing in a topic answers the message that began it
+		out["message_thread_id"], out["is_topic_message"] = m.Thread, true
+		out["reply_to_message"] = map[string]any{
+			"message_id": m.Thread, "date": 1_700_000_000, "chat": chatOf(m.Chat), "from": out["from"],
+			"forum_topic_created": map[string]any{"name": "approvals", "icon_color": 7322096},
+		}
+	}
 	if m.ReplyTo != 0 {
 		out["reply_to_message"] = map[string]any{"message_id": m.ReplyTo, "date": 1_700_000_000, "chat": chatOf(m.Chat)}
 	}
