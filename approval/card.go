@@ -2,6 +2,7 @@ package approval
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -179,8 +180,8 @@ func (c *Card) question(digest string) *Question {
 func (c *Card) encode() ([]byte, error) { return json.Marshal(c) }
 
 // open reads a stored card. One whose content does not carry this server's seal
-// was not made by us and is no card; a yes of someone who may no longer approve
-// is none.
+// was not made by us and is no card; a yes without our seal, or of someone who may
+// no longer approve, is none, and is not even told of.
 func (d *Desk) open(s Stored, now time.Time) (*Card, error) {
 	c, t := &Card{version: s.Version}, d.terms()
 	if err := json.Unmarshal(s.Blob, c); err != nil {
@@ -195,6 +196,7 @@ func (d *Desk) open(s Stored, now time.Time) (*Card, error) {
 		if err != nil || !d.o.Key.Check(q.Seal, "question", parts...) {
 			return nil, errForged
 		}
+		q.Votes = slices.DeleteFunc(q.Votes, func(v Vote) bool { return v.Allow && !q.counts(d.o.Key, c.ID, &v) })
 		t.standing(q, d.o.Key, c.ID, now)
 	}
 	c.Code, c.key, c.longest = codes.Code(d.o.Key, c.ID), d.o.Key, t.MaxMinutes
