@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
 )
@@ -50,6 +51,23 @@ func TestATapMaySayForHowLong(t *testing.T) {
 		o, err = d.Answer(t.Context(), approval.Answer{ID: alice, Via: "page", Handle: card.Handle(approval.AllowOnce), Scope: approval.Scope{Minutes: 9}})
 		if err != nil || o.Kind != approval.TooLate {
 			t.Errorf("again: %+v, %v", o, err)
+		}
+	}
+}
+
+// The list of what waits offers no line that looks like another, or that a shell
+// would take for something.
+func TestH15TheListOfWhatWaitsNamesNoToolThatCanNotBeTyped(t *testing.T) {
+	for tool, want := range map[string]string{
+		"exec": ".approve exec ", "my-plugin.send": ".approve my-plugin.send ",
+		"ехес": ".approve all ", "x;reboot": ".approve all ", "$(id)": ".approve all ", "`id`": ".approve all ", "a b": ".approve all ", strings.Repeat("x", 5000): ".approve all ",
+	} {
+		d, c := withChat(t, nil)
+		ask(t, d, func(r *approval.Request) { r.Ask.Tool, r.Hold = tool, time.Millisecond })
+		k := c.card(t)
+		o, err := d.Answer(t.Context(), approval.Answer{ID: alice, Via: "chat", Text: ".pending"})
+		if err != nil || !strings.HasSuffix(o.Text, "  "+want+k.Code) {
+			t.Errorf("%.20q: %.200q, %v", tool, o.Text, err)
 		}
 	}
 }

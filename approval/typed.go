@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
@@ -135,7 +134,7 @@ func (d *Desk) list(ctx context.Context, id string) (Outcome, error) {
 		b.WriteString("Nothing is waiting.\n")
 	}
 	for _, c := range cards {
-		fmt.Fprintf(&b, "%s  %s  .approve %s %s\n", c.Ref(), c.tools(), c.typedTool(), c.Code)
+		fmt.Fprintf(&b, "%s  %s  .approve %s %s\n", c.Ref(), c.tools(), c.TypedTool(), c.Code)
 	}
 	if open, err := d.Grants(ctx, ""); err == nil && len(open.Grants) > 0 {
 		b.WriteString(counted(len(open.Grants), "grant is", "grants are") + " open. `.grants` lists them.\n")
@@ -143,14 +142,20 @@ func (d *Desk) list(ctx context.Context, id string) (Outcome, error) {
 	return Outcome{Kind: Told, Text: strings.TrimSuffix(b.String(), "\n")}, nil
 }
 
-// typedTool is what `.approve` takes: the tool of the first call, or all of the
-// card where its name can't be typed.
-func (c *Card) typedTool() string {
-	tool := c.Questions[0].Ask.Tool
-	if strings.ContainsFunc(tool, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) {
-		return "all"
+// TypedTool is what `.approve` names: the tool, or all of the card where there
+// are several or the name can't be typed.
+func (c *Card) TypedTool() string {
+	if len(c.Questions) == 1 && Typeable(c.Questions[0].Ask.Tool) {
+		return c.Questions[0].Ask.Tool
 	}
-	return tool
+	return "all"
+}
+
+// Typeable reports whether a tool's name can go into a line that people copy,
+// perhaps into a shell by mistake.
+func Typeable(tool string) bool {
+	const plain = "abcdefghijklmnopqrstuvwxyz0123456789_-.:/"
+	return tool != "" && len(tool) <= 40 && strings.Trim(tool, plain) == ""
 }
 
 // ErrNotApprover says that someone asked for what only approvers may see.

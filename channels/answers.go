@@ -20,7 +20,7 @@ func lasting(c *approval.Card, calls []call) (minutes int, why string) {
 
 // typed are the lines that answer a card.
 func typed(c *approval.Card, longer int) []Typed {
-	allow := ".approve " + typedTool(c) + " " + c.Code
+	allow := ".approve " + c.TypedTool() + " " + c.Code
 	out := []Typed{{Label: "allow once", Line: allow, Allow: true}}
 	if longer > 0 {
 		out = append(out, Typed{Label: minutesLabel("allow", longer), Line: fmt.Sprintf("%s %d", allow, longer), Allow: true, Minutes: longer})
@@ -33,15 +33,6 @@ func typed(c *approval.Card, longer int) []Typed {
 
 func minutesLabel(verb string, minutes int) string { return fmt.Sprintf("%s %d min", verb, minutes) }
 
-// typedTool is what `.approve` names: the tool, or all of the card where there
-// are several or the name can't be typed.
-func typedTool(c *approval.Card) string {
-	if len(c.Questions) == 1 && typeable(c.Questions[0].Ask.Tool) {
-		return c.Questions[0].Ask.Tool
-	}
-	return "all"
-}
-
 // onlyOne are the lines that allow a single call of a list: those whose tool is
 // there once.
 func onlyOne(c *approval.Card) []string {
@@ -51,18 +42,11 @@ func onlyOne(c *approval.Card) []string {
 	}
 	var lines []string
 	for i := range c.Questions {
-		if tool := c.Questions[i].Ask.Tool; times[tool] == 1 && tool != "all" && typeable(tool) {
+		if tool := c.Questions[i].Ask.Tool; times[tool] == 1 && tool != "all" && approval.Typeable(tool) {
 			lines = append(lines, ".approve "+tool+" "+c.Code)
 		}
 	}
 	return lines
-}
-
-// typeable reports whether a tool's name can go into a line that people copy,
-// perhaps into a shell by mistake.
-func typeable(tool string) bool {
-	const plain = "abcdefghijklmnopqrstuvwxyz0123456789_-.:/"
-	return tool != "" && len(tool) <= 40 && strings.Trim(tool, plain) == ""
 }
 
 // buttons are what can be tapped. Nothing allows that is not there to be read.
