@@ -181,7 +181,7 @@ func whom(agent string) string {
 // Paused says in words what is paused and by whom; nothing if nothing is.
 func (d *Desk) Paused() string {
 	var lines []string
-	for _, p := range d.standingPauses() {
+	for _, p := range d.Pauses() {
 		agent := p.Scope
 		if p.Scope == session.AllAgents {
 			agent = ""
@@ -197,10 +197,10 @@ func (d *Desk) Paused() string {
 }
 
 // PauseCount is how many pauses stand.
-func (d *Desk) PauseCount() int { return len(d.standingPauses()) }
+func (d *Desk) PauseCount() int { return len(d.Pauses()) }
 
-// standingPauses leaves out the one of calls that name no agent: it comes with
-// an agent's.
-func (d *Desk) standingPauses() []session.Pause {
+// Pauses are those that stand. The one of calls that name no agent is left out: it
+// comes with an agent's.
+func (d *Desk) Pauses() []session.Pause {
 	return slices.DeleteFunc(d.o.Pauses.Standing(), func(p session.Pause) bool { return p.Scope == session.NoAgent })
 }

@@ -69,7 +69,7 @@ type dayView struct {
 func (p *Page) health(w http.ResponseWriter, r *http.Request, m *member) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthLimit)
 	defer cancel()
-	p.show(w, r, m, "health", view{Title: "Health", At: "health", Health: healthView{p.o.Health(ctx), p.charts.get(p)}})
+	p.show(w, r, m, "health", view{Title: "Health", At: "health", Health: healthView{p.o.Health(ctx), p.charts.get(p)}, Pauses: p.pauses()})
 }
 
 // keptCharts keeps the charts for a while: they take reading the record.

@@ -32,9 +32,11 @@ type view struct {
 	Waiting waitingView
 	Card    cardView
 	Confirm confirmView
+	Grants  grantsView
 	Record  recordView
 	Policy  policyView
 	Health  healthView
+	Pauses  pauseView // for whoever may say something about them
 }
 
 type loginView struct {

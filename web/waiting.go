@@ -133,11 +133,14 @@ func (p *Page) say(w http.ResponseWriter, r *http.Request, m *member) {
 		http.Error(w, "The page has no such button. Nothing was changed.", http.StatusUnprocessableEntity)
 		return
 	}
+	if agent := r.PostFormValue("agent"); agent != "" {
+		line += " " + agent
+	}
 	o, err := p.o.Desk.Answer(r.Context(), approval.Answer{ID: m.id(), Via: Via, Text: line})
 	if err != nil {
 		p.o.Log.ErrorContext(r.Context(), "a word of the owner's could not be taken", "err", err)
 	}
-	p.list(w, r, m, told(o))
+	p.granting(w, r, m, told(o))
 }
 
 // told puts an outcome into the words and the colour it is shown in. Only what

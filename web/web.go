@@ -28,6 +28,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/session"
 )
 
 // Root is where the page stands.
@@ -43,8 +44,11 @@ type Desk interface {
 	Look(ctx context.Context, id string) (*approval.Card, approval.Outcome, time.Time, error)
 	Tapped(ctx context.Context, handle string) (*approval.Card, approval.Action, error)
 	Reveal(ctx context.Context, a approval.Answer, c *approval.Card) (jsontext.Value, error)
+	Grants(ctx context.Context, conversation string) (approval.Granting, error)
+	Revoke(ctx context.Context, a approval.Answer, of string) (approval.Outcome, error)
 	Lists(id string) bool
 	Paused() string
+	Pauses() []session.Pause
 }
 
 // Tries counts what may happen only so often: each name has a window that the
@@ -92,6 +96,7 @@ type Page struct {
 	handler http.Handler
 	live    *live
 	charts  keptCharts
+	agents  keptAgents
 }
 
 // New makes a page.
@@ -147,6 +152,8 @@ func (p *Page) routes() http.Handler {
 	mux.Handle("POST "+Root+"reveal", p.approver(p.reveal))
 	mux.Handle("POST "+Root+"say", p.approver(p.say))
 	mux.Handle("GET "+Root+"events", p.member(p.events))
+	mux.Handle("GET "+Root+"grants", p.member(p.grants))
+	mux.Handle("POST "+Root+"grants", p.approver(p.revoke))
 	mux.Handle("GET "+Root+"record", p.member(p.record))
 	mux.Handle("POST "+Root+"record/proof", p.member(p.prove))
 	mux.Handle("GET "+Root+"record/export", p.member(p.export))
