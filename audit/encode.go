@@ -39,6 +39,7 @@ func (w *encoder) entry(e *Entry) {
 }
 
 func (w *encoder) judged(e *Entry) {
+	w.text("started", e.Started)
 	w.text("level", e.Level)
 	w.text("raisedTo", e.RaisedTo)
 	w.number("step", e.Step)

@@ -59,6 +59,7 @@ type Entry struct {
 	Compact   bool           `json:"-"`                          // Params are known to be valid, without white space and duplicate names
 	Hidden    int            `json:"hidden,omitzero"`            // how many values were redacted
 	Digest    string         `json:"digest,omitzero"`            // of the call as it was judged
+	Started   string         `json:"started,omitzero"`           // who started the run, as far as anyone attests it
 	Level     string         `json:"level,omitzero"`             // trust when the call came
 	RaisedTo  string         `json:"raisedTo,omitzero"`          // trust after it
 	Step      int64          `json:"step,omitzero"`              // the conversation's count of calls

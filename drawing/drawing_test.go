@@ -62,7 +62,7 @@ func TestTheDrawingsStayAsTheyWere(t *testing.T) {
 
 // harmless are all elements and attributes that a picture may have.
 var harmless = map[string]string{
-	"svg": "xmlns role width height viewBox font-family font-size", "title": "", "desc": "", "defs": "", "g": "",
+	"svg": "xmlns role aria-label width height viewBox font-family font-size", "title": "", "desc": "", "defs": "", "g": "tabindex role aria-label class",
 	"marker": "id viewBox refX refY markerWidth markerHeight orient", "path": "d fill stroke stroke-dasharray marker-end",
 	"rect": "x y width height rx fill stroke stroke-width stroke-dasharray", "text": "x y fill font-size",
 }
@@ -112,7 +112,7 @@ func TestH51NothingInANameIsMarkup(t *testing.T) {
 		{What: provenance.Called, Tool: "read", Allowed: true, Brings: taint.Untrusted, Metadata: provenance.Metadata{Label: nasty}},
 		{What: provenance.Blocked, Reason: nasty},
 	})
-	for name, text := range map[string]string{"svg": parsed(t, drawing.SVG(g)), "text": drawing.Text(g)} {
+	for name, text := range map[string]string{"svg": parsed(t, drawing.SVG(g)), "picture": parsed(t, drawing.Picture(g)), "text": drawing.Text(g)} {
 		for _, r := range text {
 			if r != '\n' && (r < ' ' || r == '\u202e') {
 				t.Errorf("%s: %U is shown raw", name, r)
@@ -141,5 +141,6 @@ func TestAnyGraphCanBeDrawn(t *testing.T) {
 		if text := drawing.Text(g); !strings.Contains(said, strings.TrimSpace(text)) {
 			t.Fatalf("the picture's description is not %q", text)
 		}
+		parsed(t, drawing.Picture(g))
 	})
 }

@@ -36,18 +36,33 @@ const (
 // It needs nothing but itself: no script, no style, no link, nothing to fetch, so
 // that it may stand in a page under the strictest policy.
 func SVG(g *provenance.Graph) string {
+	title := fmt.Sprintf("<title>%s</title>\n<desc>%s</desc>\n", escape("Turn "+label(g.TurnID)), escape(Text(g)))
+	return draw(g, `role="img"`, title, "")
+}
+
+// Picture is the same for the inside of a page that says the graph as [Text]
+// beside it: each box can be reached by keyboard and says what it is, and has
+// classes by which the page may give it other colours.
+func Picture(g *provenance.Graph) string {
+	return draw(g, `role="group" aria-label="`+escape("Turn "+label(g.TurnID)+", from left to right")+`"`, "", ` tabindex="0" role="img" `)
+}
+
+// draw draws with what a picture says of itself, and what each box has besides.
+func draw(g *provenance.Graph, is, about, each string) string {
 	at, width, height := place(g)
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n",
-		width, height, width, height)
-	fmt.Fprintf(&b, "<title>%s</title>\n<desc>%s</desc>\n", escape("Turn "+label(g.TurnID)), escape(Text(g)))
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" %s width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n",
+		is, width, height, width, height)
+	b.WriteString(about)
 	b.WriteString(`<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="` + quiet + `"/></marker></defs>` + "\n")
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", width, height)
+	if each == "" {
+		fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", width, height)
+	}
 	for _, e := range g.Edges {
 		arrow(&b, e, at)
 	}
 	for i := range g.Nodes {
-		box(&b, &g.Nodes[i], at[g.Nodes[i].ID])
+		box(&b, &g.Nodes[i], at[g.Nodes[i].ID], each)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
@@ -108,7 +123,7 @@ func arrow(b *strings.Builder, e provenance.Edge, at map[string]spot) {
 		c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], how, escape(e.From+" "+string(e.Relation)+" "+e.To))
 }
 
-func box(b *strings.Builder, n *provenance.Node, s spot) {
+func box(b *strings.Builder, n *provenance.Node, s spot, more string) {
 	border, second := `stroke="#555555"`, n.Trust.String()
 	if n.Blocked {
 		border = `stroke="` + blocked + `" stroke-width="3" stroke-dasharray="6 3"`
@@ -125,9 +140,21 @@ func box(b *strings.Builder, n *provenance.Node, s spot) {
 	if n.Blocked {
 		full += ", blocked" + because(n)
 	}
-	fmt.Fprintf(b, `<g><title>%s</title><rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="%s" %s/>`, escape(full), s.x, s.y, boxWidth, boxHeight, colours[min(n.Trust, taint.Untrusted)], border)
+	if more != "" {
+		more += `aria-label="` + escape(full) + `" class="` + class(n) + `"`
+	}
+	fmt.Fprintf(b, `<g%s><title>%s</title><rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="%s" %s/>`, more, escape(full), s.x, s.y, boxWidth, boxHeight, colours[min(n.Trust, taint.Untrusted)], border)
 	fmt.Fprintf(b, `<text x="%d" y="%d" fill="%s">%s</text><text x="%d" y="%d" fill="%s" font-size="11">%s</text></g>`+"\n",
 		s.x+10, s.y+20, ink, escape(short(first)), s.x+10, s.y+37, ink, escape(second))
+}
+
+// class names a box by its level, and that it was blocked.
+func class(n *provenance.Node) string {
+	text := "node " + min(n.Trust, taint.Untrusted).String()
+	if n.Blocked {
+		text += " blocked"
+	}
+	return text
 }
 
 // short is what fits into a box; all of it stands in the title.

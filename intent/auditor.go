@@ -3,6 +3,7 @@ package intent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
@@ -60,6 +61,14 @@ func New(o Options) (*Auditor, error) {
 		o.Now = time.Now
 	}
 	return &Auditor{o: o, places: make(chan struct{}, atOnce)}, nil
+}
+
+// Err says what is wrong with the model, if it keeps failing.
+func (a *Auditor) Err() error {
+	if n, is := a.breaker.resting(); is {
+		return fmt.Errorf("the model failed %d times in a row and is asked only every %s", n, rest)
+	}
+	return nil
 }
 
 // Mode is what an opinion may do.

@@ -3,6 +3,7 @@ package intent_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -173,6 +174,9 @@ func TestAModelThatKeepsFailingIsLeftAlone(t *testing.T) {
 		if asked != 5 || a.last().Cause != "resting" {
 			t.Errorf("asked %d times (%s)", asked, a.last().Cause)
 		}
+		if err := a.Err(); err == nil || !strings.Contains(err.Error(), "failed 5 times in a row") {
+			t.Errorf("its health: %v", err)
+		}
 		<-time.After(31 * time.Second)
 		ask()
 		ask()
@@ -183,6 +187,9 @@ func TestAModelThatKeepsFailingIsLeftAlone(t *testing.T) {
 		works = true
 		if o := ask(); o.Verdict != intent.Allow {
 			t.Errorf("%+v", o)
+		}
+		if err := a.Err(); err != nil {
+			t.Errorf("its health once it works: %v", err)
 		}
 		works = false
 		if asked = 0; ask().Verdict != intent.Allow { // kept for the turn

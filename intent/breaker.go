@@ -50,6 +50,13 @@ func (b *breaker) leave(now time.Time, o outcome) {
 	}
 }
 
+// resting says how often the model failed in a row, where it is left alone.
+func (b *breaker) resting() (failed int, is bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failed, b.failed >= failuresInARow
+}
+
 type outcome uint8
 
 const (

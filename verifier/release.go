@@ -215,7 +215,7 @@ func (v *Verifier) redactor() *redact.Redactor {
 // the step at which it came.
 func (t *trace) recordLevel(e *audit.Entry) {
 	e.Digest, e.Mode, e.Why = t.digest, t.verdict.Mode.String(), t.verdict.Sentences()
-	e.Level, e.Step = t.view.Level.String(), t.view.Step
+	e.Started, e.Level, e.Step = t.plan.Standing.Why, t.view.Level.String(), t.view.Step
 	if t.opinion != nil {
 		e.Auditor, e.Why = t.opinion.Verdict.String(), append(e.Why, "The auditor: "+t.heard()+".")
 	}

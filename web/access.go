@@ -225,6 +225,7 @@ func (p *Page) logout(w http.ResponseWriter, r *http.Request, m *member) {
 		http.Error(w, "The store can't be reached, so the session goes on. Try again.", http.StatusServiceUnavailable)
 		return
 	}
+	p.live.end(m.ID)
 	p.setCookie(w, r, "", time.Unix(1, 0))
 	http.Redirect(w, r, Root+"login", http.StatusSeeOther)
 }

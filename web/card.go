@@ -8,6 +8,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/session"
 )
 
 // cardView is a question as the page draws it.
@@ -22,6 +23,8 @@ type cardView struct {
 	Facts    []blockView
 	Notes    []blockView
 	Alike    []alikeView
+	Talk     string     // the conversation's hash
+	Graph    *graphView // of its turn
 	Until    time.Time
 	Created  time.Time
 	Open     bool
@@ -35,8 +38,9 @@ type cardView struct {
 	Minutes  []int
 	Deny     string
 	Because  string
-	Hidden   int    // values that redaction hides, where they can be shown
-	Revealed string // the arguments as they came
+	Hidden   int        // values that redaction hides, where they can be shown
+	Revealed string     // the arguments as they came
+	Edits    []editView // what they change in files
 	Stamp    string
 	Me       *member
 }
@@ -74,7 +78,7 @@ func newCard(c *approval.Card, doc *channels.Document, o *approval.Outcome, m *m
 	tool, _ := channels.Name(a.Tool)
 	v := cardView{
 		ID: c.ID, Ref: c.Ref(), Title: doc.Title, Level: a.Level.String(), Tool: tool, Until: c.Until(), Created: a.Created,
-		Open: len(doc.Buttons) > 0, Full: doc.Full, Me: m, Stamp: digest([]*approval.Card{c}),
+		Talk: talkAsked(a).Hash(), Open: len(doc.Buttons) > 0, Full: doc.Full, Me: m, Stamp: digest([]*approval.Card{c}),
 	}
 	if len(c.Questions) > 1 {
 		v.List = len(c.Questions)
@@ -85,6 +89,11 @@ func newCard(c *approval.Card, doc *channels.Document, o *approval.Outcome, m *m
 	v.sort(doc.Blocks)
 	v.buttons(doc.Buttons, c)
 	return v
+}
+
+// talkAsked is the conversation as the call named it: a child's is its own.
+func talkAsked(a *approval.Ask) session.Conversation {
+	return session.Conversation{Client: a.Conversation.Client, Key: a.SessionKey}
 }
 
 // sort puts the blocks where the eye looks for them: what will run, what was

@@ -32,9 +32,15 @@ type live struct {
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex
-	streams map[chan struct{}]bool
+	streams map[chan struct{}]*looker
 	now     *snapshot
 	running bool
+}
+
+// looker is a login that a stream belongs to, and how it hears that it is over.
+type looker struct {
+	session string
+	out     chan struct{}
 }
 
 // snapshot is what waits at one moment. It does not change.
@@ -49,7 +55,7 @@ type snapshot struct {
 }
 
 func newLive(p *Page) *live {
-	l := &live{page: p, kicked: make(chan struct{}, 1), streams: make(map[chan struct{}]bool)}
+	l := &live{page: p, kicked: make(chan struct{}, 1), streams: make(map[chan struct{}]*looker)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -69,14 +75,14 @@ func (l *live) nudge() {
 
 // join adds someone who looks. The first one starts the watch, and the watch
 // ends by itself when nobody is left.
-func (l *live) join() (changed chan struct{}, leave func(), ok bool) {
+func (l *live) join(session string) (changed, out chan struct{}, leave func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.streams) >= maxStreams || l.ctx.Err() != nil {
-		return nil, nil, false
+		return nil, nil, nil, false
 	}
-	changed = make(chan struct{}, 1)
-	l.streams[changed] = true
+	changed, out = make(chan struct{}, 1), make(chan struct{})
+	l.streams[changed] = &looker{session, out}
 	if !l.running {
 		l.running = true
 		l.wg.Go(l.watch)
@@ -84,7 +90,7 @@ func (l *live) join() (changed chan struct{}, leave func(), ok bool) {
 	if l.now != nil {
 		changed <- struct{}{}
 	}
-	return changed, func() {
+	return changed, out, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		delete(l.streams, changed)
@@ -93,6 +99,18 @@ func (l *live) join() (changed chan struct{}, leave func(), ok bool) {
 			l.nudge() // so that the watch sees it
 		}
 	}, true
+}
+
+// end ends the streams of a login.
+func (l *live) end(session string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.streams {
+		if s.session == session && s.out != nil {
+			close(s.out)
+			s.out = nil
+		}
+	}
 }
 
 // watch reads what waits whenever something happened, and every so often.
@@ -171,7 +189,7 @@ func (l *live) latest() *snapshot {
 
 // events is the stream of one page: pieces of HTML, each sent when it changes.
 func (p *Page) events(w http.ResponseWriter, r *http.Request, m *member) {
-	changed, leave, ok := p.live.join()
+	changed, out, leave, ok := p.live.join(m.ID)
 	if !ok {
 		http.Error(w, "Too many pages are open.", http.StatusServiceUnavailable)
 		return
@@ -187,12 +205,18 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request, m *member) {
 	}
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
+	over := time.NewTimer(m.Until.Sub(p.o.Now()))
+	defer over.Stop()
 	err := s.send(": hello\n\n")
 	for err == nil {
 		select {
 		case <-r.Context().Done():
 			return
 		case <-p.live.ctx.Done():
+			return
+		case <-out: // logged out here; elsewhere the next beat sees it
+			return
+		case <-over.C:
 			return
 		case <-changed:
 			err = s.tell(p.live.latest())

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/web"
 )
 
 func TestEachFormDoesWhatItsButtonSays(t *testing.T) {
@@ -204,12 +205,39 @@ func TestStopEndsTheStreams(t *testing.T) {
 	s := b.stream(t, "")
 	defer s.close()
 	r.page.Stop()
-	for s.lines.Scan() {
-		continue // until it ends
+	s.ended(t)
+}
+
+// ended waits until a stream is over.
+func (e *events) ended(t *testing.T) {
+	t.Helper()
+	for e.lines.Scan() {
+		continue
 	}
-	if err := s.lines.Err(); err != nil {
+	if err := e.lines.Err(); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestAStreamEndsWithItsLogin(t *testing.T) {
+	r := newRig(t, func(o *web.Options) { o.Session = time.Minute })
+	b, other := r.owner(), r.owner()
+	mine, theirs := b.stream(t, ""), other.stream(t, "?seen=-.-")
+	defer mine.close()
+	defer theirs.close()
+	if got := b.post("logout", "csrf", b.token()); !strings.Contains(got.body, "Your token") {
+		t.Errorf("logging out: %s", got.body)
+	}
+	mine.ended(t)
+	r.ask(nil)
+	if now := theirs.next(t, "now"); !strings.Contains(now, "make deploy") {
+		t.Errorf("the other login's stream: %s", now)
+	}
+	short := r.owner()
+	r.wait(time.Minute - 1500*time.Millisecond) // its clock, before the stream begins
+	last := short.stream(t, "")
+	defer last.close()
+	last.ended(t)
 }
 
 func TestTheFirstViewIsSmallAndAsksNobodyElse(t *testing.T) {

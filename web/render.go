@@ -16,7 +16,7 @@ var templateFiles embed.FS
 // templates are read at the first request: a gateway starts without them.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"asset": assetURL, "marked": marked, "lines": lines, "stamp": stamp,
+		"asset": assetURL, "marked": marked, "lines": lines, "stamp": stamp, "clock": clock,
 	}).ParseFS(templateFiles, "templates/*.html"))
 })
 
@@ -32,6 +32,8 @@ type view struct {
 	Waiting waitingView
 	Card    cardView
 	Confirm confirmView
+	Talks   []*talkLine
+	Talk    talkView
 	Grants  grantsView
 	Record  recordView
 	Policy  policyView
@@ -114,3 +116,6 @@ func lines(s string) []string { return strings.Split(s, "\n") }
 
 // stamp is a time for machines.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// clock is a time for people. The page's script puts it into their own.
+func clock(t time.Time) string { return t.UTC().Format("Jan 2 15:04:05") + " UTC" }

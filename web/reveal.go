@@ -34,7 +34,8 @@ func (p *Page) reveal(w http.ResponseWriter, r *http.Request, m *member) {
 		return
 	}
 	v := whole(c, o, now, m)
-	v.Revealed = readable(params)
+	p.around(r.Context(), &v, &c.Questions[0].Ask)
+	v.Revealed, v.Edits = readable(params), edits(c.Questions[0].Ask.Tool, params)
 	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Card: v})
 }
 
@@ -42,7 +43,7 @@ func (p *Page) reveal(w http.ResponseWriter, r *http.Request, m *member) {
 // number.
 func readable(v jsontext.Value) string {
 	v = v.Clone()
-	if err := v.Indent(); err != nil {
+	if err := v.Indent(jsontext.WithIndent("  ")); err != nil {
 		v = v.Clone()
 	}
 	text, _ := channels.Safe(string(v), channels.Form{Lines: true})

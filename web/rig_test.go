@@ -26,10 +26,12 @@ import (
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/verifier"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
@@ -112,6 +114,19 @@ func (r *record) String() string {
 	return string(text)
 }
 
+// memory is the real store's levels, and turns that a test draws.
+type memory struct {
+	*sqlite.Store
+	graphs map[string]*provenance.Graph
+}
+
+func (m *memory) Graph(_ context.Context, name string) (*provenance.Graph, error) {
+	if g := m.graphs[name]; g != nil {
+		return g, nil
+	}
+	return nil, verifier.ErrNoGraph
+}
+
 // rig is a page over a real desk and a real store, on a loopback port.
 type rig struct {
 	t      testing.TB
@@ -120,6 +135,7 @@ type rig struct {
 	store  *sqlite.Store
 	people *people
 	record *record
+	memory *memory
 	url    string
 	whole  jsontext.Value // the params of what is asked, as they came
 	mu     sync.Mutex
@@ -176,8 +192,9 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.desk.Close() })
+	r.memory = &memory{Store: s, graphs: map[string]*provenance.Graph{}}
 	o := web.Options{
-		Key: key, Desk: r.desk, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
+		Memory: r.memory, Key: key, Desk: r.desk, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
 		Policy: func() *policy.Policy { return rules }, Reload: func() web.Reload { return web.Reload{} },
 		Health: func(context.Context) []web.Check {
 			return []web.Check{{Name: "store"}, {Name: "telegram", Fault: "it answers 401"}}

@@ -163,7 +163,7 @@ func TestTheViewsAreQuick(t *testing.T) {
 	r.flood(500)
 	r.fill(10_000)
 	b := r.owner()
-	for _, path := range []string{"", "record", "policy", "health"} {
+	for _, path := range []string{"", "record", "policy", "health", "grants", "talks", "talks/" + conversation.Hash()} {
 		best := time.Hour
 		for range 7 {
 			began := time.Now()

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -90,10 +92,17 @@ func (p *Page) one(w http.ResponseWriter, r *http.Request, m *member, id string,
 		return
 	}
 	v := whole(c, o, now, m)
-	if v.Open {
-		v.Alike = p.alike(&c.Questions[0].Ask)
-	}
+	p.around(r.Context(), &v, &c.Questions[0].Ask)
 	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: v})
+}
+
+// around adds what stands around an open question: earlier answers to its like,
+// and the turn that it belongs to.
+func (p *Page) around(ctx context.Context, v *cardView, a *approval.Ask) {
+	if v.Open {
+		v.Alike = p.alike(a)
+		v.Graph = p.graph(ctx, cmp.Or(a.Run, talkAsked(a).Ref()))
+	}
 }
 
 // Tones of what a person is told.

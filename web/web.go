@@ -77,6 +77,7 @@ type Options struct {
 	People  func() People // as they are now
 	Record  Recorder
 	Ledger  Ledger // the same, to be read
+	Memory  Memory
 	Policy  func() *policy.Policy
 	Reload  func() Reload
 	Health  func(context.Context) []Check
@@ -101,7 +102,7 @@ type Page struct {
 
 // New makes a page.
 func New(o Options) (*Page, error) {
-	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil || o.Ledger == nil || o.Policy == nil || o.Reload == nil || o.Health == nil {
+	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil || o.Ledger == nil || o.Memory == nil || o.Policy == nil || o.Reload == nil || o.Health == nil {
 		return nil, errors.New("web: all but peer, URL, session, log and clock is needed")
 	}
 	if o.Session == 0 {
@@ -154,6 +155,9 @@ func (p *Page) routes() http.Handler {
 	mux.Handle("GET "+Root+"events", p.member(p.events))
 	mux.Handle("GET "+Root+"grants", p.member(p.grants))
 	mux.Handle("POST "+Root+"grants", p.approver(p.revoke))
+	mux.Handle("GET "+Root+"talks", p.member(p.talks))
+	mux.Handle("GET "+Root+"talks/{hash}", p.member(p.talk))
+	mux.Handle("POST "+Root+"talks/{hash}", p.approver(p.discuss))
 	mux.Handle("GET "+Root+"record", p.member(p.record))
 	mux.Handle("POST "+Root+"record/proof", p.member(p.prove))
 	mux.Handle("GET "+Root+"record/export", p.member(p.export))

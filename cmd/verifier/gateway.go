@@ -118,7 +118,7 @@ func openGateway(s setup) (g *gateway, err error) {
 	if err != nil {
 		return g, err
 	}
-	if err = g.openPage(s.config, key); err != nil {
+	if err = g.openPage(s.config, key, decider); err != nil {
 		return g, err
 	}
 	options := server.Options{
@@ -257,12 +257,16 @@ func (g *gateway) close() error {
 
 // health is what a decision needs.
 func (g *gateway) health(ctx context.Context) []server.Check {
-	return append([]server.Check{
+	checks := []server.Check{
 		{Name: "store", Err: g.store.Ready(ctx)},
 		{Name: "record", Err: g.record.Err()},
 		{Name: "approvals", Err: g.desk.CanAsk()},
 		{Name: "redaction", Err: g.hides()},
-	}, g.channelHealth()...)
+	}
+	if auditor := g.live.Load().auditor; auditor != nil { // without it calls are asked or denied: see its failMode
+		checks = append(checks, server.Check{Name: "auditor", Err: auditor.Err(), Told: true})
+	}
+	return append(checks, g.channelHealth()...)
 }
 
 // hide is what may be kept of what a person wrote.

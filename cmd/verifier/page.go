@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"os"
@@ -11,11 +12,14 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/verifier"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
 // openPage makes the owner's page, where the config wants one.
-func (g *gateway) openPage(c *config.Config, key hmac.Key) (err error) {
+func (g *gateway) openPage(c *config.Config, key hmac.Key, decider *verifier.Verifier) (err error) {
 	if !c.Web.Enabled {
 		return nil
 	}
@@ -25,12 +29,24 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key) (err error) {
 		Peer:    func(r *http.Request) string { return g.server.Peer(r) },
 		URL:     c.Web.Address(),
 		Ledger:  ledger{recordPath(c, g.state), g.state},
+		Memory:  memory{g.store, decider},
 		Policy:  func() *policy.Policy { return g.live.Load().policy },
 		Reload:  func() web.Reload { return g.live.Load().reload },
 		Health:  g.pageHealth,
 		Session: c.Web.Session,
 	})
 	return err
+}
+
+// memory is what the page shows of conversations besides the record.
+type memory struct {
+	store backend
+	*verifier.Verifier
+}
+
+// Worst implements web.Memory.
+func (m memory) Worst(ctx context.Context, c session.Conversation) (taint.Level, error) {
+	return m.store.Worst(ctx, c)
 }
 
 // happened tells whoever counts and whoever looks what happened at the desk.

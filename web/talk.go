@@ -1,0 +1,228 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"html/template"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/drawing"
+	"github.com/openclaw-verifier/verifier/provenance"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+// Memory is what is known of conversations besides the record.
+type Memory interface {
+	// Worst is the worst level that a conversation has been seen at.
+	Worst(ctx context.Context, c session.Conversation) (taint.Level, error)
+	// Graph draws a turn by any of its names; verifier.ErrNoGraph if there is none.
+	Graph(ctx context.Context, name string) (*provenance.Graph, error)
+}
+
+// talkView is a conversation: what was said and read in it, what was asked and
+// decided, and how far it is trusted because of that.
+type talkView struct {
+	Hash, Ref, Name, Client string
+	Level                   string // now; empty: nobody can say
+	Chart                   levelChart
+	Spoke                   []spokeView
+	Sources                 []sourceView
+	Turns                   []turnView
+	Calls                   []entryView // the latest first
+	Cut                     bool        // there is more than this in the record
+	Grants                  []grantView
+	Graph                   *graphView
+}
+
+// spokeView is who started runs.
+type spokeView struct {
+	Who         string
+	Runs        int
+	First, Last time.Time
+	lastRun     string
+}
+
+// sourceView is something that was read.
+type sourceView struct {
+	At           time.Time
+	Label, Level string
+}
+
+// turnView is one run.
+type turnView struct {
+	Run, Name             string
+	Open                  bool // its graph is shown
+	At                    time.Time
+	Calls, Denied, Waited int
+}
+
+// graphView is a turn as a picture and in words.
+type graphView struct {
+	Turn    string
+	Picture template.HTML // empty: it is too large to stand here
+	Text    string
+	Missing bool
+}
+
+// maxNodes is how many boxes a picture on the page has at most.
+const maxNodes = 150
+
+// talk shows one.
+func (p *Page) talk(w http.ResponseWriter, r *http.Request, m *member) {
+	p.conversing(w, r, m, r.PathValue("hash"), said{})
+}
+
+// discuss does what the owner says about a conversation.
+func (p *Page) discuss(w http.ResponseWriter, r *http.Request, m *member) {
+	hash, who := r.PathValue("hash"), approval.Answer{ID: m.id(), Via: Via}
+	var o approval.Outcome
+	var err error
+	switch r.PostFormValue("what") {
+	case "reset":
+		who.Text = ".reset-trust " + hash
+		o, err = p.o.Desk.Answer(r.Context(), who)
+	case "revoke":
+		o, err = p.o.Desk.Revoke(r.Context(), who, hash)
+	default:
+		http.Error(w, "The page has no such button. Nothing was changed.", http.StatusUnprocessableEntity)
+		return
+	}
+	if err != nil {
+		p.o.Log.ErrorContext(r.Context(), "a word about a conversation could not be taken", "err", err)
+	}
+	p.conversing(w, r, m, hash, told(o))
+}
+
+func (p *Page) conversing(w http.ResponseWriter, r *http.Request, m *member, hash string, s said) {
+	entries, err := p.ofTalk(hash)
+	if err != nil {
+		p.o.Log.ErrorContext(r.Context(), "the page could not read the record", "err", err)
+		http.Error(w, unreadable, http.StatusServiceUnavailable)
+		return
+	}
+	if len(entries) == 0 {
+		http.Error(w, "The record has nothing of such a conversation.", http.StatusNotFound)
+		return
+	}
+	open, err := p.o.Desk.Grants(r.Context(), hash)
+	if err != nil {
+		p.unreachable(w, r, err)
+		return
+	}
+	v := p.recount(entries)
+	v.Grants = grantViews(open)
+	p.recall(r.Context(), &v, session.Conversation{Client: entries[0].Client, Key: entries[0].Session}, r.URL.Query().Get("turn"))
+	p.show(w, r, m, "talk", view{Title: v.Ref, At: "talks", Said: s, Talk: v})
+}
+
+// recount puts together what the record says.
+func (p *Page) recount(entries []audit.Line) talkView {
+	c := session.Conversation{Client: entries[0].Client, Key: entries[0].Session}
+	v := talkView{Hash: c.Hash(), Ref: c.Ref(), Name: talkName(c), Client: foreign(c.Client), Cut: len(entries) == talkLatest, Chart: drawLevels(entries)}
+	for i := range entries {
+		e := &entries[i].Entry
+		v.spoke(e)
+		v.turn(e)
+		p.source(&v, e)
+		if e.Kind == audit.KindDecision || e.Kind == audit.KindAsked || e.Kind == audit.KindAnswer || e.Kind == audit.KindReset || e.Kind == audit.KindRevoke {
+			v.Calls = append(v.Calls, entry(&entries[i]))
+		}
+	}
+	slices.Reverse(v.Calls)
+	slices.Reverse(v.Turns)
+	slices.Reverse(v.Sources)
+	return v
+}
+
+// spoke counts who started runs.
+func (v *talkView) spoke(e *audit.Entry) {
+	if e.Started == "" {
+		return
+	}
+	who := foreign(e.Started)
+	i := slices.IndexFunc(v.Spoke, func(s spokeView) bool { return s.Who == who })
+	if i < 0 {
+		i = len(v.Spoke)
+		v.Spoke = append(v.Spoke, spokeView{Who: who, First: e.At})
+	}
+	s := &v.Spoke[i]
+	if s.Runs == 0 || s.lastRun != e.Run {
+		s.Runs++
+	}
+	s.lastRun, s.Last = e.Run, e.At
+}
+
+// turn counts what became of calls by run.
+func (v *talkView) turn(e *audit.Entry) {
+	if e.Run == "" || e.Kind != audit.KindDecision && e.Kind != audit.KindAsked {
+		return
+	}
+	i := slices.IndexFunc(v.Turns, func(t turnView) bool { return t.Run == e.Run })
+	if i < 0 {
+		i = len(v.Turns)
+		v.Turns = append(v.Turns, turnView{Run: e.Run, Name: foreign(e.Run), At: e.At})
+	}
+	t := &v.Turns[i]
+	switch {
+	case e.Kind == audit.KindAsked:
+		t.Waited++
+	case e.Decision == audit.Deny:
+		t.Calls++
+		t.Denied++
+	default:
+		t.Calls++
+	}
+}
+
+// source notes what a call brought in: what the record says, or what the policy
+// says today of a call that did not change the level any more.
+func (p *Page) source(v *talkView, e *audit.Entry) {
+	switch {
+	case e.RaisedTo != "" && e.Source != "":
+		v.Sources = append(v.Sources, sourceView{e.At, foreign(e.Source), e.RaisedTo})
+	case e.Kind == audit.KindDecision && e.Decision == audit.Allow && !e.Replay:
+		plan := p.o.Policy().Plan(&toolcall.Call{Tool: e.Tool, Sent: e.Tool, Params: e.Params})
+		if plan.Raise > taint.System {
+			v.Sources = append(v.Sources, sourceView{e.At, foreign(plan.Source), plan.Raise.String()})
+		}
+	}
+}
+
+// recall adds what is remembered besides the record. It is no fault where nothing
+// is.
+func (p *Page) recall(ctx context.Context, v *talkView, c session.Conversation, run string) {
+	if level, err := p.o.Memory.Worst(ctx, c); err == nil {
+		v.Level = level.String()
+	}
+	name := c.Ref()
+	for i := range v.Turns {
+		if v.Turns[i].Run == run {
+			name, v.Turns[i].Open = run, true
+		}
+	}
+	v.Graph = p.graph(ctx, name)
+}
+
+// graph draws a turn; nil if the store can't be reached.
+func (p *Page) graph(ctx context.Context, name string) *graphView {
+	g, err := p.o.Memory.Graph(ctx, name)
+	switch {
+	case errors.Is(err, verifier.ErrNoGraph):
+		return &graphView{Missing: true}
+	case err != nil:
+		p.o.Log.WarnContext(ctx, "the page could not draw a turn", "err", err)
+		return nil
+	}
+	out := &graphView{Turn: g.TurnID, Text: drawing.Text(g)}
+	if len(g.Nodes) <= maxNodes {
+		out.Picture = template.HTML(drawing.Picture(g)) //nolint:gosec // it escapes all that others chose; see its tests
+	}
+	return out
+}

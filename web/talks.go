@@ -1,0 +1,175 @@
+package web
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// Bounds of looking for conversations in the record.
+const (
+	talksIn    = 20_000 // lines
+	talksMost  = 50
+	talkIn     = 100_000 // lines in which one is looked for
+	talkLatest = 300     // entries of one
+)
+
+// talkLine is a conversation in the list.
+type talkLine struct {
+	Hash, Ref, Name, Level string
+	At                     time.Time
+	Calls, Denied, Asked   int
+}
+
+// talks lists the conversations that the record has lately.
+func (p *Page) talks(w http.ResponseWriter, r *http.Request, m *member) {
+	v := view{Title: "Conversations", At: "talks"}
+	lines, err := p.recentTalks()
+	if err != nil {
+		v.Said = said{Text: unreadable, Tone: bad}
+		p.o.Log.ErrorContext(r.Context(), "the page could not read the record", "err", err)
+	}
+	v.Talks = lines
+	p.show(w, r, m, "talks", v)
+}
+
+const unreadable = "The record can't be read at this moment. Its own health says more."
+
+// recentTalks decodes the latest line of each conversation, and counts the others
+// as they stand.
+func (p *Page) recentTalks() (out []*talkLine, err error) {
+	scanned, found := 0, map[string]*talkLine{}
+	var fresh *talkLine
+	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
+		scanned++
+		key := rawTalk(raw)
+		if len(key) == 0 {
+			return scanned > talksIn
+		}
+		t := found[string(key)]
+		known := t != nil
+		if !known {
+			t = &talkLine{}
+			found[string(key)], fresh = t, t
+		}
+		t.count(raw)
+		return scanned > talksIn || !known
+	}) {
+		if err != nil {
+			return out, err
+		}
+		if scanned > talksIn || len(out) == talksMost {
+			break
+		}
+		fresh.fill(&l.Entry)
+		out = append(out, fresh)
+	}
+	return out, nil
+}
+
+// headSize is where a line's kind stands: behind its number and the hash before.
+const headSize = 160
+
+func (t *talkLine) count(raw []byte) {
+	switch head := raw[:min(len(raw), headSize)]; {
+	case bytes.Contains(head, []byte(`"kind":"asked"`)):
+		t.Asked++
+	case bytes.Contains(head, []byte(`"kind":"decision"`)):
+		t.Calls++
+		if bytes.Contains(raw, []byte(`"decision":"deny"`)) {
+			t.Denied++
+		}
+	}
+}
+
+func (t *talkLine) fill(e *audit.Entry) {
+	c := session.Conversation{Client: e.Client, Key: e.Session}
+	t.Hash, t.Ref, t.Name, t.At, t.Level = c.Hash(), c.Ref(), talkName(c), e.At, levelAfter(e)
+}
+
+// levelAfter is how far the conversation was trusted after an entry; "" if the
+// entry does not say.
+func levelAfter(e *audit.Entry) string {
+	if e.RaisedTo != "" {
+		return e.RaisedTo
+	}
+	return e.Level
+}
+
+// rawTalk is the part of a line that names its client and its session key, as it
+// stands there; nothing if it names no session. The two stand before anything
+// that could look like them, and what is quoted can't.
+func rawTalk(raw []byte) []byte {
+	from := bytes.Index(raw, []byte(`"client":"`))
+	if from < 0 {
+		return nil
+	}
+	to := stringEnd(raw, from+len(`"client":`))
+	const then = `,"session":`
+	if to < 0 || !bytes.HasPrefix(raw[to:], []byte(then)) {
+		return nil
+	}
+	if to = stringEnd(raw, to+len(then)); to < 0 {
+		return nil
+	}
+	return raw[from:to]
+}
+
+// stringEnd is where the JSON string that begins here is over; -1 if it is none.
+func stringEnd(raw []byte, from int) int {
+	if from >= len(raw) || raw[from] != '"' {
+		return -1
+	}
+	for i := from + 1; i < len(raw); i++ {
+		switch raw[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// talkOf reads what rawTalk found.
+func talkOf(key []byte) (c session.Conversation, ok bool) {
+	at := stringEnd(key, len(`"client":`))
+	client, errClient := jsontext.AppendUnquote(nil, key[len(`"client":`):at])
+	name, errKey := jsontext.AppendUnquote(nil, key[at+len(`,"session":`):])
+	return session.Conversation{Client: string(client), Key: string(name)}, errClient == nil && errKey == nil
+}
+
+// ofTalk are the latest entries of a conversation, by its hash, the oldest first.
+func (p *Page) ofTalk(hash string) (entries []audit.Line, err error) {
+	scanned, is := 0, map[string]bool{}
+	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
+		scanned++
+		key := rawTalk(raw)
+		if len(key) == 0 {
+			return scanned > talkIn
+		}
+		meant, known := is[string(key)]
+		if !known {
+			c, ok := talkOf(key)
+			meant = ok && c.Hash() == hash
+			is[string(key)] = meant
+		}
+		return scanned > talkIn || meant
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		if scanned > talkIn || len(entries) == talkLatest {
+			break
+		}
+		entries = append(entries, l)
+	}
+	slices.Reverse(entries)
+	return entries, nil
+}
