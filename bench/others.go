@@ -35,12 +35,12 @@ var others = map[string]other{
 		yes: `"result":"allow"`,
 	},
 	"cerbos": {
-		files: map[string]string{"tool.yaml": cerbosPolicy, "conf.yaml": cerbosConfig},
+		files: map[string]string{"policies/tool.yaml": cerbosPolicy, "conf.yaml": cerbosConfig},
 		args: func(dir, address string) []string {
 			return []string{
 				"server", "--config=" + filepath.Join(dir, "conf.yaml"), "--log-level=error",
 				"--set=server.httpListenAddr=" + address, "--set=server.grpcListenAddr=unix:" + filepath.Join(dir, "grpc.sock"),
-				"--set=storage.disk.directory=" + dir,
+				"--set=storage.disk.directory=" + filepath.Join(dir, "policies"),
 			}
 		},
 		request: func(call []byte) (string, []byte) {
@@ -103,7 +103,8 @@ func openOther(name string) func(place) (running, error) {
 	return func(p place) (running, error) {
 		o := others[name]
 		for file, text := range o.files {
-			if err := os.WriteFile(filepath.Join(p.dir, file), []byte(text), 0o600); err != nil {
+			path := filepath.Join(p.dir, file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 				return running{}, err
 			}
 		}
