@@ -48,6 +48,7 @@ type turn struct {
 const (
 	turnsSize   = 1000
 	turnPending = 64 // facts of one turn
+	usualTurn   = 8  // most have no more, and need not grow
 )
 
 // turnOf names the turn that a call or an event belongs to.
@@ -63,8 +64,9 @@ func (t *trace) turnOf() turnKey {
 // name is 64 bits of what tells the turn from all others, as hex; it begins like
 // its conversation's, so that the store keeps them together.
 func (k *turnKey) name() string {
-	sum := sha256.Sum256([]byte(k.Hash() + "\x00" + k.run + "\x00" + k.session))
-	return k.Hash()[:2] + hex.EncodeToString(sum[:7])
+	conversation := k.Hash()
+	sum := sha256.Sum256([]byte(conversation + "\x00" + k.run + "\x00" + k.session))
+	return conversation[:2] + hex.EncodeToString(sum[:7])
 }
 
 // heardOf is what is new of a turn.
@@ -131,7 +133,7 @@ func (s *turns) keep(n *turn) {
 // begin makes a turn, with strings of its own.
 func (s *turns) begin(t *trace, k turnKey) *turn {
 	k = turnKey{k.Clone(), strings.Clone(k.run), strings.Clone(k.session)}
-	n := &turn{turnKey: k, id: k.name(), root: t.conv.Clone()}
+	n := &turn{turnKey: k, id: k.name(), root: t.conv.Clone(), pending: make([]provenance.Fact, 0, usualTurn)}
 	now := time.Now().UnixMilli()
 	n.pending = append(n.pending, provenance.Fact{
 		What: provenance.Began, At: now, Session: k.Key, Agent: strings.Clone(t.call.Agent()), Run: k.run,
