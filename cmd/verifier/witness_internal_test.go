@@ -48,7 +48,7 @@ func spawned(session, by string) map[string]any {
 // mustAsk says that a call must be put to a person.
 func (r *rig) mustAsk(c call) answer {
 	r.t.Helper()
-	a := r.send(impatient(c))
+	a := r.persist(impatient(c))
 	if a.status != http.StatusOK || a.Decision != "deny" || a.Ref == "" {
 		r.t.Errorf("%s %s in %v: got %d %s, want it to be asked about", c.tool, c.params, c.context["sessionKey"], a.status, a.raw)
 	}
