@@ -33,7 +33,7 @@ func TestH30AGrantWrittenIntoTheStoreApprovesNothing(t *testing.T) {
 		at := grantFor("real")
 		genuine := v.get(v.grant(conv("real"), at.Field()))
 		parts := strings.Split(genuine, "|")
-		if len(parts) != 5 {
+		if len(parts) != 6 {
 			t.Fatalf("the grant %q was not found where it stands", genuine)
 		}
 		edited := func(i int, value string) string {
@@ -41,15 +41,20 @@ func TestH30AGrantWrittenIntoTheStoreApprovesNothing(t *testing.T) {
 			p[i] = value
 			return strings.Join(p, "|")
 		}
+		covers := func(key string) string {
+			value := ptr(grantFor(key)).Value(otherKey)
+			return value[strings.LastIndexByte(value, '|'):]
+		}
 		tool, window := grantFor("s"), grantFor("s")
 		tool.Tool, window.Session = "write", "s2"
 		for name, f := range map[string]struct {
 			key, field, value string
 		}{
-			"made up":                            {"a", "", "9999999999|5|card|6f776e6572|" + strings.Repeat("0", 32)},
-			"without a seal":                     {"b", "", "9999999999|5|card|6f776e6572|"},
+			"made up":                            {"a", "", "9999999999|5|card|6f776e6572|" + strings.Repeat("0", 32) + covers("a")},
+			"without a seal":                     {"b", "", "9999999999|5|card|6f776e6572|" + covers("b")},
 			"sealed with another key":            {"c", "", ptr(grantFor("c")).Value(otherKey)},
 			"a real one of another conversation": {"d", "", genuine},
+			"one that claims another's place":    {"g", "", edited(5, covers("g")[1:])},
 			"a real one that ends later":         {"real", "", edited(0, "9999999999")},
 			"a real one in another's name":       {"real", "", edited(3, hex.EncodeToString([]byte("second")))},
 			"garbage":                            {"e", "", "yes"},
