@@ -18,13 +18,13 @@ var ErrNoGraph = errors.New("verifier: no turn is remembered under this name")
 
 // note puts into the store what is known of a turn, and lets it be found by the
 // reference that the agent was given. It is evidence: where it can't be kept, the
-// decision stands and the log says so.
-func (v *Verifier) note(ctx context.Context, n *turn, ref string) {
+// decision stands and the log says so. It reports whether it was kept.
+func (v *Verifier) note(ctx context.Context, n *turn, ref string) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
 	defer cancel()
 	facts, name := v.turns.take(n)
 	if len(facts) == 0 {
-		return
+		return true
 	}
 	notes := []session.Note{v.factNote(ctx, n, facts)}
 	if ref != "" {
@@ -42,6 +42,22 @@ func (v *Verifier) note(ctx context.Context, n *turn, ref string) {
 	if err := v.o.Store.Note(ctx, notes...); err != nil {
 		v.o.Log.WarnContext(ctx, "what was seen of a turn could not be kept", "turn", n.id, "err", err)
 		v.turns.giveBack(n, facts)
+		return false
+	}
+	return true
+}
+
+// keepAtOnce is how many turns are noted at a time.
+const keepAtOnce = 256
+
+// KeepTurns puts into the store what is known here of turns that nobody was asked
+// about: a call that its level allows does not wait for that. It is for whoever
+// runs a Verifier to call now and then, and at the end.
+func (v *Verifier) KeepTurns(ctx context.Context) {
+	for _, n := range v.turns.waiting(keepAtOnce) {
+		if ctx.Err() != nil || !v.note(ctx, n, "") {
+			return // the next time
+		}
 	}
 }
 

@@ -339,3 +339,28 @@ func TestWhatOthersWriteIntoTheStoreIsNoFactAndNoName(t *testing.T) {
 		}
 	}
 }
+
+// What nobody was asked about is known to the next process too, once it was kept.
+func TestATurnOfAllowedCallsOutlivesItsProcess(t *testing.T) {
+	onBoth(t, func(t *testing.T, v *vault) {
+		first, second := newRig(t, v, 1, nil), newRig(t, v, 1, nil)
+		first.allow(call(t, "exec", ls, owner("quiet")+`,"runId":"quiet run"`))
+		if _, err := second.v.Graph(t.Context(), "quiet run"); !errors.Is(err, verifier.ErrNoGraph) {
+			t.Fatalf("before it was kept: %v", err)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		first.v.KeepTurns(gone) // nobody waits for it any more: it is kept the next time
+		first.v.KeepTurns(t.Context())
+		for _, name := range []string{"quiet run", conv("quiet").Ref()} {
+			if g := second.graph(name); len(picture(g)) == 0 || g.RunID != "quiet run" {
+				t.Errorf("%s: %+v", name, g)
+			}
+		}
+		before := second.graph("quiet run")
+		first.v.KeepTurns(t.Context())
+		if again := second.graph("quiet run"); len(again.Nodes) != len(before.Nodes) {
+			t.Errorf("kept twice: %d nodes, then %d", len(before.Nodes), len(again.Nodes))
+		}
+	})
+}

@@ -23,8 +23,8 @@ func (v *Verifier) keepTurns() time.Duration {
 }
 
 // drew keeps what a decision adds to the graph of its turn. What was allowed by
-// its level or a grant waits in memory; the rest is noted in the store with all
-// before it.
+// its level or a grant waits in memory for a moment (see KeepTurns); the rest is
+// noted in the store with all before it.
 func (v *Verifier) drew(ctx context.Context, t *trace, n *no) {
 	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.replay || t.view.Replayed || t.plan.Class() == "wrapper" {
 		return

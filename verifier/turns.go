@@ -13,8 +13,8 @@ import (
 )
 
 // turns is what this process has seen of turns and has not noted in the store
-// yet: a call that is allowed costs no trip for it. It is bounded; what it has
-// forgotten still stands in the record.
+// yet: a call that is allowed costs no trip for it, and is noted a little later.
+// It is bounded; what it has forgotten still stands in the record.
 type turns struct {
 	mu      sync.Mutex
 	recent  map[turnKey]*turn
@@ -206,6 +206,21 @@ func (s *turns) giveBack(n *turn, facts []provenance.Fact) {
 	for len(n.pending) > 2*turnPending {
 		n.drop()
 	}
+}
+
+// waiting are turns of which something happened that is not noted, those first
+// that will be forgotten first.
+func (s *turns) waiting(most int) (found []*turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, all := range []map[turnKey]*turn{s.old, s.recent} {
+		for _, n := range all {
+			if len(found) < most && slices.ContainsFunc(n.pending, provenance.Fact.Happened) {
+				found = append(found, n)
+			}
+		}
+	}
+	return found
 }
 
 // named finds the turns that a name could mean.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,7 +45,8 @@ type gateway struct {
 	refused atomic.Bool // the config that was read last could not be taken
 	level   *slog.LevelVar
 	metrics *metrics.Metrics
-	page    *web.Page // nil where there is none
+	page    *web.Page                 // nil where there is none
+	turns   func(ctx context.Context) // keeps what is known of turns
 
 	channels map[string]approval.Channel // those that were given, and the chats of the config
 }
@@ -121,6 +123,7 @@ func openGateway(s setup) (g *gateway, err error) {
 	if err = g.openPage(s.config, key, decider); err != nil {
 		return g, err
 	}
+	g.turns = decider.KeepTurns
 	options := server.Options{
 		Via: viaOf(g.self), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
@@ -206,11 +209,9 @@ func visible(a *approval.Ask) bool {
 func (g *gateway) Run(ctx context.Context, l net.Listener) error {
 	heads, stopHeads := context.WithCancel(context.Background())
 	defer stopHeads()
-	kept := make(chan struct{})
-	go func() {
-		defer close(kept)
-		g.keepHeads(heads)
-	}()
+	var kept sync.WaitGroup
+	kept.Go(func() { g.keepHeads(heads) })
+	kept.Go(func() { g.keepTurns(heads) })
 	served := make(chan error, 1)
 	go func() { served <- g.server.Serve(l) }()
 	var err error
@@ -225,8 +226,29 @@ func (g *gateway) Run(ctx context.Context, l net.Listener) error {
 		err = errors.Join(err, <-served)
 	}
 	stopHeads()
-	<-kept
+	kept.Wait()
 	return errors.Join(err, g.stopped())
+}
+
+// turnsEvery is how long what was seen of a turn may be known here alone.
+const turnsEvery = 10 * time.Second
+
+// keepTurns puts into the store what was seen of turns, now and then and at the
+// end.
+func (g *gateway) keepTurns(ctx context.Context) {
+	tick := time.NewTicker(turnsEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+			defer cancel()
+			g.turns(last)
+			return
+		case <-tick.C:
+			g.turns(ctx)
+		}
+	}
 }
 
 // stopped ends the record in good order.

@@ -163,3 +163,14 @@ func TestH23TheGraphShowsAWebhookForWhatItIs(t *testing.T) {
 		t.Errorf("a webhook: %q", drawnAs(&g))
 	}
 }
+
+func TestATurnThatNobodyWasAskedAboutIsThereAfterARestart(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		r.allow(sh("date", with(ownerIn("m"), "runId", "r1")))
+		r.restart()
+		if g := r.graph("r1"); g.RunID != "r1" || len(g.Nodes) == 0 {
+			t.Errorf("%+v", g)
+		}
+	})
+}
