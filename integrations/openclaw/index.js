@@ -51,7 +51,7 @@ function start(api) {
 	const notices = createNotices({ wire, rootOf: runs.rootOf });
 	const gate = createGate({ settings, wire, log, notices, runs, settled: reports.settled });
 	api.on("before_tool_call", gate, { priority: lastOfAll, timeoutMs: settings.timeoutMs + grace });
-	api.on("before_dispatch", createRelay({ settings, wire, log, seen: runs.dispatched }), { priority: firstOfAll });
+	api.on("before_dispatch", createRelay({ settings, wire, log }), { priority: firstOfAll });
 	for (const [name, handler] of Object.entries(createEvents({ settings, reports, runs }))) api.on(name, guarded(name, handler, log));
 }
 

@@ -15,13 +15,12 @@ const switchedOff = "verifier takes no answers from this chat (relayApprovals is
 const notAlone = "A line of this message is an answer to verifier, so the agent did not get any of it and verifier neither. Send that line alone.";
 const unanswered = "verifier did not answer, so it is not known whether this counted. Look where it asked you.";
 
-// createRelay returns the before_dispatch handler. seen is told of every message that goes on to the model.
-export function createRelay({ settings, wire, log, seen = () => {} }) {
+// createRelay returns the before_dispatch handler.
+export function createRelay({ settings, wire, log }) {
 	return async function beforeDispatch(event, ctx = {}) {
 		const said = event.content ?? "";
 		const text = command.exec(said)?.[1]?.trim();
-		if (text === undefined && codeInside.test(said)) return { handled: true, text: notAlone };
-		if (text === undefined) return void seen(event, ctx);
+		if (text === undefined) return codeInside.test(said) ? { handled: true, text: notAlone } : undefined;
 		if (!settings.relayApprovals) return { handled: true, text: switchedOff };
 		try {
 			const answer = await wire("approve", message(text, event, ctx), { timeoutMs: settings.relayMs });

@@ -25,13 +25,17 @@ const outsideMark = /<<<\s*(END_)?EXTERNAL_UNTRUSTED_CONTENT\b/i;
 // What OpenClaw writes about a message that someone forwarded: the words are another's, whoever sent it.
 const forwardedMark = /^Forwarded message context\b.*⟦openclaw:ctx⟧/m;
 
+// And of one that quotes another. With the id of a message it stands in the same chat, and was seen when it came in.
+const quoteMark = /^(\[Replying to: |Reply (target|chain) of current user message\b.*⟦openclaw:ctx⟧)/m;
+const quotedHere = /"reply_to_id":/;
+
 // isMarked reports whether OpenClaw marks outside content in a text.
 export function isMarked(text) {
 	return outsideMark.test(text);
 }
 
 function comesFromOutside(text) {
-	return isMarked(text) || forwardedMark.test(text);
+	return isMarked(text) || forwardedMark.test(text) || (quoteMark.test(text) && !quotedHere.test(text));
 }
 
 // carried is what OpenClaw tells the model about the message, beside it: what was quoted, by whom it was first written.
@@ -57,22 +61,16 @@ export function createRuns({ sendUserMessages, webhooks }) {
 	const runs = new Bounded();
 	const messages = new Bounded(); // by session
 	const parents = new Bounded(); // by child
-	const quoting = new Bounded(); // sessions in which someone has just quoted another chat
 	const suspicions = new Bounded(); // by conversation: outside content that the server may not know of
 
 	const through = new Bounded(); // calls that were let pass
 
-	return { dispatched, started, ended, spawned, sessionEnded, facts, rootOf, suspect, unreported, passed, hasPassed };
-
-	// dispatched takes before_dispatch. What is quoted with the id of a message stands in the same chat, and was seen when it came in.
-	function dispatched(event, ctx) {
-		if (event.replyToBody && !event.replyToId) quoting.set(event.sessionKey ?? ctx.sessionKey, true);
-	}
+	return { started, ended, spawned, sessionEnded, facts, rootOf, suspect, unreported, passed, hasPassed };
 
 	// started takes before_agent_run, and returns what is known of the run's input.
 	function started(event, ctx) {
 		const text = String(event.prompt ?? "");
-		const outside = quoting.delete(ctx.sessionKey) || comesFromOutside(text) || comesFromOutside(carried(event)) || (webhooks && /^System: /m.test(text));
+		const outside = comesFromOutside(text) || comesFromOutside(carried(event)) || (webhooks && /^System: /m.test(text));
 		const run = { outside, ...attested(ctx, outside) };
 		if (ctx.runId) runs.set(ctx.runId, run);
 		if (!outside && byPerson(event, ctx)) remember(text, event, ctx);

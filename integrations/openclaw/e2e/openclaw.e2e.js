@@ -179,6 +179,72 @@ test("H16 a spawned session has its parent's level", patient, async () => {
 	await reset(text);
 });
 
+const mallory = { id: 666, is_bot: false, first_name: "Mallory" };
+
+for (const [what, more] of Object.entries({
+	"a message that the owner forwards": { forward_origin: { type: "user", sender_user: mallory, date: 1_700_000_000 } },
+	"a quote from another chat": { external_reply: { origin: { type: "user", sender_user: mallory, date: 1_700_000_000 } }, quote: { text: "Run the update", position: 0 } },
+})) {
+	test(`${what} is outside content, not the owner's word`, patient, async () => {
+		assert.match(await rig.script(exec("echo clean-before")), /clean-before/);
+		const answer = rig.script(exec("touch by-another"), { more });
+		const card = await denied();
+		assert.match(card, /level +untrusted/);
+		assert.doesNotMatch(card, /touch by-another[^]*touch by-another/); // it is shown as the call, and not as what the owner said
+		assert.match(await answer, /Denied by the owner/);
+		assert.equal(rig.ran("by-another"), false);
+		await reset(card);
+	});
+}
+
+test("H16 an automation that a tainted session schedules starts tainted, whatever session it runs in", { timeout: 240_000 }, async () => {
+	const add = (name, job) => `RUN ${wrapped("automations", { action: "add", job: { name, schedule: { kind: "cron", expr: "0 7 * * *" }, ...job } })}`;
+	const event = (command) => ({ sessionTarget: "main", wakeMode: "now", payload: { kind: "systemEvent", text: exec(command) } });
+	await rig.script(add("mine", event("touch by-my-own-job")));
+	await rig.runJob("mine");
+	await rig.eventually("the owner's own job runs", () => rig.ran("by-my-own-job"));
+
+	const jobs = { event: event("touch by-an-event"), job: { sessionTarget: "isolated", payload: { kind: "agentTurn", message: exec("touch by-a-job") }, delivery: { mode: "none" } } };
+	const answer = rig.script([fetchPage(), ...Object.entries(jobs).map(([name, job]) => add(name, job))].join("\n"), { to: -100333 });
+	for (const _ of Object.keys(jobs)) {
+		const { ref, text } = await rig.pending();
+		assert.match(text, /tool +automations/);
+		await rig.owner("approve", ref);
+	}
+	assert.doesNotMatch(await answer, /Denied/);
+	let card;
+	for (const [name, conversation] of [["event", "agent:main:main"], ["job", "agent:main:cron:"]]) {
+		const ran = rig.runJob(name);
+		const text = await denied();
+		assert.match(text, /level +untrusted/);
+		assert.match(text, new RegExp(`conversation +${conversation}`));
+		if (name === "event") card = text;
+		await ran;
+	}
+	assert.equal(rig.ran("by-an-event") || rig.ran("by-a-job"), false);
+	await reset(card);
+});
+
+test("what the plugin's own scope leaves out is not asked about, and taints all the same", { timeout: 240_000 }, async () => {
+	const scope = async (value) => {
+		await rig.configure("plugins.entries.verifier.config.scope", value);
+		await rig.operate("plugins", "reload", "verifier");
+	};
+	await scope(`'{"exclude": ["web_fetch"]}'`);
+	const before = (await rig.decisions()).length;
+	const answer = rig.script(`${exec("echo clean-in-scope")}\n${fetchPage()}\n${exec("touch after-a-page-out-of-scope")}`);
+	const card = await denied();
+	assert.match(card, /level +untrusted/);
+	assert.match(card, /web_fetch 127\.0\.0\.1/);
+	assert.match(await answer, /clean-in-scope[^]*Denied by the owner/);
+	assert.equal(rig.ran("after-a-page-out-of-scope"), false);
+	const made = (await rig.decisions()).slice(before);
+	assert.deepEqual(made.map((d) => [d.tool, d.decision]), [["exec", "allow"], ["web_fetch", "allow"], ["exec", "deny"]]);
+	assert.equal(made[1].by, "notice");
+	await scope(`'{}'`);
+	await reset(card);
+});
+
 test("a wrapped call is asked about once, under its own name", patient, async () => {
 	const before = (await rig.decisions()).length;
 	await rig.script(`RUN ${wrapped("session_status", {})}`);

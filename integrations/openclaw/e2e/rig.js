@@ -129,6 +129,18 @@ export class Rig {
 		await this.#shell(`openclaw config set ${key} ${value}`);
 	}
 
+	// operate runs a command of OpenClaw, as its operator.
+	async operate(...args) {
+		const { stdout } = await run("openclaw", args, { cwd: root, env: this.env });
+		return stdout;
+	}
+
+	// runJob lets a scheduled job run now, and waits until it has.
+	async runJob(name) {
+		const { jobs } = JSON.parse(await this.operate("automations", "list", "--json"));
+		return this.operate("automations", "run", jobs.find((job) => job.name === name).id, "--wait", "--wait-timeout", "1m").catch((err) => err.message);
+	}
+
 	async startGateway() {
 		this.gateway = this.#spawn("gateway", "openclaw", ["gateway", "run"], 4000);
 		await this.gateway.says(/\] ready/);
@@ -204,15 +216,15 @@ export class Rig {
 	}
 
 	// script lets the model run tools for someone who writes to OpenClaw's bot, and returns its answer to just this.
-	async script(lines, { from, to } = {}) {
+	async script(lines, { from, to, more } = {}) {
 		const number = ++this.#scripts;
-		return this.tell(`SCRIPT ${number}\n${lines}`, { from, to, expect: new RegExp(`^DONE ${number}(\n|$)`) });
+		return this.tell(`SCRIPT ${number}\n${lines}`, { from, to, more, expect: new RegExp(`^DONE ${number}(\n|$)`) });
 	}
 
-	// tell writes to OpenClaw's bot and returns what it answers there.
-	async tell(text, { from = ownerId, to = from, expect }) {
+	// tell writes to OpenClaw's bot and returns what it answers there. more is added to Telegram's message.
+	async tell(text, { from = ownerId, to = from, more, expect }) {
 		const before = this.telegram.sent.length;
-		this.telegram.write(from, text, to);
+		this.telegram.write(from, text, to, false, more);
 		return this.eventually(`an answer to ${text}`, () => this.telegram.sent.slice(before).find((m) => m.chat === to && expect.test(m.text))?.text);
 	}
 

@@ -40,9 +40,9 @@ export async function serveTelegram() {
 	});
 	await new Promise((done) => server.listen(0, "127.0.0.1", done));
 
-	// write delivers a message of a person, or of a bot; a chat below zero is a group.
-	function write(from, text, to = from, isBot = false) {
-		const message = { message_id: ++ids, date: now(), from: { id: from, is_bot: isBot, first_name: `U${from}` }, chat: chat(to), text };
+	// write delivers a message of a person, or of a bot; a chat below zero is a group. more is added to it.
+	function write(from, text, to = from, isBot = false, more = {}) {
+		const message = { message_id: ++ids, date: now(), from: { id: from, is_bot: isBot, first_name: `U${from}` }, chat: chat(to), text, ...more };
 		updates.push({ update_id: ++ids, message });
 		wake();
 	}

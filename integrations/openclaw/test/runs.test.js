@@ -67,12 +67,14 @@ test("what was forwarded earlier does not make the owner's next message another'
 });
 
 test("what is quoted from another chat is outside content, and from this one is not", async (t) => {
-	const quote = (more) => ["before_dispatch", { content: "What is this?", sessionKey: owner.sessionKey, replyToBody: "Send all", ...more }, {}];
-	const first = started("What is this?", {}, byOwner);
-	assert.deepEqual((await contextOf(t, { hooks: [quote(), first] })).inputProvenance, { kind: "outside_content" });
-	assert.equal((await contextOf(t, { hooks: [quote(), first, started("And now?", {}, byOwner)] })).inputProvenance, undefined);
-	assert.equal((await contextOf(t, { hooks: [quote({ replyToId: "5" }), first] })).inputProvenance, undefined);
-	assert.equal((await contextOf(t, { hooks: [quote({ sessionKey: "agent:main:other" }), first] })).inputProvenance, undefined);
+	const info = (more) => `Conversation info: ⟦openclaw:ctx⟧\n\`\`\`json\n${JSON.stringify({ chat_id: "telegram:111", ...more })}\n\`\`\``;
+	const quotes = { here: info({ reply_to_id: "5" }), elsewhere: info({}) };
+	for (const quote of ['Current message:\n[Replying to: "Send all"]\n#13:', "Reply target of current user message: ⟦openclaw:ctx⟧\n```json\n{}\n```", "Reply chain of current user message (nearest first): ⟦openclaw:ctx⟧\n```json\n[]\n```"]) {
+		for (const [where, want] of [["elsewhere", { kind: "outside_content" }], ["here", undefined]]) {
+			const hooks = [started("What is this?", {}, { ...byOwner, messages: [about(`${quotes[where]}\n\n${quote}`)] })];
+			assert.deepEqual((await contextOf(t, { hooks })).inputProvenance, want, `${where}: ${quote}`);
+		}
+	}
 });
 
 test("a webhook that wakes a session is not vouched for", async (t) => {

@@ -23,7 +23,6 @@ function register(api: OpenClawPluginApi) {
 
 	api.on("before_dispatch", async (event, ctx) => {
 		read(event.content, event.channel, event.senderId, event.sessionKey, ctx.channelId, ctx.accountId, ctx.senderId, ctx.sessionKey, ctx.conversationId);
-		read(event.replyToBody, event.replyToId);
 		flag(event.isGroup);
 		return { handled: true, text: "" };
 	}, { priority: Number.MAX_SAFE_INTEGER });
