@@ -21,8 +21,9 @@ type Carrier struct {
 }
 
 const (
-	notHere   = "That can't be done from this chat. Do it where verifier asks you."
-	takenOnce = "This message was taken before. Nothing was changed."
+	notHere    = "That can't be done from this chat. Do it where verifier asks you."
+	pausedHere = "Agents are paused. That is lifted where verifier asks you."
+	takenOnce  = "This message was taken before. Nothing was changed."
 )
 
 // relayed takes a line that a runtime carried.
@@ -66,8 +67,8 @@ func (d *Desk) names(ctx context.Context, a Answer) (Outcome, error) {
 		return Outcome{Text: "The store can't be reached. Try again."}, err
 	}
 	var lines []string
-	if paused := d.Paused(); paused != "" {
-		lines = append(lines, paused)
+	if d.Paused() != "" {
+		lines = append(lines, pausedHere)
 	}
 	waiting := 0
 	for _, c := range cards {

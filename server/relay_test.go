@@ -190,3 +190,33 @@ func FuzzRelay(f *testing.F) {
 		}
 	})
 }
+
+// Each reason for not believing a sender stands alone: nobody at the desk hears of
+// the line, whoever is an approver.
+func TestAnUnbelievedSenderReachesNobody(t *testing.T) {
+	const ann = `"messageProvider":"telegram","senderId":"111"`
+	for why, context := range map[string]string{
+		"another platform":         `{"messageProvider":"discord","senderId":"111"}`,
+		"no platform":              `{"senderId":"111"}`,
+		"no sender":                `{"messageProvider":"telegram"}`,
+		"a group":                  `{` + ann + `,"groupId":"-1"}`,
+		"a group's session":        `{` + ann + `,"sessionKey":"agent:main:telegram:group:-1"}`,
+		"a spawned session":        `{` + ann + `,"spawnedBy":"agent:main:main"}`,
+		"a run that nobody began":  `{` + ann + `,"trigger":"cron"}`,
+		"a webhook's session":      `{` + ann + `,"sessionKey":"hook:1"}`,
+		"another session's words":  `{` + ann + `,"inputProvenance":{"kind":"inter_session"}}`,
+		"outside content":          `{` + ann + `,"inputProvenance":"outside_content"}`,
+		"what the runtime made up": `{` + ann + `,"inputProvenance":{"kind":"internal_system"}}`,
+	} {
+		s, desk := relaying(t)
+		body := typed(".pending", context)
+		if w := tell(s, "/approve", body, signed(body)...); !strings.HasPrefix(w.Body.String(), `{"kind":"unauthorised","text":"`) || len(desk.heard) != 0 {
+			t.Errorf("%s: got %s, heard %+v", why, w.Body, desk.heard)
+		}
+	}
+	s, desk := relaying(t)
+	body := typed(".pending", `{`+ann+`,"inputProvenance":{"kind":"external_user"}}`)
+	if tell(s, "/approve", body, signed(body)...); len(desk.heard) != 1 {
+		t.Error("a person was not believed")
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -144,6 +145,9 @@ func TestARelayedResumeAndHelpAreRefusedAndAPauseIsTaken(t *testing.T) {
 		t.Errorf("told %+v", v)
 	}
 	r.deny(call{tool: "exec", params: `{"command":"date"}`, context: ownerIn("m")})
+	if v := r.relay(typed{text: ".pending"}); v.Text != "Agents are paused. That is lifted where verifier asks you.\nNothing is waiting." {
+		t.Errorf("pending tells more, or less, than that agents are paused: %+v", v)
+	}
 	r.refusesLine(typed{text: ".resume"}, "misunderstood")
 	r.refusesLine(typed{text: ".help"}, "misunderstood")
 	r.refusesLine(typed{text: ".approve exec"}, "misunderstood")
@@ -281,8 +285,9 @@ func TestH26AClientCarriesNoAnswerToAnothersQuestion(t *testing.T) {
 	if v := r.relay(typed{text: ".pending"}); strings.Contains(v.Text, card.Ref) {
 		t.Errorf("another client's question is listed: %+v", v)
 	}
+	r.refusesLine(typed{text: ".pending", id: "same"}, "told")
 	r.secret = firstSecret
-	if v := r.relay(typed{text: ".approve exec " + card.code(t)}); v.Kind != "counted" {
+	if v := r.relay(typed{text: ".approve exec " + card.code(t), id: "same"}); v.Kind != "counted" { // an id is one client's own
 		t.Errorf("told %+v", v)
 	}
 	if a := <-held; !a.allowed() {
@@ -325,4 +330,28 @@ func TestARelayThatAReloadTakesAwayIsDead(t *testing.T) {
 	}
 	write(people)
 	r.refusesLine(typed{text: ".pending"}, "unauthorised")
+}
+
+// amnesiac is a store that can't say which lines have come before.
+type amnesiac struct{ backend }
+
+func (amnesiac) Miss(context.Context, string, time.Duration, bool) (int, error) {
+	return 0, errors.New("store: out of order")
+}
+
+func TestARelayedLineIsNotTakenWhereNobodyKnowsWhetherItCameBefore(t *testing.T) {
+	r := newRig(t, relaying)
+	r.restartBehind(func(b backend, l recordLog) (backend, recordLog) { return amnesiac{b}, l })
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
+	card := r.waits()
+	for _, text := range []string{".approve exec " + card.code(t), ".pause", ".pending", ".reset-trust " + card.Session} {
+		if v := r.relay(typed{text: text}); !strings.Contains(v.Text, "The store can't be reached") || strings.Contains(v.Text, card.Ref) {
+			t.Errorf("%s is told %+v", text, v)
+		}
+	}
+	r.refuse(card.Ref, "")
+	if a := <-held; a.allowed() {
+		t.Errorf("got %s", a.raw)
+	}
+	r.allow(call{tool: "exec", params: `{"command":"date"}`, context: ownerIn("clean")}) // nothing is paused
 }
