@@ -40,8 +40,8 @@ func (w *world) lanes() [][]fault {
 	}
 	if w.redis.kind == sentinel {
 		store = append(store,
-			fault{"failover", "the master killed until another is elected", 3, 2 * time.Second, 4 * time.Second, killMaster},
-			fault{"sentinel killed", "kill -9, started again", 1, 200 * time.Millisecond, 2 * time.Second, killSentinel})
+			fault{"sentinel killed", "kill -9, started again", 1, 200 * time.Millisecond, 2 * time.Second, killSentinel},
+			fault{"failover", "the master killed until another is elected", 3, 2 * time.Second, 4 * time.Second, killMaster})
 	}
 	gateways := []fault{
 		{"gateway killed", "kill -9, started again", 3, 0, 800 * time.Millisecond, killGateway},
@@ -81,8 +81,11 @@ func (w *world) strike(ctx context.Context, lane []fault, r *rand.Rand) {
 	for _, f := range lane {
 		sum += f.share
 	}
-	for ctx.Err() == nil {
+	for round := 0; ctx.Err() == nil; round++ {
 		n := r.IntN(sum)
+		if round == 0 {
+			n = sum - 1 // the last of a lane strikes in the shortest of runs
+		}
 		for _, f := range lane {
 			if n -= f.share; n >= 0 {
 				continue

@@ -229,11 +229,21 @@ func (t *tap) latest() time.Time {
 	return t.done
 }
 
+// earliest is when a call can have been allowed, by the store's clock, which may
+// have gone back meanwhile.
+func (v *evidence) earliest(c *call) time.Time {
+	sent, ended := v.clock(c.sent), v.clock(c.ended)
+	if ended.Before(sent) {
+		return ended
+	}
+	return sent
+}
+
 // tapped looks for the owner's yes to that very call, in its time.
 func (v *evidence) tapped(c *call) bool {
 	return slices.ContainsFunc(v.taps, func(t tap) bool {
 		return t.owner && (t.label == "Allow once" || t.label == "Allow 30 min") && slices.Contains(t.calls, c.mark) &&
-			t.at.Before(c.ended) && !v.clock(c.sent).After(v.clock(t.latest()).Add(ttl))
+			t.at.Before(c.ended) && !v.earliest(c).After(v.clock(t.latest()).Add(ttl))
 	})
 }
 
@@ -241,7 +251,7 @@ func (v *evidence) tapped(c *call) bool {
 func (v *evidence) granted(c *call) bool {
 	here := fmt.Sprintf("c%dn", c.conversation)
 	return slices.ContainsFunc(v.taps, func(t tap) bool {
-		return t.owner && t.label == "Allow 30 min" && t.at.Before(c.ended) && !v.clock(c.sent).After(v.clock(t.latest()).Add(30*time.Minute)) &&
+		return t.owner && t.label == "Allow 30 min" && t.at.Before(c.ended) && !v.earliest(c).After(v.clock(t.latest()).Add(30*time.Minute)) &&
 			slices.ContainsFunc(t.calls, func(m string) bool { return len(m) > len(here) && m[:len(here)] == here })
 	})
 }

@@ -50,7 +50,7 @@ func page(p plan, results []result) string {
 	return b.String()
 }
 
-const prose = `Two gateways from the real binary share a Redis: one node; then a master and a replica under three sentinels; then a cluster of three nodes. All of them keep what they have confirmed (` + "`appendfsync always`" + `). Each way between a gateway and Redis, and to each chat, goes through toxiproxy. Telegram and Slack are fakes that speak their protocols. 24 agents call either gateway: each conversation begins clean, fetches something, and then wants to run commands, repeats them, repeats the very request at the other gateway, and sends identical ones at the same time; some clocks are wrong. The owner taps *Allow once*, *Allow 30 min* or *Deny*, several of them at once, twice, late, on either chat, or not at all; a stranger of the same name taps too.
+const prose = `Two gateways from the real binary share a Redis: one node; then a master and two replicas under three sentinels; then a cluster of three nodes. All of them keep what they have confirmed (` + "`appendfsync always`" + `). Each way between a gateway and Redis, and to each chat, goes through toxiproxy. Telegram and Slack are fakes that speak their protocols. 24 agents call either gateway: each conversation begins clean, fetches something, and then wants to run commands, repeats them, repeats the very request at the other gateway, and sends identical ones at the same time; some clocks are wrong. The owner taps *Allow once*, *Allow 30 min* or *Deny*, several of them at once, twice, late, on either chat, or not at all; a stranger of the same name taps too.
 
 What must hold, for every call that was made:
 

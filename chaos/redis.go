@@ -52,7 +52,7 @@ func openRedis(ctx context.Context, dir, kind string, t tools, toxi *toxiproxy) 
 	if r.knobs, err = openKnobs(filepath.Join(dir, "knobs")); err != nil {
 		return r, err
 	}
-	count := map[string]int{single: 1, sentinel: 2, cluster: 3}[kind]
+	count := map[string]int{single: 1, sentinel: 3, cluster: 3}[kind]
 	for i := range count {
 		n, err := r.openNode(ctx, dir, i, t)
 		if err != nil {
@@ -158,13 +158,17 @@ func (r *redis) meet(ctx context.Context) error {
 	})
 }
 
-// watch makes the second node a replica of the first, and lets three sentinels
+// watch makes the other nodes replicas of the first, and lets three sentinels
 // watch them.
 func (r *redis) watch(ctx context.Context, dir string, t tools) error {
-	if err := r.nodes[1].admin.ReplicaOf(ctx, "127.0.0.1", fmt.Sprint(r.nodes[0].way)).Err(); err != nil {
-		return err
+	for _, n := range r.nodes[1:] {
+		if err := n.admin.ReplicaOf(ctx, "127.0.0.1", fmt.Sprint(r.nodes[0].way)).Err(); err != nil {
+			return err
+		}
+		if err := n.admin.ConfigRewrite(ctx).Err(); err != nil {
+			return err
+		}
 	}
-	_ = r.nodes[1].admin.ConfigRewrite(ctx).Err()
 	var addrs []string
 	for i := range 3 {
 		port, err := freePort()
@@ -192,7 +196,7 @@ func (r *redis) watch(ctx context.Context, dir string, t tools) error {
 	}
 	url := "redis+sentinel://" + strings.Join(addrs, ",") + "/" + masterName
 	r.urls = [2]string{url, url}
-	return eventually(ctx, 20*time.Second, "the sentinels know the replica and each other", func() error { return sees(ctx, addrs[0]) })
+	return eventually(ctx, 20*time.Second, "the sentinels know the replicas and each other", func() error { return sees(ctx, addrs[0]) })
 }
 
 func sees(ctx context.Context, addr string) error {
@@ -202,7 +206,7 @@ func sees(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	if m["num-slaves"] != "1" || m["num-other-sentinels"] != "2" {
+	if m["num-slaves"] != "2" || m["num-other-sentinels"] != "2" {
 		return fmt.Errorf("it knows %s replicas and %s sentinels", m["num-slaves"], m["num-other-sentinels"])
 	}
 	return nil

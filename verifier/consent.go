@@ -135,14 +135,15 @@ func lastWords(redactor *redact.Redactor, said []string) []string {
 // askPeople holds the call until someone answers or the caller can't wait. What
 // others have taken of its time before is gone.
 func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no {
-	return v.put(ctx, t, a, max(0, t.hold()-time.Since(t.started)))
+	return v.put(ctx, t, a, t.hold())
 }
 
 // put puts a call to people, and waits so long for their answer.
 func (v *Verifier) put(ctx context.Context, t *trace, a approval.Ask, hold time.Duration) *no {
 	t.held = true
+	spent := time.Since(t.started)
 	ruling, err := v.o.Desk.Ask(ctx, approval.Request{
-		Ask: a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: hold, Now: t.view.Now, Whole: t.call.Params,
+		Ask: a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.view.Now, Whole: t.call.Params,
 	})
 	t.asked(ruling)
 	switch {

@@ -20,9 +20,10 @@ type Leases interface {
 }
 
 // Times of a lease: it is renewed often enough that one lost renewal costs
-// nothing, and given up before another instance may take it.
+// nothing, and given up before another instance may take it. After a death
+// another has it within LeaseTTL and renewEvery: less than ten seconds.
 const (
-	LeaseTTL   = 15 * time.Second
+	LeaseTTL   = 6 * time.Second
 	renewEvery = LeaseTTL / 3
 	giveUp     = LeaseTTL * 2 / 3
 )

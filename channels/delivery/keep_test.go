@@ -140,11 +140,35 @@ func TestOneReplicaListensAtATime(t *testing.T) {
 	})
 }
 
+// A replica that dies gives nothing up: its lease runs out.
+func TestTheLeaseOfADeadReplicaMovesWithinTenSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for late := range 40 { // wherever in its round it dies
+			l := &ledger{}
+			if held, err := l.Hold(t.Context(), "telegram", "dead", delivery.LeaseTTL); err != nil || !held {
+				t.Fatal(held, err)
+			}
+			pass(time.Duration(late) * 100 * time.Millisecond)
+			two := start(t.Context(), l, "two")
+			began := time.Now()
+			for !two.is() {
+				pass(50 * time.Millisecond)
+				synctest.Wait()
+			}
+			if took := time.Since(began) + time.Duration(late)*100*time.Millisecond; took > 9*time.Second {
+				t.Errorf("the other listens %v after the last renewal", took)
+			}
+			two.stop()
+			<-two.ended
+		}
+	})
+}
+
 func TestAListenerStopsBeforeItsLeaseIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &ledger{}
 		one := start(t.Context(), l, "one")
-		pass(6 * time.Second) // renewed once
+		pass(5 * time.Second) // renewed twice
 		l.fail(true)
 		began := time.Now()
 		for one.is() {

@@ -34,6 +34,68 @@ func startCluster(t *testing.T) (url string, nodes []*server) {
 	return "redis://" + strings.Join(addrs, ","), nodes
 }
 
+// Whatever is known of a conversation, its children, questions, grants and
+// requests, stands in one slot, so that a script sees all of it at once; other
+// conversations stand elsewhere.
+func TestClusterKeepsAConversationInOneSlot(t *testing.T) {
+	url, nodes := startCluster(t)
+	store := open(t, url, redis.Options{Epoch: epoch(t), Timeout: patient})
+	const conversations = 12
+	for i := range conversations {
+		parent, child := conv(fmt.Sprint("parent", i)), conv(fmt.Sprint("child", i))
+		a := call(parent, "r1")
+		a.Modes, a.Run, a.RunCap = taint.Every(taint.Confirm), "run", 10
+		_, err := store.Admit(t.Context(), a)
+		must(t, err)
+		_, _, err = store.Link(t.Context(), child, parent)
+		must(t, err)
+		id := parent.Hash()[:2] + fmt.Sprint("card", i)
+		_, err = store.Place(t.Context(), approval.Draft{ID: id, Conversation: parent, Digests: []string{a.Digest}, CodeSeal: fmt.Sprint("seal", i), Live: 1e12, MaxOpen: 1})
+		must(t, err)
+		must(t, store.Swap(t.Context(), approval.Change{ID: id, Version: 1, Conversation: parent, Grants: map[string]string{"f1": "v1"}}))
+	}
+	slots, used := map[int]map[int64]int{}, map[int]bool{}
+	for n, s := range nodes {
+		keys, err := s.Admin.Keys(t.Context(), "*").Result()
+		must(t, err)
+		for _, key := range keys {
+			i, ok := whose(key, conversations)
+			if !ok {
+				continue
+			}
+			slot, err := s.Admin.ClusterKeySlot(t.Context(), key).Result()
+			must(t, err)
+			if slots[i] == nil {
+				slots[i] = map[int64]int{}
+			}
+			slots[i][slot]++
+			used[n] = true
+		}
+	}
+	if len(slots) != conversations || len(used) != len(nodes) {
+		t.Errorf("%d conversations on %d nodes", len(slots), len(used))
+	}
+	for i, in := range slots {
+		total := 0
+		for _, n := range in {
+			total += n
+		}
+		if len(in) != 1 || total < 4 {
+			t.Errorf("conversation %d: %d keys in the slots %v", i, total, in)
+		}
+	}
+}
+
+// whose is the number of the conversation that a key is about.
+func whose(key string, conversations int) (int, bool) {
+	for i := range conversations {
+		if hash := conv(fmt.Sprint("parent", i)).Hash(); strings.Contains(key, hash) || strings.HasSuffix(key, fmt.Sprint("k:", hash[:2], "card", i)) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
