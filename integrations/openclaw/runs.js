@@ -29,6 +29,9 @@ const forwardedMark = /^Forwarded message context\b.*⟦openclaw:ctx⟧/m;
 const quoteMark = /^(\[Replying to: |Reply (target|chain) of current user message\b.*⟦openclaw:ctx⟧)/m;
 const quotedHere = /"reply_to_id":/;
 
+// What a webhook says to wake a session stands among such lines, in the message or beside it.
+const systemEvent = /^System: /m;
+
 // isMarked reports whether OpenClaw marks outside content in a text.
 export function isMarked(text) {
 	return outsideMark.test(text);
@@ -70,7 +73,7 @@ export function createRuns({ sendUserMessages, webhooks }) {
 	// started takes before_agent_run, and returns what is known of the run's input.
 	function started(event, ctx) {
 		const text = String(event.prompt ?? "");
-		const outside = comesFromOutside(text) || comesFromOutside(carried(event)) || (webhooks && /^System: /m.test(text));
+		const outside = [text, carried(event)].some((t) => comesFromOutside(t) || (webhooks && systemEvent.test(t)));
 		const run = { outside, ...attested(ctx, outside) };
 		if (ctx.runId) runs.set(ctx.runId, run);
 		if (!outside && byPerson(event, ctx)) remember(text, event, ctx);

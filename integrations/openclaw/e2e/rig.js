@@ -288,9 +288,9 @@ export class Rig {
 	}
 
 	// webhook knocks at OpenClaw's own webhook.
-	async webhook(message) {
+	async webhook(path, body) {
 		const headers = { Authorization: "Bearer e2e-hooks-token", "Content-Type": "application/json" };
-		const res = await fetch(`http://127.0.0.1:${this.port}/hooks/agent`, { method: "POST", headers, body: JSON.stringify({ message, name: "Test", deliver: false }) });
+		const res = await fetch(`http://127.0.0.1:${this.port}/hooks/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
 		return res.status;
 	}
 }
