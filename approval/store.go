@@ -78,6 +78,17 @@ type Store interface {
 	// settled yet is stale then. It says how many it ended.
 	Revoke(ctx context.Context, conversation string, fields ...string) (ended int, err error)
 
+	// Influences are those that had a say in a conversation, found as by Reset.
+	Influences(ctx context.Context, ref string) (session.Account, error)
+
+	// Endorse takes one of them out, or back in: the level of its session id is
+	// then what the others make it, and never better than local; taken out, what
+	// processes have seen before no longer counts. What comes from it later
+	// counts again. ErrNoSource says that there is none with this number,
+	// ErrFixed that it can't be taken out, ErrAgain that it last had a say at
+	// another time than the caller thinks.
+	Endorse(ctx context.Context, ref string, number int64, vouch bool, last time.Time) (session.Endorsement, error)
+
 	// Wakes calls woke with the id of each card that any process swaps, until
 	// ctx ends. It is a hint: calls may be lost or come twice.
 	Wakes(ctx context.Context, woke func(id string)) error
@@ -98,6 +109,9 @@ var (
 	ErrCodeTaken = errors.New("approval: another live card has the same code")
 	ErrUnknown   = errors.New("approval: no conversation has this reference")
 	ErrAmbiguous = errors.New("approval: several conversations match this reference")
+	ErrNoSource  = errors.New("approval: the conversation has no source with this number")
+	ErrAgain     = errors.New("approval: the source had a say since it was looked at")
+	ErrFixed     = errors.New("approval: nobody can vouch for this source")
 )
 
 // Spending is whether an agent may ask. The zero Spending is no.

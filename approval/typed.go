@@ -23,6 +23,9 @@ const help = `.approve <tool|all> <code>            this call, once
 .resume [agent]                       lift that, and let it ask again
 .grants                               what runs without asking, and until when
 .revoke <ref|all>                     end such a grant, or all of them
+.sources <session-ref>                what had a say in a conversation
+.endorse <session-ref> <number>       vouch for what such a source has brought so far
+.distrust <session-ref> <number>      take that back
 .reset-trust <session-ref>            forget a conversation's taint and end its grants`
 
 // typed takes a line that someone wrote.
@@ -44,6 +47,10 @@ func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, err
 		return d.list(ctx, a.ID)
 	case codes.ResetTrust:
 		return d.reset(ctx, person, a.Via, cmd.Session)
+	case codes.Sources:
+		return d.listSources(ctx, cmd.Session)
+	case codes.Endorse, codes.Distrust:
+		return d.vouch(ctx, person, Vouching{Via: a.Via, Conversation: cmd.Session, Source: cmd.Source, Take: cmd.Verb == codes.Distrust})
 	case codes.Pause:
 		return d.pause(ctx, person, a.Via, cmd.Agent)
 	case codes.Resume:

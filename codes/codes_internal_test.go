@@ -91,6 +91,9 @@ func TestTheGrammar(t *testing.T) {
 		".resume":                            {Verb: Resume},
 		".resume main":                       {Verb: Resume, Agent: "main"},
 		".grants":                            {Verb: Grants},
+		".sources 1A2B3C4D":                  {Verb: Sources, Session: "1A2B3C4D"},
+		" .Endorse 1a2b3c4d  12 ":            {Verb: Endorse, Session: "1a2b3c4d", Source: 12},
+		".distrust 1A2B3C4D 1":               {Verb: Distrust, Session: "1A2B3C4D", Source: 1},
 		".revoke All":                        {Verb: Revoke},
 		" .Revoke  7q4k ":                    {Verb: Revoke, Grant: "7q4k"},
 	} {
@@ -116,6 +119,7 @@ func TestAlmostACommandGetsAHintWithoutTheCode(t *testing.T) {
 		".pending all", ".pending?", ".help me", ".help\u200b", ".reset-trust", ".reset-trust abc", ".reset-trust 7Q4K now", ".reset-trust 7Q-4K",
 		".pause main now", ".pause\tmain", ".pause ma\u200bin", ".pause \u043cain", ".resume " + strings.Repeat("a", 129), ".resume\nmain",
 		".reset-trust " + strings.Repeat("a", 33), ".reset-trust 7Q4\u212a",
+		".sources", ".sources 1A2B3C4D 1", ".endorse 1A2B3C4D", ".endorse 1A2B3C4D 0", ".endorse 1A2B3C4D -1", ".endorse 1A2B3C4D web_fetch", ".endorse 1A2B3C4D 1 2", ".endorse 1A2B3C4D \u0661", ".distrust 1 1", ".endorse 1A2B3C4D 9999999999",
 		".grants all", ".revoke", ".revoke ", ".revoke 7Q4K now", ".revoke 7Q-4K", ".revoke 7Q4\u212a", ".revoke\n7Q4K", ".revoke " + strings.Repeat("a", 33),
 	} {
 		c, err := Parse(text)
@@ -134,7 +138,7 @@ func TestOtherTextIsNotACommand(t *testing.T) {
 	for _, text := range []string{
 		"", " ", ".", "..", "approve exec bf619df9", "/approve exec bf619df9", "..approve exec bf619df9", "please .approve exec bf619df9",
 		"\u200b.approve exec bf619df9", "\u00a0.approve exec bf619df9", "> .approve exec bf619df9", "\".approve exec bf619df9\"", ".approved exec bf619df9", ".approve-all bf619df9",
-		".approveexec bf619df9", ".approve_x", ".\u0430pprove exec bf619df9", ".pendings", ".helpful", ".paused", ".pause-all", ".resumed", ".resum", ".grant", ".granted", ".revoked 7Q4K", ".revoke-all", ".reset", ".reset-trusted x", ".denyé", "\u2026approve exec bf619df9", "hello\n.pending",
+		".approveexec bf619df9", ".approve_x", ".\u0430pprove exec bf619df9", ".pendings", ".helpful", ".paused", ".pause-all", ".resumed", ".resum", ".source x", ".endorsed 1A2B3C4D 1", ".distrusted", ".grant", ".granted", ".revoked 7Q4K", ".revoke-all", ".reset", ".reset-trusted x", ".denyé", "\u2026approve exec bf619df9", "hello\n.pending",
 		".approv\u0435 exec bf619df9",
 	} {
 		if c, err := Parse(text); !errors.Is(err, ErrNotCommand) {
@@ -160,7 +164,7 @@ func TestH29LoggingACommandDoesNotLogItsCode(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{".approve exec bf619df9 30", ".approve all BF619DF9 turn", ".deny bf619df9 not now", ".pending", ".reset-trust 7Q4K", ".help", ".pause main", ".resume", ".grants", ".revoke 7Q4K", ".revoke all", ".approve\u00a0x", "hello"} {
+	for _, s := range []string{".approve exec bf619df9 30", ".approve all BF619DF9 turn", ".deny bf619df9 not now", ".pending", ".reset-trust 7Q4K", ".help", ".pause main", ".resume", ".grants", ".sources 1A2B3C4D", ".endorse 1A2B3C4D 3", ".distrust 1A2B3C4D 3", ".revoke 7Q4K", ".revoke all", ".approve\u00a0x", "hello"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

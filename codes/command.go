@@ -25,6 +25,9 @@ const (
 	Resume
 	Grants
 	Revoke
+	Sources
+	Endorse
+	Distrust
 )
 
 // String returns the word that is typed for the verb.
@@ -45,7 +48,8 @@ type Command struct {
 	Minutes int    // Approve: 0 when not given; not capped here
 	Turn    bool   // Approve: until the run ends
 	Reason  string // Deny: may be empty
-	Session string // ResetTrust: the ref of a session, as typed
+	Session string // ResetTrust, Sources, Endorse, Distrust: the ref of a session, as typed
+	Source  int64  // Endorse, Distrust: the number of a source in it
 	Agent   string // Pause, Resume: the agent as typed; empty means all
 	Grant   string // Revoke: the ref of the card it was given on, as typed; empty means all
 }
@@ -82,6 +86,9 @@ var words = []struct {
 	{".deny", Deny, "Write: .deny <code> [reason], in one line, with a reason of at most 300 characters", parseDeny},
 	{".pending", Pending, "Write: .pending, with nothing behind it", parseNothing},
 	{".reset-trust", ResetTrust, "Write: .reset-trust <session-ref>", parseResetTrust},
+	{".sources", Sources, "Write: .sources <session-ref>", parseResetTrust},
+	{".endorse", Endorse, "Write: .endorse <session-ref> <number>, with a number of .sources", parseSource},
+	{".distrust", Distrust, "Write: .distrust <session-ref> <number>, with a number of .sources", parseSource},
 	{".pause", Pause, "Write: .pause [agent]", parseAgent},
 	{".resume", Resume, "Write: .resume [agent]", parseAgent},
 	{".grants", Grants, "Write: .grants, with nothing behind it", parseNothing},
@@ -165,6 +172,16 @@ func parseResetTrust(rest string, c *Command) bool {
 	return true
 }
 
+func parseSource(rest string, c *Command) bool {
+	t := tokens(rest)
+	if len(t) != 2 || len(t[1]) > maxMinutes || !all(t[1], isDigit) || !parseResetTrust(t[0], c) {
+		return false
+	}
+	n, err := strconv.ParseInt(t[1], 10, 64)
+	c.Source = n
+	return err == nil && n >= 1
+}
+
 func parseAgent(rest string, c *Command) bool {
 	t := tokens(rest)
 	if len(t) == 1 {
@@ -243,8 +260,10 @@ func (c Command) String() string {
 		return c.Verb.String() + " " + c.Tool + " " + c.Code + c.scope()
 	case Deny:
 		return strings.TrimRight(c.Verb.String()+" "+c.Code+" "+c.Reason, " ")
-	case ResetTrust:
+	case ResetTrust, Sources:
 		return c.Verb.String() + " " + c.Session
+	case Endorse, Distrust:
+		return c.Verb.String() + " " + c.Session + " " + strconv.FormatInt(c.Source, 10)
 	case Pause, Resume:
 		return strings.TrimRight(c.Verb.String()+" "+c.Agent, " ")
 	case Revoke:

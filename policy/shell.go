@@ -100,7 +100,7 @@ func (t *token) dir() string {
 }
 
 // subcommands are what our own program does. Help and version are harmless.
-var subcommands = words("approve deny reply pending store serve init audit login check send explain reset-trust accept-loss grant grants")
+var subcommands = words("approve deny reply pending store serve init audit login check send explain reset-trust sources endorse distrust revoke accept-loss grant grants")
 
 func words(list string) map[string]bool {
 	set := map[string]bool{}

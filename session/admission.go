@@ -24,6 +24,7 @@ type Admission struct {
 	Raise  taint.Level // what the call brings in once allowed; System brings in nothing
 	Final  bool        // the level alone decides: an allow may be committed at once
 	Source string      // what Raise is called in an explanation: "web_fetch example.com"
+	Note   bool        // keep by whom it is influenced, even if that makes nothing worse: see Influence
 
 	Run    string // counted when RunCap is set
 	RunCap int    // calls a run may make; 0 is no cap

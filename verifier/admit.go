@@ -102,6 +102,9 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 			t.move(view.Root)
 			continue
 		}
+		if a.Note && view.Entry == session.Passed {
+			v.says.tell(t, initial, view.Generation)
+		}
 		if view.Version > 0 {
 			view.Secrets = v.watch.saw(t.conv, &view, t.noted())
 		}
@@ -167,6 +170,7 @@ func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
 		Run: c.Context.RunID, RunCap: p.RunCap,
 		Standing: passedMark, Keep: t.settings.Keep,
 	}
+	a.Note = v.says.untold(t, initial, floor.Generation)
 	if expected := a.Modes[taint.Worse(initial, floor.Level)]; expected != taint.Allow || !p.Final {
 		t.seekConsent(&a)
 	}

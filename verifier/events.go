@@ -28,7 +28,7 @@ func (h *hearing) read(v *Verifier) {
 	case loop.ContextAssembled:
 		h.readSources(v)
 	case loop.AfterToolCall:
-		h.report.Raise = h.returnedLevel()
+		h.report.Raise, h.report.Tool = h.returnedLevel(), true
 		h.report.Source = policy.SourceLabel(v.toolName(e.Returned.Tool, e.Returned.Sent), e.Returned.Origin)
 	case loop.BeforeResponseEmit, loop.AgentEnd:
 		h.report.Ended = c.Context.RunID

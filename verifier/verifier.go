@@ -99,6 +99,7 @@ type Verifier struct {
 	turns turns
 	told  told
 	yeses yeses
+	says  says
 	rates rates
 }
 

@@ -86,7 +86,7 @@ func (q recordQuery) match(l *audit.Line) bool {
 	return (q.Before == 0 || l.Seq < q.Before) && audit.Filter{Kind: q.Kind, Decision: q.Decision}.Match(l.Entry)
 }
 
-var recordKinds = []string{"decision", "asked", "answer", "pause", "resume", "revoke", "reset", "event", "lock", "delivery", "repair", "note", "start", "stop"}
+var recordKinds = []string{"decision", "asked", "answer", "pause", "resume", "revoke", "reset", "endorse", "event", "lock", "delivery", "repair", "note", "start", "stop"}
 
 // record shows the latest entries, or those that a search finds.
 func (p *Page) record(w http.ResponseWriter, r *http.Request, m *member) {

@@ -125,6 +125,8 @@ func (*ReplyCmd) Help() string {
     $ verifier reply '.pending'
     $ verifier reply '.pause'
     $ verifier reply '.resume'
+    $ verifier reply '.sources 1A2B3C4D'
+    $ verifier reply '.endorse 1A2B3C4D 3'
     $ verifier reply '.grants'
     $ verifier reply '.revoke 7Q4K'
     $ verifier reply '.reset-trust 1A2B3C4D'

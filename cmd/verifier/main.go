@@ -50,25 +50,28 @@ func (a *app) warnf(format string, args ...any) {
 
 // cli is every command there is.
 type cli struct {
-	Serve   ServeCmd   `cmd:"" help:"Run the gateway."`
-	Init    InitCmd    `cmd:"" help:"Write a commented config with fresh secrets."`
-	Check   CheckCmd   `cmd:"" help:"Say what is wrong with a config, and what is risky."`
-	Test    TestCmd    `cmd:"" help:"Try a running server and its channels, and say what is wrong."`
-	Send    SendCmd    `cmd:"" help:"Sign one tool call, send it, print the decision."`
-	Explain ExplainCmd `cmd:"" help:"Say what the policy does with a call, and why. Needs no server."`
-	Pending PendingCmd `cmd:"" help:"List the calls that wait for an answer."`
-	Approve ApproveCmd `cmd:"" help:"Let a waiting call pass."`
-	Deny    DenyCmd    `cmd:"" help:"Refuse a waiting call."`
-	Reply   ReplyCmd   `cmd:"" help:"Answer with a typed line, as in a chat."`
-	Login   LoginCmd   `cmd:"" help:"Print a link that opens your page, logged in."`
-	Pause   PauseCmd   `cmd:"" help:"Stop an agent, or all: only harmless tools run."`
-	Resume  ResumeCmd  `cmd:"" help:"Lift a pause."`
-	Grants  GrantsCmd  `cmd:"" help:"List what runs without asking, and until when."`
-	Revoke  RevokeCmd  `cmd:"" help:"End a grant, or all of them."`
-	Graph   GraphCmd   `cmd:"" help:"Draw a turn: what it was made of, and what was blocked."`
-	Audit   AuditCmd   `cmd:"" help:"Verify or read the record."`
-	Store   StoreCmd   `cmd:"" help:"Look after the store."`
-	Version VersionCmd `cmd:"" help:"Print version, commit and Go version."`
+	Serve    ServeCmd    `cmd:"" help:"Run the gateway."`
+	Init     InitCmd     `cmd:"" help:"Write a commented config with fresh secrets."`
+	Check    CheckCmd    `cmd:"" help:"Say what is wrong with a config, and what is risky."`
+	Test     TestCmd     `cmd:"" help:"Try a running server and its channels, and say what is wrong."`
+	Send     SendCmd     `cmd:"" help:"Sign one tool call, send it, print the decision."`
+	Explain  ExplainCmd  `cmd:"" help:"Say what the policy does with a call, and why. Needs no server."`
+	Pending  PendingCmd  `cmd:"" help:"List the calls that wait for an answer."`
+	Approve  ApproveCmd  `cmd:"" help:"Let a waiting call pass."`
+	Deny     DenyCmd     `cmd:"" help:"Refuse a waiting call."`
+	Reply    ReplyCmd    `cmd:"" help:"Answer with a typed line, as in a chat."`
+	Login    LoginCmd    `cmd:"" help:"Print a link that opens your page, logged in."`
+	Pause    PauseCmd    `cmd:"" help:"Stop an agent, or all: only harmless tools run."`
+	Resume   ResumeCmd   `cmd:"" help:"Lift a pause."`
+	Grants   GrantsCmd   `cmd:"" help:"List what runs without asking, and until when."`
+	Sources  SourcesCmd  `cmd:"" help:"List what had a say in a conversation."`
+	Endorse  EndorseCmd  `cmd:"" help:"Vouch for what a source has brought into a conversation."`
+	Distrust DistrustCmd `cmd:"" help:"Take that back."`
+	Revoke   RevokeCmd   `cmd:"" help:"End a grant, or all of them."`
+	Graph    GraphCmd    `cmd:"" help:"Draw a turn: what it was made of, and what was blocked."`
+	Audit    AuditCmd    `cmd:"" help:"Verify or read the record."`
+	Store    StoreCmd    `cmd:"" help:"Look after the store."`
+	Version  VersionCmd  `cmd:"" help:"Print version, commit and Go version."`
 
 	Simulate   SimulateCmd   `cmd:"" help:"Play recorded sessions against a policy, and count what is asked and what leaks."`
 	Policy     PolicyCmd     `cmd:"" help:"Test the policy with your own examples."`

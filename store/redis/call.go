@@ -95,15 +95,15 @@ func (p place) admitKeys(request, run string) (keys [admitKeys]string) {
 }
 
 // digits packs what is small: initial, birth, floor, raise, final, six modes,
-// paused.
+// paused, note.
 func digits(a session.Admission) string {
-	d := [6 + taint.Levels]byte{
+	d := [7 + taint.Levels]byte{
 		digit(a.Initial), digit(a.Birth), digit(a.Floor.Level), digit(a.Raise), flag(a.Final)[0],
 	}
 	for i, m := range a.Modes {
 		d[5+i] = '0' + byte(min(m, taint.Restrict))
 	}
-	d[5+taint.Levels] = flag(a.Brake.On)[0]
+	d[5+taint.Levels], d[6+taint.Levels] = flag(a.Brake.On)[0], flag(a.Note)[0]
 	return string(d[:])
 }
 

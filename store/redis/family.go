@@ -185,26 +185,11 @@ func (s *Store) Reset(ctx context.Context, ref string) (session.Conversation, er
 		return session.Conversation{}, err
 	}
 	defer cancel()
-	hash, err := s.resolve(ctx, strings.ToLower(ref))
+	p, err := s.named(ctx, ref)
 	if err != nil {
 		return session.Conversation{}, wrap("reset", err)
 	}
-	p := place{prefix: bucketPrefix(hash[:2]), hash: hash}
-	name, err := s.client.HGet(ctx, p.state(), "root").Result()
-	if ifThere(err) != nil {
-		return session.Conversation{}, wrap("reset", err)
-	}
-	if name != "" {
-		root, err := parseName(name)
-		if err == nil {
-			root, err = s.rootOf(ctx, root)
-		}
-		if err != nil {
-			return session.Conversation{}, wrap("reset", err)
-		}
-		p = placeOf(root)
-	}
-	name, err = resetScript.Run(ctx, s.client, p.keys(p.granted()), "", p.hash, "", "").Text()
+	name, err := resetScript.Run(ctx, s.client, p.keys(p.granted()), "", p.hash, "", "").Text()
 	if err != nil {
 		if ifThere(err) == nil {
 			err = approval.ErrUnknown
@@ -212,6 +197,24 @@ func (s *Store) Reset(ctx context.Context, ref string) (session.Conversation, er
 		return session.Conversation{}, wrap("reset", err)
 	}
 	return parseName(name)
+}
+
+// named is where the state stands that the conversation with this reference has.
+func (s *Store) named(ctx context.Context, ref string) (place, error) {
+	hash, err := s.resolve(ctx, strings.ToLower(ref))
+	if err != nil {
+		return place{}, err
+	}
+	p := place{prefix: bucketPrefix(hash[:2]), hash: hash}
+	name, err := s.client.HGet(ctx, p.state(), "root").Result()
+	if ifThere(err) != nil || name == "" {
+		return p, ifThere(err)
+	}
+	root, err := parseName(name)
+	if err == nil {
+		root, err = s.rootOf(ctx, root)
+	}
+	return placeOf(root), err
 }
 
 // resolve finds the one conversation whose hash begins like this and whose state

@@ -38,6 +38,9 @@ var resetLua string
 //go:embed scripts/revoke.lua
 var revokeLua string
 
+//go:embed scripts/endorse.lua
+var endorseLua string
+
 //go:embed scripts/place.lua
 var placeLua string
 
@@ -89,6 +92,7 @@ var (
 	raiseScript      = goredis.NewScript(stateLua + raiseLua)
 	resetScript      = goredis.NewScript(stateLua + resetLua)
 	revokeScript     = goredis.NewScript(stateLua + revokeLua)
+	endorseScript    = goredis.NewScript(stateLua + endorseLua)
 	placeScript      = goredis.NewScript(placeLua)
 	swapScript       = goredis.NewScript(swapLua)
 	codeScript       = goredis.NewScript(codeLua)

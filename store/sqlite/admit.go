@@ -53,7 +53,9 @@ func (t *tx) enter(c *conversation, a *session.Admission, lost bool) (session.Vi
 	}
 	var v session.View
 	if isNew {
-		v = t.let(c, a, &e)
+		if v, err = t.let(c, a, &e); err != nil {
+			return session.View{}, err
+		}
 		v.Lost, v.Capped = lost, capped
 	} else if v, err = t.replay(c, a); err != nil {
 		return session.View{}, err
@@ -89,20 +91,33 @@ func (c *conversation) entering(a *session.Admission, lost, capped bool) entry {
 
 // let is the change that an admission makes: ratchet, count, and what an
 // allowed call brings in.
-func (t *tx) let(c *conversation, a *session.Admission, e *entry) session.View {
+func (t *tx) let(c *conversation, a *session.Admission, e *entry) (session.View, error) {
 	c.step++
 	c.touch(t)
 	if a.Initial > c.level(a.Session) {
 		c.source = session.Source{Label: a.Sender, Level: a.Initial, Step: c.step}
 	}
-	c.raise(a.Session, e.own)
+	keep := a.Note || a.Floor.Generation != c.generation
+	if keep || a.Initial > c.levels[a.Session].level {
+		if err := t.influence(c, a.Session, session.Influence{Label: a.Sender, Level: a.Initial, Fixed: true}); err != nil {
+			return session.View{}, err
+		}
+	}
+	if err := t.raiseBy(c, a.Session, e.own); err != nil {
+		return session.View{}, err
+	}
 	v := c.view(a.Session, t.now)
 	v.Entry, v.Mode = e.entry, e.mode
 	if e.entry == session.Passed {
+		if keep || a.Raise > c.levels[a.Session].level {
+			if err := t.influence(c, a.Session, session.Influence{Label: a.Source, Level: a.Raise}); err != nil {
+				return session.View{}, err
+			}
+		}
 		c.bringIn(a.Session, a.Raise, a.Source)
 	}
 	v.After, v.Version, v.Worst = c.level(a.Session), c.version, c.source
-	return v
+	return v, nil
 }
 
 // arriving is what the session's own level is worth with this call: the worst
@@ -112,7 +127,7 @@ func (c *conversation) arriving(a *session.Admission, lost bool) taint.Level {
 	if c.step == 0 {
 		own = taint.Worse(own, a.Birth)
 	}
-	if a.Floor.Generation >= c.generation {
+	if a.Floor.Generation >= c.generation && a.Floor.Level > c.level(a.Session) {
 		own = taint.Worse(own, a.Floor.Level)
 	}
 	if lost {

@@ -96,12 +96,17 @@ func (t *tx) ratchet(c *conversation, r *session.Report, known bool) error {
 			c.source = session.Source{Label: r.Source, Level: own, Step: c.step}
 		}
 		c.raise(r.Session, own)
+		if err := t.influence(c, r.Session, session.Influence{Label: r.Source, Level: own, Fixed: !r.Tool || own > r.Raise}); err != nil {
+			return err
+		}
 	}
 	if level := c.level(r.Session); r.Next != "" && level > taint.System {
 		if err := t.readLevel(c, r.Next); err != nil {
 			return err
 		}
-		c.raise(r.Next, level)
+		if err := t.raiseBy(c, r.Next, level); err != nil {
+			return err
+		}
 	}
 	if r.Closed {
 		_, err := t.exec(`DELETE FROM grants WHERE conversation = ? AND substr(field, 1, ?) = ?`,

@@ -78,7 +78,7 @@ func (t *tx) raise(name session.Conversation, to taint.Level, source string) err
 	}
 	c.raise("", to)
 	c.touch(t)
-	return nil
+	return t.influence(c, "", session.Influence{Label: source, Level: to, Fixed: true})
 }
 
 // rootOf is the conversation whose state a conversation has, and its name; nil

@@ -7,7 +7,7 @@ import (
 
 // steps make the database, one version after the other: PRAGMA user_version is
 // how many it has been through. What has been released is never changed.
-var steps = []string{schema, leases, pausing, noting, naming}
+var steps = []string{schema, leases, pausing, noting, naming, influencing}
 
 // schema is the database. Tables are STRICT, so that what is read has the type
 // it was written with, and without a rowid where the key is all that is ever
@@ -138,6 +138,16 @@ CREATE INDEX notes_until ON notes (until_ms);
 const naming = `
 DELETE FROM grants;
 CREATE INDEX grants_until ON grants (until_ms);
+`
+
+// influencing keeps who had a say in a conversation, by session id: see
+// session.Influences.
+const influencing = `
+CREATE TABLE influences (conversation TEXT NOT NULL, session TEXT NOT NULL, list TEXT NOT NULL, PRIMARY KEY (conversation, session)) STRICT, WITHOUT ROWID;
+ALTER TABLE conversations ADD COLUMN influences INTEGER NOT NULL DEFAULT 0;
+CREATE TRIGGER forget_influences AFTER DELETE ON conversations BEGIN
+	DELETE FROM influences WHERE conversation = old.hash;
+END;
 `
 
 // migrate brings a database to this version of the schema, wholly or not at all.

@@ -47,6 +47,9 @@ func (t *tx) settle(hash string, m *session.Settlement) (session.Settled, error)
 		if !claimed {
 			return session.Settled{State: session.Taken, View: v}, nil
 		}
+		if err := t.influence(c, m.Session, session.Influence{Label: m.Source, Level: m.Raise}); err != nil {
+			return session.Settled{}, err
+		}
 		c.bringIn(m.Session, m.Raise, m.Source)
 		mark = m.Standing
 	}

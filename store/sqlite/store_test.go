@@ -198,11 +198,13 @@ func TestADatabaseOfTheFirstVersionGetsWhatIsNew(t *testing.T) {
 	path := database(t)
 	s := open(t, path, sqlite.Options{})
 	admit(t, s, admission(0, 0))
-	for _, table := range []string{"leases", "pauses", "questions", "refusals", "notes"} {
+	for _, table := range []string{"leases", "pauses", "questions", "refusals", "notes", "influences"} {
 		must(t, s.Exec(t.Context(), `DROP TABLE `+table))
 	}
 	must(t, s.Exec(t.Context(), `DROP INDEX grants_until`))
 	must(t, s.Exec(t.Context(), `INSERT INTO grants VALUES ('c', 'f', '9999999999|4|card|00|seal', 9999999999000)`))
+	must(t, s.Exec(t.Context(), `DROP TRIGGER forget_influences`))
+	must(t, s.Exec(t.Context(), `ALTER TABLE conversations DROP COLUMN influences`))
 	must(t, s.Exec(t.Context(), `PRAGMA user_version = 1`))
 	must(t, s.Close())
 	s = open(t, path, sqlite.Options{})

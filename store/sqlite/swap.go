@@ -105,25 +105,15 @@ func (s *Store) Reset(ctx context.Context, ref string) (session.Conversation, er
 }
 
 func (t *tx) reset(prefix string) (session.Conversation, error) {
-	var none session.Conversation
-	// A hash is lower-case hex: what begins with the prefix lies between it and
-	// it with a letter after f.
-	found, err := t.all(`SELECT hash, client, session_key FROM conversations WHERE hash >= ? AND hash < ? LIMIT 2`, prefix, prefix+"g")
-	switch {
-	case err != nil:
-		return none, err
-	case len(found) == 0:
-		return none, approval.ErrUnknown
-	case len(found) > 1:
-		return none, approval.ErrAmbiguous
+	c, name, err := t.named(prefix)
+	if err != nil {
+		return session.Conversation{}, err
 	}
-	c, name, err := t.rootOf(session.Conversation{Client: found[0].text(1), Key: found[0].text(2)})
-	if err != nil || c == nil {
-		return none, or(err, approval.ErrUnknown)
-	}
-	for _, q := range []string{`DELETE FROM levels WHERE conversation = ?`, `DELETE FROM grants WHERE conversation = ?`} {
+	for _, q := range []string{
+		`DELETE FROM levels WHERE conversation = ?`, `DELETE FROM grants WHERE conversation = ?`, `DELETE FROM influences WHERE conversation = ?`,
+	} {
 		if _, err := t.exec(q, c.hash); err != nil {
-			return none, err
+			return session.Conversation{}, err
 		}
 	}
 	c.levels, c.raised, c.worst, c.source = map[string]known{}, nil, taint.System, session.Source{}
@@ -131,4 +121,25 @@ func (t *tx) reset(prefix string) (session.Conversation, error) {
 	c.version++
 	c.touch(t)
 	return name, nil
+}
+
+// named finds the conversation whose state the one with this reference has.
+func (t *tx) named(prefix string) (*conversation, session.Conversation, error) {
+	var none session.Conversation
+	// A hash is lower-case hex: what begins with the prefix lies between it and
+	// it with a letter after f.
+	found, err := t.all(`SELECT hash, client, session_key FROM conversations WHERE hash >= ? AND hash < ? LIMIT 2`, prefix, prefix+"g")
+	switch {
+	case err != nil:
+		return nil, none, err
+	case len(found) == 0:
+		return nil, none, approval.ErrUnknown
+	case len(found) > 1:
+		return nil, none, approval.ErrAmbiguous
+	}
+	c, name, err := t.rootOf(session.Conversation{Client: found[0].text(1), Key: found[0].text(2)})
+	if err != nil || c == nil {
+		return nil, none, or(err, approval.ErrUnknown)
+	}
+	return c, name, nil
 }

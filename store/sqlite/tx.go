@@ -107,6 +107,9 @@ func (t *tx) born(name session.Conversation, hash string) (c *conversation, b bi
 		c.raise("", taint.Untrusted)
 		c.version = 1
 		c.touch(t)
+		if err == nil {
+			err = t.influence(c, "", session.Influence{Level: taint.Untrusted, Fixed: true})
+		}
 	}
 	return c, b, err
 }
@@ -202,10 +205,14 @@ func (c *conversation) raise(sessionID string, to taint.Level) {
 	if had.is && to <= had.level {
 		return
 	}
-	c.levels[sessionID] = known{level: taint.Worse(had.level, to), is: true}
+	c.setLevel(sessionID, taint.Worse(had.level, to))
 	c.worst = taint.Worse(c.worst, to)
 	c.version++
 	c.changed = true
+}
+
+func (c *conversation) setLevel(sessionID string, to taint.Level) {
+	c.levels[sessionID] = known{level: to, is: true}
 	if c.raised == nil {
 		c.raised = map[string]bool{}
 	}

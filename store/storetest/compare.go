@@ -37,6 +37,7 @@ func Compare(t *testing.T, open func(t *testing.T) Harness) {
 			"note":       m.note,
 			"reset":      m.reset,
 			"revoke":     m.revoke,
+			"endorse":    m.endorse,
 			"link":       m.link,
 			"raise":      m.raise,
 			"automation": m.automation,
@@ -252,7 +253,8 @@ func drawAdmission(t *rapid.T) session.Admission {
 		a.Modes[i] = taint.Mode(rapid.IntRange(0, 2).Draw(t, "mode"))
 	}
 	a.Raise, a.Final = drawLevel(t, "raise"), rapid.Bool().Draw(t, "final")
-	a.Sender, a.Source = "sender "+a.RequestID, "tool "+a.RequestID
+	a.Sender, a.Source = "sender "+a.RequestID, "tool "+rapid.SampledFrom([]string{"a", "b", "c…"}).Draw(t, "source")
+	a.Note = rapid.Bool().Draw(t, "note")
 	a.Run = rapid.SampledFrom([]string{"", "run1", "run2"}).Draw(t, "run")
 	a.RunCap = rapid.SampledFrom([]int{0, 3}).Draw(t, "cap")
 	a.Digest = rapid.SampledFrom([]string{"d1", "d2", "d3"}).Draw(t, "digest")

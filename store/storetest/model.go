@@ -49,6 +49,8 @@ type conversation struct {
 	source     session.Source
 	grants     map[string]string
 	waiting    map[string]waiting
+	influences map[string]session.Influences // by session id
+	counted    int64                         // influences that were ever there
 }
 
 type waiting struct {
@@ -95,7 +97,7 @@ func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, err
 	if c.step == 0 {
 		own = taint.Worse(own, a.Birth)
 	}
-	if a.Floor.Generation >= c.generation {
+	if a.Floor.Generation >= c.generation && a.Floor.Level > c.level(a.Session) {
 		own = taint.Worse(own, a.Floor.Level)
 	}
 	if lost {
@@ -105,7 +107,11 @@ func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, err
 	if before := c.level(a.Session); a.Initial > before {
 		c.source = session.Source{Label: a.Sender, Level: a.Initial, Step: c.step}
 	}
-	c.raise(a.Session, own)
+	keep := a.Note || a.Floor.Generation != c.generation
+	if keep || a.Initial > c.levels[a.Session] {
+		c.influence(a.Session, session.Influence{Label: a.Sender, Level: a.Initial, Fixed: true}, m.Now())
+	}
+	c.raiseBy(a.Session, own, m.Now())
 	level := c.level(a.Session)
 
 	v := c.view(a.Session, m.Now())
@@ -120,6 +126,9 @@ func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, err
 		v.Entry, mark = session.Refused, session.MarkDenied
 	case v.Mode == taint.Allow && a.Final:
 		v.Entry, mark = session.Passed, a.Standing
+		if keep || a.Raise > c.levels[a.Session] {
+			c.influence(a.Session, session.Influence{Label: a.Source, Level: a.Raise}, m.Now())
+		}
 		c.bringIn(a.Session, a.Raise, a.Source)
 	default:
 		v.Grants, v.Waiting = c.consents(a, m.Now())
@@ -178,6 +187,7 @@ func (m *Model) Settle(_ context.Context, s session.Settlement) (session.Settled
 		if s.Claim != nil && !m.claim(s.Claim) {
 			return session.Settled{State: session.Taken, View: v}, nil
 		}
+		c.influence(s.Session, session.Influence{Label: s.Source, Level: s.Raise}, m.Now())
 		c.bringIn(s.Session, s.Raise, s.Source)
 		mark = s.Standing
 	}
@@ -191,10 +201,14 @@ func (m *Model) Settle(_ context.Context, s session.Settlement) (session.Settled
 func (m *Model) born(name session.Conversation) (*conversation, bool) {
 	h := name.Hash()
 	lost := m.lost || m.known[h]
-	c := &conversation{name: name, levels: map[string]taint.Level{}, grants: map[string]string{}, waiting: map[string]waiting{}}
+	c := &conversation{
+		name: name, levels: map[string]taint.Level{}, grants: map[string]string{}, waiting: map[string]waiting{},
+		influences: map[string]session.Influences{},
+	}
 	c.version = 1
 	if lost { // whatever session id comes: what it had read is not known any more
 		c.levels[""], c.worst = taint.Untrusted, taint.Untrusted
+		c.influence("", session.Influence{Level: taint.Untrusted, Fixed: true}, m.Now())
 	}
 	m.convs[h], m.known[h] = c, true
 	return c, lost

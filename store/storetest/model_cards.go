@@ -193,6 +193,19 @@ func (m *Model) Miss(_ context.Context, person string, window time.Duration, cou
 func (m *Model) Reset(_ context.Context, ref string) (session.Conversation, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	c, err := m.named(ref)
+	if err != nil {
+		return session.Conversation{}, err
+	}
+	c.levels, c.grants, c.worst, c.source = map[string]taint.Level{}, map[string]string{}, taint.System, session.Source{}
+	c.influences = map[string]session.Influences{}
+	c.generation = m.Now().UnixMilli()
+	c.version++
+	return c.name, nil
+}
+
+// named is the conversation whose state the one with this reference has.
+func (m *Model) named(ref string) (*conversation, error) {
 	var found []*conversation
 	for h, c := range m.convs {
 		if strings.HasPrefix(h, strings.ToLower(ref)) {
@@ -200,19 +213,16 @@ func (m *Model) Reset(_ context.Context, ref string) (session.Conversation, erro
 		}
 	}
 	if len(found) > 1 {
-		return session.Conversation{}, approval.ErrAmbiguous
+		return nil, approval.ErrAmbiguous
 	}
 	if len(found) == 0 {
-		return session.Conversation{}, approval.ErrUnknown
+		return nil, approval.ErrUnknown
 	}
 	c := m.convs[m.rootOf(found[0].name).Hash()]
 	if c == nil {
-		return session.Conversation{}, approval.ErrUnknown
+		return nil, approval.ErrUnknown
 	}
-	c.levels, c.grants, c.worst, c.source = map[string]taint.Level{}, map[string]string{}, taint.System, session.Source{}
-	c.generation = m.Now().UnixMilli()
-	c.version++
-	return c.name, nil
+	return c, nil
 }
 
 // Wakes implements approval.Store.
@@ -267,6 +277,7 @@ func (m *Model) raiseRoot(conv session.Conversation, to taint.Level, source stri
 	if to > c.worst {
 		c.source = session.Source{Label: source, Level: to, Step: c.step}
 	}
+	c.influence("", session.Influence{Label: source, Level: to, Fixed: true}, m.Now())
 	c.raise("", to)
 }
 

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -44,7 +45,7 @@ func (m *Model) Hear(_ context.Context, r session.Report) (session.Heard, error)
 	}
 	h.Before = c.level(r.Session)
 	if !h.Replayed {
-		c.hear(r, h.Known)
+		c.hear(r, h.Known, m.Now())
 	}
 	h.Level, h.Step, h.Version, h.Generation, h.Worst = c.level(r.Session), c.step, c.version, c.generation, c.source
 	return h, nil
@@ -56,7 +57,7 @@ func (m *Model) halt(r session.Report) {
 	}
 }
 
-func (c *conversation) hear(r session.Report, known bool) {
+func (c *conversation) hear(r session.Report, known bool, now time.Time) {
 	if r.Brings() {
 		own := r.Raise
 		if !known {
@@ -65,10 +66,11 @@ func (c *conversation) hear(r session.Report, known bool) {
 		if own > c.level(r.Session) {
 			c.source = session.Source{Label: r.Source, Level: own, Step: c.step}
 		}
+		c.influence(r.Session, session.Influence{Label: r.Source, Level: own, Fixed: !r.Tool || own > r.Raise}, now)
 		c.raise(r.Session, own)
 	}
 	if level := c.level(r.Session); r.Next != "" && level > taint.System {
-		c.raise(r.Next, level)
+		c.raiseBy(r.Next, level, now)
 	}
 	for field := range c.grants {
 		if r.Closed && field[:session.MarkSize] == session.GrantMark(r.Window) ||
@@ -83,7 +85,7 @@ func (m *machine) hear(t *rapid.T) {
 	a := drawAdmission(t)
 	r := session.Report{
 		Conversation: a.Conversation, Session: a.Session, RequestID: a.RequestID, Body: body("event " + a.RequestID), Keep: a.Keep,
-		Start: rapid.Bool().Draw(t, "start"), Raise: drawLevel(t, "raise"), Source: "event " + a.RequestID, Birth: drawLevel(t, "birth"),
+		Start: rapid.Bool().Draw(t, "start"), Raise: drawLevel(t, "raise"), Source: a.Source, Tool: rapid.Bool().Draw(t, "tool"), Birth: drawLevel(t, "birth"),
 		Next:   rapid.SampledFrom([]string{"", "", "s2", "s3"}).Draw(t, "next"),
 		Ended:  rapid.SampledFrom([]string{"", "run1"}).Draw(t, "ended"),
 		Closed: rapid.Bool().Draw(t, "closed"), Window: rapid.SampledFrom([]string{"", "s1"}).Draw(t, "window"),

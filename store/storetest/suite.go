@@ -76,6 +76,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"desk", deskSpecs()},
 		{"family", familySpecs()},
 		{"lease", leaseSpecs()},
+		{"influence", influenceSpecs()},
 		{"note", noteSpecs()},
 		{"pause", pauseSpecs()},
 		{"grants", grantSpecs()},

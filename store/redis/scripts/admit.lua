@@ -1,5 +1,5 @@
 -- admit: one call enters its conversation.
--- KEYS 6 request, 7 run · ARGV 5 digits (initial birth floor raise final, six modes, paused), 6 floor's generation, 7 body,
+-- KEYS 6 request, 7 run · ARGV 5 digits (initial birth floor raise final, six modes, paused, note), 6 floor's generation, 7 body,
 -- 8 standing, 9 keep, 10 run cap, 11 sender, 12 source, 13 digest, 14 pause of all, 15 agent, 16 its pause, 17… grant fields
 -- → 'epoch' · {'braked', of all, of the agent} · {'moved', root, now} · {'conflict', now} · a view
 -- · {a view, standing, waiting, grants…}
@@ -42,11 +42,13 @@ if not c then return 'epoch' end
 local v = { lost = c.bad and 1 or 0 }
 local own = max(c.own or 0, initial)
 if c.n == 0 then own = max(own, byte(digits, 2) - 48) end
-if tonumber(ARGV[6]) >= c.g then own = max(own, byte(digits, 3) - 48) end
+if tonumber(ARGV[6]) >= c.g and byte(digits, 3) - 48 > level(c) then own = max(own, byte(digits, 3) - 48) end
 if v.lost == 1 then own = UNTRUSTED end
 c.n = c.n + 1
 if initial > level(c) then blame(c, initial, ARGV[11]) end
-raise(c, own)
+local note = byte(digits, 13) == 49 or tonumber(ARGV[6]) ~= c.g
+if note or initial > (c.own or 0) then say(c, sid, initial, ARGV[11], true) end
+if raise(c, own) then explain(c, sid, c.own) end
 v.level = level(c)
 v.mode = byte(digits, 6 + v.level) - 48
 
@@ -59,7 +61,9 @@ if v.mode == RESTRICT then
   entry, mark = REFUSED, 'D'
 elseif v.mode == ALLOW and final then
   entry, mark = PASSED, ARGV[8]
-  bring_in(c, byte(digits, 4) - 48, ARGV[12])
+  local brings = byte(digits, 4) - 48
+  if note or brings > (c.own or 0) then say(c, sid, brings, ARGV[12], false) end
+  bring_in(c, brings, ARGV[12])
 end
 
 local value = request(ARGV[7], mark, ARGV[9])

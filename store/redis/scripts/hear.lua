@@ -1,5 +1,5 @@
 -- hear: take in what an event tells of a conversation. It counts no step and makes nothing better.
--- KEYS 6 request, 7 run, 8 grants of the bucket by their end · ARGV 5 digits (start raise birth), 6 body, 7 keep, 8 source, 9 next session id, 10 mark of a run that
+-- KEYS 6 request, 7 run, 8 grants of the bucket by their end · ARGV 5 digits (start raise birth, by a tool), 6 body, 7 keep, 8 source, 9 next session id, 10 mark of a run that
 -- is over, 11 mark of a session that is over, 12 calls of the run from now on; '' each where there is none
 -- → 'epoch' · {'moved', root, now} · {'conflict', now} · {a view, known}
 local byte, digits = string.byte, ARGV[5]
@@ -26,7 +26,9 @@ if body or not met and not brings then
 end
 
 if brings then
+  local raised = to
   if not known then to = max(to, least) end
+  say(c, sid, to, ARGV[8], byte(digits, 4) ~= 49 or to > raised)
   if to > level(c) then blame(c, to, ARGV[8]) end
   raise(c, to)
 end
@@ -35,6 +37,7 @@ if ARGV[9] ~= '' and level(c) > 0 then
   local had = ARGV[9] == sid and c.own or call('HGET', KEYS[1], next)
   if not had or level(c) > tonumber(had) then
     call('HSET', KEYS[1], next, level(c))
+    explain(c, ARGV[9], level(c))
     c.w, c.v = max(c.w, level(c)), c.v + 1
     if ARGV[9] == sid then c.own = level(c) end
   end

@@ -22,6 +22,7 @@ if ARGV[7] == '1' then
     if k[1] ~= ARGV[12] or tonumber(k[2]) <= now then return { TAKEN, view(c, v, 0), '' } end
     call('HSET', KEYS[7], 'v', k[1] + 1, 'b', ARGV[13])
   end
+  say(c, sid, tonumber(ARGV[8]), ARGV[9], false)
   bring_in(c, tonumber(ARGV[8]), ARGV[9])
   save(c)
   mark = ARGV[10]

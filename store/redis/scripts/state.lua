@@ -4,7 +4,7 @@ local call, max, format = redis.call, math.max, string.format
 local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local sid = ARGV[4]
-local MONTH, UNTRUSTED = 2592000000, 5
+local MONTH, UNTRUSTED, LEAST, MOST = 2592000000, 5, 3, 32
 
 -- read gives the conversation as this session id meets it, or nil. All that every call needs stands in one field.
 local function read()
@@ -48,6 +48,7 @@ local function raise(c, to)
   if sid == '' then c.shared = c.own end
   c.w = max(c.w, to)
   c.v, c.moved = c.v + 1, true
+  return true
 end
 
 local function blame(c, at, label) c.source = at .. ':' .. c.n .. ':' .. label end
@@ -59,6 +60,58 @@ local function bring_in(c, to, label)
   if to > (c.own or 0) then raise(c, to) end
 end
 
+-- ROW is who had a say, one a line: number, level, fixed, first, last, step, endorsed, label; see session.Influences.
+local ROW = '(%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+) ([^\n]*)\n'
+
+local function row(...) return table.concat({ ... }, ' ') .. '\n' end
+
+-- counting is the worst of what nobody vouches for.
+local function counting(rows)
+  local worst = 0
+  for _, l, _, _, _, _, e in string.gmatch(rows, ROW) do
+    if e == '0' then worst = max(worst, tonumber(l)) end
+  end
+  return worst
+end
+
+-- put adds one to the rows of a session id, or says that it had a say again.
+local function put(rows, to, label, fixed, step, full)
+  local out, n, found = {}, 0, false
+  for number, l, f, first, last, s, e, text in string.gmatch(rows, ROW) do
+    n = n + 1
+    if f == fixed and text == label then
+      found, l, last, s, e = true, max(tonumber(l), to), now, step, 0
+    end
+    out[n] = row(number, l, f, first, last, s, e, text)
+  end
+  if not found and n >= MOST and not full then return put(rows, to, '', '1', step, true) end
+  if not found then out[n + 1] = row(call('HINCRBY', KEYS[1], 'on', 1), to, fixed, now, now, step, 0, label) end
+  return table.concat(out)
+end
+
+-- say notes, for when the conversation is saved, that something had a say. explain does so for a level that has no name, if
+-- nothing else accounts for it.
+local function say(c, id, to, label, fixed)
+  if to < LEAST then return end
+  label = string.gsub(label, '\n', ' ')
+  fixed = (fixed or label == '' or string.sub(label, -3) == '…') and '1' or '0'
+  c.said = c.said or {}
+  c.said[#c.said + 1] = { id = id, to = to, label = label, fixed = fixed, step = c.n }
+end
+
+local function explain(c, id, to)
+  if to < LEAST then return end
+  c.said = c.said or {}
+  c.said[#c.said + 1] = { id = id, to = to, label = '', fixed = '1', step = c.n, unless = true }
+end
+
+local function keep(s)
+  local field = 'o:' .. s.id
+  local rows = call('HGET', KEYS[1], field) or ''
+  if s.unless and s.to <= counting(rows) then return end
+  call('HSET', KEYS[1], field, put(rows, s.to, s.label, s.fixed, s.step))
+end
+
 -- save writes what changed, and touches the keys at most once an hour.
 local function save(c)
   local stale = now - c.touched >= 3600000
@@ -67,8 +120,12 @@ local function save(c)
     call('SADD', KEYS[2], ARGV[2])
     call('DEL', KEYS[4], KEYS[5]) -- of a life that vanished
     call('HSET', KEYS[1], 'name', ARGV[3])
-    if c.bad then call('HSET', KEYS[1], 'l:', UNTRUSTED) end
+    if c.bad then
+      call('HSET', KEYS[1], 'l:', UNTRUSTED)
+      keep({ id = '', to = UNTRUSTED, label = '', fixed = '1', step = 0 })
+    end
   end
+  for _, s in ipairs(c.said or {}) do keep(s) end
   c.head = head(c)
   if c.moved then
     call('HSET', KEYS[1], 'h', c.head, 'l:' .. sid, c.own)

@@ -1,0 +1,162 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// Vouching is the owner's word about a source of a conversation.
+type Vouching struct {
+	ID           string    // who: platform:id, as in Answer
+	Via          string    // where
+	Conversation string    // its reference, or its hash
+	Source       int64     // its number: session.Influence.Number
+	Seen         time.Time // Influence.Last as the person saw it; zero: as it is now
+	Take         bool      // the word is taken back
+}
+
+// Sources are those that had a say in a conversation, by its reference or its
+// hash. ErrUnknown and ErrAmbiguous say that it was not found.
+func (d *Desk) Sources(ctx context.Context, ref string) (session.Account, error) {
+	return d.o.Store.Influences(ctx, ref)
+}
+
+// Endorse takes a source out of the account at an approver's word, or back in.
+// What it brought so far no longer counts; what it brings later does.
+func (d *Desk) Endorse(ctx context.Context, v Vouching) (Outcome, error) {
+	person, listed := d.terms().people[v.ID]
+	if !listed {
+		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
+	}
+	return d.vouch(ctx, person, v)
+}
+
+func (d *Desk) vouch(ctx context.Context, person string, v Vouching) (Outcome, error) {
+	if !v.Take && d.o.NoReset != nil && d.o.NoReset() {
+		return Outcome{Kind: Misunderstood, Text: "Under the profile strict a level is never lowered. Start a new session instead."}, nil
+	}
+	account, err := d.Sources(ctx, v.Conversation)
+	if err != nil {
+		return d.noSource(v.Conversation, err)
+	}
+	at := account.Influences.Find(v.Source)
+	if at < 0 {
+		return d.noSource(v.Conversation, ErrNoSource)
+	}
+	one := account.Influences[at]
+	switch {
+	case !v.Seen.IsZero() && !v.Seen.Equal(one.Last):
+		return d.noSource(v.Conversation, ErrAgain)
+	case !v.Take && one.Fixed:
+		return d.noSource(v.Conversation, ErrFixed)
+	}
+	// No record, no trust: whoever lowers a level is written down first.
+	if err := d.o.Record.Append(vouchEntry(person, v, &account, &one)); err != nil && !v.Take {
+		return Outcome{Text: "The record can't be written. Nothing was changed; try again."}, err
+	}
+	done, err := d.o.Store.Endorse(ctx, account.Conversation.Hash(), v.Source, !v.Take, one.Last)
+	if err != nil {
+		return d.noSource(v.Conversation, err)
+	}
+	return Outcome{Kind: Told, Text: vouched(&done, v.Take)}, nil
+}
+
+func vouchEntry(person string, v Vouching, account *session.Account, one *session.Influence) audit.Entry {
+	says := "vouches for what it brought so far"
+	if v.Take {
+		says = "takes that back"
+	}
+	return audit.Entry{
+		Kind: audit.KindEndorse, Client: account.Conversation.Client, Session: account.Conversation.Key, SessionID: one.Session,
+		Ref: account.Conversation.Ref(), Level: one.Level.String(), Source: one.Label, Step: one.Step,
+		Note:   fmt.Sprintf("source %d", one.Number),
+		People: []audit.Person{{Name: person, Via: v.Via, At: time.Now().UTC(), Says: says}},
+	}
+}
+
+// vouched says what it came to.
+func vouched(e *session.Endorsement, take bool) string {
+	what := fmt.Sprintf("%d (%s)", e.Influence.Number, quote(e.Influence.Label))
+	level := fmt.Sprintf("The level of %s is %s", e.Conversation.Ref(), e.After)
+	if take {
+		return fmt.Sprintf("Source %s counts again. %s.", what, level)
+	}
+	if e.After == e.Before {
+		level += " as before: other sources had a say, `.sources` lists them"
+	} else {
+		level += " now, it was " + e.Before.String()
+	}
+	return fmt.Sprintf("What source %s has brought so far counts no longer; what it brings from now on does. %s. What the agent read is still in its context.", what, level)
+}
+
+// noSource says why nothing was changed.
+func (d *Desk) noSource(ref string, err error) (Outcome, error) {
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(ref) + "."}, nil
+	case errors.Is(err, ErrAmbiguous):
+		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(ref) + ". Write more of it."}, nil
+	case errors.Is(err, ErrNoSource):
+		return Outcome{Kind: NotFound, Text: "The conversation has no source with this number. `.sources " + strings.ToUpper(ref) + "` lists them."}, nil
+	case errors.Is(err, ErrFixed):
+		return Outcome{Kind: Misunderstood, Text: "Nobody can vouch for this one: it is not something that a tool brought in, or not known well enough. `.reset-trust` forgets all of them."}, nil
+	case errors.Is(err, ErrAgain):
+		return Outcome{Kind: TooLate, Text: "It had a say again since you looked. Nothing was changed; look at `.sources` once more."}, nil
+	}
+	return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+}
+
+// mostListed is how many sources one message names.
+const mostListed = 20
+
+// listSources answers `.sources`: the last to have a say first.
+func (d *Desk) listSources(ctx context.Context, ref string) (Outcome, error) {
+	account, err := d.Sources(ctx, ref)
+	if err != nil {
+		return d.noSource(ref, err)
+	}
+	all := slices.Clone(account.Influences)
+	slices.SortStableFunc(all, func(a, b session.Influence) int { return b.Last.Compare(a.Last) })
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is at %s.\n", account.Conversation.Ref(), account.Level)
+	if len(all) == 0 {
+		b.WriteString("Nothing from outside had a say in it.")
+		return Outcome{Kind: Told, Text: b.String()}, nil
+	}
+	for _, i := range all[:min(len(all), mostListed)] {
+		b.WriteString(SourceLine(&i) + "\n")
+	}
+	if len(all) > mostListed {
+		b.WriteString("… and older ones.\n")
+	}
+	b.WriteString("`.endorse " + account.Conversation.Ref() + " <number>` vouches for what one of them has brought so far.")
+	return Outcome{Kind: Told, Text: b.String()}, nil
+}
+
+// SourceLine says in one line what had a say, since when, and whether it counts.
+func SourceLine(i *session.Influence) string {
+	const clock = "2006-01-02 15:04:05"
+	name := quote(i.Label)
+	if i.Label == "" {
+		name = "what is not known any more"
+	}
+	line := fmt.Sprintf("%d  %s  %s  since %s", i.Number, name, i.Level, i.First.UTC().Format(clock))
+	if !i.Last.Equal(i.First) {
+		line += ", last " + i.Last.UTC().Format(clock)
+	}
+	line += " UTC"
+	switch {
+	case !i.Endorsed.IsZero():
+		line += "  vouched for"
+	case i.Fixed:
+		line += "  (nobody can vouch for it)"
+	}
+	return line
+}

@@ -1,0 +1,65 @@
+package main
+
+import "strconv"
+
+// SourcesCmd lists what had a say in a conversation.
+type SourcesCmd struct {
+	Session string `arg:"" help:"The conversation's reference, as it stands on cards."`
+	owner
+}
+
+// Help is the long help.
+func (*SourcesCmd) Help() string {
+	return `A conversation is trusted as little as the worst of what had a say in it: a page that was fetched, a mail that was read, someone who wrote. This lists them by number, with what each did to the level and since when. You may vouch for what a tool brought in, never for who wrote.
+
+    $ verifier sources 1A2B3C4D
+    $ verifier endorse 1A2B3C4D 3
+
+In a chat: .sources 1A2B3C4D` + ownerHelp + answerCodes
+}
+
+// Run lists.
+func (c *SourcesCmd) Run(a *app) error { return c.say(a, ".sources", c.Session) }
+
+// EndorseCmd vouches for a source.
+type EndorseCmd struct {
+	Session string `arg:"" help:"The conversation's reference, as it stands on cards."`
+	Source  uint32 `arg:"" help:"The source's number, as sources shows it."`
+	owner
+}
+
+// Help is the long help.
+func (*EndorseCmd) Help() string {
+	return `What this source has brought into this conversation until now no longer counts against it; the level is what the other sources make it. What it brings later counts again: the page may be another one then. It stands in the record, with your name. Under the profile strict nobody can.
+
+    $ verifier endorse 1A2B3C4D 3
+    $ verifier distrust 1A2B3C4D 3
+
+For a place that you always trust write a rule: trust.rules in the config. In a chat: .endorse 1A2B3C4D 3` + ownerHelp + answerCodes
+}
+
+// Run vouches.
+func (c *EndorseCmd) Run(a *app) error {
+	return c.say(a, ".endorse", c.Session+" "+strconv.FormatUint(uint64(c.Source), 10))
+}
+
+// DistrustCmd takes it back.
+type DistrustCmd struct {
+	Session string `arg:"" help:"The conversation's reference, as it stands on cards."`
+	Source  uint32 `arg:"" help:"The source's number, as sources shows it."`
+	owner
+}
+
+// Help is the long help.
+func (*DistrustCmd) Help() string {
+	return `The source counts again, as if nobody had vouched for it.
+
+    $ verifier distrust 1A2B3C4D 3
+
+In a chat: .distrust 1A2B3C4D 3` + ownerHelp + answerCodes
+}
+
+// Run distrusts.
+func (c *DistrustCmd) Run(a *app) error {
+	return c.say(a, ".distrust", c.Session+" "+strconv.FormatUint(uint64(c.Source), 10))
+}

@@ -1,0 +1,67 @@
+package verifier
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// says remembers who had a say in a conversation as far as the store has been told
+// of it: a call that changes nothing there costs it nothing. What is forgotten is
+// told again.
+type says struct {
+	mu     sync.Mutex
+	recent map[say]int64 // by generation: after a reset or an endorsement all is told anew
+	old    map[say]int64
+}
+
+// say is what a call means for the account of its conversation.
+type say struct {
+	session.Conversation
+	session        string
+	sender, source string
+	initial, raise taint.Level
+}
+
+const saysSize = 20_000
+
+func (t *trace) say(initial taint.Level) (s say, matters bool) {
+	s = say{Conversation: t.conv, session: t.session, initial: initial, raise: t.plan.Raise}
+	if initial >= session.Least {
+		s.sender = t.plan.Standing.Why
+	}
+	if t.plan.Raise >= session.Least {
+		s.source = t.plan.Source
+	}
+	return s, initial >= session.Least || t.plan.Raise >= session.Least
+}
+
+// untold reports whether the store may not know yet who has a say by this call.
+func (s *says) untold(t *trace, initial taint.Level, generation int64) bool {
+	k, matters := t.say(initial)
+	if !matters {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	told, known := s.recent[k]
+	if !known {
+		told, known = s.old[k]
+	}
+	return !known || told != generation
+}
+
+// tell notes that it does now.
+func (s *says) tell(t *trace, initial taint.Level, generation int64) {
+	k, _ := t.say(initial)
+	k.Conversation, k.session = k.Clone(), strings.Clone(k.session) // they are parts of a whole call
+	k.sender, k.source = strings.Clone(k.sender), strings.Clone(k.source)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.recent == nil || len(s.recent) >= saysSize {
+		s.old, s.recent = s.recent, make(map[say]int64)
+	}
+	s.recent[k] = generation
+}
