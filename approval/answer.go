@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -61,7 +62,10 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 	if id == "" {
 		return Outcome{Kind: NotFound, Text: "No open question has the reference " + quote(a.Ref) + ". `verifier pending` lists them."}, nil
 	}
-	return d.count(ctx, person, id, a, t.MaxMinutes)
+	if a.Scope.Like {
+		a.Scope.Minutes = cmp.Or(a.Scope.Minutes, tapMinutes)
+	}
+	return d.countLike(ctx, person, id, a, t.MaxMinutes)
 }
 
 var errTwoCards = errors.New("approval: two open cards have the same reference")
@@ -244,6 +248,9 @@ func (d *Desk) grant(c *Card, q *Question) *session.Grant {
 		Conversation: q.Ask.Conversation, Tool: q.Ask.Tool, Agent: q.Ask.Agent, Session: q.Ask.Window,
 		ID: c.ID, By: by, Level: q.Ask.Level,
 	}
+	if s.Like {
+		g.Like = q.Ask.Like
+	}
 	minutes := s.Minutes
 	if s.Turn {
 		g.Run = q.Ask.Run
@@ -288,6 +295,7 @@ func (d *Desk) answered(ctx context.Context, c *Card, voted []*Question, now tim
 		}
 		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds()}}
 		d.note(ctx, e)
+		d.rememberAnswer(ctx, &q.Ask, &v)
 		d.o.Observe(Event{Kind: EventAnswered, Allow: v.Allow, Took: now.Sub(q.Ask.Created)})
 	}
 	d.runFor(ctx, func(ctx context.Context) { d.showCopies(ctx, c) })

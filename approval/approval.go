@@ -100,6 +100,7 @@ type Desk struct {
 	deaf      deaf
 	turns     turns
 	originals originals
+	previews  previews
 
 	ctx  context.Context
 	stop context.CancelFunc

@@ -29,6 +29,7 @@ type Card struct {
 	notice  string
 	key     hmac.Key // what handles are made with; only on a card that a desk has opened
 	longest int      // the most minutes a yes may last; 0: not known
+	likely  *Likely  // where it is to be shown what a yes to calls like it would cover
 }
 
 // Copy is where a card is shown.
@@ -61,6 +62,8 @@ type Ask struct {
 	Shown        jsontext.Value       `json:"shown"`           // redacted params
 	Hidden       int                  `json:"hidden,omitzero"` // values a person can't see
 	Lasting      bool                 `json:"lasting,omitzero"`
+	Like         string               `json:"like,omitzero"`      // what calls like it have in common; empty: nobody can allow those
+	Where        []string             `json:"where,omitzero"`     // and where they go, to be read
 	Careful      bool                 `json:"careful,omitzero"`   // outside content could drive it, or it can't be undone: no reflex may allow it
 	HeldOnly     bool                 `json:"heldOnly,omitzero"`  // the client hid params: only the waiting request may be released
 	Senders      []string             `json:"senders,omitzero"`   // who started it, by ids on platforms
@@ -103,6 +106,7 @@ type Vote struct {
 // Scope is how far a yes reaches. The zero Scope is this call, once.
 type Scope struct {
 	Turn    bool `json:"turn,omitzero"`    // that tool until the run ends
+	Like    bool `json:"like,omitzero"`    // only calls like it, to the same destination
 	Minutes int  `json:"minutes,omitzero"` // that tool in that conversation until then; with Turn, whichever comes first
 }
 
@@ -111,6 +115,10 @@ func (s Scope) Lasting() bool { return s.Turn || s.Minutes > 0 }
 
 // String says the scope in words.
 func (s Scope) String() string {
+	if s.Like {
+		s.Like = false
+		return "like this " + s.String()
+	}
 	switch {
 	case s.Turn && s.Minutes > 0:
 		return fmt.Sprintf("until the run ends, at most %d minutes", s.Minutes)
@@ -130,7 +138,7 @@ func narrower(a, b Scope) Scope {
 	case !a.Lasting() || !b.Lasting():
 		return Scope{}
 	}
-	s := Scope{Turn: a.Turn || b.Turn, Minutes: min(a.Minutes, b.Minutes)}
+	s := Scope{Like: a.Like || b.Like, Turn: a.Turn || b.Turn, Minutes: min(a.Minutes, b.Minutes)}
 	if s.Minutes == 0 { // a turn without a limit of its own
 		s.Minutes = max(a.Minutes, b.Minutes)
 	}
@@ -224,7 +232,7 @@ func pose(key hmac.Key, id string, a Ask, holder string) (Question, error) {
 
 func (v *Vote) sealed(id, digest string) []string {
 	return []string{
-		id, digest, v.Person, v.ID, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes), v.Reason, v.For,
+		id, digest, v.Person, v.ID, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes, v.Scope.Like), v.Reason, v.For,
 		v.At.UTC().Format(time.RFC3339Nano),
 	}
 }

@@ -204,7 +204,7 @@ func (d *Desk) listGrants(ctx context.Context) (Outcome, error) {
 	var b strings.Builder
 	for i := range open.Grants {
 		g := &open.Grants[i]
-		fmt.Fprintf(&b, "%s  %s  in %s  %s  by %s\n", codes.Ref(g.ID), quote(g.Tool), g.Conversation.Ref(), Lasts(g, open.Now), g.By)
+		fmt.Fprintf(&b, "%s  %s%s  in %s  %s  by %s\n", codes.Ref(g.ID), quote(g.Tool), LikeOnly(g), g.Conversation.Ref(), Lasts(g, open.Now), g.By)
 	}
 	if open.More {
 		b.WriteString("… and more.\n")

@@ -82,14 +82,16 @@ func (q *Question) limit(s Scope, most int) (Scope, string) {
 	switch {
 	case !s.Lasting():
 		return s, ""
+	case s.Like && q.Ask.Like == "":
+		return Scope{}, " Nobody can allow calls like this one, so the yes is for this call only."
 	case !q.Ask.Lasting:
 		return Scope{}, " This call can't get a lasting grant, so the yes is for this call only."
 	case s.Turn && q.Ask.Run == "":
 		return Scope{}, " The agent's runtime names no run, so the yes is for this call only."
 	case s.Turn:
-		return Scope{Turn: true, Minutes: most}, ""
+		return Scope{Like: s.Like, Turn: true, Minutes: most}, ""
 	case s.Minutes > most:
-		return Scope{Minutes: most}, fmt.Sprintf(" %d minutes is the most, so it is %d.", most, most)
+		return Scope{Like: s.Like, Minutes: most}, fmt.Sprintf(" %d minutes is the most, so it is %d.", most, most)
 	}
 	return s, ""
 }

@@ -89,6 +89,10 @@ type Store interface {
 	// another time than the caller thinks.
 	Endorse(ctx context.Context, ref string, number int64, vouch bool, last time.Time) (session.Endorsement, error)
 
+	// Note and Notes keep lists that may be lost, as in verifier.Store.
+	Note(ctx context.Context, notes ...session.Note) error
+	Notes(ctx context.Context, list string) ([][]byte, error)
+
 	// Wakes calls woke with the id of each card that any process swaps, until
 	// ctx ends. It is a hint: calls may be lost or come twice.
 	Wakes(ctx context.Context, woke func(id string)) error

@@ -22,6 +22,7 @@ const (
 	DenyBecause  Action = 'r' // the agent reads the reason that comes with it
 	Details      Action = 'i' // all there is to see, and then [AllowSeen]
 	AllowSeen    Action = 's' // allow once, offered only beside the details
+	AllowLike    Action = 'l' // calls like it for a while, offered only beside what that would have covered
 )
 
 // Sizes of a handle, in bytes: 46 characters, where Telegram takes 64.
@@ -96,12 +97,15 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 		}
 	case AllowSeen:
 		vote.Allow = true
+	case AllowLike:
+		vote.Allow, vote.Scope = true, Scope{Like: true, Minutes: c.Minutes()}
 	case DenyCall:
 	case DenyBecause:
 		if vote.Reason = oneLine(a.Reason); vote.Reason == "" {
 			return Outcome{Kind: WantsReason, Card: c, Text: "Say why: the agent reads it."}, nil
 		}
 	case Details:
+		c.ShowLikely(d.likely(ctx, c, c.Minutes()))
 		return Outcome{Kind: Shown, Card: c}, nil
 	default:
 		return Outcome{Kind: NotFound, Text: "This button does nothing. Nothing was approved."}, nil

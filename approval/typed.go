@@ -17,6 +17,7 @@ import (
 const help = `.approve <tool|all> <code>            this call, once
 .approve <tool|all> <code> <minutes>  that tool in that conversation, so long
 .approve <tool|all> <code> turn       that tool until the run ends
+.approve <tool> <code> like [minutes] calls like it to the same destination: shows first what that would cover
 .deny <code> [reason]                 the agent reads the reason
 .pending                              what waits
 .pause [agent]                        stop an agent, or all: only harmless tools run
@@ -82,14 +83,17 @@ func (d *Desk) withCode(ctx context.Context, person string, a Answer, cmd codes.
 	if id == "" {
 		return d.missed(ctx, person, a.Via)
 	}
-	vote := Answer{code: cmd.Code, ID: a.ID, Via: a.Via, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Minutes: cmd.Minutes, Turn: cmd.Turn}}
+	if cmd.Like && cmd.Minutes == 0 {
+		cmd.Minutes = tapMinutes
+	}
+	vote := Answer{code: cmd.Code, ID: a.ID, Via: a.Via, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Like: cmd.Like, Minutes: cmd.Minutes, Turn: cmd.Turn}}
 	most := t.MaxMinutes
 	if cmd.Verb == codes.Approve && cmd.Tool == "all" {
 		most = min(most, allMinutes)
 	} else if cmd.Verb == codes.Approve {
 		vote.Tool = cmd.Tool
 	}
-	return d.count(ctx, person, id, vote, most)
+	return d.countLike(ctx, person, id, vote, most)
 }
 
 // missed counts a wrong code. The fifth locks the person out and is told to

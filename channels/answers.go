@@ -79,13 +79,17 @@ func detailsButtons(c *approval.Card) []Button {
 	if len(c.Questions) > 1 {
 		allow, deny = "Allow all listed", "Deny all"
 	}
-	return []Button{button(c, approval.AllowSeen, allow), button(c, approval.DenyCall, deny)}
+	out := []Button{button(c, approval.AllowSeen, allow)}
+	if l := c.Likely(); l != nil { // what it would cover stands above
+		out = append(out, button(c, approval.AllowLike, minutesLabel("Allow like this,", l.Minutes)))
+	}
+	return append(out, button(c, approval.DenyCall, deny))
 }
 
 func button(c *approval.Card, a approval.Action, label string) Button {
 	b := Button{Action: a, Label: label, Handle: c.Handle(a)}
 	switch a {
-	case approval.AllowOnce, approval.AllowMinutes, approval.AllowSeen:
+	case approval.AllowOnce, approval.AllowMinutes, approval.AllowSeen, approval.AllowLike:
 		b.Allows = true
 	case approval.DenyCall, approval.DenyBecause:
 		b.Denies = true

@@ -97,6 +97,9 @@ func Details(c *approval.Card, now time.Time) *Document {
 		d.Blocks = append(d.Blocks, fine(&c.Questions[i].Ask, i, len(c.Questions))...)
 	}
 	if now.Before(c.Until()) {
+		if l := c.Likely(); l != nil {
+			d.Blocks = append(d.Blocks, Block{Kind: Note, Text: unbounded.inline(l.String()), Gap: true})
+		}
 		d.Buttons = detailsButtons(c)
 	}
 	return d

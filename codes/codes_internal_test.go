@@ -90,6 +90,8 @@ func TestTheGrammar(t *testing.T) {
 		" .Pause  Main ":                     {Verb: Pause, Agent: "Main"},
 		".resume":                            {Verb: Resume},
 		".resume main":                       {Verb: Resume, Agent: "main"},
+		".approve message bf619df9 like":     {Verb: Approve, Tool: "message", Code: "bf619df9", Like: true},
+		".approve message bf619df9 LIKE 15":  {Verb: Approve, Tool: "message", Code: "bf619df9", Like: true, Minutes: 15},
 		".grants":                            {Verb: Grants},
 		".sources 1A2B3C4D":                  {Verb: Sources, Session: "1A2B3C4D"},
 		" .Endorse 1a2b3c4d  12 ":            {Verb: Endorse, Session: "1a2b3c4d", Source: 12},
@@ -120,6 +122,7 @@ func TestAlmostACommandGetsAHintWithoutTheCode(t *testing.T) {
 		".pause main now", ".pause\tmain", ".pause ma\u200bin", ".pause \u043cain", ".resume " + strings.Repeat("a", 129), ".resume\nmain",
 		".reset-trust " + strings.Repeat("a", 33), ".reset-trust 7Q4\u212a",
 		".sources", ".sources 1A2B3C4D 1", ".endorse 1A2B3C4D", ".endorse 1A2B3C4D 0", ".endorse 1A2B3C4D -1", ".endorse 1A2B3C4D web_fetch", ".endorse 1A2B3C4D 1 2", ".endorse 1A2B3C4D \u0661", ".distrust 1 1", ".endorse 1A2B3C4D 9999999999",
+		".approve all bf619df9 like", ".approve message bf619df9 like turn", ".approve message bf619df9 like 1 2", ".approve message bf619df9 30 like", ".approve message bf619df9 like 0",
 		".grants all", ".revoke", ".revoke ", ".revoke 7Q4K now", ".revoke 7Q-4K", ".revoke 7Q4\u212a", ".revoke\n7Q4K", ".revoke " + strings.Repeat("a", 33),
 	} {
 		c, err := Parse(text)

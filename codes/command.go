@@ -47,6 +47,7 @@ type Command struct {
 	Code    string // Approve, Deny: eight hex digits in lower case
 	Minutes int    // Approve: 0 when not given; not capped here
 	Turn    bool   // Approve: until the run ends
+	Like    bool   // Approve: calls like it, to the same destination
 	Reason  string // Deny: may be empty
 	Session string // ResetTrust, Sources, Endorse, Distrust: the ref of a session, as typed
 	Source  int64  // Endorse, Distrust: the number of a source in it
@@ -82,7 +83,7 @@ var words = []struct {
 	form  string
 	parse func(rest string, c *Command) bool
 }{
-	{".approve", Approve, "Write: .approve <tool|all> <code> [minutes|turn]", parseApprove},
+	{".approve", Approve, "Write: .approve <tool|all> <code> [minutes|turn], or .approve <tool> <code> like [minutes]", parseApprove},
 	{".deny", Deny, "Write: .deny <code> [reason], in one line, with a reason of at most 300 characters", parseDeny},
 	{".pending", Pending, "Write: .pending, with nothing behind it", parseNothing},
 	{".reset-trust", ResetTrust, "Write: .reset-trust <session-ref>", parseResetTrust},
@@ -137,11 +138,14 @@ func separated(rest string) bool { return rest == "" || rest[0] == ' ' }
 
 func parseApprove(rest string, c *Command) bool {
 	t := tokens(rest)
-	if len(t) < 2 || len(t) > 3 || !isTool(t[0]) || !isCode(t[1]) {
+	if len(t) < 2 || !isTool(t[0]) || !isCode(t[1]) {
 		return false
 	}
 	c.Tool, c.Code = lowerASCII(t[0]), lowerASCII(t[1])
-	return len(t) == 2 || parseScope(t[2], c)
+	if c.Like = len(t) > 2 && lowerASCII(t[2]) == "like"; c.Like {
+		return c.Tool != "all" && (len(t) == 3 || len(t) == 4 && parseScope(t[3], c) && !c.Turn)
+	}
+	return len(t) == 2 || len(t) == 3 && parseScope(t[2], c)
 }
 
 func parseScope(t string, c *Command) bool {
@@ -277,6 +281,10 @@ func (c Command) String() string {
 func (c Command) LogValue() slog.Value { return slog.StringValue(c.Verb.String()) }
 
 func (c Command) scope() string {
+	if c.Like {
+		c.Like = false
+		return " like" + c.scope()
+	}
 	switch {
 	case c.Turn:
 		return " turn"

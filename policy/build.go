@@ -100,7 +100,7 @@ func (b *builder) rule(path string, l *layer, f *facts) *rule {
 	}
 	return &rule{
 		facts: *f, known: b.known[f.name], inScope: b.scope.holds(f.name), table: t,
-		own: b.own(f), trust: b.trust[f.name], acting: b.ifSink(l, f, true), calm: b.ifSink(l, f, false),
+		own: b.own(f), goes: b.goes(f), trust: b.trust[f.name], acting: b.ifSink(l, f, true), calm: b.ifSink(l, f, false),
 	}
 }
 

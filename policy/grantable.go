@@ -42,6 +42,15 @@ func (b *builder) own(f *facts) *Own {
 	return &Own{Destinations: l.destinations, Asked: l.asked, Words: b.config.Taint.OwnWords != OwnValues}
 }
 
+// goes are the params that tell calls of a tool apart by where they go. There are
+// none for one whose calls do more than their arguments say.
+func (b *builder) goes(f *facts) []string {
+	if f.dangerous || f.destructive || f.secret || f.runs {
+		return nil
+	}
+	return b.labels[f.name].destinations
+}
+
 // weigh says how much is at stake: whether a lasting grant may cover the call,
 // whether it can pass as the owner's own words, and whether secrets come in.
 // Where it errs, the owner is asked once more.
@@ -57,6 +66,6 @@ func (p *Policy) weigh(pl *Plan, t *text, d deeds) {
 		pl.Grantable = !places && !destructiveActions[strings.ToLower(t.param(paramAction))]
 	}
 	if pl.Grantable {
-		pl.Own = r.own
+		pl.Own, pl.Destinations = r.own, r.goes
 	}
 }

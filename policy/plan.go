@@ -8,21 +8,22 @@ import (
 
 // Plan is everything the policy says of a call before the level is known.
 type Plan struct {
-	Modes     taint.Row        // the mode at each of the six levels
-	Raise     taint.Level      // what the call brings in once allowed; System brings in nothing
-	Source    string           // what Raise is called in an explanation: "web_fetch example.com"
-	Standing  session.Standing // who started the run
-	Birth     taint.Level      // what a conversation never seen before is worth
-	Final     bool             // the level alone decides, so one trip is enough
-	InScope   bool
-	Grantable bool    // a lasting grant may cover it: not dangerous, destructive or secret-bearing
-	Secret    bool    // what it returns makes the conversation one that holds secrets
-	Own       *Own    // what has to be the owner's own words for it to pass as theirs; nil: it never does
-	Harmless  bool    // passes even while the owner has paused the agent: it changes nothing and carries nothing out
-	Bounds    []Bound // limits that it falls under; whoever counts them says which are reached, see [Plan.Exceed]
-	RunCap    int     // calls the run may make; 0 is no cap
-	Reach     Reach
-	Origins   bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
+	Modes        taint.Row        // the mode at each of the six levels
+	Raise        taint.Level      // what the call brings in once allowed; System brings in nothing
+	Source       string           // what Raise is called in an explanation: "web_fetch example.com"
+	Standing     session.Standing // who started the run
+	Birth        taint.Level      // what a conversation never seen before is worth
+	Final        bool             // the level alone decides, so one trip is enough
+	InScope      bool
+	Grantable    bool     // a lasting grant may cover it: not dangerous, destructive or secret-bearing
+	Secret       bool     // what it returns makes the conversation one that holds secrets
+	Own          *Own     // what has to be the owner's own words for it to pass as theirs; nil: it never does
+	Destinations []string // params that say where it goes, for a consent to calls like it; nil: there is none
+	Harmless     bool     // passes even while the owner has paused the agent: it changes nothing and carries nothing out
+	Bounds       []Bound  // limits that it falls under; whoever counts them says which are reached, see [Plan.Exceed]
+	RunCap       int      // calls the run may make; 0 is no cap
+	Reach        Reach
+	Origins      bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
 	from   taint.Level // tainted from here on
 	strict bool

@@ -67,6 +67,7 @@ type rule struct {
 	acting  taint.Row // the modes of a call that acts, whatever the tool usually does
 	calm    taint.Row // and of one that does not
 	own     *Own      // nil: no call passes because it is the owner's own words
+	goes    []string  // params that say where a call goes; nil: nobody has said, or that is not what matters
 }
 
 const (

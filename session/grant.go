@@ -21,6 +21,7 @@ type Grant struct {
 	Agent        string
 	Session      string
 	Run          string // set for a grant that ends with the run
+	Like         string // set for a grant that covers only calls like one: where they go and what arguments they have
 	ID           string // of the card it was given on
 	By           string // the person who gave it
 	Until        time.Time
@@ -32,7 +33,7 @@ type Grant struct {
 // either, and the hash of all of it.
 func (g *Grant) Field() string {
 	var b strings.Builder
-	for _, part := range []string{g.Tool, g.Agent, g.Session, g.Run} {
+	for _, part := range []string{g.Tool, g.Agent, g.Session, g.Run, g.Like} {
 		b.WriteString(strconv.Itoa(len(part)))
 		b.WriteByte(':')
 		b.WriteString(part)
@@ -112,7 +113,7 @@ func ReadGrant(key hmac.Key, value string) (Grant, error) {
 
 // covered is what a grant is for: a new part of it goes to the end.
 func (g *Grant) covered() []*string {
-	return []*string{&g.Conversation.Client, &g.Conversation.Key, &g.Tool, &g.Agent, &g.Session, &g.Run}
+	return []*string{&g.Conversation.Client, &g.Conversation.Key, &g.Tool, &g.Agent, &g.Session, &g.Run, &g.Like}
 }
 
 // cover writes that down.

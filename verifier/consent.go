@@ -55,7 +55,7 @@ func (v *Verifier) granted(t *trace, a approval.Ask) *session.Grant {
 	}
 	for _, value := range t.view.Grants {
 		for _, g := range t.grants() {
-			if g.Run != "" && v.turns.isOver(t.turnOf()) {
+			if g.Run != "" && v.turns.isOver(t.turnOf()) || g.Like != "" && a.Like != g.Like {
 				continue
 			}
 			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.view.Now) && v.o.Desk.Stands(g.By, a) {
@@ -89,6 +89,9 @@ func (v *Verifier) question(ctx context.Context, t *trace) approval.Ask {
 	a.Origins = t.origins()
 	hideAround(redactor, &a)
 	a.Lasting = t.verdict.Grantable && v.o.Visible(&a) && t.conv.Lasting() && c.Context.SessionKey != ""
+	if a.Lasting && a.Hidden == 0 && t.view.Secrets != session.Holds { // the third part of the trifecta
+		a.Like, a.Where = t.like().String(), t.like().Where()
+	}
 	return a
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
@@ -37,10 +38,11 @@ type trace struct {
 	upstream Upstream // nil: nobody else is asked
 	agreed   bool     // all of them allow the call
 
-	by     string   // what consented
-	person bool     // a person said yes to this very call
-	seen   bool     // and saw all of it
-	where  []string // where it goes, once that was needed
+	by     string         // what consented
+	person bool           // a person said yes to this very call
+	seen   bool           // and saw all of it
+	where  []string       // where it goes, once that was needed
+	alike  *lineage.Alike // what calls like it have in common, once that was needed
 	claim  *session.Claim
 	grant  *session.Grant
 	ruling approval.Ruling
@@ -82,18 +84,32 @@ func (t *trace) window() string {
 	return t.call.Context.SessionID
 }
 
-// grants are the two kinds of lasting grant that could cover the call.
+// grants are the kinds of lasting grant that could cover the call.
 func (t *trace) grants() []session.Grant {
 	if t.call.Context.SessionKey == "" {
 		return nil
 	}
 	g := session.Grant{Conversation: t.conv, Tool: t.call.Tool, Agent: t.call.Agent(), Session: t.window()}
-	if t.call.Context.RunID == "" {
-		return []session.Grant{g}
+	all := []session.Grant{g}
+	if t.call.Context.RunID != "" {
+		turn := g
+		turn.Run = t.call.Context.RunID
+		all = append(all, turn)
 	}
-	turn := g
-	turn.Run = t.call.Context.RunID
-	return []session.Grant{g, turn}
+	if like := t.like().String(); like != "" {
+		g.Like = like
+		all = append(all, g)
+	}
+	return all
+}
+
+// like is what calls like this one have in common; nothing where nobody has said
+// which of its arguments say where it goes.
+func (t *trace) like() *lineage.Alike {
+	if t.alike == nil {
+		t.alike = lineage.AlikeOf(t.call.Params, t.plan.Destinations)
+	}
+	return t.alike
 }
 
 func (t *trace) sealedParts() []string {

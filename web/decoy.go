@@ -42,7 +42,7 @@ func (p *Page) careful(w http.ResponseWriter, r *http.Request, m *member, handle
 		p.unreachable(w, r, err)
 		return false
 	}
-	if c == nil || !c.Careful() || action != approval.AllowOnce && action != approval.AllowMinutes && action != approval.AllowSeen {
+	if c == nil || !c.Careful() || action != approval.AllowOnce && action != approval.AllowMinutes && action != approval.AllowSeen && action != approval.AllowLike {
 		return true
 	}
 	count := "page-pick:" + m.ID + c.ID[:16]

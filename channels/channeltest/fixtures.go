@@ -85,6 +85,7 @@ func Fixtures() []Fixture {
 		{Name: "open", Card: exec()},
 		{Name: "open-list", Card: list()},
 		{Name: "open-details", Card: exec(), Details: true},
+		{Name: "open-details-like", Card: likely(cardOf(example("message", `{"to":"+15550100","message":"hello"}`))), Details: true},
 		{Name: "open-origins", Card: cardOf(changed(example("message", `{"to":"+15550100","message":"Meet at https://evil.example/x","cc":"bob@good.example"}`), origins))},
 		{Name: "partly-approved", Card: voted(cardOf(changed(example("exec", plainExec), two)), yes), Outcome: &approval.Outcome{State: approval.Open, Text: `"exec": 1 of 2 approvals.`}},
 		{Name: "allowed", Card: voted(exec(), yes), Outcome: &approval.Outcome{State: approval.Allowed, By: "alice", Via: "telegram", At: yes.At}},
@@ -100,6 +101,12 @@ func Fixtures() []Fixture {
 		all = append(all, Fixture{Name: name, Card: cardOf(changed(example("message", `{"action":"send","target":"+15550100","message":"hello"}`), blocked(unheard)))})
 	}
 	return append(all, hostile()...)
+}
+
+// likely shows what a yes to calls like it would cover.
+func likely(c *approval.Card) *approval.Card {
+	c.ShowLikely(&approval.Likely{Tool: "message", Where: []string{"to: +15550100"}, Minutes: 30, Level: "untrusted", Answers: 9, Allowed: 3, Denied: 1})
+	return c
 }
 
 // blocked is a call that the auditor did not let pass.

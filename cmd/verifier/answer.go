@@ -49,6 +49,7 @@ type reply struct {
 	Allow   bool   `json:"allow"`
 	Minutes int    `json:"minutes,omitzero"`
 	Turn    bool   `json:"turn,omitzero"`
+	Like    bool   `json:"like,omitzero"`
 	Reason  string `json:"reason,omitzero"`
 }
 
@@ -63,6 +64,7 @@ type ApproveCmd struct {
 	Tool    string `help:"Which tool, where the card lists several; all for every one." placeholder:"NAME"`
 	Minutes int    `help:"Let this tool pass in this conversation for so many minutes." xor:"scope" placeholder:"N"`
 	Turn    bool   `help:"Let this tool pass until the agent's run ends." xor:"scope"`
+	Like    bool   `help:"Let only calls like it pass, to the same destination: the first time it is said what that would cover, the second time it is given."`
 	owner
 }
 
@@ -72,21 +74,25 @@ func (*ApproveCmd) Help() string {
 
     $ verifier approve 7Q4K
     $ verifier approve 7Q4K --minutes 30
+    $ verifier approve 7Q4K --like --minutes 15
 
 A lasting yes ends when the conversation gets less trusted than it is now, and never covers calls that are dangerous or not fully visible.` + ownerHelp + answerCodes
 }
 
 // Validate refuses what the server would.
 func (c *ApproveCmd) Validate() error {
-	if c.Minutes < 0 {
+	switch {
+	case c.Minutes < 0:
 		return &failure{text: "--minutes must be at least 1"}
+	case c.Like && c.Turn:
+		return &failure{text: "--like and --turn don't go together: a yes to calls like it is for minutes"}
 	}
 	return nil
 }
 
 // Run approves.
 func (c *ApproveCmd) Run(a *app) error {
-	return c.answer(a, answerPath, reply{Ref: c.Ref, Tool: c.Tool, Allow: true, Minutes: c.Minutes, Turn: c.Turn})
+	return c.answer(a, answerPath, reply{Ref: c.Ref, Tool: c.Tool, Allow: true, Minutes: c.Minutes, Turn: c.Turn, Like: c.Like})
 }
 
 // DenyCmd says no.

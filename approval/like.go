@@ -1,0 +1,211 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// Likely is what a yes to calls like one would cover, and what it would have
+// covered of the answers that were given in the conversation before.
+type Likely struct {
+	Tool    string
+	Where   []string // where the calls go, an argument each; foreign text
+	Minutes int
+	Level   string // it holds while the level is no worse
+
+	Answers int // that were given in this conversation and are remembered
+	Allowed int // of them, those about calls like it that people allowed
+	Denied  int // and those that they denied: a warning
+}
+
+// Likely is set where it is to be shown, by ShowLikely.
+func (c *Card) Likely() *Likely { return c.likely }
+
+// ShowLikely lets a card be drawn with what a yes to calls like it would cover.
+func (c *Card) ShowLikely(l *Likely) { c.likely = l }
+
+// String says it in words for people.
+func (l *Likely) String() string {
+	where := make([]string, len(l.Where))
+	for i, w := range l.Where {
+		where[i] = quote(w)
+	}
+	text := fmt.Sprintf("Allow like this: %s to %s, with whatever else the agent writes, in this conversation for %d minutes, while its level is no worse than %s.",
+		quote(l.Tool), strings.Join(where, ", "), l.Minutes, l.Level)
+	switch {
+	case l.Answers == 0:
+		return text + " There are no earlier answers to compare with."
+	case l.Denied > 0:
+		return text + fmt.Sprintf(" Of the last %d answers here it would have covered %d that were allowed and %d that were DENIED.", l.Answers, l.Allowed, l.Denied)
+	}
+	return text + fmt.Sprintf(" Of the last %d answers here it would have covered %d, all of them allowed.", l.Answers, l.Allowed)
+}
+
+// Bounds of what is remembered of a conversation's answers.
+const (
+	mostAnswers = 50
+	keepAnswers = 7 * 24 * time.Hour
+	sealLength  = 32
+)
+
+// said is one answer, remembered to be compared with.
+type said struct {
+	Tool   string `json:"tool"`
+	Agent  string `json:"agent"`
+	Window string `json:"window"`
+	Like   string `json:"like,omitzero"`
+	Allow  bool   `json:"allow"`
+}
+
+func answersOf(c session.Conversation) string { return c.Hash() + ":answers" }
+
+// rememberAnswer keeps what was said to what. It is shown to people and decides
+// nothing: where it can't be kept the answer stands.
+func (d *Desk) rememberAnswer(ctx context.Context, a *Ask, v *Vote) {
+	text, err := json.Marshal(said{a.Tool, a.Agent, a.Window, a.Like, v.Allow})
+	if err == nil {
+		list := answersOf(a.Conversation)
+		err = d.o.Store.Note(ctx, session.Note{
+			List: list, Most: mostAnswers, Keep: keepAnswers,
+			Entries: [][]byte{append([]byte(d.o.Key.Seal("answer", list, string(text))), text...)},
+		})
+	}
+	if err != nil {
+		d.o.Log.WarnContext(ctx, "an answer could not be kept to be compared with", "err", err)
+	}
+}
+
+// likely looks at what a yes to calls like the one on a card would cover; nil if
+// nobody can give it.
+func (d *Desk) likely(ctx context.Context, c *Card, minutes int) *Likely {
+	if len(c.Questions) != 1 || c.Questions[0].Ask.Like == "" || !c.Questions[0].Ask.Lasting {
+		return nil
+	}
+	a := &c.Questions[0].Ask
+	l := &Likely{Tool: a.Tool, Where: a.Where, Minutes: minutes, Level: a.Level.String()}
+	list := answersOf(a.Conversation)
+	entries, err := d.o.Store.Notes(ctx, list)
+	if err != nil {
+		d.o.Log.WarnContext(ctx, "earlier answers could not be read", "err", err)
+		return nil // what can't be shown is not offered
+	}
+	for _, e := range entries {
+		var s said
+		if len(e) <= sealLength || !d.o.Key.Check(string(e[:sealLength]), "answer", list, string(e[sealLength:])) || json.Unmarshal(e[sealLength:], &s) != nil {
+			continue
+		}
+		l.Answers++
+		if s.Tool != a.Tool || s.Agent != a.Agent || s.Window != a.Window || s.Like != a.Like {
+			continue
+		}
+		if s.Allow {
+			l.Allowed++
+		} else {
+			l.Denied++
+		}
+	}
+	return l
+}
+
+// LikeThis says what a yes to calls like the one on a card would cover, by the
+// card's short name. It is nil if nobody can give it. A person who was shown it
+// may give it by an [Answer] with Scope.Like.
+func (d *Desk) LikeThis(ctx context.Context, a Answer) (*Likely, error) {
+	person, listed := d.terms().people[a.ID]
+	if !listed {
+		return nil, nil
+	}
+	id, err := d.byRef(ctx, a.Ref)
+	if err != nil || id == "" {
+		return nil, err
+	}
+	c, _, err := d.load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	l := d.likely(ctx, c, d.likeMinutes(a.Scope.Minutes))
+	if l != nil {
+		d.previews.note(id + "\n" + person)
+	}
+	return l, nil
+}
+
+func (d *Desk) likeMinutes(want int) int {
+	if want <= 0 {
+		want = tapMinutes
+	}
+	return min(want, d.terms().MaxMinutes)
+}
+
+// countLike counts an answer; one for calls like it only from a person who has
+// been shown what that would cover. Otherwise they are shown it.
+func (d *Desk) countLike(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
+	if !a.Allow || !a.Scope.Like || d.previews.has(id+"\n"+person) {
+		return d.count(ctx, person, id, a, most)
+	}
+	c, now, err := d.load(ctx, id)
+	switch {
+	case errors.Is(err, ErrGone) || err == nil && c.closed(d.o.Key, now):
+		return d.count(ctx, person, id, a, most) // which says so
+	case err != nil:
+		return Outcome{Text: "The question can't be read. Nothing was approved."}, err
+	}
+	l := d.likely(ctx, c, d.likeMinutes(a.Scope.Minutes))
+	if l == nil {
+		return Outcome{Kind: Misunderstood, Card: c, Text: "Calls like this one can't be allowed together: each is asked about."}, nil
+	}
+	d.previews.note(id + "\n" + person)
+	return Outcome{Kind: Told, Card: c, Text: l.String() + " Nothing was approved yet: say the same again to give it."}, nil
+}
+
+// previews remembers who was shown in this process what a yes to calls like one
+// would cover. What is forgotten is shown again.
+type previews struct {
+	mu     sync.Mutex
+	recent map[string]bool
+	old    map[string]bool
+}
+
+const previewsSize = 1000
+
+func (p *previews) note(shown string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.recent == nil || len(p.recent) >= previewsSize {
+		p.old, p.recent = p.recent, make(map[string]bool)
+	}
+	p.recent[shown] = true
+}
+
+func (p *previews) has(shown string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.recent[shown] || p.old[shown]
+}
+
+// LikeOnly says of a grant that it covers only calls like one, and where they go;
+// nothing of one that covers them all. It quotes foreign text.
+func LikeOnly(g *session.Grant) string {
+	if g.Like == "" {
+		return ""
+	}
+	var like struct {
+		To [][2]string `json:"to"`
+	}
+	if json.Unmarshal([]byte(g.Like), &like) != nil {
+		return " only to one destination"
+	}
+	var where []string
+	for _, pair := range like.To {
+		where = append(where, quote(pair[0]+": "+pair[1]))
+	}
+	return " only to " + strings.Join(where, ", ")
+}

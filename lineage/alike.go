@@ -1,0 +1,69 @@
+package lineage
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Alike is what calls have in common that go to the same place: each argument
+// that says where, under its path and as it stands, and the names of all
+// arguments, so that none can be added which nobody knew to be a destination. The
+// zero Alike is like nothing.
+type Alike struct {
+	where []leaf
+	text  string
+}
+
+// mostAlike is how long it may be, written down. It is kept, and read by people.
+const mostAlike = 1000
+
+// AlikeOf says what a call's params have in common with others. A call that goes
+// nowhere, or of which there is too much, is like no other.
+func AlikeOf(params jsontext.Value, destinations []string) *Alike {
+	if len(destinations) == 0 {
+		return &Alike{}
+	}
+	args, names := walked(params)
+	if len(args) > maxArguments {
+		return &Alike{}
+	}
+	a := &Alike{}
+	for _, l := range args {
+		if isDestination(l.path, destinations) && strings.TrimSpace(l.text) != "" {
+			a.where = append(a.where, l)
+		}
+	}
+	slices.SortStableFunc(a.where, func(x, y leaf) int { return strings.Compare(x.path, y.path) })
+	slices.Sort(names)
+	written := struct {
+		To   [][2]string `json:"to"`
+		With []string    `json:"with"`
+	}{With: slices.Compact(names)}
+	for _, l := range a.where {
+		written.To = append(written.To, [2]string{l.path, l.text})
+	}
+	text, err := json.Marshal(written)
+	if err != nil || len(a.where) == 0 || len(text) > mostAlike {
+		return &Alike{}
+	}
+	a.text = string(text)
+	return a
+}
+
+// String is the same for calls that are alike, and empty for one that is like no
+// other.
+func (a *Alike) String() string { return a.text }
+
+// Where says in words where they go, an argument each. It is foreign text.
+func (a *Alike) Where() (out []string) {
+	if a.text == "" {
+		return nil
+	}
+	for _, l := range a.where {
+		out = append(out, l.path+": "+l.text)
+	}
+	return out
+}

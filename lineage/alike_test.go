@@ -1,0 +1,77 @@
+package lineage_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/lineage"
+)
+
+var letter = []string{"to", "cc"}
+
+func alike(params string, destinations ...string) string {
+	return lineage.AlikeOf(jsontext.Value(params), destinations).String()
+}
+
+func TestCallsToTheSamePlaceAreAlike(t *testing.T) {
+	first := alike(`{"to":"bob@example.com","subject":"a","body":"hello"}`, letter...)
+	if first == "" {
+		t.Fatal("it is like nothing")
+	}
+	for what, params := range map[string]string{
+		"another text":          `{"to":"bob@example.com","subject":"b","body":"something else"}`,
+		"another order":         `{"body":"x","to":"bob@example.com","subject":""}`,
+		"an argument of no use": `{"to":"bob@example.com","subject":null,"body":true}`,
+	} {
+		if got := alike(params, letter...); got != first {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	for what, params := range map[string]string{
+		"another place":              `{"to":"mallory@example.com","subject":"a","body":"hello"}`,
+		"in other letters":           `{"to":"Bob@example.com","subject":"a","body":"hello"}`,
+		"a place more":               `{"to":"bob@example.com","cc":"mallory@example.com","subject":"a","body":"x"}`,
+		"a list":                     `{"to":["bob@example.com"],"subject":"a","body":"x"}`,
+		"another argument":           `{"to":"bob@example.com","subject":"a","body":"x","bcc":"mallory@example.com"}`,
+		"one less":                   `{"to":"bob@example.com","body":"x"}`,
+		"the place elsewhere":        `{"cc":"bob@example.com","subject":"a","body":"x"}`,
+		"inside another argument":    `{"to":"bob@example.com","subject":"a","body":{"to":"mallory@example.com"}}`,
+		"an empty one and another":   `{"to":"bob@example.com","cc":"","subject":"a","body":"x"}`,
+		"a path that looks the same": `{"to":"bob@example.com","subject":"a","body":[{"x":1}]}`,
+	} {
+		if got := alike(params, letter...); got == first {
+			t.Errorf("%s is alike", what)
+		}
+	}
+}
+
+func TestWhatGoesNowhereIsLikeNothing(t *testing.T) {
+	for what, got := range map[string]string{
+		"nobody has said":  alike(`{"to":"bob@example.com"}`),
+		"no destination":   alike(`{"body":"x"}`, letter...),
+		"an empty one":     alike(`{"to":"  "}`, letter...),
+		"too long to read": alike(`{"to":"`+strings.Repeat("a", 2000)+`"}`, letter...),
+		"too many":         alike(`{"to":"b","l":[`+strings.Repeat(`"x",`, 5000)+`"x"]}`, letter...),
+		"no JSON":          alike(`{"to":`, letter...),
+	} {
+		if got != "" {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+}
+
+func FuzzAlike(f *testing.F) {
+	f.Add(`{"to":"bob","body":"x"}`, `{"to":"eve","body":"x"}`)
+	f.Add(`{"a":{"to":["x","y"]}}`, `{"to":"\u0000"}`)
+	f.Fuzz(func(t *testing.T, one, two string) {
+		a, b := lineage.AlikeOf(jsontext.Value(one), letter), lineage.AlikeOf(jsontext.Value(two), letter)
+		if a.String() == "" || a.String() != b.String() {
+			return
+		}
+		if x, y := strings.Join(a.Where(), "\n"), strings.Join(b.Where(), "\n"); x != y {
+			t.Errorf("alike, and yet they go to\n%s\nand\n%s", x, y)
+		}
+	})
+}
