@@ -23,31 +23,40 @@ const (
 // Read reads sessions, one JSON object a line, plain or compressed with gzip; or a
 // record of our own, whose decisions it takes apart by conversation.
 func Read(from io.Reader) ([]Session, error) {
-	text, err := plain(from)
+	var out []Session
+	var own record
+	err := eachLine(from, func(line []byte) error {
+		s, isSession, err := readLine(line, &own)
+		if isSession {
+			out = append(out, s)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
+	return append(out, own.sessions...), nil
+}
+
+// eachLine calls take with every line that is not empty, and says in which one it
+// failed.
+func eachLine(from io.Reader, take func(line []byte) error) error {
+	text, err := plain(from)
+	if err != nil {
+		return err
+	}
 	lines := bufio.NewScanner(io.LimitReader(text, maxText))
 	lines.Buffer(nil, maxLine)
-	var out []Session
-	var own record
 	for n := 1; lines.Scan(); n++ {
 		line := bytes.TrimSpace(lines.Bytes())
 		if len(line) == 0 {
 			continue
 		}
-		s, isSession, err := readLine(line, &own)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		case isSession:
-			out = append(out, s)
+		if err := take(line); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return nil, err
-	}
-	return append(out, own.sessions...), nil
+	return lines.Err()
 }
 
 func plain(from io.Reader) (io.Reader, error) {

@@ -23,18 +23,25 @@ import (
 type Options struct {
 	Policy   *policy.Policy
 	Redactor *redact.Redactor
-	Store    verifier.Store           // empty, and of no use afterwards
+	Store    Store                    // empty, and of no use afterwards
 	Visible  func(*approval.Ask) bool // whether a card shows all of a call
 	Approve  Approve                  // empty means Once
 	Progress func(done, of int)       // told now and then; nil: nobody is
 }
 
+// Store is what a run needs of a store: also what the desk keeps there.
+type Store interface {
+	verifier.Store
+	approval.Store
+}
+
 // Run plays the sessions and reports.
 func Run(ctx context.Context, sessions []Session, o Options) (Report, error) {
-	p := &player{o: o, owner: &owner{approve: o.Approve, plays: map[string]*played{}}}
+	key := hmac.Key("replayed: nothing of this is ever served")
+	p := &player{o: o, owner: &owner{approve: o.Approve, store: o.Store, key: key, plays: map[string]*played{}}}
 	v, err := verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return o.Policy }, Redactor: func() *redact.Redactor { return o.Redactor },
-		Store: o.Store, Record: p, Desk: p.owner, Visible: o.Visible, Key: hmac.Key("replayed: nothing of this is ever served"),
+		Store: o.Store, Record: p, Desk: p.owner, Visible: o.Visible, Key: key,
 		Settings: func() verifier.Settings { return verifier.Settings{Names: true} },
 	})
 	if err != nil {
@@ -181,7 +188,7 @@ func (o *outcome) count(c *Call, p *played, allowed bool, by string) {
 		o.rules, o.tools = append(o.rules, p.rule), append(o.tools, c.Tool)
 	case allowed && c.Injected:
 		o.leaked++
-	case allowed && by == verifier.ByOwnWords:
+	case allowed && (by == verifier.ByOwnWords || by == verifier.ByGrant):
 		o.consents = append(o.consents, by)
 	case !allowed:
 		o.refused++

@@ -36,7 +36,7 @@ func (v *Verifier) consent(ctx context.Context, t *trace) *no {
 	}
 	ask := v.question(ctx, t)
 	if g := v.granted(t, ask); g != nil {
-		t.by, t.grant = "grant", g
+		t.by, t.grant = ByGrant, g
 		return nil
 	}
 	if v.advise(ctx, t, &ask) {
@@ -179,7 +179,7 @@ func (v *Verifier) put(ctx context.Context, t *trace, a approval.Ask, hold time.
 		if !g.Covers(t.view.Level, t.view.Now) || g.Run != "" && g.Run != t.call.Context.RunID {
 			return because("unanswered", t.waiting())
 		}
-		t.by, t.grant = "grant", g
+		t.by, t.grant = ByGrant, g
 		return nil
 	}
 	t.by, t.person, t.claim, t.seen = "person", true, ruling.Claim, a.Hidden == 0 && v.o.Visible(&a)

@@ -9,8 +9,12 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// ByOwnWords is what consented where the call is the owner's own words.
-const ByOwnWords = "own-words"
+// ByOwnWords is what consented where the call is the owner's own words, ByGrant
+// where one that they gave covers it.
+const (
+	ByOwnWords = "own-words"
+	ByGrant    = "grant"
+)
 
 // ownWords reports whether a call that is asked about only because outside content
 // came in holds nothing of that content: the owner asked for it, said where it

@@ -17,6 +17,7 @@ import (
 type AuditCmd struct {
 	Verify AuditVerifyCmd `cmd:"" help:"Prove that nothing in the record was changed, or name the first bad line."`
 	Show   AuditShowCmd   `cmd:"" help:"Print the record for people."`
+	Report AuditReportCmd `cmd:"" help:"Say what the auditor was against, and how often you overruled it."`
 }
 
 // AuditVerifyCmd checks a record.

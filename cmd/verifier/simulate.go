@@ -21,7 +21,7 @@ type SimulateCmd struct {
 	Config   string   `help:"The config with the policy. Without it, the default policy." placeholder:"FILE" short:"c"`
 	Trace    []string `help:"Recorded sessions, or a record of this program; plain or gzip." required:"" placeholder:"FILE" sep:"none"`
 	More     []string `arg:"" optional:"" name:"file" help:"More of them."`
-	Approve  string   `help:"What the simulated owner says to what is not marked as injected: once or never." enum:"once,never" default:"once"`
+	Approve  string   `help:"What the simulated owner says to what is not marked as injected: once, like-this (calls like it, wherever that can be said) or never." enum:"once,like-this,never" default:"once"`
 	OwnWords string   `help:"As taint.ownWords in the config: words, values or off." enum:",words,values,off" default:"" placeholder:"HOW"`
 	LeaveOut bool     `name:"leave-one-out" help:"Play once for each tool that the config labels, each time without its label."`
 	JSON     bool     `help:"Print the numbers as JSON."`
