@@ -98,7 +98,7 @@ func (v *Verifier) passOn(t *trace) {
 
 // cautionResult notes the same of a result that has come in.
 func (v *Verifier) cautionResult(h *hearing) {
-	if tool := h.event.Returned.Tool; h.auditor != nil && h.auditor.Caution().On(h.call.Client, tool, h.returnedLevel()) {
+	if tool := h.event.Returned.Tool; h.auditor != nil && h.auditor.Caution().On(h.call.Client, tool, h.returned) {
 		v.watch.source(h.conv, tool)
 	}
 }

@@ -28,7 +28,8 @@ func (h *hearing) read(v *Verifier) {
 	case loop.ContextAssembled:
 		h.readSources(v)
 	case loop.AfterToolCall:
-		h.report.Raise, h.report.Tool = h.returnedLevel(), true
+		h.returned = h.returnedLevel(v)
+		h.report.Raise, h.report.Tool = h.returned, true
 		h.report.Source = policy.SourceLabel(v.toolName(e.Returned.Tool, e.Returned.Sent), e.Returned.Origin)
 	case loop.BeforeResponseEmit, loop.AgentEnd:
 		h.report.Ended = c.Context.RunID
@@ -84,12 +85,18 @@ func (v *Verifier) sourceLabel(s *loop.Source) string {
 	return "the runtime says so of a " + strings.ReplaceAll(string(s.Kind), "_", " ")
 }
 
-// returnedLevel is what a tool's answer is worth.
-func (h *hearing) returnedLevel() taint.Level {
+// returnedLevel is what a tool's answer is worth. Where the call was judged here to
+// bring in less, by a rule about its arguments, that is what it brings: what is
+// told of it later knows less of them.
+func (h *hearing) returnedLevel(v *Verifier) taint.Level {
 	if h.event.Returned.Marked {
 		return taint.Untrusted
 	}
-	return h.rules.Response(h.event.Returned.Tool)
+	level := h.rules.Response(h.event.Returned.Tool)
+	if milder, known := v.mild.of(h); known {
+		level = min(level, milder)
+	}
+	return level
 }
 
 // exhausted reports whether the turn has used up its iterations.

@@ -72,7 +72,7 @@ func withBlock(now int64, a *loop.Answer, facts ...provenance.Fact) []provenance
 func (h *hearing) resultFact(now int64) provenance.Fact {
 	r := &h.event.Returned
 	return provenance.Fact{
-		What: provenance.Returned, At: now, Level: h.returnedLevel(), Tool: r.Tool, Sent: r.Sent, ID: r.ToolCallID, Hash: string(r.Hash),
+		What: provenance.Returned, At: now, Level: h.returned, Tool: r.Tool, Sent: r.Sent, ID: r.ToolCallID, Hash: string(r.Hash),
 		Metadata: provenance.Metadata{Label: h.report.Source, Size: r.Size, DurationMs: r.DurationMs, Error: r.Error},
 	}
 }

@@ -89,7 +89,7 @@ func ptr(g session.Grant) *session.Grant { return &g }
 // seal is how a vote is sealed. With the server's key it is the real thing, and
 // that is the whole difference.
 func seal(key hmac.Key, card, digest string, v approval.Vote) approval.Vote {
-	v.Seal = key.Seal("vote", card, digest, v.Person, v.ID, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes), v.Reason, v.For,
+	v.Seal = key.Seal("vote", card, digest, v.Person, v.ID, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes, v.Scope.Like), v.Reason, v.For,
 		v.At.UTC().Format(time.RFC3339Nano))
 	return v
 }

@@ -18,12 +18,13 @@ import (
 // hearing is one event on its way: what it tells, and what came of it.
 type hearing struct {
 	*trace
-	event   *loop.Event
-	rules   *policy.Policy
-	report  session.Report
-	heard   session.Heard
-	changed []string          // what the record should know, a sentence each
-	taken   []provenance.Fact // the calls that were taken out of what the model wants
+	event    *loop.Event
+	rules    *policy.Policy
+	report   session.Report
+	heard    session.Heard
+	returned taint.Level       // what a tool's answer is worth, where one is told of
+	changed  []string          // what the record should know, a sentence each
+	taken    []provenance.Fact // the calls that were taken out of what the model wants
 }
 
 // Hear takes in one event of the agent loop. An event can only make things

@@ -100,6 +100,7 @@ type Verifier struct {
 	told  told
 	yeses yeses
 	says  says
+	mild  mild
 	rates rates
 }
 
