@@ -6,7 +6,8 @@
 // The package decides nothing and stores nothing: it names what the stores keep
 // ([Admission], [View], [Settlement]), classifies who started a run
 // ([Classify]) and remembers what this process has seen ([Floor]). It refuses
-// to make a level better: only the owner's reset does that, in the store.
+// to make a level better: only the owner's reset or word for a source does that,
+// in the store.
 package session
 
 import (

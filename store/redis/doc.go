@@ -25,6 +25,8 @@
 //	                         reset at, touched at, source as level:step:label
 //	                         l: level of what came without a session id
 //	                         l:<session id> its own level · name · root if linked
+//	                         o:<session id> who had a say, one a line · on how
+//	                         many there ever were
 //	v1:{b}:g:c       hash    grant field → sealed grant                          30 days
 //	v1:{b}:granted   zset    c:grant field, by when it ends                      swept at each grant
 //	v1:{b}:q:c       hash    digest → until:card's until:card id                 30 days
