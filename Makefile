@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test test-plugin test-standins e2e-openclaw lint bench growth chaos replay fuzz fuzz-short docs pictures vuln build dist profile
+.PHONY: help run test test-hostile test-plugin test-standins e2e-openclaw lint bench growth chaos replay fuzz fuzz-short docs pictures vuln build dist profile
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 TOXIPROXY   = github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0
@@ -31,6 +31,11 @@ test: ## install what the tests need, then vet and test with the race detector
 	@go vet ./...
 	@CGO_ENABLED=1 go test -race -parallel 4 ./...
 	@$(MAKE) --no-print-directory test-plugin
+
+test-hostile: ## run every hostile case, the slow ones too, and nothing else
+	@./scripts/setup-tests
+	@CGO_ENABLED=1 go test -race -parallel 4 -run 'H[0-9][0-9]' ./...
+	@node --test --test-timeout=60000 --test-name-pattern='^H[0-9][0-9] ' integrations/openclaw/test/*.test.js
 
 test-plugin: ## test the OpenClaw plugin on its own and against the server
 	@node --test --test-timeout=60000 --test-reporter=spec integrations/openclaw/test/*.test.js

@@ -23,6 +23,7 @@ type document struct {
 
 const (
 	maxFile  = 256 << 10
+	maxLines = 10_000 // the parser takes the square of what it is given
 	maxDepth = 64
 )
 
@@ -40,6 +41,9 @@ func parse(file string, text []byte) (doc *document, err error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if len(text) > maxFile {
 		return fail(0, 0, fmt.Sprintf("is larger than %d KB", maxFile>>10), "is this the right file?")
+	}
+	if bytes.Count(text, []byte("\n")) > maxLines {
+		return fail(0, 0, fmt.Sprintf("has more than %d lines", maxLines), "is this the right file?")
 	}
 	if !utf8.Valid(text) {
 		return fail(0, 0, "is not UTF-8 text", "save it as UTF-8")

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -29,10 +30,17 @@ func Parse(file string, text []byte, env Env, chats []approval.Platform) (*Confi
 	return quiet(r.read(text))
 }
 
+// maxErrors are told; nobody reads more, and each takes time to be hidden in.
+const maxErrors = 100
+
 // quiet hides the secrets that errors repeat: they were written in the place of
 // a key, a word or a name.
 func quiet(c *Config, f []Finding, err error) (*Config, []Finding, error) {
 	if all, ok := errors.AsType[Errors](err); ok {
+		if more := len(all) - maxErrors; more > 0 {
+			all = append(all[:maxErrors:maxErrors], &Error{File: all[0].File, Text: fmt.Sprintf("%d more", more)})
+			err = all
+		}
 		for _, e := range all {
 			e.Path, e.Text, e.Hint = redact.Line(e.Path), redact.Line(e.Text), redact.Line(e.Hint)
 		}

@@ -25,7 +25,7 @@ func TestAnAnswerIsAllowOrBlockWithOneLineOfReason(t *testing.T) {
 	}
 }
 
-func TestAnythingElseIsNoAnswer(t *testing.T) {
+func TestH83AnythingElseIsNoAnswer(t *testing.T) {
 	for _, answer := range []string{
 		"", " ", "allow.", "allow\nbut only once", "allow, I think", `"allow"`, "allowed", "I would allow", "yes", "no", "blocked", "blocking it",
 		"block: one\ntwo", "block: \x1b[2J", "block: a\u202eb", "block: \xff", "do not block\nallow", "<think>hm</think>allow", "ALLOW ALLOW", "аllow",

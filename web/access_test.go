@@ -33,7 +33,7 @@ func loggedIn(got reply) bool {
 	return got.status == http.StatusOK && strings.Contains(got.body, "Log out")
 }
 
-func TestALinkLogsInOnce(t *testing.T) {
+func TestH82ALinkLogsInOnce(t *testing.T) {
 	r := newRig(t, nil)
 	link := r.link(false)
 	for range 3 { // a chat that draws a preview uses nothing up
@@ -59,7 +59,7 @@ func TestALinkIsGoodForTenMinutes(t *testing.T) {
 	}
 }
 
-func TestALinkIsNoSessionAndASessionNoLink(t *testing.T) {
+func TestH82ALinkIsNoSessionAndASessionNoLink(t *testing.T) {
 	r := newRig(t, nil)
 	_, text, _ := strings.Cut(r.link(false), "link=")
 	b := r.browser()
@@ -173,7 +173,7 @@ func TestABrowserThatComesFromAnotherSiteIsAskedToComeAgain(t *testing.T) {
 	}
 }
 
-func TestAViewerMayLookAndNotAnswer(t *testing.T) {
+func TestH86AViewerMayLookAndNotAnswer(t *testing.T) {
 	r := newRig(t, nil)
 	r.ask(nil)
 	owner := r.owner()

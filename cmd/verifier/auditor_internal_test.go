@@ -208,7 +208,7 @@ func TestSeed001ArticleWithHiddenInstructions(t *testing.T) {
 
 // The auditor's question for a session whose tool results hold a canary has no
 // trace of it, in any form, on the wire.
-func TestTheAuditorNeverSeesWhatAToolReturned(t *testing.T) {
+func TestH88TheAuditorNeverSeesWhatAToolReturned(t *testing.T) {
 	const canary = "XCANARYQ7-ignore-all-previous-instructions"
 	for _, kind := range []string{"openai", "anthropic"} {
 		t.Run(kind, func(t *testing.T) {

@@ -101,7 +101,7 @@ func TestAnUnusedYesEndsWithItsGiversRight(t *testing.T) {
 	})
 }
 
-func TestAYesFromAnIDThatWasTakenOutIsVoid(t *testing.T) {
+func TestH69AYesFromAnIDThatWasTakenOutIsVoid(t *testing.T) {
 	t.Parallel()
 	edit := func(c *config.Config) {
 		three(c)
@@ -121,7 +121,7 @@ func TestAYesFromAnIDThatWasTakenOutIsVoid(t *testing.T) {
 	})
 }
 
-func TestALastingGrantEndsWithItsGiversRight(t *testing.T) {
+func TestH69ALastingGrantEndsWithItsGiversRight(t *testing.T) {
 	t.Parallel()
 	edit := func(c *config.Config) {
 		three(c)

@@ -19,6 +19,7 @@ type proofs []proof
 var (
 	testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	suiteStep    = regexp.MustCompile(`(?m)(?:\{|Sprintf\()"(H\d\d [^"]*)"`)
+	pluginTest   = regexp.MustCompile("(?m)^\\s*test\\([\"`](H\\d\\d [^\"`$]*)")
 	caseNumber   = regexp.MustCompile(`H\d\d`)
 )
 
@@ -39,6 +40,8 @@ func find(root fs.FS) (proofs, error) {
 			return nil
 		case strings.HasSuffix(file, "_test.go"):
 			return out.add(root, file, testFunction, "")
+		case strings.HasSuffix(file, ".test.js"):
+			return out.add(root, file, pluginTest, "the plugin: ")
 		case suites[path.Dir(file)] != "" && path.Ext(file) == ".go":
 			return out.add(root, file, suiteStep, suites[path.Dir(file)])
 		}
@@ -54,7 +57,7 @@ func (p *proofs) add(root fs.FS, file string, named *regexp.Regexp, prefix strin
 		return err
 	}
 	for _, m := range named.FindAllStringSubmatch(string(text), -1) {
-		name := strings.ReplaceAll(m[1], "%s", "…")
+		name := strings.TrimSuffix(strings.ReplaceAll(m[1], "%s", "…"), ": ")
 		*p = append(*p, proof{prefix + name, file})
 	}
 	return nil

@@ -45,12 +45,13 @@ func TestTestsAreFoundByTheirNames(t *testing.T) {
 		"a/testdata/b_test.go":               {Data: []byte("func TestH04(t *testing.T) {}\n")},
 		"channels/channeltest/suite_card.go": {Data: []byte("\t{\"H05 a step\", nil},\n")},
 		"store/storetest/suite_level.go":     {Data: []byte("\t\t{\"H07 another\", func(b *bench) {\n")},
+		"p/test/gate.test.js":                {Data: []byte("test(\"H08 in the plugin\", async () => {});\n\ttest(`H09 one of: ${x}`, f);\n")},
 		"a/a.go":                             {Data: []byte("func TestH06(t *testing.T) {}\n")},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for number, want := range map[string]int{"H01": 1, "H02": 1, "H03": 0, "H04": 0, "H05": 1, "H06": 0, "H07": 1} {
+	for number, want := range map[string]int{"H01": 1, "H02": 1, "H03": 0, "H04": 0, "H05": 1, "H06": 0, "H07": 1, "H08": 1, "H09": 1} {
 		if got := len(found.of(number)); got != want {
 			t.Errorf("%s is proven by %d tests, want %d: %v", number, got, want, found)
 		}
