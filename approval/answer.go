@@ -99,7 +99,7 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 	for range swapTries {
 		c, now, err := d.load(ctx, id)
 		if errors.Is(err, ErrGone) {
-			return Outcome{Kind: TooLate, State: Expired, Text: "This question has expired. Nothing was approved."}, nil
+			return forgotten(), nil
 		}
 		if err != nil {
 			return Outcome{Text: "The question can't be read. Nothing was approved."}, err
@@ -134,6 +134,12 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		return out, nil
 	}
 	return Outcome{Text: "The question is being answered by others at this moment. Try again."}, ErrStale
+}
+
+// forgotten is what is told of a card that is no longer kept. What became of it
+// is not known here: it may have been approved long ago.
+func forgotten() Outcome {
+	return Outcome{Kind: TooLate, State: Expired, Text: "This question has expired and can no longer be answered. This changed nothing; the record says what became of it."}
 }
 
 // pick finds the questions an answer is about.

@@ -118,7 +118,7 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 func (d *Desk) tappedCard(ctx context.Context, id string) (*Card, Outcome, error) {
 	c, now, err := d.load(ctx, id)
 	if errors.Is(err, ErrGone) {
-		return nil, Outcome{Kind: TooLate, State: Expired, Text: "This question has expired. Nothing was approved."}, nil
+		return nil, forgotten(), nil
 	}
 	if err != nil {
 		return nil, Outcome{Text: "The question can't be read. Nothing was approved."}, err
