@@ -146,6 +146,9 @@ func (ch *Channel) write(ctx context.Context, line *delivery.Line, to ref, d *dr
 func (ch *Channel) update(ctx context.Context, at ref, d *drawing) error {
 	return ch.call(ctx, ch.line.Do, "chat.update", at.channel, func(ctx context.Context) error {
 		_, ts, _, err := ch.api.UpdateMessageContext(ctx, at.channel, at.message, literally(d))
+		if wordOf(err) == "message_not_found" {
+			return nil // someone took it away, and its buttons with it
+		}
 		if err == nil && ts == "" {
 			err = errNoAnswer
 		}

@@ -57,7 +57,7 @@ func (ch *Channel) tap(ctx context.Context, q *models.CallbackQuery) {
 	case o.Kind == approval.WantsReason:
 		err = ch.askWhy(ctx, o.Card, q.From.ID, at)
 	case o.Kind == approval.TooLate && isView:
-		err = ch.disarm(ctx, at)
+		_, err = ch.disarm(ctx, at)
 	case o.Kind == approval.TooLate && o.Card != nil:
 		err = ch.redraw(ctx, at, o.Card, o)
 	default:

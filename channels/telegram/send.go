@@ -1,7 +1,9 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -45,29 +47,56 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 	if o.State != approval.Open {
 		for _, id := range ch.views.Take(c.ID) {
 			ch.errands.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
-				return ch.disarm(ctx, ref{r.chat, id})
+				_, err := ch.disarm(ctx, ref{r.chat, id})
+				return err
 			})
 		}
 	}
 	return ch.redraw(ctx, r, c, o)
 }
 
+// redraw shows where a card stands. Telegram refuses a text that stands there
+// already, one on a message that is gone, and one that it does not take: with the
+// last, the buttons go all the same.
 func (ch *Channel) redraw(ctx context.Context, r ref, c *approval.Card, o approval.Outcome) error {
 	d := channels.Show(c, &o, ch.deps.Now(), draw)
-	return ch.call(ctx, ch.line, r.chat, "editMessageText", func(ctx context.Context) error {
+	refused, err := ch.edit(ctx, r, "editMessageText", func(ctx context.Context) error {
 		_, err := ch.api.EditMessageText(ctx, &bot.EditMessageTextParams{
 			ChatID: r.chat, MessageID: r.message, Text: d.text.String(), Entities: d.entities, ReplyMarkup: d.markup(), LinkPreviewOptions: noPreview,
 		})
 		return err
 	})
+	if err != nil || refused == nil || d.markup() != nil {
+		return cmp.Or(err, refused)
+	}
+	if done, err := ch.disarm(ctx, r); err != nil || done {
+		return cmp.Or(err, refused)
+	}
+	return nil
 }
 
-// disarm takes the buttons off a message.
-func (ch *Channel) disarm(ctx context.Context, r ref) error {
-	return ch.call(ctx, ch.line, r.chat, "editMessageReplyMarkup", func(ctx context.Context) error {
+// disarm takes the buttons off a message. It reports false where there are none,
+// or no such message.
+func (ch *Channel) disarm(ctx context.Context, r ref) (done bool, err error) {
+	refused, err := ch.edit(ctx, r, "editMessageReplyMarkup", func(ctx context.Context) error {
 		_, err := ch.api.EditMessageReplyMarkup(ctx, &bot.EditMessageReplyMarkupParams{ChatID: r.chat, MessageID: r.message})
 		return err
 	})
+	return err == nil && refused == nil, err
+}
+
+// edit changes a message. That Telegram refuses the change says nothing of how
+// Telegram does.
+func (ch *Channel) edit(ctx context.Context, r ref, method string, do func(context.Context) error) (refused, err error) {
+	err = ch.call(ctx, ch.line, r.chat, method, func(ctx context.Context) error {
+		err := do(ctx)
+		if refused = nil; errors.Is(err, bot.ErrorBadRequest) {
+			refused = ch.clean(method, err)
+			return nil
+		}
+		return err
+	})
+	return refused, err
 }
 
 // details shows all there is of a card, in reply to it: as a message where there

@@ -147,6 +147,39 @@ func TestH43AChatThatIsDownIsToldAndTheGatewayIsReady(t *testing.T) {
 	}
 }
 
+func TestALateTapDoesNotMakeAChatLookIll(t *testing.T) {
+	t.Parallel()
+	r, s := telegramRig(t, "")
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
+	m := card(t, s)
+	tapOn(t, s, m, "Allow once")
+	<-held
+	waitFor(t, "the card is settled", func() bool { return len(s.Messages()[0].Buttons) == 0 })
+	if told := tapOn(t, s, m, "Deny"); !strings.Contains(told.Text, "approved once by telegram 1001") { // on a phone that has not seen it yet
+		t.Errorf("told %+v", told)
+	}
+	edits := func() int { return strings.Count(strings.Join(s.Calls(), " "), "editMessage") }
+	waitFor(t, "the card was looked after", func() bool { return edits() >= 3 })
+	if health := r.page("/readyz"); strings.Contains(health, "telegram: sending") || strings.Contains(r.log.String(), "level=ERROR") {
+		t.Errorf("health:\n%s\nlog:\n%s", health, r.log)
+	}
+}
+
+func TestH53ACardWhoseNewTextIsRefusedLosesItsButtonsAllTheSame(t *testing.T) {
+	t.Parallel()
+	r, s := telegramRig(t, "")
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
+	m := card(t, s)
+	ref := strings.Fields(strings.SplitN(m.Text, "Approval needed: ", 2)[1])[0]
+	s.Break(channeltest.Fault{Kind: channeltest.Refused, Says: "can't parse entities", Times: 1})
+	if v := r.say(r.token, map[string]any{"ref": ref, "allow": false}); v.Kind != "counted" {
+		t.Fatalf("%+v", v)
+	}
+	<-held
+	waitFor(t, "the buttons are gone", func() bool { return len(s.Messages()[0].Buttons) == 0 })
+	waitFor(t, "it is logged", func() bool { return strings.Contains(r.log.String(), "a card could not be edited") })
+}
+
 // A chat that is called where calls are posted would stand before them: each
 // would get a 401, and then the client's own failMode decides.
 func TestAChatIsCalledAtAPlaceOfItsOwn(t *testing.T) {
