@@ -47,8 +47,8 @@ var layout = []layer{
 	{name: "drawing", packages: "drawing", mayImport: "channels provenance leaves"}, // turns as people see them
 	{name: "verifier", packages: "verifier", mayImport: "loop approval knowledge session leaves"},
 	{name: "replay", packages: "replay", mayImport: "verifier loop approval knowledge session leaves"},
-	{name: "stores", packages: "store", mayImport: "leaves"}, // what both stores share
-	{name: "delivery", packages: "channels/delivery"},        // what all chats need besides words
+	{name: "stores", packages: "store", mayImport: "leaves"},              // what both stores share
+	{name: "delivery", packages: "channels/delivery", mayImport: "crash"}, // what all chats need besides words
 	{name: "adapters", packages: "server web config metrics intent/provider upstream store/redis store/sqlite channels/*", mayImport: "delivery stores replay verifier loop drawing channels approval knowledge session leaves"},
 	{name: "suites", packages: "store/storetest store/redistest redact/redacttest intent/provider/providertest channels/channeltest channels/*/*test server/certtest web/webtest", mayImport: "channels/channeltest store/sqlite delivery stores verifier loop channels approval knowledge session leaves"}, // for tests: nothing below may import them
 	{name: "plugin", packages: "integrations/openclaw"}, // the plugin's own files, for the program to hand out

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -58,23 +57,8 @@ func Scrub(err error, secrets ...string) error {
 		return nil
 	}
 	text := err.Error()
-	clean := text
-	for _, s := range secrets {
-		if s != "" {
-			clean = strings.ReplaceAll(clean, s, "[secret]")
-		}
+	if clean := hidden(text, secrets); clean != text {
+		return &failure{text: clean, err: err}
 	}
-	if clean == text {
-		return err
-	}
-	return &scrubbed{text: clean, err: err}
+	return err
 }
-
-// scrubbed says something else than the error it stands for, and is the same.
-type scrubbed struct {
-	text string
-	err  error
-}
-
-func (s *scrubbed) Error() string { return s.text }
-func (s *scrubbed) Unwrap() error { return s.err }

@@ -5,9 +5,10 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/openclaw-verifier/verifier/crash"
 )
 
 // Leases are kept where the replicas of this program meet.
@@ -128,7 +129,7 @@ func Keep(ctx context.Context, log *slog.Logger, health *Health, run func(contex
 func guarded(ctx context.Context, run func(context.Context) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
+			err = crash.Recovered(p) // what it holds may be anything, a token too
 		}
 	}()
 	return run(ctx)

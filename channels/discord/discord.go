@@ -40,8 +40,8 @@ const Name = "discord"
 
 // Config is the section channels.discord.
 type Config struct {
-	// Enabled switches the channel off where it is false.
-	Enabled *bool `yaml:"enabled"`
+	// Enabled is looked at before the rest is: what is off is not opened.
+	Enabled bool `yaml:"enabled"`
 	// BotToken is what the Developer Portal shows once under Bot.
 	BotToken string `yaml:"botToken"`
 	// ChannelID is where cards go. Unset: to UserID alone.
@@ -114,11 +114,8 @@ type Channel struct {
 
 var _ approval.Channel = (*Channel)(nil)
 
-// Open makes the channel, or none where it is switched off. It calls nobody yet.
+// Open makes the channel. It calls nobody yet.
 func Open(c Config, d delivery.Deps) (approval.Channel, error) {
-	if c.Enabled != nil && !*c.Enabled {
-		return nil, nil //nolint:nilnil // none is meant
-	}
 	ch := &Channel{deps: d.Fill(), ears: ears{hands: make(chan struct{}, inFlight)}}
 	if err := ch.configure(c); err != nil {
 		return nil, fmt.Errorf("channels.discord: %w", err)

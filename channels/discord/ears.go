@@ -8,6 +8,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/crash"
 )
 
 type answerFunc = func(context.Context, approval.Answer) (approval.Outcome, error)
@@ -62,7 +63,7 @@ func (e *ears) take(log *slog.Logger, do func(ctx context.Context, answer answer
 	l.busy.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
-				log.Error("what someone did ended in a panic", "channel", Name)
+				log.Error("what someone did ended in a panic", "channel", Name, "panic", crash.Recovered(p))
 			}
 			<-e.hands
 		}()

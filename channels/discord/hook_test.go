@@ -232,10 +232,6 @@ func TestConfigSaysWhatIsMissing(t *testing.T) {
 			t.Errorf("%s: the error holds the token: %v", c.name, err)
 		}
 	}
-	off := false
-	if ch, err := discord.Open(discord.Config{Enabled: &off}, delivery.Deps{}); ch != nil || err != nil {
-		t.Errorf("off: %v, %v", ch, err)
-	}
 	one := good()
 	one.UserID, one.AllowedUserIDs, one.BotToken = "", []delivery.ID{"101"}, "Bot "+token
 	if ch, err := discord.Open(one, delivery.Deps{}); ch == nil || err != nil {

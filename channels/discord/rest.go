@@ -170,28 +170,13 @@ const (
 	wrongToken  = "the bot token is wrong or was reset: make another one in the Developer Portal under Bot"
 )
 
-// failure is an error of the API in our words.
-type failure struct {
-	text string
-	err  error
-}
-
-func (f *failure) Error() string { return f.text }
-func (f *failure) Unwrap() error { return f.err }
-
-const maxErrorText = 300
-
 // clean makes an error that can be logged: no token, no address (tokens of taps
 // are part of some), no message, no code.
 func (ch *Channel) clean(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	text := strings.ReplaceAll(plain(err), ch.token, "[secret]")
-	if r := []rune(strings.ToValidUTF8(text, "?")); len(r) > maxErrorText {
-		text = string(r[:maxErrorText]) + "…"
-	}
-	return &failure{text: Name + ": " + what + ": " + text, err: err}
+	return delivery.Explain(err, Name+": "+what, plain(err), ch.token)
 }
 
 func plain(err error) string {

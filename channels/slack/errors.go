@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -71,30 +70,17 @@ var connectHints = map[string]string{
 	"missing_scope": badAppToken,
 }
 
-const (
-	connectMethod = "apps.connections.open"
-	maxErrorText  = 300
-)
-
-// failure is an error of the API in our words. What the API said stands in it
-// shortened: it may be anything.
-type failure struct {
-	text string
-	err  error
-}
-
-func (f *failure) Error() string { return f.text }
-func (f *failure) Unwrap() error { return f.err }
+const connectMethod = "apps.connections.open"
 
 // clean makes an error that can be logged: no token, no message, no code.
 func (ch *Channel) clean(method string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &failure{text: Name + ": " + method + ": " + ch.explain(method, err), err: err}
+	return delivery.Explain(err, Name+": "+method, explain(method, err), ch.secrets()...)
 }
 
-func (ch *Channel) explain(method string, err error) string {
+func explain(method string, err error) string {
 	known := hints
 	if method == connectMethod {
 		known = connectHints
@@ -108,18 +94,14 @@ func (ch *Channel) explain(method string, err error) string {
 	if undecodable(err) {
 		return errNoAnswer.Error()
 	}
-	text := strings.ToValidUTF8(delivery.Scrub(err, ch.secrets()...).Error(), "?")
-	if r := []rune(text); len(r) > maxErrorText {
-		text = string(r[:maxErrorText]) + "…"
-	}
-	return text
+	return err.Error()
 }
 
 var notScope = regexp.MustCompile(`[^a-z:,._]`)
 
 // scopes are the names that Slack gives, and nothing else that it may send.
 func scopes(s string) string {
-	if s = notScope.ReplaceAllString(s, ""); s == "" || len(s) > maxErrorText {
+	if s = notScope.ReplaceAllString(s, ""); s == "" {
 		return "that this needs"
 	}
 	return s

@@ -37,8 +37,8 @@ const Name = "slack"
 
 // Config is the section channels.slack.
 type Config struct {
-	// Enabled switches the channel off where it is false.
-	Enabled *bool `yaml:"enabled"`
+	// Enabled is looked at before the rest is: what is off is not opened.
+	Enabled bool `yaml:"enabled"`
 	// BotToken is what the app writes with: xoxb-….
 	BotToken string `yaml:"botToken"`
 	// AppToken is what Socket Mode is opened with: xapp-….
@@ -111,11 +111,8 @@ var (
 	_ approval.Prober  = (*Channel)(nil)
 )
 
-// Open makes the channel, or none where it is switched off. It calls nobody yet.
+// Open makes the channel. It calls nobody yet.
 func Open(c Config, d delivery.Deps) (approval.Channel, error) {
-	if c.Enabled != nil && !*c.Enabled {
-		return nil, nil //nolint:nilnil // none is meant
-	}
 	chat, err := c.check()
 	if err != nil {
 		return nil, fmt.Errorf("channels.slack: %w", err)

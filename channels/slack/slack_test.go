@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/channels/slack"
 	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
@@ -234,7 +235,7 @@ func TestATapOfAnotherWorkspaceIsSomeoneElses(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	off, hook := false, &slack.Webhook{SigningSecret: keys.SigningSecret}
+	hook := &slack.Webhook{SigningSecret: keys.SigningSecret}
 	good := slack.Config{BotToken: keys.BotToken, AppToken: keys.AppToken, ChannelID: slacktest.Channel}
 	with := func(edit func(*slack.Config)) slack.Config {
 		c := good
@@ -273,8 +274,14 @@ func TestConfig(t *testing.T) {
 			c.Close()
 		}
 	}
-	if ch, err := slack.Open(slack.Config{Enabled: &off}, delivery.Deps{}); ch != nil || err != nil {
-		t.Errorf("switched off: %v, %v", ch, err)
+}
+
+func TestACardThatWasDeletedIsSettled(t *testing.T) {
+	s := slacktest.New(t, keys)
+	ch := open(t, slack.Config{BotToken: keys.BotToken, AppToken: keys.AppToken, ChannelID: slacktest.Channel, APIURL: s.URL()}, delivery.Deps{})
+	f := channeltest.Fixtures()[0]
+	if err := ch.Settle(t.Context(), slacktest.Channel+"/1700000000.000100", f.Card, approval.Outcome{State: approval.Expired}); err != nil || ch.Health() != nil {
+		t.Errorf("%v, health %v", err, ch.Health())
 	}
 }
 

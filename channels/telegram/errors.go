@@ -48,27 +48,15 @@ var hints = []struct {
 	{bot.ErrorConflict, "another program takes this bot's updates (a second verifier, the agent itself, or a webhook that is still set): give verifier a bot of its own"},
 }
 
-// failure is an error of the API in our words. What the API said stands in it
-// shortened: it may be anything.
-type failure struct {
-	text string
-	err  error
-}
-
-func (f *failure) Error() string { return f.text }
-func (f *failure) Unwrap() error { return f.err }
-
-const maxErrorText = 300
-
 // clean makes an error that can be logged: no token, no message, no code.
 func (ch *Channel) clean(method string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &failure{text: Name + ": " + method + ": " + ch.plain(err), err: err}
+	return delivery.Explain(err, Name+": "+method, plain(err), ch.token)
 }
 
-func (ch *Channel) plain(err error) string {
+func plain(err error) string {
 	if moved, ok := errors.AsType[*bot.MigrateError](err); ok {
 		return fmt.Sprintf("the group has become a supergroup: set chatId to %d", moved.MigrateToChatID)
 	}
@@ -80,11 +68,7 @@ func (ch *Channel) plain(err error) string {
 	if undecodable(err) { // the library puts what it could not read into the error
 		return "the answer could not be read: is apiUrl a Bot API?"
 	}
-	text := strings.ToValidUTF8(delivery.Scrub(err, ch.token).Error(), "?")
-	if r := []rune(text); len(r) > maxErrorText {
-		text = string(r[:maxErrorText]) + "…"
-	}
-	return text
+	return err.Error()
 }
 
 func undecodable(err error) bool {

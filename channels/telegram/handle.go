@@ -14,13 +14,14 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/crash"
 )
 
 // handle works on one update. A panic ends it alone.
 func (ch *Channel) handle(ctx context.Context, u *models.Update) {
 	defer func() {
 		if p := recover(); p != nil {
-			ch.deps.Log.Error("an update ended in a panic", "channel", Name)
+			ch.deps.Log.Error("an update ended in a panic", "channel", Name, "panic", crash.Recovered(p))
 		}
 	}()
 	// What was begun is ended, even if the gateway stops meanwhile.

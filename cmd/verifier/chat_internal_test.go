@@ -233,9 +233,11 @@ func TestABrokenSectionKeepsTheGatewayFromStarting(t *testing.T) {
 			t.Errorf("%s: %q", text, b.String())
 		}
 	}
-	off := config.Default()
-	section(t, off, `{channels: {telegram: {enabled: false, botToken: "${NOPE}"}}}`)
-	if err := builtin.check(off); err != nil {
-		t.Errorf("one that is off: %v", err)
+	for _, chat := range builtin {
+		off := config.Default()
+		section(t, off, `{channels: {`+chat.Name+`: {enabled: false, botToken: "${NOPE}"}}}`)
+		if err := builtin.check(off); err != nil {
+			t.Errorf("%s, which is off: %v", chat.Name, err)
+		}
 	}
 }
