@@ -54,10 +54,18 @@ func (p *Page) guarded(next http.Handler) http.Handler {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead && !fromHere(r):
 			http.Error(w, "That did not come from this page. Nothing was changed.", http.StatusForbidden)
 		default:
-			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+			r.Body = http.MaxBytesReader(w, r.Body, formLimit(r))
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// formLimit is how large a form may be: a policy is longer than an answer.
+func formLimit(r *http.Request) int64 {
+	if r.URL.Path == Root+"policy/replay" {
+		return maxPolicy
+	}
+	return maxForm
 }
 
 // deadlines bound a request in time. Where there is no connection there is

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/policy"
 )
 
 // Check is one thing the gateway needs, and what is wrong with it.
@@ -23,6 +24,7 @@ type Check struct {
 type Reload struct {
 	At      time.Time
 	Changed []string
+	Before  *policy.Policy // the one that was in force until then
 }
 
 // Bounds of the charts.

@@ -22,7 +22,13 @@ type policyView struct {
 	Tool     string // what was typed
 	Params   string
 	Fault    string
+
+	Differs   []policyDifference // what the last reload changed in the table
+	Rehearsal rehearsalView
 }
+
+// policyDifference is a cell that is not what it was before the last reload.
+type policyDifference struct{ Tool, Level, Before, After string }
 
 type policyRow struct {
 	Tool  string
@@ -86,6 +92,12 @@ func judged(rules *policy.Policy, c *toolcall.Call) *triedView {
 func (p *Page) matrix() policyView {
 	rules := p.o.Policy()
 	v := policyView{Params: "{}", Reloaded: p.o.Reload()}
+	if text, err := p.o.Rehearsal.Text(); err == nil {
+		v.Rehearsal.Text = text
+	}
+	if before := v.Reloaded.Before; before != nil {
+		v.Differs = differences(before, rules)
+	}
 	for _, level := range taint.All() {
 		v.Levels = append(v.Levels, level.String())
 	}
@@ -99,4 +111,21 @@ func (p *Page) matrix() policyView {
 		v.Rows = append(v.Rows, row)
 	}
 	return v
+}
+
+// differences are the cells in which two policies differ, of all tools that either
+// knows.
+func differences(before, after *policy.Policy) (out []policyDifference) {
+	tools := slices.Concat(before.Tools(), after.Tools(), []string{otherTool})
+	slices.Sort(tools)
+	for _, tool := range slices.Compact(tools) {
+		call := &toolcall.Call{Tool: tool, Sent: tool, Params: jsontext.Value("{}")}
+		for _, level := range taint.All() {
+			a, b := before.Judge(call, session.View{Level: level}).Mode, after.Judge(call, session.View{Level: level}).Mode
+			if a != b {
+				out = append(out, policyDifference{tool, level.String(), a.String(), b.String()})
+			}
+		}
+	}
+	return out
 }

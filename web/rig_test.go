@@ -127,6 +127,22 @@ func (m *memory) Graph(_ context.Context, name string) (*provenance.Graph, error
 	return nil, verifier.ErrNoGraph
 }
 
+// rehearsed finds one difference in whatever it is given, and refuses nonsense.
+type rehearsed struct{}
+
+func (rehearsed) Text() (string, error) { return "profile: default\n", nil }
+
+func (rehearsed) Play(_ context.Context, text string) (web.Played, error) {
+	if strings.Contains(text, "nonsense") {
+		return web.Played{}, &web.Refused{Text: "policy:1:1: " + text + ": unknown key"}
+	}
+	p := web.Played{Sessions: 1, Calls: 2, Before: map[string]int{"passes": 2}, After: map[string]int{"passes": 1, "asks": 1}}
+	for range 51 {
+		p.Add(web.Difference{Session: text, Tool: text, Params: jsontext.Value(`{"command":"make deploy <script>alert(1)</script>"}`), Before: "passes", After: "asks"})
+	}
+	return p, nil
+}
+
 // rig is a page over a real desk and a real store, on a loopback port.
 type rig struct {
 	t      testing.TB
@@ -194,7 +210,7 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	t.Cleanup(func() { r.desk.Close() })
 	r.memory = &memory{Store: s, graphs: map[string]*provenance.Graph{}}
 	o := web.Options{
-		Memory: r.memory, Key: key, Desk: r.desk, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
+		Memory: r.memory, Rehearsal: rehearsed{}, Key: key, Desk: r.desk, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
 		Policy: func() *policy.Policy { return rules }, Reload: func() web.Reload { return web.Reload{} },
 		Health: func(context.Context) []web.Check {
 			return []web.Check{{Name: "store"}, {Name: "telegram", Fault: "it answers 401"}}

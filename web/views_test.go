@@ -13,8 +13,10 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/web"
 )
 
 // fill writes entries such as a gateway writes.
@@ -121,6 +123,56 @@ func TestThePolicyIsShownAndTried(t *testing.T) {
 		if got := b.post("policy", "tool", "exec", "params", bad, "csrf", b.token()).body; !strings.Contains(got, "no JSON object") {
 			t.Errorf("%s was tried", bad)
 		}
+	}
+}
+
+func TestAChangedPolicyIsTriedOnTheRecordAndNothingIsSaved(t *testing.T) {
+	r := newRig(t, nil)
+	b := r.owner()
+	form := b.form(b.get("policy").body, "Replay")
+	form.Set("policy", canary)
+	got := b.do(http.MethodPost, "policy/replay", form, nil)
+	for _, want := range []string{"2 calls of 1 conversations", "<th scope=\"row\">asks</th><td>0</td><td>1</td>", "make deploy", "<strong>asks</strong> then", "And 1 more"} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("the replay has no %s:\n%s", want, got.body)
+		}
+	}
+	form.Set("policy", "nonsense <script>alert(1)</script>")
+	refused := b.do(http.MethodPost, "policy/replay", form, nil)
+	if !strings.Contains(refused.body, "unknown key") {
+		t.Errorf("nonsense:\n%s", refused.body)
+	}
+	for _, page := range []string{got.body, refused.body} {
+		if strings.Contains(page, "<script>alert") || strings.Contains(page, `hx-get="/x"`) {
+			t.Error("H51: what was written is live")
+		}
+	}
+	form.Set("policy", strings.Repeat("x", 80<<10))
+	if got := b.do(http.MethodPost, "policy/replay", form, nil); got.status != http.StatusForbidden {
+		t.Errorf("a policy without end: %d", got.status)
+	}
+	guest := r.guest()
+	if page := guest.get("policy").body; strings.Contains(page, "Replay") {
+		t.Error("a viewer may replay")
+	}
+	if got := guest.post("policy/replay", "policy", "profile: default", "csrf", guest.token()); got.status != http.StatusForbidden {
+		t.Errorf("a viewer: %d", got.status)
+	}
+}
+
+func TestThePolicySaysWhatTheLastReloadChanged(t *testing.T) {
+	restrict := taint.Restrict
+	before, _, err := policy.New(policy.Config{ToolOverrides: map[string]policy.Override{"exec": {Any: &restrict}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, func(o *web.Options) {
+		o.Reload = func() web.Reload { return web.Reload{At: time.Now(), Changed: []string{"policy"}, Before: before} }
+	})
+	page := r.owner().get("policy").body
+	if !strings.Contains(page, `<strong>exec</strong> <span class="level owner">owner</span> <span class="mode restrict">restrict</span> → <strong class="mode allow">allow</strong>`) ||
+		!strings.Contains(page, "changed in the table (6)") {
+		t.Errorf("the policy:\n%s", page)
 	}
 }
 

@@ -71,21 +71,23 @@ type Recorder interface {
 
 // Options are what a Page needs.
 type Options struct {
-	Key     hmac.Key // seals sessions and links
-	Desk    Desk
-	Tries   Tries
-	People  func() People // as they are now
-	Record  Recorder
-	Ledger  Ledger // the same, to be read
-	Memory  Memory
-	Policy  func() *policy.Policy
-	Reload  func() Reload
-	Health  func(context.Context) []Check
-	Peer    func(*http.Request) string // the address a request comes from; nil: the connection's
-	URL     *url.URL                   // where the owner opens it, if that has a name; nil: by address
-	Session time.Duration              // how long a login is good; 0 means DefaultSession
-	Log     *slog.Logger               // nil discards
-	Now     func() time.Time           // nil means time.Now
+	Key    hmac.Key // seals sessions and links
+	Desk   Desk
+	Tries  Tries
+	People func() People // as they are now
+	Record Recorder
+	Ledger Ledger // the same, to be read
+	Memory Memory
+
+	Rehearsal Rehearsal
+	Policy    func() *policy.Policy
+	Reload    func() Reload
+	Health    func(context.Context) []Check
+	Peer      func(*http.Request) string // the address a request comes from; nil: the connection's
+	URL       *url.URL                   // where the owner opens it, if that has a name; nil: by address
+	Session   time.Duration              // how long a login is good; 0 means DefaultSession
+	Log       *slog.Logger               // nil discards
+	Now       func() time.Time           // nil means time.Now
 }
 
 // DefaultSession is how long a login is good.
@@ -102,7 +104,7 @@ type Page struct {
 
 // New makes a page.
 func New(o Options) (*Page, error) {
-	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil || o.Ledger == nil || o.Memory == nil || o.Policy == nil || o.Reload == nil || o.Health == nil {
+	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil || o.Ledger == nil || o.Memory == nil || o.Rehearsal == nil || o.Policy == nil || o.Reload == nil || o.Health == nil {
 		return nil, errors.New("web: all but peer, URL, session, log and clock is needed")
 	}
 	if o.Session == 0 {
@@ -163,6 +165,7 @@ func (p *Page) routes() http.Handler {
 	mux.Handle("GET "+Root+"record/export", p.member(p.export))
 	mux.Handle("GET "+Root+"policy", p.member(p.policy))
 	mux.Handle("POST "+Root+"policy", p.member(p.try))
+	mux.Handle("POST "+Root+"policy/replay", p.approver(p.rehearse))
 	mux.Handle("GET "+Root+"health", p.member(p.health))
 	return p.guarded(mux)
 }

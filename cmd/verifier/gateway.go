@@ -57,6 +57,7 @@ type live struct {
 	cert     *tls.Certificate // nil without TLS
 	auth     *server.Auth
 	policy   *policy.Policy
+	guard    policy.Guard // that the policy was made with
 	redactor *redact.Redactor
 	auditor  *intent.Auditor // nil: nobody audits
 	upstream verifier.Upstream

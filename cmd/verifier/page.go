@@ -23,13 +23,17 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key, decider *verifier.Ver
 	if !c.Web.Enabled {
 		return nil
 	}
+	record := ledger{recordPath(c, g.state), g.state}
 	g.page, err = web.New(web.Options{
 		Key: key, Desk: g.desk, Tries: g.store, Record: g.record, Log: g.log,
-		People:  func() web.People { return g.live.Load().auth },
-		Peer:    func(r *http.Request) string { return g.server.Peer(r) },
-		URL:     c.Web.Address(),
-		Ledger:  ledger{recordPath(c, g.state), g.state},
-		Memory:  memory{g.store, decider},
+		People: func() web.People { return g.live.Load().auth },
+		Peer:   func(r *http.Request) string { return g.server.Peer(r) },
+		URL:    c.Web.Address(),
+		Ledger: record,
+		Memory: memory{g.store, decider},
+
+		Rehearsal: rehearsal{g, record},
+
 		Policy:  func() *policy.Policy { return g.live.Load().policy },
 		Reload:  func() web.Reload { return g.live.Load().reload },
 		Health:  g.pageHealth,

@@ -39,7 +39,7 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	if err != nil {
 		return nil, err
 	}
-	next := &live{config: c, auth: auth, policy: rules, redactor: redactor, auditor: auditor, upstream: upstreamOf(c, g.self), proxies: c.Proxies()}
+	next := &live{config: c, auth: auth, policy: rules, guard: guarded, redactor: redactor, auditor: auditor, upstream: upstreamOf(c, g.self), proxies: c.Proxies()}
 	if c.TLS.Set() {
 		next.cert, err = c.TLS.Load()
 	}
@@ -137,7 +137,7 @@ func (g *gateway) reload(c *config.Config, guarded policy.Guard) error {
 	if next.cert == nil {
 		next.cert = g.live.Load().cert // to end TLS takes a restart
 	}
-	next.reload = web.Reload{At: time.Now(), Changed: changed(g.live.Load(), next)}
+	next.reload = web.Reload{At: time.Now(), Changed: changed(g.live.Load(), next), Before: g.live.Load().policy}
 	before := g.live.Swap(next)
 	g.record.SetRotation(rotation(c))
 	if err := g.showCertificate(); err != nil {

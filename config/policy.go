@@ -1,0 +1,42 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/openclaw-verifier/verifier/policy"
+)
+
+// ParsePolicy reads the keys of the policy and no others: nothing in it can name a
+// secret, a file or a variable. Every error is [Errors].
+func ParsePolicy(text []byte) (policy.Config, error) {
+	const name = "policy"
+	doc, err := parse(name, text)
+	if err != nil {
+		return policy.Config{}, err
+	}
+	var c struct {
+		Policy policy.Config `yaml:",inline"`
+	}
+	d := decoder{file: name}
+	if doc.root != nil {
+		d.value(spot{key: doc.root.GetToken(), node: doc.root}, reflect.ValueOf(&c).Elem())
+	}
+	if len(d.errs) > 0 {
+		d.errs.sort()
+		_, _, err := quiet(nil, nil, d.errs)
+		return policy.Config{}, err
+	}
+	return c.Policy, nil
+}
+
+// WritePolicy is the policy as ParsePolicy reads it.
+func WritePolicy(c policy.Config) (string, error) {
+	text, err := yaml.MarshalWithOptions(c, yaml.OmitEmpty())
+	if err != nil {
+		return "", fmt.Errorf("write the policy: %w", err)
+	}
+	return string(text), nil
+}
