@@ -27,7 +27,7 @@ const forwardedMark = /^Forwarded message context\b.*⟦openclaw:ctx⟧/m;
 
 // And of one that quotes another. With the id of a message it stands in the same chat, and was seen when it came in.
 const quoteMark = /^(\[Replying to: |Reply (target|chain) of current user message\b.*⟦openclaw:ctx⟧)/m;
-const quotedHere = /"reply_to_id":/;
+const aboutMessage = /^Conversation info: ⟦openclaw:ctx⟧\n```json\n(.*)$/m;
 
 // What a webhook says to wake a session stands among such lines, in the message or beside it.
 const systemEvent = /^System: /m;
@@ -38,7 +38,16 @@ export function isMarked(text) {
 }
 
 function comesFromOutside(text) {
-	return isMarked(text) || forwardedMark.test(text) || (quoteMark.test(text) && !quotedHere.test(text));
+	return isMarked(text) || forwardedMark.test(text) || (quoteMark.test(text) && !quotesThisChat(text));
+}
+
+// quotesThisChat reads what OpenClaw knows of the message, which comes first, and not what people wrote, which follows.
+function quotesThisChat(text) {
+	try {
+		return Boolean(JSON.parse(aboutMessage.exec(text)?.[1]).reply_to_id);
+	} catch {
+		return false;
+	}
 }
 
 // carried is what OpenClaw tells the model about the message, beside it: what was quoted, by whom it was first written.
@@ -65,7 +74,6 @@ export function createRuns({ sendUserMessages, webhooks }) {
 	const messages = new Bounded(); // by session
 	const parents = new Bounded(); // by child
 	const suspicions = new Bounded(); // by conversation: outside content that the server may not know of
-
 	const through = new Bounded(); // calls that were let pass
 
 	return { started, ended, spawned, sessionEnded, facts, rootOf, suspect, unreported, passed, hasPassed };
