@@ -173,6 +173,9 @@ func TestH21WhatWaitsInAnotherSessionTaintsIt(t *testing.T) {
 			t.Errorf("%s: sends to %q (blind: %v), want %q", c.what, got, plan.Reach.BlindSend, c.sends)
 		}
 	}
+	if own := p.Plan(call("automations", `{"action":"wake","text":"x"}`)); len(own.Reach.Sends) != 0 {
+		t.Errorf("its own session is sent to: %q", own.Reach.Sends)
+	}
 	unnamed := call("automations", `{"action":"wake","sessionKey":"some label"}`)
 	if v := p.Judge(unnamed, at(external)); v.Mode != restrict || v.Rule != "blind-send" {
 		t.Errorf("a wake-up of a session that can't be followed: %s by %s", v.Mode, v.Rule)
