@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test test-hostile test-plugin test-standins e2e-openclaw lint bench growth chaos replay fuzz fuzz-short docs pictures vuln build dist profile
+.PHONY: help run test test-hostile test-plugin test-standins e2e-openclaw lint bench growth chaos replay properties fuzz fuzz-short docs pictures vuln build dist profile
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 TOXIPROXY   = github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0
@@ -8,6 +8,7 @@ ARGS        =
 TRACE       =
 FUZZTIME    = 5m
 SHORTTIME   = 1s
+CHECKS      = 200
 SEENTIME    = 10s
 CHAOS       = -report docs/chaos.md
 VERSION     =
@@ -65,10 +66,13 @@ growth: ## measure what an allow costs as work grows, and draw it into docs/imag
 replay: ## play recorded attacks against the policy; all of them: make replay TRACE=sessions.jsonl.gz
 	@./scripts/replay $(TRACE)
 
+properties: ## try the properties and the parsers for longer, and write docs/properties.md
+	@./scripts/properties $(CHECKS) 1 $(SEENTIME) docs/properties.md
+
 fuzz: ## fuzz every target for FUZZTIME (5m) each
 	@./scripts/fuzz $(FUZZTIME)
 
-fuzz-short: ## fuzz every target for SHORTTIME (1s) each, redaction and safe text for SEENTIME (10s)
+fuzz-short: ## fuzz every target for SHORTTIME (1s) each, what comes from outside and what people see for SEENTIME (10s)
 	@./scripts/fuzz $(SHORTTIME) $(SEENTIME)
 
 docs: ## write what is generated in docs/: the table of keys, the pictures of cards, the threat model

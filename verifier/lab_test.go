@@ -1,0 +1,138 @@
+package verifier_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/store/redis"
+	"github.com/openclaw-verifier/verifier/store/sqlite"
+	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+// questionTTL is how long a question of a lab can be answered.
+const questionTTL = approval.DefaultTTL
+
+// lab is a decision on a store whose clock stands still, and which outlives the
+// process that decides.
+type lab struct {
+	store   backend
+	advance func(time.Duration)
+	now     func() time.Time
+	record  memory
+	desk    *approval.Desk
+	v       *verifier.Verifier
+}
+
+var labStart = time.UnixMilli(1_780_000_000_000)
+
+// labs opens a lab on each store.
+var labs = map[string]func(dir string) (*lab, func(), error){
+	"sqlite": func(dir string) (*lab, func(), error) {
+		var clock atomic.Int64
+		clock.Store(labStart.UnixMilli())
+		l := &lab{now: func() time.Time { return time.UnixMilli(clock.Load()) }, advance: func(d time.Duration) { clock.Add(d.Milliseconds()) }}
+		s, err := sqlite.Open(filepath.Join(dir, "verifier.db"), sqlite.Options{Now: l.now, Timeout: 10 * time.Second})
+		if err != nil {
+			return nil, nil, err
+		}
+		l.store = s
+		return l, func() { _ = s.Close() }, nil
+	},
+	"redis": func(string) (*lab, func(), error) {
+		m := miniredis.NewMiniRedis()
+		if err := m.Start(); err != nil {
+			return nil, nil, err
+		}
+		at := labStart
+		m.SetTime(at)
+		s, err := redis.Open("redis://"+m.Addr(), redis.Options{Timeout: 10 * time.Second})
+		if err != nil {
+			return nil, nil, err
+		}
+		l := &lab{store: s, now: func() time.Time { return at }, advance: func(d time.Duration) {
+			at = at.Add(d)
+			m.SetTime(at)
+			m.FastForward(d)
+		}}
+		return l, func() { _ = s.Close(); m.Close() }, nil
+	},
+}
+
+var shared = sync.OnceValues(func() (*policy.Policy, *redact.Redactor) {
+	rules, _, err := policy.New(policy.Config{})
+	if err != nil {
+		panic(err)
+	}
+	redactor, err := redact.New(redact.Config{})
+	if err != nil {
+		panic(err)
+	}
+	return rules, redactor
+})
+
+// begin starts a process on the store; crash ends it without a word and starts
+// another.
+func (l *lab) begin() error {
+	rules, redactor := shared()
+	if err := redactor.Wait(context.Background()); err != nil {
+		return err
+	}
+	var err error
+	if l.desk, err = approval.NewDesk(approval.Options{
+		Key: serverKey, Store: l.store, Record: &l.record, Inbox: true, Visible: func(*approval.Ask) bool { return true },
+		Terms: approval.Terms{
+			Config: approval.Config{MaxOpen: 100, MaxPromptsPerHour: 1000},
+			People: []approval.Person{{Name: "owner", IDs: []string{ownerID}}},
+		},
+	}); err != nil {
+		return err
+	}
+	l.v, err = verifier.New(verifier.Options{
+		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
+		Store: l.store, Record: &l.record, Desk: l.desk, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
+	})
+	return err
+}
+
+func (l *lab) crash() error {
+	l.desk.Close()
+	return l.begin()
+}
+
+// answer is the owner's, to a card by its reference.
+func (l *lab) answer(ref string, allow bool, minutes int) (approval.Kind, error) {
+	o, err := l.desk.Answer(context.Background(), approval.Answer{ID: ownerID, Via: "terminal", Ref: ref, Allow: allow, Scope: approval.Scope{Minutes: minutes}})
+	return o.Kind, err
+}
+
+func (l *lab) verify(c *toolcall.Call) verifier.Decision { return l.v.Verify(context.Background(), c) }
+
+// onLabs runs a test on each store.
+func onLabs(t *testing.T, test func(t *testing.T, l *lab)) {
+	t.Helper()
+	for name, open := range labs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, done, err := open(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(done)
+			if err := l.begin(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { l.desk.Close() })
+			test(t, l)
+		})
+	}
+}
