@@ -69,8 +69,11 @@ func (pl *Plan) Class() string {
 }
 
 // Milder reports whether a rule says that the call brings in better than what its
-// tool returns otherwise.
-func (pl *Plan) Milder() bool { return pl.rule != nil && pl.Raise < pl.rule.response }
+// tool returns otherwise. What a wrapper returns is another call's, and not told
+// by its own.
+func (pl *Plan) Milder() bool {
+	return pl.rule != nil && pl.gate.rule == "" && pl.Raise < pl.rule.response
+}
 
 // Plan works out what holds for a call at every level.
 func (p *Policy) Plan(c *toolcall.Call) Plan { return p.plan(c, false) }
