@@ -61,8 +61,8 @@ func TestAllowLikeThis(t *testing.T) {
 				t.Errorf("%s: %s", what, a.raw)
 			}
 		}
-		r.reply(".revoke " + card.Ref)
-		r.deny(send("+15550100", "six"))
+		r.allow(call{tool: "read", params: `{"path":"~/.ssh/id_rsa"}`, context: m})
+		r.deny(send("+15550100", "six")) // it could carry them out
 	})
 }
 
@@ -140,4 +140,6 @@ func TestAllowLikeThisByTaps(t *testing.T) {
 	r.allow(send("one"))
 	r.allow(send("two"))
 	r.deny(call{tool: "message", params: `{"action":"send","target":"+15550199","text":"x"}`, context: m})
+	r.reply(".revoke " + cards[0].Ref())
+	r.deny(send("three"))
 }

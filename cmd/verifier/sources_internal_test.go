@@ -40,6 +40,8 @@ func TestH21ASourceThatTheOwnerVouchesForNoLongerCounts(t *testing.T) {
 			return call{tool: "web_fetch", params: `{"url":"https://` + host + `/page"}`, context: m}
 		}
 		r.allow(fetch("wiki.example"))
+		// The event that tells of the result is of the same source.
+		r.takes(event{name: "after_tool_call", about: `{"toolName":"web_fetch","origin":"wiki.example"}`, context: with(ownerIn("v"), "sessionId", "s1")})
 		r.allow(fetch("evil.example"))
 		r.allow(fetch("wiki.example"))
 		r.deny(run())
