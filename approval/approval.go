@@ -99,6 +99,7 @@ type Desk struct {
 	spent     spent
 	deaf      deaf
 	turns     turns
+	follows   follows
 	originals originals
 	previews  previews
 
@@ -143,6 +144,7 @@ func NewDesk(o Options) (*Desk, error) {
 	d.run(d.watchPauses)
 	d.run(d.poll)
 	d.run(d.tend)
+	d.run(d.inherit)
 	for name, ch := range o.Channels {
 		d.run(func(ctx context.Context) { d.listen(ctx, name, ch) })
 	}

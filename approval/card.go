@@ -23,6 +23,7 @@ type Card struct {
 	Copies    []Copy     `json:"copies,omitzero"`
 	Stage     int        `json:"stage,omitzero"`  // the last of its stages that was begun
 	Listed    string     `json:"listed,omitzero"` // seals what a batch card asks about, once it is frozen
+	Ended     bool       `json:"ended,omitzero"`  // a process tells of its expiry, or has
 
 	Code    string `json:"-"` // for people only: never stored, logged or recorded
 	version int64

@@ -31,7 +31,11 @@ func (d *Desk) announce(ctx context.Context, id string) error {
 		}
 		return ErrNobody
 	}
-	d.runFor(ctx, func(ctx context.Context) { d.follow(ctx, c, stage, now) })
+	done := d.follows.add(id)
+	d.runFor(ctx, func(ctx context.Context) {
+		defer done()
+		d.follow(ctx, c, stage, now)
+	})
 	return nil
 }
 
@@ -176,21 +180,35 @@ func (d *Desk) expire(ctx context.Context, id string, left time.Duration) {
 	d.expired(ctx, c, now)
 }
 
+// expired records that nobody has answered, and shows it, in one process.
 func (d *Desk) expired(ctx context.Context, c *Card, now time.Time) {
-	some := false
-	for _, q := range c.all() {
-		if q.state(d.o.Key, c.ID, now) != Expired {
-			continue
-		}
-		some = true
+	left := slices.DeleteFunc(c.all(), func(q *Question) bool { return q.state(d.o.Key, c.ID, now) != Expired })
+	if len(left) == 0 || !d.tells(ctx, c.ID) {
+		return
+	}
+	for _, q := range left {
 		e := entryFor(audit.KindAnswer, c, q)
 		e.Note = "expired without an answer"
 		d.note(ctx, e)
 		d.o.Observe(Event{Kind: EventExpired})
 	}
-	if some {
-		d.showCopies(ctx, c)
+	d.showCopies(ctx, c)
+}
+
+// tells reports whether it is for this process to tell of a card's expiry: none
+// has taken that on before.
+func (d *Desk) tells(ctx context.Context, id string) bool {
+	for range swapTries {
+		c, _, err := d.load(ctx, id)
+		if err != nil || c.Ended {
+			return false
+		}
+		c.Ended = true
+		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
+			return err == nil
+		}
 	}
+	return false
 }
 
 // withdraw takes a card back that can't be answered. It reports false if someone
