@@ -268,6 +268,7 @@ export class Rig {
 			},
 			agents: { defaults: { model: { primary: "local/scripted" }, workspace: join(this.dir, "workspace"), heartbeat: { every: "0m" }, skipBootstrap: true } },
 			tools: { profile: "full", exec: { security: "full", ask: "off" }, web: { fetch: { ssrfPolicy: { dangerouslyAllowPrivateNetwork: true } } } },
+			session: { notifyOnCreate: false }, // a notice of another session is a system event, and webhooks are on
 			hooks: { enabled: true, token: "e2e-hooks-token", path: "/hooks" },
 			commands: { ownerAllowFrom: [`telegram:${ownerId}`] },
 			channels: {
