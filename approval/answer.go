@@ -317,6 +317,16 @@ func hideCode(text, code string) string {
 	return text
 }
 
+// maxQuoted is how many characters of a name stand in a sentence. A longer one
+// would leave no room for what comes after it.
+const maxQuoted = 80
+
 // quote shows an untrusted name in a sentence: no secret, and nothing beyond
 // ASCII as itself.
-func quote(s string) string { return strconv.QuoteToASCII(redact.Line(s)) }
+func quote(s string) string {
+	s = redact.Line(s)
+	if r := []rune(s); len(r) > maxQuoted {
+		return strconv.QuoteToASCII(string(r[:maxQuoted])) + "…"
+	}
+	return strconv.QuoteToASCII(s)
+}

@@ -71,3 +71,16 @@ func TestH15TheListOfWhatWaitsNamesNoToolThatCanNotBeTyped(t *testing.T) {
 		}
 	}
 }
+
+// A chat shows the beginning of a list that is too long for it.
+func TestH31ALongNameDoesNotHideWhatElseWaits(t *testing.T) {
+	d, c := withChat(t, nil)
+	ask(t, d, func(r *approval.Request) { r.Ask.Tool, r.Hold = strings.Repeat("x", 100_000), time.Millisecond })
+	c.card(t)
+	ask(t, d, func(r *approval.Request) { r.Hold = time.Millisecond })
+	second := c.card(t)
+	o, err := d.Answer(t.Context(), approval.Answer{ID: alice, Via: "chat", Text: ".pending"})
+	if err != nil || len(o.Text) > 400 || !strings.Contains(o.Text, ".approve exec "+second.Code) {
+		t.Errorf("%d characters: %.400q, %v", len(o.Text), o.Text, err)
+	}
+}
