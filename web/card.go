@@ -35,6 +35,8 @@ type cardView struct {
 	Tone     string
 	Allow    string // handles
 	Longer   string
+	Like     string // calls like it, where that may be given
+	Likely   string // and what it would cover
 	Minutes  []int
 	Deny     string
 	Because  string
@@ -107,6 +109,7 @@ func (v *cardView) sort(blocks []channels.Block) {
 		case b.Label == "tool" && v.List == 0, b.Label == "time left":
 		case b.Kind == channels.Quote || b.Kind == channels.Warning || b.Label == "origins" || v.List > 0 && b.Kind == channels.Field && b.Label != "":
 			v.Main = append(v.Main, w)
+		case b.Kind == channels.Note && b.Label == "" && strings.HasPrefix(b.Text, "Allow like this: "): // it stands beside its button
 		case b.Kind == channels.Note && b.Text == "" && strings.HasPrefix(b.Label, "In detail") && v.List == 0:
 		case b.Kind == channels.Note && (b.Text != "" && b.Label != "" || b.Label == channels.DoesItMatch):
 			v.Asked = append(v.Asked, w)
@@ -130,6 +133,10 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 			v.Allow = b.Handle
 		case approval.AllowMinutes:
 			v.Longer, v.Minutes = b.Handle, minutes(c.Minutes())
+		case approval.AllowLike:
+			if l := c.Likely(); l != nil {
+				v.Like, v.Likely = b.Handle, l.String()
+			}
 		case approval.DenyCall:
 			v.Deny, v.Because = b.Handle, c.Handle(approval.DenyBecause)
 		}

@@ -24,7 +24,7 @@ type grantsView struct {
 // grantView is a grant as the page draws it.
 type grantView struct {
 	Name, Ref, Tool, Agent, Talk, TalkHash string
-	Level, By                              string
+	Level, By, Only                        string
 	Until                                  time.Time
 	Turn                                   bool // it ends with the run at the latest
 }
@@ -55,7 +55,7 @@ func grantViews(open approval.Granting) []grantView {
 		g := &open.Grants[i]
 		v := grantView{
 			Name: g.Name(), Ref: codes.Ref(g.ID), TalkHash: g.Conversation.Hash(), Level: g.Level.String(), By: foreign(g.By),
-			Agent: foreign(g.Agent), Talk: talkName(g.Conversation), Until: g.Until, Turn: g.Run != "",
+			Agent: foreign(g.Agent), Talk: talkName(g.Conversation), Until: g.Until, Turn: g.Run != "", Only: strings.TrimSpace(approval.LikeOnly(g)),
 		}
 		v.Tool, _ = channels.Name(g.Tool)
 		out = append(out, v)

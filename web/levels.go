@@ -13,7 +13,7 @@ import (
 const (
 	levelRow   = 20
 	levelLeft  = 76 // where the names end
-	levelWidth = 600
+	levelWidth = 280
 )
 
 // levelChart is a line that goes down as a conversation gets less trusted, and the

@@ -1,11 +1,13 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"html/template"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -34,6 +36,7 @@ type talkView struct {
 	Chart                   levelChart
 	Spoke                   []spokeView
 	Sources                 []sourceView
+	Say                     []influenceView // what has a say in the level now
 	Turns                   []turnView
 	Calls                   []entryView // the latest first
 	Cut                     bool        // there is more than this in the record
@@ -53,6 +56,16 @@ type spokeView struct {
 type sourceView struct {
 	At           time.Time
 	Label, Level string
+}
+
+// influenceView is a source that counts, or that the owner vouches for.
+type influenceView struct {
+	Number       int64
+	Label, Level string
+	Last         time.Time
+	Seen         string // Last, as it is sent back
+	Fixed        bool   // it can't be vouched for
+	Endorsed     bool
 }
 
 // turnView is one run.
@@ -90,6 +103,13 @@ func (p *Page) discuss(w http.ResponseWriter, r *http.Request, m *member) {
 		o, err = p.o.Desk.Answer(r.Context(), who)
 	case "revoke":
 		o, err = p.o.Desk.Revoke(r.Context(), who, hash)
+	case "endorse", "distrust":
+		v, ok := vouching(r, hash, m)
+		if !ok {
+			http.Error(w, "The form names no source. Nothing was changed.", http.StatusUnprocessableEntity)
+			return
+		}
+		o, err = p.o.Desk.Endorse(r.Context(), v)
 	default:
 		http.Error(w, "The page has no such button. Nothing was changed.", http.StatusUnprocessableEntity)
 		return
@@ -98,6 +118,15 @@ func (p *Page) discuss(w http.ResponseWriter, r *http.Request, m *member) {
 		p.o.Log.ErrorContext(r.Context(), "a word about a conversation could not be taken", "err", err)
 	}
 	p.conversing(w, r, m, hash, told(o))
+}
+
+// vouching reads which source is meant, as it was seen: what it has brought since
+// was not.
+func vouching(r *http.Request, hash string, m *member) (approval.Vouching, bool) {
+	number, err := strconv.ParseInt(r.PostFormValue("source"), 10, 64)
+	seen, errSeen := time.Parse(time.RFC3339Nano, r.PostFormValue("seen"))
+	v := approval.Vouching{ID: m.id(), Via: Via, Conversation: hash, Source: number, Seen: seen, Take: r.PostFormValue("what") == "distrust"}
+	return v, err == nil && errSeen == nil && !seen.IsZero()
 }
 
 func (p *Page) conversing(w http.ResponseWriter, r *http.Request, m *member, hash string, s said) {
@@ -201,6 +230,9 @@ func (p *Page) recall(ctx context.Context, v *talkView, c session.Conversation, 
 	if level, err := p.o.Memory.Worst(ctx, c); err == nil {
 		v.Level = level.String()
 	}
+	if account, err := p.o.Desk.Sources(ctx, v.Hash); err == nil {
+		v.Say = influences(account.Influences)
+	}
 	name := c.Ref()
 	for i := range v.Turns {
 		if v.Turns[i].Run == run {
@@ -208,6 +240,17 @@ func (p *Page) recall(ctx context.Context, v *talkView, c session.Conversation, 
 		}
 	}
 	v.Graph = p.graph(ctx, name)
+}
+
+func influences(all session.Influences) (out []influenceView) {
+	for i := range all {
+		s := &all[i]
+		out = append(out, influenceView{
+			Number: s.Number, Label: foreign(cmp.Or(s.Label, "what is not known any more")), Level: s.Level.String(), Last: s.Last,
+			Seen: s.Last.UTC().Format(time.RFC3339Nano), Fixed: s.Fixed, Endorsed: !s.Endorsed.IsZero(),
+		})
+	}
+	return out
 }
 
 // graph draws a turn; nil if the store can't be reached.

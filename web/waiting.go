@@ -91,9 +91,23 @@ func (p *Page) one(w http.ResponseWriter, r *http.Request, m *member, id string,
 		p.unreachable(w, r, err)
 		return
 	}
+	p.like(r.Context(), c, o, m)
 	v := whole(c, o, now, m)
 	p.around(r.Context(), &v, &c.Questions[0].Ask)
 	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: v})
+}
+
+// like lets a card be drawn with what a yes to calls like it would cover, for
+// whoever may give it.
+func (p *Page) like(ctx context.Context, c *approval.Card, o approval.Outcome, m *member) {
+	if o.State != approval.Open || !m.Approver {
+		return
+	}
+	l, err := p.o.Desk.LikeThis(ctx, approval.Answer{ID: m.id(), Via: Via, Ref: c.Ref()})
+	if err != nil {
+		p.o.Log.WarnContext(ctx, "the page could not say what calls like one are", "err", err)
+	}
+	c.ShowLikely(l)
 }
 
 // around adds what stands around an open question: earlier answers to its like,

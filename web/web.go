@@ -46,6 +46,9 @@ type Desk interface {
 	Reveal(ctx context.Context, a approval.Answer, c *approval.Card) (jsontext.Value, error)
 	Grants(ctx context.Context, conversation string) (approval.Granting, error)
 	Revoke(ctx context.Context, a approval.Answer, of string) (approval.Outcome, error)
+	Sources(ctx context.Context, ref string) (session.Account, error)
+	Endorse(ctx context.Context, v approval.Vouching) (approval.Outcome, error)
+	LikeThis(ctx context.Context, a approval.Answer) (*approval.Likely, error)
 	Lists(id string) bool
 	Paused() string
 	Pauses() []session.Pause
