@@ -207,7 +207,10 @@ func TestNoHistoryAllowsWhatNobodyAllowed(t *testing.T) {
 				}
 				defer func() { l.desk.Close() }()
 				h := &history{lab: l, t: t, rt: rt, open: map[string]asked{}, yeses: map[string]int{}, grants: map[string]time.Time{}}
-				rt.Repeat(map[string]func(*rapid.T){"call": h.call, "call more": h.call, "tap": h.tap, "tap more": h.tap, "wait": h.wait, "die": h.die})
+				acts := []func(*rapid.T){h.call, h.call, h.call, h.tap, h.tap, h.tap, h.wait, h.die}
+				for range rapid.IntRange(1, 14).Draw(rt, "length") {
+					acts[rapid.IntRange(0, len(acts)-1).Draw(rt, "act")](rt)
+				}
 			})
 		})
 	}

@@ -119,7 +119,7 @@ func orders(events []string) (out [][]string) {
 
 // every is 1 in `make properties`, which takes minutes; a prime, so that what is
 // left of them is of all kinds.
-var every = flag.Int("every", 17, "of all orders of events, take each so many-th")
+var every = flag.Int("every", 41, "of all orders of events, take each so many-th")
 
 // TestEveryOrderOfAskTapTapExpireRetryAndCrash holds both stores against the
 // model, in every order of the six, for every pair of taps; one more retry at the
