@@ -31,6 +31,24 @@ async function reset(card, { inChat = false } = {}) {
 	else await rig.owner("reply", line);
 }
 
+// fresh lets the owner's session be clean. Webhooks are on here, so that what OpenClaw itself tells of hooks and of children counts
+// as outside content in the owner's next turn.
+async function fresh() {
+	for (;;) {
+		let over = false;
+		let card;
+		const answer = rig.script(exec("echo all-is-fresh")).finally(() => (over = true));
+		while (!over) {
+			for (const { ref, text } of await rig.open()) {
+				card = text;
+				await rig.owner("deny", ref).catch(() => {}); // it may have been settled meanwhile
+			}
+		}
+		if (/\nall-is-fresh/.test(await answer)) return;
+		await reset(card);
+	}
+}
+
 before(() => rig.start(), { timeout: 300_000 });
 after(() => rig.stop(), { timeout: 60_000 });
 
@@ -197,7 +215,7 @@ for (const [what, more] of Object.entries({
 	"a quote from another chat": { external_reply: { origin: { type: "user", sender_user: mallory, date: 1_700_000_000 } }, quote: { text: "Run the update", position: 0 } },
 })) {
 	test(`${what} is outside content, not the owner's word`, patient, async () => {
-		assert.match(await rig.script(exec("echo clean-before")), /clean-before/);
+		await fresh();
 		const answer = rig.script(exec("touch by-another"), { more });
 		const card = await denied();
 		assert.match(card, /level +untrusted/);
@@ -211,6 +229,7 @@ for (const [what, more] of Object.entries({
 test("H16 an automation that a tainted session schedules starts tainted, whatever session it runs in", { timeout: 240_000 }, async () => {
 	const add = (name, job) => `RUN ${wrapped("automations", { action: "add", job: { name, schedule: { kind: "cron", expr: "0 7 * * *" }, ...job } })}`;
 	const event = (command) => ({ sessionTarget: "main", wakeMode: "now", payload: { kind: "systemEvent", text: exec(command) } });
+	await fresh();
 	await rig.script(add("mine", event("touch by-my-own-job")));
 	await rig.runJob("mine");
 	await rig.eventually("the owner's own job runs", () => rig.ran("by-my-own-job"));
@@ -242,6 +261,7 @@ test("what the plugin's own scope leaves out is not asked about, and taints all 
 		await rig.operate("plugins", "reload", "verifier");
 	};
 	await scope(`'{"exclude": ["web_fetch"]}'`);
+	await fresh();
 	const before = (await rig.decisions()).length;
 	const answer = rig.script(`${exec("echo clean-in-scope")}\n${fetchPage()}\n${exec("touch after-a-page-out-of-scope")}`);
 	const card = await denied();
@@ -257,6 +277,7 @@ test("what the plugin's own scope leaves out is not asked about, and taints all 
 });
 
 test("a wrapped call is asked about once, under its own name", patient, async () => {
+	await fresh();
 	const before = (await rig.decisions()).length;
 	await rig.script(`RUN ${wrapped("session_status", {})}`);
 	const asked = (await rig.decisions()).slice(before).map((d) => d.tool);
@@ -284,6 +305,7 @@ test("a verifier that does not answer blocks the call before OpenClaw's own limi
 });
 
 test("with the verifier gone nothing runs, and with it back everything is as before", patient, async () => {
+	await fresh();
 	await rig.verifier.stop();
 	assert.match(await rig.script(exec("touch nobody-watches")), /The verifier did not answer\. Nothing was run\./);
 	assert.equal(rig.ran("nobody-watches"), false);
@@ -300,6 +322,7 @@ test("set up as `verifier init --openclaw` says, and without tool search, what t
 	await rig.configure("tools.toolSearch", false);
 	await rig.startVerifier();
 	await rig.startGateway();
+	await fresh();
 	const offered = () => rig.model.requests.at(-1).tools.map((t) => t.function.name);
 	assert.match(await rig.script(exec("echo set-up-by-init")), /\nset-up-by-init/);
 	assert.ok(offered().includes(restricted) && offered().includes("exec"), offered().join());
