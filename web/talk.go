@@ -233,13 +233,13 @@ func (p *Page) recall(ctx context.Context, v *talkView, c session.Conversation, 
 	if account, err := p.o.Desk.Sources(ctx, v.Hash); err == nil {
 		v.Say = influences(account.Influences)
 	}
-	name := c.Ref()
+	known := ""
 	for i := range v.Turns {
 		if v.Turns[i].Run == run {
-			name, v.Turns[i].Open = run, true
+			known, v.Turns[i].Open = run, true
 		}
 	}
-	v.Graph = p.graph(ctx, name)
+	v.Graph = p.graph(ctx, c, known)
 }
 
 func influences(all session.Influences) (out []influenceView) {
@@ -253,11 +253,13 @@ func influences(all session.Influences) (out []influenceView) {
 	return out
 }
 
-// graph draws a turn; nil if the store can't be reached.
-func (p *Page) graph(ctx context.Context, name string) *graphView {
-	g, err := p.o.Memory.Graph(ctx, name)
+// graph draws a run of a conversation, or its last turn; nil if the store can't be
+// reached. A runtime may call a run what something else is called: what is found
+// under its name and is not it is not shown.
+func (p *Page) graph(ctx context.Context, c session.Conversation, run string) *graphView {
+	g, err := p.o.Memory.Graph(ctx, cmp.Or(run, c.Ref()))
 	switch {
-	case errors.Is(err, verifier.ErrNoGraph):
+	case errors.Is(err, verifier.ErrNoGraph), err == nil && run != "" && (g.RunID != run || g.SessionKey != c.Key):
 		return &graphView{Missing: true}
 	case err != nil:
 		p.o.Log.WarnContext(ctx, "the page could not draw a turn", "err", err)

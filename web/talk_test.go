@@ -44,9 +44,9 @@ func (r *rig) tell(entries ...audit.Entry) {
 }
 
 // turned is a small turn in which something was blocked.
-func turned(session, label string) *provenance.Graph {
+func turned(session, run, label string) *provenance.Graph {
 	return provenance.Build("0123456789abcdef", []provenance.Fact{
-		{What: provenance.Began, At: 1, Session: session, Agent: "main", Run: "run-2"},
+		{What: provenance.Began, At: 1, Session: session, Agent: "main", Run: run},
 		{What: provenance.Called, At: 2, Start: taint.Owner, Level: taint.Owner, Brings: taint.Untrusted, Allowed: true, Tool: "web_fetch", Metadata: provenance.Metadata{Label: label}},
 		{What: provenance.Called, At: 3, Level: taint.Untrusted, Tool: "exec", Tainted: true, Reason: "unanswered"},
 	})
@@ -57,7 +57,7 @@ func TestAConversationSaysWhatHappenedInIt(t *testing.T) {
 	r.fill(3) // of the same conversation, before
 	other := session.Conversation{Client: "default", Key: "agent:main:other"}
 	r.tell(story(other)...)
-	r.memory.graphs[other.Ref()] = turned(other.Key, "web_fetch example.com")
+	r.memory.graphs[other.Ref()] = turned(other.Key, "run-2", "web_fetch example.com")
 	b := r.owner()
 	list := b.get("talks").body
 	for _, want := range []string{`href="/page/talks/` + other.Hash() + `"`, `href="/page/talks/` + conversation.Hash() + `"`, "agent:main:other", "4 calls · 1 asked · 1 denied"} {
@@ -80,6 +80,10 @@ func TestAConversationSaysWhatHappenedInIt(t *testing.T) {
 	}
 	if got := b.get("talks/" + strings.Repeat("0", 32)); got.status != http.StatusNotFound {
 		t.Errorf("one that never was: %d", got.status)
+	}
+	r.memory.graphs["run-2"] = turned("agent:main:elsewhere", "run-2", "web_fetch example.net") // a run that is called the same
+	if got := b.get("talks/" + other.Hash() + "?turn=run-2").body; !strings.Contains(got, "Nothing is remembered of it") || strings.Contains(got, "example.net") {
+		t.Errorf("another conversation's turn is shown:\n%s", got)
 	}
 	if got := b.get("talks/" + other.Hash() + "?turn=run-1").body; !strings.Contains(got, "Nothing is remembered of it") {
 		t.Errorf("a turn that is not remembered:\n%s", got)
@@ -137,7 +141,7 @@ func TestH51TheNamesOfConversationsAndTurnsStayText(t *testing.T) {
 		entries[i].Agent, entries[i].Run, entries[i].Tool, entries[i].Source, entries[i].Started = canary, canary, canary, canary, canary
 	}
 	r.tell(entries...)
-	r.memory.graphs[evil.Ref()], r.memory.graphs[canary] = turned(canary, canary), turned(canary, canary)
+	r.memory.graphs[evil.Ref()], r.memory.graphs[canary] = turned(evil.Key, canary, canary), turned(evil.Key, canary, canary)
 	b := r.owner()
 	r.grant(b, func(a *approval.Ask) { a.Tool, a.Agent, a.SessionKey = canary, canary, canary })
 	for where, page := range map[string]string{

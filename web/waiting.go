@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -115,7 +114,7 @@ func (p *Page) like(ctx context.Context, c *approval.Card, o approval.Outcome, m
 func (p *Page) around(ctx context.Context, v *cardView, a *approval.Ask) {
 	if v.Open {
 		v.Alike = p.alike(a)
-		v.Graph = p.graph(ctx, cmp.Or(a.Run, talkAsked(a).Ref()))
+		v.Graph = p.graph(ctx, talkAsked(a), a.Run)
 	}
 }
 
