@@ -217,12 +217,13 @@ for (const [what, more] of Object.entries({
 })) {
 	test(`${what} is outside content, not the owner's word`, patient, async () => {
 		await fresh();
-		const answer = rig.script(exec("touch by-another"), { more });
+		const name = `by-another-${Object.keys(more)[0]}`; // a no stands for the same call
+		const answer = rig.script(exec(`touch ${name}`), { more });
 		const card = await denied();
 		assert.match(card, /level +untrusted/);
-		assert.doesNotMatch(card, /touch by-another[^]*touch by-another/); // it is shown as the call, and not as what the owner said
+		assert.doesNotMatch(card, /touch by-another-[^]*touch by-another-/); // it is shown as the call, and not as what the owner said
 		assert.match(await answer, /Denied by the owner/);
-		assert.equal(rig.ran("by-another"), false);
+		assert.equal(rig.ran(name), false);
 		await reset(card);
 	});
 }
