@@ -68,6 +68,9 @@ func (d *Desk) Reveal(_ context.Context, a Answer, c *Card) (jsontext.Value, err
 		return nil, ErrNotApprover
 	}
 	q := &c.Questions[0]
+	if _, barred := q.Ask.bars(person, true); barred { // whoever may not allow it need not see it
+		return nil, ErrNotApprover
+	}
 	params := d.originals.find(q.Ask.Digest)
 	if params == nil {
 		return nil, ErrNotHeld

@@ -136,19 +136,18 @@ func (k *keptAgents) get(p *Page) []string {
 // alphabet. Each is read once.
 func (p *Page) recentAgents() []string {
 	var found []string
-	scanned, seen := 0, map[string]bool{}
+	scanned, seen := 0, map[string]bool{} // by what entries say, for params may name an agent, too
 	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
 		_, after, named := bytes.Cut(raw, []byte(`"agent":"`))
 		name, _, _ := bytes.Cut(after, []byte(`"`))
 		scanned++
-		fresh := named && !seen[string(name)]
-		seen[string(name)] = true
-		return scanned > agentsIn || fresh
+		return scanned > agentsIn || named && !seen[string(name)]
 	}) {
 		if err != nil || scanned > agentsIn || len(found) == agentsMost {
 			break
 		}
-		if cmd, err := codes.Parse(".pause " + l.Agent); err == nil && cmd.Agent == l.Agent && !contains(found, l.Agent) {
+		seen[l.Agent] = true
+		if cmd, err := codes.Parse(".pause " + l.Agent); l.Agent != "" && err == nil && cmd.Agent == l.Agent && !contains(found, l.Agent) {
 			found = append(found, l.Agent)
 		}
 	}

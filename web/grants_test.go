@@ -112,6 +112,10 @@ func TestOneAgentIsPausedFromThePage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// A call of no agent that only speaks of one takes nobody's button away.
+	if err := r.record.Append(audit.Entry{Kind: audit.KindNote, Params: []byte(`{"agent":"main"}`)}); err != nil {
+		t.Fatal(err)
+	}
 	b := r.owner()
 	page := b.get("grants").body
 	if strings.Count(page, ">Pause ") != 4 || strings.Contains(page, "two words") || strings.Contains(page, "alert(") { // the heading, all, main, ops

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -72,10 +73,10 @@ func (q recordQuery) link(before uint64) string {
 }
 
 // likes is a quick look at a line: what it picks is looked at again.
-func (q recordQuery) likes(scanned *int) func(raw []byte) bool {
+func (q recordQuery) likes(scan *scan) func(raw []byte) bool {
 	text := []byte(strings.ToLower(q.Text))
 	return func(raw []byte) bool {
-		if *scanned++; *scanned > maxScan {
+		if scan.over() {
 			return true // so that the reader comes to know
 		}
 		return (q.Kind == "" || bytes.Contains(raw, []byte(`"kind":"`+q.Kind+`"`))) && (len(text) == 0 || bytes.Contains(bytes.ToLower(raw), text))
@@ -90,24 +91,28 @@ var recordKinds = []string{"decision", "asked", "answer", "pause", "resume", "re
 
 // record shows the latest entries, or those that a search finds.
 func (p *Page) record(w http.ResponseWriter, r *http.Request, m *member) {
-	v := p.find(readQuery(r.URL.Query()))
+	v := p.find(r.Context(), readQuery(r.URL.Query()))
 	p.show(w, r, m, "record", view{Title: "Record", At: "record", Record: v})
 }
 
-func (p *Page) find(q recordQuery) recordView {
+func (p *Page) find(ctx context.Context, q recordQuery) recordView {
 	v := recordView{Query: q, Kinds: recordKinds}
 	if q.Kind != "" && !slices.Contains(recordKinds, q.Kind) {
 		v.Fault = "There is no such kind of entry."
 		return v
 	}
-	scanned := 0
-	for l, err := range p.o.Ledger.Backward(q.likes(&scanned)) {
+	scan, done, err := p.scan(ctx, maxScan)
+	if err != nil {
+		return v // nobody waits for it any more
+	}
+	defer done()
+	for l, err := range p.o.Ledger.Backward(q.likes(scan)) {
 		switch {
 		case err != nil:
 			v.Fault = "The record can't be read at this moment. Its own health says more."
 			p.o.Log.Error("the page could not read the record", "err", err)
 			return v
-		case scanned > maxScan:
+		case scan.done():
 			v.Stopped, v.Older = true, q.link(l.Seq)
 			return v
 		case !q.match(&l):
@@ -145,8 +150,11 @@ func (p *Page) prove(w http.ResponseWriter, r *http.Request, m *member) {
 	if !proving.TryLock() {
 		v.Fault = "A proof is running. Ask again in a moment."
 	} else {
+		defer proving.Unlock()
+		if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(10 * time.Minute)); err != nil {
+			p.o.Log.DebugContext(r.Context(), "a proof has no time limit of its own", "err", err)
+		}
 		rep, err := p.o.Ledger.Verify()
-		proving.Unlock()
 		v.Proof, v.Proven = proof(rep, err), r.PostFormValue("seq")
 	}
 	p.show(w, r, m, "record", view{Title: "Record", At: "record", Record: v})

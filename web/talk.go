@@ -130,7 +130,7 @@ func vouching(r *http.Request, hash string, m *member) (approval.Vouching, bool)
 }
 
 func (p *Page) conversing(w http.ResponseWriter, r *http.Request, m *member, hash string, s said) {
-	entries, err := p.ofTalk(hash)
+	entries, err := p.ofTalk(r.Context(), hash)
 	if err != nil {
 		p.o.Log.ErrorContext(r.Context(), "the page could not read the record", "err", err)
 		http.Error(w, unreadable, http.StatusServiceUnavailable)

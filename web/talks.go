@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -146,13 +147,17 @@ func talkOf(key []byte) (c session.Conversation, ok bool) {
 }
 
 // ofTalk are the latest entries of a conversation, by its hash, the oldest first.
-func (p *Page) ofTalk(hash string) (entries []audit.Line, err error) {
-	scanned, is := 0, map[string]bool{}
+func (p *Page) ofTalk(ctx context.Context, hash string) (entries []audit.Line, err error) {
+	scan, done, err := p.scan(ctx, talkIn)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	is := map[string]bool{}
 	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
-		scanned++
-		key := rawTalk(raw)
-		if len(key) == 0 {
-			return scanned > talkIn
+		over, key := scan.over(), rawTalk(raw)
+		if over || len(key) == 0 {
+			return over
 		}
 		meant, known := is[string(key)]
 		if !known {
@@ -160,12 +165,12 @@ func (p *Page) ofTalk(hash string) (entries []audit.Line, err error) {
 			meant = ok && c.Hash() == hash
 			is[string(key)] = meant
 		}
-		return scanned > talkIn || meant
+		return meant
 	}) {
 		if err != nil {
 			return nil, err
 		}
-		if scanned > talkIn || len(entries) == talkLatest {
+		if scan.done() || len(entries) == talkLatest {
 			break
 		}
 		entries = append(entries, l)

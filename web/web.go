@@ -103,6 +103,7 @@ type Page struct {
 	live    *live
 	charts  keptCharts
 	agents  keptAgents
+	scans   chan struct{} // holds one for each look through the record
 }
 
 // New makes a page.
@@ -122,7 +123,7 @@ func New(o Options) (*Page, error) {
 	if o.Peer == nil {
 		o.Peer = func(r *http.Request) string { return r.RemoteAddr }
 	}
-	p := &Page{o: o}
+	p := &Page{o: o, scans: make(chan struct{}, maxScans)}
 	p.live = newLive(p)
 	p.handler = p.routes()
 	return p, nil

@@ -1,0 +1,35 @@
+package web
+
+import "context"
+
+// maxScans is how many looks through the record run at a time: each may read a
+// hundred thousand lines, on the machine that decides calls.
+const maxScans = 2
+
+// scan is one look back through the record. It ends after a number of lines, or
+// when nobody waits for it any more.
+type scan struct {
+	gone  func() error // set once nobody waits for it
+	lines int
+	most  int
+}
+
+// scan waits for its turn. Whoever has it lets it go by done.
+func (p *Page) scan(ctx context.Context, most int) (_ *scan, done func(), _ error) {
+	select {
+	case p.scans <- struct{}{}:
+		return &scan{gone: ctx.Err, most: most}, func() { <-p.scans }, nil
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+}
+
+// over counts a line, and reports whether it is beyond the last.
+func (s *scan) over() bool {
+	if s.lines++; s.lines%1000 == 0 && s.gone() != nil {
+		s.lines = s.most + 1
+	}
+	return s.done()
+}
+
+func (s *scan) done() bool { return s.lines > s.most }
