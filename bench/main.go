@@ -47,7 +47,7 @@ func main() {
 	var o options
 	flag.BoolVar(&o.short, "short", false, "a few small slices; reports the ratios, fails on anything else")
 	flag.IntVar(&o.rounds, "rounds", 0, "slices of each server (default 21, short 5)")
-	flag.IntVar(&o.calls, "calls", 0, "calls in a slice (default 8000, short 2000)")
+	flag.IntVar(&o.calls, "calls", 0, "calls in a slice (default 8000, short 1500)")
 	flag.IntVar(&o.connect, "connections", 16, "keep-alive connections")
 	flag.BoolVar(&o.pin, "pin", true, "keep the servers on one core and the rest off it (Linux)")
 	flag.StringVar(&o.only, "only", "", "measure only this role beside the constant handler: strict, get, redis, embedded, pages, opa, cerbos")
@@ -111,7 +111,7 @@ func measure(ctx context.Context, o options, these []role) (*report, error) {
 func (o *options) defaults() {
 	rounds, calls := 21, 8000
 	if o.short {
-		rounds, calls = 5, 2000
+		rounds, calls = 5, 1500
 	}
 	if o.rounds <= 0 {
 		o.rounds = rounds

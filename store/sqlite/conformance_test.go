@@ -1,6 +1,8 @@
 package sqlite_test
 
 import (
+	"flag"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -15,6 +17,11 @@ import (
 
 func TestMain(m *testing.M) {
 	child() // does not return in a process that was started to be killed
+	if os.Getenv("CI") != "" {
+		// A database for each history takes its time under the race detector; on a
+		// desk, and in make properties, there are more of them.
+		_ = flag.Set("rapid.checks", "40") // before the flags are read, so that they count for more
+	}
 	goleak.VerifyTestMain(m)
 }
 
