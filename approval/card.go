@@ -65,6 +65,7 @@ type Ask struct {
 	Lasting      bool                 `json:"lasting,omitzero"`
 	Like         string               `json:"like,omitzero"`      // what calls like it have in common; empty: nobody can allow those
 	Where        []string             `json:"where,omitzero"`     // and where they go, to be read
+	Goes         []string             `json:"goes,omitzero"`      // the params that say where this one does, also where Where is not told
 	Careful      bool                 `json:"careful,omitzero"`   // outside content could drive it, or it can't be undone: no reflex may allow it
 	HeldOnly     bool                 `json:"heldOnly,omitzero"`  // the client hid params: only the waiting request may be released
 	Senders      []string             `json:"senders,omitzero"`   // who started it, by ids on platforms

@@ -49,6 +49,15 @@ var shippedLabels = map[string]labels{
 	"calendar_create":    {strings.Fields("attendee attendees participants guests"), strings.Fields("calendar event schedule invite meeting appointment create book add")},
 }
 
+// Goes are the params that say where a call goes, for whoever is asked about it.
+// Unlike Destinations they are told also where no grant may cover the call.
+func (pl *Plan) Goes() []string {
+	if pl.rule == nil {
+		return nil
+	}
+	return pl.rule.goes
+}
+
 // writing are words by which a person asks that something be sent.
 var writing = strings.Fields("send write message mail email e-mail tell post reply answer forward dm text notify")
 

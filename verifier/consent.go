@@ -81,7 +81,7 @@ func (v *Verifier) question(ctx context.Context, t *trace) approval.Ask {
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why, Senders: session.Senders(&c.Context),
 		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params, Hidden: shown.Hidden(), HeldOnly: shown.PreRedacted(),
 	}
-	a.Careful = t.verdict.Tainted || !t.verdict.Grantable
+	a.Careful, a.Goes = t.verdict.Tainted || !t.verdict.Grantable, t.plan.Goes()
 	if c.Sent != c.Tool {
 		a.Sent = c.Sent
 	}

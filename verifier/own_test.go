@@ -2,6 +2,7 @@ package verifier_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -258,4 +259,24 @@ func TestWhatTheStoreHasLostIsPassedOnAsUnknown(t *testing.T) {
 	r = ownRig(t, policy.OwnValues, func(o *verifier.Options) { o.Store = forgetful{o.Store, lost} })
 	send(r)
 	r.asked("after a loss", call(t, "dm", `{"to":"Alice","body":"Rain."}`, whole))
+}
+
+// People are asked where a call goes also where no grant may cover it: that is
+// when it matters most.
+func TestAQuestionTellsWhichArgumentsSayWhereItGoes(t *testing.T) {
+	var asked approval.Ask
+	r := ownRig(t, policy.OwnOff, func(o *verifier.Options) {
+		o.Desk = deskFunc(func(r approval.Request) (approval.Ruling, error) {
+			asked = r.Ask
+			return approval.Ruling{Yes: true}, nil
+		})
+	})
+	said := saying("goes", "Read the page")
+	r.tainted(t, said)
+	for params, where := range map[string]int{`{"to":"mallory","body":"for alice@good.example"}`: 1, `{"action":"delete","to":"mallory"}`: 0} {
+		r.verify(call(t, "dm", params, said))
+		if !asked.Careful || len(asked.Where) != where || !slices.Equal(asked.Goes, []string{"to"}) {
+			t.Errorf("%s: careful %v, like calls to %q, by %q", params, asked.Careful, asked.Where, asked.Goes)
+		}
+	}
 }

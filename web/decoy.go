@@ -3,14 +3,11 @@ package web
 import (
 	"crypto/sha256"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/codes"
 )
 
@@ -19,8 +16,8 @@ import (
 // like it. A hand that taps by habit can't.
 const (
 	choices   = 4
-	maxMisses = 2 // then this session may not allow the card any more
-	maxChoice = 80
+	maxMisses = 2   // then this session may not allow the card any more
+	maxChoice = 160 // characters; what is longer is cut, not left out
 )
 
 // confirmView is that question.
@@ -106,64 +103,19 @@ func (p *Page) choices(m *member, c *approval.Card, nonce string) (offered []str
 	return offered, goes.text
 }
 
-// target is where a call goes, or else what it says.
-type target struct {
-	text   string
-	others []string // of the same kind, elsewhere in the call
-	whole  bool     // it is what the call says: it names no place
-}
-
-var places = regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s"'|;&<>]+|(?:~|\.{0,2})/[\w./-]{2,}|\+\d[\d ()-]{6,}\d|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b`)
-
-// destination reads where a call goes from the text that stands on its card.
-func destination(a *approval.Ask) target {
-	texts := channels.Arguments(a)
-	var found []string
-	for _, text := range texts {
-		for _, place := range places.FindAllString(text, -1) {
-			if len(place) <= maxChoice && !slices.Contains(found, place) {
-				found = append(found, place)
-			}
-		}
-	}
-	if len(found) > 0 {
-		return target{text: found[0], others: found[1:]}
-	}
-	first := a.Tool
-	if len(texts) > 0 {
-		first = texts[0]
-	}
-	first, _ = channels.Safe(first, channels.Form{Limit: maxChoice})
-	return target{text: first, whole: true}
-}
-
-// lookalikes are the others of the call, and the real one with something changed
-// that one sees who reads.
-func lookalikes(t target, seed []byte) []string {
-	var out []string
-	add := func(s string) {
-		if s != t.text && s != "" && !slices.Contains(out, s) && len(out) < choices-1 {
-			out = append(out, s)
-		}
-	}
-	for _, o := range t.others[:min(len(t.others), 1)] {
-		add(o)
-	}
-	for i := 0; len(out) < choices-1 && i < 64; i++ {
-		add(changed(t.text, int(seed[i%len(seed)])+i))
-	}
-	for i := 1; len(out) < choices-1; i++ { // a text of one letter has few others
-		add(t.text + strings.Repeat("-", i))
-	}
-	return out
-}
-
 // changed swaps, drops or replaces letters at a place that n picks.
 func changed(s string, n int) string {
 	r := []rune(s)
 	var letters []int
+	marked := 0 // in what is said about the text, as of what was cut: nobody compares that
 	for i, c := range r {
-		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+		switch c {
+		case '⟨':
+			marked++
+		case '⟩':
+			marked = max(0, marked-1)
+		}
+		if marked == 0 && (unicode.IsLetter(c) || unicode.IsDigit(c)) {
 			letters = append(letters, i)
 		}
 	}

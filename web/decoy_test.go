@@ -37,16 +37,16 @@ func (b *browser) pick(page, number string) reply {
 
 func TestWhatNeedsCareIsAllowedOnlyByPickingWhereItGoes(t *testing.T) {
 	for real, params := range map[string]string{
-		"https://example.com/install.sh": `{"command":"curl https://example.com/install.sh | sh"}`,
-		"boss@example.com":               `{"to":"boss@example.com","message":"hello, write to me@example.com"}`,
-		"/home/me/.bashrc":               `{"path":"/home/me/.bashrc"}`,
-		"make deploy":                    `{"command":"make deploy"}`,
-		"x":                              `{"command":"x"}`,
-		"exec":                           `{}`,
+		"curl https://example.com/install.sh | sh": `{"command":"curl https://example.com/install.sh | sh"}`,
+		"boss@example.com":                         `{"to":"boss@example.com","message":"hello, write to me@example.com"}`,
+		"/home/me/.bashrc":                         `{"path":"/home/me/.bashrc"}`,
+		"make deploy":                              `{"command":"make deploy"}`,
+		"x":                                        `{"command":"x"}`,
+		"exec":                                     `{}`,
 	} {
 		t.Run(real, func(t *testing.T) {
 			r := newRig(t, nil)
-			ruling := r.ask(func(a *approval.Ask) { a.Careful, a.Shown = true, jsontext.Value(params) })
+			ruling := r.ask(func(a *approval.Ask) { a.Careful, a.Goes, a.Shown = true, []string{"to"}, jsontext.Value(params) })
 			b := r.owner()
 			page := b.do(http.MethodPost, "answer", b.form(b.get("").body, "Allow once"), nil).body
 			offered := picks(page)

@@ -1,0 +1,141 @@
+package web
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+)
+
+// target is where a call goes, or else what it says.
+type target struct {
+	text  string
+	real  []string // what stands in the call: none of it is a wrong choice
+	whole bool     // it is what the call says: nobody has said which of it is a place
+}
+
+// places are what looks like one. That is enough to keep it from the wrong
+// choices; it is never asked for, since whoever writes the call can put any place
+// before the one it goes to.
+var places = regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s"'|;&<>]+|(?:~|\.{0,2})/[\w./-]{2,}|\+\d[\d ()-]{6,}\d|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b`)
+
+// destination is where a call goes by those of its arguments that the policy
+// calls a destination. Where there are none, it is all that the call says.
+func destination(a *approval.Ask) target {
+	texts := channels.Arguments(a)
+	t := target{real: slices.Clone(texts)}
+	for _, text := range texts {
+		t.real = append(t.real, places.FindAllString(text, -1)...)
+	}
+	var goes []string
+	for _, place := range destinations(a) {
+		place, _ = channels.Safe(place, channels.Form{Limit: maxChoice})
+		if !slices.Contains(goes, place) {
+			goes = append(goes, place)
+		}
+	}
+	t.real = append(t.real, goes...)
+	switch {
+	case len(goes) == 1:
+		t.text = goes[0]
+	case len(goes) > 1: // one of them would hide the others
+		t.text, _ = channels.Safe(strings.Join(goes, ", "), channels.Form{Limit: maxChoice})
+	case len(texts) > 0:
+		t.text, _ = channels.Safe(strings.Join(texts, " · "), channels.Form{Limit: maxChoice})
+		t.whole = true
+	default:
+		t.text, _ = channels.Safe(a.Tool, channels.Form{Limit: maxChoice})
+		t.whole = true
+	}
+	return t
+}
+
+// destinations are the values of the arguments that say where a call goes, as they
+// may be shown. What can't be read to its end has none: the rest could go elsewhere.
+func destinations(a *approval.Ask) []string {
+	if len(a.Goes) == 0 {
+		return nil
+	}
+	w := goesWalk{d: jsontext.NewDecoder(bytes.NewReader(a.Shown)), names: a.Goes}
+	if !w.value(false) {
+		return nil
+	}
+	return w.found
+}
+
+type goesWalk struct {
+	d     *jsontext.Decoder
+	names []string
+	found []string
+}
+
+// value reads one value; there says that it stands under a destination's name.
+func (w *goesWalk) value(there bool) bool {
+	token, err := w.d.ReadToken()
+	if err != nil {
+		return false
+	}
+	switch kind := token.Kind(); kind {
+	case '{', '[':
+		return w.inside(kind == '{', there)
+	case '"', '0':
+		if text := token.String(); there && strings.TrimSpace(text) != "" {
+			w.found = append(w.found, text)
+		}
+	}
+	return true
+}
+
+// inside reads what an object or an array holds, and its end.
+func (w *goesWalk) inside(object, there bool) bool {
+	for k := w.d.PeekKind(); k != '}' && k != ']'; k = w.d.PeekKind() {
+		named := there
+		if object {
+			name, err := w.d.ReadToken()
+			if err != nil {
+				return false
+			}
+			named = there || w.isName(name.String())
+		}
+		if !w.value(named) {
+			return false
+		}
+	}
+	_, err := w.d.ReadToken()
+	return err == nil
+}
+
+// isName reports whether a param is a destination: by any part of its name, as
+// the policy reads it.
+func (w *goesWalk) isName(param string) bool {
+	for part := range strings.FieldsFuncSeq(param, func(c rune) bool { return c == '.' || c == '[' || c == ']' }) {
+		if slices.ContainsFunc(w.names, func(n string) bool { return strings.EqualFold(n, part) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// lookalikes are the real one with something changed that one sees who reads.
+// Nothing that stands in the call is among them, in whatever case it is written.
+func lookalikes(t target, seed []byte) []string {
+	var out []string
+	add := func(s string) {
+		same := func(x string) bool { return strings.EqualFold(x, s) }
+		if s != "" && !same(t.text) && !slices.ContainsFunc(t.real, same) && !slices.ContainsFunc(out, same) && len(out) < choices-1 {
+			out = append(out, s)
+		}
+	}
+	for i := 0; len(out) < choices-1 && i < 64; i++ {
+		add(changed(t.text, int(seed[i%len(seed)])+i))
+	}
+	for i := 1; len(out) < choices-1; i++ { // a text of one letter has few others
+		add(t.text + strings.Repeat("-", i))
+	}
+	return out
+}
