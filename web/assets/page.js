@@ -30,7 +30,7 @@
   };
 
   const hold = (el) => {
-    for (const actions of el.querySelectorAll(".actions")) {
+    for (const actions of el.querySelectorAll(".actions, .choices")) {
       actions.inert = true;
       actions.classList.add("settling");
       setTimeout(() => { actions.inert = false; actions.classList.remove("settling"); }, settle);
@@ -57,6 +57,6 @@
   document.addEventListener("htmx:sendError", () => document.body.classList.add("offline"));
   document.addEventListener("htmx:sseError", () => document.body.classList.add("offline"));
   document.addEventListener("htmx:sseOpen", () => document.body.classList.remove("offline"));
-  document.addEventListener("DOMContentLoaded", () => { tick(); count(); read(); });
+  document.addEventListener("DOMContentLoaded", () => fresh(document)); // a second tap may have been for the page before
   setInterval(tick, 1000);
 })();
