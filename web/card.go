@@ -33,6 +33,7 @@ type cardView struct {
 	List     int  // how many calls, where there are several
 	Ended    string
 	Tone     string
+	OneByOne string // why they can't be allowed together, where that is so
 	Allow    string // handles
 	Longer   string
 	Like     string // calls like it, where that may be given
@@ -127,7 +128,13 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 	if v.Me == nil || !v.Me.Approver {
 		return
 	}
+	if several(c) {
+		v.OneByOne = oneByOne
+	}
 	for _, b := range buttons {
+		if b.Allows && v.OneByOne != "" {
+			continue
+		}
 		switch b.Action {
 		case approval.AllowOnce, approval.AllowSeen:
 			v.Allow = b.Handle

@@ -42,6 +42,10 @@ func (p *Page) careful(w http.ResponseWriter, r *http.Request, m *member, handle
 	if c == nil || !c.Careful() || action != approval.AllowOnce && action != approval.AllowMinutes && action != approval.AllowSeen && action != approval.AllowLike {
 		return true
 	}
+	if several(c) {
+		p.one(w, r, m, c.ID, said{Text: oneByOne + " Nothing was approved.", Tone: bad})
+		return false
+	}
 	count := "page-pick:" + m.ID + c.ID[:16]
 	misses, err := p.o.Tries.Miss(r.Context(), count, approval.Retention, false)
 	right := false
@@ -83,6 +87,20 @@ func (p *Page) confirm(w http.ResponseWriter, r *http.Request, m *member, c *app
 		v.Question = "What will run?"
 	}
 	p.show(w, r, m, "confirm", view{Title: "Look once more", At: "waiting", Confirm: v})
+}
+
+// oneByOne is said where several cannot be allowed together.
+const oneByOne = "More than one of these calls needs a close look, and one pick can't stand for several: they are not allowed together here. Deny them, and have the agent try them one at a time."
+
+// several reports whether one pick would allow more than the call it was about.
+func several(c *approval.Card) bool {
+	n := 0
+	for i := range c.Questions {
+		if c.Questions[i].Ask.Careful {
+			n++
+		}
+	}
+	return n > 1
 }
 
 func carefulAsk(c *approval.Card) *approval.Ask {
