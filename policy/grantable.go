@@ -3,10 +3,40 @@ package policy
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // destructiveActions can't be undone, where a tool takes an action.
-var destructiveActions = words("delete remove purge wipe destroy uninstall reset kill ban kick")
+var destructiveActions = words("delete remove purge wipe destroy uninstall reset kill ban kick unsend")
+
+// destructive reports whether any word of an action is a destructive one: tools name
+// theirs channel-delete, role_remove or removeParticipant. What stands between
+// signs is also read as one word, so that odd case (dELETE) hides none.
+func destructive(action string) bool {
+	for part := range strings.FieldsFuncSeq(action, func(c rune) bool { return !unicode.IsLetter(c) }) {
+		if destructiveActions[strings.ToLower(part)] {
+			return true
+		}
+		letters, from := []rune(part), 0
+		for i := 1; i <= len(letters); i++ {
+			if i < len(letters) && !startsWord(letters, i) {
+				continue
+			}
+			if destructiveActions[strings.ToLower(string(letters[from:i]))] {
+				return true
+			}
+			from = i
+		}
+	}
+	return false
+}
+
+// startsWord reports whether case says that a word begins at i, as both do in
+// kickURLUser.
+func startsWord(letters []rune, i int) bool {
+	return unicode.IsUpper(letters[i]) &&
+		(!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && !unicode.IsUpper(letters[i+1]))
+}
 
 // secretPlaces are where people keep secrets.
 var secretPlaces = strings.Fields(".ssh id_rsa id_ed25519 .gnupg .netrc .pgpass .aws/credentials .git-credentials .kube/config /etc/shadow .env keychain")
@@ -63,7 +93,7 @@ func (p *Policy) weigh(pl *Plan, t *text, d deeds) {
 	case r.safe:
 		pl.Grantable = true // it is never asked for
 	default:
-		pl.Grantable = !places && !destructiveActions[strings.ToLower(t.param(paramAction))]
+		pl.Grantable = !places && !destructive(t.param(paramAction))
 	}
 	if pl.Grantable {
 		pl.Own, pl.Destinations = r.own, r.goes

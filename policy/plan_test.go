@@ -266,6 +266,22 @@ func TestALastingGrantNeverCovers(t *testing.T) {
 	}
 }
 
+func TestALastingGrantCoversNoActionThatHoldsADestructiveWord(t *testing.T) {
+	p := must(t, policy.Config{})
+	for action, want := range map[string]bool{
+		"send": true, "broadcast": true, "thread-reply": true, "sendAttachment": true, "setGroupIcon": true,
+		"urban-list": true, "kickoffNotes": true, "": true,
+		"delete": false, "DELETE": false, "dELETE": false, " delete ": false, "unsend": false, "channel-delete": false, "category_delete": false,
+		"role-remove": false, "removeParticipant": false, "channelDelete": false, "URLDelete": false, "deleteURL": false, "DELETEAll": false,
+		"delete2": false, "messages.purge": false, "ban-dELETE": false,
+	} {
+		plan := p.Plan(call("message", `{"action":"`+action+`","to":"bob"}`))
+		if plan.Grantable != want || (plan.Destinations != nil) != want {
+			t.Errorf("message %q grantable: %t, like others by %q", action, plan.Grantable, plan.Destinations)
+		}
+	}
+}
+
 func TestALabelHoldsTheHostAndNothingElseOfAnAddress(t *testing.T) {
 	p := must(t, policy.Config{})
 	for _, c := range []struct{ tool, params, want string }{
