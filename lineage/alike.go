@@ -9,9 +9,9 @@ import (
 )
 
 // Alike is what calls have in common that go to the same place: each argument
-// that says where, under its path and as it stands, and the names of all
-// arguments, so that none can be added which nobody knew to be a destination. The
-// zero Alike is like nothing.
+// that says where, under its path and as it stands, what a tool with several
+// actions does, and the names of all arguments, so that none can be added which
+// nobody knew to be a destination. The zero Alike is like nothing.
 type Alike struct {
 	where []leaf
 	text  string
@@ -30,9 +30,10 @@ func AlikeOf(params jsontext.Value, destinations []string) *Alike {
 	if len(args) > maxArguments {
 		return &Alike{}
 	}
-	a := &Alike{}
+	a, goes := &Alike{}, false
 	for _, l := range args {
-		if isDestination(l.path, destinations) && strings.TrimSpace(l.text) != "" {
+		to := isDestination(l.path, destinations) && strings.TrimSpace(l.text) != ""
+		if goes = goes || to; to || isAction(l.path) {
 			a.where = append(a.where, l)
 		}
 	}
@@ -46,18 +47,26 @@ func AlikeOf(params jsontext.Value, destinations []string) *Alike {
 		written.To = append(written.To, [2]string{l.path, l.text})
 	}
 	text, err := json.Marshal(written)
-	if err != nil || len(a.where) == 0 || len(text) > mostAlike {
+	if err != nil || !goes || len(text) > mostAlike {
 		return &Alike{}
 	}
 	a.text = string(text)
 	return a
 }
 
+// isAction reports whether a path is that of a tool's action, or inside it. It is
+// no destination, but a yes to send is none to broadcast to the same place.
+func isAction(path string) bool {
+	top, _, _ := strings.Cut(path, ".")
+	top, _, _ = strings.Cut(top, "[")
+	return strings.EqualFold(top, "action")
+}
+
 // String is the same for calls that are alike, and empty for one that is like no
 // other.
 func (a *Alike) String() string { return a.text }
 
-// Where says in words where they go, an argument each. It is foreign text.
+// Where says in words where they go and by which action, an argument each. It is foreign text.
 func (a *Alike) Where() (out []string) {
 	if a.text == "" {
 		return nil

@@ -47,6 +47,31 @@ func TestCallsToTheSamePlaceAreAlike(t *testing.T) {
 	}
 }
 
+func TestAnotherActionIsNotAlike(t *testing.T) {
+	send := `{"action":"send","to":"bob","text":"x"}`
+	first := alike(send, letter...)
+	if same := alike(`{"text":"y","to":"bob","action":"send"}`, letter...); first == "" || same != first {
+		t.Fatalf("%q and %q", first, same)
+	}
+	for _, action := range []string{`"broadcast"`, `"channel-delete"`, `"removeParticipant"`, `"Send"`, `" send"`, `""`, `["send"]`, `{"action":"send"}`, `7`} {
+		if got := alike(`{"action":`+action+`,"to":"bob","text":"x"}`, letter...); got == first {
+			t.Errorf("%s is like send", action)
+		}
+	}
+	if one, two := alike(`{"Action":"send","to":"bob"}`, letter...), alike(`{"Action":"ban","to":"bob"}`, letter...); one == two {
+		t.Error("an action in other letters is not looked at")
+	}
+	if one, two := alike(`{"action":["a","b"],"to":"bob"}`, letter...), alike(`{"action":["a","c"],"to":"bob"}`, letter...); one == two {
+		t.Error("what is inside an action is not looked at")
+	}
+	if got := alike(`{"action":"send","text":"x"}`, letter...); got != "" {
+		t.Errorf("an action alone goes somewhere: %s", got)
+	}
+	if got := strings.Join(lineage.AlikeOf(jsontext.Value(send), letter).Where(), ", "); got != "action: send, to: bob" {
+		t.Errorf("shown as %s", got)
+	}
+}
+
 func TestWhatGoesNowhereIsLikeNothing(t *testing.T) {
 	for what, got := range map[string]string{
 		"nobody has said":  alike(`{"to":"bob@example.com"}`),

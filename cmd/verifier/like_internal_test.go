@@ -28,7 +28,7 @@ func TestAllowLikeThis(t *testing.T) {
 		// What it would cover is said before it is given.
 		say := fmt.Sprintf(".approve message %s like 15", card.code(t))
 		first := r.reply(say)
-		if first.Kind != "told" || !strings.Contains(first.Text, `"message" to "target: +15550100"`) || !strings.Contains(first.Text, "for 15 minutes") ||
+		if first.Kind != "told" || !strings.Contains(first.Text, `"message" to "action: send", "target: +15550100"`) || !strings.Contains(first.Text, "for 15 minutes") ||
 			!strings.Contains(first.Text, "Of the last 2 answers here it would have covered 1 that were allowed and 1 that were DENIED") {
 			t.Fatalf("%+v", first)
 		}
@@ -43,7 +43,7 @@ func TestAllowLikeThis(t *testing.T) {
 		if e := r.entries(); e[len(e)-1].By != "grant" || len(r.pending()) != 0 {
 			t.Errorf("%+v", e[len(e)-1])
 		}
-		if list := r.reply(".grants"); !strings.Contains(list.Text, `"message" only to "target: +15550100"`) {
+		if list := r.reply(".grants"); !strings.Contains(list.Text, `"message" only to "action: send", "target: +15550100"`) {
 			t.Errorf("%s", list.Text)
 		}
 		r.quit()
@@ -52,6 +52,7 @@ func TestAllowLikeThis(t *testing.T) {
 		for what, other := range map[string]call{
 			"another place":    send("+15550199", "x"),
 			"another argument": {tool: "message", params: `{"action":"send","target":"+15550100","text":"x","bcc":"+15550199"}`, context: m},
+			"a wider action":   {tool: "message", params: `{"action":"broadcast","target":"+15550100","text":"x"}`, context: m},
 			"another action":   {tool: "message", params: `{"action":"delete","target":"+15550100","text":"x"}`, context: m},
 			"a secret":         send("+15550100", "the password: hunter2hunter2"),
 			"another session":  {tool: "message", params: `{"action":"send","target":"+15550100","text":"x"}`, context: with(m, "sessionId", "s2", "senderIsOwner", nil)},
