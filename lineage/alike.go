@@ -26,25 +26,34 @@ func AlikeOf(params jsontext.Value, destinations []string) *Alike {
 	if len(destinations) == 0 {
 		return &Alike{}
 	}
-	args, names := walked(params)
-	if len(args) > maxArguments {
+	said := walked(params)
+	if len(said.found)+len(said.literals) > maxArguments {
 		return &Alike{}
 	}
 	a, goes := &Alike{}, false
-	for _, l := range args {
+	for _, l := range said.found {
 		to := isDestination(l.path, destinations) && strings.TrimSpace(l.text) != ""
 		if goes = goes || to; to || isAction(l.path) {
 			a.where = append(a.where, l)
 		}
 	}
+	for _, l := range said.literals { // public: false is a place too, but none to go to alone
+		if isDestination(l.path, destinations) || isAction(l.path) {
+			a.where = append(a.where, l)
+		}
+	}
 	slices.SortStableFunc(a.where, func(x, y leaf) int { return strings.Compare(x.path, y.path) })
-	slices.Sort(names)
+	slices.Sort(said.names)
 	written := struct {
 		To   [][2]string `json:"to"`
+		Bare []string    `json:"bare,omitempty"` // paths of what is no text in To
 		With []string    `json:"with"`
-	}{With: slices.Compact(names)}
+	}{With: slices.Compact(said.names)}
 	for _, l := range a.where {
 		written.To = append(written.To, [2]string{l.path, l.text})
+		if l.bare {
+			written.Bare = append(written.Bare, l.path)
+		}
 	}
 	text, err := json.Marshal(written)
 	if err != nil || !goes || len(text) > mostAlike {

@@ -72,6 +72,31 @@ func TestAnotherActionIsNotAlike(t *testing.T) {
 	}
 }
 
+func TestADestinationThatIsNoTextIsBound(t *testing.T) {
+	seen := map[string]string{}
+	for _, value := range []string{`false`, `true`, `null`, `0`, `"false"`, `"true"`, `"null"`, `"0"`, `""`, `[false]`, `{"a":false}`, `{"a":true}`} {
+		got := alike(`{"to":"bob","public":`+value+`,"text":"x"}`, "to", "public")
+		if other, is := seen[got]; is || got == "" {
+			t.Errorf("public: %s is like %s: %q", value, other, got)
+		}
+		seen[got] = value
+	}
+	for _, action := range []string{`true`, `false`, `null`, `"true"`} {
+		got := alike(`{"action":`+action+`,"to":"bob"}`, "to")
+		if other, is := seen[got]; is {
+			t.Errorf("action: %s is like %s", action, other)
+		}
+		seen[got] = action
+	}
+	if got := alike(`{"to":null,"public":true}`, "to", "public"); got != "" {
+		t.Errorf("it goes nowhere: %s", got)
+	}
+	shown := lineage.AlikeOf(jsontext.Value(`{"to":"bob","public":false}`), []string{"to", "public"}).Where()
+	if got := strings.Join(shown, ", "); got != "public: false, to: bob" {
+		t.Errorf("shown as %s", got)
+	}
+}
+
 func TestWhatGoesNowhereIsLikeNothing(t *testing.T) {
 	for what, got := range map[string]string{
 		"nobody has said":  alike(`{"to":"bob@example.com"}`),

@@ -7,27 +7,30 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// leaf is one text or number in a call's params.
-type leaf struct{ path, text string }
+// leaf is one text or number in a call's params, or true, false or null.
+type leaf struct {
+	path, text string
+	bare       bool // it is no text: "false" is another value than false
+}
 
 // leaves walks params. It stops where they are no valid JSON: whoever decoded
 // the call has refused that already.
 func leaves(params jsontext.Value) []leaf {
-	found, _ := walked(params)
-	return found
+	return walked(params).found
 }
 
-// walked gives the names of all members as well.
-func walked(params jsontext.Value) (found []leaf, names []string) {
+// walked gives the names of all members as well, and what says only yes or no.
+func walked(params jsontext.Value) walker {
 	w := walker{d: jsontext.NewDecoder(bytes.NewReader(params))}
 	w.value("")
-	return w.found, w.names
+	return w
 }
 
 type walker struct {
-	d     *jsontext.Decoder
-	found []leaf
-	names []string
+	d        *jsontext.Decoder
+	found    []leaf // texts and numbers, which can come from somewhere
+	literals []leaf // true, false and null, which can't
+	names    []string
 }
 
 func (w *walker) value(path string) bool {
@@ -41,7 +44,9 @@ func (w *walker) value(path string) bool {
 	case '[':
 		return w.array(path)
 	case '"', '0':
-		w.found = append(w.found, leaf{path, tok.String()})
+		w.found = append(w.found, leaf{path, tok.String(), tok.Kind() == '0'})
+	case 't', 'f', 'n':
+		w.literals = append(w.literals, leaf{path, tok.String(), true})
 	}
 	return true
 }

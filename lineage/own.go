@@ -77,7 +77,8 @@ type Terms struct {
 // is not theirs. Where not, the reason says what is missing, without a word of the
 // call. Where are its destinations.
 func (o *Own) Wholly(params jsontext.Value, t Terms) (where []string, reason string) {
-	args, names := walked(params)
+	said := walked(params)
+	args := said.found
 	if len(args) > maxArguments {
 		return nil, "it has too many arguments"
 	}
@@ -95,8 +96,8 @@ func (o *Own) Wholly(params jsontext.Value, t Terms) (where []string, reason str
 	case !o.toldWhere(where) && (t.Allowed == nil || !t.Allowed(where)):
 		return where, "where it goes was not said by the owner"
 	}
-	for _, name := range names {
-		rest = append(rest, leaf{"", name})
+	for _, name := range said.names {
+		rest = append(rest, leaf{text: name})
 	}
 	return where, o.content(rest, t.Words)
 }
