@@ -29,7 +29,8 @@ func (d *Desk) Sources(ctx context.Context, ref string) (session.Account, error)
 }
 
 // Endorse takes a source out of the account at an approver's word, or back in.
-// What it brought so far no longer counts; what it brings later does.
+// What it brought so far no longer counts; what it brings later does. Grants end,
+// since one from before it had a say would cover again.
 func (d *Desk) Endorse(ctx context.Context, v Vouching) (Outcome, error) {
 	person, listed := d.terms().people[v.ID]
 	if !listed {
@@ -93,7 +94,7 @@ func vouched(e *session.Endorsement, take bool) string {
 	} else {
 		level += " now, it was " + e.Before.String()
 	}
-	return fmt.Sprintf("What source %s has brought so far counts no longer; what it brings from now on does. %s. What the agent read is still in its context.", what, level)
+	return fmt.Sprintf("What source %s has brought so far counts no longer; what it brings from now on does. %s. Grants that were given there have ended. What the agent read is still in its context.", what, level)
 }
 
 // noSource says why nothing was changed.

@@ -83,8 +83,8 @@ type Store interface {
 
 	// Endorse takes one of them out, or back in: the level of its session id is
 	// then what the others make it, and never better than local; taken out, what
-	// processes have seen before no longer counts. What comes from it later
-	// counts again. ErrNoSource says that there is none with this number,
+	// processes have seen before no longer counts, and the conversation's grants
+	// end. What comes from it later counts again. ErrNoSource says that there is none with this number,
 	// ErrFixed that it can't be taken out, ErrAgain that it last had a say at
 	// another time than the caller thinks.
 	Endorse(ctx context.Context, ref string, number int64, vouch bool, last time.Time) (session.Endorsement, error)

@@ -30,7 +30,7 @@ type EndorseCmd struct {
 
 // Help is the long help.
 func (*EndorseCmd) Help() string {
-	return `What this source has brought into this conversation until now no longer counts against it; the level is what the other sources make it. What it brings later counts again: the page may be another one then. It stands in the record, with your name. Under the profile strict nobody can.
+	return `What this source has brought into this conversation until now no longer counts against it; the level is what the other sources make it. Grants in the conversation end. What it brings later counts again: the page may be another one then. It stands in the record, with your name. Under the profile strict nobody can.
 
     $ verifier endorse 1A2B3C4D 3
     $ verifier distrust 1A2B3C4D 3

@@ -142,7 +142,9 @@ func (t *tx) endorse(prefix string, number int64, vouch bool, last time.Time) (n
 	return e, err
 }
 
-// takeOut lowers the level to what the others make it.
+// takeOut lowers the level to what the others make it, and ends grants: one that
+// was given before the source had a say would cover again, for an agent that has
+// read it.
 func (t *tx) takeOut(c *conversation, one *session.Influence) error {
 	if err := t.explain(c, one.Session); err != nil {
 		return err
@@ -167,9 +169,13 @@ func (t *tx) takeOut(c *conversation, one *session.Influence) error {
 			c.source = session.Source{Label: i.Label, Level: i.Level, Step: i.Step}
 		}
 	}
+	if err != nil {
+		return err
+	}
 	c.generation = max(t.ms(), c.generation+1)
 	c.version++
 	c.touch(t)
+	_, err = t.end(c.hash, nil)
 	return err
 }
 

@@ -90,6 +90,7 @@ func (m *Model) Endorse(_ context.Context, ref string, number int64, vouch bool,
 		some[at].Endorsed = m.Now()
 		c.levels[id] = some.Lowered(c.levels[id])
 		c.lowered(m.Now())
+		clear(c.grants)
 	case !vouch && !one.Endorsed.IsZero():
 		some[at].Endorsed = time.Time{}
 		if one.Level >= c.level(id) {

@@ -61,6 +61,22 @@ func influenceSpecs() []spec {
 			b.vouch(c, "message", true)
 			b.wantLevel(b.level(c, "s1"), taint.Local) // never as if nothing had been there
 		}},
+		{"vouching for a source ends the conversation's grants, taking that back does not", func(b *bench) {
+			c := conv("a")
+			b.grantFor(c, grantFields[0], time.Hour) // before it had a say
+			b.grantFor(conv("b"), grantFields[0], 3*time.Hour)
+			b.admit(reads(c, "r1", "web_fetch wiki.example", taint.Untrusted))
+			b.grantFor(c, grantFields[2], 2*time.Hour)
+			b.vouch(c, "web_fetch wiki.example", true)
+			b.wantListed("", 10, "b/"+grantFields[0])
+			if v := b.admit(call(c, "r2")); len(v.Grants) != 0 {
+				b.Fatalf("grants %q", v.Grants)
+			}
+			b.grantFor(c, grantFields[0], time.Hour)
+			b.vouch(c, "web_fetch wiki.example", true) // nothing is lowered by it
+			b.vouch(c, "web_fetch wiki.example", false)
+			b.wantListed(c.Hash(), 10, "a/"+grantFields[0])
+		}},
 		{"H21 what comes from a source later counts again", func(b *bench) {
 			c := conv("a")
 			b.admit(reads(c, "r1", "web_fetch wiki.example", taint.Untrusted))

@@ -1,4 +1,5 @@
 -- endorse: take one who had a say out of the account, or back in. ARGV 5 its number, 6 whether the owner vouches for it, 7 when it last had a say
+-- KEYS 6 grants of the bucket by their end
 -- → false · 'none' · 'again' · 'fixed' · {name, session id, its row, the level before and after}
 local c = read()
 if not c then return false end
@@ -53,6 +54,9 @@ if vouch then
   end
   if best.l >= 0 then c.source = best.l .. ':' .. best.step .. ':' .. best.label end
   c.g, c.v = max(now, c.g + 1), c.v + 1
+  -- A grant from before the source had a say would cover again, for an agent that has read it.
+  for _, field in ipairs(call('HKEYS', KEYS[4])) do call('ZREM', KEYS[6], ARGV[2] .. ':' .. field) end
+  call('DEL', KEYS[4])
 else
   one.e = '0'
   lists[one.id] = replace(lists[one.id])
