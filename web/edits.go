@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -45,7 +46,7 @@ func edits(tool string, params jsontext.Value) (out []editView) {
 	if json.Unmarshal(params, &args) != nil {
 		return nil
 	}
-	path := first(args, "path", "file_path", "filePath", "file")
+	path := paths(args)
 	add := func(lines []editLine) {
 		if len(lines) > 0 && len(out) < maxEdits {
 			out = append(out, editView{Path: foreign(path), Lines: lines})
@@ -67,6 +68,18 @@ func edits(tool string, params jsontext.Value) (out []editView) {
 		add(patched(first(args, "input")))
 	}
 	return out
+}
+
+// paths is the file by any of its names; where they differ, all of them, for who
+// knows which one the tool reads.
+func paths(args map[string]jsontext.Value) string {
+	var all []string
+	for _, name := range []string{"path", "file_path", "filePath", "file"} {
+		if text := first(args, name); text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, " or ")
 }
 
 // first is the first of these arguments that is a text.
@@ -95,9 +108,13 @@ func patched(text string) (out []editLine) {
 	if text == "" {
 		return nil
 	}
+	within := false // a part in which every sign counts
 	for _, line := range split(text) {
 		switch {
-		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "***"):
+		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "***"):
+			within = true
+			out = append(out, newLine(gap, line))
+		case !within && (strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "--- ")):
 			out = append(out, newLine(gap, line))
 		case strings.HasPrefix(line, "+"):
 			out = append(out, newLine(added, line[1:]))

@@ -28,6 +28,8 @@ func TestAnEditIsShownAsWhatGoesAndWhatComes(t *testing.T) {
 		`{"file_path":"a","old_string":"x","new_string":""}`:                                    "a\n−x\n",
 		`{"path":"a","content":"x\ny\n"}`:                                                       "a\n+x\n+y\n",
 		`{"path":"a","contentBase64":"` + base64.StdEncoding.EncodeToString([]byte("z")) + `"}`: "a\n+z\n",
+		`{"path":"README.md","file_path":"~/.ssh/authorized_keys","content":"k"}`:               "README.md or ~/.ssh/authorized_keys\n+k\n",
+		`{"patch":"--- a\n+++ b\n@@ -1 +1 @@\n+++ x\n--- y"}`:                                   "\n --- a\n +++ b\n @@ -1 +1 @@\n+++ x\n−-- y\n",
 		`{"patch":"@@ -1 +1 @@\n-a\n+b\n c"}`:                                                   "\n @@ -1 +1 @@\n−a\n+b\n c\n",
 		`{"path":"a","oldText":"` + long + `a","newText":"` + long + `b"}`:                      "a\n…7 lines that stay\n x\n x\n x\n−a\n+b\n",
 		`{"path":"a","newText":"b\u202ec"}`:                                                     "a\n+b⟨U+202E⟩c\n",
