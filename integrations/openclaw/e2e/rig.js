@@ -29,6 +29,7 @@ export class Rig {
 	#close = [];
 	#children = [];
 	#scripts = 0;
+	#token = {}; // the owner's, where a config brings one
 
 	constructor({ openclaw, binary, telegramBinary }) {
 		this.dir = mkdtempSync(join(tmpdir(), "verifier-e2e-"));
@@ -107,6 +108,7 @@ export class Rig {
 		mkdirSync(dir);
 		this.verifierConfig = join(dir, "verifier.yaml");
 		const printed = await this.owner("init", "--openclaw", "--config", this.verifierConfig);
+		this.#token = { VERIFIER_OWNER_TOKEN: /^ownerToken: (\S+)$/m.exec(readFileSync(this.verifierConfig, "utf8"))[1] };
 		appendFileSync(this.verifierConfig, `toolOverrides: {${restricted}: {untrusted: restrict}}\n`);
 		let shown;
 		for (const [, command] of printed.matchAll(/^ {2}(openclaw .*)$/gm)) {
@@ -191,7 +193,7 @@ export class Rig {
 
 	// owner runs a command of verifier, as its owner.
 	async owner(...args) {
-		const { stdout } = await run(this.binary, args, { env: this.env });
+		const { stdout } = await run(this.binary, args, { env: { ...this.env, ...this.#token } });
 		return stdout;
 	}
 
