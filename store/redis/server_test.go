@@ -3,7 +3,9 @@ package redis_test
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -20,7 +22,13 @@ import (
 	"github.com/openclaw-verifier/verifier/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv("CI") != "" {
+		// On a desk, and in make properties, there are more random histories.
+		_ = flag.Set("rapid.checks", "40") // before the flags are read, so that they count for more
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // server is a real redis-server that gives each store a database of its own.
 type server struct {
