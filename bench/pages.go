@@ -20,10 +20,12 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/verifier"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
@@ -86,6 +88,7 @@ func (g *gateway) ask() error {
 func (g *gateway) newPage(key hmac.Key, rules *policy.Policy) (*web.Page, error) {
 	return web.New(web.Options{
 		Key: key, Desk: g.desk, Tries: g.store, People: func() web.People { return lone{} }, Record: g.record, Ledger: unread{},
+		Memory: undrawn{g.store}, Rehearsal: unplayed{},
 		Policy: func() *policy.Policy { return rules }, Reload: func() web.Reload { return web.Reload{} },
 		Health: func(context.Context) []web.Check { return nil },
 	})
@@ -155,6 +158,19 @@ type lone struct{}
 
 func (lone) Who(string) (string, bool)       { return "", false }
 func (lone) Mark(name string) (string, bool) { return "mark", name == "owner" }
+
+// undrawn has no turns to show.
+type undrawn struct{ backend }
+
+func (undrawn) Graph(context.Context, string) (*provenance.Graph, error) {
+	return nil, verifier.ErrNoGraph
+}
+
+// unplayed has no policy that anyone changes here.
+type unplayed struct{}
+
+func (unplayed) Text() (string, error)                            { return "", nil }
+func (unplayed) Play(context.Context, string) (web.Played, error) { return web.Played{}, nil }
 
 // unread is a record that nobody looks at here.
 type unread struct{}

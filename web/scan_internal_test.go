@@ -18,8 +18,10 @@ func TestFewLookThroughTheRecordAtATimeAndNoneForNobody(t *testing.T) {
 		defer done()
 		last = s
 	}
-	lines := func(s *scan) (n int) {
-		for n = 1; !s.over(); n++ {
+	lines := func(s *scan) int {
+		n := 1
+		for !s.over() {
+			n++
 		}
 		return n
 	}

@@ -42,7 +42,7 @@ func TestDecoyAsksForTheDestinationAndNotForTheFirstPlace(t *testing.T) {
 			if !isIt || got.whole != c.whole {
 				t.Fatalf("it asks for %q (the whole: %v), want %q", got.text, got.whole, c.want)
 			}
-			real := []string{got.text, "evil@evil.example", "alice@good.example", "bob@good.example", "a@good.example", "123456789", long, "https://good.example/", "https://evil.example/x", "/home/me/.ssh/id_rsa", "/etc/passwd", "docs.good.example"}
+			places := []string{got.text, "evil@evil.example", "alice@good.example", "bob@good.example", "a@good.example", "123456789", long, "https://good.example/", "https://evil.example/x", "/home/me/.ssh/id_rsa", "/etc/passwd", "docs.good.example"}
 			for n := range 50 {
 				seed := sha256.Sum256(fmt.Append(nil, n))
 				wrong := lookalikes(got, seed[:])
@@ -50,7 +50,7 @@ func TestDecoyAsksForTheDestinationAndNotForTheFirstPlace(t *testing.T) {
 					t.Fatalf("the wrong choices are %q", wrong)
 				}
 				for _, w := range wrong {
-					if slices.ContainsFunc(real, func(r string) bool { return strings.EqualFold(r, w) }) {
+					if slices.ContainsFunc(places, func(r string) bool { return strings.EqualFold(r, w) }) {
 						t.Fatalf("%q is in the call and is offered as wrong", w)
 					}
 				}
