@@ -247,7 +247,7 @@ func (d *Desk) effects(c *Card, q *Question, ch *Change, now time.Time) {
 func (d *Desk) grant(c *Card, q *Question) *session.Grant {
 	s := q.scope()
 	by := q.people(true)
-	if !s.Lasting() || !q.Ask.Lasting || !d.Stands(by, q.Ask) {
+	if !s.Lasting() || !q.Ask.Lasting || !d.Stands(by, q.Ask) || s.Like && q.Ask.Like == "" {
 		return nil
 	}
 	g := &session.Grant{

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
@@ -90,6 +93,9 @@ func (d *Desk) likely(ctx context.Context, c *Card, minutes int) *Likely {
 		return nil
 	}
 	a := &c.Questions[0].Ask
+	if slices.ContainsFunc(a.Where, func(w string) bool { return utf8.RuneCountInString(w) > maxQuoted }) {
+		return nil // what would be shown is less than what it is bound to
+	}
 	l := &Likely{Tool: a.Tool, Where: a.Where, Minutes: minutes, Level: a.Level.String()}
 	list := answersOf(a.Conversation)
 	entries, err := d.o.Store.Notes(ctx, list)
@@ -133,7 +139,7 @@ func (d *Desk) LikeThis(ctx context.Context, a Answer) (*Likely, error) {
 	}
 	l := d.likely(ctx, c, d.likeMinutes(a.Scope.Minutes))
 	if l != nil {
-		d.previews.note(id + "\n" + person)
+		d.previews.note(preview(id, person, l.Minutes))
 	}
 	return l, nil
 }
@@ -148,7 +154,8 @@ func (d *Desk) likeMinutes(want int) int {
 // countLike counts an answer; one for calls like it only from a person who has
 // been shown what that would cover. Otherwise they are shown it.
 func (d *Desk) countLike(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
-	if !a.Allow || !a.Scope.Like || d.previews.has(id+"\n"+person) {
+	minutes := d.likeMinutes(a.Scope.Minutes)
+	if !a.Allow || !a.Scope.Like || d.previews.has(preview(id, person, minutes)) {
 		return d.count(ctx, person, id, a, most)
 	}
 	c, now, err := d.load(ctx, id)
@@ -158,12 +165,17 @@ func (d *Desk) countLike(ctx context.Context, person, id string, a Answer, most 
 	case err != nil:
 		return Outcome{Text: "The question can't be read. Nothing was approved."}, err
 	}
-	l := d.likely(ctx, c, d.likeMinutes(a.Scope.Minutes))
+	l := d.likely(ctx, c, minutes)
 	if l == nil {
 		return Outcome{Kind: Misunderstood, Card: c, Text: "Calls like this one can't be allowed together: each is asked about."}, nil
 	}
-	d.previews.note(id + "\n" + person)
+	d.previews.note(preview(id, person, minutes))
 	return Outcome{Kind: Told, Card: c, Text: l.String() + " Nothing was approved yet: say the same again to give it."}, nil
+}
+
+// preview is what a person was shown of a card: a yes for longer is another.
+func preview(card, person string, minutes int) string {
+	return card + "\n" + strconv.Itoa(minutes) + "\n" + person
 }
 
 // previews remembers who was shown in this process what a yes to calls like one

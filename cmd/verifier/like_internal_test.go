@@ -32,6 +32,9 @@ func TestAllowLikeThis(t *testing.T) {
 			!strings.Contains(first.Text, "Of the last 2 answers here it would have covered 1 that were allowed and 1 that were DENIED") {
 			t.Fatalf("%+v", first)
 		}
+		if v := r.reply(fmt.Sprintf(".approve message %s like 16", card.code(t))); v.Kind != "told" || !strings.Contains(v.Text, "for 16 minutes") {
+			t.Errorf("for longer than was shown: %+v", v)
+		}
 		if r.pending()[0].Ref != card.Ref {
 			t.Fatal("it was given before it was shown")
 		}
@@ -84,6 +87,7 @@ func TestWhatCanNotBeAllowedLikeThis(t *testing.T) {
 		{tool: "exec", params: `{"command":"date"}`, context: m},
 		{tool: "gateway", params: `{"target":"bob"}`, context: m},
 		{tool: "message", params: `{"target":"bob","text":"password=hunter2hunter2"}`, context: m},
+		{tool: "message", params: `{"target":"` + strings.Repeat("bob, ", 20) + `","text":"hi"}`, context: m}, // more than would be shown
 	} {
 		r.deny(c)
 		cards := r.waiting(i + 1)
@@ -101,8 +105,8 @@ func TestWhatCanNotBeAllowedLikeThis(t *testing.T) {
 	k := with(ownerIn("key"), "waitMs", 5001)
 	r.allow(call{tool: "web_fetch", params: `{"url":"https://a.example"}`, context: k})
 	r.deny(call{tool: "message", params: `{"target":"bob","text":"hi"}`, context: k})
-	cards := r.waiting(6)
-	if v := r.answerTo(map[string]any{"ref": cards[5].Ref, "allow": true, "like": true}); v.Kind != "misunderstood" {
+	cards := r.waiting(7)
+	if v := r.answerTo(map[string]any{"ref": cards[6].Ref, "allow": true, "like": true}); v.Kind != "misunderstood" {
 		t.Errorf("where secrets were read: %+v", v)
 	}
 }
