@@ -69,6 +69,13 @@ func (k *turnKey) name() string {
 	return conversation[:2] + hex.EncodeToString(sum[:7])
 }
 
+// TurnID names a run's turn in a conversation. Nobody else's run has it, whatever
+// a runtime calls that.
+func TurnID(c session.Conversation, run string) string {
+	k := turnKey{Conversation: c, run: run}
+	return k.name()
+}
+
 // heardOf is what is new of a turn.
 type heardOf struct {
 	facts   []provenance.Fact

@@ -254,12 +254,16 @@ func influences(all session.Influences) (out []influenceView) {
 }
 
 // graph draws a run of a conversation, or its last turn; nil if the store can't be
-// reached. A runtime may call a run what something else is called: what is found
-// under its name and is not it is not shown.
+// reached. Another conversation, or another client's, may call a run the same: it
+// is looked for by the name that it has here.
 func (p *Page) graph(ctx context.Context, c session.Conversation, run string) *graphView {
-	g, err := p.o.Memory.Graph(ctx, cmp.Or(run, c.Ref()))
+	name := c.Ref()
+	if run != "" {
+		name = verifier.TurnID(c, run)
+	}
+	g, err := p.o.Memory.Graph(ctx, name)
 	switch {
-	case errors.Is(err, verifier.ErrNoGraph), err == nil && run != "" && (g.RunID != run || g.SessionKey != c.Key):
+	case errors.Is(err, verifier.ErrNoGraph):
 		return &graphView{Missing: true}
 	case err != nil:
 		p.o.Log.WarnContext(ctx, "the page could not draw a turn", "err", err)
