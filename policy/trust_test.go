@@ -12,11 +12,11 @@ import (
 func TestTrustRulesLookAtArguments(t *testing.T) {
 	c := onlySinks(map[string]policy.Tool{"calendar": {}})
 	c.Trust = policy.Trust{
-		Directories: []string{"~/work", "/srv/notes/"},
+		Directories: []string{"~/projects", "/srv/notes/"},
 		Rules: []policy.TrustRule{
 			{Tool: "web_fetch", Host: "wiki.corp.example", Level: new(local)},
 			{Tool: "web_fetch", Host: "*.lan.example", Source: new(false)},
-			{Tool: "read", Path: "~/work/inbox", Level: new(untrusted)},
+			{Tool: "read", Path: "~/projects/inbox", Level: new(untrusted)},
 			{Tool: "exec", Command: "ticket  show", Level: new(external)},
 			{Tool: "calendar", Action: "list", Sink: new(false), Level: new(external)},
 			{Tool: "ls", Path: "/srv/notes/shared", Sink: new(true)},
@@ -38,13 +38,13 @@ func TestTrustRulesLookAtArguments(t *testing.T) {
 		{"a second address", "web_fetch", `{"url":"https://wiki.corp.example/","targetUrl":"//evil.example"}`, untrusted, "aaaaaa"},
 		{"another scheme", "web_fetch", `{"url":"ftp://wiki.corp.example/"}`, untrusted, "aaaaaa"},
 
-		{"a file of the owner", "read", `{"path":"~/work/a.md"}`, local, "aaaaaa"},
+		{"a file of the owner", "read", `{"path":"~/projects/a.md"}`, local, "aaaaaa"},
 		{"a file in the workspace", "read", `{"path":"notes/a.md"}`, local, "aaaaaa"},
 		{"a file elsewhere", "read", `{"path":"/tmp/pr-42/README.md"}`, external, "aaaaaa"},
-		{"a way out", "read", `{"path":"~/work/../Downloads/a"}`, external, "aaaaaa"},
+		{"a way out", "read", `{"path":"~/projects/../Downloads/a"}`, external, "aaaaaa"},
 		{"a directory that only begins so", "read", `{"path":"/srv/notes2/a"}`, external, "aaaaaa"},
-		{"two files", "read", `{"path":"~/work/a","file_path":"/tmp/b"}`, external, "aaaaaa"},
-		{"a worse place within", "read", `{"path":"~/work/inbox/a"}`, untrusted, "aaaaaa"},
+		{"two files", "read", `{"path":"~/projects/a","file_path":"/tmp/b"}`, external, "aaaaaa"},
+		{"a worse place within", "read", `{"path":"~/projects/inbox/a"}`, untrusted, "aaaaaa"},
 		{"the seed's reader, inside", "read_file", `{"path":"/srv/notes/a"}`, local, "aaaaaa"},
 		{"the seed's reader, outside", "read_file", `{"path":"/shared/meeting-notes.md"}`, external, "aaaaaa"},
 
