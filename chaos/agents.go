@@ -97,7 +97,7 @@ func (a *agents) send(ctx context.Context, c *call, to int) *call {
 	a.calls = append(a.calls, c)
 	a.mu.Unlock()
 	if !c.allowed && c.ended.Sub(c.sent) < time.Second {
-		sleep(ctx, 150*time.Millisecond) // where something is broken, calls are not to be used up at once
+		sleep(ctx, 300*time.Millisecond) // where something is broken, calls are not to be used up at once
 	}
 	return c
 }

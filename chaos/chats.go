@@ -2,30 +2,17 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"net/url"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/openclaw-verifier/verifier/channels/channeltest"
-	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
-	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
 )
 
-const (
-	telegramToken = "7712345678:AAH-chaos_bot_token_for_the_fake_of_it"
-	telegramOwner = 1001
-	slackOwner    = "U0OWNER"
-)
-
-var slackKeys = slacktest.Keys{BotToken: "xoxb-1111111111-2222222222-chaosSlackToken", AppToken: "xapp-1-A0VERIFIER-3333-chaosSlackToken", SigningSecret: "chaosslacktoken0123456789abcdef0"}
-
-// chats are the fakes, and the owner who looks at them.
+// chats are the rooms, and the owner who looks at them.
 type chats struct {
-	telegram *telegramtest.Server
-	slack    *slacktest.Server
+	rooms []room
 
 	mu    sync.Mutex
 	taps  []tap
@@ -33,17 +20,16 @@ type chats struct {
 	wg    sync.WaitGroup
 }
 
-func openChats() *chats {
-	return &chats{telegram: telegramtest.Open(telegramToken), slack: slacktest.Open(slackKeys)}
-}
+func openChats() *chats { return &chats{rooms: openRooms()} }
 
 func (c *chats) close() {
 	c.wg.Wait()
-	c.telegram.Close()
-	c.slack.Close()
+	for _, r := range c.rooms {
+		r.Close()
+	}
 }
 
-// way leads a gateway to a chat, through a proxy.
+// way leads a gateway to a room, through a proxy.
 func (*chats) way(t *toxiproxy, name, upstream string) (*proxy, string, error) {
 	u, err := url.Parse(upstream)
 	if err != nil {
@@ -63,95 +49,92 @@ func (*chats) way(t *toxiproxy, name, upstream string) (*proxy, string, error) {
 
 // tap is what someone did with a card.
 type tap struct {
-	calls    []string // what the card showed, by the marks in their commands
-	label    string
-	owner    bool
-	at, done time.Time // done is zero if the chat never said what came of it
+	card
+	label string
+	owner bool
+	twice bool      // the platform delivered it as two
+	at    time.Time // when it was made
+	sent  time.Time // when the platform passed it on; zero if it never did
+	done  time.Time // zero if nobody ever said what came of it
 }
 
 // mark is in every command, and names the call: conversation and number.
 var mark = regexp.MustCompile(`c\d+n\d+z`)
 
-// card is a message with buttons, in one of the chats.
+// card is a message with buttons, in one of the rooms.
 type card struct {
-	chat  string
+	room  room
 	id    string
-	calls []string
+	seen  time.Time
+	calls []string          // what it shows, by the marks in their commands
 	data  map[string]string // of the buttons, by their labels
 }
 
-// look gives the cards that stand in the chats now.
-func (c *chats) look(seen map[string]bool) (out []card) {
-	for _, m := range c.telegram.Messages() {
-		key := fmt.Sprint("telegram ", m.ID)
-		if seen[key] || len(m.Buttons) == 0 {
-			continue
-		}
-		one := card{chat: "telegram", id: fmt.Sprint(m.ID), calls: mark.FindAllString(m.Text, -1), data: map[string]string{}}
-		for _, row := range m.Buttons {
-			for _, b := range row {
-				one.data[b.Text] = b.Data
+func newCard(r room, id, text string) card {
+	return card{room: r, id: id, seen: time.Now(), calls: mark.FindAllString(text, -1), data: map[string]string{}}
+}
+
+// look gives the cards that have come since.
+func (c *chats) look(known map[string]bool) (out []card) {
+	for _, r := range c.rooms {
+		for _, k := range r.cards(func(id string) bool { return known[r.name()+id] }) {
+			if len(k.data) > 0 {
+				known[r.name()+k.id] = true
+				out = append(out, k)
 			}
 		}
-		seen[key] = true
-		out = append(out, one)
-	}
-	for _, m := range c.slack.Messages() {
-		key := "slack " + m.TS
-		if seen[key] || m.Only != "" {
-			continue
-		}
-		shown := m.Seen()
-		if len(shown.Buttons) == 0 {
-			continue
-		}
-		out = append(out, card{chat: "slack", id: m.TS, calls: mark.FindAllString(shown.Text, -1), data: labels(shown)})
-		seen[key] = true
 	}
 	return out
 }
 
-func labels(m channeltest.Message) map[string]string {
-	out := map[string]string{}
-	for _, b := range m.Buttons {
-		out[b.Label] = b.Data
-	}
-	return out
+// transit is how a platform passes a tap on.
+type transit struct {
+	late  time.Duration // what was tapped after it may come before it
+	twice bool          // the very same tap comes again
 }
 
-// press taps a button and notes it, before it is sent and when it was answered.
-func (c *chats) press(ctx context.Context, k card, label string, owner bool) {
+// press taps a button and notes it: when it was done, when the platform passes
+// it on, and when it was answered.
+func (c *chats) press(ctx context.Context, k card, label string, owner bool, how transit) {
 	data, ok := k.data[label]
 	if !ok {
 		return
 	}
 	c.mu.Lock()
 	i := len(c.taps)
-	c.taps = append(c.taps, tap{calls: k.calls, label: label, owner: owner, at: time.Now()})
+	c.taps = append(c.taps, tap{card: k, label: label, owner: owner, twice: how.twice, at: time.Now()})
 	c.mu.Unlock()
+	if sleep(ctx, how.late); ctx.Err() != nil {
+		return
+	}
+	c.note(func() { c.taps[i].sent = time.Now() })
+	if how.twice {
+		k.room.Repeat(1)
+	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	var err error
-	if k.chat == "telegram" {
-		who := telegramtest.Person{ID: telegramOwner, Name: "Owner"}
-		if !owner {
-			who = telegramtest.Person{ID: 666, Name: "Owner"}
-		}
-		var id int64
-		fmt.Sscan(k.id, &id) //nolint:errcheck // it was printed above
-		_, err = c.telegram.Tap(ctx, who, telegramOwner, id, data)
-	} else {
-		who := slacktest.Person{ID: slackOwner, Name: "Owner"}
-		if !owner {
-			who = slacktest.Person{ID: "U0OTHER", Name: "Owner"}
-		}
-		_, err = c.slack.Tap(ctx, who, slacktest.DirectWith(slackOwner), k.id, data)
+	if k.room.tap(ctx, owner, &k, data) == nil {
+		c.note(func() { c.taps[i].done = time.Now() })
 	}
-	if err == nil {
-		c.mu.Lock()
-		c.taps[i].done = time.Now()
-		c.mu.Unlock()
+}
+
+func (c *chats) note(what func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	what()
+}
+
+// overtaken counts the taps that came before another one on their card which was
+// made earlier.
+func overtaken(taps []tap) (n int) {
+	for _, t := range taps {
+		if slices.ContainsFunc(taps, func(o tap) bool {
+			return o.room == t.room && o.id == t.id && o.at.Before(t.at) && !t.sent.IsZero() && (o.sent.IsZero() || o.sent.After(t.sent))
+		}) {
+			n++
+		}
 	}
+	return n
 }
 
 // What the owner does with a card, and how often of a hundred.
@@ -168,9 +151,9 @@ var habits = []struct {
 }
 
 // answer watches the chats until ctx ends. Some cards are tapped by a stranger
-// first, some much later, some on the other chat as well.
+// first, some much later, some in more than one room.
 func (c *chats) answer(ctx context.Context, r *rand.Rand) {
-	seen := map[string]bool{}
+	known := map[string]bool{}
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -179,25 +162,32 @@ func (c *chats) answer(ctx context.Context, r *rand.Rand) {
 			return
 		case <-tick.C:
 		}
-		for _, k := range c.look(seen) {
-			c.mu.Lock()
-			c.cards++
-			c.mu.Unlock()
-			if k.chat == "slack" && r.IntN(100) < 60 {
-				continue // most are answered on one chat
+		for _, k := range c.look(known) {
+			c.note(func() { c.cards++ })
+			if r.IntN(100) < 40 {
+				continue // most are answered in one room
 			}
 			if r.IntN(100) < 10 {
-				c.after(ctx, 0, k, "Allow once", false)
+				c.after(ctx, 0, k, "Allow once", false, carried(r))
 			}
 			for _, label := range pick(r) {
 				wait := time.Duration(r.IntN(900)) * time.Millisecond
 				if r.IntN(100) < 10 {
 					wait += time.Duration(r.IntN(20)) * time.Second // an old card, or one that has expired
 				}
-				c.after(ctx, wait, k, label, true)
+				c.after(ctx, wait, k, label, true, carried(r))
 			}
 		}
 	}
+}
+
+// carried is how the platform passes a tap on: mostly as it was made.
+func carried(r *rand.Rand) (t transit) {
+	if r.IntN(100) < 25 {
+		t.late = time.Duration(r.IntN(1500)) * time.Millisecond
+	}
+	t.twice = r.IntN(100) < 20
+	return t
 }
 
 func pick(r *rand.Rand) []string {
@@ -210,12 +200,12 @@ func pick(r *rand.Rand) []string {
 	return nil
 }
 
-func (c *chats) after(ctx context.Context, wait time.Duration, k card, label string, owner bool) {
+func (c *chats) after(ctx context.Context, wait time.Duration, k card, label string, owner bool, how transit) {
 	c.wg.Go(func() {
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
-			c.press(ctx, k, label, owner)
+			c.press(ctx, k, label, owner, how)
 		}
 	})
 }

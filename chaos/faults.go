@@ -207,10 +207,7 @@ func (w *world) chat(r *rand.Rand) *proxy {
 func breakChat(w *world, r *rand.Rand) (func() error, error) {
 	some := []channeltest.FaultKind{channeltest.Broken, channeltest.Limited, channeltest.Malformed, channeltest.Hangs, channeltest.Down}
 	f := channeltest.Fault{Kind: some[r.IntN(len(some))], After: time.Second}
-	if r.IntN(2) == 0 {
-		w.chats.telegram.Break(f)
-		return func() error { w.chats.telegram.Break(channeltest.Fault{}); return nil }, nil
-	}
-	w.chats.slack.Break(f)
-	return func() error { w.chats.slack.Break(channeltest.Fault{}); return nil }, nil
+	chat := w.chats.rooms[r.IntN(len(w.chats.rooms))]
+	chat.Break(f)
+	return func() error { chat.Break(channeltest.Fault{}); return nil }, nil
 }

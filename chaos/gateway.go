@@ -82,10 +82,11 @@ webhook: {secret: %s, hold: %s, maxHold: %s}
 store: {url: %q, key: %s}
 approvalTtlSeconds: %d
 approval: {maxOpen: 50, maxPromptsPerHour: 1000}
-approvers: [{name: owner, telegram: %d, slack: %s}]
+approvers: [{name: owner, telegram: %d, slack: %s, discord: %q}]
 channels:
   telegram: {botToken: %q, chatId: %d, apiUrl: %q}
   slack: {botToken: %q, appToken: %q, channelId: %s, apiUrl: %q}
+  discord: {botToken: %q, userId: %q, apiUrl: %q}
 `
 
 func openGateway(dir string, number int, redisURL string, c *chats, toxi *toxiproxy, t tools) (*gateway, error) {
@@ -98,17 +99,17 @@ func openGateway(dir string, number int, redisURL string, c *chats, toxi *toxipr
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, err
 	}
-	var urls []string
-	for name, upstream := range map[string]string{"telegram": c.telegram.URL(), "slack": c.slack.URL()} {
-		way, url, err := c.way(toxi, fmt.Sprintf("%s-%d", name, number), upstream)
+	at := map[string]string{}
+	for _, r := range c.rooms {
+		way, url, err := c.way(toxi, fmt.Sprintf("%s-%d", r.name(), number), r.URL())
 		if err != nil {
 			return nil, err
 		}
-		g.chats, urls = append(g.chats, way), append(urls, name, url)
+		g.chats, at[r.name()] = append(g.chats, way), url
 	}
-	at := map[string]string{urls[0]: urls[1], urls[2]: urls[3]}
 	text := fmt.Sprintf(configFormat, local(port), ownerToken, webhookSecret, hold, 2*hold, redisURL, storeKey, int(ttl.Seconds()),
-		telegramOwner, slackOwner, telegramToken, telegramOwner, at["telegram"], slackKeys.BotToken, slackKeys.AppToken, slackOwner, at["slack"])
+		telegramOwner, slackOwner, discordOwner, telegramToken, telegramOwner, at["telegram"],
+		slackKeys.BotToken, slackKeys.AppToken, slackOwner, at["slack"], discordToken, discordOwner, at["discord"])
 	if err := os.WriteFile(g.config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}

@@ -140,7 +140,8 @@ func (v *evidence) look(name, log string) {
 
 // verdict is the invariant.
 func (v *evidence) verdict() result {
-	r := result{calls: len(v.calls), taps: len(v.taps), grounds: map[string]int{}}
+	r := result{calls: len(v.calls), grounds: map[string]int{}}
+	r.count(v.taps)
 	fetched := v.fetched()
 	for _, c := range v.calls {
 		switch {

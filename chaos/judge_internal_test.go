@@ -28,7 +28,7 @@ func allowed(c *call, by string) entry {
 }
 
 func yes(label string, seconds float64, marks ...string) tap {
-	return tap{calls: marks, label: label, owner: true, at: at(seconds), done: at(seconds + 0.1)}
+	return tap{card: card{calls: marks}, label: label, owner: true, at: at(seconds), sent: at(seconds), done: at(seconds + 0.1)}
 }
 
 // TestTheJudgeBites: each case is something that must not be, and its twin that
@@ -115,5 +115,25 @@ func TestTheJudgeBites(t *testing.T) {
 				t.Errorf("the run is called %v", r.faulty())
 			}
 		})
+	}
+}
+
+// TestTapsAreCountedByWhatThePlatformsMadeOfThem: one that came twice, one that
+// overtook another on its card, and one that never left.
+func TestTapsAreCountedByWhatThePlatformsMadeOfThem(t *testing.T) {
+	rooms := openRooms()
+	for _, r := range rooms {
+		defer r.Close()
+	}
+	tapped := func(r room, id string, made, sent float64) tap {
+		return tap{card: card{room: r, id: id}, at: at(made), sent: at(sent)}
+	}
+	taps := []tap{tapped(rooms[0], "1", 1, 3), tapped(rooms[0], "1", 2, 2.5), tapped(rooms[1], "1", 2, 2.5), tapped(rooms[2], "7", 1, 1), tapped(rooms[2], "7", 2, 3)}
+	taps[3].twice = true
+	taps = append(taps, tap{card: card{room: rooms[2], id: "8"}, at: at(4), twice: true})
+	var r result
+	r.count(taps)
+	if got := fmt.Sprint(r.taps, r.rooms["telegram"], r.rooms["slack"], r.rooms["discord"], r.twice, r.mixed); got != "6 2 1 3 1 1" {
+		t.Errorf("taps, on each, twice, out of order: %s", got)
 	}
 }

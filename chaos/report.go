@@ -17,7 +17,9 @@ type result struct {
 	answered, cut int
 	slowest       time.Duration // answer, beyond its hold
 	cards, taps   int
-	lines         int // of both records
+	rooms         map[string]int // taps in each
+	twice, mixed  int            // taps that came twice, and in another order
+	lines         int            // of both records
 	grounds       map[string]int
 	faults        map[string]int
 	wrongs        []wrong
@@ -43,7 +45,20 @@ func (r *result) faulty() error {
 	return errors.New(r.kind + ": " + strings.Join(told, "\n  "))
 }
 
-func (r *result) count(kind string) (n int) {
+// count counts what was done in the chats.
+func (r *result) count(taps []tap) {
+	r.taps, r.rooms, r.mixed = len(taps), map[string]int{}, overtaken(taps)
+	for _, t := range taps {
+		if t.room != nil {
+			r.rooms[t.room.name()]++
+		}
+		if t.twice && !t.sent.IsZero() {
+			r.twice++
+		}
+	}
+}
+
+func (r *result) found(kind string) (n int) {
 	for _, w := range r.wrongs {
 		if w.kind == kind {
 			n++
@@ -67,13 +82,15 @@ func (r *result) rows() [][2]string {
 		{"cut off with their gateway", fmt.Sprint(r.cut)},
 		{"allowed by policy, person, grant, again", fmt.Sprintf("%d, %d, %d, %d", r.grounds[byPolicy], r.grounds[byPerson], r.grounds[byGrant], r.grounds[byReplay])},
 		{"cards shown, taps", fmt.Sprintf("%d, %d", r.cards, r.taps)},
+		{"taps on Telegram, Slack, Discord", fmt.Sprintf("%d, %d, %d", r.rooms["telegram"], r.rooms["slack"], r.rooms["discord"])},
+		{"of them delivered twice, out of order", fmt.Sprintf("%d, %d", r.twice, r.mixed)},
 		{"lines in the two records", fmt.Sprint(r.lines)},
 		{"faults injected", fmt.Sprint(r.injected())},
 		{"slowest answer, beyond its hold", r.slowest.Round(time.Millisecond).String()},
-		{"**wrongly allowed**", fmt.Sprint(r.count(wronglyAllowed))},
-		{"**unanswered**", fmt.Sprint(r.count(unanswered))},
-		{"**lost records**", fmt.Sprint(r.count(lostRecord))},
-		{"anything else", fmt.Sprint(len(r.wrongs) - r.count(wronglyAllowed) - r.count(unanswered) - r.count(lostRecord))},
+		{"**wrongly allowed**", fmt.Sprint(r.found(wronglyAllowed))},
+		{"**unanswered**", fmt.Sprint(r.found(unanswered))},
+		{"**lost records**", fmt.Sprint(r.found(lostRecord))},
+		{"anything else", fmt.Sprint(len(r.wrongs) - r.found(wronglyAllowed) - r.found(unanswered) - r.found(lostRecord))},
 		{"time", r.took.Round(time.Second).String()},
 	}
 }

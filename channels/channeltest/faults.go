@@ -5,14 +5,15 @@ import (
 	"sync"
 )
 
-// Faults is a part for fakes: the HTTP side of Break and Hold. The zero Faults
-// is none.
+// Faults is a part for fakes: the HTTP side of Break and Hold, and taps that come
+// twice. The zero Faults is none.
 type Faults struct {
 	mu     sync.Mutex
 	fault  Fault
 	met    int
 	mended chan struct{}
 	held   chan struct{}
+	again  int // taps that come twice
 }
 
 // Break makes calls fail from now on; the zero Fault mends them and ends those
@@ -38,6 +39,25 @@ func (f *Faults) Hold() (release func()) {
 		f.held = nil
 		close(held)
 	})
+}
+
+// Repeat lets the next n taps come twice, as one and the same event.
+func (f *Faults) Repeat(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.again = n
+}
+
+// Repeats reports whether a tap that comes now comes twice.
+func (f *Faults) Repeats() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.again--
+	if f.again < 0 {
+		f.again = 0
+		return false
+	}
+	return true
 }
 
 // Meet serves a fault, if there is one now. What the platform says with its own

@@ -23,6 +23,21 @@ func answerSpecs() []spec {
 			}
 			r.turns(m, "Approved")
 		}},
+		{"H27 a tap that the platform delivers twice is one answer", func(b *bench) {
+			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.Approvals = 2 })
+			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
+			m := r.card(0)
+			if p, ok := b.platform.(interface{ Repeat(n int) }); ok {
+				p.Repeat(1)
+			}
+			r.tap(r.who.Alice, m, "Allow once")
+			r.until("one of two is counted", func() bool { return strings.Contains(r.now(m).Text, "1 of 2") })
+			r.tap(r.who.Bob, m, "Allow once")
+			if got := r.get(v); !got.Yes {
+				b.Errorf("got %+v", got)
+			}
+			r.turns(m, "Approved", "alice", "bob")
+		}},
 		{"H27 allow and deny at once end in one state, and the loser is told it", func(b *bench) {
 			r := newRig(b, b.platform, nil)
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})

@@ -50,7 +50,8 @@ type frame struct {
 // socket is a connection; several may write to it.
 type socket struct {
 	*websocket.Conn
-	mu sync.Mutex
+	host string // by which it was reached
+	mu   sync.Mutex
 }
 
 func (c *socket) send(f frame) {
@@ -121,9 +122,10 @@ func (s *Server) connected() []*socket {
 	return out
 }
 
-func (s *Server) gatewayBot(*http.Request) (any, *refusal) {
+// gatewayBot says where the gateway is: on the way by which it was asked.
+func (s *Server) gatewayBot(r *http.Request) (any, *refusal) {
 	return map[string]any{
-		"url": strings.Replace(s.http.URL, "http", "ws", 1) + "/gateway/", "shards": 1,
+		"url": "ws://" + r.Host + "/gateway/", "shards": 1,
 		"session_start_limit": map[string]any{"total": 1000, "remaining": 999, "reset_after": 0, "max_concurrency": 1},
 	}, nil
 }
@@ -145,7 +147,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	c := &socket{Conn: conn}
+	c := &socket{Conn: conn, host: r.Host}
 	defer c.Close() //nolint:errcheck // it is over
 	s.mu.Lock()
 	s.gate.knocks++
@@ -214,7 +216,7 @@ func (s *Server) identify(c *socket, data jsontext.Value) {
 	s.gate.sessions[x.id] = x
 	x.dispatch("READY", map[string]any{
 		"v": 10, "user": botUser(), "guilds": []any{}, "session_id": x.id, "application": map[string]any{"id": BotID, "flags": 0},
-		"resume_gateway_url": strings.Replace(s.http.URL, "http", "ws", 1) + "/gateway/resume",
+		"resume_gateway_url": "ws://" + c.host + "/gateway/resume",
 	})
 	s.change()
 }

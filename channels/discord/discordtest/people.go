@@ -105,12 +105,20 @@ func (s *Server) begin(ctx context.Context, who Person, channel, message string,
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, event := s.interaction(who, channel, message, kind, data)
+	s.deliver(event)
+	if s.Repeats() {
+		s.deliver(event)
+	}
+	return i, nil
+}
+
+// deliver passes an interaction on. The lock is held.
+func (s *Server) deliver(event map[string]any) {
 	if s.endpoint != "" {
 		go s.Post(s.endpoint, time.Now(), event)
 	} else {
 		s.broadcast("INTERACTION_CREATE", 0, event)
 	}
-	return i, nil
 }
 
 // interaction makes an interaction, and what Discord tells of it. The lock is

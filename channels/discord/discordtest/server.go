@@ -49,22 +49,31 @@ type Server struct {
 // New starts a server that ends with the test.
 func New(t testing.TB, token string) *Server {
 	t.Helper()
+	s := Open(token)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Open starts a server for a test that runs elsewhere.
+func Open(token string) *Server {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		panic(err) // there is no randomness: nothing here can be right
 	}
 	s := &Server{
 		Token: token, PublicKey: hex.EncodeToString(public), private: private, changed: make(chan struct{}), nextID: 1_000_000,
 		interactions: make(map[string]*interaction), gate: gate{beat: 40 * time.Second, sessions: make(map[string]*session)},
 	}
 	s.http = httptest.NewServer(s.routes())
-	t.Cleanup(func() {
-		s.Break(channeltest.Fault{}) // ends what hangs
-		s.HangUp(1001)
-		s.http.CloseClientConnections()
-		s.http.Close()
-	})
 	return s
+}
+
+// Close ends the server and whatever hangs in it.
+func (s *Server) Close() {
+	s.Break(channeltest.Fault{})
+	s.HangUp(1001)
+	s.http.CloseClientConnections()
+	s.http.Close()
 }
 
 // URL is where the API is.

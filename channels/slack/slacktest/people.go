@@ -63,11 +63,15 @@ func (s *Server) Tap(ctx context.Context, who Person, channel, ts, value string)
 	if thread != "" {
 		container["thread_ts"] = thread
 	}
-	err = s.interact(ctx, map[string]any{
+	payload := map[string]any{
 		"type": "block_actions", "user": s.user(who), "api_app_id": AppID, "team": map[string]any{"id": Team}, "trigger_id": trigger,
 		"container": container, "channel": map[string]any{"id": channel}, "message": map[string]any{"ts": ts},
 		"actions": []any{map[string]any{"type": "button", "action_id": s.actionID(ts, value), "block_id": "b", "value": value}},
-	})
+	}
+	err = s.interact(ctx, payload)
+	if err == nil && s.Repeats() {
+		err = s.interact(ctx, payload)
+	}
 	if err != nil || who.Bot {
 		return "", err
 	}

@@ -48,7 +48,7 @@ func (s *Server) openConnection(w http.ResponseWriter, r *http.Request) {
 	case token != s.AppToken:
 		respond(w, bad("invalid_auth"))
 	default:
-		respond(w, answer{"ok": true, "url": "ws" + strings.TrimPrefix(s.http.URL, "http") + "/link?ticket=t"})
+		respond(w, answer{"ok": true, "url": "ws://" + r.Host + "/link?ticket=t"})
 	}
 }
 

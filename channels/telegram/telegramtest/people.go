@@ -59,6 +59,9 @@ func (s *Server) Tap(ctx context.Context, who Person, chat, message int64, data 
 		}
 	}
 	n := s.push("callback_query", body)
+	if s.Repeats() {
+		s.push("callback_query", body)
+	}
 	s.mu.Unlock()
 	err := s.until(ctx, func() bool { return q.answered || who.Bot && s.acked >= n })
 	s.mu.Lock()
