@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 	"time"
 
@@ -32,8 +31,12 @@ type ride struct {
 	done  chan struct{}
 }
 
+// Several short trips under way keep both sides at work: while Redis runs one,
+// this process prepares the next and answers the last. One long trip would have
+// each wait for the other.
 const (
-	lanes    = 2  // one may wait for Redis while the other gathers
+	lanes    = 4  // trips under way at the same moment
+	few      = 3  // ride together without looking who else has room
 	carriage = 64 // the most that ride together
 )
 
@@ -94,16 +97,17 @@ func (l *lane) serve() {
 		case <-l.stop:
 			return
 		case first := <-l.waiting:
-			runtime.Gosched() // whoever is about to come, comes along
 			l.run(l.gather(first))
 		}
 	}
 }
 
-// gather takes whoever waits already, and waits for nobody.
+// gather takes a few of those who wait already, or where many do a lane's share,
+// and waits for nobody.
 func (l *lane) gather(first *ride) []*ride {
 	together := []*ride{first}
-	for len(together) < carriage {
+	most := min(max(few, len(l.waiting)/lanes), carriage)
+	for len(together) < most {
 		select {
 		case r := <-l.waiting:
 			together = append(together, r)
@@ -132,7 +136,7 @@ func (l *lane) run(together []*ride) {
 	_, _ = pipe.Exec(ctx) // each command has its own error
 	for i, r := range together {
 		r.reply, r.err = commands[i].Result()
-		if goredis.HasErrorPrefix(r.err, "NOSCRIPT") {
+		if r.err != nil && goredis.HasErrorPrefix(r.err, "NOSCRIPT") {
 			whole := r.call.whole(ctx)
 			_ = l.client.Process(ctx, whole) // the same error as the result's
 			r.reply, r.err = whole.Result()
