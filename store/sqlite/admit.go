@@ -11,7 +11,15 @@ import (
 // Admit implements verifier.Store.
 func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, error) {
 	hash := a.Conversation.Hash()
-	return ask(ctx, s.writer, func(t *tx) (session.View, error) { return t.admit(hash, &a) })
+	var v session.View
+	o := &op{done: make(chan error, 1), run: func(t *tx) (err error) {
+		v, err = t.admit(hash, &a)
+		return err
+	}}
+	if err := s.writer.do(ctx, o); err != nil {
+		return session.View{}, err
+	}
+	return v, nil
 }
 
 func (t *tx) admit(hash string, a *session.Admission) (session.View, error) {

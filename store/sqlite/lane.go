@@ -34,6 +34,7 @@ type lane struct {
 	once  sync.Once
 	runs  bool     // the goroutine was started
 	broom *sweeper // nil where nothing is written
+	known memory   // what the next transaction need not read
 }
 
 // op is one atomic operation: it either refuses before it has changed anything,
@@ -58,6 +59,7 @@ func newLane(s *Store, d *db, begin string) *lane {
 func ask[T any](ctx context.Context, l *lane, run func(*tx) (T, error)) (T, error) {
 	var answer, none T
 	o := &op{done: make(chan error, 1), run: func(t *tx) (err error) {
+		t.only = false
 		answer, err = run(t)
 		return err
 	}}
@@ -192,8 +194,11 @@ func (l *lane) transaction(run func(*tx) error) error {
 		l.undo()
 		return err
 	}
-	t := &tx{db: l.db, store: l.store, now: l.store.now().UTC().Truncate(time.Millisecond)}
-	err := run(t)
+	t := &tx{db: l.db, store: l.store, now: l.store.now().UTC().Truncate(time.Millisecond), only: true}
+	err := l.recall(t)
+	if err == nil {
+		err = run(t)
+	}
 	if err == nil {
 		err = t.flush()
 	}
@@ -204,6 +209,7 @@ func (l *lane) transaction(run func(*tx) error) error {
 		l.undo()
 		return err
 	}
+	l.remember(t)
 	t.announce()
 	return nil
 }

@@ -9,16 +9,13 @@ import (
 
 // tx is a transaction under way. It remembers the conversations it has read:
 // many calls of one conversation in one group read and write its row once.
-// Nothing is remembered beyond the commit; between transactions the file is all
-// there is.
 type tx struct {
 	*db
+	memory
 	store *Store
 	now   time.Time
-	seen  map[string]*conversation
 	woken []string // cards to announce once committed
-
-	pauses map[string]string // by scope; nil: nobody has looked
+	only  bool     // nothing but admissions so far
 }
 
 // ms is the transaction's time as the database keeps it.
