@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test test-hostile test-plugin test-standins e2e-openclaw lint bench growth chaos replay properties fuzz fuzz-short docs pictures vuln build dist profile
+.PHONY: help run test test-hostile test-plugin test-standins e2e-openclaw lint bench growth held chaos replay properties fuzz fuzz-short docs pictures vuln build dist profile
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 TOXIPROXY   = github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0
@@ -62,6 +62,10 @@ chaos: ## break two gateways, Redis and chats while agents call, and write docs/
 growth: ## measure what an allow costs as work grows, and draw it into docs/images; a short run: make growth ARGS=-short
 	@./scripts/setup-tests
 	@plot=docs/images/growth.svg; case '$(ARGS)' in *-short*) plot= ;; esac; go run -pgo=$(PGO) ./bench -grow -plot "$$plot" $(ARGS)
+
+held: ## hold ten thousand calls for a person: memory, allows beside them, waking, taps; a short run: make held ARGS=-short
+	@./scripts/setup-tests
+	@go run -pgo=$(PGO) ./bench -held $(ARGS)
 
 replay: ## play recorded attacks against the policy; all of them: make replay TRACE=sessions.jsonl.gz
 	@./scripts/replay $(TRACE)

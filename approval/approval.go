@@ -102,6 +102,7 @@ type Desk struct {
 	follows   follows
 	originals originals
 	previews  previews
+	leaving   chan struct{} // a place for each request that is being taken off its card
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -123,6 +124,8 @@ const (
 	leastDelivery  = 2 * time.Second        // for a call that can wait less, a card may take this long to reach someone
 	askSlack       = 250 * time.Millisecond // for the store, once a call has been held: its caller waits for an answer
 	stopDeadline   = 2 * time.Second        // for what is shown while the desk stops
+	leaveDeadline  = 2 * time.Second        // for taking a request off its card, once nobody waits for it
+	leaveAtOnce    = 2
 	swapTries      = 100
 	pausesEvery    = 10 * time.Second
 	defaultPrompts = 60
@@ -140,6 +143,7 @@ func NewDesk(o Options) (*Desk, error) {
 	}
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	d.waiters.init()
+	d.leaving = make(chan struct{}, leaveAtOnce)
 	d.run(d.hearWakes)
 	d.run(d.watchPauses)
 	d.run(d.poll)

@@ -41,6 +41,7 @@ type Ruling struct {
 
 	ByPerson  bool // where Denied: it was a person
 	Paused    bool // the owner paused the agent meanwhile
+	Stopped   bool // the desk stopped meanwhile
 	Exhausted bool // the agent has asked too often this hour
 }
 
@@ -232,43 +233,45 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 }
 
 // wait rereads the card at each wake until it is settled, the hold is over or
-// the caller has gone.
+// the caller has gone. A pause ends it too, and that needs no look at the card:
+// whatever it says, nothing passes.
 func (d *Desk) wait(ctx context.Context, r *Request, id string, deadline <-chan time.Time) (Ruling, error) {
-	woken, done := d.waiters.add(id)
+	waiting, done := d.waiters.add(id, r.Ask.Agent)
 	defer done()
 	for {
-		ruling, settled, err := d.rule(ctx, r, id)
+		if d.Brake(r.Ask.Agent).On {
+			d.vacate(r, id)
+			return Ruling{Ref: codes.Ref(id), Card: id, Paused: true}, nil
+		}
+		ruling, settled, err := d.rule(ctx, r, id, waiting)
 		if err != nil || settled {
 			return ruling, err
 		}
 		select {
-		case <-woken:
+		case <-waiting.woken:
 		case <-deadline:
 			return d.leave(r, id), nil
 		case <-ctx.Done():
 			return d.leave(r, id), ctx.Err()
 		case <-d.ctx.Done():
-			return d.leave(r, id), nil
+			d.vacate(r, id)
+			return Ruling{Ref: codes.Ref(id), Card: id, Stopped: true}, nil
 		}
 	}
 }
 
 // rule reads what the card says about this request now.
-func (d *Desk) rule(ctx context.Context, r *Request, id string) (_ Ruling, settled bool, err error) {
+func (d *Desk) rule(ctx context.Context, r *Request, id string, waiting *waiter) (_ Ruling, settled bool, err error) {
 	c, now, err := d.load(ctx, id)
 	if err != nil {
 		return Ruling{}, false, err
 	}
+	waiting.seen.Store(c.version)
 	q := c.question(r.Ask.Digest)
 	if q == nil {
 		return Ruling{}, false, ErrGone
 	}
 	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: q.scope(), Votes: q.Votes}
-	if d.Brake(q.Ask.Agent).On {
-		out = d.leave(r, id)
-		out.Paused = true
-		return out, true, nil
-	}
 	switch q.state(d.o.Key, c.ID, now) {
 	case Open:
 		return out, false, nil
@@ -305,32 +308,44 @@ func (c *Card) claim(q *Question, request string) (*session.Claim, error) {
 // leave is the end of a wait: the request is taken off the card, and that goes on
 // without the caller where the store is slow.
 func (d *Desk) leave(r *Request, id string) Ruling {
-	done := make(chan struct{})
-	d.run(func(context.Context) {
-		defer close(done)
-		d.depart(r, id)
-	})
 	enough := time.NewTimer(askSlack)
 	defer enough.Stop()
 	select {
-	case <-done:
+	case <-d.vacate(r, id):
 	case <-enough.C:
 	}
 	return Ruling{Ref: codes.Ref(id), Card: id}
 }
 
+// vacate takes a request off its card without its caller, a few at a time: a
+// pause or a stop ends thousands of waits at once. Those that don't get to it in
+// time stay there, and a yes that comes later is kept for whoever has gone.
+func (d *Desk) vacate(r *Request, id string) (done <-chan struct{}) {
+	ended, digest, request := make(chan struct{}), r.Ask.Digest, r.ID
+	d.run(func(ctx context.Context) {
+		defer close(ended)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveDeadline)
+		defer cancel()
+		select {
+		case d.leaving <- struct{}{}:
+			defer func() { <-d.leaving }()
+			d.depart(ctx, id, digest, request)
+		case <-ctx.Done():
+		}
+	})
+	return ended
+}
+
 // depart takes the request off the card: nobody waits for it any more, and a
 // yes that comes later is free for one identical call. The card stays.
-func (d *Desk) depart(r *Request, id string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), time.Second)
-	defer cancel()
+func (d *Desk) depart(ctx context.Context, id, digest, request string) {
 	for range swapTries {
 		c, _, err := d.load(ctx, id)
 		if err != nil {
 			return
 		}
-		q := c.question(r.Ask.Digest)
-		if q == nil || q.Used != "" || !q.leave(r.ID) {
+		q := c.question(digest)
+		if q == nil || q.Used != "" || !q.leave(request) {
 			return
 		}
 		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {

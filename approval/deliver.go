@@ -66,7 +66,7 @@ func (d *Desk) deliver(ctx context.Context, c *Card, stage int) bool {
 	if inbox {
 		return true
 	}
-	woken, done := d.waiters.add(c.ID)
+	waiting, done := d.waiters.add(c.ID, c.Questions[0].Ask.Agent)
 	defer done()
 	for left := len(names); left > 0; {
 		select {
@@ -75,7 +75,7 @@ func (d *Desk) deliver(ctx context.Context, c *Card, stage int) bool {
 				return true
 			}
 			left--
-		case <-woken: // a tap can be faster than the platform's word that it shows the card
+		case <-waiting.woken: // a tap can be faster than the platform's word that it shows the card
 			if c, _, err := d.load(ctx, c.ID); err == nil && c.voted() {
 				return true
 			}
@@ -166,6 +166,9 @@ func (d *Desk) expire(ctx context.Context, id string, left time.Duration) {
 	case <-ctx.Done():
 		stopping = true
 	case <-t.C:
+	}
+	if stopping && len(d.o.Channels) == 0 { // it is shown nowhere
+		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()

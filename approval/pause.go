@@ -56,8 +56,13 @@ func (d *Desk) hearPauses(ctx context.Context) error {
 			return err
 		}
 	}
-	d.waiters.wakeAll()
+	d.tellBraked()
 	return nil
+}
+
+// tellBraked ends the wait of whoever a pause binds.
+func (d *Desk) tellBraked() {
+	d.waiters.wakeBraked(func(agent string) bool { return d.Brake(agent).On })
 }
 
 // watchPauses looks every so often: a wake may be lost, and a pause that this
@@ -143,7 +148,7 @@ func (d *Desk) lifted(agent string) (scopes, asked []string) {
 // store has it, and whatever the store does: a word that is missing there is put
 // there. That one is lifted counts once the store has it.
 func (d *Desk) say(ctx context.Context, person string, scopes []string, on bool) error {
-	defer d.waiters.wakeAll()
+	defer d.tellBraked()
 	var failed []error
 	for _, scope := range scopes {
 		p := d.o.Pauses.Next(scope, on, person, time.Now())

@@ -2,7 +2,10 @@ package approval
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -10,57 +13,82 @@ import (
 // reread; it may come too often, and the poller makes up for lost ones.
 type waiters struct {
 	mu   sync.Mutex
-	byID map[string]map[chan struct{}]bool
+	byID map[string][]*waiter
 }
 
-func (w *waiters) init() { w.byID = make(map[string]map[chan struct{}]bool) }
-
-func (w *waiters) add(id string) (woken <-chan struct{}, done func()) {
-	c := make(chan struct{}, 1)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.byID[id] == nil {
-		w.byID[id] = make(map[chan struct{}]bool)
-	}
-	w.byID[id][c] = true
-	return c, func() { w.remove(id, c) }
+// waiter is one of them.
+type waiter struct {
+	agent string
+	woken chan struct{}
+	seen  atomic.Int64 // the version of the card that it has read
 }
 
-func (w *waiters) remove(id string, c chan struct{}) {
+func (w *waiters) init() { w.byID = make(map[string][]*waiter) }
+
+// add has a request of an agent wait for a card until done is called.
+func (w *waiters) add(id, agent string) (one *waiter, done func()) {
+	one = &waiter{agent: agent, woken: make(chan struct{}, 1)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.byID[id], c)
-	if len(w.byID[id]) == 0 {
+	w.byID[id] = append(w.byID[id], one)
+	return one, func() { w.remove(id, one) }
+}
+
+func (w *waiters) remove(id string, one *waiter) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	left := slices.DeleteFunc(w.byID[id], func(other *waiter) bool { return other == one })
+	if len(left) == 0 {
 		delete(w.byID, id)
+		return
+	}
+	w.byID[id] = left
+}
+
+func (w *waiter) wake() {
+	select {
+	case w.woken <- struct{}{}:
+	default: // a wake is already waiting to be seen
 	}
 }
 
 func (w *waiters) wake(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for c := range w.byID[id] {
-		select {
-		case c <- struct{}{}:
-		default: // a wake is already waiting to be seen
+	for _, one := range w.byID[id] {
+		one.wake()
+	}
+}
+
+// wakeBraked wakes those whose agent is held back now, and not the thousands
+// there may be of others: each of them would reread its card.
+func (w *waiters) wakeBraked(braked func(agent string) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, all := range w.byID {
+		for _, one := range all {
+			if braked(one.agent) {
+				one.wake()
+			}
 		}
 	}
 }
 
-// wakeAll is for what may concern any of them.
-func (w *waiters) wakeAll() {
-	for _, id := range w.ids() {
-		w.wake(id)
+// wakeBehind wakes those who have read another version of a card.
+func (w *waiters) wakeBehind(id string, version int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, one := range w.byID[id] {
+		if one.seen.Load() != version {
+			one.wake()
+		}
 	}
 }
 
 func (w *waiters) ids() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	ids := make([]string, 0, len(w.byID))
-	for id := range w.byID {
-		ids = append(ids, id)
-	}
-	return ids
+	return slices.Collect(maps.Keys(w.byID))
 }
 
 // hearWakes listens for answers that other processes took, and for pauses.
@@ -79,39 +107,37 @@ func (d *Desk) hearWakes(ctx context.Context) {
 	}
 }
 
-// poll rereads all cards that someone waits for, in one trip, and wakes those
-// that changed or expired: wake-ups get lost.
+// poll rereads all cards that someone waits for, in one trip, and wakes whoever
+// has not seen how they stand, and all when they expire: wake-ups get lost.
 func (d *Desk) poll(ctx context.Context) {
 	tick := time.NewTicker(d.o.Poll)
 	defer tick.Stop()
-	versions := make(map[string]int64)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			versions = d.pollOnce(ctx, versions)
+			d.pollOnce(ctx)
 		}
 	}
 }
 
-func (d *Desk) pollOnce(ctx context.Context, before map[string]int64) map[string]int64 {
+func (d *Desk) pollOnce(ctx context.Context) {
 	ids := d.waiters.ids()
-	seen := make(map[string]int64, len(ids))
 	if len(ids) == 0 {
-		return seen
+		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.o.Poll)
 	defer cancel()
 	cards, now, err := d.o.Store.Load(ctx, ids...)
 	if err != nil {
-		return before
+		return // the store's faults are told where a call meets them
 	}
 	for _, s := range cards {
-		seen[s.ID] = s.Version
-		if v, known := before[s.ID]; !known || v != s.Version || !now.Before(s.Until) {
+		if now.Before(s.Until) {
+			d.waiters.wakeBehind(s.ID, s.Version)
+		} else {
 			d.waiters.wake(s.ID)
 		}
 	}
-	return seen
 }

@@ -20,9 +20,15 @@ const (
 	profileVariable = "BENCH_CPUPROFILE"
 )
 
+// What a server is asked on its stdin.
+const (
+	askUsed   = "used"   // CPU time and trips to the store
+	askMemory = "memory" // see memory
+	askAsked  = "asked"  // how many questions were put to people
+)
+
 // serveRole is a server's life: it says where it listens, answers each line on
-// its stdin with what it has used so far, and ends when stdin does, and so with
-// its parent.
+// its stdin, and ends when stdin does, and so with its parent.
 func serveRole(name string) (err error) {
 	r, ok := findRole(name)
 	if !ok {
@@ -46,7 +52,14 @@ func serveRole(name string) (err error) {
 	}
 	fmt.Println(s.address)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		fmt.Println(s.cpu().Nanoseconds(), p.count.n.Load())
+		switch lines.Text() {
+		case askUsed:
+			fmt.Println(s.cpu().Nanoseconds(), p.count.n.Load())
+		case askMemory:
+			fmt.Println(takeMemory())
+		case askAsked:
+			fmt.Println(s.asked())
+		}
 	}
 	cancel()
 	return errors.Join(stopProfile(), s.close())
@@ -77,6 +90,7 @@ func findRole(name string) (role, bool) {
 	for _, a := range axes {
 		all = append(all, a.grown(false)...)
 	}
+	all = append(all, heldRoles...)
 	for _, r := range all {
 		if r.name == name {
 			return r, true

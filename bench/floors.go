@@ -10,6 +10,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -96,7 +97,7 @@ func (nobody) Pending(context.Context, string) ([]*approval.Card, error) { retur
 
 // newServer is the door as `verifier serve` opens it.
 func newServer(v server.Verifier, d server.Desk, page http.Handler) (*server.Server, error) {
-	auth, err := server.NewAuth(map[string][]string{"default": {secret}}, "", nil)
+	auth, err := server.NewAuth(map[string][]string{"default": {secret}}, "", map[string]string{config.Owner: ownerToken})
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func (a *axis) open(p place, db, n int) (running, error) {
 	if err != nil {
 		return running{}, err
 	}
-	s, err := redis.Open(fmt.Sprintf("redis://%s/%d", p.redis, db), redis.Options{Epoch: epoch, Dialer: p.count.dial})
+	s, err := redis.Open(redisURL(p.redis, db), redis.Options{Epoch: epoch, Dialer: p.count.dial})
 	if err != nil {
 		return running{}, err
 	}

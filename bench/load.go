@@ -103,26 +103,34 @@ var (
 	length   = []byte("Content-Length: ")
 	isOK     = []byte("HTTP/1.1 200 ")
 	isAllow  = []byte(`"decision":"allow"`)
+	isDeny   = []byte(`"decision":"deny"`)
 	errReply = errors.New("not an allow")
 )
 
 // allowed reads one answer and says what is wrong with it.
 func allowed(c net.Conn, buf, yes []byte) error {
+	text, err := readAnswer(c, buf)
+	if err == nil && (!bytes.HasPrefix(text, isOK) || !bytes.Contains(text, yes)) {
+		err = fmt.Errorf("%w: %q", errReply, text)
+	}
+	return err
+}
+
+// readAnswer reads one answer, headers and all.
+func readAnswer(c net.Conn, buf []byte) ([]byte, error) {
 	have := 0
 	for {
 		n, err := c.Read(buf[have:])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		have += n
 		whole, err := complete(buf[:have])
 		switch {
 		case err != nil || have == len(buf) && !whole:
-			return fmt.Errorf("%w: %q", errReply, buf[:have])
-		case whole && (!bytes.HasPrefix(buf, isOK) || !bytes.Contains(buf[:have], yes)):
-			return fmt.Errorf("%w: %q", errReply, buf[:have])
+			return nil, fmt.Errorf("%w: %q", errReply, buf[:have])
 		case whole:
-			return nil
+			return buf[:have], nil
 		}
 	}
 }

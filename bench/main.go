@@ -36,6 +36,7 @@ type options struct {
 	cpuprofile string
 	others     string
 	grow       bool
+	held       bool
 	plot       string
 }
 
@@ -55,6 +56,7 @@ func main() {
 	flag.StringVar(&o.others, "others", "", "directory with the servers of others, opa and cerbos, as scripts/bench-others builds them")
 	flag.BoolVar(&o.grow, "grow", false, "measure ours with Redis as work grows: policies, tools, conversations, record")
 	flag.StringVar(&o.plot, "plot", "", "with -grow: draw it into this SVG file")
+	flag.BoolVar(&o.held, "held", false, "measure ours with Redis while it holds thousands of calls for a person: memory, allows beside them, waking, taps")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -82,6 +84,9 @@ func run(ctx context.Context, o options) error {
 	o.defaults()
 	if o.grow {
 		return grow(ctx, o)
+	}
+	if o.held {
+		return held(ctx, o)
 	}
 	r, err := measure(ctx, o, o.chosen())
 	if err != nil {

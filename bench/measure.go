@@ -109,8 +109,8 @@ func (b *bench) close() error {
 	for _, l := range b.loads {
 		errs = append(errs, l.close())
 	}
-	for _, p := range b.servers {
-		errs = append(errs, p.stop())
+	for _, p := range slices.Clone(b.servers) {
+		errs = append(errs, b.stopServer(p))
 	}
 	if b.redis != nil {
 		errs = append(errs, b.redis.stop())
@@ -119,6 +119,12 @@ func (b *bench) close() error {
 		errs = append(errs, os.RemoveAll(b.dir))
 	}
 	return errors.Join(errs...)
+}
+
+// stopServer lets one server end before the others.
+func (b *bench) stopServer(p *process) error {
+	b.servers = slices.DeleteFunc(b.servers, func(other *process) bool { return other == p })
+	return p.stop()
 }
 
 // measure takes the slices, all servers in turn, after a round that warms up

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -37,16 +38,19 @@ type backend interface {
 	Close() error
 }
 
+// redisURL names a database of the Redis at an address.
+func redisURL(address string, db int) string { return fmt.Sprintf("redis://%s/%d", address, db) }
+
 func openRedis(p place) (running, error) {
 	epoch, err := store.OpenEpoch(filepath.Join(p.dir, "epoch"))
 	if err != nil {
 		return running{}, err
 	}
-	s, err := redis.Open("redis://"+p.redis+"/0", redis.Options{Epoch: epoch, Dialer: p.count.dial})
+	s, err := redis.Open(redisURL(p.redis, 0), redis.Options{Epoch: epoch, Dialer: p.count.dial})
 	if err != nil {
 		return running{}, err
 	}
-	return openOurs(p, s)
+	return (&gateway{store: s}).open(p)
 }
 
 func openEmbedded(p place) (running, error) {
@@ -58,13 +62,12 @@ func openEmbedded(p place) (running, error) {
 	if err != nil {
 		return running{}, err
 	}
-	return openOurs(p, s)
+	return (&gateway{store: s}).open(p)
 }
 
-// openOurs wires the whole program with its defaults, as cmd/verifier's gateway
+// open wires the whole program with its defaults, as cmd/verifier's gateway
 // does: the shipped policy and guard, redaction, the record, the desk.
-func openOurs(p place, s backend) (running, error) {
-	g := &gateway{store: s}
+func (g *gateway) open(p place) (running, error) {
 	run, err := g.wire(p)
 	if err != nil {
 		return running{}, errors.Join(err, g.close())
@@ -84,13 +87,15 @@ type gateway struct {
 	policies  []policy.Declared
 	tools     map[string]policy.Tool
 
+	asked atomic.Int64 // how many questions were put
+
 	watched bool      // questions are open, and pages
 	page    *web.Page // nil unless it is
 }
 
 func (g *gateway) wire(p place) (run running, err error) {
 	c, log := config.Default(), slog.New(slog.NewTextHandler(os.Stderr, nil))
-	c.OwnerToken = config.NewSecret(rand.Text())
+	c.OwnerToken = config.NewSecret(ownerToken)
 	c.Policy.Policies, c.Policy.Tools = g.policies, g.tools
 	if g.recordKey == nil {
 		if _, g.recordKey, err = ed25519.GenerateKey(nil); err != nil {
@@ -120,7 +125,7 @@ func (g *gateway) wire(p place) (run running, err error) {
 	}
 	g.desk, err = approval.NewDesk(approval.Options{
 		Terms: terms, Key: key, Store: g.store, Record: g.record,
-		Inbox: true, NoReset: rules.Strict, Log: log, Observe: func(approval.Event) { g.page.Nudge() },
+		Inbox: true, NoReset: rules.Strict, Log: log, Observe: g.observe,
 	})
 	if err != nil {
 		return run, err
@@ -148,9 +153,16 @@ func (g *gateway) wire(p place) (run running, err error) {
 		return run, err
 	}
 	return running{
-		serve: s.Serve, tend: g.keepHeads,
+		serve: s.Serve, tend: g.keepHeads, asked: g.asked.Load,
 		close: func() error { g.desk.Stop(); g.page.Stop(); return errors.Join(shut(s), g.close()) },
 	}, nil
+}
+
+func (g *gateway) observe(e approval.Event) {
+	if e.Kind == approval.EventAsked {
+		g.asked.Add(1)
+	}
+	g.page.Nudge()
 }
 
 func random(n int) []byte {

@@ -63,15 +63,29 @@ func startServer(ctx context.Context, r role, o options, dir, redis string) (*pr
 
 func (p *process) usage() (usage, error) {
 	var u usage
-	if _, err := fmt.Fprintln(p.stdin); err != nil {
-		return u, fmt.Errorf("%s has ended: %w", p.name, err)
-	}
 	var ns int64
-	if _, err := fmt.Fscanln(p.stdout, &ns, &u.trips); err != nil {
-		return u, fmt.Errorf("%s did not say what it used: %w", p.name, err)
-	}
+	err := p.ask(askUsed, &ns, &u.trips)
 	u.cpu = time.Duration(ns)
-	return u, nil
+	return u, err
+}
+
+// memory is what the server keeps now.
+func (p *process) memory() (m memory, err error) {
+	return m, p.ask(askMemory, &m.grown, &m.resident, &m.heap, &m.stacks)
+}
+
+// asked is how many questions the server has put to people so far.
+func (p *process) asked() (n int64, err error) { return n, p.ask(askAsked, &n) }
+
+// ask has the server say something about itself, in numbers.
+func (p *process) ask(what string, into ...any) error {
+	if _, err := fmt.Fprintln(p.stdin, what); err != nil {
+		return fmt.Errorf("%s has ended: %w", p.name, err)
+	}
+	if _, err := fmt.Fscanln(p.stdout, into...); err != nil {
+		return fmt.Errorf("%s did not say %s: %w", p.name, what, err)
+	}
+	return nil
 }
 
 // stop lets the server end by itself.

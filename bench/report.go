@@ -28,7 +28,7 @@ func (r *report) String() string {
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "One signed exec call by the owner, allowed by its level: %d bytes on the wire, %d connections, %d conversations.\n",
 		r.bytes, r.o.connect, conversations)
-	fmt.Fprintf(w, "%d rounds of %d calls each, interleaved; medians; %s.\n", r.o.rounds, r.o.calls, r.machine())
+	fmt.Fprintf(w, "%d rounds of %d calls each, interleaved; medians; %s.\n", r.o.rounds, r.o.calls, machine(r.pinned))
 	fmt.Fprintf(w, "\n%-50s %10s %8s %13s %12s\n", "", "calls/s", "ratio", "quartiles", "CPU/call")
 	for _, row := range r.rows {
 		q := quartiles(row.ratios(r.rows[0]))
@@ -42,9 +42,9 @@ func (r *report) String() string {
 	return w.String()
 }
 
-func (r *report) machine() string {
+func machine(pinned bool) string {
 	where := "servers, client and Redis share all cores"
-	if r.pinned {
+	if pinned {
 		where = "servers alone on one core, client and Redis on the rest"
 	}
 	return fmt.Sprintf("%s, %s/%s, %d CPUs, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), where)
@@ -92,7 +92,7 @@ func (r *report) besideOthers() (out []check) {
 			out = append(out, check{"note", role.title + " was not measured: it is not here; make bench builds it where the network allows"})
 			continue
 		}
-		out = append(out, r.holding(ours.ratios(row), role.times, fmt.Sprintf("%s: at least %.0f times %s", ours.title, role.times, row.title)))
+		out = append(out, holdTarget(ours.ratios(row), role.times, r.o.short, fmt.Sprintf("%s: at least %.0f times %s", ours.title, role.times, row.title)))
 	}
 	return out
 }
@@ -113,17 +113,17 @@ func (r *report) watched() (check, bool) {
 		return check{}, false
 	}
 	text := fmt.Sprintf("with %d questions open and %d pages: at least %.1f of the calls without", openQuestions, openPages, pagesTarget)
-	return r.holding(with.ratios(without), pagesTarget, text), true
+	return holdTarget(with.ratios(without), pagesTarget, r.o.short, text), true
 }
 
 func (r *report) ratio(row row) check {
-	return r.holding(row.ratios(r.rows[0]), row.target, fmt.Sprintf("%s: at least %.2f of the constant handler", row.title, row.target))
+	return holdTarget(row.ratios(r.rows[0]), row.target, r.o.short, fmt.Sprintf("%s: at least %.2f of the constant handler", row.title, row.target))
 }
 
-// holding holds a target against the rounds. A median below it is noise as long as
+// holdTarget holds a target against the rounds. A median below it is noise as long as
 // a quarter of the rounds reached it; a short run has too few to tell, and only
 // reports.
-func (r *report) holding(ratios []float64, target float64, text string) check {
+func holdTarget(ratios []float64, target float64, short bool, text string) check {
 	q := quartiles(ratios)
 	text += fmt.Sprintf(": %.2f", q[1])
 	switch {
@@ -131,7 +131,7 @@ func (r *report) holding(ratios []float64, target float64, text string) check {
 		return check{"PASS", text}
 	case q[2] >= target:
 		return check{"PASS", text + " (missed, but within noise)"}
-	case r.o.short:
+	case short:
 		return check{"note", text + " (a short run can't tell)"}
 	default:
 		return check{"FAIL", text}

@@ -43,13 +43,18 @@ type running struct {
 	serve func(net.Listener) error
 	close func() error
 	tend  func(context.Context) // what runs beside it; may be nil
+	asked func() int64          // how many questions it has put to people; nil where nobody wants to know
 
 	address string               // of a process of its own; empty: serve is called
 	cpu     func() time.Duration // what that has used; nil: this process
 }
 
-// secret signs the calls. It guards nothing: the servers live for one run.
-const secret = "bench-only-secret-that-guards-nothing-0123456789"
+// secret signs the calls, ownerToken answers for the owner. They guard nothing:
+// the servers live for one run.
+const (
+	secret     = "bench-only-secret-that-guards-nothing-0123456789"
+	ownerToken = "bench-only-token-that-guards-nothing-0123456789"
+)
 
 // The exact answer of an allow, as ours writes it.
 const allowBody = `{"decision":"allow","reason":""}`

@@ -10,6 +10,8 @@ import (
 const (
 	answerBudget = 400 * time.Millisecond // beyond the hold: then the answer leaves, whatever is still to be kept of it
 	leastTrip    = 50 * time.Millisecond
+	turnPatience = time.Second
+	endAtOnce    = 64 // calls that were held
 )
 
 // denyInTime is deny, of which a caller who was held hears at once when its time
@@ -27,6 +29,7 @@ func (v *Verifier) denyInTime(ctx context.Context, t *trace, n *no) Decision {
 				done <- said
 			}
 		}()
+		defer v.inTurn()()
 		done <- v.deny(context.WithoutCancel(ctx), t, n)
 	}()
 	late := time.NewTimer(max(leastTrip, t.left()))
@@ -36,6 +39,20 @@ func (v *Verifier) denyInTime(ctx context.Context, t *trace, n *no) Decision {
 		return d
 	case <-late.C:
 		return said
+	}
+}
+
+// inTurn lets some calls end at a time, and returns what lets the next one: a
+// pause or a stop ends thousands of waits at once, and store and record would not
+// take them all in time. Where they hang nobody waits for long, and all go on.
+func (v *Verifier) inTurn() (done func()) {
+	enough := time.NewTimer(turnPatience)
+	defer enough.Stop()
+	select {
+	case v.ending <- struct{}{}:
+		return func() { <-v.ending }
+	case <-enough.C:
+		return func() {}
 	}
 }
 

@@ -24,7 +24,8 @@ func (v *Verifier) keepTurns() time.Duration {
 
 // drew keeps what a decision adds to the graph of its turn. What was allowed by
 // its level or a grant waits in memory for a moment (see KeepTurns); the rest is
-// noted in the store with all before it.
+// noted in the store with all before it. A pause or a stop ends thousands of
+// calls at once: those wait too.
 func (v *Verifier) drew(ctx context.Context, t *trace, n *no) {
 	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.replay || t.view.Replayed || t.plan.Class() == "wrapper" {
 		return
@@ -37,6 +38,7 @@ func (v *Verifier) drew(ctx context.Context, t *trace, n *no) {
 		v.superseded(ctx, t, over)
 	}
 	switch {
+	case t.ruling.Paused || t.ruling.Stopped:
 	case n != nil:
 		v.note(ctx, now, t.ref())
 	case t.person:

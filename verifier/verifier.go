@@ -102,6 +102,8 @@ type Verifier struct {
 	says  says
 	mild  mild
 	rates rates
+
+	ending chan struct{} // a place for each call that was held and is being denied
 }
 
 // Decision is the answer to a call. The zero Decision denies.
@@ -150,7 +152,7 @@ func New(o Options) (*Verifier, error) {
 	if o.Observe == nil {
 		o.Observe = func(Observation) {}
 	}
-	return &Verifier{o: o}, nil
+	return &Verifier{o: o, ending: make(chan struct{}, endAtOnce)}, nil
 }
 
 // begin starts a call under the settings in force: a reload does not change

@@ -22,7 +22,7 @@ func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, e
 	call := newAdmitCall(a, p)
 	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
 		call.epoch = id
-		return s.lane.admit(ctx, call, by)
+		return s.admits.send(ctx, call, by)
 	})
 	if err != nil {
 		return session.View{}, wrap("admit", err)
@@ -115,16 +115,11 @@ func parseSource(text string) (session.Source, error) {
 
 // Settle implements verifier.Store.
 func (s *Store) Settle(ctx context.Context, st session.Settlement) (session.Settled, error) {
-	ctx, cancel, err := s.begin(ctx, "settle")
-	if err != nil {
-		return session.Settled{}, err
+	by := time.Now().Add(s.timeout)
+	if err := s.acquainted(ctx); err != nil {
+		return session.Settled{}, wrap("settle", err)
 	}
-	defer cancel()
-	p := placeOf(st.Conversation)
-	claim := claimed(st.Claim)
-	reply, err := settleScript.Run(ctx, s.client, p.keys(p.request(st.RequestID), p.card(claim.Card), p.pauses()),
-		"", p.hash, "", st.Session, string(st.Body[:]), st.Version, flag(st.Allow), string(digit(st.Raise)), st.Source,
-		st.Standing, life(st.Keep), claim.Version, claim.Blob, st.Brake.All, st.Brake.Agent, st.Brake.Own).Result()
+	reply, err := s.settles.send(ctx, newSettleCall(st), by)
 	if err != nil {
 		return session.Settled{}, wrap("settle", err)
 	}

@@ -72,6 +72,31 @@ func (c *admitCall) whole(ctx context.Context) *goredis.Cmd {
 	return c.command(ctx)
 }
 
+// settleCall is settle.lua with all it takes.
+type settleCall []any
+
+func newSettleCall(st session.Settlement) settleCall {
+	p, claim := placeOf(st.Conversation), claimed(st.Claim)
+	keys := p.keys(p.request(st.RequestID), p.card(claim.Card), p.pauses())
+	c := settleCall{evalSHA, settleScript.Hash(), len(keys)}
+	for _, key := range keys {
+		c = append(c, key)
+	}
+	return append(c, "", p.hash, "", st.Session, string(st.Body[:]), st.Version, flag(st.Allow), string(digit(st.Raise)), st.Source,
+		st.Standing, life(st.Keep), claim.Version, claim.Blob, st.Brake.All, st.Brake.Agent, st.Brake.Own)
+}
+
+func (c settleCall) command(ctx context.Context) *goredis.Cmd {
+	cmd := goredis.NewCmd(ctx, c...)
+	cmd.SetFirstKeyPos(3)
+	return cmd
+}
+
+func (c settleCall) whole(ctx context.Context) *goredis.Cmd {
+	c[0], c[1] = eval, settleSource
+	return c.command(ctx)
+}
+
 // admitKeys are the keys of admit.lua, in one piece of memory.
 func (p place) admitKeys(request, run string) (keys [admitKeys]string) {
 	parts := [admitKeys][3]string{

@@ -9,10 +9,11 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// lane sends the admits that wait at the same moment as one pipeline: a write
-// and a read of the socket for all of them, which is most of what an admit
-// costs this process. Each is a script of its own and atomic on its own. An
-// admit that comes alone is sent alone, at once.
+// lane sends the calls of a script that wait at the same moment as one pipeline:
+// a write and a read of the socket for all of them, which is most of what one
+// costs this process. Each is atomic on its own. One that comes alone is sent
+// alone, at once. Admits have a lane, and settles another: thousands of held
+// calls may end at the same moment, and no new call waits behind them.
 type lane struct {
 	client  goredis.UniversalClient
 	timeout time.Duration // of a trip
@@ -21,10 +22,16 @@ type lane struct {
 	ended   sync.WaitGroup
 }
 
-// ride is one admit on its way. The lane fills in what came back, then closes
+// scriptCall is a script with all it takes: by its hash, and whole.
+type scriptCall interface {
+	command(ctx context.Context) *goredis.Cmd
+	whole(ctx context.Context) *goredis.Cmd
+}
+
+// ride is one call on its way. The lane fills in what came back, then closes
 // done.
 type ride struct {
-	call  *admitCall
+	call  scriptCall
 	by    time.Time // when nobody waits for it any more
 	reply any
 	err   error
@@ -56,9 +63,9 @@ func (l *lane) close() {
 	l.ended.Wait()
 }
 
-// admit sends a call and waits for its answer, or for ctx: it may run all the
+// send sends a call and waits for its answer, or for ctx: it may run all the
 // same. It takes until by, at the latest.
-func (l *lane) admit(ctx context.Context, c *admitCall, by time.Time) (any, error) {
+func (l *lane) send(ctx context.Context, c scriptCall, by time.Time) (any, error) {
 	r := &ride{call: c, by: by, done: make(chan struct{})}
 	select {
 	case l.waiting <- r:

@@ -37,7 +37,8 @@ type Options struct {
 type Store struct {
 	client  goredis.UniversalClient
 	epoch   *epoch
-	lane    *lane
+	admits  *lane
+	settles *lane
 	timeout time.Duration // of a whole method
 }
 
@@ -67,7 +68,8 @@ func Open(url string, o Options) (*Store, error) {
 	await(client, replicas, timeout)
 	whole := timeout * 8 / 5
 	return &Store{
-		client: client, epoch: &epoch{client: client, file: o.Epoch, timeout: whole}, lane: newLane(client, timeout), timeout: whole,
+		client: client, epoch: &epoch{client: client, file: o.Epoch, timeout: whole},
+		admits: newLane(client, timeout), settles: newLane(client, timeout), timeout: whole,
 	}, nil
 }
 
@@ -82,7 +84,8 @@ func (silence) Printf(context.Context, string, ...any) {}
 
 // Close ends all connections.
 func (s *Store) Close() error {
-	s.lane.close()
+	s.admits.close()
+	s.settles.close()
 	return s.client.Close()
 }
 

@@ -82,11 +82,13 @@ var markLua string
 // than all that the steady one does.
 var admitSource = "local function general()\n" + stateLua + admitLua + "end\n" + steadyLua
 
+var settleSource = stateLua + settleLua
+
 // Scripts are sent by their hash, and whole where a server does not know them
 // yet: after a restart, on a new node.
 var (
 	admitScript      = goredis.NewScript(admitSource)
-	settleScript     = goredis.NewScript(stateLua + settleLua)
+	settleScript     = goredis.NewScript(settleSource)
 	hearScript       = goredis.NewScript(stateLua + hearLua)
 	linkScript       = goredis.NewScript(stateLua + linkLua)
 	raiseScript      = goredis.NewScript(stateLua + raiseLua)

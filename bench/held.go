@@ -1,0 +1,66 @@
+package main
+
+import (
+	"net/http"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/store"
+	"github.com/openclaw-verifier/verifier/store/redis"
+)
+
+// What is held, and what that may cost.
+const (
+	manyHeld     = 10_000
+	shortHeld    = 1_000
+	heldAtOnce   = 16 // calls that are on their way to people at a time
+	maxHeldBytes = 25_000
+	maxWake      = 500 * time.Millisecond
+	maxTap       = 5 * time.Millisecond
+	heldTarget   = 0.9 // of the allows that pass while nobody is held
+)
+
+// heldRoles are the servers that hold calls: ours, ours beside it with nobody
+// held, and the least that any server can do.
+var heldRoles = []role{
+	{name: "unheld", title: "ours with Redis, nobody held", redis: true, open: openHeld(1)},
+	{name: "held", title: "ours with Redis, calls held", redis: true, open: openHeld(2)},
+	{name: "wait", title: "a net/http handler that only waits", open: openWait},
+}
+
+// openHeld is openRedis with a database to itself.
+func openHeld(db int) func(place) (running, error) {
+	return func(p place) (running, error) {
+		epoch, err := store.OpenEpoch(filepath.Join(p.dir, "epoch"))
+		if err != nil {
+			return running{}, err
+		}
+		s, err := redis.Open(redisURL(p.redis, db), redis.Options{Epoch: epoch, Dialer: p.count.dial})
+		if err != nil {
+			return running{}, err
+		}
+		return (&gateway{store: s}).open(p)
+	}
+}
+
+// openWait holds every call until one comes to /release.
+func openWait(place) (running, error) {
+	var held atomic.Int64
+	release := make(chan struct{})
+	letGo := sync.OnceFunc(func() { close(release) })
+	mux := http.NewServeMux()
+	mux.HandleFunc("/verify", func(w http.ResponseWriter, _ *http.Request) {
+		held.Add(1)
+		<-release
+		_, _ = w.Write([]byte(denyBody)) // a client that has gone needs no answer
+	})
+	mux.HandleFunc("/release", func(http.ResponseWriter, *http.Request) { letGo() })
+	run := plain(mux)
+	run.asked = held.Load
+	return run, nil
+}
+
+// denyBody is a deny as ours writes it to a call that was held.
+const denyBody = `{"decision":"deny","reason":"The owner has paused this agent. Only harmless tools run until the pause is lifted.","ref":"7Q4K"}`

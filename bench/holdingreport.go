@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+func (h *holding) String() string {
+	w := &strings.Builder{}
+	fmt.Fprintf(w, "%d signed exec calls held at once, each for a person of its own question, conversation and connection.\n", h.n)
+	fmt.Fprintf(w, "%d taps; %d rounds of %d allows beside them, interleaved; medians; %s.\n\n", tapsEach, h.o.rounds, h.o.calls, machine(h.pinned))
+	h.memoryTable(w)
+	h.wakeTable(w)
+	for _, c := range h.checks() {
+		fmt.Fprintf(w, "%s  %s\n", c.word, c.text)
+	}
+	return w.String()
+}
+
+func (h *holding) memoryTable(w *strings.Builder) {
+	fmt.Fprintf(w, "%-50s %10s %10s %10s %12s\n", "of each held call", "memory", "heap", "stacks", "uncollected")
+	for _, row := range []struct {
+		title string
+		memory
+	}{{heldRoles[2].title, h.bare}, {heldRoles[1].title, h.each}} {
+		fmt.Fprintf(w, "%-50s %7.1f KB %7.1f KB %7.1f KB %9.1f KB\n", row.title, kilobytes(row.resident), kilobytes(row.heap), kilobytes(row.stacks), kilobytes(row.grown))
+	}
+}
+
+func (h *holding) wakeTable(w *strings.Builder) {
+	fmt.Fprintf(w, "\n%-50s %10s\n", "until the last of them has its answer", "")
+	for _, row := range []struct {
+		title string
+		took  time.Duration
+	}{
+		{"the handler that only waits, let go", h.floor}, {"the owner pauses all agents", h.paused}, {"the gateway is told to stop", h.stopped},
+	} {
+		fmt.Fprintf(w, "%-50s %7.0f ms\n", row.title, millis(row.took))
+	}
+	fmt.Fprintf(w, "\n%-50s %10s %13s\n", "from the owner's yes to the caller's answer", "median", "quartiles")
+	for _, row := range []struct {
+		title string
+		took  []time.Duration
+	}{{"while nothing else waits", h.taps}, {fmt.Sprintf("while %d others are held", h.n), h.beside}} {
+		q := quartiles(row.took)
+		fmt.Fprintf(w, "%-50s %7.1f ms %13s\n", row.title, millis(q[1]), fmt.Sprintf("%.1f – %.1f", millis(q[0]), millis(q[2])))
+	}
+	fmt.Fprintf(w, "\n%-50s %10s %12s\n", "allows beside them", "calls/s", "CPU/call")
+	for _, row := range h.allowing {
+		fmt.Fprintf(w, "%-50s %10.0f %9.1f µs\n", row.title, row.perSecond(), micros(row.cpu()))
+	}
+	fmt.Fprintln(w)
+}
+
+func (h *holding) checks() []check {
+	return []check{
+		within(h.each.resident <= maxHeldBytes, fmt.Sprintf("a held call keeps at most %d KB: %.1f KB", maxHeldBytes/1000, kilobytes(h.each.resident))),
+		holdTarget(h.allowing[1].ratios(h.allowing[0]), heldTarget, h.o.short,
+			fmt.Sprintf("allows beside %d held calls: at least %.1f of those beside none", h.n, heldTarget)),
+		within(h.paused <= maxWake, fmt.Sprintf("a pause: the last of %d has its answer within %v: %.0f ms", h.n, maxWake, millis(h.paused))),
+		within(h.stopped <= maxWake, fmt.Sprintf("a stop: the last of %d has its answer within %v: %.0f ms", h.n, maxWake, millis(h.stopped))),
+		within(quartiles(h.taps)[1] < maxTap, fmt.Sprintf("from the owner's yes to the caller's answer, median of %d, under %v: %.1f ms", len(h.taps), maxTap, millis(quartiles(h.taps)[1]))),
+	}
+}
+
+func (h *holding) holds() bool {
+	return !slices.ContainsFunc(h.checks(), func(c check) bool { return c.word == "FAIL" })
+}
+
+func within(ok bool, text string) check {
+	if ok {
+		return check{"PASS", text}
+	}
+	return check{"FAIL", text}
+}
+
+func kilobytes(n int64) float64 { return float64(n) / 1000 }
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
