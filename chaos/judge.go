@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // wrong is something that must not be.
@@ -25,21 +26,17 @@ const (
 
 // entry is a line of a record, as far as it matters here.
 type entry struct {
-	Kind      string    `json:"kind"`
-	At        time.Time `json:"at"`
-	RequestID string    `json:"requestId"`
-	Tool      string    `json:"tool"`
-	Decision  string    `json:"decision"`
-	By        string    `json:"by"`
-	Digest    string    `json:"digest"`
-	Card      string    `json:"card"`
-	Replay    bool      `json:"replay"`
-	Params    struct {
-		Command string `json:"command"`
-	} `json:"params"`
+	Kind      string         `json:"kind"`
+	RequestID string         `json:"requestId"`
+	Tool      string         `json:"tool"`
+	Decision  string         `json:"decision"`
+	By        string         `json:"by"`
+	Digest    string         `json:"digest"`
+	Card      string         `json:"card"`
+	Params    jsontext.Value `json:"params"`
 }
 
-func (e *entry) mark() string { return mark.FindString(e.Params.Command) }
+func (e *entry) mark() string { return mark.FindString(string(e.Params)) }
 
 // What a call can be allowed by.
 const (
@@ -64,13 +61,16 @@ type evidence struct {
 	taps     []tap
 	gateways [2]witness
 	late     spans
-	clock    func(time.Time) time.Time // the store's
+	store    history // of its clock
 	wrongs   []wrong
+
+	byMark map[string]string // the tools of the calls
 }
 
 // witness is what is known of a gateway.
 type witness struct {
 	down, held spans
+	clock      history
 	record     []entry
 }
 
@@ -80,7 +80,7 @@ func (v *evidence) accuse(kind, format string, args ...any) {
 
 // judge holds everything that was seen against each other.
 func (w *world) judge() (result, error) {
-	v := &evidence{calls: w.agents.calls, taps: w.chats.taps, late: w.late.spans, clock: w.redis.knobs.clock}
+	v := &evidence{calls: w.agents.calls, taps: w.chats.taps, late: w.late.spans, store: w.redis.knobs.moves}
 	lines := 0
 	for i, g := range w.gateways {
 		record, err := readRecord(g.state)
@@ -88,7 +88,7 @@ func (w *world) judge() (result, error) {
 			return result{}, err
 		}
 		lines += len(record)
-		v.gateways[i] = witness{g.down, g.held, record}
+		v.gateways[i] = witness{g.down, g.held, g.moves, record}
 		if err := command(context.Background(), w.tools.verifier, "audit", "verify", "--config", g.config, "--state", g.state); err != nil {
 			v.accuse("record not intact", "%s: %v", g.name, err)
 		}
@@ -166,6 +166,7 @@ func (v *evidence) verdict() result {
 	}
 	v.onlyOnce()
 	v.digests()
+	v.answers()
 	r.wrongs = v.wrongs
 	return r
 }
@@ -203,101 +204,4 @@ func (v *evidence) recorded(c *call) *entry {
 		return nil
 	}
 	return &record[i]
-}
-
-// ground looks for what may have allowed a call: the policy, an answer for that
-// very call, or a grant that lives.
-func (v *evidence) ground(c *call, e *entry, fetched map[int]time.Time) {
-	tainted, known := fetched[c.conversation]
-	switch {
-	case c.stale:
-		v.accuse(wronglyAllowed, "%s: its timestamp was beyond the tolerance", c.id)
-	case c.tool != "exec" && e.ground() == byPolicy: // read and web_fetch pass at every level
-	case e.ground() == byPolicy && (!known || !tainted.Before(c.first)):
-	case e.ground() == byReplay && (v.tapped(c) || v.granted(c) || !known || !tainted.Before(c.first)):
-	case e.ground() == byPerson && v.tapped(c):
-	case e.ground() == byGrant && v.granted(c):
-	default:
-		v.accuse(wronglyAllowed, "%s (%s %s) by %s; tainted %v before it was first sent", c.id, c.tool, c.mark, e.By, c.first.Sub(tainted))
-	}
-}
-
-// latest is when a tap can have counted at the latest.
-func (t *tap) latest() time.Time {
-	if t.done.IsZero() {
-		return t.at.Add(time.Minute)
-	}
-	return t.done
-}
-
-// earliest is when a call can have been allowed, by the store's clock, which may
-// have gone back meanwhile.
-func (v *evidence) earliest(c *call) time.Time {
-	sent, ended := v.clock(c.sent), v.clock(c.ended)
-	if ended.Before(sent) {
-		return ended
-	}
-	return sent
-}
-
-// tapped looks for the owner's yes to that very call, in its time.
-func (v *evidence) tapped(c *call) bool {
-	return slices.ContainsFunc(v.taps, func(t tap) bool {
-		return t.owner && (t.label == "Allow once" || t.label == "Allow 30 min") && slices.Contains(t.calls, c.mark) &&
-			t.at.Before(c.ended) && !v.earliest(c).After(v.clock(t.latest()).Add(ttl))
-	})
-}
-
-// granted looks for a lasting yes in the conversation, in its time.
-func (v *evidence) granted(c *call) bool {
-	here := fmt.Sprintf("c%dn", c.conversation)
-	return slices.ContainsFunc(v.taps, func(t tap) bool {
-		return t.owner && t.label == "Allow 30 min" && t.at.Before(c.ended) && !v.earliest(c).After(v.clock(t.latest()).Add(30*time.Minute)) &&
-			slices.ContainsFunc(t.calls, func(m string) bool { return len(m) > len(here) && m[:len(here)] == here })
-	})
-}
-
-// onlyOnce: one yes lets one request through.
-func (v *evidence) onlyOnce() {
-	type use struct{ card, mark string }
-	uses := map[use][]string{}
-	for _, g := range v.gateways {
-		for i := range g.record {
-			e := &g.record[i]
-			if e.Decision != "allow" || e.ground() != byPerson {
-				continue
-			}
-			u := use{e.Card, e.mark()}
-			if !slices.Contains(uses[u], e.RequestID) {
-				uses[u] = append(uses[u], e.RequestID)
-			}
-		}
-	}
-	for u, ids := range uses {
-		if len(ids) > 1 {
-			v.accuse(wronglyAllowed, "one yes to %s on card %s was used by %v", u.mark, u.card, ids)
-		}
-	}
-}
-
-// digests: what was approved is what was called. One digest for each call, and
-// none for two.
-func (v *evidence) digests() {
-	marks, digests := map[string]string{}, map[string]string{}
-	for _, g := range v.gateways {
-		for i := range g.record {
-			e := &g.record[i]
-			m := e.mark()
-			if e.Kind != "decision" || e.Digest == "" || m == "" {
-				continue
-			}
-			if seen, known := digests[m]; known && seen != e.Digest {
-				v.accuse("digest", "%s has two: %s and %s", m, seen, e.Digest)
-			}
-			if seen, known := marks[e.Digest]; known && seen != m {
-				v.accuse("digest", "%s is that of %s and of %s", e.Digest, seen, m)
-			}
-			digests[m], marks[e.Digest] = e.Digest, m
-		}
-	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 var noon = time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC)
@@ -14,21 +16,25 @@ func at(seconds float64) time.Time { return noon.Add(time.Duration(seconds * flo
 // seen makes evidence of one conversation: fetched at 1, and a command sent at 2
 // and allowed at 3 by gateway 0, as its record says.
 func seen(by string) *evidence {
-	fetch := &call{id: "f", conversation: 7, tool: "web_fetch", sent: at(0), first: at(0), ended: at(1), answered: true, allowed: true}
-	run := &call{id: "x", conversation: 7, tool: "exec", mark: "c7n1z", sent: at(2), first: at(2), ended: at(3), answered: true, allowed: true}
-	v := &evidence{calls: []*call{fetch, run}, clock: func(t time.Time) time.Time { return t }}
+	fetch := &call{id: "f", conversation: 7, tool: "web_fetch", stamp: at(0), sent: at(0), first: at(0), ended: at(1), answered: true, allowed: true}
+	run := &call{id: "x", conversation: 7, tool: "exec", mark: "c7n1z", stamp: at(2), sent: at(2), first: at(2), ended: at(3), answered: true, allowed: true}
+	other := &call{id: "m", conversation: 7, tool: "message", mark: "c7n9z", stamp: at(2), sent: at(2), first: at(2), ended: at(2), answered: true}
+	more := &call{id: "o", conversation: 7, tool: "exec", mark: "c7n5z", stamp: at(2), sent: at(2), first: at(2), ended: at(2), answered: true}
+	v := &evidence{calls: []*call{fetch, run, other, more}}
 	v.gateways[0].record = []entry{allowed(fetch, "safe"), allowed(run, by)}
 	return v
 }
 
 func allowed(c *call, by string) entry {
-	e := entry{Kind: "decision", RequestID: c.id, Tool: c.tool, Decision: "allow", By: by}
-	e.Params.Command = "echo " + c.mark
+	e := entry{Kind: "decision", RequestID: c.id, Tool: c.tool, Decision: "allow", By: by, Params: jsontext.Value(`{"command":"echo ` + c.mark + `"}`)}
+	if by == byPerson {
+		e.Card = "card"
+	}
 	return e
 }
 
 func yes(label string, seconds float64, marks ...string) tap {
-	return tap{card: card{calls: marks}, label: label, owner: true, at: at(seconds), sent: at(seconds), done: at(seconds + 0.1)}
+	return tap{card: card{calls: marks, seen: at(seconds - 1)}, label: label, owner: true, at: at(seconds), sent: at(seconds), done: at(seconds + 0.1)}
 }
 
 // TestTheJudgeBites: each case is something that must not be, and its twin that
@@ -55,19 +61,61 @@ func TestTheJudgeBites(t *testing.T) {
 		{"one yes is no grant", "grant", wronglyAllowed, add(yes("Allow once", 2.5, "c7n5z"))},
 		{"a grant that the store's clock has ended", "grant", wronglyAllowed, func(v *evidence) {
 			v.taps = []tap{yes("Allow 30 min", 1.5, "c7n5z")}
-			v.clock = func(t time.Time) time.Time {
-				if t.After(at(1.9)) {
-					return t.Add(31 * time.Minute)
-				}
-				return t
-			}
+			v.store = history{{at(1.9), 31 * time.Minute}}
 		}},
 		{"the policy of a tainted conversation", "taintPolicy", wronglyAllowed, nil},
 		{"the policy of a clean one", "taintPolicy", "", func(v *evidence) { v.calls[0].allowed = false }},
 		{"the policy beside a fetch", "taintPolicy", "", func(v *evidence) { v.calls[1].first = at(0.5) }},
 		{"again, of what nobody allowed", "replay", wronglyAllowed, nil},
 		{"again", "replay", "", add(yes("Allow once", 2.5, "c7n1z"))},
-		{"a wrong clock", "taintPolicy", wronglyAllowed, func(v *evidence) { v.calls[0].allowed, v.calls[1].stale = false, true }},
+		{"a grant for another tool", "grant", wronglyAllowed, add(yes("Allow 30 min", 2.5, "c7n9z"))},
+		{"a yes to a card whose time was over", "person", wronglyAllowed, func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
+			v.taps[0].seen = at(-14)
+		}},
+		{"a yes to a card whose time the store's clock has ended", "person", wronglyAllowed, func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
+			v.store = history{{at(1.9), 31 * time.Minute}}
+		}},
+		{"a yes that never left the phone", "person", wronglyAllowed, func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
+			v.taps[0].sent, v.taps[0].done = time.Time{}, time.Time{}
+		}},
+		{"a yes that was passed on too late", "person", wronglyAllowed, func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
+			v.taps[0].sent, v.taps[0].done = at(3.1), at(3.2)
+		}},
+		{"a runtime's wrong clock", "taintPolicy", wronglyAllowed, func(v *evidence) { v.calls[0].allowed, v.calls[1].stamp = false, at(400) }},
+		{"a runtime's wrong clock, and the gateway's", "taintPolicy", "", func(v *evidence) {
+			v.calls[0].allowed, v.calls[1].stamp = false, at(1862)
+			v.gateways[0].clock = history{{at(1), 31 * time.Minute}}
+		}},
+		{"a gateway's wrong clock", "taintPolicy", wronglyAllowed, func(v *evidence) {
+			v.calls[0].allowed = false
+			v.gateways[0].clock = history{{at(1), -3 * time.Hour}}
+		}},
+		{"a gateway's wrong clock that came right in time", "taintPolicy", "", func(v *evidence) {
+			v.calls[0].allowed = false
+			v.gateways[0].clock = history{{at(1), -3 * time.Hour}, {at(2.5), 0}}
+		}},
+		{"the other gateway's wrong clock", "taintPolicy", "", func(v *evidence) {
+			v.calls[0].allowed = false
+			v.gateways[1].clock = history{{at(1), -3 * time.Hour}}
+		}},
+		{"a yes on no card", "person", wronglyAllowed, func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
+			v.gateways[0].record[1].Card = ""
+		}},
+		{"a yes whose card was about another digest", "person", wronglyAllowed, func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
+			v.gateways[0].record[1].Digest = "one"
+			v.gateways[1].record = []entry{{Kind: "asked", Card: "card", Digest: "other"}}
+		}},
+		{"a yes to what somebody had denied", "person", wronglyAllowed, func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
+			v.gateways[0].record[1].Digest = "one"
+			v.gateways[1].record = []entry{{Kind: "answer", Card: "card", Digest: "one", Decision: "deny"}}
+		}},
 		{"no record", "person", lostRecord, func(v *evidence) { v.gateways[0].record = v.gateways[0].record[:1] }},
 		{"the other's record", "person", lostRecord, func(v *evidence) {
 			v.gateways[1].record = v.gateways[0].record[1:]
@@ -96,7 +144,7 @@ func TestTheJudgeBites(t *testing.T) {
 		{"two calls of one digest", "person", "digest", func(v *evidence) {
 			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
 			twin := v.gateways[0].record[1]
-			twin.Params.Command, twin.Decision = "echo c7n2z", "deny"
+			twin.Params, twin.Decision = jsontext.Value(`{"command":"echo c7n2z"}`), "deny"
 			v.gateways[0].record[1].Digest, twin.Digest = "d", "d"
 			v.gateways[1].record = []entry{twin}
 		}},

@@ -238,14 +238,8 @@ type knobs struct {
 	path  string
 	mu    sync.Mutex
 	shift time.Duration
-	moves []move
+	moves history
 	disk  time.Duration
-}
-
-// move is when the store's clock was moved, and by how much it was off then.
-type move struct {
-	at    time.Time
-	shift time.Duration
 }
 
 func openKnobs(path string) (*knobs, error) {
@@ -279,17 +273,4 @@ func (k *knobs) setDisk(d time.Duration) error {
 	defer k.mu.Unlock()
 	k.disk = d
 	return k.write()
-}
-
-// clock is what the store's clock showed.
-func (k *knobs) clock(at time.Time) time.Time {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	shift := time.Duration(0)
-	for _, m := range k.moves {
-		if !m.at.After(at) {
-			shift = m.shift
-		}
-	}
-	return at.Add(shift)
 }

@@ -50,6 +50,9 @@ func build(ctx context.Context, dir, kind string, p plan, t tools) (w *world, er
 		if w.gateways[i], err = openGateway(dir, i, w.redis.urls[i], w.chats, w.toxi, t); err != nil {
 			return w, err
 		}
+		if unset := w.gateways[i].unset; unset != nil {
+			w.tools.clockwork, w.tools.noClockwork = nil, unset
+		}
 	}
 	w.agents = newAgents(w.gateways, p.calls)
 	return w, nil
@@ -103,15 +106,18 @@ func (w *world) ready(ctx context.Context, most time.Duration) error {
 
 // stop ends the gateways in good order, so that the records are complete.
 func (w *world) stop() error {
-	for _, g := range w.gateways {
-		if err := g.die(syscall.SIGTERM); err != nil {
-			return err
-		}
-		if code := g.exit(); code != 0 {
-			return fmt.Errorf("%s ended with %d; its log is in %s", g.name, code, g.log)
+	var both sync.WaitGroup
+	var errs [2]error
+	for i, g := range w.gateways {
+		both.Go(func() { errs[i] = g.die(syscall.SIGTERM) })
+	}
+	both.Wait()
+	for i, g := range w.gateways {
+		if code := g.exit(); errs[i] == nil && code != 0 {
+			errs[i] = fmt.Errorf("%s ended with %d; its log is in %s", g.name, code, g.log)
 		}
 	}
-	return nil
+	return errors.Join(errs[:]...)
 }
 
 func (w *world) close() error {

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ground looks for what may have allowed a call: the policy, an answer for that
+// very call, or a grant that lives.
+func (v *evidence) ground(c *call, e *entry, fetched map[int]time.Time) {
+	tainted, known := fetched[c.conversation]
+	clean := !known || !tainted.Before(c.first)
+	switch {
+	case !v.fresh(c):
+		v.accuse(wronglyAllowed, "%s: its timestamp was beyond the tolerance of gateway %d's clock", c.id, c.to)
+	case c.mark == "" && e.ground() == byPolicy: // read and web_fetch pass at every level
+	case e.ground() == byPolicy && clean:
+	case e.ground() == byReplay && (v.tapped(c) || v.granted(c) || clean):
+	case e.ground() == byPerson && v.tapped(c):
+	case e.ground() == byGrant && v.granted(c):
+	default:
+		v.accuse(wronglyAllowed, "%s (%s %s) by %s; tainted %v before it was first sent", c.id, c.tool, c.mark, e.By, c.first.Sub(tainted))
+	}
+}
+
+// fresh reports whether a call's timestamp was within the tolerance, by a time
+// that the gateway's clock showed while it had the call.
+func (v *evidence) fresh(c *call) bool {
+	return slices.ContainsFunc(v.gateways[c.to].clock.shifts(c.sent, c.ended), func(shift time.Duration) bool {
+		return !c.stamp.Before(c.sent.Add(shift-tolerance)) && !c.stamp.After(c.ended.Add(shift+tolerance))
+	})
+}
+
+// latest is when a tap can have counted at the latest.
+func (t *tap) latest() time.Time {
+	if t.done.IsZero() {
+		return t.sent.Add(time.Minute)
+	}
+	return t.done
+}
+
+// cameInTime reports whether a card could still be answered when a tap came, by
+// the store's clock. It was asked for at most so long before it was seen as a
+// gateway tries to send it.
+func (v *evidence) cameInTime(t *tap) bool {
+	if t.sent.IsZero() {
+		return false // it never left the phone
+	}
+	came, _ := v.store.between(t.sent, t.latest())
+	_, asked := v.store.between(t.seen.Add(-ttl), t.seen)
+	return !came.After(asked.Add(ttl))
+}
+
+// holds reports whether a yes could let a call pass: it came before the call was
+// answered, in its time, and its own time was not over when the call was made.
+func (v *evidence) holds(t *tap, c *call, most time.Duration) bool {
+	_, from := v.store.between(t.sent, t.latest())
+	earliest, _ := v.store.between(c.sent, c.ended)
+	return t.owner && v.cameInTime(t) && t.sent.Before(c.ended) && !earliest.After(from.Add(most))
+}
+
+// tapped looks for the owner's yes to that very call.
+func (v *evidence) tapped(c *call) bool {
+	return slices.ContainsFunc(v.taps, func(t tap) bool {
+		return (t.label == "Allow once" || t.label == "Allow 30 min") && slices.Contains(t.calls, c.mark) && v.holds(&t, c, ttl)
+	})
+}
+
+// granted looks for a lasting yes to a call of the same tool, in the same
+// conversation.
+func (v *evidence) granted(c *call) bool {
+	here := fmt.Sprintf("c%dn", c.conversation)
+	covers := func(m string) bool { return strings.HasPrefix(m, here) && v.tools()[m] == c.tool }
+	return slices.ContainsFunc(v.taps, func(t tap) bool {
+		return t.label == "Allow 30 min" && slices.ContainsFunc(t.calls, covers) && v.holds(&t, c, 30*time.Minute)
+	})
+}
+
+// tools are those of all calls, by their marks.
+func (v *evidence) tools() map[string]string {
+	if v.byMark == nil {
+		v.byMark = map[string]string{}
+		for _, c := range v.calls {
+			v.byMark[c.mark] = c.tool
+		}
+	}
+	return v.byMark
+}
+
+// entries are the lines of both records.
+func (v *evidence) entries(each func(e *entry)) {
+	for _, g := range v.gateways {
+		for i := range g.record {
+			each(&g.record[i])
+		}
+	}
+}
+
+// onlyOnce: one yes lets one request through.
+func (v *evidence) onlyOnce() {
+	type use struct{ card, mark string }
+	uses := map[use][]string{}
+	v.entries(func(e *entry) {
+		if u := (use{e.Card, e.mark()}); e.allowsByPerson() && !slices.Contains(uses[u], e.RequestID) {
+			uses[u] = append(uses[u], e.RequestID)
+		}
+	})
+	for u, ids := range uses {
+		if len(ids) > 1 {
+			v.accuse(wronglyAllowed, "one yes to %s on card %s was used by %v", u.mark, u.card, ids)
+		}
+	}
+}
+
+func (e *entry) allowsByPerson() bool {
+	return e.Kind == "decision" && e.Decision == "allow" && e.ground() == byPerson
+}
+
+// digests: what was approved is what was called. One digest for each call, and
+// none for two.
+func (v *evidence) digests() {
+	marks, digests := map[string]string{}, map[string]string{}
+	v.entries(func(e *entry) {
+		m := e.mark()
+		if e.Kind != "decision" || e.Digest == "" || m == "" {
+			return
+		}
+		if seen, known := digests[m]; known && seen != e.Digest {
+			v.accuse("digest", "%s has two: %s and %s", m, seen, e.Digest)
+		}
+		if seen, known := marks[e.Digest]; known && seen != m {
+			v.accuse("digest", "%s is that of %s and of %s", e.Digest, seen, m)
+		}
+		digests[m], marks[e.Digest] = e.Digest, m
+	})
+}
+
+// answers: a call that a person let pass has the digest that the card was about,
+// and nobody's no stands in the record beside it. A line about a card may be
+// missing where its gateway was killed; what is there must agree.
+func (v *evidence) answers() {
+	about, no := map[string][]string{}, map[string]bool{} // digests by card; card and digest
+	v.entries(func(e *entry) {
+		if e.Kind == "asked" || e.Kind == "answer" {
+			about[e.Card] = append(about[e.Card], e.Digest)
+		}
+		if e.Kind == "answer" && e.Decision == "deny" {
+			no[e.Card+e.Digest] = true
+		}
+	})
+	v.entries(func(e *entry) {
+		switch {
+		case !e.allowsByPerson():
+		case e.Card == "":
+			v.accuse(wronglyAllowed, "%s by a person, on no card", e.RequestID)
+		case len(about[e.Card]) > 0 && !slices.Contains(about[e.Card], e.Digest):
+			v.accuse(wronglyAllowed, "%s by card %s, which was about other calls", e.RequestID, e.Card)
+		case no[e.Card+e.Digest]:
+			v.accuse(wronglyAllowed, "%s by card %s, on which it was denied", e.RequestID, e.Card)
+		}
+	})
+}
