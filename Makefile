@@ -50,22 +50,22 @@ e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; wh
 lint: ## run golangci-lint, built by Go at a pinned version
 	@go run $(GOLANGCI) run --allow-serial-runners $(ARGS)
 
-bench: ## measure the decision path, and a tap in a chat; a short run: make bench ARGS=-short
+bench: ## measure the decision path, into docs/speed.md, and a tap in a chat; a short run: make bench ARGS=-short
 	@./scripts/setup-tests
-	@others=; [ '$(OTHERS)' = off ] || others=$$(./scripts/bench-others); go run -pgo=$(PGO) ./bench -others "$$others" $(ARGS)
+	@others=; [ '$(OTHERS)' = off ] || others=$$(./scripts/bench-others); go run -pgo=$(PGO) ./bench -page docs/speed.md -others "$$others" $(ARGS)
 	@go test -count=1 -v -run '^TestATapOnOneChat' ./cmd/verifier
 
 chaos: ## break two gateways, Redis and chats while agents call, and write docs/chaos.md; a short run: make chaos CHAOS='-calls 500 -for 8s'
 	@./scripts/setup-tests
 	@./scripts/chaos $(TOXIPROXY) $(CHAOS) $(ARGS)
 
-growth: ## measure what an allow costs as work grows, and draw it into docs/images; a short run: make growth ARGS=-short
+growth: ## measure what an allow costs as work grows, into docs/speed.md with a picture; a short run: make growth ARGS=-short
 	@./scripts/setup-tests
-	@plot=docs/images/growth.svg; case '$(ARGS)' in *-short*) plot= ;; esac; go run -pgo=$(PGO) ./bench -grow -plot "$$plot" $(ARGS)
+	@go run -pgo=$(PGO) ./bench -grow -page docs/speed.md -plot docs/images/growth.svg $(ARGS)
 
-held: ## hold ten thousand calls for a person: memory, allows beside them, waking, taps; a short run: make held ARGS=-short
+held: ## hold ten thousand calls for a person, into docs/speed.md: memory, allows beside them, waking, taps; a short run: make held ARGS=-short
 	@./scripts/setup-tests
-	@go run -pgo=$(PGO) ./bench -held $(ARGS)
+	@go run -pgo=$(PGO) ./bench -held -page docs/speed.md $(ARGS)
 
 replay: ## play recorded attacks against the policy; all of them: make replay TRACE=sessions.jsonl.gz
 	@./scripts/replay $(TRACE)

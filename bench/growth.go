@@ -15,7 +15,8 @@ type growth struct {
 
 // grow measures each axis by itself and prints one table.
 func grow(ctx context.Context, o options) error {
-	fmt.Printf("What an allow costs as work grows: time per call beside the smallest point of the same round; medians of %d rounds of %d calls.\n", o.rounds, o.calls)
+	said := fmt.Sprintf("What an allow costs as work grows: time per call beside the smallest point of the same round; medians of %d rounds of %d calls.\n", o.rounds, o.calls)
+	fmt.Print(said)
 	var all []growth
 	missed := false
 	for _, a := range axes {
@@ -26,12 +27,16 @@ func grow(ctx context.Context, o options) error {
 		g := growth{a, r}
 		all = append(all, g)
 		fmt.Print(g.table())
+		said += g.table()
 		missed = missed || !g.flat()
 	}
 	if o.plot != "" {
 		if err := os.WriteFile(o.plot, []byte(draw(all)), 0o644); err != nil {
 			return err
 		}
+	}
+	if err := o.publish("growth", said); err != nil {
+		return err
 	}
 	if missed && !o.short {
 		return errMissed

@@ -48,6 +48,9 @@ func held(ctx context.Context, o options) error {
 		return err
 	}
 	fmt.Print(h.String())
+	if err := o.publish("held", h.String()); err != nil {
+		return err
+	}
 	if !h.holds() {
 		return errMissed
 	}

@@ -38,6 +38,7 @@ type options struct {
 	grow       bool
 	held       bool
 	plot       string
+	page       string
 }
 
 func main() {
@@ -55,7 +56,8 @@ func main() {
 	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "directory for one CPU profile of each server")
 	flag.StringVar(&o.others, "others", "", "directory with the servers of others, opa and cerbos, as scripts/bench-others builds them")
 	flag.BoolVar(&o.grow, "grow", false, "measure ours with Redis as work grows: policies, tools, conversations, record")
-	flag.StringVar(&o.plot, "plot", "", "with -grow: draw it into this SVG file")
+	flag.StringVar(&o.plot, "plot", "", "with -grow: draw it into this SVG file, unless the run is a short one")
+	flag.StringVar(&o.page, "page", "", "put the table into this page of the documentation, unless the run is a short one or -only")
 	flag.BoolVar(&o.held, "held", false, "measure ours with Redis while it holds thousands of calls for a person: memory, allows beside them, waking, taps")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -93,6 +95,9 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	fmt.Print(r.String())
+	if err := o.publish("bench", r.String()); err != nil {
+		return err
+	}
 	if !r.holds() {
 		return errMissed
 	}
@@ -125,4 +130,7 @@ func (o *options) defaults() {
 		o.calls = calls
 	}
 	o.connect = max(1, o.connect)
+	if o.short || o.only != "" {
+		o.page, o.plot = "", ""
+	}
 }
