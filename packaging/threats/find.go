@@ -23,6 +23,8 @@ var (
 	caseNumber   = regexp.MustCompile(`H\d\d`)
 )
 
+const pluginPrefix = "the plugin: "
+
 // suites are where the steps of suites are, and who passes them.
 var suites = map[string]string{"channels/channeltest": "each chat: ", "store/storetest": "each store: "}
 
@@ -41,7 +43,7 @@ func find(root fs.FS) (proofs, error) {
 		case strings.HasSuffix(file, "_test.go"):
 			return out.add(root, file, testFunction, "")
 		case strings.HasSuffix(file, ".test.js"):
-			return out.add(root, file, pluginTest, "the plugin: ")
+			return out.add(root, file, pluginTest, pluginPrefix)
 		case suites[path.Dir(file)] != "" && path.Ext(file) == ".go":
 			return out.add(root, file, suiteStep, suites[path.Dir(file)])
 		}

@@ -1,15 +1,21 @@
 // Command threats writes docs/threat-model.md: its prose from a template beside
 // it, and for each hostile case the tests that prove it, found by the case's
-// number in their names.
+// number in their names, with what came of them when `make test-hostile` ran last.
+//
+//	threats                        # the page, by the results that are kept
+//	threats GO-TEST-JSON NODE-TAP  # keeps the results of a run first; fails if a test has
 //
 // It refuses a case that no test proves and that gives no reason for it, a reason
 // that is out of date, and a test that is named and does not exist: the page
-// can't promise what nothing checks.
+// can't promise what nothing checks. A test that no run has seen yet is told of
+// as that.
 package main
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -25,14 +31,66 @@ var template string
 const page = "docs/threat-model.md"
 
 func main() {
-	text, err := write(os.DirFS("."))
-	if err == nil {
-		err = os.WriteFile(page, []byte(text), 0o644) //nolint:gosec // documentation is for everybody
-	}
+	err := run(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
+}
+
+func run(args []string) error {
+	var ran error
+	if len(args) == 2 {
+		all, err := gather(args[0], args[1])
+		if err == nil {
+			err = os.WriteFile(results, []byte(file(all)), 0o644) //nolint:gosec // for everybody to read
+		}
+		if err != nil {
+			return err
+		}
+		ran = worst(all)
+	}
+	text, err := write(os.DirFS("."))
+	if err == nil {
+		err = os.WriteFile(page, []byte(text), 0o644) //nolint:gosec // documentation is for everybody
+	}
+	return errors.Join(err, ran)
+}
+
+// gather reads what the tests said, in Go and in the plugin.
+func gather(goJSON, nodeTAP string) (all []result, err error) {
+	for _, from := range []struct {
+		file string
+		read func(io.Reader, io.Writer) ([]result, error)
+	}{{goJSON, readGo}, {nodeTAP, readPlugin}} {
+		f, err := os.Open(from.file)
+		if err != nil {
+			return nil, err
+		}
+		some, err := from.read(f, os.Stdout)
+		_ = f.Close()
+		if err != nil {
+			return nil, err
+		}
+		if len(some) == 0 {
+			return nil, fmt.Errorf("%s holds no result of a hostile case", from.file)
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// worst is an error if a test has failed; it says how many have not.
+func worst(all []result) error {
+	count := map[string]int{}
+	for _, r := range all {
+		count[r.came]++
+	}
+	fmt.Printf("hostile cases: %d passed, %d failed, %d skipped\n", count[passed], count[failed], count[skipped])
+	if count[failed] > 0 {
+		return fmt.Errorf("%d tests of hostile cases failed", count[failed])
+	}
+	return nil
 }
 
 // write makes the page.
@@ -45,7 +103,15 @@ func write(root fs.FS) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	table, err := casesTable(cases, proofs)
+	kept, err := fs.ReadFile(root, results)
+	if err != nil {
+		return "", err
+	}
+	came, err := parseResults(string(kept))
+	if err != nil {
+		return "", err
+	}
+	table, err := casesTable(cases, proofs, came)
 	if err != nil {
 		return "", err
 	}
@@ -84,9 +150,9 @@ func parse(text string) ([]hostile, error) {
 // maxShown is how many tests a row names; the rest are counted.
 const maxShown = 3
 
-func casesTable(cases []hostile, all proofs) (string, error) {
+func casesTable(cases []hostile, all proofs, came []result) (string, error) {
 	var b strings.Builder
-	b.WriteString("| case | what is done | what must happen | shown by |\n|---|---|---|---|\n")
+	b.WriteString("| case | what is done | what must happen | shown by | result |\n|---|---|---|---|---|\n")
 	for _, c := range cases {
 		found := all.of(c.number)
 		switch {
@@ -99,7 +165,7 @@ func casesTable(cases []hostile, all proofs) (string, error) {
 		if len(found) > 0 {
 			shown = list(found)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.number, c.done, c.must, shown)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", c.number, c.done, c.must, shown, sum(found, came))
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -28,7 +29,7 @@ func TestAPromiseWithoutATestIsRefused(t *testing.T) {
 	} {
 		parsed, err := parse(cases)
 		if err == nil {
-			_, err = casesTable(parsed, proven)
+			_, err = casesTable(parsed, proven, nil)
 		}
 		if err == nil {
 			t.Errorf("%s: taken", what)
@@ -55,5 +56,58 @@ func TestTestsAreFoundByTheirNames(t *testing.T) {
 		if got := len(found.of(number)); got != want {
 			t.Errorf("%s is proven by %d tests, want %d: %v", number, got, want, found)
 		}
+	}
+}
+
+// TestResultsAreWhatTheTestsSaid: from the words of go test and of node to the
+// last column of the table.
+func TestResultsAreWhatTheTestsSaid(t *testing.T) {
+	event := func(action, pkg, test string) string {
+		return `{"Action":"` + action + `","Package":"` + module + `/` + pkg + `","Test":"` + test + `","Output":"said by ` + test + `\n"}` + "\n"
+	}
+	var shown strings.Builder
+	goes, err := readGo(strings.NewReader("not an event\n"+
+		event("pass", "a", "TestH01One")+event("pass", "a", "TestH01One/below")+event("pass", "a", "TestNoCase")+
+		event("skip", "b", "TestH02Two")+event("output", "b", "TestH03Three")+event("fail", "b", "TestH03Three")+
+		event("pass", "channels/x", "TestSuite/card/H04_a_step")+event("pass", "channels/y", "TestSuite/card/H04_a_step")+
+		event("pass", "store/x", "TestConformance/level/H05_of_7_at_once")), &shown)
+	if err != nil || shown.String() != "not an event\nsaid by TestH03Three\n" {
+		t.Errorf("%v, and this is shown: %q", err, shown.String())
+	}
+	plugs, err := readPlugin(strings.NewReader("TAP version 13\nok 1 - H06 in the plugin\n    not ok 2 - H07 broken\nok 3 - H08 not here # SKIP no\nok 4 - other\n"), &shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := file(append(goes, plugs...))
+	kept, err := parseResults(text)
+	if err != nil || file(kept) != text || len(kept) != 9 {
+		t.Errorf("%d results are kept, %v:\n%s", len(kept), err, text)
+	}
+	for _, c := range []struct {
+		proof proof
+		want  string
+	}{
+		{proof{"TestH01One", "a/a_test.go"}, "1 passed"},
+		{proof{"TestH01One", "b/b_test.go"}, "1 not run yet"},
+		{proof{"TestH02Two", "b/b_test.go"}, "1 skipped"},
+		{proof{"TestH03Three", "b/b_test.go"}, "**1 failed**"},
+		{proof{"each chat: H04 a step", "channels/channeltest/suite.go"}, "2 passed"},
+		{proof{"each store: H05 of … at once", "store/storetest/suite.go"}, "1 passed"},
+		{proof{"the plugin: H06 in the plugin", "p/a.test.js"}, "1 passed"},
+		{proof{"the plugin: H07 broken", "p/a.test.js"}, "**1 failed**"},
+		{proof{"the plugin: H08 not here", "p/a.test.js"}, "1 skipped"},
+	} {
+		if got := sum([]proof{c.proof}, kept); got != c.want {
+			t.Errorf("%s: %s, want %s", c.proof.name, got, c.want)
+		}
+	}
+	if err := worst(kept); err == nil {
+		t.Error("a run with failed tests is called good")
+	}
+	if got := sum([]proof{{"TestH01One", "a/a_test.go"}, {"TestH02Two", "b/b_test.go"}, {"TestH99New", "b/b_test.go"}}, kept); got != "1 passed, 1 skipped, 1 not run yet" {
+		t.Error(got)
+	}
+	if _, err := parseResults("passed by hand\n"); err == nil {
+		t.Error("a line that no run wrote is taken")
 	}
 }
