@@ -1,8 +1,11 @@
 package sqlite_test
 
 import (
+	"context"
 	"database/sql"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
@@ -55,5 +58,57 @@ func TestWhatAnAdmissionDidNotCommitIsForgotten(t *testing.T) {
 	}
 	if v := admit(t, s, admission(0, 2)); v.Step != 2 || v.Level != taint.Owner {
 		t.Errorf("what was undone still counts: %+v", v)
+	}
+}
+
+// TestAPauseCountsForWhoeverComesAfterIt has one call look at the pauses before
+// the owner's word, and one after, in the same transaction.
+func TestAPauseCountsForWhoeverComesAfterIt(t *testing.T) {
+	s := open(t, database(t), sqlite.Options{})
+	admits := func(request int) step {
+		return func(ctx context.Context, s both) []any {
+			v, err := s.Admit(ctx, admission(0, request))
+			return []any{v.Entry, err}
+		}
+	}
+	got := grouped(t, s, []step{
+		admits(1),
+		func(ctx context.Context, s both) []any { return []any{s.Pause(ctx, session.AllAgents, "on")} },
+		admits(2),
+	})
+	if got[0][0] != session.Passed || got[2][0] != session.Braked {
+		t.Errorf("before the pause: %v; after it: %v", got[0], got[2])
+	}
+}
+
+// TestWhatWasSweptIsNotRemembered lets the writer sweep by itself, a month later.
+func TestWhatWasSweptIsNotRemembered(t *testing.T) {
+	path := database(t)
+	synctest.Test(t, func(t *testing.T) {
+		clock := newClock()
+		s := open(t, path, sqlite.Options{Now: clock.Now})
+		admit(t, s, admission(0, 0))
+		clock.advance(31 * 24 * time.Hour)
+		time.Sleep(time.Minute) // it sweeps every so often
+		if v := admit(t, s, admission(0, 1)); !v.Lost || v.Level != taint.Untrusted {
+			t.Errorf("a conversation that is not there any more: %+v", v)
+		}
+		must(t, s.Close())
+	})
+}
+
+func TestFewConversationsAreRemembered(t *testing.T) {
+	s := open(t, database(t), sqlite.Options{})
+	for i := range 300 {
+		admit(t, s, admission(i, 0))
+	}
+	n, err := s.Remembers(t.Context())
+	must(t, err)
+	if n > 256 {
+		t.Errorf("%d are", n)
+	}
+	admit(t, s, admission(0, 1))
+	if n, err := s.Remembers(t.Context()); n != 1 || err != nil {
+		t.Errorf("of one that was just there: %d, %v", n, err)
 	}
 }
