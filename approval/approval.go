@@ -197,12 +197,12 @@ func (d *Desk) CanAsk() error {
 
 // canAsk is CanAsk for one question: enough of the people it goes to may allow
 // it.
-func (d *Desk) canAsk(a Ask) error {
+func (d *Desk) canAsk(a *Ask) error {
 	if err := d.CanAsk(); err != nil {
 		return err
 	}
-	t := d.terms()
-	if t.bind(&a); !t.enough(&a) {
+	t, bound := d.terms(), *a
+	if t.bind(&bound); !t.enough(&bound) {
 		return errors.New("fewer people may allow this call than must")
 	}
 	return nil

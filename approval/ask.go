@@ -57,11 +57,11 @@ var ErrNobody = errors.New("approval: the question could not be put to anyone")
 // Ask puts a call to people, or joins the card that asks about it already, and
 // waits for their answer as long as the request may be held. An answer that was
 // given before is taken at once.
-func (d *Desk) Ask(ctx context.Context, r Request) (Ruling, error) {
+func (d *Desk) Ask(ctx context.Context, r *Request) (Ruling, error) {
 	if d.ctx.Err() != nil {
 		return Ruling{}, ErrStopped
 	}
-	if err := d.canAsk(r.Ask); err != nil {
+	if err := d.canAsk(&r.Ask); err != nil {
 		return Ruling{}, fmt.Errorf("%w: %w", ErrNobody, err)
 	}
 	defer d.originals.hold(r.Ask.Digest, r.Whole)()
@@ -69,7 +69,7 @@ func (d *Desk) Ask(ctx context.Context, r Request) (Ruling, error) {
 	defer deadline.Stop()
 	started := time.Now()
 	// A caller that leaves now leaves the question behind, for one retry.
-	id, err := d.presentInTime(context.WithoutCancel(ctx), &r)
+	id, err := d.presentInTime(context.WithoutCancel(ctx), r)
 	switch {
 	case errors.Is(err, errFull):
 		return Ruling{Full: true}, nil
@@ -80,7 +80,7 @@ func (d *Desk) Ask(ctx context.Context, r Request) (Ruling, error) {
 	}
 	ctx, cancel := context.WithDeadline(ctx, started.Add(r.showing()+2*askSlack))
 	defer cancel()
-	ruling, err := d.wait(ctx, &r, id, deadline.C)
+	ruling, err := d.wait(ctx, r, id, deadline.C)
 	ruling.Waited = time.Since(started)
 	return ruling, err
 }

@@ -154,7 +154,7 @@ func ask(t testing.TB, d *approval.Desk, edit func(*approval.Request)) <-chan ap
 	ctx := t.Context()
 	var done sync.WaitGroup
 	done.Go(func() {
-		ruling, err := d.Ask(ctx, r)
+		ruling, err := d.Ask(ctx, &r)
 		if err != nil && ctx.Err() == nil {
 			t.Errorf("ask: %v", err)
 		}

@@ -192,7 +192,7 @@ func TestRevokingTakesBackAYesThatNobodyHasUsed(t *testing.T) {
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
-		_, _ = d.Ask(gone, r) // the caller leaves
+		_, _ = d.Ask(gone, &r) // the caller leaves
 	}()
 	card := c.card(t)
 	leave()
@@ -213,7 +213,7 @@ func TestRevokingTakesBackAYesThatNobodyHasUsed(t *testing.T) {
 	again.ID, again.Waiting = "retry", v.Waiting
 	ruled := make(chan approval.Ruling, 1)
 	go func() {
-		ruling, err := d.Ask(t.Context(), again)
+		ruling, err := d.Ask(t.Context(), &again)
 		if err != nil {
 			t.Error(err)
 		}

@@ -122,7 +122,7 @@ func TestH54ACardThatWasNeverShownIsAskedAnew(t *testing.T) {
 				t.Error("it did not die")
 			}
 		}()
-		_, _ = d.Ask(t.Context(), r)
+		_, _ = d.Ask(t.Context(), &r)
 	}()
 	chat.nothing(t)
 	d := openDesk(t, s, chats)

@@ -164,7 +164,7 @@ func TestWhoAskedMayNotAllowAndMayDeny(t *testing.T) {
 func denied(t testing.TB, d *approval.Desk, edit func(*approval.Request)) error {
 	t.Helper()
 	r := request(edit)
-	_, err := d.Ask(t.Context(), r)
+	_, err := d.Ask(t.Context(), &r)
 	return err
 }
 
@@ -215,7 +215,7 @@ func TestAnyReplicaEscalatesOnce(t *testing.T) {
 	route := approval.Route{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: time.Second, Channels: []string{"second"}}}}
 	gone, first, _ := routed(t, s, nil, route)
 	asked := request(func(r *approval.Request) { r.Hold = 0 })
-	if r, err := gone.Ask(t.Context(), asked); err != nil || r.Ref == "" {
+	if r, err := gone.Ask(t.Context(), &asked); err != nil || r.Ref == "" {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	first.card(t)
@@ -286,7 +286,8 @@ func TestH54ACardThatReachesNobodyIsNoCard(t *testing.T) {
 			},
 		} {
 			d, _, _ := routed(t, openStore(t), edit)
-			if r, err := d.Ask(t.Context(), request(func(r *approval.Request) { r.Hold = 0 })); err != nil || r.Ref == "" {
+			unheld := request(func(r *approval.Request) { r.Hold = 0 })
+			if r, err := d.Ask(t.Context(), &unheld); err != nil || r.Ref == "" {
 				t.Errorf("%+v, %v", r, err)
 			}
 		}
@@ -316,7 +317,8 @@ func TestAListHoldsOnlyWhatGoesTheSameWay(t *testing.T) {
 	open := first.card(t)
 	brief := func(tool string) approval.Ruling {
 		t.Helper()
-		r, err := d.Ask(t.Context(), request(func(r *approval.Request) { r.Ask.Tool, r.Hold = tool, 0 }))
+		unheld := request(func(r *approval.Request) { r.Ask.Tool, r.Hold = tool, 0 })
+		r, err := d.Ask(t.Context(), &unheld)
 		if err != nil {
 			t.Fatal(err)
 		}

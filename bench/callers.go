@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 )
@@ -48,17 +49,20 @@ func newCallers(to *process, most int) *callers {
 }
 
 // hold sends so many more calls and returns when people are asked about all of
-// them.
+// them. On a machine that is so busy that Redis does not get to answer within its
+// 250 ms some are denied, as they must be: others are held in their place, a few
+// times in a run, aloud.
 func (c *callers) hold(ctx context.Context, n int) error {
-	asked, err := c.to.asked()
-	for sent := 0; sent < n && err == nil; {
-		for range min(heldAtOnce, n-sent) {
+	base, err := c.to.asked()
+	sent, early := 0, 0
+	for sent-early < n && err == nil {
+		for range min(heldAtOnce, n-sent+early) {
 			if err := c.send(ctx); err != nil {
 				return err
 			}
 			sent++
 		}
-		err = c.reach(ctx, asked+int64(sent))
+		err = c.reach(ctx, base, sent, &early)
 	}
 	return err
 }
@@ -83,8 +87,9 @@ func (c *callers) send(ctx context.Context) error {
 	return nil
 }
 
-// reach returns when the server has put so many questions.
-func (c *callers) reach(ctx context.Context, want int64) error {
+// reach returns when each of the calls that were sent was put to people, or was
+// answered already: those are counted.
+func (c *callers) reach(ctx context.Context, base int64, sent int, early *int) error {
 	for end := time.Now().Add(grace); ; {
 		n, err := c.to.asked()
 		switch {
@@ -92,16 +97,22 @@ func (c *callers) reach(ctx context.Context, want int64) error {
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case n >= want:
-			return nil
 		case len(c.answers) > 0:
 			a := <-c.answers
-			return errors.Join(a.err, fmt.Errorf("a call was to be held and was answered: %q", a.text))
+			if *early++; a.err != nil || *early > maxEarly {
+				return errors.Join(a.err, fmt.Errorf("a call was to be held and was answered: %q", a.text))
+			}
+			fmt.Fprintf(os.Stderr, "note: a call was to be held and was answered; another takes its place: %q\n", a.text)
+		case n-base+int64(*early) >= int64(sent):
+			return nil
 		case time.Now().After(end):
-			return fmt.Errorf("of %d calls that need a person only %d were put to one", want, n)
+			return fmt.Errorf("of %d calls that need a person only %d were put to one", sent, n-base)
 		}
 	}
 }
+
+// maxEarly is how many calls may be answered that were to be held.
+const maxEarly = 100
 
 // denied waits until so many were told no, and says how long after began the
 // last of them was.

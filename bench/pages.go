@@ -77,7 +77,7 @@ func (g *gateway) ask() error {
 			Conversation: c, SessionKey: c.Key, Agent: "main", Tool: "exec", Level: taint.Untrusted, Rule: "taintPolicy", Digest: fmt.Sprintf("%064d", i),
 			Why: []string{"The conversation is untrusted."}, Shown: jsontext.Value(`{"command":"make deploy"}`), Approvals: 1,
 		}
-		if _, err := g.desk.Ask(ctx, approval.Request{Ask: a, ID: fmt.Sprintf("asking-%d", i), Now: time.Now()}); err != nil {
+		if _, err := g.desk.Ask(ctx, &approval.Request{Ask: a, ID: fmt.Sprintf("asking-%d", i), Now: time.Now()}); err != nil {
 			return err
 		}
 	}

@@ -41,7 +41,7 @@ type played struct {
 }
 
 // Ask answers at once.
-func (o *owner) Ask(ctx context.Context, r approval.Request) (approval.Ruling, error) {
+func (o *owner) Ask(ctx context.Context, r *approval.Request) (approval.Ruling, error) {
 	o.mu.Lock()
 	p := o.plays[r.ID]
 	o.mu.Unlock()
@@ -50,7 +50,7 @@ func (o *owner) Ask(ctx context.Context, r approval.Request) (approval.Ruling, e
 		return approval.Ruling{Denied: true, ByPerson: true, Ref: "REPLAY"}, nil
 	}
 	if o.approve == LikeThis && r.Ask.Like != "" {
-		if err := o.grant(ctx, &r); err != nil {
+		if err := o.grant(ctx, r); err != nil {
 			return approval.Ruling{}, err
 		}
 	}

@@ -70,17 +70,20 @@ func (s *Server) identified(next http.Handler) http.Handler {
 // the route and not the URL, which could hold anything.
 func (s *Server) logged(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		ctx := c.Request().Context()
-		if !s.o.Log.Enabled(ctx, slog.LevelDebug) {
+		if !s.o.Log.Enabled(c.Request().Context(), slog.LevelDebug) {
 			return next(c)
 		}
-		started := time.Now()
-		if err := next(c); err != nil {
-			c.Error(err) // here, so that the status is known
-		}
-		s.o.Log.DebugContext(ctx, "a request was answered", "route", c.Path(), "status", c.Response().Status, "ms", float64(time.Since(started).Microseconds())/1000, "peer", c.RealIP())
-		return nil
+		return s.tell(c, next)
 	}
+}
+
+func (s *Server) tell(c echo.Context, next echo.HandlerFunc) error {
+	started := time.Now()
+	if err := next(c); err != nil {
+		c.Error(err) // here, so that the status is known
+	}
+	s.o.Log.DebugContext(c.Request().Context(), "a request was answered", "route", c.Path(), "status", c.Response().Status, "ms", float64(time.Since(started).Microseconds())/1000, "peer", c.RealIP())
+	return nil
 }
 
 // WithRequestIDs is a log handler that adds, as rid, the id of the HTTP request

@@ -34,22 +34,32 @@ func (s *Server) verify(c echo.Context) error {
 
 // decide takes a call whose caller is known.
 func (s *Server) decide(c echo.Context, from caller, body []byte) error {
+	ctx := c.Request().Context()
+	call, kind, reason := s.judgeable(c.Request().Header, from, body)
+	if kind != "" {
+		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(ctx, call, kind, reason))
+	}
+	return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Verify(ctx, call))
+}
+
+// judgeable decodes a call, and says what is wrong with one that can't be
+// judged. It is apart from decide, whose stack stands as long as a call is held.
+func (s *Server) judgeable(h http.Header, from caller, body []byte) (_ *toolcall.Call, kind, reason string) {
 	call, err := toolcall.Decode(body)
 	call.Client = from.client
 	if err != nil {
-		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(c.Request().Context(), &call, "malformed", malformed(err)))
+		return &call, "malformed", malformed(err)
 	}
 	if s.o.Via != nil {
-		via, ok := s.o.Via(c.Request().Header)
+		via, ok := s.o.Via(h)
 		if call.Via = via; !ok {
-			return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(c.Request().Context(), &call, "loop", reasonLoop))
+			return &call, "loop", reasonLoop
 		}
 	}
 	if tolerance := s.o.Tolerance(); s.o.Now().Sub(call.Timestamp).Abs() > tolerance {
-		reason := "The call's timestamp is more than " + tolerance.String() + " off. Check the clocks."
-		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(c.Request().Context(), &call, "clock", reason))
+		return &call, "clock", "The call's timestamp is more than " + tolerance.String() + " off. Check the clocks."
 	}
-	return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Verify(c.Request().Context(), &call))
+	return &call, "", ""
 }
 
 // unread answers a call that did not arrive whole. It can't be authenticated,

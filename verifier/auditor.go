@@ -137,8 +137,8 @@ func (v *Verifier) block(ctx context.Context, t *trace) *no {
 	}
 	switch n.kind {
 	case "unanswered", "nobody", "full", "exhausted":
-		v.told.add(t.conv, t.call.Context.RunID, t.footnote(&a)+" (ref "+t.ref()+")")
-		return t.stopped(&a)
+		v.told.add(t.conv, t.call.Context.RunID, t.footnote(a)+" (ref "+t.ref()+")")
+		return t.stopped(a)
 	}
 	return n
 }

@@ -39,7 +39,7 @@ func (v *Verifier) consent(ctx context.Context, t *trace) *no {
 		t.by, t.grant = ByGrant, g
 		return nil
 	}
-	if v.advise(ctx, t, &ask) {
+	if v.advise(ctx, t, ask) {
 		t.by = byAuditor
 		return nil
 	}
@@ -49,7 +49,7 @@ func (v *Verifier) consent(ctx context.Context, t *trace) *no {
 // granted finds a lasting grant that covers the call. Grants never cover what
 // may not have one, whatever the store holds, and end with their giver's right
 // to approve.
-func (v *Verifier) granted(t *trace, a approval.Ask) *session.Grant {
+func (v *Verifier) granted(t *trace, a *approval.Ask) *session.Grant {
 	if !a.Lasting {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (v *Verifier) granted(t *trace, a approval.Ask) *session.Grant {
 			if g.Run != "" && v.turns.isOver(t.turnOf()) || g.Like != "" && a.Like != g.Like {
 				continue
 			}
-			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.view.Now) && v.o.Desk.Stands(g.By, a) {
+			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.view.Now) && v.o.Desk.Stands(g.By, *a) {
 				return &g
 			}
 		}
@@ -67,7 +67,7 @@ func (v *Verifier) granted(t *trace, a approval.Ask) *session.Grant {
 }
 
 // question is what people are shown, and what their yes is bound to.
-func (v *Verifier) question(ctx context.Context, t *trace) approval.Ask {
+func (v *Verifier) question(ctx context.Context, t *trace) *approval.Ask {
 	c, redactor := t.call, v.o.Redactor()
 	ctx, cancel := context.WithTimeout(ctx, redactorPatience)
 	defer cancel()
@@ -75,7 +75,7 @@ func (v *Verifier) question(ctx context.Context, t *trace) approval.Ask {
 		v.o.Log.WarnContext(ctx, "a question is put before it is known what to hide in it", "request", v.named(c), "err", err)
 	}
 	shown := v.shown(t)
-	a := approval.Ask{
+	a := &approval.Ask{
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
 		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why, Senders: session.Senders(&c.Context),
@@ -87,8 +87,8 @@ func (v *Verifier) question(ctx context.Context, t *trace) approval.Ask {
 	}
 	v.origins(ctx, t)
 	a.Origins = t.origins()
-	hideAround(redactor, &a)
-	a.Lasting = t.verdict.Grantable && v.o.Visible(&a) && t.conv.Lasting() && c.Context.SessionKey != ""
+	hideAround(redactor, a)
+	a.Lasting = t.verdict.Grantable && v.o.Visible(a) && t.conv.Lasting() && c.Context.SessionKey != ""
 	if a.Lasting && a.Hidden == 0 && t.view.Secrets != session.Holds { // the third part of the trifecta
 		a.Like, a.Where = t.like().String(), t.like().Where()
 	}
@@ -137,16 +137,16 @@ func lastWords(redactor *redact.Redactor, said []string) []string {
 
 // askPeople holds the call until someone answers or the caller can't wait. What
 // others have taken of its time before is gone.
-func (v *Verifier) askPeople(ctx context.Context, t *trace, a approval.Ask) *no {
+func (v *Verifier) askPeople(ctx context.Context, t *trace, a *approval.Ask) *no {
 	return v.put(ctx, t, a, t.hold())
 }
 
 // put puts a call to people, and waits so long for their answer.
-func (v *Verifier) put(ctx context.Context, t *trace, a approval.Ask, hold time.Duration) *no {
+func (v *Verifier) put(ctx context.Context, t *trace, a *approval.Ask, hold time.Duration) *no {
 	t.held = true
 	spent := time.Since(t.started)
-	ruling, err := v.o.Desk.Ask(ctx, approval.Request{
-		Ask: a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.view.Now, Whole: t.call.Params,
+	ruling, err := v.o.Desk.Ask(ctx, &approval.Request{
+		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.view.Now, Whole: t.call.Params,
 	})
 	t.asked(ruling)
 	switch {
@@ -182,7 +182,7 @@ func (v *Verifier) put(ctx context.Context, t *trace, a approval.Ask, hold time.
 		t.by, t.grant = ByGrant, g
 		return nil
 	}
-	t.by, t.person, t.claim, t.seen = "person", true, ruling.Claim, a.Hidden == 0 && v.o.Visible(&a)
+	t.by, t.person, t.claim, t.seen = "person", true, ruling.Claim, a.Hidden == 0 && v.o.Visible(a)
 	return nil
 }
 

@@ -131,7 +131,7 @@ func TestAPanicAnywhereElseIsADenyToo(t *testing.T) {
 		"the redactor": func(o *verifier.Options) { o.Redactor = func() *redact.Redactor { boom(); return nil } },
 		"the record":   func(o *verifier.Options) { o.Record = panicking{} },
 		"the desk": func(o *verifier.Options) {
-			o.Desk = deskFunc(func(approval.Request) (approval.Ruling, error) { boom(); return approval.Ruling{}, nil })
+			o.Desk = deskFunc(func(*approval.Request) (approval.Ruling, error) { boom(); return approval.Ruling{}, nil })
 		},
 		"visible":      func(o *verifier.Options) { o.Visible = func(*approval.Ask) bool { boom(); return true } },
 		"the observer": func(o *verifier.Options) { o.Observe = func(verifier.Observation) { boom() } },
@@ -208,7 +208,7 @@ func TestACallIsHeldAsLongAsItsCallerCanWait(t *testing.T) {
 		got := time.Duration(-1)
 		r := newRig(t, store, 1, func(o *verifier.Options) {
 			o.Settings = func() verifier.Settings { return verifier.Settings{Hold: row.hold, MaxHold: row.max} }
-			o.Desk = deskFunc(func(r approval.Request) (approval.Ruling, error) {
+			o.Desk = deskFunc(func(r *approval.Request) (approval.Ruling, error) {
 				got = r.Hold
 				return approval.Ruling{}, nil
 			})

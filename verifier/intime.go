@@ -10,14 +10,20 @@ import (
 const (
 	answerBudget = 400 * time.Millisecond // beyond the hold: then the answer leaves, whatever is still to be kept of it
 	leastTrip    = 50 * time.Millisecond
-	turnPatience = time.Second
+	turnPatience = 5 * time.Second
+	unhurried    = turnPatience + 2*storeBudget // more than a deny takes, whatever is slow
 	endAtOnce    = 64 // calls that were held
 )
 
 // denyInTime is deny, of which a caller who was held hears at once when its time
-// is up: a store or a record that is slow then is waited for without it.
+// is up: a store or a record that is slow then is waited for without it. One who
+// could be held for longer is not in a hurry.
 func (v *Verifier) denyInTime(ctx context.Context, t *trace, n *no) Decision {
-	if !t.held {
+	switch {
+	case !t.held:
+		return v.deny(ctx, t, n)
+	case t.left() > unhurried:
+		defer v.inTurn()()
 		return v.deny(ctx, t, n)
 	}
 	said := Decision{Reason: clip(n.reason), Ref: t.ruling.Ref}

@@ -32,7 +32,7 @@ func TestH42ADenyAfterTheHoldIsHeardInTimeThoughTheStoreHangs(t *testing.T) {
 	r := newRig(t, store, 1, func(o *verifier.Options) {
 		o.Store = h
 		o.Settings = func() verifier.Settings { return verifier.Settings{Hold: hold, MaxHold: hold} }
-		o.Desk = deskFunc(func(approval.Request) (approval.Ruling, error) {
+		o.Desk = deskFunc(func(*approval.Request) (approval.Ruling, error) {
 			return approval.Ruling{Ref: "TEST", Card: "card"}, nil
 		})
 	})

@@ -74,7 +74,7 @@ func TestLogFullContextHoldsNoSecret(t *testing.T) {
 	var log strings.Builder
 	r := ruledRig(t, policy.Config{Policies: []policy.Declared{{Name: "audit", Action: policy.Action{LogFullContext: true}}}}, func(o *verifier.Options) {
 		o.Log = logTo(&log)
-		o.Desk = deskFunc(func(approval.Request) (approval.Ruling, error) { return approval.Ruling{Yes: true, Ref: "TEST"}, nil })
+		o.Desk = deskFunc(func(*approval.Request) (approval.Ruling, error) { return approval.Ruling{Yes: true, Ref: "TEST"}, nil })
 	})
 	r.allow(call(t, "exec", `{"command":"deploy --token ghp_0123456789abcdefghijABCDEFGHIJ012345"}`, saying("log", "Deploy with ghp_0123456789abcdefghijABCDEFGHIJ012345")))
 	if text := log.String(); !strings.Contains(text, "the full context of a call") || !strings.Contains(text, "Deploy with") || strings.Contains(text, "ghp_0123456789") {

@@ -100,7 +100,7 @@ func TestOwnWordsNeedAnOwnerWhoSaidThem(t *testing.T) {
 func TestSecretsInTheConversationEndOwnWords(t *testing.T) {
 	var why []string
 	r := ownRig(t, policy.OwnValues, func(o *verifier.Options) {
-		o.Desk = deskFunc(func(q approval.Request) (approval.Ruling, error) {
+		o.Desk = deskFunc(func(q *approval.Request) (approval.Ruling, error) {
 			why = q.Ask.Why
 			return approval.Ruling{Denied: true, Ref: "TEST"}, nil
 		})
@@ -132,7 +132,7 @@ func TestAfterARestartNobodyKnowsWhatWasRead(t *testing.T) {
 func TestTheSameDestinationIsAskedOnceInATurn(t *testing.T) {
 	asked := 0
 	r := ownRig(t, policy.OwnValues, func(o *verifier.Options) {
-		o.Desk = deskFunc(func(approval.Request) (approval.Ruling, error) {
+		o.Desk = deskFunc(func(*approval.Request) (approval.Ruling, error) {
 			asked++
 			return approval.Ruling{Yes: true, Ref: "TEST"}, nil
 		})
@@ -266,7 +266,7 @@ func TestWhatTheStoreHasLostIsPassedOnAsUnknown(t *testing.T) {
 func TestAQuestionTellsWhichArgumentsSayWhereItGoes(t *testing.T) {
 	var asked approval.Ask
 	r := ownRig(t, policy.OwnOff, func(o *verifier.Options) {
-		o.Desk = deskFunc(func(r approval.Request) (approval.Ruling, error) {
+		o.Desk = deskFunc(func(r *approval.Request) (approval.Ruling, error) {
 			asked = r.Ask
 			return approval.Ruling{Yes: true}, nil
 		})

@@ -17,7 +17,7 @@ type lateDesk struct {
 	then func()
 }
 
-func (d *lateDesk) Ask(context.Context, approval.Request) (approval.Ruling, error) {
+func (d *lateDesk) Ask(context.Context, *approval.Request) (approval.Ruling, error) {
 	d.then()
 	return approval.Ruling{Yes: true}, nil
 }

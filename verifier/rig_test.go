@@ -206,7 +206,7 @@ func (r *rig) approve(ref string, minutes int) {
 }
 
 // deskFunc is a desk that does as it is told.
-type deskFunc func(approval.Request) (approval.Ruling, error)
+type deskFunc func(*approval.Request) (approval.Ruling, error)
 
 // Spent is of no interest to a desk that always says the same.
 func (deskFunc) Spent(_, _, _ string) {}
@@ -219,9 +219,9 @@ func (deskFunc) Brake(agent string) session.Brake {
 
 func (deskFunc) Braked(context.Context, session.Brake, [2]string) error { return nil }
 
-func (f deskFunc) Ask(_ context.Context, r approval.Request) (approval.Ruling, error) { return f(r) }
+func (f deskFunc) Ask(_ context.Context, r *approval.Request) (approval.Ruling, error) { return f(r) }
 
 // saysYes is a person who is always there.
-func saysYes(approval.Request) (approval.Ruling, error) {
+func saysYes(*approval.Request) (approval.Ruling, error) {
 	return approval.Ruling{Yes: true, Ref: "TEST", Card: "card"}, nil
 }

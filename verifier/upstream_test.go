@@ -38,7 +38,7 @@ type witness struct {
 	held chan time.Duration
 }
 
-func (w *witness) Ask(ctx context.Context, r approval.Request) (approval.Ruling, error) {
+func (w *witness) Ask(ctx context.Context, r *approval.Request) (approval.Ruling, error) {
 	w.held <- r.Hold
 	return w.Desk.Ask(ctx, r)
 }

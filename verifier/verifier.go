@@ -38,7 +38,7 @@ type Recorder interface {
 
 // Desk asks people.
 type Desk interface {
-	Ask(ctx context.Context, r approval.Request) (approval.Ruling, error)
+	Ask(ctx context.Context, r *approval.Request) (approval.Ruling, error)
 	// Spent says that a request has taken the yes of a card.
 	Spent(card, digest, request string)
 	// Brake is what is known of the pauses that bind a call of an agent, and

@@ -34,7 +34,7 @@ func (r *rig) list(careful int) *approval.Card {
 			Shown: jsontext.Value(`{"command":"` + command + `"}`), Careful: i < careful,
 			Digest: fmt.Sprintf("%x", hmac.Sign([]byte("digest"), []byte(command))),
 		}
-		if _, err := r.desk.Ask(r.t.Context(), approval.Request{Ask: a, ID: command, Now: time.Now()}); err != nil {
+		if _, err := r.desk.Ask(r.t.Context(), &approval.Request{Ask: a, ID: command, Now: time.Now()}); err != nil {
 			r.t.Fatal(err)
 		}
 	}

@@ -251,7 +251,7 @@ func (r *rig) ask(edit func(*approval.Ask)) <-chan approval.Ruling {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ruling, err := r.desk.Ask(ctx, approval.Request{Ask: a, ID: "request-" + a.Digest[:12], Hold: time.Minute, Now: time.Now(), Whole: r.whole})
+		ruling, err := r.desk.Ask(ctx, &approval.Request{Ask: a, ID: "request-" + a.Digest[:12], Hold: time.Minute, Now: time.Now(), Whole: r.whole})
 		if err != nil && ctx.Err() == nil {
 			r.t.Error(err)
 		}

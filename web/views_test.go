@@ -201,7 +201,7 @@ func (r *rig) flood(n int) {
 			Conversation: c, SessionKey: c.Key, Agent: "main", Tool: "exec", Level: taint.Untrusted, Rule: "taintPolicy", Digest: fmt.Sprintf("%064d", i),
 			Why: []string{"The conversation is untrusted."}, Started: "the owner wrote directly", Shown: jsontext.Value(`{"command":"make deploy"}`), Approvals: 1,
 		}
-		if _, err := r.desk.Ask(context.Background(), approval.Request{Ask: a, ID: fmt.Sprintf("request-%d", i), Now: time.Now()}); err != nil {
+		if _, err := r.desk.Ask(context.Background(), &approval.Request{Ask: a, ID: fmt.Sprintf("request-%d", i), Now: time.Now()}); err != nil {
 			r.t.Fatal(err)
 		}
 	}

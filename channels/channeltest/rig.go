@@ -212,7 +212,7 @@ func (r *rig) ask(d *approval.Desk, c call) <-chan verdict {
 	ctx := r.Context()
 	var done sync.WaitGroup
 	done.Go(func() {
-		ruling, err := d.Ask(ctx, q)
+		ruling, err := d.Ask(ctx, &q)
 		if err != nil {
 			fmt.Fprintf(r.log, "the call got: %v\n", err) //nolint:errcheck // a buffer takes all
 		}
