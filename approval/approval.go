@@ -126,6 +126,8 @@ const (
 	stopDeadline   = 2 * time.Second        // for what is shown while the desk stops
 	leaveDeadline  = 2 * time.Second        // for taking a request off its card, once nobody waits for it
 	leaveAtOnce    = 2
+	answerFirst    = 500 * time.Millisecond // before that, where a crowd leaves
+	crowd          = 100
 	swapTries      = 100
 	pausesEvery    = 10 * time.Second
 	defaultPrompts = 60

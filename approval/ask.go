@@ -240,7 +240,7 @@ func (d *Desk) wait(ctx context.Context, r *Request, id string, deadline <-chan 
 	defer done()
 	for {
 		if d.Brake(r.Ask.Agent).On {
-			d.vacate(r, id)
+			d.vacate(r, id, d.waiters.patience())
 			return Ruling{Ref: codes.Ref(id), Card: id, Paused: true}, nil
 		}
 		ruling, settled, err := d.rule(ctx, r, id, waiting)
@@ -254,7 +254,7 @@ func (d *Desk) wait(ctx context.Context, r *Request, id string, deadline <-chan 
 		case <-ctx.Done():
 			return d.leave(r, id), ctx.Err()
 		case <-d.ctx.Done():
-			d.vacate(r, id)
+			d.vacate(r, id, d.waiters.patience())
 			return Ruling{Ref: codes.Ref(id), Card: id, Stopped: true}, nil
 		}
 	}
@@ -311,19 +311,21 @@ func (d *Desk) leave(r *Request, id string) Ruling {
 	enough := time.NewTimer(askSlack)
 	defer enough.Stop()
 	select {
-	case <-d.vacate(r, id):
+	case <-d.vacate(r, id, 0):
 	case <-enough.C:
 	}
 	return Ruling{Ref: codes.Ref(id), Card: id}
 }
 
 // vacate takes a request off its card without its caller, a few at a time: a
-// pause or a stop ends thousands of waits at once. Those that don't get to it in
-// time stay there, and a yes that comes later is kept for whoever has gone.
-func (d *Desk) vacate(r *Request, id string) (done <-chan struct{}) {
+// pause or a stop ends thousands of waits at once, and all are to be answered
+// first. Those that don't get to it in time stay there, and a yes that comes later
+// is kept for whoever has gone, for a moment.
+func (d *Desk) vacate(r *Request, id string, after time.Duration) (done <-chan struct{}) {
 	ended, digest, request := make(chan struct{}), r.Ask.Digest, r.ID
 	d.run(func(ctx context.Context) {
 		defer close(ended)
+		wait(context.WithoutCancel(ctx), after)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveDeadline)
 		defer cancel()
 		select {

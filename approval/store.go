@@ -22,6 +22,9 @@ type Store interface {
 	// is gone is left out.
 	Load(ctx context.Context, ids ...string) (cards []Stored, now time.Time, err error)
 
+	// Versions is Load without the blobs, for thousands of cards at a time.
+	Versions(ctx context.Context, ids ...string) (cards []Stored, now time.Time, err error)
+
 	// Swap replaces a card if it still has the version that was read, with all
 	// its effects or none, and wakes whoever waits for it, in any process.
 	// ErrStale says that someone else was first, ErrGone that there is no such

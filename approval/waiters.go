@@ -85,6 +85,16 @@ func (w *waiters) wakeBehind(id string, version int64) {
 	}
 }
 
+// patience is how long whoever leaves gives the others to be answered.
+func (w *waiters) patience() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.byID) > crowd {
+		return answerFirst
+	}
+	return 0
+}
+
 func (w *waiters) ids() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,7 +139,7 @@ func (d *Desk) pollOnce(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.o.Poll)
 	defer cancel()
-	cards, now, err := d.o.Store.Load(ctx, ids...)
+	cards, now, err := d.o.Store.Versions(ctx, ids...)
 	if err != nil {
 		return // the store's faults are told where a call meets them
 	}

@@ -105,7 +105,7 @@ func (s *Store) claimCode(ctx context.Context, d approval.Draft) (string, error)
 
 // codeIsFree reports that a claim leads to no card, and will not.
 func (s *Store) codeIsFree(ctx context.Context, id, claimed, now string) (bool, error) {
-	cards, _, err := s.load(ctx, []string{id})
+	cards, _, err := s.load(ctx, cardVersion, []string{id})
 	if err != nil || len(cards) > 0 {
 		return false, err
 	}
@@ -117,36 +117,51 @@ func (s *Store) codeIsFree(ctx context.Context, id, claimed, now string) (bool, 
 // loadAtOnce is how many cards one pipeline reads: well within its timeout.
 const loadAtOnce = 500
 
+// What is read of a card: all of it, or all but the blob.
+var (
+	wholeCard   = []string{"v", "u", "k", "b"}
+	cardVersion = wholeCard[:3]
+)
+
 // Load implements approval.Store.
 func (s *Store) Load(ctx context.Context, ids ...string) (cards []approval.Stored, now time.Time, err error) {
+	return s.loadAll(ctx, wholeCard, ids)
+}
+
+// Versions implements approval.Store.
+func (s *Store) Versions(ctx context.Context, ids ...string) (cards []approval.Stored, now time.Time, err error) {
+	return s.loadAll(ctx, cardVersion, ids)
+}
+
+func (s *Store) loadAll(ctx context.Context, fields, ids []string) (cards []approval.Stored, now time.Time, err error) {
 	if err := s.epoch.meet(ctx); err != nil {
 		return nil, time.Time{}, wrap("load", err)
 	}
 	for len(ids) > loadAtOnce {
-		some, _, err := s.loadInTime(ctx, ids[:loadAtOnce])
+		some, _, err := s.loadInTime(ctx, fields, ids[:loadAtOnce])
 		if err != nil {
 			return nil, time.Time{}, wrap("load", err)
 		}
 		cards, ids = append(cards, some...), ids[loadAtOnce:]
 	}
-	rest, now, err := s.loadInTime(ctx, ids)
+	rest, now, err := s.loadInTime(ctx, fields, ids)
 	return append(cards, rest...), now, wrap("load", err)
 }
 
-func (s *Store) loadInTime(ctx context.Context, ids []string) ([]approval.Stored, time.Time, error) {
+func (s *Store) loadInTime(ctx context.Context, fields, ids []string) ([]approval.Stored, time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return s.load(ctx, ids)
+	return s.load(ctx, fields, ids)
 }
 
-func (s *Store) load(ctx context.Context, ids []string) ([]approval.Stored, time.Time, error) {
+func (s *Store) load(ctx context.Context, fields, ids []string) ([]approval.Stored, time.Time, error) {
 	var clock *goredis.TimeCmd
 	cmds := make([]*goredis.SliceCmd, len(ids))
 	_, err := s.client.Pipelined(ctx, func(p goredis.Pipeliner) error {
 		clock = p.Time(ctx)
 		for i, id := range ids {
 			if key, ok := cardKey(id); ok {
-				cmds[i] = p.HMGet(ctx, key, "v", "b", "u", "k")
+				cmds[i] = p.HMGet(ctx, key, fields...)
 			}
 		}
 		return nil
@@ -171,16 +186,19 @@ func (s *Store) load(ctx context.Context, ids []string) ([]approval.Stored, time
 	return cards, now, nil
 }
 
-// stored reads a card's version, blob, until and keep.
+// stored reads a card's version, until and keep, and its blob where that was read.
 func stored(id string, fields []any) (approval.Stored, time.Time, error) {
-	f, err := texts(fields, 4)
+	f, err := texts(fields, len(cardVersion))
 	if err != nil {
 		return approval.Stored{}, time.Time{}, err
 	}
 	version, errVersion := strconv.ParseInt(f[0], 10, 64)
-	until, errUntil := milliTime(f[2])
-	keep, errKeep := milliTime(f[3])
-	card := approval.Stored{ID: id, Version: version, Blob: []byte(f[1]), Until: until}
+	until, errUntil := milliTime(f[1])
+	keep, errKeep := milliTime(f[2])
+	card := approval.Stored{ID: id, Version: version, Until: until}
+	if len(f) == len(wholeCard) {
+		card.Blob = []byte(f[3])
+	}
 	return card, keep, errors.Join(errVersion, errUntil, errKeep)
 }
 
@@ -244,7 +262,7 @@ func (s *Store) Find(ctx context.Context, codeSeal string) (string, error) {
 		return "", wrap("find", ifThere(err))
 	}
 	id, _, _ := strings.Cut(claim, " ")
-	cards, _, err := s.load(ctx, []string{id})
+	cards, _, err := s.load(ctx, cardVersion, []string{id})
 	if err != nil || len(cards) == 0 {
 		return "", wrap("find", err)
 	}

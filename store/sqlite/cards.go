@@ -90,26 +90,35 @@ func (t *tx) waiting(hash, digest string) (row, error) {
 
 // Load implements approval.Store.
 func (s *Store) Load(ctx context.Context, ids ...string) (cards []approval.Stored, now time.Time, err error) {
+	return s.load(ctx, ids, `SELECT version, until_ms, blob FROM cards WHERE id = ? AND keep_ms > ?`)
+}
+
+// Versions implements approval.Store.
+func (s *Store) Versions(ctx context.Context, ids ...string) (cards []approval.Stored, now time.Time, err error) {
+	return s.load(ctx, ids, `SELECT version, until_ms, NULL FROM cards WHERE id = ? AND keep_ms > ?`)
+}
+
+func (s *Store) load(ctx context.Context, ids []string, query string) (cards []approval.Stored, now time.Time, err error) {
 	type answer struct {
 		cards []approval.Stored
 		now   time.Time
 	}
 	a, err := ask(ctx, s.reader, func(t *tx) (a answer, err error) {
 		a.now = t.now
-		a.cards, err = t.load(ids)
+		a.cards, err = t.load(ids, query)
 		return a, err
 	})
 	return a.cards, a.now, err
 }
 
-func (t *tx) load(ids []string) (cards []approval.Stored, err error) {
+func (t *tx) load(ids []string, query string) (cards []approval.Stored, err error) {
 	for _, id := range ids {
-		r, err := t.one(`SELECT version, blob, until_ms FROM cards WHERE id = ? AND keep_ms > ?`, id, t.ms())
+		r, err := t.one(query, id, t.ms())
 		if err != nil {
 			return nil, err
 		}
 		if r != nil {
-			cards = append(cards, approval.Stored{ID: id, Version: r.int(0), Blob: r.bytes(1), Until: at(r.int(2))})
+			cards = append(cards, approval.Stored{ID: id, Version: r.int(0), Until: at(r.int(1)), Blob: r.bytes(2)})
 		}
 	}
 	return cards, nil

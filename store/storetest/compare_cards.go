@@ -110,6 +110,10 @@ func (m *machine) lookAtCards(t *rapid.T) {
 	want, nowWant, errWant := m.model.Load(m.ctx, ids...)
 	m.same(t, "load", got, want, errGot, errWant)
 	m.same(t, "now", nowGot, nowWant)
+	got, nowGot, errGot = m.Store.Versions(m.ctx, ids...)
+	want, nowWant, errWant = m.model.Versions(m.ctx, ids...)
+	m.same(t, "versions", got, want, errGot, errWant)
+	m.same(t, "now", nowGot, nowWant)
 }
 
 func (m *machine) miss(t *rapid.T) {

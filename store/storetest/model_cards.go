@@ -103,6 +103,15 @@ func (m *Model) Load(_ context.Context, ids ...string) ([]approval.Stored, time.
 	return out, m.Now(), nil
 }
 
+// Versions implements approval.Store.
+func (m *Model) Versions(ctx context.Context, ids ...string) ([]approval.Stored, time.Time, error) {
+	cards, now, err := m.Load(ctx, ids...)
+	for i := range cards {
+		cards[i].Blob = nil
+	}
+	return cards, now, err
+}
+
 // Swap implements approval.Store.
 func (m *Model) Swap(_ context.Context, ch approval.Change) error {
 	m.mu.Lock()
