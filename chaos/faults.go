@@ -63,17 +63,19 @@ func (w *world) lanes() [][]fault {
 	return lanes
 }
 
-// tally counts what was done.
+// tally is what was done, and when.
 type tally struct {
 	mu    sync.Mutex
 	count map[string]int
+	when  map[string]spans
 	errs  []error
 }
 
-func (t *tally) add(name string, err error) {
+func (t *tally) add(name string, from time.Time, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.count[name]++
+	t.when[name] = append(t.when[name], span{from, time.Now()})
 	if err != nil {
 		t.errs = append(t.errs, fmt.Errorf("%s: %w", name, err))
 	}
@@ -95,9 +97,10 @@ func (w *world) strike(ctx context.Context, lane []fault, r *rand.Rand) {
 			if n -= f.share; n >= 0 {
 				continue
 			}
+			from := time.Now()
 			undo, err := f.do(w, r)
 			sleep(ctx, f.least+time.Duration(r.Int64N(int64(f.most-f.least)+1)))
-			w.tally.add(f.name, errors.Join(err, undo()))
+			w.tally.add(f.name, from, errors.Join(err, undo()))
 			break
 		}
 		sleep(ctx, time.Duration(200+r.IntN(1200))*time.Millisecond)

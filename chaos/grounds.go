@@ -21,7 +21,7 @@ func (v *evidence) ground(c *call, e *entry, fetched map[int]time.Time) {
 	case e.ground() == byPerson && v.tapped(c):
 	case e.ground() == byGrant && v.granted(c):
 	default:
-		v.accuse(wronglyAllowed, "%s (%s %s) by %s; tainted %v before it was first sent", c.id, c.tool, c.mark, e.By, c.first.Sub(tainted))
+		v.accuse(wronglyAllowed, "%s (%s %s) by %s; tainted %v before it was first sent; %s", c.id, c.tool, c.mark, e.By, c.first.Sub(tainted), v.meanwhile(tainted, c.ended))
 	}
 }
 

@@ -62,6 +62,7 @@ type evidence struct {
 	gateways [2]witness
 	late     spans
 	store    history // of its clock
+	faults   map[string]spans
 	wrongs   []wrong
 
 	byMark map[string]string // the tools of the calls
@@ -78,9 +79,21 @@ func (v *evidence) accuse(kind, format string, args ...any) {
 	v.wrongs = append(v.wrongs, wrong{kind, fmt.Sprintf(format, args...)})
 }
 
+// meanwhile tells what was done to the parts in a time.
+func (v *evidence) meanwhile(from, to time.Time) string {
+	var done []string
+	for name, when := range v.faults {
+		if when.touches(from, to) {
+			done = append(done, name)
+		}
+	}
+	slices.Sort(done)
+	return fmt.Sprintf("meanwhile: %q, and the machine was late by %v", done, v.late.overlap(from, to))
+}
+
 // judge holds everything that was seen against each other.
 func (w *world) judge() (result, error) {
-	v := &evidence{calls: w.agents.calls, taps: w.chats.taps, late: w.late.spans, store: w.redis.knobs.moves}
+	v := &evidence{calls: w.agents.calls, taps: w.chats.taps, late: w.late.spans, store: w.redis.knobs.moves, faults: w.tally.when}
 	lines := 0
 	for i, g := range w.gateways {
 		record, err := readRecord(g.state)
@@ -151,7 +164,7 @@ func (v *evidence) verdict() result {
 		case v.gateways[c.to].down.touches(c.sent, c.ended):
 			r.cut++
 		default:
-			v.accuse(unanswered, "%s to gateway %d after %v: %s", c.id, c.to, c.ended.Sub(c.sent), c.fault)
+			v.accuse(unanswered, "%s to gateway %d after %v: %s; %s", c.id, c.to, c.ended.Sub(c.sent), c.fault, v.meanwhile(c.sent, c.ended))
 		}
 		if !c.allowed {
 			continue
@@ -189,7 +202,7 @@ func (v *evidence) inTime(c *call) time.Duration {
 	excused := v.gateways[c.to].held.overlap(c.sent, c.ended) + v.late.overlap(c.sent, c.ended)
 	over := c.ended.Sub(c.sent) - excused - hold
 	if over > patience {
-		v.accuse(unanswered, "%s (%s) to gateway %d was answered %v after its hold: %v %s", c.id, c.tool, c.to, over, c.allowed, c.reason)
+		v.accuse(unanswered, "%s (%s) to gateway %d was answered %v after its hold: %v %s; %s", c.id, c.tool, c.to, over, c.allowed, c.reason, v.meanwhile(c.sent, c.ended))
 	}
 	return over
 }

@@ -194,7 +194,9 @@ func (r *redis) watch(ctx context.Context, dir string, t tools) error {
 			return err
 		}
 	}
-	url := "redis+sentinel://" + strings.Join(addrs, ",") + "/" + masterName
+	// Both replicas, for Sentinel promotes either: after a partition the old master
+	// and the replica that still follows it would confirm what the new one never sees.
+	url := "redis+sentinel://" + strings.Join(addrs, ",") + "/" + masterName + "?replicas=2"
 	r.urls = [2]string{url, url}
 	return eventually(ctx, 20*time.Second, "the sentinels know the replicas and each other", func() error { return sees(ctx, addrs[0]) })
 }

@@ -33,7 +33,7 @@ func build(ctx context.Context, dir, kind string, p plan, t tools) (w *world, er
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	w = &world{dir: dir, seed: p.seed, tools: t, tally: tally{count: map[string]int{}}}
+	w = &world{dir: dir, seed: p.seed, tools: t, tally: tally{count: map[string]int{}, when: map[string]spans{}}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.close())
