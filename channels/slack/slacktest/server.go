@@ -54,6 +54,7 @@ type Server struct {
 	triggers   map[string]string // who tapped, by what they tapped with
 	uploads    map[string]*channeltest.File
 	sockets    map[*socket]bool
+	closed     bool // no further connection is taken in
 	hook       string
 	calls      []string
 	refused    string // how Slack refuses a connection of Socket Mode; "" if it does not
@@ -105,6 +106,9 @@ func Open(k Keys) *Server {
 // Close ends the server and whatever hangs in it.
 func (s *Server) Close() {
 	s.end()
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.Break(channeltest.Fault{})
 	s.Disconnect()
 	s.http.CloseClientConnections()

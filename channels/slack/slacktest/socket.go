@@ -56,6 +56,10 @@ const pingEvery = 10 * time.Second
 
 // link is the other end of a connection.
 func (s *Server) link(w http.ResponseWriter, r *http.Request) {
+	if !s.begin() {
+		return
+	}
+	defer s.wg.Done()
 	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }} // the library says it is api.slack.com
 	conn, err := up.Upgrade(w, r, nil)
 	if err != nil {
@@ -67,8 +71,10 @@ func (s *Server) link(w http.ResponseWriter, r *http.Request) {
 		c.send(map[string]any{"type": "hello", "num_connections": 1, "connection_info": map[string]any{"app_id": AppID}}) != nil {
 		return
 	}
-	s.connected(c, true)
-	defer s.connected(c, false)
+	if !s.connected(c) {
+		return
+	}
+	defer s.disconnected(c)
 	defer close(c.gone)
 	s.wg.Go(func() { c.ping() })
 	for {
@@ -100,14 +106,34 @@ func (c *socket) ping() {
 	}
 }
 
-func (s *Server) connected(c *socket, is bool) {
+// begin makes Close wait for a connection: once it is a websocket's, the HTTP
+// server does not. It reports false where Close was called already.
+func (s *Server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if is {
-		s.sockets[c] = true
-	} else {
-		delete(s.sockets, c)
+	if !s.closed {
+		s.wg.Add(1)
 	}
+	return !s.closed
+}
+
+// connected takes a connection in, unless the server ends and would break it no
+// more.
+func (s *Server) connected(c *socket) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.sockets[c] = true
+	s.change()
+	return true
+}
+
+func (s *Server) disconnected(c *socket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sockets, c)
 	s.change()
 }
 
