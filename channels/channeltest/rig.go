@@ -335,7 +335,7 @@ func (r *rig) answered(line string) string {
 // until waits for something to become true.
 func (r *rig) until(what string, is func() bool) {
 	r.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
+	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(patience)
 	for !is() {

@@ -52,6 +52,7 @@ func run(t *testing.T, open func(t *testing.T) Platform, all []group, against fu
 	t.Helper()
 	for _, g := range all {
 		t.Run(g.about, func(t *testing.T) {
+			t.Parallel() // no group waits for the last test of another, which may be waiting for the time to pass
 			for _, s := range g.specs {
 				t.Run(s.says, func(t *testing.T) {
 					if why := against(g.about, s); why != "" {

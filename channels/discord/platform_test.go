@@ -229,7 +229,7 @@ func (l *logged) String() string {
 // until waits for something to become true.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
+	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(patience)
 	for !is() {

@@ -7,9 +7,11 @@ import (
 )
 
 func TestSuiteThroughTheGateway(t *testing.T) {
+	t.Parallel()
 	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t) })
 }
 
 func TestSuiteBySignedRequests(t *testing.T) {
+	t.Parallel()
 	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newHTTPPlatform(t) })
 }

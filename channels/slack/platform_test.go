@@ -23,14 +23,17 @@ func TestMain(m *testing.M) {
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t, slacktest.Channel, overSocket) })
 }
 
 func TestConformanceInADirectMessage(t *testing.T) {
+	t.Parallel()
 	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t, alice, overSocket) })
 }
 
 func TestConformanceByHTTP(t *testing.T) {
+	t.Parallel()
 	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t, slacktest.Channel, byHTTP) })
 }
 

@@ -106,7 +106,7 @@ func newStation(t testing.TB, w way, edit func(*slack.Config)) *station {
 // until waits for something to become true.
 func (s *station) until(what string, is func() bool) {
 	s.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
+	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(20 * time.Second)
 	for !is() {

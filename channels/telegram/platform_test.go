@@ -22,14 +22,17 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t, group) })
 }
 
 func TestConformanceInADirectChat(t *testing.T) {
+	t.Parallel()
 	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t, 1001) }, "card", "typed")
 }
 
 func TestConformanceInATopic(t *testing.T) {
+	t.Parallel()
 	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return topic{newPlatform(t, group)} }, "typed", "late")
 }
 
@@ -194,7 +197,7 @@ func (p *platform) Tap(t testing.TB, who channeltest.User, m channeltest.Message
 func (p *platform) TapAndSay(t testing.TB, who channeltest.User, m channeltest.Message, b channeltest.Button, reason string) string {
 	t.Helper()
 	told := p.Tap(t, who, m, b)
-	tick := time.NewTicker(2 * time.Millisecond)
+	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		for _, x := range p.Server.Messages() {

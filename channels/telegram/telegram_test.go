@@ -91,7 +91,7 @@ func config(s *telegramtest.Server) telegram.Config {
 
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
+	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(20 * time.Second)
 	for !is() {
