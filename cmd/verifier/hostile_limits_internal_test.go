@@ -216,6 +216,7 @@ func TestSeed003OutOfScopeStillTaintsAndIsRecorded(t *testing.T) {
 // Seed 003, "Response", from the server's side: a client never gets into the
 // rows that trigger its failMode, and ADR 0001: there is none here.
 func TestSeed003ResponseRows(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, briefly)
 	main := ownerIn("main")
 	for _, tt := range []struct {

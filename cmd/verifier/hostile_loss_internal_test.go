@@ -34,6 +34,7 @@ func (r *rig) lose(how string) {
 }
 
 func TestH19ALostStoreIsUntrustedUntilTheLossIsAccepted(t *testing.T) {
+	t.Parallel()
 	for how, begin := range map[string]func(testing.TB, func(*config.Config)) *rig{
 		"flushed": newRedisRig, "restarted empty": newRedisRig, "file removed": newRig,
 	} {

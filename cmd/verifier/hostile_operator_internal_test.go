@@ -117,6 +117,7 @@ func TestH07ADamagedSecretInTheStateDirectoryDoesNotStart(t *testing.T) {
 }
 
 func TestH33AnEmptyApproverListApprovesNobody(t *testing.T) {
+	t.Parallel()
 	edit := func(c *config.Config) { c.Approvers = []config.Approver{} }
 	onBoth(t, edit, func(t *testing.T, r *rig) {
 		stranger := map[string]any{"sessionKey": "agent:main:x", "senderId": "9"}

@@ -14,6 +14,7 @@ import (
 // A store that is down at the start must not hide that the record was cut: it is
 // compared when the store is back, before the new head covers the old one up.
 func TestH50ARecordThatWasCutIsNoticedOnceTheStoreIsBack(t *testing.T) {
+	t.Parallel()
 	r := newRedisRig(t, nil)
 	for range 5 {
 		r.allow(call{tool: "read", params: `{"path":"a"}`, context: ownerIn("m")})

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/session"
@@ -64,7 +65,12 @@ func (s *surf) check(tab *webtest.Tab, view string) {
 	}
 }
 
+// unhurried holds calls for as long as a browser on a busy machine may need to
+// get to the answer.
+func unhurried(c *config.Config) { c.Webhook.Hold, c.Webhook.MaxHold = 25*time.Second, 25*time.Second }
+
 func TestThePageInARealBrowser(t *testing.T) {
+	t.Parallel()
 	browser := webtest.Start(t)
 	for name, test := range map[string]func(*testing.T, *surf){
 		"a call arrives, is read and allowed": allowInBrowser,
@@ -75,7 +81,7 @@ func TestThePageInARealBrowser(t *testing.T) {
 		"H51 what an agent wrote stays text":  canariesInBrowser,
 		"H52 another site's form is refused":  foreignForm,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, &surf{rig: newRig(t, nil), browser: browser.For(t)}) })
+		t.Run(name, func(t *testing.T) { test(t, &surf{rig: newRig(t, unhurried), browser: browser.For(t)}) })
 	}
 	t.Run("H53 a card that expired approves nothing", func(t *testing.T) {
 		expiredInBrowser(t, &surf{rig: newRig(t, func(c *config.Config) { c.ApprovalTTLSeconds = 3 }), browser: browser.For(t)})

@@ -17,9 +17,8 @@ import (
 // loginLink is what `verifier login` prints.
 func (r *rig) loginLink(args ...string) string {
 	r.t.Helper()
-	r.t.Setenv("VERIFIER_OWNER_TOKEN", r.token)
 	out, warned := &bytes.Buffer{}, &bytes.Buffer{}
-	if code := run(r.t.Context(), append([]string{"login", "--url", r.url}, args...), out, warned); code != exitOK {
+	if code := run(r.t.Context(), append([]string{"login", "--url", r.url, "--state", r.state.Dir()}, args...), out, warned); code != exitOK {
 		r.t.Fatalf("login: %d\n%s%s", code, out, warned)
 	}
 	if !strings.Contains(warned.String(), "good once") {
@@ -90,6 +89,7 @@ func field(page, name, button string) string {
 }
 
 func TestACallIsReleasedFromThePage(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		v := r.visit()
 		if status, body := v.load(http.MethodGet, "/", nil); status != http.StatusOK || !strings.Contains(body, "Your token") {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestASourceIsEndorsedAndDistrustedFromThePage(t *testing.T) {
+	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		ctx := ownerIn("main")
 		r.allow(fetch(ctx))
@@ -57,6 +58,7 @@ func TestASourceIsEndorsedAndDistrustedFromThePage(t *testing.T) {
 }
 
 func TestCallsLikeOneAreAllowedFromThePage(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	v := r.visit()
 	v.enter(r.loginLink())

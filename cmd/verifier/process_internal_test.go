@@ -183,13 +183,14 @@ func TestGatewayProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// It is heard from here on, whenever it is served: the process may die of its first step.
+	fmt.Printf("listens on http://%s\n", l.Addr())
 	g, err := launch(cfg, state, l, os.Stdout, os.Stderr, fate(os.Getenv(envBlow)).between)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	fmt.Printf("listens on http://%s\n", l.Addr())
 	if err := g.Run(ctx, l); err != nil {
 		t.Fatal(err)
 	}

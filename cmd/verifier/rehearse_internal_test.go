@@ -8,6 +8,7 @@ import (
 )
 
 func TestAChangedPolicyIsPlayedAgainstTheOwnRecord(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	ctx := ownerIn("main")
 	r.allow(call{tool: "read", params: `{"path":"a.txt"}`, context: ctx})

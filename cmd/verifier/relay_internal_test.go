@@ -87,6 +87,7 @@ func (r *rig) refusesLine(l typed, kind string) {
 }
 
 func TestAnApprovalTypedIntoTheRuntimesChatLetsTheCallPass(t *testing.T) {
+	t.Parallel()
 	onBoth(t, relaying, func(t *testing.T, r *rig) {
 		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
 		card := r.waits()
@@ -114,6 +115,7 @@ func TestAnApprovalTypedIntoTheRuntimesChatLetsTheCallPass(t *testing.T) {
 }
 
 func TestAResetIsTakenOnlyInTheConversationItself(t *testing.T) {
+	t.Parallel()
 	onBoth(t, relaying, func(t *testing.T, r *rig) {
 		owners := func(session string) call {
 			return call{tool: "exec", params: `{"command":"date"}`, context: ownerIn(session)}
@@ -140,6 +142,7 @@ func TestAResetIsTakenOnlyInTheConversationItself(t *testing.T) {
 }
 
 func TestARelayedResumeAndHelpAreRefusedAndAPauseIsTaken(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, relaying)
 	if v := r.relay(typed{text: ".pause"}); v.Kind != "told" {
 		t.Errorf("told %+v", v)
@@ -156,6 +159,7 @@ func TestARelayedResumeAndHelpAreRefusedAndAPauseIsTaken(t *testing.T) {
 }
 
 func TestH32RelayedLinesOfOthersAndInGroupsCountForNothing(t *testing.T) {
+	t.Parallel()
 	onBoth(t, relaying, func(t *testing.T, r *rig) {
 		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
 		card := r.waits()
@@ -186,6 +190,7 @@ func TestH32RelayedLinesOfOthersAndInGroupsCountForNothing(t *testing.T) {
 }
 
 func TestH36RelayedLinesThatNoPersonTypedCountForNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, relaying)
 	held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
 	card := r.waits()
@@ -206,6 +211,7 @@ func TestH36RelayedLinesThatNoPersonTypedCountForNothing(t *testing.T) {
 }
 
 func TestH24GuessesThroughARelayLockThePerson(t *testing.T) {
+	t.Parallel()
 	onBoth(t, relaying, func(t *testing.T, r *rig) {
 		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
 		card := r.waits()
@@ -224,6 +230,7 @@ func TestH24GuessesThroughARelayLockThePerson(t *testing.T) {
 }
 
 func TestH03ARelayedLineSentAgainChangesNothing(t *testing.T) {
+	t.Parallel()
 	onBoth(t, relaying, func(t *testing.T, r *rig) {
 		fetch := call{tool: "web_fetch", params: `{"url":"https://example.com/"}`, context: ownerIn("m")}
 		r.allow(fetch)
@@ -248,6 +255,7 @@ func TestH03ARelayedLineSentAgainChangesNothing(t *testing.T) {
 }
 
 func TestRelayedLinesAreNotTakenUnlessTheConfigSaysSo(t *testing.T) {
+	t.Parallel()
 	for name, edit := range map[string]func(*config.Config){
 		"by default":       func(c *config.Config) { c.Webhook.RelayApprovals = nil },
 		"for another":      func(c *config.Config) { c.Webhook.RelayApprovals = map[string][]string{"laptop": {"telegram"}} },
@@ -270,6 +278,7 @@ func TestRelayedLinesAreNotTakenUnlessTheConfigSaysSo(t *testing.T) {
 }
 
 func TestH26AClientCarriesNoAnswerToAnothersQuestion(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, func(c *config.Config) {
 		relaying(c)
 		c.Webhook.Clients = map[string][]config.Secret{"laptop": {config.NewSecret(firstSecret)}, "server": {config.NewSecret(secondSecret)}}
@@ -296,6 +305,7 @@ func TestH26AClientCarriesNoAnswerToAnothersQuestion(t *testing.T) {
 }
 
 func TestH01ARelayedLineWithAWrongSignatureTouchesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, relaying)
 	held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
 	card := r.waits()
@@ -322,6 +332,7 @@ func TestH01ARelayedLineWithAWrongSignatureTouchesNothing(t *testing.T) {
 }
 
 func TestARelayThatAReloadTakesAwayIsDead(t *testing.T) {
+	t.Parallel()
 	const people = "approvers: [{name: Ann, telegram: 111, ids: ['token:owner']}]\nwebhook:\n  secret: " + firstSecret + "\n"
 	r, write := reloading(t, people+"  relayApprovals: {default: [telegram]}\n")
 	r.secret = firstSecret
@@ -340,6 +351,7 @@ func (amnesiac) Miss(context.Context, string, time.Duration, bool) (int, error) 
 }
 
 func TestARelayedLineIsNotTakenWhereNobodyKnowsWhetherItCameBefore(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, relaying)
 	r.restartBehind(func(b backend, l recordLog) (backend, recordLog) { return amnesiac{b}, l })
 	held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})

@@ -67,6 +67,7 @@ func (s *serving) tells(what string) {
 }
 
 func TestARefusedConfigIsTakenOnceWhatWasWrongIsMended(t *testing.T) {
+	t.Parallel()
 	s := serveIn(t, "webhook: {secret: "+firstSecret+"}\n")
 
 	s.put("verifier.yaml", "webhook: {secret: file:"+s.path("secret")+"}\n")

@@ -51,6 +51,7 @@ func says(decision string) func(toolcall.Call) (string, string) {
 }
 
 func TestEveryFurtherVerifierMustAllow(t *testing.T) {
+	t.Parallel()
 	yes, asked := elsewhere(t, says("allow"))
 	no, _ := elsewhere(t, says("deny"))
 	forged, _ := elsewhere(t, func(toolcall.Call) (string, string) { return `{"decision":"allow"}`, "another-secret-7f3e" })
