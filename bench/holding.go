@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -204,10 +205,16 @@ func (h *holding) tap(ctx context.Context, p *process) (took []time.Duration, er
 			return nil, err
 		}
 		a, err := c.next(ctx)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case !bytes.HasPrefix(a.text, isOK) || !bytes.Contains(a.text, isAllow):
+			return nil, fmt.Errorf("not an allow: %q", a.text)
 		}
 		took = append(took, a.at.Sub(began))
+	}
+	if len(took) != tapsEach {
+		return nil, fmt.Errorf("%d calls waited for the owner, and %d questions were open", tapsEach, len(took))
 	}
 	return took, nil
 }
