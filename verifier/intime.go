@@ -10,20 +10,26 @@ import (
 const (
 	answerBudget = 400 * time.Millisecond // beyond the hold: then the answer leaves, whatever is still to be kept of it
 	leastTrip    = 50 * time.Millisecond
-	endAtOnce    = 64 // calls that were held
+	stopPatience = 2 * time.Second // before the gateway is gone, and all connections with it
+	endAtOnce    = 64              // calls that were held
 )
 
 // denyInTime is deny, of which a caller who was held hears at once when its time
 // is up: a store or a record that is slow then is waited for without it.
 //
 // Some are denied at a time: a pause or a stop ends thousands of waits at once,
-// and store and record would not take them all in time.
+// and store and record would not take them all in time. Where they hang, a stop
+// does not wait for them: a caller that is cut off decides for itself.
 func (v *Verifier) denyInTime(ctx context.Context, t *trace, n *no) Decision {
 	if !t.held {
 		return v.deny(ctx, t, n)
 	}
 	said, done := Decision{Reason: clip(n.reason), Ref: t.ruling.Ref}, make(chan Decision, 1)
-	late := time.NewTimer(max(leastTrip, t.left()))
+	left := max(leastTrip, t.left())
+	if t.ruling.Stopped {
+		left = min(left, stopPatience)
+	}
+	late := time.NewTimer(left)
 	defer late.Stop()
 	select {
 	case v.ending <- struct{}{}:

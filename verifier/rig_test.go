@@ -79,6 +79,17 @@ func (m *memory) last() audit.Entry {
 	return m.entries[len(m.entries)-1]
 }
 
+func (m *memory) denies() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.entries {
+		if m.entries[i].Decision == audit.Deny {
+			n++
+		}
+	}
+	return n
+}
+
 func openSQLite(t *testing.T) (*sqlite.Store, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "verifier.db")
