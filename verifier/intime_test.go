@@ -85,7 +85,7 @@ func TestCallsThatEndTogetherEndInTurnAndInTime(t *testing.T) {
 		came(atOnce, "at first")
 		h.gate <- struct{}{}
 		came(atOnce+1, "when one was done")
-		time.Sleep(3 * time.Second)
+		<-time.After(3 * time.Second)
 		synctest.Wait()
 		if n := answered.Load(); n != calls {
 			t.Errorf("%d of %d were answered while the store hung", n, calls)

@@ -89,7 +89,7 @@ func TestWhatWasSweptIsNotRemembered(t *testing.T) {
 		s := open(t, path, sqlite.Options{Now: clock.Now})
 		admit(t, s, admission(0, 0))
 		clock.advance(31 * 24 * time.Hour)
-		time.Sleep(time.Minute) // it sweeps every so often
+		<-time.After(time.Minute) // it sweeps every so often
 		if v := admit(t, s, admission(0, 1)); !v.Lost || v.Level != taint.Untrusted {
 			t.Errorf("a conversation that is not there any more: %+v", v)
 		}
