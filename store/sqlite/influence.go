@@ -13,7 +13,8 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-var errInfluences = errors.New("store/sqlite: what influences a conversation can't be read")
+// errInfluences undoes the transaction: the call may have been let in already.
+var errInfluences error = &fault{errors.New("what influences a conversation can't be read")}
 
 // influence notes who had a say. What is better than shared is not kept.
 func (t *tx) influence(c *conversation, sessionID string, i session.Influence) error {

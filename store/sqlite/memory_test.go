@@ -112,3 +112,21 @@ func TestFewConversationsAreRemembered(t *testing.T) {
 		t.Errorf("of one that was just there: %d, %v", n, err)
 	}
 }
+
+// TestAnAdmissionThatFailsHalfwayIsUndone makes what the conversation was
+// influenced by unreadable: the call was let in, and what it brings could not be
+// noted. Sent again, it must not find an allow that stands.
+func TestAnAdmissionThatFailsHalfwayIsUndone(t *testing.T) {
+	s := open(t, database(t), sqlite.Options{})
+	a := admission(0, 0)
+	a.Raise, a.Source = taint.External, "message"
+	admit(t, s, a)
+	must(t, s.Exec(t.Context(), `UPDATE influences SET list = 'broken'`))
+	a = admission(0, 1)
+	a.Raise, a.Source = taint.Untrusted, "web_fetch"
+	for range 2 {
+		if v, err := s.Admit(t.Context(), a); err == nil {
+			t.Errorf("it passed: %+v", v)
+		}
+	}
+}
