@@ -213,8 +213,8 @@ func (h *holding) tap(ctx context.Context, p *process) (took []time.Duration, er
 		}
 		took = append(took, a.at.Sub(began))
 	}
-	if len(took) != tapsEach {
-		return nil, fmt.Errorf("%d calls waited for the owner, and %d questions were open", tapsEach, len(took))
+	if len(took) < tapsEach*9/10 {
+		return nil, fmt.Errorf("of %d calls that waited for the owner only %d could be answered", tapsEach, len(took))
 	}
 	return took, nil
 }
