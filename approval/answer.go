@@ -89,6 +89,7 @@ func (d *Desk) byRef(ctx context.Context, ref string) (string, error) {
 		found = id
 	}
 	if found != "" {
+		d.recent.note(ref, found) // whoever comes when it is answered is told by whom
 		return found, nil
 	}
 	return d.recent.find(ref), nil

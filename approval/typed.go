@@ -236,18 +236,21 @@ type recent struct {
 
 const recentCards = 1024
 
-func (r *recent) note(c *Card) {
+func (r *recent) note(ref, id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byID == nil {
 		r.byID = make(map[string]string)
 	}
+	if r.byID[ref] == id {
+		return
+	}
 	if len(r.ring) == recentCards {
 		delete(r.byID, r.ring[0])
 		r.ring = r.ring[1:]
 	}
-	r.byID[c.Ref()] = c.ID
-	r.ring = append(r.ring, c.Ref())
+	r.byID[ref] = id
+	r.ring = append(r.ring, ref)
 }
 
 func (r *recent) find(ref string) string {

@@ -189,7 +189,7 @@ func (r *rig) writePauses(words map[string]string) {
 	if r.redis == nil {
 		r.byHand(`DELETE FROM pauses`)
 		for scope, word := range words {
-			r.byHand(`INSERT INTO pauses (scope, word) VALUES (?, ?)`, scope, word)
+			r.byHand(`INSERT OR REPLACE INTO pauses (scope, word) VALUES (?, ?)`, scope, word)
 		}
 		return
 	}
