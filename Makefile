@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test test-hostile test-plugin test-standins e2e-openclaw lint bench growth held chaos replay properties fuzz fuzz-short docs pictures vuln build dist profile
+.PHONY: help run test test-hostile test-plugin test-standins e2e-openclaw lint bench growth held chaos replay properties fuzz fuzz-short docs pictures vuln build dist
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 TOXIPROXY   = github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0
@@ -12,8 +12,6 @@ CHECKS      = 200
 SEENTIME    = 10s
 CHAOS       = -report docs/chaos.md
 VERSION     =
-# By this profile of the decision path the compiler knows what is hot in a build for use; it takes the compiler longer.
-PGO         = packaging/verifier.pgo
 # The race detector in everything. The checks of pointers that come with it are left out of SQLite alone, which is C that was
 # made into Go and converts a pointer at each step: there they cost a sixth of the tests' time and say nothing about our code.
 RACE        = -race -gcflags='modernc.org/...=-d=checkptr=0'
@@ -53,7 +51,7 @@ lint: ## run golangci-lint, built by Go at a pinned version
 
 bench: ## measure the decision path, into docs/speed.md, and a tap in a chat; a short run: make bench ARGS=-short
 	@./scripts/setup-tests
-	@others=; [ '$(OTHERS)' = off ] || others=$$(./scripts/bench-others); go run -pgo=$(PGO) ./bench -page docs/speed.md -others "$$others" $(ARGS)
+	@others=; [ '$(OTHERS)' = off ] || others=$$(./scripts/bench-others); go run ./bench -page docs/speed.md -others "$$others" $(ARGS)
 	@go test -count=1 -v -run '^TestATapOnOneChat' ./cmd/verifier
 
 chaos: ## break two gateways, Redis and chats while agents call, and write docs/chaos.md; a short run: make chaos CHAOS='-calls 500 -for 8s'
@@ -62,11 +60,11 @@ chaos: ## break two gateways, Redis and chats while agents call, and write docs/
 
 growth: ## measure what an allow costs as work grows, into docs/speed.md with a picture; a short run: make growth ARGS=-short
 	@./scripts/setup-tests
-	@go run -pgo=$(PGO) ./bench -grow -page docs/speed.md -plot docs/images/growth.svg $(ARGS)
+	@go run ./bench -grow -page docs/speed.md -plot docs/images/growth.svg $(ARGS)
 
 held: ## hold ten thousand calls for a person, into docs/speed.md: memory, allows beside them, waking, taps; a short run: make held ARGS=-short
 	@./scripts/setup-tests
-	@go run -pgo=$(PGO) ./bench -held -page docs/speed.md $(ARGS)
+	@go run ./bench -held -page docs/speed.md $(ARGS)
 
 replay: ## play recorded attacks against the policy; all of them: make replay TRACE=sessions.jsonl.gz
 	@./scripts/replay $(TRACE)
@@ -92,12 +90,7 @@ vuln: ## ask the Go vulnerability database about the code we call
 	@./scripts/vuln $(GOVULNCHECK)
 
 build: ## put a static binary into ./bin
-	@$(TAG) CGO_ENABLED=0 go build -pgo=$(PGO) -trimpath -buildvcs=auto -ldflags "-s -w $${v:+-X main.release=$$v}" -o bin/verifier ./cmd/verifier
+	@$(TAG) CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags "-s -w $${v:+-X main.release=$$v}" -o bin/verifier ./cmd/verifier
 
 dist: ## build the archives of a release, their checksums and lists of modules, into ./dist
 	@$(TAG) go run ./packaging/dist -version "$$v"
-
-profile: ## measure anew what is hot in the decision path, for the builds that are used
-	@./scripts/setup-tests
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && go run -pgo=off -trimpath ./bench -short -rounds 7 -calls 8000 -cpuprofile "$$dir" \
-		&& go tool pprof -proto "$$dir/redis.pprof" "$$dir/embedded.pprof" >$(PGO)

@@ -144,7 +144,7 @@ func (r *release) compile(to string, t target) error {
 	if t.system != "" {
 		env = append(env, "GOOS="+t.system, "GOARCH="+t.arch)
 	}
-	_, err := r.command(env, "go", "build", "-pgo", "packaging/verifier.pgo", "-trimpath", "-buildvcs=true", "-ldflags", link, "-o", to, "./cmd/verifier")
+	_, err := r.command(env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags", link, "-o", to, "./cmd/verifier")
 	return err
 }
 
