@@ -263,26 +263,34 @@ func (r *rig) send(c call) answer {
 	return r.post(body, hmac.Sign([]byte(r.secret), body))
 }
 
-// start sends a call and lets it wait.
+// hold sends a call and lets it wait; again, where the store was too slow to ask
+// anyone.
 func (r *rig) hold(c call) <-chan answer {
 	out := make(chan answer, 1)
 	body := c.body()
 	go func() {
-		a, err := r.try(context.Background(), body, hmac.Sign([]byte(r.secret), body))
-		if err != nil {
-			a.raw = err.Error()
+		var a answer
+		for try := 0; try == 0 || try < 10 && a.late() && a.Ref == ""; try++ {
+			var err error
+			if a, err = r.try(context.Background(), body, hmac.Sign([]byte(r.secret), body)); err != nil {
+				a.raw = err.Error()
+			}
+			body = c.body()
 		}
 		out <- a
 	}()
 	return out
 }
 
-// persist sends a call again where the store was too slow, as a busy machine's
-// is. That is what the answer asks for.
+// late reports a deny because the store was too slow, as a busy machine's is.
+func (a *answer) late() bool { return strings.Contains(a.Reason, "store can't be reached") }
+
+// persist sends a call again where the store was too slow. That is what the
+// answer asks for.
 func (r *rig) persist(c call) (a answer) {
 	r.t.Helper()
 	for range 10 {
-		if a = r.send(c); !strings.Contains(a.Reason, "store can't be reached") {
+		if a = r.send(c); !a.late() {
 			return a
 		}
 	}
