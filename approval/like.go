@@ -167,7 +167,7 @@ func (d *Desk) countLike(ctx context.Context, person, id string, a Answer, most 
 	}
 	l := d.likely(ctx, c, minutes)
 	if l == nil {
-		return Outcome{Kind: Misunderstood, Card: c, Text: "Calls like this one can't be allowed together: each is asked about."}, nil
+		return Outcome{Kind: Misunderstood, Card: c, Text: "Calls like this one can't be allowed together: each is asked about. Allow this one by itself, or deny it."}, nil
 	}
 	d.previews.note(preview(id, person, minutes))
 	return Outcome{Kind: Told, Card: c, Text: l.String() + " Nothing was approved yet: say the same again to give it."}, nil
