@@ -16,8 +16,6 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/store"
-	"github.com/openclaw-verifier/verifier/store/redis"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -61,11 +59,7 @@ func (a *axis) grown(short bool) []role {
 
 // open has a database of Redis to itself.
 func (a *axis) open(p place, db, n int) (running, error) {
-	epoch, err := store.OpenEpoch(filepath.Join(p.dir, "epoch"))
-	if err != nil {
-		return running{}, err
-	}
-	s, err := redis.Open(redisURL(p.redis, db), redis.Options{Epoch: epoch, Dialer: p.count.dial})
+	s, err := redisStore(p, db)
 	if err != nil {
 		return running{}, err
 	}
@@ -73,11 +67,7 @@ func (a *axis) open(p place, db, n int) (running, error) {
 	if err := a.lay(g, p, n); err != nil {
 		return running{}, errors.Join(err, g.close())
 	}
-	run, err := g.wire(p)
-	if err != nil {
-		return running{}, errors.Join(err, g.close())
-	}
-	return run, nil
+	return g.open(p)
 }
 
 func manyRules(g *gateway, _ place, n int) error {

@@ -2,13 +2,9 @@ package main
 
 import (
 	"net/http"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/openclaw-verifier/verifier/store"
-	"github.com/openclaw-verifier/verifier/store/redis"
 )
 
 // What is held, and what that may cost.
@@ -25,24 +21,9 @@ const (
 // heldRoles are the servers that hold calls: ours, ours beside it with nobody
 // held, and the least that any server can do.
 var heldRoles = []role{
-	{name: "unheld", title: "ours with Redis, nobody held", redis: true, open: openHeld(1)},
-	{name: "held", title: "ours with Redis, calls held", redis: true, open: openHeld(2)},
+	{name: "unheld", title: "ours with Redis, nobody held", redis: true, open: openRedis(1)},
+	{name: "held", title: "ours with Redis, calls held", redis: true, open: openRedis(2)},
 	{name: "wait", title: "a net/http handler that only waits", open: openWait},
-}
-
-// openHeld is openRedis with a database to itself.
-func openHeld(db int) func(place) (running, error) {
-	return func(p place) (running, error) {
-		epoch, err := store.OpenEpoch(filepath.Join(p.dir, "epoch"))
-		if err != nil {
-			return running{}, err
-		}
-		s, err := redis.Open(redisURL(p.redis, db), redis.Options{Epoch: epoch, Dialer: p.count.dial})
-		if err != nil {
-			return running{}, err
-		}
-		return (&gateway{store: s}).open(p)
-	}
 }
 
 // openWait holds every call until one comes to /release.

@@ -38,19 +38,24 @@ type backend interface {
 	Close() error
 }
 
-// redisURL names a database of the Redis at an address.
-func redisURL(address string, db int) string { return fmt.Sprintf("redis://%s/%d", address, db) }
+// openRedis serves with a database of Redis to itself.
+func openRedis(db int) func(place) (running, error) {
+	return func(p place) (running, error) {
+		s, err := redisStore(p, db)
+		if err != nil {
+			return running{}, err
+		}
+		return (&gateway{store: s}).open(p)
+	}
+}
 
-func openRedis(p place) (running, error) {
+// redisStore is the store in a database of Redis.
+func redisStore(p place, db int) (*redis.Store, error) {
 	epoch, err := store.OpenEpoch(filepath.Join(p.dir, "epoch"))
 	if err != nil {
-		return running{}, err
+		return nil, err
 	}
-	s, err := redis.Open(redisURL(p.redis, 0), redis.Options{Epoch: epoch, Dialer: p.count.dial})
-	if err != nil {
-		return running{}, err
-	}
-	return (&gateway{store: s}).open(p)
+	return redis.Open(fmt.Sprintf("redis://%s/%d", p.redis, db), redis.Options{Epoch: epoch, Dialer: p.count.dial})
 }
 
 func openEmbedded(p place) (running, error) {

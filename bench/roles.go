@@ -23,7 +23,7 @@ var roles = []role{
 	{name: "constant", title: "constant net/http handler", open: openConstant},
 	{name: "strict", title: "echo + HMAC + strict decode", open: openStrict},
 	{name: "get", title: "our server, one plain GET instead of a decision", redis: true, open: openGet},
-	{name: "redis", title: "ours with Redis", target: 0.30, redis: true, open: openRedis},
+	{name: "redis", title: "ours with Redis", target: 0.30, redis: true, open: openRedis(0)},
 	{name: "embedded", title: "ours embedded (SQLite)", target: 0.22, open: openEmbedded},
 	{name: "pages", title: "the same, 500 questions open and 50 pages", open: openWatched},
 	{name: "opa", title: "OPA's server, the policy alone", times: 2, open: openOther("opa")},
