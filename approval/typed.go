@@ -229,9 +229,9 @@ func (d *Desk) reset(ctx context.Context, person, via, ref string) (Outcome, err
 // recent remembers the cards of this process by their short names, so that a
 // late answer is told what happened instead of "no such card".
 type recent struct {
-	mu   sync.Mutex
-	byID map[string]string
-	ring []string
+	mu    sync.Mutex
+	byRef map[string]string
+	ring  []string
 }
 
 const recentCards = 1024
@@ -239,22 +239,22 @@ const recentCards = 1024
 func (r *recent) note(ref, id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.byID == nil {
-		r.byID = make(map[string]string)
+	if r.byRef == nil {
+		r.byRef = make(map[string]string)
 	}
-	if r.byID[ref] == id {
+	if r.byRef[ref] == id {
 		return
 	}
 	if len(r.ring) == recentCards {
-		delete(r.byID, r.ring[0])
+		delete(r.byRef, r.ring[0])
 		r.ring = r.ring[1:]
 	}
-	r.byID[ref] = id
+	r.byRef[ref] = id
 	r.ring = append(r.ring, ref)
 }
 
 func (r *recent) find(ref string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.byID[ref]
+	return r.byRef[ref]
 }

@@ -60,7 +60,7 @@ func Open(url string, o Options) (*Store, error) {
 	u.DialTimeout, u.ReadTimeout, u.WriteTimeout, u.PoolTimeout = timeout, timeout, timeout, timeout
 	u.MaxRetries, u.DialerRetries = -1, 1
 	u.PoolSize = max(16, 10*runtime.GOMAXPROCS(0))
-	u.PipelinePoolSize = -1 // pipelines are rare and share the pool
+	u.PipelinePoolSize = -1 // pipelines share the pool; those of the lanes are at most half of the least it has
 	u.Protocol = 2          // nothing here needs pushes on the connections of calls
 	u.DisableIdentity = true
 	hush()

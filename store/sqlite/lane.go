@@ -59,7 +59,7 @@ func newLane(s *Store, d *db, begin string) *lane {
 func ask[T any](ctx context.Context, l *lane, run func(*tx) (T, error)) (T, error) {
 	var answer, none T
 	o := &op{done: make(chan error, 1), run: func(t *tx) (err error) {
-		t.only = false
+		t.admitsOnly = false
 		answer, err = run(t)
 		return err
 	}}
@@ -194,7 +194,7 @@ func (l *lane) transaction(run func(*tx) error) error {
 		l.undo()
 		return err
 	}
-	t := &tx{db: l.db, store: l.store, now: l.store.now().UTC().Truncate(time.Millisecond), only: true}
+	t := &tx{db: l.db, store: l.store, now: l.store.now().UTC().Truncate(time.Millisecond), admitsOnly: true}
 	err := l.recall(t)
 	if err == nil {
 		err = run(t)

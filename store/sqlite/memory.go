@@ -33,7 +33,7 @@ func (l *lane) recall(t *tx) error {
 
 // remember keeps for the next transaction what this one has committed.
 func (l *lane) remember(t *tx) {
-	if l.broom == nil || !t.only || len(t.seen) > maxSeen {
+	if l.broom == nil || !t.admitsOnly || len(t.seen) > maxSeen {
 		return
 	}
 	for _, c := range t.seen {

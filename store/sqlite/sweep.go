@@ -90,7 +90,7 @@ func (w *sweeper) tidy(l *lane) {
 }
 
 func (w *sweeper) round(t *tx) error {
-	t.only = false
+	t.admitsOnly = false
 	for i := range w.others {
 		if err := w.others[i].step(t); err != nil {
 			return err

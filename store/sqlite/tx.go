@@ -12,10 +12,10 @@ import (
 type tx struct {
 	*db
 	memory
-	store *Store
-	now   time.Time
-	woken []string // cards to announce once committed
-	only  bool     // nothing but admissions so far
+	store      *Store
+	now        time.Time
+	woken      []string // cards to announce once committed
+	admitsOnly bool     // so far
 }
 
 // ms is the transaction's time as the database keeps it.
