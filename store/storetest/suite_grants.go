@@ -66,6 +66,14 @@ func grantSpecs() []spec {
 				b.Fatalf("grants %q", v.Grants)
 			}
 		}},
+		{"a grant that went with its conversation can't be ended once more", func(b *bench) {
+			b.grantFor(conv("a"), "f1", time.Hour)
+			b.Forget(conv("a"))
+			b.revoke(0, conv("a"))
+			b.grantFor(conv("b"), "f1", time.Hour)
+			b.Forget(conv("b"))
+			b.revoke(0, conv("b"), "f1")
+		}},
 		{"an allow that was judged with a grant is stale once that is revoked", func(b *bench) {
 			b.grantFor(conv("a"), "f1", time.Hour)
 			a := asking(conv("a"), "r")

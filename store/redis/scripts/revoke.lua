@@ -7,8 +7,9 @@ for _, field in ipairs(fields) do
   ended = ended + call('HDEL', KEYS[4], field)
   call('ZREM', KEYS[6], ARGV[2] .. ':' .. field)
 end
-local c = ended > 0 and read()
-if c then
+local c = read()
+if not c then return 0 end -- what was left of them ended with the conversation
+if ended > 0 then
   c.v = c.v + 1
   save(c)
 end
