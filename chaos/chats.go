@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -65,13 +66,15 @@ var mark = regexp.MustCompile(`c\d+n\d+z`)
 type card struct {
 	room  room
 	id    string
+	head  string // what it begins with: the card's reference stands there
 	seen  time.Time
 	calls []string          // what it shows, by the marks in their commands
 	data  map[string]string // of the buttons, by their labels
 }
 
 func newCard(r room, id, text string) card {
-	return card{room: r, id: id, seen: time.Now(), calls: mark.FindAllString(text, -1), data: map[string]string{}}
+	head, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return card{room: r, id: id, head: head, seen: time.Now(), calls: mark.FindAllString(text, -1), data: map[string]string{}}
 }
 
 // look gives the cards that have come since.

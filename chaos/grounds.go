@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/openclaw-verifier/verifier/codes"
 )
 
 // ground looks for what may have allowed a call: the policy, an answer for that
@@ -17,8 +19,8 @@ func (v *evidence) ground(c *call, e *entry, fetched map[int]time.Time) {
 		v.accuse(wronglyAllowed, "%s: its timestamp was beyond the tolerance of gateway %d's clock", c.id, c.to)
 	case c.mark == "" && e.ground() == byPolicy: // read and web_fetch pass at every level
 	case e.ground() == byPolicy && clean:
-	case e.ground() == byReplay && (v.tapped(c) || v.granted(c) || clean):
-	case e.ground() == byPerson && v.tapped(c):
+	case e.ground() == byReplay && (v.tapped(c, "") || v.granted(c) || clean):
+	case e.ground() == byPerson && v.tapped(c, e.Card):
 	case e.ground() == byGrant && v.granted(c):
 	default:
 		v.accuse(wronglyAllowed, "%s (%s %s) by %s; tainted %v before it was first sent; %s", c.id, c.tool, c.mark, e.By, c.first.Sub(tainted), v.meanwhile(tainted, c.ended))
@@ -61,10 +63,11 @@ func (v *evidence) holds(t *tap, c *call, most time.Duration) bool {
 	return t.owner && v.cameInTime(t) && t.sent.Before(c.ended) && !earliest.After(from.Add(most))
 }
 
-// tapped looks for the owner's yes to that very call.
-func (v *evidence) tapped(c *call) bool {
+// tapped looks for the owner's yes to that very call, on a card or on any.
+func (v *evidence) tapped(c *call, card string) bool {
 	return slices.ContainsFunc(v.taps, func(t tap) bool {
-		return (t.label == "Allow once" || t.label == "Allow 30 min") && slices.Contains(t.calls, c.mark) && v.holds(&t, c, ttl)
+		return (t.label == "Allow once" || t.label == "Allow 30 min") && slices.Contains(t.calls, c.mark) &&
+			(card == "" || strings.Contains(t.head, codes.Ref(card))) && v.holds(&t, c, ttl)
 	})
 }
 
@@ -96,26 +99,6 @@ func (v *evidence) entries(each func(e *entry)) {
 			each(&g.record[i])
 		}
 	}
-}
-
-// onlyOnce: one yes lets one request through.
-func (v *evidence) onlyOnce() {
-	type use struct{ card, mark string }
-	uses := map[use][]string{}
-	v.entries(func(e *entry) {
-		if u := (use{e.Card, e.mark()}); e.allowsByPerson() && !slices.Contains(uses[u], e.RequestID) {
-			uses[u] = append(uses[u], e.RequestID)
-		}
-	})
-	for u, ids := range uses {
-		if len(ids) > 1 {
-			v.accuse(wronglyAllowed, "one yes to %s on card %s was used by %v", u.mark, u.card, ids)
-		}
-	}
-}
-
-func (e *entry) allowsByPerson() bool {
-	return e.Kind == "decision" && e.Decision == "allow" && e.ground() == byPerson
 }
 
 // digests: what was approved is what was called. One digest for each call, and

@@ -177,7 +177,7 @@ func (v *evidence) verdict() result {
 		r.grounds[e.ground()]++
 		v.ground(c, e, fetched)
 	}
-	v.onlyOnce()
+	v.onlyOnce(fetched)
 	v.digests()
 	v.answers()
 	r.wrongs = v.wrongs

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/codes"
 )
 
 var noon = time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC)
@@ -33,8 +35,14 @@ func allowed(c *call, by string) entry {
 	return e
 }
 
+// asked is the line of a card about a call.
+func asked(card, mark string) entry {
+	return entry{Kind: "asked", Card: card, Params: jsontext.Value(`{"command":"echo ` + mark + `"}`)}
+}
+
 func yes(label string, seconds float64, marks ...string) tap {
-	return tap{card: card{calls: marks, seen: at(seconds - 1)}, label: label, owner: true, at: at(seconds), sent: at(seconds), done: at(seconds + 0.1)}
+	head := "Approval needed: " + codes.Ref("card")
+	return tap{card: card{head: head, calls: marks, seen: at(seconds - 1)}, label: label, owner: true, at: at(seconds), sent: at(seconds), done: at(seconds + 0.1)}
 }
 
 // TestTheJudgeBites: each case is something that must not be, and its twin that
@@ -67,7 +75,52 @@ func TestTheJudgeBites(t *testing.T) {
 		{"the policy of a clean one", "taintPolicy", "", func(v *evidence) { v.calls[0].allowed = false }},
 		{"the policy beside a fetch", "taintPolicy", "", func(v *evidence) { v.calls[1].first = at(0.5) }},
 		{"again, of what nobody allowed", "replay", wronglyAllowed, nil},
-		{"again", "replay", "", add(yes("Allow once", 2.5, "c7n1z"))},
+		{"again, and its first allow died with its gateway", "replay", "", func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
+			v.gateways[1].record = []entry{asked("card", "c7n1z")}
+		}},
+		{"again, by a yes to no card", "replay", wronglyAllowed, add(yes("Allow once", 2.5, "c7n1z"))},
+		{"again, after a person's yes to the same request", "replay", "", func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
+			v.gateways[1].record = []entry{asked("card", "c7n1z"), allowed(v.calls[1], byPerson)}
+		}},
+		{"again, by the yes that another request took", "replay", wronglyAllowed, func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
+			other := *v.calls[1]
+			other.id = "y"
+			v.gateways[1].record = []entry{asked("card", "c7n1z"), allowed(&other, byPerson)}
+		}},
+		{"again, by a second yes on a card of its own", "replay", "", func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.2, "c7n1z"), yes("Allow once", 2.5, "c7n1z")}
+			v.taps[1].head = "Approval needed: " + codes.Ref("second")
+			other := *v.calls[1]
+			other.id = "y"
+			v.gateways[1].record = []entry{asked("card", "c7n1z"), allowed(&other, byPerson), asked("second", "c7n1z")}
+		}},
+		{"again, by a second card that nobody has tapped", "replay", wronglyAllowed, func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.2, "c7n1z")}
+			other := *v.calls[1]
+			other.id = "y"
+			v.gateways[1].record = []entry{asked("card", "c7n1z"), allowed(&other, byPerson), asked("second", "c7n1z")}
+		}},
+		{"two requests again, by one yes whose first allow is lost", "replay", wronglyAllowed, func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
+			other := *v.calls[1]
+			other.id = "y"
+			v.calls = append(v.calls, &other)
+			v.gateways[1].record = []entry{asked("card", "c7n1z"), allowed(&other, byReplay)}
+		}},
+		{"again, as another call than before", "replay", wronglyAllowed, func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z", "c7n5z")}
+			other := *v.calls[1]
+			other.mark = "c7n5z"
+			v.gateways[1].record = []entry{asked("card", "c7n5z"), allowed(&other, byPerson)}
+		}},
+		{"again, of a grant whose first allow is lost", "replay", "", add(yes("Allow 30 min", 2.5, "c7n5z"))},
+		{"a yes on another card about the same call", "person", wronglyAllowed, func(v *evidence) {
+			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
+			v.gateways[0].record[1].Card = "second"
+		}},
 		{"a grant for another tool", "grant", wronglyAllowed, add(yes("Allow 30 min", 2.5, "c7n9z"))},
 		{"a yes to a card whose time was over", "person", wronglyAllowed, func(v *evidence) {
 			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
