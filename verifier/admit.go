@@ -147,7 +147,9 @@ func (v *Verifier) admitAgain(ctx context.Context, t *trace, a *session.Admissio
 	if err != nil {
 		return first, err
 	}
-	second.Replayed, second.Lost = first.Replayed, first.Lost || second.Lost
+	// It was held a moment ago: whoever decided it since, it was not this trip.
+	decided := second.Entry == session.Passed || second.Entry == session.Refused
+	second.Replayed, second.Lost = first.Replayed || decided, first.Lost || second.Lost
 	return second, nil
 }
 

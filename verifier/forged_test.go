@@ -1,6 +1,7 @@
 package verifier_test
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 const ls, id = `{"command":"ls"}`, `{"command":"id"}`
@@ -205,6 +207,59 @@ func TestH30AStandingDecisionWrittenIntoTheStoreAllowsNothing(t *testing.T) {
 		v.put(at, field, "A"+serverKey.Seal("allow", parts...))
 		r.allow(named(t, "denied", "exec", ls, stranger("m"))) // or this test forges nothing
 	})
+}
+
+// meddled is a store into which somebody writes between the two trips of a call
+// that was not expected to need a person.
+type meddled struct {
+	verifier.Store
+	between func()
+}
+
+func (m *meddled) Admit(ctx context.Context, a session.Admission) (session.View, error) {
+	if a.Digest != "" {
+		m.between()
+	}
+	return m.Store.Admit(ctx, a)
+}
+
+func TestH30ADecisionWrittenBetweenTwoTripsAllowsNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, v *vault) {
+		newRig(t, v, 1, nil).allow(call(t, "web_fetch", `{"url":"https://example.com"}`, owner("m")))
+		at := func(id string) (key, field string) { return v.request(conv("m"), id) }
+		for name, mark := range map[string]string{
+			"a bare A": "A", "a made-up seal": "A" + strings.Repeat("0", 32), "an allow by the level": "p", "a grant": "yes",
+		} {
+			trips, id := 0, strings.ReplaceAll(name, " ", "-")
+			r := newRig(t, v, 1, func(o *verifier.Options) { // it has not met the conversation
+				o.Store = &meddled{Store: v, between: func() {
+					key, field := at(id)
+					v.put(key, field, mark)
+					trips++
+				}}
+			})
+			r.deny(name, named(t, id, "exec", ls, owner("m")))
+			if trips != 1 {
+				t.Errorf("%s: nobody meddled between two trips: %d", name, trips)
+			}
+		}
+	})
+}
+
+// eager is a store that says of every call that it has passed.
+type eager struct{ verifier.Store }
+
+func (e eager) Admit(ctx context.Context, a session.Admission) (session.View, error) {
+	view, err := e.Store.Admit(ctx, a)
+	view.Entry = session.Passed
+	return view, err
+}
+
+func TestH30AStoreDoesNotAllowWhatThePolicyAsksAbout(t *testing.T) {
+	store, _ := openSQLite(t)
+	r := newRig(t, store, 1, func(o *verifier.Options) { o.Store = eager{store} })
+	r.allow(call(t, "exec", ls, owner("m")))
+	r.deny("of a stranger's", call(t, "exec", ls, stranger("s")))
 }
 
 // Levels carry no seal; what this process has seen is the floor.

@@ -240,14 +240,15 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 // passed releases what the store has allowed, now or when the same request came
 // before. An allow by a person carries a seal that only we can have made. One by
 // the level alone can't: the store is handed its mark before it decides. It
-// stands if this process remembers it, or if the policy would still allow it.
+// stands if this process remembers it, or if the policy would still allow it; and
+// what is allowed for the first time, the policy must allow.
 func (v *Verifier) passed(ctx context.Context, t *trace) Decision {
 	t.by = t.verdict.Rule
 	if t.verdict.Mode != taint.Allow {
 		t.by = byReplay // the rule alone would not have allowed it: the entry of the first says what did
 	}
 	switch {
-	case !t.view.Replayed:
+	case !t.view.Replayed && t.verdict.Mode == taint.Allow:
 		v.given.note(t.request())
 	case v.sealed(t, t.view.Standing), v.given.has(t.request()), t.verdict.Mode == taint.Allow:
 	default:
@@ -267,7 +268,7 @@ func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
 		}
 		switch s.State {
 		case session.Done:
-			t.view.Level, t.view.After = s.View.Level, s.View.After
+			t.view.Level, t.view.After, t.closed = s.View.Level, s.View.After, true
 			v.saw(t)
 			if t.claim != nil {
 				v.o.Desk.Spent(t.claim.Card, t.sum(), t.call.RequestID)
