@@ -134,13 +134,13 @@ func (h *history) look() {
 // and is for its tool and conversation.
 func (h *history) ground(e audit.Entry) {
 	in := strings.Join([]string{e.Session, e.SessionID, e.Agent, e.Tool}, "\n")
+	if e.Replay && !slices.ContainsFunc(h.record.entries, func(first audit.Entry) bool {
+		return first.RequestID == e.RequestID && first.Decision == audit.Allow && !first.Replay
+	}) {
+		h.rt.Fatalf("a replay of what was never allowed: %+v", e)
+	}
 	switch {
 	case e.Replay && e.By == "replay":
-		if !slices.ContainsFunc(h.record.entries, func(first audit.Entry) bool {
-			return first.RequestID == e.RequestID && first.Decision == audit.Allow && !first.Replay
-		}) {
-			h.rt.Fatalf("a replay of what was never allowed: %+v", e)
-		}
 	case e.By == "person":
 		uses := 0
 		for _, x := range h.record.entries {

@@ -134,7 +134,7 @@ func (v *Verifier) entry(t *trace) audit.Entry {
 		Kind: audit.KindDecision, RequestID: c.RequestID, Ref: t.ruling.Ref, Client: c.Client,
 		Session: c.Context.SessionKey, SessionID: c.Context.SessionID, Agent: c.Agent(), Run: c.Context.RunID,
 		Tool: c.Tool, By: t.by, Card: t.ruling.Card, WaitedMs: t.ruling.Waited.Milliseconds(),
-		Replay: t.replay || t.view.Replayed,
+		Replay: t.again(),
 	}
 	if c.Sent != c.Tool {
 		e.Sent = c.Sent

@@ -27,7 +27,7 @@ func (v *Verifier) keepTurns() time.Duration {
 // noted in the store with all before it. A pause or a stop ends thousands of
 // calls at once: those wait too.
 func (v *Verifier) drew(ctx context.Context, t *trace, n *no) {
-	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.replay || t.view.Replayed || t.plan.Class() == "wrapper" {
+	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.again() || t.plan.Class() == "wrapper" {
 		return
 	}
 	now, over := v.turns.add(t, heardOf{facts: []provenance.Fact{t.fact(n)}, persist: t.settings.Provenance.Persist || t.verdict.PersistGraph})

@@ -47,8 +47,13 @@ type trace struct {
 	grant  *session.Grant
 	ruling approval.Ruling
 	replay bool
+	closed bool // it was this call that settled its request
 	held   bool // people were asked, and waited for
 }
+
+// again reports whether the same request has had its decision elsewhere. One that
+// is sent twice at the same moment has it from whichever of the two settles.
+func (t *trace) again() bool { return t.replay || t.view.Replayed && !t.closed }
 
 // move makes the call count in another conversation's state. There it counts
 // without a session id: it sees the worst and is seen by all.
