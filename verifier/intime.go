@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	answerBudget = 400 * time.Millisecond // beyond the hold: then the answer leaves, whatever is still to be kept of it
+	answerBudget = 300 * time.Millisecond // beyond the hold: then the answer leaves, whatever is still to be kept of it
 	leastTrip    = 50 * time.Millisecond
 	stopPatience = 2 * time.Second // before the gateway is gone, and all connections with it
 	endAtOnce    = 64              // calls that were held
