@@ -111,19 +111,26 @@ type Source struct {
 	Step  int64
 }
 
-// Settlement commits what a rule over history, a grant or a person decided.
+// Settlement commits an allow that a rule over history, a grant or a person gave.
 type Settlement struct {
 	Conversation Conversation
 	Session      string
 	RequestID    string
 	Body         [32]byte
-	Version      int64 // of the view that was judged; an allow holds only for it
-	Allow        bool
+	Version      int64 // of the view that was judged; the allow holds only for it
 	Raise        taint.Level
 	Source       string
 	Standing     string
 	Claim        *Claim // the person's yes this allow uses up
-	Brake        Brake  // as in Admission; an allow holds only where it is as it says
+	Brake        Brake  // as in Admission; the allow holds only where it is as it says
+	Keep         time.Duration
+}
+
+// Denial keeps a request as denied.
+type Denial struct {
+	Conversation Conversation
+	RequestID    string
+	Body         [32]byte
 	Keep         time.Duration
 }
 

@@ -49,6 +49,13 @@ func (b *broken) Settle(ctx context.Context, s session.Settlement) (session.Sett
 	return b.Store.Settle(ctx, s)
 }
 
+func (b *broken) Deny(ctx context.Context, denials ...session.Denial) error {
+	if err := b.at("Deny"); err != nil {
+		return err
+	}
+	return b.Store.Deny(ctx, denials...)
+}
+
 func (b *broken) Hear(ctx context.Context, r session.Report) (session.Heard, error) {
 	if err := b.at("Hear"); err != nil {
 		return session.Heard{Known: true}, err

@@ -14,52 +14,63 @@ const (
 	endAtOnce    = 64              // calls that were held
 )
 
+// ending is a call that was held and is to be denied. done has room for the
+// decision: nobody may wait for it any more.
+type ending struct {
+	ctx  context.Context //nolint:containedctx // of the call, for the log
+	t    *trace
+	no   *no
+	done chan Decision
+}
+
+// said is the decision where store or record are slow, or worse.
+func (e *ending) said() Decision { return Decision{Reason: clip(e.no.reason), Ref: e.t.ruling.Ref} }
+
 // denyInTime is deny, of which a caller who was held hears at once when its time
-// is up: a store or a record that is slow then is waited for without it.
+// is up: a store or a record that is slow then is waited for without it. Where
+// they hang, a stop does not wait for them: a caller that is cut off decides for
+// itself.
 //
-// Some are denied at a time: a pause or a stop ends thousands of waits at once,
-// and store and record would not take them all in time. Where they hang, a stop
-// does not wait for them: a caller that is cut off decides for itself.
+// It is denied on nobody's stack but its own: that of a call that is held is
+// small, and stays so.
 func (v *Verifier) denyInTime(ctx context.Context, t *trace, n *no) Decision {
 	if !t.held {
 		return v.deny(ctx, t, n)
 	}
-	said, done := Decision{Reason: clip(n.reason), Ref: t.ruling.Ref}, make(chan Decision, 1)
+	e := &ending{context.WithoutCancel(ctx), t, n, make(chan Decision, 1)}
 	left := max(leastTrip, t.left())
 	if t.ruling.Stopped {
 		left = min(left, stopPatience)
 	}
+	if t.ruling.Stopped || t.ruling.Paused {
+		v.denyInCrowd(e)
+	} else {
+		go v.end(e)
+	}
 	late := time.NewTimer(left)
 	defer late.Stop()
 	select {
-	case v.ending <- struct{}{}:
-		go v.end(ctx, t, n, done)
-	case <-late.C:
-		go func() {
-			v.ending <- struct{}{}
-			v.end(ctx, t, n, done)
-		}()
-		return said
-	}
-	select {
-	case d := <-done:
+	case d := <-e.done:
 		return d
 	case <-late.C:
-		return said
+		return e.said()
 	}
 }
 
-// end denies a call in its turn, and lets the next one. It is nobody's stack but
-// its own: that of a call that is held is small, and stays so.
-func (v *Verifier) end(ctx context.Context, t *trace, n *no, done chan<- Decision) {
-	defer func() {
-		if p := recover(); p != nil {
-			v.o.Log.ErrorContext(ctx, "a deny ended in a panic", "panic", crash.Recovered(p))
-			done <- Decision{Reason: clip(n.reason), Ref: t.ruling.Ref}
-		}
-		<-v.ending
-	}()
-	done <- v.deny(context.WithoutCancel(ctx), t, n)
+// end denies a call in its turn, and lets the next one.
+func (v *Verifier) end(e *ending) {
+	v.ending <- struct{}{}
+	defer func() { <-v.ending }()
+	defer v.saveEnding(e)
+	e.done <- v.deny(e.ctx, e.t, e.no)
+}
+
+// saveEnding makes a deny of a panic.
+func (v *Verifier) saveEnding(e *ending) {
+	if p := recover(); p != nil {
+		v.o.Log.ErrorContext(e.ctx, "a deny ended in a panic", "panic", crash.Recovered(p))
+		e.done <- e.said()
+	}
 }
 
 // left is what is left of a call's time: its hold, and a moment to end it.

@@ -2,6 +2,7 @@ package verifier_test
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,18 +14,20 @@ import (
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
-// hung is a store that keeps a settlement until it is let go, whatever the
-// caller's context says.
+// hung is a store that keeps a deny until it is let go, whatever the caller's
+// context says.
 type hung struct {
 	verifier.Store
-	gate chan struct{}
-	came atomic.Int64 // settlements
+	gate  chan struct{}
+	trips atomic.Int64 // that were begun
+	came  atomic.Int64 // denies
 }
 
-func (h *hung) Settle(ctx context.Context, s session.Settlement) (session.Settled, error) {
-	h.came.Add(1)
+func (h *hung) Deny(ctx context.Context, denials ...session.Denial) error {
+	h.trips.Add(1)
+	h.came.Add(int64(len(denials)))
 	<-h.gate
-	return h.Store.Settle(context.WithoutCancel(ctx), s)
+	return h.Store.Deny(context.WithoutCancel(ctx), denials...)
 }
 
 // A caller whose hold is over hears of it, though the store does not take the
@@ -54,46 +57,99 @@ func TestH42ADenyAfterTheHoldIsHeardInTimeThoughTheStoreHangs(t *testing.T) {
 	}
 }
 
-// Calls that a stop ends together come to the store a few at a time, each as
-// another is done; where the store hangs, all are answered before the gateway is
-// gone, and each deny is recorded once the store takes it.
+// Calls that end together come to the store a few at a time, each as another is
+// done. Where the store hangs all are answered in time, and each deny is recorded
+// once the store takes it.
 func TestCallsThatEndTogetherEndInTurnAndInTime(t *testing.T) {
-	const calls, atOnce = 100, 64
-	synctest.Test(t, func(t *testing.T) {
-		store, _ := openSQLite(t)
-		h := &hung{Store: store, gate: make(chan struct{})}
-		r := newRig(t, store, 1, func(o *verifier.Options) {
-			o.Store = h
-			o.Desk = deskFunc(func(*approval.Request) (approval.Ruling, error) { return approval.Ruling{Stopped: true}, nil })
-		})
-		var answered atomic.Int64
-		for range calls {
-			c := call(t, "exec", `{"command":"ls"}`, `"sessionKey":"agent:main:m"`)
-			go func() {
-				if !r.v.Verify(t.Context(), c).Allow {
-					answered.Add(1)
+	const calls, places, groups = 100, 64, 4
+	for name, row := range map[string]struct {
+		ruling approval.Ruling
+		trips  int64 // that the store is on at a time
+		within time.Duration
+	}{
+		"their holds are over": {approval.Ruling{}, places, 26 * time.Second},
+		"a stop ends them":     {approval.Ruling{Stopped: true}, groups, 3 * time.Second},
+		"a pause ends them":    {approval.Ruling{Paused: true}, groups, 26 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store, _ := openSQLite(t)
+				h := &hung{Store: store, gate: make(chan struct{})}
+				r := newRig(t, store, 1, func(o *verifier.Options) {
+					o.Store = h
+					o.Desk = deskFunc(func(*approval.Request) (approval.Ruling, error) { return row.ruling, nil })
+				})
+				answered := r.verifyAll(calls)
+				synctest.Wait()
+				if n := h.trips.Load(); n != row.trips {
+					t.Errorf("the store is on %d trips, want %d", n, row.trips)
 				}
-			}()
-		}
-		came := func(want int64, when string) {
-			t.Helper()
-			synctest.Wait()
-			if n := h.came.Load(); n != want {
-				t.Errorf("%s %d came to the store, want %d", when, n, want)
+				h.gate <- struct{}{}
+				synctest.Wait()
+				if n := h.trips.Load(); n != row.trips+1 {
+					t.Errorf("when one was done it has begun %d trips, want %d", n, row.trips+1)
+				}
+				<-time.After(row.within)
+				synctest.Wait()
+				if n := answered.Load(); n != calls {
+					t.Errorf("%d of %d were answered while the store hung", n, calls)
+				}
+				close(h.gate)
+				synctest.Wait()
+				if came, denies := h.came.Load(), r.record.denies(); came != calls || denies != calls {
+					t.Errorf("in the end %d came to the store and %d denies are recorded, want %d", came, denies, calls)
+				}
+			})
+		})
+	}
+}
+
+// verifyAll has so many calls verified at once, and counts who was told no.
+func (r *rig) verifyAll(n int) (denied *atomic.Int64) {
+	denied = new(atomic.Int64)
+	for range n {
+		c := call(r.t, "exec", `{"command":"ls"}`, `"sessionKey":"agent:main:m"`)
+		go func() {
+			if !r.v.Verify(r.t.Context(), c).Allow {
+				denied.Add(1)
 			}
-		}
-		came(atOnce, "at first")
-		h.gate <- struct{}{}
-		came(atOnce+1, "when one was done")
-		<-time.After(3 * time.Second)
-		synctest.Wait()
-		if n := answered.Load(); n != calls {
-			t.Errorf("%d of %d were answered while the store hung", n, calls)
-		}
-		close(h.gate)
-		came(calls, "in the end")
-		if n := r.record.denies(); n != calls {
-			t.Errorf("%d denies are recorded, want %d", n, calls)
-		}
-	})
+		}()
+	}
+	return denied
+}
+
+// A crowd whose store or record is out of order is told no, each of them, and
+// what can be recorded is.
+func TestACrowdIsDeniedWhateverFails(t *testing.T) {
+	const calls = 100
+	for name, row := range map[string]struct {
+		edit     func(*verifier.Options)
+		recorded int
+	}{
+		"the store fails":   {func(o *verifier.Options) { o.Store = &broken{o.Store, "Deny", errors.New("out of order")} }, calls},
+		"the store panics":  {func(o *verifier.Options) { o.Store = &broken{o.Store, "Deny", nil} }, calls},
+		"the record panics": {func(o *verifier.Options) { o.Record = panicking{} }, 0},
+		"the observer panics": {func(o *verifier.Options) {
+			o.Observe = func(verifier.Observation) { panic("boom") }
+		}, calls},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store, _ := openSQLite(t)
+				r := newRig(t, store, 1, func(o *verifier.Options) {
+					o.Store = store
+					o.Desk = deskFunc(func(*approval.Request) (approval.Ruling, error) { return approval.Ruling{Paused: true}, nil })
+					row.edit(o)
+				})
+				began, denied := time.Now(), r.verifyAll(calls)
+				synctest.Wait()
+				if n, took := denied.Load(), time.Since(began); n != calls || took > 0 {
+					t.Errorf("%d of %d were denied, after %v", n, calls, took)
+				}
+				if n := r.record.denies(); n != row.recorded {
+					t.Errorf("%d denies are recorded, want %d", n, row.recorded)
+				}
+			})
+		})
+	}
 }

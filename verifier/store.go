@@ -17,10 +17,14 @@ type Store interface {
 	// refusal where the level alone decides. See session.Admission.
 	Admit(ctx context.Context, a session.Admission) (session.View, error)
 
-	// Settle commits a decision that needed more than the level. An allow holds
-	// only for the version that was judged, and uses up the claimed yes in the
-	// same step; a deny always settles.
+	// Settle commits an allow that needed more than the level. It holds only for
+	// the version that was judged, and uses up the claimed yes in the same step.
 	Settle(ctx context.Context, s session.Settlement) (session.Settled, error)
+
+	// Deny keeps requests as denied, each on its own, whatever their conversations
+	// have come to, and all of them in about the time of one. A request that has a
+	// decision keeps it; of a conversation that is gone nothing is kept.
+	Deny(ctx context.Context, denials ...session.Denial) error
 
 	// Hear takes in what an event tells: it finds replays, ratchets the level and
 	// ends grants, all or nothing. It never makes a level better, and counts no

@@ -104,6 +104,7 @@ type Verifier struct {
 	rates rates
 
 	ending chan struct{} // a place for each call that was held and is being denied
+	crowd  crowd
 }
 
 // Decision is the answer to a call. The zero Decision denies.
@@ -311,7 +312,7 @@ func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) 
 	}
 	s, err := v.o.Store.Settle(ctx, session.Settlement{
 		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body,
-		Version: t.view.Version, Allow: true, Raise: raise, Source: t.plan.Source,
+		Version: t.view.Version, Raise: raise, Source: t.plan.Source,
 		Standing: v.standing(t), Claim: t.claim, Brake: t.brake, Keep: t.settings.Keep,
 	})
 	if err != nil {
@@ -334,16 +335,8 @@ func (v *Verifier) decided(t *trace, standing string) *no {
 // again: the caller waits. On a connection that is gone nobody hears an answer:
 // the request stays open for whoever sent it again.
 func (v *Verifier) deny(ctx context.Context, t *trace, n *no) Decision {
-	if n.kind == faultStore || n.kind == callerGone {
-		return v.refuse(ctx, t, n)
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
-	defer cancel()
-	_, err := v.o.Store.Settle(ctx, session.Settlement{
-		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body, Keep: t.settings.Keep,
-	})
-	if err != nil {
-		v.o.Log.WarnContext(ctx, "a deny could not be kept; the same request may be asked again", "request", v.named(t.call), "err", err)
+	if n.kind != faultStore && n.kind != callerGone {
+		v.keepDenied([]*ending{{ctx: ctx, t: t, no: n}})
 	}
 	return v.refuse(ctx, t, n)
 }

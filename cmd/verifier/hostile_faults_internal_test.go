@@ -152,7 +152,7 @@ type torn struct {
 
 func (s *torn) Settle(ctx context.Context, in session.Settlement) (session.Settled, error) {
 	out, err := s.backend.Settle(ctx, in)
-	if s.on.Load() && in.Allow {
+	if s.on.Load() {
 		return session.Settled{}, errors.New("connection reset")
 	}
 	return out, err

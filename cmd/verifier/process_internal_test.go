@@ -262,6 +262,11 @@ func (m *mortalStore) Settle(ctx context.Context, s session.Settlement) (session
 	return m.backend.Settle(ctx, s)
 }
 
+func (m *mortalStore) Deny(ctx context.Context, denials ...session.Denial) error {
+	defer m.s.one()()
+	return m.backend.Deny(ctx, denials...)
+}
+
 func (m *mortalStore) Link(ctx context.Context, child, parent session.Conversation) (session.Conversation, taint.Level, error) {
 	defer m.s.one()()
 	return m.backend.Link(ctx, child, parent)

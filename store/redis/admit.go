@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,6 +125,31 @@ func (s *Store) Settle(ctx context.Context, st session.Settlement) (session.Sett
 		return session.Settled{}, wrap("settle", err)
 	}
 	return settled(reply)
+}
+
+// Deny implements verifier.Store: all of them go in one trip, past the lane of
+// those who come one by one.
+func (s *Store) Deny(ctx context.Context, denials ...session.Denial) error {
+	if len(denials) == 0 {
+		return nil
+	}
+	by := time.Now().Add(s.timeout)
+	if end, ok := ctx.Deadline(); ok && end.Before(by) {
+		by = end
+	}
+	if err := s.acquainted(ctx); err != nil {
+		return wrap("deny", err)
+	}
+	together := make([]*ride, len(denials))
+	for i := range denials {
+		together[i] = &ride{call: newDenyCall(&denials[i]), by: by, done: make(chan struct{})}
+	}
+	s.settles.run(together)
+	var failed error
+	for _, r := range together {
+		failed = cmp.Or(failed, r.err)
+	}
+	return wrap("deny", failed)
 }
 
 // claimed is what settle.lua is told: version 0 claims nothing, so a claim of

@@ -23,13 +23,15 @@ type admitCall struct {
 
 const admitKeys = 8
 
-// Every call begins with these.
+// Calls begin with these.
 var (
 	evalSHA   any = "evalsha"
 	eval      any = "eval"
 	eightKeys any = "8"
 	admitSHA  any = admitScript.Hash()
 	admitSrc  any = admitSource
+	twoKeys   any = "2"
+	denySHA   any = denyScript.Hash()
 )
 
 func newAdmitCall(a session.Admission, p place) *admitCall {
@@ -82,7 +84,7 @@ func newSettleCall(st session.Settlement) settleCall {
 	for _, key := range keys {
 		c = append(c, key)
 	}
-	return append(c, "", p.hash, "", st.Session, string(st.Body[:]), st.Version, flag(st.Allow), string(digit(st.Raise)), st.Source,
+	return append(c, "", p.hash, "", st.Session, string(st.Body[:]), st.Version, string(digit(st.Raise)), st.Source,
 		st.Standing, life(st.Keep), claim.Version, claim.Blob, st.Brake.All, st.Brake.Agent, st.Brake.Own)
 }
 
@@ -94,6 +96,25 @@ func (c settleCall) command(ctx context.Context) *goredis.Cmd {
 
 func (c settleCall) whole(ctx context.Context) *goredis.Cmd {
 	c[0], c[1] = eval, settleSource
+	return c.command(ctx)
+}
+
+// denyCall is deny.lua with all it takes.
+type denyCall [7]any
+
+func newDenyCall(d *session.Denial) *denyCall {
+	p := placeOf(d.Conversation)
+	return &denyCall{evalSHA, denySHA, twoKeys, p.request(d.RequestID), p.state(), string(d.Body[:]), life(d.Keep)}
+}
+
+func (c *denyCall) command(ctx context.Context) *goredis.Cmd {
+	cmd := goredis.NewCmd(ctx, c[:]...)
+	cmd.SetFirstKeyPos(3)
+	return cmd
+}
+
+func (c *denyCall) whole(ctx context.Context) *goredis.Cmd {
+	c[0], c[1] = eval, denyLua
 	return c.command(ctx)
 }
 

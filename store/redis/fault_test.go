@@ -42,8 +42,16 @@ func ops() []op {
 			return err
 		}},
 		{"settle", true, func(ctx context.Context, s *redis.Store, id string) error {
-			_, err := s.Settle(ctx, session.Settlement{Conversation: c, RequestID: "settle" + id, Keep: time.Hour})
+			st := session.Settlement{Conversation: c, RequestID: "settle" + id, Keep: time.Hour}
+			stale, err := s.Settle(ctx, st)
+			if err == nil {
+				st.Version = stale.View.Version
+				_, err = s.Settle(ctx, st)
+			}
 			return err
+		}},
+		{"deny", true, func(ctx context.Context, s *redis.Store, id string) error {
+			return s.Deny(ctx, session.Denial{Conversation: c, RequestID: "deny" + id, Keep: time.Hour}, session.Denial{Conversation: conv("b"), RequestID: id, Keep: time.Hour})
 		}},
 		{"place", true, func(ctx context.Context, s *redis.Store, id string) error {
 			_, err := s.Place(ctx, draft(id))

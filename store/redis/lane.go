@@ -13,7 +13,7 @@ import (
 // a write and a read of the socket for all of them, which is most of what one
 // costs this process. Each is atomic on its own. One that comes alone is sent
 // alone, at once. Admits have a lane, and settles another: thousands of held
-// calls may end at the same moment, and no new call waits behind them.
+// calls may be allowed at the same moment, and no new call waits behind them.
 type lane struct {
 	client  goredis.UniversalClient
 	timeout time.Duration // of a trip

@@ -23,6 +23,9 @@ var steadyLua string
 //go:embed scripts/settle.lua
 var settleLua string
 
+//go:embed scripts/deny.lua
+var denyLua string
+
 //go:embed scripts/hear.lua
 var hearLua string
 
@@ -89,6 +92,7 @@ var settleSource = stateLua + settleLua
 var (
 	admitScript      = goredis.NewScript(admitSource)
 	settleScript     = goredis.NewScript(settleSource)
+	denyScript       = goredis.NewScript(denyLua)
 	hearScript       = goredis.NewScript(stateLua + hearLua)
 	linkScript       = goredis.NewScript(stateLua + linkLua)
 	raiseScript      = goredis.NewScript(stateLua + raiseLua)

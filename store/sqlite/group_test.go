@@ -94,12 +94,15 @@ func drawStep(t *rapid.T) step {
 	case 3, 4:
 		m := session.Settlement{
 			Conversation: a.Conversation, Session: a.Session, RequestID: "s" + strconv.FormatInt(version, 10), Version: version,
-			Allow: true, Raise: a.Raise, Source: "settled", Standing: "A|settled", Keep: time.Minute,
+			Raise: a.Raise, Source: "settled", Standing: "A|settled", Keep: time.Minute,
 		}
 		return func(ctx context.Context, s both) []any {
 			settled, err := s.Settle(ctx, m)
 			return []any{settled, err}
 		}
+	case 5:
+		d := session.Denial{Conversation: a.Conversation, RequestID: a.RequestID, Body: a.Body, Keep: time.Minute}
+		return func(ctx context.Context, s both) []any { return []any{s.Deny(ctx, d)} }
 	default:
 		return func(ctx context.Context, s both) []any {
 			v, err := s.Admit(ctx, a)

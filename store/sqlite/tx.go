@@ -52,6 +52,15 @@ func (t *tx) conversation(hash, sessionID string) (*conversation, error) {
 	return c, err
 }
 
+// exists reports whether there is a conversation.
+func (t *tx) exists(hash string) (bool, error) {
+	if t.seen[hash] != nil {
+		return true, nil
+	}
+	r, err := t.one(`SELECT 1 FROM conversations WHERE hash = ?`, hash)
+	return r != nil, err
+}
+
 func (t *tx) remember(c *conversation) {
 	if t.seen == nil {
 		t.seen = map[string]*conversation{}

@@ -28,6 +28,7 @@ func Compare(t *testing.T, open func(t *testing.T) Harness) {
 			"admit":      m.admit,
 			"admit more": m.admit, // most of what happens is calls
 			"settle":     m.settle,
+			"deny":       m.deny,
 			"hear":       m.hear,
 			"place":      m.place,
 			"swap":       m.swap,
@@ -128,7 +129,6 @@ func (m *machine) settle(t *rapid.T) {
 	}
 	a := rapid.SampledFrom(m.admitted).Draw(t, "call")
 	s := settling(a.Admission, session.View{Version: a.version})
-	s.Allow = rapid.IntRange(0, 3).Draw(t, "deny") > 0
 	s.Raise, s.Keep = drawLevel(t, "raise"), drawLife(t, "keep")
 	s.Version += int64(rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "version is off by"))
 	if rapid.IntRange(0, 9).Draw(t, "other body") == 0 {
@@ -147,6 +147,22 @@ func (m *machine) settle(t *rapid.T) {
 	got, errGot := m.Store.Settle(m.ctx, s)
 	want, errWant := m.model.Settle(m.ctx, s)
 	m.same(t, "settle", got, want, errGot, errWant)
+}
+
+func (m *machine) deny(t *rapid.T) {
+	if len(m.admitted) == 0 {
+		t.Skip("nothing was admitted")
+	}
+	var denials []session.Denial
+	for range rapid.IntRange(1, 3).Draw(t, "so many") {
+		d := denying(rapid.SampledFrom(m.admitted).Draw(t, "call").Admission)
+		d.Keep = drawLife(t, "keep")
+		if rapid.IntRange(0, 9).Draw(t, "other body") == 0 {
+			d.Body = body("other")
+		}
+		denials = append(denials, d)
+	}
+	m.same(t, "deny", nil, nil, m.Store.Deny(m.ctx, denials...), m.model.Deny(m.ctx, denials...))
 }
 
 func (m *machine) reset(t *rapid.T) {

@@ -163,11 +163,11 @@ func (m *Model) again(c *conversation, r *replay, a session.Admission) session.V
 func (m *Model) Settle(_ context.Context, s session.Settlement) (session.Settled, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if stand, differ := m.braked(s.Brake); differ && s.Allow {
+	if stand, differ := m.braked(s.Brake); differ {
 		return session.Settled{State: session.Halted, View: session.View{Paused: stand}}, nil
 	}
 	c := m.convs[s.Conversation.Hash()]
-	if c == nil || c.root != nil && s.Allow { // gone, or it lives elsewhere since it was judged
+	if c == nil || c.root != nil { // gone, or it lives elsewhere since it was judged
 		v := session.View{Lost: true, Level: taint.Untrusted, After: taint.Untrusted, Now: m.Now()}
 		return session.Settled{State: session.Stale, View: v}, nil
 	}
@@ -179,21 +179,31 @@ func (m *Model) Settle(_ context.Context, s session.Settlement) (session.Settled
 		}
 		return session.Settled{State: session.Decided, View: v}, nil
 	}
-	mark := session.MarkDenied
-	if s.Allow {
-		if c.version != s.Version {
-			return session.Settled{State: session.Stale, View: v}, nil
-		}
-		if s.Claim != nil && !m.claim(s.Claim) {
-			return session.Settled{State: session.Taken, View: v}, nil
-		}
-		c.influence(s.Session, session.Influence{Label: s.Source, Level: s.Raise}, m.Now())
-		c.bringIn(s.Session, s.Raise, s.Source)
-		mark = s.Standing
+	if c.version != s.Version {
+		return session.Settled{State: session.Stale, View: v}, nil
 	}
-	m.replays[replayKey(s.Conversation, s.RequestID)] = &replay{body: s.Body, mark: mark, until: m.Now().Add(s.Keep)}
+	if s.Claim != nil && !m.claim(s.Claim) {
+		return session.Settled{State: session.Taken, View: v}, nil
+	}
+	c.influence(s.Session, session.Influence{Label: s.Source, Level: s.Raise}, m.Now())
+	c.bringIn(s.Session, s.Raise, s.Source)
+	m.replays[replayKey(s.Conversation, s.RequestID)] = &replay{body: s.Body, mark: s.Standing, until: m.Now().Add(s.Keep)}
 	v.After, v.Version, v.Worst = c.level(s.Session), c.version, c.source
 	return session.Settled{State: session.Done, View: v}, nil
+}
+
+// Deny implements verifier.Store.
+func (m *Model) Deny(_ context.Context, denials ...session.Denial) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, d := range denials {
+		r := m.replayed(d.Conversation, d.RequestID)
+		open := r == nil || r.mark == session.MarkPending && r.body == d.Body
+		if open && m.convs[d.Conversation.Hash()] != nil {
+			m.replays[replayKey(d.Conversation, d.RequestID)] = &replay{body: d.Body, mark: session.MarkDenied, until: m.Now().Add(d.Keep)}
+		}
+	}
+	return nil
 }
 
 // born makes a conversation. One that was known before, or that comes after a

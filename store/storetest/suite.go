@@ -70,6 +70,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"loss", lossSpecs()},
 		{"admission", admissionSpecs()},
 		{"settle", settleSpecs()},
+		{"deny", denySpecs()},
 		{"hear", slices.Concat(hearSpecs(), hearEndSpecs())},
 		{"place", placeSpecs()},
 		{"swap", swapSpecs()},
@@ -137,6 +138,11 @@ func (b *bench) settle(s session.Settlement) session.Settled {
 	out, err := b.Store.Settle(b.ctx, s)
 	b.must(err)
 	return out
+}
+
+func (b *bench) deny(denials ...session.Denial) {
+	b.Helper()
+	b.must(b.Store.Deny(b.ctx, denials...))
 }
 
 func (b *bench) place(d approval.Draft) approval.Placement {
@@ -213,8 +219,13 @@ func asking(c session.Conversation, id string) session.Admission {
 func settling(a session.Admission, v session.View) session.Settlement {
 	return session.Settlement{
 		Conversation: a.Conversation, Session: a.Session, RequestID: a.RequestID, Body: a.Body, Version: v.Version,
-		Allow: true, Raise: a.Raise, Source: a.Source, Standing: a.Standing, Keep: a.Keep,
+		Raise: a.Raise, Source: a.Source, Standing: a.Standing, Keep: a.Keep,
 	}
+}
+
+// denying is the deny of a call that was admitted.
+func denying(a session.Admission) session.Denial {
+	return session.Denial{Conversation: a.Conversation, RequestID: a.RequestID, Body: a.Body, Keep: a.Keep}
 }
 
 // draft is a card about the digests.

@@ -50,7 +50,7 @@ func pauseSpecs() []spec {
 				b.Fatalf("the same request later: %+v", v)
 			}
 		}},
-		{"a pause between a yes and its settlement stops it, and a deny settles all the same", func(b *bench) {
+		{"a pause between a yes and its settlement stops it, and a deny holds all the same", func(b *bench) {
 			a := asking(conv("a"), "r1")
 			v := b.admit(a)
 			b.must(b.Store.Pause(b.ctx, session.AllAgents, "stop"))
@@ -58,10 +58,9 @@ func pauseSpecs() []spec {
 			if out := b.settle(s); out.State != session.Halted || out.View.Paused != [2]string{"stop", ""} {
 				b.Fatalf("%+v", out)
 			}
-			s.Allow = false
-			if out := b.settle(s); out.State != session.Done {
-				b.Fatalf("a deny: %+v", out)
-			}
+			b.deny(denying(a))
+			a.Brake.All = "stop"
+			b.wantDenied(a)
 		}},
 		{"a settlement that was halted can be settled once its brake is right", func(b *bench) {
 			a := asking(conv("a"), "r1")

@@ -48,22 +48,6 @@ func settleSpecs() []spec {
 				b.Fatalf("%+v", out)
 			}
 		}},
-		{"a deny settles whatever moved, brings in nothing and stands", func(b *bench) {
-			a, v := b.held("r1")
-			b.admit(fetch(a.Conversation, "r2"))
-			s := settling(a, v)
-			s.Allow, s.Raise = false, taint.Untrusted
-			if out := b.settle(s); out.State != session.Done {
-				b.Fatalf("%+v", out)
-			}
-			if v := b.admit(a); v.Entry != session.Refused || v.Standing != session.MarkDenied {
-				b.Fatalf("%+v", v)
-			}
-			s.Allow, s.Version = true, b.admit(asking(a.Conversation, "r3")).Version
-			if out := b.settle(s); out.State != session.Decided || out.View.Standing != session.MarkDenied {
-				b.Fatalf("an allow after the deny: %+v", out)
-			}
-		}},
 		{"another body under the request's id is decided: denied", func(b *bench) {
 			a, v := b.held("r1")
 			s := settling(a, v)
