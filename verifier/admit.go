@@ -88,6 +88,7 @@ var errMoved = errors.New("verifier: the conversation's root was not found")
 
 func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) error {
 	own := t.conv
+	t.initial = initial
 	for range maxLine {
 		a := v.admission(t, initial)
 		view, err := v.admitBraked(ctx, t, &a)
@@ -108,7 +109,7 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 		if view.Version > 0 {
 			view.Secrets = v.watch.saw(t.conv, &view, t.noted())
 		}
-		t.view = view
+		t.see(view)
 		v.saw(t)
 		return nil
 	}
@@ -151,6 +152,29 @@ func (v *Verifier) admitAgain(ctx context.Context, t *trace, a *session.Admissio
 	decided := second.Entry == session.Passed || second.Entry == session.Refused
 	second.Replayed, second.Lost = first.Replayed || decided, first.Lost || second.Lost
 	return second, nil
+}
+
+// grantedNow looks again at what is granted, where something was and the
+// conversation has moved since: that may be what has changed.
+func (v *Verifier) grantedNow(ctx context.Context, t *trace) *no {
+	if len(t.view.Grants) == 0 {
+		return nil
+	}
+	a := v.admission(t, t.initial)
+	if a.Digest == "" {
+		t.seekConsent(&a)
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.budget())
+	defer cancel()
+	view, err := v.admitBraked(ctx, t, &a)
+	if err != nil {
+		return v.storeFault(ctx, "admit", err)
+	}
+	t.view.Grants = nil
+	if view.Entry == session.Held {
+		t.view.Grants = view.Grants
+	}
+	return nil
 }
 
 // seekConsent asks for the grants and the open question that the call could

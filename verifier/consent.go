@@ -58,7 +58,7 @@ func (v *Verifier) granted(t *trace, a *approval.Ask) *session.Grant {
 			if g.Run != "" && v.turns.isOver(t.turnOf()) || g.Like != "" && a.Like != g.Like {
 				continue
 			}
-			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.view.Now) && v.o.Desk.Stands(g.By, *a) {
+			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.now()) && v.o.Desk.Stands(g.By, *a) {
 				return &g
 			}
 		}
@@ -146,7 +146,7 @@ func (v *Verifier) put(ctx context.Context, t *trace, a *approval.Ask, hold time
 	t.held = true
 	spent := time.Since(t.started)
 	ruling, err := v.o.Desk.Ask(ctx, &approval.Request{
-		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.view.Now, Whole: t.call.Params,
+		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.now(), Whole: t.call.Params,
 	})
 	t.asked(ruling)
 	switch {
@@ -176,7 +176,7 @@ func (v *Verifier) put(ctx context.Context, t *trace, a *approval.Ask, hold time
 		return because("unanswered", t.waiting())
 	}
 	if g := ruling.Grant; g != nil {
-		if !g.Covers(t.view.Level, t.view.Now) || g.Run != "" && g.Run != t.call.Context.RunID {
+		if !g.Covers(t.view.Level, t.now()) || g.Run != "" && g.Run != t.call.Context.RunID {
 			return because("unanswered", t.waiting())
 		}
 		t.by, t.grant = ByGrant, g

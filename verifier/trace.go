@@ -10,6 +10,7 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -28,7 +29,9 @@ type trace struct {
 
 	rules   *policy.Policy
 	plan    policy.Plan
+	initial taint.Level // what the start of the run brings in
 	view    session.View
+	viewed  time.Time // when it was, by this process' clock
 	verdict policy.Verdict
 	brake   session.Brake // the pauses that it was decided under
 
@@ -63,12 +66,20 @@ func (t *trace) move(root session.Conversation) {
 	}
 }
 
-// refresh takes over what a fresh view says of the conversation, and keeps the
-// consents that were found at admission.
+// see takes over what the store says of the conversation.
+func (t *trace) see(v session.View) { t.view, t.viewed = v, time.Now() }
+
+// now is the time by the store's clock.
+func (t *trace) now() time.Time { return t.view.Now.Add(time.Since(t.viewed)) }
+
+// refresh takes over what a fresh view says of the conversation, and keeps what
+// was found at admission. Whoever started the run still has a say, also where the
+// conversation's level was lowered meanwhile.
 func (t *trace) refresh(v session.View) {
 	v.Grants, v.Waiting, v.Replayed, v.Origins = t.view.Grants, t.view.Waiting, t.view.Replayed, t.view.Origins
 	v.Secrets, v.History = t.view.Secrets, t.view.History
-	t.view = v
+	v.Level, v.After = taint.Worse(v.Level, t.initial), taint.Worse(v.After, t.initial)
+	t.see(v)
 }
 
 // sum is the call's digest. It costs more than the rest of an allow by level,

@@ -269,7 +269,7 @@ func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
 		}
 		switch s.State {
 		case session.Done:
-			t.view.Level, t.view.After, t.closed = s.View.Level, s.View.After, true
+			t.view.Level, t.view.After, t.closed = taint.Worse(s.View.Level, t.initial), taint.Worse(s.View.After, t.initial), true
 			v.saw(t)
 			if t.claim != nil {
 				v.o.Desk.Spent(t.claim.Card, t.sum(), t.call.RequestID)
@@ -287,7 +287,7 @@ func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
 				return false, because("lost", reasonStore)
 			}
 			t.refresh(s.View)
-			return true, nil
+			return true, v.grantedNow(ctx, t)
 		}
 		// Another call took its yes from the same card at this moment; the card
 		// says what is left.

@@ -1,0 +1,81 @@
+package verifier_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+// meanwhile is a further verifier that allows everything. Something happens while
+// it is asked.
+type meanwhile func()
+
+func (m meanwhile) Ask(context.Context, *toolcall.Call, jsontext.Value, []string) error {
+	m()
+	return nil
+}
+
+// TestH90AGrantThatEndsWhileACallIsDecidedIsOver: the call has found the grant, and
+// the owner ends it before anything is settled.
+func TestH90AGrantThatEndsWhileACallIsDecidedIsOver(t *testing.T) {
+	for name, end := range map[string]func(r *rig) error{
+		"revoked": func(r *rig) error {
+			_, err := r.desk.Revoke(t.Context(), approval.Answer{ID: ownerID, Via: "terminal"}, approval.AllGrants)
+			return err
+		},
+		"reset": func(r *rig) error {
+			_, err := r.store.Reset(t.Context(), conv(r.t.Name()).Ref())
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, _ := openSQLite(t)
+			ends := func() {}
+			r := newRig(t, store, 1, func(o *verifier.Options) {
+				o.Upstream = func() verifier.Upstream { return meanwhile(func() { ends() }) }
+			})
+			key := t.Name()
+			ref := r.asked("the first", call(t, "exec", `{"command":"make"}`, stranger(key)))
+			r.approve(ref, 30)
+			r.allow(call(t, "exec", `{"command":"make test"}`, stranger(key)))
+			ends = func() {
+				if err := end(r); err != nil {
+					t.Error(err)
+				}
+			}
+			r.asked("what it covered", call(t, "exec", `{"command":"make all"}`, stranger(key)))
+		})
+	}
+}
+
+// TestAGrantOutlivesWhatDoesNotConcernIt: another session of the conversation
+// moves it while a call is decided, and the grant still covers the call.
+func TestAGrantOutlivesWhatDoesNotConcernIt(t *testing.T) {
+	store, _ := openSQLite(t)
+	moves := func() {}
+	r := newRig(t, store, 1, func(o *verifier.Options) {
+		o.Upstream = func() verifier.Upstream { return meanwhile(func() { moves() }) }
+	})
+	members := stranger("moved") + `,"sessionId":"one"`
+	r.approve(r.asked("the first", call(t, "exec", `{"command":"make"}`, members)), 30)
+	moves = func() {
+		_, err := store.Admit(t.Context(), session.Admission{
+			Conversation: conv("moved"), Session: "another", RequestID: "other", Initial: taint.Shared, Keep: time.Minute,
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	r.allow(call(t, "exec", `{"command":"make test"}`, members))
+	if e := r.record.last(); e.By != verifier.ByGrant {
+		t.Errorf("allowed by %q", e.By)
+	}
+}
