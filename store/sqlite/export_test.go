@@ -74,8 +74,14 @@ func (s *Store) Poison(ctx context.Context, panics bool) error {
 // Queued is how many operations wait for the writer.
 func (s *Store) Queued() int { return len(s.writer.queue) }
 
-// Remembers is how many conversations the writer knows without asking the file.
-// Whoever asks ends that.
-func (s *Store) Remembers(ctx context.Context) (int, error) {
-	return ask(ctx, s.writer, func(t *tx) (int, error) { return len(t.seen), nil })
+// Remembers is how many conversations the writer knows without asking the file,
+// and how many levels in them. Whoever asks ends that.
+func (s *Store) Remembers(ctx context.Context) (conversations, levels int, err error) {
+	conversations, err = ask(ctx, s.writer, func(t *tx) (int, error) {
+		for _, c := range t.seen {
+			levels += len(c.levels)
+		}
+		return len(t.seen), nil
+	})
+	return conversations, levels, err
 }

@@ -7,9 +7,12 @@ type memory struct {
 	pauses  map[string]string        // by scope; nil: nobody has looked
 }
 
-// maxSeen is how many conversations are remembered from one transaction to the
-// next.
-const maxSeen = 256
+// What is remembered from one transaction to the next: so many conversations, and
+// so many levels of session ids, of which one conversation may have any number.
+const (
+	maxSeen   = 256
+	maxLevels = 4 * maxSeen
+)
 
 // recall gives a transaction what the last one left. The file is all there is:
 // it is remembered only as long as nobody but us has written there, and this
@@ -36,8 +39,12 @@ func (l *lane) remember(t *tx) {
 	if l.broom == nil || !t.admitsOnly || len(t.seen) > maxSeen {
 		return
 	}
+	levels := 0
 	for _, c := range t.seen {
 		c.changed, c.raised = false, nil
+		levels += len(c.levels)
 	}
-	l.known = t.memory
+	if levels <= maxLevels {
+		l.known = t.memory
+	}
 }

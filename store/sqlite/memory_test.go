@@ -102,14 +102,29 @@ func TestFewConversationsAreRemembered(t *testing.T) {
 	for i := range 300 {
 		admit(t, s, admission(i, 0))
 	}
-	n, err := s.Remembers(t.Context())
+	n, _, err := s.Remembers(t.Context())
 	must(t, err)
 	if n > 256 {
 		t.Errorf("%d are", n)
 	}
 	admit(t, s, admission(0, 1))
-	if n, err := s.Remembers(t.Context()); n != 1 || err != nil {
+	if n, _, err := s.Remembers(t.Context()); n != 1 || err != nil {
 		t.Errorf("of one that was just there: %d, %v", n, err)
+	}
+}
+
+// TestFewLevelsAreRemembered: a conversation may have any number of session ids.
+func TestFewLevelsAreRemembered(t *testing.T) {
+	s := open(t, database(t), sqlite.Options{})
+	for i := range 1100 {
+		a := admission(0, i)
+		a.Session = a.RequestID
+		admit(t, s, a)
+	}
+	_, n, err := s.Remembers(t.Context())
+	must(t, err)
+	if n == 0 || n > 1024 {
+		t.Errorf("%d are", n)
 	}
 }
 
