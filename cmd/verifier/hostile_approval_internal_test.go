@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -313,16 +312,11 @@ func (r *rig) page(path string) string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	res, err := client.Do(req)
-	if err != nil {
-		r.t.Fatal(err)
+	text := string(exchange(r.t, client, req).body)
+	if text == "" {
+		r.t.Fatalf("%s: nothing", path)
 	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil || len(text) == 0 {
-		r.t.Fatalf("%s: %d bytes, %v", path, len(text), err)
-	}
-	return string(text)
+	return text
 }
 
 // record is the whole record as it stands on disk.

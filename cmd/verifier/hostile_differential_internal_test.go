@@ -26,16 +26,8 @@ func (r *rig) request(method, path string, body []byte, headers ...string) (int,
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Add(headers[i], headers[i+1])
 	}
-	res, err := r.http().Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return res.StatusCode, string(text)
+	a := exchange(r.t, r.http(), req)
+	return a.status, string(a.body)
 }
 
 func (r *rig) signedBy(body []byte) string { return hmac.Sign([]byte(r.secret), body) }

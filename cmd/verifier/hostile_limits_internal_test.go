@@ -24,13 +24,6 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// heard is an answer with its headers.
-type heard struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
 // raw posts bytes with headers given as names and values in turn.
 func (r *rig) raw(body []byte, headers ...string) heard {
 	r.t.Helper()
@@ -41,16 +34,7 @@ func (r *rig) raw(body []byte, headers ...string) heard {
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Add(headers[i], headers[i+1])
 	}
-	res, err := client.Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return heard{res.StatusCode, res.Header, text}
+	return exchange(r.t, client, req)
 }
 
 // signedRaw posts bytes with their right signature.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -57,16 +56,8 @@ func (v *visit) load(method, target string, form url.Values) (int, string) {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		req.Header.Set("Origin", v.url)
 	}
-	res, err := v.client.Do(req)
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	return res.StatusCode, string(body)
+	a := exchange(v.t, v.client, req)
+	return a.status, string(a.body)
 }
 
 // enter follows a login link.

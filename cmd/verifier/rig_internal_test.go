@@ -247,6 +247,28 @@ func (r *rig) try(ctx context.Context, body []byte, signatures ...string) (answe
 	return a, nil
 }
 
+// exchange sends a request and reads the whole answer.
+func exchange(t testing.TB, by *http.Client, req *http.Request) heard {
+	t.Helper()
+	res, err := by.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return heard{res.StatusCode, res.Header, text}
+}
+
+// heard is an answer as it came.
+type heard struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableKeepAlives: true}, Timeout: 30 * time.Second}
 
 func (r *rig) http() *http.Client {

@@ -117,21 +117,13 @@ func (r *rig) as(token, method, path string, in, out any) int {
 		r.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
-	res, err := r.http().Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if out != nil && strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
-		if err := json.Unmarshal(text, out); err != nil {
-			r.t.Fatalf("read %q: %v", text, err)
+	a := exchange(r.t, r.http(), req)
+	if out != nil && strings.HasPrefix(a.header.Get("Content-Type"), "application/json") {
+		if err := json.Unmarshal(a.body, out); err != nil {
+			r.t.Fatalf("read %q: %v", a.body, err)
 		}
 	}
-	return res.StatusCode
+	return a.status
 }
 
 // holders is how many requests stand on a card, by what its store says.

@@ -151,16 +151,8 @@ func (r *rig) ready() (int, string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	res, err := client.Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return res.StatusCode, string(text)
+	a := exchange(r.t, client, req)
+	return a.status, string(a.body)
 }
 
 // command runs a command of the program on the rig's state and store.
