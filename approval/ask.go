@@ -54,34 +54,53 @@ var ErrRecord = errors.New("approval: the question could not be recorded")
 // ErrNobody says that a card reached no one.
 var ErrNobody = errors.New("approval: the question could not be put to anyone")
 
-// Ask puts a call to people, or joins the card that asks about it already, and
-// waits for their answer as long as the request may be held. An answer that was
-// given before is taken at once.
-func (d *Desk) Ask(ctx context.Context, r *Request) (Ruling, error) {
+// Put puts a call to people, or joins the card that asks about it already. It
+// gives an answer that was given before; where there is none yet it gives what
+// waits for it.
+func (d *Desk) Put(ctx context.Context, r *Request) (ruling Ruling, held *Waiting, err error) {
 	if d.ctx.Err() != nil {
-		return Ruling{}, ErrStopped
+		return Ruling{}, nil, ErrStopped
 	}
 	if err := d.canAsk(&r.Ask); err != nil {
-		return Ruling{}, fmt.Errorf("%w: %w", ErrNobody, err)
+		return Ruling{}, nil, fmt.Errorf("%w: %w", ErrNobody, err)
 	}
-	defer d.originals.hold(r.Ask.Digest, r.Whole)()
-	deadline := time.NewTimer(r.Hold)
-	defer deadline.Stop()
-	started := time.Now()
+	w := d.waiting(r)
+	defer func() {
+		if held == nil {
+			w.end()
+		}
+	}()
 	// A caller that leaves now leaves the question behind, for one retry.
-	id, err := d.presentInTime(context.WithoutCancel(ctx), r)
+	if w.card, err = d.presentInTime(context.WithoutCancel(ctx), r); err != nil {
+		ruling, err = unasked(err)
+		return ruling, nil, err
+	}
+	d.waiters.add(w.card, &w.waiter)
+	ruling, settled, err := w.look(ctx)
+	if err != nil || settled {
+		ruling.Waited = time.Since(w.began)
+		return ruling, nil, err
+	}
+	return Ruling{}, w, nil
+}
+
+// unasked is what becomes of a call that was not put to anyone.
+func unasked(err error) (Ruling, error) {
 	switch {
 	case errors.Is(err, errFull):
 		return Ruling{Full: true}, nil
 	case errors.Is(err, errExhausted):
 		return Ruling{Exhausted: true}, nil
-	case err != nil:
-		return Ruling{}, err
 	}
-	ctx, cancel := context.WithDeadline(ctx, started.Add(r.showing()+2*askSlack))
-	defer cancel()
-	ruling, err := d.wait(ctx, r, id, deadline.C)
-	ruling.Waited = time.Since(started)
+	return Ruling{}, err
+}
+
+// Ask is Put, and waits for the answer as long as the request may be held.
+func (d *Desk) Ask(ctx context.Context, r *Request) (Ruling, error) {
+	ruling, waiting, err := d.Put(ctx, r)
+	if waiting != nil {
+		return waiting.Wait(ctx)
+	}
 	return ruling, err
 }
 
@@ -232,97 +251,12 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 	return false, ErrStale
 }
 
-// wait rereads the card at each wake until it is settled, the hold is over or
-// the caller has gone. A pause ends it too, and that needs no look at the card:
-// whatever it says, nothing passes.
-func (d *Desk) wait(ctx context.Context, r *Request, id string, deadline <-chan time.Time) (Ruling, error) {
-	waiting, done := d.waiters.add(id, r.Ask.Agent)
-	defer done()
-	for {
-		if d.Brake(r.Ask.Agent).On {
-			d.vacate(r, id, d.waiters.patience())
-			return Ruling{Ref: codes.Ref(id), Card: id, Paused: true}, nil
-		}
-		ruling, settled, err := d.rule(ctx, r, id, waiting)
-		if err != nil || settled {
-			return ruling, err
-		}
-		select {
-		case <-waiting.woken:
-		case <-deadline:
-			return d.leave(r, id), nil
-		case <-ctx.Done():
-			return d.leave(r, id), ctx.Err()
-		case <-d.ctx.Done():
-			d.vacate(r, id, d.waiters.patience())
-			return Ruling{Ref: codes.Ref(id), Card: id, Stopped: true}, nil
-		}
-	}
-}
-
-// rule reads what the card says about this request now.
-func (d *Desk) rule(ctx context.Context, r *Request, id string, waiting *waiter) (_ Ruling, settled bool, err error) {
-	c, now, err := d.load(ctx, id)
-	if err != nil {
-		return Ruling{}, false, err
-	}
-	waiting.seen.Store(c.version)
-	q := c.question(r.Ask.Digest)
-	if q == nil {
-		return Ruling{}, false, ErrGone
-	}
-	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: q.scope(), Votes: q.Votes}
-	switch q.state(d.o.Key, c.ID, now) {
-	case Open:
-		return out, false, nil
-	case Denied:
-		out.Denied, out.Reason, out.ByPerson = true, q.reason(), q.people(false) != ""
-		return out, true, nil
-	case Expired:
-		return out, true, nil
-	}
-	if d.claimable(c, q, r.ID, now) {
-		out.Claim, err = c.claim(q, r.ID)
-		out.Yes = err == nil
-		return out, true, err
-	}
-	if g := d.grant(c, q); g != nil {
-		out.Yes, out.Grant = true, g
-		return out, true, nil
-	}
-	out.Late = true
-	return out, true, nil
-}
-
-// claim is the card with its yes used by this request. The card is changed only
-// in the store, together with the allow.
-func (c *Card) claim(q *Question, request string) (*session.Claim, error) {
-	q.Used = request
-	blob, err := c.encode()
-	if err != nil {
-		return nil, err
-	}
-	return &session.Claim{Card: c.ID, Version: c.version, Blob: blob}, nil
-}
-
-// leave is the end of a wait: the request is taken off the card, and that goes on
-// without the caller where the store is slow.
-func (d *Desk) leave(r *Request, id string) Ruling {
-	enough := time.NewTimer(askSlack)
-	defer enough.Stop()
-	select {
-	case <-d.vacate(r, id, 0):
-	case <-enough.C:
-	}
-	return Ruling{Ref: codes.Ref(id), Card: id}
-}
-
 // vacate takes a request off its card without its caller, a few at a time: a
 // pause or a stop ends thousands of waits at once, and all are to be answered
 // first. Those that don't get to it in time stay there, and a yes that comes later
 // is kept for whoever has gone, for a moment.
-func (d *Desk) vacate(r *Request, id string, after time.Duration) (done <-chan struct{}) {
-	ended, digest, request := make(chan struct{}), r.Ask.Digest, r.ID
+func (d *Desk) vacate(id, digest, request string, after time.Duration) (done <-chan struct{}) {
+	ended := make(chan struct{})
 	d.run(func(ctx context.Context) {
 		defer close(ended)
 		wait(context.WithoutCancel(ctx), after)

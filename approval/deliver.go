@@ -66,8 +66,9 @@ func (d *Desk) deliver(ctx context.Context, c *Card, stage int) bool {
 	if inbox {
 		return true
 	}
-	waiting, done := d.waiters.add(c.ID, c.Questions[0].Ask.Agent)
-	defer done()
+	waiting := &waiter{agent: c.Questions[0].Ask.Agent, woken: make(chan struct{}, 1)}
+	d.waiters.add(c.ID, waiting)
+	defer d.waiters.remove(c.ID, waiting)
 	for left := len(names); left > 0; {
 		select {
 		case ok := <-sent:

@@ -25,13 +25,11 @@ type waiter struct {
 
 func (w *waiters) init() { w.byID = make(map[string][]*waiter) }
 
-// add has a request of an agent wait for a card until done is called.
-func (w *waiters) add(id, agent string) (one *waiter, done func()) {
-	one = &waiter{agent: agent, woken: make(chan struct{}, 1)}
+// add has someone wait for a card until it is removed.
+func (w *waiters) add(id string, one *waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.byID[id] = append(w.byID[id], one)
-	return one, func() { w.remove(id, one) }
 }
 
 func (w *waiters) remove(id string, one *waiter) {

@@ -131,7 +131,11 @@ func (v *Verifier) block(ctx context.Context, t *trace) *no {
 	a := v.question(ctx, t)
 	a.Rule, a.Blocked, a.Auditor, a.Lasting = byAuditor, t.action(), t.heard(), false
 	a.Unheard = t.opinion.Verdict == intent.NoAnswer
-	n := v.put(ctx, t, a, 0)
+	ruling, err := v.put(ctx, t, a, 0)
+	if t.pending != nil { // for no time at all
+		ruling, err = t.await(ctx)
+	}
+	n := v.heard(ctx, t, ruling, err)
 	if n == nil { // allowed once, before
 		return nil
 	}

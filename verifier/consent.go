@@ -135,19 +135,34 @@ func lastWords(redactor *redact.Redactor, said []string) []string {
 	return out
 }
 
-// askPeople holds the call until someone answers or the caller can't wait. What
-// others have taken of its time before is gone.
+// asked says that people are asked and have not answered: until they do, it is a
+// no like any other.
+var asked = because("unanswered", reasonFault)
+
+// askPeople puts the call to people. It returns asked where the call has to be
+// held until they answer: t.pending waits for it then.
 func (v *Verifier) askPeople(ctx context.Context, t *trace, a *approval.Ask) *no {
-	return v.put(ctx, t, a, t.hold())
+	ruling, err := v.put(ctx, t, a, t.hold())
+	if t.pending != nil {
+		return asked
+	}
+	return v.heard(ctx, t, ruling, err)
 }
 
-// put puts a call to people, and waits so long for their answer.
-func (v *Verifier) put(ctx context.Context, t *trace, a *approval.Ask, hold time.Duration) *no {
-	t.held = true
+// put puts a call to people who may take so long to answer. What others have
+// taken of that time before is gone.
+func (v *Verifier) put(ctx context.Context, t *trace, a *approval.Ask, hold time.Duration) (ruling approval.Ruling, err error) {
+	t.held, t.visible = true, a.Hidden == 0 && v.o.Visible(a)
 	spent := time.Since(t.started)
-	ruling, err := v.o.Desk.Ask(ctx, &approval.Request{
+	ruling, t.pending, err = v.o.Desk.Put(ctx, &approval.Request{
 		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.now(), Whole: t.call.Params,
 	})
+	return ruling, err
+}
+
+// heard takes in what people said, or why they did not. It returns nil if they
+// let the call pass.
+func (v *Verifier) heard(ctx context.Context, t *trace, ruling approval.Ruling, err error) *no {
 	t.asked(ruling)
 	switch {
 	case errors.Is(err, approval.ErrNobody):
@@ -182,7 +197,7 @@ func (v *Verifier) put(ctx context.Context, t *trace, a *approval.Ask, hold time
 		t.by, t.grant = ByGrant, g
 		return nil
 	}
-	t.by, t.person, t.claim, t.seen = "person", true, ruling.Claim, a.Hidden == 0 && v.o.Visible(a)
+	t.by, t.person, t.claim, t.seen = "person", true, ruling.Claim, t.visible
 	return nil
 }
 

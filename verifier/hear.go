@@ -77,11 +77,14 @@ func Refused(n loop.Name, reason string) loop.Answer {
 // nothing is denied, but what it brings in is raised and recorded before the
 // answer. It goes the way of any call, under a plan that lets it pass.
 func (v *Verifier) Notice(ctx context.Context, c *toolcall.Call) loop.Answer {
-	d := v.decide(ctx, c, func(p *policy.Policy, c *toolcall.Call) policy.Plan {
+	d, held := v.decide(ctx, c, func(p *policy.Policy, c *toolcall.Call) policy.Plan {
 		plan := p.Notice(c)
 		plan.InScope = false // nobody is asked, here or elsewhere
 		return plan
 	})
+	if held != nil {
+		d = held.wait(ctx)
+	}
 	if !d.Allow {
 		return Refused(loop.BeforeToolCall, d.Reason)
 	}

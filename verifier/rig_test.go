@@ -230,7 +230,10 @@ func (deskFunc) Brake(agent string) session.Brake {
 
 func (deskFunc) Braked(context.Context, session.Brake, [2]string) error { return nil }
 
-func (f deskFunc) Ask(_ context.Context, r *approval.Request) (approval.Ruling, error) { return f(r) }
+func (f deskFunc) Put(_ context.Context, r *approval.Request) (approval.Ruling, *approval.Waiting, error) {
+	ruling, err := f(r)
+	return ruling, nil, err
+}
 
 // saysYes is a person who is always there.
 func saysYes(*approval.Request) (approval.Ruling, error) {

@@ -52,6 +52,11 @@ type trace struct {
 	replay bool
 	closed bool // it was this call that settled its request
 	held   bool // people were asked, and waited for
+
+	visible bool              // whom it is put to can see all of it
+	pending *approval.Waiting // their answer, which is waited for; nil while it is not
+	tries   int               // how often it was judged again, and
+	claims  int               // how often another call had taken its yes
 }
 
 // again reports whether the same request has had its decision elsewhere. One that

@@ -38,9 +38,9 @@ type witness struct {
 	held chan time.Duration
 }
 
-func (w *witness) Ask(ctx context.Context, r *approval.Request) (approval.Ruling, error) {
+func (w *witness) Put(ctx context.Context, r *approval.Request) (approval.Ruling, *approval.Waiting, error) {
 	w.held <- r.Hold
-	return w.Desk.Ask(ctx, r)
+	return w.Desk.Put(ctx, r)
 }
 
 // A caller waits once for all who are asked: what further verifiers take is no

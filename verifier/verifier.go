@@ -19,7 +19,6 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
-	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/lineage"
@@ -38,7 +37,7 @@ type Recorder interface {
 
 // Desk asks people.
 type Desk interface {
-	Ask(ctx context.Context, r *approval.Request) (approval.Ruling, error)
+	Put(ctx context.Context, r *approval.Request) (approval.Ruling, *approval.Waiting, error)
 	// Spent says that a request has taken the yes of a card.
 	Spent(card, digest, request string)
 	// Brake is what is known of the pauses that bind a call of an agent, and
@@ -181,17 +180,31 @@ func (v *Verifier) named(c *toolcall.Call) string {
 
 // Verify decides one call. It returns no error: every error is a deny.
 func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) Decision {
-	return v.decide(ctx, c, (*policy.Policy).Plan)
+	d, hold := v.VerifyOrHold(ctx, c)
+	if hold != nil {
+		return hold(ctx)
+	}
+	return d
+}
+
+// VerifyOrHold decides one call as far as nobody has to be waited for. Where
+// people have to, hold is not nil: it waits for them and gives the decision. It
+// must be called, once, from any goroutine; it needs little stack until then.
+func (v *Verifier) VerifyOrHold(ctx context.Context, c *toolcall.Call) (d Decision, hold func(context.Context) Decision) {
+	d, held := v.decide(ctx, c, (*policy.Policy).Plan)
+	if held != nil {
+		return Decision{}, held.wait
+	}
+	return d, nil
 }
 
 // decide is the decision, under a plan that one policy makes, even across a
 // reload.
-func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*policy.Policy, *toolcall.Call) policy.Plan) (d Decision) {
+func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*policy.Policy, *toolcall.Call) policy.Plan) (d Decision, h *held) {
 	t := v.begin(c)
 	defer func() {
 		if p := recover(); p != nil {
-			v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", crash.Recovered(p))
-			d = v.crashed(ctx, t)
+			d, h = v.panicked(ctx, t, p), nil
 		}
 	}()
 	t.rules = v.o.Policy()
@@ -201,7 +214,7 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	}
 	v.limit(t)
 	if err := v.admit(ctx, t); err != nil {
-		return v.refuse(ctx, t, v.storeFault(ctx, "admit", err))
+		return v.refuse(ctx, t, v.storeFault(ctx, "admit", err)), nil
 	}
 	if t.plan.Origins && t.view.Entry == session.Held {
 		v.origins(ctx, t)
@@ -209,33 +222,20 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	t.verdict = t.plan.Judge(t.view)
 	switch t.view.Entry {
 	case session.Conflict:
-		return v.refuse(ctx, t, because("conflict", reasonConflict))
+		return v.refuse(ctx, t, because("conflict", reasonConflict)), nil
 	case session.Braked:
-		return v.refuse(ctx, t, because("moved", reasonMoved))
+		return v.refuse(ctx, t, because("moved", reasonMoved)), nil
 	}
 	if t.brake.On {
-		return v.refuse(ctx, t, t.paused())
+		return v.refuse(ctx, t, t.paused()), nil
 	}
 	switch t.view.Entry {
 	case session.Refused:
-		return v.refuse(ctx, t, t.refused())
+		return v.refuse(ctx, t, t.refused()), nil
 	case session.Passed:
-		return v.passed(ctx, t)
+		return v.passed(ctx, t), nil
 	}
-	for range settleTries { // judged again if the conversation moved meanwhile
-		if no := v.consent(ctx, t); no != nil {
-			return v.denyInTime(ctx, t, no)
-		}
-		again, no := v.settle(ctx, t)
-		switch {
-		case no != nil:
-			return v.denyInTime(ctx, t, no)
-		case !again:
-			return v.release(ctx, t)
-		}
-		t.verdict = t.plan.Judge(t.view)
-	}
-	return v.denyInTime(ctx, t, because("moved", reasonMoved))
+	return v.conclude(ctx, t, v.consent(ctx, t))
 }
 
 // passed releases what the store has allowed, now or when the same request came
@@ -262,7 +262,8 @@ func (v *Verifier) passed(ctx context.Context, t *trace) Decision {
 // settle commits the consent. It reports again when the conversation moved
 // since it was judged.
 func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
-	for range claimTries {
+	for t.claims < claimTries {
+		t.claims++
 		s, no := v.commit(ctx, t)
 		if no != nil {
 			return false, no

@@ -1,0 +1,136 @@
+package approval
+
+import (
+	"context"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// Waiting is a request that stands on a card and waits for the answer. There may
+// be thousands: it keeps what it needs to know the answer by, and no more.
+type Waiting struct {
+	waiter
+
+	desk            *Desk
+	card            string
+	digest, request string
+	began           time.Time
+	until           time.Time // the caller can't wait any longer
+	last            time.Time // and the store is not asked any more
+	letGo           func()    // of the call's params
+}
+
+// waiting is what a request waits by, from now on.
+func (d *Desk) waiting(r *Request) *Waiting {
+	now := time.Now()
+	return &Waiting{
+		waiter: waiter{agent: r.Ask.Agent, woken: make(chan struct{}, 1)},
+		desk:   d, digest: r.Ask.Digest, request: r.ID, letGo: d.originals.hold(r.Ask.Digest, r.Whole),
+		began: now, until: now.Add(r.Hold), last: now.Add(r.showing() + 2*askSlack),
+	}
+}
+
+func (w *Waiting) end() {
+	w.desk.waiters.remove(w.card, &w.waiter)
+	w.letGo()
+}
+
+// Wait rereads the card at each wake until it is settled, the hold is over, the
+// caller has gone or the desk stops. It must be called, once.
+func (w *Waiting) Wait(ctx context.Context) (ruling Ruling, err error) {
+	defer w.end()
+	late := time.NewTimer(time.Until(w.until))
+	defer late.Stop()
+	for settled := false; !settled && err == nil; {
+		select {
+		case <-w.woken:
+			ruling, settled, err = w.look(ctx)
+		case <-late.C:
+			ruling, settled = w.leave(), true
+		case <-ctx.Done():
+			ruling, err = w.leave(), ctx.Err()
+		case <-w.desk.ctx.Done():
+			ruling, settled = w.stopped(), true
+		}
+	}
+	ruling.Waited = time.Since(w.began)
+	return ruling, err
+}
+
+// look says whether the wait is over. A pause ends it, and that needs no look at
+// the card: whatever it says, nothing passes.
+func (w *Waiting) look(ctx context.Context) (_ Ruling, settled bool, err error) {
+	if w.desk.Brake(w.agent).On {
+		w.desk.vacate(w.card, w.digest, w.request, w.desk.waiters.patience())
+		return Ruling{Ref: codes.Ref(w.card), Card: w.card, Paused: true}, true, nil
+	}
+	ctx, cancel := context.WithDeadline(ctx, w.last)
+	defer cancel()
+	return w.rule(ctx)
+}
+
+// stopped is the end of a wait that the desk ends with itself.
+func (w *Waiting) stopped() Ruling {
+	w.desk.vacate(w.card, w.digest, w.request, w.desk.waiters.patience())
+	return Ruling{Ref: codes.Ref(w.card), Card: w.card, Stopped: true}
+}
+
+// rule reads what the card says about this request now.
+func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) {
+	d := w.desk
+	c, now, err := d.load(ctx, w.card)
+	if err != nil {
+		return Ruling{}, false, err
+	}
+	w.seen.Store(c.version)
+	q := c.question(w.digest)
+	if q == nil {
+		return Ruling{}, false, ErrGone
+	}
+	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: q.scope(), Votes: q.Votes}
+	switch q.state(d.o.Key, c.ID, now) {
+	case Open:
+		return out, false, nil
+	case Denied:
+		out.Denied, out.Reason, out.ByPerson = true, q.reason(), q.people(false) != ""
+		return out, true, nil
+	case Expired:
+		return out, true, nil
+	}
+	if d.claimable(c, q, w.request, now) {
+		out.Claim, err = c.claim(q, w.request)
+		out.Yes = err == nil
+		return out, true, err
+	}
+	if g := d.grant(c, q); g != nil {
+		out.Yes, out.Grant = true, g
+		return out, true, nil
+	}
+	out.Late = true
+	return out, true, nil
+}
+
+// claim is the card with its yes used by this request. The card is changed only
+// in the store, together with the allow.
+func (c *Card) claim(q *Question, request string) (*session.Claim, error) {
+	q.Used = request
+	blob, err := c.encode()
+	if err != nil {
+		return nil, err
+	}
+	return &session.Claim{Card: c.ID, Version: c.version, Blob: blob}, nil
+}
+
+// leave is the end of a wait: the request is taken off the card, and that goes on
+// without the caller where the store is slow.
+func (w *Waiting) leave() Ruling {
+	enough := time.NewTimer(askSlack)
+	defer enough.Stop()
+	select {
+	case <-w.desk.vacate(w.card, w.digest, w.request, 0):
+	case <-enough.C:
+	}
+	return Ruling{Ref: codes.Ref(w.card), Card: w.card}
+}

@@ -1,0 +1,75 @@
+package verifier
+
+import (
+	"context"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/crash"
+)
+
+// held is a call that people are asked about, between what came before the
+// question and what comes after the answer. Thousands may be held for minutes: the
+// stack of the decision is not kept meanwhile, only what was found out.
+type held struct {
+	v *Verifier
+	t *trace
+}
+
+// wait waits for people, and goes on with the decision. An answer can lead to
+// another question: an identical call may have been faster to take the yes.
+func (h *held) wait(ctx context.Context) (d Decision) {
+	defer func() {
+		if p := recover(); p != nil {
+			d = h.v.panicked(ctx, h.t, p)
+		}
+	}()
+	for {
+		ruling, err := h.t.await(ctx)
+		if d, again := h.v.resume(ctx, h.t, ruling, err); again == nil {
+			return d
+		}
+	}
+}
+
+// resume goes on with a decision where it was held.
+func (v *Verifier) resume(ctx context.Context, t *trace, ruling approval.Ruling, err error) (Decision, *held) {
+	return v.conclude(ctx, t, v.heard(ctx, t, ruling, err))
+}
+
+// await waits for whom the call was put to.
+func (t *trace) await(ctx context.Context) (approval.Ruling, error) {
+	w := t.pending
+	t.pending = nil
+	return w.Wait(ctx)
+}
+
+// conclude settles a call that something lets pass, and releases it; or denies it;
+// or has it held where people are asked. It is judged again if the conversation
+// moved meanwhile.
+func (v *Verifier) conclude(ctx context.Context, t *trace, n *no) (Decision, *held) {
+	for n == nil {
+		again, refused := v.settle(ctx, t)
+		switch {
+		case refused != nil:
+			n = refused
+		case !again:
+			return v.release(ctx, t), nil
+		default:
+			if t.tries++; t.tries == settleTries {
+				return v.denyInTime(ctx, t, because("moved", reasonMoved)), nil
+			}
+			t.verdict = t.plan.Judge(t.view)
+			n = v.consent(ctx, t)
+		}
+	}
+	if t.pending != nil {
+		return Decision{}, &held{v, t}
+	}
+	return v.denyInTime(ctx, t, n), nil
+}
+
+// panicked denies a call whose decision ended in a panic.
+func (v *Verifier) panicked(ctx context.Context, t *trace, p any) Decision {
+	v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", crash.Recovered(p))
+	return v.crashed(ctx, t)
+}
