@@ -141,7 +141,9 @@ func TestTheOwnersDoorTakesOnlyAPersonsToken(t *testing.T) {
 // panics is a decision with a bug in it.
 type panics struct{}
 
-func (*panics) Verify(_ context.Context, c *toolcall.Call) verifier.Decision { panic(c) }
+func (*panics) VerifyOrHold(_ context.Context, c *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
+	panic(c)
+}
 
 func (*panics) Reject(_ context.Context, c *toolcall.Call, _, reason string) verifier.Decision {
 	panic(errors.New("boom: " + reason))

@@ -70,20 +70,28 @@ func (s *Server) identified(next http.Handler) http.Handler {
 // the route and not the URL, which could hold anything.
 func (s *Server) logged(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if !s.o.Log.Enabled(c.Request().Context(), slog.LevelDebug) {
+		if !s.debugs(c.Request().Context()) {
 			return next(c)
 		}
 		return s.tell(c, next)
 	}
 }
 
+func (s *Server) debugs(ctx context.Context) bool { return s.o.Log.Enabled(ctx, slog.LevelDebug) }
+
 func (s *Server) tell(c echo.Context, next echo.HandlerFunc) error {
 	started := time.Now()
 	if err := next(c); err != nil {
 		c.Error(err) // here, so that the status is known
 	}
-	s.o.Log.DebugContext(c.Request().Context(), "a request was answered", "route", c.Path(), "status", c.Response().Status, "ms", float64(time.Since(started).Microseconds())/1000, "peer", c.RealIP())
+	if c.Get(isHeld) == nil {
+		s.answered(c.Request().Context(), c.Path(), c.Response().Status, started, c.RealIP())
+	}
 	return nil
+}
+
+func (s *Server) answered(ctx context.Context, route string, status int, started time.Time, peer string) {
+	s.o.Log.DebugContext(ctx, "a request was answered", "route", route, "status", status, "ms", float64(time.Since(started).Microseconds())/1000, "peer", peer)
 }
 
 // WithRequestIDs is a log handler that adds, as rid, the id of the HTTP request

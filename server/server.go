@@ -19,6 +19,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -32,7 +33,8 @@ import (
 
 // Verifier decides calls.
 type Verifier interface {
-	Verify(ctx context.Context, c *toolcall.Call) verifier.Decision
+	// VerifyOrHold gives a decision, or what waits for people and then gives one.
+	VerifyOrHold(ctx context.Context, c *toolcall.Call) (d verifier.Decision, hold func(context.Context) verifier.Decision)
 	Reject(ctx context.Context, c *toolcall.Call, kind, reason string) verifier.Decision
 }
 
@@ -91,6 +93,10 @@ type Server struct {
 	http     *http.Server
 	rejected counter
 	large    chan struct{} // a place for each large body that is being read
+
+	holding sync.WaitGroup  // callers that are held, on connections of their own
+	held    context.Context // in which they wait
+	letGo   context.CancelFunc
 }
 
 // New makes a server.
@@ -119,6 +125,7 @@ func New(o Options) (*Server, error) {
 		o.Proxies = func() []netip.Prefix { return nil }
 	}
 	s := &Server{o: o, large: make(chan struct{}, largeBodies)}
+	s.held, s.letGo = context.WithCancel(context.Background())
 	s.http = &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug), Protocols: &http.Protocols{},
@@ -182,10 +189,11 @@ func (s *Server) Serve(l net.Listener) error {
 // Shutdown waits for running requests until ctx ends, then cuts them off.
 // Whoever holds calls must let go of them first.
 func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.letGo()
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.http.Close())
 	}
-	return nil
+	return s.released(ctx)
 }
 
 // Rejected is how many calls could not be authenticated.
@@ -209,6 +217,9 @@ func (s *Server) httpError(err error, c echo.Context) {
 	}
 }
 
+// undecided is the answer to a call whose decision ended in a panic.
+var undecided = verifier.Decision{Reason: "The verifier could not decide. Nothing was run."}
+
 // recovered turns a panic into a deny at the calls' door, and into a plain 500
 // elsewhere.
 func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
@@ -221,7 +232,7 @@ func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
 			s.o.Log.ErrorContext(c.Request().Context(), "a request ended in a panic", "path", c.Path(), "panic", crash.Recovered(p))
 			switch c.Path() {
 			case s.o.Path:
-				err = s.reply200(c, nil, "", verifier.Decision{Reason: "The verifier could not decide. Nothing was run."})
+				err = s.reply200(c, nil, "", undecided)
 				return
 			case s.events():
 				err = s.answer200(c, nil, "", verifier.Refused(loop.Name(c.Param("event")), "The verifier could not take it in.").JSON())

@@ -22,8 +22,13 @@ import (
 // only when every goroutine has: one that leaks fails the test.
 func served(t *testing.T, test func(t *testing.T, s *server.Server, d *decider, dial func() net.Conn)) {
 	t.Helper()
+	servedWith(t, nil, test)
+}
+
+func servedWith(t *testing.T, edit func(*server.Options), test func(t *testing.T, s *server.Server, d *decider, dial func() net.Conn)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s, d := newServer(t, nil)
+		s, d := newServer(t, edit)
 		l := listen()
 		done := make(chan error, 1)
 		go func() { done <- s.Serve(l) }()

@@ -39,11 +39,15 @@ func (s *Server) decide(c echo.Context, from caller, body []byte) error {
 	if kind != "" {
 		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(ctx, call, kind, reason))
 	}
-	return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Verify(ctx, call))
+	d, hold := s.o.Verifier.VerifyOrHold(ctx, call)
+	if hold != nil {
+		return s.hold(c, from, call.RequestID, hold)
+	}
+	return s.reply200(c, from.secret, call.RequestID, d)
 }
 
 // judgeable decodes a call, and says what is wrong with one that can't be
-// judged. It is apart from decide, whose stack stands as long as a call is held.
+// judged.
 func (s *Server) judgeable(h http.Header, from caller, body []byte) (_ *toolcall.Call, kind, reason string) {
 	call, err := toolcall.Decode(body)
 	call.Client = from.client
@@ -164,14 +168,18 @@ func (s *Server) reply200(c echo.Context, secret []byte, requestID string, d ver
 
 // answer200 writes an answer, signed where it is known whom it is for.
 func (s *Server) answer200(c echo.Context, secret []byte, requestID string, body []byte) error {
-	h := c.Response().Header()
-	if secret != nil {
-		h.Set(hmac.AnswerHeader, hmac.SignAnswer(secret, requestID, body))
-	}
-	h.Set("Cache-Control", "no-store")
+	stampAnswer(c.Response().Header(), secret, requestID, body)
 	rc := http.NewResponseController(c.Response().Writer)
 	if err := rc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, body)
+}
+
+// stampAnswer signs an answer, and keeps it out of caches.
+func stampAnswer(h http.Header, secret []byte, requestID string, body []byte) {
+	if secret != nil {
+		h.Set(hmac.AnswerHeader, hmac.SignAnswer(secret, requestID, body))
+	}
+	h.Set("Cache-Control", "no-store")
 }

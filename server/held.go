@@ -1,0 +1,140 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+// held is a caller whose call waits for people, on a connection that is ours: all
+// that net/http keeps for a request that is being answered, its buffers and a deep
+// stack above all, is three times what this takes. Thousands may wait for minutes.
+//
+// The connection ends with the answer.
+type held struct {
+	conn      net.Conn
+	route     string
+	started   time.Time
+	peer      string // empty unless it is logged
+	id        string // of the HTTP request
+	secret    []byte
+	requestID string
+	decide    func(context.Context) verifier.Decision
+}
+
+// hold lets a caller wait. Where its connection can't be taken over, it waits as
+// any request does.
+func (s *Server) hold(c echo.Context, from caller, requestID string, decide func(context.Context) verifier.Decision) error {
+	r := c.Request()
+	h := &held{
+		route: c.Path(), started: time.Now(), secret: from.secret, requestID: requestID, decide: decide,
+		id: c.Response().Header().Get(RequestIDHeader),
+	}
+	if s.debugs(r.Context()) {
+		h.peer = c.RealIP()
+	}
+	s.holding.Add(1) // before net/http forgets the connection: a shutdown waits for one or the other
+	conn, _, err := c.Response().Hijack()
+	if err != nil {
+		s.holding.Done()
+		return s.reply200(c, from.secret, requestID, decide(r.Context()))
+	}
+	c.Set(isHeld, true)
+	h.conn = conn
+	go s.serveHeld(h)
+	return nil
+}
+
+// isHeld marks a request whose connection was taken over: its answer comes later.
+const isHeld = "held"
+
+// serveHeld waits for the decision and answers. A panic is a deny, or where it
+// struck while that was written, an end without a word.
+func (s *Server) serveHeld(h *held) {
+	defer s.holding.Done()
+	ctx, cancel := context.WithCancel(&identity{s.held, h.id})
+	defer cancel()
+	defer h.conn.Close() //nolint:errcheck // what was written is on its way
+	defer func() {
+		if p := recover(); p != nil {
+			s.o.Log.ErrorContext(ctx, "a connection ended in a panic", "panic", crash.Recovered(p))
+		}
+	}()
+	s.holding.Go(func() { h.watch(cancel) })
+	s.answerHeld(ctx, h, s.decideHeld(ctx, h))
+}
+
+// watch tells when the caller has gone. What it sends while it waits is not read
+// as a request, but is taken in: to close a connection on something unread would
+// cut off the answer.
+func (h *held) watch(gone func()) {
+	defer gone()
+	var stray [64]byte
+	for range maxStray {
+		if _, err := h.conn.Read(stray[:]); err != nil {
+			return
+		}
+	}
+}
+
+// maxStray is how often that is done. Who goes on sending is cut off.
+const maxStray = 64
+
+// decideHeld waits for the decision.
+func (s *Server) decideHeld(ctx context.Context, h *held) (d verifier.Decision) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.o.Log.ErrorContext(ctx, "a request ended in a panic", "path", h.route, "panic", crash.Recovered(p))
+			d = undecided
+		}
+	}()
+	return h.decide(ctx)
+}
+
+// answerHeld writes the answer as reply200 would.
+func (s *Server) answerHeld(ctx context.Context, h *held, d verifier.Decision) {
+	body := answerBody(d)
+	header := http.Header{
+		RequestIDHeader: {h.id}, "Content-Type": {echo.MIMEApplicationJSON}, "Date": {time.Now().UTC().Format(http.TimeFormat)},
+	}
+	stampAnswer(header, h.secret, h.requestID, body)
+	answer := http.Response{
+		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Header: header, Close: true,
+		ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
+	}
+	var text bytes.Buffer
+	err := answer.Write(&text)
+	if err == nil {
+		err = h.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+	}
+	if err == nil {
+		_, err = h.conn.Write(text.Bytes())
+	}
+	if err != nil {
+		s.o.Log.DebugContext(ctx, "a caller that was held could not be answered", "err", err)
+	}
+	s.answered(ctx, h.route, answer.StatusCode, h.started, h.peer)
+}
+
+// released returns when all who are held have their answers, or ctx ends.
+func (s *Server) released(ctx context.Context) error {
+	all := make(chan struct{})
+	go func() {
+		s.holding.Wait()
+		close(all)
+	}()
+	select {
+	case <-all:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

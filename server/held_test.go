@@ -1,0 +1,163 @@
+package server_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/server"
+	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/verifier"
+)
+
+// holder holds every call for as long as its people take.
+type holder struct {
+	decider
+	people func(ctx context.Context) verifier.Decision
+}
+
+func (h *holder) VerifyOrHold(context.Context, *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
+	return verifier.Decision{}, h.people
+}
+
+// yes is an answer after a minute, unless the caller leaves.
+func yes(ctx context.Context) verifier.Decision {
+	select {
+	case <-time.After(time.Minute):
+		return verifier.Decision{Allow: true, Ref: "7Q4K"}
+	case <-ctx.Done():
+		return verifier.Decision{Reason: "You have left."}
+	}
+}
+
+func holding(people func(context.Context) verifier.Decision) func(*server.Options) {
+	return func(o *server.Options) { o.Verifier = &holder{people: people} }
+}
+
+// heldCall is a call that can be judged, on the wire, with something behind it.
+func heldCall(behind string) string {
+	body := fmt.Sprintf(`{"version":1,"timestamp":%q,"requestId":"r-1","tool":{"name":"exec","params":{}},"context":{}}`, time.Now().UTC().Format(time.RFC3339))
+	return fmt.Sprintf("POST /verify HTTP/1.1\r\nHost: x\r\n%s: %s\r\nContent-Length: %d\r\n\r\n%s%s",
+		hmac.RequestHeader, hmac.Sign([]byte(secret), []byte(body)), len(body), body, behind)
+}
+
+func TestAHeldCallerIsAnsweredAsAnyOther(t *testing.T) {
+	for name, behind := range map[string]string{"alone": "", "with a line behind it": "\r\n", "with another call behind it": heldCall("")} {
+		t.Run(name, func(t *testing.T) {
+			servedWith(t, holding(yes), func(t *testing.T, _ *server.Server, _ *decider, dial func() net.Conn) {
+				c, started := dial(), time.Now()
+				defer c.Close()
+				go write(t, c, heldCall(behind))
+				read := bufio.NewReader(c)
+				res, err := http.ReadResponse(read, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, err := io.ReadAll(res.Body)
+				if err != nil || string(body) != `{"decision":"allow","reason":"","ref":"7Q4K"}` || time.Since(started) != time.Minute {
+					t.Errorf("after %s: %s, %v", time.Since(started), body, err)
+				}
+				if got := res.Header.Get(hmac.AnswerHeader); got != hmac.SignAnswer([]byte(secret), "r-1", body) {
+					t.Errorf("signed %q", got)
+				}
+				for _, h := range []string{server.RequestIDHeader, "Date", "Content-Type", "Cache-Control"} {
+					if res.Header.Get(h) == "" {
+						t.Errorf("%s is missing in %v", h, res.Header)
+					}
+				}
+				if _, err := read.ReadByte(); !res.Close || !errors.Is(err, io.EOF) {
+					t.Errorf("the connection goes on: %v, %v", res.Close, err)
+				}
+				res.Body.Close()
+			})
+		})
+	}
+}
+
+// Whoever can't be given a connection of its own waits as any request does.
+func TestACallIsHeldWithoutAConnectionToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := newServer(t, holding(yes))
+		_, body, _ := strings.Cut(heldCall(""), "\r\n\r\n")
+		if w := post(s, body, signed(body)...); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"allow"`) {
+			t.Errorf("got %d %s", w.Code, w.Body)
+		}
+	})
+}
+
+func TestAPanicWhileACallIsHeldIsADeny(t *testing.T) {
+	var log bytes.Buffer
+	servedWith(t, func(o *server.Options) {
+		o.Log = slog.New(server.WithRequestIDs(slog.NewTextHandler(&log, nil)))
+		holding(func(context.Context) verifier.Decision { panic("boom") })(o)
+	}, func(t *testing.T, _ *server.Server, _ *decider, dial func() net.Conn) {
+		c := dial()
+		defer c.Close()
+		write(t, c, heldCall(""))
+		if status, body, _ := answered(t, c, time.Now()); status != http.StatusOK || !strings.Contains(body, `"decision":"deny"`) {
+			t.Errorf("got %d %s", status, body)
+		}
+	})
+	if said := log.String(); !strings.Contains(said, "rid=") || !strings.Contains(said, "panic.type=string") || strings.Contains(said, "boom") {
+		t.Errorf("the log says %s", said)
+	}
+}
+
+func TestAHeldCallerThatLeavesIsNoticed(t *testing.T) {
+	for name, leave := range map[string]func(net.Conn){
+		"it hangs up":        func(c net.Conn) { c.Close() },
+		"it sends and sends": func(c net.Conn) { _, _ = io.WriteString(c, strings.Repeat("x", 1<<20)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			noticed := make(chan time.Time, 1)
+			servedWith(t, holding(func(ctx context.Context) verifier.Decision {
+				defer func() { noticed <- time.Now() }()
+				return yes(ctx)
+			}), func(t *testing.T, _ *server.Server, _ *decider, dial func() net.Conn) {
+				c := dial()
+				defer c.Close()
+				write(t, c, heldCall(""))
+				synctest.Wait()
+				go io.Copy(io.Discard, c) //nolint:errcheck // an answer nobody needs
+				began := time.Now()
+				leave(c)
+				if at := <-noticed; at.Sub(began) != 0 {
+					t.Errorf("it was noticed after %s", at.Sub(began))
+				}
+			})
+		})
+	}
+}
+
+func TestAShutdownWaitsForThoseWhoAreHeldAndThenLetsGo(t *testing.T) {
+	for patience, want := range map[time.Duration]string{2 * time.Minute: "allow", 10 * time.Second: "deny"} {
+		servedWith(t, holding(yes), func(t *testing.T, s *server.Server, _ *decider, dial func() net.Conn) {
+			c := dial()
+			defer c.Close()
+			write(t, c, heldCall(""))
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			ended := make(chan error, 1)
+			go func() { ended <- s.Shutdown(ctx) }()
+			_, body, took := answered(t, c, time.Now())
+			if !strings.Contains(body, want) || took != min(patience, time.Minute) {
+				t.Errorf("patience %s: after %s %s", patience, took, body)
+			}
+			if err := <-ended; (err != nil) != (want == "deny") {
+				t.Errorf("patience %s: %v", patience, err)
+			}
+		})
+	}
+}
