@@ -29,8 +29,13 @@ type lab struct {
 	advance func(time.Duration)
 	now     func() time.Time
 	record  memory
-	desk    *approval.Desk
-	v       *verifier.Verifier
+	*process
+}
+
+// process is one that decides on a lab's store; there may be several.
+type process struct {
+	desk *approval.Desk
+	v    *verifier.Verifier
 }
 
 var labStart = time.UnixMilli(1_780_000_000_000)
@@ -82,25 +87,8 @@ var shared = sync.OnceValues(func() (*policy.Policy, *redact.Redactor) {
 
 // begin starts a process on the store; crash ends it without a word and starts
 // another.
-func (l *lab) begin() error {
-	rules, redactor := shared()
-	if err := redactor.Wait(context.Background()); err != nil {
-		return err
-	}
-	var err error
-	if l.desk, err = approval.NewDesk(approval.Options{
-		Key: serverKey, Store: l.store, Record: &l.record, Inbox: true, Visible: func(*approval.Ask) bool { return true },
-		Terms: approval.Terms{
-			Config: approval.Config{MaxOpen: 100, MaxPromptsPerHour: 1000},
-			People: []approval.Person{{Name: "owner", IDs: []string{ownerID}}},
-		},
-	}); err != nil {
-		return err
-	}
-	l.v, err = verifier.New(verifier.Options{
-		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
-		Store: l.store, Record: &l.record, Desk: l.desk, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
-	})
+func (l *lab) begin() (err error) {
+	l.process, err = l.start()
 	return err
 }
 
@@ -109,13 +97,37 @@ func (l *lab) crash() error {
 	return l.begin()
 }
 
+func (l *lab) start() (*process, error) {
+	rules, redactor := shared()
+	if err := redactor.Wait(context.Background()); err != nil {
+		return nil, err
+	}
+	desk, err := approval.NewDesk(approval.Options{
+		Key: serverKey, Store: l.store, Record: &l.record, Inbox: true, Visible: func(*approval.Ask) bool { return true },
+		Terms: approval.Terms{
+			Config: approval.Config{MaxOpen: 100, MaxPromptsPerHour: 1000},
+			People: []approval.Person{{Name: "owner", IDs: []string{ownerID}}},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	v, err := verifier.New(verifier.Options{
+		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
+		Store: l.store, Record: &l.record, Desk: desk, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
+	})
+	return &process{desk, v}, err
+}
+
 // answer is the owner's, to a card by its reference.
-func (l *lab) answer(ref string, allow bool, minutes int) (approval.Kind, error) {
-	o, err := l.desk.Answer(context.Background(), approval.Answer{ID: ownerID, Via: "terminal", Ref: ref, Allow: allow, Scope: approval.Scope{Minutes: minutes}})
+func (p *process) answer(ref string, allow bool, scope approval.Scope) (approval.Kind, error) {
+	o, err := p.desk.Answer(context.Background(), approval.Answer{ID: ownerID, Via: "terminal", Ref: ref, Allow: allow, Scope: scope})
 	return o.Kind, err
 }
 
-func (l *lab) verify(c *toolcall.Call) verifier.Decision { return l.v.Verify(context.Background(), c) }
+func (p *process) verify(c *toolcall.Call) verifier.Decision {
+	return p.v.Verify(context.Background(), c)
+}
 
 // onLabs runs a test on each store.
 func onLabs(t *testing.T, test func(t *testing.T, l *lab)) {

@@ -80,7 +80,7 @@ func (r *trial) meets(event string) string {
 		if r.ref == "" {
 			return "nothing to answer"
 		}
-		kind, err := r.answer(r.ref, event == yesEvent, 0)
+		kind, err := r.answer(r.ref, event == yesEvent, approval.Scope{})
 		switch {
 		case err != nil:
 			return err.Error()
