@@ -102,7 +102,7 @@ type Desk struct {
 	follows   follows
 	originals originals
 	previews  previews
-	leaving   chan struct{} // a place for each request that is being taken off its card
+	leaving   departures
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -145,7 +145,6 @@ func NewDesk(o Options) (*Desk, error) {
 	}
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	d.waiters.init()
-	d.leaving = make(chan struct{}, leaveAtOnce)
 	d.run(d.hearWakes)
 	d.run(d.watchPauses)
 	d.run(d.poll)
@@ -223,14 +222,16 @@ func (d *Desk) Close() {
 
 // run starts a goroutine that Close waits for. A panic in it ends it alone.
 func (d *Desk) run(f func(ctx context.Context)) {
-	d.wg.Go(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				d.o.Log.Error("the desk recovered from a panic", "panic", crash.Recovered(p))
-			}
-		}()
-		f(d.ctx)
-	})
+	d.wg.Go(func() { d.survive(f) })
+}
+
+func (d *Desk) survive(f func(ctx context.Context)) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.o.Log.Error("the desk recovered from a panic", "panic", crash.Recovered(p))
+		}
+	}()
+	f(d.ctx)
 }
 
 // runFor is run on behalf of a request, so that the log can say which.

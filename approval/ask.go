@@ -251,45 +251,6 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 	return false, ErrStale
 }
 
-// vacate takes a request off its card without its caller, a few at a time: a
-// pause or a stop ends thousands of waits at once, and all are to be answered
-// first. Those that don't get to it in time stay there, and a yes that comes later
-// is kept for whoever has gone, for a moment.
-func (d *Desk) vacate(id, digest, request string, after time.Duration) (done <-chan struct{}) {
-	ended := make(chan struct{})
-	d.run(func(ctx context.Context) {
-		defer close(ended)
-		wait(context.WithoutCancel(ctx), after)
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveDeadline)
-		defer cancel()
-		select {
-		case d.leaving <- struct{}{}:
-			defer func() { <-d.leaving }()
-			d.depart(ctx, id, digest, request)
-		case <-ctx.Done():
-		}
-	})
-	return ended
-}
-
-// depart takes the request off the card: nobody waits for it any more, and a
-// yes that comes later is free for one identical call. The card stays.
-func (d *Desk) depart(ctx context.Context, id, digest, request string) {
-	for range swapTries {
-		c, _, err := d.load(ctx, id)
-		if err != nil {
-			return
-		}
-		q := c.question(digest)
-		if q == nil || q.Used != "" || !q.leave(request) {
-			return
-		}
-		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
-			return
-		}
-	}
-}
-
 // load reads one card.
 func (d *Desk) load(ctx context.Context, id string) (*Card, time.Time, error) {
 	stored, now, err := d.o.Store.Load(ctx, id)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -52,7 +51,8 @@ func (w *Waiting) Wait(ctx context.Context) (ruling Ruling, err error) {
 		case <-ctx.Done():
 			ruling, err = w.leave(), ctx.Err()
 		case <-w.desk.ctx.Done():
-			ruling, settled = w.stopped(), true
+			ruling, settled = w.sentAway(), true
+			ruling.Stopped = true
 		}
 	}
 	ruling.Waited = time.Since(w.began)
@@ -63,18 +63,13 @@ func (w *Waiting) Wait(ctx context.Context) (ruling Ruling, err error) {
 // the card: whatever it says, nothing passes.
 func (w *Waiting) look(ctx context.Context) (_ Ruling, settled bool, err error) {
 	if w.desk.Brake(w.agent).On {
-		w.desk.vacate(w.card, w.digest, w.request, w.desk.waiters.patience())
-		return Ruling{Ref: codes.Ref(w.card), Card: w.card, Paused: true}, true, nil
+		ruling := w.sentAway()
+		ruling.Paused = true
+		return ruling, true, nil
 	}
 	ctx, cancel := context.WithDeadline(ctx, w.last)
 	defer cancel()
 	return w.rule(ctx)
-}
-
-// stopped is the end of a wait that the desk ends with itself.
-func (w *Waiting) stopped() Ruling {
-	w.desk.vacate(w.card, w.digest, w.request, w.desk.waiters.patience())
-	return Ruling{Ref: codes.Ref(w.card), Card: w.card, Stopped: true}
 }
 
 // rule reads what the card says about this request now.
@@ -121,16 +116,4 @@ func (c *Card) claim(q *Question, request string) (*session.Claim, error) {
 		return nil, err
 	}
 	return &session.Claim{Card: c.ID, Version: c.version, Blob: blob}, nil
-}
-
-// leave is the end of a wait: the request is taken off the card, and that goes on
-// without the caller where the store is slow.
-func (w *Waiting) leave() Ruling {
-	enough := time.NewTimer(askSlack)
-	defer enough.Stop()
-	select {
-	case <-w.desk.vacate(w.card, w.digest, w.request, 0):
-	case <-enough.C:
-	}
-	return Ruling{Ref: codes.Ref(w.card), Card: w.card}
 }

@@ -1,0 +1,103 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/codes"
+)
+
+// departure is a request that nobody waits for any more, and that still stands on
+// its card.
+type departure struct {
+	card, digest, request string
+	from, by              time.Time     // when it may be taken off; after that time it stays there
+	gone                  chan struct{} // closed when it was taken off; nil: nobody asks
+}
+
+// departures are those who wait for that. A few are taken off at a time: a pause
+// or a stop sends thousands away at the same moment.
+type departures struct {
+	mu      sync.Mutex
+	waiting []departure
+	serving int
+}
+
+// leave is the end of a wait: the request is taken off the card, and that goes on
+// without the caller where the store is slow.
+func (w *Waiting) leave() Ruling {
+	gone := make(chan struct{})
+	w.vacate(0, gone)
+	enough := time.NewTimer(askSlack)
+	defer enough.Stop()
+	select {
+	case <-gone:
+	case <-enough.C:
+	}
+	return Ruling{Ref: codes.Ref(w.card), Card: w.card}
+}
+
+// sentAway is the end of a wait that a pause or a stop ends: the request is taken
+// off the card after all others of its crowd, if there is one, are answered.
+func (w *Waiting) sentAway() Ruling {
+	w.vacate(w.desk.waiters.patience(), nil)
+	return Ruling{Ref: codes.Ref(w.card), Card: w.card}
+}
+
+// vacate takes a request off its card without its caller. Those that don't get to
+// it in time stay there, and a yes that comes later is kept for whoever has gone,
+// for a moment.
+func (w *Waiting) vacate(after time.Duration, gone chan struct{}) {
+	from := time.Now().Add(after)
+	d, q := w.desk, &w.desk.leaving
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, departure{w.card, w.digest, w.request, from, from.Add(leaveDeadline), gone})
+	if q.serving < leaveAtOnce {
+		q.serving++
+		d.run(func(ctx context.Context) {
+			for one, ok := q.next(); ok; one, ok = q.next() {
+				wait(context.WithoutCancel(ctx), time.Until(one.from))
+				d.survive(func(context.Context) { d.depart(one) })
+			}
+		})
+	}
+}
+
+// next is whose turn it is. Where nobody waits, whoever asks is done.
+func (q *departures) next() (one departure, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 {
+		q.waiting = nil
+		q.serving--
+		return departure{}, false
+	}
+	one, q.waiting = q.waiting[0], q.waiting[1:]
+	return one, true
+}
+
+// depart takes the request off the card: nobody waits for it any more, and a
+// yes that comes later is free for one identical call. The card stays.
+func (d *Desk) depart(one departure) {
+	if one.gone != nil {
+		defer close(one.gone)
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(d.ctx), one.by)
+	defer cancel()
+	for range swapTries {
+		c, _, err := d.load(ctx, one.card)
+		if err != nil {
+			return
+		}
+		q := c.question(one.digest)
+		if q == nil || q.Used != "" || !q.leave(one.request) {
+			return
+		}
+		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
+			return
+		}
+	}
+}
