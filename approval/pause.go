@@ -18,16 +18,16 @@ func (d *Desk) Brake(agent string) session.Brake { return d.o.Pauses.Brake(agent
 // Braked takes note of what the store holds where a brake says otherwise. After
 // it the brake is right, or the store failed.
 func (d *Desk) Braked(ctx context.Context, b session.Brake, stand [2]string) error {
-	if err := d.learn(ctx, session.AllAgents, stand[0]); err != nil {
+	if err := d.learn(ctx, session.AllAgents, stand[0], b.Seen); err != nil {
 		return err
 	}
-	return d.learn(ctx, b.Agent, stand[1])
+	return d.learn(ctx, b.Agent, stand[1], b.Seen)
 }
 
 // learn takes over what the store holds under a scope, or puts the owner's word
-// back where somebody took it away.
-func (d *Desk) learn(ctx context.Context, scope, text string) error {
-	lesson := d.o.Pauses.Learn(scope, text)
+// back where somebody took it away. seen is how much was known when it was asked.
+func (d *Desk) learn(ctx context.Context, scope, text string, seen int64) error {
+	lesson := d.o.Pauses.Heard(scope, text, seen)
 	if lesson.Strange != "" {
 		d.o.Log.ErrorContext(ctx, "someone else writes to the store: "+lesson.Strange, "scope", scope)
 		d.note(ctx, audit.Entry{Kind: audit.KindNote, Note: lesson.Strange + " (" + scope + ")"})
@@ -42,17 +42,18 @@ func (d *Desk) learn(ctx context.Context, scope, text string) error {
 func (d *Desk) hearPauses(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
+	known, seen := d.o.Pauses.Scopes() // first: a word that is said meanwhile is not missing
 	words, err := d.o.Store.Pauses(ctx)
 	if err != nil {
 		return err
 	}
-	for _, scope := range d.o.Pauses.Scopes() {
+	for _, scope := range known {
 		if _, stands := words[scope]; !stands {
 			words[scope] = ""
 		}
 	}
 	for scope, text := range words {
-		if err := d.learn(ctx, scope, text); err != nil {
+		if err := d.learn(ctx, scope, text, seen); err != nil {
 			return err
 		}
 	}
@@ -154,7 +155,7 @@ func (d *Desk) say(ctx context.Context, person string, scopes []string, on bool)
 		p := d.o.Pauses.Next(scope, on, person, time.Now())
 		word := p.Value(d.o.Key)
 		if on {
-			d.o.Pauses.Learn(scope, word)
+			d.o.Pauses.Say(p)
 		}
 		if err := d.o.Store.Pause(ctx, scope, word); err != nil {
 			failed = append(failed, err)

@@ -35,6 +35,62 @@ func (f *flaky) Pauses(ctx context.Context) (map[string]string, error) {
 	return f.Store.Pauses(ctx)
 }
 
+// slow is a store in which something happens right after its pauses were read, or
+// right before one is written; once.
+type slow struct {
+	approval.Store
+	read, write atomic.Pointer[func()]
+}
+
+func once(what *atomic.Pointer[func()]) {
+	if f := what.Swap(nil); f != nil {
+		(*f)()
+	}
+}
+
+func (s *slow) Pauses(ctx context.Context) (map[string]string, error) {
+	words, err := s.Store.Pauses(ctx)
+	once(&s.read)
+	return words, err
+}
+
+func (s *slow) Pause(ctx context.Context, scope, word string) error {
+	once(&s.write)
+	return s.Store.Pause(ctx, scope, word)
+}
+
+// TestTheOwnersOwnWordIsNobodyElses: pauses are read and calls are admitted while
+// the owner speaks, and nobody is said to write to the store for that.
+func TestTheOwnersOwnWordIsNobodyElses(t *testing.T) {
+	s, record := &slow{Store: openStore(t)}, &ledger{}
+	d := openDesk(t, s, func(o *approval.Options) { o.Record = record })
+	says := func(line string) {
+		t.Helper()
+		if o, err := types(d, line); err != nil || o.Kind != approval.Told {
+			t.Errorf("%s: %+v, %v", line, o, err)
+		}
+	}
+	meanwhile := func(at *atomic.Pointer[func()], what func()) { at.Store(&what) }
+
+	meanwhile(&s.read, func() { says(".pause main") })
+	says(".resume other") // looks first
+	meanwhile(&s.read, func() { says(".resume main") })
+	says(".resume other")
+	meanwhile(&s.write, func() {
+		if err := d.Braked(t.Context(), d.Brake("main"), [2]string{}); err != nil { // as a call finds the store
+			t.Error(err)
+		}
+	})
+	says(".pause main")
+	if notes := record.of(audit.KindNote); len(notes) != 0 || !d.Brake("main").On {
+		t.Errorf("the record says %+v; paused: %v", notes, d.Brake("main").On)
+	}
+	words, err := s.Store.Pauses(t.Context())
+	if err != nil || words["main"] != d.Brake("main").Own {
+		t.Errorf("the store has %q, %v", words, err)
+	}
+}
+
 func types(d *approval.Desk, line string) (approval.Outcome, error) {
 	return d.Answer(context.Background(), approval.Answer{ID: alice, Via: "chat", Text: line})
 }

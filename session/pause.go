@@ -75,6 +75,7 @@ type Brake struct {
 	All   string // what stands under AllAgents
 	Own   string // what stands under Agent
 	On    bool   // one of them binds the call: it may not pass
+	Seen  int64  // how much this process had learned: see Pauses.Heard
 }
 
 // Pauses is what this process knows of the owner's pauses. Whoever writes into
@@ -88,6 +89,7 @@ type Pauses struct {
 	some  atomic.Bool // anything is known: most processes never hear of a pause
 	mu    sync.Mutex
 	known map[string]standing
+	count int64 // of all that was learned
 }
 
 // standing is what is known of one scope.
@@ -95,6 +97,8 @@ type standing struct {
 	word  Pause  // the last that carries our seal; the zero Pause is none
 	value string // the same as written
 	text  string // what the store holds, as far as we know
+	onWay bool   // the word was said here, and the store may not have it yet
+	since int64  // which of all that was learned this was
 }
 
 func (s *standing) on() bool { return s.word.On || s.text != "" && s.text != s.value }
@@ -121,6 +125,7 @@ func (p *Pauses) Brake(agent string) Brake {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all, own := p.known[AllAgents], p.known[b.Agent]
+	b.Seen = p.count
 	b.All, b.Own, b.On = all.text, own.text, all.on() || own.on() || b.Agent == NoAgent && p.anyOn()
 	return b
 }
@@ -142,18 +147,50 @@ type Lesson struct {
 	Strange string // what is wrong with what the store holds, in words for the log
 }
 
+// Say takes the owner's word, which is on its way to the store: until it is seen
+// there, nobody has taken it away.
+func (p *Pauses) Say(w Pause) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	value := w.Value(p.key)
+	p.note(w.Scope, standing{word: w, value: value, text: value, onWay: true})
+	p.changed()
+}
+
+// Heard takes note of what the store held under a scope when it was asked, while
+// this process had learned so much. Where it has learned something of the scope
+// since, the answer may be the older of the two, and says nothing.
+func (p *Pauses) Heard(scope, text string, seen int64) Lesson {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known[scope].since > seen {
+		return Lesson{}
+	}
+	return p.learn(scope, text)
+}
+
 // Learn takes note of what the store holds under a scope.
 func (p *Pauses) Learn(scope, text string) Lesson {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.learn(scope, text)
+}
+
+func (p *Pauses) learn(scope, text string) Lesson {
 	s := p.known[scope]
 	word, err := OpenPause(p.key, scope, text)
 	switch {
 	case text == s.value:
+		if text == s.text && !s.onWay {
+			return Lesson{}
+		}
+		s.onWay = false
 	case err == nil && s.older(word):
 		p.note(scope, standing{word: word, value: text, text: text})
 		p.changed()
 		return Lesson{}
+	case s.onWay && (err == nil || text == ""):
+		return Lesson{Put: s.value}
 	case err == nil:
 		return Lesson{Put: s.value, Strange: "an older word about a pause was put back into the store"}
 	case text == "" && s.word.On:
@@ -168,10 +205,12 @@ func (p *Pauses) Learn(scope, text string) Lesson {
 }
 
 func (p *Pauses) note(scope string, s standing) {
-	if s == (standing{}) {
+	p.count++
+	if s.value == "" && s.text == "" {
 		delete(p.known, scope)
 		return
 	}
+	s.since = p.count
 	p.known[scope] = s
 	p.some.Store(true)
 }
@@ -224,13 +263,12 @@ func (p *Pauses) Standing() []Pause {
 	return out
 }
 
-// Scopes are all of which anything is known.
-func (p *Pauses) Scopes() []string {
+// Scopes are all of which anything is known, and how much was learned so far.
+func (p *Pauses) Scopes() (scopes []string, seen int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := make([]string, 0, len(p.known))
 	for scope := range p.known {
-		out = append(out, scope)
+		scopes = append(scopes, scope)
 	}
-	return out
+	return scopes, p.count
 }

@@ -76,6 +76,36 @@ func TestAWordThatVanishesOrGrowsOlderIsPutBack(t *testing.T) {
 	}
 }
 
+func TestAWordOnItsWayIsPutWhereItIsMissingAndNobodyIsBlamed(t *testing.T) {
+	p := session.NewPauses(pauseKey, nil, nil)
+	p.Learn("main", word("main", false, 4))
+	p.Say(session.Pause{Scope: "main", On: true, By: "Ann", At: time.UnixMilli(5)})
+	paused := word("main", true, 5)
+	for what, text := range map[string]string{"not there yet": "", "the word before": word("main", false, 4)} {
+		if l := p.Learn("main", text); l != (session.Lesson{Put: paused}) || !p.Brake("main").On {
+			t.Errorf("%s: %+v", what, l)
+		}
+	}
+	p.Learn("main", paused)
+	if l := p.Learn("main", ""); l.Put != paused || l.Strange == "" {
+		t.Errorf("taken away once it was there: %+v", l)
+	}
+}
+
+func TestAnAnswerFromBeforeTheLastWordSaysNothing(t *testing.T) {
+	p := session.NewPauses(pauseKey, nil, nil)
+	before := word("main", true, 5)
+	p.Learn("main", before)
+	asked := p.Brake("main").Seen
+	p.Learn("main", word("main", false, 6))
+	if l := p.Heard("main", before, asked); l != (session.Lesson{}) || p.Brake("main").On {
+		t.Errorf("an old answer: %+v", l)
+	}
+	if l := p.Heard("main", before, p.Brake("main").Seen); l.Put == "" || l.Strange == "" {
+		t.Errorf("an old word in a new answer: %+v", l)
+	}
+}
+
 func TestWhatNobodyOfOursSealedIsAPauseWhileItStands(t *testing.T) {
 	p := session.NewPauses(pauseKey, nil, nil)
 	for _, junk := range []string{"x", "5|lifted||", "9|lifted|416e6e|00000000000000000000000000000000"} {
