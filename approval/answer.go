@@ -222,12 +222,21 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 
 // refuse says why a vote changed nothing.
 func refuse(out Outcome, person, said string) Outcome {
+	if out.State != Open {
+		return tooLate(out)
+	}
+	out.Kind = Misunderstood
+	if said == "" {
+		out.Text = fmt.Sprintf("%s, your answer is counted already. %s", person, out.Text)
+	}
+	return out
+}
+
+// tooLate says that an answer changed nothing, since people gave one before.
+func tooLate(out Outcome) Outcome {
 	out.Kind = TooLate
-	if out.State == Open {
-		out.Kind = Misunderstood
-		if said == "" {
-			out.Text = fmt.Sprintf("%s, your answer is counted already. %s", person, out.Text)
-		}
+	if out.By != "" && out.State != Expired {
+		out.Text = "Already answered: " + out.Text
 	}
 	return out
 }

@@ -124,9 +124,7 @@ func (d *Desk) tappedCard(ctx context.Context, id string) (*Card, Outcome, error
 		return nil, Outcome{Text: "The question can't be read. Nothing was approved."}, err
 	}
 	if c.closed(d.o.Key, now) {
-		out := d.outcome(c, c.all(), now)
-		out.Kind, out.Card = TooLate, c
-		return nil, out, nil
+		return nil, tooLate(d.outcome(c, c.all(), now)), nil
 	}
 	return c, Outcome{}, nil
 }

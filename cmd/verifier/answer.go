@@ -133,6 +133,7 @@ func (*ReplyCmd) Help() string {
     $ verifier reply '.resume'
     $ verifier reply '.sources 1A2B3C4D'
     $ verifier reply '.endorse 1A2B3C4D 3'
+    $ verifier reply '.distrust 1A2B3C4D 3'
     $ verifier reply '.grants'
     $ verifier reply '.revoke 7Q4K'
     $ verifier reply '.reset-trust 1A2B3C4D'

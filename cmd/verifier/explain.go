@@ -43,6 +43,9 @@ func (c *ExplainCmd) Run(a *app) error {
 	if !params.IsValid() || params.Kind() != jsontext.KindBeginObject {
 		return &failure{"--params is not a JSON object", `quote it for the shell: --params '{"command":"date"}'`}
 	}
+	if toolcall.Canonical(c.Tool) == "" {
+		return &failure{"--tool is empty", "name the tool that the agent calls, such as exec"}
+	}
 	call := &toolcall.Call{
 		Tool: toolcall.Canonical(c.Tool), Sent: c.Tool, Params: params,
 		Context: toolcall.Context{AgentID: c.Agent, SessionKey: c.Session, Iteration: c.Iteration},

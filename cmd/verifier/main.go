@@ -66,7 +66,7 @@ type cli struct {
 	Grants   GrantsCmd   `cmd:"" help:"List what runs without asking, and until when."`
 	Sources  SourcesCmd  `cmd:"" help:"List what had a say in a conversation."`
 	Endorse  EndorseCmd  `cmd:"" help:"Vouch for what a source has brought into a conversation."`
-	Distrust DistrustCmd `cmd:"" help:"Take that back."`
+	Distrust DistrustCmd `cmd:"" help:"Take back what endorse said."`
 	Revoke   RevokeCmd   `cmd:"" help:"End a grant, or all of them."`
 	Graph    GraphCmd    `cmd:"" help:"Draw a turn: what it was made of, and what was blocked."`
 	Audit    AuditCmd    `cmd:"" help:"Verify or read the record."`

@@ -58,10 +58,7 @@ func (c *ServeCmd) Run(a *app) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(a.ctx, "tcp", cfg.Listen)
 	if err != nil {
-		return &failure{
-			text: fmt.Sprintf("listen on %s: %v", cfg.Listen, err),
-			hint: "is another verifier running there? `--listen 127.0.0.1:0` takes any free port",
-		}
+		return &failure{fmt.Sprintf("listen on %s: %v", cfg.Listen, err), listenHint(err)}
 	}
 	if cfg.Exposed(l.Addr().String()) { // the config was checked, but --listen was not, and a name may mean any address
 		return errors.Join(&failure{l.Addr().String() + ": " + config.ExposedText, config.ExposedHint}, l.Close())
@@ -97,6 +94,17 @@ func (c *ServeCmd) Run(a *app) error {
 		go seen.watch(ctx, func() []string { return append(filesOf(g.live.Load().config), c.Config) }, func() bool { return g.refused.Load() && c.loads(a) }, watchEvery, hangup)
 	}
 	return g.Run(ctx, l)
+}
+
+// listenHint says what to do where nobody can listen.
+func listenHint(err error) string {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "is another verifier running there? `--listen 127.0.0.1:0` takes any free port"
+	case errors.Is(err, syscall.EACCES):
+		return "ports below 1024 are not for everybody: take one above, such as 127.0.0.1:8787"
+	}
+	return "say HOST:PORT, an address of this machine, such as 127.0.0.1:8787"
 }
 
 // load reads the config as the flags change it.
@@ -198,6 +206,9 @@ func (c *ServeCmd) greet(a *app, cfg *config.Config, state *config.State, addr n
 	a.printf("verifier listens on %s%s%s\n", scheme(cfg), addr, cfg.Webhook.Path)
 	a.printf("  policy  %s\n  state   %s\n  record  %s\n", profile, storeName(cfg, state), recordPath(cfg, state))
 	greetPage(a, cfg, addr, g)
+	if cfg.Store.URL.Set() { // it is met later, perhaps; a database that can't be used has ended this already
+		greetStore(a, g)
+	}
 	if err := g.desk.CanAsk(); err != nil {
 		a.printf("  warning %v: every call that needs a person is denied\n", err)
 	}
@@ -209,6 +220,16 @@ and from a third, let it pass:
   %[1]s approve%[2]s REF
 
 `, programName(), c.same(cfg, addr))
+}
+
+// greetStore says so at once where the store can't be used.
+func greetStore(a *app, g *gateway) {
+	ctx, cancel := context.WithTimeout(a.ctx, 400*time.Millisecond)
+	defer cancel()
+	if err := g.store.Ready(ctx); err != nil {
+		a.printf("  warning the store can't be used, and every call is denied until it can:\n          %s\n",
+			strings.ReplaceAll(err.Error(), "\n", "\n          "))
+	}
 }
 
 // same are the flags by which a command finds this server.

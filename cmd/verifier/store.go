@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
@@ -38,7 +39,7 @@ With SQLite, stop the gateway first. With Redis, running gateways notice by them
 func (c *StoreStatusCmd) Run(a *app) error {
 	return c.with(a, func(ctx context.Context, name string, s backend) error {
 		if err := s.Ready(ctx); err != nil {
-			return &failure{text: name + ": " + err.Error(), hint: "the gateway denies every call until this is mended"}
+			return fmt.Errorf("%s can't be used, and a gateway denies every call until it can: %w", name, err)
 		}
 		a.printf("%s: ready\n", name)
 		return nil
@@ -68,7 +69,7 @@ func (f *storeFlags) with(a *app, do func(context.Context, string, backend) erro
 	}
 	s, err := openStore(c, state)
 	if errors.Is(err, sqlite.ErrInUse) {
-		return &failure{text: err.Error(), hint: "a gateway is using the store: ask it with `curl http://ADDRESS/readyz`, or stop it first"}
+		return &failure{"a gateway is using the store in " + state.Dir(), "`verifier test` asks it whether the store works; for anything else stop it first"}
 	}
 	if err != nil {
 		return err

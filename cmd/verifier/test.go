@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"net/http"
@@ -28,11 +29,11 @@ func (*TestCmd) Help() string {
 
     $ verifier test
     ok      server     http://127.0.0.1:8787 answers
-    ok      clock      agrees within a second
+    ok      clock      agrees within a second or so
     ok      ready      store, record, approvals, redaction
-    ok      signature  of default: the call was taken, and the answer is signed
-    ok      refusal    a wrong signature is refused
     ok      owner      the token is known; nothing waits
+    ok      signature  the call was taken, and the answer is signed
+    ok      refusal    a wrong signature is refused
     FAILED  telegram   the bot can't write to chat 123
             hint: …
 
@@ -66,7 +67,8 @@ func (c *TestCmd) Run(a *app) error {
 	if !ok {
 		return exit(exitError)
 	}
-	x.say("clock", "agrees within a second or so", x.clock(date))
+	agrees, err := x.clock(date)
+	x.say("clock", agrees, err)
 	x.ready()
 	x.owner()
 	x.signatures()
@@ -111,20 +113,23 @@ func (x *trial) server() (date string, ok bool) {
 }
 
 // clock compares the clocks. A call whose time is too far off is denied.
-func (x *trial) clock(date string) error {
+func (x *trial) clock(date string) (agrees string, _ error) {
 	theirs, err := http.ParseTime(date)
 	if err != nil {
-		return &failure{"the server does not say what time it has", "is there a proxy in between that drops the Date header?"}
+		return "", &failure{"the server does not say what time it has", "is there a proxy in between that drops the Date header?"}
 	}
 	off, most := time.Since(theirs).Truncate(time.Second), x.t.config.Webhook.Tolerance
-	if off.Abs() < most/2 {
-		return nil
-	}
 	where := "behind"
 	if off < 0 {
 		where = "ahead of"
 	}
-	return &failure{
+	switch {
+	case off.Abs() <= 2*time.Second:
+		return "agrees within a second or so", nil
+	case off.Abs() < most/2:
+		return fmt.Sprintf("the server's is %s %s this machine's, and may be %s off", off.Abs(), where, most), nil
+	}
+	return "", &failure{
 		fmt.Sprintf("the server's clock is %s %s this machine's: calls that are off by more than webhook.tolerance (%s) are denied", off.Abs(), where, most),
 		"let both machines keep time by NTP (timedatectl set-ntp true)",
 	}
@@ -132,7 +137,7 @@ func (x *trial) clock(date string) error {
 
 // mending says what to do about a part that is not ready.
 var mending = map[string]string{
-	"store":     "`verifier store status` says more; is Redis up, writable and set to noeviction, or the disk full?",
+	"store":     "is the disk full, or is Redis up, writable and set to noeviction?",
 	"record":    "is the disk full, was the file taken away, or is its directory not writable for the server?",
 	"approvals": "see approvers and channels in the config: `verifier check`",
 	"redaction": "it takes a moment after the start; try again",
@@ -142,21 +147,24 @@ var mending = map[string]string{
 func (x *trial) ready() {
 	good, lacks, err := x.parts()
 	for range 30 { // right after the start the rules for secrets are being made
-		if err != nil || len(lacks) != 1 || lacks[0][0] != "redaction" || !x.pause(100*time.Millisecond) {
+		if err != nil || len(lacks) != 1 || lacks[0].part != "redaction" || !x.pause(100*time.Millisecond) {
 			break
 		}
 		good, lacks, err = x.parts()
 	}
 	for _, l := range lacks {
-		x.say("ready", "", &failure{l[0] + ": " + l[1], mending[l[0]]})
+		x.say("ready", "", &failure{l.part + ": " + l.why, cmp.Or(l.hint, mending[l.part])})
 	}
 	if len(lacks) == 0 {
 		x.say("ready", strings.Join(good, ", "), err)
 	}
 }
 
+// lack is what is wrong with a part, and what the server says to do about it.
+type lack struct{ part, why, hint string }
+
 // parts are what the server needs: what it has, and what it lacks and why.
-func (x *trial) parts() (good []string, lacks [][2]string, err error) {
+func (x *trial) parts() (good []string, lacks []lack, err error) {
 	status, _, body, err := x.get("/readyz")
 	if err == nil && status != http.StatusOK && status != http.StatusServiceUnavailable {
 		err = &failure{fmt.Sprintf("/readyz answered with HTTP status %d", status), "is something in between that answers for the server?"}
@@ -166,10 +174,13 @@ func (x *trial) parts() (good []string, lacks [][2]string, err error) {
 	}
 	for line := range strings.Lines(string(body)) {
 		part, state, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		if state == "ok" {
+		switch {
+		case state == "ok":
 			good = append(good, part)
-		} else {
-			lacks = append(lacks, [2]string{part, state})
+		case part == "hint" && len(lacks) > 0:
+			lacks[len(lacks)-1].hint = state
+		default:
+			lacks = append(lacks, lack{part: part, why: state})
 		}
 	}
 	return good, lacks, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -147,6 +148,15 @@ func TestTheCommandTestFindsImpostors(t *testing.T) {
 			w.Header().Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
 			next.ServeHTTP(w, req)
 		}, "FAILED  clock      the server's clock is 1h0m0s behind this machine's"},
+		"is a little late, and has no store": {func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+			w.Header().Set("Date", time.Now().Add(-time.Minute).UTC().Format(http.TimeFormat))
+			if req.URL.Path != "/readyz" {
+				next.ServeHTTP(w, req)
+				return
+			}
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, "store: it is gone\nhint: bring it back\nrecord: ok\n")
+		}, "ok      clock      the server's is 1m0s behind this machine's, and may be 5m0s off\nFAILED  ready      store: it is gone\n        hint: bring it back\nok      owner"},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { c.change(w, req, r.g.server.Handler()) }))
 		code, said := r.tried(s.URL)

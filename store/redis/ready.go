@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	if err := s.client.Ping(ctx).Err(); err != nil {
-		return wrap("ready", err)
+		return helped(wrap("ready", err))
 	}
 	if err := s.epoch.look(ctx); err != nil {
 		return wrap("ready", err)
@@ -35,6 +36,19 @@ func (s *Store) Ready(ctx context.Context) error {
 	return cluster.ForEachMaster(ctx, func(ctx context.Context, node *goredis.Client) error {
 		return refuseEviction(ctx, node)
 	})
+}
+
+// helped says what to do about a Redis that can't be met.
+func helped(err error) error {
+	if _, unmet := errors.AsType[*net.OpError](err); unmet {
+		return fmt.Errorf("%w\nhint: is redis-server running there? store.url says where it is", err)
+	}
+	for _, code := range []string{"WRONGPASS", "NOAUTH", "NOPERM"} {
+		if goredis.HasErrorPrefix(err, code) {
+			return fmt.Errorf("%w\nhint: Redis wants another user or password than store.url has: redis://USER:PASSWORD@HOST:PORT, or redis://:PASSWORD@HOST:PORT", err)
+		}
+	}
+	return err
 }
 
 // refuseEviction reads one node's memory settings. A server that does not tell

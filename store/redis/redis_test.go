@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -97,6 +98,23 @@ func TestReadyRefusesEviction(t *testing.T) {
 		s.Config("maxmemory", c.memory, "maxmemory-policy", c.policy)
 		if err := store.Ready(t.Context()); (err == nil) != c.ready {
 			t.Errorf("maxmemory %s, policy %s: %v", c.memory, c.policy, err)
+		}
+	}
+}
+
+// TestReadySaysWhatToDo where Redis is not there, or wants a password.
+func TestReadySaysWhatToDo(t *testing.T) {
+	s := startServer(t)
+	s.Config("requirepass", "a password of the server's")
+	for url, hint := range map[string]string{
+		"redis://127.0.0.1:1":      "is redis-server running there?",
+		"redis://" + s.Addr():      "another user or password",
+		"redis://:no@" + s.Addr():  "another user or password",
+		"redis://u:no@" + s.Addr(): "another user or password",
+	} {
+		err := open(t, url, redis.Options{Epoch: epoch(t), Timeout: patient}).Ready(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "\nhint: ") || !strings.Contains(err.Error(), hint) {
+			t.Errorf("%s: %v", url, err)
 		}
 	}
 }
