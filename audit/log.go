@@ -102,8 +102,8 @@ func (l *Log) append(e *Entry) error {
 	return l.wait(b, leads)
 }
 
-// enter is the part under the lock: the line gets its place and is written.
-func (l *Log) enter(d *draft) (*batch, bool, error) {
+// enter is the part under the lock: the lines get their place and are written.
+func (l *Log) enter(drafts ...*draft) (*batch, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -111,15 +111,15 @@ func (l *Log) enter(d *draft) (*batch, bool, error) {
 	}
 	err := l.inPlace()
 	if err == nil {
-		err = l.write(d)
+		err = l.write(drafts...)
 	}
 	if err != nil {
 		l.err = err
 		return nil, false, err
 	}
 	if l.cur.since >= l.o.CheckpointEvery {
-		// The entry itself is written, so a failure is not the caller's; the
-		// next Append tries again.
+		// The entries themselves are written, so a failure is not the caller's;
+		// the next Append tries again.
 		l.signErr = l.checkpoint()
 	}
 	l.look()
@@ -131,14 +131,14 @@ func (l *Log) enter(d *draft) (*batch, bool, error) {
 	return b, leads, nil
 }
 
-// write adds one line, or nothing.
-func (l *Log) write(d *draft) error {
+// write adds all of the lines, or nothing.
+func (l *Log) write(drafts ...*draft) error {
 	if err := l.heal(); err != nil {
 		return err
 	}
-	line, hash := d.seal(l.cur.seq+1, l.cur.hash)
-	n, err := l.disk.Write(line)
-	if err == nil && n < len(line) {
+	lines, next := l.seal(drafts)
+	n, err := l.disk.Write(lines)
+	if err == nil && n < len(lines) {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
@@ -146,8 +146,22 @@ func (l *Log) write(d *draft) error {
 		l.heal() //nolint:errcheck // stays torn; the next write heals first
 		return fmt.Errorf("audit: write: %w", err)
 	}
-	l.cur = state{seq: l.cur.seq + 1, hash: hash, size: l.cur.size + int64(n), since: l.cur.since + 1}
+	l.cur = next
 	return nil
+}
+
+// seal gives drafts their places, and says where the chain stands after them.
+func (l *Log) seal(drafts []*draft) (lines []byte, next state) {
+	next = l.cur
+	for _, d := range drafts {
+		line, hash := d.seal(next.seq+1, next.hash)
+		next = state{seq: next.seq + 1, hash: hash, size: next.size + int64(len(line)), since: next.since + 1}
+		if len(drafts) == 1 {
+			return line, next
+		}
+		lines = append(lines, line...)
+	}
+	return lines, next
 }
 
 // heal cuts the file back to its last good line.

@@ -29,31 +29,36 @@ func (l *Log) inTime(e *Entry) error {
 	}
 	if l.slowUntil.Load() < time.Now().UnixNano() && l.alone.TryLock() {
 		defer l.alone.Unlock()
-		return l.timed(e)
+		return l.timed(func() error { return l.append(e) })
 	}
-	return l.patiently(*e)
+	entry := *e
+	return l.patiently(1, func() error { return l.append(&entry) })
 }
 
-// timed appends, and remembers when that took long.
-func (l *Log) timed(e *Entry) error {
+// timed writes, and remembers when that took long.
+func (l *Log) timed(write func() error) error {
 	began := time.Now()
-	err := l.append(e)
+	err := write()
 	if now := time.Now(); now.Sub(began) > stall {
 		l.slowUntil.Store(now.Add(slowFor).UnixNano())
 	}
 	return err
 }
 
-// patiently leaves the line to a goroutine, and does not wait for it for ever.
-func (l *Log) patiently(e Entry) error {
-	if l.queued.Add(1) > maxQueued {
-		l.queued.Add(-1)
+// patiently leaves the writing of lines to a goroutine, and does not wait for it
+// for ever.
+func (l *Log) patiently(lines int64, write func() error) error {
+	if l.o.Patience == 0 {
+		return write()
+	}
+	if l.queued.Add(lines) > maxQueued {
+		l.queued.Add(-lines)
 		return l.late()
 	}
 	done := make(chan error, 1)
 	go func() {
-		defer l.queued.Add(-1)
-		done <- l.timed(&e)
+		defer l.queued.Add(-lines)
+		done <- l.timed(write)
 	}()
 	enough := time.NewTimer(l.o.Patience)
 	defer enough.Stop()

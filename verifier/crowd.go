@@ -2,15 +2,17 @@ package verifier
 
 import (
 	"context"
+	"slices"
 	"sync"
 
+	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
 // crowd are calls that a pause or a stop has ended, and that wait to be denied.
 // There may be thousands of them at the same moment. They are denied in groups: a
-// group is one trip to the store.
+// group is one trip to the store, and one write to the record.
 type crowd struct {
 	mu      sync.Mutex
 	waiting []*ending
@@ -52,16 +54,48 @@ func (c *crowd) next() (group []*ending) {
 	return group
 }
 
+// denyTogether keeps, records and answers. Whoever's own part ends in a panic is
+// denied by that, and the others go on.
 func (v *Verifier) denyTogether(group []*ending) {
 	v.keepDenied(group)
-	for _, e := range group {
-		v.endOne(e)
+	group, entries := v.refusals(group)
+	failed := v.recordAll(entries)
+	for i, e := range group {
+		v.answer(e, failed[i])
 	}
 }
 
-func (v *Verifier) endOne(e *ending) {
+// refusals are the entries of those for whom one can be made.
+func (v *Verifier) refusals(group []*ending) (able []*ending, entries []audit.Entry) {
+	able, entries = make([]*ending, 0, len(group)), make([]audit.Entry, 0, len(group))
+	for _, e := range group {
+		func() {
+			defer v.saveEnding(e)
+			entries = append(entries, v.refusal(e.ctx, e.t, e.no))
+			able = append(able, e)
+		}()
+	}
+	return able, entries
+}
+
+func (v *Verifier) answer(e *ending, unrecorded error) {
 	defer v.saveEnding(e)
-	e.done <- v.refuse(e.ctx, e.t, e.no)
+	v.refused(e.ctx, e.t, e.no, unrecorded)
+	e.done <- e.no.decision(e.t)
+}
+
+// recordAll has an error for each entry that is not in the record, and nil for the
+// others.
+func (v *Verifier) recordAll(entries []audit.Entry) (failed []error) {
+	defer func() {
+		if p := recover(); p != nil {
+			failed = slices.Repeat([]error{crash.Recovered(p)}, len(entries))
+		}
+	}()
+	if failed = v.o.Record.AppendAll(entries); failed == nil {
+		failed = make([]error, len(entries))
+	}
+	return failed
 }
 
 // keepDenied has the store keep calls as denied. Those that it does not keep are

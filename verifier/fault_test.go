@@ -163,7 +163,8 @@ func TestAPanicAnywhereElseIsADenyToo(t *testing.T) {
 
 type panicking struct{}
 
-func (panicking) Append(audit.Entry) error { panic("boom") }
+func (panicking) Append(audit.Entry) error        { panic("boom") }
+func (panicking) AppendAll([]audit.Entry) []error { panic("boom") }
 
 func TestWhatCannotBeRecordedIsNotAllowed(t *testing.T) {
 	store, _ := openSQLite(t)

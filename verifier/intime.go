@@ -23,9 +23,6 @@ type ending struct {
 	done chan Decision
 }
 
-// said is the decision where store or record are slow, or worse.
-func (e *ending) said() Decision { return Decision{Reason: clip(e.no.reason), Ref: e.t.ruling.Ref} }
-
 // denyInTime is deny, of which a caller who was held hears at once when its time
 // is up: a store or a record that is slow then is waited for without it. Where
 // they hang, a stop does not wait for them: a caller that is cut off decides for
@@ -53,7 +50,7 @@ func (v *Verifier) denyInTime(ctx context.Context, t *trace, n *no) Decision {
 	case d := <-e.done:
 		return d
 	case <-late.C:
-		return e.said()
+		return n.decision(t)
 	}
 }
 
@@ -69,7 +66,7 @@ func (v *Verifier) end(e *ending) {
 func (v *Verifier) saveEnding(e *ending) {
 	if p := recover(); p != nil {
 		v.o.Log.ErrorContext(e.ctx, "a deny ended in a panic", "panic", crash.Recovered(p))
-		e.done <- e.said()
+		e.done <- e.no.decision(e.t)
 	}
 }
 

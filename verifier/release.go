@@ -77,6 +77,12 @@ func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 
 // refuse records a deny and gives it. A deny that can't be recorded is a deny.
 func (v *Verifier) refuse(ctx context.Context, t *trace, n *no) Decision {
+	v.refused(ctx, t, n, v.o.Record.Append(v.refusal(ctx, t, n)))
+	return n.decision(t)
+}
+
+// refusal is the record of a deny.
+func (v *Verifier) refusal(ctx context.Context, t *trace, n *no) audit.Entry {
 	v.logContext(ctx, t)
 	e := v.entry(t)
 	e.Decision, e.By, e.Error = audit.Deny, "", n.kind
@@ -84,12 +90,22 @@ func (v *Verifier) refuse(ctx context.Context, t *trace, n *no) Decision {
 	if strings.Contains(n.reason, t.ref()) {
 		e.Ref = t.ref()
 	}
-	if err := v.o.Record.Append(e); err != nil {
-		v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", v.named(t.call), "err", err)
+	return e
+}
+
+// refused tells whoever counts and draws of a deny, and the log if it could not be
+// recorded.
+func (v *Verifier) refused(ctx context.Context, t *trace, n *no, unrecorded error) {
+	if unrecorded != nil {
+		v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", v.named(t.call), "err", unrecorded)
 	}
 	v.observe(t, false, n.kind)
 	v.drew(ctx, t, n)
-	return Decision{Reason: e.Reason, Ref: t.ruling.Ref}
+}
+
+// decision is the answer to a call that is denied.
+func (n *no) decision(t *trace) Decision {
+	return Decision{Reason: clip(n.reason), Ref: t.ruling.Ref}
 }
 
 // crashed denies after a panic. What caused it may strike again while the deny

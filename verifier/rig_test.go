@@ -64,6 +64,14 @@ func (m *memory) Append(e audit.Entry) error {
 	return nil
 }
 
+func (m *memory) AppendAll(entries []audit.Entry) []error {
+	failed := make([]error, len(entries))
+	for i, e := range entries {
+		failed[i] = m.Append(e)
+	}
+	return failed
+}
+
 func (m *memory) fail(broken bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -30,9 +30,12 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// Recorder keeps the record: Append returns once the entry is written.
+// Recorder keeps the record: Append returns once the entry is written. AppendAll
+// writes several together; it gives an error for each that is not in the record,
+// or nil.
 type Recorder interface {
 	Append(e audit.Entry) error
+	AppendAll(entries []audit.Entry) []error
 }
 
 // Desk asks people.

@@ -221,3 +221,19 @@ func TestADamagedFileOfPausesDoesNotStart(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestWhatAPauseEndsIsRecordedWithoutItsSecrets(t *testing.T) {
+	t.Parallel()
+	const token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		held := r.hold(sh("date", with(unvouched("x"), "runId", "run "+token)))
+		r.waits()
+		r.reply(".pause main")
+		if a := <-held; a.allowed() {
+			t.Errorf("who waited got %s", a.raw)
+		}
+		if text := r.record(); strings.Contains(text, token) || !strings.Contains(text, `"error":"paused"`) {
+			t.Errorf("the record says\n%s", text)
+		}
+	})
+}

@@ -246,6 +246,11 @@ func (m *mortalRecord) Append(e audit.Entry) error {
 	return m.recordLog.Append(e)
 }
 
+func (m *mortalRecord) AppendAll(entries []audit.Entry) []error {
+	defer m.s.one()()
+	return m.recordLog.AppendAll(entries)
+}
+
 // mortalStore counts all that a decision and an answer ask of a store.
 type mortalStore struct {
 	backend

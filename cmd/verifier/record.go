@@ -54,6 +54,20 @@ type quietRecord struct {
 
 // Append hides, then writes.
 func (q *quietRecord) Append(e audit.Entry) error {
+	q.hide(&e)
+	return q.Log.Append(e)
+}
+
+// AppendAll hides, then writes.
+func (q *quietRecord) AppendAll(entries []audit.Entry) []error {
+	entries = slices.Clone(entries)
+	for i := range entries {
+		q.hide(&entries[i])
+	}
+	return q.Log.AppendAll(entries)
+}
+
+func (q *quietRecord) hide(e *audit.Entry) {
 	texts := [32]*string{&e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Tool, &e.Sent, &e.Source, &e.Reason, &e.Note}
 	all := texts[:10]
 	e.Why, e.Origins = slices.Clone(e.Why), slices.Clone(e.Origins)
@@ -68,7 +82,6 @@ func (q *quietRecord) Append(e audit.Entry) error {
 	if e.Sent != sent {
 		e.Tool = e.Sent // it is the same in small letters
 	}
-	return q.Log.Append(e)
 }
 
 // recordPath is where the record stands.

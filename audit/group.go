@@ -1,0 +1,50 @@
+package audit
+
+import "cmp"
+
+// AppendAll writes entries in their order with one write, and returns once they
+// are in the file or, with SyncEach, on disk. It gives an error for each entry
+// that is not part of the record, or nil. One that can't be written down leaves
+// the others be; else they are written all or none. After [ErrSlow] they may be.
+func (l *Log) AppendAll(entries []Entry) []error {
+	failed, drafts := make([]error, len(entries)), make([]*draft, 0, len(entries))
+	for i := range entries {
+		err := entries[i].check()
+		if err == nil {
+			var d *draft
+			if d, err = l.draft(&entries[i]); err == nil {
+				drafts = append(drafts, d)
+			}
+		}
+		failed[i] = err
+	}
+	var err error
+	if len(drafts) > 0 {
+		err = l.patiently(int64(len(drafts)), func() error { return l.put(drafts) })
+	}
+	if err == nil && len(drafts) == len(entries) {
+		return nil
+	}
+	for i := range failed {
+		failed[i] = cmp.Or(failed[i], err)
+	}
+	return failed
+}
+
+// put writes drafts and waits until they are on disk where they have to be. They
+// are its own: whoever made them may have left.
+func (l *Log) put(drafts []*draft) error {
+	defer func() {
+		for _, d := range drafts {
+			l.recycle(d)
+		}
+	}()
+	if err := l.turnOver(); err != nil {
+		return err
+	}
+	b, leads, err := l.enter(drafts...)
+	if err != nil {
+		return err
+	}
+	return l.wait(b, leads)
+}
