@@ -52,6 +52,9 @@ func TestH90AGrantThatEndsWhileACallIsDecidedIsOver(t *testing.T) {
 				}
 			}
 			r.asked("what it covered", call(t, "exec", `{"command":"make all"}`, stranger(key)))
+			if e := r.record.last(); len(e.People) > 0 {
+				t.Errorf("the record names who granted what is over: %+v", e.People)
+			}
 		})
 	}
 }
