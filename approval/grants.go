@@ -193,7 +193,7 @@ func (d *Desk) noteRevoked(ctx context.Context, g *session.Grant, person, via st
 }
 
 // listGrants answers `.grants`.
-func (d *Desk) listGrants(ctx context.Context) (Outcome, error) {
+func (d *Desk) listGrants(ctx context.Context, via string) (Outcome, error) {
 	open, err := d.Grants(ctx, "")
 	if err != nil {
 		return Outcome{Text: "The store can't be reached. Try again."}, err
@@ -209,7 +209,7 @@ func (d *Desk) listGrants(ctx context.Context) (Outcome, error) {
 	if open.More {
 		b.WriteString("… and more.\n")
 	}
-	b.WriteString("`.revoke <ref>` ends one, `.revoke all` all of them.")
+	b.WriteString(command(via, "revoke <ref>") + " ends one, " + command(via, "revoke all") + " all of them.")
 	return Outcome{Kind: Told, Text: b.String()}, nil
 }
 

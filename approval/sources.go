@@ -45,18 +45,18 @@ func (d *Desk) vouch(ctx context.Context, person string, v Vouching) (Outcome, e
 	}
 	account, err := d.Sources(ctx, v.Conversation)
 	if err != nil {
-		return d.noSource(v.Conversation, err)
+		return d.noSource(v.Via, v.Conversation, err)
 	}
 	at := account.Influences.Find(v.Source)
 	if at < 0 {
-		return d.noSource(v.Conversation, ErrNoSource)
+		return d.noSource(v.Via, v.Conversation, ErrNoSource)
 	}
 	one := account.Influences[at]
 	switch {
 	case !v.Seen.IsZero() && !v.Seen.Equal(one.Last):
-		return d.noSource(v.Conversation, ErrAgain)
+		return d.noSource(v.Via, v.Conversation, ErrAgain)
 	case !v.Take && one.Fixed:
-		return d.noSource(v.Conversation, ErrFixed)
+		return d.noSource(v.Via, v.Conversation, ErrFixed)
 	}
 	// No record, no trust: whoever lowers a level is written down first.
 	if err := d.o.Record.Append(vouchEntry(person, v, &account, &one)); err != nil && !v.Take {
@@ -64,7 +64,7 @@ func (d *Desk) vouch(ctx context.Context, person string, v Vouching) (Outcome, e
 	}
 	done, err := d.o.Store.Endorse(ctx, account.Conversation.Hash(), v.Source, !v.Take, one.Last)
 	if err != nil {
-		return d.noSource(v.Conversation, err)
+		return d.noSource(v.Via, v.Conversation, err)
 	}
 	return Outcome{Kind: Told, Text: vouched(&done, v.Take)}, nil
 }
@@ -98,18 +98,18 @@ func vouched(e *session.Endorsement, take bool) string {
 }
 
 // noSource says why nothing was changed.
-func (d *Desk) noSource(ref string, err error) (Outcome, error) {
+func (d *Desk) noSource(via, ref string, err error) (Outcome, error) {
 	switch {
 	case errors.Is(err, ErrUnknown):
 		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(ref) + "."}, nil
 	case errors.Is(err, ErrAmbiguous):
 		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(ref) + ". Write more of it."}, nil
 	case errors.Is(err, ErrNoSource):
-		return Outcome{Kind: NotFound, Text: "The conversation has no source with this number. `.sources " + strings.ToUpper(ref) + "` lists them."}, nil
+		return Outcome{Kind: NotFound, Text: "The conversation has no source with this number. " + command(via, "sources "+strings.ToUpper(ref)) + " lists them."}, nil
 	case errors.Is(err, ErrFixed):
 		return Outcome{Kind: Misunderstood, Text: "Nobody can vouch for this one: it is not something that a tool brought in, or not known well enough. `.reset-trust` forgets all of them."}, nil
 	case errors.Is(err, ErrAgain):
-		return Outcome{Kind: TooLate, Text: "It had a say again since you looked. Nothing was changed; look at `.sources` once more."}, nil
+		return Outcome{Kind: TooLate, Text: "It had a say again since you looked. Nothing was changed; look at " + command(via, "sources") + " once more."}, nil
 	}
 	return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
 }
@@ -118,10 +118,10 @@ func (d *Desk) noSource(ref string, err error) (Outcome, error) {
 const mostListed = 20
 
 // listSources answers `.sources`: the last to have a say first.
-func (d *Desk) listSources(ctx context.Context, ref string) (Outcome, error) {
+func (d *Desk) listSources(ctx context.Context, via, ref string) (Outcome, error) {
 	account, err := d.Sources(ctx, ref)
 	if err != nil {
-		return d.noSource(ref, err)
+		return d.noSource(via, ref, err)
 	}
 	all := slices.Clone(account.Influences)
 	slices.SortStableFunc(all, func(a, b session.Influence) int { return b.Last.Compare(a.Last) })
@@ -137,7 +137,7 @@ func (d *Desk) listSources(ctx context.Context, ref string) (Outcome, error) {
 	if len(all) > mostListed {
 		b.WriteString("… and older ones.\n")
 	}
-	b.WriteString("`.endorse " + account.Conversation.Ref() + " <number>` vouches for what one of them has brought so far.")
+	b.WriteString(command(via, "endorse "+account.Conversation.Ref()+" <number>") + " vouches for what one of them has brought so far.")
 	return Outcome{Kind: Told, Text: b.String()}, nil
 }
 

@@ -49,7 +49,7 @@ func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, err
 	case codes.ResetTrust:
 		return d.reset(ctx, person, a.Via, cmd.Session)
 	case codes.Sources:
-		return d.listSources(ctx, cmd.Session)
+		return d.listSources(ctx, a.Via, cmd.Session)
 	case codes.Endorse, codes.Distrust:
 		return d.vouch(ctx, person, Vouching{Via: a.Via, Conversation: cmd.Session, Source: cmd.Source, Take: cmd.Verb == codes.Distrust})
 	case codes.Pause:
@@ -57,13 +57,22 @@ func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, err
 	case codes.Resume:
 		return d.resume(ctx, person, a.Via, cmd.Agent)
 	case codes.Grants:
-		return d.listGrants(ctx)
+		return d.listGrants(ctx, a.Via)
 	case codes.Revoke:
 		return d.revoke(ctx, revocation{person: person, via: a.Via, all: cmd.Grant == "", meant: func(g *session.Grant) bool {
 			return strings.EqualFold(codes.Ref(g.ID), cmd.Grant)
 		}})
 	}
 	return d.withCode(ctx, person, a, cmd)
+}
+
+// command is a line as it is typed where someone looks: in a shell it is the
+// program's own.
+func command(via, line string) string {
+	if via == Terminal {
+		return "`verifier " + line + "`"
+	}
+	return "`." + line + "`"
 }
 
 // withCode takes `.approve` and `.deny`.
