@@ -150,6 +150,7 @@ func NewDesk(o Options) (*Desk, error) {
 	d.run(d.poll)
 	d.run(d.tend)
 	d.run(d.inherit)
+	d.run(d.farewell)
 	for name, ch := range o.Channels {
 		d.run(func(ctx context.Context) { d.listen(ctx, name, ch) })
 	}

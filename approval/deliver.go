@@ -31,11 +31,7 @@ func (d *Desk) announce(ctx context.Context, id string) error {
 		}
 		return ErrNobody
 	}
-	done := d.follows.add(id)
-	d.runFor(ctx, func(ctx context.Context) {
-		defer done()
-		d.follow(ctx, c, stage, now)
-	})
+	d.follow(c, stage, now)
 	return nil
 }
 
@@ -155,33 +151,6 @@ func (d *Desk) addCopy(ctx context.Context, id string, copied Copy) {
 		}
 		return
 	}
-}
-
-// expire tells every copy when the card's time is up, or that this process
-// stops before it is.
-func (d *Desk) expire(ctx context.Context, id string, left time.Duration) {
-	t := time.NewTimer(left)
-	defer t.Stop()
-	stopping := false
-	select {
-	case <-ctx.Done():
-		stopping = true
-	case <-t.C:
-	}
-	if stopping && len(d.o.Channels) == 0 { // it is shown nowhere
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	c, now, err := d.load(ctx, id)
-	if err != nil || stopping && c.closed(d.o.Key, now) {
-		return
-	}
-	if stopping {
-		d.showCopies(ctx, c)
-		return
-	}
-	d.expired(ctx, c, now)
 }
 
 // expired records that nobody has answered, and shows it, in one process.

@@ -57,9 +57,9 @@ func (w *Waiting) vacate(after time.Duration, gone chan struct{}) {
 	q.waiting = append(q.waiting, departure{w.card, w.digest, w.request, from, from.Add(leaveDeadline), gone})
 	if q.serving < leaveAtOnce {
 		q.serving++
-		d.run(func(ctx context.Context) {
+		d.run(func(context.Context) {
 			for one, ok := q.next(); ok; one, ok = q.next() {
-				wait(context.WithoutCancel(ctx), time.Until(one.from))
+				<-time.After(time.Until(one.from))
 				d.survive(func(context.Context) { d.depart(one) })
 			}
 		})

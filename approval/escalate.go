@@ -9,35 +9,6 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 )
 
-// follow stays with a card that this process has put up: it begins the stages
-// that are due while nobody has answered, and tells every copy when the time is
-// up.
-func (d *Desk) follow(ctx context.Context, c *Card, stage int, now time.Time) {
-	began := time.Now()
-	left := func(at time.Time) time.Duration { return at.Sub(now) - time.Since(began) }
-	for next, s := range c.stages() {
-		if next <= stage {
-			continue
-		}
-		if wait(ctx, left(s.From)) && !d.escalate(ctx, c.ID, next) {
-			break
-		}
-	}
-	d.expire(ctx, c.ID, left(c.Until()))
-}
-
-// wait reports whether the time has passed and the context has not.
-func wait(ctx context.Context, span time.Duration) bool {
-	t := time.NewTimer(span)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
 // escalate puts a card that nobody has answered where its next stage says, once,
 // whichever process is first; the copies that are out stay. Where no channel of
 // the stage works the one after it begins at once. It reports whether the card

@@ -1,7 +1,9 @@
 package approval_test
 
 import (
+	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,5 +69,45 @@ func TestACardsExpiryIsToldOnce(t *testing.T) {
 	second.Close()
 	if len(c.changed) > 0 || record.expired != 1 {
 		t.Errorf("shown %d times more, recorded %d times", len(c.changed), record.expired)
+	}
+}
+
+// cracked is a store that panics where a card is read, once it is cracked.
+type cracked struct {
+	approval.Store
+	now    atomic.Bool
+	struck chan struct{}
+}
+
+func (c *cracked) Load(ctx context.Context, ids ...string) ([]approval.Stored, time.Time, error) {
+	if c.now.Load() {
+		c.struck <- struct{}{}
+		panic("boom")
+	}
+	return c.Store.Load(ctx, ids...)
+}
+
+// What is due of a card is done on a goroutine of its own, which nobody waits for.
+func TestAPanicWhenACardExpiresEndsNothingElse(t *testing.T) {
+	s := &cracked{Store: openStore(t), struck: make(chan struct{}, 10)}
+	const ttl = 200 * time.Millisecond
+	d := openDesk(t, s, func(o *approval.Options) { o.Terms.TTL, o.Poll = ttl, time.Hour })
+	for struck := false; !struck; { // a machine may take longer to put a card up than it stands
+		s.now.Store(false)
+		unheld := request(func(r *approval.Request) { r.Hold = 0 })
+		if r, err := d.Ask(t.Context(), &unheld); err != nil || r.Ref == "" {
+			t.Fatalf("got %+v, %v", r, err)
+		}
+		s.now.Store(true)
+		select {
+		case <-s.struck:
+			struck = true
+		case <-time.After(2 * ttl):
+		}
+	}
+	s.now.Store(false)
+	again := request(func(r *approval.Request) { r.Hold = 0 })
+	if r, err := d.Ask(t.Context(), &again); err != nil || r.Ref == "" {
+		t.Errorf("after the panic: %+v, %v", r, err)
 	}
 }

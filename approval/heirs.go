@@ -3,36 +3,8 @@ package approval
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 )
-
-// follows are the cards that this process has put up and stays with.
-type follows struct {
-	mu  sync.Mutex
-	ids map[string]bool
-}
-
-// add notes a card until done is called.
-func (f *follows) add(id string) (done func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.ids == nil {
-		f.ids = make(map[string]bool)
-	}
-	f.ids[id] = true
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.ids, id)
-	}
-}
-
-func (f *follows) has(id string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.ids[id]
-}
 
 // idleTends is how many times the desk need not look for what others have put up,
 // while it knows of nothing.
