@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
@@ -17,51 +18,103 @@ type crowd struct {
 	mu      sync.Mutex
 	waiting []*ending
 	serving int
+	untold  []*ending     // all who may not have heard yet
+	over    chan struct{} // closed when all have
 }
 
 const (
 	crowdGroup   = 64
-	crowdServers = 4 // while the store keeps one group, others are recorded and answered
+	crowdServers = 4   // while the store keeps one group, others are recorded and answered
+	crowdDrawn   = 256 // of a larger one nothing is drawn: it would push all else out of memory
 )
 
-// denyInCrowd has a call denied with all who wait for the same.
-func (v *Verifier) denyInCrowd(e *ending) {
-	v.crowd.mu.Lock()
-	defer v.crowd.mu.Unlock()
-	v.crowd.waiting = append(v.crowd.waiting, e)
-	if v.crowd.serving < crowdServers {
-		v.crowd.serving++
+// denyInCrowd has a call denied with all who wait for the same, and tells it in
+// time.
+func (v *Verifier) denyInCrowd(e *ending) Decision {
+	v.joinCrowd(e)
+	return <-e.done
+}
+
+func (v *Verifier) joinCrowd(e *ending) {
+	c := &v.crowd
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting, c.untold = append(c.waiting, e), append(c.untold, e)
+	if c.serving == 0 {
+		c.over = make(chan struct{})
+		go c.keepTime(c.over)
+	}
+	if c.serving < crowdServers {
+		c.serving++
 		go v.serveCrowd()
 	}
 }
 
-func (v *Verifier) serveCrowd() {
-	for group := v.crowd.next(); len(group) > 0; group = v.crowd.next() {
-		v.denyTogether(group)
+// keepTime tells those whose time is up while store or record are slow, until the
+// crowd is over. A timer for each would be a tenth of what they cost.
+func (c *crowd) keepTime(over <-chan struct{}) {
+	tick := time.NewTicker(leastTrip)
+	defer tick.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			c.tellLate(now)
+		case <-over:
+			return
+		}
 	}
 }
 
-// next is the group whose turn it is. Where nobody waits, whoever asks is done.
-func (c *crowd) next() (group []*ending) {
+func (c *crowd) tellLate(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.untold = slices.DeleteFunc(c.untold, func(e *ending) bool {
+		late := e.by.Before(now)
+		if late {
+			e.answer(e.no.decision(e.t))
+		}
+		return late
+	})
+}
+
+func (v *Verifier) serveCrowd() {
+	for group, large := v.crowd.next(); len(group) > 0; group, large = v.crowd.next() {
+		v.denyTogether(group, !large)
+	}
+}
+
+// next is the group whose turn it is, and whether it is of a large crowd. Where
+// nobody waits, whoever asks is done.
+func (c *crowd) next() (group []*ending, large bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	large = len(c.waiting) > crowdDrawn
 	n := min(len(c.waiting), crowdGroup)
 	group, c.waiting = c.waiting[:n:n], c.waiting[n:]
 	if n == 0 {
-		c.waiting = nil
-		c.serving--
+		c.leave()
 	}
-	return group
+	return group, large
+}
+
+// leave is called by a server that has nobody left to serve. Whom it served has
+// heard; after the last one, all have.
+func (c *crowd) leave() {
+	c.waiting = nil
+	if c.serving--; c.serving == 0 {
+		close(c.over)
+		c.untold = nil
+	}
 }
 
 // denyTogether keeps, records and answers. Whoever's own part ends in a panic is
 // denied by that, and the others go on.
-func (v *Verifier) denyTogether(group []*ending) {
+func (v *Verifier) denyTogether(group []*ending, draw bool) {
 	v.keepDenied(group)
 	group, entries := v.refusals(group)
 	failed := v.recordAll(entries)
 	for i, e := range group {
-		v.answer(e, failed[i])
+		v.answer(e, failed[i], draw)
 	}
 }
 
@@ -78,10 +131,13 @@ func (v *Verifier) refusals(group []*ending) (able []*ending, entries []audit.En
 	return able, entries
 }
 
-func (v *Verifier) answer(e *ending, unrecorded error) {
+func (v *Verifier) answer(e *ending, unrecorded error, draw bool) {
 	defer v.saveEnding(e)
 	v.refused(e.ctx, e.t, e.no, unrecorded)
-	e.done <- e.no.decision(e.t)
+	if draw {
+		v.drew(e.ctx, e.t, e.no)
+	}
+	e.answer(e.no.decision(e.t))
 }
 
 // recordAll has an error for each entry that is not in the record, and nil for the

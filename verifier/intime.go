@@ -14,13 +14,22 @@ const (
 	endAtOnce    = 64              // calls that were held
 )
 
-// ending is a call that was held and is to be denied. done has room for the
-// decision: nobody may wait for it any more.
+// ending is a call that was held and is to be denied. done has room for one
+// decision.
 type ending struct {
 	ctx  context.Context //nolint:containedctx // of the call, for the log
 	t    *trace
 	no   *no
+	by   time.Time // when its caller hears, whatever is still to be kept of it
 	done chan Decision
+}
+
+// answer tells the caller, once.
+func (e *ending) answer(d Decision) {
+	select {
+	case e.done <- d:
+	default: // it was told in time, and without this
+	}
 }
 
 // denyInTime is deny, of which a caller who was held hears at once when its time
@@ -34,16 +43,15 @@ func (v *Verifier) denyInTime(ctx context.Context, t *trace, n *no) Decision {
 	if !t.held {
 		return v.deny(ctx, t, n)
 	}
-	e := &ending{context.WithoutCancel(ctx), t, n, make(chan Decision, 1)}
 	left := max(leastTrip, t.left())
 	if t.ruling.Stopped {
 		left = min(left, stopPatience)
 	}
+	e := &ending{ctx: context.WithoutCancel(ctx), t: t, no: n, by: time.Now().Add(left), done: make(chan Decision, 1)}
 	if t.ruling.Stopped || t.ruling.Paused {
-		v.denyInCrowd(e)
-	} else {
-		go v.end(e)
+		return v.denyInCrowd(e)
 	}
+	go v.end(e)
 	late := time.NewTimer(left)
 	defer late.Stop()
 	select {
@@ -59,14 +67,14 @@ func (v *Verifier) end(e *ending) {
 	v.ending <- struct{}{}
 	defer func() { <-v.ending }()
 	defer v.saveEnding(e)
-	e.done <- v.deny(e.ctx, e.t, e.no)
+	e.answer(v.deny(e.ctx, e.t, e.no))
 }
 
 // saveEnding makes a deny of a panic.
 func (v *Verifier) saveEnding(e *ending) {
 	if p := recover(); p != nil {
 		v.o.Log.ErrorContext(e.ctx, "a deny ended in a panic", "panic", crash.Recovered(p))
-		e.done <- e.no.decision(e.t)
+		e.answer(e.no.decision(e.t))
 	}
 }
 

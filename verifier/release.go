@@ -78,6 +78,7 @@ func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 // refuse records a deny and gives it. A deny that can't be recorded is a deny.
 func (v *Verifier) refuse(ctx context.Context, t *trace, n *no) Decision {
 	v.refused(ctx, t, n, v.o.Record.Append(v.refusal(ctx, t, n)))
+	v.drew(ctx, t, n)
 	return n.decision(t)
 }
 
@@ -93,14 +94,12 @@ func (v *Verifier) refusal(ctx context.Context, t *trace, n *no) audit.Entry {
 	return e
 }
 
-// refused tells whoever counts and draws of a deny, and the log if it could not be
-// recorded.
+// refused tells whoever counts of a deny, and the log if it could not be recorded.
 func (v *Verifier) refused(ctx context.Context, t *trace, n *no, unrecorded error) {
 	if unrecorded != nil {
 		v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", v.named(t.call), "err", unrecorded)
 	}
 	v.observe(t, false, n.kind)
-	v.drew(ctx, t, n)
 }
 
 // decision is the answer to a call that is denied.

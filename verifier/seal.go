@@ -24,8 +24,8 @@ func (v *Verifier) keepTurns() time.Duration {
 
 // drew keeps what a decision adds to the graph of its turn. What was allowed by
 // its level or a grant waits in memory for a moment (see KeepTurns); the rest is
-// noted in the store with all before it. A pause or a stop ends thousands of
-// calls at once: those wait too.
+// noted in the store with all before it. A pause or a stop may end many calls at
+// once: those wait too.
 func (v *Verifier) drew(ctx context.Context, t *trace, n *no) {
 	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.again() || t.plan.Class() == "wrapper" {
 		return
