@@ -13,14 +13,20 @@ import (
 
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/server/certtest"
+	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 // encrypted runs a server with TLS, whose certificate can be replaced.
-func encrypted(t *testing.T) (address string, show *atomic.Pointer[tls.Certificate]) {
+func encrypted(t *testing.T, edits ...func(*server.Options)) (address string, show *atomic.Pointer[tls.Certificate]) {
 	t.Helper()
 	show = &atomic.Pointer[tls.Certificate]{}
 	show.Store(pair(t))
-	s, _ := newServer(t, func(o *server.Options) { o.Certificate = show.Load })
+	s, _ := newServer(t, func(o *server.Options) {
+		o.Certificate = show.Load
+		for _, edit := range edits {
+			edit(o)
+		}
+	})
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -107,4 +113,19 @@ func TestPlainHTTPOnATLSPortReachesNothing(t *testing.T) {
 		t.Errorf("got %d", res.StatusCode)
 	}
 	http.DefaultClient.CloseIdleConnections()
+}
+
+func TestACallIsHeldOverTLS(t *testing.T) {
+	address, show := encrypted(t, holding(func(context.Context) verifier.Decision { return verifier.Decision{Allow: true} }))
+	c := &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}
+	c.RootCAs.AddCert(show.Load().Leaf)
+	conn, err := (&tls.Dialer{Config: c}).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	write(t, conn, heldCall(""))
+	if status, body, _ := answered(t, conn, time.Now()); status != http.StatusOK || !strings.Contains(body, `"allow"`) {
+		t.Errorf("got %d %s", status, body)
+	}
 }
