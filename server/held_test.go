@@ -85,6 +85,20 @@ func TestAHeldCallerIsAnsweredAsAnyOther(t *testing.T) {
 	}
 }
 
+// What a caller sends while it waits is no sign that it has left.
+func TestAHeldCallerMaySendALineMore(t *testing.T) {
+	servedWith(t, holding(yes), func(t *testing.T, _ *server.Server, _ *decider, dial func() net.Conn) {
+		c := dial()
+		defer c.Close()
+		write(t, c, heldCall(""))
+		synctest.Wait()
+		write(t, c, "\r\n")
+		if _, body, _ := answered(t, c, time.Now()); !strings.Contains(body, `"allow"`) {
+			t.Errorf("got %s", body)
+		}
+	})
+}
+
 // Whoever can't be given a connection of its own waits as any request does.
 func TestACallIsHeldWithoutAConnectionToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
