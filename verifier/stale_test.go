@@ -31,6 +31,10 @@ func TestH90AGrantThatEndsWhileACallIsDecidedIsOver(t *testing.T) {
 			_, err := r.desk.Revoke(t.Context(), approval.Answer{ID: ownerID, Via: "terminal"}, approval.AllGrants)
 			return err
 		},
+		"over with its session, as another process heard": func(r *rig) error {
+			_, err := r.store.Hear(t.Context(), session.Report{Conversation: conv(r.t.Name()), RequestID: "end", Closed: true, Keep: time.Minute})
+			return err
+		},
 		"reset": func(r *rig) error {
 			_, err := r.store.Reset(t.Context(), conv(r.t.Name()).Ref())
 			return err

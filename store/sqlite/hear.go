@@ -108,17 +108,22 @@ func (t *tx) ratchet(c *conversation, r *session.Report, known bool) error {
 			return err
 		}
 	}
+	var closed, ended int64
+	var err error
 	if r.Closed {
-		_, err := t.exec(`DELETE FROM grants WHERE conversation = ? AND substr(field, 1, ?) = ?`,
-			c.hash, int64(session.MarkSize), session.GrantMark(r.Window))
-		if err != nil {
-			return err
-		}
+		closed, err = t.endMarked(c, 1, r.Window)
 	}
-	if r.Ended == "" {
-		return nil
+	if err == nil && r.Ended != "" {
+		ended, err = t.endMarked(c, session.MarkSize+1, r.Ended)
 	}
-	_, err := t.exec(`DELETE FROM grants WHERE conversation = ? AND substr(field, ?, ?) = ?`,
-		c.hash, int64(session.MarkSize+1), int64(session.MarkSize), session.GrantMark(r.Ended))
+	if closed+ended > 0 { // what was judged with one of them is stale
+		c.version++
+	}
 	return err
+}
+
+// endMarked ends the grants whose field has the mark of a name at a place.
+func (t *tx) endMarked(c *conversation, at int, name string) (int64, error) {
+	return t.exec(`DELETE FROM grants WHERE conversation = ? AND substr(field, ?, ?) = ?`,
+		c.hash, int64(at), int64(session.MarkSize), session.GrantMark(name))
 }

@@ -72,11 +72,15 @@ func (c *conversation) hear(r session.Report, known bool, now time.Time) {
 	if level := c.level(r.Session); r.Next != "" && level > taint.System {
 		c.raiseBy(r.Next, level, now)
 	}
+	before := len(c.grants)
 	for field := range c.grants {
 		if r.Closed && field[:session.MarkSize] == session.GrantMark(r.Window) ||
 			r.Ended != "" && field[session.MarkSize:2*session.MarkSize] == session.GrantMark(r.Ended) {
 			delete(c.grants, field)
 		}
+	}
+	if len(c.grants) < before {
+		c.version++
 	}
 }
 

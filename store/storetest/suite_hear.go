@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+
 	"sync"
 	"time"
 
@@ -167,6 +169,23 @@ func hearEndSpecs() []spec {
 			r.Closed, r.Window = true, "s1"
 			b.hear(r)
 			b.wantGrants(conv("a"), grantFields[2])
+		}},
+		{"what was judged with a grant that ends by an event is stale", func(b *bench) {
+			b.granted(conv("a"), grantFields...)
+			for i, end := range []func(*session.Report){
+				func(r *session.Report) { r.Ended = "run1" },
+				func(r *session.Report) { r.Closed, r.Window = true, "s1" },
+				func(r *session.Report) { r.Closed, r.Window = true, "s1" }, // nothing is left to end
+			} {
+				a := asking(conv("a"), fmt.Sprint("r", i))
+				v := b.admit(a)
+				r := report(conv("a"), fmt.Sprint("e", i))
+				end(&r)
+				b.hear(r)
+				if out := b.settle(settling(a, v)); (out.State == session.Stale) != (i < 2) {
+					b.Fatalf("%d: %+v", i, out)
+				}
+			}
 		}},
 		{"a halted run makes no more counted calls", func(b *bench) {
 			r := report(conv("a"), "e")

@@ -42,15 +42,17 @@ if ARGV[9] ~= '' and level(c) > 0 then
     if ARGV[9] == sid then c.own = level(c) end
   end
 end
-save(c)
+local ended = 0
 for at, over in pairs({ [1] = ARGV[11], [17] = ARGV[10] }) do
   if over ~= '' then
     for _, field in ipairs(call('HKEYS', KEYS[4])) do
       if string.sub(field, at, at + 15) == over then
-        call('HDEL', KEYS[4], field)
+        ended = ended + call('HDEL', KEYS[4], field)
         call('ZREM', KEYS[8], ARGV[2] .. ':' .. field)
       end
     end
   end
 end
+if ended > 0 and not c.new then c.v = c.v + 1 end -- what was judged with one of them is stale
+save(c)
 return { view(c, v, 0), known and 1 or 0 }
