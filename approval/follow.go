@@ -129,7 +129,11 @@ func (d *Desk) expire(ctx context.Context, id string) {
 // farewell tells the copies of all cards that are followed when the desk stops.
 func (d *Desk) farewell(ctx context.Context) {
 	<-ctx.Done()
-	for _, id := range d.follows.end() {
+	ids := d.follows.end()
+	if len(d.o.Channels) == 0 { // they are shown nowhere, and those who are held wait for their answers
+		return
+	}
+	for _, id := range ids {
 		d.run(func(ctx context.Context) { d.sayStopped(ctx, id) })
 	}
 }
