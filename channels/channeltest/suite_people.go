@@ -82,7 +82,7 @@ func identitySpecs() []spec {
 func lateSpecs() []spec {
 	return []spec{
 		{"H53 an expired card says so and its buttons are dead", func(b *bench) {
-			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.TTL = 300 * time.Millisecond })
+			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.TTL = 2 * time.Second })
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
 			r.turns(m, "Expired", "expired without an answer")
