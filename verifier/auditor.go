@@ -129,7 +129,7 @@ func (v *Verifier) audit(ctx context.Context, t *trace) *no {
 // allow just this call, once.
 func (v *Verifier) block(ctx context.Context, t *trace) *no {
 	a := v.question(ctx, t)
-	a.Rule, a.Blocked, a.Auditor, a.Lasting = byAuditor, t.action(), t.heard(), false
+	a.Rule, a.Blocked, a.Auditor, a.Lasting = byAuditor, v.action(t), t.heard(), false
 	a.Unheard = t.opinion.Verdict == intent.NoAnswer
 	ruling, err := v.put(ctx, t, a, 0)
 	if t.pending != nil { // for no time at all
@@ -165,13 +165,13 @@ func (t *trace) footnote(a *approval.Ask) string {
 }
 
 // action names a call in two words: "message send".
-func (t *trace) action() string {
+func (v *Verifier) action(t *trace) string {
 	const most = 24
 	var params struct {
 		Action string `json:"action"`
 	}
 	name := t.call.Tool
-	if t.shown == nil || json.Unmarshal(t.shown.Params, &params, jsontext.AllowDuplicateNames(true)) != nil {
+	if json.Unmarshal(v.shown(t).Params, &params, jsontext.AllowDuplicateNames(true)) != nil {
 		return name
 	}
 	plain := func(r rune) bool { return r == '_' || r == '-' || 'a' <= r && r <= 'z' }
@@ -196,7 +196,7 @@ func (v *Verifier) advise(ctx context.Context, t *trace, a *approval.Ask) (answe
 	o := v.opinion(ctx, t, sources)
 	a.Auditor = t.heard()
 	return o.Verdict == intent.Allow && t.auditor.Mode() == intent.AutoApprove && t.verdict.Rule == taintEscalation &&
-		!o.Partly && t.verdict.Grantable && t.shown.Hidden() == 0 && t.view.Secrets != session.Holds && a.Hidden == 0
+		!o.Partly && t.verdict.Grantable && v.shown(t).Hidden() == 0 && t.view.Secrets != session.Holds && a.Hidden == 0
 }
 
 // opinion asks the auditor about the call, once for each decision.

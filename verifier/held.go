@@ -63,6 +63,7 @@ func (v *Verifier) conclude(ctx context.Context, t *trace, n *no) (Decision, *he
 		}
 	}
 	if t.pending != nil {
+		t.shown = nil // as large as the call, and worked out again for the record
 		return Decision{}, &held{v, t}
 	}
 	return v.denyInTime(ctx, t, n), nil
