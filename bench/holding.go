@@ -21,9 +21,8 @@ type holding struct {
 	taps     []time.Duration
 	beside   []time.Duration // the same while n others are held
 	floor    time.Duration   // to answer n at once, and do nothing else
-	paused   time.Duration   // to answer n whom a pause ends
-	stopped  time.Duration   // to answer n whom the end of the gateway ends
-	exited   time.Duration   // and until the process was gone
+	paused   []time.Duration // to answer n whom a pause ends
+	stopped  []time.Duration // to answer n whom the end of the gateway ends
 	allowing [2]row          // with nobody held, and with n
 }
 
@@ -70,10 +69,33 @@ func (h *holding) measure(ctx context.Context, b *bench) error {
 	if h.taps, err = h.tap(ctx, ours); err != nil {
 		return err
 	}
-	if err := h.first(ctx, b, ours); err != nil {
+	if err := h.besides(ctx, b, ours); err != nil {
 		return err
 	}
-	return h.second(ctx, b, ours)
+	for range h.wakes() - 1 {
+		if err := h.pause(ctx, ours, func(c *callers) error { return c.hold(ctx, h.n) }); err != nil {
+			return err
+		}
+	}
+	for n := h.wakes(); ; {
+		if err := h.stop(ctx, b, ours); err != nil {
+			return err
+		}
+		if n--; n == 0 {
+			return nil
+		}
+		if ours, err = b.startAgain(ctx, ours.role); err != nil {
+			return err
+		}
+	}
+}
+
+// wakes is how often all are woken, by a pause and by a stop.
+func (h *holding) wakes() int {
+	if h.o.short {
+		return 1
+	}
+	return 3
 }
 
 // bareFloor is what holding and waking costs when nothing is decided.
@@ -105,48 +127,59 @@ func (h *holding) hold(ctx context.Context, p *process, c *callers) (memory, err
 	return after.each(before, h.n), err
 }
 
-// first holds n calls, looks at what they cost, and ends them by a pause.
-func (h *holding) first(ctx context.Context, b *bench, p *process) (err error) {
-	c := newCallers(p, h.n)
-	defer func() { err = errors.Join(err, c.close()) }()
+// besides holds n calls, looks at what they cost, and ends them by a pause.
+func (h *holding) besides(ctx context.Context, b *bench, p *process) error {
 	if err := h.warm(ctx, b); err != nil {
 		return err
 	}
-	if h.each, err = h.hold(ctx, p, c); err != nil {
+	return h.pause(ctx, p, func(c *callers) (err error) {
+		if h.each, err = h.hold(ctx, p, c); err != nil {
+			return err
+		}
+		if err := h.allow(ctx, b); err != nil {
+			return err
+		}
+		h.beside, err = h.tap(ctx, p)
+		return err
+	})
+}
+
+// pause has n calls held and ends them by a pause.
+func (h *holding) pause(ctx context.Context, p *process, hold func(*callers) error) (err error) {
+	c := newCallers(p, h.n)
+	defer func() { err = errors.Join(err, c.close()) }()
+	if err := hold(c); err != nil {
 		return err
 	}
-	if err := h.allow(ctx, b); err != nil {
-		return err
-	}
-	if h.beside, err = h.tap(ctx, p); err != nil {
-		return err
-	}
+	time.Sleep(settleDown)
 	began := time.Now()
 	if _, err := owner(ctx, p.address, http.MethodPost, "/owner/reply", `{"text":".pause"}`); err != nil {
 		return err
 	}
-	if h.paused, err = c.denied(ctx, h.n, began); err != nil {
+	took, err := c.denied(ctx, h.n, began)
+	if err != nil {
 		return err
 	}
+	h.paused = append(h.paused, took)
 	_, err = owner(ctx, p.address, http.MethodPost, "/owner/reply", `{"text":".resume"}`)
 	return err
 }
 
-// second holds n calls anew, and ends them with the gateway.
-func (h *holding) second(ctx context.Context, b *bench, p *process) (err error) {
+// stop holds n calls anew, and ends them with the gateway.
+func (h *holding) stop(ctx context.Context, b *bench, p *process) (err error) {
 	c := newCallers(p, h.n)
 	defer func() { err = errors.Join(err, c.close()) }()
-	if _, err := h.hold(ctx, p, c); err != nil {
+	if err := c.hold(ctx, h.n); err != nil {
 		return err
 	}
+	time.Sleep(settleDown)
 	began, ended := time.Now(), make(chan error, 1)
-	go func() {
-		ended <- b.stopServer(p)
-		h.exited = time.Since(began)
-	}()
-	if h.stopped, err = c.denied(ctx, h.n, began); err != nil {
+	go func() { ended <- b.stopServer(p) }()
+	took, err := c.denied(ctx, h.n, began)
+	if err != nil {
 		return err
 	}
+	h.stopped = append(h.stopped, took)
 	return <-ended
 }
 

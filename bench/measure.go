@@ -127,6 +127,15 @@ func (b *bench) stopServer(p *process) error {
 	return p.stop()
 }
 
+// startAgain starts a server anew where it was stopped: what it kept is there.
+func (b *bench) startAgain(ctx context.Context, r role) (*process, error) {
+	p, err := startServer(ctx, r, b.o, filepath.Join(b.dir, r.name), b.redis.address)
+	if err == nil {
+		b.servers = append(b.servers, p)
+	}
+	return p, err
+}
+
 // measure takes the slices, all servers in turn, after a round that warms up
 // and is not counted.
 func (b *bench) measure(ctx context.Context) ([]row, error) {
