@@ -90,7 +90,7 @@ func findRole(name string) (role, bool) {
 	for _, a := range axes {
 		all = append(all, a.grown(false)...)
 	}
-	all = append(all, heldRoles...)
+	all = append(append(all, heldRoles...), againRoles...)
 	for _, r := range all {
 		if r.name == name {
 			return r, true

@@ -26,6 +26,13 @@ var heldRoles = []role{
 	{name: "wait", title: "a net/http handler that only waits", open: openWait},
 }
 
+// againRoles are servers that are started in the place of one that was stopped,
+// each in a database of its own: a pause that another has sealed counts as one.
+var againRoles = []role{
+	{name: "held-2", title: "ours with Redis, calls held again", redis: true, open: openRedis(3)},
+	{name: "held-3", title: "ours with Redis, calls held again", redis: true, open: openRedis(4)},
+}
+
 // openWait holds every call until one comes to /release.
 func openWait(place) (running, error) {
 	var held atomic.Int64

@@ -77,17 +77,18 @@ func (h *holding) measure(ctx context.Context, b *bench) error {
 			return err
 		}
 	}
-	for n := h.wakes(); ; {
+	if err := h.stop(ctx, b, ours); err != nil {
+		return err
+	}
+	for _, again := range againRoles[:h.wakes()-1] {
+		if ours, err = b.startServer(ctx, again); err != nil {
+			return err
+		}
 		if err := h.stop(ctx, b, ours); err != nil {
 			return err
 		}
-		if n--; n == 0 {
-			return nil
-		}
-		if ours, err = b.startAgain(ctx, ours.role); err != nil {
-			return err
-		}
 	}
+	return nil
 }
 
 // wakes is how often all are woken, by a pause and by a stop.
@@ -95,7 +96,7 @@ func (h *holding) wakes() int {
 	if h.o.short {
 		return 1
 	}
-	return 3
+	return 1 + len(againRoles)
 }
 
 // bareFloor is what holding and waking costs when nothing is decided.

@@ -71,18 +71,25 @@ func open(ctx context.Context, o options, measured []role) (b *bench, err error)
 
 func (b *bench) start(ctx context.Context) error {
 	for _, r := range b.roles {
-		dir := filepath.Join(b.dir, r.name)
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return err
-		}
-		p, err := startServer(ctx, r, b.o, dir, b.redis.address)
+		p, err := b.startServer(ctx, r)
 		if err != nil {
 			return err
 		}
-		b.servers = append(b.servers, p)
 		b.loads = append(b.loads, &load{address: p.address, n: b.o.connect, yes: r.yes()})
 	}
 	return nil
+}
+
+func (b *bench) startServer(ctx context.Context, r role) (*process, error) {
+	dir := filepath.Join(b.dir, r.name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	p, err := startServer(ctx, r, b.o, dir, b.redis.address)
+	if err == nil {
+		b.servers = append(b.servers, p)
+	}
+	return p, err
 }
 
 // chosen are the roles to measure. The constant handler is always one: it is the
@@ -125,15 +132,6 @@ func (b *bench) close() error {
 func (b *bench) stopServer(p *process) error {
 	b.servers = slices.DeleteFunc(b.servers, func(other *process) bool { return other == p })
 	return p.stop()
-}
-
-// startAgain starts a server anew where it was stopped: what it kept is there.
-func (b *bench) startAgain(ctx context.Context, r role) (*process, error) {
-	p, err := startServer(ctx, r, b.o, filepath.Join(b.dir, r.name), b.redis.address)
-	if err == nil {
-		b.servers = append(b.servers, p)
-	}
-	return p, err
 }
 
 // measure takes the slices, all servers in turn, after a round that warms up
