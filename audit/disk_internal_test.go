@@ -25,11 +25,11 @@ func otherKey() ed25519.PrivateKey {
 // smallDisk mounts 64 KiB of real file system that can be filled up.
 func smallDisk(t *testing.T) string {
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
-		t.Skip("needs root on Linux to mount a small tmpfs")
+		t.Skip("needs root on Linux to mount a small tmpfs; CI is root on Linux")
 	}
 	dir := t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", dir).CombinedOutput(); err != nil {
-		t.Skipf("cannot mount a tmpfs here: %v: %s", err, out)
+		t.Skipf("no tmpfs can be mounted here, as in CI it can: %v: %s", err, out)
 	}
 	t.Cleanup(func() { _ = exec.CommandContext(context.Background(), "umount", "-l", dir).Run() })
 	return dir

@@ -69,7 +69,7 @@ func (h *holding) measure(ctx context.Context, b *bench) error {
 	if h.taps, err = h.tap(ctx, ours); err != nil {
 		return err
 	}
-	if err := h.besides(ctx, b, ours); err != nil {
+	if err := h.whileHeld(ctx, b, ours); err != nil {
 		return err
 	}
 	for range h.wakes() - 1 {
@@ -128,8 +128,8 @@ func (h *holding) hold(ctx context.Context, p *process, c *callers) (memory, err
 	return after.each(before, h.n), err
 }
 
-// besides holds n calls, looks at what they cost, and ends them by a pause.
-func (h *holding) besides(ctx context.Context, b *bench, p *process) error {
+// whileHeld holds n calls, looks at what they cost, and ends them by a pause.
+func (h *holding) whileHeld(ctx context.Context, b *bench, p *process) error {
 	if err := h.warm(ctx, b); err != nil {
 		return err
 	}

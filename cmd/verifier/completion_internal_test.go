@@ -90,7 +90,7 @@ func need(t *testing.T, name string) string {
 	if name == "bash" {
 		t.Fatal("there is no bash: it is what this test asks")
 	}
-	t.Skipf("there is no %s here: its script was only read, not run", name)
+	t.Skipf("there is no %s here, as there is in CI: its script was only read, not run", name)
 	return ""
 }
 
