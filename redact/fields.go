@@ -143,7 +143,7 @@ func isSecretNumber(squashed string, in scan) bool {
 // isLoginOf is for the next value of a member that ends in auth: bob:x, or the two
 // in an array.
 func isLoginOf(squashed string, in scan) bool {
-	if !strings.HasSuffix(squashed, "auth") {
+	if !mayLogIn(squashed) {
 		return false
 	}
 	switch in.kind() {
@@ -155,6 +155,9 @@ func isLoginOf(squashed string, in scan) bool {
 	}
 	return false
 }
+
+// mayLogIn is for names whose value may be a login.
+func mayLogIn(squashed string) bool { return strings.HasSuffix(squashed, "auth") }
 
 // squash makes names comparable: db_password, DB-Password and dbPassword are one,
 // also where something that can't be seen stands in them.

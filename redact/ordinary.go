@@ -53,6 +53,6 @@ func (o *ordinary) add(name string) {
 func (r *Redactor) isOrdinary(name string) bool {
 	squashed := squash(name)
 	_, body := bodyFields[squashed]
-	return len(name) <= maxOrdinaryName && !body && !isCode(squashed) && r.kindOf("", name, squashed, 0) == "" &&
+	return len(name) <= maxOrdinaryName && !body && !isCode(squashed) && !mayLogIn(squashed) && r.kindOf("", name, squashed, 0) == "" &&
 		!programNames[squashed] && !argumentNames[squashed] && !pairNames[squashed] && !pairValues[squashed]
 }
