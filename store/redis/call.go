@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -34,15 +33,16 @@ var (
 	denySHA   any = denyScript.Hash()
 )
 
-func newAdmitCall(a session.Admission, p place) *admitCall {
+func newAdmitCall(a *session.Admission, p place) *admitCall {
 	runCap := int64(a.RunCap)
 	if a.Run == "" {
 		runCap = 0
 	}
+	w := p.written(a)
 	c := &admitCall{
-		keys: p.admitKeys(a.RequestID, a.Run),
+		keys: [admitKeys]string(w[:admitKeys]),
 		text: [...]string{
-			p.hash, nameOf(a.Conversation), a.Session, digits(a), string(a.Body[:]), a.Standing, a.Sender, a.Source, a.Digest,
+			p.hash, w[admitKeys], a.Session, w[admitKeys+1], w[admitKeys+2], a.Standing, a.Sender, a.Source, a.Digest,
 			a.Brake.All, a.Brake.Agent, a.Brake.Own,
 		},
 		number: [...]int64{a.Floor.Generation, life(a.Keep), runCap},
@@ -118,39 +118,39 @@ func (c *denyCall) whole(ctx context.Context) *goredis.Cmd {
 	return c.command(ctx)
 }
 
-// admitKeys are the keys of admit.lua, in one piece of memory.
-func (p place) admitKeys(request, run string) (keys [admitKeys]string) {
-	parts := [admitKeys][3]string{
-		{"s:", p.hash}, {"known"}, {"epoch"}, {"g:", p.hash}, {"q:", p.hash},
-		{"r:" + p.hash, ":", request}, {"n:" + p.hash, ":", run}, {"pauses"},
+// written is what has to be put together for admit.lua: its keys, the
+// conversation's name, the digits and the body, in one piece of memory.
+func (p place) written(a *session.Admission) (texts [admitKeys + 3]string) {
+	var ends [len(texts)]int
+	w := make([]byte, 0, 1024) // on the stack, as long as that is enough
+	for i, key := range [admitKeys]struct{ kind, id, sep, name string }{
+		{"s:", p.hash, "", ""}, {"known", "", "", ""}, {"epoch", "", "", ""}, {"g:", p.hash, "", ""}, {"q:", p.hash, "", ""},
+		{"r:", p.hash, ":", a.RequestID}, {"n:", p.hash, ":", a.Run}, {"pauses", "", "", ""},
+	} {
+		w = append(append(append(append(append(w, p.prefix...), key.kind...), key.id...), key.sep...), key.name...)
+		ends[i] = len(w)
 	}
-	var all strings.Builder
-	all.Grow(admitKeys*(len(p.prefix)+len(p.hash)+8) + len(request) + len(run))
-	for _, key := range parts {
-		all.WriteString(p.prefix)
-		for _, part := range key {
-			all.WriteString(part)
-		}
+	w = appendName(w, a.Conversation)
+	ends[admitKeys] = len(w)
+	w = appendDigits(w, a)
+	ends[admitKeys+1] = len(w)
+	w = append(w, a.Body[:]...)
+	ends[admitKeys+2] = len(w)
+	text, start := string(w), 0
+	for i, end := range ends {
+		texts[i], start = text[start:end], end
 	}
-	text := all.String()
-	for i, key := range parts {
-		n := len(p.prefix) + len(key[0]) + len(key[1]) + len(key[2])
-		keys[i], text = text[:n], text[n:]
-	}
-	return keys
+	return texts
 }
 
-// digits packs what is small: initial, birth, floor, raise, final, six modes,
-// paused, note.
-func digits(a session.Admission) string {
-	d := [7 + taint.Levels]byte{
-		digit(a.Initial), digit(a.Birth), digit(a.Floor.Level), digit(a.Raise), flag(a.Final)[0],
+// appendDigits packs what is small: initial, birth, floor, raise, final, six
+// modes, paused, note.
+func appendDigits(to []byte, a *session.Admission) []byte {
+	to = append(to, digit(a.Initial), digit(a.Birth), digit(a.Floor.Level), digit(a.Raise), flag(a.Final)[0])
+	for _, m := range a.Modes {
+		to = append(to, '0'+byte(min(m, taint.Restrict)))
 	}
-	for i, m := range a.Modes {
-		d[5+i] = '0' + byte(min(m, taint.Restrict))
-	}
-	d[5+taint.Levels], d[6+taint.Levels] = flag(a.Brake.On)[0], flag(a.Note)[0]
-	return string(d[:])
+	return append(to, flag(a.Brake.On)[0], flag(a.Note)[0])
 }
 
 // digit writes a level; one that does not exist is the worst.

@@ -69,8 +69,11 @@ func isHex(s string) bool {
 }
 
 // nameOf writes a conversation so that it can be read back whatever it is called.
-func nameOf(c session.Conversation) string {
-	return strconv.Itoa(len(c.Client)) + ":" + c.Client + c.Key
+func nameOf(c session.Conversation) string { return string(appendName(nil, c)) }
+
+func appendName(to []byte, c session.Conversation) []byte {
+	to = append(strconv.AppendInt(to, int64(len(c.Client)), 10), ':')
+	return append(append(to, c.Client...), c.Key...)
 }
 
 var errName = errors.New("redis: a stored conversation has a damaged name")
