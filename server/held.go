@@ -1,11 +1,10 @@
 package server
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -102,26 +101,31 @@ func (s *Server) decideHeld(ctx context.Context, h *held) (d verifier.Decision) 
 // answerHeld writes the answer as reply200 would.
 func (s *Server) answerHeld(ctx context.Context, h *held, d verifier.Decision) {
 	body := answerBody(d)
-	header := http.Header{
-		RequestIDHeader: {h.id}, "Content-Type": {echo.MIMEApplicationJSON}, "Date": {time.Now().UTC().Format(http.TimeFormat)},
-	}
+	header := make(http.Header, 2)
 	stampAnswer(header, h.secret, h.requestID, body)
-	answer := http.Response{
-		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Header: header, Close: true,
-		ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
-	}
-	var text bytes.Buffer
-	err := answer.Write(&text)
+	err := h.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if err == nil {
-		err = h.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
-	}
-	if err == nil {
-		_, err = h.conn.Write(text.Bytes())
+		_, err = h.conn.Write(h.written(header, body))
 	}
 	if err != nil {
 		s.o.Log.DebugContext(ctx, "a caller that was held could not be answered", "err", err)
 	}
-	s.answered(ctx, h.route, answer.StatusCode, h.started, h.peer)
+	s.answered(ctx, h.route, http.StatusOK, h.started, h.peer)
+}
+
+// written is an answer as it goes over the wire. What stands in it is ours, and
+// has no line breaks.
+func (h *held) written(header http.Header, body []byte) []byte {
+	text := make([]byte, 0, 512)
+	text = append(text, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: "+echo.MIMEApplicationJSON+"\r\nContent-Length: "...)
+	text = strconv.AppendInt(text, int64(len(body)), 10)
+	text = append(text, "\r\nDate: "...)
+	text = time.Now().UTC().AppendFormat(text, http.TimeFormat)
+	text = append(append(text, "\r\n"+RequestIDHeader+": "...), h.id...)
+	for name, values := range header {
+		text = append(append(append(append(text, "\r\n"...), name...), ": "...), values[0]...)
+	}
+	return append(append(text, "\r\n\r\n"...), body...)
 }
 
 // released returns when all who are held have their answers, or ctx ends.
