@@ -158,10 +158,13 @@ func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		withParams(`{"command":"ls","id":1234567890123456789}`), withContext(`{"agentId":"a","iteration":1,"userMessages":[{"at":1}]}`),
 		withTool(`{"name":"\u0065xec","params":{"a":[{"b":"\ud83d\ude00"},1e5,-0.5]}}`), `{}`, `{"version":1`, "\xff", withParams(`{"a":1e400}`),
+		withParams(`{"command":"ls\n","id":-1.5,"a":[{},[true,null]]}`), withParams(`{"a":1,"a":2}`), withContext(`{"agentId":"a",}`),
+		withContext(`{"later":{},"userMessages":[{"text":"x"},{}],"inputProvenance":{"kind":"k"}}`), withContext(`{"userMessages":[{},]}`),
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
+		checkAtOnce(t, body)
 		c, err := Decode(body)
 		if err != nil {
 			if _, ok := errors.AsType[*Malformed](err); !ok {

@@ -16,8 +16,8 @@ var (
 )
 
 // textMember is where a member goes that holds a short string, or nil.
-func (c *Context) textMember(name string) *string {
-	switch name {
+func (c *Context) textMember(name []byte) *string {
+	switch string(name) {
 	case "agentId":
 		return &c.AgentID
 	case "sessionKey":
@@ -47,11 +47,11 @@ func (c *Context) textMember(name string) *string {
 }
 
 func (c *Context) read(cur *cursor) error {
-	return readObject(cur, "context", func(name string) error {
+	return readObject(cur, "context", func(name []byte) error {
 		if field := c.textMember(name); field != nil {
-			return readText(cur, name, field)
+			return readText(cur, string(name), field)
 		}
-		switch name {
+		switch string(name) {
 		case "iteration":
 			return c.readIteration(cur)
 		case "waitMs":
@@ -70,9 +70,10 @@ func (c *Context) read(cur *cursor) error {
 // skipUnknown passes over a member a newer caller may send, but not over one
 // that differs from a known one only in case: a reader that folds case would
 // take it for the real one.
-func skipUnknown(cur *cursor, name string, known []string) error {
+func skipUnknown(cur *cursor, name []byte, known []string) error {
+	sent := string(name)
 	for _, k := range known {
-		if strings.EqualFold(name, k) {
+		if strings.EqualFold(sent, k) {
 			return malformed("context has a member whose name differs from a known one only in case.")
 		}
 	}
@@ -144,8 +145,8 @@ func (p *Provenance) read(cur *cursor) error {
 	if cur.peek() != '{' {
 		return readText(cur, "inputProvenance", &p.Kind)
 	}
-	return readObject(cur, "context.inputProvenance", func(name string) error {
-		if name == "kind" {
+	return readObject(cur, "context.inputProvenance", func(name []byte) error {
+		if string(name) == "kind" {
 			return readText(cur, "inputProvenance.kind", &p.Kind)
 		}
 		return skipUnknown(cur, name, provenanceNames)
@@ -161,7 +162,7 @@ func (c *Context) readMessages(cur *cursor) error {
 	default:
 		return malformed("context.userMessages must be an array.")
 	}
-	for cur.enter(); cur.more(); {
+	for cur.enter(); cur.more(']'); {
 		// Bounded because an empty entry costs three bytes there and many more here.
 		if len(c.UserMessages) == MaxUserMessages {
 			return malformed("context.userMessages must have at most 4096 entries.")
@@ -176,8 +177,8 @@ func (c *Context) readMessages(cur *cursor) error {
 }
 
 func (m *UserMessage) read(cur *cursor) error {
-	return readObject(cur, "Each entry of context.userMessages", func(name string) error {
-		switch name {
+	return readObject(cur, "Each entry of context.userMessages", func(name []byte) error {
+		switch string(name) {
 		case "text":
 			return m.readMessageText(cur)
 		case "senderId":

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -25,23 +24,43 @@ func malformed(reason string) error { return &Malformed{Reason: reason} }
 // Decode reads one call. Every error it returns is a [*Malformed]. Client is
 // left empty: the body has no say in who signed it.
 func Decode(body []byte) (Call, error) {
-	if err := checkValid(body, MaxBody); err != nil {
-		return Call{}, err
-	}
-	var c Call
-	if err := c.read(newCursor(body), noMember); err != nil {
-		return Call{}, err
-	}
-	err := c.complete(body)
-	return c, err
+	return decode(body, MaxBody, &rest{tool: true})
 }
 
-// checkValid says whether a body is one JSON value within limits. What is not
-// plain is left to the decoder.
-func checkValid(body []byte, most int) error {
-	if isPlain(body) {
-		return nil
+// decode reads a body of at most so many bytes. Most are plain and are read and
+// checked at once. Of what is not, or is no call, the whole body has to say what is
+// wrong with it.
+func decode(body []byte, most int, r *rest) (c Call, err error) {
+	if len(body) > MaxBody || !c.readPlain(body, r) {
+		c = Call{}
+		err = c.readChecked(body, most, r)
 	}
+	if err == nil {
+		err = c.complete(body)
+	}
+	if err != nil {
+		return Call{}, err
+	}
+	return c, nil
+}
+
+// readPlain reads a body and checks it on the way. If it can't, the body may be
+// valid all the same.
+func (c *Call) readPlain(body []byte, r *rest) bool {
+	cur := cursor{plain: plain{text: body}}
+	return c.read(&cur, r) == nil && cur.done()
+}
+
+// readChecked checks a body and then reads it.
+func (c *Call) readChecked(body []byte, most int, r *rest) error {
+	if err := checkValid(body, most); err != nil {
+		return err
+	}
+	return c.read(&cursor{plain: plain{text: body}, valid: true}, r)
+}
+
+// checkValid says whether a body is one JSON value within limits.
+func checkValid(body []byte, most int) error {
 	if err := checkLimits(body, most); err != nil {
 		return err
 	}
@@ -60,54 +79,28 @@ func explain(body []byte) error {
 	return malformed("The body is not one valid JSON value.")
 }
 
-// complete checks what only the whole body can tell. What it refuses is no call.
+// complete checks what only the whole body can tell.
 func (c *Call) complete(body []byte) error {
 	inKey := agentInKey(c.Context.SessionKey)
-	var err error
 	switch {
 	case c.Timestamp.IsZero():
-		err = malformed("timestamp is missing.")
+		return malformed("timestamp is missing.")
 	case c.RequestID == "":
-		err = malformed("requestId is missing.")
+		return malformed("requestId is missing.")
 	case c.Context.AgentID != "" && inKey != "" && c.Context.AgentID != inKey:
-		err = malformed("context.agentId contradicts context.sessionKey.")
-	}
-	if err != nil {
-		*c = Call{}
-		return err
+		return malformed("context.agentId contradicts context.sessionKey.")
 	}
 	c.Body = sha256.Sum256(body)
 	return nil
 }
 
-var bodyNames = []string{"version", "timestamp", "requestId", "tool", "context", "name", "params"}
-
 // read meets each member once, by its exact name, at its own place: nothing
-// inside params can stand for a member of the call. What else there may be is
-// met by more.
-func (c *Call) read(cur *cursor, more func(name string) error) error {
-	err := c.readBody(cur, func(name string) error {
-		if name == "tool" {
-			return c.readTool(cur)
-		}
-		return more(name)
-	})
-	if err == nil && c.Tool == "" {
-		return malformed("tool is missing.")
-	}
-	return err
-}
-
-// noMember meets a member that nobody knows.
-func noMember(string) error {
-	return malformed("The body has a member that is not part of the protocol.")
-}
-
-// readBody meets what every body has; own meets the rest.
-func (c *Call) readBody(cur *cursor, own func(name string) error) error {
+// inside params can stand for a member of the call.
+func (c *Call) read(cur *cursor, r *rest) error {
 	versioned := false
-	err := readObject(cur, "The body", func(name string) error {
-		switch name {
+	r.reset()
+	err := readObject(cur, "The body", func(name []byte) error {
+		switch string(name) {
 		case "version":
 			versioned = true
 			return readVersion(cur)
@@ -118,10 +111,13 @@ func (c *Call) readBody(cur *cursor, own func(name string) error) error {
 		case "context":
 			return c.Context.read(cur)
 		}
-		return own(name)
+		return r.read(c, cur, name)
 	})
 	if err == nil && !versioned {
 		return malformed("version is missing.")
+	}
+	if err == nil {
+		err = r.missing(c)
 	}
 	return err
 }
@@ -181,8 +177,8 @@ func visibleASCII(s string) bool {
 }
 
 func (c *Call) readTool(cur *cursor) error {
-	err := readObject(cur, "tool", func(name string) error {
-		switch name {
+	err := readObject(cur, "tool", func(name []byte) error {
+		switch string(name) {
 		case "name":
 			return c.readToolName(cur)
 		case "params":
@@ -227,49 +223,19 @@ func (c *Call) readParams(cur *cursor) error {
 	return nil
 }
 
-// readObject calls member with each name; member must read the value.
-func readObject(cur *cursor, what string, member func(name string) error) error {
+// readObject calls member with each name; member must read the value, and not
+// keep the name.
+func readObject(cur *cursor, what string, member func(name []byte) error) error {
 	if cur.peek() != '{' {
 		return malformed(what + " must be an object.")
 	}
-	for cur.enter(); cur.more(); {
-		if err := member(readName(cur)); err != nil {
+	var seen names
+	for cur.enter(); cur.more('}'); {
+		if err := member(cur.name(&seen)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// readName reads the name of a member. It saves an allocation for each that is
-// one of ours and is spelled without escapes.
-func readName(cur *cursor) string {
-	raw := cur.next()
-	if name := knownName(raw[1 : len(raw)-1]); name != "" {
-		return name
-	}
-	return cur.said()
-}
-
-// knownNames are all of the protocol's by their length.
-var knownNames = func() (byLength [16][]string) {
-	for _, n := range slices.Concat(bodyNames, contextNames, messageNames, provenanceNames) {
-		if same := &byLength[len(n)]; !slices.Contains(*same, n) {
-			*same = append(*same, n)
-		}
-	}
-	return byLength
-}()
-
-func knownName(raw []byte) string {
-	if len(raw) >= len(knownNames) {
-		return ""
-	}
-	for _, n := range knownNames[len(raw)] {
-		if n[0] == raw[0] && n == string(raw) {
-			return n
-		}
-	}
-	return ""
 }
 
 func readString(cur *cursor, what string) (string, error) {

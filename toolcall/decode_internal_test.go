@@ -206,6 +206,32 @@ func TestH11InvalidTextIsRefused(t *testing.T) {
 	})
 }
 
+// Members are read and checked at once: what stands between them counts.
+func TestWhatStandsBetweenMembersIsChecked(t *testing.T) {
+	refuse(t, map[string]string{
+		"no comma":             withContext(`{"agentId":"a" "runId":"b"}`),
+		"two commas":           withContext(`{"agentId":"a",,"runId":"b"}`),
+		"comma first":          withContext(`{,"agentId":"a"}`),
+		"comma last":           withContext(`{"agentId":"a",}`),
+		"no colon":             withContext(`{"agentId" "a"}`),
+		"two colons":           withContext(`{"agentId"::"a"}`),
+		"colon for comma":      withContext(`{"agentId":"a":"runId":"b"}`),
+		"comma for colon":      withContext(`{"agentId","a"}`),
+		"no name":              withContext(`{:"a"}`),
+		"bare name":            withContext(`{agentId:"a"}`),
+		"no value":             withContext(`{"agentId":}`),
+		"other bracket":        withContext(`{"agentId":"a"]`),
+		"no bracket":           withContext(`{"agentId":"a"`),
+		"messages, no comma":   withContext(`{"userMessages":[{}{}]}`),
+		"messages, comma last": withContext(`{"userMessages":[{},]}`),
+		"messages, bracket":    withContext(`{"userMessages":[{}}}`),
+		"messages, colon":      withContext(`{"userMessages":[{}:{}]}`),
+		"after the body":       withContext(`{}`) + "}",
+		"a zero after it":      withContext(`{}`) + "\x00",
+		"a word after it":      withContext(`{}`) + "x",
+	})
+}
+
 func TestH12WrongShapesAreRefused(t *testing.T) {
 	const tool = `,"tool":{"name":"exec","params":{}}}`
 	const times = `"timestamp":"2026-02-12T15:30:00Z"`

@@ -14,13 +14,17 @@ func (h *Hints) read(cur *cursor) error {
 		cur.next()
 		return nil
 	}
-	return readObject(cur, "tool.annotations", func(name string) error {
-		to, ok := map[string]**bool{"readOnlyHint": &h.ReadOnly, "destructiveHint": &h.Destructive, "openWorldHint": &h.OpenWorld}[name]
-		if !ok {
-			cur.next() // a title, or what a newer protocol adds
-			return nil
+	return readObject(cur, "tool.annotations", func(name []byte) error {
+		switch string(name) {
+		case "readOnlyHint":
+			return readHint(cur, "tool.annotations.readOnlyHint", &h.ReadOnly)
+		case "destructiveHint":
+			return readHint(cur, "tool.annotations.destructiveHint", &h.Destructive)
+		case "openWorldHint":
+			return readHint(cur, "tool.annotations.openWorldHint", &h.OpenWorld)
 		}
-		return readHint(cur, "tool.annotations."+name, to)
+		cur.next() // a title, or what a newer protocol adds
+		return nil
 	})
 }
 

@@ -3,13 +3,13 @@ package toolcall
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"unicode/utf8"
 )
 
-// plain tells in one quick pass that a body is one valid JSON value within all
-// limits. It knows only what calls are usually made of: where it says no, the
-// body may be valid all the same, and is left to the decoder. What it says yes
-// to, the decoder would accept.
+// plain reads what calls are usually made of, and finds it valid and within all
+// limits on the way. Where it says no, the text may be valid all the same, and is
+// left to the decoder. What it says yes to, the decoder would accept.
 type plain struct {
 	text []byte
 	at   int
@@ -20,41 +20,30 @@ const (
 	plainNames = 24 // members of one object
 )
 
-func isPlain(body []byte) bool {
-	if len(body) > MaxBody {
-		return false
+// peek passes spaces and returns the byte behind them, 0 at the end.
+func (p *plain) peek() byte {
+	if p.at < len(p.text) && p.text[p.at] > ' ' {
+		return p.text[p.at]
 	}
-	p := plain{text: body}
-	if !p.value(0) {
-		return false
-	}
-	p.space()
-	return p.at == len(p.text)
+	return p.pass()
 }
 
-// next passes spaces and returns the byte behind them, 0 at the end.
-func (p *plain) next() byte {
-	p.space()
-	if p.at == len(p.text) {
-		return 0
-	}
-	return p.text[p.at]
-}
-
-func (p *plain) space() {
+// pass is peek where there is a space, or something that has no place there.
+func (p *plain) pass() byte {
 	for p.at < len(p.text) {
-		switch p.text[p.at] {
+		switch b := p.text[p.at]; b {
 		case ' ', '\t', '\n', '\r':
 			p.at++
 		default:
-			return
+			return b
 		}
 	}
+	return 0
 }
 
 // accept passes a byte if it comes next.
 func (p *plain) accept(b byte) bool {
-	if p.next() != b {
+	if p.peek() != b {
 		return false
 	}
 	p.at++
@@ -62,7 +51,7 @@ func (p *plain) accept(b byte) bool {
 }
 
 func (p *plain) value(depth int) bool {
-	switch b := p.next(); b {
+	switch p.peek() {
 	case '"':
 		return p.str(true)
 	case '{':
@@ -109,11 +98,8 @@ func (p *plain) object(depth int) bool {
 	if p.accept('}') {
 		return true
 	}
-	var names [plainNames][]byte
-	for n := 0; n < plainNames; n++ {
-		if !p.member(names[:n+1], depth) {
-			return false
-		}
+	var seen names
+	for p.name(&seen) && p.value(depth) {
 		if p.accept('}') {
 			return true
 		}
@@ -124,48 +110,55 @@ func (p *plain) object(depth int) bool {
 	return false
 }
 
-// member reads a name, which goes to the last place of names and must differ
-// from all before, and its value.
-func (p *plain) member(names [][]byte, depth int) bool {
-	if p.next() != '"' {
+// name reads the name of a member, which must differ from those seen before, and
+// the colon. An escape could make it another name.
+func (p *plain) name(seen *names) bool {
+	if p.peek() != '"' {
 		return false
 	}
 	start := p.at
-	if !p.str(false) {
-		return false
-	}
-	last := len(names) - 1
-	names[last] = p.text[start:p.at]
-	for _, other := range names[:last] {
-		if bytes.Equal(other, names[last]) {
-			return false
-		}
-	}
-	return p.accept(':') && p.value(depth)
+	return p.str(false) && seen.add(p.text, start+1, p.at-1) && p.accept(':')
 }
 
-// ordinary are the bytes that mean themselves in a string, as ASCII.
-var ordinary = func() (t [256]bool) {
-	for b := ' '; b < utf8.RuneSelf; b++ {
-		t[b] = b != '"' && b != '\\'
+// names are those of an object's members.
+type names struct {
+	marks uint64 // of all of them
+	n     int
+	at    [plainNames]struct{ start, end int32 }
+}
+
+// add takes in the name at a place of the text, unless it is there already or
+// there is no more room. Equal names have equal marks: few are compared.
+func (s *names) add(text []byte, start, end int) bool {
+	if s.n == plainNames {
+		return false
 	}
-	return t
-}()
+	mark := uint64(1) << ((end - start + int(text[start]) + 5*int(text[end-1])) % 64)
+	if s.marks&mark != 0 {
+		for _, other := range s.at[:s.n] {
+			if string(text[other.start:other.end]) == string(text[start:end]) {
+				return false
+			}
+		}
+	}
+	s.marks |= mark
+	s.at[s.n].start, s.at[s.n].end = int32(start), int32(end) //nolint:gosec // a body is far shorter than that
+	s.n++
+	return true
+}
 
 // str reads a string; its escapes only where they may be, and only the short
-// ones: a name with an escape could be another name.
+// ones.
 func (p *plain) str(escapes bool) bool {
 	start, wide := p.at, false
-	p.at++
-	p.ordinary()
-	for ; p.at < len(p.text); p.at++ {
+	for p.at++; p.ordinary(); {
 		switch b := p.text[p.at]; {
-		case ordinary[b]:
 		case b == '"':
 			p.at++
 			return !wide || utf8.Valid(p.text[start:p.at])
 		case b >= utf8.RuneSelf:
 			wide = true
+			p.wide()
 		case b != '\\' || !escapes || !p.escape():
 			return false
 		}
@@ -173,27 +166,50 @@ func (p *plain) str(escapes bool) bool {
 	return false
 }
 
-// ordinary passes eight ordinary bytes at a time, while there are eight.
-func (p *plain) ordinary() {
-	for len(p.text)-p.at >= 8 && !special(binary.LittleEndian.Uint64(p.text[p.at:])) {
-		p.at += 8
+// ordinary passes the bytes that mean themselves in a string, as ASCII, and says
+// whether another comes behind them.
+func (p *plain) ordinary() bool {
+	for ; len(p.text)-p.at >= 8; p.at += 8 {
+		if found := special(binary.LittleEndian.Uint64(p.text[p.at:])); found != 0 {
+			p.at += bits.TrailingZeros64(found) / 8
+			return true
+		}
 	}
+	for p.at < len(p.text) && isOrdinary(p.text[p.at]) {
+		p.at++
+	}
+	return p.at < len(p.text)
 }
 
-// special reports whether one of eight bytes is not ordinary: below a space, a
-// quote, a backslash, or not ASCII. Subtracting borrows into the highest bit of
-// a byte that is smaller; a byte above it may then seem special too, and is
-// looked at again.
-func special(eight uint64) bool {
+func isOrdinary(b byte) bool { return ' ' <= b && b < utf8.RuneSelf && b != '"' && b != '\\' }
+
+// special marks those of eight bytes that are not ordinary, by their highest bit:
+// below a space, a quote, a backslash, or not ASCII. Subtracting borrows into the
+// highest bit of a byte that is smaller. A byte above that one may then be marked
+// too; the lowest that is marked is special.
+func special(eight uint64) uint64 {
 	const each, highest = 0x0101010101010101, 0x8080808080808080
 	quote, slash := eight^each*'"', eight^each*'\\'
-	return (eight|(eight-each*' ')|(quote-each)|(slash-each))&highest != 0
+	return (eight | (eight - each*' ') | (quote - each) | (slash - each)) & highest
 }
 
-// escape passes a backslash and stops at what it escapes.
+// wide passes bytes that mean themselves, ASCII or not: where there is one that is
+// not, there are more.
+func (p *plain) wide() {
+	at, text := p.at, p.text
+	for at < len(text) && text[at] >= ' ' && text[at] != '"' && text[at] != '\\' {
+		at++
+	}
+	p.at = at
+}
+
+// escape passes a backslash and what it escapes.
 func (p *plain) escape() bool {
-	p.at++
-	return p.at < len(p.text) && bytes.IndexByte([]byte(`"\/bfnrt`), p.text[p.at]) >= 0
+	if p.at+1 == len(p.text) || bytes.IndexByte([]byte(`"\/bfnrt`), p.text[p.at+1]) < 0 {
+		return false
+	}
+	p.at += 2
+	return true
 }
 
 // number reads one without an exponent, which may have no finite value.
