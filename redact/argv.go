@@ -15,11 +15,6 @@ type program struct {
 	name   string
 }
 
-var (
-	programNames  = map[string]bool{"command": true, "cmd": true, "program": true, "executable": true, "file": true, "bin": true, "binary": true, "exe": true}
-	argumentNames = map[string]bool{"args": true, "argv": true, "arguments": true, "command": true, "cmd": true}
-)
-
 const (
 	maxArguments = 256
 	maxArgv      = 16 << 10 // bytes
@@ -32,10 +27,9 @@ func (p *pass) programName(g *program) {
 	p.showAs(raw, g.name, nil)
 }
 
-// argList finds what only the whole of the next array tells of its strings.
-func (p *pass) argList() argList {
-	g := p.program
-	p.program = nil
+// argList finds what only the whole of the next array tells of its strings; g is
+// the program they are given to, or nil.
+func (p *pass) argList(g *program) argList {
 	list := argList{named: g != nil}
 	if p.seek.d == nil {
 		return list
@@ -70,7 +64,7 @@ func (p *pass) programAhead(object int) string {
 	in.enter()
 	for in.kind() == jsontext.KindString {
 		name := text(in.value())
-		found := programNames[squash(name)] && in.kind() == jsontext.KindString
+		found := roles[squash(name)]&ofProgram != 0 && in.kind() == jsontext.KindString
 		if raw := in.value(); found {
 			return text(raw)
 		}

@@ -1,32 +1,48 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // automaton finds all of many words in one walk over a text, without regard to
 // the case of ASCII letters (Aho and Corasick). It is made once and then only
 // read.
+//
+// A state is where its row begins in the table, so that a step is one addition
+// and one look. Rows come in the order of the length of what was read, so that
+// those which nearly all texts need are together; states in which words end come
+// last, so that one comparison tells them.
 type automaton struct {
-	class  [256]uint8 // bytes that no word has are class 0
-	next   []uint16   // by state and class; the top bit says that words end there
-	words  [][]uint16 // by state: which words end there
+	class  [256]uint8 // bytes that no word has are class 0; with the marks of the byte
+	next   []uint32   // by state and class
+	words  [][]uint16 // by row, from the first in which words end: which ones
 	length []int      // by word
+	ending uint32     // the first state in which words end
 }
 
 const (
 	classBits = 6
-	ends      = 1 << 15
+	classMask = 1<<classBits - 1
+
+	// notPlain marks bytes that are not ASCII, and the one that begins a
+	// terminal's code.
+	notPlain = 1 << 7
 )
 
-// newAutomaton takes at most 1<<15 letters in all and 63 different ones.
+// newAutomaton takes at most 63 different letters.
 func newAutomaton(words []string) *automaton {
 	a := &automaton{}
-	t := trie{a: a, children: []map[uint8]uint16{{}}}
-	a.words = [][]uint16{nil}
+	t := trie{a: a, nodes: []node{{}}}
 	for i, w := range words {
 		a.length = append(a.length, len(w))
 		t.add(strings.ToLower(w), uint16(i))
 	}
 	t.link()
+	a.class[escape] |= notPlain
+	for b := utf8.RuneSelf; b < len(a.class); b++ {
+		a.class[b] |= notPlain
+	}
 	return a
 }
 
@@ -35,41 +51,49 @@ type visitor interface {
 	at(word, start int)
 }
 
-// find shows the words in the order in which they end.
-func (a *automaton) find(s string, to visitor) {
-	state := uint16(0)
+// find shows the words in the order in which they end. It returns the marks that
+// any of the bytes has.
+func (a *automaton) find(s string, to visitor) (marks uint8) {
+	state := uint32(0)
 	for i := range len(s) {
-		state = a.next[int(state&^ends)<<classBits|int(a.class[s[i]])]
-		if state&ends == 0 {
+		c := a.class[s[i]]
+		marks |= c
+		state = a.next[state+uint32(c&classMask)]
+		if state < a.ending {
 			continue
 		}
-		for _, w := range a.words[state&^ends] {
+		for _, w := range a.words[(state-a.ending)>>classBits] {
 			to.at(int(w), i+1-a.length[w])
 		}
 	}
+	return marks &^ classMask
 }
 
 // trie is an automaton in the making.
 type trie struct {
-	a        *automaton
-	children []map[uint8]uint16
-	classes  uint8
+	a       *automaton
+	nodes   []node
+	classes uint8
+}
+
+// node is a beginning of words.
+type node struct {
+	children [1 << classBits]int // by class; 0: none
+	fail     int                 // the longest end of it that is a node too
+	words    []uint16            // that end here
 }
 
 func (t *trie) add(word string, id uint16) {
-	state := uint16(0)
+	at := 0
 	for i := range len(word) {
 		c := t.classOf(word[i])
-		child, ok := t.children[state][c]
-		if !ok {
-			child = uint16(len(t.children)) //nolint:gosec // link refuses what is too large
-			t.children = append(t.children, map[uint8]uint16{})
-			t.a.words = append(t.a.words, nil)
-			t.children[state][c] = child
+		if t.nodes[at].children[c] == 0 {
+			t.nodes[at].children[c] = len(t.nodes)
+			t.nodes = append(t.nodes, node{})
 		}
-		state = child
+		at = t.nodes[at].children[c]
 	}
-	t.a.words[state] = append(t.a.words[state], id)
+	t.nodes[at].words = append(t.nodes[at].words, id)
 }
 
 func (t *trie) classOf(b byte) uint8 {
@@ -86,31 +110,68 @@ func (t *trie) classOf(b byte) uint8 {
 // link turns the trie into a table: from every state, by every class, there is
 // one next state.
 func (t *trie) link() {
-	if len(t.children) >= ends || t.classes >= 1<<classBits {
-		panic("redact: too many words for the automaton")
+	if t.classes > classMask {
+		panic("redact: too many letters for the automaton")
 	}
-	next := make([]uint16, len(t.children)<<classBits)
-	fail := make([]uint16, len(t.children))
-	queue := []uint16{0}
-	for n := 0; n < len(queue); n++ {
-		state := queue[n]
-		row, back := int(state)<<classBits, int(fail[state])<<classBits
-		if state != 0 {
-			copy(next[row:row+1<<classBits], next[back:back+1<<classBits])
-		}
-		for c, child := range t.children[state] {
-			if state != 0 {
-				fail[child] = next[row+int(c)]
+	order := t.byDepth()
+	states := t.states(order)
+	t.a.next = make([]uint32, len(t.nodes)<<classBits)
+	for _, at := range order {
+		n := &t.nodes[at]
+		row, back := t.a.next[states[at]:][:1<<classBits], t.a.next[states[n.fail]:]
+		for c, child := range n.children {
+			switch {
+			case child != 0:
+				row[c] = states[child]
+			case at != 0:
+				row[c] = back[c]
 			}
-			next[row+int(c)] = child
-			queue = append(queue, child)
-		}
-		t.a.words[state] = append(t.a.words[state], t.a.words[fail[state]]...)
-	}
-	for i, state := range next {
-		if len(t.a.words[state]) > 0 {
-			next[i] |= ends
 		}
 	}
-	t.a.next = next
+}
+
+// byDepth finds where each node fails to, and what ends there besides its own. It
+// lists the nodes, the shorter before the longer.
+func (t *trie) byDepth() []int {
+	order := []int{0}
+	for i := 0; i < len(order); i++ {
+		at := order[i]
+		for c, child := range t.nodes[at].children {
+			if child == 0 {
+				continue
+			}
+			order = append(order, child)
+			back := t.nodes[at].fail
+			for at != 0 && back != 0 && t.nodes[back].children[c] == 0 {
+				back = t.nodes[back].fail
+			}
+			if at != 0 {
+				back = t.nodes[back].children[c]
+			}
+			t.nodes[child].fail = back
+			t.nodes[child].words = append(t.nodes[child].words, t.nodes[back].words...)
+		}
+	}
+	return order
+}
+
+// states gives every node its row, those in which words end after the others.
+func (t *trie) states(order []int) []uint32 {
+	out := make([]uint32, len(order))
+	row := uint32(0)
+	for _, ends := range []bool{false, true} {
+		if ends {
+			t.a.ending = row
+		}
+		for _, at := range order {
+			if words := t.nodes[at].words; ends == (len(words) > 0) {
+				out[at] = row
+				row += 1 << classBits
+				if ends {
+					t.a.words = append(t.a.words, words)
+				}
+			}
+		}
+	}
+	return out
 }

@@ -6,7 +6,7 @@ import "strings"
 // URL, and \n or \u0041, as in a program or in JSON. A secret found there is
 // hidden where its characters come from.
 func (f *finder) byEscape() {
-	if strings.IndexByte(f.s, '%') >= 0 || strings.Contains(f.s, kelvin) || strings.Contains(f.s, longS) {
+	if strings.IndexByte(f.s, '%') >= 0 || f.marks&notPlain != 0 && (strings.Contains(f.s, kelvin) || strings.Contains(f.s, longS)) {
 		f.undone(unescape(f.s, percent))
 	}
 	if strings.IndexByte(f.s, '\\') >= 0 {
@@ -105,25 +105,37 @@ var sextet = func() (t [256]uint8) {
 // secret is hidden: where in it a secret begins has no meaning to a reader.
 func (f *finder) byBase64() {
 	s := f.s
-	for i := 0; i < len(s); i++ {
-		if sextet[s[i]] == 255 {
+	for start, end := nextRun(s, 0); start < end; start, end = nextRun(s, end+1) {
+		from := start + strings.LastIndexByte(s[start:end], '/') + 1 // of a path
+		if token := discordEnd(s, from, end); token > 0 {
+			f.spans = append(f.spans, span{from, token, tokenKind})
+			end = token
 			continue
 		}
-		start := i
-		for i < len(s) && sextet[s[i]] != 255 {
-			i++
-		}
-		if i-start < minBase64 {
-			continue
-		}
-		from := start + strings.LastIndexByte(s[start:i], '/') + 1 // of a path
-		if end := discordEnd(s, from, i); end > 0 {
-			f.spans = append(f.spans, span{from, end, tokenKind})
-			i = end
-			continue
-		}
-		i = f.run(start, i)
+		end = f.run(start, end)
 	}
+}
+
+// nextRun returns the next run of letters that is long enough, from i on. It looks
+// where one that begins at i would still have to go on, and back from there: most
+// texts are words, and most of their letters are passed over.
+func nextRun(s string, i int) (start, end int) {
+	for i+minBase64 <= len(s) {
+		back := i + minBase64 - 1
+		for back >= i && sextet[s[back]] != 255 {
+			back--
+		}
+		if back >= i {
+			i = back + 1
+			continue
+		}
+		end = i + minBase64
+		for end < len(s) && sextet[s[end]] != 255 {
+			end++
+		}
+		return i, end
+	}
+	return 0, 0
 }
 
 // run decodes s[start:end], and the lines that go on with it, from each of the
@@ -131,6 +143,9 @@ func (f *finder) byBase64() {
 func (f *finder) run(start, end int) int {
 	letters, end := unwrap(f.s, start, end)
 	wide := isWide(letters)
+	if !wide && !mayRead(letters) {
+		return end
+	}
 	for shift := range 4 {
 		if f.failed {
 			return end
@@ -224,6 +239,41 @@ var unclear = func() (t [256]bool) {
 				t[i] = false
 			}
 		}
+	}
+	return t
+}()
+
+// mayRead reports whether letters may decode to a stretch that is worth a look,
+// from any place in them. In minClear bytes there are two whole groups, one behind
+// the other: it looks for the first three letters of the one and of the other,
+// all in one walk, in which bit n says that the last n+1 letters may be the first
+// of them.
+func mayRead(letters string) bool {
+	so := uint8(0)
+	for i := range len(letters) {
+		so = (so<<1 | 1) & clearAt[letters[i]]
+		if so&(1<<6) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// clearAt says at which of the places 0 to 6 in two groups a letter may stand if
+// all their bytes are readable.
+var clearAt = func() (t [256]uint8) {
+	for c := range t {
+		n := sextet[c]
+		if !unclear[c] {
+			t[c] |= 1<<0 | 1<<4
+		}
+		if high := n & 0xf; high == 0 || 2 <= high && high < 8 { // of the second byte
+			t[c] |= 1<<1 | 1<<5
+		}
+		if n&3 < 2 { // the top of the third
+			t[c] |= 1<<2 | 1<<6
+		}
+		t[c] |= 1 << 3
 	}
 	return t
 }()

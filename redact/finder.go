@@ -34,6 +34,7 @@ type finder struct {
 	depth    int
 
 	s          string
+	marks      uint8 // of its bytes: see [automaton.find]
 	spans      []span
 	covered    span // the span that reaches furthest: what starts in it is hidden
 	seen       seen
@@ -55,7 +56,7 @@ type seen struct {
 func (f *finder) find(s string) (spans []span, ok bool) {
 	f.s, f.spans, f.covered, f.seen, f.tried, f.failed = s, f.spans[:0], span{}, seen{}, f.tried[:0], false
 	f.references = f.references[:0]
-	f.d.words.find(s, f)
+	f.marks = f.d.words.find(s, f)
 	f.byReference()
 	f.byPattern()
 	f.byEscape()

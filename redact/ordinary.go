@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// ordinary remembers the names of members that say nothing of their value and
-// hold no secret themselves: calls use the same few all the time, and to look
-// one up is much quicker than to look at it.
+// ordinary remembers the names of members that neither hide their value nor hold
+// a secret themselves, each with its role: calls use the same few all the time,
+// and to look one up is much quicker than to look at it.
 type ordinary struct {
-	known atomic.Pointer[map[string]struct{}]
+	known atomic.Pointer[map[string]role]
 	write sync.Mutex
 }
 
@@ -20,12 +20,32 @@ const (
 	maxOrdinaryName = 32  // bytes
 )
 
-func (o *ordinary) has(name string) bool {
-	_, ok := o.all()[name]
-	return ok
+// role is what a name says of its value and of the members beside it; 0: nothing.
+type role uint8
+
+const (
+	ofProgram   role = 1 << iota // the value names a program
+	ofArguments                  // an array holds the arguments of the program beside it
+	ofName                       // the value names the one beside it
+	ofValue                      // the value is what such a name is for
+)
+
+// roles are by squashed name.
+var roles = map[string]role{
+	"command": ofProgram | ofArguments, "cmd": ofProgram | ofArguments,
+	"program": ofProgram, "executable": ofProgram, "file": ofProgram, "bin": ofProgram, "binary": ofProgram, "exe": ofProgram,
+	"args": ofArguments, "argv": ofArguments, "arguments": ofArguments,
+	"name": ofName, "key": ofName, "header": ofName, "field": ofName, "k": ofName, "id": ofName, "variable": ofName, "env": ofName,
+	"value": ofValue, "val": ofValue, "v": ofValue, "values": ofValue,
 }
 
-func (o *ordinary) all() map[string]struct{} {
+// roleOf reports whether the name is remembered, and as what.
+func (o *ordinary) roleOf(name string) (r role, known bool) {
+	r, known = o.all()[name]
+	return r, known
+}
+
+func (o *ordinary) all() map[string]role {
 	if known := o.known.Load(); known != nil {
 		return *known
 	}
@@ -34,7 +54,7 @@ func (o *ordinary) all() map[string]struct{} {
 
 func (o *ordinary) full() bool { return len(o.all()) >= maxOrdinary }
 
-func (o *ordinary) add(name string) {
+func (o *ordinary) add(name string, r role) {
 	o.write.Lock()
 	defer o.write.Unlock()
 	if o.full() {
@@ -42,17 +62,21 @@ func (o *ordinary) add(name string) {
 	}
 	known := maps.Clone(o.all())
 	if known == nil {
-		known = map[string]struct{}{}
+		known = map[string]role{}
 	}
-	known[strings.Clone(name)] = struct{}{}
+	known[strings.Clone(name)] = r
 	o.known.Store(&known)
 }
 
-// isOrdinary reports whether nothing depends on a name in which no secret was
-// found, whatever its value and its tool are.
-func (r *Redactor) isOrdinary(name string) bool {
+// remember keeps a name in which no secret was found, unless its value may be
+// hidden because of it, in some tool.
+func (r *Redactor) remember(name string) {
+	if len(name) > maxOrdinaryName || r.ordinary.full() {
+		return
+	}
 	squashed := squash(name)
 	_, body := bodyFields[squashed]
-	return len(name) <= maxOrdinaryName && !body && !isCode(squashed) && !mayLogIn(squashed) && r.kindOf("", name, squashed, 0) == "" &&
-		!programNames[squashed] && !argumentNames[squashed] && !pairNames[squashed] && !pairValues[squashed]
+	if !body && !isCode(squashed) && !mayLogIn(squashed) && r.kindOf("", name, squashed, 0) == "" {
+		r.ordinary.add(name, roles[squashed])
+	}
 }

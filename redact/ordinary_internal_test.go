@@ -32,7 +32,7 @@ func forgetful(t testing.TB, c Config) *Redactor {
 	t.Helper()
 	r := redactor(t, c)
 	for i := range maxOrdinary {
-		r.ordinary.add(fmt.Sprint("\x00", i))
+		r.ordinary.add(fmt.Sprint("\x00", i), 0)
 	}
 	return r
 }
@@ -45,7 +45,9 @@ func TestFewNamesAreRemembered(t *testing.T) {
 	if n := len(r.ordinary.all()); n != maxOrdinary {
 		t.Errorf("%d names are remembered", n)
 	}
-	if !r.ordinary.has("field1") || r.ordinary.has(strings.Repeat("long", maxOrdinaryName)) {
+	_, short := r.ordinary.roleOf("field1")
+	_, long := r.ordinary.roleOf(strings.Repeat("long", maxOrdinaryName))
+	if !short || long {
 		t.Error("the wrong ones")
 	}
 }

@@ -18,26 +18,22 @@ type pair struct {
 	program    program
 }
 
-var (
-	pairNames  = map[string]bool{"name": true, "key": true, "header": true, "field": true, "k": true, "id": true, "variable": true, "env": true}
-	pairValues = map[string]bool{"value": true, "val": true, "v": true, "values": true}
-)
-
 // maxPairDepth bounds where a value that came before its name is taken back.
 // Deeper, it is hidden whatever its name.
 const maxPairDepth = 32
 
-// pairMember writes a member that its own name, here squashed, does not hide.
-func (p *pass) pairMember(squashed string, pair *pair) {
+// pairMember writes the value of a member that its own name does not hide.
+func (p *pass) pairMember(r role, pair *pair) {
 	switch {
-	case programNames[squashed] && p.in.kind() == jsontext.KindString:
+	case r == 0:
+		p.value()
+	case r&ofProgram != 0 && p.in.kind() == jsontext.KindString:
 		p.programName(&pair.program)
-	case argumentNames[squashed] && p.in.kind() == jsontext.KindBeginArray:
-		p.program = &pair.program
-		p.array()
-	case pairNames[squashed] && p.in.kind() == jsontext.KindString:
+	case r&ofArguments != 0 && p.in.kind() == jsontext.KindBeginArray:
+		p.array(&pair.program)
+	case r&ofName != 0 && p.in.kind() == jsontext.KindString:
 		p.pairName(pair)
-	case !pairValues[squashed] || pair.end > 0:
+	case r&ofValue == 0 || pair.end > 0:
 		p.value()
 	case pair.kind != "":
 		p.hide(pair.kind, p.in.value())

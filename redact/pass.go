@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,15 +28,28 @@ type pass struct {
 	out      []byte
 	path     []byte
 	result   Result
-	program  *program // whose arguments the next value holds, if it does
 }
 
 // whole walks all there is.
 func (p *pass) whole(tool string, params jsontext.Value) Result {
-	p.tool, p.in, p.out = tool, scan{text: string(params)}, make([]byte, 0, len(params)+64)
+	p.tool, p.in, p.out = tool, scan{text: string(params)}, p.out[:0]
 	p.value()
-	p.result.Params = p.out
+	if p.result.Params = slices.Clip(params); string(p.out) != p.in.text {
+		p.result.Params = bytes.Clone(p.out)
+	}
 	return p.result
+}
+
+// maxKept is how much room for a result is kept for the next call.
+const maxKept = 16 << 10
+
+// forget leaves nothing of the call in what is kept.
+func (p *pass) forget() {
+	clear(p.out)
+	if cap(p.out) > maxKept {
+		p.out = nil
+	}
+	p.in, p.result, p.seek.finder.s = scan{}, Result{}, ""
 }
 
 func (p *pass) value() {
@@ -43,7 +57,7 @@ func (p *pass) value() {
 	case jsontext.KindBeginObject:
 		p.object()
 	case jsontext.KindBeginArray:
-		p.array()
+		p.array(nil)
 	default:
 		p.show(p.in.value())
 	}
@@ -87,8 +101,8 @@ func (p *pass) name(names *shownNames, raw, name string) {
 	kind := p.seek.name(name)
 	if kind == "" {
 		p.unhidden(raw, name)
-		if o := &p.redactor.ordinary; p.seek.d != nil && !o.full() && p.redactor.isOrdinary(name) {
-			o.add(name)
+		if p.seek.d != nil {
+			p.redactor.remember(name)
 		}
 		return
 	}
@@ -117,9 +131,9 @@ func (p *pass) object() {
 		if base > 0 {
 			p.path = append(p.path, '.')
 		}
-		if p.redactor.ordinary.has(name) {
+		if r, known := p.redactor.ordinary.roleOf(name); known {
 			p.unhidden(raw, name)
-			p.value()
+			p.pairMember(r, &pair)
 		} else {
 			p.name(&names, raw, name)
 			p.member(name, &pair)
@@ -140,7 +154,7 @@ func (p *pass) member(name string, pair *pair) {
 		p.hide(kind, p.in.value())
 		return
 	}
-	p.pairMember(squashed, pair)
+	p.pairMember(roles[squashed], pair)
 }
 
 // hide writes a mask for a value, unless it has nothing to hide or is a mask
@@ -182,8 +196,9 @@ func (p *pass) mask(kind string, n int) {
 	p.found(kind, n)
 }
 
-func (p *pass) array() {
-	args := p.argList()
+// array writes an array, which holds the arguments of g if that is not nil.
+func (p *pass) array(g *program) {
+	args := p.argList(g)
 	p.open('[')
 	base := len(p.path)
 	for i := 0; p.in.kind() != jsontext.KindEndArray; i++ {

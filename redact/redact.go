@@ -110,7 +110,7 @@ func (r *Redactor) Valid(tool string, params jsontext.Value) Result {
 	p.redactor, p.result, p.path = r, Result{}, p.path[:0]
 	p.seek.begin(r)
 	result := p.whole(tool, params)
-	p.in, p.out, p.result, p.seek.finder.s = scan{}, nil, Result{}, "" // nothing of the call stays
+	p.forget()
 	passes.Put(p)
 	return result
 }

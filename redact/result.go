@@ -18,7 +18,7 @@ const maxFindings = 256
 
 // Result is what may be shown.
 type Result struct {
-	Params   jsontext.Value // the same shape, compact, hidden parts replaced
+	Params   jsontext.Value // the same shape, compact, hidden parts replaced; the very params if they are that already
 	Findings []Finding      // the first 256
 
 	more        int // findings beyond those

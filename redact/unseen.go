@@ -11,11 +11,8 @@ const escape = '\x1b'
 // byUnseen looks at the text as a person reads it: what can't be seen in it would
 // else keep a name from its shape, or a token from its rule.
 func (f *finder) byUnseen() {
-	for i := range len(f.s) {
-		if f.s[i] == escape || f.s[i] >= utf8.RuneSelf {
-			f.undone(asSeen(f.s))
-			return
-		}
+	if f.marks&notPlain != 0 {
+		f.undone(asSeen(f.s))
 	}
 }
 

@@ -75,11 +75,11 @@ func (v *Verifier) question(ctx context.Context, t *trace) *approval.Ask {
 		v.o.Log.WarnContext(ctx, "a question is put before it is known what to hide in it", "request", v.named(c), "err", err)
 	}
 	shown := v.shown(t)
-	a := &approval.Ask{
+	a := &approval.Ask{ // it outlives the call, of whose body the params may be a part
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
 		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why, Senders: session.Senders(&c.Context),
-		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params, Hidden: shown.Hidden(), HeldOnly: shown.PreRedacted(),
+		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params.Clone(), Hidden: shown.Hidden(), HeldOnly: shown.PreRedacted(),
 	}
 	a.Careful, a.Goes = t.verdict.Tainted || !t.verdict.Grantable, t.plan.Goes()
 	if c.Sent != c.Tool {

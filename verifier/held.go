@@ -5,6 +5,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/redact"
 )
 
 // held is a call that people are asked about, between what came before the
@@ -63,7 +64,7 @@ func (v *Verifier) conclude(ctx context.Context, t *trace, n *no) (Decision, *he
 		}
 	}
 	if t.pending != nil {
-		t.shown = nil // as large as the call, and worked out again for the record
+		t.shown = redact.Result{} // as large as the call, and worked out again for the record
 		return Decision{}, &held{v, t}
 	}
 	return v.denyInTime(ctx, t, n), nil

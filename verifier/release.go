@@ -179,17 +179,15 @@ func (v *Verifier) recordParams(e *audit.Entry, t *trace) {
 
 // shown is the call's params as they may be shown; worked out once.
 func (v *Verifier) shown(t *trace) *redact.Result {
-	if t.shown != nil {
-		return t.shown
+	if t.shown.Params != nil {
+		return &t.shown
 	}
-	r, c, shown := v.redactor(), t.call, redact.Result{}
-	if c.Checked() {
-		shown = r.Valid(c.Tool, c.Params)
+	if r, c := v.redactor(), t.call; c.Checked() {
+		t.shown = r.Valid(c.Tool, c.Params)
 	} else {
-		shown = r.Params(c.Tool, c.Params)
+		t.shown = r.Params(c.Tool, c.Params)
 	}
-	t.shown = &shown
-	return t.shown
+	return &t.shown
 }
 
 // hideSource hides what a source must not be called: it is kept, and shown to

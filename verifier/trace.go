@@ -19,9 +19,9 @@ type trace struct {
 	call     *toolcall.Call
 	started  time.Time
 	settings Settings
-	digest   string         // of the call, once it was needed
-	shown    *redact.Result // the params as they may be shown, once that was needed
-	looked   bool           // where the arguments came from was looked up
+	digest   string        // of the call, once it was needed
+	shown    redact.Result // the params as they may be shown, once that was needed
+	looked   bool          // where the arguments came from was looked up
 
 	conv    session.Conversation // whose state counts: the root's, for a spawned session
 	session string               // the session id in that conversation
