@@ -98,6 +98,14 @@ type gateway struct {
 	page    *web.Page // nil unless it is
 }
 
+// guarded is what serve keeps calls away from.
+func guarded(p place) policy.Guard {
+	return policy.Guard{
+		Paths: []string{p.dir}, Addresses: []string{"127.0.0.1:8787", p.redis}, Commands: []string{"verifier"},
+		Names: []string{"VERIFIER_OWNER_TOKEN", "VERIFIER_SECRET", "VERIFIER_STATE", "VERIFIER_URL"},
+	}
+}
+
 func (g *gateway) wire(p place) (run running, err error) {
 	c, log := config.Default(), slog.New(slog.NewTextHandler(os.Stderr, nil))
 	c.OwnerToken = config.NewSecret(ownerToken)
@@ -111,10 +119,7 @@ func (g *gateway) wire(p place) (run running, err error) {
 	if g.record, err = audit.Open(filepath.Join(p.dir, recordFile), audit.Options{Key: g.recordKey, Patience: audit.DefaultPatience}); err != nil {
 		return run, err
 	}
-	c.Policy.Guard = policy.Guard{
-		Paths: []string{p.dir}, Addresses: []string{"127.0.0.1:8787", p.redis}, Commands: []string{"verifier"},
-		Names: []string{"VERIFIER_OWNER_TOKEN", "VERIFIER_SECRET", "VERIFIER_STATE", "VERIFIER_URL"},
-	}
+	c.Policy.Guard = guarded(p)
 	rules, _, err := policy.New(c.Policy)
 	if err != nil {
 		return run, err

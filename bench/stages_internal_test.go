@@ -11,6 +11,7 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -44,7 +45,7 @@ func TestTheMeasuredCallIsTypical(t *testing.T) {
 // network and store.
 func BenchmarkStages(b *testing.B) {
 	body, c := sample(b)
-	rules, _, err := policy.New(policy.Config{Guard: policy.Guard{Paths: []string{b.TempDir()}, Commands: []string{"verifier"}}})
+	rules, _, err := policy.New(policy.Config{Guard: guarded(place{dir: b.TempDir(), redis: "127.0.0.1:6379"})})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -61,7 +62,8 @@ func BenchmarkStages(b *testing.B) {
 		b.Fatal(err)
 	}
 	plan := rules.Plan(c)
-	verdict := plan.Judge(session.View{Version: 1, Step: 3})
+	view := session.View{Version: 1, Level: taint.Owner, Step: 3, Worst: session.Source{Label: plan.Standing.Why, Level: taint.Owner, Step: 1}}
+	verdict := plan.Judge(view)
 	entry := audit.Entry{
 		Kind: audit.KindDecision, RequestID: c.RequestID, Client: c.Client, Session: c.Context.SessionKey,
 		SessionID: c.Context.SessionID, Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Params: c.Params,
@@ -77,7 +79,7 @@ func BenchmarkStages(b *testing.B) {
 		{"plan", func() { rules.Plan(c) }},
 		{"digest", func() { c.Digest() }},
 		{"seal", func() { server.Seal("allow", c.Client, c.Context.SessionKey, c.RequestID) }},
-		{"judge", func() { plan.Judge(session.View{Version: 1, Step: 3}) }},
+		{"judge", func() { plan.Judge(view) }},
 		{"redact", func() { redactor.Valid(c.Tool, c.Params) }},
 		{"record", func() { _ = log.Append(entry) }},
 		{"sign", func() { hmac.SignAnswer([]byte(secret), c.RequestID, []byte(allowBody)) }},

@@ -11,12 +11,14 @@ import (
 // address is a place that is ours to answer.
 type address struct {
 	port  []byte // in digits
+	plain []byte // how an address begins that leaves the port out; nil where none does
 	host  string // lower case; empty where any name of this machine reaches it
 	every bool   // it listens on every address of the machine
 }
 
-// webPorts are left out of an address by habit.
-var webPorts = map[string]string{"80": "http", "443": "https"}
+// webPorts are left out of an address by habit. One slash: the reading may have
+// cleaned the other away.
+var webPorts = map[string][]byte{"80": []byte("http:/"), "443": []byte("https:/")}
 
 // addAddress reads host:port, a bare host, a URL, or a socket's path.
 func (g *guard) addAddress(a string) {
@@ -41,7 +43,7 @@ func (g *guard) addAddress(a string) {
 	case port == "" && host != "":
 		g.whole = append(g.whole, []byte(host))
 	case port != "":
-		one := address{port: []byte(port), host: host, every: everyHost(host)}
+		one := address{port: []byte(port), plain: webPorts[port], host: host, every: everyHost(host)}
 		if loopback(host) {
 			one.host = ""
 		}
@@ -95,17 +97,15 @@ func (a *address) named(b []byte) bool {
 
 // implied finds an address on a port that its scheme leaves out.
 func (a *address) implied(b []byte) bool {
-	scheme, ok := webPorts[string(a.port)]
-	if !ok {
+	if a.plain == nil {
 		return false
 	}
 	for at := 0; ; {
-		// One slash: the reading may have cleaned the other away.
-		i := bytes.Index(b[at:], []byte(scheme+":/"))
+		i := bytes.Index(b[at:], a.plain)
 		if i < 0 {
 			return false
 		}
-		at += i + len(scheme) + 2
+		at += i + len(a.plain)
 		if host, rest := hostAt(b[at:]); !bytes.HasPrefix(rest, []byte{':'}) && a.reaches(host, true) {
 			return true
 		}

@@ -21,6 +21,8 @@ func BenchmarkPlan(b *testing.B) {
 		"small exec":  {"exec", `{"command":"git status --short","workdir":"/home/ann/src"}`},
 		"1 KB write":  {tool, params},
 		"1 KB exec":   {"exec", `{"command":"` + strings.Repeat("echo some words > a/b.txt; ", 38) + `"}`},
+		"64 KB wide":  {"exec", `{"command":"` + strings.Repeat("echo 'Grüße an päpstliche Höfe' >> ~/a/b.txt; ", 1400) + `"}`},
+		"64 KB found": {"exec", `{"command":"` + strings.Repeat("curl -s https://example.com/src/../.x > $OUT 2>/dev/null; ", 1130) + `"}`},
 		"plain write": {"write", `{"path":"a.md","content":"` + strings.Repeat("some words and more ", 50) + `"}`},
 	} {
 		b.Run(name, func(b *testing.B) {

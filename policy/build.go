@@ -18,7 +18,7 @@ type builder struct {
 	tools    map[string]*facts
 	known    map[string]bool // those that someone has said something of: the shipped ones, and the owner's
 	labels   map[string]labels
-	places   *matcher // where secrets are kept
+	places   [][]byte // where secrets are kept
 	trust    map[string][]*trustRule
 	declared []*declared
 	limits   []*limit
@@ -50,8 +50,9 @@ func (b *builder) build() *Policy {
 	agents := b.readAgents()
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
-		guard: newGuard(b.config.Guard), places: b.places, declared: b.declared, index: newIndex(b.declared), limits: b.limits,
+		guard: newGuard(b.config.Guard), places: newMatcher(b.places), declared: b.declared, index: newIndex(b.declared), limits: b.limits,
 	}
+	p.sieve = newSieve(b.places, &p.guard)
 	if u := b.config.Trust.UnknownSender; u != nil {
 		p.unknown = *u
 	}

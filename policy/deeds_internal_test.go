@@ -1,12 +1,16 @@
 package policy
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -16,23 +20,70 @@ var pieces = strings.Split("curl|git|clone|-f|rm|python3|sh|sudo|30s|x|/|://|/de
 // TestNoDeedIsMissedWhereQuotesJoinNothing: the second reading is left out only
 // where it would tell nothing.
 func TestNoDeedIsMissedWhereQuotesJoinNothing(t *testing.T) {
+	s := newSieve(nil, &guard{})
 	rapid.Check(t, func(t *rapid.T) {
 		command := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 12).Draw(t, "pieces"), "")
 		params, err := jsontext.AppendQuote(nil, command)
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := read(&toolcall.Call{Tool: "exec", Sent: "exec", Params: params})
+		said := read(&toolcall.Call{Tool: "exec", Sent: "exec", Params: params}, s)
 		defer said.release()
-		said.strip()
+		said.strip(s)
 		var both deeds
-		both.read(said.values)
+		both.read(said.values, ofAnything)
 		if len(said.bare) > 0 {
-			both.read(said.bareValues)
+			both.read(said.bareValues, ofAnything)
 		}
 		if got := said.deeds(); got != both {
 			t.Fatalf("%q: %+v, not %+v", command, got, both)
 		}
+	})
+}
+
+// TestTheSieveLosesNothing holds what is found with the sieve against what is found
+// where everything is looked for.
+func TestTheSieveLosesNothing(t *testing.T) {
+	p, _, err := New(Config{Guard: Guard{
+		Paths: []string{"/home/ann/verifier/token"}, Addresses: []string{"127.0.0.1:8787", "gate.example.com:443"},
+		Commands: []string{"verifier"}, Names: []string{"VERIFIER_*", "redis-cli", "grüße"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := *p
+	all.sieve = new(sieve)
+	for i := range all.sieve {
+		all.sieve[i] = ofAnything
+	}
+	same := func(t rapid.TB, tool, said string) {
+		t.Helper()
+		params, err := jsontext.AppendQuote(nil, said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &toolcall.Call{Tool: tool, Sent: tool, Params: params}
+		quick, slow := p.Plan(c), all.Plan(c)
+		view := session.View{Version: 1, Level: taint.Owner}
+		if got, want := quick.Judge(view), slow.Judge(view); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q:\n got %+v\nwant %+v", said, got, want)
+		}
+		if quick.Source != slow.Source || quick.Raise != slow.Raise || quick.Secret != slow.Secret || quick.Grantable != slow.Grantable {
+			t.Fatalf("%q:\n got %+v\nwant %+v", said, quick, slow)
+		}
+	}
+	named := strings.Fields("verifier verifier/token localhost:8787 http://gate.example.com verifier/approve VERIFIER_X redis-cli grüße .ssh openclaw.json /dev/tcp/x " +
+		"// /. .. %2f \\x2e ／ \u200b \t ＄")
+	for _, word := range named {
+		for at := range word {
+			for _, hidden := range []string{"", "'", "''", "$@", "\\", "\u200b", "/../", "$ifs"} {
+				same(t, "exec", word[:at]+hidden+word[at:])
+			}
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		said := rapid.SliceOfN(rapid.SampledFrom(slices.Concat(pieces, named)), 0, 12).Draw(t, "said")
+		same(t, rapid.SampledFrom([]string{"exec", "write"}).Draw(t, "tool"), strings.Join(said, ""))
 	})
 }
 
@@ -55,13 +106,14 @@ func TestEveryWordOfTheLexiconIsFound(t *testing.T) {
 func TestNothingOfAnotherCallIsLeft(t *testing.T) {
 	first := &toolcall.Call{Tool: "exec", Sent: "exec", Params: []byte(`{"command":"c'ur'l $@ ${IFS} x","path":"a/b","url":"https://example.com"}`)}
 	second := &toolcall.Call{Tool: "exec", Sent: "exec", Params: []byte(`{"command":"ls"}`)}
+	s := newSieve(nil, &guard{})
 	for range 100 {
-		used := read(first)
-		used.strip()
+		used := read(first, s)
+		used.strip(s)
 		used.release()
-		fresh := read(second)
-		fresh.strip()
-		if d := fresh.deeds(); d != (deeds{}) || fresh.param(paramURL) != "" || len(fresh.bare) > 0 || string(fresh.raw) != "ls\x00command\x00exec" {
+		fresh := read(second, s)
+		fresh.strip(s)
+		if d := fresh.deeds(); d != (deeds{}) || fresh.param(paramURL) != "" || len(fresh.bare) > 0 || fresh.may != 0 || string(fresh.raw) != "ls\x00command\x00exec" {
 			t.Fatalf("%+v in %q", d, fresh.raw)
 		}
 		fresh.release()

@@ -45,14 +45,14 @@ var secretPlaces = strings.Fields(".ssh id_rsa id_ed25519 .gnupg .netrc .pgpass 
 func (b *builder) readPlaces() {
 	var all [][]byte
 	for _, p := range slices.Concat(secretPlaces, b.config.Trust.Secrets) {
-		lower, _ := folded(nil, []byte(strings.ReplaceAll(strings.TrimSpace(p), `\`, "/")))
+		lower := folded([]byte(strings.ReplaceAll(strings.TrimSpace(p), `\`, "/")))
 		if len(lower) < 2 {
 			b.fail("trust.secrets", "has an entry that is too short to mean a place: "+p)
 			continue
 		}
 		all = append(all, lower)
 	}
-	b.places = newMatcher(all)
+	b.places = all
 }
 
 // Own is what has to be the owner's own words for a call to pass as theirs.
@@ -86,7 +86,7 @@ func (b *builder) goes(f *facts) []string {
 // Where it errs, the owner is asked once more.
 func (p *Policy) weigh(pl *Plan, t *text, d deeds) {
 	r := pl.rule
-	places := p.places.find(t.lower) != nil
+	places := t.may&ofPlace != 0 && p.places.find(t.lower) != nil
 	pl.Secret = r.secret || places
 	switch {
 	case r.dangerous || r.destructive || r.secret || d.destroys && r.own == nil: // else its text is for people

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -53,7 +54,7 @@ func newGuard(g Guard) guard {
 // addPath keeps the last two components, so that ~, $HOME, a mount or a
 // relative start make no difference.
 func (g *guard) addPath(p string) {
-	lower, _ := folded(nil, []byte(p))
+	lower := folded([]byte(p))
 	clean := cleaned(bytes.ReplaceAll(lower, []byte{'\\'}, []byte{'/'}))
 	parts := bytes.FieldsFunc(clean, func(r rune) bool { return r == '/' })
 	for len(parts) > 0 && (string(parts[0]) == "." || string(parts[0]) == "..") {
@@ -83,29 +84,29 @@ func (g *guard) addName(n string) {
 // find says what of ours a call names, or "". Commands are only looked for
 // where the tool carries commands.
 func (g *guard) find(t *text, commands bool) (found string) {
-	for _, p := range g.prefixes {
-		if starts(t.raw, p) {
-			return "a name that is ours"
-		}
+	if t.may&ofPrefix != 0 && slices.ContainsFunc(g.prefixes, func(p []byte) bool { return starts(t.raw, p) }) {
+		return "a name that is ours"
 	}
-	if t.marks&hasBreak != 0 && bytes.Contains(t.lower, []byte("://")) && g.address(unbroken(t.lower)) {
+	if t.marks&hasBreak != 0 && t.may&ofURL != 0 && bytes.Contains(t.lower, []byte("://")) && g.address(unbroken(t.lower)) {
 		return "our own address"
 	}
-	t.readings(commands, func(b []byte) bool {
-		found = g.in(b, commands)
+	t.readings(commands, func(b []byte, may finding) bool {
+		found = g.in(b, may, commands)
 		return found != ""
 	})
 	return found
 }
 
-func (g *guard) in(b []byte, commands bool) string {
-	if w := g.words.find(b); w != nil {
-		return "what is guarded: " + string(w)
+func (g *guard) in(b []byte, may finding, commands bool) string {
+	if may&ofGuarded != 0 {
+		if w := g.words.find(b); w != nil {
+			return "what is guarded: " + string(w)
+		}
 	}
-	if g.address(b) {
+	if may&(ofPort|ofURL) != 0 && g.address(b) {
 		return "our own address"
 	}
-	if commands && len(g.commands) > 0 && g.command(b) {
+	if commands && may&ofCommand != 0 && g.command(b) {
 		return "our own command"
 	}
 	return ""

@@ -128,6 +128,17 @@ var slots = func() (table [slotCount]slot) {
 
 const slotCount = 1 << 11
 
+// taken has a bit for each slot that holds a word: in a few cache lines, what most
+// words need to be told that they are none.
+var taken = func() (bits [slotCount / 64]uint64) {
+	for i := range slots {
+		if slots[i].means != nil {
+			bits[i/64] |= 1 << (i % 64)
+		}
+	}
+	return bits
+}()
+
 type slot struct {
 	word  string
 	means *entry
@@ -144,7 +155,11 @@ func exactly(w []byte) *entry {
 	if len(w) == 0 {
 		return nil
 	}
-	for i := place(w); slots[i].means != nil; i = (i + 1) % slotCount {
+	i := place(w)
+	if taken[i/64]&(1<<(i%64)) == 0 {
+		return nil
+	}
+	for ; slots[i].means != nil; i = (i + 1) % slotCount {
 		if slots[i].word == string(w) {
 			return slots[i].means
 		}

@@ -89,11 +89,11 @@ func (p *Policy) Notice(c *toolcall.Call) Plan {
 func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 	set := p.rulesFor(c.Agent())
 	r := set.find(c.Tool)
-	t := read(c)
+	t := read(c, p.sieve)
 	defer t.release()
 	var does deeds
 	if r.commands {
-		t.strip()
+		t.strip(p.sieve)
 		does = t.deeds()
 	}
 	plan := Plan{

@@ -43,6 +43,7 @@ type Policy struct {
 	nobody  *ruleset            // for calls that name no agent
 	guard   guard
 	places  *matcher // where secrets are kept
+	sieve   *sieve   // for both of these, and for deeds
 
 	declared []*declared
 	index    index // of these, for a call

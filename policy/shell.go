@@ -6,6 +6,13 @@ import (
 	"strings"
 )
 
+// line is a command line whose words are read one after the other.
+type line struct {
+	text []byte
+	at   int // where it goes on
+	token
+}
+
 // token is one word of a command line, as far as it can be told without being
 // a shell.
 type token struct {
@@ -17,15 +24,17 @@ type token struct {
 	piped   bool   // its input comes from another command
 }
 
-// Kinds of bytes on a command line. A zero byte separates the strings of a
-// call, which may be one command in pieces.
+// Kinds of bytes on a command line, those of words first. A zero byte separates
+// the strings of a call, which may be one command in pieces.
 const (
 	inWord byte = iota
+	endsDirectory
 	breaksWord
 	endsCommand
 )
 
 var shellBytes = func() (kinds [256]byte) {
+	kinds['/'] = endsDirectory
 	for _, c := range []byte(" \t\r\x00<>){}[],='\"`$") {
 		kinds[c] = breaksWord
 	}
@@ -35,31 +44,51 @@ var shellBytes = func() (kinds [256]byte) {
 	return kinds
 }()
 
-// tokens calls yield for each word until it returns true.
-func tokens(b []byte, yield func(*token) bool) bool {
-	t := token{first: true, command: true}
-	for i := 0; i < len(b); {
-		switch c := b[i]; shellBytes[c] {
+// ofWord reports whether c can be part of a word.
+func ofWord(c byte) bool { return shellBytes[c] < breaksWord }
+
+// lineOf is a command line before its first word, where a command may stand.
+func lineOf(b []byte) line { return line{text: b, token: token{command: true}} }
+
+// next reads the next word and reports whether there is one.
+func (l *line) next() bool {
+	l.first, l.command, l.piped = l.at == 0, l.command && l.leads(), false
+	for ; l.at < len(l.text); l.at++ {
+		switch c := l.text[l.at]; shellBytes[c] {
 		case endsCommand:
-			t = token{first: true, command: true, piped: c == '|'}
-			i++
+			l.first, l.command, l.piped = true, true, c == '|'
 		case breaksWord:
-			t.command = t.command || c == '`' || c == 0
-			i++
+			l.command = l.command || c == '`' || c == 0
 		default:
-			n := 1
-			for i+n < len(b) && shellBytes[b[i+n]] == inWord {
-				n++
-			}
-			t.split(b[i : i+n])
-			if yield(&t) {
-				return true
-			}
-			t = token{command: t.command && t.leads()}
-			i += n
+			l.read()
+			return true
 		}
 	}
 	return false
+}
+
+// read reads the word that the rest of the line begins with.
+func (l *line) read() {
+	b, n, name := l.text[l.at:], 0, 0
+	for ; n < len(b); n++ {
+		kind := shellBytes[b[n]]
+		if kind >= breaksWord {
+			break
+		}
+		if kind == endsDirectory {
+			name = n + 1
+		}
+	}
+	l.at += n
+	if last := b[n-1]; last == '/' || last == ':' {
+		n = len(bytes.TrimRight(b[:n], "/:"))
+		name = bytes.LastIndexByte(b[:n], '/') + 1
+	}
+	l.path, l.word = b[:n], b[name:n]
+	if end := len(l.word) - len(".exe"); end >= 0 && string(l.word[end:]) == ".exe" {
+		l.word = l.word[:end]
+	}
+	l.means = exactly(l.word)
 }
 
 // leads reports whether a command may follow this word: a prefix, an option or
@@ -83,15 +112,6 @@ func isAmount(w []byte) bool {
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-func (t *token) split(b []byte) {
-	for len(b) > 0 && (b[len(b)-1] == '/' || b[len(b)-1] == ':') {
-		b = b[:len(b)-1]
-	}
-	t.path = b
-	t.word = bytes.TrimSuffix(b[bytes.LastIndexByte(b, '/')+1:], []byte(".exe"))
-	t.means = exactly(t.word)
-}
 
 // dir is the last directory before the word.
 func (t *token) dir() string {
@@ -117,13 +137,16 @@ func (g *guard) command(b []byte) bool {
 		return false
 	}
 	ours := false
-	return tokens(b, func(t *token) bool {
-		if ours && subcommands[string(t.word)] {
+	for l := lineOf(b); l.next(); {
+		if ours && subcommands[string(l.word)] {
 			return true
 		}
-		ours = slices.ContainsFunc(g.commands, func(c []byte) bool { return bytes.Equal(c, t.word) })
-		return ours && (t.command || t.dir() == "bin" || t.dir() == "sbin")
-	})
+		ours = slices.ContainsFunc(g.commands, func(c []byte) bool { return bytes.Equal(c, l.word) })
+		if ours && (l.command || l.dir() == "bin" || l.dir() == "sbin") {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *guard) mentions(b []byte) bool {
@@ -141,63 +164,57 @@ type deeds struct {
 // shell would drop, where that makes other words.
 func (t *text) deeds() deeds {
 	var d deeds
-	d.read(t.values)
-	if len(t.bare) > 0 && joins(t.values) {
-		d.read(t.bareValues)
+	d.read(t.values, t.may)
+	if t.joined {
+		d.read(t.bareValues, t.may)
 	}
 	return d
 }
 
-// joins reports whether b without what a shell drops could have words that it
-// does not have with it. Quotes end words anyway, so only those matter that
-// stand inside of one.
-func joins(b []byte) bool {
-	for i := untouched(b); i < len(b); i += 1 + untouched(b[i+1:]) {
-		if !isQuote(b[i]) {
-			if instead, _ := dropped(b[i:]); instead != "$" {
-				return true
-			}
-			continue
-		}
-		start := i
-		for i+1 < len(b) && isQuote(b[i+1]) {
-			i++
-		}
-		if start > 0 && i+1 < len(b) && shellBytes[b[start-1]] == inWord && shellBytes[b[i+1]] == inWord {
-			return true
-		}
+// joins reports whether b without what a shell drops there could have a word that
+// it does not have with it. Quotes end words anyway, so only those matter that
+// stand inside of one. The other characters that a shell drops are part of a word.
+func joins(b []byte, at int) bool {
+	if !isQuote(b[at]) {
+		return true
 	}
-	return false
+	if at == 0 || !ofWord(b[at-1]) {
+		return false
+	}
+	for at < len(b) && isQuote(b[at]) {
+		at++
+	}
+	return at < len(b) && ofWord(b[at])
 }
 
-// isQuote is false for the other characters that a shell drops: those are part
-// of a word.
 func isQuote(c byte) bool { return c == '\'' || c == '"' || c == '`' }
 
-func (d *deeds) read(b []byte) {
-	d.fetches = d.fetches || bytes.Contains(b, []byte("://")) || opensSocket(b)
+func (d *deeds) read(b []byte, may finding) {
+	d.fetches = d.fetches || connects(b, may)
 	var tool *entry // the last word that has subcommands
-	tokens(b, func(t *token) bool {
-		if tool != nil && t.means != nil {
-			d.note(tool.fetchesBy&t.means.fetchesFor != 0, tool.destroysBy&t.means.destroysFor != 0, t.word)
+	for l := lineOf(b); l.next(); {
+		if tool != nil && l.means != nil {
+			d.note(tool.fetchesBy&l.means.fetchesFor != 0, tool.destroysBy&l.means.destroysFor != 0, l.word)
 		}
-		if t.first {
+		if l.first {
 			tool = nil
 		}
-		if e := lookUp(t); e != nil {
-			d.note(e.fetches || e.command && t.command || e.interprets && t.piped, e.destroys, t.word)
+		if e := lookUp(&l.token); e != nil {
+			d.note(e.fetches || e.command && l.command || e.interprets && l.piped, e.destroys, l.word)
 			if e.fetchesBy != 0 || e.destroysBy != 0 {
 				tool = e
 			}
 		}
-		return d.fetches && d.destroys
-	})
+		if d.fetches && d.destroys {
+			return
+		}
+	}
 }
 
-// opensSocket finds the names under which bash connects.
-func opensSocket(b []byte) bool {
-	return bytes.Contains(b, []byte("/dev/")) &&
-		(bytes.Contains(b, []byte("/dev/tcp/")) || bytes.Contains(b, []byte("/dev/udp/")))
+// connects finds an address, or the names under which bash connects.
+func connects(b []byte, may finding) bool {
+	return may&ofURL != 0 && bytes.Contains(b, []byte("://")) ||
+		may&ofSocket != 0 && (bytes.Contains(b, []byte("/dev/tcp/")) || bytes.Contains(b, []byte("/dev/udp/")))
 }
 
 func (d *deeds) note(fetches, destroys bool, word []byte) {

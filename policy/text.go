@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"sync"
 	"unicode/utf8"
 
@@ -24,6 +25,10 @@ type text struct {
 
 	// As a shell leaves it, see strip; empty where that is no different.
 	bare, bareValues []byte
+	joined           bool // there are words in bareValues that values have not
+	first, last      int  // between these stands all of lower that a shell may drop
+
+	may finding // what may be in lower or bare
 }
 
 // param is the value of a member at the top of params, or "" where there is
@@ -78,46 +83,90 @@ func (t *text) release() {
 // read collects what a call says. The walk is its own, not [toolcall.Call.Strings],
 // because it needs no paths and must tell keys from values. Duplicate names were
 // refused when the call was decoded; should one get here, both are read.
-func read(c *toolcall.Call) *text {
+func read(c *toolcall.Call, s *sieve) *text {
 	t := texts.Get().(*text) //nolint:errcheck // nothing else is put in
 	w := collector{values: t.raw[:0], keys: t.keys[:0]}
 	t.readable = len(c.Params) == 0 || c.Checked() || c.Params.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	w.walk(c.Params)
 	split := len(w.values)
 	t.raw = append(append(w.values, w.keys...), c.Sent...)
-	t.keys, t.params, t.bare = w.keys, w.params, t.bare[:0]
-	t.lower, t.marks = folded(t.lower[:0], t.raw)
+	t.keys, t.params, t.bare, t.joined, t.may = w.keys, w.params, t.bare[:0], false, 0
+	t.lower = append(t.lower[:0], t.raw...)
+	t.marks = t.sift(s)
 	if t.marks&hasWide != 0 {
 		keys := foldWide(t.lower[split:])
 		split = len(foldWide(t.lower[:split]))
 		t.lower = append(t.lower[:split], keys...)
+		t.sift(s) // the marks are those of what was said
 	}
 	t.values = t.lower[:split]
 	return t
 }
 
+// sift puts lower into lower-case ASCII and finds out, in the same pass, what may
+// be in it and where a shell may drop something. It tells the kinds of characters.
+func (t *text) sift(s *sieve) (marks mark) {
+	b, may, before := t.lower, t.may, byte(0)
+	t.first, t.last = len(b), 0
+	for i, c := range b {
+		m := byteMarks[c]
+		if m&(hasQuote|hasDollar) != 0 {
+			t.first, t.last = min(t.first, i), i
+		}
+		c = lowerByte(c)
+		b[i] = c
+		marks |= m
+		may |= s[pair(before, c)]
+		before = c
+	}
+	t.may = may
+	return marks
+}
+
 // strip works out how a shell would leave the text. A zero byte ends the values,
 // so that nothing it drops reaches from them into the keys.
-func (t *text) strip() {
+func (t *text) strip(s *sieve) {
 	if t.marks&(hasQuote|hasDollar) == 0 {
 		return // it stays as it is
 	}
-	values := stripped(t.bare[:0], t.values)
-	t.bare = stripped(values, t.lower[len(t.values):])
-	t.bareValues = t.bare[:len(values)]
+	b, done, values := t.lower, 0, len(t.values)
+	for at := t.first; at <= t.last; {
+		instead, n := dropped(b[at:])
+		if instead != "$" {
+			t.leave(s, b[done:at])
+			t.leave(s, []byte(instead))
+			done = at + n
+			if at < len(t.values) {
+				values -= n - len(instead)
+				t.joined = t.joined || joins(b, at)
+			}
+		}
+		at += n
+		at += untouched(b[at:max(at, t.last)])
+	}
+	t.leave(s, b[done:])
+	t.bareValues = t.bare[:values]
 }
 
-// folded appends b in lower-case ASCII and tells the kinds of characters in it.
-func folded(to, b []byte) ([]byte, mark) {
-	start := len(to)
-	to = append(to, b...)
-	var marks mark
-	out := to[start:]
+// leave appends to what a shell leaves. Where two parts meet, there may be
+// something that was not there before.
+func (t *text) leave(s *sieve, part []byte) {
+	if len(part) == 0 {
+		return
+	}
+	if n := len(t.bare); n > 0 {
+		t.may |= s[pair(t.bare[n-1], part[0])]
+	}
+	t.bare = append(t.bare, part...)
+}
+
+// folded is b in lower-case ASCII.
+func folded(b []byte) []byte {
+	out := bytes.Clone(b)
 	for i, c := range out {
-		marks |= byteMarks[c]
 		out[i] = lowerByte(c)
 	}
-	return to, marks
+	return out
 }
 
 // foldWide reads wide forms as the ASCII they stand for and drops characters
