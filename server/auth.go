@@ -80,9 +80,12 @@ type caller struct {
 	secret []byte
 }
 
+// signatureKey is where a request's header keeps its signature.
+var signatureKey = http.CanonicalHeaderKey(hmac.RequestHeader)
+
 // call finds whose secret signed the body.
 func (a *Auth) call(h http.Header, body []byte) (caller, bool) {
-	signatures := h.Values(hmac.RequestHeader)
+	signatures := h[signatureKey]
 	if len(signatures) != 1 || !a.bears(h) {
 		return caller{}, false
 	}

@@ -95,14 +95,18 @@ func (s *Server) onTime(c *toolcall.Call) error {
 func (s *Server) readEvent(c echo.Context) ([]byte, error) {
 	r := c.Request()
 	if 0 <= r.ContentLength && r.ContentLength <= toolcall.MaxBody {
-		return readBody(c, toolcall.MaxBody)
+		return readBody(r, toolcall.MaxBody, nil)
 	}
 	enough := time.NewTimer(bodyTimeout)
 	defer enough.Stop()
 	select {
 	case s.large <- struct{}{}:
 		defer func() { <-s.large }()
-		return readBody(c, loop.MaxBody)
+		rc := http.NewResponseController(c.Response().Writer)
+		if err := rc.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return nil, err
+		}
+		return readBody(r, loop.MaxBody, nil)
 	case <-enough.C:
 		return nil, os.ErrDeadlineExceeded
 	case <-r.Context().Done():

@@ -59,7 +59,7 @@ const isHeld = "held"
 // struck while that was written, an end without a word.
 func (s *Server) serveHeld(h *held) {
 	defer s.holding.Done()
-	ctx, cancel := context.WithCancel(&identity{s.held, h.id})
+	ctx, cancel := context.WithCancel(&identity{s.held, [1]string{h.id}})
 	defer cancel()
 	defer h.conn.Close() //nolint:errcheck // what was written is on its way
 	defer func() {

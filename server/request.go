@@ -26,12 +26,12 @@ type requestKey struct{}
 // every call.
 type identity struct {
 	context.Context
-	id string
+	id [1]string // as a header holds it
 }
 
 func (i *identity) Value(key any) any {
 	if _, ok := key.(requestKey); ok {
-		return i.id
+		return i.id[0]
 	}
 	return i.Context.Value(key)
 }
@@ -42,8 +42,8 @@ var idAlphabet = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadd
 var plainID = regexp.MustCompile(`^[A-Za-z0-9._-]{8,64}$`)
 
 func (s *Server) requestID(r *http.Request) string {
-	if given := r.Header.Get(RequestIDHeader); given != "" && plainID.MatchString(given) && s.trusts(remote(r)) {
-		return given
+	if given := r.Header[RequestIDHeader]; len(given) > 0 && plainID.MatchString(given[0]) && s.trusts(remote(r)) {
+		return given[0]
 	}
 	var b [10]byte
 	rand.Read(b[:]) // it never fails
@@ -54,8 +54,8 @@ func (s *Server) requestID(r *http.Request) string {
 // library's log, which would print its value.
 func (s *Server) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := &identity{r.Context(), s.requestID(r)}
-		w.Header().Set(RequestIDHeader, ctx.id)
+		ctx := &identity{r.Context(), [1]string{s.requestID(r)}}
+		w.Header()[RequestIDHeader] = ctx.id[:]
 		defer func() {
 			if p := recover(); p != nil {
 				s.o.Log.ErrorContext(ctx, "a connection ended in a panic", "panic", crash.Recovered(p))
@@ -66,12 +66,12 @@ func (s *Server) identified(next http.Handler) http.Handler {
 	})
 }
 
-// logged tells of every request, to those who want to know that much. It names
-// the route and not the URL, which could hold anything.
-func (s *Server) logged(next echo.HandlerFunc) echo.HandlerFunc {
+// guarded stands before every handler: a panic ends there, and those who want to
+// know that much are told of every request.
+func (s *Server) guarded(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !s.debugs(c.Request().Context()) {
-			return next(c)
+			return s.recovered(c, next)
 		}
 		return s.tell(c, next)
 	}
@@ -79,9 +79,10 @@ func (s *Server) logged(next echo.HandlerFunc) echo.HandlerFunc {
 
 func (s *Server) debugs(ctx context.Context) bool { return s.o.Log.Enabled(ctx, slog.LevelDebug) }
 
+// tell names the route and not the URL, which could hold anything.
 func (s *Server) tell(c echo.Context, next echo.HandlerFunc) error {
 	started := time.Now()
-	if err := next(c); err != nil {
+	if err := s.recovered(c, next); err != nil {
 		c.Error(err) // here, so that the status is known
 	}
 	if c.Get(isHeld) == nil {

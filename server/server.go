@@ -77,7 +77,7 @@ type Options struct {
 // Limits in time. A held call may take longer: its own deadline counts then.
 const (
 	headerTimeout = 5 * time.Second
-	bodyTimeout   = 10 * time.Second
+	bodyTimeout   = 10 * time.Second // of all of a request, from its first byte
 	writeTimeout  = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 16 << 10
@@ -127,7 +127,8 @@ func New(o Options) (*Server, error) {
 	s := &Server{o: o, large: make(chan struct{}, largeBodies)}
 	s.held, s.letGo = context.WithCancel(context.Background())
 	s.http = &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: s.Handler(), MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug), Protocols: &http.Protocols{},
 	}
 	unused := &fresh{}
@@ -138,13 +139,14 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Handler is the server as a handler, for tests and for embedding.
+// Handler is the server as a handler, for tests and for embedding. How long a
+// request may take to arrive is bounded where it is served.
 func (s *Server) Handler() http.Handler {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.IPExtractor = s.peer
 	e.HTTPErrorHandler = s.httpError
-	e.Use(s.logged, s.recovered)
+	e.Use(s.guarded)
 	e.POST(s.o.Path, s.verify)
 	if s.o.Loop != nil {
 		e.POST(s.events(), s.event)
@@ -220,29 +222,27 @@ func (s *Server) httpError(err error, c echo.Context) {
 // undecided is the answer to a call whose decision ended in a panic.
 var undecided = verifier.Decision{Reason: "The verifier could not decide. Nothing was run."}
 
-// recovered turns a panic into a deny at the calls' door, and into a plain 500
-// elsewhere.
-func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) (err error) {
-		defer func() {
-			p := recover()
-			if p == nil {
-				return
-			}
+// recovered turns a panic of a handler into a deny at the calls' door, and into a
+// plain 500 elsewhere.
+func (s *Server) recovered(c echo.Context, next echo.HandlerFunc) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
 			s.o.Log.ErrorContext(c.Request().Context(), "a request ended in a panic", "path", c.Path(), "panic", crash.Recovered(p))
-			switch c.Path() {
-			case s.o.Path:
-				err = s.reply200(c, nil, "", undecided)
-				return
-			case s.events():
-				err = s.answer200(c, nil, "", verifier.Refused(loop.Name(c.Param("event")), "The verifier could not take it in.").JSON())
-				return
-			case s.approvals():
-				err = s.told(c, nil, "", approval.Outcome{})
-				return
-			}
-			err = echo.NewHTTPError(http.StatusInternalServerError)
-		}()
-		return next(c)
+			err = s.undecided(c)
+		}
+	}()
+	return next(c)
+}
+
+// undecided answers a request whose handler ended in a panic.
+func (s *Server) undecided(c echo.Context) error {
+	switch c.Path() {
+	case s.o.Path:
+		return s.reply200(c, nil, "", undecided)
+	case s.events():
+		return s.answer200(c, nil, "", verifier.Refused(loop.Name(c.Param("event")), "The verifier could not take it in.").JSON())
+	case s.approvals():
+		return s.told(c, nil, "", approval.Outcome{})
 	}
+	return echo.NewHTTPError(http.StatusInternalServerError)
 }

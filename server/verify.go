@@ -19,7 +19,9 @@ import (
 // verify takes one call: authenticate the raw bytes, decode them, check the
 // clock, decide, sign the answer.
 func (s *Server) verify(c echo.Context) error {
-	body, err := readBody(c, toolcall.MaxBody)
+	kept := bodies.Get().(*[]byte) //nolint:errcheck // nothing else is put in
+	body, err := readBody(c.Request(), toolcall.MaxBody, *kept)
+	defer keepBody(kept, body) // of what is decoded, nothing is part of it
 	if err != nil {
 		s.rejected.Add(1)
 		return s.unread(c, err)
@@ -83,52 +85,6 @@ func (s *Server) unread(c echo.Context, err error) error {
 
 const reasonLoop = "The verifiers that have to agree ask each other in a circle. Nothing was run."
 
-var errTooLarge = errors.New("server: the body is too large")
-
-// readBody reads a whole body within bounds of size and time.
-func readBody(c echo.Context, limit int) ([]byte, error) {
-	rc := http.NewResponseController(c.Response().Writer)
-	if err := rc.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, err
-	}
-	r := c.Request()
-	if r.ContentLength > int64(limit) {
-		return nil, errTooLarge
-	}
-	// What a stranger claims to send is believed up to here; beyond, memory
-	// follows what has arrived.
-	size := min(max(r.ContentLength, 512), 16<<10)
-	buf := make([]byte, 0, size+1)
-	body, err := readAll(io.LimitReader(r.Body, int64(limit)+1), buf)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(body) > limit:
-		return nil, errTooLarge
-	}
-	// A held call waits long after its body was read.
-	if err := rc.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, err
-	}
-	return body, nil
-}
-
-func readAll(r io.Reader, buf []byte) ([]byte, error) {
-	for {
-		n, err := r.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if errors.Is(err, io.EOF) {
-			return buf, nil
-		}
-		if err != nil {
-			return buf, err
-		}
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-	}
-}
-
 func malformed(err error) string {
 	if m, ok := errors.AsType[*toolcall.Malformed](err); ok {
 		return m.Reason
@@ -137,11 +93,16 @@ func malformed(err error) string {
 }
 
 // answerBody is what a client reads: decision, reason and, where a person was
-// asked, ref.
+// asked, ref. It must not be changed.
 func answerBody(d verifier.Decision) []byte {
-	body := []byte(`{"decision":"deny","reason":`)
+	if d == (verifier.Decision{Allow: true}) {
+		return plainAllow
+	}
+	body := make([]byte, 0, len(plainAllow)+len(d.Reason)+len(d.Ref)+16)
 	if d.Allow {
-		body = []byte(`{"decision":"allow","reason":`)
+		body = append(body, `{"decision":"allow","reason":`...)
+	} else {
+		body = append(body, `{"decision":"deny","reason":`...)
 	}
 	body = appendText(body, d.Reason)
 	if d.Ref != "" {
@@ -149,6 +110,9 @@ func answerBody(d verifier.Decision) []byte {
 	}
 	return append(body, '}')
 }
+
+// plainAllow is what most clients read.
+var plainAllow = []byte(`{"decision":"allow","reason":""}`)
 
 // appendText writes a JSON string. What is not UTF-8 becomes a replacement
 // character, as it would for any reader.
@@ -168,18 +132,29 @@ func (s *Server) reply200(c echo.Context, secret []byte, requestID string, d ver
 
 // answer200 writes an answer, signed where it is known whom it is for.
 func (s *Server) answer200(c echo.Context, secret []byte, requestID string, body []byte) error {
-	stampAnswer(c.Response().Header(), secret, requestID, body)
-	rc := http.NewResponseController(c.Response().Writer)
+	w := c.Response()
+	h := w.Header()
+	stampAnswer(h, secret, requestID, body)
+	h[echo.HeaderContentType] = jsonType
+	rc := http.NewResponseController(w.Writer)
 	if err := rc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
-	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, body)
+	w.WriteHeader(http.StatusOK)
+	_, err := w.Write(body)
+	return err
 }
+
+// Values of headers that every answer has. Nobody changes them.
+var (
+	noStore  = []string{"no-store"}
+	jsonType = []string{echo.MIMEApplicationJSON}
+)
 
 // stampAnswer signs an answer, and keeps it out of caches.
 func stampAnswer(h http.Header, secret []byte, requestID string, body []byte) {
 	if secret != nil {
-		h.Set(hmac.AnswerHeader, hmac.SignAnswer(secret, requestID, body))
+		h[hmac.AnswerHeader] = []string{hmac.SignAnswer(secret, requestID, body)}
 	}
-	h.Set("Cache-Control", "no-store")
+	h["Cache-Control"] = noStore
 }
