@@ -95,3 +95,19 @@ func TestEntriesAreWrittenAsPackageJSONDoes(t *testing.T) {
 		same(t, &e)
 	})
 }
+
+// TestEveryByteIsQuotedAsPackageJSONDoes, wherever in the eight that are looked at
+// together it stands.
+func TestEveryByteIsQuotedAsPackageJSONDoes(t *testing.T) {
+	for c := range 256 {
+		for at := range 18 {
+			text := []byte("a plain text of 18")
+			text[at] = byte(c)
+			want, _ := jsontext.AppendQuote(nil, text)
+			var w encoder
+			if w.quote(string(text)); string(w.buf) != string(want) {
+				t.Errorf("%q became %s, not %s", text, w.buf, want)
+			}
+		}
+	}
+}

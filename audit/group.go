@@ -20,7 +20,7 @@ func (l *Log) AppendAll(entries []Entry) []error {
 	}
 	var err error
 	if len(drafts) > 0 {
-		err = l.patiently(int64(len(drafts)), func() error { return l.put(drafts) })
+		err = l.patiently(drafts)
 	}
 	if err == nil && len(drafts) == len(entries) {
 		return nil
@@ -29,22 +29,4 @@ func (l *Log) AppendAll(entries []Entry) []error {
 		failed[i] = cmp.Or(failed[i], err)
 	}
 	return failed
-}
-
-// put writes drafts and waits until they are on disk where they have to be. They
-// are its own: whoever made them may have left.
-func (l *Log) put(drafts []*draft) error {
-	defer func() {
-		for _, d := range drafts {
-			l.recycle(d)
-		}
-	}()
-	if err := l.turnOver(); err != nil {
-		return err
-	}
-	b, leads, err := l.enter(drafts...)
-	if err != nil {
-		return err
-	}
-	return l.wait(b, leads)
 }

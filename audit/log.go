@@ -53,9 +53,10 @@ type Log struct {
 	chain   string
 	repairs []string
 	drafts  sync.Pool
+	opened  time.Time
 
 	alone     sync.Mutex   // held by the one who writes without a goroutine
-	slowUntil atomic.Int64 // in Unix nanoseconds
+	slowUntil atomic.Int64 // in nanoseconds since it was opened
 	queued    atomic.Int64 // lines that goroutines are writing
 
 	syncing chan struct{} // holds one: the turn to sync; taken before mu
@@ -83,19 +84,30 @@ func (l *Log) Append(e Entry) error {
 	if err := e.check(); err != nil {
 		return err
 	}
-	return l.inTime(&e)
+	d, err := l.draft(&e)
+	if err != nil {
+		return err
+	}
+	return l.inTime(d)
 }
 
+// append is Append for the log's own lines, and waits as long as it takes.
 func (l *Log) append(e *Entry) error {
 	d, err := l.draft(e)
 	if err != nil {
 		return err
 	}
-	defer l.recycle(d)
+	return l.put(d)
+}
+
+// put writes drafts and waits until they are on disk where they have to be. They
+// are its own: whoever made them may have left.
+func (l *Log) put(drafts ...*draft) error {
+	defer l.recycle(drafts...)
 	if err := l.turnOver(); err != nil {
 		return err
 	}
-	b, leads, err := l.enter(d)
+	b, leads, err := l.enter(drafts...)
 	if err != nil {
 		return err
 	}
@@ -265,10 +277,12 @@ func (l *Log) draft(e *Entry) (*draft, error) {
 	return d, nil
 }
 
-// recycle keeps a draft for the next entry, unless a rare long one would hold
+// recycle keeps drafts for the next entries, unless a rare long one would hold
 // its memory for good.
-func (l *Log) recycle(d *draft) {
-	if cap(d.buf) <= 64<<10 {
-		l.drafts.Put(d)
+func (l *Log) recycle(drafts ...*draft) {
+	for _, d := range drafts {
+		if cap(d.buf) <= 64<<10 {
+			l.drafts.Put(d)
+		}
 	}
 }

@@ -84,7 +84,7 @@ func newLog(d disk, o Options) *Log {
 	if o.CheckpointEvery <= 0 {
 		o.CheckpointEvery = 256
 	}
-	return &Log{o: o, disk: d, files: realFiles{}, number: 1, syncing: make(chan struct{}, 1)}
+	return &Log{o: o, disk: d, files: realFiles{}, number: 1, syncing: make(chan struct{}, 1), opened: time.Now()}
 }
 
 // openFile returns the locked file. It appends, so that a file made append-only

@@ -19,38 +19,37 @@ const (
 	maxQueued = 1024                  // lines that wait for a slow disk; more are refused at once
 )
 
-// inTime appends, and returns after the patience of the log at the latest where
-// other lines are being written or the disk was slow lately. A line that is
+// inTime writes a line, and returns after the patience of the log at the latest
+// where other lines are being written or the disk was slow lately. A line that is
 // alone on a disk that kept up is written without more ado: a goroutine for each
 // would cost every call, and the first line that stalls is one.
-func (l *Log) inTime(e *Entry) error {
+func (l *Log) inTime(d *draft) error {
 	if l.o.Patience == 0 {
-		return l.append(e)
+		return l.put(d)
 	}
-	if l.slowUntil.Load() < time.Now().UnixNano() && l.alone.TryLock() {
-		defer l.alone.Unlock()
-		return l.timed(func() error { return l.append(e) })
+	began := time.Since(l.opened)
+	if l.slowUntil.Load() > int64(began) || !l.alone.TryLock() {
+		return l.patiently([]*draft{d})
 	}
-	entry := *e
-	return l.patiently(1, func() error { return l.append(&entry) })
+	defer l.alone.Unlock()
+	defer l.timed(began)
+	return l.put(d)
 }
 
-// timed writes, and remembers when that took long.
-func (l *Log) timed(write func() error) error {
-	began := time.Now()
-	err := write()
-	if now := time.Now(); now.Sub(began) > stall {
-		l.slowUntil.Store(now.Add(slowFor).UnixNano())
+// timed remembers when writing took long.
+func (l *Log) timed(began time.Duration) {
+	if now := time.Since(l.opened); now-began > stall {
+		l.slowUntil.Store(int64(now + slowFor))
 	}
-	return err
 }
 
 // patiently leaves the writing of lines to a goroutine, and does not wait for it
 // for ever.
-func (l *Log) patiently(lines int64, write func() error) error {
+func (l *Log) patiently(drafts []*draft) error {
 	if l.o.Patience == 0 {
-		return write()
+		return l.put(drafts...)
 	}
+	lines := int64(len(drafts))
 	if l.queued.Add(lines) > maxQueued {
 		l.queued.Add(-lines)
 		return l.late()
@@ -58,7 +57,10 @@ func (l *Log) patiently(lines int64, write func() error) error {
 	done := make(chan error, 1)
 	go func() {
 		defer l.queued.Add(-lines)
-		done <- l.timed(write)
+		began := time.Since(l.opened)
+		err := l.put(drafts...)
+		l.timed(began)
+		done <- err
 	}()
 	enough := time.NewTimer(l.o.Patience)
 	defer enough.Stop()
@@ -71,6 +73,6 @@ func (l *Log) patiently(lines int64, write func() error) error {
 }
 
 func (l *Log) late() error {
-	l.slowUntil.Store(time.Now().Add(slowFor).UnixNano())
+	l.slowUntil.Store(int64(time.Since(l.opened) + slowFor))
 	return ErrSlow
 }

@@ -53,11 +53,14 @@ func BenchmarkStages(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	if err := redactor.Wait(b.Context()); err != nil {
+		b.Fatal(err)
+	}
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	log, err := audit.Open(filepath.Join(b.TempDir(), "record.jsonl"), audit.Options{Key: key})
+	log, err := audit.Open(filepath.Join(b.TempDir(), "record.jsonl"), audit.Options{Key: key, Patience: audit.DefaultPatience})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -66,7 +69,7 @@ func BenchmarkStages(b *testing.B) {
 	verdict := plan.Judge(view)
 	entry := audit.Entry{
 		Kind: audit.KindDecision, RequestID: c.RequestID, Client: c.Client, Session: c.Context.SessionKey,
-		SessionID: c.Context.SessionID, Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Params: c.Params,
+		SessionID: c.Context.SessionID, Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Params: redactor.Valid(c.Tool, c.Params).Params, Compact: true,
 		Digest: c.Digest().String(), Mode: "allow", Level: "owner", Step: 3, Why: verdict.Sentences(), Decision: audit.Allow, By: verdict.Rule,
 	}
 	sign, server := hmac.Sign([]byte(secret), body), hmac.Key(make([]byte, 32))
