@@ -44,7 +44,7 @@ func (s *Server) hold(c echo.Context, from caller, requestID string, decide func
 	conn, _, err := c.Response().Hijack()
 	if err != nil {
 		s.holding.Done()
-		return s.reply200(c, from.secret, requestID, decide(r.Context()))
+		return s.reply200(c, from.secret, requestID, decide(contextOf(c)))
 	}
 	c.Set(isHeld, true)
 	h.conn = conn
@@ -59,7 +59,7 @@ const isHeld = "held"
 // struck while that was written, an end without a word.
 func (s *Server) serveHeld(h *held) {
 	defer s.holding.Done()
-	ctx, cancel := context.WithCancel(&identity{s.held, [1]string{h.id}})
+	ctx, cancel := context.WithCancel(&identity{s.held, h.id})
 	defer cancel()
 	defer h.conn.Close() //nolint:errcheck // what was written is on its way
 	defer func() {

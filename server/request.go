@@ -26,12 +26,12 @@ type requestKey struct{}
 // every call.
 type identity struct {
 	context.Context
-	id [1]string // as a header holds it
+	id string
 }
 
 func (i *identity) Value(key any) any {
 	if _, ok := key.(requestKey); ok {
-		return i.id[0]
+		return i.id
 	}
 	return i.Context.Value(key)
 }
@@ -54,16 +54,29 @@ func (s *Server) requestID(r *http.Request) string {
 // library's log, which would print its value.
 func (s *Server) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := &identity{r.Context(), [1]string{s.requestID(r)}}
-		w.Header()[RequestIDHeader] = ctx.id[:]
+		id, from := s.requestID(r), r.Context()
+		w.Header()[RequestIDHeader] = []string{id}
 		defer func() {
 			if p := recover(); p != nil {
-				s.o.Log.ErrorContext(ctx, "a connection ended in a panic", "panic", crash.Recovered(p))
+				s.o.Log.ErrorContext(&identity{from, id}, "a connection ended in a panic", "panic", crash.Recovered(p))
 				panic(http.ErrAbortHandler) // closes it without a word
 			}
 		}()
-		next.ServeHTTP(w, r.WithContext(ctx))
+		if r.URL.Path != s.o.Path {
+			r = r.WithContext(&identity{from, id})
+		}
+		next.ServeHTTP(w, r)
 	})
+}
+
+// contextOf is the context of a request, with its id. To put it into the request is
+// to copy that, which is not done for calls.
+func contextOf(c echo.Context) context.Context {
+	ctx, id := c.Request().Context(), c.Response().Header()[RequestIDHeader]
+	if _, ok := ctx.(*identity); ok || len(id) == 0 {
+		return ctx
+	}
+	return &identity{ctx, id[0]}
 }
 
 // guarded stands before every handler: a panic ends there, and those who want to
@@ -86,7 +99,7 @@ func (s *Server) tell(c echo.Context, next echo.HandlerFunc) error {
 		c.Error(err) // here, so that the status is known
 	}
 	if c.Get(isHeld) == nil {
-		s.answered(c.Request().Context(), c.Path(), c.Response().Status, started, c.RealIP())
+		s.answered(contextOf(c), c.Path(), c.Response().Status, started, c.RealIP())
 	}
 	return nil
 }

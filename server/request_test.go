@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/server"
+	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 var drawn = regexp.MustCompile(`^[a-z2-9]{16}$`)
@@ -50,6 +53,32 @@ func TestALogLineNamesItsRequest(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "hunter2") {
 		t.Errorf("the log holds what was sent:\n%s", &log)
+	}
+}
+
+// teller says in the log that it was asked, and then breaks.
+type teller struct {
+	decider
+	log *slog.Logger
+}
+
+func (t *teller) VerifyOrHold(ctx context.Context, _ *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
+	t.log.InfoContext(ctx, "asked")
+	panic("broken")
+}
+
+func TestWhatADecisionLogsNamesItsRequest(t *testing.T) {
+	var log bytes.Buffer
+	s, _ := newServer(t, func(o *server.Options) {
+		o.Log = slog.New(server.WithRequestIDs(slog.NewTextHandler(&log, nil)))
+		o.Verifier = &teller{log: o.Log}
+	})
+	body := numbered(1)
+	w := post(s, body, signed(body)...)
+	for _, line := range []string{"msg=asked", `msg="a request ended in a panic"`} {
+		if !regexp.MustCompile(line + `.* rid=` + w.Header().Get(server.RequestIDHeader) + `\b`).MatchString(log.String()) {
+			t.Errorf("%s does not name its request in\n%s", line, &log)
+		}
 	}
 }
 

@@ -215,7 +215,7 @@ func (s *Server) httpError(err error, c echo.Context) {
 		text = "Nothing is here. Calls go to POST " + s.o.Path + "."
 	}
 	if err := c.String(status, text+"\n"); err != nil {
-		s.o.Log.DebugContext(c.Request().Context(), "an error could not be answered", "err", err)
+		s.o.Log.DebugContext(contextOf(c), "an error could not be answered", "err", err)
 	}
 }
 
@@ -227,7 +227,7 @@ var undecided = verifier.Decision{Reason: "The verifier could not decide. Nothin
 func (s *Server) recovered(c echo.Context, next echo.HandlerFunc) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.o.Log.ErrorContext(c.Request().Context(), "a request ended in a panic", "path", c.Path(), "panic", crash.Recovered(p))
+			s.o.Log.ErrorContext(contextOf(c), "a request ended in a panic", "path", c.Path(), "panic", crash.Recovered(p))
 			err = s.undecided(c)
 		}
 	}()

@@ -36,7 +36,7 @@ func (s *Server) verify(c echo.Context) error {
 
 // decide takes a call whose caller is known.
 func (s *Server) decide(c echo.Context, from caller, body []byte) error {
-	ctx := c.Request().Context()
+	ctx := contextOf(c)
 	call, kind, reason := s.judgeable(c.Request().Header, from, body)
 	if kind != "" {
 		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(ctx, call, kind, reason))
@@ -50,22 +50,23 @@ func (s *Server) decide(c echo.Context, from caller, body []byte) error {
 
 // judgeable decodes a call, and says what is wrong with one that can't be
 // judged.
-func (s *Server) judgeable(h http.Header, from caller, body []byte) (_ *toolcall.Call, kind, reason string) {
-	call, err := toolcall.Decode(body)
+func (s *Server) judgeable(h http.Header, from caller, body []byte) (call *toolcall.Call, kind, reason string) {
+	call = new(toolcall.Call)
+	err := call.Decode(body)
 	call.Client = from.client
 	if err != nil {
-		return &call, "malformed", malformed(err)
+		return call, "malformed", malformed(err)
 	}
 	if s.o.Via != nil {
 		via, ok := s.o.Via(h)
 		if call.Via = via; !ok {
-			return &call, "loop", reasonLoop
+			return call, "loop", reasonLoop
 		}
 	}
 	if tolerance := s.o.Tolerance(); s.o.Now().Sub(call.Timestamp).Abs() > tolerance {
-		return &call, "clock", "The call's timestamp is more than " + tolerance.String() + " off. Check the clocks."
+		return call, "clock", "The call's timestamp is more than " + tolerance.String() + " off. Check the clocks."
 	}
-	return &call, "", ""
+	return call, "", ""
 }
 
 // unread answers a call that did not arrive whole. It can't be authenticated,

@@ -89,7 +89,7 @@ func readText(cur *cursor, name string, to *string) error {
 	case 'n':
 		return nil
 	case '"':
-		if *to = cur.said(); validText(*to) {
+		if *to = cur.said(); validText(raw, *to) {
 			return nil
 		}
 		return malformed("context." + name + " must be at most 512 bytes without control characters.")

@@ -24,24 +24,32 @@ func malformed(reason string) error { return &Malformed{Reason: reason} }
 // Decode reads one call. Every error it returns is a [*Malformed]. Client is
 // left empty: the body has no say in who signed it.
 func Decode(body []byte) (Call, error) {
-	return decode(body, MaxBody, &rest{tool: true})
+	var c Call
+	err := c.Decode(body)
+	return c, err
+}
+
+// Decode is [Decode] where there is a place for the call already. It must be empty
+// before, and is where it fails.
+func (c *Call) Decode(body []byte) error {
+	return c.decode(body, MaxBody, &rest{tool: true})
 }
 
 // decode reads a body of at most so many bytes. Most are plain and are read and
 // checked at once. Of what is not, or is no call, the whole body has to say what is
 // wrong with it.
-func decode(body []byte, most int, r *rest) (c Call, err error) {
+func (c *Call) decode(body []byte, most int, r *rest) (err error) {
 	if len(body) > MaxBody || !c.readPlain(body, r) {
-		c = Call{}
+		*c = Call{}
 		err = c.readChecked(body, most, r)
 	}
 	if err == nil {
 		err = c.complete(body)
 	}
 	if err != nil {
-		return Call{}, err
+		*c = Call{}
 	}
-	return c, nil
+	return err
 }
 
 // readPlain reads a body and checks it on the way. If it can't, the body may be
@@ -249,11 +257,20 @@ func readString(cur *cursor, what string) (string, error) {
 // validText is what every identifier of the context must be. Control
 // characters are refused because these strings become parts of keys, prompts
 // and log lines. In UTF-8 no part of a longer character looks like one.
-func validText(s string) bool {
+func validText(quoted []byte, s string) bool {
+	return len(s) <= MaxText && !hasControl(quoted, s)
+}
+
+// hasControl is about a string as it is spelled and as it reads. Where no escape
+// stands, DEL is the only control character that JSON allows.
+func hasControl(quoted []byte, s string) bool {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return bytes.IndexByte(quoted, 0x7f) >= 0
+	}
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] == 0x7f {
-			return false
+			return true
 		}
 	}
-	return len(s) <= MaxText
+	return false
 }

@@ -46,14 +46,15 @@ func (r *rest) missing(c *Call) error {
 // body has, and one member of another name, which must be there and is given as it
 // stands in the body. The call has no tool then.
 func DecodeAbout(body []byte, most int, member string) (Call, jsontext.Value, error) {
+	var c Call
 	r := rest{name: member}
-	c, err := decode(body, most, &r)
+	err := c.decode(body, most, &r)
 	return c, r.about, err
 }
 
 // DecodeNotice reads a call that may say, beside tool, that it is only a notice
 // of a call that nobody will be asked about.
 func DecodeNotice(body []byte) (c Call, notice bool, err error) {
-	c, err = decode(body, MaxBody, &rest{tool: true, notice: &notice})
+	err = c.decode(body, MaxBody, &rest{tool: true, notice: &notice})
 	return c, notice && err == nil, err
 }
