@@ -99,10 +99,12 @@ func (b *builder) rule(path string, l *layer, f *facts) *rule {
 	if len(tightened) > 0 {
 		b.loosened(path+"toolOverrides."+f.name, f.name, tightened)
 	}
-	return &rule{
-		facts: *f, known: b.known[f.name], inScope: b.scope.holds(f.name), table: t,
+	r := &rule{
+		facts: *f, reaches: reachers[f.name], known: b.known[f.name], inScope: b.scope.holds(f.name), table: t,
 		own: b.own(f), goes: b.goes(f), trust: b.trust[f.name], acting: b.ifSink(l, f, true), calm: b.ifSink(l, f, false),
 	}
+	r.first = r.firsts()
+	return r
 }
 
 // ifSink is a tool's row for a call that acts, or does not, whatever the tool

@@ -41,7 +41,7 @@ func (pl *Plan) Judge(v session.View) Verdict {
 	// A level nobody knows is the worst one.
 	level := min(v.Level, untrusted)
 	out := Verdict{Level: level, Mode: pl.Modes[level], Why: make([]Step, 0, 4)}
-	out.Why = append(out.Why, Step{Rule: "level", Text: pl.origin(level, v), Mode: allow})
+	out.Why = append(out.Why, Step{Rule: "level", Text: pl.origin(level, &v), Mode: allow})
 	if pl.gate.rule != "" {
 		out.add(pl.gate.rule, pl.gate.text, out.Mode)
 	} else {
@@ -74,40 +74,37 @@ func (v Verdict) Sentences() []string {
 }
 
 // origin says what made the conversation's level what it is.
-func (pl *Plan) origin(level taint.Level, v session.View) string {
-	is := "The conversation is " + level.String()
-	switch {
-	case v.Lost:
+func (pl *Plan) origin(level taint.Level, v *session.View) string {
+	if v.Lost {
 		return "The store has lost what it knew: the conversation counts as " + level.String() + "."
-	case v.Worst.Label != "" && v.Worst.Level == level:
-		return is + ": " + brought(v.Worst.Label, v.Step-v.Worst.Step) + "."
-	case pl.Standing.Level == level || pl.Birth == level:
-		return is + ": " + pl.Standing.Why + "."
-	default:
-		return is + "."
 	}
+	b := make([]byte, 0, 256) // on the stack, as long as that is enough
+	b = append(append(b, "The conversation is "...), level.String()...)
+	switch {
+	case v.Worst.Label != "" && v.Worst.Level == level:
+		b = brought(append(b, ": "...), v.Worst.Label, v.Step-v.Worst.Step)
+	case pl.Standing.Level == level || pl.Birth == level:
+		b = append(append(b, ": "...), pl.Standing.Why...)
+	}
+	return string(append(b, '.'))
 }
 
 // brought tells a source apart from a sender: the one is a tool and what it
 // read, the other a clause that session.Classify wrote.
-func brought(label string, calls int64) string {
-	first, _, _ := strings.Cut(label, " ")
-	switch first {
+func brought(b []byte, label string, calls int64) []byte {
+	b, between := append(b, label...), ", "
+	switch first, _, _ := strings.Cut(label, " "); first {
 	case "the", "someone", "nobody":
-		return label + ago(", ", calls)
 	default:
-		return label + " brought it in" + ago(" ", calls)
+		b, between = append(b, " brought it in"...), " "
 	}
-}
-
-func ago(before string, calls int64) string {
 	switch {
 	case calls <= 0:
-		return ""
+		return b
 	case calls == 1:
-		return before + "1 call ago"
+		return append(append(b, between...), "1 call ago"...)
 	default:
-		return before + strconv.FormatInt(calls, 10) + " calls ago"
+		return append(strconv.AppendInt(append(b, between...), calls, 10), " calls ago"...)
 	}
 }
 
@@ -115,12 +112,13 @@ func ago(before string, calls int64) string {
 // mode.
 func (pl *Plan) explain(v *Verdict, l taint.Level) {
 	t := &pl.rule.table
-	v.add(pl.first(l))
+	first := &pl.rule.first[l]
+	v.add(first.Rule, first.Text, first.Mode)
 	if t.closed[l] != t.raw[l] {
 		v.add("closed", "A more trusted level already says "+t.closed[l].String()+": less trusted content never gets more.", t.closed[l])
 	}
 	if t.escalated[l] != t.closed[l] {
-		v.add("taint-escalation", pl.name()+" is a sink in a tainted conversation: "+t.escalated[l].String()+".", t.escalated[l])
+		v.add("taint-escalation", pl.rule.called()+" is a sink in a tainted conversation: "+t.escalated[l].String()+".", t.escalated[l])
 	}
 	if t.reclosed[l] != t.escalated[l] {
 		v.add("closed", "A more trusted level already says "+t.reclosed[l].String()+": less trusted content never gets more.", t.reclosed[l])
@@ -140,9 +138,9 @@ func (pl *Plan) explain(v *Verdict, l taint.Level) {
 func (pl *Plan) altered(l taint.Level) (rule, text string, m taint.Mode) {
 	m = pl.ruled(l)
 	if pl.sink {
-		return "taint-escalation", "By " + pl.by + " this call of " + pl.name() + " is a sink in a tainted conversation: " + m.String() + ".", m
+		return "taint-escalation", "By " + pl.by + " this call of " + pl.rule.called() + " is a sink in a tainted conversation: " + m.String() + ".", m
 	}
-	return "trust-rule", "By " + pl.by + " this call of " + pl.name() + " does not act: " + m.String() + ".", m
+	return "trust-rule", "By " + pl.by + " this call of " + pl.rule.called() + " does not act: " + m.String() + ".", m
 }
 
 // ruled is the mode at a level before the owner's policies.
@@ -165,37 +163,44 @@ func AskingRules() []string {
 	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent", "policy", "limit"}
 }
 
-// first is the rule that gave the tool its mode, before any tightening.
-func (pl *Plan) first(l taint.Level) (rule, text string, m taint.Mode) {
-	t, name := &pl.rule.table, pl.name()
-	m = t.raw[l]
-	switch t.origin[l] {
+// firsts are the rules that gave the tool its mode, before any tightening.
+func (r *rule) firsts() (out [taint.Levels]Step) {
+	for _, l := range taint.All() {
+		rule, text := r.firstAt(l)
+		out[l] = Step{Rule: rule, Text: text, Mode: r.table.raw[l]}
+	}
+	return out
+}
+
+func (r *rule) firstAt(l taint.Level) (rule, text string) {
+	name, m := r.called(), r.table.raw[l]
+	switch r.table.origin[l] {
 	case byOverride:
-		return "override", "The owner's override for " + name + " at " + l.String() + " says " + m.String() + ".", m
+		return "override", "The owner's override for " + name + " at " + l.String() + " says " + m.String() + "."
 	case byOverrideAny:
-		return "override", "The owner's override for " + name + " at every level says " + m.String() + ".", m
+		return "override", "The owner's override for " + name + " at every level says " + m.String() + "."
 	case bySafe:
-		return "safe", name + " is on the safe list: it " + pl.rule.reason + ".", m
+		return "safe", name + " is on the safe list: it " + r.reason + "."
 	case byDangerous:
-		return "dangerous", name + " is on the dangerous list (it " + pl.rule.reason + "): confirm at every level.", m
+		return "dangerous", name + " is on the dangerous list (it " + r.reason + "): confirm at every level."
 	case byPolicy:
 		fallthrough
 	default:
 		is := " is not on the safe or dangerous list: the taint policy for "
-		if !pl.rule.known {
+		if !r.known {
 			is = " is not one we know: the taint policy for "
 		}
-		return "taintPolicy", name + is + l.String() + " says " + m.String() + ".", m
+		return "taintPolicy", name + is + l.String() + " says " + m.String() + "."
 	}
 }
 
-// name is what the tool is called in a sentence. The name of a tool that
+// called is what the tool is called in a sentence. The name of a tool that
 // nothing names is the caller's text, and stays out of it.
-func (pl *Plan) name() string {
-	if pl.rule.name == "" {
+func (r *rule) called() string {
+	if r.name == "" {
 		return "The tool"
 	}
-	return pl.rule.name
+	return r.name
 }
 
 func (pl *Plan) agent() string {

@@ -51,15 +51,28 @@ func hostOf(b []byte) string {
 
 // bounded joins the words, shows what would not print, and keeps to the limit.
 func bounded(tool, hint string) string {
-	s := tool + " " + hint
-	if strings.ContainsFunc(s, func(r rune) bool { return printable(r) != r }) {
-		s = strings.Map(printable, s)
+	s := tool
+	if hint != "" {
+		s = tool + " " + hint
 	}
-	s = strings.TrimSpace(s)
+	if len(s) <= maxLabel && isPlain(s) {
+		return strings.TrimSpace(s)
+	}
+	s = strings.TrimSpace(strings.Map(printable, s))
 	if utf8.RuneCountInString(s) <= maxLabel {
 		return s
 	}
 	return string([]rune(s)[:maxLabel-1]) + "…"
+}
+
+// isPlain reports whether s is nothing but ASCII that prints.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 func printable(r rune) rune {

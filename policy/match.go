@@ -20,7 +20,7 @@ func newMatcher(list [][]byte) *matcher {
 		if len(w) < 2 {
 			continue
 		}
-		n := needle{word: w, anchor: rarest(w)}
+		n := needle{word: w, anchor: rarest(w, 2)}
 		p := pair(w[n.anchor], w[n.anchor+1])
 		m.by[p] = append(m.by[p], n)
 		m.pairs[p/64] |= 1 << (p % 64)
@@ -30,12 +30,16 @@ func newMatcher(list [][]byte) *matcher {
 
 func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
-// rarest picks the pair with the fewest letters, and among those the one with
-// the least usual ones.
-func rarest(w []byte) int {
+// rarest finds the n bytes with the fewest letters, and among those the ones with
+// the least usual.
+func rarest(w []byte, n int) int {
 	best, least := 0, 1<<30
-	for i := range len(w) - 1 {
-		if cost := usual(w[i]) * usual(w[i+1]); cost < least {
+	for i := range len(w) - n + 1 {
+		cost := 1
+		for _, c := range w[i : i+n] {
+			cost *= usual(c)
+		}
+		if cost < least {
 			best, least = i, cost
 		}
 	}

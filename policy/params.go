@@ -24,20 +24,37 @@ const (
 
 // knownParam is paramCount for a name that is none of them.
 func knownParam(name []byte) param {
-	for p, known := range paramNames {
-		if string(name) == known {
-			return param(p)
-		}
+	switch string(name) {
+	case "url":
+		return paramURL
+	case "targetUrl":
+		return paramTargetURL
+	case "uri":
+		return paramURI
+	case "path":
+		return paramPath
+	case "file_path":
+		return paramFilePath
+	case "filePath":
+		return paramFilePathCamel
+	case "file":
+		return paramFile
+	case "action":
+		return paramAction
+	case "sessionKey":
+		return paramSessionKey
+	case "session":
+		return paramSession
+	case "target":
+		return paramTarget
+	case "key":
+		return paramKey
+	case "label":
+		return paramLabel
+	case "agentId":
+		return paramAgentID
 	}
 	return paramCount
-}
-
-var paramNames = [paramCount]string{
-	paramURL: "url", paramTargetURL: "targetUrl", paramURI: "uri",
-	paramPath: "path", paramFilePath: "file_path", paramFilePathCamel: "filePath", paramFile: "file",
-	paramAction:     "action",
-	paramSessionKey: "sessionKey", paramSession: "session", paramTarget: "target", paramKey: "key",
-	paramLabel: "label", paramAgentID: "agentId",
 }
 
 // params are where the known members that are strings stand in a call's text.

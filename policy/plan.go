@@ -76,17 +76,20 @@ func (pl *Plan) Milder() bool {
 }
 
 // Plan works out what holds for a call at every level.
-func (p *Policy) Plan(c *toolcall.Call) Plan { return p.plan(c, false) }
+func (p *Policy) Plan(c *toolcall.Call) (plan Plan) {
+	p.plan(&plan, c, false)
+	return plan
+}
 
 // Notice is the plan of a call that runs without being asked about, as the
 // runtime says: nothing stops it, and what it brings in and reaches still counts.
-func (p *Policy) Notice(c *toolcall.Call) Plan {
-	plan := p.plan(c, true)
+func (p *Policy) Notice(c *toolcall.Call) (plan Plan) {
+	p.plan(&plan, c, true)
 	plan.Harmless = true // a pause could not stop it either
 	return plan
 }
 
-func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
+func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	set := p.rulesFor(c.Agent())
 	r := set.find(c.Tool)
 	t := read(c, p.sieve)
@@ -96,12 +99,12 @@ func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 		t.strip(p.sieve)
 		does = t.deeds()
 	}
-	plan := Plan{
-		Modes: r.table.modes, Raise: r.response, Reach: reach(c, t), InScope: r.inScope,
+	*plan = Plan{
+		Modes: r.table.modes, Raise: r.response, Reach: r.reach(c, t), InScope: r.inScope,
 		RunCap: capFor(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, set: set, rule: r,
 	}
 	plan.apply(t)
-	p.weigh(&plan, t, does)
+	p.weigh(plan, t, does)
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
@@ -119,7 +122,6 @@ func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 	}
 	plan.Final = plan.Reach.empty() && len(plan.late) == 0
 	plan.Harmless = (r.wrapper || r.safe && !r.strictSink) && plan.Modes == taint.Every(allow)
-	return plan
 }
 
 // birth is what a conversation is worth at its first call. A spawned run whose

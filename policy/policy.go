@@ -64,6 +64,8 @@ type rule struct {
 	known   bool
 	inScope bool
 	table   table
+	first   [taint.Levels]Step // of an explanation: what gave it its mode
+	reaches *reacher           // nil: no other session
 	trust   []*trustRule
 	acting  taint.Row // the modes of a call that acts, whatever the tool usually does
 	calm    taint.Row // and of one that does not

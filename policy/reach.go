@@ -32,7 +32,7 @@ type reacher struct {
 }
 
 // A send may be answered, and the answer is read: both ways.
-var reachers = map[string]reacher{
+var reachers = map[string]*reacher{
 	"sessions_send":      {params: []param{paramSessionKey, paramSession, paramTarget, paramKey}, vague: []param{paramLabel}, sends: true, reads: true},
 	"conversations_send": {params: []param{paramSessionKey}, sends: true, own: true},
 	"conversations_turn": {params: []param{paramSessionKey}, sends: true, reads: true, own: true},
@@ -42,7 +42,7 @@ var reachers = map[string]reacher{
 	"session_status":     {params: []param{paramSessionKey}, reads: true, own: true},
 }
 
-func reach(c *toolcall.Call, t *text) Reach {
+func (r *rule) reach(c *toolcall.Call, t *text) Reach {
 	var out Reach
 	if c.Tool == "automations" {
 		if out.Schedules = !quiet[t.param(paramAction)]; out.Schedules {
@@ -50,15 +50,14 @@ func reach(c *toolcall.Call, t *text) Reach {
 		}
 		return out
 	}
-	r, ok := reachers[c.Tool]
-	if !ok {
+	if r.reaches == nil {
 		return out
 	}
-	keys, blind := r.keys(c, t)
-	if r.sends {
+	keys, blind := r.reaches.keys(c, t)
+	if r.reaches.sends {
 		out.Sends, out.BlindSend = keys, blind
 	}
-	if r.reads {
+	if r.reaches.reads {
 		out.Reads, out.BlindRead = keys, blind
 	}
 	return out

@@ -94,7 +94,7 @@ func untouched(b []byte) int {
 // characters there, and what it puts in its place.
 func dropped(b []byte) (instead string, n int) {
 	switch {
-	case bytes.HasPrefix(b, []byte("\\\n")):
+	case b[0] == '\\' && len(b) > 1 && b[1] == '\n':
 		return "", 2
 	case b[0] != '$':
 		return "", 1
@@ -193,7 +193,7 @@ func unpercent(b []byte) ([]byte, bool) {
 	for i := 0; i < len(b); i++ {
 		if b[i] == '%' && i+2 < len(b) {
 			if v, err := strconv.ParseUint(string(b[i+1:i+3]), 16, 8); err == nil {
-				out, changed = append(out, lowerByte(byte(v))), true
+				out, changed = append(out, lowerBytes[byte(v)]), true
 				i += 2
 				continue
 			}
@@ -209,7 +209,7 @@ func unescaped(b []byte) ([]byte, bool) {
 	for i := 0; i < len(b); i++ {
 		if b[i] == '\\' {
 			if v, n := numbered(b[i+1:]); n > 0 {
-				out, changed = append(out, lowerByte(v)), true
+				out, changed = append(out, lowerBytes[v]), true
 				i += n
 				continue
 			}

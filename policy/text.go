@@ -68,6 +68,17 @@ var byteMarks = func() (m [256]mark) {
 	return m
 }()
 
+// lowerBytes are the bytes in lower-case ASCII.
+var lowerBytes = func() (l [256]byte) {
+	for i := range l {
+		l[i] = byte(i)
+	}
+	for c := 'A'; c <= 'Z'; c++ {
+		l[c] += 'a' - 'A'
+	}
+	return l
+}()
+
 // texts keeps the memory of texts for the next call. A rare long one is let go.
 var texts = sync.Pool{New: func() any { return new(text) }}
 
@@ -106,18 +117,19 @@ func read(c *toolcall.Call, s *sieve) *text {
 // sift puts lower into lower-case ASCII and finds out, in the same pass, what may
 // be in it and where a shell may drop something. It tells the kinds of characters.
 func (t *text) sift(s *sieve) (marks mark) {
-	b, may, before := t.lower, t.may, byte(0)
+	b, may, before, starts := t.lower, t.may, byte(0), ofAnything
 	t.first, t.last = len(b), 0
 	for i, c := range b {
 		m := byteMarks[c]
 		if m&(hasQuote|hasDollar) != 0 {
 			t.first, t.last = min(t.first, i), i
 		}
-		c = lowerByte(c)
+		c = lowerBytes[c]
 		b[i] = c
 		marks |= m
-		may |= s[pair(before, c)]
-		before = c
+		p := s[pair(before, c)]
+		may |= starts & p.ends
+		before, starts = c, p.starts
 	}
 	t.may = may
 	return marks
@@ -154,17 +166,18 @@ func (t *text) leave(s *sieve, part []byte) {
 	if len(part) == 0 {
 		return
 	}
-	if n := len(t.bare); n > 0 {
-		t.may |= s[pair(t.bare[n-1], part[0])]
-	}
+	n := len(t.bare)
 	t.bare = append(t.bare, part...)
+	for i := max(n, 1); i < min(n+2, len(t.bare)); i++ {
+		t.may |= s.at(t.bare, i)
+	}
 }
 
 // folded is b in lower-case ASCII.
 func folded(b []byte) []byte {
 	out := bytes.Clone(b)
 	for i, c := range out {
-		out[i] = lowerByte(c)
+		out[i] = lowerBytes[c]
 	}
 	return out
 }
@@ -180,7 +193,7 @@ func foldWide(b []byte) []byte {
 		case r == utf8.RuneError && n == 1:
 			out = append(out, '?')
 		case r >= 0xff01 && r <= 0xff5e:
-			out = append(out, lowerByte(byte(r-0xff01+'!')))
+			out = append(out, lowerBytes[byte(r-0xff01+'!')])
 		case r == 0x3002 || r == 0xff61: // ideographic full stops
 			out = append(out, '.')
 		case invisible(r):
@@ -189,13 +202,6 @@ func foldWide(b []byte) []byte {
 		}
 	}
 	return out
-}
-
-func lowerByte(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
 }
 
 // invisible are the characters that addresses and file managers ignore.

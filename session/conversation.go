@@ -53,8 +53,9 @@ func (c Conversation) Lasting() bool { return c.Key != "" }
 // IsGroup reports whether a session key names a group, channel or room.
 // Keys look like agent:<id>:<channel>:group:<peer>[:topic:<t>].
 func IsGroup(key string) bool {
-	for part := range strings.SplitSeq(key, ":") {
-		switch part {
+	for more := true; more; {
+		var part string
+		switch part, key, more = strings.Cut(key, ":"); part {
 		case "group", "channel", "room":
 			return true
 		}
