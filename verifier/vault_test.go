@@ -110,12 +110,31 @@ func (rows) open(t *testing.T, path string, do func(db *sql.DB) error) {
 	}
 }
 
+// place is the table in which a row stands: a request is in the daybook at first.
+func (rows) place(t *testing.T, db *sql.DB, table, at string) (string, error) {
+	t.Helper()
+	if table != "requests" {
+		return table, nil
+	}
+	var isBooked bool
+	err := db.QueryRowContext(t.Context(), "SELECT NOT EXISTS (SELECT 1 FROM requests WHERE "+at+
+		") AND EXISTS (SELECT 1 FROM daybook WHERE unposted AND "+at+")").Scan(&isBooked)
+	if isBooked {
+		table = "daybook"
+	}
+	return table, err
+}
+
 func (s rows) get(t *testing.T, path string) func(key, at string) string {
 	return func(key, at string) (value string) {
 		t.Helper()
 		table, column, _ := strings.Cut(key, " ")
 		s.open(t, path, func(db *sql.DB) error {
-			err := db.QueryRowContext(t.Context(), "SELECT "+column+" FROM "+table+" WHERE "+at).Scan(&value)
+			table, err := s.place(t, db, table, at)
+			if err != nil {
+				return err
+			}
+			err = db.QueryRowContext(t.Context(), "SELECT "+column+" FROM "+table+" WHERE "+at).Scan(&value)
 			if errors.Is(err, sql.ErrNoRows) {
 				return nil
 			}
@@ -134,6 +153,10 @@ func (s rows) put(t *testing.T, path string) func(key, at, value string) {
 			var set any = value
 			if column == "blob" {
 				set = []byte(value)
+			}
+			table, err := s.place(t, db, table, at)
+			if err != nil {
+				return err
 			}
 			done, err := db.ExecContext(t.Context(), "UPDATE "+table+" SET "+column+" = ? WHERE "+at, set)
 			if err != nil {

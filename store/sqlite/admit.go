@@ -11,15 +11,7 @@ import (
 // Admit implements verifier.Store.
 func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, error) {
 	hash := a.Conversation.Hash()
-	var v session.View
-	o := &op{done: make(chan error, 1), run: func(t *tx) (err error) {
-		v, err = t.admit(hash, &a)
-		return err
-	}}
-	if err := s.writer.do(ctx, o); err != nil {
-		return session.View{}, err
-	}
-	return v, nil
+	return admits(ctx, s.writer, func(t *tx) (session.View, error) { return t.admit(hash, &a) })
 }
 
 func (t *tx) admit(hash string, a *session.Admission) (session.View, error) {
@@ -55,7 +47,7 @@ func (t *tx) enter(c *conversation, a *session.Admission, lost bool) (session.Vi
 		return session.View{}, err
 	}
 	e := c.entering(a, lost, capped)
-	isNew, err := t.firstTime(c.hash, a, e.mark)
+	isNew, err := t.firstTime(c, a, &e)
 	if err != nil {
 		return session.View{}, err
 	}
@@ -80,19 +72,25 @@ type entry struct {
 	mode  taint.Mode
 	entry session.Entry
 	mark  string
+
+	sourceStep int64 // of the conversation from now on, if its level stays
 }
 
 // entering says what an admission comes to and changes nothing.
 func (c *conversation) entering(a *session.Admission, lost, capped bool) entry {
-	e := entry{own: c.arriving(a, lost), mode: taint.Restrict, mark: session.MarkPending}
+	e := entry{own: c.arriving(a, lost), mode: taint.Restrict, mark: session.MarkPending, sourceStep: c.source.Step}
+	sees := c.levelWith(a.Session, e.own)
 	if !capped && !a.Brake.On {
-		e.mode = a.Modes[c.levelWith(a.Session, e.own)]
+		e.mode = a.Modes[sees]
 	}
 	switch {
 	case e.mode == taint.Restrict:
 		e.entry, e.mark = session.Refused, session.MarkDenied
 	case e.mode == taint.Allow && a.Final:
 		e.entry, e.mark = session.Passed, a.Standing
+		if leads(a.Raise, sees) {
+			e.sourceStep = c.step + 1
+		}
 	}
 	return e
 }
@@ -101,8 +99,8 @@ func (c *conversation) entering(a *session.Admission, lost, capped bool) entry {
 // allowed call brings in.
 func (t *tx) let(c *conversation, a *session.Admission, e *entry) (session.View, error) {
 	c.step++
-	c.touch(t)
-	if a.Initial > c.level(a.Session) {
+	c.touched = t.ms()
+	if a.Initial > c.level(a.Session) { // and then it rises
 		c.source = session.Source{Label: a.Sender, Level: a.Initial, Step: c.step}
 	}
 	keep := a.Note || a.Floor.Generation != c.generation

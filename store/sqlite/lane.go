@@ -35,6 +35,8 @@ type lane struct {
 	runs  bool     // the goroutine was started
 	broom *sweeper // nil where nothing is written
 	known memory   // what the next transaction need not read
+
+	unposted bool // the daybook may hold something
 }
 
 // op is one atomic operation: it either refuses before it has changed anything,
@@ -57,9 +59,19 @@ func newLane(s *Store, d *db, begin string) *lane {
 // context ends, or whose patience does, gets an error; what it asked for may
 // happen all the same.
 func ask[T any](ctx context.Context, l *lane, run func(*tx) (T, error)) (T, error) {
+	return admits(ctx, l, func(t *tx) (answer T, err error) {
+		if err = t.moreThanAdmits(); err == nil {
+			answer, err = run(t)
+		}
+		return answer, err
+	})
+}
+
+// admits is ask for what leaves true what the lane remembers: admissions and
+// their settlements.
+func admits[T any](ctx context.Context, l *lane, run func(*tx) (T, error)) (T, error) {
 	var answer, none T
 	o := &op{done: make(chan error, 1), run: func(t *tx) (err error) {
-		t.admitsOnly = false
 		answer, err = run(t)
 		return err
 	}}
@@ -207,6 +219,7 @@ func (l *lane) transaction(run func(*tx) error) error {
 	}
 	if err != nil {
 		l.undo()
+		l.unposted = true // for all we know: a commit whose checkpoint failed is one all the same
 		return err
 	}
 	l.remember(t)

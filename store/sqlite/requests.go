@@ -14,20 +14,13 @@ type request struct {
 
 func (t *tx) request(hash, id string) (*request, error) {
 	r, err := t.one(`SELECT body, mark FROM requests WHERE conversation = ? AND request = ? AND until_ms > ?`, hash, id, t.ms())
+	if line, is := t.daybook[booked{hash, id}]; is && r == nil && err == nil {
+		r, err = t.one(`SELECT body, mark FROM daybook WHERE line = ? AND until_ms > ?`, line, t.ms())
+	}
 	if err != nil || r == nil {
 		return nil, err
 	}
 	return &request{body: r.bytes(0), mark: r.text(1)}, nil
-}
-
-// firstTime remembers a request, unless it is remembered already. One that is
-// only still there because nobody has swept yet does not count.
-func (t *tx) firstTime(hash string, a *session.Admission, mark string) (bool, error) {
-	n, err := t.exec(`INSERT INTO requests (conversation, request, body, mark, until_ms) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET body = excluded.body, mark = excluded.mark, until_ms = excluded.until_ms
-		WHERE requests.until_ms <= ?`,
-		hash, a.RequestID, a.Body[:], mark, t.now.Add(a.Keep).UnixMilli(), t.ms())
-	return n == 1, err
 }
 
 // decide writes a request's decision.

@@ -7,12 +7,12 @@ import (
 
 // steps make the database, one version after the other: PRAGMA user_version is
 // how many it has been through. What has been released is never changed.
-var steps = []string{schema, leases, pausing, noting, naming, influencing}
+var steps = []string{schema, leases, pausing, noting, naming, influencing, booking}
 
 // schema is the database. Tables are STRICT, so that what is read has the type
 // it was written with, and without a rowid where the key is all that is ever
-// asked for. What is written at each call is kept to two rows, the conversation
-// and the request, and neither has an index. Whoever deletes a conversation, we
+// asked for. What a call comes to is two rows, the conversation and the request,
+// and neither has an index. Whoever deletes a conversation, we
 // or a person by hand, deletes its grants with it.
 const schema = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -148,6 +148,33 @@ ALTER TABLE conversations ADD COLUMN influences INTEGER NOT NULL DEFAULT 0;
 CREATE TRIGGER forget_influences AFTER DELETE ON conversations BEGIN
 	DELETE FROM influences WHERE conversation = old.hash;
 END;
+`
+
+// booking keeps what admissions wrote and is not posted to the tables yet: see
+// daybook.go. People see both as one. A line is written over and over: no NOT
+// NULL, which would have SQLite prepare to undo that line alone.
+const booking = `
+CREATE TABLE daybook (
+	line INTEGER PRIMARY KEY,
+	unposted INTEGER,
+	conversation TEXT,
+	request TEXT,
+	body BLOB,
+	mark TEXT,
+	until_ms INTEGER,
+	touched_ms INTEGER,
+	step INTEGER,
+	source_step INTEGER
+) STRICT;
+DROP VIEW overview;
+CREATE VIEW overview AS SELECT upper(substr(hash, 1, 8)) AS ref, client, session_key, root_key AS shares_level_of,
+	CASE worst WHEN 0 THEN 'system' WHEN 1 THEN 'owner' WHEN 2 THEN 'local'
+		WHEN 3 THEN 'shared' WHEN 4 THEN 'external' ELSE 'untrusted' END AS level,
+	source, max(step, ifnull(last_step, 0)) AS calls, datetime(max(touched_ms, ifnull(last_ms, 0)) / 1000, 'unixepoch') AS last_call
+	FROM conversations
+	LEFT JOIN (SELECT conversation, max(step) AS last_step, max(touched_ms) AS last_ms FROM daybook WHERE unposted GROUP BY conversation)
+		ON conversation = hash
+	ORDER BY max(touched_ms, ifnull(last_ms, 0)) DESC;
 `
 
 // migrate brings a database to this version of the schema, wholly or not at all.

@@ -11,7 +11,7 @@ import (
 // Settle implements verifier.Store.
 func (s *Store) Settle(ctx context.Context, m session.Settlement) (session.Settled, error) {
 	hash := m.Conversation.Hash()
-	return ask(ctx, s.writer, func(t *tx) (session.Settled, error) { return t.settle(hash, &m) })
+	return admits(ctx, s.writer, func(t *tx) (session.Settled, error) { return t.settle(hash, &m) })
 }
 
 func (t *tx) settle(hash string, m *session.Settlement) (session.Settled, error) {

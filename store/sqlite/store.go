@@ -12,7 +12,8 @@
 // An operation looks before it writes: what it refuses it refuses without having
 // changed anything, and its neighbours in the transaction never notice. If the
 // database itself fails, the transaction is undone and the neighbours run again,
-// each by itself.
+// each by itself. What every call writes goes to the end of a daybook first, and
+// many of them at once from there to the tables.
 //
 // The package refuses to wait (an answer or an error within 400 ms), to share
 // its file with a second process, to open a file that others can read, and to
@@ -126,7 +127,7 @@ func (s *Store) start(o Options) error {
 	if o.Timeout > 0 {
 		s.writer.waits, s.reader.waits = o.Timeout, o.Timeout
 	}
-	s.writer.broom = newSweeper()
+	s.writer.broom, s.writer.unposted = newSweeper(), true
 	s.writer.start()
 	s.reader.start()
 	return nil

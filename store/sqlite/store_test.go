@@ -187,8 +187,9 @@ func TestTheStateIsReadableByPeople(t *testing.T) {
 	a := admission(0, 0)
 	a.Raise, a.Source = taint.External, "message"
 	admit(t, s, a)
+	admit(t, s, admission(0, 1)) // which is only in the daybook yet
 	n, err := s.Count(t.Context(), `SELECT count(*) FROM overview WHERE ref = ? AND client = 'laptop' AND session_key = 'agent:main:0'
-		AND level = 'external' AND source = 'message' AND calls = 1 AND last_call = '2026-11-15 12:00:00'`, a.Conversation.Ref())
+		AND level = 'external' AND source = 'message' AND calls = 2 AND last_call = '2026-11-15 12:00:00'`, a.Conversation.Ref())
 	if err != nil || n != 1 {
 		t.Fatalf("%d rows, %v", n, err)
 	}
@@ -198,9 +199,11 @@ func TestADatabaseOfTheFirstVersionGetsWhatIsNew(t *testing.T) {
 	path := database(t)
 	s := open(t, path, sqlite.Options{})
 	admit(t, s, admission(0, 0))
-	for _, table := range []string{"leases", "pauses", "questions", "refusals", "notes", "influences"} {
+	for _, table := range []string{"leases", "pauses", "questions", "refusals", "notes", "influences", "daybook"} {
 		must(t, s.Exec(t.Context(), `DROP TABLE `+table))
 	}
+	must(t, s.Exec(t.Context(), `DROP VIEW overview`))
+	must(t, s.Exec(t.Context(), `CREATE VIEW overview AS SELECT hash FROM conversations`))
 	must(t, s.Exec(t.Context(), `DROP INDEX grants_until`))
 	must(t, s.Exec(t.Context(), `INSERT INTO grants VALUES ('c', 'f', '9999999999|4|card|00|seal', 9999999999000)`))
 	must(t, s.Exec(t.Context(), `DROP TRIGGER forget_influences`))

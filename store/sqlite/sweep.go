@@ -90,7 +90,9 @@ func (w *sweeper) tidy(l *lane) {
 }
 
 func (w *sweeper) round(t *tx) error {
-	t.admitsOnly = false
+	if err := t.moreThanAdmits(); err != nil {
+		return err
+	}
 	for i := range w.others {
 		if err := w.others[i].step(t); err != nil {
 			return err

@@ -8,14 +8,16 @@ import (
 )
 
 // tx is a transaction under way. It remembers the conversations it has read:
-// many calls of one conversation in one group read and write its row once.
+// many calls of one conversation in one group read its row once.
 type tx struct {
 	*db
 	memory
 	store      *Store
 	now        time.Time
-	woken      []string // cards to announce once committed
-	admitsOnly bool     // so far
+	used       []*conversation // some of them more than once
+	woken      []string        // cards to announce once committed
+	admitsOnly bool            // so far
+	unposted   bool            // the daybook may hold something
 }
 
 // ms is the transaction's time as the database keeps it.
@@ -28,6 +30,7 @@ func at(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 func (t *tx) conversation(hash, sessionID string) (*conversation, error) {
 	c := t.seen[hash]
 	if c != nil {
+		t.used = append(t.used, c)
 		return c, t.readLevel(c, sessionID)
 	}
 	r, err := t.one(`SELECT worst, generation, version, step, source, source_level, source_step, touched_ms,
@@ -66,6 +69,7 @@ func (t *tx) remember(c *conversation) {
 		t.seen = map[string]*conversation{}
 	}
 	t.seen[c.hash] = c
+	t.used = append(t.used, c)
 }
 
 func (t *tx) readLevel(c *conversation, sessionID string) error {
@@ -120,12 +124,13 @@ func (t *tx) born(name session.Conversation, hash string) (c *conversation, b bi
 	return c, b, err
 }
 
-// flush writes the conversations that changed.
+// flush writes the conversations that changed in more than the daybook says.
 func (t *tx) flush() error {
-	for _, c := range t.seen {
+	for _, c := range t.used {
 		if !c.changed {
 			continue
 		}
+		c.changed = false
 		_, err := t.exec(`UPDATE conversations SET worst = ?, generation = ?, version = ?, step = ?,
 			source = ?, source_level = ?, source_step = ?, touched_ms = ? WHERE hash = ?`,
 			int64(c.worst), c.generation, c.version, c.step,
@@ -148,6 +153,7 @@ func (t *tx) flushLevels(c *conversation) error {
 			return err
 		}
 	}
+	c.raised = nil
 	return nil
 }
 
@@ -171,6 +177,7 @@ type conversation struct {
 	source     session.Source
 	touched    int64
 
+	counted int // of levels
 	changed bool
 	raised  map[string]bool // session ids whose level is to be written
 }
@@ -225,14 +232,16 @@ func (c *conversation) setLevel(sessionID string, to taint.Level) {
 	c.raised[sessionID] = true
 }
 
+// leads reports that what a call brings in is as bad as what its session id sees,
+// so that the call is the source of it.
+func leads(brings, sees taint.Level) bool { return brings != taint.System && brings >= sees }
+
 // bringIn is what an allowed call does to the level.
 func (c *conversation) bringIn(sessionID string, level taint.Level, source string) {
-	if level == taint.System {
-		return
-	}
-	if level >= c.level(sessionID) {
-		c.source = session.Source{Label: source, Level: level, Step: c.step}
-		c.changed = true
+	if leads(level, c.level(sessionID)) {
+		now := session.Source{Label: source, Level: level, Step: c.step}
+		c.changed = c.changed || now.Label != c.source.Label || now.Level != c.source.Level
+		c.source = now
 	}
 	if level > c.levels[sessionID].level {
 		c.raise(sessionID, level)
