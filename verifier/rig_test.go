@@ -125,6 +125,9 @@ func newRig(t *testing.T, store backend, approvals int, edit func(*verifier.Opti
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := redactor.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	r.desk, err = approval.NewDesk(approval.Options{
 		Key: serverKey, Store: store, Record: r.record, Inbox: true,
 		Terms: approval.Terms{

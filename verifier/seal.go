@@ -48,10 +48,12 @@ func (v *Verifier) drew(ctx context.Context, t *trace, n *no) {
 
 // fact is what a decided call says of its turn.
 func (t *trace) fact(n *no) provenance.Fact {
+	tool, id := len(t.call.Tool), len(t.call.Context.ToolCallID)
+	own := t.call.Tool + t.call.Context.ToolCallID + t.plan.Source // one piece of memory, that is not the call's
 	f := provenance.Fact{
 		What: provenance.Called, At: time.Now().UnixMilli(), Start: t.plan.Standing.Level, Level: t.view.Level, Allowed: n == nil,
-		Tool: strings.Clone(t.call.Tool), ID: strings.Clone(t.call.Context.ToolCallID), Iteration: t.call.Context.Iteration,
-		Metadata: provenance.Metadata{Label: strings.Clone(t.plan.Source), Ref: t.ruling.Ref, Step: t.view.Step},
+		Tool: own[:tool], ID: own[tool : tool+id], Iteration: t.call.Context.Iteration,
+		Metadata: provenance.Metadata{Label: own[tool+id:], Ref: t.ruling.Ref, Step: t.view.Step},
 	}
 	if t.call.Sent != t.call.Tool {
 		f.Sent = strings.Clone(t.call.Sent)

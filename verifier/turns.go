@@ -19,6 +19,7 @@ type turns struct {
 	mu      sync.Mutex
 	recent  map[turnKey]*turn
 	old     map[turnKey]*turn
+	age     int                            // how often those that were recent have become old
 	current map[session.Conversation]*turn // the last turn with a run
 }
 
@@ -35,6 +36,7 @@ type turnKey struct {
 type turn struct {
 	turnKey
 	id      string               // how the store and people name it
+	age     int                  // of turns when it was last among the recent
 	root    session.Conversation // whose state its calls count in
 	pending []provenance.Fact    // not noted yet
 	facts   int                  // how many there were
@@ -48,7 +50,7 @@ type turn struct {
 const (
 	turnsSize   = 1000
 	turnPending = 64 // facts of one turn
-	usualTurn   = 8  // most have no more, and need not grow
+	usualTurn   = 9  // its beginning and eight calls: most have no more, and need not grow
 )
 
 // turnOf names the turn that a call or an event belongs to.
@@ -89,7 +91,11 @@ func (s *turns) add(t *trace, h heardOf) (now, over *turn) {
 	k := t.turnOf()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.find(k)
+	last := s.current[k.Conversation]
+	n := last
+	if n == nil || n.turnKey != k || n.age != s.age {
+		n = s.find(k)
+	}
 	if n == nil {
 		n = s.begin(t, k)
 	}
@@ -97,15 +103,15 @@ func (s *turns) add(t *trace, h heardOf) (now, over *turn) {
 	if len(n.pending) >= turnPending {
 		n.drop()
 	}
-	for _, f := range h.facts {
+	for i := range h.facts {
 		n.facts++
-		f.Number = n.facts
-		n.pending = append(n.pending, f)
+		n.pending = append(n.pending, h.facts[i])
+		n.pending[len(n.pending)-1].Number = n.facts
 	}
-	if k.run == "" {
+	if k.run == "" || n == last {
 		return n, nil
 	}
-	return n, s.supersede(n)
+	return n, s.supersede(n, last)
 }
 
 // drop forgets the older half of what is not noted, but for whose turn it is.
@@ -133,8 +139,9 @@ func (s *turns) find(k turnKey) *turn {
 func (s *turns) keep(n *turn) {
 	if s.recent == nil || len(s.recent) >= turnsSize {
 		s.old, s.recent = s.recent, make(map[turnKey]*turn)
+		s.age++
 	}
-	s.recent[n.turnKey] = n
+	s.recent[n.turnKey], n.age = n, s.age
 }
 
 // begin makes a turn, with strings of its own.
@@ -149,11 +156,10 @@ func (s *turns) begin(t *trace, k turnKey) *turn {
 	return n
 }
 
-// supersede makes a turn its conversation's current one, and returns the one
-// that is over by that. What is still heard of a turn that is over ends no other.
-func (s *turns) supersede(n *turn) *turn {
-	last := s.current[n.Conversation]
-	if last == n || n.ended {
+// supersede makes a turn its conversation's current one, and returns the last if
+// it is over by that. What is still heard of a turn that is over ends no other.
+func (s *turns) supersede(n, last *turn) *turn {
+	if n.ended {
 		return nil
 	}
 	if s.current == nil || len(s.current) >= 2*turnsSize {
