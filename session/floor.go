@@ -33,11 +33,11 @@ const floorSize = 50_000
 // the worst level stands for all of them.
 const sessionsPerFloor = 64
 
-// Raise notes that a conversation was seen at a level.
-func (f *Floor) Raise(c Conversation, session string, m Mark) {
+// Raise notes that a conversation was seen at a level. It is named by its ID.
+func (f *Floor) Raise(id [16]byte, session string, m Mark) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.find(c.ID())
+	s := f.find(id)
 	if m.Generation > s.generation {
 		*s = seen{generation: m.Generation, bySession: map[string]taint.Level{}}
 	}
@@ -50,16 +50,19 @@ func (f *Floor) Raise(c Conversation, session string, m Mark) {
 	if !known {
 		session = strings.Clone(session) // it may be part of a whole call
 	}
+	if known && level >= m.Level {
+		return
+	}
 	if known || session == "" || len(s.bySession) < sessionsPerFloor {
 		s.bySession[session] = taint.Worse(level, m.Level)
 	}
 }
 
 // At is the best a conversation can be, by what this process has seen.
-func (f *Floor) At(c Conversation, session string) Mark {
+func (f *Floor) At(id [16]byte, session string) Mark {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.find(c.ID())
+	s := f.find(id)
 	if session == "" {
 		return Mark{Level: s.worst, Generation: s.generation}
 	}

@@ -31,7 +31,7 @@ func (v *Verifier) admit(ctx context.Context, t *trace) error {
 // arrive finds the conversation, and what the start of the run brings into it.
 func (v *Verifier) arrive(ctx context.Context, t *trace) (taint.Level, error) {
 	c := t.call
-	t.conv = session.Conversation{Client: c.Client, Key: c.Context.SessionKey}
+	t.in(session.Conversation{Client: c.Client, Key: c.Context.SessionKey})
 	t.session = c.Context.SessionID
 	initial := t.plan.Standing.Level
 	before, err := v.resolve(ctx, t)
@@ -107,7 +107,7 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 			v.says.tell(t, initial, view.Generation)
 		}
 		if view.Version > 0 {
-			view.Secrets = v.watch.saw(t.conv, &view, t.noted())
+			view.Secrets = v.watch.saw(t, &view)
 		}
 		t.see(view)
 		v.saw(t)
@@ -188,7 +188,7 @@ func (t *trace) seekConsent(a *session.Admission) {
 
 func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
 	c, p := t.call, &t.plan
-	floor := v.floor.At(t.conv, t.session)
+	floor := v.floor.At(t.convID, t.session)
 	a := session.Admission{
 		Conversation: t.conv, Session: t.session, RequestID: c.RequestID, Body: c.Body,
 		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: floor,

@@ -27,7 +27,7 @@ func (g *given) note(k requestKey) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.recent == nil || len(g.recent) >= givenSize {
-		g.old, g.recent = g.recent, make(map[requestKey]struct{})
+		g.old, g.recent = g.recent, make(map[requestKey]struct{}, len(g.recent)) // it will be as full
 	}
 	g.recent[k] = struct{}{}
 }
@@ -42,5 +42,5 @@ func (g *given) has(k requestKey) bool {
 
 // request names the call's request.
 func (t *trace) request() requestKey {
-	return requestKey{t.conv.ID(), t.call.Body}
+	return requestKey{t.convID, t.call.Body}
 }

@@ -133,7 +133,7 @@ func (v *Verifier) hear(ctx context.Context, h *hearing) *no {
 		}
 		h.heard = heard
 		if heard.Version > 0 { // it is there
-			v.floor.Raise(h.conv, h.session, session.Mark{Level: heard.Level, Generation: heard.Generation})
+			v.floor.Raise(h.convID, h.session, session.Mark{Level: heard.Level, Generation: heard.Generation})
 		}
 		return nil
 	}
@@ -173,7 +173,7 @@ func (h *hearing) level(v *Verifier) taint.Level {
 	if !h.heard.Known && !h.report.Start {
 		level = taint.Worse(level, h.rules.UnknownSender())
 	}
-	if floor := v.floor.At(h.conv, h.session); floor.Generation >= h.heard.Generation {
+	if floor := v.floor.At(h.convID, h.session); floor.Generation >= h.heard.Generation {
 		level = taint.Worse(level, floor.Level)
 	}
 	return level

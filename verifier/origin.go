@@ -140,6 +140,9 @@ func (v *Verifier) origins(ctx context.Context, t *trace) session.Origins {
 // origins are those that say something, the worst first, as many as anyone would
 // read.
 func (t *trace) origins() (out []approval.Origin) {
+	if len(t.view.Origins) == 0 {
+		return nil
+	}
 	for path, o := range t.view.Origins {
 		if o.From != session.FromNothing {
 			out = append(out, approval.Origin{Argument: path, Origin: o})

@@ -24,6 +24,7 @@ type trace struct {
 	looked   bool          // where the arguments came from was looked up
 
 	conv    session.Conversation // whose state counts: the root's, for a spawned session
+	convID  [16]byte             // its ID; both are set by in
 	session string               // the session id in that conversation
 	child   bool
 
@@ -63,16 +64,25 @@ type trace struct {
 // is sent twice at the same moment has it from whichever of the two settles.
 func (t *trace) again() bool { return t.replay || t.view.Replayed && !t.closed }
 
+// in says whose state counts.
+func (t *trace) in(c session.Conversation) { t.conv, t.convID = c, c.ID() }
+
 // move makes the call count in another conversation's state. There it counts
 // without a session id: it sees the worst and is seen by all.
 func (t *trace) move(root session.Conversation) {
 	if root != t.conv {
-		t.conv, t.session, t.child = root, "", true
+		t.in(root)
+		t.session, t.child = "", true
 	}
 }
 
-// see takes over what the store says of the conversation.
-func (t *trace) see(v session.View) { t.view, t.viewed = v, time.Now() }
+// see takes over what the store says of the conversation. The clock only matters to
+// a call that is still to be decided.
+func (t *trace) see(v session.View) {
+	if t.view = v; v.Entry != session.Passed {
+		t.viewed = time.Now()
+	}
+}
 
 // now is the time by the store's clock.
 func (t *trace) now() time.Time { return t.view.Now.Add(time.Since(t.viewed)) }

@@ -357,5 +357,5 @@ func (v *Verifier) sealed(t *trace, mark string) bool {
 // saw keeps what this process has seen of the conversation.
 func (v *Verifier) saw(t *trace) {
 	m := session.Mark{Level: taint.Worse(t.view.Level, t.view.After), Generation: t.view.Generation}
-	v.floor.Raise(t.conv, t.session, m)
+	v.floor.Raise(t.convID, t.session, m)
 }

@@ -32,13 +32,13 @@ type watched struct {
 const watchSize = 20_000
 
 // saw counts a call that was admitted, and says what is known of its conversation.
-func (w *watch) saw(c session.Conversation, v *session.View, tool string) session.Holding {
+func (w *watch) saw(t *trace, v *session.View) session.Holding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one := w.find(c.ID())
+	one := w.find(t.convID)
 	if !v.Replayed {
 		one.calls++
-		if tool != "" {
+		if tool := t.noted(); tool != "" {
 			one.note(tool, v)
 		}
 	}
@@ -46,7 +46,7 @@ func (w *watch) saw(c session.Conversation, v *session.View, tool string) sessio
 	switch {
 	case one.secrets:
 		return session.Holds
-	case one.whole() && !v.Lost && !w.adrift[c.Client]:
+	case one.whole() && !v.Lost && !w.adrift[t.conv.Client]:
 		return session.HoldsNone
 	}
 	return session.MayHold
