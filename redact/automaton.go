@@ -9,28 +9,34 @@ import (
 // the case of ASCII letters (Aho and Corasick). It is made once and then only
 // read.
 //
+// Few places in a text look like the beginning of a word: it is walked only from
+// where three bytes do.
+//
 // A state is where its row begins in the table, so that a step is one addition
 // and one look. Rows come in the order of the length of what was read, so that
 // those which nearly all texts need are together; states in which words end come
 // last, so that one comparison tells them.
 type automaton struct {
-	class  [256]uint8 // bytes that no word has are class 0; with the marks of the byte
-	next   []uint32   // by state and class
-	words  [][]uint16 // by row, from the first in which words end: which ones
-	length []int      // by word
-	ending uint32     // the first state in which words end
+	class   [256]uint8 // bytes that no word has are class 0; with the marks of the byte
+	begins  [pairs]uint64
+	next    []uint32   // by state and class
+	words   [][]uint16 // by row, from the first in which words end: which ones
+	length  []int      // by word
+	shallow uint32     // the first state that knows of two bytes or more
+	ending  uint32     // the first state in which words end
 }
 
 const (
 	classBits = 6
 	classMask = 1<<classBits - 1
+	pairs     = 1 << (2 * classBits) // of classes; begins has a bit for each class that may follow one where a word begins
 
 	// notPlain marks bytes that are not ASCII, and the one that begins a
 	// terminal's code.
 	notPlain = 1 << 7
 )
 
-// newAutomaton takes at most 63 different letters.
+// newAutomaton takes words of two letters or more, and at most 63 different ones.
 func newAutomaton(words []string) *automaton {
 	a := &automaton{}
 	t := trie{a: a, nodes: []node{{}}}
@@ -54,19 +60,45 @@ type visitor interface {
 // find shows the words in the order in which they end. It returns the marks that
 // any of the bytes has.
 func (a *automaton) find(s string, to visitor) (marks uint8) {
+	pair := uint(0) // the classes of the last two bytes
+	for i := 0; i < len(s); i++ {
+		c := a.class[s[i]]
+		marks |= c
+		if a.begins[pair%pairs]>>(c&classMask)&1 == 0 {
+			pair = pair<<classBits | uint(c&classMask)
+			continue
+		}
+		next, walked := a.walk(s, i-2, to)
+		if marks |= walked; next == len(s) {
+			return marks &^ classMask
+		}
+		i = next - 1
+		pair = uint(a.class[s[i-1]]&classMask)<<classBits | uint(a.class[s[i]]&classMask)
+	}
+	if a.begins[pair%pairs]&1 != 0 { // the last two bytes are a word
+		a.walk(s, len(s)-2, to)
+	}
+	return marks &^ classMask
+}
+
+// walk shows the words from where one may begin to where none is under way that
+// has two bytes already. It returns where that is, and the marks up to there.
+func (a *automaton) walk(s string, from int, to visitor) (next int, marks uint8) {
 	state := uint32(0)
-	for i := range len(s) {
+	for i := from; i < len(s); i++ {
 		c := a.class[s[i]]
 		marks |= c
 		state = a.next[state+uint32(c&classMask)]
-		if state < a.ending {
-			continue
-		}
-		for _, w := range a.words[(state-a.ending)>>classBits] {
-			to.at(int(w), i+1-a.length[w])
+		switch {
+		case state >= a.ending:
+			for _, w := range a.words[(state-a.ending)>>classBits] {
+				to.at(int(w), i+1-a.length[w])
+			}
+		case state < a.shallow && i > from:
+			return i + 1, marks
 		}
 	}
-	return marks &^ classMask
+	return len(s), marks
 }
 
 // trie is an automaton in the making.
@@ -84,6 +116,7 @@ type node struct {
 }
 
 func (t *trie) add(word string, id uint16) {
+	t.begin(word)
 	at := 0
 	for i := range len(word) {
 		c := t.classOf(word[i])
@@ -94,6 +127,19 @@ func (t *trie) add(word string, id uint16) {
 		at = t.nodes[at].children[c]
 	}
 	t.nodes[at].words = append(t.nodes[at].words, id)
+}
+
+// begin notes the first three letters of a word. Anything may follow one of two.
+func (t *trie) begin(word string) {
+	if len(word) < 2 {
+		panic("redact: a word is too short for the automaton")
+	}
+	third := ^uint64(0)
+	pair := uint(t.classOf(word[0]))<<classBits | uint(t.classOf(word[1]))
+	if len(word) > 2 {
+		third = 1 << t.classOf(word[2])
+	}
+	t.a.begins[pair%pairs] |= third
 }
 
 func (t *trie) classOf(b byte) uint8 {
@@ -114,6 +160,12 @@ func (t *trie) link() {
 		panic("redact: too many letters for the automaton")
 	}
 	order := t.byDepth()
+	for _, child := range t.nodes[0].children {
+		if child != 0 {
+			t.a.shallow += 1 << classBits
+		}
+	}
+	t.a.shallow += 1 << classBits // the root itself
 	states := t.states(order)
 	t.a.next = make([]uint32, len(t.nodes)<<classBits)
 	for _, at := range order {
