@@ -31,7 +31,7 @@ func newMatcher(list [][]byte) *matcher {
 func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
 // rarest finds the n bytes with the fewest letters, and among those the ones with
-// the least usual.
+// the least usual; the last of them, since words begin more alike than they end.
 func rarest(w []byte, n int) int {
 	best, least := 0, 1<<30
 	for i := range len(w) - n + 1 {
@@ -39,7 +39,7 @@ func rarest(w []byte, n int) int {
 		for _, c := range w[i : i+n] {
 			cost *= usual(c)
 		}
-		if cost < least {
+		if cost <= least {
 			best, least = i, cost
 		}
 	}
