@@ -36,7 +36,8 @@ type lane struct {
 	broom *sweeper // nil where nothing is written
 	known memory   // what the next transaction need not read
 
-	unposted bool // the daybook may hold something
+	timers   sync.Pool // that have stopped: each caller has one for its patience
+	unposted bool      // the daybook may hold something
 }
 
 // op is one atomic operation: it either refuses before it has changed anything,
@@ -85,13 +86,24 @@ func (l *lane) do(ctx context.Context, o *op) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	enough := time.NewTimer(l.waits)
-	defer enough.Stop()
 	queue := l.queue
+	select {
+	case queue <- o:
+		queue = nil // it is in; from now on only wait
+	default:
+	}
+	enough, _ := l.timers.Get().(*time.Timer)
+	if enough == nil {
+		enough = time.NewTimer(l.waits)
+	} else {
+		enough.Reset(l.waits)
+	}
+	defer l.timers.Put(enough)
+	defer enough.Stop()
 	for {
 		select {
 		case queue <- o:
-			queue = nil // it is in; from now on only wait
+			queue = nil
 		case err := <-o.done:
 			return err
 		case <-ctx.Done():
