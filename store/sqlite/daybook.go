@@ -5,16 +5,16 @@ import "github.com/openclaw-verifier/verifier/session"
 // The daybook is where admissions are written, one line each, as they come: a
 // dozen lines share a page, where the row of each request and of each
 // conversation has a page to itself, and pages are what a commit costs. It is
-// posted to those rows when it is full, and then those of one conversation share
-// their pages too.
+// posted to those rows when it is full, and then many of them share their pages
+// too.
 //
 // Who comes between finds what is not posted yet by what the transaction
 // remembers: a conversation as it is now, a request by its line. Where nothing is
 // remembered, the daybook is posted first, and so it is before anything but an
 // admission and its settlement: nobody else has to know of it.
 
-// daybookSize is how many lines it has: enough that a conversation has several of
-// them, few enough that whoever comes when it is full waits some milliseconds.
+// daybookSize is how many lines it has: enough that many of them go to the same
+// page, few enough that whoever comes when it is full waits some milliseconds.
 const daybookSize = 1024
 
 // booked names a request in the daybook.
@@ -70,7 +70,7 @@ func (t *tx) moreThanAdmits() error {
 // What fails undoes the transaction, so no statement needs to be undone alone.
 var postings = [...]string{
 	`INSERT OR IGNORE INTO requests (conversation, request, body, mark, until_ms)
-		SELECT conversation, request, body, mark, until_ms FROM daybook WHERE unposted ORDER BY conversation, request`,
+		SELECT conversation, request, body, mark, until_ms FROM daybook WHERE unposted ORDER BY request, conversation`,
 	`UPDATE OR FAIL conversations SET touched_ms = last.touched_ms, step = last.step, source_step = last.source_step
 		FROM (SELECT conversation, touched_ms, max(step) AS step, source_step FROM daybook WHERE unposted GROUP BY conversation) AS last
 		WHERE hash = last.conversation AND conversations.step < last.step`,

@@ -7,7 +7,7 @@ import (
 
 // steps make the database, one version after the other: PRAGMA user_version is
 // how many it has been through. What has been released is never changed.
-var steps = []string{schema, leases, pausing, noting, naming, influencing, booking}
+var steps = []string{schema, leases, pausing, noting, naming, influencing, booking, sorting}
 
 // schema is the database. Tables are STRICT, so that what is read has the type
 // it was written with, and without a rowid where the key is all that is ever
@@ -175,6 +175,23 @@ CREATE VIEW overview AS SELECT upper(substr(hash, 1, 8)) AS ref, client, session
 	LEFT JOIN (SELECT conversation, max(step) AS last_step, max(touched_ms) AS last_ms FROM daybook WHERE unposted GROUP BY conversation)
 		ON conversation = hash
 	ORDER BY max(touched_ms, ifnull(last_ms, 0)) DESC;
+`
+
+// sorting keeps requests by what tells them apart: their ids differ where those
+// of conversations are the same, and each comparison ends sooner.
+const sorting = `
+CREATE TABLE sorted_requests (
+	conversation TEXT NOT NULL,
+	request TEXT NOT NULL,
+	body BLOB NOT NULL,
+	mark TEXT NOT NULL,
+	until_ms INTEGER NOT NULL,
+	PRIMARY KEY (request, conversation)
+) STRICT, WITHOUT ROWID;
+INSERT INTO sorted_requests (conversation, request, body, mark, until_ms)
+	SELECT conversation, request, body, mark, until_ms FROM requests ORDER BY request, conversation;
+DROP TABLE requests;
+ALTER TABLE sorted_requests RENAME TO requests;
 `
 
 // migrate brings a database to this version of the schema, wholly or not at all.

@@ -217,6 +217,9 @@ func TestADatabaseOfTheFirstVersionGetsWhatIsNew(t *testing.T) {
 	if grants, _, err := s.Grants(t.Context(), "", 10); err != nil || len(grants) > 0 {
 		t.Errorf("a grant that does not say what it covers is not over: %v, %v", grants, err)
 	}
+	if v := admit(t, s, admission(0, 0)); !v.Replayed || v.Entry != session.Passed {
+		t.Errorf("its request is lost: %+v", v)
+	}
 	if v := admit(t, s, admission(0, 1)); v.Lost {
 		t.Errorf("what it held is lost: %+v", v)
 	}

@@ -53,7 +53,7 @@ func newWalk(table, key string, width int, ends string, keep time.Duration) walk
 
 func newSweeper() *sweeper {
 	return &sweeper{
-		requests: newWalk("requests", "conversation, request", 2, "until_ms", 0),
+		requests: newWalk("requests", "request, conversation", 2, "until_ms", 0),
 		others: [2]walk{
 			newWalk("conversations", "hash", 1, "touched_ms", keepConversation),
 			newWalk("runs", "conversation, run", 2, "touched_ms", keepRun),
