@@ -9,12 +9,9 @@ import "cmp"
 func (l *Log) AppendAll(entries []Entry) []error {
 	failed, drafts := make([]error, len(entries)), make([]*draft, 0, len(entries))
 	for i := range entries {
-		err := entries[i].check()
+		d, err := l.taken(&entries[i])
 		if err == nil {
-			var d *draft
-			if d, err = l.draft(&entries[i]); err == nil {
-				drafts = append(drafts, d)
-			}
+			drafts = append(drafts, d)
 		}
 		failed[i] = err
 	}

@@ -43,15 +43,40 @@ func zeros() (d digest) {
 // draft is a line that does not know its place in the chain yet. Everything
 // slow is done when it is made, outside the log's lock; the room left in front
 // takes the number and prev without moving the rest.
-type draft struct{ buf []byte }
+//
+// It is used again for other lines, with all its memory.
+type draft struct {
+	buf   []byte
+	entry Entry     // until it is encoded
+	lists []string  // those of the entry, once something may be hidden in them
+	texts []*string // all in which it may
+}
 
-// fill encodes e. Bytes that are not UTF-8 become U+FFFD, since a record with a
-// mangled name is worth more than no record of the call.
-func (d *draft) fill(e *Entry) error {
+// hide hides what has to be in the entry.
+func (d *draft) hide(hide func(texts ...*string)) {
+	e := &d.entry
+	d.lists = append(append(d.lists[:0], e.Why...), e.Origins...)
+	n := len(e.Why)
+	e.Why, e.Origins = d.lists[:n:n], d.lists[n:]
+	d.texts = append(d.texts[:0], &e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Tool, &e.Sent, &e.Source, &e.Reason, &e.Note)
+	for i := range d.lists {
+		d.texts = append(d.texts, &d.lists[i])
+	}
+	sent := e.Sent
+	hide(d.texts...)
+	if e.Sent != sent {
+		e.Tool = e.Sent // it is the same in small letters
+	}
+}
+
+// fill encodes the entry. Bytes that are not UTF-8 become U+FFFD, since a record
+// with a mangled name is worth more than no record of the call.
+func (d *draft) fill() error {
 	var blank [room]byte
 	w := encoder{buf: append(d.buf[:0], blank[:]...)}
-	w.entry(e)
-	d.buf = w.buf
+	w.entry(&d.entry)
+	d.buf, d.entry = w.buf, Entry{}
+	clear(d.lists)
 	if w.err != nil {
 		return w.err
 	}

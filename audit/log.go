@@ -24,6 +24,11 @@ type Options struct {
 
 	Rotation Rotation // when the record goes on in a new file
 
+	// Hide hides the secrets in all that an entry says besides its params, which
+	// come hidden: whoever writes an entry, and whatever a client calls things. It
+	// does so in place. Nil: nothing is hidden.
+	Hide func(texts ...*string)
+
 	// Seen is the last head that was kept elsewhere; nil: there is none. If the
 	// record does not hold it, Open notes that in the record itself.
 	Seen *Head
@@ -81,10 +86,7 @@ type Log struct {
 // SyncEach, on disk. After an error the entry is not part of the record; after
 // [ErrSlow] it may be.
 func (l *Log) Append(e Entry) error {
-	if err := e.check(); err != nil {
-		return err
-	}
-	d, err := l.draft(&e)
+	d, err := l.taken(&e)
 	if err != nil {
 		return err
 	}
@@ -265,23 +267,46 @@ func (l *Log) finish() (b *batch, leads bool, err error) {
 	return b, leads, err
 }
 
+// draft is one of the log's own entries.
 func (l *Log) draft(e *Entry) (*draft, error) {
-	e.normalise(l.o.Now)
-	d, _ := l.drafts.Get().(*draft)
-	if d == nil {
-		d = new(draft)
+	d := l.blank()
+	d.entry = *e
+	return d, l.encode(d)
+}
+
+// taken is an entry of somebody else, who keeps what it was made of.
+func (l *Log) taken(e *Entry) (*draft, error) {
+	d := l.blank()
+	d.entry = *e
+	if l.o.Hide != nil {
+		d.hide(l.o.Hide)
 	}
-	if err := d.fill(e); err != nil {
-		return nil, fmt.Errorf("audit: encode: %w", err)
+	if err := d.entry.check(); err != nil {
+		return nil, err
 	}
-	return d, nil
+	return d, l.encode(d)
+}
+
+func (l *Log) blank() *draft {
+	if d, ok := l.drafts.Get().(*draft); ok {
+		return d
+	}
+	return new(draft)
+}
+
+func (l *Log) encode(d *draft) error {
+	d.entry.normalise(l.o.Now)
+	if err := d.fill(); err != nil {
+		return fmt.Errorf("audit: encode: %w", err)
+	}
+	return nil
 }
 
 // recycle keeps drafts for the next entries, unless a rare long one would hold
 // its memory for good.
 func (l *Log) recycle(drafts ...*draft) {
 	for _, d := range drafts {
-		if cap(d.buf) <= 64<<10 {
+		if cap(d.buf) <= 64<<10 && cap(d.lists) <= 256 {
 			l.drafts.Put(d)
 		}
 	}

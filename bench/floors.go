@@ -14,6 +14,7 @@ import (
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/upstream"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -101,7 +102,8 @@ func newServer(v server.Verifier, d server.Desk, page http.Handler) (*server.Ser
 	if err != nil {
 		return nil, err
 	}
-	return server.New(server.Options{Auth: func() *server.Auth { return auth }, Verifier: v, Desk: d, Page: page})
+	via := func(h http.Header) ([]string, bool) { return upstream.ParseVia(h.Values(upstream.ViaHeader), "bench") }
+	return server.New(server.Options{Via: via, Auth: func() *server.Auth { return auth }, Verifier: v, Desk: d, Page: page})
 }
 
 func shut(s *server.Server) error {

@@ -21,6 +21,7 @@ import (
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/metrics"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/store"
@@ -71,7 +72,7 @@ func openEmbedded(p place) (running, error) {
 }
 
 // open wires the whole program with its defaults, as cmd/verifier's gateway
-// does: the shipped policy and guard, redaction, the record, the desk.
+// does: the shipped policy and guard, redaction, the record, the desk, metrics.
 func (g *gateway) open(p place) (running, error) {
 	run, err := g.wire(p)
 	if err != nil {
@@ -116,15 +117,16 @@ func (g *gateway) wire(p place) (run running, err error) {
 		}
 	}
 	debug.SetGCPercent(400) // as serve does
-	if g.record, err = audit.Open(filepath.Join(p.dir, recordFile), audit.Options{Key: g.recordKey, Patience: audit.DefaultPatience}); err != nil {
-		return run, err
-	}
 	c.Policy.Guard = guarded(p)
 	rules, _, err := policy.New(c.Policy)
 	if err != nil {
 		return run, err
 	}
 	redactor, err := redact.New(c.Redact)
+	if err != nil {
+		return run, err
+	}
+	g.record, err = audit.Open(filepath.Join(p.dir, recordFile), audit.Options{Key: g.recordKey, Patience: audit.DefaultPatience, Hide: redactor.Lines})
 	if err != nil {
 		return run, err
 	}
@@ -153,7 +155,7 @@ func (g *gateway) wire(p place) (run running, err error) {
 		Settings: func() verifier.Settings {
 			return verifier.Settings{Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute}
 		},
-		Log: log,
+		Log: log, Observe: metrics.New(metrics.Gauges{}).Decided,
 	})
 	if err != nil {
 		return run, err

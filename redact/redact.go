@@ -71,13 +71,14 @@ type Redactor struct {
 	patterns       []pattern
 	making         *making
 	ordinary       ordinary
+	usual          *usual
 }
 
 // New returns a Redactor, at once: see [Redactor.Ready]. It refuses a field name
 // that would match nothing, and a pattern that is wrong or does not hide its own
 // example: the error is [Faults].
 func New(c Config) (*Redactor, error) {
-	r := &Redactor{showFileBodies: c.ShowFileBodies, fields: make(map[string]bool, len(c.Fields)), making: shared}
+	r := &Redactor{showFileBodies: c.ShowFileBodies, fields: make(map[string]bool, len(c.Fields)), making: shared, usual: &usual{}}
 	var faults Faults
 	for i, name := range c.Fields {
 		s := squash(name)

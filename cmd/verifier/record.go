@@ -4,14 +4,12 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
-	"github.com/openclaw-verifier/verifier/redact"
 )
 
 // openRecord opens the record, holds it against the head that the store has
@@ -29,11 +27,12 @@ func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 	}
 	log, err := audit.Open(recordPath(c, state), audit.Options{
 		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c), Patience: audit.DefaultPatience,
+		Hide: func(texts ...*string) { g.live.Load().redactor.Lines(texts...) },
 	})
 	if err != nil {
 		return err
 	}
-	g.record = &quietRecord{log, func() *redact.Redactor { return g.live.Load().redactor }}
+	g.record = log
 	for _, note := range log.Repairs() {
 		g.log.Error("the record: " + note)
 	}
@@ -43,45 +42,6 @@ func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 // rotation is when the record goes on in a new file.
 func rotation(c *config.Config) audit.Rotation {
 	return audit.Rotation{Bytes: int64(c.Audit.RotateMB) << 20, Every: c.Audit.RotateEvery, Keep: c.Audit.Keep}
-}
-
-// quietRecord hides the secrets in all that an entry says besides its params,
-// which come hidden: whoever writes an entry, and whatever a client calls things.
-type quietRecord struct {
-	*audit.Log
-	redactor func() *redact.Redactor
-}
-
-// Append hides, then writes.
-func (q *quietRecord) Append(e audit.Entry) error {
-	q.hide(&e)
-	return q.Log.Append(e)
-}
-
-// AppendAll hides, then writes.
-func (q *quietRecord) AppendAll(entries []audit.Entry) []error {
-	entries = slices.Clone(entries)
-	for i := range entries {
-		q.hide(&entries[i])
-	}
-	return q.Log.AppendAll(entries)
-}
-
-func (q *quietRecord) hide(e *audit.Entry) {
-	texts := [32]*string{&e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Tool, &e.Sent, &e.Source, &e.Reason, &e.Note}
-	all := texts[:10]
-	e.Why, e.Origins = slices.Clone(e.Why), slices.Clone(e.Origins)
-	for i := range e.Origins {
-		all = append(all, &e.Origins[i])
-	}
-	for i := range e.Why {
-		all = append(all, &e.Why[i])
-	}
-	sent := e.Sent
-	q.redactor().Lines(all...)
-	if e.Sent != sent {
-		e.Tool = e.Sent // it is the same in small letters
-	}
 }
 
 // recordPath is where the record stands.
