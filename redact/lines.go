@@ -46,18 +46,20 @@ func (k *seeker) lines(u *usual, texts []*string) {
 	}
 }
 
-// clean reports whether no secret is in any of the texts, each a line.
+// clean reports whether no secret is in any of the texts. An empty line stands
+// between them: a line that is all base64 would be read as one with the next.
 func (k *seeker) clean(texts []*string) bool {
+	const apart = "\n\n"
 	size := 0
 	for _, s := range texts {
-		size += len(*s) + 1
+		size += len(*s) + len(apart)
 	}
 	var all strings.Builder
 	all.Grow(size)
 	for _, s := range texts {
 		if *s != "" {
 			all.WriteString(*s)
-			all.WriteByte('\n')
+			all.WriteString(apart)
 		}
 	}
 	spans, ok := k.finder.find(all.String())

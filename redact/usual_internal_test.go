@@ -69,3 +69,15 @@ func TestOnlyAFewUsualTextsAreRemembered(t *testing.T) {
 		t.Error("a text that came twice is not remembered")
 	}
 }
+
+// What is encoded in one text is found beside another that looks like the line
+// before it: whoever sends a call chooses what stands around it.
+func TestNoTextHidesWhatTheNextOneEncodes(t *testing.T) {
+	r := redactor(t, Config{})
+	for before := range 64 {
+		run, secret := strings.Repeat("Q3MzYKwdtz", 8)[:16+before], "cGFzczphYmMgcGFzc2lu"
+		if r.Lines(&run, &secret); secret != "[REDACTED: 20 chars]" {
+			t.Fatalf("behind %q it stays %q", run, secret)
+		}
+	}
+}
