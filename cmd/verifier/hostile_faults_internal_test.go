@@ -201,7 +201,7 @@ func smallDisk(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", dir).CombinedOutput(); err != nil {
-		t.Skipf("no tmpfs can be mounted here: %v: %s", err, out)
+		t.Skipf("no tmpfs can be mounted here, as in CI it can: %v: %s", err, out)
 	}
 	t.Cleanup(func() { _ = exec.CommandContext(context.Background(), "umount", "-l", dir).Run() })
 	return dir
