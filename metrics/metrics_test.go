@@ -1,9 +1,11 @@
 package metrics_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,6 +44,36 @@ func TestWhatHappensIsCounted(t *testing.T) {
 		`verifier_open_cards 3`,
 		`verifier_unauthenticated_total 7`,
 	} {
+		if !strings.Contains(w.Body.String(), line+"\n") {
+			t.Errorf("missing: %s", line)
+		}
+	}
+}
+
+// More sorts of decisions than have their counters at hand, counted at once.
+func TestEverySortOfDecisionIsCountedForItself(t *testing.T) {
+	m := metrics.New(metrics.Gauges{})
+	const rules, times, counting = 40, 25, 4
+	var all sync.WaitGroup
+	for range counting {
+		all.Go(func() {
+			for i := range rules * times {
+				m.Decided(verifier.Observation{Allow: i%2 == 0, By: fmt.Sprint("rule ", i%rules), Mode: "allow", Class: "safe", Level: "local"})
+			}
+		})
+	}
+	all.Wait()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	for i := range rules {
+		decision := [2]string{"allow", "deny"}[i%2]
+		line := fmt.Sprintf(`verifier_decisions_total{by="rule %d",class="safe",decision="%s",level="local",mode="allow"} %d`, i, decision, times*counting)
+		if !strings.Contains(w.Body.String(), line+"\n") {
+			t.Errorf("missing: %s", line)
+		}
+	}
+	for _, decision := range []string{"allow", "deny"} {
+		line := fmt.Sprintf(`verifier_decision_seconds_count{decision="%s"} %d`, decision, rules*times*counting/2)
 		if !strings.Contains(w.Body.String(), line+"\n") {
 			t.Errorf("missing: %s", line)
 		}
