@@ -32,7 +32,8 @@ type hearing struct {
 // allows nothing, and what can't be taken in is refused, which blocks where the
 // runtime waits for leave.
 func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
-	h := &hearing{trace: v.begin(&e.Call), event: e}
+	h := &hearing{trace: new(trace), event: e}
+	v.begin(h.trace, &e.Call)
 	defer func() {
 		if p := recover(); p != nil {
 			v.o.Log.ErrorContext(ctx, "an event ended in a panic and was refused", "panic", crash.Recovered(p))

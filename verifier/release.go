@@ -139,7 +139,9 @@ func (v *Verifier) observe(t *trace, allow bool, by string) {
 // Reject denies a call that is authentic but can't be judged: malformed, or out
 // of its time. c may hold whatever could be read of it.
 func (v *Verifier) Reject(ctx context.Context, c *toolcall.Call, kind, reason string) Decision {
-	return v.refuse(ctx, v.begin(c), because(kind, reason))
+	var t trace
+	v.begin(&t, c)
+	return v.refuse(ctx, &t, because(kind, reason))
 }
 
 // entry is the record of a decision.
@@ -198,10 +200,11 @@ func (v *Verifier) hideSource(t *trace) {
 	if shown := v.shown(t); shown.Hidden() > 0 && !strings.Contains(strings.ToLower(string(shown.Params)), strings.ToLower(word)) {
 		t.plan.Source = tool
 	}
-	sent := t.call.Sent
-	v.redactor().Lines(&t.plan.Source, &sent)
-	if sent != t.call.Sent { // the tool's name is the same in small letters
-		t.plan.Source = sent
+	names := [2]string{t.plan.Source, t.call.Sent}
+	v.redactor().Lines(&names[0], &names[1])
+	t.plan.Source = names[0]
+	if names[1] != t.call.Sent { // the tool's name is the same in small letters
+		t.plan.Source = names[1]
 	}
 }
 

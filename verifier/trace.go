@@ -60,6 +60,12 @@ type trace struct {
 	claims  int               // how often another call had taken its yes
 }
 
+// kept is the trace for a call that may be held: it outlives the stack.
+func (t *trace) kept() *trace {
+	kept := *t
+	return &kept
+}
+
 // again reports whether the same request has had its decision elsewhere. One that
 // is sent twice at the same moment has it from whichever of the two settles.
 func (t *trace) again() bool { return t.replay || t.view.Replayed && !t.closed }

@@ -50,7 +50,7 @@ type turn struct {
 const (
 	turnsSize   = 1000
 	turnPending = 64 // facts of one turn
-	usualTurn   = 9  // its beginning and eight calls: most have no more, and need not grow
+	usualTurn   = 10 // its beginning, eight calls and its end: most have no more, and need not grow
 )
 
 // turnOf names the turn that a call or an event belongs to.

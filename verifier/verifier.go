@@ -160,8 +160,10 @@ func New(o Options) (*Verifier, error) {
 
 // begin starts a call under the settings in force: a reload does not change
 // them halfway.
-func (v *Verifier) begin(c *toolcall.Call) *trace {
-	s := v.o.Settings()
+func (v *Verifier) begin(t *trace, c *toolcall.Call) {
+	t.call, t.started, t.settings = c, time.Now(), v.o.Settings()
+	t.auditor, t.upstream = v.o.Auditor(), v.o.Upstream()
+	s := &t.settings
 	if s.Hold == 0 {
 		s.Hold = defaultHold
 	}
@@ -171,7 +173,6 @@ func (v *Verifier) begin(c *toolcall.Call) *trace {
 	if s.Keep == 0 {
 		s.Keep = 10*time.Minute + s.MaxHold + time.Minute
 	}
-	return &trace{call: c, started: time.Now(), settings: s, auditor: v.o.Auditor(), upstream: v.o.Upstream()}
 }
 
 // named is the request's id for the log: whoever chose it may have put anything
@@ -204,40 +205,52 @@ func (v *Verifier) VerifyOrHold(ctx context.Context, c *toolcall.Call) (d Decisi
 // decide is the decision, under a plan that one policy makes, even across a
 // reload.
 func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*policy.Policy, *toolcall.Call) policy.Plan) (d Decision, h *held) {
-	t := v.begin(c)
+	var t trace // on the stack, and most calls need it nowhere else
+	v.begin(&t, c)
 	defer func() {
 		if p := recover(); p != nil {
-			d, h = v.panicked(ctx, t, p), nil
+			d, h = v.panicked(ctx, &t, p), nil
 		}
 	}()
 	t.rules = v.o.Policy()
 	t.plan = plan(t.rules, c)
 	if t.plan.Source != "" {
-		v.hideSource(t)
+		v.hideSource(&t)
 	}
-	v.limit(t)
-	if err := v.admit(ctx, t); err != nil {
-		return v.refuse(ctx, t, v.storeFault(ctx, "admit", err)), nil
+	v.limit(&t)
+	if err := v.admit(ctx, &t); err != nil {
+		return v.refuse(ctx, &t, v.storeFault(ctx, "admit", err)), nil
 	}
 	if t.plan.Origins && t.view.Entry == session.Held {
-		v.origins(ctx, t)
+		v.origins(ctx, &t)
 	}
 	t.verdict = t.plan.Judge(t.view)
 	switch t.view.Entry {
 	case session.Conflict:
-		return v.refuse(ctx, t, because("conflict", reasonConflict)), nil
+		return v.refuse(ctx, &t, because("conflict", reasonConflict)), nil
 	case session.Braked:
-		return v.refuse(ctx, t, because("moved", reasonMoved)), nil
+		return v.refuse(ctx, &t, because("moved", reasonMoved)), nil
 	}
 	if t.brake.On {
-		return v.refuse(ctx, t, t.paused()), nil
+		return v.refuse(ctx, &t, t.paused()), nil
 	}
 	switch t.view.Entry {
 	case session.Refused:
-		return v.refuse(ctx, t, t.refused()), nil
+		return v.refuse(ctx, &t, t.refused()), nil
 	case session.Passed:
-		return v.passed(ctx, t), nil
+		return v.passed(ctx, &t), nil
 	}
+	return v.seek(ctx, t.kept())
+}
+
+// seek decides a call that the level alone does not: it needs a consent, and may be
+// held for one.
+func (v *Verifier) seek(ctx context.Context, t *trace) (d Decision, h *held) {
+	defer func() {
+		if p := recover(); p != nil {
+			d, h = v.panicked(ctx, t, p), nil
+		}
+	}()
 	return v.conclude(ctx, t, v.consent(ctx, t))
 }
 
