@@ -47,7 +47,7 @@ func (s *Server) hold(c echo.Context, from caller, requestID string, decide func
 		return s.reply200(c, from.secret, requestID, decide(contextOf(c)))
 	}
 	c.Set(isHeld, true)
-	h.conn = conn
+	h.conn = bare(conn)
 	go s.serveHeld(h)
 	return nil
 }
