@@ -30,6 +30,7 @@ func readBody(r *http.Request, limit int, buf []byte) ([]byte, error) {
 	case len(body) > limit:
 		return nil, errTooLarge
 	}
+	_ = r.Body.Close() // it has ended: net/http need not look
 	return body, nil
 }
 
