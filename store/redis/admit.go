@@ -20,10 +20,8 @@ func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, e
 		return session.View{}, wrap("admit", err)
 	}
 	p := placeOf(a.Conversation)
-	call := newAdmitCall(&a, p)
 	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
-		call.epoch = id
-		return s.admits.send(ctx, call, by)
+		return s.admits.send(ctx, newAdmitCall(&a, p, id), by)
 	})
 	if err != nil {
 		return session.View{}, wrap("admit", err)

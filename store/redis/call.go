@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"strconv"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -10,56 +11,55 @@ import (
 )
 
 // admitCall is admit.lua with all it takes, in one piece of memory: what an
-// argument points to costs no allocation of its own. Every call makes one.
+// argument points to costs no allocation of its own. Every call makes one, and
+// every argument costs both sides something, so what is no key goes in one.
 type admitCall struct {
-	epoch  string
-	keys   [admitKeys]string
-	text   [12]string
-	number [3]int64
-	args   [3 + admitKeys + 16]any
+	text   [admitTexts]string
+	args   [3 + admitKeys + 1]any
+	used   int // of args
 	grants []string
 }
 
-const admitKeys = 8
+const (
+	admitKeys  = 8
+	admitTexts = 6 // keys that are the conversation's own, and what is said of the call
+)
 
 // Calls begin with these.
 var (
 	evalSHA   any = "evalsha"
 	eval      any = "eval"
 	eightKeys any = "8"
+	sevenKeys any = "7"
 	admitSHA  any = admitScript.Hash()
 	admitSrc  any = admitSource
 	twoKeys   any = "2"
 	denySHA   any = denyScript.Hash()
 )
 
-func newAdmitCall(a *session.Admission, p place) *admitCall {
-	runCap := int64(a.RunCap)
-	if a.Run == "" {
-		runCap = 0
+func newAdmitCall(a *session.Admission, p place, epoch string) *admitCall {
+	c := &admitCall{text: p.written(a, epoch), grants: a.Grants}
+	t, b := &c.text, &bucketKeys[p.number]
+	args := append(c.args[:0], evalSHA, admitSHA, sevenKeys, &t[0], &b.known, &b.epoch, &t[1], &t[2], &t[3], &b.pauses)
+	if runCap(a) > 0 {
+		args[2] = eightKeys
+		args = append(args, &t[4])
 	}
-	w := p.written(a)
-	c := &admitCall{
-		keys: [admitKeys]string(w[:admitKeys]),
-		text: [...]string{
-			p.hash, w[admitKeys], a.Session, w[admitKeys+1], w[admitKeys+2], a.Standing, a.Sender, a.Source, a.Digest,
-			a.Brake.All, a.Brake.Agent, a.Brake.Own,
-		},
-		number: [...]int64{a.Floor.Generation, life(a.Keep), runCap},
-		grants: a.Grants,
-	}
-	t, n := &c.text, &c.number
-	c.args = [...]any{
-		evalSHA, admitSHA, eightKeys,
-		&c.keys[0], &c.keys[1], &c.keys[2], &c.keys[3], &c.keys[4], &c.keys[5], &c.keys[6], &c.keys[7],
-		&c.epoch, &t[0], &t[1], &t[2], &t[3], &n[0], &t[4], &t[5], &n[1], &n[2], &t[6], &t[7], &t[8], &t[9], &t[10], &t[11],
-	}
+	c.used = len(append(args, &t[5]))
 	return c
+}
+
+// runCap is how many calls the run may make; 0: they are not counted.
+func runCap(a *session.Admission) int64 {
+	if a.Run == "" {
+		return 0
+	}
+	return int64(max(0, a.RunCap))
 }
 
 // command calls the script by its hash.
 func (c *admitCall) command(ctx context.Context) *goredis.Cmd {
-	args := c.args[:]
+	args := c.args[:c.used:c.used]
 	for i := range c.grants {
 		args = append(args, &c.grants[i])
 	}
@@ -118,24 +118,25 @@ func (c *denyCall) whole(ctx context.Context) *goredis.Cmd {
 	return c.command(ctx)
 }
 
-// written is what has to be put together for admit.lua: its keys, the
-// conversation's name, the digits and the body, in one piece of memory.
-func (p place) written(a *session.Admission) (texts [admitKeys + 3]string) {
-	var ends [len(texts)]int
+// written is what has to be put together for admit.lua: the keys of the
+// conversation, the request and the run, and what is said of the call, in one
+// piece of memory.
+func (p place) written(a *session.Admission, epoch string) (texts [admitTexts]string) {
+	var ends [admitTexts]int
 	w := make([]byte, 0, 1024) // on the stack, as long as that is enough
-	for i, key := range [admitKeys]struct{ kind, id, sep, name string }{
-		{"s:", p.hash, "", ""}, {"known", "", "", ""}, {"epoch", "", "", ""}, {"g:", p.hash, "", ""}, {"q:", p.hash, "", ""},
-		{"r:", p.hash, ":", a.RequestID}, {"n:", p.hash, ":", a.Run}, {"pauses", "", "", ""},
-	} {
-		w = append(append(append(append(append(w, p.prefix...), key.kind...), key.id...), key.sep...), key.name...)
+	for i, kind := range [...]string{"s:", "g:", "q:", "r:"} {
+		w = append(append(append(w, p.prefix...), kind...), p.hash...)
+		if kind == "r:" {
+			w = append(append(w, ':'), a.RequestID...)
+		}
 		ends[i] = len(w)
 	}
-	w = appendName(w, a.Conversation)
-	ends[admitKeys] = len(w)
-	w = appendDigits(w, a)
-	ends[admitKeys+1] = len(w)
-	w = append(w, a.Body[:]...)
-	ends[admitKeys+2] = len(w)
+	if runCap(a) > 0 {
+		w = append(append(append(append(append(w, p.prefix...), "n:"...), p.hash...), ':'), a.Run...)
+	}
+	ends[4] = len(w)
+	w = appendSaid(w, a, epoch)
+	ends[5] = len(w)
 	text, start := string(w), 0
 	for i, end := range ends {
 		texts[i], start = text[start:end], end
@@ -143,14 +144,34 @@ func (p place) written(a *session.Admission) (texts [admitKeys + 3]string) {
 	return texts
 }
 
+// appendSaid writes what said.lua takes apart.
+func appendSaid(to []byte, a *session.Admission, epoch string) []byte {
+	to = appendDigits(to, a)
+	to = appendNumbers(to, a.Floor.Generation, life(a.Keep), int64(len(a.Session)), int64(len(a.Body)+len(a.Standing)),
+		int64(len(a.Source)), int64(len(a.Brake.All)), int64(len(a.Brake.Agent)), int64(len(a.Brake.Own)))
+	to = append(append(append(to, a.Session...), a.Body[:]...), a.Standing...)
+	to = append(append(append(append(to, a.Source...), a.Brake.All...), a.Brake.Agent...), a.Brake.Own...)
+	to = appendNumbers(to, runCap(a), int64(len(epoch)), int64(len(a.Sender)), int64(len(a.Digest)))
+	to = append(append(append(to, epoch...), a.Sender...), a.Digest...)
+	return appendName(to, a.Conversation)
+}
+
+// appendNumbers writes numbers with a space behind each.
+func appendNumbers(to []byte, numbers ...int64) []byte {
+	for _, n := range numbers {
+		to = append(strconv.AppendInt(to, n, 10), ' ')
+	}
+	return to
+}
+
 // appendDigits packs what is small: initial, birth, floor, raise, final, six
-// modes, paused, note.
+// modes, paused, note, counted.
 func appendDigits(to []byte, a *session.Admission) []byte {
 	to = append(to, digit(a.Initial), digit(a.Birth), digit(a.Floor.Level), digit(a.Raise), flag(a.Final)[0])
 	for _, m := range a.Modes {
 		to = append(to, '0'+byte(min(m, taint.Restrict)))
 	}
-	return append(to, flag(a.Brake.On)[0], flag(a.Note)[0])
+	return append(to, flag(a.Brake.On)[0], flag(a.Note)[0], flag(runCap(a) > 0)[0])
 }
 
 // digit writes a level; one that does not exist is the worst.

@@ -17,12 +17,25 @@ const (
 )
 
 // place is where a conversation's keys stand: its bucket and its hash.
-type place struct{ prefix, hash string }
+type place struct {
+	prefix, hash string
+	number       byte // of the bucket
+}
 
 func placeOf(c session.Conversation) place {
-	h := c.Hash()
-	return place{prefix: bucketPrefix(h[:2]), hash: h}
+	id := c.ID()
+	return place{prefix: bucketKeys[id[0]].prefix, hash: hex.EncodeToString(id[:]), number: id[0]}
 }
+
+// bucketKeys are the keys that stand once in each bucket, and how all begin.
+var bucketKeys = func() (all [buckets]struct{ prefix, known, epoch, pauses string }) {
+	for n := range all {
+		b := &all[n]
+		b.prefix = bucketPrefix(bucketName(n))
+		b.known, b.epoch, b.pauses = b.prefix+"known", b.prefix+"epoch", b.prefix+"pauses"
+	}
+	return all
+}()
 
 func bucketPrefix(bucket string) string { return "v1:{" + bucket + "}:" }
 

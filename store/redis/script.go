@@ -14,6 +14,9 @@ import (
 //go:embed scripts/state.lua
 var stateLua string
 
+//go:embed scripts/said.lua
+var saidLua string
+
 //go:embed scripts/admit.lua
 var admitLua string
 
@@ -83,7 +86,7 @@ var markLua string
 // admitSource is the only script that most calls need, so it asks first whether
 // this is one of them: to make the functions of the general case takes longer
 // than all that the steady one does.
-var admitSource = "local function general()\n" + stateLua + admitLua + "end\n" + steadyLua
+var admitSource = saidLua + "local function general()\nlocal ARGV = arguments()\n" + stateLua + admitLua + "end\n" + steadyLua
 
 var settleSource = stateLua + settleLua
 

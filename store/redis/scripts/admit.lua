@@ -1,10 +1,11 @@
 -- admit: one call enters its conversation.
--- KEYS 6 request, 7 run · ARGV 5 digits (initial birth floor raise final, six modes, paused, note), 6 floor's generation, 7 body,
--- 8 standing, 9 keep, 10 run cap, 11 sender, 12 source, 13 digest, 14 pause of all, 15 agent, 16 its pause, 17… grant fields
+-- KEYS 6 request, 7 pauses, 8 run if its calls are counted · ARGV, as said.lua gives them: 5 digits (initial birth floor raise
+-- final, six modes, paused, note, counted), 6 floor's generation, 7 body, 8 standing, 9 keep, 10 run cap, 11 sender, 12 source,
+-- 13 digest, 14 pause of all, 15 agent, 16 its pause, 17… grant fields
 -- → 'epoch' · {'braked', of all, of the agent} · {'moved', root, now} · {'conflict', now} · a view
 -- · {a view, standing, waiting, grants…}
 local HELD, PASSED, REFUSED, ALLOW, RESTRICT = 0, 1, 2, 0, 2
-local byte, digits = string.byte, ARGV[5]
+local digits = ARGV[5]
 local initial, final = byte(digits, 1) - 48, byte(digits, 5) == 49
 
 -- consents is a held call's answer: what could still let it pass.
@@ -32,7 +33,7 @@ local function again(body, mark)
   return { view(c, v, mark == 'D' and REFUSED or PASSED), mark, '' }
 end
 
-local stop = braked(ARGV[14], ARGV[15], ARGV[16])
+local stop = braked(KEYS[7], ARGV[14], ARGV[15], ARGV[16])
 if stop then return stop end
 local c = read()
 if c and c.root then return { 'moved', c.root, now } end
@@ -53,7 +54,7 @@ v.level = level(c)
 v.mode = byte(digits, 6 + v.level) - 48
 
 local cap = tonumber(ARGV[10])
-if cap > 0 and tonumber(call('GET', KEYS[7]) or 0) >= cap then v.capped, v.mode = 1, RESTRICT end
+if cap > 0 and tonumber(call('GET', KEYS[8]) or 0) >= cap then v.capped, v.mode = 1, RESTRICT end
 if byte(digits, 12) == 49 then v.mode = RESTRICT end
 
 local entry, mark = HELD, 'P'
@@ -73,8 +74,8 @@ if not call('SET', KEYS[6], value, 'NX', 'PX', ARGV[9]) then
   call('SET', KEYS[6], value, 'PX', ARGV[9])
 end
 if cap > 0 then
-  call('INCR', KEYS[7])
-  call('PEXPIRE', KEYS[7], 86400000)
+  call('INCR', KEYS[8])
+  call('PEXPIRE', KEYS[8], 86400000)
 end
 save(c)
 if entry == HELD and not c.new then return consents(view(c, v, HELD)) end

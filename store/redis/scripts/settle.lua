@@ -1,9 +1,9 @@
 -- settle: commit an allow that a rule over history, a grant or a person gave.
--- KEYS 6 request, 7 claimed card · ARGV 5 body, 6 version, 7 raise, 8 source, 9 standing, 10 keep,
+-- KEYS 6 request, 7 claimed card, 8 pauses · ARGV 5 body, 6 version, 7 raise, 8 source, 9 standing, 10 keep,
 -- 11 the card's version (0: no claim), 12 its new blob, 13 pause of all, 14 agent, 15 its pause
 -- → {'braked', of all, of the agent} · {outcome, a view, standing}
 local STALE, DONE, DECIDED, TAKEN = 0, 1, 2, 3
-local stop = braked(ARGV[13], ARGV[14], ARGV[15])
+local stop = braked(KEYS[8], ARGV[13], ARGV[14], ARGV[15])
 if stop then return stop end
 local c = read()
 -- gone, or it lives elsewhere since it was judged

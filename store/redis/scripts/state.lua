@@ -161,9 +161,9 @@ local function lost(replayed, mode)
   return format('0%d10%d%d%d %d 0 0 0 0 0 0 ', replayed, mode, UNTRUSTED, UNTRUSTED, now)
 end
 
--- braked gives what stands about pauses, if that is not what the caller takes to stand there; KEYS 8 pauses.
-local function braked(all, agent, own)
-  local p = call('HMGET', KEYS[8], '*', agent)
+-- braked gives what stands about pauses, if that is not what the caller takes to stand there.
+local function braked(pauses, all, agent, own)
+  local p = call('HMGET', pauses, '*', agent)
   local a, b = p[1] or '', p[2] or ''
   if a ~= all or b ~= own then return { 'braked', a, b } end
 end
