@@ -130,9 +130,9 @@ func (e *Entry) check() error {
 
 // normalise puts every time in UTC, in a copy: the caller's people stay as
 // they are.
-func (e *Entry) normalise(now func() time.Time) {
+func (e *Entry) normalise(now time.Time) {
 	if e.At.IsZero() {
-		e.At = now()
+		e.At = now
 	}
 	e.At = e.At.UTC()
 	if len(e.Params) == 0 {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json"
 )
@@ -46,6 +47,7 @@ func zeros() (d digest) {
 //
 // It is used again for other lines, with all its memory.
 type draft struct {
+	made  time.Time // by the log's clock
 	buf   []byte
 	entry Entry     // until it is encoded
 	lists []string  // those of the entry, once something may be hidden in them

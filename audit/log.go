@@ -123,7 +123,8 @@ func (l *Log) enter(drafts ...*draft) (*batch, bool, error) {
 	if l.closed {
 		return nil, false, ErrClosed
 	}
-	err := l.inPlace()
+	now := drafts[len(drafts)-1].made
+	err := l.inPlace(now)
 	if err == nil {
 		err = l.write(drafts...)
 	}
@@ -136,7 +137,7 @@ func (l *Log) enter(drafts ...*draft) (*batch, bool, error) {
 		// the next Append tries again.
 		l.signErr = l.checkpoint()
 	}
-	l.look()
+	l.look(now)
 	if !l.o.SyncEach {
 		l.err = nil
 		return nil, false, nil
@@ -226,7 +227,7 @@ func (l *Log) Head() Head {
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.inPlace(); err != nil {
+	if err := l.inPlace(l.o.Now()); err != nil {
 		return err
 	}
 	if l.err != nil {
@@ -295,7 +296,8 @@ func (l *Log) blank() *draft {
 }
 
 func (l *Log) encode(d *draft) error {
-	d.entry.normalise(l.o.Now)
+	d.made = l.o.Now()
+	d.entry.normalise(d.made)
 	if err := d.fill(); err != nil {
 		return fmt.Errorf("audit: encode: %w", err)
 	}

@@ -247,7 +247,7 @@ func (l *Log) resume(end ending, size int64) error {
 	if l.chain == "" {
 		return l.beginChain()
 	}
-	l.look()
+	l.look(l.o.Now())
 	return nil
 }
 

@@ -15,12 +15,11 @@ const lookEvery = time.Second
 
 // inPlace says whether lines go where the record is looked for. Called with mu
 // held.
-func (l *Log) inPlace() error {
+func (l *Log) inPlace(now time.Time) error {
 	f, ok := l.disk.(file)
 	if !ok || l.path == "" || l.closed {
 		return nil
 	}
-	now := l.o.Now()
 	if now.Sub(l.looked).Abs() < lookEvery {
 		return nil
 	}

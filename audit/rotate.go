@@ -47,14 +47,14 @@ func (l *Log) SetRotation(r Rotation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.o.Rotation = r
-	l.look()
+	l.look(l.o.Now())
 }
 
 // look decides whether the next line goes into a new file. Called with mu held.
-func (l *Log) look() {
+func (l *Log) look(now time.Time) {
 	r := l.o.Rotation
 	large := r.Bytes > 0 && l.cur.size >= r.Bytes
-	old := r.Every > 0 && l.o.Now().Sub(l.begun) >= r.Every
+	old := r.Every > 0 && now.Sub(l.begun) >= r.Every
 	l.due.Store(l.path != "" && l.cur.seq > l.first && (large || old))
 }
 

@@ -63,7 +63,8 @@ func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 		v.rememberYes(t)
 	}
 	v.logContext(ctx, t)
-	e := v.entry(t)
+	var e audit.Entry
+	v.fill(&e, t)
 	e.Decision = audit.Allow
 	if err := v.o.Record.Append(e); err != nil {
 		v.o.Log.ErrorContext(ctx, "an allow could not be recorded and was denied", "request", v.named(t.call), "err", err)
@@ -83,9 +84,9 @@ func (v *Verifier) refuse(ctx context.Context, t *trace, n *no) Decision {
 }
 
 // refusal is the record of a deny.
-func (v *Verifier) refusal(ctx context.Context, t *trace, n *no) audit.Entry {
+func (v *Verifier) refusal(ctx context.Context, t *trace, n *no) (e audit.Entry) {
 	v.logContext(ctx, t)
-	e := v.entry(t)
+	v.fill(&e, t)
 	e.Decision, e.By, e.Error = audit.Deny, "", n.kind
 	e.Reason = clip(n.reason)
 	if strings.Contains(n.reason, t.ref()) {
@@ -121,11 +122,12 @@ func (v *Verifier) crashed(ctx context.Context, t *trace) (d Decision) {
 	return v.refuse(ctx, t, because(crashKind, reasonFault))
 }
 
-// observe tells whoever counts.
+// observe tells whoever counts. The call is decided now.
 func (v *Verifier) observe(t *trace, allow bool, by string) {
+	t.decided = time.Now()
 	o := Observation{
 		Allow: allow, By: by, Mode: t.verdict.Mode.String(), Level: t.view.Level.String(), Class: t.plan.Class(),
-		Took: time.Since(t.started), Waited: t.ruling.Waited,
+		Took: t.decided.Sub(t.started), Waited: t.ruling.Waited,
 	}
 	if t.view.Version == 0 { // nothing was judged
 		o.Mode, o.Level = "", ""
@@ -144,27 +146,25 @@ func (v *Verifier) Reject(ctx context.Context, c *toolcall.Call, kind, reason st
 	return v.refuse(ctx, &t, because(kind, reason))
 }
 
-// entry is the record of a decision.
-func (v *Verifier) entry(t *trace) audit.Entry {
+// fill makes an empty entry the record of a decision. It is too large to be handed
+// around.
+func (v *Verifier) fill(e *audit.Entry, t *trace) {
 	c := t.call
-	e := audit.Entry{
-		Kind: audit.KindDecision, RequestID: c.RequestID, Ref: t.ruling.Ref, Client: c.Client,
-		Session: c.Context.SessionKey, SessionID: c.Context.SessionID, Agent: c.Agent(), Run: c.Context.RunID,
-		Tool: c.Tool, By: t.by, Card: t.ruling.Card, WaitedMs: t.ruling.Waited.Milliseconds(),
-		Replay: t.again(),
-	}
+	e.Kind, e.RequestID, e.Client, e.Agent, e.Tool = audit.KindDecision, c.RequestID, c.Client, c.Agent(), c.Tool
+	e.Session, e.SessionID, e.Run = c.Context.SessionKey, c.Context.SessionID, c.Context.RunID
+	e.Ref, e.Card, e.WaitedMs = t.ruling.Ref, t.ruling.Card, t.ruling.Waited.Milliseconds()
+	e.By, e.Replay = t.by, t.again()
 	if c.Sent != c.Tool {
 		e.Sent = c.Sent
 	}
 	if len(c.Params) > 0 {
-		v.recordParams(&e, t)
+		v.recordParams(e, t)
 	}
 	if t.view.Version > 0 {
-		t.recordLevel(&e)
+		t.recordLevel(e)
 	}
-	t.recordOrigins(&e)
-	t.recordConsent(&e)
-	return e
+	t.recordOrigins(e)
+	t.recordConsent(e)
 }
 
 // recordParams keeps the arguments as they may be shown. Right after the start

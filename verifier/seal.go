@@ -46,12 +46,12 @@ func (v *Verifier) drew(ctx context.Context, t *trace, n *no) {
 	}
 }
 
-// fact is what a decided call says of its turn.
+// fact is what a call that was decided, and counted, says of its turn.
 func (t *trace) fact(n *no) provenance.Fact {
 	tool, id := len(t.call.Tool), len(t.call.Context.ToolCallID)
 	own := t.call.Tool + t.call.Context.ToolCallID + t.plan.Source // one piece of memory, that is not the call's
 	f := provenance.Fact{
-		What: provenance.Called, At: time.Now().UnixMilli(), Start: t.plan.Standing.Level, Level: t.view.Level, Allowed: n == nil,
+		What: provenance.Called, At: t.decided.UnixMilli(), Start: t.plan.Standing.Level, Level: t.view.Level, Allowed: n == nil,
 		Tool: own[:tool], ID: own[tool : tool+id], Iteration: t.call.Context.Iteration,
 		Metadata: provenance.Metadata{Label: own[tool+id:], Ref: t.ruling.Ref, Step: t.view.Step},
 	}

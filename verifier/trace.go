@@ -18,6 +18,7 @@ import (
 type trace struct {
 	call     *toolcall.Call
 	started  time.Time
+	decided  time.Time
 	settings Settings
 	digest   string        // of the call, once it was needed
 	shown    redact.Result // the params as they may be shown, once that was needed
