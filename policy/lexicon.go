@@ -151,6 +151,7 @@ func place(w []byte) uint {
 	return ((uint(w[0])*31+uint(w[n/2]))*31 + uint(w[n-1])*7 + uint(n)) % slotCount
 }
 
+// exactly finds a word as it is written, or nil.
 func exactly(w []byte) *entry {
 	if len(w) == 0 {
 		return nil
@@ -159,6 +160,11 @@ func exactly(w []byte) *entry {
 	if taken[i/64]&(1<<(i%64)) == 0 {
 		return nil
 	}
+	return inSlots(w, i)
+}
+
+// inSlots finds a word from its slot on.
+func inSlots(w []byte, i uint) *entry {
 	for ; slots[i].means != nil; i = (i + 1) % slotCount {
 		if slots[i].word == string(w) {
 			return slots[i].means
@@ -169,12 +175,19 @@ func exactly(w []byte) *entry {
 
 // lookUp finds a word, also as pip for pip3.11 and python for python3.
 func lookUp(t *token) *entry {
-	n := len(t.word)
-	for t.means == nil && n > 0 && (isDigit(t.word[n-1]) || t.word[n-1] == '.') {
-		n--
+	if n := len(t.word); t.means == nil && n > 0 && ofVersion(t.word[n-1]) {
+		return exactly(unversioned(t.word))
 	}
-	if n == len(t.word) {
-		return t.means
+	return t.means
+}
+
+// ofVersion reports whether c can stand in the number of a version.
+func ofVersion(c byte) bool { return isDigit(c) || c == '.' }
+
+// unversioned is w without the number that it ends in.
+func unversioned(w []byte) []byte {
+	for len(w) > 0 && ofVersion(w[len(w)-1]) {
+		w = w[:len(w)-1]
 	}
-	return exactly(t.word[:n])
+	return w
 }

@@ -53,17 +53,19 @@ func lineOf(b []byte) line { return line{text: b, token: token{command: true}} }
 // next reads the next word and reports whether there is one.
 func (l *line) next() bool {
 	l.first, l.command, l.piped = l.at == 0, l.command && l.leads(), false
-	for ; l.at < len(l.text); l.at++ {
-		switch c := l.text[l.at]; shellBytes[c] {
+	for at, c := range l.text[l.at:] {
+		switch shellBytes[c] {
 		case endsCommand:
 			l.first, l.command, l.piped = true, true, c == '|'
 		case breaksWord:
 			l.command = l.command || c == '`' || c == 0
 		default:
+			l.at += at
 			l.read()
 			return true
 		}
 	}
+	l.at = len(l.text)
 	return false
 }
 
@@ -81,7 +83,9 @@ func (l *line) read() {
 	}
 	l.at += n
 	if last := b[n-1]; last == '/' || last == ':' {
-		n = len(bytes.TrimRight(b[:n], "/:"))
+		for n > 0 && (b[n-1] == '/' || b[n-1] == ':') {
+			n--
+		}
 		name = bytes.LastIndexByte(b[:n], '/') + 1
 	}
 	l.path, l.word = b[:n], b[name:n]
@@ -137,7 +141,8 @@ func (g *guard) command(b []byte) bool {
 		return false
 	}
 	ours := false
-	for l := lineOf(b); l.next(); {
+	l := lineOf(b)
+	for l.next() {
 		if ours && subcommands[string(l.word)] {
 			return true
 		}
@@ -192,7 +197,8 @@ func isQuote(c byte) bool { return c == '\'' || c == '"' || c == '`' }
 func (d *deeds) read(b []byte, may finding) {
 	d.fetches = d.fetches || connects(b, may)
 	var tool *entry // the last word that has subcommands
-	for l := lineOf(b); l.next(); {
+	l := lineOf(b)  // not in the loop, which would copy it for each word
+	for l.next() {
 		if tool != nil && l.means != nil {
 			d.note(tool.fetchesBy&l.means.fetchesFor != 0, tool.destroysBy&l.means.destroysFor != 0, l.word)
 		}

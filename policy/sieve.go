@@ -1,13 +1,40 @@
 package policy
 
+import "strings"
+
 // sieve tells, while a text is read anyway, what can't be in it. Whatever is
 // looked for has three bytes in a row; where these are not, it need not be looked
-// for. They are told by their two pairs, so that no table is larger than it has to
-// be. What the sieve lets through is searched for as ever.
-type sieve [1 << 16]struct {
+// for. They are told by their two pairs, and bytes by their classes, so that the
+// table is small enough to stay at hand. What the sieve lets through is searched
+// for as ever.
+type sieve [1 << (2 * classBits)]struct {
 	starts finding // what the pair is the first half of
 	ends   finding // and what the second
-} // by pair
+} // by pair of classes
+
+const (
+	classBits = 6
+
+	// classed are the bytes with a class of their own; all others share one. A word
+	// that is told by those is searched for more often than need be.
+	classed = "abcdefghijklmnopqrstuvwxyz0123456789 ./:-_~=\"'$&;|(){}[]<>*@%,\\"
+)
+
+// signs are what is to be known of each byte.
+var signs = func() (all [256]struct {
+	lower byte
+	class uint8
+	marks mark
+}) {
+	for i, lower := range lowerBytes {
+		all[i].lower, all[i].marks = lower, byteMarks[i]
+		all[i].class = uint8(strings.IndexByte(classed, lower) + 1)
+	}
+	return all
+}()
+
+// pairOf are the classes of two bytes.
+func pairOf(a, b byte) int { return int(signs[a].class)<<classBits | int(signs[b].class) }
 
 // finding is a set of what may be in a text.
 type finding uint8
@@ -51,13 +78,13 @@ func (s *sieve) add(f finding, words ...[]byte) {
 			}
 		case 2:
 			for before := range 1 << 8 {
-				s[pair(byte(before), w[0])].starts |= f
+				s[pairOf(byte(before), w[0])].starts |= f
 			}
-			s[pair(w[0], w[1])].ends |= f
+			s[pairOf(w[0], w[1])].ends |= f
 		default:
 			at := rarest(w, 3)
-			s[pair(w[at], w[at+1])].starts |= f
-			s[pair(w[at+1], w[at+2])].ends |= f
+			s[pairOf(w[at], w[at+1])].starts |= f
+			s[pairOf(w[at+1], w[at+2])].ends |= f
 		}
 	}
 }
@@ -69,5 +96,5 @@ func (s *sieve) at(b []byte, i int) finding {
 	if i > 1 {
 		before = b[i-2]
 	}
-	return s[pair(before, b[i-1])].starts & s[pair(b[i-1], b[i])].ends
+	return s[pairOf(before, b[i-1])].starts & s[pairOf(b[i-1], b[i])].ends
 }

@@ -96,8 +96,8 @@ func (t *text) release() {
 // refused when the call was decoded; should one get here, both are read.
 func read(c *toolcall.Call, s *sieve) *text {
 	t := texts.Get().(*text) //nolint:errcheck // nothing else is put in
-	w := collector{values: t.raw[:0], keys: t.keys[:0]}
-	t.readable = len(c.Params) == 0 || c.Checked() || c.Params.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	w := collector{values: t.raw[:0], keys: t.keys[:0], checked: c.Checked()}
+	t.readable = len(c.Params) == 0 || w.checked || c.Params.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	w.walk(c.Params)
 	split := len(w.values)
 	t.raw = append(append(w.values, w.keys...), c.Sent...)
@@ -117,19 +117,19 @@ func read(c *toolcall.Call, s *sieve) *text {
 // sift puts lower into lower-case ASCII and finds out, in the same pass, what may
 // be in it and where a shell may drop something. It tells the kinds of characters.
 func (t *text) sift(s *sieve) (marks mark) {
-	b, may, before, starts := t.lower, t.may, byte(0), ofAnything
+	b, may, pair, starts := t.lower, t.may, 0, ofAnything
 	t.first, t.last = len(b), 0
 	for i, c := range b {
-		m := byteMarks[c]
-		if m&(hasQuote|hasDollar) != 0 {
+		is := &signs[c]
+		b[i] = is.lower
+		if is.marks&(hasQuote|hasDollar) != 0 {
 			t.first, t.last = min(t.first, i), i
 		}
-		c = lowerBytes[c]
-		b[i] = c
-		marks |= m
-		p := s[pair(before, c)]
+		marks |= is.marks
+		pair = (pair<<classBits | int(is.class)) & (len(s) - 1)
+		p := &s[pair]
 		may |= starts & p.ends
-		before, starts = c, p.starts
+		starts = p.starts
 	}
 	t.may = may
 	return marks

@@ -13,12 +13,15 @@ type collector struct {
 	params       params
 	next         param // of the value to come; paramCount for any other
 	depth        int
+	checked      bool // the JSON was found valid: it is UTF-8
+	literal      bool // and nothing in it is escaped: every string reads as it is written
 }
 
 // walk reads JSON that was found valid: a quote opens a string, and a string is
 // a name where a colon follows. In what is no JSON it finds what looks like it.
 func (w *collector) walk(b []byte) {
 	w.next = paramCount
+	w.literal = w.checked && bytes.IndexByte(b, '\\') < 0
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '{', '[':
@@ -73,7 +76,7 @@ func isName(after []byte) bool {
 func (w *collector) add(quoted []byte, name bool) {
 	if name {
 		from := len(w.keys)
-		w.keys = unquoted(w.keys, quoted)
+		w.keys = w.unquoted(w.keys, quoted)
 		w.next = paramCount
 		if w.depth == 1 {
 			w.next = knownParam(w.keys[from : len(w.keys)-1])
@@ -81,7 +84,7 @@ func (w *collector) add(quoted []byte, name bool) {
 		return
 	}
 	from := len(w.values)
-	w.values = unquoted(w.values, quoted)
+	w.values = w.unquoted(w.values, quoted)
 	if w.next != paramCount {
 		w.params.set(w.next, from, len(w.values)-1)
 		w.next = paramCount
@@ -90,8 +93,8 @@ func (w *collector) add(quoted []byte, name bool) {
 
 // unquoted appends a string and the zero byte after it. The error only says
 // that invalid UTF-8 was replaced, or that the string had no end.
-func unquoted(to, quoted []byte) []byte {
-	if n := len(quoted); n >= 2 && bytes.IndexByte(quoted, '\\') < 0 && utf8.Valid(quoted) {
+func (w *collector) unquoted(to, quoted []byte) []byte {
+	if n := len(quoted); w.literal || n >= 2 && bytes.IndexByte(quoted, '\\') < 0 && (w.checked || utf8.Valid(quoted)) {
 		to = append(to, quoted[1:n-1]...)
 	} else {
 		to, _ = jsontext.AppendUnquote(to, quoted)
