@@ -11,6 +11,7 @@ import (
 // where the level alone decides.
 type Admission struct {
 	Conversation Conversation
+	ID           [16]byte // the conversation's, where it is known already; see At
 	Session      string   // the session id; empty when none was given
 	RequestID    string   // one request is admitted once
 	Body         [32]byte // of the signed bytes: the same id with another body is a conflict
@@ -36,6 +37,14 @@ type Admission struct {
 
 	Standing string        // kept as the request's decision if this trip allows it
 	Keep     time.Duration // how long the request is remembered
+}
+
+// At is the conversation's ID.
+func (a *Admission) At() [16]byte {
+	if a.ID == ([16]byte{}) {
+		return a.Conversation.ID()
+	}
+	return a.ID
 }
 
 // Mark is a level seen at a reset generation of a conversation.

@@ -190,7 +190,7 @@ func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
 	c, p := t.call, &t.plan
 	floor := v.floor.At(t.convID, t.session)
 	a := session.Admission{
-		Conversation: t.conv, Session: t.session, RequestID: c.RequestID, Body: c.Body,
+		Conversation: t.conv, ID: t.convID, Session: t.session, RequestID: c.RequestID, Body: c.Body,
 		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: floor,
 		Modes: t.row(), Raise: p.Raise, Final: p.Final, Source: p.Source,
 		Run: c.Context.RunID, RunCap: p.RunCap,

@@ -19,9 +19,12 @@ func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, e
 	if err := s.acquainted(ctx); err != nil {
 		return session.View{}, wrap("admit", err)
 	}
-	p := placeOf(a.Conversation)
-	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
-		return s.admits.send(ctx, newAdmitCall(&a, p, id), by)
+	at := a.At()
+	reply, err := s.inEpoch(ctx, bucketOf[at[0]].name, func(epoch string) (any, error) {
+		r := newRide(by)
+		r.admit.write(&a, at, epoch)
+		r.call = &r.admit
+		return s.admits.send(ctx, r)
 	})
 	if err != nil {
 		return session.View{}, wrap("admit", err)
@@ -118,7 +121,9 @@ func (s *Store) Settle(ctx context.Context, st session.Settlement) (session.Sett
 	if err := s.acquainted(ctx); err != nil {
 		return session.Settled{}, wrap("settle", err)
 	}
-	reply, err := s.settles.send(ctx, newSettleCall(st), by)
+	r := newRide(by)
+	r.call = newSettleCall(st)
+	reply, err := s.settles.send(ctx, r)
 	if err != nil {
 		return session.Settled{}, wrap("settle", err)
 	}
@@ -140,12 +145,15 @@ func (s *Store) Deny(ctx context.Context, denials ...session.Denial) error {
 	}
 	together := make([]*ride, len(denials))
 	for i := range denials {
-		together[i] = &ride{call: newDenyCall(&denials[i]), by: by, done: make(chan struct{})}
+		together[i] = newRide(by)
+		together[i].call = newDenyCall(&denials[i])
 	}
 	s.settles.run(together)
 	var failed error
 	for _, r := range together {
+		<-r.done
 		failed = cmp.Or(failed, r.err)
+		r.free()
 	}
 	return wrap("deny", failed)
 }

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"encoding/hex"
 	"strconv"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -11,8 +12,8 @@ import (
 )
 
 // admitCall is admit.lua with all it takes, in one piece of memory: what an
-// argument points to costs no allocation of its own. Every call makes one, and
-// every argument costs both sides something, so what is no key goes in one.
+// argument points to costs no allocation of its own. Every argument costs both
+// sides something, so what is no key goes in one.
 type admitCall struct {
 	text   [admitTexts]string
 	args   [3 + admitKeys + 1]any
@@ -37,17 +38,20 @@ var (
 	denySHA   any = denyScript.Hash()
 )
 
-func newAdmitCall(a *session.Admission, p place, epoch string) *admitCall {
-	c := &admitCall{text: p.written(a, epoch), grants: a.Grants}
-	t, b := &c.text, &bucketKeys[p.number]
+// write makes it the call of an admission to the conversation with this ID.
+func (c *admitCall) write(a *session.Admission, at [16]byte, epoch string) {
+	c.text, c.grants = written(a, at, epoch), a.Grants
+	t, b := &c.text, &bucketOf[at[0]]
 	args := append(c.args[:0], evalSHA, admitSHA, sevenKeys, &t[0], &b.known, &b.epoch, &t[1], &t[2], &t[3], &b.pauses)
 	if runCap(a) > 0 {
 		args[2] = eightKeys
 		args = append(args, &t[4])
 	}
 	c.used = len(append(args, &t[5]))
-	return c
 }
+
+// forget drops what it says.
+func (c *admitCall) forget() { c.text, c.grants = [admitTexts]string{}, nil }
 
 // runCap is how many calls the run may make; 0: they are not counted.
 func runCap(a *session.Admission) int64 {
@@ -121,18 +125,18 @@ func (c *denyCall) whole(ctx context.Context) *goredis.Cmd {
 // written is what has to be put together for admit.lua: the keys of the
 // conversation, the request and the run, and what is said of the call, in one
 // piece of memory.
-func (p place) written(a *session.Admission, epoch string) (texts [admitTexts]string) {
+func written(a *session.Admission, at [16]byte, epoch string) (texts [admitTexts]string) {
 	var ends [admitTexts]int
 	w := make([]byte, 0, 1024) // on the stack, as long as that is enough
 	for i, kind := range [...]string{"s:", "g:", "q:", "r:"} {
-		w = append(append(append(w, p.prefix...), kind...), p.hash...)
+		w = appendKey(w, at, kind)
 		if kind == "r:" {
 			w = append(append(w, ':'), a.RequestID...)
 		}
 		ends[i] = len(w)
 	}
 	if runCap(a) > 0 {
-		w = append(append(append(append(append(w, p.prefix...), "n:"...), p.hash...), ':'), a.Run...)
+		w = append(append(appendKey(w, at, "n:"), ':'), a.Run...)
 	}
 	ends[4] = len(w)
 	w = appendSaid(w, a, epoch)
@@ -142,6 +146,11 @@ func (p place) written(a *session.Admission, epoch string) (texts [admitTexts]st
 		texts[i], start = text[start:end], end
 	}
 	return texts
+}
+
+// appendKey writes a conversation's key of a kind.
+func appendKey(to []byte, at [16]byte, kind string) []byte {
+	return hex.AppendEncode(append(append(to, bucketOf[at[0]].prefix...), kind...), at[:])
 }
 
 // appendSaid writes what said.lua takes apart.

@@ -17,21 +17,20 @@ const (
 )
 
 // place is where a conversation's keys stand: its bucket and its hash.
-type place struct {
-	prefix, hash string
-	number       byte // of the bucket
-}
+type place struct{ prefix, hash string }
 
 func placeOf(c session.Conversation) place {
 	id := c.ID()
-	return place{prefix: bucketKeys[id[0]].prefix, hash: hex.EncodeToString(id[:]), number: id[0]}
+	return place{prefix: bucketOf[id[0]].prefix, hash: hex.EncodeToString(id[:])}
 }
 
-// bucketKeys are the keys that stand once in each bucket, and how all begin.
-var bucketKeys = func() (all [buckets]struct{ prefix, known, epoch, pauses string }) {
+// bucketOf are the buckets, by the first byte of a conversation's ID: the tag, how
+// all keys begin, and the keys that stand there once.
+var bucketOf = func() (all [buckets]struct{ name, prefix, known, epoch, pauses string }) {
 	for n := range all {
 		b := &all[n]
-		b.prefix = bucketPrefix(bucketName(n))
+		b.name = bucketName(n)
+		b.prefix = bucketPrefix(b.name)
 		b.known, b.epoch, b.pauses = b.prefix+"known", b.prefix+"epoch", b.prefix+"pauses"
 	}
 	return all

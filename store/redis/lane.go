@@ -29,14 +29,33 @@ type scriptCall interface {
 	whole(ctx context.Context) *goredis.Cmd
 }
 
-// ride is one call on its way. The lane fills in what came back, then closes
-// done.
+// ride is one call on its way. The lane fills in what came back, then sends on
+// done, which has room for that. From when it is handed to the lane until then it
+// is the lane's alone; whoever has heard from done may use it for another call.
 type ride struct {
 	call  scriptCall
 	by    time.Time // when nobody waits for it any more
 	reply any
 	err   error
 	done  chan struct{}
+	admit admitCall // where call is one: most are
+}
+
+// rides are those that nobody uses at this moment.
+var rides = sync.Pool{New: func() any { return &ride{done: make(chan struct{}, 1)} }}
+
+// newRide is one for a call that takes until by, at the latest.
+func newRide(by time.Time) *ride {
+	r, _ := rides.Get().(*ride)
+	r.by = by
+	return r
+}
+
+// free keeps the ride for another call, and nothing of this one.
+func (r *ride) free() {
+	r.call, r.reply, r.err = nil, nil, nil
+	r.admit.forget()
+	rides.Put(r)
 }
 
 // Two trips under way keep both sides at work: while Redis runs one, this process
@@ -63,12 +82,25 @@ func newLane(client goredis.UniversalClient, timeout time.Duration) *lane {
 func (l *lane) close() {
 	close(l.stop)
 	l.ended.Wait()
+	l.refuse()
 }
 
-// send sends a call and waits for its answer, or for ctx: it may run all the
-// same. It takes until by, at the latest.
-func (l *lane) send(ctx context.Context, c scriptCall, by time.Time) (any, error) {
-	r := &ride{call: c, by: by, done: make(chan struct{})}
+// refuse ends the rides of those who came after the last trip.
+func (l *lane) refuse() {
+	for {
+		select {
+		case r := <-l.waiting:
+			r.err = errClosed
+			r.done <- struct{}{}
+		default:
+			return
+		}
+	}
+}
+
+// send sends a call and waits for its answer. The call may run all the same where
+// there is none. It frees the ride if it can.
+func (l *lane) send(ctx context.Context, r *ride) (any, error) {
 	select {
 	case l.waiting <- r:
 	default:
@@ -77,12 +109,31 @@ func (l *lane) send(ctx context.Context, c scriptCall, by time.Time) (any, error
 		}
 	}
 	select {
+	case <-l.stop: // close may have refused all who waited before this one did
+		l.refuse()
+	default:
+	}
+	if err := r.wait(ctx); err != nil {
+		return nil, err
+	}
+	reply, err := r.reply, r.err
+	r.free()
+	return reply, err
+}
+
+// wait waits until the lane has done with the ride, which it has when its time is
+// up. Only those who must leave before that look for it meanwhile: what others
+// find out when they wake is soon enough, and they need no channel of the context.
+func (r *ride) wait(ctx context.Context) error {
+	if _, hurried := ctx.Deadline(); !hurried {
+		<-r.done
+		return ctx.Err()
+	}
+	select {
 	case <-r.done:
-		return r.reply, r.err
+		return nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-l.stop:
-		return nil, errClosed
+		return ctx.Err()
 	}
 }
 
@@ -152,6 +203,6 @@ func (l *lane) run(together []*ride) {
 			_ = l.client.Process(ctx, whole) // the same error as the result's
 			r.reply, r.err = whole.Result()
 		}
-		close(r.done)
+		r.done <- struct{}{}
 	}
 }

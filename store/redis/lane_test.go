@@ -11,6 +11,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redis"
+	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -27,8 +28,11 @@ func TestEachRiderGetsItsOwnAnswer(t *testing.T) {
 			level := taint.Level(n % taint.Levels)
 			for i := range calls {
 				ctx, cancel := context.WithCancel(t.Context())
-				if (n+i)%5 == 0 {
-					time.AfterFunc(time.Duration(i*20)*time.Microsecond, cancel)
+				switch soon := time.Duration(i*20) * time.Microsecond; {
+				case (n+i)%5 == 0:
+					time.AfterFunc(soon, cancel)
+				case (n+i)%7 == 0: // it leaves before its ride has ended
+					ctx, cancel = context.WithTimeout(t.Context(), soon)
 				}
 				v, err := store.Admit(ctx, session.Admission{
 					Conversation: conv(fmt.Sprint("rider-", n)), Session: "s", RequestID: fmt.Sprint("call-", i), Initial: level, Birth: level,
@@ -36,7 +40,7 @@ func TestEachRiderGetsItsOwnAnswer(t *testing.T) {
 				})
 				cancel()
 				switch {
-				case errors.Is(err, context.Canceled):
+				case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 					left.Add(1)
 				case err != nil:
 					t.Errorf("caller %d: %v", n, err)
@@ -49,5 +53,33 @@ func TestEachRiderGetsItsOwnAnswer(t *testing.T) {
 	all.Wait()
 	if left.Load() == 0 {
 		t.Log("nobody left in the middle: the machine was too fast")
+	}
+}
+
+// TestCloseLeavesNobodyWaiting: whoever admits a call while the store is closed, or
+// after that, is told something.
+func TestCloseLeavesNobodyWaiting(t *testing.T) {
+	s := startServer(t)
+	for round := range 20 {
+		store, err := redis.Open("redis://"+s.Addr(), redis.Options{Timeout: patient})
+		must(t, err)
+		var all sync.WaitGroup
+		var begun atomic.Int64
+		for n := range 32 {
+			all.Go(func() {
+				for i := 0; ; i++ {
+					begun.Add(1)
+					if _, err := store.Admit(context.Background(), call(conv("closed"), fmt.Sprint(round, n, i))); err != nil {
+						return
+					}
+				}
+			})
+		}
+		redistest.Eventually(t, "calls are under way", func() bool { return begun.Load() > 100 })
+		must(t, store.Close())
+		all.Wait()
+		if _, err := store.Admit(context.Background(), call(conv("closed"), "late")); err == nil {
+			t.Fatal("a closed store admits a call")
+		}
 	}
 }
