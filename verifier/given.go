@@ -1,6 +1,9 @@
 package verifier
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // passedMark is the standing decision of an allow by the level alone.
 const passedMark = "p"
@@ -8,11 +11,26 @@ const passedMark = "p"
 // given remembers the requests that this process has let pass by their level
 // alone, so that the same request gets the same answer. It is bounded: what it
 // has forgotten is judged again.
+//
+// Every allow is noted and hardly one is ever looked for, so noting is what it is
+// made for: a request takes the place of the oldest in the row that its body
+// names. In a map of all it would be in another part of memory each time.
 type given struct {
-	mu     sync.Mutex
-	recent map[requestKey]struct{}
-	old    map[requestKey]struct{}
+	mu   sync.Mutex
+	rows [givenRows]givenRow
 }
+
+type givenRow struct {
+	keys []requestKey
+	next int // whose place the next one takes, once there are as many as a row has
+}
+
+// A request is there until as many others came in its row: after the next 20,000
+// it is, unless somebody chose their bodies for it to be forgotten.
+const (
+	givenRows = 256
+	givenEach = 160
+)
 
 // requestKey is one request: where, and the signed bytes, of which its id is one
 // part.
@@ -21,23 +39,22 @@ type requestKey struct {
 	body         [32]byte
 }
 
-const givenSize = 20_000
-
 func (g *given) note(k requestKey) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.recent == nil || len(g.recent) >= givenSize {
-		g.old, g.recent = g.recent, make(map[requestKey]struct{}, len(g.recent)) // it will be as full
+	row := &g.rows[k.body[0]]
+	if len(row.keys) < givenEach {
+		row.keys = append(row.keys, k)
+		return
 	}
-	g.recent[k] = struct{}{}
+	row.keys[row.next] = k
+	row.next = (row.next + 1) % givenEach
 }
 
 func (g *given) has(k requestKey) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, recent := g.recent[k]
-	_, old := g.old[k]
-	return recent || old
+	return slices.Contains(g.rows[k.body[0]].keys, k)
 }
 
 // request names the call's request.

@@ -147,7 +147,10 @@ func (s *turns) keep(n *turn) {
 // begin makes a turn, with strings of its own.
 func (s *turns) begin(t *trace, k turnKey) *turn {
 	k = turnKey{k.Clone(), strings.Clone(k.run), strings.Clone(k.session)}
-	n := &turn{turnKey: k, id: k.name(), root: t.conv.Clone(), pending: make([]provenance.Fact, 0, usualTurn)}
+	n := &turn{turnKey: k, id: k.name(), root: k.Conversation, pending: make([]provenance.Fact, 0, usualTurn)}
+	if t.conv != n.root {
+		n.root = t.conv.Clone()
+	}
 	now := time.Now().UnixMilli()
 	n.pending = append(n.pending, provenance.Fact{
 		What: provenance.Began, At: now, Session: k.Key, Agent: strings.Clone(t.call.Agent()), Run: k.run,
