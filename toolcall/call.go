@@ -74,6 +74,8 @@ type Context struct {
 	InputProvenance Provenance    `json:"inputProvenance,omitzero"`
 	UserMessages    []UserMessage `json:"userMessages,omitzero"`
 	WaitMs          int64         `json:"waitMs,omitzero"` // how long the caller can wait, at most [MaxWaitMs]
+
+	message [1]UserMessage // room for UserMessages, of which most calls have one
 }
 
 // Provenance says where the input of the run came from. On the wire it is a
@@ -98,15 +100,25 @@ var aliases = map[string]string{
 	"cron":        "automations",
 }
 
-// asciiSpace is what Canonical trims. Other white space stays, and makes the
-// name an unknown one.
-const asciiSpace = " \t\n\v\f\r"
+// trimASCII takes white space away at both ends. That which is not ASCII stays, and
+// makes the name an unknown one.
+func trimASCII(s string) string {
+	for s != "" && isSpaceASCII(s[0]) {
+		s = s[1:]
+	}
+	for s != "" && isSpaceASCII(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+func isSpaceASCII(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 // Canonical returns the name under which a tool is judged. Only ASCII is
 // folded: a look-alike or an invisible character leaves an unknown tool, which
 // gets the strictest default, instead of a known one.
 func Canonical(name string) string {
-	name = lowerASCII(strings.Trim(name, asciiSpace))
+	name = lowerASCII(trimASCII(name))
 	if to, ok := aliases[name]; ok {
 		return to
 	}

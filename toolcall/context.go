@@ -89,7 +89,7 @@ func readText(cur *cursor, name string, to *string) error {
 	case 'n':
 		return nil
 	case '"':
-		if *to = cur.said(); validText(raw, *to) {
+		if *to = cur.said(); cur.validText(*to) {
 			return nil
 		}
 		return malformed("context." + name + " must be at most 512 bytes without control characters.")
@@ -170,6 +170,9 @@ func (c *Context) readMessages(cur *cursor) error {
 		var m UserMessage
 		if err := m.read(cur); err != nil {
 			return err
+		}
+		if c.UserMessages == nil {
+			c.UserMessages = c.message[:0]
 		}
 		c.UserMessages = append(c.UserMessages, m)
 	}

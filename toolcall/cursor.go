@@ -134,14 +134,21 @@ func afterLiteral(text []byte, i int) int {
 
 // said is the text of the string that was read last.
 func (c *cursor) said() string {
-	quoted := c.text[c.from:c.at]
-	if len(c.text) > maxShared || bytes.IndexByte(quoted, '\\') >= 0 {
-		return string(unquoted(quoted))
+	if len(c.text) > maxShared || c.hasEscape() {
+		return string(unquoted(c.text[c.from:c.at]))
 	}
 	if c.kept == "" {
 		c.kept = string(c.text)
 	}
 	return c.kept[c.from+1 : c.at-1]
+}
+
+// hasEscape reports whether there is an escape in the string that was read last.
+func (c *cursor) hasEscape() bool {
+	if c.valid {
+		return bytes.IndexByte(c.text[c.from:c.at], '\\') >= 0
+	}
+	return c.escaped
 }
 
 // unquoted is the text of a string.

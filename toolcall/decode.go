@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -254,23 +255,22 @@ func readString(cur *cursor, what string) (string, error) {
 	return cur.said(), nil
 }
 
-// validText is what every identifier of the context must be. Control
-// characters are refused because these strings become parts of keys, prompts
-// and log lines. In UTF-8 no part of a longer character looks like one.
-func validText(quoted []byte, s string) bool {
-	return len(s) <= MaxText && !hasControl(quoted, s)
-}
-
-// hasControl is about a string as it is spelled and as it reads. Where no escape
-// stands, DEL is the only control character that JSON allows.
-func hasControl(quoted []byte, s string) bool {
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return bytes.IndexByte(quoted, 0x7f) >= 0
+// validText says whether the string that was read last, which reads s, is what every
+// identifier of the context must be. Control characters are refused because these
+// strings become parts of keys, prompts and log lines. In UTF-8 no part of a longer
+// character looks like one. Where no escape stands, DEL is the only one that JSON
+// allows.
+func (c *cursor) validText(s string) bool {
+	switch {
+	case len(s) > MaxText:
+		return false
+	case !c.hasEscape():
+		return strings.IndexByte(s, 0x7f) < 0
 	}
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] == 0x7f {
-			return true
+			return false
 		}
 	}
-	return false
+	return true
 }

@@ -11,8 +11,9 @@ import (
 // limits on the way. Where it says no, the text may be valid all the same, and is
 // left to the decoder. What it says yes to, the decoder would accept.
 type plain struct {
-	text []byte
-	at   int
+	text    []byte
+	at      int
+	escaped bool // there is an escape in the string that was read last
 }
 
 const (
@@ -151,6 +152,7 @@ func (s *names) add(text []byte, start, end int) bool {
 // ones.
 func (p *plain) str(escapes bool) bool {
 	start, wide := p.at, false
+	p.escaped = false
 	for p.at++; p.ordinary(); {
 		switch b := p.text[p.at]; {
 		case b == '"':
@@ -169,16 +171,18 @@ func (p *plain) str(escapes bool) bool {
 // ordinary passes the bytes that mean themselves in a string, as ASCII, and says
 // whether another comes behind them.
 func (p *plain) ordinary() bool {
-	for ; len(p.text)-p.at >= 8; p.at += 8 {
-		if found := special(binary.LittleEndian.Uint64(p.text[p.at:])); found != 0 {
-			p.at += bits.TrailingZeros64(found) / 8
+	text, at := p.text, p.at
+	for ; len(text)-at >= 8; at += 8 {
+		if found := special(binary.LittleEndian.Uint64(text[at:])); found != 0 {
+			p.at = at + bits.TrailingZeros64(found)/8
 			return true
 		}
 	}
-	for p.at < len(p.text) && isOrdinary(p.text[p.at]) {
-		p.at++
+	for at < len(text) && isOrdinary(text[at]) {
+		at++
 	}
-	return p.at < len(p.text)
+	p.at = at
+	return at < len(text)
 }
 
 func isOrdinary(b byte) bool { return ' ' <= b && b < utf8.RuneSelf && b != '"' && b != '\\' }
@@ -209,6 +213,7 @@ func (p *plain) escape() bool {
 		return false
 	}
 	p.at += 2
+	p.escaped = true
 	return true
 }
 
