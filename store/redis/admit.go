@@ -87,17 +87,29 @@ func view(text string) (session.View, error) {
 	return v, err
 }
 
-// numbers reads as many numbers as there is room for, and gives what follows.
+// numbers reads as many numbers as there is room for, each with a space behind
+// it, and gives what follows.
 func numbers(text string, into []int64) (rest string, ok bool) {
 	for i := range into {
-		part, after, found := strings.Cut(text, " ")
-		v, err := strconv.ParseInt(part, 10, 64)
-		if !found || err != nil {
+		if into[i], text, ok = number(text, ' '); !ok {
 			return "", false
 		}
-		into[i], text = v, after
 	}
 	return text, true
+}
+
+// number reads a number as our scripts write one: digits, fewer than could be too
+// many, and what ends it.
+func number(text string, end byte) (n int64, rest string, ok bool) {
+	for i := range min(len(text), 19) {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9':
+			n = n*10 + int64(c-'0')
+		default:
+			return n, text[i+1:], c == end && i > 0
+		}
+	}
+	return 0, "", false
 }
 
 // parseSource reads level:step:label; nothing is no source.
@@ -105,14 +117,12 @@ func parseSource(text string) (session.Source, error) {
 	if text == "" {
 		return session.Source{}, nil
 	}
-	level, rest, _ := strings.Cut(text, ":")
-	step, label, found := strings.Cut(rest, ":")
-	l, errLevel := strconv.ParseUint(level, 10, 8)
-	n, errStep := strconv.ParseInt(step, 10, 64)
-	if !found || errLevel != nil || errStep != nil || l >= taint.Levels {
+	level, rest, isLevel := number(text, ':')
+	step, label, isStep := number(rest, ':')
+	if !isLevel || !isStep || level >= taint.Levels {
 		return session.Source{}, fmt.Errorf("%w: %q is no source", errReply, text)
 	}
-	return session.Source{Label: label, Level: taint.Level(l), Step: n}, nil
+	return session.Source{Label: label, Level: taint.Level(level), Step: step}, nil //nolint:gosec // below Levels
 }
 
 // Settle implements verifier.Store.

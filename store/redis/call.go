@@ -128,15 +128,18 @@ func (c *denyCall) whole(ctx context.Context) *goredis.Cmd {
 func written(a *session.Admission, at [16]byte, epoch string) (texts [admitTexts]string) {
 	var ends [admitTexts]int
 	w := make([]byte, 0, 1024) // on the stack, as long as that is enough
-	for i, kind := range [...]string{"s:", "g:", "q:", "r:"} {
-		w = appendKey(w, at, kind)
-		if kind == "r:" {
-			w = append(append(w, ':'), a.RequestID...)
-		}
-		ends[i] = len(w)
-	}
+	prefix := bucketOf[at[0]].prefix
+	w = hex.AppendEncode(append(append(w, prefix...), "s:"...), at[:])
+	hash := w[len(w)-2*len(at):]
+	ends[0] = len(w)
+	w = append(append(append(w, prefix...), "g:"...), hash...)
+	ends[1] = len(w)
+	w = append(append(append(w, prefix...), "q:"...), hash...)
+	ends[2] = len(w)
+	w = append(append(append(append(append(w, prefix...), "r:"...), hash...), ':'), a.RequestID...)
+	ends[3] = len(w)
 	if runCap(a) > 0 {
-		w = append(append(appendKey(w, at, "n:"), ':'), a.Run...)
+		w = append(append(append(append(append(w, prefix...), "n:"...), hash...), ':'), a.Run...)
 	}
 	ends[4] = len(w)
 	w = appendSaid(w, a, epoch)
@@ -146,11 +149,6 @@ func written(a *session.Admission, at [16]byte, epoch string) (texts [admitTexts
 		texts[i], start = text[start:end], end
 	}
 	return texts
-}
-
-// appendKey writes a conversation's key of a kind.
-func appendKey(to []byte, at [16]byte, kind string) []byte {
-	return hex.AppendEncode(append(append(to, bucketOf[at[0]].prefix...), kind...), at[:])
 }
 
 // appendSaid writes what said.lua takes apart.

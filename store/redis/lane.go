@@ -35,6 +35,7 @@ type scriptCall interface {
 type ride struct {
 	call  scriptCall
 	by    time.Time // when nobody waits for it any more
+	sent  *goredis.Cmd
 	reply any
 	err   error
 	done  chan struct{}
@@ -53,7 +54,7 @@ func newRide(by time.Time) *ride {
 
 // free keeps the ride for another call, and nothing of this one.
 func (r *ride) free() {
-	r.call, r.reply, r.err = nil, nil, nil
+	r.call, r.sent, r.reply, r.err = nil, nil, nil, nil
 	r.admit.forget()
 	rides.Put(r)
 }
@@ -189,15 +190,16 @@ func (l *lane) run(together []*ride) {
 	}
 	ctx, cancel := context.WithDeadline(context.Background(), by)
 	defer cancel()
-	commands := make([]*goredis.Cmd, len(together))
-	pipe := l.client.Pipeline()
+	commands := make([]goredis.Cmder, len(together))
 	for i, r := range together {
-		commands[i] = r.call.command(ctx)
-		_ = pipe.Process(ctx, commands[i]) // it is only queued
+		r.sent = r.call.command(ctx)
+		commands[i] = r.sent
 	}
-	_, _ = pipe.Exec(ctx) // each command has its own error
-	for i, r := range together {
-		r.reply, r.err = commands[i].Result()
+	pipe := l.client.Pipeline()
+	_ = pipe.BatchProcess(ctx, commands...) // they are only queued
+	_, _ = pipe.Exec(ctx)                   // each command has its own error
+	for _, r := range together {
+		r.reply, r.err = r.sent.Result()
 		if r.err != nil && goredis.HasErrorPrefix(r.err, "NOSCRIPT") {
 			whole := r.call.whole(ctx)
 			_ = l.client.Process(ctx, whole) // the same error as the result's
