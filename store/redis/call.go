@@ -11,20 +11,28 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// admitCall is admit.lua with all it takes, in one piece of memory: what an
-// argument points to costs no allocation of its own. Every argument costs both
-// sides something, so what is no key goes in one.
+// admitCall is admit.lua with all it takes, in memory that the next call uses
+// again. Every argument costs both sides something, so what is no key goes in one.
 type admitCall struct {
-	text   [admitTexts]string
+	memory []byte             // of all pieces
+	pieces [admitPieces]piece // keys that are the conversation's own, and what is said of the call
 	args   [3 + admitKeys + 1]any
 	used   int // of args
 	grants []string
 }
 
 const (
-	admitKeys  = 8
-	admitTexts = 6 // keys that are the conversation's own, and what is said of the call
+	admitKeys   = 8
+	admitPieces = 6
+	mostMemory  = 4096 // that is kept for the next call
 )
+
+// piece is an argument that stands in memory of our own.
+type piece []byte
+
+// MarshalBinary implements encoding.BinaryMarshaler, which is how go-redis takes an
+// argument that is not of its types.
+func (p *piece) MarshalBinary() ([]byte, error) { return *p, nil }
 
 // Calls begin with these.
 var (
@@ -40,18 +48,25 @@ var (
 
 // write makes it the call of an admission to the conversation with this ID.
 func (c *admitCall) write(a *session.Admission, at [16]byte, epoch string) {
-	c.text, c.grants = written(a, at, epoch), a.Grants
-	t, b := &c.text, &bucketOf[at[0]]
-	args := append(c.args[:0], evalSHA, admitSHA, sevenKeys, &t[0], &b.known, &b.epoch, &t[1], &t[2], &t[3], &b.pauses)
+	c.put(a, at, epoch)
+	c.grants = a.Grants
+	p, b := &c.pieces, &bucketOf[at[0]]
+	args := append(c.args[:0], evalSHA, admitSHA, sevenKeys, &p[0], &b.known, &b.epoch, &p[1], &p[2], &p[3], &b.pauses)
 	if runCap(a) > 0 {
 		args[2] = eightKeys
-		args = append(args, &t[4])
+		args = append(args, &p[4])
 	}
-	c.used = len(append(args, &t[5]))
+	c.used = len(append(args, &p[5]))
 }
 
 // forget drops what it says.
-func (c *admitCall) forget() { c.text, c.grants = [admitTexts]string{}, nil }
+func (c *admitCall) forget() {
+	clear(c.memory)
+	if cap(c.memory) > mostMemory {
+		c.memory = nil
+	}
+	c.pieces, c.grants = [admitPieces]piece{}, nil
+}
 
 // runCap is how many calls the run may make; 0: they are not counted.
 func runCap(a *session.Admission) int64 {
@@ -68,7 +83,7 @@ func (c *admitCall) command(ctx context.Context) *goredis.Cmd {
 		args = append(args, &c.grants[i])
 	}
 	cmd := goredis.NewCmd(ctx, args...)
-	cmd.SetFirstKeyPos(3)
+	cmd.SetFirstKeyPos(4) // any of the keys says which slot, but it must be a string
 	return cmd
 }
 
@@ -122,13 +137,11 @@ func (c *denyCall) whole(ctx context.Context) *goredis.Cmd {
 	return c.command(ctx)
 }
 
-// written is what has to be put together for admit.lua: the keys of the
-// conversation, the request and the run, and what is said of the call, in one
-// piece of memory.
-func written(a *session.Admission, at [16]byte, epoch string) (texts [admitTexts]string) {
-	var ends [admitTexts]int
-	w := make([]byte, 0, 1024) // on the stack, as long as that is enough
-	prefix := bucketOf[at[0]].prefix
+// put puts the pieces together: the keys of the conversation, the request and the
+// run, and what is said of the call.
+func (c *admitCall) put(a *session.Admission, at [16]byte, epoch string) {
+	var ends [admitPieces]int
+	w, prefix := c.memory[:0], bucketOf[at[0]].prefix
 	w = hex.AppendEncode(append(append(w, prefix...), "s:"...), at[:])
 	hash := w[len(w)-2*len(at):]
 	ends[0] = len(w)
@@ -144,11 +157,11 @@ func written(a *session.Admission, at [16]byte, epoch string) (texts [admitTexts
 	ends[4] = len(w)
 	w = appendSaid(w, a, epoch)
 	ends[5] = len(w)
-	text, start := string(w), 0
+	start := 0
 	for i, end := range ends {
-		texts[i], start = text[start:end], end
+		c.pieces[i], start = w[start:end], end
 	}
-	return texts
+	c.memory = w
 }
 
 // appendSaid writes what said.lua takes apart.
