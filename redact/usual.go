@@ -31,15 +31,20 @@ func (u *usual) others(room, texts []*string) []*string {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
 	for _, s := range texts {
-		if *s == "" {
-			continue
-		}
-		_, recent := u.recent[*s]
-		if _, old := u.old[*s]; !recent && !old {
+		if *s != "" && !u.knows(*s) {
 			room = append(room, s)
 		}
 	}
 	return room
+}
+
+// knows is asked with the lock held.
+func (u *usual) knows(s string) bool {
+	if _, recent := u.recent[s]; recent {
+		return true
+	}
+	_, old := u.old[s]
+	return old
 }
 
 // again reports that a text, which was clean beside others, comes for the second
