@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -10,7 +11,8 @@ import (
 
 // Admit implements verifier.Store.
 func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, error) {
-	hash := a.Conversation.Hash()
+	at := a.At()
+	hash := hex.EncodeToString(at[:])
 	return admits(ctx, s.writer, func(t *tx) (session.View, error) { return t.admit(hash, &a) })
 }
 
