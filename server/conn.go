@@ -86,6 +86,15 @@ func (c *conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
+// CloseWrite lets net/http end an answer before it closes the connection on what it
+// has not read, which would cut the answer off.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
 func (c *conn) SetReadDeadline(t time.Time) error  { return c.in.want(t) }
 func (c *conn) SetWriteDeadline(t time.Time) error { return c.out.want(t) }
 func (c *conn) SetDeadline(t time.Time) error      { return errors.Join(c.in.want(t), c.out.want(t)) }
@@ -213,10 +222,14 @@ func (b *bound) end() bool {
 	return cut
 }
 
-// cutOff ends what is under way.
+// cutOff ends what is under way. What comes after it is not cut off, and heeds the
+// deadlines that it is given.
 func (b *bound) cutOff() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.busy == 0 {
+		return
+	}
 	b.cut, b.given = true, longAgo
 	_ = b.set(longAgo) // a connection that is closed has ended it already
 }

@@ -94,3 +94,20 @@ func TestABareConnectionIsNobodysElse(t *testing.T) {
 		}
 	})
 }
+
+// Who cuts a read off when it has just ended must not touch the next one: that
+// could not be ended any more.
+func TestWhatIsCutOffTooLateLeavesTheNextOneBe(t *testing.T) {
+	var given time.Time
+	b := bound{set: func(t time.Time) error { given = t; return nil }}
+	err := b.begin()
+	b.end()
+	b.cutOff()
+	by := time.Unix(1_700_000_000, 0)
+	if err = errors.Join(err, b.begin(), b.want(by)); err != nil || !given.Equal(by) {
+		t.Errorf("what is under way ends at %s, not at %s: %v", given, by, err)
+	}
+	if b.end() {
+		t.Error("it was cut off")
+	}
+}

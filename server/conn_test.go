@@ -3,6 +3,7 @@ package server_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -176,4 +177,29 @@ func TestAShutdownWaitsForACallThatIsDecided(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A request is refused before all of it was read. Whoever sent it has the whole
+// answer, and its end, before the connection is reset.
+func TestARefusalArrivesWhole(t *testing.T) {
+	t.Parallel()
+	s, _ := newServer(t, nil)
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	write(t, c, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Much: "+strings.Repeat("a", 100_000)+"\r\n\r\n")
+	if got, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 431 ") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := errors.Join(s.Shutdown(context.Background()), <-done); err != nil {
+		t.Error(err)
+	}
 }
