@@ -12,8 +12,8 @@ func (r *Redactor) Lines(texts ...*string) {
 	if k.d == nil {
 		k.unready(texts)
 	} else {
-		var room [16]*string
-		k.lines(r.usual, r.usual.others(room[:0], texts))
+		var room [16]int
+		k.lines(r.usual, texts, r.usual.others(room[:0], texts))
 	}
 	k.finder.s = "" // nothing of the texts stays
 	passes.Put(p)
@@ -28,13 +28,14 @@ func (k *seeker) unready(texts []*string) {
 	}
 }
 
-// lines hides what is found in each text by itself.
-func (k *seeker) lines(u *usual, texts []*string) {
-	if len(texts) == 0 {
+// lines hides what is found in each of those texts by itself.
+func (k *seeker) lines(u *usual, texts []*string, those []int) {
+	if len(those) == 0 {
 		return
 	}
-	clean := k.clean(texts)
-	for _, s := range texts {
+	clean := k.clean(texts, those)
+	for _, i := range those {
+		s := texts[i]
 		switch {
 		case !clean:
 			*s, _ = k.text(*s, nil, &k.why)
@@ -46,26 +47,24 @@ func (k *seeker) lines(u *usual, texts []*string) {
 	}
 }
 
-// clean reports whether no secret is in any of the texts. An empty line stands
+// clean reports whether no secret is in any of those texts. An empty line stands
 // between them: a line that is all base64 would be read as one with the next. Most
 // often there is one text, the id of the request.
-func (k *seeker) clean(texts []*string) bool {
-	if len(texts) == 1 {
-		spans, ok := k.finder.find(*texts[0])
+func (k *seeker) clean(texts []*string, those []int) bool {
+	if len(those) == 1 {
+		spans, ok := k.finder.find(*texts[those[0]])
 		return ok && len(spans) == 0
 	}
 	const apart = "\n\n"
 	size := 0
-	for _, s := range texts {
-		size += len(*s) + len(apart)
+	for _, i := range those {
+		size += len(*texts[i]) + len(apart)
 	}
 	var all strings.Builder
 	all.Grow(size)
-	for _, s := range texts {
-		if *s != "" {
-			all.WriteString(*s)
-			all.WriteString(apart)
-		}
+	for _, i := range those {
+		all.WriteString(*texts[i])
+		all.WriteString(apart)
 	}
 	spans, ok := k.finder.find(all.String())
 	return ok && len(spans) == 0

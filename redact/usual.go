@@ -26,13 +26,14 @@ const (
 // usualSeed keeps anybody from choosing texts with the same hash.
 var usualSeed = maphash.MakeSeed()
 
-// others are those of the texts that have to be searched.
-func (u *usual) others(room, texts []*string) []*string {
+// others are the places of those texts that have to be searched. Places, not the
+// texts themselves: a text can then be where nothing outlives its call.
+func (u *usual) others(room []int, texts []*string) []int {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
-	for _, s := range texts {
+	for i, s := range texts {
 		if *s != "" && !u.knows(*s) {
-			room = append(room, s)
+			room = append(room, i)
 		}
 	}
 	return room
