@@ -66,9 +66,11 @@ func (t *trace) turnOf() turnKey {
 // name is 64 bits of what tells the turn from all others, as hex; it begins like
 // its conversation's, so that the store keeps them together.
 func (k *turnKey) name() string {
-	conversation := k.Hash()
-	sum := sha256.Sum256([]byte(conversation + "\x00" + k.run + "\x00" + k.session))
-	return conversation[:2] + hex.EncodeToString(sum[:7])
+	conversation := k.ID()
+	text := hex.AppendEncode(make([]byte, 0, 256), conversation[:]) // on the stack, as long as that is enough
+	text = append(append(append(append(text, 0), k.run...), 0), k.session...)
+	sum := sha256.Sum256(text)
+	return string(hex.AppendEncode(text[:2], sum[:7]))
 }
 
 // TurnID names a run's turn in a conversation. Nobody else's run has it, whatever
