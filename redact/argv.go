@@ -23,7 +23,7 @@ const (
 // programName writes the name of a program, and remembers it.
 func (p *pass) programName(g *program) {
 	raw := p.in.value()
-	g.name = text(raw)
+	g.name = p.in.says(raw)
 	p.showAs(raw, g.name, nil)
 }
 

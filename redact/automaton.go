@@ -34,6 +34,8 @@ const (
 	// notPlain marks bytes that are not ASCII, and the one that begins a
 	// terminal's code.
 	notPlain = 1 << 7
+	// telling marks those that an escape or a mask begins with.
+	telling = 1 << 6
 )
 
 // newAutomaton takes words of two letters or more, and at most 63 different ones.
@@ -45,6 +47,9 @@ func newAutomaton(words []string) *automaton {
 		t.add(strings.ToLower(w), uint16(i))
 	}
 	t.link()
+	a.class['%'] |= telling
+	a.class['\\'] |= telling
+	a.class[maskStart[0]] |= telling
 	a.class[escape] |= notPlain
 	for b := utf8.RuneSelf; b < len(a.class); b++ {
 		a.class[b] |= notPlain

@@ -6,6 +6,9 @@ import "strings"
 // URL, and \n or \u0041, as in a program or in JSON. A secret found there is
 // hidden where its characters come from.
 func (f *finder) byEscape() {
+	if f.marks&(telling|notPlain) == 0 {
+		return
+	}
 	if strings.IndexByte(f.s, '%') >= 0 || f.marks&notPlain != 0 && (strings.Contains(f.s, kelvin) || strings.Contains(f.s, longS)) {
 		f.undone(unescape(f.s, percent))
 	}

@@ -31,10 +31,10 @@ type pass struct {
 }
 
 // whole walks all there is.
-func (p *pass) whole(tool string, params jsontext.Value) Result {
-	p.tool, p.in, p.out = tool, scan{text: string(params)}, p.out[:0]
+func (p *pass) whole(tool string, params jsontext.Value, written string) Result {
+	p.tool, p.in, p.out = tool, scan{text: written, literal: strings.IndexByte(written, '\\') < 0}, p.out[:0]
 	p.value()
-	if p.result.Params = slices.Clip(params); string(p.out) != p.in.text {
+	if p.result.Params = slices.Clip(params); !bytes.Equal(p.out, params) {
 		p.result.Params = bytes.Clone(p.out)
 	}
 	return p.result
@@ -67,7 +67,7 @@ func (p *pass) value() {
 func (p *pass) show(raw string) {
 	switch {
 	case raw[0] == '"':
-		p.showAs(raw, text(raw), nil)
+		p.showAs(raw, p.in.says(raw), nil)
 	case jsontext.Value(raw).Kind() == jsontext.KindNumber && p.seek.minds():
 		p.showAs(raw, raw, nil) // a card's number may come as a number
 	default:
@@ -127,7 +127,7 @@ func (p *pass) object() {
 	for i := 0; p.in.kind() != jsontext.KindEndObject; i++ {
 		p.comma(i)
 		raw := p.in.value()
-		name := text(raw)
+		name := p.in.says(raw)
 		if base > 0 {
 			p.path = append(p.path, '.')
 		}

@@ -101,16 +101,17 @@ func (r *Redactor) Params(tool string, params jsontext.Value) Result {
 	if !params.IsValid() {
 		return unreadable(params)
 	}
-	return r.Valid(tool, params)
+	return r.Valid(tool, params, string(params))
 }
 
 // Valid is Params for what a decoder has accepted already: one valid JSON value
-// without duplicate names.
-func (r *Redactor) Valid(tool string, params jsontext.Value) Result {
+// without duplicate names. It must be written the same: whoever has it as text as
+// well saves a copy.
+func (r *Redactor) Valid(tool string, params jsontext.Value, written string) Result {
 	p := passes.Get().(*pass) //nolint:errcheck // nothing else is put in
 	p.redactor, p.result, p.path = r, Result{}, p.path[:0]
 	p.seek.begin(r)
-	result := p.whole(tool, params)
+	result := p.whole(tool, params, written)
 	p.forget()
 	passes.Put(p)
 	return result

@@ -10,25 +10,39 @@ import (
 // between values tells nothing then, and no reading can fail. What it returns is
 // part of the text.
 type scan struct {
-	text  string
-	at    int
-	depth int
+	text    string
+	at      int
+	depth   int
+	literal bool // nothing in it is escaped
 }
 
 // kind returns what comes next: a value, or the bracket that ends the object or
 // array around it.
 func (s *scan) kind() jsontext.Kind {
 	for {
-		switch b := s.text[s.at]; b {
-		case ' ', '\t', '\n', '\r', ',', ':':
-			s.at++
-		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-			return jsontext.KindNumber
-		default:
-			return jsontext.Kind(b)
+		if kind := kinds[s.text[s.at]]; kind != between {
+			return kind
 		}
+		s.at++
 	}
 }
+
+// between is the kind of what stands between values.
+const between = jsontext.Kind(' ')
+
+// kinds are what comes next by its first byte.
+var kinds = func() (all [256]jsontext.Kind) {
+	for b := range all {
+		all[b] = jsontext.Kind(b)
+	}
+	for _, b := range []byte(" \t\n\r,:") {
+		all[b] = between
+	}
+	for _, b := range []byte("-0123456789") {
+		all[b] = jsontext.KindNumber
+	}
+	return all
+}()
 
 // enter and leave pass the bracket that comes next.
 func (s *scan) enter() {
@@ -50,12 +64,23 @@ func (s *scan) value() string {
 	case jsontext.KindBeginObject, jsontext.KindBeginArray:
 		s.passNested()
 	default:
-		for s.at < len(s.text) && strings.IndexByte(" \t\n\r,]}", s.text[s.at]) < 0 {
+		for s.at < len(s.text) && !endsLiteral(s.text[s.at]) {
 			s.at++
 		}
 	}
 	return s.text[start:s.at]
 }
+
+// says returns what a string of the text reads.
+func (s *scan) says(raw string) string {
+	if s.literal {
+		return raw[1 : len(raw)-1]
+	}
+	return text(raw)
+}
+
+// endsLiteral is for what follows a number, true, false or null.
+func endsLiteral(b byte) bool { return b <= ' ' || b == ',' || b == ']' || b == '}' }
 
 func (s *scan) passString() {
 	for s.at++; ; s.at++ {

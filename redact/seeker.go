@@ -36,13 +36,14 @@ func (k *seeker) text(s string, known []span, to listener) (string, bool) {
 	if s == "" {
 		return s, false
 	}
-	if isRedacted(s) {
-		to.found(AlreadyRedacted, utf8.RuneCountInString(s))
-	}
 	if k.d == nil {
+		k.already(s, to)
 		return k.all(s, NotReady, to)
 	}
 	spans, ok := k.finder.find(s)
+	if k.finder.marks&telling != 0 {
+		k.already(s, to)
+	}
 	if !ok {
 		return k.all(s, TooMuch, to)
 	}
@@ -53,6 +54,13 @@ func (k *seeker) text(s string, known []span, to listener) (string, bool) {
 		return s, false
 	}
 	return replace(s, spans, to), true
+}
+
+// already tells the listener of what the client has hidden in s.
+func (k *seeker) already(s string, to listener) {
+	if isRedacted(s) {
+		to.found(AlreadyRedacted, utf8.RuneCountInString(s))
+	}
 }
 
 // minds reports whether even a number may be a secret: to the owner, or as long

@@ -107,10 +107,20 @@ func TestParamsAreLeftAlone(t *testing.T) {
 		`{"password":"hunter22"}`:      `{"password":"[REDACTED: 8 chars]"}`,
 	} {
 		given := append(make(jsontext.Value, 0, 100), params...)
-		first := r.Valid("exec", given)
-		r.Valid("exec", jsontext.Value(`{"x":"another call, which must not show up in the first one's result"}`))
+		first := r.Valid("exec", given, string(given))
+		r.Params("exec", jsontext.Value(`{"x":"another call, which must not show up in the first one's result"}`))
 		if _ = append(first.Params, "more"...); string(first.Params) != want || string(given) != params || strings.Contains(string(given[:100]), "more") {
 			t.Errorf("%s became %s, and is %s", params, first.Params, given[:100])
 		}
+	}
+}
+
+// What was not searched is not shown, should the two ways in which params are given
+// ever differ.
+func TestOnlyWhatWasSearchedIsShown(t *testing.T) {
+	r := redactor(t, Config{})
+	const written = `{"a":"b"}`
+	if got := r.Valid("exec", jsontext.Value(`{"password":"hunter22"}`), written); string(got.Params) != written {
+		t.Errorf("shown: %s", got.Params)
 	}
 }

@@ -46,12 +46,21 @@ type Call struct {
 	Via       []string // the verifiers it has come through; set by the server, never from the body
 
 	decoded jsontext.Value // what Decode put into Params
+	written string         // the same as text, if the body is short; else ""
 }
 
 // Checked reports whether Params are as [Decode] found them, and so one valid
 // JSON object without duplicate names: whoever reads them need not check again.
 func (c *Call) Checked() bool {
 	return len(c.Params) > 0 && len(c.Params) == len(c.decoded) && &c.Params[0] == &c.decoded[0]
+}
+
+// Written is Params as text.
+func (c *Call) Written() string {
+	if c.written != "" && c.Checked() {
+		return c.written
+	}
+	return string(c.Params)
 }
 
 // Context is what the caller says about the call. Every member is optional,

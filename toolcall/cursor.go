@@ -134,13 +134,25 @@ func afterLiteral(text []byte, i int) int {
 
 // said is the text of the string that was read last.
 func (c *cursor) said() string {
-	if len(c.text) > maxShared || c.hasEscape() {
+	if c.hasEscape() {
 		return string(unquoted(c.text[c.from:c.at]))
+	}
+	if quoted := c.shared(); quoted != "" {
+		return quoted[1 : len(quoted)-1]
+	}
+	return string(c.text[c.from+1 : c.at-1])
+}
+
+// shared is the value that was read last as a part of the whole text, or "" where
+// that is too long to be kept.
+func (c *cursor) shared() string {
+	if len(c.text) > maxShared || c.failed {
+		return ""
 	}
 	if c.kept == "" {
 		c.kept = string(c.text)
 	}
-	return c.kept[c.from+1 : c.at-1]
+	return c.kept[c.from:c.at]
 }
 
 // hasEscape reports whether there is an escape in the string that was read last.

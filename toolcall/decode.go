@@ -228,7 +228,7 @@ func (c *Call) readParams(cur *cursor) error {
 		return malformed("tool.params must be an object.")
 	}
 	c.Params = bytes.Clone(cur.next())
-	c.decoded = c.Params
+	c.decoded, c.written = c.Params, cur.shared()
 	return nil
 }
 

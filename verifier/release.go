@@ -185,7 +185,7 @@ func (v *Verifier) shown(t *trace) *redact.Result {
 		return &t.shown
 	}
 	if r, c := v.redactor(), t.call; c.Checked() {
-		t.shown = r.Valid(c.Tool, c.Params)
+		t.shown = r.Valid(c.Tool, c.Params, c.Written())
 	} else {
 		t.shown = r.Params(c.Tool, c.Params)
 	}
