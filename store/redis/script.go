@@ -23,6 +23,9 @@ var admitLua string
 //go:embed scripts/steady.lua
 var steadyLua string
 
+//go:embed scripts/arguments.lua
+var argumentsLua string
+
 //go:embed scripts/settle.lua
 var settleLua string
 
@@ -86,7 +89,7 @@ var markLua string
 // admitSource is the only script that most calls need, so it asks first whether
 // this is one of them: to make the functions of the general case takes longer
 // than all that the steady one does.
-var admitSource = saidLua + "local function general()\nlocal ARGV = arguments()\n" + stateLua + admitLua + "end\n" + steadyLua
+var admitSource = saidLua + steadyLua + argumentsLua + stateLua + admitLua
 
 var settleSource = stateLua + settleLua
 

@@ -1,7 +1,7 @@
 -- admit: one call enters its conversation.
--- KEYS 6 request, 7 pauses, 8 run if its calls are counted · ARGV, as said.lua gives them: 5 digits (initial birth floor raise
--- final, six modes, paused, note, counted), 6 floor's generation, 7 body, 8 standing, 9 keep, 10 run cap, 11 sender, 12 source,
--- 13 digest, 14 pause of all, 15 agent, 16 its pause, 17… grant fields
+-- KEYS 6 request, 7 pauses, 8 run if its calls are counted · ARGV, as arguments.lua gives them: 5 digits first (initial birth
+-- floor raise final, six modes, paused, note, counted), 6 floor's generation, 7 body, 8 standing, 9 keep, 10 run cap, 11 sender,
+-- 12 source, 13 digest, 14 pause of all, 15 agent, 16 its pause, 17… grant fields
 -- → 'epoch' · {'braked', of all, of the agent} · {'moved', root, now} · {'conflict', now} · a view
 -- · {a view, standing, waiting, grants…}
 local HELD, PASSED, REFUSED, ALLOW, RESTRICT = 0, 1, 2, 0, 2

@@ -1,4 +1,4 @@
--- said: what a call says of itself. It comes in one argument, for each costs both sides something; it stands before admit.lua.
+-- said: what a call says of itself. It comes in one argument, for each costs both sides something; it stands before steady.lua.
 -- ARGV 1: fourteen digits (initial birth floor raise final, six modes, paused, note, counted), then numbers with a space behind
 -- each: the floor's generation, keep, and how long the texts are that follow: session id, body and standing, source, pause of all,
 -- agent, its pause; then, for those who need more: run cap, and how long are epoch id, sender, digest; the last is the name
@@ -13,16 +13,3 @@ e = d + e
 f = e + f
 local session, allowed, source = sub(said, at, a - 1), sub(said, a, b - 1), sub(said, b, c - 1)
 local all_paused, agent, agent_paused = sub(said, c, d - 1), sub(said, d, e - 1), sub(said, e, f - 1)
-
--- arguments are all of it, numbered as state.lua and admit.lua know them.
-local function arguments()
-  local cap, epoch, sender, digest, from = match(said, '^(%d+) (%d+) (%d+) (%d+) ()', f)
-  epoch = from + epoch
-  sender = epoch + sender
-  digest = sender + digest
-  return {
-    sub(said, from, epoch - 1), sub(KEYS[1], -32), sub(said, digest), session, sub(said, 1, 14), generation,
-    sub(allowed, 1, 32), sub(allowed, 33), keep, cap, sub(said, epoch, sender - 1), source, sub(said, sender, digest - 1),
-    all_paused, agent, agent_paused, unpack(ARGV, 2),
-  }
-end
