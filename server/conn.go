@@ -212,14 +212,14 @@ func (b *bound) begin() error {
 	return b.give()
 }
 
-// end is called after it. It reports whether it was cut off.
+// end is called after it. It reports whether it was cut off: by us, or by net/http,
+// which may mean a read of its own that is yet to begin.
 func (b *bound) end() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.busy--
-	cut := b.cut
-	b.cut = cut && b.busy > 0
-	return cut
+	b.cut = b.cut && b.busy > 0
+	return b.given.Equal(longAgo)
 }
 
 // cutOff ends what is under way. What comes after it is not cut off, and heeds the
@@ -242,4 +242,5 @@ func (b *bound) give() error {
 	return b.set(b.wanted)
 }
 
+// longAgo is the deadline of what is to end at once, here and in net/http.
 var longAgo = time.Unix(1, 0)

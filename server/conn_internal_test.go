@@ -111,3 +111,28 @@ func TestWhatIsCutOffTooLateLeavesTheNextOneBe(t *testing.T) {
 		t.Error("it was cut off")
 	}
 }
+
+// When calls come one behind the other, net/http may end its read for the second
+// while the watch of the first is still on. The caller has not left.
+func TestAWatchThatNetHTTPCutsOffSeesNobodyLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, other := accepted(t)
+		defer other.Close()
+		left := false
+		c.leave = func() { left = true }
+		if n, err := c.Read(make([]byte, 1)); n != 0 || err != nil {
+			t.Fatalf("the watch was not put off: %d, %v", n, err)
+		}
+		<-time.After(time.Second) // it is on
+		if err := c.SetReadDeadline(time.Unix(1, 0)); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || left {
+			t.Errorf("its read gave %v; it left: %t", err, left)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
