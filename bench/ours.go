@@ -116,7 +116,7 @@ func (g *gateway) wire(p place) (run running, err error) {
 			return run, err
 		}
 	}
-	debug.SetGCPercent(300) // as serve does
+	debug.SetGCPercent(400) // as serve does
 	c.Policy.Guard = guarded(p)
 	rules, _, err := policy.New(c.Policy)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -47,9 +48,18 @@ func (s *Server) hold(c echo.Context, from caller, requestID string, decide func
 		return s.reply200(c, from.secret, requestID, decide(contextOf(c)))
 	}
 	c.Set(isHeld, true)
+	s.tidy()
 	h.conn = bare(conn)
 	go s.serveHeld(h)
 	return nil
+}
+
+// tidy collects garbage after each thousand who are held: what they leave behind
+// while they come lies between what they keep, and is where the next thousand fit.
+func (s *Server) tidy() {
+	if s.everHeld.Add(1)%1000 == 0 {
+		go runtime.GC()
+	}
 }
 
 // isHeld marks a request whose connection was taken over: its answer comes later.

@@ -94,9 +94,10 @@ type Server struct {
 	rejected counter
 	large    chan struct{} // a place for each large body that is being read
 
-	holding sync.WaitGroup  // callers that are held, on connections of their own
-	held    context.Context // in which they wait
-	letGo   context.CancelFunc
+	holding  sync.WaitGroup  // callers that are held, on connections of their own
+	held     context.Context // in which they wait
+	letGo    context.CancelFunc
+	everHeld counter
 }
 
 // New makes a server.

@@ -122,9 +122,8 @@ func (c *ServeCmd) loads(a *app) bool {
 	return err == nil
 }
 
-// gcPercent trades some tens of megabytes for a tenth of the time of a call. With
-// more, a call is no quicker, and thousands that are held lie further apart.
-const gcPercent = 300
+// gcPercent trades some tens of megabytes for a tenth of the time of a call.
+const gcPercent = 400
 
 // watchEvery is how soon a changed config is noticed.
 const watchEvery = 2 * time.Second
