@@ -18,9 +18,9 @@ type proofs []proof
 
 var (
 	testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
-	suiteStep    = regexp.MustCompile(`(?m)(?:\{|Sprintf\()"(H\d\d [^"]*)"`)
-	pluginTest   = regexp.MustCompile("(?m)^\\s*test\\([\"`](H\\d\\d [^\"`$]*)")
-	caseNumber   = regexp.MustCompile(`H\d\d`)
+	suiteStep    = regexp.MustCompile(`(?m)(?:\{|Sprintf\()"(H\d{2,3} [^"]*)"`)
+	pluginTest   = regexp.MustCompile("(?m)^\\s*test\\([\"`](H\\d{2,3} [^\"`$]*)")
+	caseNumber   = regexp.MustCompile(`H\d{2,3}`)
 )
 
 const pluginPrefix = "the plugin: "

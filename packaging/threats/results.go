@@ -86,7 +86,7 @@ func named(test string) (result, bool) {
 }
 
 // tapLine is a line of the Test Anything Protocol, in which node reports.
-var tapLine = regexp.MustCompile(`^ *(ok|not ok) \d+ - (H\d\d .*?)(?: # (SKIP|TODO).*)?$`)
+var tapLine = regexp.MustCompile(`^ *(ok|not ok) \d+ - (H\d{2,3} .*?)(?: # (SKIP|TODO).*)?$`)
 
 // readPlugin takes what node said of the plugin's tests.
 func readPlugin(in io.Reader, show io.Writer) (out []result, err error) {
