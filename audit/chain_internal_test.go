@@ -69,7 +69,7 @@ func contents(t testing.TB, path string) []byte {
 // verifies fails the test unless the file is a sound record up to head.
 func verifies(t testing.TB, path string, head *Head) Report {
 	t.Helper()
-	r, err := Verify(bytes.NewReader(contents(t, path)), VerifyOptions{Key: publicKey(), Head: head})
+	r, err := Verify(bytes.NewReader(contents(t, path)), VerifyOptions{Secret: testKey(), Head: head})
 	if err != nil {
 		t.Fatalf("verify: %v\n%s", err, contents(t, path))
 	}

@@ -2,15 +2,19 @@
 // and why, in a file whose every later change can be noticed.
 //
 // The record is a file of JSON lines. A line opens with its number and the hash
-// of the line before it, and closes with the SHA-256 of its own bytes:
+// of the line before it, and closes with a MAC and the SHA-256 of its own bytes:
 //
-//	{"seq":7,"prev":"<hash of 6>","kind":"decision",…,"hash":"<hash of 7>"}
+//	{"seq":7,"prev":"<hash of 6>","kind":"decision",…,"mac":"…","hash":"<hash of 7>"}
 //
 // so that an edited, removed or moved line breaks the chain at a line that
-// [Verify] can name. Whoever can write the file could still compute the whole
-// chain anew. Two things stop that: every few hundred lines a checkpoint signed
-// with an ed25519 key, and the [Head], signed by the same key, which the caller
-// keeps somewhere else every second. The head is also the only thing that shows
+// [Verify] can name. Hashes need no key: a program that can write the file could
+// compute the whole chain anew, or add a line at its end. Three things stop that:
+// the MAC, an HMAC-SHA256 under a key that is derived from the signing key; every
+// few hundred lines a checkpoint signed with that ed25519 key; and the [Head],
+// signed by the same key, which the caller keeps somewhere else every second. An
+// end without a signature whose MACs are right is what a crash leaves, and the
+// next start goes on from it. An end whose MACs are not right was written by
+// something else: Open refuses it and changes nothing. The head is also the only thing that shows
 // a tail that was cut off; give it back in [Options.Seen] when the file is
 // opened again, or the next head would cover the cut up.
 //
@@ -30,15 +34,18 @@
 // takes up. Nothing is removed unless the owner says how many files to keep, and
 // then the record says so first.
 //
+// Files of a version before MACs are read, and told apart by the format in their
+// first line. Open closes such a file and goes on in a new one. No file without
+// MACs may follow one with them, nor stand where a head of one with them was seen.
+//
 // What the package refuses: to open a file that others may read, that another
 // process has open, that was begun with another key, or whose last complete
-// line is not intact; to write a line longer than [Verify] would read; to
+// line is not intact or not the server's; to write a line longer than [Verify] would read; to
 // return success for a line that is not in the file. It does not redact: what
 // callers hand over is what is kept, and approval codes and tool output have no
 // field here.
 //
-// A file that is moved away, removed, replaced or cut while it is open is noticed
-// within a second, and then nothing is written until it is back, or the record is
-// opened again. What was written in that second went where nobody looks; the head
-// that is kept elsewhere tells of it.
+// A file that is moved away, removed, replaced, cut or written to by something
+// else while it is open is noticed before the next line, and then nothing is
+// written until it is back, or the record is opened again.
 package audit

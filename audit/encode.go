@@ -100,6 +100,7 @@ func (w *encoder) head(name string, h *Head) {
 	w.name(`,"seq":`)
 	w.buf = strconv.AppendUint(w.buf, h.Seq, 10)
 	w.always(`,"hash":`, h.Hash)
+	w.number(`,"format":`, int64(h.Format))
 	w.always(`,"sig":`, h.Sig)
 	w.buf = append(w.buf, '}')
 }

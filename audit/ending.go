@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"strings"
 	"time"
@@ -12,7 +13,8 @@ import (
 // ending is what the two ends of a file tell about the chain in it. The zero
 // ending is that of a file without one.
 type ending struct {
-	chain, key   string
+	format       int
+	chain        string
 	number       int // of the file in the chain
 	after        *Past
 	first        uint64 // the number of its first line
@@ -21,9 +23,19 @@ type ending struct {
 	checkpointed bool // the last line is a checkpoint
 }
 
+// owner is the key that a record is kept with, as its lines show it.
+type owner struct {
+	key string // the public half, in hex
+	mac hash.Hash
+}
+
 // inspect reads the first and the last complete line. What stands after the
 // last newline was never a line: the write was interrupted.
-func inspect(r io.ReaderAt, size int64) (ending, error) {
+//
+// Both lines must carry a MAC that is right, unless the file is of a version
+// without. The MAC of the last one vouches for all before it, which its hash
+// covers; an unsigned end is then one that a crash left.
+func inspect(r io.ReaderAt, size int64, by owner) (ending, error) {
 	end, err := newlineBefore(r, size)
 	if err != nil {
 		return ending{}, err
@@ -31,16 +43,21 @@ func inspect(r io.ReaderAt, size int64) (ending, error) {
 	if end == 0 {
 		return ending{}, onlyBegun(r, size)
 	}
-	first, err := firstLine(r, end)
+	first, err := firstLine(r, end, by)
 	if err != nil {
 		return ending{}, err
 	}
-	_, last, err := lineBefore(r, end)
+	mac := by.mac
+	if first.Begin.Format == formatWithout {
+		mac = nil
+	}
+	_, last, err := lineBefore(r, end, mac)
 	if err != nil {
 		return ending{}, err
 	}
 	e := ending{
-		chain: first.Begin.Chain, key: first.Begin.Key, number: max(1, first.Begin.File), after: first.Begin.After,
+		format: first.Begin.Format,
+		chain:  first.Begin.Chain, number: max(1, first.Begin.File), after: first.Begin.After,
 		first: first.Seq, begun: first.At, checkpointed: last.Kind == KindCheckpoint,
 	}
 	e.last = state{seq: last.Seq, size: end}
@@ -70,22 +87,34 @@ func onlyBegun(r io.ReaderAt, size int64) error {
 const maxBegin = 4096
 
 // firstLine returns the begin line of a file whose complete lines reach to end.
-func firstLine(r io.ReaderAt, end int64) (line, error) {
+func firstLine(r io.ReaderAt, end int64, by owner) (line, error) {
 	have := make([]byte, min(end, maxBegin))
 	if _, err := r.ReadAt(have, 0); err != nil {
 		return line{}, err
 	}
 	raw, _, _ := bytes.Cut(have, []byte("\n"))
-	l, err := sound(raw)
-	if err == nil && (l.Kind != KindBegin || l.Begin == nil || l.Begin.Format != format) {
-		err = fmt.Errorf("%w: it does not begin as a record of format %d", ErrDamaged, format)
+	l, err := sound(raw, nil)
+	switch {
+	case err != nil:
+	case l.Kind != KindBegin || l.Begin == nil:
+		err = fmt.Errorf("%w: it does not begin as a record", ErrDamaged)
+	case l.Begin.Key != by.key:
+		err = ErrOtherKey
+	case l.Begin.Format == formatWithout:
+		if l.Begin.After != nil && l.Begin.After.Head.Format > formatWithout {
+			err = fmt.Errorf("%w: its lines carry no MAC, and those of the file before it do", ErrForged)
+		}
+	case l.Begin.Format != format:
+		err = fmt.Errorf("%w: it does not begin as a record of format %d or %d", ErrDamaged, formatWithout, format)
+	case !genuine(raw, by.mac):
+		err = fmt.Errorf("%w: its first line does not carry this server's MAC", ErrForged)
 	}
 	return l, err
 }
 
 // lineBefore returns the line whose newline stands right before end, and where
-// it starts.
-func lineBefore(r io.ReaderAt, end int64) (int64, line, error) {
+// it starts. With a nil mac its MAC is not checked.
+func lineBefore(r io.ReaderAt, end int64, mac hash.Hash) (int64, line, error) {
 	start, err := newlineBefore(r, end-1)
 	if err != nil {
 		return 0, line{}, err
@@ -97,14 +126,17 @@ func lineBefore(r io.ReaderAt, end int64) (int64, line, error) {
 	if _, err := r.ReadAt(raw, start); err != nil {
 		return 0, line{}, err
 	}
-	l, err := sound(raw)
+	l, err := sound(raw, mac)
 	return start, l, err
 }
 
-// sound decodes a line that is what its hash says.
-func sound(raw []byte) (line, error) {
+// sound decodes a line that is what its hash says and, unless mac is nil, its MAC.
+func sound(raw []byte, mac hash.Hash) (line, error) {
 	if !intact(raw) {
 		return line{}, fmt.Errorf("%w: a line at its start or end does not match its hash", ErrDamaged)
+	}
+	if mac != nil && !genuine(raw, mac) {
+		return line{}, fmt.Errorf("%w: its last line does not carry this server's MAC", ErrForged)
 	}
 	l, err := parse(raw)
 	if err != nil {
@@ -139,7 +171,7 @@ func (e ending) lacks(r io.ReaderAt, seen Head) (string, error) {
 		return fmt.Sprintf("entries %d to %d, seen before, are missing from the end of the file", e.last.seq+1, seen.Seq), nil
 	}
 	for end := e.last.size; end > 0; {
-		start, l, err := lineBefore(r, end)
+		start, l, err := lineBefore(r, end, nil)
 		if err != nil {
 			return "", err
 		}

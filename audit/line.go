@@ -2,9 +2,13 @@ package audit
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"strconv"
 	"time"
 
@@ -18,6 +22,9 @@ const MaxLine = 4 << 20
 var ErrTooLong = errors.New("audit: entry is too long for a line")
 
 const (
+	macOpen   = `,"mac":"`
+	macClose  = `"`
+	macLen    = len(macOpen) + len(digest{}) + len(macClose)
 	hashOpen  = `,"hash":"`
 	hashClose = `"}`
 	tailLen   = len(hashOpen) + len(digest{}) + len(hashClose)
@@ -38,6 +45,23 @@ func digestOf(b []byte) (d digest) {
 // zeros is the prev of the first line.
 func zeros() (d digest) {
 	copy(d[:], bytes.Repeat([]byte{'0'}, len(d)))
+	return d
+}
+
+// macWith makes the MACs of lines. Its key comes from the one that signs, so that
+// a record needs one key only.
+func macWith(key ed25519.PrivateKey) (hash.Hash, error) {
+	secret, err := hkdf.Key(sha256.New, key.Seed(), nil, "verifier-record-mac-v1", sha256.Size)
+	if err != nil {
+		return nil, err
+	}
+	return hmac.New(sha256.New, secret), nil
+}
+
+func macOf(mac hash.Hash, body []byte) (d digest) {
+	mac.Reset()
+	mac.Write(body)
+	hex.Encode(d[:], mac.Sum(nil))
 	return d
 }
 
@@ -82,7 +106,7 @@ func (d *draft) fill() error {
 	if w.err != nil {
 		return w.err
 	}
-	if len(d.buf)+tailLen > MaxLine {
+	if len(d.buf)+macLen+tailLen > MaxLine {
 		return ErrTooLong
 	}
 	return nil
@@ -90,9 +114,13 @@ func (d *draft) fill() error {
 
 // seal gives the draft its place and returns the finished line with its
 // newline. A draft can be sealed once.
-func (d *draft) seal(seq uint64, prev digest) ([]byte, digest) {
+func (d *draft) seal(seq uint64, prev digest, mac hash.Hash) ([]byte, digest) {
 	start := d.place(seq, prev)
 	d.buf = d.buf[:len(d.buf)-1] // the closing brace
+	sum := macOf(mac, d.buf[start:])
+	d.buf = append(d.buf, macOpen...)
+	d.buf = append(d.buf, sum[:]...)
+	d.buf = append(d.buf, macClose...)
 	hash := digestOf(d.buf[start:])
 	d.buf = append(d.buf, hashOpen...)
 	d.buf = append(d.buf, hash[:]...)
@@ -120,6 +148,7 @@ type line struct {
 	Seq  uint64 `json:"seq"`
 	Prev string `json:"prev"`
 	Entry
+	MAC  string `json:"mac"`
 	Hash string `json:"hash"`
 }
 
@@ -132,6 +161,30 @@ func intact(raw []byte) bool {
 	body, tail := raw[:len(raw)-tailLen], raw[len(raw)-tailLen:]
 	hash := digestOf(body)
 	return string(tail) == hashOpen+string(hash[:])+hashClose
+}
+
+// cutMAC splits an intact line into what its MAC covers and the MAC, which is
+// empty where the line carries none. Its place is fixed, like that of the hash.
+func cutMAC(raw []byte) (body, sum []byte) {
+	at := len(raw) - tailLen - macLen
+	if at < 0 {
+		return nil, nil
+	}
+	tail := raw[at : at+macLen]
+	if !bytes.HasPrefix(tail, []byte(macOpen)) || !bytes.HasSuffix(tail, []byte(macClose)) {
+		return nil, nil
+	}
+	return raw[:at], tail[len(macOpen) : len(macOpen)+len(digest{})]
+}
+
+// genuine reports whether an intact line carries the MAC of this key's owner.
+func genuine(raw []byte, mac hash.Hash) bool {
+	body, sum := cutMAC(raw)
+	if sum == nil {
+		return false
+	}
+	want := macOf(mac, body)
+	return hmac.Equal(sum, want[:])
 }
 
 // parse decodes a line. Duplicate members are an error: two readers could

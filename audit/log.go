@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,7 @@ var ErrClosed = errors.New("audit: the log is closed")
 
 // Options says how a log is kept. Only Key is required.
 type Options struct {
-	Key             ed25519.PrivateKey // signs checkpoints and heads
+	Key             ed25519.PrivateKey // signs checkpoints and heads, and the MACs of lines come from it
 	Now             func() time.Time   // nil: time.Now
 	Rand            io.Reader          // nil: crypto/rand; for the chain's id
 	SyncEach        bool               // Append returns after fdatasync, not after write
@@ -68,13 +69,13 @@ type Log struct {
 	due     atomic.Bool   // the next line goes into a new file
 
 	mu      sync.Mutex
+	mac     hash.Hash
 	disk    disk // replaced only with the turn to sync and mu held
 	cur     state
 	number  int       // of the file in the chain, from one
 	first   uint64    // the number of its first line
 	begun   time.Time // when it was
 	torn    bool      // the file may be longer than cur.size
-	looked  time.Time // when it was last found in its place
 	closed  bool
 	err     error // of the last line
 	signErr error // of the last checkpoint
@@ -123,8 +124,7 @@ func (l *Log) enter(drafts ...*draft) (*batch, bool, error) {
 	if l.closed {
 		return nil, false, ErrClosed
 	}
-	now := drafts[len(drafts)-1].made
-	err := l.inPlace(now)
+	err := l.inPlace()
 	if err == nil {
 		err = l.write(drafts...)
 	}
@@ -137,7 +137,7 @@ func (l *Log) enter(drafts ...*draft) (*batch, bool, error) {
 		// the next Append tries again.
 		l.signErr = l.checkpoint()
 	}
-	l.look(now)
+	l.look(drafts[len(drafts)-1].made)
 	if !l.o.SyncEach {
 		l.err = nil
 		return nil, false, nil
@@ -169,7 +169,7 @@ func (l *Log) write(drafts ...*draft) error {
 func (l *Log) seal(drafts []*draft) (lines []byte, next state) {
 	next = l.cur
 	for _, d := range drafts {
-		line, hash := d.seal(next.seq+1, next.hash)
+		line, hash := d.seal(next.seq+1, next.hash, l.mac)
 		next = state{seq: next.seq + 1, hash: hash, size: next.size + int64(len(line)), since: next.since + 1}
 		if len(drafts) == 1 {
 			return line, next
@@ -207,7 +207,7 @@ func (l *Log) checkpoint() error {
 }
 
 func (l *Log) head(s state) Head {
-	return Head{Chain: l.chain, Seq: s.seq, Hash: string(s.hash[:])}
+	return Head{Chain: l.chain, Seq: s.seq, Hash: string(s.hash[:]), Format: format}
 }
 
 // Head returns the signed head, for the caller to keep elsewhere. With SyncEach
@@ -227,7 +227,7 @@ func (l *Log) Head() Head {
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.inPlace(l.o.Now()); err != nil {
+	if err := l.inPlace(); err != nil {
 		return err
 	}
 	if l.err != nil {
@@ -240,7 +240,8 @@ func (l *Log) Err() error {
 // record, a sentence each.
 func (l *Log) Repairs() []string { return l.repairs }
 
-// Close writes a last checkpoint and releases the file.
+// Close writes a last checkpoint and releases the file. One that is not in its
+// place stays as it is.
 func (l *Log) Close() error {
 	b, leads, err := l.finish()
 	if errors.Is(err, ErrClosed) {
@@ -258,8 +259,9 @@ func (l *Log) finish() (b *batch, leads bool, err error) {
 	if l.closed {
 		return nil, false, ErrClosed
 	}
+	err = l.inPlace()
 	l.closed = true
-	if l.cur.since > 0 {
+	if err == nil && l.cur.since > 0 {
 		err = l.checkpoint()
 	}
 	if l.o.SyncEach {

@@ -17,6 +17,7 @@ var (
 	ErrInUse       = errors.New("another process has the record open")
 	ErrPermissions = errors.New("others than its owner may read or write the record")
 	ErrDamaged     = errors.New("the record is damaged")
+	ErrForged      = errors.New("the record's end was not written by this server")
 	ErrOtherKey    = errors.New("the record was begun with another key")
 )
 
@@ -46,6 +47,8 @@ func hint(path string, err error) string {
 		return "chmod 600 " + path
 	case errors.Is(err, ErrDamaged):
 		return "run `verifier audit verify` to see the first bad line, then move the file away to begin a new one"
+	case errors.Is(err, ErrForged):
+		return "run `verifier audit verify` to see the first line that is not the server's; keep the file as it is, and move it away to begin a new one"
 	case errors.Is(err, ErrOtherKey):
 		return "bring back the key it was begun with, or move the file away to begin a new one"
 	}
@@ -66,15 +69,18 @@ func Open(path string, o Options) (*Log, error) {
 	if err != nil {
 		return nil, refuse(path, errors.Join(err, f.Close()))
 	}
-	l := newLog(file{f}, o)
+	l, err := newLog(file{f}, o)
+	if err != nil {
+		return nil, refuse(path, errors.Join(err, f.Close()))
+	}
 	l.path = path
 	if err := errors.Join(l.begin(f, closed), keepName(path, o)); err != nil {
-		return nil, refuse(path, errors.Join(err, f.Close()))
+		return nil, refuse(path, errors.Join(err, l.disk.Close()))
 	}
 	return l, nil
 }
 
-func newLog(d disk, o Options) *Log {
+func newLog(d disk, o Options) (*Log, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -84,7 +90,8 @@ func newLog(d disk, o Options) *Log {
 	if o.CheckpointEvery <= 0 {
 		o.CheckpointEvery = 256
 	}
-	return &Log{o: o, disk: d, files: realFiles{}, number: 1, syncing: make(chan struct{}, 1), opened: time.Now()}
+	mac, err := macWith(o.Key)
+	return &Log{o: o, disk: d, mac: mac, files: realFiles{}, number: 1, syncing: make(chan struct{}, 1), opened: time.Now()}, err
 }
 
 // openFile returns the locked file. It appends, so that a file made append-only
@@ -147,14 +154,11 @@ func (l *Log) begin(f *os.File, closed []archive) error {
 	if err != nil {
 		return err
 	}
-	end, err := inspect(f, size)
+	end, err := inspect(f, size, owner{l.publicKey(), l.mac})
 	if err != nil {
 		return err
 	}
-	if end.key != "" && end.key != l.publicKey() {
-		return ErrOtherKey
-	}
-	if err := l.place(end, closed); err != nil {
+	if err := errors.Join(l.place(end, closed), l.downgraded(end, closed)); err != nil {
 		return err
 	}
 	notes, err := l.compare(f, end, l.o.Seen)
@@ -189,6 +193,24 @@ func (l *Log) place(end ending, closed []archive) error {
 	return nil
 }
 
+// downgraded refuses a file whose lines carry no MAC, as an earlier version wrote
+// them, where lines with one are known: lines without can be made by anyone.
+func (l *Log) downgraded(end ending, closed []archive) error {
+	if end.format != formatWithout {
+		return nil
+	}
+	if seen := l.o.Seen; seen != nil && seen.Format > formatWithout && seen.SignedBy(public(l.o.Key)) {
+		return fmt.Errorf("%w: its lines carry no MAC, and the store has seen lines that do", ErrForged)
+	}
+	if n := len(closed); n > 0 {
+		before, err := l.closedEnd(closed[n-1].path)
+		if err != nil || before.format > formatWithout {
+			return fmt.Errorf("%w: its lines carry no MAC, and those of %s do", ErrForged, filepath.Base(closed[n-1].path))
+		}
+	}
+	return nil
+}
+
 // compare returns a note if the file does not hold what was seen of it.
 func (l *Log) compare(r io.ReaderAt, end ending, seen *Head) ([]Entry, error) {
 	if seen == nil {
@@ -212,8 +234,12 @@ func (l *Log) Compare(seen Head) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
-	end, err := inspect(f, size)
+	defer f.Close()              //nolint:errcheck // it was only read
+	mac, err := macWith(l.o.Key) // the log's own is in use
+	if err != nil {
+		return nil, err
+	}
+	end, err := inspect(f, size, owner{l.publicKey(), mac})
 	if err != nil {
 		return nil, err
 	}
@@ -244,11 +270,24 @@ func (l *Log) resume(end ending, size int64) error {
 	if err := l.heal(); err != nil {
 		return err
 	}
-	if l.chain == "" {
+	switch {
+	case l.chain == "":
 		return l.beginChain()
+	case end.format == formatWithout:
+		return l.leaveFormat()
 	}
 	l.look(l.o.Now())
 	return nil
+}
+
+// leaveFormat goes on in a new file after one whose lines carry no MAC. The first
+// line of the new one signs how the old one ended.
+func (l *Log) leaveFormat() error {
+	l.cur.since = 0 // a checkpoint would be one of the new format
+	if err := l.rotate(); err != nil {
+		return err
+	}
+	return l.append(&Entry{Kind: KindNote, Note: "from here on each line carries a MAC; an earlier version wrote the lines before without"})
 }
 
 func (l *Log) beginChain() error {

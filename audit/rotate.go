@@ -86,6 +86,9 @@ func (l *Log) turnOver() error {
 // first and then takes path's place in one step: at any moment the file at path
 // is whole and the last of the chain. See tidy for what an interruption leaves.
 func (l *Log) rotate() error {
+	if err := l.inPlace(); err != nil {
+		return err
+	}
 	if err := l.finishFile(); err != nil {
 		return err
 	}
@@ -169,7 +172,7 @@ func (l *Log) nextFile(past *Past) (_ *os.File, _ state, err error) {
 		return nil, state{}, err
 	}
 	defer l.recycle(d)
-	line, hash := d.seal(l.cur.seq+1, l.cur.hash)
+	line, hash := d.seal(l.cur.seq+1, l.cur.hash, l.mac)
 	n, err := f.Write(line)
 	if err == nil && n < len(line) {
 		err = io.ErrShortWrite
@@ -192,7 +195,7 @@ func (l *Log) thin() {
 		return
 	}
 	for _, a := range closed[:max(0, len(closed)-l.o.Rotation.Keep)] {
-		past, err := pastOf(a.path)
+		past, err := l.pastOf(a.path)
 		if err != nil {
 			continue // it is not as it should be: not ours to remove
 		}
@@ -208,18 +211,23 @@ func (l *Log) thin() {
 	}
 }
 
-// pastOf is what a closed file says of its own end.
-func pastOf(path string) (*Past, error) {
+// closedEnd reads the ends of a closed file.
+func (l *Log) closedEnd(path string) (ending, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return ending{}, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return ending{}, err
 	}
-	end, err := inspect(f, info.Size())
+	return inspect(f, info.Size(), owner{l.publicKey(), l.mac})
+}
+
+// pastOf is what a closed file says of its own end.
+func (l *Log) pastOf(path string) (*Past, error) {
+	end, err := l.closedEnd(path)
 	if err != nil {
 		return nil, err
 	}

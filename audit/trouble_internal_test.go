@@ -202,7 +202,7 @@ func TestALineInAClosedFileNeedsNoOtherSync(t *testing.T) {
 func TestH46AFullDiskDuringARotation(t *testing.T) {
 	dir := smallDisk(t)
 	path, ballast := filepath.Join(dir, "record.jsonl"), filepath.Join(dir, "ballast")
-	l := mustOpen(t, path, rotating(6000))
+	l := mustOpen(t, path, rotating(9000))
 	mustAppend(t, l, numbers(14)...)
 	if l.due.Load() {
 		t.Fatal("it is due already")

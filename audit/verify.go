@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,9 +18,10 @@ var ErrHead = errors.New("audit: the head is not signed by the record's key")
 
 // VerifyOptions is what is known about a record apart from its files.
 type VerifyOptions struct {
-	Key   ed25519.PublicKey // nil: the one in the begin line, and the report says so
-	Head  *Head             // nil: lines cut from the end cannot be noticed
-	Whole bool              // the files are all there are: one that is missing at the beginning is an error, unless the record says that it was removed
+	Key    ed25519.PublicKey  // nil: the one in the begin line, and the report says so
+	Secret ed25519.PrivateKey // the key itself, with which the MACs of lines are checked; nil: they are not, and the report says so
+	Head   *Head              // nil: lines cut from the end cannot be noticed
+	Whole  bool               // the files are all there are: one that is missing at the beginning is an error, unless the record says that it was removed
 }
 
 // Report is what was found, up to the first bad line.
@@ -30,6 +32,8 @@ type Report struct {
 	Checkpoints  int
 	Repairs      int // notes about the end of the file; read them
 	Unsigned     int // lines at the end that no signature covers
+	Without      int // lines without a MAC, which an earlier version wrote
+	Unchecked    int // lines whose MAC was not checked, for want of the key
 	First, Last  time.Time
 	Chain        string
 	Key          string // in hex
@@ -90,8 +94,18 @@ func VerifyFiles(paths []string, o VerifyOptions) (Report, error) {
 
 func newChecker(o VerifyOptions) (*checker, error) {
 	c := &checker{head: o.Head, key: o.Key, prev: zeros(), removed: map[Past]bool{}}
-	c.SelfAttested = o.Key == nil
-	if o.Key != nil && len(o.Key) != ed25519.PublicKeySize {
+	if o.Secret != nil {
+		if len(o.Secret) != ed25519.PrivateKeySize || o.Key != nil && !o.Key.Equal(public(o.Secret)) {
+			return c, errors.New("audit: VerifyOptions.Secret is not the private half of Key")
+		}
+		c.key = public(o.Secret)
+		var err error
+		if c.mac, err = macWith(o.Secret); err != nil {
+			return c, err
+		}
+	}
+	c.SelfAttested = c.key == nil
+	if c.key != nil && len(c.key) != ed25519.PublicKeySize {
 		return c, errors.New("audit: VerifyOptions.Key is not an ed25519 public key")
 	}
 	return c, nil
@@ -102,9 +116,11 @@ type checker struct {
 	Report
 	head *Head
 	key  ed25519.PublicKey
+	mac  hash.Hash // nil: MACs can't be checked
 	prev digest
 	seq  uint64 // of the last good line
 
+	format  int    // of the file that is being read; it never gets lower
 	first   string // the first file
 	file    string // the one that is being read
 	before  string // the one before it
@@ -185,6 +201,9 @@ func (c *checker) line(raw []byte) error {
 	if err := c.content(l); err != nil {
 		return err
 	}
+	if err := c.genuine(raw); err != nil {
+		return err
+	}
 	if err := c.seen(l); err != nil {
 		return err
 	}
@@ -219,10 +238,36 @@ func (c *checker) content(l line) error {
 	return nil
 }
 
-func (c *checker) begin(b *Begin) error {
-	if b == nil || b.Format != format {
-		return c.bad("does not begin a record of format %d", format)
+// genuine checks the line's MAC. Once a record's lines carry one, all later lines
+// have to.
+func (c *checker) genuine(raw []byte) error {
+	if c.format == formatWithout {
+		c.Without++
+		return nil
 	}
+	if _, sum := cutMAC(raw); sum == nil {
+		return c.bad("was not written by the server: it carries no MAC")
+	}
+	if c.mac == nil {
+		c.Unchecked++
+		return nil
+	}
+	if !genuine(raw, c.mac) {
+		return c.bad("was not written by the server: its MAC is wrong")
+	}
+	return nil
+}
+
+func (c *checker) begin(b *Begin) error {
+	switch {
+	case b == nil || b.Format < formatWithout || b.Format > format:
+		return c.bad("does not begin a record of format %d or %d", formatWithout, format)
+	case b.Format < c.format:
+		return c.bad("begins a file whose lines carry no MAC, and those of %s do", c.before)
+	case b.Format == formatWithout && b.After != nil && b.After.Head.Format > formatWithout:
+		return c.bad("begins a file whose lines carry no MAC, and those of %s did", visible(b.After.File))
+	}
+	c.format = b.Format
 	key, err := hex.DecodeString(b.Key)
 	if err != nil || len(key) != ed25519.PublicKeySize {
 		return c.bad("holds no ed25519 public key")
@@ -244,6 +289,8 @@ func (c *checker) headFits() error {
 		return nil
 	case !c.head.SignedBy(c.key):
 		return ErrHead
+	case c.last && c.head.Format > c.format:
+		return c.bad("begins a file whose lines carry no MAC: the store has seen lines that do")
 	case c.last && c.head.Chain != c.Chain:
 		return c.bad("begins chain %s: the store has seen chain %s", c.Chain, c.head.Chain)
 	}
@@ -256,6 +303,8 @@ func (c *checker) checkpoint(h *Head) error {
 		return c.bad("is a checkpoint without a head")
 	case h.Chain != c.Chain || h.Seq != c.seq || h.Hash != string(c.prev[:]):
 		return c.bad("is a checkpoint of another place")
+	case max(formatWithout, h.Format) != c.format:
+		return c.bad("is a checkpoint of another format")
 	case !h.SignedBy(c.key):
 		return c.bad("is a checkpoint whose signature is wrong")
 	}
@@ -312,9 +361,8 @@ func (c *checker) end(whole bool) error {
 	case c.Before == nil:
 		return nil
 	}
-	unsigned := *c.Before
-	unsigned.Head.Sig = ""
-	c.Removed = c.removed[unsigned]
+	h := c.Before.Head
+	c.Removed = c.removed[Past{File: c.Before.File, Head: Head{Chain: h.Chain, Seq: h.Seq, Hash: h.Hash}}]
 	if whole && !c.Removed {
 		return &BadLine{File: c.first, Line: 1, Reason: fmt.Sprintf("follows %s, which is missing, and the record does not say that it was removed", visible(c.Before.File))}
 	}

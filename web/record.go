@@ -169,6 +169,12 @@ func proof(rep audit.Report, err error) string {
 	if rep.Unsigned > 1 {
 		text += fmt.Sprintf(" The last %d lines are not signed yet.", rep.Unsigned)
 	}
+	if rep.Unchecked > 0 {
+		text += " Without the key it was not checked whether the server wrote each line."
+	}
+	if rep.Without > 0 {
+		text += fmt.Sprintf(" The first %d carry no MAC: an earlier version wrote them.", rep.Without)
+	}
 	if len(rep.Losses) > 0 {
 		text += fmt.Sprintf(" It says itself that something is missing at %d places.", len(rep.Losses))
 	}

@@ -36,12 +36,14 @@ type recordFlags struct {
 
 // Help is the long help.
 func (*AuditVerifyCmd) Help() string {
-	return `Every line carries the hash of the line before it, and every few hundred lines a signature. An edited, removed, added or moved line is named by its number, and so is a file that is missing between two others or was cut, replaced or swapped. Lines cut off the end show only where the store has seen more than the record holds.
+	return `Every line carries the hash of the line before it and a MAC that only the server can make, and every few hundred lines there is a signature. An edited, removed, added or moved line is named by its number, and so is a file that is missing between two others or was cut, replaced or swapped. Lines cut off the end show only where the store has seen more than the record holds.
 
     $ verifier audit verify
     ok: 214 lines in 3 files, 207 entries, 5 checkpoints, 2026-10-01 08:00:11Z to 2026-10-03 14:02:11Z
     $ verifier audit verify copy.jsonl --key 9f2c…
     error: copy.jsonl: line 17: was edited: it does not match its hash
+
+The MACs are checked with the state directory's record.key. Without it, as for a copy elsewhere, the output says that they were not: then a line that someone else wrote after the last signature would not show.
 
 Where the store had seen entries that were gone when the server started, the record says so itself, and it is not ok until you accept that with --accept-losses.
 
@@ -73,33 +75,31 @@ func (c *AuditVerifyCmd) verify(a *app) (r *found, rep audit.Report, err error) 
 	if r, err = c.find(a, c.Files); err != nil {
 		return nil, rep, err
 	}
-	key, err := c.key(r.state)
-	if err != nil {
-		return r, rep, err
+	o := audit.VerifyOptions{Secret: c.secret(r.state), Whole: r.whole}
+	if c.Key != "" {
+		if o.Key, err = hex.DecodeString(c.Key); err != nil || len(o.Key) != ed25519.PublicKeySize {
+			return r, rep, &failure{"--key is not an ed25519 public key", "it is 64 hex digits; `verifier audit verify` prints the one of a record"}
+		}
+		if o.Secret != nil && !o.Key.Equal(o.Secret.Public()) {
+			o.Secret = nil // of another record
+		}
 	}
-	rep, err = audit.VerifyFiles(r.files, audit.VerifyOptions{Key: key, Head: c.head(a, r), Whole: r.whole})
+	o.Head = c.head(a, r)
+	rep, err = audit.VerifyFiles(r.files, o)
 	return r, rep, err
 }
 
-// key is the flag's, else the state directory's. Without either the record can
-// only vouch for itself.
-func (c *AuditVerifyCmd) key(state *config.State) (ed25519.PublicKey, error) {
-	if c.Key != "" {
-		key, err := hex.DecodeString(c.Key)
-		if err != nil || len(key) != ed25519.PublicKeySize {
-			return nil, &failure{"--key is not an ed25519 public key", "it is 64 hex digits; `verifier audit verify` prints the one of a record"}
-		}
-		return key, nil
-	}
+// secret is the state directory's key, nil where there is none. Without it and
+// without --key the record can only vouch for itself.
+func (c *AuditVerifyCmd) secret(state *config.State) ed25519.PrivateKey {
 	if state == nil {
-		return nil, nil
+		return nil
 	}
-	private, err := state.RecordKey()
+	key, err := state.RecordKey()
 	if err != nil {
-		return nil, nil //nolint:nilerr // a state directory without a key has nothing to compare with; the report says so
+		return nil // a state directory without a key has nothing to compare with; the report says so
 	}
-	public, _ := private.Public().(ed25519.PublicKey)
-	return public, nil
+	return key
 }
 
 // head is what the store has seen, for the record that is being written there
@@ -143,6 +143,12 @@ func (c *AuditVerifyCmd) notes(a *app, r audit.Report) {
 	}
 	if r.SelfAttested {
 		a.printf("note: the key is only the file's own word; compare it with yours: %s\n", r.Key)
+	}
+	if r.Unchecked > 0 {
+		a.printf("note: the MACs of the lines were not checked, which takes the server's record.key: a line that someone else wrote after the last signature would not show\n")
+	}
+	if r.Without > 0 {
+		a.printf("note: the first %s no MAC: an earlier version wrote them\n", plural(r.Without, "line carries", "lines carry"))
 	}
 	if r.Repairs > 0 {
 		a.printf("note: %s; read them with `verifier audit show --kind repair`\n", plural(r.Repairs, "repair is noted", "repairs are noted"))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/ed25519"
 	"iter"
 
 	"github.com/openclaw-verifier/verifier/audit"
@@ -38,11 +37,11 @@ func (l ledger) Verify() (audit.Report, error) {
 	if err != nil {
 		return audit.Report{}, err
 	}
-	public, _ := key.Public().(ed25519.PublicKey)
-	rep, err := audit.VerifyFiles(files, audit.VerifyOptions{Key: public, Whole: true})
+	o := audit.VerifyOptions{Secret: key, Whole: true}
+	rep, err := audit.VerifyFiles(files, o)
 	if err != nil { // the last line may have been half written, or a new file begun
 		if files, err = l.Files(); err == nil {
-			rep, err = audit.VerifyFiles(files, audit.VerifyOptions{Key: public, Whole: true})
+			rep, err = audit.VerifyFiles(files, o)
 		}
 	}
 	return rep, err

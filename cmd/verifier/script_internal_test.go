@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"record": writeRecord, "edit": edit, "ref": takeRef, "code": exitsWith, "await": await, "mode": mode,
+			"record": writeRecord, "edit": edit, "forge": forge, "ref": takeRef, "code": exitsWith, "await": await, "mode": mode,
 			"address": takeAddress, "uncomment": uncomment, "hangup": hangup, "logs": logs, "jsonlines": jsonLines, "certificate": certificate, "listening": listening,
 		},
 	})
@@ -74,6 +74,14 @@ func edit(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s does not hold %q", args[0], args[1])
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o600))
+}
+
+// forge FILE appends a line to a record that fits its chain, without the key.
+func forge(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs(args[0])
+	raw, err := os.ReadFile(path)
+	ts.Check(err)
+	ts.Check(os.WriteFile(path, append(raw, forgedLine(raw)...), 0o600))
 }
 
 // takeRef puts the reference that was just printed into $REF.
