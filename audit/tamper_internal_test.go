@@ -266,7 +266,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add([]byte("\n"))
 	f.Add(bytes.Repeat(raw, 2))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := Verify(bytes.NewReader(data), VerifyOptions{Key: publicKey(), Head: &head})
+		r, err := Verify(bytes.NewReader(data), VerifyOptions{Secret: testKey(), Head: &head})
 		if err == nil && !bytes.Equal(data, raw) {
 			t.Errorf("accepted a changed record: %+v", r)
 		}
