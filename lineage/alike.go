@@ -9,9 +9,9 @@ import (
 )
 
 // Alike is what calls have in common that go to the same place: each argument
-// that says where, under its path and as it stands, what a tool with several
-// actions does, and the names of all arguments, so that none can be added which
-// nobody knew to be a destination. The zero Alike is like nothing.
+// under its path and as it stands, except those that are known to hold only what
+// is said, and the names of all arguments. An argument that no label names may be
+// a destination, so it counts as one. The zero Alike is like nothing.
 type Alike struct {
 	where []leaf
 	text  string
@@ -20,9 +20,10 @@ type Alike struct {
 // mostAlike is how long it may be, written down. It is kept, and read by people.
 const mostAlike = 1000
 
-// AlikeOf says what a call's params have in common with others. A call that goes
-// nowhere, or of which there is too much, is like no other.
-func AlikeOf(params jsontext.Value, destinations []string) *Alike {
+// AlikeOf says what a call's params have in common with others that may differ
+// only in content, which is text at the top: an object there could hold anything. A call that goes nowhere, or of which there is too much, is
+// like no other.
+func AlikeOf(params jsontext.Value, destinations, content []string) *Alike {
 	if len(destinations) == 0 {
 		return &Alike{}
 	}
@@ -32,13 +33,13 @@ func AlikeOf(params jsontext.Value, destinations []string) *Alike {
 	}
 	a, goes := &Alike{}, false
 	for _, l := range said.found {
-		to := isDestination(l.path, destinations) && strings.TrimSpace(l.text) != ""
-		if goes = goes || to; to || isAction(l.path) {
+		goes = goes || isDestination(l.path, destinations) && strings.TrimSpace(l.text) != ""
+		if !slices.Contains(content, l.path) {
 			a.where = append(a.where, l)
 		}
 	}
 	for _, l := range said.literals { // public: false is a place too, but none to go to alone
-		if isDestination(l.path, destinations) || isAction(l.path) {
+		if !slices.Contains(content, l.path) {
 			a.where = append(a.where, l)
 		}
 	}
@@ -61,14 +62,6 @@ func AlikeOf(params jsontext.Value, destinations []string) *Alike {
 	}
 	a.text = string(text)
 	return a
-}
-
-// isAction reports whether a path is that of a tool's action, or inside it. It is
-// no destination, but a yes to send is none to broadcast to the same place.
-func isAction(path string) bool {
-	top, _, _ := strings.Cut(path, ".")
-	top, _, _ = strings.Cut(top, "[")
-	return strings.EqualFold(top, "action")
 }
 
 // String is the same for calls that are alike, and empty for one that is like no

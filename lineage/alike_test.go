@@ -11,8 +11,11 @@ import (
 
 var letter = []string{"to", "cc"}
 
+// content is what calls may differ in and still be alike.
+var content = []string{"subject", "body", "text"}
+
 func alike(params string, destinations ...string) string {
-	return lineage.AlikeOf(jsontext.Value(params), destinations).String()
+	return lineage.AlikeOf(jsontext.Value(params), destinations, content).String()
 }
 
 func TestCallsToTheSamePlaceAreAlike(t *testing.T) {
@@ -47,6 +50,27 @@ func TestCallsToTheSamePlaceAreAlike(t *testing.T) {
 	}
 }
 
+// An argument that no label names may be a destination.
+func TestAnUnnamedArgumentIsBound(t *testing.T) {
+	first := alike(`{"to":"bob","targets":["x"],"body":"x"}`, letter...)
+	for what, params := range map[string]string{
+		"another value":       `{"to":"bob","targets":["y"],"body":"x"}`,
+		"one more":            `{"to":"bob","targets":["x","y"],"body":"x"}`,
+		"content that is not": `{"to":"bob","targets":["x"],"body":{"webhook":"https://evil.example"}}`,
+		"other letters":       `{"to":"bob","targets":["x"],"Body":"x"}`,
+	} {
+		if got := alike(params, letter...); got == first || first == "" {
+			t.Errorf("%s is alike", what)
+		}
+	}
+	if one, two := alike(`{"to":"bob","body":{"webhook":"a"}}`, letter...), alike(`{"to":"bob","body":{"webhook":"b"}}`, letter...); one == two {
+		t.Error("what is inside an object is content")
+	}
+	if one, two := alike(`{"to":"bob","x":{"body":"a"}}`, letter...), alike(`{"to":"bob","x":{"body":"b"}}`, letter...); one == two {
+		t.Error("content's name inside another argument is content")
+	}
+}
+
 func TestAnotherActionIsNotAlike(t *testing.T) {
 	send := `{"action":"send","to":"bob","text":"x"}`
 	first := alike(send, letter...)
@@ -67,7 +91,7 @@ func TestAnotherActionIsNotAlike(t *testing.T) {
 	if got := alike(`{"action":"send","text":"x"}`, letter...); got != "" {
 		t.Errorf("an action alone goes somewhere: %s", got)
 	}
-	if got := strings.Join(lineage.AlikeOf(jsontext.Value(send), letter).Where(), ", "); got != "action: send, to: bob" {
+	if got := strings.Join(lineage.AlikeOf(jsontext.Value(send), letter, content).Where(), ", "); got != "action: send, to: bob" {
 		t.Errorf("shown as %s", got)
 	}
 }
@@ -91,7 +115,7 @@ func TestADestinationThatIsNoTextIsBound(t *testing.T) {
 	if got := alike(`{"to":null,"public":true}`, "to", "public"); got != "" {
 		t.Errorf("it goes nowhere: %s", got)
 	}
-	shown := lineage.AlikeOf(jsontext.Value(`{"to":"bob","public":false}`), []string{"to", "public"}).Where()
+	shown := lineage.AlikeOf(jsontext.Value(`{"to":"bob","public":false}`), []string{"to", "public"}, nil).Where()
 	if got := strings.Join(shown, ", "); got != "public: false, to: bob" {
 		t.Errorf("shown as %s", got)
 	}
@@ -116,7 +140,7 @@ func FuzzAlike(f *testing.F) {
 	f.Add(`{"to":"bob","body":"x"}`, `{"to":"eve","body":"x"}`)
 	f.Add(`{"a":{"to":["x","y"]}}`, `{"to":"\u0000"}`)
 	f.Fuzz(func(t *testing.T, one, two string) {
-		a, b := lineage.AlikeOf(jsontext.Value(one), letter), lineage.AlikeOf(jsontext.Value(two), letter)
+		a, b := lineage.AlikeOf(jsontext.Value(one), letter, content), lineage.AlikeOf(jsontext.Value(two), letter, content)
 		if a.String() == "" || a.String() != b.String() {
 			return
 		}

@@ -20,6 +20,7 @@ type builder struct {
 	labels   map[string]labels
 	places   [][]byte // where secrets are kept
 	trust    map[string][]*trustRule
+	inside   []string // trust.directories; nil where there are none
 	declared []*declared
 	limits   []*limit
 	scope    scope
@@ -51,6 +52,7 @@ func (b *builder) build() *Policy {
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
 		guard: newGuard(b.config.Guard), places: newMatcher(b.places), declared: b.declared, index: newIndex(b.declared), limits: b.limits,
+		inside: b.inside,
 	}
 	p.sieve = newSieve(b.places, &p.guard)
 	if u := b.config.Trust.UnknownSender; u != nil {
@@ -101,7 +103,8 @@ func (b *builder) rule(path string, l *layer, f *facts) *rule {
 	}
 	r := &rule{
 		facts: *f, reaches: reachers[f.name], known: b.known[f.name], inScope: b.scope.holds(f.name), table: t,
-		own: b.own(f), goes: b.goes(f), trust: b.trust[f.name], acting: b.ifSink(l, f, true), calm: b.ifSink(l, f, false),
+		own: b.own(f), goes: b.goes(f), content: b.labels[f.name].content, trust: b.trust[f.name], acting: b.ifSink(l, f, true), calm: b.ifSink(l, f, false),
+		getting: b.ifFetched(l, f),
 	}
 	r.first = r.firsts()
 	return r
@@ -115,6 +118,15 @@ func (b *builder) ifSink(l *layer, f *facts, sink bool) taint.Row {
 	if sink {
 		as.safe = false
 	}
+	t, _ := l.table(&as, b.from, b.profile.strict)
+	return t.modes
+}
+
+// ifFetched is a tool's row for a call that fetches from an address: it is at
+// least as strict as that of a tool which does nothing else.
+func (b *builder) ifFetched(l *layer, f *facts) taint.Row {
+	as := *f
+	as.strictSink = true
 	t, _ := l.table(&as, b.from, b.profile.strict)
 	return t.modes
 }

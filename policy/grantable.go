@@ -96,6 +96,6 @@ func (p *Policy) weigh(pl *Plan, t *text, d deeds) {
 		pl.Grantable = !places && !destructive(t.param(paramAction))
 	}
 	if pl.Grantable {
-		pl.Own, pl.Destinations = r.own, r.goes
+		pl.Own, pl.Destinations, pl.Content = r.own, r.goes, r.content
 	}
 }

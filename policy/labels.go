@@ -21,6 +21,9 @@ type Tool struct {
 	// Destinations are the params that say where it goes, whom it reaches, or
 	// which thing it gives away. An empty list is none; nil: nobody has said.
 	Destinations []string `yaml:"destinations"`
+	// Content are the params that only hold what is said: a consent to calls like
+	// one covers others that differ in these, and in nothing else.
+	Content []string `yaml:"content"`
 	// Asked are words by which a person asks for what it does.
 	Asked []string `yaml:"asked"`
 	// Destructive says that it can't be undone: it is always asked about where
@@ -34,19 +37,27 @@ type Tool struct {
 // labels are what a call's arguments mean, for a tool.
 type labels struct {
 	destinations []string // nil: nobody has said
+	content      []string // what may differ between calls that go to the same place
 	asked        []string // in lower case
 }
 
 // shippedLabels are those of the built-in tools that only write to people. The
 // rest has none on purpose: what a command, a page or a file does is not told by
-// where it goes.
+// where it goes. A test compares them with what OpenClaw's tools take.
 var shippedLabels = map[string]labels{
-	"message":            {strings.Fields("to target channel channelId threadId chatId recipient user media mediaUrl path filePath"), writing},
-	"conversations_send": {strings.Fields("sessionKey to target channel"), writing},
-	"send_email":         {strings.Fields("to cc bcc recipients attachments"), writing},
-	"email":              {strings.Fields("to cc bcc recipients attachments"), writing},
-	"slack_post":         {strings.Fields("channel user to"), writing},
-	"calendar_create":    {strings.Fields("attendee attendees participants guests"), strings.Fields("calendar event schedule invite meeting appointment create book add")},
+	"message": {
+		strings.Fields("target targets channel channelId channelIds chatId threadId accountId groupId guildId userId memberId participant openId unionId replyTo messageId " +
+			"media attachments buffer fileId gatewayUrl to recipient user mediaUrl path filePath"),
+		strings.Fields("message caption text"), writing,
+	},
+	"conversations_send": {strings.Fields("conversationRef sessionKey to target channel"), strings.Fields("message"), writing},
+	"send_email":         {strings.Fields("to cc bcc recipients attachments"), strings.Fields("subject body text"), writing},
+	"email":              {strings.Fields("to cc bcc recipients attachments"), strings.Fields("subject body text"), writing},
+	"slack_post":         {strings.Fields("channel user to"), strings.Fields("text message"), writing},
+	"calendar_create": {
+		strings.Fields("attendee attendees participants guests"), strings.Fields("title description start end time date duration"),
+		strings.Fields("calendar event schedule invite meeting appointment create book add"),
+	},
 }
 
 // Goes are the params that say where a call goes, for whoever is asked about it.
@@ -95,12 +106,21 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	if t.Destinations != nil {
 		l.destinations = t.Destinations
 	}
+	if t.Content != nil {
+		l.content = t.Content
+	}
 	if t.Asked != nil {
 		l.asked = lowered(t.Asked)
 	}
 	b.labels[f.name] = l
 	b.checkNames(path+".destinations", t.Destinations)
+	b.checkNames(path+".content", t.Content)
 	b.checkNames(path+".asked", t.Asked)
+	for _, name := range t.Content {
+		if slices.Contains(l.destinations, name) {
+			b.fail(path+".content", name+" is a destination: it can't be content as well")
+		}
+	}
 }
 
 // sourceLevel is what a tool's answers are worth by the owner's word. A level

@@ -19,6 +19,8 @@ const (
 	paramKey
 	paramLabel
 	paramAgentID
+	paramGatewayURL
+	paramProjectGitURL
 	paramCount
 )
 
@@ -53,6 +55,10 @@ func knownParam(name []byte) param {
 		return paramLabel
 	case "agentId":
 		return paramAgentID
+	case "gatewayUrl":
+		return paramGatewayURL
+	case "projectGitUrl":
+		return paramProjectGitURL
 	}
 	return paramCount
 }

@@ -17,7 +17,7 @@ const (
 // completes.
 func (pl *Plan) namePattern(v *Verdict, secrets session.Holding) {
 	r := pl.rule
-	acts := pl.sink || pl.by == "" && pl.strict && r.strictSink
+	acts := pl.sink || pl.by == "" && pl.strict && (r.strictSink || pl.gets)
 	if !acts || pl.gate.rule != "" || v.Level < pl.from {
 		return
 	}

@@ -19,6 +19,7 @@ type Plan struct {
 	Secret       bool     // what it returns makes the conversation one that holds secrets
 	Own          *Own     // what has to be the owner's own words for it to pass as theirs; nil: it never does
 	Destinations []string // params that say where it goes, for a consent to calls like it; nil: there is none
+	Content      []string // params in which calls like it may differ; all others count as destinations
 	Harmless     bool     // passes even while the owner has paused the agent: it changes nothing and carries nothing out
 	Bounds       []Bound  // limits that it falls under; whoever counts them says which are reached, see [Plan.Exceed]
 	RunCap       int      // calls the run may make; 0 is no cap
@@ -28,6 +29,8 @@ type Plan struct {
 	from   taint.Level // tainted from here on
 	strict bool
 	sink   bool   // this call acts outside
+	gets   bool   // this call fetches from an address that it names
+	leaves bool   // what this call is given leaves the machine
 	by     string // the trust rule that says so
 
 	declared []applied
@@ -101,9 +104,13 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	}
 	*plan = Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: r.reach(c, t), InScope: r.inScope,
-		RunCap: capFor(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, set: set, rule: r,
+		RunCap: capFor(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, leaves: r.leaves, set: set, rule: r,
 	}
 	plan.apply(t)
+	if r.opens {
+		p.open(plan, c)
+	}
+	plan.elsewhere(t)
 	p.weigh(plan, t, does)
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
@@ -121,7 +128,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 		plan.close(rule, text)
 	}
 	plan.Final = plan.Reach.empty() && len(plan.late) == 0
-	plan.Harmless = (r.wrapper || r.safe && !r.strictSink) && plan.Modes == taint.Every(allow)
+	plan.Harmless = (r.wrapper || r.safe && !r.strictSink && !plan.leaves) && plan.Modes == taint.Every(allow)
 }
 
 // birth is what a conversation is worth at its first call. A spawned run whose

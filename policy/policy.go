@@ -44,6 +44,7 @@ type Policy struct {
 	guard   guard
 	places  *matcher // where secrets are kept
 	sieve   *sieve   // for both of these, and for deeds
+	inside  []string // the directories that the owner trusts; nil: all
 
 	declared []*declared
 	index    index // of these, for a call
@@ -69,8 +70,10 @@ type rule struct {
 	trust   []*trustRule
 	acting  taint.Row // the modes of a call that acts, whatever the tool usually does
 	calm    taint.Row // and of one that does not
+	getting taint.Row // of a call that fetches from an address, as web_fetch does
 	own     *Own      // nil: no call passes because it is the owner's own words
 	goes    []string  // params that say where a call goes; nil: nobody has said, or that is not what matters
+	content []string  // params in which calls that go to the same place may differ
 }
 
 const (

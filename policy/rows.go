@@ -132,7 +132,7 @@ func (t *TaintPolicy) set(row taint.Row) taint.Row {
 func (r *rule) tightened(other *rule) *rule {
 	c := *r
 	c.table.modes = c.table.modes.Stricter(other.table.modes)
-	c.acting, c.calm = c.acting.Stricter(other.acting), c.calm.Stricter(other.calm)
+	c.acting, c.calm, c.getting = c.acting.Stricter(other.acting), c.calm.Stricter(other.calm), c.getting.Stricter(other.getting)
 	return &c
 }
 

@@ -21,16 +21,23 @@ type traits struct {
 	commands    bool // carries commands for a machine, so that they are read for our own name
 	runs        bool // runs them now, so that a fetcher among them brings the web in
 	wrapper     bool // only wraps another call, which is judged on its own
+	leaves      bool // sends what it is given off the machine
+	opens       bool // fetches what it is given the address of; what it is given the path of is local
 }
 
 // The kinds of tools there are.
 var (
 	safe       = traits{safe: true}
 	safeLeak   = traits{safe: true, strictSink: true}
+	fetches    = traits{safe: true, strictSink: true, leaves: true}
+	opens      = traits{safe: true, opens: true}
 	plain      = traits{}
+	makes      = traits{opens: true}
 	acts       = traits{sink: true}
-	destroys   = traits{sink: true, destructive: true}
+	sends      = traits{sink: true, leaves: true}
+	destroys   = traits{sink: true, destructive: true, leaves: true}
 	shell      = traits{sink: true, commands: true, runs: true}
+	remote     = traits{sink: true, commands: true, runs: true, leaves: true}
 	schedules  = traits{sink: true, commands: true}
 	dangerous  = traits{sink: true, dangerous: true}
 	dangerCmds = traits{sink: true, dangerous: true, commands: true}
@@ -41,7 +48,7 @@ var (
 // unknownTool is any tool that is not in the table: both source and sink.
 var unknownTool = facts{
 	response: taint.Untrusted,
-	traits:   traits{sink: true, commands: true},
+	traits:   traits{sink: true, commands: true, leaves: true},
 	reason:   "nothing is known of it",
 }
 
@@ -55,7 +62,8 @@ const (
 )
 
 // shipped is the one table: every tool built into OpenClaw and every tool the
-// seeds name. An empty reason means that the kind says it all.
+// seeds name. testdata/openclaw-tools.json has OpenClaw's own list. An empty
+// reason means that the kind says it all.
 var shipped = []facts{
 	// Files.
 	{"read", local, safe, "reads a file"},
@@ -69,35 +77,52 @@ var shipped = []facts{
 	{"exec", local, shell, "runs any command"},
 	{"process", local, shell, "types into running commands"},
 	{"terminal", local, shell, "types into a terminal"},
-	{"code_execution", local, shell, "runs any code"},
+	{"code_execution", local, remote, "runs any code on a service's machine"},
 	{"nodes", local, shell, "runs commands on the owner's devices"},
+	{"computer", untrusted, sends, "clicks and types on the owner's desktop"},
+	{"mobile_ui", untrusted, sends, "taps and types on the owner's phone"},
+	{"node_inference", local, plain, "asks a model on one of the owner's devices"},
 	{"file_fetch", local, plain, "reads a file from a device"},
 	{"file_write", local, acts, "writes a file on a device"},
 	{"dir_list", local, safe, "lists a directory of a device"},
 	{"dir_fetch", local, plain, "reads a directory from a device"},
 
 	// The web.
-	{"web_fetch", untrusted, safeLeak, "gets a page: nothing changes, but the address can carry data out"},
-	{"web_search", untrusted, safeLeak, "asks a search engine: nothing changes, but the query can carry data out"},
-	{"x_search", untrusted, acts, "searches posts by anyone"},
-	{"browser", untrusted, acts, "clicks and submits as the owner"},
-	{"canvas", untrusted, acts, "shows pages and runs scripts on the owner's screens"},
-	{"portal", untrusted, acts, "opens a way in from outside"},
-	{"webhook", untrusted, acts, "exchanges payloads with anyone"},
+	{"web_fetch", untrusted, fetches, "gets a page: nothing changes, but the address can carry data out"},
+	{"web_search", untrusted, fetches, "asks a search engine: nothing changes, but the query can carry data out"},
+	{"x_search", untrusted, sends, "searches posts by anyone"},
+	{"browser", untrusted, sends, "clicks and submits as the owner"},
+	{"canvas", untrusted, sends, "shows pages and runs scripts on the owner's screens"},
+	{"portal", untrusted, sends, "opens a way in from outside"},
+	{"webhook", untrusted, sends, "exchanges payloads with anyone"},
+	{"show_widget", local, sends, "shows a page whose scripts can reach the web"},
+	{"github_publish", local, sends, "publishes the session's changes as a pull request"},
+	{"github_identity_status", local, safe, "shows which GitHub account is connected"},
 
 	// People.
-	{"message", external, acts, "writes as the owner and reads what others wrote"},
-	{"conversations_send", external, acts, "writes as the owner"},
-	{"conversations_turn", external, acts, "makes another conversation act"},
+	{"message", external, sends, "writes as the owner and reads what others wrote"},
+	{"conversations_send", external, sends, "writes as the owner"},
+	{"conversations_turn", external, sends, "writes as the owner and reads the answer"},
 	{"conversations_list", shared, safe, "lists conversations"},
-	{"email", external, acts, "reads and writes mail"},
-	{"send_email", external, acts, "writes mail as the owner"},
-	{"slack_post", external, acts, "writes as the owner"},
+	{"email", external, sends, "reads and writes mail"},
+	{"send_email", external, sends, "writes mail as the owner"},
+	{"slack_post", external, sends, "writes as the owner"},
 	{"contacts_lookup", external, plain, "reads what people say of themselves"},
 	{"calendar_list", external, plain, "reads what others wrote into invitations"},
-	{"calendar_create", external, acts, "invites as the owner"},
+	{"calendar_create", external, sends, "invites as the owner"},
 	{"calendar_delete", external, destroys, "cancels for everyone invited"},
+	{"transcripts", external, acts, "records meetings and reads what was said there"},
 	{"ask_user", owner, safe, "asks the person who is there"},
+	{"heartbeat_respond", system, plain, "says whether the owner is to be told something"},
+	{"suggest_task", system, plain, "proposes a task, which a person has to accept"},
+	{"dismiss_task", system, plain, "withdraws a task that it proposed"},
+
+	// The screen of the owner.
+	{"progress_card", system, opens, "shows how far the work is; a picture in it is fetched"},
+	{"dashboard", local, plain, "arranges the session's dashboard"},
+	{"screen", system, plain, "arranges the owner's windows"},
+	{"theme", local, plain, "changes colours and fonts"},
+	{"talk_voice", local, plain, "changes the voice of a call"},
 
 	// Other sessions and agents.
 	{"sessions_spawn", shared, acts, "starts another agent"},
@@ -111,7 +136,11 @@ var shipped = []facts{
 	{"subagents", shared, acts, "steers agents it started"},
 	{"agents_list", local, safe, "lists agents"},
 	{"agents_wait", shared, safe, "waits for other agents"},
-	{"transcripts", shared, plain, "reads what was said elsewhere"},
+	{"structured_output", system, safe, "hands its result to the agent that started it"},
+	{"get_goal", local, safe, "reads what the session is after"},
+	{"create_goal", local, acts, "says what later turns are after"},
+	{"update_goal", local, plain, "says whether the goal is reached"},
+	{"intent", local, schedules, "lets a reminder come up later, which that run may obey"},
 	{"automations", local, schedules, "lets a run start later, with nobody watching"},
 
 	// Memory. Whatever any session wrote comes back.
@@ -121,11 +150,13 @@ var shipped = []facts{
 	{"vestige_promote", shared, safeLeak, "ranks a shared memory"},
 	{"vestige_demote", shared, safeLeak, "ranks a shared memory"},
 
-	// Media.
-	{"image", external, safe, "looks at an image, which may hold text by anyone"},
-	{"view_image", external, safe, "looks at an image, which may hold text by anyone"},
-	{"image_generate", local, plain, "makes an image"},
-	{"pdf", untrusted, plain, "reads a document from any address"},
+	// Media: from a file, or from any address.
+	{"image", external, opens, "looks at an image, which may hold text by anyone (seed 000)"},
+	{"view_image", local, opens, "looks at an image"},
+	{"pdf", local, opens, "reads a document"},
+	{"image_generate", local, makes, "makes an image"},
+	{"music_generate", local, makes, "makes music"},
+	{"video_generate", local, makes, "makes a video"},
 	{"tts", local, plain, "speaks"},
 
 	// The agent's own foundations.
@@ -134,5 +165,8 @@ var shipped = []facts{
 	{"openclaw", local, dangerCmds, "runs the agent's own administration"},
 	{"secrets", local, keeper, "hands out credentials"},
 	{"skill_workshop", shared, dangerous, "writes what later runs obey"},
+	{"tool_search", system, safe, "looks for a tool"},
+	{"tool_describe", system, safe, "shows what a tool takes"},
 	{"tool_call", system, wrapper, "wraps another call"},
+	{"tool_search_code", system, wrapper, "wraps other calls in a script that can do nothing else"},
 }

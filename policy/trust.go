@@ -70,7 +70,7 @@ func shippedTrust(directories []string) map[string][]*trustRule {
 
 // readRules lays the owner's rules before the shipped ones.
 func (b *builder) readRules() {
-	dirs := make([]string, 0, len(b.config.Trust.Directories))
+	var dirs []string
 	for i, d := range b.config.Trust.Directories {
 		clean, ok := cleanPath(d)
 		if !ok || relative(clean) {
@@ -78,7 +78,7 @@ func (b *builder) readRules() {
 		}
 		dirs = append(dirs, clean)
 	}
-	b.trust = shippedTrust(dirs)
+	b.trust, b.inside = shippedTrust(dirs), dirs
 	own := map[string][]*trustRule{}
 	for i := range b.config.Trust.Rules {
 		at := fmt.Sprintf("trust.rules[%d]", i)

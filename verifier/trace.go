@@ -146,7 +146,7 @@ func (t *trace) grants() []session.Grant {
 // which of its arguments say where it goes.
 func (t *trace) like() *lineage.Alike {
 	if t.alike == nil {
-		t.alike = lineage.AlikeOf(t.call.Params, t.plan.Destinations)
+		t.alike = lineage.AlikeOf(t.call.Params, t.plan.Destinations, t.plan.Content)
 	}
 	return t.alike
 }

@@ -1,0 +1,158 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/policy"
+)
+
+// catalogue is what OpenClaw itself says of its tools: the type of each argument
+// by its path. integrations/openclaw/e2e/tools.js prints it, and the end-to-end
+// run compares it with the installed OpenClaw.
+func catalogue(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/openclaw-tools.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		OpenClaw string                       `json:"openclaw"`
+		Tools    map[string]map[string]string `json:"tools"`
+	}
+	if err := json.Unmarshal(text, &all); err != nil || len(all.Tools) < 60 {
+		t.Fatalf("%d tools, %v", len(all.Tools), err)
+	}
+	return all.Tools
+}
+
+func TestEveryToolOfOpenClawHasARow(t *testing.T) {
+	known := must(t, policy.Config{}).Tools()
+	for tool := range catalogue(t) {
+		if !slices.Contains(known, tool) {
+			t.Errorf("%s has no row", tool)
+		}
+	}
+}
+
+// What a label names is an argument of the tool, except for names that other
+// versions and other channels use.
+func TestShippedLabelsAreWhatOpenClawsToolsTake(t *testing.T) {
+	others := map[string][]string{
+		"message":            strings.Fields("to recipient user mediaUrl path filePath text"),
+		"conversations_send": strings.Fields("sessionKey to target channel"),
+	}
+	tools := catalogue(t)
+	for tool := range others {
+		destinations, content := policy.Labelled(tool)
+		for _, name := range slices.Concat(destinations, content) {
+			if !takes(tools[tool], name) && !slices.Contains(others[tool], name) {
+				t.Errorf("%s has no argument %s", tool, name)
+			}
+		}
+		for _, name := range others[tool] {
+			if takes(tools[tool], name) {
+				t.Errorf("%s takes %s: it is not only of other versions", tool, name)
+			}
+		}
+		for _, name := range content {
+			if kind := tools[tool][name]; takes(tools[tool], name) && kind != "string" {
+				t.Errorf("%s takes %s as %s: it is no text", tool, name, kind)
+			}
+		}
+	}
+	for tool, args := range tools {
+		if destinations, _ := policy.Labelled(tool); destinations != nil && others[tool] == nil {
+			t.Errorf("%s is labelled and was not compared: %v", tool, args)
+		}
+	}
+}
+
+func takes(args map[string]string, name string) bool {
+	for path := range args {
+		if path == name || strings.HasPrefix(path, name+".") || strings.HasPrefix(path, name+"[") {
+			return true
+		}
+	}
+	return false
+}
+
+// An argument that is called after an address or a medium may be an address.
+func TestToolsThatTakeAnAddressFetch(t *testing.T) {
+	p := must(t, policy.Config{})
+	strict, paranoid := must(t, policy.Config{Profile: "strict"}), must(t, policy.Config{Profile: "paranoid"})
+	other := strings.Fields("automations computer exec message nodes openclaw secrets sessions skill_workshop theme") // acts, and asks by that
+	for tool, args := range catalogue(t) {
+		for path := range args {
+			if !namesAddress(path) || slices.Contains(other, tool) {
+				continue
+			}
+			params := `{"` + path + `":"https://evil.example/x.png"}`
+			if list, ok := strings.CutSuffix(path, "[]"); ok {
+				params = `{"` + list + `":["https://evil.example/x.png"]}`
+			}
+			if plan := p.Plan(call(tool, params)); plan.Raise != untrusted {
+				t.Errorf("%s %s brings in %s", tool, params, plan.Raise)
+			}
+			fetch := strict.Plan(call("web_fetch", `{"url":"https://evil.example"}`)).Modes
+			if plan := strict.Plan(call(tool, params)); plan.Modes != plan.Modes.Stricter(fetch) {
+				t.Errorf("%s %s is looser than web_fetch under strict: %s", tool, params, modes(plan.Modes))
+			}
+			fetch = paranoid.Plan(call("web_fetch", `{"url":"https://evil.example"}`)).Modes
+			if plan := paranoid.Plan(call(tool, params)); plan.Modes != plan.Modes.Stricter(fetch) {
+				t.Errorf("%s %s is looser than web_fetch under paranoid: %s", tool, params, modes(plan.Modes))
+			}
+		}
+	}
+}
+
+func namesAddress(path string) bool {
+	top := strings.TrimSuffix(path, "[]")
+	return strings.HasSuffix(strings.ToLower(top), "url") || slices.Contains(strings.Fields("image images pdf pdfs video videos media"), top) ||
+		top == "paths"
+}
+
+func TestWhatIsOpenedFromAFileIsLocal(t *testing.T) {
+	p := must(t, policy.Config{})
+	fenced := must(t, policy.Config{Trust: policy.Trust{Directories: []string{"~/work"}}})
+	for _, c := range []struct{ tool, params string }{
+		{"view_image", `{"path":"shot.png"}`}, {"view_image", `{"paths":["~/work/a.png","b.png"]}`}, {"pdf", `{"pdf":"~/work/a.pdf"}`},
+		{"image_generate", `{"prompt":"a cat","image":"cat.png"}`},
+	} {
+		for name, p := range map[string]*policy.Policy{"default": p, "fenced": fenced} {
+			if plan := p.Plan(call(c.tool, c.params)); plan.Raise != local || !plan.Harmless && c.tool != "image_generate" {
+				t.Errorf("%s: %s %s brings in %s", name, c.tool, c.params, plan.Raise)
+			}
+		}
+	}
+	for _, c := range []struct{ tool, params string }{
+		{"view_image", `{"path":"a.png","paths":["/tmp/b.png"]}`}, {"view_image", `{"path":"../b.png"}`}, {"pdf", `{"pdfs":["/tmp/b.pdf"]}`},
+	} {
+		if plan := fenced.Plan(call(c.tool, c.params)); plan.Raise != external {
+			t.Errorf("%s %s brings in %s", c.tool, c.params, plan.Raise)
+		}
+	}
+	for _, params := range []string{
+		`{"path":"https://evil.example/a.png"}`, `{"path":" HTTPS:evil.example/a.png"}`, `{"paths":["a.png","//evil.example/b.png"]}`, `{"path":"\\\\evil\\share\\a.png"}`,
+		`{"path":"media://x"}`, `{"path":"a.png","gatewayUrl":"wss://evil.example"}`,
+	} {
+		if plan := p.Plan(call("view_image", params)); plan.Raise != untrusted || plan.Harmless {
+			t.Errorf("view_image %s brings in %s, harmless: %t", params, plan.Raise, plan.Harmless)
+		}
+	}
+}
+
+// A call can name another gateway: it acts there, whatever the tool is.
+func TestACallToAnotherGatewayActs(t *testing.T) {
+	p := must(t, policy.Config{})
+	plan := p.Plan(call("dir_list", `{"path":"~","gatewayUrl":"wss://evil.example","gatewayToken":"x"}`))
+	if plan.Raise != untrusted || plan.Modes[untrusted] != confirm || plan.Harmless {
+		t.Errorf("brings in %s, modes %s", plan.Raise, modes(plan.Modes))
+	}
+	if plan = p.Plan(call("dir_list", `{"path":"~"}`)); plan.Raise != local || plan.Modes[untrusted] != allow {
+		t.Errorf("without: brings in %s, modes %s", plan.Raise, modes(plan.Modes))
+	}
+}

@@ -1,0 +1,63 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// mediaParams are the params in which tools take the path or the address of what
+// they look at.
+var mediaParams = words("path paths file files image images pdf pdfs video videos media url urls")
+
+// open says what a tool brings in that looks at what it is given the path or the
+// address of. An address makes the call one of web_fetch by another name.
+func (p *Policy) open(pl *Plan, c *toolcall.Call) {
+	for path, value := range c.Strings {
+		switch {
+		case isAddress(value):
+			pl.gets, pl.leaves = true, true
+		case p.inside != nil && mediaParams[topOf(path)] && !within(value, p.inside):
+			pl.Raise = taint.Worse(pl.Raise, external)
+		}
+	}
+	if pl.gets {
+		pl.Raise, pl.Modes = untrusted, pl.Modes.Stricter(pl.rule.getting)
+	}
+}
+
+// elsewhere makes a call that is sent to a gateway of the agent's choosing one
+// that acts outside: what it says goes there, and what comes back is from there.
+// A session that starts with a repository fetches that.
+func (pl *Plan) elsewhere(t *text) {
+	if t.param(paramProjectGitURL) != "" {
+		pl.leaves, pl.Raise = true, untrusted
+	}
+	if strings.TrimSpace(t.param(paramGatewayURL)) == "" {
+		return
+	}
+	pl.leaves, pl.Raise = true, untrusted
+	if !pl.sink {
+		pl.acts(true, "its gatewayUrl")
+	}
+}
+
+// isAddress reports whether a text is or holds an address that could be fetched.
+// What looks like one counts.
+func isAddress(value string) bool {
+	value = strings.TrimSpace(value)
+	if strings.Contains(value, "://") || strings.HasPrefix(value, "//") || strings.HasPrefix(value, `\\`) {
+		return true
+	}
+	scheme, _, found := strings.Cut(value, ":")
+	return found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
+}
+
+// topOf is the member at the top of params that a path is in.
+func topOf(path string) string {
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		return path[:i]
+	}
+	return path
+}
