@@ -139,6 +139,11 @@ func (k *checker) checkBounds() {
 	k.between("approval.approvals", k.Approval.Approvals, 0, 20)
 	k.between("approval.maxPromptsPerHour", k.Approval.MaxPromptsPerHour, 0, 1000)
 	k.between("maxIterations", k.Policy.MaxIterations, 0, 10_000)
+	k.between("maxCalls", k.Policy.MaxCalls, 0, 100_000)
+	for _, name := range sortedKeys(k.Policy.Clients) {
+		k.oneOf("clients."+name, name, "client", k.clientNames())
+		k.between("clients."+name+".maxCalls", k.Policy.Clients[name].MaxCalls, 0, 100_000)
+	}
 	k.between("audit.rotateMB", k.Audit.RotateMB, 0, 100_000)
 	k.between("audit.keep", k.Audit.Keep, 0, 100_000)
 	k.span("provenance.keep", k.Provenance.Keep, time.Minute, 365*24*time.Hour)

@@ -12,13 +12,18 @@ func (c *Config) Relays(client, platform string) bool {
 	return slices.Contains(c.Webhook.RelayApprovals[client], platform)
 }
 
+// clientNames are the clients that there can be.
+func (k *checker) clientNames() []string {
+	if names := sortedKeys(k.Clients()); len(names) > 0 {
+		return names
+	}
+	return []string{DefaultClient}
+}
+
 // checkRelays refuses a platform on which nobody has an id that stays theirs: in
 // a chat of the runtime's own making, the agent could be anyone.
 func (k *checker) checkRelays() {
-	clients := sortedKeys(k.Clients())
-	if len(clients) == 0 {
-		clients = []string{DefaultClient}
-	}
+	clients := k.clientNames()
 	for _, client := range sortedKeys(k.Webhook.RelayApprovals) {
 		at := "webhook.relayApprovals." + client
 		k.oneOf(at, client, "client", clients)

@@ -34,9 +34,14 @@ func TestTheRulesThatAskAreListed(t *testing.T) {
 				for i := range plan.Bounds {
 					plan.Exceed(&plan.Bounds[i])
 				}
-				v := plan.Judge(session.View{Level: level})
-				if v.Mode == taint.Confirm {
-					seen[v.Rule] = true
+				late := call
+				late.Context.Iteration = new(10)
+				for _, v := range []policy.Verdict{
+					plan.Judge(session.View{Level: level}), plan.Judge(session.View{Level: level, Capped: true}), p.Judge(&late, session.View{Level: level}),
+				} {
+					if v.Mode == taint.Confirm {
+						seen[v.Rule] = true
+					}
 				}
 			}
 		}

@@ -54,6 +54,7 @@ func (b *builder) build() *Policy {
 		guard: newGuard(b.config.Guard), places: newMatcher(b.places), declared: b.declared, index: newIndex(b.declared), limits: b.limits,
 		inside: b.inside,
 	}
+	p.calls, p.clientCalls = b.runCalls()
 	p.sieve = newSieve(b.places, &p.guard)
 	if u := b.config.Trust.UnknownSender; u != nil {
 		p.unknown = *u
@@ -220,6 +221,23 @@ func (b *builder) iterations() int {
 		b.fail("maxIterations", "must not be negative: leave it out for 10")
 	}
 	return cmp.Or(max(n, 0), defaultIterations)
+}
+
+// runCalls are the caps of calls: the global one, and those of single clients.
+func (b *builder) runCalls() (global int, clients map[string]int) {
+	const negative = "must not be negative: leave it out for the usual cap"
+	if b.config.MaxCalls < 0 {
+		b.fail("maxCalls", negative)
+	}
+	clients = make(map[string]int, len(b.config.Clients))
+	for _, name := range slices.Sorted(maps.Keys(b.config.Clients)) {
+		n := b.config.Clients[name].MaxCalls
+		if n < 0 {
+			b.fail("clients."+name+".maxCalls", negative)
+		}
+		clients[name] = n
+	}
+	return cmp.Or(b.config.MaxCalls, defaultCalls), clients
 }
 
 func (b *builder) agentIterations(path string, n int) int {

@@ -29,8 +29,14 @@ type Config struct {
 	Limits []Limit `yaml:"limits"`
 	// Scope limits which tools are judged. The others pass, but still count.
 	Scope Scope `yaml:"scope"`
-	// MaxIterations ends a turn. 0 means 10.
+	// MaxIterations is how often a run may call the model before a person is
+	// asked whether it may go on. 0 means 10.
 	MaxIterations int `yaml:"maxIterations"`
+	// MaxCalls is the same for the calls of a run whose runtime does not count its
+	// iterations. 0 means 100.
+	MaxCalls int `yaml:"maxCalls"`
+	// Clients sets it for single clients, by name.
+	Clients map[string]Client `yaml:"clients"`
 	// Agents tightens the policy for single agents, by agent id.
 	Agents map[string]Agent `yaml:"agents"`
 	// Guard is what no call may touch. It is set by the program, not the file.
@@ -111,6 +117,11 @@ type Agent struct {
 	TaintPolicy   TaintPolicy         `yaml:"taintPolicy"`
 	ToolOverrides map[string]Override `yaml:"toolOverrides"`
 	MaxIterations int                 `yaml:"maxIterations"`
+}
+
+// Client is what holds for the runs of one client.
+type Client struct {
+	MaxCalls int `yaml:"maxCalls"` // 0: as for all
 }
 
 // Guard lists what belongs to the verifier itself and to its owner. A call that

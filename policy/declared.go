@@ -23,7 +23,8 @@ type When struct {
 	// ContextTaintIncludes is so where the conversation is at one of these levels
 	// or at a worse one: what came in before does not go away.
 	ContextTaintIncludes []taint.Level `yaml:"context_taint_includes"`
-	// IterationGTE is so from this iteration of the turn on.
+	// IterationGTE is so from this iteration of the turn on, and never where the
+	// runtime counts none.
 	IterationGTE *int `yaml:"iteration_gte"`
 	// Tool names the tools whose calls it is about.
 	Tool []string `yaml:"tool"`

@@ -19,6 +19,7 @@ type Verdict struct {
 	Reason     string // what the agent may be told of a restrict, if the owner said something
 	LogContext bool   // the owner wants all of the context in the log
 	Tainted    bool   // outside content could drive it: a sink in a tainted conversation
+	AtCap      bool   // the run has used up its iterations or its calls: a person's yes lets it go on, see [Plan.GoesOn]
 
 	PersistGraph bool // the graph of the call's turn belongs into the record
 }
@@ -33,6 +34,7 @@ type Step struct {
 // Judge says what holds for a call in a conversation as the view shows it.
 func (p *Policy) Judge(c *toolcall.Call, v session.View) Verdict {
 	plan := p.Plan(c)
+	plan.Loop(0, false)
 	return plan.Judge(v)
 }
 
@@ -47,12 +49,9 @@ func (pl *Plan) Judge(v session.View) Verdict {
 	} else {
 		pl.explain(&out, level)
 		pl.explainDeclared(&out, level, &v, pl.ruled(level))
-		if v.Capped {
-			out.Mode = restrict
-			out.add("run-cap", "The run has used up its calls, or its iterations.", restrict)
-		}
+		pl.explainLoop(&out, &v)
 	}
-	out.Grantable = pl.Grantable && out.Mode != restrict
+	out.Grantable = pl.Grantable && out.Mode != restrict && !out.AtCap
 	if !v.Lost {
 		pl.namePattern(&out, v.Secrets)
 	}
@@ -166,7 +165,7 @@ func (pl *Plan) ruled(l taint.Level) taint.Mode {
 
 // AskingRules are the ids of the rules that can make a call wait for a person.
 func AskingRules() []string {
-	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent", "policy", "limit"}
+	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent", "policy", "limit", "iterations", "run-cap"}
 }
 
 // firsts are the rules that gave the tool its mode, before any tightening.
@@ -214,8 +213,4 @@ func (pl *Plan) agent() string {
 		return "The call names no agent, so the strictest agent's rules hold: "
 	}
 	return "The rules for the agent " + pl.set.agent + " are stricter: "
-}
-
-func iterationText(n, limit int) string {
-	return "Iteration " + strconv.Itoa(n) + " of the turn: the cap is " + strconv.Itoa(limit) + "."
 }

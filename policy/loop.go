@@ -1,6 +1,9 @@
 package policy
 
 import (
+	"cmp"
+	"strconv"
+
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -16,8 +19,88 @@ func (p *Policy) Start(c *toolcall.Call) (session.Standing, taint.Level) {
 // Response is what a tool's answer brings in, whatever it was called with.
 func (p *Policy) Response(tool string) taint.Level { return p.global.find(tool).response }
 
-// Iterations is the iteration from which on the turn of an agent is blocked.
-func (p *Policy) Iterations(agent string) int { return p.rulesFor(agent).cap }
+// Iterations is the iteration from which on a turn of an agent needs a person's
+// yes, after that many of them.
+func (p *Policy) Iterations(agent string, yeses int) int { return p.rulesFor(agent).cap << yeses }
+
+// loop is how far the run of a call is, and how far it may go unasked.
+type loop struct {
+	iteration *int // nil: the runtime does not count them, and calls are counted instead
+	cap       int  // of iterations, before any yes
+	yeses     int
+	over      bool       // the iteration is at the cap
+	mode      taint.Mode // at the cap
+}
+
+// mostYeses is how often a yes at the cap doubles it.
+const mostYeses = 10
+
+// runCap limits the calls of a run that does not count its iterations: an
+// iteration may make many calls, so the two are not the same.
+func (p *Policy) runCap(c *toolcall.Call) int {
+	if c.Context.RunID == "" || c.Context.Iteration != nil {
+		return 0
+	}
+	return cmp.Or(p.clientCalls[c.Client], p.calls)
+}
+
+// Counts reports whether the plan depends on what people said of the run at its
+// cap, so that [Plan.Loop] has to be told.
+func (pl *Plan) Counts() bool {
+	return pl.RunCap > 0 || pl.loop.iteration != nil && *pl.loop.iteration >= pl.loop.cap
+}
+
+// Loop holds the call to what its run may use, before the store is asked. Each of
+// a person's yeses at the cap has doubled it; stopped says that a person said no,
+// and then nothing more passes there.
+func (pl *Plan) Loop(yeses int, stopped bool) {
+	if pl.gate.rule != "" {
+		return // a gate decides alone
+	}
+	l := &pl.loop
+	l.yeses, l.mode = yeses, confirm
+	if stopped {
+		l.mode = restrict
+	}
+	pl.RunCap <<= yeses
+	if l.over = l.iteration != nil && *l.iteration >= l.cap<<yeses; l.over {
+		pl.Modes = pl.Modes.Stricter(taint.Every(l.mode))
+	}
+}
+
+// GoesOn is the number of yeses that the run has with one for this call: more
+// than one more, where one would leave the call itself beyond the cap.
+func (pl *Plan) GoesOn() int {
+	l := &pl.loop
+	n := l.yeses + 1
+	for l.over && n < mostYeses && *l.iteration >= l.cap<<n {
+		n++
+	}
+	return min(n, mostYeses)
+}
+
+// explainLoop says that the run is at its cap, if it is.
+func (pl *Plan) explainLoop(out *Verdict, v *session.View) {
+	l, rule, text := &pl.loop, "", ""
+	switch {
+	case l.over:
+		rule = "iterations"
+		text = "The model was called " + strconv.Itoa(*l.iteration+1) + " times in this run, and your limit is " + strconv.Itoa(l.cap<<l.yeses) + "."
+	case v.Capped && v.Mode == restrict:
+		out.Mode, out.AtCap = restrict, true
+		out.add("run-cap", "The run has used up its iterations.", restrict)
+		return
+	case v.Capped:
+		rule, text = "run-cap", "The run has made more than "+strconv.Itoa(pl.RunCap)+" calls, which is your limit."
+	default:
+		return
+	}
+	out.AtCap = true
+	if out.Mode = max(out.Mode, l.mode); out.Mode == confirm {
+		text += " If you allow this call, the run may use twice as many; if you deny it, the run makes no more calls."
+	}
+	out.add(rule, text, out.Mode)
+}
 
 // SourceLabel names what a tool returned, as a call's own label does.
 func SourceLabel(tool, origin string) string { return bounded(tool, origin) }

@@ -22,7 +22,7 @@ type Plan struct {
 	Content      []string // params in which calls like it may differ; all others count as destinations
 	Harmless     bool     // passes even while the owner has paused the agent: it changes nothing and carries nothing out
 	Bounds       []Bound  // limits that it falls under; whoever counts them says which are reached, see [Plan.Exceed]
-	RunCap       int      // calls the run may make; 0 is no cap
+	RunCap       int      // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
 	Reach        Reach
 	Origins      bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
@@ -37,6 +37,7 @@ type Plan struct {
 	late     []*declared // which ask for more than the level
 	asked    *asked
 	exceeded []Bound
+	loop     loop
 	logs     [taint.Levels]bool // at which levels the context is to be logged
 	draws    [taint.Levels]bool // at which the graph of the turn is to be recorded
 	set      *ruleset
@@ -104,7 +105,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	}
 	*plan = Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: r.reach(c, t), InScope: r.inScope,
-		RunCap: capFor(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, leaves: r.leaves, set: set, rule: r,
+		RunCap: p.runCap(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, leaves: r.leaves, set: set, rule: r,
 	}
 	plan.apply(t)
 	if r.opens {
@@ -121,7 +122,8 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	}
 	plan.declare(p.index.of(c.Tool), c)
 	plan.Bounds = p.bounds(c)
-	switch rule, text := p.gate(c, set, r, t); {
+	plan.loop = loop{iteration: c.Context.Iteration, cap: set.cap}
+	switch rule, text := p.gate(c, r, t); {
 	case notice:
 		plan.close("notice", "The runtime does not ask about this call: it passes, and what it brings in still counts.")
 	case rule != "":
@@ -138,14 +140,6 @@ func (p *Policy) birth(s session.Standing) taint.Level {
 		return taint.Worse(s.Level, p.unknown)
 	}
 	return s.Level
-}
-
-// capFor limits the calls of a run that does not count its iterations.
-func capFor(c *toolcall.Call) int {
-	if c.Context.RunID != "" && c.Context.Iteration == nil {
-		return runCap
-	}
-	return 0
 }
 
 // raise works out what the call brings in. What the owner says of a tool's
@@ -173,7 +167,7 @@ func (pl *Plan) blindSend(from taint.Level) {
 
 // gate is the first rule that decides alone. The guard comes first: nothing
 // that an owner can configure stands above it.
-func (p *Policy) gate(c *toolcall.Call, set *ruleset, r *rule, t *text) (rule, text string) {
+func (p *Policy) gate(c *toolcall.Call, r *rule, t *text) (rule, text string) {
 	found := p.guard.find(t, r.commands)
 	switch {
 	case !t.readable:
@@ -184,8 +178,6 @@ func (p *Policy) gate(c *toolcall.Call, set *ruleset, r *rule, t *text) (rule, t
 		return "wrapper", c.Tool + " only wraps another call, which is judged on its own."
 	case !r.inScope:
 		return "scope", "The tool is out of scope: it passes unasked, and what it brings in still counts."
-	case c.Context.Iteration != nil && *c.Context.Iteration >= set.cap:
-		return "iterations", iterationText(*c.Context.Iteration, set.cap)
 	default:
 		return "", ""
 	}

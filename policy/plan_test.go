@@ -227,8 +227,11 @@ func TestARunThatDoesNotCountIsCapped(t *testing.T) {
 	if got := p.Plan(c).RunCap; got != 100 {
 		t.Errorf("a cap of %d, want 100", got)
 	}
-	if v := p.Judge(c, session.View{Level: owner, Capped: true}); v.Mode != restrict || v.Rule != "run-cap" {
-		t.Errorf("%s by %s, want restrict by run-cap", v.Mode, v.Rule)
+	if v := p.Judge(c, session.View{Level: owner, Capped: true}); v.Mode != confirm || v.Rule != "run-cap" || !v.AtCap || v.Grantable {
+		t.Errorf("%s by %s, want confirm by run-cap", v.Mode, v.Rule)
+	}
+	if v := p.Judge(c, session.View{Level: owner, Capped: true, Mode: restrict}); v.Mode != restrict || v.Rule != "run-cap" {
+		t.Errorf("a halted run: %s by %s, want restrict by run-cap", v.Mode, v.Rule)
 	}
 	one := 1
 	c.Context.Iteration = &one

@@ -49,6 +49,9 @@ type Policy struct {
 	declared []*declared
 	index    index // of these, for a call
 	limits   []*limit
+
+	calls       int            // that a run may make where its iterations are not counted
+	clientCalls map[string]int // the same by client
 }
 
 // ruleset is everything that holds for one agent.
@@ -78,8 +81,7 @@ type rule struct {
 
 const (
 	defaultIterations = 10
-	// runCap ends a run that does not count its iterations.
-	runCap = 100
+	defaultCalls      = 100
 )
 
 // New checks a Config and works it out. The problems are warnings; the error

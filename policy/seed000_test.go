@@ -192,11 +192,11 @@ func TestSeed000IterationCap(t *testing.T) {
 		agent     string
 		iteration int
 		want      taint.Mode
-	}{{"main", 9, allow}, {"main", 10, restrict}, {"ops", 2, allow}, {"ops", 3, restrict}, {"", 3, restrict}} {
+	}{{"main", 9, allow}, {"main", 10, confirm}, {"ops", 2, allow}, {"ops", 3, confirm}, {"", 3, confirm}} {
 		c := call("read", `{"path":"a"}`)
 		c.Context.AgentID, c.Context.SessionKey, c.Context.Iteration = r.agent, "", &r.iteration
 		v := p.Judge(c, at(system))
-		if v.Mode != r.want || r.want == restrict && v.Rule != "iterations" {
+		if v.Mode != r.want || r.want == confirm && (v.Rule != "iterations" || !v.AtCap || v.Grantable) {
 			t.Errorf("agent %q, iteration %d: %s by %s, want %s", r.agent, r.iteration, v.Mode, v.Rule, r.want)
 		}
 	}

@@ -47,6 +47,21 @@ func (a *Admission) At() [16]byte {
 	return a.ID
 }
 
+// Counted is how strict a store must be at least with a call whose run has made
+// so many calls, this one included: beyond the cap a person is asked, and a run
+// that was halted makes no more calls.
+func (a *Admission) Counted(calls int64) taint.Mode {
+	switch {
+	case a.RunCap <= 0 || a.Run == "":
+		return taint.Allow
+	case calls >= HaltedCalls:
+		return taint.Restrict
+	case calls > int64(a.RunCap):
+		return taint.Confirm
+	}
+	return taint.Allow
+}
+
 // Mark is a level seen at a reset generation of a conversation.
 type Mark struct {
 	Level      taint.Level
@@ -83,7 +98,7 @@ type View struct {
 
 	Level      taint.Level // before the call
 	After      taint.Level // with what the call brings in, where Passed
-	Mode       taint.Mode  // of the admission's row at Level
+	Mode       taint.Mode  // of the admission's row at Level, or stricter where Capped, see Admission.Counted
 	Capped     bool        // the run has used up its calls
 	Step       int64       // the conversation's count of calls
 	Version    int64       // changes whenever a level or the generation does

@@ -35,7 +35,7 @@ type Report struct {
 // being then, if it was not there.
 func (r *Report) Brings() bool { return r.Start || r.Raise > taint.System }
 
-// HaltedCalls is what a halted run has used up.
+// HaltedCalls is what a halted run has used up. No run makes that many calls.
 const HaltedCalls = 1 << 30
 
 // Heard is a conversation as a report met it.

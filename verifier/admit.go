@@ -151,6 +151,7 @@ func (v *Verifier) admitAgain(ctx context.Context, t *trace, a *session.Admissio
 	// It was held a moment ago: whoever decided it since, it was not this trip.
 	decided := second.Entry == session.Passed || second.Entry == session.Refused
 	second.Replayed, second.Lost = first.Replayed || decided, first.Lost || second.Lost
+	second.Capped = first.Capped || second.Capped
 	return second, nil
 }
 

@@ -178,6 +178,9 @@ func (v *Verifier) heard(ctx context.Context, t *trace, ruling approval.Ruling, 
 	case err != nil:
 		return v.storeFault(ctx, "ask", err)
 	case ruling.Denied:
+		if ruling.ByPerson {
+			v.answeredLoop(t, false)
+		}
 		return because("denied", t.deniedBy(ruling))
 	case ruling.Paused:
 		return t.paused()

@@ -39,7 +39,7 @@ func (h *hearing) read(v *Verifier) {
 			h.report.Next = e.NextSessionID
 		}
 	}
-	if h.exhausted() {
+	if h.exhausted(v) {
 		h.report.Halted = c.Context.RunID
 	}
 }
@@ -99,10 +99,15 @@ func (h *hearing) returnedLevel(v *Verifier) taint.Level {
 	return level
 }
 
-// exhausted reports whether the turn has used up its iterations.
-func (h *hearing) exhausted() bool {
+// exhausted reports whether the turn has used up its iterations. Nobody can be
+// asked about an event, so that it blocks where a call would ask.
+func (h *hearing) exhausted(v *Verifier) bool {
 	n := h.event.Iteration
-	return n != nil && h.event.Name.MayBlock() && *n >= h.rules.Iterations(h.call.Agent())
+	if n == nil || !h.event.Name.MayBlock() {
+		return false
+	}
+	yeses, _ := v.turns.atCap(h.turnOf())
+	return *n >= h.rules.Iterations(h.call.Agent(), yeses)
 }
 
 // answer says what the runtime may go on with.
@@ -122,7 +127,7 @@ func (h *hearing) answer(v *Verifier, a *loop.Answer) {
 		a.Block, a.BlockReason = true, cmp.Or(reason, NotPermitted+".")
 		h.changed = append(h.changed, "The turn was blocked by a policy.")
 	}
-	if h.exhausted() {
+	if h.exhausted(v) {
 		a.Block, a.BlockReason = true, reasonIterations
 		h.changed = append(h.changed, "The turn was blocked at iteration "+strconv.Itoa(*h.event.Iteration)+".")
 	}

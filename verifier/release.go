@@ -61,6 +61,7 @@ func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 	}
 	if t.person {
 		v.rememberYes(t)
+		v.answeredLoop(t, true)
 	}
 	v.logContext(ctx, t)
 	var e audit.Entry

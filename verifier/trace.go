@@ -99,7 +99,7 @@ func (t *trace) now() time.Time { return t.view.Now.Add(time.Since(t.viewed)) }
 // conversation's level was lowered meanwhile.
 func (t *trace) refresh(v session.View) {
 	v.Grants, v.Waiting, v.Replayed, v.Origins = t.view.Grants, t.view.Waiting, t.view.Replayed, t.view.Origins
-	v.Secrets, v.History = t.view.Secrets, t.view.History
+	v.Secrets, v.History, v.Capped = t.view.Secrets, t.view.History, t.view.Capped
 	v.Level, v.After = taint.Worse(v.Level, t.initial), taint.Worse(v.After, t.initial)
 	t.grant = nil // if it is still one, it is found again
 	t.see(v)

@@ -45,6 +45,9 @@ type turn struct {
 	ended   bool
 	sealed  bool // and that was said
 	persist bool // its graph belongs into the record
+
+	yeses   int  // by people to calls at the cap of the run, see [Verifier.loop]
+	stopped bool // a person said no to one
 }
 
 const (

@@ -218,6 +218,7 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 		v.hideSource(&t)
 	}
 	v.limit(&t)
+	v.loop(&t)
 	if err := v.admit(ctx, &t); err != nil {
 		return v.refuse(ctx, &t, v.storeFault(ctx, "admit", err)), nil
 	}

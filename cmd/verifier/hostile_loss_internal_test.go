@@ -165,29 +165,3 @@ func TestUnderStrictNobodyLowersALevel(t *testing.T) {
 		r.mustAsk(sh("date", ownerIn("m")))
 	})
 }
-
-func TestARunEndsAtItsCaps(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		r.allow(sh("date", with(ownerIn("m"), "runId", "r", "iteration", 9)))
-		for _, n := range []int{10, 11, 1000} {
-			a := r.deny(sh("date", with(ownerIn("m"), "runId", "r", "iteration", n)))
-			if a.Ref != "" || !strings.HasPrefix(a.Reason, "Not permitted here") {
-				t.Errorf("iteration %d: %s", n, a.raw)
-			}
-		}
-		r.allow(sh("date", with(ownerIn("m"), "runId", "next", "iteration", 0)))
-
-		read := func(run string) call {
-			return call{tool: "read", params: `{"path":"x"}`, context: with(ownerIn("m"), "runId", run)}
-		}
-		for range 100 {
-			r.allow(read("long"))
-		}
-		if a := r.deny(read("long")); !strings.HasPrefix(a.Reason, "Not permitted here") {
-			t.Errorf("call 101: %s", a.raw)
-		}
-		r.deny(sh("date", with(ownerIn("m"), "runId", "long")))
-		r.allow(read("longer"))
-	})
-}

@@ -10,7 +10,7 @@ import { defined, fitted, isPlain } from "./shape.js";
 const maxOrigin = 256;
 
 // createEvents returns a handler for each hook.
-export function createEvents({ settings, reports, runs }) {
+export function createEvents({ settings, reports, runs, loop }) {
 	const key = lineageKey(settings.secret);
 	const offered = new Map(); // the tools that OpenClaw offered last, by session
 	const blocked = new Map(); // turns that the server blocks, by run
@@ -19,6 +19,7 @@ export function createEvents({ settings, reports, runs }) {
 		before_agent_run: beforeAgentRun,
 		before_prompt_build: beforePromptBuild,
 		llm_input: llmInput,
+		model_call_started: loop.modelCalled,
 		after_tool_call: afterToolCall,
 		subagent_spawned: subagentSpawned,
 		session_start: (event, ctx) => reports.report("session_start", context(ctx), defined({ resumedFrom: event.resumedFrom })),

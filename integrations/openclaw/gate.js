@@ -21,14 +21,14 @@ const reasons = {
 	unreachable: "The verifier did not answer. Nothing was run.",
 };
 
-// createGate returns the before_tool_call handler. runs is what is known of the call's run, settled waits for what is still
-// being reported of its conversation.
-export function createGate({ settings, wire, log, notices, runs, settled }) {
+// createGate returns the before_tool_call handler. runs is what is known of the call's run, loop how often it has called the
+// model, settled waits for what is still being reported of its conversation.
+export function createGate({ settings, wire, log, notices, runs, loop, settled }) {
 	return async function beforeToolCall(event, ctx = {}) {
 		let call;
 		try {
 			if (wraps(event)) return undefined;
-			call = describe(event, ctx, runs.facts(event, ctx), settings);
+			call = describe(event, ctx, { ...runs.facts(event, ctx), iteration: loop.iteration(event.runId ?? ctx.runId) }, settings);
 			if (Buffer.byteLength(JSON.stringify(call)) > maxBody) return block(reasons.large);
 			const result = inScope(settings, event.toolName) ? await ask(call, ctx.abortSignal) : await notices.tell(call, ctx.abortSignal);
 			if (!result?.block) runs.passed(call.context);

@@ -9,6 +9,7 @@ import { createRelay } from "./relay.js";
 import { createReports } from "./reports.js";
 import { createRuns } from "./runs.js";
 import { readSettings } from "./settings.js";
+import { shared } from "./shared.js";
 import { createWire } from "./wire.js";
 
 export const id = "verifier";
@@ -49,10 +50,11 @@ function start(api) {
 	const runs = createRuns({ sendUserMessages: settings.sendUserMessages, webhooks: api.config?.hooks?.enabled === true });
 	const reports = createReports({ wire, log, rootOf: runs.rootOf });
 	const notices = createNotices({ wire, rootOf: runs.rootOf });
-	const gate = createGate({ settings, wire, log, notices, runs, settled: reports.settled });
+	const loop = shared();
+	const gate = createGate({ settings, wire, log, notices, runs, loop, settled: reports.settled });
 	api.on("before_tool_call", gate, { priority: lastOfAll, timeoutMs: settings.timeoutMs + grace });
 	api.on("before_dispatch", createRelay({ settings, wire, log }), { priority: firstOfAll });
-	for (const [name, handler] of Object.entries(createEvents({ settings, reports, runs }))) api.on(name, guarded(name, handler, log));
+	for (const [name, handler] of Object.entries(createEvents({ settings, reports, runs, loop }))) api.on(name, guarded(name, handler, log));
 }
 
 // guarded keeps an error in a report from failing what it reports on.

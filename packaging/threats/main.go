@@ -195,7 +195,7 @@ var techniques = []technique{
 	{"AML.T0043", "Data carried out through tools", "Sinks ask once the conversation is tainted; under `strict`, fetches too", []string{"TestSeed002SourcesAndSinks", "TestStrictMakesAFetchASinkOnceTainted"}},
 	{"AML.T0040", "An agent that persists or replicates", "Children share the level; an automation remembers who scheduled it", []string{"H16", "TestH21AnAutomationScheduledWhileTaintedStartsTainted"}},
 	{"AML.T0048", "Configuration tampered with", "Dangerous tools ask at every level; our own files, address and command are refused", []string{"TestSeed000DangerousTools", "H30"}},
-	{"AML.T0056", "Loops of agents", "A cap on iterations, or on the calls of a run", []string{"TestSeed000IterationCap", "TestARunEndsAtItsCaps"}},
+	{"AML.T0056", "Loops of agents", "A cap on iterations, or on the calls of a run", []string{"TestSeed000IterationCap", "TestH130ARunAtItsCapAsksAndANoEndsIt"}},
 	{"AML.T0052", "A confused deputy", "Who started a run decides its level; nothing unattested is trusted", []string{"TestSeed000InitialTrustByChannel", "H22", "H23"}},
 	{"AML.T0055", "People deceived through the agent", "Messages are sinks; the card shows what will be sent, to whom, and why it is asked", []string{"TestSeed002SourcesAndSinks", "H37"}},
 }

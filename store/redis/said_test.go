@@ -46,7 +46,7 @@ func TestWhatIsSaidOfACallArrivesWhole(t *testing.T) {
 			t.Errorf("%.20q: steady, replayed %+v", text, v)
 		}
 		a.RequestID, a.RunCap = "capped", 1
-		if v := admit("capped", session.Refused); !v.Capped {
+		if v := admit("capped", session.Held); !v.Capped {
 			t.Errorf("%.20q: capped %+v", text, v)
 		}
 		a.RequestID, a.RunCap, a.Initial = "sent", -1, taint.Untrusted

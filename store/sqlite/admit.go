@@ -44,11 +44,12 @@ func (t *tx) admit(hash string, a *session.Admission) (session.View, error) {
 // what is known already, so the request can be written first, and only that
 // tells whether it is new: nobody has to look before.
 func (t *tx) enter(c *conversation, a *session.Admission, lost bool) (session.View, error) {
-	capped, err := t.count(c.hash, a)
+	calls, err := t.count(c.hash, a)
 	if err != nil {
 		return session.View{}, err
 	}
-	e := c.entering(a, lost, capped)
+	least := a.Counted(calls)
+	e := c.entering(a, lost, least)
 	isNew, err := t.firstTime(c, a, &e)
 	if err != nil {
 		return session.View{}, err
@@ -58,7 +59,7 @@ func (t *tx) enter(c *conversation, a *session.Admission, lost bool) (session.Vi
 		if v, err = t.let(c, a, &e); err != nil {
 			return session.View{}, err
 		}
-		v.Lost, v.Capped = lost, capped
+		v.Lost, v.Capped = lost, least > taint.Allow
 	} else if v, err = t.replay(c, a); err != nil {
 		return session.View{}, err
 	}
@@ -78,12 +79,13 @@ type entry struct {
 	sourceStep int64 // of the conversation from now on, if its level stays
 }
 
-// entering says what an admission comes to and changes nothing.
-func (c *conversation) entering(a *session.Admission, lost, capped bool) entry {
+// entering says what an admission comes to and changes nothing. least is how
+// strict the count of the run's calls wants it.
+func (c *conversation) entering(a *session.Admission, lost bool, least taint.Mode) entry {
 	e := entry{own: c.arriving(a, lost), mode: taint.Restrict, mark: session.MarkPending, sourceStep: c.source.Step}
 	sees := c.levelWith(a.Session, e.own)
-	if !capped && !a.Brake.On {
-		e.mode = a.Modes[sees]
+	if !a.Brake.On {
+		e.mode = max(a.Modes[sees], least)
 	}
 	switch {
 	case e.mode == taint.Restrict:
@@ -147,14 +149,19 @@ func (c *conversation) arriving(a *session.Admission, lost bool) taint.Level {
 // replay is the answer to a request that turned out to be known: what was
 // counted for it is taken back.
 func (t *tx) replay(c *conversation, a *session.Admission) (session.View, error) {
-	if err := t.uncount(c.hash, a); err != nil {
+	calls, err := t.uncount(c.hash, a)
+	if err != nil {
 		return session.View{}, err
 	}
 	r, err := t.request(c.hash, a.RequestID)
 	if err != nil {
 		return session.View{}, err
 	}
-	return t.again(c, r, a), nil
+	v := t.again(c, r, a)
+	if least := a.Counted(calls); v.Entry == session.Held {
+		v.Mode, v.Capped = max(v.Mode, least), least > taint.Allow
+	}
+	return v, nil
 }
 
 // again answers a request that was admitted before.

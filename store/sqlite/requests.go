@@ -31,22 +31,23 @@ func (t *tx) decide(hash, id string, body [32]byte, mark string, keep time.Durat
 	return err
 }
 
-// count counts a call of a run, and says whether the run has used up its calls.
-func (t *tx) count(hash string, a *session.Admission) (capped bool, err error) {
+// count counts a call of a run, and says how many there are with it.
+func (t *tx) count(hash string, a *session.Admission) (calls int64, err error) {
 	if !counted(a) {
-		return false, nil
+		return 0, nil
 	}
 	r, err := t.one(`INSERT INTO runs (conversation, run, calls, touched_ms) VALUES (?, ?, 1, ?)
 		ON CONFLICT DO UPDATE SET calls = calls + 1, touched_ms = excluded.touched_ms RETURNING calls`, hash, a.Run, t.ms())
-	return r.int(0) > int64(a.RunCap), err
+	return r.int(0), err
 }
 
-func (t *tx) uncount(hash string, a *session.Admission) error {
+// uncount takes that back, and says how many there are without it.
+func (t *tx) uncount(hash string, a *session.Admission) (calls int64, err error) {
 	if !counted(a) {
-		return nil
+		return 0, nil
 	}
-	_, err := t.exec(`UPDATE runs SET calls = calls - 1 WHERE conversation = ? AND run = ?`, hash, a.Run)
-	return err
+	r, err := t.one(`UPDATE runs SET calls = calls - 1 WHERE conversation = ? AND run = ? RETURNING calls`, hash, a.Run)
+	return r.int(0), err
 }
 
 func counted(a *session.Admission) bool { return a.RunCap > 0 && a.Run != "" }

@@ -23,7 +23,7 @@ type Model struct {
 	known   map[string]bool
 	convs   map[string]*conversation
 	replays map[string]*replay
-	runs    map[string]int
+	runs    map[string]int64
 	auto    map[string]taint.Level
 	cards   map[string]*card
 	codes   map[string]string
@@ -68,7 +68,7 @@ type replay struct {
 func NewModel(now func() time.Time) *Model {
 	return &Model{
 		Now: now, known: map[string]bool{}, convs: map[string]*conversation{}, replays: map[string]*replay{},
-		runs: map[string]int{}, auto: map[string]taint.Level{}, cards: map[string]*card{},
+		runs: map[string]int64{}, auto: map[string]taint.Level{}, cards: map[string]*card{},
 		codes: map[string]string{}, misses: map[string]*misses{}, leases: map[string]lease{}, wakes: map[int]func(string){},
 		pauses: map[string]string{}, asked: map[string][]time.Time{}, told: map[string]time.Time{}, notes: map[string][]note{},
 	}
@@ -116,8 +116,9 @@ func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, err
 
 	v := c.view(a.Session, m.Now())
 	v.Lost = lost
-	v.Mode, v.Capped = a.Modes[level], m.capped(a)
-	if v.Capped || a.Brake.On {
+	least := a.Counted(m.count(a))
+	v.Mode, v.Capped = max(a.Modes[level], least), least > taint.Allow
+	if a.Brake.On {
 		v.Mode = taint.Restrict
 	}
 	mark := session.MarkPending
@@ -150,6 +151,8 @@ func (m *Model) again(c *conversation, r *replay, a session.Admission) session.V
 	v.Replayed, v.Mode = true, a.Modes[v.Level]
 	switch r.mark {
 	case session.MarkPending:
+		least := a.Counted(m.runs[runKey(a)])
+		v.Mode, v.Capped = max(v.Mode, least), least > taint.Allow
 		v.Grants, v.Waiting = c.consents(a, m.Now())
 	case session.MarkDenied:
 		v.Entry, v.Standing = session.Refused, r.mark
@@ -236,14 +239,16 @@ func (m *Model) rootOf(name session.Conversation) session.Conversation {
 	}
 }
 
-func (m *Model) capped(a session.Admission) bool {
+// count counts a call of a run, and says how many there are with it.
+func (m *Model) count(a session.Admission) int64 {
 	if a.RunCap <= 0 || a.Run == "" {
-		return false
+		return 0
 	}
-	k := a.Conversation.Hash() + "\x00" + a.Run
-	m.runs[k]++
-	return m.runs[k] > a.RunCap
+	m.runs[runKey(a)]++
+	return m.runs[runKey(a)]
 }
+
+func runKey(a session.Admission) string { return a.Conversation.Hash() + "\x00" + a.Run }
 
 func (m *Model) replayed(c session.Conversation, id string) *replay {
 	r := m.replays[replayKey(c, id)]

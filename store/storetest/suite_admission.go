@@ -18,14 +18,20 @@ func admissionSpecs() []spec {
 				b.Fatalf("%+v", v)
 			}
 		}},
-		{"a run may make as many calls as its cap, and no more", func(b *bench) {
+		{"a run may make as many calls as its cap, and no more unasked", func(b *bench) {
 			c := conv("a")
 			for i := range 4 {
 				a := call(c, fresh("r"))
 				a.Run, a.RunCap = "run-1", 3
 				v := b.admit(a)
-				if want := i == 3; v.Capped != want || (v.Entry == session.Refused) != want {
+				if want := i == 3; v.Capped != want || (v.Entry == session.Held && v.Mode == taint.Confirm) != want {
 					b.Fatalf("call %d: %+v", i+1, v)
+				}
+				if i < 3 {
+					continue
+				}
+				if v := b.admit(a); !v.Capped || !v.Replayed || v.Entry != session.Held || v.Mode != taint.Confirm {
+					b.Fatalf("the same again: %+v", v)
 				}
 			}
 			a := call(c, fresh("r"))

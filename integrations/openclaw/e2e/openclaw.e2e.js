@@ -135,6 +135,14 @@ test("OpenClaw's /new keeps the level, the owner's reset lowers it", patient, as
 	assert.match(await rig.script(exec("echo after-reset")), /after-reset/);
 });
 
+test("H130 the model's calls are counted, and the eleventh of a run asks whether it may go on", patient, async () => {
+	const commands = Array.from({ length: 11 }, (_, i) => exec(`touch round-${i + 1}`));
+	const answer = rig.script(commands.join("\n"));
+	assert.match((await denied()).replace(/\s+/g, " "), /The model was called 11 times in this run, and your limit is 10\./);
+	assert.match(await answer, /Denied by the owner/);
+	assert.deepEqual([rig.ran("round-10"), rig.ran("round-11")], [true, false]);
+});
+
 test("H22 a stranger in the owner's session drops its level, for the owner too", patient, async () => {
 	const strangers = rig.script(exec("echo stranger"), { from: 222 });
 	assert.match(await denied(), /level +external/);

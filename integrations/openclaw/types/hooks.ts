@@ -45,6 +45,8 @@ function register(api: OpenClawPluginApi) {
 		some(event.tools);
 	});
 
+	api.on("model_call_started", async (event) => read(event.runId, event.callId));
+
 	api.on("after_tool_call", async (event, ctx) => {
 		read(event.toolName, event.runId, event.toolCallId, event.error, ctx.sessionKey, ctx.sessionId);
 		count(event.durationMs);

@@ -4,7 +4,7 @@
 -- 12 source, 13 digest, 14 pause of all, 15 agent, 16 its pause, 17… grant fields
 -- → 'epoch' · {'braked', of all, of the agent} · {'moved', root, now} · {'conflict', now} · a view
 -- · {a view, standing, waiting, grants…}
-local HELD, PASSED, REFUSED, ALLOW, RESTRICT = 0, 1, 2, 0, 2
+local HELD, PASSED, REFUSED, ALLOW, CONFIRM, RESTRICT, HALTED = 0, 1, 2, 0, 1, 2, 1073741824
 local digits = ARGV[5]
 local initial, final = byte(digits, 1) - 48, byte(digits, 5) == 49
 
@@ -23,13 +23,24 @@ local function consents(view)
   return reply
 end
 
+-- count makes a call of a run stricter that has made so many calls with it, see session.Admission.Counted.
+local cap = tonumber(ARGV[10])
+local function calls() return cap > 0 and tonumber(call('GET', KEYS[8]) or 0) or 0 end
+local function count(v, calls)
+  if cap == 0 or calls <= cap and calls < HALTED then return end
+  v.capped, v.mode = 1, max(v.mode, calls >= HALTED and RESTRICT or CONFIRM)
+end
+
 -- again answers a request that was admitted before; nothing is counted twice.
 local function again(body, mark)
   if body ~= ARGV[7] then return { 'conflict', now } end
   local c = read()
   if not c then return lost(1, byte(digits, 6 + UNTRUSTED) - 48) end
   local v = { replayed = 1, mode = byte(digits, 6 + level(c)) - 48 }
-  if mark == 'P' then return consents(view(c, v, HELD)) end
+  if mark == 'P' then
+    count(v, calls())
+    return consents(view(c, v, HELD))
+  end
   return { view(c, v, mark == 'D' and REFUSED or PASSED), mark, '' }
 end
 
@@ -53,8 +64,7 @@ if raise(c, own) then explain(c, sid, c.own) end
 v.level = level(c)
 v.mode = byte(digits, 6 + v.level) - 48
 
-local cap = tonumber(ARGV[10])
-if cap > 0 and tonumber(call('GET', KEYS[8]) or 0) >= cap then v.capped, v.mode = 1, RESTRICT end
+count(v, calls() + 1)
 if byte(digits, 12) == 49 then v.mode = RESTRICT end
 
 local entry, mark = HELD, 'P'

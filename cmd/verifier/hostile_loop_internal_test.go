@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/policy"
+)
+
+// TestH130ARunAtItsCapAsksAndANoEndsIt: nothing is configured. At the cap of its
+// iterations, or of its calls where these are not counted, a run needs a person:
+// a yes lets it go on for as much again, a no ends it.
+func TestH130ARunAtItsCapAsksAndANoEndsIt(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		read := func(run string, more ...any) call {
+			return call{tool: "read", params: `{"path":"x"}`, context: with(with(ownerIn("m"), "runId", run), more...)}
+		}
+		r.allow(read("r", "iteration", 9))
+		held := r.hold(read("r", "iteration", 10))
+		card := r.waits()
+		if !strings.Contains(oneLine(card.Text), "The model was called 11 times in this run, and your limit is 10.") {
+			t.Errorf("the card does not say why:\n%s", card.Text)
+		}
+		r.approve(card.Ref, 0)
+		if a := <-held; a.Decision != "allow" {
+			t.Fatalf("approved: %s", a.raw)
+		}
+		r.allow(read("r", "iteration", 19))
+		held = r.hold(read("r", "iteration", 20))
+		r.refuse(r.waits().Ref, "")
+		if a := <-held; a.Decision != "deny" {
+			t.Fatalf("denied: %s", a.raw)
+		}
+		for _, n := range []int{20, 21, 1000} {
+			if a := r.deny(read("r", "iteration", n)); a.Ref != "" || !strings.HasPrefix(a.Reason, "Not permitted here") {
+				t.Errorf("iteration %d after a no: %s", n, a.raw)
+			}
+		}
+		r.allow(read("next", "iteration", 0))
+
+		for range 100 {
+			r.allow(read("long"))
+		}
+		held = r.hold(read("long"))
+		card = r.waits()
+		if !strings.Contains(oneLine(card.Text), "The run has made more than 100 calls, which is your limit.") {
+			t.Errorf("the card does not say why:\n%s", card.Text)
+		}
+		r.approve(card.Ref, 0)
+		if a := <-held; a.Decision != "allow" {
+			t.Fatalf("approved: %s", a.raw)
+		}
+		for range 99 {
+			r.allow(read("long"))
+		}
+		r.mustAsk(read("long"))
+		r.allow(read("longer"))
+		r.mustAsk(read("another", "iteration", 10))
+	})
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func TestAClientsRunsHaveTheirOwnCap(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(c *config.Config) {
+		c.Policy.MaxCalls = 2
+		c.Policy.Clients = map[string]policy.Client{config.DefaultClient: {MaxCalls: 3}}
+	}, func(t *testing.T, r *rig) {
+		for range 3 {
+			r.allow(sh("date", inRun(ownerIn("m"), "run")))
+		}
+		r.mustAsk(sh("date", inRun(ownerIn("m"), "run")))
+	})
+}

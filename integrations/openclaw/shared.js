@@ -1,0 +1,40 @@
+// What the plugin's instances in one process share. OpenClaw loads the plugin twice and gives each instance other hooks, so
+// that one hears what the other needs: how often a run has called its model. It holds numbers and ids, and forgets the
+// oldest.
+
+const name = Symbol.for("verifier.openclaw.shared");
+const most = 1000; // runs
+
+// shared is the one for this process.
+export function shared() {
+	return (globalThis[name] ??= createShared());
+}
+
+export function createShared() {
+	const runs = new Map();
+
+	return { modelCalled, iteration };
+
+	function find(runId) {
+		const run = runs.get(runId) ?? { calls: 0 };
+		runs.delete(runId);
+		runs.set(runId, run);
+		if (runs.size > most) runs.delete(runs.keys().next().value);
+		return run;
+	}
+
+	// modelCalled counts a call of the model. Both instances may hear of the same one.
+	function modelCalled({ runId, callId }) {
+		if (!runId) return;
+		const run = find(runId);
+		if (callId !== undefined && run.lastCall === callId) return;
+		run.lastCall = callId;
+		run.calls++;
+	}
+
+	// iteration is the number of the run's last call of the model, from 0 on; nothing where none was heard of.
+	function iteration(runId) {
+		const calls = runs.get(runId)?.calls;
+		return calls > 0 ? calls - 1 : undefined;
+	}
+}
