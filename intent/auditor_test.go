@@ -247,11 +247,21 @@ func TestTokensAndTimeAreTold(t *testing.T) {
 func TestSeed001Caution(t *testing.T) {
 	c := intent.NewCaution(true, nil)
 	for tool, want := range map[string]bool{
-		"web_fetch": true, "email": true, "webhook": true, "browser": true,
-		"web_search": false, "read": false, "write": false, "exec": false, "nodes": false, "message": false,
+		"web_fetch": true, "email": true, "webhook": true, "browser": true, "web_search": false,
 	} {
 		if got := c.On("laptop", tool, taint.Untrusted); got != want {
 			t.Errorf("%s: %t, want %t", tool, got, want)
+		}
+	}
+	// Local and output tools are off. What others wrote needs caution by whatever
+	// tool it comes in, also if the owner switched that tool off.
+	owners := intent.NewCaution(true, map[string]bool{"exec": false, "message": false})
+	for _, tool := range []string{"read", "write", "exec", "nodes", "message"} {
+		if c.On("laptop", tool, taint.Local) || owners.On("laptop", tool, taint.Shared) {
+			t.Errorf("%s: on for what is on the machine", tool)
+		}
+		if !c.On("laptop", tool, taint.External) || !owners.On("laptop", tool, taint.Untrusted) {
+			t.Errorf("%s: off for what others wrote", tool)
 		}
 	}
 	if !c.Hooks("laptop") {

@@ -27,8 +27,15 @@ const mostDeclared = 10_000
 // shippedCaution is the table. A tool that is not in it needs caution if it
 // brings in what anyone could have written.
 var shippedCaution = map[string]bool{
-	"web_fetch": true, "email": true, "hooks": true, "webhook": true, "browser": true,
-	"web_search": false, "read": false, "write": false, "exec": false, "nodes": false, "message": false,
+	"web_fetch": true, "email": true, "hooks": true, "webhook": true, "browser": true, "web_search": false,
+}
+
+// localTools are off in the table since they return what is on the machine, or
+// nothing. A call of them that brings in what others wrote (a command that fetches,
+// a message that is read) is no such call, and what switches them off does not
+// mean it.
+var localTools = map[string]bool{
+	"read": true, "write": true, "exec": true, "nodes": true, "message": true,
 }
 
 // NewCaution makes a table of the shipped one, if defaults, and the owner's own
@@ -41,7 +48,8 @@ func NewCaution(defaults bool, tools map[string]bool) *Caution {
 // that level, needs caution. The owner's word comes first. A tool's own word can
 // only switch it on, and what the owner switched off stays off.
 func (c *Caution) On(client, tool string, brings taint.Level) bool {
-	if on, said := c.tools[tool]; said {
+	foreign := localTools[tool] && brings >= taint.External
+	if on, said := c.tools[tool]; said && (on || !foreign) {
 		return on
 	}
 	if c.declares(client, tool) {
@@ -52,6 +60,9 @@ func (c *Caution) On(client, tool string, brings taint.Level) bool {
 	}
 	if on, shipped := shippedCaution[tool]; shipped {
 		return on
+	}
+	if localTools[tool] {
+		return foreign
 	}
 	return brings >= taint.Untrusted
 }

@@ -53,7 +53,7 @@ func (pl *Plan) Judge(v session.View) Verdict {
 	}
 	out.Grantable = pl.Grantable && out.Mode != restrict && !out.AtCap
 	if !v.Lost {
-		pl.namePattern(&out, v.Secrets)
+		pl.namePattern(&out, &v)
 	}
 	return out
 }
@@ -93,7 +93,7 @@ func (pl *Plan) origin(level taint.Level, v *session.View) string {
 func brought(b []byte, label string, calls int64) []byte {
 	b, between := append(b, label...), ", "
 	switch first, _, _ := strings.Cut(label, " "); first {
-	case "the", "someone", "nobody":
+	case "the", "someone", "this", "nobody": // the last in what an older version kept
 	default:
 		b, between = append(b, " brought it in"...), " "
 	}

@@ -72,11 +72,11 @@ func (pl *Plan) Class() string {
 	return "other"
 }
 
-// Milder reports whether a rule says that the call brings in better than what its
-// tool returns otherwise. What a wrapper returns is another call's, and not told
-// by its own.
-func (pl *Plan) Milder() bool {
-	return pl.rule != nil && pl.gate.rule == "" && pl.Raise < pl.rule.response
+// ByArguments reports whether the call's arguments make what it brings in better or
+// worse than what its tool returns otherwise. What a wrapper returns is another
+// call's, and not told by its own.
+func (pl *Plan) ByArguments() bool {
+	return pl.rule != nil && pl.gate.rule == "" && pl.Raise != pl.rule.response
 }
 
 // Plan works out what holds for a call at every level.

@@ -159,13 +159,18 @@ func (b *builder) call(f *Fact) {
 	}
 }
 
-// result is what a tool gave back. The call is no longer what the model reads.
+// result is what a tool gave back, which is no better than what the call was said
+// to bring in. The call is no longer what the model reads.
 func (b *builder) result(f *Fact) {
 	call, known := b.calls[f.ID]
 	if !known {
 		call = b.lastCall(f.Tool)
 	}
-	n := b.node(f, ToolResult, f.Level)
+	trust := f.Level
+	if call >= 0 && !b.g.Nodes[call].Blocked {
+		trust = taint.Worse(trust, b.g.Nodes[call].Trust)
+	}
+	n := b.node(f, ToolResult, trust)
 	b.edge(call, n, Produces)
 	b.fresh = append(slices.DeleteFunc(b.fresh, func(i int) bool { return i == call }), n)
 	b.external(n)

@@ -13,6 +13,7 @@ type Standing struct {
 	Level   taint.Level // what the start of the run brings into the conversation
 	Spawned bool        // the run shares its parent's conversation
 	System  bool        // attested automation: never better than the agent's automation floor
+	Unknown bool        // the client says nothing of who started it
 	Why     string      // the rule that matched, as the end of a sentence
 }
 
@@ -46,7 +47,7 @@ func Classify(c *toolcall.Call, unknown taint.Level) Standing {
 	case ctx.SenderID != "":
 		return Standing{Level: taint.External, Why: "someone other than the owner wrote"}
 	default:
-		return Standing{Level: unknown, Why: "nobody attests who started the run"}
+		return Standing{Level: unknown, Unknown: true, Why: "this client doesn't tell us who started the run"}
 	}
 }
 

@@ -85,18 +85,16 @@ func (v *Verifier) sourceLabel(s *loop.Source) string {
 	return "the runtime says so of a " + strings.ReplaceAll(string(s.Kind), "_", " ")
 }
 
-// returnedLevel is what a tool's answer is worth. Where the call was judged here to
-// bring in less, by a rule about its arguments, that is what it brings: what is
-// told of it later knows less of them.
+// returnedLevel is what a tool's answer is worth: the same as the call, where that
+// was judged here by its arguments. What is told of it later knows less of them.
 func (h *hearing) returnedLevel(v *Verifier) taint.Level {
 	if h.event.Returned.Marked {
 		return taint.Untrusted
 	}
-	level := h.rules.Response(h.event.Returned.Tool)
-	if milder, known := v.mild.of(h); known {
-		level = min(level, milder)
+	if level, known := v.results.of(h); known {
+		return level
 	}
-	return level
+	return h.rules.Response(h.event.Returned.Tool)
 }
 
 // exhausted reports whether the turn has used up its iterations. Nobody can be

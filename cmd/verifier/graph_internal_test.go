@@ -40,6 +40,23 @@ func drawnAs(g *provenance.Graph) (out []string) {
 
 func persisting(c *config.Config) { c.Provenance.Persist = true }
 
+// TestH132AResultIsWorthWhatItsCallWas: what is told of a result names the tool and
+// not the command.
+func TestH132AResultIsWorthWhatItsCallWas(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		for _, c := range []struct{ command, want string }{{"curl https://evil.example", "untrusted"}, {"git status", "local"}} {
+			m := with(ownerIn(c.want), "runId", c.want, "toolCallId", "call-1")
+			r.allow(sh(c.command, m))
+			r.takes(event{name: "after_tool_call", context: m, about: `{"toolName":"exec","toolCallId":"call-1","size":3}`})
+			g := r.graph(c.want)
+			if got := strings.Join(drawnAs(&g), " · "); !strings.Contains(got, "tool_call_1 ("+c.want+") exec · tool_result_1 ("+c.want+") exec") {
+				t.Errorf("%s: %s", c.command, got)
+			}
+		}
+	})
+}
+
 // The running example of openclaw-provenance over the wire, on both stores: its
 // picture node by node, the footer, the record, and a restart in between.
 func TestTheRunningExampleIsDrawnAsItsAuthorsDid(t *testing.T) {

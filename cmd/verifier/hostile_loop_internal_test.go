@@ -75,3 +75,28 @@ func TestAClientsRunsHaveTheirOwnCap(t *testing.T) {
 		r.mustAsk(sh("date", inRun(ownerIn("m"), "run")))
 	})
 }
+
+// TestH133AClientWithoutSendersGetsACardThatSaysSo: nothing came in, and the card
+// must not claim it; once something did, it says that.
+func TestH133AClientWithoutSendersGetsACardThatSaysSo(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		unknown := map[string]any{"sessionKey": "agent:main:nobody", "agentId": "main"}
+		const outside, unsaid = "Outside content came in", "This client doesn't tell us who started the run"
+		held := r.hold(sh("touch a", unknown))
+		card := r.waits()
+		if text := oneLine(card.Text); !strings.Contains(text, unsaid) || strings.Contains(text, outside) {
+			t.Errorf("before anything came in:\n%s", card.Text)
+		}
+		r.refuse(card.Ref, "")
+		<-held
+		r.allow(fetch(unknown))
+		held = r.hold(sh("touch b", unknown))
+		card = r.waits()
+		if text := oneLine(card.Text); !strings.Contains(text, outside) {
+			t.Errorf("after a page came in:\n%s", card.Text)
+		}
+		r.refuse(card.Ref, "")
+		<-held
+	})
+}

@@ -12,7 +12,6 @@ const maxOrigin = 256;
 // createEvents returns a handler for each hook.
 export function createEvents({ settings, reports, runs, loop }) {
 	const key = lineageKey(settings.secret);
-	const offered = new Map(); // the tools that OpenClaw offered last, by session
 	const blocked = new Map(); // turns that the server blocks, by run
 
 	return {
@@ -20,6 +19,7 @@ export function createEvents({ settings, reports, runs, loop }) {
 		before_prompt_build: beforePromptBuild,
 		llm_input: llmInput,
 		model_call_started: loop.modelCalled,
+		reply_payload_sending: replyPayloadSending,
 		after_tool_call: afterToolCall,
 		subagent_spawned: subagentSpawned,
 		session_start: (event, ctx) => reports.report("session_start", context(ctx), defined({ resumedFrom: event.resumedFrom })),
@@ -39,17 +39,25 @@ export function createEvents({ settings, reports, runs, loop }) {
 		return reason === undefined ? undefined : { outcome: "block", reason: "blocked by verifier", message: reason };
 	}
 
+	// llmInput also passes on which tools ask for caution themselves: with tool search nothing else would.
 	function llmInput(event, ctx) {
-		const names = (event.tools ?? []).map((t) => t?.name ?? t?.function?.name).filter((n) => typeof n === "string");
-		remember(offered, ctx.sessionKey, names);
+		const before = cautioned(ctx);
+		runs.offered(ctx.sessionKey, event.tools ?? []);
+		const now = cautioned(ctx);
+		if (now.some((t) => !before.some((b) => b.name === t.name))) reports.report("before_llm_call", context(ctx), { tools: now });
+	}
+
+	function cautioned(ctx) {
+		return runs.toolsOf(ctx.sessionKey).filter((t) => t.metadata).map(({ name, metadata }) => ({ name, metadata }));
 	}
 
 	// beforePromptBuild takes restricted tools from the list. The list is the one of last time, since the hook has none; with
 	// tool search most tools are in a catalogue that no plugin sees, and then the list is left alone.
 	async function beforePromptBuild(_event, ctx) {
-		const names = offered.get(ctx.sessionKey);
-		if (!names?.length || names.includes("tool_call") || names.includes("tool_search_code")) return undefined;
-		const answer = await reports.ask("before_llm_call", context(ctx), { iteration: 0, tools: names.map((name) => ({ name })) });
+		const tools = runs.toolsOf(ctx.sessionKey);
+		const names = tools.map((t) => t.name);
+		if (!names.length || names.includes("tool_call") || names.includes("tool_search_code")) return undefined;
+		const answer = await reports.ask("before_llm_call", context(ctx), { iteration: 0, tools: tools.map(({ name, metadata }) => defined({ name, metadata })) });
 		if (answer?.block === true) remember(blocked, ctx.runId, String(answer.blockReason ?? "This turn is blocked."));
 		if (!Array.isArray(answer?.tools)) return undefined;
 		const kept = new Set(answer.tools.map((t) => t?.name));
@@ -84,7 +92,6 @@ export function createEvents({ settings, reports, runs, loop }) {
 	function sessionEnd(event, ctx) {
 		const sessionKey = event.sessionKey ?? ctx.sessionKey;
 		runs.sessionEnded(sessionKey);
-		offered.delete(sessionKey);
 		const { reason, nextSessionId, nextSessionKey } = event;
 		const told = goesOn(event) ? [sessionKey, nextSessionKey ?? sessionKey].map(runs.suspect) : [];
 		reports.report("session_end", context({ ...ctx, sessionKey }), defined({ reason, nextSessionId, nextSessionKey }), () => told.forEach((f) => f()));
@@ -94,6 +101,18 @@ export function createEvents({ settings, reports, runs, loop }) {
 		reports.report("agent_end", context(ctx, event), defined({ success: event.success, durationMs: wholeNumber(event.durationMs) }));
 		runs.ended(event.runId ?? ctx.runId);
 		blocked.delete(ctx.runId);
+	}
+
+	// replyPayloadSending puts under the agent's answer what the server has to say to the user of the run: that it blocked an
+	// action. It asks only where a call of the run was blocked, once, and the answer goes out whatever comes of it.
+	async function replyPayloadSending(event, ctx) {
+		const { payload, kind } = event;
+		if (kind !== "final" || typeof payload?.text !== "string" || payload.text === "") return undefined;
+		const about = loop.takeBlocked(event.runId ?? ctx.runId);
+		if (about === undefined) return undefined;
+		const { contentHash } = printed(payload.text);
+		const footer = (await reports.ask("before_response_emit", defined(about), defined({ contentHash, channel: event.channel })))?.appendFooter;
+		return typeof footer === "string" && footer !== "" ? { payload: { ...payload, text: `${payload.text}\n\n⚠️ ${footer}` } } : undefined;
 	}
 
 	// printed is what is kept of a text.

@@ -28,7 +28,7 @@ export function createGate({ settings, wire, log, notices, runs, loop, settled }
 		let call;
 		try {
 			if (wraps(event)) return undefined;
-			call = describe(event, ctx, { ...runs.facts(event, ctx), iteration: loop.iteration(event.runId ?? ctx.runId) }, settings);
+			call = describe(event, ctx, factsOf(event, ctx), settings);
 			if (Buffer.byteLength(JSON.stringify(call)) > maxBody) return block(reasons.large);
 			const result = inScope(settings, event.toolName) ? await ask(call, ctx.abortSignal) : await notices.tell(call, ctx.abortSignal);
 			if (!result?.block) runs.passed(call.context);
@@ -39,6 +39,11 @@ export function createGate({ settings, wire, log, notices, runs, loop, settled }
 			return block(reasons.broken);
 		}
 	};
+
+	function factsOf(event, ctx) {
+		const annotations = runs.toolOf(ctx.sessionKey, event.toolName)?.annotations;
+		return { ...runs.facts(event, ctx), annotations, iteration: loop.iteration(event.runId ?? ctx.runId) };
+	}
 
 	async function ask(call, signal) {
 		const began = performance.now();
@@ -59,6 +64,7 @@ export function createGate({ settings, wire, log, notices, runs, loop, settled }
 		// What was judged is what runs: OpenClaw shows each plugin the params as the model wrote them and takes those that the
 		// last one returns, so this also undoes what another plugin changed meanwhile.
 		if (answer.decision === "allow") return { params: call.tool.params };
+		loop.blocked(call.context);
 		return block(cut(answer.reason || reasons.denied, maxReason));
 	}
 
@@ -93,13 +99,13 @@ export function wraps(event) {
 }
 
 // describe puts a call into the protocol's words. Params go through JSON once, so that what is sent is what is returned.
-export function describe(event, ctx, facts, settings) {
+export function describe(event, ctx, { annotations, ...facts }, settings) {
 	const requester = ctx.requester ?? {};
 	return {
 		version: 1,
 		timestamp: new Date().toISOString(),
 		requestId: randomUUID(),
-		tool: { name: event.toolName, params: JSON.parse(JSON.stringify(event.params ?? {})) },
+		tool: defined({ name: event.toolName, params: JSON.parse(JSON.stringify(event.params ?? {})), annotations }),
 		context: defined({
 			agentId: ctx.agentId,
 			sessionKey: ctx.sessionKey,

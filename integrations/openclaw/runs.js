@@ -2,7 +2,8 @@
 // it, which session spawned it, and what its user wrote. All of it is bounded, and lost when OpenClaw restarts: missing
 // knowledge never gains trust.
 
-import { cut } from "./shape.js";
+import { canonical } from "./names.js";
+import { cut, defined } from "./shape.js";
 
 const most = 1000; // runs, sessions
 const mostMessages = 20; // of a session
@@ -75,8 +76,23 @@ export function createRuns({ sendUserMessages, webhooks }) {
 	const parents = new Bounded(); // by child
 	const suspicions = new Bounded(); // by conversation: outside content that the server may not know of
 	const through = new Bounded(); // calls that were let pass
+	const offers = new Bounded(); // the tools that OpenClaw offered last, by session
 
-	return { started, ended, spawned, sessionEnded, facts, rootOf, suspect, unreported, passed, hasPassed };
+	return { started, ended, spawned, sessionEnded, facts, rootOf, suspect, unreported, passed, hasPassed, offered, toolsOf, toolOf };
+
+	// offered keeps which tools a session has, and what their own definitions say of them.
+	function offered(sessionKey, tools) {
+		if (sessionKey === undefined) return;
+		offers.set(sessionKey, tools.map(definition).filter((t) => t.name !== undefined));
+	}
+
+	function toolsOf(sessionKey) {
+		return offers.get(sessionKey) ?? [];
+	}
+
+	function toolOf(sessionKey, name) {
+		return toolsOf(sessionKey).find((t) => canonical(t.name) === canonical(name));
+	}
 
 	// started takes before_agent_run, and returns what is known of the run's input.
 	function started(event, ctx) {
@@ -161,6 +177,7 @@ export function createRuns({ sendUserMessages, webhooks }) {
 	}
 
 	function sessionEnded(sessionKey) {
+		offers.delete(sessionKey);
 		messages.delete(sessionKey);
 	}
 
@@ -173,6 +190,20 @@ export function createRuns({ sendUserMessages, webhooks }) {
 		// A child whose parent is not known must not pass for the owner's own conversation.
 		return isChild(ctx.sessionKey) && !spawnedBy ? { ...known, senderId: undefined, senderIsOwner: undefined } : known;
 	}
+}
+
+const hints = ["readOnlyHint", "destructiveHint", "openWorldHint"];
+
+// definition is what a tool's own definition says that the server knows: its name, its annotations by the Model Context
+// Protocol, and whether it asks for caution.
+function definition(tool) {
+	const name = tool?.name ?? tool?.function?.name;
+	const said = hints.filter((h) => typeof tool?.annotations?.[h] === "boolean").map((h) => [h, tool.annotations[h]]);
+	return defined({
+		name: typeof name === "string" ? name : undefined,
+		annotations: said.length > 0 ? Object.fromEntries(said) : undefined,
+		metadata: tool?.metadata?.openclaw?.caution === true ? { openclaw: { caution: true } } : undefined,
+	});
 }
 
 function nameOf({ sessionKey, runId, toolCallId }) {

@@ -1,6 +1,6 @@
 // What the plugin's instances in one process share. OpenClaw loads the plugin twice and gives each instance other hooks, so
-// that one hears what the other needs: how often a run has called its model. It holds numbers and ids, and forgets the
-// oldest.
+// that one hears what the other needs: how often a run has called its model, and in which runs a call was blocked. It holds
+// numbers and ids, and forgets the oldest.
 
 const name = Symbol.for("verifier.openclaw.shared");
 const most = 1000; // runs
@@ -13,7 +13,7 @@ export function shared() {
 export function createShared() {
 	const runs = new Map();
 
-	return { modelCalled, iteration };
+	return { modelCalled, iteration, blocked, takeBlocked };
 
 	function find(runId) {
 		const run = runs.get(runId) ?? { calls: 0 };
@@ -36,5 +36,18 @@ export function createShared() {
 	function iteration(runId) {
 		const calls = runs.get(runId)?.calls;
 		return calls > 0 ? calls - 1 : undefined;
+	}
+
+	// blocked notes that the server did not let a call of the run pass.
+	function blocked({ runId, sessionKey, agentId }) {
+		if (runId) find(runId).blocked = { runId, sessionKey, agentId };
+	}
+
+	// takeBlocked is what is known of the run if a call of it was blocked, once.
+	function takeBlocked(runId) {
+		const run = runs.get(runId);
+		const { blocked: about } = run ?? {};
+		if (run) run.blocked = undefined;
+		return about;
 	}
 }

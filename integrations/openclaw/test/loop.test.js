@@ -34,3 +34,41 @@ test("runs are counted apart, and what is kept of them is bounded", () => {
 	assert.equal(loop.iteration("run-1"), undefined);
 	assert.equal(loop.iteration(undefined), undefined);
 });
+
+test("H131 what the auditor blocked is said under the agent's answer, once, and only there", { timeout: 10_000 }, async (t) => {
+	const line = "Caution: blocked an action (message send) that did not match your request (ref 7Q4K)";
+	const server = await listen(t, (request) => (request.path === "/verify" ? { decision: "deny", reason: "no" } : { accepted: true, appendFooter: line }));
+	const [asks, sends] = [load({ url: server.url, secret }), load({ url: server.url, secret })];
+	const run = { runId: "run-h131" };
+	const send = (kind, text, more) => sends.run("reply_payload_sending", { payload: { text, mediaUrl: "m" }, kind, channel: "telegram", ...run, ...more }, run);
+	assert.equal(await send("final", "before"), undefined);
+	await asks.beforeToolCall({ ...exec(), ...run }, { ...owner, ...run });
+	assert.equal(await send("block", "a part"), undefined);
+	assert.equal(await send("final", "another run's", { runId: "other" }), undefined);
+	assert.deepEqual(await send("final", "Here is the summary."), { payload: { text: `Here is the summary.\n\n⚠️ ${line}`, mediaUrl: "m" } });
+	assert.equal(await send("final", "more"), undefined);
+	const [{ body, raw }] = server.of("/hooks/before_response_emit");
+	assert.deepEqual(body.context, { runId: "run-h131", sessionKey: owner.sessionKey, agentId: "main" });
+	assert.doesNotMatch(raw.toString(), /summary/);
+	await asks.beforeToolCall({ ...exec(), ...run }, { ...owner, ...run });
+	server.answerWith(() => ({ accepted: false }));
+	assert.equal(await send("final", "the server has no word for it"), undefined);
+});
+
+test("a tool's own annotations go with its calls, and its wish for caution goes to the server", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, (request) => (request.path === "/verify" ? { decision: "allow" } : { accepted: true }));
+	const host = load({ url: server.url, secret });
+	const tools = [
+		{ name: "exec", annotations: { destructiveHint: true, title: "run", readOnlyHint: "no" } },
+		{ name: "tool_call" },
+		{ name: "my_mail", metadata: { openclaw: { caution: true, other: 1 } } },
+	];
+	await host.run("llm_input", { tools }, owner);
+	await host.run("llm_input", { tools }, owner); // said once
+	await host.beforeToolCall(exec(), owner);
+	const [{ body }] = server.of("/verify");
+	assert.deepEqual(body.tool.annotations, { destructiveHint: true });
+	const told = server.of("/hooks/before_llm_call");
+	assert.equal(told.length, 1);
+	assert.deepEqual(told[0].body.event, { tools: [{ name: "my_mail", metadata: { openclaw: { caution: true } } }] });
+});

@@ -47,6 +47,11 @@ function register(api: OpenClawPluginApi) {
 
 	api.on("model_call_started", async (event) => read(event.runId, event.callId));
 
+	api.on("reply_payload_sending", async (event, ctx) => {
+		read(event.kind, event.channel, event.sessionKey, event.runId, ctx.runId, event.payload.text);
+		return { payload: { ...event.payload, text: "" } };
+	});
+
 	api.on("after_tool_call", async (event, ctx) => {
 		read(event.toolName, event.runId, event.toolCallId, event.error, ctx.sessionKey, ctx.sessionId);
 		count(event.durationMs);
