@@ -15,7 +15,8 @@ func TestH130ARunAtItsCapAsksAndANoEndsIt(t *testing.T) {
 	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		read := func(run string, more ...any) call {
-			return call{tool: "read", params: `{"path":"x"}`, context: with(with(ownerIn("m"), "runId", run), more...)}
+			// Of another file in each run: a no stands for the same call.
+			return call{tool: "read", params: `{"path":"` + run + `"}`, context: with(with(ownerIn("m"), "runId", run), more...)}
 		}
 		r.allow(read("r", "iteration", 9))
 		held := r.hold(read("r", "iteration", 10))
