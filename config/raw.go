@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -74,10 +73,7 @@ func (d *decoder) findLiterals(s spot) {
 		at := spot{key: e.Key.GetToken(), node: e.Value}
 		text, ok := stringOf(e.Value)
 		d.note(text)
-		isSecret := slices.ContainsFunc(secretWords, func(w string) bool {
-			return strings.HasSuffix(strings.ToLower(key), w)
-		})
-		if ok && isSecret && d.secretAt == nil && literal(text) {
+		if ok && namesSecret(key) && d.secretAt == nil && literal(text) {
 			d.literals, d.secretAt = true, at.token()
 		}
 		d.findLiterals(at)

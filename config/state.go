@@ -129,6 +129,27 @@ func (s *State) RecordKey() (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
+// Secrets are the texts of all secrets that are kept here.
+func (s *State) Secrets() ([]string, error) {
+	if _, err := s.ServerKey(); err != nil { // made where it is not there yet
+		return nil, err
+	}
+	if _, err := s.RecordKey(); err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, name := range []string{"webhook.secret", "owner.token", "server.key", "record.key"} {
+		text, err := s.read(name)
+		switch {
+		case err == nil:
+			out = append(out, strings.TrimRight(text, "\r\n"))
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // Address is where the server that uses this directory listens, as it last
 // said: host:port, with https:// before it where it speaks TLS; empty when it
 // never did.

@@ -3,7 +3,7 @@ package redact
 import "strings"
 
 // byEscape looks at the text as it reads with its escapes undone: %41, as in a
-// URL, and \n or \u0041, as in a program or in JSON. A secret found there is
+// URL, and \n, \u0041 or \101, as in a program, a shell or JSON. A secret found there is
 // hidden where its characters come from.
 func (f *finder) byEscape() {
 	if f.marks&(telling|notPlain) == 0 {
@@ -71,11 +71,28 @@ func backslash(s string, i int) (byte, int) {
 		return c, 2
 	case c == 'x' && i+3 < len(s) && isHex(s[i+2]) && isHex(s[i+3]):
 		return unhex(s[i+2])<<4 | unhex(s[i+3]), 4
+	case isOctal(c):
+		return octal(s, i+1)
 	case strings.HasPrefix(s[i+1:], "u00") && i+5 < len(s) && isHex(s[i+4]) && isHex(s[i+5]):
 		return unhex(s[i+4])<<4 | unhex(s[i+5]), 6
 	}
 	return s[i], 1
 }
+
+// octal reads the digits after a backslash: \101, and \0101 as printf %b has it.
+func octal(s string, at int) (byte, int) {
+	most := 3
+	if s[at] == '0' {
+		most = 4
+	}
+	value, n := 0, 0
+	for n < most && at+n < len(s) && isOctal(s[at+n]) && value < 1<<5 {
+		value, n = value<<3|int(s[at+n]-'0'), n+1
+	}
+	return byte(value), n + 1
+}
+
+func isOctal(c byte) bool { return '0' <= c && c <= '7' }
 
 func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 

@@ -30,6 +30,7 @@ const (
 type finder struct {
 	d        *detector
 	patterns []pattern
+	known    known
 	work     *int // left for this call
 	depth    int
 
@@ -58,6 +59,7 @@ func (f *finder) find(s string) (spans []span, ok bool) {
 	f.references = f.references[:0]
 	f.marks = f.d.words.find(s, f)
 	f.byReference()
+	f.byValue()
 	f.byPattern()
 	f.byEscape()
 	f.byUnseen()
@@ -186,7 +188,7 @@ func (f *finder) within(s string) []span {
 	if f.depth+1 >= maxDepth || !f.spend(1+len(s)/8) {
 		return nil
 	}
-	in := finder{d: f.d, patterns: f.patterns, work: f.work, depth: f.depth + 1}
+	in := finder{d: f.d, patterns: f.patterns, known: f.known, work: f.work, depth: f.depth + 1}
 	spans, ok := in.find(s)
 	f.failed = f.failed || !ok
 	return spans

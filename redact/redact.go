@@ -28,8 +28,12 @@
 // text is hidden. References such as $TOKEN stay, they are not the secret; what
 // the variable is given in the same text is.
 //
-// In disguise: the same, percent-encoded or in base64, also one in the other, and
-// with characters or codes of a terminal in it that can't be seen.
+// By value: the secrets that the program itself has ([Config.Known]), wherever
+// they stand in a text, also in hex.
+//
+// In disguise: the same, percent-encoded, in base64 or written with the escapes of
+// a shell (\x41, \u0041, \101), also one in the other, and with characters or codes
+// of a terminal in it that can't be seen.
 //
 // The package refuses to guess: params it can't read are hidden as a whole, and
 // so is a text that would take too long to search. Until the rules are compiled,
@@ -54,6 +58,7 @@ const (
 	Unreadable      = "unreadable"       // not JSON, or not only one value: all of it is hidden
 	NotReady        = "not ready yet"    // the rules are not compiled: all texts are hidden
 	TooMuch         = "too much to search"
+	OwnSecret       = "secret of the verifier"
 )
 
 // Config says what to hide. The zero Config hides file bodies and all that is
@@ -62,6 +67,7 @@ type Config struct {
 	ShowFileBodies bool      `yaml:"showFileBodies"` // true shows file bodies; secrets in them stay hidden
 	Fields         []string  `yaml:"fields"`         // more names to hide, in any tool
 	Patterns       []Pattern `yaml:"patterns"`       // more shapes to hide, in any text
+	Known          []string  `yaml:"-"`              // secrets by their value, those of the program itself; see minKnown
 }
 
 // Redactor hides. It is safe for concurrent use.
@@ -69,6 +75,7 @@ type Redactor struct {
 	showFileBodies bool
 	fields         map[string]bool // squashed
 	patterns       []pattern
+	known          known
 	making         *making
 	ordinary       ordinary
 	usual          *usual
@@ -87,6 +94,7 @@ func New(c Config) (*Redactor, error) {
 		}
 		r.fields[s] = true
 	}
+	r.known = newKnown(c.Known)
 	r.patterns, faults = c.compile(faults)
 	if len(faults) > 0 {
 		return nil, faults

@@ -17,7 +17,7 @@ type seeker struct {
 // begin makes it ready for a call.
 func (k *seeker) begin(r *Redactor) {
 	k.d, k.work = r.making.ready.Load(), maxWork
-	k.finder.d, k.finder.patterns, k.finder.work = k.d, r.patterns, &k.work
+	k.finder.d, k.finder.patterns, k.finder.known, k.finder.work = k.d, r.patterns, r.known, &k.work
 }
 
 // listener is told what is hidden: why, and how long it was.
@@ -65,7 +65,9 @@ func (k *seeker) already(s string, to listener) {
 
 // minds reports whether even a number may be a secret: to the owner, or as long
 // as nothing is known.
-func (k *seeker) minds() bool { return k.d == nil || len(k.finder.patterns) > 0 }
+func (k *seeker) minds() bool {
+	return k.d == nil || len(k.finder.patterns) > 0 || k.finder.known.number
+}
 
 // name says why the name of a member is hidden, or "". Hidden names get a mask
 // of their own, so a name that looks like one gives way.

@@ -31,7 +31,7 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	for _, w := range warnings {
 		g.log.Warn("policy: "+w.Text, "at", w.Path)
 	}
-	redactor, err := redact.New(c.Redact)
+	redactor, err := newRedactor(c, g.state)
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +44,17 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 		next.cert, err = c.TLS.Load()
 	}
 	return next, err
+}
+
+// newRedactor hides what the config says, and our own secrets by their value.
+func newRedactor(c *config.Config, state *config.State) (*redact.Redactor, error) {
+	kept, err := state.Secrets()
+	if err != nil {
+		return nil, err
+	}
+	rules := c.Redact
+	rules.Known = append(kept, c.SecretTexts()...)
+	return redact.New(rules)
 }
 
 // reloadOn reloads the config at each signal until ctx ends.
