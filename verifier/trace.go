@@ -30,6 +30,7 @@ type trace struct {
 	child   bool
 
 	rules   *policy.Policy
+	planner func(*policy.Policy, *toolcall.Call) policy.Plan // how a policy plans the call
 	plan    policy.Plan
 	initial taint.Level // what the start of the run brings in
 	view    session.View

@@ -212,20 +212,17 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 			d, h = v.panicked(ctx, &t, p), nil
 		}
 	}()
-	t.rules = v.o.Policy()
-	t.plan = plan(t.rules, c)
-	if t.plan.Source != "" {
-		v.hideSource(&t)
-	}
+	t.planner = plan
+	v.plan(&t)
 	v.limit(&t)
 	v.loop(&t)
 	if err := v.admit(ctx, &t); err != nil {
 		return v.refuse(ctx, &t, v.storeFault(ctx, "admit", err)), nil
 	}
-	if t.plan.Origins && t.view.Entry == session.Held {
-		v.origins(ctx, &t)
+	if t.view.Replayed && t.view.Entry == session.Passed {
+		v.plan(&t) // the request was counted when it came first: its own count is no limit to it
 	}
-	t.verdict = t.plan.Judge(t.view)
+	v.judge(ctx, &t)
 	switch t.view.Entry {
 	case session.Conflict:
 		return v.refuse(ctx, &t, because("conflict", reasonConflict)), nil
@@ -244,6 +241,41 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	return v.seek(ctx, t.kept())
 }
 
+// plan asks the policy in force about the call.
+func (v *Verifier) plan(t *trace) {
+	t.rules = v.o.Policy()
+	t.plan = t.planner(t.rules, t.call)
+	if t.plan.Source != "" {
+		v.hideSource(t)
+	}
+}
+
+// judge says what the policy makes of the call in the conversation as it is.
+func (v *Verifier) judge(ctx context.Context, t *trace) {
+	if t.plan.Origins && (t.view.Entry == session.Held || t.view.Replayed) {
+		v.origins(ctx, t)
+	}
+	t.verdict = t.plan.Judge(t.view)
+}
+
+// replan judges the call again if the policy changed since it was planned: people
+// may have taken minutes to answer. A restrict that is in force now overturns
+// every yes, and what only the earlier policy allowed does not pass.
+func (v *Verifier) replan(ctx context.Context, t *trace) *no {
+	if v.o.Policy() == t.rules {
+		return nil
+	}
+	v.plan(t)
+	v.judge(ctx, t)
+	switch {
+	case t.verdict.Mode == taint.Restrict:
+		return t.restricted()
+	case t.verdict.Mode == taint.Allow, t.person, t.grant != nil && t.verdict.Grantable:
+		return nil
+	}
+	return because("moved", reasonMoved)
+}
+
 // seek decides a call that the level alone does not: it needs a consent, and may be
 // held for one.
 func (v *Verifier) seek(ctx context.Context, t *trace) (d Decision, h *held) {
@@ -259,8 +291,12 @@ func (v *Verifier) seek(ctx context.Context, t *trace) (d Decision, h *held) {
 // before. An allow by a person carries a seal that only we can have made. One by
 // the level alone can't: the store is handed its mark before it decides. It
 // stands if this process remembers it, or if the policy would still allow it; and
-// what is allowed for the first time, the policy must allow.
+// what is allowed for the first time, the policy must allow. A restrict that is in
+// force now beats every allow of before.
 func (v *Verifier) passed(ctx context.Context, t *trace) Decision {
+	if t.verdict.Mode == taint.Restrict {
+		return v.refuse(ctx, t, t.restricted())
+	}
 	t.by = t.verdict.Rule
 	if t.verdict.Mode != taint.Allow {
 		t.by = byReplay // the rule alone would not have allowed it: the entry of the first says what did
@@ -294,7 +330,7 @@ func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
 			}
 			return false, nil
 		case session.Decided:
-			return false, v.decided(t, s.View.Standing)
+			return false, v.decided(t, s.View)
 		case session.Halted:
 			if err := v.o.Desk.Braked(ctx, t.brake, s.View.Paused); err != nil {
 				return false, v.storeFault(ctx, "pause", err)
@@ -322,6 +358,9 @@ func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) 
 	if t.brake = v.brake(t); t.brake.On {
 		return session.Settled{}, t.paused()
 	}
+	if no := v.replan(ctx, t); no != nil {
+		return session.Settled{}, no
+	}
 	ctx, cancel := context.WithTimeout(ctx, t.budget())
 	defer cancel()
 	raise, err := v.reach(ctx, t)
@@ -339,10 +378,17 @@ func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) 
 	return s, nil
 }
 
-// decided keeps to the decision that the same request was given meanwhile.
-func (v *Verifier) decided(t *trace, standing string) *no {
+// decided keeps to the decision that the same request was given meanwhile, unless
+// the policy restricts the call in the conversation as it is now.
+func (v *Verifier) decided(t *trace, now session.View) *no {
 	t.replay = true
-	if v.sealed(t, standing) || standing == passedMark && v.given.has(t.request()) {
+	view := t.view
+	view.Level = taint.Worse(now.Level, t.initial)
+	if verdict := t.plan.Judge(view); verdict.Mode == taint.Restrict {
+		t.verdict = verdict
+		return t.restricted()
+	}
+	if standing := now.Standing; v.sealed(t, standing) || standing == passedMark && v.given.has(t.request()) {
 		return nil
 	}
 	return because("decided", t.waiting())
