@@ -56,6 +56,7 @@ type Options struct {
 	Key      hmac.Key // the server key: codes and seals come from it
 	Store    Store
 	Record   Recorder
+	Home     string              // what no two processes have at the same time, such as a locked directory; empty: each has its own
 	Inbox    bool                // people can look at the waiting cards by themselves (terminal, page)
 	Channels map[string]Channel  // by name
 	Pauses   *session.Pauses     // what is known of the owner's pauses; nil: nothing
@@ -93,6 +94,7 @@ const (
 // Desk puts questions to people. Close it to stop its goroutines.
 type Desk struct {
 	o         Options
+	process   process
 	inForce   atomic.Pointer[terms]
 	waiters   waiters
 	recent    recent
@@ -139,7 +141,11 @@ func NewDesk(o Options) (*Desk, error) {
 		return nil, errors.New("approval: the server key must be at least 32 bytes")
 	}
 	o.fill()
-	d := &Desk{o: o}
+	process, err := newProcess(o.Home)
+	if err != nil {
+		return nil, err
+	}
+	d := &Desk{o: o, process: process}
 	if err := d.Configure(o.Terms); err != nil {
 		return nil, err
 	}

@@ -208,7 +208,7 @@ func (d *Desk) pose(t *terms, id string, r *Request) (Question, error) {
 	a.Created = r.Now.UTC().Truncate(time.Millisecond)
 	a.Until = a.Created.Add(t.TTL)
 	t.bind(&a)
-	return pose(d.o.Key, id, a, r.ID)
+	return pose(d.o.Key, id, a, d.process.holder(r.ID))
 }
 
 func (d *Desk) codeSeal(code string) string { return d.o.Key.Seal("code", code) }
@@ -241,7 +241,7 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 			d.withdraw(ctx, id, "the question was shown to nobody")
 			return false, nil
 		}
-		if !q.join(r.ID) {
+		if !q.join(d.process.holder(r.ID)) {
 			return true, nil
 		}
 		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {

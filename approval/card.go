@@ -87,7 +87,7 @@ type Origin struct {
 type Question struct {
 	Ask     Ask      `json:"ask"`
 	Seal    string   `json:"seal"`
-	Holders []string `json:"holders,omitzero"` // requests that wait for it, earliest first
+	Holders []string `json:"holders,omitzero"` // requests that wait for it, with the process that holds each, earliest first
 	Votes   []Vote   `json:"votes,omitzero"`
 	Used    string   `json:"used,omitzero"` // the request that took the yes
 }

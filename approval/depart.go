@@ -93,7 +93,7 @@ func (d *Desk) depart(one departure) {
 			return
 		}
 		q := c.question(one.digest)
-		if q == nil || q.Used != "" || !q.leave(one.request) {
+		if q == nil || q.Used != "" || !q.leave(d.process.holder(one.request)) {
 			return
 		}
 		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {

@@ -116,34 +116,34 @@ func (q *Question) vote(key hmac.Key, id string, v Vote) bool {
 }
 
 // claimable says whether a request may take the yes that the last vote gave.
-func (q *Question) claimable(yes Vote, request string, ttl time.Duration, now time.Time) bool {
+func (q *Question) claimable(yes Vote, request string, ttl time.Duration, now time.Time, gone func(holder string) bool) bool {
 	switch {
 	case q.Used != "":
 		return q.Used == request
 	case !now.Before(yes.At.Add(ttl)):
 		return false
-	case yes.For == request:
+	case heldRequest(yes.For) == request:
 		return true
 	case q.Ask.HeldOnly:
 		return false
 	}
-	// The request it was kept for may have died; a moment later an identical
-	// one may have it.
-	return yes.For == "" || !now.Before(yes.At.Add(grace))
+	// The request it was kept for may have died, in a process that we know nothing
+	// of; a moment later an identical one may have it.
+	return yes.For == "" || gone(yes.For) || !now.Before(yes.At.Add(grace))
 }
 
-// join adds a waiting request; leave takes it out.
-func (q *Question) join(request string) bool {
-	if slices.Contains(q.Holders, request) {
+// join adds a request that waits, under its holder; leave takes it out.
+func (q *Question) join(holder string) bool {
+	if slices.Contains(q.Holders, holder) {
 		return false
 	}
-	q.Holders = append(q.Holders, request)
+	q.Holders = append(q.Holders, holder)
 	return true
 }
 
-func (q *Question) leave(request string) bool {
+func (q *Question) leave(holder string) bool {
 	n := len(q.Holders)
-	q.Holders = slices.DeleteFunc(q.Holders, func(h string) bool { return h == request })
+	q.Holders = slices.DeleteFunc(q.Holders, func(h string) bool { return h == holder })
 	return len(q.Holders) != n
 }
 

@@ -123,6 +123,11 @@ func TestWhoMayTakeTheYes(t *testing.T) {
 		{"the earliest waiting request", []string{"a", "b"}, false, "", "a", 0, true},
 		{"not the second", []string{"a", "b"}, false, "", "b", 0, false},
 		{"the second once the first has let it lie", []string{"a", "b"}, false, "", "b", grace, true},
+		{"the held request, by its name in the process that holds it", []string{"h.now a"}, false, "", "a", 0, true},
+		{"not the second of the same process", []string{"h.now a", "h.now b"}, false, "", "b", 0, false},
+		{"not while another process holds the first", []string{"other.then a"}, false, "", "b", 0, false},
+		{"at once when the process that held the first was killed", []string{"h.before a"}, false, "", "b", 0, true},
+		{"hidden params: not even then", []string{"h.before a"}, true, "", "b", 0, false},
 		{"any identical one when nobody waits", nil, false, "", "z", time.Minute, true},
 		{"not after the time is over", nil, false, "", "z", ruleTTL, false},
 		{"not twice", nil, false, "y", "z", 0, false},
@@ -138,7 +143,7 @@ func TestWhoMayTakeTheYes(t *testing.T) {
 				t.Fatal("the vote was not taken")
 			}
 			q.Used = c.used
-			if got := q.claimable(q.last(ruleKey, "card"), c.request, ruleTTL, noon.Add(c.after)); got != c.want {
+			if got := q.claimable(q.last(ruleKey, "card"), c.request, ruleTTL, noon.Add(c.after), process{home: "h", run: "now"}.gone); got != c.want {
 				t.Errorf("claimable = %v, want %v", got, c.want)
 			}
 		})
