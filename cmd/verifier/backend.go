@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
@@ -17,6 +18,8 @@ type backend interface {
 	verifier.Store
 	approval.Store
 	delivery.Leases
+	// KeepTime keeps the latest time with the data; it is called each second.
+	KeepTime(ctx context.Context) error
 	KeepHead(ctx context.Context, name, head string) error
 	Head(ctx context.Context, name string) (string, error)
 	Ready(ctx context.Context) error
@@ -24,17 +27,25 @@ type backend interface {
 	Close() error
 }
 
+// storeTime is what a store tells the time by, and whom it tells that a clock was
+// set back. All may be nil.
+type storeTime struct {
+	now     func() time.Time     // SQLite follows it; Redis has a clock of its own
+	elapsed func() time.Duration // what passes while that is set back
+	setBack func(store.SetBack)
+}
+
 // openStore opens Redis where the config names one, else SQLite in the state
 // directory.
-func openStore(c *config.Config, state *config.State) (backend, error) {
+func openStore(c *config.Config, state *config.State, by storeTime) (backend, error) {
 	epoch, err := store.OpenEpoch(state.Epoch())
 	if err != nil {
 		return nil, err
 	}
 	if c.Store.URL.Set() {
-		return opened(redis.Open(c.Store.URL.Reveal(), redis.Options{Epoch: epoch}))
+		return opened(redis.Open(c.Store.URL.Reveal(), redis.Options{Epoch: epoch, Elapsed: by.elapsed, SetBack: by.setBack}))
 	}
-	return opened(sqlite.Open(state.DB(), sqlite.Options{Epoch: epoch}))
+	return opened(sqlite.Open(state.DB(), sqlite.Options{Epoch: epoch, Now: by.now, Elapsed: by.elapsed, SetBack: by.setBack}))
 }
 
 // opened gives no store where there is none: a nil one of its own type would

@@ -23,6 +23,7 @@ import (
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/verifier"
 	"github.com/openclaw-verifier/verifier/web"
 )
@@ -49,6 +50,9 @@ type gateway struct {
 	turns   func(ctx context.Context) // keeps what is known of turns
 
 	channels map[string]approval.Channel // those that were given, and the chats of the config
+
+	setBack chan store.SetBack // what the record has yet to be told of the store's clock
+	behind  atomic.Pointer[store.SetBack]
 }
 
 // live is what a reload replaces, all at once.
@@ -75,6 +79,7 @@ type setup struct {
 	log      *slog.Logger
 	level    *slog.LevelVar                                // the log's; nil: it stays as it is
 	between  func(backend, recordLog) (backend, recordLog) // stands between the decision and what it writes to; nil: nothing does
+	time     storeTime                                     // the zero one is the real time
 }
 
 // recordLog is the record as the program uses it.
@@ -90,7 +95,7 @@ type recordLog interface {
 
 // openGateway opens store and record and wires the rest.
 func openGateway(s setup) (g *gateway, err error) {
-	g = &gateway{log: s.log, level: s.level, config: s.config, state: s.state}
+	g = &gateway{log: s.log, level: s.level, config: s.config, state: s.state, setBack: make(chan store.SetBack, 8)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -106,7 +111,8 @@ func openGateway(s setup) (g *gateway, err error) {
 		return g, err
 	}
 	g.live.Store(first)
-	if g.store, err = openStore(s.config, s.state); err != nil {
+	s.time.setBack = g.clockSetBack
+	if g.store, err = openStore(s.config, s.state, s.time); err != nil {
 		return g, err
 	}
 	if err = g.openRecord(s.config, s.state); err != nil {
@@ -158,7 +164,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	}
 	desk, err := approval.NewDesk(approval.Options{
 		Pauses: pauses,
-		Terms:  terms(s.config), Key: key, Store: g.store, Record: g.record,
+		Terms:  terms(s.config), Key: key, Store: g.store, Record: g.record, Home: g.name,
 		Inbox: true, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.happened,
 		Visible: visible,
 	})
@@ -286,6 +292,9 @@ func (g *gateway) health(ctx context.Context) []server.Check {
 		{Name: "record", Err: g.record.Err()},
 		{Name: "approvals", Err: g.desk.CanAsk()},
 		{Name: "redaction", Err: g.hides()},
+	}
+	if b := g.behind.Load(); b != nil {
+		checks = append(checks, server.Check{Name: "clock", Err: errors.New(b.String()), Told: true})
 	}
 	if auditor := g.live.Load().auditor; auditor != nil { // without it calls are asked or denied: see its failMode
 		checks = append(checks, server.Check{Name: "auditor", Err: auditor.Err(), Told: true})

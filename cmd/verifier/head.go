@@ -24,7 +24,7 @@ func recordHead(state *config.State, c *config.Config) (*audit.Head, error) {
 	if !c.Store.URL.Set() {
 		return embeddedHead(ctx, state, headName(key))
 	}
-	s, err := openStore(c, state)
+	s, err := openStore(c, state, storeTime{})
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ func (r *rig) wantRestricted(what string, a answer, id string) {
 func TestH118ARestrictThatCameLaterBeatsAnAllowThatStands(t *testing.T) {
 	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
+		untilReady(t, r) // before that all arguments are hidden, and what is hidden gets no grant
 		byLevel := sh("date", ownerIn("clean"))
 		byPerson := sh("ls", unvouched("m"))
 		byGrant := sh("ls -l", unvouched("m"))

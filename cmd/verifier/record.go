@@ -10,6 +10,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/store"
 )
 
 // openRecord opens the record, holds it against the head that the store has
@@ -36,7 +37,35 @@ func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 	for _, note := range log.Repairs() {
 		g.log.Error("the record: " + note)
 	}
-	return g.record.Append(audit.Entry{Kind: audit.KindStart, Note: "verifier " + version().Version})
+	if err := g.record.Append(audit.Entry{Kind: audit.KindStart, Note: "verifier " + version().Version}); err != nil {
+		return err
+	}
+	return g.recordSetBack()
+}
+
+// clockSetBack says that the store's clock was behind: in the log now, in health
+// until the next start, and in the record as soon as that is open.
+func (g *gateway) clockSetBack(b store.SetBack) {
+	g.log.Error(b.String())
+	g.behind.Store(&b)
+	select {
+	case g.setBack <- b:
+	default: // a clock that is set all the time is in the record already
+	}
+}
+
+// recordSetBack tells the record.
+func (g *gateway) recordSetBack() error {
+	for {
+		select {
+		case b := <-g.setBack:
+			if err := g.record.Append(audit.Entry{Kind: audit.KindNote, Note: b.String()}); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
 }
 
 // rotation is when the record goes on in a new file.
@@ -81,7 +110,7 @@ func headFrom(ctx context.Context, s interface {
 }
 
 // keepHeads puts the record's head into the store each second, so that cutting
-// the record's tail is seen.
+// the record's tail is seen, and the time.
 func (g *gateway) keepHeads(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -91,10 +120,24 @@ func (g *gateway) keepHeads(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			g.keepTime(ctx)
+			if err := g.recordSetBack(); err != nil {
+				g.log.Error("the record could not be told that the clock was set back", "err", err)
+			}
 			if h := g.record.Head(); h.Seq != last && g.keepHead() == nil {
 				last = h.Seq
 			}
 		}
+	}
+}
+
+// keepTime keeps the time in the store. A store that is down is told of where a
+// call meets it.
+func (g *gateway) keepTime(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := g.store.KeepTime(ctx); err != nil && ctx.Err() == nil {
+		g.log.Debug("the time could not be kept in the store", "err", err)
 	}
 }
 

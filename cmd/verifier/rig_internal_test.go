@@ -41,6 +41,7 @@ type rig struct {
 
 	channels map[string]approval.Channel // those it asks on; nil: the terminal
 	client   *http.Client                // nil: one that speaks no TLS
+	time     storeTime                   // what SQLite tells the time by; the zero one is real
 }
 
 // output collects what is written, from any goroutine.
@@ -115,7 +116,7 @@ func (r *rig) start() {
 	g, err := openGateway(setup{
 		config: r.cfg, state: r.state, guarded: guard(r.cfg, "", r.state, l.Addr()),
 		chats: builtin, channels: r.channels,
-		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}),
+		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}), time: r.time,
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 )
 
@@ -67,7 +68,7 @@ func (f *storeFlags) with(a *app, do func(context.Context, string, backend) erro
 	if err != nil {
 		return err
 	}
-	s, err := openStore(c, state)
+	s, err := openStore(c, state, storeTime{setBack: func(b store.SetBack) { a.printf("%s\n", b) }})
 	if errors.Is(err, sqlite.ErrInUse) {
 		return &failure{"a gateway is using the store in " + state.Dir(), "`verifier test` asks it whether the store works; for anything else stop it first"}
 	}

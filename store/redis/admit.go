@@ -22,14 +22,16 @@ func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, e
 	at := a.At()
 	reply, err := s.inEpoch(ctx, bucketOf[at[0]].name, func(epoch string) (any, error) {
 		r := newRide(by)
-		r.admit.write(&a, at, epoch)
+		r.admit.write(&a, at, epoch, s.floor())
 		r.call = &r.admit
 		return s.admits.send(ctx, r)
 	})
 	if err != nil {
 		return session.View{}, wrap("admit", err)
 	}
-	return admitted(reply)
+	v, err := admitted(reply)
+	s.saw(v.Now)
+	return v, err
 }
 
 func admitted(reply any) (session.View, error) {
@@ -132,12 +134,14 @@ func (s *Store) Settle(ctx context.Context, st session.Settlement) (session.Sett
 		return session.Settled{}, wrap("settle", err)
 	}
 	r := newRide(by)
-	r.call = newSettleCall(st)
+	r.call = newSettleCall(st, s.floor())
 	reply, err := s.settles.send(ctx, r)
 	if err != nil {
 		return session.Settled{}, wrap("settle", err)
 	}
-	return settled(reply)
+	out, err := settled(reply)
+	s.saw(out.View.Now)
+	return out, err
 }
 
 // Deny implements verifier.Store: all of them go in one trip, past the lane of
@@ -156,7 +160,7 @@ func (s *Store) Deny(ctx context.Context, denials ...session.Denial) error {
 	together := make([]*ride, len(denials))
 	for i := range denials {
 		together[i] = newRide(by)
-		together[i].call = newDenyCall(&denials[i])
+		together[i].call = newDenyCall(&denials[i], s.floor())
 	}
 	s.settles.run(together)
 	var failed error

@@ -47,8 +47,8 @@ var (
 )
 
 // write makes it the call of an admission to the conversation with this ID.
-func (c *admitCall) write(a *session.Admission, at [16]byte, epoch string) {
-	c.put(a, at, epoch)
+func (c *admitCall) write(a *session.Admission, at [16]byte, epoch string, floor int64) {
+	c.put(a, at, epoch, floor)
 	c.grants = a.Grants
 	p, b := &c.pieces, &bucketOf[at[0]]
 	args := append(c.args[:0], evalSHA, admitSHA, sevenKeys, &p[0], &b.known, &b.epoch, &p[1], &p[2], &p[3], &b.pauses)
@@ -96,7 +96,7 @@ func (c *admitCall) whole(ctx context.Context) *goredis.Cmd {
 // settleCall is settle.lua with all it takes.
 type settleCall []any
 
-func newSettleCall(st session.Settlement) settleCall {
+func newSettleCall(st session.Settlement, floor int64) settleCall {
 	p, claim := placeOf(st.Conversation), claimed(st.Claim)
 	keys := p.keys(p.request(st.RequestID), p.card(claim.Card), p.pauses())
 	c := settleCall{evalSHA, settleScript.Hash(), len(keys)}
@@ -104,7 +104,7 @@ func newSettleCall(st session.Settlement) settleCall {
 		c = append(c, key)
 	}
 	return append(c, "", p.hash, "", st.Session, string(st.Body[:]), st.Version, string(digit(st.Raise)), st.Source,
-		st.Standing, life(st.Keep), claim.Version, claim.Blob, st.Brake.All, st.Brake.Agent, st.Brake.Own)
+		st.Standing, life(st.Keep), claim.Version, claim.Blob, st.Brake.All, st.Brake.Agent, st.Brake.Own, floor)
 }
 
 func (c settleCall) command(ctx context.Context) *goredis.Cmd {
@@ -119,11 +119,11 @@ func (c settleCall) whole(ctx context.Context) *goredis.Cmd {
 }
 
 // denyCall is deny.lua with all it takes.
-type denyCall [7]any
+type denyCall [8]any
 
-func newDenyCall(d *session.Denial) *denyCall {
+func newDenyCall(d *session.Denial, floor int64) *denyCall {
 	p := placeOf(d.Conversation)
-	return &denyCall{evalSHA, denySHA, twoKeys, p.request(d.RequestID), p.state(), string(d.Body[:]), life(d.Keep)}
+	return &denyCall{evalSHA, denySHA, twoKeys, p.request(d.RequestID), p.state(), string(d.Body[:]), life(d.Keep), floor}
 }
 
 func (c *denyCall) command(ctx context.Context) *goredis.Cmd {
@@ -133,13 +133,13 @@ func (c *denyCall) command(ctx context.Context) *goredis.Cmd {
 }
 
 func (c *denyCall) whole(ctx context.Context) *goredis.Cmd {
-	c[0], c[1] = eval, denyLua
+	c[0], c[1] = eval, denySource
 	return c.command(ctx)
 }
 
 // put puts the pieces together: the keys of the conversation, the request and the
 // run, and what is said of the call.
-func (c *admitCall) put(a *session.Admission, at [16]byte, epoch string) {
+func (c *admitCall) put(a *session.Admission, at [16]byte, epoch string, floor int64) {
 	var ends [admitPieces]int
 	w, prefix := c.memory[:0], bucketOf[at[0]].prefix
 	w = hex.AppendEncode(append(append(w, prefix...), "s:"...), at[:])
@@ -155,7 +155,7 @@ func (c *admitCall) put(a *session.Admission, at [16]byte, epoch string) {
 		w = append(append(append(append(append(w, prefix...), "n:"...), hash...), ':'), a.Run...)
 	}
 	ends[4] = len(w)
-	w = appendSaid(w, a, epoch)
+	w = appendSaid(w, a, epoch, floor)
 	ends[5] = len(w)
 	start := 0
 	for i, end := range ends {
@@ -165,9 +165,9 @@ func (c *admitCall) put(a *session.Admission, at [16]byte, epoch string) {
 }
 
 // appendSaid writes what said.lua takes apart.
-func appendSaid(to []byte, a *session.Admission, epoch string) []byte {
+func appendSaid(to []byte, a *session.Admission, epoch string, floor int64) []byte {
 	to = appendDigits(to, a)
-	to = appendNumbers(to, a.Floor.Generation, life(a.Keep), int64(len(a.Session)), int64(len(a.Body)+len(a.Standing)),
+	to = appendNumbers(to, floor, a.Floor.Generation, life(a.Keep), int64(len(a.Session)), int64(len(a.Body)+len(a.Standing)),
 		int64(len(a.Source)), int64(len(a.Brake.All)), int64(len(a.Brake.Agent)), int64(len(a.Brake.Own)))
 	to = append(append(append(to, a.Session...), a.Body[:]...), a.Standing...)
 	to = append(append(append(append(to, a.Source...), a.Brake.All...), a.Brake.Agent...), a.Brake.Own...)

@@ -45,6 +45,7 @@ func (s *Store) place(ctx context.Context, p place, d approval.Draft) (approval.
 	for _, digest := range d.Digests {
 		args = append(args, digest)
 	}
+	args = append(args, s.floor())
 	keys := []string{p.state(), p.questions(), p.open(), p.card(d.ID)}
 	reply, err := placeScript.Run(ctx, s.client, keys, args...).Result()
 	if err != nil {
@@ -83,7 +84,7 @@ func (s *Store) claimCode(ctx context.Context, d approval.Draft) (string, error)
 	keep := d.Live + approval.Retention + 24*time.Hour // a card may be kept longer than it was placed for
 	old := ""
 	for range 2 {
-		reply, err := codeScript.Run(ctx, s.client, []string{codeKey(d.CodeSeal)}, d.ID, life(keep), old).Result()
+		reply, err := codeScript.Run(ctx, s.client, []string{codeKey(d.CodeSeal)}, d.ID, life(keep), old, s.floor()).Result()
 		if err != nil {
 			return "", err
 		}
@@ -169,7 +170,7 @@ func (s *Store) load(ctx context.Context, fields, ids []string) ([]approval.Stor
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	now := clock.Val().Truncate(time.Millisecond)
+	now := s.now(clock.Val())
 	var cards []approval.Stored
 	for i, cmd := range cmds {
 		if cmd == nil || cmd.Val()[0] == nil {
@@ -216,7 +217,7 @@ func (s *Store) Swap(ctx context.Context, c approval.Change) error {
 	// bucket is not found there, and its grants are refused.
 	p := place{prefix: bucketPrefix(c.ID[:2]), hash: c.Conversation.Hash()}
 	keys := []string{p.state(), p.questions(), p.open(), p.card(c.ID), p.grants(), p.granted()}
-	outcome, err := swapScript.Run(ctx, s.client, keys, swapArgs(p.hash, c)...).Text()
+	outcome, err := swapScript.Run(ctx, s.client, keys, append(swapArgs(p.hash, c), s.floor())...).Text()
 	if err != nil {
 		return wrap("swap", err)
 	}
@@ -289,7 +290,7 @@ func (s *Store) Open(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, wrap("open", err)
 	}
-	now := float64(clock.Val().UnixMilli())
+	now := float64(s.now(clock.Val()).UnixMilli())
 	var members []string // they begin with the microsecond of their placing
 	for _, cmd := range cmds {
 		for _, z := range cmd.Val() {
@@ -312,6 +313,6 @@ func (s *Store) Miss(ctx context.Context, person string, window time.Duration, c
 		return 0, err
 	}
 	defer cancel()
-	n, err := missScript.Run(ctx, s.client, []string{"v1:tries:" + person}, life(window), flag(count)).Int()
+	n, err := missScript.Run(ctx, s.client, []string{"v1:tries:" + person}, life(window), flag(count), s.floor()).Int()
 	return n, wrap("miss", err)
 }

@@ -2,9 +2,9 @@
 // Cluster. Any number of verifier processes may share it.
 //
 // Every method that changes something is one script, so it happens whole or not
-// at all, and Admit is exactly one round trip. The clock is Redis' own; every
-// life also stands in the value, so that a key which outlives its time is not
-// believed. Nothing waits longer than half a second, nothing is tried twice, and
+// at all, and Admit is exactly one round trip. The clock is Redis' own, and never
+// earlier than what was seen of it before (see clock.go); every life also stands in
+// the value, so that a key which outlives its time is not believed. Nothing waits longer than half a second, nothing is tried twice, and
 // a Redis that is down, hung, full or read-only is an error each time until it
 // is not: there is no state in this process that would need a restart.
 //
@@ -43,6 +43,7 @@
 //	v1:questions     hash    agent → when it asked, oldest first                 the window
 //	v1:head:<name>   string  the head of a record                                for ever
 //	v1:lease:<name>  string  until:owner, who alone may do something             until then
+//	v1:time          string  the latest time that anyone has seen                for ever
 //	v1:wake          channel ids of changed cards
 //
 // A code stands in a slot of its own, so that any process finds it from the code

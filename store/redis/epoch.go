@@ -28,6 +28,8 @@ type epoch struct {
 	client  goredis.UniversalClient
 	file    *store.Epoch // may be nil
 	timeout time.Duration
+	clock   *store.Clock
+	told    func(store.SetBack)
 	id      atomic.Pointer[string]
 	met     atomic.Bool
 
@@ -83,6 +85,9 @@ func (e *epoch) fly(ctx context.Context, f *flight) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	f.err = e.contact(ctx)
+	if f.err == nil && !e.met.Load() {
+		f.err = e.goOn(context.WithoutCancel(ctx))
+	}
 	if f.err == nil {
 		e.met.Store(true)
 	}

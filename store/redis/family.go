@@ -66,7 +66,7 @@ func (s *Store) link(ctx context.Context, child, parent session.Conversation) (s
 func (s *Store) linkAt(ctx context.Context, child, root session.Conversation, before taint.Level) (session.Conversation, taint.Level, error) {
 	p := placeOf(child)
 	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
-		return linkScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(child), "", nameOf(root), string(digit(before))).Result()
+		return linkScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(child), "", nameOf(root), string(digit(before)), s.floor()).Result()
 	})
 	if err != nil {
 		return root, taint.Untrusted, err
@@ -112,7 +112,7 @@ func (s *Store) Raise(ctx context.Context, c session.Conversation, to taint.Leve
 func (s *Store) raise(ctx context.Context, root session.Conversation, to taint.Level, source string) error {
 	p := placeOf(root)
 	_, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
-		return raiseScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(root), "", string(digit(to)), source).Result()
+		return raiseScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(root), "", string(digit(to)), source, s.floor()).Result()
 	})
 	return err
 }
@@ -189,7 +189,7 @@ func (s *Store) Reset(ctx context.Context, ref string) (session.Conversation, er
 	if err != nil {
 		return session.Conversation{}, wrap("reset", err)
 	}
-	name, err := resetScript.Run(ctx, s.client, p.keys(p.granted()), "", p.hash, "", "").Text()
+	name, err := resetScript.Run(ctx, s.client, p.keys(p.granted()), "", p.hash, "", "", s.floor()).Text()
 	if err != nil {
 		if ifThere(err) == nil {
 			err = approval.ErrUnknown

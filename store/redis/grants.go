@@ -71,7 +71,7 @@ func (s *Store) grantsOf(ctx context.Context, hash string) ([]ending, time.Time,
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	now := clock.Val().Truncate(time.Millisecond)
+	now := s.now(clock.Val())
 	var found []ending
 	if lives.Val() == 0 { // its grants went with it
 		return nil, now, nil
@@ -98,7 +98,7 @@ func (s *Store) grantsOfAll(ctx context.Context, most int) ([]ending, time.Time,
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	now := clock.Truncate(time.Millisecond)
+	now := s.now(clock)
 	members, err := s.granted(ctx, now, most)
 	if err != nil {
 		return nil, now, err
@@ -169,6 +169,7 @@ func (s *Store) Revoke(ctx context.Context, conversation string, fields ...strin
 	for _, field := range fields {
 		args = append(args, field)
 	}
+	args = append(args, s.floor())
 	ended, err := revokeScript.Run(ctx, s.client, p.keys(p.granted()), args...).Int()
 	return ended, wrap("revoke", err)
 }

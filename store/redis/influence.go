@@ -72,7 +72,7 @@ func (s *Store) Endorse(ctx context.Context, ref string, number int64, vouch boo
 	if err != nil {
 		return session.Endorsement{}, wrap("endorse", err)
 	}
-	reply, err := endorseScript.Run(ctx, s.client, p.keys(p.granted()), "", p.hash, "", "", number, flag(vouch), last.UnixMilli()).Result()
+	reply, err := endorseScript.Run(ctx, s.client, p.keys(p.granted()), "", p.hash, "", "", number, flag(vouch), last.UnixMilli(), s.floor()).Result()
 	switch {
 	case errors.Is(err, goredis.Nil):
 		return session.Endorsement{}, approval.ErrUnknown

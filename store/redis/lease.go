@@ -20,6 +20,6 @@ func (s *Store) Release(ctx context.Context, name, owner string) error {
 func (s *Store) lease(ctx context.Context, what, name, owner string, ms int64) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	held, err := leaseScript.Run(ctx, s.client, []string{"v1:lease:" + name}, owner, ms).Bool()
+	held, err := leaseScript.Run(ctx, s.client, []string{"v1:lease:" + name}, owner, ms, s.floor()).Bool()
 	return held, wrap(what, err)
 }

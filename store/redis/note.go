@@ -34,6 +34,7 @@ func (s *Store) Note(ctx context.Context, notes ...session.Note) error {
 		for _, e := range n.Entries {
 			args = append(args, e)
 		}
+		args = append(args, s.floor())
 		if err := noteScript.Run(ctx, s.client, []string{key}, args...).Err(); err != nil {
 			return wrap("note", err)
 		}
@@ -52,7 +53,7 @@ func (s *Store) Notes(ctx context.Context, list string) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := notesScript.Run(ctx, s.client, []string{key}).StringSlice()
+	found, err := notesScript.Run(ctx, s.client, []string{key}, s.floor()).StringSlice()
 	if err != nil {
 		return nil, wrap("notes", err)
 	}

@@ -29,6 +29,14 @@ type Options struct {
 	// Timeout bounds each dial, write and read; zero means DefaultTimeout.
 	Timeout time.Duration
 
+	// Elapsed is time that passes while Redis' clock is set back; nil means the
+	// process's own.
+	Elapsed func() time.Duration
+
+	// SetBack is told when Redis' clock was found behind the time that the store
+	// had seen. It may be called by any method. Nil means that nobody is.
+	SetBack func(store.SetBack)
+
 	// Dialer opens connections; nil means the network.
 	Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 }
@@ -37,6 +45,7 @@ type Options struct {
 type Store struct {
 	client  goredis.UniversalClient
 	epoch   *epoch
+	clock   *store.Clock
 	admits  *lane
 	settles *lane
 	timeout time.Duration // of a whole method
@@ -67,8 +76,13 @@ func Open(url string, o Options) (*Store, error) {
 	client := goredis.NewUniversalClient(u)
 	await(client, replicas, timeout)
 	whole := timeout * 8 / 5
+	told := o.SetBack
+	if told == nil {
+		told = func(store.SetBack) {}
+	}
+	clock := store.NewClock(o.Elapsed, func(by time.Duration) { told(store.SetBack{By: by}) })
 	return &Store{
-		client: client, epoch: &epoch{client: client, file: o.Epoch, timeout: whole},
+		client: client, epoch: &epoch{client: client, file: o.Epoch, timeout: whole, clock: clock, told: told}, clock: clock,
 		admits: newLane(client, timeout), settles: newLane(client, timeout), timeout: whole,
 	}, nil
 }

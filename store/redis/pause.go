@@ -51,7 +51,7 @@ func (s *Store) Spend(ctx context.Context, agent string, most int, window time.D
 		return approval.Spending{}, err
 	}
 	defer cancel()
-	reply, err := spendScript.Run(ctx, s.client, []string{questionsKey}, agent, most, life(window)).Result()
+	reply, err := spendScript.Run(ctx, s.client, []string{questionsKey}, agent, most, life(window), s.floor()).Result()
 	if err != nil {
 		return approval.Spending{}, wrap("spend", err)
 	}

@@ -14,6 +14,15 @@ import (
 //go:embed scripts/state.lua
 var stateLua string
 
+//go:embed scripts/clock.lua
+var clockLua string
+
+//go:embed scripts/keeptime.lua
+var keepTimeLua string
+
+//go:embed scripts/shift.lua
+var shiftLua string
+
 //go:embed scripts/said.lua
 var saidLua string
 
@@ -91,32 +100,36 @@ var markLua string
 // than all that the steady one does.
 var admitSource = saidLua + steadyLua + argumentsLua + stateLua + admitLua
 
-var settleSource = stateLua + settleLua
+var settleSource = clockLua + stateLua + settleLua
+
+var denySource = clockLua + denyLua
 
 // Scripts are sent by their hash, and whole where a server does not know them
 // yet: after a restart, on a new node.
 var (
 	admitScript      = goredis.NewScript(admitSource)
 	settleScript     = goredis.NewScript(settleSource)
-	denyScript       = goredis.NewScript(denyLua)
-	hearScript       = goredis.NewScript(stateLua + hearLua)
-	linkScript       = goredis.NewScript(stateLua + linkLua)
-	raiseScript      = goredis.NewScript(stateLua + raiseLua)
-	resetScript      = goredis.NewScript(stateLua + resetLua)
-	revokeScript     = goredis.NewScript(stateLua + revokeLua)
-	endorseScript    = goredis.NewScript(stateLua + endorseLua)
-	placeScript      = goredis.NewScript(placeLua)
-	swapScript       = goredis.NewScript(swapLua)
-	codeScript       = goredis.NewScript(codeLua)
+	denyScript       = goredis.NewScript(denySource)
+	hearScript       = goredis.NewScript(clockLua + stateLua + hearLua)
+	linkScript       = goredis.NewScript(clockLua + stateLua + linkLua)
+	raiseScript      = goredis.NewScript(clockLua + stateLua + raiseLua)
+	resetScript      = goredis.NewScript(clockLua + stateLua + resetLua)
+	revokeScript     = goredis.NewScript(clockLua + stateLua + revokeLua)
+	endorseScript    = goredis.NewScript(clockLua + stateLua + endorseLua)
+	placeScript      = goredis.NewScript(clockLua + placeLua)
+	swapScript       = goredis.NewScript(clockLua + swapLua)
+	codeScript       = goredis.NewScript(clockLua + codeLua)
 	dropScript       = goredis.NewScript(dropLua)
-	missScript       = goredis.NewScript(missLua)
-	leaseScript      = goredis.NewScript(leaseLua)
-	noteScript       = goredis.NewScript(noteLua)
-	notesScript      = goredis.NewScript(notesLua)
-	spendScript      = goredis.NewScript(spendLua)
+	missScript       = goredis.NewScript(clockLua + missLua)
+	leaseScript      = goredis.NewScript(clockLua + leaseLua)
+	noteScript       = goredis.NewScript(clockLua + noteLua)
+	notesScript      = goredis.NewScript(clockLua + notesLua)
+	spendScript      = goredis.NewScript(clockLua + spendLua)
 	refundScript     = goredis.NewScript(refundLua)
 	automationScript = goredis.NewScript(automationLua)
 	markScript       = goredis.NewScript(markLua)
+	keepTimeScript   = goredis.NewScript(clockLua + keepTimeLua)
+	shiftScript      = goredis.NewScript(clockLua + shiftLua)
 )
 
 // errReply says that a script answered what none of ours does.

@@ -49,7 +49,7 @@ const patient = 10 * time.Second
 func (s *server) open(t *testing.T) storetest.Harness {
 	t.Helper()
 	db := int(s.dbs.Add(1))
-	h := harness(t, fmt.Sprintf("redis://%s/%d", s.Addr(), db), goredis.Options{Addr: s.Addr(), DB: db})
+	h := harness(t, fmt.Sprintf("redis://%s/%d", s.Addr(), db), goredis.Options{Addr: s.Addr(), DB: db}, nil)
 	h.Real = true
 	h.Advance = func(d time.Duration) { <-time.After(d) }
 	return h
@@ -68,8 +68,18 @@ func mini(t *testing.T, expires bool) storetest.Harness {
 	m.RequireAuth(password)
 	now := time.UnixMilli(1_700_000_000_000)
 	m.SetTime(now)
-	h := harness(t, "redis://:"+password+"@"+m.Addr(), goredis.Options{Addr: m.Addr(), Password: password})
+	var passed atomic.Int64
+	elapsed := func() time.Duration { return time.Duration(passed.Load()) }
+	h := harness(t, "redis://:"+password+"@"+m.Addr(), goredis.Options{Addr: m.Addr(), Password: password}, elapsed)
+	h.SetBack = func(d time.Duration) {
+		if _, _, err := h.Store.Load(t.Context()); err != nil { // what is the clock's past has been seen
+			t.Fatal(err)
+		}
+		now = now.Add(-d)
+		m.SetTime(now)
+	}
 	h.Advance = func(d time.Duration) {
+		passed.Add(int64(d))
 		now = now.Add(d)
 		m.SetTime(now)
 		if expires {
@@ -79,7 +89,7 @@ func mini(t *testing.T, expires bool) storetest.Harness {
 	return h
 }
 
-func harness(t *testing.T, url string, o goredis.Options) storetest.Harness {
+func harness(t *testing.T, url string, o goredis.Options, elapsed func() time.Duration) storetest.Harness {
 	t.Helper()
 	o.Protocol, o.DisableIdentity = 2, true
 	admin := goredis.NewClient(&o)
@@ -91,7 +101,7 @@ func harness(t *testing.T, url string, o goredis.Options) storetest.Harness {
 		}
 	}
 	return storetest.Harness{
-		Store:  open(t, url, redis.Options{Epoch: epoch(t), Timeout: patient}),
+		Store:  open(t, url, redis.Options{Epoch: epoch(t), Timeout: patient, Elapsed: elapsed}),
 		Forget: func(c session.Conversation) { do(admin.Del(context.Background(), redis.StateKey(c)).Err()) },
 		Flush:  func() { do(admin.FlushDB(context.Background()).Err()) },
 	}

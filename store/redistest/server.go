@@ -5,6 +5,7 @@ package redistest
 import (
 	"context"
 	"net"
+	"os"
 	"os/exec"
 	"strconv"
 	"syscall"
@@ -20,6 +21,7 @@ type Server struct {
 	Admin *goredis.Client
 	Port  int
 	Args  []string // beyond the usual ones
+	Env   []string // beyond this process's own
 
 	t   testing.TB
 	cmd *exec.Cmd
@@ -29,10 +31,16 @@ type Server struct {
 // redis-server beyond the usual ones.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
+	return StartWith(t, nil, args...)
+}
+
+// StartWith is Start with more in the server's environment.
+func StartWith(t testing.TB, env []string, args ...string) *Server {
+	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Fatal("redis-server is not installed: run make test, it installs it")
 	}
-	s := &Server{t: t, Port: FreePort(t), Args: args}
+	s := &Server{t: t, Port: FreePort(t), Args: args, Env: env}
 	s.Admin = goredis.NewClient(&goredis.Options{Addr: s.Addr(), MaxRetries: -1, ContextTimeoutEnabled: true, Protocol: 2, DisableIdentity: true})
 	t.Cleanup(func() {
 		if err := s.Admin.Close(); err != nil {
@@ -73,6 +81,7 @@ func (s *Server) Begin() {
 		"--save", "", "--appendonly", "no", "--databases", "20000", "--maxclients", "9000",
 	}
 	s.cmd = exec.CommandContext(context.WithoutCancel(s.t.Context()), "redis-server", append(usual, s.Args...)...) //nolint:gosec // a test's own options; ended by Stop
+	s.cmd.Env = append(os.Environ(), s.Env...)
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}

@@ -31,8 +31,9 @@ func TestRandomHistories(t *testing.T) { storetest.Compare(t, harness) }
 
 // clock stands still until it is moved.
 type clock struct {
-	mu  sync.Mutex
-	now time.Time
+	mu     sync.Mutex
+	now    time.Time
+	passed time.Duration
 }
 
 func newClock() *clock { return &clock{now: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)} }
@@ -46,7 +47,20 @@ func (c *clock) Now() time.Time {
 func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+	c.now, c.passed = c.now.Add(d), c.passed+d
+}
+
+// setBack sets it, while no time passes.
+func (c *clock) setBack(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(-d)
+}
+
+func (c *clock) Elapsed() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.passed
 }
 
 // open opens a store for the length of the test. It is patient: the machine may
@@ -81,9 +95,9 @@ var tables = []string{
 
 func harness(t *testing.T) storetest.Harness {
 	c := newClock()
-	s := open(t, filepath.Join(t.TempDir(), "state.db"), sqlite.Options{Now: c.Now})
+	s := open(t, filepath.Join(t.TempDir(), "state.db"), sqlite.Options{Now: c.Now, Elapsed: c.Elapsed})
 	return storetest.Harness{
-		Store: s, Advance: c.advance,
+		Store: s, Advance: c.advance, SetBack: c.setBack,
 		Forget: func(name session.Conversation) {
 			must(t, s.Exec(t.Context(), `DELETE FROM conversations WHERE hash = ?`, name.Hash()))
 		},

@@ -218,13 +218,16 @@ func (l *lane) transaction(run func(*tx) error) error {
 		l.undo()
 		return err
 	}
-	t := &tx{db: l.db, store: l.store, now: l.store.now().UTC().Truncate(time.Millisecond), admitsOnly: true}
+	t := &tx{db: l.db, store: l.store, now: l.store.now(), admitsOnly: true}
 	err := l.recall(t)
 	if err == nil {
 		err = run(t)
 	}
 	if err == nil {
 		err = t.flush()
+	}
+	if err == nil && l.broom != nil && !t.admitsOnly {
+		err = keepTime(l.db, t.now)
 	}
 	if err == nil {
 		_, err = l.db.exec("COMMIT")

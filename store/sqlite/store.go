@@ -22,7 +22,7 @@
 //
 // People may look inside, also while it runs: `sqlite3 state.db 'SELECT * FROM
 // overview'`. Times are Unix milliseconds, levels are 0 (system) to 5
-// (untrusted). Writing by hand can only make things worse for the agent: a row
+// (untrusted). The store's time never goes back: see clock.go. Writing by hand can only make things worse for the agent: a row
 // that vanishes leaves its name in `known`, and then counts as untrusted.
 package sqlite
 
@@ -42,8 +42,13 @@ import (
 
 // Options are what a store can be given.
 type Options struct {
-	Now   func() time.Time // the store's clock; nil: time.Now
-	Epoch *store.Epoch     // where the epoch is kept; nil: in <path>.epoch
+	Now     func() time.Time     // the clock that the store follows; nil: time.Now
+	Elapsed func() time.Duration // time that passes while Now is set back; nil: the process's own, or none where Now is given
+	Epoch   *store.Epoch         // where the epoch is kept; nil: in <path>.epoch
+
+	// SetBack is told when Now was found behind the time that the store had seen.
+	// It may be called by any method. Nil: nobody is.
+	SetBack func(store.SetBack)
 
 	Timeout time.Duration // how long a caller waits for an answer; 0: 400 ms
 }
@@ -52,7 +57,8 @@ type Options struct {
 type Store struct {
 	path  string
 	file  os.FileInfo // of the database we opened, to notice that it was replaced
-	now   func() time.Time
+	wall  func() time.Time
+	clock *store.Clock
 	epoch *store.Epoch
 
 	lock   *os.File
@@ -87,10 +93,17 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, now: o.Now, epoch: o.Epoch, lock: lock}
-	if s.now == nil {
-		s.now = time.Now
+	if o.SetBack == nil {
+		o.SetBack = func(store.SetBack) {}
 	}
+	s := &Store{path: path, wall: o.Now, epoch: o.Epoch, lock: lock}
+	switch {
+	case s.wall == nil:
+		s.wall = time.Now
+	case o.Elapsed == nil:
+		o.Elapsed = func() time.Duration { return 0 }
+	}
+	s.clock = store.NewClock(o.Elapsed, func(by time.Duration) { o.SetBack(store.SetBack{By: by}) })
 	if err := s.start(o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -117,6 +130,9 @@ func (s *Store) start(o Options) error {
 		return err
 	}
 	if err := s.compareEpochs(w); err != nil {
+		return err
+	}
+	if err := s.goOn(w, o.SetBack); err != nil {
 		return err
 	}
 	r, err := connect(s.path, forReading)

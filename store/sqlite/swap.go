@@ -117,7 +117,7 @@ func (t *tx) reset(prefix string) (session.Conversation, error) {
 		}
 	}
 	c.levels, c.raised, c.worst, c.source = map[string]known{}, nil, taint.System, session.Source{}
-	c.generation = t.ms()
+	c.generation = max(t.ms(), c.generation+1) // also where the clock was set back since
 	c.version++
 	c.touch(t)
 	return name, nil

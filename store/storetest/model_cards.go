@@ -208,7 +208,7 @@ func (m *Model) Reset(_ context.Context, ref string) (session.Conversation, erro
 	}
 	c.levels, c.grants, c.worst, c.source = map[string]taint.Level{}, map[string]string{}, taint.System, session.Source{}
 	c.influences = map[string]session.Influences{}
-	c.generation = m.Now().UnixMilli()
+	c.generation = max(m.Now().UnixMilli(), c.generation+1)
 	c.version++
 	return c.name, nil
 }

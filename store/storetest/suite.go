@@ -44,6 +44,10 @@ type Harness struct {
 	// Advance makes the store's clock move: a fake clock, or real waiting.
 	Advance func(d time.Duration)
 
+	// SetBack sets the clock that the store follows back, and forward by a negative
+	// time, while no time passes; nil: the clock can't be set.
+	SetBack func(d time.Duration)
+
 	// Forget makes a conversation's state vanish as by expiry or eviction: its
 	// levels, link, grants and questions. What stays is that it was known, its
 	// requests, its runs and its cards.
@@ -81,6 +85,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"note", noteSpecs()},
 		{"pause", pauseSpecs()},
 		{"grants", grantSpecs()},
+		{"clock", clockSpecs()},
 		{"race", raceSpecs()},
 	} {
 		t.Run(group.about, func(t *testing.T) {

@@ -1,7 +1,5 @@
 -- code: claim a code for a card. The value is the card's id and when it was claimed.
 -- KEYS 1 code · ARGV 1 id, 2 life, 3 an older claim that may be replaced ('' for none) → the claim that holds
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local old = redis.call('GET', KEYS[1])
 if old and old ~= ARGV[3] then return { old, now } end
 local claim = ARGV[1] .. ' ' .. now

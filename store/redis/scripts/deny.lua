@@ -2,8 +2,6 @@
 -- may end thousands of held calls at once.
 -- KEYS 1 request, 2 state · ARGV 1 body, 2 keep → whether it was kept
 local call = redis.call
-local time = call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local r = call('GET', KEYS[1])
 if r then
   local colon = string.find(r, ':', 1, true)

@@ -1,6 +1,4 @@
 -- lease: take it or keep it. KEYS 1 lease · ARGV 1 owner, 2 life, 0 to give it up → 1 if the owner has it now
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local till, owner = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+):(.*)$')
 local taken = till and tonumber(till) > now
 if taken and owner ~= ARGV[1] then return 0 end

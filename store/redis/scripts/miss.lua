@@ -1,6 +1,4 @@
 -- miss: count a wrong try within the window that the first one opened. KEYS 1 tries · ARGV 1 window, 2 count → tries
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local till, n = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+):(%d+)$')
 if not till or tonumber(till) <= now then till, n = now + ARGV[1], 0 end
 if ARGV[2] == '1' then

@@ -1,6 +1,4 @@
 -- notes: what a list holds that is not over. KEYS 1 list → entries
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local live = {}
 for _, entry in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
   local colon = string.find(entry, ':', 1, true)

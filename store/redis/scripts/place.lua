@@ -3,8 +3,6 @@
 -- ARGV 1 id, 2 conversation, 3 blob, 4 live, 5 max open, 6 batch, 7 retention, 8 the card it stands in for, 9… digests
 -- → 'unknown' · {outcome, id, until}
 local FULL, NEW, SHARED = 0, 1, 2
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
 
 for i = 9, #ARGV do
@@ -31,7 +29,7 @@ end
 
 local till = now + ARGV[4]
 local keep = till + ARGV[7]
-local member = time[1] .. string.format('%06d', tonumber(time[2])) .. (is_batch and ':b:' or ':c:') .. ARGV[2] .. ':' .. ARGV[1]
+local member = string.format('%.0f%03d', now, time[2] % 1000) .. (is_batch and ':b:' or ':c:') .. ARGV[2] .. ':' .. ARGV[1]
 redis.call('HSET', KEYS[4], 'v', 1, 'b', ARGV[3], 'u', till, 'k', keep, 'm', member)
 redis.call('PEXPIREAT', KEYS[4], keep)
 redis.call('ZADD', KEYS[3], till, member)

@@ -1,8 +1,6 @@
 -- spend: note one more question of an agent, if it has asked fewer than so many within the window. Its value is when it
 -- asked, oldest first, then | and when it was last told that it may not.
 -- KEYS 1 questions · ARGV 1 agent, 2 most, 3 window → {1 or 0, when there is room again, 1 if it was not told within the window}
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local most, window = tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local times, told = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^([%d ]*)|?(%d*)$')

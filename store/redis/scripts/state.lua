@@ -1,8 +1,6 @@
 -- state: what the scripts that touch a conversation share; it stands before each of them.
 -- KEYS 1 state, 2 known, 3 epoch, 4 grants, 5 questions · ARGV 1 epoch id, 2 conversation, 3 its name, 4 session id
 local call, max, format = redis.call, math.max, string.format
-local time = call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local sid = ARGV[4]
 local MONTH, UNTRUSTED, LEAST, MOST = 2592000000, 5, 3, 32
 

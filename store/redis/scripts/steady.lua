@@ -14,8 +14,6 @@ repeat
   if byte(said, 12) ~= 48 or (paused[1] or '') ~= all_paused or (paused[2] or '') ~= agent_paused then break end
 
   local before, n, between, at_generation, touched, worst = string.match(f[1], '^(0 %d+ )(%d+)( %d (%d+) )(%d+)( .*)$')
-  local time = call('TIME')
-  local now = time[1] * 1000 + math.floor(time[2] / 1000)
   if not n or n == '0' or at_generation ~= generation or now - touched >= 3600000 then break end
   if not call('SET', KEYS[6], now + keep .. ':' .. allowed, 'NX', 'PX', keep) then break end
   n, level = n + 1, string.char(level)

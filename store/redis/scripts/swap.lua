@@ -2,8 +2,6 @@
 -- KEYS 1 state, 2 questions, 3 open cards of the bucket, 4 card, 5 grants, 6 grants of the bucket by their end
 -- ARGV 1 id, 2 version, 3 blob, 4 not after (0: no limit), 5 closed, 6 retention, 7 channel, 8 how many grants,
 -- 9 conversation, 10… field, value of each, then digest, until of each question
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local k = redis.call('HMGET', KEYS[4], 'v', 'u', 'k', 'm')
 if not k[1] or tonumber(k[3]) <= now then return 'gone' end
 if k[1] ~= ARGV[2] then return 'stale' end
