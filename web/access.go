@@ -12,35 +12,37 @@ import (
 
 // Limits of logging in.
 const (
-	linkLife    = 10 * time.Minute
-	tryWindow   = 10 * time.Minute
-	maxTries    = 10 // wrong tokens and links from one address within the window
-	cookieName  = "verifier"
-	secureName  = "__Host-verifier" // browsers take it over TLS only, and from this host alone
-	csrfHeader  = "X-Verifier-Csrf"
-	csrfField   = "csrf"
-	csrfPurpose = "page-csrf"
+	linkLife  = 10 * time.Minute
+	tryWindow = 10 * time.Minute
+	maxTries  = 10          // wrong tokens from one address within the window; each further try waits
+	slowTry   = time.Second // for so long
+	maxSlowed = 128         // and no more than so many at once, so that many connections guess no faster
 )
 
+// sessionHeader carries the session. Only the page's script can set it: a form, a
+// picture or a frame of another origin can't, and a fetch from there would need a
+// leave that is never given.
+const sessionHeader = "X-Verifier-Session"
+
 // Link makes a login link for someone with a token, good once and for ten
-// minutes: the path and query of it, and until when.
+// minutes: its path, and until when. The secret stands behind the #, which
+// browsers and previews send to nobody.
 func (p *Page) Link(person string, viewer bool) (path string, until time.Time, err error) {
 	until = p.o.Now().Add(linkLife).Truncate(time.Second)
 	text, ok := p.write(forLink, newTicket(person, viewer, until))
 	if !ok {
 		return "", until, errors.New("web: nobody of that name has a token")
 	}
-	return Root + "login?link=" + url.QueryEscape(text), until, nil
+	return Root + "login#link=" + url.QueryEscape(text), until, nil
 }
 
 // member is someone who is logged in.
 type member struct {
 	ticket
 	Approver bool
-	CSRF     string
 }
 
-// id is who answers, as the desk knows people. Whoever may only look has one
+// id is who answers, as the desk knows people. A person who may only look has one
 // that no list holds.
 func (m *member) id() string {
 	if m.Viewer {
@@ -49,17 +51,25 @@ func (m *member) id() string {
 	return "token:" + m.Person
 }
 
+// session opens the ticket that a request carries. It asks no store: whether the
+// session was ended by a logout is another question.
+func (p *Page) session(r *http.Request) (ticket, bool) {
+	values := r.Header.Values(sessionHeader)
+	if len(values) != 1 {
+		return ticket{}, false
+	}
+	return p.read(forSession, values[0])
+}
+
+// valid reports whether the session is still one of somebody with this token.
+func (p *Page) valid(r *http.Request) bool {
+	_, ok := p.session(r)
+	return ok
+}
+
 // who finds the member behind a request; nil if there is none.
 func (p *Page) who(r *http.Request) (*member, error) {
-	name := cookieName
-	if p.encrypted(r) {
-		name = secureName
-	}
-	cookie, err := r.Cookie(name)
-	if err != nil {
-		return nil, nil //nolint:nilerr // no cookie, nobody
-	}
-	t, ok := p.read(forSession, cookie.Value)
+	t, ok := p.session(r)
 	if !ok {
 		return nil, nil
 	}
@@ -67,15 +77,33 @@ func (p *Page) who(r *http.Request) (*member, error) {
 	if err != nil || ended > 0 {
 		return nil, err
 	}
-	m := &member{ticket: t, CSRF: p.o.Key.Seal(csrfPurpose, t.ID)}
+	m := &member{ticket: t}
 	m.Approver = p.o.Desk.Lists(m.id())
 	return m, nil
 }
 
 type memberHandler func(w http.ResponseWriter, r *http.Request, m *member)
 
-// member lets in whoever is logged in. What changes something also carries the
-// session's own token.
+// view is what an address shows. A browser that opens it gets the shell, whoever
+// it is; the shell's script asks again, with the session.
+func (p *Page) view(next memberHandler) http.Handler {
+	member := p.member(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header.Values(sessionHeader)) == 0 {
+			p.shell(w, r)
+			return
+		}
+		member.ServeHTTP(w, r)
+	})
+}
+
+// shell is the same for all: scripts, styles, a form to log in, and no data.
+func (p *Page) shell(w http.ResponseWriter, r *http.Request) {
+	p.render(w, r, "shell", nil)
+}
+
+// member lets in people who are logged in. A form that can't be read is refused:
+// what is missing in it must not count as left out.
 func (p *Page) member(next memberHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m, err := p.who(r)
@@ -84,16 +112,16 @@ func (p *Page) member(next memberHandler) http.Handler {
 			p.o.Log.ErrorContext(r.Context(), "the page could not look up a session", "err", err)
 			http.Error(w, "The store can't be reached. Nothing was changed; try again.", http.StatusServiceUnavailable)
 		case m == nil:
-			p.strange(w, r)
-		case r.Method == http.MethodPost && !p.meant(r, m):
-			http.Error(w, "That did not come from this page, or the page is too old. Nothing was changed; load it again.", http.StatusForbidden)
+			http.Error(w, "You are not logged in. Nothing was changed.", http.StatusUnauthorized)
+		case r.ParseForm() != nil:
+			http.Error(w, "The form is too long or broken. Nothing was changed.", http.StatusBadRequest)
 		default:
 			next(w, r, m)
 		}
 	})
 }
 
-// approver lets in whoever may answer. The desk checks it once more.
+// approver lets in people who may answer. The desk checks it once more.
 func (p *Page) approver(next memberHandler) http.Handler {
 	return p.member(func(w http.ResponseWriter, r *http.Request, m *member) {
 		if !m.Approver {
@@ -104,107 +132,134 @@ func (p *Page) approver(next memberHandler) http.Handler {
 	})
 }
 
-// meant reports whether a form carries the session's token, in a field or, sent
-// by our script, in a header.
-func (p *Page) meant(r *http.Request, m *member) bool {
-	token := r.Header.Get(csrfHeader)
-	if token == "" {
-		token = r.PostFormValue(csrfField)
-	}
-	return p.o.Key.Check(token, csrfPurpose, m.ID)
-}
-
-// strange answers whoever is not logged in. A browser that comes from another
-// site leaves the cookie out the first time: it is told to come again.
-func (p *Page) strange(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case r.Header.Get("Hx-Request") != "":
-		w.Header().Set("Hx-Redirect", Root+"login")
-		w.WriteHeader(http.StatusUnauthorized)
-	case r.Method != http.MethodGet || r.Header.Get("Accept") == "text/event-stream":
-		http.Error(w, "You are not logged in. Nothing was changed.", http.StatusUnauthorized)
-	case r.Header.Get("Sec-Fetch-Site") == "cross-site":
-		p.render(w, r, http.StatusOK, "again", view{})
-	default:
-		http.Redirect(w, r, Root+"login", http.StatusSeeOther)
-	}
-}
-
-// loginPage asks for a token, or for a tap where a link has brought one: a
-// preview of the link must not use it up.
-func (p *Page) loginPage(w http.ResponseWriter, r *http.Request) {
-	v := loginView{Link: r.URL.Query().Get("link")}
-	if v.Link != "" {
-		t, ok := p.read(forLink, v.Link)
-		if !ok {
-			v.Link, v.Fault = "", "This link is not good any more. `verifier login` prints a new one."
+// aboutLink says whom a link would log in, and does not use it: that takes a tap.
+func (p *Page) aboutLink(w http.ResponseWriter, r *http.Request) {
+	t, ok := p.read(forLink, r.PostFormValue("link"))
+	uses := 0
+	if ok {
+		var err error
+		if uses, err = p.o.Tries.Miss(r.Context(), "page-link:"+t.ID, 2*linkLife, false); err != nil {
+			p.noLogin(w, r, err)
+			return
 		}
-		v.Person, v.Viewer = t.Person, t.Viewer
 	}
-	p.render(w, r, http.StatusOK, "login", view{Login: v})
+	if !ok || uses > 0 {
+		http.Error(w, "This link was used or is too old. `verifier login` prints a new one.", http.StatusUnauthorized)
+		return
+	}
+	role := ""
+	if t.Viewer {
+		role = ", to look only"
+	}
+	p.text(w, r, "Log in on this device as "+t.Person+role+"?")
+}
+
+// text answers with one line.
+func (p *Page) text(w http.ResponseWriter, r *http.Request, line string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if _, err := w.Write([]byte(line)); err != nil {
+		p.o.Log.DebugContext(r.Context(), "an answer could not be sent", "err", err)
+	}
+}
+
+func (p *Page) noLogin(w http.ResponseWriter, r *http.Request, err error) {
+	p.o.Log.ErrorContext(r.Context(), "a login could not be taken", "err", err)
+	http.Error(w, "The store can't be reached, so nobody can log in. Try again.", http.StatusServiceUnavailable)
 }
 
 // login takes a link or a token for a session.
 func (p *Page) login(w http.ResponseWriter, r *http.Request) {
-	from := p.o.Peer(r)
-	tries, err := p.o.Tries.Miss(r.Context(), "page-login:"+from, tryWindow, false)
-	if err == nil && tries >= maxTries {
-		p.refuse(w, r, http.StatusTooManyRequests, "Too many wrong tries from your address. Wait ten minutes, or use another way to answer.")
-		return
+	prove := p.byToken
+	if r.PostFormValue("link") != "" {
+		prove = p.byLink
 	}
-	var t *ticket
-	if err == nil {
-		t, err = p.admitted(r)
-	}
-	if err == nil && t == nil {
-		_, err = p.o.Tries.Miss(r.Context(), "page-login:"+from, tryWindow, true)
-	}
+	t, why, err := prove(r)
 	switch {
 	case err != nil:
-		p.o.Log.ErrorContext(r.Context(), "a login could not be taken", "err", err)
-		p.refuse(w, r, http.StatusServiceUnavailable, "The store can't be reached, so nobody can log in. Try again.")
+		p.noLogin(w, r, err)
 	case t == nil:
-		p.o.Log.WarnContext(r.Context(), "a login was refused", "peer", from)
-		p.refuse(w, r, http.StatusUnauthorized, "That is not the token, or the link was used or is too old. `verifier login` prints a new link.")
+		http.Error(w, why.text, why.status)
 	default:
-		p.enter(w, r, *t, from)
+		p.enter(w, r, *t)
 	}
 }
 
-func (p *Page) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
-	p.render(w, r, status, "login", view{Login: loginView{Fault: why}})
+// refusal is why a login is none.
+type refusal struct {
+	text   string
+	status int
 }
 
-// admitted is whom a form proves to be; nil if it proves nothing.
-func (p *Page) admitted(r *http.Request) (*ticket, error) {
-	if text := r.PostFormValue("link"); text != "" {
-		t, ok := p.read(forLink, text)
-		if !ok {
-			return nil, nil
-		}
-		uses, err := p.o.Tries.Miss(r.Context(), "page-link:"+t.ID, 2*linkLife, true)
-		if err != nil || uses != 1 {
-			return nil, err
-		}
-		return &t, nil
-	}
-	person, ok := p.o.People().Who(r.PostFormValue("token"))
+var (
+	badLink  = refusal{"This link was used or is too old. `verifier login` prints a new one.", http.StatusUnauthorized}
+	badToken = refusal{"That is not the token. `verifier login` prints a link that needs none.", http.StatusUnauthorized}
+	tooMany  = refusal{"Many wrong tokens come from your address right now. Try again, or use a link: `verifier login` prints one.", http.StatusTooManyRequests}
+)
+
+// byLink uses a link up. Of several who do so at once the first gets in. Links
+// can't be guessed, so a bad one counts as nothing, and however many wrong tokens
+// came from the address, a good one works.
+func (p *Page) byLink(r *http.Request) (*ticket, refusal, error) {
+	t, ok := p.read(forLink, r.PostFormValue("link"))
 	if !ok {
-		return nil, nil
+		return nil, badLink, nil
 	}
-	return &ticket{Person: person}, nil
+	uses, err := p.o.Tries.Miss(r.Context(), "page-link:"+t.ID, 2*linkLife, true)
+	if err != nil || uses != 1 {
+		return nil, badLink, err
+	}
+	return &t, refusal{}, nil
+}
+
+// byToken looks a token up. Wrong ones close no door, since others may share the
+// address with the person who tries them: they make each further try from there
+// wait before it is looked at.
+func (p *Page) byToken(r *http.Request) (*ticket, refusal, error) {
+	count := "page-login:" + p.o.Peer(r)
+	wrong, err := p.o.Tries.Miss(r.Context(), count, tryWindow, false)
+	if err != nil {
+		return nil, refusal{}, err
+	}
+	if wrong >= maxTries && !p.slow(r.Context()) {
+		return nil, tooMany, nil
+	}
+	if person, ok := p.o.People().Who(r.PostFormValue("token")); ok {
+		return &ticket{Person: person}, refusal{}, nil
+	}
+	if wrong < maxTries {
+		p.o.Log.WarnContext(r.Context(), "a wrong token was tried on the page", "peer", p.o.Peer(r))
+	}
+	_, err = p.o.Tries.Miss(r.Context(), count, tryWindow, true)
+	return nil, badToken, err
+}
+
+// slow makes a try wait. It reports whether there was room to wait.
+func (p *Page) slow(ctx context.Context) bool {
+	select {
+	case p.slowed <- struct{}{}:
+	default:
+		return false
+	}
+	defer func() { <-p.slowed }()
+	over := time.NewTimer(slowTry)
+	defer over.Stop()
+	select {
+	case <-over.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // enter begins a session. It is recorded: nobody comes in unseen.
-func (p *Page) enter(w http.ResponseWriter, r *http.Request, as ticket, from string) {
+func (p *Page) enter(w http.ResponseWriter, r *http.Request, as ticket) {
 	t := newTicket(as.Person, as.Viewer, p.o.Now().Add(p.o.Session))
-	value, ok := p.write(forSession, t)
-	if err := p.note(r.Context(), &t, "logged in on the page from "+from); !ok || err != nil {
-		p.refuse(w, r, http.StatusServiceUnavailable, "The record can't be written, so nobody can log in. Try again.")
+	session, ok := p.write(forSession, t)
+	if err := p.note(r.Context(), &t, "logged in on the page from "+p.o.Peer(r)); !ok || err != nil {
+		http.Error(w, "The record can't be written, so nobody can log in. Try again.", http.StatusServiceUnavailable)
 		return
 	}
-	p.setCookie(w, r, value, t.Until)
-	http.Redirect(w, r, Root, http.StatusSeeOther)
+	p.text(w, r, session)
 }
 
 func (p *Page) note(ctx context.Context, t *ticket, what string) error {
@@ -226,14 +281,5 @@ func (p *Page) logout(w http.ResponseWriter, r *http.Request, m *member) {
 		return
 	}
 	p.live.end(m.ID)
-	p.setCookie(w, r, "", time.Unix(1, 0))
-	http.Redirect(w, r, Root+"login", http.StatusSeeOther)
-}
-
-func (p *Page) setCookie(w http.ResponseWriter, r *http.Request, value string, until time.Time) {
-	c := &http.Cookie{Name: cookieName, Value: value, Path: "/", Expires: until, HttpOnly: true, SameSite: http.SameSiteStrictMode}
-	if p.encrypted(r) {
-		c.Name, c.Secure = secureName, true
-	}
-	http.SetCookie(w, c)
+	w.WriteHeader(http.StatusNoContent)
 }

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-//go:embed assets/*.css assets/*.js assets/*.svg assets/*.png assets/vendor/*.js
+//go:embed assets/*.css assets/*.js assets/*.svg assets/*.png
 var assetFiles embed.FS
 
 // file is an asset as it is sent. Nothing in it depends on who asks.
@@ -25,15 +25,13 @@ type file struct {
 // assets are read and packed at the first request.
 var assets = sync.OnceValue(func() map[string]file {
 	out := make(map[string]file)
-	for _, dir := range []string{"assets", "assets/vendor"} {
-		entries, err := assetFiles.ReadDir(dir)
-		if err != nil {
-			panic(err) // it is built in
-		}
-		for _, e := range entries {
-			if body, err := assetFiles.ReadFile(dir + "/" + e.Name()); err == nil {
-				out[e.Name()] = newFile(e.Name(), body)
-			}
+	entries, err := assetFiles.ReadDir("assets")
+	if err != nil {
+		panic(err) // it is built in
+	}
+	for _, e := range entries {
+		if body, err := assetFiles.ReadFile("assets/" + e.Name()); err == nil {
+			out[e.Name()] = newFile(e.Name(), body)
 		}
 	}
 	return out

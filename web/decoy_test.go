@@ -96,7 +96,7 @@ func TestTwoWrongPicksEndIt(t *testing.T) {
 			t.Fatalf("the third time:\n%s", got.body)
 		}
 		for n := range 4 {
-			forged := url.Values{"pick": {fmt.Sprint(n)}, "nonce": {"x"}, "handle": allow["handle"], "csrf": allow["csrf"]}
+			forged := url.Values{"pick": {fmt.Sprint(n)}, "nonce": {"x"}, "handle": allow["handle"]}
 			b.do(http.MethodPost, "answer", forged, nil)
 		}
 	}

@@ -104,9 +104,3 @@ func fromHere(r *http.Request) bool {
 	from, err := url.Parse(origins[0])
 	return err == nil && (from.Scheme == "https" || from.Scheme == "http" && r.TLS == nil) && from.Host != "" && strings.EqualFold(from.Host, r.Host)
 }
-
-// encrypted reports whether the owner's browser speaks TLS, with us or with a
-// proxy that the config names.
-func (p *Page) encrypted(r *http.Request) bool {
-	return r.TLS != nil || p.o.URL != nil && p.o.URL.Scheme == "https"
-}

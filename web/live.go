@@ -19,7 +19,8 @@ const (
 	maxStreams = 256
 	lookEvery  = 2 * time.Second        // what another process did is seen so soon
 	lookApart  = 150 * time.Millisecond // and however much happens, no more often than that
-	beatEvery  = 15 * time.Second       // how soon a stream notices that it is not wanted any more
+	beatEvery  = 15 * time.Second       // how soon a stream notices a logout on another instance
+	checkEvery = time.Second            // how soon it notices that the person's token is another
 )
 
 // live knows what waits for as long as anyone looks, and tells all who do. It
@@ -203,8 +204,9 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request, m *member) {
 	if err := s.rc.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return
 	}
-	beat := time.NewTicker(beatEvery)
+	beat, check := time.NewTicker(beatEvery), time.NewTicker(checkEvery)
 	defer beat.Stop()
+	defer check.Stop()
 	over := time.NewTimer(m.Until.Sub(p.o.Now()))
 	defer over.Stop()
 	err := s.send(": hello\n\n")
@@ -218,7 +220,14 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request, m *member) {
 			return
 		case <-over.C:
 			return
+		case <-check.C:
+			if !p.valid(r) {
+				return
+			}
 		case <-changed:
+			if !p.valid(r) {
+				return
+			}
 			err = s.tell(p.live.latest())
 		case <-beat.C:
 			if m, err := p.who(r); err != nil || m == nil {
@@ -241,11 +250,7 @@ type stream struct {
 // remember takes over what the page shows already, so that nothing is drawn
 // again under a finger.
 func (s *stream) remember(r *http.Request) {
-	seen := r.Header.Get("Last-Event-Id")
-	if seen == "" {
-		seen = r.URL.Query().Get("seen")
-	}
-	s.now, s.rest, _ = strings.Cut(seen, ".")
+	s.now, s.rest, _ = strings.Cut(r.URL.Query().Get("seen"), ".")
 }
 
 // tell sends what differs from what the page shows.

@@ -28,7 +28,6 @@ type view struct {
 	Paused []string
 	Said   said // what became of the answer that was just given
 
-	Login   loginView
 	Waiting waitingView
 	Card    cardView
 	Confirm confirmView
@@ -41,11 +40,6 @@ type view struct {
 	Pauses  pauseView // for whoever may say something about them
 }
 
-type loginView struct {
-	Link, Person, Fault string
-	Viewer              bool
-}
-
 // said is what the person is told about what they just did.
 type said struct {
 	Text string
@@ -53,7 +47,7 @@ type said struct {
 }
 
 // render draws a whole page, or nothing of it.
-func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
+func (p *Page) render(w http.ResponseWriter, r *http.Request, name string, v any) {
 	body, err := draw(name, v)
 	if err != nil {
 		p.o.Log.ErrorContext(r.Context(), "a page could not be drawn", "page", name, "err", err)
@@ -61,7 +55,6 @@ func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name s
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil {
 		p.o.Log.DebugContext(r.Context(), "a page could not be sent", "err", err)
 	}
@@ -79,7 +72,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, m *member, name stri
 	if paused := p.o.Desk.Paused(); paused != "" {
 		v.Paused = strings.Split(paused, "\n")
 	}
-	p.render(w, r, http.StatusOK, name, v)
+	p.render(w, r, name, v)
 }
 
 // span is a piece of a text; a mark is one of ours that stands for what can't be

@@ -270,11 +270,12 @@ func (r *rig) ask(edit func(*approval.Ask)) <-chan approval.Ruling {
 	return out
 }
 
-// browser is a client that keeps cookies and says where it comes from, as
-// browsers do.
+// browser is a client that keeps cookies, says where it comes from, and sends the
+// session that it was given, as the page's script does.
 type browser struct {
 	*rig
-	client *http.Client
+	client  *http.Client
+	session string
 }
 
 func (r *rig) browser() *browser {
@@ -284,17 +285,29 @@ func (r *rig) browser() *browser {
 	}
 	transport := &http.Transport{}
 	r.t.Cleanup(transport.CloseIdleConnections)
-	return &browser{r, &http.Client{Jar: jar, Transport: transport, Timeout: 20 * time.Second}}
+	return &browser{rig: r, client: &http.Client{Jar: jar, Transport: transport, Timeout: 20 * time.Second}}
 }
 
 // owner is a browser that is logged in.
 func (r *rig) owner() *browser {
 	r.t.Helper()
 	b := r.browser()
-	if got := b.post("login", "token", token); got.status != http.StatusOK || !strings.Contains(got.body, "Log out") {
+	if got := b.login("token", token); !loggedIn(got) {
 		r.t.Fatalf("logging in: %d %s", got.status, got.body)
 	}
 	return b
+}
+
+// login sends a token or a link and keeps the session. It gives what the page
+// shows then, or why there is none.
+func (b *browser) login(pairs ...string) reply {
+	b.t.Helper()
+	got := b.post("login", pairs...)
+	if got.status != http.StatusOK {
+		return got
+	}
+	b.session = got.body
+	return b.get("")
 }
 
 type reply struct {
@@ -316,6 +329,9 @@ func (b *browser) do(method, path string, form url.Values, edit func(*http.Reque
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		req.Header.Set("Origin", b.url)
+	}
+	if b.session != "" {
+		req.Header.Set("X-Verifier-Session", b.session)
 	}
 	if edit != nil {
 		edit(req)

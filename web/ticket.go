@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// ticket lets its bearer in: as a session, in a cookie, or once, as a link. It is
-// sealed and kept nowhere; what ends it early is counted in the store.
+// ticket lets its bearer in: as a session, which the page's script sends in a
+// header, or once, as a link. It is sealed and kept nowhere here; what ends it
+// early is counted in the store.
 type ticket struct {
 	Person string
 	Viewer bool // may look and not answer, whatever the person may

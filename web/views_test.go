@@ -73,7 +73,7 @@ func TestTheRecordIsProvenAndExported(t *testing.T) {
 	r := newRig(t, nil)
 	r.fill(20)
 	b := r.owner()
-	if got := b.post("record/proof", "seq", "7", "csrf", b.token()); !strings.Contains(got.body, "Entry 7 and all around it. Intact:") {
+	if got := b.post("record/proof", "seq", "7"); !strings.Contains(got.body, "Entry 7 and all around it. Intact:") {
 		t.Errorf("the proof:\n%s", got.body)
 	}
 	got := b.get("record/export")
@@ -84,7 +84,7 @@ func TestTheRecordIsProvenAndExported(t *testing.T) {
 	if err := os.WriteFile(r.record.path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.post("record/proof", "csrf", b.token()); !strings.Contains(got.body, "NOT INTACT: line ") {
+	if got := b.post("record/proof"); !strings.Contains(got.body, "NOT INTACT: line ") {
 		t.Errorf("H50: the proof of an edited record:\n%s", got.body)
 	}
 	if got := r.browser().get("record/export"); strings.Contains(got.body, "make deploy") {
@@ -115,12 +115,12 @@ func TestThePolicyIsShownAndTried(t *testing.T) {
 			t.Errorf("the policy has no %s", want)
 		}
 	}
-	got := b.post("policy", "tool", "bash", "params", `{"command":"curl example.com"}`, "csrf", b.token()).body
+	got := b.post("policy", "tool", "bash", "params", `{"command":"curl example.com"}`).body
 	if !strings.Contains(got, "<h3>exec</h3>") || !strings.Contains(got, "the conversation is untrusted at best") {
 		t.Errorf("a call was tried:\n%s", got)
 	}
 	for _, bad := range []string{"[]", "{", `"x"`} {
-		if got := b.post("policy", "tool", "exec", "params", bad, "csrf", b.token()).body; !strings.Contains(got, "no JSON object") {
+		if got := b.post("policy", "tool", "exec", "params", bad).body; !strings.Contains(got, "no JSON object") {
 			t.Errorf("%s was tried", bad)
 		}
 	}
@@ -148,14 +148,14 @@ func TestAChangedPolicyIsTriedOnTheRecordAndNothingIsSaved(t *testing.T) {
 		}
 	}
 	form.Set("policy", strings.Repeat("x", 80<<10))
-	if got := b.do(http.MethodPost, "policy/replay", form, nil); got.status != http.StatusForbidden {
+	if got := b.do(http.MethodPost, "policy/replay", form, nil); got.status != http.StatusBadRequest {
 		t.Errorf("a policy without end: %d", got.status)
 	}
 	guest := r.guest()
 	if page := guest.get("policy").body; strings.Contains(page, "Replay") {
 		t.Error("a viewer may replay")
 	}
-	if got := guest.post("policy/replay", "policy", "profile: default", "csrf", guest.token()); got.status != http.StatusForbidden {
+	if got := guest.post("policy/replay", "policy", "profile: default"); got.status != http.StatusForbidden {
 		t.Errorf("a viewer: %d", got.status)
 	}
 }

@@ -8,10 +8,15 @@
 // html/template, as text. Scripts and styles are files of our own origin, built
 // into the program; nothing is fetched from anywhere else.
 //
-// It refuses: a request under a name that is not ours (DNS rebinding), a POST
-// that does not come from this page (Origin, a token of the session), a change
-// by GET, a login link that was used, an answer from whoever may only look, to
-// be framed, cached or indexed, and to show an approval code at all.
+// The HTML that a browser loads is an empty shell. Its script fetches the views
+// with a session in a header, which it keeps in IndexedDB: that belongs to this
+// scheme, host and port alone, while a cookie would go to every port of the host.
+// There is no cookie.
+//
+// It refuses: a request under a name that is not ours (DNS rebinding), anything
+// without a session, a POST that does not come from this page (Origin), a change
+// by GET, a login link that was used, an answer from someone who may only look,
+// to be framed, cached or indexed, and to show an approval code at all.
 package web
 
 import (
@@ -104,6 +109,7 @@ type Page struct {
 	charts  keptCharts
 	agents  keptAgents
 	scans   chan struct{} // holds one for each look through the record
+	slowed  chan struct{} // holds one for each try at a token that has to wait
 }
 
 // New makes a page.
@@ -123,7 +129,7 @@ func New(o Options) (*Page, error) {
 	if o.Peer == nil {
 		o.Peer = func(r *http.Request) string { return r.RemoteAddr }
 	}
-	p := &Page{o: o, scans: make(chan struct{}, maxScans)}
+	p := &Page{o: o, scans: make(chan struct{}, maxScans), slowed: make(chan struct{}, maxSlowed)}
 	p.live = newLive(p)
 	p.handler = p.routes()
 	return p, nil
@@ -150,26 +156,27 @@ func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Root+"assets/{file}", p.asset)
 	mux.HandleFunc("GET "+Root+"manifest.webmanifest", p.manifest)
-	mux.HandleFunc("GET "+Root+"login", p.loginPage)
+	mux.HandleFunc("GET "+Root+"login", p.shell)
 	mux.HandleFunc("POST "+Root+"login", p.login)
+	mux.HandleFunc("POST "+Root+"login/link", p.aboutLink)
 	mux.Handle("POST "+Root+"logout", p.member(p.logout))
-	mux.Handle("GET "+Root+"{$}", p.member(p.waiting))
-	mux.Handle("GET "+Root+"cards/{id}", p.member(p.card))
+	mux.Handle("GET "+Root+"{$}", p.view(p.waiting))
+	mux.Handle("GET "+Root+"cards/{id}", p.view(p.card))
 	mux.Handle("POST "+Root+"answer", p.approver(p.answer))
 	mux.Handle("POST "+Root+"reveal", p.approver(p.reveal))
 	mux.Handle("POST "+Root+"say", p.approver(p.say))
 	mux.Handle("GET "+Root+"events", p.member(p.events))
-	mux.Handle("GET "+Root+"grants", p.member(p.grants))
+	mux.Handle("GET "+Root+"grants", p.view(p.grants))
 	mux.Handle("POST "+Root+"grants", p.approver(p.revoke))
-	mux.Handle("GET "+Root+"talks", p.member(p.talks))
-	mux.Handle("GET "+Root+"talks/{hash}", p.member(p.talk))
+	mux.Handle("GET "+Root+"talks", p.view(p.talks))
+	mux.Handle("GET "+Root+"talks/{hash}", p.view(p.talk))
 	mux.Handle("POST "+Root+"talks/{hash}", p.approver(p.discuss))
-	mux.Handle("GET "+Root+"record", p.member(p.record))
+	mux.Handle("GET "+Root+"record", p.view(p.record))
 	mux.Handle("POST "+Root+"record/proof", p.member(p.prove))
-	mux.Handle("GET "+Root+"record/export", p.member(p.export))
-	mux.Handle("GET "+Root+"policy", p.member(p.policy))
+	mux.Handle("GET "+Root+"record/export", p.view(p.export))
+	mux.Handle("GET "+Root+"policy", p.view(p.policy))
 	mux.Handle("POST "+Root+"policy", p.member(p.try))
 	mux.Handle("POST "+Root+"policy/replay", p.approver(p.rehearse))
-	mux.Handle("GET "+Root+"health", p.member(p.health))
+	mux.Handle("GET "+Root+"health", p.view(p.health))
 	return p.guarded(mux)
 }

@@ -19,7 +19,7 @@ func (*LoginCmd) Help() string {
 	return `The link is good once, within ten minutes, for whoever opens it first: treat it like the token. It opens your page on any device that reaches the server.
 
     $ verifier login
-    http://127.0.0.1:8787/page/login?link=…
+    http://127.0.0.1:8787/page/login#link=…
     $ verifier login --viewer` + ownerHelp
 }
 

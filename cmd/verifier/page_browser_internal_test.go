@@ -29,10 +29,18 @@ func (s *surf) login(l webtest.Look) *webtest.Tab {
 	s.person = s.browser.Person()
 	tab := s.browser.Open(s.person, l)
 	tab.Go(s.loginLink())
+	tab.Text("Log in on this device as owner?")
 	s.check(tab, "the login by link")
 	tab.Click("button.allow")
 	tab.Text("Nothing waits")
 	return tab
+}
+
+// open opens a view and waits until the shell has filled itself.
+func (s *surf) open(tab *webtest.Tab, path string) {
+	s.t.Helper()
+	tab.Go(s.url + "/page/" + path)
+	tab.Wait("the view is drawn", `document.querySelector("header.top")`)
 }
 
 // tainted is a call of a conversation that has read the web.
@@ -80,6 +88,9 @@ func TestThePageInARealBrowser(t *testing.T) {
 		"an edit is shown as a diff":          diffInBrowser,
 		"H51 what an agent wrote stays text":  canariesInBrowser,
 		"H52 another site's form is refused":  foreignForm,
+		"H113 a page on another port":         anotherPort,
+		"the login, and how it ends":          loginInBrowser,
+		"the record is saved":                 exportInBrowser,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, &surf{rig: newRig(t, unhurried), browser: browser.For(t)}) })
 	}
@@ -110,12 +121,11 @@ func allowInBrowser(t *testing.T, s *surf) {
 	tab.Text("digest")
 	s.check(tab, "a card at a desk")
 	picture(tab, "page-desk", true)
-	tab.Eval(`document.addEventListener("htmx:afterSwap", () => { window.settled = document.querySelector(".choices")?.inert })`, nil)
+	tab.Eval(`document.addEventListener("verifier:drawn", () => { window.settled = document.querySelector(".choices")?.inert })`, nil)
 	tab.Click("button.allow")
 	tab.Text("Look once more")
 	tab.Wait("a double tap picks nothing", `window.settled === true`)
 	tab.Wait("the choices can be picked then", `!document.querySelector(".choices").inert`)
-	tab.Wait("nor does one on a page that was loaded", `document.dispatchEvent(new Event("DOMContentLoaded")) && document.querySelector(".choices").inert`)
 	s.check(tab, "the confirm step at a desk")
 	tab.Resize(webtest.Phone)
 	s.check(tab, "the confirm step at 360 px")
@@ -137,14 +147,14 @@ func allowInBrowser(t *testing.T, s *surf) {
 		}
 		for _, look := range looks {
 			tab.Resize(look)
-			tab.Go(s.url + "/page/" + path)
+			s.open(tab, path)
 			s.check(tab, name)
 			if wanted := look == webtest.Desk && name != "talks" || look == webtest.Phone && (name == "health" || name == "grants" || name == "talk"); wanted {
 				picture(tab, fmt.Sprintf("page-%s-%d", name, look.Width), name == "talk" && look == webtest.Desk)
 			}
 		}
 	}
-	tab.Go(s.url + "/page/talks/" + talk)
+	s.open(tab, "talks/"+talk)
 	graphByKeyboard(tab)
 }
 
@@ -169,7 +179,7 @@ func grantsInBrowser(t *testing.T, s *surf) {
 	tab.Go(s.url + "/page/login")
 	tab.Text("Your token")
 	s.check(tab, "the login by token")
-	tab.Go(s.url + "/page/grants")
+	s.open(tab, "grants")
 	tab.Text("exec")
 	tab.Click(".grants a")
 	tab.Text("Who spoke")
@@ -178,7 +188,7 @@ func grantsInBrowser(t *testing.T, s *surf) {
 	s.check(tab, "the grants after one was revoked")
 	held := s.hold(sh("make deploy again", unvouched("x")))
 	ref := s.waits().Ref
-	tab.Go(s.url + "/page/talks/" + session.Conversation{Client: "default", Key: "agent:main:x"}.Hash())
+	s.open(tab, "talks/"+session.Conversation{Client: "default", Key: "agent:main:x"}.Hash())
 	tab.Click("details.panel summary")
 	tab.Click("details.panel .deny")
 	tab.Text("is forgotten")
@@ -231,7 +241,7 @@ func denyInBrowser(t *testing.T, s *surf) {
 func twoTabs(t *testing.T, s *surf) {
 	first := s.login(webtest.Desk)
 	second := s.browser.Open(s.person, webtest.Phone)
-	second.Go(s.url + "/page/")
+	s.open(second, "")
 	held := s.hold(tainted(s.rig, "exec", installer))
 	first.Text("install.sh")
 	second.Text("install.sh")
@@ -251,8 +261,7 @@ func twoTabs(t *testing.T, s *surf) {
 
 // lateTap sends what a button would, though the page does not show it any more.
 func lateTap(tab *webtest.Tab, handle string) (said string) {
-	tab.Eval(fmt.Sprintf(`fetch("/page/answer", {method: "POST", headers: {"Content-Type": "application/x-www-form-urlencoded",
-		...JSON.parse(document.body.getAttribute("hx-headers"))}, body: "handle=" + encodeURIComponent(%q)}).then(r => r.text())`, handle), &said)
+	tab.Eval(fmt.Sprintf(`verifier.ask("/page/answer", {method: "POST", body: new URLSearchParams({handle: %q})}).then(r => r.text())`, handle), &said)
 	return said
 }
 
@@ -282,13 +291,12 @@ func foreignForm(t *testing.T, s *surf) {
 	tab := s.login(webtest.Desk)
 	held := s.hold(tainted(s.rig, "exec", installer))
 	tab.Text("install.sh")
-	var handle, csrf string
+	var handle string
 	tab.Eval(`document.querySelector("button.allow").form.elements.handle.value`, &handle)
-	tab.Eval(`document.querySelector("button.allow").form.elements.csrf.value`, &csrf)
 	// Even with all that the form needs it is refused: it comes from elsewhere.
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, err := fmt.Fprintf(w, `<form method=post action="%s/page/answer"><input name=handle value=%q><input name=csrf value=%q></form><script>document.forms[0].submit()</script>`, s.url, handle, csrf)
+		_, err := fmt.Fprintf(w, `<form method=post action="%s/page/answer"><input name=handle value=%q></form><script>document.forms[0].submit()</script>`, s.url, handle)
 		if err != nil {
 			t.Error(err)
 		}

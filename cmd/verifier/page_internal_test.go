@@ -26,11 +26,12 @@ func (r *rig) loginLink(args ...string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// visit is a browser without a screen: it keeps cookies and says where it comes
-// from.
+// visit is a browser without a screen: it keeps cookies, says where it comes from
+// and sends its session, as the page's script does.
 type visit struct {
 	*rig
-	client *http.Client
+	client  *http.Client
+	session string
 }
 
 func (r *rig) visit() *visit {
@@ -40,7 +41,7 @@ func (r *rig) visit() *visit {
 	}
 	transport := &http.Transport{}
 	r.t.Cleanup(transport.CloseIdleConnections)
-	return &visit{r, &http.Client{Jar: jar, Transport: transport, Timeout: 20 * time.Second}}
+	return &visit{rig: r, client: &http.Client{Jar: jar, Transport: transport, Timeout: 20 * time.Second}}
 }
 
 func (v *visit) load(method, target string, form url.Values) (int, string) {
@@ -56,6 +57,9 @@ func (v *visit) load(method, target string, form url.Values) (int, string) {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		req.Header.Set("Origin", v.url)
 	}
+	if v.session != "" {
+		req.Header.Set("X-Verifier-Session", v.session)
+	}
 	a := exchange(v.t, v.client, req)
 	return a.status, string(a.body)
 }
@@ -64,9 +68,13 @@ func (v *visit) load(method, target string, form url.Values) (int, string) {
 func (v *visit) enter(link string) string {
 	v.t.Helper()
 	_, text, _ := strings.Cut(link, "link=")
-	_, body := v.load(http.MethodPost, "/page/login", url.Values{"link": {text}})
-	if !strings.Contains(body, "Log out") {
-		v.t.Fatalf("logging in gave\n%s", body)
+	status, body := v.load(http.MethodPost, "/page/login", url.Values{"link": {text}})
+	if status != http.StatusOK {
+		v.t.Fatalf("logging in gave %d\n%s", status, body)
+	}
+	v.session = body
+	if _, body = v.load(http.MethodGet, "/page/", nil); !strings.Contains(body, "Log out") {
+		v.t.Fatalf("the session shows\n%s", body)
 	}
 	return body
 }
@@ -90,13 +98,13 @@ func TestACallIsReleasedFromThePage(t *testing.T) {
 		held := r.hold(call{tool: "exec", params: `{"command":"make deploy"}`, context: with(ownerIn("main"), "senderIsOwner", false)})
 		r.waits()
 		_, page := v.load(http.MethodGet, "/page/", nil)
-		_, page = v.load(http.MethodPost, "/page/answer", url.Values{"handle": {field(page, "handle", "Allow once")}, "csrf": {field(page, "csrf", "Allow once")}})
+		_, page = v.load(http.MethodPost, "/page/answer", url.Values{"handle": {field(page, "handle", "Allow once")}})
 		if !strings.Contains(page, "Look once more") {
 			t.Fatalf("what outside content could drive is allowed by one tap:\n%s", page)
 		}
 		at := strings.Index(page, ">make deploy</button>")
 		form := url.Values{"pick": {page[at-2 : at-1]}}
-		for _, name := range []string{"handle", "csrf", "nonce"} {
+		for _, name := range []string{"handle", "nonce"} {
 			form.Set(name, field(page, name, "make deploy</button>"))
 		}
 		_, page = v.load(http.MethodPost, "/page/answer", form)
@@ -135,6 +143,7 @@ func TestOpenPagesDoNotHoldUpTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	req.Header.Set("X-Verifier-Session", v.session)
 	res, err := v.client.Do(req)
 	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatal(res, err)

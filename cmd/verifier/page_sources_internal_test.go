@@ -24,7 +24,7 @@ func TestASourceIsEndorsedAndDistrustedFromThePage(t *testing.T) {
 				t.Fatalf("there is no %s on\n%s", button, page)
 			}
 			form := url.Values{}
-			for _, name := range []string{"csrf", "source", "seen", "what"} {
+			for _, name := range []string{"source", "seen", "what"} {
 				form.Set(name, field(page, name, button))
 			}
 			_, page = v.load(http.MethodPost, talk, form)
@@ -44,12 +44,10 @@ func TestASourceIsEndorsedAndDistrustedFromThePage(t *testing.T) {
 		if strings.Contains(page, ">Endorse<") || !strings.Contains(page, "What has a say in the level") {
 			t.Errorf("a viewer sees\n%s", page)
 		}
-		form := url.Values{"csrf": {field(page, "csrf", "Log out")}, "what": {"endorse"}, "source": {"1"}, "seen": {"2026-01-01T00:00:00Z"}}
+		form := url.Values{"what": {"endorse"}, "source": {"1"}, "seen": {"2026-01-01T00:00:00Z"}}
 		if status, _ := looker.load(http.MethodPost, talk, form); status != http.StatusForbidden {
 			t.Errorf("a viewer endorses: %d", status)
 		}
-		_, page = v.load(http.MethodGet, talk, nil)
-		form.Set("csrf", field(page, "csrf", "Log out"))
 		form.Del("seen")
 		if status, _ := v.load(http.MethodPost, talk, form); status != http.StatusUnprocessableEntity {
 			t.Errorf("without what was seen: %d", status)
@@ -75,11 +73,11 @@ func TestCallsLikeOneAreAllowedFromThePage(t *testing.T) {
 	if !strings.Contains(page, "Allow like this: &#34;message&#34; to &#34;target: ann@example.com&#34;") || strings.Count(page, "Allow like this: ") != 1 {
 		t.Fatalf("the card:\n%s", page)
 	}
-	_, page = v.load(http.MethodPost, "/page/answer", url.Values{"handle": {field(page, "handle", "Allow like this")}, "csrf": {field(page, "csrf", "Allow like this")}})
+	_, page = v.load(http.MethodPost, "/page/answer", url.Values{"handle": {field(page, "handle", "Allow like this")}})
 	if strings.Contains(page, "Look once more") {
 		at := strings.Index(page, ">ann@example.com</button>")
 		form := url.Values{"pick": {page[at-2 : at-1]}}
-		for _, name := range []string{"handle", "csrf", "nonce"} {
+		for _, name := range []string{"handle", "nonce"} {
 			form.Set(name, field(page, name, "ann@example.com</button>"))
 		}
 		_, page = v.load(http.MethodPost, "/page/answer", form)
