@@ -51,7 +51,7 @@ var shapes = map[Name][]field{
 	},
 	AfterLLMCall: {
 		needed("toolCalls", toolCalls), optional("iteration", iteration), optional("model", model), optional("latencyMs", latency),
-		optional("response", response), optional("messages", messages),
+		optional("tokenUsage", tokenUsage), optional("response", response), optional("messages", messages),
 	},
 	AfterToolCall: {
 		needed("toolName", toolName), optional("toolCallId", toolCallID), optional("error", failed), optional("durationMs", duration),

@@ -100,6 +100,26 @@ func TestWhatIsSaidIsRead(t *testing.T) {
 	}
 }
 
+func TestTokensAreReadAndAddedUp(t *testing.T) {
+	for usage, want := range map[string]loop.Tokens{
+		`{}`:                      {},
+		`{"input":10,"output":5}`: {Input: 10, Output: 5, Total: 15},
+		`{"input":10,"output":5,"cacheRead":3,"cacheWrite":1,"cost":0.1}`: {Input: 10, Output: 5, Cached: 4, Total: 19},
+		`{"input":10,"cacheRead":8,"total":12}`:                           {Input: 10, Cached: 8, Total: 12},
+		`{"total":7,"input":null}`:                                        {Total: 7},
+	} {
+		e := decode(t, loop.AfterLLMCall, `{"toolCalls":[],"latencyMs":3,"tokenUsage":`+usage+`}`)
+		if e.Tokens != want || e.LatencyMs != 3 {
+			t.Errorf("%s: %+v, want %+v", usage, e.Tokens, want)
+		}
+	}
+	for _, usage := range []string{`{"input":-1}`, `{"output":1.5}`, `{"total":"7"}`, `{"Total":7}`, `{"cacheRead":99999999999}`, `[]`, `7`} {
+		if _, err := loop.Decode(loop.AfterLLMCall, body(`{"toolCalls":[],"tokenUsage":`+usage+`}`)); err == nil {
+			t.Errorf("%s was taken", usage)
+		}
+	}
+}
+
 func TestWhatIsNotAsItMustBeIsRefused(t *testing.T) {
 	long := strings.Repeat("x", 600)
 	for _, c := range []struct {

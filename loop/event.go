@@ -78,11 +78,20 @@ type Event struct {
 	Response     Hash
 	Model        string
 	LatencyMs    int64
+	Tokens       Tokens
 
 	Child          string // the session key of a child
 	Reason         string // why a session ended
 	NextSessionID  string
 	NextSessionKey string
+}
+
+// Tokens are what a call of the model took, as far as the runtime says.
+type Tokens struct {
+	Input  int64
+	Output int64
+	Cached int64 // read from a cache, or written to one
+	Total  int64 // all of it: what the runtime says, or the sum
 }
 
 // Hash is "sha256:" and 64 hex digits, or empty.

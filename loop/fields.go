@@ -43,6 +43,33 @@ func latency(e *Event, v value) (err error) {
 	return err
 }
 
+var tokenFields = []field{{name: "input"}, {name: "output"}, {name: "cacheRead"}, {name: "cacheWrite"}, {name: "total"}}
+
+// tokenUsage reads what a call of the model took. Each is at most 32 bits, so that
+// no sum overflows.
+func tokenUsage(e *Event, v value) error {
+	t, total := &e.Tokens, int64(0)
+	_, err := members(v.what, v.raw, tokenFields, func(f field, v value) error {
+		n, err := v.count(32)
+		switch f.name {
+		case "input":
+			t.Input = n
+		case "output":
+			t.Output = n
+		case "total":
+			total = n
+		default:
+			t.Cached += n
+		}
+		return err
+	})
+	t.Total = max(total, t.Input+t.Output)
+	if total == 0 {
+		t.Total += t.Cached
+	}
+	return err
+}
+
 func systemPrompt(e *Event, v value) error {
 	text, err := v.plain()
 	e.SystemPrompt = &Text{HashOf(text), text}

@@ -38,6 +38,8 @@ type Metrics struct {
 	audits      *prometheus.CounterVec
 	auditing    prometheus.Histogram
 	tokens      *prometheus.CounterVec
+	modelTokens *prometheus.CounterVec
+	modelTime   prometheus.Histogram
 }
 
 // Gauges are read when someone looks.
@@ -89,6 +91,7 @@ func New(g Gauges) *Metrics {
 		}, []string{"part"}),
 	}
 	m.countAudits()
+	m.countModel()
 	m.register(g)
 	return m
 }

@@ -19,7 +19,7 @@ type Limit struct {
 	// Tool and Agent name whose calls count. Empty: all.
 	Tool  []string `yaml:"tool"`
 	Agent []string `yaml:"agent"`
-	// Per is what is counted apart: conversation, agent or all. Empty means
+	// Per is what is counted apart: run, conversation, agent or all. Empty means
 	// conversation.
 	Per Per `yaml:"per"`
 	// Calls is how many there may be. 0: any number.
@@ -27,7 +27,10 @@ type Limit struct {
 	// Param is a number among the params, and Most how much it may sum up to.
 	Param string `yaml:"param"`
 	Most  int    `yaml:"most"`
-	// Window is how long a call counts. 0 means an hour.
+	// Tokens is how many the model may take, as the runtime reports them. Beyond
+	// it the calls of these tools and agents meet the limit.
+	Tokens int `yaml:"tokens"`
+	// Window is how long a call counts. 0 means an hour, or a day for a run.
 	Window time.Duration `yaml:"window"`
 	// Then is what happens beyond. Nil means restrict.
 	Then *taint.Mode `yaml:"then"`
@@ -38,6 +41,7 @@ type Per string
 
 // What Per can be.
 const (
+	PerRun          Per = "run"
 	PerConversation Per = "conversation"
 	PerAgent        Per = "agent"
 	PerAll          Per = "all"
@@ -46,11 +50,11 @@ const (
 // UnmarshalText reads the word.
 func (p *Per) UnmarshalText(text []byte) error {
 	switch v := Per(text); v {
-	case PerConversation, PerAgent, PerAll:
+	case PerRun, PerConversation, PerAgent, PerAll:
 		*p = v
 		return nil
 	}
-	return fmt.Errorf("there is no %q here: use %s, %s or %s", text, PerConversation, PerAgent, PerAll)
+	return fmt.Errorf("there is no %q here: use %s, %s, %s or %s", text, PerRun, PerConversation, PerAgent, PerAll)
 }
 
 // Bound is a limit that a call falls under.
@@ -75,10 +79,12 @@ func (b *builder) readLimits() {
 		c, at := b.config.Limits[i], fmt.Sprintf("limits[%d]", i)
 		l := &limit{Limit: c, name: at, then: restrict, tools: b.readNames(at+".tool", c.Tool)}
 		switch {
-		case c.Calls < 0 || c.Most < 0 || c.Window < 0:
+		case c.Calls < 0 || c.Most < 0 || c.Tokens < 0 || c.Window < 0:
 			b.fail(at, "has a number below zero")
-		case c.Calls == 0 && c.Most == 0:
-			b.fail(at, "limits nothing: give it calls, or param and most")
+		case c.Calls == 0 && c.Most == 0 && c.Tokens == 0:
+			b.fail(at, "limits nothing: give it calls, or param and most, or tokens")
+		case c.Tokens > 0 && (c.Calls > 0 || c.Most > 0):
+			b.fail(at, "counts tokens and calls: make two limits of it")
 		case (c.Param == "") != (c.Most == 0):
 			b.fail(at, "needs both param and most, or neither")
 		case c.Window > 24*time.Hour:
@@ -89,7 +95,11 @@ func (b *builder) readLimits() {
 		if c.Then != nil {
 			l.then = *c.Then
 		}
-		if l.Window == 0 {
+		switch {
+		case l.Window > 0:
+		case l.Per == PerRun: // all of it
+			l.Window = 24 * time.Hour
+		default:
 			l.Window = time.Hour
 		}
 		if l.Per == "" {
@@ -102,10 +112,7 @@ func (b *builder) readLimits() {
 // bounds are the limits that a call falls under.
 func (p *Policy) bounds(c *toolcall.Call) (out []Bound) {
 	for _, l := range p.limits {
-		if len(l.tools) > 0 && !l.tools[c.Tool] {
-			continue
-		}
-		if len(l.Agent) > 0 && !slices.ContainsFunc(l.Agent, func(a string) bool { return strings.EqualFold(a, c.Agent()) }) {
+		if len(l.tools) > 0 && !l.tools[c.Tool] || !l.counts(c.Agent()) {
 			continue
 		}
 		b := Bound{Name: l.name, Limit: &l.Limit, then: l.then}
@@ -115,6 +122,21 @@ func (p *Policy) bounds(c *toolcall.Call) (out []Bound) {
 		out = append(out, b)
 	}
 	return out
+}
+
+// Budgets are the limits of tokens that a call of an agent's model counts under.
+func (p *Policy) Budgets(agent string) (out []Bound) {
+	for _, l := range p.limits {
+		if l.Tokens > 0 && l.counts(agent) {
+			out = append(out, Bound{Name: l.name, Limit: &l.Limit, then: l.then})
+		}
+	}
+	return out
+}
+
+// counts reports whether the limit is about an agent.
+func (l *limit) counts(agent string) bool {
+	return len(l.Agent) == 0 || slices.ContainsFunc(l.Agent, func(a string) bool { return strings.EqualFold(a, agent) })
 }
 
 // amountOf reads the param that is summed up. What is no number, or below zero,
@@ -136,8 +158,12 @@ func amountOf(c *toolcall.Call, name string) (amount float64, bad bool) {
 	return 0, true
 }
 
-// Reached reports whether a call that adds to these counts is beyond the limit.
+// Reached reports whether a call that adds to these counts is beyond the limit. A
+// budget of tokens is reached once it is used up: a tool call adds nothing to it.
 func (b *Bound) Reached(calls int, sum float64) bool {
+	if b.Limit.Tokens > 0 {
+		return sum >= float64(b.Limit.Tokens)
+	}
 	return b.bad || b.Limit.Calls > 0 && calls+1 > b.Limit.Calls || b.Limit.Most > 0 && sum+b.Amount > float64(b.Limit.Most)
 }
 
@@ -155,6 +181,9 @@ func (b *Bound) sentence() string {
 	if b.Limit.Most > 0 {
 		what = strconv.Itoa(b.Limit.Most) + " of " + b.Limit.Param
 	}
-	per := map[Per]string{PerConversation: " in a conversation", PerAgent: " by an agent", PerAll: ""}[b.Limit.Per]
+	if b.Limit.Tokens > 0 {
+		what = strconv.Itoa(b.Limit.Tokens) + " tokens of the model"
+	}
+	per := map[Per]string{PerRun: " in a run", PerConversation: " in a conversation", PerAgent: " by an agent", PerAll: ""}[b.Limit.Per]
 	return "The limit " + b.Name + " is reached (" + what + per + " within " + b.Limit.Window.String() + "): " + b.then.String() + "."
 }

@@ -49,6 +49,8 @@ func (b *builder) add(f *Fact) {
 		b.fresh = append(b.fresh, b.node(f, f.Kind, f.Level))
 	case Asked:
 		b.ask(f)
+	case Answered:
+		b.answered(f)
 	case Wanted, Called:
 		b.call(f)
 	case Returned:
@@ -116,6 +118,22 @@ func (b *builder) ask(f *Fact) int {
 	}
 	b.fresh = nil
 	return b.llm
+}
+
+// answered says of the model's last call what it took. A runtime may tell of
+// several calls at once: the last then has it all.
+func (b *builder) answered(f *Fact) {
+	b.g.Summary.Tokens += f.Tokens
+	if b.llm < 0 {
+		return
+	}
+	n := &b.g.Nodes[b.llm]
+	if n.Metadata == nil {
+		n.Metadata = &Metadata{}
+	}
+	n.Metadata.Model = cmp.Or(n.Metadata.Model, f.Model)
+	n.Metadata.DurationMs += f.DurationMs
+	n.Metadata.Tokens += f.Tokens
 }
 
 // model is the model's call that wanted a tool's. Where the runtime does not tell

@@ -12,6 +12,7 @@ const (
 	Began    What = "began"    // whose turn it is
 	Held     What = "held"     // something stood in the context
 	Asked    What = "asked"    // the model was called
+	Answered What = "answered" // and has answered: what that took
 	Wanted   What = "wanted"   // the model wanted a call that was taken out
 	Called   What = "called"   // a call was decided
 	Returned What = "returned" // a tool gave its answer

@@ -67,6 +67,7 @@ type Metadata struct {
 	Model      string `json:"model,omitzero"`
 	Size       int64  `json:"size,omitzero"`
 	DurationMs int64  `json:"durationMs,omitzero"`
+	Tokens     int64  `json:"tokens,omitzero"` // that a call of the model took
 	Error      bool   `json:"error,omitzero"`
 }
 
@@ -95,4 +96,5 @@ type Summary struct {
 	ExternalSources []string    `json:"externalSources"`
 	ToolsBlocked    []string    `json:"toolsBlocked"`
 	IterationCount  int         `json:"iterationCount"`
+	Tokens          int64       `json:"tokens,omitzero"` // that its calls of the model took, as far as the runtime says
 }

@@ -28,7 +28,7 @@ func (h *hearing) facts(v *Verifier, a *loop.Answer) []provenance.Fact {
 		for i := range h.taken {
 			h.taken[i].At = now
 		}
-		return withBlock(now, a, h.taken...)
+		return withBlock(now, a, append(h.answered(now), h.taken...)...)
 	case loop.LoopIterationStart:
 		return withBlock(now, a)
 	case loop.AfterToolCall:
@@ -44,6 +44,18 @@ func (h *hearing) facts(v *Verifier, a *loop.Answer) []provenance.Fact {
 		return []provenance.Fact{{What: provenance.Ended, At: now}}
 	}
 	return nil
+}
+
+// answered is what a call of the model took, if the runtime says.
+func (h *hearing) answered(now int64) []provenance.Fact {
+	e := h.event
+	if e.LatencyMs == 0 && e.Tokens.Total == 0 {
+		return nil
+	}
+	return []provenance.Fact{{
+		What: provenance.Answered, At: now,
+		Metadata: provenance.Metadata{Model: e.Model, DurationMs: e.LatencyMs, Tokens: e.Tokens.Total},
+	}}
 }
 
 // sourceFacts are what the context was made of. What the runtime says nothing of

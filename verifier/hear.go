@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
@@ -50,6 +51,10 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	}
 	if e.Name == loop.AfterToolCall {
 		v.cautionResult(h)
+	}
+	if e.Name == loop.AfterLLMCall && !h.heard.Replayed {
+		v.spend(h)
+		v.o.Used(e.Tokens, time.Duration(e.LatencyMs)*time.Millisecond)
 	}
 	a = loop.Answer{Accepted: true}
 	h.answer(v, &a)

@@ -42,6 +42,8 @@ func (v *Verifier) limit(t *trace) {
 func (t *trace) rateKey(b *policy.Bound) rateKey {
 	k := rateKey{limit: b.Name}
 	switch b.Limit.Per {
+	case policy.PerRun:
+		k.of = t.call.Client + "\n" + t.call.Context.SessionKey + "\n" + t.call.Context.RunID
 	case policy.PerConversation:
 		k.of = t.call.Client + "\n" + t.call.Context.SessionKey
 	case policy.PerAgent:
@@ -67,11 +69,34 @@ func (r *rates) reached(b *policy.Bound, k rateKey, now time.Time) bool {
 		sum += c.amount
 	}
 	reached := b.Reached(len(counted), sum) || len(counted) >= mostRated
-	if !reached {
+	if !reached && b.Limit.Tokens == 0 {
 		counted = append(counted, rated{now, b.Amount})
 	}
 	r.seen[k] = counted
 	return reached
+}
+
+// spend counts the tokens that a call of the model took, under each budget that
+// they belong to.
+func (v *Verifier) spend(h *hearing) {
+	if h.event.Tokens.Total == 0 {
+		return
+	}
+	for _, b := range h.rules.Budgets(h.call.Agent()) {
+		v.rates.spend(h.rateKey(&b), float64(h.event.Tokens.Total), h.started)
+	}
+}
+
+func (r *rates) spend(k rateKey, tokens float64, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.seen == nil {
+		r.seen = map[rateKey][]rated{}
+	}
+	r.sweep(now)
+	if counted := r.seen[k]; len(counted) < mostRated {
+		r.seen[k] = append(counted, rated{now, tokens})
+	}
 }
 
 // longestWindow is how long anything is kept, however long a window is: a day.

@@ -22,6 +22,7 @@ import (
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/redact"
@@ -76,6 +77,7 @@ type Options struct {
 	Upstream func() Upstream                   // further verifiers, asked now; nil: none
 	Log      *slog.Logger                      // nil discards
 	Observe  func(Observation)                 // told of every decision; nil: nobody is
+	Used     func(loop.Tokens, time.Duration)  // hears what each call of the model took; nil: nobody does
 }
 
 // Observation is a decision in words that can be counted: each member has few
@@ -154,6 +156,9 @@ func New(o Options) (*Verifier, error) {
 	}
 	if o.Observe == nil {
 		o.Observe = func(Observation) {}
+	}
+	if o.Used == nil {
+		o.Used = func(loop.Tokens, time.Duration) {}
 	}
 	return &Verifier{o: o, ending: make(chan struct{}, endAtOnce)}, nil
 }

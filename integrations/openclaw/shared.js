@@ -13,7 +13,7 @@ export function shared() {
 export function createShared() {
 	const runs = new Map();
 
-	return { modelCalled, iteration, blocked, takeBlocked };
+	return { modelCalled, modelAnswered, iteration, takeLatency, blocked, takeBlocked };
 
 	function find(runId) {
 		const run = runs.get(runId) ?? { calls: 0 };
@@ -32,10 +32,26 @@ export function createShared() {
 		run.calls++;
 	}
 
+	function modelAnswered({ runId, callId, durationMs }) {
+		if (!runId || !Number.isFinite(durationMs)) return;
+		const run = find(runId);
+		if (callId !== undefined && run.lastAnswer === callId) return;
+		run.lastAnswer = callId;
+		run.latencyMs = (run.latencyMs ?? 0) + Math.max(0, Math.round(durationMs));
+	}
+
 	// iteration is the number of the run's last call of the model, from 0 on; nothing where none was heard of.
 	function iteration(runId) {
 		const calls = runs.get(runId)?.calls;
 		return calls > 0 ? calls - 1 : undefined;
+	}
+
+	// takeLatency is how long the model took since the last time it was asked for.
+	function takeLatency(runId) {
+		const run = runs.get(runId);
+		const { latencyMs } = run ?? {};
+		if (run) run.latencyMs = undefined;
+		return latencyMs;
 	}
 
 	// blocked notes that the server did not let a call of the run pass.

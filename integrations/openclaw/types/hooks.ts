@@ -47,6 +47,16 @@ function register(api: OpenClawPluginApi) {
 
 	api.on("model_call_started", async (event) => read(event.runId, event.callId));
 
+	api.on("model_call_ended", async (event) => {
+		read(event.runId, event.callId);
+		count(event.durationMs);
+	});
+
+	api.on("llm_output", async (event, ctx) => {
+		read(event.runId, event.model, ctx.runId, ctx.sessionKey);
+		count(event.usage?.input, event.usage?.output, event.usage?.cacheRead, event.usage?.cacheWrite, event.usage?.total);
+	});
+
 	api.on("reply_payload_sending", async (event, ctx) => {
 		read(event.kind, event.channel, event.sessionKey, event.runId, ctx.runId, event.payload.text);
 		return { payload: { ...event.payload, text: "" } };
