@@ -122,7 +122,7 @@ func TestH134ABudgetOfTokensThatIsUsedUpBinds(t *testing.T) {
 		r.takes(takes(one, `{"input":600,"output":399}`))
 		r.allow(sh("date", one))
 		twice := takes(one, `{"input":1,"total":1}`)
-		twice.id = "the same"
+		twice.id, twice.at = "the-same", time.Now()
 		r.takes(twice)
 		r.mustAsk(sh("date", one))
 		r.allow(sh("date", two))
