@@ -60,6 +60,7 @@ var keys = []Key{
 	{Path: "tools.<id>.source", Unset: "as shipped, or `true`", Text: "what it returns was written by others; `false` counts as `local`"},
 	{Path: "tools.<id>.sink", Unset: "as shipped, or `true`", Text: "it acts outside or changes something"},
 	{Path: "tools.<id>.destinations", Unset: "nobody has said", Text: "params that say where it goes, whom it reaches or which thing it gives away; `[]` is none"},
+	{Path: "tools.<id>.content", Unset: "as shipped, or none", Text: "params that only hold what is said: calls that differ in nothing else are like each other; any param that neither this nor `destinations` names counts as a destination"},
 	{Path: "tools.<id>.asked", Unset: "no words", Text: "words by which a person asks for what it does, such as `[send, mail]`"},
 	{Path: "tools.<id>.destructive", Unset: "as shipped, or `false`", Text: "it can't be undone: it never passes unasked in a tainted conversation, and no grant covers it"},
 	{Path: "tools.<id>.secret", Unset: "as shipped, or `false`", Text: "it bears secrets: no grant covers it, and the conversation holds secrets once it was called"},
