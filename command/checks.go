@@ -1,0 +1,345 @@
+package command
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// check reports whether a program with these arguments stays on the machine and runs nothing that we don't
+// know. It notes the files that the program writes.
+type check func(*reader, []arg) bool
+
+// given allows some options and any operands.
+func given(list string) check {
+	o := optionsOf(list)
+	return func(_ *reader, args []arg) bool { _, ok := o.all(args); return ok }
+}
+
+// only allows some options, and no more operands than most.
+func only(most int, list string) check {
+	o := optionsOf(list)
+	return func(_ *reader, args []arg) bool { rest, ok := o.all(args); return ok && len(rest) <= most }
+}
+
+// writesAll is for programs that write their operands, or copy what they read there.
+func writesAll(list string) check {
+	o := optionsOf(list)
+	return func(r *reader, args []arg) bool {
+		rest, ok := o.all(args)
+		for i := range rest {
+			r.write(rest[i])
+		}
+		return ok
+	}
+}
+
+// writesLast: what comes before it is only read, or a mode.
+func writesLast(list string) check {
+	o := optionsOf(list)
+	return func(r *reader, args []arg) bool {
+		rest, ok := o.all(args)
+		if ok && len(rest) > 0 {
+			r.write(rest[len(rest)-1])
+		}
+		return ok
+	}
+}
+
+// runsWorkspace is for programs that execute what is in the workspace.
+func runsWorkspace(n, list string) check {
+	o := optionsOf(list)
+	return func(r *reader, args []arg) bool {
+		_, ok := o.all(args)
+		if ok {
+			r.workspace(n)
+		}
+		return ok
+	}
+}
+
+// write notes a file that is written.
+func (r *reader) write(to arg) {
+	switch to.text {
+	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty":
+		return
+	}
+	if !to.fixed {
+		first(&r.Outside, "a file whose name is only known when it runs")
+		return
+	}
+	r.Writes = append(r.Writes, to.text)
+	switch clean := path.Clean(to.text); {
+	case strings.HasPrefix(clean, "/tmp/"):
+	case strings.HasPrefix(clean, "/"), strings.HasPrefix(clean, "~"), clean == "..", strings.HasPrefix(clean, "../"), r.moved:
+		first(&r.Outside, "a file that may be outside the workspace")
+	case hidden(clean):
+		first(&r.Outside, "a hidden file")
+	}
+}
+
+// hidden reports whether a path has a component that begins with a dot: hooks, settings and start-up files do.
+func hidden(clean string) bool {
+	return slices.ContainsFunc(strings.Split(clean, "/"), func(part string) bool { return strings.HasPrefix(part, ".") && part != "." })
+}
+
+// moves reports whether a command that starts in this directory may be outside the workspace.
+func moves(dir string) bool {
+	if dir == "" {
+		return false
+	}
+	clean := path.Clean(dir)
+	return strings.HasPrefix(clean, "/") || strings.HasPrefix(clean, "~") || clean == ".." || strings.HasPrefix(clean, "../") || hidden(clean) || clean != "."
+}
+
+// checkCd notes that what follows runs elsewhere.
+func checkCd(r *reader, args []arg) bool {
+	r.moved = true
+	return len(args) <= 1
+}
+
+// checkFind reads find: its -exec runs a command, and some of its actions write.
+func checkFind(r *reader, args []arg) bool {
+	for i := 0; i < len(args); i++ {
+		a := &args[i]
+		switch {
+		case a.bare || strings.HasPrefix(a.text, "\x00") || strings.HasPrefix(a.text, "-f") && strings.Contains(a.text, "print") || a.text == "-fls":
+			return false
+		case !strings.HasPrefix(a.text, "-exec") && !strings.HasPrefix(a.text, "-ok"):
+			continue
+		}
+		end := slices.IndexFunc(args[i:], func(a arg) bool { return a.text == ";" || a.text == "+" })
+		if end < 0 {
+			return false
+		}
+		r.run(filled(args[i+1:i+end]), nil)
+		i += end
+	}
+	return true
+}
+
+// filled is a command in which {} is any name of a file.
+func filled(args []arg) []arg {
+	out := slices.Clone(args)
+	for i := range out {
+		if strings.Contains(out[i].text, "{}") {
+			out[i] = arg{text: strings.ReplaceAll(out[i].text, "{}", "\x00")}
+		}
+	}
+	return out
+}
+
+// checkFd reads fd, which runs a command behind -x.
+func checkFd(r *reader, args []arg) bool {
+	at := slices.IndexFunc(args, func(a arg) bool {
+		return a.text == "-x" || a.text == "-X" || a.text == "--exec" || a.text == "--exec-batch"
+	})
+	if at >= 0 {
+		r.run(append(filled(args[at+1:]), arg{text: "\x00"}), nil)
+		args = args[:at]
+	}
+	_, ok := fdOptions.all(args)
+	return ok
+}
+
+var fdOptions = optionsOf("-e: --extension: -t: --type: -H --hidden -I --no-ignore -d: --max-depth: -E: --exclude: -i -s -g -a -l -0 -1 -L -p")
+
+// checkXargs reads xargs: a command, and arguments that we don't know.
+func checkXargs(r *reader, args []arg) bool {
+	rest, ok := xargsOptions.leading(args)
+	if !ok {
+		return false
+	}
+	if len(rest) > 0 {
+		r.run(append(filled(rest), arg{text: "\x00", bare: true}), nil)
+	}
+	return true
+}
+
+var xargsOptions = optionsOf("-0 --null -r --no-run-if-empty -n: --max-args: -P: --max-procs: -I: -i -L: -d: --delimiter: -t --verbose -x -s:")
+
+// checkSed reads sed: some of its commands run programs or write files.
+func checkSed(r *reader, args []arg) bool {
+	var scripts, files []arg
+	for i := 0; i < len(args); i++ {
+		a := &args[i]
+		switch {
+		case a.text == "-e" || a.text == "--expression":
+			if i++; i < len(args) {
+				scripts = append(scripts, args[i])
+			}
+		case strings.HasPrefix(a.text, "-i") || strings.HasPrefix(a.text, "--in-place"):
+			if !a.fixed {
+				return false
+			}
+			defer func() {
+				for i := range files {
+					r.write(files[i])
+				}
+			}()
+		case a.text == "-n" || a.text == "-E" || a.text == "-r" || a.text == "-s" || a.text == "-u" || a.text == "-z" || a.text == "-ne" || a.text == "-nE" || a.text == "-nr" || a.text == "--quiet" || a.text == "--regexp-extended":
+			if a.text == "-ne" {
+				a.text = "-e"
+				i--
+			}
+		case a.option():
+			return false
+		default:
+			files = append(files, *a)
+		}
+	}
+	if len(scripts) == 0 {
+		if len(files) == 0 {
+			return false
+		}
+		scripts, files = files[:1], files[1:]
+	}
+	return !slices.ContainsFunc(scripts, func(a arg) bool { return !a.fixed || !sedScript(a.text) })
+}
+
+var (
+	sedAddress = `(?:(?:\d+|\$|/[^/\\]*/)(?:,(?:\+?\d+|\$|/[^/\\]*/))?!?)?`
+	sedPlain   = regexp.MustCompile(`^\s*` + sedAddress + `\s*[pdqD=GHhgxnN]\s*$`)
+	sedReplace = regexp.MustCompile(`^\s*` + sedAddress + `\s*s(?:/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/|\|(?:[^|\\\n]|\\.)*\|(?:[^|\\\n]|\\.)*\||#(?:[^#\\\n]|\\.)*#(?:[^#\\\n]|\\.)*#|,(?:[^,\\\n]|\\.)*,(?:[^,\\\n]|\\.)*,|@(?:[^@\\\n]|\\.)*@(?:[^@\\\n]|\\.)*@)[gpiI0-9]*\s*$`)
+)
+
+// sedScript reports whether a script only prints, deletes and replaces. A semicolon ends a command only where
+// all parts are such commands.
+func sedScript(s string) bool {
+	if sedPlain.MatchString(s) || sedReplace.MatchString(s) {
+		return true
+	}
+	parts := strings.FieldsFunc(s, func(c rune) bool { return c == ';' || c == '\n' })
+	return len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool { return !sedPlain.MatchString(p) && !sedReplace.MatchString(p) })
+}
+
+// checkAwk reads awk: its programs can run others, write files and connect.
+func checkAwk(_ *reader, args []arg) bool {
+	rest, ok := awkOptions.leading(args)
+	if !ok || len(rest) == 0 || !rest[0].fixed {
+		return false
+	}
+	for _, a := range args { // -f in disguise
+		if a.option() && !strings.HasPrefix(a.text, "-F") && !strings.HasPrefix(a.text, "-v") && a.text != "--" {
+			return false
+		}
+	}
+	program := strings.ReplaceAll(rest[0].text, "||", "")
+	if strings.ContainsAny(program, "|@") || strings.Contains(program, "system") || strings.Contains(program, "getline") || strings.Contains(program, "inet") {
+		return false
+	}
+	return !strings.Contains(strings.ReplaceAll(program, ">=", ""), ">") || !strings.Contains(program, "print")
+}
+
+var awkOptions = optionsOf("-F: -v:")
+
+// checkTar allows to list and to create. What an archive writes is not in the command.
+func checkTar(r *reader, args []arg) bool {
+	if len(args) == 0 || !args[0].fixed {
+		return false
+	}
+	letters := strings.TrimPrefix(args[0].text, "-")
+	if strings.Trim(letters, "ctvzjJf") != "" || !strings.ContainsAny(letters, "ct") {
+		return false
+	}
+	rest, ok := tarOptions.all(args[1:])
+	if !ok || !strings.Contains(letters, "f") || len(rest) == 0 || strings.Contains(rest[0].text, ":") || !rest[0].fixed {
+		return false
+	}
+	if strings.Contains(letters, "c") {
+		r.write(rest[0])
+	}
+	return true
+}
+
+var tarOptions = optionsOf("-C: --exclude: -v -z -j -J")
+
+// checkDecoder notes a program that turns data into text.
+func checkDecoder(n, list string) check {
+	o := optionsOf(list)
+	return func(r *reader, args []arg) bool {
+		if slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "-") && strings.ContainsAny(a.text, "dDr") }) {
+			first(&r.decodes, n)
+		}
+		rest, ok := o.all(args)
+		return ok && len(rest) <= 1
+	}
+}
+
+// checkMake allows the usual targets, without variables.
+func checkMake(r *reader, args []arg) bool {
+	rest, ok := makeOptions.all(args)
+	if !ok || slices.ContainsFunc(rest, func(a arg) bool { return !a.fixed || !usualTargets[a.text] }) {
+		return false
+	}
+	r.workspace("make")
+	return true
+}
+
+var makeOptions = optionsOf("-j: -k -s -B -i -w --silent --no-print-directory --keep-going -#")
+
+// checkSet allows the options that make a script stricter.
+func checkSet(_ *reader, args []arg) bool {
+	return !slices.ContainsFunc(args, func(a arg) bool { return !a.fixed || a.text != "pipefail" && strings.Trim(a.text, "-+euxo") != "" })
+}
+
+// checkTest reads test and [: -v evaluates what it names.
+func checkTest(_ *reader, args []arg) bool {
+	return !slices.ContainsFunc(args, func(a arg) bool { return a.text == "-v" || a.text == "-R" || a.bare })
+}
+
+// checkPrintf reads printf: -v sets a variable.
+func checkPrintf(_ *reader, args []arg) bool {
+	return len(args) == 0 || !args[0].option() || args[0].text == "--" || strings.HasPrefix(args[0].text, "\x00") && !args[0].bare && len(args) == 1
+}
+
+// checkRead reads read, which sets variables.
+func checkRead(r *reader, args []arg) bool {
+	rest, ok := readOptions.all(args)
+	for i := range rest {
+		if !rest[i].fixed || !isName(rest[i].text) {
+			return false
+		}
+		r.variable(rest[i].text, nil)
+	}
+	return ok
+}
+
+var readOptions = optionsOf("-r -s -d: -n: -t: -p:")
+
+func isName(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+// checkUnset reads unset, which may evaluate an index.
+func checkUnset(_ *reader, args []arg) bool {
+	return !slices.ContainsFunc(args, func(a arg) bool { return !a.fixed || !isName(a.text) })
+}
+
+// checkDate reads date, which can also set the clock.
+func checkDate(_ *reader, args []arg) bool {
+	rest, ok := dateOptions.all(args)
+	return ok && !slices.ContainsFunc(rest, func(a arg) bool { return !strings.HasPrefix(a.text, "+") })
+}
+
+var dateOptions = optionsOf("-u -R -I -d: -r: --utc --iso-8601 --rfc-3339 --date: -j")
+
+// checkUnzip allows to list.
+func checkUnzip(_ *reader, args []arg) bool {
+	rest, ok := optionsOf("-l -v -Z").all(args)
+	return ok && len(rest) < len(args)
+}
+
+// checkGofmt reads gofmt, which writes with -w.
+func checkGofmt(r *reader, args []arg) bool {
+	rest, ok := gofmtOptions.all(args)
+	if slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.text, "w") && strings.HasPrefix(a.text, "-") }) {
+		for i := range rest {
+			r.write(rest[i])
+		}
+	}
+	return ok
+}
+
+var gofmtOptions = optionsOf("-l -d -s -w -e -local:")

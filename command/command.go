@@ -1,0 +1,191 @@
+// Package command says what a shell command does, as far as its text tells: which programs it runs, whether
+// it can reach the network, which files it writes, which hosts it names.
+//
+// It parses the command as bash does (mvdan.cc/sh) and looks at every word in command position: in pipes,
+// substitutions, loops and functions, behind sudo, env, xargs or find -exec, and inside sh -c '…'. A command
+// is harmless only if all of these are in a table of programs that stay on the machine, with options that
+// are in the table too. The rest can reach the network or run anything. [Command.Opaque] names what can't be
+// read by construction: text that doesn't parse, eval, an expansion where a program's name should be, or
+// text that is piped into an interpreter.
+//
+// It refuses to guess: there is no error for a caller to ignore. A command that we can't read can do anything.
+// It reads no file and runs nothing; what a script contains, it does not know.
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	maxText  = 64 << 10 // a longer command can do anything
+	maxNests = 256      // so can one that nests deeper; the parser recurses
+	maxDepth = 12       // of commands inside arguments: sudo sh -c "sh -c …"
+)
+
+// Command is what a command line does. Its zero value does nothing.
+type Command struct {
+	Programs []Program // in the order of the text
+	Fetcher  string    // the first program or name that reaches the network, or ""
+	Hosts    []Host    // that it names to connect to
+	Opaque   string    // why it can't be read at all, as the end of "This command …"; or ""
+	Unknown  []string  // programs that are not in the table, or used in a way that is not
+	Runs     []string  // programs that execute what is in the workspace: make, go test, git commit
+	Writes   []string  // files that it writes, where the text names them
+	Outside  string    // a write that may reach beyond the workspace or into what runs later, or ""
+	Destroys bool      // it can't be undone
+}
+
+// Program is a word in command position, in lower case and without its directory.
+type Program struct {
+	Name string
+	Sub  string // the subcommand, where the program has some: "commit" of git
+}
+
+// Host is a place that a command names to connect to.
+type Host struct {
+	Name string // as it is written, in lower case
+	Port string // "" where the command leaves it open
+}
+
+// Parse reads a command line as bash would.
+func Parse(text string) Command { return ParseIn("", text) }
+
+// ParseIn reads a command line that starts in a directory: where it is not "", as after cd.
+func ParseIn(dir, text string) Command {
+	r := reader{moved: moves(dir)}
+	r.parse(text)
+	return r.done()
+}
+
+// Argv reads a program with its arguments, which no shell has to split.
+func Argv(dir string, words []string) Command {
+	r := reader{moved: moves(dir)}
+	args := make([]arg, len(words))
+	for i, w := range words {
+		args[i] = arg{text: w, fixed: true}
+	}
+	r.run(args, nil)
+	return r.done()
+}
+
+// Code reads text in another language: we don't know what it does, and look for names that reach the network.
+func Code(text string) Command {
+	var r reader
+	r.code("code", text)
+	return r.done()
+}
+
+// Network reports whether the command is known to reach the network.
+func (c *Command) Network() bool { return c.Fetcher != "" || len(c.Hosts) > 0 }
+
+// Fetches reports whether the command's output may come from outside: it reaches the network, or it can't be
+// read by construction. A program or script that we merely don't know does not count.
+func (c *Command) Fetches() bool { return c.Network() || c.Opaque != "" }
+
+// Contained reports whether the command stays on the machine and runs only programs that we know and what is
+// in the workspace.
+func (c *Command) Contained() bool { return !c.Fetches() && len(c.Unknown) == 0 && c.Outside == "" }
+
+// Harmless reports whether the command stays on the machine and runs only programs that we know. Build, test
+// and git commands that run hooks execute what is in the workspace: they are not harmless by themselves.
+func (c *Command) Harmless() bool { return c.Contained() && len(c.Runs) == 0 }
+
+// Merge adds what another command does.
+func (c *Command) Merge(o *Command) {
+	c.Programs = append(c.Programs, o.Programs...)
+	c.Hosts = append(c.Hosts, o.Hosts...)
+	c.Unknown = append(c.Unknown, o.Unknown...)
+	c.Runs = append(c.Runs, o.Runs...)
+	c.Writes = append(c.Writes, o.Writes...)
+	c.Destroys = c.Destroys || o.Destroys
+	first(&c.Fetcher, o.Fetcher)
+	first(&c.Opaque, o.Opaque)
+	first(&c.Outside, o.Outside)
+}
+
+func first(to *string, from string) {
+	if *to == "" {
+		*to = from
+	}
+}
+
+// reader collects what a command does.
+type reader struct {
+	Command
+	moved   bool // it may not run where the agent's workspace is
+	depth   int
+	decodes string   // a program that turns data into text
+	says    []string // words that may hold an address: they count if a program that we don't know may use them
+	docs    []string // here-documents, which such a program may run
+}
+
+// parse reads a text and adds what it does.
+func (r *reader) parse(text string) {
+	if len(text) > maxText {
+		r.opaque("is too long to be read")
+		return
+	}
+	if r.depth >= maxDepth || nests(text) > maxNests {
+		r.opaque("is nested too deeply to be read")
+		return
+	}
+	r.depth++
+	defer func() { r.depth-- }()
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		r.opaque("can't be parsed")
+		r.scan(text)
+		return
+	}
+	r.moved = r.moved || changesDirectory(file)
+	r.walk(file)
+}
+
+// nests is an upper bound of how deep a text can nest: what opens something, and words that do.
+func nests(text string) int {
+	n := 0
+	for i := range len(text) {
+		if strings.IndexByte("({[`!", text[i]) >= 0 {
+			n++
+		}
+	}
+	for w := range strings.FieldsSeq(text) {
+		switch w {
+		case "if", "while", "until", "for", "case", "select", "time", "function", "coproc", "elif", "then", "do":
+			n++
+		}
+	}
+	return n
+}
+
+// done draws the conclusions that need the whole command.
+func (r *reader) done() Command {
+	runsCode := len(r.Unknown) > 0 || r.Opaque != ""
+	if runsCode {
+		for _, s := range r.says {
+			r.addresses(s)
+		}
+		for _, s := range r.docs {
+			r.scan(s)
+		}
+	}
+	if runsCode && r.decodes != "" {
+		r.opaque("runs text that " + r.decodes + " decodes")
+	}
+	return r.Command
+}
+
+func (r *reader) opaque(why string)  { first(&r.Opaque, why) }
+func (r *reader) fetch(name string)  { first(&r.Fetcher, name) }
+func (r *reader) unknown(n string)   { r.Unknown = once(r.Unknown, n) }
+func (r *reader) workspace(n string) { r.Runs = once(r.Runs, n) }
+
+func once(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}

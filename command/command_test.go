@@ -1,0 +1,162 @@
+package command_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/command"
+)
+
+// lines are the commands of a file in testdata, one a line.
+func lines(t testing.TB, file string) []string {
+	t.Helper()
+	b, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+}
+
+func TestTheUsualCommandsAreHarmless(t *testing.T) {
+	for _, text := range lines(t, "harmless.txt") {
+		if c := command.Parse(text); !c.Harmless() {
+			t.Errorf("%q: %+v", text, c)
+		}
+	}
+}
+
+func TestBuildAndTestCommandsRunWhatIsInTheWorkspace(t *testing.T) {
+	for _, text := range lines(t, "workspace.txt") {
+		if c := command.Parse(text); !c.Contained() || c.Harmless() || len(c.Runs) == 0 {
+			t.Errorf("%q: %+v", text, c)
+		}
+	}
+}
+
+// TestH107NoSpellingOfFetchingIsMissed: each of these reaches the network, or can't be read by construction.
+func TestH107NoSpellingOfFetchingIsMissed(t *testing.T) {
+	all := lines(t, "fetching.txt")
+	if len(all) < 114 {
+		t.Fatalf("%d spellings", len(all))
+	}
+	for _, text := range all {
+		if c := command.Parse(text); !c.Fetches() || c.Harmless() {
+			t.Errorf("%q: %+v", text, c)
+		}
+	}
+}
+
+func TestH107WhatIsNotKnownIsNotHarmless(t *testing.T) {
+	for _, text := range lines(t, "unknown.txt") {
+		if c := command.Parse(text); c.Contained() {
+			t.Errorf("%q: %+v", text, c)
+		}
+	}
+}
+
+// TestAnUnknownProgramIsNoFetcher: the output of an ordinary program or script stays local in a clean conversation.
+func TestAnUnknownProgramIsNoFetcher(t *testing.T) {
+	for _, text := range lines(t, "unknown.txt") {
+		if c := command.Parse(text); c.Fetches() {
+			t.Errorf("%q: %+v", text, c)
+		}
+	}
+}
+
+func TestHereDocuments(t *testing.T) {
+	for _, c := range []struct {
+		text              string
+		harmless, fetches bool
+	}{
+		{"cat <<EOF > notes.txt\nuse curl https://example.com\nEOF", true, false},
+		{"cat <<'EOF' > notes.txt\n$(curl example.com)\nEOF", true, false},
+		{"cat <<EOF > notes.txt\n$(curl example.com)\nEOF", false, true},
+		{"bash <<'EOF'\nls\nEOF", true, false},
+		{"bash <<'EOF'\ncurl example.com\nEOF", false, true},
+		{"bash <<EOF\n$x\nEOF", false, true},
+		{"cat <<EOF | bash\ncurl example.com\nEOF", false, true},
+		{"{ bash; } <<EOF\ncurl example.com\nEOF", false, true},
+		{"python3 <<'EOF'\nprint(1)\nEOF", false, false},
+		{"python3 - <<'EOF'\nimport urllib.request\nEOF", false, true},
+		{"cat > x.py <<'EOF'\nimport urllib.request\nEOF\npython3 x.py", false, true},
+	} {
+		if got := command.Parse(c.text); got.Harmless() != c.harmless || got.Fetches() != c.fetches {
+			t.Errorf("%q: %+v", c.text, got)
+		}
+	}
+}
+
+func TestHostsAreNamed(t *testing.T) {
+	for text, want := range map[string]command.Host{
+		"exec 3<>/dev/tcp/127.0.0.1/8787":            {Name: "127.0.0.1", Port: "8787"},
+		"nc localhost 8787":                          {Name: "localhost", Port: "8787"},
+		"nc -w 3 -v 0 8787":                          {Name: "0", Port: "8787"},
+		"curl http://user:pw@LOCALHOST:8787/x":       {Name: "localhost", Port: "8787"},
+		"curl localhost:8787/approve":                {Name: "localhost", Port: "8787"},
+		"curl --url=http://[::1]:8787":               {Name: "::1", Port: "8787"},
+		"socat - TCP:127.1:8787":                     {Name: "127.1", Port: "8787"},
+		"openssl s_client -connect localhost:8787":   {Name: "localhost", Port: "8787"},
+		"bash -c 'echo x > /dev/tcp/localhost/8787'": {Name: "localhost", Port: "8787"},
+		"telnet localhost 8787":                      {Name: "localhost", Port: "8787"},
+		"ssh bob@box.example":                        {Name: "box.example"},
+		"h=/dev/tcp/localhost/8787; mytool > $h":     {Name: "localhost", Port: "8787"},
+		"python3 -c 'x(\"http://localhost:8787\")'":  {Name: "localhost", Port: "8787"},
+	} {
+		if c := command.Parse(text); !slices.Contains(c.Hosts, want) {
+			t.Errorf("%q names %v", text, c.Hosts)
+		}
+	}
+}
+
+func TestWhatDestroys(t *testing.T) {
+	for _, text := range []string{"rm -rf x", "sudo rm x", "git reset --hard", "git push --force", "find . -delete", "ls; rm x", "sh -c 'rm x'", "psql -c 'DROP TABLE x'", "python3 -c 'os.system(\"rm x\")'", "ssh box 'rm x'"} {
+		if c := command.Parse(text); !c.Destroys {
+			t.Errorf("%q destroys nothing", text)
+		}
+	}
+	for _, text := range []string{"ls", "git status", "git commit -m 'rm it'", "echo rm"} {
+		if c := command.Parse(text); c.Destroys {
+			t.Errorf("%q destroys", text)
+		}
+	}
+}
+
+func TestArgvNeedsNoQuotes(t *testing.T) {
+	for _, words := range [][]string{{"git", "-C", "x", "clone"}, {"curl", "x"}, {"bash", "-lc", "curl x"}, {"sudo", "wget", "x"}} {
+		if c := command.Argv("", words); !c.Fetches() {
+			t.Errorf("%q: %+v", words, c)
+		}
+	}
+	for _, words := range [][]string{{"ls", "$(curl x)"}, {"echo", "; curl x"}, {"git", "status"}} {
+		if c := command.Argv("", words); !c.Harmless() {
+			t.Errorf("%q: %+v", words, c)
+		}
+	}
+}
+
+func TestProgramsAreNamedWithTheirSubcommand(t *testing.T) {
+	c := command.Parse("cd x && sudo git commit -m y | tee z; sh -c 'ls'")
+	want := []command.Program{{Name: "cd"}, {Name: "sudo"}, {Name: "git", Sub: "commit"}, {Name: "tee"}, {Name: "sh"}, {Name: "ls"}}
+	if !slices.Equal(c.Programs, want) {
+		t.Errorf("%v", c.Programs)
+	}
+}
+
+func TestWhereACommandStartsCounts(t *testing.T) {
+	for _, text := range []string{"echo x > y", "git status"} {
+		if c := command.ParseIn("/home/ann/bin", text); c.Harmless() {
+			t.Errorf("%q elsewhere: %+v", text, c)
+		}
+	}
+	if c := command.ParseIn("/home/ann/src", "ls"); !c.Harmless() {
+		t.Errorf("%+v", c)
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	for b.Loop() {
+		command.Parse("cd src && git status --short | head -n 20 && grep -rn 'TODO' --include='*.go' .")
+	}
+}

@@ -1,0 +1,304 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// run reads a simple command: a program, its arguments, and the text of its here-document.
+func (r *reader) run(args []arg, doc *arg) {
+	if len(args) == 0 {
+		return
+	}
+	for i := range args {
+		r.mention(args[i].text)
+	}
+	if doc != nil {
+		r.docs = append(r.docs, doc.text)
+	}
+	p := &args[0]
+	if !p.fixed && (p.bare || !strings.Contains(p.text, "/") || strings.ContainsAny(name(p.text), "\x00*?[{")) {
+		r.opaque("works out the name of a program only when it runs")
+		r.guess(args)
+		return
+	}
+	n := name(p.text)
+	if r.depth > maxDepth {
+		r.opaque("is nested too deeply to be read")
+		return
+	}
+	r.depth++
+	defer func() { r.depth-- }()
+	r.Programs = append(r.Programs, Program{Name: n})
+	r.Destroys = r.Destroys || destroys(n, args[1:])
+	r.program(n, usualPlace(p), args, doc)
+}
+
+// usualPlace reports whether a program is named alone, or in a directory that only an administrator writes.
+func usualPlace(p *arg) bool {
+	dir := p.text[:strings.LastIndexAny(p.text, `/\`)+1]
+	return p.fixed && (dir == "" || usualPlaces[dir])
+}
+
+func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
+	short := unversioned(n)
+	switch {
+	case fetchers[n] || fetchers[short]:
+		r.fetch(n)
+		r.hosts(args[1:])
+		r.guess(args[1:])
+	case shells[n]:
+		r.shell(n, args[1:], doc)
+	case interpreters[short]:
+		r.interpreter(n, short, args[1:], doc)
+	case wrappers[n] != nil && usual:
+		r.wrapped(n, wrappers[n], args[1:], doc)
+	case n == "at" || n == "batch":
+		r.opaque("runs what comes in as " + n + "'s input")
+	case n == "eval" || n == "trap" || n == "alias" || n == "enable" || n == "hash" || n == "bind" || n == "complete":
+		r.opaque("hands text to " + n)
+		r.guess(args[1:])
+	case n == "source" || n == ".":
+		r.script(n, args[1:])
+	case usual && r.known(n, args[1:]):
+	default:
+		r.unknown(shown(n))
+		r.guess(args)
+		r.subcommand(n, args[1:])
+	}
+}
+
+// mention keeps what may be an address for [reader.done].
+func (r *reader) mention(s string) {
+	if strings.Contains(s, "://") || strings.Contains(s, "/dev/") {
+		r.says = append(r.says, s)
+	}
+}
+
+// guess looks in the arguments of a program that we don't know for names that reach the network.
+func (r *reader) guess(args []arg) {
+	for i := range args {
+		r.scan(args[i].text)
+	}
+}
+
+// subcommand finds what fetches by its subcommand: git clone, npm install.
+func (r *reader) subcommand(n string, args []arg) {
+	subs := installers[n]
+	if subs == nil {
+		subs = installers[unversioned(n)]
+	}
+	if len(args) == 0 && (n == "yarn" || n == "bundle") { // they install
+		r.fetch(n)
+	}
+	for i := range args {
+		if n == "go" && strings.Contains(args[i].text, "@") { // go run module@version
+			r.fetch("go")
+			r.hosts(args[i:])
+			return
+		}
+		if subs[strings.ToLower(args[i].text)] {
+			r.fetch(n + " " + strings.ToLower(args[i].text))
+			r.hosts(args[i+1:])
+			return
+		}
+	}
+}
+
+// known reports whether the table has a program with these arguments, and notes what it writes and runs.
+func (r *reader) known(n string, args []arg) bool {
+	if plain[n] {
+		return true
+	}
+	switch n {
+	case "cd", "pushd", "popd":
+		return checkCd(r, args)
+	case "find":
+		return checkFind(r, args)
+	case "fd", "fdfind":
+		return checkFd(r, args)
+	case "xargs":
+		return checkXargs(r, args)
+	}
+	if check := checks[n]; check != nil {
+		return check(r, args)
+	}
+	if subs := families[n]; subs != nil {
+		return r.family(n, subs, args)
+	}
+	return false
+}
+
+// family checks a program that has subcommands. Options before the subcommand are under the name "".
+func (r *reader) family(n string, subs map[string]*sub, args []arg) bool {
+	at := 0
+	if global := subs[""]; global != nil {
+		rest, ok := global.options.leading(args)
+		if !ok {
+			return false
+		}
+		at = len(args) - len(rest)
+	}
+	if at >= len(args) {
+		return at > 0
+	}
+	s := subs[args[at].text]
+	if !args[at].fixed || s == nil {
+		return false
+	}
+	rest, ok := s.options.all(args[at+1:])
+	if !ok || s.operands != nil && slices.ContainsFunc(rest, func(a arg) bool { return !a.fixed || !s.operands[a.text] }) {
+		return false
+	}
+	if s.most >= 0 && len(rest) > s.most {
+		return false
+	}
+	for i := range args[at+1:] {
+		r.output(s, args[at+1+i:])
+	}
+	r.Programs[len(r.Programs)-1].Sub = args[at].text
+	if s.runs || n == "git" && (r.moved || slices.ContainsFunc(args[:at], func(a arg) bool { return strings.HasPrefix(a.text, "-C") })) {
+		r.workspace(n + " " + args[at].text)
+	}
+	return true
+}
+
+// output notes the file of an option such as -o, at the start of the arguments.
+func (r *reader) output(s *sub, args []arg) {
+	for _, opt := range s.files {
+		if value, ok := strings.CutPrefix(args[0].text, opt+"="); ok {
+			r.write(arg{text: value, fixed: args[0].fixed})
+		}
+		if args[0].text == opt && len(args) > 1 {
+			r.write(args[1])
+		}
+	}
+}
+
+// shell reads sh and its like: a text after -c, a script, or its input.
+func (r *reader) shell(n string, args []arg, doc *arg) {
+	text := false
+	for len(args) > 0 && (strings.HasPrefix(args[0].text, "-") || strings.HasPrefix(args[0].text, "+") || args[0].bare) {
+		opt := args[0]
+		args = args[1:]
+		switch {
+		case !opt.fixed, strings.HasPrefix(opt.text, "--rc"), strings.HasPrefix(opt.text, "--in"):
+			r.opaque("starts " + n + " in a way that we can't read")
+		case opt.text == "--version":
+			return
+		case strings.HasPrefix(opt.text, "--"):
+		case strings.ContainsAny(opt.text, "oO") && len(args) > 0:
+			args = args[1:]
+			fallthrough
+		default:
+			text = text || strings.Contains(opt.text, "c")
+		}
+	}
+	switch {
+	case text && len(args) > 0 && args[0].fixed:
+		r.parse(args[0].text)
+	case text:
+		r.opaque("works out what " + n + " runs only when it runs")
+		r.guess(args)
+	case len(args) > 0:
+		r.script(n, args)
+	case doc != nil && doc.fixed:
+		r.parse(doc.text)
+	default:
+		r.opaque("runs what comes in as " + n + "'s input")
+	}
+}
+
+// script reads what runs a file.
+func (r *reader) script(n string, args []arg) {
+	if len(args) == 0 {
+		return
+	}
+	if file := args[0].text; file == "\x00" || file == "-" || strings.HasPrefix(file, "/dev/") || strings.HasPrefix(file, "/proc/") {
+		r.opaque("runs the output of other commands")
+	}
+	r.unknown(shown(n))
+	r.guess(args)
+}
+
+// interpreter reads what runs code in another language.
+func (r *reader) interpreter(n, short string, args []arg, doc *arg) {
+	if len(args) == 1 && (args[0].text == "--version" || args[0].text == "-V" || args[0].text == "-v") {
+		return
+	}
+	if short == "python" && r.module(args) {
+		return
+	}
+	r.unknown(shown(n))
+	r.guess(args)
+	r.subcommand(n, args)
+	if doc != nil {
+		r.scan(doc.text)
+		return
+	}
+	last := len(args) - 1
+	if last < 0 || args[last].text == "-" || len(args) == 1 && args[0].option() && !strings.ContainsAny(args[0].text, "ceE=") ||
+		args[0].text == "\x00" || strings.HasPrefix(args[0].text, "/dev/") || strings.HasPrefix(args[0].text, "/proc/") {
+		r.opaque("runs what comes in as " + n + "'s input")
+	}
+}
+
+// module reads python -m, which runs a program by its module's name.
+func (r *reader) module(args []arg) bool {
+	if len(args) < 2 || args[0].text != "-m" || !args[1].fixed {
+		return false
+	}
+	switch m := args[1].text; {
+	case workspaceModules[m]:
+		r.workspace("python -m " + m)
+		return true
+	case m == "pip":
+		r.program("pip", true, args[1:], nil)
+		return true
+	default:
+		return false
+	}
+}
+
+// code notes text in a language that we don't read.
+func (r *reader) code(n, text string) {
+	r.unknown(n)
+	r.scan(text)
+}
+
+// wrapped reads a program whose arguments are another command.
+func (r *reader) wrapped(n string, w *wrapper, args []arg, doc *arg) {
+	rest, ok := w.options.leading(args)
+	if !ok {
+		r.unknown(n)
+		r.guess(args)
+		return
+	}
+	if n == "command" && len(rest) < len(args) && (args[0].text == "-v" || args[0].text == "-V") {
+		return
+	}
+	for w.assigns && len(rest) > 0 && strings.Contains(rest[0].text, "=") {
+		key, value, _ := strings.Cut(rest[0].text, "=")
+		r.variable(key, &arg{text: value, fixed: rest[0].fixed})
+		r.mention(value)
+		rest = rest[1:]
+	}
+	for range w.skip {
+		if len(rest) > 0 {
+			rest = rest[1:]
+		}
+	}
+	if len(rest) == 0 {
+		return
+	}
+	if w.text { // watch 'a | b' hands its words to a shell
+		words := make([]string, len(rest))
+		for i := range rest {
+			words[i] = rest[i].text
+		}
+		joined := strings.Join(words, " ")
+		r.shell(n, []arg{{text: "-c", fixed: true}, {text: joined, fixed: !strings.Contains(joined, "\x00")}}, nil)
+		return
+	}
+	r.run(rest, doc)
+}

@@ -1,0 +1,123 @@
+package command
+
+import (
+	"net"
+	"strings"
+)
+
+// scan looks in a text that we don't read as a command, such as code in another language, for names that reach
+// the network or destroy something.
+func (r *reader) scan(text string) {
+	r.addresses(text)
+	tool := ""
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(c rune) bool { return !inName(c) }) {
+		w = strings.Trim(w, ".:-")
+		bare := name(w)
+		short := unversioned(bare)
+		switch {
+		case anywhere[bare] || codeNames[w] || anywhere[short]:
+			r.fetch(bare)
+		case installers[tool][bare]:
+			r.fetch(tool + " " + bare)
+		case installers[short] != nil:
+			tool = short
+		}
+		r.Destroys = r.Destroys || destroyers[bare] || destroying[tool][bare]
+	}
+}
+
+func inName(c rune) bool {
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '.' || c == ':' || c == '-' || c == '/'
+}
+
+// addresses finds URLs and bash's own sockets in a text.
+func (r *reader) addresses(text string) {
+	r.socket(text)
+	for rest := text; ; {
+		_, after, found := strings.Cut(rest, "://")
+		if !found {
+			return
+		}
+		end := strings.IndexAny(after, "/?#'\"`<>\\ \t\n,;)")
+		if end < 0 {
+			end = len(after)
+		}
+		host := after[:end]
+		r.host(host[strings.LastIndexByte(host, '@')+1:])
+		rest = after
+	}
+}
+
+// socket finds /dev/tcp/host/port, to which bash connects.
+func (r *reader) socket(text string) {
+	for _, kind := range []string{"/dev/tcp/", "/dev/udp/", "/inet/", "/inet4/", "/inet6/"} {
+		_, after, found := strings.Cut(text, kind)
+		if !found {
+			continue
+		}
+		r.fetch(strings.TrimSuffix(kind, "/"))
+		if strings.HasPrefix(kind, "/inet") { // gawk: /inet/tcp/local/host/port
+			if parts := strings.SplitN(after, "/", 3); len(parts) == 3 {
+				after = parts[2]
+			}
+		}
+		host, port, _ := strings.Cut(after, "/")
+		r.connect(host, strings.TrimRight(digits(port), "/"))
+	}
+}
+
+// digits is the number that a text begins with.
+func digits(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
+
+func isNumber(s string) bool { return s != "" && digits(s) == s }
+
+// host notes host or host:port.
+func (r *reader) host(text string) {
+	if name, port, err := net.SplitHostPort(text); err == nil {
+		r.connect(name, digits(port))
+		return
+	}
+	r.connect(strings.Trim(text, "[]"), "")
+}
+
+func (r *reader) connect(name, port string) {
+	h := Host{Name: strings.ToLower(strings.ReplaceAll(name, "\x00", "")), Port: port}
+	for _, known := range r.Hosts {
+		if known == h {
+			return
+		}
+	}
+	r.Hosts = append(r.Hosts, h)
+}
+
+// hosts notes what a program that reaches the network names: URLs, host:port, host and port, user@host.
+func (r *reader) hosts(args []arg) {
+	for i := range args {
+		text := args[i].text
+		if _, value, ok := strings.Cut(text, "="); ok && strings.HasPrefix(text, "-") {
+			text = value
+		}
+		if strings.Contains(text, "://") || strings.Contains(text, "/dev/") {
+			r.addresses(text)
+			continue
+		}
+		next := i + 1
+		hasPort := next < len(args) && isNumber(args[next].text)
+		if text == "" || strings.HasPrefix(text, "-") || isNumber(text) && !hasPort || strings.ContainsAny(text, " {\"'\n") {
+			continue
+		}
+		text = text[strings.LastIndexByte(text, '@')+1:]
+		if scheme, rest, ok := strings.Cut(text, ":"); ok && socatKinds[strings.ToLower(scheme)] {
+			text, _, _ = strings.Cut(rest, ",")
+		}
+		text, _, _ = strings.Cut(text, "/")
+		switch {
+		case strings.Contains(text, ":"):
+			r.host(text)
+		case hasPort:
+			r.connect(text, args[next].text)
+		case strings.Contains(text, ".") || text == "localhost":
+			r.connect(text, "")
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package command
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// changesDirectory reports whether a text has a cd anywhere: in a loop it also counts for what comes before.
+func changesDirectory(file *syntax.File) (found bool) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 {
+			switch c.Args[0].Lit() {
+			case "cd", "pushd", "popd":
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// walk reads everything below a node of the syntax tree.
+func (r *reader) walk(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			r.stmt(n)
+			return false
+		case *syntax.Assign:
+			r.assign(n)
+			return false
+		case *syntax.ParamExp:
+			r.param(n)
+		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
+			r.arithmetic(n)
+		case *syntax.BinaryTest:
+			if n.Op >= syntax.TsEql && n.Op <= syntax.TsGtr {
+				r.arithmetic(n)
+			}
+		case *syntax.UnaryTest:
+			if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
+				r.unknown("[[")
+			}
+		case *syntax.WordIter:
+			r.variable(n.Name.Value, nil)
+		}
+		return true
+	})
+}
+
+// stmt reads a statement with its redirections.
+func (r *reader) stmt(s *syntax.Stmt) {
+	var doc *arg
+	for _, d := range s.Redirs {
+		if a := r.redirect(d); a != nil {
+			doc = a
+		}
+	}
+	switch c := s.Cmd.(type) {
+	case nil:
+	case *syntax.CallExpr:
+		for _, a := range c.Assigns {
+			r.assign(a)
+		}
+		if len(c.Args) > 0 {
+			r.run(r.args(c.Args), doc)
+		}
+	case *syntax.DeclClause:
+		r.declaration(c)
+	default:
+		r.walk(c)
+	}
+}
+
+// redirect reads where a statement's input and output go. It returns the text of a here-document.
+func (r *reader) redirect(d *syntax.Redirect) *arg {
+	if d.Hdoc != nil {
+		doc := r.arg(d.Hdoc)
+		if quotes(d.Word) { // nothing in it expands
+			doc = arg{text: raw(d.Hdoc), fixed: true}
+		}
+		return &doc
+	}
+	if d.Word == nil {
+		return nil
+	}
+	to := r.arg(d.Word)
+	if d.Op == syntax.WordHdoc {
+		return &to
+	}
+	r.socket(to.text)
+	switch d.Op {
+	case syntax.RdrIn, syntax.DplIn:
+		if !to.fixed && d.Op == syntax.RdrIn && !isProcess(d.Word) {
+			r.unknown("a redirection") // it may expand to /dev/tcp/…
+		}
+	case syntax.DplOut:
+		if strings.Trim(to.text, "0123456789-") != "" || !to.fixed {
+			r.write(to)
+		}
+	default:
+		r.write(to)
+	}
+	return nil
+}
+
+// isProcess reports whether a word is <(…) alone.
+func isProcess(w *syntax.Word) bool {
+	if len(w.Parts) != 1 {
+		return false
+	}
+	_, ok := w.Parts[0].(*syntax.ProcSubst)
+	return ok
+}
+
+// quotes reports whether any part of a here-document's delimiter is quoted.
+func quotes(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		if l, ok := p.(*syntax.Lit); !ok || strings.Contains(l.Value, `\`) {
+			return true
+		}
+	}
+	return false
+}
+
+// raw is the text of literals as they are written.
+func raw(w *syntax.Word) string {
+	var b strings.Builder
+	for _, p := range w.Parts {
+		if l, ok := p.(*syntax.Lit); ok {
+			b.WriteString(l.Value)
+		}
+	}
+	return b.String()
+}
+
+// assign reads a variable that is set, for a command or for the shell.
+func (r *reader) assign(a *syntax.Assign) {
+	var value *arg
+	if a.Value != nil {
+		v := r.arg(a.Value)
+		value = &v
+		r.says = append(r.says, v.text)
+	}
+	if a.Array != nil {
+		r.walk(a.Array)
+	}
+	if a.Index != nil {
+		r.arithmetic(a.Index)
+	}
+	if a.Name != nil {
+		r.variable(a.Name.Value, value)
+	}
+}
+
+// variable checks a variable by its name: some decide what programs do.
+func (r *reader) variable(name string, value *arg) {
+	if harmlessVariables[name] || isLocal(name) {
+		return
+	}
+	if value != nil && value.fixed && harmlessValues[name+"="+value.text] {
+		return
+	}
+	r.unknown(name + "=")
+}
+
+// isLocal reports whether a name is in lower case, which programs don't look at, but for proxies.
+func isLocal(name string) bool {
+	return name == strings.ToLower(name) && !strings.HasSuffix(name, "_proxy")
+}
+
+// declaration reads export, declare and their like.
+func (r *reader) declaration(d *syntax.DeclClause) {
+	for _, a := range d.Args {
+		if a.Naked && a.Name == nil {
+			if opt := r.arg(a.Value); !opt.fixed || strings.Trim(opt.text, "-aAgrxp") != "" {
+				r.unknown(d.Variant.Value)
+			}
+			continue
+		}
+		if a.Naked && a.Name != nil && d.Variant.Value != "nameref" && a.Index == nil {
+			r.variable(a.Name.Value, &arg{})
+			continue
+		}
+		r.assign(a)
+	}
+}
+
+// param reads an expansion that may do more than give a value.
+func (r *reader) param(p *syntax.ParamExp) {
+	if p.Exp != nil {
+		switch p.Exp.Op {
+		case syntax.OtherParamOps:
+			r.opaque("expands a variable twice")
+		case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+			if p.Param != nil {
+				r.variable(p.Param.Value, nil)
+			}
+		default:
+		}
+	}
+	if p.Index != nil {
+		if w, ok := p.Index.(*syntax.Word); !ok || raw(w) != "@" && raw(w) != "*" {
+			r.arithmetic(p.Index)
+		}
+	}
+	if p.Slice != nil {
+		for _, e := range []syntax.ArithmExpr{p.Slice.Offset, p.Slice.Length} {
+			if e != nil {
+				r.arithmetic(e)
+			}
+		}
+	}
+}
+
+// arithmetic reads an expression. Bash runs the commands in the value of a variable that it names.
+func (r *reader) arithmetic(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Lit:
+			if strings.Trim(n.Value, "0123456789.-") != "" {
+				r.unknown("arithmetic")
+			}
+		case *syntax.ParamExp:
+			r.unknown("arithmetic")
+		}
+		return true
+	})
+}

@@ -1,0 +1,136 @@
+package command
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// arg is a word of a command after a shell has dropped its quotes.
+type arg struct {
+	text  string // with a zero byte in the place of what is not known
+	fixed bool   // text is all of it, and it is one word
+	bare  bool   // what is not known has no quotes around it: it may become several words, or none
+}
+
+// option reports whether the word is an option, or may become one.
+func (a *arg) option() bool {
+	return strings.HasPrefix(a.text, "-") && a.text != "-" || strings.HasPrefix(a.text, "\x00") || a.bare
+}
+
+// arg reads a word, and the commands inside of it.
+func (r *reader) arg(w *syntax.Word) arg {
+	var b strings.Builder
+	a := arg{fixed: true}
+	r.parts(&b, &a, w.Parts, false)
+	a.text = b.String()
+	return a
+}
+
+func (r *reader) parts(b *strings.Builder, a *arg, parts []syntax.WordPart, quoted bool) {
+	for i, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			r.literal(b, a, p.Value, quoted, i == 0 && b.Len() == 0)
+		case *syntax.SglQuoted:
+			if p.Dollar && strings.Contains(p.Value, `\`) {
+				a.hide(b, true)
+				continue
+			}
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			if p.Dollar {
+				a.hide(b, true)
+				continue
+			}
+			r.parts(b, a, p.Parts, true)
+		default: // an expansion
+			a.hide(b, quoted || isHome(p))
+			r.walk(p)
+		}
+	}
+}
+
+// isHome reports whether an expansion is the path of a directory that the shell itself sets.
+func isHome(p syntax.WordPart) bool {
+	e, ok := p.(*syntax.ParamExp)
+	return ok && e.Param != nil && (e.Param.Value == "HOME" || e.Param.Value == "PWD") && e.Exp == nil && e.Repl == nil && e.Slice == nil
+}
+
+// hide stands in for what is not known.
+func (a *arg) hide(b *strings.Builder, quoted bool) {
+	b.WriteByte(0)
+	a.fixed = false
+	a.bare = a.bare || !quoted
+}
+
+// literal takes backslashes away as bash does, and finds what it would expand.
+func (r *reader) literal(b *strings.Builder, a *arg, s string, quoted, start bool) {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && i+1 < len(s):
+			i++
+			if quoted && strings.IndexByte("$`\"\\\n", s[i]) < 0 {
+				b.WriteByte('\\')
+			}
+			if s[i] != '\n' {
+				b.WriteByte(s[i])
+			}
+		case !quoted && (c == '*' || c == '?' || c == '{' || c == '[') && s != "[" && s != "{}":
+			if start && b.Len() == 0 {
+				b.WriteByte(0) // what it expands to may begin with anything
+			}
+			b.WriteByte(c)
+			a.fixed = false
+		case !quoted && c == '~' && start && i == 0:
+			b.WriteByte(c)
+			a.fixed = strings.HasPrefix(s, "~/") || s == "~"
+		default:
+			b.WriteByte(c)
+		}
+	}
+}
+
+// args reads the words of a simple command.
+func (r *reader) args(words []*syntax.Word) []arg {
+	out := make([]arg, len(words))
+	for i, w := range words {
+		out[i] = r.arg(w)
+	}
+	return out
+}
+
+// name is a program's name as the table has it.
+func name(text string) string {
+	text = text[strings.LastIndexAny(text, `/\`)+1:]
+	return strings.TrimSuffix(strings.ToLower(text), ".exe")
+}
+
+// unversioned is a name without the number that it ends in: python for python3.11.
+func unversioned(name string) string {
+	if short := strings.TrimRight(name, "0123456789."); short != "" {
+		return short
+	}
+	return name
+}
+
+// quiet reports whether a word may be shown on a card: it is the agent's text.
+func quiet(s string) bool {
+	if s == "" || len(s) > 40 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("._+-:[]", c) >= 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// shown is a word as a card may show it.
+func shown(s string) string {
+	if quiet(s) {
+		return s
+	}
+	return "a program"
+}
