@@ -71,11 +71,21 @@ func Argv(dir string, words []string) Command {
 	return r.done()
 }
 
-// Code reads text in another language: we don't know what it does, and look for names that reach the network.
-func Code(text string) Command {
-	var r reader
-	r.code("code", text)
+// Typed reads text that goes into a running program, or that a tool takes besides a command: it may be a
+// command, code in another language, or plain words. We never know what it does.
+func Typed(dir, text string) Command {
+	r := reader{moved: moves(dir), loose: true}
+	r.parse(text)
+	r.unknown("typed text")
 	return r.done()
+}
+
+// With is a command line that more arguments are added to.
+func With(dir, text string, args []string) Command {
+	for _, a := range args {
+		text += " '" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+	}
+	return ParseIn(dir, text)
 }
 
 // Network reports whether the command is known to reach the network.
@@ -106,6 +116,38 @@ func (c *Command) Merge(o *Command) {
 	first(&c.Outside, o.Outside)
 }
 
+// Says tells a person what the command can do, in a sentence; "" where it is harmless.
+func (c *Command) Says() string {
+	switch {
+	case c.Fetcher != "" || len(c.Hosts) > 0:
+		return "This can reach the network: " + c.network() + "."
+	case c.Opaque != "":
+		return "This command " + c.Opaque + ": it could reach the network or run anything."
+	case len(c.Unknown) > 0:
+		return "We don't know what `" + c.Unknown[0] + "` does: it could reach the network or run anything."
+	case c.Outside != "":
+		return "This writes " + c.Outside + ", which may run something later."
+	case len(c.Runs) > 0:
+		return "`" + c.Runs[0] + "` runs what is in the workspace, which the agent may have changed."
+	default:
+		return ""
+	}
+}
+
+// network names what reaches the network, and the host.
+func (c *Command) network() string {
+	what := c.Fetcher
+	for _, h := range c.Hosts {
+		if quiet(h.Name) {
+			return strings.TrimSpace(what + " " + h.Name)
+		}
+	}
+	if what == "" {
+		return "it names an address"
+	}
+	return what
+}
+
 func first(to *string, from string) {
 	if *to == "" {
 		*to = from
@@ -116,6 +158,7 @@ func first(to *string, from string) {
 type reader struct {
 	Command
 	moved   bool // it may not run where the agent's workspace is
+	loose   bool // the text need not be a command
 	depth   int
 	decodes string   // a program that turns data into text
 	says    []string // words that may hold an address: they count if a program that we don't know may use them
@@ -136,7 +179,9 @@ func (r *reader) parse(text string) {
 	defer func() { r.depth-- }()
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		r.opaque("can't be parsed")
+		if !r.loose {
+			r.opaque("can't be parsed")
+		}
 		r.scan(text)
 		return
 	}

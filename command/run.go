@@ -260,12 +260,6 @@ func (r *reader) module(args []arg) bool {
 	}
 }
 
-// code notes text in a language that we don't read.
-func (r *reader) code(n, text string) {
-	r.unknown(n)
-	r.scan(text)
-}
-
 // wrapped reads a program whose arguments are another command.
 func (r *reader) wrapped(n string, w *wrapper, args []arg, doc *arg) {
 	rest, ok := w.options.leading(args)

@@ -84,12 +84,12 @@ func (b *builder) goes(f *facts) []string {
 // weigh says how much is at stake: whether a lasting grant may cover the call,
 // whether it can pass as the owner's own words, and whether secrets come in.
 // Where it errs, the owner is asked once more.
-func (p *Policy) weigh(pl *Plan, t *text, d deeds) {
+func (p *Policy) weigh(pl *Plan, t *text, destroys bool) {
 	r := pl.rule
 	places := t.may&ofPlace != 0 && p.places.find(t.lower) != nil
 	pl.Secret = r.secret || places
 	switch {
-	case r.dangerous || r.destructive || r.secret || d.destroys && r.own == nil: // else its text is for people
+	case r.dangerous || r.destructive || r.secret || destroys && r.own == nil: // else its text is for people
 	case r.safe:
 		pl.Grantable = true // it is never asked for
 	default:

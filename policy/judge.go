@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,6 +51,9 @@ func (pl *Plan) Judge(v session.View) Verdict {
 		pl.explain(&out, level)
 		pl.explainDeclared(&out, level, &v, pl.ruled(level))
 		pl.explainLoop(&out, &v)
+	}
+	if pl.does != "" && pl.gate.rule == "" && out.Mode != restrict && (level >= external || v.Secrets == session.Holds) {
+		out.Why = slices.Insert(out.Why, 1, Step{Rule: "command", Text: pl.does, Mode: out.Mode}) // after the level, as a pattern is
 	}
 	out.Grantable = pl.Grantable && out.Mode != restrict && !out.AtCap
 	if !v.Lost {

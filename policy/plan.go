@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"github.com/openclaw-verifier/verifier/command"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -24,6 +25,7 @@ type Plan struct {
 	Bounds       []Bound  // limits that it falls under; whoever counts them says which are reached, see [Plan.Exceed]
 	RunCap       int      // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
 	Reach        Reach
+	Anything     bool // it runs a command that may reach the network or run anything; see [Plan.Brings]
 	Origins      bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
 	from   taint.Level // tainted from here on
@@ -32,6 +34,7 @@ type Plan struct {
 	gets   bool   // this call fetches from an address that it names
 	leaves bool   // what this call is given leaves the machine
 	by     string // the trust rule that says so
+	does   string // what its command can do, for people; "" where that is harmless
 
 	declared []applied
 	late     []*declared // which ask for more than the level
@@ -98,25 +101,29 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	r := set.find(c.Tool)
 	t := read(c, p.sieve)
 	defer t.release()
-	var does deeds
+	var does command.Command
 	if r.commands {
 		t.strip(p.sieve)
-		does = t.deeds()
+		does = effects(c)
 	}
 	*plan = Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: r.reach(c, t), InScope: r.inScope,
 		RunCap: p.runCap(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, leaves: r.leaves, set: set, rule: r,
+	}
+	if r.runs {
+		plan.Anything, plan.does = !does.Harmless(), does.Says()
+		plan.leaves = plan.leaves || plan.Anything
 	}
 	plan.apply(t)
 	if r.opens {
 		p.open(plan, c)
 	}
 	plan.elsewhere(t)
-	p.weigh(plan, t, does)
+	p.weigh(plan, t, does.Destroys)
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
-	plan.raise(c.Tool, t, does, plan.Reach.BlindRead)
+	plan.raise(c.Tool, t, &does, plan.Reach.BlindRead)
 	if plan.Reach.BlindSend {
 		plan.blindSend(p.from)
 	}
@@ -129,8 +136,17 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	case rule != "":
 		plan.close(rule, text)
 	}
-	plan.Final = plan.Reach.empty() && len(plan.late) == 0
+	plan.Final = plan.Reach.empty() && len(plan.late) == 0 && !(plan.Anything && plan.Raise < untrusted && plan.Modes[external] == allow)
 	plan.Harmless = (r.wrapper || r.safe && !r.strictSink && !plan.leaves) && plan.Modes == taint.Every(allow)
+}
+
+// Brings is what the call brings in once it is allowed at a level. Where outside content may have written a
+// command that could reach the network, its output may be anyone's.
+func (pl *Plan) Brings(at taint.Level) taint.Level {
+	if pl.Anything && at >= external {
+		return untrusted
+	}
+	return pl.Raise
 }
 
 // birth is what a conversation is worth at its first call. A spawned run whose
@@ -145,15 +161,15 @@ func (p *Policy) birth(s session.Standing) taint.Level {
 // raise works out what the call brings in. What the owner says of a tool's
 // answers does not cover a command that fetches, nor a reading of sessions
 // that can't be told: taint must not be washed out that way.
-func (pl *Plan) raise(tool string, t *text, does deeds, blindRead bool) {
-	if pl.rule.runs && does.fetches {
+func (pl *Plan) raise(tool string, t *text, does *command.Command, blindRead bool) {
+	if pl.rule.runs && does.Fetches() {
 		pl.Raise = untrusted
 	}
 	if blindRead {
 		pl.Raise = taint.Worse(pl.Raise, external)
 	}
 	if pl.Raise > system {
-		pl.Source = label(tool, t, does.fetcher)
+		pl.Source = label(tool, t, does.Fetcher)
 	}
 }
 

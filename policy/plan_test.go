@@ -298,7 +298,7 @@ func TestALabelHoldsTheHostAndNothingElseOfAnAddress(t *testing.T) {
 		{"read", `{"path":"/home/ann/notes.md"}`, "read notes.md"},
 		{"read", `{"path":"C:\\Users\\ann\\notes.md"}`, "read notes.md"},
 		{"exec", `{"command":"curl -u ann:s3cret https://ann:s3cret@example.com/x?s3cret"}`, "exec example.com"},
-		{"exec", `{"command":"git -C s3cret pull"}`, "exec pull"},
+		{"exec", `{"command":"git -C s3cret pull"}`, "exec git pull"},
 		{"exec", `{"command":"ls"}`, "exec"},
 		{"read", `{"path":"a\u001b[31m\u202eb"}`, "read a?[31m?b"},
 		{"gateway", `{}`, ""},

@@ -43,7 +43,7 @@ type Policy struct {
 	nobody  *ruleset            // for calls that name no agent
 	guard   guard
 	places  *matcher // where secrets are kept
-	sieve   *sieve   // for both of these, and for deeds
+	sieve   *sieve   // for both of these
 	inside  []string // the directories that the owner trusts; nil: all
 
 	declared []*declared

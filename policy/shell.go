@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// line is a command line whose words are read one after the other.
+// line is a command line whose words are read one after the other, for the guard: it looks for our own name in
+// many readings of a call, most of which are no commands. What a command does, package command says.
 type line struct {
 	text []byte
 	at   int // where it goes on
@@ -18,10 +19,7 @@ type line struct {
 type token struct {
 	word    []byte // without its directory and ".exe"
 	path    []byte // with them
-	means   *entry // nil where the lexicon does not have it
-	first   bool   // it is the first word after the end of another command
 	command bool   // it stands where a command may stand
-	piped   bool   // its input comes from another command
 }
 
 // Kinds of bytes on a command line, those of words first. A zero byte separates
@@ -44,19 +42,16 @@ var shellBytes = func() (kinds [256]byte) {
 	return kinds
 }()
 
-// ofWord reports whether c can be part of a word.
-func ofWord(c byte) bool { return shellBytes[c] < breaksWord }
-
 // lineOf is a command line before its first word, where a command may stand.
 func lineOf(b []byte) line { return line{text: b, token: token{command: true}} }
 
 // next reads the next word and reports whether there is one.
 func (l *line) next() bool {
-	l.first, l.command, l.piped = l.at == 0, l.command && l.leads(), false
+	l.command = l.command && l.leads()
 	for at, c := range l.text[l.at:] {
 		switch shellBytes[c] {
 		case endsCommand:
-			l.first, l.command, l.piped = true, true, c == '|'
+			l.command = true
 		case breaksWord:
 			l.command = l.command || c == '`' || c == 0
 		default:
@@ -92,13 +87,12 @@ func (l *line) read() {
 	if end := len(l.word) - len(".exe"); end >= 0 && string(l.word[end:]) == ".exe" {
 		l.word = l.word[:end]
 	}
-	l.means = exactly(l.word)
 }
 
 // leads reports whether a command may follow this word: a prefix, an option or
 // a number given to one.
 func (t *token) leads() bool {
-	if t.means != nil && t.means.leads {
+	if prefixWords[string(t.word)] {
 		return true
 	}
 	w := t.word
@@ -122,6 +116,10 @@ func (t *token) dir() string {
 	before := t.path[:max(0, bytes.LastIndexByte(t.path, '/'))]
 	return string(before[bytes.LastIndexByte(before, '/')+1:])
 }
+
+// prefixWords are followed by the command that they run, or find.
+var prefixWords = words(`sudo doas env nohup time timeout nice ionice setsid stdbuf xargs exec command builtin then do else if while until watch
+	which whereis type alias eval sh bash zsh dash ash ksh fish busybox cmd powershell pwsh start chroot unshare su runuser -c /c`)
 
 // subcommands are what our own program does. Help and version are harmless.
 var subcommands = words("approve deny reply pending store serve init audit login check send explain reset-trust sources endorse distrust revoke accept-loss grant grants")
@@ -156,77 +154,4 @@ func (g *guard) command(b []byte) bool {
 
 func (g *guard) mentions(b []byte) bool {
 	return slices.ContainsFunc(g.commands, func(c []byte) bool { return bytes.Contains(b, c) })
-}
-
-// deeds is what the commands in a call do, as far as their words tell.
-type deeds struct {
-	fetches  bool
-	fetcher  string // what fetches, where it is a word
-	destroys bool
-}
-
-// deeds reads the commands of a call, and reads them again without what a
-// shell would drop, where that makes other words.
-func (t *text) deeds() deeds {
-	var d deeds
-	d.read(t.values, t.may)
-	if t.joined {
-		d.read(t.bareValues, t.may)
-	}
-	return d
-}
-
-// joins reports whether b without what a shell drops there could have a word that
-// it does not have with it. Quotes end words anyway, so only those matter that
-// stand inside of one. The other characters that a shell drops are part of a word.
-func joins(b []byte, at int) bool {
-	if !isQuote(b[at]) {
-		return true
-	}
-	if at == 0 || !ofWord(b[at-1]) {
-		return false
-	}
-	for at < len(b) && isQuote(b[at]) {
-		at++
-	}
-	return at < len(b) && ofWord(b[at])
-}
-
-func isQuote(c byte) bool { return c == '\'' || c == '"' || c == '`' }
-
-func (d *deeds) read(b []byte, may finding) {
-	d.fetches = d.fetches || connects(b, may)
-	var tool *entry // the last word that has subcommands
-	l := lineOf(b)  // not in the loop, which would copy it for each word
-	for l.next() {
-		if tool != nil && l.means != nil {
-			d.note(tool.fetchesBy&l.means.fetchesFor != 0, tool.destroysBy&l.means.destroysFor != 0, l.word)
-		}
-		if l.first {
-			tool = nil
-		}
-		if e := lookUp(&l.token); e != nil {
-			d.note(e.fetches || e.command && l.command || e.interprets && l.piped, e.destroys, l.word)
-			if e.fetchesBy != 0 || e.destroysBy != 0 {
-				tool = e
-			}
-		}
-		if d.fetches && d.destroys {
-			return
-		}
-	}
-}
-
-// connects finds an address, or the names under which bash connects.
-func connects(b []byte, may finding) bool {
-	return may&ofURL != 0 && bytes.Contains(b, []byte("://")) ||
-		may&ofSocket != 0 && (bytes.Contains(b, []byte("/dev/tcp/")) || bytes.Contains(b, []byte("/dev/udp/")))
-}
-
-func (d *deeds) note(fetches, destroys bool, word []byte) {
-	if fetches && d.fetcher == "" {
-		d.fetcher = string(word)
-	}
-	d.fetches = d.fetches || fetches
-	d.destroys = d.destroys || destroys
 }

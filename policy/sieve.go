@@ -46,7 +46,6 @@ const (
 	ofPort                         // of an address of ours
 	ofCommand                      // our own program
 	ofURL                          // ":/", which cleaning leaves of "://"
-	ofSocket                       // a name under which bash connects
 	ofUntidy                       // a path that needs cleaning, see cleaned
 	ofAnything finding = 1<<iota - 1
 )
@@ -63,7 +62,6 @@ func newSieve(places [][]byte, g *guard) *sieve {
 	}
 	s.add(ofCommand, g.commands...)
 	s.add(ofURL, []byte(":/"))
-	s.add(ofSocket, []byte("/dev/"))
 	s.add(ofUntidy, []byte("//"), []byte("/."))
 	return s
 }

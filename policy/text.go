@@ -24,9 +24,8 @@ type text struct {
 	readable bool   // params were one JSON value
 
 	// As a shell leaves it, see strip; empty where that is no different.
-	bare, bareValues []byte
-	joined           bool // there are words in bareValues that values have not
-	first, last      int  // between these stands all of lower that a shell may drop
+	bare        []byte
+	first, last int // between these stands all of lower that a shell may drop
 
 	may finding // what may be in lower or bare
 }
@@ -101,7 +100,7 @@ func read(c *toolcall.Call, s *sieve) *text {
 	w.walk(c.Params)
 	split := len(w.values)
 	t.raw = append(append(w.values, w.keys...), c.Sent...)
-	t.keys, t.params, t.bare, t.joined, t.may = w.keys, w.params, t.bare[:0], false, 0
+	t.keys, t.params, t.bare, t.may = w.keys, w.params, t.bare[:0], 0
 	t.lower = append(t.lower[:0], t.raw...)
 	t.marks = t.sift(s)
 	if t.marks&hasWide != 0 {
@@ -135,29 +134,23 @@ func (t *text) sift(s *sieve) (marks mark) {
 	return marks
 }
 
-// strip works out how a shell would leave the text. A zero byte ends the values,
-// so that nothing it drops reaches from them into the keys.
+// strip works out how a shell would leave the text.
 func (t *text) strip(s *sieve) {
 	if t.marks&(hasQuote|hasDollar) == 0 {
 		return // it stays as it is
 	}
-	b, done, values := t.lower, 0, len(t.values)
+	b, done := t.lower, 0
 	for at := t.first; at <= t.last; {
 		instead, n := dropped(b[at:])
 		if instead != "$" {
 			t.leave(s, b[done:at])
 			t.leave(s, []byte(instead))
 			done = at + n
-			if at < len(t.values) {
-				values -= n - len(instead)
-				t.joined = t.joined || joins(b, at)
-			}
 		}
 		at += n
 		at += untouched(b[at:max(at, t.last)])
 	}
 	t.leave(s, b[done:])
-	t.bareValues = t.bare[:values]
 }
 
 // leave appends to what a shell leaves. Where two parts meet, there may be

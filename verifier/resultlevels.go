@@ -35,7 +35,7 @@ func (m *resultLevels) note(t *trace) {
 	if m.recent == nil || len(m.recent) >= resultsSize {
 		m.old, m.recent = m.recent, make(map[resultKey]taint.Level)
 	}
-	m.recent[k] = t.plan.Raise
+	m.recent[k] = t.plan.Brings(t.view.Level)
 }
 
 // of is what was said of the call that an event tells the result of.

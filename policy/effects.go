@@ -1,0 +1,134 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/command"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// The params of tools that run commands, in lower case and without signs. One that is in none of these lists
+// may hold anything.
+var (
+	commandParams   = words("command cmd commandline script argv")
+	argumentParams  = words("args arguments")
+	directoryParams = words("workdir cwd workingdirectory directory dir")
+	// idleParams say how a command runs, or which one, and nothing that a machine runs.
+	idleParams = words("description timeout timeoutms yieldms background runinbackground pty action sessionid session id offset limit node host ask security maxoutputtokens justification withescalatedpermissions elevated")
+)
+
+// effects says what the commands of a call do.
+func effects(c *toolcall.Call) command.Command {
+	var said any
+	if err := json.Unmarshal(c.Params, &said); err != nil {
+		return command.Typed("", string(c.Params)) // such a call is refused anyway
+	}
+	params, ok := said.(map[string]any)
+	if !ok {
+		return typed("", said)
+	}
+	dir := directory(params)
+	var out command.Command
+	for _, key := range slices.Sorted(maps.Keys(params)) {
+		does := effect(dir, plainKey(key), params)
+		out.Merge(&does)
+	}
+	return out
+}
+
+// effect reads one member of params.
+func effect(dir, key string, params map[string]any) command.Command {
+	value := member(params, key)
+	text, isText := value.(string)
+	list, isList := textsOf(value)
+	switch {
+	case idleParams[key] || directoryParams[key]:
+		return command.Command{}
+	case commandParams[key] && isText:
+		args, _ := textsOf(member(params, "args"))
+		more, _ := textsOf(member(params, "arguments"))
+		return command.With(dir, text, slices.Concat(args, more))
+	case commandParams[key] && isList:
+		return command.Argv(dir, list)
+	case argumentParams[key] && isList && hasCommand(params):
+		return command.Command{} // they were read with their command
+	default:
+		return typed(dir, value)
+	}
+}
+
+func hasCommand(params map[string]any) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(params)), func(key string) bool {
+		_, isText := params[key].(string)
+		return isText && commandParams[plainKey(key)]
+	})
+}
+
+// typed reads every string of a value, which may or may not be a command.
+func typed(dir string, value any) command.Command {
+	var out command.Command
+	switch value := value.(type) {
+	case string:
+		return command.Typed(dir, value)
+	case []any:
+		if words, ok := textsOf(value); ok {
+			out = command.Argv(dir, words)
+			return out
+		}
+		for _, v := range value {
+			does := typed(dir, v)
+			out.Merge(&does)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			does := typed(dir, value[key])
+			out.Merge(&does)
+			out.Unknown = append(out.Unknown, "typed text")
+		}
+	}
+	return out
+}
+
+// textsOf are the strings of a list that has nothing else.
+func textsOf(value any) ([]string, bool) {
+	list, ok := value.([]any)
+	if !ok || len(list) == 0 {
+		return nil, false
+	}
+	out := make([]string, len(list))
+	for i, v := range list {
+		if out[i], ok = v.(string); !ok {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// directory is where a call's commands start, or "".
+func directory(params map[string]any) string {
+	for key := range directoryParams {
+		if dir, ok := member(params, key).(string); ok && dir != "" {
+			return dir
+		}
+	}
+	return ""
+}
+
+// member finds a param whatever its case and signs.
+func member(params map[string]any, key string) any {
+	for k, v := range params {
+		if plainKey(k) == key {
+			return v
+		}
+	}
+	return nil
+}
+
+// plainKey is a param's name in lower case and without the signs that set words apart.
+func plainKey(key string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(key))
+}
