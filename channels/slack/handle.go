@@ -32,11 +32,16 @@ func (ch *Channel) handle(ctx context.Context, answer answerFunc, p payload) {
 }
 
 // personID is who someone is to the desk. Slack promises ids that are unique
-// within a workspace, so a member of another one, who may be in a shared
-// channel, is someone else. In a company with several workspaces ids are unique
-// throughout.
+// within a workspace, so a member of another one, who may be in a shared channel,
+// is someone else: T0OTHER/U024BE7LH. That is so in a company with several
+// workspaces as well, since nothing in what Slack sends tells such a workspace
+// from another company's. Where Slack does not say whose member it is, it is
+// nobody's.
 func (ch *Channel) personID(user, team string) string {
-	if self := ch.self.Load(); team != "" && team != self.TeamID && self.EnterpriseID == "" {
+	switch self := ch.self.Load(); {
+	case team == "":
+		user = "?/" + user
+	case team != self.TeamID && (self.EnterpriseID == "" || team != self.EnterpriseID):
 		user = team + "/" + user
 	}
 	return Name + ":" + user
@@ -180,7 +185,7 @@ func (ch *Channel) typed(ctx context.Context, answer answerFunc, m *message) {
 	if _, err := codes.Parse(text); errors.Is(err, codes.ErrNotCommand) {
 		return
 	}
-	o, line := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(m.User, m.team(self.TeamID)), Text: text})
+	o, line := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(m.User, m.team(self.TeamID, self.EnterpriseID)), Text: text})
 	at := ref{channel: m.Channel, message: m.TS, thread: m.ThreadTS}
 	if !direct {
 		ch.reply(ctx, line, m.User, at, o.Text)

@@ -30,7 +30,7 @@ func tapped() []byte {
 
 // wrote is what Slack posts when Alice writes a line.
 func wrote(event, text string) []byte {
-	return fmt.Appendf(nil, `{"type":"event_callback","event_id":%q,"event":{"type":"message","user":"U0ALICE","text":%q,"ts":"1.1","channel":"D0ALICE","channel_type":"im"}}`, event, text)
+	return fmt.Appendf(nil, `{"type":"event_callback","event_id":%q,"event":{"type":"message","user":"U0ALICE","text":%q,"ts":"1.1","channel":"D0ALICE","channel_type":"im","team":"T0VERIFIER"}}`, event, text)
 }
 
 func TestH35AForgedRequestIsRefused(t *testing.T) {

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -115,13 +116,15 @@ func (m *message) byPerson() bool {
 
 // team is the workspace of who wrote it, if it is said: another one than ours
 // before all.
-func (m *message) team(ours string) string {
+func (m *message) team(workspace, company string) string {
+	said := ""
 	for _, t := range []string{m.UserTeam, m.SourceTeam, m.Team} {
-		if t != "" && t != ours {
+		if t != "" && t != workspace && t != company {
 			return t
 		}
+		said = cmp.Or(said, t)
 	}
-	return ours
+	return said
 }
 
 // Kinds of payloads.

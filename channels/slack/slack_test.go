@@ -68,7 +68,12 @@ func (l *log) String() string {
 
 func newStation(t testing.TB, w way, edit func(*slack.Config)) *station {
 	t.Helper()
-	s := &station{TB: t, platform: newPlatform(t, slacktest.Channel, w), desk: &desk{outcome: approval.Outcome{Kind: approval.Told, Text: "heard"}}, log: &log{}}
+	return newStationAt(t, newPlatform(t, slacktest.Channel, w), edit)
+}
+
+func newStationAt(t testing.TB, p *platform, edit func(*slack.Config)) *station {
+	t.Helper()
+	s := &station{TB: t, platform: p, desk: &desk{outcome: approval.Outcome{Kind: approval.Told, Text: "heard"}}, log: &log{}}
 	c := s.config()
 	if edit != nil {
 		edit(&c)
@@ -200,25 +205,18 @@ func TestALineIsHeardAsItWasTyped(t *testing.T) {
 	}
 }
 
-// In a company with several workspaces, ids are unique throughout.
-func TestAColleagueInAnotherWorkspaceOfTheCompanyIsThemselves(t *testing.T) {
-	s := newStation(t, overSocket, nil)
-	s.stop()
+// In a company with several workspaces, nothing tells a workspace of its own from
+// another company's: a colleague there is named with the workspace.
+func TestAColleagueInAnotherWorkspaceIsNamedWithIt(t *testing.T) {
 	p := newPlatform(t, slacktest.Channel, overSocket)
 	p.Enterprise = "E0COMPANY"
-	s.platform = p
-	ch := open(t, p.config(), delivery.Deps{})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		ch.Listen(ctx, s.answer) //nolint:errcheck // it ends with ctx
-	}()
-	defer func() { cancel(); <-ended }()
-	p.Server.Say(anAlice, slacktest.DirectWith(alice), "", ".help", map[string]any{"user_team": "T0SISTER"})
-	s.until("the line is heard", func() bool { return len(s.heard()) == 1 })
-	if got := s.heard()[0].ID; got != "slack:"+alice {
-		t.Errorf("heard %q", got)
+	s := newStationAt(t, p, nil)
+	for i, c := range []struct{ team, want string }{{"T0SISTER", "slack:T0SISTER/" + alice}, {"E0COMPANY", "slack:" + alice}} {
+		p.Server.Say(anAlice, slacktest.DirectWith(alice), "", ".help", map[string]any{"user_team": c.team})
+		s.until("the line is heard", func() bool { return len(s.heard()) == i+1 })
+		if got := s.heard()[i].ID; got != c.want {
+			t.Errorf("heard %q, want %q", got, c.want)
+		}
 	}
 }
 

@@ -63,7 +63,7 @@ func TestAnEventThatComesTwiceIsTakenOnce(t *testing.T) {
 	for _, id := range []string{"one", "two"} {
 		s.Push(map[string]any{"type": "events_api", "envelope_id": id, "payload": map[string]any{
 			"type": "event_callback", "event_id": "Ev1",
-			"event": map[string]any{"type": "message", "user": alice, "text": ".pending", "ts": "1.1", "channel": "D0ALICE", "channel_type": "im"},
+			"event": map[string]any{"type": "message", "user": alice, "text": ".pending", "ts": "1.1", "channel": "D0ALICE", "channel_type": "im", "team": slacktest.Team},
 		}})
 		if err := s.Acked(patience(t), id); err != nil {
 			t.Errorf("%s: %v", id, err)

@@ -104,10 +104,15 @@ func (d *doer) Do(r *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, err
 	}
+	body := &bounded{Reader: io.LimitReader(res.Body, maxAnswer), Closer: res.Body, done: cancel}
+	res.Body = body
 	if poll && res.StatusCode == http.StatusOK {
 		d.ch.heard()
+		if body.Reader, err = dropForwards(body.Reader); err != nil {
+			_ = body.Close() // the error is what is told
+			return nil, err
+		}
 	}
-	res.Body = &bounded{Reader: io.LimitReader(res.Body, maxAnswer), Closer: res.Body, done: cancel}
 	return res, nil
 }
 

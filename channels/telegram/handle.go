@@ -159,7 +159,7 @@ func (ch *Channel) typed(ctx context.Context, m *models.Message) {
 // person reports whether a message was written by a person, in their own name
 // and just now.
 func (ch *Channel) person(m *models.Message) bool {
-	return m.From != nil && !m.From.IsBot && m.ViaBot == nil && m.SenderChat == nil && m.ForwardOrigin == nil
+	return m.From != nil && !m.From.IsBot && m.ViaBot == nil && m.SenderChat == nil && m.ForwardOrigin == nil && !m.IsAutomaticForward
 }
 
 // read makes an answer of a message: a reason that was asked for, or a command,

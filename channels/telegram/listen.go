@@ -135,7 +135,7 @@ func (ch *Channel) take(w http.ResponseWriter, r *http.Request) (status int) {
 		return http.StatusServiceUnavailable
 	}
 	var u models.Update
-	if json.Unmarshal(body, &u) != nil {
+	if json.Unmarshal(withoutForwards(body), &u) != nil {
 		// It would come again and again, and hold up all that is behind it.
 		ch.deps.Log.Warn("an update can't be read and is skipped", "channel", Name)
 		return http.StatusOK

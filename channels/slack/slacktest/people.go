@@ -23,6 +23,9 @@ type Person struct {
 	Team     string // "" means ours
 }
 
+// NoTeam as a person's team makes Slack say nothing of their workspace.
+const NoTeam = "-"
+
 func (p Person) team() string {
 	if p.Team != "" {
 		return p.Team
@@ -127,6 +130,9 @@ func (s *Server) came(who Person, channel, root, trigger string, from int) (told
 
 func (s *Server) user(who Person) map[string]any {
 	out := map[string]any{"id": who.ID, "username": who.Name, "name": who.Name, "team_id": who.team()}
+	if who.Team == NoTeam {
+		delete(out, "team_id")
+	}
 	if who.Bot {
 		out["is_bot"] = true
 	}
