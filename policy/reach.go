@@ -95,30 +95,25 @@ func (r *reacher) keys(c *toolcall.Call, t *text) (keys []string, blind bool) {
 // maxKey is the longest session key a call can come from.
 const maxKey = toolcall.MaxText
 
-// sessionKeys are the forms in which a session that a call names may be known
-// to us: as written, in lower case as OpenClaw stores it, and with the agent in
-// front where it was left out. A label or a session id is no key.
+// sessionKeys are the keys that a session which a call names may have: the one it
+// names, and that with the agent in front where it was left out. A label or a
+// session id is no key, and what could be mistaken for another key is none that
+// taint could follow.
 func sessionKeys(v, agent string) ([]string, bool) {
+	v, agent = toolcall.CanonicalKey(v), toolcall.CanonicalKey(agent)
 	switch {
-	case len(v) > maxKey || strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+	case len(v) > maxKey || toolcall.OddKey(v) || toolcall.OddKey(agent):
 		return nil, false
-	case strings.HasPrefix(strings.ToLower(v), "agent:") && strings.Count(v, ":") >= 2:
-		return forms(v), true
-	case strings.EqualFold(v, "main") && agent != "":
-		return forms("agent:" + agent + ":main"), true
+	case strings.HasPrefix(v, "agent:") && strings.Count(v, ":") >= 2:
+		return []string{v}, true
+	case v == "main" && agent != "":
+		return []string{"agent:" + agent + ":main"}, true
 	case strings.Contains(v, ":") || v == "global":
 		if agent == "" {
-			return forms(v), true
+			return []string{v}, true
 		}
-		return append(forms(v), forms("agent:"+agent+":"+v)...), true
+		return []string{v, "agent:" + agent + ":" + v}, true
 	default:
 		return nil, false
 	}
-}
-
-func forms(key string) []string {
-	if lower := strings.ToLower(key); lower != key {
-		return []string{key, lower}
-	}
-	return []string{key}
 }

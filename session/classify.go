@@ -28,6 +28,8 @@ func Classify(c *toolcall.Call, unknown taint.Level) Standing {
 	ctx := &c.Context
 	group := ctx.GroupID != "" || IsGroup(ctx.SessionKey)
 	switch {
+	case ctx.OddKeys():
+		return Standing{Level: taint.Untrusted, Spawned: ctx.SpawnedBy != "", Why: "the name of the session or the agent could be mistaken for another one"}
 	case attestedSystem(ctx):
 		return Standing{Level: taint.System, System: true, Why: "the runtime attests a run that no person started (" + ctx.Trigger + ")"}
 	case outside(ctx.InputProvenance.Kind):

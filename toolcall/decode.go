@@ -90,6 +90,7 @@ func explain(body []byte) error {
 
 // complete checks what only the whole body can tell.
 func (c *Call) complete(body []byte) error {
+	c.Context.canonicalKeys()
 	inKey := agentInKey(c.Context.SessionKey)
 	switch {
 	case c.Timestamp.IsZero():

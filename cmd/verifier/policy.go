@@ -93,7 +93,7 @@ func tryCase(rules *policy.Policy, file string, index int, c *config.Case) error
 	}
 	call := &toolcall.Call{
 		Tool: toolcall.Canonical(c.Tool), Sent: c.Tool, Params: params,
-		Context: toolcall.Context{AgentID: c.Agent, SessionKey: c.Session, Iteration: c.Iteration},
+		Context: toolcall.Context{AgentID: toolcall.CanonicalKey(c.Agent), SessionKey: toolcall.CanonicalKey(c.Session), Iteration: c.Iteration},
 	}
 	levels, err := (&ExplainCmd{Level: c.Level}).levels()
 	if err != nil {
