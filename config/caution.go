@@ -2,9 +2,11 @@ package config
 
 import (
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -126,6 +128,25 @@ func (k *checker) cautionRisks() {
 		k.find(Warning, "caution.auditor.failMode", "an attacker who keeps the auditor from answering gets past it; block asks you instead")
 	}
 	if a.Mode == AuditorMode(intent.AutoApprove) {
-		k.find(Warning, "caution.auditor.mode", "a model may answer in your place where outside content could drive the agent")
+		k.autoApproves()
 	}
+}
+
+// autoApproves says where the auditor answers, under this very policy.
+func (k *checker) autoApproves() {
+	p, _, err := policy.New(k.Policy)
+	if err != nil {
+		return // it was told with the rest
+	}
+	levels := p.LevelAlone()
+	if len(levels) == 0 {
+		k.find(Warning, "caution.auditor.mode", "autoApprove answers nothing under this policy: no level asks about a tool, so there is no question to answer in your place")
+		return
+	}
+	names := make([]string, len(levels))
+	for i, l := range levels {
+		names[i] = l.String()
+	}
+	k.find(Warning, "caution.auditor.mode", "a model may answer in your place in conversations that are "+strings.Join(names, " or ")+
+		", where only that level asks; never for what your overrides, policies, limits or an agent's rules ask about, for dangerous or destructive calls, or where secrets are involved")
 }

@@ -152,7 +152,7 @@ var keys = []Key{
 	{Path: "caution.auditor.key", Unset: "none is sent", Text: "the server's API key"},
 	{Path: "caution.auditor.timeoutMs", Text: "how long an answer may take, in milliseconds"},
 	{Path: "caution.auditor.failMode", Text: "what no answer means for a call that would pass: `block`, `warn` (it passes, and the log says so) or `allow`"},
-	{Path: "caution.auditor.mode", Text: "what an answer may do: `advise` (you read it on the card), `escalate` (it may stop what would pass), `autoApprove` (it may also answer a taint-escalation for you)"},
+	{Path: "caution.auditor.mode", Text: "what an answer may do: `advise` (you read it on the card), `escalate` (it may stop what would pass), `autoApprove` (it may also answer for you where only the conversation's level asks)"},
 	{Path: "upstream", Unset: "none", Text: "further verifiers of the same protocol, asked with secrets hidden: every one must allow, no answer is a deny. See [other authorities](auditor.md#other-authorities)"},
 	{Path: "upstream[].url", Text: "where it takes calls"},
 	{Path: "upstream[].secret", Text: "signs the calls to it; its answers must be signed with it, too"},

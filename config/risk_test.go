@@ -62,7 +62,10 @@ func TestWhatIsRisky(t *testing.T) {
 		{"caution: {tools: {browser: false}}", "warning 1:11: caution.tools: nothing follows from it without caution.auditor"},
 		{"caution: {auditor: {provider: openai, model: m, baseUrl: 'http://10.0.0.9/v1'}}", "caution.auditor.baseUrl: what you asked your agent for goes over the network unencrypted"},
 		{"caution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', failMode: allow}}", "caution.auditor.failMode: an attacker who keeps the auditor from answering gets past it"},
-		{"caution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', mode: autoApprove}}", "caution.auditor.mode: a model may answer in your place"},
+		{"caution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', mode: autoApprove}}", "caution.auditor.mode: a model may answer in your place in conversations that are shared or external or untrusted, where only that level asks"},
+		{"profile: interactive\ncaution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', mode: autoApprove}}", "in conversations that are shared or external, where"},
+		{"profile: permissive\ncaution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', mode: autoApprove}}", "in conversations that are untrusted, where"},
+		{"profile: paranoid\ncaution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', mode: autoApprove}}", "autoApprove answers nothing under this policy"},
 		{"upstream: [{url: 'http://10.0.0.9/verify', secret: '${GOOD}'}]", "upstream[0].url: calls go over the network unencrypted"},
 		// The policy's own words, with their places.
 		{"trust:\n  unknownSender: owner", "warning 2:3: trust.unknownSender: a run that nobody vouches for counts as owner"},

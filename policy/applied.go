@@ -60,6 +60,7 @@ func (pl *Plan) tighten(d *declared) {
 // those that had to wait for the view.
 func (pl *Plan) explainDeclared(v *Verdict, l taint.Level, view *session.View, before taint.Mode) {
 	for _, a := range pl.declared {
+		v.ownerAsks = v.ownerAsks || a.row[l] != allow
 		if a.row[l] > before {
 			before = a.row[l]
 			pl.said(v, a.declared, before)
@@ -70,12 +71,14 @@ func (pl *Plan) explainDeclared(v *Verdict, l taint.Level, view *session.View, b
 		if l < d.from || !d.expr.holds(pl.asked, l, view) {
 			continue
 		}
+		v.ownerAsks = v.ownerAsks || mode != allow
 		v.LogContext, v.PersistGraph = v.LogContext || d.Action.LogFullContext, v.PersistGraph || d.Action.PersistGraph
 		if mode > before {
 			before = mode
 			pl.said(v, d, mode)
 		}
 	}
+	v.ownerAsks = v.ownerAsks || len(pl.exceeded) > 0
 	for i := range pl.exceeded {
 		if b := &pl.exceeded[i]; b.then > before {
 			before = b.then

@@ -23,6 +23,9 @@ type Verdict struct {
 	AtCap      bool   // the run has used up its iterations or its calls: a person's yes lets it go on, see [Plan.GoesOn]
 
 	PersistGraph bool // the graph of the call's turn belongs into the record
+
+	LevelAlone bool // only what came into the conversation asks: see [Plan.levelAlone]
+	ownerAsks  bool // a policy or a limit asks, whether or not it changed the mode
 }
 
 // Step is one rule on the path to a verdict.
@@ -56,6 +59,7 @@ func (pl *Plan) Judge(v session.View) Verdict {
 		out.Why = slices.Insert(out.Why, 1, Step{Rule: "command", Text: pl.does, Mode: out.Mode}) // after the level, as a pattern is
 	}
 	out.Grantable = pl.Grantable && out.Mode != restrict && !out.AtCap
+	out.LevelAlone = pl.levelAlone(&out)
 	if !v.Lost {
 		pl.namePattern(&out, &v)
 	}

@@ -133,6 +133,9 @@ func (r *rule) tightened(other *rule) *rule {
 	c := *r
 	c.table.modes = c.table.modes.Stricter(other.table.modes)
 	c.acting, c.calm, c.getting = c.acting.Stricter(other.acting), c.calm.Stricter(other.calm), c.getting.Stricter(other.getting)
+	for l, asks := range other.asks {
+		c.asks[l] = c.asks[l] || asks
+	}
 	return &c
 }
 

@@ -10,13 +10,10 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
-
-// taintEscalation is the rule by which a sink in a tainted conversation needs
-// someone.
-const taintEscalation = "taint-escalation"
 
 // byAuditor says in the record that the auditor consented, or did not; byUnheard
 // that it gave no answer.
@@ -183,20 +180,28 @@ func (v *Verifier) action(t *trace) string {
 
 // advise asks for an opinion on a call that a person is to be asked about, and
 // puts it on the card. It reports whether the auditor answers in the person's
-// place: only a taint-escalation, only where it has seen all of the call, and
-// never what is destructive or bears secrets.
+// place: only where nothing but the conversation's level asks, only where it has
+// seen all of the call, and never what is destructive or bears secrets, nor in a
+// conversation that may have read secrets.
 func (v *Verifier) advise(ctx context.Context, t *trace, a *approval.Ask) (answered bool) {
 	if t.auditor == nil || t.view.Waiting != "" || t.plan.Harmless || !t.plan.InScope {
 		return false
 	}
 	sources, cautioned := v.cautioned(t)
-	if t.verdict.Rule != taintEscalation && !cautioned {
+	if !t.verdict.LevelAlone && !cautioned {
 		return false
 	}
 	o := v.opinion(ctx, t, sources)
 	a.Auditor = t.heard()
-	return o.Verdict == intent.Allow && t.auditor.Mode() == intent.AutoApprove && t.verdict.Rule == taintEscalation &&
-		!o.Partly && t.verdict.Grantable && v.shown(t).Hidden() == 0 && t.view.Secrets != session.Holds && a.Hidden == 0
+	return o.Verdict == intent.Allow && t.auditor.Mode() == intent.AutoApprove && t.verdict.LevelAlone &&
+		!o.Partly && t.verdict.Grantable && t.view.Secrets == session.HoldsNone && v.auditorSees(t).Hidden() == 0 &&
+		a.Hidden == v.shown(t).Hidden() // the tool's name is not hidden either
+}
+
+// auditorSees is the call's params as they are put to the auditor: with file
+// bodies, since what is written is what has to fit the user's request.
+func (v *Verifier) auditorSees(t *trace) redact.Result {
+	return v.o.Bodies().Params(t.call.Tool, t.call.Params)
 }
 
 // opinion asks the auditor about the call, once for each decision.
@@ -205,7 +210,7 @@ func (v *Verifier) opinion(ctx context.Context, t *trace, sources []string) inte
 		return *t.opinion
 	}
 	redactor := v.redactor()
-	q := intent.Question{Messages: t.call.OwnerMessages(), Sources: sources, Tool: t.call.Tool, Params: v.shown(t).Params}
+	q := intent.Question{Messages: t.call.OwnerMessages(), Sources: sources, Tool: t.call.Tool, Params: v.auditorSees(t).Params}
 	for i := range q.Messages {
 		q.Messages[i], _ = redactor.Text(q.Messages[i])
 	}

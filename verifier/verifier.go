@@ -66,6 +66,7 @@ type Settings struct {
 type Options struct {
 	Policy   func() *policy.Policy // the policy now; one call sees one policy
 	Redactor func() *redact.Redactor
+	Bodies   func() *redact.Redactor // the same, but it shows file bodies: what the auditor reads; nil means Redactor
 	Store    Store
 	Record   Recorder
 	Desk     Desk
@@ -138,6 +139,9 @@ func New(o Options) (*Verifier, error) {
 	}
 	if len(o.Key) < 32 {
 		return nil, errors.New("verifier: the server key must be at least 32 bytes")
+	}
+	if o.Bodies == nil {
+		o.Bodies = o.Redactor
 	}
 	if o.Settings == nil {
 		o.Settings = func() Settings { return Settings{} }

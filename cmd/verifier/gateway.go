@@ -63,6 +63,7 @@ type live struct {
 	policy   *policy.Policy
 	guard    policy.Guard // that the policy was made with
 	redactor *redact.Redactor
+	bodies   *redact.Redactor // the same, but it shows file bodies
 	auditor  *intent.Auditor // nil: nobody audits
 	upstream verifier.Upstream
 	proxies  []netip.Prefix
@@ -174,6 +175,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	g.desk = desk
 	return verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
+		Bodies: func() *redact.Redactor { return g.live.Load().bodies },
 		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key,
 		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *intent.Auditor { return g.live.Load().auditor },
 		Upstream: func() verifier.Upstream { return g.live.Load().upstream }, Log: s.log, Observe: g.metrics.Decided, Used: g.metrics.Used,

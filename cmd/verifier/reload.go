@@ -35,11 +35,17 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	if err != nil {
 		return nil, err
 	}
+	showing := c.Redact
+	showing.ShowFileBodies = true
+	bodies, err := redact.New(showing)
+	if err != nil {
+		return nil, err
+	}
 	auditor, err := g.auditorOf(c)
 	if err != nil {
 		return nil, err
 	}
-	next := &live{config: c, auth: auth, policy: rules, guard: guarded, redactor: redactor, auditor: auditor, upstream: upstreamOf(c, g.self), proxies: c.Proxies()}
+	next := &live{config: c, auth: auth, policy: rules, guard: guarded, redactor: redactor, bodies: bodies, auditor: auditor, upstream: upstreamOf(c, g.self), proxies: c.Proxies()}
 	if c.TLS.Set() {
 		next.cert, err = c.TLS.Load()
 	}
