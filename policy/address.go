@@ -11,6 +11,7 @@ import (
 // address is a place that is ours to answer.
 type address struct {
 	port  []byte // in digits
+	hex   []byte // the same as programs write it: 0x2253
 	plain []byte // how an address begins that leaves the port out; nil where none does
 	host  string // lower case; empty where any name of this machine reaches it
 	every bool   // it listens on every address of the machine
@@ -43,12 +44,20 @@ func (g *guard) addAddress(a string) {
 	case port == "" && host != "":
 		g.whole = append(g.whole, []byte(host))
 	case port != "":
-		one := address{port: []byte(port), plain: webPorts[port], host: host, every: everyHost(host)}
+		one := address{port: []byte(port), hex: inHex(port), plain: webPorts[port], host: host, every: everyHost(host)}
 		if loopback(host) {
 			one.host = ""
 		}
 		g.addresses = append(g.addresses, one)
 	}
+}
+
+func inHex(port string) []byte {
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return []byte(port)
+	}
+	return strconv.AppendUint([]byte("0x"), n, 16)
 }
 
 func splitPort(a string) (host, port string) {
@@ -68,14 +77,14 @@ func everyHost(host string) bool {
 func (g *guard) address(b []byte) bool {
 	for i := range g.addresses {
 		a := &g.addresses[i]
-		if a.named(b) || a.implied(b) {
+		if g.named(a, b) || a.implied(b) {
 			return true
 		}
 	}
 	return false
 }
 
-func (a *address) named(b []byte) bool {
+func (g *guard) named(a *address, b []byte) bool {
 	for at := 0; ; {
 		i := bytes.Index(b[at:], a.port)
 		if i < 0 {
@@ -89,7 +98,7 @@ func (a *address) named(b []byte) bool {
 		for start > 0 && b[start-1] == '0' {
 			start--
 		}
-		if host, url, ok := hostBefore(b, start); ok && a.reaches(host, url) {
+		if host, url, ok := hostBefore(b, start); ok && (a.reaches(host, url) || g.isHost(a, host)) {
 			return true
 		}
 	}

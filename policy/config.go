@@ -129,6 +129,7 @@ type Client struct {
 type Guard struct {
 	Paths     []string // files and directories
 	Addresses []string // host:port that we listen on, and the store's
+	Hosts     []string // names of this machine
 	Commands  []string // names of our own program
 	Names     []string // other words: environment variables, header names
 }

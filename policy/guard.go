@@ -15,6 +15,7 @@ type guard struct {
 	words     *matcher // of whole
 	prefixes  [][]byte // starts of words, with their case
 	addresses []address
+	hosts     []string // names of this machine, in lower case
 	commands  [][]byte
 }
 
@@ -38,6 +39,9 @@ func newGuard(g Guard) guard {
 	}
 	for _, a := range g.Addresses {
 		out.addAddress(a)
+	}
+	for _, h := range g.Hosts {
+		out.hosts = append(out.hosts, strings.TrimSuffix(strings.ToLower(h), "."))
 	}
 	for _, c := range g.Commands {
 		if c != "" {
@@ -83,12 +87,21 @@ func (g *guard) addName(n string) {
 
 // find says what of ours a call names, or "". Commands are only looked for
 // where the tool carries commands.
-func (g *guard) find(t *text, commands bool) (found string) {
+func (g *guard) find(t *text, tool string, commands bool) (found string) {
 	if t.may&ofPrefix != 0 && slices.ContainsFunc(g.prefixes, func(p []byte) bool { return starts(t.raw, p) }) {
 		return "a name that is ours"
 	}
 	if t.marks&hasBreak != 0 && t.may&ofURL != 0 && bytes.Contains(t.lower, []byte("://")) && g.address(unbroken(t.lower)) {
 		return "our own address"
+	}
+	if t.may&ofPort != 0 && g.spread(t.values) {
+		return "our own address"
+	}
+	if t.setsRuntime(tool) || commands && t.says(func(b []byte) bool { return edits(b, tool == "openclaw") }) {
+		return "what changes the agent's own runtime"
+	}
+	if commands && t.says(showsEnvironment) {
+		return "the environment of running programs"
 	}
 	t.readings(commands, func(b []byte, may finding) bool {
 		found = g.in(b, may, commands)
@@ -103,8 +116,11 @@ func (g *guard) in(b []byte, may finding, commands bool) string {
 			return "what is guarded: " + string(w)
 		}
 	}
-	if may&(ofPort|ofURL) != 0 && g.address(b) {
+	if may&(ofPort|ofURL) != 0 && (g.address(b) || commands && g.together(b)) || may&ofSocket != 0 && g.socket(b) {
 		return "our own address"
+	}
+	if may&ofProc != 0 && process(b, commands) {
+		return "the inside of a running program"
 	}
 	if commands && may&ofCommand != 0 && g.command(b) {
 		return "our own command"

@@ -184,7 +184,7 @@ func (pl *Plan) blindSend(from taint.Level) {
 // gate is the first rule that decides alone. The guard comes first: nothing
 // that an owner can configure stands above it.
 func (p *Policy) gate(c *toolcall.Call, r *rule, t *text) (rule, text string) {
-	found := p.guard.find(t, r.commands)
+	found := p.guard.find(t, c.Tool, r.commands)
 	switch {
 	case !t.readable:
 		return "unreadable", "The params are not one JSON value, so nothing can be said of them."

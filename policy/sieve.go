@@ -37,7 +37,7 @@ var signs = func() (all [256]struct {
 func pairOf(a, b byte) int { return int(signs[a].class)<<classBits | int(signs[b].class) }
 
 // finding is a set of what may be in a text.
-type finding uint8
+type finding uint16
 
 const (
 	ofPlace    finding = 1 << iota // where secrets are kept
@@ -47,6 +47,8 @@ const (
 	ofCommand                      // our own program
 	ofURL                          // ":/", which cleaning leaves of "://"
 	ofUntidy                       // a path that needs cleaning, see cleaned
+	ofProc                         // the files of running programs
+	ofSocket                       // a name under which bash connects
 	ofAnything finding = 1<<iota - 1
 )
 
@@ -58,11 +60,13 @@ func newSieve(places [][]byte, g *guard) *sieve {
 		s.add(ofPrefix, folded(p))
 	}
 	for i := range g.addresses {
-		s.add(ofPort, g.addresses[i].port)
+		s.add(ofPort, g.addresses[i].port, g.addresses[i].hex)
 	}
 	s.add(ofCommand, g.commands...)
 	s.add(ofURL, []byte(":/"))
 	s.add(ofUntidy, []byte("//"), []byte("/."))
+	s.add(ofProc, []byte("/proc"))
+	s.add(ofSocket, []byte("/dev/"))
 	return s
 }
 

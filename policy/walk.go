@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,8 +34,31 @@ func (w *collector) walk(b []byte) {
 			end := afterString(b, i+1)
 			w.add(b[i:end], isName(b[end:]))
 			i = end - 1
+		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			end := afterNumber(b, i)
+			w.number(b[i:end])
+			i = end - 1
 		}
 	}
+}
+
+// afterNumber returns the index after the number that starts at i.
+func afterNumber(b []byte, i int) int {
+	for i < len(b) && (isDigit(b[i]) || b[i] == '.' || b[i] == 'e' || b[i] == 'E' || b[i] == '+' || b[i] == '-') {
+		i++
+	}
+	return i
+}
+
+// number keeps a number as a port is written: 8787.0 and 8.787e3 are 8787.
+func (w *collector) number(raw []byte) {
+	w.next = paramCount
+	if bytes.ContainsAny(raw, ".eE") {
+		if f, err := strconv.ParseFloat(string(raw), 64); err == nil && f == float64(uint16(f)) {
+			raw = strconv.AppendUint(nil, uint64(f), 10)
+		}
+	}
+	w.values = append(append(w.values, raw...), 0)
 }
 
 // afterString returns the index after the quote that ends the string whose

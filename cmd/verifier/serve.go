@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -142,6 +143,7 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 	g := policy.Guard{
 		Paths:     append(state.Files(), state.Dir(), recordPath(c, state)),
 		Addresses: []string{addr.String()},
+		Hosts:     ownHosts(),
 		Commands:  []string{"verifier"},
 		Names:     []string{"VERIFIER_OWNER_TOKEN", "VERIFIER_SECRET", "VERIFIER_STATE", "VERIFIER_URL", "VERIFIER_CA"},
 	}
@@ -168,6 +170,31 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 		g.Addresses = append(g.Addresses, hosts(c.Store.URL.Reveal())...)
 	}
 	return g
+}
+
+// ownHosts are the names of this machine: its own, and those that its table of
+// hosts gives to loopback.
+func ownHosts() []string {
+	var out []string
+	if name, err := os.Hostname(); err == nil {
+		short, _, _ := strings.Cut(name, ".")
+		out = append(out, name, short, short+".local")
+	}
+	table, err := os.ReadFile("/etc/hosts")
+	if err != nil {
+		return out // it is a help, where there is one
+	}
+	for row := range strings.Lines(string(table)) {
+		row, _, _ = strings.Cut(row, "#")
+		names := strings.Fields(row)
+		if len(names) < 2 {
+			continue
+		}
+		if ip, err := netip.ParseAddr(names[0]); err == nil && ip.Unmap().IsLoopback() {
+			out = append(out, names[1:]...)
+		}
+	}
+	return out
 }
 
 // redisPort is where a Redis listens that is named without a port.
