@@ -48,6 +48,7 @@ func parse(file string, text []byte) (doc *document, err error) {
 	if !utf8.Valid(text) {
 		return fail(0, 0, "is not UTF-8 text", "save it as UTF-8")
 	}
+	text = uncommented(text)
 	tokens := lexer.Tokenize(string(text))
 	if t := tooDeep(tokens); t != nil {
 		return fail(t.Position.Line, t.Position.Column, "is nested too deeply", "")

@@ -94,6 +94,7 @@ func (r *reading) read(text []byte) (*Config, []Finding, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	left := doc.unwrap()
 	c, d := Default(), decoder{resolver: r.resolver, file: r.file, chats: r.chats}
 	if doc.root != nil {
 		d.value(spot{key: doc.root.GetToken(), node: doc.root}, reflect.ValueOf(c).Elem())
@@ -102,7 +103,7 @@ func (r *reading) read(text []byte) (*Config, []Finding, error) {
 		d.fail(d.secretAt, "", "a secret stands in a file that others can read", "chmod 600 "+r.file)
 	}
 	c.TLS.below(r.dir)
-	k := &checker{Config: c, doc: doc, chats: r.chats, errs: d.errs}
+	k := &checker{Config: c, doc: doc, chats: r.chats, errs: d.errs, findings: left}
 	k.check()
 	findings := k.risks()
 	if len(k.errs) > 0 {

@@ -1,0 +1,158 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// The examples of the documents that this product comes from are parts of
+// openclaw.json. They load as they stand: what is ours in them is taken out of
+// what is around it, and what belongs to the client is left out with a word.
+
+// clientsOwn are the keys under tools.verifier that say what the client does.
+var clientsOwn = []string{"enabled", "failMode"}
+
+// clientsWebhook are those under tools.verifier.webhook.
+var clientsWebhook = []string{"url", "timeout", "headers"}
+
+// unwrap takes what is ours out of tools.verifier, tools.caution and
+// plugins.entries.<id>.config. What it leaves out it says.
+func (d *document) unwrap() (left []Finding) {
+	w := &wrappers{left: &left}
+	var out []*ast.MappingValueNode
+	for _, e := range entries(d.root) {
+		switch key, _ := keyText(e.Key); {
+		case key == "tools" && (has(e.Value, "verifier") || has(e.Value, "caution")):
+			out = append(out, w.tools(e)...)
+		case key == "plugins" && has(e.Value, "entries"):
+			out = append(out, w.plugins(e)...)
+		case key == "hooks" && has(d.root, "plugins"):
+			w.leave(e, "hooks", "belongs to the client and is left out")
+		default:
+			out = append(out, e)
+		}
+	}
+	if w.found {
+		d.root = ast.Mapping(d.root.GetToken(), true, out...)
+	}
+	return left
+}
+
+type wrappers struct {
+	left  *[]Finding
+	found bool
+}
+
+func (w *wrappers) leave(e *ast.MappingValueNode, path, text string) {
+	p := e.Key.GetToken().Position
+	*w.left = append(*w.left, Finding{Severity: Note, Line: p.Line, Col: p.Column, Path: path, Text: text})
+}
+
+func has(n ast.Node, key string) bool { return member(n, key) != nil }
+
+func member(n ast.Node, key string) *ast.MappingValueNode {
+	for _, e := range entries(n) {
+		if k, _ := keyText(e.Key); k == key {
+			return e
+		}
+	}
+	return nil
+}
+
+// tools takes tools.verifier and tools.caution out. Other tools stay where they
+// are.
+func (w *wrappers) tools(tools *ast.MappingValueNode) (out []*ast.MappingValueNode) {
+	w.found = true
+	var rest []*ast.MappingValueNode
+	for _, e := range entries(tools.Value) {
+		switch key, _ := keyText(e.Key); key {
+		case "verifier":
+			out = append(out, w.verifier(e)...)
+		case "caution":
+			out = append(out, w.caution(e))
+		default:
+			rest = append(rest, e)
+		}
+	}
+	if len(rest) > 0 {
+		out = append(out, with(tools, rest))
+	}
+	return out
+}
+
+// with is the entry with other members.
+func with(e *ast.MappingValueNode, members []*ast.MappingValueNode) *ast.MappingValueNode {
+	return ast.MappingValue(e.Start, e.Key, ast.Mapping(e.Value.GetToken(), true, members...))
+}
+
+func (w *wrappers) verifier(v *ast.MappingValueNode) (out []*ast.MappingValueNode) {
+	for _, e := range entries(v.Value) {
+		switch key, _ := keyText(e.Key); {
+		case slices.Contains(clientsOwn, key):
+			w.leave(e, "tools.verifier."+key, strangers[key].text+", and is left out")
+		case key == "webhook":
+			out = append(out, w.webhook(e))
+		case key == "telegram":
+			out = append(out, under("channels", e))
+		default:
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func (w *wrappers) webhook(v *ast.MappingValueNode) *ast.MappingValueNode {
+	var rest []*ast.MappingValueNode
+	for _, e := range entries(v.Value) {
+		if key, _ := keyText(e.Key); slices.Contains(clientsWebhook, key) {
+			w.leave(e, "tools.verifier.webhook."+key, strangers["webhook."+key].text+", and is left out")
+			continue
+		}
+		rest = append(rest, e)
+	}
+	return with(v, rest)
+}
+
+// under puts an entry into a group of its own.
+func under(group string, e *ast.MappingValueNode) *ast.MappingValueNode {
+	at := e.Key.GetToken()
+	key := ast.String(token.String(group, group, at.Position))
+	return ast.MappingValue(at, key, ast.Mapping(at, true, e))
+}
+
+// caution leaves out a model of the runtime's own: which server has it, this
+// program can't know.
+func (w *wrappers) caution(c *ast.MappingValueNode) *ast.MappingValueNode {
+	auditor := member(c.Value, "auditor")
+	if auditor == nil || has(auditor.Value, "provider") || !has(auditor.Value, "model") {
+		return c
+	}
+	members := slices.DeleteFunc(slices.Clone(entries(auditor.Value)), func(e *ast.MappingValueNode) bool {
+		key, _ := keyText(e.Key)
+		return key == "model"
+	})
+	model := member(auditor.Value, "model")
+	w.leave(model, "tools.caution.auditor.model", "")
+	last := &(*w.left)[len(*w.left)-1]
+	last.Severity, last.Text = Warning, "names a model of the runtime's, which this program can't ask: there is no auditor until provider and model name a server's"
+	return with(c, slices.Concat(slices.DeleteFunc(slices.Clone(entries(c.Value)), func(e *ast.MappingValueNode) bool { return e == auditor }),
+		[]*ast.MappingValueNode{with(auditor, members)}))
+}
+
+// plugins takes the one plugin's config out.
+func (w *wrappers) plugins(p *ast.MappingValueNode) []*ast.MappingValueNode {
+	var found []*ast.MappingValueNode
+	for _, e := range entries(member(p.Value, "entries").Value) {
+		if c := member(e.Value, "config"); c != nil {
+			found = append(found, c)
+		}
+	}
+	if len(found) != 1 {
+		return []*ast.MappingValueNode{p} // none of ours, or there is no telling which
+	}
+	w.found = true
+	w.leave(p, "plugins", "belongs to the client: what stands under config is read, and the rest is left out")
+	return entries(found[0].Value)
+}

@@ -1,0 +1,193 @@
+package config_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// The config schema of seed 003, word for word.
+const seed003 = `// openclaw.json
+{
+  "tools": {
+    "verifier": {
+      // Master switch
+      "enabled": true,
+
+      // Which tools require verification
+      "scope": {
+        // Use ONE of include/exclude (mutually exclusive)
+        "include": ["exec", "write", "edit", "apply_patch"]
+        // OR: "exclude": ["read", "session_status"]
+      },
+
+      // Behavior when verifier is unreachable or times out
+      "failMode": "deny",  // "deny" | "allow"
+
+      // ── Webhook verifier ──
+      "webhook": {
+        "url": "https://my-verifier.example.com/verify",
+        "timeout": 30,  // seconds
+        "headers": {
+          "Authorization": "Bearer ${VERIFIER_TOKEN}"
+        },
+        // Optional HMAC-SHA256 request signing
+        "secret": "${VERIFIER_HMAC_SECRET}"
+      },
+
+      // ── Built-in Telegram verifier ──
+      "telegram": {
+        "enabled": false,
+        "botToken": "${TELEGRAM_VERIFIER_BOT_TOKEN}",
+        "chatId": "123456789",
+        "timeout": 120,  // seconds to wait for user tap
+        "allowedUserIds": [123456789]  // only these users can tap Allow/Deny
+      }
+    }
+  }
+}
+`
+
+// The configuration of seed 001, word for word: JSON5, with bare keys and a comma
+// at the end.
+const seed001 = `// ~/.openclaw/openclaw.json
+{
+  tools: {
+    caution: {
+      // Enable default caution tools (shipped with sensible defaults)
+      defaults: true,
+
+      // Per-tool overrides
+      tools: {
+        "web_fetch":  true,   // default: true
+        "web_search": false,  // default: false
+        "email":      true,   // default: true
+        "webhook":    true,   // default: true
+        "browser":    true,   // default: true
+        "exec":       false,  // default: false
+        "read":       false,  // default: false
+      },
+
+      // Auditor configuration
+      auditor: {
+        model: "fast",        // use a cheap/fast model for audit calls
+        timeoutMs: 3000,      // max time for the audit call
+        failMode: "block",    // "block" | "warn" | "allow" on timeout/error
+      }
+    }
+  }
+}
+`
+
+// The installation of seed 000, word for word.
+const seed000 = `{
+  "plugins": {
+    "load": {
+      "paths": [
+        "/path/to/openclaw-provenance"
+      ]
+    },
+    "entries": {
+      "provenance": {
+        "enabled": true,
+        "config": {
+          "taintPolicy": {
+            "system": "allow",
+            "owner": "allow",
+            "local": "allow",
+            "shared": "confirm",
+            "external": "confirm",
+            "untrusted": "confirm"
+          },
+          "approvalTtlSeconds": 120,
+          "toolOverrides": {
+            "gateway": { "*": "confirm" }
+          }
+        }
+      }
+    }
+  },
+  "hooks": {
+    "internal": {
+      "enabled": true
+    }
+  }
+}
+`
+
+// said reports whether a finding has this place and these words.
+func said(findings []config.Finding, want string) bool {
+	return slices.ContainsFunc(findings, func(f config.Finding) bool {
+		return strings.Contains(fmt.Sprintf("%d:%d %v", f.Line, f.Col, f), want)
+	})
+}
+
+func TestSeed003LoadsWordForWord(t *testing.T) {
+	c, findings := parse(t, seed003)
+	if c.Clients()["default"][0].Reveal() != other || strings.Join(c.Policy.Scope.Include, " ") != "exec write edit apply_patch" {
+		t.Errorf("%+v %+v", c.Webhook, c.Policy.Scope)
+	}
+	if _, set := c.Channels["telegram"]; !set {
+		t.Error("there is no Telegram")
+	}
+	for _, want := range []string{
+		"6:7 tools.verifier.enabled: is the client's switch", "16:7 tools.verifier.failMode: belongs to the client",
+		"20:9 tools.verifier.webhook.url: belongs to the client", "21:9 tools.verifier.webhook.timeout", "22:9 tools.verifier.webhook.headers",
+	} {
+		if !said(findings, want) {
+			t.Errorf("%q is missing in\n%+v", want, findings)
+		}
+	}
+}
+
+func TestSeed001LoadsWordForWord(t *testing.T) {
+	c, findings := parse(t, seed001)
+	tools, a := c.CautionTools(), &c.Caution.Auditor
+	if !c.Caution.Defaults || len(tools) != 7 || !tools["web_fetch"] || tools["web_search"] || a.TimeoutMs != 3000 || a.FailMode != "block" {
+		t.Errorf("%+v", c.Caution)
+	}
+	if a.Provider != "" || !said(findings, "tools.caution.auditor.model: names a model of the runtime's, which this program can't ask") {
+		t.Errorf("%+v", findings)
+	}
+}
+
+func TestSeed000LoadsWordForWord(t *testing.T) {
+	c, findings := parse(t, seed000)
+	if p := c.Policy.TaintPolicy; *p.Shared != taint.Confirm || *p.Local != taint.Allow || c.ApprovalTTLSeconds != 120 || *c.Policy.ToolOverrides["gateway"].Any != taint.Confirm {
+		t.Errorf("%+v", c.Policy)
+	}
+	if !said(findings, "plugins: belongs to the client") || !said(findings, "hooks: belongs to the client") {
+		t.Errorf("%+v", findings)
+	}
+}
+
+func TestWhatIsWrongInAWrapperIsNamedWhereItStands(t *testing.T) {
+	for text, want := range map[string]string{
+		"{\n  \"tools\": {\"verifier\": {\"scoop\": {}}}\n}":                                                 "v.yaml:2:26: scoop: unknown key",
+		"{\"scope\": {\"include\": [\"exec\"]},\n\"tools\": {\"verifier\": {\"scope\": {\"include\": []}}}}": "v.yaml:2:24: scope: stands here for the second time",
+		"{\"plugins\": {\"entries\": {\"a\": {\"config\": {}}, \"b\": {\"config\": {}}}}}":                   "plugins: is the client's file",
+		"{\"tools\": {\"verifier\": {\"webhook\": {\"secret\": \"short\"}}}}":                                "webhook.secret",
+	} {
+		if got := refusals(t, text); !strings.Contains(got, want) {
+			t.Errorf("%s:\n%q is missing in\n%s", text, want, got)
+		}
+	}
+}
+
+func TestCommentsAreReadOnlyWhereTheyCanBeNothingElse(t *testing.T) {
+	c, _ := parse(t, "{ /* one */ listen: '127.0.0.1:1' /* two\n lines */, // three\n}")
+	if c.Listen != "127.0.0.1:1" {
+		t.Errorf("%+v", c)
+	}
+	c, _ = parse(t, `{upstream: [{url: https://policy.example.org/verify, secret: "u9-4f1c7be20d5a83e6//*shared*/"}]}`)
+	if u := c.Upstream[0]; u.URL != "https://policy.example.org/verify" || u.Secret.Reveal() != "u9-4f1c7be20d5a83e6//*shared*/" {
+		t.Errorf("%+v", u)
+	}
+	for _, text := range []string{"listen: 127.0.0.1:1 // here\n", "// here\nlisten: 127.0.0.1:1\n", "{listen: '127.0.0.1:1' /* and so on }"} {
+		refusals(t, text)
+	}
+}
