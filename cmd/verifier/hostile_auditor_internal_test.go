@@ -165,11 +165,12 @@ func TestH137TheAuditorReadsFileBodiesAndNoSecretInThem(t *testing.T) {
 		t.Errorf("the card shows the body of a file:\n%s", card.Text)
 	}
 	r.deny(call{tool: "write", params: `{"path":"b","content":"token = ghp_16C7e42F292c6912E7710c838347Ae178B4a"}`, context: m})
+	r.deny(call{tool: "write", params: `{"path":"c","content":"the gateway knows ` + r.token + `"}`, context: m})
 	var asked strings.Builder
 	for _, a := range model.Asked() {
 		asked.WriteString(a.User)
 	}
-	for text, want := range map[string]bool{"Three key points.": true, "Four": true, "evil.example": true, "ghp_16C7": false} {
+	for text, want := range map[string]bool{"Three key points.": true, "Four": true, "evil.example": true, "ghp_16C7": false, r.token: false} {
 		if got := strings.Contains(asked.String(), text); got != want {
 			t.Errorf("the auditor read %q: %t", text, got)
 		}

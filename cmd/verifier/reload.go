@@ -31,13 +31,11 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	for _, w := range warnings {
 		g.log.Warn("policy: "+w.Text, "at", w.Path)
 	}
-	redactor, err := newRedactor(c, g.state)
+	redactor, err := newRedactor(c, g.state, c.Redact.ShowFileBodies)
 	if err != nil {
 		return nil, err
 	}
-	showing := c.Redact
-	showing.ShowFileBodies = true
-	bodies, err := redact.New(showing)
+	bodies, err := newRedactor(c, g.state, true)
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +51,13 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 }
 
 // newRedactor hides what the config says, and our own secrets by their value.
-func newRedactor(c *config.Config, state *config.State) (*redact.Redactor, error) {
+func newRedactor(c *config.Config, state *config.State, bodies bool) (*redact.Redactor, error) {
 	kept, err := state.Secrets()
 	if err != nil {
 		return nil, err
 	}
 	rules := c.Redact
+	rules.ShowFileBodies = bodies
 	rules.Known = append(kept, c.SecretTexts()...)
 	return redact.New(rules)
 }
