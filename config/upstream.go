@@ -16,7 +16,14 @@ type Upstream struct {
 	Timeout time.Duration `yaml:"timeout"`
 	// Headers are sent along.
 	Headers map[string]Secret `yaml:"headers"`
+	// Signed says that its answers are signed. False is for servers of the
+	// published protocol, which sign none: only at https or on this machine.
+	// Default true.
+	Signed *bool `yaml:"signed"`
 }
+
+// Plain reports whether an answer without a signature counts.
+func (u *Upstream) Plain() bool { return u.Signed != nil && !*u.Signed }
 
 // leastUpstream is how long a secret must be that is shared with another verifier.
 const leastUpstream = 16
@@ -30,7 +37,10 @@ func (k *checker) checkUpstream() {
 		} else if parsed.Scheme == "http" && !loopback(parsed.Hostname()) {
 			k.find(Warning, at+".url", "calls go over the network unencrypted; write https://")
 		}
-		if text := u.Secret.weakness(leastUpstream); text != "" {
+		if u.Plain() && err == nil && parsed.Scheme == "http" && !loopback(parsed.Hostname()) {
+			k.fail(at+".signed", "can't be false here: anyone on the way could answer allow", "write the url with https://, or let it sign its answers")
+		}
+		if text := u.Secret.weakness(leastUpstream); text != "" && (u.Secret.Set() || !u.Plain()) {
 			k.fail(at+".secret", text, makeOne)
 		}
 		if u.Timeout != 0 {

@@ -178,6 +178,32 @@ func TestWhatIsWrongInAWrapperIsNamedWhereItStands(t *testing.T) {
 	}
 }
 
+func TestAnUpstreamWithoutSignaturesIsAtHTTPSOrOnThisMachine(t *testing.T) {
+	for _, url := range []string{"https://policy.example.org/verify", "http://127.0.0.1:9000/verify", "http://localhost:9000/verify"} {
+		if c, _ := parse(t, "upstream: [{url: '"+url+"', signed: false}]"); !c.Upstream[0].Plain() {
+			t.Errorf("%s: answers must be signed", url)
+		}
+	}
+	if got := refusals(t, "upstream: [{url: 'http://policy.example.org/verify', signed: false}]"); !strings.Contains(got, "upstream[0].signed: can't be false here") {
+		t.Error(got)
+	}
+	for _, text := range []string{"upstream: [{url: 'https://policy.example.org/verify'}]", "upstream: [{url: 'https://policy.example.org/verify', signed: true}]"} {
+		if got := refusals(t, text); !strings.Contains(got, "upstream[0].secret") {
+			t.Error(got)
+		}
+	}
+}
+
+func FuzzCommentsInBraces(f *testing.F) {
+	for _, s := range []string{seed003, seed001, "{/* a */}", `{"a":"//"}`, "{a: 'b' // c", "{'\\"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		// It ends, and what is no comment stays: a text without a slash is read as before.
+		config.Parse("v.yaml", []byte(text), env, chats) //nolint:errcheck // it may be anything
+	})
+}
+
 func TestCommentsAreReadOnlyWhereTheyCanBeNothingElse(t *testing.T) {
 	c, _ := parse(t, "{ /* one */ listen: '127.0.0.1:1' /* two\n lines */, // three\n}")
 	if c.Listen != "127.0.0.1:1" {

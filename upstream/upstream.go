@@ -2,7 +2,8 @@
 // enterprise's policy server. Every one of them must allow.
 //
 // A call goes out with its secrets hidden, signed with that verifier's secret,
-// and only an answer that carries that verifier's own signature counts. It
+// and only an answer that carries that verifier's own signature counts, unless
+// the owner says that it signs none. It
 // refuses to guess: no answer, a late one, an unsigned one, one from elsewhere
 // (no redirect is followed) or one that is neither allow nor deny is a deny. It
 // sends along which verifiers have asked already, so that a circle of them ends.
@@ -41,6 +42,10 @@ type One struct {
 	Secret  string
 	Timeout time.Duration // 0 means DefaultTimeout
 	Headers map[string]string
+	// Plain takes an answer without a signature, as the published protocol has it.
+	// Whoever answers at the address is then believed, so that nobody else may be
+	// able to: it is for https and for this machine.
+	Plain bool
 }
 
 // All are those that must allow. The zero value asks nobody.
@@ -124,7 +129,9 @@ func (a *All) ask(ctx context.Context, one *One, c *toolcall.Call, params jsonte
 		req.Header.Set(name, value)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(hmac.RequestHeader, hmac.Sign([]byte(one.Secret), body))
+	if one.Secret != "" {
+		req.Header.Set(hmac.RequestHeader, hmac.Sign([]byte(one.Secret), body))
+	}
 	req.Header.Set(ViaHeader, strings.Join(append(append([]string(nil), c.Via...), a.self), ", "))
 	return a.exchange(req, one, id)
 }
@@ -143,12 +150,21 @@ func (a *All) exchange(req *http.Request, one *One, id string) error {
 	switch {
 	case err != nil || len(text) > maxAnswer || res.StatusCode != http.StatusOK:
 		return fmt.Errorf("upstream: no answer that can be read, status %d", res.StatusCode)
-	case len(res.Header.Values(hmac.AnswerHeader)) != 1 || !hmac.MatchAnswer([]byte(one.Secret), id, text, res.Header.Get(hmac.AnswerHeader)):
+	case !one.signed(res.Header.Values(hmac.AnswerHeader), id, text):
 		return errors.New("upstream: the answer is not signed by whom we asked")
 	case json.Unmarshal(text, &answer) != nil || answer.Decision != "allow":
 		return ErrDenied
 	}
 	return nil
+}
+
+// signed reports whether an answer may be believed. One that has a signature must
+// have the right one, also where none is needed.
+func (o *One) signed(signatures []string, id string, answer []byte) bool {
+	if o.Plain && len(signatures) == 0 {
+		return true
+	}
+	return o.Secret != "" && len(signatures) == 1 && hmac.MatchAnswer([]byte(o.Secret), id, answer, signatures[0])
 }
 
 // contextOf is what the other verifier is told: all that the caller attested, but

@@ -111,6 +111,38 @@ func TestOnlyAnAllowOfAllThatIsSignedByWhomWeAskedCounts(t *testing.T) {
 	}
 }
 
+// A server of the published protocol signs no answers. The owner may say so.
+func TestH142AnAnswerWithoutASignatureCountsOnlyWhereTheOwnerSaysSo(t *testing.T) {
+	unsigned := func(body string, status int) func(http.ResponseWriter, *http.Request, *toolcall.Call) {
+		return func(w http.ResponseWriter, _ *http.Request, _ *toolcall.Call) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	plain := func(o upstream.One) upstream.One { o.Plain = true; return o }
+	yes := answerer(t, unsigned(`{"decision":"allow","reason":"fine"}`, http.StatusOK))
+	if err := ask(t, yes); err == nil {
+		t.Error("an unsigned allow counts, and the owner has not said so")
+	}
+	if err := ask(t, plain(yes)); err != nil {
+		t.Error(err)
+	}
+	for what, one := range map[string]upstream.One{
+		"a deny":            answerer(t, unsigned(`{"decision":"deny"}`, http.StatusOK)),
+		"no decision":       answerer(t, unsigned(`{}`, http.StatusOK)),
+		"two decisions":     answerer(t, unsigned(`{"decision":"deny","decision":"allow"}`, http.StatusOK)),
+		"an error's page":   answerer(t, unsigned(`{"decision":"allow"}`, http.StatusBadGateway)),
+		"a wrong signature": answerer(t, signed(`{"decision":"allow"}`, "another-secret-7f3e")),
+		"another's redirect": answerer(t, func(w http.ResponseWriter, r *http.Request, _ *toolcall.Call) {
+			http.Redirect(w, r, yes.URL, http.StatusTemporaryRedirect)
+		}),
+	} {
+		if err := ask(t, plain(one)); err == nil {
+			t.Errorf("%s: allowed", what)
+		}
+	}
+}
+
 func TestWhatAFurtherVerifierIsTold(t *testing.T) {
 	var mu sync.Mutex
 	var got toolcall.Call
