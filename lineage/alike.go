@@ -28,7 +28,7 @@ func AlikeOf(params jsontext.Value, destinations, content []string) *Alike {
 		return &Alike{}
 	}
 	said := walked(params)
-	if len(said.found)+len(said.literals) > maxArguments {
+	if said.more {
 		return &Alike{}
 	}
 	a, goes := &Alike{}, false

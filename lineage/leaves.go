@@ -13,16 +13,15 @@ type leaf struct {
 	bare       bool // it is no text: "false" is another value than false
 }
 
-// leaves walks params. It stops where they are no valid JSON: whoever decoded
-// the call has refused that already.
-func leaves(params jsontext.Value) []leaf {
-	return walked(params).found
-}
+// longPath is how long the path of an argument may be, in bytes. Every argument
+// below a name has the name in its path.
+const longPath = 1024
 
-// walked gives the names of all members as well, and what says only yes or no.
+// walked walks params. It stops at its bounds, and where they are no valid JSON:
+// a call with such params was refused before.
 func walked(params jsontext.Value) walker {
 	w := walker{d: jsontext.NewDecoder(bytes.NewReader(params))}
-	w.value("")
+	w.more = !w.value("")
 	return w
 }
 
@@ -31,6 +30,16 @@ type walker struct {
 	found    []leaf // texts and numbers, which can come from somewhere
 	literals []leaf // true, false and null, which can't
 	names    []string
+	more     bool // there is more than this, or no valid JSON
+}
+
+// add keeps an argument, while there are not too many.
+func (w *walker) add(list *[]leaf, l leaf) bool {
+	if len(w.found)+len(w.literals) == maxArguments {
+		return false
+	}
+	*list = append(*list, l)
+	return true
 }
 
 func (w *walker) value(path string) bool {
@@ -44,9 +53,9 @@ func (w *walker) value(path string) bool {
 	case '[':
 		return w.array(path)
 	case '"', '0':
-		w.found = append(w.found, leaf{path, tok.String(), tok.Kind() == '0'})
+		return w.add(&w.found, leaf{path, tok.String(), tok.Kind() == '0'})
 	case 't', 'f', 'n':
-		w.literals = append(w.literals, leaf{path, tok.String(), true})
+		return w.add(&w.literals, leaf{path, tok.String(), true})
 	}
 	return true
 }
@@ -62,7 +71,7 @@ func (w *walker) object(path string) bool {
 		}
 		name := token.String() // before the next token takes its place
 		w.names = append(w.names, name)
-		if !w.value(path + name) {
+		if len(path)+len(name) > longPath || !w.value(path+name) {
 			return false
 		}
 	}

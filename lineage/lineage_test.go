@@ -94,7 +94,7 @@ func TestTraces(t *testing.T) {
 			for _, s := range c.Seen {
 				seen = append(seen, lineage.Seen{Source: s.Source, Fingerprints: key.Extract(s.Text).Fingerprints})
 			}
-			got := lineage.NewIndex(seen).Trace(jsontext.Value(c.Params), key)
+			got := argumentsOf(t, lineage.NewIndex(seen), c.Params, key)
 			if len(got) != len(c.Arguments) {
 				t.Fatalf("got %d arguments, want %d: %v", len(got), len(c.Arguments), got)
 			}
@@ -127,7 +127,7 @@ func trace(t *testing.T, key lineage.Key, source lineage.Source, text string, ar
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := lineage.NewIndex([]lineage.Seen{{Source: source, Fingerprints: key.Extract(text).Fingerprints}}).Trace(params, key)
+	got := argumentsOf(t, lineage.NewIndex([]lineage.Seen{{Source: source, Fingerprints: key.Extract(text).Fingerprints}}), params, key)
 	if len(got) != 1 {
 		t.Fatalf("got %v", got)
 	}
@@ -182,7 +182,7 @@ func TestManyPartsHideNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := lineage.NewIndex(seen).Trace(params, key)[0]
+	a := argumentsOf(t, lineage.NewIndex(seen), params, key)[0]
 	if a.From != lineage.Tool || len(a.Parts) > 64 || a.Parts[0].Text != "mallory@evil.example" {
 		t.Errorf("got %s and %d parts, the first %+v", a.From, len(a.Parts), a.Parts[0])
 	}
@@ -192,10 +192,10 @@ func TestWhileASecretIsReplacedBothKeysCount(t *testing.T) {
 	old, now := lineage.NewKey([]byte("old")), lineage.NewKey([]byte("new"))
 	x := lineage.NewIndex([]lineage.Seen{{Source: lineage.Source{User: true}, Fingerprints: old.Extract("bob@example.com").Fingerprints}})
 	params := jsontext.Value(`{"to":"bob@example.com"}`)
-	if got := x.Trace(params, now, old)[0].From; got != lineage.User {
+	if got := argumentsOf(t, x, params, now, old)[0].From; got != lineage.User {
 		t.Errorf("with both keys: %s", got)
 	}
-	if got := x.Trace(params, now)[0].From; got != lineage.Nowhere {
+	if got := argumentsOf(t, x, params, now)[0].From; got != lineage.Nowhere {
 		t.Errorf("with the new one alone: %s", got)
 	}
 }

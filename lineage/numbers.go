@@ -196,6 +196,8 @@ func telling(spelled, amount string) bool {
 	return mark >= 0 && len(spelled)-mark-1 <= 2 && allDigits(spelled[mark+1:])
 }
 
+var noMarks = strings.NewReplacer(".", "", ",", "", "'", "")
+
 // readAmount brings a number into one form: no grouping, a point, no zeros at
 // the end of the fraction. It is "" where no such form fits.
 func readAmount(spelled string) string {
@@ -209,7 +211,7 @@ func readAmount(spelled string) string {
 	if !isWhole(whole) {
 		return ""
 	}
-	whole = strings.NewReplacer(".", "", ",", "", "'", "").Replace(whole)
+	whole = noMarks.Replace(whole)
 	if fraction == "" {
 		return whole
 	}

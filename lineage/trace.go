@@ -2,6 +2,7 @@ package lineage
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -92,29 +93,36 @@ func compare(a, b Source) int {
 
 // Trace says of each argument where it came from. Keys are those of the client:
 // more than one while its secret is being replaced. Params that are no valid
-// JSON have no arguments.
-func (x *Index) Trace(params jsontext.Value, keys ...Key) []Argument {
+// JSON have no arguments. Where the context ends first, nothing is said.
+func (x *Index) Trace(ctx context.Context, params jsontext.Value, keys ...Key) ([]Argument, error) {
 	var out []Argument
-	left := MaxChars // in all arguments together: no call takes longer
-	for _, l := range leaves(params) {
-		if len(out) == maxArguments {
-			break
+	said, left := walked(params), MaxChars // in all arguments together: no call takes longer
+	for _, l := range said.found {
+		a, used, err := x.argument(ctx, l, left, keys)
+		if err != nil {
+			return nil, err
 		}
-		a, used := x.argument(l, left, keys)
+		if said.more && a.From == User {
+			a.From = Partly // what was not looked at may have the same path
+		}
 		left -= used
 		out = append(out, a)
 	}
-	return out
+	return out, nil
 }
 
-func (x *Index) argument(l leaf, left int, keys []Key) (a Argument, used int) {
+func (x *Index) argument(ctx context.Context, l leaf, left int, keys []Key) (a Argument, used int, _ error) {
 	f := foldUpTo(l.text, left)
 	t := tracing{index: x, keys: keys, folded: f, said: make([]bool, len(f.chars))}
-	t.values(scanValues(f))
+	if err := t.values(ctx, scanValues(f)); err != nil {
+		return a, 0, err
+	}
 	t.wholeNumber()
-	t.runs(wordRuns(f))
+	if err := t.runs(ctx, wordRuns(f)); err != nil {
+		return a, 0, err
+	}
 	from, source := t.verdict()
-	return Argument{Path: l.path, From: from, Source: source, Parts: shown(t.parts), Cut: f.cut}, len(f.chars)
+	return Argument{Path: l.path, From: from, Source: source, Parts: shown(t.parts), Cut: f.cut}, len(f.chars), nil
 }
 
 // shown cuts a long list of parts; what came from a tool is cut last.
@@ -153,9 +161,12 @@ func (t *tracing) find(i item) (From, Source) {
 
 // values looks up each value. The host of a link or an address is told only
 // where the whole of it was seen nowhere.
-func (t *tracing) values(items []item) {
+func (t *tracing) values(ctx context.Context, items []item) error {
 	known := item{from: -1}
 	for _, i := range items {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if i.kind == Host && i.from == known.from && i.to == known.to {
 			continue
 		}
@@ -168,6 +179,7 @@ func (t *tracing) values(items []item) {
 		}
 		t.parts = append(t.parts, Part{Kind: i.kind, Text: t.slice(i.from, i.to), From: from, Source: source})
 	}
+	return nil
 }
 
 // wholeNumber looks up the number that an argument consists of. Among words a
@@ -194,10 +206,13 @@ func (t *tracing) mark(i item) {
 }
 
 // runs looks up the runs of words, and tells them source by source.
-func (t *tracing) runs(items []item) {
+func (t *tracing) runs(ctx context.Context, items []item) error {
 	var user, nowhere int
 	tools := map[Source]int{}
 	for _, i := range items {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		switch from, source := t.find(i); from {
 		case User:
 			user++
@@ -222,6 +237,7 @@ func (t *tracing) runs(items []item) {
 	if len(tools) == 0 {
 		add(Part{From: Nowhere}, nowhere)
 	}
+	return nil
 }
 
 func (t *tracing) verdict() (From, Source) {

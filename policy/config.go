@@ -82,18 +82,19 @@ type Taint struct {
 	// untrusted under the profile permissive.
 	From *taint.Level `yaml:"from"`
 	// OwnWords is which calls of a tainted conversation pass as the owner's own
-	// words. Empty means words.
+	// words. Empty means off.
 	OwnWords OwnWords `yaml:"ownWords"`
 }
 
-// OwnWords is what a call must hold nothing of that the owner did not say.
+// OwnWords is which calls pass because the owner typed them, in the form that
+// docs/configuration.md describes.
 type OwnWords string
 
 // What OwnWords can be.
 const (
-	OwnOff    OwnWords = "off"    // every call asks
-	OwnAll    OwnWords = "words"  // nothing at all
-	OwnValues OwnWords = "values" // no address, link, path, id or account number; the rest of its words may come from elsewhere
+	OwnOff    OwnWords = "off"    // none
+	OwnAll    OwnWords = "words"  // where the text is what the owner typed
+	OwnValues OwnWords = "values" // where the text holds nothing but words and what the owner typed
 )
 
 // UnmarshalText reads the word.

@@ -58,18 +58,26 @@ func (b *builder) readPlaces() {
 // Own is what has to be the owner's own words for a call to pass as theirs.
 type Own struct {
 	Destinations []string // params that say where it goes
+	Content      []string // params that hold the text
 	Asked        []string // words by which a person asks for it, in lower case
-	Words        bool     // every word, not only what can be looked up
+	AnyWords     bool     // the agent may choose the words of the text
+}
+
+// writes reports whether all that a tool does is to write to people, so that its
+// text is for them and no command.
+func (b *builder) writes(f *facts) bool {
+	l := b.labels[f.name]
+	return len(l.destinations) > 0 && len(l.asked) > 0 && !f.dangerous && !f.destructive && !f.secret && !f.runs
 }
 
 // own is nil for a tool of which too little is known, and for one whose calls do
 // more than their arguments say.
 func (b *builder) own(f *facts) *Own {
-	l, ok := b.labels[f.name]
-	if !ok || b.config.Taint.OwnWords == OwnOff || l.destinations == nil || len(l.asked) == 0 || f.dangerous || f.destructive || f.secret || f.runs {
+	how, l := b.config.Taint.OwnWords, b.labels[f.name]
+	if how != OwnAll && how != OwnValues || !b.writes(f) {
 		return nil
 	}
-	return &Own{Destinations: l.destinations, Asked: l.asked, Words: b.config.Taint.OwnWords != OwnValues}
+	return &Own{Destinations: l.destinations, Content: l.content, Asked: l.asked, AnyWords: how == OwnValues}
 }
 
 // goes are the params that tell calls of a tool apart by where they go. There are
@@ -89,7 +97,7 @@ func (p *Policy) weigh(pl *Plan, t *text, destroys bool) {
 	places := t.may&ofPlace != 0 && p.places.find(t.lower) != nil
 	pl.Secret = r.secret || places
 	switch {
-	case r.dangerous || r.destructive || r.secret || destroys && r.own == nil: // else its text is for people
+	case r.dangerous || r.destructive || r.secret || destroys && !r.writes:
 	case r.safe:
 		pl.Grantable = true // it is never asked for
 	default:

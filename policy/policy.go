@@ -76,6 +76,7 @@ type rule struct {
 	getting taint.Row          // of a call that fetches from an address, as web_fetch does
 	asks    [taint.Levels]bool // at which levels the owner or the dangerous list wants a person: see [table.asks]
 	own     *Own               // nil: no call passes because it is the owner's own words
+	writes  bool               // it only writes to people: its text is no command
 	goes    []string           // params that say where a call goes; nil: nobody has said, or that is not what matters
 	content []string           // params in which calls that go to the same place may differ
 }

@@ -152,7 +152,7 @@ func (v *Verifier) askPeople(ctx context.Context, t *trace, a *approval.Ask) *no
 // put puts a call to people who may take so long to answer. What others have
 // taken of that time before is gone.
 func (v *Verifier) put(ctx context.Context, t *trace, a *approval.Ask, hold time.Duration) (ruling approval.Ruling, err error) {
-	t.held, t.visible = true, a.Hidden == 0 && v.o.Visible(a)
+	t.held = true
 	spent := time.Since(t.started)
 	ruling, t.pending, err = v.o.Desk.Put(ctx, &approval.Request{
 		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.now(), Whole: t.call.Params,
@@ -200,7 +200,7 @@ func (v *Verifier) heard(ctx context.Context, t *trace, ruling approval.Ruling, 
 		t.by, t.grant = ByGrant, g
 		return nil
 	}
-	t.by, t.person, t.claim, t.seen = "person", true, ruling.Claim, t.visible
+	t.by, t.person, t.claim = "person", true, ruling.Claim
 	return nil
 }
 

@@ -20,8 +20,9 @@ const (
 	mostBrought = 48
 	keepTexts   = 7 * 24 * time.Hour
 
-	mostOrigins = 32  // told of one call
-	longestPath = 200 // characters of an argument's path
+	mostOwn     = 128 << 10 // bytes of the owner's messages that a call is compared with
+	mostOrigins = 32        // told of one call
+	longestPath = 200       // characters of an argument's path
 )
 
 // saidList and broughtList name the lists of a conversation. A tool that brings
@@ -122,19 +123,40 @@ func (v *Verifier) origins(ctx context.Context, t *trace) session.Origins {
 		return t.view.Origins
 	}
 	t.looked = true
-	seen, err := v.seen(ctx, t.conv)
+	ctx, done := t.patience(ctx)
+	defer done()
+	arguments, err := v.traced(ctx, t, keys)
 	if err != nil {
 		v.o.Log.WarnContext(ctx, "it could not be looked up where arguments came from", "request", v.named(t.call), "err", err)
 		return nil
 	}
-	for _, text := range t.call.OwnerMessages() {
+	if arguments != nil {
+		t.view.Origins = lineage.Origins(arguments, int(t.view.Step))
+	}
+	return t.view.Origins
+}
+
+// traced compares the call with what is known of the conversation's texts, and
+// stops where the caller's time is up. It is nil where no text is known: "seen
+// nowhere" of every argument would say nothing.
+func (v *Verifier) traced(ctx context.Context, t *trace, keys []lineage.Key) ([]lineage.Argument, error) {
+	seen, err := v.seen(ctx, t.conv)
+	if err != nil {
+		return nil, err
+	}
+	said, left := t.call.OwnerMessages(), mostOwn
+	for i := len(said) - 1; i >= 0 && left > 0; i-- { // the newest first
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		text := said[i][:min(len(said[i]), left)]
+		left -= len(text)
 		seen = append(seen, lineage.Seen{Source: lineage.Source{User: true}, Fingerprints: keys[0].Extract(text).Fingerprints})
 	}
 	if len(seen) == 0 {
-		return nil // nobody has told anything: "seen nowhere" of all would be noise
+		return nil, nil
 	}
-	t.view.Origins = lineage.Origins(lineage.NewIndex(seen).Trace(t.call.Params, keys...), int(t.view.Step))
-	return t.view.Origins
+	return lineage.NewIndex(seen).Trace(ctx, t.call.Params, keys...)
 }
 
 // origins are those that say something, the worst first, as many as anyone would

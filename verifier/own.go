@@ -16,36 +16,23 @@ const (
 	ByGrant    = "grant"
 )
 
-// ownWords reports whether a call that is asked about only because outside content
-// came in holds nothing of that content: the owner asked for it, said where it
-// goes, and said what could do harm in it. Nothing rests on what was not found in
-// the outside content: what the owner did not say is not theirs.
+// ownWords reports whether the owner's last message asks for exactly this call, in
+// the one form that is no sentence (see [lineage.Form]). It can let pass only what
+// is asked about because outside content came in, and nothing in a conversation
+// that may hold a secret.
 func (v *Verifier) ownWords(t *trace) bool {
-	own := t.plan.Own
-	if own == nil || !t.verdict.Tainted || t.view.Lost || t.plan.Standing.Level > taint.Owner {
+	own, all := t.plan.Own, t.call.Context.UserMessages
+	if own == nil || !t.verdict.Tainted || t.view.Lost || t.plan.Standing.Level > taint.Owner || t.view.Secrets != session.HoldsNone {
 		return false
 	}
 	if t.verdict.Rule != "taint-escalation" && t.verdict.Rule != "taintPolicy" {
 		return false
 	}
-	said := t.call.OwnerMessages()
-	if len(said) == 0 {
+	if len(all) == 0 || !all[len(all)-1].SenderIsOwner {
 		return false
 	}
-	words, before := lineage.NewOwn(said), v.yeses.of(t)
-	words.Mention(before.mentioned()...)
-	where, reason := words.Wholly(t.call.Params, lineage.Terms{
-		Destinations: own.Destinations, Asked: own.Asked, Words: own.Words,
-		Allowed: func(where []string) bool { return before.has(t.call.Tool, where) },
-	})
-	t.where = where
-	switch {
-	case reason != "":
-		return false
-	case len(where) > 0 && t.view.Secrets != session.HoldsNone:
-		return false // the third part of the trifecta
-	}
-	return bearsNothing(v.shown(t))
+	form := lineage.Form{Destinations: own.Destinations, Content: own.Content, Asked: own.Asked, AnyWords: own.AnyWords}
+	return form.Fits(all[len(all)-1].Text, t.call.Params) && bearsNothing(v.shown(t))
 }
 
 // bearsNothing reports whether a call holds no secret. What is written to a file
@@ -55,12 +42,4 @@ func bearsNothing(shown *redact.Result) bool {
 		return false
 	}
 	return !slices.ContainsFunc(shown.Findings, func(f redact.Finding) bool { return f.Kind != redact.FileBody })
-}
-
-// rememberYes keeps where a person let a call go, for the rest of the turn. What
-// they did not see counts for nothing.
-func (v *Verifier) rememberYes(t *trace) {
-	if t.seen && len(t.where) > 0 && t.call.Context.RunID != "" {
-		v.yeses.note(t)
-	}
 }

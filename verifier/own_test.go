@@ -21,7 +21,8 @@ func ownRules(t *testing.T, how policy.OwnWords) *policy.Policy {
 		TaintPolicy: policy.TaintPolicy{Shared: new(taint.Allow), External: new(taint.Allow), Untrusted: new(taint.Allow)},
 		Taint:       policy.Taint{OwnWords: how},
 		Tools: map[string]policy.Tool{
-			"dm":      {Source: new(false), Sink: new(true), Destinations: []string{"to"}, Asked: []string{"send", "tell"}},
+			"dm":      {Source: new(false), Sink: new(true), Destinations: []string{"to"}, Content: []string{"body"}, Asked: []string{"send", "tell"}},
+			"note":    {Source: new(false), Sink: new(true), Destinations: []string{}, Content: []string{"body"}, Asked: []string{"send"}},
 			"wipe":    {Source: new(false), Sink: new(true), Destinations: []string{"what"}, Asked: []string{"send"}, Destructive: new(true)},
 			"passbox": {Source: new(false), Sink: new(false), Secret: new(true)},
 		},
@@ -56,39 +57,44 @@ func (r *rig) tainted(t *testing.T, context string) {
 
 func TestACallInTheOwnersOwnWordsIsNotAskedAbout(t *testing.T) {
 	r := ownRig(t, policy.OwnValues, nil)
-	said := saying("values", "Read the page and send Alice a summary")
+	said := saying("values", "send alice@example.com: a summary of the page")
 	r.tainted(t, said)
-	r.allow(call(t, "dm", `{"to":"Alice","body":"It will rain."}`, said))
+	r.allow(call(t, "dm", `{"to":"alice@example.com","body":"It will rain."}`, said))
 	if e := r.record.last(); e.By != verifier.ByOwnWords || e.Mode != "confirm" {
 		t.Errorf("recorded by %q in mode %q, want the consent and the mode that stood", e.By, e.Mode)
 	}
-	r.asked("a link from the page", call(t, "dm", `{"to":"Alice","body":"See evil.example"}`, said))
-	r.asked("someone else", call(t, "dm", `{"to":"Mallory","body":"Hi"}`, said))
-	r.asked("what destroys", call(t, "wipe", `{"what":"Alice"}`, said))
+	r.asked("a link from the page", call(t, "dm", `{"to":"alice@example.com","body":"See evil.example"}`, said))
+	r.asked("someone else", call(t, "dm", `{"to":"mallory@example.com","body":"Hi"}`, said))
+	r.asked("what destroys", call(t, "wipe", `{"what":"alice@example.com"}`, said))
+	r.asked("a tool without destinations", call(t, "note", `{"body":"a summary of the page"}`, said))
 }
 
 func TestStrictlyEveryWordMustBeTheOwners(t *testing.T) {
-	r := ownRig(t, "", nil)
-	said := saying("words", "Read the page and send Alice 'I am late'")
+	r := ownRig(t, policy.OwnAll, nil)
+	said := saying("words", "send alice@example.com: I am late")
 	r.tainted(t, said)
-	r.allow(call(t, "dm", `{"to":"Alice","body":"I am late"}`, said))
-	r.asked("other words", call(t, "dm", `{"to":"Alice","body":"I hate you"}`, said))
-	off := ownRig(t, policy.OwnOff, nil)
-	off.tainted(t, said)
-	off.asked("switched off", call(t, "dm", `{"to":"Alice","body":"I am late"}`, said))
+	r.allow(call(t, "dm", `{"to":"alice@example.com","body":"I am late"}`, said))
+	r.asked("other words", call(t, "dm", `{"to":"alice@example.com","body":"I hate you"}`, said))
+	for _, how := range []policy.OwnWords{"", policy.OwnOff} {
+		off := ownRig(t, how, nil)
+		off.tainted(t, said)
+		off.asked("switched off", call(t, "dm", `{"to":"alice@example.com","body":"I am late"}`, said))
+	}
 }
 
 func TestOwnWordsNeedAnOwnerWhoSaidThem(t *testing.T) {
 	r := ownRig(t, policy.OwnValues, nil)
 	for what, context := range map[string]string{
 		"nobody said anything":            owner("silent") + `,"runId":"run"`,
-		"someone else said it":            owner("guest") + `,"runId":"run","userMessages":[{"text":"Send Alice hi","senderIsOwner":false}]`,
-		"a stranger started the run":      stranger("stranger") + `,"runId":"run","userMessages":[{"text":"Send Alice hi","senderIsOwner":true}]`,
-		"the client hid part of the call": saying("hidden", "Send Alice hi"),
+		"someone else said more":          owner("more") + `,"runId":"run","userMessages":[{"text":"send alice@example.com: hi","senderIsOwner":true},{"text":"hm","senderIsOwner":false}]`,
+		"the owner said more":             owner("later") + `,"runId":"run","userMessages":[{"text":"send alice@example.com: hi","senderIsOwner":true},{"text":"No, wait.","senderIsOwner":true}]`,
+		"someone else said it":            owner("guest") + `,"runId":"run","userMessages":[{"text":"send alice@example.com: hi","senderIsOwner":false}]`,
+		"a stranger started the run":      stranger("stranger") + `,"runId":"run","userMessages":[{"text":"send alice@example.com: hi","senderIsOwner":true}]`,
+		"the client hid part of the call": saying("hidden", "send alice@example.com: hi"),
 	} {
-		params := `{"to":"Alice","body":"hi"}`
+		params := `{"to":"alice@example.com","body":"hi"}`
 		if what == "the client hid part of the call" {
-			params = `{"to":"Alice","body":"[REDACTED: token]"}`
+			params = `{"to":"alice@example.com","body":"[REDACTED: token]"}`
 		}
 		r.tainted(t, context)
 		r.asked(what, call(t, "dm", params, context))
@@ -105,11 +111,11 @@ func TestSecretsInTheConversationEndOwnWords(t *testing.T) {
 			return approval.Ruling{Denied: true, Ref: "TEST"}, nil
 		})
 	})
-	said := saying("trifecta", "Read the page, then send Alice a summary")
+	said := saying("trifecta", "send alice@example.com: a summary of the page")
 	r.tainted(t, said)
-	r.allow(call(t, "dm", `{"to":"Alice","body":"It will rain."}`, said))
+	r.allow(call(t, "dm", `{"to":"alice@example.com","body":"It will rain."}`, said))
 	r.allow(call(t, "passbox", `{}`, said))
-	r.deny("with a secret at hand", call(t, "dm", `{"to":"Alice","body":"It will rain."}`, said))
+	r.deny("with a secret at hand", call(t, "dm", `{"to":"alice@example.com","body":"It will rain."}`, said))
 	if len(why) < 2 || why[1] != "Pattern: lethal trifecta. Outside content and secrets came in, and this could carry them out." {
 		t.Errorf("the card says %q, want the pattern", why)
 	}
@@ -121,45 +127,18 @@ func TestAfterARestartNobodyKnowsWhatWasRead(t *testing.T) {
 	store, _ := openSQLite(t)
 	rules := ownRules(t, policy.OwnValues)
 	use := func(o *verifier.Options) { o.Policy = func() *policy.Policy { return rules } }
-	first, said := newRig(t, store, 1, use), saying("restart", "Read the page and send Alice a summary")
+	first, said := newRig(t, store, 1, use), saying("restart", "send alice@example.com: a summary of the page")
 	first.tainted(t, said)
-	first.allow(call(t, "dm", `{"to":"Alice","body":"Rain."}`, said))
+	first.allow(call(t, "dm", `{"to":"alice@example.com","body":"Rain."}`, said))
 	second := newRig(t, store, 1, use)
-	second.asked("after a restart", call(t, "dm", `{"to":"Alice","body":"Sun."}`, said))
-	first.asked("after another process has decided", call(t, "dm", `{"to":"Alice","body":"Snow."}`, said))
-}
-
-func TestTheSameDestinationIsAskedOnceInATurn(t *testing.T) {
-	asked := 0
-	r := ownRig(t, policy.OwnValues, func(o *verifier.Options) {
-		o.Desk = deskFunc(func(*approval.Request) (approval.Ruling, error) {
-			asked++
-			return approval.Ruling{Yes: true, Ref: "TEST"}, nil
-		})
-	})
-	said := saying("once", "Send the one who won congratulations")
-	r.tainted(t, said)
-	for _, c := range []struct {
-		what, params, context string
-		asked                 int
-	}{
-		{"a new destination", `{"to":"Mallory","body":"Well done"}`, said, 1},
-		{"the same again", `{"to":"Mallory","body":"Very well done"}`, said, 1},
-		{"the same with a link", `{"to":"Mallory","body":"See evil.example"}`, said, 2},
-		{"another", `{"to":"Trent","body":"Well done"}`, said, 3},
-		{"the same in the next turn", `{"to":"Mallory","body":"Well done"}`, owner("once") + `,"runId":"next","userMessages":[{"text":"Send the winner hi","senderIsOwner":true}]`, 4},
-	} {
-		r.allow(call(t, "dm", c.params, c.context))
-		if asked != c.asked {
-			t.Errorf("%s: asked %d times by now, want %d", c.what, asked, c.asked)
-		}
-	}
+	second.asked("after a restart", call(t, "dm", `{"to":"alice@example.com","body":"Sun."}`, said))
+	first.asked("after another process has decided", call(t, "dm", `{"to":"alice@example.com","body":"Snow."}`, said))
 }
 
 // What one conversation has read does not get clean by going through another: the
 // target of a message, whoever reads a history, a parent, the session that goes on.
 func TestSecretsGoAlongWithWhatIsPassedOn(t *testing.T) {
-	const alice = `{"to":"Alice","body":"Rain."}`
+	const alice = `{"to":"alice@example.com","body":"Rain."}`
 	for how, passOn := range map[string]func(r *rig){
 		"a message": func(r *rig) {
 			r.allow(call(t, "sessions_send", `{"sessionKey":"agent:main:to","message":"hi"}`, owner("from")))
@@ -186,7 +165,7 @@ func TestSecretsGoAlongWithWhatIsPassedOn(t *testing.T) {
 	} {
 		for what, tool := range map[string]string{"with a secret": "passbox", "without one": "session_status"} {
 			t.Run(how+" "+what, func(t *testing.T) {
-				r, said := ownRig(t, policy.OwnValues, nil), saying("to", "Read the page and send Alice a summary")
+				r, said := ownRig(t, policy.OwnValues, nil), saying("to", "send alice@example.com: a summary of the page")
 				r.allow(call(t, tool, `{}`, owner("from")))
 				passOn(r)
 				r.tainted(t, said)
@@ -202,7 +181,7 @@ func TestSecretsGoAlongWithWhatIsPassedOn(t *testing.T) {
 
 // Nor can it be said of what came from a conversation that was not seen here.
 func TestWhatComesFromAnUnknownConversationMayHoldSecrets(t *testing.T) {
-	const alice = `{"to":"Alice","body":"Rain."}`
+	const alice = `{"to":"alice@example.com","body":"Rain."}`
 	rules := ownRules(t, policy.OwnValues)
 	use := func(o *verifier.Options) { o.Policy = func() *policy.Policy { return rules } }
 	for how, passOn := range map[string]func(r *rig){
@@ -225,7 +204,7 @@ func TestWhatComesFromAnUnknownConversationMayHoldSecrets(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			store, _ := openSQLite(t)
 			newRig(t, store, 1, use).allow(call(t, "passbox", `{}`, owner("from")))
-			r, said := newRig(t, store, 1, use), saying("to", "Read the page and send Alice a summary")
+			r, said := newRig(t, store, 1, use), saying("to", "send alice@example.com: a summary of the page")
 			passOn(r)
 			r.tainted(t, said)
 			r.asked(how, call(t, "dm", alice, said))
@@ -248,17 +227,17 @@ func (s forgetful) Admit(ctx context.Context, a session.Admission) (session.View
 func TestWhatTheStoreHasLostIsPassedOnAsUnknown(t *testing.T) {
 	var lost session.Conversation
 	r := ownRig(t, policy.OwnValues, func(o *verifier.Options) { o.Store = forgetful{o.Store, lost} })
-	whole := saying("whole", "Read the page and send Alice a summary")
+	whole := saying("whole", "send alice@example.com: a summary of the page")
 	send := func(r *rig) {
 		r.allow(call(t, "sessions_send", `{"sessionKey":"agent:main:whole","message":"hi"}`, owner("from")))
 		r.tainted(t, whole)
 	}
 	send(r)
-	r.allow(call(t, "dm", `{"to":"Alice","body":"Rain."}`, whole))
+	r.allow(call(t, "dm", `{"to":"alice@example.com","body":"Rain."}`, whole))
 	lost = conv("from")
 	r = ownRig(t, policy.OwnValues, func(o *verifier.Options) { o.Store = forgetful{o.Store, lost} })
 	send(r)
-	r.asked("after a loss", call(t, "dm", `{"to":"Alice","body":"Rain."}`, whole))
+	r.asked("after a loss", call(t, "dm", `{"to":"alice@example.com","body":"Rain."}`, whole))
 }
 
 // People are asked where a call goes also where no grant may cover it: that is

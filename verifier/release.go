@@ -60,7 +60,6 @@ func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 		v.results.note(t)
 	}
 	if t.person {
-		v.rememberYes(t)
 		v.answeredLoop(t, true)
 	}
 	v.logContext(ctx, t)

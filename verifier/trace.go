@@ -46,8 +46,6 @@ type trace struct {
 
 	by     string         // what consented
 	person bool           // a person said yes to this very call
-	seen   bool           // and saw all of it
-	where  []string       // where it goes, once that was needed
 	alike  *lineage.Alike // what calls like it have in common, once that was needed
 	claim  *session.Claim
 	grant  *session.Grant
@@ -56,7 +54,6 @@ type trace struct {
 	closed bool // it was this call that settled its request
 	held   bool // people were asked, and waited for
 
-	visible bool              // whom it is put to can see all of it
 	pending *approval.Waiting // their answer, which is waited for; nil while it is not
 	tries   int               // how often it was judged again, and
 	claims  int               // how often another call had taken its yes

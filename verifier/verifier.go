@@ -103,7 +103,6 @@ type Verifier struct {
 	watch   watch
 	turns   turns
 	told    told
-	yeses   yeses
 	says    says
 	results resultLevels
 	rates   rates
