@@ -161,42 +161,44 @@ var xargsOptions = optionsOf("-0 --null -r --no-run-if-empty -n: --max-args: -P:
 
 // checkSed reads sed: some of its commands run programs or write files.
 func checkSed(r *reader, args []arg) bool {
-	var scripts, files []arg
-	for i := 0; i < len(args); i++ {
-		a := &args[i]
-		switch {
-		case a.text == "-e" || a.text == "--expression":
-			if i++; i < len(args) {
-				scripts = append(scripts, args[i])
-			}
-		case strings.HasPrefix(a.text, "-i") || strings.HasPrefix(a.text, "--in-place"):
-			if !a.fixed {
-				return false
-			}
-			defer func() {
-				for i := range files {
-					r.write(files[i])
-				}
-			}()
-		case a.text == "-n" || a.text == "-E" || a.text == "-r" || a.text == "-s" || a.text == "-u" || a.text == "-z" || a.text == "-ne" || a.text == "-nE" || a.text == "-nr" || a.text == "--quiet" || a.text == "--regexp-extended":
-			if a.text == "-ne" {
-				a.text = "-e"
-				i--
-			}
-		case a.option():
-			return false
-		default:
-			files = append(files, *a)
-		}
+	scripts, files, inPlace, ok := sedParts(args)
+	if !ok {
+		return false
 	}
-	if len(scripts) == 0 {
-		if len(files) == 0 {
-			return false
-		}
+	if len(scripts) == 0 && len(files) > 0 {
 		scripts, files = files[:1], files[1:]
 	}
-	return !slices.ContainsFunc(scripts, func(a arg) bool { return !a.fixed || !sedScript(a.text) })
+	for i := range files {
+		if inPlace {
+			r.write(files[i])
+		}
+	}
+	return len(scripts) > 0 && !slices.ContainsFunc(scripts, func(a arg) bool { return !a.fixed || !sedScript(a.text) })
 }
+
+// sedParts sorts the arguments of sed. It reports false for an option that is not in the table.
+func sedParts(args []arg) (scripts, files []arg, inPlace, ok bool) {
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case sedScripts[a.text] && i+1 < len(args):
+			i++
+			scripts = append(scripts, args[i])
+		case a.text == "-i" || a.text == "--in-place":
+			inPlace = true
+		case sedFlags[a.text]:
+		case a.option():
+			return nil, nil, false, false
+		default:
+			files = append(files, a)
+		}
+	}
+	return scripts, files, inPlace, true
+}
+
+var (
+	sedScripts = set("-e -ne --expression")
+	sedFlags   = set("-n -E -r -s -u -z -nE -nr -En -rn --quiet --silent --regexp-extended")
+)
 
 var (
 	sedAddress = `(?:(?:\d+|\$|/[^/\\]*/)(?:,(?:\+?\d+|\$|/[^/\\]*/))?!?)?`
