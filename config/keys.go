@@ -161,6 +161,7 @@ var keys = []Key{
 	{Path: "upstream[].headers", Text: "`{name: value}`: sent along, such as `Authorization`"},
 	{Path: "redact", Text: "what is hidden from cards, logs and the record, besides what looks secret"},
 	{Path: "redact.fields", Text: "more member names whose values are hidden"},
+	{Path: "redact.pii", Text: "sorts of personal data to hide as well: `mail`, `phone`, `card`, `iban`; see [below](#what-is-hidden)"},
 	{Path: "redact.patterns", Text: "more shapes to hide, see [below](#what-is-hidden)"},
 	{Path: "redact.patterns[].name", Unset: "`own pattern`", Text: "what a finding says"},
 	{Path: "redact.patterns[].regex", Text: "in Go's syntax; the group named `secret` is hidden, or all of the match"},

@@ -67,6 +67,7 @@ type Config struct {
 	ShowFileBodies bool      `yaml:"showFileBodies"` // true shows file bodies; secrets in them stay hidden
 	Fields         []string  `yaml:"fields"`         // more names to hide, in any tool
 	Patterns       []Pattern `yaml:"patterns"`       // more shapes to hide, in any text
+	PII            []string  `yaml:"pii"`            // sorts of personal data to hide as well: mail, phone, card, iban; empty: none
 	Known          []string  `yaml:"-"`              // secrets by their value, those of the program itself; see minKnown
 }
 
@@ -96,6 +97,8 @@ func New(c Config) (*Redactor, error) {
 	}
 	r.known = newKnown(c.Known)
 	r.patterns, faults = c.compile(faults)
+	personal, faults := c.pii(faults)
+	r.patterns = append(r.patterns, personal...)
 	if len(faults) > 0 {
 		return nil, faults
 	}
