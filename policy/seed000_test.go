@@ -156,6 +156,17 @@ func TestSeed000ExampleConfigurations(t *testing.T) {
 	}
 }
 
+// ADR 0027: the example's modes on the default profile, and its literal meaning.
+func TestSeed000PermissiveAsksBeforeSinks(t *testing.T) {
+	example := policy.Config{TaintPolicy: policy.TaintPolicy{Shared: on(allow), External: on(allow), Untrusted: on(confirm)}}
+	p := must(t, example)
+	row(t, p, "message", "aaaacc")
+	row(t, p, "exec", "aaaacc")
+	row(t, p, "file_fetch", "aaaaac") // no sink
+	example.Profile = "permissive"
+	row(t, must(t, example), "message", "aaaaac")
+}
+
 func TestSeed000IterationExample(t *testing.T) {
 	p := must(t, policy.Config{})
 	level := owner // system prompt, then the owner's history
