@@ -1,0 +1,81 @@
+package verifier
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/provenance"
+	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// Recorder keeps the record: Append returns once the entry is written. AppendAll
+// writes several together; it gives an error for each that is not in the record,
+// or nil.
+type Recorder interface {
+	Append(e audit.Entry) error
+	AppendAll(entries []audit.Entry) []error
+}
+
+// Desk asks people.
+type Desk interface {
+	Put(ctx context.Context, r *approval.Request) (approval.Ruling, *approval.Waiting, error)
+	// Spent says that a request has taken the yes of a card.
+	Spent(card, digest, request string)
+	// Brake is what is known of the pauses that bind a call of an agent, and
+	// Braked takes note of what the store holds instead.
+	Brake(agent string) session.Brake
+	Braked(ctx context.Context, b session.Brake, stand [2]string) error
+	// Stands reports whether a grant of these people still covers a call.
+	Stands(by string, a approval.Ask) bool
+}
+
+// Settings are what the owner may change while calls are being decided.
+type Settings struct {
+	Hold    time.Duration // how long a call is held for a person unless the caller says; 0 means 25 s
+	MaxHold time.Duration // the longest it is held; 0 means 120 s
+	Keep    time.Duration // how long a request is remembered; 0 means what a 5 min tolerance needs
+	Names   bool          // record only the names of params
+
+	Provenance provenance.Config // what becomes of the graphs of turns
+}
+
+// Options are what a Verifier needs.
+type Options struct {
+	Policy   func() *policy.Policy // the policy now; one call sees one policy
+	Redactor func() *redact.Redactor
+	Bodies   func() *redact.Redactor // the same, but it shows file bodies: what the auditor reads; nil means Redactor
+	Store    Store
+	Record   Recorder
+	Desk     Desk
+	Visible  func(*approval.Ask) bool          // a person sees all of it; what they don't see gets no lasting grant
+	Lineage  func(client string) []lineage.Key // under which a client fingerprints; nil: nobody knows where arguments came from
+	Key      hmac.Key                          // the server key
+	Settings func() Settings                   // those in force now; nil means the defaults
+	Auditor  func() *intent.Auditor            // the second model in force now; nil: nobody audits
+	Upstream func() Upstream                   // further verifiers, asked now; nil: none
+	Log      *slog.Logger                      // nil discards
+	Observe  func(Observation)                 // told of every decision; nil: nobody is
+	Used     func(loop.Tokens, time.Duration)  // hears what each call of the model took; nil: nobody does
+}
+
+// Observation is a decision in words that can be counted: each member has few
+// values.
+type Observation struct {
+	Allow  bool
+	By     string // the rule, a grant, a person; or why not
+	Mode   string
+	Class  string // of the tool
+	Level  string
+	Took   time.Duration
+	Waited time.Duration // for a person
+	Fault  string        // the part that failed, if one did: store or record
+}
