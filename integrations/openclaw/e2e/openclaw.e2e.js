@@ -143,6 +143,13 @@ test("H130 the model's calls are counted, and the eleventh of a run asks whether
 	assert.deepEqual([rig.ran("round-10"), rig.ran("round-11")], [true, false]);
 });
 
+test("H131 what the gateway has to say of a run stands under the agent's answer", patient, async () => {
+	const answer = rig.script(`${fetchPage()}\n${exec("touch after-a-page")}`);
+	const card = await denied();
+	assert.match(await answer, /Denied by the owner[^]*\n\n⚠️ Informed by 1 web page/);
+	await reset(card);
+});
+
 test("H22 a stranger in the owner's session drops its level, for the owner too", patient, async () => {
 	const strangers = rig.script(exec("echo stranger"), { from: 222 });
 	assert.match(await denied(), /level +external/);
