@@ -27,30 +27,47 @@ func effects(c *toolcall.Call) command.Command {
 	if err := json.Unmarshal(c.Params, &said); err != nil {
 		return command.Typed("", string(c.Params)) // such a call is refused anyway
 	}
-	params, ok := said.(map[string]any)
+	members, ok := said.(map[string]any)
 	if !ok {
 		return typed("", said)
 	}
+	params := plainKeys(members)
 	dir := directory(params)
 	var out command.Command
 	for _, key := range slices.Sorted(maps.Keys(params)) {
-		does := effect(dir, plainKey(key), params)
+		does := effect(dir, key, params)
 		out.Merge(&does)
 	}
 	return out
 }
 
+// plainKeys has the params by their names in lower case, without the signs that set words apart. Of two that
+// are then the same, the second is under a name that we don't know.
+func plainKeys(members map[string]any) map[string]any {
+	out := make(map[string]any, len(members))
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		key := strings.ToLower(separators.Replace(name))
+		for out[key] != nil {
+			key += "!"
+		}
+		out[key] = members[name]
+	}
+	return out
+}
+
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
 // effect reads one member of params.
 func effect(dir, key string, params map[string]any) command.Command {
-	value := member(params, key)
+	value := params[key]
 	text, isText := value.(string)
 	list, isList := textsOf(value)
 	switch {
 	case idleParams[key] || directoryParams[key]:
 		return command.Command{}
 	case commandParams[key] && isText:
-		args, _ := textsOf(member(params, "args"))
-		more, _ := textsOf(member(params, "arguments"))
+		args, _ := textsOf(params["args"])
+		more, _ := textsOf(params["arguments"])
 		return command.With(dir, text, slices.Concat(args, more))
 	case commandParams[key] && isList:
 		return command.Argv(dir, list)
@@ -62,10 +79,12 @@ func effect(dir, key string, params map[string]any) command.Command {
 }
 
 func hasCommand(params map[string]any) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(params)), func(key string) bool {
-		_, isText := params[key].(string)
-		return isText && commandParams[plainKey(key)]
-	})
+	for key := range commandParams {
+		if _, isText := params[key].(string); isText {
+			return true
+		}
+	}
+	return false
 }
 
 // typed reads every string of a value, which may or may not be a command.
@@ -111,24 +130,9 @@ func textsOf(value any) ([]string, bool) {
 // directory is where a call's commands start, or "".
 func directory(params map[string]any) string {
 	for key := range directoryParams {
-		if dir, ok := member(params, key).(string); ok && dir != "" {
+		if dir, ok := params[key].(string); ok && dir != "" {
 			return dir
 		}
 	}
 	return ""
-}
-
-// member finds a param whatever its case and signs.
-func member(params map[string]any, key string) any {
-	for k, v := range params {
-		if plainKey(k) == key {
-			return v
-		}
-	}
-	return nil
-}
-
-// plainKey is a param's name in lower case and without the signs that set words apart.
-func plainKey(key string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(key))
 }
