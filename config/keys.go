@@ -81,6 +81,7 @@ var keys = []Key{
 	{Path: "taint", Text: "when a conversation counts as tainted"},
 	{Path: "taint.from", Default: "external", Text: "from this level on, tools that act outside need a person (`untrusted` under `permissive`)"},
 	{Path: "taint.ownWords", Default: "off", Text: "which calls of a tainted conversation pass unasked because your last message is `send alice@example.com: I am late`, see [below](#your-own-words): `off` none; `words` those whose text is yours; `values` also those whose text holds words of the agent's, and no address, link, number or id but yours"},
+	{Path: "taint.secrets", Default: "ask", Text: "a conversation that has read secrets asks before anything leaves the machine, see [below](#secrets); `off`: only what holds a secret asks"},
 	{Path: "policies", Text: "rules of your own, which only tighten, see [below](#policies)"},
 	{Path: "policies[].name", Text: "what the record and cards call it"},
 	{Path: "policies[].when", Unset: "always", Text: "all of this must be so"},

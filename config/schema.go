@@ -184,6 +184,8 @@ func (s *describer) words(path string, t reflect.Type) []string {
 		return names([]taint.Mode{taint.Allow, taint.Confirm, taint.Restrict})
 	case reflect.TypeFor[policy.Per]():
 		return []string{string(policy.PerConversation), string(policy.PerAgent), string(policy.PerAll)}
+	case reflect.TypeFor[policy.SecretsGate]():
+		return []string{string(policy.SecretsAsk), string(policy.SecretsOff)}
 	case reflect.TypeFor[policy.OwnWords]():
 		return []string{string(policy.OwnAll), string(policy.OwnValues), string(policy.OwnOff)}
 	case reflect.TypeFor[AuditParams]():

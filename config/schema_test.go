@@ -114,7 +114,7 @@ func TestSchemaAcceptsTheFileOfInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := strings.NewReplacer("@SECRET@", "x", "@TOKEN@", "y").Replace(string(text))
+	file := strings.NewReplacer("@SECRET@", "x", "@TOKEN@", "y", "@WORKSPACE@", `"/home/me/work"`).Replace(string(text))
 	if err := accepted(t, resolved(t), file); err != nil {
 		t.Error(err)
 	}

@@ -37,7 +37,7 @@ func TestTheRulesThatAskAreListed(t *testing.T) {
 				late := call
 				late.Context.Iteration = new(10)
 				for _, v := range []policy.Verdict{
-					plan.Judge(session.View{Level: level}), plan.Judge(session.View{Level: level, Capped: true}), p.Judge(&late, session.View{Level: level}),
+					plan.Judge(session.View{Level: level}), plan.Judge(session.View{Level: level, Secret: ".env"}), plan.Judge(session.View{Level: level, Capped: true}), p.Judge(&late, session.View{Level: level}),
 				} {
 					if v.Mode == taint.Confirm {
 						seen[v.Rule] = true

@@ -52,7 +52,7 @@ func (b *builder) build() *Policy {
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
 		guard: newGuard(b.config.Guard), places: newMatcher(b.places), declared: b.declared, index: newIndex(b.declared), limits: b.limits,
-		inside: b.inside,
+		inside: b.inside, gated: b.config.Taint.Secrets != SecretsOff,
 	}
 	p.calls, p.clientCalls = b.runCalls()
 	p.sieve = newSieve(b.places, &p.guard)

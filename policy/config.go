@@ -84,6 +84,29 @@ type Taint struct {
 	// OwnWords is which calls of a tainted conversation pass as the owner's own
 	// words. Empty means off.
 	OwnWords OwnWords `yaml:"ownWords"`
+	// Secrets is what becomes of calls that leave the machine in a conversation
+	// that has read secrets. Empty means ask.
+	Secrets SecretsGate `yaml:"secrets"`
+}
+
+// SecretsGate says whether a conversation that has read secrets asks before
+// anything leaves the machine.
+type SecretsGate string
+
+// What SecretsGate can be.
+const (
+	SecretsAsk SecretsGate = "ask"
+	SecretsOff SecretsGate = "off" // only what holds a secret asks
+)
+
+// UnmarshalText reads the word.
+func (g *SecretsGate) UnmarshalText(text []byte) error {
+	switch v := SecretsGate(text); v {
+	case SecretsAsk, SecretsOff:
+		*g = v
+		return nil
+	}
+	return fmt.Errorf("there is no %q here: use %s or %s", text, SecretsAsk, SecretsOff)
 }
 
 // OwnWords is which calls pass because the owner typed them, in the form that

@@ -95,7 +95,6 @@ func (b *builder) goes(f *facts) []string {
 func (p *Policy) weigh(pl *Plan, t *text, destroys bool) {
 	r := pl.rule
 	places := t.may&ofPlace != 0 && p.places.find(t.lower) != nil
-	pl.Secret = r.secret || places
 	switch {
 	case r.dangerous || r.destructive || r.secret || destroys && !r.writes:
 	case r.safe:

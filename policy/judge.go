@@ -22,6 +22,7 @@ type Verdict struct {
 	Tainted    bool   // outside content could drive it: a sink in a tainted conversation
 	AtCap      bool   // the run has used up its iterations or its calls: a person's yes lets it go on, see [Plan.GoesOn]
 
+	Secret       bool // it could carry a secret out: only a person's yes to this very call lets it pass
 	PersistGraph bool // the graph of the call's turn belongs into the record
 
 	LevelAlone bool // only what came into the conversation asks: see [Plan.levelAlone]
@@ -53,12 +54,13 @@ func (pl *Plan) Judge(v session.View) Verdict {
 	} else {
 		pl.explain(&out, level)
 		pl.explainDeclared(&out, level, &v, pl.ruled(level))
+		pl.gateSecrets(&out, &v)
 		pl.explainLoop(&out, &v)
 	}
 	if pl.does != "" && pl.gate.rule == "" && out.Mode != restrict && (level >= external || v.Secrets == session.Holds) {
 		out.Why = slices.Insert(out.Why, 1, Step{Rule: "command", Text: pl.does, Mode: out.Mode}) // after the level, as a pattern is
 	}
-	out.Grantable = pl.Grantable && out.Mode != restrict && !out.AtCap
+	out.Grantable = pl.Grantable && out.Mode != restrict && !out.AtCap && !out.Secret
 	out.LevelAlone = pl.levelAlone(&out)
 	if !v.Lost {
 		pl.namePattern(&out, &v)
@@ -173,7 +175,7 @@ func (pl *Plan) ruled(l taint.Level) taint.Mode {
 
 // AskingRules are the ids of the rules that can make a call wait for a person.
 func AskingRules() []string {
-	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent", "policy", "limit", "iterations", "run-cap"}
+	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent", "policy", "limit", "iterations", "run-cap", secretsRule}
 }
 
 // firsts are the rules that gave the tool its mode, before any tightening.

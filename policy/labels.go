@@ -102,6 +102,9 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	if t.Sink != nil && !*t.Sink {
 		b.unsink(path, f)
 	}
+	if t.Destinations != nil && len(t.Destinations) == 0 { // it goes nowhere
+		f.leaves = false
+	}
 	l := shippedLabels[f.name]
 	if t.Destinations != nil {
 		l.destinations = t.Destinations
@@ -146,7 +149,7 @@ func (b *builder) checkSource(path, name string, source bool) {
 
 // unsink says what it means that a tool which acts is called harmless.
 func (b *builder) unsink(path string, f *facts) {
-	f.strictSink = false
+	f.strictSink, f.leaves = false, false
 	if shipped := slices.ContainsFunc(shipped, func(s facts) bool { return s.name == f.name && s.sink }); shipped {
 		b.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it does not, outside content may drive it unasked")
 	}

@@ -9,7 +9,7 @@ import (
 
 // mediaParams are the params in which tools take the path or the address of what
 // they look at.
-var mediaParams = words("path paths file files image images pdf pdfs video videos media url urls")
+var mediaParams = words("path paths filePath file_path file files image images pdf pdfs video videos media mediaUrl url urls")
 
 // open says what a tool brings in that looks at what it is given the path or the
 // address of. An address makes the call one of web_fetch by another name.
@@ -17,7 +17,7 @@ func (p *Policy) open(pl *Plan, c *toolcall.Call) {
 	for path, value := range c.Strings {
 		switch {
 		case isAddress(value):
-			pl.gets, pl.leaves = true, true
+			pl.gets, pl.Leaves = true, true
 		case p.inside != nil && mediaParams[topOf(path)] && !within(value, p.inside):
 			pl.Raise = taint.Worse(pl.Raise, external)
 		}
@@ -32,12 +32,12 @@ func (p *Policy) open(pl *Plan, c *toolcall.Call) {
 // A session that starts with a repository fetches that.
 func (pl *Plan) elsewhere(t *text) {
 	if t.param(paramProjectGitURL) != "" {
-		pl.leaves, pl.Raise = true, untrusted
+		pl.Leaves, pl.Raise = true, untrusted
 	}
 	if strings.TrimSpace(t.param(paramGatewayURL)) == "" {
 		return
 	}
-	pl.leaves, pl.Raise = true, untrusted
+	pl.Leaves, pl.Raise = true, untrusted
 	if !pl.sink {
 		pl.acts(true, "its gatewayUrl")
 	}

@@ -19,6 +19,7 @@ const (
 func (pl *Plan) namePattern(v *Verdict, view *session.View) {
 	r := pl.rule
 	acts := pl.sink || pl.by == "" && pl.strict && (r.strictSink || pl.gets)
+	acts = acts || v.Secret
 	if !acts || pl.gate.rule != "" || v.Level < pl.from {
 		return
 	}
@@ -28,7 +29,7 @@ func (pl *Plan) namePattern(v *Verdict, view *session.View) {
 	}
 	step := Step{Rule: rogueAction, Mode: v.Mode, Text: "Pattern: injection and rogue action. Outside content came in, and this acts."}
 	unknown := pl.Standing.Unknown && (view.Worst.Label == pl.Standing.Why || view.Worst.Level < v.Level)
-	switch holds := view.Secrets == session.Holds; {
+	switch holds := view.Secrets == session.Holds || v.Secret; {
 	case unknown && holds:
 		step = Step{Rule: lethalTrifecta, Mode: v.Mode, Text: "This client doesn't tell us who started the run. Secrets came in, and this could carry them out."}
 	case unknown:

@@ -17,7 +17,9 @@ type Plan struct {
 	Final        bool             // the level alone decides, so one trip is enough
 	InScope      bool
 	Grantable    bool     // a lasting grant may cover it: not dangerous, destructive or secret-bearing
-	Secret       bool     // what it returns makes the conversation one that holds secrets
+	Secret       string   // what it reads that holds secrets, and so the conversation from then on; empty: nothing
+	Gives        string   // a place where secrets are kept that it sends away; empty: none
+	Leaves       bool     // what it is given leaves the machine
 	Own          *Own     // what has to be the owner's own words for it to pass as theirs; nil: it never does
 	Destinations []string // params that say where it goes, for a consent to calls like it; nil: there is none
 	Content      []string // params in which calls like it may differ; all others count as destinations
@@ -30,9 +32,11 @@ type Plan struct {
 
 	from   taint.Level // tainted from here on
 	strict bool
-	sink   bool   // this call acts outside
-	gets   bool   // this call fetches from an address that it names
-	leaves bool   // what this call is given leaves the machine
+	sink   bool // this call acts outside
+	gets   bool // this call fetches from an address that it names
+	typed  bool // all that it sends was typed by the user
+	places *matcher
+	gated  bool
 	by     string // the trust rule that says so
 	does   string // what its command can do, for people; "" where that is harmless
 
@@ -108,18 +112,20 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	}
 	*plan = Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: r.reach(c, t), InScope: r.inScope,
-		RunCap: p.runCap(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, leaves: r.leaves, set: set, rule: r,
+		RunCap: p.runCap(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, Leaves: r.leaves, places: p.places, gated: p.gated, set: set, rule: r,
 	}
 	if r.runs {
 		plan.Anything, plan.does = !does.Harmless(), does.Says()
-		plan.leaves = plan.leaves || plan.Anything
+		plan.Leaves = plan.Leaves || plan.Anything
 	}
 	plan.apply(t)
 	if r.opens {
 		p.open(plan, c)
 	}
 	plan.elsewhere(t)
+	plan.Leaves = plan.Leaves || plan.Reach.Schedules || plan.Reach.BlindSend
 	p.weigh(plan, t, does.Destroys)
+	p.findSecrets(plan, c, t)
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
@@ -136,8 +142,9 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	case rule != "":
 		plan.close(rule, text)
 	}
-	plan.Final = plan.Reach.empty() && len(plan.late) == 0 && !(plan.Anything && plan.Raise < untrusted && plan.Modes[external] == allow)
-	plan.Harmless = (r.wrapper || r.safe && !r.strictSink && !plan.leaves) && plan.Modes == taint.Every(allow)
+	plan.Final = plan.Reach.empty() && len(plan.late) == 0 && plan.Secret == "" && plan.Gives == "" &&
+		!(plan.Anything && plan.Raise < untrusted && plan.Modes[external] == allow)
+	plan.Harmless = (r.wrapper || r.safe && !r.strictSink && !plan.Leaves) && plan.Modes == taint.Every(allow)
 }
 
 // Brings is what the call brings in once it is allowed at a level. Where outside content may have written a
@@ -202,14 +209,14 @@ func (p *Policy) gate(c *toolcall.Call, r *rule, t *text) (rule, text string) {
 // close sets the whole row. A call that never passes reaches nothing; one that
 // always does is not counted, and a wrapper brings nothing in itself.
 func (pl *Plan) close(rule, text string) {
-	pl.gate = gate{rule: rule, text: text}
+	pl.gate, pl.Leaves, pl.Gives = gate{rule: rule, text: text}, false, ""
 	switch rule {
 	case "wrapper":
-		pl.Modes, pl.Raise, pl.Source, pl.RunCap = taint.Every(allow), system, "", 0
+		pl.Modes, pl.Raise, pl.Source, pl.Secret, pl.RunCap = taint.Every(allow), system, "", "", 0
 	case "scope", "notice":
 		pl.Modes, pl.RunCap = taint.Every(allow), 0
 	default:
-		pl.Modes, pl.Reach, pl.Grantable = taint.Every(restrict), Reach{}, false
+		pl.Modes, pl.Reach, pl.Grantable, pl.Secret = taint.Every(restrict), Reach{}, false, ""
 	}
 	pl.declared, pl.late, pl.Origins, pl.Bounds = nil, nil, false, nil
 }

@@ -45,6 +45,7 @@ type Policy struct {
 	places  *matcher // where secrets are kept
 	sieve   *sieve   // for both of these
 	inside  []string // the directories that the owner trusts; nil: all
+	gated   bool     // a conversation that has read secrets asks before anything leaves the machine
 
 	declared []*declared
 	index    index // of these, for a call

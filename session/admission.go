@@ -24,6 +24,7 @@ type Admission struct {
 	Modes  taint.Row   // the policy's mode at each level
 	Raise  taint.Level // what the call brings in once allowed; System brings in nothing
 	Final  bool        // the level alone decides: an allow may be committed at once
+	Leaves bool        // it leaves the machine: a conversation that has read secrets holds it, though Final
 	Source string      // what Raise is called in an explanation: "web_fetch example.com"
 	Note   bool        // keep by whom it is influenced, even if that makes nothing worse: see Influence
 
@@ -106,11 +107,16 @@ type View struct {
 	Worst      Source      // what made the level what it is
 	Lost       bool        // the store has lost what it knew: the level is a guess, the worst
 	History    []string    // the tools called before, oldest first; nil: not known. As Secrets
-	Secrets    Holding     // whether secrets were read here; no store knows, whoever judges says
+	Secret     string      // where Held: what was read here that holds secrets; empty: nothing was
+	Secrets    Holding     // whether secrets were read here, as far as anyone knows
 
 	Grants  []string // the values found under the admission's grant fields
 	Waiting string   // the card that asks about this very call
 	Now     time.Time
+
+	// Bears says that the call itself holds something that looks like a secret. No
+	// store sets it: the verifier looks before it judges a call that leaves the machine.
+	Bears bool
 
 	// Origins say where the call's arguments came from. No store sets them: the
 	// verifier looks where the plan asks for them, before it judges.
@@ -128,6 +134,40 @@ const (
 	HoldsNone
 )
 
+// Forgotten is what a conversation has read whose state was lost.
+const Forgotten = "something we lost track of"
+
+// AnySession is where the secrets of a conversation stand that any of its session
+// ids has read; see [Exposure].
+const AnySession = "*"
+
+// Exposure is what was read in a conversation that holds secrets, by session id:
+// the first thing for each, under the empty one what holds for all, and under
+// AnySession the first of all.
+type Exposure map[string]string
+
+// Of is what a session id may know; without one, what anyone knows.
+func (e Exposure) Of(sessionID string) string {
+	if sessionID == "" {
+		return e[AnySession]
+	}
+	if e[sessionID] != "" {
+		return e[sessionID]
+	}
+	return e[""]
+}
+
+// Add notes what was read, and reports whether it is the first for the session id.
+func (e Exposure) Add(sessionID, what string) bool {
+	isFirst := e[sessionID] == ""
+	for _, id := range []string{sessionID, AnySession} {
+		if e[id] == "" {
+			e[id] = what
+		}
+	}
+	return isFirst
+}
+
 // Source is the tool call that last brought in content as bad as the level.
 type Source struct {
 	Label string
@@ -144,6 +184,7 @@ type Settlement struct {
 	Version      int64 // of the view that was judged; the allow holds only for it
 	Raise        taint.Level
 	Source       string
+	Secret       string // what the call reads that holds secrets; empty: nothing
 	Standing     string
 	Claim        *Claim // the person's yes this allow uses up
 	Brake        Brake  // as in Admission; the allow holds only where it is as it says

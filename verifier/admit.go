@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -107,7 +108,9 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 			v.says.tell(t, initial, view.Generation)
 		}
 		if view.Version > 0 {
-			view.Secrets = v.watch.saw(t, &view)
+			if view.Secrets = v.watch.saw(t, &view); view.Secret != "" {
+				view.Secrets = session.Holds
+			}
 		}
 		t.see(view)
 		v.saw(t)
@@ -193,7 +196,7 @@ func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
 	a := session.Admission{
 		Conversation: t.conv, ID: t.convID, Session: t.session, RequestID: c.RequestID, Body: c.Body,
 		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: floor,
-		Modes: t.row(), Raise: p.Raise, Final: p.Final, Source: p.Source,
+		Modes: t.row(), Raise: p.Raise, Final: p.Final, Leaves: p.Leaves, Source: p.Source,
 		Run: c.Context.RunID, RunCap: p.RunCap,
 		Standing: passedMark, Keep: t.settings.Keep,
 	}
@@ -209,15 +212,24 @@ func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
 func (v *Verifier) reach(ctx context.Context, t *trace) (taint.Level, error) {
 	raise, r := t.plan.Brings(t.view.Level), t.plan.Reach
 	for _, key := range r.Reads {
-		level, err := v.o.Store.Worst(ctx, session.Conversation{Client: t.call.Client, Key: key})
+		source := session.Conversation{Client: t.call.Client, Key: key}
+		level, err := v.o.Store.Worst(ctx, source)
 		if err != nil {
 			return taint.Untrusted, err
 		}
 		raise = taint.Worse(raise, level)
+		secret, err := v.o.Store.Exposed(ctx, source)
+		if err != nil {
+			return taint.Untrusted, err
+		}
+		t.plan.Secret = cmp.Or(t.plan.Secret, secret)
 	}
 	for _, key := range r.Sends {
 		target := session.Conversation{Client: t.call.Client, Key: key}
 		if err := v.o.Store.Raise(ctx, target, t.view.Level, "a message from another session"); err != nil {
+			return taint.Untrusted, err
+		}
+		if err := v.o.Store.Expose(ctx, target, t.view.Secret); err != nil {
 			return taint.Untrusted, err
 		}
 	}

@@ -86,7 +86,7 @@ func (v *Verifier) passOn(t *trace) {
 		v.watch.hand(v.roots.at(session.Conversation{Client: t.call.Client, Key: key}), t.conv, true)
 	}
 	if r.BlindSend {
-		v.watch.spread(t.conv, !t.view.Lost)
+		v.watch.spread(t.conv, !t.view.Lost && t.view.Secret == "")
 	}
 	if r.BlindRead {
 		v.watch.blur(t.conv)

@@ -156,7 +156,7 @@ func TestH30ACardChangedInTheStoreApprovesNothing(t *testing.T) {
 				approvals = 2
 			}
 			r := newRig(t, v, approvals, nil)
-			key := fmt.Sprint("card ", name)
+			key := "card-" + strings.ReplaceAll(name, " ", "-")
 			first := call(t, "exec", ls, `"sessionKey":"agent:main:`+key+`","senderId":"1","senderIsOwner":true,"groupId":"7","waitMs":1`)
 			_, card := v.blob(t, r.asked(name, first))
 			r.approve(card.Ref(), 0)

@@ -161,6 +161,13 @@ func (v *Verifier) carryOn(ctx context.Context, h *hearing) error {
 	case e.Name == loop.SessionEnd && goesOn(e) && e.NextSessionKey != "" && e.NextSessionKey != h.call.Context.SessionKey:
 		next := session.Conversation{Client: h.call.Client, Key: e.NextSessionKey}
 		v.watch.hand(h.conv, v.roots.at(next), !h.heard.Lost)
+		secret, err := v.o.Store.Exposed(ctx, h.conv)
+		if err == nil {
+			err = v.o.Store.Expose(ctx, next, secret)
+		}
+		if err != nil {
+			return err
+		}
 		return v.o.Store.Raise(ctx, next, h.level(v), "the session that it goes on from")
 	}
 	return nil

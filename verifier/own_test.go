@@ -155,9 +155,6 @@ func TestSecretsGoAlongWithWhatIsPassedOn(t *testing.T) {
 		"the session that goes on": func(r *rig) {
 			r.hear(loop.SessionEnd, `{"reason":"compaction","nextSessionKey":"agent:main:to"}`, owner("from"))
 		},
-		"a message to someone with a label": func(r *rig) {
-			r.allow(call(t, "sessions_send", `{"label":"helper","message":"hi"}`, owner("from")))
-		},
 		"a message to the root's child": func(r *rig) {
 			r.hear(loop.SubagentSpawned, `{"childSessionKey":"agent:main:subagent:1"}`, owner("to"))
 			r.allow(call(t, "sessions_send", `{"sessionKey":"agent:main:subagent:1","message":"hi"}`, owner("from")))
@@ -167,8 +164,8 @@ func TestSecretsGoAlongWithWhatIsPassedOn(t *testing.T) {
 			t.Run(how+" "+what, func(t *testing.T) {
 				r, said := ownRig(t, policy.OwnValues, nil), saying("to", "send alice@example.com: a summary of the page")
 				r.allow(call(t, tool, `{}`, owner("from")))
+				r.tainted(t, said) // before: what fetches is asked about once there are secrets
 				passOn(r)
-				r.tainted(t, said)
 				if tool == "passbox" {
 					r.asked(how, call(t, "dm", alice, said))
 				} else {
@@ -177,6 +174,15 @@ func TestSecretsGoAlongWithWhatIsPassedOn(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Where a message goes to a session that nobody can name, the secret can't be
+// followed: it is asked about.
+func TestASecretIsNotSentBlindly(t *testing.T) {
+	r := ownRig(t, policy.OwnValues, nil)
+	r.allow(call(t, "sessions_send", `{"label":"helper","message":"hi"}`, owner("without")))
+	r.allow(call(t, "passbox", `{}`, owner("with")))
+	r.asked("with a secret", call(t, "sessions_send", `{"label":"helper","message":"hi"}`, owner("with")))
 }
 
 // Nor can it be said of what came from a conversation that was not seen here.
@@ -205,8 +211,8 @@ func TestWhatComesFromAnUnknownConversationMayHoldSecrets(t *testing.T) {
 			store, _ := openSQLite(t)
 			newRig(t, store, 1, use).allow(call(t, "passbox", `{}`, owner("from")))
 			r, said := newRig(t, store, 1, use), saying("to", "send alice@example.com: a summary of the page")
-			passOn(r)
 			r.tainted(t, said)
+			passOn(r)
 			r.asked(how, call(t, "dm", alice, said))
 		})
 	}

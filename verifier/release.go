@@ -52,9 +52,6 @@ func because(kind, reason string) *no { return &no{kind, reason} }
 // release records an allow, then gives it. It is the only place that writes
 // one: no record, no allow.
 func (v *Verifier) release(ctx context.Context, t *trace) Decision {
-	if t.plan.Secret {
-		v.watch.secret(t.conv)
-	}
 	v.caution(t)
 	if t.plan.ByArguments() {
 		v.results.note(t)

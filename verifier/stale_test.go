@@ -2,6 +2,7 @@ package verifier_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,11 +33,11 @@ func TestH90AGrantThatEndsWhileACallIsDecidedIsOver(t *testing.T) {
 			return err
 		},
 		"over with its session, as another process heard": func(r *rig) error {
-			_, err := r.store.Hear(t.Context(), session.Report{Conversation: conv(r.t.Name()), RequestID: "end", Closed: true, Keep: time.Minute})
+			_, err := r.store.Hear(t.Context(), session.Report{Conversation: conv(strings.ToLower(r.t.Name())), RequestID: "end", Closed: true, Keep: time.Minute})
 			return err
 		},
 		"reset": func(r *rig) error {
-			_, err := r.store.Reset(t.Context(), conv(r.t.Name()).Ref())
+			_, err := r.store.Reset(t.Context(), conv(strings.ToLower(r.t.Name())).Ref())
 			return err
 		},
 	} {
@@ -46,7 +47,7 @@ func TestH90AGrantThatEndsWhileACallIsDecidedIsOver(t *testing.T) {
 			r := newRig(t, store, 1, func(o *verifier.Options) {
 				o.Upstream = func() verifier.Upstream { return meanwhile(func() { ends() }) }
 			})
-			key := t.Name()
+			key := strings.ToLower(t.Name())
 			ref := r.asked("the first", call(t, "exec", `{"command":"make"}`, stranger(key)))
 			r.approve(ref, 30)
 			r.allow(call(t, "exec", `{"command":"make test"}`, stranger(key)))

@@ -33,7 +33,7 @@ type Store interface {
 
 	// Link makes child share parent's state from now on, and answers with the
 	// root that both share and with what child had been seen at before. By then
-	// the root is at least as bad: no crash in between washes a child clean. A
+	// the root is at least as bad, and knows the secrets that child has read: no crash in between washes a child clean. A
 	// child linked elsewhere already stays there; the answer then names that
 	// root.
 	Link(ctx context.Context, child, parent session.Conversation) (root session.Conversation, before taint.Level, err error)
@@ -45,6 +45,12 @@ type Store interface {
 	// Worst is the worst level a conversation has been seen at. One that was
 	// never seen, or that the store has lost, is Untrusted.
 	Worst(ctx context.Context, c session.Conversation) (taint.Level, error)
+
+	// Expose notes that a conversation knows a secret, for every session id, known or
+	// not yet known. Exposed is the first that any of its session ids has read; of a
+	// conversation that was never seen nothing is known.
+	Expose(ctx context.Context, c session.Conversation, secret string) error
+	Exposed(ctx context.Context, c session.Conversation) (string, error)
 
 	// Note adds to lists, each on its own. Notes reads one, oldest first; one that
 	// nobody has added to, or whose entries are over, is empty.

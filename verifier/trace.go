@@ -22,6 +22,7 @@ type trace struct {
 	settings Settings
 	digest   string        // of the call, once it was needed
 	shown    redact.Result // the params as they may be shown, once that was needed
+	bears    bool          // it holds something that looks like a secret, and would send it away
 	looked   bool          // where the arguments came from was looked up
 
 	conv    session.Conversation // whose state counts: the root's, for a spawned session
@@ -98,6 +99,9 @@ func (t *trace) now() time.Time { return t.view.Now.Add(time.Since(t.viewed)) }
 func (t *trace) refresh(v session.View) {
 	v.Grants, v.Waiting, v.Replayed, v.Origins = t.view.Grants, t.view.Waiting, t.view.Replayed, t.view.Origins
 	v.Secrets, v.History, v.Capped = t.view.Secrets, t.view.History, t.view.Capped
+	if v.Secret != "" {
+		v.Secrets = session.Holds
+	}
 	v.Level, v.After = taint.Worse(v.Level, t.initial), taint.Worse(v.After, t.initial)
 	t.grant = nil // if it is still one, it is found again
 	t.see(v)

@@ -181,41 +181,6 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	return v.seek(ctx, t.kept())
 }
 
-// plan asks the policy in force about the call.
-func (v *Verifier) plan(t *trace) {
-	t.rules = v.o.Policy()
-	t.plan = t.planner(t.rules, t.call)
-	if t.plan.Source != "" {
-		v.hideSource(t)
-	}
-}
-
-// judge says what the policy makes of the call in the conversation as it is.
-func (v *Verifier) judge(ctx context.Context, t *trace) {
-	if t.plan.Origins && (t.view.Entry == session.Held || t.view.Replayed) {
-		v.origins(ctx, t)
-	}
-	t.verdict = t.plan.Judge(t.view)
-}
-
-// replan judges the call again if the policy changed since it was planned: people
-// may have taken minutes to answer. A restrict that is in force now overturns
-// every yes, and what only the earlier policy allowed does not pass.
-func (v *Verifier) replan(ctx context.Context, t *trace) *no {
-	if v.o.Policy() == t.rules {
-		return nil
-	}
-	v.plan(t)
-	v.judge(ctx, t)
-	switch {
-	case t.verdict.Mode == taint.Restrict:
-		return t.restricted()
-	case t.verdict.Mode == taint.Allow, t.person, t.grant != nil && t.verdict.Grantable:
-		return nil
-	}
-	return because("moved", reasonMoved)
-}
-
 // seek decides a call that the level alone does not: it needs a consent, and may be
 // held for one.
 func (v *Verifier) seek(ctx context.Context, t *trace) (d Decision, h *held) {
@@ -309,7 +274,7 @@ func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) 
 	}
 	s, err := v.o.Store.Settle(ctx, session.Settlement{
 		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body,
-		Version: t.view.Version, Raise: raise, Source: t.plan.Source,
+		Version: t.view.Version, Raise: raise, Source: t.plan.Source, Secret: t.plan.Secret,
 		Standing: v.standing(t), Claim: t.claim, Brake: t.brake, Keep: t.settings.Keep,
 	})
 	if err != nil {

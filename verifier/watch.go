@@ -8,9 +8,10 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// watch remembers which conversations have read secrets or what needs caution,
-// themselves or by way of others. Only a process that has seen every call of a
-// conversation can say that it holds none: after a restart, or where several
+// watch remembers which conversations have read what needs caution, themselves or
+// by way of others, and which of them this process has seen all of. That one holds
+// secrets the store knows; only a process that has seen every call can say that it
+// holds none: after a restart, or where several
 // processes share the calls, nobody can, and that counts against the call.
 type watch struct {
 	mu     sync.Mutex
@@ -20,9 +21,8 @@ type watch struct {
 }
 
 type watched struct {
-	calls   int64 // seen here
-	last    int64 // step: as many as its calls if all of them were seen here
-	secrets bool
+	calls   int64    // seen here
+	last    int64    // step: as many as its calls if all of them were seen here
 	unseen  bool     // it has something of a conversation that was not all seen here
 	sources []string // tools whose results need caution
 	tools   []string // called, oldest first; only while a policy asks
@@ -43,10 +43,7 @@ func (w *watch) saw(t *trace, v *session.View) session.Holding {
 		}
 	}
 	one.last = max(one.last, v.Step)
-	switch {
-	case one.secrets:
-		return session.Holds
-	case one.whole() && !v.Lost && !w.adrift[t.conv.Client]:
+	if one.whole() && !v.Lost && !w.adrift[t.conv.Client] {
 		return session.HoldsNone
 	}
 	return session.MayHold
@@ -67,13 +64,6 @@ func (w *watched) note(tool string, v *session.View) {
 	w.tools = append(w.tools[max(0, len(w.tools)-mostTools+1):], strings.Clone(tool))
 }
 
-// secret notes that a call which bears secrets is about to be released.
-func (w *watch) secret(c session.Conversation) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.find(c.ID()).secrets = true
-}
-
 // source notes that a result which needs caution is about to come in.
 func (w *watch) source(c session.Conversation, tool string) {
 	w.mu.Lock()
@@ -87,9 +77,9 @@ func (w *watched) cautious(tool string) {
 	}
 }
 
-// hand lets a conversation have what another one has read: secrets, results that
-// need caution, and what nobody here has seen. all says that the store has lost
-// nothing of it.
+// hand lets a conversation have what another one has read: results that need
+// caution, and what nobody here has seen. all says that the store has lost nothing
+// of it.
 func (w *watch) hand(from, to session.Conversation, all bool) {
 	if from == to {
 		return
@@ -98,7 +88,6 @@ func (w *watch) hand(from, to session.Conversation, all bool) {
 	defer w.mu.Unlock()
 	giver := w.look(from.ID())
 	taker := w.find(to.ID())
-	taker.secrets = taker.secrets || giver.secrets
 	taker.unseen = taker.unseen || !all || giver.calls == 0 || !giver.whole()
 	for _, tool := range giver.sources {
 		taker.cautious(tool)
@@ -110,7 +99,7 @@ func (w *watch) hand(from, to session.Conversation, all bool) {
 func (w *watch) spread(from session.Conversation, all bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if one := w.look(from.ID()); all && !one.secrets && len(one.sources) == 0 && one.whole() {
+	if one := w.look(from.ID()); all && len(one.sources) == 0 && one.whole() {
 		return
 	}
 	if w.adrift == nil {

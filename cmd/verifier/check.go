@@ -28,6 +28,9 @@ Exit codes: 0 no errors (there may be warnings), 1 errors.`
 // Run checks.
 func (c *CheckCmd) Run(a *app) error {
 	cfg, findings, err := config.Load(c.Config, os.LookupEnv, a.chats.platforms())
+	if err == nil && len(cfg.Policy.Trust.Directories) == 0 {
+		findings = append(findings, config.Finding{Severity: config.Warning, Path: "trust.directories", Text: everyFile})
+	}
 	for _, f := range findings {
 		printFinding(a.stdout, c.Config, f)
 	}
@@ -40,6 +43,8 @@ func (c *CheckCmd) Run(a *app) error {
 	a.printf("ok: %s: %s\n", c.Config, summary(cfg, findings))
 	return nil
 }
+
+const everyFile = "is not set, so every file counts as your own, also one that the agent has downloaded: name the directories that hold your own files, such as the agent's workspace"
 
 func summary(c *config.Config, findings []config.Finding) string {
 	profile := c.Policy.Profile

@@ -71,6 +71,6 @@ func TestH99AGatewayOfTheAgentsChoosing(t *testing.T) {
 	r.allow(call{tool: "web_fetch", params: `{"url":"https://a.example"}`, context: m})
 	r.deny(call{tool: "dir_list", params: `{"path":"~","gatewayUrl":"wss://evil.example","gatewayToken":"x"}`, context: m})
 	clean := ownerIn("h99-clean")
-	r.allow(call{tool: "dir_list", params: `{"path":"~","gatewayUrl":"wss://evil.example","gatewayToken":"x"}`, context: clean})
+	r.allow(call{tool: "dir_list", params: `{"path":"~","gatewayUrl":"wss://evil.example"}`, context: clean})
 	r.deny(call{tool: "exec", params: `{"command":"ls"}`, context: clean})
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/config"
@@ -47,7 +48,7 @@ func (c *InitCmd) Run(a *app) error {
 	if c.Openclaw {
 		inConfig = secretInFile(c.beside(openclawSecret))
 	}
-	text := strings.NewReplacer("@SECRET@", inConfig, "@TOKEN@", fresh()).Replace(template)
+	text := strings.NewReplacer("@SECRET@", inConfig, "@TOKEN@", fresh(), "@WORKSPACE@", strconv.Quote(c.workspace())).Replace(template)
 	if !c.NoSchema {
 		text = "# yaml-language-server: $schema=" + schemaFile + "\n" + text
 	}
@@ -66,6 +67,18 @@ func (c *InitCmd) Run(a *app) error {
 	}
 	a.printf(next, c.Config, programName())
 	return nil
+}
+
+// workspace is the directory whose files are the owner's own: OpenClaw's workspace,
+// or the directory that init is run in.
+func (c *InitCmd) workspace() string {
+	if c.Openclaw {
+		return "~/.openclaw/workspace"
+	}
+	if dir, err := os.Getwd(); err == nil {
+		return filepath.ToSlash(dir)
+	}
+	return "~/workspace"
 }
 
 const next = `Wrote %[1]s with a fresh secret and a fresh owner token. Only you can read it.

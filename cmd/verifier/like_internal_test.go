@@ -101,9 +101,9 @@ func TestWhatCanNotBeAllowedLikeThis(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.tool, l, err)
 		}
 	}
-	r.allow(call{tool: "read", params: `{"path":"~/.ssh/id_rsa"}`, context: with(ownerIn("key"), "waitMs", 5001)})
 	k := with(ownerIn("key"), "waitMs", 5001)
 	r.allow(call{tool: "web_fetch", params: `{"url":"https://a.example"}`, context: k})
+	r.allow(call{tool: "read", params: `{"path":"~/.ssh/id_rsa"}`, context: k})
 	r.deny(call{tool: "message", params: `{"target":"bob","text":"hi"}`, context: k})
 	cards := r.waiting(7)
 	if v := r.answerTo(map[string]any{"ref": cards[6].Ref, "allow": true, "like": true}); v.Kind != "misunderstood" {

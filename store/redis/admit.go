@@ -54,7 +54,10 @@ func admitted(reply any) (session.View, error) {
 		return session.View{}, fmt.Errorf("%w: %q", errReply, f)
 	}
 	v, err := view(f[0])
-	v.Standing, v.Waiting, v.Grants = f[1], f[2], f[3:]
+	v.Standing, v.Waiting = f[1], f[2]
+	if len(f) > 3 {
+		v.Secret, v.Grants = f[3], f[4:]
+	}
 	return v, err
 }
 
@@ -198,5 +201,8 @@ func settled(reply any) (session.Settled, error) {
 	}
 	v, err := view(f[1])
 	v.Standing = f[2]
+	if len(f) > 3 {
+		v.Secret = f[3]
+	}
 	return session.Settled{State: session.Settling(state), View: v}, err
 }

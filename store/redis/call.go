@@ -104,7 +104,7 @@ func newSettleCall(st session.Settlement, floor int64) settleCall {
 		c = append(c, key)
 	}
 	return append(c, "", p.hash, "", st.Session, string(st.Body[:]), st.Version, string(digit(st.Raise)), st.Source,
-		st.Standing, life(st.Keep), claim.Version, claim.Blob, st.Brake.All, st.Brake.Agent, st.Brake.Own, floor)
+		st.Standing, life(st.Keep), claim.Version, claim.Blob, st.Brake.All, st.Brake.Agent, st.Brake.Own, st.Secret, floor)
 }
 
 func (c settleCall) command(ctx context.Context) *goredis.Cmd {
@@ -185,13 +185,13 @@ func appendNumbers(to []byte, numbers ...int64) []byte {
 }
 
 // appendDigits packs what is small: initial, birth, floor, raise, final, six
-// modes, paused, note, counted.
+// modes, paused, note, counted, leaves.
 func appendDigits(to []byte, a *session.Admission) []byte {
 	to = append(to, digit(a.Initial), digit(a.Birth), digit(a.Floor.Level), digit(a.Raise), flag(a.Final)[0])
 	for _, m := range a.Modes {
 		to = append(to, '0'+byte(min(m, taint.Restrict)))
 	}
-	return append(to, flag(a.Brake.On)[0], flag(a.Note)[0], flag(runCap(a) > 0)[0])
+	return append(to, flag(a.Brake.On)[0], flag(a.Note)[0], flag(runCap(a) > 0)[0], flag(a.Leaves)[0])
 }
 
 // digit writes a level; one that does not exist is the worst.

@@ -43,41 +43,49 @@ func (s *Store) link(ctx context.Context, child, parent session.Conversation) (s
 		return child, taint.System, nil
 	}
 	// The root is raised first, and the link holds only for a child that has not
-	// become worse meanwhile: whatever dies in between, nothing is washed out.
-	before := taint.System
-	for range taint.Levels + 1 {
-		at, worst, err := s.linkAt(ctx, child, root, before)
+	// become worse meanwhile, nor read a secret: whatever dies in between, nothing
+	// is washed out.
+	before, secret := taint.System, ""
+	for range taint.Levels + 2 {
+		at, worst, read, err := s.linkAt(ctx, child, root, before, secret)
 		if err != nil {
 			return failed(err)
 		}
-		if worst == before {
+		if worst == before && read == secret {
 			return at, before, nil
 		}
-		before = worst
-		if err := s.raise(ctx, root, before, store.Spawned); err != nil {
-			return failed(err)
+		if worst != before {
+			if err := s.raise(ctx, root, worst, store.Spawned); err != nil {
+				return failed(err)
+			}
 		}
+		if read != secret {
+			if err := s.expose(ctx, root, read); err != nil {
+				return failed(err)
+			}
+		}
+		before, secret = worst, read
 	}
 	return failed(errReply)
 }
 
-// linkAt links a child that is as bad as we think; otherwise it only says how
-// bad the child is.
-func (s *Store) linkAt(ctx context.Context, child, root session.Conversation, before taint.Level) (session.Conversation, taint.Level, error) {
+// linkAt links a child that is as bad as we think and has read the secret that we
+// think; otherwise it only says how bad the child is, and what it has read.
+func (s *Store) linkAt(ctx context.Context, child, root session.Conversation, before taint.Level, secret string) (at session.Conversation, worst taint.Level, read string, err error) {
 	p := placeOf(child)
 	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
-		return linkScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(child), "", nameOf(root), string(digit(before)), s.floor()).Result()
+		return linkScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(child), "", nameOf(root), string(digit(before)), secret, s.floor()).Result()
 	})
 	if err != nil {
-		return root, taint.Untrusted, err
+		return root, taint.Untrusted, "", err
 	}
-	f, err := texts(reply, 2)
+	f, err := texts(reply, 3)
 	if err != nil {
-		return root, taint.Untrusted, err
+		return root, taint.Untrusted, "", err
 	}
 	at, errName := parseName(f[0])
 	worst, errLevel := parseLevel(f[1])
-	return at, worst, errors.Join(errName, errLevel)
+	return at, worst, f[2], errors.Join(errName, errLevel)
 }
 
 // rootOf is the conversation whose state this one shares: itself if none. A
@@ -115,6 +123,46 @@ func (s *Store) raise(ctx context.Context, root session.Conversation, to taint.L
 		return raiseScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(root), "", string(digit(to)), source, s.floor()).Result()
 	})
 	return err
+}
+
+// Expose implements verifier.Store.
+func (s *Store) Expose(ctx context.Context, c session.Conversation, secret string) error {
+	if secret == "" {
+		return nil
+	}
+	ctx, cancel, err := s.begin(ctx, "expose")
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	root, err := s.rootOf(ctx, c)
+	if err != nil {
+		return wrap("expose", err)
+	}
+	return wrap("expose", s.expose(ctx, root, secret))
+}
+
+func (s *Store) expose(ctx context.Context, root session.Conversation, secret string) error {
+	p := placeOf(root)
+	_, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
+		return exposeScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(root), "", secret, s.floor()).Result()
+	})
+	return err
+}
+
+// Exposed implements verifier.Store.
+func (s *Store) Exposed(ctx context.Context, c session.Conversation) (string, error) {
+	ctx, cancel, err := s.begin(ctx, "exposed")
+	if err != nil {
+		return "", err
+	}
+	defer cancel()
+	root, err := s.rootOf(ctx, c)
+	if err != nil {
+		return "", wrap("exposed", err)
+	}
+	secret, err := s.client.HGet(ctx, placeOf(root).state(), "s:"+session.AnySession).Result()
+	return secret, wrap("exposed", ifThere(err))
 }
 
 // Worst implements verifier.Store.

@@ -21,7 +21,7 @@ func TestWhatIsSaidOfACallArrivesWhole(t *testing.T) {
 		next := texts[(i+1)%len(texts)]
 		a := session.Admission{
 			Conversation: session.Conversation{Client: text, Key: next}, Session: text, RequestID: next, Body: [32]byte{31: ' '},
-			Initial: taint.Owner, Birth: taint.Owner, Sender: text, Modes: taint.Every(taint.Allow), Final: true, Raise: taint.External, Source: next,
+			Initial: taint.Owner, Birth: taint.Owner, Sender: text, Modes: taint.Every(taint.Allow), Final: true, Leaves: true, Raise: taint.External, Source: next,
 			Run: text, RunCap: 2, Brake: session.Brake{Agent: next}, Standing: "p" + text, Digest: next, Grants: []string{text, next}, Keep: time.Hour,
 		}
 		admit := func(what string, entry session.Entry) session.View {

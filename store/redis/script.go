@@ -50,6 +50,9 @@ var linkLua string
 //go:embed scripts/raise.lua
 var raiseLua string
 
+//go:embed scripts/expose.lua
+var exposeLua string
+
 //go:embed scripts/reset.lua
 var resetLua string
 
@@ -113,6 +116,7 @@ var (
 	hearScript       = goredis.NewScript(clockLua + stateLua + hearLua)
 	linkScript       = goredis.NewScript(clockLua + stateLua + linkLua)
 	raiseScript      = goredis.NewScript(clockLua + stateLua + raiseLua)
+	exposeScript     = goredis.NewScript(clockLua + stateLua + exposeLua)
 	resetScript      = goredis.NewScript(clockLua + stateLua + resetLua)
 	revokeScript     = goredis.NewScript(clockLua + stateLua + revokeLua)
 	endorseScript    = goredis.NewScript(clockLua + stateLua + endorseLua)

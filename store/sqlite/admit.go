@@ -49,6 +49,11 @@ func (t *tx) enter(c *conversation, a *session.Admission, lost bool) (session.Vi
 		return session.View{}, err
 	}
 	least := a.Counted(calls)
+	if a.Leaves && a.Final {
+		if _, err := t.exposure(c); err != nil { // which entering looks at
+			return session.View{}, err
+		}
+	}
 	e := c.entering(a, lost, least)
 	isNew, err := t.firstTime(c, a, &e)
 	if err != nil {
@@ -64,6 +69,9 @@ func (t *tx) enter(c *conversation, a *session.Admission, lost bool) (session.Vi
 		return session.View{}, err
 	}
 	if v.Entry == session.Held {
+		if v.Secret, err = t.secret(c, a.Session); err != nil {
+			return session.View{}, err
+		}
 		v.Grants, v.Waiting, err = t.consents(c.hash, a)
 	}
 	return v, err
@@ -90,7 +98,7 @@ func (c *conversation) entering(a *session.Admission, lost bool, least taint.Mod
 	switch {
 	case e.mode == taint.Restrict:
 		e.entry, e.mark = session.Refused, session.MarkDenied
-	case e.mode == taint.Allow && a.Final:
+	case e.mode == taint.Allow && a.Final && (!a.Leaves || c.secrets.Of(a.Session) == ""):
 		e.entry, e.mark = session.Passed, a.Standing
 		if leads(a.Raise, sees) {
 			e.sourceStep = c.step + 1

@@ -108,6 +108,15 @@ func (t *tx) ratchet(c *conversation, r *session.Report, known bool) error {
 			return err
 		}
 	}
+	if r.Next != "" {
+		secret, err := t.secret(c, r.Session)
+		if err != nil {
+			return err
+		}
+		if err := t.expose(c, r.Next, secret); err != nil {
+			return err
+		}
+	}
 	var closed, ended int64
 	var err error
 	if r.Closed {

@@ -52,6 +52,13 @@ func (t *tx) link(child, parent session.Conversation) (linked, error) {
 			return linked{}, err
 		}
 	}
+	secret, err := t.secret(c, "")
+	if err != nil {
+		return linked{}, err
+	}
+	if err := t.exposeRoot(root, secret); err != nil {
+		return linked{}, err
+	}
 	c.root = &root
 	c.touch(t)
 	_, err = t.exec(`UPDATE conversations SET root_client = ?, root_key = ? WHERE hash = ?`, root.Client, root.Key, hash)

@@ -7,7 +7,7 @@ import (
 
 // steps make the database, one version after the other: PRAGMA user_version is
 // how many it has been through. What has been released is never changed.
-var steps = []string{schema, leases, pausing, noting, naming, influencing, booking, sorting}
+var steps = []string{schema, leases, pausing, noting, naming, influencing, booking, sorting, exposing}
 
 // schema is the database. Tables are STRICT, so that what is read has the type
 // it was written with, and without a rowid where the key is all that is ever
@@ -192,6 +192,15 @@ INSERT INTO sorted_requests (conversation, request, body, mark, until_ms)
 	SELECT conversation, request, body, mark, until_ms FROM requests ORDER BY request, conversation;
 DROP TABLE requests;
 ALTER TABLE sorted_requests RENAME TO requests;
+`
+
+// exposing keeps what was read that holds secrets, by session id: see
+// session.Exposure.
+const exposing = `
+CREATE TABLE secrets (conversation TEXT NOT NULL, session TEXT NOT NULL, what TEXT NOT NULL, PRIMARY KEY (conversation, session)) STRICT, WITHOUT ROWID;
+CREATE TRIGGER forget_secrets AFTER DELETE ON conversations BEGIN
+	DELETE FROM secrets WHERE conversation = old.hash;
+END;
 `
 
 // migrate brings a database to this version of the schema, wholly or not at all.

@@ -36,7 +36,8 @@ func (t *tx) settle(hash string, m *session.Settlement) (session.Settled, error)
 		return session.Settled{State: session.Decided, View: v}, nil
 	}
 	if c.version != m.Version {
-		return session.Settled{State: session.Stale, View: v}, nil
+		v.Secret, err = t.secret(c, m.Session)
+		return session.Settled{State: session.Stale, View: v}, err
 	}
 	claimed, err := t.claim(m.Claim)
 	if err != nil {
@@ -49,6 +50,9 @@ func (t *tx) settle(hash string, m *session.Settlement) (session.Settled, error)
 		return session.Settled{}, err
 	}
 	c.bringIn(m.Session, m.Raise, m.Source)
+	if err := t.expose(c, m.Session, m.Secret); err != nil {
+		return session.Settled{}, err
+	}
 	c.touch(t)
 	v.After, v.Version, v.Worst = c.level(m.Session), c.version, c.source
 	return session.Settled{State: session.Done, View: v}, t.decide(hash, m.RequestID, m.Body, m.Standing, m.Keep)

@@ -111,12 +111,14 @@ func (t *tx) reset(prefix string) (session.Conversation, error) {
 	}
 	for _, q := range []string{
 		`DELETE FROM levels WHERE conversation = ?`, `DELETE FROM grants WHERE conversation = ?`, `DELETE FROM influences WHERE conversation = ?`,
+		`DELETE FROM secrets WHERE conversation = ?`,
 	} {
 		if _, err := t.exec(q, c.hash); err != nil {
 			return session.Conversation{}, err
 		}
 	}
 	c.levels, c.raised, c.worst, c.source = map[string]known{}, nil, taint.System, session.Source{}
+	c.secrets = session.Exposure{}
 	c.generation = max(t.ms(), c.generation+1) // also where the clock was set back since
 	c.version++
 	c.touch(t)

@@ -108,13 +108,16 @@ func (t *tx) born(name session.Conversation, hash string) (c *conversation, b bi
 		return nil, b, err
 	}
 	b.known = added == 0
-	c = &conversation{hash: hash, version: 1, touched: t.ms(), levels: map[string]known{}}
+	c = &conversation{hash: hash, version: 1, touched: t.ms(), levels: map[string]known{}, secrets: session.Exposure{}}
 	_, err = t.exec(`INSERT INTO conversations
 		(hash, client, session_key, worst, generation, version, step, source, source_level, source_step, touched_ms)
 		VALUES (?, ?, ?, 0, 0, 1, 0, '', 0, 0, ?)`, hash, name.Client, name.Key, t.ms())
 	t.remember(c)
 	if b.bad() { // whatever session id comes: what it had read is not known any more
 		c.raise("", taint.Untrusted)
+		if err == nil {
+			err = t.expose(c, "", session.Forgotten)
+		}
 		c.version = 1
 		c.touch(t)
 		if err == nil {
@@ -177,7 +180,8 @@ type conversation struct {
 	source     session.Source
 	touched    int64
 
-	counted int // of levels
+	secrets session.Exposure // nil: not read yet
+	counted int              // of levels
 	changed bool
 	raised  map[string]bool // session ids whose level is to be written
 }

@@ -41,6 +41,7 @@ func Compare(t *testing.T, open func(t *testing.T) Harness) {
 			"endorse":    m.endorse,
 			"link":       m.link,
 			"raise":      m.raise,
+			"expose":     m.expose,
 			"automation": m.automation,
 			"pause":      m.pause,
 			"spend":      m.spend,
@@ -130,6 +131,7 @@ func (m *machine) settle(t *rapid.T) {
 	a := rapid.SampledFrom(m.admitted).Draw(t, "call")
 	s := settling(a.Admission, session.View{Version: a.version})
 	s.Raise, s.Keep = drawLevel(t, "raise"), drawLife(t, "keep")
+	s.Secret = rapid.SampledFrom([]string{"", "", "", "~/.ssh/id_rsa", ".env"}).Draw(t, "secret")
 	s.Version += int64(rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "version is off by"))
 	if rapid.IntRange(0, 9).Draw(t, "other body") == 0 {
 		s.Body = body("other")
@@ -192,6 +194,16 @@ func (m *machine) link(t *rapid.T) {
 func (m *machine) raise(t *rapid.T) {
 	c, to := drawConversation(t, "conversation"), drawLevel(t, "to")
 	m.same(t, "raise", nil, nil, m.Store.Raise(m.ctx, c, to, "sessions_send"), m.model.Raise(m.ctx, c, to, "sessions_send"))
+}
+
+func (m *machine) expose(t *rapid.T) {
+	c := drawConversation(t, "conversation")
+	if rapid.Bool().Draw(t, "read") {
+		m.same(t, "expose", nil, nil, m.Store.Expose(m.ctx, c, "a sent secret"), m.model.Expose(m.ctx, c, "a sent secret"))
+	}
+	got, errGot := m.Store.Exposed(m.ctx, c)
+	want, errWant := m.model.Exposed(m.ctx, c)
+	m.same(t, "exposed", got, want, errGot, errWant)
 }
 
 func (m *machine) automation(t *rapid.T) {
@@ -270,6 +282,7 @@ func drawAdmission(t *rapid.T) session.Admission {
 	}
 	a.Raise, a.Final = drawLevel(t, "raise"), rapid.Bool().Draw(t, "final")
 	a.Sender, a.Source = "sender "+a.RequestID, "tool "+rapid.SampledFrom([]string{"a", "b", "c…"}).Draw(t, "source")
+	a.Leaves = rapid.Bool().Draw(t, "leaves")
 	a.Note = rapid.Bool().Draw(t, "note")
 	a.Run = rapid.SampledFrom([]string{"", "run1", "run2"}).Draw(t, "run")
 	a.RunCap = rapid.SampledFrom([]int{0, 3}).Draw(t, "cap")

@@ -51,6 +51,7 @@ type conversation struct {
 	waiting    map[string]waiting
 	influences map[string]session.Influences // by session id
 	counted    int64                         // influences that were ever there
+	secrets    session.Exposure
 }
 
 type waiting struct {
@@ -125,7 +126,7 @@ func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, err
 	switch {
 	case v.Mode == taint.Restrict:
 		v.Entry, mark = session.Refused, session.MarkDenied
-	case v.Mode == taint.Allow && a.Final:
+	case v.Mode == taint.Allow && a.Final && (!a.Leaves || c.secrets.Of(a.Session) == ""):
 		v.Entry, mark = session.Passed, a.Standing
 		if keep || a.Raise > c.levels[a.Session] {
 			c.influence(a.Session, session.Influence{Label: a.Source, Level: a.Raise}, m.Now())
@@ -133,6 +134,7 @@ func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, err
 		c.bringIn(a.Session, a.Raise, a.Source)
 	default:
 		v.Grants, v.Waiting = c.consents(a, m.Now())
+		v.Secret = c.secrets.Of(a.Session)
 	}
 	v.After, v.Version, v.Worst = c.level(a.Session), c.version, c.source
 	m.replays[replayKey(a.Conversation, a.RequestID)] = &replay{body: a.Body, mark: mark, until: m.Now().Add(a.Keep)}
@@ -154,6 +156,7 @@ func (m *Model) again(c *conversation, r *replay, a session.Admission) session.V
 		least := a.Counted(m.runs[runKey(a)])
 		v.Mode, v.Capped = max(v.Mode, least), least > taint.Allow
 		v.Grants, v.Waiting = c.consents(a, m.Now())
+		v.Secret = c.secrets.Of(a.Session)
 	case session.MarkDenied:
 		v.Entry, v.Standing = session.Refused, r.mark
 	default:
@@ -183,6 +186,7 @@ func (m *Model) Settle(_ context.Context, s session.Settlement) (session.Settled
 		return session.Settled{State: session.Decided, View: v}, nil
 	}
 	if c.version != s.Version {
+		v.Secret = c.secrets.Of(s.Session)
 		return session.Settled{State: session.Stale, View: v}, nil
 	}
 	if s.Claim != nil && !m.claim(s.Claim) {
@@ -190,6 +194,7 @@ func (m *Model) Settle(_ context.Context, s session.Settlement) (session.Settled
 	}
 	c.influence(s.Session, session.Influence{Label: s.Source, Level: s.Raise}, m.Now())
 	c.bringIn(s.Session, s.Raise, s.Source)
+	c.expose(s.Session, s.Secret)
 	m.replays[replayKey(s.Conversation, s.RequestID)] = &replay{body: s.Body, mark: s.Standing, until: m.Now().Add(s.Keep)}
 	v.After, v.Version, v.Worst = c.level(s.Session), c.version, c.source
 	return session.Settled{State: session.Done, View: v}, nil
@@ -216,12 +221,13 @@ func (m *Model) born(name session.Conversation) (*conversation, bool) {
 	lost := m.lost || m.known[h]
 	c := &conversation{
 		name: name, levels: map[string]taint.Level{}, grants: map[string]string{}, waiting: map[string]waiting{},
-		influences: map[string]session.Influences{},
+		influences: map[string]session.Influences{}, secrets: session.Exposure{},
 	}
 	c.version = 1
 	if lost { // whatever session id comes: what it had read is not known any more
 		c.levels[""], c.worst = taint.Untrusted, taint.Untrusted
 		c.influence("", session.Influence{Level: taint.Untrusted, Fixed: true}, m.Now())
+		c.secrets.Add("", session.Forgotten)
 	}
 	m.convs[h], m.known[h] = c, true
 	return c, lost
@@ -277,6 +283,13 @@ func (c *conversation) raise(sessionID string, to taint.Level) {
 	c.levels[sessionID] = taint.Worse(had, to)
 	c.worst = taint.Worse(c.worst, to)
 	c.version++
+}
+
+// expose notes that a secret was read.
+func (c *conversation) expose(sessionID, secret string) {
+	if secret != "" && c.secrets.Add(sessionID, secret) {
+		c.version++
+	}
 }
 
 // bringIn is what an allowed call does to the level.

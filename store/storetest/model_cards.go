@@ -207,7 +207,7 @@ func (m *Model) Reset(_ context.Context, ref string) (session.Conversation, erro
 		return session.Conversation{}, err
 	}
 	c.levels, c.grants, c.worst, c.source = map[string]taint.Level{}, map[string]string{}, taint.System, session.Source{}
-	c.influences = map[string]session.Influences{}
+	c.influences, c.secrets = map[string]session.Influences{}, session.Exposure{}
 	c.generation = max(m.Now().UnixMilli(), c.generation+1)
 	c.version++
 	return c.name, nil
@@ -266,6 +266,7 @@ func (m *Model) Link(_ context.Context, child, parent session.Conversation) (ses
 	if c.worst > taint.System {
 		m.raiseRoot(root, c.worst, store.Spawned)
 	}
+	m.exposeRoot(root, c.secrets.Of(""))
 	c.root = &root
 	return root, c.worst, nil
 }
@@ -288,6 +289,35 @@ func (m *Model) raiseRoot(conv session.Conversation, to taint.Level, source stri
 	}
 	c.influence("", session.Influence{Label: source, Level: to, Fixed: true}, m.Now())
 	c.raise("", to)
+}
+
+// Expose implements verifier.Store.
+func (m *Model) Expose(_ context.Context, conv session.Conversation, secret string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.exposeRoot(m.rootOf(conv), secret)
+	return nil
+}
+
+func (m *Model) exposeRoot(conv session.Conversation, secret string) {
+	if secret == "" {
+		return
+	}
+	c := m.convs[conv.Hash()]
+	if c == nil {
+		c, _ = m.born(conv)
+	}
+	c.expose("", secret)
+}
+
+// Exposed implements verifier.Store.
+func (m *Model) Exposed(_ context.Context, conv session.Conversation) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c := m.convs[m.rootOf(conv).Hash()]; c != nil {
+		return c.secrets.Of(""), nil
+	}
+	return "", nil
 }
 
 // Worst implements verifier.Store.

@@ -72,6 +72,9 @@ func (c *conversation) hear(r session.Report, known bool, now time.Time) {
 	if level := c.level(r.Session); r.Next != "" && level > taint.System {
 		c.raiseBy(r.Next, level, now)
 	}
+	if r.Next != "" {
+		c.expose(r.Next, c.secrets.Of(r.Session))
+	}
 	before := len(c.grants)
 	for field := range c.grants {
 		if r.Closed && field[:session.MarkSize] == session.GrantMark(r.Window) ||

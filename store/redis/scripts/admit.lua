@@ -1,16 +1,16 @@
 -- admit: one call enters its conversation.
 -- KEYS 6 request, 7 pauses, 8 run if its calls are counted · ARGV, as arguments.lua gives them: 5 digits first (initial birth
--- floor raise final, six modes, paused, note, counted), 6 floor's generation, 7 body, 8 standing, 9 keep, 10 run cap, 11 sender,
+-- floor raise final, six modes, paused, note, counted, leaves), 6 floor's generation, 7 body, 8 standing, 9 keep, 10 run cap, 11 sender,
 -- 12 source, 13 digest, 14 pause of all, 15 agent, 16 its pause, 17… grant fields
 -- → 'epoch' · {'braked', of all, of the agent} · {'moved', root, now} · {'conflict', now} · a view
--- · {a view, standing, waiting, grants…}
+-- · {a view, standing, ''} · {a view, '', waiting, secret, grants…}
 local HELD, PASSED, REFUSED, ALLOW, CONFIRM, RESTRICT, HALTED = 0, 1, 2, 0, 1, 2, 1073741824
 local digits = ARGV[5]
 local initial, final = byte(digits, 1) - 48, byte(digits, 5) == 49
 
 -- consents is a held call's answer: what could still let it pass.
-local function consents(view)
-  local reply = { view, '', '' }
+local function consents(c, view)
+  local reply = { view, '', '', secret(c) }
   local q = call('HGET', KEYS[5], ARGV[13])
   if q then
     local till, card = string.match(q, '^(%d+):%d+:(.*)$')
@@ -39,7 +39,7 @@ local function again(body, mark)
   local v = { replayed = 1, mode = byte(digits, 6 + level(c)) - 48 }
   if mark == 'P' then
     count(v, calls())
-    return consents(view(c, v, HELD))
+    return consents(c, view(c, v, HELD))
   end
   return { view(c, v, mark == 'D' and REFUSED or PASSED), mark, '' }
 end
@@ -70,7 +70,7 @@ if byte(digits, 12) == 49 then v.mode = RESTRICT end
 local entry, mark = HELD, 'P'
 if v.mode == RESTRICT then
   entry, mark = REFUSED, 'D'
-elseif v.mode == ALLOW and final then
+elseif v.mode == ALLOW and final and (byte(digits, 15) ~= 49 or secret(c) == '') then
   entry, mark = PASSED, ARGV[8]
   local brings = byte(digits, 4) - 48
   if note or brings > (c.own or 0) then say(c, sid, brings, ARGV[12], false) end
@@ -88,5 +88,5 @@ if cap > 0 then
   call('PEXPIRE', KEYS[8], 86400000)
 end
 save(c)
-if entry == HELD and not c.new then return consents(view(c, v, HELD)) end
+if entry == HELD and (not c.new or c.bad) then return consents(c, view(c, v, HELD)) end
 return view(c, v, entry)

@@ -42,6 +42,7 @@ if ARGV[9] ~= '' and level(c) > 0 then
     if ARGV[9] == sid then c.own = level(c) end
   end
 end
+if ARGV[9] ~= '' then expose(c, ARGV[9], secret(c)) end
 local ended = 0
 for at, over in pairs({ [1] = ARGV[11], [17] = ARGV[10] }) do
   if over ~= '' then

@@ -58,6 +58,23 @@ local function bring_in(c, to, label)
   if to > (c.own or 0) then raise(c, to) end
 end
 
+-- secret is what was read here that holds secrets; see session.Exposure. expose notes it, before the conversation is saved.
+local FORGOTTEN = 'something we lost track of'
+
+local function secret(c)
+  if c.new then return c.bad and FORGOTTEN or '' end
+  if sid == '' then return call('HGET', KEYS[1], 's:*') or '' end
+  local s = call('HMGET', KEYS[1], 's:' .. sid, 's:')
+  return s[1] or s[2] or ''
+end
+
+local function expose(c, id, what)
+  if what == '' then return end
+  if c.new and c.bad then call('HSET', KEYS[1], 's:', FORGOTTEN, 's:*', FORGOTTEN) end
+  if call('HSETNX', KEYS[1], 's:' .. id, what) == 1 then c.v = c.v + 1 end
+  call('HSETNX', KEYS[1], 's:*', what)
+end
+
 -- ROW is who had a say, one a line: number, level, fixed, first, last, step, endorsed, label; see session.Influences.
 local ROW = '(%d+) (%d) (%d) (%d+) (%d+) (%d+) (%d+) ([^\n]*)\n'
 
@@ -119,7 +136,7 @@ local function save(c)
     call('DEL', KEYS[4], KEYS[5]) -- of a life that vanished
     call('HSET', KEYS[1], 'name', ARGV[3])
     if c.bad then
-      call('HSET', KEYS[1], 'l:', UNTRUSTED)
+      call('HSET', KEYS[1], 'l:', UNTRUSTED, 's:', FORGOTTEN, 's:*', FORGOTTEN)
       keep({ id = '', to = UNTRUSTED, label = '', fixed = '1', step = 0 })
     end
   end

@@ -1,0 +1,164 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// What a secret is called that has no name of its own.
+const (
+	keptSecrets   = "a store of secrets"
+	otherSessions = "other conversations"
+)
+
+// findSecrets says which secrets a call reads, so that the conversation holds them
+// from then on, and which it gives away. A text that only mentions a place reads
+// nothing: what counts is a path, and for commands any word.
+func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text) {
+	r := pl.rule
+	named := t.may&ofPlace != 0 && (p.places.find(t.lower) != nil || p.places.find(t.bare) != nil)
+	switch {
+	case r.secret:
+		pl.Secret = keptSecrets
+	case !named:
+	case r.commands:
+		if pl.Secret = p.placeIn(string(t.values)); pl.Secret == "" {
+			pl.Secret = p.placeIn(string(t.bare))
+		}
+	case pl.Leaves && !r.opens:
+		pl.Gives = p.pathGiven(c)
+	case r.sink:
+		pl.Secret = p.placeIn(filePath(t))
+	default:
+		pl.Secret = p.placeIn(string(t.values))
+	}
+	if pl.Secret == "" && pl.Reach.BlindRead {
+		pl.Secret = otherSessions
+	}
+	if pl.Leaves && pl.Secret != "" && pl.Secret != otherSessions {
+		pl.Gives = pl.Secret
+	}
+	pl.typed = pl.Leaves && r.name == "web_fetch" && typedByOwner(c)
+}
+
+// placeIn is the word of a text that names a place where secrets are kept.
+func (p *Policy) placeIn(text string) string {
+	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c <= ' ' || strings.ContainsRune("\"'`;|&<>(){}=,", c) }) {
+		if p.places.find(folded([]byte(word))) != nil {
+			return bounded(word, "")
+		}
+	}
+	if place := p.places.find(folded([]byte(text))); place != nil {
+		return string(place)
+	}
+	return ""
+}
+
+// pathGiven is a path among the arguments of a call that names such a place. A text
+// with spaces is something that is said, and an address is not a file.
+func (p *Policy) pathGiven(c *toolcall.Call) (path string) {
+	for at, value := range c.Strings {
+		local, isFile := strings.CutPrefix(value, "file:")
+		if name := strings.TrimRight(at[strings.LastIndexByte(at, '.')+1:], "[]0123456789"); mediaParams[name] {
+			isFile = isFile || !isAddress(value)
+		}
+		if isFile || !strings.ContainsAny(value, " \n\t") && !isAddress(value) {
+			if place := p.placeIn(local); place != "" {
+				return place
+			}
+		}
+	}
+	return ""
+}
+
+// typedByOwner reports whether every address of a call stands in the owner's own messages,
+// byte for byte and as a word of its own: then it carries nothing that the owner did
+// not write.
+func typedByOwner(c *toolcall.Call) bool {
+	messages, found := c.OwnerMessages(), false
+	for path, value := range c.Strings { // names of arguments among them
+		switch {
+		case path == value && fetchParams[path]:
+		case path == "url" && saidBy(messages, value):
+			found = true
+		case path == "extractMode" && (value == "markdown" || value == "text"):
+		default:
+			return false
+		}
+	}
+	return found
+}
+
+// fetchParams are the arguments of web_fetch, none of which but the address leaves
+// the machine.
+var fetchParams = words("url extractMode maxChars")
+
+func saidBy(messages []string, address string) bool {
+	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
+		return false
+	}
+	for _, m := range messages {
+		for at := 0; ; {
+			i := strings.Index(m[at:], address)
+			if i < 0 {
+				break
+			}
+			start, end := at+i, at+i+len(address)
+			if (start == 0 || strings.IndexByte(" \n\t<(\"'", m[start-1]) >= 0) && endsAddress(m[end:]) {
+				return true
+			}
+			at = start + 1
+		}
+	}
+	return false
+}
+
+// endsAddress reports whether an address is over before this text. A dot or a comma
+// belongs to the sentence only where nothing follows it.
+func endsAddress(rest string) bool {
+	rest = strings.TrimLeft(rest, ".,;:!?")
+	return rest == "" || strings.IndexByte(" \n\t>)\"'", rest[0]) >= 0
+}
+
+// gateSecrets asks before a conversation that has read secrets sends anything away,
+// and before any call gives a secret away, at every level.
+func (pl *Plan) gateSecrets(v *Verdict, view *session.View) {
+	if !pl.Leaves {
+		return
+	}
+	why := ""
+	switch {
+	case view.Bears:
+		why = "This holds what looks like a password or a key, and would send it out."
+	case pl.Gives != "":
+		why = "This would send out " + pl.Gives + ", where secrets are kept."
+	case pl.bringsSecret(view):
+		why = "This holds text of " + view.Secret + ", which the agent has read, and would send it out."
+	case pl.gated && !pl.typed && view.Secret != "":
+		why = "The agent has read " + view.Secret + " and this would send data out."
+	default:
+		return
+	}
+	v.Mode, v.Secret = taint.Stricter(v.Mode, confirm), true
+	v.add(secretsRule, why, v.Mode)
+}
+
+// secretsRule is the id of the rule.
+const secretsRule = "secrets"
+
+// bringsSecret reports whether an argument holds something that was read from a place
+// where secrets are kept.
+func (pl *Plan) bringsSecret(view *session.View) bool {
+	if view.Secret == "" {
+		return false
+	}
+	for _, o := range view.Origins {
+		if o.From == session.FromTool && (pl.places.find(folded([]byte(o.Place))) != nil || o.Place != "" && strings.HasSuffix(view.Secret, "/"+o.Place)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,63 @@
+package verifier
+
+import (
+	"context"
+
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// plan asks the policy in force about the call.
+func (v *Verifier) plan(t *trace) {
+	t.rules = v.o.Policy()
+	t.plan = t.planner(t.rules, t.call)
+	if t.plan.Leaves { // whether it holds a secret has to be known
+		v.awaitRedactor()
+	}
+	if t.plan.Source != "" {
+		v.hideSource(t)
+	}
+	if t.bears = t.plan.Leaves && !bearsNothing(v.shown(t)); t.bears {
+		t.plan.Final = false
+	}
+	if t.plan.Secret != "" || t.plan.Gives != "" { // they are kept, and shown on cards
+		v.redactor().Lines(&t.plan.Secret, &t.plan.Gives)
+	}
+}
+
+// judge says what the policy makes of the call in the conversation as it is.
+func (v *Verifier) judge(ctx context.Context, t *trace) {
+	t.view.Bears = t.bears
+	if t.plan.Origins && (t.view.Entry == session.Held || t.view.Replayed) || t.plan.Leaves && t.view.Secret != "" {
+		v.origins(ctx, t)
+	}
+	t.verdict = t.plan.Judge(t.view)
+}
+
+// awaitRedactor waits, right after the start, until it is known what a secret looks
+// like. If that takes too long, everything looks like one.
+func (v *Verifier) awaitRedactor() {
+	if r := v.o.Redactor(); !r.IsReady() {
+		ctx, cancel := context.WithTimeout(context.Background(), redactorPatience)
+		defer cancel()
+		_ = r.Wait(ctx)
+	}
+}
+
+// replan judges the call again if the policy changed since it was planned: people
+// may have taken minutes to answer. A restrict that is in force now overturns
+// every yes, and what only the earlier policy allowed does not pass.
+func (v *Verifier) replan(ctx context.Context, t *trace) *no {
+	if v.o.Policy() == t.rules {
+		return nil
+	}
+	v.plan(t)
+	v.judge(ctx, t)
+	switch {
+	case t.verdict.Mode == taint.Restrict:
+		return t.restricted()
+	case t.verdict.Mode == taint.Allow, t.person, t.grant != nil && t.verdict.Grantable:
+		return nil
+	}
+	return because("moved", reasonMoved)
+}
