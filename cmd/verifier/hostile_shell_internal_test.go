@@ -28,7 +28,7 @@ func TestH108AFetchInAnyDisguiseTaints(t *testing.T) {
 		`$(printf '\143url') example.com`, `${x:-curl} example.com`, `getent hosts example.com`, `ping -c 1 example.com`, `git push`, `go run example.com/x@latest`,
 		`xxd -r -p x > y && ./y`, `echo 'wget example.com' | at now`, `echo 'unfinished`, `trap 'lwp-request example.com' EXIT`, `redis-cli -h example.com`,
 	} {
-		who := ownerIn(fmt.Sprint("disguise ", i))
+		who := ownerIn(fmt.Sprint("disguise-", i))
 		r.allow(bash(t, command, who))
 		r.mustAsk(bash(t, "date", who))
 		if e := r.last(); e.Level != "untrusted" {
@@ -53,7 +53,7 @@ func TestH109TheCardSaysWhatACommandCanDo(t *testing.T) {
 		{"git log --ext-diff", "We don't know what `git` does: it could reach the network or run anything."},
 		{"git status", ""},
 	} {
-		who := ownerIn(fmt.Sprint("card ", i))
+		who := ownerIn(fmt.Sprint("card-", i))
 		r.allow(fetch(who))
 		held := r.hold(bash(t, c.command, who))
 		card := r.waits()
@@ -82,7 +82,7 @@ func TestH110AnUnknownCommandThatPassesWhileTaintedIsUntrusted(t *testing.T) {
 			r.allow(bash(t, command, known))
 		}
 		for i, command := range []string{"mytool", "./fetch.sh", "python3 x.py", "make test", "GIT_SSH_COMMAND=./x git status"} {
-			who := ownerIn(fmt.Sprint("unknown ", i))
+			who := ownerIn(fmt.Sprint("unknown-", i))
 			r.allow(mail(who))
 			r.allow(bash(t, command, who))
 			r.mustAsk(bash(t, "ls", who))
@@ -98,7 +98,7 @@ func TestH112ACommandTooLongOrTooDeepCanDoAnything(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	for i, command := range []string{strings.Repeat("$(", 20_000), strings.Repeat("sudo ", 10_000), "ls " + strings.Repeat("a ", 40_000)} {
-		who := ownerIn(fmt.Sprint("deep ", i))
+		who := ownerIn(fmt.Sprint("deep-", i))
 		r.allow(bash(t, command, who))
 		r.mustAsk(bash(t, "date", who))
 	}
