@@ -19,6 +19,8 @@ import (
 type document struct {
 	file string
 	root ast.Node // nil for an empty file
+	// agents is agents.list of an openclaw.json, taken out of root; nil if there is none
+	agents *ast.SequenceNode
 }
 
 const (

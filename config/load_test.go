@@ -326,7 +326,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 }
 
 func FuzzLoad(f *testing.F) {
-	for _, s := range []string{everything, "", "a: [", "{\"taintPolicy\": {\"shared\": \"allow\"}}", "webhook: {hold: .inf}", "? a\n: b", "a: *b", "a: |\n  x", "ownerToken: ${", "ownerToken: file:/", "approvers: [[]]", "1: 2", "a.b[0]: {}", "scope: {include: [a, {b: c}]}"} {
+	for _, s := range []string{everything, "", "a: [", "{\"taintPolicy\": {\"shared\": \"allow\"}}", "webhook: {hold: .inf}", "? a\n: b", "a: *b", "a: |\n  x", "ownerToken: ${", "ownerToken: file:/", "approvers: [[]]", "1: 2", "a.b[0]: {}", "scope: {include: [a, {b: c}]}", "agents: {list: [{id: a, tools: {verifier: {scope: {include: [exec]}, telegram: {enabled: true}}}}, 5]}", fmt.Sprintf(perAgent, "{chatId: -5, allowedUserIds: [11]}")} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

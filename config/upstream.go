@@ -10,6 +10,8 @@ import (
 type Upstream struct {
 	// URL is where it takes calls.
 	URL string `yaml:"url"`
+	// Agents are those whose calls it is asked about. Nil: every agent's.
+	Agents []string `yaml:"agents"`
 	// Secret signs the calls to it and its answers.
 	Secret Secret `yaml:"secret"`
 	// Timeout is how long it may take. Default 5s.
@@ -31,6 +33,9 @@ const leastUpstream = 16
 func (k *checker) checkUpstream() {
 	for i, u := range k.Upstream {
 		at := fmt.Sprintf("upstream[%d]", i)
+		if u.Agents != nil && len(u.Agents) == 0 {
+			k.fail(at+".agents", "is empty, so that it would be asked about no agent's calls", "name agents, or remove the key to mean all")
+		}
 		parsed, err := url.Parse(u.URL)
 		if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.User != nil {
 			k.fail(at+".url", "is no address of a verifier", "write it as https://host/verify")

@@ -18,7 +18,7 @@ var clientsOwn = []string{"enabled", "failMode"}
 var clientsWebhook = []string{"url", "timeout", "headers"}
 
 // unwrap takes what is ours out of tools.verifier, tools.caution and
-// plugins.entries.<id>.config. What it leaves out it says.
+// plugins.entries.<id>.config, and sets agents.list aside. What it leaves out it says.
 func (d *document) unwrap() (left []Finding) {
 	w := &wrappers{left: &left}
 	var out []*ast.MappingValueNode
@@ -28,6 +28,16 @@ func (d *document) unwrap() (left []Finding) {
 			out = append(out, w.tools(e)...)
 		case key == "plugins" && has(e.Value, "entries"):
 			out = append(out, w.plugins(e)...)
+		case key == "agents" && d.agents == nil:
+			list, rest := listed(e.Value)
+			if d.agents = list; list == nil {
+				out = append(out, e)
+				continue
+			}
+			w.found = true
+			if len(rest) > 0 {
+				out = append(out, with(e, rest))
+			}
 		case key == "hooks" && has(d.root, "plugins"):
 			w.leave(e, "hooks", "belongs to the client and is left out")
 		default:
@@ -59,6 +69,14 @@ func member(n ast.Node, key string) *ast.MappingValueNode {
 		}
 	}
 	return nil
+}
+
+// without are the members of a group but for one.
+func without(n ast.Node, key string) []*ast.MappingValueNode {
+	return slices.DeleteFunc(slices.Clone(entries(n)), func(e *ast.MappingValueNode) bool {
+		k, _ := keyText(e.Key)
+		return k == key
+	})
 }
 
 // tools takes tools.verifier and tools.caution out. Other tools stay where they
@@ -129,10 +147,7 @@ func (w *wrappers) caution(c *ast.MappingValueNode) *ast.MappingValueNode {
 	if auditor == nil || has(auditor.Value, "provider") || !has(auditor.Value, "model") {
 		return c
 	}
-	members := slices.DeleteFunc(slices.Clone(entries(auditor.Value)), func(e *ast.MappingValueNode) bool {
-		key, _ := keyText(e.Key)
-		return key == "model"
-	})
+	members := without(auditor.Value, "model")
 	model := member(auditor.Value, "model")
 	w.leave(model, "tools.caution.auditor.model", "")
 	last := &(*w.left)[len(*w.left)-1]

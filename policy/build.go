@@ -44,7 +44,7 @@ func (b *builder) build() *Policy {
 	b.readTrust()
 	b.readPlaces()
 	b.readRules()
-	b.readScope()
+	b.scope = b.readScope("scope", b.config.Scope)
 	b.readDeclared()
 	b.readLimits()
 	b.global = b.readLayer("", &layer{policy: b.profile.policy}, b.config.TaintPolicy, b.config.ToolOverrides)
@@ -136,7 +136,8 @@ func (b *builder) ifFetched(l *layer, f *facts) taint.Row {
 type agentLayer struct {
 	id      string
 	layer   layer
-	changes bool            // it has modes of its own
+	scope   scope
+	changes bool            // it has modes or a scope of its own
 	names   map[string]bool // the tools it names
 	cap     int
 }
@@ -152,10 +153,12 @@ func (b *builder) readAgents() []agentLayer {
 			b.fail("agents."+id, "another agent has the same id but for its case: keep one")
 		}
 		seen[key] = true
+		scope := b.readScope(path+"scope", a.Scope)
 		agents = append(agents, agentLayer{
 			id:      key,
+			scope:   scope,
 			layer:   b.readLayer(path, &b.global, a.TaintPolicy, a.ToolOverrides),
-			changes: len(a.ToolOverrides) > 0 || a.TaintPolicy != TaintPolicy{},
+			changes: len(a.ToolOverrides) > 0 || a.TaintPolicy != TaintPolicy{} || scope.set(),
 			names:   canonical(a.ToolOverrides),
 			cap:     b.agentIterations(path, a.MaxIterations),
 		})
@@ -189,10 +192,18 @@ func (b *builder) agentRules(agents []agentLayer, global *ruleset) (map[string]*
 func (b *builder) tighten(a *agentLayer, global *ruleset) (map[string]*rule, *rule) {
 	path := "agents." + a.id + "."
 	rules := make(map[string]*rule, len(global.rules))
+	narrower := false
+	tight := func(g *rule) (own, both *rule) {
+		own = b.rule(path, &a.layer, &g.facts)
+		if a.scope.set() {
+			own.inScope = a.scope.holds(g.name)
+		}
+		narrower = narrower || g.inScope && !own.inScope
+		return own, g.tightened(own)
+	}
 	for _, name := range slices.Sorted(maps.Keys(global.rules)) {
-		g := global.rules[name]
-		own := b.rule(path, &a.layer, &g.facts)
-		rules[name] = g.tightened(own)
+		own, both := tight(global.rules[name])
+		rules[name] = both
 		if a.names[name] && rules[name].table.modes != own.table.modes {
 			b.warn(path+"toolOverrides."+name, looserAgent)
 		}
@@ -200,11 +211,16 @@ func (b *builder) tighten(a *agentLayer, global *ruleset) (map[string]*rule, *ru
 	if a.layer.policy.Stricter(b.global.policy) != a.layer.policy {
 		b.warn(path+"taintPolicy", looserAgent)
 	}
-	other := b.rule(path, &a.layer, &global.other.facts)
-	return rules, global.other.tightened(other)
+	_, other := tight(global.other)
+	if narrower {
+		b.warn(path+"scope", narrowerAgent)
+	}
+	return rules, other
 }
 
 const looserAgent = "is looser than the global policy somewhere: an agent's rules only tighten, so the global mode stands there"
+
+const narrowerAgent = "leaves out tools of the global scope: an agent's scope only adds tools, so those are judged for this agent, too"
 
 // stricter combines two sets into the one for calls that name no agent.
 func (s *ruleset) stricter(o *ruleset) *ruleset {

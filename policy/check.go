@@ -118,13 +118,16 @@ func (s *scope) holds(name string) bool {
 	return !s.exclude[name]
 }
 
-func (b *builder) readScope() {
-	if len(b.config.Scope.Include) > 0 && len(b.config.Scope.Exclude) > 0 {
-		b.fail("scope", "has both include and exclude: keep one")
+// readScope reads the scope at a path of the file.
+func (b *builder) readScope(path string, s Scope) scope {
+	if len(s.Include) > 0 && len(s.Exclude) > 0 {
+		b.fail(path, "has both include and exclude: keep one")
 	}
-	b.scope.include = b.readNames("scope.include", b.config.Scope.Include)
-	b.scope.exclude = b.readNames("scope.exclude", b.config.Scope.Exclude)
+	return scope{include: b.readNames(path+".include", s.Include), exclude: b.readNames(path+".exclude", s.Exclude)}
 }
+
+// set reports whether a scope names any tool.
+func (s *scope) set() bool { return len(s.include)+len(s.exclude) > 0 }
 
 func (b *builder) readNames(path string, names []string) map[string]bool {
 	set := make(map[string]bool, len(names))

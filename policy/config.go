@@ -140,7 +140,9 @@ type Scope struct {
 type Agent struct {
 	TaintPolicy   TaintPolicy         `yaml:"taintPolicy"`
 	ToolOverrides map[string]Override `yaml:"toolOverrides"`
-	MaxIterations int                 `yaml:"maxIterations"`
+	// Scope adds tools that are judged for this agent. Unset: the global one.
+	Scope         Scope `yaml:"scope"`
+	MaxIterations int   `yaml:"maxIterations"`
 }
 
 // Client is what holds for the runs of one client.

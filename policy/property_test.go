@@ -85,7 +85,7 @@ func TestAnAgentsRulesNeverLoosen(t *testing.T) {
 		c := configs().Draw(t, "config")
 		before := build(t, c)
 		c.Agents = map[string]policy.Agent{
-			"Ops": {TaintPolicy: policies().Draw(t, "agent"), ToolOverrides: overrides().Draw(t, "agent overrides")},
+			"Ops": {TaintPolicy: policies().Draw(t, "agent"), ToolOverrides: overrides().Draw(t, "agent overrides"), Scope: policy.Scope{Exclude: rapid.SliceOfN(rapid.SampledFrom(before.Tools()), 0, 3).Draw(t, "agent scope")}},
 			"dev": {ToolOverrides: overrides().Draw(t, "dev overrides")},
 		}
 		after := build(t, c)

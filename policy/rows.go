@@ -131,6 +131,7 @@ func (t *TaintPolicy) set(row taint.Row) taint.Row {
 // tightened makes a tool's rules those of the stricter of two sets.
 func (r *rule) tightened(other *rule) *rule {
 	c := *r
+	c.inScope = c.inScope || other.inScope
 	c.table.modes = c.table.modes.Stricter(other.table.modes)
 	c.acting, c.calm, c.getting = c.acting.Stricter(other.acting), c.calm.Stricter(other.calm), c.getting.Stricter(other.getting)
 	for l, asks := range other.asks {

@@ -37,6 +37,48 @@ func TestSeed003Scope(t *testing.T) {
 	})
 }
 
+// Seed 003 has a scope per agent. Here it only adds tools to the global one.
+func TestSeed003AnAgentsScopeOnlyAdds(t *testing.T) {
+	tools := []string{"exec", "write", "read", "message", "unknown_tool"}
+	include := func(names ...string) policy.Scope { return policy.Scope{Include: names} }
+	exclude := func(names ...string) policy.Scope { return policy.Scope{Exclude: names} }
+	for _, r := range []struct {
+		name             string
+		global, own      policy.Scope
+		ops, other, none string // what is judged for the agent, for another, and for a call that names none
+	}{
+		{"no scope of its own", include("exec"), policy.Scope{}, "exec", "exec", "exec"},
+		{"include adds", include("exec"), include("message"), "exec message", "exec", "exec message"},
+		{"exclude adds all but those", include("exec"), exclude("read"), "exec write message unknown_tool", "exec", "exec write message unknown_tool"},
+		{"exclude takes nothing out of the global scope", include("exec"), exclude("exec", "read"), "exec write message unknown_tool", "exec", "exec write message unknown_tool"},
+		{"include takes nothing out of it", policy.Scope{}, include("message"), "exec write read message unknown_tool", "exec write read message unknown_tool", "exec write read message unknown_tool"},
+		{"both exclude", exclude("read", "message"), exclude("read", "write"), "exec write message unknown_tool", "exec write unknown_tool", "exec write message unknown_tool"},
+		{"a name no one knows", include("exec"), include("unknown_tool"), "exec unknown_tool", "exec", "exec unknown_tool"},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			p := must(t, policy.Config{Profile: "paranoid", Scope: r.global, Agents: map[string]policy.Agent{"Ops": {Scope: r.own}}})
+			for agent, want := range map[string]string{"ops": r.ops, "OPS": r.ops, "dev": r.other, "": r.none} {
+				var got []string
+				for _, tool := range tools {
+					c := call(tool, `{}`)
+					c.Context.AgentID, c.Context.SessionKey = agent, "k"
+					if p.Plan(c).InScope {
+						got = append(got, tool)
+					}
+				}
+				if strings.Join(got, " ") != want {
+					t.Errorf("%q: %s is judged, want %s", agent, got, want)
+				}
+			}
+		})
+	}
+	own := func(s policy.Scope) policy.Config {
+		return policy.Config{Agents: map[string]policy.Agent{"ops": {Scope: s}}}
+	}
+	refused(t, own(policy.Scope{Include: []string{"exec"}, Exclude: []string{"read"}}), "agents.ops.scope", "both")
+	warned(t, own(exclude("exec")), "agents.ops.scope", "only adds tools")
+}
+
 func TestOutOfScopeIsNeverAskedButCounts(t *testing.T) {
 	c := policy.Config{Profile: "paranoid", Scope: policy.Scope{Exclude: []string{"browser"}}}
 	p := must(t, c)

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,7 @@ const maxAnswer = 64 << 10
 // One is one further verifier.
 type One struct {
 	URL     string
+	Agents  []string // whose calls it is asked about; nil means every agent's
 	Secret  string
 	Timeout time.Duration // 0 means DefaultTimeout
 	Headers map[string]string
@@ -67,22 +69,34 @@ func New(self string, ones []One) *All {
 // ErrDenied says that one of them does not allow the call.
 var ErrDenied = errors.New("upstream: denied")
 
-// Ask asks all of them at once, and returns nil if every one allows. Params are
+// isFor reports whether a verifier is asked about an agent's calls. Ids are compared
+// without case, and a call that names no agent could be any agent's.
+func (o *One) isFor(agent string) bool {
+	return o.Agents == nil || agent == "" || slices.ContainsFunc(o.Agents, func(id string) bool { return strings.EqualFold(id, agent) })
+}
+
+// Ask asks all of them that are for the call's agent at once, and returns nil if every one allows. Params are
 // those that may be shown, and so are the user's words.
 func (a *All) Ask(ctx context.Context, c *toolcall.Call, params jsontext.Value, said []string) error {
-	answers := make(chan error, len(a.ones))
+	var ones []*One
 	for i := range a.ones {
+		if a.ones[i].isFor(c.Agent()) {
+			ones = append(ones, &a.ones[i])
+		}
+	}
+	answers := make(chan error, len(ones))
+	for _, one := range ones {
 		go func() {
 			defer func() {
 				if p := recover(); p != nil {
 					answers <- errors.New("upstream: a question ended in a panic")
 				}
 			}()
-			answers <- a.ask(ctx, &a.ones[i], c, params, said)
+			answers <- a.ask(ctx, one, c, params, said)
 		}()
 	}
 	var first error
-	for range a.ones {
+	for range ones {
 		if err := <-answers; err != nil && first == nil {
 			first = err
 		}

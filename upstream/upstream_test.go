@@ -60,6 +60,18 @@ func ask(t *testing.T, ones ...upstream.One) error {
 	return upstream.New("self", ones).Ask(t.Context(), someCall(), jsontext.Value(`{"command":"[REDACTED]"}`), []string{"as it may be shown"})
 }
 
+func TestAVerifierForSomeAgentsIsAskedAboutTheirCallsOnly(t *testing.T) {
+	denied := answerer(t, signed(`{"decision":"deny"}`, secret))
+	denied.Agents = []string{"Ops"}
+	for agent, refused := range map[string]bool{"ops": true, "OPS": true, "": true, "main": false} {
+		c := someCall()
+		c.Context.AgentID, c.Context.SessionKey = agent, "k"
+		if err := upstream.New("self", []upstream.One{denied}).Ask(t.Context(), c, jsontext.Value(`{}`), nil); refused != errors.Is(err, upstream.ErrDenied) {
+			t.Errorf("%q: %v", agent, err)
+		}
+	}
+}
+
 func TestOnlyAnAllowOfAllThatIsSignedByWhomWeAskedCounts(t *testing.T) {
 	yes := answerer(t, signed(`{"decision":"allow"}`, secret))
 	if err := ask(t, yes, yes); err != nil {

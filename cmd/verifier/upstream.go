@@ -17,7 +17,7 @@ func upstreamOf(c *config.Config, self string) verifier.Upstream {
 	}
 	var ones []upstream.One
 	for _, u := range c.Upstream {
-		one := upstream.One{URL: u.URL, Secret: u.Secret.Reveal(), Timeout: u.Timeout, Headers: map[string]string{}, Plain: u.Plain()}
+		one := upstream.One{URL: u.URL, Agents: u.Agents, Secret: u.Secret.Reveal(), Timeout: u.Timeout, Headers: map[string]string{}, Plain: u.Plain()}
 		for name, value := range u.Headers {
 			one.Headers[name] = value.Reveal()
 		}

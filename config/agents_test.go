@@ -1,0 +1,109 @@
+package config_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// verifierOf003 is what seed 003 writes under tools.verifier, word for word.
+func verifierOf003(t *testing.T) string {
+	t.Helper()
+	_, block, _ := strings.Cut(seed003, `"verifier": `)
+	end := strings.LastIndex(block, "    }\n  }\n}")
+	if end < 0 {
+		t.Fatal("the example has another shape")
+	}
+	return block[:end] + "    }"
+}
+
+// Seed 003: agents.list[].tools.verifier with the same schema.
+func TestSeed003PerAgentLoadsWordForWord(t *testing.T) {
+	block := verifierOf003(t)
+	c, findings := parse(t, "{\"tools\": {\"verifier\": "+block+"},\n\"agents\": {\"list\": [{\"id\": \"main\", \"tools\": {\"verifier\": "+block+"}}, {\"id\": \"other\"}]}}")
+	if got := strings.Join(c.Policy.Agents["main"].Scope.Include, " "); got != "exec write edit apply_patch" || len(c.Policy.Agents) != 2 {
+		t.Errorf("%+v", c.Policy.Agents)
+	}
+	if len(c.Approval.Routes) != 0 { // Telegram is off in the example
+		t.Errorf("%+v", c.Approval.Routes)
+	}
+	for _, want := range []string{
+		"agents.list[0].tools.verifier.enabled: is the client's switch",
+		"agents.list[0].tools.verifier.failMode: belongs to the client and is left out: set agents.<id>.failMode",
+		"agents.list[0].tools.verifier.webhook.url: belongs to the client and is left out: the plugin has one url for all agents",
+		"agents.list[0].tools.verifier.webhook.timeout", "agents.list[0].tools.verifier.webhook.headers",
+	} {
+		if !said(findings, want) {
+			t.Errorf("%q is missing in\n%+v", want, findings)
+		}
+	}
+}
+
+const perAgent = `approvers:
+  - {name: Ann, telegram: 11}
+channels:
+  telegram: {enabled: true, botToken: "${TELEGRAM_VERIFIER_BOT_TOKEN}", chatId: -5, allowedUserIds: [22]}
+  slack: {botToken: x}
+approval:
+  routes: [{tools: [exec], channels: [terminal]}]
+agents:
+  dev: {maxIterations: 3}
+  list:
+    - id: main
+      tools: {verifier: {scope: {exclude: [read]}, telegram: %s}}
+`
+
+func TestAnAgentsTelegramIsARoute(t *testing.T) {
+	for own, want := range map[string]string{
+		"{enabled: true}": "{[] [main] [] [telegram] [] 0 []}",
+		"{enabled: true, botToken: '${TELEGRAM_VERIFIER_BOT_TOKEN}', chatId: '-5', timeout: 120}": "{[] [main] [] [telegram] [] 0 []}",
+		"{enabled: true, allowedUserIds: [11, 22]}":                                               "{[] [main] [] [telegram] [Ann telegram 22] 0 []}",
+		"{enabled: false, chatId: 7}":                                                             "{[] [main] [] [terminal slack] [] 0 []}",
+	} {
+		c, findings := parse(t, fmt.Sprintf(perAgent, own))
+		// What the owner routes by hand comes first, so that an agent's chat sheds none of it.
+		if r := c.Approval.Routes; len(r) != 2 || fmt.Sprint(r[1]) != want {
+			t.Errorf("%s is %v", own, r)
+		}
+		if c.Policy.Agents["dev"].MaxIterations != 3 || c.Policy.Agents["main"].Scope.Exclude[0] != "read" {
+			t.Errorf("%+v", c.Policy.Agents)
+		}
+		if !said(findings, "12:52 agents.list[0].tools.verifier.telegram: is read as approval.routes[1]: agents: [main], channels: ") {
+			t.Errorf("%+v", findings)
+		}
+	}
+}
+
+func TestWhatIsWrongInTheListOfAgentsIsNamedWhereItStands(t *testing.T) {
+	for own, want := range map[string]string{
+		"{enabled: true, chatId: -6}":                                                  "v.yaml:12:78: agents.list[0].tools.verifier.telegram.chatId: is another chat than channels.telegram has",
+		"{enabled: true, botToken: '7:another'}":                                       "telegram.botToken: is another bot than channels.telegram has",
+		"{enabled: true, allowedUserIds: [33]}":                                        "telegram.allowedUserIds: names somebody who is no approver",
+		"{enabled: true, allowedUserIds: []}":                                          "telegram.allowedUserIds: is empty",
+		"{enabled: true, chatID: -5}":                                                  "telegram.chatID: unknown key\nhint: did you mean \"chatId\"?",
+		"{enabled: false}, scoop: {}":                                                  "verifier.scoop: unknown key\nhint: did you mean \"scope\"?",
+		"{enabled: false}, webhook: {secret: " + good + "}":                            "verifier.webhook.secret: is another secret than webhook.secret",
+		"{enabled: false}, webhook: {urls: x}":                                         "verifier.webhook.urls: unknown key",
+		"{enabled: false}}}\n    - tools: {verifier: {":                                "v.yaml:13:7: agents.list[1]: has no id",
+		"{enabled: false}}}\n    - id: dev\n      tools: {verifier: {":                 "agents.list[1]: the agent has settings already",
+		"{enabled: false}}}\n    - id: x\n      tool: {verifier: {":                    "v.yaml:14:7: agents.list[1].tool: unknown key\nhint: did you mean \"tools\"?",
+		"{enabled: false}}}\n  list:\n    - id: x\n      tools: {verifier: {":          "agents.list: ",
+		"{enabled: false}}}\nagents:\n  list:\n    - id: x\n      tools: {verifier: {": "agents: stands here for the second time",
+	} {
+		if got := refusals(t, fmt.Sprintf(perAgent, own)); !strings.Contains(got, want) {
+			t.Errorf("%s:\n%q is missing in\n%s", own, want, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"agents:\n  list:\n    - id: a\n      tools:\n        verifier:\n          scope: {include: [exec], exclude: [read]}\n": "v.yaml:6:11: agents.a.scope: has both include and exclude",
+		"agents: {list: [{id: a, tools: {verifier: {telegram: {chatId: 7}}}}]}":                                                 "there is no channels.telegram that is on",
+		"agents: {list: [5, null]}":                                                 "agents.list[0]: must be a group of keys",
+		"agents: {list: {failMode: deny}}":                                          "agents.list.failMode: belongs to the client",
+		"agents: {list: []}\nagents: {list: [{id: a}]}":                             "agents.list: must be a group of keys, not a list",
+		"upstream: [{url: 'https://a.example/', secret: " + good + ", agents: []}]": "upstream[0].agents: is empty",
+	} {
+		if got := refusals(t, text); !strings.Contains(got, want) {
+			t.Errorf("%s:\n%q is missing in\n%s", text, want, got)
+		}
+	}
+}
