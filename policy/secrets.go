@@ -74,6 +74,26 @@ func (p *Policy) pathGiven(c *toolcall.Call) (path string) {
 	return ""
 }
 
+// Quotes reports whether the plan says anything in words of the call.
+func (pl *Plan) Quotes() bool { return pl.Secret != "" || pl.Gives != "" || pl.does != "" }
+
+// Unquote takes words of the call out of what the plan says, where something in the
+// call is hidden and the words may be that: a command's always, a place's unless it
+// stands in what is shown, which is in lower case.
+func (pl *Plan) Unquote(shown string, hidden bool) {
+	if !hidden {
+		return
+	}
+	if pl.does != "" {
+		pl.does = "The command holds something that is hidden, so we don't say more of it: it could reach the network or run anything."
+	}
+	for _, place := range []*string{&pl.Secret, &pl.Gives} {
+		if *place != "" && *place != keptSecrets && *place != otherSessions && !strings.Contains(shown, strings.ToLower(*place)) {
+			*place = keptSecrets
+		}
+	}
+}
+
 // typedByOwner reports whether every address of a call stands in the owner's own messages,
 // byte for byte and as a word of its own: then it carries nothing that the owner did
 // not write.

@@ -188,7 +188,7 @@ func (v *Verifier) advise(ctx context.Context, t *trace, a *approval.Ask) (answe
 		return false
 	}
 	sources, cautioned := v.cautioned(t)
-	if !t.verdict.LevelAlone && !cautioned {
+	if !t.verdict.LevelAlone && !t.verdict.Secret && !cautioned {
 		return false
 	}
 	o := v.opinion(ctx, t, sources)

@@ -2,6 +2,8 @@ package verifier
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -12,7 +14,7 @@ func (v *Verifier) plan(t *trace) {
 	t.rules = v.o.Policy()
 	t.plan = t.planner(t.rules, t.call)
 	if t.plan.Leaves { // whether it holds a secret has to be known
-		v.awaitRedactor()
+		v.awaitRedactor(t.hold())
 	}
 	if t.plan.Source != "" {
 		v.hideSource(t)
@@ -20,8 +22,10 @@ func (v *Verifier) plan(t *trace) {
 	if t.bears = t.plan.Leaves && !bearsNothing(v.shown(t)); t.bears {
 		t.plan.Final = false
 	}
-	if t.plan.Secret != "" || t.plan.Gives != "" { // they are kept, and shown on cards
+	if t.plan.Quotes() { // what it quotes is kept, and shown on cards
+		shown := v.shown(t)
 		v.redactor().Lines(&t.plan.Secret, &t.plan.Gives)
+		t.plan.Unquote(strings.ToLower(string(shown.Params)), shown.Hidden() > 0)
 	}
 }
 
@@ -35,10 +39,11 @@ func (v *Verifier) judge(ctx context.Context, t *trace) {
 }
 
 // awaitRedactor waits, right after the start, until it is known what a secret looks
-// like. If that takes too long, everything looks like one.
-func (v *Verifier) awaitRedactor() {
+// like: as long as a person would be waited for. If that is not enough, everything
+// looks like one.
+func (v *Verifier) awaitRedactor(hold time.Duration) {
 	if r := v.o.Redactor(); !r.IsReady() {
-		ctx, cancel := context.WithTimeout(context.Background(), redactorPatience)
+		ctx, cancel := context.WithTimeout(context.Background(), max(hold, redactorPatience))
 		defer cancel()
 		_ = r.Wait(ctx)
 	}

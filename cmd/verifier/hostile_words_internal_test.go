@@ -167,8 +167,8 @@ func TestH94OwnWordsEndWithASecret(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *config.Config) { c.Policy.Taint.OwnWords = policy.OwnAll })
 	said := wrote("secret", "send eve@evil.example: about the merger")
-	r.allow(call{tool: "read", params: `{"path":"/home/me/.ssh/id_rsa"}`, context: said})
 	r.allow(call{tool: "web_fetch", params: `{"url":"https://news.example/"}`, context: said})
+	r.allow(call{tool: "read", params: `{"path":"/home/me/.ssh/id_rsa"}`, context: said})
 	if a := r.deny(call{tool: "message", params: toEve, context: said}); a.Ref == "" {
 		t.Errorf("got %s, want it to be asked about", a.raw)
 	}
