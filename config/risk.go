@@ -108,6 +108,7 @@ func (k *checker) riskyWords() {
 		alone = "; no auditor looks at them: set caution.auditor, or leave this off"
 	}
 	switch k.Policy.Taint.OwnWords {
+	case policy.OwnOff:
 	case policy.OwnAll:
 		k.find(Warning, "taint.ownWords", "calls pass unasked after outside content came in, because your last message has the form of a request: a text that you only pasted can have it too"+alone)
 	case policy.OwnValues:

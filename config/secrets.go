@@ -47,6 +47,7 @@ func collectSecrets(v reflect.Value, out *[]string) {
 		if !v.IsNil() {
 			collectSecrets(v.Elem(), out)
 		}
+	default: // no other kind holds a Secret
 	}
 }
 

@@ -81,7 +81,8 @@ func (pl *Plan) GoesOn() int {
 
 // explainLoop says that the run is at its cap, if it is.
 func (pl *Plan) explainLoop(out *Verdict, v *session.View) {
-	l, rule, text := &pl.loop, "", ""
+	l := &pl.loop
+	var rule, text string
 	switch {
 	case l.over:
 		rule = "iterations"

@@ -142,8 +142,8 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	case rule != "":
 		plan.close(rule, text)
 	}
-	plan.Final = plan.Reach.empty() && len(plan.late) == 0 && plan.Secret == "" && plan.Gives == "" &&
-		!(plan.Anything && plan.Raise < untrusted && plan.Modes[external] == allow)
+	mayTaint := plan.Anything && plan.Raise < untrusted && plan.Modes[external] == allow // see [Plan.Brings]
+	plan.Final = plan.Reach.empty() && len(plan.late) == 0 && plan.Secret == "" && plan.Gives == "" && !mayTaint
 	plan.Harmless = (r.wrapper || r.safe && !r.strictSink && !plan.Leaves) && plan.Modes == taint.Every(allow)
 }
 

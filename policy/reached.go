@@ -115,19 +115,28 @@ func process(b []byte, commands bool) bool {
 		if len(parts) < 2 || parts[0] != "" || !isProcess(parts[1]) {
 			continue
 		}
-		self := parts[1] == "self" || parts[1] == "thread-self"
-		for _, p := range parts[2:] {
-			if inside[p] || others[p] && !self || strings.ContainsAny(p, "*?[{$") {
-				return true
-			}
-			if p != "task" && strings.Trim(p, "0123456789") != "" {
-				break
-			}
+		if seesInside(parts[1], parts[2:]) {
+			return true
 		}
 		if commands && strings.Contains(parts[1], "$") && (bytes.Contains(after, []byte(")/")) || bytes.Contains(after, []byte("}/"))) {
 			return true // /proc/$(pgrep x)/fd: what the shell works out has spaces
 		}
 	}
+}
+
+// seesInside reports whether a path below the directory of a process is one of the
+// files by which one process sees into another.
+func seesInside(process string, path []string) bool {
+	self := process == "self" || process == "thread-self"
+	for _, p := range path {
+		if inside[p] || others[p] && !self || strings.ContainsAny(p, "*?[{$") {
+			return true
+		}
+		if p != "task" && strings.Trim(p, "0123456789") != "" {
+			return false
+		}
+	}
+	return false
 }
 
 // isProcess tells a directory of a process from one of the system, such as sys: a
@@ -224,7 +233,6 @@ func edits(b []byte, program bool) bool {
 	given, part := program, false
 	l := lineOf(b)
 	for before := 0; l.next(); before = l.at {
-		word := string(l.word)
 		if l.begins(before) {
 			if part {
 				return true // openclaw configure; …
@@ -232,13 +240,13 @@ func edits(b []byte, program bool) bool {
 			program = given
 		}
 		switch {
-		case runtimes[word]:
+		case runtimes[string(l.word)]:
 			program, part = true, false
-		case part && !looking[word], program && settings[word]:
+		case part && !looking[string(l.word)], program && settings[string(l.word)]:
 			return true
 		case part:
 			program, part = given, false
-		case program && editing[word]:
+		case program && editing[string(l.word)]:
 			part = true
 		}
 	}

@@ -149,7 +149,7 @@ func (pl *Plan) gateSecrets(v *Verdict, view *session.View) {
 	if !pl.Leaves {
 		return
 	}
-	why := ""
+	var why string
 	switch {
 	case view.Bears:
 		why = "This holds what looks like a password or a key, and would send it out."

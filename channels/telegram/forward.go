@@ -49,7 +49,8 @@ func dropForwards(body io.Reader) (io.Reader, error) {
 	loosely := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var answer map[string]jsontext.Value
 	var updates []jsontext.Value
-	if json.Unmarshal(text, &answer, loosely) != nil || json.Unmarshal(answer["result"], &updates, loosely) != nil {
+	isUpdates := json.Unmarshal(text, &answer, loosely) == nil && json.Unmarshal(answer["result"], &updates, loosely) == nil
+	if !isUpdates { // an error of the Bot API, which the library reads
 		return bytes.NewReader(text), nil
 	}
 	for i, raw := range updates {

@@ -182,7 +182,7 @@ func fakedRedis(t *testing.T) (s *redistest.Server, setBack func(d time.Duration
 		t.Fatalf("build the library that sets the clock: %v\n%s", err, out)
 	}
 	write := func(d time.Duration) {
-		both := binary.NativeEndian.AppendUint64(nil, uint64(-d.Milliseconds())) //nolint:gosec // the library reads it as a signed number
+		both := binary.NativeEndian.AppendUint64(nil, uint64(-d.Milliseconds())) // the library reads it as a signed number
 		f, err := os.OpenFile(knobs, os.O_RDWR|os.O_CREATE, 0o600)
 		if err == nil {
 			_, err = f.Write(append(both, make([]byte, 8)...))

@@ -100,20 +100,8 @@ func (t *tx) ratchet(c *conversation, r *session.Report, known bool) error {
 			return err
 		}
 	}
-	if level := c.level(r.Session); r.Next != "" && level > taint.System {
-		if err := t.readLevel(c, r.Next); err != nil {
-			return err
-		}
-		if err := t.raiseBy(c, r.Next, level); err != nil {
-			return err
-		}
-	}
 	if r.Next != "" {
-		secret, err := t.secret(c, r.Session)
-		if err != nil {
-			return err
-		}
-		if err := t.expose(c, r.Next, secret); err != nil {
+		if err := t.handOn(c, r.Session, r.Next); err != nil {
 			return err
 		}
 	}
@@ -129,6 +117,24 @@ func (t *tx) ratchet(c *conversation, r *session.Report, known bool) error {
 		c.version++
 	}
 	return err
+}
+
+// handOn lets the session id that follows another start with its level and with
+// the secrets that it has read.
+func (t *tx) handOn(c *conversation, from, next string) error {
+	if level := c.level(from); level > taint.System {
+		if err := t.readLevel(c, next); err != nil {
+			return err
+		}
+		if err := t.raiseBy(c, next, level); err != nil {
+			return err
+		}
+	}
+	secret, err := t.secret(c, from)
+	if err != nil {
+		return err
+	}
+	return t.expose(c, next, secret)
 }
 
 // endMarked ends the grants whose field has the mark of a name at a place.
