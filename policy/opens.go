@@ -18,6 +18,8 @@ func (p *Policy) open(pl *Plan, c *toolcall.Call) {
 		switch {
 		case isAddress(value):
 			pl.gets, pl.Leaves = true, true
+		case path == "prompt" && path != value && strings.TrimSpace(value) != "": // a model gets it
+			pl.Leaves = true
 		case p.inside != nil && mediaParams[topOf(path)] && !within(value, p.inside):
 			pl.Raise = taint.Worse(pl.Raise, external)
 		}

@@ -28,7 +28,10 @@ func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text) {
 		if pl.Secret = p.placeIn(string(t.values)); pl.Secret == "" {
 			pl.Secret = p.placeIn(string(t.bare))
 		}
-	case pl.Leaves && !r.opens:
+	case r.opens: // a model gets the file
+		pl.Secret = p.pathGiven(c)
+		pl.Leaves = pl.Leaves || pl.Secret != ""
+	case pl.Leaves:
 		pl.Gives = p.pathGiven(c)
 	case r.sink:
 		pl.Secret = p.placeIn(filePath(t))
@@ -41,6 +44,7 @@ func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text) {
 	if pl.Leaves && pl.Secret != "" && pl.Secret != otherSessions {
 		pl.Gives = pl.Secret
 	}
+	pl.Leaves = pl.Leaves || writesOut(c)
 	pl.typed = pl.Leaves && r.name == "web_fetch" && typedByOwner(c)
 }
 

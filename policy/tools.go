@@ -22,7 +22,7 @@ type traits struct {
 	runs        bool // runs them now, so that a fetcher among them brings the web in
 	wrapper     bool // only wraps another call, which is judged on its own
 	leaves      bool // sends what it is given off the machine
-	opens       bool // fetches what it is given the address of; what it is given the path of is local
+	opens       bool // fetches what it is given the address of, and shows what it is given to a model
 }
 
 // The kinds of tools there are.
@@ -32,7 +32,8 @@ var (
 	fetches    = traits{safe: true, strictSink: true, leaves: true}
 	opens      = traits{safe: true, opens: true}
 	plain      = traits{}
-	makes      = traits{opens: true}
+	tells      = traits{leaves: true}
+	makes      = traits{opens: true, leaves: true}
 	acts       = traits{sink: true}
 	sends      = traits{sink: true, leaves: true}
 	destroys   = traits{sink: true, destructive: true, leaves: true}
@@ -78,12 +79,12 @@ var shipped = []facts{
 	{"process", local, shell, "types into running commands"},
 	{"terminal", local, shell, "types into a terminal"},
 	{"code_execution", local, remote, "runs any code on a service's machine"},
-	{"nodes", local, shell, "runs commands on the owner's devices"},
+	{"nodes", local, remote, "runs commands on the owner's devices"},
 	{"computer", untrusted, sends, "clicks and types on the owner's desktop"},
 	{"mobile_ui", untrusted, sends, "taps and types on the owner's phone"},
-	{"node_inference", local, plain, "asks a model on one of the owner's devices"},
+	{"node_inference", local, tells, "asks a model on one of the owner's devices"},
 	{"file_fetch", local, plain, "reads a file from a device"},
-	{"file_write", local, acts, "writes a file on a device"},
+	{"file_write", local, sends, "writes a file on a device"},
 	{"dir_list", local, safe, "lists a directory of a device"},
 	{"dir_fetch", local, plain, "reads a directory from a device"},
 
@@ -113,7 +114,7 @@ var shipped = []facts{
 	{"calendar_delete", external, destroys, "cancels for everyone invited"},
 	{"transcripts", external, acts, "records meetings and reads what was said there"},
 	{"ask_user", owner, safe, "asks the person who is there"},
-	{"heartbeat_respond", system, plain, "says whether the owner is to be told something"},
+	{"heartbeat_respond", system, tells, "says whether the owner is to be told something"},
 	{"suggest_task", system, plain, "proposes a task, which a person has to accept"},
 	{"dismiss_task", system, plain, "withdraws a task that it proposed"},
 
@@ -157,7 +158,7 @@ var shipped = []facts{
 	{"image_generate", local, makes, "makes an image"},
 	{"music_generate", local, makes, "makes music"},
 	{"video_generate", local, makes, "makes a video"},
-	{"tts", local, plain, "speaks"},
+	{"tts", local, tells, "speaks, by a service that gets the text"},
 
 	// The agent's own foundations.
 	{"gateway", system, dangerous, "can disable the verifier"},

@@ -1,0 +1,62 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// What is written into files of these names, or below directories of these names,
+// runs later or is sent later, or another program copies it off the machine. The names are in lower
+// case. A synced folder may have more words after its name: OneDrive - Acme.
+var (
+	runLater = words(`.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
+		.kshrc .cshrc .tcshrc .login .inputrc .xinitrc .xprofile .xsession .xsessionrc .envrc .pam_environment .vimrc .exrc .emacs .tmux.conf
+		.config .git .gitconfig .gitmodules .github .gitlab-ci.yml .husky .pre-commit-config.yaml .vscode .idea .ssh .netrc .npmrc .yarnrc .curlrc .wgetrc
+		autostart launchagents launchdaemons systemd init.d cron.d cron.daily cron.hourly cron.weekly cron.monthly crontab crontabs profile.d rc.local startup`)
+	synced = []string{"dropbox", "onedrive", "icloud", "icloud drive", "mobile documents", "cloudstorage", "google drive", "googledrive", "my drive",
+		"nextcloud", "owncloud", "syncthing", "pcloud drive", "pclouddrive", "proton drive", "megasync"}
+)
+
+// fileWriters are the tools that write the files which they name, and nothing else.
+var fileWriters = words("write edit apply_patch")
+
+// writesOut reports whether a call writes a file from where its content leaves the
+// machine later.
+func writesOut(c *toolcall.Call) bool {
+	return fileWriters[c.Tool] && slices.ContainsFunc(filesOf(c), func(name string) bool {
+		for part := range strings.SplitSeq(strings.ToLower(strings.ReplaceAll(name, `\`, "/")), "/") {
+			part = strings.TrimSpace(part)
+			if runLater[part] || slices.ContainsFunc(synced, func(s string) bool { return part == s || strings.HasPrefix(part, s+" ") }) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// filesOf are the files that a call names: in its params, or in the headers of a patch.
+func filesOf(c *toolcall.Call) (files []string) {
+	for path, value := range c.Strings {
+		switch {
+		case path == value: // the name of a param
+		case c.Tool == "apply_patch":
+			files = append(files, patched(value)...)
+		case mediaParams[topOf(path)]:
+			files = append(files, value)
+		}
+	}
+	return files
+}
+
+// patched are the files that the headers of a patch name.
+func patched(patch string) (files []string) {
+	for line := range strings.Lines(patch) {
+		header, found := strings.CutPrefix(strings.TrimSpace(line), "***")
+		if _, name, named := strings.Cut(header, ":"); found && named {
+			files = append(files, strings.TrimSpace(name))
+		}
+	}
+	return files
+}
