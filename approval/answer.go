@@ -60,7 +60,7 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
 	}
 	if id == "" {
-		return Outcome{Kind: NotFound, Text: "No open question has the reference " + quote(a.Ref) + ". `verifier pending` lists them."}, nil
+		return Outcome{Kind: NotFound, Text: "No open question has the reference " + quote(d.o.Hide(a.Ref)) + ". `verifier pending` lists them."}, nil
 	}
 	if a.Scope.Like {
 		a.Scope.Minutes = cmp.Or(a.Scope.Minutes, tapMinutes)

@@ -207,6 +207,7 @@ func (d *Desk) pose(t *terms, id string, r *Request) (Question, error) {
 	a := r.Ask
 	a.Created = r.Now.UTC().Truncate(time.Millisecond)
 	a.Until = a.Created.Add(t.TTL)
+	a.hide = d.o.Hide
 	t.bind(&a)
 	return pose(d.o.Key, id, a, d.process.holder(r.ID))
 }

@@ -65,6 +65,7 @@ func (d *Desk) append(ctx context.Context, id string, r *Request) (bool, error) 
 func (d *Desk) extend(c *Card, r *Request) (bool, error) {
 	a, first := r.Ask, &c.Questions[0].Ask
 	a.Created, a.Until = r.Now.UTC().Truncate(time.Millisecond), c.Until()
+	a.hide = d.o.Hide
 	d.terms().bind(&a)
 	if !sameRoute(&a, first) {
 		return false, nil

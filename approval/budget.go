@@ -24,7 +24,7 @@ func (d *Desk) afford(ctx context.Context, agent string) (bool, error) {
 	d.o.Observe(Event{Kind: EventExhausted})
 	if s.First {
 		text := fmt.Sprintf("%s has asked %d questions within an hour. What needs you is denied until %s; `.resume` lets it ask again before that.",
-			whom(agent), most, s.Room.UTC().Format("15:04:05 UTC"))
+			whom(d.o.Hide(agent)), most, s.Room.UTC().Format("15:04:05 UTC"))
 		d.note(ctx, audit.Entry{Kind: audit.KindPause, Agent: agent, Note: text})
 		d.o.Log.WarnContext(ctx, text)
 		d.tell(ctx, text)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -75,6 +76,17 @@ type Ask struct {
 	Stages       []Stage              `json:"stages,omitzero"`    // where it is put, and when
 	Created      time.Time            `json:"created"`
 	Until        time.Time            `json:"until"`
+
+	hide func(string) string // only on a card that a desk has opened
+}
+
+// Name is a name that the client chose, such as the agent's, as people may read it.
+// The name itself may hold a secret: what decides needs it as it came.
+func (a *Ask) Name(s string) string {
+	if a.hide == nil {
+		return redact.Line(s)
+	}
+	return a.hide(s)
 }
 
 // Origin is where one argument came from.
@@ -208,6 +220,7 @@ func (d *Desk) open(s Stored, now time.Time) (*Card, error) {
 		}
 		q.Votes = slices.DeleteFunc(q.Votes, func(v Vote) bool { return v.Allow && !q.counts(d.o.Key, c.ID, &v) })
 		t.standing(q, d.o.Key, c.ID, now)
+		q.Ask.hide = d.o.Hide
 	}
 	c.Code, c.key, c.longest = codes.Code(d.o.Key, c.ID), d.o.Key, t.MaxMinutes
 	return c, nil

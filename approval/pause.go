@@ -93,7 +93,7 @@ func (d *Desk) pause(ctx context.Context, person, via, agent string) (Outcome, e
 	if err := d.say(ctx, person, scopes, true); err != nil {
 		return Outcome{Text: "The store can't be reached. The pause holds on this instance, which will pass it on; say it again to be sure of the others."}, err
 	}
-	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.", whom(agent), person, via)
+	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.", whom(d.o.Hide(agent)), person, via)
 	d.spoke(ctx, audit.KindPause, person, via, agent, text)
 	return Outcome{Kind: Told, Text: text}, nil
 }
@@ -117,7 +117,7 @@ func (d *Desk) resume(ctx context.Context, person, via, agent string) (Outcome, 
 	if err != nil {
 		return Outcome{Text: failed}, err
 	}
-	text := fmt.Sprintf("%s resumed by %s (%s).", whom(agent), person, via)
+	text := fmt.Sprintf("%s resumed by %s (%s).", whom(d.o.Hide(agent)), person, via)
 	if agent != "" && d.Brake(agent).On {
 		text += " A pause of all agents still holds; `.resume` lifts it."
 	}
@@ -196,7 +196,7 @@ func (d *Desk) Paused() string {
 		if !p.At.IsZero() {
 			by = fmt.Sprintf("by %s since %s", p.By, p.At.UTC().Format("2006-01-02 15:04:05 UTC"))
 		}
-		lines = append(lines, fmt.Sprintf("PAUSED: %s, %s. `.resume` lifts it.", whom(agent), by))
+		lines = append(lines, fmt.Sprintf("PAUSED: %s, %s. `.resume` lifts it.", whom(d.o.Hide(agent)), by))
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -124,18 +123,18 @@ func (t *terms) bindRequester(a *Ask) {
 		return
 	}
 	if len(a.Senders) > 0 {
-		a.Started += strangerText(a.Senders[0])
+		a.Started += a.stranger(a.Senders[0])
 	}
 }
 
-// strangerText is somebody unknown as a card may name them. Both parts are the
+// stranger is somebody unknown as a card may name them. Both parts are the
 // client's words: what is no name of a platform is not repeated.
-func strangerText(id string) string {
+func (a *Ask) stranger(id string) string {
 	platform, who, _ := strings.Cut(id, ":")
 	if platform == "" || len(platform) > 20 || strings.Trim(platform, "abcdefghijklmnopqrstuvwxyz-_") != "" {
 		return ""
 	}
-	return " (" + platform + ":" + redact.Line(who) + ")"
+	return " (" + platform + ":" + a.Name(who) + ")"
 }
 
 // sameRoute reports whether two questions go the same way, so that they can

@@ -101,9 +101,9 @@ func vouched(e *session.Endorsement, take bool) string {
 func (d *Desk) noSource(via, ref string, err error) (Outcome, error) {
 	switch {
 	case errors.Is(err, ErrUnknown):
-		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(ref) + "."}, nil
+		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(d.o.Hide(ref)) + "."}, nil
 	case errors.Is(err, ErrAmbiguous):
-		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(ref) + ". Write more of it."}, nil
+		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(d.o.Hide(ref)) + ". Write more of it."}, nil
 	case errors.Is(err, ErrNoSource):
 		return Outcome{Kind: NotFound, Text: "The conversation has no source with this number. " + command(via, "sources "+strings.ToUpper(ref)) + " lists them."}, nil
 	case errors.Is(err, ErrFixed):

@@ -222,9 +222,9 @@ func (d *Desk) reset(ctx context.Context, person, via, ref string) (Outcome, err
 	conv, err := d.o.Store.Reset(ctx, ref)
 	switch {
 	case errors.Is(err, ErrUnknown):
-		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(ref) + "."}, nil
+		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(d.o.Hide(ref)) + "."}, nil
 	case errors.Is(err, ErrAmbiguous):
-		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(ref) + ". Write more of it."}, nil
+		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(d.o.Hide(ref)) + ". Write more of it."}, nil
 	case err != nil:
 		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
 	}

@@ -190,7 +190,7 @@ func fine(a *approval.Ask, i, of int) []Block {
 		{"rule", a.Rule}, {"session id", a.SessionID}, {"run", a.Run}, {"digest", a.Digest},
 	} {
 		if f.text != "" {
-			out = append(out, Block{Kind: Field, Label: f.label, Text: unbounded.id(f.text)})
+			out = append(out, Block{Kind: Field, Label: f.label, Text: unbounded.id(a, f.text)})
 		}
 	}
 	for n := len(a.Said) - 2; n >= 0; n-- { // the last one stands above
@@ -207,9 +207,9 @@ func orUnknown(s string) string {
 }
 
 func agentText(a *approval.Ask, r *room) string {
-	text := orUnknown(r.id(a.Agent))
+	text := orUnknown(r.id(a, a.Agent))
 	if client := a.Conversation.Client; client != "" && client != "default" {
-		text += " at " + r.id(client)
+		text += " at " + r.id(a, client)
 	}
 	return text
 }
@@ -218,10 +218,10 @@ func agentText(a *approval.Ask, r *room) string {
 func conversationText(a *approval.Ask, r *room) string {
 	key := noSessionKey
 	if a.SessionKey != "" {
-		key = r.id(a.SessionKey)
+		key = r.id(a, a.SessionKey)
 	}
 	if root := a.Conversation.Key; root != a.SessionKey {
-		key += "\nin " + r.id(root)
+		key += "\nin " + r.id(a, root)
 	}
 	return key + "\nref " + a.Conversation.Ref()
 }

@@ -1,6 +1,6 @@
 package channels
 
-import "github.com/openclaw-verifier/verifier/redact"
+import "github.com/openclaw-verifier/verifier/approval"
 
 // room is how much of a card is shown, in columns. What does not fit is cut, and
 // says so.
@@ -56,9 +56,8 @@ func atMost(limit, most int) int {
 // it stands; it does not run.
 func (r *room) inline(s string) string { return inline(s, r.said) }
 
-// id is Safe for an identifier around a call. Nobody puts a secret there, or so
-// one should think.
-func (r *room) id(s string) string { return inline(redact.Line(s), r.field) }
+// id is Safe for an identifier around a call. A secret may be in it, too.
+func (r *room) id(a *approval.Ask, s string) string { return inline(a.Name(s), r.field) }
 
 func inline(s string, limit int) string {
 	text, _ := Safe(s, Form{Limit: limit})

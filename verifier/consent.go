@@ -97,7 +97,7 @@ func (v *Verifier) question(ctx context.Context, t *trace) *approval.Ask {
 
 // hideAround hides the secrets in the tool's name and in what is said about the
 // call. Where it comes from stays as it is, for a pause and a grant are bound to
-// it: it is hidden where it is shown. A call whose tool can't be shown is not
+// it: [approval.Ask.Name] hides it where it is shown. A call whose tool can't be shown is not
 // fully visible, and so gets no grant.
 func hideAround(redactor *redact.Redactor, a *approval.Ask) {
 	tool, sent := a.Tool, a.Sent

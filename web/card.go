@@ -166,7 +166,7 @@ func line(c *approval.Card) lineView {
 	a := &c.Questions[0].Ask
 	v := lineView{ID: c.ID, Ref: c.Ref(), Level: a.Level.String(), Until: c.Until()}
 	v.Tool, _ = channels.Name(a.Tool)
-	v.Agent, _ = channels.Safe(a.Agent, channels.Form{Limit: 40})
+	v.Agent, _ = channels.Safe(a.Name(a.Agent), channels.Form{Limit: 40})
 	v.Text = channels.Brief(a)
 	if n := len(c.Questions); n > 1 {
 		v.Tool = fmt.Sprintf("%s and %d more", v.Tool, n-1)

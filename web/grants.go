@@ -31,9 +31,10 @@ type grantView struct {
 
 // pauseView is what is paused, and which agents could be.
 type pauseView struct {
-	All    bool
-	Some   []string // agents that are
-	Agents []string // agents that are not
+	All     bool
+	Some    []string // agents that are
+	Unnamed bool     // one more is, and its name holds a secret: it is lifted with all the others
+	Agents  []string // agents that are not
 }
 
 // grants shows what is open.
@@ -45,17 +46,17 @@ func (p *Page) granting(w http.ResponseWriter, r *http.Request, m *member, s sai
 		p.unreachable(w, r, err)
 		return
 	}
-	v := grantsView{Open: grantViews(open), More: open.More}
+	v := grantsView{Open: p.grantViews(open), More: open.More}
 	p.show(w, r, m, "grants", view{Title: "Grants", At: "grants", Said: s, Grants: v, Pauses: p.pauses()})
 }
 
-func grantViews(open approval.Granting) []grantView {
+func (p *Page) grantViews(open approval.Granting) []grantView {
 	out := make([]grantView, 0, len(open.Grants))
 	for i := range open.Grants {
 		g := &open.Grants[i]
 		v := grantView{
-			Name: g.Name(), Ref: codes.Ref(g.ID), TalkHash: g.Conversation.Hash(), Level: g.Level.String(), By: foreign(g.By),
-			Agent: foreign(g.Agent), Talk: talkName(g.Conversation), Until: g.Until, Turn: g.Run != "", Only: strings.TrimSpace(approval.LikeOnly(g)),
+			Name: g.Name(), Ref: codes.Ref(g.ID), TalkHash: g.Conversation.Hash(), Level: g.Level.String(), By: foreign(p.o.Hide(g.By)),
+			Agent: foreign(p.o.Hide(g.Agent)), Talk: talkName(session.Conversation{Key: p.o.Hide(g.Conversation.Key)}), Until: g.Until, Turn: g.Run != "", Only: strings.TrimSpace(approval.LikeOnly(g)),
 		}
 		v.Tool, _ = channels.Name(g.Tool)
 		out = append(out, v)
@@ -63,7 +64,8 @@ func grantViews(open approval.Granting) []grantView {
 	return out
 }
 
-// foreign is a name that others chose, without secrets and as it can be seen.
+// foreign is a name that others chose as it can be seen. The record has taken the
+// secrets out of those it keeps; others go through Options.Hide before.
 func foreign(s string) string {
 	text, _ := channels.Safe(redact.Line(s), channels.Form{Limit: 80})
 	return text
@@ -93,6 +95,10 @@ func (p *Page) pauses() pauseView {
 	for _, pause := range p.o.Desk.Pauses() {
 		if pause.Scope == session.AllAgents {
 			v.All = true
+			continue
+		}
+		if p.o.Hide(pause.Scope) != pause.Scope {
+			v.Unnamed = true
 			continue
 		}
 		v.Some = append(v.Some, pause.Scope)

@@ -146,7 +146,7 @@ func (p *Page) conversing(w http.ResponseWriter, r *http.Request, m *member, has
 		return
 	}
 	v := p.recount(entries)
-	v.Grants = grantViews(open)
+	v.Grants = p.grantViews(open)
 	p.recall(r.Context(), &v, session.Conversation{Client: entries[0].Client, Key: entries[0].Session}, r.URL.Query().Get("turn"))
 	p.show(w, r, m, "talk", view{Title: v.Ref, At: "talks", Said: s, Talk: v})
 }

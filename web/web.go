@@ -33,6 +33,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -93,6 +94,7 @@ type Options struct {
 	Health    func(context.Context) []Check
 	Peer      func(*http.Request) string // the address a request comes from; nil: the connection's
 	URL       *url.URL                   // where the owner opens it, if that has a name; nil: by address
+	Hide      func(string) string        // takes secrets out of a name that others chose; nil: [redact.Line]
 	Session   time.Duration              // how long a login is good; 0 means DefaultSession
 	Log       *slog.Logger               // nil discards
 	Now       func() time.Time           // nil means time.Now
@@ -115,7 +117,7 @@ type Page struct {
 // New makes a page.
 func New(o Options) (*Page, error) {
 	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil || o.Ledger == nil || o.Memory == nil || o.Rehearsal == nil || o.Policy == nil || o.Reload == nil || o.Health == nil {
-		return nil, errors.New("web: all but peer, URL, session, log and clock is needed")
+		return nil, errors.New("web: all but peer, URL, hide, session, log and clock is needed")
 	}
 	if o.Session == 0 {
 		o.Session = DefaultSession
@@ -125,6 +127,9 @@ func New(o Options) (*Page, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Hide == nil {
+		o.Hide = redact.Line
 	}
 	if o.Peer == nil {
 		o.Peer = func(r *http.Request) string { return r.RemoteAddr }

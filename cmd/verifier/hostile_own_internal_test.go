@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/redact/redacttest"
 )
@@ -79,5 +81,109 @@ func TestH126ANewSecretIsHiddenAfterAReload(t *testing.T) {
 	r.send(call{tool: "exec", params: `{"command":` + quoted("echo "+secret) + `}`, context: ownerIn("m")})
 	if strings.Contains(string(r.recorded()), secret) {
 		t.Error("the new owner token is in the record")
+	}
+}
+
+// inEachName sends calls that people are asked about, each with the secret in
+// another of the strings that say where a call comes from.
+func (r *rig) inEachName(secret string) {
+	r.t.Helper()
+	ask := func(pairs ...any) {
+		r.send(call{tool: "exec", params: `{"command":"date"}`, context: with(anew(false), pairs...)})
+	}
+	ask("sessionKey", "agent:main:"+secret)
+	ask("sessionKey", secret)
+	ask("sessionKey", "agent:"+secret+":main", "agentId", secret)
+	ask("sessionKey", secret, "agentId", secret)
+	ask("sessionKey", nil, "agentId", secret)
+	for _, name := range []string{"sessionId", "runId", "toolCallId", "senderId", "groupId", "channelId", "messageProvider", "trigger"} {
+		ask(name, secret)
+	}
+	ask("senderId", secret, "messageProvider", "telegram")
+	ask("senderId", "telegram:"+secret)
+	ask("spawnedBy", "agent:main:"+secret)
+	ask("userMessages", []map[string]any{{"text": "use " + secret, "senderIsOwner": true, "senderId": secret}})
+	r.send(call{tool: secret, context: anew(false)})
+	r.send(call{tool: "exec", id: secret, context: anew(false)})
+	r.send(call{tool: "exec", params: `{` + quoted(secret) + `:` + quoted(secret) + `}`, context: anew(false)})
+}
+
+// read follows the links of a page whose address begins so, and returns all that
+// stands there.
+func (v *visit) read(page, links string) (all string) {
+	v.t.Helper()
+	seen := map[string]bool{}
+	for _, path := range regexp.MustCompile(links+`[0-9A-Za-z]+`).FindAllString(page, -1) {
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		status, text := v.load(http.MethodGet, path, nil)
+		if status != http.StatusOK {
+			v.t.Errorf("%s: %d", path, status)
+		}
+		all += text
+	}
+	if len(seen) == 0 {
+		v.t.Errorf("no link to %s", links)
+	}
+	return all
+}
+
+// What says where a call comes from is as foreign as its params.
+func TestH126OurOwnSecretsInNamesShowNowhere(t *testing.T) {
+	t.Parallel()
+	chat := telegramtest.New(t, botToken)
+	r := newRig(t, func(c *config.Config) {
+		section(t, c, fmt.Sprintf(`
+approvers: [{name: owner, telegram: 1001, ids: ["token:owner"]}]
+channels: {telegram: {botToken: %q, chatId: 1001, apiUrl: %q}}
+`, botToken, chat.URL()))
+		c.Approval.MaxPromptsPerHour, c.Approval.MaxOpen = 1_000_000, 500
+	})
+	untilReady(t, r)
+	v := r.visit()
+	v.enter(r.loginLink())
+	secrets := r.ownSecrets()
+	for _, secret := range secrets {
+		r.consented(call{tool: "exec", params: `{"command":"date"}`, context: with(unvouched(""), "sessionKey", "agent:"+secret+":"+secret, "agentId", secret, "runId", secret, "sessionId", secret)}, 5)
+	}
+	for _, secret := range secrets {
+		r.inEachName(secret)
+	}
+	replies := ""
+	for _, secret := range secrets {
+		for _, line := range []string{".pause ", ".resume ", ".pause ", ".reset-trust ", ".sources ", ".revoke "} {
+			replies += r.reply(line+secret).Text + "\n"
+		}
+	}
+	places := r.outputs()
+	places["replies"] = replies
+	delete(places, storeFiles) // it knows calls by their names, as they came
+	var pending output
+	if code := run(t.Context(), []string{"pending", "--url", r.url, "--state", r.state.Dir()}, &pending, &pending); code != exitOK {
+		t.Errorf("pending ended with %d", code)
+	}
+	places["pending"] = pending.String()
+	for _, line := range []string{".grants", ".status", ".pending"} {
+		places[line] = r.reply(line).Text
+	}
+	for _, name := range []string{"", "grants", "talks", "record", "record/export", "health", "policy"} {
+		_, places["page "+name] = v.load(http.MethodGet, "/page/"+name, nil)
+	}
+	places["cards"] = v.read(places["page "], "/page/cards/")
+	places["conversations"] = v.read(places["page talks"], "/page/talks/")
+	if !strings.Contains(places["page grants"], "[REDACTED") || !strings.Contains(places["pending"], "agent:main:[REDACTED") {
+		t.Errorf("the grants page or pending shows no card of these:\n%s\n%s", places["page grants"], places["pending"])
+	}
+	for _, m := range chat.Messages() {
+		places["chat"] += m.Text + "\n"
+	}
+	for where, text := range places {
+		for name, secret := range secrets {
+			if at := strings.Index(strings.ToLower(text), secret); at >= 0 {
+				t.Errorf("%s stands in %s: …%s", name, where, text[max(0, at-160):min(len(text), at+80)])
+			}
+		}
 	}
 }
