@@ -60,8 +60,13 @@ func (g *guard) socket(b []byte) bool {
 	return false
 }
 
-// wordEnd is where the word that b begins with ends.
+// maxWord is how much of a word is read: more than any path or host has. Without a
+// bound, a text made of such names would be read again for each.
+const maxWord = 512
+
+// wordEnd is where the word that b begins with ends, as far as it is read.
 func wordEnd(b []byte) int {
+	b = b[:min(len(b), maxWord)]
 	if end := bytes.IndexAny(b, " \t\r\n\x00;|&<>\"'"); end >= 0 {
 		return end
 	}
@@ -102,23 +107,29 @@ var (
 // process finds the inside of a running program: /proc/1/environ, /proc/*/mem. A
 // command may also go there first, and name the file alone.
 func process(b []byte, commands bool) bool {
+	if !bytes.Contains(b, []byte("/proc")) {
+		return false
+	}
+	environ := commands && names(b, "environ")
+	workedOut := max(bytes.LastIndex(b, []byte(")/")), bytes.LastIndex(b, []byte("}/")))
 	for rest := b; ; {
 		_, after, found := bytes.Cut(rest, []byte("/proc"))
 		if !found {
 			return false
 		}
 		rest = after
-		if commands && names(b, "environ") && (len(after) == 0 || !continues(after[0])) {
+		if environ && (len(after) == 0 || !continues(after[0])) {
 			return true
 		}
-		parts := strings.Split(string(after[:wordEnd(after)]), "/")
+		end := wordEnd(after)
+		parts := strings.Split(string(after[:end]), "/")
 		if len(parts) < 2 || parts[0] != "" || !isProcess(parts[1]) {
 			continue
 		}
-		if seesInside(parts[1], parts[2:]) {
+		if end == maxWord || seesInside(parts[1], parts[2:]) {
 			return true
 		}
-		if commands && strings.Contains(parts[1], "$") && (bytes.Contains(after, []byte(")/")) || bytes.Contains(after, []byte("}/"))) {
+		if commands && strings.Contains(parts[1], "$") && workedOut >= len(b)-len(after) {
 			return true // /proc/$(pgrep x)/fd: what the shell works out has spaces
 		}
 	}

@@ -107,7 +107,7 @@ func TestWhatAToolReturnedCounts(t *testing.T) {
 		for tool, want := range map[string]string{
 			`read`: "local", `web_fetch`: "untrusted", `message`: "external", `unknown_tool`: "untrusted",
 		} {
-			m := ownerIn("after " + tool)
+			m := ownerIn("after-" + tool)
 			r.allow(call{tool: "read", params: `{"path":"x"}`, context: m})
 			r.takes(returned(m, tool, `,"size":12,"origin":"example.com"`))
 			r.send(impatient(sh("date", m)))

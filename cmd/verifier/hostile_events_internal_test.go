@@ -35,9 +35,9 @@ func TestH16ASpawnedSessionInheritsByItsEvent(t *testing.T) {
 		r.mustAsk(sh("date", ownerIn("up"))) // both ways
 
 		r.allow(fetch(ownerIn("subagent:late")))
-		r.allow(sh("date", ownerIn("parent of late")))
-		r.takes(spawn(ownerIn("parent of late"), "subagent:late"))
-		r.mustAsk(sh("date", ownerIn("parent of late"))) // what a child was before comes along
+		r.allow(sh("date", ownerIn("parent-of-late")))
+		r.takes(spawn(ownerIn("parent-of-late"), "subagent:late"))
+		r.mustAsk(sh("date", ownerIn("parent-of-late"))) // what a child was before comes along
 
 		r.restart()
 		r.mustAsk(sh("id", ownerIn("subagent:down2")))

@@ -53,7 +53,7 @@ func TestH19ALostStoreIsUntrustedUntilTheLossIsAccepted(t *testing.T) {
 			r.mustAsk(sh("date", ownerIn("unseen")))
 			r.mustAsk(sh("date", map[string]any{"sessionKey": "agent:main:cron:job:run:1", "trigger": "cron"}))
 			r.restart()
-			r.mustAsk(sh("date", ownerIn("after a restart")))
+			r.mustAsk(sh("date", ownerIn("after-a-restart")))
 
 			if r.redis == nil {
 				r.quit()

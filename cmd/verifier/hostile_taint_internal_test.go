@@ -28,7 +28,7 @@ func TestH16ASpawnedSessionSharesItsParentsLevelBothWays(t *testing.T) {
 		})
 		t.Run("a child taints its parent, and a grandchild all of them", func(t *testing.T) {
 			for _, who := range []string{"child", "grandchild"} {
-				parent, child, grandchild := "of "+who, "subagent:of "+who, "subagent:below "+who
+				parent, child, grandchild := "of-"+who, "subagent:of-"+who, "subagent:below-"+who
 				r.allow(sh("date", ownerIn(parent)))
 				r.allow(sh("date", spawned(child, parent)))
 				r.allow(sh("date", spawned(grandchild, child)))
@@ -39,7 +39,7 @@ func TestH16ASpawnedSessionSharesItsParentsLevelBothWays(t *testing.T) {
 			}
 		})
 		t.Run("a parent nobody has seen is nobody", func(t *testing.T) {
-			r.mustAsk(sh("date", spawned("subagent:orphan", "never seen")))
+			r.mustAsk(sh("date", spawned("subagent:orphan", "never-seen")))
 		})
 	})
 }

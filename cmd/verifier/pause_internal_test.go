@@ -22,7 +22,7 @@ func TestAPauseStopsEverythingButWhatIsHarmless(t *testing.T) {
 			t.Fatalf("told %+v", v)
 		}
 		for _, c := range []call{
-			sh("date", main), sh("date", ownerIn("never seen before")), sh("date", map[string]any{}), fetch(main),
+			sh("date", main), sh("date", ownerIn("never-seen-before")), sh("date", map[string]any{}), fetch(main),
 			{tool: "message", params: `{"text":"x"}`, context: main}, {tool: "gateway", params: `{}`, context: main},
 		} {
 			if a := r.deny(c); !strings.Contains(a.Reason, "paused") || a.Ref != "" {
@@ -45,7 +45,7 @@ func TestAPauseStopsEverythingButWhatIsHarmless(t *testing.T) {
 		redistest.Eventually(t, "everybody is told", func() bool { return strings.Contains(r.screen.String(), "All agents paused by owner") })
 		r.reply(".resume")
 		r.allow(sh("date", main))
-		r.mustAsk(sh("date", unvouched("asked as before")))
+		r.mustAsk(sh("date", unvouched("asked-as-before")))
 		for _, kind := range []string{`"kind":"pause"`, `"kind":"resume"`} {
 			if !strings.Contains(r.record(), kind) {
 				t.Errorf("the record has no %s", kind)
