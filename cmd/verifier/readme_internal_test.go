@@ -76,7 +76,7 @@ func TestTheREADMEsTranscriptIsWhatTheProgramPrints(t *testing.T) {
 			pending = do("pending")
 			return strings.Contains(pending, "needed: ")
 		})
-		if !strings.Contains(pending, "2 calls ago") {
+		if !strings.Contains(pending, "exec brought it in") {
 			inReadme("pending", pending)
 		}
 		_, rest, _ := strings.Cut(pending, "needed: ")
