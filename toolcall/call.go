@@ -85,6 +85,8 @@ type Context struct {
 	WaitMs          int64         `json:"waitMs,omitzero"` // how long the caller can wait, at most [MaxWaitMs]
 
 	message [1]UserMessage // room for UserMessages, of which most calls have one
+
+	spelled [4]string // the names of sessions and agents as they were sent, where that is not their one spelling; see keys
 }
 
 // Provenance says where the input of the run came from. On the wire it is a

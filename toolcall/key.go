@@ -27,10 +27,29 @@ func OddKey(s string) bool {
 	return strings.HasPrefix(s, ":")
 }
 
+// keys are the names of sessions and agents.
+func (c *Context) keys() [4]*string {
+	return [...]*string{&c.AgentID, &c.SessionKey, &c.SessionID, &c.SpawnedBy}
+}
+
 // canonicalKeys gives the names of sessions and agents their one spelling.
 func (c *Context) canonicalKeys() {
-	for _, key := range [...]*string{&c.AgentID, &c.SessionKey, &c.SessionID, &c.SpawnedBy} {
-		*key = CanonicalKey(*key)
+	for i, key := range c.keys() {
+		if canonical := CanonicalKey(*key); canonical != *key {
+			c.spelled[i], *key = *key, canonical
+		}
+	}
+}
+
+// HideKeys replaces each name of a session or an agent whose spelling, as it was
+// sent, holds a secret: in lower case the secret could no longer be recognised
+// where the name is shown. The name that takes its place should be odd, so that
+// the conversation is untrusted; see [OddKey].
+func (c *Context) HideKeys(isSecret func(sent string) bool, instead func(canonical string) string) {
+	for i, key := range c.keys() {
+		if c.spelled[i] != "" && isSecret(c.spelled[i]) {
+			*key = instead(*key)
+		}
 	}
 }
 

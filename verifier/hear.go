@@ -41,6 +41,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 			a = Refused(e.Name, reasonFault)
 		}
 	}()
+	v.hideKeys(&e.Call)
 	h.rules = v.o.Policy() // one policy, even across a reload
 	h.read(v)
 	if h.report.Source != "" { // it is kept, and shown on cards

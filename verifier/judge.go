@@ -7,6 +7,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // plan asks the policy in force about the call.
@@ -36,6 +37,18 @@ func (v *Verifier) judge(ctx context.Context, t *trace) {
 		v.origins(ctx, t)
 	}
 	t.verdict = t.plan.Judge(t.view)
+}
+
+// hideKeys gives a conversation whose name holds a secret another name, by which it
+// is still known again.
+func (v *Verifier) hideKeys(c *toolcall.Call) {
+	c.Context.HideKeys(func(sent string) bool {
+		v.awaitRedactor(redactorPatience)
+		shown, _ := v.o.Redactor().Text(sent)
+		return shown != sent
+	}, func(canonical string) string {
+		return "hidden " + v.o.Key.Seal("hidden-key", canonical)[:16]
+	})
 }
 
 // awaitRedactor waits, right after the start, until it is known what a secret looks

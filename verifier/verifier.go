@@ -153,6 +153,7 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 		}
 	}()
 	t.planner = plan
+	v.hideKeys(c)
 	v.plan(&t)
 	v.limit(&t)
 	v.loop(&t)
