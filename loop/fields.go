@@ -102,7 +102,7 @@ func contentHash(e *Event, v value) error {
 }
 
 func child(e *Event, v value) (err error) {
-	if e.Child, err = v.key(); err == nil && e.Child == "" {
+	if e.Child, err = v.id(); err == nil && toolcall.CanonicalKey(e.Child) == "" {
 		return malformed(v.what + " must not be empty.")
 	}
 	return err
@@ -114,12 +114,12 @@ func reason(e *Event, v value) (err error) {
 }
 
 func nextSessionID(e *Event, v value) (err error) {
-	e.NextSessionID, err = v.key()
+	e.NextSessionID, err = v.id()
 	return err
 }
 
 func nextSessionKey(e *Event, v value) (err error) {
-	e.NextSessionKey, err = v.key()
+	e.NextSessionKey, err = v.id()
 	return err
 }
 

@@ -122,12 +122,6 @@ func (v value) name() (string, error) {
 // id is an identifier, as in the context.
 func (v value) id() (string, error) { return v.text(toolcall.MaxText) }
 
-// key is the key or the id of a session, in its one spelling.
-func (v value) key() (string, error) {
-	s, err := v.id()
-	return toolcall.CanonicalKey(s), err
-}
-
 // at is a member of an object that others wrote for others: what is not there, or
 // no object, is nothing.
 func (v value) at(name string) value {

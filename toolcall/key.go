@@ -41,14 +41,13 @@ func (c *Context) canonicalKeys() {
 	}
 }
 
-// HideKeys replaces each name of a session or an agent whose spelling, as it was
-// sent, holds a secret: in lower case the secret could no longer be recognised
-// where the name is shown. The name that takes its place should be odd, so that
-// the conversation is untrusted; see [OddKey].
-func (c *Context) HideKeys(isSecret func(sent string) bool, instead func(canonical string) string) {
-	for i, key := range c.keys() {
-		if c.spelled[i] != "" && isSecret(c.spelled[i]) {
-			*key = instead(*key)
+// HideKeys lets the caller choose the name of each session and agent whose spelling,
+// as it was sent, is not its one spelling: a secret in it could no longer be recognised
+// in lower case.
+func (c *Context) HideKeys(key func(sent string) string) {
+	for i, k := range c.keys() {
+		if c.spelled[i] != "" {
+			*k = key(c.spelled[i])
 		}
 	}
 }

@@ -42,6 +42,9 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 		}
 	}()
 	v.hideKeys(&e.Call)
+	for _, key := range []*string{&e.Child, &e.NextSessionID, &e.NextSessionKey} {
+		*key = v.key(*key)
+	}
 	h.rules = v.o.Policy() // one policy, even across a reload
 	h.read(v)
 	if h.report.Source != "" { // it is kept, and shown on cards

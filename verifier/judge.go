@@ -41,14 +41,21 @@ func (v *Verifier) judge(ctx context.Context, t *trace) {
 
 // hideKeys gives a conversation whose name holds a secret another name, by which it
 // is still known again.
-func (v *Verifier) hideKeys(c *toolcall.Call) {
-	c.Context.HideKeys(func(sent string) bool {
-		v.awaitRedactor(redactorPatience)
-		shown, _ := v.o.Redactor().Text(sent)
-		return shown != sent
-	}, func(canonical string) string {
-		return "hidden " + v.o.Key.Seal("hidden-key", canonical)[:16]
-	})
+func (v *Verifier) hideKeys(c *toolcall.Call) { c.Context.HideKeys(v.key) }
+
+// key is the one spelling of a session's or an agent's name. Where the name as it
+// was sent holds a secret, that could no longer be recognised in lower case: then it
+// is a name that tells nothing, and whose conversation is untrusted.
+func (v *Verifier) key(sent string) string {
+	canonical := toolcall.CanonicalKey(sent)
+	if canonical == sent {
+		return canonical
+	}
+	v.awaitRedactor(redactorPatience)
+	if shown, _ := v.o.Redactor().Text(sent); shown == sent {
+		return canonical
+	}
+	return "hidden " + v.o.Key.Seal("hidden-key", canonical)[:16]
 }
 
 // awaitRedactor waits, right after the start, until it is known what a secret looks

@@ -140,6 +140,7 @@ func (v *Verifier) observe(t *trace, allow bool, by string) {
 func (v *Verifier) Reject(ctx context.Context, c *toolcall.Call, kind, reason string) Decision {
 	var t trace
 	v.begin(&t, c)
+	v.hideKeys(c)
 	return v.refuse(ctx, &t, because(kind, reason))
 }
 
