@@ -167,26 +167,42 @@ type reader struct {
 
 // parse reads a text and adds what it does.
 func (r *reader) parse(text string) {
-	if len(text) > maxText {
-		r.opaque("is too long to be read")
-		return
-	}
-	if r.depth >= maxDepth || nests(text) > maxNests {
+	if r.depth >= maxDepth {
 		r.opaque("is nested too deeply to be read")
 		return
 	}
 	r.depth++
 	defer func() { r.depth-- }()
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
-	if err != nil {
+	file, why := parse(text)
+	switch {
+	case file != nil:
+		r.moved = r.moved || changesDirectory(file)
+		r.walk(file)
+	case why != unparsable:
+		r.opaque(why)
+	default:
 		if !r.loose {
-			r.opaque("can't be parsed")
+			r.opaque(why)
 		}
 		r.scan(text)
-		return
 	}
-	r.moved = r.moved || changesDirectory(file)
-	r.walk(file)
+}
+
+const unparsable = "can't be parsed"
+
+// parse parses a text within our bounds, or says why it can't, as the end of "This command …".
+func parse(text string) (file *syntax.File, why string) {
+	if len(text) > maxText {
+		return nil, "is too long to be read"
+	}
+	if nests(text) > maxNests {
+		return nil, "is nested too deeply to be read"
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return nil, unparsable
+	}
+	return file, ""
 }
 
 // nests is an upper bound of how deep a text can nest: what opens something, and words that do.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/command"
 )
 
 // program is the one whose arguments an object holds:
@@ -87,7 +89,7 @@ func (p *pass) asCommand(program string, args []string) [][]span {
 		if line.Len() > 0 {
 			line.WriteByte(' ')
 		}
-		if q := quoteFor(s); q != "" {
+		if q := command.QuoteFor(s); q != "" {
 			line.WriteString(q)
 			starts[i] = line.Len()
 			line.WriteString(s + q)
@@ -108,19 +110,6 @@ func isCommand(program string, args []string) bool {
 	return program != "" || slices.ContainsFunc(args, func(s string) bool {
 		return strings.HasPrefix(s, "-") || usagesOf(baseName(s)) != nil || s == "setx" || s == "setenv" || s == "config"
 	})
-}
-
-// quoteFor is the quote that makes s one word, or "".
-func quoteFor(s string) string {
-	if s != "" && !strings.ContainsAny(s, " \t\r\n;|&<>()'\"`*") {
-		return ""
-	}
-	for _, q := range []string{`"`, "'", "`"} {
-		if !strings.Contains(s, q) {
-			return q
-		}
-	}
-	return ""
 }
 
 // split returns the parts of the spans that lie in each of the arguments.

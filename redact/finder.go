@@ -60,6 +60,7 @@ func (f *finder) find(s string) (spans []span, ok bool) {
 	f.marks = f.d.words.find(s, f)
 	f.byReference()
 	f.byValue()
+	f.byShell()
 	f.byPattern()
 	f.byEscape()
 	f.byUnseen()
