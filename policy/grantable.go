@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
@@ -39,7 +40,15 @@ func startsWord(letters []rune, i int) bool {
 }
 
 // secretPlaces are where people keep secrets.
-var secretPlaces = strings.Fields(".ssh id_rsa id_ed25519 .gnupg .netrc .pgpass .aws/credentials .git-credentials .kube/config /etc/shadow .env keychain")
+var secretPlaces = append(strings.Fields(`.ssh id_rsa id_dsa id_ecdsa id_ed25519 .gnupg .netrc .pgpass .my.cnf .mylogin.cnf .aws .azure .git-credentials
+	.kube/config .docker/config.json gh/hosts.yml .config/gcloud application_default_credentials.json .npmrc .pypirc .cargo/credentials .gem/credentials
+	.terraform.d/credentials .vault-token rclone.conf .password-store .openclaw/credentials auth-profiles.json /etc/shadow /etc/gshadow .env keychain
+	.bash_history .zsh_history .zhistory .sh_history .histfile fish_history .python_history .psql_history .mysql_history .node_repl_history .rediscli_history
+	key4.db logins.json cookies.sqlite default/cookies network/cookies .mozilla .config/chromium .config/google-chrome .config/microsoft-edge .config/bravesoftware`),
+	"login data", "profile 1/cookies", "application support/google/chrome", "application support/firefox", "chrome/user data", "edge/user data")
+
+// secretEndings are how the names of files end that hold keys.
+var secretEndings = strings.Fields(".pem .key .p12 .pfx .kdbx .ppk .jks .keystore")
 
 // readPlaces adds the owner's to the shipped ones.
 func (b *builder) readPlaces() {
@@ -105,4 +114,21 @@ func (p *Policy) weigh(pl *Plan, t *text, destroys bool) {
 	if pl.Grantable {
 		pl.Own, pl.Destinations, pl.Content = r.own, r.goes, r.content
 	}
+	if attaches(t.lower) {
+		pl.Content = nil
+	}
+}
+
+// attaches reports whether a line of a text begins with MEDIA:, after which OpenClaw
+// attaches a file: then the text is more than what is said.
+func attaches(lower []byte) bool {
+	if !bytes.Contains(lower, []byte("media:")) {
+		return false
+	}
+	for line := range bytes.FieldsFuncSeq(lower, func(c rune) bool { return c == 0 || c == '\n' || c == '\r' }) {
+		if bytes.HasPrefix(bytes.TrimLeft(line, " \t`*_>-\"'"), []byte("media:")) {
+			return true
+		}
+	}
+	return false
 }

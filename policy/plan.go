@@ -125,7 +125,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.elsewhere(t)
 	plan.Leaves = plan.Leaves || plan.Reach.Schedules || plan.Reach.BlindSend
 	p.weigh(plan, t, does.Destroys)
-	p.findSecrets(plan, c, t)
+	p.findSecrets(plan, c, t, &does)
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)

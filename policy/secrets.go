@@ -1,8 +1,12 @@
 package policy
 
 import (
+	"bytes"
+	"path"
+	"slices"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/command"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -12,14 +16,19 @@ import (
 const (
 	keptSecrets   = "a store of secrets"
 	otherSessions = "other conversations"
+	homeFiles     = "files of your home directory"
+	ofCommands    = "the environment of your commands"
 )
+
+// plainSecrets quote nothing of a call.
+var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, ofCommands}
 
 // findSecrets says which secrets a call reads, so that the conversation holds them
 // from then on, and which it gives away. A text that only mentions a place reads
 // nothing: what counts is a path, and for commands any word.
-func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text) {
+func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.Command) {
 	r := pl.rule
-	named := t.may&ofPlace != 0 && (p.places.find(t.lower) != nil || p.places.find(t.bare) != nil)
+	named := t.may&ofPlace != 0 && (p.places.find(t.lower) != nil || p.places.find(t.bare) != nil) || mayEndSo(t.lower) || mayEndSo(t.bare)
 	switch {
 	case r.secret:
 		pl.Secret = keptSecrets
@@ -34,9 +43,17 @@ func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text) {
 	case pl.Leaves:
 		pl.Gives = p.pathGiven(c)
 	case r.sink:
-		pl.Secret = p.placeIn(filePath(t))
+		pl.Secret = p.placeIn(strings.Join(filesOf(c), "\x00"))
 	default:
 		pl.Secret = p.placeIn(string(t.values))
+	}
+	if pl.Secret == "" && r.runs {
+		if pl.Secret = readsWidely(string(t.values), does); pl.Secret == "" {
+			pl.Secret = readsWidely(string(t.bare), does)
+		}
+	}
+	if pl.Secret == "" && c.Tool == "dir_fetch" && isHome(filePath(t)) {
+		pl.Secret = homeFiles
 	}
 	if pl.Secret == "" && pl.Reach.BlindRead {
 		pl.Secret = otherSessions
@@ -55,15 +72,58 @@ func (p *Policy) placeIn(text string) string {
 			return bounded(word, "")
 		}
 	}
+	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c <= ' ' || strings.ContainsRune("\"'`;|&<>=,", c) }) {
+		if endsAsKey(word) {
+			return bounded(word, "")
+		}
+	}
 	if place := p.places.find(folded([]byte(text))); place != nil {
 		return string(place)
 	}
 	return ""
 }
 
+// mayEndSo reports whether a text holds the ending of a file of keys.
+func mayEndSo(lower []byte) bool {
+	return slices.ContainsFunc(secretEndings, func(end string) bool { return bytes.Contains(lower, []byte(end)) })
+}
+
+// endsAsKey reports whether a word is the name of a file of keys. Code is none, such as
+// log(a.key), nor is a member's name, such as .data.key.
+func endsAsKey(word string) bool {
+	if !strings.Contains(word, "(") {
+		word = strings.TrimRight(word, ")")
+	}
+	if strings.HasPrefix(word, ".") && !strings.Contains(word, "/") {
+		return false
+	}
+	lower := strings.ToLower(strings.TrimRight(word, "}]:"))
+	return slices.ContainsFunc(secretEndings, func(end string) bool { return strings.HasSuffix(lower, end) && !strings.HasSuffix(lower, "/"+end) })
+}
+
+// isHome reports whether a path is somebody's home directory or holds them all.
+func isHome(name string) bool {
+	name = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(strings.ReplaceAll(name, `\`, "/")), "@"))
+	for _, home := range []string{"$home", "${home}", "$userprofile", "${userprofile}", "%userprofile%"} {
+		if rest, ok := strings.CutPrefix(name, home); ok && (rest == "" || rest[0] == '/') {
+			name = "~" + rest
+		}
+	}
+	if name == "" {
+		return false
+	}
+	name = path.Clean(strings.TrimPrefix(name, "c:"))
+	for _, home := range []string{"/", "/root", "/home", "/home/*", "/users", "/users/*", "~", "~[a-z]*"} {
+		if is, err := path.Match(home, name); is && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // pathGiven is a path among the arguments of a call that names such a place. A text
 // with spaces is something that is said, and an address is not a file.
-func (p *Policy) pathGiven(c *toolcall.Call) (path string) {
+func (p *Policy) pathGiven(c *toolcall.Call) string {
 	for at, value := range c.Strings {
 		local, isFile := strings.CutPrefix(value, "file:")
 		if name := strings.TrimRight(at[strings.LastIndexByte(at, '.')+1:], "[]0123456789"); mediaParams[name] {
@@ -92,7 +152,7 @@ func (pl *Plan) Unquote(shown string, hidden bool) {
 		pl.does = "The command holds something that is hidden, so we don't say more of it: it could reach the network or run anything."
 	}
 	for _, place := range []*string{&pl.Secret, &pl.Gives} {
-		if *place != "" && *place != keptSecrets && *place != otherSessions && !strings.Contains(shown, strings.ToLower(*place)) {
+		if *place != "" && !slices.Contains(plainSecrets, *place) && !strings.Contains(shown, strings.ToLower(*place)) {
 			*place = keptSecrets
 		}
 	}

@@ -256,9 +256,9 @@ func relative(clean string) bool {
 }
 
 // cleanPath takes away what makes no difference. A path that goes up, or is spelled
-// in a way that only a shell or a browser understands, is none.
+// in a way that only a shell or a browser understands, is none. OpenClaw drops an @ before it.
 func cleanPath(name string) (string, bool) {
-	name = strings.ReplaceAll(strings.TrimSpace(name), `\`, "/")
+	name = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "@"), `\`, "/")
 	if name == "" || strings.ContainsAny(name, "\x00$`*?%") || strings.Contains(name, "://") || slices.Contains(strings.Split(name, "/"), "..") {
 		return "", false
 	}

@@ -28,6 +28,8 @@ func TestTrustRulesLookAtArguments(t *testing.T) {
 		raise              taint.Level
 		modes              string
 	}{
+		{"an @ that OpenClaw drops", "read", `{"path":"@/tmp/pr/x"}`, external, "aaaaaa"},
+		{"an @ before one inside", "read", `{"path":"@~/projects/x"}`, local, "aaaaaa"},
 		{"an internal host", "web_fetch", `{"url":"https://Wiki.Corp.Example/a?b"}`, local, "aaaaaa"},
 		{"a host below", "web_fetch", `{"url":"http://a.b.lan.example:80/"}`, local, "aaaaaa"},
 		{"the domain itself", "web_fetch", `{"url":"http://lan.example/"}`, untrusted, "aaaaaa"},

@@ -169,6 +169,32 @@ func TestH104SecretsAreRememberedEverywhere(t *testing.T) {
 	})
 }
 
+// TestH104WhatElseHoldsSecrets: files, patches, patterns and commands that read a
+// secret without one of its usual names.
+func TestH104WhatElseHoldsSecrets(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	for i, c := range []call{
+		{tool: "read", params: `{"path":"~/.npmrc"}`},
+		{tool: "read", params: `{"path":"/etc/tls/server.pem"}`},
+		{tool: "read", params: `{"path":"~/.bash_history"}`},
+		{tool: "dir_fetch", params: `{"node":"mac","path":"~"}`},
+		{tool: "apply_patch", params: `{"input":"*** Begin Patch\n*** Update File: /root/.ssh/id_rsa\n*** Move to: /tmp/pub.txt\n*** End Patch"}`},
+		{tool: "exec", params: `{"command":"cat ~/.s*/id_*"}`},
+		{tool: "exec", params: `{"command":"printenv"}`},
+		{tool: "exec", params: `{"command":"grep -r key ~"}`},
+	} {
+		m := with(ownerIn(fmt.Sprint("h104-else-", i)), "waitMs", 5001)
+		c.context = m
+		r.allow(c)
+		r.asks(post("hello", m))
+	}
+	m := with(ownerIn("h104-quiet"), "waitMs", 5001)
+	r.allow(call{tool: "read", params: `{"path":"docs/monkey.key.md"}`, context: m})
+	r.allow(call{tool: "exec", params: `{"command":"grep -rn TODO ."}`, context: m})
+	r.allow(post("hello", m))
+}
+
 func TestH105AKeyReadMeanwhileCounts(t *testing.T) {
 	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {

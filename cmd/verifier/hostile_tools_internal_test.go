@@ -35,6 +35,11 @@ func TestH97AllowLikeThisCoversNoOtherGroup(t *testing.T) {
 				t.Errorf("%s: %s", what, a.raw)
 			}
 		}
+		for _, text := range []string{"MEDIA:/etc/hosts", `see\n  media: /etc/hosts`} { // OpenClaw attaches the file
+			if a := r.send(call{tool: "message", params: `{"action":"broadcast","channel":"telegram","message":"` + text + `",` + family + `}`, context: m}); a.allowed() {
+				t.Errorf("%s: %s", text, a.raw)
+			}
+		}
 	})
 }
 

@@ -1,0 +1,70 @@
+package policy_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// secretOf is what a call reads that holds secrets, with nothing configured.
+func secretOf(t *testing.T, tool, params string) string {
+	t.Helper()
+	p, _, err := policy.New(policy.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := p.Plan(&toolcall.Call{Tool: tool, Sent: tool, Params: []byte(params)})
+	return plan.Secret
+}
+
+func TestPlacesOfSecrets(t *testing.T) {
+	t.Parallel()
+	for path, secret := range map[string]bool{
+		"~/.npmrc": true, "~/.config/gh/hosts.yml": true, "server.pem": true, "/etc/tls/a.key": true, "me.p12": true, "me.pfx": true, "Vault.KDBX": true,
+		"~/.docker/config.json": true, "~/.aws/config": true, "~/.bash_history": true, "~/.zsh_history": true, "~/.local/share/fish/fish_history": true,
+		"~/.password-store/a.gpg": true, "/home/me/.config/google-chrome/Default/Cookies": true, "/x/Default/Login Data": true, "/x/key4.db": true,
+		"/x/logins.json": true, "~/.pypirc": true, "~/.cargo/credentials.toml": true, "~/.pgpass": true, "~/.my.cnf": true, "~/.kube/config": true,
+		"~/.config/gcloud/access_tokens.db": true, "/etc/shadow": true, "@/root/.ssh/id_rsa": true,
+		"monkey.key.md": false, "package.json": false, "src/cookies.ts": false, "docs/history.md": false, "keys.go": false, "config/hosts.yml": false,
+		"a/.key": false, "pem.txt": false, "docker/config.json": false,
+	} {
+		if got := secretOf(t, "read", fmt.Sprintf(`{"path":%q}`, path)); (got != "") != secret {
+			t.Errorf("read %s: %q", path, got)
+		}
+	}
+	for path, secret := range map[string]bool{"~": true, "~/": true, "/": true, "/root": true, "/home/me/": true, "/Users/me": true, "C:\\Users\\me": true, "~/src": false, "/srv": false, "src": false} {
+		if got := secretOf(t, "dir_fetch", fmt.Sprintf(`{"node":"mac","path":%q}`, path)); (got != "") != secret {
+			t.Errorf("dir_fetch %s: %q", path, got)
+		}
+	}
+	if got := secretOf(t, "apply_patch", `{"input":"*** Begin Patch\n*** Update File: /root/.ssh/id_rsa\n*** Move to: /tmp/pub.txt\n*** End Patch"}`); got != "/root/.ssh/id_rsa" {
+		t.Errorf("apply_patch: %q", got)
+	}
+	if got := secretOf(t, "apply_patch", `{"input":"*** Begin Patch\n*** Add File: a.md\n+see ~/.ssh\n*** End Patch"}`); got != "" {
+		t.Errorf("apply_patch: %q", got)
+	}
+}
+
+func TestCommandsThatReadWidely(t *testing.T) {
+	t.Parallel()
+	for command, secret := range map[string]bool{
+		"env": true, "printenv": true, "printenv GITHUB_TOKEN": true, "set": true, "export -p": true, "declare -p": true, "env | sort": true, "sudo env": true,
+		"bash -c env": true, `bash -c "env"`: true, "/usr/bin/env": true, "ls; env > x": true,
+		"cat ~/.s*/id_*": true, "cat ~/.[s]sh/*": true, "cat .e*v": true, "cat ~/.${x}h/id": true, "cat $HOME/.s?h/x": true, "cat /root/.s*/x": true,
+		"cat /home/me/.s*/x": true, "cat ~/$d/x": true, `cat ~/.s"s"h*/x`: true, "cat .*": true, "cat ~/.config/g*/h*": true, "cat ~/.$(echo s)sh/x": true,
+		"cat ~/.`echo s`sh/x": true, "cat ~/{.s,x}sh/y": true,
+		"grep -r key ~": true, "grep -rn x /home/me": true, "rg x $HOME": true, "find ~ -type f -exec cat {} +": true, "find / -name x | xargs cat": true,
+		"tar czf a.tgz ~": true, "tar -cf - /root": true, "cp -r ~ /tmp/x": true, "cd ~ && grep -r x .": true, "cat server.key": true, "echo $(cat server.key)": true,
+		"ls *.go": false, "cat src/*.go": false, "grep -rn TODO .": false, "env FOO=1 go version": false, "set -e": false, "export A=b": false,
+		"ls ~": false, "find ~ -name x": false, "ls ~/src/*.go": false, "cat ~/.openclaw/workspace/*.md": false, "sed 's/.*//' a": false,
+		"grep -o 'a.*b' c": false, "cp -r dist ~": false, "tar xzf a.tgz -C ~": false, "cat .github/workflows/*.yml": false, "jq .data.key a.json": false,
+		"cat ./*.go ../*.go": false, "echo $HOME": false, "git commit -m 'set'": false, "env A=b date > x": false, "ls ../..": false, "go test ./...": false,
+		"echo 'console.log(a.key)'": false,
+	} {
+		if got := secretOf(t, "exec", fmt.Sprintf(`{"command":%q}`, command)); (got != "") != secret {
+			t.Errorf("%s: %q", command, got)
+		}
+	}
+}
