@@ -24,6 +24,7 @@ type pass struct {
 	redactor *Redactor
 	seek     seeker
 	tool     string
+	goes     []string // members in which personal data stays
 	in       scan
 	out      []byte
 	path     []byte
@@ -49,7 +50,7 @@ func (p *pass) forget() {
 	if cap(p.out) > maxKept {
 		p.out = nil
 	}
-	p.in, p.result, p.seek.finder.s = scan{}, Result{}, ""
+	p.in, p.result, p.goes, p.seek.finder.s = scan{}, Result{}, nil, ""
 }
 
 func (p *pass) value() {
@@ -122,12 +123,15 @@ func (p *pass) unhidden(raw, name string) {
 func (p *pass) object() {
 	pair := pair{program: program{object: p.in.at}}
 	p.open('{')
-	base := len(p.path)
+	base, patterns := len(p.path), p.seek.finder.patterns
 	var names shownNames
 	for i := 0; p.in.kind() != jsontext.KindEndObject; i++ {
 		p.comma(i)
 		raw := p.in.value()
 		name := p.in.says(raw)
+		if p.in.depth == 1 && slices.ContainsFunc(p.goes, func(goes string) bool { return strings.EqualFold(goes, name) }) {
+			p.seek.finder.patterns = p.redactor.Secrets().patterns
+		}
 		if base > 0 {
 			p.path = append(p.path, '.')
 		}
@@ -138,7 +142,7 @@ func (p *pass) object() {
 			p.name(&names, raw, name)
 			p.member(name, &pair)
 		}
-		p.path = p.path[:base]
+		p.path, p.seek.finder.patterns = p.path[:base], patterns
 	}
 	p.close('}')
 }

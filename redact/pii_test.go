@@ -88,3 +88,20 @@ func FuzzPersonalData(f *testing.F) {
 		}
 	})
 }
+
+func TestACardShowsWhereACallGoes(t *testing.T) {
+	t.Parallel()
+	r := hiding(t, allPII...)
+	const params = `{"to":"ann@example.com","cc":{"to":"eve@example.com"},"Target":["bob@example.com","password=hunter2hunter2"],"text":"call +14155552671"}`
+	got := r.Card("message", []byte(params), []string{"to", "target"})
+	const want = `{"to":"ann@example.com","cc":{"to":"[REDACTED: 15 chars]"},"Target":["bob@example.com","password=[REDACTED: 14 chars]"],"text":"call [REDACTED: 12 chars]"}`
+	if string(got.Params) != want || got.Hidden() != 3 {
+		t.Errorf("%d are hidden: %s", got.Hidden(), got.Params)
+	}
+	if all := r.Params("message", []byte(params)); strings.Contains(string(all.Params), "@") {
+		t.Errorf("the record has %s", all.Params)
+	}
+	if secrets := r.Secrets().Params("message", []byte(params)); secrets.Hidden() != 1 {
+		t.Errorf("%d secrets: %s", secrets.Hidden(), secrets.Params)
+	}
+}

@@ -80,6 +80,7 @@ type Redactor struct {
 	making         *making
 	ordinary       ordinary
 	usual          *usual
+	secrets        *Redactor // the same without personal data; nil: it hides none
 }
 
 // New returns a Redactor, at once: see [Redactor.Ready]. It refuses a field name
@@ -102,8 +103,33 @@ func New(c Config) (*Redactor, error) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
+	if len(c.PII) > 0 {
+		c.PII = nil
+		var err error
+		if r.secrets, err = New(c); err != nil {
+			return nil, err
+		}
+	}
 	r.making.start()
 	return r, nil
+}
+
+// Secrets hides the same but personal data, which is no secret: what is decided by
+// whether a call holds one asks this.
+func (r *Redactor) Secrets() *Redactor {
+	if r.secrets == nil {
+		return r
+	}
+	return r.secrets
+}
+
+// Card is Params for people who decide: personal data stays in the members that say
+// where the call goes.
+func (r *Redactor) Card(tool string, params jsontext.Value, goes []string) Result {
+	if !params.IsValid() {
+		return unreadable(params)
+	}
+	return r.valid(tool, params, string(params), goes)
 }
 
 // Params returns the params of a call to tool, by its canonical name, as they
@@ -119,8 +145,12 @@ func (r *Redactor) Params(tool string, params jsontext.Value) Result {
 // without duplicate names. It must be written the same: whoever has it as text as
 // well saves a copy.
 func (r *Redactor) Valid(tool string, params jsontext.Value, written string) Result {
+	return r.valid(tool, params, written, nil)
+}
+
+func (r *Redactor) valid(tool string, params jsontext.Value, written string, goes []string) Result {
 	p := passes.Get().(*pass) //nolint:errcheck // nothing else is put in
-	p.redactor, p.result, p.path = r, Result{}, p.path[:0]
+	p.redactor, p.result, p.path, p.goes = r, Result{}, p.path[:0], goes
 	p.seek.begin(r)
 	result := p.whole(tool, params, written)
 	p.forget()

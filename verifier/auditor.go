@@ -195,7 +195,7 @@ func (v *Verifier) advise(ctx context.Context, t *trace, a *approval.Ask) (answe
 	a.Auditor = t.heard()
 	return o.Verdict == intent.Allow && t.auditor.Mode() == intent.AutoApprove && t.verdict.LevelAlone &&
 		!o.Partly && t.verdict.Grantable && t.view.Secrets == session.HoldsNone && v.auditorSees(t).Hidden() == 0 &&
-		a.Hidden == v.shown(t).Hidden() // the tool's name is not hidden either
+		a.Hidden == v.card(t).Hidden() // the tool's name is not hidden either
 }
 
 // auditorSees is the call's params as they are put to the auditor: with file

@@ -74,7 +74,7 @@ func (v *Verifier) question(ctx context.Context, t *trace) *approval.Ask {
 	if err := redactor.Wait(ctx); err != nil { // it hides everything then
 		v.o.Log.WarnContext(ctx, "a question is put before it is known what to hide in it", "request", v.named(c), "err", err)
 	}
-	shown := v.shown(t)
+	shown, secrets := v.card(t), v.secrets(t)
 	a := &approval.Ask{ // it outlives the call, of whose body the params may be a part
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
 		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),
@@ -88,8 +88,10 @@ func (v *Verifier) question(ctx context.Context, t *trace) *approval.Ask {
 	v.origins(ctx, t)
 	a.Origins = t.origins()
 	hideAround(redactor, a)
-	a.Lasting = t.verdict.Grantable && v.o.Visible(a) && t.conv.Lasting() && c.Context.SessionKey != ""
-	if a.Lasting && a.Hidden == 0 && t.view.Secrets != session.Holds { // the third part of the trifecta
+	whole := *a // with personal data, which is no secret
+	whole.Shown, whole.Hidden = secrets.Params, a.Hidden-shown.Hidden()+secrets.Hidden()
+	a.Lasting = t.verdict.Grantable && v.o.Visible(&whole) && t.conv.Lasting() && c.Context.SessionKey != ""
+	if a.Lasting && whole.Hidden == 0 && t.view.Secrets != session.Holds { // the third part of the trifecta
 		a.Like, a.Where = t.like().String(), t.like().Where()
 	}
 	return a

@@ -20,7 +20,7 @@ func (v *Verifier) plan(t *trace) {
 	if t.plan.Source != "" {
 		v.hideSource(t)
 	}
-	if t.bears = t.plan.Leaves && !bearsNothing(v.shown(t)); t.bears {
+	if t.bears = t.plan.Leaves && !bearsNothing(v.secrets(t)); t.bears {
 		t.plan.Final = false
 	}
 	if t.plan.Quotes() { // what it quotes is kept, and shown on cards

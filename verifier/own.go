@@ -32,7 +32,7 @@ func (v *Verifier) ownWords(t *trace) bool {
 		return false
 	}
 	form := lineage.Form{Destinations: own.Destinations, Content: own.Content, Asked: own.Asked, AnyWords: own.AnyWords}
-	return form.Fits(all[len(all)-1].Text, t.call.Params) && bearsNothing(v.shown(t))
+	return form.Fits(all[len(all)-1].Text, t.call.Params) && bearsNothing(v.secrets(t))
 }
 
 // bearsNothing reports whether a call holds no secret. What is written to a file

@@ -190,6 +190,27 @@ func (v *Verifier) shown(t *trace) *redact.Result {
 	return &t.shown
 }
 
+// card is the call's params as a card shows them: where the call goes is not hidden
+// because it is personal data.
+func (v *Verifier) card(t *trace) *redact.Result {
+	r := v.redactor()
+	if r.Secrets() == r {
+		return v.shown(t)
+	}
+	card := r.Card(t.call.Tool, t.call.Params, t.plan.Goes())
+	return &card
+}
+
+// secrets is the call's params with nothing but secrets hidden, for what is decided.
+func (v *Verifier) secrets(t *trace) *redact.Result {
+	r := v.redactor()
+	if r.Secrets() == r {
+		return v.shown(t)
+	}
+	found := r.Secrets().Params(t.call.Tool, t.call.Params)
+	return &found
+}
+
 // hideSource hides what a source must not be called: it is kept, and shown to
 // people much later. It is made of the tool's name and a word of the params. If
 // something in these is hidden, that word must be among what is not.
