@@ -20,8 +20,14 @@ func given(list string) check {
 // only allows some options, and no more operands than most.
 func only(most int, list string) check {
 	o := optionsOf(list)
-	return func(_ *reader, args []arg) bool { rest, ok := o.all(args); return ok && len(rest) <= most }
+	return func(_ *reader, args []arg) bool {
+		rest, ok := o.all(args)
+		return ok && len(rest) <= most && !splits(rest)
+	}
 }
+
+// splits reports whether one of the words may become several.
+func splits(args []arg) bool { return slices.ContainsFunc(args, func(a arg) bool { return a.bare }) }
 
 // writesAll is for programs that write their operands, or copy what they read there.
 func writesAll(list string) check {
@@ -35,13 +41,15 @@ func writesAll(list string) check {
 	}
 }
 
-// writesLast: what comes before it is only read, or a mode.
-func writesLast(list string) check {
+// writesRest is for programs that write all operands but the first, which is a mode.
+func writesRest(list string) check {
 	o := optionsOf(list)
 	return func(r *reader, args []arg) bool {
 		rest, ok := o.all(args)
-		if ok && len(rest) > 0 {
-			r.write(rest[len(rest)-1])
+		for i := range rest {
+			if i > 0 || rest[i].bare {
+				r.write(rest[i])
+			}
 		}
 		return ok
 	}
@@ -69,9 +77,9 @@ func (r *reader) write(to arg) {
 		first(&r.Outside, "a file whose name is only known when it runs")
 		return
 	}
-	r.Writes = append(r.Writes, to.text)
+	r.Writes = once(r.Writes, to.text)
 	switch clean := path.Clean(to.text); {
-	case strings.HasPrefix(clean, "/tmp/"):
+	case strings.HasPrefix(clean, "/tmp/") && !hidden(clean):
 	case strings.HasPrefix(clean, "/"), strings.HasPrefix(clean, "~"), clean == "..", strings.HasPrefix(clean, "../"), r.moved:
 		first(&r.Outside, "a file that may be outside the workspace")
 	case hidden(clean):
@@ -101,22 +109,39 @@ func checkCd(r *reader, args []arg) bool {
 
 // checkFind reads find: its -exec runs a command, and some of its actions write.
 func checkFind(r *reader, args []arg) bool {
+	if slices.ContainsFunc(args, func(a arg) bool { return a.bare || strings.HasPrefix(a.text, "\x00") }) {
+		return false // it may become -exec, or the end of one
+	}
 	for i := 0; i < len(args); i++ {
 		a := &args[i]
 		switch {
-		case a.bare || strings.HasPrefix(a.text, "\x00") || strings.HasPrefix(a.text, "-f") && strings.Contains(a.text, "print") || a.text == "-fls":
+		case strings.HasPrefix(a.text, "-f") && strings.Contains(a.text, "print"), a.text == "-fls", strings.HasPrefix(a.text, "-ok"):
 			return false
-		case !strings.HasPrefix(a.text, "-exec") && !strings.HasPrefix(a.text, "-ok"):
+		case a.text == "-delete":
+			r.write(arg{})
+			continue
+		case !strings.HasPrefix(a.text, "-exec"):
 			continue
 		}
-		end := slices.IndexFunc(args[i:], func(a arg) bool { return a.text == ";" || a.text == "+" })
-		if end < 0 {
+		end := execEnd(args[i+1:])
+		if end < 0 || slices.ContainsFunc(args[i+1:i+1+end], func(a arg) bool { return !a.fixed }) {
 			return false
 		}
-		r.run(filled(args[i+1:i+end]), nil)
-		i += end
+		r.moved = r.moved || a.text != "-exec"
+		r.run(filled(args[i+1:i+1+end]), nil)
+		i += end + 1
 	}
 	return true
+}
+
+// execEnd is where the command of -exec ends: at a semicolon, or at a plus behind {}. It is -1 without one.
+func execEnd(args []arg) int {
+	for i := range args {
+		if args[i].text == ";" || args[i].text == "+" && i > 0 && args[i-1].text == "{}" {
+			return i
+		}
+	}
+	return -1
 }
 
 // filled is a command in which {} is any name of a file.
@@ -124,32 +149,44 @@ func filled(args []arg) []arg {
 	out := slices.Clone(args)
 	for i := range out {
 		if strings.Contains(out[i].text, "{}") {
-			out[i] = arg{text: strings.ReplaceAll(out[i].text, "{}", "\x00")}
+			out[i] = arg{text: strings.ReplaceAll(out[i].text, "{}", "\x00"), bare: out[i].bare}
 		}
 	}
 	return out
 }
 
-// checkFd reads fd, which runs a command behind -x.
+// checkFd reads fd, which runs a command behind -x. A semicolon would end it, and fd knows more than {}.
 func checkFd(r *reader, args []arg) bool {
-	at := slices.IndexFunc(args, func(a arg) bool {
-		return a.text == "-x" || a.text == "-X" || a.text == "--exec" || a.text == "--exec-batch"
-	})
+	at := slices.IndexFunc(args, func(a arg) bool { return fdExecs[a.text] })
 	if at >= 0 {
-		r.run(append(filled(args[at+1:]), arg{text: "\x00"}), nil)
+		run := args[at+1:]
+		if slices.ContainsFunc(run, func(a arg) bool {
+			return !a.fixed || a.text == ";" || fdExecs[a.text] || a.text != "{}" && strings.Contains(a.text, "{")
+		}) {
+			return false
+		}
+		r.run(append(filled(run), arg{text: "\x00"}), nil)
 		args = args[:at]
 	}
 	_, ok := fdOptions.all(args)
 	return ok
 }
 
+var fdExecs = set("-x -X --exec --exec-batch")
+
 var fdOptions = optionsOf("-e: --extension: -t: --type: -H --hidden -I --no-ignore -d: --max-depth: -E: --exclude: -i -s -g -a -l -0 -1 -L -p")
 
-// checkXargs reads xargs: a command, and arguments that we don't know.
+// checkXargs reads xargs: a command, and arguments that we don't know. They replace {}, and nothing else.
 func checkXargs(r *reader, args []arg) bool {
 	rest, ok := xargsOptions.leading(args)
 	if !ok {
 		return false
+	}
+	for i := range len(args) - len(rest) {
+		opt := args[i].text
+		if strings.Contains(opt, "I") && opt != "-I{}" && (opt != "-I" || i+1 >= len(args) || args[i+1].text != "{}") {
+			return false
+		}
 	}
 	if len(rest) > 0 {
 		r.run(append(filled(rest), arg{text: "\x00", bare: true}), nil)
@@ -157,7 +194,7 @@ func checkXargs(r *reader, args []arg) bool {
 	return true
 }
 
-var xargsOptions = optionsOf("-0 --null -r --no-run-if-empty -n: --max-args: -P: --max-procs: -I: -i -L: -d: --delimiter: -t --verbose -x -s:")
+var xargsOptions = optionsOf("-0 --null -r --no-run-if-empty -n: --max-args: -P: --max-procs: -I: -L: -d: --delimiter: -t --verbose -x -s:")
 
 // checkSed reads sed: some of its commands run programs or write files.
 func checkSed(r *reader, args []arg) bool {
@@ -228,7 +265,7 @@ func checkAwk(_ *reader, args []arg) bool {
 		}
 	}
 	program := strings.ReplaceAll(rest[0].text, "||", "")
-	if strings.ContainsAny(program, "|@") || strings.Contains(program, "system") || strings.Contains(program, "getline") || strings.Contains(program, "inet") {
+	if strings.ContainsAny(program, "|@") || strings.Contains(program, "\\\n") || strings.Contains(program, "system") || strings.Contains(program, "getline") || strings.Contains(program, "inet") {
 		return false
 	}
 	return !strings.Contains(strings.ReplaceAll(program, ">=", ""), ">") || !strings.Contains(program, "print")
@@ -272,6 +309,9 @@ func checkDecoder(n, list string) check {
 // checkMake allows the usual targets, without variables.
 func checkMake(r *reader, args []arg) bool {
 	rest, ok := makeOptions.all(args)
+	if at := slices.IndexFunc(args, func(a arg) bool { return a.text == "-j" }); at >= 0 && at+1 < len(args) && !isNumber(args[at+1].text) {
+		return false // -j needs no value: that is a target
+	}
 	if !ok || slices.ContainsFunc(rest, func(a arg) bool { return !a.fixed || !usualTargets[a.text] }) {
 		return false
 	}
@@ -286,15 +326,32 @@ func checkSet(_ *reader, args []arg) bool {
 	return !slices.ContainsFunc(args, func(a arg) bool { return !a.fixed || a.text != "pipefail" && strings.Trim(a.text, "-+euxo") != "" })
 }
 
-// checkTest reads test and [: -v evaluates what it names.
+// checkTest reads test and [: -v evaluates what it names, and zsh what it compares as numbers. A word that may become -v has to be the last, or to be
+// compared.
 func checkTest(_ *reader, args []arg) bool {
-	return !slices.ContainsFunc(args, func(a arg) bool { return a.text == "-v" || a.text == "-R" || a.bare })
+	for i := range args {
+		a := &args[i]
+		last := i+1 == len(args) || i+2 == len(args) && args[i+1].text == "]"
+		if a.text == "-v" || a.text == "-R" || a.bare || strings.ContainsAny(a.text, "`(") && len(a.text) > 1 || !a.fixed && !last && !compares[args[i+1].text] {
+			return false
+		}
+	}
+	return true
 }
 
-// checkPrintf reads printf: -v sets a variable.
+var compares = set("= == != < > -eq -ne -lt -le -gt -ge -nt -ot -ef")
+
+// checkPrintf reads printf: -v sets a variable, and so does %n.
 func checkPrintf(_ *reader, args []arg) bool {
-	return len(args) == 0 || !args[0].option() || args[0].text == "--" || strings.HasPrefix(args[0].text, "\x00") && !args[0].bare && len(args) == 1
+	if len(args) > 0 && args[0].text == "--" {
+		args = args[1:]
+	} else if len(args) > 0 && args[0].option() {
+		return strings.HasPrefix(args[0].text, "\x00") && !args[0].bare && len(args) == 1
+	}
+	return len(args) < 2 && !splits(args) || len(args) > 1 && args[0].fixed && !setsCount.MatchString(strings.ReplaceAll(args[0].text, "%%", ""))
 }
+
+var setsCount = regexp.MustCompile(`%[^%a-zA-Z]*[hlLjtz]*n`)
 
 // checkRead reads read, which sets variables.
 func checkRead(r *reader, args []arg) bool {
@@ -314,9 +371,15 @@ func isName(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
-// checkUnset reads unset, which may evaluate an index.
-func checkUnset(_ *reader, args []arg) bool {
-	return !slices.ContainsFunc(args, func(a arg) bool { return !a.fixed || !isName(a.text) })
+// checkUnset reads unset, which may evaluate an index. Without PATH programs come from the directory.
+func checkUnset(r *reader, args []arg) bool {
+	for i := range args {
+		if !args[i].fixed || !isName(args[i].text) {
+			return false
+		}
+		r.variable(args[i].text, nil)
+	}
+	return true
 }
 
 // checkDate reads date, which can also set the clock.
@@ -331,6 +394,12 @@ var dateOptions = optionsOf("-u -R -I -d: -r: --utc --iso-8601 --rfc-3339 --date
 func checkUnzip(_ *reader, args []arg) bool {
 	rest, ok := optionsOf("-l -v -Z").all(args)
 	return ok && len(rest) < len(args)
+}
+
+// checkGoimports reads goimports, which asks the go command about the workspace.
+func checkGoimports(r *reader, args []arg) bool {
+	r.workspace("goimports")
+	return checkGofmt(r, args)
 }
 
 // checkGofmt reads gofmt, which writes with -w.

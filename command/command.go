@@ -55,14 +55,14 @@ func Parse(text string) Command { return ParseIn("", text) }
 
 // ParseIn reads a command line that starts in a directory: where it is not "", as after cd.
 func ParseIn(dir, text string) Command {
-	r := reader{moved: moves(dir)}
+	r := reader{lang: syntax.LangBash, moved: moves(dir)}
 	r.parse(text)
 	return r.done()
 }
 
 // Argv reads a program with its arguments, which no shell has to split.
 func Argv(dir string, words []string) Command {
-	r := reader{moved: moves(dir)}
+	r := reader{lang: syntax.LangBash, moved: moves(dir)}
 	args := make([]arg, len(words))
 	for i, w := range words {
 		args[i] = arg{text: w, fixed: true}
@@ -74,7 +74,7 @@ func Argv(dir string, words []string) Command {
 // Typed reads text that goes into a running program, or that a tool takes besides a command: it may be a
 // command, code in another language, or plain words. We never know what it does.
 func Typed(dir, text string) Command {
-	r := reader{moved: moves(dir), loose: true}
+	r := reader{lang: syntax.LangBash, moved: moves(dir), loose: true}
 	r.parse(text)
 	r.unknown("typed text")
 	return r.done()
@@ -82,10 +82,16 @@ func Typed(dir, text string) Command {
 
 // With is a command line that more arguments are added to.
 func With(dir, text string, args []string) Command {
+	whole := Command{}
+	if len(args) > 0 && strings.ContainsAny(text, "#\n'\"`\\<") { // they may be lost in a comment or in quotes
+		whole = Argv(dir, append([]string{text}, args...))
+	}
 	for _, a := range args {
 		text += " '" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 	}
-	return ParseIn(dir, text)
+	out := ParseIn(dir, text)
+	out.Merge(&whole)
+	return out
 }
 
 // Network reports whether the command is known to reach the network.
@@ -99,8 +105,8 @@ func (c *Command) Fetches() bool { return c.Network() || c.Opaque != "" }
 // in the workspace.
 func (c *Command) Contained() bool { return !c.Fetches() && len(c.Unknown) == 0 && c.Outside == "" }
 
-// Harmless reports whether the command stays on the machine and runs only programs that we know. Build, test
-// and git commands that run hooks execute what is in the workspace: they are not harmless by themselves.
+// Harmless reports whether the command stays on the machine and runs only programs that we know. Build and test
+// commands, and all of git, run what files in the workspace say: they are not harmless by themselves.
 func (c *Command) Harmless() bool { return c.Contained() && len(c.Runs) == 0 }
 
 // Merge adds what another command does.
@@ -159,6 +165,8 @@ type reader struct {
 	Command
 	moved   bool // it may not run where the agent's workspace is
 	loose   bool // the text need not be a command
+	sh      bool // a shell reads it that is not bash everywhere
+	lang    syntax.LangVariant
 	depth   int
 	decodes string   // a program that turns data into text
 	says    []string // words that may hold an address: they count if a program that we don't know may use them
@@ -168,12 +176,23 @@ type reader struct {
 // parse reads a text and adds what it does.
 func (r *reader) parse(text string) {
 	if r.depth >= maxDepth {
-		r.opaque("is nested too deeply to be read")
+		r.opaque(tooDeep)
 		return
 	}
 	r.depth++
 	defer func() { r.depth-- }()
-	file, why := parse(text)
+	if r.sh && r.lang == syntax.LangBash { // sh may be bash, or know less
+		known := len(r.Programs)
+		r.lang = syntax.LangPOSIX
+		r.read(text)
+		r.lang, r.Programs = syntax.LangBash, r.Programs[:known]
+	}
+	r.read(text)
+}
+
+// read reads a text in the language of a shell.
+func (r *reader) read(text string) {
+	file, why := parse(r.lang, text)
 	switch {
 	case file != nil:
 		r.moved = r.moved || changesDirectory(file)
@@ -188,17 +207,20 @@ func (r *reader) parse(text string) {
 	}
 }
 
-const unparsable = "can't be parsed"
+const (
+	unparsable = "can't be parsed"
+	tooDeep    = "is nested too deeply to be read"
+)
 
 // parse parses a text within our bounds, or says why it can't, as the end of "This command …".
-func parse(text string) (file *syntax.File, why string) {
+func parse(lang syntax.LangVariant, text string) (file *syntax.File, why string) {
 	if len(text) > maxText {
 		return nil, "is too long to be read"
 	}
 	if nests(text) > maxNests {
-		return nil, "is nested too deeply to be read"
+		return nil, tooDeep
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil, unparsable
 	}

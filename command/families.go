@@ -8,7 +8,6 @@ type sub struct {
 	operands map[string]bool // those that it may have; nil is any
 	most     int             // how many operands it may have; -1 is any number
 	files    []string        // options that name a file to write
-	runs     bool            // it executes what is in the workspace: tests, hooks, plugins
 }
 
 // families are programs with subcommands. Options before the subcommand are under "".
@@ -33,36 +32,35 @@ var families = map[string]map[string]*sub{
 		"rm", "-r -f -n -q --cached --force --quiet --dry-run --ignore-unmatch",
 		"init", "-q -b: --initial-branch: --quiet",
 		"grep", "-n -i -l -c -w -v -e: -E -F -P -I -h -H -A: -B: -C: --name-only --count --cached --untracked --heading --line-number --no-index",
-		"commit!", "-m: -a -am: -F: -v -q -s -n --amend --no-edit --all --message: --allow-empty --no-verify --quiet --signoff --dry-run --fixup: --author: --date: --no-gpg-sign --only --include",
-		"checkout switch!", "-b: -B: -c: -C: -f -q -d --detach --force --ours --theirs --create: --orphan: --quiet --track --no-track -",
-		"restore!", "-s: -S -W --source: --staged --worktree --ours --theirs -q --quiet",
-		"reset!", "-q --hard --soft --mixed --keep --merge --quiet",
-		"stash!", "-u -a -k -q -m: -p --include-untracked --all --keep-index --message: --index --stat",
-		"merge!", "-m: -q --no-ff --ff-only --ff --squash --no-commit --abort --continue --no-edit --quiet --stat",
-		"cherry-pick revert!", "-n -x -s -m: --no-commit --abort --continue --skip --no-edit --quit",
-		"rebase!", "--abort --continue --skip --onto: --quiet -q --autostash --no-autostash",
-		"clean!", "-n -f -d -x -X -q --dry-run --force",
+		"commit", "-m: -a -am: -F: -v -q -s -n --amend --no-edit --all --message: --allow-empty --no-verify --quiet --signoff --dry-run --fixup: --author: --date: --no-gpg-sign --only --include",
+		"checkout switch", "-b: -B: -c: -C: -f -q -d --detach --force --ours --theirs --create: --orphan: --quiet --track --no-track -",
+		"restore", "-s: -S -W --source: --staged --worktree --ours --theirs -q --quiet",
+		"reset", "-q --hard --soft --mixed --keep --merge --quiet",
+		"stash", "-u -a -k -q -m: -p --include-untracked --all --keep-index --message: --index --stat",
+		"merge", "-m: -q --no-ff --ff-only --ff --squash --no-commit --abort --continue --no-edit --quiet --stat",
+		"cherry-pick revert", "-n -x -s -m: --no-commit --abort --continue --skip --no-edit --quit",
+		"rebase", "--abort --continue --skip --onto: --quiet -q --autostash --no-autostash",
+		"clean", "-n -f -d -x -X -q --dry-run --force",
 		"remote=0", "-v --verbose",
 		"config=0", "--get: --get-all: -l --list --show-origin --local --global",
-		"apply am!", "--check --stat --numstat --summary -p: -R --reverse --cached --index --3way -3 --abort --continue",
+		"apply am", "--check --stat --numstat --summary -p: -R --reverse --cached --index --3way -3 --abort --continue",
 	),
 	"go": subs(
 		"version env", "-json",
 		"doc", "-all -src -u -short -c -cmd",
-		"list!", "-f: -m -json -deps -test -e -find -compiled",
-		"fmt!", "-n -x",
-		"vet build test!", "-v -race -run: -count: -short -cover -coverprofile: -covermode: -coverpkg: -bench: -benchmem -benchtime: -timeout: -tags: -x -json -failfast -parallel: -cpu: -p: -o: -trimpath -n -list: -vet: -fuzz: -fuzztime: -skip: -shuffle: -a -i -work -buildvcs: -gcflags:",
-		"generate!", "-v -run: -x -n -skip:",
+		"list", "-f: -m -json -deps -test -e -find -compiled",
+		"fmt", "-n -x",
+		"vet build test", "-v -race -run: -count: -short -cover -coverprofile: -covermode: -coverpkg: -bench: -benchmem -benchtime: -timeout: -tags: -x -json -failfast -parallel: -cpu: -p: -o: -trimpath -n -list: -vet: -fuzz: -fuzztime: -skip: -shuffle: -a -i -work -buildvcs: -gcflags:",
+		"generate", "-v -run: -x -n -skip:",
 		"clean", "-cache -testcache -i -n -x",
 	),
 	"cargo": subs(
-		"build check test clippy bench doc!", "--release --all --workspace -p: --package: --lib --bins --bin: --test: --tests --examples --features: --all-features --no-default-features -q --quiet -v --verbose --no-run --all-targets --offline --locked --frozen -j: --jobs: --message-format: --no-deps --fix --allow-dirty --nocapture",
-		"fmt!", "--all --check -q",
-		"tree metadata!", "--offline --locked --frozen -p: --depth: --format-version: --no-deps",
+		"build check test clippy bench doc", "--release --all --workspace -p: --package: --lib --bins --bin: --test: --tests --examples --features: --all-features --no-default-features -q --quiet -v --verbose --no-run --all-targets --offline --locked --frozen -j: --jobs: --message-format: --no-deps --fix --allow-dirty --nocapture",
+		"fmt", "--all --check -q",
+		"tree metadata", "--offline --locked --frozen -p: --depth: --format-version: --no-deps",
 		"clean", "-p: --release -q",
 	),
 	"npm": scripts("test t tst", "--silent -s"), "pnpm": scripts("test t", "--silent -s -r"), "yarn": scripts("test build lint", "--silent -s"), "bun": scripts("test", ""),
-	"openssl": subs("dgst", "-sha256 -sha512 -sha1 -md5 -r -hex", "version", "-a"),
 }
 
 const gitLooks = `--oneline --stat --shortstat --numstat --name-only --name-status --graph --all --decorate --no-decorate --no-color --color -p -u -U: -n: -# --patch --cached --staged
@@ -70,13 +68,13 @@ const gitLooks = `--oneline --stat --shortstat --numstat --name-only --name-stat
 	-w -b --word-diff --check --quiet -q --exit-code --no-index --summary --date: --left-right --cherry-pick --max-count: --skip: --relative --raw -z --full-index --binary --minimal --histogram --color-words
 	-M -C --find-renames --topo-order -L: --no-renames --no-patch -s -e --no-prefix --unified: --ignore-all-space --ignore-space-change --ignore-blank-lines --branches --tags --remotes -i --committer: --merge-base --no-walk --dirstat --compact-summary`
 
-// subs reads pairs of subcommands and their options. A mark of exclamation at the end of the names says that
-// they execute what is in the workspace, and =0 that they take no operands.
+// subs reads pairs of subcommands and their options. =0 at the end of the names says that they
+// take no operands.
 func subs(pairs ...string) map[string]*sub {
 	out := map[string]*sub{}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		names, runs := strings.CutSuffix(pairs[i], "!")
-		s := &sub{options: optionsOf(pairs[i+1]), most: -1, runs: runs, files: []string{"-o", "-coverprofile"}}
+		names := pairs[i]
+		s := &sub{options: optionsOf(pairs[i+1]), most: -1, files: []string{"-o", "-coverprofile"}}
 		if bare, none := strings.CutSuffix(names, "=0"); none {
 			names, s.most = bare, 0
 		}
@@ -92,7 +90,7 @@ func subs(pairs ...string) map[string]*sub {
 
 // scripts is npm and its like: the script to test, and the usual ones behind run.
 func scripts(tests, list string) map[string]*sub {
-	out := subs(tests+"!", list, "run run-script!", list, "-v --version", "")
+	out := subs(tests+"", list, "run run-script", list, "-v --version", "")
 	for _, n := range []string{"run", "run-script"} {
 		s := *out[n]
 		s.operands, s.most = usualTargets, 1

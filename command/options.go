@@ -31,7 +31,7 @@ func (o options) all(args []arg) (operands []arg, ok bool) {
 			return nil, false
 		}
 		if takes {
-			if i++; i < len(args) && args[i].bare { // it may become several words
+			if i++; i < len(args) && !args[i].value() {
 				return nil, false
 			}
 		}
@@ -51,7 +51,7 @@ func (o options) leading(args []arg) (rest []arg, ok bool) {
 		}
 		args = args[1:]
 		if takes && len(args) > 0 {
-			if args[0].bare {
+			if !args[0].value() {
 				return nil, false
 			}
 			args = args[1:]

@@ -67,7 +67,7 @@ type plainer struct {
 
 // script reads a text whose input is what other commands print.
 func (p *plainer) script(s, feed spelled) {
-	file, why := parse(s.String())
+	file, why := parse(syntax.LangBash, s.String())
 	if why != "" || p.depth == maxScripts {
 		return
 	}

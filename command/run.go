@@ -48,8 +48,13 @@ func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
 		r.hosts(args[1:])
 		r.guess(args[1:])
 	case shells[n]:
+		r.elsewhere(n, usual)
+		was := r.sh
+		r.sh = n == "sh" || n == "dash" || n == "ash"
 		r.shell(n, args[1:], doc)
+		r.sh = was
 	case interpreters[short]:
+		r.elsewhere(n, usual)
 		r.interpreter(n, short, args[1:], doc)
 	case wrappers[n] != nil && usual:
 		r.wrapped(n, wrappers[n], args[1:], doc)
@@ -65,6 +70,13 @@ func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
 		r.unknown(shown(n))
 		r.guess(args)
 		r.subcommand(n, args[1:])
+	}
+}
+
+// elsewhere notes a program that has a name that we know, but may be any file.
+func (r *reader) elsewhere(n string, usual bool) {
+	if !usual {
+		r.unknown(shown(n))
 	}
 }
 
@@ -129,7 +141,8 @@ func (r *reader) known(n string, args []arg) bool {
 	return false
 }
 
-// family checks a program that has subcommands. Options before the subcommand are under the name "".
+// family checks a program that has subcommands. All of them obey settings in the workspace, which can name programs
+// to run: git its fsmonitor, pager and filters, go and cargo a toolchain, npm and yarn a script. Options before the subcommand are under the name "".
 func (r *reader) family(n string, subs map[string]*sub, args []arg) bool {
 	at := 0
 	if global := subs[""]; global != nil {
@@ -157,9 +170,7 @@ func (r *reader) family(n string, subs map[string]*sub, args []arg) bool {
 		r.output(s, args[at+1+i:])
 	}
 	r.Programs[len(r.Programs)-1].Sub = args[at].text
-	if s.runs || n == "git" && (r.moved || slices.ContainsFunc(args[:at], func(a arg) bool { return strings.HasPrefix(a.text, "-C") })) {
-		r.workspace(n + " " + args[at].text)
-	}
+	r.workspace(n + " " + args[at].text)
 	return true
 }
 
@@ -182,12 +193,20 @@ func (r *reader) shell(n string, args []arg, doc *arg) {
 		opt := args[0]
 		args = args[1:]
 		switch {
-		case !opt.fixed, strings.HasPrefix(opt.text, "--rc"), strings.HasPrefix(opt.text, "--in"):
+		case !opt.fixed:
 			r.opaque("starts " + n + " in a way that we can't read")
 		case opt.text == "--version":
 			return
-		case strings.HasPrefix(opt.text, "--"):
+		case opt.text == "-", opt.text == "--":
+			r.script(n, args)
+			return
+		case shellOptions[opt.text]:
+		case strings.HasPrefix(opt.text, "--"), strings.Count(strings.ToLower(opt.text), "o") > 1:
+			r.opaque("starts " + n + " in a way that we can't read")
 		case strings.ContainsAny(opt.text, "oO") && len(args) > 0:
+			if !args[0].fixed {
+				r.opaque("starts " + n + " in a way that we can't read")
+			}
 			args = args[1:]
 			fallthrough
 		default:
@@ -212,6 +231,7 @@ func (r *reader) shell(n string, args []arg, doc *arg) {
 // script reads what runs a file.
 func (r *reader) script(n string, args []arg) {
 	if len(args) == 0 {
+		r.opaque("runs what comes in as " + n + "'s input")
 		return
 	}
 	if file := args[0].text; file == "\x00" || file == "-" || strings.HasPrefix(file, "/dev/") || strings.HasPrefix(file, "/proc/") {
@@ -223,7 +243,7 @@ func (r *reader) script(n string, args []arg) {
 
 // interpreter reads what runs code in another language.
 func (r *reader) interpreter(n, short string, args []arg, doc *arg) {
-	if len(args) == 1 && (args[0].text == "--version" || args[0].text == "-V" || args[0].text == "-v") {
+	if len(args) == 1 && versions[short+" "+args[0].text] {
 		return
 	}
 	if short == "python" && r.module(args) {
@@ -271,17 +291,18 @@ func (r *reader) wrapped(n string, w *wrapper, args []arg, doc *arg) {
 	if n == "command" && len(rest) < len(args) && (args[0].text == "-v" || args[0].text == "-V") {
 		return
 	}
-	for w.assigns && len(rest) > 0 && strings.Contains(rest[0].text, "=") {
+	for w.assigns && len(rest) > 0 && strings.Contains(rest[0].text, "=") && !rest[0].bare {
 		key, value, _ := strings.Cut(rest[0].text, "=")
 		r.variable(key, &arg{text: value, fixed: rest[0].fixed})
 		r.mention(value)
 		rest = rest[1:]
 	}
-	for range w.skip {
-		if len(rest) > 0 {
-			rest = rest[1:]
-		}
+	if splits(rest[:min(w.skip, len(rest))]) {
+		r.unknown(n)
+		r.guess(args)
+		return
 	}
+	rest = rest[min(w.skip, len(rest)):]
 	if len(rest) == 0 {
 		return
 	}
@@ -291,7 +312,10 @@ func (r *reader) wrapped(n string, w *wrapper, args []arg, doc *arg) {
 			words[i] = rest[i].text
 		}
 		joined := strings.Join(words, " ")
-		r.shell(n, []arg{{text: "-c", fixed: true}, {text: joined, fixed: !strings.Contains(joined, "\x00")}}, nil)
+		was := r.sh
+		defer func() { r.sh = was }()
+		r.sh = true
+		r.shell(n, []arg{{text: "-c", fixed: true}, {text: joined, fixed: !slices.ContainsFunc(rest, func(a arg) bool { return !a.fixed })}}, nil)
 		return
 	}
 	r.run(rest, doc)

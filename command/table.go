@@ -43,11 +43,20 @@ var codeNames = set(`urllib urllib2 urllib3 urllib.request requests.get requests
 	http.get https.get https.request xmlhttprequest smtplib ftplib telnetlib paramiko websocket websockets fsockopen file_get_contents curl_exec tcpsocket webclient net.webclient downloadstring`)
 
 // shells run their arguments as commands in a language that we read.
-var shells = set("sh bash zsh dash ash ksh mksh rbash")
+var shells = set("sh bash dash ash rbash")
+
+// shellOptions are their long options that read no file but the usual ones.
+var shellOptions = set("--login --posix --norc --noprofile --verbose --restricted --noediting")
 
 // interpreters run code in languages that we don't read.
 var interpreters = set(`python pypy perl ruby node nodejs php lua luajit tclsh wish expect osascript pwsh powershell cmd ts-node tsx rscript r julia
-	fish csh tcsh elvish nu xonsh jshell groovy scala ghci runghc ocaml sqlite gdb lldb irb ipython dc m4 ed ex`)
+	zsh ksh mksh pdksh oksh yash fish csh tcsh elvish nu xonsh jshell groovy scala ghci runghc ocaml sqlite gdb lldb irb ipython dc m4 ed ex`)
+
+// versions only say which version it is. Others with such an option read their input: python -v, ed -v.
+var versions = map[string]bool{
+	"python --version": true, "python -V": true, "pypy --version": true, "node --version": true, "node -v": true, "nodejs --version": true, "nodejs -v": true,
+	"ruby --version": true, "ruby -v": true, "perl --version": true, "perl -v": true, "php --version": true, "php -v": true,
+}
 
 // workspaceModules are what python -m builds and tests with.
 var workspaceModules = set("pytest unittest compileall py_compile json.tool mypy ruff black flake8 isort pylint tox venv coverage")
@@ -155,7 +164,7 @@ var wrappers = map[string]*wrapper{
 	"command":    {options: optionsOf("-p -v -V")},
 	"builtin":    {},
 	"caffeinate": {options: optionsOf("-i -s -d -m")},
-	"watch":      {options: optionsOf("-n: -d -t -b -e -g -c -x"), text: true},
+	"watch":      {options: optionsOf("-n: -d -t -b -e -g -c"), text: true},
 	"busybox":    {},
 	"toybox":     {},
 	"unbuffer":   {},
@@ -168,16 +177,20 @@ var (
 	harmlessValues = set("PAGER=cat GIT_PAGER=cat PAGER= GIT_PAGER= GOFLAGS=-mod=vendor GOFLAGS=-count=1 GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_EDITOR=true GOPROXY=off GOFLAGS=")
 )
 
+// obeyed are variables in lower case that zsh or npm obey.
+var obeyed = set("path fpath cdpath manpath module_path functions dis_functions aliases galiases saliases dis_aliases commands options nameddirs userdirs builtins modules")
+
 // plain programs stay on the machine, write nothing and run nothing, whatever their arguments.
 var plain = set(`ls dir vdir cat tac head tail wc pwd echo true false : basename dirname realpath readlink stat du df
-	cal uptime whoami uname arch nproc free ps tty sleep seq cut paste tr rev nl fold fmt expand unexpand column comm join cmp diff
+	cal uptime whoami uname nproc free ps tty sleep seq cut paste tr rev nl fold fmt expand unexpand column comm join cmp diff
 	md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum od hexdump strings jq grep egrep fgrep
-	which whereis type expr factor numfmt printenv getconf locale lsblk lscpu pgrep pstree tsort wait jobs fg bg times ulimit umask
-	return exit break continue shift local file yes pathchk sw_vers md5 shasum zcat bzcat xzcat`)
+	which whereis type expr factor numfmt printenv getconf locale lsblk lscpu pgrep pstree tsort fg bg times ulimit umask
+	return exit break continue shift yes pathchk sw_vers md5 shasum zcat bzcat xzcat`)
 
 // checks are programs whose arguments matter.
 var checks = map[string]check{
-	"sed": checkSed, "gsed": checkSed, "date": checkDate, "unzip": checkUnzip, "gofmt": checkGofmt, "goimports": checkGofmt,
+	"sed": checkSed, "gsed": checkSed, "date": checkDate, "unzip": checkUnzip, "gofmt": checkGofmt, "goimports": checkGoimports,
+	"arch": only(0, ""), "wait": given(""), "jobs": given("-l -p -r -s"), "file": given("-b -i -I -L -h -k -s -N -n -r -p -v -F: --brief --mime --mime-type --mime-encoding --dereference"),
 	"id": only(0, "-u -g -n -G -r"), "groups": only(0, ""), "users": only(0, ""),
 	"awk": checkAwk, "gawk": checkAwk, "mawk": checkAwk, "nawk": checkAwk, "tar": checkTar, "make": checkMake, "gmake": checkMake,
 	"set": checkSet, "test": checkTest, "[": checkTest, "printf": checkPrintf, "read": checkRead, "unset": checkUnset,
@@ -192,7 +205,7 @@ var checks = map[string]check{
 	"tee":  writesAll("-a -i --append"), "touch": writesAll("-a -m -c -t: -d: -r:"), "mkdir": writesAll("-p -v -m: --parents"),
 	"cp": writesAll("-p -f -n -v -u -i --verbose --force --no-clobber"),
 	"mv": writesAll("-f -n -v -i -u --force --no-clobber --verbose"), "ln": writesAll("-s -f -n -v --symbolic --force"),
-	"rm": writesAll("-r -R -f -i -v -d --recursive --force --verbose"), "rmdir": writesAll("-p -v"), "chmod": writesLast("-R -v -c -f"),
+	"rm": writesAll("-r -R -f -i -v -d --recursive --force --verbose"), "rmdir": writesAll("-p -v"), "chmod": writesRest("-R -v -c -f"),
 	"gzip": writesAll("-k -d -9 -1 -f -v -c -l -t -n"), "gunzip": writesAll("-k -f -v -c -t -l"), "bzip2": writesAll("-k -d -f -v -c -t"), "xz": writesAll("-k -d -f -v -c -t -l -T: -9"),
 	"tsc": runsWorkspace("tsc", "--noEmit -p: --project: -b --build --pretty --version -v --watch"), "jest": runsWorkspace("jest", "-t: --testNamePattern: --coverage --watch --runInBand -i --verbose --silent --ci"),
 	"vitest": runsWorkspace("vitest", "-t: --coverage --run --watch"), "eslint": runsWorkspace("eslint", "--fix --quiet --ext: --max-warnings: --cache -f: --format:"),

@@ -38,12 +38,27 @@ func (r *reader) walk(n syntax.Node) {
 			if n.Op >= syntax.TsEql && n.Op <= syntax.TsGtr {
 				r.arithmetic(n)
 			}
+			switch n.Op {
+			case syntax.AndTest, syntax.OrTest, syntax.TsBefore, syntax.TsAfter:
+				r.unknown("[[") // a shell without [[ runs or writes what follows
+			default:
+			}
 		case *syntax.UnaryTest:
 			if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
 				r.unknown("[[")
 			}
 		case *syntax.WordIter:
 			r.variable(n.Name.Value, nil)
+		case *syntax.CoprocClause:
+			if n.Name != nil {
+				r.variable(n.Name.Lit(), nil)
+			}
+		case *syntax.ArrayElem:
+			if n.Index != nil {
+				r.arithmetic(n.Index)
+			}
+		case *syntax.ExtGlob:
+			r.unknown("a pattern") // zsh runs commands in some
 		}
 		return true
 	})
@@ -75,6 +90,9 @@ func (r *reader) stmt(s *syntax.Stmt) {
 
 // redirect reads where a statement's input and output go. It returns the text of a here-document.
 func (r *reader) redirect(d *syntax.Redirect) *arg {
+	if d.N != nil && strings.HasPrefix(d.N.Value, "{") { // {name}> sets a variable
+		r.variable(strings.Trim(d.N.Value, "{}"), nil)
+	}
 	if d.Hdoc != nil {
 		doc := r.arg(d.Hdoc)
 		if quotes(d.Word) { // nothing in it expands
@@ -148,6 +166,7 @@ func (r *reader) assign(a *syntax.Assign) {
 	}
 	if a.Index != nil {
 		r.arithmetic(a.Index)
+		r.walk(a.Index)
 	}
 	if a.Name != nil {
 		r.variable(a.Name.Value, value)
@@ -165,16 +184,16 @@ func (r *reader) variable(name string, value *arg) {
 	r.unknown(name + "=")
 }
 
-// isLocal reports whether a name is in lower case, which programs don't look at, but for proxies.
+// isLocal reports whether a name is in lower case, which programs don't look at, but for a few.
 func isLocal(name string) bool {
-	return name == strings.ToLower(name) && !strings.HasSuffix(name, "_proxy")
+	return isName(name) && name == strings.ToLower(name) && !strings.HasSuffix(name, "_proxy") && !strings.HasPrefix(name, "npm_config_") && !obeyed[name]
 }
 
 // declaration reads export, declare and their like.
 func (r *reader) declaration(d *syntax.DeclClause) {
 	for _, a := range d.Args {
 		if a.Naked && a.Name == nil {
-			if opt := r.arg(a.Value); !opt.fixed || strings.Trim(opt.text, "-aAgrxp") != "" {
+			if opt := r.arg(a.Value); !opt.fixed || strings.Trim(opt.text, "-grxp") != "" {
 				r.unknown(d.Variant.Value)
 			}
 			continue
@@ -184,11 +203,20 @@ func (r *reader) declaration(d *syntax.DeclClause) {
 			continue
 		}
 		r.assign(a)
+		if a.Value != nil && d.Variant.Value != "export" && d.Variant.Value != "readonly" {
+			// the text of a list runs where the variable is a list
+			if v := r.arg(a.Value); strings.HasPrefix(v.text, "(") || strings.HasPrefix(v.text, "\x00") {
+				r.unknown(d.Variant.Value)
+			}
+		}
 	}
 }
 
 // param reads an expansion that may do more than give a value.
 func (r *reader) param(p *syntax.ParamExp) {
+	if p.Excl {
+		r.opaque("expands a variable twice")
+	}
 	if p.Exp != nil {
 		switch p.Exp.Op {
 		case syntax.OtherParamOps:
@@ -201,7 +229,7 @@ func (r *reader) param(p *syntax.ParamExp) {
 		}
 	}
 	if p.Index != nil {
-		if w, ok := p.Index.(*syntax.Word); !ok || raw(w) != "@" && raw(w) != "*" {
+		if w, ok := p.Index.(*syntax.Word); !ok || w.Lit() != "@" && w.Lit() != "*" {
 			r.arithmetic(p.Index)
 		}
 	}
@@ -214,15 +242,22 @@ func (r *reader) param(p *syntax.ParamExp) {
 	}
 }
 
-// arithmetic reads an expression. Bash runs the commands in the value of a variable that it names.
+// arithmetic reads an expression. Bash runs the commands in the value of a variable that it names, and in
+// quoted text: only numbers and operators are known.
 func (r *reader) arithmetic(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
+		case nil, *syntax.Word, *syntax.BinaryArithm, *syntax.UnaryArithm, *syntax.ParenArithm, *syntax.BinaryTest,
+			*syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
 		case *syntax.Lit:
 			if strings.Trim(n.Value, "0123456789.-") != "" {
 				r.unknown("arithmetic")
+				r.scan(n.Value)
 			}
-		case *syntax.ParamExp:
+		case *syntax.SglQuoted:
+			r.unknown("arithmetic")
+			r.scan(n.Value)
+		default:
 			r.unknown("arithmetic")
 		}
 		return true

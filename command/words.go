@@ -10,13 +10,17 @@ import (
 type arg struct {
 	text  string // with a zero byte in the place of what is not known
 	fixed bool   // text is all of it, and it is one word
-	bare  bool   // what is not known has no quotes around it: it may become several words, or none
+	bare  bool   // it may become several words, or none: an expansion without quotes, braces, a pattern, "$@"
 }
 
 // option reports whether the word is an option, or may become one.
 func (a *arg) option() bool {
 	return strings.HasPrefix(a.text, "-") && a.text != "-" || strings.HasPrefix(a.text, "\x00") || a.bare
 }
+
+// value reports whether the word can only be the value of the option before it: it stays one word, and does not
+// look like an option to a program that takes no value there.
+func (a *arg) value() bool { return !a.bare && !strings.HasPrefix(a.text, "-") }
 
 // arg reads a word, and the commands inside of it.
 func (r *reader) arg(w *syntax.Word) arg {
@@ -34,27 +38,37 @@ func (r *reader) parts(b *strings.Builder, a *arg, parts []syntax.WordPart, quot
 			r.literal(b, a, p.Value, quoted, i == 0 && b.Len() == 0)
 		case *syntax.SglQuoted:
 			if p.Dollar && strings.Contains(p.Value, `\`) {
+				if strings.Contains(p.Value, `\'`) || strings.Contains(p.Value, `\\`) {
+					r.unknown("quotes") // another shell ends them elsewhere
+				}
 				a.hide(b, true)
 				continue
 			}
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
 			if p.Dollar {
-				a.hide(b, true)
+				a.hide(b, !many(p))
+				r.walk(p)
 				continue
 			}
 			r.parts(b, a, p.Parts, true)
 		default: // an expansion
-			a.hide(b, quoted || isHome(p))
+			a.hide(b, quoted && !many(p))
 			r.walk(p)
 		}
 	}
 }
 
-// isHome reports whether an expansion is the path of a directory that the shell itself sets.
-func isHome(p syntax.WordPart) bool {
-	e, ok := p.(*syntax.ParamExp)
-	return ok && e.Param != nil && (e.Param.Value == "HOME" || e.Param.Value == "PWD") && e.Exp == nil && e.Repl == nil && e.Slice == nil
+// many reports whether an expansion becomes several words in quotes too: "$@", "${a[@]}" and what holds them.
+func many(p syntax.WordPart) (found bool) {
+	syntax.Walk(p, func(n syntax.Node) bool {
+		if e, ok := n.(*syntax.ParamExp); ok {
+			w, _ := e.Index.(*syntax.Word)
+			found = found || e.Excl || e.Param != nil && e.Param.Value == "@" || w != nil && w.Lit() == "@"
+		}
+		return !found
+	})
+	return found
 }
 
 // hide stands in for what is not known.
@@ -76,12 +90,12 @@ func (r *reader) literal(b *strings.Builder, a *arg, s string, quoted, start boo
 			if s[i] != '\n' {
 				b.WriteByte(s[i])
 			}
-		case !quoted && (c == '*' || c == '?' || c == '{' || c == '[') && s != "[" && s != "{}":
+		case !quoted && (c == '*' || c == '?' || c == '{' || c == '[') && s != "[" && s != "{}" && s != "-I{}":
 			if start && b.Len() == 0 {
 				b.WriteByte(0) // what it expands to may begin with anything
 			}
 			b.WriteByte(c)
-			a.fixed = false
+			a.fixed, a.bare = false, true
 		case !quoted && c == '~' && start && i == 0:
 			b.WriteByte(c)
 			a.fixed = strings.HasPrefix(s, "~/") || s == "~"

