@@ -321,67 +321,6 @@ func checkMake(r *reader, args []arg) bool {
 
 var makeOptions = optionsOf("-j: -k -s -B -i -w --silent --no-print-directory --keep-going -#")
 
-// checkSet allows the options that make a script stricter.
-func checkSet(_ *reader, args []arg) bool {
-	return !slices.ContainsFunc(args, func(a arg) bool { return !a.fixed || a.text != "pipefail" && strings.Trim(a.text, "-+euxo") != "" })
-}
-
-// checkTest reads test and [: -v evaluates what it names, and zsh what it compares as numbers. A word that may become -v has to be the last, or to be
-// compared.
-func checkTest(_ *reader, args []arg) bool {
-	for i := range args {
-		a := &args[i]
-		last := i+1 == len(args) || i+2 == len(args) && args[i+1].text == "]"
-		if a.text == "-v" || a.text == "-R" || a.bare || strings.ContainsAny(a.text, "`(") && len(a.text) > 1 || !a.fixed && !last && !compares[args[i+1].text] {
-			return false
-		}
-	}
-	return true
-}
-
-var compares = set("= == != < > -eq -ne -lt -le -gt -ge -nt -ot -ef")
-
-// checkPrintf reads printf: -v sets a variable, and so does %n.
-func checkPrintf(_ *reader, args []arg) bool {
-	if len(args) > 0 && args[0].text == "--" {
-		args = args[1:]
-	} else if len(args) > 0 && args[0].option() {
-		return strings.HasPrefix(args[0].text, "\x00") && !args[0].bare && len(args) == 1
-	}
-	return len(args) < 2 && !splits(args) || len(args) > 1 && args[0].fixed && !setsCount.MatchString(strings.ReplaceAll(args[0].text, "%%", ""))
-}
-
-var setsCount = regexp.MustCompile(`%[^%a-zA-Z]*[hlLjtz]*n`)
-
-// checkRead reads read, which sets variables.
-func checkRead(r *reader, args []arg) bool {
-	rest, ok := readOptions.all(args)
-	for i := range rest {
-		if !rest[i].fixed || !isName(rest[i].text) {
-			return false
-		}
-		r.variable(rest[i].text, nil)
-	}
-	return ok
-}
-
-var readOptions = optionsOf("-r -s -d: -n: -t: -p:")
-
-func isName(s string) bool {
-	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
-}
-
-// checkUnset reads unset, which may evaluate an index. Without PATH programs come from the directory.
-func checkUnset(r *reader, args []arg) bool {
-	for i := range args {
-		if !args[i].fixed || !isName(args[i].text) {
-			return false
-		}
-		r.variable(args[i].text, nil)
-	}
-	return true
-}
-
 // checkDate reads date, which can also set the clock.
 func checkDate(_ *reader, args []arg) bool {
 	rest, ok := dateOptions.all(args)
