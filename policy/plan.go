@@ -159,7 +159,7 @@ func (pl *Plan) Brings(at taint.Level) taint.Level {
 // birth is what a conversation is worth at its first call. A spawned run whose
 // parent was never seen is like a sender nobody knows.
 func (p *Policy) birth(s session.Standing) taint.Level {
-	if s.Spawned {
+	if s.Spawned || s.Orphan {
 		return taint.Worse(s.Level, p.unknown)
 	}
 	return s.Level

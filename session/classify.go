@@ -13,6 +13,7 @@ type Standing struct {
 	Level   taint.Level // what the start of the run brings into the conversation
 	Spawned bool        // the run shares its parent's conversation
 	System  bool        // attested automation: never better than the agent's automation floor
+	Orphan  bool        // a subagent's run whose parent the client does not name: it may be linked already
 	Unknown bool        // the client says nothing of who started it
 	Why     string      // the rule that matched, as the end of a sentence
 }
@@ -42,6 +43,8 @@ func Classify(c *toolcall.Call, unknown taint.Level) Standing {
 		// The parent's conversation holds the level. A parent nobody has seen
 		// is like a sender nobody knows.
 		return Standing{Level: taint.System, Spawned: true, Why: "the run was spawned and shares its parent's level"}
+	case ctx.SenderIsOwner && isSubagent(ctx.SessionKey):
+		return Standing{Level: taint.System, Orphan: true, Why: "this client doesn't tell us which session started the subagent"}
 	case ctx.SenderIsOwner && !group:
 		return Standing{Level: taint.Owner, Why: "the owner wrote directly"}
 	case ctx.SenderIsOwner:
@@ -59,6 +62,11 @@ func Classify(c *toolcall.Call, unknown taint.Level) Standing {
 func attestedSystem(ctx *toolcall.Context) bool {
 	return systemTriggers[ctx.Trigger] && ctx.SenderID == "" && ctx.SpawnedBy == "" &&
 		!IsHook(ctx.SessionKey) && internal(ctx.InputProvenance.Kind)
+}
+
+// isSubagent reports whether a session key belongs to a run that another session started.
+func isSubagent(key string) bool {
+	return strings.HasPrefix(key, "subagent:") || strings.Contains(key, ":subagent:")
 }
 
 // internal is what the runtime calls input that it made itself.

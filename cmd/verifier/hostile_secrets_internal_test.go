@@ -264,3 +264,11 @@ func TestSeed002sExamplesOnTheDefaults(t *testing.T) {
 		}
 	})
 }
+
+// TestH16ASubagentWithoutItsParentIsNotTheOwner: its key says that another session
+// started it, and nothing says which.
+func TestH16ASubagentWithoutItsParentIsNotTheOwner(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.asks(call{tool: "exec", params: `{"command":"date"}`, context: with(ownerIn("subagent:orphan"), "waitMs", 5001)})
+}
