@@ -10,7 +10,8 @@ import (
 // known are secrets by their value, each in the forms that no other look undoes.
 type known struct {
 	texts  []string
-	number bool // one of them is all digits, and may come as a number
+	joined []string // the same without what joins parts
+	number bool     // one of them is all digits, and may come as a number
 }
 
 // minKnown is the shortest secret that is looked for by its value, in bytes: a
@@ -33,6 +34,11 @@ func newKnown(secrets []string) (k known) {
 	}
 	slices.Sort(k.texts)
 	k.texts = slices.Compact(k.texts)
+	for _, s := range k.texts {
+		if j, _ := joined(s); len(j) >= minJoined {
+			k.joined = append(k.joined, j)
+		}
+	}
 	return k
 }
 
@@ -56,4 +62,42 @@ func (f *finder) byValue() {
 			at += i + len(secret)
 		}
 	}
+	f.byParts()
+}
+
+// minJoined is the shortest secret that is looked for in parts, in bytes.
+const minJoined = 16
+
+// byParts looks for what is known as it reads with its parts joined: ab""cd in a
+// shell, ab cd in a dump, lines.
+func (f *finder) byParts() {
+	if len(f.known.joined) == 0 || len(f.s) < minJoined {
+		return
+	}
+	s, from := joined(f.s)
+	if len(s) == len(f.s) {
+		return
+	}
+	for _, secret := range f.known.joined {
+		for at := 0; ; {
+			i := strings.Index(s[at:], secret)
+			if i < 0 {
+				break
+			}
+			at += i + len(secret)
+			f.spans = append(f.spans, span{from[at-len(secret)], from[at-1] + 1, OwnSecret})
+		}
+	}
+}
+
+// joined leaves out what may stand between the parts of a text, and says where each
+// byte comes from.
+func joined(s string) (string, []int) {
+	out, from := make([]byte, 0, len(s)), make([]int, 0, len(s))
+	for i := range len(s) {
+		if c := s[i]; !isSpace(c) && !isQuote(c) && c != '-' && c != ':' && c != '\\' {
+			out, from = append(out, c), append(from, i)
+		}
+	}
+	return string(out), from
 }

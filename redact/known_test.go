@@ -103,3 +103,21 @@ func TestOctalEscapesAreUndone(t *testing.T) {
 		}
 	}
 }
+
+func TestH126OurOwnSecretsAreHiddenInParts(t *testing.T) {
+	t.Parallel()
+	const secret = "84fdf441c09be27784fdf441c09be277"
+	r, err := redact.New(redact.Config{Known: []string{secret}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, between := range []string{`""`, "''", "\n", " ", "-", ":", "\\\n"} {
+		text := "echo " + secret[:16] + between + secret[16:18] + between + secret[18:] + " end"
+		if got, found := r.Text(text); len(found) != 1 || got[:15] != "echo [REDACTED:" || got[len(got)-4:] != " end" {
+			t.Errorf("%q shows %q", text, got)
+		}
+	}
+}
