@@ -30,7 +30,7 @@ run: ## start the gateway; options: make run ARGS='--config verifier.yaml'
 
 test: ## install what the tests need, then vet and test with the race detector
 	@./scripts/setup-tests
-	@CGO_ENABLED=1 go test -vet=all $(RACE) -parallel 4 ./...
+	@CGO_ENABLED=1 go test -vet=all $(RACE) -parallel 4 -timeout 20m ./...
 	@$(MAKE) --no-print-directory test-plugin
 
 test-hostile: ## run every hostile case and nothing else (make test runs them, too), and write what came of them into docs/threat-model.md
