@@ -50,5 +50,5 @@ func (r *release) common(work string) ([]file, error) {
 // secret that everybody can download would be none.
 func example(template string) string {
 	return "# yaml-language-server: $schema=verifier.schema.json\n" +
-		strings.NewReplacer("@SECRET@", `"${VERIFIER_SECRET}"`, "@TOKEN@", `"${VERIFIER_OWNER_TOKEN}"`).Replace(template)
+		strings.NewReplacer("@SECRET@", `"${VERIFIER_SECRET}"`, "@TOKEN@", `"${VERIFIER_OWNER_TOKEN}"`, "@WORKSPACE@", `"~/.openclaw/workspace"`).Replace(template)
 }
