@@ -207,6 +207,8 @@ func TestADatabaseOfTheFirstVersionGetsWhatIsNew(t *testing.T) {
 	must(t, s.Exec(t.Context(), `DROP INDEX grants_until`))
 	must(t, s.Exec(t.Context(), `INSERT INTO grants VALUES ('c', 'f', '9999999999|4|card|00|seal', 9999999999000)`))
 	must(t, s.Exec(t.Context(), `DROP TRIGGER forget_influences`))
+	must(t, s.Exec(t.Context(), `DROP TRIGGER forget_secrets`))
+	must(t, s.Exec(t.Context(), `DROP TABLE secrets`))
 	must(t, s.Exec(t.Context(), `ALTER TABLE conversations DROP COLUMN influences`))
 	must(t, s.Exec(t.Context(), `PRAGMA user_version = 1`))
 	must(t, s.Close())
