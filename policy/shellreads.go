@@ -23,39 +23,56 @@ func readsWidely(text string, does *command.Command) string {
 	follows := strings.Contains(text, "-exec") || strings.Contains(text, "-ok") || strings.Contains(text, "xargs")
 	inHome := false
 	for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune("\x00\n;|&()\"'`", c) }) {
-		words := strings.Fields(part)
-		for len(words) > 0 && words[0] != "env" && (prefixWords[words[0]] || strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {
-			words = words[1:]
-		}
-		if len(words) == 0 {
-			continue
-		}
-		name, args := words[0][strings.LastIndexByte(words[0], '/')+1:], words[1:]
+		name, args := programOf(part)
 		switch {
 		case (shows || name == "export" || name == "declare" || name == "typeset") && showsAll(name, args):
 			return ofCommands
 		case name == "cd" || name == "pushd":
 			inHome = len(args) == 0 || isHome(args[0])
-		case deep[name] || copiers[name]:
-			if copiers[name] && len(args) > 0 {
-				args = args[:len(args)-1] // where it copies to
-			}
-			if deepRead(name, args, follows) && slices.ContainsFunc(args, func(a string) bool { return isAllOfHome(a) || inHome && a == "." }) {
-				return homeFiles
-			}
+		case (deep[name] || copiers[name]) && readsHome(name, args, follows, inHome):
+			return homeFiles
 		}
 	}
+	if namesHidden(text) {
+		return homeFiles
+	}
+	return ""
+}
+
+// programOf is the program of a simple command, behind what only leads to it, and
+// its arguments.
+func programOf(part string) (name string, args []string) {
+	words := strings.Fields(part)
+	for len(words) > 0 && words[0] != "env" && (prefixWords[words[0]] || strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return "", nil
+	}
+	return words[0][strings.LastIndexByte(words[0], '/')+1:], words[1:]
+}
+
+// readsHome reports whether a program reads all of a home directory.
+func readsHome(name string, args []string, follows, inHome bool) bool {
+	if copiers[name] && len(args) > 0 {
+		args = args[:len(args)-1] // where it copies to
+	}
+	return deepRead(name, args, follows) && slices.ContainsFunc(args, func(a string) bool { return isAllOfHome(a) || inHome && a == "." })
+}
+
+// namesHidden reports whether a word may be a hidden file, by a pattern or a variable.
+func namesHidden(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c <= ' ' || strings.ContainsRune(";|&<>()\"'=,", c) }) {
 		if hiddenPattern(word) {
-			return homeFiles
+			return true
 		}
 	}
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c <= ' ' }) {
 		if word == ".*" || word == "./.*" { // what is quoted is no pattern of names
-			return homeFiles
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 // showsAll reports whether a program shows the environment with these arguments.
