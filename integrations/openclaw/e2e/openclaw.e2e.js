@@ -151,6 +151,7 @@ test("H131 what the gateway has to say of a run stands under the agent's answer"
 });
 
 test("H22 a stranger in the owner's session drops its level, for the owner too", patient, async () => {
+	await fresh(); // the model's last answer quotes a page, and OpenClaw shows that answer beside the next message
 	const strangers = rig.script(exec("echo stranger"), { from: 222 });
 	assert.match(await denied(), /level +external/);
 	assert.match(await strangers, /Denied by the owner/);
