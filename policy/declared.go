@@ -137,8 +137,10 @@ func (d *declared) concerns(c *toolcall.Call) bool {
 	if len(d.tools) > 0 && !d.tools[c.Tool] {
 		return false
 	}
-	if n := d.When.IterationGTE; n != nil && (c.Context.Iteration == nil || *c.Context.Iteration < *n) {
-		return false
+	if n := d.When.IterationGTE; n != nil {
+		if reached := c.Iteration(); reached == nil || *reached < *n {
+			return false
+		}
 	}
 	return len(d.When.Params) == 0 || d.hasParams(c)
 }

@@ -117,7 +117,7 @@ func (e *expression) holds(a *asked, level taint.Level, v *session.View) bool {
 		return true
 	}
 	iteration := -1
-	if n := a.call.Context.Iteration; n != nil {
+	if n := a.call.Iteration(); n != nil {
 		iteration = *n
 	}
 	vars := map[string]any{

@@ -25,7 +25,7 @@ func (p *Policy) Iterations(agent string, yeses int) int { return p.rulesFor(age
 
 // loop is how far the run of a call is, and how far it may go unasked.
 type loop struct {
-	iteration *int // nil: the runtime does not count them, and calls are counted instead
+	iteration *int // nil: the runtime does not count them
 	cap       int  // of iterations, before any yes
 	yeses     int
 	over      bool       // the iteration is at the cap
@@ -35,8 +35,9 @@ type loop struct {
 // mostYeses is how often a yes at the cap doubles it.
 const mostYeses = 10
 
-// runCap limits the calls of a run that does not count its iterations: an
-// iteration may make many calls, so the two are not the same.
+// runCap limits the calls of a run that do not tell their iteration: an iteration
+// may make many calls, so the two are not the same. It also limits a run that told
+// iterations before and no longer does: the last one would bind for ever or never.
 func (p *Policy) runCap(c *toolcall.Call) int {
 	if c.Context.RunID == "" || c.Context.Iteration != nil {
 		return 0

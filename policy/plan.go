@@ -135,7 +135,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	}
 	plan.declare(p.index.of(c.Tool), c)
 	plan.Bounds = p.bounds(c)
-	plan.loop = loop{iteration: c.Context.Iteration, cap: set.cap}
+	plan.loop = loop{iteration: c.Iteration(), cap: set.cap}
 	switch rule, text := p.gate(c, r, t); {
 	case notice:
 		plan.close("notice", "The runtime does not ask about this call: it passes, and what it brings in still counts.")

@@ -44,6 +44,7 @@ type Call struct {
 	Context   Context
 	Body      [32]byte // SHA-256 of the raw bytes
 	Via       []string // the verifiers it has come through; set by the server, never from the body
+	Reached   *int     // the highest iteration that its run has told; set by the verifier, never from the body
 
 	decoded jsontext.Value // what Decode put into Params
 	written string         // the same as text, if the body is short; else ""
@@ -53,6 +54,16 @@ type Call struct {
 // JSON object without duplicate names: whoever reads them need not check again.
 func (c *Call) Checked() bool {
 	return len(c.Params) > 0 && len(c.Params) == len(c.decoded) && &c.Params[0] == &c.decoded[0]
+}
+
+// Iteration is how far the run of the call is, nil where that was never told. In
+// one run the count never goes back: a call that tells none, or less, has reached
+// what the run told before.
+func (c *Call) Iteration() *int {
+	if told := c.Context.Iteration; c.Reached == nil || told != nil && *told > *c.Reached {
+		return told
+	}
+	return c.Reached
 }
 
 // Written is Params as text.

@@ -170,7 +170,7 @@ func (h *hearing) offer(a *loop.Answer, level taint.Level) {
 
 // as is a call of a tool in the turn that the event is about.
 func (h *hearing) as(tool string) *toolcall.Call {
-	c := toolcall.Call{Client: h.call.Client, Tool: tool, Context: h.call.Context}
+	c := toolcall.Call{Client: h.call.Client, Tool: tool, Context: h.call.Context, Reached: h.call.Reached}
 	if h.event.Iteration != nil {
 		c.Context.Iteration = h.event.Iteration
 	}
@@ -183,9 +183,9 @@ func (h *hearing) want(a *loop.Answer, level taint.Level) {
 	var gone []string
 	for i := range h.event.Wanted {
 		w := &h.event.Wanted[i]
-		c := toolcall.Call{Client: h.call.Client, Tool: toolcall.Canonical(w.Name), Sent: w.Name, Params: w.Arguments, Context: h.call.Context}
-		c.Context.Iteration = h.event.Iteration
-		if plan := h.rules.Plan(&c); plan.Modes[level] == taint.Restrict {
+		c := h.as(toolcall.Canonical(w.Name))
+		c.Sent, c.Params = w.Name, w.Arguments
+		if plan := h.rules.Plan(c); plan.Modes[level] == taint.Restrict {
 			gone = append(gone, w.Name)
 			h.taken = append(h.taken, provenance.Fact{
 				What: provenance.Wanted, Level: level, Tool: c.Tool, Sent: w.Name, ID: w.ID, Iteration: h.event.Iteration,

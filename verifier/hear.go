@@ -46,6 +46,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 		*key = v.key(*key)
 	}
 	h.rules = v.o.Policy() // one policy, even across a reload
+	v.reached(h.trace)
 	h.read(v)
 	if h.report.Source != "" { // it is kept, and shown on cards
 		v.redactor().Lines(&h.report.Source)
@@ -53,6 +54,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	if no := v.take(ctx, h); no != nil {
 		return Refused(e.Name, no.reason)
 	}
+	v.counted(h.trace, e.Iteration)
 	if e.Name == loop.AfterToolCall {
 		v.cautionResult(h)
 	}

@@ -1,5 +1,32 @@
 package verifier
 
+// reached gives a call or an event the highest iteration that its run has told, so
+// that no run gets below its cap by telling none, or less. This process alone
+// remembers it, for as long as it remembers the run.
+func (v *Verifier) reached(t *trace) {
+	if t.call.Context.RunID == "" {
+		return
+	}
+	s := &v.turns
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := s.find(t.turnOf()); n != nil && n.told {
+		t.call.Reached = new(n.iteration)
+	}
+}
+
+// counted keeps the iteration that a call or an event of a run tells.
+func (v *Verifier) counted(t *trace, told *int) {
+	if told == nil || t.call.Context.RunID == "" {
+		return
+	}
+	s := &v.turns
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.findOrBegin(t)
+	n.told, n.iteration = true, max(n.iteration, *told)
+}
+
 // loop holds a call to what its run may use. What people said of the run at its
 // cap is remembered by this process alone: another one asks again.
 func (v *Verifier) loop(t *trace) {
@@ -19,11 +46,7 @@ func (v *Verifier) answeredLoop(t *trace, yes bool) {
 	s := &v.turns
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := t.turnOf()
-	n := s.find(k)
-	if n == nil {
-		n = s.begin(t, k)
-	}
+	n := s.findOrBegin(t)
 	if yes {
 		n.yeses = max(n.yeses, t.plan.GoesOn())
 		return

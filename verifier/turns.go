@@ -46,8 +46,10 @@ type turn struct {
 	sealed  bool // and that was said
 	persist bool // its graph belongs into the record
 
-	yeses   int  // by people to calls at the cap of the run, see [Verifier.loop]
-	stopped bool // a person said no to one
+	yeses     int  // by people to calls at the cap of the run, see [Verifier.loop]
+	stopped   bool // a person said no to one
+	told      bool // the run has told iterations, and
+	iteration int  // this is the highest, see [Verifier.reached]
 }
 
 const (
@@ -139,6 +141,14 @@ func (s *turns) find(k turnKey) *turn {
 		s.keep(n)
 	}
 	return n
+}
+
+func (s *turns) findOrBegin(t *trace) *turn {
+	k := t.turnOf()
+	if n := s.find(k); n != nil {
+		return n
+	}
+	return s.begin(t, k)
 }
 
 func (s *turns) keep(n *turn) {

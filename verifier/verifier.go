@@ -154,12 +154,14 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	}()
 	t.planner = plan
 	v.hideKeys(c)
+	v.reached(&t)
 	v.plan(&t)
 	v.limit(&t)
 	v.loop(&t)
 	if err := v.admit(ctx, &t); err != nil {
 		return v.refuse(ctx, &t, v.storeFault(ctx, "admit", err)), nil
 	}
+	v.counted(&t, c.Context.Iteration)
 	if t.view.Replayed && t.view.Entry == session.Passed {
 		v.plan(&t) // the request was counted when it came first: its own count is no limit to it
 	}

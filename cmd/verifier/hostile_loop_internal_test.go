@@ -64,6 +64,69 @@ func TestH130ARunAtItsCapAsksAndANoEndsIt(t *testing.T) {
 	})
 }
 
+// TestH150ARunThatStopsTellingItsIterationStaysAtTheLast: nothing is configured. A
+// call without an iteration, or with a lower one, counts as the highest that its
+// run has told, and the cap on calls binds it as well.
+func TestH150ARunThatStopsTellingItsIterationStaysAtTheLast(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		read := func(run string, more ...any) call {
+			return call{tool: "read", params: `{"path":"` + run + `"}`, context: with(inRun(ownerIn("m"), run), more...)}
+		}
+		held := r.hold(read("stopped", "iteration", 10))
+		r.refuse(r.waits().Ref, "")
+		<-held
+		for _, c := range []call{read("stopped"), read("stopped", "iteration", 0)} {
+			if a := r.deny(c); a.Ref != "" || !strings.HasPrefix(a.Reason, "Not permitted here") {
+				t.Errorf("after a no: %s", a.raw)
+			}
+		}
+
+		held = r.hold(read("goes-on", "iteration", 10))
+		r.approve(r.waits().Ref, 0)
+		if a := <-held; a.Decision != "allow" {
+			t.Fatalf("approved: %s", a.raw)
+		}
+		r.allow(read("goes-on"))
+
+		r.allow(read("long", "iteration", 9))
+		for range 100 {
+			r.allow(read("long"))
+		}
+		r.mustAsk(read("long"))
+
+		r.mustAsk(read("asked", "iteration", 10))
+		r.mustAsk(read("asked"))
+		r.mustAsk(read("asked", "iteration", 0))
+		r.allow(read("other"))
+
+		r.takes(event{name: "loop_iteration_end", context: inRun(ownerIn("m"), "event"), about: `{"iteration":10}`})
+		r.mustAsk(read("event"))
+	})
+}
+
+// TestH150ARuleAboutIterationsHoldsWhenTheRunStopsTellingThem covers the owner's
+// own rules, for calls and for the list of tools.
+func TestH150ARuleAboutIterationsHoldsWhenTheRunStopsTellingThem(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(c *config.Config) {
+		c.Policy.Policies = []policy.Declared{{Name: "late", When: policy.When{IterationGTE: new(5)}, Action: policy.Action{RemoveTools: []string{"read"}}}}
+	}, func(t *testing.T, r *rig) {
+		in := inRun(ownerIn("m"), "r")
+		read := call{tool: "read", params: `{"path":"a"}`, context: in}
+		offer := event{name: "before_llm_call", context: in, about: `{"tools":[{"name":"read"},{"name":"ls"}]}`}
+		r.allow(read)
+		if a := r.takes(offer); a.Tools != nil {
+			t.Errorf("before any iteration: %s", a.raw)
+		}
+		r.deny(call{tool: "read", params: `{"path":"b"}`, context: with(in, "iteration", 5)})
+		r.deny(read)
+		if a := r.takes(offer); len(a.Tools) != 1 || a.Block {
+			t.Errorf("after the fifth: %s", a.raw)
+		}
+	})
+}
+
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func TestAClientsRunsHaveTheirOwnCap(t *testing.T) {

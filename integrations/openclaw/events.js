@@ -64,12 +64,13 @@ export function createEvents({ settings, reports, runs, loop }) {
 	}
 
 	// beforePromptBuild takes restricted tools from the list. The list is the one of last time, since the hook has none; with
-	// tool search most tools are in a catalogue that no plugin sees, and then the list is left alone.
+	// tool search most tools are in a catalogue that no plugin sees, and then the list is left alone. It tells no iteration: the
+	// server knows the run's last, and at the cap a call asks a person where this could only block.
 	async function beforePromptBuild(_event, ctx) {
 		const tools = runs.toolsOf(ctx.sessionKey);
 		const names = tools.map((t) => t.name);
 		if (!names.length || names.includes("tool_call") || names.includes("tool_search_code")) return undefined;
-		const answer = await reports.ask("before_llm_call", context(ctx), { iteration: 0, tools: tools.map(({ name, metadata }) => defined({ name, metadata })) });
+		const answer = await reports.ask("before_llm_call", context(ctx), { tools: tools.map(({ name, metadata }) => defined({ name, metadata })) });
 		if (answer?.block === true) remember(blocked, ctx.runId, String(answer.blockReason ?? "This turn is blocked."));
 		if (!Array.isArray(answer?.tools)) return undefined;
 		const kept = new Set(answer.tools.map((t) => t?.name));

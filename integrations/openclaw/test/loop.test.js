@@ -26,6 +26,16 @@ test("H130 a call says how often its run has called the model, whichever instanc
 	assert.equal(await ask(), 3);
 });
 
+test("H150 the list of tools is asked for without an iteration: a call at the cap asks a person, this would block", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, () => ({ accepted: true }));
+	const host = load({ url: server.url, secret });
+	const ctx = { ...owner, runId: "run-h150" };
+	await host.run("llm_input", { tools: [{ name: "read" }] }, ctx);
+	for (let n = 1; n <= 11; n++) await host.run("model_call_started", { runId: "run-h150", callId: `${n}` }, {});
+	await host.run("before_prompt_build", {}, ctx); // the run is tried again
+	assert.deepEqual(server.of("/hooks/before_llm_call").map((r) => r.body.event), [{ tools: [{ name: "read" }] }]);
+});
+
 test("runs are counted apart, and what is kept of them is bounded", () => {
 	const loop = createShared();
 	loop.modelCalled({});
