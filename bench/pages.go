@@ -131,7 +131,7 @@ func (g *gateway) lookOnce(origin string) error {
 
 // enter logs in by a link and gives the session.
 func (g *gateway) enter(client *http.Client, origin string) (string, error) {
-	path, _, err := g.page.Link("owner", false)
+	path, _, err := g.page.Link(context.Background(), "owner", false)
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // Login makes a login link for the owner's page, good once: its path and query.
-type Login func(person string, viewer bool) (path string, until time.Time, err error)
+type Login func(ctx context.Context, person string, viewer bool) (path string, until time.Time, err error)
 
 // pageRoot is where the owner's page stands.
 const pageRoot = "/page/"
@@ -34,7 +35,7 @@ func (s *Server) login(c echo.Context) error {
 		return respond(c, http.StatusUnprocessableEntity, outcomeBody{Kind: "misunderstood", Text: "The request could not be read."})
 	}
 	person, _ := s.o.Auth().person(c.Request().Header)
-	path, until, err := s.o.Login(person, in.Viewer)
+	path, until, err := s.o.Login(c.Request().Context(), person, in.Viewer)
 	if err != nil {
 		return respond(c, http.StatusServiceUnavailable, outcomeBody{Kind: "ignored", Text: "No link could be made."})
 	}

@@ -27,11 +27,15 @@ const sessionHeader = "X-Verifier-Session"
 // Link makes a login link for someone with a token, good once and for ten
 // minutes: its path, and until when. The secret stands behind the #, which
 // browsers and previews send to nobody.
-func (p *Page) Link(person string, viewer bool) (path string, until time.Time, err error) {
+func (p *Page) Link(ctx context.Context, person string, viewer bool) (path string, until time.Time, err error) {
 	until = p.o.Now().Add(linkLife).Truncate(time.Second)
-	text, ok := p.write(forLink, newTicket(person, viewer, until))
+	t := newTicket(person, viewer, until)
+	text, ok := p.write(forLink, t)
 	if !ok {
-		return "", until, errors.New("web: nobody of that name has a token")
+		return "", until, errors.New("web: there is no token of that name")
+	}
+	if err := p.issue(ctx, forLink, t.ID, linkLife); err != nil {
+		return "", until, err
 	}
 	return Root + "login#link=" + url.QueryEscape(text), until, nil
 }
@@ -72,6 +76,10 @@ func (p *Page) who(r *http.Request) (*member, error) {
 	t, ok := p.session(r)
 	if !ok {
 		return nil, nil
+	}
+	lives, err := p.lives(r.Context(), forSession, t.ID, p.o.Session)
+	if err != nil || !lives {
+		return nil, err
 	}
 	ended, err := p.o.Tries.Miss(r.Context(), "page-out:"+t.ID, p.o.Session, false)
 	if err != nil || ended > 0 {
@@ -134,17 +142,17 @@ func (p *Page) approver(next memberHandler) http.Handler {
 
 // aboutLink says whom a link would log in, and does not use it: that takes a tap.
 func (p *Page) aboutLink(w http.ResponseWriter, r *http.Request) {
-	t, ok := p.read(forLink, r.PostFormValue("link"))
+	t, ok, err := p.link(r)
 	uses := 0
 	if ok {
-		var err error
-		if uses, err = p.o.Tries.Miss(r.Context(), "page-link:"+t.ID, 2*linkLife, false); err != nil {
-			p.noLogin(w, r, err)
-			return
-		}
+		uses, err = p.o.Tries.Miss(r.Context(), "page-link:"+t.ID, 2*linkLife, false)
 	}
-	if !ok || uses > 0 {
-		http.Error(w, "This link was used or is too old. `verifier login` prints a new one.", http.StatusUnauthorized)
+	switch {
+	case err != nil:
+		p.noLogin(w, r, err)
+		return
+	case !ok || uses > 0:
+		http.Error(w, badLink.text, badLink.status)
 		return
 	}
 	role := ""
@@ -152,6 +160,14 @@ func (p *Page) aboutLink(w http.ResponseWriter, r *http.Request) {
 		role = ", to look only"
 	}
 	p.text(w, r, "Log in on this device as "+t.Person+role+"?")
+}
+
+// link reads the link of a form, whether or not it was used.
+func (p *Page) link(r *http.Request) (t ticket, ok bool, err error) {
+	if t, ok = p.read(forLink, r.PostFormValue("link")); ok {
+		ok, err = p.lives(r.Context(), forLink, t.ID, linkLife)
+	}
+	return t, ok, err
 }
 
 // text answers with one line.
@@ -200,9 +216,9 @@ var (
 // can't be guessed, so a bad one counts as nothing, and however many wrong tokens
 // came from the address, a good one works.
 func (p *Page) byLink(r *http.Request) (*ticket, refusal, error) {
-	t, ok := p.read(forLink, r.PostFormValue("link"))
+	t, ok, err := p.link(r)
 	if !ok {
-		return nil, badLink, nil
+		return nil, badLink, err
 	}
 	uses, err := p.o.Tries.Miss(r.Context(), "page-link:"+t.ID, 2*linkLife, true)
 	if err != nil || uses != 1 {
@@ -255,6 +271,10 @@ func (p *Page) slow(ctx context.Context) bool {
 func (p *Page) enter(w http.ResponseWriter, r *http.Request, as ticket) {
 	t := newTicket(as.Person, as.Viewer, p.o.Now().Add(p.o.Session))
 	session, ok := p.write(forSession, t)
+	if err := p.issue(r.Context(), forSession, t.ID, p.o.Session); err != nil {
+		p.noLogin(w, r, err)
+		return
+	}
 	if err := p.note(r.Context(), &t, "logged in on the page from "+p.o.Peer(r)); !ok || err != nil {
 		http.Error(w, "The record can't be written, so nobody can log in. Try again.", http.StatusServiceUnavailable)
 		return

@@ -11,7 +11,7 @@ import (
 
 func (r *rig) link(viewer bool) string {
 	r.t.Helper()
-	path, until, err := r.page.Link("owner", viewer)
+	path, until, err := r.page.Link(r.t.Context(), "owner", viewer)
 	if err != nil || !until.After(r.now()) {
 		r.t.Fatal(err, until)
 	}

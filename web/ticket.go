@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
@@ -10,8 +11,8 @@ import (
 )
 
 // ticket lets its bearer in: as a session, which the page's script sends in a
-// header, or once, as a link. It is sealed and kept nowhere here; what ends it
-// early is counted in the store.
+// header, or once, as a link. It is sealed and kept nowhere here; the store knows
+// its id for as long as it lives, and what ends it early.
 type ticket struct {
 	Person string
 	Viewer bool // may look and not answer, whatever the person may
@@ -31,6 +32,19 @@ func newTicket(person string, viewer bool, until time.Time) ticket {
 	var id [16]byte
 	rand.Read(id[:]) // it never fails
 	return ticket{Person: person, Viewer: viewer, Until: until, ID: hex.EncodeToString(id[:])}
+}
+
+// issue begins the life of a ticket. The store ends it by its own clock, which is
+// never set back: the end in the ticket itself goes by a clock that may be.
+func (p *Page) issue(ctx context.Context, purpose, id string, life time.Duration) error {
+	_, err := p.o.Tries.Miss(ctx, purpose+"-issued:"+id, life, true)
+	return err
+}
+
+// lives reports whether a ticket was issued and the store has not ended it.
+func (p *Page) lives(ctx context.Context, purpose, id string, life time.Duration) (bool, error) {
+	n, err := p.o.Tries.Miss(ctx, purpose+"-issued:"+id, life, false)
+	return n > 0, err
 }
 
 // write seals a ticket. The person's mark is in the seal: it is void once their

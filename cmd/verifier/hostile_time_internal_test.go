@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/binary"
 	"errors"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -265,6 +267,76 @@ func TestH121AStartWithRedisClockBehindEndsWhatWasGranted(t *testing.T) {
 	r.allow(sh("uname", unvouched("new")))
 	clock.pass(61 * time.Second)
 	r.mustAsk(sh("uname -a", unvouched("new")))
+}
+
+// pageLives reports whether a session of the page is one.
+func (v *visit) pageLives() bool {
+	v.t.Helper()
+	status, _ := v.load(http.MethodGet, "/page/record", nil)
+	return status == http.StatusOK
+}
+
+// A login link lives for ten minutes and a session for a week by the store's time,
+// whatever the machine's clock is set to. That clock does not move in these tests.
+func TestH151AClockThatIsSetBackProlongsNoLoginAndNoSession(t *testing.T) {
+	t.Parallel()
+	const week = 7 * 24 * time.Hour
+	t.Run("while the gateway runs", func(t *testing.T) {
+		t.Parallel()
+		r, clock := timeRig(t)
+		v := r.visit()
+		v.enter(r.loginLink())
+		link := r.loginLink()
+		clock.setBack(time.Hour)
+		clock.pass(9 * time.Minute)
+		r.visit().enter(r.loginLink())
+		clock.pass(2 * time.Minute)
+		if r.opens(link) {
+			t.Error("a link of eleven minutes ago logs in")
+		}
+		clock.pass(week - 12*time.Minute)
+		if !v.pageLives() {
+			t.Error("the session ended early")
+		}
+		clock.pass(15 * time.Minute) // a store whose clock is behind counts a thousandth slower, see store.Clock
+		if v.pageLives() {
+			t.Error("a session of more than a week ago is one")
+		}
+		r.visit().enter(r.loginLink())
+	})
+	t.Run("at a start", func(t *testing.T) {
+		t.Parallel()
+		r, clock := timeRig(t)
+		v := r.visit()
+		v.enter(r.loginLink())
+		link := r.loginLink()
+		clock.pass(week - time.Hour)
+		r.quit()
+		clock.setBack(6 * 24 * time.Hour)
+		r.start()
+		if r.opens(link) {
+			t.Error("a link of a week ago logs in")
+		}
+		if !v.pageLives() {
+			t.Error("the session ended early")
+		}
+		clock.pass(time.Hour + time.Minute)
+		if v.pageLives() {
+			t.Error("a session of more than a week ago is one")
+		}
+		r.visit().enter(r.loginLink())
+	})
+}
+
+// opens reports whether a link logs in, or says that it would.
+func (r *rig) opens(link string) bool {
+	r.t.Helper()
+	_, text, _ := strings.Cut(link, "link=")
+	v, form := r.visit(), url.Values{"link": {text}}
+	about, _ := v.load(http.MethodPost, "/page/login/link", form)
+	login, _ := v.load(http.MethodPost, "/page/login", form)
+	again, _ := v.load(http.MethodPost, "/page/login", form)
+	return about == http.StatusOK || login == http.StatusOK || again == http.StatusOK
 }
 
 // A call is held, the owner says yes, and the process is killed before the call

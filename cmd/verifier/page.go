@@ -67,7 +67,7 @@ func greetPage(a *app, c *config.Config, addr net.Addr, g *gateway) {
 	}
 	base := pageBase(c, scheme(c)+reachable(addr.String()))
 	if f, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		if path, _, err := g.page.Link(config.Owner, false); err == nil {
+		if path, _, err := g.page.Link(a.ctx, config.Owner, false); err == nil {
 			a.printf("  page    %s%s\n          (good once, for ten minutes; `verifier login` prints another)\n", base, path)
 			return
 		}

@@ -194,7 +194,7 @@ func TestH117AnOpenPageEndsWithTheOwnersToken(t *testing.T) {
 	const first, next = "ownerToken: 3f9a81c07be24d5596a2\n", "ownerToken: 77d0e6b1a94c4f2f8c13\n"
 	r, write := reloading(t, first)
 	r.token = "3f9a81c07be24d5596a2"
-	link, _, err := r.g.page.Link("owner", false)
+	link, _, err := r.g.page.Link(t.Context(), "owner", false)
 	if err != nil {
 		t.Fatal(err)
 	}
