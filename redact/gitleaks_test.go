@@ -15,6 +15,7 @@ import (
 // TestNothingThatGitleaksFindsIsShown holds our way to apply the rules against
 // gitleaks' own: texts made from each rule's expression go through both.
 func TestNothingThatGitleaksFindsIsShown(t *testing.T) {
+	t.Parallel()
 	d, err := detect.NewDetectorDefaultConfig()
 	if err != nil {
 		t.Fatal(err)

@@ -11,11 +11,13 @@ import (
 // What a name was found to be the first time it is the second time too, in any
 // tool and with any value.
 func TestANameMeansTheSameAgain(t *testing.T) {
+	t.Parallel()
+	fresh := forgetful(t, Config{Fields: []string{"extra"}})
 	for _, name := range []string{"workdir", "password", "maxTokens", "content", "input", "command", "args", "name", "value", "extra", "pin", "otp", "auth", "basicAuth", "accessToken", "ghp_0123456789abcdefghijABCDEFGHIJ012345"} {
 		for _, value := range []string{`"plain words"`, `"AKIAIOSFODNN7EXAMPLQ"`, `123456`, `12345678901`, `"bob:hunter22"`, `["bob","hunter22"]`, `["a","--password","hunter22"]`, `{"password":"hunter22"}`} {
 			params := jsontext.Value(`{"` + name + `":` + value + `,"value":"hunter22"}`)
 			for _, tool := range []string{"write", "exec"} {
-				fresh, used := forgetful(t, Config{Fields: []string{"extra"}}), redactor(t, Config{Fields: []string{"extra"}})
+				used := redactor(t, Config{Fields: []string{"extra"}})
 				for _, other := range []string{"exec", "write", tool} {
 					used.Params(other, jsontext.Value(`{"`+name+`":"x"}`))
 				}
