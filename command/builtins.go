@@ -13,6 +13,13 @@ func checkSet(_ *reader, args []arg) bool {
 	return !slices.ContainsFunc(args, func(a arg) bool { return !a.fixed || a.text != "pipefail" && strings.Trim(a.text, "-+euxo") != "" })
 }
 
+// checkShopt allows the options that say which files a pattern finds.
+func checkShopt(_ *reader, args []arg) bool {
+	return !slices.ContainsFunc(args, func(a arg) bool { return !a.fixed || !patternOptions[a.text] })
+}
+
+var patternOptions = set("-s -u -q dotglob nullglob failglob globstar nocaseglob")
+
 // checkTest reads test and [: -v evaluates what it names, and zsh what it compares as numbers. A word that may become -v has to be the last, or to be
 // compared.
 func checkTest(_ *reader, args []arg) bool {

@@ -104,6 +104,7 @@ func moves(dir string) bool {
 // checkCd notes that what follows runs elsewhere.
 func checkCd(r *reader, args []arg) bool {
 	r.moved = true
+	r.goTo(args)
 	return len(args) <= 1
 }
 
@@ -149,7 +150,7 @@ func filled(args []arg) []arg {
 	out := slices.Clone(args)
 	for i := range out {
 		if strings.Contains(out[i].text, "{}") {
-			out[i] = arg{text: strings.ReplaceAll(out[i].text, "{}", "\x00"), bare: out[i].bare}
+			out[i] = arg{text: strings.ReplaceAll(out[i].text, "{}", "\x00"), bare: out[i].bare, values: []string{strings.ReplaceAll(out[i].text, "{}", listed)}}
 		}
 	}
 	return out
@@ -165,7 +166,8 @@ func checkFd(r *reader, args []arg) bool {
 		}) {
 			return false
 		}
-		r.run(append(filled(run), arg{text: "\x00"}), nil)
+		r.follows = true
+		r.run(append(filled(run), arg{text: "\x00", values: []string{listed}}), nil)
 		args = args[:at]
 	}
 	_, ok := fdOptions.all(args)
@@ -189,7 +191,12 @@ func checkXargs(r *reader, args []arg) bool {
 		}
 	}
 	if len(rest) > 0 {
-		r.run(append(filled(rest), arg{text: "\x00", bare: true}), nil)
+		r.follows = true
+		names := unknown
+		if r.fed {
+			names = listed
+		}
+		r.run(append(filled(rest), arg{text: "\x00", bare: true, values: []string{names}}), nil)
 	}
 	return true
 }

@@ -1,5 +1,5 @@
 // Package command says what a shell command does, as far as its text tells: which programs it runs, whether
-// it can reach the network, which files it writes, which hosts it names.
+// it can reach the network, which files it reads and writes, which hosts it names.
 //
 // It parses the command as bash does (mvdan.cc/sh) and looks at every word in command position: in pipes,
 // substitutions, loops and functions, behind sudo, env, xargs or find -exec, and inside sh -c '…'. A command
@@ -36,6 +36,12 @@ type Command struct {
 	Writes   []string  // files that it writes, where the text names them
 	Outside  string    // a write that may reach beyond the workspace or into what runs later, or ""
 	Destroys bool      // it can't be undone
+
+	Reads       []Read   // files and directories that it reads or lists
+	Others      string   // commits of others that git shows, or ""
+	Variables   []string // of the environment, by name, that it expands
+	Environment bool     // it shows all of them
+	Code        bool     // it runs code in a language that we don't read, which may read anything
 }
 
 // Program is a word in command position, in lower case and without its directory.
@@ -55,17 +61,25 @@ func Parse(text string) Command { return ParseIn("", text) }
 
 // ParseIn reads a command line that starts in a directory: where it is not "", as after cd.
 func ParseIn(dir, text string) Command {
-	r := reader{lang: syntax.LangBash, moved: moves(dir)}
+	r := newReader(dir)
 	r.parse(text)
 	return r.done()
 }
 
+func newReader(dir string) *reader {
+	r := &reader{lang: syntax.LangBash, moved: moves(dir)}
+	if dir != "" {
+		r.at = resolve("", dir)
+	}
+	return r
+}
+
 // Argv reads a program with its arguments, which no shell has to split.
 func Argv(dir string, words []string) Command {
-	r := reader{lang: syntax.LangBash, moved: moves(dir)}
+	r := newReader(dir)
 	args := make([]arg, len(words))
 	for i, w := range words {
-		args[i] = arg{text: w, fixed: true}
+		args[i] = arg{text: w, fixed: true, values: []string{w}}
 	}
 	r.run(args, nil)
 	return r.done()
@@ -74,7 +88,8 @@ func Argv(dir string, words []string) Command {
 // Typed reads text that goes into a running program, or that a tool takes besides a command: it may be a
 // command, code in another language, or plain words. We never know what it does.
 func Typed(dir, text string) Command {
-	r := reader{lang: syntax.LangBash, moved: moves(dir), loose: true}
+	r := newReader(dir)
+	r.loose = true
 	r.parse(text)
 	r.unknown("typed text")
 	return r.done()
@@ -101,9 +116,12 @@ func (c *Command) Network() bool { return c.Fetcher != "" || len(c.Hosts) > 0 }
 // read by construction. A program or script that we merely don't know does not count.
 func (c *Command) Fetches() bool { return c.Network() || c.Opaque != "" }
 
-// Contained reports whether the command stays on the machine and runs only programs that we know and what is
-// in the workspace.
-func (c *Command) Contained() bool { return !c.Fetches() && len(c.Unknown) == 0 && c.Outside == "" }
+// Known reports whether the command stays on the machine and runs only programs that we know and what is in the
+// workspace, wherever it writes.
+func (c *Command) Known() bool { return !c.Fetches() && len(c.Unknown) == 0 }
+
+// Contained reports whether it also writes only in the workspace.
+func (c *Command) Contained() bool { return c.Known() && c.Outside == "" }
 
 // Harmless reports whether the command stays on the machine and runs only programs that we know. Build and test
 // commands, and all of git, run what files in the workspace say: they are not harmless by themselves.
@@ -120,6 +138,11 @@ func (c *Command) Merge(o *Command) {
 	first(&c.Fetcher, o.Fetcher)
 	first(&c.Opaque, o.Opaque)
 	first(&c.Outside, o.Outside)
+	first(&c.Others, o.Others)
+	c.Reads = append(c.Reads, o.Reads...)
+	c.Variables = append(c.Variables, o.Variables...)
+	c.Environment = c.Environment || o.Environment
+	c.Code = c.Code || o.Code
 }
 
 // Says tells a person what the command can do, in a sentence; "" where it is harmless.
@@ -171,6 +194,14 @@ type reader struct {
 	decodes string   // a program that turns data into text
 	says    []string // words that may hold an address: they count if a program that we don't know may use them
 	docs    []string // here-documents, which such a program may run
+
+	place
+	vars    map[string][]*syntax.Word // that it sets, and to what; nil is what we don't know
+	holds   map[string][]string       // what these may be
+	hidden  bool                      // patterns find hidden files
+	fed     bool                      // what comes in from a pipe are names of files that were listed
+	follows bool                      // such names are given to other commands
+	roots   []Read                    // what find looks at
 }
 
 // parse reads a text and adds what it does.
@@ -180,12 +211,13 @@ func (r *reader) parse(text string) {
 		return
 	}
 	r.depth++
-	defer func() { r.depth-- }()
+	was := r.place
+	defer func() { r.depth, r.place = r.depth-1, was }()
 	if r.sh && r.lang == syntax.LangBash { // sh may be bash, or know less
 		known := len(r.Programs)
 		r.lang = syntax.LangPOSIX
 		r.read(text)
-		r.lang, r.Programs = syntax.LangBash, r.Programs[:known]
+		r.lang, r.Programs, r.place = syntax.LangBash, r.Programs[:known], was
 	}
 	r.read(text)
 }
@@ -196,6 +228,10 @@ func (r *reader) read(text string) {
 	switch {
 	case file != nil:
 		r.moved = r.moved || changesDirectory(file)
+		r.collect(file)
+		if wanders(file) {
+			r.at = unknown
+		}
 		r.walk(file)
 	case why != unparsable:
 		r.opaque(why)
@@ -258,6 +294,7 @@ func (r *reader) done() Command {
 	if runsCode && r.decodes != "" {
 		r.opaque("runs text that " + r.decodes + " decodes")
 	}
+	r.finish()
 	return r.Command
 }
 

@@ -37,13 +37,13 @@ func FuzzParse(f *testing.F) {
 
 // TestH107LongAndDeepCommandsAreBounded: none of these exhausts the stack or the clock.
 func TestH107LongAndDeepCommandsAreBounded(t *testing.T) {
-	for _, piece := range []string{"(", "$(", "${", "`", "if ", "while ", "{ ", "! ", "[[ ( ", "$((", "((", "a=(", "time ", "x | ", "x && ", "<(", "case x in x) ", "f() ", "function f ", "\"$(", "sh -c ", "{a,", "<<a ", "\\", "-", "sudo ", "'", "\n", "env ", "xargs ", "coproc ", "$((1+", "1?", "a b "} {
+	for _, piece := range []string{"(", "$(", "${", "`", "if ", "while ", "{ ", "! ", "[[ ( ", "$((", "((", "a=(", "time ", "x | ", "x && ", "<(", "case x in x) ", "f() ", "function f ", "\"$(", "sh -c ", "{a,", "<<a ", "\\", "-", "sudo ", "'", "\n", "env ", "xargs ", "coproc ", "$((1+", "1?", "a b ", "a=$a; ", "a=$b b=$a c=$a$b; ", "cat $a{b,c} ", "ls|sort|", "cd a; ", "$a$", "for a in $a; do ", "{a,b}{", "cat ${a} "} {
 		start := time.Now()
 		c := command.Parse(strings.Repeat(piece, (64<<10)/len(piece)))
 		if took := time.Since(start); took > 2*time.Second {
 			t.Errorf("%q took %s", piece, took)
 		}
-		if piece != "\n" && c.Harmless() {
+		if piece != "\n" && !strings.HasSuffix(piece, "; ") && c.Harmless() {
 			t.Errorf("%q is harmless", piece)
 		}
 	}

@@ -42,6 +42,9 @@ func usualPlace(p *arg) bool {
 
 func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
 	short := unversioned(n)
+	if !shells[n] && !interpreters[short] && wrappers[n] == nil {
+		r.input(n, args[1:])
+	}
 	switch {
 	case fetchers[n] || fetchers[short]:
 		r.fetch(n)
@@ -123,7 +126,9 @@ func (r *reader) known(n string, args []arg) bool {
 		return true
 	}
 	switch n {
-	case "cd", "pushd", "popd":
+	case "popd":
+		return checkCd(r, []arg{{text: "-"}}) && len(args) == 0
+	case "cd", "pushd":
 		return checkCd(r, args)
 	case "find":
 		return checkFind(r, args)
@@ -237,6 +242,7 @@ func (r *reader) script(n string, args []arg) {
 	if file := args[0].text; file == "\x00" || file == "-" || strings.HasPrefix(file, "/dev/") || strings.HasPrefix(file, "/proc/") {
 		r.opaque("runs the output of other commands")
 	}
+	r.reads(args[0], false, true)
 	r.unknown(shown(n))
 	r.guess(args)
 }
@@ -249,6 +255,7 @@ func (r *reader) interpreter(n, short string, args []arg, doc *arg) {
 	if short == "python" && r.module(args) {
 		return
 	}
+	r.code(short, args, doc)
 	r.unknown(shown(n))
 	r.guess(args)
 	r.subcommand(n, args)
@@ -304,6 +311,7 @@ func (r *reader) wrapped(n string, w *wrapper, args []arg, doc *arg) {
 	}
 	rest = rest[min(w.skip, len(rest)):]
 	if len(rest) == 0 {
+		r.Environment = r.Environment || n == "env"
 		return
 	}
 	if w.text { // watch 'a | b' hands its words to a shell

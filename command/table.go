@@ -193,7 +193,7 @@ var checks = map[string]check{
 	"arch": only(0, ""), "wait": given(""), "jobs": given("-l -p -r -s"), "file": given("-b -i -I -L -h -k -s -N -n -r -p -v -F: --brief --mime --mime-type --mime-encoding --dereference"),
 	"id": only(0, "-u -g -n -G -r"), "groups": only(0, ""), "users": only(0, ""),
 	"awk": checkAwk, "gawk": checkAwk, "mawk": checkAwk, "nawk": checkAwk, "tar": checkTar, "make": checkMake, "gmake": checkMake,
-	"set": checkSet, "test": checkTest, "[": checkTest, "printf": checkPrintf, "read": checkRead, "unset": checkUnset,
+	"set": checkSet, "shopt": checkShopt, "test": checkTest, "[": checkTest, "printf": checkPrintf, "read": checkRead, "unset": checkUnset,
 	"base64": checkDecoder("base64", "-d -D -i -w: -b: --decode --wrap:"), "base32": checkDecoder("base32", "-d --decode -w:"),
 	"xxd":      checkDecoder("xxd", "-p -r -l: -c: -s: -g: -u -b -i -ps"),
 	"hostname": only(0, ""), "clear": only(0, ""), "history": only(0, ""),

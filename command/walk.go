@@ -7,8 +7,8 @@ import (
 )
 
 // changesDirectory reports whether a text has a cd anywhere: in a loop it also counts for what comes before.
-func changesDirectory(file *syntax.File) (found bool) {
-	syntax.Walk(file, func(n syntax.Node) bool {
+func changesDirectory(n syntax.Node) (found bool) {
+	syntax.Walk(n, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 {
 			switch c.Args[0].Lit() {
 			case "cd", "pushd", "popd":
@@ -29,6 +29,20 @@ func (r *reader) walk(n syntax.Node) {
 			return false
 		case *syntax.Assign:
 			r.assign(n)
+			return false
+		case *syntax.BinaryCmd:
+			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+				r.pipe(n)
+				return false
+			}
+		case *syntax.Subshell:
+			r.apart(n.Stmts...)
+			return false
+		case *syntax.CmdSubst:
+			r.apart(n.Stmts...)
+			return false
+		case *syntax.ProcSubst:
+			r.apart(n.Stmts...)
 			return false
 		case *syntax.ParamExp:
 			r.param(n)
@@ -62,6 +76,24 @@ func (r *reader) walk(n syntax.Node) {
 		}
 		return true
 	})
+}
+
+// pipe reads two commands of which the second gets what the first prints.
+func (r *reader) pipe(b *syntax.BinaryCmd) {
+	was := r.fed
+	defer func() { r.fed = was }()
+	r.apart(b.X)
+	r.fed = lists(b.X)
+	r.apart(b.Y)
+}
+
+// apart reads statements that a shell of their own runs: it keeps its directory to itself.
+func (r *reader) apart(stmts ...*syntax.Stmt) {
+	was := r.place
+	defer func() { r.place = was }()
+	for _, s := range stmts {
+		r.stmt(s)
+	}
 }
 
 // stmt reads a statement with its redirections.
@@ -110,6 +142,9 @@ func (r *reader) redirect(d *syntax.Redirect) *arg {
 	r.socket(to.text)
 	switch d.Op {
 	case syntax.RdrIn, syntax.DplIn:
+		if d.Op == syntax.RdrIn {
+			r.reads(to, false, true)
+		}
 		if !to.fixed && d.Op == syntax.RdrIn && !isProcess(d.Word) {
 			r.unknown("a redirection") // it may expand to /dev/tcp/…
 		}
@@ -117,6 +152,9 @@ func (r *reader) redirect(d *syntax.Redirect) *arg {
 		if strings.Trim(to.text, "0123456789-") != "" || !to.fixed {
 			r.write(to)
 		}
+	case syntax.RdrInOut:
+		r.reads(to, false, true)
+		r.write(to)
 	default:
 		r.write(to)
 	}
@@ -191,6 +229,7 @@ func isLocal(name string) bool {
 
 // declaration reads export, declare and their like.
 func (r *reader) declaration(d *syntax.DeclClause) {
+	r.shows(d)
 	for _, a := range d.Args {
 		if a.Naked && a.Name == nil {
 			if opt := r.arg(a.Value); !opt.fixed || strings.Trim(opt.text, "-grxp") != "" {
@@ -212,8 +251,29 @@ func (r *reader) declaration(d *syntax.DeclClause) {
 	}
 }
 
+// shows notes the variables that declare -p and its like print.
+func (r *reader) shows(d *syntax.DeclClause) {
+	prints, names := len(d.Args) == 0, 0
+	for _, a := range d.Args {
+		if a.Naked && a.Name == nil && a.Value != nil {
+			prints = prints || !strings.ContainsAny(raw(a.Value), "aAfFilnrtux") || strings.Contains(raw(a.Value), "p")
+			continue
+		}
+		names++
+	}
+	for _, a := range d.Args {
+		if prints && a.Naked && a.Name != nil {
+			r.expands(a.Name.Value)
+		}
+	}
+	r.Environment = r.Environment || names == 0
+}
+
 // param reads an expansion that may do more than give a value.
 func (r *reader) param(p *syntax.ParamExp) {
+	if p.Param != nil && !p.Length && isName(p.Param.Value) && usualVariables[p.Param.Value] == "" {
+		r.expands(p.Param.Value)
+	}
 	if p.Excl {
 		r.opaque("expands a variable twice")
 	}

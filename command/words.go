@@ -11,6 +11,8 @@ type arg struct {
 	text  string // with a zero byte in the place of what is not known
 	fixed bool   // text is all of it, and it is one word
 	bare  bool   // it may become several words, or none: an expansion without quotes, braces, a pattern, "$@"
+
+	values []string // what it may become, see [reader.values]
 }
 
 // option reports whether the word is an option, or may become one.
@@ -28,6 +30,7 @@ func (r *reader) arg(w *syntax.Word) arg {
 	a := arg{fixed: true}
 	r.parts(&b, &a, w.Parts, false)
 	a.text = b.String()
+	a.values = r.values(w.Parts)
 	return a
 }
 

@@ -18,7 +18,7 @@ var (
 	argumentParams  = words("args arguments")
 	directoryParams = words("workdir cwd workingdirectory directory dir")
 	// idleParams say how a command runs, or which one, and nothing that a machine runs.
-	idleParams = words("description timeout timeoutms yieldms background runinbackground pty action sessionid session id offset limit node host ask security maxoutputtokens justification withescalatedpermissions elevated")
+	idleParams = words("description timeout timeoutms yieldms background runinbackground pty action sessionid session id offset limit node host ask security maxoutputtokens justification withescalatedpermissions elevated title")
 )
 
 // effects says what the commands of a call do.

@@ -21,6 +21,7 @@ const (
 	paramAgentID
 	paramGatewayURL
 	paramProjectGitURL
+	paramInvoke
 	paramCount
 )
 
@@ -57,6 +58,8 @@ func knownParam(name []byte) param {
 		return paramAgentID
 	case "gatewayUrl":
 		return paramGatewayURL
+	case "invokeCommand":
+		return paramInvoke
 	case "projectGitUrl":
 		return paramProjectGitURL
 	}

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"cmp"
+
 	"github.com/openclaw-verifier/verifier/command"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -129,7 +131,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
-	plan.raise(c.Tool, t, &does, plan.Reach.BlindRead)
+	plan.raise(c.Tool, t, &does, p.outside(&does))
 	if plan.Reach.BlindSend {
 		plan.blindSend(p.from)
 	}
@@ -166,17 +168,17 @@ func (p *Policy) birth(s session.Standing) taint.Level {
 }
 
 // raise works out what the call brings in. What the owner says of a tool's
-// answers does not cover a command that fetches, nor a reading of sessions
+// answers does not cover a command that fetches or reads what is not the owner's, nor a reading of sessions
 // that can't be told: taint must not be washed out that way.
-func (pl *Plan) raise(tool string, t *text, does *command.Command, blindRead bool) {
+func (pl *Plan) raise(tool string, t *text, does *command.Command, outside string) {
 	if pl.rule.runs && does.Fetches() {
 		pl.Raise = untrusted
 	}
-	if blindRead {
+	if pl.Reach.BlindRead || pl.rule.runs && outside != "" {
 		pl.Raise = taint.Worse(pl.Raise, external)
 	}
 	if pl.Raise > system {
-		pl.Source = label(tool, t, does.Fetcher)
+		pl.Source = label(tool, t, cmp.Or(does.Fetcher, outside))
 	}
 }
 

@@ -17,22 +17,27 @@ const (
 	keptSecrets   = "a store of secrets"
 	otherSessions = "other conversations"
 	homeFiles     = "files of your home directory"
+	hiddenFiles   = "hidden files"
 	ofCommands    = "the environment of your commands"
+	ofCode        = "files that only its code names"
+	ofShell       = "files whose names only the shell knows"
+	ofDevice      = "the screen or the notifications of a device"
+	ofTerminal    = "what stands in a terminal"
 )
 
 // plainSecrets quote nothing of a call.
-var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, ofCommands}
+var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, hiddenFiles, ofCommands, ofCode, ofShell, ofDevice, ofTerminal}
 
 // findSecrets says which secrets a call reads, so that the conversation holds them
 // from then on, and which it gives away. A text that only mentions a place reads
-// nothing: what counts is a path, and for commands any word.
+// nothing: what counts is a path. In a command that we can't read to the end any word counts.
 func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.Command) {
-	r := pl.rule
+	r, sure := pl.rule, true
 	named := t.may&ofPlace != 0 && (p.places.find(t.lower) != nil || p.places.find(t.bare) != nil) || mayEndSo(t.lower) || mayEndSo(t.bare)
 	switch {
 	case r.secret:
 		pl.Secret = keptSecrets
-	case !named:
+	case !named || r.runs && does.Known():
 	case r.commands:
 		if pl.Secret = p.placeIn(string(t.values)); pl.Secret == "" {
 			pl.Secret = p.placeIn(string(t.bare))
@@ -48,9 +53,11 @@ func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.
 		pl.Secret = p.placeIn(string(t.values))
 	}
 	if pl.Secret == "" && r.runs {
-		if pl.Secret = readsWidely(string(t.values), does); pl.Secret == "" {
-			pl.Secret = readsWidely(string(t.bare), does)
-		}
+		pl.Secret, sure = p.readBy(does)
+		sure = sure && (r.leaves || !does.Contained())
+	}
+	if shown := pl.shownBy(c.Tool, t); pl.Secret == "" && shown != "" {
+		pl.Secret, sure = shown, false
 	}
 	if pl.Secret == "" && c.Tool == "dir_fetch" && isHome(filePath(t)) {
 		pl.Secret = homeFiles
@@ -58,7 +65,7 @@ func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.
 	if pl.Secret == "" && pl.Reach.BlindRead {
 		pl.Secret = otherSessions
 	}
-	if pl.Leaves && pl.Secret != "" && pl.Secret != otherSessions {
+	if pl.Leaves && sure && pl.Secret != "" && pl.Secret != otherSessions {
 		pl.Gives = pl.Secret
 	}
 	pl.Leaves = pl.Leaves || writesOut(c)

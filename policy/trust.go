@@ -244,7 +244,23 @@ func within(name string, places []string) bool {
 	if !ok {
 		return false
 	}
-	return relative(clean) || slices.ContainsFunc(places, func(p string) bool { return below(clean, p) })
+	return relative(clean) || slices.ContainsFunc(places, func(p string) bool {
+		return below(clean, p) || strings.HasPrefix(clean, "~/") != strings.HasPrefix(p, "~/") && below(byHome(clean), byHome(p))
+	})
+}
+
+// byHome is a path below somebody's home directory as one below ~: the owner may write ~/work, and the agent /home/ann/work.
+func byHome(clean string) string {
+	if rest, ok := strings.CutPrefix(clean, "/root/"); ok {
+		return "~/" + rest
+	}
+	for _, homes := range []string{"/home/", "/Users/"} {
+		if rest, ok := strings.CutPrefix(clean, homes); ok {
+			_, rest, _ = strings.Cut(rest, "/")
+			return "~/" + rest
+		}
+	}
+	return clean
 }
 
 func below(clean, place string) bool {
@@ -252,7 +268,7 @@ func below(clean, place string) bool {
 }
 
 func relative(clean string) bool {
-	return !strings.HasPrefix(clean, "/") && !strings.HasPrefix(clean, "~/")
+	return !strings.HasPrefix(clean, "/") && !strings.HasPrefix(clean, "~")
 }
 
 // cleanPath takes away what makes no difference. A path that goes up, or is spelled

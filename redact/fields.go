@@ -76,6 +76,12 @@ func isSecret(squashed string) bool {
 	return len(bare) < len(squashed) && endsInSecret(bare)
 }
 
+// NamesSecret reports whether a name is one that secrets have: GITHUB_TOKEN, dbPassword, api_key.
+func NamesSecret(name string) bool {
+	squashed := squash(name)
+	return isSecret(squashed) || isToken(squashed, '"') || endsInPass(name)
+}
+
 // qualifiers are what names of secrets end in besides: which one of several it
 // is, or that it is the secret itself.
 var qualifiers = []string{

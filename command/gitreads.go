@@ -1,0 +1,118 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// git notes what git reads: the directory, files, and what others wrote.
+func (r *reader) git(args []arg) {
+	was := r.place
+	defer func() { r.place = was }()
+	for len(args) > 0 && args[0].option() {
+		takes := gitValues[args[0].text]
+		head, value, isPair := strings.Cut(args[0].text, "=")
+		switch {
+		case args[0].text == "-C" && len(args) > 1:
+			r.goTo(args[1:2])
+		case gitPlaces[args[0].text] && len(args) > 1:
+			r.reads(args[1], false, true)
+		case isPair && gitPlaces[head]:
+			r.reads(behind(args[0], len(head)+1, value), false, true)
+		}
+		args = args[min(len(args), 1+count(takes)):]
+	}
+	r.path(".", false)
+	if len(args) == 0 {
+		return
+	}
+	verb, operands := args[0].text, gitOperands(args[0].text, args[1:])
+	for i, a := range args[1:] {
+		switch {
+		case (a.text == "--remotes" || a.text == "--all") && gitShows[verb]:
+			first(&r.Others, "other branches")
+		case (a.text == "-F" || a.text == "--file") && i+2 < len(args):
+			r.reads(args[i+2], false, true)
+		}
+	}
+	for i := range operands {
+		all := operands[i].values
+		if all == nil {
+			all = []string{operands[i].text}
+		}
+		for _, v := range all {
+			r.gitOperand(verb, v)
+		}
+	}
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+var (
+	gitValues = set("-C -c --git-dir --work-tree --namespace --exec-path")
+	gitPlaces = set("--git-dir --work-tree")
+	gitShows  = set("log show shortlog whatchanged grep diff blame")
+	// gitNames are what only say which commits there are.
+	gitNames = set("rev-parse merge-base branch status describe name-rev show-ref for-each-ref rev-list remote config tag")
+)
+
+// gitOperands are the arguments of a subcommand without its options, as far as we know them.
+func gitOperands(verb string, args []arg) []arg {
+	if s := families["git"][verb]; s != nil && verb != "" {
+		if rest, ok := s.options.all(args); ok {
+			return rest
+		}
+	}
+	return words(args, nil)
+}
+
+// gitOperand reads a commit, a range of commits, or a path.
+func (r *reader) gitOperand(verb, word string) {
+	commits, isRange := []string{word}, true
+	if a, b, found := strings.Cut(word, "..."); found {
+		if commits = []string{a, b}; verb == "diff" {
+			commits = commits[1:] // what changed since they parted
+		}
+	} else if a, b, found := strings.Cut(word, ".."); found && a != "" && !strings.HasSuffix(a, "/") {
+		if commits = []string{a, b}; verb == "log" || verb == "shortlog" || verb == "whatchanged" {
+			commits = commits[1:] // without the first
+		}
+	} else {
+		isRange = false
+	}
+	if !gitNames[verb] {
+		if at := slices.IndexFunc(commits, isRemote); at >= 0 {
+			first(&r.Others, commits[at])
+		}
+	}
+	if isRange || strings.HasPrefix(word, "^") || len(word) == 0 || word == ".." {
+		return
+	}
+	commit, file, inCommit := strings.Cut(word, ":")
+	if inCommit && commit != "" {
+		word = file
+	}
+	r.reads(arg{text: word}, false, false)
+}
+
+// isRemote reports whether a name is that of a commit which came from elsewhere. Which remotes there are we don't know: these
+// are the usual names.
+func isRemote(commit string) bool {
+	commit, _, _ = strings.Cut(commit, ":")
+	name, _, below := strings.Cut(commit, "/")
+	switch {
+	case below && usualRemotes[name]:
+		return true
+	case strings.HasPrefix(commit, "refs/remotes/") || strings.HasPrefix(commit, "refs/pull/"):
+		return true
+	}
+	bare := commit[:len(commit)-len(strings.TrimLeft(commit, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"))]
+	return bare == "FETCH_HEAD" || bare == "MERGE_HEAD" || commit == "origin" || commit == "upstream" || strings.Contains(commit, "@{u") || strings.Contains(commit, "@{push")
+}
+
+var usualRemotes = set("origin upstream fork remotes pull pr")

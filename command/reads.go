@@ -1,0 +1,390 @@
+package command
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Read is something that a command reads or lists.
+type Read struct {
+	Path string // absolute, below ~, or relative to where the command starts. It may hold patterns, and zero bytes for what only the shell knows
+	Deep bool   // and all that is below it
+}
+
+// Unknown reports whether only the shell knows what is read.
+func (r *Read) Unknown() bool { return strings.Contains(r.Path, "\x00") }
+
+const (
+	unknown  = "\x00" // in a path: only the shell knows it
+	listed   = "\x01" // in a path: a name that another command of the same line lists, below what that command reads
+	maxReads = 256    // more reads count as one that is unknown
+)
+
+// input notes what a program reads.
+func (r *reader) input(n string, args []arg) {
+	known := plain[n] || checks[n] != nil
+	switch {
+	case quietly[n]:
+	case n == "printenv":
+		r.printenv(args)
+	case n == "set":
+		r.Environment = r.Environment || len(args) == 0
+	case n == "shopt" || n == "setopt":
+		r.hidden = r.hidden || slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.text, "dot") || !a.fixed })
+	case searches[n]:
+		r.search(n, args)
+	case n == "find":
+		r.find(args)
+	case n == "git":
+		r.git(args)
+	case n == "tar":
+		r.tar(args)
+	case copies[n]:
+		r.copies(args)
+	case fetchers[n]:
+	default:
+		rest := words(args, valued[n])
+		if firstIsText[n] && len(rest) > 0 {
+			rest = rest[1:]
+		}
+		deep := archives[n]
+		for i := range rest {
+			r.reads(rest[i], deep, known)
+		}
+		if !known || runsFiles[n] || listsHere[n] && len(rest) == 0 {
+			r.path(".", deep)
+		}
+	}
+}
+
+// quietly are programs that read no file that they are given, or only say how large or how old it is. What follows
+// from their options stands in the other tables.
+var quietly = set(`echo printf true false : tr seq sleep date cal uptime whoami uname nproc free ps tty kill test [ expr factor numfmt getconf locale
+	mkdir touch rm rmdir chmod chown umask ulimit exit return break continue shift wait jobs fg bg times yes which whereis type hostname id groups users
+	clear pgrep pstree lsblk lscpu arch unset read cd pushd popd pwd basename dirname realpath readlink stat df tee mktemp xargs history sw_vers eval trap
+	alias enable hash bind complete at batch export local let getopts mapfile readarray command`)
+
+// listsHere are programs that look at the directory where they run if they are given no other.
+var listsHere = set("ls dir vdir tree du fd fdfind")
+
+// runsFiles are programs of the table that read more than they are given.
+var runsFiles = set("make gmake tsc jest vitest eslint prettier mocha pytest mypy black isort ruff flake8 pylint golangci-lint staticcheck rspec ctest goimports")
+
+// firstIsText are programs whose first operand is no file; with these options it is one.
+var firstIsText = set("sed gsed awk gawk mawk nawk jq yq fd fdfind")
+
+// valued are options whose value is no file that is read.
+var valued = map[string]map[string]bool{
+	"cut": set("-d -f -c -b"), "sort": set("-k -t -S -o"), "column": set("-s -o -c"), "paste": set("-d"), "head": set("-n -c"), "tail": set("-n -c -s"), "awk": set("-F -v"), "gawk": set("-F -v"),
+	"uniq": set("-f -s -w"), "fold": set("-w"), "nl": set("-s -w -v"), "join": set("-t -1 -2 -o -e"), "tree": set("-L -I -P"), "fd": set("-e -t -d -E -x -X"), "du": set("-d"),
+	"make": set("-j"), "jq": set("--indent"), "diff": set("-U -C -I"), "ls": set("-I -w"),
+}
+
+// outputs are options whose value is written, for any program.
+var outputs = set("-o --output --out --outfile -coverprofile --coverprofile -cpuprofile -memprofile -m --message")
+
+// words are what a program may take for a file: its operands, the values of options, and what stands behind an equals sign
+// or a letter in an option.
+func words(args []arg, noFile map[string]bool) (out []arg) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		head, value, isPair := strings.Cut(a.text, "=")
+		switch {
+		case a.text == "--" || a.text == "-":
+		case noFile[a.text] || outputs[a.text]:
+			i++
+		case !strings.HasPrefix(a.text, "-"):
+			out = append(out, a)
+		case noFile[head] || outputs[head] || noFile[a.text[:min(2, len(a.text))]]:
+		case isPair:
+			out = append(out, behind(a, len(head)+1, value))
+		case len(a.text) > 2 && a.text[1] != '-' && strings.ContainsAny(a.text, "/~."):
+			out = append(out, behind(a, 2, a.text[2:]))
+		}
+	}
+	return out
+}
+
+// behind is the end of a word, which begins at n.
+func behind(a arg, n int, text string) arg {
+	out := arg{text: text, fixed: a.fixed}
+	for _, v := range a.values {
+		out.values = append(out.values, v[min(n, len(v)):])
+	}
+	return out
+}
+
+// reads notes that a word names what is read. Where the program is not known to take it for a file, only what looks like one counts.
+func (r *reader) reads(a arg, deep, sure bool) {
+	all := a.values
+	if all == nil {
+		all = []string{a.text}
+	}
+	for _, v := range all {
+		if sure || !strings.Contains(v, unknown) || strings.Contains(v, "/") {
+			r.path(v, deep)
+		}
+	}
+}
+
+// path notes one path.
+func (r *reader) path(p string, deep bool) {
+	switch {
+	case p == "" || p == "-" || strings.Contains(p, "://") || strings.HasPrefix(p, "/dev/fd/") || devices[p]:
+		return
+	case strings.Contains(p, listed) && strings.Contains(p, ".."):
+		p = unknown
+	}
+	p = strings.ReplaceAll(p, listed, "*")
+	for _, full := range r.resolved(p) {
+		r.addRead(Read{Path: full, Deep: deep})
+	}
+}
+
+// devices bring in nothing that was written by anyone.
+var devices = set("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom")
+
+func (r *reader) addRead(read Read) {
+	switch {
+	case slices.Contains(r.Reads, read):
+	case len(r.Reads) < maxReads:
+		r.Reads = append(r.Reads, read)
+	case !r.Reads[maxReads-1].Unknown():
+		r.Reads[maxReads-1] = Read{Path: unknown, Deep: true}
+	}
+}
+
+// resolved are the paths that a path may be: below the directory where the command is by then, or below one before, should
+// cd have failed. What goes up is taken from the last alone.
+func (r *reader) resolved(p string) []string {
+	out := []string{resolve(r.at, p)}
+	if isAbsolute(p) || strings.HasPrefix(p, "..") {
+		return out
+	}
+	for _, dir := range r.before {
+		out = once(out, resolve(dir, p))
+	}
+	return out
+}
+
+func isAbsolute(p string) bool { return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") }
+
+// resolve joins a directory and a path, and takes away what makes no difference. Behind a pattern, what goes up is not known.
+func resolve(dir, p string) string {
+	if !isAbsolute(p) && dir != "" {
+		p = dir + "/" + p
+	}
+	if before, after, found := strings.Cut(p, "/.."); found && (after == "" || after[0] == '/') && strings.ContainsAny(before, "*?[\x00") {
+		return unknown
+	}
+	if !strings.HasPrefix(p, "~") {
+		return path.Clean(p)
+	}
+	home, rest, _ := strings.Cut(p, "/")
+	if rest = path.Clean(rest); rest == ".." || strings.HasPrefix(rest, "../") {
+		return path.Join("/home/user", rest)
+	}
+	return path.Join(home, rest)
+}
+
+// goTo notes a change of directory.
+func (r *reader) goTo(args []arg) {
+	args = slices.DeleteFunc(slices.Clone(args), func(a arg) bool { return a.text == "--" || a.text == "-P" || a.text == "-L" || a.text == "-e" })
+	last, to := r.at, "~"
+	switch {
+	case len(args) > 0 && args[0].text == "-":
+		to = r.last
+	case len(args) > 0 && len(args[0].values) == 1:
+		to = resolve(r.at, strings.ReplaceAll(args[0].values[0], listed, unknown))
+	case len(args) > 0:
+		to = unknown
+	}
+	if last != "" && !slices.Contains(r.before, last) && len(r.before) < 8 {
+		r.before = append(slices.Clone(r.before), last)
+	}
+	if len(to) > maxPath {
+		to = unknown
+	}
+	r.at, r.last = to, last
+}
+
+// place is where a command runs.
+type place struct {
+	at     string   // "" is where it starts
+	last   string   // for cd -
+	before []string // where it still is if a cd failed
+}
+
+// search notes what grep and its like read.
+func (r *reader) search(n string, args []arg) {
+	deep, given := !strings.HasSuffix(n, "grep") || n == "rgrep", false
+	var rest []arg
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch head, value, isPair := strings.Cut(a.text, "="); {
+		case a.text == "-e" || a.text == "--regexp":
+			given = true
+			i++
+		case a.text == "-f" || a.text == "--file":
+			given = true
+		case head == "--file":
+			given = true
+			rest = append(rest, behind(a, len(head)+1, value))
+		case searchValues[a.text]:
+			i++
+		case strings.HasPrefix(a.text, "--recursive") || strings.HasPrefix(a.text, "--dereference-recursive"):
+			deep = true
+		case strings.HasPrefix(a.text, "-") && len(a.text) > 1:
+			deep = deep || !isPair && a.text[1] != '-' && strings.ContainsAny(a.text, "rR")
+		default:
+			rest = append(rest, a)
+		}
+	}
+	if !given && len(rest) > 0 && !slices.ContainsFunc(args, func(a arg) bool { return a.text == "--files" }) {
+		rest = rest[1:]
+	}
+	for i := range rest {
+		r.reads(rest[i], deep, true)
+	}
+	if deep && len(rest) == 0 {
+		r.path(".", true)
+	}
+}
+
+var (
+	searches     = set("grep egrep fgrep zgrep rgrep rg ag ack")
+	searchValues = set("-A -B -C -m -g -t -T -M -j -d -D --include --exclude --exclude-dir --type --type-not --glob --iglob --max-count --max-depth --context --after-context --before-context --color --sort --replace")
+	archives     = set("zip 7z 7za")
+	copies       = set("cp mv ln install rsync scp")
+)
+
+// find notes where find looks: it reads names, and files where a command gets what it finds.
+func (r *reader) find(args []arg) {
+	end := slices.IndexFunc(args, func(a arg) bool {
+		return strings.HasPrefix(a.text, "-") && !set("-H -L -P")[a.text] || a.text == "(" || a.text == "!"
+	})
+	if end < 0 {
+		end = len(args)
+	}
+	roots := slices.DeleteFunc(slices.Clone(args[:end]), func(a arg) bool { return strings.HasPrefix(a.text, "-") })
+	if len(roots) == 0 {
+		roots = []arg{{text: "."}}
+	}
+	for i := range roots {
+		r.reads(roots[i], false, true)
+		r.roots = append(r.roots, r.Reads[max(0, len(r.Reads)-1):]...)
+	}
+	r.follows = r.follows || slices.ContainsFunc(args[end:], func(a arg) bool { return strings.HasPrefix(a.text, "-exec") || strings.HasPrefix(a.text, "-ok") })
+}
+
+// copies notes what is copied: all operands but the last.
+func (r *reader) copies(args []arg) {
+	deep := slices.ContainsFunc(args, func(a arg) bool {
+		return strings.HasPrefix(a.text, "--recursive") || a.text == "--archive" || strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.ContainsAny(a.text, "raR")
+	})
+	rest := words(args, nil)
+	to := slices.ContainsFunc(args, func(a arg) bool { return a.text == "-t" || strings.HasPrefix(a.text, "--target-directory") })
+	if len(rest) > 1 && !to {
+		rest = rest[:len(rest)-1]
+	}
+	for i := range rest {
+		r.reads(rest[i], deep, true)
+	}
+}
+
+// tar notes what goes into an archive, or the archive.
+func (r *reader) tar(args []arg) {
+	if len(args) == 0 {
+		return
+	}
+	mode := args[0].text
+	creates := strings.HasPrefix(mode, "--create") || strings.HasPrefix(mode, "--append") || !strings.HasPrefix(mode, "--") && strings.ContainsAny(mode, "cru") && !strings.Contains(mode, "x")
+	was := r.place
+	defer func() { r.place = was }()
+	for i := 1; i < len(args); i++ {
+		switch a := args[i]; {
+		case a.text == "-C" && creates && i+1 < len(args):
+			r.goTo(args[i+1 : i+2])
+			i++
+		case a.text == "-C", a.text == "--exclude", creates && a.text == "-f":
+			i++
+		case strings.HasPrefix(a.text, "-"):
+		case creates && i == 1 && !strings.HasPrefix(mode, "--") && strings.Contains(mode, "f"): // the archive
+		default:
+			r.reads(a, creates, true)
+		}
+	}
+}
+
+// printenv notes the variables that are shown.
+func (r *reader) printenv(args []arg) {
+	for i := range args {
+		if !args[i].option() {
+			r.expands(args[i].text)
+		}
+	}
+	r.Environment = r.Environment || !slices.ContainsFunc(args, func(a arg) bool { return a.fixed && !a.option() })
+}
+
+// expands notes that a variable is read which the command does not set.
+func (r *reader) expands(name string) {
+	if name == "" || r.sets(name) {
+		return
+	}
+	if len(r.Variables) == maxReads {
+		r.Environment = true
+		return
+	}
+	r.Variables = once(r.Variables, name)
+}
+
+// finish notes what follows from the whole command: a pattern finds hidden files where the shell was told so, and what is
+// found is read.
+func (r *reader) finish() {
+	if r.hidden {
+		for _, read := range slices.Clone(r.Reads) {
+			dir, last := path.Split(read.Path)
+			if strings.HasPrefix(last, "*") || strings.HasPrefix(last, "?") || strings.HasPrefix(last, "[") {
+				r.addRead(Read{Path: dir + "." + last, Deep: read.Deep})
+			}
+		}
+	}
+	if r.follows {
+		for _, root := range r.roots {
+			r.addRead(Read{Path: root.Path, Deep: true})
+		}
+	}
+}
+
+// code notes what a program reads that runs a script, or code in its arguments or its input: such code may read anything.
+func (r *reader) code(short string, args []arg, doc *arg) {
+	r.path(".", false)
+	at := slices.IndexFunc(args, func(a arg) bool { return !a.option() && a.text != "-" })
+	isCode := at < 0 || short == "cmd" || short == "pwsh" || short == "powershell"
+	for i := range args[:max(at, 0)] {
+		text := args[i].text
+		isCode = isCode || text == "-" || !args[i].fixed || strings.HasPrefix(text, "--eval") || strings.HasPrefix(text, "--print") ||
+			!strings.HasPrefix(text, "--") && text != "-m" && strings.ContainsAny(text, "ceEpr")
+	}
+	if doc != nil {
+		r.literals(doc.text)
+	}
+	r.Code = r.Code || isCode
+	for i := range args {
+		if isCode {
+			r.literals(args[i].text)
+		} else {
+			r.reads(args[i], false, i == at)
+		}
+	}
+}
+
+// literals notes the paths in the text of a program that lead out of the workspace.
+func (r *reader) literals(code string) {
+	for w := range strings.FieldsFuncSeq(code, func(c rune) bool { return c <= ' ' || strings.ContainsRune("\"'`()[]{},;=+|<>", c) }) {
+		if len(w) > 2 && (isAbsolute(w) || strings.HasPrefix(w, "../")) && !strings.HasPrefix(w, "//") {
+			r.path(w, false)
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	maxValues = 16   // texts that a word may become; more are unknown
+	maxPath   = 4096 // bytes of a path; a longer one is unknown
+)
+
+// values are the texts that a word may become, as far as the command itself tells: with the variables that it sets, and with
+// patterns as they are. See [unknown] and [listed].
+func (r *reader) values(parts []syntax.WordPart) []string {
+	out := []string{""}
+	for _, p := range parts {
+		if out = product(out, r.partValues(p)); len(out[0]) > maxPath {
+			return []string{unknown}
+		}
+	}
+	var all []string
+	for _, v := range out {
+		all = append(all, braces(v)...)
+	}
+	if len(all) > maxValues {
+		return []string{unknown}
+	}
+	return all
+}
+
+func product(left, right []string) []string {
+	if len(left)*len(right) > maxValues {
+		return []string{unknown}
+	}
+	out := make([]string, 0, len(left)*len(right))
+	for _, l := range left {
+		for _, r := range right {
+			out = append(out, l+r)
+		}
+	}
+	return out
+}
+
+func (r *reader) partValues(p syntax.WordPart) []string {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		return []string{unescaped(p.Value)}
+	case *syntax.SglQuoted:
+		if p.Dollar && strings.Contains(p.Value, `\`) {
+			return []string{unknown}
+		}
+		return []string{p.Value}
+	case *syntax.DblQuoted:
+		return r.values(p.Parts)
+	case *syntax.ParamExp:
+		return r.paramValues(p)
+	case *syntax.CmdSubst:
+		return []string{r.outputOf(p.Stmts)}
+	case *syntax.ArithmExp:
+		return []string{"0"}
+	case *syntax.ProcSubst:
+		return []string{"/dev/fd/0"}
+	case *syntax.ExtGlob:
+		return []string{"*"}
+	default:
+		return []string{unknown}
+	}
+}
+
+// unescaped is a literal without its backslashes.
+func unescaped(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// usualVariables are what is known without the environment.
+var usualVariables = map[string]string{
+	"HOME": "~", "PWD": ".", "TMPDIR": "/tmp", "USER": "*", "LOGNAME": "*", "?": "0", "$": "0", "#": "0", "!": "0", "RANDOM": "0", "SECONDS": "0", "LINENO": "0",
+}
+
+func (r *reader) paramValues(p *syntax.ParamExp) []string {
+	if p.Length {
+		return []string{"0"}
+	}
+	if p.Param == nil || p.Excl || p.Exp != nil || p.Slice != nil || p.Repl != nil {
+		return []string{unknown}
+	}
+	name := p.Param.Value
+	if !r.sets(name) {
+		if usual, ok := usualVariables[name]; ok {
+			return []string{usual}
+		}
+		return []string{unknown}
+	}
+	return r.held(name)
+}
+
+// held are the values that a variable may have, which is worked out once. One that holds itself is unknown.
+func (r *reader) held(name string) []string {
+	if out, known := r.holds[name]; known {
+		return out
+	}
+	out := []string{unknown}
+	r.holds[name] = out
+	if len(r.vars[name]) > maxValues || slices.Contains(r.vars[name], nil) {
+		return out
+	}
+	var all []string
+	for _, w := range r.vars[name] {
+		for _, v := range r.values(w.Parts) {
+			all = once(all, v)
+		}
+	}
+	if len(all) <= maxValues {
+		r.holds[name] = all
+	}
+	return r.holds[name]
+}
+
+// outputOf is what a substitution becomes: names that are listed, the directory, or what only the shell knows.
+func (r *reader) outputOf(stmts []*syntax.Stmt) string {
+	if len(stmts) != 1 {
+		return unknown
+	}
+	if c, ok := stmts[0].Cmd.(*syntax.CallExpr); ok {
+		switch strings.Join(literals(c.Args), " ") {
+		case "pwd", "git rev-parse --show-toplevel":
+			return "."
+		}
+	}
+	if !lists(stmts[0]) {
+		return unknown
+	}
+	r.follows = true
+	return listed
+}
+
+// lists reports whether all that a statement prints are names of files below what it looks at, or numbers of commits.
+func lists(s *syntax.Stmt) bool {
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		words := literals(c.Args)
+		return len(words) > 0 && (listers[words[0]] || len(words) > 1 && listers[words[0]+" "+words[1]])
+	case *syntax.BinaryCmd:
+		right, ok := c.Y.Cmd.(*syntax.CallExpr)
+		if c.Op != syntax.Pipe || !ok || len(right.Args) == 0 || !lists(c.X) {
+			return false
+		}
+		return passOn[right.Args[0].Lit()]
+	default:
+		return false
+	}
+}
+
+// literals are the words that a command begins with, as far as they are plain.
+func literals(words []*syntax.Word) (out []string) {
+	for _, w := range words {
+		text := w.Lit()
+		if text == "" {
+			break
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+var (
+	listers = func() map[string]bool {
+		out := set("find fd fdfind ls pwd which mktemp")
+		for _, two := range []string{
+			"git ls-files", "git diff", "git status", "git rev-parse", "git merge-base", "git ls-tree", "git rev-list", "git describe", "git branch", "go list", "go env",
+			"grep -l", "grep -rl", "grep -rln", "grep -lr", "grep -ril", "rg -l", "rg --files",
+		} {
+			out[two] = true
+		}
+		return out
+	}()
+	passOn = set("sort uniq head tail grep egrep fgrep wc")
+)
+
+// collect notes the variables that a text sets, wherever it does, so that the order does not matter.
+func (r *reader) collect(file *syntax.File) {
+	if r.vars == nil {
+		r.vars = map[string][]*syntax.Word{}
+	}
+	r.holds = map[string][]string{}
+	set := func(name string, w *syntax.Word) { r.vars[name] = append(r.vars[name], w) }
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			switch {
+			case n.Name == nil || n.Naked:
+			case n.Append || n.Index != nil:
+				set(n.Name.Value, nil)
+			case n.Array != nil:
+				for _, e := range n.Array.Elems {
+					set(n.Name.Value, e.Value)
+				}
+			case n.Value == nil: // it is empty
+				set(n.Name.Value, &syntax.Word{})
+			default:
+				set(n.Name.Value, n.Value)
+			}
+		case *syntax.WordIter:
+			for _, w := range n.Items {
+				set(n.Name.Value, w)
+			}
+			if len(n.Items) == 0 {
+				set(n.Name.Value, nil)
+			}
+		case *syntax.CallExpr:
+			if words := literals(n.Args); len(words) > 1 && setters[words[0]] {
+				for _, w := range words[1:] {
+					set(w, nil)
+				}
+			}
+		}
+		return true
+	})
+}
+
+// setters are commands that set the variables that they name.
+var setters = set("read mapfile readarray getopts printf")
+
+func (r *reader) sets(name string) bool { return len(r.vars[name]) > 0 }
+
+// wanders reports whether a text changes the directory in a loop or a function, where the order of the text is not that of
+// what happens.
+func wanders(file *syntax.File) (found bool) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.WhileClause:
+			found = found || changesDirectory(n)
+		case *syntax.ForClause:
+			found = found || changesDirectory(n)
+		case *syntax.FuncDecl:
+			found = found || changesDirectory(n)
+		}
+		return !found
+	})
+	return found
+}
+
+// braces are the words that a{b,c} becomes. What it can't tell is unknown.
+func braces(s string) []string {
+	out := []string{s}
+	for i := 0; i < len(out); i++ {
+		for {
+			before, options, after, ok := brace(out[i])
+			if !ok {
+				break
+			}
+			if len(out)+len(options) > maxValues {
+				return []string{unknown}
+			}
+			for _, o := range options[1:] {
+				out = append(out, before+o+after)
+			}
+			out[i] = before + options[0] + after
+		}
+	}
+	return out
+}
+
+// brace finds the first innermost list in braces.
+func brace(s string) (before string, options []string, after string, ok bool) {
+	open := -1
+	for i := range len(s) {
+		switch {
+		case s[i] == '{':
+			open = i
+		case s[i] == '}' && open >= 0:
+			if inside := s[open+1 : i]; strings.Contains(inside, ",") {
+				return s[:open], strings.Split(inside, ","), s[i+1:], true
+			}
+			open = -1
+		}
+	}
+	return "", nil, "", false
+}

@@ -1,0 +1,126 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/command"
+	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// readBy is what a command reads that holds secrets, or may; "" for any other. It is sure where the command names the place.
+func (p *Policy) readBy(does *command.Command) (secret string, sure bool) {
+	for i := range does.Reads {
+		if place := p.secretAt(&does.Reads[i]); place != "" {
+			return place, true
+		}
+	}
+	if does.Environment || slices.ContainsFunc(does.Variables, redact.NamesSecret) {
+		return ofCommands, true
+	}
+	switch {
+	case does.Code || does.Opaque != "":
+		return ofCode, false
+	case slices.ContainsFunc(does.Reads, func(r command.Read) bool { return r.Unknown() }):
+		return ofShell, false
+	}
+	return "", false
+}
+
+// secretAt is a place that a command reads and where secrets are kept, or "".
+func (p *Policy) secretAt(r *command.Read) string {
+	name := strings.ReplaceAll(r.Path, "\x00", "?")
+	switch {
+	case p.places.find(folded([]byte(name))) != nil || endsAsKey(path.Base(name)):
+		return bounded(name, "")
+	case r.Deep && isAllOfHome(name):
+		return homeFiles
+	case hiddenPattern(name):
+		return hiddenFiles
+	}
+	return ""
+}
+
+// outside is a file that a command reads and that is in none of the owner's directories, or commits of others; "" where
+// there is neither. What only the shell knows may be anywhere.
+func (p *Policy) outside(does *command.Command) string {
+	if does.Others != "" {
+		return does.Others
+	}
+	if len(p.inside) == 0 {
+		return ""
+	}
+	for i := range does.Reads {
+		r := &does.Reads[i]
+		if r.Unknown() {
+			return "a file"
+		}
+		if !within(fixedPart(r.Path), p.inside) {
+			return path.Base(r.Path)
+		}
+	}
+	return ""
+}
+
+// fixedPart is a path up to the first part that is a pattern.
+func fixedPart(name string) string {
+	at := strings.IndexAny(name, "*?[{")
+	if at < 0 {
+		return name
+	}
+	if dir, _ := path.Split(name[:at]); dir != "" {
+		return dir
+	}
+	return "."
+}
+
+// isAllOfHome is [isHome] for a word that may end in a pattern.
+func isAllOfHome(word string) bool {
+	for _, end := range []string{"/*", "/.*", "/.[!.]*", "/.??*"} {
+		word = strings.TrimSuffix(word, end)
+	}
+	return strings.HasPrefix(word, "/") && strings.Trim(word, "/") == "" || isHome(word)
+}
+
+// hiddenPattern reports whether a path is a pattern that may find hidden files where secrets are kept: ~/.s*/x, .e*v, .*
+func hiddenPattern(name string) bool {
+	const pattern = "*?["
+	for part := range strings.SplitSeq(name, "/") {
+		if hidden, found := strings.CutPrefix(part, "."); found && strings.ContainsAny(hidden, pattern) {
+			return true
+		}
+	}
+	first, rest, _ := strings.Cut(name, "/")
+	if !isHome(first) {
+		for _, root := range []string{"/root/", "/home/", "/Users/"} {
+			if below, ok := strings.CutPrefix(name, root); ok {
+				if rest = below; root != "/root/" {
+					_, rest, _ = strings.Cut(below, "/")
+				}
+				first = "~"
+			}
+		}
+	}
+	return isHome(first) && strings.HasPrefix(rest, ".") && !strings.HasPrefix(rest, ".openclaw/") && strings.ContainsAny(rest, pattern)
+}
+
+// deviceReads are actions that show what stands on a screen: texts by anyone, and secrets.
+var deviceReads = map[string]string{
+	"nodes notifications_list": ofDevice, "nodes screen_snapshot": ofDevice, "nodes screen_record": ofDevice, "terminal read": ofTerminal,
+}
+
+// pictured are actions that bring in pictures, which may hold texts by anyone.
+var pictured = words("camera_snap camera_clip photos_latest")
+
+// shownBy is what a call of OpenClaw's tools for devices and terminals shows, and how far that is trusted.
+func (pl *Plan) shownBy(tool string, t *text) (secret string) {
+	action := strings.ToLower(strings.TrimSpace(t.param(paramAction)))
+	secret = deviceReads[tool+" "+action]
+	invoked := tool == "nodes" && action == "invoke" && !strings.HasPrefix(strings.ToLower(strings.TrimSpace(t.param(paramInvoke))), "system.")
+	if secret != "" || invoked || tool == "nodes" && pictured[action] {
+		pl.Raise = taint.Worse(pl.Raise, external)
+	}
+	return secret
+}
