@@ -29,14 +29,15 @@ type owner struct {
 	mac hash.Hash
 }
 
-// inspect reads the first and the last complete line. What stands after the
-// last newline was never a line: the write was interrupted.
+// inspect reads the first and the last complete line. What comes after the last
+// newline was never a line: the write was interrupted. A line with NUL bytes is
+// none either: after a power cut, blocks that were not written read as NULs.
 //
 // Both lines must carry a MAC that is right, unless the file is of a version
 // without. The MAC of the last one vouches for all before it, which its hash
 // covers; an unsigned end is then one that a crash left.
 func inspect(r io.ReaderAt, size int64, by owner) (ending, error) {
-	end, err := newlineBefore(r, size)
+	end, err := lastWhole(r, size)
 	if err != nil {
 		return ending{}, err
 	}
@@ -63,6 +64,20 @@ func inspect(r io.ReaderAt, size int64, by owner) (ending, error) {
 	e.last = state{seq: last.Seq, size: end}
 	copy(e.last.hash[:], last.Hash)
 	return e, nil
+}
+
+// lastWhole returns where the last line ends that holds no NUL bytes.
+func lastWhole(r io.ReaderAt, size int64) (int64, error) {
+	end, err := newlineBefore(r, size)
+	for err == nil && end > 0 {
+		var start int64
+		var raw []byte
+		if start, raw, err = rawBefore(r, end); err != nil || bytes.IndexByte(raw, 0) < 0 {
+			break
+		}
+		end = start
+	}
+	return end, err
 }
 
 // onlyBegun decides about a file without one complete line. It may be cut to
@@ -115,19 +130,26 @@ func firstLine(r io.ReaderAt, end int64, by owner) (line, error) {
 // lineBefore returns the line whose newline stands right before end, and where
 // it starts. With a nil mac its MAC is not checked.
 func lineBefore(r io.ReaderAt, end int64, mac hash.Hash) (int64, line, error) {
-	start, err := newlineBefore(r, end-1)
+	start, raw, err := rawBefore(r, end)
 	if err != nil {
-		return 0, line{}, err
-	}
-	if end-start > MaxLine {
-		return 0, line{}, fmt.Errorf("%w: its last line is too long", ErrDamaged)
-	}
-	raw := make([]byte, end-1-start)
-	if _, err := r.ReadAt(raw, start); err != nil {
 		return 0, line{}, err
 	}
 	l, err := sound(raw, mac)
 	return start, l, err
+}
+
+// rawBefore returns the same line as it is in the file.
+func rawBefore(r io.ReaderAt, end int64) (int64, []byte, error) {
+	start, err := newlineBefore(r, end-1)
+	if err != nil {
+		return 0, nil, err
+	}
+	if end-start > MaxLine {
+		return 0, nil, fmt.Errorf("%w: its last line is too long", ErrDamaged)
+	}
+	raw := make([]byte, end-1-start)
+	_, err = r.ReadAt(raw, start)
+	return start, raw, err
 }
 
 // sound decodes a line that is what its hash says and, unless mac is nil, its MAC.

@@ -266,3 +266,38 @@ func TestH125ASecretThatIsNotTheKeysOtherHalfIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Lines without MACs need no key. Only what the store has seen of them shows that
+// the server wrote them.
+func TestH152ARecordWithoutMACsIsTakenUpOnlyAsTheStoreHasSeenIt(t *testing.T) {
+	path, seen := old(t)
+	raw := contents(t, path)
+	other := seen
+	other.Seq++
+	other = other.signed(testKey())
+	lines := splitLines(raw)
+	for name, c := range map[string]struct {
+		put  []byte
+		seen *Head
+		want error
+	}{
+		"the store is gone":             {raw, nil, ErrUnproven},
+		"a line more, the store gone":   {append(bytes.Clone(raw), forged(t, raw, "")...), nil, ErrUnproven},
+		"its end was cut":               {bytes.Join(lines[:len(lines)-1], nil), &seen, ErrForged},
+		"the store has seen more of it": {raw, &other, ErrForged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(path, c.put, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o := testOptions()
+			o.Seen = c.seen
+			if _, err := Open(path, o); !errors.Is(err, c.want) || !strings.Contains(hintIn(err), "move it away") {
+				t.Errorf("open says %v, and as a hint %q", err, hintIn(err))
+			}
+			if !bytes.Equal(contents(t, path), c.put) {
+				t.Error("the evidence was changed")
+			}
+		})
+	}
+}

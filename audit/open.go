@@ -18,7 +18,9 @@ var (
 	ErrPermissions = errors.New("others than its owner may read or write the record")
 	ErrDamaged     = errors.New("the record is damaged")
 	ErrForged      = errors.New("the record's end was not written by this server")
+	ErrUnproven    = errors.New("nothing shows that this server wrote the record")
 	ErrOtherKey    = errors.New("the record was begun with another key")
+	ErrLink        = errors.New("the record is a symbolic link")
 )
 
 // OpenError is a refusal to open, with what the owner can do about it.
@@ -49,6 +51,10 @@ func hint(path string, err error) string {
 		return "run `verifier audit verify` to see the first bad line, then move the file away to begin a new one"
 	case errors.Is(err, ErrForged):
 		return "run `verifier audit verify` to see the first line that is not the server's; keep the file as it is, and move it away to begin a new one"
+	case errors.Is(err, ErrUnproven):
+		return "start with the store that has seen it; else keep the file as it is, and move it away to begin a new one"
+	case errors.Is(err, ErrLink):
+		return "put the file itself there, or name where it is as audit.path"
 	case errors.Is(err, ErrOtherKey):
 		return "bring back the key it was begun with, or move the file away to begin a new one"
 	}
@@ -100,6 +106,9 @@ func openFile(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return nil, ErrLink // closing a file gives it another name: that would move the link
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
@@ -118,7 +127,7 @@ func openFile(path string) (*os.File, error) {
 
 func isAt(f *os.File, path string) bool {
 	mine, errMine := f.Stat()
-	there, errThere := os.Stat(path)
+	there, errThere := os.Lstat(path)
 	return errMine == nil && errThere == nil && os.SameFile(mine, there)
 }
 
@@ -162,6 +171,9 @@ func (l *Log) begin(f *os.File, closed []archive) error {
 		return err
 	}
 	notes, err := l.compare(f, end, l.o.Seen)
+	if err == nil {
+		err = l.proven(end, notes)
+	}
 	if err != nil {
 		return err
 	}
@@ -207,6 +219,20 @@ func (l *Log) downgraded(end ending, closed []archive) error {
 		if err != nil || before.format > formatWithout {
 			return fmt.Errorf("%w: its lines carry no MAC, and those of %s do", ErrForged, filepath.Base(closed[n-1].path))
 		}
+	}
+	return nil
+}
+
+// proven refuses a file whose lines carry no MAC unless it holds what the store
+// has seen of it: its lines need no key, so nothing else shows who wrote them.
+func (l *Log) proven(end ending, notes []Entry) error {
+	switch {
+	case end.format != formatWithout:
+		return nil
+	case l.o.Seen == nil:
+		return fmt.Errorf("%w: its lines carry no MAC, as those of an earlier version, and the store has not seen it", ErrUnproven)
+	case len(notes) > 0:
+		return fmt.Errorf("%w: its lines carry no MAC, and %s", ErrForged, notes[0].Note)
 	}
 	return nil
 }

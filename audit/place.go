@@ -17,7 +17,7 @@ func (l *Log) inPlace() error {
 		return nil
 	}
 	mine, errMine := f.Stat()
-	there, errThere := os.Stat(l.path)
+	there, errThere := os.Lstat(l.path)
 	if errMine != nil || errThere != nil || !os.SameFile(mine, there) {
 		return ErrGone
 	}

@@ -222,7 +222,11 @@ func (l *Log) closedEnd(path string) (ending, error) {
 	if err != nil {
 		return ending{}, err
 	}
-	return inspect(f, info.Size(), owner{l.publicKey(), l.mac})
+	end, err := inspect(f, info.Size(), owner{l.publicKey(), l.mac})
+	if err == nil && end.last.size != info.Size() {
+		err = fmt.Errorf("%w: a closed file ends in an unfinished line", ErrDamaged)
+	}
+	return end, err
 }
 
 // pastOf is what a closed file says of its own end.

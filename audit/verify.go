@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/hex"
 	"errors"
@@ -183,6 +184,9 @@ func (c *checker) unreadable(err error) error {
 }
 
 func (c *checker) line(raw []byte) error {
+	if bytes.IndexByte(raw, 0) >= 0 {
+		return c.bad("holds NUL bytes: a write was interrupted by a power cut, or the file was overwritten")
+	}
 	if !intact(raw) {
 		return c.bad("was edited: it does not match its hash")
 	}

@@ -23,9 +23,10 @@ type Clock struct {
 	behind bool          // the other clock is
 }
 
-// stepSize is how far behind the other clock must be for it to have been set
-// back, and not only be one of several that differ a little.
-const stepSize = 2 * time.Second
+// Slack is how far behind the other clock must be for it to have been set back. By
+// less it may be one of several that differ a little, or have been put right: the
+// time then goes on from what was seen last, and nothing has to end.
+const Slack = 2 * time.Second
 
 // NewClock makes a clock. Elapsed is time that passes whatever a clock is set to,
 // from any beginning; nil means the process's own. Stepped is called when the
@@ -55,10 +56,10 @@ func (c *Clock) advance(reading time.Time) (now time.Time, by time.Duration) {
 	defer c.mu.Unlock()
 	floor := c.floor()
 	late := floor.Sub(reading)
-	if late > stepSize && !c.behind {
+	if late > Slack && !c.behind {
 		by = late
 	}
-	c.behind = late > stepSize
+	c.behind = late > Slack
 	if now = floor; late < 0 {
 		now = reading
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -130,7 +131,15 @@ func (c *AuditVerifyCmd) print(a *app, f *found, r audit.Report) error {
 		a.printf("note: accepted as lost: %s\n", lossText(f, loss))
 	}
 	c.notes(a, r)
+	if path := f.files[len(f.files)-1]; f.current && isLink(path) {
+		a.printf("note: %s is a symbolic link: the server does not start with one; put the file itself there, or name where it is as audit.path\n", path)
+	}
 	return nil
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
 // notes tell what the ok does not cover.
@@ -148,7 +157,10 @@ func (c *AuditVerifyCmd) notes(a *app, r audit.Report) {
 		a.printf("note: the MACs of the lines were not checked, which takes the server's record.key: a line that someone else wrote after the last signature would not show\n")
 	}
 	if r.Without > 0 {
-		a.printf("note: the first %s no MAC: an earlier version wrote them\n", plural(r.Without, "line carries", "lines carry"))
+		a.printf("note: the first %s no MAC, as an earlier version wrote them\n", plural(r.Without, "line carries", "lines carry"))
+	}
+	if r.Without == r.Lines && !r.HeadChecked {
+		a.printf("note: nothing shows who wrote the lines after the last signature: the server does not start with such a record where its store has not seen it\n")
 	}
 	if r.Repairs > 0 {
 		a.printf("note: %s; read them with `verifier audit show --kind repair`\n", plural(r.Repairs, "repair is noted", "repairs are noted"))

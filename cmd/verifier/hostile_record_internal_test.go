@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -107,4 +108,123 @@ func TestH124ARecordThatIsTakenAwayIsNoticedBeforeTheNextAllow(t *testing.T) {
 			r.allow(read())
 		})
 	}
+}
+
+// verifies runs `verifier audit verify` on the rig's record.
+func (r *rig) verifies() (code int, said string) {
+	r.t.Helper()
+	var out bytes.Buffer
+	code = run(r.t.Context(), []string{"audit", "verify", "--state", r.state.Dir()}, &out, &out)
+	return code, out.String()
+}
+
+// The store is removed, and the record replaced by lines of an earlier version's
+// form, which need no key.
+func TestH152ARecordWithoutMACsIsRefusedWhereTheStoreIsGone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.allow(read())
+	r.quit()
+	var first struct {
+		Begin struct {
+			Key string `json:"key"`
+		} `json:"begin"`
+	}
+	line, _, _ := bytes.Cut(r.recorded(), []byte("\n"))
+	if err := json.Unmarshal(line, &first); err != nil || first.Begin.Key == "" {
+		t.Fatal(err, string(line))
+	}
+	body := fmt.Sprintf(`{"seq":1,"prev":"%s","kind":"begin","at":"2026-10-03T14:02:11Z","begin":{"format":1,"chain":"%s","key":"%s"}`,
+		strings.Repeat("0", 64), strings.Repeat("1", 32), first.Begin.Key)
+	forged := fmt.Appendf(nil, "%s,\"hash\":\"%x\"}\n", body, sha256.Sum256([]byte(body)))
+	forged = append(forged, forgedLine(forged)...)
+	if err := os.WriteFile(recordPath(r.cfg, r.state), forged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(r.state.DB() + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := r.refused(); !errors.Is(err, audit.ErrUnproven) || !strings.Contains(hintOf(err), "move it away") {
+			t.Fatalf("the start says %v, and as a hint %q", err, hintOf(err))
+		}
+	}
+	if !bytes.Equal(r.recorded(), forged) {
+		t.Error("the evidence was changed")
+	}
+	if _, said := r.verifies(); !strings.Contains(said, "nothing shows who wrote") {
+		t.Errorf("verify says %s", said)
+	}
+	if err := os.Rename(recordPath(r.cfg, r.state), r.state.Record()+".kept"); err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	untilReady(t, r)
+}
+
+// Without its key the record can't be checked. A new key would begin a new record,
+// and the old one would be gone without a word.
+func TestH153ARecordKeyThatIsGoneIsNotMadeAnew(t *testing.T) {
+	t.Parallel()
+	for name, also := range map[string]bool{"the key alone": false, "the key and the record": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, nil)
+			r.allow(read())
+			r.quit()
+			key := filepath.Join(r.state.Dir(), "record.key")
+			if err := os.Rename(key, key+".kept"); err != nil {
+				t.Fatal(err)
+			}
+			if also {
+				if err := os.Rename(r.state.Record(), r.state.Record()+".kept"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2 {
+				if err := r.refused(); err == nil || !strings.Contains(err.Error(), "record.key is missing") || !strings.Contains(hintOf(err), "backup") {
+					t.Fatalf("the start says %v, and as a hint %q", err, hintOf(err))
+				}
+			}
+			if _, err := os.Lstat(key); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("a key was made: %v", err)
+			}
+			if _, said := r.verifies(); !also && !strings.Contains(said, "record.key is missing") {
+				t.Errorf("verify says %s", said)
+			}
+			// The owner brings the key back.
+			if err := os.Rename(key+".kept", key); err != nil {
+				t.Fatal(err)
+			}
+			r.start()
+			r.allow(read())
+			if lost := strings.Contains(string(r.recorded()), "this is not the chain seen last"); lost != also {
+				t.Errorf("the record says that another is missing: %v", lost)
+			}
+		})
+	}
+}
+
+func TestH154ARecordThatIsALinkIsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.allow(read())
+	r.quit()
+	path := recordPath(r.cfg, r.state)
+	if err := errors.Join(os.Rename(path, path+".there"), os.Symlink(path+".there", path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.refused(); !errors.Is(err, audit.ErrLink) || !strings.Contains(hintOf(err), "audit.path") {
+		t.Fatalf("the start says %v, and as a hint %q", err, hintOf(err))
+	}
+	if _, said := r.verifies(); !strings.Contains(said, "is a symbolic link") {
+		t.Errorf("verify says %s", said)
+	}
+	if err := os.Rename(path+".there", path); err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	r.allow(read())
 }

@@ -170,6 +170,21 @@ func TestH121AStartWithAClockBehindEndsWhatWasGranted(t *testing.T) {
 	}
 }
 
+// Clocks are put right by a little all the time: that ends nothing, and prolongs
+// nothing either.
+func TestAStartWithAClockASecondBehindGoesOn(t *testing.T) {
+	t.Parallel()
+	r, clock := timeRig(t)
+	r.consented(sh("ls", unvouched("m")), 1)
+	r.quit()
+	clock.setBack(time.Second)
+	r.start()
+	untilReady(t, r)
+	r.allow(sh("ls -l", unvouched("m")))
+	clock.pass(61 * time.Second)
+	r.mustAsk(sh("ls -a", unvouched("m")))
+}
+
 // fakedRedis is a real redis-server whose clock the test sets, by the library that
 // the chaos run preloads into it.
 func fakedRedis(t *testing.T) (s *redistest.Server, setBack func(d time.Duration)) {

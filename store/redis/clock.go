@@ -53,9 +53,6 @@ func (s *Store) KeepTime(ctx context.Context) error {
 	return wrap("keep time", err)
 }
 
-// behindSlack is how far the clocks of several servers may differ.
-const behindSlack = 2 * time.Second
-
 // endPatience is how long ending everything may take. Callers are denied meanwhile.
 const endPatience = 30 * time.Second
 
@@ -76,7 +73,7 @@ func (e *epoch) goOn(ctx context.Context) error {
 	}
 	latest := time.UnixMilli(kept)
 	by := latest.Sub(now)
-	if by <= behindSlack {
+	if by <= store.Slack {
 		if by > 0 {
 			now = latest
 		}
