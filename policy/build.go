@@ -105,7 +105,7 @@ func (b *builder) rule(path string, l *layer, f *facts) *rule {
 	r := &rule{
 		facts: *f, reaches: reachers[f.name], known: b.known[f.name], inScope: b.scope.holds(f.name), table: t, asks: t.asks(),
 		own: b.own(f), writes: b.writes(f), goes: b.goes(f), content: b.labels[f.name].content, trust: b.trust[f.name], acting: b.ifSink(l, f, true), calm: b.ifSink(l, f, false),
-		getting: b.ifFetched(l, f),
+		getting: b.ifFetched(l, f), visiting: b.ifVisited(l, f),
 	}
 	r.first = r.firsts()
 	return r
@@ -128,6 +128,14 @@ func (b *builder) ifSink(l *layer, f *facts, sink bool) taint.Row {
 func (b *builder) ifFetched(l *layer, f *facts) taint.Row {
 	as := *f
 	as.strictSink = true
+	t, _ := l.table(&as, b.from, b.profile.strict)
+	return t.modes
+}
+
+// ifVisited is a tool's row for a call that only looks at a page, as web_fetch does.
+func (b *builder) ifVisited(l *layer, f *facts) taint.Row {
+	as := *f
+	as.traits = fetches
 	t, _ := l.table(&as, b.from, b.profile.strict)
 	return t.modes
 }

@@ -67,7 +67,7 @@ func (b *builder) readTrust() {
 		}
 		seen[name] = true
 		if ok {
-			b.tools[name].response = level
+			b.tools[name].response, b.tools[name].shows = level, false
 		}
 	}
 }

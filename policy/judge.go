@@ -141,6 +141,9 @@ func (pl *Plan) explain(v *Verdict, l taint.Level) {
 	if m := pl.ruled(l); pl.gets && pl.by == "" && !pl.gate.blind && m != t.modes[l] {
 		v.add("taint-escalation", "This call of "+pl.rule.called()+" fetches an address, which can carry data out of a tainted conversation: "+m.String()+".", m)
 	}
+	if m := pl.ruled(l); pl.visits && m != t.modes[l] {
+		v.add("visit", "This call of "+pl.rule.called()+" only looks at a page, as web_fetch does: "+m.String()+".", m)
+	}
 	if pl.gate.blind && pl.ruled(l) != t.modes[l] {
 		v.add("blind-send", "The conversation is tainted and the send names no session key, so taint could not follow it: restrict.", restrict)
 	}
@@ -163,6 +166,9 @@ func (pl *Plan) ruled(l taint.Level) taint.Mode {
 		if pl.sink {
 			m = pl.rule.acting[l]
 		}
+	}
+	if pl.visits {
+		m = pl.rule.visiting[l]
 	}
 	if pl.gets {
 		m = taint.Stricter(m, pl.rule.getting[l])

@@ -93,10 +93,11 @@ func (b *builder) readTools() {
 func (b *builder) label(key string, f *facts, t *Tool) {
 	path := "tools." + key
 	if t.Source != nil {
-		f.response = sourceLevel(f.response, *t.Source)
+		f.response, f.shows = sourceLevel(f.response, *t.Source), false
 		b.checkSource(path+".source", f.name, *t.Source)
 	}
 	setIf(&f.sink, t.Sink)
+	f.looks = f.looks && t.Sink == nil
 	setIf(&f.destructive, t.Destructive)
 	setIf(&f.secret, t.Secret)
 	if t.Sink != nil && !*t.Sink {

@@ -14,7 +14,14 @@ var mediaParams = words("path paths filePath file_path file files image images p
 // open says what a tool brings in that looks at what it is given the path or the
 // address of. An address makes the call one of web_fetch by another name.
 func (p *Policy) open(pl *Plan, c *toolcall.Call) {
+	files, elsewhere := 0, 0
 	for path, value := range c.Strings {
+		if mediaParams[topOf(path)] && path != value {
+			files++
+			if !inWorkspace(value) {
+				elsewhere++
+			}
+		}
 		switch {
 		case isAddress(value):
 			pl.gets, pl.Leaves = true, true
@@ -24,15 +31,29 @@ func (p *Policy) open(pl *Plan, c *toolcall.Call) {
 			pl.Raise = taint.Worse(pl.Raise, external)
 		}
 	}
+	if pl.rule.shows && files > 0 && elsewhere == 0 && !pl.told {
+		pl.Raise = local // as any other file that the agent reads there
+	}
 	if pl.gets {
 		pl.Raise, pl.Modes = untrusted, pl.Modes.Stricter(pl.rule.getting)
 	}
 }
 
+// inWorkspace reports whether a file is in the agent's workspace: a path that is
+// relative and does not lead out, or one in the directory that OpenClaw makes.
+func inWorkspace(name string) bool {
+	clean, ok := cleanPath(name)
+	return ok && (relative(clean) || strings.Contains(clean, "/.openclaw/workspace/"))
+}
+
 // elsewhere makes a call that is sent to a gateway of the agent's choosing one
 // that acts outside: what it says goes there, and what comes back is from there.
-// A session that starts with a repository fetches that.
+// A session that starts with a repository fetches that; an agent of another
+// runtime has tools that this gateway is not asked about.
 func (pl *Plan) elsewhere(t *text) {
+	if r := t.param(paramRuntime); pl.rule.name == "sessions_spawn" && r != "" && r != "subagent" {
+		pl.Raise = taint.Worse(pl.Raise, shared)
+	}
 	if t.param(paramProjectGitURL) != "" {
 		pl.Leaves, pl.Raise = true, untrusted
 	}

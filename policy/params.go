@@ -22,6 +22,7 @@ const (
 	paramGatewayURL
 	paramProjectGitURL
 	paramInvoke
+	paramRuntime
 	paramCount
 )
 
@@ -62,6 +63,8 @@ func knownParam(name []byte) param {
 		return paramInvoke
 	case "projectGitUrl":
 		return paramProjectGitURL
+	case "runtime":
+		return paramRuntime
 	}
 	return paramCount
 }

@@ -18,7 +18,7 @@ const (
 // because the client does not say who started the run, it says that instead.
 func (pl *Plan) namePattern(v *Verdict, view *session.View) {
 	r := pl.rule
-	acts := pl.sink || pl.by == "" && pl.strict && (r.strictSink || pl.gets)
+	acts := pl.sink || pl.by == "" && pl.strict && (r.strictSink || pl.gets || pl.visits)
 	acts = acts || v.Secret
 	if !acts || pl.gate.rule != "" || v.Level < pl.from {
 		return

@@ -36,6 +36,8 @@ type Plan struct {
 	strict bool
 	sink   bool // this call acts outside
 	gets   bool // this call fetches from an address that it names
+	told   bool // a trust rule says what it brings in
+	visits bool // this call of the browser only looks at a page
 	typed  bool // all that it sends was typed by the user
 	places *matcher
 	gated  bool
@@ -124,6 +126,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	if r.opens {
 		p.open(plan, c)
 	}
+	plan.visit(c)
 	plan.elsewhere(t)
 	plan.Leaves = plan.Leaves || plan.Reach.Schedules || plan.Reach.BlindSend
 	p.weigh(plan, t, does.Destroys)
@@ -159,9 +162,10 @@ func (pl *Plan) Brings(at taint.Level) taint.Level {
 }
 
 // birth is what a conversation is worth at its first call. A spawned run whose
-// parent was never seen is like a sender nobody knows.
+// parent was never seen, or a resumed one whose conversation was not, is like a
+// sender nobody knows.
 func (p *Policy) birth(s session.Standing) taint.Level {
-	if s.Spawned || s.Orphan {
+	if s.Spawned || s.Orphan || s.Resumed {
 		return taint.Worse(s.Level, p.unknown)
 	}
 	return s.Level

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -50,6 +52,10 @@ func (r *rule) reach(c *toolcall.Call, t *text) Reach {
 		}
 		return out
 	}
+	if c.Tool == "sessions_list" {
+		out.BlindRead = showsMessages(c)
+		return out
+	}
 	if r.reaches == nil {
 		return out
 	}
@@ -61,6 +67,17 @@ func (r *rule) reach(c *toolcall.Call, t *text) Reach {
 		out.Reads, out.BlindRead = keys, blind
 	}
 	return out
+}
+
+// showsMessages reports whether a list of sessions comes with what was said in
+// them, which may be anyone's text.
+func showsMessages(c *toolcall.Call) bool {
+	var p struct {
+		Limit  float64 `json:"messageLimit"`
+		Last   bool    `json:"includeLastMessage"`
+		Titles bool    `json:"includeDerivedTitles"`
+	}
+	return json.Unmarshal(c.Params, &p) != nil || p.Limit != 0 || p.Last || p.Titles
 }
 
 // quiet are the actions of automations after which nothing runs that would not

@@ -30,11 +30,11 @@ func TestSeed000ResponseTrustAndCallPermission(t *testing.T) {
 		{"memory_search", local, "aaaaaa"},     // safe tools
 		{"memory_get", local, "aaaaaa"},        // safe tools
 		{"session_status", local, "aaaaaa"},    // safe tools
-		{"sessions_list", shared, "aaaaaa"},    // safe tools
+		{"sessions_list", local, "aaaaaa"},     // safe tools; there its answers are shared: TestH161
 		{"agents_list", local, "aaaaaa"},       // safe tools
 		{"vestige_promote", shared, "aaaaaa"},  // safe tools
 		{"vestige_demote", shared, "aaaaaa"},   // safe tools
-		{"sessions_spawn", shared, "aaaccc"},   // threat model: persistence
+		{"sessions_spawn", system, "aaaccc"},   // threat model: persistence; there its answers are shared: TestH161
 		{"cron", local, "aaaccc"},              // threat model: persistence; now automations
 		{"some_new_tool", untrusted, "aaaccc"}, // unknown tools: the level's default
 	}

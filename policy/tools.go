@@ -23,6 +23,8 @@ type traits struct {
 	wrapper     bool // only wraps another call, which is judged on its own
 	leaves      bool // sends what it is given off the machine
 	opens       bool // fetches what it is given the address of, and shows what it is given to a model
+	shows       bool // a file of the workspace that it shows is worth what any other file there is
+	looks       bool // some of its actions do no more than web_fetch
 }
 
 // The kinds of tools there are.
@@ -31,6 +33,8 @@ var (
 	safeLeak   = traits{safe: true, strictSink: true}
 	fetches    = traits{safe: true, strictSink: true, leaves: true}
 	opens      = traits{safe: true, opens: true}
+	shows      = traits{safe: true, opens: true, shows: true}
+	browses    = traits{sink: true, leaves: true, looks: true}
 	plain      = traits{}
 	tells      = traits{leaves: true}
 	makes      = traits{opens: true, leaves: true}
@@ -92,7 +96,7 @@ var shipped = []facts{
 	{"web_fetch", untrusted, fetches, "gets a page: nothing changes, but the address can carry data out"},
 	{"web_search", untrusted, fetches, "asks a search engine: nothing changes, but the query can carry data out"},
 	{"x_search", untrusted, sends, "searches posts by anyone"},
-	{"browser", untrusted, sends, "clicks and submits as the owner"},
+	{"browser", untrusted, browses, "clicks and submits as the owner"},
 	{"canvas", untrusted, sends, "shows pages and runs scripts on the owner's screens"},
 	{"portal", untrusted, sends, "opens a way in from outside"},
 	{"webhook", untrusted, sends, "exchanges payloads with anyone"},
@@ -126,13 +130,13 @@ var shipped = []facts{
 	{"talk_voice", local, plain, "changes the voice of a call"},
 
 	// Other sessions and agents.
-	{"sessions_spawn", shared, acts, "starts another agent"},
+	{"sessions_spawn", system, acts, "starts another agent, which shares the conversation's level"},
 	{"sessions_send", shared, acts, "makes another session act"},
 	{"sessions", shared, acts, "manages sessions"},
-	{"sessions_list", shared, safe, "lists sessions"},
+	{"sessions_list", local, safe, "lists sessions; their messages are read where it asks for them"},
 	{"sessions_history", shared, safe, "reads another session"},
 	{"sessions_search", shared, safe, "reads all sessions"},
-	{"sessions_yield", shared, plain, "waits for other agents"},
+	{"sessions_yield", system, plain, "ends the turn, until the agents it started report"},
 	{"session_status", local, safe, "shows a session's status"},
 	{"subagents", shared, acts, "steers agents it started"},
 	{"agents_list", local, safe, "lists agents"},
@@ -152,7 +156,7 @@ var shipped = []facts{
 	{"vestige_demote", shared, safeLeak, "ranks a shared memory"},
 
 	// Media: from a file, or from any address.
-	{"image", external, opens, "looks at an image, which may hold text by anyone (seed 000)"},
+	{"image", external, shows, "looks at an image, which may hold text by anyone (seed 000)"},
 	{"view_image", local, opens, "looks at an image"},
 	{"pdf", local, opens, "reads a document"},
 	{"image_generate", local, makes, "makes an image"},

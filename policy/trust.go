@@ -147,7 +147,7 @@ func (pl *Plan) apply(t *text) {
 			continue
 		}
 		if r.level != nil && (!r.raises || *r.level > pl.Raise) {
-			pl.Raise = *r.level
+			pl.Raise, pl.told = *r.level, true
 		}
 		if r.Sink != nil {
 			pl.acts(*r.Sink, r.name)

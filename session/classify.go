@@ -13,6 +13,7 @@ type Standing struct {
 	Level   taint.Level // what the start of the run brings into the conversation
 	Spawned bool        // the run shares its parent's conversation
 	System  bool        // attested automation: never better than the agent's automation floor
+	Resumed bool        // the runtime goes on with the conversation: it is what it was, or unknown
 	Orphan  bool        // a subagent's run whose parent the client does not name: it may be linked already
 	Unknown bool        // the client says nothing of who started it
 	Why     string      // the rule that matched, as the end of a sentence
@@ -33,6 +34,8 @@ func Classify(c *toolcall.Call, unknown taint.Level) Standing {
 		return Standing{Level: taint.Untrusted, Spawned: ctx.SpawnedBy != "", Why: "the name of the session or the agent could be mistaken for another one"}
 	case attestedSystem(ctx):
 		return Standing{Level: taint.System, System: true, Why: "the runtime attests a run that no person started (" + ctx.Trigger + ")"}
+	case attestedResume(ctx):
+		return Standing{Level: taint.System, Spawned: ctx.SpawnedBy != "", Resumed: true, Why: "the runtime resumes a run of this conversation"}
 	case outside(ctx.InputProvenance.Kind):
 		return Standing{Level: taint.Untrusted, Spawned: ctx.SpawnedBy != "", Why: "the runtime marks what started the run as outside content"}
 	case ctx.SpawnedBy != "" && ctx.SenderID != "" && !ctx.SenderIsOwner:
@@ -62,6 +65,14 @@ func Classify(c *toolcall.Call, unknown taint.Level) Standing {
 func attestedSystem(ctx *toolcall.Context) bool {
 	return systemTriggers[ctx.Trigger] && ctx.SenderID == "" && ctx.SpawnedBy == "" &&
 		!IsHook(ctx.SessionKey) && internal(ctx.InputProvenance.Kind)
+}
+
+// resume is the trigger of a run by which the runtime goes on with what a
+// conversation was doing, after a restart for example. It brings nothing in.
+const resume = "resume"
+
+func attestedResume(ctx *toolcall.Context) bool {
+	return ctx.Trigger == resume && ctx.SenderID == "" && !IsHook(ctx.SessionKey) && internal(ctx.InputProvenance.Kind)
 }
 
 // isSubagent reports whether a session key belongs to a run that another session started.

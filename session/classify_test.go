@@ -114,3 +114,21 @@ func TestWhoCannotBeToldIsWhatTheOwnerSays(t *testing.T) {
 		t.Errorf("an owner without an id is %s", got)
 	}
 }
+
+func TestH160ARunThatTheRuntimeResumesBringsNothingIn(t *testing.T) {
+	got := classify(toolcall.Context{Trigger: "resume", SessionKey: "agent:main:main"})
+	if got.Level != taint.System || !got.Resumed || got.System {
+		t.Errorf("a resumed run: %+v", got)
+	}
+	for what, ctx := range map[string]toolcall.Context{
+		"with a sender":             {Trigger: "resume", SenderID: "9"},
+		"in a webhook's session":    {Trigger: "resume", SessionKey: "hook:6f1c"},
+		"marked as outside content": {Trigger: "resume", InputProvenance: toolcall.Provenance{Kind: "outside_content"}},
+		"marked as a user's":        {Trigger: "resume", InputProvenance: toolcall.Provenance{Kind: "external_user"}},
+		"in other case":             {Trigger: "Resume"},
+	} {
+		if got := classify(ctx); got.Level < taint.External || got.Resumed {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+}

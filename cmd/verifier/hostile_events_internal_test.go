@@ -132,3 +132,33 @@ func TestH23AWebhookThatLooksLikeCronIsNotSystemByItsEvent(t *testing.T) {
 		}
 	})
 }
+
+// After a restart OpenClaw goes on with what a session was doing. That is neither
+// the owner's word nor a stranger's: the session is what it was.
+func TestH160ARunThatTheRuntimeResumesIsTheConversationItWas(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		resumed := func(key string) map[string]any {
+			return map[string]any{"sessionKey": "agent:main:" + key, "sessionId": "s1", "runId": "again", "trigger": "resume", "inputProvenance": map[string]any{"kind": "internal_system"}}
+		}
+		owned := func(key string) map[string]any { return with(ownerIn(key), "sessionId", "s1") }
+		r.allow(sh("date", owned("clean")))
+		r.takes(census(resumed("clean"), `{"kind":"user_message"}`))
+		r.allow(sh("date", resumed("clean")))
+		r.allow(sh("date", owned("clean"))) // nothing came in
+
+		r.allow(fetch(owned("tainted")))
+		r.takes(census(resumed("tainted"), `{"kind":"user_message"}`))
+		r.mustAsk(sh("date", resumed("tainted")))
+		if e := r.last(); e.Level != "untrusted" {
+			t.Errorf("a tainted conversation is at %s when it is resumed", e.Level)
+		}
+
+		r.mustAsk(sh("date", resumed("never-seen")))
+		if e := r.last(); e.Level != "untrusted" {
+			t.Errorf("a conversation that nothing is known of is at %s when it is resumed", e.Level)
+		}
+		r.mustAsk(sh("date", with(resumed("with-a-sender"), "senderId", "9")))
+		r.mustAsk(sh("date", with(resumed("marked"), "inputProvenance", map[string]any{"kind": "outside_content"})))
+	})
+}

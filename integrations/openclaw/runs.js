@@ -17,6 +17,10 @@ const triggers = new Map([
 	["exec", "system_event"],
 ]);
 
+// What OpenClaw's own marks say of a run by which it goes on with work in the same session: after a restart, when a person at its
+// console repairs a session or resumes a goal, when a card of progress is renewed. It brings nothing in: the session is what it was.
+const resumes = new Set(["main_session_restart_recovery", "restart-sentinel", "sessions.recover", "session_goal_resume", "progress_card_refresh"]);
+
 const outsideContent = { kind: "outside_content" };
 const overflow = Symbol("more outside content");
 const longestLine = 10; // of parents
@@ -110,6 +114,7 @@ export function createRuns({ sendUserMessages, webhooks }) {
 		if (provenance?.kind === "inter_session" && descends(provenance.sourceSessionKey, ctx.sessionKey)) {
 			return { trigger: "system_event", inputProvenance: { kind: "internal_system" } }; // a child reports to its parent
 		}
+		if (resumed(provenance, ctx.sessionKey)) return { trigger: "resume", inputProvenance: { kind: "internal_system" } };
 		const trigger = provenance?.kind === "internal_system" ? triggers.get(provenance.sourceTool) : undefined;
 		return { trigger, inputProvenance: provenance?.kind && { kind: provenance.kind } };
 	}
@@ -187,9 +192,16 @@ export function createRuns({ sendUserMessages, webhooks }) {
 		const spawnedBy = parents.get(ctx.sessionKey);
 		const said = messages.get(ctx.sessionKey)?.map((m) => m.message);
 		const known = { trigger, inputProvenance, spawnedBy, userMessages: said };
-		// A child whose parent is not known must not pass for the owner's own conversation.
-		return isChild(ctx.sessionKey) && !spawnedBy ? { ...known, senderId: undefined, senderIsOwner: undefined } : known;
+		// A child whose parent is not known must not pass for the owner's own conversation. A run that OpenClaw resumes has no sender:
+		// OpenClaw names itself, or the one whose message it was, who is not there any more.
+		return trigger === "resume" || (isChild(ctx.sessionKey) && !spawnedBy) ? { ...known, senderId: undefined, senderIsOwner: undefined } : known;
 	}
+}
+
+// resumed reports whether OpenClaw goes on with this very session. What it takes over from another one is not vouched for.
+function resumed(provenance, sessionKey) {
+	const { kind, sourceTool, sourceSessionKey = sessionKey } = provenance ?? {};
+	return kind === "internal_system" && resumes.has(sourceTool) && sourceSessionKey === sessionKey;
 }
 
 const hints = ["readOnlyHint", "destructiveHint", "openWorldHint"];

@@ -186,6 +186,19 @@ test("H17 a page and commands in one turn: no command runs unasked after the pag
 	await reset(card);
 });
 
+test("H160 what OpenClaw resumes after a restart is the conversation it was", { timeout: 240_000 }, async () => {
+	await fresh();
+	const before = (await rig.decisions()).length;
+	rig.script(`${exec("touch before-a-restart && sleep 20")}\n${exec("touch after-a-restart")}`).catch(() => {}); // its answer may come in another run
+	await rig.eventually("the first command runs", () => rig.ran("before-a-restart"));
+	await rig.gateway.stop();
+	await rig.startGateway();
+	await rig.eventually("the work goes on unasked", () => rig.ran("after-a-restart"));
+	const made = (await rig.decisions()).slice(before).filter((d) => d.tool === "exec");
+	assert.deepEqual(made.filter((d) => d.decision !== "allow" || d.level === "external" || d.level === "untrusted"), []);
+	assert.deepEqual(await rig.open(), []);
+});
+
 test("the owner in a group is one of many", patient, async () => {
 	const answer = rig.script(exec("echo in-the-group"), { to: -100333 });
 	assert.match(await denied(), /level +shared/);

@@ -1,0 +1,49 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// looks are the actions of the browser that only look at a page, and lookParams
+// what such a call may be given: which page, and how much of it is shown. With
+// anything else the call is one of the browser like any other: a profile may be
+// the owner's own browser, with all that the owner is logged in to.
+var (
+	looks      = words("open navigate snapshot text screenshot tabs status")
+	lookParams = words("action url targetUrl targetId snapshotFormat mode refs urls compact interactive depth maxChars limit labels fullPage type selector frame ref element timeoutMs label")
+)
+
+// visit makes a call of the browser that does no more than web_fetch one that is
+// asked about no more than web_fetch. What the owner says of the browser comes first.
+func (pl *Plan) visit(c *toolcall.Call) {
+	if !pl.rule.looks || pl.by != "" {
+		return
+	}
+	action, address := "", ""
+	for path, value := range c.Strings {
+		switch {
+		case !lookParams[path]:
+			return
+		case path == value: // the name of the member
+		case path == "action":
+			action = value
+		case path == "url" || path == "targetUrl":
+			if !isPage(value) {
+				return
+			}
+			address = value
+		}
+	}
+	if !looks[action] || address == "" && (action == "open" || action == "navigate") {
+		return
+	}
+	pl.visits, pl.sink, pl.Modes = true, false, pl.rule.visiting
+}
+
+// isPage reports whether an address is one that web_fetch would take.
+func isPage(value string) bool {
+	scheme, _, found := strings.Cut(strings.ToLower(strings.TrimSpace(value)), "://")
+	return found && (scheme == "https" || scheme == "http")
+}
