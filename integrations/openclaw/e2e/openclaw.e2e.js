@@ -194,6 +194,7 @@ test("H160 what OpenClaw resumes after a restart is the conversation it was", { 
 	await rig.gateway.stop();
 	await rig.startGateway();
 	await rig.eventually("the work goes on unasked", () => rig.ran("after-a-restart"));
+	assert.match(JSON.stringify(rig.model.requests.at(-1)), /interrupted by a gateway restart/); // it is OpenClaw that goes on, not the message come again
 	const made = (await rig.decisions()).slice(before).filter((d) => d.tool === "exec");
 	assert.deepEqual(made.filter((d) => d.decision !== "allow" || d.level === "external" || d.level === "untrusted"), []);
 	assert.deepEqual(await rig.open(), []);
