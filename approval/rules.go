@@ -127,9 +127,17 @@ func (q *Question) claimable(yes Vote, request string, ttl time.Duration, now ti
 	case q.Ask.HeldOnly:
 		return false
 	}
-	// The request it was kept for may have died, in a process that we know nothing
-	// of; a moment later an identical one may have it.
-	return yes.For == "" || gone(yes.For) || !now.Before(yes.At.Add(grace))
+	return yes.For == "" || gone(yes.For) || q.kept(yes, now) == 0
+}
+
+// kept is how much longer a yes is kept for the request that it was given to. That
+// one may have died with its process, and no other process knows: after a moment an
+// identical request may have the yes, and waits for it until then.
+func (q *Question) kept(yes Vote, now time.Time) time.Duration {
+	if q.Used != "" || q.Ask.HeldOnly || yes.For == "" {
+		return 0
+	}
+	return max(0, yes.At.Add(grace).Sub(now))
 }
 
 // join adds a request that waits, under its holder; leave takes it out.

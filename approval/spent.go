@@ -17,8 +17,10 @@ type spent struct {
 
 const spentSize = 5_000
 
-// Spent notes that a request has taken the yes of a card.
+// Spent notes that a request has taken the yes of a card. Identical requests that
+// wait to see whether it does are told.
 func (d *Desk) Spent(card, digest, request string) {
+	defer d.waiters.wake(card)
 	s := &d.spent
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -103,6 +103,10 @@ func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) 
 		out.Yes, out.Grant = true, g
 		return out, true, nil
 	}
+	if left := q.kept(q.last(d.o.Key, c.ID), now); left > 0 {
+		time.AfterFunc(left, w.wake)
+		return out, false, nil
+	}
 	out.Late = true
 	return out, true, nil
 }

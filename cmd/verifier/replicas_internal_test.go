@@ -57,6 +57,13 @@ func (r *replica) begin() {
 	untilReady(r.t, r.rig)
 }
 
+// kill ends it as kill -9 does.
+func (r *replica) kill() {
+	_ = r.background.Process.Kill()
+	_ = r.background.Wait()
+	r.background = nil
+}
+
 // cardAbout waits for the card that shows a command.
 func cardAbout(t *testing.T, chat *telegramtest.Server, command string) (found telegramtest.Message) {
 	t.Helper()
@@ -109,9 +116,7 @@ func TestAListenersLeaseMovesWithinTenSecondsOfADeath(t *testing.T) {
 	chat, both := replicas(t)
 	held := both[1].hold(sh("echo orphan", unvouched("m")))
 	m := cardAbout(t, chat, "echo orphan")
-	_ = both[0].background.Process.Kill()
-	_ = both[0].background.Wait()
-	both[0].background = nil
+	both[0].kill()
 	died := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
 	defer cancel()
@@ -120,6 +125,26 @@ func TestAListenersLeaseMovesWithinTenSecondsOfADeath(t *testing.T) {
 	if took := time.Since(died); !a.allowed() || took > 10*time.Second {
 		t.Errorf("got %s %v after the death of who listened", a.raw, took)
 	}
+}
+
+// A gateway that holds a call is killed. The owner says yes, and the runtime sends
+// the call to another gateway at once, which can't know that the first is dead.
+func TestH156AfterKill9AYesThatWaitsIsTakenAtAnotherReplica(t *testing.T) {
+	t.Parallel()
+	chat, both := replicas(t)
+	c := sh("echo moved", unvouched("m"))
+	held := both[0].hold(c)
+	cardAbout(t, chat, "echo moved")
+	ref := both[1].waits().Ref
+	both[0].kill()
+	<-held
+	if v := both[1].approve(ref, 0); v.Kind != "counted" {
+		t.Fatalf("the owner's yes is told %+v", v)
+	}
+	if a := both[1].send(c); !a.allowed() {
+		t.Errorf("the identical call got %s", a.raw)
+	}
+	both[1].mustAsk(c) // once is once
 }
 
 func TestARollingRestartLosesNoOpenQuestion(t *testing.T) {
