@@ -32,6 +32,7 @@ type Memory interface {
 // decided, and how far it is trusted because of that.
 type talkView struct {
 	Hash, Ref, Name, Client string
+	Hidden                  bool   // the name holds a secret
 	Level                   string // now; empty: nobody can say
 	Chart                   levelChart
 	Spoke                   []spokeView
@@ -130,7 +131,8 @@ func vouching(r *http.Request, hash string, m *member) (approval.Vouching, bool)
 }
 
 func (p *Page) conversing(w http.ResponseWriter, r *http.Request, m *member, hash string, s said) {
-	entries, err := p.ofTalk(r.Context(), hash)
+	c, as := p.keptAs(r.Context(), hash)
+	entries, err := p.ofTalk(r.Context(), hash, as)
 	if err != nil {
 		p.o.Log.ErrorContext(r.Context(), "the page could not read the record", "err", err)
 		http.Error(w, unreadable, http.StatusServiceUnavailable)
@@ -147,8 +149,24 @@ func (p *Page) conversing(w http.ResponseWriter, r *http.Request, m *member, has
 	}
 	v := p.recount(entries)
 	v.Grants = p.grantViews(open)
-	p.recall(r.Context(), &v, session.Conversation{Client: entries[0].Client, Key: entries[0].Session}, r.URL.Query().Get("turn"))
+	if as == hash {
+		c = session.Conversation{Client: entries[0].Client, Key: entries[0].Session}
+	} else {
+		v.Hash, v.Ref, v.Hidden = hash, c.Ref(), true
+	}
+	p.recall(r.Context(), &v, c, r.URL.Query().Get("turn"))
 	p.show(w, r, m, "talk", view{Title: v.Ref, At: "talks", Said: s, Talk: v})
+}
+
+// keptAs finds the conversation behind a hash, and the hash of the name under which
+// the record has it: a secret in a name is hidden there. They are the same hash
+// where nothing is hidden, and where the store does not know the conversation.
+func (p *Page) keptAs(ctx context.Context, hash string) (c session.Conversation, as string) {
+	account, err := p.o.Desk.Sources(ctx, hash)
+	if c = account.Conversation; err != nil || c.Hash() != hash {
+		return c, hash
+	}
+	return c, session.Conversation{Client: c.Client, Key: p.o.Hide(c.Key)}.Hash()
 }
 
 // recount puts together what the record says.

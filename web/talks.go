@@ -146,8 +146,9 @@ func talkOf(key []byte) (c session.Conversation, ok bool) {
 	return session.Conversation{Client: string(client), Key: string(name)}, errClient == nil && errKey == nil
 }
 
-// ofTalk are the latest entries of a conversation, by its hash, the oldest first.
-func (p *Page) ofTalk(ctx context.Context, hash string) (entries []audit.Line, err error) {
+// ofTalk are the latest entries of a conversation, by the hash of its name or of
+// what the record has of that, the oldest first.
+func (p *Page) ofTalk(ctx context.Context, hash, as string) (entries []audit.Line, err error) {
 	scan, done, err := p.scan(ctx, talkIn)
 	if err != nil {
 		return nil, err
@@ -162,7 +163,7 @@ func (p *Page) ofTalk(ctx context.Context, hash string) (entries []audit.Line, e
 		meant, known := is[string(key)]
 		if !known {
 			c, ok := talkOf(key)
-			meant = ok && c.Hash() == hash
+			meant = ok && (c.Hash() == hash || c.Hash() == as)
 			is[string(key)] = meant
 		}
 		return meant
