@@ -113,13 +113,14 @@ type Desk struct {
 
 // Defaults for what Options leave out.
 const (
-	DefaultTTL     = 120 * time.Second
+	DefaultTTL     = 30 * time.Minute
 	defaultMinutes = 60
 	defaultOpen    = 5
 	allMinutes     = 10 // the most that "all" grants
 	tapMinutes     = 30 // what a button grants, where it may
 	maxTries       = 5  // wrong codes before a person is locked out
 	grace          = 3 * time.Second
+	noHolds        = 2 * time.Minute // how long a no holds for identical calls; then they ask again
 	maxBatch       = 20
 	sendDeadline   = 10 * time.Second
 	strandedAfter  = 3 * sendDeadline

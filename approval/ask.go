@@ -231,7 +231,7 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 		}
 		switch q.state(d.o.Key, c.ID, now) {
 		case Denied:
-			return now.Before(q.Ask.Until), nil // a no stands as long as the card does
+			return now.Before(q.deniedAt().Add(noHolds)), nil
 		case Expired:
 			return false, nil
 		case Allowed:

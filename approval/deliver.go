@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/session"
 )
 
 // announce records that a card asks, then shows it to people. A card that
@@ -240,4 +242,36 @@ func (d *Desk) note(ctx context.Context, e audit.Entry) {
 	if err := d.o.Record.Append(e); err != nil {
 		d.o.Log.ErrorContext(ctx, "the record could not be written", "kind", e.Kind, "ref", e.Ref, "err", err)
 	}
+}
+
+// Abandon takes back the open cards of a session that was ended: its run is gone,
+// so no call could use a yes. Why is shown to people.
+func (d *Desk) Abandon(ctx context.Context, conv session.Conversation, sessionKey, why string) error {
+	ids, err := d.o.Store.Open(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if !strings.HasPrefix(id, conv.Hash()[:2]) {
+			continue
+		}
+		c, _, err := d.load(ctx, id)
+		if errors.Is(err, ErrGone) || errors.Is(err, errForged) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		others := func(q *Question) bool { return q.Ask.Conversation != conv || q.Ask.SessionKey != sessionKey }
+		if slices.ContainsFunc(c.all(), others) || !d.withdraw(ctx, id, why) {
+			continue
+		}
+		for _, q := range c.all() {
+			e := entryFor(audit.KindAnswer, c, q)
+			e.Note = "withdrawn: " + why
+			d.note(ctx, e)
+		}
+		d.runFor(ctx, func(ctx context.Context) { d.showCopies(ctx, c) })
+	}
+	return nil
 }

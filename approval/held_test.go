@@ -116,3 +116,51 @@ func TestACrowdThatIsSentAwayIsTakenOffItsCardsOnceAllAreAnswered(t *testing.T) 
 		}
 	})
 }
+
+// The caller stops waiting long before the question ends.
+func TestALateYesIsUsedByTheRetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openDesk(t, openStore(t), nil)
+		r := request(nil)
+		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); got.Yes || got.Ref == "" {
+			t.Fatalf("nobody has answered, and it got %+v", got)
+		}
+		time.Sleep(20 * time.Minute) // of the test's own clock
+		cards, now, err := d.Waiting(t.Context())
+		if err != nil || len(cards) != 1 {
+			t.Fatalf("waiting: %+v, %v", cards, err)
+		}
+		tap(t, d, alice, cards[0].Handle(approval.AllowOnce), "")
+		r.ID, r.Waiting, r.Now = "again", cards[0].ID, now
+		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); !got.Yes {
+			t.Errorf("the retry got %+v", got)
+		}
+	})
+}
+
+// A no holds for the same call for two minutes, and then people may think again.
+func TestANoEndsBeforeTheQuestionWould(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openDesk(t, openStore(t), nil)
+		r := request(nil)
+		ruling := ask(t, d, func(into *approval.Request) { *into = r })
+		synctest.Wait()
+		cards, _, err := d.Waiting(t.Context())
+		if err != nil || len(cards) != 1 {
+			t.Fatalf("waiting: %+v, %v", cards, err)
+		}
+		tap(t, d, alice, cards[0].Handle(approval.DenyCall), "")
+		if got := <-ruling; !got.Denied {
+			t.Fatalf("got %+v", got)
+		}
+		r.ID, r.Waiting = "soon", cards[0].ID
+		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); !got.Denied {
+			t.Errorf("at once it got %+v", got)
+		}
+		time.Sleep(3 * time.Minute)
+		r.ID, r.Now = "later", time.Now()
+		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); got.Denied || got.Yes || got.Card == cards[0].ID {
+			t.Errorf("three minutes later it got %+v", got)
+		}
+	})
+}

@@ -67,6 +67,16 @@ func (q *Question) counts(key hmac.Key, id string, v *Vote) bool {
 	return !v.At.After(q.Ask.Until) && key.Check(v.Seal, "vote", v.sealed(id, q.Ask.Digest)...)
 }
 
+// deniedAt is when the question was denied.
+func (q *Question) deniedAt() (at time.Time) {
+	for _, v := range q.Votes {
+		if !v.Allow {
+			return v.At
+		}
+	}
+	return at
+}
+
 // last is the last vote that counts.
 func (q *Question) last(key hmac.Key, id string) (last Vote) {
 	for i := range q.Votes {

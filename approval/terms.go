@@ -38,7 +38,7 @@ type Person struct {
 // Terms are what the owner may change while the desk is open.
 type Terms struct {
 	Config
-	TTL    time.Duration // how long a card, and then a yes, is good; 0 means 120 s
+	TTL    time.Duration // how long a card, and then a yes, is good; 0 means 30 min
 	People []Person      // nobody but these may answer; empty means nobody
 	Names  bool          // record only the names of params
 }

@@ -55,7 +55,7 @@ type Config struct {
 	Policy policy.Config `yaml:",inline"`
 	// Store is where state is kept.
 	Store Store `yaml:"store"`
-	// ApprovalTTLSeconds is how long a card may be answered. Default 120.
+	// ApprovalTTLSeconds is how long a card may be answered. Default 1800.
 	ApprovalTTLSeconds int `yaml:"approvalTtlSeconds"`
 	// Approval limits cards and grants.
 	Approval approval.Config `yaml:"approval"`
@@ -112,7 +112,7 @@ type Webhook struct {
 	Tolerance time.Duration `yaml:"tolerance"`
 	// Hold is how long a call waits for a person. Default 25s.
 	Hold time.Duration `yaml:"hold"`
-	// MaxHold is the longest wait a caller may ask for. Default 120s.
+	// MaxHold is the longest wait a caller may ask for. Default 590s.
 	MaxHold time.Duration `yaml:"maxHold"`
 }
 
@@ -231,9 +231,9 @@ func Default() *Config {
 			Path:      "/verify",
 			Tolerance: 5 * time.Minute,
 			Hold:      25 * time.Second,
-			MaxHold:   120 * time.Second,
+			MaxHold:   590 * time.Second,
 		},
-		ApprovalTTLSeconds: 120,
+		ApprovalTTLSeconds: 1800,
 		Caution: Caution{Defaults: true, Auditor: Auditor{
 			TimeoutMs: int(intent.DefaultTimeout.Milliseconds()), FailMode: AuditorFailMode(intent.FailBlock), Mode: AuditorMode(intent.Escalate),
 		}},

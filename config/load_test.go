@@ -56,10 +56,10 @@ func refusals(t *testing.T, text string) string {
 func TestAnEmptyFileIsTheDefault(t *testing.T) {
 	for _, text := range []string{"", "# nothing\n", "{}", "---\n{}\n"} {
 		c, _ := parse(t, text)
-		if diff := cmp.Diff(config.Default().Webhook, c.Webhook, cmp.AllowUnexported(config.Secret{})); diff != "" || c.Listen != "127.0.0.1:8787" || c.ApprovalTTL() != 2*time.Minute {
+		if diff := cmp.Diff(config.Default().Webhook, c.Webhook, cmp.AllowUnexported(config.Secret{})); diff != "" || c.Listen != "127.0.0.1:8787" || c.ApprovalTTL() != 30*time.Minute {
 			t.Errorf("%q: %s", text, diff)
 		}
-		if c.Webhook.Hold != 25*time.Second || c.Webhook.MaxHold != 2*time.Minute || c.Webhook.Tolerance != 5*time.Minute || c.Webhook.Path != "/verify" {
+		if c.Webhook.Hold != 25*time.Second || c.Webhook.MaxHold != 590*time.Second || c.Webhook.Tolerance != 5*time.Minute || c.Webhook.Path != "/verify" {
 			t.Errorf("%q: webhook is %+v", text, c.Webhook)
 		}
 	}
@@ -232,7 +232,7 @@ func TestBounds(t *testing.T) {
 		{"webhook: {path: verify}", "webhook.path: is not a plain path"},
 		{"webhook: {path: /a/../b}", "webhook.path: is not a plain path"},
 		{"webhook: {path: /owner/x}", "webhook.path: is one of the server's own"},
-		{"webhook: {hold: 130}", "webhook.hold: is longer than webhook.maxHold, which is 2m0s"},
+		{"webhook: {hold: 10m}", "webhook.hold: is longer than webhook.maxHold, which is 9m50s"},
 		{"webhook: {hold: 0}", "webhook.hold: must be from 1s to 10m0s, not 0s"},
 		{"webhook: {hold: -1}", "webhook.hold: must not be negative"},
 		{"webhook: {hold: 1s, maxHold: 601}", "webhook.maxHold: must be from 1s to 10m0s, not 10m1s"},

@@ -72,7 +72,7 @@ func (k *checker) riskyApprovals() {
 	if k.Approval.MaxMinutes > 4*60 {
 		k.find(Warning, "approval.maxMinutes", fmt.Sprintf("a grant may last %d minutes: whatever is injected in that time passes with it", k.Approval.MaxMinutes))
 	}
-	if k.ApprovalTTLSeconds > 15*60 {
+	if k.ApprovalTTLSeconds > 30*60 {
 		k.find(Warning, "approvalTtlSeconds", fmt.Sprintf("a code may be guessed at for %s, and a yes waits as long for a retry", k.ApprovalTTL()))
 	}
 	if k.Webhook.Hold > 25*time.Second {

@@ -65,7 +65,7 @@ func TestRoutesThatCannotBeMeantAreRefused(t *testing.T) {
 		{"{channels: [telegram], escalate: [{after: 0s, channels: [slack]}]}", "approval.routes[0].escalate[0].after: must be at least 1s"},
 		{"{channels: [telegram], escalate: [{channels: [slack]}]}", "approval.routes[0].escalate[0].after: must be at least 1s"},
 		{"{channels: [telegram], escalate: [{after: 30s, channels: [slack]}, {after: 30s, channels: [terminal]}]}", "approval.routes[0].escalate[1].after: comes no later than the step before, which is at 30s"},
-		{"{channels: [telegram], escalate: [{after: 120s, channels: [slack]}]}", "approval.routes[0].escalate[0].after: never comes: a question expires after 2m0s"},
+		{"{channels: [telegram], escalate: [{after: 30m, channels: [slack]}]}", "approval.routes[0].escalate[0].after: never comes: a question expires after 30m0s"},
 		{"{channels: [telegram], escalate: [{after: 30s}]}", "approval.routes[0].escalate[0].channels: is missing"},
 		{"{channels: [telegram], escalate: [{after: 30s, channels: [telegram]}]}", "approval.routes[0].escalate[0].channels[0]: has the question already"},
 		{"{channels: [telegram], escalate: [{after: 30s, channels: [slack], approvers: [Bob]}]}", "approval.routes[0].escalate[0].approvers: adds nobody"},

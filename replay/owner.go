@@ -106,6 +106,9 @@ func (*owner) Spent(_, _, _ string) {}
 // Stands says that the owner's word still counts.
 func (*owner) Stands(string, approval.Ask) bool { return true }
 
+// Abandon has nothing to take back: the owner answers at once.
+func (*owner) Abandon(context.Context, session.Conversation, string, string) error { return nil }
+
 // Brake says that nothing is paused.
 func (*owner) Brake(agent string) session.Brake {
 	return session.Brake{Agent: session.AgentScope(agent)}

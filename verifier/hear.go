@@ -123,6 +123,11 @@ func (v *Verifier) take(ctx context.Context, h *hearing) *no {
 	if err := v.carryOn(ctx, h); err != nil {
 		return v.storeFault(ctx, "hear", err)
 	}
+	if h.event.Name == loop.SessionEnd && slices.Contains(freshReasons, h.event.Reason) && !h.heard.Replayed {
+		if err := v.o.Desk.Abandon(ctx, h.conv, h.call.Context.SessionKey, "the conversation was ended"); err != nil {
+			return v.storeFault(ctx, "withdraw", err)
+		}
+	}
 	return nil
 }
 
@@ -180,8 +185,9 @@ func (v *Verifier) carryOn(ctx context.Context, h *hearing) error {
 }
 
 // freshReasons are why a session ends after which the next one begins with
-// nothing. After any other, or none, what it held may go on in the next.
-var freshReasons = []string{"new", "reset", "idle", "daily", "deleted"}
+// nothing. After any other, or none, what it held may go on in the next: after
+// "idle" and "daily" OpenClaw keeps the last messages.
+var freshReasons = []string{"new", "reset", "deleted"}
 
 func goesOn(e *loop.Event) bool { return !slices.Contains(freshReasons, e.Reason) }
 

@@ -36,12 +36,14 @@ type Desk interface {
 	Braked(ctx context.Context, b session.Brake, stand [2]string) error
 	// Stands reports whether a grant of these people still covers a call.
 	Stands(by string, a approval.Ask) bool
+	// Abandon takes back the open questions of a session that was ended.
+	Abandon(ctx context.Context, c session.Conversation, sessionKey, why string) error
 }
 
 // Settings are what the owner may change while calls are being decided.
 type Settings struct {
 	Hold    time.Duration // how long a call is held for a person unless the caller says; 0 means 25 s
-	MaxHold time.Duration // the longest it is held; 0 means 120 s
+	MaxHold time.Duration // the longest it is held; 0 means 590 s
 	Keep    time.Duration // how long a request is remembered; 0 means what a 5 min tolerance needs
 	Names   bool          // record only the names of params
 

@@ -52,7 +52,7 @@ type Decision struct {
 
 const (
 	defaultHold    = 25 * time.Second
-	defaultMaxHold = 120 * time.Second
+	defaultMaxHold = 590 * time.Second
 	holdMargin     = 5 * time.Second // left for the caller to hear the answer before it gives up
 	storeBudget    = 400 * time.Millisecond
 	// redactorPatience is how long a question waits, right after the start,

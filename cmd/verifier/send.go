@@ -40,7 +40,7 @@ Without a sender nobody vouches for the call, and most tools have to wait for th
 Exit codes: 0 allow, 3 deny, 1 error, 2 wrong command line.`
 }
 
-// sendTimeout is longer than any wait the server grants by default.
+// sendTimeout is how long an answer is waited for: two minutes for a person, and a moment.
 const sendTimeout = 130 * time.Second
 
 // maxReply is the most that is read of an answer.

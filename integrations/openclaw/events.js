@@ -156,7 +156,7 @@ function wholeNumber(n) {
 
 // goesOn reports whether the next session holds what this one held. The server knows which reasons say that it does not.
 function goesOn({ reason, nextSessionId, nextSessionKey }) {
-	return Boolean(nextSessionId ?? nextSessionKey) && !["new", "reset", "idle", "daily", "deleted"].includes(reason);
+	return Boolean(nextSessionId ?? nextSessionKey) && !["new", "reset", "deleted"].includes(reason);
 }
 
 // isBlocked reads OpenClaw's mark of a call that was not let through. A tool could write the same: it counts only for calls that

@@ -4,8 +4,10 @@
 import { readFileSync, statSync } from "node:fs";
 import { canonical } from "./names.js";
 
-const defaults = { url: "http://127.0.0.1:8787/verify", timeoutMs: 125_000, failMode: "deny" };
-const longest = 590_000; // OpenClaw gives a hook at most ten minutes
+const defaults = { url: "http://127.0.0.1:8787/verify", timeoutMs: 300_000, failMode: "deny" };
+// OpenClaw gives a hook ten minutes at most, but ends a run in which nothing has happened for six: so a call waits five by
+// default.
+const longest = 590_000;
 const shortest = 1000;
 const longestRelay = 10_000;
 const keys = ["url", "secret", "headers", "timeoutMs", "failMode", "scope", "agents", "enabled", "sendUserMessages", "relayApprovals"];

@@ -99,11 +99,11 @@ test("the hook may take longer than the wait, and runs after all others", () => 
 
 test("a call waits no longer than OpenClaw grants the hook", async (t) => {
 	const server = await listen(t);
-	for (const [hooks, waits] of [[{ timeouts: { before_tool_call: 35_000 } }, 30_000], [{ timeoutMs: 20_000 }, 15_000], [{ timeoutMs: 600_000 }, 125_000]]) {
+	for (const [hooks, waits] of [[{ timeouts: { before_tool_call: 35_000 } }, 30_000], [{ timeoutMs: 20_000 }, 15_000], [{ timeoutMs: 600_000 }, 300_000]]) {
 		const host = load({ url: server.url, secret }, { hooks });
 		await host.beforeToolCall(exec(), owner);
 		assert.equal(server.requests.at(-1).body.context.waitMs, waits);
-		assert.equal(host.lines.length > 0, waits < 125_000);
+		assert.equal(host.lines.length > 0, waits < 300_000);
 	}
 });
 

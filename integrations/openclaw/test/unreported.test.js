@@ -35,6 +35,8 @@ for (const [what, hooks] of Object.entries({
 	"a message with something from outside in it": [wrote({ ...byOwner, prompt: marked }, { runId: "run-0" }), ["agent_end", { runId: "run-0" }, { ...owner, runId: "run-0" }]],
 	"a session that goes on in this one": [ends({ reason: "compaction" })],
 	"a session that goes on for no known reason": [ends({})],
+	"a session that was idle": [ends({ reason: "idle" })],
+	"a session of the day before": [ends({ reason: "daily" })],
 	"a child's result": [spawned, [...returned(marked).slice(0, 2), { ...owner, sessionKey: child }]],
 })) {
 	test(`${what} goes with the next question, once`, { timeout: 10_000 }, async (t) => {
@@ -49,7 +51,7 @@ for (const [what, hooks] of Object.entries({
 for (const [what, hooks] of Object.entries({
 	"a result that nobody marks": [returned("fine")],
 	"the owner's message": [wrote(byOwner)],
-	"a session that ends for a new one": [ends({ reason: "new" }), ends({ reason: "idle" }), ends({ reason: "daily" })],
+	"a session that ends for a new one": [ends({ reason: "new" }), ends({ reason: "reset" })],
 	"a session that ends": [ends({ reason: "shutdown", nextSessionId: undefined })],
 })) {
 	test(`${what} taints nothing`, { timeout: 10_000 }, async (t) => {
