@@ -207,8 +207,8 @@ func TestACallIsHeldAsLongAsItsCallerCanWait(t *testing.T) {
 		{`,"waitMs":125001`, hold, most, most},
 		{`,"waitMs":86400000`, hold, most, most},
 		{`,"waitMs":999999999999`, hold, most, most},
-		{"", 0, 0, hold},                    // the defaults
-		{`,"waitMs":600000`, 0, 0, most},    //
+		{"", 0, 0, hold}, // the defaults
+		{`,"waitMs":600000`, 0, 0, 590 * time.Second},
 		{"", 200 * time.Second, most, most}, // no hold is longer than the longest
 		{`,"waitMs":60000`, time.Second, 10 * time.Second, 10 * time.Second},
 	} {
