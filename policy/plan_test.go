@@ -10,7 +10,6 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 func TestH14OneNameForATool(t *testing.T) {
@@ -338,19 +337,8 @@ func TestH13AMegabyteOfNoiseIsReadInBoundedTime(t *testing.T) {
 		// Ten times the text may take ten times the time, and as much again on
 		// a busy machine; what grows with the square takes a hundred times.
 		tenth, whole := call("exec", quoted("command", noise(10_000))), call("exec", quoted("command", noise(100_000)))
-		if small, large := fastest(p, tenth), fastest(p, whole); large > 40*max(small, time.Millisecond) {
+		if small, large := timeOf(t, p, tenth), timeOf(t, p, whole); large > 40*max(small, time.Millisecond) {
 			t.Errorf("%.20q…: a tenth takes %s, all of it %s", noise(10), small, large)
 		}
 	}
-}
-
-// fastest is the best of a few readings: the others were disturbed.
-func fastest(p *policy.Policy, c *toolcall.Call) time.Duration {
-	best := time.Hour
-	for range 3 {
-		start := time.Now()
-		p.Plan(c)
-		best = min(best, time.Since(start))
-	}
-	return best
 }

@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // Eight times the text may take at most 24 times the processor's time, beyond what
 // no one can measure: what a call says must not decide how long we look at it.
 const (
-	shortText = 16 << 10
+	shortText = 8 << 10
 	longer    = 8
 	mostTimes = 24
-	noise     = 60 * time.Millisecond
+	noise     = 30 * time.Millisecond
 )
 
 // FuzzH95ThePlanTakesTimeInProportion: the part stands in a command, in a message, and as a name.
@@ -44,10 +45,16 @@ func planned(t *testing.T, p *policy.Policy, part string, size int) time.Duratio
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec, message := call("exec", string(params)), call("message", string(params))
+	return timeOf(t, p, call("exec", string(params)), call("message", string(params)))
+}
+
+// timeOf is the processor's time that the plans of some calls take.
+func timeOf(t *testing.T, p *policy.Policy, calls ...*toolcall.Call) time.Duration {
+	t.Helper()
 	started := processorTime(t)
-	p.Plan(exec)
-	p.Plan(message)
+	for _, c := range calls {
+		p.Plan(c)
+	}
 	return processorTime(t) - started
 }
 
