@@ -23,6 +23,8 @@ function script(message, page) {
 }
 
 function next(messages, page) {
+	const last = messages.filter((m) => m.role === "user").slice(-2).map((m) => textOf(m.content)).join("\n");
+	if (/HEARTBEAT_OK/.test(last)) return { text: "HEARTBEAT_OK" };
 	const at = messages.findLastIndex((m) => m.role === "user" && script(m, page).length > 0);
 	if (at < 0) return { text: "Nothing to do." };
 	const since = messages.slice(at + 1);

@@ -66,6 +66,22 @@ export class Rig {
 		await this.startGateway();
 	}
 
+	// startByInit starts OpenClaw as it is by default, beside the config that verifier makes itself. prepare runs in between.
+	async startByInit({ heartbeat }, prepare) {
+		this.page = this.#closing(await servePage());
+		this.model = this.#closing(await serveModel(this.page.url));
+		this.telegram = this.#closing(await serveTelegram());
+		this.proxy = this.#closing(await serveProxy(() => this.verifier.url));
+		this.port = await freePort();
+		const { hooks: _, ...config } = this.#config(heartbeat);
+		writeFileSync(this.env.OPENCLAW_CONFIG_PATH, JSON.stringify(config));
+		prepare();
+		await this.setUpAsInitSays();
+		await this.configure("plugins.entries.verifier.config.url", this.proxy.url);
+		await this.startVerifier();
+		await this.startGateway();
+	}
+
 	#closing(part) {
 		this.#close.push(() => part.close());
 		return part;
@@ -253,7 +269,7 @@ export class Rig {
 		throw new Error(`not within a minute: ${what}\n${JSON.stringify(this.telegram.sent.slice(-5), null, 1)}\n${waits}\n${this.gateway.output().slice(-3000)}`);
 	}
 
-	#config() {
+	#config(heartbeat = "0m") {
 		return {
 			gateway: { mode: "local", port: this.port, bind: "loopback", auth: { mode: "token", token: "e2e-gateway-token" } },
 			models: {
@@ -268,7 +284,7 @@ export class Rig {
 					},
 				},
 			},
-			agents: { defaults: { model: { primary: "local/scripted" }, workspace: join(this.dir, "workspace"), heartbeat: { every: "0m" }, skipBootstrap: true } },
+			agents: { defaults: { model: { primary: "local/scripted" }, workspace: join(this.dir, "workspace"), heartbeat: { every: heartbeat }, skipBootstrap: true } },
 			tools: { profile: "full", exec: { security: "full", ask: "off" }, web: { fetch: { ssrfPolicy: { dangerouslyAllowPrivateNetwork: true } } } },
 			session: { notifyOnCreate: false }, // a notice of another session is a system event, and webhooks are on
 			hooks: { enabled: true, token: "e2e-hooks-token", path: "/hooks" },
