@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	_ "embed"
 	"encoding/hex"
@@ -48,7 +49,7 @@ func (c *InitCmd) Run(a *app) error {
 	if c.Openclaw {
 		inConfig = secretInFile(c.beside(openclawSecret))
 	}
-	text := strings.NewReplacer("@SECRET@", inConfig, "@TOKEN@", fresh(), "@WORKSPACE@", strconv.Quote(c.workspace())).Replace(template)
+	text := strings.NewReplacer("@SECRET@", inConfig, "@TOKEN@", fresh(), "@WORKSPACE@", c.workspaces()).Replace(template)
 	if !c.NoSchema {
 		text = "# yaml-language-server: $schema=" + schemaFile + "\n" + text
 	}
@@ -69,16 +70,27 @@ func (c *InitCmd) Run(a *app) error {
 	return nil
 }
 
-// workspace is the directory whose files are the owner's own: OpenClaw's workspace,
-// or the directory that init is run in.
-func (c *InitCmd) workspace() string {
+// workspaces are the directories whose files are the owner's own: those of OpenClaw's agents, or the one that init
+// is run in.
+func (c *InitCmd) workspaces() string {
+	dirs := []string{"~/workspace"}
 	if c.Openclaw {
-		return "~/.openclaw/workspace"
+		text, _ := os.ReadFile(openclawConfig()) // without one, OpenClaw has its defaults
+		dirs = config.OpenClawWorkspaces(text)
+	} else if dir, err := os.Getwd(); err == nil {
+		dirs = []string{filepath.ToSlash(dir)}
 	}
-	if dir, err := os.Getwd(); err == nil {
-		return filepath.ToSlash(dir)
+	for i, dir := range dirs {
+		dirs[i] = strconv.Quote(dir)
 	}
-	return "~/workspace"
+	return strings.Join(dirs, ", ")
+}
+
+// openclawConfig is where OpenClaw has its config.
+func openclawConfig() string {
+	home, _ := os.UserHomeDir() // without one there is no such file
+	state := cmp.Or(os.Getenv("OPENCLAW_STATE_DIR"), filepath.Join(home, ".openclaw"))
+	return cmp.Or(os.Getenv("OPENCLAW_CONFIG_PATH"), filepath.Join(state, "openclaw.json"))
 }
 
 const next = `Wrote %[1]s with a fresh secret and a fresh owner token. Only you can read it.
