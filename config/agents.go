@@ -51,6 +51,9 @@ type agentTelegram struct {
 
 const telegram = "telegram"
 
+// noTimeout says what to set instead of the timeout of a Telegram section.
+const noTimeout = "has no effect: webhook.hold says how long a call waits for a person, approvalTtlSeconds how long the question can be answered"
+
 // listed is the list in a group agents, and what is beside it. It is nil if there
 // is none.
 func listed(agents ast.Node) (list *ast.SequenceNode, rest []*ast.MappingValueNode) {
@@ -160,6 +163,9 @@ func (d *decoder) agentSecret(at spot, s Secret, c *Config) {
 // agentChat makes a route of an agent's Telegram. There is one chat for each
 // platform, so that the agent's must be the one that all agents have.
 func (d *decoder) agentChat(at spot, a *listedAgent, c *Config, w *wrappers) {
+	if e := member(at.node, "timeout"); e != nil {
+		w.leave(e, at.path+".timeout", noTimeout)
+	}
 	own, all := a.Tools.Verifier.Telegram, c.Channels[telegram]
 	used := all.s.node != nil && !all.Off()
 	route := approval.Route{Agents: []string{a.ID}}

@@ -74,6 +74,22 @@ func TestAnAgentsTelegramIsARoute(t *testing.T) {
 	}
 }
 
+func TestATelegramsTimeoutIsSaidToHaveNoEffect(t *testing.T) {
+	const none = "timeout: has no effect: webhook.hold says how long a call waits for a person"
+	for file, want := range map[string]string{
+		"channels: {telegram: {timeout: 120}}":                             "1:23 channels.telegram." + none,
+		"tools: {verifier: {telegram: {enabled: true, timeout: 120}}}":     "1:46 channels.telegram." + none,
+		"channels: {telegram: {enabled: false, timeout: 120}}":             "",
+		"channels: {telegram: {chatId: 5}}":                                "",
+		fmt.Sprintf(perAgent, "{enabled: true, chatId: -5, timeout: 120}"): "12:90 agents.list[0].tools.verifier.telegram." + none,
+	} {
+		_, findings := parse(t, file)
+		if want != "" && !said(findings, want) || want == "" && said(findings, none) {
+			t.Errorf("%s\n%+v", file, findings)
+		}
+	}
+}
+
 func TestWhatIsWrongInTheListOfAgentsIsNamedWhereItStands(t *testing.T) {
 	for own, want := range map[string]string{
 		"{enabled: true, chatId: -6}":                                                  "v.yaml:12:78: agents.list[0].tools.verifier.telegram.chatId: is another chat than channels.telegram has",

@@ -208,6 +208,10 @@ func (d *decoder) unknown(at spot, key string, known []string) {
 		d.fail(at.key, at.path, text.text, text.hint)
 		return
 	}
+	if group, ok := misspelt(at.path); ok {
+		d.fail(at.key, at.path, "unknown key", fmt.Sprintf("did you mean %q? For a tool of your own, known here are %s", group+"."+key, strings.Join(known, ", ")))
+		return
+	}
 	near, far := spelling.Nearest(key, known)
 	hint := fmt.Sprintf("did you mean %q?", near)
 	if far > max(2, len(near)/2) {

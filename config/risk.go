@@ -123,4 +123,7 @@ func (k *checker) riskyRest() {
 	if k.Audit.Keep > 0 && k.Audit.RotateMB == 0 && k.Audit.RotateEvery == 0 {
 		k.find(Warning, "audit.keep", "removes nothing: the record never goes on in a new file")
 	}
+	if chat := k.Channels[telegram]; chat.s.node != nil && !chat.Off() && has(chat.s.node, "timeout") {
+		k.find(Note, "channels.telegram.timeout", noTimeout)
+	}
 }

@@ -37,6 +37,7 @@ func Schema(chats []approval.Platform) ([]byte, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
+	root.wrapped()
 	root.Dialect = "http://json-schema.org/draft-07/schema#"
 	root.Title = "Configuration of verifier"
 	var out bytes.Buffer
@@ -50,6 +51,7 @@ func Schema(chats []approval.Platform) ([]byte, error) {
 // schema is the part of a JSON schema that we need.
 type schema struct {
 	Dialect     string             `json:"$schema,omitempty"`
+	Ref         string             `json:"$ref,omitempty"`
 	Title       string             `json:"title,omitempty"`
 	Description string             `json:"description,omitempty"`
 	Type        string             `json:"type,omitempty"`

@@ -61,6 +61,11 @@ func TestSchemaAcceptsWhatTheLoaderAccepts(t *testing.T) {
 		"approvers: [{name: Ann, ids: [\"token:owner\"]}]\napproval: {maxMinutes: 5, maxOpen: 1, approvals: 1}\napprovalTtlSeconds: 60",
 		"channels: {telegram: {token: \"${T}\", deep: {more: [1]}}}",
 		"redact: {fields: [iban], showFileBodies: true, patterns: [{name: card, regex: \"[0-9]{16}\", example: \"card 4111111111111111\"}]}\naudit: {path: /tmp/r, params: names, sync: each}\nlog: {format: json, level: debug}",
+		"tools: {verifier: {enabled: true, failMode: deny, scope: {include: [exec]}, webhook: {url: \"https://a.example\", timeout: 30, headers: {A: b}, secret: \"${A}\"}, telegram: {enabled: false}}, web_fetch: {source: true}}",
+		"tools: {caution: {defaults: true, tools: {exec: false}, auditor: {model: fast, timeoutMs: 3000, failMode: block}}}",
+		"agents: {list: [{id: main, tools: {verifier: {enabled: true, failMode: deny, scope: {include: [read]}, maxIterations: 3, telegram: {enabled: false}}}}], other: {maxIterations: 3}}",
+		"agents: {list: {maxIterations: 3}}", // an agent of that name
+		"plugins: {entries: {provenance: {config: {maxIterations: 5}}}}\nhooks: {internal: {enabled: true}}",
 	} {
 		if _, _, err := config.Parse("f", []byte(file), anySecret, chats); err != nil {
 			t.Errorf("the loader refuses what this test calls good: %v\n%s", err, file)
@@ -97,6 +102,12 @@ func TestSchemaRefusesSlips(t *testing.T) {
 		"upstream: {url: \"https://a.example/verify\"}",
 		"upstream: [{url: 7}]",
 		"failMode: allow",
+		"tools: {verifier: {scoop: {include: [exec]}}}",
+		"tools: {verifier: {webhook: {scret: x}}}",
+		"tools: {verifier: {maxIterations: ten}}",
+		"tools: {caution: {auditor: {mode: decide}}}",
+		"agents: {list: [{id: main, tools: {verifier: {maxIterations: ten}}}]}",
+		"agents: {list: [{id: main, tool: {}}]}",
 	} {
 		if _, _, err := config.Parse("f", []byte(file), anySecret, chats); err == nil {
 			t.Errorf("the loader takes what this test calls a slip:\n%s", file)

@@ -2,9 +2,12 @@ package config
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/openclaw-verifier/verifier/spelling"
 )
 
 // The examples of the documents that this product comes from are parts of
@@ -48,6 +51,15 @@ func (d *document) unwrap() (left []Finding) {
 		d.root = ast.Mapping(d.root.GetToken(), true, out...)
 	}
 	return left
+}
+
+// misspelt names the wrapper that a key below tools was meant to be in, if it has
+// nearly the name of one: else it would be a tool of that name.
+func misspelt(path string) (string, bool) {
+	group, rest, _ := strings.Cut(path, ".")
+	name, _, below := strings.Cut(rest, ".")
+	near, far := spelling.Nearest(name, []string{"verifier", "caution"})
+	return "tools." + near, group == "tools" && below && far <= 2
 }
 
 type wrappers struct {

@@ -120,9 +120,6 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 		return nil, fmt.Errorf("channels.telegram: %w", err)
 	}
 	ch := &Channel{config: c, deps: d.Fill(), chat: chat, token: c.BotToken}
-	if c.Timeout != 0 {
-		ch.deps.Log.Info("channels.telegram.timeout has no effect: approvalTtlSeconds says how long a card may be answered")
-	}
 	ch.http = &http.Client{
 		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: inFlight, IdleConnTimeout: time.Minute},
 		// The token is part of the address, and an address that was called is told to the next in a header.
