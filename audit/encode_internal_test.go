@@ -96,8 +96,8 @@ func TestEntriesAreWrittenAsPackageJSONDoes(t *testing.T) {
 	})
 }
 
-// TestEveryByteIsQuotedAsPackageJSONDoes, wherever in the eight that are looked at
-// together it stands.
+// TestEveryByteIsQuotedAsPackageJSONDoes tries each byte at every place among the
+// eight that the encoder looks at together.
 func TestEveryByteIsQuotedAsPackageJSONDoes(t *testing.T) {
 	for c := range 256 {
 		for at := range 18 {

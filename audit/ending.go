@@ -35,7 +35,7 @@ type owner struct {
 //
 // Both lines must carry a MAC that is right, unless the file is of a version
 // without. The MAC of the last one vouches for all before it, which its hash
-// covers; an unsigned end is then one that a crash left.
+// covers: if it is right, an unsigned end is what a crash left.
 func inspect(r io.ReaderAt, size int64, by owner) (ending, error) {
 	end, err := lastWhole(r, size)
 	if err != nil {

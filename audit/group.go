@@ -4,8 +4,9 @@ import "cmp"
 
 // AppendAll writes entries in their order with one write, and returns once they
 // are in the file or, with SyncEach, on disk. It gives an error for each entry
-// that is not part of the record, or nil. One that can't be written down leaves
-// the others be; else they are written all or none. After [ErrSlow] they may be.
+// that is not part of the record, or nil. An entry that can't be encoded is left
+// out alone; otherwise all of them are written, or none. After [ErrSlow] it is not
+// known which.
 func (l *Log) AppendAll(entries []Entry) []error {
 	failed, drafts := make([]error, len(entries)), make([]*draft, 0, len(entries))
 	for i := range entries {

@@ -48,8 +48,8 @@ func zeros() (d digest) {
 	return d
 }
 
-// macWith makes the MACs of lines. Its key comes from the one that signs, so that
-// a record needs one key only.
+// macWith makes the MACs of lines. Their key is derived from the signing key, so
+// that a record needs one key only.
 func macWith(key ed25519.PrivateKey) (hash.Hash, error) {
 	secret, err := hkdf.Key(sha256.New, key.Seed(), nil, "verifier-record-mac-v1", sha256.Size)
 	if err != nil {

@@ -26,8 +26,8 @@ type Options struct {
 	Rotation Rotation // when the record goes on in a new file
 
 	// Hide hides the secrets in all that an entry says besides its params, which
-	// come hidden: whoever writes an entry, and whatever a client calls things. It
-	// does so in place. Nil: nothing is hidden.
+	// are hidden already: names that clients chose are in it. It changes the texts
+	// in place. Nil: nothing is hidden.
 	Hide func(texts ...*string)
 
 	// Seen is the last head that was kept elsewhere; nil: there is none. If the
@@ -103,8 +103,8 @@ func (l *Log) append(e *Entry) error {
 	return l.put(d)
 }
 
-// put writes drafts and waits until they are on disk where they have to be. They
-// are its own: whoever made them may have left.
+// put writes drafts and waits until they are on disk where they have to be. It
+// owns them: their maker may have given up waiting.
 func (l *Log) put(drafts ...*draft) error {
 	defer l.recycle(drafts...)
 	if err := l.turnOver(); err != nil {
@@ -165,7 +165,7 @@ func (l *Log) write(drafts ...*draft) error {
 	return nil
 }
 
-// seal gives drafts their places, and says where the chain stands after them.
+// seal gives drafts their places, and returns the state of the chain after them.
 func (l *Log) seal(drafts []*draft) (lines []byte, next state) {
 	next = l.cur
 	for _, d := range drafts {
@@ -240,8 +240,8 @@ func (l *Log) Err() error {
 // record, a sentence each.
 func (l *Log) Repairs() []string { return l.repairs }
 
-// Close writes a last checkpoint and releases the file. One that is not in its
-// place stays as it is.
+// Close writes a last checkpoint and releases the file. It does not write to
+// a file that is no longer at the record's path.
 func (l *Log) Close() error {
 	b, leads, err := l.finish()
 	if errors.Is(err, ErrClosed) {

@@ -5,12 +5,13 @@ import (
 	"os"
 )
 
-// ErrGone says that the file at the record's path is not the one that is written
-// to, or does not end where the last line was written.
+// ErrGone says that the file at the record's path is not the file that the log
+// writes to, or does not end where the log's last line ended.
 var ErrGone = errors.New("audit: the record was moved, removed, replaced, cut or written to by something else while in use; put it back, or restart, which notes in the record what is lost")
 
-// inPlace says whether the file at the record's path is the one that is written
-// to, and ends with the last line that was. Called with mu held before each write.
+// inPlace checks that the file at the record's path is the file that the log writes
+// to, and that it ends with the log's last line. Called with mu held before each
+// write.
 func (l *Log) inPlace() error {
 	f, ok := l.disk.(file)
 	if !ok || l.path == "" || l.closed {

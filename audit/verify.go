@@ -22,7 +22,7 @@ type VerifyOptions struct {
 	Key    ed25519.PublicKey  // nil: the one in the begin line, and the report says so
 	Secret ed25519.PrivateKey // the key itself, with which the MACs of lines are checked; nil: they are not, and the report says so
 	Head   *Head              // nil: lines cut from the end cannot be noticed
-	Whole  bool               // the files are all there are: one that is missing at the beginning is an error, unless the record says that it was removed
+	Whole  bool               // the files are all there are: a missing first file is an error, unless the record says that it was removed
 }
 
 // Report is what was found, up to the first bad line.
