@@ -13,7 +13,7 @@ func (a Argument) Origin(call int) session.Origin {
 		return session.Origin{From: session.FromUser, Level: taint.Owner}
 	case Tool:
 		ago := max(0, call-a.Source.Call)
-		return session.Origin{From: session.FromTool, Level: a.Source.Level, Tool: a.Source.Tool, Place: a.Source.Origin, Ago: int64(ago)}
+		return session.Origin{From: session.FromTool, Level: a.Source.Level, Tool: a.Source.Tool, Place: a.Source.Origin, Ago: int64(ago), Secret: a.Source.Secret}
 	case Partly, Nowhere, Nothing:
 	}
 	return session.Origin{From: session.From(a.From), Level: taint.Untrusted}

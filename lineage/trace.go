@@ -18,7 +18,8 @@ type Source struct {
 	Tool   string      `json:"tool,omitzero"`
 	Origin string      `json:"origin,omitzero"` // where the tool had it from, for people: a host or a file
 	Level  taint.Level `json:"level"`
-	Call   int         `json:"call"` // which call of the conversation brought it, counted by whoever keeps this
+	Call   int         `json:"call"`            // which call of the conversation brought it, counted by whoever keeps this
+	Secret bool        `json:"secret,omitzero"` // it came from a place where secrets are kept, or holds one
 }
 
 // Seen is what is kept of one message or output.
@@ -86,8 +87,14 @@ func NewIndex(seen []Seen) *Index {
 	return x
 }
 
-// compare puts the less trusted source last, of several the latest.
+// compare puts what holds secrets last, then the less trusted source, of several the latest.
 func compare(a, b Source) int {
+	if a.Secret != b.Secret {
+		if a.Secret {
+			return 1
+		}
+		return -1
+	}
 	return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.Call, b.Call))
 }
 

@@ -150,6 +150,7 @@ type Returned struct {
 	Origin     string
 	Error      bool
 	Marked     bool // the runtime itself marks it as outside content
+	Secret     bool // the runtime has found a secret in it
 	DurationMs int64
 	Size       int64
 	Hash       Hash

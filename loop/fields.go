@@ -223,6 +223,11 @@ func marked(e *Event, v value) (err error) {
 	return err
 }
 
+func holdsSecret(e *Event, v value) (err error) {
+	e.Returned.Secret, err = v.flag()
+	return err
+}
+
 func fingerprints(e *Event, v value) (err error) {
 	e.Returned.Seen.Fingerprints, err = v.fingerprints()
 	return err

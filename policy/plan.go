@@ -39,7 +39,6 @@ type Plan struct {
 	told   bool // a trust rule says what it brings in
 	visits bool // this call of the browser only looks at a page
 	typed  bool // all that it sends was typed by the user
-	places *matcher
 	gated  bool
 	by     string // the trust rule that says so
 	does   string // what its command can do, for people; "" where that is harmless
@@ -116,7 +115,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	}
 	*plan = Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: r.reach(c, t), InScope: r.inScope,
-		RunCap: p.runCap(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, Leaves: r.leaves, places: p.places, gated: p.gated, set: set, rule: r,
+		RunCap: p.runCap(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, Leaves: r.leaves, gated: p.gated, set: set, rule: r,
 	}
 	if r.runs {
 		plan.Anything, plan.does = !does.Harmless(), does.Says()

@@ -227,7 +227,7 @@ func (pl *Plan) gateSecrets(v *Verdict, view *session.View) {
 	case pl.Gives != "":
 		why = "This would send out " + pl.Gives + ", where secrets are kept."
 	case pl.bringsSecret(view):
-		why = "This holds text of " + view.Secret + ", which the agent has read, and would send it out."
+		why = "This holds text that the agent read where secrets are kept, and would send it out."
 	case pl.gated && !pl.typed && view.Secret != "":
 		why = "The agent has read " + view.Secret + " and this would send data out."
 	default:
@@ -240,16 +240,16 @@ func (pl *Plan) gateSecrets(v *Verdict, view *session.View) {
 // secretsRule is the id of the rule.
 const secretsRule = "secrets"
 
-// bringsSecret reports whether an argument holds something that was read from a place
-// where secrets are kept.
+// bringsSecret reports whether an argument holds something that a call returned which
+// read secrets.
 func (pl *Plan) bringsSecret(view *session.View) bool {
-	if view.Secret == "" {
-		return false
-	}
 	for _, o := range view.Origins {
-		if o.From == session.FromTool && (pl.places.find(folded([]byte(o.Place))) != nil || o.Place != "" && strings.HasSuffix(view.Secret, "/"+o.Place)) {
+		if o.From == session.FromTool && o.Secret {
 			return true
 		}
 	}
 	return false
 }
+
+// KeepsSecrets reports whether a path is a place where secrets are kept.
+func (p *Policy) KeepsSecrets(path string) bool { return path != "" && p.placeIn(path) != "" }

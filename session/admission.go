@@ -24,7 +24,7 @@ type Admission struct {
 	Modes  taint.Row   // the policy's mode at each level
 	Raise  taint.Level // what the call brings in once allowed; System brings in nothing
 	Final  bool        // the level alone decides: an allow may be committed at once
-	Leaves bool        // it leaves the machine: a conversation that has read secrets holds it, though Final
+	Leaves bool        // it leaves the machine: a conversation that has read secrets, or had before it was reset, holds it, though Final
 	Source string      // what Raise is called in an explanation: "web_fetch example.com"
 	Note   bool        // keep by whom it is influenced, even if that makes nothing worse: see Influence
 

@@ -28,6 +28,8 @@ type Origin struct {
 	Tool  string      `json:"tool,omitzero"`  // of FromTool: which
 	Place string      `json:"place,omitzero"` // of FromTool: where the tool had it from, a host or a file
 	Ago   int64       `json:"ago,omitzero"`   // of FromTool: how many calls ago; 0: not known
+
+	Secret bool `json:"secret,omitzero"` // of FromTool: it stood in what a call returned that read secrets
 }
 
 // Origins are those of a call's arguments: of each text and number among the
@@ -49,7 +51,17 @@ var badness = map[From]int{FromUser: 0, FromPart: 1, FromNothing: 2, FromNowhere
 
 // Compare puts what is worse first.
 func (o Origin) Compare(other Origin) int {
-	return cmp.Or(cmp.Compare(badness[other.From], badness[o.From]), cmp.Compare(other.Level, o.Level))
+	return cmp.Or(cmp.Compare(badness[other.From], badness[o.From]), compareFlags(other.Secret, o.Secret), cmp.Compare(other.Level, o.Level))
+}
+
+func compareFlags(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // String says it in words: "came from web_fetch example.com 2 calls ago

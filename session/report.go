@@ -23,6 +23,7 @@ type Report struct {
 	Source string      // what Raise is called in an explanation
 	Tool   bool        // a tool brought it in, so the owner may vouch for it
 	Birth  taint.Level // what it is worth at least where nothing was known of it, see Heard.Known
+	Secret string      // what came in that holds secrets; empty: nothing
 
 	Next   string // a session id that goes on with what this one holds
 	Ended  string // a run that is over: the grants for it end
@@ -33,7 +34,7 @@ type Report struct {
 
 // Brings reports whether there is something to keep: the conversation comes into
 // being then, if it was not there.
-func (r *Report) Brings() bool { return r.Start || r.Raise > taint.System }
+func (r *Report) Brings() bool { return r.Start || r.Raise > taint.System || r.Secret != "" }
 
 // HaltedCalls is what a halted run has used up. No run makes that many calls.
 const HaltedCalls = 1 << 30

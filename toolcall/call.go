@@ -93,7 +93,8 @@ type Context struct {
 	Trigger         string        `json:"trigger,omitzero"`
 	InputProvenance Provenance    `json:"inputProvenance,omitzero"`
 	UserMessages    []UserMessage `json:"userMessages,omitzero"`
-	WaitMs          int64         `json:"waitMs,omitzero"` // how long the caller can wait, at most [MaxWaitMs]
+	WaitMs          int64         `json:"waitMs,omitzero"`      // how long the caller can wait, at most [MaxWaitMs]
+	SecretsRead     bool          `json:"secretsRead,omitzero"` // the runtime found a secret in what a tool returned, and could not report it
 
 	message [1]UserMessage // room for UserMessages, of which most calls have one
 

@@ -9,7 +9,7 @@ import (
 var (
 	contextNames = []string{
 		"agentId", "sessionKey", "messageProvider", "sessionId", "runId", "toolCallId", "iteration", "channelId", "accountId",
-		"senderId", "senderIsOwner", "groupId", "spawnedBy", "trigger", "inputProvenance", "userMessages", "waitMs",
+		"senderId", "senderIsOwner", "groupId", "spawnedBy", "trigger", "inputProvenance", "userMessages", "waitMs", "secretsRead",
 	}
 	messageNames    = []string{"text", "senderId", "senderIsOwner", "at"}
 	provenanceNames = []string{"kind"}
@@ -58,6 +58,8 @@ func (c *Context) read(cur *cursor) error {
 			return c.readWait(cur)
 		case "senderIsOwner":
 			return readBool(cur, "context.senderIsOwner", &c.SenderIsOwner)
+		case "secretsRead":
+			return readBool(cur, "context.secretsRead", &c.SecretsRead)
 		case "inputProvenance":
 			return c.InputProvenance.read(cur)
 		case "userMessages":

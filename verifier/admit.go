@@ -39,6 +39,11 @@ func (v *Verifier) arrive(ctx context.Context, t *trace) (taint.Level, error) {
 	if err != nil {
 		return taint.Untrusted, err
 	}
+	if c.Context.SecretsRead {
+		if err := v.o.Store.Expose(ctx, t.conv, returnedSecret); err != nil {
+			return taint.Untrusted, err
+		}
+	}
 	if t.plan.Standing.System {
 		floor, err := v.o.Store.AutomationFloor(ctx, c.Client, c.Agent())
 		if err != nil {

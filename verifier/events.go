@@ -28,7 +28,7 @@ func (h *hearing) read(v *Verifier) {
 	case loop.ContextAssembled:
 		h.readSources(v)
 	case loop.AfterToolCall:
-		h.returned = h.returnedLevel(v)
+		h.readReturned(v)
 		h.report.Raise, h.report.Tool = h.returned, true
 		h.report.Source = policy.SourceLabel(v.toolName(e.Returned.Tool, e.Returned.Sent), e.Returned.Origin)
 	case loop.BeforeResponseEmit, loop.AgentEnd:
@@ -85,16 +85,37 @@ func (v *Verifier) sourceLabel(s *loop.Source) string {
 	return "the runtime says so of a " + strings.ReplaceAll(string(s.Kind), "_", " ")
 }
 
-// returnedLevel is what a tool's answer is worth: the same as the call, where that
-// was judged here by its arguments. What is told of it later knows less of them.
-func (h *hearing) returnedLevel(v *Verifier) taint.Level {
-	if h.event.Returned.Marked {
-		return taint.Untrusted
+// readReturned says what a tool's answer is worth: the same as the call, where that
+// was judged here by its arguments. What is told of it later knows less of them. A
+// secret in it makes the conversation one that has read secrets.
+func (h *hearing) readReturned(v *Verifier) {
+	r := &h.event.Returned
+	brought, known := v.results.of(h)
+	switch {
+	case r.Marked:
+		h.returned = taint.Untrusted
+	case known:
+		h.returned = brought.level
+	default:
+		h.returned = h.rules.Response(r.Tool)
 	}
-	if level, known := v.results.of(h); known {
-		return level
+	if r.Secret || v.bears(r.Text) {
+		h.report.Secret = returnedSecret
 	}
-	return h.rules.Response(h.event.Returned.Tool)
+	h.secret = h.report.Secret != "" || brought.secret || h.rules.KeepsSecrets(r.Origin)
+}
+
+// returnedSecret is what a conversation has read in which a tool returned a secret.
+const returnedSecret = "a password or a key that a tool returned"
+
+// bears reports whether a text holds a secret by its form. Where that is not known in
+// time, it does.
+func (v *Verifier) bears(text string) bool {
+	if text == "" {
+		return false
+	}
+	v.awaitRedactor(redactorPatience)
+	return v.o.Redactor().Bears(text)
 }
 
 // exhausted reports whether the turn has used up its iterations. Nobody can be

@@ -24,6 +24,7 @@ type hearing struct {
 	report   session.Report
 	heard    session.Heard
 	returned taint.Level       // what a tool's answer is worth, where one is told of
+	secret   bool              // and it holds a secret, or comes from where secrets are kept
 	changed  []string          // what the record should know, a sentence each
 	taken    []provenance.Fact // the calls that were taken out of what the model wants
 }

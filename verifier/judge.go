@@ -33,7 +33,7 @@ func (v *Verifier) plan(t *trace) {
 // judge says what the policy makes of the call in the conversation as it is.
 func (v *Verifier) judge(ctx context.Context, t *trace) {
 	t.view.Bears = t.bears
-	if t.plan.Origins && (t.view.Entry == session.Held || t.view.Replayed) || t.plan.Leaves && t.view.Secret != "" {
+	if t.plan.Origins && (t.view.Entry == session.Held || t.view.Replayed) || t.plan.Leaves && (t.view.Secret != "" || t.view.Generation > 0) {
 		v.origins(ctx, t)
 	}
 	t.verdict = t.plan.Judge(t.view)

@@ -81,7 +81,7 @@ func (h *hearing) brought(v *Verifier) (out []lineage.Seen) {
 	}
 	if h.event.Name == loop.AfterToolCall {
 		r := &h.event.Returned
-		from := lineage.Source{Tool: v.toolName(r.Tool, r.Sent), Origin: r.Origin, Level: h.returned, Call: int(h.heard.Step)}
+		from := lineage.Source{Tool: v.toolName(r.Tool, r.Sent), Origin: r.Origin, Level: h.returned, Call: int(h.heard.Step), Secret: h.secret}
 		got := v.extract(h.call.Client, r.Seen, r.Text)
 		out = append(out, lineage.Seen{Source: from, Fingerprints: got.Fingerprints, Truncated: got.Truncated})
 	}

@@ -9,13 +9,19 @@ import (
 
 // resultLevels remembers what calls bring in whose arguments make that better or
 // worse than what their tool otherwise returns: a message that was sent, a page of
-// a host that the owner trusts, a command that fetches. The event that tells of
+// a host that the owner trusts, a command that fetches, a secret. The event that tells of
 // their result names the tool and not the arguments. What is forgotten, or was
 // judged by another process, counts as what the tool returns otherwise.
 type resultLevels struct {
 	mu     sync.Mutex
-	recent map[resultKey]taint.Level
-	old    map[resultKey]taint.Level
+	recent map[resultKey]broughtIn
+	old    map[resultKey]broughtIn
+}
+
+// broughtIn is what a call brings in.
+type broughtIn struct {
+	level  taint.Level
+	secret bool // it reads something that holds secrets
 }
 
 // resultKey is one call, as the runtime that asked about it names it.
@@ -33,23 +39,23 @@ func (m *resultLevels) note(t *trace) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.recent == nil || len(m.recent) >= resultsSize {
-		m.old, m.recent = m.recent, make(map[resultKey]taint.Level)
+		m.old, m.recent = m.recent, make(map[resultKey]broughtIn)
 	}
-	m.recent[k] = t.plan.Brings(t.view.Level)
+	m.recent[k] = broughtIn{t.plan.Brings(t.view.Level), t.plan.Secret != ""}
 }
 
 // of is what was said of the call that an event tells the result of.
-func (m *resultLevels) of(h *hearing) (taint.Level, bool) {
+func (m *resultLevels) of(h *hearing) (broughtIn, bool) {
 	c := h.call
 	k := resultKey{c.Client, c.Context.SessionKey, h.event.Returned.ToolCallID, h.event.Returned.Tool}
 	if k.call == "" || k.session == "" {
-		return taint.Untrusted, false
+		return broughtIn{}, false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	level, known := m.recent[k]
+	b, known := m.recent[k]
 	if !known {
-		level, known = m.old[k]
+		b, known = m.old[k]
 	}
-	return level, known
+	return b, known
 }

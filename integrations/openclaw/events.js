@@ -1,10 +1,11 @@
 // The agent loop's events, from OpenClaw's hooks in the protocol's words. No text leaves from here: of a message or a tool's
-// output only its size, its hash and fingerprints of it.
+// output only its size, its hash and fingerprints of it, and whether a secret stands in it.
 
 import { createHash } from "node:crypto";
 import { wraps } from "./gate.js";
 import { extract, lineageKey } from "./lineage.js";
 import { isMarked } from "./runs.js";
+import { bearsSecret } from "./secrets.js";
 import { defined, fitted, isPlain } from "./shape.js";
 
 const maxOrigin = 256;
@@ -83,7 +84,8 @@ export function createEvents({ settings, reports, runs, loop }) {
 		if (wraps(event) || (isBlocked(event.result) && !runs.hasPassed(about))) return;
 		const text = textOf(event.result);
 		const marked = isMarked(text);
-		const told = marked ? runs.suspect(about.sessionKey) : undefined;
+		const secret = bearsSecret(text);
+		const told = [marked && runs.suspect(about.sessionKey), secret && runs.suspectSecret(about.sessionKey)].filter(Boolean);
 		reports.report("after_tool_call", about, defined({
 			toolName: event.toolName,
 			toolCallId: about.toolCallId,
@@ -91,8 +93,9 @@ export function createEvents({ settings, reports, runs, loop }) {
 			durationMs: wholeNumber(event.durationMs),
 			origin: originOf(event.params),
 			marked: marked || undefined,
+			secret: secret || undefined,
 			...printed(text),
-		}), told);
+		}), () => told.forEach((f) => f()));
 	}
 
 	function subagentSpawned(event, ctx) {

@@ -55,7 +55,7 @@ export function createGate({ settings, wire, log, notices, runs, loop, settled }
 		const { context, told } = runs.unreported({ ...call.context, waitMs });
 		const answer = await wire("", { ...call, context }, { timeoutMs, signal });
 		const result = decide(answer, call);
-		told();
+		told(!result.block);
 		return result;
 	}
 

@@ -79,10 +79,11 @@ export function createRuns({ sendUserMessages, webhooks }) {
 	const messages = new Bounded(); // by session
 	const parents = new Bounded(); // by child
 	const suspicions = new Bounded(); // by conversation: outside content that the server may not know of
+	const secrets = new Bounded(); // and secrets
 	const through = new Bounded(); // calls that were let pass
 	const offers = new Bounded(); // the tools that OpenClaw offered last, by session
 
-	return { started, ended, spawned, sessionEnded, facts, rootOf, suspect, unreported, passed, hasPassed, offered, toolsOf, toolOf };
+	return { started, ended, spawned, sessionEnded, facts, rootOf, suspect, suspectSecret, unreported, passed, hasPassed, offered, toolsOf, toolOf };
 
 	// offered keeps which tools a session has, and what their own definitions say of them.
 	function offered(sessionKey, tools) {
@@ -134,27 +135,41 @@ export function createRuns({ sendUserMessages, webhooks }) {
 	// suspect notes outside content in a conversation, until the server has been told: by the report, which then calls what is
 	// returned, or by the next question.
 	function suspect(sessionKey) {
-		const key = rootOf(sessionKey);
-		const all = suspicions.get(key) ?? new Set();
-		const one = all.size < mostSuspicions ? Symbol("outside content") : overflow;
-		suspicions.set(key, all.add(one));
-		return () => one !== overflow && drop(key, [one]);
+		return note(suspicions, sessionKey);
 	}
 
-	function drop(key, some) {
-		const all = suspicions.get(key);
+	// suspectSecret is the same for a secret that a tool returned.
+	function suspectSecret(sessionKey) {
+		return note(secrets, sessionKey);
+	}
+
+	function note(kept, sessionKey) {
+		const key = rootOf(sessionKey);
+		const all = kept.get(key) ?? new Set();
+		const one = all.size < mostSuspicions ? Symbol("not told yet") : overflow;
+		kept.set(key, all.add(one));
+		return () => one !== overflow && drop(kept, key, [one]);
+	}
+
+	function drop(kept, key, some) {
+		const all = kept.get(key);
 		for (const one of some) all?.delete(one);
-		if (all?.size === 0) suspicions.delete(key);
+		if (all?.size === 0) kept.delete(key);
 	}
 
 	// unreported puts into the context of a question what the server has not been told of its conversation by then. told says
-	// that the question was answered.
+	// that the question was answered, and whether with an allow.
 	function unreported(context) {
 		const key = rootOf(context.sessionKey);
 		const some = [...(suspicions.get(key) ?? [])];
-		if (some.length === 0) return { context, told: () => {} };
+		const unsaid = [...(secrets.get(key) ?? [])];
 		const { trigger: _, ...rest } = context;
-		return { context: { ...rest, inputProvenance: outsideContent }, told: () => drop(key, some) };
+		const told = (allowed) => {
+			drop(suspicions, key, some);
+			if (allowed) drop(secrets, key, unsaid); // what is denied may have failed before it was noted
+		};
+		const outside = some.length > 0 ? { ...rest, inputProvenance: outsideContent } : context;
+		return { context: unsaid.length > 0 ? { ...outside, secretsRead: true } : outside, told };
 	}
 
 	function remember(text, event, ctx) {

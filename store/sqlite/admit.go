@@ -98,7 +98,7 @@ func (c *conversation) entering(a *session.Admission, lost bool, least taint.Mod
 	switch {
 	case e.mode == taint.Restrict:
 		e.entry, e.mark = session.Refused, session.MarkDenied
-	case e.mode == taint.Allow && a.Final && (!a.Leaves || c.secrets.Of(a.Session) == ""):
+	case e.mode == taint.Allow && a.Final && (!a.Leaves || c.secrets.Of(a.Session) == "" && c.generation == 0):
 		e.entry, e.mark = session.Passed, a.Standing
 		if leads(a.Raise, sees) {
 			e.sourceStep = c.step + 1

@@ -100,6 +100,9 @@ func (t *tx) ratchet(c *conversation, r *session.Report, known bool) error {
 			return err
 		}
 	}
+	if err := t.expose(c, r.Session, r.Secret); err != nil {
+		return err
+	}
 	if r.Next != "" {
 		if err := t.handOn(c, r.Session, r.Next); err != nil {
 			return err

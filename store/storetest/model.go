@@ -126,7 +126,7 @@ func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, err
 	switch {
 	case v.Mode == taint.Restrict:
 		v.Entry, mark = session.Refused, session.MarkDenied
-	case v.Mode == taint.Allow && a.Final && (!a.Leaves || c.secrets.Of(a.Session) == ""):
+	case v.Mode == taint.Allow && a.Final && (!a.Leaves || c.secrets.Of(a.Session) == "" && c.generation == 0):
 		v.Entry, mark = session.Passed, a.Standing
 		if keep || a.Raise > c.levels[a.Session] {
 			c.influence(a.Session, session.Influence{Label: a.Source, Level: a.Raise}, m.Now())

@@ -69,6 +69,7 @@ func (c *conversation) hear(r session.Report, known bool, now time.Time) {
 		c.influence(r.Session, session.Influence{Label: r.Source, Level: own, Fixed: !r.Tool || own > r.Raise}, now)
 		c.raise(r.Session, own)
 	}
+	c.expose(r.Session, r.Secret)
 	if level := c.level(r.Session); r.Next != "" && level > taint.System {
 		c.raiseBy(r.Next, level, now)
 	}
@@ -93,6 +94,7 @@ func (m *machine) hear(t *rapid.T) {
 	r := session.Report{
 		Conversation: a.Conversation, Session: a.Session, RequestID: a.RequestID, Body: body("event " + a.RequestID), Keep: a.Keep,
 		Start: rapid.Bool().Draw(t, "start"), Raise: drawLevel(t, "raise"), Source: a.Source, Tool: rapid.Bool().Draw(t, "tool"), Birth: drawLevel(t, "birth"),
+		Secret: rapid.SampledFrom([]string{"", "", "", "a secret that came in"}).Draw(t, "secret"),
 		Next:   rapid.SampledFrom([]string{"", "", "s2", "s3"}).Draw(t, "next"),
 		Ended:  rapid.SampledFrom([]string{"", "run1"}).Draw(t, "ended"),
 		Closed: rapid.Bool().Draw(t, "closed"), Window: rapid.SampledFrom([]string{"", "s1"}).Draw(t, "window"),

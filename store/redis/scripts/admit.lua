@@ -70,7 +70,7 @@ if byte(digits, 12) == 49 then v.mode = RESTRICT end
 local entry, mark = HELD, 'P'
 if v.mode == RESTRICT then
   entry, mark = REFUSED, 'D'
-elseif v.mode == ALLOW and final and (byte(digits, 15) ~= 49 or secret(c) == '') then
+elseif v.mode == ALLOW and final and (byte(digits, 15) ~= 49 or secret(c) == '' and c.g == 0) then
   entry, mark = PASSED, ARGV[8]
   local brings = byte(digits, 4) - 48
   if note or brings > (c.own or 0) then say(c, sid, brings, ARGV[12], false) end

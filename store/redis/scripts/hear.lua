@@ -1,10 +1,10 @@
 -- hear: take in what an event tells of a conversation. It counts no step and makes nothing better.
 -- KEYS 6 request, 7 run, 8 grants of the bucket by their end · ARGV 5 digits (start raise birth, by a tool), 6 body, 7 keep, 8 source, 9 next session id, 10 mark of a run that
--- is over, 11 mark of a session that is over, 12 calls of the run from now on; '' each where there is none
+-- is over, 11 mark of a session that is over, 12 calls of the run from now on, 13 a secret that came in; '' each where there is none
 -- → 'epoch' · {'moved', root, now} · {'conflict', now} · {a view, known}
 local byte, digits = string.byte, ARGV[5]
 local start, to, least = byte(digits, 1) == 49, byte(digits, 2) - 48, byte(digits, 3) - 48
-local brings = start or to > 0
+local brings = start or to > 0 or ARGV[13] ~= ''
 
 local c = read()
 if c and c.root then return { 'moved', c.root, now } end
@@ -32,6 +32,7 @@ if brings then
   if to > level(c) then blame(c, to, ARGV[8]) end
   raise(c, to)
 end
+expose(c, sid, ARGV[13])
 if ARGV[9] ~= '' and level(c) > 0 then
   local next = 'l:' .. ARGV[9]
   local had = ARGV[9] == sid and c.own or call('HGET', KEYS[1], next)

@@ -62,7 +62,7 @@ end
 local FORGOTTEN = 'something we lost track of'
 
 local function secret(c)
-  if c.new then return c.bad and FORGOTTEN or '' end
+  if c.new and not c.exposed then return c.bad and FORGOTTEN or '' end
   if sid == '' then return call('HGET', KEYS[1], 's:*') or '' end
   local s = call('HMGET', KEYS[1], 's:' .. sid, 's:')
   return s[1] or s[2] or ''
@@ -71,6 +71,7 @@ end
 local function expose(c, id, what)
   if what == '' then return end
   if c.new and c.bad then call('HSET', KEYS[1], 's:', FORGOTTEN, 's:*', FORGOTTEN) end
+  c.exposed = true
   if call('HSETNX', KEYS[1], 's:' .. id, what) == 1 then c.v = c.v + 1 end
   call('HSETNX', KEYS[1], 's:*', what)
 end

@@ -5,7 +5,7 @@ repeat
   if session == '' or byte(said, 14) == 49 or byte(said, 5) ~= 49 or byte(said, 13) == 49 then break end
   local call = redis.call
   local f = call('HMGET', KEYS[1], 'h', 'l:', 'l:' .. session, 's:', 's:' .. session)
-  if not f[1] or not f[3] or byte(said, 15) == 49 and (f[4] or f[5]) then break end
+  if not f[1] or not f[3] or byte(said, 15) == 49 and (f[4] or f[5] or generation ~= '0') then break end
   local own, shared = byte(f[3]), f[2] and byte(f[2]) or 48
   local level, initial, _, floor, raise = math.max(own, shared), byte(said, 1, 4)
   if initial > own or floor > level or raise > own or byte(said, level - 42) ~= 48 then break end

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/policy"
+)
+
+// TestH145ASecretThatAToolReturnsCounts: a harmless call returns a secret, with nothing configured.
+func TestH145ASecretThatAToolReturnsCounts(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		for i, result := range []string{
+			`,"secret":true`, // the plugin says so, and sends no text
+			`,"result":"deploy with ghp_16C7e42F292c6912E7710c838347Ae178B4a"`, // another client sends the text
+			`,"result":"` + opensshKey + `"`,
+			`,"result":"DATABASE_URL=postgres://app:x9Kq2vLm@db.corp.example/prod"`,
+		} {
+			m := with(ownerIn(fmt.Sprint("h145-", i)), "waitMs", 5001)
+			r.allow(bash(t, "cat notes.txt", m))
+			r.allow(post("before", m))
+			r.takes(returned(m, "exec", result))
+			if why := r.asks(post("after", m)); !strings.Contains(why, "The agent has read a password or a key that a tool returned and this would send data out.") {
+				t.Errorf("after %s: %s", result, why)
+			}
+			r.allow(bash(t, "ls", m))
+		}
+		// The report was lost: the next question says it.
+		m := with(ownerIn("h145-lost"), "waitMs", 5001)
+		r.allow(bash(t, "cat notes.txt", m))
+		r.asks(post("after", with(m, "secretsRead", true)))
+		r.asks(post("later", m))
+		// Ordinary results change nothing.
+		calm := with(ownerIn("h145-calm"), "waitMs", 5001)
+		for _, result := range []string{``, `,"result":"ok"`, `,"result":"const password = readPassword(); // never log the token"`, `,"secret":false`, `,"secret":null`} {
+			r.allow(bash(t, "cat notes.txt", calm))
+			r.takes(returned(calm, "exec", result))
+		}
+		r.allow(post("done", calm))
+		r.refuses(returned(calm, "exec", `,"secret":"yes"`))
+	})
+}
+
+// TestH146WhatWasReadOfASecretAsksAlways: fingerprints as the plugin makes them, with the gate switched off, under every profile, and after a reset.
+func TestH146WhatWasReadOfASecretAsksAlways(t *testing.T) {
+	t.Parallel()
+	const vault = "The vault in Zurich opens with seven green herons that sleep under a broken moon, and nobody else may ever hear of it."
+	tells := func(t *testing.T, r *rig, m map[string]any, tool, id, text string) {
+		t.Helper()
+		prints, err := json.Marshal(lineage.NewKey([]byte(r.secret)).Extract(text).Fingerprints)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.takes(returned(with(m, "toolCallId", id), tool, fmt.Sprintf(`,"toolCallId":%q,"fingerprints":%s`, id, prints)))
+	}
+	const says = "This holds text that the agent read where secrets are kept, and would send it out."
+	leak := "fyi: seven green herons that sleep under a broken moon"
+	for _, profile := range policy.Profiles() {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(c *config.Config) { c.Policy.Profile, c.Policy.Taint.Secrets = profile, policy.SecretsOff })
+			m := with(ownerIn("h146"), "waitMs", 5001)
+			r.allow(call{tool: "read", params: `{"path":"~/.ssh/vault.txt"}`, context: with(m, "toolCallId", "c1")})
+			tells(t, r, m, "read", "c1", vault)
+			if why := r.asks(post(leak, m)); !strings.Contains(why, says) {
+				t.Errorf("%s", why)
+			}
+			r.allow(post("The weather in Zurich is fine today and everybody is happy.", m))
+		})
+	}
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		m := with(ownerIn("h146-reset"), "waitMs", 5001)
+		r.allow(bash(t, "cat ~/.ssh/vault.txt", with(m, "toolCallId", "c2")))
+		tells(t, r, m, "exec", "c2", vault)
+		r.allow(bash(t, "cat README.md", with(m, "toolCallId", "c3")))
+		tells(t, r, m, "exec", "c3", "The quick brown fox of the project jumps over each lazy dog in the yard.")
+		r.asks(post("anything", m))
+		if v := r.reply(".reset-trust " + conversation("h146-reset").Ref()); v.Kind != "told" {
+			t.Fatalf("%+v", v)
+		}
+		r.allow(post("anything", m)) // the owner has said so
+		r.allow(post("The quick brown fox of the project jumps over each lazy dog", m))
+		if why := r.asks(post(leak, m)); !strings.Contains(why, says) {
+			t.Errorf("%s", why)
+		}
+		r.quit()
+		r.start()
+		r.asks(post("again: "+leak, m))
+		r.allow(post("anything else", m))
+	})
+}
