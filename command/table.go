@@ -62,67 +62,51 @@ var versions = map[string]bool{
 var workspaceModules = set("pytest unittest compileall py_compile json.tool mypy ruff black flake8 isort pylint tox venv coverage")
 
 // installers fetch with some of their subcommands.
-var installers = func() map[string]map[string]bool {
-	out := map[string]map[string]bool{}
-	for names, subs := range map[string]string{
-		"git":                     "clone pull fetch push ls-remote submodule remote archive lfs send-email request-pull svn p4 daemon imap-send http-fetch http-push fetch-pack send-pack upload-pack upload-archive remote-https remote-http remote-ftp",
-		"pip":                     "install download search index wheel",
-		"uv":                      "install add sync run tool pip lock",
-		"npm pnpm yarn bun":       "install i add ci exec x update upgrade view info search publish dlx create init audit outdated login",
-		"cargo":                   "install add fetch update search publish login",
-		"go":                      "get install download tidy vendor sync",
-		"gem bundle":              "install fetch update push",
-		"brew":                    "install update upgrade fetch info search tap",
-		"apt apt-get aptitude":    "install update upgrade search download source dist-upgrade full-upgrade",
-		"apk":                     "add update upgrade fetch search",
-		"dnf yum zypper":          "install update upgrade search download",
-		"pacman":                  "-s -sy -syu -ss",
-		"snap flatpak":            "install refresh update find search",
-		"conda mamba micromamba":  "install create update search",
-		"poetry pdm rye composer": "install add update require publish",
-		"docker podman nerdctl":   "pull push run build search exec compose login create start buildx",
-		"terraform tofu":          "init apply plan",
-		"ansible":                 "all",
-		"deno":                    "run install add",
-		"openssl":                 "s_client s_time ocsp enc base64",
-		"php":                     "-s",
-		"java mvn gradle gradlew": "install deploy package dependency:get dependency:resolve",
-		"dotnet nuget":            "restore add install push",
-		"systemctl":               "start",
-		"busybox toybox":          "wget nc telnet ftpget ftpput tftp nslookup ping ssl_client sendmail httpd",
-		"gpg gpg2":                "--recv-keys --send-keys --search-keys --refresh-keys --keyserver",
-		"opam cabal stack":        "install update init get",
-		"helmfile skaffold":       "sync apply run",
-		"svnadmin fossil":         "sync clone",
-	} {
-		for n := range strings.FieldsSeq(names) {
-			out[n] = set(subs)
-		}
-	}
-	return out
-}()
+var installers = subcommands(map[string]string{
+	"git":                     "clone pull fetch push ls-remote submodule remote archive lfs send-email request-pull svn p4 daemon imap-send http-fetch http-push fetch-pack send-pack upload-pack upload-archive remote-https remote-http remote-ftp",
+	"pip":                     "install download search index wheel",
+	"uv":                      "install add sync run tool pip lock",
+	"npm pnpm yarn bun":       "install i add ci exec x update upgrade view info search publish dlx create init audit outdated login",
+	"cargo":                   "install add fetch update search publish login",
+	"go":                      "get install download tidy vendor sync",
+	"gem bundle":              "install fetch update push",
+	"brew":                    "install update upgrade fetch info search tap",
+	"apt apt-get aptitude":    "install update upgrade search download source dist-upgrade full-upgrade",
+	"apk":                     "add update upgrade fetch search",
+	"dnf yum zypper":          "install update upgrade search download",
+	"pacman":                  "-s -sy -syu -ss",
+	"snap flatpak":            "install refresh update find search",
+	"conda mamba micromamba":  "install create update search",
+	"poetry pdm rye composer": "install add update require publish",
+	"docker podman nerdctl":   "pull push run build search exec compose login create start buildx",
+	"terraform tofu":          "init apply plan",
+	"ansible":                 "all",
+	"deno":                    "run install add",
+	"openssl":                 "s_client s_time ocsp enc base64",
+	"php":                     "-s",
+	"java mvn gradle gradlew": "install deploy package dependency:get dependency:resolve",
+	"dotnet nuget":            "restore add install push",
+	"systemctl":               "start",
+	"busybox toybox":          "wget nc telnet ftpget ftpput tftp nslookup ping ssl_client sendmail httpd",
+	"gpg gpg2":                "--recv-keys --send-keys --search-keys --refresh-keys --keyserver",
+	"opam cabal stack":        "install update init get",
+	"helmfile skaffold":       "sync apply run",
+	"svnadmin fossil":         "sync clone",
+})
 
 // destroyers can't be undone, and destroying are subcommands and options that can't.
 var (
 	destroyers = set(`rm rmdir unlink shred srm mkfs mkfs.ext4 mkfs.xfs mkfs.vfat mkfs.btrfs dd wipefs fdisk parted truncate del erase rd
 		shutdown reboot halt poweroff userdel dropdb killall pkill crontab visudo iptables remove-item`)
-	destroying = func() map[string]map[string]bool {
-		out := map[string]map[string]bool{}
-		for names, subs := range map[string]string{
-			"git":                   "reset clean --force -f --force-with-lease filter-branch",
-			"kubectl":               "delete drain",
-			"terraform tofu":        "destroy",
-			"docker podman nerdctl": "rm rmi prune kill",
-			"find fd":               "-delete",
-			"systemctl":             "stop disable mask",
-			"gh aws gcloud az":      "delete rm rb terminate-instances",
-		} {
-			for n := range strings.FieldsSeq(names) {
-				out[n] = set(subs)
-			}
-		}
-		return out
-	}()
+	destroying = subcommands(map[string]string{
+		"git":                   "reset clean --force -f --force-with-lease filter-branch",
+		"kubectl":               "delete drain",
+		"terraform tofu":        "destroy",
+		"docker podman nerdctl": "rm rmi prune kill",
+		"find fd":               "-delete",
+		"systemctl":             "stop disable mask",
+		"gh aws gcloud az":      "delete rm rb terminate-instances",
+	})
 )
 
 func destroys(n string, args []arg) bool {
@@ -222,3 +206,15 @@ var usualTargets = set("all build test tests check lint fmt format vet clean typ
 
 // socatKinds are what socat writes before an address.
 var socatKinds = set("tcp tcp4 tcp6 tcp-connect tcp4-connect tcp6-connect udp udp4 udp6 udp-connect openssl openssl-connect ssl sctp socks4 socks5 proxy")
+
+// subcommands lists some subcommands and options of each program; the keys are
+// programs that share them.
+func subcommands(of map[string]string) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for names, subs := range of {
+		for n := range strings.FieldsSeq(names) {
+			out[n] = set(subs)
+		}
+	}
+	return out
+}

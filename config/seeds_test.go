@@ -7,30 +7,17 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// The examples of seed 000 load as they stand.
+// The smaller examples of seed 000 load unchanged; the installation is in
+// TestSeed000LoadsWordForWord.
 func TestSeed000Examples(t *testing.T) {
 	for name, text := range map[string]string{
 		"taint policy":   `{"taintPolicy": {"system": "allow", "owner": "allow", "local": "allow", "shared": "confirm", "external": "confirm", "untrusted": "confirm"}}`,
 		"tool overrides": `{"toolOverrides": {"gateway": { "*": "confirm" }, "read": { "*": "allow" }, "exec": { "external": "restrict", "untrusted": "restrict" }}}`,
 		"browser":        `{"toolOverrides": {"browser": {"owner": "allow", "local": "allow", "shared": "confirm", "external": "confirm", "untrusted": "confirm"}}}`,
-		"installation": `{
-          "taintPolicy": {
-            "system": "allow",
-            "owner": "allow",
-            "local": "allow",
-            "shared": "confirm",
-            "external": "confirm",
-            "untrusted": "confirm"
-          },
-          "approvalTtlSeconds": 120,
-          "toolOverrides": {
-            "gateway": { "*": "confirm" }
-          }
-        }`,
-		"paranoid":    `{"taintPolicy": {"shared": "restrict", "external": "restrict", "untrusted": "restrict"}}`,
-		"permissive":  `{"taintPolicy": {"shared": "allow", "external": "allow", "untrusted": "confirm"}}`,
-		"interactive": `{"taintPolicy": {"external": "confirm", "untrusted": "restrict"}}`,
-		"reference":   `{"approvalTtlSeconds": 60, "maxIterations": 10, "toolOverrides": {}}`,
+		"paranoid":       `{"taintPolicy": {"shared": "restrict", "external": "restrict", "untrusted": "restrict"}}`,
+		"permissive":     `{"taintPolicy": {"shared": "allow", "external": "allow", "untrusted": "confirm"}}`,
+		"interactive":    `{"taintPolicy": {"external": "confirm", "untrusted": "restrict"}}`,
+		"reference":      `{"approvalTtlSeconds": 60, "maxIterations": 10, "toolOverrides": {}}`,
 	} {
 		t.Run(name, func(t *testing.T) { parse(t, text) })
 	}

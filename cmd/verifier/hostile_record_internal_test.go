@@ -43,6 +43,14 @@ func (r *rig) refused() error {
 	return err
 }
 
+// wantRefused starts the gateway again, which must refuse for this reason.
+func (r *rig) wantRefused(want error, hint string) {
+	r.t.Helper()
+	if err := r.refused(); !errors.Is(err, want) || !strings.Contains(hintOf(err), hint) {
+		r.t.Fatalf("the start says %v, and as a hint %q", err, hintOf(err))
+	}
+}
+
 func read() call { return call{tool: "read", params: `{"path":"a"}`, context: ownerIn("m")} }
 
 func TestH123AStartDoesNotSignOverALineThatTheServerDidNotWrite(t *testing.T) {
@@ -55,10 +63,7 @@ func TestH123AStartDoesNotSignOverALineThatTheServerDidNotWrite(t *testing.T) {
 	if err := os.WriteFile(path, forged, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := r.refused()
-	if !errors.Is(err, audit.ErrForged) || !strings.Contains(hintOf(err), "move it away") {
-		t.Fatalf("the start says %v, and as a hint %q", err, hintOf(err))
-	}
+	r.wantRefused(audit.ErrForged, "move it away")
 	if !bytes.Equal(r.recorded(), forged) {
 		t.Error("the evidence was changed")
 	}
@@ -147,9 +152,7 @@ func TestH152ARecordWithoutMACsIsRefusedWhereTheStoreIsGone(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := r.refused(); !errors.Is(err, audit.ErrUnproven) || !strings.Contains(hintOf(err), "move it away") {
-			t.Fatalf("the start says %v, and as a hint %q", err, hintOf(err))
-		}
+		r.wantRefused(audit.ErrUnproven, "move it away")
 	}
 	if !bytes.Equal(r.recorded(), forged) {
 		t.Error("the evidence was changed")
@@ -216,9 +219,7 @@ func TestH154ARecordThatIsALinkIsRefused(t *testing.T) {
 	if err := errors.Join(os.Rename(path, path+".there"), os.Symlink(path+".there", path)); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.refused(); !errors.Is(err, audit.ErrLink) || !strings.Contains(hintOf(err), "audit.path") {
-		t.Fatalf("the start says %v, and as a hint %q", err, hintOf(err))
-	}
+	r.wantRefused(audit.ErrLink, "audit.path")
 	if _, said := r.verifies(); !strings.Contains(said, "is a symbolic link") {
 		t.Errorf("verify says %s", said)
 	}

@@ -43,14 +43,7 @@ func TestH118ARestrictThatCameLaterBeatsAnAllowThatStands(t *testing.T) {
 		byLevel.id, byPerson.id, byGrant.id = "level", "person", "grant"
 		level, person, grant := byLevel.body(), byPerson.body(), byGrant.body()
 
-		if a := r.twin(level); !a.allowed() {
-			t.Fatalf("by level: %s", a.raw)
-		}
-		held := r.later(t.Context(), person)
-		r.approve(r.waits().Ref, 30)
-		if a := <-held; !a.allowed() {
-			t.Fatalf("by person: %s", a.raw)
-		}
+		r.passBoth(level, person)
 		if a := r.twin(grant); !a.allowed() {
 			t.Fatalf("by grant: %s", a.raw)
 		}
@@ -123,14 +116,7 @@ func TestH119AStricterReplicaDeniesWhatAnotherAllowed(t *testing.T) {
 	byLevel, byPerson := sh("date", ownerIn("clean")), sh("ls", unvouched("m"))
 	byLevel.id, byPerson.id = "level", "person"
 	level, person := byLevel.body(), byPerson.body()
-	if a := r.twin(level); !a.allowed() {
-		t.Fatalf("by level: %s", a.raw)
-	}
-	held := r.later(t.Context(), person)
-	r.approve(r.waits().Ref, 30)
-	if a := <-held; !a.allowed() {
-		t.Fatalf("by person: %s", a.raw)
-	}
+	r.passBoth(level, person)
 	other.wantRestricted("allowed by level", other.twin(level), "level")
 	other.wantRestricted("allowed by a person", other.twin(person), "person")
 	covered := byPerson
@@ -142,10 +128,23 @@ func TestH119AStricterReplicaDeniesWhatAnotherAllowed(t *testing.T) {
 	waits := sh("id", unvouched("n"))
 	waits.id = "waits"
 	body := waits.body()
-	held = r.later(t.Context(), body)
+	held := r.later(t.Context(), body)
 	ref := r.waits().Ref
 	other.wantRestricted("a call that waits elsewhere", other.twin(body), "waits")
 	r.approve(ref, 0)
 	<-held // whichever was first has decided
 	other.wantRestricted("the same, once it was answered", other.twin(body), "waits")
+}
+
+// passBoth sends one call that its level allows, and one that a person does.
+func (r *rig) passBoth(level, person []byte) {
+	r.t.Helper()
+	if a := r.twin(level); !a.allowed() {
+		r.t.Fatalf("by level: %s", a.raw)
+	}
+	held := r.later(r.t.Context(), person)
+	r.approve(r.waits().Ref, 30)
+	if a := <-held; !a.allowed() {
+		r.t.Fatalf("by person: %s", a.raw)
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 )
@@ -63,6 +64,23 @@ func timeRig(t *testing.T) (*rig, *handClock) {
 	return r, c
 }
 
+// logsAndRecords waits until the log and the record say something.
+func (r *rig) logsAndRecords(text string) {
+	r.t.Helper()
+	redistest.Eventually(r.t, "the log and the record say: "+text, func() bool {
+		return strings.Contains(r.log.String(), text) && strings.Contains(r.record(), text)
+	})
+}
+
+// grantsWork shows that time has not stopped: a new yes works, and ends.
+func (r *rig) grantsWork(clock *handClock) {
+	r.t.Helper()
+	r.consented(sh("id", unvouched("new")), 1)
+	r.allow(sh("uname", unvouched("new")))
+	clock.pass(61 * time.Second)
+	r.mustAsk(sh("uname -a", unvouched("new")))
+}
+
 // A minute is a minute, though the clock is set back by an hour.
 func TestH120AClockThatIsSetBackProlongsNothing(t *testing.T) {
 	t.Parallel()
@@ -76,17 +94,11 @@ func TestH120AClockThatIsSetBackProlongsNothing(t *testing.T) {
 		r.allow(sh("ls -a", unvouched("m")))
 		clock.pass(11 * time.Second)
 		r.mustAsk(sh("ls -la", unvouched("m")))
-		redistest.Eventually(t, "the log and the record say so", func() bool {
-			return strings.Contains(r.log.String(), "The clock was set back by") && strings.Contains(r.record(), "The clock was set back by")
-		})
+		r.logsAndRecords("The clock was set back by")
 		if _, health := r.ready(); !strings.Contains(health, "clock: The clock was set back") {
 			t.Errorf("health says %q", health)
 		}
-		// Time did not stop: the next yes works, and ends.
-		r.consented(sh("date", unvouched("m")), 1)
-		r.allow(sh("id", unvouched("m")))
-		clock.pass(61 * time.Second)
-		r.mustAsk(sh("id", unvouched("m")))
+		r.grantsWork(clock)
 	})
 	t.Run("a question", func(t *testing.T) {
 		t.Parallel()
@@ -94,7 +106,7 @@ func TestH120AClockThatIsSetBackProlongsNothing(t *testing.T) {
 		r.mustAsk(sh("ls", unvouched("m")))
 		card := r.waits()
 		clock.setBack(time.Hour)
-		clock.pass(121 * time.Second)
+		clock.pass(approval.DefaultTTL + 5*time.Second)
 		if left := r.pending(); len(left) > 0 {
 			t.Errorf("it still waits: %+v", left)
 		}
@@ -109,7 +121,7 @@ func TestH120AClockThatIsSetBackProlongsNothing(t *testing.T) {
 		r.mustAsk(sh("ls", unvouched("m")))
 		r.approve(r.waits().Ref, 0)
 		clock.setBack(time.Hour)
-		clock.pass(121 * time.Second)
+		clock.pass(approval.DefaultTTL + 5*time.Second)
 		r.mustAsk(sh("ls", unvouched("m")))
 	})
 	t.Run("forward and right again", func(t *testing.T) {
@@ -159,11 +171,7 @@ func TestH121AStartWithAClockBehindEndsWhatWasGranted(t *testing.T) {
 			}
 			r.mustAsk(sh("ls -a", unvouched("m")))
 			r.mustAsk(sh("date", unvouched("late")))
-			// Nothing is frozen: new ones work, and end.
-			r.consented(sh("id", unvouched("new")), 1)
-			r.allow(sh("uname", unvouched("new")))
-			clock.pass(61 * time.Second)
-			r.mustAsk(sh("uname -a", unvouched("new")))
+			r.grantsWork(clock)
 			r.quit()
 			r.soundRecord()
 		})
@@ -247,19 +255,14 @@ func TestH120RedisClockThatIsSetBackProlongsNothing(t *testing.T) {
 	open := r.waits()
 	setBack(time.Hour)
 	r.allow(sh("ls -l", unvouched("m")))
-	clock.pass(125 * time.Second)
+	clock.pass(approval.DefaultTTL + 5*time.Second)
 	if v := r.approve(open.Ref, 30); v.Kind == "counted" {
 		t.Errorf("a late yes is told %+v", v)
 	}
 	r.mustAsk(sh("ls -a", unvouched("m")))
 	r.mustAsk(sh("date", unvouched("late")))
-	redistest.Eventually(t, "the log and the record say so", func() bool {
-		return strings.Contains(r.log.String(), "The clock was set back by") && strings.Contains(r.record(), "The clock was set back by")
-	})
-	r.consented(sh("date", unvouched("m")), 1)
-	r.allow(sh("id", unvouched("m")))
-	clock.pass(61 * time.Second)
-	r.mustAsk(sh("ls -la", unvouched("m")))
+	r.logsAndRecords("The clock was set back by")
+	r.grantsWork(clock)
 }
 
 func TestH121AStartWithRedisClockBehindEndsWhatWasGranted(t *testing.T) {
@@ -275,13 +278,8 @@ func TestH121AStartWithRedisClockBehindEndsWhatWasGranted(t *testing.T) {
 	untilReady(t, r)
 	r.mustAsk(sh("ls -a", unvouched("m")))
 	r.mustAsk(sh("date", unvouched("late")))
-	redistest.Eventually(t, "the log and the record say so", func() bool {
-		return strings.Contains(r.log.String(), "All grants (1)") && strings.Contains(r.record(), "All grants (1)")
-	})
-	r.consented(sh("id", unvouched("new")), 1)
-	r.allow(sh("uname", unvouched("new")))
-	clock.pass(61 * time.Second)
-	r.mustAsk(sh("uname -a", unvouched("new")))
+	r.logsAndRecords("All grants (1)")
+	r.grantsWork(clock)
 }
 
 // pageLives reports whether a session of the page is one.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -63,6 +64,21 @@ func (v *visit) load(method, target string, form url.Values) (int, string) {
 	}
 	a := exchange(v.t, v.client, req)
 	return a.status, string(a.body)
+}
+
+// stream opens what the page reads its changes from.
+func (v *visit) stream() io.ReadCloser {
+	v.t.Helper()
+	req, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, v.url+"/page/events", nil)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	req.Header.Set("X-Verifier-Session", v.session)
+	res, err := v.client.Do(req)
+	if err != nil || res.StatusCode != http.StatusOK {
+		v.t.Fatal(res, err)
+	}
+	return res.Body
 }
 
 // enter follows a login link.
@@ -140,16 +156,8 @@ func TestOpenPagesDoNotHoldUpTheEnd(t *testing.T) {
 	r := newRig(t, nil)
 	v := r.visit()
 	v.enter(r.loginLink())
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/page/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-Verifier-Session", v.session)
-	res, err := v.client.Do(req)
-	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatal(res, err)
-	}
-	defer res.Body.Close()
+	stream := v.stream()
+	defer stream.Close()
 	dialer := net.Dialer{} // browsers connect in advance, and say nothing
 	silent, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(r.url, "http://"))
 	if err != nil {

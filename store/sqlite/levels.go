@@ -70,15 +70,20 @@ func (s *Store) Raise(ctx context.Context, name session.Conversation, to taint.L
 	return s.write(ctx, func(t *tx) error { return t.raise(name, to, source) })
 }
 
-func (t *tx) raise(name session.Conversation, to taint.Level, source string) error {
+// rootOrBorn is the conversation whose state counts, made if there is none.
+func (t *tx) rootOrBorn(name session.Conversation) (*conversation, error) {
 	c, name, err := t.rootOf(name)
+	if err != nil || c != nil {
+		return c, err
+	}
+	c, _, err = t.born(name, name.Hash())
+	return c, err
+}
+
+func (t *tx) raise(name session.Conversation, to taint.Level, source string) error {
+	c, err := t.rootOrBorn(name)
 	if err != nil {
 		return err
-	}
-	if c == nil {
-		if c, _, err = t.born(name, name.Hash()); err != nil {
-			return err
-		}
 	}
 	if to > c.worst {
 		c.source = session.Source{Label: source, Level: to, Step: c.step}

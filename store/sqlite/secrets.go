@@ -59,14 +59,9 @@ func (t *tx) exposeRoot(name session.Conversation, secret string) error {
 	if secret == "" {
 		return nil
 	}
-	c, name, err := t.rootOf(name)
+	c, err := t.rootOrBorn(name)
 	if err != nil {
 		return err
-	}
-	if c == nil {
-		if c, _, err = t.born(name, name.Hash()); err != nil {
-			return err
-		}
 	}
 	c.touch(t)
 	return t.expose(c, "", secret)
