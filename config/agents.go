@@ -160,8 +160,8 @@ func (d *decoder) agentSecret(at spot, s Secret, c *Config) {
 	}
 }
 
-// agentChat makes a route of an agent's Telegram. There is one chat for each
-// platform, so that the agent's must be the one that all agents have.
+// agentChat makes a route of an agent's Telegram. There is one bot; another chat of
+// it goes into channels.telegram.chats.
 func (d *decoder) agentChat(at spot, a *listedAgent, c *Config, w *wrappers) {
 	if e := member(at.node, "timeout"); e != nil {
 		w.leave(e, at.path+".timeout", noTimeout)
@@ -180,25 +180,28 @@ func (d *decoder) agentChat(at spot, a *listedAgent, c *Config, w *wrappers) {
 			}
 		}
 	case !used:
-		d.fail(at.key, at.path, "there is no channels.telegram that is on, and one agent can't have a chat of its own", "set channels.telegram")
+		d.fail(at.key, at.path, "there is no channels.telegram that is on: an agent's chat is another chat of that bot", "set channels.telegram")
 		return
 	default:
 		route.Channels = []string{telegram}
-		if !d.sameChat(at, own, all, c, &route) {
+		if !d.sameBot(at, a.ID, own, all, c, &route) {
 			return
 		}
 	}
 	c.Approval.Routes = append(c.Approval.Routes, route)
 	text := fmt.Sprintf("is read as %s: agents: [%s], channels: [%s]", index("approval.routes", len(c.Approval.Routes)-1), visible(a.ID), strings.Join(route.Channels, ", "))
+	if chat, _ := idText(Raw{s: spot{node: c.Channels[telegram].find("chats")}}.find(a.ID)); chat != "" && !own.Off() {
+		text += ", in the chat " + visible(chat)
+	}
 	if route.Approvers != nil {
 		text += ", approvers: [" + visible(strings.Join(route.Approvers, ", ")) + "]"
 	}
 	*w.left = append(*w.left, Finding{Severity: Note, Line: at.key.Position.Line, Col: at.key.Position.Column, Path: at.path, Text: text})
 }
 
-// sameChat refuses another bot or chat than channels.telegram has, and names in the
-// route those who may answer.
-func (d *decoder) sameChat(at spot, own, all Raw, c *Config, route *approval.Route) bool {
+// sameBot refuses another bot than channels.telegram has, keeps the agent's chat, and
+// names in the route those who may answer.
+func (d *decoder) sameBot(at spot, agent string, own, all Raw, c *Config, route *approval.Route) bool {
 	var t agentTelegram
 	if err := own.Decode(&t); err != nil {
 		wrong, _ := errors.AsType[Errors](err)
@@ -216,7 +219,7 @@ func (d *decoder) sameChat(at spot, own, all Raw, c *Config, route *approval.Rou
 	}
 	if t.ChatID != "" && string(t.ChatID) != chat {
 		in := at.down("chatId")
-		d.fail(in.key, in.path, "is another chat than channels.telegram has: there is one for all agents", "remove it here; to ask elsewhere about this agent, add another platform and a route to it in approval.routes")
+		c.Channels[telegram] = all.put("chats", agent, in.node)
 	}
 	in := at.down(allowedKey)
 	for _, id := range t.AllowedUserIDs {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/openclaw-verifier/verifier/config"
 )
 
 // verifierOf003 is what seed 003 writes under tools.verifier, word for word.
@@ -74,6 +76,39 @@ func TestAnAgentsTelegramIsARoute(t *testing.T) {
 	}
 }
 
+// An agent may have another chat of the same bot.
+func TestAnAgentsOwnChatIsOneOfTheBots(t *testing.T) {
+	for section, want := range map[string]string{
+		"chatId: -5":                      "map[main:-6]",
+		"chatId: -5, chats: {dev: 8}":     "map[dev:8 main:-6]",
+		"allowedUserIds: [22], chatId: 6": "map[main:-6]",
+	} {
+		file := strings.Replace(fmt.Sprintf(perAgent, "{enabled: true, chatId: -6}"), "chatId: -5, allowedUserIds: [22]", section, 1)
+		c, findings := parse(t, file)
+		var got struct {
+			Enabled        bool                     `yaml:"enabled"`
+			BotToken       string                   `yaml:"botToken"`
+			ChatID         config.UserID            `yaml:"chatId"`
+			AllowedUserIDs []config.UserID          `yaml:"allowedUserIds"`
+			Chats          map[string]config.UserID `yaml:"chats"`
+		}
+		if err := c.Channels["telegram"].Decode(&got); err != nil || fmt.Sprint(got.Chats) != want || got.BotToken == "" {
+			t.Errorf("%s: %+v, %v", section, got, err)
+		}
+		if !said(findings, "agents.list[0].tools.verifier.telegram: is read as approval.routes[1]: agents: [main], channels: [telegram], in the chat -6") {
+			t.Errorf("%s: %+v", section, findings)
+		}
+	}
+	twice := strings.Replace(fmt.Sprintf(perAgent, "{enabled: true, chatId: -6}"), "chatId: -5", "chatId: -5, chats: {main: 8}", 1)
+	c, _ := parse(t, twice)
+	var got struct {
+		Chats map[string]config.UserID `yaml:"chats"`
+	}
+	if err := c.Channels["telegram"].Decode(&got); err == nil || !strings.Contains(err.Error(), "v.yaml:12:86: channels.telegram.chats.main: stands here for the second time") {
+		t.Errorf("two chats for one agent: %v", err)
+	}
+}
+
 func TestATelegramsTimeoutIsSaidToHaveNoEffect(t *testing.T) {
 	const none = "timeout: has no effect: webhook.hold says how long a call waits for a person"
 	for file, want := range map[string]string{
@@ -92,7 +127,6 @@ func TestATelegramsTimeoutIsSaidToHaveNoEffect(t *testing.T) {
 
 func TestWhatIsWrongInTheListOfAgentsIsNamedWhereItStands(t *testing.T) {
 	for own, want := range map[string]string{
-		"{enabled: true, chatId: -6}":                                                  "v.yaml:12:78: agents.list[0].tools.verifier.telegram.chatId: is another chat than channels.telegram has",
 		"{enabled: true, botToken: '7:another'}":                                       "telegram.botToken: is another bot than channels.telegram has",
 		"{enabled: true, allowedUserIds: [33]}":                                        "telegram.allowedUserIds: names somebody who is no approver",
 		"{enabled: true, allowedUserIds: []}":                                          "telegram.allowedUserIds: is empty",

@@ -4,9 +4,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 )
 
 // Raw is a section of the file that another package understands. The zero Raw
@@ -43,6 +45,16 @@ func (r Raw) Sum() [sha256.Size]byte {
 		return [sha256.Size]byte{}
 	}
 	return sha256.Sum256([]byte(r.s.node.String()))
+}
+
+// put is the section with one more key in a group of it.
+func (r Raw) put(group, key string, value ast.Node) Raw {
+	at := value.GetToken()
+	text := func(s string) *ast.StringNode { return ast.String(token.String(s, s, at.Position)) }
+	members := append(slices.Clone(entries(r.find(group))), ast.MappingValue(at, text(key), value))
+	rest := append(without(r.s.node, group), ast.MappingValue(at, text(group), ast.Mapping(at, true, members...)))
+	r.s.node = ast.Mapping(r.s.node.GetToken(), true, rest...)
+	return r
 }
 
 // Off reports whether the section is switched off: `enabled: false`. Nothing else

@@ -24,17 +24,42 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 		cut = doc.Cut
 		return draw(doc)
 	})
-	id, err := ch.write(ctx, ch.line, message{chat: ch.chat, drawing: d})
+	at := ref{chat: ch.chatOf(c)}
+	id, err := ch.write(ctx, ch.line, message{chat: at.chat, drawing: d})
 	if err != nil {
 		return "", err
 	}
+	at.message = id
 	if cut {
 		ch.errands.Go("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
-			_, err := ch.attach(ctx, c, id, nil)
+			_, err := ch.attach(ctx, c, at, nil)
 			return err
 		})
 	}
-	return ref{ch.chat, id}.String(), nil
+	return at.String(), nil
+}
+
+// chatOf is where a card goes: the chat of its agent, or the chat for all. A list
+// of calls by agents with different chats goes to the chat for all, and so does a
+// notice that asks nothing.
+func (ch *Channel) chatOf(c *approval.Card) int64 {
+	chat := int64(0)
+	for i := range c.Questions {
+		of := cmp.Or(ch.chats[strings.ToLower(c.Questions[i].Ask.Agent)], ch.chat)
+		if i > 0 && of != chat {
+			return ch.chat
+		}
+		chat = of
+	}
+	return cmp.Or(chat, ch.chat)
+}
+
+// topic is the topic to write to in a chat.
+func (ch *Channel) topic(chat int64) int {
+	if chat != ch.chat {
+		return 0
+	}
+	return ch.config.ThreadID
 }
 
 // Settle shows where a card stands, and takes the buttons off its details once
@@ -109,7 +134,7 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 	if fits {
 		id, err = ch.write(ctx, ch.line, message{chat: under.chat, replyTo: under.message, drawing: d})
 	} else {
-		id, err = ch.attach(ctx, c, under.message, doc.Buttons)
+		id, err = ch.attach(ctx, c, under, doc.Buttons)
 	}
 	if err == nil {
 		ch.views.Add(c.ID, id)
@@ -117,14 +142,14 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 	return err
 }
 
-// attach sends all there is of a card as a file.
-func (ch *Channel) attach(ctx context.Context, c *approval.Card, replyTo int, buttons []channels.Button) (id int, err error) {
+// attach sends all there is of a card as a file, in reply to it.
+func (ch *Channel) attach(ctx context.Context, c *approval.Card, under ref, buttons []channels.Button) (id int, err error) {
 	doc := channels.Details(c, ch.deps.Now())
 	whole, caption := channels.Whole(doc), &drawing{keyboard: keyboard(buttons)}
 	caption.bold(doc.Title)
-	err = ch.show(ctx, ch.line, ch.chat, "sendDocument", func(ctx context.Context) error {
+	err = ch.show(ctx, ch.line, under.chat, "sendDocument", func(ctx context.Context) error {
 		m, err := ch.api.SendDocument(ctx, &bot.SendDocumentParams{
-			ChatID: ch.chat, MessageThreadID: ch.config.ThreadID, ReplyParameters: inReplyTo(replyTo),
+			ChatID: under.chat, MessageThreadID: ch.topic(under.chat), ReplyParameters: inReplyTo(under.message),
 			Document: &models.InputFileUpload{Filename: c.Ref() + ".txt", Data: strings.NewReader(whole)},
 			Caption:  caption.text.String(), CaptionEntities: caption.entities, ReplyMarkup: caption.markup(), DisableContentTypeDetection: true,
 		})
@@ -157,9 +182,7 @@ func inReplyTo(id int) *models.ReplyParameters {
 func (ch *Channel) write(ctx context.Context, line *delivery.Line, m message) (id int, err error) {
 	p := &bot.SendMessageParams{
 		ChatID: m.chat, Text: m.text.String(), Entities: m.entities, ReplyMarkup: m.markup(), LinkPreviewOptions: noPreview, ReplyParameters: inReplyTo(m.replyTo),
-	}
-	if m.chat == ch.chat {
-		p.MessageThreadID = ch.config.ThreadID
+		MessageThreadID: ch.topic(m.chat),
 	}
 	if m.prompt != nil {
 		p.ReplyMarkup = m.prompt

@@ -18,9 +18,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,7 +46,10 @@ type Config struct {
 	// ChatID is where cards go: a person's id for a direct chat, a negative number
 	// for a group. Unset: the one person in AllowedUserIDs.
 	ChatID delivery.ID `yaml:"chatId"`
-	// ThreadID is the topic of a forum. Unset: the general one.
+	// Chats are other chats of the bot, for single agents by their ids: cards about
+	// such an agent's calls go there.
+	Chats map[string]delivery.ID `yaml:"chats"`
+	// ThreadID is the topic of a forum, in the chat for all. Unset: the general one.
 	ThreadID int `yaml:"threadId"`
 	// AllowedUserIDs may approve, besides the approvers. The list is read with
 	// theirs; here it only says whom to write to.
@@ -95,6 +100,7 @@ type Channel struct {
 	config Config
 	deps   delivery.Deps
 	chat   int64
+	chats  map[string]int64 // by agent
 	token  string
 
 	api       *bot.Bot // sends; each poll has its own
@@ -119,15 +125,21 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("channels.telegram: %w", err)
 	}
-	ch := &Channel{config: c, deps: d.Fill(), chat: chat, token: c.BotToken}
+	chats, err := c.agentChats()
+	if err != nil {
+		return nil, fmt.Errorf("channels.telegram: %w", err)
+	}
+	ch := &Channel{config: c, deps: d.Fill(), chat: chat, chats: chats, token: c.BotToken}
 	ch.http = &http.Client{
 		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: inFlight, IdleConnTimeout: time.Minute},
 		// The token is part of the address, and an address that was called is told to the next in a header.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	share := perSecond * 1.0
-	if chat < 0 {
-		share = perSecondGroup
+	for _, id := range ch.everyChat() {
+		if id < 0 {
+			share = perSecondGroup
+		}
 	}
 	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: limit(share), Burst: burst, Health: &ch.health})
 	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: limit(share / 6), Burst: strangersBurst})
@@ -159,6 +171,23 @@ func (c *Config) check() (chat int64, err error) {
 	return chat, c.Webhook.check()
 }
 
+func (c *Config) agentChats() (map[string]int64, error) {
+	out := make(map[string]int64, len(c.Chats))
+	for agent, id := range c.Chats {
+		chat, err := strconv.ParseInt(string(id), 10, 64)
+		if err != nil || chat == 0 {
+			return nil, errors.New("chats must give each agent the number of a chat: write /start to the bot there and it tells you; a group's is negative")
+		}
+		out[strings.ToLower(agent)] = chat // ids are compared without case, as in routes
+	}
+	return out, nil
+}
+
+// everyChat is the chat for all, and then those of single agents.
+func (ch *Channel) everyChat() []int64 {
+	return append([]int64{ch.chat}, slices.Sorted(maps.Values(ch.chats))...)
+}
+
 func (w *Webhook) check() error {
 	if w == nil {
 		return nil
@@ -181,7 +210,7 @@ func (w *Webhook) check() error {
 // Health says what is wrong with the channel now; nil if nothing is.
 func (ch *Channel) Health() error { return ch.health.Err() }
 
-// Probe says who the bot is and whether it sees its chat, without writing to it.
+// Probe says who the bot is and whether it sees its chats, without writing to them.
 func (ch *Channel) Probe(ctx context.Context) (string, error) {
 	name := ""
 	err := ch.call(ctx, ch.line, ch.chat, "getMe", func(ctx context.Context) error {
@@ -194,14 +223,26 @@ func (ch *Channel) Probe(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = ch.call(ctx, ch.line, ch.chat, "getChat", func(ctx context.Context) error {
-		_, err := ch.api.GetChat(ctx, &bot.GetChatParams{ChatID: ch.chat})
+	who := name + " in chat"
+	for i, chat := range ch.everyChat() {
+		if i > 0 {
+			who += ","
+		}
+		who += " " + strconv.FormatInt(chat, 10)
+		err = errors.Join(err, ch.probe(ctx, name, chat))
+	}
+	return who, errors.Join(err, ch.Health())
+}
+
+func (ch *Channel) probe(ctx context.Context, name string, chat int64) error {
+	err := ch.call(ctx, ch.line, chat, "getChat", func(ctx context.Context) error {
+		_, err := ch.api.GetChat(ctx, &bot.GetChatParams{ChatID: chat})
 		return err
 	})
 	if errors.Is(err, bot.ErrorBadRequest) {
-		err = fmt.Errorf("telegram: %s does not know the chat %d: press Start in the chat with it, or add it to the group, and see that chatId is right: %w", name, ch.chat, err)
+		err = fmt.Errorf("telegram: %s does not know the chat %d: press Start in the chat with it, or add it to the group, and see that chatId is right: %w", name, chat, err)
 	}
-	return fmt.Sprintf("%s in chat %d", name, ch.chat), errors.Join(err, ch.Health())
+	return err
 }
 
 // Close ends what is still under way. Listen must have ended.

@@ -241,3 +241,38 @@ func TestABrokenSectionKeepsTheGatewayFromStarting(t *testing.T) {
 		}
 	}
 }
+
+// Seed 003 has a Telegram section for each agent. Another chat of the same bot is
+// where that agent's cards go, and where they are answered.
+func TestSeed003AnAgentsOwnChatGetsItsCards(t *testing.T) {
+	t.Parallel()
+	s := telegramtest.New(t, botToken)
+	r, _ := reloading(t, fmt.Sprintf(`{
+  "tools": {"verifier": {"telegram": {"enabled": true, "botToken": %q, "chatId": "1001", "allowedUserIds": [1001], "apiUrl": %q}}},
+  "agents": {"list": [{"id": "dev", "tools": {"verifier": {"telegram": {"enabled": true, "chatId": "-1007"}}}}]},
+}`, botToken, s.URL()))
+	untilReady(t, r)
+	for agent, chat := range map[string]int64{"dev": -1007, "main": 1001} {
+		command := "echo " + agent
+		held := r.hold(sh(command, map[string]any{"sessionKey": "agent:" + agent + ":m", "agentId": agent}))
+		m := cardAbout(t, s, command)
+		if m.Chat != chat {
+			t.Errorf("the card of %s is in chat %d", agent, m.Chat)
+		}
+		if _, err := s.Tap(t.Context(), telegramtest.Person{ID: 5, Name: "Stranger"}, m.Chat, m.ID, m.Buttons[0][0].Data); err != nil {
+			t.Error(err)
+		}
+		tapOn(t, s, m, "Allow once")
+		if a := <-held; !a.allowed() {
+			t.Errorf("%s: a tap gave %s", agent, a.raw)
+		}
+		waitFor(t, "the card says so", func() bool {
+			for _, now := range s.Messages() {
+				if now.Chat == m.Chat && now.ID == m.ID {
+					return len(now.Buttons) == 0
+				}
+			}
+			return false
+		})
+	}
+}
