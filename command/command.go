@@ -8,6 +8,9 @@
 // read by construction: text that doesn't parse, eval, an expansion where a program's name should be, or
 // text that is piped into an interpreter.
 //
+// [Lines] gives the words of all commands in a text with their places, for redaction: it also reads texts that
+// are no commands, or only in part.
+//
 // It refuses to guess: there is no error for a caller to ignore. A command that we can't read can do anything.
 // It reads no file and runs nothing; what a script contains, it does not know.
 package command

@@ -80,29 +80,27 @@ func (p *pass) asCommand(program string, args []string) [][]span {
 	if len(args) == 0 || len(args) == 1 && program == "" || !isCommand(program, args) {
 		return nil
 	}
-	var line strings.Builder
-	if program != "" {
-		line.WriteString(baseName(program))
-	}
-	starts := make([]int, len(args))
-	for i, s := range args {
-		if line.Len() > 0 {
-			line.WriteByte(' ')
-		}
-		if q := command.QuoteFor(s); q != "" {
-			line.WriteString(q)
-			starts[i] = line.Len()
-			line.WriteString(s + q)
-			continue
-		}
-		starts[i] = line.Len()
-		line.WriteString(s)
-	}
-	spans, ok := p.seek.finder.find(line.String())
+	line, starts := asLine(baseName(program), args)
+	spans, ok := p.seek.finder.find(line)
 	if !ok {
 		return nil // the same will be said of the arguments themselves
 	}
 	return split(spans, args, starts)
+}
+
+// asLine writes a program's arguments as a command, and says where each of them begins.
+func asLine(program string, args []string) (text string, starts []int) {
+	var line strings.Builder
+	line.WriteString(program)
+	for _, s := range args {
+		if line.Len() > 0 {
+			line.WriteByte(' ')
+		}
+		q := command.QuoteFor(s)
+		starts = append(starts, line.Len()+len(q))
+		line.WriteString(q + s + q)
+	}
+	return line.String(), starts
 }
 
 // isCommand reports whether strings may be the arguments of a program.
@@ -116,11 +114,11 @@ func isCommand(program string, args []string) bool {
 func split(spans []span, args []string, starts []int) [][]span {
 	out := make([][]span, len(args))
 	for i, s := range args {
-		for _, p := range spans {
-			a, b := max(0, p.start-starts[i]), min(len(s), p.end-starts[i])
-			if a < b {
-				out[i] = append(out[i], span{a, b, p.kind})
-			}
+		for len(spans) > 0 && spans[0].end <= starts[i] {
+			spans = spans[1:]
+		}
+		for k := 0; k < len(spans) && spans[k].start < starts[i]+len(s); k++ {
+			out[i] = append(out[i], span{max(0, spans[k].start-starts[i]), min(len(s), spans[k].end-starts[i]), spans[k].kind})
 		}
 	}
 	return out
@@ -128,5 +126,8 @@ func split(spans []span, args []string, starts []int) [][]span {
 
 // baseName is the name of a program without its path, as either system has it.
 func baseName(program string) string {
+	if program == "" {
+		return ""
+	}
 	return path.Base(strings.ReplaceAll(program, `\`, "/"))
 }

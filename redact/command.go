@@ -1,37 +1,137 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
 
-// command walks over the arguments of a program.
+	"github.com/openclaw-verifier/verifier/command"
+)
+
+// command notes that a program's name is here.
 func (f *finder) command(start, end int) {
-	if start > 0 && (isWord(f.s[start-1]) || f.s[start-1] == '-') {
-		return
-	}
 	for end < len(f.s) && isName(f.s[end]) {
 		end++ // mysqldump, curl.exe
 	}
-	name := f.s[start:end]
-	if name == f.seen.command && start < f.seen.arguments {
-		return
-	}
-	if end < len(f.s) && !isSpace(f.s[end]) && !endsCommand(f.s[end]) {
-		return
-	}
-	usages := usagesOf(name)
-	if usages == nil {
-		return
-	}
-	w := &f.walk
-	*w = walk{f: f, usages: usages, prose: !f.isCommandAt(start)}
-	f.seen.command, f.seen.arguments = name, f.arguments(w, end, quoteAt(f.s, start))
-	f.spend(f.seen.arguments - end)
-	if w.fed != nil {
-		f.piped(start, end, w.fed)
+	ends := end == len(f.s) || isSpace(f.s[end]) || strings.IndexByte(";|&()'\"`\\<>{}$", f.s[end]) >= 0
+	if ends && (start == 0 || !isWord(f.s[start-1]) && f.s[start-1] != '-') && usagesOf(f.s[start:end]) != nil {
+		f.place(start, end)
 	}
 }
 
-// endsCommand is for what ends a command without a space, as in $(… | base64).
-func endsCommand(c byte) bool { return strings.IndexByte("\n;|&)'\"`", c) >= 0 }
+// place notes that a command is to be read.
+func (f *finder) place(start, _ int) { f.places = append(f.places, start) }
+
+// byCommand looks at the commands in the text as a shell reads them.
+func (f *finder) byCommand() {
+	f.inDisguise()
+	if len(f.places) == 0 || !f.spend(len(f.s)/8) {
+		return
+	}
+	lines, ok := command.Lines(maskSpaces(f.s), f.places)
+	f.failed = f.failed || !ok
+	for _, l := range lines {
+		f.line(l)
+	}
+}
+
+// inDisguise notes words that have quotes or backslashes in them: they may be a program's name.
+func (f *finder) inDisguise() {
+	for i := 1; i+1 < len(f.s); i++ {
+		if c, next := f.s[i], f.s[i+1]; (c == '\\' || isQuote(c)) && isName(f.s[i-1]) && (isName(next) || isQuote(next) || next == '\\' || next == '\n') {
+			f.place(i, 0)
+		}
+	}
+}
+
+// maskSpace is what a space in a mask becomes, so that the mask is one word.
+const maskSpace = "\x01"
+
+func maskSpaces(s string) string {
+	if !strings.Contains(s, maskStart) {
+		return s
+	}
+	out := []byte(s)
+	for i, end := 0, 0; i < len(s); i++ {
+		end = max(end, i+maskLength(s[i:]))
+		if i < end && s[i] == ' ' {
+			out[i] = maskSpace[0]
+		}
+	}
+	return string(out)
+}
+
+// line looks at the programs of a command, and at what it reads.
+func (f *finder) line(l *command.Line) {
+	last := ""
+	for i := range l.Words {
+		w := &l.Words[i]
+		if len(w.Inside) > 0 && isForSecret(l.Words, i) {
+			f.printed(&usage{}, w.Inside)
+		}
+		if readsSecret(l.Words, i) {
+			f.fed(&usage{}, l)
+		}
+		name, usages := programIn(w.Text)
+		if usages == nil || name == last {
+			continue
+		}
+		if last == "" {
+			f.respelled(l)
+			for _, feed := range l.Feeds {
+				f.respelled(feed)
+			}
+		}
+		last = name
+		walk := walk{f: f, usages: usages, prose: i > 0 && !mayRun(l.Words[i-1].Text)}
+		if !f.spend(len(l.Words) - i) {
+			return
+		}
+		walk.arguments(l.Words[i+1:])
+		if walk.fed != nil {
+			f.fed(walk.fed, l)
+		}
+	}
+}
+
+// respelled looks at a command without the quotes and escapes in its words.
+func (f *finder) respelled(l *command.Line) {
+	if !slices.ContainsFunc(l.Words, func(w command.Word) bool { return w.Respelled() }) {
+		return
+	}
+	words := make([]string, len(l.Words))
+	for i := range l.Words {
+		words[i] = strings.ReplaceAll(l.Words[i].Text, maskSpace, " ")
+	}
+	line, starts := asLine("", words)
+	for i, spans := range split(f.within(line), words, starts) {
+		for _, s := range spans {
+			f.add(s.kind, l.Words[i].At(s.start), l.Words[i].At(s.end-1)+1)
+		}
+	}
+}
+
+// programIn returns the program whose name a word ends in, and how it takes secrets.
+func programIn(word string) (name string, usages []usage) {
+	word = strings.TrimRight(word, ")'\"`")
+	if i := strings.IndexAny(word, "'\"`"); i > 0 && usagesOf(lastName(word)) == nil {
+		word = word[:i] // a quote that belongs to nothing
+	}
+	name = lastName(word)
+	if usages = usagesOf(name); usages == nil {
+		name = name[strings.LastIndexByte(name, '.')+1:]
+		usages = usagesOf(name)
+	}
+	return name, usages
+}
+
+// lastName is the name that a word ends in.
+func lastName(word string) string {
+	i := len(word)
+	for i > 0 && isName(word[i-1]) {
+		i--
+	}
+	return word[i:]
+}
 
 // before are words that a command may follow.
 var before = map[string]bool{
@@ -39,127 +139,64 @@ var before = map[string]bool{
 	"xargs": true, "cmd": true, "/c": true, "run": true, "$": true, "#": true, ">": true, "!": true, "dotnet": true, "nuget": true,
 }
 
-// isCommandAt reports whether a program's name at i stands where one is run, and
-// not in a sentence.
-func (f *finder) isCommandAt(i int) bool {
-	for i > 0 && (isName(f.s[i-1]) || f.s[i-1] == '/' || f.s[i-1] == '\\') {
-		i-- // a path
-	}
-	if i > 0 && !isSpace(f.s[i-1]) {
-		return true // $(…, "…
-	}
-	i = len(strings.TrimRight(f.s[max(0, i-maxLookBack):i], " \t")) + max(0, i-maxLookBack)
-	if i == 0 || strings.IndexByte("|;&(){}`\r\n\"'=", f.s[i-1]) >= 0 {
-		return true
-	}
-	start := i
-	for start > 0 && i-start < maxName && !isSpace(f.s[start-1]) {
-		start--
-	}
-	word := strings.ToLower(f.s[start:i])
-	return before[strings.TrimLeft(word, "\"'`(")] || strings.HasPrefix(word, "-") || strings.IndexByte(word, '=') > 0
+// mayRun reports whether a program may follow a word, and not the rest of a sentence.
+func mayRun(word string) bool {
+	return before[strings.ToLower(strings.TrimLeft(word, "\"'`("))] || strings.HasPrefix(word, "-") || strings.IndexByte(word, '=') > 0 || word != "" && strings.IndexByte("`\"'=({", word[len(word)-1]) >= 0
 }
 
-// walk is one over the arguments of a program, in a text or in an array.
+// walk is one over the arguments of a program.
 type walk struct {
 	f      *finder
 	usages []usage
 	prose  bool      // it may be a sentence
 	words  []string  // the first that are bare
-	kept   [8]string // room for them
 	last   [2]string // the last ones, the later first
-	flags  [4]string // the first, to look for letters in
-	nflags int
+	flags  []string
 	want   *usage // the next word is its secret
 	skip   bool   // the next word belongs to a redirection
 	fed    *usage // reads its secret from a pipe
 }
 
-// arguments returns where those of the program end.
-func (f *finder) arguments(w *walk, i int, quote byte) int {
-	shell := word{s: f.s, quote: quote, equal: true}
-	w.words = w.kept[:0]
-	defer w.read()
-	for {
-		i = skipSpace(f.s, i)
-		if i == len(f.s) || strings.IndexByte("\n;|&)", f.s[i]) >= 0 || f.s[i] == quote && !w.wantsQuoted(i) {
-			return i
-		}
-		a, b, next := f.argumentAt(shell, i)
-		w.word(a, b, followOf(f.s, next, quote))
-		i = next
-	}
-}
-
-// wantsQuoted reports whether the quote at i opens, though it looks as if it
-// closed the quotes around the command: a secret is due there, and begins.
-func (w *walk) wantsQuoted(i int) bool {
-	s := w.f.s
-	return w.want != nil && i+1 < len(s) && (isAlnum(s[i+1]) || s[i+1] == '$')
-}
-
-// argumentAt returns the argument at i without its quotes, and where it ends.
-// In a text that is quoted itself, its quotes are escaped.
-func (f *finder) argumentAt(shell word, i int) (a, b, next int) {
-	open := f.s[i:i]
-	switch {
-	case f.s[i] == '\\' && i+1 < len(f.s) && isQuote(f.s[i+1]):
-		open = f.s[i : i+2]
-	case f.s[i] == shell.quote:
-		open = f.s[i : i+1]
-	}
-	if a = i + len(open); a > i {
-		if n := strings.Index(f.s[a:min(len(f.s), a+maxLookBack)], open); n >= 0 {
-			return a, a + n, a + n + len(open)
+// arguments looks at the words behind the program.
+func (w *walk) arguments(args []command.Word) {
+	for i := range args {
+		a := &args[i]
+		switch {
+		case w.want != nil:
+			w.f.part(w.want, a, 0, len(a.Text))
+			w.want = nil
+		case w.skip:
+			w.skip = false
+		case isRedirection(a.Text):
+			w.skip = strings.HasSuffix(a.Text, "<") || strings.HasSuffix(a.Text, ">")
+		case isFlag(a.Text):
+			w.flag(a)
+		case a.Text != "":
+			w.bare(a, followOf(args[i+1:]))
 		}
 	}
-	next = max(i+1, shell.shell(i, len(f.s)))
-	a, b = unquoted(f.s, i, next)
-	return a, b, next
-}
-
-// unquoted leaves out the quotes around a word.
-func unquoted(s string, a, b int) (int, int) {
-	if b-a > 1 && isQuote(s[a]) && s[b-1] == s[a] {
-		return a + 1, b - 1
+	for i := range w.usages {
+		u := &w.usages[i]
+		if u.stdin != "" && u.isUnder(w.words) && (u.stdin == "*" || w.has(u.stdin) || w.has("--stdin")) {
+			w.fed = u
+		}
 	}
-	return a, b
 }
 
-// followOf says what stands behind a word that ends at i.
-func followOf(s string, i int, quote byte) follow {
-	i = skipSpace(s, i)
+// followOf says what is behind a word.
+func followOf(rest []command.Word) follow {
 	switch {
-	case i == len(s) || strings.IndexByte("\n;|&)<>", s[i]) >= 0 || s[i] == quote:
+	case len(rest) == 0:
 		return followEnd
-	case s[i] == '-' || s[i] == '/':
+	case strings.HasPrefix(rest[0].Text, "-") || strings.HasPrefix(rest[0].Text, "/"):
 		return followFlag
-	case s[i] == '1' || s[i] == '2':
-		if strings.HasPrefix(s[i+1:], ">") {
-			return followEnd
-		}
+	case isRedirection(rest[0].Text):
+		return followEnd
 	}
 	return followWord
 }
 
-// word looks at the next argument.
-func (w *walk) word(a, b int, behind follow) {
-	s := w.f.s[a:b]
-	switch {
-	case w.want != nil:
-		w.f.part(w.want, a, b)
-		w.want = nil
-	case w.skip:
-		w.skip = false
-	case isRedirection(s):
-		w.skip = strings.HasSuffix(s, "<") || strings.HasSuffix(s, ">")
-	case isFlag(s):
-		w.flag(a, b)
-	case s != "":
-		w.bare(a, b, behind)
-	}
-}
-
+// isRedirection is for what is left of them where a text does not parse.
 func isRedirection(s string) bool {
 	s = strings.TrimLeft(s, "012&")
 	return s != "" && (s[0] == '<' || s[0] == '>')
@@ -174,27 +211,20 @@ func isFlag(s string) bool {
 }
 
 // flag looks at a flag, for each of the usages.
-func (w *walk) flag(a, b int) {
-	if w.nflags < len(w.flags) {
-		w.flags[w.nflags] = w.f.s[a:b]
-		w.nflags++
-	}
+func (w *walk) flag(a *command.Word) {
+	w.flags = append(w.flags, a.Text)
 	for i := range w.usages {
 		u := &w.usages[i]
-		if !u.isUnder(w.words) {
-			continue
-		}
-		if w.long(u, a, b) || w.short(u, a, b) {
+		if u.isUnder(w.words) && (w.long(u, a) || w.short(u, a)) {
 			return
 		}
 	}
 }
 
 // long looks at --user x, --user=x, -user x and /user:x.
-func (w *walk) long(u *usage, a, b int) bool {
-	s := w.f.s[a:b]
-	name := strings.TrimLeft(s, "-/")
-	at := len(s) - len(name)
+func (w *walk) long(u *usage, a *command.Word) bool {
+	name := strings.TrimLeft(a.Text, "-/")
+	at := len(a.Text) - len(name)
 	n := strings.IndexAny(name, "=:")
 	if n >= 0 {
 		name = name[:n]
@@ -205,20 +235,20 @@ func (w *walk) long(u *usage, a, b int) bool {
 	if n < 0 {
 		w.want = u
 	} else {
-		w.f.part(u, a+at+n+1, b)
+		w.f.part(u, a, at+n+1, len(a.Text))
 	}
 	return true
 }
 
 // short looks at -p, -px, and at the last of several letters, as in -su.
-func (w *walk) short(u *usage, a, b int) bool {
-	s := w.f.s[a:b]
+func (w *walk) short(u *usage, a *command.Word) bool {
+	s := a.Text
 	if s[0] != '-' || s[1] == '-' {
 		return false
 	}
 	for letters := range strings.FieldsSeq(u.attached) {
 		if len(s) > 1+len(letters) && strings.HasPrefix(s[1:], letters) {
-			w.f.part(u, a+1+len(letters), b)
+			w.f.part(u, a, 1+len(letters), len(s))
 			return true
 		}
 	}
@@ -231,23 +261,26 @@ func (w *walk) short(u *usage, a, b int) bool {
 }
 
 // bare looks at an argument that is no flag.
-func (w *walk) bare(a, b int, behind follow) {
+func (w *walk) bare(a *command.Word, behind follow) {
 	for i := range w.usages {
 		u := &w.usages[i]
 		if (!u.run || !w.prose) && (u.with == "" || w.has(u.with)) && u.takes(w, behind) {
-			w.f.part(u, a, b)
+			w.f.part(u, a, 0, len(a.Text))
 		}
 	}
-	if len(w.words) < cap(w.words) {
-		w.words = append(w.words, w.f.s[a:b])
+	if len(w.words) < maxBare {
+		w.words = append(w.words, a.Text)
 	}
-	w.last = [2]string{w.f.s[a:b], w.last[0]}
+	w.last = [2]string{a.Text, w.last[0]}
 }
+
+// maxBare is how many bare words the table looks at.
+const maxBare = 8
 
 // has reports whether one of the letters, or a flag that is a word, is among the
 // flags.
 func (w *walk) has(flag string) bool {
-	for _, s := range w.flags[:w.nflags] {
+	for _, s := range w.flags {
 		if s == flag || s[0] == '-' && s[1] != '-' && flag[0] != '-' && strings.ContainsAny(s, flag) {
 			return true
 		}
@@ -255,40 +288,36 @@ func (w *walk) has(flag string) bool {
 	return false
 }
 
-// read finds whether the program reads a secret from a pipe.
-func (w *walk) read() {
-	for i := range w.usages {
-		u := &w.usages[i]
-		if u.stdin != "" && u.isUnder(w.words) && (u.stdin == "*" || w.has(u.stdin) || w.has("--stdin")) {
-			w.fed = u
-		}
-	}
-}
-
-// part hides the secret part of an argument.
-func (f *finder) part(u *usage, a, b int) {
-	a, b = unquoted(f.s, a, b)
-	if u.login && strings.ContainsAny(f.s[a:b], " /{") || u.host && !namesHost(f.s[a:b]) {
+// part hides the secret part of a word.
+func (f *finder) part(u *usage, w *command.Word, a, b int) {
+	s := w.Text
+	if u.login && strings.ContainsAny(s[a:b], " /{") || u.host && !namesHost(s[a:b]) {
 		return
 	}
 	if u.upTo != "" {
-		if n := strings.LastIndexAny(f.s[a:b], u.upTo); n >= 0 {
+		if n := strings.LastIndexAny(s[a:b], u.upTo); n >= 0 {
 			b = a + n
 		}
 	}
 	if u.after != "" {
-		n := strings.IndexAny(f.s[a:b], u.after)
+		n := strings.IndexAny(s[a:b], u.after)
 		if n < 0 {
 			return
 		}
 		a += n + 1
 	}
-	a, b = unquoted(f.s, a, b)
-	switch w := (word{s: f.s}); {
+	if a >= b {
+		return
+	}
+	v, start, end := strings.ReplaceAll(s[a:b], maskSpace, " "), w.At(a), w.At(b-1)+1
+	if u.after != "" {
+		start = w.At(a-1) + 1 // with the quote that may be there
+	}
+	switch {
 	case u.variable:
-		f.refer(f.s[a:b], true)
-	case !f.harmless(w, a, f.s[a:b]):
-		f.add(flagKind, a, b)
+		f.refer(v, true)
+	case !f.harmless(word{s: f.s}, start, v) && !isMask(strings.TrimRight(v, "\"'`")):
+		f.add(flagKind, start, end)
 	}
 }
 
@@ -296,21 +325,6 @@ func (f *finder) part(u *usage, a, b int) {
 func namesHost(s string) bool {
 	colon, at := strings.IndexAny(s, ":/"), strings.LastIndexByte(s, '@')
 	return colon > 0 && s[colon] == ':' && at > colon+1 && strings.IndexByte(s[colon:at], '/') < 0
-}
-
-// skipSpace passes spaces and lines that go on, but not the end of a line.
-func skipSpace(s string, i int) int {
-	for i < len(s) {
-		switch {
-		case s[i] != '\n' && isSpace(s[i]):
-			i++
-		case strings.HasPrefix(s[i:], "\\\n"):
-			i += 2
-		default:
-			return i
-		}
-	}
-	return i
 }
 
 func hasField(list, name string) bool {

@@ -40,7 +40,7 @@ type finder struct {
 	covered    span // the span that reaches furthest: what starts in it is hidden
 	seen       seen
 	references []reference
-	walk       walk
+	places     []int   // where commands may be
 	tried      []*rule // on the whole text
 	failed     bool    // the work is used up: nothing is known of the text
 }
@@ -48,19 +48,17 @@ type finder struct {
 // seen is how far looks have gone, so that no place is looked at twice.
 type seen struct {
 	name, run, line int
-	command         string
-	arguments       int
 }
 
 // find returns the secrets in s, in order and apart from each other, until it is
 // asked for the next text. It is not ok when it had to give up.
 func (f *finder) find(s string) (spans []span, ok bool) {
 	f.s, f.spans, f.covered, f.seen, f.tried, f.failed = s, f.spans[:0], span{}, seen{}, f.tried[:0], false
-	f.references = f.references[:0]
+	f.references, f.places = f.references[:0], f.places[:0]
 	f.marks = f.d.words.find(s, f)
+	f.byCommand()
 	f.byReference()
 	f.byValue()
-	f.byShell()
 	f.byPattern()
 	f.byEscape()
 	f.byUnseen()

@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/command"
+)
 
 // isBlock is for what stands in YAML where the value follows in lines of its
 // own.
@@ -94,7 +98,7 @@ func (f *finder) encoder(_, end int) {
 		return
 	}
 	a, b := (word{s: f.s}).quoted(i)
-	f.part(&usage{after: ":", login: true}, a, b)
+	f.part(&usage{after: ":", login: true}, &command.Word{Text: f.s[a:b], Start: a}, 0, b-a)
 }
 
 func (f *finder) secretIn(a, b int) {
@@ -131,8 +135,8 @@ func (f *finder) passwordFor(_, end int) {
 
 // oracle looks at jdbc:oracle:thin:bob/x@host.
 func (f *finder) oracle(_, end int) {
-	short := word{s: f.s[:min(len(f.s), end+maxLookBack)]}
-	f.part(&usage{after: "/", upTo: "@"}, end, short.shell(end, maxLookBack))
+	stop := (word{s: f.s[:min(len(f.s), end+maxLookBack)]}).shell(end, maxLookBack)
+	f.part(&usage{after: "/", upTo: "@"}, &command.Word{Text: f.s[end:stop], Start: end}, 0, stop-end)
 }
 
 // nextWord hides the next word.
@@ -197,29 +201,5 @@ func (f *finder) hook(_, end int) {
 	}
 	if stop-end >= minToken {
 		f.add(tokenKind, end, stop)
-	}
-}
-
-// echoed looks at $(echo x) where it is given to a secret's name.
-func (f *finder) echoed(start, end int) {
-	name, given := strings.CutSuffix(strings.TrimRight(f.s[max(0, start-maxName):start], `"'`), "=")
-	name = name[strings.LastIndexAny(name, " \t\n;&|")+1:]
-	if s := squash(name); !given || !isSecret(s) && !isToken(s, '"') && !endsInPass(name) {
-		return
-	}
-	if n := strings.IndexByte(f.s[end:min(len(f.s), end+maxPipe)], ')'); n >= 0 {
-		f.printed(&usage{}, start+len("$("), end+n)
-	}
-}
-
-// substitution looks at <(echo x) behind a flag that takes a file with a secret.
-func (f *finder) substitution(start, end int) {
-	before := f.wordsBefore(start)
-	if !namesSecret(squash(before[0])) && !namesSecret(squash(before[1])) {
-		return
-	}
-	n := strings.IndexByte(f.s[end:min(len(f.s), end+maxPipe)], ')')
-	if n >= 0 {
-		f.printed(&usage{}, start+2, end+n)
 	}
 }

@@ -38,10 +38,7 @@ func triggers() []trigger {
 
 // inScripts are shapes of scripts, queries and files.
 func inScripts() []trigger {
-	out := all((*finder).stdin, "stdin")
-	out = append(out, all((*finder).fedFlag, "--with-token", "passphrase-fd", "password-fd", "pass-fd")...)
-	out = append(out, all((*finder).substitution, "<(echo", "<(printf")...)
-	out = append(out, all((*finder).echoed, "$(echo ", "$(printf ")...)
+	out := all((*finder).place, "stdin", "--with-token", "passphrase-fd", "password-fd", "pass-fd", "<(echo", "<(printf", "$(echo ", "$(printf ")
 	out = append(out, all((*finder).identified, "identified ")...)
 	out = append(out, all((*finder).nextWord, "nickserv identify", "pragma key", "pragma rekey", "pragma hexkey")...)
 	out = append(out, all((*finder).pgpass, ".pgpass")...)
