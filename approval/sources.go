@@ -119,6 +119,9 @@ const mostListed = 20
 
 // listSources answers `.sources`: the last to have a say first.
 func (d *Desk) listSources(ctx context.Context, via, ref string) (Outcome, error) {
+	if ref == "" {
+		return d.listJobs(ctx, via)
+	}
 	account, err := d.Sources(ctx, ref)
 	if err != nil {
 		return d.noSource(via, ref, err)

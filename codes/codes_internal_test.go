@@ -121,7 +121,7 @@ func TestAlmostACommandGetsAHintWithoutTheCode(t *testing.T) {
 		".pending all", ".pending?", ".help me", ".help\u200b", ".reset-trust", ".reset-trust abc", ".reset-trust 7Q4K now", ".reset-trust 7Q-4K",
 		".pause main now", ".pause\tmain", ".pause ma\u200bin", ".pause \u043cain", ".resume " + strings.Repeat("a", 129), ".resume\nmain",
 		".reset-trust " + strings.Repeat("a", 33), ".reset-trust 7Q4\u212a",
-		".sources", ".sources 1A2B3C4D 1", ".endorse 1A2B3C4D", ".endorse 1A2B3C4D 0", ".endorse 1A2B3C4D -1", ".endorse 1A2B3C4D web_fetch", ".endorse 1A2B3C4D 1 2", ".endorse 1A2B3C4D \u0661", ".distrust 1 1", ".endorse 1A2B3C4D 9999999999",
+		".sources x", ".sources 1A2B3C4D 1", ".endorse 1A2B3C4D", ".endorse 1A2B3C4D 0", ".endorse 1A2B3C4D -1", ".endorse 1A2B3C4D web_fetch", ".endorse 1A2B3C4D 1 2", ".endorse 1A2B3C4D \u0661", ".distrust 1 1", ".endorse 1A2B3C4D 9999999999",
 		".approve all bf619df9 like", ".approve message bf619df9 like turn", ".approve message bf619df9 like 1 2", ".approve message bf619df9 30 like", ".approve message bf619df9 like 0",
 		".grants all", ".revoke", ".revoke ", ".revoke 7Q4K now", ".revoke 7Q-4K", ".revoke 7Q4\u212a", ".revoke\n7Q4K", ".revoke " + strings.Repeat("a", 33),
 	} {

@@ -87,7 +87,7 @@ var words = []struct {
 	{".deny", Deny, "Write: .deny <code> [reason], in one line, with a reason of at most 300 characters", parseDeny},
 	{".pending", Pending, "Write: .pending, with nothing behind it", parseNothing},
 	{".reset-trust", ResetTrust, "Write: .reset-trust <session-ref>", parseResetTrust},
-	{".sources", Sources, "Write: .sources <session-ref>", parseResetTrust},
+	{".sources", Sources, "Write: .sources [session-ref]", parseSources},
 	{".endorse", Endorse, "Write: .endorse <session-ref> <number>, with a number of .sources", parseSource},
 	{".distrust", Distrust, "Write: .distrust <session-ref> <number>, with a number of .sources", parseSource},
 	{".pause", Pause, "Write: .pause [agent]", parseAgent},
@@ -174,6 +174,10 @@ func parseResetTrust(rest string, c *Command) bool {
 	}
 	c.Session = t[0]
 	return true
+}
+
+func parseSources(rest string, c *Command) bool {
+	return len(tokens(rest)) == 0 || parseResetTrust(rest, c)
 }
 
 func parseSource(rest string, c *Command) bool {
@@ -265,7 +269,7 @@ func (c Command) String() string {
 	case Deny:
 		return strings.TrimRight(c.Verb.String()+" "+c.Code+" "+c.Reason, " ")
 	case ResetTrust, Sources:
-		return c.Verb.String() + " " + c.Session
+		return strings.TrimRight(c.Verb.String()+" "+c.Session, " ")
 	case Endorse, Distrust:
 		return c.Verb.String() + " " + c.Session + " " + strconv.FormatInt(c.Source, 10)
 	case Pause, Resume:

@@ -55,7 +55,7 @@ var shapes = map[Name][]field{
 	},
 	AfterToolCall: {
 		needed("toolName", toolName), optional("toolCallId", toolCallID), optional("error", failed), optional("durationMs", duration),
-		optional("size", size), optional("contentHash", resultHash), optional("origin", origin), optional("marked", marked), optional("secret", holdsSecret),
+		optional("size", size), optional("contentHash", resultHash), optional("origin", origin), optional("jobId", returnedJob), optional("marked", marked), optional("secret", holdsSecret),
 		optional("fingerprints", fingerprints), optional("truncated", truncated), optional("result", result),
 	},
 	LoopIterationEnd: {
@@ -65,6 +65,7 @@ var shapes = map[Name][]field{
 	BeforeResponseEmit: {optional("content", content), optional("contentHash", contentHash), optional("channel", ignoredText)},
 	AgentEnd:           {optional("success", ignoredFlag), optional("durationMs", ignoredCount)},
 	SubagentSpawned:    {needed("childSessionKey", child), optional("childRunId", ignoredText), optional("agentId", ignoredText), optional("mode", ignoredText)},
+	CronChanged:        {needed("action", jobAction), needed("jobId", jobID), optional("sessionTarget", jobTarget), optional("outside", jobOutside)},
 	SessionEnd:         {optional("reason", reason), optional("nextSessionId", nextSessionID), optional("nextSessionKey", nextSessionKey)},
 }
 

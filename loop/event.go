@@ -34,6 +34,7 @@ const (
 	AgentEnd           Name = "agent_end"
 	SubagentSpawned    Name = "subagent_spawned"
 	SessionEnd         Name = "session_end"
+	CronChanged        Name = "cron_changed"
 )
 
 // Known reports whether there is such an event.
@@ -80,10 +81,19 @@ type Event struct {
 	LatencyMs    int64
 	Tokens       Tokens
 
+	Job            Job    // a scheduled job that something happened to
 	Child          string // the session key of a child
 	Reason         string // why a session ended
 	NextSessionID  string
 	NextSessionKey string
+}
+
+// Job is what the runtime's scheduler tells of one of its jobs.
+type Job struct {
+	Action  string // added, updated, started, finished, removed, scheduled
+	ID      string // as the runtime writes it
+	Outside bool   // its text is not its own: it comes from outside, or from what a command prints
+	Target  string // main, isolated, session:<key>
 }
 
 // Tokens are what a call of the model took, as far as the runtime says.
@@ -149,8 +159,9 @@ type Returned struct {
 	ToolCallID string
 	Origin     string
 	Error      bool
-	Marked     bool // the runtime itself marks it as outside content
-	Secret     bool // the runtime has found a secret in it
+	Marked     bool   // the runtime itself marks it as outside content
+	Secret     bool   // the runtime has found a secret in it
+	Job        string // the scheduled job that it has made or changed, as the runtime says
 	DurationMs int64
 	Size       int64
 	Hash       Hash

@@ -108,6 +108,31 @@ func child(e *Event, v value) (err error) {
 	return err
 }
 
+func jobAction(e *Event, v value) (err error) {
+	e.Job.Action, err = v.id()
+	return err
+}
+
+func jobID(e *Event, v value) (err error) {
+	e.Job.ID, err = v.id()
+	return err
+}
+
+func jobTarget(e *Event, v value) (err error) {
+	e.Job.Target, err = v.id()
+	return err
+}
+
+func jobOutside(e *Event, v value) (err error) {
+	e.Job.Outside, err = v.flag()
+	return err
+}
+
+func returnedJob(e *Event, v value) (err error) {
+	e.Returned.Job, err = v.id()
+	return err
+}
+
 func reason(e *Event, v value) (err error) {
 	e.Reason, err = v.id()
 	return err

@@ -18,6 +18,9 @@ type Reach struct {
 	Sends     []string // session keys it sends to
 	Reads     []string // session keys it reads from
 	Schedules bool     // allowing it lets automations run later
+	Job       string   // of those: the one that it changes; empty: a new one, or one that can't be told
+	Into      bool     // of those: the job may run in someone's session, not in one of its own
+	JobName   string   // what the job is called, for people
 	BlindSend bool     // it also, or only, sends to a session that it does not name by its key
 	BlindRead bool     // it also, or only, reads from such a one
 }
@@ -49,6 +52,7 @@ func (r *rule) reach(c *toolcall.Call, t *text) Reach {
 	if c.Tool == "automations" {
 		if out.Schedules = !quiet[t.param(paramAction)]; out.Schedules {
 			out.Sends, out.BlindSend = scheduledInto(c)
+			out.scheduled(c, t)
 		}
 		return out
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -48,4 +49,30 @@ func scheduledInto(c *toolcall.Call) (keys []string, blind bool) {
 	slices.Sort(keys)
 	keys = slices.DeleteFunc(slices.Compact(keys), func(k string) bool { return k == c.Context.SessionKey })
 	return keys, blind
+}
+
+// changing are the actions of automations that change one job, which they name.
+var changing = words("update next_check")
+
+// scheduled says which job a call is about.
+func (r *Reach) scheduled(c *toolcall.Call, t *text) {
+	isolated, named := false, map[string]bool{}
+	for path, value := range c.Strings {
+		name := path[strings.LastIndexByte(path, '.')+1:]
+		switch {
+		case value == name:
+		case path == "id" || path == "jobId":
+			named[session.JobID(value)] = true
+		case name == "sessionTarget":
+			isolated = value == "isolated"
+		case name == "name" && r.JobName == "":
+			r.JobName = value
+		}
+	}
+	r.Into = !isolated
+	if changing[t.param(paramAction)] && len(named) == 1 {
+		for id := range named {
+			r.Job = id
+		}
+	}
 }

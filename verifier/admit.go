@@ -17,7 +17,7 @@ import (
 // more for a run that nobody started or a session seen for the first time as a
 // child.
 func (v *Verifier) admit(ctx context.Context, t *trace) error {
-	if t.plan.Standing.Spawned || t.plan.Standing.System { // several trips share one budget
+	if s := &t.plan.Standing; s.Spawned || s.System || s.Unknown && session.JobOf(t.call.Context.SessionKey) != "" { // several trips share one budget
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, storeBudget)
 		defer cancel()
@@ -44,12 +44,10 @@ func (v *Verifier) arrive(ctx context.Context, t *trace) (taint.Level, error) {
 			return taint.Untrusted, err
 		}
 	}
-	if t.plan.Standing.System {
-		floor, err := v.o.Store.AutomationFloor(ctx, c.Client, c.Agent())
-		if err != nil {
+	if s := &t.plan.Standing; s.System || s.Unknown {
+		if initial, err = v.scheduled(ctx, t); err != nil {
 			return taint.Untrusted, err
 		}
-		initial = taint.Worse(initial, floor)
 	}
 	return taint.Worse(initial, before), nil
 }
@@ -239,10 +237,8 @@ func (v *Verifier) reach(ctx context.Context, t *trace) (taint.Level, error) {
 		}
 	}
 	if r.Schedules {
-		for _, agent := range scheduledFor(t.call) {
-			if err := v.o.Store.RaiseAutomation(ctx, t.call.Client, agent, t.view.Level); err != nil {
-				return taint.Untrusted, err
-			}
+		if err := v.schedule(ctx, t); err != nil {
+			return taint.Untrusted, err
 		}
 	}
 	return raise, nil

@@ -48,7 +48,7 @@ func (h *hearing) read(v *Verifier) {
 // worst of it counts.
 func (h *hearing) readSources(v *Verifier) {
 	h.report.Start = true
-	h.plan.Standing, h.report.Birth = h.rules.Start(h.call)
+	h.plan.Standing, h.plan.Birth = h.rules.Start(h.call)
 	for i := range h.event.Sources {
 		s := &h.event.Sources[i]
 		if level := h.sourceLevel(s); level > h.report.Raise {

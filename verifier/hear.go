@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -30,8 +31,8 @@ type hearing struct {
 }
 
 // Hear takes in one event of the agent loop. An event can only make things
-// stricter: it raises levels, takes tools away, ends grants and blocks turns. It
-// allows nothing, and what can't be taken in is refused, which blocks where the
+// stricter: it raises levels, takes tools away, ends grants and blocks turns. Of
+// scheduled jobs alone it may say something good, see jobChanged. It allows nothing, and what can't be taken in is refused, which blocks where the
 // runtime waits for leave.
 func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	h := &hearing{trace: new(trace), event: e}
@@ -115,13 +116,16 @@ func (v *Verifier) take(ctx context.Context, h *hearing) *no {
 	if err != nil {
 		return v.storeFault(ctx, "hear", err)
 	}
+	if h.report.Start {
+		h.report.Birth = h.plan.Birth // a job that was started is known by now
+	}
 	if h.report.Start && initial >= h.report.Raise {
 		h.report.Raise, h.report.Source = initial, h.plan.Standing.Why
 	}
 	if no := v.hear(ctx, h); no != nil {
 		return no
 	}
-	if err := v.carryOn(ctx, h); err != nil {
+	if err := cmp.Or(v.jobTold(ctx, h), v.jobChanged(ctx, h), v.carryOn(ctx, h)); err != nil {
 		return v.storeFault(ctx, "hear", err)
 	}
 	if h.event.Name == loop.SessionEnd && slices.Contains(freshReasons, h.event.Reason) && !h.heard.Replayed {

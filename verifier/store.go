@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"context"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -59,6 +60,10 @@ type Store interface {
 
 	// AutomationFloor is the best level an agent's automations may start at.
 	AutomationFloor(ctx context.Context, client, agent string) (taint.Level, error)
+
+	// Influences and Endorse are those of approval.Store.
+	Influences(ctx context.Context, ref string) (session.Account, error)
+	Endorse(ctx context.Context, ref string, number int64, vouch bool, last time.Time) (session.Endorsement, error)
 
 	// RaiseAutomation makes that floor at least this bad.
 	RaiseAutomation(ctx context.Context, client, agent string, to taint.Level) error

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -75,6 +76,9 @@ func foreign(s string) string {
 func talkName(c session.Conversation) string {
 	if c.Key == "" {
 		return "no session key"
+	}
+	if agent, ok := c.JobsOf(); ok {
+		return "Scheduled jobs of " + foreign(cmp.Or(agent, "an agent without a name"))
 	}
 	return foreign(c.Key)
 }

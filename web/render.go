@@ -32,6 +32,7 @@ type view struct {
 	Card    cardView
 	Confirm confirmView
 	Talks   []*talkLine
+	Jobs    []jobsLine
 	Talk    talkView
 	Grants  grantsView
 	Record  recordView

@@ -37,7 +37,31 @@ func (p *Page) talks(w http.ResponseWriter, r *http.Request, m *member) {
 		p.o.Log.ErrorContext(r.Context(), "the page could not read the record", "err", err)
 	}
 	v.Talks = lines
+	if v.Jobs, err = p.jobs(r.Context()); err != nil {
+		p.o.Log.ErrorContext(r.Context(), "the page could not read what is known of scheduled jobs", "err", err)
+	}
 	p.show(w, r, m, "talks", v)
+}
+
+// jobsLine is an agent with scheduled jobs that come from outside content.
+type jobsLine struct {
+	Hash, Ref, Name, Level string
+	Jobs                   []influenceView
+}
+
+func (p *Page) jobs(ctx context.Context) (out []jobsLine, _ error) {
+	all, err := p.o.Desk.Jobs(ctx)
+	for i := range all {
+		c := all[i].Conversation
+		line := jobsLine{Hash: c.Hash(), Ref: c.Ref(), Name: talkName(c), Level: all[i].Level.String()}
+		for _, one := range influences(all[i].Influences) {
+			if !one.Endorsed {
+				line.Jobs = append(line.Jobs, one)
+			}
+		}
+		out = append(out, line)
+	}
+	return out, err
 }
 
 const unreadable = "The record can't be read at this moment. Its own health says more."

@@ -53,6 +53,7 @@ type Desk interface {
 	Grants(ctx context.Context, conversation string) (approval.Granting, error)
 	Revoke(ctx context.Context, a approval.Answer, of string) (approval.Outcome, error)
 	Sources(ctx context.Context, ref string) (session.Account, error)
+	Jobs(ctx context.Context) ([]session.Account, error)
 	Endorse(ctx context.Context, v approval.Vouching) (approval.Outcome, error)
 	LikeThis(ctx context.Context, a approval.Answer) (*approval.Likely, error)
 	Lists(id string) bool

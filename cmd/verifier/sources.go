@@ -4,7 +4,7 @@ import "strconv"
 
 // SourcesCmd lists what had a say in a conversation.
 type SourcesCmd struct {
-	Session string `arg:"" help:"The conversation's reference, as it stands on cards."`
+	Session string `arg:"" optional:"" help:"The conversation's reference, as it stands on cards. Without one: the scheduled jobs that come from outside content."`
 	owner
 }
 
@@ -14,6 +14,10 @@ func (*SourcesCmd) Help() string {
 
     $ verifier sources 1A2B3C4D
     $ verifier endorse 1A2B3C4D 3
+
+A job that your agent scheduled, or changed, in a conversation with outside content in it runs as untrusted as that conversation was. Without a reference this lists those jobs; you may vouch for one, and removing the job in your agent's software removes it here.
+
+    $ verifier sources
 
 In a chat: .sources 1A2B3C4D` + ownerHelp + answerCodes
 }

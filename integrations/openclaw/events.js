@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import { wraps } from "./gate.js";
 import { extract, lineageKey } from "./lineage.js";
+import { canonical } from "./names.js";
 import { isMarked } from "./runs.js";
 import { bearsSecret } from "./secrets.js";
 import { defined, fitted, isPlain } from "./shape.js";
@@ -11,7 +12,7 @@ import { defined, fitted, isPlain } from "./shape.js";
 const maxOrigin = 256;
 
 // createEvents returns a handler for each hook.
-export function createEvents({ settings, reports, runs, loop }) {
+export function createEvents({ settings, reports, runs, loop, mainAgent }) {
 	const key = lineageKey(settings.secret);
 	const blocked = new Map(); // turns that the server blocks, by run
 
@@ -27,10 +28,12 @@ export function createEvents({ settings, reports, runs, loop }) {
 		subagent_spawned: subagentSpawned,
 		session_start: (event, ctx) => reports.report("session_start", context(ctx), defined({ resumedFrom: event.resumedFrom })),
 		session_end: sessionEnd,
+		cron_changed: cronChanged,
 		agent_end: agentEnd,
 	};
 
-	function beforeAgentRun(event, ctx) {
+	async function beforeAgentRun(event, ctx) {
+		if (isJob(ctx.sessionKey)) await loop.jobsTold(); // the other instance hears that the job has started
 		const run = runs.started(event, ctx);
 		const { userMessages: _, ...known } = { senderId: event.senderId, senderIsOwner: event.senderIsOwner, ...runs.facts(event, ctx) };
 		const { senderId, senderIsOwner } = known;
@@ -92,6 +95,7 @@ export function createEvents({ settings, reports, runs, loop }) {
 			error: event.error === undefined ? undefined : true,
 			durationMs: wholeNumber(event.durationMs),
 			origin: originOf(event.params),
+			jobId: jobOf(event),
 			marked: marked || undefined,
 			secret: secret || undefined,
 			...printed(text),
@@ -111,6 +115,16 @@ export function createEvents({ settings, reports, runs, loop }) {
 		const { reason, nextSessionId, nextSessionKey } = event;
 		const told = goesOn(event) ? [sessionKey, nextSessionKey ?? sessionKey].map(runs.suspect) : [];
 		reports.report("session_end", context({ ...ctx, sessionKey }), defined({ reason, nextSessionId, nextSessionKey }), () => told.forEach((f) => f()));
+	}
+
+	// cronChanged tells what becomes of the scheduler's jobs: that one was started, so that its run is vouched for, and by what it
+	// ends. A job whose text comes from outside, or from what a command prints, is not vouched for.
+	function cronChanged(event) {
+		const { action, jobId, job, agentId = job?.agentId ?? mainAgent } = event;
+		if (!["started", "finished", "removed"].includes(action)) return;
+		const outside = job?.payload?.externalContentSource !== undefined || ["stream", "on-exit"].includes(job?.schedule?.kind) || undefined;
+		const sessionTarget = event.sessionTarget ?? job?.sessionTarget;
+		loop.tellingJobs(reports.report("cron_changed", { agentId }, defined({ action, jobId: fitted(jobId), sessionTarget: fitted(sessionTarget), outside })));
 	}
 
 	function agentEnd(event, ctx) {
@@ -166,6 +180,17 @@ function goesOn({ reason, nextSessionId, nextSessionKey }) {
 // were not seen to pass.
 function isBlocked(result) {
 	return result?.details?.status === "blocked";
+}
+
+// isJob: the session of a scheduled job's run, or of one that a webhook started.
+function isJob(sessionKey) {
+	return typeof sessionKey === "string" && /^agent:[^:]+:cron:/.test(sessionKey);
+}
+
+// jobOf is the scheduled job that a call has made or changed, by OpenClaw's own answer.
+function jobOf({ toolName, result }) {
+	const id = canonical(toolName ?? "") === "automations" ? result?.details?.id : undefined;
+	return typeof id === "string" ? fitted(id) : undefined;
 }
 
 // textOf is what the model reads of a result.

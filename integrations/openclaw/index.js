@@ -54,7 +54,13 @@ function start(api) {
 	const gate = createGate({ settings, wire, log, notices, runs, loop, settled: reports.settled });
 	api.on("before_tool_call", gate, { priority: lastOfAll, timeoutMs: settings.timeoutMs + grace });
 	api.on("before_dispatch", createRelay({ settings, wire, log }), { priority: firstOfAll });
-	for (const [name, handler] of Object.entries(createEvents({ settings, reports, runs, loop }))) api.on(name, guarded(name, handler, log));
+	for (const [name, handler] of Object.entries(createEvents({ settings, reports, runs, loop, mainAgent: mainAgent(api.config) }))) api.on(name, guarded(name, handler, log));
+}
+
+// mainAgent is the agent of a job that names none.
+function mainAgent(config) {
+	const agents = Array.isArray(config?.agents?.list) ? config.agents.list : [];
+	return (agents.find((a) => a?.default === true) ?? agents[0])?.id ?? "main";
 }
 
 // guarded keeps an error in a report from failing what it reports on.

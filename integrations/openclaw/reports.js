@@ -18,7 +18,8 @@ export function createReports({ wire, log, rootOf }) {
 
 	return { report, ask, settled };
 
-	// report sends one event later and never throws. told is called once the server has taken it in.
+	// report sends one event later and never throws. told is called once the server has taken it in. What it returns is over when
+	// the event was sent, or given up.
 	function report(name, context, event, told = () => {}) {
 		if (waiting >= mostWaiting) return complain("too many", `more than ${mostWaiting} events wait for the server; some are dropped`);
 		waiting++;
@@ -29,6 +30,7 @@ export function createReports({ wire, log, rootOf }) {
 			if (last.get(key) === done) last.delete(key);
 		});
 		last.set(key, done);
+		return done;
 	}
 
 	// ask sends one event after the reports before it and returns the answer, or nothing.

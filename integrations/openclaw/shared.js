@@ -1,9 +1,11 @@
 // What the plugin's instances in one process share. OpenClaw loads the plugin twice and gives each instance other hooks, so
-// that one hears what the other needs: how often a run has called its model, and in which runs a call was blocked. It holds
+// that one hears what the other needs: how often a run has called its model, in which runs a call was blocked, and what is still
+// being reported of scheduled jobs. It holds
 // numbers and ids, and forgets the oldest.
 
 const name = Symbol.for("verifier.openclaw.shared");
 const most = 1000; // runs
+const patienceMs = 2000;
 
 // shared is the one for this process.
 export function shared() {
@@ -13,7 +15,9 @@ export function shared() {
 export function createShared() {
 	const runs = new Map();
 
-	return { modelCalled, modelAnswered, iteration, takeLatency, blocked, takeBlocked };
+	let jobs = Promise.resolve(); // what is being reported of scheduled jobs
+
+	return { modelCalled, modelAnswered, iteration, takeLatency, blocked, takeBlocked, tellingJobs, jobsTold };
 
 	function find(runId) {
 		const run = runs.get(runId) ?? { calls: 0 };
@@ -52,6 +56,17 @@ export function createShared() {
 		const { latencyMs } = run ?? {};
 		if (run) run.latencyMs = undefined;
 		return latencyMs;
+	}
+
+	// tellingJobs and jobsTold let one instance wait until what the other has heard of scheduled jobs is reported, but not for long.
+	function tellingJobs(report) {
+		jobs = Promise.all([jobs, report]);
+	}
+
+	async function jobsTold() {
+		let timer;
+		await Promise.race([jobs, new Promise((done) => (timer = setTimeout(done, patienceMs)))]);
+		clearTimeout(timer);
 	}
 
 	// blocked notes that the server did not let a call of the run pass.

@@ -258,15 +258,19 @@ for (const [what, more] of Object.entries({
 	});
 }
 
-test("H16 an automation that a tainted session schedules starts tainted, whatever session it runs in", { timeout: 240_000 }, async () => {
+test("H16 H162 H163 H166 a job that a tainted session schedules starts tainted, whatever session it runs in, and no other does", { timeout: 240_000 }, async () => {
 	const add = (name, job) => `RUN ${wrapped("automations", { action: "add", job: { name, schedule: { kind: "cron", expr: "0 7 * * *" }, ...job } })}`;
 	const event = (command) => ({ sessionTarget: "main", wakeMode: "now", payload: { kind: "systemEvent", text: exec(command) } });
 	await fresh();
 	await rig.script(add("mine", event("touch by-my-own-job")));
 	await rig.runJob("mine");
 	await rig.eventually("the owner's own job runs", () => rig.ran("by-my-own-job"));
+	const alone = (command) => ({ sessionTarget: "isolated", payload: { kind: "agentTurn", message: exec(command) }, delivery: { mode: "none" } });
+	await rig.script(add("alone", alone("touch by-my-own-job-alone && echo run >> by-my-own-job-alone")));
+	await rig.runJob("alone");
+	await rig.eventually("the owner's own job in a session of its own runs", () => rig.ran("by-my-own-job-alone"));
 
-	const jobs = { event: event("touch by-an-event"), job: { sessionTarget: "isolated", payload: { kind: "agentTurn", message: exec("touch by-a-job") }, delivery: { mode: "none" } } };
+	const jobs = { event: event("touch by-an-event"), job: alone("touch by-a-job") };
 	const answer = rig.script([fetchPage(), ...Object.entries(jobs).map(([name, job]) => add(name, job))].join("\n"), { to: -100333 });
 	for (const _ of Object.keys(jobs)) {
 		const { ref, text } = await rig.pending();
@@ -284,7 +288,17 @@ test("H16 an automation that a tainted session schedules starts tainted, whateve
 		await ran;
 	}
 	assert.equal(rig.ran("by-an-event") || rig.ran("by-a-job"), false);
+	await rig.runJob("alone");
+	assert.equal(rig.content("by-my-own-job-alone"), "run\nrun\n"); // the other jobs' taint is theirs
 	await reset(card);
+	const [, ref, number] = /^(\w{8}) (\d+) +"job [^"]*: job"/m.exec(await rig.owner("sources"));
+	await rig.owner("endorse", ref, number);
+	await rig.runJob("job");
+	await rig.eventually("a job runs that the owner vouches for", () => rig.ran("by-a-job"));
+	const { jobs: all } = JSON.parse(await rig.operate("automations", "list", "--json"));
+	await rig.operate("automations", "remove", all.find((job) => job.name === "event").id);
+	await rig.eventually("a job that is removed is no source any more", async () => /No scheduled job/.test(await rig.owner("sources")));
+	await fresh();
 });
 
 test("what the plugin's own scope leaves out is not asked about, and taints all the same", { timeout: 240_000 }, async () => {

@@ -259,6 +259,11 @@ export class Rig {
 		return existsSync(join(this.dir, "workspace", name));
 	}
 
+	// content is what a file of the agent's workspace holds.
+	content(name) {
+		return readFileSync(join(this.dir, "workspace", name), "utf8");
+	}
+
 	async eventually(what, probe) {
 		for (const end = Date.now() + 60_000; Date.now() < end; ) {
 			const found = await probe();

@@ -139,3 +139,61 @@ test("an error in a report never fails the run it reports on", async (t) => {
 	assert.equal(await host.run("after_tool_call", undefined, undefined), undefined);
 	assert.match(host.lines.join("\n"), /before_agent_run could not be handled/);
 });
+
+// OpenClaw's scheduler, as its own events show it.
+const job = { id: "916e0fc5-6562-4ff3-8de9-9b602a896594", agentId: "main", name: "iso", schedule: { kind: "cron", expr: "0 7 * * *" }, sessionTarget: "isolated", payload: { kind: "agentTurn", message: "Send the report to ann@example.com" } };
+const changed = (action, more = {}) => ({ action, jobId: job.id, job: { ...job, ...more }, sessionTarget: job.sessionTarget, agentId: job.agentId });
+
+test("H163 what becomes of scheduled jobs is reported, without their texts", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, accepted);
+	const host = load({ url: server.url, secret });
+	for (const action of ["added", "updated", "scheduled", "started", "finished", "removed"]) await host.run("cron_changed", changed(action), {});
+	await host.run("cron_changed", { action: "started", jobId: "j2" }, {});
+	const sent = await until(server, "/hooks/cron_changed", 4);
+	assert.deepEqual(sent.map((r) => [r.body.context, r.body.event]), [
+		...["started", "finished", "removed"].map((action) => [{ agentId: "main" }, { action, jobId: job.id, sessionTarget: "isolated" }]),
+		[{ agentId: "main" }, { action: "started", jobId: "j2" }],
+	]);
+	assert.doesNotMatch(Buffer.concat(sent.map((r) => r.raw)).toString(), /report|iso"/);
+});
+
+test("H163 a job whose text comes from elsewhere is not vouched for", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, accepted);
+	const host = load({ url: server.url, secret });
+	for (const more of [{ payload: { ...job.payload, externalContentSource: "webhook" } }, { schedule: { kind: "stream", command: ["tail"] } }, { schedule: { kind: "on-exit", command: "x" } }]) {
+		await host.run("cron_changed", changed("started", more), {});
+	}
+	assert.deepEqual((await until(server, "/hooks/cron_changed", 3)).map((r) => r.body.event.outside), [true, true, true]);
+});
+
+test("H162 which job a call has made goes with what it returned, and with nothing else", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, answers);
+	const host = load({ url: server.url, secret });
+	const after = (toolName, details) => host.run("after_tool_call", { toolName, params: {}, toolCallId: "c1", result: { content: [], details } }, owner);
+	await after("automations", { id: job.id, name: "x" });
+	await after("cron", { id: job.id });
+	await after("exec", { id: job.id });
+	await after("automations", { jobs: [job] });
+	const sent = await until(server, "/hooks/after_tool_call", 4);
+	assert.deepEqual(sent.map((r) => r.body.event.jobId), [job.id, job.id, undefined, undefined]);
+});
+
+test("a run of a job waits until the other instance has told that the job was started", { timeout: 10_000 }, async (t) => {
+	let free;
+	const order = [];
+	const server = await listen(t, async (request) => {
+		if (request.path === "/hooks/cron_changed") await new Promise((done) => (free = done));
+		order.push(request.path);
+		return { accepted: true };
+	});
+	const [schedules, runs] = [load({ url: server.url, secret }), load({ url: server.url, secret })];
+	await schedules.run("cron_changed", changed("started"), {});
+	await until(server, "/hooks/cron_changed");
+	const begun = runs.run("before_agent_run", { prompt: "x", messages: [] }, { ...owner, requester: undefined, sessionKey: `agent:main:cron:${job.id}:run:1` });
+	await runs.run("before_agent_run", { prompt: "x", messages: [] }, owner); // another conversation's does not
+	await until(server, "/hooks/context_assembled");
+	free();
+	await begun;
+	await until(server, "/hooks/context_assembled", 2);
+	assert.deepEqual(order, ["/hooks/context_assembled", "/hooks/cron_changed", "/hooks/context_assembled"]);
+});

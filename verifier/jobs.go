@@ -1,0 +1,224 @@
+package verifier
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Bounds of what is remembered of jobs.
+const (
+	keepStarted = 24 * time.Hour // longer than a run takes
+	mostStarted = 256
+	longestName = 60 // characters of a job's name
+	mostAgents  = 256
+	keepAgents  = 10 * 365 * 24 * time.Hour
+)
+
+// startedList names the list of an agent's jobs that its scheduler has started
+// lately. What is lost of it makes a run one that nobody vouches for.
+func startedList(jobs session.Conversation) string { return jobs.Hash() + ":started" }
+
+// scheduled is what a run that no person started brings in: what its job is worth.
+// A run of a job's own session counts as the owner's where the scheduler has told
+// that it started the job: a webhook's run has such a session too.
+func (v *Verifier) scheduled(ctx context.Context, t *trace) (taint.Level, error) {
+	jobs, job := session.Jobs(t.call.Client, t.call.Agent()), session.JobOf(t.call.Context.SessionKey)
+	s := &t.plan.Standing
+	if s.Unknown && job != "" {
+		started, err := v.notes(ctx, startedList(jobs))
+		if err != nil {
+			return taint.Untrusted, err
+		}
+		if slices.ContainsFunc(started, func(e []byte) bool { return string(e) == job }) {
+			*s = session.Standing{Level: taint.Owner, System: true, Why: "the runtime's scheduler started the run"}
+			t.plan.Birth = taint.Owner
+		}
+	}
+	if !s.System {
+		return s.Level, nil
+	}
+	floor, worst, err := v.jobLevel(ctx, t, jobs, job)
+	if err == nil && floor >= session.Least && worst.Name != "" {
+		s.Why = "the scheduled job \u201c" + worst.Name + "\u201d comes from a conversation with outside content in it"
+	}
+	return taint.Worse(s.Level, floor), err
+}
+
+// jobLevel is the worst level of the agent's jobs that the run may be of. The
+// agent's floor says whether there are any; it only ever gets worse, and counts
+// as it is where nothing says which job it is about.
+func (v *Verifier) jobLevel(ctx context.Context, t *trace, jobs session.Conversation, job string) (taint.Level, session.Job, error) {
+	c := t.call
+	floor, err := v.o.Store.AutomationFloor(ctx, c.Client, c.Agent())
+	if err != nil || floor < session.Least {
+		return floor, session.Job{}, err
+	}
+	account, err := v.o.Store.Influences(ctx, jobs.Hash())
+	if errors.Is(err, approval.ErrUnknown) {
+		old := session.Job{Call: "unknown", Into: true, Name: "what was scheduled earlier"}
+		return floor, old, v.taintJob(ctx, t, jobs, floor, old)
+	}
+	if err != nil {
+		return taint.Untrusted, session.Job{}, err
+	}
+	level, worst := min(floor, session.Least-1), session.Job{}
+	for i := range account.Influences {
+		one := &account.Influences[i]
+		by := session.ParseJob(one.Label)
+		mayBe := by.ID == "" || by.ID == job || job == "" && by.Into && c.Context.Trigger == "cron"
+		if one.Endorsed.IsZero() && mayBe && one.Level > level {
+			level, worst = one.Level, by
+		}
+	}
+	return level, worst, nil
+}
+
+// schedule notes that a call of a tainted conversation schedules or changes a job.
+func (v *Verifier) schedule(ctx context.Context, t *trace) error {
+	r := &t.plan.Reach
+	for _, agent := range scheduledFor(t.call) {
+		if err := v.o.Store.RaiseAutomation(ctx, t.call.Client, agent, t.view.Level); err != nil {
+			return err
+		}
+		if t.view.Level < session.Least {
+			continue
+		}
+		job := session.Job{ID: r.Job, Call: callName(&t.call.Context, t.call.Context.ToolCallID), Into: r.Into, Name: r.JobName}
+		if err := v.taintJob(ctx, t, session.Jobs(t.call.Client, agent), t.view.Level, job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// callName names a call, so that what it returned finds it again.
+func callName(c *toolcall.Context, toolCallID string) string {
+	if toolCallID == "" {
+		return "unknown"
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{c.SessionKey, c.RunID, toolCallID}, "\x00")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// taintJob makes a job at least this bad, and puts that into the record.
+func (v *Verifier) taintJob(ctx context.Context, t *trace, jobs session.Conversation, level taint.Level, job session.Job) error {
+	name := []rune(strings.Join(strings.Fields(job.Name), " "))
+	job.Name = string(name[:min(len(name), longestName)])
+	v.redactor().Lines(&job.Name)
+	label := job.Label()
+	heard, err := v.o.Store.Hear(ctx, session.Report{
+		Conversation: jobs, RequestID: "job " + level.String() + " " + t.call.RequestID, Body: sha256.Sum256([]byte(label)), // no call can have an id with a space
+		Keep: t.settings.Keep, Raise: level, Source: label, Tool: true,
+	})
+	switch {
+	case err != nil:
+		return err
+	case heard.Conflict || heard.Moved:
+		return errJobs
+	case heard.Replayed:
+		return nil
+	case !heard.Known:
+		if err := v.o.Store.Note(ctx, session.Note{List: session.JobsList, Entries: [][]byte{jobs.Pack()}, Most: mostAgents, Keep: keepAgents}); err != nil {
+			return err
+		}
+	}
+	return v.o.Record.Append(audit.Entry{
+		Kind: audit.KindEvent, Client: jobs.Client, Session: jobs.Key, Agent: t.call.Agent(), Run: t.call.Context.RunID, Tool: "automations",
+		By: "job", Level: heard.Before.String(), RaisedTo: heard.Level.String(), Source: label, Note: "The job runs at " + level.String() + " from now on.",
+	})
+}
+
+var errJobs = errors.New("verifier: what is known of an agent's jobs could not be changed")
+
+// jobTold takes in which job a call of automations has made: from then on the job
+// itself counts, and no longer all of the agent's.
+func (v *Verifier) jobTold(ctx context.Context, h *hearing) error {
+	r, id := &h.event.Returned, session.JobID(h.event.Returned.Job)
+	if h.event.Name != loop.AfterToolCall || r.Tool != "automations" || id == "" || r.Error {
+		return nil
+	}
+	jobs, call := session.Jobs(h.call.Client, h.call.Agent()), callName(&h.call.Context, r.ToolCallID)
+	return v.eachJob(ctx, jobs, func(one *session.Influence, by session.Job) (drop bool, err error) {
+		if by.ID != "" || by.Call != call || call == "unknown" {
+			return false, nil
+		}
+		by.ID = id
+		return true, v.taintJob(ctx, h.trace, jobs, one.Level, by)
+	})
+}
+
+// jobChanged takes in what the scheduler tells of a job: that it has started it, so
+// that its run is vouched for, or removed it. The text of a tainted job comes into
+// the session in which it runs: that is as bad from then on, before the job is
+// forgotten.
+func (v *Verifier) jobChanged(ctx context.Context, h *hearing) error {
+	job, id := &h.event.Job, session.JobID(h.event.Job.ID)
+	if h.event.Name != loop.CronChanged || id == "" {
+		return nil
+	}
+	jobs := session.Jobs(h.call.Client, h.call.Agent())
+	if job.Action == "started" && !job.Outside {
+		if err := v.o.Store.Note(ctx, v.seals(startedList(jobs), mostStarted, keepStarted, []byte(id))); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains([]string{"started", "finished", "removed"}, job.Action) {
+		return nil
+	}
+	return v.eachJob(ctx, jobs, func(one *session.Influence, by session.Job) (drop bool, err error) {
+		if by.ID != id {
+			return false, nil
+		}
+		if by.Into && job.Target != "isolated" {
+			target := session.Conversation{Client: h.call.Client, Key: "agent:" + h.call.Agent() + ":main"}
+			if key, ok := strings.CutPrefix(job.Target, "session:"); ok {
+				target.Key = toolcall.CanonicalKey(key)
+			}
+			if err := v.o.Store.Raise(ctx, target, one.Level, "the scheduled job "+by.Name); err != nil {
+				return false, err
+			}
+		}
+		return job.Action == "removed", nil
+	})
+}
+
+// eachJob goes through the agent's tainted jobs, and drops those that do not count
+// any more.
+func (v *Verifier) eachJob(ctx context.Context, jobs session.Conversation, look func(*session.Influence, session.Job) (drop bool, err error)) error {
+	account, err := v.o.Store.Influences(ctx, jobs.Hash())
+	if errors.Is(err, approval.ErrUnknown) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for i := range account.Influences {
+		one := &account.Influences[i]
+		if !one.Endorsed.IsZero() || one.Fixed {
+			continue
+		}
+		drop, err := look(one, session.ParseJob(one.Label))
+		if err != nil {
+			return err
+		}
+		if !drop {
+			continue
+		}
+		if _, err := v.o.Store.Endorse(ctx, jobs.Hash(), one.Number, true, one.Last); err != nil && !errors.Is(err, approval.ErrAgain) {
+			return err
+		}
+	}
+	return nil
+}
