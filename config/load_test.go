@@ -159,7 +159,7 @@ func TestH48UnknownKeysAndWrongTypesNameTheirPlace(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"a wrapper in another spelling", "tools:\n  verifer: {scope: {include: [exec]}}\n", "v.yaml:2:13: tools.verifer.scope: unknown key\nhint: did you mean \"tools.verifier.scope\"? For a tool of your own, known here are "},
 		{"another wrapper in another spelling", "tools:\n  Cautoin: {auditor: {}}\n", "v.yaml:2:13: tools.Cautoin.auditor: unknown key\nhint: did you mean \"tools.caution.auditor\"?"},
-		{"unknown in a tool of one's own", "tools:\n  verify_mail: {soruce: true}\n", "v.yaml:2:17: tools.verify_mail.soruce: unknown key\nhint: did you mean \"source\"?"},
+		{"unknown in a tool of one's own", "tools:\n  verify_mail: {sorce: true}\n", "v.yaml:2:17: tools.verify_mail.sorce: unknown key\nhint: did you mean \"source\"?"},
 		{"unknown at the top", "listen: 127.0.0.1:1\nwebhok: {}\n", "v.yaml:2:1: webhok: unknown key\nhint: did you mean \"webhook\"?"},
 		{"unknown in a group", "webhook:\n  pth: /x\n", "v.yaml:2:3: webhook.pth: unknown key\nhint: did you mean \"path\"?"},
 		{"unknown in an inlined group", "taintPolicy:\n  extern: allow\n", "v.yaml:2:3: taintPolicy.extern: unknown key\nhint: did you mean \"external\"?"},

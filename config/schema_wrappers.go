@@ -3,7 +3,7 @@ package config
 import "slices"
 
 // wrapped adds what the loader takes out of an openclaw.json: see unwrap.
-func (root *schema) wrapped() {
+func (s *schema) wrapped() {
 	own := func(keys ...string) *schema { // of the client's, which are left out with a word
 		out := &schema{Type: "object", Properties: map[string]*schema{}, Others: false}
 		for _, k := range keys {
@@ -12,16 +12,16 @@ func (root *schema) wrapped() {
 		return out
 	}
 	webhook := own(clientsWebhook...)
-	webhook.refer("#/properties/webhook", root.Properties["webhook"])
+	webhook.refer("#/properties/webhook", s.Properties["webhook"])
 	verifier := own(clientsOwn...)
 	verifier.Description = "As in an openclaw.json: read as if it were at the top of this file."
-	verifier.refer("#", root)
+	verifier.refer("#", s)
 	verifier.Properties["webhook"] = webhook
 	verifier.Properties["telegram"] = &schema{Type: "object", Description: "Read as channels.telegram."}
-	tools := root.Properties["tools"]
+	tools := s.Properties["tools"]
 	tools.Properties = map[string]*schema{"verifier": verifier, "caution": {Ref: "#/properties/caution"}}
 
-	agents := root.Properties["agents"]
+	agents := s.Properties["agents"]
 	agent, _ := agents.Others.(*schema)
 	one := own(clientsOwn...)
 	one.refer("#/properties/agents/additionalProperties", agent)
@@ -37,7 +37,7 @@ func (root *schema) wrapped() {
 	}}
 
 	for _, name := range []string{"plugins", "hooks"} {
-		root.Properties[name] = &schema{Type: "object", Description: "As in an openclaw.json: what is under plugins.entries.<id>.config is read as if it were at the top of this file, and the rest is left out."}
+		s.Properties[name] = &schema{Type: "object", Description: "As in an openclaw.json: what is under plugins.entries.<id>.config is read as if it were at the top of this file, and the rest is left out."}
 	}
 }
 
