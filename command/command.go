@@ -37,6 +37,7 @@ type Command struct {
 	Unknown  []string  // programs that are not in the table, or used in a way that is not
 	Runs     []string  // programs that execute what is in the workspace: make, go test, git commit
 	Writes   []string  // files that it writes, where the text names them
+	Rewrites bool      // it changes files of the workspace in ways that its text does not show: git checkout, git apply
 	Outside  string    // a write that may reach beyond the workspace or into what runs later, or ""
 	Destroys bool      // it can't be undone
 
@@ -130,6 +131,13 @@ func (c *Command) Contained() bool { return c.Known() && c.Outside == "" }
 // commands, and all of git, run what files in the workspace say: they are not harmless by themselves.
 func (c *Command) Harmless() bool { return c.Contained() && len(c.Runs) == 0 }
 
+// Writing says whether the command writes files, and whether its text shows all that it writes. A command that we can't read
+// to the end may write anything. What builds and tests writes what is in the workspace already.
+func (c *Command) Writing() (writes, shown bool) {
+	shown = c.Known() && c.Outside == "" && !c.Rewrites && (len(c.Writes) == 0 || len(c.Reads) == 0)
+	return !shown || len(c.Writes) > 0, shown
+}
+
 // Merge adds what another command does.
 func (c *Command) Merge(o *Command) {
 	c.Programs = append(c.Programs, o.Programs...)
@@ -138,6 +146,7 @@ func (c *Command) Merge(o *Command) {
 	c.Runs = append(c.Runs, o.Runs...)
 	c.Writes = append(c.Writes, o.Writes...)
 	c.Destroys = c.Destroys || o.Destroys
+	c.Rewrites = c.Rewrites || o.Rewrites
 	first(&c.Fetcher, o.Fetcher)
 	first(&c.Opaque, o.Opaque)
 	first(&c.Outside, o.Outside)

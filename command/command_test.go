@@ -160,3 +160,25 @@ func BenchmarkParse(b *testing.B) {
 		command.Parse("cd src && git status --short | head -n 20 && grep -rn 'TODO' --include='*.go' .")
 	}
 }
+
+// TestWhatACommandWritesIsShown: whether the text of a command shows all that it writes.
+func TestWhatACommandWritesIsShown(t *testing.T) {
+	for text, want := range map[string]string{
+		"ls": "nothing", "cat a | grep b": "nothing", "make test": "nothing", "git commit -m x": "nothing", "git checkout -b new": "nothing", "go build ./...": "nothing",
+		"echo x > a": "shown", "mkdir -p a && touch a/b": "shown", "cat > a <<'E'\nx\nE": "shown", "rm a": "shown",
+		"cp a b": "unseen", "mv a b": "unseen", "sed -i s/a/b/ c": "unseen", "cat a > b": "unseen", "git checkout main": "unseen", "git apply x.patch": "unseen",
+		"git checkout -b new origin/x": "unseen", "mytool": "unseen", "curl x > a": "unseen", "echo x > ~/a": "unseen", "python3 x.py": "unseen", "tar xf a.tar": "unseen",
+	} {
+		c := command.Parse(text)
+		got := "unseen"
+		switch writes, shown := c.Writing(); {
+		case !writes:
+			got = "nothing"
+		case shown:
+			got = "shown"
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s: %+v", text, got, want, c)
+		}
+	}
+}

@@ -27,6 +27,8 @@ func (r *reader) git(args []arg) {
 		return
 	}
 	verb, operands := args[0].text, gitOperands(args[0].text, args[1:])
+	starts := len(operands) == 0 && slices.ContainsFunc(args, func(a arg) bool { return gitStarts[a.text] })
+	r.Rewrites = r.Rewrites || gitRewrites[verb] && !starts
 	for i, a := range args[1:] {
 		switch {
 		case (a.text == "--remotes" || a.text == "--all") && gitShows[verb]:
@@ -57,6 +59,9 @@ var (
 	gitValues = set("-C -c --git-dir --work-tree --namespace --exec-path")
 	gitPlaces = set("--git-dir --work-tree")
 	gitShows  = set("log show shortlog whatchanged grep diff blame")
+	// gitRewrites change the files of the workspace; not so where they only start a branch here.
+	gitRewrites = set("checkout switch restore reset merge cherry-pick revert rebase stash apply am mv rm clean pull")
+	gitStarts   = set("-b -c --create")
 	// gitNames are what only say which commits there are.
 	gitNames = set("rev-parse merge-base branch status describe name-rev show-ref for-each-ref rev-list remote config tag")
 )

@@ -277,6 +277,10 @@ func (r *reader) module(args []arg) bool {
 	}
 	switch m := args[1].text; {
 	case workspaceModules[m]:
+		for _, a := range words(args[2:], nil) {
+			r.reads(a, false, false)
+		}
+		r.path(".", false)
 		r.workspace("python -m " + m)
 		return true
 	case m == "pip":

@@ -57,8 +57,8 @@ func (pl *Plan) Judge(v session.View) Verdict {
 		pl.gateSecrets(&out, &v)
 		pl.explainLoop(&out, &v)
 	}
-	if pl.does != "" && pl.gate.rule == "" && out.Mode != restrict && (level >= external || out.Secret || v.Secrets == session.Holds) {
-		out.Why = slices.Insert(out.Why, 1, Step{Rule: "command", Text: pl.does, Mode: out.Mode}) // after the level, as a pattern is
+	if does := pl.command(&v); does != "" && pl.gate.rule == "" && out.Mode != restrict && (level >= external || out.Secret || v.Secrets == session.Holds) {
+		out.Why = slices.Insert(out.Why, 1, Step{Rule: "command", Text: does, Mode: out.Mode}) // after the level, as a pattern is
 	}
 	out.Grantable = pl.Grantable && out.Mode != restrict && !out.AtCap && !out.Secret
 	out.LevelAlone = pl.levelAlone(&out)

@@ -3,6 +3,8 @@ package policy
 import (
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -64,6 +66,14 @@ func (pl *Plan) elsewhere(t *text) {
 	if !pl.sink {
 		pl.acts(true, "its gatewayUrl")
 	}
+}
+
+// tellsNoOne reports whether a call answers a heartbeat and says that the owner is not to be told.
+func tellsNoOne(c *toolcall.Call) bool {
+	var said struct {
+		Notify *bool `json:"notify"`
+	}
+	return c.Tool == "heartbeat_respond" && json.Unmarshal(c.Params, &said) == nil && said.Notify != nil && !*said.Notify
 }
 
 // isAddress reports whether a text is or holds an address that could be fetched.

@@ -30,6 +30,8 @@ type Plan struct {
 	RunCap       int      // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
 	Reach        Reach
 	Anything     bool // it runs a command that may reach the network or run anything; see [Plan.Brings]
+	Workspace    bool // for nothing but that it runs what is in the workspace: see [session.View.Workspace]
+	Writes       Writing
 	Origins      bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
 	from   taint.Level // tainted from here on
@@ -120,13 +122,16 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	if r.runs {
 		plan.Anything, plan.does = !does.Harmless(), does.Says()
 		plan.Leaves = plan.Leaves || plan.Anything
+		plan.Workspace = plan.Anything && does.Contained() && !r.leaves && p.staysInside(&does)
 	}
+	plan.Writes = r.writing(&does)
 	plan.apply(t)
 	if r.opens {
 		p.open(plan, c)
 	}
 	plan.visit(c)
 	plan.elsewhere(t)
+	plan.Leaves = plan.Leaves && !tellsNoOne(c)
 	plan.Leaves = plan.Leaves || plan.Reach.Schedules || plan.Reach.BlindSend
 	p.weigh(plan, t, does.Destroys)
 	p.findSecrets(plan, c, t, &does)
@@ -151,10 +156,10 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.Harmless = (r.wrapper || r.safe && !r.strictSink && !plan.Leaves) && plan.Modes == taint.Every(allow)
 }
 
-// Brings is what the call brings in once it is allowed at a level. Where outside content may have written a
+// Brings is what the call brings in once it is allowed in a conversation. Where outside content may have written a
 // command that could reach the network, its output may be anyone's.
-func (pl *Plan) Brings(at taint.Level) taint.Level {
-	if pl.Anything && at >= external {
+func (pl *Plan) Brings(v *session.View) taint.Level {
+	if pl.Anything && v.Level >= external && !pl.runsSeen(v) {
 		return untrusted
 	}
 	return pl.Raise
@@ -218,6 +223,7 @@ func (pl *Plan) close(rule, text string) {
 	switch rule {
 	case "wrapper":
 		pl.Modes, pl.Raise, pl.Source, pl.Secret, pl.RunCap = taint.Every(allow), system, "", "", 0
+		pl.Writes = WritesNothing
 	case "scope", "notice":
 		pl.Modes, pl.RunCap = taint.Every(allow), 0
 	default:

@@ -64,6 +64,12 @@ func (p *Policy) outside(does *command.Command) string {
 	return ""
 }
 
+// staysInside reports whether all that a command reads and runs is in the agent's workspace: below where it starts, or in the
+// owner's directories.
+func (p *Policy) staysInside(does *command.Command) bool {
+	return does.Others == "" && !slices.ContainsFunc(does.Reads, func(r command.Read) bool { return r.Unknown() || !within(fixedPart(r.Path), p.inside) })
+}
+
 // fixedPart is a path up to the first part that is a pattern.
 func fixedPart(name string) string {
 	at := strings.IndexAny(name, "*?[{")

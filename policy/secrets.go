@@ -217,7 +217,7 @@ func endsAddress(rest string) bool {
 // gateSecrets asks before a conversation that has read secrets sends anything away,
 // and before any call gives a secret away, at every level.
 func (pl *Plan) gateSecrets(v *Verdict, view *session.View) {
-	if !pl.Leaves {
+	if !pl.Leaves || pl.runsSeen(view) {
 		return
 	}
 	var why string

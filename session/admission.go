@@ -114,6 +114,11 @@ type View struct {
 	Waiting string   // the card that asks about this very call
 	Now     time.Time
 
+	// Workspace is [AllSeen] where a person has seen all that was written into the agent's workspace since outside
+	// content came in. Otherwise it is the reference of what keeps that, or empty where it is not known. No store sets
+	// it: the verifier looks before it judges a call that runs what is in the workspace.
+	Workspace string
+
 	// Bears says that the call itself holds something that looks like a secret. No
 	// store sets it: the verifier looks before it judges a call that leaves the machine.
 	Bears bool
@@ -133,6 +138,9 @@ const (
 	Holds                  // something was read that bears secrets
 	HoldsNone
 )
+
+// AllSeen is said of a workspace, see [View].
+const AllSeen = "seen"
 
 // Forgotten is what a conversation has read whose state was lost.
 const Forgotten = "something we lost track of"

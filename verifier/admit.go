@@ -213,7 +213,7 @@ func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
 // reach carries the level over to other conversations that the call touches,
 // before it is allowed, and gives what the call brings in.
 func (v *Verifier) reach(ctx context.Context, t *trace) (taint.Level, error) {
-	raise, r := t.plan.Brings(t.view.Level), t.plan.Reach
+	raise, r := t.plan.Brings(&t.view), t.plan.Reach
 	for _, key := range r.Reads {
 		source := session.Conversation{Client: t.call.Client, Key: key}
 		level, err := v.o.Store.Worst(ctx, source)

@@ -154,7 +154,7 @@ func (v *Verifier) askPeople(ctx context.Context, t *trace, a *approval.Ask) *no
 // put puts a call to people who may take so long to answer. What others have
 // taken of that time before is gone.
 func (v *Verifier) put(ctx context.Context, t *trace, a *approval.Ask, hold time.Duration) (ruling approval.Ruling, err error) {
-	t.held = true
+	t.held, t.visible = true, v.o.Visible(a)
 	spent := time.Since(t.started)
 	ruling, t.pending, err = v.o.Desk.Put(ctx, &approval.Request{
 		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.now(), Whole: t.call.Params,

@@ -41,7 +41,7 @@ func (m *resultLevels) note(t *trace) {
 	if m.recent == nil || len(m.recent) >= resultsSize {
 		m.old, m.recent = m.recent, make(map[resultKey]broughtIn)
 	}
-	m.recent[k] = broughtIn{t.plan.Brings(t.view.Level), t.plan.Secret != ""}
+	m.recent[k] = broughtIn{t.plan.Brings(&t.view), t.plan.Secret != ""}
 }
 
 // of is what was said of the call that an event tells the result of.

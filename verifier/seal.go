@@ -59,7 +59,7 @@ func (t *trace) fact(n *no) provenance.Fact {
 		f.Sent = strings.Clone(t.call.Sent)
 	}
 	if n == nil {
-		f.By, f.Brings = t.by, t.plan.Brings(t.view.Level)
+		f.By, f.Brings = t.by, t.plan.Brings(&t.view)
 		if t.view.After > t.view.Level {
 			f.Brings = taint.Worse(f.Brings, t.view.After)
 		}

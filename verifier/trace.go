@@ -45,15 +45,16 @@ type trace struct {
 	upstream Upstream // nil: nobody else is asked
 	agreed   bool     // all of them allow the call
 
-	by     string         // what consented
-	person bool           // a person said yes to this very call
-	alike  *lineage.Alike // what calls like it have in common, once that was needed
-	claim  *session.Claim
-	grant  *session.Grant
-	ruling approval.Ruling
-	replay bool
-	closed bool // it was this call that settled its request
-	held   bool // people were asked, and waited for
+	by      string         // what consented
+	person  bool           // a person said yes to this very call
+	visible bool           // the card that was put to people shows all of it
+	alike   *lineage.Alike // what calls like it have in common, once that was needed
+	claim   *session.Claim
+	grant   *session.Grant
+	ruling  approval.Ruling
+	replay  bool
+	closed  bool // it was this call that settled its request
+	held    bool // people were asked, and waited for
 
 	pending *approval.Waiting // their answer, which is waited for; nil while it is not
 	tries   int               // how often it was judged again, and

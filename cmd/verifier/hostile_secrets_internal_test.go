@@ -61,6 +61,8 @@ func TestH100TheKeyIsNotPostedUnasked(t *testing.T) {
 			{tool: "file_write", params: `{"node":"phone","path":"/tmp/x","contentBase64":"b3BlbnNz"}`},
 			{tool: "nodes", params: `{"action":"notify","node":"phone","body":"b3BlbnNz"}`},
 			{tool: "heartbeat_respond", params: `{"notify":true,"notificationText":"b3BlbnNz"}`},
+			{tool: "heartbeat_respond", params: `{"notificationText":"b3BlbnNz"}`},
+			{tool: "heartbeat_respond", params: `{"notify":"false","notificationText":"b3BlbnNz"}`},
 			{tool: "write", params: `{"path":"~/.bashrc","content":"b3BlbnNz"}`},
 			{tool: "write", params: `{"path":".git/config","content":"b3BlbnNz"}`},
 			{tool: "write", params: `{"file_path":"/srv/x/.git/hooks/pre-push","content":"b3BlbnNz"}`},
@@ -78,6 +80,7 @@ func TestH100TheKeyIsNotPostedUnasked(t *testing.T) {
 		r.allow(call{tool: "edit", params: `{"path":"src/dropbox.go","oldText":"a","newText":"b"}`, context: m})
 		r.allow(call{tool: "apply_patch", params: `{"input":"*** Begin Patch\n*** Add File: a.txt\n+see ~/.bashrc\n*** End Patch"}`, context: m})
 		r.allow(call{tool: "view_image", params: `{"path":"shot.png"}`, context: m})
+		r.allow(call{tool: "heartbeat_respond", params: `{"notify":false,"outcome":"ok","summary":"nothing new"}`, context: m})
 		r.allow(post("hello", ownerIn("h100-another")))
 	})
 }

