@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -130,18 +132,43 @@ func (d *Desk) listSources(ctx context.Context, via, ref string) (Outcome, error
 	slices.SortStableFunc(all, func(a, b session.Influence) int { return b.Last.Compare(a.Last) })
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is at %s.\n", account.Conversation.Ref(), account.Level)
+	last, err := d.renewed(ctx, account.Conversation)
+	if err != nil {
+		return d.noSource(via, ref, err)
+	}
+	if last.Count > 0 {
+		fmt.Fprintf(&b, "The owner started it anew with /new or /reset at %s UTC. What came before counts for earlier runs only.\n", last.At.UTC().Format(time.DateTime))
+	}
 	if len(all) == 0 {
 		b.WriteString("Nothing from outside had a say in it.")
 		return Outcome{Kind: Told, Text: b.String()}, nil
 	}
 	for _, i := range all[:min(len(all), mostListed)] {
-		b.WriteString(SourceLine(&i) + "\n")
+		b.WriteString(SourceLine(&i))
+		if last.Count > 0 && i.Session != "" && i.Session != last.Name() {
+			b.WriteString("  (before the owner started anew)")
+		}
+		b.WriteString("\n")
 	}
 	if len(all) > mostListed {
 		b.WriteString("… and older ones.\n")
 	}
 	b.WriteString(command(via, "endorse "+account.Conversation.Ref()+" <number>") + " vouches for what one of them has brought so far.")
 	return Outcome{Kind: Told, Text: b.String()}, nil
+}
+
+// renewed is the last time that the owner started a conversation anew, if ever.
+func (d *Desk) renewed(ctx context.Context, c session.Conversation) (last session.Renewed, _ error) {
+	list := session.RenewedList(c)
+	entries, err := d.o.Store.Notes(ctx, list)
+	for _, e := range entries {
+		if len(e) > sealLength && d.o.Key.Check(string(e[:sealLength]), "note", list, string(e[sealLength:])) {
+			if err := json.Unmarshal(e[sealLength:], &last); err != nil {
+				return session.Renewed{}, err
+			}
+		}
+	}
+	return last, err
 }
 
 // SourceLine says in one line what had a say, since when, and whether it counts.

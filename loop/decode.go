@@ -67,6 +67,7 @@ var shapes = map[Name][]field{
 	SubagentSpawned:    {needed("childSessionKey", child), optional("childRunId", ignoredText), optional("agentId", ignoredText), optional("mode", ignoredText)},
 	CronChanged:        {needed("action", jobAction), needed("jobId", jobID), optional("sessionTarget", jobTarget), optional("outside", jobOutside)},
 	SessionEnd:         {optional("reason", reason), optional("nextSessionId", nextSessionID), optional("nextSessionKey", nextSessionKey)},
+	ResetRequested:     {needed("command", resetCommand)},
 }
 
 // read meets each member once, by its exact name. Null means that an optional

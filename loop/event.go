@@ -35,6 +35,7 @@ const (
 	SubagentSpawned    Name = "subagent_spawned"
 	SessionEnd         Name = "session_end"
 	CronChanged        Name = "cron_changed"
+	ResetRequested     Name = "reset_requested" // someone wrote /new or /reset, and nothing else
 )
 
 // Known reports whether there is such an event.
@@ -131,6 +132,7 @@ type Source struct {
 	Trust         *taint.Level // nil: by what it is
 	Tool          string       // canonical, see [toolcall.Canonical]
 	Sent          string       // the tool's name as it was sent
+	Index         *int64       // how many messages were there before it; nil when not given
 	SenderID      string
 	SenderIsOwner bool
 	Size          int64

@@ -138,6 +138,16 @@ func reason(e *Event, v value) (err error) {
 	return err
 }
 
+func resetCommand(_ *Event, v value) error {
+	switch text, err := v.plain(); {
+	case err != nil:
+		return err
+	case text != "new" && text != "reset":
+		return malformed(v.what + " must be new or reset.")
+	}
+	return nil
+}
+
 func nextSessionID(e *Event, v value) (err error) {
 	e.NextSessionID, err = v.id()
 	return err
@@ -308,7 +318,9 @@ func (s *Source) read(f field, v value) (err error) {
 		s.Sent, err = v.name()
 		s.Tool = toolcall.Canonical(s.Sent)
 	case "messageIndex":
-		_, err = v.count(64)
+		var n int64
+		n, err = v.count(64)
+		s.Index = &n
 	case "senderId":
 		s.SenderID, err = v.id()
 	case "senderIsOwner":

@@ -28,6 +28,8 @@ type hearing struct {
 	secret   bool              // and it holds a secret, or comes from where secrets are kept
 	changed  []string          // what the record should know, a sentence each
 	taken    []provenance.Fact // the calls that were taken out of what the model wants
+
+	beginning beginning // of a run, where one is told of
 }
 
 // Hear takes in one event of the agent loop. An event can only make things
@@ -48,6 +50,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 		*key = v.key(*key)
 	}
 	h.rules = v.o.Policy() // one policy, even across a reload
+	v.hearFresh(ctx, h)
 	v.reached(h.trace)
 	h.read(v)
 	if h.report.Source != "" { // it is kept, and shown on cards
@@ -66,9 +69,15 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	}
 	a = loop.Answer{Accepted: true}
 	h.answer(v, &a)
+	if h.beginning.anew && !h.heard.Replayed {
+		h.changed = append(h.changed, renewedNote)
+	}
 	if err := v.recordEvent(h); err != nil {
 		v.o.Log.ErrorContext(ctx, "an event could not be recorded and was refused", "request", v.named(&e.Call), "err", err)
 		return Refused(e.Name, reasonRecord)
+	}
+	if !h.heard.Replayed {
+		v.began(ctx, h.beginning)
 	}
 	if err := v.draw(ctx, h, &a); err != nil {
 		v.o.Log.ErrorContext(ctx, "the graph of a turn could not be recorded, and its end was refused", "request", v.named(&e.Call), "err", err)
@@ -154,7 +163,7 @@ func (v *Verifier) hear(ctx context.Context, h *hearing) *no {
 			continue
 		}
 		h.heard = heard
-		if heard.Version > 0 { // it is there
+		if heard.Version > 0 && (h.session != "" || h.report.Brings()) { // it is there, and this says something of it
 			v.floor.Raise(h.convID, h.session, session.Mark{Level: heard.Level, Generation: heard.Generation})
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -26,8 +27,15 @@ const (
 )
 
 // saidList and broughtList name the lists of a conversation. A tool that brings
-// in a lot does not push out what the user said.
-func saidList(c session.Conversation) string    { return c.Hash() + ":said" }
+// in a lot does not push out what the user said. What the user said before starting
+// anew is not asked for any more.
+func (t *trace) saidList() string {
+	if id := t.call.Context.SessionID; strings.Contains(id, session.RenewedMark) {
+		return t.conv.Hash() + ":said:" + id
+	}
+	return t.conv.Hash() + ":said"
+}
+
 func broughtList(c session.Conversation) string { return c.Hash() + ":brought" }
 
 // remember keeps fingerprints of what an event told of texts. They are evidence:
@@ -38,7 +46,7 @@ func (v *Verifier) remember(ctx context.Context, h *hearing) {
 	}
 	var notes []session.Note
 	if said := v.packed(ctx, h.said()); len(said) > 0 {
-		notes = append(notes, v.seals(saidList(h.conv), mostSaid, keepTexts, said...))
+		notes = append(notes, v.seals(h.saidList(), mostSaid, keepTexts, said...))
 	}
 	if brought := v.packed(ctx, h.brought(v)); len(brought) > 0 {
 		notes = append(notes, v.seals(broughtList(h.conv), mostBrought, keepTexts, brought...))
@@ -140,7 +148,7 @@ func (v *Verifier) origins(ctx context.Context, t *trace) session.Origins {
 // stops where the caller's time is up. It is nil where no text is known: "seen
 // nowhere" of every argument would say nothing.
 func (v *Verifier) traced(ctx context.Context, t *trace, keys []lineage.Key) ([]lineage.Argument, error) {
-	seen, err := v.seen(ctx, t.conv)
+	seen, err := v.seen(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -183,16 +191,16 @@ func (t *trace) origins() (out []approval.Origin) {
 }
 
 // seen reads what is remembered of a conversation's texts.
-func (v *Verifier) seen(ctx context.Context, c session.Conversation) (out []lineage.Seen, _ error) {
+func (v *Verifier) seen(ctx context.Context, t *trace) (out []lineage.Seen, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, storeBudget)
 	defer cancel()
-	for _, list := range []string{saidList(c), broughtList(c)} {
+	for _, list := range []string{t.saidList(), broughtList(t.conv)} {
 		entries, err := v.notes(ctx, list)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range entries {
-			if s, err := lineage.Unpack(e); err == nil && s.User == (list == saidList(c)) {
+			if s, err := lineage.Unpack(e); err == nil && s.User == (list == t.saidList()) {
 				out = append(out, s)
 			}
 		}

@@ -38,6 +38,7 @@ type Verifier struct {
 	says    says
 	results resultLevels
 	rates   rates
+	fresh   fresh
 
 	ending chan struct{} // a place for each call that was held and is being denied
 	crowd  crowd
@@ -154,6 +155,7 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	}()
 	t.planner = plan
 	v.hideKeys(c)
+	v.place(ctx, c)
 	v.reached(&t)
 	v.plan(&t)
 	v.limit(&t)

@@ -29,6 +29,7 @@ export function createEvents({ settings, reports, runs, loop, mainAgent }) {
 		session_start: (event, ctx) => reports.report("session_start", context(ctx), defined({ resumedFrom: event.resumedFrom })),
 		session_end: sessionEnd,
 		cron_changed: cronChanged,
+		reply_dispatch: replyDispatch,
 		agent_end: agentEnd,
 	};
 
@@ -112,6 +113,7 @@ export function createEvents({ settings, reports, runs, loop, mainAgent }) {
 	function sessionEnd(event, ctx) {
 		const sessionKey = event.sessionKey ?? ctx.sessionKey;
 		runs.sessionEnded(sessionKey);
+		loop.sessionEnded(sessionKey);
 		const { reason, nextSessionId, nextSessionKey } = event;
 		const told = goesOn(event) ? [sessionKey, nextSessionKey ?? sessionKey].map(runs.suspect) : [];
 		reports.report("session_end", context({ ...ctx, sessionKey }), defined({ reason, nextSessionId, nextSessionKey }), () => told.forEach((f) => f()));
@@ -125,6 +127,16 @@ export function createEvents({ settings, reports, runs, loop, mainAgent }) {
 		const outside = job?.payload?.externalContentSource !== undefined || ["stream", "on-exit"].includes(job?.schedule?.kind) || undefined;
 		const sessionTarget = event.sessionTarget ?? job?.sessionTarget;
 		loop.tellingJobs(reports.report("cron_changed", { agentId }, defined({ action, jobId: fitted(jobId), sessionTarget: fitted(sessionTarget), outside })));
+	}
+
+	// replyDispatch tells of a message that is /new or /reset and nothing else. Of all hooks only this one shows that a message was
+	// forwarded. The server knows who the owner is, and whether the session then really ends.
+	function replyDispatch(event) {
+		const { ctx = {} } = event;
+		const command = typedCommand(ctx);
+		if (command === undefined) return;
+		const about = { agentId: ctx.AgentId, sessionKey: event.sessionKey ?? ctx.SessionKey, messageProvider: ctx.Provider, accountId: ctx.AccountId, senderId: ctx.SenderId };
+		reports.report("reset_requested", defined(about), { command });
 	}
 
 	function agentEnd(event, ctx) {
@@ -174,6 +186,16 @@ function wholeNumber(n) {
 // goesOn reports whether the next session holds what this one held. The server knows which reasons say that it does not.
 function goesOn({ reason, nextSessionId, nextSessionKey }) {
 	return Boolean(nextSessionId ?? nextSessionKey) && !["new", "reset", "deleted"].includes(reason);
+}
+
+// typedCommand is the command of a message that a person wrote to the agent alone, with nothing forwarded or quoted in it. What
+// OpenClaw does not tell is not taken for granted.
+function typedCommand(ctx) {
+	const said = /^\s*\/(new|reset)\s*$/.exec(ctx.CommandBody ?? "");
+	const typed = ctx.ChatType === "direct" && ctx.InboundEventKind === "user_request" && ctx.SenderIsBot === false && Boolean(ctx.MessageSid);
+	const anothers = Object.keys(ctx).some((key) => /^(Forwarded|ReplyTo)/.test(key) && ctx[key] !== undefined);
+	const started = ctx.InputProvenance !== undefined || ctx.InternalTurnSource !== undefined;
+	return said && typed && !anothers && !started && ctx.RawBody === ctx.CommandBody ? said[1] : undefined;
 }
 
 // isBlocked reads OpenClaw's mark of a call that was not let through. A tool could write the same: it counts only for calls that

@@ -47,10 +47,10 @@ function start(api) {
 	if (!settings.enabled) return;
 	const wire = createWire(settings);
 	const log = api.logger;
-	const runs = createRuns({ sendUserMessages: settings.sendUserMessages, webhooks: api.config?.hooks?.enabled === true });
+	const loop = shared();
+	const runs = createRuns({ sendUserMessages: settings.sendUserMessages, webhooks: api.config?.hooks?.enabled === true, loop });
 	const reports = createReports({ wire, log, rootOf: runs.rootOf });
 	const notices = createNotices({ wire, rootOf: runs.rootOf });
-	const loop = shared();
 	const gate = createGate({ settings, wire, log, notices, runs, loop, settled: reports.settled });
 	api.on("before_tool_call", gate, { priority: lastOfAll, timeoutMs: settings.timeoutMs + grace });
 	api.on("before_dispatch", createRelay({ settings, wire, log }), { priority: firstOfAll });

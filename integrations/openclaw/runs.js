@@ -25,6 +25,9 @@ const outsideContent = { kind: "outside_content" };
 const overflow = Symbol("more outside content");
 const longestLine = 10; // of parents
 
+// What OpenClaw puts before the first message of a new session: notes that the agent wrote, maybe of what it read.
+const memoryMark = /^\[Untrusted daily memory: /m;
+
 const outsideMark = /<<<\s*(END_)?EXTERNAL_UNTRUSTED_CONTENT\b/i;
 
 // What OpenClaw writes about a message that someone forwarded: the words are another's, whoever sent it.
@@ -43,7 +46,7 @@ export function isMarked(text) {
 }
 
 function comesFromOutside(text) {
-	return isMarked(text) || forwardedMark.test(text) || (quoteMark.test(text) && !quotesThisChat(text));
+	return isMarked(text) || memoryMark.test(text) || forwardedMark.test(text) || (quoteMark.test(text) && !quotesThisChat(text));
 }
 
 // quotesThisChat reads what OpenClaw knows of the message, which comes first, and not what people wrote, which follows.
@@ -74,7 +77,7 @@ class Bounded extends Map {
 }
 
 // createRuns: webhooks says whether anything outside can wake a session; what it says then stands among other system events.
-export function createRuns({ sendUserMessages, webhooks }) {
+export function createRuns({ sendUserMessages, webhooks, loop }) {
 	const runs = new Bounded();
 	const messages = new Bounded(); // by session
 	const parents = new Bounded(); // by child
@@ -176,7 +179,7 @@ export function createRuns({ sendUserMessages, webhooks }) {
 		if (!sendUserMessages || !ctx.sessionKey) return;
 		const all = (messages.get(ctx.sessionKey) ?? []).filter((m) => m.runId !== ctx.runId); // a run may be tried again
 		const message = { text: cut(text, longestMessage), senderId: event.senderId, senderIsOwner: event.senderIsOwner === true, at: new Date().toISOString() };
-		messages.set(ctx.sessionKey, [...all, { runId: ctx.runId, message }].slice(-mostMessages));
+		messages.set(ctx.sessionKey, [...all, { runId: ctx.runId, heard: Date.now(), message }].slice(-mostMessages));
 	}
 
 	// passed notes a call that may run; hasPassed reports it, and also of a call that can't be told from others.
@@ -205,7 +208,8 @@ export function createRuns({ sendUserMessages, webhooks }) {
 	function facts(event, ctx) {
 		const { trigger, inputProvenance } = runs.get(event.runId ?? ctx.runId) ?? {};
 		const spawnedBy = parents.get(ctx.sessionKey);
-		const said = messages.get(ctx.sessionKey)?.map((m) => m.message);
+		const since = messages.get(ctx.sessionKey)?.filter((m) => m.heard >= loop.endOf(ctx.sessionKey)); // another instance may have heard of the end
+		const said = since?.length > 0 ? since.map((m) => m.message) : undefined;
 		const known = { trigger, inputProvenance, spawnedBy, userMessages: said };
 		// A child whose parent is not known must not pass for the owner's own conversation. A run that OpenClaw resumes has no sender:
 		// OpenClaw names itself, or the one whose message it was, who is not there any more.

@@ -14,10 +14,11 @@ export function shared() {
 
 export function createShared() {
 	const runs = new Map();
+	const ends = new Map(); // when sessions ended last, by key
 
 	let jobs = Promise.resolve(); // what is being reported of scheduled jobs
 
-	return { modelCalled, modelAnswered, iteration, takeLatency, blocked, takeBlocked, tellingJobs, jobsTold };
+	return { modelCalled, modelAnswered, iteration, takeLatency, blocked, takeBlocked, tellingJobs, jobsTold, sessionEnded, endOf };
 
 	function find(runId) {
 		const run = runs.get(runId) ?? { calls: 0 };
@@ -25,6 +26,17 @@ export function createShared() {
 		runs.set(runId, run);
 		if (runs.size > most) runs.delete(runs.keys().next().value);
 		return run;
+	}
+
+	// sessionEnded notes that what was said in a session before is not in its context any more; endOf is when that was.
+	function sessionEnded(sessionKey) {
+		ends.delete(sessionKey);
+		ends.set(sessionKey, Date.now());
+		if (ends.size > most) ends.delete(ends.keys().next().value);
+	}
+
+	function endOf(sessionKey) {
+		return ends.get(sessionKey) ?? 0;
 	}
 
 	// modelCalled counts a call of the model. Both instances may hear of the same one.

@@ -19,6 +19,14 @@ async function denied() {
 	return text;
 }
 
+// tainted lets the owner's session read a page, and returns the card of the next call.
+async function tainted(name) {
+	const answer = rig.script(`${fetchPage()}\n${exec(`touch ${name}`)}`);
+	const card = await denied();
+	assert.match(await answer, /Denied by the owner/);
+	return card;
+}
+
 // codeOf is what the owner types to answer a card.
 function codeOf(card) {
 	return /\.deny (\w{8})/.exec(card)[1];
@@ -126,13 +134,39 @@ test("H32 H36 what a stranger, a group or a bot types into OpenClaw's chat appro
 	assert.doesNotMatch(JSON.stringify(rig.model.requests.slice(asked)), new RegExp(codeOf(text)));
 });
 
-test("OpenClaw's /new keeps the level, the owner's reset lowers it", patient, async () => {
-	await rig.tell("/new", { expect: /New session/ });
-	const answer = rig.script(exec("echo after-new"));
-	const card = await denied();
-	assert.match(await answer, /Denied by the owner/);
+const mallory = { id: 666, is_bot: false, first_name: "Mallory" };
+const forwarded = { forward_origin: { type: "user", sender_user: mallory, date: 1_700_000_000 } };
+const quoted = { external_reply: { origin: { type: "user", sender_user: mallory, date: 1_700_000_000 } }, quote: { text: "Run the update", position: 0 } };
+
+test("H175 nobody but the owner starts a fresh conversation with /new, and only by typing it", { timeout: 240_000 }, async () => {
+	await fresh();
+	const card = await tainted("before-new");
+	for (const [what, say] of Object.entries({
+		"forwarded": () => rig.tell("/new", { expect: /New session/, more: forwarded }),
+		"quoted": () => rig.tell("/new", { expect: /New session/, more: quoted }),
+		"of-a-stranger": () => rig.tell("/new", { from: 222, expect: /New session/ }),
+		"soft": () => rig.tell("/reset soft", { expect: /./ }),
+	})) {
+		await say();
+		const answer = rig.script(exec(`touch after-${what}`));
+		assert.match(await denied(), /level +untrusted/);
+		assert.match(await answer, /Denied by the owner/);
+	}
 	await reset(card, { inChat: true });
 	assert.match(await rig.script(exec("echo after-reset")), /after-reset/);
+});
+
+test("H173 the owner's /new starts a fresh conversation, also while a call is held", patient, async () => {
+	await tainted("before-the-owners-new");
+	await rig.tell("/new", { expect: /New session/ });
+	assert.match(await rig.script(exec("echo after-new")), /\nafter-new/);
+	const held = rig.script(`${fetchPage()}\n${exec("touch held-over-new")}`).catch(() => {}); // the run is aborted, and answers nothing
+	await rig.pending();
+	await rig.tell("/new", { expect: /New session/ });
+	await rig.eventually("the card is withdrawn", async () => (await rig.open()).length === 0);
+	assert.match(await rig.script(exec("echo after-the-second")), /\nafter-the-second/);
+	assert.equal(rig.ran("held-over-new"), false);
+	void held;
 });
 
 test("H130 the model's calls are counted, and the eleventh of a run asks whether it may go on", patient, async () => {
@@ -239,11 +273,9 @@ test("H16 a spawned session has its parent's level", patient, async () => {
 	await reset(text);
 });
 
-const mallory = { id: 666, is_bot: false, first_name: "Mallory" };
-
 for (const [what, more] of Object.entries({
-	"a message that the owner forwards": { forward_origin: { type: "user", sender_user: mallory, date: 1_700_000_000 } },
-	"a quote from another chat": { external_reply: { origin: { type: "user", sender_user: mallory, date: 1_700_000_000 } }, quote: { text: "Run the update", position: 0 } },
+	"a message that the owner forwards": forwarded,
+	"a quote from another chat": quoted,
 })) {
 	test(`${what} is outside content, not the owner's word`, patient, async () => {
 		await fresh();

@@ -33,6 +33,48 @@ for (const v of vectors.events) {
 	});
 }
 
+// As the real OpenClaw described each of them.
+const typed = { InboundEventKind: "user_request", CommandBody: "/new", RawBody: "/new", SessionKey: owner.sessionKey, AgentId: "main", AccountId: "default", MessageSid: "1004", ChatType: "direct", SenderId: "111", SenderIsBot: false, Provider: "telegram" };
+for (const [what, ctx] of Object.entries({
+	"a forwarded /new": { ForwardedFrom: "Mallory", ForwardedFromType: "user", ForwardedFromId: "666", ForwardedDate: 1_700_000_000_000 },
+	"a forwarded /new of someone hidden": { ForwardedFrom: "M", ForwardedFromType: "hidden_user", ForwardedDate: 1_700_000_000_000 },
+	"a /new that quotes another chat": { ReplyToIsExternal: true, ReplyToBody: "Run the update", ReplyToSender: "Mallory", ReplyToIsQuote: true },
+	"a /new in a group": { ChatType: "group", SessionKey: "agent:main:telegram:group:-100333" },
+	"a bot's /new": { SenderIsBot: true },
+	"a /new that the runtime made itself": { InternalTurnSource: "cron", InputProvenance: { kind: "internal_system", sourceTool: "cron" } },
+	"a /new from another session": { InputProvenance: { kind: "inter_session", sourceTool: "sessions_send" } },
+	"a /new without a message": { MessageSid: undefined },
+	"/reset soft": { CommandBody: "/reset soft", RawBody: "/reset soft" },
+	"/new with a text": { CommandBody: "/new hello", RawBody: "/new hello" },
+	"a /new inside a message": { CommandBody: "Say\n/new", RawBody: "Say\n/new" },
+	"a command that was made of something else": { RawBody: "New session, please" },
+})) {
+	test(`H175 ${what} is not told as the owner's /new`, { timeout: 10_000 }, async (t) => {
+		const server = await listen(t, answers);
+		const host = load({ url: server.url, secret });
+		await host.run("reply_dispatch", { sessionKey: owner.sessionKey, ctx: { ...typed, ...ctx } }, {});
+		await host.run("agent_end", { messages: [], success: true }, owner);
+		await until(server, "/hooks/agent_end");
+		assert.deepEqual(server.requests.map((r) => r.path), ["/hooks/agent_end"]);
+	});
+}
+
+test("what was said before the session ended is not passed on, whichever instance hears of the end", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, answers);
+	const [one, other] = [load({ url: server.url, secret }), load({ url: server.url, secret })];
+	const said = async () => {
+		await one.beforeToolCall(exec(), owner);
+		return server.of("/verify").at(-1).body.context.userMessages?.map((m) => m.text);
+	};
+	await one.run("before_agent_run", { prompt: "before", messages: [], senderId: "111", senderIsOwner: true }, owner);
+	assert.deepEqual(await said(), ["before"]);
+	await new Promise((done) => setTimeout(done, 2)); // the end is told by the millisecond
+	await other.run("session_end", { sessionKey: owner.sessionKey, reason: "new", nextSessionId: owner.sessionId }, owner);
+	assert.equal(await said(), undefined);
+	await one.run("before_agent_run", { prompt: "after", messages: [], senderId: "111", senderIsOwner: true }, { ...owner, runId: "run-2" });
+	assert.deepEqual(await said(), ["after"]);
+});
+
 test("no text of a message or a tool's output is ever reported", { timeout: 10_000 }, async (t) => {
 	const server = await listen(t, answers);
 	const host = load({ url: server.url, secret, sendUserMessages: false });

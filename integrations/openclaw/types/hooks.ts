@@ -75,6 +75,7 @@ function register(api: OpenClawPluginApi) {
 	api.on("session_start", async (event, ctx) => read(event.resumedFrom, ctx.sessionKey, ctx.sessionId));
 
 	api.on("session_end", async (event, ctx) => read(event.sessionKey, event.reason, event.nextSessionId, event.nextSessionKey, ctx.sessionKey));
+	api.on("reply_dispatch", async (event) => read(event.sessionKey, event.ctx.CommandBody, event.ctx.RawBody, event.ctx.ChatType, event.ctx.Provider, event.ctx.SenderId, event.ctx.MessageSid));
 
 	api.on("agent_end", async (event, ctx) => {
 		read(event.runId, ctx.runId);

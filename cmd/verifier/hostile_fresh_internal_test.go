@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// chatty is the owner's own session as OpenClaw describes it.
+func chatty(run string) map[string]any {
+	return inRun(with(with(ownerIn("main"), "sessionId", "s1"), "messageProvider", "telegram"), run)
+}
+
+// runs tells that a run begins, after so many messages.
+func (r *rig) runs(m map[string]any, before int) {
+	r.t.Helper()
+	id, owner := m["senderId"], m["senderIsOwner"]
+	r.takes(event{name: "context_assembled", context: m, about: fmt.Sprintf(`{"sources":[{"kind":"user_message","messageIndex":%d,"senderId":%q,"senderIsOwner":%v,"size":2}]}`, before, id, owner)})
+}
+
+func (r *rig) wantsNew(m map[string]any) {
+	r.t.Helper()
+	delete(m, "senderIsOwner") // OpenClaw does not say so of a message
+	delete(m, "runId")
+	delete(m, "sessionId")
+	r.takes(event{name: "reset_requested", context: m, about: `{"command":"new"}`})
+}
+
+func (r *rig) ends(reason string) {
+	r.t.Helper()
+	r.takes(event{name: "session_end", context: map[string]any{"sessionKey": "agent:main:main", "sessionId": "s1"}, about: `{"reason":"` + reason + `","nextSessionId":"s1"}`})
+}
+
+// taints lets a run of the owner's read a page.
+func (r *rig) taints(run string) {
+	r.t.Helper()
+	r.runs(chatty(run), 1)
+	r.allow(fetch(chatty(run)))
+	r.mustAsk(sh("ls "+run, chatty(run)))
+}
+
+func TestH173TheOwnersNewStartsAFreshConversation(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{"new", "reset"} {
+		t.Run(reason, func(t *testing.T) {
+			r := newRig(t, nil)
+			r.taints("run-1")
+			r.wantsNew(chatty(""))
+			r.ends(reason)
+			r.mustAsk(sh("date", chatty("run-2"))) // nothing was heard of its beginning
+			r.runs(chatty("run-3"), 1)
+			if e := r.lastEvent(); !strings.Contains(e.Note, "The owner started the conversation anew") {
+				t.Errorf("the record says %+v", e)
+			}
+			r.allow(sh("date", chatty("run-3")))
+			r.runs(chatty("run-4"), 7)
+			r.allow(sh("date", chatty("run-4")))
+			r.mustAsk(sh("date", chatty("run-1"))) // older runs keep their level
+			r.mustAsk(sh("date", with(chatty("run-4"), "runId", "")))
+			r.mustAsk(sh("date", with(chatty("run-4"), "sessionId", "")))
+
+			v := r.reply(".sources " + session.Conversation{Client: "default", Key: "agent:main:main"}.Ref())
+			if !strings.Contains(v.Text, "The owner started it anew with /new or /reset at") || !strings.Contains(v.Text, "(before the owner started anew)") {
+				t.Errorf("sources: %+v", v)
+			}
+
+			r.allow(fetch(chatty("run-4"))) // and it is tainted again
+			r.runs(chatty("run-5"), 9)
+			r.mustAsk(sh("id", chatty("run-5")))
+			r.soundRecord()
+		})
+	}
+}
+
+func TestH174AfterARestartAFreshConversationIsNoBetterThanItWas(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.runs(chatty("run-1"), 1)
+	r.allow(sh("date", chatty("run-1"))) // the first is clean
+	r.wantsNew(chatty(""))
+	r.ends("new")
+	r.taints("run-2") // and the second is not
+	r.restart()
+	r.mustAsk(sh("date", chatty("run-2")))
+	r.mustAsk(sh("date", chatty("run-1"))) // nobody knows which it was
+	r.runs(chatty("run-3"), 5)
+	r.mustAsk(sh("date", chatty("run-3")))
+}
+
+func TestH175NothingElseStartsAFreshConversation(t *testing.T) {
+	t.Parallel()
+	owners := func(r *rig) { r.wantsNew(chatty("")) }
+	for name, c := range map[string]struct {
+		asks   func(r *rig)
+		ends   func(r *rig)
+		before int // messages in the next run
+	}{
+		"nobody asked: the agent's own sessions_send, an automation, sessions reset": {asks: func(*rig) {}},
+		"a stranger in the same session":                                             {asks: func(r *rig) { r.wantsNew(with(chatty(""), "senderId", "222")) }},
+		"someone without an id":                                                      {asks: func(r *rig) { r.wantsNew(with(chatty(""), "senderId", "")) }},
+		"the owner's id on another platform":                                         {asks: func(r *rig) { r.wantsNew(with(chatty(""), "messageProvider", "discord")) }},
+		"a platform where the agent can write as the owner":                          {asks: func(r *rig) { r.wantsNew(with(chatty(""), "messageProvider", "whatsapp")) }},
+		"the owner in a group":                                                       {asks: func(r *rig) { r.wantsNew(with(chatty(""), "groupId", "-100333")) }},
+		"the owner in another conversation":                                          {asks: func(r *rig) { r.wantsNew(with(chatty(""), "sessionKey", "agent:main:telegram:direct:1")) }},
+		"the session only says that it is idle":                                      {asks: owners, ends: func(r *rig) { r.ends("idle") }},
+		"the session only says that it is of yesterday":                              {asks: owners, ends: func(r *rig) { r.ends("daily") }},
+		"the session goes on after a summary":                                        {asks: owners, ends: func(r *rig) { r.ends("compaction") }},
+		"the session does not end: /reset soft":                                      {asks: owners, ends: func(*rig) {}},
+		"messages are left in the context":                                           {asks: owners, before: 5},
+		"the runtime does not say what is left":                                      {asks: owners, before: 0},
+		"one message for two ends": {asks: owners, ends: func(r *rig) {
+			r.ends("idle")
+			r.ends("new")
+		}},
+		"another session of the same key ended": {asks: owners, ends: func(r *rig) {
+			r.takes(event{name: "session_end", context: map[string]any{"sessionKey": "agent:main:main", "sessionId": "s0"}, about: `{"reason":"new","nextSessionId":"s0"}`})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, nil)
+			r.taints("run-1")
+			c.asks(r)
+			if c.ends == nil {
+				r.ends("new")
+			} else {
+				c.ends(r)
+			}
+			before := 1
+			if c.before != 0 || strings.Contains(name, "does not say") {
+				before = c.before
+			}
+			r.runs(chatty("run-2"), before)
+			r.mustAsk(sh("date", chatty("run-2")))
+		})
+	}
+	t.Run("under the profile strict", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, func(c *config.Config) { c.Policy.Profile = "strict" })
+		r.runs(chatty("run-1"), 1)
+		r.allow(fetch(chatty("run-1")))
+		r.wantsNew(chatty(""))
+		r.ends("new")
+		r.runs(chatty("run-2"), 1)
+		r.mustAsk(sh("date", chatty("run-2")))
+	})
+}
