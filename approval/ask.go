@@ -33,6 +33,7 @@ type Ruling struct {
 	Card   string
 	Scope  Scope
 	Votes  []Vote
+	Alone  bool // the card asks about no other call
 	Waited time.Duration
 	Claim  *session.Claim // to be used up with the allow; nil when a grant covers the call
 	Grant  *session.Grant // set instead of Claim

@@ -84,7 +84,7 @@ func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) 
 	if q == nil {
 		return Ruling{}, false, ErrGone
 	}
-	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: q.scope(), Votes: q.Votes}
+	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: q.scope(), Votes: q.Votes, Alone: len(c.Questions) == 1}
 	switch q.state(d.o.Key, c.ID, now) {
 	case Open:
 		return out, false, nil

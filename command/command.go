@@ -83,6 +83,9 @@ func Argv(dir string, words []string) Command {
 	r := newReader(dir)
 	args := make([]arg, len(words))
 	for i, w := range words {
+		if strings.ContainsAny(w, unknown+listed) {
+			r.opaque(odd)
+		}
 		args[i] = arg{text: w, fixed: true, values: []string{w}}
 	}
 	r.run(args, nil)
@@ -134,9 +137,16 @@ func (c *Command) Harmless() bool { return c.Contained() && len(c.Runs) == 0 }
 // Writing says whether the command writes files, and whether its text shows all that it writes. A command that we can't read
 // to the end may write anything. What builds and tests writes what is in the workspace already.
 func (c *Command) Writing() (writes, shown bool) {
-	shown = c.Known() && c.Outside == "" && !c.Rewrites && (len(c.Writes) == 0 || len(c.Reads) == 0)
+	shown = c.Known() && c.Outside == "" && !c.Rewrites
+	if len(c.Writes) > 0 {
+		shown = shown && len(c.Reads) == 0 && len(c.Variables) == 0 && !c.Environment &&
+			!slices.ContainsFunc(c.Programs, func(p Program) bool { return !writesText[p.Name] })
+	}
 	return !shown || len(c.Writes) > 0, shown
 }
+
+// writesText are programs that write what their text says, as it stands there.
+var writesText = set("echo printf cat tee mkdir touch rm rmdir chmod cd true : test [ sh bash")
 
 // Merge adds what another command does.
 func (c *Command) Merge(o *Command) {
@@ -258,12 +268,16 @@ func (r *reader) read(text string) {
 const (
 	unparsable = "can't be parsed"
 	tooDeep    = "is nested too deeply to be read"
+	odd        = "holds characters that no command has"
 )
 
 // parse parses a text within our bounds, or says why it can't, as the end of "This command …".
 func parse(lang syntax.LangVariant, text string) (file *syntax.File, why string) {
 	if len(text) > maxText {
 		return nil, "is too long to be read"
+	}
+	if strings.ContainsAny(text, unknown+listed) { // our own signs; a shell may drop the first
+		return nil, odd
 	}
 	if nests(text) > maxNests {
 		return nil, tooDeep

@@ -167,7 +167,7 @@ func TestWhatACommandWritesIsShown(t *testing.T) {
 		"ls": "nothing", "cat a | grep b": "nothing", "make test": "nothing", "git commit -m x": "nothing", "git checkout -b new": "nothing", "go build ./...": "nothing",
 		"echo x > a": "shown", "mkdir -p a && touch a/b": "shown", "cat > a <<'E'\nx\nE": "shown", "rm a": "shown",
 		"cp a b": "unseen", "mv a b": "unseen", "sed -i s/a/b/ c": "unseen", "cat a > b": "unseen", "git checkout main": "unseen", "git apply x.patch": "unseen",
-		"git checkout -b new origin/x": "unseen", "mytool": "unseen", "curl x > a": "unseen", "echo x > ~/a": "unseen", "python3 x.py": "unseen", "tar xf a.tar": "unseen",
+		"git checkout -b new origin/x": "unseen", "mytool": "unseen", "curl x > a": "unseen", "echo x > ~/a": "unseen", "python3 x.py": "unseen", "tar xf a.tar": "unseen", "echo $X > a": "unseen", "base64 -d > a <<< eA==": "unseen", "rev > a <<< x": "unseen", "cat a | tee b": "unseen", "tee a <<< x": "shown", "sh -c 'echo x > a'": "shown",
 	} {
 		c := command.Parse(text)
 		got := "unseen"

@@ -31,7 +31,7 @@ func (r *reader) git(args []arg) {
 	r.Rewrites = r.Rewrites || gitRewrites[verb] && !starts
 	for i, a := range args[1:] {
 		switch {
-		case (a.text == "--remotes" || a.text == "--all") && gitShows[verb]:
+		case (strings.HasPrefix(a.text, "--remotes") || strings.HasPrefix(a.text, "--glob") || a.text == "--all") && gitShows[verb]:
 			first(&r.Others, "other branches")
 		case (a.text == "-F" || a.text == "--file") && i+2 < len(args):
 			r.reads(args[i+2], false, true)

@@ -41,11 +41,14 @@ func (r *reader) input(n string, args []arg) {
 	case n == "tar":
 		r.tar(args)
 	case copies[n]:
-		r.copies(args)
+		r.copies(n, args)
 	case fetchers[n]:
 	default:
 		rest := words(args, valued[n])
-		if firstIsText[n] && len(rest) > 0 {
+		if strings.HasSuffix(n, "awk") && slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.text, "ARGV") }) {
+			r.path(unknown, false) // a program that says itself what it reads
+		}
+		if firstIsText[n] && len(rest) > 0 && !slices.ContainsFunc(args, takesFile) {
 			rest = rest[1:]
 		}
 		deep := archives[n]
@@ -71,8 +74,13 @@ var listsHere = set("ls dir vdir tree du fd fdfind")
 // runsFiles are programs of the table that read more than they are given.
 var runsFiles = set("make gmake tsc jest vitest eslint prettier mocha pytest mypy black isort ruff flake8 pylint golangci-lint staticcheck rspec ctest goimports")
 
-// firstIsText are programs whose first operand is no file; with these options it is one.
+// firstIsText are programs whose first operand is no file. With -f it may be one.
 var firstIsText = set("sed gsed awk gawk mawk nawk jq yq fd fdfind")
+
+// takesFile reports whether a word is, or holds, an option that names a file of text or patterns.
+func takesFile(a arg) bool {
+	return strings.HasPrefix(a.text, "--f") || strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.Contains(a.text, "f")
+}
 
 // valued are options whose value is no file that is read.
 var valued = map[string]map[string]bool{
@@ -136,9 +144,11 @@ func (r *reader) path(p string, deep bool) {
 	case strings.Contains(p, listed) && strings.Contains(p, ".."):
 		p = unknown
 	}
-	p = strings.ReplaceAll(p, listed, "*")
-	for _, full := range r.resolved(p) {
+	for _, full := range r.resolved(strings.ReplaceAll(p, listed, "*")) {
 		r.addRead(Read{Path: full, Deep: deep})
+		if dir, _ := path.Split(full); strings.Contains(p, listed) { // what is listed may be anything there
+			r.addRead(Read{Path: path.Clean(dir), Deep: true})
+		}
 	}
 }
 
@@ -226,11 +236,15 @@ func (r *reader) search(n string, args []arg) {
 		case a.text == "-e" || a.text == "--regexp":
 			given = true
 			i++
-		case a.text == "-f" || a.text == "--file":
-			given = true
-		case head == "--file":
+		case head == "--file" && isPair:
 			given = true
 			rest = append(rest, behind(a, len(head)+1, value))
+		case a.text == "--file" || takesFile(a) && !strings.HasPrefix(a.text, "--"):
+			given = true
+			if at := strings.IndexByte(a.text, 'f') + 1; at < len(a.text) && a.text != "--file" {
+				rest = append(rest, behind(a, at, a.text[at:]))
+			}
+			deep = deep || strings.ContainsAny(a.text[:2], "rR")
 		case searchValues[a.text]:
 			i++
 		case strings.HasPrefix(a.text, "--recursive") || strings.HasPrefix(a.text, "--dereference-recursive"):
@@ -278,9 +292,9 @@ func (r *reader) find(args []arg) {
 	r.follows = r.follows || slices.ContainsFunc(args[end:], func(a arg) bool { return strings.HasPrefix(a.text, "-exec") || strings.HasPrefix(a.text, "-ok") })
 }
 
-// copies notes what is copied: all operands but the last.
-func (r *reader) copies(args []arg) {
-	deep := slices.ContainsFunc(args, func(a arg) bool {
+// copies notes what is copied: all operands but the last. A link shows all that is below.
+func (r *reader) copies(n string, args []arg) {
+	deep := n == "ln" || slices.ContainsFunc(args, func(a arg) bool {
 		return strings.HasPrefix(a.text, "--recursive") || a.text == "--archive" || strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.ContainsAny(a.text, "raR")
 	})
 	rest := words(args, nil)
