@@ -68,6 +68,12 @@ var shapes = map[Name][]field{
 	CronChanged:        {needed("action", jobAction), needed("jobId", jobID), optional("sessionTarget", jobTarget), optional("outside", jobOutside)},
 	SessionEnd:         {optional("reason", reason), optional("nextSessionId", nextSessionID), optional("nextSessionKey", nextSessionKey)},
 	ResetRequested:     {needed("command", resetCommand)},
+	SaysHello: {
+		needed("runtime", helloText(func(h *Hello) *string { return &h.Name })), needed("version", helloText(func(h *Hello) *string { return &h.Version })),
+		optional("instance", helloText(func(h *Hello) *string { return &h.Instance })), optional("failMode", helloText(func(h *Hello) *string { return &h.FailMode })),
+		optional("scope", helloText(func(h *Hello) *string { return &h.Scope })), optional("off", helloFlag(func(h *Hello) *bool { return &h.Off })),
+		optional("blind", helloFlag(func(h *Hello) *bool { return &h.Blind })),
+	},
 }
 
 // read meets each member once, by its exact name. Null means that an optional

@@ -36,6 +36,7 @@ const (
 	SessionEnd         Name = "session_end"
 	CronChanged        Name = "cron_changed"
 	ResetRequested     Name = "reset_requested" // someone wrote /new or /reset, and nothing else
+	SaysHello          Name = "hello"
 )
 
 // Known reports whether there is such an event.
@@ -82,11 +83,23 @@ type Event struct {
 	LatencyMs    int64
 	Tokens       Tokens
 
+	Hello          Hello
 	Job            Job    // a scheduled job that something happened to
 	Child          string // the session key of a child
 	Reason         string // why a session ended
 	NextSessionID  string
 	NextSessionKey string
+}
+
+// Hello is what a runtime's plugin says of itself.
+type Hello struct {
+	Name     string // of the runtime: OpenClaw
+	Version  string // of the plugin
+	Instance string // another one each time the runtime starts
+	FailMode string // what it does without an answer: deny, allow
+	Scope    string // which tools it asks about, for people; empty: all
+	Off      bool   // it is switched off: it asks about nothing
+	Blind    bool   // it does not see what starts a run
 }
 
 // Job is what the runtime's scheduler tells of one of its jobs.

@@ -2,6 +2,8 @@ package loop
 
 import (
 	"bytes"
+	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -131,6 +133,25 @@ func jobOutside(e *Event, v value) (err error) {
 func returnedJob(e *Event, v value) (err error) {
 	e.Returned.Job, err = v.id()
 	return err
+}
+
+// helloText is shown to people as it is, so that it must be visible.
+func helloText(of func(*Hello) *string) func(*Event, value) error {
+	return func(e *Event, v value) error {
+		text, err := v.text(MaxOrigin)
+		if err == nil && strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return malformed(v.what + " holds a character that can't be seen.")
+		}
+		*of(&e.Hello) = text
+		return err
+	}
+}
+
+func helloFlag(of func(*Hello) *bool) func(*Event, value) error {
+	return func(e *Event, v value) (err error) {
+		*of(&e.Hello), err = v.flag()
+		return err
+	}
 }
 
 func reason(e *Event, v value) (err error) {

@@ -54,6 +54,7 @@ type Options struct {
 	Tolerance func() time.Duration                      // how far a call's clock may be off now; nil means 5 min
 	Verifier  Verifier
 	Desk      Desk
+	Runtimes  func() []verifier.Runtime         // which have said hello; nil: nothing is known of any
 	Loop      Loop                              // hears events; nil: none are taken
 	Health    func(ctx context.Context) []Check // what /readyz looks at; nil means nothing
 	Metrics   http.Handler                      // what /metrics shows; nil means nothing

@@ -17,6 +17,13 @@ type probedChannel struct {
 	Sent    bool   `json:"sent"`
 }
 
+// saidHello is a runtime whose plugin has said that it is loaded.
+type saidHello struct {
+	Name  string `json:"name"`
+	Text  string `json:"text,omitzero"`
+	Fault string `json:"fault,omitzero"`
+}
+
 // test asks each channel how it is doing, and shows a card on it if the owner
 // wants to see one.
 func (s *Server) test(c echo.Context) error {
@@ -32,7 +39,14 @@ func (s *Server) test(c echo.Context) error {
 	}
 	out := struct {
 		Channels []probedChannel `json:"channels"`
-	}{Channels: []probedChannel{}}
+		Runtimes []saidHello     `json:"runtimes"`
+	}{Channels: []probedChannel{}, Runtimes: []saidHello{}}
+	if s.o.Runtimes != nil {
+		for _, r := range s.o.Runtimes() {
+			good, fault := r.Says(s.o.Now())
+			out.Runtimes = append(out.Runtimes, saidHello{r.Name, good, fault})
+		}
+	}
 	for _, p := range probed {
 		out.Channels = append(out.Channels, probedChannel{p.Channel, p.Who, text(p.Err), text(p.Deaf), p.Asked, p.Sent})
 	}

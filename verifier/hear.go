@@ -45,6 +45,9 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 			a = Refused(e.Name, reasonFault)
 		}
 	}()
+	if e.Name == loop.SaysHello {
+		return v.greet(ctx, e)
+	}
 	v.hideKeys(&e.Call)
 	for _, key := range []*string{&e.Child, &e.NextSessionID, &e.NextSessionKey} {
 		*key = v.key(*key)

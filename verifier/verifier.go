@@ -28,17 +28,18 @@ import (
 
 // Verifier decides calls. It is safe for concurrent use.
 type Verifier struct {
-	o       Options
-	floor   session.Floor
-	roots   roots
-	given   given
-	watch   watch
-	turns   turns
-	told    told
-	says    says
-	results resultLevels
-	rates   rates
-	fresh   fresh
+	o        Options
+	floor    session.Floor
+	roots    roots
+	given    given
+	watch    watch
+	turns    turns
+	told     told
+	says     says
+	results  resultLevels
+	runtimes runtimes
+	rates    rates
+	fresh    fresh
 
 	ending chan struct{} // a place for each call that was held and is being denied
 	crowd  crowd

@@ -17,6 +17,7 @@ import (
 type Check struct {
 	Name  string
 	Fault string // empty: nothing
+	Good  string // what to say where nothing is wrong; empty: ok
 }
 
 // Reload is when the config was last read anew, and which keys differed. The

@@ -39,15 +39,16 @@ type gateway struct {
 	name   string // of the record's head in the store
 	unseen bool   // the store's head was not compared with the record yet
 
-	config  *config.Config // as it was started with: what a reload can't change
-	state   *config.State
-	self    string // what other verifiers know this one by
-	live    atomic.Pointer[live]
-	refused atomic.Bool // the config that was read last could not be taken
-	level   *slog.LevelVar
-	metrics *metrics.Metrics
-	page    *web.Page                 // nil where there is none
-	turns   func(ctx context.Context) // keeps what is known of turns
+	config   *config.Config // as it was started with: what a reload can't change
+	state    *config.State
+	self     string // what other verifiers know this one by
+	live     atomic.Pointer[live]
+	refused  atomic.Bool // the config that was read last could not be taken
+	level    *slog.LevelVar
+	metrics  *metrics.Metrics
+	page     *web.Page                 // nil where there is none
+	turns    func(ctx context.Context) // keeps what is known of turns
+	runtimes func() []verifier.Runtime // which have said hello
 
 	channels map[string]approval.Channel // those that were given, and the chats of the config
 
@@ -132,11 +133,11 @@ func openGateway(s setup) (g *gateway, err error) {
 	if err = g.openPage(s.config, key, decider); err != nil {
 		return g, err
 	}
-	g.turns = decider.KeepTurns
+	g.turns, g.runtimes = decider.KeepTurns, decider.Runtimes
 	options := server.Options{
 		Via: viaOf(g.self), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
-		Verifier:  decider, Loop: decider, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
+		Verifier:  decider, Loop: decider, Runtimes: decider.Runtimes, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
 		Relays:  func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
 	}

@@ -110,7 +110,7 @@ Next:
   %[2]s serve --config %[1]s
 and in another terminal, for OpenClaw:
 %[3]s
-The last one must show "Status: loaded". From then on every tool call is asked about:
+The last one must show a line "ok      OpenClaw": the plugin says hello when OpenClaw's gateway starts. From then on every tool call is asked about:
   %[2]s pending --config %[1]s
 If OpenClaw runs as another user, which it should, copy to that user, and name in the commands, %[4]s and %[5]s. Never give it %[1]s: ownerToken in it is yours.
 `

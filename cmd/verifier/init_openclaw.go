@@ -57,7 +57,7 @@ func (c *InitCmd) openclawCommands() string {
 		entry + "config.secret " + shellWord("file:"+c.beside(openclawSecret)),
 		entry + "hooks.allowConversationAccess true",
 		"openclaw gateway restart",
-		"openclaw plugins inspect verifier --runtime",
+		programName() + " test --config " + shellWord(c.beside(filepath.Base(c.Config))),
 	}
 	return "  " + strings.Join(lines, "\n  ")
 }

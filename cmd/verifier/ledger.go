@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
@@ -55,6 +56,11 @@ func (g *gateway) pageHealth(ctx context.Context) []web.Check {
 		if c.Err != nil {
 			check.Fault = c.Err.Error()
 		}
+		out = append(out, check)
+	}
+	for _, r := range g.runtimes() {
+		check := web.Check{Name: r.Name}
+		check.Good, check.Fault = r.Says(time.Now())
 		out = append(out, check)
 	}
 	return out

@@ -111,8 +111,11 @@ func TestTheREADMEsCommandsForOpenClawAreThoseThatInitPrints(t *testing.T) {
 	}
 	printed := strings.NewReplacer(dir+"/openclaw-plugin", "./integrations/openclaw", dir+"/openclaw.secret", "$HOME/.local/state/verifier/webhook.secret").Replace(stdout.String())
 	commands := regexp.MustCompile(`(?m)^\$ (openclaw (?:plugins|config|gateway) .*)$`).FindAllStringSubmatch(string(page), -1)
-	if len(commands) != 5 {
+	if len(commands) != 4 {
 		t.Errorf("the README has %d commands for OpenClaw", len(commands))
+	}
+	if !strings.Contains(string(page), "\n$ verifier test\n") || !strings.Contains(printed, " test --config "+dir+"/verifier.yaml\n") {
+		t.Errorf("the README, or init, does not say how to see that the plugin is loaded:\n%s", printed)
 	}
 	for _, c := range commands {
 		if !strings.Contains(printed, "\n  "+c[1]+"\n") {

@@ -34,6 +34,7 @@ func (*TestCmd) Help() string {
     ok      owner      the token is known; nothing waits
     ok      signature  the call was taken, and the answer is signed
     ok      refusal    a wrong signature is refused
+    ok      OpenClaw   client default, heard 4s ago: version 0.1.0, asks about every tool, failMode deny
     FAILED  telegram   the bot can't write to chat 123
             hint: …
 
@@ -295,6 +296,11 @@ func (x *trial) channels() {
 	var out struct {
 		Kind     string   `json:"kind"`
 		Channels []probed `json:"channels"`
+		Runtimes []struct {
+			Name  string `json:"name"`
+			Text  string `json:"text"`
+			Fault string `json:"fault"`
+		} `json:"runtimes"`
 	}
 	in := struct {
 		Send bool `json:"send"`
@@ -305,6 +311,16 @@ func (x *trial) channels() {
 		}
 		x.say("channels", "", err)
 		return
+	}
+	for _, r := range out.Runtimes {
+		var err error
+		if r.Fault != "" {
+			err = &failure{r.Fault, ""}
+		}
+		x.say(printable(r.Name), printable(r.Text), err)
+	}
+	if len(out.Runtimes) == 0 {
+		x.a.printf("none    %-10s no plugin has said hello since the server started; OpenClaw's does within five minutes, and when its gateway starts\n", "runtimes")
 	}
 	if len(out.Channels) == 0 {
 		x.say("channels", "none: questions are answered with `verifier pending` and `verifier approve`", nil)

@@ -4,6 +4,7 @@
 
 import { createEvents } from "./events.js";
 import { createGate } from "./gate.js";
+import { createHello } from "./hello.js";
 import { createNotices } from "./notices.js";
 import { createRelay } from "./relay.js";
 import { createReports } from "./reports.js";
@@ -44,12 +45,15 @@ function start(api) {
 		blockEverything(api);
 		return;
 	}
-	if (!settings.enabled) return;
 	const wire = createWire(settings);
 	const log = api.logger;
 	const loop = shared();
 	const runs = createRuns({ sendUserMessages: settings.sendUserMessages, webhooks: api.config?.hooks?.enabled === true, loop });
 	const reports = createReports({ wire, log, rootOf: runs.rootOf });
+	loop.greeter.speaks(createHello({ settings, reports, blind: hooks?.allowConversationAccess !== true }));
+	api.on("gateway_start", loop.greeter.gatewayStarted);
+	api.on("gateway_stop", loop.greeter.gatewayStopped);
+	if (!settings.enabled) return;
 	const notices = createNotices({ wire, rootOf: runs.rootOf });
 	const gate = createGate({ settings, wire, log, notices, runs, loop, settled: reports.settled });
 	api.on("before_tool_call", gate, { priority: lastOfAll, timeoutMs: settings.timeoutMs + grace });

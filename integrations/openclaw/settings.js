@@ -37,7 +37,7 @@ export function readSettings(config, { env = {}, hooks = {}, grace = 0 } = {}) {
 	};
 	s.timeoutMs = readTimeout(c.timeoutMs ?? defaults.timeoutMs, hooks, grace, problems, warnings);
 	s.relayMs = relayTime(hooks);
-	if (s.enabled === false) warnings.push("is switched off (config.enabled is false): tool calls run unasked.");
+	if (s.enabled === false) warnings.push("is switched off (config.enabled is false): tool calls run unasked. Once it is true again, restart the gateway.");
 	if (s.failMode === "allow") warnings.push("lets tool calls run when the gateway can't be reached (config.failMode is allow).");
 	return s;
 }

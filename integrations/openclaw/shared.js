@@ -3,6 +3,9 @@
 // being reported of scheduled jobs. It holds
 // numbers and ids, and forgets the oldest.
 
+import { randomUUID } from "node:crypto";
+import { createGreeter } from "./hello.js";
+
 const name = Symbol.for("verifier.openclaw.shared");
 const most = 1000; // runs
 const patienceMs = 2000;
@@ -18,7 +21,7 @@ export function createShared() {
 
 	let jobs = Promise.resolve(); // what is being reported of scheduled jobs
 
-	return { modelCalled, modelAnswered, iteration, takeLatency, blocked, takeBlocked, tellingJobs, jobsTold, sessionEnded, endOf };
+	return { modelCalled, modelAnswered, iteration, takeLatency, blocked, takeBlocked, tellingJobs, jobsTold, sessionEnded, endOf, greeter: createGreeter({ instance: randomUUID() }) };
 
 	function find(runId) {
 		const run = runs.get(runId) ?? { calls: 0 };

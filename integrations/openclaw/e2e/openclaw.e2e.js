@@ -61,10 +61,12 @@ async function fresh() {
 before(() => rig.start(), { timeout: 300_000 });
 after(() => rig.stop(), { timeout: 60_000 });
 
-test("the README's commands load the plugin", () => {
-	assert.match(rig.inspected, /Status: loaded/);
-	assert.match(rig.inspected, /before_tool_call/);
-	assert.doesNotMatch(rig.inspected, /blocked until/);
+const heard = /^ok +OpenClaw +client default, heard \d+s ago: version \d+\.\d+\.\d+, asks about every tool, failMode deny$/m;
+
+test("the README's commands load the plugin, and it says so", async () => {
+	assert.match(rig.inspected, /Status: loaded/); // in OpenClaw's command line, with the gateway down
+	assert.match(rig.unheard, /^none +runtimes/m);
+	await rig.eventually("the plugin says hello", async () => heard.test(await rig.tested()));
 });
 
 test("the README's first call waits, and runs when the owner approves it", patient, async () => {
@@ -396,10 +398,11 @@ test("with the verifier gone nothing runs, and with it back everything is as bef
 test("set up as `verifier init --openclaw` says, and without tool search, what the level restricts is not offered to the model", { timeout: 300_000 }, async () => {
 	await rig.gateway.stop();
 	await rig.verifier.stop();
-	assert.match(await rig.setUpAsInitSays(), /Status: loaded/);
+	await rig.setUpAsInitSays();
 	await rig.configure("tools.toolSearch", false);
 	await rig.startVerifier();
 	await rig.startGateway();
+	await rig.eventually("the plugin says hello", async () => heard.test(await rig.tested()));
 	await fresh();
 	const offered = () => rig.model.requests.at(-1).tools.map((t) => t.function.name);
 	assert.match(await rig.script(exec("echo set-up-by-init")), /\nset-up-by-init/);

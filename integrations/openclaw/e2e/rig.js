@@ -110,15 +110,20 @@ export class Rig {
 	async #setUpAsTheReadmeSays() {
 		const commands = readFileSync(join(root, "README.md"), "utf8").match(/^\$ openclaw .*/gm).map((line) => line.slice(2));
 		this.firstCall = commands.pop();
-		const last = commands.pop();
 		for (const command of commands) if (!command.includes("gateway restart")) await this.#shell(command);
 		await this.configure("plugins.entries.verifier.config.url", this.proxy.url);
 		await this.configure("plugins.entries.verifier.config.timeoutMs", timeoutMs);
 		await this.configure("plugins.entries.verifier.config.relayApprovals", true);
-		this.inspected = await this.#shell(last);
+		this.inspected = await this.operate("plugins", "inspect", "verifier", "--runtime");
+		this.unheard = await this.tested();
 	}
 
-	// setUpAsInitSays lets verifier make a config, pastes the commands that it prints, and returns what the last one shows.
+	// tested is what verifier says of itself and of whom it has heard.
+	tested() {
+		return this.owner("test").catch((err) => err.stdout);
+	}
+
+	// setUpAsInitSays lets verifier make a config, and pastes the commands that it prints.
 	async setUpAsInitSays() {
 		const dir = join(this.dir, "made by init");
 		mkdirSync(dir);
@@ -126,11 +131,9 @@ export class Rig {
 		const printed = await this.owner("init", "--openclaw", "--config", this.verifierConfig);
 		this.#token = { VERIFIER_OWNER_TOKEN: /^ownerToken: (\S+)$/m.exec(readFileSync(this.verifierConfig, "utf8"))[1] };
 		appendFileSync(this.verifierConfig, `toolOverrides: {${restricted}: {untrusted: restrict}}\n`);
-		let shown;
 		for (const [, command] of printed.matchAll(/^ {2}(openclaw .*)$/gm)) {
-			if (!command.includes("gateway restart")) shown = await this.#shell(command);
+			if (!command.includes("gateway restart")) await this.#shell(command);
 		}
-		return shown;
 	}
 
 	// makeTheFirstCall runs the command by which the README lets the agent do something.

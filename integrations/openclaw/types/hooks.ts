@@ -11,7 +11,8 @@ const some = (..._: unknown[]) => {};
 
 function register(api: OpenClawPluginApi) {
 	some(api.pluginConfig, api.config?.plugins?.entries?.["verifier"]?.hooks?.timeouts, api.config?.plugins?.entries?.["verifier"]?.hooks?.timeoutMs);
-	flag(api.config?.hooks?.enabled);
+	flag(api.config?.hooks?.enabled, api.config?.plugins?.entries?.["verifier"]?.hooks?.allowConversationAccess, api.config?.agents?.list?.[0]?.default);
+	read(api.config?.agents?.list?.[0]?.id);
 	for (const log of [api.logger.info, api.logger.warn, api.logger.error]) log("");
 
 	api.on("before_tool_call", async (event, ctx) => {
@@ -56,6 +57,14 @@ function register(api: OpenClawPluginApi) {
 		read(event.runId, event.model, ctx.runId, ctx.sessionKey);
 		count(event.usage?.input, event.usage?.output, event.usage?.cacheRead, event.usage?.cacheWrite, event.usage?.total);
 	});
+
+	api.on("cron_changed", async (event) => {
+		read(event.action, event.jobId, event.agentId, event.sessionTarget, event.job?.agentId, event.job?.sessionTarget, event.job?.schedule?.kind);
+		some(event.job?.payload);
+	});
+
+	api.on("gateway_start", async () => {});
+	api.on("gateway_stop", async () => {});
 
 	api.on("reply_payload_sending", async (event, ctx) => {
 		read(event.kind, event.channel, event.sessionKey, event.runId, ctx.runId, event.payload.text);
