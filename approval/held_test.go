@@ -125,7 +125,7 @@ func TestALateYesIsUsedByTheRetry(t *testing.T) {
 		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); got.Yes || got.Ref == "" {
 			t.Fatalf("nobody has answered, and it got %+v", got)
 		}
-		time.Sleep(20 * time.Minute) // of the test's own clock
+		<-time.After(20 * time.Minute) // of the test's own clock
 		cards, now, err := d.Waiting(t.Context())
 		if err != nil || len(cards) != 1 {
 			t.Fatalf("waiting: %+v, %v", cards, err)
@@ -157,7 +157,7 @@ func TestANoEndsBeforeTheQuestionWould(t *testing.T) {
 		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); !got.Denied {
 			t.Errorf("at once it got %+v", got)
 		}
-		time.Sleep(3 * time.Minute)
+		<-time.After(3 * time.Minute)
 		r.ID, r.Now = "later", time.Now()
 		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); got.Denied || got.Yes || got.Card == cards[0].ID {
 			t.Errorf("three minutes later it got %+v", got)

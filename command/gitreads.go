@@ -9,6 +9,16 @@ import (
 func (r *reader) git(args []arg) {
 	was := r.place
 	defer func() { r.place = was }()
+	args = r.gitPlace(args)
+	r.path(".", false)
+	if len(args) == 0 {
+		return
+	}
+	r.gitVerb(args[0].text, args[1:])
+}
+
+// gitPlace reads the options before the verb, which say where git works, and returns the rest.
+func (r *reader) gitPlace(args []arg) []arg {
 	for len(args) > 0 && args[0].option() {
 		takes := gitValues[args[0].text]
 		head, value, isPair := strings.Cut(args[0].text, "=")
@@ -22,19 +32,20 @@ func (r *reader) git(args []arg) {
 		}
 		args = args[min(len(args), 1+count(takes)):]
 	}
-	r.path(".", false)
-	if len(args) == 0 {
-		return
-	}
-	verb, operands := args[0].text, gitOperands(args[0].text, args[1:])
+	return args
+}
+
+// gitVerb reads what git is told to do.
+func (r *reader) gitVerb(verb string, args []arg) {
+	operands := gitOperands(verb, args)
 	starts := len(operands) == 0 && slices.ContainsFunc(args, func(a arg) bool { return gitStarts[a.text] })
 	r.Rewrites = r.Rewrites || gitRewrites[verb] && !starts
-	for i, a := range args[1:] {
+	for i, a := range args {
 		switch {
 		case (strings.HasPrefix(a.text, "--remotes") || strings.HasPrefix(a.text, "--glob") || a.text == "--all") && gitShows[verb]:
 			first(&r.Others, "other branches")
-		case (a.text == "-F" || a.text == "--file") && i+2 < len(args):
-			r.reads(args[i+2], false, true)
+		case (a.text == "-F" || a.text == "--file") && i+1 < len(args):
+			r.reads(args[i+1], false, true)
 		}
 	}
 	for i := range operands {

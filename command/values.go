@@ -196,39 +196,46 @@ func (r *reader) collect(file *syntax.File) {
 		r.vars = map[string][]*syntax.Word{}
 	}
 	r.holds = map[string][]string{}
-	set := func(name string, w *syntax.Word) { r.vars[name] = append(r.vars[name], w) }
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Assign:
-			switch {
-			case n.Name == nil || n.Naked:
-			case n.Append || n.Index != nil:
-				set(n.Name.Value, nil)
-			case n.Array != nil:
-				for _, e := range n.Array.Elems {
-					set(n.Name.Value, e.Value)
-				}
-			case n.Value == nil: // it is empty
-				set(n.Name.Value, &syntax.Word{})
-			default:
-				set(n.Name.Value, n.Value)
-			}
+			r.assigned(n)
 		case *syntax.WordIter:
 			for _, w := range n.Items {
-				set(n.Name.Value, w)
+				r.noteSet(n.Name.Value, w)
 			}
 			if len(n.Items) == 0 {
-				set(n.Name.Value, nil)
+				r.noteSet(n.Name.Value, nil)
 			}
 		case *syntax.CallExpr:
 			if words := literals(n.Args); len(words) > 1 && setters[words[0]] {
 				for _, w := range words[1:] {
-					set(w, nil)
+					r.noteSet(w, nil)
 				}
 			}
 		}
 		return true
 	})
+}
+
+// noteSet notes that a variable is set to a word, or to what we don't know.
+func (r *reader) noteSet(name string, to *syntax.Word) { r.vars[name] = append(r.vars[name], to) }
+
+// assigned notes what NAME=value sets.
+func (r *reader) assigned(n *syntax.Assign) {
+	switch {
+	case n.Name == nil || n.Naked:
+	case n.Append || n.Index != nil:
+		r.noteSet(n.Name.Value, nil)
+	case n.Array != nil:
+		for _, e := range n.Array.Elems {
+			r.noteSet(n.Name.Value, e.Value)
+		}
+	case n.Value == nil: // it is empty
+		r.noteSet(n.Name.Value, &syntax.Word{})
+	default:
+		r.noteSet(n.Name.Value, n.Value)
+	}
 }
 
 // setters are commands that set the variables that they name.

@@ -49,14 +49,7 @@ func (r *reader) walk(n syntax.Node) {
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
 			r.arithmetic(n)
 		case *syntax.BinaryTest:
-			if n.Op >= syntax.TsEql && n.Op <= syntax.TsGtr {
-				r.arithmetic(n)
-			}
-			switch n.Op {
-			case syntax.AndTest, syntax.OrTest, syntax.TsBefore, syntax.TsAfter:
-				r.unknown("[[") // a shell without [[ runs or writes what follows
-			default:
-			}
+			r.test(n)
 		case *syntax.UnaryTest:
 			if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
 				r.unknown("[[")
@@ -76,6 +69,18 @@ func (r *reader) walk(n syntax.Node) {
 		}
 		return true
 	})
+}
+
+// test reads a comparison in [[ ]].
+func (r *reader) test(n *syntax.BinaryTest) {
+	if n.Op >= syntax.TsEql && n.Op <= syntax.TsGtr {
+		r.arithmetic(n)
+	}
+	switch n.Op {
+	case syntax.AndTest, syntax.OrTest, syntax.TsBefore, syntax.TsAfter:
+		r.unknown("[[") // a shell without [[ runs or writes what follows
+	default:
+	}
 }
 
 // pipe reads two commands of which the second gets what the first prints.

@@ -33,6 +33,30 @@ var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, hiddenFiles, 
 // nothing: what counts is a path. In a command that we can't read to the end any word counts.
 func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.Command) {
 	r, sure := pl.rule, true
+	p.findNamed(pl, c, t, does)
+	if pl.Secret == "" && r.runs {
+		pl.Secret, sure = p.readBy(does)
+		sure = sure && (r.leaves || !does.Contained())
+	}
+	if shown := pl.shownBy(c.Tool, t); pl.Secret == "" && shown != "" {
+		pl.Secret, sure = shown, false
+	}
+	if pl.Secret == "" && c.Tool == "dir_fetch" && isHome(filePath(t)) {
+		pl.Secret = homeFiles
+	}
+	if pl.Secret == "" && pl.Reach.BlindRead {
+		pl.Secret = otherSessions
+	}
+	if pl.Leaves && sure && pl.Secret != "" && pl.Secret != otherSessions {
+		pl.Gives = pl.Secret
+	}
+	pl.Leaves = pl.Leaves || writesOut(c)
+	pl.typed = pl.Leaves && r.name == "web_fetch" && typedByOwner(c)
+}
+
+// findNamed finds a place where secrets are kept that the call itself names.
+func (p *Policy) findNamed(pl *Plan, c *toolcall.Call, t *text, does *command.Command) {
+	r := pl.rule
 	named := t.may&ofPlace != 0 && (p.places.find(t.lower) != nil || p.places.find(t.bare) != nil) || mayEndSo(t.lower) || mayEndSo(t.bare)
 	switch {
 	case r.secret:
@@ -52,24 +76,6 @@ func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.
 	default:
 		pl.Secret = p.placeIn(string(t.values))
 	}
-	if pl.Secret == "" && r.runs {
-		pl.Secret, sure = p.readBy(does)
-		sure = sure && (r.leaves || !does.Contained())
-	}
-	if shown := pl.shownBy(c.Tool, t); pl.Secret == "" && shown != "" {
-		pl.Secret, sure = shown, false
-	}
-	if pl.Secret == "" && c.Tool == "dir_fetch" && isHome(filePath(t)) {
-		pl.Secret = homeFiles
-	}
-	if pl.Secret == "" && pl.Reach.BlindRead {
-		pl.Secret = otherSessions
-	}
-	if pl.Leaves && sure && pl.Secret != "" && pl.Secret != otherSessions {
-		pl.Gives = pl.Secret
-	}
-	pl.Leaves = pl.Leaves || writesOut(c)
-	pl.typed = pl.Leaves && r.name == "web_fetch" && typedByOwner(c)
 }
 
 // placeIn is the word of a text that names a place where secrets are kept.

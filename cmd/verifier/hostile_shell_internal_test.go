@@ -12,7 +12,7 @@ import (
 )
 
 // bash is a command as OpenClaw's exec takes it.
-func bash(t *testing.T, command string, context map[string]any) call {
+func bash(t testing.TB, command string, context map[string]any) call {
 	t.Helper()
 	params, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {

@@ -34,12 +34,12 @@ func (r *rig) builds(name string, unasked bool) {
 	m := with(ownerIn(name), "waitMs", 5001)
 	r.allow(call{tool: "read", params: `{"path":".env"}`, context: m})
 	if !unasked {
-		r.asks(bash(r.t.(*testing.T), "make test", m))
-		r.allow(bash(r.t.(*testing.T), "ls", m))
+		r.asks(bash(r.t, "make test", m))
+		r.allow(bash(r.t, "ls", m))
 		return
 	}
 	for _, command := range buildsAndTests {
-		r.allow(bash(r.t.(*testing.T), command, m))
+		r.allow(bash(r.t, command, m))
 	}
 	r.asks(post("hello", m)) // what leaves still asks
 }
