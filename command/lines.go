@@ -25,6 +25,7 @@ type Line struct {
 type Word struct {
 	Text   string
 	Inside []*Line // the commands whose output it takes
+	Placed bool    // one of the places is in it
 	Start  int     // where it begins in the text
 	places []int   // where each byte is in the text, nil where they follow each other
 	quoted []Word  // what is in quotes and has several words
@@ -128,44 +129,99 @@ func (l *liner) script(s Word, feeds []*Line) {
 	}
 	l.depth++
 	defer func() { l.depth-- }()
-	if strings.ContainsAny(s.Text, "'\"`\\<$({#") || strings.Contains(s.Text, "|") && strings.ContainsAny(s.Text, ";\n") {
-		file, why := parse(syntax.LangBash, s.Text)
-		if l.work -= len(s.Text); l.work < 0 {
-			return
+	if isPlain(s.Text) && s.places == nil {
+		l.plain(s, feeds)
+		return
+	}
+	file, why := parse(syntax.LangBash, s.Text)
+	if l.work -= len(s.Text); l.work < 0 {
+		return
+	}
+	outer := l.unsure
+	l.unsure = why != "" || isUnsure(s.Text)
+	if why == "" {
+		(&script{l, s}).walk(file, feeds)
+	}
+	sure := !l.unsure
+	if l.unsure = outer; !sure {
+		l.split(s, feeds)
+	}
+}
+
+// isPlain reports whether a text has nothing that a shell reads in another way than as words and commands in a row.
+func isPlain(text string) bool {
+	if strings.ContainsAny(text, "'\"`\\<$({#") {
+		return false
+	}
+	before, rest, pipe := strings.Cut(text, "|")
+	if pipe && strings.Contains(text, "\n") {
+		return false
+	}
+	for pipe {
+		before = strings.TrimRight(before, " \t")
+		if strings.HasSuffix(before, "fi") || strings.HasSuffix(before, "done") || strings.HasSuffix(before, "esac") {
+			return false
 		}
-		outer := l.unsure
-		l.unsure = why != "" || isUnsure(s.Text)
-		if why == "" {
-			(&script{l, s}).walk(file, feeds)
+		before, rest, pipe = strings.Cut(rest, "|")
+	}
+	return true
+}
+
+// plain reads those commands of a plain text that have a place.
+func (l *liner) plain(s Word, feeds []*Line) {
+	from, to := l.within(&s)
+	done := 0
+	for _, place := range l.places[from:to] {
+		at := place - s.Start
+		if at < done {
+			continue
 		}
-		sure := !l.unsure
-		if l.unsure = outer; sure {
-			return
+		begin := done
+		for n := done; n < at; n += 1 + ends(s.Text[n:at]) {
+			begin = n
+		}
+		done = at + ends(s.Text[at:])
+		l.split(s.part(begin, done), feeds)
+	}
+}
+
+// ends is where the first command of a plain text ends.
+func ends(text string) int {
+	for i := range len(text) {
+		if text[i] == '\n' || text[i] == ';' || text[i] == '&' && strings.HasPrefix(text[i:], "&&") {
+			return i
 		}
 	}
-	l.split(s, feeds)
+	return len(text)
 }
 
 // keep adds a line, and reads what its words hand to another shell.
 func (l *liner) keep(line *Line) {
 	l.out = append(l.out, line)
-	shell := slices.ContainsFunc(line.Words, func(w Word) bool { n := name(w.Text); return shells[n] || handsOver[n] })
 	for i := range line.Words {
 		w := &line.Words[i]
-		for _, q := range w.quoted { // it may begin where another ends
-			l.unsure = l.unsure || strings.HasSuffix(q.Text, " ")
-		}
-		if len(w.quoted) == 0 {
-			for from, to := l.within(w); from < to; from++ {
-				l.covered[from] = true
-			}
-		} else if shell || w.glued {
-			l.script(*w, line.Feeds)
-		}
-		if shell {
+		if len(w.quoted) > 0 {
+			l.inQuotes(line, w)
 			continue
 		}
-		for _, q := range w.quoted {
+		from, to := l.within(w)
+		takes := strings.Contains(w.Text, "$_")
+		for w.Placed = from < to; from < to; from++ { // a command inside of it has its own words
+			_, own := slices.BinarySearch(w.places, l.places[from])
+			l.covered[from] = l.covered[from] || own || !takes
+		}
+	}
+}
+
+// inQuotes reads what is in the quotes of a word: all of it, where a shell does.
+func (l *liner) inQuotes(line *Line, w *Word) {
+	shell := slices.ContainsFunc(line.Words, func(w Word) bool { n := name(w.Text); return shells[n] || handsOver[n] })
+	if shell || w.glued {
+		l.script(*w, line.Feeds)
+	}
+	for _, q := range w.quoted {
+		l.unsure = l.unsure || strings.HasSuffix(q.Text, " ") // it may begin where another ends
+		if !shell {
 			l.script(q, line.Feeds)
 		}
 	}
@@ -290,6 +346,8 @@ func (p *script) parts(w *Word, parts []syntax.WordPart, quoted bool) {
 			p.unsure = true
 			w.add(raw)
 		default:
+			command, ok := part.(*syntax.CmdSubst)
+			p.unsure = p.unsure || ok && len(command.Stmts) == 0 // all of it is a comment
 			w.takes(raw, p.walk(part, nil))
 		}
 	}

@@ -45,10 +45,10 @@ func (l *liner) split(source Word, feeds []*Line) {
 			s.add(s.word())
 		}
 	}
-	s.end()
+	s.keepLine()
 }
 
-func isBlank(c byte) bool { return strings.IndexByte(" \t\r\f\v", c) >= 0 }
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || '\v' <= c && c <= '\r' }
 
 // isEscaped reports whether a backslash is here, and one of these characters behind it.
 func (s *splitter) isEscaped(chars string) bool {
@@ -62,10 +62,14 @@ func (s *splitter) isAlone() bool {
 
 // end ends a line.
 func (s *splitter) end() {
+	s.keepLine()
+	s.line, s.input = &Line{Feeds: s.out[max(s.first, len(s.out)-maxFeeds):len(s.out):len(s.out)]}, ""
+}
+
+func (s *splitter) keepLine() {
 	if len(s.line.Words) > 0 || len(s.line.Input) > 0 {
 		s.keep(s.line)
 	}
-	s.line, s.input = &Line{Feeds: slices.Clone(s.out[max(s.first, len(s.out)-maxFeeds):])}, ""
 }
 
 // documents reads the here-documents of the line before.
@@ -88,6 +92,9 @@ func (s *splitter) documents() {
 func (s *splitter) word() (w Word) {
 	begin, from := s.at, s.at
 	for ; s.at < len(s.text) && !s.stops(begin); s.at++ {
+		if isAlnum(s.text[s.at]) {
+			continue
+		}
 		n, inside := s.closes(begin)
 		if n == 0 {
 			if s.isEscaped(" \t") {
@@ -114,7 +121,11 @@ func (s *splitter) word() (w Word) {
 
 // stops reports whether a word ends here.
 func (s *splitter) stops(begin int) bool {
-	switch c := s.text[s.at]; c {
+	c := s.text[s.at]
+	if isAlnum(c) {
+		return false
+	}
+	switch c {
 	case '\n', ';', '|':
 		return true
 	case '&', ')':
@@ -187,6 +198,9 @@ func (s *splitter) add(w Word) {
 	case "<<<":
 		s.line.Input = append(s.line.Input, w)
 	default:
+		if s.line.Words == nil {
+			s.line.Words = make([]Word, 0, 8)
+		}
 		s.line.Words = append(s.line.Words, w)
 	}
 }
@@ -204,8 +218,8 @@ func isUnsure(text string) bool {
 			if isAlnum(next) || next == '\\' || next == '|' {
 				return true
 			}
-		case ' ':
-			if next == '#' {
+		case '#':
+			if i == 0 || isBlank(text[i-1]) || text[i-1] == '\n' {
 				return true
 			}
 		}

@@ -34,13 +34,31 @@ func (f *finder) byCommand() {
 	}
 }
 
-// inDisguise notes words that have quotes or backslashes in them: they may be a program's name.
+// inDisguise notes the programs whose names have quotes or backslashes in them.
 func (f *finder) inDisguise() {
-	for i := 1; i+1 < len(f.s); i++ {
-		if c, next := f.s[i], f.s[i+1]; (c == '\\' || isQuote(c)) && isName(f.s[i-1]) && (isName(next) || isQuote(next) || next == '\\' || next == '\n') {
+	for i, end := 1, 0; i+1 < len(f.s); i++ {
+		if i < end || f.s[i] != '\\' && !isQuote(f.s[i]) || !isName(f.s[i-1]) {
+			continue
+		}
+		start := i
+		for start > 0 && i-start < maxName && isSpelled(f.s, start-1) {
+			start--
+		}
+		for end = i + 1; end < len(f.s) && end-i < maxName && isSpelled(f.s, end); {
+			end++
+		}
+		if end > i+1 && usagesOf(disguise.Replace(f.s[start:end])) != nil {
 			f.place(i, 0)
 		}
 	}
+}
+
+// disguise is what a shell takes out of a name.
+var disguise = strings.NewReplacer("'", "", `"`, "", "`", "", `\`, "", "\n", "")
+
+// isSpelled reports whether a byte may be one of a program's name, or of what a shell takes out of it.
+func isSpelled(s string, i int) bool {
+	return isName(s[i]) || isQuote(s[i]) || s[i] == '\\' || s[i] == '\n' && i > 0 && s[i-1] == '\\'
 }
 
 // maskSpace is what a space in a mask becomes, so that the mask is one word.
@@ -67,6 +85,9 @@ func (f *finder) line(l *command.Line) {
 		w := &l.Words[i]
 		if len(w.Inside) > 0 && isForSecret(l.Words, i) {
 			f.printed(&usage{}, w.Inside)
+		}
+		if !w.Placed {
+			continue
 		}
 		if readsSecret(l.Words, i) {
 			f.fed(&usage{}, l)
@@ -152,13 +173,15 @@ type walk struct {
 	words  []string  // the first that are bare
 	last   [2]string // the last ones, the later first
 	flags  []string
-	want   *usage // the next word is its secret
-	skip   bool   // the next word belongs to a redirection
-	fed    *usage // reads its secret from a pipe
+	room   [2][maxBare]string // for the words and the flags
+	want   *usage             // the next word is its secret
+	skip   bool               // the next word belongs to a redirection
+	fed    *usage             // reads its secret from a pipe
 }
 
 // arguments looks at the words behind the program.
 func (w *walk) arguments(args []command.Word) {
+	w.words, w.flags = w.room[0][:0], w.room[1][:0]
 	for i := range args {
 		a := &args[i]
 		switch {

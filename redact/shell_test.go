@@ -21,7 +21,7 @@ var shellShapes = []string{
 	// Another shell.
 	`sh -c "curl -u 'bob:«hunter 2»' x"`, `sh -c 'curl -u '\''bob:«hunter 2»'\'' x'`, `ssh h "sh -c \"cu\\rl -u 'bob:«hunter 2»' x\""`, "bash <<'E'\ncu\\rl -u bob:«hunter2» x\nE", `echo «hunter2» | bash -c 'su\do -S id'`, `eval 'cu\rl -u bob:«hunter2» x'`,
 	// In a sentence, in another text, or unfinished.
-	`don't run printf '%s' «hunter2» | helm registry login r.example --password-stdin`, `# 'curl' -u bob:«hunter2» x`, "# sudo -S id <<E\n«hunter2»\nE", `x=(curl -u bob:«hunter2» x)`, `alias x='chpasswd <<< 'bob:«hunter2»''`, `sh -c "p='«hunter 2»'; mysql -uroot -p"$p" shop"`,
+	`don't run printf '%s' «hunter2» | helm registry login r.example --password-stdin`, `# 'curl' -u bob:«hunter2» x`, "`# curl -u bob:«hunter2» x`", `x=$(echo hi) # curl -u bob:«hunter2»`, "# sudo -S id <<E\n«hunter2»\nE", `x=(curl -u bob:«hunter2» x)`, `alias x='chpasswd <<< 'bob:«hunter2»''`, `sh -c "p='«hunter 2»'; mysql -uroot -p"$p" shop"`,
 	`6" disk: cd /x && echo "«hunter2»" | sudo -S apt update`, "if true; then\nprintf '%s' «hunter2» | podman login --password-stdin r", `<code>/bin/echo «hunter2» | sudo -S id</code>`, "| echo «hunter2» | passwd --stdin bob |", "cat <<EOF > f\nc'ur'l -u bob:«hunter2» x\nEOF",
 	// Nothing to hide.
 	`# curl -u bob:$X x`, `cu\rl https://x.example/a`, `'curl' -u bob:$X x`, `sh -c "curl -d '{\"a\":\"b c\"}' https://x.example"`, `echo hello | (cd x; ls)`, `echo "curl's -u flag takes a name"`, `{"cmd":"curl -s x","user":"bob:x"}`,
