@@ -2,7 +2,6 @@
 package layout
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -21,10 +20,7 @@ import (
 	"testing"
 )
 
-const (
-	module   = "github.com/openclaw-verifier/verifier"
-	maxLines = 400
-)
+const module = "github.com/openclaw-verifier/verifier"
 
 // layer is one line of the specification. Its packages may import, of our own packages, what mayImport
 // names: packages, or whole layers. They may not import each other unless mayImport says so. A star
@@ -67,31 +63,6 @@ const impure = "os os/exec io/ioutil net net/http database/sql"
 func TestLayout(t *testing.T) {
 	for _, broken := range check(load(t)) {
 		t.Error(broken)
-	}
-}
-
-func TestFilesStaySmall(t *testing.T) {
-	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return skipped(file, d.Name())
-		}
-		if path.Ext(file) != ".go" {
-			return nil
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		if n := bytes.Count(text, []byte("\n")); n > maxLines && !generated(text) {
-			t.Errorf("%s has %d lines, more than %d: split it, one stage or one noun a file", file, n, maxLines)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -300,17 +271,6 @@ func skipped(file, name string) error {
 		return fs.SkipDir
 	}
 	return nil
-}
-
-// generated reports the marker that generators put before the package clause.
-func generated(text []byte) bool {
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "package ") {
-		if strings.HasPrefix(lines.Text(), "// Code generated ") && strings.HasSuffix(lines.Text(), " DO NOT EDIT.") {
-			return true
-		}
-	}
-	return false
 }
 
 // fake is a documented package that imports some of ours.
