@@ -10,9 +10,9 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// Jobs are the agents that have scheduled jobs in which outside content had a say,
-// each with those jobs as its sources: a job that counts as untrusted is one that
-// nobody has vouched for.
+// Jobs are the agents with scheduled jobs that come from outside content, each with
+// those jobs as its sources. Agents for all of whose jobs someone has vouched are
+// left out.
 func (d *Desk) Jobs(ctx context.Context) (out []session.Account, _ error) {
 	entries, err := d.o.Store.Notes(ctx, session.JobsList)
 	if err != nil {

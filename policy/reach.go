@@ -19,6 +19,7 @@ type Reach struct {
 	Reads     []string // session keys it reads from
 	Schedules bool     // allowing it lets automations run later
 	Job       string   // of those: the one that it changes; empty: a new one, or one that can't be told
+	Unchanged bool     // of those: it only lets the job run, as it is
 	Into      bool     // of those: the job may run in someone's session, not in one of its own
 	JobName   string   // what the job is called, for people
 	BlindSend bool     // it also, or only, sends to a session that it does not name by its key

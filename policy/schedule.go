@@ -51,8 +51,9 @@ func scheduledInto(c *toolcall.Call) (keys []string, blind bool) {
 	return keys, blind
 }
 
-// changing are the actions of automations that change one job, which they name.
-var changing = words("update next_check")
+// changing are the actions of automations that change one job, which they name, or
+// let it run.
+var changing = words("update next_check run")
 
 // scheduled says which job a call is about.
 func (r *Reach) scheduled(c *toolcall.Call, t *text) {
@@ -72,7 +73,7 @@ func (r *Reach) scheduled(c *toolcall.Call, t *text) {
 	r.Into = !isolated
 	if changing[t.param(paramAction)] && len(named) == 1 {
 		for id := range named {
-			r.Job = id
+			r.Job, r.Unchanged = id, id != "" && t.param(paramAction) == "run"
 		}
 	}
 }

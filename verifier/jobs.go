@@ -88,6 +88,9 @@ func (v *Verifier) jobLevel(ctx context.Context, t *trace, jobs session.Conversa
 // schedule notes that a call of a tainted conversation schedules or changes a job.
 func (v *Verifier) schedule(ctx context.Context, t *trace) error {
 	r := &t.plan.Reach
+	if r.Unchanged { // it starts as what the job is worth
+		return nil
+	}
 	for _, agent := range scheduledFor(t.call) {
 		if err := v.o.Store.RaiseAutomation(ctx, t.call.Client, agent, t.view.Level); err != nil {
 			return err

@@ -144,11 +144,23 @@ func TestH165ATaintedConversationThatChangesAJobTaintsIt(t *testing.T) {
 			r.allow(sh("date", runOf(job, "1")))
 		}
 		r.allow(fetch(ownerIn("m")))
+		r.consented(call{tool: "automations", params: `{"action":"run","jobId":"` + jobB + `"}`, context: ownerIn("m")}, 0)
+		r.allow(sh("date", runOf(jobB, "1"))) // it runs as it is
 		r.consented(call{tool: "automations", params: `{"action":"update","jobId":"` + strings.ToUpper(jobA) + `","job":{"payload":{"message":"y"}}}`, context: ownerIn("m")}, 0)
 		r.mustAsk(sh("date", runOf(jobA, "2")))
 		r.allow(sh("date", runOf(jobB, "2")))
 		r.consented(call{tool: "automations", params: `{"action":"update","jobId":"` + jobB + `","id":"` + jobC + `","job":{}}`, context: ownerIn("m")}, 0)
 		r.mustAsk(sh("date", runOf(jobB, "3"))) // which of the two it changes can't be told
+	})
+}
+
+func TestH165ARunOfNoJobInParticularLeavesAllOfThemTainted(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		r.takes(cronChanged("started", jobB, isolated))
+		r.allow(fetch(ownerIn("m")))
+		r.consented(call{tool: "automations", params: `{"action":"run","job":{"id":"` + jobB + `","payload":{"message":"y"}}}`, context: ownerIn("m")}, 0)
+		r.mustAsk(sh("date", runOf(jobB, "1")))
 	})
 }
 
