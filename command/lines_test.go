@@ -108,7 +108,7 @@ func TestLinesAreBounded(t *testing.T) {
 		text := strings.Repeat(piece, (64<<10)/len(piece))
 		start := time.Now()
 		command.Lines(text, everywhere(text))
-		if took := time.Since(start); took > 2*time.Second {
+		if took := time.Since(start); took > 10*time.Second { // with the race detector, on a busy machine
 			t.Errorf("%q took %s", piece, took)
 		}
 	}

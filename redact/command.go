@@ -61,8 +61,8 @@ func isSpelled(s string, i int) bool {
 	return isName(s[i]) || isQuote(s[i]) || s[i] == '\\' || s[i] == '\n' && i > 0 && s[i-1] == '\\'
 }
 
-// maskSpace is what a space in a mask becomes, so that the mask is one word.
-const maskSpace = "\x01"
+// maskSpace is what a space in a mask becomes, so that the mask is one word. Package command has \x00 and \x01 for itself.
+const maskSpace = "\x02"
 
 func maskSpaces(s string) string {
 	if !strings.Contains(s, maskStart) {
@@ -97,10 +97,7 @@ func (f *finder) line(l *command.Line) {
 			continue
 		}
 		if last == "" {
-			f.respelled(l)
-			for _, feed := range l.Feeds {
-				f.respelled(feed)
-			}
+			f.respelled(append([]*command.Line{l}, l.Feeds...))
 		}
 		last = name
 		walk := walk{f: f, usages: usages, prose: i > 0 && !mayRun(l.Words[i-1].Text)}
@@ -114,11 +111,17 @@ func (f *finder) line(l *command.Line) {
 	}
 }
 
-// respelled looks at a command without the quotes and escapes in its words.
-func (f *finder) respelled(l *command.Line) {
-	if !slices.ContainsFunc(l.Words, func(w command.Word) bool { return w.Respelled() }) {
-		return
+// respelled looks at commands without the quotes and escapes in their words.
+func (f *finder) respelled(lines []*command.Line) {
+	for _, l := range lines {
+		if slices.ContainsFunc(l.Words, func(w command.Word) bool { return w.Respelled() }) {
+			f.asRead(l)
+		}
 	}
+}
+
+// asRead looks at a command as a shell reads it.
+func (f *finder) asRead(l *command.Line) {
 	words := make([]string, len(l.Words))
 	for i := range l.Words {
 		words[i] = strings.ReplaceAll(l.Words[i].Text, maskSpace, " ")
