@@ -246,7 +246,7 @@ func (d *Desk) note(ctx context.Context, e audit.Entry) {
 
 // Abandon takes back the open cards of a session that was ended: its run is gone,
 // so no call could use a yes. Why is shown to people.
-func (d *Desk) Abandon(ctx context.Context, conv session.Conversation, sessionKey, why string) error {
+func (d *Desk) Abandon(ctx context.Context, conv session.Conversation, sessionKey, sessionID, why string) error {
 	ids, err := d.o.Store.Open(ctx)
 	if err != nil {
 		return err
@@ -262,7 +262,9 @@ func (d *Desk) Abandon(ctx context.Context, conv session.Conversation, sessionKe
 		if err != nil {
 			return err
 		}
-		others := func(q *Question) bool { return q.Ask.Conversation != conv || q.Ask.SessionKey != sessionKey }
+		others := func(q *Question) bool {
+			return q.Ask.Conversation != conv || q.Ask.SessionKey != sessionKey || q.Ask.SessionID != "" && sessionID != "" && q.Ask.SessionID != sessionID
+		}
 		if slices.ContainsFunc(c.all(), others) || !d.withdraw(ctx, id, why) {
 			continue
 		}

@@ -33,7 +33,9 @@ func (v *Verifier) admit(ctx context.Context, t *trace) error {
 func (v *Verifier) arrive(ctx context.Context, t *trace) (taint.Level, error) {
 	c := t.call
 	t.in(session.Conversation{Client: c.Client, Key: c.Context.SessionKey})
-	t.session = c.Context.SessionID
+	if t.session = c.Context.SessionID; t.plan.Standing.Resumed {
+		t.session = "" // what was resumed may be in a context with another id: the worst of all counts
+	}
 	initial := t.plan.Standing.Level
 	before, err := v.resolve(ctx, t)
 	if err != nil {

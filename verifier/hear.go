@@ -141,7 +141,7 @@ func (v *Verifier) take(ctx context.Context, h *hearing) *no {
 		return v.storeFault(ctx, "hear", err)
 	}
 	if h.event.Name == loop.SessionEnd && slices.Contains(freshReasons, h.event.Reason) && !h.heard.Replayed {
-		if err := v.o.Desk.Abandon(ctx, h.conv, h.call.Context.SessionKey, "the conversation was ended"); err != nil {
+		if err := v.o.Desk.Abandon(ctx, h.conv, h.call.Context.SessionKey, h.call.Context.SessionID, "the conversation was ended"); err != nil {
 			return v.storeFault(ctx, "withdraw", err)
 		}
 	}

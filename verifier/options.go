@@ -37,7 +37,7 @@ type Desk interface {
 	// Stands reports whether a grant of these people still covers a call.
 	Stands(by string, a approval.Ask) bool
 	// Abandon takes back the open questions of a session that was ended.
-	Abandon(ctx context.Context, c session.Conversation, sessionKey, why string) error
+	Abandon(ctx context.Context, c session.Conversation, sessionKey, sessionID, why string) error
 }
 
 // Settings are what the owner may change while calls are being decided.

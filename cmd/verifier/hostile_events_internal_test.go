@@ -154,6 +154,8 @@ func TestH160ARunThatTheRuntimeResumesIsTheConversationItWas(t *testing.T) {
 			t.Errorf("a tainted conversation is at %s when it is resumed", e.Level)
 		}
 
+		r.allow(call{tool: "read", params: `{"path":"a"}`, context: map[string]any{"sessionKey": "agent:main:strangers", "sessionId": "s0", "senderId": "666"}})
+		r.mustAsk(sh("date", resumed("strangers"))) // its context has another id
 		r.mustAsk(sh("date", resumed("never-seen")))
 		if e := r.last(); e.Level != "untrusted" {
 			t.Errorf("a conversation that nothing is known of is at %s when it is resumed", e.Level)

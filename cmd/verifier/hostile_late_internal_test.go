@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,6 +16,10 @@ func TestH170ASessionThatEndsTakesItsOpenQuestionBack(t *testing.T) {
 			held := r.hold(sh("ls "+reason, m))
 			ref := r.waits().Ref
 			other := r.mustAsk(sh("ls", unvouched("other than "+reason))).Ref
+			r.takes(event{name: "session_end", context: with(m, "sessionId", "s0"), about: `{"reason":"` + reason + `"}`}) // an older one
+			if cards := r.waiting(2); !slices.ContainsFunc(cards, func(c shown) bool { return c.Ref == ref }) {
+				t.Errorf("%s: the end of an older session left %v, want %s", reason, cards, ref)
+			}
 			r.takes(event{name: "session_end", context: m, about: `{"reason":"` + reason + `","nextSessionId":"s1"}`})
 			if a := <-held; a.allowed() {
 				t.Errorf("%s: the held call got %s", reason, a.raw)
