@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -42,8 +44,18 @@ func (pl *Plan) visit(c *toolcall.Call) {
 	pl.visits, pl.sink, pl.Modes = true, false, pl.rule.visiting
 }
 
-// isPage reports whether an address is one that web_fetch would take.
+// isPage reports whether an address is a page of the public web. One in the owner's own network may do something
+// when it is merely opened, such as a router's; an address in numbers counts as such.
 func isPage(value string) bool {
-	scheme, _, found := strings.Cut(strings.ToLower(strings.TrimSpace(value)), "://")
-	return found && (scheme == "https" || scheme == "http")
+	u, err := url.Parse(strings.TrimSpace(value))
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return false
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	_, numbers := inetAton(host)
+	own := slices.ContainsFunc(ownNetworks, func(end string) bool { return strings.HasSuffix(host, end) })
+	return strings.Contains(host, ".") && !numbers && !own && !loopback(host)
 }
+
+// ownNetworks are ends of names that only a network of one's own knows, or that stand for an address in numbers.
+var ownNetworks = strings.Fields(".local .localhost .localdomain .internal .intranet .lan .home .corp .private .home.arpa .nip.io .sslip.io")

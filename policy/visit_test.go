@@ -28,6 +28,9 @@ func TestH161WhatOnlyLooksAtAPageAsksNoMoreThanWebFetch(t *testing.T) {
 		`{"action":"open","url":"https://x.example","node":"phone"}`, `{"action":"open","url":"https://x.example","target":"host"}`, `{"action":"snapshot","browser":"chrome"}`,
 		`{"action":"open","url":"javascript:fetch(1)"}`, `{"action":"open","url":"file:///home/ann/.ssh/id_rsa"}`, `{"action":"navigate","url":"https://x.example","targetUrl":"file:///x"}`,
 		`{"action":"open","url":"https://x.example","fn":"() => fetch(1)"}`, `{"action":"snapshot","path":"/home/ann/x"}`, `{"action":"open","url":["https://x.example"]}`,
+		`{"action":"open","url":"http://127.0.0.1:8080/"}`, `{"action":"open","url":"http://192.168.1.1/reboot"}`, `{"action":"navigate","url":"http://169.254.169.254/latest"}`, `{"action":"open","url":"http://[fe80::1]/"}`,
+		`{"action":"open","url":"http://router/"}`, `{"action":"open","url":"http://nas.local/"}`, `{"action":"open","url":"http://2130706433/"}`, `{"action":"open","url":"http://10.1/"}`, `{"action":"open","url":"http://192.168.1.1.nip.io/"}`,
+		`{"action":"open","url":"https://x.example\\@127.0.0.1/"}`,
 		`{"action":"upload","paths":["a"]}`, `{"action":"importprofile"}`, `{"action":"pdf"}`, `{"action":"evaluate"}`,
 	} {
 		if got := modes(p.Plan(call("browser", params)).Modes); got == "aaaaaa" {

@@ -76,7 +76,7 @@ const ordinary = (page) => ({
 	"commit again": [exec("git add -A && git commit -qm 'Greet in French'")],
 	reminder: found("automations", { action: "add", job: { name: "review", schedule: at("0 9 * * 1"), sessionTarget: "main", wakeMode: "now", payload: { kind: "systemEvent", text: "Look at the open reviews." } } }),
 	memory: [run("write", { path: "MEMORY.md", content: "Ann likes French greetings.\n" })],
-	browser: found("browser", { action: "open", url: page }),
+	browser: found("browser", { action: "open", url: "https://greetings.example/" }),
 	message: found("message", { action: "send", target: `telegram:${ownerId}`, message: "The greeter speaks French now." }),
 	notes: [run("write", { path: "notes.md", content: "Greeting: bonjour.\n" })],
 	push: [exec("git push -q origin main")],
