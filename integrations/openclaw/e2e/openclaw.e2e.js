@@ -222,7 +222,7 @@ test("H17 a page and commands in one turn: no command runs unasked after the pag
 	await reset(card);
 });
 
-test("H160 what OpenClaw resumes after a restart is the conversation it was", { timeout: 240_000 }, async () => {
+test("H160 what OpenClaw resumes after a restart is the conversation it was", { timeout: 400_000 }, async () => {
 	await fresh();
 	const before = (await rig.decisions()).length;
 	rig.script(`${exec("touch before-a-restart && sleep 20")}\n${exec("touch after-a-restart")}`).catch(() => {}); // its answer may come in another run
@@ -292,7 +292,7 @@ for (const [what, more] of Object.entries({
 	});
 }
 
-test("H16 H162 H163 H166 a job that a tainted session schedules starts tainted, whatever session it runs in, and no other does", { timeout: 240_000 }, async () => {
+test("H16 H162 H163 H166 a job that a tainted session schedules starts tainted, whatever session it runs in, and no other does", { timeout: 400_000 }, async () => {
 	const add = (name, job) => `RUN ${wrapped("automations", { action: "add", job: { name, schedule: { kind: "cron", expr: "0 7 * * *" }, ...job } })}`;
 	const event = (command) => ({ sessionTarget: "main", wakeMode: "now", payload: { kind: "systemEvent", text: exec(command) } });
 	await fresh();
