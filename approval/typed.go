@@ -117,7 +117,7 @@ func (d *Desk) missed(ctx context.Context, person, via string) (Outcome, error) 
 		return Outcome{Kind: NotFound, Text: fmt.Sprintf("No question has this code. %d tries left.", maxTries-tries)}, nil
 	}
 	if tries == maxTries {
-		text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %s.", person, maxTries, via, person, ttl)
+		text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %g minutes.", person, maxTries, via, person, ttl.Minutes())
 		d.note(ctx, audit.Entry{Kind: audit.KindLock, People: []audit.Person{{Name: person, Via: via}}, Note: text})
 		d.o.Log.WarnContext(ctx, "typed answers are locked", "person", person, "via", via)
 		d.tell(ctx, text)

@@ -18,7 +18,7 @@ var blanks = []struct {
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`), "DATE"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d( UTC|Z)`), "TIME"},
-	{regexp.MustCompile(`1 min \d+ s`), "LEFT"},
+	{regexp.MustCompile(`29 min \d+ s`), "LEFT"},
 	{regexp.MustCompile(`waited \S+`), "WAITED"},
 	{regexp.MustCompile(`\b[0-9a-f]{8}\b`), "CODE"},
 	{regexp.MustCompile(`\b[0-9A-F]{8}\b`), "SESSION"},
