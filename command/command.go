@@ -42,9 +42,11 @@ type Command struct {
 	Destroys bool      // it can't be undone
 
 	Reads       []Read   // files and directories that it reads or lists
+	Words       []string // of programs that may show what files hold: any of them may name one
 	Others      string   // commits of others that git shows, or ""
 	Variables   []string // of the environment, by name, that it expands
 	Environment bool     // it shows all of them
+	Stores      bool     // it prints what is in a store of secrets: pass show
 	Code        bool     // it runs code in a language that we don't read, which may read anything
 }
 
@@ -162,6 +164,8 @@ func (c *Command) Merge(o *Command) {
 	first(&c.Outside, o.Outside)
 	first(&c.Others, o.Others)
 	c.Reads = append(c.Reads, o.Reads...)
+	c.Words = append(c.Words, o.Words...)
+	c.Stores = c.Stores || o.Stores
 	c.Variables = append(c.Variables, o.Variables...)
 	c.Environment = c.Environment || o.Environment
 	c.Code = c.Code || o.Code
@@ -224,6 +228,10 @@ type reader struct {
 	fed     bool                      // what comes in from a pipe are names of files that were listed
 	follows bool                      // such names are given to other commands
 	roots   []Read                    // what find looks at
+
+	texts    []string // words of the program at hand that are patterns or code, and no files
+	listing  []string // words of programs that list names
+	hiddenAt []string // where hidden files are listed among others
 }
 
 // parse reads a text and adds what it does.

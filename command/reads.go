@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -45,10 +46,8 @@ func (r *reader) input(n string, args []arg) {
 	case fetchers[n]:
 	default:
 		rest := words(args, valued[n])
-		if strings.HasSuffix(n, "awk") && slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.text, "ARGV") }) {
-			r.path(unknown, false) // a program that says itself what it reads
-		}
 		if firstIsText[n] && len(rest) > 0 && !slices.ContainsFunc(args, takesFile) {
+			r.texts = append(r.texts, rest[0].text)
 			rest = rest[1:]
 		}
 		deep := archives[n]
@@ -145,6 +144,7 @@ func (r *reader) path(p string, deep bool) {
 		p = unknown
 	}
 	for _, full := range r.resolved(strings.ReplaceAll(p, listed, "*")) {
+		r.Environment = r.Environment || strings.HasPrefix(full, "/proc/") && path.Base(full) == "environ"
 		r.addRead(Read{Path: full, Deep: deep})
 		if dir, _ := path.Split(full); strings.Contains(p, listed) { // what is listed may be anything there
 			r.addRead(Read{Path: path.Clean(dir), Deep: true})
@@ -228,45 +228,77 @@ type place struct {
 
 // search notes what grep and its like read.
 func (r *reader) search(n string, args []arg) {
-	deep, given := !strings.HasSuffix(n, "grep") || n == "rgrep", false
-	var rest []arg
+	s := searching{deep: !strings.HasSuffix(n, "grep") || n == "rgrep"}
 	for i := 0; i < len(args); i++ {
-		a := args[i]
-		switch head, value, isPair := strings.Cut(a.text, "="); {
-		case a.text == "-e" || a.text == "--regexp":
-			given = true
+		if r.pattern(&s, args[i:]) || searchValues[args[i].text] {
 			i++
-		case head == "--file" && isPair:
-			given = true
-			rest = append(rest, behind(a, len(head)+1, value))
-		case a.text == "--file" || takesFile(a) && !strings.HasPrefix(a.text, "--"):
-			given = true
-			if at := strings.IndexByte(a.text, 'f') + 1; at < len(a.text) && a.text != "--file" {
-				rest = append(rest, behind(a, at, a.text[at:]))
-			}
-			deep = deep || strings.ContainsAny(a.text[:2], "rR")
-		case searchValues[a.text]:
-			i++
-		case strings.HasPrefix(a.text, "--recursive") || strings.HasPrefix(a.text, "--dereference-recursive"):
-			deep = true
-		case strings.HasPrefix(a.text, "-") && len(a.text) > 1:
-			deep = deep || !isPair && a.text[1] != '-' && strings.ContainsAny(a.text, "rR")
-		default:
-			rest = append(rest, a)
 		}
 	}
-	if !given && len(rest) > 0 && !slices.ContainsFunc(args, func(a arg) bool { return a.text == "--files" }) {
+	rest := s.rest
+	if !s.given && len(rest) > 0 && !slices.ContainsFunc(args, func(a arg) bool { return a.text == "--files" }) {
+		r.texts = append(r.texts, rest[0].text)
 		rest = rest[1:]
 	}
 	for i := range rest {
-		r.reads(rest[i], deep, true)
+		r.reads(rest[i], s.deep, true)
 	}
-	if deep && len(rest) == 0 {
+	if s.deep && len(rest) == 0 {
 		r.path(".", true)
 	}
 }
 
+// searching is what the arguments of grep say so far.
+type searching struct {
+	deep  bool  // it looks below directories
+	given bool  // an option gives the pattern
+	rest  []arg // operands, and files of patterns
+}
+
+// pattern reads the first of the arguments. It reports whether the next is a pattern.
+func (r *reader) pattern(s *searching, args []arg) bool {
+	a := args[0]
+	head, value, isPair := strings.Cut(a.text, "=")
+	switch {
+	case a.text == "--regexp" || patternNext.MatchString(a.text):
+		s.given = true
+		if len(args) > 1 {
+			r.texts = append(r.texts, args[1].text)
+		}
+		s.recurses(a.text)
+		return true
+	case head == "--regexp" || patternHere.MatchString(a.text):
+		s.given = true
+		r.texts = append(r.texts, a.text)
+		s.recurses(a.text[:max(strings.IndexByte(a.text, 'e'), 2)])
+	case head == "--file" && isPair:
+		s.given = true
+		s.rest = append(s.rest, behind(a, len(head)+1, value))
+	case a.text == "--file" || takesFile(a) && !strings.HasPrefix(a.text, "--"):
+		s.given = true
+		if at := strings.IndexByte(a.text, 'f') + 1; at < len(a.text) && a.text != "--file" {
+			s.rest = append(s.rest, behind(a, at, a.text[at:]))
+		}
+		s.recurses(a.text[:2])
+	case searchValues[a.text]:
+	case strings.HasPrefix(a.text, "-") && len(a.text) > 1:
+		s.recurses(a.text)
+	default:
+		s.rest = append(s.rest, a)
+	}
+	return false
+}
+
+// recurses notes an option, or letters of options, that look below directories.
+func (s *searching) recurses(option string) {
+	s.deep = s.deep || strings.HasPrefix(option, "--recursive") || strings.HasPrefix(option, "--dereference-recursive") ||
+		!strings.HasPrefix(option, "--") && !strings.Contains(option, "=") && strings.ContainsAny(option, "rR")
+}
+
 var (
+	// patternNext and patternHere are -e at the end of letters that take no value, and with its pattern behind it.
+	patternNext = regexp.MustCompile(`^-[abchHiIlLnoqrRsuvwxzEFGPUVSNp.]*e$`)
+	patternHere = regexp.MustCompile(`^-[abchHiIlLnoqrRsuvwxzEFGPUVSNp.]*e.`)
+
 	searches     = set("grep egrep fgrep zgrep rgrep rg ag ack")
 	searchValues = set("-A -B -C -m -g -t -T -M -j -d -D --include --exclude --exclude-dir --type --type-not --glob --iglob --max-count --max-depth --context --after-context --before-context --color --sort --replace")
 	archives     = set("zip 7z 7za")
@@ -365,6 +397,12 @@ func (r *reader) finish() {
 		}
 	}
 	if r.follows {
+		r.Words = append(r.Words, r.listing...)
+		for _, at := range r.hiddenAt {
+			if r.showsListed() {
+				r.addRead(Read{Path: at})
+			}
+		}
 		for _, root := range r.roots {
 			r.addRead(Read{Path: root.Path, Deep: true})
 		}

@@ -26,6 +26,9 @@ func told(c *command.Command) string {
 	if c.Environment {
 		out = append(out, "env")
 	}
+	if c.Stores {
+		out = append(out, "stores")
+	}
 	if c.Code {
 		out = append(out, "code")
 	}

@@ -43,7 +43,10 @@ func usualPlace(p *arg) bool {
 func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
 	short := unversioned(n)
 	if !shells[n] && !interpreters[short] && wrappers[n] == nil {
+		r.texts = nil
 		r.input(n, args[1:])
+		r.own(n, args[1:])
+		r.net(n, args[1:])
 	}
 	switch {
 	case fetchers[n] || fetchers[short]:

@@ -44,7 +44,9 @@ var secretPlaces = append(strings.Fields(`.ssh id_rsa id_dsa id_ecdsa id_ed25519
 	.kube/config .docker/config.json gh/hosts.yml .config/gcloud application_default_credentials.json .npmrc .pypirc .cargo/credentials .gem/credentials
 	.terraform.d/credentials .vault-token rclone.conf .password-store .openclaw/credentials auth-profiles.json /etc/shadow /etc/gshadow .env keychain
 	.bash_history .zsh_history .zhistory .sh_history .histfile fish_history .python_history .psql_history .mysql_history .node_repl_history .rediscli_history
-	key4.db logins.json cookies.sqlite default/cookies network/cookies .mozilla .config/chromium .config/google-chrome .config/microsoft-edge .config/bravesoftware`),
+	key4.db logins.json cookies.sqlite default/cookies network/cookies .mozilla .config/chromium .config/google-chrome .config/microsoft-edge .config/bravesoftware
+	terraform.tfstate terraform.tfvars secrets.yaml secrets.yml credentials.json service-account.json /run/secrets /var/run/secrets .credentials.json .codex/auth.json
+	opencode/auth.json oauth_creds.json .local/share/keyrings`),
 	"login data", "profile 1/cookies", "application support/google/chrome", "application support/firefox", "chrome/user data", "edge/user data")
 
 // secretEndings are how the names of files end that hold keys.

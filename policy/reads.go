@@ -17,8 +17,16 @@ func (p *Policy) readBy(does *command.Command) (secret string, sure bool) {
 			return place, true
 		}
 	}
-	if does.Environment || slices.ContainsFunc(does.Variables, redact.NamesSecret) {
+	for _, word := range does.Words {
+		if place := p.placeIn(word); place != "" {
+			return place, true
+		}
+	}
+	if does.Environment || slices.ContainsFunc(does.Variables, holdsSecret) {
 		return ofCommands, true
+	}
+	if does.Stores {
+		return keptSecrets, true
 	}
 	switch {
 	case does.Code || does.Opaque != "":
@@ -28,6 +36,16 @@ func (p *Policy) readBy(does *command.Command) (secret string, sure bool) {
 	}
 	return "", false
 }
+
+// holdsSecret reports whether a variable of this name usually holds a secret, or an address with one in it.
+func holdsSecret(name string) bool {
+	upper := strings.ToUpper(name)
+	return redact.NamesSecret(name) || strings.HasPrefix(upper, "PGPASS") ||
+		slices.ContainsFunc(secretVariables, func(end string) bool { return strings.HasSuffix("_"+upper, end) })
+}
+
+// secretVariables are how the names of such variables end.
+var secretVariables = strings.Fields("_DATABASE_URL _DB_URL _REDIS_URL _MONGO_URI _MONGODB_URI _MONGO_URL _DSN _WEBHOOK_URL _PAT _SK")
 
 // secretAt is a place that a command reads and where secrets are kept, or "".
 func (p *Policy) secretAt(r *command.Read) string {

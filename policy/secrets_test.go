@@ -62,6 +62,21 @@ func TestCommandsThatReadWidely(t *testing.T) {
 		"grep -o 'a.*b' c": false, "cp -r dist ~": false, "tar xzf a.tgz -C ~": false, "cat .github/workflows/*.yml": false, "jq .data.key a.json": false,
 		"cat ./*.go ../*.go": false, "echo $HOME": false, "git commit -m 'set'": false, "env A=b date > x": false, "ls ../..": false, "go test ./...": false,
 		"echo 'console.log(a.key)'": false,
+
+		// Any word of a program that shows files may name one.
+		"grep -e. .env": true, "grep --regexp=. ~/.netrc": true, "rg -e. .env": true, "find . -name .env -exec cat {} +": true, "find . -name '*.pem' -exec cat {} +": true,
+		"find . -name .env | xargs cat": true, "cat $(find . -name '.e*')": true, "grep '' --include=.env -r .": true, "sed '$r.env' README.md": true, "sort -m .env": true,
+		"grep .env .env": true, "jq .env .env": true, "ls -A | grep env | xargs cat": true, "fd -HI env -X cat": true, "find . -type f -exec cat {} +": true,
+		"git commit -m 'load .env'": false, "echo .env >> .gitignore": false, "find . -name .env": false, "stat .env": false, "test -f .env": false, "touch .env": false,
+		"grep -rn '\\.env' src": false, "grep -rn -e .env src": false, "grep -rn TODO --exclude=.env .": false, "jq .env package.json": false, "awk '/.env/' README.md": false,
+		"cp template .env": false, "find . -name '*.go' | xargs grep TODO": false, "find . -type f | xargs wc -l": false, "cat README.md && git commit -m 'load .env'": false,
+		"cat README.md | grep .env": false, "git ls-files | xargs cat": false,
+
+		// Where programs keep their own, and what prints it.
+		"cat terraform.tfstate": true, "cat config/secrets.yml": true, "cat credentials.json": true, "cat /run/secrets/db": true, "cat /var/run/secrets/x/token": true,
+		"cat ~/.claude/.credentials.json": true, "cat ~/.codex/auth.json": true, "cat ~/.gemini/oauth_creds.json": true,
+		"echo $PGPASSFILE": true, "echo $DATABASE_URL": true, "echo $GH_PAT": true, "echo $BASE_URL $PATH": false,
+		"pass show x": true, "gh auth token": true, "git credential fill": true, "systemctl show-environment": true, "jq -n env": true,
 	} {
 		if got := secretOf(t, "exec", fmt.Sprintf(`{"command":%q}`, command)); (got != "") != secret {
 			t.Errorf("%s: %q", command, got)

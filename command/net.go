@@ -1,0 +1,179 @@
+package command
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// net keeps the words of a program that may show what files hold: any of them may name a file, whatever the tables of options
+// say. What is a pattern or a program for sure is left out, and so is what only says which files to leave out.
+func (r *reader) net(n string, args []arg) {
+	to := &r.Words
+	switch {
+	case silent[n] || n == "git" && silentVerb(args):
+		return
+	case namesOnly[n]:
+		to = &r.listing
+		r.listsHidden(n, args)
+	}
+	for i := range args {
+		if at := slices.Index(r.texts, args[i].text); at >= 0 {
+			r.texts = slices.Delete(r.texts, at, at+1)
+			continue
+		}
+		if strings.HasPrefix(args[i].text, "--exclude") || strings.HasPrefix(args[i].text, "!") {
+			continue
+		}
+		for _, v := range append(slices.Clone(args[i].values), args[i].text) {
+			if len(*to) < maxReads && v != "" {
+				*to = once(*to, v)
+			} else if v != "" {
+				r.path(unknown, false)
+			}
+		}
+	}
+}
+
+var (
+	// silent are programs that show nothing of what a file holds.
+	silent = union(quietly, set("set shopt setopt printenv exit cp mv ln install"))
+	// namesOnly show names of files. What these hold counts where another command gets the names.
+	namesOnly = set("ls dir vdir tree du fd fdfind find")
+	// counts say how much there is, or whether it changed.
+	counts = set("wc md5sum sha1sum sha256sum cksum b2sum file cd")
+	// gitSilent are verbs that show nothing of what a file holds.
+	gitSilent = set("add commit status mv rm check-ignore branch tag init rev-parse ls-files remote")
+)
+
+func silentVerb(args []arg) bool {
+	at := slices.IndexFunc(args, func(a arg) bool { return !strings.HasPrefix(a.text, "-") })
+	return at >= 0 && (at == 0 || !gitValues[args[at-1].text]) && gitSilent[args[at].text]
+}
+
+// listsHidden notes where a program lists hidden files among others.
+func (r *reader) listsHidden(n string, args []arg) {
+	switch n {
+	case "find":
+		if findsHidden(args) {
+			for _, root := range r.roots {
+				r.hiddenAt = append(r.hiddenAt, path.Join(root.Path, ".*"))
+			}
+		}
+	case "ls", "dir", "vdir", "fd", "fdfind":
+		letters := "aAf"
+		if strings.HasPrefix(n, "fd") {
+			letters = "Hu"
+		}
+		if slices.ContainsFunc(args, func(a arg) bool {
+			return !strings.HasPrefix(a.text, "--") && strings.HasPrefix(a.text, "-") && strings.ContainsAny(a.text, letters) ||
+				slices.Contains([]string{"--all", "--almost-all", "--hidden", "--unrestricted"}, a.text)
+		}) {
+			r.hiddenAt = append(r.hiddenAt, r.resolved(".*")...)
+		}
+	}
+}
+
+// findsHidden reports whether find may give names of hidden files where secrets are kept: unless each of its branches has a
+// name that begins or ends in a plain way, or hidden ones are left out.
+func findsHidden(args []arg) bool {
+	plainNames, branches, out := 0, 1, false
+	for i := range args {
+		switch text := args[i].text; {
+		case text == "-o" || text == "-or" || text == ",":
+			branches++
+		case (text == "!" || text == "-not") && i+2 < len(args):
+			if !findNames[args[i+1].text] {
+				return true
+			}
+			out = out || strings.HasPrefix(path.Base(args[i+2].text), ".*")
+		case findNames[text] && i+1 < len(args) && (i == 0 || args[i-1].text != "!" && args[i-1].text != "-not"):
+			plainNames += count(plainName.MatchString(path.Base(args[i+1].text)))
+		}
+	}
+	return !out && plainNames < branches
+}
+
+var (
+	findNames = set("-name -iname -path -ipath -wholename -iwholename")
+	plainName = regexp.MustCompile(`^([A-Za-z0-9_].*|[^.].*\.[A-Za-z0-9]+)$`)
+)
+
+// showsListed reports whether a program gets to see what the listed files hold.
+func (r *reader) showsListed() bool {
+	return slices.ContainsFunc(r.Programs, func(p Program) bool {
+		return !silent[p.Name] && !namesOnly[p.Name] && !counts[p.Name] && wrappers[p.Name] == nil && !shells[p.Name]
+	})
+}
+
+// own notes what the language of a program can read by itself: awk, jq and sed have words for files and for the environment.
+func (r *reader) own(n string, args []arg) {
+	for i := range args {
+		text := args[i].text
+		switch {
+		case strings.HasSuffix(n, "awk"):
+			r.Environment = r.Environment || strings.Contains(text, "ENVIRON")
+			r.Code = r.Code || strings.Contains(text, "getline") || strings.Contains(text, "@include") || strings.Contains(text, "@load")
+			if strings.Contains(text, "ARGV") {
+				r.path(unknown, false)
+			}
+		case n == "jq" || n == "yq":
+			r.Environment = r.Environment || jqEnvironment.MatchString(text)
+			r.Code = r.Code || jqFiles.MatchString(text)
+		case n == "ps":
+			r.Environment = r.Environment || psEnvironment.MatchString(text) && (i == 0 || args[i-1].text[:min(1, len(args[i-1].text))] != "-")
+		}
+	}
+	if n == "sed" || n == "gsed" {
+		r.sedReads(args)
+	}
+	r.Stores = r.Stores || showsStore(n, args)
+}
+
+var (
+	jqEnvironment = regexp.MustCompile(`(^|[^.\w$"])(env|\$ENV|\$__prog_args)\b|\$ENV\b|\benv\(`)
+	jqFiles       = regexp.MustCompile(`\b(import|include)\s+"|\b(load|input_filename)\b`)
+	sedRead       = regexp.MustCompile(`(?:^|[\s;{}0-9$/!])[rR]\s*([^\s;}]+)`)
+	psEnvironment = regexp.MustCompile(`^[a-zA-Z]*e[a-zA-Z]*$`)
+)
+
+// sedReads notes the files that a script of sed reads: r FILE. With options that we don't know any word may be the script.
+func (r *reader) sedReads(args []arg) {
+	scripts, files, _, ok := sedParts(args)
+	switch {
+	case !ok:
+		scripts = args
+	case len(scripts) == 0:
+		scripts = files[:min(1, len(files))]
+	}
+	for i := range scripts {
+		if script := strings.TrimPrefix(scripts[i].text, "--expression="); !sedScript(script) {
+			for _, m := range sedRead.FindAllStringSubmatch(script, 16) {
+				r.path(m[1], false)
+			}
+		}
+	}
+}
+
+// showsStore reports whether a program prints what is in a store of secrets.
+func showsStore(n string, args []arg) bool {
+	words := []string{n}
+	for i := range args {
+		if !strings.HasPrefix(args[i].text, "-") || storeOptions[args[i].text] {
+			words = append(words, args[i].text)
+		}
+	}
+	said := strings.Join(words, " ") + " "
+	return slices.ContainsFunc(stores, func(s string) bool { return strings.HasPrefix(said, s+" ") })
+}
+
+var (
+	storeOptions = set("--export-secret-keys --export-secret-subkeys")
+	stores       = []string{
+		"pass show", "pass grep", "gopass show", "gh auth token", "gh auth status", "git credential", "git credential-store", "git credential-cache", "systemctl show-environment",
+		"gpg --export-secret-keys", "gpg2 --export-secret-keys", "gpg --export-secret-subkeys", "getent shadow", "getent gshadow", "security find-generic-password", "security find-internet-password",
+		"secret-tool lookup", "secret-tool search", "terraform output", "terraform show", "tofu output", "tofu show", "heroku config", "vercel env", "docker compose config", "pm2 env",
+		"op read", "op item", "bw get", "vault read", "vault kv", "kubectl get secret", "kubectl get secrets", "npm run env", "npm config", "gcloud auth print-access-token", "aws configure",
+	}
+)
