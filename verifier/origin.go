@@ -3,15 +3,20 @@ package verifier
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // Bounds of what is remembered of the texts of a conversation: some hundred
@@ -164,8 +169,51 @@ func (v *Verifier) traced(ctx context.Context, t *trace, keys []lineage.Key) ([]
 	if len(seen) == 0 {
 		return nil, nil
 	}
-	return lineage.NewIndex(seen).Trace(ctx, t.call.Params, keys...)
+	index := lineage.NewIndex(seen)
+	arguments, err := index.Trace(ctx, t.call.Params, keys...)
+	if err != nil || !slices.ContainsFunc(seen, func(s lineage.Seen) bool { return s.Secret }) {
+		return arguments, err
+	}
+	inside, err := index.Trace(ctx, inAddresses(t.call), keys...)
+	for _, a := range inside {
+		if a.From == lineage.Tool && a.Source.Secret {
+			a.Path = "an address"
+			arguments = append(arguments, a)
+		}
+	}
+	return arguments, err
 }
+
+// inAddresses are the pieces of the addresses that a call names, decoded, as params: what was read where secrets are
+// kept may stand in a query, in a path or in a host's name.
+func inAddresses(c *toolcall.Call) jsontext.Value {
+	var pieces []string
+	for _, value := range c.Strings {
+		if !strings.Contains(value, "://") {
+			continue
+		}
+		for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`<>", r) }) {
+			u, err := url.Parse(word)
+			if err != nil || u.Host == "" || len(pieces) > mostPieces {
+				continue
+			}
+			pieces = append(pieces, strings.Split(u.Hostname(), ".")...)
+			pieces = append(pieces, strings.Split(u.Path, "/")...)
+			pieces = append(pieces, u.Fragment, u.User.String())
+			for name, values := range u.Query() {
+				pieces = append(append(pieces, name), values...)
+			}
+		}
+	}
+	text, err := json.Marshal(map[string][]string{"pieces": pieces})
+	if err != nil { // no text fails
+		return nil
+	}
+	return text
+}
+
+// mostPieces is how many pieces of addresses are looked at.
+const mostPieces = 200
 
 // origins are those that say something, the worst first, as many as anyone would
 // read.

@@ -235,7 +235,9 @@ func (deskFunc) Spent(_, _, _ string) {}
 
 func (deskFunc) Stands(string, approval.Ask) bool { return true }
 
-func (deskFunc) Abandon(context.Context, session.Conversation, string, string, string) error { return nil }
+func (deskFunc) Abandon(context.Context, session.Conversation, string, string, string) error {
+	return nil
+}
 
 func (deskFunc) Brake(agent string) session.Brake {
 	return session.Brake{Agent: session.AgentScope(agent)}
