@@ -182,6 +182,7 @@ var fdOptions = optionsOf("-e: --extension: -t: --type: -H --hidden -I --no-igno
 func checkXargs(r *reader, args []arg) bool {
 	rest, ok := xargsOptions.leading(args)
 	if !ok {
+		r.path(unknown, false) // it may name a file of names
 		return false
 	}
 	for i := range len(args) - len(rest) {

@@ -29,6 +29,8 @@ func (r *reader) gitPlace(args []arg) []arg {
 			r.reads(args[1], false, true)
 		case isPair && gitPlaces[head]:
 			r.reads(behind(args[0], len(head)+1, value), false, true)
+		case args[0].text == "-c" && len(args) > 1:
+			r.literals(args[1].text)
 		}
 		args = args[min(len(args), 1+count(takes)):]
 	}
@@ -40,13 +42,10 @@ func (r *reader) gitVerb(verb string, args []arg) {
 	operands := gitOperands(verb, args)
 	starts := len(operands) == 0 && slices.ContainsFunc(args, func(a arg) bool { return gitStarts[a.text] })
 	r.Rewrites = r.Rewrites || gitRewrites[verb] && !starts
-	for i, a := range args {
-		switch {
-		case (strings.HasPrefix(a.text, "--remotes") || strings.HasPrefix(a.text, "--glob") || a.text == "--all") && gitShows[verb]:
-			first(&r.Others, "other branches")
-		case (a.text == "-F" || a.text == "--file") && i+1 < len(args):
-			r.reads(args[i+1], false, true)
-		}
+	shows := r.gitTexts(verb, args)
+	if gitMessages[verb] {
+		r.fileOption(args, "F", "--file")
+		r.fileOption(args, "t", "--template")
 	}
 	for i := range operands {
 		all := operands[i].values
@@ -54,7 +53,7 @@ func (r *reader) gitVerb(verb string, args []arg) {
 			all = []string{operands[i].text}
 		}
 		for _, v := range all {
-			r.gitOperand(verb, v)
+			r.gitOperand(verb, v, shows)
 		}
 	}
 }
@@ -69,7 +68,9 @@ func count(is bool) int {
 var (
 	gitValues = set("-C -c --git-dir --work-tree --namespace --exec-path")
 	gitPlaces = set("--git-dir --work-tree")
-	gitShows  = set("log show shortlog whatchanged grep diff blame")
+	// gitMessages take a text from a file.
+	gitMessages = set("commit commit-tree tag merge notes")
+	gitShows    = set("log show shortlog whatchanged grep diff blame")
 	// gitRewrites change the files of the workspace; not so where they only start a branch here.
 	gitRewrites = set("checkout switch restore reset merge cherry-pick revert rebase stash apply am mv rm clean pull")
 	gitStarts   = set("-b -c --create")
@@ -88,20 +89,20 @@ func gitOperands(verb string, args []arg) []arg {
 }
 
 // gitOperand reads a commit, a range of commits, or a path.
-func (r *reader) gitOperand(verb, word string) {
+func (r *reader) gitOperand(verb, word string, shows bool) {
 	commits, isRange := []string{word}, true
 	if a, b, found := strings.Cut(word, "..."); found {
 		if commits = []string{a, b}; verb == "diff" {
 			commits = commits[1:] // what changed since they parted
 		}
-	} else if a, b, found := strings.Cut(word, ".."); found && a != "" && !strings.HasSuffix(a, "/") {
+	} else if a, b, found := strings.Cut(word, ".."); found && !strings.HasSuffix(a, "/") && (a != "" || b != "" && b[0] != '/') {
 		if commits = []string{a, b}; verb == "log" || verb == "shortlog" || verb == "whatchanged" {
 			commits = commits[1:] // without the first
 		}
 	} else {
 		isRange = false
 	}
-	if !gitNames[verb] {
+	if !gitNames[verb] || shows {
 		if at := slices.IndexFunc(commits, isRemote); at >= 0 {
 			first(&r.Others, commits[at])
 		}
@@ -123,6 +124,8 @@ func isRemote(commit string) bool {
 	name, _, below := strings.Cut(commit, "/")
 	switch {
 	case below && usualRemotes[name]:
+		return true
+	case otherParent.MatchString(commit):
 		return true
 	case strings.HasPrefix(commit, "refs/remotes/") || strings.HasPrefix(commit, "refs/pull/"):
 		return true

@@ -109,33 +109,50 @@ func (r *reader) showsListed() bool {
 
 // own notes what the language of a program can read by itself: awk, jq and sed have words for files and for the environment.
 func (r *reader) own(n string, args []arg) {
-	for i := range args {
-		text := args[i].text
-		switch {
-		case strings.HasSuffix(n, "awk"):
-			r.Environment = r.Environment || strings.Contains(text, "ENVIRON")
-			r.Code = r.Code || strings.Contains(text, "getline") || strings.Contains(text, "@include") || strings.Contains(text, "@load")
-			if strings.Contains(text, "ARGV") {
-				r.path(unknown, false)
-			}
-		case n == "jq" || n == "yq":
-			r.Environment = r.Environment || jqEnvironment.MatchString(text)
-			r.Code = r.Code || jqFiles.MatchString(text)
-		case n == "ps":
-			r.Environment = r.Environment || psEnvironment.MatchString(text) && (i == 0 || args[i-1].text[:min(1, len(args[i-1].text))] != "-")
+	holds := func(is *regexp.Regexp) bool {
+		return slices.ContainsFunc(args, func(a arg) bool { return is.MatchString(a.text) })
+	}
+	environment, files := awkEnvironment, awkFiles
+	switch {
+	case strings.HasSuffix(n, "awk"):
+		if holds(awkArguments) {
+			r.path(unknown, false)
 		}
-	}
-	if n == "sed" || n == "gsed" {
+	case n == "jq" || n == "yq":
+		environment, files = jqEnvironment, jqFiles
+	case n == "sed" || n == "gsed":
 		r.sedReads(args)
+		return
+	case n == "ps":
+		r.Environment = r.Environment || len(args) > 0 && psEnvironment.MatchString(args[0].text)
+		return
+	default:
+		r.Stores = r.Stores || showsStore(n, args)
+		r.ofOthers(n, args)
+		return
 	}
-	r.Stores = r.Stores || showsStore(n, args)
+	r.Environment = r.Environment || holds(environment)
+	if holds(files) {
+		r.codeOf(args)
+	}
+}
+
+// codeOf notes a program in the arguments that says itself which files it reads.
+func (r *reader) codeOf(args []arg) {
+	r.Code = true
+	for i := range args {
+		r.literals(args[i].text)
+	}
 }
 
 var (
-	jqEnvironment = regexp.MustCompile(`(^|[^.\w$"])(env|\$ENV|\$__prog_args)\b|\$ENV\b|\benv\(`)
-	jqFiles       = regexp.MustCompile(`\b(import|include)\s+"|\b(load|input_filename)\b`)
-	sedRead       = regexp.MustCompile(`(?:^|[\s;{}0-9$/!])[rR]\s*([^\s;}]+)`)
-	psEnvironment = regexp.MustCompile(`^[a-zA-Z]*e[a-zA-Z]*$`)
+	awkEnvironment = regexp.MustCompile(`ENVIRON`)
+	awkFiles       = regexp.MustCompile(`getline|@include|@load`)
+	awkArguments   = regexp.MustCompile(`ARGV`)
+	jqEnvironment  = regexp.MustCompile(`(^|[^.\w$"])(env|\$ENV|\$__prog_args)\b|\$ENV\b|\benv\(`)
+	jqFiles        = regexp.MustCompile(`\b(import|include)\s+"|\b(load|input_filename)\b`)
+	sedRead        = regexp.MustCompile(`(?:^|[\s;{}0-9$/!])[rR]\s*([^\s;}]+)`)
+	psEnvironment  = regexp.MustCompile(`^[a-zA-Z]*e[a-zA-Z]*$`)
 )
 
 // sedReads notes the files that a script of sed reads: r FILE. With options that we don't know any word may be the script.

@@ -26,6 +26,8 @@ const (
 func (r *reader) input(n string, args []arg) {
 	known := plain[n] || checks[n] != nil
 	switch {
+	case n == "date":
+		r.fileOption(args, "f", "--file")
 	case quietly[n]:
 	case n == "printenv":
 		r.printenv(args)
@@ -330,7 +332,9 @@ func (r *reader) copies(n string, args []arg) {
 		return strings.HasPrefix(a.text, "--recursive") || a.text == "--archive" || strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.ContainsAny(a.text, "raR")
 	})
 	rest := words(args, nil)
-	to := slices.ContainsFunc(args, func(a arg) bool { return a.text == "-t" || strings.HasPrefix(a.text, "--target-directory") })
+	to := slices.ContainsFunc(args, func(a arg) bool {
+		return strings.HasPrefix(a.text, "-t") || strings.HasPrefix(a.text, "--target-directory")
+	})
 	if len(rest) > 1 && !to {
 		rest = rest[:len(rest)-1]
 	}
@@ -348,6 +352,10 @@ func (r *reader) tar(args []arg) {
 	creates := strings.HasPrefix(mode, "--create") || strings.HasPrefix(mode, "--append") || !strings.HasPrefix(mode, "--") && strings.ContainsAny(mode, "cru") && !strings.Contains(mode, "x")
 	was := r.place
 	defer func() { r.place = was }()
+	if !creates || strings.HasPrefix(mode, "--") {
+		r.fileOption(args, "f", "--file")
+	}
+	r.fileOption(args, "T", "--files-from")
 	for i := 1; i < len(args); i++ {
 		switch a := args[i]; {
 		case a.text == "-C" && creates && i+1 < len(args):

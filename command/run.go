@@ -30,6 +30,7 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.depth++
 	defer func() { r.depth-- }()
 	r.Programs = append(r.Programs, Program{Name: n})
+	r.runsAt(p)
 	r.Destroys = r.Destroys || destroys(n, args[1:])
 	r.program(n, usualPlace(p), args, doc)
 }
@@ -298,6 +299,7 @@ func (r *reader) module(args []arg) bool {
 func (r *reader) wrapped(n string, w *wrapper, args []arg, doc *arg) {
 	rest, ok := w.options.leading(args)
 	if !ok {
+		r.path(unknown, false) // it may say where the command runs, or what
 		r.unknown(n)
 		r.guess(args)
 		return

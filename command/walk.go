@@ -218,6 +218,7 @@ func (r *reader) assign(a *syntax.Assign) {
 
 // variable checks a variable by its name: some decide what programs do.
 func (r *reader) variable(name string, value *arg) {
+	r.leads(name, value)
 	if harmlessVariables[name] || isLocal(name) {
 		return
 	}
