@@ -27,12 +27,22 @@ func (r *reader) net(n string, args []arg) {
 			continue
 		}
 		for _, v := range append(slices.Clone(args[i].values), args[i].text) {
-			if len(*to) < maxReads && v != "" {
-				*to = once(*to, v)
-			} else if v != "" {
-				r.path(unknown, false)
+			r.keep(to, v)
+			if len(v) > 2 && v[0] == '-' && v[1] != '-' { // a letter, and its value right behind it
+				r.keep(to, v[2:])
 			}
 		}
+	}
+}
+
+// keep adds a word. More than a few hundred count as a file that is unknown.
+func (r *reader) keep(to *[]string, word string) {
+	switch {
+	case word == "":
+	case len(*to) < maxReads:
+		*to = once(*to, word)
+	default:
+		r.path(unknown, false)
 	}
 }
 
@@ -47,9 +57,12 @@ var (
 	gitSilent = set("add commit status mv rm check-ignore branch tag init rev-parse ls-files remote")
 )
 
+// silentVerb reports whether git is told to do something that shows nothing.
 func silentVerb(args []arg) bool {
-	at := slices.IndexFunc(args, func(a arg) bool { return !strings.HasPrefix(a.text, "-") })
-	return at >= 0 && (at == 0 || !gitValues[args[at-1].text]) && gitSilent[args[at].text]
+	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
+		args = args[min(len(args), 1+count(gitValues[args[0].text])):]
+	}
+	return len(args) > 0 && gitSilent[args[0].text]
 }
 
 // listsHidden notes where a program lists hidden files among others.
@@ -62,12 +75,12 @@ func (r *reader) listsHidden(n string, args []arg) {
 			}
 		}
 	case "ls", "dir", "vdir", "fd", "fdfind":
-		letters := "aAf"
+		all := "aAf"
 		if strings.HasPrefix(n, "fd") {
-			letters = "Hu"
+			all = "Hu"
 		}
 		if slices.ContainsFunc(args, func(a arg) bool {
-			return !strings.HasPrefix(a.text, "--") && strings.HasPrefix(a.text, "-") && strings.ContainsAny(a.text, letters) ||
+			return !strings.HasPrefix(a.text, "--") && strings.HasPrefix(a.text, "-") && strings.ContainsAny(a.text, all) ||
 				slices.Contains([]string{"--all", "--almost-all", "--hidden", "--unrestricted"}, a.text)
 		}) {
 			r.hiddenAt = append(r.hiddenAt, r.resolved(".*")...)

@@ -323,6 +323,9 @@ func (r *reader) find(args []arg) {
 		r.reads(roots[i], false, true)
 		r.roots = append(r.roots, r.Reads[max(0, len(r.Reads)-1):]...)
 	}
+	if at := slices.IndexFunc(args, func(a arg) bool { return a.text == "-files0-from" }); at >= 0 && at+1 < len(args) {
+		r.reads(args[at+1], false, true)
+	}
 	r.follows = r.follows || slices.ContainsFunc(args[end:], func(a arg) bool { return strings.HasPrefix(a.text, "-exec") || strings.HasPrefix(a.text, "-ok") })
 }
 

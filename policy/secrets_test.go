@@ -67,6 +67,7 @@ func TestCommandsThatReadWidely(t *testing.T) {
 		"grep -e. .env": true, "grep --regexp=. ~/.netrc": true, "rg -e. .env": true, "find . -name .env -exec cat {} +": true, "find . -name '*.pem' -exec cat {} +": true,
 		"find . -name .env | xargs cat": true, "cat $(find . -name '.e*')": true, "grep '' --include=.env -r .": true, "sed '$r.env' README.md": true, "sort -m .env": true,
 		"grep .env .env": true, "jq .env .env": true, "ls -A | grep env | xargs cat": true, "fd -HI env -X cat": true, "find . -type f -exec cat {} +": true,
+		"rg -g.env .": true, "find -files0-from .env": true, "git -C web log -S.env": true, "git -C web commit -m 'load .env'": false,
 		"git commit -m 'load .env'": false, "echo .env >> .gitignore": false, "find . -name .env": false, "stat .env": false, "test -f .env": false, "touch .env": false,
 		"grep -rn '\\.env' src": false, "grep -rn -e .env src": false, "grep -rn TODO --exclude=.env .": false, "jq .env package.json": false, "awk '/.env/' README.md": false,
 		"cp template .env": false, "find . -name '*.go' | xargs grep TODO": false, "find . -type f | xargs wc -l": false, "cat README.md && git commit -m 'load .env'": false,
