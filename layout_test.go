@@ -9,7 +9,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -262,15 +261,6 @@ func importsOf(t *testing.T, file string) []string {
 		out = append(out, name)
 	}
 	return out
-}
-
-// skipped keeps the walk out of directories whose files are data or belong to others.
-func skipped(file, name string) error {
-	hidden := strings.HasPrefix(name, ".") && file != "."
-	if hidden || name == "testdata" || name == "node_modules" || name == "vendor" {
-		return fs.SkipDir
-	}
-	return nil
 }
 
 // fake is a documented package that imports some of ours.

@@ -107,7 +107,9 @@ func (*owner) Spent(_, _, _ string) {}
 func (*owner) Stands(string, approval.Ask) bool { return true }
 
 // Abandon has nothing to take back: the owner answers at once.
-func (*owner) Abandon(context.Context, session.Conversation, string, string, string) error { return nil }
+func (*owner) Abandon(context.Context, session.Conversation, string, string, string) error {
+	return nil
+}
 
 // Brake says that nothing is paused.
 func (*owner) Brake(agent string) session.Brake {

@@ -127,7 +127,7 @@ func (v *Verifier) hearFresh(ctx context.Context, h *hearing) {
 	if !v.o.Alone || x.SessionKey == "" || x.SpawnedBy != "" {
 		return
 	}
-	switch h.event.Name { //nolint:exhaustive // the rest belong to a run
+	switch h.event.Name {
 	case loop.ResetRequested:
 		v.fresh.ask(h.call, time.Now())
 	case loop.SessionEnd:
