@@ -188,22 +188,27 @@ func (r *reader) sedReads(args []arg) {
 
 // showsStore reports whether a program prints what is in a store of secrets.
 func showsStore(n string, args []arg) bool {
-	words := []string{n}
+	if stores[n] == nil {
+		return false
+	}
+	var words []string
 	for i := range args {
 		if !strings.HasPrefix(args[i].text, "-") || storeOptions[args[i].text] {
 			words = append(words, args[i].text)
 		}
 	}
 	said := strings.Join(words, " ") + " "
-	return slices.ContainsFunc(stores, func(s string) bool { return strings.HasPrefix(said, s+" ") })
+	return slices.ContainsFunc(stores[n], func(s string) bool { return strings.HasPrefix(said, s+" ") })
 }
 
 var (
 	storeOptions = set("--export-secret-keys --export-secret-subkeys")
-	stores       = []string{
-		"pass show", "pass grep", "gopass show", "gh auth token", "gh auth status", "git credential", "git credential-store", "git credential-cache", "systemctl show-environment",
-		"gpg --export-secret-keys", "gpg2 --export-secret-keys", "gpg --export-secret-subkeys", "getent shadow", "getent gshadow", "security find-generic-password", "security find-internet-password",
-		"secret-tool lookup", "secret-tool search", "terraform output", "terraform show", "tofu output", "tofu show", "heroku config", "vercel env", "docker compose config", "pm2 env",
-		"op read", "op item", "bw get", "vault read", "vault kv", "kubectl get secret", "kubectl get secrets", "npm run env", "npm config", "gcloud auth print-access-token", "aws configure",
+	stores       = map[string][]string{ // by program: what makes it print one
+		"pass": {"show", "grep"}, "gopass": {"show"}, "gh": {"auth token", "auth status"}, "git": {"credential", "credential-store", "credential-cache"},
+		"systemctl": {"show-environment"}, "gpg": {"--export-secret-keys", "--export-secret-subkeys"}, "gpg2": {"--export-secret-keys"},
+		"getent": {"shadow", "gshadow"}, "security": {"find-generic-password", "find-internet-password"}, "secret-tool": {"lookup", "search"},
+		"terraform": {"output", "show"}, "tofu": {"output", "show"}, "heroku": {"config"}, "vercel": {"env"}, "docker": {"compose config"}, "pm2": {"env"},
+		"op": {"read", "item"}, "bw": {"get"}, "vault": {"read", "kv"}, "kubectl": {"get secret", "get secrets"}, "npm": {"run env", "config"},
+		"gcloud": {"auth print-access-token"}, "aws": {"configure"},
 	}
 )
