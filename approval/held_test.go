@@ -123,7 +123,7 @@ func TestALateYesIsUsedByTheRetry(t *testing.T) {
 		d := openDesk(t, openStore(t), nil)
 		r := request(nil)
 		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); got.Yes || got.Ref == "" {
-			t.Fatalf("nobody has answered, and it got %+v", got)
+			t.Fatalf("without an answer it got %+v", got)
 		}
 		<-time.After(20 * time.Minute) // of the test's own clock
 		cards, now, err := d.Waiting(t.Context())

@@ -46,7 +46,7 @@ func (d *Desk) listJobs(ctx context.Context, via string) (Outcome, error) {
 		return d.noSource(via, "", err)
 	}
 	if len(all) == 0 {
-		return Outcome{Kind: Told, Text: "No scheduled job comes from outside content. With the reference on a card this lists what had a say in that conversation."}, nil
+		return Outcome{Kind: Told, Text: "No scheduled job comes from outside content. Add the reference from a card to list what came into that conversation."}, nil
 	}
 	var b strings.Builder
 	b.WriteString("Scheduled jobs that come from a conversation with outside content in it:\n")

@@ -17,8 +17,8 @@ type spent struct {
 
 const spentSize = 5_000
 
-// Spent notes that a request has taken the yes of a card. Identical requests that
-// wait to see whether it does are told.
+// Spent notes that a request has taken the yes of a card, and wakes identical
+// requests that wait for the outcome.
 func (d *Desk) Spent(card, digest, request string) {
 	defer d.waiters.wake(card)
 	s := &d.spent

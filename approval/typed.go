@@ -24,7 +24,7 @@ const help = `.approve <tool|all> <code>            this call, once
 .resume [agent]                       lift that, and let it ask again
 .grants                               what runs without asking, and until when
 .revoke <ref|all>                     end such a grant, or all of them
-.sources [session-ref]                what had a say in a conversation, or which scheduled jobs come from outside content
+.sources [session-ref]                what came into a conversation; without a reference, scheduled jobs from outside content
 .endorse <session-ref> <number>       vouch for what such a source has brought so far
 .distrust <session-ref> <number>      take that back
 .reset-trust <session-ref>            forget a conversation's taint and end its grants`

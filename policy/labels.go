@@ -30,7 +30,7 @@ type Tool struct {
 	// it acts for a tainted conversation, each time.
 	Destructive *bool `yaml:"destructive"`
 	// Secret says that it bears secrets: it is never covered by a lasting grant,
-	// and what it returns makes the conversation one that holds secrets.
+	// and the conversation holds secrets once it has returned something.
 	Secret *bool `yaml:"secret"`
 }
 

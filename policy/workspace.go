@@ -53,7 +53,7 @@ func (pl *Plan) command(v *session.View) string {
 	case pl.runsSeen(v):
 		return ""
 	case pl.Workspace && pl.does != "" && v.Workspace != "":
-		return pl.does + " Files were written there that you have not seen (" + v.Workspace + ")."
+		return pl.does + " Files were written there that you have not seen. Look at them, then `.reset-trust " + v.Workspace + "` lets builds run unasked again."
 	}
 	return pl.does
 }

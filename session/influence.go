@@ -147,7 +147,7 @@ func (all Influences) Lowered(own taint.Level) taint.Level {
 	return taint.Worse(min(own, Least-1), all.Worst())
 }
 
-// Account is what had a say in a conversation.
+// Account is what came into a conversation.
 type Account struct {
 	Conversation Conversation
 	Level        taint.Level // the worst of all session ids

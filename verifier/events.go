@@ -87,7 +87,7 @@ func (v *Verifier) sourceLabel(s *loop.Source) string {
 
 // readReturned says what a tool's answer is worth: the same as the call, where that
 // was judged here by its arguments. What is told of it later knows less of them. A
-// secret in it makes the conversation one that has read secrets.
+// secret in it counts as a secret that the conversation has read.
 func (h *hearing) readReturned(v *Verifier) {
 	r := &h.event.Returned
 	brought, known := v.results.of(h)

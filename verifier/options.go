@@ -63,7 +63,7 @@ type Options struct {
 	Key      hmac.Key                          // the server key
 	Alone    bool                              // no other process shares the store: the owner's /new can be relied on
 	Settings func() Settings                   // those in force now; nil means the defaults
-	Auditor  func() *intent.Auditor            // the second model in force now; nil: nobody audits
+	Auditor  func() *intent.Auditor            // the second model in force now; nil: there is none
 	Upstream func() Upstream                   // further verifiers, asked now; nil: none
 	Log      *slog.Logger                      // nil discards
 	Observe  func(Observation)                 // told of every decision; nil: nobody is

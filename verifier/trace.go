@@ -39,7 +39,7 @@ type trace struct {
 	verdict policy.Verdict
 	brake   session.Brake // the pauses that it was decided under
 
-	auditor *intent.Auditor // nil: nobody audits
+	auditor *intent.Auditor // nil: there is none
 	opinion *intent.Opinion // what the auditor said, once it was asked
 
 	upstream Upstream // nil: nobody else is asked

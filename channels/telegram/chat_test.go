@@ -22,7 +22,7 @@ func TestTheOneWhoMayApproveIsWrittenTo(t *testing.T) {
 	}
 }
 
-// settledCard is one that has expired: it is shown without buttons.
+// settledCard has expired: it is shown without buttons.
 func settledCard() *approval.Card { return channeltest.Fixtures()[0].Card }
 
 // asked is a card of calls by these agents.

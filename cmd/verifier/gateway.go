@@ -65,7 +65,7 @@ type live struct {
 	guard    policy.Guard // that the policy was made with
 	redactor *redact.Redactor
 	bodies   *redact.Redactor // the same, but it shows file bodies
-	auditor  *intent.Auditor  // nil: nobody audits
+	auditor  *intent.Auditor  // nil: there is no auditor
 	upstream verifier.Upstream
 	proxies  []netip.Prefix
 	reload   web.Reload // that put it in force

@@ -38,7 +38,7 @@ func TestTheRuntimeThatSaidHelloIsShown(t *testing.T) {
 	r.takes(hello(`,"off":true`))
 	for what, text := range map[string]string{"test": test(), "health": health()} {
 		if !strings.Contains(text, "is switched off (enabled: false): tool calls run unasked") {
-			t.Errorf("%s of one that is off:\n%s", what, text)
+			t.Errorf("%s, with the plugin switched off:\n%s", what, text)
 		}
 	}
 }

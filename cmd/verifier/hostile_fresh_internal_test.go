@@ -48,6 +48,7 @@ func TestH173TheOwnersNewStartsAFreshConversation(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			r := newRig(t, nil)
 			r.taints("run-1")
+			r.approve(r.mustAsk(sh("touch kept", chatty("run-1"))).Ref, 0) // a yes that no call has used
 			r.wantsNew(chatty(""))
 			r.ends(reason)
 			r.mustAsk(sh("date", chatty("run-2"))) // nothing was heard of its beginning
@@ -70,6 +71,7 @@ func TestH173TheOwnersNewStartsAFreshConversation(t *testing.T) {
 			r.allow(fetch(chatty("run-4"))) // and it is tainted again
 			r.runs(chatty("run-5"), 9)
 			r.mustAsk(sh("id", chatty("run-5")))
+			r.mustAsk(sh("touch kept", chatty("run-5"))) // the yes was for what the conversation was then
 			r.soundRecord()
 		})
 	}

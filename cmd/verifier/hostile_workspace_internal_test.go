@@ -62,7 +62,7 @@ func TestH147TheWorkspaceIsRunOnlyIfItWasSeen(t *testing.T) {
 		clean := with(ownerIn("h147-after"), "waitMs", 5001)
 		r.allow(call{tool: "read", params: `{"path":".env"}`, context: clean})
 		why := r.asks(bash(t, "go test ./...", clean))
-		_, after, found := strings.Cut(why, "`go test` runs what is in the workspace, which the agent may have changed. Files were written there that you have not seen (")
+		_, after, found := strings.Cut(why, "`go test` runs what is in the workspace, which the agent may have changed. Files were written there that you have not seen. Look at them, then `.reset-trust ")
 		if !found || len(after) < 8 {
 			t.Fatal(why)
 		}

@@ -64,7 +64,7 @@ type cli struct {
 	Pause    PauseCmd    `cmd:"" help:"Stop an agent, or all: only harmless tools run."`
 	Resume   ResumeCmd   `cmd:"" help:"Lift a pause."`
 	Grants   GrantsCmd   `cmd:"" help:"List what runs without asking, and until when."`
-	Sources  SourcesCmd  `cmd:"" help:"List what had a say in a conversation."`
+	Sources  SourcesCmd  `cmd:"" help:"List what came into a conversation."`
 	Endorse  EndorseCmd  `cmd:"" help:"Vouch for what a source has brought into a conversation."`
 	Distrust DistrustCmd `cmd:"" help:"Take back what endorse said."`
 	Revoke   RevokeCmd   `cmd:"" help:"End a grant, or all of them."`

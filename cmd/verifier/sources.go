@@ -2,7 +2,7 @@ package main
 
 import "strconv"
 
-// SourcesCmd lists what had a say in a conversation.
+// SourcesCmd lists what came into a conversation.
 type SourcesCmd struct {
 	Session string `arg:"" optional:"" help:"The conversation's reference, as it stands on cards. Without one: the scheduled jobs that come from outside content."`
 	owner
