@@ -88,7 +88,7 @@ func Argv(dir string, words []string) Command {
 		if strings.ContainsAny(w, unknown+listed) {
 			r.opaque(odd)
 		}
-		args[i] = arg{text: w, fixed: true, values: []string{w}}
+		args[i] = arg{text: w, fixed: true}
 	}
 	r.run(args, nil)
 	return r.done()
@@ -257,12 +257,10 @@ func (r *reader) read(text string) {
 	file, why := parse(r.lang, text)
 	switch {
 	case file != nil:
-		r.moved = r.moved || changesDirectory(file)
 		r.collect(file)
-		if wanders(file) {
-			r.at = unknown
+		for _, s := range file.Stmts {
+			r.stmt(s)
 		}
-		r.walk(file)
 	case why != unparsable:
 		r.opaque(why)
 	default:

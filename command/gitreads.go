@@ -48,11 +48,7 @@ func (r *reader) gitVerb(verb string, args []arg) {
 		r.fileOption(args, "t", "--template")
 	}
 	for i := range operands {
-		all := operands[i].values
-		if all == nil {
-			all = []string{operands[i].text}
-		}
-		for _, v := range all {
+		for _, v := range operands[i].may() {
 			r.gitOperand(verb, v, shows)
 		}
 	}

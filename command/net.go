@@ -26,17 +26,23 @@ func (r *reader) net(n string, args []arg) {
 		if strings.HasPrefix(args[i].text, "--exclude") || strings.HasPrefix(args[i].text, "!") {
 			continue
 		}
-		for _, v := range append(slices.Clone(args[i].values), args[i].text) {
+		for _, v := range args[i].values {
 			r.keep(to, v)
-			if len(v) > 2 && v[0] == '-' && v[1] != '-' { // a letter, and its value right behind it
-				r.keep(to, v[2:])
-			}
 		}
+		r.keep(to, args[i].text)
 	}
 }
 
-// keep adds a word. More than a few hundred count as a file that is unknown.
+// keep adds a word, and what stands right behind the letter of an option.
 func (r *reader) keep(to *[]string, word string) {
+	r.keepOne(to, word)
+	if len(word) > 2 && word[0] == '-' && word[1] != '-' {
+		r.keepOne(to, word[2:])
+	}
+}
+
+// keepOne adds a word. More than a few hundred count as a file that is unknown.
+func (r *reader) keepOne(to *[]string, word string) {
 	switch {
 	case word == "":
 	case len(*to) < maxReads:

@@ -126,11 +126,7 @@ func behind(a arg, n int, text string) arg {
 
 // reads notes that a word names what is read. Where the program is not known to take it for a file, only what looks like one counts.
 func (r *reader) reads(a arg, deep, sure bool) {
-	all := a.values
-	if all == nil {
-		all = []string{a.text}
-	}
-	for _, v := range all {
+	for _, v := range a.may() {
 		if sure || !strings.Contains(v, unknown) || strings.Contains(v, "/") {
 			r.path(v, deep)
 		}
@@ -207,8 +203,8 @@ func (r *reader) goTo(args []arg) {
 	switch {
 	case len(args) > 0 && args[0].text == "-":
 		to = r.last
-	case len(args) > 0 && len(args[0].values) == 1:
-		to = resolve(r.at, strings.ReplaceAll(args[0].values[0], listed, unknown))
+	case len(args) > 0 && len(args[0].may()) == 1:
+		to = resolve(r.at, strings.ReplaceAll(args[0].may()[0], listed, unknown))
 	case len(args) > 0:
 		to = unknown
 	}

@@ -190,7 +190,8 @@ var (
 	passOn = set("sort uniq head tail grep egrep fgrep wc")
 )
 
-// collect notes the variables that a text sets, wherever it does, so that the order does not matter.
+// collect notes the variables that a text sets, wherever it does, so that the order does not matter, and whether it changes
+// the directory. In a loop or a function the order of the text is not that of what happens: then we don't know where it is.
 func (r *reader) collect(file *syntax.File) {
 	if r.vars == nil {
 		r.vars = map[string][]*syntax.Word{}
@@ -208,11 +209,19 @@ func (r *reader) collect(file *syntax.File) {
 				r.noteSet(n.Name.Value, nil)
 			}
 		case *syntax.CallExpr:
-			if words := literals(n.Args); len(words) > 1 && setters[words[0]] {
-				for _, w := range words[1:] {
+			r.moved = r.moved || changesDirectory(n)
+			if len(n.Args) > 1 && setters[n.Args[0].Lit()] {
+				for _, w := range literals(n.Args[1:]) {
 					r.noteSet(w, nil)
 				}
 			}
+		case *syntax.WhileClause, *syntax.ForClause, *syntax.FuncDecl:
+			if holdsCd(n) {
+				r.at = unknown
+			}
+		case *syntax.Word:
+			_, plain := plainText(n.Parts)
+			return !plain
 		}
 		return true
 	})
@@ -242,23 +251,6 @@ func (r *reader) assigned(n *syntax.Assign) {
 var setters = set("read mapfile readarray getopts printf")
 
 func (r *reader) sets(name string) bool { return len(r.vars[name]) > 0 }
-
-// wanders reports whether a text changes the directory in a loop or a function, where the order of the text is not that of
-// what happens.
-func wanders(file *syntax.File) (found bool) {
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.WhileClause:
-			found = found || changesDirectory(n)
-		case *syntax.ForClause:
-			found = found || changesDirectory(n)
-		case *syntax.FuncDecl:
-			found = found || changesDirectory(n)
-		}
-		return !found
-	})
-	return found
-}
 
 // braces are the words that a{b,c} becomes. What it can't tell is unknown.
 func braces(s string) []string {

@@ -6,15 +6,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// changesDirectory reports whether a text has a cd anywhere: in a loop it also counts for what comes before.
-func changesDirectory(n syntax.Node) (found bool) {
+// changesDirectory reports whether a command is a cd.
+func changesDirectory(c *syntax.CallExpr) bool {
+	return len(c.Args) > 0 && directoryChangers[c.Args[0].Lit()]
+}
+
+var directoryChangers = set("cd pushd popd")
+
+// holdsCd reports whether there is a cd anywhere below a node.
+func holdsCd(n syntax.Node) (found bool) {
 	syntax.Walk(n, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 {
-			switch c.Args[0].Lit() {
-			case "cd", "pushd", "popd":
-				found = true
-			}
-		}
+		c, ok := n.(*syntax.CallExpr)
+		found = found || ok && changesDirectory(c)
 		return !found
 	})
 	return found
@@ -29,14 +32,6 @@ func (r *reader) walk(n syntax.Node) {
 			return false
 		case *syntax.Assign:
 			r.assign(n)
-			return false
-		case *syntax.BinaryCmd:
-			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
-				r.pipe(n)
-				return false
-			}
-		case *syntax.Subshell:
-			r.apart(n.Stmts...)
 			return false
 		case *syntax.CmdSubst:
 			r.apart(n.Stmts...)
@@ -83,8 +78,13 @@ func (r *reader) test(n *syntax.BinaryTest) {
 	}
 }
 
-// pipe reads two commands of which the second gets what the first prints.
-func (r *reader) pipe(b *syntax.BinaryCmd) {
+// two reads two commands. In a pipe the second gets what the first prints.
+func (r *reader) two(b *syntax.BinaryCmd) {
+	if b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
+		r.stmt(b.X)
+		r.stmt(b.Y)
+		return
+	}
 	was := r.fed
 	defer func() { r.fed = was }()
 	r.apart(b.X)
@@ -118,6 +118,10 @@ func (r *reader) stmt(s *syntax.Stmt) {
 		if len(c.Args) > 0 {
 			r.run(r.args(c.Args), doc)
 		}
+	case *syntax.BinaryCmd:
+		r.two(c)
+	case *syntax.Subshell:
+		r.apart(c.Stmts...)
 	case *syntax.DeclClause:
 		r.declaration(c)
 	default:

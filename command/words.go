@@ -12,7 +12,15 @@ type arg struct {
 	fixed bool   // text is all of it, and it is one word
 	bare  bool   // it may become several words, or none: an expansion without quotes, braces, a pattern, "$@"
 
-	values []string // what it may become, see [reader.values]
+	values []string // what it may become, see [reader.values]; nil where that is text alone
+}
+
+// may are the texts that the word may become.
+func (a *arg) may() []string {
+	if a.values == nil {
+		return []string{a.text}
+	}
+	return a.values
 }
 
 // option reports whether the word is an option, or may become one.
@@ -26,12 +34,33 @@ func (a *arg) value() bool { return !a.bare && !strings.HasPrefix(a.text, "-") }
 
 // arg reads a word, and the commands inside of it.
 func (r *reader) arg(w *syntax.Word) arg {
+	if text, ok := plainText(w.Parts); ok {
+		return arg{text: text, fixed: true}
+	}
 	var b strings.Builder
 	a := arg{fixed: true}
 	r.parts(&b, &a, w.Parts, false)
 	a.text = b.String()
 	a.values = r.values(w.Parts)
 	return a
+}
+
+// plainText is the text of a word that is one literal or quoted text, in which a shell changes nothing. Most words are.
+func plainText(parts []syntax.WordPart) (text string, ok bool) {
+	if len(parts) != 1 {
+		return "", false
+	}
+	switch p := parts[0].(type) {
+	case *syntax.Lit:
+		return p.Value, len(p.Value) <= maxPath && !strings.ContainsAny(p.Value, `\*?[{~`)
+	case *syntax.SglQuoted:
+		return p.Value, !p.Dollar && len(p.Value) <= maxPath && strings.IndexByte(p.Value, '{') < 0
+	case *syntax.DblQuoted:
+		text, ok = plainText(p.Parts)
+		return text, ok && !p.Dollar
+	default:
+		return "", false
+	}
 }
 
 func (r *reader) parts(b *strings.Builder, a *arg, parts []syntax.WordPart, quoted bool) {
