@@ -254,6 +254,10 @@ func (r *reader) parse(text string) {
 
 // read reads a text in the language of a shell.
 func (r *reader) read(text string) {
+	if isWord(text) {
+		r.run([]arg{{text: text, fixed: true}}, nil)
+		return
+	}
 	file, why := parse(r.lang, text)
 	switch {
 	case file != nil:
@@ -270,6 +274,14 @@ func (r *reader) read(text string) {
 		r.scan(text)
 	}
 }
+
+// isWord reports whether a text is one word that no shell changes and that means nothing to its grammar.
+func isWord(text string) bool {
+	return text != "" && len(text) <= maxPath && !grammar[text] && strings.Trim(text, letters+"_./:@%+,-") == ""
+}
+
+// grammar are words that mean something to a shell where a program's name could stand.
+var grammar = set("if then elif else fi while until for in do done case esac select function time coproc declare typeset export local readonly nameref let")
 
 const (
 	unparsable = "can't be parsed"

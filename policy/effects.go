@@ -35,6 +35,9 @@ func effects(c *toolcall.Call) command.Command {
 	dir := directory(params)
 	var out command.Command
 	for _, key := range slices.Sorted(maps.Keys(params)) {
+		if idleParams[key] || directoryParams[key] {
+			continue
+		}
 		does := effect(dir, key, params)
 		out.Merge(&does)
 	}
@@ -63,8 +66,6 @@ func effect(dir, key string, params map[string]any) command.Command {
 	text, isText := value.(string)
 	list, isList := textsOf(value)
 	switch {
-	case idleParams[key] || directoryParams[key]:
-		return command.Command{}
 	case commandParams[key] && isText:
 		args, _ := textsOf(params["args"])
 		more, _ := textsOf(params["arguments"])

@@ -111,6 +111,9 @@ func isAllOfHome(word string) bool {
 // hiddenPattern reports whether a path is a pattern that may find hidden files where secrets are kept: ~/.s*/x, .e*v, .*
 func hiddenPattern(name string) bool {
 	const pattern = "*?["
+	if !strings.ContainsAny(name, pattern) {
+		return false
+	}
 	for part := range strings.SplitSeq(name, "/") {
 		if hidden, found := strings.CutPrefix(part, "."); found && strings.ContainsAny(hidden, pattern) {
 			return true

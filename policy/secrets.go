@@ -80,6 +80,10 @@ func (p *Policy) findNamed(pl *Plan, c *toolcall.Call, t *text, does *command.Co
 
 // placeIn is the word of a text that names a place where secrets are kept.
 func (p *Policy) placeIn(text string) string {
+	place := p.places.find(folded([]byte(text)))
+	if place == nil && !mayEndSo([]byte(strings.ToLower(text))) {
+		return "" // nor is one in any of its words
+	}
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c <= ' ' || strings.ContainsRune("\"'`;|&<>(){}=,", c) }) {
 		if p.places.find(folded([]byte(word))) != nil {
 			return bounded(word, "")
@@ -90,10 +94,7 @@ func (p *Policy) placeIn(text string) string {
 			return bounded(word, "")
 		}
 	}
-	if place := p.places.find(folded([]byte(text))); place != nil {
-		return string(place)
-	}
-	return ""
+	return string(place)
 }
 
 // mayEndSo reports whether a text holds the ending of a file of keys.
@@ -157,10 +158,7 @@ func (pl *Plan) Quotes() bool { return pl.Secret != "" || pl.Gives != "" || pl.d
 // Unquote takes words of the call out of what the plan says, where something in the
 // call is hidden and the words may be that: a command's always, a place's unless it
 // stands in what is shown, which is in lower case.
-func (pl *Plan) Unquote(shown string, hidden bool) {
-	if !hidden {
-		return
-	}
+func (pl *Plan) Unquote(shown string) {
 	if pl.does != "" {
 		pl.does = "The command holds something that is hidden, so we don't say more of it: it could reach the network or run anything."
 	}

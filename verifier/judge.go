@@ -26,7 +26,9 @@ func (v *Verifier) plan(t *trace) {
 	if t.plan.Quotes() { // what it quotes is kept, and shown on cards
 		shown := v.shown(t)
 		v.redactor().Lines(&t.plan.Secret, &t.plan.Gives)
-		t.plan.Unquote(strings.ToLower(string(shown.Params)), shown.Hidden() > 0)
+		if shown.Hidden() > 0 {
+			t.plan.Unquote(strings.ToLower(string(shown.Params)))
+		}
 	}
 }
 
