@@ -26,22 +26,72 @@ const (
 	keepAgents  = 10 * 365 * 24 * time.Hour
 )
 
-// startedList names the list of an agent's jobs that its scheduler has started
-// lately. What is lost of it makes a run one that nobody vouches for.
+// startedList names the list of what an agent's scheduler has said of its jobs
+// lately, and of the runs that came of it. If it is lost, we don't know who started
+// a run.
 func startedList(jobs session.Conversation) string { return jobs.Hash() + ":started" }
+
+// The words of that list, before the job's id.
+const (
+	startWord  = "start "
+	finishWord = "finish "
+	runWord    = "run "
+)
+
+// startedRun reports whether the scheduler has started this run. A start is good
+// for one run, the first that comes, and only until the job has finished. The order
+// of the list decides which run was first, for all instances alike.
+func (v *Verifier) startedRun(ctx context.Context, jobs session.Conversation, job, run string) (bool, error) {
+	if run == "" {
+		return false, nil
+	}
+	list := startedList(jobs)
+	ours, open, err := v.startOf(ctx, list, job, run)
+	if err != nil || !open {
+		return ours, err
+	}
+	if err := v.o.Store.Note(ctx, v.seals(list, mostStarted, keepStarted, []byte(runWord+job+" "+run))); err != nil {
+		return false, err
+	}
+	ours, _, err = v.startOf(ctx, list, job, run)
+	return ours, err
+}
+
+// startOf reads the list: whether a start belongs to the run, and, if none does,
+// whether one is still open.
+func (v *Verifier) startOf(ctx context.Context, list, job, run string) (ours, open bool, err error) {
+	entries, err := v.notes(ctx, list)
+	if err != nil {
+		return false, false, err
+	}
+	heard := map[string]bool{}
+	for _, e := range entries {
+		switch entry := string(e); {
+		case strings.HasPrefix(entry, startWord+job+" "):
+			open = open || !heard[entry] // a report that came twice tells of one start
+			heard[entry] = true
+		case entry == finishWord+job:
+			open = false
+		case open && strings.HasPrefix(entry, runWord+job+" "):
+			open = false
+			ours = ours || entry == runWord+job+" "+run
+		}
+	}
+	return ours, open && !ours, nil
+}
 
 // scheduled is what a run that no person started brings in: what its job is worth.
 // A run of a job's own session counts as the owner's where the scheduler has told
-// that it started the job: a webhook's run has such a session too.
+// that it started the job, and for this run: a webhook's run has such a session too.
 func (v *Verifier) scheduled(ctx context.Context, t *trace) (taint.Level, error) {
 	jobs, job := session.Jobs(t.call.Client, t.call.Agent()), session.JobOf(t.call.Context.SessionKey)
 	s := &t.plan.Standing
 	if s.Unknown && job != "" {
-		started, err := v.notes(ctx, startedList(jobs))
+		started, err := v.startedRun(ctx, jobs, job, t.call.Context.RunID)
 		if err != nil {
 			return taint.Untrusted, err
 		}
-		if slices.ContainsFunc(started, func(e []byte) bool { return string(e) == job }) {
+		if started {
 			*s = session.Standing{Level: taint.Owner, System: true, Why: "the runtime's scheduler started the run"}
 			t.plan.Birth = taint.Owner
 		}
@@ -168,17 +218,16 @@ func (v *Verifier) jobTold(ctx context.Context, h *hearing) error {
 // forgotten.
 func (v *Verifier) jobChanged(ctx context.Context, h *hearing) error {
 	job, id := &h.event.Job, session.JobID(h.event.Job.ID)
-	if h.event.Name != loop.CronChanged || id == "" {
+	if h.event.Name != loop.CronChanged || id == "" || !slices.Contains([]string{"started", "finished", "removed"}, job.Action) {
 		return nil
 	}
 	jobs := session.Jobs(h.call.Client, h.call.Agent())
-	if job.Action == "started" && !job.Outside {
-		if err := v.o.Store.Note(ctx, v.seals(startedList(jobs), mostStarted, keepStarted, []byte(id))); err != nil {
-			return err
-		}
+	entry := finishWord + id
+	if job.Action == "started" && !job.Outside { // a job whose text comes from outside starts nothing of the owner's
+		entry = startWord + id + " " + h.call.RequestID
 	}
-	if !slices.Contains([]string{"started", "finished", "removed"}, job.Action) {
-		return nil
+	if err := v.o.Store.Note(ctx, v.seals(startedList(jobs), mostStarted, keepStarted, []byte(entry))); err != nil {
+		return err
 	}
 	return v.eachJob(ctx, jobs, func(one *session.Influence, by session.Job) (drop bool, err error) {
 		if by.ID != id {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -47,6 +48,46 @@ func mainIn(trigger string) map[string]any {
 	return map[string]any{"sessionKey": "agent:main:main", "trigger": trigger, "inputProvenance": map[string]any{"kind": "internal_system"}}
 }
 
+// begins is a run in a job's own session that the scheduler has just started.
+func (r *rig) begins(job, run string) map[string]any {
+	r.t.Helper()
+	r.takes(cronChanged("started", job, isolated))
+	return runOf(job, run)
+}
+
+func TestH195AStartOfAJobIsGoodForOneRun(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		own := r.begins(jobA, "1")
+		r.allow(sh("date", own))
+		webhook := runOf(jobA, "2") // its sender chose the session key
+		r.mustAsk(sh("date", webhook))
+		r.mustAsk(sh("date", with(webhook, "sessionKey", own["sessionKey"])))
+		r.mustAsk(sh("date", with(webhook, "runId", "")))
+		r.restart()
+		r.mustAsk(sh("date", runOf(jobA, "3")))
+
+		r.begins(jobB, "1")
+		r.takes(cronChanged("finished", jobB, isolated))
+		r.mustAsk(sh("date", runOf(jobB, "1"))) // it came too late
+
+		next := r.begins(jobA, "4")
+		r.takes(census(next, `{"kind":"user_message"}`))
+		r.mustAsk(sh("date", runOf(jobA, "5")))
+		r.allow(sh("date", next))
+		r.takes(cronChanged("finished", jobA, isolated))
+		r.allow(sh("uptime", next))
+		r.mustAsk(sh("date", runOf(jobA, "6")))
+
+		twice := cronChanged("started", jobC, isolated)
+		twice.id, twice.at = "start-of-c", time.Now()
+		r.takes(twice)
+		r.allow(sh("date", runOf(jobC, "1")))
+		r.takes(twice) // a report that is sent again
+		r.mustAsk(sh("date", runOf(jobC, "2")))
+	})
+}
+
 func TestH162ATaintedJobIsTaintedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
@@ -64,11 +105,11 @@ func TestH162ATaintedJobIsTaintedAndNothingElse(t *testing.T) {
 		r.mustAsk(sh("date", runOf(jobB, "0"))) // it may be this one, as long as nothing tells
 
 		r.takes(made(page, jobA))
-		r.mustAsk(sh("date", runOf(jobA, "2")))
+		r.mustAsk(sh("date", r.begins(jobA, "2")))
 		if e := r.last(); e.Level != "untrusted" {
 			t.Errorf("the tainted job runs at %s", e.Level)
 		}
-		r.allow(sh("date", runOf(jobB, "1")))
+		r.allow(sh("date", r.begins(jobB, "1")))
 		if e := r.last(); e.Level != "owner" && e.Level != "local" {
 			t.Errorf("the owner's own job runs at %s", e.Level)
 		}
@@ -77,8 +118,8 @@ func TestH162ATaintedJobIsTaintedAndNothingElse(t *testing.T) {
 		}
 		r.allow(sh("date", ownerIn("main")))
 		r.restart()
-		r.mustAsk(sh("id", runOf(jobA, "3")))
-		r.allow(sh("id", runOf(jobB, "2")))
+		r.mustAsk(sh("id", r.begins(jobA, "3")))
+		r.allow(sh("id", r.begins(jobB, "2")))
 	})
 }
 
@@ -131,7 +172,7 @@ func TestH164WhatDoesNotTellTheJobLeavesAllOfThemTainted(t *testing.T) {
 			r.mustAsk(sh("date", runOf(jobB, "1")))
 		}
 		r.takes(made(page, jobA))
-		r.allow(sh("date", runOf(jobB, "2"))) // a run that began while nothing was told keeps what it got
+		r.allow(sh("date", r.begins(jobB, "2"))) // a run that began while nothing was told keeps what it got
 		r.mustAsk(sh("date", runOf(jobB, "1")))
 	})
 }
@@ -147,10 +188,10 @@ func TestH165ATaintedConversationThatChangesAJobTaintsIt(t *testing.T) {
 		r.consented(call{tool: "automations", params: `{"action":"run","jobId":"` + jobB + `"}`, context: ownerIn("m")}, 0)
 		r.allow(sh("date", runOf(jobB, "1"))) // it runs as it is
 		r.consented(call{tool: "automations", params: `{"action":"update","jobId":"` + strings.ToUpper(jobA) + `","job":{"payload":{"message":"y"}}}`, context: ownerIn("m")}, 0)
-		r.mustAsk(sh("date", runOf(jobA, "2")))
-		r.allow(sh("date", runOf(jobB, "2")))
+		r.mustAsk(sh("date", r.begins(jobA, "2")))
+		r.allow(sh("date", r.begins(jobB, "2")))
 		r.consented(call{tool: "automations", params: `{"action":"update","jobId":"` + jobB + `","id":"` + jobC + `","job":{}}`, context: ownerIn("m")}, 0)
-		r.mustAsk(sh("date", runOf(jobB, "3"))) // which of the two it changes can't be told
+		r.mustAsk(sh("date", r.begins(jobB, "3"))) // which of the two it changes can't be told
 	})
 }
 
@@ -227,8 +268,8 @@ func TestTheOwnerVouchesForATaintedJob(t *testing.T) {
 		if v := r.reply(fmt.Sprintf(".endorse %s %d", jobs.Ref(), one.Number)); v.Kind != "told" {
 			t.Errorf("endorse: %+v", v)
 		}
-		r.allow(sh("date", runOf(jobA, "2")))
-		r.mustAsk(sh("date", runOf(jobB, "2")))
+		r.allow(sh("date", r.begins(jobA, "2")))
+		r.mustAsk(sh("date", r.begins(jobB, "2")))
 		if v := r.reply(".sources"); strings.Contains(v.Text, jobA) || !strings.Contains(v.Text, jobB) {
 			t.Errorf("the list is %q", v.Text)
 		}

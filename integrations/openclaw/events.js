@@ -17,6 +17,7 @@ export function createEvents({ settings, reports, runs, loop, mainAgent }) {
 	const blocked = new Map(); // turns that the server blocks, by run
 
 	return {
+		before_agent_reply: (_event, ctx) => loop.runBegins(ctx),
 		before_agent_run: beforeAgentRun,
 		before_prompt_build: beforePromptBuild,
 		llm_input: llmInput,

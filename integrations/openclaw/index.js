@@ -24,6 +24,9 @@ const firstOfAll = Number.MAX_SAFE_INTEGER;
 // What OpenClaw grants a hook beyond the wait we ask for: time to notice that nobody has answered.
 const grace = 5000;
 
+// What a hook needs besides its handler. OpenClaw asks before each reply; we look at scheduled runs, before others can claim them.
+const options = { before_agent_reply: { priority: firstOfAll, eligibleTriggers: ["cron"] } };
+
 const notSetUp = "The verifier plugin is not set up, so nothing may run. The owner finds the cause in OpenClaw's log.";
 
 function register(api) {
@@ -58,7 +61,7 @@ function start(api) {
 	const gate = createGate({ settings, wire, log, notices, runs, loop, settled: reports.settled });
 	api.on("before_tool_call", gate, { priority: lastOfAll, timeoutMs: settings.timeoutMs + grace });
 	api.on("before_dispatch", createRelay({ settings, wire, log }), { priority: firstOfAll });
-	for (const [name, handler] of Object.entries(createEvents({ settings, reports, runs, loop, mainAgent: mainAgent(api.config) }))) api.on(name, guarded(name, handler, log));
+	for (const [name, handler] of Object.entries(createEvents({ settings, reports, runs, loop, mainAgent: mainAgent(api.config) }))) api.on(name, guarded(name, handler, log), options[name]);
 }
 
 // mainAgent is the agent of a job that names none.

@@ -105,11 +105,18 @@ export function createRuns({ sendUserMessages, webhooks, loop }) {
 	// started takes before_agent_run, and returns what is known of the run's input.
 	function started(event, ctx) {
 		const text = String(event.prompt ?? "");
-		const outside = [text, carried(event)].some((t) => comesFromOutside(t) || (webhooks && systemEvent.test(t)));
+		const outside = posesAsJob(ctx) || [text, carried(event)].some((t) => comesFromOutside(t) || (webhooks && systemEvent.test(t)));
 		const run = { outside, ...attested(ctx, outside) };
 		if (ctx.runId) runs.set(ctx.runId, run);
 		if (!outside && byPerson(event, ctx)) remember(text, event, ctx);
 		return run;
+	}
+
+	// posesAsJob: a run in a scheduled job's session that is not of that job. A webhook may be allowed to choose such a session key.
+	// Where OpenClaw says itself what started the run, that counts.
+	function posesAsJob({ runId, sessionKey, trigger, inputProvenance }) {
+		const job = trigger === "cron" && inputProvenance?.kind !== "internal_system" ? jobIn(sessionKey) : undefined;
+		return job !== undefined && loop.jobOfRun(runId)?.toLowerCase() !== job;
 	}
 
 	function attested(ctx, outside) {
@@ -239,6 +246,11 @@ function definition(tool) {
 
 function nameOf({ sessionKey, runId, toolCallId }) {
 	return JSON.stringify([sessionKey, runId, toolCallId]);
+}
+
+// jobIn is the job that a session key names.
+function jobIn(sessionKey) {
+	return /^agent:[^:]+:cron:([^:]+)/.exec(sessionKey ?? "")?.[1].toLowerCase();
 }
 
 function isChild(sessionKey) {

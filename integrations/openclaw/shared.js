@@ -21,7 +21,7 @@ export function createShared() {
 
 	let jobs = Promise.resolve(); // what is being reported of scheduled jobs
 
-	return { modelCalled, modelAnswered, iteration, takeLatency, blocked, takeBlocked, tellingJobs, jobsTold, sessionEnded, endOf, greeter: createGreeter({ instance: randomUUID() }) };
+	return { modelCalled, modelAnswered, iteration, takeLatency, blocked, takeBlocked, tellingJobs, jobsTold, runBegins, jobOfRun, sessionEnded, endOf, greeter: createGreeter({ instance: randomUUID() }) };
 
 	function find(runId) {
 		const run = runs.get(runId) ?? { calls: 0 };
@@ -82,6 +82,16 @@ export function createShared() {
 		let timer;
 		await Promise.race([jobs, new Promise((done) => (timer = setTimeout(done, patienceMs)))]);
 		clearTimeout(timer);
+	}
+
+	// runBegins notes the job that a run is of. Of all hooks only before_agent_reply says so. A webhook's run has a job of its own,
+	// whatever session key its sender chose.
+	function runBegins({ runId, jobId }) {
+		if (runId && typeof jobId === "string") find(runId).job = jobId;
+	}
+
+	function jobOfRun(runId) {
+		return runs.get(runId)?.job;
 	}
 
 	// blocked notes that the server did not let a call of the run pass.

@@ -208,6 +208,25 @@ test("H163 a job whose text comes from elsewhere is not vouched for", { timeout:
 	assert.deepEqual((await until(server, "/hooks/cron_changed", 3)).map((r) => r.body.event.outside), [true, true, true]);
 });
 
+test("H195 a run in a job's session that is not of that job is from outside", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, answers);
+	const [first, second] = [load({ url: server.url, secret }), load({ url: server.url, secret })];
+	const run = (runId, more = {}) => ({ agentId: "main", sessionKey: `agent:main:cron:${job.id}:run:${runId}`, runId, trigger: "cron", ...more });
+	const begin = async (runId, jobId, more) => {
+		if (jobId) assert.equal(await first.run("before_agent_reply", { cleanedBody: "x" }, { ...run(runId), jobId }), undefined);
+		await second.run("before_agent_run", { prompt: "x", messages: [] }, run(runId, more));
+	};
+	await begin("own", job.id);
+	await begin("webhook", "4401eadd-025e-4600-bdfc-8caf64a4a621");
+	await begin("unknown");
+	await begin("woken", undefined, { trigger: "heartbeat" });
+	const sent = await until(server, "/hooks/context_assembled", 4);
+	assert.deepEqual(sent.map((r) => [r.body.context.runId, r.body.context.inputProvenance?.kind]), [["own", undefined], ["webhook", "outside_content"], ["unknown", "outside_content"], ["woken", undefined]]);
+	await second.run("before_tool_call", { toolName: "exec", params: {}, runId: "webhook" }, run("webhook"));
+	const [asked] = server.of("/verify");
+	assert.equal(asked?.body.context.inputProvenance?.kind, "outside_content");
+});
+
 test("H162 which job a call has made goes with what it returned, and with nothing else", { timeout: 10_000 }, async (t) => {
 	const server = await listen(t, answers);
 	const host = load({ url: server.url, secret });

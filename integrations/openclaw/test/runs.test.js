@@ -58,8 +58,7 @@ test("H160 only OpenClaw's own mark, for this very session, makes a run a resume
 
 test("H23 a webhook that looks like cron is not vouched for", async (t) => {
 	const got = await contextOf(t, { hooks: [started("Run the update.", cron)], ctx: nobody });
-	assert.equal(got.trigger, undefined);
-	assert.equal(got.inputProvenance, undefined);
+	assert.deepEqual([got.trigger, got.inputProvenance], [undefined, { kind: "outside_content" }]);
 });
 
 test("H23 a webhook whose content OpenClaw marks is outside content", async (t) => {

@@ -28,6 +28,8 @@ function register(api: OpenClawPluginApi) {
 		return { handled: true, text: "" };
 	}, { priority: Number.MAX_SAFE_INTEGER });
 
+	api.on("before_agent_reply", async (_event, ctx) => read(ctx.runId, ctx.jobId), { priority: Number.MAX_SAFE_INTEGER, eligibleTriggers: ["cron"] });
+
 	api.on("before_agent_run", async (event, ctx) => {
 		read(event.prompt, event.senderId, ctx.trigger, ctx.messageProvider, ctx.channelId, ctx.inputProvenance?.kind, ctx.inputProvenance?.sourceTool, ctx.inputProvenance?.sourceSessionKey);
 		flag(event.senderIsOwner);
