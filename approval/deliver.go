@@ -216,7 +216,8 @@ func (d *Desk) recordAsked(c *Card) error {
 	for i := range c.Questions {
 		q := &c.Questions[i]
 		e := entryFor(audit.KindAsked, c, q)
-		e.Params, e.Hidden, e.Why, e.Mode = q.Ask.Shown, q.Ask.Hidden, q.Ask.Why, "confirm"
+		kept, bodies := redact.WithoutBodies(q.Ask.Tool, q.Ask.Shown) // they are for people, not for the record
+		e.Params, e.Hidden, e.Why, e.Mode = kept, q.Ask.Hidden+bodies, q.Ask.Why, "confirm"
 		if d.terms().Names {
 			e.Params = redact.Names(q.Ask.Shown)
 		}

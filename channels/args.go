@@ -13,10 +13,16 @@ import (
 
 // mains are the arguments that say what a call does, in the order in which a
 // person wants to read them.
-var mains = []string{"command", "cmd", "url", "path", "to", "message"}
+var mains = []string{"command", "cmd", "url", "path", "file_path", "filePath", "to", "message"}
+
+// bodies are the arguments that say what is written, in that order: texts of many lines, and a list of changes.
+var bodies = []string{"edits", "old_string", "new_string", "oldText", "newText", "oldString", "newString", "content", "input", "patch"}
 
 // arg is one argument as it is shown.
-type arg struct{ name, text string }
+type arg struct {
+	name, text string
+	body       bool // its text is what is written, line by line
+}
 
 // call is what a person can see of one call.
 type call struct {
@@ -33,18 +39,35 @@ func look(a *approval.Ask, r *room) call {
 	c.tool = c.name(a.Tool, r)
 	members, ok := members(a.Shown)
 	if !ok {
-		c.others = []arg{{"all arguments", c.safe(string(a.Shown), Form{Limit: r.main})}}
+		c.others = []arg{{name: "all arguments", text: c.safe(string(a.Shown), Form{Limit: r.main})}}
 		return c
 	}
-	for _, name := range mains {
-		for _, m := range members {
-			if m.name == name && (r.mains == 0 || len(c.mains) < r.mains) {
-				c.mains = append(c.mains, arg{name, c.safe(m.text, Form{Lines: true, Limit: r.main})})
-			}
+	for _, m := range inOrder(members) {
+		if r.mains == 0 || len(c.mains) < r.mains {
+			c.mains = append(c.mains, arg{name: m.name, text: c.safe(m.text, Form{Lines: true, Limit: r.main})})
 		}
 	}
 	c.rest(members, r)
 	return c
+}
+
+// inOrder are the arguments that say what a call does, and then what it writes.
+func inOrder(members []arg) (out []arg) {
+	for _, name := range mains {
+		for _, m := range members {
+			if m.name == name {
+				out = append(out, m)
+			}
+		}
+	}
+	for _, name := range bodies {
+		for _, m := range members {
+			if m.name == name && m.body {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
 }
 
 // rest shows the other arguments, as many as there is room for.
@@ -60,7 +83,7 @@ func (c *call) rest(members []arg, r *room) {
 			c.left++
 			c.seen.Cut += utf8.RuneCountInString(m.name) + utf8.RuneCountInString(m.text)
 		default:
-			shown := arg{c.name(plainName(m.name), r), c.safe(m.text, Form{Limit: r.arg})}
+			shown := arg{name: c.name(plainName(m.name), r), text: c.safe(m.text, Form{Limit: r.arg})}
 			c.others = append(c.others, shown)
 			left -= width(shown.name) + width(shown.text)
 		}
@@ -101,7 +124,11 @@ func members(v jsontext.Value) ([]arg, bool) {
 		if err != nil {
 			return nil, false
 		}
-		out = append(out, arg{key, valueText(value)})
+		m := arg{name: key, text: valueText(value)}
+		if text, written := bodyText(key, value); written {
+			m.text, m.body = text, true
+		}
+		out = append(out, m)
 	}
 	return out, true
 }

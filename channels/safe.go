@@ -59,7 +59,9 @@ func (r *Report) add(o Report) {
 //   - a letter of another alphabet in a word with ASCII letters, or any beyond
 //     ASCII in a host, by its number too;
 //   - more than 8 spaces as ⟨5000 spaces⟩, more than 2 line breaks as
-//     ⟨3 newlines⟩; white space of more changes than that is not shown;
+//     ⟨3 newlines⟩; white space of more changes than that is not shown. Where
+//     line breaks stay, code can be read: a line may begin with 40 spaces, 3 line
+//     breaks may follow each other, and only one that ends the text is a mark;
 //   - beyond the limit, the head and the tail around
 //     ⟨… 90000 characters not shown …⟩.
 func Safe(s string, f Form) (string, Report) {
@@ -80,7 +82,9 @@ func name(s string, limit int) (string, Report) {
 
 const (
 	maxSpaces   = 8
+	maxIndent   = 40 // spaces at the start of a line
 	maxNewlines = 2
+	maxBlank    = 3 // line breaks where lines stay: code has two empty lines between functions
 	maxRepeats  = 2 // of one escaped character, before they are counted
 	maxMarks    = 3 // on one letter
 	maxTurns    = 8 // from one kind of white space to another
@@ -122,7 +126,7 @@ func (sc *scanner) blanks() {
 		sc.at, sc.marks = end, 0
 		return
 	}
-	padded := strings.Count(run, "\n") > maxNewlines
+	padded := strings.Count(run, "\n") > sc.mostNewlines()
 	last := sc.at + strings.LastIndexByte(run, '\n')
 	for sc.at < end {
 		b, n := sc.s[sc.at], 1
@@ -153,8 +157,24 @@ func turns(s string) int {
 	return n
 }
 
+func (sc *scanner) mostNewlines() int {
+	if sc.lines {
+		return maxBlank
+	}
+	return maxNewlines
+}
+
+// indents reports whether a line begins here, or behind the sign of a change.
+func (sc *scanner) indents() bool {
+	at := sc.at
+	if at > 0 && (sc.s[at-1] == '+' || sc.s[at-1] == '-') {
+		at--
+	}
+	return sc.lines && (at == 0 || sc.s[at-1] == '\n')
+}
+
 func (sc *scanner) spaces(n int) {
-	if n > maxSpaces {
+	if n > maxSpaces && (n > maxIndent || !sc.indents()) {
 		sc.out.mark(collapsed, n, "%d spaces", n)
 		return
 	}
@@ -174,17 +194,19 @@ func (sc *scanner) tabs(n int) {
 // newlines breaks the line, unless that would serve to push what follows off
 // the screen.
 func (sc *scanner) newlines(n int, padding bool) {
-	if n > maxNewlines {
+	if n > sc.mostNewlines() {
 		sc.out.mark(collapsed, n, "%d newlines", n)
 		if sc.lines {
 			sc.out.add(piece{text: "\n", width: lineWeight})
 		}
 		return
 	}
-	for range n {
+	for i := range n {
 		switch {
 		case padding:
 			sc.out.mark(collapsed, 1, `\n`)
+		case sc.lines && sc.at+i+1 == len(sc.s): // it could not be seen
+			sc.out.mark(plain, 1, `\n`)
 		case sc.lines:
 			sc.out.add(piece{text: "\n", runes: 1, width: lineWeight})
 		default:

@@ -71,7 +71,7 @@ type Config struct {
 	Caution Caution `yaml:"caution"`
 	// Upstream are further verifiers: every one must allow a call.
 	Upstream []Upstream `yaml:"upstream"`
-	// Redact says what is hidden from cards, logs and the record.
+	// Redact says what is hidden from cards, logs and the record. Logs and the record never have file bodies.
 	Redact redact.Config `yaml:"redact"`
 	// Audit says how the record is kept.
 	Audit Audit `yaml:"audit"`
@@ -238,6 +238,7 @@ func Default() *Config {
 			TimeoutMs: int(intent.DefaultTimeout.Milliseconds()), FailMode: AuditorFailMode(intent.FailBlock), Mode: AuditorMode(intent.Escalate),
 		}},
 		Web:        Web{Enabled: true, Session: 7 * 24 * time.Hour},
+		Redact:     redact.Config{ShowFileBodies: true},
 		Audit:      Audit{Params: ParamsRedacted, Sync: SyncNone, RotateMB: 100},
 		Provenance: provenance.Config{Keep: provenance.DefaultKeep, Footer: true},
 		Log:        Log{Format: LogText, Level: LogInfo},

@@ -171,7 +171,7 @@ var keys = []Key{
 	{Path: "redact.patterns[].name", Unset: "`own pattern`", Text: "what a finding says"},
 	{Path: "redact.patterns[].regex", Text: "in Go's syntax; the group named `secret` is hidden, or all of the match"},
 	{Path: "redact.patterns[].example", Text: "a text with such a secret, by which `check` tests the pattern"},
-	{Path: "redact.showFileBodies", Text: "show what is written to files; secrets in it stay hidden"},
+	{Path: "redact.showFileBodies", Text: "cards show what is written to files; secrets in it stay hidden. Logs and the record never have it"},
 	{Path: "audit", Text: "how the record is kept"},
 	{Path: "audit.path", Unset: "`record.jsonl` in the state directory", Text: "the record"},
 	{Path: "audit.params", Text: "`names` keeps only what arguments are called"},

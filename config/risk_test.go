@@ -61,7 +61,7 @@ func TestWhatIsRisky(t *testing.T) {
 		{"taint: {ownWords: words}", "warning 1:9: taint.ownWords: calls pass unasked after outside content came in, because your last message has the form of a request: a text that you only pasted can have it too; no auditor looks at them"},
 		{"taint: {ownWords: values}", "taint.ownWords: outside content can choose the words of a message that you asked for, and it passes unasked: it can say that you quit; no auditor looks at them"},
 		{"taint: {ownWords: values}\ncaution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1'}}", "it can say that you quit"},
-		{"redact: {showFileBodies: true}", "redact.showFileBodies: the contents of files stand on cards"},
+		{"redact: {showFileBodies: false}", "redact.showFileBodies: cards don't show what is written to files"},
 		{"caution: {tools: {browser: false}}", "warning 1:11: caution.tools: nothing follows from it without caution.auditor"},
 		{"caution: {auditor: {provider: openai, model: m, baseUrl: 'http://10.0.0.9/v1'}}", "caution.auditor.baseUrl: what you asked your agent for goes over the network unencrypted"},
 		{"caution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', failMode: allow}}", "caution.auditor.failMode: an attacker who keeps the auditor from answering gets past it"},

@@ -64,7 +64,7 @@ const (
 // Config says what to hide. The zero Config hides file bodies and all that is
 // secret by itself.
 type Config struct {
-	ShowFileBodies bool      `yaml:"showFileBodies"` // true shows file bodies; secrets in them stay hidden
+	ShowFileBodies bool      `yaml:"showFileBodies"` // true shows file bodies; secrets in them stay hidden. The owner sets it for cards: the record never has them
 	Fields         []string  `yaml:"fields"`         // more names to hide, in any tool
 	Patterns       []Pattern `yaml:"patterns"`       // more shapes to hide, in any text
 	PII            []string  `yaml:"pii"`            // sorts of personal data to hide as well: mail, phone, card, iban; empty: none

@@ -68,13 +68,13 @@ func (v *Verifier) granted(t *trace, a *approval.Ask) *session.Grant {
 
 // question is what people are shown, and what their yes is bound to.
 func (v *Verifier) question(ctx context.Context, t *trace) *approval.Ask {
-	c, redactor := t.call, v.o.Redactor()
+	c, redactor := t.call, v.o.Cards()
 	ctx, cancel := context.WithTimeout(ctx, redactorPatience)
 	defer cancel()
 	if err := redactor.Wait(ctx); err != nil { // it hides everything then
 		v.o.Log.WarnContext(ctx, "a question is put before it is known what to hide in it", "request", v.named(c), "err", err)
 	}
-	shown, secrets := v.card(t), v.secrets(t)
+	shown, secrets := v.card(t), v.secretsOnCard(t)
 	a := &approval.Ask{ // it outlives the call, of whose body the params may be a part
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
 		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),

@@ -52,8 +52,9 @@ type Settings struct {
 
 // Options are what a Verifier needs.
 type Options struct {
-	Policy   func() *policy.Policy // the policy now; one call sees one policy
-	Redactor func() *redact.Redactor
+	Policy   func() *policy.Policy   // the policy now; one call sees one policy
+	Redactor func() *redact.Redactor // of the record, the log and all that is kept: it hides file bodies
+	Cards    func() *redact.Redactor // the same, but it may show file bodies: what people read; nil means Redactor
 	Bodies   func() *redact.Redactor // the same, but it shows file bodies: what the auditor reads; nil means Redactor
 	Store    Store
 	Record   Recorder

@@ -194,13 +194,23 @@ func (v *Verifier) shown(t *trace) *redact.Result {
 }
 
 // card is the call's params as a card shows them: where the call goes is not hidden
-// because it is personal data.
+// because it is personal data, and what it writes to files may be shown.
 func (v *Verifier) card(t *trace) *redact.Result {
-	r := v.redactor()
-	if r.Secrets() == r {
+	r := v.o.Cards()
+	if r == v.redactor() && r.Secrets() == r {
 		return v.shown(t)
 	}
 	card := r.Card(t.call.Tool, t.call.Params, t.plan.Goes())
+	return &card
+}
+
+// secretsOnCard are the call's params as a card would show them if personal data were no reason to hide anything.
+func (v *Verifier) secretsOnCard(t *trace) *redact.Result {
+	r := v.o.Cards()
+	if r == v.redactor() {
+		return v.secrets(t)
+	}
+	card := r.Secrets().Params(t.call.Tool, t.call.Params)
 	return &card
 }
 

