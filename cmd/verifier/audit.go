@@ -31,8 +31,8 @@ type AuditVerifyCmd struct {
 
 // recordFlags say whose record is meant.
 type recordFlags struct {
-	Config string `help:"The server's config, which may name another record and the store." placeholder:"FILE" short:"c"`
-	State  string `help:"The server's state directory." env:"VERIFIER_STATE" placeholder:"DIR"`
+	configFlag
+	State string `help:"The server's state directory." env:"VERIFIER_STATE" placeholder:"DIR"`
 }
 
 // Help is the long help.

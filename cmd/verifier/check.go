@@ -9,7 +9,7 @@ import (
 
 // CheckCmd reads a config and says what it thinks of it.
 type CheckCmd struct {
-	Config string `help:"The config to check." default:"verifier.yaml" placeholder:"FILE" short:"c"`
+	configFlag
 }
 
 // Help is the long help.
@@ -27,6 +27,9 @@ Exit codes: 0 no errors (there may be warnings), 1 errors.`
 
 // Run checks.
 func (c *CheckCmd) Run(a *app) error {
+	if c.find(); c.Config == "" {
+		c.Config = configName // which is not there: Load says what to do
+	}
 	cfg, findings, err := config.Load(c.Config, os.LookupEnv, a.chats.platforms())
 	if err == nil && len(cfg.Policy.Trust.Directories) == 0 {
 		findings = append(findings, config.Finding{Severity: config.Warning, Path: "trust.directories", Text: everyFile})

@@ -19,7 +19,7 @@ type ExplainCmd struct {
 	Agent     string `help:"The agent that calls." placeholder:"ID"`
 	Iteration *int   `help:"The iteration of the turn." placeholder:"N"`
 	Session   string `help:"The conversation's session key." placeholder:"KEY"`
-	Config    string `help:"The config with the policy. Without it, the default policy." placeholder:"FILE" short:"c"`
+	configFlag
 }
 
 // Help is the long help.
@@ -79,7 +79,7 @@ func (c *ExplainCmd) levels() ([]taint.Level, error) {
 
 // policy has no guard: what a server guards is known to the server.
 func (c *ExplainCmd) policy(a *app) (*policy.Policy, error) {
-	cfg, err := a.quietConfig(c.Config)
+	cfg, err := c.quietConfig(a)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ Beside it stands its JSON schema, verifier.schema.json, which the first line nam
 
     $ verifier init
     $ verifier check
-    $ verifier serve --config verifier.yaml
+    $ verifier serve
 
 With --openclaw the secret stands in a file of its own, openclaw.secret, beside it the plugin, openclaw-plugin, and init prints the commands that make OpenClaw use both. They can be pasted as they are.
 
@@ -63,11 +63,19 @@ func (c *InitCmd) Run(a *app) error {
 		if err := c.writeOpenclaw(secret); err != nil {
 			return err
 		}
-		a.printf(nextForOpenclaw, c.Config, programName(), c.openclawCommands(), c.beside(openclawSecret), c.beside(openclawPlugin))
+		a.printf(nextForOpenclaw, c.Config, programName(), c.openclawCommands(), c.beside(openclawSecret), c.beside(openclawPlugin), c.named())
 		return nil
 	}
-	a.printf(next, c.Config, programName())
+	a.printf(next, c.Config, programName(), c.named())
 	return nil
+}
+
+// named is the flag that other commands need to find the config, if any.
+func (c *InitCmd) named() string {
+	if c.Config == configName {
+		return ""
+	}
+	return " --config " + shellWord(c.Config)
 }
 
 // workspaces are the directories whose files are the owner's own: those of OpenClaw's agents, or the one that init
@@ -96,22 +104,22 @@ func openclawConfig() string {
 const next = `Wrote %[1]s with a fresh secret and a fresh owner token. Only you can read it.
 
 Next:
-  %[2]s check --config %[1]s
-  %[2]s serve --config %[1]s
-and in another terminal:
-  %[2]s send --config %[1]s --tool exec --params '{"command":"date"}'
-  %[2]s pending --config %[1]s
+  %[2]s check%[3]s
+  %[2]s serve%[3]s
+and in another terminal, in this directory:
+  %[2]s send%[3]s --tool exec --params '{"command":"date"}'
+  %[2]s pending%[3]s
 Give the agent's runtime webhook.secret. Never give it ownerToken: that is yours.
 `
 
 const nextForOpenclaw = `Wrote %[1]s with a fresh secret and a fresh owner token, and the plugin for OpenClaw. Only you can read config and secret.
 
 Next:
-  %[2]s serve --config %[1]s
+  %[2]s serve%[6]s
 and in another terminal, for OpenClaw:
 %[3]s
 The last one must show a line "ok      OpenClaw": the plugin says hello when OpenClaw's gateway starts. From then on every tool call is asked about:
-  %[2]s pending --config %[1]s
+  %[2]s pending%[6]s
 If OpenClaw runs as another user, which it should, copy to that user, and name in the commands, %[4]s and %[5]s. Never give it %[1]s: ownerToken in it is yours.
 `
 

@@ -18,8 +18,8 @@ type PolicyCmd struct {
 
 // PolicyTestCmd runs examples.
 type PolicyTestCmd struct {
-	Cases  []string `arg:"" name:"cases" help:"Files of examples: a list under the key cases."`
-	Config string   `help:"The config with the policy. Without it, the default policy." placeholder:"FILE" short:"c"`
+	Cases []string `arg:"" name:"cases" help:"Files of examples: a list under the key cases."`
+	configFlag
 }
 
 // Help is the long help.
@@ -36,7 +36,7 @@ An example may also name iteration, session and history (the tools called before
 
 // Run runs the examples.
 func (c *PolicyTestCmd) Run(a *app) error {
-	rules, err := (&ExplainCmd{Config: c.Config}).policy(a)
+	rules, err := (&ExplainCmd{configFlag: c.configFlag}).policy(a)
 	if err != nil {
 		return err
 	}

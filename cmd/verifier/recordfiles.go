@@ -39,7 +39,7 @@ func (f *found) path(name string) string {
 // find looks for the record: the files that were named, those in the directory
 // that was named, else the server's.
 func (f *recordFlags) find(a *app, named []string) (*found, error) {
-	cfg, err := a.quietConfig(f.Config)
+	cfg, err := f.quietConfig(a)
 	if err != nil {
 		return nil, err
 	}

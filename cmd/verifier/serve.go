@@ -25,7 +25,7 @@ import (
 
 // ServeCmd runs the gateway.
 type ServeCmd struct {
-	Config string `short:"c" type:"path" placeholder:"FILE" help:"Config file. Without one: 127.0.0.1:8787, SQLite, fresh secrets in the state directory."`
+	configFlag
 	State  string `type:"path" placeholder:"DIR" help:"State directory. Default: $$VERIFIER_STATE, else ~/.local/state/verifier."`
 	Listen string `placeholder:"HOST:PORT" help:"Listen here instead of where the config says."`
 }
@@ -37,11 +37,18 @@ func (*ServeCmd) Help() string {
 Secret, owner token and server key are made on the first start and kept in the state directory, readable by you alone. Run the agent under another user: whoever can read that directory can approve.
 
     $ verifier serve
-    $ verifier serve --config verifier.yaml`
+    $ verifier serve --config verifier.yaml
+
+Without a config it listens on 127.0.0.1:8787, with SQLite and fresh secrets in the state directory.`
 }
 
 // Run serves.
 func (c *ServeCmd) Run(a *app) error {
+	if c.find(); c.Config != "" { // absolute, for what is printed and guarded
+		if abs, err := filepath.Abs(c.Config); err == nil {
+			c.Config = abs
+		}
+	}
 	seen := stamps{}
 	seen.look([]string{c.Config}) // before it is read, so that no change is missed
 	cfg, findings, err := c.load(a)
@@ -145,7 +152,7 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 		Addresses: []string{addr.String()},
 		Hosts:     ownHosts(),
 		Commands:  []string{"verifier"},
-		Names:     []string{"VERIFIER_OWNER_TOKEN", "VERIFIER_SECRET", "VERIFIER_STATE", "VERIFIER_URL", "VERIFIER_CA"},
+		Names:     []string{"VERIFIER_OWNER_TOKEN", "VERIFIER_SECRET", "VERIFIER_STATE", "VERIFIER_CONFIG", "VERIFIER_URL", "VERIFIER_CA"},
 	}
 	g.Paths = append(g.Paths, c.SecretFiles()...)
 	if c.Audit.Path != "" {
@@ -158,6 +165,11 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 	if configPath != "" {
 		if abs, err := filepath.Abs(configPath); err == nil {
 			g.Paths = append(g.Paths, abs, pluginPath(abs))
+		}
+	}
+	for _, path := range usualConfigs() { // the next start would take one that is written there
+		if abs, err := filepath.Abs(path); err == nil {
+			g.Paths = append(g.Paths, abs)
 		}
 	}
 	if exe, err := os.Executable(); err == nil {
@@ -231,6 +243,9 @@ func (c *ServeCmd) greet(a *app, cfg *config.Config, state *config.State, addr n
 		profile = "default"
 	}
 	a.printf("verifier listens on %s%s%s\n", scheme(cfg), addr, cfg.Webhook.Path)
+	if c.Config != "" {
+		a.printf("  config  %s\n", c.Config)
+	}
 	a.printf("  policy  %s\n  state   %s\n  record  %s\n", profile, storeName(cfg, state), recordPath(cfg, state))
 	greetPage(a, cfg, addr, g)
 	if cfg.Store.URL.Set() { // it is met later, perhaps; a database that can't be used has ended this already

@@ -18,7 +18,7 @@ import (
 
 // SimulateCmd plays recorded sessions against a policy.
 type SimulateCmd struct {
-	Config   string   `help:"The config with the policy. Without it, the default policy." placeholder:"FILE" short:"c"`
+	configFlag
 	Trace    []string `help:"Recorded sessions, or a record of this program; plain or gzip." required:"" placeholder:"FILE" sep:"none"`
 	More     []string `arg:"" optional:"" name:"file" help:"More of them."`
 	Approve  string   `help:"What the simulated owner says to what is not marked as injected: once, like-this (calls like it, wherever that can be said) or never." enum:"once,like-this,never" default:"once"`
@@ -75,7 +75,7 @@ func leaked(calls int) error {
 }
 
 func (c *SimulateCmd) policy(a *app) (policy.Config, error) {
-	cfg, err := a.quietConfig(c.Config)
+	cfg, err := c.quietConfig(a)
 	if err != nil {
 		return policy.Config{}, err
 	}

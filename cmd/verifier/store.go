@@ -19,8 +19,8 @@ type StoreCmd struct {
 
 // storeFlags are what both need.
 type storeFlags struct {
-	Config string `short:"c" type:"path" placeholder:"FILE" help:"Config file; it names the store."`
-	State  string `type:"path" placeholder:"DIR" help:"State directory."`
+	configFlag
+	State string `type:"path" placeholder:"DIR" help:"State directory."`
 }
 
 // StoreStatusCmd looks.
@@ -60,7 +60,7 @@ func (c *StoreAcceptLossCmd) Run(a *app) error {
 
 // with opens the store for one command.
 func (f *storeFlags) with(a *app, do func(context.Context, string, backend) error) error {
-	c, err := a.quietConfig(f.Config)
+	c, err := f.quietConfig(a)
 	if err != nil {
 		return err
 	}

@@ -14,9 +14,9 @@ import (
 
 // where are the flags that say which server is meant.
 type where struct {
-	Config string `help:"The server's config, to take address and secrets from." placeholder:"FILE" short:"c"`
-	State  string `help:"The server's state directory." env:"VERIFIER_STATE" placeholder:"DIR"`
-	CA     string `help:"The certificate of the authority that signed the server's, a PEM file." name:"ca" env:"VERIFIER_CA" placeholder:"FILE"`
+	configFlag
+	State string `help:"The server's state directory." env:"VERIFIER_STATE" placeholder:"DIR"`
+	CA    string `help:"The certificate of the authority that signed the server's, a PEM file." name:"ca" env:"VERIFIER_CA" placeholder:"FILE"`
 }
 
 // target is a server and what we know of it.
@@ -26,13 +26,14 @@ type target struct {
 	why    error         // why there is none
 	base   string        // without a slash at the end
 	path   string        // where calls go
+	found  bool          // base comes from a config that nobody named: no token but its own goes there
 	client *http.Client
 }
 
 // target finds the server: the URL, else the config's address, else the one
 // that a running server left in its state directory.
 func (w *where) target(a *app, given string) (*target, error) {
-	cfg, err := a.quietConfig(w.Config)
+	cfg, err := w.quietConfig(a)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +42,13 @@ func (w *where) target(a *app, given string) (*target, error) {
 	switch {
 	case given != "":
 		t.base = given
+	case w.found && t.running() != "":
+		if t.base = t.running(); !t.listens(cfg.Listen) {
+			return nil, &failure{fmt.Sprintf("%s says that the server listens on %s, but the one that runs here listens on %s", w.Config, cfg.Listen, t.base),
+				"say which you mean: --config " + shellWord(w.Config) + ", or --url " + t.base}
+		}
 	case w.Config != "":
-		t.base = scheme(cfg) + reachable(cfg.Listen)
+		t.base, t.found = scheme(cfg)+reachable(cfg.Listen), w.found
 	default:
 		t.base = t.address()
 	}
@@ -77,15 +83,34 @@ func badURL(text string) error {
 
 // address is where the server of this state directory listens.
 func (t *target) address() string {
-	if t.state != nil {
-		if addr, err := t.state.Address(); err == nil && addr != "" {
-			if address, encrypted := strings.CutPrefix(addr, "https://"); encrypted {
-				return "https://" + reachable(address)
-			}
-			return "http://" + reachable(addr)
-		}
+	if at := t.running(); at != "" {
+		return at
 	}
 	return scheme(t.config) + t.config.Listen
+}
+
+// running is where the server that used this state directory last listened; empty
+// where there was none.
+func (t *target) running() string {
+	if t.state == nil {
+		return ""
+	}
+	addr, err := t.state.Address()
+	if err != nil || addr == "" {
+		return ""
+	}
+	if address, encrypted := strings.CutPrefix(addr, "https://"); encrypted {
+		return "https://" + reachable(address)
+	}
+	return "http://" + reachable(addr)
+}
+
+// listens reports whether the server could have its address from a config that
+// says this. A config that was only found in this directory must not lead the
+// owner's token elsewhere: an agent may have written it.
+func (t *target) listens(listen string) bool {
+	_, port, err := net.SplitHostPort(listen)
+	return err == nil && port == "0" || scheme(t.config)+reachable(listen) == t.base
 }
 
 // reachable turns "every address of this machine" into one that can be called.
@@ -119,11 +144,13 @@ func (t *target) secret(given string) (config.Secret, error) {
 
 // token is the environment's, else the config's, else the state directory's.
 func (t *target) token(given string) (config.Secret, error) {
-	if given != "" {
+	switch own := t.config.OwnerToken; {
+	case t.found && !own.Set():
+		return config.Secret{}, &failure{"the config here has no ownerToken, and no server has run with this state directory", "name the config with --config, or the server with --url"}
+	case given != "" && !t.found:
 		return config.NewSecret(given), nil
-	}
-	if t.config.OwnerToken.Set() {
-		return t.config.OwnerToken, nil
+	case own.Set():
+		return own, nil
 	}
 	if t.state == nil {
 		return config.Secret{}, missing("owner token", "VERIFIER_OWNER_TOKEN", t.why)
