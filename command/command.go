@@ -297,7 +297,7 @@ func parse(lang syntax.LangVariant, text string) (file *syntax.File, why string)
 	if strings.ContainsAny(text, unknown+listed) { // our own signs; a shell may drop the first
 		return nil, odd
 	}
-	if nests(text) > maxNests {
+	if len(text) > maxNests && nests(text) > maxNests {
 		return nil, tooDeep
 	}
 	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")

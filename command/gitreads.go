@@ -121,7 +121,7 @@ func isRemote(commit string) bool {
 	switch {
 	case below && usualRemotes[name]:
 		return true
-	case otherParent.MatchString(commit):
+	case strings.Contains(commit, "^") && otherParent.MatchString(commit):
 		return true
 	case strings.HasPrefix(commit, "refs/remotes/") || strings.HasPrefix(commit, "refs/pull/"):
 		return true

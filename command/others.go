@@ -79,12 +79,12 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 // gitTexts notes options by which git shows what others wrote: texts of all branches and tags, or of those of others.
 func (r *reader) gitTexts(verb string, args []arg) (shows bool) {
-	shows = gitShows[verb]
+	shows = gitShows[verb] || gitNames[verb] && slices.ContainsFunc(args, func(a arg) bool {
+		return gitFormat.MatchString(a.text) || verb == "branch" && strings.HasPrefix(a.text, "-v") || verb == "tag" && strings.HasPrefix(a.text, "-n")
+	})
+	lists := verb == "show-branch" || verb == "branch" && shows
 	for _, a := range args {
-		shows = shows || gitNames[verb] && (gitFormat.MatchString(a.text) || verb == "branch" && strings.HasPrefix(a.text, "-v") || verb == "tag" && strings.HasPrefix(a.text, "-n"))
-	}
-	for _, a := range args {
-		if shows && gitOfOthers.MatchString(a.text) || (verb == "branch" || verb == "show-branch") && (shows || verb == "show-branch") && gitRemoteLetters.MatchString(a.text) {
+		if strings.HasPrefix(a.text, "-") && (shows && gitOfOthers.MatchString(a.text) || lists && gitRemoteLetters.MatchString(a.text)) {
 			first(&r.Others, "other branches")
 		}
 	}

@@ -208,7 +208,7 @@ func (r *reader) goTo(args []arg) {
 	case len(args) > 0:
 		to = unknown
 	}
-	if last != "" && !slices.Contains(r.before, last) && len(r.before) < 8 {
+	if last != "" && last != to && !slices.Contains(r.before, last) && len(r.before) < 8 {
 		r.before = append(slices.Clone(r.before), last)
 	}
 	if len(to) > maxPath {
@@ -257,6 +257,8 @@ func (r *reader) pattern(s *searching, args []arg) bool {
 	a := args[0]
 	head, value, isPair := strings.Cut(a.text, "=")
 	switch {
+	case !strings.HasPrefix(a.text, "-"):
+		s.rest = append(s.rest, a)
 	case a.text == "--regexp" || patternNext.MatchString(a.text):
 		s.given = true
 		if len(args) > 1 {

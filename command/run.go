@@ -89,7 +89,7 @@ func (r *reader) elsewhere(n string, usual bool) {
 
 // mention keeps what may be an address for [reader.done].
 func (r *reader) mention(s string) {
-	if strings.Contains(s, "://") || strings.Contains(s, "/dev/") {
+	if strings.Contains(s, "/") && (strings.Contains(s, "://") || strings.Contains(s, "/dev/")) {
 		r.says = append(r.says, s)
 	}
 }

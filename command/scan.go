@@ -50,6 +50,9 @@ func (r *reader) addresses(text string) {
 
 // socket finds /dev/tcp/host/port, to which bash connects.
 func (r *reader) socket(text string) {
+	if !strings.Contains(text, "/") {
+		return
+	}
 	for _, kind := range []string{"/dev/tcp/", "/dev/udp/", "/inet/", "/inet4/", "/inet6/"} {
 		_, after, found := strings.Cut(text, kind)
 		if !found {

@@ -2,6 +2,8 @@ package command
 
 import (
 	"maps"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -109,17 +111,17 @@ var (
 	})
 )
 
+var drops = regexp.MustCompile(`drop (table|database|schema)`)
+
 func destroys(n string, args []arg) bool {
 	if destroyers[n] {
 		return true
 	}
-	for i := range args {
-		text := strings.ToLower(args[i].text)
-		if destroying[n][text] || strings.Contains(text, "drop table") || strings.Contains(text, "drop database") || strings.Contains(text, "drop schema") {
-			return true
-		}
-	}
-	return false
+	subs := destroying[n]
+	return slices.ContainsFunc(args, func(a arg) bool {
+		text := strings.ToLower(a.text)
+		return subs[text] || strings.Contains(text, "drop ") && drops.MatchString(text)
+	})
 }
 
 // wrapper is a program whose arguments are another command.

@@ -112,6 +112,9 @@ func (r *reader) held(name string) []string {
 	if out, known := r.holds[name]; known {
 		return out
 	}
+	if r.holds == nil {
+		r.holds = map[string][]string{}
+	}
 	out := []string{unknown}
 	r.holds[name] = out
 	if len(r.vars[name]) > maxValues || slices.Contains(r.vars[name], nil) {
@@ -193,10 +196,7 @@ var (
 // collect notes the variables that a text sets, wherever it does, so that the order does not matter, and whether it changes
 // the directory. In a loop or a function the order of the text is not that of what happens: then we don't know where it is.
 func (r *reader) collect(file *syntax.File) {
-	if r.vars == nil {
-		r.vars = map[string][]*syntax.Word{}
-	}
-	r.holds = map[string][]string{}
+	r.holds = nil
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Assign:
@@ -220,15 +220,19 @@ func (r *reader) collect(file *syntax.File) {
 				r.at = unknown
 			}
 		case *syntax.Word:
-			_, plain := plainText(n.Parts)
-			return !plain
+			return n.Lit() == "" // in a literal there is nothing more
 		}
 		return true
 	})
 }
 
 // noteSet notes that a variable is set to a word, or to what we don't know.
-func (r *reader) noteSet(name string, to *syntax.Word) { r.vars[name] = append(r.vars[name], to) }
+func (r *reader) noteSet(name string, to *syntax.Word) {
+	if r.vars == nil {
+		r.vars = map[string][]*syntax.Word{}
+	}
+	r.vars[name] = append(r.vars[name], to)
+}
 
 // assigned notes what NAME=value sets.
 func (r *reader) assigned(n *syntax.Assign) {

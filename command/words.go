@@ -52,7 +52,7 @@ func plainText(parts []syntax.WordPart) (text string, ok bool) {
 	}
 	switch p := parts[0].(type) {
 	case *syntax.Lit:
-		return p.Value, len(p.Value) <= maxPath && !strings.ContainsAny(p.Value, `\*?[{~`)
+		return p.Value, len(p.Value) <= maxPath && !expands(p.Value)
 	case *syntax.SglQuoted:
 		return p.Value, !p.Dollar && len(p.Value) <= maxPath && strings.IndexByte(p.Value, '{') < 0
 	case *syntax.DblQuoted:
@@ -61,6 +61,17 @@ func plainText(parts []syntax.WordPart) (text string, ok bool) {
 	default:
 		return "", false
 	}
+}
+
+// expands reports whether a literal without quotes may become another text.
+func expands(s string) bool {
+	for i := range len(s) {
+		switch s[i] {
+		case '\\', '*', '?', '[', '{', '~':
+			return true
+		}
+	}
+	return false
 }
 
 func (r *reader) parts(b *strings.Builder, a *arg, parts []syntax.WordPart, quoted bool) {
@@ -148,7 +159,7 @@ func (r *reader) args(words []*syntax.Word) []arg {
 
 // name is a program's name as the table has it.
 func name(text string) string {
-	text = text[strings.LastIndexAny(text, `/\`)+1:]
+	text = text[max(strings.LastIndexByte(text, '/'), strings.LastIndexByte(text, '\\'))+1:]
 	return strings.TrimSuffix(strings.ToLower(text), ".exe")
 }
 

@@ -97,10 +97,14 @@ func (g *guard) find(t *text, tool string, commands bool) (found string) {
 	if t.may&ofPort != 0 && g.spread(t.values) {
 		return "our own address"
 	}
-	if t.setsRuntime(tool) || commands && t.says(func(b []byte) bool { return edits(b, tool == "openclaw") }) {
+	var lines [][]byte
+	if commands {
+		lines = t.lines()
+	}
+	if t.setsRuntime(tool) || slices.ContainsFunc(lines, func(b []byte) bool { return edits(b, tool == "openclaw") }) {
 		return "what changes the agent's own runtime"
 	}
-	if commands && t.says(showsEnvironment) {
+	if slices.ContainsFunc(lines, showsEnvironment) {
 		return "the environment of running programs"
 	}
 	t.readings(commands, func(b []byte, may finding) bool {

@@ -231,9 +231,12 @@ func (t *text) setsRuntime(tool string) bool {
 	return false
 }
 
-// says tries the values of a call as they are, and as a shell leaves them.
-func (t *text) says(what func(b []byte) bool) bool {
-	return what(t.values) || t.marks&(hasQuote|hasDollar) != 0 && what(stripped(nil, t.values))
+// lines are the values of a call as they are, and as a shell leaves them.
+func (t *text) lines() [][]byte {
+	if t.marks&(hasQuote|hasDollar) == 0 {
+		return [][]byte{t.values}
+	}
+	return [][]byte{t.values, stripped(make([]byte, 0, len(t.values)), t.values)}
 }
 
 // edits reads a command line, which may be what OpenClaw's own program is given.

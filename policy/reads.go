@@ -17,9 +17,11 @@ func (p *Policy) readBy(does *command.Command) (secret string, sure bool) {
 			return place, true
 		}
 	}
-	for _, word := range does.Words {
-		if place := p.placeIn(word); place != "" {
-			return place, true
+	if p.placeIn(strings.Join(does.Words, "\x00")) != "" {
+		for _, word := range does.Words {
+			if place := p.placeIn(word); place != "" {
+				return place, true
+			}
 		}
 	}
 	if does.Environment || slices.ContainsFunc(does.Variables, holdsSecret) {
