@@ -113,9 +113,7 @@ func With(dir, text string, args []string) Command {
 	for _, a := range args {
 		text += " '" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 	}
-	out := ParseIn(dir, text)
-	out.Merge(&whole)
-	return out
+	return Join(ParseIn(dir, text), whole)
 }
 
 // Network reports whether the command is known to reach the network.
@@ -150,8 +148,20 @@ func (c *Command) Writing() (writes, shown bool) {
 // writesText are programs that write what their text says, as it stands there.
 var writesText = set("echo printf cat tee mkdir touch rm rmdir chmod cd true : test [ sh bash")
 
-// Merge adds what another command does.
-func (c *Command) Merge(o *Command) {
+// Join is what several commands do.
+func Join(all ...Command) (out Command) {
+	for i := range all {
+		if i == 0 {
+			out = all[0]
+			continue
+		}
+		out.add(&all[i])
+	}
+	return out
+}
+
+// add adds what another command does.
+func (c *Command) add(o *Command) {
 	c.Programs = append(c.Programs, o.Programs...)
 	c.Hosts = append(c.Hosts, o.Hosts...)
 	c.Unknown = append(c.Unknown, o.Unknown...)

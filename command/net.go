@@ -197,13 +197,12 @@ func showsStore(n string, args []arg) bool {
 	if stores[n] == nil {
 		return false
 	}
-	var words []string
-	for i := range args {
+	said, words := "", 0
+	for i := 0; i < len(args) && words < 2; i++ {
 		if !strings.HasPrefix(args[i].text, "-") || storeOptions[args[i].text] {
-			words = append(words, args[i].text)
+			said, words = said+args[i].text+" ", words+1
 		}
 	}
-	said := strings.Join(words, " ") + " "
 	return slices.ContainsFunc(stores[n], func(s string) bool { return strings.HasPrefix(said, s+" ") })
 }
 

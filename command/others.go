@@ -80,7 +80,8 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 // gitTexts notes options by which git shows what others wrote: texts of all branches and tags, or of those of others.
 func (r *reader) gitTexts(verb string, args []arg) (shows bool) {
 	shows = gitShows[verb] || gitNames[verb] && slices.ContainsFunc(args, func(a arg) bool {
-		return gitFormat.MatchString(a.text) || verb == "branch" && strings.HasPrefix(a.text, "-v") || verb == "tag" && strings.HasPrefix(a.text, "-n")
+		return strings.HasPrefix(a.text, "--pretty") || strings.HasPrefix(a.text, "--oneline") || strings.HasPrefix(a.text, "--header") ||
+			strings.Contains(a.text, "%") && gitFormat.MatchString(a.text) || verb == "branch" && strings.HasPrefix(a.text, "-v") || verb == "tag" && strings.HasPrefix(a.text, "-n")
 	})
 	lists := verb == "show-branch" || verb == "branch" && shows
 	for _, a := range args {
@@ -95,7 +96,7 @@ func (r *reader) gitTexts(verb string, args []arg) (shows bool) {
 }
 
 var (
-	gitFormat        = regexp.MustCompile(`^--(pretty|oneline|header)|^--format=?.*%(\((contents|subject|body|trailers)|[sbBN]|\+[sbB])|^%\((contents|subject|body)`)
+	gitFormat        = regexp.MustCompile(`^--format=?.*%(\((contents|subject|body|trailers)|[sbBN]|\+[sbB])|^%\((contents|subject|body)`)
 	gitOfOthers      = regexp.MustCompile(`^--(remotes|glob|all|branches|tags)\b`)
 	gitRemoteLetters = regexp.MustCompile(`^-[a-z]*[ra]|^--(remotes|all)$`)
 	otherParent      = regexp.MustCompile(`\^([2-9@]|1[0-9])`)

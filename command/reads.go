@@ -2,7 +2,6 @@ package command
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -256,17 +255,18 @@ type searching struct {
 func (r *reader) pattern(s *searching, args []arg) bool {
 	a := args[0]
 	head, value, isPair := strings.Cut(a.text, "=")
+	pattern, isLetter := patternOf(a.text)
 	switch {
 	case !strings.HasPrefix(a.text, "-"):
 		s.rest = append(s.rest, a)
-	case a.text == "--regexp" || patternNext.MatchString(a.text):
+	case a.text == "--regexp" || isLetter && pattern == "":
 		s.given = true
 		if len(args) > 1 {
 			r.texts = append(r.texts, args[1].text)
 		}
 		s.recurses(a.text)
 		return true
-	case head == "--regexp" || patternHere.MatchString(a.text):
+	case head == "--regexp" || isLetter:
 		s.given = true
 		r.texts = append(r.texts, a.text)
 		s.recurses(a.text[:max(strings.IndexByte(a.text, 'e'), 2)])
@@ -288,6 +288,13 @@ func (r *reader) pattern(s *searching, args []arg) bool {
 	return false
 }
 
+// patternOf is what stands behind -e, which other letters that take no value may stand before.
+func patternOf(option string) (pattern string, ok bool) {
+	before, pattern, found := strings.Cut(option, "e")
+	letters, isOption := strings.CutPrefix(before, "-")
+	return pattern, found && isOption && strings.Trim(letters, "abchHiIlLnoqrRsuvwxzEFGPUVSNp.") == ""
+}
+
 // recurses notes an option, or letters of options, that look below directories.
 func (s *searching) recurses(option string) {
 	s.deep = s.deep || strings.HasPrefix(option, "--recursive") || strings.HasPrefix(option, "--dereference-recursive") ||
@@ -295,10 +302,6 @@ func (s *searching) recurses(option string) {
 }
 
 var (
-	// patternNext and patternHere are -e at the end of letters that take no value, and with its pattern behind it.
-	patternNext = regexp.MustCompile(`^-[abchHiIlLnoqrRsuvwxzEFGPUVSNp.]*e$`)
-	patternHere = regexp.MustCompile(`^-[abchHiIlLnoqrRsuvwxzEFGPUVSNp.]*e.`)
-
 	searches     = set("grep egrep fgrep zgrep rgrep rg ag ack")
 	searchValues = set("-A -B -C -m -g -t -T -M -j -d -D --include --exclude --exclude-dir --type --type-not --glob --iglob --max-count --max-depth --context --after-context --before-context --color --sort --replace")
 	archives     = set("zip 7z 7za")

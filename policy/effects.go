@@ -33,15 +33,13 @@ func effects(c *toolcall.Call) command.Command {
 	}
 	params := plainKeys(members)
 	dir := directory(params)
-	var out command.Command
+	var all []command.Command
 	for _, key := range slices.Sorted(maps.Keys(params)) {
-		if idleParams[key] || directoryParams[key] {
-			continue
+		if !idleParams[key] && !directoryParams[key] {
+			all = append(all, effect(dir, key, params))
 		}
-		does := effect(dir, key, params)
-		out.Merge(&does)
 	}
-	return out
+	return command.Join(all...)
 }
 
 // plainKeys has the params by their names in lower case, without the signs that set words apart. Of two that
@@ -90,27 +88,23 @@ func hasCommand(params map[string]any) bool {
 
 // typed reads every string of a value, which may or may not be a command.
 func typed(dir string, value any) command.Command {
-	var out command.Command
+	var all []command.Command
 	switch value := value.(type) {
 	case string:
 		return command.Typed(dir, value)
 	case []any:
 		if words, ok := textsOf(value); ok {
-			out = command.Argv(dir, words)
-			return out
+			return command.Argv(dir, words)
 		}
 		for _, v := range value {
-			does := typed(dir, v)
-			out.Merge(&does)
+			all = append(all, typed(dir, v))
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			does := typed(dir, value[key])
-			out.Merge(&does)
-			out.Unknown = append(out.Unknown, "typed text")
+			all = append(all, typed(dir, value[key]), command.Command{Unknown: []string{"typed text"}})
 		}
 	}
-	return out
+	return command.Join(all...)
 }
 
 // textsOf are the strings of a list that has nothing else.
