@@ -92,9 +92,6 @@ func hidden(clean string) bool {
 	return slices.ContainsFunc(strings.Split(clean, "/"), func(part string) bool { return strings.HasPrefix(part, ".") && part != "." })
 }
 
-// moves reports whether a command that starts in this directory may be outside the workspace.
-func moves(dir string) bool { return dir != "" && path.Clean(dir) != "." }
-
 // checkCd notes that what follows runs elsewhere.
 func checkCd(r *reader, args []arg) bool {
 	r.moved = true

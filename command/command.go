@@ -73,9 +73,10 @@ func ParseIn(dir, text string) Command {
 }
 
 func newReader(dir string) *reader {
-	r := &reader{lang: syntax.LangBash, moved: moves(dir)}
+	r := &reader{lang: syntax.LangBash}
 	if dir != "" {
 		r.at = resolve("", dir)
+		r.moved = r.at != "." // it may be outside the workspace
 	}
 	return r
 }

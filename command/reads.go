@@ -143,8 +143,8 @@ func (r *reader) path(p string, deep bool) {
 	for _, full := range r.resolved(strings.ReplaceAll(p, listed, "*")) {
 		r.Environment = r.Environment || strings.HasPrefix(full, "/proc/") && path.Base(full) == "environ"
 		r.addRead(Read{Path: full, Deep: deep})
-		if dir, _ := path.Split(full); strings.Contains(p, listed) { // what is listed may be anything there
-			r.addRead(Read{Path: path.Clean(dir), Deep: true})
+		if strings.Contains(p, listed) { // what is listed may be anything there
+			r.addRead(Read{Path: path.Dir(full), Deep: true})
 		}
 	}
 }
@@ -179,7 +179,11 @@ func isAbsolute(p string) bool { return strings.HasPrefix(p, "/") || strings.Has
 
 // resolve joins a directory and a path, and takes away what makes no difference. Behind a pattern, what goes up is not known.
 func resolve(dir, p string) string {
-	if !isAbsolute(p) && dir != "" {
+	switch {
+	case isAbsolute(p) || dir == "":
+	case p == ".":
+		return dir
+	default:
 		p = dir + "/" + p
 	}
 	if before, after, found := strings.Cut(p, "/.."); found && (after == "" || after[0] == '/') && strings.ContainsAny(before, "*?[\x00") {

@@ -80,9 +80,8 @@ func (p *Policy) findNamed(pl *Plan, c *toolcall.Call, t *text, does *command.Co
 
 // placeIn is the word of a text that names a place where secrets are kept.
 func (p *Policy) placeIn(text string) string {
-	place := p.places.find(folded([]byte(text)))
-	if place == nil && !mayEndSo([]byte(strings.ToLower(text))) {
-		return "" // nor is one in any of its words
+	if !p.mayName(text) {
+		return ""
 	}
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c <= ' ' || strings.ContainsRune("\"'`;|&<>(){}=,", c) }) {
 		if p.places.find(folded([]byte(word))) != nil {
@@ -94,7 +93,12 @@ func (p *Policy) placeIn(text string) string {
 			return bounded(word, "")
 		}
 	}
-	return string(place)
+	return string(p.places.find(folded([]byte(text))))
+}
+
+// mayName reports whether a text names a place where secrets are kept, or holds the ending of a file of keys. If not, none of its words does.
+func (p *Policy) mayName(text string) bool {
+	return p.places.find(folded([]byte(text))) != nil || mayEndSo([]byte(strings.ToLower(text)))
 }
 
 // mayEndSo reports whether a text holds the ending of a file of keys.
