@@ -5,7 +5,24 @@ import (
 )
 
 // PendingCmd lists what waits.
-type PendingCmd struct{ owner }
+type PendingCmd struct {
+	JSON bool `help:"Print the answer as it came: reference, tools, conversation, text and end of each." name:"json"`
+	owner
+}
+
+// waiting is what the server says of what waits.
+type waiting struct {
+	Paused string `json:"paused"`
+	Cards  []struct {
+		Ref  string `json:"ref"`
+		Text string `json:"text"`
+	} `json:"cards"`
+}
+
+// waiting asks for it.
+func (o *owner) waiting(a *app) (out waiting, err error) {
+	return out, o.ask(a, http.MethodGet, pendingPath, nil, &out)
+}
 
 // Help is the long help.
 func (*PendingCmd) Help() string {
@@ -17,14 +34,11 @@ func (*PendingCmd) Help() string {
 
 // Run lists.
 func (c *PendingCmd) Run(a *app) error {
-	var out struct {
-		Paused string `json:"paused"`
-		Cards  []struct {
-			Ref  string `json:"ref"`
-			Text string `json:"text"`
-		} `json:"cards"`
+	if c.JSON {
+		return c.print(a, pendingPath)
 	}
-	if err := c.ask(a, http.MethodGet, "/owner/pending", nil, &out); err != nil {
+	out, err := c.waiting(a)
+	if err != nil {
 		return err
 	}
 	if out.Paused != "" {
@@ -54,6 +68,8 @@ type reply struct {
 }
 
 const (
+	pendingPath = "/owner/pending"
+
 	answerPath = "/owner/answer"
 	replyPath  = "/owner/reply"
 )

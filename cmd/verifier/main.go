@@ -34,6 +34,7 @@ const (
 type app struct {
 	chats  chats
 	ctx    context.Context
+	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
 }
@@ -50,13 +51,14 @@ func (a *app) warnf(format string, args ...any) {
 
 // cli is every command there is.
 type cli struct {
-	Serve    ServeCmd    `cmd:"" help:"Run the gateway."`
+	Serve    ServeCmd    `cmd:"" aliases:"run,start" help:"Run the gateway."`
 	Init     InitCmd     `cmd:"" help:"Write a commented config with fresh secrets."`
 	Check    CheckCmd    `cmd:"" help:"Say what is wrong with a config, and what is risky."`
 	Test     TestCmd     `cmd:"" help:"Try a running server and its channels, and say what is wrong."`
 	Send     SendCmd     `cmd:"" help:"Sign one tool call, send it, print the decision."`
 	Explain  ExplainCmd  `cmd:"" help:"Say what the policy does with a call, and why. Needs no server."`
-	Pending  PendingCmd  `cmd:"" help:"List the calls that wait for an answer."`
+	Pending  PendingCmd  `cmd:"" aliases:"list" help:"List the calls that wait for an answer."`
+	Watch    WatchCmd    `cmd:"" help:"Show what waits, live, and answer with one key."`
 	Approve  ApproveCmd  `cmd:"" help:"Let a waiting call pass."`
 	Deny     DenyCmd     `cmd:"" help:"Refuse a waiting call."`
 	Reply    ReplyCmd    `cmd:"" help:"Answer with a typed line, as in a chat."`
@@ -78,6 +80,9 @@ type cli struct {
 	Schema     SchemaCmd     `cmd:"" help:"Print the JSON schema of the config, for editors."`
 	Completion CompletionCmd `cmd:"" help:"Print the completion script of a shell."`
 	Man        ManCmd        `cmd:"" help:"Print the manual page."`
+	Help       HelpCmd       `cmd:"" hidden:"" help:"Say how a command is called."`
+
+	ShowVersion versionFlag `name:"version" help:"Print the version."`
 }
 
 const description = `Ask before every tool call of an AI agent: by trust, by policy, and by a person where the policy says so.
@@ -99,7 +104,7 @@ type ended int
 
 // run is the program, with the chats that it has.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return (&app{chats: builtin, ctx: ctx, stdout: stdout, stderr: stderr}).run(args)
+	return (&app{chats: builtin, ctx: ctx, stdin: os.Stdin, stdout: stdout, stderr: stderr}).run(args)
 }
 
 func (a *app) run(args []string) (code int) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // owner are the flags of all commands that speak for the owner. The token is no
@@ -41,6 +42,21 @@ func (o *owner) ask(a *app, method, path string, in, out any) error {
 		return err
 	}
 	return r.decode(out)
+}
+
+// print asks for something and prints the answer as it came, once it is known to be
+// one.
+func (o *owner) print(a *app, path string) error {
+	r, err := o.fetch(a, http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	var any jsontext.Value
+	if err := r.decode(&any); err != nil {
+		return err
+	}
+	a.printf("%s\n", any)
+	return nil
 }
 
 // response is what the server says to a request of the owner's.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -14,14 +16,14 @@ import (
 // AuditShowCmd prints a record.
 type AuditShowCmd struct {
 	Files    []string `arg:"" optional:"" name:"file" help:"The record's files, or the directory that they are in. Without it, the record of the server."`
-	Since    string   `help:"From then on: 2h (ago), 2026-10-03, or 2026-10-03T14:00:00Z." placeholder:"TIME"`
+	Since    string   `help:"From then on: 2h or 2d (ago), 2026-10-03, or 2026-10-03T14:00:00Z." placeholder:"TIME"`
 	Until    string   `help:"Before then; written as --since." placeholder:"TIME"`
 	Tool     string   `help:"Only this tool." placeholder:"NAME"`
 	Session  string   `help:"Only this conversation: session key or session id." placeholder:"KEY"`
 	Agent    string   `help:"Only this agent." placeholder:"ID"`
 	Decision string   `help:"Only allow, or only deny." enum:"allow,deny," default:"" placeholder:"WORD"`
 	Ref      string   `help:"Only the call with this reference: the agent was told it." placeholder:"REF"`
-	Kind     string   `help:"Only one kind: decision, asked, answer, delivery, lock, reset, pause, resume, begin, repair, note, start, stop." placeholder:"KIND"`
+	Kind     string   `help:"Only one kind: decision, asked, answer, delivery, lock, reset, endorse, pause, resume, revoke, event, graph, begin, checkpoint, repair, note, start, stop." enum:",decision,asked,answer,delivery,lock,reset,endorse,pause,resume,revoke,event,graph,begin,checkpoint,repair,note,start,stop" default:"" placeholder:"KIND"`
 	Person   string   `help:"Only what this person answered." placeholder:"NAME"`
 	JSON     bool     `help:"Print JSON lines." name:"json"`
 	recordFlags
@@ -110,13 +112,16 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if ago, err := time.ParseDuration(text); err == nil {
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
+	}
+	if days, err := strconv.ParseUint(strings.TrimSuffix(text, "d"), 10, 16); err == nil && strings.HasSuffix(text, "d") {
+		return now.AddDate(0, 0, -int(days)), nil
 	}
 	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly} {
 		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			return t, nil
 		}
 	}
-	return time.Time{}, &failure{fmt.Sprintf("%s %q is no time", flag, printable(text)), "write 2h for two hours ago, 2026-10-03, or 2026-10-03T14:00:00Z"}
+	return time.Time{}, &failure{fmt.Sprintf("%s %q is no time", flag, printable(text)), "write 2h for two hours ago, 2d for two days, 2026-10-03, or 2026-10-03T14:00:00Z"}
 }

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/alecthomas/kong"
 )
 
 // release is the version by which a build was tagged, set by the linker
@@ -23,6 +25,29 @@ func (*VersionCmd) Help() string {
     verifier v0.1.0
     commit 3f9c2a71d0e4
     go1.26.8 linux/amd64`
+}
+
+// versionFlag is for those who try --version first.
+type versionFlag bool
+
+// BeforeApply prints, and ends the program.
+func (versionFlag) BeforeApply(a *app, k *kong.Kong) error {
+	err := (&VersionCmd{}).Run(a)
+	k.Exit(exitOK)
+	return err
+}
+
+// HelpCmd is for those who try help first.
+type HelpCmd struct {
+	Command []string `arg:"" optional:""`
+}
+
+// Run prints the help of a command.
+func (c *HelpCmd) Run(a *app) error {
+	if code := a.run(append(c.Command, "--help")); code != exitOK {
+		return exit(code)
+	}
+	return nil
 }
 
 // build is what a binary knows of itself.
