@@ -47,6 +47,7 @@ type Command struct {
 	Variables   []string // of the environment, by name, that it expands
 	Environment bool     // it shows all of them
 	Stores      bool     // it prints what is in a store of secrets: pass show
+	Settings    bool     // it prints settings that may hold a secret: git config -l
 	Code        bool     // it runs code in a language that we don't read, which may read anything
 }
 
@@ -177,6 +178,7 @@ func (c *Command) add(o *Command) {
 	c.Reads = append(c.Reads, o.Reads...)
 	c.Words = append(c.Words, o.Words...)
 	c.Stores = c.Stores || o.Stores
+	c.Settings = c.Settings || o.Settings
 	c.Variables = append(c.Variables, o.Variables...)
 	c.Environment = c.Environment || o.Environment
 	c.Code = c.Code || o.Code
@@ -239,6 +241,7 @@ type reader struct {
 	fed     bool                      // what comes in from a pipe are names of files that were listed
 	follows bool                      // such names are given to other commands
 	roots   []Read                    // what find looks at
+	names   bool                      // the program at hand shows no more than names, sizes and ages
 
 	texts    []string // words of the program at hand that are patterns or code, and no files
 	listing  []string // words of programs that list names

@@ -117,9 +117,9 @@ func (r *reader) gitOperand(verb, word string, shows bool) {
 // are the usual names.
 func isRemote(commit string) bool {
 	commit, _, _ = strings.Cut(commit, ":")
-	name, _, below := strings.Cut(commit, "/")
+	name, rest, below := strings.Cut(commit, "/")
 	switch {
-	case below && usualRemotes[name]:
+	case below && (usualRemotes[name] || usualBranches[rest] && !usualDirectories[name] && !strings.HasPrefix(name, "^")):
 		return true
 	case strings.Contains(commit, "^") && otherParent.MatchString(commit):
 		return true
@@ -129,5 +129,11 @@ func isRemote(commit string) bool {
 	bare := commit[:len(commit)-len(strings.TrimLeft(commit, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"))]
 	return bare == "FETCH_HEAD" || bare == "MERGE_HEAD" || commit == "origin" || commit == "upstream" || strings.Contains(commit, "@{u") || strings.Contains(commit, "@{push")
 }
+
+// Of any other remote, these are branches that most have. The same words below a usual directory are a path.
+var (
+	usualBranches    = set("main master HEAD develop trunk")
+	usualDirectories = set("src app cmd lib pkg test tests internal . ..")
+)
 
 var usualRemotes = set("origin upstream fork remotes pull pr")

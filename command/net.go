@@ -14,7 +14,7 @@ func (r *reader) net(n string, args []arg) {
 	switch {
 	case silent[n] || n == "git" && silentVerb(args):
 		return
-	case namesOnly[n]:
+	case showsNames(n, args):
 		to = &r.listing
 		r.listsHidden(n, args)
 	}
@@ -57,18 +57,38 @@ var (
 	silent = union(quietly, set("set shopt setopt printenv exit cp mv ln install"))
 	// namesOnly show names of files. What these hold counts where another command gets the names.
 	namesOnly = set("ls dir vdir tree du fd fdfind find")
+	// sizes say how large a file is, or of what kind.
+	sizes = set("wc file")
 	// counts say how much there is, or whether it changed.
 	counts = set("wc md5sum sha1sum sha256sum cksum b2sum file cd")
 	// gitSilent are verbs that show nothing of what a file holds.
 	gitSilent = set("add commit status mv rm check-ignore branch tag init rev-parse ls-files remote")
 )
 
+// showsNames reports whether a program shows no more of a file than its name, its size or its age.
+func showsNames(n string, args []arg) bool {
+	switch {
+	case n == "git":
+		return verbIn(args, gitQuiet)
+	case n == "find":
+		return !slices.ContainsFunc(args, func(a arg) bool { return a.text == "-files0-from" })
+	default:
+		return (namesOnly[n] || sizes[n]) && !slices.ContainsFunc(args, takesFile)
+	}
+}
+
+// gitQuiet are verbs of git that show names. What add takes, a push may send.
+var gitQuiet = set("rm check-ignore ls-files")
+
 // silentVerb reports whether git is told to do something that shows nothing.
-func silentVerb(args []arg) bool {
+func silentVerb(args []arg) bool { return verbIn(args, gitSilent) }
+
+// verbIn reports whether git's verb is one of these.
+func verbIn(args []arg, verbs map[string]bool) bool {
 	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
 		args = args[min(len(args), 1+count(gitValues[args[0].text])):]
 	}
-	return len(args) > 0 && gitSilent[args[0].text]
+	return len(args) > 0 && verbs[args[0].text]
 }
 
 // listsHidden notes where a program lists hidden files among others.
@@ -146,7 +166,12 @@ func (r *reader) own(n string, args []arg) {
 		r.Environment = r.Environment || len(args) > 0 && psEnvironment.MatchString(args[0].text)
 		return
 	default:
-		r.Stores = r.Stores || showsStore(n, args)
+		said := sentence(n, args)
+		r.Stores = r.Stores || stores[n].shows(said)
+		r.Settings = r.Settings || settings[n].shows(said)
+		if logs[n].shows(said) {
+			first(&r.Others, "a log")
+		}
 		r.ofOthers(n, args)
 		return
 	}
@@ -191,29 +216,3 @@ func (r *reader) sedReads(args []arg) {
 		}
 	}
 }
-
-// showsStore reports whether a program prints what is in a store of secrets.
-func showsStore(n string, args []arg) bool {
-	if stores[n] == nil {
-		return false
-	}
-	said, words := "", 0
-	for i := 0; i < len(args) && words < 2; i++ {
-		if !strings.HasPrefix(args[i].text, "-") || storeOptions[args[i].text] {
-			said, words = said+args[i].text+" ", words+1
-		}
-	}
-	return slices.ContainsFunc(stores[n], func(s string) bool { return strings.HasPrefix(said, s+" ") })
-}
-
-var (
-	storeOptions = set("--export-secret-keys --export-secret-subkeys")
-	stores       = map[string][]string{ // by program: what makes it print one
-		"pass": {"show", "grep"}, "gopass": {"show"}, "gh": {"auth token", "auth status"}, "git": {"credential", "credential-store", "credential-cache"},
-		"systemctl": {"show-environment"}, "gpg": {"--export-secret-keys", "--export-secret-subkeys"}, "gpg2": {"--export-secret-keys"},
-		"getent": {"shadow", "gshadow"}, "security": {"find-generic-password", "find-internet-password"}, "secret-tool": {"lookup", "search"},
-		"terraform": {"output", "show"}, "tofu": {"output", "show"}, "heroku": {"config"}, "vercel": {"env"}, "docker": {"compose config"}, "pm2": {"env"},
-		"op": {"read", "item"}, "bw": {"get"}, "vault": {"read", "kv"}, "kubectl": {"get secret", "get secrets"}, "npm": {"run env", "config"},
-		"gcloud": {"auth print-access-token"}, "aws": {"configure"},
-	}
-)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,6 +11,7 @@ import (
 type Read struct {
 	Path string // absolute, below ~, or relative to where the command starts. It may hold patterns, and zero bytes for what only the shell knows
 	Deep bool   // and all that is below it
+	Name bool   // it shows no more than the name, the size or the age
 }
 
 // Unknown reports whether only the shell knows what is read.
@@ -54,6 +56,9 @@ func (r *reader) input(n string, args []arg) {
 		deep := archives[n]
 		for i := range rest {
 			r.reads(rest[i], deep, known)
+			if deep {
+				r.packs(rest[i], args)
+			}
 		}
 		if !known || runsFiles[n] || listsHere[n] && len(rest) == 0 {
 			r.path(".", deep)
@@ -153,6 +158,7 @@ func (r *reader) path(p string, deep bool) {
 var devices = set("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom")
 
 func (r *reader) addRead(read Read) {
+	read.Name = read.Name || r.names
 	switch {
 	case slices.Contains(r.Reads, read):
 	case len(r.Reads) < maxReads:
@@ -240,12 +246,36 @@ func (r *reader) search(n string, args []arg) {
 		r.texts = append(r.texts, rest[0].text)
 		rest = rest[1:]
 	}
+	if s.deep && len(rest) == 0 {
+		rest = []arg{{text: ".", fixed: true}}
+	}
+	dumps := s.deep && r.dumps(n, args)
 	for i := range rest {
 		r.reads(rest[i], s.deep, true)
+		if dumps {
+			r.reads(below(rest[i]), true, true)
+		}
 	}
-	if s.deep && len(rest) == 0 {
-		r.path(".", true)
+}
+
+// dumps reports whether a search shows most lines of most files, hidden ones among them.
+func (r *reader) dumps(n string, args []arg) bool {
+	has := func(is *regexp.Regexp) bool {
+		return slices.ContainsFunc(args, func(a arg) bool { return is.MatchString(a.text) })
 	}
+	if has(searchSome) || !strings.HasSuffix(n, "grep") && !has(searchHidden) {
+		return false
+	}
+	return has(searchInverts) || len(r.texts) > 0 && slices.ContainsFunc(r.texts, allOf)
+}
+
+// below is the pattern of hidden files in a directory.
+func below(dir arg) arg {
+	out := arg{text: dir.text + "/.*"}
+	for _, v := range dir.may() {
+		out.values = append(out.values, v+"/.*")
+	}
+	return out
 }
 
 // searching is what the arguments of grep say so far.
@@ -306,6 +336,11 @@ func (s *searching) recurses(option string) {
 }
 
 var (
+	// searchSome are options by which a search shows names or numbers, or looks at files of some names.
+	searchSome    = regexp.MustCompile(`^-[a-zA-Z]*[lLcq]|^--(files|count|quiet|silent|include|type|glob|iglob)|^-[gt]$`)
+	searchInverts = regexp.MustCompile(`^-[a-zA-Z]*v|^--invert-match`)
+	searchHidden  = regexp.MustCompile(`^--(hidden|unrestricted|no-ignore)|^-[a-zA-Z.]*(uu|\.)`)
+
 	searches     = set("grep egrep fgrep zgrep rgrep rg ag ack")
 	searchValues = set("-A -B -C -m -g -t -T -M -j -d -D --include --exclude --exclude-dir --type --type-not --glob --iglob --max-count --max-depth --context --after-context --before-context --color --sort --replace")
 	archives     = set("zip 7z 7za")
@@ -375,7 +410,19 @@ func (r *reader) tar(args []arg) {
 		case creates && i == 1 && !strings.HasPrefix(mode, "--") && strings.Contains(mode, "f"): // the archive
 		default:
 			r.reads(a, creates, true)
+			if creates {
+				r.packs(a, args)
+			}
 		}
+	}
+}
+
+// packs notes that all of the directory where a command runs goes into an archive, hidden files among the rest.
+func (r *reader) packs(a arg, args []arg) {
+	all := func(p string) bool { return path.Clean(p) == "." || path.Clean(p) == ".." }
+	leaves := func(a arg) bool { return strings.Contains(a.text, ".env") || strings.Contains(a.text, "/.*") }
+	if slices.ContainsFunc(a.may(), all) && !slices.ContainsFunc(args, leaves) {
+		r.reads(below(a), true, true)
 	}
 }
 
@@ -413,6 +460,9 @@ func (r *reader) finish() {
 		}
 	}
 	if r.follows {
+		for i := range r.Reads { // a name may be a file's that another program then shows
+			r.Reads[i].Name = false
+		}
 		r.Words = append(r.Words, r.listing...)
 		for _, at := range r.hiddenAt {
 			if r.showsListed() {

@@ -16,6 +16,9 @@ func told(c *command.Command) string {
 		if r.Deep {
 			p += "/**"
 		}
+		if r.Name {
+			p += "?"
+		}
 		if !slices.Contains(out, p) {
 			out = append(out, p)
 		}
@@ -28,6 +31,9 @@ func told(c *command.Command) string {
 	}
 	if c.Stores {
 		out = append(out, "stores")
+	}
+	if c.Settings {
+		out = append(out, "settings")
 	}
 	if c.Code {
 		out = append(out, "code")

@@ -44,8 +44,9 @@ func usualPlace(p *arg) bool {
 func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
 	short := unversioned(n)
 	if !shells[n] && !interpreters[short] && wrappers[n] == nil {
-		r.texts = nil
+		r.texts, r.names = nil, showsNames(n, args[1:])
 		r.input(n, args[1:])
+		r.names = false
 		r.own(n, args[1:])
 		r.net(n, args[1:])
 	}

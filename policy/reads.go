@@ -31,6 +31,9 @@ func (p *Policy) readBy(does *command.Command) (secret string, sure bool) {
 	if does.Stores {
 		return keptSecrets, true
 	}
+	if does.Settings {
+		return ofSettings, len(does.Programs) > 1 // alone, it shows them and sends nothing
+	}
 	switch {
 	case does.Code || does.Opaque != "":
 		return ofCode, false
@@ -68,6 +71,8 @@ var secretVariables = strings.Fields("_DATABASE_URL _DB_URL _REDIS_URL _MONGO_UR
 func (p *Policy) secretAt(r *command.Read, named bool) string {
 	name := strings.ReplaceAll(r.Path, "\x00", "?")
 	switch {
+	case r.Name:
+		return ""
 	case named && (p.places.find(folded([]byte(name))) != nil || endsAsKey(path.Base(name))):
 		return bounded(name, "")
 	case r.Deep && isAllOfHome(name):

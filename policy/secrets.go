@@ -19,6 +19,7 @@ const (
 	homeFiles     = "files of your home directory"
 	hiddenFiles   = "hidden files"
 	ofCommands    = "the environment of your commands"
+	ofSettings    = "settings that may hold secrets"
 	ofCode        = "files that only its code names"
 	ofShell       = "files whose names only the shell knows"
 	ofDevice      = "the screen or the notifications of a device"
@@ -26,7 +27,7 @@ const (
 )
 
 // plainSecrets quote nothing of a call.
-var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, hiddenFiles, ofCommands, ofCode, ofShell, ofDevice, ofTerminal}
+var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, hiddenFiles, ofCommands, ofSettings, ofCode, ofShell, ofDevice, ofTerminal}
 
 // findSecrets says which secrets a call reads, so that the conversation holds them
 // from then on, and which it gives away. A text that only mentions a place reads
