@@ -31,6 +31,7 @@ type Ruling struct {
 	Reason string // what that person wants the agent to read, or why it was
 	Ref    string // of the card; empty when nobody could be asked
 	Card   string
+	Ticket string // by which the caller can learn of a late yes, see [Desk.Answered]; empty when the question is not open
 	Scope  Scope
 	Votes  []Vote
 	Alone  bool // the card asks about no other call

@@ -36,14 +36,19 @@ func (w *Waiting) leave() Ruling {
 	case <-gone:
 	case <-enough.C:
 	}
-	return Ruling{Ref: codes.Ref(w.card), Card: w.card}
+	return w.unanswered()
+}
+
+// unanswered is what a request takes away that nobody has answered yet.
+func (w *Waiting) unanswered() Ruling {
+	return Ruling{Ref: codes.Ref(w.card), Card: w.card, Ticket: w.desk.ticket(w.client, w.card, w.digest)}
 }
 
 // sentAway is the end of a wait that a pause or a stop ends: the request is taken
 // off the card after all others of its crowd, if there is one, are answered.
 func (w *Waiting) sentAway() Ruling {
 	w.vacate(w.desk.waiters.patience(), nil)
-	return Ruling{Ref: codes.Ref(w.card), Card: w.card}
+	return w.unanswered()
 }
 
 // vacate takes a request off its card without its caller. Those that don't get to

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 	goredis "github.com/redis/go-redis/v9"
@@ -95,6 +96,8 @@ func (nobody) Probe(context.Context, string, bool) ([]approval.Probed, error) {
 }
 
 func (nobody) Pending(context.Context, string) ([]*approval.Card, error) { return nil, errNobody }
+
+func (nobody) Answered(context.Context, string, []string, time.Duration) []string { return nil }
 
 // newServer is the door as `verifier serve` opens it.
 func newServer(v server.Verifier, d server.Desk, page http.Handler) (*server.Server, error) {

@@ -11,10 +11,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/openclaw-verifier/verifier/crash"
-	"github.com/openclaw-verifier/verifier/verifier"
 )
 
-// held is a caller whose call waits for people, on a connection that is ours: all
+// held is a caller that waits for people, on a connection that is ours: all
 // that net/http keeps for a request that is being answered, its buffers and a deep
 // stack above all, is three times what this takes. Thousands may wait for minutes.
 //
@@ -27,15 +26,16 @@ type held struct {
 	id        string // of the HTTP request
 	secret    []byte
 	requestID string
-	decide    func(context.Context) verifier.Decision
+	wait      func(context.Context) []byte // for the answer's body
+	crashed   []byte                       // the body where that panics
 }
 
 // hold lets a caller wait. Where its connection can't be taken over, it waits as
 // any request does.
-func (s *Server) hold(c echo.Context, from caller, requestID string, decide func(context.Context) verifier.Decision) error {
+func (s *Server) hold(c echo.Context, from caller, requestID string, wait func(context.Context) []byte, crashed []byte) error {
 	r := c.Request()
 	h := &held{
-		route: c.Path(), started: time.Now(), secret: from.secret, requestID: requestID, decide: decide,
+		route: c.Path(), started: time.Now(), secret: from.secret, requestID: requestID, wait: wait, crashed: crashed,
 		id: c.Response().Header().Get(RequestIDHeader),
 	}
 	if s.debugs(r.Context()) {
@@ -45,7 +45,7 @@ func (s *Server) hold(c echo.Context, from caller, requestID string, decide func
 	conn, _, err := c.Response().Hijack()
 	if err != nil {
 		s.holding.Done()
-		return s.reply200(c, from.secret, requestID, decide(contextOf(c)))
+		return s.answer200(c, from.secret, requestID, wait(contextOf(c)))
 	}
 	c.Set(isHeld, true)
 	s.tidy()
@@ -65,7 +65,7 @@ func (s *Server) tidy() {
 // isHeld marks a request whose connection was taken over: its answer comes later.
 const isHeld = "held"
 
-// serveHeld waits for the decision and answers. A panic is a deny, or where it
+// serveHeld waits for the answer and gives it. A panic is a deny, or where it
 // struck while that was written, an end without a word.
 func (s *Server) serveHeld(h *held) {
 	defer s.holding.Done()
@@ -78,7 +78,7 @@ func (s *Server) serveHeld(h *held) {
 		}
 	}()
 	s.holding.Go(func() { h.watch(cancel) })
-	s.answerHeld(ctx, h, s.decideHeld(ctx, h))
+	s.answerHeld(ctx, h, s.awaitHeld(ctx, h))
 }
 
 // watch tells when the caller has gone. What it sends while it waits is not read
@@ -97,20 +97,19 @@ func (h *held) watch(gone func()) {
 // maxStray is how often that is done. Who goes on sending is cut off.
 const maxStray = 64
 
-// decideHeld waits for the decision.
-func (s *Server) decideHeld(ctx context.Context, h *held) (d verifier.Decision) {
+// awaitHeld waits for the answer.
+func (s *Server) awaitHeld(ctx context.Context, h *held) (body []byte) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.o.Log.ErrorContext(ctx, "a request ended in a panic", "path", h.route, "panic", crash.Recovered(p))
-			d = undecided
+			body = h.crashed
 		}
 	}()
-	return h.decide(ctx)
+	return h.wait(ctx)
 }
 
 // answerHeld writes the answer as reply200 would.
-func (s *Server) answerHeld(ctx context.Context, h *held, d verifier.Decision) {
-	body := answerBody(d)
+func (s *Server) answerHeld(ctx context.Context, h *held, body []byte) {
 	header := make(http.Header, 2)
 	stampAnswer(header, h.secret, h.requestID, body)
 	err := h.conn.SetWriteDeadline(time.Now().Add(writeTimeout))

@@ -30,7 +30,7 @@ func HookProblem(calls, at string) string {
 	within := func(door string) bool { return at == door || strings.HasPrefix(at, door+"/") }
 	dir, event := path.Split(at)
 	isEvent := path.Clean(dir) == beside(calls, "hooks") && loop.Name(event).Known()
-	if at == calls || at == beside(calls, "approve") || isEvent || slices.ContainsFunc(reserved, within) {
+	if at == calls || at == beside(calls, "approve") || at == beside(calls, "answered") || isEvent || slices.ContainsFunc(reserved, within) {
 		return "is one of the server's own"
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/hmac"
@@ -49,6 +50,8 @@ func (nobody) Probe(context.Context, string, bool) ([]approval.Probed, error) {
 func (nobody) Pending(context.Context, string) ([]*approval.Card, error) {
 	return nil, approval.ErrNotApprover
 }
+
+func (nobody) Answered(context.Context, string, []string, time.Duration) []string { return nil }
 
 func newServer(t testing.TB, edit func(*server.Options)) (*server.Server, *decider) {
 	t.Helper()

@@ -44,6 +44,9 @@ type Desk interface {
 	Pending(ctx context.Context, id string) ([]*approval.Card, error)
 	Paused() string
 	Probe(ctx context.Context, id string, send bool) ([]approval.Probed, error)
+	// Answered waits so long until questions of a client have got a late yes, and
+	// gives their tickets.
+	Answered(ctx context.Context, client string, tickets []string, wait time.Duration) []string
 }
 
 // Options are what a Server needs.
@@ -99,6 +102,7 @@ type Server struct {
 	held     context.Context // in which they wait
 	letGo    context.CancelFunc
 	everHeld counter
+	polls    polls
 }
 
 // New makes a server.
@@ -155,6 +159,7 @@ func (s *Server) Handler() http.Handler {
 		e.GET("/api/graphs/:turn", s.graph, s.ownerOnly)
 	}
 	e.POST(s.approvals(), s.approve)
+	e.POST(s.lateAnswers(), s.late)
 	e.GET("/healthz", s.healthz)
 	e.GET("/readyz", s.readyz)
 	if s.o.Metrics != nil {
@@ -224,7 +229,10 @@ func (s *Server) httpError(err error, c echo.Context) {
 }
 
 // undecided is the answer to a call whose decision ended in a panic.
-var undecided = verifier.Decision{Reason: "The verifier could not decide. Nothing was run."}
+var (
+	undecided     = verifier.Decision{Reason: "The verifier could not decide. Nothing was run."}
+	undecidedBody = answerBody(undecided)
+)
 
 // recovered turns a panic of a handler into a deny at the calls' door, and into a
 // plain 500 elsewhere.
@@ -247,6 +255,8 @@ func (s *Server) undecided(c echo.Context) error {
 		return s.answer200(c, nil, "", verifier.Refused(loop.Name(c.Param("event")), "The verifier could not take it in.").JSON())
 	case s.approvals():
 		return s.told(c, nil, "", approval.Outcome{})
+	case s.lateAnswers():
+		return s.answer200(c, nil, "", noneAnswered)
 	}
 	return echo.NewHTTPError(http.StatusInternalServerError)
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -43,7 +44,7 @@ func (s *Server) decide(c echo.Context, from caller, body []byte) error {
 	}
 	d, hold := s.o.Verifier.VerifyOrHold(ctx, call)
 	if hold != nil {
-		return s.hold(c, from, call.RequestID, hold)
+		return s.hold(c, from, call.RequestID, func(ctx context.Context) []byte { return answerBody(hold(ctx)) }, undecidedBody)
 	}
 	return s.reply200(c, from.secret, call.RequestID, d)
 }
@@ -94,12 +95,12 @@ func malformed(err error) string {
 }
 
 // answerBody is what a client reads: decision, reason and, where a person was
-// asked, ref. It must not be changed.
+// asked, ref, and question where it is still open. It must not be changed.
 func answerBody(d verifier.Decision) []byte {
 	if d == (verifier.Decision{Allow: true}) {
 		return plainAllow
 	}
-	body := make([]byte, 0, len(plainAllow)+len(d.Reason)+len(d.Ref)+16)
+	body := make([]byte, 0, len(plainAllow)+len(d.Reason)+len(d.Ref)+len(d.Ticket)+32)
 	if d.Allow {
 		body = append(body, `{"decision":"allow","reason":`...)
 	} else {
@@ -108,6 +109,9 @@ func answerBody(d verifier.Decision) []byte {
 	body = appendText(body, d.Reason)
 	if d.Ref != "" {
 		body = appendText(append(body, `,"ref":`...), d.Ref)
+	}
+	if d.Ticket != "" {
+		body = appendText(append(body, `,"question":`...), d.Ticket)
 	}
 	return append(body, '}')
 }

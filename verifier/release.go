@@ -105,7 +105,7 @@ func (v *Verifier) refused(ctx context.Context, t *trace, n *no, unrecorded erro
 
 // decision is the answer to a call that is denied.
 func (n *no) decision(t *trace) Decision {
-	return Decision{Reason: clip(n.reason), Ref: t.ruling.Ref}
+	return Decision{Reason: clip(n.reason), Ref: t.ruling.Ref, Ticket: t.ruling.Ticket}
 }
 
 // crashed denies after a panic. What caused it may strike again while the deny

@@ -50,6 +50,7 @@ type Decision struct {
 	Allow  bool
 	Reason string // for the agent: no code, no policy detail
 	Ref    string // set when a person was asked
+	Ticket string // by which the client can learn of a late yes; set where the question is still open
 }
 
 const (

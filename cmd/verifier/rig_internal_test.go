@@ -203,6 +203,7 @@ type answer struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason"`
 	Ref      string `json:"ref"`
+	Question string `json:"question"` // what the client asks about later
 	raw      string
 	rid      string // the id of the HTTP request
 	took     time.Duration

@@ -1,0 +1,132 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/labstack/echo/v4"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// lateAnswers is where a client asks whether questions got a yes after their calls
+// were denied.
+func (s *Server) lateAnswers() string { return beside(s.o.Path, "answered") }
+
+const (
+	longestPoll = 50 * time.Second
+	pollMargin  = 5 * time.Second // left for the caller to hear the answer before it gives up
+	maxTicket   = 256
+	maxPolls    = 8 // of one client at a time; any more are answered at once
+)
+
+// noneAnswered is the answer where there is nothing to tell, whatever the cause.
+var noneAnswered = []byte(`{"answered":[]}`)
+
+// late takes a poll, under the rules of a call. It changes nothing, so it may come
+// again.
+func (s *Server) late(c echo.Context) error {
+	body, err := readBody(c.Request(), maxAnswer, nil)
+	if err != nil {
+		s.rejected.Add(1)
+		return s.unreadPoll(c, err)
+	}
+	from, ok := s.o.Auth().call(c.Request().Header, body)
+	if !ok {
+		s.rejected.Add(1)
+		return c.String(http.StatusUnauthorized, "The signature is missing or wrong.\n")
+	}
+	call, tickets, err := decodePoll(body)
+	if err == nil {
+		err = s.onTime(&call)
+	}
+	if err != nil {
+		s.o.Log.WarnContext(c.Request().Context(), "a poll for late answers was refused", "client", from.client, "err", err)
+		return s.answer200(c, from.secret, call.RequestID, noneAnswered)
+	}
+	wait := min(longestPoll, time.Duration(min(call.Context.WaitMs, time.Hour.Milliseconds()))*time.Millisecond-pollMargin)
+	if wait <= 0 || len(tickets) == 0 || !s.polls.enter(from.client) {
+		wait = 0
+	}
+	return s.hold(c, from, call.RequestID, func(ctx context.Context) []byte {
+		if wait > 0 {
+			defer s.polls.leave(from.client)
+		}
+		return s.poll(ctx, from.client, tickets, wait)
+	}, noneAnswered)
+}
+
+// poll waits for late answers.
+func (s *Server) poll(ctx context.Context, client string, tickets []string, wait time.Duration) []byte {
+	answered := s.o.Desk.Answered(ctx, client, tickets, wait)
+	if len(answered) == 0 {
+		return noneAnswered
+	}
+	body, err := json.Marshal(map[string][]string{"answered": answered})
+	if err != nil {
+		return noneAnswered
+	}
+	return body
+}
+
+// decodePoll reads a body with a list of questions in place of a tool.
+func decodePoll(body []byte) (toolcall.Call, []string, error) {
+	call, raw, err := toolcall.DecodeAbout(body, maxAnswer, "questions")
+	if err != nil {
+		return call, nil, err
+	}
+	var tickets []string
+	if raw.Kind() != '[' || json.Unmarshal(raw, &tickets) != nil || len(tickets) > approval.MaxTickets {
+		return call, nil, &toolcall.Malformed{Reason: "questions must be a list of at most 32 strings."}
+	}
+	for _, t := range tickets {
+		if len(t) > maxTicket {
+			return call, nil, &toolcall.Malformed{Reason: "a question has at most 256 characters."}
+		}
+	}
+	return call, tickets, nil
+}
+
+// unreadPoll answers a poll that did not arrive whole.
+func (s *Server) unreadPoll(c echo.Context, err error) error {
+	switch {
+	case errors.Is(err, errTooLarge):
+		_, _ = io.CopyN(io.Discard, c.Request().Body, maxDrain)
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		return c.NoContent(http.StatusUnauthorized)
+	}
+	return s.answer200(c, nil, "", noneAnswered)
+}
+
+// polls counts how many of a client wait.
+type polls struct {
+	mu sync.Mutex
+	by map[string]int
+}
+
+// enter reports whether there is room for one more.
+func (p *polls) enter(client string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.by[client] >= maxPolls {
+		return false
+	}
+	if p.by == nil {
+		p.by = make(map[string]int)
+	}
+	p.by[client]++
+	return true
+}
+
+func (p *polls) leave(client string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.by[client]--
+}
