@@ -115,6 +115,7 @@ export function createEvents({ settings, reports, runs, loop, mainAgent }) {
 		const sessionKey = event.sessionKey ?? ctx.sessionKey;
 		runs.sessionEnded(sessionKey);
 		loop.sessionEnded(sessionKey);
+		if (!goesOn(event)) loop.waker.sessionEnded(sessionKey);
 		const { reason, nextSessionId, nextSessionKey } = event;
 		const told = goesOn(event) ? [sessionKey, nextSessionKey ?? sessionKey].map(runs.suspect) : [];
 		reports.report("session_end", context({ ...ctx, sessionKey }), defined({ reason, nextSessionId, nextSessionKey }), () => told.forEach((f) => f()));

@@ -22,15 +22,15 @@ const reasons = {
 };
 
 // createGate returns the before_tool_call handler. runs is what is known of the call's run, loop how often it has called the
-// model, settled waits for what is still being reported of its conversation.
-export function createGate({ settings, wire, log, notices, runs, loop, settled }) {
+// model, settled waits for what is still being reported of its conversation, waits tells the chat that a call does.
+export function createGate({ settings, wire, log, notices, runs, loop, settled, waits }) {
 	return async function beforeToolCall(event, ctx = {}) {
 		let call;
 		try {
 			if (wraps(event)) return undefined;
 			call = describe(event, ctx, factsOf(event, ctx), settings);
 			if (Buffer.byteLength(JSON.stringify(call)) > maxBody) return block(reasons.large);
-			const result = inScope(settings, event.toolName) ? await ask(call, ctx.abortSignal) : await notices.tell(call, ctx.abortSignal);
+			const result = inScope(settings, event.toolName) ? await ask(call, ctx) : await notices.tell(call, ctx.abortSignal);
 			if (!result?.block) runs.passed(call.context);
 			return result;
 		} catch (err) {
@@ -45,7 +45,7 @@ export function createGate({ settings, wire, log, notices, runs, loop, settled }
 		return { ...runs.facts(event, ctx), annotations, iteration: loop.iteration(event.runId ?? ctx.runId) };
 	}
 
-	async function ask(call, signal) {
+	async function ask(call, ctx) {
 		const began = performance.now();
 		await notices.settle(call);
 		await settled(call.context.sessionKey);
@@ -53,7 +53,9 @@ export function createGate({ settings, wire, log, notices, runs, loop, settled }
 		const timeoutMs = Math.max(1, Math.round(settings.timeoutMs - took));
 		const waitMs = Math.max(1, settings.timeoutMs - 1000 * Math.floor(took / 1000)); // the server leaves us seconds, not milliseconds
 		const { context, told } = runs.unreported({ ...call.context, waitMs });
-		const answer = await wire("", { ...call, context }, { timeoutMs, signal });
+		loop.waker.askedAgain(call);
+		const over = waits(ctx);
+		const answer = await wire("", { ...call, context }, { timeoutMs, signal: ctx.abortSignal }).finally(over);
 		const result = decide(answer, call);
 		told(!result.block);
 		return result;
@@ -65,6 +67,7 @@ export function createGate({ settings, wire, log, notices, runs, loop, settled }
 		// last one returns, so this also undoes what another plugin changed meanwhile.
 		if (answer.decision === "allow") return { params: call.tool.params };
 		loop.blocked(call.context);
+		loop.waker.unanswered(call, answer.question);
 		return block(cut(answer.reason || reasons.denied, maxReason));
 	}
 

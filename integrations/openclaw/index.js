@@ -11,6 +11,8 @@ import { createReports } from "./reports.js";
 import { createRuns } from "./runs.js";
 import { readSettings } from "./settings.js";
 import { shared } from "./shared.js";
+import { createWaiting } from "./waiting.js";
+import { createRouser } from "./wake.js";
 import { createWire } from "./wire.js";
 
 export const id = "verifier";
@@ -57,8 +59,12 @@ function start(api) {
 	api.on("gateway_start", loop.greeter.gatewayStarted);
 	api.on("gateway_stop", loop.greeter.gatewayStopped);
 	if (!settings.enabled) return;
+	const rouse = createRouser(api.runtime?.system);
+	if (rouse) loop.waker.speaks({ wire, rouse, log });
+	api.on("gateway_start", loop.waker.gatewayStarted);
+	api.on("gateway_stop", loop.waker.gatewayStopped);
 	const notices = createNotices({ wire, rootOf: runs.rootOf });
-	const gate = createGate({ settings, wire, log, notices, runs, loop, settled: reports.settled });
+	const gate = createGate({ settings, wire, log, notices, runs, loop, settled: reports.settled, waits: createWaiting({ runtime: api.runtime, config: api.config, log }) });
 	api.on("before_tool_call", gate, { priority: lastOfAll, timeoutMs: settings.timeoutMs + grace });
 	api.on("before_dispatch", createRelay({ settings, wire, log }), { priority: firstOfAll });
 	for (const [name, handler] of Object.entries(createEvents({ settings, reports, runs, loop, mainAgent: mainAgent(api.config) }))) api.on(name, guarded(name, handler, log), options[name]);

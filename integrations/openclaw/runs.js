@@ -40,6 +40,9 @@ const aboutMessage = /^Conversation info: ⟦openclaw:ctx⟧\n```json\n(.*)$/m;
 // What a webhook says to wake a session stands among such lines, in the message or beside it.
 const systemEvent = /^System: /m;
 
+// What the plugin itself says to wake a session stands there too. The time before it is OpenClaw's.
+const ownEvent = /^System: (?:\[[\dA-Z:+ -]{8,40}\] )?(.*)$/gm;
+
 // isMarked reports whether OpenClaw marks outside content in a text.
 export function isMarked(text) {
 	return outsideMark.test(text);
@@ -104,8 +107,8 @@ export function createRuns({ sendUserMessages, webhooks, loop }) {
 
 	// started takes before_agent_run, and returns what is known of the run's input.
 	function started(event, ctx) {
-		const text = String(event.prompt ?? "");
-		const outside = posesAsJob(ctx) || [text, carried(event)].some((t) => comesFromOutside(t) || (webhooks && systemEvent.test(t)));
+		const text = withoutOwn(String(event.prompt ?? ""));
+		const outside = posesAsJob(ctx) || [text, withoutOwn(carried(event))].some((t) => comesFromOutside(t) || (webhooks && systemEvent.test(t)));
 		const run = { outside, ...attested(ctx, outside) };
 		if (ctx.runId) runs.set(ctx.runId, run);
 		if (!outside && byPerson(event, ctx)) remember(text, event, ctx);
@@ -117,6 +120,11 @@ export function createRuns({ sendUserMessages, webhooks, loop }) {
 	function posesAsJob({ runId, sessionKey, trigger, inputProvenance }) {
 		const job = trigger === "cron" && inputProvenance?.kind !== "internal_system" ? jobIn(sessionKey) : undefined;
 		return job !== undefined && loop.jobOfRun(runId)?.toLowerCase() !== job;
+	}
+
+	// withoutOwn is a text without the sentences that this process has woken sessions with.
+	function withoutOwn(text) {
+		return text.replace(ownEvent, (line, said) => (loop.waker.said(said) ? "" : line));
 	}
 
 	function attested(ctx, outside) {

@@ -1,10 +1,10 @@
 // What the plugin's instances in one process share. OpenClaw loads the plugin twice and gives each instance other hooks, so
-// that one hears what the other needs: how often a run has called its model, in which runs a call was blocked, and what is still
-// being reported of scheduled jobs. It holds
-// numbers and ids, and forgets the oldest.
+// that one hears what the other needs: how often a run has called its model, in which runs a call was blocked, what is still being
+// reported of scheduled jobs, and which questions are open. It holds numbers and ids, and forgets the oldest.
 
 import { randomUUID } from "node:crypto";
 import { createGreeter } from "./hello.js";
+import { createWaker } from "./wake.js";
 
 const name = Symbol.for("verifier.openclaw.shared");
 const most = 1000; // runs
@@ -21,7 +21,7 @@ export function createShared() {
 
 	let jobs = Promise.resolve(); // what is being reported of scheduled jobs
 
-	return { modelCalled, modelAnswered, iteration, takeLatency, blocked, takeBlocked, tellingJobs, jobsTold, runBegins, jobOfRun, sessionEnded, endOf, greeter: createGreeter({ instance: randomUUID() }) };
+	return { modelCalled, modelAnswered, iteration, takeLatency, blocked, takeBlocked, tellingJobs, jobsTold, runBegins, jobOfRun, sessionEnded, endOf, greeter: createGreeter({ instance: randomUUID() }), waker: createWaker() };
 
 	function find(runId) {
 		const run = runs.get(runId) ?? { calls: 0 };

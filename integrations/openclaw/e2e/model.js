@@ -2,7 +2,8 @@
 // `RUN <tool> <json>` is a tool call, one a turn; `ALSO <tool> <json>` is one more in the same turn. When all have run it answers
 // DONE, the script's own number (`SCRIPT <n>`) and what each tool returned: OpenClaw also starts runs by itself, and their answers
 // must not be taken for another's. The README's sentence, Fetch … and then run `date`, is a
-// script as well; whatever page it names, the test's own is fetched.
+// script as well; whatever page it names, the test's own is fetched. When the plugin says that the owner has approved a call, the
+// model makes its last call again.
 
 import http from "node:http";
 
@@ -22,7 +23,24 @@ function script(message, page) {
 	return turns;
 }
 
+const lateYes = (m) => m.role !== "assistant" && m.role !== "tool" && /The owner has approved the call of \S+ that was waiting/.test(textOf(m.content));
+
+// approvedLate is the call that the owner has approved while nobody waited, or what came of it. OpenClaw may put its own messages
+// behind what has happened since.
+function approvedLate(messages) {
+	const at = messages.findLastIndex(lateYes);
+	const since = messages.slice(at + 1);
+	const over = (m) => (m.role === "user" && script(m).length > 0) || (m.role === "assistant" && /^DONE AFTER ALL/.test(textOf(m.content)));
+	if (at < 0 || since.some(over)) return undefined;
+	const rest = messages.filter((m) => !lateYes(m));
+	if (rest.at(-1).role === "tool") return { text: `DONE AFTER ALL\n${textOf(rest.at(-1).content).slice(0, 1000)}` };
+	const { name, arguments: args } = rest.findLast((m) => m.tool_calls?.length > 0).tool_calls.at(-1).function;
+	return { calls: [{ name, args }] };
+}
+
 function next(messages, page) {
+	const late = approvedLate(messages);
+	if (late) return late;
 	const last = messages.filter((m) => m.role === "user").slice(-2).map((m) => textOf(m.content)).join("\n");
 	if (/HEARTBEAT_OK/.test(last)) return { text: "HEARTBEAT_OK" };
 	const at = messages.findLastIndex((m) => m.role === "user" && script(m, page).length > 0);

@@ -58,7 +58,7 @@ async function fresh() {
 	}
 }
 
-before(() => rig.start(), { timeout: 300_000 });
+before(() => rig.start(), { timeout: 600_000 });
 after(() => rig.stop(), { timeout: 60_000 });
 
 const heard = /^ok +OpenClaw +client default, heard \d+s ago: version \d+\.\d+\.\d+, asks about every tool, failMode deny$/m;
@@ -107,15 +107,25 @@ test("what the owner denies with a reason does not run, and the model reads why"
 	assert.equal(rig.ran("denied-run"), false);
 });
 
-// OpenClaw hands out no message of a chat while a call of that chat's run is held. So the call is denied when its time is over, and
-// the late yes lets it pass when the agent asks again.
-test("an approval typed into OpenClaw's own chat counts, and the model sees neither it nor the answer", patient, async () => {
-	const answer = rig.script(exec("echo typed-approval"));
+// OpenClaw hands out no message of a chat while a call of that chat's run is held. So the call is denied when its time is over. The
+// late yes wakes the session: the agent asks again by itself, and just that call runs, once.
+test("H192 an approval typed into OpenClaw's own chat counts, the agent goes on by itself, and the model sees neither it nor the answer", patient, async () => {
+	const before = (await rig.decisions()).length;
+	const command = "echo typed-approval | tee -a typed-approval";
+	const answer = rig.script(exec(command));
 	const code = codeOf((await rig.pending()).text);
 	assert.match(await answer, /Owner approval required \(ref \w+\)/);
+	assert.ok(rig.telegram.sent.some((m) => m.chat === ownerId && /^⏳ A call of the agent waits\./.test(m.text)));
 	assert.match(await rig.tell(".pending", { expect: /The codes stand/ }), /^\w{4} {2}"exec"/);
 	assert.match(await rig.tell(`.approve exec ${code}`, { expect: /approved once/ }), /"exec" approved once by Ann \(telegram through default\)/);
-	assert.match(await rig.script(exec("echo typed-approval")), /\ntyped-approval/);
+	const went = await rig.eventually("the agent goes on", () => rig.telegram.sent.find((m) => m.chat === ownerId && /^DONE AFTER ALL/.test(m.text)));
+	assert.match(went.text, /\ntyped-approval/);
+	const [allowed, ...more] = (await rig.decisions()).slice(before).filter((d) => d.tool === "exec" && d.decision === "allow");
+	assert.deepEqual([allowed.by, allowed.level, allowed.started, more], ["person", "untrusted", "the runtime attests a run that no person started (heartbeat)", []]);
+	const next = rig.script(exec(command)); // the yes was for one call, and the level is what it was
+	assert.match(await denied(), /level +untrusted/);
+	assert.match(await next, /Denied by the owner/);
+	assert.equal(rig.content("typed-approval"), "typed-approval\n");
 	assert.doesNotMatch(JSON.stringify(rig.model.requests), new RegExp(`${code}|approved once|The codes stand`));
 });
 
@@ -399,7 +409,7 @@ test("set up as `verifier init --openclaw` says, and without tool search, what t
 	await rig.gateway.stop();
 	await rig.verifier.stop();
 	await rig.setUpAsInitSays();
-	await rig.configure("tools.toolSearch", false);
+	rig.set({ "tools.toolSearch": false });
 	await rig.startVerifier();
 	await rig.startGateway();
 	await rig.eventually("the plugin says hello", async () => heard.test(await rig.tested()));

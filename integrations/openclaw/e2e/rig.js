@@ -77,7 +77,7 @@ export class Rig {
 		writeFileSync(this.env.OPENCLAW_CONFIG_PATH, JSON.stringify(config));
 		prepare();
 		await this.setUpAsInitSays();
-		await this.configure("plugins.entries.verifier.config.url", this.proxy.url);
+		this.set({ "plugins.entries.verifier.config.url": this.proxy.url });
 		await this.startVerifier();
 		await this.startGateway();
 	}
@@ -111,9 +111,7 @@ export class Rig {
 		const commands = readFileSync(join(root, "README.md"), "utf8").match(/^\$ openclaw .*/gm).map((line) => line.slice(2));
 		this.firstCall = commands.pop();
 		for (const command of commands) if (!command.includes("gateway restart")) await this.#shell(command);
-		await this.configure("plugins.entries.verifier.config.url", this.proxy.url);
-		await this.configure("plugins.entries.verifier.config.timeoutMs", timeoutMs);
-		await this.configure("plugins.entries.verifier.config.relayApprovals", true);
+		this.set({ "plugins.entries.verifier.config.url": this.proxy.url, "plugins.entries.verifier.config.timeoutMs": timeoutMs, "plugins.entries.verifier.config.relayApprovals": true });
 		this.inspected = await this.operate("plugins", "inspect", "verifier", "--runtime");
 		this.unheard = await this.tested();
 	}
@@ -144,6 +142,17 @@ export class Rig {
 	async #shell(command) {
 		const { stdout } = await run("sh", ["-c", command], { cwd: root, env: this.env });
 		return stdout;
+	}
+
+	// set writes OpenClaw's config while its gateway is down: its own command takes seconds for each.
+	set(settings) {
+		const config = JSON.parse(readFileSync(this.env.OPENCLAW_CONFIG_PATH, "utf8"));
+		for (const [path, value] of Object.entries(settings)) {
+			const names = path.split(".");
+			const last = names.pop();
+			names.reduce((at, name) => (at[name] ??= {}), config)[last] = value;
+		}
+		writeFileSync(this.env.OPENCLAW_CONFIG_PATH, JSON.stringify(config));
 	}
 
 	async configure(key, value) {

@@ -15,6 +15,15 @@ function register(api: OpenClawPluginApi) {
 	read(api.config?.agents?.list?.[0]?.id);
 	for (const log of [api.logger.info, api.logger.warn, api.logger.error]) log("");
 
+	api.runtime.system.enqueueSystemEvent("", { sessionKey: "", contextKey: "" });
+	api.runtime.system.requestHeartbeat({ source: "manual", intent: "immediate", reason: "wake", sessionKey: "", heartbeat: { target: "last" } });
+	const delivery = api.runtime.agent.session.getSessionEntry({ sessionKey: "", agentId: "" })?.delivery;
+	if (delivery?.kind === "external") {
+		const { channel, to, accountId, threadId } = delivery.context;
+		read(channel);
+		some(api.runtime.channel.outbound.loadAdapter("telegram").then((adapter) => adapter?.sendText?.({ cfg: api.config, to: to ?? "", text: "", accountId, threadId })));
+	}
+
 	api.on("before_tool_call", async (event, ctx) => {
 		read(event.toolName, event.runId, event.toolCallId, ctx.agentId, ctx.sessionKey, ctx.sessionId, ctx.runId, ctx.toolCallId, ctx.channelId);
 		read(ctx.requester?.channel, ctx.requester?.accountId, ctx.requester?.senderId);

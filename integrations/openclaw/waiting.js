@@ -1,0 +1,41 @@
+// While a call is held, OpenClaw's chat shows only that the agent works. So the plugin writes there, after a moment, that a call
+// waits: a fixed text, in a direct chat with the owner, and seldom. What is asked stands where verifier asks it.
+
+const afterMs = 5000; // verifier itself answers sooner than that
+const everyMs = 60_000; // for each session
+const most = 1000; // sessions
+
+export const text = "⏳ A call of the agent waits. If verifier has asked you to approve it, answer there.";
+
+const shared = /:(group|channel|thread|subagent|cron|hook|acp):/;
+
+// createWaiting returns watch(ctx): it begins to wait for a call, and what it returns ends that.
+export function createWaiting({ runtime, config, log, wait = setTimeout, stop = clearTimeout, now = Date.now }) {
+	const last = new Map(); // when it was written, by session
+	const load = runtime?.channel?.outbound?.loadAdapter;
+	const entryOf = runtime?.agent?.session?.getSessionEntry;
+	const able = typeof load === "function" && typeof entryOf === "function";
+
+	return function watch(ctx) {
+		if (!able || !isOwners(ctx)) return () => {};
+		const timer = wait(() => write(ctx).catch((err) => log.warn(`verifier: the chat could not be told that a call waits: ${err?.message ?? err}`)), afterMs);
+		return () => stop(timer);
+	};
+
+	async function write({ sessionKey, agentId, requester }) {
+		if (now() - (last.get(sessionKey) ?? -everyMs) < everyMs) return;
+		last.delete(sessionKey);
+		last.set(sessionKey, now());
+		if (last.size > most) last.delete(last.keys().next().value);
+		const { delivery } = entryOf({ sessionKey, agentId }) ?? {};
+		const { channel, to, accountId, threadId } = delivery?.kind === "external" ? (delivery.context ?? {}) : {};
+		if (!to || channel !== requester.channel) return; // the conversation's last message came from elsewhere
+		const send = (await load(channel))?.sendText;
+		await send?.({ cfg: config, to, text, accountId, threadId });
+	}
+}
+
+// isOwners: the owner has written directly to the agent, as far as OpenClaw attests it.
+function isOwners({ sessionKey, requester }) {
+	return requester?.senderIsOwner === true && typeof requester.channel === "string" && typeof sessionKey === "string" && !shared.test(`${sessionKey}:`);
+}
