@@ -241,7 +241,9 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 			return d.claimable(c, q, r.ID, now) || yes.For != "" && q.Used == "", nil
 		}
 		if d.stranded(c, now) {
-			d.withdraw(ctx, id, "the question was shown to nobody")
+			if _, err := d.withdraw(ctx, id, "the question was shown to nobody"); !errors.Is(err, ErrGone) {
+				return false, err
+			}
 			return false, nil
 		}
 		if !q.join(d.process.holder(r.ID)) {

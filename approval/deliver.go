@@ -23,15 +23,18 @@ func (d *Desk) announce(ctx context.Context, id string) error {
 	}
 	d.recent.note(c.Ref(), c.ID)
 	if err := d.recordAsked(c); err != nil {
-		d.withdraw(ctx, id, "the record could not be written")
-		return fmt.Errorf("%w: %w", ErrRecord, err)
+		_, taking := d.withdraw(ctx, id, "the record could not be written")
+		return fmt.Errorf("%w: %w", ErrRecord, errors.Join(err, taking))
 	}
 	stage, reached := d.reach(ctx, c)
-	if !reached && d.withdraw(ctx, id, "the question reached nobody") {
-		if d.ctx.Err() != nil {
+	if !reached {
+		taken, err := d.withdraw(ctx, id, "the question reached nobody")
+		switch {
+		case (taken || err != nil) && d.ctx.Err() != nil:
 			return ErrStopped
+		case taken || err != nil:
+			return ErrNobody
 		}
-		return ErrNobody
 	}
 	d.follow(c, stage, now)
 	return nil
@@ -186,18 +189,16 @@ func (d *Desk) tells(ctx context.Context, id string) bool {
 	return false
 }
 
-// withdraw takes a card back that can't be answered. It reports false if someone
-// has answered: then it has reached them after all.
-func (d *Desk) withdraw(ctx context.Context, id, why string) bool {
+// withdraw takes a card back that can't be answered. It reports whether it did: not
+// if someone has answered, for then it has reached them after all, nor if the card is
+// gone or the store did not take the change.
+func (d *Desk) withdraw(ctx context.Context, id, why string) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askSlack)
 	defer cancel()
 	for range swapTries {
 		c, now, err := d.load(ctx, id)
-		if err != nil {
-			return true
-		}
-		if c.voted() {
-			return false
+		if err != nil || c.voted() {
+			return false, err
 		}
 		gone := make(map[string]time.Time)
 		for i := range c.Questions {
@@ -206,10 +207,10 @@ func (d *Desk) withdraw(ctx context.Context, id, why string) bool {
 			gone[q.Ask.Digest] = now // a retry may ask again
 		}
 		if err := d.swap(ctx, c, Change{Closed: true, Waiting: gone}); !errors.Is(err, ErrStale) {
-			return true
+			return err == nil, err
 		}
 	}
-	return true
+	return false, ErrStale
 }
 
 func (d *Desk) recordAsked(c *Card) error {
@@ -266,7 +267,14 @@ func (d *Desk) Abandon(ctx context.Context, conv session.Conversation, sessionKe
 		others := func(q *Question) bool {
 			return q.Ask.Conversation != conv || q.Ask.SessionKey != sessionKey || q.Ask.SessionID != "" && sessionID != "" && q.Ask.SessionID != sessionID
 		}
-		if slices.ContainsFunc(c.all(), others) || !d.withdraw(ctx, id, why) {
+		if slices.ContainsFunc(c.all(), others) {
+			continue
+		}
+		taken, err := d.withdraw(ctx, id, why)
+		if err != nil && !errors.Is(err, ErrGone) {
+			return err
+		}
+		if !taken {
 			continue
 		}
 		for _, q := range c.all() {

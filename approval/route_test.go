@@ -87,6 +87,32 @@ func TestAQuestionGoesWhereTheFirstRouteThatFitsSays(t *testing.T) {
 	}
 }
 
+func TestH198ThePendingListShowsNoCodeOfAnotherRoute(t *testing.T) {
+	s := openStore(t)
+	d, first, second := routed(t, s, nil,
+		approval.Route{Tools: []string{"exec"}, Channels: []string{"second"}, Approvers: []string{"bob", "carol"}},
+		approval.Route{Tools: []string{"write"}, Channels: []string{"first"}, Escalate: []approval.Escalation{{After: time.Hour, Channels: []string{"second"}}}},
+	)
+	ask(t, d, func(r *approval.Request) { r.Hold = time.Millisecond })
+	ask(t, d, func(r *approval.Request) { r.Ask.Tool, r.Hold = "write", time.Millisecond })
+	exec, write := second.card(t), first.card(t)
+	for _, c := range []struct {
+		id, via     string
+		exec, write bool
+	}{
+		{alice, "second", false, false}, {alice, "first", false, true}, {alice, approval.Terminal, false, true},
+		{bob, "second", true, false}, {bob, "first", false, true}, {bob, approval.Terminal, true, true},
+	} {
+		o, err := d.Answer(t.Context(), approval.Answer{ID: c.id, Via: c.via, Text: ".pending"})
+		if err != nil || strings.Contains(o.Text, exec.Code) != c.exec || strings.Contains(o.Text, write.Code) != c.write {
+			t.Errorf("%s in %s reads %q, %v", c.id, c.via, o.Text, err)
+		}
+		if strings.Contains(o.Text, "Nothing is waiting") != (!c.exec && !c.write) {
+			t.Errorf("%s in %s reads %q", c.id, c.via, o.Text)
+		}
+	}
+}
+
 func TestOnlyThoseOfTheRouteAnswerAndOthersAreTold(t *testing.T) {
 	d, first, _ := routed(t, openStore(t), nil, approval.Route{Approvers: []string{"bob", "carol"}, Approvals: 2})
 	ruling := ask(t, d, nil)

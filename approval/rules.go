@@ -67,7 +67,9 @@ func (q *Question) counts(key hmac.Key, id string, v *Vote) bool {
 	return !v.At.After(q.Ask.Until) && key.Check(v.Seal, "vote", v.sealed(id, q.Ask.Digest)...)
 }
 
-// deniedAt is when the question was denied.
+// deniedAt is when the question was denied. No seal covers the time: by changing it in
+// the store, a no holds longer, or the same call asks again sooner. Neither allows
+// anything.
 func (q *Question) deniedAt() (at time.Time) {
 	for _, v := range q.Votes {
 		if !v.Allow {

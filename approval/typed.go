@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,7 +46,7 @@ func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, err
 	case codes.Help:
 		return Outcome{Kind: Told, Text: help}, nil
 	case codes.Pending:
-		return d.list(ctx, a.ID)
+		return d.list(ctx, a)
 	case codes.ResetTrust:
 		return d.reset(ctx, person, a.Via, cmd.Session)
 	case codes.Sources:
@@ -141,8 +142,11 @@ func (d *Desk) tell(ctx context.Context, text string) {
 	}
 }
 
-func (d *Desk) list(ctx context.Context, id string) (Outcome, error) {
-	cards, err := d.Pending(ctx, id)
+// list shows what waits for the one who asks. A chat shows what was put there: a code
+// of another chat's card is not for all who read along.
+func (d *Desk) list(ctx context.Context, a Answer) (Outcome, error) {
+	cards, err := d.Pending(ctx, a.ID)
+	cards = slices.DeleteFunc(cards, func(c *Card) bool { return !d.shownIn(c, a.Via) })
 	if err != nil {
 		return Outcome{Text: "The store can't be reached. Try again."}, err
 	}
@@ -181,13 +185,30 @@ func Typeable(tool string) bool {
 // ErrNotApprover says that someone asked for what only approvers may see.
 var ErrNotApprover = errors.New("approval: not an approver")
 
-// Pending lists the open cards, with their codes, for an approver.
+// Pending lists the open cards that an approver may answer, with their codes.
 func (d *Desk) Pending(ctx context.Context, id string) ([]*Card, error) {
-	if _, listed := d.terms().people[id]; !listed {
+	person, listed := d.terms().people[id]
+	if !listed {
 		return nil, ErrNotApprover
 	}
 	cards, _, err := d.openCards(ctx)
-	return cards, err
+	return slices.DeleteFunc(cards, func(c *Card) bool {
+		return slices.ContainsFunc(c.all(), func(q *Question) bool { return !q.Ask.admits(person) })
+	}), err
+}
+
+// shownIn reports whether a stage that has begun puts a card into a channel. Where
+// people look by themselves, they see all.
+func (d *Desk) shownIn(c *Card, channel string) bool {
+	if channel == Terminal || d.o.Channels[channel] == nil {
+		return true
+	}
+	for stage := range c.Stage + 1 {
+		if names, _ := d.channels(c, stage); slices.Contains(names, channel) {
+			return true
+		}
+	}
+	return false
 }
 
 // openCards are those that wait for an answer, oldest first.
