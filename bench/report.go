@@ -22,7 +22,7 @@ type report struct {
 const tripSlack = 0.01
 
 // designCPU is what the design allows a call with Redis.
-const designCPU = 60 * time.Microsecond
+const designCPU = 75 * time.Microsecond
 
 func (r *report) String() string {
 	w := &strings.Builder{}
@@ -52,12 +52,15 @@ func machine(pinned bool) string {
 
 // check is one target.
 type check struct {
-	word string // PASS, FAIL or note
+	word string // PASS, MISSED or note
 	text string
 }
 
+// missed is the word for a number that is not reached.
+const missed = "MISSED"
+
 func (r *report) holds() bool {
-	return !slices.ContainsFunc(r.checks(), func(c check) bool { return c.word == "FAIL" })
+	return !slices.ContainsFunc(r.checks(), func(c check) bool { return c.word == missed })
 }
 
 func (r *report) checks() []check {
@@ -134,7 +137,7 @@ func holdTarget(ratios []float64, target float64, short bool, text string) check
 	case short:
 		return check{"note", text + " (a short run can't tell)"}
 	default:
-		return check{"FAIL", text}
+		return check{missed, text}
 	}
 }
 
@@ -146,20 +149,19 @@ func (r row) oneTrip() check {
 	n := float64(trips) / float64(calls)
 	c := check{"PASS", fmt.Sprintf("store round trips per allowed call: %.2f (%d trips on the socket, %d calls)", n, trips, calls)}
 	if n > 1+tripSlack { // calls that wait together may share one
-		c.word = "FAIL"
+		c.word = missed
 	}
 	return c
 }
 
 // cheap compares with the design's number, which is for one machine: it is
-// told and not held.
+// told and does not fail the run.
 func (r row) cheap() check {
-	word := "is"
+	text := fmt.Sprintf("%s: at most %d µs CPU a call: %.1f µs", r.title, designCPU.Microseconds(), micros(r.cpu()))
 	if r.cpu() > designCPU {
-		word = "is not"
+		text = missed + ", which counts only where the constant handler takes 15 µs: " + text
 	}
-	return check{"note", fmt.Sprintf("%s: %.1f µs CPU a call %s within the design's %d µs",
-		r.title, micros(r.cpu()), word, designCPU.Microseconds())}
+	return check{"note", text}
 }
 
 // ratios compares each slice with the unit's of the same round.
