@@ -154,7 +154,7 @@ func (r *reader) outputOf(stmts []*syntax.Stmt) string {
 func lists(s *syntax.Stmt) bool {
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		words := literals(c.Args)
+		words := literals(c.Args[:min(2, len(c.Args))])
 		return len(words) > 0 && (listers[words[0]] || len(words) > 1 && listers[words[0]+" "+words[1]])
 	case *syntax.BinaryCmd:
 		right, ok := c.Y.Cmd.(*syntax.CallExpr)

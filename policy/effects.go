@@ -101,8 +101,9 @@ func typed(dir string, value any) command.Command {
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			all = append(all, typed(dir, value[key]), command.Command{Unknown: []string{"typed text"}})
+			all = append(all, typed(dir, value[key]))
 		}
+		all = append(all, command.Command{Unknown: []string{"typed text"}})
 	}
 	return command.Join(all...)
 }
