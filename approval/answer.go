@@ -62,7 +62,7 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 	if id == "" {
 		return Outcome{Kind: NotFound, Text: "No open question has the reference " + quote(d.o.Hide(a.Ref)) + ". `verifier pending` lists them."}, nil
 	}
-	if a.Scope.Like {
+	if a.Scope.Like || a.Scope.Exactly && !a.Scope.Turn {
 		a.Scope.Minutes = cmp.Or(a.Scope.Minutes, tapMinutes)
 	}
 	return d.countLike(ctx, person, id, a, t.MaxMinutes)
@@ -246,9 +246,11 @@ func (d *Desk) effects(c *Card, q *Question, ch *Change, now time.Time) {
 	if q.state(d.o.Key, c.ID, now) != Allowed {
 		return
 	}
-	ch.Waiting[q.Ask.Digest] = q.last(d.o.Key, c.ID).At.Add(d.terms().TTL)
+	at := q.last(d.o.Key, c.ID).At
+	ch.Waiting[q.Ask.Digest] = at.Add(d.terms().TTL)
 	if g := d.grant(c, q); g != nil {
 		ch.Grants[g.Field()] = g.Value(d.o.Key)
+		ch.Waiting[q.Ask.Digest] = at // who does not wait for the answer passes by the grant, as long as that holds
 	}
 }
 
@@ -264,8 +266,13 @@ func (d *Desk) grant(c *Card, q *Question) *session.Grant {
 		Conversation: q.Ask.Conversation, Tool: q.Ask.Tool, Agent: q.Ask.Agent, Session: q.Ask.Window,
 		ID: c.ID, By: by, Level: q.Ask.Level,
 	}
-	if s.Like {
+	switch {
+	case s.Exactly || q.Ask.Shell && q.Ask.Runs == "":
+		g.Like = session.Exactly(q.Ask.Digest)
+	case s.Like:
 		g.Like = q.Ask.Like
+	case q.Ask.Shell:
+		g.Like, g.Does = q.Ask.Runs, q.Ask.Does
 	}
 	minutes := s.Minutes
 	if s.Turn {
@@ -307,7 +314,7 @@ func (d *Desk) answered(ctx context.Context, c *Card, voted []*Question, now tim
 		e := entryFor(audit.KindAnswer, c, q)
 		e.Decision, e.Reason = audit.Deny, q.reason()
 		if v.Allow {
-			e.Decision, e.Scope, e.Minutes = audit.Allow, v.Scope.String(), v.Scope.Minutes
+			e.Decision, e.Scope, e.Minutes = audit.Allow, q.Ask.Reach(v.Scope), v.Scope.Minutes
 		}
 		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds()}}
 		d.note(ctx, e)

@@ -64,6 +64,9 @@ type Ask struct {
 	Shown        jsontext.Value       `json:"shown"`           // redacted params
 	Hidden       int                  `json:"hidden,omitzero"` // values a person can't see
 	Lasting      bool                 `json:"lasting,omitzero"`
+	Shell        bool                 `json:"shell,omitzero"`     // it runs a command: a lasting yes covers commands that do the same, or exactly this one
+	Runs         string               `json:"runs,omitzero"`      // the Like of a grant for such commands, see [session.Running]; empty: it is like no other
+	Does         string               `json:"does,omitzero"`      // and what they may do
 	Like         string               `json:"like,omitzero"`      // what calls like it have in common; empty: nobody can allow those
 	Where        []string             `json:"where,omitzero"`     // and where they go, to be read
 	Goes         []string             `json:"goes,omitzero"`      // the params that say where this one does, also where Where is not told
@@ -87,6 +90,21 @@ func (a *Ask) Name(s string) string {
 		return redact.Line(s)
 	}
 	return a.hide(s)
+}
+
+// Commands says which commands a yes for a while covers: the programs, where they run, and what they may do. It is empty where that
+// covers all calls of the tool, or exactly this one.
+func (a *Ask) Commands() string {
+	g := session.Grant{Like: a.Runs, Does: a.Does}
+	return commands(&g)
+}
+
+// Reach says how far a yes with this scope reaches: "for 30 minutes, only \"git log\"".
+func (a *Ask) Reach(s Scope) string {
+	if only := a.Commands(); only != "" && s.Lasting() && !s.Exactly {
+		return s.String() + ", only " + only
+	}
+	return s.String()
 }
 
 // Origin is where one argument came from.
@@ -121,6 +139,7 @@ type Vote struct {
 type Scope struct {
 	Turn    bool `json:"turn,omitzero"`    // that tool until the run ends
 	Like    bool `json:"like,omitzero"`    // only calls like it, to the same destination
+	Exactly bool `json:"exactly,omitzero"` // only this very call, as often as it comes
 	Minutes int  `json:"minutes,omitzero"` // that tool in that conversation until then; with Turn, whichever comes first
 }
 
@@ -129,7 +148,11 @@ func (s Scope) Lasting() bool { return s.Turn || s.Minutes > 0 }
 
 // String says the scope in words.
 func (s Scope) String() string {
-	if s.Like {
+	switch {
+	case s.Exactly:
+		s.Exactly = false
+		return "exactly this " + s.String()
+	case s.Like:
 		s.Like = false
 		return "like this " + s.String()
 	}
@@ -152,7 +175,7 @@ func narrower(a, b Scope) Scope {
 	case !a.Lasting() || !b.Lasting():
 		return Scope{}
 	}
-	s := Scope{Like: a.Like || b.Like, Turn: a.Turn || b.Turn, Minutes: min(a.Minutes, b.Minutes)}
+	s := Scope{Like: a.Like || b.Like, Exactly: a.Exactly || b.Exactly, Turn: a.Turn || b.Turn, Minutes: min(a.Minutes, b.Minutes)}
 	if s.Minutes == 0 { // a turn without a limit of its own
 		s.Minutes = max(a.Minutes, b.Minutes)
 	}
@@ -247,7 +270,7 @@ func pose(key hmac.Key, id string, a Ask, holder string) (Question, error) {
 
 func (v *Vote) sealed(id, digest string) []string {
 	return []string{
-		id, digest, v.Person, v.ID, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes, v.Scope.Like), v.Reason, v.For,
+		id, digest, v.Person, v.ID, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes, v.Scope.Like, v.Scope.Exactly), v.Reason, v.For,
 		v.At.UTC().Format(time.RFC3339Nano),
 	}
 }

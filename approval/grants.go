@@ -104,7 +104,7 @@ func (d *Desk) revoke(ctx context.Context, r revocation) (Outcome, error) {
 	case 0:
 		return noGrant, nil
 	case 1:
-		text := fmt.Sprintf("The grant for %s was ended by %s (%s). The next such call asks again.", quote(ended[0].Tool), r.person, r.via)
+		text := fmt.Sprintf("The grant for %s%s was ended by %s (%s). The next such call asks again.", quote(ended[0].Tool), LikeOnly(&ended[0]), r.person, r.via)
 		return Outcome{Kind: Told, Text: text}, nil
 	}
 	return Outcome{Kind: Told, Text: fmt.Sprintf("%d grants were ended by %s (%s).", len(ended), r.person, r.via)}, nil
@@ -187,7 +187,7 @@ func (d *Desk) noteRevoked(ctx context.Context, g *session.Grant, person, via st
 	d.note(ctx, audit.Entry{
 		Kind: audit.KindRevoke, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Session: g.Conversation.Key,
 		Agent: g.Agent, Run: g.Run, Tool: g.Tool, Level: g.Level.String(),
-		Note:   fmt.Sprintf("granted by %s until %s", g.By, g.Until.UTC().Format(time.DateTime+" UTC")),
+		Note:   fmt.Sprintf("granted%s by %s until %s", LikeOnly(g), g.By, g.Until.UTC().Format(time.DateTime+" UTC")),
 		People: []audit.Person{{Name: person, Via: via, At: time.Now().UTC()}},
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -203,11 +204,32 @@ func (p *previews) has(shown string) bool {
 	return p.recent[shown] || p.old[shown]
 }
 
-// LikeOnly says of a grant that it covers only calls like one, and where they go;
+// commands says which commands a grant covers; nothing of one that is not for commands. It hides secrets.
+func commands(g *session.Grant) string {
+	programs, with := g.Runs()
+	if programs == "" {
+		return ""
+	}
+	text := strconv.Quote(programs)
+	if len(with) > 0 {
+		text += " with " + strings.Join(with, ", ")
+	}
+	if g.Does != "" {
+		text += " that " + strings.ReplaceAll(g.Does, "\n", ", ")
+	}
+	return redact.Line(text)
+}
+
+// LikeOnly says of a grant that it covers only some calls, and which;
 // nothing of one that covers them all. It quotes foreign text.
 func LikeOnly(g *session.Grant) string {
-	if g.Like == "" {
+	switch only := commands(g); {
+	case g.Like == "":
 		return ""
+	case g.IsExactly():
+		return " only exactly that call"
+	case only != "":
+		return " only " + only
 	}
 	var like struct {
 		To [][2]string `json:"to"`

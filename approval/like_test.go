@@ -28,6 +28,9 @@ func TestAGrantSaysWhereItsCallsGo(t *testing.T) {
 		toBob:                           ` only to "to: bob"`,
 		`{"to":[["to","b\nob\u202e"]]}`: ` only to "to: b\nob\u202e"`,
 		"no JSON":                       " only to one destination",
+		session.Exactly("5f70"):         " only exactly that call",
+		session.Running("git log", nil): ` only "git log"`,
+		session.Running("git log, head", []string{`workdir "/srv"`, "pty true"}): ` only "git log, head" with workdir "/srv", pty true`,
 	} {
 		if got := approval.LikeOnly(&session.Grant{Like: like}); got != want {
 			t.Errorf("%q: %q", like, got)

@@ -78,7 +78,7 @@ func (c *Card) sentence(s State, asked []*Question) string {
 	}
 	switch s {
 	case Allowed:
-		return fmt.Sprintf("%s approved %s by %s (%s).", what, q.scope(), q.people(true), via)
+		return fmt.Sprintf("%s approved %s by %s (%s).", what, q.Ask.Reach(q.scope()), q.people(true), via)
 	case Denied:
 		if who := q.people(false); who != "" {
 			return fmt.Sprintf("%s denied by %s (%s).", what, who, via)

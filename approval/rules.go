@@ -100,12 +100,19 @@ func (q *Question) limit(s Scope, most int) (Scope, string) {
 		return Scope{}, " This call can't get a lasting grant, so the yes is for this call only."
 	case s.Turn && q.Ask.Run == "":
 		return Scope{}, " The agent's runtime names no run, so the yes is for this call only."
-	case s.Turn:
-		return Scope{Like: s.Like, Turn: true, Minutes: most}, ""
-	case s.Minutes > most:
-		return Scope{Like: s.Like, Minutes: most}, fmt.Sprintf(" %d minutes is the most, so it is %d.", most, most)
 	}
-	return s, ""
+	said := ""
+	if q.Ask.Shell && q.Ask.Runs == "" && !s.Exactly {
+		s.Exactly, said = true, " Another such call could do anything, so the yes is for exactly this one."
+	}
+	switch {
+	case s.Turn:
+		s.Minutes = most
+	case s.Minutes > most:
+		s.Minutes = most
+		said += fmt.Sprintf(" %d minutes is the most, so it is %d.", most, most)
+	}
+	return s, said
 }
 
 // vote adds a person's answer. It reports false when the question is settled or

@@ -22,8 +22,19 @@ const (
 	DenyBecause  Action = 'r' // the agent reads the reason that comes with it
 	Details      Action = 'i' // all there is to see, and then [AllowSeen]
 	AllowSeen    Action = 's' // allow once, offered only beside the details
+	AllowExactly Action = 'e' // exactly this call, as often as it comes, for as long as AllowMinutes
 	AllowLike    Action = 'l' // calls like it for a while, offered only beside what that would have covered
 )
+
+// Allows reports whether the button lets a call pass.
+func (a Action) Allows() bool {
+	switch a {
+	case AllowOnce, AllowMinutes, AllowExactly, AllowSeen, AllowLike:
+		return true
+	default:
+		return false
+	}
+}
 
 // Sizes of a handle, in bytes: 46 characters, where Telegram takes 64.
 const (
@@ -87,13 +98,13 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 	}
 	vote := Answer{ID: a.ID, Via: a.Via}
 	switch action {
-	case AllowOnce, AllowMinutes:
+	case AllowOnce, AllowMinutes, AllowExactly:
 		if !d.inFull(c) {
 			return Outcome{Kind: Misunderstood, Card: c, Text: "Not all of this call stands on the card. Open the details first, or type the code."}, nil
 		}
 		vote.Allow = true
-		if action == AllowMinutes {
-			vote.Scope.Minutes = cmp.Or(max(a.Scope.Minutes, 0), c.Minutes())
+		if action != AllowOnce {
+			vote.Scope = Scope{Exactly: action == AllowExactly, Minutes: cmp.Or(max(a.Scope.Minutes, 0), c.Minutes())}
 		}
 	case AllowSeen:
 		vote.Allow = true

@@ -16,8 +16,9 @@ import (
 
 // help is what `.help` answers.
 const help = `.approve <tool|all> <code>            this call, once
-.approve <tool|all> <code> <minutes>  that tool in that conversation, so long
-.approve <tool|all> <code> turn       that tool until the run ends
+.approve <tool|all> <code> <minutes>  that tool in that conversation, so long; of a shell only commands that do the same
+.approve <tool|all> <code> turn       the same until the run ends
+.approve <tool> <code> exactly [minutes|turn]  exactly this call again, for 30 minutes if you don't say
 .approve <tool> <code> like [minutes] calls like it to the same destination: shows first what that would cover
 .deny <code> [reason]                 the agent reads the reason
 .pending                              what waits
@@ -93,10 +94,10 @@ func (d *Desk) withCode(ctx context.Context, person string, a Answer, cmd codes.
 	if id == "" {
 		return d.missed(ctx, person, a.Via)
 	}
-	if cmd.Like && cmd.Minutes == 0 {
+	if (cmd.Like || cmd.Exactly && !cmd.Turn) && cmd.Minutes == 0 {
 		cmd.Minutes = tapMinutes
 	}
-	vote := Answer{code: cmd.Code, ID: a.ID, Via: a.Via, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Like: cmd.Like, Minutes: cmd.Minutes, Turn: cmd.Turn}}
+	vote := Answer{code: cmd.Code, ID: a.ID, Via: a.Via, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Like: cmd.Like, Exactly: cmd.Exactly, Minutes: cmd.Minutes, Turn: cmd.Turn}}
 	most := t.MaxMinutes
 	if cmd.Verb == codes.Approve && cmd.Tool == "all" {
 		most = min(most, allMinutes)

@@ -3,6 +3,7 @@ package channels
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/openclaw-verifier/verifier/approval"
 )
@@ -22,7 +23,12 @@ func lasting(c *approval.Card, calls []call) (minutes int, why string) {
 func typed(c *approval.Card, longer int) []Typed {
 	allow := ".approve " + c.TypedTool() + " " + c.Code
 	out := []Typed{{Label: "allow once", Line: allow, Allow: true}}
-	if longer > 0 {
+	a := &c.Questions[0].Ask
+	one := len(c.Questions) == 1
+	if longer > 0 && one && a.Shell {
+		out = append(out, Typed{Label: minutesLabel("again", longer), Line: fmt.Sprintf("%s exactly %d", allow, longer), Allow: true, Exactly: true, Minutes: longer})
+	}
+	if longer > 0 && (!one || !a.Shell || a.Runs != "") {
 		out = append(out, Typed{Label: minutesLabel("allow", longer), Line: fmt.Sprintf("%s %d", allow, longer), Allow: true, Minutes: longer})
 	}
 	if single := onlyOne(c); len(c.Questions) > 1 && len(single) > 0 {
@@ -58,7 +64,11 @@ func buttons(c *approval.Card, full bool, longer int) []Button {
 	if full {
 		out = append(out, button(c, approval.AllowOnce, onceLabel(c)))
 	}
-	if full && longer > 0 {
+	switch {
+	case !full || longer == 0:
+	case c.Questions[0].Ask.Shell: // a wider yes stands in the details, beside what it covers
+		out = append(out, button(c, approval.AllowExactly, minutesLabel("Exactly this,", longer)))
+	default:
 		out = append(out, button(c, approval.AllowMinutes, minutesLabel("Allow", longer)))
 	}
 	return append(out, button(c, approval.DenyCall, "Deny"), button(c, approval.DenyBecause, "Deny & say why"), button(c, approval.Details, "Details"))
@@ -83,18 +93,47 @@ func detailsButtons(c *approval.Card) []Button {
 	if l := c.Likely(); l != nil { // what it would cover stands above
 		out = append(out, button(c, approval.AllowLike, minutesLabel("Allow like this,", l.Minutes)))
 	}
+	if minutes, commands := wider(c); minutes > 0 {
+		if utf8.RuneCountInString(commands) > mostNamed { // they stand above
+			commands = "such commands"
+		}
+		commands, _ = Safe(commands, Form{})
+		out = append(out, button(c, approval.AllowMinutes, minutesLabel("Allow "+commands+",", minutes)))
+	}
 	return append(out, button(c, approval.DenyCall, deny))
 }
 
-func button(c *approval.Card, a approval.Action, label string) Button {
-	b := Button{Action: a, Label: label, Handle: c.Handle(a)}
-	switch a {
-	case approval.AllowOnce, approval.AllowMinutes, approval.AllowSeen, approval.AllowLike:
-		b.Allows = true
-	case approval.DenyCall, approval.DenyBecause:
-		b.Denies = true
+// mostNamed is how many characters of commands fit on a button.
+const mostNamed = 32
+
+// wider is for how many minutes commands that do the same as the card's may be allowed, and which these are; 0 where they can't.
+func wider(c *approval.Card) (minutes int, commands string) {
+	if len(c.Questions) != 1 {
+		return 0, ""
 	}
-	return b
+	a := &c.Questions[0].Ask
+	if commands = a.Commands(); commands == "" || onlyOnce(a, look(a, &normal).seen) != "" {
+		return 0, ""
+	}
+	return c.Minutes(), commands
+}
+
+// CoversOnly is how the sentence ends before the commands that a yes for a while covers.
+const CoversOnly = " covers only:"
+
+// covers says what a yes for a while covers of a tool that runs commands, where that is less than all.
+func covers(c *approval.Card, longer int, r *room) []Block {
+	if longer == 0 || len(c.Questions) != 1 || !c.Questions[0].Ask.Shell {
+		return nil
+	}
+	if commands := c.Questions[0].Ask.Commands(); commands != "" {
+		return []Block{{Kind: Note, Label: minutesLabel("In this conversation, allow", longer) + CoversOnly, Text: r.inline(commands), Gap: true}}
+	}
+	return []Block{{Kind: Note, Label: "A longer yes covers exactly this: another such call could do anything.", Gap: true}}
+}
+
+func button(c *approval.Card, a approval.Action, label string) Button {
+	return Button{Action: a, Label: label, Handle: c.Handle(a), Allows: a.Allows(), Denies: a == approval.DenyCall || a == approval.DenyBecause}
 }
 
 // onceLabel names the yes to one call.

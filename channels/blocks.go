@@ -119,7 +119,7 @@ func voteBlocks(q *approval.Question, r *room) []Block {
 	for _, v := range q.Votes {
 		verb := "denied"
 		if v.Allow {
-			verb = "approved " + v.Scope.String()
+			verb = "approved " + r.inline(q.Ask.Reach(v.Scope))
 		}
 		said = append(said, fmt.Sprintf("%s %s (%s)", r.person(v.Person), verb, r.person(v.Via)))
 	}

@@ -47,7 +47,8 @@ type Typed struct {
 	Label   string
 	Line    string // or lines, of which each is one answer
 	Allow   bool
-	Minutes int // 0 is once
+	Exactly bool // only this very call, for the minutes
+	Minutes int  // 0 is once
 }
 
 // Button is something to tap.
@@ -152,6 +153,7 @@ func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Do
 	if why != "" {
 		d.Blocks = append(d.Blocks, Block{Kind: Note, Label: why, Gap: true})
 	}
+	d.Blocks = append(d.Blocks, covers(c, longer, r)...)
 	if c.Code != "" {
 		d.Typed = typed(c, longer)
 	}

@@ -2,6 +2,7 @@ package channels
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,10 +91,31 @@ func TestDetailsLeaveNothingOut(t *testing.T) {
 	}
 }
 
+func TestDetailsNameTheCommandsThatMayBeAllowed(t *testing.T) {
+	for name, want := range map[string]string{"exec": "", "kind": `Allow "git log" that writes out.txt, 30 min`, "message": ""} {
+		label := ""
+		for _, b := range Details(cards()[name], created).Buttons {
+			if b.Action == approval.AllowMinutes {
+				label = b.Label
+			}
+		}
+		if label != want {
+			t.Errorf("%s: %q, want %q", name, label, want)
+		}
+	}
+	hidden := with(cards()["kind"].Questions[0].Ask, func(a *approval.Ask) { a.Hidden = 1 })
+	for _, d := range []*Document{Details(card(hidden), created), document(card(hidden), nil, created, &normal)} {
+		if slices.ContainsFunc(d.Buttons, func(b Button) bool { return b.Action == approval.AllowMinutes || b.Action == approval.AllowExactly }) {
+			t.Errorf("a call that is not wholly visible: %+v", d.Buttons)
+		}
+	}
+}
+
 func TestButtons(t *testing.T) {
-	full := []string{"Allow once", "Allow 30 min", "Deny", "Deny & say why", "Details"}
+	full := []string{"Allow once", "Exactly this, 30 min", "Deny", "Deny & say why", "Details"}
 	for name, want := range map[string][]string{
-		"exec": full, "two-approvals": full, "spawned": nil,
+		"message": {"Allow once", "Allow 30 min", "Deny", "Deny & say why", "Details"},
+		"exec":    full, "kind": full, "two-approvals": full, "spawned": nil,
 		"not-lasting":       {"Allow once", "Deny", "Deny & say why", "Details"},
 		"hidden-file":       full[2:],
 		"attack-h39-spaces": full[2:],
@@ -111,7 +133,7 @@ func TestButtons(t *testing.T) {
 
 func TestTheLineToCopyReachesFurthest(t *testing.T) {
 	for name, want := range map[string]string{
-		"exec": ".approve exec bf619df9 30", "hidden-file": ".approve write bf619df9", "batch": ".approve all bf619df9 10", "spawned": "",
+		"exec": ".approve exec bf619df9 exactly 30", "kind": ".approve exec bf619df9 30", "message": ".approve message bf619df9 30", "hidden-file": ".approve write bf619df9", "batch": ".approve all bf619df9 10", "spawned": "",
 	} {
 		if got := document(cards()[name], nil, created, &normal).Line(); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

@@ -48,11 +48,11 @@ func result(q *approval.Question, o *approval.Outcome, r *room) string {
 	}
 	if by := approvers(q, r); len(by) > 0 && len(by) >= q.Ask.Approvals {
 		last := q.Votes[len(q.Votes)-1]
-		return fmt.Sprintf("%s approved %s by %s", tool, scope(q, o), strings.Join(by, ", ")) + where(last.Via, last.At)
+		return fmt.Sprintf("%s approved %s by %s", tool, r.inline(q.Ask.Reach(scope(q, o))), strings.Join(by, ", ")) + where(last.Via, last.At)
 	}
 	switch o.State {
 	case approval.Allowed:
-		return fmt.Sprintf("%s approved %s by %s", tool, o.Scope, r.person(o.By)) + where(o.Via, o.At)
+		return fmt.Sprintf("%s approved %s by %s", tool, r.inline(q.Ask.Reach(o.Scope)), r.person(o.By)) + where(o.Via, o.At)
 	case approval.Denied:
 		return tool + denied(&approval.Vote{Person: o.By, Via: o.Via, At: o.At, Reason: o.Reason}, r)
 	case approval.Expired:

@@ -25,7 +25,10 @@ func Text(c *approval.Card, now time.Time) string {
 func shell(c *approval.Card, d *Document) []string {
 	lines := []string{"verifier approve " + c.Ref()}
 	for _, t := range d.Typed {
-		if t.Minutes > 0 {
+		switch {
+		case t.Exactly:
+			lines = append(lines, fmt.Sprintf("verifier approve %s --exactly --minutes %d", c.Ref(), t.Minutes))
+		case t.Minutes > 0:
 			lines = append(lines, fmt.Sprintf("verifier approve %s --minutes %d", c.Ref(), t.Minutes))
 		}
 	}

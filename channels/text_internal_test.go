@@ -34,7 +34,7 @@ func ask(tool, shown string) approval.Ask {
 			"exec can act on what it says, so a person is asked.",
 		},
 		Started: "you, on telegram", Said: []string{"good morning", "install the backup tool from example.com, please"},
-		Shown: jsontext.Value(shown), Lasting: true, Approvals: 1, Created: created, Until: created.Add(2 * time.Minute),
+		Shown: jsontext.Value(shown), Lasting: true, Shell: tool == "exec", Approvals: 1, Created: created, Until: created.Add(2 * time.Minute),
 	}
 }
 
@@ -66,7 +66,11 @@ func cards() map[string]*approval.Card {
 	voted := card(with(ask("exec", plainExec), func(a *approval.Ask) { a.Approvals = 2 }))
 	voted.Questions[0].Votes = []approval.Vote{{Person: "alice", Via: "telegram", Allow: true, Scope: approval.Scope{Minutes: 30}, At: created}}
 	return map[string]*approval.Card{
-		"exec":        card(ask("exec", plainExec)),
+		"exec": card(ask("exec", plainExec)),
+		"kind": card(with(ask("exec", `{"command":"git log --oneline -20 > out.txt"}`), func(a *approval.Ask) {
+			a.Runs, a.Does = session.Running("git log", nil), "writes out.txt"
+		})),
+		"message":     card(ask("message", `{"to":"+15550100","message":"hello"}`)),
 		"hidden-file": card(with(ask("write", `{"path":"/home/me/.bashrc","content":"[REDACTED: 1830 chars]"}`), hidden)),
 		"shown-edit":  card(ask("edit", `{"path":"greet.sh","edits":[{"oldText":"echo hello","newText":"echo bonjour\n\techo '- all'"},{"oldText":"exit 1\n","newText":"","replaceAll":true}]}`)),
 		"attack-h15-lookalike": card(with(ask("ехес", plainExec), func(a *approval.Ask) {
@@ -127,7 +131,7 @@ func TestOfferedLinesAreUnderstood(t *testing.T) {
 }
 
 func TestOnlyWhatIsWhollySeenIsFullyVisible(t *testing.T) {
-	full := map[string]bool{"exec": true, "shown-edit": true, "batch": true, "not-lasting": true, "two-approvals": true, "spawned": true}
+	full := map[string]bool{"exec": true, "kind": true, "message": true, "shown-edit": true, "batch": true, "not-lasting": true, "two-approvals": true, "spawned": true}
 	for name, c := range cards() {
 		ok, reasons := FullyVisible(&c.Questions[0].Ask)
 		if ok != full[name] || ok != (len(reasons) == 0) {

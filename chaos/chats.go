@@ -148,7 +148,8 @@ var habits = []struct {
 	{40, []string{"Allow once"}},
 	{8, []string{"Allow once", "Allow once", "Allow once"}},
 	{8, []string{"Allow once", "Deny"}},
-	{14, []string{"Allow 30 min"}},
+	{7, []string{longer}},
+	{7, []string{exactly}},
 	{18, []string{"Deny"}},
 	{12, nil}, // does not look
 }

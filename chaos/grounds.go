@@ -66,18 +66,24 @@ func (v *evidence) holds(t *tap, c *call, most time.Duration) bool {
 // tapped looks for the owner's yes to that very call, on a card or on any.
 func (v *evidence) tapped(c *call, card string) bool {
 	return slices.ContainsFunc(v.taps, func(t tap) bool {
-		return (t.label == "Allow once" || t.label == "Allow 30 min") && slices.Contains(t.calls, c.mark) &&
+		return allows[t.label] && slices.Contains(t.calls, c.mark) &&
 			(card == "" || strings.Contains(t.head, codes.Ref(card))) && v.holds(&t, c, ttl)
 	})
 }
 
-// granted looks for a lasting yes to a call of the same tool, in the same
-// conversation.
+// allows are the buttons that do. Cards about commands have exactly instead of longer.
+var allows = map[string]bool{"Allow once": true, longer: true, exactly: true}
+
+const longer, exactly = "Allow 30 min", "Exactly this, 30 min"
+
+// granted looks for a lasting yes to a call of the same tool in the same
+// conversation, or to the very call.
 func (v *evidence) granted(c *call) bool {
 	here := fmt.Sprintf("c%dn", c.conversation)
 	covers := func(m string) bool { return strings.HasPrefix(m, here) && v.tools()[m] == c.tool }
 	return slices.ContainsFunc(v.taps, func(t tap) bool {
-		return t.label == "Allow 30 min" && slices.ContainsFunc(t.calls, covers) && v.holds(&t, c, 30*time.Minute)
+		covered := t.label == longer && slices.ContainsFunc(t.calls, covers) || t.label == exactly && slices.Contains(t.calls, c.mark)
+		return covered && v.holds(&t, c, 30*time.Minute)
 	})
 }
 

@@ -64,6 +64,8 @@ func TestTheJudgeBites(t *testing.T) {
 			v.taps[0].owner = false
 		}},
 		{"a grant", "grant", "", add(yes("Allow 30 min", 2.5, "c7n5z"))},
+		{"a grant for exactly this", "grant", "", add(yes("Exactly this, 30 min", 2.5, "c7n1z"))},
+		{"a grant for exactly another command", "grant", wronglyAllowed, add(yes("Exactly this, 30 min", 2.5, "c7n5z"))},
 		{"a grant for another conversation", "grant", wronglyAllowed, add(yes("Allow 30 min", 2.5, "c71n5z"))},
 		{"a grant that is over", "grant", wronglyAllowed, add(yes("Allow 30 min", -1900, "c7n5z"))},
 		{"one yes is no grant", "grant", wronglyAllowed, add(yes("Allow once", 2.5, "c7n5z"))},

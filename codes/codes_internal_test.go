@@ -65,39 +65,43 @@ func TestTheGrammar(t *testing.T) {
 	const c = "bf619df9"
 	long, emoji := strings.Repeat("r", 300), "no \u2019til 👨\u200d👩\u200d👧"
 	for text, want := range map[string]Command{
-		".approve exec bf619df9":             {Verb: Approve, Tool: "exec", Code: c},
-		".approve EXEC BF619DF9":             {Verb: Approve, Tool: "exec", Code: c},
-		".Approve exec bf619df9":             {Verb: Approve, Tool: "exec", Code: c},
-		" \t.approve exec bf619df9\r\n":      {Verb: Approve, Tool: "exec", Code: c},
-		".approve   exec   bf619df9   30":    {Verb: Approve, Tool: "exec", Code: c, Minutes: 30},
-		".approve exec bf619df9 030":         {Verb: Approve, Tool: "exec", Code: c, Minutes: 30},
-		".approve all bf619df9 99999":        {Verb: Approve, Tool: "all", Code: c, Minutes: 99999},
-		".approve all bf619df9 999999999":    {Verb: Approve, Tool: "all", Code: c, Minutes: 999999999},
-		".approve ALL bf619df9 Turn":         {Verb: Approve, Tool: "all", Code: c, Turn: true},
-		".approve mcp__x.y:z/1 bf619df9":     {Verb: Approve, Tool: "mcp__x.y:z/1", Code: c},
-		".approve bf619df9 bf619df9":         {Verb: Approve, Tool: c, Code: c},
-		".deny bf619df9":                     {Verb: Deny, Code: c},
-		".deny  BF619DF9  not  now ":         {Verb: Deny, Code: c, Reason: "not  now"},
-		".deny bf619df9 " + emoji:            {Verb: Deny, Code: c, Reason: emoji},
-		".deny bf619df9 " + long:             {Verb: Deny, Code: c, Reason: long},
-		".deny bf619df9 .approve x bf619df9": {Verb: Deny, Code: c, Reason: ".approve x bf619df9"},
-		".pending":                           {Verb: Pending},
-		".PENDING\n":                         {Verb: Pending},
-		".reset-trust 7Q4K":                  {Verb: ResetTrust, Session: "7Q4K"},
-		".reset-trust " + long[:32]:          {Verb: ResetTrust, Session: long[:32]},
-		".help":                              {Verb: Help},
-		".pause":                             {Verb: Pause},
-		" .Pause  Main ":                     {Verb: Pause, Agent: "Main"},
-		".resume":                            {Verb: Resume},
-		".resume main":                       {Verb: Resume, Agent: "main"},
-		".approve message bf619df9 like":     {Verb: Approve, Tool: "message", Code: "bf619df9", Like: true},
-		".approve message bf619df9 LIKE 15":  {Verb: Approve, Tool: "message", Code: "bf619df9", Like: true, Minutes: 15},
-		".grants":                            {Verb: Grants},
-		".sources 1A2B3C4D":                  {Verb: Sources, Session: "1A2B3C4D"},
-		" .Endorse 1a2b3c4d  12 ":            {Verb: Endorse, Session: "1a2b3c4d", Source: 12},
-		".distrust 1A2B3C4D 1":               {Verb: Distrust, Session: "1A2B3C4D", Source: 1},
-		".revoke All":                        {Verb: Revoke},
-		" .Revoke  7q4k ":                    {Verb: Revoke, Grant: "7q4k"},
+		".approve exec bf619df9":              {Verb: Approve, Tool: "exec", Code: c},
+		".approve EXEC BF619DF9":              {Verb: Approve, Tool: "exec", Code: c},
+		".Approve exec bf619df9":              {Verb: Approve, Tool: "exec", Code: c},
+		" \t.approve exec bf619df9\r\n":       {Verb: Approve, Tool: "exec", Code: c},
+		".approve   exec   bf619df9   30":     {Verb: Approve, Tool: "exec", Code: c, Minutes: 30},
+		".approve exec bf619df9 030":          {Verb: Approve, Tool: "exec", Code: c, Minutes: 30},
+		".approve all bf619df9 99999":         {Verb: Approve, Tool: "all", Code: c, Minutes: 99999},
+		".approve all bf619df9 999999999":     {Verb: Approve, Tool: "all", Code: c, Minutes: 999999999},
+		".approve ALL bf619df9 Turn":          {Verb: Approve, Tool: "all", Code: c, Turn: true},
+		".approve mcp__x.y:z/1 bf619df9":      {Verb: Approve, Tool: "mcp__x.y:z/1", Code: c},
+		".approve bf619df9 bf619df9":          {Verb: Approve, Tool: c, Code: c},
+		".deny bf619df9":                      {Verb: Deny, Code: c},
+		".deny  BF619DF9  not  now ":          {Verb: Deny, Code: c, Reason: "not  now"},
+		".deny bf619df9 " + emoji:             {Verb: Deny, Code: c, Reason: emoji},
+		".deny bf619df9 " + long:              {Verb: Deny, Code: c, Reason: long},
+		".deny bf619df9 .approve x bf619df9":  {Verb: Deny, Code: c, Reason: ".approve x bf619df9"},
+		".pending":                            {Verb: Pending},
+		".PENDING\n":                          {Verb: Pending},
+		".reset-trust 7Q4K":                   {Verb: ResetTrust, Session: "7Q4K"},
+		".reset-trust " + long[:32]:           {Verb: ResetTrust, Session: long[:32]},
+		".help":                               {Verb: Help},
+		".pause":                              {Verb: Pause},
+		" .Pause  Main ":                      {Verb: Pause, Agent: "Main"},
+		".resume":                             {Verb: Resume},
+		".resume main":                        {Verb: Resume, Agent: "main"},
+		".approve message bf619df9 like":      {Verb: Approve, Tool: "message", Code: "bf619df9", Like: true},
+		".approve exec bf619df9 exactly":      {Verb: Approve, Tool: "exec", Code: "bf619df9", Exactly: true},
+		".approve exec bf619df9 exactly 30":   {Verb: Approve, Tool: "exec", Code: "bf619df9", Exactly: true, Minutes: 30},
+		".Approve EXEC BF619DF9 Exactly 30":   {Verb: Approve, Tool: "exec", Code: "bf619df9", Exactly: true, Minutes: 30},
+		".approve exec bf619df9 exactly turn": {Verb: Approve, Tool: "exec", Code: "bf619df9", Exactly: true, Turn: true},
+		".approve message bf619df9 LIKE 15":   {Verb: Approve, Tool: "message", Code: "bf619df9", Like: true, Minutes: 15},
+		".grants":                             {Verb: Grants},
+		".sources 1A2B3C4D":                   {Verb: Sources, Session: "1A2B3C4D"},
+		" .Endorse 1a2b3c4d  12 ":             {Verb: Endorse, Session: "1a2b3c4d", Source: 12},
+		".distrust 1A2B3C4D 1":                {Verb: Distrust, Session: "1A2B3C4D", Source: 1},
+		".revoke All":                         {Verb: Revoke},
+		" .Revoke  7q4k ":                     {Verb: Revoke, Grant: "7q4k"},
 	} {
 		if got, err := Parse(text); err != nil || got != want {
 			t.Errorf("Parse(%q) = %+v, %v; want %+v", text, got, err, want)
@@ -122,7 +126,9 @@ func TestAlmostACommandGetsAHintWithoutTheCode(t *testing.T) {
 		".pause main now", ".pause\tmain", ".pause ma\u200bin", ".pause \u043cain", ".resume " + strings.Repeat("a", 129), ".resume\nmain",
 		".reset-trust " + strings.Repeat("a", 33), ".reset-trust 7Q4\u212a",
 		".sources x", ".sources 1A2B3C4D 1", ".endorse 1A2B3C4D", ".endorse 1A2B3C4D 0", ".endorse 1A2B3C4D -1", ".endorse 1A2B3C4D web_fetch", ".endorse 1A2B3C4D 1 2", ".endorse 1A2B3C4D \u0661", ".distrust 1 1", ".endorse 1A2B3C4D 9999999999",
-		".approve all bf619df9 like", ".approve message bf619df9 like turn", ".approve message bf619df9 like 1 2", ".approve message bf619df9 30 like", ".approve message bf619df9 like 0",
+		".approve all bf619df9 like", ".approve all bf619df9 exactly", ".approve all bf619df9 exactly 30", ".approve exec bf619df9 exactly 0", ".approve exec bf619df9 exactly -1", ".approve exec bf619df9 exactly 1 2", ".approve exec bf619df9 30 exactly",
+		".approve exec bf619df9 exactly exactly", ".approve exec bf619df9 exactly like", ".approve exec bf619df9 like exactly", ".approve exec bf619df9 exactly turn 30", ".approve exec bf619df9 exactlу", ".approve exec exactly bf619df9", ".approve exec bf619df9 exact 30",
+		".approve message bf619df9 like turn", ".approve message bf619df9 like 1 2", ".approve message bf619df9 30 like", ".approve message bf619df9 like 0",
 		".grants all", ".revoke", ".revoke ", ".revoke 7Q4K now", ".revoke 7Q-4K", ".revoke 7Q4\u212a", ".revoke\n7Q4K", ".revoke " + strings.Repeat("a", 33),
 	} {
 		c, err := Parse(text)
@@ -167,7 +173,7 @@ func TestH29LoggingACommandDoesNotLogItsCode(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{".approve exec bf619df9 30", ".approve all BF619DF9 turn", ".deny bf619df9 not now", ".pending", ".reset-trust 7Q4K", ".help", ".pause main", ".resume", ".grants", ".sources 1A2B3C4D", ".endorse 1A2B3C4D 3", ".distrust 1A2B3C4D 3", ".revoke 7Q4K", ".revoke all", ".approve\u00a0x", "hello"} {
+	for _, s := range []string{".approve exec bf619df9 30", ".approve all BF619DF9 turn", ".approve exec bf619df9 exactly 30", ".approve exec bf619df9 exactly turn", ".deny bf619df9 not now", ".pending", ".reset-trust 7Q4K", ".help", ".pause main", ".resume", ".grants", ".sources 1A2B3C4D", ".endorse 1A2B3C4D 3", ".distrust 1A2B3C4D 3", ".revoke 7Q4K", ".revoke all", ".approve\u00a0x", "hello"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -47,6 +47,7 @@ type Command struct {
 	Code    string // Approve, Deny: eight hex digits in lower case
 	Minutes int    // Approve: 0 when not given; not capped here
 	Turn    bool   // Approve: until the run ends
+	Exactly bool   // Approve: exactly this call, as often as it comes
 	Like    bool   // Approve: calls like it, to the same destination
 	Reason  string // Deny: may be empty
 	Session string // ResetTrust, Sources, Endorse, Distrust: the ref of a session, as typed
@@ -83,7 +84,7 @@ var words = []struct {
 	form  string
 	parse func(rest string, c *Command) bool
 }{
-	{".approve", Approve, "Write: .approve <tool|all> <code> [minutes|turn], or .approve <tool> <code> like [minutes]", parseApprove},
+	{".approve", Approve, "Write: .approve <tool|all> <code> [minutes|turn], .approve <tool> <code> exactly [minutes|turn], or .approve <tool> <code> like [minutes]", parseApprove},
 	{".deny", Deny, "Write: .deny <code> [reason], in one line, with a reason of at most 300 characters", parseDeny},
 	{".pending", Pending, "Write: .pending, with nothing behind it", parseNothing},
 	{".reset-trust", ResetTrust, "Write: .reset-trust <session-ref>", parseResetTrust},
@@ -142,8 +143,12 @@ func parseApprove(rest string, c *Command) bool {
 		return false
 	}
 	c.Tool, c.Code = lowerASCII(t[0]), lowerASCII(t[1])
-	if c.Like = len(t) > 2 && lowerASCII(t[2]) == "like"; c.Like {
-		return c.Tool != "all" && (len(t) == 3 || len(t) == 4 && parseScope(t[3], c) && !c.Turn)
+	if len(t) > 2 {
+		word := lowerASCII(t[2])
+		c.Like, c.Exactly = word == "like", word == "exactly"
+	}
+	if c.Like || c.Exactly {
+		return c.Tool != "all" && (len(t) == 3 || len(t) == 4 && parseScope(t[3], c) && !(c.Like && c.Turn))
 	}
 	return len(t) == 2 || len(t) == 3 && parseScope(t[2], c)
 }
@@ -285,11 +290,13 @@ func (c Command) String() string {
 func (c Command) LogValue() slog.Value { return slog.StringValue(c.Verb.String()) }
 
 func (c Command) scope() string {
-	if c.Like {
+	switch {
+	case c.Exactly:
+		c.Exactly = false
+		return " exactly" + c.scope()
+	case c.Like:
 		c.Like = false
 		return " like" + c.scope()
-	}
-	switch {
 	case c.Turn:
 		return " turn"
 	case c.Minutes > 0:

@@ -55,6 +55,12 @@ type Command struct {
 type Program struct {
 	Name string
 	Sub  string // the subcommand, where the program has some: "commit" of git
+	How  string // the options, targets and the like that decide what it does: "-D" of git branch, "test" of make
+}
+
+// String is the program with all that decides what it does: "git branch -D".
+func (p Program) String() string {
+	return strings.Join(slices.DeleteFunc([]string{p.Name, p.Sub, p.How}, func(s string) bool { return s == "" }), " ")
 }
 
 // Host is a place that a command names to connect to.

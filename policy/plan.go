@@ -25,6 +25,7 @@ type Plan struct {
 	Own          *Own     // what has to be the owner's own words for it to pass as theirs; nil: it never does
 	Destinations []string // params that say where it goes, for a consent to calls like it; nil: there is none
 	Content      []string // params in which calls like it may differ; all others count as destinations
+	Shell        bool     // it runs a command: a lasting yes is bound to what that does, see [Plan.Kind]
 	Harmless     bool     // passes even while the owner has paused the agent: it changes nothing and carries nothing out
 	Bounds       []Bound  // limits that it falls under; whoever counts them says which are reached, see [Plan.Exceed]
 	RunCap       int      // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
@@ -42,8 +43,10 @@ type Plan struct {
 	visits bool // this call of the browser only looks at a page
 	typed  bool // all that it sends was typed by the user
 	gated  bool
-	by     string // the trust rule that says so
-	does   string // what its command can do, for people; "" where that is harmless
+	by     string           // the trust rule that says so
+	does   string           // what its command can do, for people; "" where that is harmless
+	parsed *command.Command // what it runs; nil where it runs no command
+	inside []string         // the owner's directories
 
 	declared []applied
 	late     []*declared // which ask for more than the level
@@ -120,6 +123,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 		RunCap: p.runCap(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, Leaves: r.leaves, gated: p.gated, set: set, rule: r,
 	}
 	if r.runs {
+		plan.Shell, plan.parsed, plan.inside = true, &does, p.inside
 		plan.Anything, plan.does = !does.Harmless(), does.Says()
 		plan.Leaves = plan.Leaves || plan.Anything
 		plan.Workspace = plan.Anything && does.Contained() && !r.leaves && p.staysInside(&does)

@@ -69,14 +69,15 @@ func (s *Server) answer(c echo.Context) error {
 		Minutes int    `json:"minutes"`
 		Turn    bool   `json:"turn"`
 		Like    bool   `json:"like"`
+		Exactly bool   `json:"exactly"`
 		Reason  string `json:"reason"`
 	}
-	if !s.decode(c, &in) || in.Minutes < 0 || (in.Minutes > 0 || in.Like) && in.Turn {
+	if !s.decode(c, &in) || in.Minutes < 0 || (in.Minutes > 0 || in.Like) && in.Turn || in.Like && in.Exactly {
 		return respond(c, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The answer could not be read."})
 	}
 	o, err := s.o.Desk.Answer(c.Request().Context(), approval.Answer{
 		ID: id(c), Via: terminal, Ref: in.Ref, Tool: in.Tool, Allow: in.Allow, Reason: in.Reason,
-		Scope: approval.Scope{Like: in.Like, Minutes: in.Minutes, Turn: in.Turn},
+		Scope: approval.Scope{Like: in.Like, Exactly: in.Exactly, Minutes: in.Minutes, Turn: in.Turn},
 	})
 	return s.outcome(c, o, err)
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,8 @@ type Grant struct {
 	Agent        string
 	Session      string
 	Run          string // set for a grant that ends with the run
-	Like         string // set for a grant that covers only calls like one: where they go and what arguments they have
+	Like         string // set for a grant that covers less than all calls of the tool: calls like one, by where they go and what arguments they have; [Exactly] one; or commands [Running] the same programs
+	Does         string // what such commands may do besides, one a line. A call that does no more is covered
 	ID           string // of the card it was given on
 	By           string // the person who gave it
 	Until        time.Time
@@ -57,6 +59,45 @@ func (g *Grant) Covers(l taint.Level, now time.Time) bool {
 	return l <= g.Level && now.Before(g.Until)
 }
 
+// Exactly is the Like of a grant for one call, by its digest.
+func Exactly(digest string) string { return exactly + digest }
+
+// Running is the Like of a grant for commands that run these programs, with these other params, one a line.
+func Running(programs string, with []string) string {
+	return running + strings.Join(append([]string{programs}, with...), "\n")
+}
+
+const exactly, running = "exactly ", "running "
+
+// IsExactly reports whether the grant covers one call only.
+func (g *Grant) IsExactly() bool { return strings.HasPrefix(g.Like, exactly) }
+
+// Runs are the programs whose commands the grant covers, and the other params that these have to have. There are no programs
+// where it is not for commands.
+func (g *Grant) Runs() (programs string, with []string) {
+	like, ok := strings.CutPrefix(g.Like, running)
+	if !ok {
+		return "", nil
+	}
+	all := strings.Split(like, "\n")
+	return all[0], all[1:]
+}
+
+// permits reports whether a call that does these things does no more than the grant
+// says.
+func (g *Grant) permits(does string) bool {
+	if does == "" {
+		return true
+	}
+	may := strings.Split(g.Does, "\n")
+	for one := range strings.SplitSeq(does, "\n") {
+		if !slices.Contains(may, one) {
+			return false
+		}
+	}
+	return true
+}
+
 // ErrForged says that a stored grant was not made with this server's key, or
 // for another place.
 var ErrForged = errors.New("session: a stored grant does not carry this server's seal")
@@ -69,32 +110,32 @@ func (g *Grant) Value(key hmac.Key) string {
 	return strings.Join([]string{until, level, g.ID, hex.EncodeToString([]byte(g.By)), g.seal(key, until, level), g.cover()}, "|")
 }
 
-// Open reads a stored value into a grant that names its coverage, and checks
-// the seal: what was written into the store by anyone else is no grant.
+// Open reads a stored value into a grant that names what a call needs, and checks
+// the seal and that the stored grant covers it: what was written into the store by
+// anyone else is no grant.
 func (g *Grant) Open(key hmac.Key, value string) error {
-	f := strings.Split(value, "|")
-	if len(f) != 6 || f[5] != g.cover() {
+	read, err := ReadGrant(key, value)
+	if err != nil {
+		return err
+	}
+	needs := *g
+	needs.Does = read.Does
+	if needs.cover() != read.cover() || !read.permits(g.Does) {
 		return ErrForged
 	}
-	until, errUntil := strconv.ParseInt(f[0], 10, 64)
-	level, errLevel := strconv.ParseUint(f[1], 10, 8)
-	by, errBy := hex.DecodeString(f[3])
-	if errUntil != nil || errLevel != nil || errBy != nil || level >= taint.Levels {
-		return ErrForged
-	}
-	g.Until, g.Level, g.ID, g.By = time.Unix(until, 0), taint.Level(level), f[2], string(by)
-	if !key.Check(f[4], "grant", g.sealed(f[0], f[1])...) {
-		return ErrForged
-	}
+	*g = read
 	return nil
 }
 
 // ReadGrant reads a stored value that nobody has asked for by its coverage: what
 // it covers it says itself, under the same seal.
 func ReadGrant(key hmac.Key, value string) (Grant, error) {
+	f := strings.Split(value, "|")
+	if len(f) != 6 {
+		return Grant{}, ErrForged
+	}
 	var g Grant
-	parts := strings.Split(value[strings.LastIndexByte(value, '|')+1:], ".")
-	into := g.covered()
+	parts, into := strings.Split(f[5], "."), g.covered()
 	if len(parts) != len(into) {
 		return Grant{}, ErrForged
 	}
@@ -105,15 +146,22 @@ func ReadGrant(key hmac.Key, value string) (Grant, error) {
 		}
 		*into[i] = string(text)
 	}
-	if err := g.Open(key, value); err != nil {
-		return Grant{}, err
+	until, errUntil := strconv.ParseInt(f[0], 10, 64)
+	level, errLevel := strconv.ParseUint(f[1], 10, 8)
+	by, errBy := hex.DecodeString(f[3])
+	if errUntil != nil || errLevel != nil || errBy != nil || level >= taint.Levels || f[5] != g.cover() {
+		return Grant{}, ErrForged
+	}
+	g.Until, g.Level, g.ID, g.By = time.Unix(until, 0), taint.Level(level), f[2], string(by)
+	if !key.Check(f[4], "grant", g.sealed(f[0], f[1])...) {
+		return Grant{}, ErrForged
 	}
 	return g, nil
 }
 
 // covered is what a grant is for: a new part of it goes to the end.
 func (g *Grant) covered() []*string {
-	return []*string{&g.Conversation.Client, &g.Conversation.Key, &g.Tool, &g.Agent, &g.Session, &g.Run, &g.Like}
+	return []*string{&g.Conversation.Client, &g.Conversation.Key, &g.Tool, &g.Agent, &g.Session, &g.Run, &g.Like, &g.Does}
 }
 
 // cover writes that down.

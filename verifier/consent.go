@@ -55,7 +55,7 @@ func (v *Verifier) granted(t *trace, a *approval.Ask) *session.Grant {
 	}
 	for _, value := range t.view.Grants {
 		for _, g := range t.grants() {
-			if g.Run != "" && v.turns.isOver(t.turnOf()) || g.Like != "" && a.Like != g.Like {
+			if g.Run != "" && v.turns.isOver(t.turnOf()) || g.Like != "" && g.Like == t.like().String() && a.Like == "" {
 				continue
 			}
 			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.now()) && v.o.Desk.Stands(g.By, *a) {
@@ -93,6 +93,9 @@ func (v *Verifier) question(ctx context.Context, t *trace) *approval.Ask {
 	a.Lasting = t.verdict.Grantable && v.o.Visible(&whole) && t.conv.Lasting() && c.Context.SessionKey != ""
 	if a.Lasting && whole.Hidden == 0 && t.view.Secrets != session.Holds { // the third part of the trifecta
 		a.Like, a.Where = t.like().String(), t.like().Where()
+	}
+	if a.Shell = t.plan.Shell; a.Shell && a.Lasting {
+		a.Runs, a.Does = t.runs()
 	}
 	return a
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
-const ls, id = `{"command":"ls"}`, `{"command":"id"}`
+const ls, lsAll, id = `{"command":"ls"}`, `{"command":"ls -a"}`, `{"command":"id"}`
 
-// grantFor is what a 30-minute grant for exec in a session would be.
+// grantFor is what a 30-minute grant for ls in a session would be.
 func grantFor(key string) session.Grant {
 	return session.Grant{
-		Conversation: conv(key), Tool: "exec", Agent: "main", ID: "card", By: "owner",
+		Conversation: conv(key), Tool: "exec", Agent: "main", Like: session.Running("ls", nil), ID: "card", By: "owner",
 		Until: time.Now().Add(30 * time.Minute), Level: taint.Untrusted,
 	}
 }
@@ -31,7 +31,7 @@ func TestH30AGrantWrittenIntoTheStoreApprovesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, v *vault) {
 		r := newRig(t, v, 1, nil)
 		r.approve(r.asked("the first", call(t, "exec", ls, stranger("real"))), 30)
-		r.allow(call(t, "exec", id, stranger("real")))
+		r.allow(call(t, "exec", lsAll, stranger("real")))
 		at := grantFor("real")
 		genuine := v.get(v.grant(conv("real"), at.Field()))
 		parts := strings.Split(genuine, "|")
@@ -59,6 +59,7 @@ func TestH30AGrantWrittenIntoTheStoreApprovesNothing(t *testing.T) {
 			"one that claims another's place":    {"g", "", edited(5, covers("g")[1:])},
 			"a real one that ends later":         {"real", "", edited(0, "9999999999")},
 			"a real one in another's name":       {"real", "", edited(3, hex.EncodeToString([]byte("second")))},
+			"a real one that permits more":       {"real", "", edited(5, parts[5]+hex.EncodeToString([]byte("writes x")))},
 			"garbage":                            {"e", "", "yes"},
 			"nothing":                            {"f", "", ""},
 		} {
@@ -67,21 +68,21 @@ func TestH30AGrantWrittenIntoTheStoreApprovesNothing(t *testing.T) {
 			g := grantFor(f.key)
 			key, field := v.grant(conv(f.key), g.Field())
 			v.put(key, field, f.value)
-			r.asked(name, call(t, "exec", `{"command":"whoami"}`, stranger(f.key)))
+			r.asked(name, call(t, "exec", `{"command":"ls -l"}`, stranger(f.key)))
 			if f.key == "real" {
 				v.put(key, field, genuine)
 			}
 		}
-		r.allow(call(t, "exec", `{"command":"pwd"}`, stranger("real")))
+		r.allow(call(t, "exec", `{"command":"ls -t"}`, stranger("real")))
 		for name, other := range map[string]session.Grant{"moved to another tool": tool, "moved to another session id": window} {
 			other.Conversation = conv("real")
 			key, field := v.grant(conv("real"), other.Field())
 			v.put(key, field, genuine)
-			context := stranger("real")
+			context, params := stranger("real"), `{"path":"x","content":"y"}`
 			if other.Session != "" {
-				context += `,"sessionId":"s2"`
+				context, params = context+`,"sessionId":"s2"`, lsAll
 			}
-			r.asked(name, call(t, other.Tool, `{"command":"x","path":"x"}`, context))
+			r.asked(name, call(t, other.Tool, params, context))
 		}
 	})
 }
@@ -91,7 +92,7 @@ func ptr(g session.Grant) *session.Grant { return &g }
 // seal is how a vote is sealed. With the server's key it is the real thing, and
 // that is the whole difference.
 func seal(key hmac.Key, card, digest string, v approval.Vote) approval.Vote {
-	v.Seal = key.Seal("vote", card, digest, v.Person, v.ID, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes, v.Scope.Like), v.Reason, v.For,
+	v.Seal = key.Seal("vote", card, digest, v.Person, v.ID, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes, v.Scope.Like, v.Scope.Exactly), v.Reason, v.For,
 		v.At.UTC().Format(time.RFC3339Nano))
 	return v
 }

@@ -178,7 +178,7 @@ func TestANewRunSealsTheTurnAndEndsItsGrants(t *testing.T) {
 	if err != nil || o.Kind != approval.Counted {
 		t.Fatalf("%+v, %v", o, err)
 	}
-	r.allow(call(t, "exec", `{"command":"id"}`, first))
+	r.allow(call(t, "exec", lsAll, first))
 	if r.graph("r1").Sealed {
 		t.Error("sealed too early")
 	}
@@ -186,9 +186,9 @@ func TestANewRunSealsTheTurnAndEndsItsGrants(t *testing.T) {
 	if !r.graph("r1").Sealed {
 		t.Error("not sealed by the next run")
 	}
-	r.asked("the grant is over", call(t, "exec", `{"command":"id"}`, first))
+	r.asked("the grant is over", call(t, "exec", lsAll, first))
 	elsewhere := newRig(t, store, 1, nil)
-	elsewhere.asked("in another instance as well", call(t, "exec", `{"command":"id"}`, first))
+	elsewhere.asked("in another instance as well", call(t, "exec", lsAll, first))
 }
 
 // What is heard late of a run that is over, or of one that nobody knows, does not

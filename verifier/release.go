@@ -285,7 +285,7 @@ func (t *trace) recordOrigins(e *audit.Entry) {
 // recordConsent keeps who let it pass.
 func (t *trace) recordConsent(e *audit.Entry) {
 	if t.grant != nil {
-		e.Card, e.People = t.grant.ID, []audit.Person{{Name: t.grant.By, Says: "grant until " + t.grant.Until.UTC().Format(time.RFC3339)}}
+		e.Card, e.People = t.grant.ID, []audit.Person{{Name: t.grant.By, Says: "grant until " + t.grant.Until.UTC().Format(time.RFC3339) + approval.LikeOnly(t.grant)}}
 		return
 	}
 	for _, vote := range t.ruling.Votes {

@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"encoding/hex"
+	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -49,6 +50,7 @@ type trace struct {
 	person  bool           // a person said yes to this very call
 	visible bool           // the card that was put to people shows all of it
 	alike   *lineage.Alike // what calls like it have in common, once that was needed
+	kind    *policy.Kind   // what its command does, once that was needed
 	claim   *session.Claim
 	grant   *session.Grant
 	ruling  approval.Ruling
@@ -132,17 +134,38 @@ func (t *trace) grants() []session.Grant {
 		return nil
 	}
 	g := session.Grant{Conversation: t.conv, Tool: t.call.Tool, Agent: t.call.Agent(), Session: t.window()}
-	all := []session.Grant{g}
+	exactly := g
+	exactly.Like = session.Exactly(t.sum())
+	all := []session.Grant{exactly}
+	if t.plan.Shell { // nothing covers all that it could run
+		g.Like, g.Does = t.runs()
+	}
+	if g.Like != "" || !t.plan.Shell {
+		all = append(all, g)
+	}
 	if t.call.Context.RunID != "" {
-		turn := g
-		turn.Run = t.call.Context.RunID
-		all = append(all, turn)
+		for _, turn := range all {
+			turn.Run = t.call.Context.RunID
+			all = append(all, turn)
+		}
 	}
 	if like := t.like().String(); like != "" {
 		g.Like = like
 		all = append(all, g)
 	}
 	return all
+}
+
+// runs is what a lasting yes to the call's command is bound to, and what such commands may do. It is empty for a command that is like no other.
+func (t *trace) runs() (like, does string) {
+	if t.kind == nil {
+		k := t.plan.Kind(t.call)
+		t.kind = &k
+	}
+	if t.kind.Programs == "" {
+		return "", ""
+	}
+	return session.Running(t.kind.Programs, t.kind.With), strings.Join(t.kind.Does, "\n")
 }
 
 // like is what calls like this one have in common; nothing where nobody has said

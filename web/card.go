@@ -35,10 +35,13 @@ type cardView struct {
 	Tone     string
 	OneByOne string // why they can't be allowed together, where that is so
 	Allow    string // handles
-	Longer   string
+	Longer   string // the tool for a while, or of one that runs commands those that do the same
+	Commands string // which these are
+	Exactly  string // exactly this call for a while
 	Like     string // calls like it, where that may be given
 	Likely   string // and what it would cover
 	Minutes  []int
+	Again    []int // the minutes of Exactly
 	Deny     string
 	Because  string
 	Hidden   int        // values that redaction hides, where they can be shown
@@ -72,7 +75,10 @@ func whole(c *approval.Card, o approval.Outcome, now time.Time, m *member) cardV
 	if len(c.Questions) > 1 || c.Questions[0].Ask.HeldOnly {
 		v.Hidden = 0
 	}
-	v.Longer, v.Minutes, v.Because = brief.Longer, brief.Minutes, brief.Because
+	if brief.Longer != "" {
+		v.Longer, v.Minutes = brief.Longer, brief.Minutes
+	}
+	v.Exactly, v.Again, v.Because = brief.Exactly, brief.Again, brief.Because
 	return v
 }
 
@@ -110,7 +116,7 @@ func (v *cardView) sort(blocks []channels.Block) {
 		case b.Label == "tool" && v.List == 0, b.Label == "time left":
 		case b.Kind == channels.Quote || b.Kind == channels.Warning || b.Label == "origins" || v.List > 0 && b.Kind == channels.Field && b.Label != "":
 			v.Main = append(v.Main, w)
-		case b.Kind == channels.Note && b.Label == "" && strings.HasPrefix(b.Text, "Allow like this: "): // it stands beside its button
+		case b.Kind == channels.Note && b.Label == "" && strings.HasPrefix(b.Text, "Allow like this: "), strings.HasSuffix(b.Label, channels.CoversOnly): // it stands beside its button
 		case b.Kind == channels.Note && b.Text == "" && strings.HasPrefix(b.Label, "In detail") && v.List == 0:
 		case b.Kind == channels.Note && (b.Text != "" && b.Label != "" || b.Label == channels.DoesItMatch):
 			v.Asked = append(v.Asked, w)
@@ -140,6 +146,9 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 			v.Allow = b.Handle
 		case approval.AllowMinutes:
 			v.Longer, v.Minutes = b.Handle, minutes(c.Minutes())
+			v.Commands, _ = channels.Safe(c.Questions[0].Ask.Commands(), channels.Form{Limit: 200})
+		case approval.AllowExactly:
+			v.Exactly, v.Again = b.Handle, minutes(c.Minutes())
 		case approval.AllowLike:
 			if l := c.Likely(); l != nil {
 				v.Like, v.Likely = b.Handle, l.String()

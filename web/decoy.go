@@ -39,7 +39,7 @@ func (p *Page) careful(w http.ResponseWriter, r *http.Request, m *member, handle
 		p.unreachable(w, r, err)
 		return false
 	}
-	if c == nil || !c.Careful() || action != approval.AllowOnce && action != approval.AllowMinutes && action != approval.AllowSeen && action != approval.AllowLike {
+	if c == nil || !c.Careful() || !action.Allows() {
 		return true
 	}
 	if several(c) {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
@@ -23,7 +24,7 @@ func TestEachFormDoesWhatItsButtonSays(t *testing.T) {
 		why  string
 	}{
 		"Allow once": {told: "approved once by owner (page)", yes: true},
-		"15 min":     {add: []string{"minutes", "15"}, told: "approved for 15 minutes by owner (page)", yes: true, min: 15},
+		"15 min":     {add: []string{"minutes", "15"}, told: "approved exactly this for 15 minutes by owner (page)", yes: true, min: 15},
 		"Deny":       {told: "denied by owner (page)"},
 		"Send":       {add: []string{"reason", "use make\ninstead"}, told: "denied by owner (page)", why: "use make instead"},
 	} {
@@ -43,6 +44,39 @@ func TestEachFormDoesWhatItsButtonSays(t *testing.T) {
 				t.Errorf("the ruling: %+v", got)
 			}
 		})
+	}
+}
+
+// TestWhatAYesForAWhileCoversStandsBesideItsButton: of a command exactly this is offered first, and what is wider only on the opened card.
+func TestWhatAYesForAWhileCoversStandsBesideItsButton(t *testing.T) {
+	r := newRig(t, nil)
+	ruling := r.ask(func(a *approval.Ask) {
+		a.Shown, a.Runs, a.Does = jsontext.Value(`{"command":"git log > out.txt"}`), session.Running("git log", nil), "writes out.txt"
+	})
+	b := r.owner()
+	if list := b.get("").body; !strings.Contains(list, "Allow exactly this in this conversation for") || strings.Contains(list, "that writes") {
+		t.Errorf("the list has\n%s", list)
+	}
+	cards, _, err := r.desk.Waiting(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := b.get("cards/" + cards[0].ID).body
+	_, wider, _ := strings.Cut(page, "Allow exactly this in this conversation for")
+	if !strings.Contains(wider, "Allow &#34;git log&#34; that writes out.txt in this conversation for") || strings.Contains(page, "covers only") {
+		t.Errorf("the card has\n%s", page)
+	}
+	_, wider, _ = strings.Cut(wider, "</form>")
+	form := b.form(wider, "30 min")
+	form.Set("minutes", "30")
+	if got := b.do(http.MethodPost, "answer", form, nil); !strings.Contains(got.body, "approved for 30 minutes, only &#34;git log&#34; that writes out.txt by owner") {
+		t.Errorf("the page says\n%s", got.body)
+	}
+	if got := <-ruling; !got.Yes || got.Scope != (approval.Scope{Minutes: 30}) {
+		t.Errorf("the ruling: %+v", got)
+	}
+	if list := b.get("grants").body; !strings.Contains(list, "only &#34;git log&#34; that writes out.txt") {
+		t.Errorf("the grants are\n%s", list)
 	}
 }
 

@@ -240,7 +240,7 @@ func (r *rig) ask(edit func(*approval.Ask)) <-chan approval.Ruling {
 	a := approval.Ask{
 		Conversation: conversation, SessionKey: conversation.Key, Agent: "main", Tool: "exec", Level: taint.Untrusted, Rule: "taintPolicy",
 		Why: []string{"The conversation is untrusted."}, Started: "the owner wrote directly", Said: []string{"please deploy"},
-		Shown: jsontext.Value(`{"command":"make deploy"}`), Lasting: true, Approvals: 1,
+		Shown: jsontext.Value(`{"command":"make deploy"}`), Lasting: true, Shell: true, Approvals: 1,
 	}
 	if edit != nil {
 		edit(&a)

@@ -42,7 +42,7 @@ func example(tool, shown string) approval.Ask {
 			"exec can act on what it says, so a person is asked.",
 		},
 		Started: "you, on telegram", Said: []string{"good morning", "install the backup tool from example.com, please"},
-		Shown: jsontext.Value(shown), Lasting: true, Approvals: 1, Created: created, Until: created.Add(2 * time.Minute),
+		Shown: jsontext.Value(shown), Lasting: true, Shell: tool == "exec", Approvals: 1, Created: created, Until: created.Add(2 * time.Minute),
 	}
 }
 
@@ -77,7 +77,9 @@ func Fixtures() []Fixture {
 	yes := approval.Vote{Person: "alice", Via: "telegram", Allow: true, At: created.Add(time.Second)}
 	no := approval.Vote{Person: "bob", Via: "slack", Reason: "use make instead", At: created.Add(time.Second)}
 	half := yes
-	half.Scope.Minutes = 30
+	half.Scope = approval.Scope{Exactly: true, Minutes: 30}
+	kind := yes
+	kind.Scope.Minutes = 30
 	gone := approval.Vote{Via: "verifier", Reason: "the question reached nobody", At: created.Add(time.Second)}
 	mixed := list()
 	mixed.Questions[0].Votes, mixed.Questions[1].Votes, mixed.Questions[2].Votes = []approval.Vote{yes}, []approval.Vote{yes}, []approval.Vote{no}
@@ -86,6 +88,9 @@ func Fixtures() []Fixture {
 		{Name: "open-list", Card: list()},
 		{Name: "open-details", Card: exec(), Details: true},
 		{Name: "open-details-like", Card: likely(cardOf(example("message", `{"to":"+15550100","message":"hello"}`))), Details: true},
+		{Name: "open-kind", Card: looks()},
+		{Name: "open-details-kind", Card: looks(), Details: true},
+		{Name: "allowed-kind", Card: voted(looks(), kind), Outcome: &approval.Outcome{State: approval.Allowed, By: "alice", Via: "telegram", At: yes.At, Scope: kind.Scope}},
 		{Name: "open-origins", Card: cardOf(changed(example("message", `{"to":"+15550100","message":"Meet at https://evil.example/x","cc":"bob@good.example"}`), origins))},
 		{Name: "partly-approved", Card: voted(cardOf(changed(example("exec", plainExec), two)), yes), Outcome: &approval.Outcome{State: approval.Open, Text: `"exec": 1 of 2 approvals.`}},
 		{Name: "allowed", Card: voted(exec(), yes), Outcome: &approval.Outcome{State: approval.Allowed, By: "alice", Via: "telegram", At: yes.At}},
@@ -101,6 +106,16 @@ func Fixtures() []Fixture {
 		all = append(all, Fixture{Name: name, Card: cardOf(changed(example("message", `{"action":"send","target":"+15550100","message":"hello"}`), blocked(unheard)))})
 	}
 	return append(all, hostile()...)
+}
+
+// looks is a command that only looks: a yes for a while covers others that do the same.
+func looks() *approval.Card {
+	return cardOf(changed(example("exec", `{"command":"git log --oneline -20","workdir":"/home/me/app"}`), sameKind))
+}
+
+// sameKind lets a yes for a while cover commands that do the same.
+func sameKind(a *approval.Ask) {
+	a.Runs = session.Running("git log", []string{`workdir "/home/me/app"`})
 }
 
 // likely shows what a yes to calls like it would cover.

@@ -247,10 +247,10 @@ func typedLine(b *bench, where func(Message) Place) {
 	v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 	m := r.card(0)
 	text := r.answered(r.p.Say(b, r.who.Alice, where(m), ".approve exec "+codeOn(m)+" 30"))
-	if !strings.Contains(text, "approved for 30 minutes by alice") {
+	if !strings.Contains(text, "approved exactly this for 30 minutes by alice") || !strings.Contains(text, "could do anything") {
 		b.Errorf("told %q", text)
 	}
-	if got := r.get(v); !got.Yes || got.Scope.Minutes != 30 {
+	if got := r.get(v); !got.Yes || got.Scope != (approval.Scope{Exactly: true, Minutes: 30}) {
 		b.Errorf("got %+v", got)
 	}
 	r.turns(m, "Approved")

@@ -64,6 +64,7 @@ type reply struct {
 	Minutes int    `json:"minutes,omitzero"`
 	Turn    bool   `json:"turn,omitzero"`
 	Like    bool   `json:"like,omitzero"`
+	Exactly bool   `json:"exactly,omitzero"`
 	Reason  string `json:"reason,omitzero"`
 }
 
@@ -78,8 +79,9 @@ const (
 type ApproveCmd struct {
 	Ref     string `arg:"" help:"The card's reference, as pending shows it."`
 	Tool    string `help:"Which tool, where the card lists several; all for every one." placeholder:"NAME"`
-	Minutes int    `help:"Let this tool pass in this conversation for so many minutes." xor:"scope" placeholder:"N"`
-	Turn    bool   `help:"Let this tool pass until the agent's run ends." xor:"scope"`
+	Minutes int    `help:"Let this tool pass in this conversation for so many minutes; of a tool that runs commands, only commands that do the same." xor:"scope" placeholder:"N"`
+	Turn    bool   `help:"The same until the agent's run ends." xor:"scope"`
+	Exactly bool   `help:"Let exactly this call pass again, for 30 minutes unless you say otherwise."`
 	Like    bool   `help:"Let only calls like it pass, to the same destination: the first time it is said what that would cover, the second time it is given."`
 	owner
 }
@@ -90,7 +92,10 @@ func (*ApproveCmd) Help() string {
 
     $ verifier approve 7Q4K
     $ verifier approve 7Q4K --minutes 30
+    $ verifier approve 7Q4K --exactly --minutes 30
     $ verifier approve 7Q4K --like --minutes 15
+
+With --minutes, a yes to git log covers git log with other options and files of the workspace. It does not cover git push, a command that also writes a file, or one that runs in another directory. A command that could do anything, such as a script or one that reaches the network, can only be allowed exactly.
 
 A lasting yes ends when the conversation gets less trusted than it is now, and never covers calls that are dangerous or not fully visible.` + ownerHelp + answerCodes
 }
@@ -100,6 +105,8 @@ func (c *ApproveCmd) Validate() error {
 	switch {
 	case c.Minutes < 0:
 		return &failure{text: "--minutes must be at least 1"}
+	case c.Like && c.Exactly:
+		return &failure{text: "--like and --exactly don't go together"}
 	case c.Like && c.Turn:
 		return &failure{text: "--like and --turn don't go together: a yes to calls like it is for minutes"}
 	}
@@ -108,7 +115,7 @@ func (c *ApproveCmd) Validate() error {
 
 // Run approves.
 func (c *ApproveCmd) Run(a *app) error {
-	return c.answer(a, answerPath, reply{Ref: c.Ref, Tool: c.Tool, Allow: true, Minutes: c.Minutes, Turn: c.Turn, Like: c.Like})
+	return c.answer(a, answerPath, reply{Ref: c.Ref, Tool: c.Tool, Allow: true, Minutes: c.Minutes, Turn: c.Turn, Like: c.Like, Exactly: c.Exactly})
 }
 
 // DenyCmd says no.
@@ -141,7 +148,8 @@ func (*ReplyCmd) Help() string {
 	return `The same words as in a chat, with the code from the card:
 
     $ verifier reply '.approve exec bf619df9'       # this call
-    $ verifier reply '.approve exec bf619df9 30'    # this tool, here, for 30 minutes
+    $ verifier reply '.approve exec bf619df9 30'    # commands that do the same, here, for 30 minutes
+    $ verifier reply '.approve exec bf619df9 exactly 30'   # exactly this command, here, for 30 minutes
     $ verifier reply '.approve all bf619df9 turn'   # the card's tools, until the run ends
     $ verifier reply '.deny bf619df9 not today'
     $ verifier reply '.pending'

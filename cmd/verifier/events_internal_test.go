@@ -169,7 +169,7 @@ func TestATurnsGrantsEndWithIt(t *testing.T) {
 		for _, name := range []string{"agent_end", "before_response_emit"} {
 			m := inRun(with(ownerIn(name), "sessionId", "s1"), "run-1")
 			r.allow(fetch(m))
-			r.turn(sh("date", m))
+			r.turn(sh("id -u", m))
 			r.allow(sh("id", m))
 			r.takes(event{name: name, context: inRun(m, "another run")})
 			r.allow(sh("id", m))
@@ -178,7 +178,7 @@ func TestATurnsGrantsEndWithIt(t *testing.T) {
 		}
 		m := with(ownerIn("ends"), "sessionId", "s1")
 		r.allow(fetch(m))
-		r.consented(sh("date", m), 30)
+		r.consented(sh("id -u", m), 30)
 		r.takes(event{name: "agent_end", context: m})
 		r.allow(sh("id", m)) // given for minutes, not for the turn
 		r.takes(event{name: "session_end", context: with(m, "sessionId", "s2"), about: `{"reason":"new"}`})

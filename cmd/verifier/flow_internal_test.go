@@ -27,14 +27,15 @@ func TestAFetchTaintsAndAGrantCoversJustItsConversation(t *testing.T) {
 		if a := <-held; !a.allowed() || a.Ref != card.Ref {
 			t.Errorf("the held call got %s", a.raw)
 		}
-		r.allow(call{tool: "exec", params: `{"command":"whoami"}`, context: main})
+		r.allow(call{tool: "exec", params: `{"command":"ls -l"}`, context: main})
 
 		r.cfg.Webhook.Hold = 300 * time.Millisecond // for the next start only
 		for name, other := range map[string]call{
-			"another conversation": {tool: "exec", context: map[string]any{"sessionKey": "agent:main:other"}},
-			"another agent":        {tool: "exec", context: map[string]any{"sessionKey": "main-without-agent", "agentId": "b"}},
+			"another command":      {tool: "exec", params: `{"command":"whoami"}`, context: main},
+			"another conversation": {tool: "exec", params: `{"command":"ls"}`, context: map[string]any{"sessionKey": "agent:main:other"}},
+			"another agent":        {tool: "exec", params: `{"command":"ls"}`, context: map[string]any{"sessionKey": "main-without-agent", "agentId": "b"}},
 			"another tool":         {tool: "write", params: `{"path":"a","content":"b"}`, context: main},
-			"another session id":   {tool: "exec", context: with(main, "sessionId", "s2", "senderIsOwner", nil)},
+			"another session id":   {tool: "exec", params: `{"command":"ls"}`, context: with(main, "sessionId", "s2", "senderIsOwner", nil)},
 		} {
 			other.context = with(other.context, "waitMs", 5001)
 			if a := r.send(other); a.allowed() || a.Ref == "" {
@@ -48,7 +49,7 @@ func TestAWorseLevelIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		group := with(ownerIn("telegram:group:7"), "groupId", "7")
-		held := r.hold(call{tool: "exec", params: `{"command":"ls"}`, context: group})
+		held := r.hold(call{tool: "exec", params: `{"command":"pwd"}`, context: group})
 		r.approve(r.waits().Ref, 30)
 		if a := <-held; !a.allowed() {
 			t.Fatalf("the held call got %s", a.raw)
@@ -131,7 +132,7 @@ func TestAGrantAndTheTaintOutliveARestart(t *testing.T) {
 		<-held
 		r.quit()
 		r.start()
-		r.allow(call{tool: "exec", params: `{"command":"pwd"}`, context: main})
+		r.allow(call{tool: "exec", params: `{"command":"ls -l"}`, context: main})
 		if a := r.send(call{tool: "write", params: `{"path":"x"}`, context: with(main, "waitMs", 5001)}); a.allowed() {
 			t.Error("the taint did not outlive the restart")
 		}

@@ -69,7 +69,7 @@ func TestH65NobodyAttestsTheirOwnTrust(t *testing.T) {
 func TestH66AResetEndsWhatWasGranted(t *testing.T) {
 	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
-		r.approve(r.mustAsk(sh("date", unvouched("m"))).Ref, 30)
+		r.approve(r.mustAsk(sh("ls -l", unvouched("m"))).Ref, 30)
 		r.allow(sh("ls", unvouched("m")))
 		r.mustAsk(call{tool: "write", params: `{"path":"x"}`, context: unvouched("m")})
 		if v := r.reply(".reset-trust " + r.waits().Session); v.status != http.StatusOK {
@@ -82,7 +82,7 @@ func TestH66AResetEndsWhatWasGranted(t *testing.T) {
 func TestH67AGrantIsForOneConversationAndNoneThatLooksLikeIt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
-	r.approve(r.mustAsk(sh("date", unvouched("m"))).Ref, 30)
+	r.approve(r.mustAsk(sh("ls -l", unvouched("m"))).Ref, 30)
 	r.allow(sh("ls", unvouched("m")))
 	base, _ := unvouched("m")["sessionKey"].(string)
 	for _, key := range []string{base + "x", base[:len(base)-1], base + "/", base + ":subagent:1", base + "%20", base + "\u200b", "agent:main:\u043c"} {
@@ -106,7 +106,7 @@ func TestH68AYesForATurnIsForThatTurn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	in := func(key, run string) map[string]any { return with(unvouched(key), "runId", run) }
-	r.answerTo(map[string]any{"ref": r.mustAsk(sh("date", in("m", "r1"))).Ref, "allow": true, "turn": true})
+	r.answerTo(map[string]any{"ref": r.mustAsk(sh("ls -l", in("m", "r1"))).Ref, "allow": true, "turn": true})
 	r.allow(sh("ls", in("m", "r1")))
 	for _, c := range []call{sh("ls", in("other", "r1")), sh("ls", in("m", "r2")), sh("ls", in("m", "R1")), sh("ls", unvouched("m")), sh("ls", in("m", "r1"))} {
 		// The last is the first turn again, once another run has been.

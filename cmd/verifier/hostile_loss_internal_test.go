@@ -41,15 +41,15 @@ func TestH19ALostStoreIsUntrustedUntilTheLossIsAccepted(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			r := begin(t, nil)
 			r.allow(sh("date", ownerIn("seen")))
-			r.consented(sh("date", unvouched("granted")), 30)
-			r.allow(sh("id", unvouched("granted")))
+			r.consented(sh("id", unvouched("granted")), 30)
+			r.allow(sh("id -u", unvouched("granted")))
 			r.lose(how)
 			eventuallyDecides(r)
 			r.mustAsk(sh("date", ownerIn("seen")))
 			if e := r.last(); e.Level != "untrusted" {
 				t.Errorf("what was clean before is at %s", e.Level)
 			}
-			r.mustAsk(sh("whoami", unvouched("granted")))
+			r.mustAsk(sh("id -g", unvouched("granted")))
 			r.mustAsk(sh("date", ownerIn("unseen")))
 			r.mustAsk(sh("date", map[string]any{"sessionKey": "agent:main:cron:job:run:1", "trigger": "cron"}))
 			r.restart()
@@ -114,7 +114,7 @@ func TestH20AConversationWhoseStateVanishedIsUntrusted(t *testing.T) {
 		}
 		r.allow(sh("date", ownerIn("clean")))
 		r.allow(fetch(ownerIn("tainted")))
-		r.consented(sh("date", ownerIn("tainted")), 30)
+		r.consented(sh("id -u", ownerIn("tainted")), 30)
 		r.allow(sh("date", ownerIn("stays")))
 
 		vanish("clean")
@@ -137,7 +137,7 @@ func TestOnlyTheOwnersResetLowersALevelAndItEndsGrants(t *testing.T) {
 		m, child := ownerIn("m"), spawned("subagent:c", "m")
 		r.allow(fetch(m))
 		r.mustAsk(sh("ps", child))
-		r.consented(sh("date", m), 30)
+		r.consented(sh("id -u", m), 30)
 		r.allow(sh("id", m))
 		if v := r.reply(".reset-trust " + conversation("m").Ref()); v.Kind != "told" || !strings.Contains(v.Text, "forgotten") {
 			t.Fatalf("the owner is told %+v", v)

@@ -53,7 +53,7 @@ func TestH14AGrantForOneSpellingIsForTheTool(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	stranger := map[string]any{"sessionKey": "agent:main:x", "senderId": "9"}
-	held := r.hold(call{tool: "BASH", params: `{"command":"date"}`, context: stranger})
+	held := r.hold(call{tool: "BASH", params: `{"command":"ls -l"}`, context: stranger})
 	card := r.waits()
 	if !strings.Contains(card.Text, "exec (sent as BASH)") {
 		t.Errorf("the owner sees\n%s", card.Text)
@@ -132,7 +132,7 @@ func TestH15AGrantForExecDoesNotCoverALookalike(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	stranger := map[string]any{"sessionKey": "agent:main:x", "senderId": "9"}
-	held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: stranger})
+	held := r.hold(call{tool: "exec", params: `{"command":"ls -l"}`, context: stranger})
 	r.approve(r.waits().Ref, 30)
 	if a := <-held; !a.allowed() {
 		t.Fatalf("got %s", a.raw)

@@ -82,7 +82,7 @@ func TestH41ARedactedCallIsNotFullyVisibleAndGetsNoLastingGrant(t *testing.T) {
 		if a := <-held; !a.allowed() {
 			t.Errorf("a visible call got %s", a.raw)
 		}
-		r.allow(sh("pwd", unvouched("y")))
+		r.allow(sh("ls -l", unvouched("y")))
 		again := hidden
 		again.context = unvouched("y")
 		r.mustAsk(again) // a grant that stands does not cover it either

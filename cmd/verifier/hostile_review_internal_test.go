@@ -166,9 +166,9 @@ func TestATurnGrantLastsUntilTheNextRun(t *testing.T) {
 		if a := <-first; !a.allowed() {
 			t.Fatalf("the run it was given for got %s", a.raw)
 		}
-		r.allow(in("R1", "pwd"))
-		r.mustAsk(in("R2", "pwd"))
-		r.mustAsk(in("R1", "id"))
+		r.allow(in("R1", "ls -l"))
+		r.mustAsk(in("R2", "ls -l"))
+		r.mustAsk(in("R1", "ls -a"))
 	})
 }
 

@@ -65,7 +65,7 @@ func TestH16AGrantOfTheParentDoesNotCoverTheChild(t *testing.T) {
 	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		r.allow(fetch(ownerIn("p")))
-		r.consented(sh("date", ownerIn("p")), 30)
+		r.consented(sh("id -u", ownerIn("p")), 30)
 		r.allow(sh("id", ownerIn("p")))
 		r.mustAsk(sh("id", spawned("subagent:c", "p")))
 		r.mustAsk(sh("id", with(spawned("subagent:c", "p"), "senderId", "1", "senderIsOwner", true)))
@@ -181,7 +181,7 @@ func TestH18NoGrantCarriesOver(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		key := map[string]any{"sessionKey": "shared-key", "senderId": "9"}
 		given := with(key, "agentId", "x", "sessionId", "s1")
-		r.consented(sh("date", given), 30)
+		r.consented(sh("id -u", given), 30)
 		r.allow(sh("id", given))
 		for name, other := range map[string]map[string]any{
 			"session id left out": with(given, "sessionId", nil), "session id changed": with(given, "sessionId", "s2"),
@@ -190,7 +190,7 @@ func TestH18NoGrantCarriesOver(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) { r.mustAsk(sh("id", other)) })
 		}
-		r.allow(sh("whoami", given))
+		r.allow(sh("id -g", given))
 	})
 }
 

@@ -132,7 +132,7 @@ func TestH69ALastingGrantEndsWithItsGiversRight(t *testing.T) {
 			return call{tool: "exec", params: `{"command":"` + command + `"}`, context: unvouched("x")}
 		}
 		r.token = bobToken
-		held := r.hold(run("date"))
+		held := r.hold(run("ls -l"))
 		yes := map[string]any{"ref": r.waits().Ref, "allow": true, "minutes": 30}
 		r.say(annToken, yes)
 		r.say(bobToken, yes)
@@ -144,11 +144,11 @@ func TestH69ALastingGrantEndsWithItsGiversRight(t *testing.T) {
 			withoutAnn(c)
 			c.Webhook.Hold = time.Millisecond
 		})
-		if a := r.deny(run("id")); a.Ref == "" {
+		if a := r.deny(run("ls -a")); a.Ref == "" {
 			t.Errorf("nobody was asked: %s", a.raw)
 		}
 		r.reload(func(*config.Config) {})
-		r.allow(run("who"))
+		r.allow(run("ls -t"))
 	})
 }
 

@@ -246,13 +246,13 @@ func TestARouteIsReloaded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, three)
 	r.token = annToken
-	grant := r.consented(sh("date", unvouched("x")), 30)
+	grant := r.consented(sh("ls -l", unvouched("x")), 30)
 	if !grant.allowed() {
 		t.Fatal(grant.raw)
 	}
 	r.allow(sh("ls", unvouched("x")))
 	r.reload(phones(approval.Route{Tools: []string{"exec"}, Approvals: 2}))
-	held := r.hold(sh("pwd", unvouched("x")))
+	held := r.hold(sh("ls -a", unvouched("x")))
 	ref := r.waits().Ref
 	r.say(annToken, map[string]any{"ref": ref, "allow": true})
 	r.say(bobToken, map[string]any{"ref": ref, "allow": true})

@@ -43,7 +43,8 @@ func write(files map[string][]byte) error {
 type state struct{ file, says string }
 
 var states = []state{
-	{"open", "A call waits. Allow once is for this very call; 30 min is for this tool in this conversation, as long as nothing gets worse."},
+	{"open", "A call waits. Allow once is for this very call; Exactly this, 30 min is for the same command again in this conversation, as long as nothing gets worse."},
+	{"open-details-kind", "The details of a command that can be read to the end. A yes for minutes is for commands that do the same."},
 	{"open-list", "Calls that came while too many cards were open, together on one."},
 	{"open-details", "What Details shows: all there is to see, and then an Allow."},
 	{"hidden-file", "Something is hidden, so there is no one-tap Allow: open the details, or type the code."},
