@@ -339,18 +339,17 @@ test("H16 H162 H163 H166 a job that a tainted session schedules starts tainted, 
 	await rig.owner("endorse", ref, number);
 	await rig.runJob("job");
 	await rig.eventually("a job runs that the owner vouches for", () => rig.ran("by-a-job"));
-	const { jobs: all } = JSON.parse(await rig.operate("automations", "list", "--json"));
-	await rig.operate("automations", "remove", all.find((job) => job.name === "event").id);
+	await rig.operate("automations", "remove", await rig.jobId("event"));
 	await rig.eventually("a job that is removed is no source any more", async () => /No scheduled job/.test(await rig.owner("sources")));
 	await fresh();
 });
 
 test("what the plugin's own scope leaves out is not asked about, and taints all the same", { timeout: 240_000 }, async () => {
 	const scope = async (value) => {
-		await rig.configure("plugins.entries.verifier.config.scope", value);
+		rig.set({ "plugins.entries.verifier.config.scope": value });
 		await rig.operate("plugins", "reload", "verifier");
 	};
-	await scope(`'{"exclude": ["web_fetch"]}'`);
+	await scope({ exclude: ["web_fetch"] });
 	await fresh();
 	const before = (await rig.decisions()).length;
 	const answer = rig.script(`${exec("echo clean-in-scope")}\n${fetchPage()}\n${exec("touch after-a-page-out-of-scope")}`);
@@ -362,7 +361,7 @@ test("what the plugin's own scope leaves out is not asked about, and taints all 
 	const made = (await rig.decisions()).slice(before);
 	assert.deepEqual(made.map((d) => [d.tool, d.decision]), [["exec", "allow"], ["web_fetch", "allow"], ["exec", "deny"]]);
 	assert.equal(made[1].by, "notice");
-	await scope(`'{}'`);
+	await scope({});
 	await reset(card);
 });
 

@@ -29,6 +29,7 @@ export class Rig {
 	#close = [];
 	#children = [];
 	#scripts = 0;
+	#jobs = new Map(); // ids, by name
 	#token = {}; // the owner's, where a config brings one
 
 	constructor({ openclaw, binary, telegramBinary }) {
@@ -144,7 +145,7 @@ export class Rig {
 		return stdout;
 	}
 
-	// set writes OpenClaw's config while its gateway is down: its own command takes seconds for each.
+	// set writes OpenClaw's config: its own command takes seconds for each.
 	set(settings) {
 		const config = JSON.parse(readFileSync(this.env.OPENCLAW_CONFIG_PATH, "utf8"));
 		for (const [path, value] of Object.entries(settings)) {
@@ -155,10 +156,6 @@ export class Rig {
 		writeFileSync(this.env.OPENCLAW_CONFIG_PATH, JSON.stringify(config));
 	}
 
-	async configure(key, value) {
-		await this.#shell(`openclaw config set ${key} ${value}`);
-	}
-
 	// operate runs a command of OpenClaw, as its operator.
 	async operate(...args) {
 		const { stdout } = await run("openclaw", args, { cwd: root, env: this.env });
@@ -167,8 +164,16 @@ export class Rig {
 
 	// runJob lets a scheduled job run now, and waits until it has.
 	async runJob(name) {
-		const { jobs } = JSON.parse(await this.operate("automations", "list", "--json"));
-		return this.operate("automations", "run", jobs.find((job) => job.name === name).id, "--wait", "--wait-timeout", "1m").catch((err) => err.message);
+		return this.operate("automations", "run", await this.jobId(name), "--wait", "--wait-timeout", "1m").catch((err) => err.message);
+	}
+
+	// jobId asks OpenClaw for its jobs where it is not known yet: each of its commands takes seconds.
+	async jobId(name) {
+		if (!this.#jobs.has(name)) {
+			const { jobs } = JSON.parse(await this.operate("automations", "list", "--json"));
+			this.#jobs = new Map(jobs.map((job) => [job.name, job.id]));
+		}
+		return this.#jobs.get(name);
 	}
 
 	async startGateway() {
