@@ -69,7 +69,7 @@ func (k *checker) checkWebhook() {
 	switch {
 	case !strings.HasPrefix(p, "/") || path.Clean(p) != p || p == "/" || strings.ContainsAny(p, "?#*:% \t\\"):
 		k.fail("webhook.path", "is not a plain path", "write it as /verify")
-	case p == "/owner" || strings.HasPrefix(p, "/owner/") || p == "/page" || strings.HasPrefix(p, "/page/") || p == "/healthz" || p == "/readyz" || path.Base(p) == "approve":
+	case p == "/owner" || strings.HasPrefix(p, "/owner/") || p == "/page" || strings.HasPrefix(p, "/page/") || p == "/healthz" || p == "/readyz" || path.Base(p) == "approve" || path.Base(p) == "answered":
 		k.fail("webhook.path", "is one of the server's own", "write it as /verify")
 	}
 	k.span("webhook.tolerance", k.Webhook.Tolerance, time.Second, 15*time.Minute)

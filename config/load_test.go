@@ -246,6 +246,7 @@ func TestBounds(t *testing.T) {
 		{"webhook: {relayApprovals: {default: [webchat]}}", "webhook.relayApprovals.default[0]: is no platform whose users have ids that never change"},
 		{"webhook: {relayApprovals: {default: []}}", "webhook.relayApprovals.default: names no platform"},
 		{"webhook: {path: /gate/approve}", "webhook.path: is one of the server's own"},
+		{"webhook: {path: /gate/answered}", "webhook.path: is one of the server's own"},
 		{"webhook: {secret: " + good + ", clients: {default: [" + other + "]}}", "webhook.clients.default: is also the client of webhook.secret"},
 		{"caution: {auditor: {provider: gemini, model: m}}", "caution.auditor.provider: is none that we can ask"},
 		{"caution: {auditor: {provider: openai, key: " + good + "}}", "caution.auditor.model: is missing"},

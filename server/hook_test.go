@@ -14,7 +14,7 @@ func TestAHookThatWouldTakeTheServersOwnPathIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range []string{"/verify", "/approve", "/hooks/session_end", "/owner/answer", "/*"} {
+	for _, at := range []string{"/verify", "/approve", "/answered", "/hooks/session_end", "/owner/answer", "/*"} {
 		_, err := server.New(server.Options{
 			Auth: func() *server.Auth { return auth }, Verifier: &decider{}, Desk: nobody{},
 			Hooks: map[string]http.Handler{at: http.NotFoundHandler()},
