@@ -75,6 +75,30 @@ test("a call that the owner denies is blocked with the owner's words", { timeout
 	assert.match((await held).blocked, /^Denied by the owner \(ref \w+\): Not on a Friday\.$/);
 });
 
+test("H192 a yes after the call was denied wakes the session, and its run makes just that call, once", { timeout: 30_000 }, async (t) => {
+	let woken;
+	const text = new Promise((done) => (woken = done));
+	const system = { enqueueSystemEvent: (said) => woken(said), requestHeartbeat: () => {} };
+	const host = load({ ...config, timeoutMs: 5000 }, { runtime: { system } }); // the server holds nothing then
+	for (const { handler } of host.registered("gateway_start")) await handler({}, {});
+	t.after(async () => {
+		for (const { handler } of host.registered("gateway_stop")) await handler({}, {});
+	});
+	const ctx = { ...owner, sessionKey: "agent:main:late", sessionId: "late" };
+	const page = { toolName: "web_fetch", params: { url: "https://example.com/" } };
+	assert.deepEqual(await host.beforeToolCall(page, ctx), { runs: page.params });
+	assert.match((await host.beforeToolCall(exec("git push"), ctx)).blocked, /Owner approval required/);
+	await run(binary, ["approve", await pending()], { env });
+	assert.match(await text, /^The owner has approved the call of exec that was waiting\./);
+	const heartbeat = { ...ctx, runId: "woken", requester: undefined, trigger: "heartbeat", inputProvenance: { kind: "internal_system", sourceTool: "heartbeat" } };
+	await host.run("before_agent_run", { prompt: `System: ${await text}`, messages: [] }, heartbeat);
+	const call = (command) => host.beforeToolCall({ ...exec(command), runId: "woken" }, heartbeat);
+	assert.match((await call("git push --force")).blocked, /Owner approval required/);
+	assert.deepEqual(await call("git push"), { runs: { command: "git push" } });
+	assert.match((await call("git push")).blocked, /Owner approval required/);
+	for (const _ of [1, 2]) await run(binary, ["deny", await pending()], { env });
+});
+
 test("H16 an automation that a tainted session schedules starts tainted", { timeout: 30_000 }, async () => {
 	const host = load(config);
 	const runOf = (key) => ({ ...owner, agentId: "planner", sessionKey: key, sessionId: key, runId: key, requester: undefined });
