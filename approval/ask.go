@@ -21,6 +21,7 @@ type Request struct {
 	Hold    time.Duration  // how long the caller can wait
 	Spent   time.Duration  // how long it has waited already
 	Now     time.Time      // the store's clock
+	Ended   time.Time      // when its session ended last: a yes from before is over
 	Whole   jsontext.Value // the params as they came, for an approver who asks to see them while the request is held; never stored
 }
 
@@ -238,6 +239,9 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 			return false, nil
 		case Allowed:
 			yes := q.last(d.o.Key, c.ID)
+			if yes.At.UnixMilli() <= r.Ended.UnixMilli() {
+				return false, nil
+			}
 			return d.claimable(c, q, r.ID, now) || yes.For != "" && q.Used == "", nil
 		}
 		if d.stranded(c, now) {

@@ -140,7 +140,10 @@ func (v *Verifier) take(ctx context.Context, h *hearing) *no {
 	if err := cmp.Or(v.jobTold(ctx, h), v.jobChanged(ctx, h), v.carryOn(ctx, h)); err != nil {
 		return v.storeFault(ctx, "hear", err)
 	}
-	if h.event.Name == loop.SessionEnd && slices.Contains(freshReasons, h.event.Reason) && !h.heard.Replayed {
+	if h.event.Name == loop.SessionEnd && slices.Contains(freshReasons, h.event.Reason) { // told again, it may have failed before
+		if err := v.noteEnd(ctx, h); err != nil {
+			return v.storeFault(ctx, "end", err)
+		}
 		if err := v.o.Desk.Abandon(ctx, h.conv, h.call.Context.SessionKey, h.call.Context.SessionID, "the conversation was ended"); err != nil {
 			return v.storeFault(ctx, "withdraw", err)
 		}

@@ -150,3 +150,30 @@ func TestH175NothingElseStartsAFreshConversation(t *testing.T) {
 		r.mustAsk(sh("date", chatty("run-2")))
 	})
 }
+
+// TestH200AYesEndsWithItsSession: nobody asked for the end, so the level stays; the yes that no call has used does not.
+func TestH200AYesEndsWithItsSession(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		for _, reason := range []string{"new", "reset", "deleted"} {
+			kept := sh("touch kept-"+reason, chatty("run-1"))
+			r.taints("run-1-" + reason)
+			r.approve(r.mustAsk(kept).Ref, 0)
+			r.ends(reason)
+			r.mustAsk(kept)
+			r.approve(r.mustAsk(kept).Ref, 0) // a yes from afterwards counts
+			r.allow(kept)
+		}
+		for _, reason := range []string{"idle", "daily", "compaction", "unknown"} {
+			late := sh("touch late-"+reason, chatty("run-2"))
+			r.approve(r.mustAsk(late).Ref, 0)
+			r.ends(reason)
+			r.allow(late)
+		}
+		other := sh("touch other", inRun(with(ownerIn("other"), "sessionId", "s2"), "run-3"))
+		r.allow(fetch(other.context))
+		r.approve(r.mustAsk(other).Ref, 0)
+		r.ends("reset") // of another session
+		r.allow(other)
+	})
+}
