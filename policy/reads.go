@@ -45,16 +45,11 @@ func (p *Policy) readBy(does *command.Command) (secret string, sure bool) {
 
 // namesOf are the paths and words of a command in one text, each in a line of its own.
 func namesOf(does *command.Command) string {
-	var all strings.Builder
+	names := make([]string, 0, len(does.Reads)+len(does.Words))
 	for i := range does.Reads {
-		all.WriteString(does.Reads[i].Path)
-		all.WriteByte('\n')
+		names = append(names, does.Reads[i].Path)
 	}
-	for _, word := range does.Words {
-		all.WriteString(word)
-		all.WriteByte('\n')
-	}
-	return strings.ReplaceAll(all.String(), "\x00", "?")
+	return strings.ReplaceAll(strings.Join(append(names, does.Words...), "\n"), "\x00", "?")
 }
 
 // holdsSecret reports whether a variable of this name usually holds a secret, or an address with one in it.
