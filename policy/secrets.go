@@ -132,12 +132,14 @@ func isHome(name string) bool {
 		return false
 	}
 	name = path.Clean(strings.TrimPrefix(name, "c:"))
-	for _, home := range []string{"/", "/root", "/home", "/home/*", "/users", "/users/*", "~", "~[a-z]*"} {
-		if is, err := path.Match(home, name); is && err == nil {
-			return true
-		}
+	switch dir, last := path.Split(name); dir {
+	case "/":
+		return last == "" || last == "root" || last == "home" || last == "users"
+	case "/home/", "/users/":
+		return true
+	default:
+		return dir == "" && (last == "~" || len(last) > 1 && last[0] == '~' && 'a' <= last[1] && last[1] <= 'z')
 	}
-	return false
 }
 
 // pathGiven is a path among the arguments of a call that names such a place. A text
