@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -227,7 +228,7 @@ func LikeOnly(g *session.Grant) string {
 	case g.Like == "":
 		return ""
 	case g.IsExactly():
-		return " only exactly that call"
+		return " only exactly the call of " + codes.Ref(g.ID)
 	case only != "":
 		return " only " + only
 	}

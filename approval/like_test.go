@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -28,11 +29,11 @@ func TestAGrantSaysWhereItsCallsGo(t *testing.T) {
 		toBob:                           ` only to "to: bob"`,
 		`{"to":[["to","b\nob\u202e"]]}`: ` only to "to: b\nob\u202e"`,
 		"no JSON":                       " only to one destination",
-		session.Exactly("5f70"):         " only exactly that call",
+		session.Exactly("5f70"):         " only exactly the call of " + codes.Ref("card"),
 		session.Running("git log", nil): ` only "git log"`,
 		session.Running("git log, head", []string{`workdir "/srv"`, "pty true"}): ` only "git log, head" with workdir "/srv", pty true`,
 	} {
-		if got := approval.LikeOnly(&session.Grant{Like: like}); got != want {
+		if got := approval.LikeOnly(&session.Grant{ID: "card", Like: like}); got != want {
 			t.Errorf("%q: %q", like, got)
 		}
 	}

@@ -148,7 +148,7 @@ func parseApprove(rest string, c *Command) bool {
 		c.Like, c.Exactly = word == "like", word == "exactly"
 	}
 	if c.Like || c.Exactly {
-		return c.Tool != "all" && (len(t) == 3 || len(t) == 4 && parseScope(t[3], c) && !(c.Like && c.Turn))
+		return c.Tool != "all" && (len(t) == 3 || len(t) == 4 && parseScope(t[3], c) && (!c.Like || !c.Turn))
 	}
 	return len(t) == 2 || len(t) == 3 && parseScope(t[2], c)
 }

@@ -97,7 +97,7 @@ func TestH178ExactlyThisIsExactlyThis(t *testing.T) {
 			r.asksAnew(c)
 		}
 		r.allow(push)
-		if v := r.reply(".grants"); !strings.Contains(v.Text, `"exec" only exactly that call`) {
+		if v := r.reply(".grants"); !strings.Contains(v.Text, `"exec" only exactly the call of `+ref+"  in") {
 			t.Errorf("the list says %q", v.Text)
 		}
 
