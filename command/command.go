@@ -36,6 +36,7 @@ type Command struct {
 	Opaque   string    // why it can't be read at all, as the end of "This command …"; or ""
 	Unknown  []string  // programs that are not in the table, or used in a way that is not
 	Runs     []string  // programs that execute what is in the workspace: make, go test, git commit
+	Strays   bool      // it runs something that is no part of a build, see [Command.Builds]
 	Writes   []string  // files that it writes, where the text names them
 	Rewrites bool      // it changes files of the workspace in ways that its text does not show: git checkout, git apply
 	Outside  string    // a write that may reach beyond the workspace or into what runs later, or ""
@@ -177,6 +178,7 @@ func (c *Command) add(o *Command) {
 	c.Writes = append(c.Writes, o.Writes...)
 	c.Destroys = c.Destroys || o.Destroys
 	c.Rewrites = c.Rewrites || o.Rewrites
+	c.Strays = c.Strays || o.Strays
 	first(&c.Fetcher, o.Fetcher)
 	first(&c.Opaque, o.Opaque)
 	first(&c.Outside, o.Outside)

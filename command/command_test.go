@@ -35,6 +35,40 @@ func TestBuildAndTestCommandsRunWhatIsInTheWorkspace(t *testing.T) {
 	}
 }
 
+func TestBuildsTestsAndCommits(t *testing.T) {
+	for _, text := range lines(t, "builds.txt") {
+		if c := command.Parse(text); !c.Builds() || !c.Contained() {
+			t.Errorf("%q: %+v", text, c)
+		}
+	}
+}
+
+// TestH185OnlyTheUsualBuildsAreBuilds: each of these could do more than what the files of the workspace say.
+func TestH185OnlyTheUsualBuildsAreBuilds(t *testing.T) {
+	for _, text := range lines(t, "harmless.txt") {
+		if c := command.Parse(text); c.Builds() {
+			t.Errorf("%q: %+v", text, c)
+		}
+	}
+	for _, file := range []string{"notbuilds.txt", "fetching.txt", "unknown.txt"} {
+		for _, text := range lines(t, file) {
+			if c := command.Parse(text); c.Builds() {
+				t.Errorf("%q: %+v", text, c)
+			}
+			for _, build := range []string{"make test", "git commit -m x"} { // nor does a build beside it make it one
+				for _, both := range []string{text + " && " + build, build + "; " + text} {
+					if c := command.Parse(both); c.Builds() && !partOfBuilds[text] {
+						t.Errorf("%q: %+v", both, c)
+					}
+				}
+			}
+		}
+	}
+}
+
+// partOfBuilds do nothing that reading does not.
+var partOfBuilds = map[string]bool{"echo hello": true, "cat README.md": true}
+
 // TestH107NoSpellingOfFetchingIsMissed: each of these reaches the network, or can't be read by construction.
 func TestH107NoSpellingOfFetchingIsMissed(t *testing.T) {
 	all := lines(t, "fetching.txt")

@@ -7,6 +7,8 @@ type sub struct {
 	options  options
 	operands map[string]bool // those that it may have; nil is any
 	most     int             // how many operands it may have; -1 is any number
+	least    int             // and how many it must have
+	needs    string          // an option that it must have; "" is none
 	files    []string        // options that name a file to write
 }
 

@@ -10,7 +10,7 @@ import (
 
 // FuzzParse: nothing panics or takes long, and nothing that is added makes a command that fetches harmless.
 func FuzzParse(f *testing.F) {
-	for _, file := range []string{"harmless.txt", "workspace.txt", "fetching.txt", "unknown.txt"} {
+	for _, file := range []string{"harmless.txt", "workspace.txt", "fetching.txt", "unknown.txt", "builds.txt", "notbuilds.txt"} {
 		for _, text := range lines(f, file) {
 			f.Add(text)
 		}
@@ -21,14 +21,14 @@ func FuzzParse(f *testing.F) {
 		if took := time.Since(start); took > 2*time.Second {
 			t.Errorf("%d bytes took %s", len(text), took)
 		}
-		if c.Harmless() && (c.Fetches() || !c.Contained()) {
+		if c.Harmless() && (c.Fetches() || !c.Contained()) || c.Builds() && (c.Harmless() || !c.Contained()) {
 			t.Errorf("%+v", c)
 		}
 		for _, more := range []string{"curl x\n" + text, text + "\ncurl x", "$(" + text + "\n)", "$(curl x; " + text + "\n) y", "(" + text + "\n) | sh"} {
 			if strings.Contains(text, "<<") || strings.HasSuffix(text, `\`) {
 				break // the rest may be a here-document's text
 			}
-			if c := command.Parse(more); c.Harmless() {
+			if c := command.Parse(more); c.Harmless() || c.Builds() {
 				t.Errorf("%q is harmless: %+v", more, c)
 			}
 		}

@@ -62,6 +62,7 @@ func (pl *Plan) Judge(v session.View) Verdict {
 	}
 	out.Grantable = pl.Grantable && out.Mode != restrict && !out.AtCap && !out.Secret
 	out.LevelAlone = pl.levelAlone(&out)
+	pl.allowSeen(&out, &v)
 	if !v.Lost {
 		pl.namePattern(&out, &v)
 	}

@@ -43,6 +43,7 @@ type Plan struct {
 	visits bool // this call of the browser only looks at a page
 	typed  bool // all that it sends was typed by the user
 	gated  bool
+	builds bool             // for nothing but that it builds, tests or commits what is in the workspace
 	by     string           // the trust rule that says so
 	does   string           // what its command can do, for people; "" where that is harmless
 	parsed *command.Command // what it runs; nil where it runs no command
@@ -127,6 +128,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 		plan.Anything, plan.does = !does.Harmless(), does.Says()
 		plan.Leaves = plan.Leaves || plan.Anything
 		plan.Workspace = plan.Anything && does.Contained() && !r.leaves && p.staysInside(&does)
+		plan.builds = plan.Workspace && does.Builds() && saysNoMore(c)
 	}
 	plan.Writes = r.writing(&does)
 	plan.apply(t)

@@ -1,8 +1,14 @@
 package policy
 
 import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/openclaw-verifier/verifier/command"
 	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // Writing is what a call writes into files.
@@ -46,6 +52,43 @@ var isShipped = func() map[string]bool {
 // runsSeen reports whether a command only runs what is in the workspace, and a person has seen what was written there
 // since outside content came in.
 func (pl *Plan) runsSeen(v *session.View) bool { return pl.Workspace && v.Workspace == session.AllSeen }
+
+// buildsSeen reports whether a call of a run that the owner or the runtime started only builds, tests or commits in the workspace, and a
+// person has seen all that outside content could have put there. Where secrets were read as well, or the call holds one, a commit
+// could keep them for the next push.
+func (pl *Plan) buildsSeen(v *session.View) bool {
+	return pl.builds && pl.runsSeen(v) && !pl.strict && pl.Standing.Level <= owner && !pl.Standing.Orphan && pl.Secret == "" && pl.Gives == "" && v.Secret == "" && v.Secrets != session.Holds && !v.Bears
+}
+
+// seenRule is the id of the rule.
+const seenRule = "seen"
+
+// allowSeen lets a build pass that waits only because of what came into the conversation.
+func (pl *Plan) allowSeen(out *Verdict, v *session.View) {
+	if !out.LevelAlone || !pl.buildsSeen(v) {
+		return
+	}
+	out.Mode, out.LevelAlone = allow, false
+	out.add(seenRule, "This builds, tests or commits what is in the workspace, and you have seen all that was written there since outside content came in: allow.", allow)
+}
+
+// buildParams are what a build may be called with: the command, where it starts and how long it may take. Others can say
+// on which machine it runs, and as whom.
+var buildParams = words("command cmd commandline argv workdir cwd workingdirectory directory dir description timeout timeoutms yieldms background runinbackground pty title maxoutputtokens")
+
+// saysNoMore reports whether a call says nothing but its command and how long it may take.
+func saysNoMore(c *toolcall.Call) bool {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(c.Params, &members) != nil {
+		return false
+	}
+	for name := range members {
+		if !buildParams[strings.ToLower(separators.Replace(name))] {
+			return false
+		}
+	}
+	return true
+}
 
 // command says what the call's command can do in a conversation; "" where that is harmless.
 func (pl *Plan) command(v *session.View) string {

@@ -59,7 +59,7 @@ func (v *Verifier) conclude(ctx context.Context, t *trace, n *no) (Decision, *he
 			if t.tries++; t.tries == settleTries {
 				return v.denyInTime(ctx, t, because("moved", reasonMoved)), nil
 			}
-			t.verdict = t.plan.Judge(t.view)
+			v.judge(ctx, t)
 			n = v.consent(ctx, t)
 		}
 	}

@@ -224,6 +224,11 @@ func (v *Verifier) passed(ctx context.Context, t *trace) Decision {
 		v.o.Log.WarnContext(ctx, "a standing allow is not remembered here and would not be given now", "request", v.named(t.call))
 		return v.refuse(ctx, t, because("repeated", reasonRepeated))
 	}
+	if !v.sealed(t, t.view.Standing) { // that was noted when it was settled
+		if no := v.wrote(ctx, t); no != nil {
+			return v.refuse(ctx, t, no)
+		}
+	}
 	return v.release(ctx, t)
 }
 
@@ -232,6 +237,9 @@ func (v *Verifier) passed(ctx context.Context, t *trace) Decision {
 func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
 	for t.claims < claimTries {
 		t.claims++
+		if v.overtaken(ctx, t) {
+			return true, nil
+		}
 		s, no := v.commit(ctx, t)
 		if no != nil {
 			return false, no
@@ -278,6 +286,9 @@ func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.budget())
 	defer cancel()
+	if no := v.wrote(ctx, t); no != nil {
+		return session.Settled{}, no
+	}
 	raise, err := v.reach(ctx, t)
 	if err != nil {
 		return session.Settled{}, v.storeFault(ctx, "reach", err)

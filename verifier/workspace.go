@@ -15,10 +15,10 @@ func workspaceOf(client string) session.Conversation {
 	return session.Conversation{Client: strings.Clone(client), Key: "(workspace)"}
 }
 
-// wrote notes, before the call is allowed, that it writes files in a conversation that outside content is in, or outside content
-// into files, unless a person has said yes to this very call and its card shows all of it.
+// wrote notes, before the call is allowed, that it writes files in a conversation in which others than the owner speak, or outside
+// content into files, unless a person has said yes to this very call and its card shows all of it.
 func (v *Verifier) wrote(ctx context.Context, t *trace) *no {
-	if t.plan.Writes == policy.WritesNothing || taint.Worse(t.view.Level, t.plan.Brings(&t.view)) < taint.External {
+	if t.plan.Writes == policy.WritesNothing || taint.Worse(t.view.Level, t.plan.Brings(&t.view)) < taint.Shared {
 		return nil
 	}
 	if t.plan.Writes == policy.WritesShown && t.person && t.visible {
@@ -32,23 +32,30 @@ func (v *Verifier) wrote(ctx context.Context, t *trace) *no {
 	return nil
 }
 
-// workspaceSeen looks, where that matters, whether all that was written was seen. What can't be told was not.
+// workspaceSeen looks, where that matters, whether all that was written was seen.
 func (v *Verifier) workspaceSeen(ctx context.Context, t *trace) {
 	if !t.plan.Workspace || t.view.Secret == "" && t.view.Level < taint.External {
 		return
 	}
-	where := workspaceOf(t.call.Client)
-	t.view.Workspace = where.Ref()
-	if t.view.Lost || t.view.Secret == session.Forgotten {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, storeBudget)
-	defer cancel()
-	unseen, err := v.o.Store.Exposed(ctx, where)
-	switch {
-	case err != nil:
-		v.o.Log.WarnContext(ctx, "it could not be looked up what was written into the workspace", "request", v.named(t.call), "err", err)
-	case unseen == "":
+	t.view.Workspace = workspaceOf(t.call.Client).Ref()
+	if !t.view.Lost && t.view.Secret != session.Forgotten && v.allSeen(ctx, t) {
 		t.view.Workspace = session.AllSeen
 	}
+}
+
+// allSeen asks the store whether all that was written was seen. What can't be told was not.
+func (v *Verifier) allSeen(ctx context.Context, t *trace) bool {
+	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	defer cancel()
+	unseen, err := v.o.Store.Exposed(ctx, workspaceOf(t.call.Client))
+	if err != nil {
+		v.o.Log.WarnContext(ctx, "it could not be looked up what was written into the workspace", "request", v.named(t.call), "err", err)
+	}
+	return err == nil && unseen == ""
+}
+
+// overtaken reports whether something was written unseen since the call was judged: an auditor or another verifier may have
+// taken long to answer. A write notes it before it is allowed, and this looks right before the call is.
+func (v *Verifier) overtaken(ctx context.Context, t *trace) bool {
+	return t.view.Workspace == session.AllSeen && !v.allSeen(ctx, t)
 }

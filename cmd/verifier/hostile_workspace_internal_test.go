@@ -90,7 +90,7 @@ func TestH147WhatAPersonSawIsHarmless(t *testing.T) {
 		}, true},
 		"a command that says what it writes": {nil, func(r *rig, m map[string]any) { r.approved(sh("echo ok > a.txt", m), 0) }, true},
 		"a command that writes nothing":      {nil, func(r *rig, m map[string]any) { r.approved(sh("ls -l", m), 0) }, true},
-		"a build":                            {nil, func(r *rig, m map[string]any) { r.approved(sh("go build ./...", m), 0) }, true},
+		"a build":                            {nil, func(r *rig, m map[string]any) { r.allow(sh("go build ./...", m)) }, true},
 		"a write that the card hides":        {hides, func(r *rig, m map[string]any) { r.approved(writes("a.go", "package a", m), 0) }, false},
 		"a write that is cut":                {nil, func(r *rig, m map[string]any) { r.approved(writes("a.go", strings.Repeat("long line\n", 5000), m), 0) }, false},
 		"a write that a grant let pass": {nil, func(r *rig, m map[string]any) {

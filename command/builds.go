@@ -1,0 +1,113 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// Builds reports whether the command builds, tests or commits what is in the workspace, in the usual way, and does nothing else. What
+// it runs is what the files there say: it loads no other settings or code, names no file to write, deletes nothing and changes
+// no history. It must be [Command.Contained] as well.
+func (c *Command) Builds() bool {
+	return c.Contained() && len(c.Runs) > 0 && !c.Strays && !c.Destroys && !c.Rewrites && len(c.Writes) == 0 && len(c.Variables) == 0 && !c.Environment && c.Others == ""
+}
+
+// buildTargets are the targets of make, and the scripts of npm, that build and test by convention. What any other does, its name does
+// not say: deploy, release and publish leave the machine, clean deletes, fmt and generate write.
+var buildTargets = set("all build test tests check lint vet typecheck type-check unit unit-test test-unit compile coverage cover bench test-race")
+
+// builds are the programs that [Command.Builds] knows, with the options that add nothing to what the workspace says. Those with
+// subcommands are listed by both.
+var builds = map[string]*sub{
+	"make": targets("-j: -k -s -w --silent --no-print-directory --keep-going"), "gmake": targets("-j: -k -s -w --silent --no-print-directory --keep-going"),
+	"go test":     most(-1, "-v -race -run: -count: -short -cover -bench: -benchmem -benchtime: -timeout: -tags: -json -failfast -parallel: -cpu: -p: -list: -skip: -shuffle: -trimpath"),
+	"go vet":      most(-1, "-v -tags: -json"),
+	"go build":    most(-1, "-v -race -tags: -p: -trimpath"),
+	"cargo build": most(0, cargoBuilds), "cargo check": most(0, cargoBuilds), "cargo clippy": most(0, cargoBuilds), "cargo test": most(1, cargoBuilds+" --no-run --no-fail-fast"),
+	"npm test": most(0, "--silent -s"), "npm t": most(0, "--silent -s"), "npm run": targets("--silent -s"), "npm run-script": targets("--silent -s"),
+	"pnpm test": most(0, "--silent -s"), "pnpm t": most(0, "--silent -s"), "pnpm run": targets("--silent -s"),
+	"yarn test": most(0, "--silent -s"), "yarn build": most(0, "--silent -s"), "yarn lint": most(0, "--silent -s"), "yarn run": targets("--silent -s"),
+	"bun test": most(0, ""), "bun run": targets(""),
+	"pytest": most(-1, pytestOptions), "python -m pytest": most(-1, pytestOptions), "python -m unittest": most(0, "-v -q -f -b"),
+	"jest": most(-1, "-t: --testNamePattern: --coverage --runInBand -i --verbose --silent --ci"), "mocha": most(-1, "-g: --grep: --exit --bail -b"),
+	"vitest": {options: optionsOf("--run --coverage"), operands: set("run"), most: 1},
+	"tsc":    needs("--noEmit", "--noEmit --pretty"), "eslint": most(-1, "--quiet --ext: --max-warnings:"), "mypy": most(-1, "--strict --ignore-missing-imports --no-error-summary --pretty"),
+	"ruff": {operands: set("check"), most: 1}, "golangci-lint": {options: optionsOf("-v --timeout:"), operands: set("run"), most: 1}, "staticcheck": most(-1, "-tests:"),
+	"ctest": most(0, "-V --verbose --output-on-failure -R: -j:"), "flake8": most(-1, "--max-line-length: --select: --ignore:"),
+	"git status": most(-1, "-s -b -v -u --short --branch --porcelain --untracked-files --long -z -uno -uall"),
+	"git diff":   most(-1, gitBuildLooks), "git log": most(-1, gitBuildLooks),
+	"git add":    most(-1, "-A -u -v -n --all --update --verbose --dry-run"),                         // not what the owner's .gitignore leaves out
+	"git commit": most(-1, "-m: -a -q -v -s --message: --all --quiet --verbose --signoff --dry-run"), // its hooks run, and no other commit changes
+}
+
+const (
+	cargoBuilds   = "--release --all --workspace -p: --package: --lib --bins --bin: --test: --tests --examples --features: --all-features --no-default-features -q --quiet -v --verbose --all-targets --offline --locked --frozen -j: --jobs: --no-deps"
+	pytestOptions = "-v -vv -vvv -q -x -s -k: -m: -n: --tb: --lf --ff --maxfail: --no-header --durations: --collect-only --co -ra -rA --last-failed --failed-first --verbose --quiet --exitfirst --no-cov --cov"
+	gitBuildLooks = "--oneline --stat --shortstat --numstat --name-only --name-status --graph --decorate --no-color -p -U: -n: -# --patch --cached --staged --since: --until: --author: --grep: --format: --pretty --abbrev-commit --no-ext-diff --no-textconv -w -b --max-count: --no-patch --unified:"
+)
+
+func most(operands int, options string) *sub {
+	return &sub{options: optionsOf(options), most: operands}
+}
+
+func targets(options string) *sub {
+	return &sub{options: optionsOf(options), operands: buildTargets, most: -1, least: 1}
+}
+
+func needs(option, options string) *sub { return &sub{options: optionsOf(options), needs: option} }
+
+// asides are what people write around builds: they choose from the output, and read no more than read would.
+var asides = set("cd echo true false : cat head tail grep egrep wc sort uniq cut tr nl sleep")
+
+// plainWrappers run their command as it is, for a time.
+var plainWrappers = set("timeout gtimeout time nice command")
+
+// strays notes a program that does not belong to a build.
+func (r *reader) strays(n string, args []arg) {
+	if !asides[n] && !shells[n] && !plainWrappers[n] && !isBuild(n, args) {
+		r.Strays = true
+	}
+}
+
+// isBuild reports whether a program with these arguments is in the table.
+func isBuild(n string, args []arg) bool {
+	if len(args) > 1 && unversioned(n) == "python" && args[0].text == "-m" && args[1].fixed {
+		n, args = "python -m "+args[1].text, args[2:]
+	}
+	if subs := families[n]; subs != nil {
+		if global := subs[""]; global != nil {
+			rest, ok := global.options.leading(args)
+			if !ok {
+				return false
+			}
+			args = rest
+		}
+		if len(args) == 0 || !args[0].fixed {
+			return false
+		}
+		n, args = n+" "+args[0].text, args[1:]
+	}
+	s := builds[n]
+	if s == nil || slices.ContainsFunc(args, func(a arg) bool { return a.text == "--" }) {
+		return false
+	}
+	operands, ok := s.options.all(args)
+	if !ok || len(operands) < s.least || s.most >= 0 && len(operands) > s.most {
+		return false
+	}
+	if s.needs != "" && !slices.ContainsFunc(args, func(a arg) bool { return a.text == s.needs }) {
+		return false
+	}
+	return !slices.ContainsFunc(operands, func(a arg) bool { return !a.fixed || !isBelow(n, a.text) || s.operands != nil && !s.operands[a.text] })
+}
+
+// isBelow reports whether an operand is a place in the workspace and nothing else: for go a directory, not a package by its name.
+func isBelow(n, operand string) bool {
+	if strings.HasPrefix(n, "go ") {
+		rest, found := strings.CutPrefix(operand, ".")
+		if !found || rest != "" && rest[0] != '/' {
+			return false
+		}
+	}
+	return operand != "" && !strings.ContainsAny(operand[:1], "/~@-+:") && !slices.Contains(strings.Split(operand, "/"), "..")
+}
