@@ -174,20 +174,41 @@ func (v *Verifier) traced(ctx context.Context, t *trace, keys []lineage.Key) ([]
 	if err != nil || !slices.ContainsFunc(seen, func(s lineage.Seen) bool { return s.Secret }) {
 		return arguments, err
 	}
-	inside, err := index.Trace(ctx, inAddresses(t.call), keys...)
-	for _, a := range inside {
-		if a.From == lineage.Tool && a.Source.Secret {
-			a.Path = "an address"
-			arguments = append(arguments, a)
+	pieces := inAddresses(t.call)
+	for where, texts := range map[string][]string{"an address": pieces, "an encoded text": lineage.Decoded(append(allStrings(t.call), pieces...))} {
+		inside, err := index.Trace(ctx, asParams(texts), keys...)
+		if err != nil {
+			return arguments, err
+		}
+		for _, a := range inside {
+			if a.From == lineage.Tool && a.Source.Secret {
+				a.Path = where
+				arguments = append(arguments, a)
+			}
 		}
 	}
-	return arguments, err
+	return arguments, nil
 }
 
-// inAddresses are the pieces of the addresses that a call names, decoded, as params: what was read where secrets are
+func allStrings(c *toolcall.Call) (out []string) {
+	for _, value := range c.Strings {
+		out = append(out, value)
+	}
+	return out
+}
+
+// asParams makes params of texts, for them to be traced.
+func asParams(texts []string) jsontext.Value {
+	text, err := json.Marshal(map[string][]string{"pieces": texts})
+	if err != nil { // no text fails
+		return nil
+	}
+	return text
+}
+
+// inAddresses are the pieces of the addresses that a call names, decoded: what was read where secrets are
 // kept may stand in a query, in a path or in a host's name.
-func inAddresses(c *toolcall.Call) jsontext.Value {
-	var pieces []string
+func inAddresses(c *toolcall.Call) (pieces []string) {
 	for _, value := range c.Strings {
 		if !strings.Contains(value, "://") {
 			continue
@@ -205,11 +226,7 @@ func inAddresses(c *toolcall.Call) jsontext.Value {
 			}
 		}
 	}
-	text, err := json.Marshal(map[string][]string{"pieces": pieces})
-	if err != nil { // no text fails
-		return nil
-	}
-	return text
+	return pieces
 }
 
 // mostPieces is how many pieces of addresses are looked at.
