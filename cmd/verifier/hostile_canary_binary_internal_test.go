@@ -161,7 +161,7 @@ func (p *program) commands(wire *planter, cards []shown) {
 	owner("reply", ".approve exec "+cards[2].code(p.t))
 	for kind := range redacttest.Canaries() {
 		if kind%7 == 0 {
-			owner("send", "--tool", "exec", "--params", `{"command":`+quoted(wire.text(kind, 0, "in the params of send"))+`}`)
+			owner("send", "--wait", "0", "--tool", "exec", "--params", `{"command":`+quoted(wire.text(kind, 0, "in the params of send"))+`}`)
 			p.run("explain", "--config", p.dir+"/verifier.yaml", "--tool", "exec", "--params", `{"command":`+quoted(wire.text(kind, 0, "in the params of explain"))+`}`)
 		}
 	}

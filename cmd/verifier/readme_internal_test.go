@@ -66,7 +66,12 @@ func TestTheREADMEsTranscriptIsWhatTheProgramPrints(t *testing.T) {
 		return out.String()
 	}
 	send := func(tool, params string) string {
-		return do("send", "--session", "agent:main:main", "--context", `{"senderId":"7","senderIsOwner":true}`, "--tool", tool, "--params", params)
+		out, waits := &bytes.Buffer{}, &bytes.Buffer{}
+		run(t.Context(), []string{"send", "--session", "agent:main:main", "--context", `{"senderId":"7","senderIsOwner":true}`, "--tool", tool, "--params", params}, out, waits)
+		if waits.Len() > 0 {
+			inReadme("send, which waits,", waits.String())
+		}
+		return out.String()
 	}
 	held := func() (ref string, answer <-chan string) {
 		t.Helper()

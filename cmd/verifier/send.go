@@ -19,7 +19,7 @@ type SendCmd struct {
 	Params  string            `help:"Its arguments, a JSON object." default:"{}" placeholder:"JSON"`
 	Session string            `help:"The conversation: context.sessionKey." placeholder:"KEY"`
 	Context string            `help:"More of the call's context, a JSON object." default:"{}" placeholder:"JSON"`
-	Wait    bool              `help:"Tell the server that this call can wait two minutes for a person."`
+	Wait    time.Duration     `help:"How long to wait for a person's answer; 0 asks and does not wait." default:"30m" placeholder:"TIME"`
 	URL     string            `help:"Where the server is." env:"VERIFIER_URL" placeholder:"URL"`
 	Secret  string            `help:"What to sign with. On a shared machine use the variable: others see your command line." env:"VERIFIER_SECRET" placeholder:"TEXT"`
 	Header  map[string]string `help:"Another header; may be given several times." mapsep:"none" placeholder:"NAME=VALUE"`
@@ -35,13 +35,17 @@ func (*SendCmd) Help() string {
         --context '{"senderId":"7","senderIsOwner":true}'
     allow
 
-Without a sender nobody vouches for the call, and most tools have to wait for the owner.
+Without a sender nobody vouches for the call, and most tools have to wait for the owner. It then says so, and waits for the answer as long as the question is open.
 
 Exit codes: 0 allow, 3 deny, 1 error, 2 wrong command line.`
 }
 
-// sendTimeout is how long an answer is waited for: two minutes for a person, and a moment.
-const sendTimeout = 130 * time.Second
+// longestWait is how long one request waits for a person: about as long as a
+// server holds one. After that the call is sent again, and joins the same question.
+const longestWait = 9 * time.Minute
+
+// aMoment is when the reader is told what takes so long.
+const aMoment = time.Second
 
 // maxReply is the most that is read of an answer.
 const maxReply = 4 << 20
@@ -56,16 +60,47 @@ func (c *SendCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	id := newID()
-	body, err := c.body(id, time.Now())
-	if err != nil {
-		return err
+	tell := time.AfterFunc(aMoment, func() {
+		a.warnf("Waiting for the owner's answer. `verifier pending` shows the question, Ctrl-C gives up.\n")
+	})
+	defer tell.Stop()
+	for end := time.Now().Add(c.Wait); ; {
+		id := newID()
+		body, err := c.body(id, time.Now(), min(longestWait, time.Until(end)))
+		if err != nil {
+			return err
+		}
+		answer, err := c.post(a, t, secret, id, body)
+		switch {
+		case a.ctx.Err() != nil:
+			return &failure{"you gave up before there was an answer", "the question stays open for a while: a yes lets the same call pass once"}
+		case err != nil:
+			return err
+		}
+		if d, err := decisionOf(answer); err != nil || d.Question == "" || time.Until(end) < aMoment {
+			tell.Stop()
+			return c.print(a, answer)
+		}
+		select { // a server that holds nothing must not be asked all the time
+		case <-time.After(aMoment):
+		case <-a.ctx.Done():
+		}
 	}
-	answer, err := c.post(a, t, secret, id, body)
-	if err != nil {
-		return err
+}
+
+// decision is an answer. Question is there where it is a deny only for now.
+type decision struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+	Ref      string `json:"ref"`
+	Question string `json:"question"`
+}
+
+func decisionOf(answer []byte) (d decision, err error) {
+	if err := json.Unmarshal(answer, &d); err != nil || d.Decision != "allow" && d.Decision != "deny" {
+		return d, &failure{"the answer holds no decision", "do client and server have the same version?"}
 	}
-	return c.print(a, answer)
+	return d, nil
 }
 
 // post returns the answer's body once its signature has been checked.
@@ -103,13 +138,9 @@ func addSignature(req *http.Request, t *target, secret string, body []byte) {
 
 // print says the decision. Anything but a plain allow is a deny or an error.
 func (c *SendCmd) print(a *app, answer []byte) error {
-	var d struct {
-		Decision string `json:"decision"`
-		Reason   string `json:"reason"`
-		Ref      string `json:"ref"`
-	}
-	if err := json.Unmarshal(answer, &d); err != nil || d.Decision != "allow" && d.Decision != "deny" {
-		return &failure{"the answer holds no decision", "do client and server have the same version?"}
+	d, err := decisionOf(answer)
+	if err != nil {
+		return err
 	}
 	switch {
 	case c.JSON:

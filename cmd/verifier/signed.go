@@ -27,8 +27,8 @@ type requestTool struct {
 
 // body writes the call, and reads it back as the server will: what it would
 // refuse is better told here, with a hint.
-func (c *SendCmd) body(id string, now time.Time) ([]byte, error) {
-	context, err := c.context()
+func (c *SendCmd) body(id string, now time.Time, wait time.Duration) ([]byte, error) {
+	context, err := c.context(wait)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func (c *SendCmd) body(id string, now time.Time) ([]byte, error) {
 	return out, nil
 }
 
-// context is --context with what other flags add to it.
-func (c *SendCmd) context() (map[string]any, error) {
+// context is --context with what other flags add to it, and how long to wait.
+func (c *SendCmd) context(wait time.Duration) (map[string]any, error) {
 	raw := map[string]jsontext.Value{}
 	if err := json.Unmarshal([]byte(c.Context), &raw); err != nil || c.Context == "null" {
 		return nil, &failure{"--context is not a JSON object", `quote it for the shell: --context '{"senderId":"7","senderIsOwner":true}'`}
@@ -65,8 +65,8 @@ func (c *SendCmd) context() (map[string]any, error) {
 	if c.Session != "" {
 		context["sessionKey"] = c.Session
 	}
-	if _, given := context["waitMs"]; !given && c.Wait {
-		context["waitMs"] = (sendTimeout - 5*time.Second).Milliseconds()
+	if _, given := context["waitMs"]; !given {
+		context["waitMs"] = max(1, wait.Milliseconds()) // 0 would be the server's own choice
 	}
 	return context, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/openclaw-verifier/verifier/config"
@@ -63,7 +64,7 @@ func (w *where) target(a *app, given string) (*target, error) {
 	}
 	// It follows no redirect: what we sign and the token are for one server only.
 	t.client = &http.Client{
-		Timeout:       sendTimeout,
+		Timeout:       longestWait + time.Minute,
 		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: trust, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

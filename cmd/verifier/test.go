@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/verifier"
@@ -246,7 +244,7 @@ func (x *trial) signatures() {
 func (x *trial) call(secret config.Secret) error {
 	id := newID()
 	send := &SendCmd{Tool: "verifier_test", Params: `{"names":"VERIFIER_OWNER_TOKEN"}`, Session: "verifier:test:" + id, Context: "{}"}
-	body, err := send.body(id, time.Now())
+	body, err := send.body(id, time.Now(), 0)
 	if err != nil {
 		return err
 	}
@@ -254,13 +252,9 @@ func (x *trial) call(secret config.Secret) error {
 	if err != nil {
 		return err
 	}
-	var d struct {
-		Decision string `json:"decision"`
-		Reason   string `json:"reason"`
-	}
-	switch err := json.Unmarshal(answer, &d); {
-	case err != nil || d.Decision != "deny" && d.Decision != "allow":
-		return &failure{"the answer holds no decision", "do this program and the server have the same version?"}
+	switch d, err := decisionOf(answer); {
+	case err != nil:
+		return err
 	case d.Decision == "allow":
 		return &failure{"the server let a call pass that names its owner's token", "do this program and the server have the same version? Stop the agent until you know"}
 	case !strings.HasPrefix(d.Reason, verifier.NotPermitted) && !x.paused:
