@@ -46,7 +46,7 @@ func Classify(c *toolcall.Call, unknown taint.Level) Standing {
 		// The parent's conversation holds the level. A parent nobody has seen
 		// is like a sender nobody knows.
 		return Standing{Level: taint.System, Spawned: true, Why: "the run was spawned and shares its parent's level"}
-	case ctx.SenderIsOwner && isSubagent(ctx.SessionKey):
+	case ctx.SenderIsOwner && IsSubagent(ctx.SessionKey):
 		return Standing{Level: taint.System, Orphan: true, Why: "this client doesn't tell us which session started the subagent"}
 	case ctx.SenderIsOwner && !group:
 		return Standing{Level: taint.Owner, Why: "the owner wrote directly"}
@@ -75,8 +75,8 @@ func attestedResume(ctx *toolcall.Context) bool {
 	return ctx.Trigger == resume && ctx.SenderID == "" && !IsHook(ctx.SessionKey) && internal(ctx.InputProvenance.Kind)
 }
 
-// isSubagent reports whether a session key belongs to a run that another session started.
-func isSubagent(key string) bool {
+// IsSubagent reports whether a session key belongs to a run that another session started.
+func IsSubagent(key string) bool {
 	return strings.HasPrefix(key, "subagent:") || strings.Contains(key, ":subagent:")
 }
 

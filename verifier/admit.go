@@ -87,6 +87,16 @@ func (v *Verifier) joined(child, root session.Conversation, before taint.Level) 
 	}
 }
 
+// orphan reports whether a subagent runs whose parent is not known, neither from the
+// call nor from an event before. What the parent has read may be in its task.
+func (t *trace) orphan() bool {
+	s, key := &t.plan.Standing, t.call.Context.SessionKey
+	return (s.Orphan || s.Unknown && session.IsSubagent(key)) && t.conv.Key == key
+}
+
+// parentsSecrets is what such a subagent counts as having read.
+const parentsSecrets = "what the session that started it may have read"
+
 // errMoved says that a chain of spawned sessions did not end.
 const maxLine = 32 // of parents
 
@@ -116,6 +126,9 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 			if view.Secrets = v.watch.saw(t, &view); view.Secret != "" {
 				view.Secrets = session.Holds
 			}
+		}
+		if view.Secret == "" && t.orphan() {
+			view.Secret, view.Secrets = parentsSecrets, session.Holds
 		}
 		t.see(view)
 		v.saw(t)
@@ -201,7 +214,7 @@ func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
 	a := session.Admission{
 		Conversation: t.conv, ID: t.convID, Session: t.session, RequestID: c.RequestID, Body: c.Body,
 		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: floor,
-		Modes: t.row(), Raise: p.Raise, Final: p.Final, Leaves: p.Leaves, Source: p.Source,
+		Modes: t.row(), Raise: p.Raise, Final: p.Final && !(p.Leaves && t.orphan()), Leaves: p.Leaves, Source: p.Source,
 		Run: c.Context.RunID, RunCap: p.RunCap,
 		Standing: passedMark, Keep: t.settings.Keep,
 	}

@@ -34,7 +34,7 @@ func TestH16ASpawnedSessionInheritsByItsEvent(t *testing.T) {
 		r.takes(returned(ownerIn("subagent:up"), "web_fetch", `,"marked":true`))
 		r.mustAsk(sh("date", ownerIn("up"))) // both ways
 
-		r.allow(fetch(ownerIn("subagent:late")))
+		r.consented(fetch(ownerIn("subagent:late")), 0)
 		r.allow(sh("date", ownerIn("parent-of-late")))
 		r.takes(spawn(ownerIn("parent-of-late"), "subagent:late"))
 		r.mustAsk(sh("date", ownerIn("parent-of-late"))) // what a child was before comes along

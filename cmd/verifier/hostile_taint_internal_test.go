@@ -48,7 +48,7 @@ func TestH16AChildFirstSeenWithoutItsParentBringsItsTaintAlong(t *testing.T) {
 	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		r.allow(sh("date", ownerIn("p1")))
-		r.allow(fetch(ownerIn("subagent:late")))
+		r.consented(fetch(ownerIn("subagent:late")), 0)
 		r.mustAsk(sh("date", spawned("subagent:late", "p1")))
 		r.mustAsk(sh("date", ownerIn("p1")))
 
