@@ -79,6 +79,9 @@ var connecting = words("nc ncat netcat nc.openbsd nc.traditional socat telnet bu
 // together finds a host of this machine and a port of ours as words of one command
 // line, in any order: nc ::1 8787, --port 8787 --host localhost, P=8787.
 func (g *guard) together(b []byte) bool {
+	if !slices.ContainsFunc(g.addresses, func(a address) bool { return bytes.Contains(b, a.port) || bytes.Contains(b, a.hex) }) {
+		return false
+	}
 	const apart = " \t\r\n\x00;|&<>\"'`,=()"
 	all := bytes.FieldsFunc(b, func(r rune) bool { return strings.ContainsRune(apart, r) })
 	ports := bytes.FieldsFunc(b, func(r rune) bool { return strings.ContainsRune(apart+":/", r) })
