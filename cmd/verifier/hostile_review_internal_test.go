@@ -61,7 +61,7 @@ func TestH21ALinkThatIsCutShortWashesNothingOut(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		parent, child := ownerIn("p"), ownerIn("subagent:c")
 		r.allow(call{tool: "read", params: `{"path":"a"}`, id: "dup", context: parent})
-		r.allow(call{tool: "web_fetch", params: `{"url":"https://example.com"}`, context: child})
+		r.consented(call{tool: "web_fetch", params: `{"url":"https://example.com"}`, context: child}, 0)
 		spawned := with(child, "spawnedBy", "agent:main:p")
 		r.deny(call{tool: "exec", params: `{"command":"ls"}`, id: "dup", context: spawned}) // a conflict
 		for _, ctx := range []map[string]any{spawned, child, parent} {
