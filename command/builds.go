@@ -35,7 +35,7 @@ var builds = map[string]*sub{
 	"ruff": {operands: set("check"), most: 1}, "golangci-lint": {options: optionsOf("-v --timeout:"), operands: set("run"), most: 1}, "staticcheck": most(-1, "-tests:"),
 	"ctest": most(0, "-V --verbose --output-on-failure -R: -j:"), "flake8": most(-1, "--max-line-length: --select: --ignore:"),
 	"git status": most(-1, "-s -b -v -u --short --branch --porcelain --untracked-files --long -z -uno -uall"),
-	"git diff":   most(-1, gitBuildLooks), "git log": most(-1, gitBuildLooks),
+	"git diff":   most(-1, gitBuildLooks),
 	"git add":    most(-1, "-A -u -v -n --all --update --verbose --dry-run"),                         // not what the owner's .gitignore leaves out
 	"git commit": most(-1, "-m: -a -q -v -s --message: --all --quiet --verbose --signoff --dry-run"), // its hooks run, and no other commit changes
 }

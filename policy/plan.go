@@ -128,7 +128,6 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 		plan.Anything, plan.does = !does.Harmless(), does.Says()
 		plan.Leaves = plan.Leaves || plan.Anything
 		plan.Workspace = plan.Anything && does.Contained() && !r.leaves && p.staysInside(&does)
-		plan.builds = plan.Workspace && does.Builds() && saysNoMore(c)
 	}
 	plan.Writes = r.writing(&does)
 	plan.apply(t)
@@ -144,6 +143,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
+	plan.builds = plan.Workspace && does.Builds() && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
 	if plan.Reach.BlindSend {
 		plan.blindSend(p.from)

@@ -57,7 +57,7 @@ func (pl *Plan) runsSeen(v *session.View) bool { return pl.Workspace && v.Worksp
 // person has seen all that outside content could have put there. Where secrets were read as well, or the call holds one, a commit
 // could keep them for the next push.
 func (pl *Plan) buildsSeen(v *session.View) bool {
-	return pl.builds && pl.runsSeen(v) && !pl.strict && pl.Standing.Level <= owner && !pl.Standing.Orphan && pl.Secret == "" && pl.Gives == "" && v.Secret == "" && v.Secrets != session.Holds && !v.Bears
+	return pl.builds && pl.runsSeen(v) && !pl.strict && pl.Secret == "" && pl.Gives == "" && v.Secret == "" && v.Secrets != session.Holds && !v.Bears
 }
 
 // seenRule is the id of the rule.
@@ -75,6 +75,15 @@ func (pl *Plan) allowSeen(out *Verdict, v *session.View) {
 // buildParams are what a build may be called with: the command, where it starts and how long it may take. Others can say
 // on which machine it runs, and as whom.
 var buildParams = words("command cmd commandline argv workdir cwd workingdirectory directory dir description timeout timeoutms yieldms background runinbackground pty title maxoutputtokens")
+
+// isOwners reports whether the owner or the runtime started the run, and no one else speaks there. What the owner's message holds may be
+// outside content all the same.
+func isOwners(c *toolcall.Call, s *session.Standing) bool {
+	if c.Context.GroupID != "" || session.IsGroup(c.Context.SessionKey) || s.Orphan {
+		return false
+	}
+	return c.Context.SenderIsOwner || s.System
+}
 
 // saysNoMore reports whether a call says nothing but its command and how long it may take.
 func saysNoMore(c *toolcall.Call) bool {

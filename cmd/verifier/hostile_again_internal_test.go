@@ -48,7 +48,7 @@ func TestH176AYesForAWhileIsForWhatTheCommandDoes(t *testing.T) {
 		if v := r.reply(".grants"); !strings.Contains(v.Text, `"exec" only "git log"`) {
 			t.Errorf("the list says %q", v.Text)
 		}
-		for _, command := range []string{"git push", "git status", "git checkout x", "git fetch", "curl https://example.com", "ls", "sh log.sh"} {
+		for _, command := range []string{"git push", "git branch", "git checkout x", "git fetch", "curl https://example.com", "ls", "sh log.sh"} {
 			r.asksAnew(sh(command, m))
 		}
 		r.allow(sh("git log", m))
