@@ -232,17 +232,8 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 		if q == nil {
 			return false, nil
 		}
-		switch q.state(d.o.Key, c.ID, now) {
-		case Denied:
-			return now.Before(q.deniedAt().Add(noHolds)), nil
-		case Expired:
-			return false, nil
-		case Allowed:
-			yes := q.last(d.o.Key, c.ID)
-			if yes.At.UnixMilli() <= r.Ended.UnixMilli() {
-				return false, nil
-			}
-			return d.claimable(c, q, r.ID, now) || yes.For != "" && q.Used == "", nil
+		if state := q.state(d.o.Key, c.ID, now); state != Open {
+			return d.stillAnswers(c, q, state, r, now), nil
 		}
 		if d.stranded(c, now) {
 			if _, err := d.withdraw(ctx, id, "the question was shown to nobody"); !errors.Is(err, ErrGone) {
@@ -258,6 +249,18 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 		}
 	}
 	return false, ErrStale
+}
+
+// stillAnswers reports whether a question that has an answer counts for a request.
+func (d *Desk) stillAnswers(c *Card, q *Question, state State, r *Request, now time.Time) bool {
+	switch state {
+	case Denied:
+		return now.Before(q.deniedAt().Add(noHolds))
+	case Allowed:
+		yes := q.last(d.o.Key, c.ID)
+		return yes.At.UnixMilli() > r.Ended.UnixMilli() && (d.claimable(c, q, r.ID, now) || yes.For != "" && q.Used == "")
+	}
+	return false
 }
 
 // load reads one card.

@@ -67,10 +67,10 @@ var (
 
 // showsNames reports whether a program shows no more of a file than its name, its size or its age.
 func showsNames(n string, args []arg) bool {
-	switch {
-	case n == "git":
+	switch n {
+	case "git":
 		return verbIn(args, gitQuiet)
-	case n == "find":
+	case "find":
 		return !slices.ContainsFunc(args, func(a arg) bool { return a.text == "-files0-from" })
 	default:
 		return (namesOnly[n] || sizes[n]) && !slices.ContainsFunc(args, takesFile)

@@ -214,12 +214,12 @@ func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
 	a := session.Admission{
 		Conversation: t.conv, ID: t.convID, Session: t.session, RequestID: c.RequestID, Body: c.Body,
 		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: floor,
-		Modes: t.row(), Raise: p.Raise, Final: p.Final && !(p.Leaves && t.orphan()), Leaves: p.Leaves, Source: p.Source,
+		Modes: t.row(), Raise: p.Raise, Final: p.Final && (!p.Leaves || !t.orphan()), Leaves: p.Leaves, Source: p.Source,
 		Run: c.Context.RunID, RunCap: p.RunCap,
 		Standing: passedMark, Keep: t.settings.Keep,
 	}
 	a.Note = v.says.untold(t, initial, floor.Generation)
-	if expected := a.Modes[taint.Worse(initial, floor.Level)]; expected != taint.Allow || !p.Final {
+	if expected := a.Modes[taint.Worse(initial, floor.Level)]; expected != taint.Allow || !a.Final {
 		t.seekConsent(&a)
 	}
 	return a

@@ -51,11 +51,11 @@ func (o *owner) print(a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	var any jsontext.Value
-	if err := r.decode(&any); err != nil {
+	var answer jsontext.Value
+	if err := r.decode(&answer); err != nil {
 		return err
 	}
-	a.printf("%s\n", any)
+	a.printf("%s\n", answer)
 	return nil
 }
 
