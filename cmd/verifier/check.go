@@ -27,8 +27,8 @@ Exit codes: 0 no errors (there may be warnings), 1 errors.`
 
 // Run checks.
 func (c *CheckCmd) Run(a *app) error {
-	if c.find(); c.Config == "" {
-		c.Config = configName // which is not there: Load says what to do
+	if c.Config == "" {
+		c.Config = configName // the one that init writes
 	}
 	cfg, findings, err := config.Load(c.Config, os.LookupEnv, a.chats.platforms())
 	if err == nil && len(cfg.Policy.Trust.Directories) == 0 {

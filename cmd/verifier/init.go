@@ -32,7 +32,7 @@ Beside it stands its JSON schema, verifier.schema.json, which the first line nam
 
     $ verifier init
     $ verifier check
-    $ verifier serve
+    $ verifier serve --config verifier.yaml
 
 With --openclaw the secret stands in a file of its own, openclaw.secret, beside it the plugin, openclaw-plugin, and init prints the commands that make OpenClaw use both. They can be pasted as they are.
 
@@ -70,9 +70,9 @@ func (c *InitCmd) Run(a *app) error {
 	return nil
 }
 
-// named is the flag that other commands need to find the config, if any.
+// named is the flag by which other commands find the config, if they need one.
 func (c *InitCmd) named() string {
-	if c.Config == configName {
+	if path, err := filepath.Abs(c.Config); err == nil && path == usualConfig() {
 		return ""
 	}
 	return " --config " + shellWord(c.Config)

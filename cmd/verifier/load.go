@@ -10,9 +10,9 @@ import (
 )
 
 // configFlag is the config of a command. Its file is named by the flag or the
-// variable, or it is one of the usual two.
+// variable, or it is the usual one.
 type configFlag struct {
-	Config string `short:"c" env:"VERIFIER_CONFIG" placeholder:"FILE" help:"The config. Without it: ./verifier.yaml, else ~/.config/verifier/verifier.yaml, else the defaults."`
+	Config string `short:"c" env:"VERIFIER_CONFIG" placeholder:"FILE" help:"The config. Without it: ~/.config/verifier/verifier.yaml, else the defaults."`
 
 	found bool // it was not named
 }
@@ -20,30 +20,26 @@ type configFlag struct {
 // configName is the file's usual name.
 const configName = "verifier.yaml"
 
-// find looks where a config usually is, if none was named.
+// find looks where a config usually is, if none was named. That is not the current
+// directory: an agent may have written one there, to be taken for the owner's.
 func (c *configFlag) find() {
-	if c.Config != "" {
-		return
-	}
-	for _, path := range usualConfigs() {
+	if path := usualConfig(); c.Config == "" && path != "" {
 		if _, err := os.Stat(path); err == nil {
 			c.Config, c.found = path, true
-			return
 		}
 	}
 }
 
-// usualConfigs are where a config is looked for.
-func usualConfigs() []string {
-	paths := []string{configName}
+// usualConfig is where a config is looked for; empty where there is no home.
+func usualConfig() string {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if home, err := os.UserHomeDir(); dir == "" && err == nil {
 		dir = filepath.Join(home, ".config")
 	}
-	if filepath.IsAbs(dir) {
-		paths = append(paths, filepath.Join(dir, "verifier", configName))
+	if !filepath.IsAbs(dir) {
+		return ""
 	}
-	return paths
+	return filepath.Join(dir, "verifier", configName)
 }
 
 // loadConfig reads the config, and gives what is risky in it. No path is no

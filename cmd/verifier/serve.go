@@ -167,10 +167,8 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 			g.Paths = append(g.Paths, abs, pluginPath(abs))
 		}
 	}
-	for _, path := range usualConfigs() { // the next start would take one that is written there
-		if abs, err := filepath.Abs(path); err == nil {
-			g.Paths = append(g.Paths, abs)
-		}
+	if path := usualConfig(); path != "" { // the next start would take one that is written there
+		g.Paths = append(g.Paths, path)
 	}
 	if exe, err := os.Executable(); err == nil {
 		g.Commands = append(g.Commands, filepath.Base(exe))

@@ -107,8 +107,8 @@ func (t *target) running() string {
 }
 
 // listens reports whether the server could have its address from a config that
-// says this. A config that was only found in this directory must not lead the
-// owner's token elsewhere: an agent may have written it.
+// says this. A config that was only found must not lead the owner's token
+// elsewhere.
 func (t *target) listens(listen string) bool {
 	_, port, err := net.SplitHostPort(listen)
 	return err == nil && port == "0" || scheme(t.config)+reachable(listen) == t.base

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -38,56 +37,6 @@ func (s *screen) shows(t *testing.T, text string, times int) {
 			t.Fatalf("no %q on the screen:\n%s", text, all)
 		}
 	}
-}
-
-func TestWhatWaitsIsWatchedAndAnsweredWithAKey(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	s := &screen{}
-	in, keyboard := io.Pipe()
-	ended := make(chan int, 1)
-	a := &app{chats: builtin, ctx: t.Context(), stdin: in, stdout: s, stderr: s}
-	go func() { ended <- a.run([]string{"watch", "--url", r.url, "--state", r.state.Dir()}) }()
-	press := func(key string) {
-		t.Helper()
-		if _, err := io.WriteString(keyboard, key); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.shows(t, "Nothing waits.", 1)
-	press("y") // nothing is there to say it to
-
-	held := r.hold(sh("make deploy", unvouched("x")))
-	s.shows(t, "make deploy", 1)
-	s.shows(t, "y allow once · n deny · m allow 30 min · s skip · q quit", 1)
-	<-time.After(tooSoon) // a key in the first moment does not count
-	press("y")
-	if a := <-held; !a.allowed() {
-		t.Errorf("after y: %s", a.raw)
-	}
-	s.shows(t, `"exec" approved once by owner`, 1)
-
-	held = r.hold(sh("make clean", unvouched("x")))
-	s.shows(t, "make clean", 1)
-	press("y") // meant for something else
-	<-time.After(tooSoon)
-	press("x")
-	s.shows(t, "y, n, m, s or q.", 1)
-	press("n")
-	if a := <-held; a.allowed() {
-		t.Errorf("after n: %s", a.raw)
-	}
-
-	held = r.hold(sh("make elsewhere", unvouched("x")))
-	s.shows(t, "make elsewhere", 1)
-	r.refuse(r.waits().Ref, "")
-	<-held
-	s.shows(t, "is no longer open.", 1)
-	press("q")
-	if code := <-ended; code != exitOK {
-		t.Errorf("it ended with %d", code)
-	}
-	_ = keyboard.Close()
 }
 
 // A server holds a call for a while only. The call is sent again then, and joins
