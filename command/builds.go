@@ -56,15 +56,24 @@ func targets(options string) *sub {
 
 func needs(option, options string) *sub { return &sub{options: optionsOf(options), needs: option} }
 
-// asides are what people write around builds: they choose from the output, and read no more than read would.
-var asides = set("cd echo true false : cat head tail grep egrep wc sort uniq cut tr nl sleep")
+// asides are what people write around builds: they choose from the output, and read no file.
+var asides = map[string]*sub{
+	"cd": most(1, ""), "echo": most(-1, "-n"), "true": most(0, ""), "false": most(0, ""), ":": most(0, ""),
+	"head": most(0, "-n: -c: -#"), "tail": most(0, "-n: -c: -#"), "wc": most(0, "-l -c -w"), "sort": most(0, "-u -n -r"), "uniq": most(0, "-c"),
+	"grep": most(1, grepAside), "egrep": most(1, grepAside),
+}
+
+const grepAside = "-v -i -E -F -c -n -o -w"
 
 // plainWrappers run their command as it is, for a time.
 var plainWrappers = set("timeout gtimeout time nice command")
 
 // strays notes a program that does not belong to a build.
 func (r *reader) strays(n string, args []arg) {
-	if !asides[n] && !shells[n] && !plainWrappers[n] && !isBuild(n, args) {
+	if aside := asides[n]; aside != nil && aside.fits(n, args) {
+		return
+	}
+	if !shells[n] && !plainWrappers[n] && !isBuild(n, args) {
 		r.Strays = true
 	}
 }
@@ -91,6 +100,14 @@ func isBuild(n string, args []arg) bool {
 	if s == nil || slices.ContainsFunc(args, func(a arg) bool { return a.text == "--" }) {
 		return false
 	}
+	return s.fits(n, args)
+}
+
+// fits reports whether these are arguments of the table: each option exactly as it stands there, and operands that are places in the workspace.
+func (s *sub) fits(n string, args []arg) bool {
+	if slices.ContainsFunc(args, func(a arg) bool { return a.option() && !s.options.exactly(n, a.text) }) {
+		return false
+	}
 	operands, ok := s.options.all(args)
 	if !ok || len(operands) < s.least || s.most >= 0 && len(operands) > s.most {
 		return false
@@ -98,7 +115,82 @@ func isBuild(n string, args []arg) bool {
 	if s.needs != "" && !slices.ContainsFunc(args, func(a arg) bool { return a.text == s.needs }) {
 		return false
 	}
-	return !slices.ContainsFunc(operands, func(a arg) bool { return !a.fixed || !isBelow(n, a.text) || s.operands != nil && !s.operands[a.text] })
+	return !slices.ContainsFunc(operands, func(a arg) bool {
+		return !a.fixed || !reads[n] && !isBelow(n, a.text) || s.operands != nil && !s.operands[a.text] || runners[n] && !looksLikeTest(a.text)
+	})
+}
+
+// reads are asides whose operands are no places: a text, a pattern.
+var reads = set("echo grep egrep")
+
+// runners run the files that they are given, so these must be tests.
+var runners = set("pytest jest mocha bun")
+
+func looksLikeTest(path string) bool {
+	path = strings.ToLower(path)
+	return strings.Contains(path, "test") || strings.Contains(path, "spec")
+}
+
+// exactly reports whether an option stands in the list as it is written: by its whole name, with a value only where it takes one, as a letter and a
+// number, or as letters of which only the last takes a value. What another program would read differently is not.
+func (o options) exactly(n, text string) bool {
+	head, _, valued := strings.Cut(text, "=")
+	if takes, in := o[head]; in {
+		return !valued || takes || equalSigns[head]
+	}
+	if strings.HasPrefix(text, "--") || valued || len(text) < 2 || strings.HasPrefix(n, "go ") {
+		return false
+	}
+	if number := text[2:]; number != "" && strings.Trim(number, "0123456789") == "" && o[text[:2]] {
+		return true
+	}
+	if o.hasNumber() && strings.Trim(text[1:], "0123456789") == "" {
+		return true
+	}
+	for i := 1; i < len(text); i++ {
+		takes, in := o["-"+text[i:i+1]]
+		if !in || takes && i < len(text)-1 {
+			return false
+		}
+	}
+	return true
+}
+
+// equalSigns are options of git that may be given a word.
+var equalSigns = set("--pretty --porcelain --untracked-files --decorate --stat")
+
+// IsPlain reports whether a text is a command line without anything that a shell works out: no variables, patterns, braces, input or
+// other commands in it, and no assignments. What stands in quotes may be any text that stays as it is.
+func IsPlain(text string) bool {
+	var quote byte
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case quote != 0 && c == quote:
+			quote = 0
+		case c < ' ' || c == 0x7f:
+			return false
+		case quote == '"' && strings.IndexByte("$`\\!", c) >= 0:
+			return false
+		case quote == 0 && !isPlainByte(c):
+			return false
+		}
+	}
+	if quote != 0 {
+		return false
+	}
+	for word := range strings.FieldsSeq(text) {
+		if name, _, found := strings.Cut(word, "="); found && isName(name) {
+			return false
+		}
+	}
+	return true
+}
+
+func isPlainByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(" _./:=,+-@%^&|;>", c) >= 0
 }
 
 // isBelow reports whether an operand is a place in the workspace and nothing else: for go a directory, not a package by its name.

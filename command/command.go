@@ -155,7 +155,7 @@ func (c *Command) Writing() (writes, shown bool) {
 }
 
 // writesText are programs that write what their text says, as it stands there.
-var writesText = set("echo printf cat tee mkdir touch rm rmdir chmod cd true : test [ sh bash")
+var writesText = set("echo cat tee mkdir touch rm rmdir chmod cd true : test [ sh bash")
 
 // Join is what several commands do.
 func Join(all ...Command) (out Command) {

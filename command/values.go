@@ -285,8 +285,11 @@ func brace(s string) (before string, options []string, after string, ok bool) {
 		case s[i] == '{':
 			open = i
 		case s[i] == '}' && open >= 0:
-			if inside := s[open+1 : i]; strings.Contains(inside, ",") {
+			switch inside := s[open+1 : i]; {
+			case strings.Contains(inside, ","):
 				return s[:open], strings.Split(inside, ","), s[i+1:], true
+			case strings.Contains(inside, ".."): // a sequence
+				return s[:open], []string{"*"}, s[i+1:], true
 			}
 			open = -1
 		}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 
@@ -123,12 +124,20 @@ func textsOf(value any) ([]string, bool) {
 	return out, true
 }
 
-// directory is where a call's commands start, or "".
+// directory is where a call's commands start, or "". Where programs could differ on which it is, it is the root: nothing there is ours.
 func directory(params map[string]any) string {
+	found := ""
 	for key := range directoryParams {
-		if dir, ok := params[key].(string); ok && dir != "" {
-			return dir
+		switch dir, isText := params[key].(string); {
+		case params[key] == nil || isText && dir == "":
+		case !isText || found != "" || strings.Contains(dir, "://") || strings.TrimFunc(dir, isBlank) != dir:
+			return "/"
+		default:
+			found = dir
 		}
 	}
-	return ""
+	return found
 }
+
+// isBlank is for what some programs take away around a name and others don't.
+func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' || r == '\u200b' }

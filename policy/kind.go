@@ -25,14 +25,16 @@ type Kind struct {
 const mostKind = 1000
 
 // quietParams say how a command is described and how long to wait for it. They change nothing that it does.
-var quietParams = words("description timeout timeoutms yieldms title justification maxoutputtokens")
+var quietParams = words("description timeout timeoutms timeoutseconds yieldms title justification maxoutputtokens")
 
-// Kind says of what kind the command of a call is. Only a command that stays on the machine, that we can read to the end, and that
-// writes nowhere but in the workspace is of a kind: every other could do more than its programs' names say.
+// Kind says of what kind the command of a call is. Only a command that stays on the machine, that we can read to the end, that runs
+// nothing of the workspace and writes nowhere else is of a kind: every other could do more than its programs' names say.
 func (pl *Plan) Kind(c *toolcall.Call) Kind {
 	does := pl.parsed
-	if does == nil || len(does.Programs) == 0 || !does.Contained() || does.Code || does.Stores || does.Environment || pl.Secret != "" || pl.Gives != "" ||
-		slices.ContainsFunc(does.Reads, func(r command.Read) bool { return r.Unknown() }) {
+	if does == nil || len(does.Programs) == 0 || does.Rewrites || slices.ContainsFunc(does.Programs, changes) || slices.ContainsFunc(does.Runs, runsMore) || !does.Contained() || does.Code || does.Stores || does.Environment || pl.Secret != "" || pl.Gives != "" ||
+		slices.ContainsFunc(does.Reads, func(r command.Read) bool {
+			return r.Unknown() || strings.ContainsAny(r.Path, "*?[{") || strings.Contains(r.Path, ".git/")
+		}) {
 		return Kind{}
 	}
 	var params map[string]jsontext.Value
@@ -60,6 +62,20 @@ func (pl *Plan) Kind(c *toolcall.Call) Kind {
 	}
 	return k
 }
+
+// changes reports whether a program changes something by the names that it is given, or runs another as someone else: what it does is not told by
+// its own name.
+func changes(p command.Program) bool {
+	return changers[p.Name] || p.Name == "git" && !gitLooks[p.Sub]
+}
+
+// gitLooks are the verbs of git that show the workspace and change nothing.
+var gitLooks = words("log status diff ls-files rev-parse")
+
+// runsMore reports whether what a command runs of the workspace is more than the settings of git.
+func runsMore(what string) bool { return !strings.HasPrefix(what, "git ") }
+
+var changers = words("cp mv ln chmod chown install prettier ruff black sed tee rm rmdir sudo doas su runuser")
 
 // effects are what a command does besides running its programs in the workspace.
 func (pl *Plan) effects(does *command.Command) []string {

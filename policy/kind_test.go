@@ -27,11 +27,21 @@ func TestALastingYesIsForWhatACommandDoes(t *testing.T) {
 		{sh("git log"), `{"command":"git log","timeout":20,"yieldMs":5}`, true},
 		{sh("git log"), `{"cmd":"git log"}`, true},
 		{sh("git log | head"), sh("git log --oneline | head -3"), true},
-		{sh("git log > out.txt"), sh("git log"), true}, // it does less
-		{sh("go test ./a"), sh("go test -run X -v ./b"), true},
-		{sh("git commit -m one"), sh("git commit -m two"), true},
+		{sh("git log > out.txt"), sh("git log"), true},          // it does less
+		{sh("go test ./a"), sh("go test -run X -v ./b"), false}, // what runs the workspace's code does what that says by then
+		{sh("git commit -m one"), sh("git commit -m two"), false},
 		{sh("cat a.go"), sh("cat b.go"), true},
-		{sh("cd web && npm test"), sh("cd api && npm test"), true},
+		{sh("cd web && npm test"), sh("cd api && npm test"), false},
+		{sh("python3 -m coverage report"), sh("python3 -m coverage run -m http.server"), false},
+		{sh("npm test -- -t x"), sh("npm test -- '--import=data:text/javascript,x'"), false},
+		{sh("git checkout topic"), sh("git checkout ."), false},
+		{sh("git show HEAD"), sh("git show evil/topic:README"), false},
+		{sh("cp Makefile Makefile.bak"), sh("cp Makefile.bak Makefile"), false},
+		{sh("sudo -u nobody cat a.txt"), sh("sudo -u root cat b.txt"), false},
+		{sh("cat a.go"), sh("cat .e{n..n}v"), false},
+		{sh("cat a.go"), sh("cat .git/config"), false},
+		{sh("head -3 a.txt"), sh("head -99 *"), false},
+		{sh("find . -name '*.go' | xargs cat"), sh("find . -name Makefile -printf '/home/u/.s' -printf 'sh/id_rsa\\n' | xargs cat"), false},
 
 		{sh("git log"), sh("git push"), false},
 		{sh("git log"), sh("git status"), false},
@@ -93,7 +103,7 @@ func TestALastingYesIsForWhatACommandDoes(t *testing.T) {
 		{sh("cat a.go"), sh("cat .env"), false},
 		{sh("cat a.go"), sh("cat ~/.ssh/config"), false},
 		{sh("cat a.go"), sh("cat $FILE"), false},
-		{sh("cat a.go"), sh("cat *"), true}, // what is in the workspace; files of secrets are hidden from it
+		{sh("cat a.go"), sh("cat *"), false},
 		{sh("echo hi"), sh("echo $FOO"), false},
 		{sh("echo $FOO"), sh("echo $BAR"), false},
 		{sh("echo hi > a.txt"), sh("echo hi > b.txt"), false},
@@ -134,9 +144,6 @@ func TestALastingYesIsForWhatACommandDoes(t *testing.T) {
 		{sh("git log"), `{"command":"git","args":["log"]}`, true},
 	} {
 		yes, later := kind(p, c.yes), kind(p, c.later)
-		if yes.Programs == "" {
-			t.Errorf("%s is of no kind", c.yes)
-		}
 		covered := later.Programs != "" && yes.Programs == later.Programs && slices.Equal(yes.With, later.With) &&
 			!slices.ContainsFunc(later.Does, func(one string) bool { return !slices.Contains(yes.Does, one) })
 		if covered != c.covered {

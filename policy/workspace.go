@@ -29,7 +29,7 @@ func (r *rule) writing(does *command.Command) Writing {
 		return WritesShown
 	case r.runs:
 		writes, shown = does.Writing()
-	case r.sink && !isShipped[r.name]:
+	case r.sink && !isShipped[r.name], unseenWriters[r.name]:
 		return WritesUnseen
 	}
 	switch {
@@ -40,6 +40,9 @@ func (r *rule) writing(does *command.Command) Writing {
 	}
 	return WritesUnseen
 }
+
+// unseenWriters are shipped tools that may write into the workspace what no card shows as it will be.
+var unseenWriters = words("file_write computer")
 
 var isShipped = func() map[string]bool {
 	out := make(map[string]bool, len(shipped))
@@ -74,7 +77,7 @@ func (pl *Plan) allowSeen(out *Verdict, v *session.View) {
 
 // buildParams are what a build may be called with: the command, where it starts and how long it may take. Others can say
 // on which machine it runs, and as whom.
-var buildParams = words("command cmd commandline argv workdir cwd workingdirectory directory dir description timeout timeoutms yieldms background runinbackground pty title maxoutputtokens")
+var buildParams = words("command cmd commandline argv workdir cwd workingdirectory directory dir description timeout timeoutms timeoutseconds yieldms background runinbackground pty title maxoutputtokens")
 
 // isOwners reports whether the owner or the runtime started the run, and no one else speaks there. What the owner's message holds may be
 // outside content all the same.
@@ -91,13 +94,30 @@ func saysNoMore(c *toolcall.Call) bool {
 	if json.Unmarshal(c.Params, &members) != nil {
 		return false
 	}
-	for name := range members {
-		if !buildParams[strings.ToLower(separators.Replace(name))] {
+	commands, directories := 0, 0
+	for name, value := range members {
+		switch key := strings.ToLower(separators.Replace(name)); {
+		case !buildParams[key]:
 			return false
+		case commandParams[key] || argumentParams[key]:
+			var text string
+			if json.Unmarshal(value, &text) != nil || !command.IsPlain(text) {
+				return false
+			}
+			commands++
+		case directoryParams[key]:
+			var dir string
+			if json.Unmarshal(value, &dir) != nil || strings.Trim(dir, plainPath) != "" {
+				return false
+			}
+			directories++
 		}
 	}
-	return true
+	return commands == 1 && directories <= 1
 }
+
+// plainPath are the characters of a directory that every program reads alike.
+const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./~-"
 
 // command says what the call's command can do in a conversation; "" where that is harmless.
 func (pl *Plan) command(v *session.View) string {

@@ -41,7 +41,7 @@ const aboutMessage = /^Conversation info: ⟦openclaw:ctx⟧\n```json\n(.*)$/m;
 const systemEvent = /^System: /m;
 
 // What the plugin itself says to wake a session stands there too. The time before it is OpenClaw's.
-const ownEvent = /^System: (?:\[[\dA-Z:+ -]{8,40}\] )?(.*)$/gm;
+const ownEvent = /^System: (?:\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:Z| ?[A-Z]{2,5}(?:[+-]\d{1,2}(?::?\d\d)?)?)?\] )?([^\r\u0085\u2028\u2029]*)$/;
 
 // isMarked reports whether OpenClaw marks outside content in a text.
 export function isMarked(text) {
@@ -124,7 +124,11 @@ export function createRuns({ sendUserMessages, webhooks, loop }) {
 
 	// withoutOwn is a text without the sentences that this process has woken sessions with.
 	function withoutOwn(text) {
-		return text.replace(ownEvent, (line, said) => (loop.waker.said(said) ? "" : line));
+		// OpenClaw parts events by line feeds alone: any other break stands inside of one.
+		return text
+			.split("\n")
+			.filter((line) => !loop.waker.said(ownEvent.exec(line)?.[1]))
+			.join("\n");
 	}
 
 	function attested(ctx, outside) {

@@ -9,6 +9,7 @@ import { fitted } from "./shape.js";
 
 const most = 32; // questions at a time, as many as the server takes
 const mostSaid = 100;
+const saidMs = 10 * 60_000; // by then the session has read it
 const livesMs = 30 * 60_000;
 const waitMs = 55_000; // the server answers 5 s before
 const pauseMs = 10_000; // after a poll that ended early
@@ -37,7 +38,7 @@ export function createRouser(system) {
 // createWaker is the one for this process. The instance of the plugin that was loaded last speaks for it.
 export function createWaker({ wait = (f, ms) => setTimeout(f, ms).unref(), stop = clearTimeout, now = Date.now } = {}) {
 	const open = new Map(); // questions, by call
-	const told = new Set(); // sentences that sessions were woken with
+	const told = new Map(); // sentences that sessions were woken with, and when
 	let speaker;
 	let started = false;
 	let polling; // what ends the poll under way
@@ -88,7 +89,7 @@ export function createWaker({ wait = (f, ms) => setTimeout(f, ms).unref(), stop 
 
 	// said reports that a sentence is the plugin's own.
 	function said(text) {
-		return told.has(text);
+		return told.get(text) > now() - saidMs;
 	}
 
 	// again lets the poll under way end, and begins one about what is open now.
@@ -125,8 +126,8 @@ export function createWaker({ wait = (f, ms) => setTimeout(f, ms).unref(), stop 
 	function rouse({ sessionKey, tool }, { rouse: wake, log }) {
 		const text = sentence(tool);
 		told.delete(text);
-		told.add(text);
-		if (told.size > mostSaid) told.delete(told.values().next().value);
+		told.set(text, now());
+		if (told.size > mostSaid) told.delete(told.keys().next().value);
 		try {
 			wake(sessionKey, text);
 		} catch (err) {
