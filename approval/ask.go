@@ -236,7 +236,7 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 			return d.stillAnswers(c, q, state, r, now), nil
 		}
 		if d.stranded(c, now) {
-			if _, err := d.withdraw(ctx, id, "the question was shown to nobody"); !errors.Is(err, ErrGone) {
+			if _, err := d.withdraw(ctx, id, "the question could not be shown to anyone"); !errors.Is(err, ErrGone) {
 				return false, err
 			}
 			return false, nil
