@@ -34,12 +34,13 @@ func TestH199NothingIsCalledWithdrawnThatStillWaits(t *testing.T) {
 	card := c.card(t)
 	withdrawn := func() int { return len(record.of(audit.KindAnswer)) }
 
+	end := approval.Ending{Conversation: conversation, SessionKey: conversation.Key, At: time.Now(), Why: "the conversation was ended"}
 	store.down.Store(true)
-	if err := d.Abandon(t.Context(), conversation, conversation.Key, "", "the conversation was ended"); !errors.Is(err, errStoreDown) || withdrawn() != 0 {
+	if err := d.Abandon(t.Context(), end); !errors.Is(err, errStoreDown) || withdrawn() != 0 {
 		t.Errorf("with the store down: %v, %d withdrawn", err, withdrawn())
 	}
 	store.down.Store(false)
-	if err := d.Abandon(t.Context(), conversation, conversation.Key, "", "the conversation was ended"); err != nil || withdrawn() != 1 {
+	if err := d.Abandon(t.Context(), end); err != nil || withdrawn() != 1 {
 		t.Errorf("afterwards: %v, %d withdrawn", err, withdrawn())
 	}
 	if o := tap(t, d, alice, card.Handle(approval.AllowOnce), ""); o.State != approval.Denied {

@@ -21,7 +21,6 @@ type Request struct {
 	Hold    time.Duration  // how long the caller can wait
 	Spent   time.Duration  // how long it has waited already
 	Now     time.Time      // the store's clock
-	Ended   time.Time      // when its session ended last: a yes from before is over
 	Whole   jsontext.Value // the params as they came, for an approver who asks to see them while the request is held; never stored
 }
 
@@ -233,7 +232,7 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 			return false, nil
 		}
 		if state := q.state(d.o.Key, c.ID, now); state != Open {
-			return d.stillAnswers(c, q, state, r, now), nil
+			return d.stillAnswers(ctx, c, q, state, r, now), nil
 		}
 		if d.stranded(c, now) {
 			if _, err := d.withdraw(ctx, id, "the question could not be shown to anyone"); !errors.Is(err, ErrGone) {
@@ -252,13 +251,13 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 }
 
 // stillAnswers reports whether a question that has an answer counts for a request.
-func (d *Desk) stillAnswers(c *Card, q *Question, state State, r *Request, now time.Time) bool {
+func (d *Desk) stillAnswers(ctx context.Context, c *Card, q *Question, state State, r *Request, now time.Time) bool {
 	switch state {
 	case Denied:
 		return now.Before(q.deniedAt().Add(noHolds))
 	case Allowed:
 		yes := q.last(d.o.Key, c.ID)
-		return yes.At.UnixMilli() > r.Ended.UnixMilli() && (d.claimable(c, q, r.ID, now) || yes.For != "" && q.Used == "")
+		return (d.claimable(c, q, r.ID, now) || yes.For != "" && q.Used == "") && !d.outlivedBy(ctx, &r.Ask, yes)
 	}
 	return false
 }

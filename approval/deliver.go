@@ -246,9 +246,21 @@ func (d *Desk) note(ctx context.Context, e audit.Entry) {
 	}
 }
 
-// Abandon takes back the open cards of a session that was ended: its run is gone,
-// so no call could use a yes. Why is shown to people.
-func (d *Desk) Abandon(ctx context.Context, conv session.Conversation, sessionKey, sessionID, why string) error {
+// Ending is the end of a session, with all that the agent did in it.
+type Ending struct {
+	Conversation          session.Conversation
+	SessionKey, SessionID string
+	At                    time.Time // by the store's clock
+	Why                   string    // is shown to people
+}
+
+// Abandon takes back the open cards of a session that has ended: its run is gone, so
+// no call could use a yes. Yeses from before that no call has used are over as well.
+func (d *Desk) Abandon(ctx context.Context, e Ending) error {
+	conv := e.Conversation
+	if err := d.noteEnd(ctx, conv, e.SessionKey, e.SessionID, e.At); err != nil {
+		return err
+	}
 	ids, err := d.o.Store.Open(ctx)
 	if err != nil {
 		return err
@@ -265,12 +277,12 @@ func (d *Desk) Abandon(ctx context.Context, conv session.Conversation, sessionKe
 			return err
 		}
 		others := func(q *Question) bool {
-			return q.Ask.Conversation != conv || q.Ask.SessionKey != sessionKey || q.Ask.SessionID != "" && sessionID != "" && q.Ask.SessionID != sessionID
+			return q.Ask.Conversation != conv || q.Ask.SessionKey != e.SessionKey || q.Ask.SessionID != "" && e.SessionID != "" && q.Ask.SessionID != e.SessionID
 		}
 		if slices.ContainsFunc(c.all(), others) {
 			continue
 		}
-		taken, err := d.withdraw(ctx, id, why)
+		taken, err := d.withdraw(ctx, id, e.Why)
 		if err != nil && !errors.Is(err, ErrGone) {
 			return err
 		}
@@ -278,9 +290,9 @@ func (d *Desk) Abandon(ctx context.Context, conv session.Conversation, sessionKe
 			continue
 		}
 		for _, q := range c.all() {
-			e := entryFor(audit.KindAnswer, c, q)
-			e.Note = "withdrawn: " + why
-			d.note(ctx, e)
+			entry := entryFor(audit.KindAnswer, c, q)
+			entry.Note = "withdrawn: " + e.Why
+			d.note(ctx, entry)
 		}
 		d.runFor(ctx, func(ctx context.Context) { d.showCopies(ctx, c) })
 	}

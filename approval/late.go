@@ -91,5 +91,5 @@ func (d *Desk) usable(ctx context.Context, l *late) bool {
 		time.AfterFunc(left, l.wake)
 		return false
 	}
-	return d.claimable(c, q, "", now)
+	return d.claimable(c, q, "", now) && !d.outlivedBy(ctx, &q.Ask, q.last(d.o.Key, c.ID))
 }

@@ -107,7 +107,7 @@ func (*owner) Spent(_, _, _ string) {}
 func (*owner) Stands(string, approval.Ask) bool { return true }
 
 // Abandon has nothing to take back: the owner answers at once.
-func (*owner) Abandon(context.Context, session.Conversation, string, string, string) error {
+func (*owner) Abandon(context.Context, approval.Ending) error {
 	return nil
 }
 

@@ -160,7 +160,7 @@ func (v *Verifier) put(ctx context.Context, t *trace, a *approval.Ask, hold time
 	t.held, t.visible = true, v.o.Visible(a)
 	spent := time.Since(t.started)
 	ruling, t.pending, err = v.o.Desk.Put(ctx, &approval.Request{
-		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.now(), Whole: t.call.Params, Ended: v.endedAt(ctx, t),
+		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.now(), Whole: t.call.Params,
 	})
 	return ruling, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/loop"
@@ -141,10 +142,14 @@ func (v *Verifier) take(ctx context.Context, h *hearing) *no {
 		return v.storeFault(ctx, "hear", err)
 	}
 	if h.event.Name == loop.SessionEnd && slices.Contains(freshReasons, h.event.Reason) { // told again, it may have failed before
-		if err := v.noteEnd(ctx, h); err != nil {
-			return v.storeFault(ctx, "end", err)
+		end := approval.Ending{
+			Conversation: h.conv, SessionKey: h.call.Context.SessionKey, SessionID: h.call.Context.SessionID,
+			At: h.heard.Now, Why: "the conversation was ended",
 		}
-		if err := v.o.Desk.Abandon(ctx, h.conv, h.call.Context.SessionKey, h.call.Context.SessionID, "the conversation was ended"); err != nil {
+		if end.At.IsZero() {
+			end.At = time.Now()
+		}
+		if err := v.o.Desk.Abandon(ctx, end); err != nil {
 			return v.storeFault(ctx, "withdraw", err)
 		}
 	}

@@ -36,8 +36,9 @@ type Desk interface {
 	Braked(ctx context.Context, b session.Brake, stand [2]string) error
 	// Stands reports whether a grant of these people still covers a call.
 	Stands(by string, a approval.Ask) bool
-	// Abandon takes back the open questions of a session that was ended.
-	Abandon(ctx context.Context, c session.Conversation, sessionKey, sessionID, why string) error
+	// Abandon takes back the open questions of a session that has ended, and the yeses
+	// from before that no call has used.
+	Abandon(ctx context.Context, e approval.Ending) error
 }
 
 // Settings are what the owner may change while calls are being decided.

@@ -235,7 +235,7 @@ func (deskFunc) Spent(_, _, _ string) {}
 
 func (deskFunc) Stands(string, approval.Ask) bool { return true }
 
-func (deskFunc) Abandon(context.Context, session.Conversation, string, string, string) error {
+func (deskFunc) Abandon(context.Context, approval.Ending) error {
 	return nil
 }
 

@@ -256,3 +256,25 @@ func TestH194APollHearsOfAYesThatAnotherGatewayTook(t *testing.T) {
 	}
 	both[1].allow(sh("echo elsewhere", unvouched("m")))
 }
+
+// A yes that the end of its session took is no longer a yes: no client learns of it.
+func TestH210ALateYesThatTheSessionsEndTookIsNotTold(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		m := with(ownerIn("m"), "sessionId", "s1")
+		r.allow(fetch(m))
+		for _, reason := range []string{"new", "reset", "deleted"} {
+			c := sh("echo "+reason, m)
+			a := r.unanswered(c)
+			r.approve(a.Ref, 0)
+			if got := r.poll(0, a.Question); got != answeredAre(a.Question) {
+				t.Errorf("%s: before the end: %s", reason, got)
+			}
+			r.takes(event{name: "session_end", context: m, about: `{"reason":"` + reason + `","nextSessionId":"s1"}`})
+			if got := r.poll(0, a.Question); got != noLateAnswer {
+				t.Errorf("%s: after the end: %s", reason, got)
+			}
+			r.mustAsk(c)
+		}
+	})
+}
