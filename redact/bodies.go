@@ -34,9 +34,12 @@ func copyWithout(dec *jsontext.Decoder, enc *jsontext.Encoder, tool string, hidd
 	if err != nil {
 		return err
 	}
-	isBody := isMemberName(dec) && isFileBody(tool, squash(tok.String()))
-	if err := enc.WriteToken(tok); err != nil || !isBody {
+	isName, name := isMemberName(dec), tok.String()
+	if err := enc.WriteToken(tok); err != nil || !isName {
 		return err
+	}
+	if !isFileBody(tool, squash(name), dec.PeekKind()) {
+		return nil
 	}
 	value, err := dec.ReadValue()
 	if err != nil {

@@ -1,27 +1,47 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// fileTools write what they are given into a file.
-var fileTools = map[string]bool{"write": true, "edit": true, "apply_patch": true, "file_write": true}
+// fileTools write what they are given into a file. Other tools do too, if their names say so: see writesFiles.
+var fileTools = map[string]bool{
+	"write": true, "edit": true, "apply_patch": true, "file_write": true,
+	"multiedit": true, "replace": true, "str_replace_based_edit_tool": true, // of coding agents
+}
 
-// bodyFields hold file bodies in any tool. The value says whether only in a
-// tool that writes files.
-var bodyFields = map[string]bool{
-	"content":       false,
-	"contentbase64": false,
-	"edits":         false,
-	"patch":         false,
-	"input":         true,
-	"oldtext":       true,
-	"newtext":       true,
-	"oldstring":     true,
-	"newstring":     true,
+// A tool whose name has one of each writes files: write_file, createFile, mcp__fs__append_to_file, notebookedit.
+var (
+	writeVerbs = []string{"write", "edit", "create", "save", "append", "replace", "insert", "update", "overwrite", "modify", "patch"}
+	fileNouns  = []string{"file", "notebook"}
+)
+
+// writesFiles reports whether a tool, by its canonical name, writes what it is given into files.
+func writesFiles(tool string) bool {
+	if fileTools[tool] {
+		return true
+	}
+	has := func(word string) bool { return strings.Contains(strings.ReplaceAll(tool, "profile", ""), word) }
+	return slices.ContainsFunc(writeVerbs, has) && slices.ContainsFunc(fileNouns, has)
+}
+
+// bodyFields hold file bodies in any tool.
+var bodyFields = map[string]bool{"content": true, "contentbase64": true, "edits": true, "patch": true}
+
+// fileFields say of a tool that writes files where and how it writes. Every other text that it is given may be a file's.
+var fileFields = setOf(`path paths filepath file filename name target targetpath notebookpath dir directory folder cwd workdir workspace
+	node nodeid url owner repo branch ref sha message gatewayurl command action operation mode editmode type celltype cellid encoding mimetype language description instruction explanation`)
+
+func setOf(list string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		out[w] = true
+	}
+	return out
 }
 
 // secretNames make a member secret when its squashed name ends in one of them,
@@ -46,15 +66,22 @@ func (r *Redactor) kindOf(tool, name, s string, value jsontext.Kind) string {
 	switch {
 	case r.fields[s] || isSecret(s) || isToken(s, value) || endsInPass(name):
 		return SecretField
-	case !r.showFileBodies && isFileBody(tool, s):
+	case !r.showFileBodies && isFileBody(tool, s, value):
 		return FileBody
 	}
 	return ""
 }
 
-func isFileBody(tool, squashed string) bool {
-	onlyFileTools, ok := bodyFields[squashed]
-	return ok && (!onlyFileTools || fileTools[tool])
+// isFileBody reports whether a member may hold what is written to a file. Numbers and switches of other names never do.
+func isFileBody(tool, squashed string, value jsontext.Kind) bool {
+	if bodyFields[squashed] {
+		return true
+	}
+	switch value {
+	case jsontext.KindString, jsontext.KindBeginArray, jsontext.KindBeginObject:
+		return writesFiles(tool) && !fileFields[squashed]
+	}
+	return false
 }
 
 // secretEnds and qualifierEnds are by their last letter, to ask for few of them.

@@ -75,8 +75,7 @@ func (r *Redactor) remember(name string) {
 		return
 	}
 	squashed := squash(name)
-	_, body := bodyFields[squashed]
-	if !body && !isCode(squashed) && !mayLogIn(squashed) && r.kindOf("", name, squashed, 0) == "" {
+	if !bodyFields[squashed] && !isCode(squashed) && !mayLogIn(squashed) && r.kindOf("", name, squashed, 0) == "" {
 		r.ordinary.add(name, roles[squashed])
 	}
 }

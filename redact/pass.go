@@ -125,6 +125,7 @@ func (p *pass) object() {
 	p.open('{')
 	base, patterns := len(p.path), p.seek.finder.patterns
 	var names shownNames
+	everyName := !p.redactor.showFileBodies && writesFiles(p.tool) // a name is ordinary in other tools
 	for i := 0; p.in.kind() != jsontext.KindEndObject; i++ {
 		p.comma(i)
 		raw := p.in.value()
@@ -135,7 +136,7 @@ func (p *pass) object() {
 		if base > 0 {
 			p.path = append(p.path, '.')
 		}
-		if r, known := p.redactor.ordinary.roleOf(name); known {
+		if r, known := p.redactor.ordinary.roleOf(name); known && !everyName {
 			p.unhidden(raw, name)
 			p.pairMember(r, &pair)
 		} else {

@@ -6,10 +6,10 @@
 //
 // By the name of a member, at any depth:
 //
-//   - file bodies: content, edits, patch and contentBase64 of every tool; for
-//     the tools that write files (write, edit, apply_patch, file_write) also
-//     input, oldText, newText, oldString and newString, which elsewhere are
-//     ordinary arguments that the reader needs;
+//   - file bodies: content, edits, patch and contentBase64 of every tool; of a
+//     tool that writes files (write, edit, apply_patch, file_write, or one whose
+//     name says so, such as create_file) every text but those that say where and
+//     how it writes, such as path and mode;
 //   - secrets: a name that is, or ends in, a word such as password, token or
 //     apiKey, and the names the owner adds. The name may also be a value, as in
 //     {"name": "Authorization", "value": "…"}, or the argument before, as in

@@ -86,7 +86,7 @@ func TestShowFileBodiesStillHidesSecrets(t *testing.T) {
 }
 
 func TestFindingsSayWhereWhatAndHowLong(t *testing.T) {
-	got := redactor(t, Config{}).Params("write", jsontext.Value(`{"a":[{"content":"héé"}],"env":{"API_KEY":12345},"note":"x [REDACTED: 7 chars]"}`))
+	got := redactor(t, Config{}).Params("some_tool", jsontext.Value(`{"a":[{"content":"héé"}],"env":{"API_KEY":12345},"note":"x [REDACTED: 7 chars]"}`))
 	want := []Finding{{"a[0].content", FileBody, 3}, {"env.API_KEY", SecretField, 5}, {"note", AlreadyRedacted, 21}}
 	if fmt.Sprint(got.Findings) != fmt.Sprint(want) || got.Hidden() != 3 {
 		t.Errorf("got %+v", got.Findings)
@@ -105,13 +105,13 @@ func TestH28ParamsTheClientRedactedAreTold(t *testing.T) {
 		`{"a":["[REDACTED]"]}`:                                 `{"a":["[REDACTED]"]}`,
 		`{"a":"[REDACTED:  [REDACTED: x [REDACTED: 1 chars]"}`: `{"a":"[REDACTED:  [REDACTED: x [REDACTED: 1 chars]"}`,
 	} {
-		got := r.Params("write", jsontext.Value(params))
+		got := r.Params("some_tool", jsontext.Value(params))
 		if string(got.Params) != want || !got.PreRedacted() || got.Hidden() != 1 {
 			t.Errorf("%s: got %s, pre-redacted %v, hidden %d", params, got.Params, got.PreRedacted(), got.Hidden())
 		}
 	}
 	for _, params := range []string{`{"a":"x [REDACTED]"}`, `{"a":"x [REDACTED:  chars]"}`, `{"a":"x [REDACTED: 1 char]"}`, `{"content":"x"}`, `{"[REDACTED: 1 chars]":1}`} {
-		if got := r.Params("write", jsontext.Value(params)); got.PreRedacted() {
+		if got := r.Params("some_tool", jsontext.Value(params)); got.PreRedacted() {
 			t.Errorf("%s counts as redacted by the client", params)
 		}
 	}

@@ -51,6 +51,35 @@ func TestH183CardsHideWhatIsWrittenIfTheOwnerSaysSo(t *testing.T) {
 	r.keepsNoBodies()
 }
 
+// TestH211AFilesTextIsNotInTheRecordWhateverItsParamIsCalled: clients and MCP servers call it differently. A tool that the name
+// does not show to write files keeps what it says in the record.
+func TestH211AFilesTextIsNotInTheRecordWhateverItsParamIsCalled(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		for _, c := range []call{
+			{tool: "write", params: `{"path":"a.py","contents":"h183-body"}`},
+			{tool: "write", params: `{"file_path":"a.py","text":"h183-body","overwrite":true}`},
+			{tool: "write", params: `{"path":"a.py","data":["h183-body"]}`},
+			{tool: "Edit", params: `{"file_path":"a.py","before":"h183-body","after":"h183-body"}`},
+			{tool: "create_file", params: `{"path":"a.py","file_text":"h183-body"}`},
+			{tool: "NotebookEdit", params: `{"notebook_path":"a.ipynb","new_source":"h183-body"}`},
+			{tool: "mcp__filesystem__write_file", params: `{"path":"a.py","body":"h183-body"}`},
+		} {
+			if card := r.writesFile(c); !strings.Contains(card.Text, "h183-body") {
+				t.Errorf("%s: the card does not show what is written:\n%s", c.tool, card.Text)
+			}
+		}
+		r.keepsNoBodies()
+		if !strings.Contains(r.record(), "a.ipynb") {
+			t.Error("the record does not say which file was written")
+		}
+		r.writesFile(call{tool: "send_note", params: `{"to":"bob","text":"h211-note"}`})
+		if !strings.Contains(r.record(), "h211-note") {
+			t.Error("the record does not hold what was sent")
+		}
+	})
+}
+
 // writesFile asks about a call that writes, approves it and returns its card.
 func (r *rig) writesFile(c call) shown {
 	r.t.Helper()
