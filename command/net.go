@@ -167,7 +167,7 @@ func (r *reader) own(n string, args []arg) {
 		return
 	default:
 		said := sentence(n, args)
-		r.Stores = r.Stores || stores[n].shows(said)
+		r.Stores = r.Stores || stores[n].shows(said) || strings.HasPrefix(n, "git-credential")
 		r.Settings = r.Settings || settings[n].shows(said)
 		if logs[n].shows(said) {
 			first(&r.Others, "a log")

@@ -33,6 +33,36 @@ func (r *reader) ofOthers(n string, args []arg) {
 
 var terminalShows = set("capture-pane capturep show-buffer showb save-buffer saveb pipe-pane pipep hardcopy")
 
+// inside reads the command that runs in a container: docker exec, kubectl exec. Its environment and its files are read as if they were the machine's.
+func (r *reader) inside(n string, args []arg, doc *arg) {
+	at := slices.IndexFunc(args, func(a arg) bool { return a.text == "exec" })
+	if !containers[n] || at < 0 {
+		return
+	}
+	args = args[at+1:]
+	if end := slices.IndexFunc(args, func(a arg) bool { return a.text == "--" }); end >= 0 {
+		r.run(args[end+1:], doc)
+		return
+	}
+	for range 2 { // before the name of the container, and after it
+		rest, ok := execOptions.leading(args)
+		if !ok {
+			r.Environment = true // any of its words may be the command
+			return
+		}
+		args = rest
+		if at >= 0 {
+			args, at = rest[min(1, len(rest)):], -1
+		}
+	}
+	r.run(args, doc)
+}
+
+var (
+	containers  = set("docker podman nerdctl docker-compose podman-compose kubectl oc")
+	execOptions = optionsOf("-i -t -d -T -q -u: -w: -e: -c: -n: --user: --workdir: --env: --container: --namespace: --index: --interactive --tty --detach --stdin --privileged --quiet")
+)
+
 // runsAt notes a program that is named by a path: what is there may be anyone's, unless only an administrator writes it.
 func (r *reader) runsAt(p *arg) {
 	text := p.text

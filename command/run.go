@@ -50,6 +50,7 @@ func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
 		r.names = false
 		r.own(n, args[1:])
 		r.net(n, args[1:])
+		r.inside(n, args[1:], doc)
 	}
 	switch {
 	case fetchers[n] || fetchers[short]:

@@ -46,11 +46,14 @@ var secretPlaces = append(strings.Fields(`.ssh id_rsa id_dsa id_ecdsa id_ed25519
 	.bash_history .zsh_history .zhistory .sh_history .histfile fish_history .python_history .psql_history .mysql_history .node_repl_history .rediscli_history
 	key4.db logins.json cookies.sqlite default/cookies network/cookies .mozilla .config/chromium .config/google-chrome .config/microsoft-edge .config/bravesoftware
 	terraform.tfstate terraform.tfvars secrets.yaml secrets.yml credentials.json service-account.json /run/secrets /var/run/secrets .credentials.json .codex/auth.json
-	opencode/auth.json oauth_creds.json .local/share/keyrings`),
+	opencode/auth.json oauth_creds.json .local/share/keyrings .envrc .dev.vars .flaskenv .yarnrc.yml .m2/settings.xml .gradle/gradle.properties /etc/wireguard .git/config`),
 	"login data", "profile 1/cookies", "application support/google/chrome", "application support/firefox", "chrome/user data", "edge/user data")
 
-// secretEndings are how the names of files end that hold keys.
-var secretEndings = strings.Fields(".pem .key .p12 .pfx .kdbx .ppk .jks .keystore")
+// secretEndings are how the names of files end that hold keys or passwords. In code some names end like that, too.
+var (
+	secretEndings = strings.Fields(".pem .key .p12 .pfx .kdbx .ppk .jks .keystore .env")
+	codeEndings   = strings.Fields("process.env meta.env rails.env deno.env bun.env")
+)
 
 // readPlaces adds the owner's to the shipped ones.
 func (b *builder) readPlaces() {

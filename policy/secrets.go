@@ -117,7 +117,10 @@ func endsAsKey(word string) bool {
 		return false
 	}
 	lower := strings.ToLower(strings.TrimRight(word, "}]:"))
-	return slices.ContainsFunc(secretEndings, func(end string) bool { return strings.HasSuffix(lower, end) && !strings.HasSuffix(lower, "/"+end) })
+	isAny := func(ends []string) bool {
+		return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(lower, end) && !strings.HasSuffix(lower, "/"+end) })
+	}
+	return isAny(secretEndings) && !isAny(codeEndings)
 }
 
 // isHome reports whether a path is somebody's home directory or holds them all.

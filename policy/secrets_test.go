@@ -27,6 +27,9 @@ func TestPlacesOfSecrets(t *testing.T) {
 		"~/.password-store/a.gpg": true, "/home/me/.config/google-chrome/Default/Cookies": true, "/x/Default/Login Data": true, "/x/key4.db": true,
 		"/x/logins.json": true, "~/.pypirc": true, "~/.cargo/credentials.toml": true, "~/.pgpass": true, "~/.my.cnf": true, "~/.kube/config": true,
 		"~/.config/gcloud/access_tokens.db": true, "/etc/shadow": true, "@/root/.ssh/id_rsa": true,
+		".envrc": true, "web/.dev.vars": true, ".flaskenv": true, "prod.env": true, "config/staging.env": true, ".yarnrc.yml": true, "~/.m2/settings.xml": true, "~/.gradle/gradle.properties": true,
+		"/etc/wireguard/wg0.conf": true, ".git/config": true, "server.key": true, "credentials.json": true,
+		"process.env": false, "environment.ts": false, "gradle.properties": false, ".git/HEAD": false, "settings.xml": false, ".yarnrc": false,
 		"monkey.key.md": false, "package.json": false, "src/cookies.ts": false, "docs/history.md": false, "keys.go": false, "config/hosts.yml": false,
 		"a/.key": false, "pem.txt": false, "docker/config.json": false,
 	} {
