@@ -61,7 +61,6 @@ func runsWorkspace(n, list string) check {
 	return func(r *reader, args []arg) bool {
 		_, ok := o.all(args)
 		if ok {
-			r.how(o.decisive(false, args))
 			r.workspace(n)
 		}
 		return ok
@@ -315,11 +314,6 @@ func checkMake(r *reader, args []arg) bool {
 	if !ok || slices.ContainsFunc(rest, func(a arg) bool { return !a.fixed || !usualTargets[a.text] }) {
 		return false
 	}
-	targets := make([]string, len(rest))
-	for i := range rest {
-		targets[i] = rest[i].text
-	}
-	r.how(targets)
 	r.workspace("make")
 	return true
 }

@@ -55,14 +55,11 @@ type Command struct {
 // Program is a word in command position, in lower case and without its directory.
 type Program struct {
 	Name string
-	Sub  string // the subcommand, where the program has some: "commit" of git
-	How  string // the options, targets and the like that decide what it does: "-D" of git branch, "test" of make
+	Sub  string // the subcommand, where the program has some: "commit" of git; "--version" of python
 }
 
-// String is the program with all that decides what it does: "git branch -D".
-func (p Program) String() string {
-	return strings.Join(slices.DeleteFunc([]string{p.Name, p.Sub, p.How}, func(s string) bool { return s == "" }), " ")
-}
+// String is the program with its subcommand: "git log".
+func (p Program) String() string { return strings.TrimSpace(p.Name + " " + p.Sub) }
 
 // Host is a place that a command names to connect to.
 type Host struct {

@@ -172,19 +172,16 @@ func TestArgvNeedsNoQuotes(t *testing.T) {
 
 func TestProgramsAreNamedWithTheirSubcommand(t *testing.T) {
 	c := command.Parse("cd x && sudo git commit -m y | tee z; sh -c 'ls'")
-	want := []command.Program{{Name: "cd"}, {Name: "sudo"}, {Name: "git", Sub: "commit", How: "-m"}, {Name: "tee"}, {Name: "sh"}, {Name: "ls"}}
+	want := []command.Program{{Name: "cd"}, {Name: "sudo"}, {Name: "git", Sub: "commit"}, {Name: "tee"}, {Name: "sh"}, {Name: "ls"}}
 	if !slices.Equal(c.Programs, want) {
 		t.Errorf("%v", c.Programs)
 	}
 }
 
-func TestProgramsAreToldApartByWhatTheyDo(t *testing.T) {
+func TestAProgramIsShownWithItsSubcommand(t *testing.T) {
 	for text, want := range map[string]string{
-		"git log --oneline -n 5 -- a.go": "git log", "git diff -w HEAD~1": "git diff", "git branch": "git branch", "git branch -D old": "git branch -D …", "git branch new": "git branch …",
-		"git stash list": "git stash list", "git stash drop": "git stash drop", "git commit -am fix": "git commit -am", "git commit -qam fix --amend": "git commit --amend -a -m -q",
-		"git reflog": "git reflog", "git reflog expire": "git reflog expire", "git tag -d v1": "git tag -d …",
-		"make": "make", "make test lint": "make test lint", "npm run type-check": "npm run type-check", "npm test": "npm test", "go test -run X ./a": "go test", "go test -n ./a": "go test -n",
-		"python3 -m pytest -k x": "python3 -m pytest", "node --version": "node --version", "prettier --write .": "prettier --write", "prettier --check .": "prettier --check", "pytest -x tests": "pytest", "ls -la": "ls",
+		"git log --oneline -n 5 -- a.go": "git log", "git diff -w HEAD~1": "git diff", "git branch -D old": "git branch", "git stash drop": "git stash",
+		"make test lint": "make", "npm run type-check": "npm run", "go test -run X ./a": "go test", "node --version": "node --version", "pytest -x tests": "pytest", "ls -la": "ls",
 	} {
 		if c := command.Parse(text); !c.Contained() || len(c.Programs) != 1 || c.Programs[0].String() != want {
 			t.Errorf("%q: %v, want %q", text, c.Programs, want)

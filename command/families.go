@@ -65,10 +65,6 @@ var families = map[string]map[string]*sub{
 	"npm": scripts("test t tst", "--silent -s"), "pnpm": scripts("test t", "--silent -s -r"), "yarn": scripts("test build lint", "--silent -s"), "bun": scripts("test", ""),
 }
 
-// gitLooksOnly are verbs of git that change nothing, whatever options of the table they have.
-var gitLooksOnly = set(`status log show diff whatchanged shortlog blame ls-files ls-tree cat-file rev-parse rev-list describe
-	name-rev merge-base show-ref for-each-ref check-ignore var count-objects grep config remote`)
-
 const gitLooks = `--oneline --stat --shortstat --numstat --name-only --name-status --graph --all --decorate --no-decorate --no-color --color -p -u -U: -n: -# --patch --cached --staged
 	--since: --until: --after: --before: --author: --grep: --format: --pretty --abbrev-commit --abbrev --follow --first-parent --merges --no-merges --reverse -S: -G: --diff-filter: --no-ext-diff --no-textconv
 	-w -b --word-diff --check --quiet -q --exit-code --no-index --summary --date: --left-right --cherry-pick --max-count: --skip: --relative --raw -z --full-index --binary --minimal --histogram --color-words

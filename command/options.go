@@ -1,9 +1,6 @@
 package command
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // options are those that a program may be given. One that takes a value ends in a colon: -n: or --max-count:.
 // "-#" is a dash and a number.
@@ -89,42 +86,5 @@ func (o options) has(a *arg) (takes, ok bool) {
 	}
 	return false, true
 }
-
-// decisive are the options in these arguments that decide whether a program changes something, or all of them, by name and
-// each once. The arguments are known to have no other options than these.
-func (o options) decisive(all bool, args []arg) (names []string) {
-	add := func(name string) {
-		if all || decides[name] {
-			names = once(names, name)
-		}
-	}
-	for i := 0; i < len(args) && args[i].text != "--"; i++ {
-		a := &args[i]
-		if !a.option() {
-			continue
-		}
-		takes, _ := o.has(a)
-		if takes {
-			i++
-		}
-		head, _, _ := strings.Cut(a.text, "=")
-		if _, in := o[head]; in {
-			add(head)
-			continue
-		}
-		for j := 1; j < len(a.text); j++ { // a cluster of letters, or a number
-			letter := "-" + a.text[j:j+1]
-			add(letter)
-			if o[letter] {
-				break // the rest is its value
-			}
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// decides are options that decide whether a program changes files, or only looks.
-var decides = set("--fix --write -w -c --check --check-only --diff -d --dry-run -n --no-run --noEmit --allow-dirty -l --list-different")
 
 func (o options) hasNumber() bool { _, ok := o["-#"]; return ok }

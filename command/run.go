@@ -183,28 +183,8 @@ func (r *reader) family(n string, subs map[string]*sub, args []arg) bool {
 	}
 	verb := args[at].text
 	r.Programs[len(r.Programs)-1].Sub = verb
-	if n != "git" || !gitLooksOnly[verb] {
-		r.how(s.options.decisive(n == "git", args[at+1:]), operandsOf(n, verb, rest))
-	}
 	r.workspace(n + " " + verb)
 	return true
-}
-
-// how notes what decides what the program at hand does, besides its name and subcommand.
-func (r *reader) how(decides ...[]string) {
-	r.Programs[len(r.Programs)-1].How = strings.Join(slices.Concat(decides...), " ")
-}
-
-// operandsOf are the operands that are subcommands once more, and a sign for others where a verb of git does something else
-// with them: git branch lists, git branch x makes one.
-func operandsOf(n, verb string, rest []arg) []string {
-	switch {
-	case len(rest) == 0 || n != "git" && verb != "run" && verb != "run-script":
-		return nil
-	case n != "git", (verb == "stash" || verb == "reflog") && isName(rest[0].text):
-		return []string{rest[0].text}
-	}
-	return []string{"…"}
 }
 
 // output notes the file of an option such as -o, at the start of the arguments.
@@ -278,7 +258,7 @@ func (r *reader) script(n string, args []arg) {
 // interpreter reads what runs code in another language.
 func (r *reader) interpreter(n, short string, args []arg, doc *arg) {
 	if len(args) == 1 && versions[short+" "+args[0].text] {
-		r.how([]string{args[0].text})
+		r.Programs[len(r.Programs)-1].Sub = args[0].text
 		return
 	}
 	if short == "python" && r.module(args) {
@@ -310,7 +290,6 @@ func (r *reader) module(args []arg) bool {
 			r.reads(a, false, false)
 		}
 		r.path(".", false)
-		r.how([]string{"-m", m})
 		r.workspace("python -m " + m)
 		return true
 	case m == "pip":
