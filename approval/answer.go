@@ -105,6 +105,9 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		if err != nil {
 			return Outcome{Text: "The question can't be read. Nothing was approved."}, err
 		}
+		if c.Batch && !c.Frozen { // it was not shown yet: its calls are still being gathered
+			return Outcome{Kind: Misunderstood, State: Open, Text: stillGathering}, nil
+		}
 		if a.code != "" && subtle.ConstantTimeCompare([]byte(a.code), []byte(c.Code)) != 1 || !d.whole(c) {
 			return Outcome{Kind: NotFound, Text: "What the store holds for this question is not what was asked. Nothing was approved."}, errForged
 		}
@@ -136,6 +139,9 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 	}
 	return Outcome{Text: "The question is being answered by others at this moment. Try again."}, ErrStale
 }
+
+// stillGathering is what a person is told who answers a list before it was shown.
+const stillGathering = "Several calls are being put on one card. You see it in a moment: answer it then. Nothing was changed."
 
 // forgotten is what is told of a card that is no longer kept. What became of it
 // is not known here: it may have been approved long ago.

@@ -47,7 +47,7 @@ func (d *Desk) append(ctx context.Context, id string, r *Request) (bool, error) 
 			return false, nil
 		}
 		if q := c.question(r.Ask.Digest); q != nil {
-			q.join(r.ID)
+			q.join(d.process.holder(r.ID))
 		} else if ok, err := d.extend(c, r); err != nil || !ok {
 			return false, err
 		}
@@ -71,7 +71,7 @@ func (d *Desk) extend(c *Card, r *Request) (bool, error) {
 		return false, nil
 	}
 	a.Stages = first.Stages
-	q, err := pose(d.o.Key, c.ID, a, r.ID)
+	q, err := pose(d.o.Key, c.ID, a, d.process.holder(r.ID))
 	if err == nil {
 		c.Questions = append(c.Questions, q)
 	}

@@ -369,3 +369,38 @@ func TestAListHoldsOnlyWhatGoesTheSameWay(t *testing.T) {
 	tap(t, d, alice, open.Handle(approval.DenyCall), "")
 	<-one
 }
+
+// TestH212AListThatWasNotShownYetIsNotAnswered: its calls are still being gathered. What was shown is answered, and
+// nothing else.
+func TestH212AListThatWasNotShownYetIsNotAnswered(t *testing.T) {
+	d, first, _ := routed(t, openStore(t), func(o *approval.Options) { o.Terms.MaxOpen, o.Collect = 1, 2*time.Second })
+	one := ask(t, d, nil)
+	open := first.card(t)
+	brief := func() approval.Ruling {
+		t.Helper()
+		unheld := request(func(r *approval.Request) { r.Hold = 0 })
+		r, err := d.Ask(t.Context(), &unheld)
+		if err != nil || r.Ref == "" {
+			t.Fatalf("a call for the list: %+v, %v", r, err)
+		}
+		return r
+	}
+	ref := brief().Ref
+	for _, allow := range []bool{true, false} {
+		o, err := d.Answer(t.Context(), approval.Answer{ID: alice, Via: "chat", Ref: ref, Allow: allow})
+		if err != nil || o.Kind != approval.Misunderstood || !strings.Contains(o.Text, "Several calls are being put on one card.") {
+			t.Errorf("before it was shown: %+v, %v", o, err)
+		}
+	}
+	brief()
+	list := first.card(t)
+	if len(list.Questions) != 2 {
+		t.Fatalf("%d questions", len(list.Questions))
+	}
+	o, err := d.Answer(t.Context(), approval.Answer{ID: alice, Via: "chat", Ref: ref, Allow: true})
+	if err != nil || o.Kind != approval.Counted || !strings.Contains(o.Text, "2 calls") {
+		t.Errorf("after it was shown: %+v, %v", o, err)
+	}
+	tap(t, d, alice, open.Handle(approval.DenyCall), "")
+	<-one
+}

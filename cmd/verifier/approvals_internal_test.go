@@ -125,3 +125,30 @@ func TestACardNobodyAnswersExpires(t *testing.T) {
 		}
 	})
 }
+
+// TestH212AListAnsweredWhileItGathersIsNoFault: the reference of the first call is known a second before its card.
+func TestH212AListAnsweredWhileItGathersIsNoFault(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		const open = 5 // by default
+		for i := range open {
+			r.mustAsk(sh(fmt.Sprintf("echo %d", i), unvouched("x")))
+		}
+		ref := r.mustAsk(sh("echo listed", unvouched("x"))).Ref
+		v := r.approve(ref, 0)
+		if v.status == http.StatusServiceUnavailable || v.Kind != "misunderstood" && v.Kind != "counted" {
+			t.Errorf("while it gathers: %+v", v)
+		}
+		if v.Kind == "misunderstood" {
+			r.mustAsk(sh("echo listed", unvouched("x")))
+			r.waiting(open + 1)
+			if v = r.approve(ref, 0); v.Kind != "counted" {
+				t.Errorf("when it was shown: %+v", v)
+			}
+		}
+		r.allow(sh("echo listed", unvouched("x")))
+		if strings.Contains(r.log.String(), "seal") {
+			t.Errorf("the log speaks of a seal:\n%s", r.log)
+		}
+	})
+}
