@@ -105,7 +105,7 @@ func (b *builder) rule(path string, l *layer, f *facts) *rule {
 	r := &rule{
 		facts: *f, reaches: reachers[f.name], known: b.known[f.name], inScope: b.scope.holds(f.name), table: t, asks: t.asks(),
 		own: b.own(f), writes: b.writes(f), goes: b.goes(f), content: b.labels[f.name].content, trust: b.trust[f.name], acting: b.ifSink(l, f, true), calm: b.ifSink(l, f, false),
-		getting: b.ifFetched(l, f), visiting: b.ifVisited(l, f),
+		getting: b.ifFetched(l, f), looking: b.ifLooking(l, f),
 	}
 	r.first = r.firsts()
 	return r
@@ -132,10 +132,14 @@ func (b *builder) ifFetched(l *layer, f *facts) taint.Row {
 	return t.modes
 }
 
-// ifVisited is a tool's row for a call that only looks at a page, as web_fetch does.
-func (b *builder) ifVisited(l *layer, f *facts) taint.Row {
+// ifLooking is a tool's row for a call that only looks: at a page, as web_fetch does, or at what a command printed, as
+// read does.
+func (b *builder) ifLooking(l *layer, f *facts) taint.Row {
 	as := *f
 	as.traits = fetches
+	if f.runs {
+		as.traits = safe
+	}
 	t, _ := l.table(&as, b.from, b.profile.strict)
 	return t.modes
 }

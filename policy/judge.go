@@ -145,6 +145,9 @@ func (pl *Plan) explain(v *Verdict, l taint.Level) {
 	if m := pl.ruled(l); pl.visits && m != t.modes[l] {
 		v.add("visit", "This call of "+pl.rule.called()+" only looks at a page, as web_fetch does: "+m.String()+".", m)
 	}
+	if m := pl.ruled(l); pl.polls && m != t.modes[l] {
+		v.add("visit", "This call of "+pl.rule.called()+" only looks at what a command printed that runs already: "+m.String()+".", m)
+	}
 	if pl.gate.blind && pl.ruled(l) != t.modes[l] {
 		v.add("blind-send", "The conversation is tainted and the send names no session key, so taint could not follow it: restrict.", restrict)
 	}
@@ -168,8 +171,8 @@ func (pl *Plan) ruled(l taint.Level) taint.Mode {
 			m = pl.rule.acting[l]
 		}
 	}
-	if pl.visits {
-		m = pl.rule.visiting[l]
+	if pl.visits || pl.polls {
+		m = pl.rule.looking[l]
 	}
 	if pl.gets {
 		m = taint.Stricter(m, pl.rule.getting[l])

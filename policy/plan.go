@@ -41,6 +41,7 @@ type Plan struct {
 	gets   bool // this call fetches from an address that it names
 	told   bool // a trust rule says what it brings in
 	visits bool // this call of the browser only looks at a page
+	polls  bool // this call of process only looks at what commands printed
 	typed  bool // all that it sends was typed by the user
 	gated  bool
 	builds bool             // for nothing but that it builds, tests or commits what is in the workspace
@@ -117,7 +118,9 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	var does command.Command
 	if r.commands {
 		t.strip(p.sieve)
-		does = effects(c)
+		if !looksAtCommands(c) {
+			does = effects(c)
+		}
 	}
 	*plan = Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: r.reach(c, t), InScope: r.inScope,

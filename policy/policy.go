@@ -75,7 +75,7 @@ type rule struct {
 	acting   taint.Row          // the modes of a call that acts, whatever the tool usually does
 	calm     taint.Row          // and of one that does not
 	getting  taint.Row          // of a call that fetches from an address, as web_fetch does
-	visiting taint.Row          // of a call that only looks at a page, as web_fetch does
+	looking taint.Row          // of a call that only looks at a page, as web_fetch does
 	asks     [taint.Levels]bool // at which levels the owner or the dangerous list wants a person: see [table.asks]
 	own      *Own               // nil: no call passes because it is the owner's own words
 	writes   bool               // it only writes to people: its text is no command

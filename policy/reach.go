@@ -57,6 +57,12 @@ func (r *rule) reach(c *toolcall.Call, t *text) Reach {
 		}
 		return out
 	}
+	if looksAtCommands(c) { // the command may be of an earlier context window of this session
+		if out.BlindRead = c.Context.SessionKey == ""; !out.BlindRead {
+			out.Reads = []string{c.Context.SessionKey}
+		}
+		return out
+	}
 	if c.Tool == "sessions_list" {
 		out.BlindRead = showsMessages(c)
 		return out

@@ -134,7 +134,7 @@ func (r *rule) tightened(other *rule) *rule {
 	c.inScope = c.inScope || other.inScope
 	c.table.modes = c.table.modes.Stricter(other.table.modes)
 	c.acting, c.calm, c.getting = c.acting.Stricter(other.acting), c.calm.Stricter(other.calm), c.getting.Stricter(other.getting)
-	c.visiting = c.visiting.Stricter(other.visiting)
+	c.looking = c.looking.Stricter(other.looking)
 	for l, asks := range other.asks {
 		c.asks[l] = c.asks[l] || asks
 	}

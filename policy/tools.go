@@ -24,7 +24,7 @@ type traits struct {
 	leaves      bool // sends what it is given off the machine
 	opens       bool // fetches what it is given the address of, and shows what it is given to a model
 	shows       bool // a file of the workspace that it shows is worth what any other file there is
-	looks       bool // some of its actions do no more than web_fetch
+	looks       bool // some of its actions only look: as web_fetch does, or at what a command printed
 }
 
 // The kinds of tools there are.
@@ -43,6 +43,7 @@ var (
 	destroys   = traits{sink: true, destructive: true, leaves: true}
 	shell      = traits{sink: true, commands: true, runs: true}
 	remote     = traits{sink: true, commands: true, runs: true, leaves: true}
+	controls   = traits{sink: true, commands: true, runs: true, looks: true}
 	schedules  = traits{sink: true, commands: true}
 	dangerous  = traits{sink: true, dangerous: true}
 	dangerCmds = traits{sink: true, dangerous: true, commands: true}
@@ -80,7 +81,7 @@ var shipped = []facts{
 
 	// Machines.
 	{"exec", local, shell, "runs any command"},
-	{"process", local, shell, "types into running commands"},
+	{"process", local, controls, "types into running commands"},
 	{"terminal", local, shell, "types into a terminal"},
 	{"code_execution", local, remote, "runs any code on a service's machine"},
 	{"nodes", local, remote, "runs commands on the owner's devices"},

@@ -17,10 +17,40 @@ var (
 	lookParams = words("action url targetUrl targetId snapshotFormat mode refs urls compact interactive depth maxChars limit labels fullPage type selector frame ref element timeoutMs label")
 )
 
+// pollParams are what a call of process may be given that only looks at background commands: which one, how long to wait
+// and how much to show. OpenClaw takes the action as it is written.
+var (
+	polls      = words("list poll log")
+	pollParams = words("action sessionId timeout offset limit")
+)
+
+// looksAtCommands reports whether a call only looks at what background commands of its session have printed.
+func looksAtCommands(c *toolcall.Call) bool {
+	if c.Tool != "process" {
+		return false
+	}
+	action := ""
+	for path, value := range c.Strings {
+		switch {
+		case !pollParams[path]:
+			return false
+		case path == value: // the name of the member
+		case path == "action":
+			action = value
+		}
+	}
+	return polls[action]
+}
+
 // visit makes a call of the browser that does no more than web_fetch one that is
-// asked about no more than web_fetch. What the owner says of the browser comes first.
+// asked about no more than web_fetch, and one of process that only looks at what commands printed one that does not act.
+// What the owner says of the tool comes first.
 func (pl *Plan) visit(c *toolcall.Call) {
 	if !pl.rule.looks || pl.by != "" {
+		return
+	}
+	if pl.polls = looksAtCommands(c); pl.polls {
+		pl.sink, pl.Shell, pl.Modes = false, false, pl.rule.looking
 		return
 	}
 	action, address := "", ""
@@ -41,7 +71,7 @@ func (pl *Plan) visit(c *toolcall.Call) {
 	if !looks[action] || address == "" && (action == "open" || action == "navigate") {
 		return
 	}
-	pl.visits, pl.sink, pl.Modes = true, false, pl.rule.visiting
+	pl.visits, pl.sink, pl.Modes = true, false, pl.rule.looking
 }
 
 // isPage reports whether an address is a page of the public web. One in the owner's own network may do something

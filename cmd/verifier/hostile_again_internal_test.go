@@ -221,7 +221,7 @@ func TestH182ACommandThatCouldDoAnythingIsAllowedExactly(t *testing.T) {
 			{`{"command":"npm run deploy"}`, "exec", `{"command":"npm run deploy -- --all"}`},
 			{`{"command":"docker run a"}`, "exec", `{"command":"docker run b"}`},
 			{`{"action":"write","sessionId":"p1","data":"y\n"}`, "process", `{"action":"write","sessionId":"p1","data":"n\n"}`},
-			{`{"action":"poll","sessionId":"p1"}`, "process", `{"action":"write","sessionId":"p1","data":"y\n"}`},
+			{`{"action":"submit","sessionId":"p1"}`, "process", `{"action":"write","sessionId":"p1","data":"y\n"}`},
 		} {
 			m := ownerIn(fmt.Sprint("m", i))
 			r.allow(fetch(m))

@@ -298,7 +298,7 @@ func TestTwoClientsShareNeitherTaintNorGrantsNorReplays(t *testing.T) {
 			t.Errorf("got %s, want to be asked", a.raw)
 		}
 		// A yes for the phone's call is not the laptop's, though all else is the same.
-		ls := call{tool: "process", params: `{"action":"list"}`, context: with(main, "waitMs", 5001)}
+		ls := call{tool: "process", params: `{"action":"clear","sessionId":"p1"}`, context: with(main, "waitMs", 5001)}
 		a := phone.deny(ls)
 		phone.approve(a.Ref, 0)
 		if b := laptop.deny(ls); b.Ref == "" || b.Ref == a.Ref {
