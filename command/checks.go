@@ -120,7 +120,8 @@ func checkFind(r *reader, args []arg) bool {
 			return false
 		}
 		r.moved = r.moved || a.text != "-exec"
-		r.run(filled(args[i+1:i+1+end]), nil)
+		names, _ := found(args)
+		r.run(filled(args[i+1:i+1+end], names), nil)
 		i += end + 1
 	}
 	return true
@@ -136,12 +137,16 @@ func execEnd(args []arg) int {
 	return -1
 }
 
-// filled is a command in which {} is any name of a file.
-func filled(args []arg) []arg {
+// filled is a command in which {} is one of these names of files.
+func filled(args []arg, names []string) []arg {
 	out := slices.Clone(args)
 	for i := range out {
 		if strings.Contains(out[i].text, "{}") {
-			out[i] = arg{text: strings.ReplaceAll(out[i].text, "{}", "\x00"), bare: out[i].bare, values: []string{strings.ReplaceAll(out[i].text, "{}", listed)}}
+			values := make([]string, len(names))
+			for j, name := range names {
+				values[j] = strings.ReplaceAll(out[i].text, "{}", name)
+			}
+			out[i] = arg{text: strings.ReplaceAll(out[i].text, "{}", "\x00"), bare: out[i].bare, values: values}
 		}
 	}
 	return out
@@ -157,8 +162,11 @@ func checkFd(r *reader, args []arg) bool {
 		}) {
 			return false
 		}
-		r.follows = true
-		r.run(append(filled(run), arg{text: "\x00", values: []string{listed}}), nil)
+		names := []string{unknown}
+		if t, ok := fdNames.take(args[:at]); ok {
+			names = bounded(listedByFd(&t))
+		}
+		r.run(append(filled(run, names), arg{text: "\x00", values: names}), nil)
 		args = args[:at]
 	}
 	_, ok := fdOptions.all(args)
@@ -183,12 +191,8 @@ func checkXargs(r *reader, args []arg) bool {
 		}
 	}
 	if len(rest) > 0 {
-		r.follows = true
-		names := unknown
-		if r.fed {
-			names = listed
-		}
-		r.run(append(filled(rest), arg{text: "\x00", bare: true, values: []string{names}}), nil)
+		names := r.fedNames()
+		r.run(append(filled(rest, names), arg{text: "\x00", bare: true, values: names}), nil)
 	}
 	return true
 }

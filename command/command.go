@@ -43,6 +43,7 @@ type Command struct {
 	Destroys bool      // it can't be undone
 
 	Reads       []Read   // files and directories that it reads or lists
+	Seeks       []string // patterns that a search finds in files of any name, and shows the lines
 	Words       []string // of programs that may show what files hold: any of them may name one
 	Others      string   // commits of others that git shows, or ""
 	Variables   []string // of the environment, by name, that it expands
@@ -182,6 +183,7 @@ func (c *Command) add(o *Command) {
 	first(&c.Others, o.Others)
 	c.Reads = append(c.Reads, o.Reads...)
 	c.Words = append(c.Words, o.Words...)
+	c.Seeks = append(c.Seeks, o.Seeks...)
 	c.Stores = c.Stores || o.Stores
 	c.Settings = c.Settings || o.Settings
 	c.Variables = append(c.Variables, o.Variables...)
@@ -240,17 +242,17 @@ type reader struct {
 	docs    []string // here-documents, which such a program may run
 
 	place
-	vars    map[string][]*syntax.Word // that it sets, and to what; nil is what we don't know
-	holds   map[string][]string       // what these may be
-	hidden  bool                      // patterns find hidden files
-	fed     bool                      // what comes in from a pipe are names of files that were listed
-	follows bool                      // such names are given to other commands
-	roots   []Read                    // what find looks at
-	names   bool                      // the program at hand shows no more than names, sizes and ages
+	vars   map[string][]*syntax.Word // that it sets, and to what; nil is what we don't know
+	holds  map[string][]string       // what these may be
+	hidden bool                      // patterns find hidden files
+	names  bool                      // the program at hand shows no more than names, sizes and ages
+	some   bool                      // it shows some lines of what a pattern finds, see [Read]
 
-	texts    []string // words of the program at hand that are patterns or code, and no files
-	listing  []string // words of programs that list names
-	hiddenAt []string // where hidden files are listed among others
+	declares bool                          // it declares a function, which may have any program's name
+	prints   []string                      // the names of files that the last program printed, see [reader.printed]
+	fed      []string                      // those that come in from a pipe
+	outputs  map[*syntax.CmdSubst][]string // those that substitutions become
+	texts    []string                      // words of the program at hand that are patterns or code, and no files
 }
 
 // parse reads a text and adds what it does.

@@ -43,6 +43,10 @@ func (r *reader) gitVerb(verb string, args []arg) {
 	starts := len(operands) == 0 && slices.ContainsFunc(args, func(a arg) bool { return gitStarts[a.text] })
 	r.Rewrites = r.Rewrites || gitRewrites[verb] && !starts
 	shows := r.gitTexts(verb, args)
+	if verb == "grep" {
+		r.gitSearch(args)
+		return
+	}
 	if gitMessages[verb] {
 		r.fileOption(args, "F", "--file")
 		r.fileOption(args, "t", "--template")
@@ -50,6 +54,21 @@ func (r *reader) gitVerb(verb string, args []arg) {
 	for i := range operands {
 		for _, v := range operands[i].may() {
 			r.gitOperand(verb, v, shows)
+		}
+	}
+}
+
+// gitSearch reads git grep. With options that are not in the table it may look at files of any name.
+func (r *reader) gitSearch(args []arg) {
+	t, ok := gitGrepKept.take(args)
+	if !ok {
+		r.search("rgrep", args)
+		return
+	}
+	r.texts = append(r.texts, t.patterns()...)
+	for _, a := range t.without(1).operands {
+		for _, v := range a.may() {
+			r.gitOperand("grep", v, true)
 		}
 	}
 }

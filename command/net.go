@@ -1,7 +1,6 @@
 package command
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,13 +9,11 @@ import (
 // net keeps the words of a program that may show what files hold: any of them may name a file, whatever the tables of options
 // say. What is a pattern or a program for sure is left out, and so is what only says which files to leave out.
 func (r *reader) net(n string, args []arg) {
-	to := &r.Words
 	switch {
 	case silent[n] || n == "git" && silentVerb(args):
 		return
 	case showsNames(n, args):
-		to = &r.listing
-		r.listsHidden(n, args)
+		return
 	}
 	for i := range args {
 		if at := slices.Index(r.texts, args[i].text); at >= 0 {
@@ -27,26 +24,26 @@ func (r *reader) net(n string, args []arg) {
 			continue
 		}
 		for _, v := range args[i].values {
-			r.keep(to, v)
+			r.keep(v)
 		}
-		r.keep(to, args[i].text)
+		r.keep(args[i].text)
 	}
 }
 
 // keep adds a word, and what stands right behind the letter of an option.
-func (r *reader) keep(to *[]string, word string) {
-	r.keepOne(to, word)
+func (r *reader) keep(word string) {
+	r.keepOne(word)
 	if len(word) > 2 && word[0] == '-' && word[1] != '-' {
-		r.keepOne(to, word[2:])
+		r.keepOne(word[2:])
 	}
 }
 
 // keepOne adds a word. More than a few hundred count as a file that is unknown.
-func (r *reader) keepOne(to *[]string, word string) {
+func (r *reader) keepOne(word string) {
 	switch {
 	case word == "":
-	case len(*to) < maxReads:
-		*to = once(*to, word)
+	case len(r.Words) < maxReads:
+		r.Words = once(r.Words, word)
 	default:
 		r.path(unknown, false)
 	}
@@ -55,26 +52,44 @@ func (r *reader) keepOne(to *[]string, word string) {
 var (
 	// silent are programs that show nothing of what a file holds.
 	silent = union(quietly, set("set shopt setopt printenv exit cp mv ln install"))
-	// namesOnly show names of files. What these hold counts where another command gets the names.
-	namesOnly = set("ls dir vdir tree du fd fdfind find")
-	// sizes say how large a file is, or of what kind.
-	sizes = set("wc file")
-	// counts say how much there is, or whether it changed.
-	counts = set("wc md5sum sha1sum sha256sum cksum b2sum file cd")
 	// gitSilent are verbs that show nothing of what a file holds.
 	gitSilent = set("add commit status mv rm check-ignore branch tag init rev-parse ls-files remote")
 )
 
-// showsNames reports whether a program shows no more of a file than its name, its size or its age.
+// showsNames reports whether a program shows no more of a file than its name, its size or its age, with options that are all in the table.
 func showsNames(n string, args []arg) bool {
 	switch n {
 	case "git":
-		return verbIn(args, gitQuiet)
+		verb, rest := gitVerbOf(args)
+		if s := families["git"][verb]; s != nil && gitQuiet[verb] {
+			_, ok := s.options.all(rest)
+			return ok
+		}
+		return false
+	case "ls", "dir", "vdir":
+		return true
 	case "find":
 		return !slices.ContainsFunc(args, func(a arg) bool { return a.text == "-files0-from" })
-	default:
-		return (namesOnly[n] || sizes[n]) && !slices.ContainsFunc(args, takesFile)
+	case "sed", "gsed": // in place it shows nothing
+		scripts, files, inPlace, ok := sedParts(slices.DeleteFunc(slices.Clone(args), func(a arg) bool { return a.values != nil && !strings.HasPrefix(a.text, "-") && !a.isOpen() }))
+		if len(scripts) == 0 && len(files) > 0 {
+			scripts = files[:1]
+		}
+		return ok && inPlace && !slices.ContainsFunc(scripts, func(a arg) bool { return !sedScript(a.text) })
 	}
+	o := sizes[n]
+	if o == nil {
+		return false
+	}
+	_, ok := o.take(args)
+	return ok
+}
+
+// sizes are programs that say how large a file is, of what kind, or where it is.
+var sizes = map[string]options{
+	"wc": optionsOf("-l -c -w -m -L --lines --bytes --words --chars"), "file": optionsOf("-b -i -I -L -h -k -s -N -n --brief --mime --mime-type --mime-encoding --dereference"),
+	"du": optionsOf("-s -h -a -c -k -m -b -x -d: --max-depth: --summarize --human-readable --all --total --apparent-size"), "fd": fdOptions, "fdfind": fdOptions,
+	"tree": optionsOf("-a -d -L: -I: -P: -f -i -s -h -D -p -u -g --dirsfirst --noreport -C -n --prune --gitignore"),
 }
 
 // gitQuiet are verbs of git that show names. What add takes, a push may send.
@@ -85,65 +100,19 @@ func silentVerb(args []arg) bool { return verbIn(args, gitSilent) }
 
 // verbIn reports whether git's verb is one of these.
 func verbIn(args []arg, verbs map[string]bool) bool {
+	verb, _ := gitVerbOf(args)
+	return verbs[verb]
+}
+
+// gitVerbOf is what git is told to do, and what follows.
+func gitVerbOf(args []arg) (verb string, rest []arg) {
 	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
 		args = args[min(len(args), 1+count(gitValues[args[0].text])):]
 	}
-	return len(args) > 0 && verbs[args[0].text]
-}
-
-// listsHidden notes where a program lists hidden files among others.
-func (r *reader) listsHidden(n string, args []arg) {
-	switch n {
-	case "find":
-		if findsHidden(args) {
-			for _, root := range r.roots {
-				r.hiddenAt = append(r.hiddenAt, path.Join(root.Path, ".*"))
-			}
-		}
-	case "ls", "dir", "vdir", "fd", "fdfind":
-		all := "aAf"
-		if strings.HasPrefix(n, "fd") {
-			all = "Hu"
-		}
-		if slices.ContainsFunc(args, func(a arg) bool {
-			return !strings.HasPrefix(a.text, "--") && strings.HasPrefix(a.text, "-") && strings.ContainsAny(a.text, all) ||
-				slices.Contains([]string{"--all", "--almost-all", "--hidden", "--unrestricted"}, a.text)
-		}) {
-			r.hiddenAt = append(r.hiddenAt, r.resolved(".*")...)
-		}
+	if len(args) == 0 {
+		return "", nil
 	}
-}
-
-// findsHidden reports whether find may give names of hidden files where secrets are kept: unless each of its branches has a
-// name that begins or ends in a plain way, or hidden ones are left out.
-func findsHidden(args []arg) bool {
-	plainNames, branches, out := 0, 1, false
-	for i := range args {
-		switch text := args[i].text; {
-		case text == "-o" || text == "-or" || text == ",":
-			branches++
-		case (text == "!" || text == "-not") && i+2 < len(args):
-			if !findNames[args[i+1].text] {
-				return true
-			}
-			out = out || strings.HasPrefix(path.Base(args[i+2].text), ".*")
-		case findNames[text] && i+1 < len(args) && (i == 0 || args[i-1].text != "!" && args[i-1].text != "-not"):
-			plainNames += count(plainName.MatchString(path.Base(args[i+1].text)))
-		}
-	}
-	return !out && plainNames < branches
-}
-
-var (
-	findNames = set("-name -iname -path -ipath -wholename -iwholename")
-	plainName = regexp.MustCompile(`^([A-Za-z0-9_].*|[^.].*\.[A-Za-z0-9]+)$`)
-)
-
-// showsListed reports whether a program gets to see what the listed files hold.
-func (r *reader) showsListed() bool {
-	return slices.ContainsFunc(r.Programs, func(p Program) bool {
-		return !silent[p.Name] && !namesOnly[p.Name] && !counts[p.Name] && wrappers[p.Name] == nil && !shells[p.Name]
-	})
+	return args[0].text, args[1:]
 }
 
 // own notes what the language of a program can read by itself: awk, jq and sed have words for files and for the environment.

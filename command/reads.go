@@ -2,7 +2,6 @@ package command
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,6 +11,7 @@ type Read struct {
 	Path string // absolute, below ~, or relative to where the command starts. It may hold patterns, and zero bytes for what only the shell knows
 	Deep bool   // and all that is below it
 	Name bool   // it shows no more than the name, the size or the age
+	Some bool   // of what a pattern finds, or a directory holds, it shows some lines or nothing
 }
 
 // Unknown reports whether only the shell knows what is read.
@@ -19,13 +19,17 @@ func (r *Read) Unknown() bool { return strings.Contains(r.Path, "\x00") }
 
 const (
 	unknown  = "\x00" // in a path: only the shell knows it
-	listed   = "\x01" // in a path: a name that another command of the same line lists, below what that command reads
+	listed   = "\x01" // in a path: a file that a project keeps, whose name another command of the same line prints
 	maxReads = 256    // more reads count as one that is unknown
 )
 
 // input notes what a program reads.
 func (r *reader) input(n string, args []arg) {
 	known := plain[n] || checks[n] != nil
+	r.some = !known && !archives[n] || runsFiles[n]
+	if takesNames(n, args) {
+		r.reads(arg{values: r.fedNames()}, false, true)
+	}
 	switch {
 	case n == "date":
 		r.fileOption(args, "f", "--file")
@@ -142,15 +146,19 @@ func (r *reader) path(p string, deep bool) {
 	switch {
 	case p == "" || p == "-" || strings.Contains(p, "://") || strings.HasPrefix(p, "/dev/fd/") || devices[p]:
 		return
-	case strings.Contains(p, listed) && strings.Contains(p, ".."):
-		p = unknown
 	}
-	for _, full := range r.resolved(strings.ReplaceAll(p, listed, "*")) {
-		r.Environment = r.Environment || strings.HasPrefix(full, "/proc/") && path.Base(full) == "environ"
-		r.addRead(Read{Path: full, Deep: deep})
-		if strings.Contains(p, listed) { // what is listed may be anything there
-			r.addRead(Read{Path: path.Dir(full), Deep: true})
+	some := r.some
+	if before, after, found := strings.Cut(p, listed); found {
+		switch {
+		case after != "" || strings.Contains(before, "..") || before != "" && !strings.HasSuffix(before, "/"):
+			p = unknown
+		default:
+			p, deep, some = before+".", true, true
 		}
+	}
+	for _, full := range r.resolved(p) {
+		r.Environment = r.Environment || strings.HasPrefix(full, "/proc/") && path.Base(full) == "environ"
+		r.addRead(Read{Path: full, Deep: deep, Some: some})
 	}
 }
 
@@ -249,24 +257,7 @@ func (r *reader) search(n string, args []arg) {
 	if s.deep && len(rest) == 0 {
 		rest = []arg{{text: ".", fixed: true}}
 	}
-	dumps := s.deep && r.dumps(n, args)
-	for i := range rest {
-		r.reads(rest[i], s.deep, true)
-		if dumps {
-			r.reads(below(rest[i]), true, true)
-		}
-	}
-}
-
-// dumps reports whether a search shows most lines of most files, hidden ones among them.
-func (r *reader) dumps(n string, args []arg) bool {
-	has := func(is *regexp.Regexp) bool {
-		return slices.ContainsFunc(args, func(a arg) bool { return is.MatchString(a.text) })
-	}
-	if has(searchSome) || !strings.HasSuffix(n, "grep") && !has(searchHidden) {
-		return false
-	}
-	return has(searchInverts) || len(r.texts) > 0 && slices.ContainsFunc(r.texts, allOf)
+	r.searched(n, args, rest, s.deep)
 }
 
 // below is the pattern of hidden files in a directory.
@@ -336,37 +327,21 @@ func (s *searching) recurses(option string) {
 }
 
 var (
-	// searchSome are options by which a search shows names or numbers, or looks at files of some names.
-	searchSome    = regexp.MustCompile(`^-[a-zA-Z]*[lLcq]|^--(files|count|quiet|silent|include|type|glob|iglob)|^-[gt]$`)
-	searchInverts = regexp.MustCompile(`^-[a-zA-Z]*v|^--invert-match`)
-	searchHidden  = regexp.MustCompile(`^--(hidden|unrestricted|no-ignore)|^-[a-zA-Z.]*(uu|\.)`)
-
 	searches     = set("grep egrep fgrep zgrep rgrep rg ag ack")
 	searchValues = set("-A -B -C -m -g -t -T -M -j -d -D --include --exclude --exclude-dir --type --type-not --glob --iglob --max-count --max-depth --context --after-context --before-context --color --sort --replace")
 	archives     = set("zip 7z 7za")
 	copies       = set("cp mv ln install rsync scp")
 )
 
-// find notes where find looks: it reads names, and files where a command gets what it finds.
+// find notes where find looks.
 func (r *reader) find(args []arg) {
-	end := slices.IndexFunc(args, func(a arg) bool {
-		return strings.HasPrefix(a.text, "-") && !set("-H -L -P")[a.text] || a.text == "(" || a.text == "!"
-	})
-	if end < 0 {
-		end = len(args)
-	}
-	roots := slices.DeleteFunc(slices.Clone(args[:end]), func(a arg) bool { return strings.HasPrefix(a.text, "-") })
-	if len(roots) == 0 {
-		roots = []arg{{text: "."}}
-	}
+	roots, _ := findRoots(args)
 	for i := range roots {
 		r.reads(roots[i], false, true)
-		r.roots = append(r.roots, r.Reads[max(0, len(r.Reads)-1):]...)
 	}
 	if at := slices.IndexFunc(args, func(a arg) bool { return a.text == "-files0-from" }); at >= 0 && at+1 < len(args) {
 		r.reads(args[at+1], false, true)
 	}
-	r.follows = r.follows || slices.ContainsFunc(args[end:], func(a arg) bool { return strings.HasPrefix(a.text, "-exec") || strings.HasPrefix(a.text, "-ok") })
 }
 
 // copies notes what is copied: all operands but the last. A link shows all that is below.
@@ -378,7 +353,10 @@ func (r *reader) copies(n string, args []arg) {
 	to := slices.ContainsFunc(args, func(a arg) bool {
 		return strings.HasPrefix(a.text, "-t") || strings.HasPrefix(a.text, "--target-directory")
 	})
+	r.some = to
 	if len(rest) > 1 && !to {
+		last := rest[len(rest)-1].text
+		r.some = strings.HasSuffix(last, "/") || strings.HasSuffix(last, ".") // each keeps its name
 		rest = rest[:len(rest)-1]
 	}
 	for i := range rest {
@@ -448,8 +426,7 @@ func (r *reader) expands(name string) {
 	r.Variables = once(r.Variables, name)
 }
 
-// finish notes what follows from the whole command: a pattern finds hidden files where the shell was told so, and what is
-// found is read.
+// finish notes what follows from the whole command: a pattern finds hidden files where the shell was told so.
 func (r *reader) finish() {
 	if r.hidden {
 		for _, read := range slices.Clone(r.Reads) {
@@ -457,20 +434,6 @@ func (r *reader) finish() {
 			if strings.HasPrefix(last, "*") || strings.HasPrefix(last, "?") || strings.HasPrefix(last, "[") {
 				r.addRead(Read{Path: dir + "." + last, Deep: read.Deep})
 			}
-		}
-	}
-	if r.follows {
-		for i := range r.Reads { // a name may be a file's that another program then shows
-			r.Reads[i].Name = false
-		}
-		r.Words = append(r.Words, r.listing...)
-		for _, at := range r.hiddenAt {
-			if r.showsListed() {
-				r.addRead(Read{Path: at})
-			}
-		}
-		for _, root := range r.roots {
-			r.addRead(Read{Path: root.Path, Deep: true})
 		}
 	}
 }

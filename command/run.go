@@ -34,6 +34,12 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.Destroys = r.Destroys || destroys(n, args[1:])
 	r.strays(n, args[1:])
 	r.program(n, usualPlace(p), args, doc)
+	if wrappers[n] == nil { // else the program inside has printed
+		r.prints = nil
+		if usualPlace(p) {
+			r.prints = r.printed(n, args[1:])
+		}
+	}
 }
 
 // usualPlace reports whether a program is named alone, or in a directory that only an administrator writes.
@@ -47,7 +53,7 @@ func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
 	if !shells[n] && !interpreters[short] && wrappers[n] == nil {
 		r.texts, r.names = nil, showsNames(n, args[1:])
 		r.input(n, args[1:])
-		r.names = false
+		r.names, r.some = false, false
 		r.own(n, args[1:])
 		r.net(n, args[1:])
 		r.inside(n, args[1:], doc)

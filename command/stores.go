@@ -2,7 +2,6 @@ package command
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -79,14 +78,3 @@ const (
 	configShows     = `config (ls|list|edit|get \S*(auth|password|token)\S*)|config .*(-l|--list)`
 	journalQuiet    = `--disk-usage|--vacuum-\S+|--rotate|--list-boots|--version|--help`
 )
-
-// allOf reports whether a pattern finds most lines of any file: it names nothing in particular.
-func allOf(pattern string) bool {
-	plain := patternParts.ReplaceAllString(pattern, " ")
-	return !slices.ContainsFunc(strings.FieldsFunc(plain, func(c rune) bool {
-		return !strings.ContainsRune(letters+"_", c) && c < 0x80
-	}), func(word string) bool { return len(word) > 1 })
-}
-
-// patternParts are what stands for any letter of a kind, and how often.
-var patternParts = regexp.MustCompile(`\\.|\[[^\]]*\]|\{[^}]*\}`)

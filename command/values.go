@@ -58,7 +58,10 @@ func (r *reader) partValues(p syntax.WordPart) []string {
 	case *syntax.ParamExp:
 		return r.paramValues(p)
 	case *syntax.CmdSubst:
-		return []string{r.outputOf(p.Stmts)}
+		if names := r.outputs[p]; names != nil {
+			return names
+		}
+		return []string{unknown}
 	case *syntax.ArithmExp:
 		return []string{"0"}
 	case *syntax.ProcSubst:
@@ -132,41 +135,6 @@ func (r *reader) held(name string) []string {
 	return r.holds[name]
 }
 
-// outputOf is what a substitution becomes: names that are listed, the directory, or what only the shell knows.
-func (r *reader) outputOf(stmts []*syntax.Stmt) string {
-	if len(stmts) != 1 {
-		return unknown
-	}
-	if c, ok := stmts[0].Cmd.(*syntax.CallExpr); ok {
-		switch strings.Join(literals(c.Args), " ") {
-		case "pwd", "git rev-parse --show-toplevel":
-			return "."
-		}
-	}
-	if !lists(stmts[0]) {
-		return unknown
-	}
-	r.follows = true
-	return listed
-}
-
-// lists reports whether all that a statement prints are names of files below what it looks at, or numbers of commits.
-func lists(s *syntax.Stmt) bool {
-	switch c := s.Cmd.(type) {
-	case *syntax.CallExpr:
-		words := literals(c.Args[:min(2, len(c.Args))])
-		return len(words) > 0 && (listers[words[0]] || len(words) > 1 && listers[words[0]+" "+words[1]])
-	case *syntax.BinaryCmd:
-		right, ok := c.Y.Cmd.(*syntax.CallExpr)
-		if c.Op != syntax.Pipe || !ok || len(right.Args) == 0 || !lists(c.X) {
-			return false
-		}
-		return passOn[right.Args[0].Lit()]
-	default:
-		return false
-	}
-}
-
 // literals are the words that a command begins with, as far as they are plain.
 func literals(words []*syntax.Word) (out []string) {
 	for _, w := range words {
@@ -178,20 +146,6 @@ func literals(words []*syntax.Word) (out []string) {
 	}
 	return out
 }
-
-var (
-	listers = func() map[string]bool {
-		out := set("find fd fdfind ls pwd which mktemp")
-		for _, two := range []string{
-			"git ls-files", "git diff", "git status", "git rev-parse", "git merge-base", "git ls-tree", "git rev-list", "git describe", "git branch", "go list", "go env",
-			"grep -l", "grep -rl", "grep -rln", "grep -lr", "grep -ril", "rg -l", "rg --files",
-		} {
-			out[two] = true
-		}
-		return out
-	}()
-	passOn = set("sort uniq head tail grep egrep fgrep wc")
-)
 
 // collect notes the variables that a text sets, wherever it does, so that the order does not matter, and whether it changes
 // the directory. In a loop or a function the order of the text is not that of what happens: then we don't know where it is.
@@ -216,6 +170,8 @@ func (r *reader) collect(file *syntax.File) {
 				}
 			}
 		case *syntax.WhileClause, *syntax.ForClause, *syntax.FuncDecl:
+			_, declares := n.(*syntax.FuncDecl)
+			r.declares = r.declares || declares
 			if holdsCd(n) {
 				r.at = unknown
 			}

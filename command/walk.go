@@ -35,6 +35,7 @@ func (r *reader) walk(n syntax.Node) {
 			return false
 		case *syntax.CmdSubst:
 			r.apart(n.Stmts...)
+			r.keepOutput(n)
 			return false
 		case *syntax.ProcSubst:
 			r.apart(n.Stmts...)
@@ -88,8 +89,20 @@ func (r *reader) two(b *syntax.BinaryCmd) {
 	was := r.fed
 	defer func() { r.fed = was }()
 	r.apart(b.X)
-	r.fed = lists(b.X)
+	if r.fed = nil; b.Op == syntax.Pipe && alone(b.X) {
+		r.fed = r.prints
+	}
 	r.apart(b.Y)
+}
+
+// keepOutput keeps the names that a substitution becomes.
+func (r *reader) keepOutput(n *syntax.CmdSubst) {
+	if len(n.Stmts) == 1 && alone(n.Stmts[0]) && r.prints != nil {
+		if r.outputs == nil {
+			r.outputs = map[*syntax.CmdSubst][]string{}
+		}
+		r.outputs[n] = r.prints
+	}
 }
 
 // apart reads statements that a shell of their own runs: it keeps its directory to itself.
@@ -104,7 +117,12 @@ func (r *reader) apart(stmts ...*syntax.Stmt) {
 // stmt reads a statement with its redirections.
 func (r *reader) stmt(s *syntax.Stmt) {
 	var doc *arg
+	was := r.fed
+	defer func() { r.fed = was }()
 	for _, d := range s.Redirs {
+		if d.Op == syntax.RdrIn || d.Op == syntax.RdrInOut || d.Op == syntax.DplIn || d.Op == syntax.WordHdoc || d.Hdoc != nil {
+			r.fed = nil // what comes in is not what the pipe has
+		}
 		if a := r.redirect(d); a != nil {
 			doc = a
 		}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -26,6 +27,11 @@ func (a *arg) may() []string {
 // option reports whether the word is an option, or may become one.
 func (a *arg) option() bool {
 	return strings.HasPrefix(a.text, "-") && a.text != "-" || strings.HasPrefix(a.text, "\x00") || a.bare
+}
+
+// isOpen reports whether the word may become what is not known, or an option.
+func (a *arg) isOpen() bool {
+	return slices.ContainsFunc(a.may(), func(v string) bool { return strings.Contains(v, unknown) || strings.HasPrefix(v, "-") })
 }
 
 // value reports whether the word can only be the value of the option before it: it stays one word, and does not

@@ -42,10 +42,11 @@ type Policy struct {
 	agents  map[string]*ruleset // by lower-case id
 	nobody  *ruleset            // for calls that name no agent
 	guard   guard
-	places  *matcher // where secrets are kept
-	sieve   *sieve   // for both of these
-	inside  []string // the directories that the owner trusts; nil: all
-	gated   bool     // a conversation that has read secrets asks before anything leaves the machine
+	places  *matcher   // where secrets are kept
+	samples [][]string // the same in parts, for patterns that may find one
+	sieve   *sieve     // for both of these
+	inside  []string   // the directories that the owner trusts; nil: all
+	gated   bool       // a conversation that has read secrets asks before anything leaves the machine
 
 	declared []*declared
 	index    index // of these, for a call

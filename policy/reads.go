@@ -2,8 +2,10 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/openclaw-verifier/verifier/command"
 	"github.com/openclaw-verifier/verifier/redact"
@@ -35,9 +37,11 @@ func (p *Policy) readBy(does *command.Command) (secret string, sure bool) {
 		return ofSettings, len(does.Programs) > 1 // alone, it shows them and sends nothing
 	}
 	switch {
+	case slices.ContainsFunc(does.Seeks, seeksSecret):
+		return ofSearch, true
 	case does.Code || does.Opaque != "":
 		return ofCode, false
-	case slices.ContainsFunc(does.Reads, func(r command.Read) bool { return r.Unknown() }):
+	case slices.ContainsFunc(does.Reads, func(r command.Read) bool { return r.Unknown() && !r.Name }):
 		return ofShell, false
 	}
 	return "", false
@@ -69,13 +73,75 @@ func (p *Policy) secretAt(r *command.Read, named bool) string {
 	case r.Name:
 		return ""
 	case named && (p.places.find(folded([]byte(name))) != nil || endsAsKey(path.Base(name))):
-		return bounded(name, "")
-	case r.Deep && isAllOfHome(name):
+		return bounded(strings.ReplaceAll(name, "**/", ""), "")
+	case r.Deep && isAllOfHome(name) || findsInHome(name):
 		return homeFiles
 	case hiddenPattern(name):
 		return hiddenFiles
+	case !r.Some && p.mayFind(name):
+		return anyFiles
 	}
 	return ""
+}
+
+// findsInHome reports whether a path is a pattern of files anywhere below a home directory.
+func findsInHome(name string) bool {
+	root, _, found := strings.Cut(name, "/**")
+	return found && (root == "" || isAllOfHome(root))
+}
+
+// mayFind reports whether a path is a pattern that may find a place where secrets are kept, or a file of keys with a usual name.
+func (p *Policy) mayFind(name string) bool {
+	if !strings.ContainsAny(name, patternSigns) || strings.HasPrefix(name, ".github/") {
+		return false
+	}
+	parts := strings.Split(strings.ToLower(anyOfClass.ReplaceAllString(name, "?")), "/")
+	return slices.ContainsFunc(p.samples, func(sample []string) bool {
+		for at := range len(parts) - len(sample) + 1 {
+			if fits(parts[at:at+len(sample)], sample, at+len(sample) == len(parts)) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// fits reports whether parts of a pattern may be a place. Before the last of them a star alone is any directory, and says nothing.
+func fits(parts, place []string, last bool) bool {
+	for i, part := range parts {
+		found, err := path.Match(part, place[i])
+		switch {
+		case !found && err == nil,
+			strings.HasPrefix(place[i], ".") && !strings.HasPrefix(part, "."), // a shell leaves hidden files out
+			!last && strings.Trim(part, "*?") == "":
+			return false
+		}
+	}
+	return true
+}
+
+const patternSigns = "*?["
+
+var anyOfClass = regexp.MustCompile(`\[(\[:[^\]]*:\]|[^\]])*\]`)
+
+// samplesOf are the places where secrets are kept, in parts, and usual names of files with keys.
+func samplesOf(places [][]byte) (out [][]string) {
+	for _, place := range places {
+		out = append(out, strings.Split(string(place), "/"))
+	}
+	for _, end := range secretEndings {
+		for _, name := range []string{"server", "client", "private", "privkey", "key", "tls", "ssl", "ca", "cert", "prod", "app"} {
+			out = append(out, []string{name + end})
+		}
+	}
+	return out
+}
+
+// seeksSecret reports whether a pattern finds the lines where a password, a key or a token is set.
+func seeksSecret(pattern string) bool {
+	return strings.Contains(strings.ToLower(pattern), "private key") || slices.ContainsFunc(strings.FieldsFunc(pattern, func(c rune) bool {
+		return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	}), holdsSecret)
 }
 
 // outside is a file that a command reads and that is in none of the owner's directories, or commits of others; "" where
@@ -127,12 +193,11 @@ func isAllOfHome(word string) bool {
 
 // hiddenPattern reports whether a path is a pattern that may find hidden files where secrets are kept: ~/.s*/x, .e*v, .*
 func hiddenPattern(name string) bool {
-	const pattern = "*?["
-	if !strings.ContainsAny(name, pattern) {
+	if !strings.ContainsAny(name, patternSigns) {
 		return false
 	}
 	for part := range strings.SplitSeq(name, "/") {
-		if hidden, found := strings.CutPrefix(part, "."); found && strings.ContainsAny(hidden, pattern) {
+		if hidden, found := strings.CutPrefix(part, "."); found && strings.ContainsAny(hidden, patternSigns) {
 			return true
 		}
 	}
@@ -147,7 +212,7 @@ func hiddenPattern(name string) bool {
 			}
 		}
 	}
-	return isHome(first) && strings.HasPrefix(rest, ".") && !strings.HasPrefix(rest, ".openclaw/") && strings.ContainsAny(rest, pattern)
+	return isHome(first) && strings.HasPrefix(rest, ".") && !strings.HasPrefix(rest, ".openclaw/") && strings.ContainsAny(rest, patternSigns)
 }
 
 // deviceReads are actions that show what stands on a screen: texts by anyone, and secrets.

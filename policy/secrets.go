@@ -22,12 +22,14 @@ const (
 	ofSettings    = "settings that may hold secrets"
 	ofCode        = "files that only its code names"
 	ofShell       = "files whose names only the shell knows"
+	ofSearch      = "lines that set passwords or keys"
+	anyFiles      = "files of any name"
 	ofDevice      = "the screen or the notifications of a device"
 	ofTerminal    = "what stands in a terminal"
 )
 
 // plainSecrets quote nothing of a call.
-var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, hiddenFiles, ofCommands, ofSettings, ofCode, ofShell, ofDevice, ofTerminal}
+var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, hiddenFiles, ofCommands, ofSettings, ofCode, ofShell, ofSearch, anyFiles, ofDevice, ofTerminal}
 
 // findSecrets says which secrets a call reads, so that the conversation holds them
 // from then on, and which it gives away. A text that only mentions a place reads

@@ -137,7 +137,7 @@ func TestH144WhatACommandReadsMayBeASecret(t *testing.T) {
 		{bashIn(t, "~", "grep -r x ."), "files of your home directory"},
 		{bashIn(t, "/home/ann", "grep -r x"), "files of your home directory"},
 		{bashIn(t, "", "cd; cd /nowhere; grep -r x ."), "files of your home directory"},
-		{bashIn(t, "", "shopt -s dotglob; cat *"), "hidden files"},
+		{bashIn(t, "", "shopt -s dotglob; cat *"), "files of any name"},
 		{bashIn(t, "", "cat .e*v"), "hidden files"},
 		{bashIn(t, "", "echo $GITHUB_TOKEN"), "the environment of your commands"},
 		{bashIn(t, "", `cat <<< "${DB_PASSWORD}"`), "the environment of your commands"},
@@ -150,12 +150,12 @@ func TestH144WhatACommandReadsMayBeASecret(t *testing.T) {
 		{bashIn(t, "", "echo fi8uc3NoL2lkX3JzYQ | base64 -d | xargs cat"), "files whose names only the shell knows"},
 		{bashIn(t, "", "grep -e. .env"), ".env"},
 		{bashIn(t, "", "grep --regexp=. ~/.netrc"), "~/.netrc"},
-		{bashIn(t, "", "find . -name .env -exec cat {} +"), "hidden files"},
+		{bashIn(t, "", "find . -name .env -exec cat {} +"), ".env"},
 		{bashIn(t, "", "find . -name '*.pem' | xargs cat"), "*.pem"},
 		{bashIn(t, "", "grep '' --include=.env -r ."), ".env"},
-		{bashIn(t, "", "find . -type f -exec cat {} +"), "hidden files"},
-		{bashIn(t, "", "cat $(ls -A | grep env)"), "hidden files"},
-		{bashIn(t, "", "fd -HI env -X cat"), "hidden files"},
+		{bashIn(t, "", "find . -type f -exec cat {} +"), "files of any name"},
+		{bashIn(t, "", "cat $(ls -A | grep env)"), "files of any name"},
+		{bashIn(t, "", "fd -HI env -X cat"), "files of any name"},
 		{bashIn(t, "", "jq -n env"), "the environment of your commands"},
 		{bashIn(t, "", "awk 'BEGIN{for(k in ENVIRON)print ENVIRON[k]}'"), "the environment of your commands"},
 		{bashIn(t, "", `awk 'BEGIN{f=".en" "v"; while((getline l < f)>0)print l}'`), "files that only its code names"},
@@ -196,7 +196,7 @@ func TestH196WhatShowsEverythingShowsSecrets(t *testing.T) {
 	r := newRig(t, nil)
 	for i, c := range []struct{ command, says string }{
 		{"grep -r . .", "hidden files"}, {"grep -r '' .", "hidden files"}, {"grep -rn = .", "hidden files"}, {"grep -rv qqqq .", "hidden files"},
-		{"rg --hidden .", "hidden files"}, {"tar czf - .", "hidden files"}, {"tar czf a.tgz .", "hidden files"}, {"cat .*", "hidden files"}, {"head -n 99 .*", "hidden files"},
+		{"rg --hidden .", "hidden files"}, {"tar czf - .", "hidden files"}, {"tar czf a.tgz .", "hidden files"}, {"cat .*", "hidden files"}, {"head -n 99 .*", "hidden files"}, {"cat *", "files of any name"}, {"cat **/*", "files of any name"},
 		{"cat $(ls .env)", ".env"}, {"ls .env | xargs cat", ".env"}, {"git add .env", ".env"}, {"sha256sum .env", ".env"},
 		{"git config -l", "settings"}, {"git config --get http.https://github.com/.extraheader", "settings"}, {"docker inspect web", "settings"}, {"npm config ls -l", "settings"},
 		{"export -p", "the environment of your commands"}, {"declare -x", "the environment of your commands"},
@@ -216,7 +216,7 @@ func TestH196WhatShowsEverythingShowsSecrets(t *testing.T) {
 	r.deny(bash(t, "cat /proc/self/environ", ownerIn("h196-guard")))
 	m := with(ownerIn("h196-calm"), "waitMs", 5001)
 	for _, command := range []string{
-		"grep -rn foo .", "rg .", "grep -rl . .", "grep -r --include='*.go' . .", "tar czf a.tgz dist", "cat *", "cat **/*",
+		"grep -rn foo .", "rg .", "grep -rl . .", "grep -r --include='*.go' . .", "tar czf a.tgz dist",
 		"ls -la .env", "ls ~/.ssh", "stat .env", "test -f .env", "[ -f .env ] && date", "[[ -f .env ]] && echo yes", "chmod 600 .env", "rm .env", "touch .env", "du -h .env", "wc -l .env", "file .env",
 		"git check-ignore .env", "git ls-files .env", "git rm --cached .env", "git config user.name", "git remote -v", "npm config get registry", "docker ps", "printenv PATH", "ps aux",
 	} {

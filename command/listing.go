@@ -1,0 +1,404 @@
+package command
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Names of files that one program prints, another may read: in a pipe into xargs, or in $(…). We follow them as patterns of paths.
+
+// printed are the names of files that a program prints, if it prints nothing else; nil where it may print any text. Each option has to be
+// in the table: grep --label, find -printf and git branch --format print what they are told to.
+func (r *reader) printed(n string, args []arg) []string {
+	if r.declares {
+		return nil
+	}
+	if o := choosers[n]; o != nil && r.fed != nil {
+		t, ok := o.take(args)
+		if ok && len(t.operands) <= count(strings.HasSuffix(n, "grep")) {
+			return r.fed
+		}
+	}
+	if n == "find" {
+		if names, only := found(args); only {
+			return names
+		}
+		return nil
+	}
+	if n == "git" && len(args) > 0 {
+		n, args = n+" "+args[0].text, args[1:]
+	}
+	l, isLister := listers[n]
+	if !isLister {
+		return nil
+	}
+	t, ok := l.options.take(args)
+	if !ok || l.needs != "" && !slices.ContainsFunc(strings.Fields(l.needs), func(o string) bool { return t.given[o] }) {
+		return nil
+	}
+	return bounded(l.names(&t))
+}
+
+// bounded are names, or what is not known where they are too many.
+func bounded(names []string) []string {
+	if len(names) > maxValues {
+		return []string{unknown}
+	}
+	return names
+}
+
+// lister is a program that prints names of files.
+type lister struct {
+	options options
+	needs   string // one of these options
+	names   func(*taken) []string
+}
+
+var (
+	listers = map[string]lister{
+		"ls":     {optionsOf("-1 -a -A -t -r -S -R -d -f -U -X -v -c -u --all --almost-all --directory --recursive --reverse"), "", listedByLs},
+		"fd":     {fdNames, "", listedByFd},
+		"fdfind": {fdNames, "", listedByFd},
+		"rg":     {rgKept, "--files -l --files-with-matches", listedByRg},
+		"grep":   {searchCalm, "-l --files-with-matches", listedByGrep},
+		"which": {optionsOf("-a"), "", func(t *taken) []string {
+			return t.each(func(v string) []string { return []string{"/usr/bin/" + path.Base(v)} })
+		}},
+		"mktemp":        {optionsOf("-d -q"), "", func(t *taken) []string { return append(t.each(itself), "/tmp/tmp.x") }},
+		"git ls-files":  {optionsOf("-c -d -m -z --cached --deleted --modified --full-name --exclude-standard --error-unmatch"), "", kept},
+		"git ls-tree":   {optionsOf("-r -z --name-only --full-tree"), "--name-only", listedByDiff},
+		"git diff":      {optionsOf("--name-only --cached --staged --diff-filter: -z --relative"), "--name-only", listedByDiff},
+		"git grep":      {gitGrepKept, "-l --name-only --files-with-matches", func(t *taken) []string { return kept(t.without(1)) }},
+		"git rev-parse": {optionsOf("--show-toplevel"), "--show-toplevel", func(*taken) []string { return []string{"."} }},
+		"pwd":           {optionsOf("-P -L"), "", func(*taken) []string { return []string{"."} }},
+	}
+	fdNames = optionsOf("-e: --extension: -t: --type: -H --hidden -I --no-ignore -u -d: --max-depth: -E: --exclude: -i -s -g -a -0 -1 -L -p")
+
+	// choosers print some of the lines that come in.
+	choosers = map[string]options{
+		"sort": optionsOf("-u -n -r -z -V"), "uniq": optionsOf("-z"), "head": optionsOf("-n: -# -z"), "tail": optionsOf("-n: -# -z"),
+		"grep": chooseLines, "egrep": chooseLines, "fgrep": chooseLines,
+	}
+	chooseLines = optionsOf("-v -i -E -F -P -w -x -z")
+)
+
+func itself(v string) []string { return []string{v} }
+
+// alone reports whether a statement prints what its last program prints, and nothing else.
+func alone(s *syntax.Stmt) bool {
+	for _, d := range s.Redirs {
+		if d.N == nil || d.N.Value != "2" || d.Word == nil || d.Word.Lit() != "/dev/null" {
+			return false
+		}
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return len(c.Args) > 0 && len(c.Assigns) == 0 && !s.Background && !s.Coprocess
+	case *syntax.BinaryCmd:
+		return c.Op == syntax.Pipe && alone(c.Y)
+	default:
+		return false
+	}
+}
+
+// taken is what arguments say, where each option is in a table.
+type taken struct {
+	given    map[string]bool
+	values   map[string][]string
+	operands []arg
+}
+
+// take reads arguments by a table. It reports false where an option is not in it, or a word may become one.
+func (o options) take(args []arg) (t taken, ok bool) {
+	t = taken{given: map[string]bool{}, values: map[string][]string{}}
+	for i := 0; i < len(args); i++ {
+		a := &args[i]
+		isPattern := a.values != nil && !strings.HasPrefix(a.text, "-")
+		switch {
+		case isPattern && a.isOpen() || strings.Contains(a.text, unknown) && !isPattern:
+			return t, false
+		case a.text == "--":
+			t.operands = append(t.operands, args[i+1:]...)
+			return t, true
+		case isPattern || !a.option():
+			t.operands = append(t.operands, *a)
+			continue
+		}
+		takes, in := o.has(a)
+		if !in {
+			return t, false
+		}
+		name, value := o.named(t.given, a.text)
+		if takes && i+1 < len(args) {
+			i++
+			t.values[name] = append(t.values[name], args[i].may()...)
+		} else if value != "" {
+			t.values[name] = append(t.values[name], value)
+		}
+	}
+	return t, true
+}
+
+// named notes the options that a word of the table gives. It returns the last, and a value that is in the same word.
+func (o options) named(given map[string]bool, text string) (name, value string) {
+	head, value, _ := strings.Cut(text, "=")
+	if _, whole := o[head]; whole {
+		given[head] = true
+		return head, value
+	}
+	for i := 1; i < len(text); i++ { // a cluster of letters
+		name = "-" + text[i:i+1]
+		given[name] = true
+		if o[name] {
+			return name, text[i+1:]
+		}
+	}
+	return name, ""
+}
+
+// each are the names that the operands make.
+func (t *taken) each(of func(string) []string) (out []string) {
+	out = []string{}
+	for i := range t.operands {
+		for _, v := range t.operands[i].may() {
+			out = append(out, of(v)...)
+		}
+	}
+	return out
+}
+
+// without leaves the first operands out, unless an option gives the pattern.
+func (t *taken) without(n int) *taken {
+	if len(t.values["-e"]) > 0 || len(t.values["--regexp"]) > 0 || t.given["--files"] {
+		return t
+	}
+	out := *t
+	out.operands = t.operands[min(n, len(t.operands)):]
+	return &out
+}
+
+// kept are the files that a project keeps, below the operands: git tracks them, rg and fd don't leave them out.
+func kept(t *taken) []string {
+	if len(t.operands) == 0 {
+		return []string{listed}
+	}
+	return t.each(func(v string) []string {
+		if v == "." {
+			return []string{listed}
+		}
+		out := []string{v, v + "/" + listed}
+		if beginsOpen(v) && !plainEnd.MatchString(v) { // to git a star is a dot, too
+			out = append(out, "."+v)
+		}
+		return out
+	})
+}
+
+// listedByDiff are files that git has. The operands may be commits, or files.
+func listedByDiff(t *taken) []string { return append(t.each(itself), listed) }
+
+// listedByLs are the operands, and the names in them.
+func listedByLs(t *taken) []string {
+	out := t.each(itself)
+	opens := len(t.operands) == 0 || slices.ContainsFunc(out, func(v string) bool { return !strings.ContainsAny(v, "*?[") || !plainEnd.MatchString(v) })
+	if t.given["-d"] || t.given["--directory"] || !opens {
+		return out
+	}
+	out = append(out, "*")
+	if t.given["-a"] || t.given["-A"] || t.given["-f"] || t.given["--all"] || t.given["--almost-all"] {
+		out = append(out, ".*")
+	}
+	return out
+}
+
+func listedByFd(t *taken) []string {
+	places := *t
+	places.operands = t.operands[min(1, len(t.operands)):]
+	if !t.given["-H"] && !t.given["--hidden"] && !t.given["-I"] && !t.given["--no-ignore"] && !t.given["-u"] {
+		return kept(&places)
+	}
+	names := []string{"*"}
+	if ends := append(t.values["-e"], t.values["--extension"]...); len(ends) > 0 {
+		names = nil
+		for _, end := range ends {
+			names = append(names, "*."+end)
+		}
+	}
+	return places.below(names)
+}
+
+func listedByRg(t *taken) []string {
+	places := t.without(1)
+	if globs := t.globs(); len(globs) > 0 {
+		return places.below(globs)
+	}
+	return kept(places)
+}
+
+func listedByGrep(t *taken) []string {
+	places := t.without(1)
+	switch {
+	case !t.deep():
+		return places.each(itself)
+	case len(t.globs()) > 0:
+		return places.below(t.globs())
+	}
+	return places.below([]string{"*"})
+}
+
+// deep reports whether grep looks below directories.
+func (t *taken) deep() bool {
+	return t.given["-r"] || t.given["-R"] || t.given["--recursive"] || t.given["--dereference-recursive"]
+}
+
+// globs are the names of files that grep or rg look at, where they are told.
+func (t *taken) globs() (out []string) {
+	for _, option := range []string{"--include", "-g", "--glob", "--iglob"} {
+		for _, g := range t.values[option] {
+			if !strings.HasPrefix(g, "!") {
+				out = append(out, braces(g)...)
+			}
+		}
+	}
+	return out
+}
+
+// below are all names of a kind below the operands.
+func (t *taken) below(names []string) []string {
+	if len(t.operands) == 0 {
+		return anyDepth(".", names)
+	}
+	return t.each(func(v string) []string { return append(anyDepth(v, names), v) })
+}
+
+// anyDepth are the files with such names below a directory, hidden ones among them.
+func anyDepth(root string, names []string) (out []string) {
+	for _, name := range names {
+		out = append(out, root+"/**/"+name)
+		if base := path.Base(name); beginsOpen(base) && !plainEnd.MatchString(base) {
+			out = append(out, root+"/**/."+base)
+		}
+	}
+	return out
+}
+
+// beginsOpen reports whether a pattern may begin with any letter.
+func beginsOpen(pattern string) bool { return strings.IndexAny(pattern, "*?[") == 0 }
+
+// plainEnd is the end of a name by which people tell files apart: .go. Hidden files that end so are like others that do.
+var plainEnd = regexp.MustCompile(`\.[A-Za-z0-9]+$`)
+
+// found are the files that find finds. It reports whether find prints their names and does nothing else.
+func found(args []arg) (names []string, only bool) {
+	if slices.ContainsFunc(args, func(a arg) bool {
+		return slices.ContainsFunc(a.may(), func(v string) bool { return strings.Contains(v, unknown) })
+	}) {
+		return []string{unknown}, false
+	}
+	roots, tests := findRoots(args)
+	f := finder{only: true, at: finds{name: "*"}}
+	for i := 0; i < len(tests); i++ {
+		i += f.read(tests[i:])
+	}
+	f.end()
+	for i := range roots {
+		for _, root := range roots[i].may() {
+			names = append(names, root)
+			for _, at := range f.all {
+				if f.any {
+					at = finds{name: "*"}
+				}
+				below := anyDepth(root, []string{at.name})
+				if at.visible {
+					below = below[:1]
+				}
+				names = append(names, below...)
+			}
+		}
+	}
+	return bounded(names), f.only
+}
+
+// findRoots are where find looks, and what it looks for.
+func findRoots(args []arg) (roots, tests []arg) {
+	end := slices.IndexFunc(args, func(a arg) bool {
+		return strings.HasPrefix(a.text, "-") && !findLinks[a.text] || a.text == "(" || a.text == "!"
+	})
+	if end < 0 {
+		end = len(args)
+	}
+	roots = slices.DeleteFunc(slices.Clone(args[:end]), func(a arg) bool { return strings.HasPrefix(a.text, "-") })
+	if len(roots) == 0 {
+		roots = []arg{{text: ".", fixed: true}}
+	}
+	return roots, args[end:]
+}
+
+// finds is what one of the alternatives of find finds.
+type finds struct {
+	name    string
+	visible bool // hidden files are left out
+}
+
+// finder reads the tests of find.
+type finder struct {
+	at   finds
+	all  []finds
+	any  bool // a test is not in the table: it finds anything
+	only bool // it only prints names
+}
+
+func (f *finder) end() { f.all, f.at = append(f.all, f.at), finds{name: "*"} }
+
+// read reads the first of the tests. It returns how many words belong to it besides.
+func (f *finder) read(tests []arg) int {
+	text, value := tests[0].text, ""
+	if len(tests) > 1 {
+		value = tests[1].may()[0]
+	}
+	switch {
+	case text == "-o" || text == "-or" || text == ",":
+		f.end()
+	case text == "!" || text == "-not":
+		switch {
+		case findNames[value] && len(tests) > 2:
+			f.at.visible = f.at.visible || strings.HasPrefix(path.Base(tests[2].text), ".*")
+			return 2
+		case value == "(" || value == "!" || value == "-not":
+			f.any = true
+		}
+	case findNames[text]:
+		f.named(value, strings.HasSuffix(text, "name") && !strings.HasPrefix(text, "-w") && !strings.HasPrefix(text, "-iw"))
+		return 1
+	case strings.HasPrefix(text, "-exec"):
+		f.only = false
+		return max(0, execEnd(tests[1:])+1)
+	case findValues[text]:
+		return 1
+	case !findFlags[text]:
+		f.only, f.any = false, true
+	}
+	return 0
+}
+
+// named notes a test of the name, or of the whole path, in which a star is a slash, too.
+func (f *finder) named(pattern string, isName bool) {
+	base := path.Base(pattern)
+	switch {
+	case isName, !strings.ContainsAny(base, "*?[") && strings.Contains(pattern, "/"):
+		f.at.name = base
+	case plainEnd.MatchString(base):
+		f.at.name = "*" + plainEnd.FindString(base)
+	}
+}
+
+var (
+	findLinks  = set("-H -L -P")
+	findNames  = set("-name -iname -path -ipath -wholename -iwholename")
+	findValues = set("-type -maxdepth -mindepth -mtime -mmin -ctime -cmin -newer -size -user -group -perm -regex -iregex -regextype")
+	findFlags  = set("( ) -a -and -print -print0 -prune -empty -xdev -mount -depth -follow -readable -writable -executable -daystart -quit")
+)

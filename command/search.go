@@ -1,0 +1,144 @@
+package command
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// searched notes what a search shows: of files that it names, and of all below a directory.
+func (r *reader) searched(n string, args, places []arg, deep bool) {
+	o, keeps := searchKnown, n == "rg" || n == "ag"
+	r.names = r.names || keeps && slices.ContainsFunc(args, func(a arg) bool { return a.text == "--files" })
+	if keeps {
+		o = rgKept
+	}
+	t, ok := o.take(args)
+	if !ok { // any of its options may show more
+		t, keeps = taken{}, false
+	}
+	source := !slices.ContainsFunc(places, func(a arg) bool { return !inSource(&a) })
+	some := ok && t.showsSome(source || keeps)
+	globs := t.globs()
+	everything := deep && !keeps && len(globs) == 0
+	if everything && some && !source && !t.counts() {
+		r.Seeks = append(r.Seeks, t.patterns()...)
+	}
+	for i := range places {
+		r.some = some || deep
+		r.reads(places[i], deep, true)
+		r.some = some
+		if everything && !some {
+			r.reads(below(places[i]), true, true)
+		}
+		for _, root := range places[i].may() {
+			if deep && len(globs) > 0 {
+				r.reads(arg{values: anyDepth(root, globs)}, false, true)
+			}
+		}
+	}
+}
+
+// showsSome reports whether a search shows but some lines: those of a pattern that names something, and nothing around them. Among source code a few
+// lines around do no harm.
+func (t *taken) showsSome(source bool) bool {
+	for option := range t.given {
+		values := t.values[option]
+		_, more := searchMore[option]
+		switch {
+		case t.counts(), !more:
+		case !source || len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { return len(v) != 1 }):
+			return false
+		}
+	}
+	return t.counts() || len(t.patterns()) > 0 && !slices.ContainsFunc(t.patterns(), allOf)
+}
+
+// counts reports whether a search shows names of files, numbers, or nothing.
+func (t *taken) counts() bool {
+	return slices.ContainsFunc(searchCounts, func(o string) bool { return t.given[o] })
+}
+
+// patterns are what a search looks for.
+func (t *taken) patterns() []string {
+	given := append(t.values["-e"], t.values["--regexp"]...)
+	if len(given) == 0 && len(t.operands) > 0 {
+		given = t.operands[0].may()
+	}
+	return given
+}
+
+// inSource reports whether a place is a directory where people keep source code. Secrets are kept beside it.
+func inSource(a *arg) bool {
+	return !slices.ContainsFunc(a.may(), func(v string) bool {
+		first, _, _ := strings.Cut(strings.TrimPrefix(v, "./"), "/")
+		return !sourceDirectories[first] || strings.Contains(v, "..")
+	})
+}
+
+var (
+	sourceDirectories = set("src lib cmd pkg internal test tests spec docs")
+
+	// searchCalm are options of grep that show no more than the lines of a pattern, and searchMore those that do. With -z a line is a whole file.
+	searchCalm = optionsOf(`-r -R -n -i -w -x -E -F -P -G -o -l -L -c -q -s -h -H -I -a -b -T -Z -y -e: -m: -d: -D: --include: --exclude: --exclude-dir: --color: --colour: --recursive
+		--dereference-recursive --line-number --ignore-case --word-regexp --line-regexp --fixed-strings --extended-regexp --perl-regexp --basic-regexp --only-matching --files-with-matches
+		--files-without-match --count --quiet --silent --no-messages --no-filename --with-filename --max-count: --binary-files: --text --regexp: --null --initial-tab --byte-offset`)
+	searchMore   = optionsOf("-A: -B: -C: -v -z --after-context: --before-context: --context: --invert-match --null-data --passthru -U --multiline")
+	searchKnown  = options(union(searchCalm, searchMore))
+	searchCounts = strings.Fields("-l -L -c -q --files-with-matches --files-without-match --count --quiet --silent --name-only")
+
+	// rgKept are options with which rg looks at the files that a project keeps: no hidden ones, and none that git ignores.
+	rgKept = optionsOf(`-n -i -l -c -o -v -w -x -e: -g: -t: -T: -A: -B: -C: -F -S -s -H -h -I -L -m: -M: -U -P -r: -0 -j: -N -p --files --type: --glob: --iglob: --count --count-matches --json --no-heading --heading
+		--line-number --no-line-number --files-with-matches --files-without-match --ignore-case --smart-case --fixed-strings --multiline --max-count: --max-depth: --context: --after-context: --before-context:
+		--color: --only-matching --sort: --type-list --stats --no-messages --word-regexp --invert-match --pcre2 --column --vimgrep --with-filename --no-filename --trim --replace: --type-not: --passthru --regexp: --max-columns:`)
+	// gitGrepKept are options with which git looks at the files that it tracks.
+	gitGrepKept = optionsOf("-n -i -l -c -w -v -e: -E -F -P -G -I -h -H -A: -B: -C: -p -W -o -q -a -L --name-only --files-with-matches --count --cached --heading --line-number --ignore-case --word-regexp --break --and --or --not -# --color --no-color --show-function --function-context --max-depth:")
+)
+
+// allOf reports whether a pattern may find most lines of any file. It names something only if each of its alternatives has three letters in a row that are
+// in every text that it finds.
+func allOf(pattern string) bool {
+	if strings.Contains(pattern, unknown) || openPattern.MatchString(pattern) {
+		return true
+	}
+	plain := letterOrNot.ReplaceAllString(letterOf.ReplaceAllString(pattern, " "), " ")
+	return slices.ContainsFunc(strings.FieldsFunc(alternatives.Replace(" "+plain+" "), func(c rune) bool { return c == '\x02' }), func(one string) bool {
+		return !namesWord.MatchString(one)
+	})
+}
+
+var (
+	// openPattern are parts of patterns that we don't read: groups that may be left out, classes in classes, letters by their number.
+	openPattern  = regexp.MustCompile(`\)\\?[*?{]|\\\)\\?[*?{]|\(\?|\[\[|\[\^?\]|\\[^wWsSdDbBntr<>\W]`)
+	alternatives = strings.NewReplacer("|", " \x02 ", "\n", " \x02 ")
+	letterOf     = regexp.MustCompile(`\[[^\]]*\](\\?(\*|\?|\{[^}]*\}))?`)         // one of a kind
+	letterOrNot  = regexp.MustCompile(`\\?[^\\]\\?(\*|\?|\{[^}]*\})|\\[a-zA-Z<>]`) // one that may be left out, or a sign
+	namesWord    = regexp.MustCompile(`[\pL\d_]{3}`)
+)
+
+// takesNames reports whether a program reads the files whose names come in, or are in a file.
+func takesNames(n string, args []arg) bool {
+	for i := range args {
+		text := args[i].text
+		head, _, _ := strings.Cut(text, "=")
+		isOption := strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--")
+		switch {
+		case nameOptions[head], n == "zip" && text == "-@", n == "git" && strings.HasPrefix(text, "--batch"), n == "tar" && (isOption || i == 0) && strings.Contains(text, "T"):
+			return true
+		}
+	}
+	return takers[n]
+}
+
+var (
+	takers      = set("cpio pax parallel")
+	nameOptions = set("--files-from --files0-from --pathspec-from-file")
+)
+
+// fedNames are the names that come in from a pipe.
+func (r *reader) fedNames() []string {
+	if r.fed == nil {
+		return []string{unknown}
+	}
+	return r.fed
+}
