@@ -33,6 +33,7 @@ type Answer struct {
 	Carrier *Carrier // of a typed line that an agent's runtime passed on; nil: it came here directly
 
 	code string // the code that was typed, where one was
+	seen bool   // all that will run was beside the button that was tapped, though not on the card
 }
 
 // Answer takes an answer from any channel. It is the only place where approver
@@ -205,6 +206,7 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 			continue
 		}
 		if a.Allow {
+			v.Seen = a.seen
 			var cut string
 			v.Scope, cut = q.limit(a.Scope, most)
 			said += cut

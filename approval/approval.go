@@ -61,6 +61,7 @@ type Options struct {
 	Channels map[string]Channel  // by name
 	Pauses   *session.Pauses     // what is known of the owner's pauses; nil: nothing
 	Visible  func(*Ask) bool     // whether a card shows all of a call; nil: none does, and no single tap on it allows
+	Detailed func(*Ask) bool     // whether the details show all of a call; nil: they never do
 	Hide     func(string) string // what may be kept of a person's words; nil: [redact.Line]
 	NoReset  func() bool         // the level is never lowered now, not even by the owner; nil: it may be
 	Log      *slog.Logger        // nil discards

@@ -129,6 +129,7 @@ type Vote struct {
 	Via    string    `json:"via"`
 	Allow  bool      `json:"allow"`
 	Scope  Scope     `json:"scope,omitzero"`
+	Seen   bool      `json:"seen,omitzero"` // the details showed all of the call beside the button
 	Reason string    `json:"reason,omitzero"`
 	For    string    `json:"for,omitzero"` // the waiting request that the yes is kept for
 	At     time.Time `json:"at"`
@@ -269,8 +270,12 @@ func pose(key hmac.Key, id string, a Ask, holder string) (Question, error) {
 }
 
 func (v *Vote) sealed(id, digest string) []string {
-	return []string{
+	parts := []string{
 		id, digest, v.Person, v.ID, v.Via, fmt.Sprint(v.Allow), fmt.Sprint(v.Scope.Turn, v.Scope.Minutes, v.Scope.Like, v.Scope.Exactly), v.Reason, v.For,
 		v.At.UTC().Format(time.RFC3339Nano),
 	}
+	if v.Seen {
+		parts = append(parts, "seen")
+	}
+	return parts
 }

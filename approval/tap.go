@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -22,6 +23,7 @@ const (
 	DenyBecause  Action = 'r' // the agent reads the reason that comes with it
 	Details      Action = 'i' // all there is to see, and then [AllowSeen]
 	AllowSeen    Action = 's' // allow once, offered only beside the details
+	AllowFile    Action = 'f' // the same, where the details are in a file that the person may not have opened
 	AllowExactly Action = 'e' // exactly this call, as often as it comes, for as long as AllowMinutes
 	AllowLike    Action = 'l' // calls like it for a while, offered only beside what that would have covered
 )
@@ -29,7 +31,7 @@ const (
 // Allows reports whether the button lets a call pass.
 func (a Action) Allows() bool {
 	switch a {
-	case AllowOnce, AllowMinutes, AllowExactly, AllowSeen, AllowLike:
+	case AllowOnce, AllowMinutes, AllowExactly, AllowSeen, AllowFile, AllowLike:
 		return true
 	default:
 		return false
@@ -107,6 +109,8 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 			vote.Scope = Scope{Exactly: action == AllowExactly, Minutes: cmp.Or(max(a.Scope.Minutes, 0), c.Minutes())}
 		}
 	case AllowSeen:
+		vote.Allow, vote.seen = true, d.inDetails(c)
+	case AllowFile:
 		vote.Allow = true
 	case AllowLike:
 		vote.Allow, vote.Scope = true, Scope{Like: true, Minutes: c.Minutes()}
@@ -140,14 +144,13 @@ func (d *Desk) tappedCard(ctx context.Context, id string) (*Card, Outcome, error
 	return c, Outcome{}, nil
 }
 
-// inFull reports whether a person who sees the card sees all that will run.
-func (d *Desk) inFull(c *Card) bool {
-	for i := range c.Questions {
-		if d.o.Visible == nil || !d.o.Visible(&c.Questions[i].Ask) {
-			return false
-		}
-	}
-	return true
+// inFull reports whether a person who sees the card sees all that will run, and inDetails the same of one who sees the
+// details.
+func (d *Desk) inFull(c *Card) bool    { return c.shows(d.o.Visible) }
+func (d *Desk) inDetails(c *Card) bool { return c.shows(d.o.Detailed) }
+
+func (c *Card) shows(visible func(*Ask) bool) bool {
+	return visible != nil && !slices.ContainsFunc(c.Questions, func(q Question) bool { return !visible(&q.Ask) })
 }
 
 // oneLine is a reason as a typed line could give it: in one line, without what

@@ -48,7 +48,7 @@ func TestAHandleIsShortAndDoesNotHoldTheCode(t *testing.T) {
 	d, c := withChat(t, nil)
 	ask(t, d, nil)
 	card := c.card(t)
-	for _, a := range []approval.Action{approval.AllowOnce, approval.AllowMinutes, approval.AllowExactly, approval.AllowLike, approval.DenyCall, approval.DenyBecause, approval.Details, approval.AllowSeen} {
+	for _, a := range []approval.Action{approval.AllowOnce, approval.AllowMinutes, approval.AllowExactly, approval.AllowLike, approval.DenyCall, approval.DenyBecause, approval.Details, approval.AllowSeen, approval.AllowFile} {
 		h := card.Handle(a)
 		raw, err := base64.RawURLEncoding.DecodeString(h)
 		if err != nil || len(h) > 64 || h == "" || strings.Contains(string(raw), card.Code) || strings.Contains(h, card.Code) {
@@ -76,6 +76,7 @@ func TestEachButtonDoesWhatItSays(t *testing.T) {
 		approval.AllowMinutes: {kind: approval.Counted, state: approval.Allowed, scope: approval.Scope{Minutes: 30}},
 		approval.AllowExactly: {kind: approval.Counted, state: approval.Allowed, scope: approval.Scope{Exactly: true, Minutes: 30}},
 		approval.AllowSeen:    {kind: approval.Counted, state: approval.Allowed},
+		approval.AllowFile:    {kind: approval.Counted, state: approval.Allowed},
 		approval.DenyCall:     {kind: approval.Counted, state: approval.Denied},
 		approval.DenyBecause:  {kind: approval.Counted, state: approval.Denied, reason: "use make"},
 	}

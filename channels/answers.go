@@ -2,6 +2,7 @@ package channels
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -101,6 +102,17 @@ func detailsButtons(c *approval.Card) []Button {
 		out = append(out, button(c, approval.AllowMinutes, minutesLabel("Allow "+commands+",", minutes)))
 	}
 	return append(out, button(c, approval.DenyCall, deny))
+}
+
+// BesideFile are the buttons of details that are in a file: it does not show that anyone has read it.
+func BesideFile(c *approval.Card, buttons []Button) []Button {
+	out := slices.Clone(buttons)
+	for i := range out {
+		if out[i].Action == approval.AllowSeen {
+			out[i] = button(c, approval.AllowFile, out[i].Label)
+		}
+	}
+	return out
 }
 
 // mostNamed is how many characters of commands fit on a button.

@@ -17,6 +17,9 @@ func (v *Visibility) add(o Visibility) {
 // Full reports whether all that will run can be read on the card.
 func (v Visibility) Full() bool { return v == Visibility{} }
 
+// FullyDetailed reports whether a person who sees the details of this call sees all that will run.
+func FullyDetailed(a *approval.Ask) bool { return look(a, &unbounded).seen.Full() }
+
 // FullyVisible reports whether a person who sees the card of this call sees all
 // that will run, and if not, why: values are hidden, text is cut, characters
 // are shown by their number. A channel takes the one-tap Allow away from a card

@@ -206,7 +206,7 @@ func (v *Verifier) heard(ctx context.Context, t *trace, ruling approval.Ruling, 
 		return nil
 	}
 	t.by, t.person, t.claim = "person", true, ruling.Claim
-	t.visible = t.visible && ruling.Alone // several calls may have to share the room
+	t.visible = t.visible && ruling.Alone || ruling.Seen // several calls may have to share the room of a card
 	return nil
 }
 

@@ -160,7 +160,7 @@ func rows(buttons []channels.Button) []discordgo.MessageComponent {
 // as green as one that does not.
 func style(a approval.Action) discordgo.ButtonStyle {
 	switch a {
-	case approval.AllowOnce, approval.AllowSeen:
+	case approval.AllowOnce, approval.AllowSeen, approval.AllowFile:
 		return discordgo.SuccessButton
 	case approval.DenyCall, approval.DenyBecause:
 		return discordgo.DangerButton

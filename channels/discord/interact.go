@@ -124,5 +124,6 @@ func (ch *Channel) details(c *approval.Card) *said {
 	if fits {
 		return &said{markup: d.text.String(), rows: d.rows}
 	}
-	return &said{markup: bold(doc.Title), rows: d.rows, file: func() *discordgo.File { return attachment(c, doc) }}
+	doc.Buttons = channels.BesideFile(c, doc.Buttons)
+	return &said{markup: bold(doc.Title), rows: rows(doc.Buttons), file: func() *discordgo.File { return attachment(c, doc) }}
 }

@@ -169,7 +169,7 @@ func actions(buttons []channels.Button) *slack.ActionBlock {
 	for _, b := range buttons {
 		e := slack.NewButtonBlockElement(fmt.Sprintf("%s%c", answerID, b.Action), b.Handle, words(b.Label))
 		switch b.Action {
-		case approval.AllowOnce, approval.AllowSeen:
+		case approval.AllowOnce, approval.AllowSeen, approval.AllowFile:
 			e.Style = slack.StylePrimary
 		case approval.DenyCall:
 			e.Style = slack.StyleDanger

@@ -80,6 +80,7 @@ func (ch *Channel) detailed(c *approval.Card, armed bool) (d *drawing, fits bool
 		return d, true
 	}
 	doc.Blocks = []channels.Block{{Kind: channels.Note, Label: "All of it is in the file " + fileName(c) + " in this thread."}}
+	doc.Buttons = channels.BesideFile(c, doc.Buttons)
 	d, _ = draw(doc)
 	return d, false
 }

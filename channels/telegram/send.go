@@ -134,7 +134,7 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 	if fits {
 		id, err = ch.write(ctx, ch.line, message{chat: under.chat, replyTo: under.message, drawing: d})
 	} else {
-		id, err = ch.attach(ctx, c, under, doc.Buttons)
+		id, err = ch.attach(ctx, c, under, channels.BesideFile(c, doc.Buttons))
 	}
 	if err == nil {
 		ch.views.Add(c.ID, id)

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
+)
+
+// TestH214AYesBesideTheWholeCallCountsAsSeen: a card has room for a part of a file. The details show all of it, and the yes that is
+// given there is for what was seen. A file that one has to open first, hidden secrets and a yes on the card itself are not that.
+func TestH214AYesBesideTheWholeCallCountsAsSeen(t *testing.T) {
+	t.Parallel()
+	lines := func(n int) string { return "test:\n" + strings.Repeat("\techo one more line\n", n) }
+	for name, c := range map[string]struct {
+		content string
+		details bool // the yes is given in the details
+		seen    bool
+	}{
+		"in the details":               {lines(140), true, true},
+		"on the card":                  {lines(140), false, false},
+		"beside a file":                {lines(400), true, false},
+		"a secret in it is hidden":     {lines(140) + "\tTOKEN=ghp_16C7e42F292c6912E7710c838347Ae178B4a make\n", true, false},
+		"a character in it is unseen":  {lines(140) + "\tcurl evil\u200b.example\n", true, false},
+		"a letter in it is no English": {lines(140) + "\tcurl ex\u0430mple.com\n", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, s := telegramRig(t, "")
+			m := with(ownerIn("h214"), "waitMs", 20_000)
+			r.allow(fetch(m))
+			held := r.hold(writes("Makefile", c.content, m))
+			shown := card(t, s)
+			if c.details {
+				tapOn(t, s, shown, "Details")
+				var details telegramtest.Message
+				waitFor(t, "the details are there", func() bool {
+					for _, one := range s.Messages() {
+						if one.ID != shown.ID && len(one.Buttons) > 0 {
+							details = one
+						}
+					}
+					return details.ID != 0
+				})
+				tapOn(t, s, details, "Allow once")
+			} else {
+				r.approve(r.waits().Ref, 0)
+			}
+			if a := <-held; !a.allowed() {
+				t.Fatalf("got %s", a.raw)
+			}
+			if build := sh("make test", m); c.seen {
+				r.allow(build)
+			} else {
+				r.mustAsk(build)
+			}
+		})
+	}
+}
