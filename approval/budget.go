@@ -32,12 +32,12 @@ func (d *Desk) afford(ctx context.Context, agent string) (bool, error) {
 	return false, nil
 }
 
-// refund takes a question back that reached nobody: an agent is not to be turned
+// refund takes a question back that could not be shown: an agent is not to be turned
 // away because a chat was down.
 func (d *Desk) refund(ctx context.Context, agent string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if err := d.o.Store.Refund(ctx, session.AgentScope(agent)); err != nil {
-		d.o.Log.WarnContext(ctx, "a question that reached nobody is counted all the same", "err", err)
+		d.o.Log.WarnContext(ctx, "a question that could not be shown still counts", "err", err)
 	}
 }

@@ -28,7 +28,7 @@ func (d *Desk) announce(ctx context.Context, id string) error {
 	}
 	stage, reached := d.reach(ctx, c)
 	if !reached {
-		taken, err := d.withdraw(ctx, id, "the question reached nobody")
+		taken, err := d.withdraw(ctx, id, "the question could not be shown to anyone")
 		switch {
 		case (taken || err != nil) && d.ctx.Err() != nil:
 			return ErrStopped

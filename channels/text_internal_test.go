@@ -179,7 +179,7 @@ func TestOutcomeLines(t *testing.T) {
 	lines := []string{
 		OutcomeLine(one(vote(true, half, "")), approval.Outcome{State: approval.Allowed, Scope: half, By: "alice", Via: "telegram", At: created}),
 		OutcomeLine(one(vote(false, half, "use make instead")), approval.Outcome{State: approval.Denied, By: "alice"}),
-		OutcomeLine(one([]approval.Vote{{Via: "verifier", Reason: "the question reached nobody", At: created}}), approval.Outcome{State: approval.Denied}),
+		OutcomeLine(one([]approval.Vote{{Via: "verifier", Reason: "the question could not be shown to anyone", At: created}}), approval.Outcome{State: approval.Denied}),
 		OutcomeLine(one(nil), approval.Outcome{State: approval.Expired}),
 		OutcomeLine(one(nil), approval.Outcome{Text: "The gateway has stopped and the call was denied."}),
 		OutcomeLine(list, approval.Outcome{State: approval.Denied, By: "alice"}),

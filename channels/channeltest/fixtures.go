@@ -80,7 +80,7 @@ func Fixtures() []Fixture {
 	half.Scope = approval.Scope{Exactly: true, Minutes: 30}
 	kind := yes
 	kind.Scope.Minutes = 30
-	gone := approval.Vote{Via: "verifier", Reason: "the question reached nobody", At: created.Add(time.Second)}
+	gone := approval.Vote{Via: "verifier", Reason: "the question could not be shown to anyone", At: created.Add(time.Second)}
 	mixed := list()
 	mixed.Questions[0].Votes, mixed.Questions[1].Votes, mixed.Questions[2].Votes = []approval.Vote{yes}, []approval.Vote{yes}, []approval.Vote{no}
 	all := []Fixture{

@@ -29,10 +29,19 @@ export function createWaiting({ runtime, config, log, wait = setTimeout, stop = 
 		if (last.size > most) last.delete(last.keys().next().value);
 		const { delivery } = entryOf({ sessionKey, agentId }) ?? {};
 		const { channel, to, accountId, threadId } = delivery?.kind === "external" ? (delivery.context ?? {}) : {};
-		if (!to || channel !== requester.channel) return; // the conversation's last message came from elsewhere
+		if (channel !== requester.channel || (requester.accountId && accountId && requester.accountId !== accountId)) return; // the last message came from elsewhere
+		if (!isChatOf(to, requester.senderId)) return; // all direct chats may share a session: the last message may be another person's
 		const send = (await load(channel))?.sendText;
 		await send?.({ cfg: config, to, text, accountId, threadId });
 	}
+}
+
+// isChatOf: where a message goes is the direct chat of this person, by id: "111", "telegram:111", "user:U1". What names a channel may be
+// one with others in it.
+function isChatOf(to, senderId) {
+	if (typeof to !== "string" || !senderId) return false;
+	const [id, ...kinds] = to.split(":").reverse();
+	return id === String(senderId) && kinds.every((kind) => !/^(channel|group|room|thread|topic|conversation)$/i.test(kind));
 }
 
 // isOwners: the owner has written directly to the agent, as far as OpenClaw attests it.

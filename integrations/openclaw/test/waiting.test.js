@@ -77,3 +77,18 @@ test("where OpenClaw has no such chat, or it fails, the call goes on", async () 
 	await internal.pass();
 	assert.deepEqual(internal.sent, []);
 });
+
+test("H215 with a session that people share, only the owner's own chat is told", async () => {
+	const in_ = async (context, ctx = owner) => {
+		const { watch, sent, pass } = chat({ delivery: { kind: "external", context: { channel: "telegram", accountId: "default", ...context } } });
+		watch(ctx);
+		await pass();
+		return sent.length;
+	};
+	for (const to of ["telegram:111", "111", "user:111", "telegram:user:111"]) assert.equal(await in_({ to }), 1, to);
+	for (const to of ["telegram:222", "222", "telegram:1111", "telegram:111:222", "channel:111", "telegram:group:111", "-100333", "telegram:-100333", "", undefined, 111, "telegram:"])
+		assert.equal(await in_({ to }), 0, String(to));
+	assert.equal(await in_({ to: "telegram:111", accountId: "other" }, { ...owner, requester: { ...owner.requester, accountId: "default" } }), 0);
+	assert.equal(await in_({ to: "telegram:111" }, { ...owner, requester: { ...owner.requester, senderId: undefined } }), 0);
+	assert.equal(await in_({ to: "telegram:" }, { ...owner, requester: { ...owner.requester, senderId: "" } }), 0);
+});
