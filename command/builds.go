@@ -68,14 +68,10 @@ const grepAside = "-v -i -E -F -c -n -o -w"
 // plainWrappers run their command as it is, for a time.
 var plainWrappers = set("timeout gtimeout time nice command")
 
-// strays notes a program that does not belong to a build.
-func (r *reader) strays(n string, args []arg) {
-	if aside := asides[n]; aside != nil && aside.fits(n, args) {
-		return
-	}
-	if !shells[n] && !plainWrappers[n] && !isBuild(n, args) {
-		r.Strays = true
-	}
+// inBuild reports whether a program belongs to a build.
+func inBuild(n string, args []arg) bool {
+	aside := asides[n]
+	return aside != nil && aside.fits(n, args) || shells[n] || plainWrappers[n] || isBuild(n, args)
 }
 
 // isBuild reports whether a program with these arguments is in the table.

@@ -113,14 +113,15 @@ func Typed(dir, text string) Command {
 
 // With is a command line that more arguments are added to.
 func With(dir, text string, args []string) Command {
-	whole := Command{}
-	if len(args) > 0 && strings.ContainsAny(text, "#\n'\"`\\<") { // they may be lost in a comment or in quotes
-		whole = Argv(dir, append([]string{text}, args...))
-	}
+	quoted := text
 	for _, a := range args {
-		text += " '" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		quoted += " '" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 	}
-	return Join(ParseIn(dir, text), whole)
+	c := ParseIn(dir, quoted)
+	if len(args) > 0 && strings.ContainsAny(text, "#\n'\"`\\<") { // they may be lost in a comment or in quotes
+		c.Add(Argv(dir, append([]string{text}, args...)))
+	}
+	return c
 }
 
 // Network reports whether the command is known to reach the network.
@@ -155,40 +156,35 @@ func (c *Command) Writing() (writes, shown bool) {
 // writesText are programs that write what their text says, as it stands there.
 var writesText = set("echo cat tee mkdir touch rm rmdir chmod cd true : test [ sh bash")
 
-// Join is what several commands do.
-func Join(all ...Command) (out Command) {
-	for i := range all {
-		if i == 0 {
-			out = all[0]
-			continue
-		}
-		out.add(&all[i])
-	}
-	return out
-}
-
-// add adds what another command does.
-func (c *Command) add(o *Command) {
-	c.Programs = append(c.Programs, o.Programs...)
-	c.Hosts = append(c.Hosts, o.Hosts...)
-	c.Unknown = append(c.Unknown, o.Unknown...)
-	c.Runs = append(c.Runs, o.Runs...)
-	c.Writes = append(c.Writes, o.Writes...)
+// Add adds what another command does.
+func (c *Command) Add(o Command) {
+	c.Programs = join(c.Programs, o.Programs)
+	c.Hosts = join(c.Hosts, o.Hosts)
+	c.Unknown = join(c.Unknown, o.Unknown)
+	c.Runs = join(c.Runs, o.Runs)
+	c.Writes = join(c.Writes, o.Writes)
+	c.Reads = join(c.Reads, o.Reads)
+	c.Words = join(c.Words, o.Words)
+	c.Seeks = join(c.Seeks, o.Seeks)
+	c.Variables = join(c.Variables, o.Variables)
 	c.Destroys = c.Destroys || o.Destroys
 	c.Rewrites = c.Rewrites || o.Rewrites
 	c.Strays = c.Strays || o.Strays
+	c.Stores = c.Stores || o.Stores
+	c.Settings = c.Settings || o.Settings
+	c.Environment = c.Environment || o.Environment
+	c.Code = c.Code || o.Code
 	first(&c.Fetcher, o.Fetcher)
 	first(&c.Opaque, o.Opaque)
 	first(&c.Outside, o.Outside)
 	first(&c.Others, o.Others)
-	c.Reads = append(c.Reads, o.Reads...)
-	c.Words = append(c.Words, o.Words...)
-	c.Seeks = append(c.Seeks, o.Seeks...)
-	c.Stores = c.Stores || o.Stores
-	c.Settings = c.Settings || o.Settings
-	c.Variables = append(c.Variables, o.Variables...)
-	c.Environment = c.Environment || o.Environment
-	c.Code = c.Code || o.Code
+}
+
+func join[T any](a, b []T) []T {
+	if len(a) == 0 {
+		return b
+	}
+	return append(a, b...)
 }
 
 // Says tells a person what the command can do, in a sentence; "" where it is harmless.

@@ -32,7 +32,7 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.Programs = append(r.Programs, Program{Name: n})
 	r.runsAt(p)
 	r.Destroys = r.Destroys || destroys(n, args[1:])
-	r.strays(n, args[1:])
+	r.Strays = r.Strays || !inBuild(n, args[1:])
 	r.program(n, usualPlace(p), args, doc)
 	if wrappers[n] == nil { // else the program inside has printed
 		r.prints = nil

@@ -23,90 +23,91 @@ var (
 )
 
 // effects says what the commands of a call do.
-func effects(c *toolcall.Call) command.Command {
+func effects(c *toolcall.Call) (does command.Command) {
 	var said any
 	if err := json.Unmarshal(c.Params, &said); err != nil {
 		return command.Typed("", string(c.Params)) // such a call is refused anyway
 	}
 	members, ok := said.(map[string]any)
 	if !ok {
-		return typed("", said)
+		typed(&does, "", said)
+		return does
 	}
 	params := plainKeys(members)
 	dir := directory(params)
-	var all []command.Command
-	for _, key := range slices.Sorted(maps.Keys(params)) {
-		if !idleParams[key] && !directoryParams[key] {
-			all = append(all, effect(dir, key, params))
+	for i := range params {
+		if p := &params[i]; !idleParams[p.key] && !directoryParams[p.key] {
+			effect(&does, dir, p, params)
 		}
 	}
-	return command.Join(all...)
+	return does
 }
 
-// plainKeys has the params by their names in lower case, without the signs that set words apart. Of two that
-// are then the same, the second is under a name that we don't know.
-func plainKeys(members map[string]any) map[string]any {
-	out := make(map[string]any, len(members))
+// member is one of the params by its name in lower case, without the signs that set words apart.
+type member struct {
+	key   string
+	value any
+}
+
+// plainKeys are the params, sorted. Of two that have the same name, the second has one that we don't know.
+func plainKeys(members map[string]any) []member {
+	out := make([]member, 0, len(members))
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		key := strings.ToLower(separators.Replace(name))
-		for out[key] != nil {
+		for slices.ContainsFunc(out, func(m member) bool { return m.key == key && m.value != nil }) {
 			key += "!"
 		}
-		out[key] = members[name]
+		out = append(out, member{key, members[name]})
 	}
+	slices.SortStableFunc(out, func(a, b member) int { return strings.Compare(a.key, b.key) })
 	return out
 }
 
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // effect reads one member of params.
-func effect(dir, key string, params map[string]any) command.Command {
-	value := params[key]
-	text, isText := value.(string)
-	list, isList := textsOf(value)
+func effect(does *command.Command, dir string, p *member, params []member) {
+	text, isText := p.value.(string)
+	list, isList := textsOf(p.value)
 	switch {
-	case commandParams[key] && isText:
-		args, _ := textsOf(params["args"])
-		more, _ := textsOf(params["arguments"])
-		return command.With(dir, text, slices.Concat(args, more))
-	case commandParams[key] && isList:
-		return command.Argv(dir, list)
-	case argumentParams[key] && isList && hasCommand(params):
-		return command.Command{} // they were read with their command
+	case commandParams[p.key] && isText:
+		var args []string
+		for i := range params {
+			if argumentParams[params[i].key] {
+				more, _ := textsOf(params[i].value)
+				args = append(args, more...)
+			}
+		}
+		does.Add(command.With(dir, text, args))
+	case commandParams[p.key] && isList:
+		does.Add(command.Argv(dir, list))
+	case argumentParams[p.key] && isList && slices.ContainsFunc(params, isCommand): // they were read with their command
 	default:
-		return typed(dir, value)
+		typed(does, dir, p.value)
 	}
 }
 
-func hasCommand(params map[string]any) bool {
-	for key := range commandParams {
-		if _, isText := params[key].(string); isText {
-			return true
-		}
-	}
-	return false
-}
+func isCommand(m member) bool { _, isText := m.value.(string); return isText && commandParams[m.key] }
 
 // typed reads every string of a value, which may or may not be a command.
-func typed(dir string, value any) command.Command {
-	var all []command.Command
+func typed(does *command.Command, dir string, value any) {
 	switch value := value.(type) {
 	case string:
-		return command.Typed(dir, value)
+		does.Add(command.Typed(dir, value))
 	case []any:
 		if words, ok := textsOf(value); ok {
-			return command.Argv(dir, words)
+			does.Add(command.Argv(dir, words))
+			return
 		}
 		for _, v := range value {
-			all = append(all, typed(dir, v))
+			typed(does, dir, v)
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			all = append(all, typed(dir, value[key]))
+			typed(does, dir, value[key])
 		}
-		all = append(all, command.Command{Unknown: []string{"typed text"}})
+		does.Add(command.Command{Unknown: []string{"typed text"}})
 	}
-	return command.Join(all...)
 }
 
 // textsOf are the strings of a list that has nothing else.
@@ -125,11 +126,14 @@ func textsOf(value any) ([]string, bool) {
 }
 
 // directory is where a call's commands start, or "". Where programs could differ on which it is, it is the root: nothing there is ours.
-func directory(params map[string]any) string {
+func directory(params []member) string {
 	found := ""
-	for key := range directoryParams {
-		switch dir, isText := params[key].(string); {
-		case params[key] == nil || isText && dir == "":
+	for i := range params {
+		if !directoryParams[params[i].key] {
+			continue
+		}
+		switch dir, isText := params[i].value.(string); {
+		case params[i].value == nil || isText && dir == "":
 		case !isText || found != "" || strings.Contains(dir, "://") || strings.TrimFunc(dir, isBlank) != dir:
 			return "/"
 		default:

@@ -106,7 +106,16 @@ func (p *Policy) mayName(text string) bool {
 
 // mayEndSo reports whether a text holds the ending of a file of keys.
 func mayEndSo(lower []byte) bool {
-	return slices.ContainsFunc(secretEndings, func(end string) bool { return bytes.Contains(lower, []byte(end)) })
+	for rest := lower; ; {
+		at := bytes.IndexByte(rest, '.')
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+1:]
+		if slices.ContainsFunc(secretEndings, func(end string) bool { return bytes.HasPrefix(rest, []byte(end[1:])) }) {
+			return true
+		}
+	}
 }
 
 // endsAsKey reports whether a word is the name of a file of keys. Code is none, such as
