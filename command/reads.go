@@ -1,6 +1,7 @@
 package command
 
 import (
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -156,7 +157,7 @@ func (r *reader) path(p string, deep bool) {
 			p, deep, some = before+".", true, true
 		}
 	}
-	for _, full := range r.resolved(p) {
+	for full := range r.resolved(p) {
 		r.Environment = r.Environment || strings.HasPrefix(full, "/proc/") && path.Base(full) == "environ"
 		r.addRead(Read{Path: full, Deep: deep, Some: some})
 	}
@@ -178,15 +179,17 @@ func (r *reader) addRead(read Read) {
 
 // resolved are the paths that a path may be: below the directory where the command is by then, or below one before, should
 // cd have failed. What goes up is taken from the last alone.
-func (r *reader) resolved(p string) []string {
-	out := []string{resolve(r.at, p)}
-	if isAbsolute(p) || strings.HasPrefix(p, "..") {
-		return out
+func (r *reader) resolved(p string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(resolve(r.at, p)) || isAbsolute(p) || strings.HasPrefix(p, "..") {
+			return
+		}
+		for _, dir := range r.before {
+			if !yield(resolve(dir, p)) {
+				return
+			}
+		}
 	}
-	for _, dir := range r.before {
-		out = once(out, resolve(dir, p))
-	}
-	return out
 }
 
 func isAbsolute(p string) bool { return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -43,23 +44,29 @@ func effects(c *toolcall.Call) (does command.Command) {
 	return does
 }
 
-// member is one of the params by its name in lower case, without the signs that set words apart.
+// member is one of the params.
 type member struct {
-	key   string
+	key   string // its name in lower case, without the signs that set words apart
+	name  string
 	value any
 }
 
-// plainKeys are the params, sorted. Of two that have the same name, the second has one that we don't know.
+// plainKeys are the params that say something, sorted. Of two that have the same name, the second has one that we don't know.
 func plainKeys(members map[string]any) []member {
 	out := make([]member, 0, len(members))
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		key := strings.ToLower(separators.Replace(name))
-		for slices.ContainsFunc(out, func(m member) bool { return m.key == key && m.value != nil }) {
-			key += "!"
+	for name, value := range members {
+		if value != nil {
+			out = append(out, member{strings.ToLower(separators.Replace(name)), name, value})
 		}
-		out = append(out, member{key, members[name]})
 	}
-	slices.SortStableFunc(out, func(a, b member) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(out, func(a, b member) int {
+		return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.name, b.name))
+	})
+	for i := 1; i < len(out); i++ {
+		if out[i].key == strings.TrimSuffix(out[i-1].key, "!") {
+			out[i].key += "!"
+		}
+	}
 	return out
 }
 
@@ -133,7 +140,7 @@ func directory(params []member) string {
 			continue
 		}
 		switch dir, isText := params[i].value.(string); {
-		case params[i].value == nil || isText && dir == "":
+		case isText && dir == "":
 		case !isText || found != "" || strings.Contains(dir, "://") || strings.TrimFunc(dir, isBlank) != dir:
 			return "/"
 		default:

@@ -116,7 +116,7 @@ func (g *guard) find(t *text, tool string, commands bool) (found string) {
 
 func (g *guard) in(b []byte, may finding, commands bool) string {
 	if may&ofGuarded != 0 {
-		if w := g.words.find(b); w != nil {
+		if w := find(g.words, b); w != nil {
 			return "what is guarded: " + string(w)
 		}
 	}

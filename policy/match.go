@@ -59,11 +59,11 @@ func usual(c byte) int {
 	}
 }
 
-// find returns the first word that stands whole in b, or nil.
-func (m *matcher) find(b []byte) []byte {
+// find returns the first word that stands whole in b, in small or capital letters, or nil.
+func find[T string | []byte](m *matcher, b T) []byte {
 	var p uint16
-	for i, c := range b {
-		p = p<<8 | uint16(c)
+	for i := range len(b) {
+		p = p<<8 | uint16(lowerBytes[b[i]])
 		if m.pairs[p/64]&(1<<(p%64)) == 0 {
 			continue
 		}
@@ -77,10 +77,17 @@ func (m *matcher) find(b []byte) []byte {
 }
 
 // whole reports whether w stands at start in b, as a word of its own.
-func whole(b []byte, start int, w []byte) bool {
+func whole[T string | []byte](b T, start int, w []byte) bool {
 	end := start + len(w)
-	return start >= 0 && end <= len(b) && bytes.Equal(b[start:end], w) &&
-		(start == 0 || !extends(b[start-1])) && (end == len(b) || !continues(b[end]))
+	if start < 0 || end > len(b) || start > 0 && extends(b[start-1]) || end < len(b) && continues(b[end]) {
+		return false
+	}
+	for i, c := range w {
+		if lowerBytes[b[start+i]] != c {
+			return false
+		}
+	}
+	return true
 }
 
 // extends reports whether c before a word makes it the end of another.

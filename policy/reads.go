@@ -14,17 +14,14 @@ import (
 
 // readBy is what a command reads that holds secrets, or may; "" for any other. It is sure where the command names the place.
 func (p *Policy) readBy(does *command.Command) (secret string, sure bool) {
-	named := p.mayName(namesOf(does))
 	for i := range does.Reads {
-		if place := p.secretAt(&does.Reads[i], named); place != "" {
+		if place := p.secretAt(&does.Reads[i]); place != "" {
 			return place, true
 		}
 	}
-	if named {
-		for _, word := range does.Words {
-			if place := p.placeIn(word); place != "" {
-				return place, true
-			}
+	for _, word := range does.Words {
+		if place := p.placeIn(word); place != "" {
+			return place, true
 		}
 	}
 	if does.Environment || slices.ContainsFunc(does.Variables, holdsSecret) {
@@ -47,15 +44,6 @@ func (p *Policy) readBy(does *command.Command) (secret string, sure bool) {
 	return "", false
 }
 
-// namesOf are the paths and words of a command in one text, each in a line of its own.
-func namesOf(does *command.Command) string {
-	names := make([]string, 0, len(does.Reads)+len(does.Words))
-	for i := range does.Reads {
-		names = append(names, does.Reads[i].Path)
-	}
-	return strings.ReplaceAll(strings.Join(append(names, does.Words...), "\n"), "\x00", "?")
-}
-
 // holdsSecret reports whether a variable of this name usually holds a secret, or an address with one in it.
 func holdsSecret(name string) bool {
 	upper := strings.ToUpper(name)
@@ -66,13 +54,13 @@ func holdsSecret(name string) bool {
 // secretVariables are how the names of such variables end.
 var secretVariables = strings.Fields("_DATABASE_URL _DB_URL _REDIS_URL _MONGO_URI _MONGODB_URI _MONGO_URL _DSN _WEBHOOK_URL _PAT _SK")
 
-// secretAt is a place that a command reads and where secrets are kept, or "". Only where it is named such a place is looked for by its name.
-func (p *Policy) secretAt(r *command.Read, named bool) string {
+// secretAt is a place that a command reads and where secrets are kept, or "".
+func (p *Policy) secretAt(r *command.Read) string {
 	name := strings.ReplaceAll(r.Path, "\x00", "?")
 	switch {
 	case r.Name:
 		return ""
-	case named && (p.places.find(folded([]byte(name))) != nil || endsAsKey(path.Base(name))):
+	case find(p.places, name) != nil || endsAsKey(path.Base(name)):
 		return bounded(strings.ReplaceAll(name, "**/", ""), "")
 	case r.Deep && isAllOfHome(name) || findsInHome(name):
 		return homeFiles

@@ -60,7 +60,7 @@ func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.
 // findNamed finds a place where secrets are kept that the call itself names.
 func (p *Policy) findNamed(pl *Plan, c *toolcall.Call, t *text, does *command.Command) {
 	r := pl.rule
-	named := t.may&ofPlace != 0 && (p.places.find(t.lower) != nil || p.places.find(t.bare) != nil) || mayEndSo(t.lower) || mayEndSo(t.bare)
+	named := t.may&ofPlace != 0 && (find(p.places, t.lower) != nil || find(p.places, t.bare) != nil) || mayEndSo(t.lower) || mayEndSo(t.bare)
 	switch {
 	case r.secret:
 		pl.Secret = keptSecrets
@@ -87,7 +87,7 @@ func (p *Policy) placeIn(text string) string {
 		return ""
 	}
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c <= ' ' || strings.ContainsRune("\"'`;|&<>(){}=,", c) }) {
-		if p.places.find(folded([]byte(word))) != nil {
+		if find(p.places, word) != nil {
 			return bounded(word, "")
 		}
 	}
@@ -96,12 +96,12 @@ func (p *Policy) placeIn(text string) string {
 			return bounded(word, "")
 		}
 	}
-	return string(p.places.find(folded([]byte(text))))
+	return string(find(p.places, text))
 }
 
 // mayName reports whether a text names a place where secrets are kept, or holds the ending of a file of keys. If not, none of its words does.
 func (p *Policy) mayName(text string) bool {
-	return p.places.find(folded([]byte(text))) != nil || mayEndSo([]byte(strings.ToLower(text)))
+	return find(p.places, text) != nil || strings.Contains(text, ".") && mayEndSo([]byte(strings.ToLower(text)))
 }
 
 // mayEndSo reports whether a text holds the ending of a file of keys.
@@ -121,6 +121,9 @@ func mayEndSo(lower []byte) bool {
 // endsAsKey reports whether a word is the name of a file of keys. Code is none, such as
 // log(a.key), nor is a member's name, such as .data.key.
 func endsAsKey(word string) bool {
+	if !strings.Contains(word, ".") {
+		return false
+	}
 	if !strings.Contains(word, "(") {
 		word = strings.TrimRight(word, ")")
 	}
