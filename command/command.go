@@ -45,6 +45,7 @@ type Command struct {
 	Reads       []Read   // files and directories that it reads or lists
 	Seeks       []string // patterns that a search finds in files of any name, and shows the lines
 	Words       []string // of programs that may show what files hold: any of them may name one
+	Expands     []string // paths that a shell or another program works out, with patterns, whatever is done with them
 	Others      string   // commits of others that git shows, or ""
 	Variables   []string // of the environment, by name, that it expands
 	Environment bool     // it shows all of them
@@ -166,6 +167,7 @@ func (c *Command) Add(o Command) {
 	c.Reads = join(c.Reads, o.Reads)
 	c.Words = join(c.Words, o.Words)
 	c.Seeks = join(c.Seeks, o.Seeks)
+	c.Expands = join(c.Expands, o.Expands)
 	c.Variables = join(c.Variables, o.Variables)
 	c.Destroys = c.Destroys || o.Destroys
 	c.Rewrites = c.Rewrites || o.Rewrites

@@ -24,6 +24,27 @@ const (
 	maxReads = 256    // more reads count as one that is unknown
 )
 
+// expansions notes what the words of a program become, unless it only says which names there are.
+func (r *reader) expansions(n string, args []arg) {
+	if wrappers[n] != nil || saysNames[n] {
+		return
+	}
+	for i := range args {
+		for _, v := range args[i].values {
+			if v == args[i].text && !strings.ContainsAny(v, "*?[") || showsNames(n, args) {
+				continue
+			}
+			for full := range r.resolved(strings.ReplaceAll(v, listed, "*")) {
+				if len(r.Expands) < maxReads {
+					r.Expands = once(r.Expands, full)
+				}
+			}
+		}
+	}
+}
+
+var saysNames = set("echo printf test [ stat basename dirname realpath readlink cd pushd")
+
 // input notes what a program reads.
 func (r *reader) input(n string, args []arg) {
 	known := plain[n] || checks[n] != nil

@@ -33,6 +33,7 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.runsAt(p)
 	r.Destroys = r.Destroys || destroys(n, args[1:])
 	r.Strays = r.Strays || !inBuild(n, args[1:])
+	r.expansions(n, args[1:])
 	r.program(n, usualPlace(p), args, doc)
 	if wrappers[n] == nil { // else the program inside has printed
 		r.prints = nil

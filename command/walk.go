@@ -167,6 +167,7 @@ func (r *reader) redirect(d *syntax.Redirect) *arg {
 		return &to
 	}
 	r.socket(to.text)
+	r.expansions("", []arg{to})
 	switch d.Op {
 	case syntax.RdrIn, syntax.DplIn:
 		if d.Op == syntax.RdrIn {

@@ -17,6 +17,8 @@ type guard struct {
 	addresses []address
 	hosts     []string // names of this machine, in lower case
 	commands  [][]byte
+	paths     [][]string // in parts, for patterns: see worksOut
+	runtimes  [][]string // the same for OpenClaw's
 }
 
 // openclawPaths are OpenClaw's own: who writes them needs no approval any more.
@@ -36,6 +38,12 @@ func newGuard(g Guard) guard {
 	}
 	for _, p := range g.Paths {
 		out.addPath(p)
+		if parts := partsOf(strings.ReplaceAll(p, `\`, "/")); len(parts) > 1 {
+			out.paths = append(out.paths, parts)
+		}
+	}
+	for _, p := range openclawPaths {
+		out.runtimes = append(out.runtimes, partsOf("~/.openclaw/"+strings.TrimPrefix(p, ".openclaw/")))
 	}
 	for _, a := range g.Addresses {
 		out.addAddress(a)

@@ -154,7 +154,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.declare(p.index.of(c.Tool), c)
 	plan.Bounds = p.bounds(c)
 	plan.loop = loop{iteration: c.Iteration(), cap: set.cap}
-	switch rule, text := p.gate(c, r, t); {
+	switch rule, text := p.gate(c, r, t, &does); {
 	case notice:
 		plan.close("notice", "The runtime does not ask about this call: it passes, and what it brings in still counts.")
 	case rule != "":
@@ -209,8 +209,8 @@ func (pl *Plan) blindSend(from taint.Level) {
 
 // gate is the first rule that decides alone. The guard comes first: nothing
 // that an owner can configure stands above it.
-func (p *Policy) gate(c *toolcall.Call, r *rule, t *text) (rule, text string) {
-	found := p.guard.find(t, c.Tool, r.commands)
+func (p *Policy) gate(c *toolcall.Call, r *rule, t *text, does *command.Command) (rule, text string) {
+	found := cmp.Or(p.guard.find(t, c.Tool, r.commands), p.guard.worksOut(does))
 	switch {
 	case !t.readable:
 		return "unreadable", "The params are not one JSON value, so nothing can be said of them."

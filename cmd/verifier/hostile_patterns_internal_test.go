@@ -1,0 +1,28 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestH205NoPatternReachesWhatIsGuarded: in a clean conversation, with nothing configured, the owner's token is not read by a name that a shell works out.
+func TestH205NoPatternReachesWhatIsGuarded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	m := ownerIn("h205")
+	dir := r.state.Dir()
+	at := strings.LastIndexByte(dir, '/')
+	open := dir[:at+2] + "*" // the first letter of its name, and anything
+	for _, command := range []string{
+		"cat " + open + "/own*", "cat " + open + "/*", "cat " + dir[:at] + "/*/owner.token", "cat " + dir[:at] + "/{" + dir[at+1:] + ",}/{owner,}.token", "d=" + dir[at+1:] + "; cat " + dir[:at] + "/$d/owner.token",
+		"find " + dir[:at] + " -name 'own*' | xargs cat", "find " + dir[:at] + " -type f -exec cat {} +", "grep -r '' " + dir[:at], "cd " + dir[:at] + " && cat */own*", "rm -rf " + open + "/*", "echo x > " + open + "/owner.token", "tar czf - " + dir[:at],
+		"cat ~/.openclaw/open*", "cat ~/.opencl*/cred*/whatsapp/creds.json",
+	} {
+		if a := r.deny(bash(t, command, m)); a.Ref != "" || !strings.Contains(a.Reason, "Not permitted here") {
+			t.Errorf("%s: %s", command, a.raw)
+		}
+	}
+	for _, command := range []string{"cat *.md", "cat src/*.go", "ls /tmp/*", "rm -rf /tmp/build/*", "grep -rn foo ~", "cat ~/.openclaw/workspace/*.md", "find ~ -name '*.md' | xargs grep -n foo"} {
+		r.allow(bash(t, command, m))
+	}
+}

@@ -1,0 +1,108 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/command"
+)
+
+// worksOut is what of ours a command reaches by words that a shell works out: patterns, braces, variables, names that find prints. It is "" for nothing.
+func (g *guard) worksOut(does *command.Command) string {
+	for _, p := range does.Expands {
+		if find(g.words, p) != nil || mayReach(p, g.paths) || mayReach(p, g.runtimes) && !findsInHome(p) {
+			return "what is guarded, by a pattern"
+		}
+	}
+	for i := range does.Reads {
+		r := &does.Reads[i]
+		all := r.Path
+		if r.Deep {
+			all = strings.TrimSuffix(r.Path, "/.*") + "/**/*"
+		}
+		if !r.Some && !r.Name && isRooted(all) && mayReach(all, g.paths) {
+			return "files among which is what is guarded"
+		}
+	}
+	return ""
+}
+
+func isRooted(p string) bool { return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") }
+
+// mayReach reports whether a pattern may be one of these paths.
+func mayReach(pattern string, paths [][]string) bool {
+	if !strings.ContainsAny(pattern, patternSigns) {
+		return false
+	}
+	parts := partsOf(anyOfClass.ReplaceAllString(pattern, "?"))
+	if at := slices.Index(parts, "**"); at >= 0 && at < len(parts)-1 { // what is between, and the end
+		parts = slices.Concat(parts[:at+1], parts[len(parts)-1:])
+	}
+	below := belowHome(parts)
+	return slices.ContainsFunc(paths, func(ours []string) bool {
+		home := belowHome(ours)
+		if isRooted(pattern) {
+			return meets(parts, ours, false) || below != nil && home != nil && meets(below, home, false)
+		}
+		return literalsOf(parts[:len(parts)-1]) > 1 && slices.ContainsFunc(tailsOf(ours), func(tail []string) bool { return meets(parts, tail, false) })
+	})
+}
+
+// partsOf are the names in a path, in lower case. Where it goes up from is not known.
+func partsOf(p string) []string {
+	parts := strings.Split(strings.Trim(strings.ToLower(p), "/"), "/")
+	for len(parts) > 1 && (parts[0] == ".." || parts[0] == ".") {
+		parts = parts[1:]
+	}
+	return parts
+}
+
+// belowHome is a path without the home directory that it begins with; nil where it does not.
+func belowHome(parts []string) []string {
+	switch {
+	case strings.HasPrefix(parts[0], "~"), parts[0] == "root":
+		return parts[1:]
+	case len(parts) > 1 && (parts[0] == "home" || parts[0] == "users"):
+		return parts[2:]
+	}
+	return nil
+}
+
+// tailsOf are the ends of a path that have more than one name.
+func tailsOf(parts []string) (out [][]string) {
+	for i := range max(0, len(parts)-1) {
+		out = append(out, parts[i:])
+	}
+	return out
+}
+
+// literalsOf counts the letters that a pattern has.
+func literalsOf(parts []string) (n int) {
+	for _, part := range parts {
+		n += len(part) - strings.Count(part, "*") - strings.Count(part, "?")
+	}
+	return n
+}
+
+// meets reports whether a pattern may be a path, or be below it. Two stars are any directories: what follows them has to be the end of the path.
+func meets(pattern, ours []string, whole bool) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(ours) == 0
+	case pattern[0] == "**":
+		for at := range len(ours) + 1 {
+			if meets(pattern[1:], ours[at:], true) {
+				return true
+			}
+		}
+		return false
+	case len(ours) == 0:
+		return !whole
+	}
+	found, err := path.Match(pattern[0], ours[0])
+	if !found && err == nil || strings.HasPrefix(ours[0], ".") && !strings.HasPrefix(pattern[0], ".") {
+		return false
+	}
+	return meets(pattern[1:], ours[1:], whole)
+}
