@@ -46,8 +46,10 @@ var layout = []layer{
 	{name: "delivery", packages: "channels/delivery", mayImport: "crash"}, // what all chats need besides words
 	{name: "adapters", packages: "server web config metrics intent/provider upstream store/redis store/sqlite channels/*", mayImport: "delivery stores replay verifier loop drawing channels approval knowledge session leaves"},
 	{name: "suites", packages: "store/storetest store/redistest redact/redacttest intent/provider/providertest channels/channeltest channels/*/*test server/certtest web/webtest", mayImport: "channels/channeltest store/sqlite delivery stores verifier loop channels approval knowledge session leaves"}, // for tests: nothing below may import them
-	{name: "plugin", packages: "integrations/openclaw"}, // the plugin's own files, for the program to hand out
-	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats", mayImport: "plugin adapters delivery stores replay verifier loop drawing channels approval knowledge session leaves"},
+	{name: "hook", packages: "hook", mayImport: "lineage hmac"},              // what coding agents run: it starts for each call, so that it holds little
+	{name: "hook program", packages: "cmd/verifier-hook", mayImport: "hook"}, // and nothing else
+	{name: "plugin", packages: "integrations/openclaw"},                      // the plugin's own files, for the program to hand out
+	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats", mayImport: "hook plugin adapters delivery stores replay verifier loop drawing channels approval knowledge session leaves"},
 	{name: "chaos", packages: "chaos", mayImport: "suites leaves"},                           // drives the real binary from outside
 	{name: "stand-ins", packages: "integrations/openclaw/e2e/telegram", mayImport: "suites"}, // fakes as programs, for tests in other languages
 	{name: "root", packages: "."}, // this test

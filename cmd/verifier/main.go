@@ -55,6 +55,7 @@ type cli struct {
 	Check    CheckCmd    `cmd:"" help:"Say what is wrong with a config, and what is risky."`
 	Test     TestCmd     `cmd:"" help:"Try a running server and its channels, and say what is wrong."`
 	Send     SendCmd     `cmd:"" help:"Sign one tool call, send it, print the decision."`
+	Hook     HookCmd     `cmd:"" help:"Answer a coding agent before and after each tool call."`
 	Explain  ExplainCmd  `cmd:"" help:"Say what the policy does with a call, and why. Needs no server."`
 	Pending  PendingCmd  `cmd:"" aliases:"list" help:"List the calls that wait for an answer."`
 	Approve  ApproveCmd  `cmd:"" help:"Let a waiting call pass."`

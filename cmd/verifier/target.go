@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -28,6 +29,7 @@ type target struct {
 	base   string        // without a slash at the end
 	path   string        // where calls go
 	found  bool          // base comes from a config that nobody named: no token but its own goes there
+	tls    *tls.Config   // nil where the server speaks none
 	client *http.Client
 }
 
@@ -62,6 +64,7 @@ func (w *where) target(a *app, given string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.tls = trust
 	// It follows no redirect: what we sign and the token are for one server only.
 	t.client = &http.Client{
 		Timeout:       longestWait + time.Minute,

@@ -1,0 +1,133 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// verdict is the gateway's answer to a call.
+type verdict struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+	Ref      string `json:"ref"`      // a person was asked
+	Question string `json:"question"` // the question is still open
+}
+
+// beforeCall asks about a call. At a terminal it does not wait for a phone: the agent asks its user, and permission waits
+// beside that.
+func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
+	atOnce := r.agent.asks && r.who.attended
+	v, err := r.ask(ctx, atOnce)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Decision == "allow":
+		return r.agent.yes, nil
+	case atOnce && v.Question != "":
+		return marshal(hookOutput{callAnswer{r.in.Event, "ask", v.Reason}})
+	}
+	return marshal(r.agent.no(r, v.reason()))
+}
+
+// permission answers a dialog of the agent's own that its user sees. It says yes only where a person has said yes to us;
+// what the policy allows by itself the agent wants to be asked about all the same, so that its user answers. Where there
+// is no answer of ours the dialog stays.
+func (r *run) permission(ctx context.Context) ([]byte, error) {
+	v, err := r.ask(ctx, false)
+	switch {
+	case err != nil && r.who.attended:
+		return []byte("{}\n"), nil
+	case err != nil:
+		return nil, err
+	case v.Decision == "deny" && (v.Question == "" || !r.who.attended):
+		return marshal(denial(r, v.reason()))
+	case v.Decision == "allow" && v.Ref != "" && r.agent.asks:
+		return marshal(hookOutput{dialogAnswer{r.in.Event, dialogDecision{Behavior: "allow"}}})
+	}
+	return []byte("{}\n"), nil
+}
+
+func (v *verdict) reason() string {
+	if v.Reason == "" {
+		return "Denied by the verifier."
+	}
+	return v.Reason
+}
+
+// ask sends the call and returns what the gateway has signed.
+func (r *run) ask(ctx context.Context, atOnce bool) (v verdict, err error) {
+	name, own := r.toolName()
+	switch {
+	case r.in.Tool == "":
+		return v, failure("The agent did not tell the verifier's hook which tool it wants to call. Nothing was run.")
+	case r.in.SessionID == "":
+		return v, failure("The agent did not tell the verifier's hook which session it is in. Nothing was run.")
+	case !isObject(r.in.Params):
+		return v, failure("The agent did not tell the verifier's hook what it wants to call the tool with. Nothing was run.")
+	}
+	if !own && !strings.HasPrefix(name, mcp) { // it may put words into the user's mouth later
+		if err := r.notes.doubt(r.who.key); err != nil {
+			return v, err
+		}
+	}
+	params, err := r.params(name)
+	if err != nil {
+		return v, failure("What the agent wants to call the tool with is no valid JSON. Nothing was run.")
+	}
+	told := r.notes.owed(r.who.key)
+	c := r.context()
+	c.InputProvenance, c.SecretsRead = told.outside(), told.secret()
+	if c.WaitMs = time.Until(r.until).Milliseconds(); atOnce || c.WaitMs < 1 {
+		c.WaitMs = 1
+	}
+	if r.who.owner {
+		c.UserMessages = r.notes.words(r.who.key)
+	}
+	answer, err := r.gateway.post(ctx, "", message{Tool: &tool{name, params}, Context: c})
+	if err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(answer, &v); err != nil || v.Decision != "allow" && v.Decision != "deny" {
+		return v, failure("The verifier's answer holds no decision. Nothing was run.")
+	}
+	if v.Decision == "allow" {
+		told.settled()
+	}
+	return v, nil
+}
+
+// params are the arguments as they are asked about.
+func (r *run) params(name string) (jsontext.Value, error) {
+	if r.in.CWD == "" || name != "exec" && name != "exec_open" && name != "apply_patch" {
+		return r.in.Params, nil
+	}
+	return inDirectory(r.in.Params, r.in.CWD)
+}
+
+// context says in which conversation this happens, and on whose behalf.
+func (r *run) context() callContext {
+	c := callContext{
+		AgentID: r.Agent, SessionKey: r.who.key, SessionID: r.in.SessionID, RunID: r.in.PromptID, ToolCallID: r.in.CallID,
+		SpawnedBy: r.who.parent, SenderIsOwner: r.who.owner,
+	}
+	if r.in.TurnID != "" {
+		c.RunID = r.in.TurnID
+	}
+	if r.in.AgentID != "" {
+		c.SessionID = r.in.AgentID
+	}
+	return c
+}
+
+func marshal(v any) ([]byte, error) {
+	text, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return nil, errors.New("write the answer")
+	}
+	return append(text, '\n'), nil
+}

@@ -1,0 +1,165 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/lineage"
+)
+
+// Gateway is where calls are asked about.
+type Gateway struct {
+	URL    string      // of /verify
+	Secret []byte      // what calls are signed with
+	Bearer string      // "" where the gateway demands none
+	TLS    *tls.Config // whom to trust; nil: those that the system trusts
+}
+
+// Bounds of what is sent and read.
+const (
+	maxCall   = 1 << 20
+	maxEvent  = 8 << 20
+	maxAnswer = 64 << 10
+)
+
+// message is one request, see docs/protocol.md.
+type message struct {
+	Version   int         `json:"version"`
+	Timestamp string      `json:"timestamp"`
+	RequestID string      `json:"requestId"`
+	Tool      *tool       `json:"tool,omitzero"`
+	Context   callContext `json:"context"`
+	Event     any         `json:"event,omitzero"`
+}
+
+type tool struct {
+	Name   string         `json:"name"`
+	Params jsontext.Value `json:"params"`
+}
+
+type callContext struct {
+	AgentID         string      `json:"agentId,omitzero"`
+	SessionKey      string      `json:"sessionKey,omitzero"`
+	SessionID       string      `json:"sessionId,omitzero"`
+	RunID           string      `json:"runId,omitzero"`
+	ToolCallID      string      `json:"toolCallId,omitzero"`
+	SpawnedBy       string      `json:"spawnedBy,omitzero"`
+	Trigger         string      `json:"trigger,omitzero"`
+	InputProvenance string      `json:"inputProvenance,omitzero"`
+	SenderIsOwner   bool        `json:"senderIsOwner,omitzero"`
+	SecretsRead     bool        `json:"secretsRead,omitzero"`
+	UserMessages    []userWords `json:"userMessages,omitzero"`
+	WaitMs          int64       `json:"waitMs,omitzero"`
+}
+
+type userWords struct {
+	Text          string `json:"text"`
+	SenderIsOwner bool   `json:"senderIsOwner"`
+	At            string `json:"at,omitzero"`
+}
+
+// key is what texts are fingerprinted under.
+func (g *Gateway) key() lineage.Key { return lineage.NewKey(g.Secret) }
+
+// post sends a message to the path of an event, or of calls, and returns the answer once its signature was checked.
+func (g *Gateway) post(ctx context.Context, event string, m message) ([]byte, error) {
+	m.Version, m.Timestamp, m.RequestID = 1, time.Now().UTC().Format(time.RFC3339), newID()
+	body, err := json.Marshal(m)
+	switch {
+	case err != nil:
+		return nil, failure("The call holds text that can't be verified. Nothing was run.")
+	case event == "" && len(body) > maxCall, len(body) > maxEvent:
+		return nil, failure("The call is too large to be verified. Nothing was run.")
+	}
+	address, err := g.address(event)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, failure("The verifier's address can't be used. Nothing was run.")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set(hmac.RequestHeader, hmac.Sign(g.Secret, body))
+	if g.Bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+g.Bearer)
+	}
+	res, err := g.client().Do(req)
+	if err != nil {
+		return nil, unreachable(ctx, err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, unreachable(ctx, err)
+	case res.StatusCode == http.StatusUnauthorized:
+		return nil, failure("The verifier does not accept this hook's secret. Nothing was run.")
+	case res.StatusCode != http.StatusOK || len(answer) > maxAnswer:
+		return nil, failure("What answers at the verifier's address is not a verifier. Nothing was run.")
+	case !hmac.MatchAnswer(g.Secret, m.RequestID, answer, res.Header.Get(hmac.AnswerHeader)):
+		return nil, failure("The verifier's answer could not be authenticated. Nothing was run.")
+	}
+	return answer, nil
+}
+
+// client uses no proxy, keeps no connection and follows no redirect: what we send is for one server.
+func (g *Gateway) client() *http.Client {
+	return &http.Client{
+		Transport:     &http.Transport{TLSClientConfig: g.TLS, DisableKeepAlives: true, TLSHandshakeTimeout: 10 * time.Second},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// address is that of calls, or of an event beside it.
+func (g *Gateway) address(event string) (string, error) {
+	u, err := url.Parse(g.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", failure("The verifier's address is no URL. Nothing was run.")
+	}
+	if event != "" {
+		u.Path = u.Path[:strings.LastIndexByte(u.Path, '/')+1] + "hooks/" + event
+	}
+	return u.String(), nil
+}
+
+func unreachable(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return failure("The verifier did not answer in time. Nothing was run.")
+	case ctx.Err() != nil:
+		return failure("The verifier's hook was stopped before there was an answer. Nothing was run.")
+	case isCertificate(err):
+		return failure("The certificate at the verifier's address is not one that this hook trusts. Nothing was run.")
+	}
+	return failure("The verifier can't be reached. Nothing was run. Is `verifier serve` running?")
+}
+
+func isCertificate(err error) bool {
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, invalid := errors.AsType[x509.CertificateInvalidError](err)
+	_, other := errors.AsType[x509.HostnameError](err)
+	return unknown || invalid || other
+}
+
+// newID is a random UUID, version 4.
+func newID() string {
+	var b [16]byte
+	rand.Read(b[:]) // it never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

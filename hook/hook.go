@@ -1,0 +1,215 @@
+// Package hook stands between a coding agent and the gateway: the agent runs it before and after each tool call, it asks
+// the gateway by the signed protocol, and answers in the agent's own form.
+//
+// It fails closed. A call passes only on an answer that the gateway has signed for this very request. Everything else
+// ends with exit code 2 and words on standard error, which is the one way by which every agent stops a call: no gateway,
+// a wrong secret, input that can't be read, a signal, a panic, a reader that has gone. It never ends with exit code 1,
+// and never without words for a call that was not decided.
+//
+// It decides nothing itself, and it sends no text that a tool returned: only fingerprints of it. What it knows of the
+// agent's process it takes from the system and not from the environment, which an injected shell could set.
+package hook
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// Options are what a hook is run with.
+type Options struct {
+	// Agent is whose hook it is: one of [Agents].
+	Agent string
+	// Gateway says where the gateway is. It is called once.
+	Gateway func() (Gateway, error)
+	// Notes is the directory where hooks leave word for later ones. The agent must not write there.
+	Notes func() (string, error)
+	// Timeout is how long the agent waits for the hook. 0: as long as it does without settings.
+	Timeout time.Duration
+	// Owner says that what starts a run is the owner's own words even where nobody sits at the terminal.
+	Owner bool
+
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Env            func(string) string
+}
+
+// What a hook ends with. There is no other code.
+const (
+	decided = 0
+	refused = 2
+)
+
+const (
+	// margin is how long before the agent's own timeout the hook gives up: an agent lets a call pass that it has
+	// waited too long for.
+	margin = 10 * time.Second
+	// readWithin is how long the agent may take to say what it is about.
+	readWithin = 10 * time.Second
+	maxInput   = 32 << 20
+)
+
+// Agents are the names of the agents that have a hook.
+func Agents() []string { return []string{claudeCode, codex, gemini, opencode} }
+
+// run is one run of the hook.
+type run struct {
+	Options
+	agent   *agent
+	in      input
+	gateway Gateway
+	notes   notes
+	who     who
+	until   time.Time
+}
+
+// failure is why a call is refused, in words for the agent and its owner.
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
+// Refusal is an error whose words the agent and its owner may read.
+func Refusal(words string) error { return failure(words) }
+
+// Run answers one event of the agent and returns the exit code. It returns by itself when ctx ends.
+func Run(ctx context.Context, o Options) int {
+	done := make(chan int, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil { // what it says may hold a part of the call
+				done <- o.refuse("The verifier's hook failed. Nothing was run.")
+			}
+		}()
+		done <- o.run(ctx)
+	}()
+	select {
+	case code := <-done:
+		return code
+	case <-ctx.Done():
+	}
+	select { // it may be writing its answer
+	case code := <-done:
+		return code
+	case <-time.After(time.Second):
+		return o.refuse("The verifier's hook was stopped before there was an answer. Nothing was run.")
+	}
+}
+
+func (o *Options) run(ctx context.Context) int {
+	r := &run{Options: *o, agent: agents[o.Agent]}
+	if r.agent == nil {
+		return o.refuse("verifier hook: there is no agent of this name. Use one of: " + strings.Join(Agents(), ", ") + ".")
+	}
+	if r.Timeout == 0 {
+		r.Timeout = r.agent.timeout
+	}
+	r.until = time.Now().Add(max(r.Timeout-margin, time.Second))
+	ctx, cancel := context.WithDeadline(ctx, r.until)
+	defer cancel()
+	answer, err := r.answer(ctx)
+	if words, ok := errors.AsType[failure](err); ok {
+		return o.refuse(string(words))
+	}
+	if err != nil {
+		return o.refuse("The verifier's hook failed. Nothing was run.")
+	}
+	if n, err := o.Stdout.Write(answer); err != nil || n < len(answer) || n == 0 {
+		return o.refuse("The verifier's answer could not be handed to the agent. Nothing was run.")
+	}
+	return decided
+}
+
+// refuse says why, and returns the code that stops a call. Some agents let a call pass where nothing is said.
+func (o *Options) refuse(words string) int {
+	io.WriteString(o.Stderr, words+"\n") //nolint:errcheck // the code says it as well
+	return refused
+}
+
+// answer reads the event and does what it asks for.
+func (r *run) answer(ctx context.Context) ([]byte, error) {
+	text, err := r.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.in.decode(text); err != nil {
+		return nil, err
+	}
+	kind, known := r.agent.events[r.in.Event]
+	if !known {
+		return nil, failure("The verifier's hook does not know the event \"" + printable(r.in.Event) + "\" of " + r.Agent + ". Take the hook off that event.")
+	}
+	if err := r.prepare(); err != nil {
+		if kind.asks() {
+			return nil, err
+		}
+		return r.untold(kind, err)
+	}
+	switch kind {
+	case call:
+		return r.beforeCall(ctx)
+	case permission:
+		return r.permission(ctx)
+	default:
+		if err := r.tell(ctx, kind); err != nil {
+			return r.untold(kind, err)
+		}
+		return []byte("{}\n"), nil
+	}
+}
+
+// prepare finds out where to ask, and what the agent's process is.
+func (r *run) prepare() (err error) {
+	if r.gateway, err = r.Options.Gateway(); err != nil {
+		return err
+	}
+	dir, err := r.Options.Notes()
+	if err != nil {
+		return err
+	}
+	if r.notes, err = openNotes(dir); err != nil {
+		return err
+	}
+	return r.identify()
+}
+
+// read reads all that the agent says.
+func (r *run) read(ctx context.Context) ([]byte, error) {
+	type said struct {
+		text []byte
+		err  error
+	}
+	all := make(chan said, 1)
+	go func() {
+		text, err := io.ReadAll(io.LimitReader(r.Stdin, maxInput+1))
+		all <- said{text, err}
+	}()
+	select {
+	case s := <-all:
+		switch {
+		case s.err != nil && !errors.Is(s.err, os.ErrClosed):
+			return nil, failure("The verifier's hook could not read what the agent says. Nothing was run.")
+		case len(s.text) > maxInput:
+			return nil, failure("The call is too large to be verified. Nothing was run.")
+		case len(s.text) == 0:
+			return nil, failure("The agent told the verifier's hook nothing. Nothing was run.")
+		}
+		return s.text, nil
+	case <-time.After(readWithin):
+	case <-ctx.Done():
+	}
+	return nil, failure("The agent did not tell the verifier's hook in time what it is about. Nothing was run.")
+}
+
+// printable keeps a foreign word from moving the cursor, and short.
+func printable(s string) string {
+	s = strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return '?'
+		}
+		return c
+	}, s)
+	return s[:min(len(s), 80)]
+}

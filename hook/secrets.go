@@ -1,0 +1,49 @@
+package hook
+
+import (
+	"regexp"
+	"strings"
+)
+
+// secretForms are what only secrets look like. docs/secret-vectors.json holds this list, the gateway's and that of the
+// plugin for OpenClaw to the same examples. The gateway's own takes too long to load.
+const secretForms = `-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----
+\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b
+\bgh[opusr]_[A-Za-z0-9]{36}
+\bgithub_pat_[A-Za-z0-9_]{40}
+\bgl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_-]{20}
+\bxox[abeoprs]-[A-Za-z0-9-]{10}
+\bxapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+
+\bhooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9+/]{40}
+\bsk-(?:ant-|proj-|svcacct-|admin-)?[A-Za-z0-9_-]{32}
+\b[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10}
+\bAIza[A-Za-z0-9_-]{35}
+\bGOCSPX-[A-Za-z0-9_-]{20}
+\bya29\.[A-Za-z0-9_-]{20}
+\bnpm_[A-Za-z0-9]{36}
+\bpypi-AgEI[A-Za-z0-9_-]{50}
+\bhf_[A-Za-z]{34}
+\bdop_v1_[a-f0-9]{64}
+\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}
+\bkey-[a-f0-9]{32}\b
+\bhvs\.[A-Za-z0-9_-]{90}
+\bAGE-SECRET-KEY-1[A-Z0-9]{58}
+\b\d{8,10}:AA[A-Za-z0-9_-]{33}
+\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16}
+(?i:\b[a-z][a-z0-9+.-]{1,20}://[^\s:@/?#'"<>]{0,64}:[^\s:@/?#'"<>$*{}\[\]]{4,128}@[a-z0-9])`
+
+// mostSearched is how long a text may be that is searched while the agent waits.
+const mostSearched = 8 << 20
+
+// bearsSecret reports whether a text holds a secret by its form. One that is too long to be searched does.
+func bearsSecret(text string) bool {
+	if len(text) > mostSearched {
+		return true
+	}
+	for form := range strings.SplitSeq(secretForms, "\n") {
+		if regexp.MustCompile(form).MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
