@@ -89,8 +89,8 @@ pictures: ## draw the pictures of the page in docs/images anew, in a real Chromi
 vuln: ## ask the Go vulnerability database about the code we call
 	@./scripts/vuln $(GOVULNCHECK)
 
-build: ## put a static binary into ./bin
-	@$(TAG) CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags "-s -w $${v:+-X main.release=$$v}" -o bin/verifier ./cmd/verifier
+build: ## put static binaries into ./bin
+	@$(TAG) CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags "-s -w $${v:+-X main.release=$$v}" -o bin/ ./cmd/verifier ./cmd/verifier-hook
 
 dist: ## build the archives of a release, their checksums and lists of modules, into ./dist
 	@$(TAG) go run ./packaging/dist -version "$$v"

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"slices"
 	"time"
 )
 
@@ -93,6 +94,19 @@ var agents = map[string]*agent{
 		},
 		timeout: 600 * time.Second, yes: []byte(`{"decision":"allow"}` + "\n"), no: plainDenial,
 	},
+}
+
+// ToolNames are the names under which the gateway judges the agents' own tools.
+func ToolNames() (names []string) {
+	for _, a := range agents {
+		for _, name := range a.tools {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // foreign parts the names of an agent's other tools from those that the gateway knows: a server of tools could call one read.

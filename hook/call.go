@@ -26,12 +26,20 @@ func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case v.Decision == "allow" && atOnce && r.forUser():
+		return []byte("{}\n"), nil
 	case v.Decision == "allow":
 		return r.agent.yes, nil
 	case atOnce && v.Question != "":
 		return marshal(hookOutput{callAnswer{r.in.Event, "ask", v.Reason}})
 	}
 	return marshal(r.agent.no(r, v.reason()))
+}
+
+// forUser reports whether the tool itself asks the user, who must not be answered for: about a plan, or a question.
+func (r *run) forUser() bool {
+	name, _ := r.toolName()
+	return name == "plan_mode" || name == "ask_user"
 }
 
 // permission answers a dialog of the agent's own that its user sees. It says yes only where a person has said yes to us;

@@ -43,10 +43,12 @@ func fuzz(f *testing.F, agent, call, tool string) {
 	f.Fuzz(func(t *testing.T, event []byte) {
 		var stdout, stderr bytes.Buffer
 		code := hook.Run(t.Context(), hook.Options{
-			Agent:   agent,
-			Gateway: func() (hook.Gateway, error) { return hook.Gateway{URL: server.URL + "/verify", Secret: []byte(secret)}, nil },
-			Notes:   func() (string, error) { return notes, nil },
-			Stdin:   bytes.NewReader(event), Stdout: &stdout, Stderr: &stderr, Env: func(string) string { return "1" },
+			Agent: agent,
+			Gateway: func() (hook.Gateway, error) {
+				return hook.Gateway{URL: server.URL + "/verify", Secret: []byte(secret)}, nil
+			},
+			Notes: func() (string, error) { return notes, nil },
+			Stdin: bytes.NewReader(event), Stdout: &stdout, Stderr: &stderr, Env: func(string) string { return "1" },
 		})
 		var in struct {
 			Event string `json:"hook_event_name"`

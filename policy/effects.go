@@ -18,7 +18,7 @@ import (
 var (
 	commandParams   = words("command cmd commandline script argv")
 	argumentParams  = words("args arguments")
-	directoryParams = words("workdir cwd workingdirectory directory dir")
+	directoryParams = words("workdir cwd workingdirectory directory dir dirpath")
 	// idleParams say how a command runs, or which one, and nothing that a machine runs.
 	idleParams = words("description timeout timeoutms yieldms background runinbackground pty action sessionid session id offset limit node host ask security maxoutputtokens justification withescalatedpermissions elevated title")
 )

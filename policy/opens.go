@@ -11,7 +11,7 @@ import (
 
 // mediaParams are the params in which tools take the path or the address of what
 // they look at.
-var mediaParams = words("path paths filePath file_path file files image images pdf pdfs video videos media mediaUrl url urls")
+var mediaParams = words("path paths filePath file_path notebook_path file files image images pdf pdfs video videos media mediaUrl url urls")
 
 // open says what a tool brings in that looks at what it is given the path or the
 // address of. An address makes the call one of web_fetch by another name.

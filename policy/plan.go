@@ -122,6 +122,9 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 			does = effects(c)
 		}
 	}
+	if r.open && does.Opaque != "" {
+		r = set.find(openShell)
+	}
 	*plan = Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: r.reach(c, t), InScope: r.inScope,
 		RunCap: p.runCap(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, Leaves: r.leaves, gated: p.gated, set: set, rule: r,

@@ -182,7 +182,8 @@ func TestEveryToolTheDesignNamesIsInTheTable(t *testing.T) {
 func TestTheSafeListIsSeed000sAndAFewMore(t *testing.T) {
 	want := strings.Fields(`read memory_search memory_get web_fetch web_search image session_status sessions_list sessions_history
 		agents_list vestige_search vestige_promote vestige_demote view_image ls dir_list conversations_list sessions_search agents_wait ask_user
-		pdf progress_card get_goal github_identity_status structured_output tool_search tool_describe`)
+		pdf progress_card get_goal github_identity_status structured_output tool_search tool_describe
+		glob grep command_output todo plan_mode`)
 	p := must(t, policy.Config{Profile: "paranoid"})
 	for _, tool := range p.Tools() {
 		free := p.Row("", tool) == taint.Every(allow) && tool != "tool_call" && tool != "tool_search_code"

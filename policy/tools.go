@@ -25,6 +25,7 @@ type traits struct {
 	opens       bool // fetches what it is given the address of, and shows what it is given to a model
 	shows       bool // a file of the workspace that it shows is worth what any other file there is
 	looks       bool // some of its actions only look: as web_fetch does, or at what a command printed
+	open        bool // what it runs can be typed into later, and that is not asked about: see [openShell]
 }
 
 // The kinds of tools there are.
@@ -42,6 +43,8 @@ var (
 	sends      = traits{sink: true, leaves: true}
 	destroys   = traits{sink: true, destructive: true, leaves: true}
 	shell      = traits{sink: true, commands: true, runs: true}
+	openExec   = traits{sink: true, commands: true, runs: true, open: true}
+	dangerRuns = traits{sink: true, dangerous: true, commands: true, runs: true}
 	remote     = traits{sink: true, commands: true, runs: true, leaves: true}
 	controls   = traits{sink: true, commands: true, runs: true, looks: true}
 	schedules  = traits{sink: true, commands: true}
@@ -67,20 +70,32 @@ const (
 	untrusted = taint.Untrusted
 )
 
-// shipped is the one table: every tool built into OpenClaw and every tool the
-// seeds name. testdata/openclaw-tools.json has OpenClaw's own list. An empty
-// reason means that the kind says it all.
+// openShell is what a command of exec_open counts as that runs what comes in as its input. Codex types into it
+// without asking.
+const openShell = "open_shell"
+
+// shipped is the one table: every tool built into OpenClaw, every tool the seeds
+// name, and every tool of the coding agents under the name that their hook gives
+// it. testdata/openclaw-tools.json has OpenClaw's own list. An empty reason means
+// that the kind says it all.
 var shipped = []facts{
 	// Files.
 	{"read", local, safe, "reads a file"},
 	{"write", local, acts, "writes a file, which a later run may obey"},
 	{"edit", local, acts, "changes a file, which a later run may obey"},
 	{"apply_patch", local, acts, "changes files, which a later run may obey"},
+	{"notebook_edit", local, acts, "changes a notebook, which a later run may obey"},
 	{"ls", local, safe, "lists a directory"},
+	{"glob", local, safe, "looks for files by their names"},
+	{"grep", local, safe, "looks for text in files"},
 	{"read_file", external, plain, "reads a file, whoever wrote it (seed 002)"},
 
 	// Machines.
 	{"exec", local, shell, "runs any command"},
+	{"exec_open", local, openExec, "runs any command; its input stays open"},
+	{openShell, local, dangerRuns, "runs what is typed into it later, which is not asked about"},
+	{"command_output", local, safe, "reads what a running command has printed"},
+	{"command_stop", local, plain, "stops a command that it started"},
 	{"process", local, controls, "types into running commands"},
 	{"terminal", local, shell, "types into a terminal"},
 	{"code_execution", local, remote, "runs any code on a service's machine"},
@@ -132,6 +147,7 @@ var shipped = []facts{
 
 	// Other sessions and agents.
 	{"sessions_spawn", system, acts, "starts another agent, which shares the conversation's level"},
+	{"task", system, plain, "starts a sub-agent, whose calls are all asked about"},
 	{"sessions_send", shared, acts, "makes another session act"},
 	{"sessions", shared, acts, "manages sessions"},
 	{"sessions_list", local, safe, "lists sessions; their messages are read where it asks for them"},
@@ -171,6 +187,9 @@ var shipped = []facts{
 	{"openclaw", local, dangerCmds, "runs the agent's own administration"},
 	{"secrets", local, keeper, "hands out credentials"},
 	{"skill_workshop", shared, dangerous, "writes what later runs obey"},
+	{"skill", local, plain, "reads instructions from the owner's files"},
+	{"todo", system, safe, "keeps the agent's list of what to do"},
+	{"plan_mode", system, safe, "lets the agent plan, or go on from its plan"},
 	{"tool_search", system, safe, "looks for a tool"},
 	{"tool_describe", system, safe, "shows what a tool takes"},
 	{"tool_call", system, wrapper, "wraps another call"},

@@ -20,7 +20,7 @@ var (
 )
 
 // fileWriters are the tools that write the files which they name, and nothing else.
-var fileWriters = words("write edit apply_patch")
+var fileWriters = words("write edit apply_patch notebook_edit")
 
 // writesOut reports whether a call writes a file from where its content leaves the
 // machine later.

@@ -158,6 +158,7 @@ func (v *Verifier) askPeople(ctx context.Context, t *trace, a *approval.Ask) *no
 // taken of that time before is gone.
 func (v *Verifier) put(ctx context.Context, t *trace, a *approval.Ask, hold time.Duration) (ruling approval.Ruling, err error) {
 	t.held, t.visible = true, v.o.Visible(a)
+	v.results.note(t, true)
 	spent := time.Since(t.started)
 	ruling, t.pending, err = v.o.Desk.Put(ctx, &approval.Request{
 		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.now(), Whole: t.call.Params,

@@ -102,6 +102,10 @@ func (h *hearing) readReturned(v *Verifier) {
 	if r.Secret || v.bears(r.Text) {
 		h.report.Secret = returnedSecret
 	}
+	if brought.waiting {
+		h.report.Secret = cmp.Or(h.report.Secret, brought.reads)
+		h.changed = append(h.changed, "The call ran while it waited for an answer here: it was let run at the agent's own terminal, or not stopped.")
+	}
 	h.secret = h.report.Secret != "" || brought.secret || h.rules.KeepsSecrets(r.Origin)
 }
 

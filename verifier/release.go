@@ -53,8 +53,8 @@ func because(kind, reason string) *no { return &no{kind, reason} }
 // one: no record, no allow.
 func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 	v.caution(t)
-	if t.plan.ByArguments() || t.plan.Secret != "" {
-		v.results.note(t)
+	if t.plan.ByArguments() || t.plan.Secret != "" || t.held {
+		v.results.note(t, false)
 	}
 	if t.person {
 		v.answeredLoop(t, true)

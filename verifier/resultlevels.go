@@ -22,6 +22,9 @@ type resultLevels struct {
 type broughtIn struct {
 	level  taint.Level
 	secret bool // it reads something that holds secrets
+
+	waiting bool   // it was not released: people were asked, and had not answered
+	reads   string // of one that waits: what it reads that holds secrets
 }
 
 // resultKey is one call, as the runtime that asked about it names it.
@@ -29,8 +32,9 @@ type resultKey struct{ client, session, call, tool string }
 
 const resultsSize = 5000
 
-// note keeps what a call brings in that is about to be released.
-func (m *resultLevels) note(t *trace) {
+// note keeps what a call brings in that is about to be released, or that people are asked about: the user of a coding agent may
+// let it run at the agent's own terminal.
+func (m *resultLevels) note(t *trace, waiting bool) {
 	c := t.call
 	if c.Context.ToolCallID == "" || c.Context.SessionKey == "" {
 		return
@@ -41,7 +45,11 @@ func (m *resultLevels) note(t *trace) {
 	if m.recent == nil || len(m.recent) >= resultsSize {
 		m.old, m.recent = m.recent, make(map[resultKey]broughtIn)
 	}
-	m.recent[k] = broughtIn{t.plan.Brings(&t.view), t.plan.Secret != ""}
+	b := broughtIn{level: t.plan.Brings(&t.view), secret: t.plan.Secret != "", waiting: waiting}
+	if waiting {
+		b.reads = t.plan.Secret
+	}
+	m.recent[k] = b
 }
 
 // of is what was said of the call that an event tells the result of.

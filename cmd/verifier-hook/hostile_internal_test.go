@@ -209,6 +209,41 @@ func TestH236WhereNobodyAnswersTheHookWaits(t *testing.T) {
 	}
 }
 
+func TestAPlanIsShownToItsUser(t *testing.T) {
+	r := newRig(t)
+	r.env = []string{"CLAUDE_CODE_SESSION_ATTENDED=1"}
+	if got := onTerminal(r, "claude-code", callOf("claude-code", "ExitPlanMode", `{"plan":"x"}`)); got != "{}\n" {
+		t.Errorf("the hook answers for the user: %s", got)
+	}
+	r.g.text = `{"decision":"deny","reason":"no"}`
+	if got := onTerminal(r, "claude-code", callOf("claude-code", "ExitPlanMode", `{"plan":"x"}`)); !strings.Contains(got, `"deny"`) {
+		t.Errorf("denied: %s", got)
+	}
+}
+
+// A dialog of the agent's own: it is answered only by a person's word, and otherwise left to its user.
+func TestPermissionIsAnsweredOnlyByAPerson(t *testing.T) {
+	r := newRig(t)
+	r.env = []string{"CLAUDE_CODE_SESSION_ATTENDED=1"}
+	for answer, want := range map[string]string{
+		`{"decision":"allow"}`:                                          "{}",
+		`{"decision":"allow","ref":"7Q4K"}`:                             `"behavior":"allow"`,
+		`{"decision":"deny","reason":"no","ref":"7Q4K","question":"q"}`: "{}",
+		`{"decision":"deny","reason":"no","ref":"7Q4K"}`:                `"behavior":"deny"`,
+		`{"decision":"deny","reason":"no"}`:                             `"behavior":"deny"`,
+	} {
+		r.g.text = answer
+		event := strings.Replace(callOf("claude-code", "Bash", date), "PreToolUse", "PermissionRequest", 1)
+		if got := onTerminal(r, "claude-code", event); !strings.Contains(got, want) || want == "{}" && got != "{}\n" {
+			t.Errorf("%s: %s, want %s", answer, got, want)
+		}
+		event = strings.Replace(callOf("codex", "Bash", date), "PreToolUse", "PermissionRequest", 1)
+		if got := onTerminal(r, "codex", event); strings.Contains(got, "allow") {
+			t.Errorf("codex, %s: %s", answer, got)
+		}
+	}
+}
+
 // H235: an agent that was started below another one, with an environment that says a person sits before it.
 func TestH235AnAgentBelowAnAgentIsItsChild(t *testing.T) {
 	r := newRig(t)

@@ -32,7 +32,7 @@ func (r *release) common(work string) ([]file, error) {
 		out = append(out, file{filepath.Base(name), data, 0o644})
 	}
 	here := filepath.Join(work, "here")
-	if err := r.compile(here, target{}); err != nil {
+	if err := r.compile(here, target{}, "./cmd/verifier"); err != nil {
 		return nil, err
 	}
 	for _, p := range printed {

@@ -112,7 +112,7 @@ func (r *release) build(work string, t target, common []file) error {
 	if t.system == "windows" {
 		binary += ".exe"
 	}
-	if err := r.compile(binary, t); err != nil {
+	if err := r.compile(binary, t, "./cmd/verifier"); err != nil {
 		return err
 	}
 	data, err := os.ReadFile(binary)
@@ -129,13 +129,28 @@ func (r *release) build(work string, t target, common []file) error {
 	if err := os.WriteFile(filepath.Join(r.out, name+".sbom.txt"), []byte(modules), 0o644); err != nil { //nolint:gosec // as above
 		return err
 	}
-	files := append([]file{{filepath.Base(binary), data, 0o755}}, common...)
+	hook, err := r.hook(binary, t)
+	if err != nil {
+		return err
+	}
+	files := append([]file{{filepath.Base(binary), data, 0o755}, hook}, common...)
 	fmt.Printf("dist: %s: binary %.1f MB\n", name, float64(len(data))/(1<<20))
 	return r.archive(name, t, files)
 }
 
+// hook is the small program beside the binary, which coding agents run.
+func (r *release) hook(binary string, t target) (file, error) {
+	path := strings.Replace(filepath.Base(binary), "verifier", "verifier-hook", 1)
+	path = filepath.Join(filepath.Dir(binary), path)
+	if err := r.compile(path, t, "./cmd/verifier-hook"); err != nil {
+		return file{}, err
+	}
+	data, err := os.ReadFile(path)
+	return file{filepath.Base(path), data, 0o755}, err
+}
+
 // compile has the flags of `make build`.
-func (r *release) compile(to string, t target) error {
+func (r *release) compile(to string, t target, program string) error {
 	link := "-s -w"
 	if r.tag != "" {
 		link += " -X main.release=" + r.tag
@@ -144,7 +159,7 @@ func (r *release) compile(to string, t target) error {
 	if t.system != "" {
 		env = append(env, "GOOS="+t.system, "GOARCH="+t.arch)
 	}
-	_, err := r.command(env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags", link, "-o", to, "./cmd/verifier")
+	_, err := r.command(env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags", link, "-o", to, program)
 	return err
 }
 

@@ -1,0 +1,49 @@
+package policy_test
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/hook"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+func TestEveryToolOfTheCodingAgentsHasARow(t *testing.T) {
+	known := must(t, policy.Config{}).Tools()
+	for _, tool := range hook.ToolNames() {
+		if !slices.Contains(known, tool) {
+			t.Errorf("%s has no row", tool)
+		}
+	}
+}
+
+// What a coding agent does in the workspace all day is not asked about in the owner's own conversation; what is typed
+// into a shell later is not asked about by Codex, so that the shell itself is.
+func TestCommandsOfCodingAgentsAreJudgedByWhatTheyDo(t *testing.T) {
+	p := must(t, policy.Config{})
+	for command, want := range map[string]taint.Mode{
+		"go test ./...": taint.Allow, "git status": taint.Allow, "npm test": taint.Allow, "python3 build.py": taint.Allow, "sh -c 'ls -l'": taint.Allow,
+		"sh": taint.Confirm, "bash -i": taint.Confirm, "python3": taint.Confirm, "python3 -": taint.Confirm, "cat | sh": taint.Confirm, "node -i": taint.Confirm,
+		"sudo -u me bash": taint.Confirm, "env sh": taint.Confirm, "eval \"$X\"": taint.Confirm,
+	} {
+		for _, tool := range []string{"exec", "exec_open"} {
+			c := call(tool, `{"command":`+strconv.Quote(command)+`,"workdir":"/home/me/app"}`)
+			plan := p.Plan(c)
+			expect := want
+			if tool == "exec" {
+				expect = taint.Allow
+			}
+			if got := plan.Modes[taint.Owner]; got != expect {
+				t.Errorf("%s %q: %s, want %s", tool, command, got, expect)
+			}
+			if tool == "exec_open" && want == taint.Confirm && plan.Grantable {
+				t.Errorf("%q: a lasting yes would cover it", command)
+			}
+			if got := plan.Modes[taint.Untrusted]; got < taint.Confirm && want == taint.Confirm {
+				t.Errorf("%s %q passes in a tainted conversation", tool, command)
+			}
+		}
+	}
+}
