@@ -22,6 +22,17 @@ export const ownerId = 111;
 // How long the plugin waits for an answer. Less than its default, so that the test need not wait as long.
 export const timeoutMs = 30_000;
 
+export const patient = { timeout: 120_000 };
+
+// exec is a command of the agent's, in the words that the model's stand-in follows.
+export const exec = (command) => `RUN exec ${JSON.stringify({ command })}`;
+
+// wrapped is a call as the model makes most of them with tool search, which is OpenClaw's default.
+export const wrapped = (id, args) => `tool_call ${JSON.stringify({ id, args })}`;
+
+// heard is what `verifier test` says of a plugin that has said hello.
+export const heard = /^ok +OpenClaw +client default, heard \d+s ago: version \d+\.\d+\.\d+, asks about every tool, failMode deny$/m;
+
 // A tool that the policy restricts once the conversation is untrusted: it is taken from the list then, and refused.
 export const restricted = "agents_list";
 
@@ -68,7 +79,7 @@ export class Rig {
 	}
 
 	// startByInit starts OpenClaw as it is by default, beside the config that verifier makes itself. prepare runs in between.
-	async startByInit({ heartbeat }, prepare) {
+	async startByInit({ heartbeat, timeoutMs }, prepare = () => {}) {
 		this.page = this.#closing(await servePage());
 		this.model = this.#closing(await serveModel(this.page.url));
 		this.telegram = this.#closing(await serveTelegram());
@@ -79,6 +90,7 @@ export class Rig {
 		prepare();
 		await this.setUpAsInitSays();
 		this.set({ "plugins.entries.verifier.config.url": this.proxy.url });
+		if (timeoutMs) this.set({ "plugins.entries.verifier.config.timeoutMs": timeoutMs });
 		await this.startVerifier();
 		await this.startGateway();
 	}
@@ -235,13 +247,51 @@ export class Rig {
 		return this.eventually("a question is open", async () => (await this.open())[0]);
 	}
 
-	// open is the references and texts of all open questions.
+	// open is the references and texts of all open questions. It is asked often, so without a process for each time.
 	async open() {
-		const text = await this.owner("pending");
-		return text.split(/^(?=── )/m).flatMap((part) => {
-			const ref = /Approval needed: (\w+)/.exec(part)?.[1];
-			return ref ? [{ ref, text: part }] : [];
-		});
+		const token = this.#token.VERIFIER_OWNER_TOKEN ?? readFileSync(join(this.home, ".local/state/verifier/owner.token"), "utf8").trim();
+		const res = await fetch(new URL("/owner/pending", this.verifier.url), { headers: { Authorization: `Bearer ${token}` } });
+		return (await res.json()).cards;
+	}
+
+	// denied waits for a question, says no, and returns the card.
+	async denied() {
+		const { ref, text } = await this.pending();
+		await this.owner("deny", ref);
+		return text;
+	}
+
+	// denyAll says no to every question until something is over, and returns the last card.
+	async denyAll(over) {
+		let card;
+		while (!over()) {
+			for (const { ref, text } of await this.open()) {
+				card = text;
+				await this.owner("deny", ref).catch(() => {}); // it may have been settled meanwhile
+			}
+			await new Promise((done) => setTimeout(done, 50));
+		}
+		return card;
+	}
+
+	// reset lets the owner lower a conversation's level, by the reference on one of its cards, in a terminal or in OpenClaw's own chat.
+	async reset(card, { inChat = false } = {}) {
+		const line = `.reset-trust ${/^ +ref (\w{8})$/m.exec(card)[1]}`;
+		if (inChat) await this.tell(line, { expect: /is forgotten/ });
+		else await this.owner("reply", line);
+	}
+
+	// fresh lets the owner's session be clean. Where webhooks are on, what OpenClaw itself tells of hooks and of children counts as
+	// outside content in the owner's next turn.
+	async fresh() {
+		for (;;) {
+			let over = false;
+			const again = exec(`echo all-is-fresh ${Date.now()}`); // a no stands for the same call
+			const answer = this.script(again).finally(() => (over = true));
+			const card = await this.denyAll(() => over);
+			if (/\nall-is-fresh/.test(await answer)) return;
+			await this.reset(card);
+		}
 	}
 
 	// decisions are what the record says, the latest last.
