@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -145,7 +143,7 @@ func (d *Desk) listSources(ctx context.Context, via, ref string) (Outcome, error
 	}
 	for _, i := range all[:min(len(all), mostListed)] {
 		b.WriteString(SourceLine(&i))
-		if last.Count > 0 && i.Session != "" && i.Session != last.Name() {
+		if last.Count > 0 && i.Session != "" && i.Session != session.RenewedName(last.Session, last.Count) {
 			b.WriteString("  (before the owner started anew)")
 		}
 		b.WriteString("\n")
@@ -161,14 +159,20 @@ func (d *Desk) listSources(ctx context.Context, via, ref string) (Outcome, error
 func (d *Desk) renewed(ctx context.Context, c session.Conversation) (last session.Renewed, _ error) {
 	list := session.RenewedList(c)
 	entries, err := d.o.Store.Notes(ctx, list)
+	if err != nil {
+		return last, err
+	}
+	var ours [][]byte
 	for _, e := range entries {
 		if len(e) > sealLength && d.o.Key.Check(string(e[:sealLength]), "note", list, string(e[sealLength:])) {
-			if err := json.Unmarshal(e[sealLength:], &last); err != nil {
-				return session.Renewed{}, err
-			}
+			ours = append(ours, e[sealLength:])
 		}
 	}
-	return last, err
+	read, err := session.ReadRenewals(ours)
+	if err != nil {
+		return last, err
+	}
+	return read.Last, nil
 }
 
 // SourceLine says in one line what had a say, since when, and whether it counts.

@@ -58,6 +58,20 @@ func (f *Floor) Raise(id [16]byte, session string, m Mark) {
 	}
 }
 
+// RaiseAll notes what was seen of a conversation as a whole: the worst of its session ids,
+// which says nothing of any one of them.
+func (f *Floor) RaiseAll(id [16]byte, m Mark) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.find(id)
+	if m.Generation > s.generation {
+		*s = seen{generation: m.Generation, bySession: map[string]taint.Level{}}
+	}
+	if m.Generation == s.generation {
+		s.worst = taint.Worse(s.worst, m.Level)
+	}
+}
+
 // At is the best a conversation can be, by what this process has seen.
 func (f *Floor) At(id [16]byte, session string) Mark {
 	f.mu.Lock()

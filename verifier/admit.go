@@ -131,6 +131,9 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 			view.Secret, view.Secrets = parentsSecrets, session.Holds
 		}
 		t.see(view)
+		if view.Entry == session.Passed {
+			t.brings = taint.Worse(t.brings, t.plan.Raise)
+		}
 		v.saw(t)
 		return nil
 	}

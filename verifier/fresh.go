@@ -26,32 +26,29 @@ import (
 // there before keeps the old one and its level. A run whose beginning was not heard
 // of counts without a session id: it sees the worst, and all see what it reads.
 //
-// All of it rests on one process hearing everything. Where several share a store
-// ([Options.Alone]), /new changes no level.
+// What was heard is in the store, in the order in which it was heard, for all
+// instances alike: see [session.Renewals]. This is what was read of it. An instance
+// that has the store to itself ([Options.Alone]) need not read it twice. Others read
+// it at the first call of a run, and at each call that names no run.
 type fresh struct {
 	mu     sync.Mutex
 	recent map[session.Conversation]*renewal
 	old    map[session.Conversation]*renewal
 }
 
-// renewal is what is known of one conversation.
+// renewal is what was read of one conversation.
 type renewal struct {
-	loaded bool      // what the store knows of it was read; else any of its runs may be an old one
-	owners []string  // who the owner is there, platform:id
-	asked  time.Time // when the owner's message came; zero: none came, or a session has ended since
-	ended  string    // the session that ended at the owner's word; empty: none waits for its next run
+	*session.Renewals     // nil: nothing was
+	writes            int // how often this instance has added to it
 
-	session.Renewed                // the last time that it began anew
-	runs            map[string]int // which count each run began under
-	order           []string       // of the runs, oldest first
+	runs  map[[2]string]string // runs and their session ids, and under which they count for good
+	order [][2]string          // oldest first
 }
 
 const (
-	freshSize    = 20_000          // conversations
-	mostOwners   = 8               // of one
-	mostFreshRun = 200             // of one
-	askedFor     = 1 * time.Minute // from the owner's message to the end of the session
-	keepFresh    = 30 * 24 * time.Hour
+	freshSize    = 20_000              // conversations
+	mostFreshRun = 200                 // of one
+	keepFresh    = 60 * 24 * time.Hour // longer than a conversation that nothing comes into
 )
 
 // find is what is known of a conversation. The lock is held.
@@ -61,7 +58,7 @@ func (f *fresh) find(c session.Conversation) *renewal {
 	}
 	r := f.old[c]
 	if r == nil {
-		r = &renewal{runs: map[string]int{}}
+		r = &renewal{runs: map[[2]string]string{}}
 	}
 	if f.recent == nil || len(f.recent) >= freshSize {
 		f.old, f.recent = f.recent, make(map[session.Conversation]*renewal)
@@ -70,76 +67,164 @@ func (f *fresh) find(c session.Conversation) *renewal {
 	return r
 }
 
-// note keeps under which count a run began.
-func (r *renewal) note(run string, count int) {
-	if _, known := r.runs[run]; known {
+// known is what was read last, when it was changed last, and under which session id a
+// run counts for good.
+func (f *fresh) known(of session.Conversation, run, id string) (read *session.Renewals, writes int, name string, stays bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.find(of)
+	name, stays = r.runs[[2]string{run, id}]
+	return r.Renewals, r.writes, name, stays
+}
+
+// changes says that the store is about to know more.
+func (f *fresh) changes(of session.Conversation) (writes int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.find(of)
+	r.writes++
+	r.Renewals = nil
+	return r.writes
+}
+
+// changed keeps what was read after a change, unless there was another one since, and
+// met what was read without one, unless more is known by now.
+func (f *fresh) changed(of session.Conversation, read *session.Renewals, writes int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r := f.find(of); r.writes == writes {
+		r.Renewals = read
+	}
+}
+
+func (f *fresh) met(of session.Conversation, read *session.Renewals, writes int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r := f.find(of); r.writes == writes && r.Renewals == nil {
+		r.Renewals = read
+	}
+}
+
+// stays keeps under which session id a run counts for good.
+func (f *fresh) stays(of session.Conversation, run, id, name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r, key := f.find(of), [2]string{strings.Clone(run), strings.Clone(id)}
+	if _, known := r.runs[key]; known {
 		return
 	}
 	if len(r.order) >= mostFreshRun {
 		delete(r.runs, r.order[0])
 		r.order = r.order[1:]
 	}
-	run = strings.Clone(run)
-	r.runs[run], r.order = count, append(r.order, run)
+	r.runs[key], r.order = strings.Clone(name), append(r.order, key)
 }
 
 func conversationOf(c *toolcall.Call) session.Conversation {
 	return session.Conversation{Client: c.Client, Key: c.Context.SessionKey}
 }
 
-// place gives a call, or an event of a run, the session id that counts.
-func (v *Verifier) place(ctx context.Context, c *toolcall.Call) {
-	if !v.o.Alone || c.Context.SessionKey == "" || c.Context.SessionID == "" {
-		return
-	}
-	v.loadFresh(ctx, conversationOf(c))
-	c.Context.SessionID = v.fresh.sessionOf(c)
+// renewable reports whether the owner could start the conversation anew: it is one
+// with a person.
+func renewable(c *toolcall.Call) bool {
+	x := &c.Context
+	return x.SessionKey != "" && x.SpawnedBy == "" && !session.IsGroup(x.SessionKey) && !session.IsSubagent(x.SessionKey) && session.JobOf(x.SessionKey) == ""
 }
 
-func (f *fresh) sessionOf(c *toolcall.Call) string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	r, id := f.find(conversationOf(c)), c.Context.SessionID
-	switch count, known := r.runs[c.Context.RunID]; {
-	case !r.loaded:
-		return ""
-	case r.Count == 0 || r.Session != id:
-		return id
-	case known:
-		return session.RenewedName(id, count)
+// place gives a call, or an event of a run, the session id that counts.
+func (v *Verifier) place(ctx context.Context, c *toolcall.Call) {
+	x := &c.Context
+	if x.SessionID == "" || !renewable(c) {
+		return
 	}
-	return ""
+	of := conversationOf(c)
+	read, writes, name, known := v.fresh.known(of, x.RunID, x.SessionID)
+	if known {
+		x.SessionID = name
+		return
+	}
+	if read == nil || !v.o.Alone {
+		if read = v.readFresh(ctx, of); read == nil {
+			x.SessionID = "" // the worst of all counts until it can be read
+			return
+		}
+		v.fresh.met(of, read, writes)
+	}
+	name, stays := read.Of(x.RunID, x.SessionID)
+	if stays {
+		v.fresh.stays(of, x.RunID, x.SessionID, name)
+	}
+	x.SessionID = name
+}
+
+// readFresh reads what the store knows of a conversation. It is nil if that can't be
+// read.
+func (v *Verifier) readFresh(ctx context.Context, of session.Conversation) *session.Renewals {
+	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	defer cancel()
+	entries, err := v.notes(ctx, session.RenewedList(of))
+	if err != nil {
+		return nil
+	}
+	read, err := session.ReadRenewals(entries)
+	if err != nil {
+		v.o.Log.ErrorContext(ctx, "what is kept of a conversation's new beginnings can't be read, so the worst of its levels counts", "err", err)
+		return nil
+	}
+	return read
+}
+
+// noteFresh adds to what the store knows of a conversation, and reads it again: the
+// order in which several instances have added decides.
+func (v *Verifier) noteFresh(ctx context.Context, of session.Conversation, t *session.Turn) *session.Renewals {
+	writes := v.fresh.changes(of)
+	text, err := json.Marshal(t)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
+		defer cancel()
+		err = v.o.Store.Note(ctx, v.seals(session.RenewedList(of), session.MostRenewals, keepFresh, text))
+	}
+	if err != nil {
+		v.o.Log.WarnContext(ctx, "what was heard of a new beginning could not be kept, so the conversation keeps its level", "err", err)
+		return nil
+	}
+	read := v.readFresh(context.WithoutCancel(ctx), of)
+	v.fresh.changed(of, read, writes)
+	return read
 }
 
 // beginning is a run on its way in.
 type beginning struct {
-	of    session.Conversation
-	run   string
-	id    string // the session, by the runtime's own id
-	count int
-	anew  bool // it is the first after the owner's /new
+	of   session.Conversation
+	turn session.Turn
+	anew bool // it is the first after the owner's /new
 }
 
 // hearFresh takes in what an event tells of new beginnings, before anything else is
 // made of it. It lowers nothing yet: see began.
 func (v *Verifier) hearFresh(ctx context.Context, h *hearing) {
-	x := &h.call.Context
-	if !v.o.Alone || x.SessionKey == "" || x.SpawnedBy != "" {
+	x, of := &h.call.Context, conversationOf(h.call)
+	if !renewable(h.call) {
 		return
 	}
 	switch h.event.Name {
 	case loop.ResetRequested:
-		v.fresh.ask(h.call, time.Now())
+		read, who := v.readFresh(ctx, of), sender(x)
+		if read != nil && who != "" && slices.Contains(read.Owners, who) && !x.OddKeys() {
+			v.noteFresh(ctx, of, &session.Turn{What: session.TurnAsked, Moment: time.Now().UTC(), Who: who})
+		}
 	case loop.SessionEnd:
-		v.loadFresh(ctx, conversationOf(h.call))
-		x.SessionID = v.fresh.end(h.call, h.event, time.Now())
+		x.SessionID = v.endFresh(ctx, h)
 	case loop.ContextAssembled:
-		v.loadFresh(ctx, conversationOf(h.call))
-		h.beginning = v.fresh.begin(h.call, h.event, h.rules.Strict())
-		if h.beginning.count > 0 {
-			x.SessionID = session.RenewedName(x.SessionID, h.beginning.count)
+		if read := v.readFresh(ctx, of); read != nil && x.RunID != "" && x.SessionID != "" {
+			_, _, _, acted := v.fresh.known(of, x.RunID, x.SessionID)
+			h.beginning = propose(h, read, !acted && empty(h.event))
+			if h.beginning.turn.What != "" {
+				read = read.With(&h.beginning.turn)
+			}
+			x.SessionID, _ = read.Of(x.RunID, x.SessionID)
 		} else {
-			x.SessionID = v.fresh.sessionOf(h.call)
+			v.place(ctx, h.call)
 		}
 	default:
 		v.place(ctx, h.call)
@@ -156,67 +241,37 @@ func sender(x *toolcall.Context) string {
 	return platform + ":" + x.SenderID
 }
 
-// ask notes that the owner's own message asks for a new beginning.
-func (f *fresh) ask(c *toolcall.Call, now time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	r := f.find(conversationOf(c))
-	if who := sender(&c.Context); who != "" && slices.Contains(r.owners, who) && !c.Context.OddKeys() {
-		r.asked = now
-	}
-}
-
-// end notes that a session ended at the owner's word. It gives the id under which
-// the session's state counts.
-func (f *fresh) end(c *toolcall.Call, e *loop.Event, now time.Time) string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	r, id := f.find(conversationOf(c)), c.Context.SessionID
-	asked := !r.asked.IsZero() && now.Sub(r.asked) <= askedFor
-	same := id != "" && e.NextSessionID == id && (e.NextSessionKey == "" || e.NextSessionKey == c.Context.SessionKey)
-	r.asked, r.ended = time.Time{}, ""
-	if asked && same && (e.Reason == "new" || e.Reason == "reset") {
-		r.ended = strings.Clone(id)
-	}
-	switch {
-	case !r.loaded:
+// endFresh notes that a session ended, where the owner may have asked for it. It gives
+// the id under which the session's state counts.
+func (v *Verifier) endFresh(ctx context.Context, h *hearing) string {
+	of, id, e := conversationOf(h.call), h.call.Context.SessionID, h.event
+	read := v.readFresh(ctx, of)
+	if read == nil {
 		return ""
-	case r.Session == id:
-		return session.RenewedName(id, r.Count)
 	}
-	return id
+	if read.Awaits() {
+		same := id != "" && e.NextSessionID == id && (e.NextSessionKey == "" || e.NextSessionKey == of.Key)
+		afresh := same && (e.Reason == "new" || e.Reason == "reset")
+		v.noteFresh(ctx, of, &session.Turn{What: session.TurnEnded, Moment: time.Now().UTC(), ID: id, Afresh: afresh})
+	}
+	return read.Current(id)
 }
 
-// begin says under which count a run begins, and learns from it who the owner is. A
-// new count is only proposed.
-func (f *fresh) begin(c *toolcall.Call, e *loop.Event, strict bool) beginning {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	x := &c.Context
-	r, b := f.find(conversationOf(c)), beginning{of: conversationOf(c), run: x.RunID, id: x.SessionID}
-	if b.run == "" || b.id == "" || !r.loaded {
-		return b
+// propose says what is to be noted of a run that begins, and whether it would be the
+// first of a new beginning.
+func propose(h *hearing, read *session.Renewals, empty bool) beginning {
+	x := &h.call.Context
+	b := beginning{of: conversationOf(h.call), turn: session.Turn{
+		What: session.TurnBegan, Moment: time.Now().UTC(), ID: x.SessionID, Run: x.RunID,
+		Afresh: empty, Owners: read.Owners, Renewed: read.Last,
+	}}
+	if who := sender(x); who != "" && session.Classify(h.call, taint.Untrusted).Level == taint.Owner && ownersWords(h.event) {
+		b.turn.Who = who
 	}
-	if who := sender(x); who != "" && session.Classify(c, taint.Untrusted).Level == taint.Owner && ownersWords(e) && !slices.Contains(r.owners, who) {
-		r.owners = append(r.owners[max(0, len(r.owners)-mostOwners+1):], strings.Clone(who))
-	}
-	count, known := r.runs[b.run]
-	switch {
-	case known:
-		b.count = count
-	case r.ended == "":
-		if r.Session == b.id {
-			b.count = r.Count
-		}
-		r.note(b.run, b.count)
-	case r.ended == b.id && empty(e) && !strict:
-		b.count, b.anew = r.Count+1, true
-	default: // something is left of what was read
-		r.ended = ""
-		if r.Session == b.id {
-			b.count = r.Count
-		}
-		r.note(b.run, b.count)
+	b.anew = read.With(&b.turn).Last.Count > read.Last.Count
+	b.turn.Afresh = b.anew
+	if len(read.Owners) == 0 && b.turn.Who == "" {
+		return beginning{} // nobody is known whose /new could count
 	}
 	return b
 }
@@ -235,74 +290,15 @@ func empty(e *loop.Event) bool {
 // renewedNote is what the record says of a new beginning.
 const renewedNote = "The owner started the conversation anew with /new or /reset: what was read before counts for earlier runs only."
 
-// began puts a new beginning in force, once it is in the record. A run that comes
-// later has the store know for longer.
-func (v *Verifier) began(ctx context.Context, b beginning) {
-	f := &v.fresh
-	f.mu.Lock()
-	r := f.find(b.of)
-	if !b.anew {
-		last := r.Renewed
-		f.mu.Unlock()
-		if b.count > 0 && b.count == last.Count {
-			v.keepFresh(ctx, b.of, last)
-		}
+// began notes that a run began, once what is new about that is in the record. A run
+// that can't be noted counts without a session id as soon as there was a new beginning.
+func (v *Verifier) began(ctx context.Context, b *beginning) {
+	if b.turn.What == "" {
 		return
 	}
-	if r.ended != b.id || r.Count+1 != b.count { // another run was faster, or the session has ended again
-		f.mu.Unlock()
-		return
-	}
-	f.mu.Unlock()
-	next := session.Renewed{Session: strings.Clone(b.id), Count: b.count, At: time.Now().UTC()}
-	if !v.keepFresh(ctx, b.of, next) {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if r.ended == b.id && r.Count+1 == b.count {
-		r.ended, r.Renewed = "", next
-		r.note(b.run, b.count)
-	}
-}
-
-// keepFresh lets the store know. What it does not know does not count: after a
-// restart the runs since then would have the level of those before.
-func (v *Verifier) keepFresh(ctx context.Context, of session.Conversation, r session.Renewed) bool {
-	text, err := json.Marshal(r)
-	if err == nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
-		defer cancel()
-		err = v.o.Store.Note(ctx, v.seals(session.RenewedList(of), 1, keepFresh, text))
-	}
-	if err != nil {
-		v.o.Log.WarnContext(ctx, "a new beginning could not be kept, so the conversation keeps its level", "err", err)
-	}
-	return err == nil
-}
-
-// loadFresh reads what the store knows of a conversation, once.
-func (v *Verifier) loadFresh(ctx context.Context, c session.Conversation) {
-	v.fresh.mu.Lock()
-	loaded := v.fresh.find(c).loaded
-	v.fresh.mu.Unlock()
-	if loaded {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, storeBudget)
-	defer cancel()
-	entries, err := v.notes(ctx, session.RenewedList(c))
-	if err != nil {
-		return // the old level counts until it can be read
-	}
-	v.fresh.mu.Lock()
-	defer v.fresh.mu.Unlock()
-	r := v.fresh.find(c)
-	for _, e := range entries {
-		var kept session.Renewed
-		if json.Unmarshal(e, &kept) == nil && kept.Count > r.Count {
-			r.Renewed = kept
+	if read := v.noteFresh(ctx, b.of, &b.turn); read != nil {
+		if name, stays := read.Of(b.turn.Run, b.turn.ID); stays {
+			v.fresh.stays(b.of, b.turn.Run, b.turn.ID, name)
 		}
 	}
-	r.loaded = true
 }

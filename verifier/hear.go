@@ -81,7 +81,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 		return Refused(e.Name, reasonRecord)
 	}
 	if !h.heard.Replayed {
-		v.began(ctx, h.beginning)
+		v.began(ctx, &h.beginning)
 	}
 	if err := v.draw(ctx, h, &a); err != nil {
 		v.o.Log.ErrorContext(ctx, "the graph of a turn could not be recorded, and its end was refused", "request", v.named(&e.Call), "err", err)
@@ -175,11 +175,26 @@ func (v *Verifier) hear(ctx context.Context, h *hearing) *no {
 		}
 		h.heard = heard
 		if heard.Version > 0 && (h.session != "" || h.report.Brings()) { // it is there, and this says something of it
-			v.floor.Raise(h.convID, h.session, session.Mark{Level: heard.Level, Generation: heard.Generation})
+			h.heardAt(v)
 		}
 		return nil
 	}
 	return v.storeFault(ctx, "hear", errMoved)
+}
+
+// heardAt keeps what this process has seen of the conversation, as saw does.
+func (h *hearing) heardAt(v *Verifier) {
+	m := session.Mark{Level: h.heard.Level, Generation: h.heard.Generation}
+	if h.session == "" {
+		v.floor.RaiseAll(h.convID, m)
+		if m.Level = h.report.Raise; !h.heard.Known {
+			m.Level = taint.Worse(m.Level, h.report.Birth)
+		}
+		if h.heard.Lost {
+			m.Level = taint.Untrusted
+		}
+	}
+	v.floor.Raise(h.convID, h.session, m)
 }
 
 // carryOn takes the level to where the conversation goes on: a child, or a

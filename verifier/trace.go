@@ -35,6 +35,7 @@ type trace struct {
 	planner func(*policy.Policy, *toolcall.Call) policy.Plan // how a policy plans the call
 	plan    policy.Plan
 	initial taint.Level // what the start of the run brings in
+	brings  taint.Level // what the call itself brings in, once it is allowed
 	view    session.View
 	viewed  time.Time // when it was, by this process' clock
 	verdict policy.Verdict

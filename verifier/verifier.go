@@ -293,6 +293,7 @@ func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) 
 	if err != nil {
 		return session.Settled{}, v.storeFault(ctx, "reach", err)
 	}
+	t.brings = taint.Worse(t.brings, raise)
 	s, err := v.o.Store.Settle(ctx, session.Settlement{
 		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body,
 		Version: t.view.Version, Raise: raise, Source: t.plan.Source, Secret: t.plan.Secret,
@@ -340,8 +341,19 @@ func (v *Verifier) sealed(t *trace, mark string) bool {
 	return len(mark) > 1 && mark[0] == 'A' && v.o.Key.Check(mark[1:], "allow", t.sealedParts()...)
 }
 
-// saw keeps what this process has seen of the conversation.
+// saw keeps what this process has seen of the conversation. A call without a session id
+// sees the worst of all of them; what it brings in itself counts for all.
 func (v *Verifier) saw(t *trace) {
 	m := session.Mark{Level: taint.Worse(t.view.Level, t.view.After), Generation: t.view.Generation}
+	if t.session == "" {
+		v.floor.RaiseAll(t.convID, m)
+		m.Level = taint.Worse(t.initial, t.brings)
+		if t.view.Step <= 1 {
+			m.Level = taint.Worse(m.Level, t.plan.Birth)
+		}
+		if t.view.Lost {
+			m.Level = taint.Untrusted
+		}
+	}
 	v.floor.Raise(t.convID, t.session, m)
 }

@@ -45,41 +45,47 @@ func (r *rig) taints(run string) {
 func TestH173TheOwnersNewStartsAFreshConversation(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"new", "reset"} {
-		t.Run(reason, func(t *testing.T) {
-			r := newRig(t, nil)
-			r.taints("run-1")
-			r.approve(r.mustAsk(sh("touch kept", chatty("run-1"))).Ref, 0) // a yes that no call has used
-			r.wantsNew(chatty(""))
-			r.ends(reason)
-			r.mustAsk(sh("date", chatty("run-2"))) // nothing was heard of its beginning
-			r.runs(chatty("run-3"), 1)
-			if e := r.lastEvent(); !strings.Contains(e.Note, "The owner started the conversation anew") {
-				t.Errorf("the record says %+v", e)
-			}
-			r.allow(sh("date", chatty("run-3")))
-			r.runs(chatty("run-4"), 7)
-			r.allow(sh("date", chatty("run-4")))
-			r.mustAsk(sh("date", chatty("run-1"))) // older runs keep their level
-			r.mustAsk(sh("date", with(chatty("run-4"), "runId", "")))
-			r.mustAsk(sh("date", with(chatty("run-4"), "sessionId", "")))
-
-			v := r.reply(".sources " + session.Conversation{Client: "default", Key: "agent:main:main"}.Ref())
-			if !strings.Contains(v.Text, "The owner started it anew with /new or /reset at") || !strings.Contains(v.Text, "(before the owner started anew)") {
-				t.Errorf("sources: %+v", v)
-			}
-
-			r.allow(fetch(chatty("run-4"))) // and it is tainted again
-			r.runs(chatty("run-5"), 9)
-			r.mustAsk(sh("id", chatty("run-5")))
-			r.mustAsk(sh("touch kept", chatty("run-5"))) // the yes was for what the conversation was then
-			r.soundRecord()
-		})
+		t.Run(reason, func(t *testing.T) { onBoth(t, nil, func(t *testing.T, r *rig) { r.startsAfresh(reason) }) })
 	}
+}
+
+func (r *rig) startsAfresh(reason string) {
+	r.t.Helper()
+	r.taints("run-1")
+	r.approve(r.mustAsk(sh("touch kept", chatty("run-1"))).Ref, 0) // a yes that no call has used
+	r.wantsNew(chatty(""))
+	r.ends(reason)
+	r.mustAsk(sh("date", chatty("run-2"))) // nothing was heard of its beginning
+	r.runs(chatty("run-3"), 1)
+	if e := r.lastEvent(); !strings.Contains(e.Note, "The owner started the conversation anew") {
+		r.t.Errorf("the record says %+v", e)
+	}
+	r.allow(sh("date", chatty("run-3")))
+	r.runs(chatty("run-4"), 7)
+	r.allow(sh("date", chatty("run-4")))
+	r.mustAsk(sh("date", chatty("run-1"))) // older runs keep their level
+	r.mustAsk(sh("date", with(chatty("run-4"), "runId", "")))
+	r.mustAsk(sh("date", with(chatty("run-4"), "sessionId", "")))
+
+	v := r.reply(".sources " + session.Conversation{Client: "default", Key: "agent:main:main"}.Ref())
+	if !strings.Contains(v.Text, "The owner started it anew with /new or /reset at") || !strings.Contains(v.Text, "(before the owner started anew)") {
+		r.t.Errorf("sources: %+v", v)
+	}
+
+	r.allow(fetch(chatty("run-4"))) // and it is tainted again
+	r.runs(chatty("run-5"), 9)
+	r.mustAsk(sh("id", chatty("run-5")))
+	r.mustAsk(sh("touch kept", chatty("run-5"))) // the yes was for what the conversation was then
+	r.soundRecord()
 }
 
 func TestH174AfterARestartAFreshConversationIsNoBetterThanItWas(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
+	onBoth(t, nil, restartsAfresh)
+}
+
+func restartsAfresh(t *testing.T, r *rig) {
+	t.Helper()
 	r.runs(chatty("run-1"), 1)
 	r.allow(sh("date", chatty("run-1"))) // the first is clean
 	r.wantsNew(chatty(""))
@@ -87,7 +93,9 @@ func TestH174AfterARestartAFreshConversationIsNoBetterThanItWas(t *testing.T) {
 	r.taints("run-2") // and the second is not
 	r.restart()
 	r.mustAsk(sh("date", chatty("run-2")))
-	r.mustAsk(sh("date", chatty("run-1"))) // nobody knows which it was
+	r.allow(sh("date", chatty("run-1")))                      // it began before, and nothing was read then
+	r.mustAsk(sh("date", chatty("run-0")))                    // nothing was heard of its beginning
+	r.mustAsk(sh("date", with(chatty("run-1"), "runId", ""))) // nor which run it is of
 	r.runs(chatty("run-3"), 5)
 	r.mustAsk(sh("date", chatty("run-3")))
 }
@@ -123,32 +131,86 @@ func TestH175NothingElseStartsAFreshConversation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, nil)
-			r.taints("run-1")
-			c.asks(r)
-			if c.ends == nil {
-				r.ends("new")
-			} else {
-				c.ends(r)
-			}
-			before := 1
-			if c.before != 0 || strings.Contains(name, "does not say") {
-				before = c.before
-			}
-			r.runs(chatty("run-2"), before)
-			r.mustAsk(sh("date", chatty("run-2")))
+			onBoth(t, nil, func(t *testing.T, r *rig) {
+				r.taints("run-1")
+				c.asks(r)
+				if c.ends == nil {
+					r.ends("new")
+				} else {
+					c.ends(r)
+				}
+				before := 1
+				if c.before != 0 || strings.Contains(name, "does not say") {
+					before = c.before
+				}
+				r.runs(chatty("run-2"), before)
+				r.mustAsk(sh("date", chatty("run-2")))
+			})
 		})
 	}
-	t.Run("under the profile strict", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t, func(c *config.Config) { c.Policy.Profile = "strict" })
-		r.runs(chatty("run-1"), 1)
-		r.allow(fetch(chatty("run-1")))
+}
+
+// TestH175OldRunsAndUnknownOnesDoNotSpoilAFreshConversation: what they see is the worst of all, and that says nothing of the fresh one. What
+// they read counts for all.
+func TestH175OldRunsAndUnknownOnesDoNotSpoilAFreshConversation(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		r.taints("run-1")
 		r.wantsNew(chatty(""))
 		r.ends("new")
-		r.runs(chatty("run-2"), 1)
-		r.mustAsk(sh("date", chatty("run-2")))
+		r.mustAsk(sh("date", chatty("run-2"))) // between the end and the next beginning
+		r.runs(chatty("run-3"), 1)
+		r.mustAsk(sh("date", chatty("run-1")))
+		r.mustAsk(sh("date", chatty("run-4")))
+		r.mustAsk(sh("date", with(chatty("run-3"), "runId", "")))
+		r.allow(sh("date", chatty("run-3")))
+		r.allow(fetch(chatty("run-1"))) // an old run's page is in the old context
+		r.allow(sh("date", chatty("run-3")))
+		r.allow(fetch(chatty("run-4"))) // nobody knows in which this one is
+		r.mustAsk(sh("date", chatty("run-3")))
 	})
+}
+
+// TestH173TheOwnersNewCountsAtEveryGatewayThatSharesTheStore whichever of them hears what.
+func TestH173TheOwnersNewCountsAtEveryGatewayThatSharesTheStore(t *testing.T) {
+	t.Parallel()
+	_, both := replicas(t)
+	one, other := both[0], both[1]
+	one.taints("run-1")
+	one.allow(sh("date", inRun(with(ownerIn("else"), "sessionId", "s9"), "run-9")))
+	other.mustAsk(sh("date", with(chatty("run-1"), "runId", "")))
+	other.wantsNew(chatty(""))
+	one.ends("new")
+	other.runs(chatty("run-2"), 1)
+	one.allow(sh("date", chatty("run-2")))
+	other.allow(sh("date", chatty("run-2")))
+	one.mustAsk(sh("date", chatty("run-1")))
+	other.mustAsk(sh("date", chatty("run-1")))
+	one.ends("new") // one message is for one end
+	other.runs(chatty("run-3"), 1)
+	other.allow(fetch(chatty("run-3")))
+	one.mustAsk(sh("ls", chatty("run-3")))
+	one.mustAsk(sh("ls", with(chatty(""), "runId", "")))
+	other.wantsNew(with(chatty(""), "senderId", "222"))
+	one.ends("new")
+	one.runs(chatty("run-4"), 1)
+	other.mustAsk(sh("ls", chatty("run-4")))
+}
+
+// TestH216UnderStrictTheOwnersNewStartsAFreshConversation: nothing lowers a level there, and nothing is lowered. The context is a new one,
+// as with another session id.
+func TestH216UnderStrictTheOwnersNewStartsAFreshConversation(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *config.Config) { c.Policy.Profile = "strict" })
+	r.taints("run-1")
+	r.ends("new") // the owner did not ask for it
+	r.runs(chatty("run-2"), 1)
+	r.mustAsk(sh("date", chatty("run-2")))
+	r.wantsNew(chatty(""))
+	r.ends("new")
+	r.runs(chatty("run-3"), 1)
+	r.allow(sh("date", chatty("run-3")))
+	r.mustAsk(sh("date", chatty("run-1")))
 }
 
 // TestH200AYesEndsWithItsSession: nobody asked for the end, so the level stays; the yes that no call has used does not.
