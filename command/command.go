@@ -39,6 +39,8 @@ type Command struct {
 	Strays   bool      // it runs something that is no part of a build, see [Command.Builds]
 	Writes   []string  // files that it writes, where the text names them
 	Rewrites bool      // it changes files of the workspace in ways that its text does not show: git checkout, git apply
+	Respells bool      // what it prints is not what its text says: echo -e, echo *
+	Foreign  bool      // it puts files of another branch or commit into the workspace
 	Outside  string    // a write that may reach beyond the workspace or into what runs later, or ""
 	Destroys bool      // it can't be undone
 
@@ -148,11 +150,19 @@ func (c *Command) Harmless() bool { return c.Contained() && len(c.Runs) == 0 }
 func (c *Command) Writing() (writes, shown bool) {
 	shown = c.Known() && c.Outside == "" && !c.Rewrites
 	if len(c.Writes) > 0 {
-		shown = shown && len(c.Reads) == 0 && len(c.Variables) == 0 && !c.Environment &&
+		shown = shown && !c.Respells && len(c.Reads) == 0 && len(c.Variables) == 0 && !c.Environment &&
 			!slices.ContainsFunc(c.Programs, func(p Program) bool { return !writesText[p.Name] })
 	}
 	return !shown || len(c.Writes) > 0, shown
 }
+
+// CarriesIn reports whether the command may put into files what it reads.
+func (c *Command) CarriesIn() bool {
+	return len(c.Writes) > 0 || slices.ContainsFunc(c.Programs, func(p Program) bool { return carriers[p.Name] })
+}
+
+// carriers are programs that copy or unpack files.
+var carriers = set("cp mv ln install rsync tar bsdtar unzip 7z 7za cpio pax dd patch ditto git gunzip")
 
 // writesText are programs that write what their text says, as it stands there.
 var writesText = set("echo cat tee mkdir touch rm rmdir chmod cd true : test [ sh bash")
@@ -171,6 +181,8 @@ func (c *Command) Add(o Command) {
 	c.Variables = join(c.Variables, o.Variables)
 	c.Destroys = c.Destroys || o.Destroys
 	c.Rewrites = c.Rewrites || o.Rewrites
+	c.Respells = c.Respells || o.Respells
+	c.Foreign = c.Foreign || o.Foreign
 	c.Strays = c.Strays || o.Strays
 	c.Stores = c.Stores || o.Stores
 	c.Settings = c.Settings || o.Settings

@@ -206,11 +206,28 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
+// TestFilesOfOtherCommits: what puts files of another branch or commit into the workspace.
+func TestFilesOfOtherCommits(t *testing.T) {
+	for text, want := range map[string]bool{
+		"git restore --source=origin/x Makefile": true, "git restore -s contributor/x .": true, "git restore --source main -- a.go": true, "git restore a.go": false, "git restore --staged a.go": false, "git restore --source=HEAD~1 a.go": false,
+		"git checkout contributor/x": true, "git checkout main": true, "git checkout -b x contributor/x": true, "git checkout -b x": false, "git checkout -- a.go": false, "git checkout main -- a.go": true, "git checkout a.go": false, "git checkout .": false,
+		"git checkout HEAD~1 -- a.go": false, "git checkout -": true, "git switch x": true, "git switch -c x": false, "git switch -c x other/x": true, "git merge x": true, "git merge --abort": false, "git reset --hard": false, "git reset --hard HEAD~1": false,
+		"git reset --hard x": true, "git cherry-pick abc123": true, "git rebase main": true, "git rebase --continue": false, "git worktree add ../x y": true, "git stash pop": false, "git commit -m x": false, "git log main": false, "git -C web checkout x": true,
+		"git checkout $BRANCH": true,
+	} {
+		if c := command.Parse(text); c.Foreign != want {
+			t.Errorf("%q: %v", text, c.Foreign)
+		}
+	}
+}
+
 // TestWhatACommandWritesIsShown: whether the text of a command shows all that it writes.
 func TestWhatACommandWritesIsShown(t *testing.T) {
 	for text, want := range map[string]string{
 		"ls": "nothing", "cat a | grep b": "nothing", "make test": "nothing", "git commit -m x": "nothing", "git checkout -b new": "nothing", "go build ./...": "nothing",
-		"echo x > a": "shown", "mkdir -p a && touch a/b": "shown", "cat > a <<'E'\nx\nE": "shown", "rm a": "shown",
+		"echo x > a": "shown", "echo -n x > a": "shown", "echo 'a * b' > c": "shown",
+		"echo -e '\\x63url' > a": "unseen", "echo '\\x63url' > a": "unseen", "echo * > a": "unseen", "echo {a,b} > c": "unseen", "echo $'\\x63' > a": "unseen", "cat > a <<E\ncu\\\nrl\nE": "unseen", "tee a <<< $'\\x63'": "unseen",
+		"echo() { printf x; }; echo y > a": "unseen", "echo -e 'a\\nb'": "nothing", "echo *": "nothing", "git restore --source=origin/x Makefile": "unseen", "git switch x": "unseen", "git switch -c x": "nothing", "mkdir -p a && touch a/b": "shown", "cat > a <<'E'\nx\nE": "shown", "rm a": "shown",
 		"cp a b": "unseen", "mv a b": "unseen", "sed -i s/a/b/ c": "unseen", "cat a > b": "unseen", "git checkout main": "unseen", "git apply x.patch": "unseen",
 		"git checkout -b new origin/x": "unseen", "mytool": "unseen", "curl x > a": "unseen", "echo x > ~/a": "unseen", "python3 x.py": "unseen", "tar xf a.tar": "unseen", "echo $X > a": "unseen", "base64 -d > a <<< eA==": "unseen", "rev > a <<< x": "unseen", "cat a | tee b": "unseen", "tee a <<< x": "shown", "sh -c 'echo x > a'": "shown",
 	} {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -42,6 +43,7 @@ func (r *reader) gitVerb(verb string, args []arg) {
 	operands := gitOperands(verb, args)
 	starts := len(operands) == 0 && slices.ContainsFunc(args, func(a arg) bool { return gitStarts[a.text] })
 	r.Rewrites = r.Rewrites || gitRewrites[verb] && !starts
+	r.gitFrom(verb, args, operands)
 	shows := r.gitTexts(verb, args)
 	if verb == "grep" {
 		r.gitSearch(args)
@@ -57,6 +59,37 @@ func (r *reader) gitVerb(verb string, args []arg) {
 		}
 	}
 }
+
+// gitFrom notes that files of another branch or commit come into the workspace. Which of these are the owner's own we don't know.
+func (r *reader) gitFrom(verb string, args, operands []arg) {
+	if !gitMoves[verb] {
+		return
+	}
+	if verb == "restore" {
+		t, _ := gitSource.take(slices.DeleteFunc(slices.Clone(args), func(a arg) bool {
+			return !strings.HasPrefix(a.text, "-s") && !strings.HasPrefix(a.text, "--source") && strings.HasPrefix(a.text, "-")
+		}))
+		operands = nil
+		for _, v := range append(t.values["-s"], t.values["--source"]...) {
+			operands = append(operands, arg{text: v, fixed: true})
+			if isRemote(v) {
+				first(&r.Others, v)
+			}
+		}
+	} else if at := slices.IndexFunc(args, func(a arg) bool { return a.text == "--" }); at >= 0 {
+		operands = gitOperands(verb, args[:at])
+	}
+	r.Foreign = r.Foreign || slices.ContainsFunc(operands, func(a arg) bool {
+		return !a.fixed || !ownCommit.MatchString(a.text) && (verb != "checkout" || !looksLikePath.MatchString(a.text))
+	})
+}
+
+var (
+	gitMoves      = set("checkout switch restore reset merge cherry-pick rebase read-tree worktree")
+	gitSource     = optionsOf("-s: --source:")
+	ownCommit     = regexp.MustCompile(`^(HEAD|@|stash)([~^@].*)?$`)
+	looksLikePath = regexp.MustCompile(`^\.{1,2}$|^\.{0,2}/|/$|\.[A-Za-z0-9]+$`)
+)
 
 // gitSearch reads git grep. With options that are not in the table it may look at files of any name.
 func (r *reader) gitSearch(args []arg) {

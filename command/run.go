@@ -16,6 +16,7 @@ func (r *reader) run(args []arg, doc *arg) {
 	if doc != nil {
 		r.docs = append(r.docs, doc.text)
 	}
+	r.respells(args, doc)
 	p := &args[0]
 	if !p.fixed && (p.bare || !strings.Contains(p.text, "/") || strings.ContainsAny(name(p.text), "\x00*?[{")) {
 		r.opaque("works out the name of a program only when it runs")

@@ -154,7 +154,9 @@ func (r *reader) redirect(d *syntax.Redirect) *arg {
 	}
 	if d.Hdoc != nil {
 		doc := r.arg(d.Hdoc)
-		if quotes(d.Word) { // nothing in it expands
+		text := raw(d.Hdoc)
+		doc.escapes = strings.Contains(text, `\`) || int(d.Hdoc.End().Offset()-d.Hdoc.Pos().Offset()) != len(text) //nolint:gosec // it is short
+		if quotes(d.Word) {                                                                                        // nothing in it expands
 			doc = arg{text: raw(d.Hdoc), fixed: true}
 		}
 		return &doc

@@ -9,9 +9,10 @@ import (
 
 // arg is a word of a command after a shell has dropped its quotes.
 type arg struct {
-	text  string // with a zero byte in the place of what is not known
-	fixed bool   // text is all of it, and it is one word
-	bare  bool   // it may become several words, or none: an expansion without quotes, braces, a pattern, "$@"
+	text    string // with a zero byte in the place of what is not known
+	fixed   bool   // text is all of it, and it is one word
+	escapes bool   // of a here-document: a shell takes some backslashes away
+	bare    bool   // it may become several words, or none: an expansion without quotes, braces, a pattern, "$@"
 
 	values []string // what it may become, see [reader.values]; nil where that is text alone
 }

@@ -9,9 +9,10 @@ import (
 )
 
 // worksOut is what of ours a command reaches by words that a shell works out: patterns, braces, variables, names that find prints. It is "" for nothing.
+// A whole home directory is not refused: to read all of it is to read secrets.
 func (g *guard) worksOut(does *command.Command) string {
 	for _, p := range does.Expands {
-		if find(g.words, p) != nil || mayReach(p, g.paths) || mayReach(p, g.runtimes) && !findsInHome(p) {
+		if find(g.words, p) != nil || !findsInHome(p) && (mayReach(p, g.paths) || mayReach(p, g.runtimes)) {
 			return "what is guarded, by a pattern"
 		}
 	}
@@ -21,7 +22,7 @@ func (g *guard) worksOut(does *command.Command) string {
 		if r.Deep {
 			all = strings.TrimSuffix(r.Path, "/.*") + "/**/*"
 		}
-		if !r.Some && !r.Name && isRooted(all) && mayReach(all, g.paths) {
+		if !r.Some && !r.Name && isRooted(all) && !findsInHome(all) && mayReach(all, g.paths) {
 			return "files among which is what is guarded"
 		}
 	}

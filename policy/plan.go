@@ -33,6 +33,7 @@ type Plan struct {
 	Anything     bool // it runs a command that may reach the network or run anything; see [Plan.Brings]
 	Workspace    bool // for nothing but that it runs what is in the workspace: see [session.View.Workspace]
 	Writes       Writing
+	Foreign      bool // it puts into files what may be others' work, though nothing of that comes into the conversation
 	Origins      bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
 	from   taint.Level // tainted from here on
@@ -135,7 +136,8 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 		plan.Leaves = plan.Leaves || plan.Anything
 		plan.Workspace = plan.Anything && does.Contained() && !r.leaves && p.staysInside(&does)
 	}
-	plan.Writes = r.writing(&does)
+	plan.Writes = r.writing(&does, c)
+	plan.Foreign = plan.Writes == WritesUnseen && (does.Foreign || does.CarriesIn() && !p.staysInside(&does))
 	plan.apply(t)
 	if r.opens {
 		p.open(plan, c)

