@@ -36,8 +36,7 @@ func numbered(i int) string {
 		time.Now().UTC().Format(time.RFC3339), i, strings.Repeat("x", i%100*200))
 }
 
-// The memory of a body is used again for the next: nothing of one call may stand
-// in another.
+// Nothing of one call may be part of another.
 func TestACallOutlivesItsBody(t *testing.T) {
 	k := &keeper{}
 	s, _ := newServer(t, func(o *server.Options) { o.Verifier = k })

@@ -95,7 +95,7 @@ func (s *Server) onTime(c *toolcall.Call) error {
 func (s *Server) readEvent(c echo.Context) ([]byte, error) {
 	r := c.Request()
 	if 0 <= r.ContentLength && r.ContentLength <= toolcall.MaxBody {
-		return readBody(r, toolcall.MaxBody, nil)
+		return readBody(r, toolcall.MaxBody)
 	}
 	enough := time.NewTimer(bodyTimeout)
 	defer enough.Stop()
@@ -106,7 +106,7 @@ func (s *Server) readEvent(c echo.Context) ([]byte, error) {
 		if err := rc.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 			return nil, err
 		}
-		return readBody(r, loop.MaxBody, nil)
+		return readBody(r, loop.MaxBody)
 	case <-enough.C:
 		return nil, os.ErrDeadlineExceeded
 	case <-r.Context().Done():

@@ -49,7 +49,7 @@ func (s *Server) hold(c echo.Context, from caller, requestID string, wait func(c
 	}
 	c.Set(isHeld, true)
 	s.tidy()
-	h.conn = bare(conn)
+	h.conn = conn
 	go s.serveHeld(h)
 	return nil
 }

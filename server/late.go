@@ -33,7 +33,7 @@ var noneAnswered = []byte(`{"answered":[]}`)
 // late takes a poll, under the rules of a call. It changes nothing, so it may come
 // again.
 func (s *Server) late(c echo.Context) error {
-	body, err := readBody(c.Request(), maxAnswer, nil)
+	body, err := readBody(c.Request(), maxAnswer)
 	if err != nil {
 		s.rejected.Add(1)
 		return s.unreadPoll(c, err)

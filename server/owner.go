@@ -95,7 +95,7 @@ func (s *Server) reply(c echo.Context) error {
 }
 
 func (s *Server) decode(c echo.Context, into any) bool {
-	body, err := readBody(c.Request(), maxAnswer, nil)
+	body, err := readBody(c.Request(), maxAnswer)
 	return err == nil && json.Unmarshal(body, into, json.RejectUnknownMembers(true)) == nil
 }
 

@@ -22,7 +22,7 @@ func (s *Server) approvals() string { return beside(s.o.Path, "approve") }
 // rules of a call. The desk decides whether that person may; what is decided here
 // is whether the runtime's word for who it was is taken at all.
 func (s *Server) approve(c echo.Context) error {
-	body, err := readBody(c.Request(), maxAnswer, nil)
+	body, err := readBody(c.Request(), maxAnswer)
 	if err != nil {
 		s.rejected.Add(1)
 		return s.unreadAnswer(c, err)

@@ -138,7 +138,7 @@ func New(o Options) (*Server, error) {
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug), Protocols: &http.Protocols{},
 	}
 	unused := &fresh{}
-	s.http.ConnState, s.http.ConnContext = unused.follow, connContext
+	s.http.ConnState = unused.follow
 	s.http.RegisterOnShutdown(unused.close)
 	// The bounds of time are those of a connection with one request at a time.
 	s.http.Protocols.SetHTTP1(true)
@@ -188,8 +188,6 @@ func (s *Server) Serve(l net.Listener) error {
 			NextProtos:     []string{"http/1.1"},
 			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.o.Certificate(), nil },
 		})
-	} else {
-		l = listener{l}
 	}
 	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)

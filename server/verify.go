@@ -20,9 +20,7 @@ import (
 // verify takes one call: authenticate the raw bytes, decode them, check the
 // clock, decide, sign the answer.
 func (s *Server) verify(c echo.Context) error {
-	kept := bodies.Get().(*[]byte) //nolint:errcheck // nothing else is put in
-	body, err := readBody(c.Request(), toolcall.MaxBody, *kept)
-	defer keepBody(kept, body) // of what is decoded, nothing is part of it
+	body, err := readBody(c.Request(), toolcall.MaxBody)
 	if err != nil {
 		s.rejected.Add(1)
 		return s.unread(c, err)
