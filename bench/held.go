@@ -12,8 +12,8 @@ const (
 	manyHeld     = 10_000
 	shortHeld    = 1_000
 	heldAtOnce   = 16 // calls that are on their way to people at a time
-	maxHeldBytes = 25_000
-	maxWake      = 500 * time.Millisecond
+	maxHeldBytes = 40_000
+	maxWake      = time.Second
 	maxTap       = 5 * time.Millisecond
 	heldTarget   = 0.9 // of the allows that pass while nobody is held
 )
