@@ -18,10 +18,19 @@ import (
 
 // InitCmd writes a first config.
 type InitCmd struct {
-	Config   string `help:"Where to write it." default:"verifier.yaml" placeholder:"FILE" short:"c"`
+	Config   string `help:"Where to write it; verifier.yaml without it. For a coding agent: the config of your gateway, if it has one." placeholder:"FILE" short:"c"`
 	Force    bool   `help:"Replace the file if it is there. Its secrets are gone then."`
 	NoSchema bool   `help:"Write no schema for editors beside it."`
 	Openclaw bool   `help:"Write the plugin for OpenClaw and its secret beside it, and print the commands that set OpenClaw up."`
+
+	ClaudeCode bool   `help:"Let Claude Code ask before every tool call." name:"claude-code" xor:"runtime"`
+	Codex      bool   `help:"Let Codex ask." xor:"runtime"`
+	Gemini     bool   `help:"Let Gemini CLI ask." xor:"runtime"`
+	Opencode   bool   `help:"Let opencode ask." xor:"runtime"`
+	Remove     bool   `help:"Take the hook of a coding agent out again."`
+	User       bool   `help:"Write your own settings of the agent and not the machine's. Weak: a project or a command can switch them off."`
+	Owner      bool   `help:"Runs of the agent that nobody sits before, as with -p and exec, are yours."`
+	Root       string `help:"Write the machine's settings below this directory." hidden:"" placeholder:"DIR"`
 }
 
 // Help is the long help.
@@ -36,7 +45,11 @@ Beside it stands its JSON schema, verifier.schema.json, which the first line nam
 
 With --openclaw the secret stands in a file of its own, openclaw.secret, beside it the plugin, openclaw-plugin, and init prints the commands that make OpenClaw use both. They can be pasted as they are.
 
-    $ verifier init --openclaw`
+    $ verifier init --openclaw
+
+With --claude-code, --codex, --gemini or --opencode it writes no config. It writes the agent's own settings, so that the agent runs "verifier hook" before and after each tool call: those of the machine, which no project can switch off, where the agent has such. Run it as an administrator. It says what it wrote and what stays open; --remove takes it out again.
+
+    $ sudo verifier init --claude-code`
 }
 
 //go:embed verifier.yaml.in
@@ -44,6 +57,13 @@ var template string
 
 // Run writes the file and says what comes next.
 func (c *InitCmd) Run(a *app) error {
+	if agents := c.agents(); len(agents) > 0 {
+		return c.wire(a, agents[0])
+	}
+	if c.Remove || c.User || c.Owner {
+		return &failure{"--remove, --user and --owner are for coding agents", "name one: --claude-code, --codex, --gemini or --opencode"}
+	}
+	c.Config = cmp.Or(c.Config, configName)
 	secret := fresh()
 	inConfig := secret
 	if c.Openclaw {
