@@ -177,6 +177,7 @@ type Returned struct {
 	Marked     bool   // the runtime itself marks it as outside content
 	Secret     bool   // the runtime has found a secret in it
 	Job        string // the scheduled job that it has made or changed, as the runtime says
+	Child      string // the session that it has started, as the runtime says
 	DurationMs int64
 	Size       int64
 	Hash       Hash

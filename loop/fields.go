@@ -135,6 +135,11 @@ func returnedJob(e *Event, v value) (err error) {
 	return err
 }
 
+func returnedChild(e *Event, v value) (err error) {
+	e.Returned.Child, err = v.id()
+	return err
+}
+
 // helloText is shown to people as it is, so that it must be visible.
 func helloText(of func(*Hello) *string) func(*Event, value) error {
 	return func(e *Event, v value) error {

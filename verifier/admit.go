@@ -26,6 +26,7 @@ func (v *Verifier) admit(ctx context.Context, t *trace) error {
 	if err != nil {
 		return err
 	}
+	v.besideParent(ctx, t)
 	return v.enter(ctx, t, initial)
 }
 
@@ -117,6 +118,7 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 		if view.Entry == session.Moved {
 			v.roots.note(own, view.Root)
 			t.move(view.Root)
+			v.besideParent(ctx, t)
 			continue
 		}
 		if a.Note && view.Entry == session.Passed {

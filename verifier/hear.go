@@ -50,7 +50,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 		return v.greet(ctx, e)
 	}
 	v.hideKeys(&e.Call)
-	for _, key := range []*string{&e.Child, &e.NextSessionID, &e.NextSessionKey} {
+	for _, key := range []*string{&e.Child, &e.Returned.Child, &e.NextSessionID, &e.NextSessionKey} {
 		*key = v.key(*key)
 	}
 	h.rules = v.o.Policy() // one policy, even across a reload
@@ -138,7 +138,7 @@ func (v *Verifier) take(ctx context.Context, h *hearing) *no {
 	if no := v.hear(ctx, h); no != nil {
 		return no
 	}
-	if err := cmp.Or(v.jobTold(ctx, h), v.jobChanged(ctx, h), v.carryOn(ctx, h)); err != nil {
+	if err := cmp.Or(v.jobTold(ctx, h), v.jobChanged(ctx, h), v.carryOn(ctx, h), v.spawned(ctx, h)); err != nil {
 		return v.storeFault(ctx, "hear", err)
 	}
 	if h.event.Name == loop.SessionEnd && slices.Contains(freshReasons, h.event.Reason) { // told again, it may have failed before

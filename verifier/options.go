@@ -63,7 +63,7 @@ type Options struct {
 	Visible  func(*approval.Ask) bool          // a person sees all of it; what they don't see gets no lasting grant
 	Lineage  func(client string) []lineage.Key // under which a client fingerprints; nil: nobody knows where arguments came from
 	Key      hmac.Key                          // the server key
-	Alone    bool                              // no other process shares the store: the owner's /new can be relied on
+	Alone    bool                              // no other process shares the store: what was read of new beginnings need not be read again
 	Settings func() Settings                   // those in force now; nil means the defaults
 	Auditor  func() *intent.Auditor            // the second model in force now; nil: there is none
 	Upstream func() Upstream                   // further verifiers, asked now; nil: none

@@ -52,6 +52,9 @@ func because(kind, reason string) *no { return &no{kind, reason} }
 // release records an allow, then gives it. It is the only place that writes
 // one: no record, no allow.
 func (v *Verifier) release(ctx context.Context, t *trace) Decision {
+	if no := v.spread(ctx, t); no != nil {
+		return v.refuse(ctx, t, no)
+	}
 	v.caution(t)
 	if t.plan.ByArguments() || t.plan.Secret != "" || t.held {
 		v.results.note(t, false)

@@ -30,6 +30,7 @@ type trace struct {
 	convID  [16]byte             // its ID; both are set by in
 	session string               // the session id in that conversation
 	child   bool
+	spreads bool // it counts under one session id, and what it brings in counts for all
 
 	rules   *policy.Policy
 	planner func(*policy.Policy, *toolcall.Call) policy.Plan // how a policy plans the call

@@ -40,6 +40,7 @@ type Verifier struct {
 	runtimes runtimes
 	rates    rates
 	fresh    fresh
+	spawners spawners
 
 	ending chan struct{} // a place for each call that was held and is being denied
 	crowd  crowd

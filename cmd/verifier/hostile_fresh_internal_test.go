@@ -239,3 +239,47 @@ func TestH200AYesEndsWithItsSession(t *testing.T) {
 		r.allow(other)
 	})
 }
+
+// TestH173ASubagentOfAFreshConversationIsFresh: it shares the level of the run that started it. One from before is as it was, also if it is
+// started once more, and so is one of which nothing says who started it.
+func TestH173ASubagentOfAFreshConversationIsFresh(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		child := func(name string) map[string]any {
+			return map[string]any{"sessionKey": "agent:main:subagent:" + name, "spawnedBy": "agent:main:main", "sessionId": name, "runId": "of-" + name}
+		}
+		started := func(run, name string, more string) {
+			r.takes(event{name: "subagent_spawned", context: map[string]any{"sessionKey": "agent:main:main"}, about: `{"childSessionKey":"agent:main:subagent:` + name + `"}`})
+			r.takes(event{name: "after_tool_call", context: chatty(run), about: `{"toolName":"sessions_spawn","toolCallId":"call-` + name + `","childSessionKey":"agent:main:subagent:` + name + `"` + more + `}`})
+		}
+		r.taints("run-1")
+		started("run-1", "before", "")
+		r.wantsNew(chatty(""))
+		r.ends("new")
+		r.runs(chatty("run-2"), 1)
+		started("run-2", "fresh", "")
+		started("run-2", "failed", `,"error":true`)
+		started("run-1", "late", "")   // by a run of before
+		started("run-2", "before", "") // it has its old task
+		for range 2 {
+			r.allow(sh("date", child("fresh")))
+			for _, name := range []string{"before", "failed", "late", "unheard"} {
+				r.mustAsk(sh("date", child(name)))
+				started("run-2", name, "") // too late
+			}
+			r.allow(sh("date", chatty("run-2"))) // and none of them has spoilt it
+			r.restart()
+		}
+		other := with(child("fresh"), "spawnedBy", "agent:main:other") // it can't be another's
+		r.allow(sh("date", other))
+
+		r.allow(fetch(child("fresh")))
+		r.mustAsk(sh("date", child("fresh")))
+		r.mustAsk(sh("date", chatty("run-2"))) // both ways
+		r.wantsNew(chatty(""))
+		r.ends("new")
+		r.runs(chatty("run-3"), 1)
+		r.mustAsk(sh("date", chatty("run-3"))) // it may still report what it has read
+		r.soundRecord()
+	})
+}

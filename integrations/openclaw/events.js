@@ -98,6 +98,7 @@ export function createEvents({ settings, reports, runs, loop, mainAgent }) {
 			durationMs: wholeNumber(event.durationMs),
 			origin: originOf(event.params),
 			jobId: jobOf(event),
+			childSessionKey: childOf(event),
 			marked: marked || undefined,
 			secret: secret || undefined,
 			...printed(text),
@@ -215,6 +216,12 @@ function isJob(sessionKey) {
 function jobOf({ toolName, result }) {
 	const id = canonical(toolName ?? "") === "automations" ? result?.details?.id : undefined;
 	return typeof id === "string" ? fitted(id) : undefined;
+}
+
+// childOf is the session that a call has started, by OpenClaw's own answer.
+function childOf({ toolName, result }) {
+	const key = canonical(toolName ?? "") === "sessions_spawn" ? result?.details?.childSessionKey : undefined;
+	return typeof key === "string" ? fitted(key) : undefined;
 }
 
 // textOf is what the model reads of a result.

@@ -239,6 +239,18 @@ test("H162 which job a call has made goes with what it returned, and with nothin
 	assert.deepEqual(sent.map((r) => r.body.event.jobId), [job.id, job.id, undefined, undefined]);
 });
 
+test("H173 which session a call has started goes with what it returned, and with nothing else", { timeout: 10_000 }, async (t) => {
+	const server = await listen(t, answers);
+	const host = load({ url: server.url, secret });
+	const after = (toolName, details) => host.run("after_tool_call", { toolName, params: {}, toolCallId: "c1", result: { content: [], details } }, owner);
+	const childSessionKey = "agent:main:subagent:1";
+	await after("sessions_spawn", { status: "accepted", childSessionKey });
+	await after("exec", { childSessionKey });
+	await after("sessions_spawn", { childSessionKey: 1 });
+	const sent = await until(server, "/hooks/after_tool_call", 3);
+	assert.deepEqual(sent.map((r) => r.body.event.childSessionKey), [childSessionKey, undefined, undefined]);
+});
+
 test("a run of a job waits until the other instance has told that the job was started", { timeout: 10_000 }, async (t) => {
 	let free;
 	const order = [];
