@@ -35,7 +35,7 @@ type walker struct {
 
 // add keeps an argument, while there are not too many.
 func (w *walker) add(list *[]leaf, l leaf) bool {
-	if len(w.found)+len(w.literals) == maxArguments {
+	if len(w.found)+len(w.literals) == MaxArguments {
 		return false
 	}
 	*list = append(*list, l)

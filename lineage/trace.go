@@ -62,7 +62,7 @@ type Argument struct {
 
 // Limits of what is said about one call.
 const (
-	maxArguments = 256
+	MaxArguments = 256
 	maxParts     = 64 // of one argument; all are looked at
 )
 

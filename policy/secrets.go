@@ -258,6 +258,8 @@ func (pl *Plan) gateSecrets(v *Verdict, view *session.View) {
 		why = "This holds text that the agent read where secrets are kept, and would send it out."
 	case pl.gated && !pl.typed && view.Secret != "":
 		why = "The agent has read " + view.Secret + " and this would send data out."
+	case view.Unread:
+		why = "This could not be compared in full with what the agent read where secrets are kept, and would send data out."
 	default:
 		return
 	}

@@ -123,6 +123,9 @@ type View struct {
 	// store sets it: the verifier looks before it judges a call that leaves the machine.
 	Bears bool
 
+	// Unread says that not all of the call could be compared with what the conversation read where secrets are kept.
+	Unread bool
+
 	// Origins say where the call's arguments came from. No store sets them: the
 	// verifier looks where the plan asks for them, before it judges.
 	Origins Origins

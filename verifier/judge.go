@@ -38,6 +38,7 @@ func (v *Verifier) judge(ctx context.Context, t *trace) {
 	if t.plan.Origins && (t.view.Entry == session.Held || t.view.Replayed) || t.plan.Leaves && (t.view.Secret != "" || t.view.Generation > 0) {
 		v.origins(ctx, t)
 	}
+	t.view.Unread = t.unread
 	v.workspaceSeen(ctx, t)
 	t.verdict = t.plan.Judge(t.view)
 }

@@ -141,6 +141,7 @@ func (v *Verifier) origins(ctx context.Context, t *trace) session.Origins {
 	arguments, err := v.traced(ctx, t, keys)
 	if err != nil {
 		v.o.Log.WarnContext(ctx, "it could not be looked up where arguments came from", "request", v.named(t.call), "err", err)
+		t.unread = true
 		return nil
 	}
 	if arguments != nil {
@@ -175,7 +176,9 @@ func (v *Verifier) traced(ctx context.Context, t *trace, keys []lineage.Key) ([]
 		return arguments, err
 	}
 	pieces := inAddresses(t.call)
-	for where, texts := range map[string][]string{"an address": pieces, "an encoded text": lineage.Decoded(append(allStrings(t.call), pieces...))} {
+	decoded, more := lineage.Decoded(append(allStrings(t.call), pieces...))
+	t.unread = more || len(arguments) >= lineage.MaxArguments || slices.ContainsFunc(arguments, func(a lineage.Argument) bool { return a.Cut })
+	for where, texts := range map[string][]string{"an address": pieces, "an encoded text": decoded} {
 		inside, err := index.Trace(ctx, asParams(texts), keys...)
 		if err != nil {
 			return arguments, err

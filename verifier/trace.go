@@ -25,6 +25,7 @@ type trace struct {
 	shown    redact.Result // the params as they may be shown, once that was needed
 	bears    bool          // it holds something that looks like a secret, and would send it away
 	looked   bool          // where the arguments came from was looked up
+	unread   bool          // not all of them could be
 
 	conv    session.Conversation // whose state counts: the root's, for a spawned session
 	convID  [16]byte             // its ID; both are set by in

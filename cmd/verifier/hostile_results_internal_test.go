@@ -104,19 +104,25 @@ func TestH146WhatWasReadOfASecretAsksAlways(t *testing.T) {
 	})
 }
 
+// readsVault reads a text where secrets are kept, and tells its fingerprints.
+func (r *rig) readsVault(m map[string]any) {
+	r.t.Helper()
+	const vault = "The vault in Zurich opens with seven green herons that sleep under a broken moon, and nobody else may ever hear of it."
+	r.allow(call{tool: "read", params: `{"path":"~/.ssh/vault.txt"}`, context: with(m, "toolCallId", "c1")})
+	prints, err := json.Marshal(lineage.NewKey([]byte(r.secret)).Extract(vault).Fingerprints)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.takes(returned(with(m, "toolCallId", "c1"), "read", fmt.Sprintf(`,"toolCallId":"c1","fingerprints":%s`, prints)))
+}
+
 // TestH201AnEncodedSecretAsks: what was read where secrets are kept goes out in base64, in hex or percent-encoded.
 func TestH201AnEncodedSecretAsks(t *testing.T) {
 	t.Parallel()
-	const vault = "The vault in Zurich opens with seven green herons that sleep under a broken moon, and nobody else may ever hear of it."
 	const says = "This holds text that the agent read where secrets are kept, and would send it out."
 	onBoth(t, func(c *config.Config) { c.Policy.Taint.Secrets = policy.SecretsOff }, func(t *testing.T, r *rig) {
 		m := with(ownerIn("h201"), "waitMs", 5001)
-		r.allow(call{tool: "read", params: `{"path":"~/.ssh/vault.txt"}`, context: with(m, "toolCallId", "c1")})
-		prints, err := json.Marshal(lineage.NewKey([]byte(r.secret)).Extract(vault).Fingerprints)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.takes(returned(with(m, "toolCallId", "c1"), "read", fmt.Sprintf(`,"toolCallId":"c1","fingerprints":%s`, prints)))
+		r.readsVault(m)
 		leak := []byte("fyi: seven green herons that sleep under a broken moon")
 		for what, text := range map[string]string{
 			"base64": base64.StdEncoding.EncodeToString(leak), "base64url": base64.RawURLEncoding.EncodeToString(leak),
@@ -131,6 +137,34 @@ func TestH201AnEncodedSecretAsks(t *testing.T) {
 		r.allow(post("see "+base64.StdEncoding.EncodeToString([]byte("The weather in Zurich is fine today.")), m))
 		r.allow(post("done", m))
 	})
+}
+
+// TestH207WhatIsAroundAnEncodedSecretHidesNothing: a sign, a digit or a letter too many, separators, and more text than can be compared.
+func TestH207WhatIsAroundAnEncodedSecretHidesNothing(t *testing.T) {
+	t.Parallel()
+	const says = "This holds text that the agent read where secrets are kept, and would send it out."
+	onBoth(t, func(c *config.Config) { c.Policy.Taint.Secrets = policy.SecretsOff }, func(t *testing.T, r *rig) {
+		m := with(ownerIn("h207"), "waitMs", 5001)
+		r.readsVault(m)
+		leak := []byte("fyi: seven green herons that sleep under a broken moon")
+		pairs := strings.TrimSuffix(strings.ReplaceAll(fmt.Sprintf("% x", leak), " ", ":"), ":")
+		for what, text := range map[string]string{
+			"a stray sign": url.PathEscape(string(leak)) + " 100 % %zz", "0x": "0x" + hex.EncodeToString(leak), "odd": hex.EncodeToString(leak) + "7", "colons": pairs,
+			"a letter": "x" + base64.StdEncoding.EncodeToString(leak), "padding": strings.Repeat("some words and more ", 3000) + base64.StdEncoding.EncodeToString(leak),
+		} {
+			if why := r.asks(post(text, m)); !strings.Contains(why, says) {
+				t.Errorf("%s: %s", what, why)
+			}
+		}
+		if why := r.asks(post(strings.Repeat("some words and more ", 4000), m)); !strings.Contains(why, "This could not be compared in full") {
+			t.Errorf("a long text: %s", why)
+		}
+		r.allow(post("The weather in Zurich is fine today, 100 % sure.", m))
+	})
+	r := newRig(t, nil) // with the usual settings it asks for what was read
+	m := with(ownerIn("h207-usual"), "waitMs", 5001)
+	r.readsVault(m)
+	r.asks(post("hello", m))
 }
 
 // TestH202AChildOfAnUnknownParentMayHoldSecrets: what its parent has read may stand in the task that it was given.
