@@ -46,9 +46,10 @@ type renewal struct {
 }
 
 const (
-	freshSize    = 20_000              // conversations
-	mostFreshRun = 200                 // of one
-	keepFresh    = 60 * 24 * time.Hour // longer than a conversation that nothing comes into
+	freshSize    = 20_000                 // conversations
+	mostFreshRun = 200                    // of one
+	placeBudget  = 150 * time.Millisecond // a call that can't be placed in time is decided all the same, within half a second
+	keepFresh    = 60 * 24 * time.Hour    // longer than a conversation that nothing comes into
 )
 
 // find is what is known of a conversation. The lock is held.
@@ -144,7 +145,9 @@ func (v *Verifier) place(ctx context.Context, c *toolcall.Call) {
 		return
 	}
 	if read == nil || !v.o.Alone {
-		if read = v.readFresh(ctx, of); read == nil {
+		first, cancel := context.WithTimeout(ctx, placeBudget)
+		read = v.readFresh(first, of)
+		if cancel(); read == nil {
 			x.SessionID = "" // the worst of all counts until it can be read
 			return
 		}

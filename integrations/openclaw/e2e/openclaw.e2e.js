@@ -211,6 +211,13 @@ test("H23 what a webhook wakes the owner's session with is not the owner's word"
 	await rig.reset(card);
 });
 
+test("H173 a subagent that starts after the owner's /new is as fresh as its parent", patient, async () => {
+	await tainted("before-the-child");
+	await rig.tell("/new", { expect: /New session/ });
+	await rig.script(`RUN ${wrapped("sessions_spawn", { task: exec("touch by-a-fresh-child"), mode: "run" })}`);
+	await rig.eventually("the child has run its command, and nobody was asked", () => rig.ran("by-a-fresh-child"));
+});
+
 test("H16 a spawned session has its parent's level", patient, async () => {
 	const spawn = `RUN ${wrapped("sessions_spawn", { task: exec("echo from-a-child"), mode: "run" })}`;
 	const answer = rig.script(`${fetchPage()}\n${spawn}`);
