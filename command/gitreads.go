@@ -53,7 +53,11 @@ func (r *reader) gitVerb(verb string, args []arg) {
 		r.fileOption(args, "F", "--file")
 		r.fileOption(args, "t", "--template")
 	}
+	noIndex := verb == "diff" && slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "--no-i") })
 	for i := range operands {
+		if noIndex {
+			r.reads(below(operands[i]), true, true)
+		}
 		for _, v := range operands[i].may() {
 			r.gitOperand(verb, v, shows)
 		}

@@ -190,11 +190,21 @@ func kept(t *taken) []string {
 		if v == "." {
 			return []string{listed}
 		}
+		if isHidden(v) {
+			return append(anyDepth(v, []string{"*"}), v)
+		}
 		out := []string{v, v + "/" + listed}
 		if beginsOpen(v) && !plainEnd.MatchString(v) { // to git a star is a dot, too
 			out = append(out, "."+v)
 		}
 		return out
+	})
+}
+
+// isHidden reports whether a path leads into a hidden directory, or is a hidden file. In OpenClaw's is the workspace.
+func isHidden(p string) bool {
+	return slices.ContainsFunc(strings.Split(p, "/"), func(part string) bool {
+		return len(part) > 1 && part[0] == '.' && part != ".." && part != ".openclaw" && part != ".github"
 	})
 }
 
@@ -342,6 +352,7 @@ func findRoots(args []arg) (roots, tests []arg) {
 type finds struct {
 	name    string
 	visible bool // hidden files are left out
+	acted   bool // it has printed or run something: what is tested after that leaves nothing out
 }
 
 // finder reads the tests of find.
@@ -366,7 +377,7 @@ func (f *finder) read(tests []arg) int {
 	case text == "!" || text == "-not":
 		switch {
 		case findNames[value] && len(tests) > 2:
-			f.at.visible = f.at.visible || strings.HasPrefix(path.Base(tests[2].text), ".*")
+			f.at.visible = f.at.visible || !f.at.acted && strings.HasPrefix(path.Base(tests[2].text), ".*")
 			return 2
 		case value == "(" || value == "!" || value == "-not":
 			f.any = true
@@ -375,8 +386,11 @@ func (f *finder) read(tests []arg) int {
 		f.named(value, strings.HasSuffix(text, "name") && !strings.HasPrefix(text, "-w") && !strings.HasPrefix(text, "-iw"))
 		return 1
 	case strings.HasPrefix(text, "-exec"):
-		f.only = false
+		f.only, f.at.acted = false, true
 		return max(0, execEnd(tests[1:])+1)
+	case strings.HasPrefix(text, "-print"):
+		f.at.acted = true
+		f.only = f.only && findFlags[text]
 	case findValues[text]:
 		return 1
 	case !findFlags[text]:
@@ -389,6 +403,7 @@ func (f *finder) read(tests []arg) int {
 func (f *finder) named(pattern string, isName bool) {
 	base := path.Base(pattern)
 	switch {
+	case f.at.acted:
 	case isName, !strings.ContainsAny(base, "*?[") && strings.Contains(pattern, "/"):
 		f.at.name = base
 	case plainEnd.MatchString(base):

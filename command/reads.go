@@ -3,6 +3,7 @@ package command
 import (
 	"iter"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -79,6 +80,11 @@ func (r *reader) input(n string, args []arg) {
 			r.texts = append(r.texts, rest[0].text)
 			rest = rest[1:]
 		}
+		if n == "diff" && slices.ContainsFunc(args, func(a arg) bool { return recursive.MatchString(a.text) }) {
+			for i := range rest {
+				r.reads(below(rest[i]), true, true)
+			}
+		}
 		deep := archives[n]
 		for i := range rest {
 			r.reads(rest[i], deep, known)
@@ -91,6 +97,9 @@ func (r *reader) input(n string, args []arg) {
 		}
 	}
 }
+
+// recursive is an option of diff that shows all files of which the other directory has none.
+var recursive = regexp.MustCompile(`^-[a-zA-Z]*r|^--recursive`)
 
 // quietly are programs that read no file that they are given, or only say how large or how old it is. What follows
 // from their options stands in the other tables.

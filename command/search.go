@@ -17,6 +17,7 @@ func (r *reader) searched(n string, args, places []arg, deep bool) {
 	if !ok { // any of its options may show more
 		t, keeps = taken{}, false
 	}
+	keeps = keeps && !isHidden(r.at) && !slices.ContainsFunc(places, func(a arg) bool { return slices.ContainsFunc(a.may(), isHidden) })
 	source := !slices.ContainsFunc(places, func(a arg) bool { return !inSource(&a) })
 	some := ok && t.showsSome(source || keeps)
 	globs := t.globs()

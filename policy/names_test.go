@@ -18,6 +18,8 @@ func TestWhatOtherProgramsReadByName(t *testing.T) {
 		"git ls-files | xargs -I{} cat .{}", "git rev-parse --sq-quote x | xargs cat", "cat $(git branch --format=x)", "cat $(git ls-files; echo x)", "while read f; do cat $f; done < list",
 		"for f in $(cat list); do cat $f; done", "f=$(git log --format=%s); cat $f", "sh -c 'git ls-files; echo x' | xargs cat",
 		// Files of any name.
+		"find . -exec cat {} \\; -name '*.go'", "find . -print -name '*.go' | xargs cat", "find . -print0 -name '*.go' | xargs -0 cat", "find . -name '*.go' -exec cat {} + -o -exec cat {} +", "rg '' ~/.config", "rg -l '' ~/.config | xargs cat", "fd . .hidden -x cat",
+		"cd ~/.config && rg ''", "diff -rN . /tmp/empty", "git diff --no-index . /tmp/empty",
 		"git ls-files -o | xargs cat", "git ls-files --others --exclude-standard | xargs cat", "grep -rl KEY . | xargs cat", "rg --files --hidden | xargs cat", "rg -l -uu x | xargs cat", "ls | xargs cat", "ls -A | xargs cat",
 		"find . -type f | xargs cat", "find . -type f -not -path '*/.*' | xargs cat", "find . -name 'id*' -exec cat {} +", "find . -name '*env' | xargs cat", "find . -path './src*' | xargs cat", "find . -not \\( -name x \\) | xargs cat",
 		"find . ! -name '*.go' | xargs cat", "find . -name '*.go' -o -type f | xargs cat", "fd -H . -x cat", "fd -I x | xargs cat", "ls .env | xargs cat", "git ls-files '*.env' | xargs cat", "git ls-files '*nv' | xargs cat",
@@ -44,7 +46,7 @@ func TestWhatOtherProgramsReadByName(t *testing.T) {
 		"find . -path ./node_modules -prune -o -name '*.ts' -print | xargs grep foo", "find . \\( -name '*.ts' -o -name '*.tsx' \\) -type f | xargs grep foo", "find \"$HOME/src\" -name '*.go'", "find . -name '*.go' -newer x -print0 | xargs -0 gofmt -l",
 		"git ls-files | xargs wc -l", "git ls-files | xargs cat", "git ls-files '*.go' | xargs grep -n foo", "git ls-files | grep -v vendor | xargs cat", "git diff --name-only main...HEAD | xargs cat", "git diff --name-only | xargs gofmt -l", "cat $(git ls-files)",
 		"for f in $(git ls-files '*.go'); do head -1 $f; done", "grep -rl foo . | xargs sed -i s/foo/bar/", "grep -l foo *.go | xargs cat", "ls *.go | xargs cat", "fd -e go -x cat", "fd foo | xargs cat", "ls -t *.log | head -1 | xargs tail",
-		"git add *", "git diff $(git merge-base main HEAD)", "git log $(git rev-parse HEAD)", "go test $(go list ./... | grep -v e2e)", "ls $(go env GOPATH)/bin", "cp src/* dist/", "rm *", "chmod +x scripts/*", "eslint src/*", "mytool *",
+		"diff -u a b", "git diff --no-index --stat", "git add *", "git diff $(git merge-base main HEAD)", "git log $(git rev-parse HEAD)", "go test $(go list ./... | grep -v e2e)", "ls $(go env GOPATH)/bin", "cp src/* dist/", "rm *", "chmod +x scripts/*", "eslint src/*", "mytool *",
 		"sed -i s/a/b/ src/*.go", "cd \"$(git rev-parse --show-toplevel)\" && cat main.go", "find . -name '*.go' | cpio -o", "tar czf a.tgz dist", "docker build -t x:$(git rev-parse --short HEAD) .",
 	} {
 		if got := secretOf(t, "exec", fmt.Sprintf(`{"command":%q}`, command)); got != "" {
