@@ -58,6 +58,9 @@ type Ask struct {
 	Level        taint.Level          `json:"level"`
 	Rule         string               `json:"rule"`
 	Why          []string             `json:"why"`
+	Reasons      []string             `json:"reasons,omitzero"` // the worst of Why in plain words, two at most
+	Risks        []string             `json:"risks,omitzero"`   // what to notice first, in a few words each, the worst first
+	Effect       Effect               `json:"effect,omitzero"`  // what a tool that we don't know says of itself
 	Origins      []Origin             `json:"origins,omitzero"` // where its arguments came from, the worst first
 	Started      string               `json:"started"`          // who started the run
 	Said         []string             `json:"said,omitzero"`
@@ -82,6 +85,16 @@ type Ask struct {
 
 	hide func(string) string // only on a card that a desk has opened
 }
+
+// Effect is what a tool's own definition says that it does. Nobody has checked it.
+type Effect string
+
+// The effects. The zero Effect is that the tool says nothing.
+const (
+	OnlyReads Effect = "reads"
+	Changes   Effect = "changes"
+	Destroys  Effect = "destroys"
+)
 
 // Name is a name that the client chose, such as the agent's, as people may read it.
 // The name itself may hold a secret: what decides needs it as it came.

@@ -25,13 +25,14 @@ const (
 	AllowSeen    Action = 's' // allow once, offered only beside the details
 	AllowFile    Action = 'f' // the same, where the details are in a file that the person may not have opened
 	AllowExactly Action = 'e' // exactly this call, as often as it comes, for as long as AllowMinutes
+	AllowTurn    Action = 't' // that tool until the run ends; of one that runs commands, those that do the same
 	AllowLike    Action = 'l' // calls like it for a while, offered only beside what that would have covered
 )
 
 // Allows reports whether the button lets a call pass.
 func (a Action) Allows() bool {
 	switch a {
-	case AllowOnce, AllowMinutes, AllowExactly, AllowSeen, AllowFile, AllowLike:
+	case AllowOnce, AllowMinutes, AllowExactly, AllowTurn, AllowSeen, AllowFile, AllowLike:
 		return true
 	default:
 		return false
@@ -100,12 +101,16 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 	}
 	vote := Answer{ID: a.ID, Via: a.Via}
 	switch action {
-	case AllowOnce, AllowMinutes, AllowExactly:
+	case AllowOnce, AllowMinutes, AllowExactly, AllowTurn:
 		if !d.inFull(c) {
-			return Outcome{Kind: Misunderstood, Card: c, Text: "Not all of this call stands on the card. Open the details first, or type the code."}, nil
+			return Outcome{Kind: Misunderstood, Card: c, Text: "Not all of this call is on the card. Tap More first, or type the code."}, nil
 		}
 		vote.Allow = true
-		if action != AllowOnce {
+		switch action {
+		case AllowOnce:
+		case AllowTurn:
+			vote.Scope = Scope{Turn: true}
+		default:
 			vote.Scope = Scope{Exactly: action == AllowExactly, Minutes: cmp.Or(max(a.Scope.Minutes, 0), c.Minutes())}
 		}
 	case AllowSeen:

@@ -26,11 +26,14 @@ func typed(c *approval.Card, longer int) []Typed {
 	out := []Typed{{Label: "allow once", Line: allow, Allow: true}}
 	a := &c.Questions[0].Ask
 	one := len(c.Questions) == 1
-	if longer > 0 && one && a.Shell {
-		out = append(out, Typed{Label: minutesLabel("again", longer), Line: fmt.Sprintf("%s exactly %d", allow, longer), Allow: true, Exactly: true, Minutes: longer})
-	}
 	if longer > 0 && (!one || !a.Shell || a.Runs != "") {
 		out = append(out, Typed{Label: minutesLabel("allow", longer), Line: fmt.Sprintf("%s %d", allow, longer), Allow: true, Minutes: longer})
+	}
+	if longer > 0 && one && a.Shell {
+		out = append(out, Typed{Label: "exactly this", Line: fmt.Sprintf("%s exactly %d", allow, longer), Allow: true, Exactly: true, Minutes: longer})
+	}
+	if hasTurn(c, longer) {
+		out = append(out, Typed{Label: "this turn", Line: allow + " turn", Allow: true, Turn: true})
 	}
 	if single := onlyOne(c); len(c.Questions) > 1 && len(single) > 0 {
 		out = append(out, Typed{Label: "only one", Line: strings.Join(single, "\n")})
@@ -56,52 +59,53 @@ func onlyOne(c *approval.Card) []string {
 	return lines
 }
 
-// buttons are what can be tapped. Nothing allows that is not there to be read.
-func buttons(c *approval.Card, full bool, longer int) []Button {
-	if len(c.Questions) > 1 {
-		return listButtons(c, full)
-	}
+// hasTurn reports whether a call can be allowed until its run ends.
+func hasTurn(c *approval.Card, longer int) bool {
+	return longer > 0 && len(c.Questions) == 1 && c.Questions[0].Ask.Run != ""
+}
+
+// More is the label of the button that shows all there is to see, and every answer that can be given.
+const More = "More…"
+
+// buttons are what can be tapped on a card: the same three in the same order everywhere. Nothing allows that is not there to be read.
+func buttons(c *approval.Card, full bool) []Button {
 	var out []Button
 	if full {
 		out = append(out, button(c, approval.AllowOnce, onceLabel(c)))
 	}
-	switch {
-	case !full || longer == 0:
-	case c.Questions[0].Ask.Shell: // a wider yes stands in the details, beside what it covers
-		out = append(out, button(c, approval.AllowExactly, minutesLabel("Exactly this,", longer)))
-	default:
-		out = append(out, button(c, approval.AllowMinutes, minutesLabel("Allow", longer)))
-	}
-	return append(out, button(c, approval.DenyCall, "Deny"), button(c, approval.DenyBecause, "Deny & say why"), button(c, approval.Details, "Details"))
-}
-
-// listButtons are for a card with several calls.
-func listButtons(c *approval.Card, full bool) []Button {
-	var out []Button
-	if full {
-		out = append(out, button(c, approval.AllowOnce, "Allow all listed"))
-	}
-	return append(out, button(c, approval.DenyCall, "Deny all"), button(c, approval.Details, "Show"))
+	return append(out, button(c, approval.DenyCall, denyLabel(c)), button(c, approval.Details, More))
 }
 
 // detailsButtons stand beside all there is to see.
-func detailsButtons(c *approval.Card) []Button {
-	allow, deny := "Allow once", "Deny"
+func detailsButtons(c *approval.Card, longer int) []Button {
+	out := []Button{button(c, approval.AllowSeen, onceLabel(c)), button(c, approval.DenyCall, denyLabel(c))}
 	if len(c.Questions) > 1 {
-		allow, deny = "Allow all listed", "Deny all"
+		return out
 	}
-	out := []Button{button(c, approval.AllowSeen, allow)}
-	if l := c.Likely(); l != nil { // what it would cover stands above
-		out = append(out, button(c, approval.AllowLike, minutesLabel("Allow like this,", l.Minutes)))
-	}
+	shell := c.Questions[0].Ask.Shell
 	if minutes, commands := wider(c); minutes > 0 {
 		if utf8.RuneCountInString(commands) > mostNamed { // they stand above
 			commands = "such commands"
 		}
 		commands, _ = Safe(commands, Form{})
 		out = append(out, button(c, approval.AllowMinutes, minutesLabel("Allow "+commands+",", minutes)))
+	} else if longer > 0 && !shell {
+		out = append(out, button(c, approval.AllowMinutes, minutesLabel("Allow", longer)))
 	}
-	return append(out, button(c, approval.DenyCall, deny))
+	if longer > 0 && shell {
+		out = append(out, button(c, approval.AllowExactly, minutesLabel("Exactly this,", longer)))
+	}
+	if hasTurn(c, longer) {
+		label := "Allow this turn"
+		if shell && c.Questions[0].Ask.Runs == "" {
+			label = "Exactly this, this turn"
+		}
+		out = append(out, button(c, approval.AllowTurn, label))
+	}
+	if l := c.Likely(); l != nil { // what it would cover stands above
+		out = append(out, button(c, approval.AllowLike, minutesLabel("Allow like this,", l.Minutes)))
+	}
+	return append(out, button(c, approval.DenyBecause, "Deny & say why"))
 }
 
 // BesideFile are the buttons of details that are in a file: it does not show that anyone has read it.
@@ -130,28 +134,35 @@ func wider(c *approval.Card) (minutes int, commands string) {
 	return c.Minutes(), commands
 }
 
-// CoversOnly is how the sentence ends before the commands that a yes for a while covers.
-const CoversOnly = " covers only:"
-
 // covers says what a yes for a while covers of a tool that runs commands, where that is less than all.
 func covers(c *approval.Card, longer int, r *room) []Block {
 	if longer == 0 || len(c.Questions) != 1 || !c.Questions[0].Ask.Shell {
 		return nil
 	}
 	if commands := c.Questions[0].Ask.Commands(); commands != "" {
-		return []Block{{Kind: Note, Label: minutesLabel("In this conversation, allow", longer) + CoversOnly, Text: r.inline(commands), Gap: true}}
+		return []Block{{Kind: Note, Part: OfScope, Label: minutesLabel("In this conversation, allow", longer) + " covers only:", Text: r.inline(commands), Gap: true}}
 	}
-	return []Block{{Kind: Note, Label: "A longer yes covers exactly this: another such call could do anything.", Gap: true}}
+	return []Block{{Kind: Note, Part: OfScope, Label: "A longer yes covers exactly this: another such call could do anything.", Gap: true}}
 }
 
 func button(c *approval.Card, a approval.Action, label string) Button {
 	return Button{Action: a, Label: label, Handle: c.Handle(a), Allows: a.Allows(), Denies: a == approval.DenyCall || a == approval.DenyBecause}
 }
 
-// onceLabel names the yes to one call.
+// onceLabel names the yes to one call, or to those of a list.
 func onceLabel(c *approval.Card) string {
-	if stopped(c) {
+	switch {
+	case len(c.Questions) > 1:
+		return "Allow all listed"
+	case stopped(c):
 		return "Allow this once"
 	}
 	return "Allow once"
+}
+
+func denyLabel(c *approval.Card) string {
+	if len(c.Questions) > 1 {
+		return "Deny all"
+	}
+	return "Deny"
 }

@@ -13,25 +13,23 @@ func callNumber(i, of int) string { return fmt.Sprintf("%d of %d", i+1, of) }
 // callBlocks are what will run.
 func callBlocks(c *approval.Card, i int, seen *call, r *room) []Block {
 	q := &c.Questions[i]
-	first := Block{Kind: Field, Label: "tool", Text: toolText(&q.Ask, seen, r)}
+	first := Block{Kind: Field, Part: OfCall, Label: "tool", Text: toolText(&q.Ask, seen, r)}
 	if len(c.Questions) > 1 {
 		first.Label, first.Gap = callNumber(i, len(c.Questions)), i > 0
 	}
 	out := []Block{first}
 	if Lookalike(q.Ask.Tool) {
-		out = append(out, Block{Kind: Warning, Label: lookalikeWarning(q.Ask.Tool)})
+		out = append(out, Block{Kind: Warning, Part: OfCall, Label: lookalikeWarning(q.Ask.Tool)})
 	}
 	out = append(out, argumentBlocks(seen)...)
-	out = append(out, originBlocks(&q.Ask, r)...)
 	if r.roomy && !seen.seen.Full() {
 		out = append(out, notVisible(seen.seen))
 	}
-	out = append(out, whoBlocks(&q.Ask, r)...)
 	return append(out, voteBlocks(q, r)...)
 }
 
 func notVisible(v Visibility) Block {
-	return Block{Kind: Warning, Label: notAllVisible + strings.Join(v.Reasons(), "; ") + "."}
+	return Block{Kind: Warning, Part: OfCall, Label: notAllVisible + strings.Join(v.Reasons(), "; ") + "."}
 }
 
 func toolText(a *approval.Ask, seen *call, r *room) string {
@@ -45,7 +43,7 @@ func toolText(a *approval.Ask, seen *call, r *room) string {
 func argumentBlocks(seen *call) []Block {
 	var out []Block
 	for _, m := range seen.mains {
-		out = append(out, Block{Kind: Quote, Label: m.name, Text: m.text})
+		out = append(out, Block{Kind: Quote, Part: OfCall, Label: m.name, Text: m.text})
 	}
 	var lines []string
 	for _, o := range seen.others {
@@ -60,41 +58,25 @@ func argumentBlocks(seen *call) []Block {
 	}
 	switch {
 	case len(lines) > 0:
-		return append(out, Block{Kind: Quote, Label: label, Text: strings.Join(lines, "\n")})
+		return append(out, Block{Kind: Quote, Part: OfCall, Label: label, Text: strings.Join(lines, "\n")})
 	case len(out) == 0:
-		return []Block{{Kind: Note, Label: noArguments}}
+		return []Block{{Kind: Note, Part: OfCall, Label: noArguments}}
 	}
 	return out
 }
 
-// originBlocks say where arguments came from, the worst first; where there is
-// little room, only of the worst.
+// originBlocks say where arguments came from, the worst first.
 func originBlocks(a *approval.Ask, r *room) []Block {
-	most := someOrigins
-	switch {
-	case r.ended:
-		return nil
-	case !r.roomy:
-		most = 1
-	case r.said == 0:
-		most = len(a.Origins)
-	}
 	var lines []string
-	for _, o := range a.Origins[:min(most, len(a.Origins))] {
+	for _, o := range a.Origins {
 		argument, _ := name(plainName(o.Argument), r.name)
 		lines = append(lines, argument+": "+r.inline(o.String()))
-	}
-	if left := len(a.Origins) - len(lines); left > 0 && len(lines) > 0 {
-		lines = append(lines, open+"… "+count(left, "argument", "arguments")+" not told …"+shut)
 	}
 	if len(lines) == 0 {
 		return nil
 	}
 	return []Block{{Kind: Field, Label: "origins", Text: strings.Join(lines, "\n")}}
 }
-
-// someOrigins is how many arguments' origins a card tells.
-const someOrigins = 6
 
 // whoBlocks say who may answer, where not every approver may.
 func whoBlocks(a *approval.Ask, r *room) (out []Block) {
@@ -127,7 +109,7 @@ func voteBlocks(q *approval.Question, r *room) []Block {
 	if r.roomy && len(said) > 0 {
 		text += ": " + strings.Join(said, ", ")
 	}
-	return []Block{{Kind: Field, Label: "approvals", Text: text}}
+	return []Block{{Kind: Field, Part: OfFate, Label: "approvals", Text: text}}
 }
 
 // sameContext reports whether all questions of a card come from the same place
@@ -145,58 +127,90 @@ func sameContext(qs []approval.Question) bool {
 func background(a *approval.Ask) approval.Ask {
 	return approval.Ask{
 		Conversation: a.Conversation, SessionKey: a.SessionKey, Agent: a.Agent, Level: a.Level, Why: a.Why,
-		Started: a.Started, Said: a.Said, Auditor: a.Auditor,
+		Reasons: a.Reasons, Started: a.Started, Said: a.Said, Auditor: a.Auditor,
 	}
 }
 
-// contextBlocks say where a call comes from and why it is asked. Where calls
+// contextBlocks say what was asked for and why a person is asked. Where calls
 // come from different places, they say which call it is about.
 func contextBlocks(a *approval.Ask, which string, r *room) []Block {
-	var out []Block
-	if which != "" {
-		out = append(out, Block{Kind: Note, Label: "About " + which, Gap: true})
+	asked := Block{Kind: Note, Part: OfAsked, Label: nothingSaid, Gap: true}
+	if len(a.Said) > 0 {
+		asked.Label, asked.Text = youAsked, r.inline(a.Said[len(a.Said)-1])
 	}
-	var why []string
-	for _, w := range a.Why {
-		why = append(why, r.inline(w))
+	if which != "" {
+		asked.Label = "About " + which + ". " + asked.Label
+	}
+	out := []Block{asked}
+	for _, reason := range reasons(a) {
+		out = append(out, Block{Kind: Note, Part: OfWhy, Label: "•", Text: r.inline(reason)})
+	}
+	return out
+}
+
+// mostReasons is how many reasons a card gives before More.
+const mostReasons = 2
+
+// reasons are why a person is asked, the worst first. What the auditor says comes before all.
+func reasons(a *approval.Ask) []string {
+	out := a.Reasons
+	if len(out) == 0 && a.Blocked == "" {
+		out = a.Why
 	}
 	if a.Auditor != "" {
-		out = append(out, Block{Kind: Field, Label: "auditor", Text: r.inline(a.Auditor), Gap: which == ""})
+		out = append([]string{"The auditor says: " + a.Auditor}, out...)
 	}
-	if len(why) > 0 {
-		out = append(out, Block{Kind: Field, Label: "asked because", Text: strings.Join(why, "\n"), Gap: which == ""})
+	return out[:min(len(out), mostReasons)]
+}
+
+// detailBlocks are what More tells of a call besides what stands on the card.
+func detailBlocks(c *approval.Card, i int, r *room) []Block {
+	a, label := &c.Questions[i].Ask, "In detail"
+	if of := len(c.Questions); of > 1 {
+		label = "In detail, " + callNumber(i, of)
+	}
+	out := append([]Block{{Kind: Note, Label: label, Gap: true}}, originBlocks(a, r)...)
+	if i > 0 && sameContext(c.Questions) { // the rest stands above
+		if a.Digest != "" {
+			out = append(out, Block{Kind: Field, Label: "digest", Text: r.id(a, a.Digest)})
+		}
+		if len(out) == 1 {
+			return nil
+		}
+		return out
+	}
+	if stopped(c) {
+		out = append(out, Block{Kind: Note, Label: blockedHint})
+	}
+	if len(a.Why) > 0 {
+		out = append(out, Block{Kind: Field, Label: "asked because", Text: r.lines(a.Why)})
 	}
 	out = append(out,
-		Block{Kind: Field, Label: "level", Text: levelText(a.Level), Gap: len(out) == 0},
+		Block{Kind: Field, Label: "level", Text: levelText(a.Level)},
 		Block{Kind: Field, Label: "agent", Text: agentText(a, r)},
 		Block{Kind: Field, Label: "conversation", Text: conversationText(a, r)},
 		Block{Kind: Field, Label: "started by", Text: orUnknown(r.inline(a.Started))})
-	if len(a.Said) == 0 {
-		return append(out, Block{Kind: Note, Label: nothingSaid, Gap: true})
-	}
-	return append(out,
-		Block{Kind: Note, Label: youAsked, Text: r.inline(a.Said[len(a.Said)-1]), Gap: true},
-		Block{Kind: Note, Label: DoesItMatch})
-}
-
-// fine is what only the details tell.
-func fine(a *approval.Ask, i, of int) []Block {
-	label := "In detail"
-	if of > 1 {
-		label = "In detail, " + callNumber(i, of)
-	}
-	out := []Block{{Kind: Note, Label: label, Gap: true}}
+	out = append(out, whoBlocks(a, r)...)
 	for _, f := range []struct{ label, text string }{
 		{"rule", a.Rule}, {"session id", a.SessionID}, {"run", a.Run}, {"digest", a.Digest},
 	} {
 		if f.text != "" {
-			out = append(out, Block{Kind: Field, Label: f.label, Text: unbounded.id(a, f.text)})
+			out = append(out, Block{Kind: Field, Label: f.label, Text: r.id(a, f.text)})
 		}
 	}
 	for n := len(a.Said) - 2; n >= 0; n-- { // the last one stands above
-		out = append(out, Block{Kind: Note, Label: beforeThat, Text: unbounded.inline(a.Said[n])})
+		out = append(out, Block{Kind: Note, Part: OfAsked, Label: beforeThat, Text: r.inline(a.Said[n])})
 	}
 	return out
+}
+
+// lines are sentences, each in a line of its own.
+func (r *room) lines(sentences []string) string {
+	out := make([]string, len(sentences))
+	for i, s := range sentences {
+		out[i] = r.inline(s)
+	}
+	return strings.Join(out, "\n")
 }
 
 func orUnknown(s string) string {

@@ -1,6 +1,8 @@
 package channels
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -9,15 +11,17 @@ import (
 // Document is a card as every platform shows it: the same words in the same
 // order. What a platform adds is only how it draws them.
 //
-// Title, labels and the names of buttons are our own words. Each Text was
-// written by others, has been through [Safe], and has to be shown literally:
-// where it can neither format, link nor mention.
+// Title, Then, labels and the names of buttons are our own words. Of and each
+// Text were written by others, have been through [Safe], and have to be shown
+// literally: where they can neither format, link nor mention.
 type Document struct {
 	Ref     string
 	Sign    string // a picture of where the card stands, for platforms that have room for one
-	Title   string
+	Title   string // what will happen or has, with Of and Then: the first line
+	Of      string // may be empty
+	Then    string // may be empty
 	Blocks  []Block
-	Typed   []Typed  // lines that answer it, each to be copied as it stands; the last allow is the longest
+	Typed   []Typed  // lines that answer it; they are among the blocks
 	Buttons []Button // none: nothing can be answered here any more
 	Full    bool     // all that will run can be read on it
 	Cut     bool     // something is longer than the document: the whole belongs beside it, see [Whole]
@@ -29,14 +33,31 @@ type Kind uint8
 // The kinds of blocks.
 const (
 	Field   Kind = iota // a label and what it is about, which may have several lines
-	Quote               // what the agent wrote, under its label: every sign of it counts, so monospace
+	Quote               // what the agent wrote, under its label: every character of it counts, so monospace
 	Note                // a sentence of ours, and then perhaps a text
 	Warning             // a sentence of ours that must be seen
+)
+
+// Part is what a block is about, for a platform that gives each its place.
+type Part uint8
+
+// The parts of a card.
+const (
+	OfRest  Part = iota
+	OfCall       // the literal call
+	OfAsked      // what the owner asked for
+	OfWhy        // why a person is asked
+	OfRisk       // what to notice first
+	OfTime       // the reference and the time left
+	OfScope      // what a longer yes covers
+	OfTyped      // a line that answers the card
+	OfFate       // what became of it
 )
 
 // Block is one thing that a card says.
 type Block struct {
 	Kind  Kind
+	Part  Part
 	Label string // our words; may be empty
 	Text  string // literally; may be empty
 	Gap   bool   // a new paragraph begins here
@@ -44,10 +65,11 @@ type Block struct {
 
 // Typed is a line that answers a card.
 type Typed struct {
-	Label   string
+	Label   string // what it grants
 	Line    string // or lines, of which each is one answer
 	Allow   bool
 	Exactly bool // only this very call, for the minutes
+	Turn    bool // until the run ends
 	Minutes int  // 0 is once
 }
 
@@ -60,17 +82,18 @@ type Button struct {
 	Denies bool
 }
 
-// Line is the one line to show where there is room for one: the allow that
-// reaches furthest. It is empty where nothing can be typed.
-func (d *Document) Line() string {
-	line := ""
-	for _, t := range d.Typed {
-		if t.Allow {
-			line = t.Line
-		}
+// First reports whether the button belongs to the first row: those of a card before More.
+func (b *Button) First() bool {
+	switch b.Action {
+	case approval.AllowOnce, approval.AllowSeen, approval.AllowFile, approval.DenyCall, approval.Details:
+		return true
+	default:
+		return false
 	}
-	return line
 }
+
+// FirstLine is the document's first line as one text.
+func (d *Document) FirstLine() string { return Headline{d.Title, d.Of, d.Then}.String() }
 
 // Show is the card as it stands: a question, or what became of it. Where o is
 // nil it was just sent.
@@ -89,21 +112,43 @@ func Show[T any](c *approval.Card, o *approval.Outcome, now time.Time, lay func(
 	return laid
 }
 
-// Details is all there is to see of a card, however long, with the button that
-// allows what was seen.
-func Details(c *approval.Card, now time.Time) *Document {
-	d := document(c, nil, now, &unbounded)
-	d.Title, d.Typed, d.Buttons = "Details of "+c.Ref(), nil, nil
+// Details is all there is to see of a card, however long, with every answer that
+// can be given: what a tap on More shows.
+func Details(c *approval.Card, now time.Time) *Document { return details(c, now, &unbounded) }
+
+func details(c *approval.Card, now time.Time, r *room) *Document {
+	d := question(c, nil, now, r)
+	d.Buttons = nil
 	for i := range c.Questions {
-		d.Blocks = append(d.Blocks, fine(&c.Questions[i].Ask, i, len(c.Questions))...)
+		d.Blocks = append(d.Blocks, detailBlocks(c, i, r)...)
 	}
-	if now.Before(c.Until()) {
-		if l := c.Likely(); l != nil {
-			d.Blocks = append(d.Blocks, Block{Kind: Note, Text: unbounded.inline(l.String()), Gap: true})
-		}
-		d.Buttons = detailsButtons(c)
+	if !now.Before(c.Until()) {
+		return d
 	}
+	longer, why := lasting(c, calls(c, &normal))
+	if why != "" {
+		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfScope, Label: why, Gap: true})
+	}
+	d.Blocks = append(d.Blocks, covers(c, longer, r)...)
+	if l := c.Likely(); l != nil {
+		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfScope, Text: r.inline(l.String()), Gap: true})
+	}
+	if c.Code != "" {
+		d.Typed = typed(c, longer)
+	}
+	for i, t := range d.Typed {
+		d.Blocks = append(d.Blocks, Block{Kind: Field, Part: OfTyped, Label: t.Label, Text: t.Line, Gap: i == 0})
+	}
+	d.Buttons = detailsButtons(c, longer)
 	return d
+}
+
+// Calls are the calls of a card as one look can take them, for a page that says what became of it.
+func Calls(c *approval.Card) []Block {
+	var d Document
+	r := normal.brief()
+	d.calls(c, &r)
+	return d.Blocks
 }
 
 // Whole is a document as plain text of any length, for an attachment.
@@ -118,7 +163,7 @@ func document(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Do
 	case c.Notice() != "":
 		return notice(c.Notice())
 	case o != nil && o.State != approval.Open:
-		return settled(c, o, r)
+		return settled(c, o, now, r)
 	}
 	return question(c, o, now, r)
 }
@@ -128,62 +173,94 @@ func notice(text string) *Document {
 	return &Document{Sign: "📣", Title: "Notice", Blocks: []Block{{Kind: Note, Text: text}}, Full: true}
 }
 
-// question asks. An outcome of one that is still open stands above it.
+// question asks. An outcome of one that is still open stands above it. Beside the
+// literal call it has [mostLines] lines at most.
 func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Document {
 	expired := !now.Before(c.Until())
-	d := &Document{Ref: c.Ref(), Sign: "🔐", Title: title(c, expired), Full: true}
+	d := &Document{Ref: c.Ref(), Sign: "🔐", Full: true}
+	d.head(c, expired)
 	if o != nil && o.Text != "" {
-		d.Blocks = append(d.Blocks, Block{Kind: Note, Text: r.inline(o.Text)})
+		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfFate, Text: r.inline(o.Text)})
 	}
 	if stopped(c) {
-		a, why := &c.Questions[0].Ask, blockedAction
-		if a.Unheard {
+		why := blockedAction
+		if c.Questions[0].Ask.Unheard {
 			why = blockedUnseen
 		}
-		d.Blocks = append(d.Blocks, Block{Kind: Note, Label: why, Text: r.inline(a.Blocked)}, Block{Kind: Note, Label: blockedHint})
+		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfFate, Label: why, Text: r.inline(c.Questions[0].Ask.Blocked)})
 	}
-	calls := d.calls(c, r)
+	d.calls(c, r)
 	d.contexts(c, r)
-	d.Blocks = append(d.Blocks, Block{Kind: Field, Label: "time left", Text: timeLeft(c.Until(), now), Gap: true})
+	if risks := risksOf(c); len(risks) > 0 {
+		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfRisk, Label: strings.Join(risks, " · ")})
+	}
+	d.Blocks = append(d.Blocks, Block{Kind: Field, Part: OfTime, Label: "ref", Text: c.Ref() + ", " + timeLeft(c.Until(), now)})
 	if expired {
 		d.Sign = "⌛"
 		return d
 	}
-	longer, why := lasting(c, calls)
-	if why != "" {
-		d.Blocks = append(d.Blocks, Block{Kind: Note, Label: why, Gap: true})
-	}
-	d.Blocks = append(d.Blocks, covers(c, longer, r)...)
-	if c.Code != "" {
-		d.Typed = typed(c, longer)
-	}
-	d.Buttons = buttons(c, d.Full, longer)
+	d.Buttons = buttons(c, d.Full)
 	return d
 }
 
-// calls shows what will run, and notes what can't be seen of it.
-func (d *Document) calls(c *approval.Card, r *room) []call {
-	calls := make([]call, len(c.Questions))
-	var all Visibility
+// head is the first line.
+func (d *Document) head(c *approval.Card, expired bool) {
+	var h Headline
+	if len(c.Questions) == 1 {
+		h = Head(&c.Questions[0].Ask)
+	} else {
+		h = Headline{Says: count(len(c.Questions), "call", "calls") + ":", Of: strings.Join(headsOf(c, headlineWidth/max(len(c.Questions), 1)), "; ")}
+	}
+	switch {
+	case expired:
+		h.Says = "Expired: " + h.Says
+	case stopped(c):
+		h.Says = "Blocked: " + h.Says
+	}
+	d.Title, d.Of, d.Then = h.Says, h.Of, h.Then
+}
+
+// risksOf are the risks of all calls of a card, each once, in our own words.
+func risksOf(c *approval.Card) (out []string) {
 	for i := range c.Questions {
-		calls[i] = look(&c.Questions[i].Ask, r)
-		if r.calls == 0 || i < r.calls {
-			d.Blocks = append(d.Blocks, callBlocks(c, i, &calls[i], r)...)
+		for _, r := range c.Questions[i].Ask.Risks {
+			if r = inline(r, normal.name); !slices.Contains(out, r) {
+				out = append(out, r)
+			}
 		}
-		all.add(calls[i].seen)
+	}
+	return out
+}
+
+// calls are what a person can see of each call.
+func calls(c *approval.Card, r *room) []call {
+	out := make([]call, len(c.Questions))
+	for i := range c.Questions {
+		out[i] = look(&c.Questions[i].Ask, r)
+	}
+	return out
+}
+
+// calls shows what will run, and notes what can't be seen of it.
+func (d *Document) calls(c *approval.Card, r *room) {
+	var all Visibility
+	for i, seen := range calls(c, r) {
+		if r.calls == 0 || i < r.calls {
+			d.Blocks = append(d.Blocks, callBlocks(c, i, &seen, r)...)
+		}
+		all.add(seen.seen)
 	}
 	if left := len(c.Questions) - r.calls; r.calls > 0 && left > 0 {
-		d.Blocks = append(d.Blocks, Block{Kind: Warning, Label: count(left, "more call", "more calls") + " on the list, not shown here.", Gap: true})
+		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfCall, Label: count(left, "more call", "more calls") + " on the list, not shown here.", Gap: true})
 		d.Full, d.Cut = false, true
 	}
 	if !r.roomy && !all.Full() {
 		d.Blocks = append(d.Blocks, notVisible(all))
 	}
 	d.Full, d.Cut = d.Full && all.Full(), d.Cut || all.Cut > 0
-	return calls
 }
 
-// contexts says where calls come from and why they are asked, once where it is
+// contexts says what was asked for and why a person is asked, once where it is
 // the same for all.
 func (d *Document) contexts(c *approval.Card, r *room) {
 	switch {
@@ -196,24 +273,22 @@ func (d *Document) contexts(c *approval.Card, r *room) {
 		}
 	default:
 		d.Cut = true
-		d.Blocks = append(d.Blocks, Block{Kind: Warning, Label: differentContexts, Gap: true})
+		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfWhy, Label: differentContexts, Gap: true})
 	}
 }
 
-// settled shows what became of a card, and of what.
-func settled(c *approval.Card, o *approval.Outcome, r *room) *Document {
+// settled is what became of a card: a line that says who answered, when, and what
+// ran. Where calls of a list fared differently there is one for each end.
+func settled(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Document {
 	word, sign := ending(c, o)
-	d := &Document{Ref: c.Ref(), Sign: sign, Title: word + ": " + c.Ref(), Full: true}
-	for _, line := range results(c, o, r) {
-		d.Blocks = append(d.Blocks, Block{Kind: Note, Text: line})
+	d := &Document{Ref: c.Ref(), Sign: sign, Title: word, Full: true}
+	all := fates(c, o, now.Location(), r)
+	if len(all) == 1 {
+		d.Of = all[0].text
+		return d
 	}
-	brief := r.brief()
-	d.calls(c, &brief)
-	if len(c.Questions) > 0 {
-		a := &c.Questions[0].Ask
-		d.Blocks = append(d.Blocks,
-			Block{Kind: Field, Label: "agent", Text: agentText(a, &brief), Gap: true},
-			Block{Kind: Field, Label: "conversation", Text: conversationText(a, &brief)})
+	for _, f := range all {
+		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfFate, Text: f.String()})
 	}
 	return d
 }

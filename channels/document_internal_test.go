@@ -12,7 +12,7 @@ import (
 
 // size is what a document takes at least on any platform.
 func size(d *Document) int {
-	n := len([]rune(d.Title)) + len(d.Line())
+	n := len([]rune(d.FirstLine()))
 	for _, b := range d.Blocks {
 		n += len([]rune(b.Label)) + len([]rune(b.Text)) + 3
 	}
@@ -80,11 +80,11 @@ func TestH39WhatWasShortenedForAPlatformHasNoButtonThatAllows(t *testing.T) {
 func TestDetailsLeaveNothingOut(t *testing.T) {
 	c := card(ask("exec", command(strings.Repeat("echo x; ", 20_000)+"rm -rf ~")))
 	d := Details(c, created)
-	if d.Cut || len(d.Typed) > 0 || !strings.Contains(Whole(d), "rm -rf ~") || strings.Contains(Whole(d), c.Code) {
+	if d.Cut || len(d.Typed) == 0 || !strings.Contains(Whole(d), "rm -rf ~") || !strings.Contains(Whole(d), c.Code) {
 		t.Errorf("cut %v, typed %v", d.Cut, d.Typed)
 	}
-	if len(d.Buttons) != 2 || d.Buttons[0].Action != approval.AllowSeen || d.Buttons[1].Action != approval.DenyCall {
-		t.Errorf("buttons %+v", d.Buttons)
+	if got := labelsOf(d); fmt.Sprint(got) != "[Allow once Deny Deny & say why]" || d.Buttons[0].Action != approval.AllowSeen {
+		t.Errorf("buttons %q", got)
 	}
 	if late := Details(c, c.Until()); len(late.Buttons) > 0 {
 		t.Errorf("buttons of an expired card: %+v", late.Buttons)
@@ -92,7 +92,7 @@ func TestDetailsLeaveNothingOut(t *testing.T) {
 }
 
 func TestDetailsNameTheCommandsThatMayBeAllowed(t *testing.T) {
-	for name, want := range map[string]string{"exec": "", "kind": `Allow "git log" that writes out.txt, 30 min`, "message": ""} {
+	for name, want := range map[string]string{"exec": "", "kind": `Allow "git log" that writes out.txt, 30 min`, "message": "Allow 30 min"} {
 		label := ""
 		for _, b := range Details(cards()[name], created).Buttons {
 			if b.Action == approval.AllowMinutes {
@@ -111,31 +111,78 @@ func TestDetailsNameTheCommandsThatMayBeAllowed(t *testing.T) {
 	}
 }
 
-func TestButtons(t *testing.T) {
-	full := []string{"Allow once", "Exactly this, 30 min", "Deny", "Deny & say why", "Details"}
-	for name, want := range map[string][]string{
-		"message": {"Allow once", "Allow 30 min", "Deny", "Deny & say why", "Details"},
-		"exec":    full, "kind": full, "two-approvals": full, "spawned": nil,
-		"not-lasting":       {"Allow once", "Deny", "Deny & say why", "Details"},
-		"hidden-file":       full[2:],
-		"attack-h39-spaces": full[2:],
-		"batch":             {"Allow all listed", "Deny all", "Show"},
+// labelsOf are what stands on the buttons, in their order.
+func labelsOf(d *Document) (out []string) {
+	for _, b := range d.Buttons {
+		out = append(out, b.Label)
+	}
+	return out
+}
+
+// TestThreeButtonsInOneOrder: a card has the same three buttons everywhere; what can't be read wholly has none that allows.
+func TestThreeButtonsInOneOrder(t *testing.T) {
+	for name, want := range map[string]string{
+		"message": "[Allow once Deny More…]", "exec": "[Allow once Deny More…]", "kind": "[Allow once Deny More…]", "not-lasting": "[Allow once Deny More…]",
+		"two-approvals": "[Allow once Deny More…]", "hidden-file": "[Deny More…]", "attack-h39-spaces": "[Deny More…]", "batch": "[Allow all listed Deny all More…]", "spawned": "[]",
 	} {
-		var got []string
-		for _, b := range document(cards()[name], nil, created, &normal).Buttons {
-			got = append(got, b.Label)
-		}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s: %q, want %q", name, got, want)
+		if got := fmt.Sprint(labelsOf(document(cards()[name], nil, created, &normal))); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
 }
 
-func TestTheLineToCopyReachesFurthest(t *testing.T) {
+// TestMoreHasEveryAnswer: behind More is each answer that the call can get, and none that it can't.
+func TestMoreHasEveryAnswer(t *testing.T) {
+	liked := card(ask("message", `{"to":"+15550100","message":"hello"}`))
+	liked.ShowLikely(&approval.Likely{Tool: "message", Minutes: 30})
+	all := cards()
+	all["liked"] = liked
 	for name, want := range map[string]string{
-		"exec": ".approve exec bf619df9 exactly 30", "kind": ".approve exec bf619df9 30", "message": ".approve message bf619df9 30", "hidden-file": ".approve write bf619df9", "batch": ".approve all bf619df9 10", "spawned": "",
+		"message":     "Allow once|Deny|Allow 30 min|Allow this turn|Deny & say why",
+		"liked":       "Allow once|Deny|Allow 30 min|Allow this turn|Allow like this, 30 min|Deny & say why",
+		"exec":        "Allow once|Deny|Exactly this, 30 min|Exactly this, this turn|Deny & say why",
+		"kind":        `Allow once|Deny|Allow "git log" that writes out.txt, 30 min|Exactly this, 30 min|Allow this turn|Deny & say why`,
+		"hidden-file": "Allow once|Deny|Deny & say why", "not-lasting": "Allow once|Deny|Deny & say why", "batch": "Allow all listed|Deny all", "spawned": "",
 	} {
-		if got := document(cards()[name], nil, created, &normal).Line(); got != want {
+		if got := strings.Join(labelsOf(Details(all[name], created)), "|"); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestACardHasFewLinesBesideTheCall: everything but the literal call has room on one look.
+func TestACardHasFewLinesBesideTheCall(t *testing.T) {
+	const mostLines = 8
+	for name, c := range cards() {
+		d, lines := document(c, nil, created, &normal), 1
+		for _, b := range d.Blocks {
+			if b.Part != OfCall || b.Kind == Warning {
+				lines += strings.Count(b.Text, "\n") + 1
+			}
+		}
+		if len(c.Questions) == 1 && lines > mostLines {
+			t.Errorf("%s: %d lines\n%s", name, lines, Whole(d))
+		}
+		if strings.Contains(Whole(d), c.Code) {
+			t.Errorf("%s: the code is on the card before More", name)
+		}
+	}
+}
+
+// TestMoreSaysWhatEachLineGrants: each typed line is behind a label of its own.
+func TestMoreSaysWhatEachLineGrants(t *testing.T) {
+	for name, want := range map[string]string{
+		"exec":        "allow once=.approve exec bf619df9;exactly this=.approve exec bf619df9 exactly 30;this turn=.approve exec bf619df9 turn;deny=.deny bf619df9;",
+		"message":     "allow once=.approve message bf619df9;allow 30 min=.approve message bf619df9 30;this turn=.approve message bf619df9 turn;deny=.deny bf619df9;",
+		"hidden-file": "allow once=.approve write bf619df9;deny=.deny bf619df9;", "spawned": "",
+	} {
+		got := ""
+		for _, b := range Details(cards()[name], created).Blocks {
+			if b.Part == OfTyped {
+				got += b.Label + "=" + b.Text + ";"
+			}
+		}
+		if got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
@@ -156,11 +203,11 @@ func TestASettledCardSaysHowItEnded(t *testing.T) {
 		state approval.State
 		want  string
 	}{
-		{voted(yes, yes), approval.Allowed, "Approved: 7Q4K"},
-		{voted(no, no), approval.Denied, "Denied: 7Q4K"},
-		{voted(no, yes), approval.Denied, "Answered: 7Q4K"},
-		{voted(approval.Vote{Via: "verifier"}, approval.Vote{Via: "verifier"}), approval.Denied, "Withdrawn: 7Q4K"},
-		{card(ask("exec", plainExec)), approval.Expired, "Expired: 7Q4K"},
+		{voted(yes, yes), approval.Allowed, "Approved"},
+		{voted(no, no), approval.Denied, "Denied"},
+		{voted(no, yes), approval.Denied, "Answered"},
+		{voted(approval.Vote{Via: "verifier"}, approval.Vote{Via: "verifier"}), approval.Denied, "Withdrawn"},
+		{card(ask("exec", plainExec)), approval.Expired, "Expired"},
 	} {
 		d := document(x.c, &approval.Outcome{State: x.state}, created.Add(time.Second), &normal)
 		if d.Title != x.want || len(d.Buttons) > 0 || len(d.Typed) > 0 || strings.Contains(Whole(d), "bf619df9") {

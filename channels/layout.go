@@ -23,10 +23,13 @@ func (p *page) line(s string) { p.b.WriteString(s + "\n") }
 
 func (p *page) blank() { p.line("") }
 
-// rule draws a line with a title in it.
-func (p *page) rule(title string) {
-	head := "── " + title + " "
+// rule draws a line with a title in it, which may go on below.
+func (p *page) rule(title []string) {
+	head := "── " + title[0] + " "
 	p.line(head + strings.Repeat("─", max(pageWidth-width(head), 2)))
+	for _, more := range title[1:] {
+		p.line(goesOn + more)
+	}
 }
 
 // field is a label and its value, which goes on below itself.

@@ -8,57 +8,92 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 )
 
-// OutcomeLine is what a card turns into: its ref, what became of which call,
-// who said so where and when. It is one line, whatever is in it.
-func OutcomeLine(c *approval.Card, o approval.Outcome) string {
-	return c.Ref() + " " + strings.Join(results(c, &o, &normal), "; ")
-}
-
-// results are what became of each call, calls with the same end together.
-func results(c *approval.Card, o *approval.Outcome, r *room) []string {
+// OutcomeLine is what a card turns into: its ref, and what became of which call,
+// who said so and when. It is one line, whatever is in it.
+func OutcomeLine(c *approval.Card, o approval.Outcome, now time.Time) string {
 	var parts []string
-	counts := make(map[string]int)
-	for i := range c.Questions {
-		s := result(&c.Questions[i], o, r)
-		if counts[s]++; counts[s] == 1 {
-			parts = append(parts, s)
-		}
+	for _, f := range fates(c, &o, now.Location(), &normal) {
+		parts = append(parts, f.String())
 	}
-	for i, s := range parts {
-		if n := counts[s]; n > 1 {
-			parts[i] = fmt.Sprintf("%d × %s", n, s)
-		}
-	}
-	if len(parts) == 0 {
-		parts = []string{r.inline(o.Text)}
-	}
-	if left := len(parts) - r.calls; r.calls > 0 && left > 0 {
-		parts = append(parts[:r.calls], count(left, "more", "more"))
-	}
-	return parts
+	return c.Ref() + " " + strings.Join(parts, "; ")
 }
 
-// result says what became of one question. The calls of a list may fare
-// differently, so each is told by its own votes; the outcome fills in what they
+// fate is what became of one or more calls.
+type fate struct {
+	word string // ours
+	text string // how, by whom, when, and of which calls
+}
+
+// String is the fate in one line.
+func (f fate) String() string { return strings.TrimSpace(f.word + " " + f.text) }
+
+// fates are what became of the calls of a card, those with the same end together.
+func fates(c *approval.Card, o *approval.Outcome, zone *time.Location, r *room) []fate {
+	var out []fate
+	heads := make(map[fate][]string)
+	for i := range c.Questions {
+		f := fateOf(&c.Questions[i], o, zone, r)
+		if heads[f] == nil {
+			out = append(out, f)
+		}
+		heads[f] = append(heads[f], Head(&c.Questions[i].Ask).String())
+	}
+	if left := len(out) - r.calls; r.calls > 0 && left > 0 {
+		out = append(out[:r.calls], fate{word: count(left, "more", "more")})
+	}
+	for i, f := range out {
+		of := heads[f]
+		switch {
+		case strings.HasSuffix(f.text, "."):
+			out[i].text += " " + strings.Join(of, "; ")
+		case len(of) == 1:
+			out[i].text += ": " + of[0]
+		case len(of) > 1:
+			out[i].text += fmt.Sprintf(": %d calls: ", len(of)) + inline(strings.Join(of, "; "), atMost(r.main, normal.main))
+		}
+	}
+	if len(out) == 0 {
+		out = []fate{{text: r.inline(o.Text)}}
+	}
+	return out
+}
+
+// headsOf are the headlines of a card's first calls, each in so many columns, or twenty where that is less.
+func headsOf(c *approval.Card, columns int) (out []string) {
+	columns = max(columns, 20)
+	for i := range c.Questions {
+		if len(out) == headlineWidth/columns {
+			return append(out, "…")
+		}
+		out = append(out, shortened(Head(&c.Questions[i].Ask).String(), columns))
+	}
+	return out
+}
+
+// fateOf says what became of one question, but not which. The calls of a list may
+// fare differently, so each is told by its own votes; the outcome fills in what they
 // do not say.
-func result(q *approval.Question, o *approval.Outcome, r *room) string {
-	tool, _ := name(q.Ask.Tool, r.name)
+func fateOf(q *approval.Question, o *approval.Outcome, zone *time.Location, r *room) fate {
 	if v := denial(q); v != nil {
-		return tool + denied(v, r)
+		return denied(v, zone, r)
 	}
 	if by := approvers(q, r); len(by) > 0 && len(by) >= q.Ask.Approvals {
 		last := q.Votes[len(q.Votes)-1]
-		return fmt.Sprintf("%s approved %s by %s", tool, r.inline(q.Ask.Reach(scope(q, o))), strings.Join(by, ", ")) + where(last.Via, last.At)
+		return approved(q, scope(q, o), strings.Join(by, ", "), when(last.At, zone), r)
 	}
 	switch o.State {
 	case approval.Allowed:
-		return fmt.Sprintf("%s approved %s by %s", tool, r.inline(q.Ask.Reach(o.Scope)), r.person(o.By)) + where(o.Via, o.At)
+		return approved(q, o.Scope, r.person(o.By), when(o.At, zone), r)
 	case approval.Denied:
-		return tool + denied(&approval.Vote{Person: o.By, Via: o.Via, At: o.At, Reason: o.Reason}, r)
+		return denied(&approval.Vote{Person: o.By, Via: o.Via, At: o.At, Reason: o.Reason}, zone, r)
 	case approval.Expired:
-		return tool + " expired without an answer" + where("", q.Ask.Until)
+		return fate{"Expired", "without an answer" + when(q.Ask.Until, zone)}
 	}
-	return tool + ": " + r.inline(o.Text)
+	return fate{text: r.inline(o.Text)}
+}
+
+func approved(q *approval.Question, s approval.Scope, by, at string, r *room) fate {
+	return fate{"Approved", r.inline(q.Ask.Reach(s)) + " by " + by + at}
 }
 
 // ending is how a card ended, in a word and a picture.
@@ -114,30 +149,23 @@ func approvers(q *approval.Question, r *room) []string {
 	return names
 }
 
-func denied(v *approval.Vote, r *room) string {
+func denied(v *approval.Vote, zone *time.Location, r *room) fate {
 	reason := r.inline(v.Reason)
-	if v.Person == "" {
-		return " withdrawn" + where("", v.At) + because(reason)
+	if reason != "" {
+		reason = " (" + reason + ")"
 	}
-	return " denied by " + r.person(v.Person) + where(v.Via, v.At) + because(reason)
+	if v.Person == "" {
+		return fate{"Withdrawn", strings.TrimSpace(when(v.At, zone) + reason)}
+	}
+	return fate{"Denied", "by " + r.person(v.Person) + when(v.At, zone) + reason}
 }
 
-func because(reason string) string {
-	if reason == "" {
+// when is a time as the people who read it have it.
+func when(at time.Time, zone *time.Location) string {
+	if at.IsZero() {
 		return ""
 	}
-	return ": " + reason
-}
-
-func where(via string, at time.Time) string {
-	out := ""
-	if via != "" {
-		out = " via " + normal.person(via)
-	}
-	if !at.IsZero() {
-		out += " at " + at.UTC().Format("15:04:05 UTC")
-	}
-	return out
+	return " at " + at.In(zone).Format("15:04 MST")
 }
 
 // person is a name as it stands in a sentence.

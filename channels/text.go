@@ -8,15 +8,43 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 )
 
-// Text is the card for a terminal: all of the question, and below it the lines
-// that answer it, in a shell too. What stands behind a bar was written by the
-// agent.
-func Text(c *approval.Card, now time.Time) string {
+// Text is a card for a terminal with every answer that can be given, in a shell
+// too: as More shows it, but what is very long is cut, and says so. What stands
+// behind a bar was written by the agent.
+func Text(c *approval.Card, now time.Time) string { return text(c, now, &normal) }
+
+// All is Text with nothing left out.
+func All(c *approval.Card, now time.Time) string { return text(c, now, &unbounded) }
+
+func text(c *approval.Card, now time.Time, r *room) string {
+	if c.Notice() != "" {
+		return Whole(notice(c.Notice()))
+	}
+	var p page
+	d := details(c, now, r)
+	p.document(d)
+	if len(d.Buttons) > 0 {
+		p.field("in a shell", strings.Join(shell(c, d), "\n"))
+	}
+	return p.b.String()
+}
+
+// Short is a card for a terminal as a chat shows it: the call, what was asked for
+// and why, and three answers. [All] is what More shows.
+func Short(c *approval.Card, now time.Time) string {
 	var p page
 	d := document(c, nil, now, &normal)
 	p.document(d)
-	if len(d.Typed) > 0 || len(d.Buttons) > 0 {
-		p.field("in a shell", strings.Join(shell(c, d), "\n"))
+	for i := range d.Buttons {
+		b := &d.Buttons[i]
+		switch b.Action {
+		case approval.AllowOnce:
+			p.field("allow once", "verifier approve "+c.Ref())
+		case approval.DenyCall:
+			p.field("deny", "verifier deny "+c.Ref())
+		default:
+			p.field("more", "verifier pending "+c.Ref())
+		}
 	}
 	return p.b.String()
 }
@@ -28,6 +56,8 @@ func shell(c *approval.Card, d *Document) []string {
 		switch {
 		case t.Exactly:
 			lines = append(lines, fmt.Sprintf("verifier approve %s --exactly --minutes %d", c.Ref(), t.Minutes))
+		case t.Turn:
+			lines = append(lines, fmt.Sprintf("verifier approve %s --turn", c.Ref()))
 		case t.Minutes > 0:
 			lines = append(lines, fmt.Sprintf("verifier approve %s --minutes %d", c.Ref(), t.Minutes))
 		}
@@ -38,34 +68,12 @@ func shell(c *approval.Card, d *Document) []string {
 // stopped reports whether a card tells of what the auditor stopped already.
 func stopped(c *approval.Card) bool { return len(c.Questions) == 1 && c.Questions[0].Ask.Blocked != "" }
 
-func title(c *approval.Card, expired bool) string {
-	text := "Approval needed: " + c.Ref()
-	if stopped(c) {
-		text = "Blocked: " + c.Ref()
-	}
-	if expired {
-		text = "Expired: " + c.Ref()
-	}
-	if len(c.Questions) > 1 {
-		text += fmt.Sprintf(", %d calls", len(c.Questions))
-	}
-	return text
-}
-
-// document draws a document. Buttons can't be drawn.
+// document draws a document. Buttons can't be drawn. The first line is as wide as
+// what it says.
 func (p *page) document(d *Document) {
-	p.rule(d.Title)
+	p.rule(wrap(d.FirstLine(), pageWidth-6))
 	for i := range d.Blocks {
 		p.block(&d.Blocks[i])
-	}
-	if len(d.Typed) == 0 {
-		return
-	}
-	if last := d.Blocks[len(d.Blocks)-1]; last.Kind != Note {
-		p.blank()
-	}
-	for _, t := range d.Typed {
-		p.field(t.Label, t.Line)
 	}
 }
 
@@ -79,6 +87,8 @@ func (p *page) block(b *Block) {
 	case Quote:
 		p.line(indent + b.Label)
 		p.quote(b.Text)
+	case Warning:
+		p.note("! " + strings.TrimSpace(b.Label+" "+b.Text))
 	default:
 		p.note(strings.TrimSpace(b.Label + " " + b.Text))
 	}

@@ -99,7 +99,9 @@ func cards() map[string]*approval.Card {
 
 func TestCards(t *testing.T) {
 	for name, c := range cards() {
-		t.Run(name, func(t *testing.T) { golden(t, name, Text(c, created.Add(2*time.Second))) })
+		t.Run(name, func(t *testing.T) {
+			golden(t, name, Short(c, created.Add(2*time.Second))+"\n"+Text(c, created.Add(2*time.Second)))
+		})
 	}
 }
 
@@ -137,8 +139,8 @@ func TestOnlyWhatIsWhollySeenIsFullyVisible(t *testing.T) {
 		if ok != full[name] || ok != (len(reasons) == 0) {
 			t.Errorf("%s: %v, %q", name, ok, reasons)
 		}
-		text := Text(c, created)
-		if strings.Contains(text, notAllVisible) == ok || strings.Contains(text, "--minutes") && !ok {
+		text := Short(c, created)
+		if strings.Contains(text, notAllVisible) == ok || strings.Contains(text, "verifier approve") != (ok && name != "spawned") || strings.Contains(Text(c, created), "--minutes") && !ok {
 			t.Errorf("%s: the card says otherwise:\n%s", name, text)
 		}
 	}
@@ -149,7 +151,7 @@ func TestManyArgumentsAreCounted(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&b, `,"argument%d":"value"`, i)
 	}
-	text := Text(card(ask("x", "{"+b.String()[1:]+"}")), created)
+	text := Short(card(ask("x", "{"+b.String()[1:]+"}")), created)
 	if !strings.Contains(text, "arguments not shown …⟩") || !strings.Contains(text, notAllVisible) || strings.Count(text, "\n") > 200 {
 		t.Error(text)
 	}
@@ -177,12 +179,12 @@ func TestOutcomeLines(t *testing.T) {
 	list.Questions[0].Votes, list.Questions[1].Votes = vote(true, approval.Scope{}, ""), vote(true, approval.Scope{}, "")
 	list.Questions[2].Votes = vote(false, approval.Scope{}, "not now\x1b[1m\nline")
 	lines := []string{
-		OutcomeLine(one(vote(true, half, "")), approval.Outcome{State: approval.Allowed, Scope: half, By: "alice", Via: "telegram", At: created}),
-		OutcomeLine(one(vote(false, half, "use make instead")), approval.Outcome{State: approval.Denied, By: "alice"}),
-		OutcomeLine(one([]approval.Vote{{Via: "verifier", Reason: "the question could not be shown to anyone", At: created}}), approval.Outcome{State: approval.Denied}),
-		OutcomeLine(one(nil), approval.Outcome{State: approval.Expired}),
-		OutcomeLine(one(nil), approval.Outcome{Text: "The gateway has stopped and the call was denied."}),
-		OutcomeLine(list, approval.Outcome{State: approval.Denied, By: "alice"}),
+		OutcomeLine(one(vote(true, half, "")), approval.Outcome{State: approval.Allowed, Scope: half, By: "alice", Via: "telegram", At: created}, created),
+		OutcomeLine(one(vote(false, half, "use make instead")), approval.Outcome{State: approval.Denied, By: "alice"}, created),
+		OutcomeLine(one([]approval.Vote{{Via: "verifier", Reason: "the question could not be shown to anyone", At: created}}), approval.Outcome{State: approval.Denied}, created),
+		OutcomeLine(one(nil), approval.Outcome{State: approval.Expired}, created),
+		OutcomeLine(one(nil), approval.Outcome{Text: "The gateway has stopped and the call was denied."}, created),
+		OutcomeLine(list, approval.Outcome{State: approval.Denied, By: "alice"}, created),
 	}
 	golden(t, "outcomes", strings.Join(lines, "\n")+"\n")
 }

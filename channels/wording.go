@@ -9,13 +9,10 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// DoesItMatch is what stands behind the owner's own words.
-const DoesItMatch = "Does this match what you meant?"
-
 // The sentences of a card, in one place, so that all channels say the same.
 const (
 	notAllVisible = "NOT FULLY VISIBLE: "
-	nothingSaid   = "No message of yours in this run was passed on."
+	nothingSaid   = "The agent's software didn't send us what you asked for."
 	youAsked      = "You asked:"
 	blockedAction = "Caution: blocked an action that did not match your request:"
 	blockedUnseen = "Caution: blocked an action because the auditor gave no answer:"
@@ -51,11 +48,11 @@ func count(n int, one, many string) string {
 // timeLeft says how long a card can still be answered.
 func timeLeft(until, now time.Time) string {
 	left := until.Sub(now)
-	clock := until.In(now.Location()).Format("15:04:05 MST")
+	clock := until.In(now.Location()).Format("15:04 MST")
 	if left <= 0 {
 		return "expired at " + clock
 	}
-	return fmt.Sprintf("%s, until %s", span(left), clock)
+	return fmt.Sprintf("%s left, until %s", span(left), clock)
 }
 
 // span rounds down: a promise of time must hold.
@@ -74,10 +71,10 @@ func span(d time.Duration) string {
 var levels = [taint.Levels]string{
 	taint.System:    "the agent's own configuration or attested automation",
 	taint.Owner:     "your own words",
-	taint.Local:     "local tools had a say",
-	taint.Shared:    "groups or other agents had a say",
-	taint.External:  "people other than you had a say",
-	taint.Untrusted: "the web or strangers had a say",
+	taint.Local:     "it has read what local tools returned",
+	taint.Shared:    "it has read what groups or other agents wrote",
+	taint.External:  "it has read what people other than you wrote",
+	taint.Untrusted: "it has read the web or what strangers wrote",
 }
 
 func levelText(l taint.Level) string {

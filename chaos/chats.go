@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -62,18 +61,21 @@ type tap struct {
 // mark is in every command, and names the call: conversation and number.
 var mark = regexp.MustCompile(`c\d+n\d+z`)
 
+// refLine names the card.
+var refLine = regexp.MustCompile(`ref\W+[0-9A-Z]{4},`)
+
 // card is a message with buttons, in one of the rooms.
 type card struct {
 	room  room
 	id    string
-	head  string // what it begins with: the card's reference stands there
+	head  string // the line with the card's reference
 	seen  time.Time
 	calls []string          // what it shows, by the marks in their commands
 	data  map[string]string // of the buttons, by their labels
 }
 
 func newCard(r room, id, text string) card {
-	head, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	head := refLine.FindString(text)
 	return card{room: r, id: id, head: head, seen: time.Now(), calls: mark.FindAllString(text, -1), data: map[string]string{}}
 }
 
@@ -148,8 +150,7 @@ var habits = []struct {
 	{40, []string{"Allow once"}},
 	{8, []string{"Allow once", "Allow once", "Allow once"}},
 	{8, []string{"Allow once", "Deny"}},
-	{7, []string{longer}},
-	{7, []string{exactly}},
+	{14, []string{"More…"}}, // what it shows is another message, see [pick]
 	{18, []string{"Deny"}},
 	{12, nil}, // does not look
 }
@@ -174,7 +175,7 @@ func (c *chats) answer(ctx context.Context, r *rand.Rand) {
 			if r.IntN(100) < 10 {
 				c.after(ctx, 0, k, "Allow once", false, carried(r))
 			}
-			for _, label := range pick(r) {
+			for _, label := range pick(r, &k) {
 				wait := time.Duration(r.IntN(900)) * time.Millisecond
 				if r.IntN(100) < 10 {
 					wait += time.Duration(r.IntN(20)) * time.Second // an old card, or one that has expired
@@ -194,8 +195,14 @@ func carried(r *rand.Rand) (t transit) {
 	return t
 }
 
-func pick(r *rand.Rand) []string {
+// pick is what the owner does. Beside what More shows it is mostly a longer yes.
+func pick(r *rand.Rand, k *card) []string {
 	n := r.IntN(100)
+	for _, label := range []string{longer, exactly} {
+		if k.data[label] != "" && n < 70 {
+			return []string{label}
+		}
+	}
 	for _, h := range habits {
 		if n -= h.share; n < 0 {
 			return h.labels

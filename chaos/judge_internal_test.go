@@ -41,7 +41,7 @@ func asked(card, mark string) entry {
 }
 
 func yes(label string, seconds float64, marks ...string) tap {
-	head := "Approval needed: " + codes.Ref("card")
+	head := "ref: " + codes.Ref("card") + ","
 	return tap{card: card{head: head, calls: marks, seen: at(seconds - 1)}, label: label, owner: true, at: at(seconds), sent: at(seconds), done: at(seconds + 0.1)}
 }
 
@@ -94,7 +94,7 @@ func TestTheJudgeBites(t *testing.T) {
 		}},
 		{"again, by a second yes on a card of its own", "replay", "", func(v *evidence) {
 			v.taps = []tap{yes("Allow once", 2.2, "c7n1z"), yes("Allow once", 2.5, "c7n1z")}
-			v.taps[1].head = "Approval needed: " + codes.Ref("second")
+			v.taps[1].head = "ref: " + codes.Ref("second") + ","
 			other := *v.calls[1]
 			other.id = "y"
 			v.gateways[1].record = []entry{asked("card", "c7n1z"), allowed(&other, byPerson), asked("second", "c7n1z")}

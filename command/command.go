@@ -43,6 +43,8 @@ type Command struct {
 	Foreign  bool      // it puts files of another branch or commit into the workspace
 	Outside  string    // a write that may reach beyond the workspace or into what runs later, or ""
 	Destroys bool      // it can't be undone
+	Deletes  bool      // it deletes files
+	Fetched  bool      // it runs what it has fetched
 
 	Reads       []Read   // files and directories that it reads or lists
 	Seeks       []string // patterns that a search finds in files of any name, and shows the lines
@@ -180,6 +182,8 @@ func (c *Command) Add(o Command) {
 	c.Expands = join(c.Expands, o.Expands)
 	c.Variables = join(c.Variables, o.Variables)
 	c.Destroys = c.Destroys || o.Destroys
+	c.Deletes = c.Deletes || o.Deletes
+	c.Fetched = c.Fetched || o.Fetched
 	c.Rewrites = c.Rewrites || o.Rewrites
 	c.Respells = c.Respells || o.Respells
 	c.Foreign = c.Foreign || o.Foreign
@@ -252,6 +256,7 @@ type reader struct {
 	docs    []string // here-documents, which such a program may run
 
 	place
+	downloads
 	vars   map[string][]*syntax.Word // that it sets, and to what; nil is what we don't know
 	holds  map[string][]string       // what these may be
 	hidden bool                      // patterns find hidden files
@@ -317,13 +322,14 @@ var grammar = set("if then elif else fi while until for in do done case esac sel
 const (
 	unparsable = "can't be parsed"
 	tooDeep    = "is nested too deeply to be read"
+	tooLong    = "is too long to be read"
 	odd        = "holds characters that no command has"
 )
 
 // parse parses a text within our bounds, or says why it can't, as the end of "This command …".
 func parse(lang syntax.LangVariant, text string) (file *syntax.File, why string) {
 	if len(text) > maxText {
-		return nil, "is too long to be read"
+		return nil, tooLong
 	}
 	if strings.ContainsAny(text, unknown+listed) { // our own signs; a shell may drop the first
 		return nil, odd
@@ -370,6 +376,7 @@ func (r *reader) done() Command {
 		r.opaque("runs text that " + r.decodes + " decodes")
 	}
 	r.finish()
+	r.Command.Fetched = r.runsDownloaded()
 	return r.Command
 }
 

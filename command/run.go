@@ -35,6 +35,8 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.Destroys = r.Destroys || destroys(n, args[1:])
 	r.Strays = r.Strays || !inBuild(n, args[1:])
 	r.expansions(n, args[1:])
+	r.Deletes = r.Deletes || deletes(n, args[1:])
+	r.note(n, args)
 	r.program(n, usualPlace(p), args, doc)
 	if wrappers[n] == nil { // else the program inside has printed
 		r.prints = nil
@@ -209,7 +211,7 @@ func (r *reader) output(s *sub, args []arg) {
 
 // shell reads sh and its like: a text after -c, a script, or its input.
 func (r *reader) shell(n string, args []arg, doc *arg) {
-	text := false
+	text, input := false, false
 	for len(args) > 0 && (strings.HasPrefix(args[0].text, "-") || strings.HasPrefix(args[0].text, "+") || args[0].bare) {
 		opt := args[0]
 		args = args[1:]
@@ -219,6 +221,9 @@ func (r *reader) shell(n string, args []arg, doc *arg) {
 		case opt.text == "--version":
 			return
 		case opt.text == "-", opt.text == "--":
+			if input { // the rest are arguments of what comes in
+				args = nil
+			}
 			r.script(n, args)
 			return
 		case shellOptions[opt.text]:
@@ -232,7 +237,11 @@ func (r *reader) shell(n string, args []arg, doc *arg) {
 			fallthrough
 		default:
 			text = text || strings.Contains(opt.text, "c")
+			input = input || strings.Contains(opt.text, "s")
 		}
+	}
+	if input && !text {
+		r.opaque("runs what comes in as " + n + "'s input")
 	}
 	switch {
 	case text && len(args) > 0 && args[0].fixed:

@@ -11,6 +11,7 @@ func (r *reader) scan(text string) {
 	r.addresses(text)
 	tool := ""
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(c rune) bool { return !inName(c) }) {
+		option := strings.HasPrefix(w, "-")
 		w = strings.Trim(w, ".:-")
 		bare := name(w)
 		short := unversioned(bare)
@@ -23,6 +24,7 @@ func (r *reader) scan(text string) {
 			tool = short
 		}
 		r.Destroys = r.Destroys || destroyers[bare] || destroying[tool][bare]
+		r.Deletes = r.Deletes || codeDeletes[bare] && !option
 	}
 }
 

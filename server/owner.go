@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -37,7 +38,8 @@ type pendingCard struct {
 	Until   time.Time `json:"until"`
 	Tools   []string  `json:"tools"`
 	Session string    `json:"session"` // the conversation's reference
-	Text    string    `json:"text"`    // the card as a terminal shows it
+	Short   string    `json:"short"`   // the card as a terminal shows it
+	Text    string    `json:"text"`    // with every answer that can be given, and its code
 }
 
 // pending lists what waits.
@@ -50,8 +52,15 @@ func (s *Server) pending(c echo.Context) error {
 		Paused string        `json:"paused,omitzero"` // what is, in words
 		Cards  []pendingCard `json:"cards"`
 	}{Paused: s.o.Desk.Paused(), Cards: []pendingCard{}}
+	one := strings.ToUpper(c.QueryParam("ref")) // all there is of one card
 	for _, k := range cards {
-		p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Text: channels.Text(k, s.o.Now())}
+		if one != "" && k.Ref() != one {
+			continue
+		}
+		p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Short: channels.Short(k, s.o.Now()), Text: channels.Text(k, s.o.Now())}
+		if one != "" {
+			p.Text = channels.All(k, s.o.Now())
+		}
 		for _, q := range k.Questions {
 			p.Tools = append(p.Tools, q.Ask.Tool)
 		}

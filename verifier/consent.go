@@ -3,6 +3,8 @@ package verifier
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -87,6 +89,7 @@ func (v *Verifier) question(ctx context.Context, t *trace) *approval.Ask {
 	}
 	v.origins(ctx, t)
 	a.Origins = t.origins()
+	warn(t, a)
 	hideAround(redactor, a)
 	whole := *a // with personal data, which is no secret
 	whole.Shown, whole.Hidden = secrets.Params, a.Hidden-shown.Hidden()+secrets.Hidden()
@@ -100,6 +103,24 @@ func (v *Verifier) question(ctx context.Context, t *trace) *approval.Ask {
 	return a
 }
 
+// warn says what a person should notice first, and why they are asked. Of whom the user never mentioned, only what the card shows is named.
+func warn(t *trace, a *approval.Ask) {
+	strangers, hosts := t.plan.Strangers(t.call, &t.view), t.plan.Unmentioned(t.call)
+	for _, r := range t.plan.Risks(t.call, &t.view, len(strangers) > 0) {
+		a.Risks = append(a.Risks, string(r))
+	}
+	unseen := func(s string) bool { return !strings.Contains(string(a.Shown), s) }
+	a.Reasons = t.plan.Reasons(&t.verdict, &t.view, slices.DeleteFunc(strangers, unseen), slices.DeleteFunc(hosts, unseen))
+	switch h := &t.call.Hints; {
+	case h.Destroys():
+		a.Effect = approval.Destroys
+	case h.ReadOnly != nil && *h.ReadOnly:
+		a.Effect = approval.OnlyReads
+	case h.Acts():
+		a.Effect = approval.Changes
+	}
+}
+
 // hideAround hides the secrets in the tool's name and in what is said about the
 // call. Where it comes from stays as it is, for a pause and a grant are bound to
 // it: [approval.Ask.Name] hides it where it is shown. A call whose tool can't be shown is not
@@ -109,6 +130,9 @@ func hideAround(redactor *redact.Redactor, a *approval.Ask) {
 	texts := []*string{&a.Tool, &a.Sent, &a.Started, &a.Rule}
 	for i := range a.Why {
 		texts = append(texts, &a.Why[i])
+	}
+	for i := range a.Reasons {
+		texts = append(texts, &a.Reasons[i])
 	}
 	for i := range a.Origins {
 		o := &a.Origins[i]

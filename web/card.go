@@ -1,8 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +16,9 @@ import (
 // cardView is a question as the page draws it.
 type cardView struct {
 	ID, Ref  string
-	Title    string
+	Title    string            // the first line as one text
+	Head     channels.Headline // and in its parts
+	Risks    []string
 	Level    string
 	Tool     string
 	Main     []blockView // what will run
@@ -22,6 +26,7 @@ type cardView struct {
 	Why      []string
 	Facts    []blockView
 	Notes    []blockView
+	Scope    []blockView // what a longer yes covers
 	Alike    []alikeView
 	Talk     string     // the conversation's hash
 	Graph    *graphView // of its turn
@@ -38,6 +43,8 @@ type cardView struct {
 	Longer   string // the tool for a while, or of one that runs commands those that do the same
 	Commands string // which these are
 	Exactly  string // exactly this call for a while
+	Turn     string // until the run ends
+	TurnOf   string // what that button says
 	Like     string // calls like it, where that may be given
 	Likely   string // and what it would cover
 	Minutes  []int
@@ -58,10 +65,16 @@ var kinds = map[channels.Kind]string{
 	channels.Field: "field", channels.Quote: "quote", channels.Note: "note", channels.Warning: "warning",
 }
 
-// shown is a card in the room that one look can take.
+// shown is a card in the room that one look can take, with the answers behind More.
 func shown(c *approval.Card, o *approval.Outcome, now time.Time, m *member) cardView {
 	doc := channels.Show(c, o, now, func(d *channels.Document) (*channels.Document, bool) { return d, true })
-	return newCard(c, doc, o, m)
+	v := newCard(c, doc, o, m)
+	if v.Open {
+		all := channels.Details(c, now)
+		v.more(all.Blocks)
+		v.buttons(slices.DeleteFunc(all.Buttons, func(b channels.Button) bool { return b.First() }), c)
+	}
+	return v
 }
 
 // whole is a card with nothing left out, and with what became of it.
@@ -69,16 +82,13 @@ func whole(c *approval.Card, o approval.Outcome, now time.Time, m *member) cardV
 	if o.State != approval.Open {
 		return shown(c, &o, now, m)
 	}
-	brief := shown(c, &o, now, m)
-	v := newCard(c, channels.Details(c, now), nil, m)
-	v.Title, v.Whole, v.Hidden = brief.Title, true, c.Questions[0].Ask.Hidden
+	doc := channels.Details(c, now)
+	v := newCard(c, doc, nil, m)
+	v.more(doc.Blocks)
+	v.Whole, v.Hidden = true, c.Questions[0].Ask.Hidden
 	if len(c.Questions) > 1 || c.Questions[0].Ask.HeldOnly {
 		v.Hidden = 0
 	}
-	if brief.Longer != "" {
-		v.Longer, v.Minutes = brief.Longer, brief.Minutes
-	}
-	v.Exactly, v.Again, v.Because = brief.Exactly, brief.Again, brief.Because
 	return v
 }
 
@@ -86,14 +96,15 @@ func newCard(c *approval.Card, doc *channels.Document, o *approval.Outcome, m *m
 	a := &c.Questions[0].Ask
 	tool, _ := channels.Name(a.Tool)
 	v := cardView{
-		ID: c.ID, Ref: c.Ref(), Title: doc.Title, Level: a.Level.String(), Tool: tool, Until: c.Until(), Created: a.Created,
-		Talk: talkAsked(a).Hash(), Open: len(doc.Buttons) > 0, Full: doc.Full, Me: m, Stamp: digest([]*approval.Card{c}),
+		ID: c.ID, Ref: c.Ref(), Title: doc.FirstLine(), Head: channels.Headline{Says: doc.Title, Of: doc.Of, Then: doc.Then}, Level: a.Level.String(), Tool: tool,
+		Until: c.Until(), Created: a.Created, Talk: talkAsked(a).Hash(), Open: len(doc.Buttons) > 0, Full: doc.Full, Me: m, Stamp: digest([]*approval.Card{c}),
 	}
 	if len(c.Questions) > 1 {
 		v.List = len(c.Questions)
 	}
 	if o != nil && o.State != approval.Open {
 		v.Ended, v.Tone = doc.Sign+" "+o.State.String(), told(approval.Outcome{Kind: approval.Counted, State: o.State}).Tone
+		v.sort(channels.Calls(c))
 	}
 	v.sort(doc.Blocks)
 	v.buttons(doc.Buttons, c)
@@ -106,24 +117,39 @@ func talkAsked(a *approval.Ask) session.Conversation {
 }
 
 // sort puts the blocks where the eye looks for them: what will run, what was
-// asked for, why a person is asked, and then the rest.
+// asked for, why a person is asked, and what to notice first.
 func (v *cardView) sort(blocks []channels.Block) {
 	for _, b := range blocks {
 		w := blockView{kinds[b.Kind], b.Label, b.Text}
-		switch {
-		case b.Label == "asked because":
-			v.Why = append(v.Why, lines(b.Text)...)
-		case b.Label == "tool" && v.List == 0, b.Label == "time left":
-		case b.Kind == channels.Quote || b.Kind == channels.Warning || b.Label == "origins" || v.List > 0 && b.Kind == channels.Field && b.Label != "":
+		switch b.Part {
+		case channels.OfCall:
 			v.Main = append(v.Main, w)
-		case b.Kind == channels.Note && b.Label == "" && strings.HasPrefix(b.Text, "Allow like this: "), strings.HasSuffix(b.Label, channels.CoversOnly): // it stands beside its button
-		case b.Kind == channels.Note && b.Text == "" && strings.HasPrefix(b.Label, "In detail") && v.List == 0:
-		case b.Kind == channels.Note && (b.Text != "" && b.Label != "" || b.Label == channels.DoesItMatch):
+		case channels.OfAsked:
 			v.Asked = append(v.Asked, w)
-		case b.Kind == channels.Note:
+		case channels.OfWhy:
+			v.Why = append(v.Why, cmp.Or(b.Text, b.Label))
+		case channels.OfRisk:
+			v.Risks = strings.Split(b.Label, " · ")
+		case channels.OfFate:
 			v.Notes = append(v.Notes, w)
-		default:
+		case channels.OfRest: // behind More
+			if b.Kind == channels.Note && b.Label == "" {
+				v.Notes = append(v.Notes, w)
+			}
+		case channels.OfTime, channels.OfScope, channels.OfTyped: // the page has its own ways to say these
+		}
+	}
+}
+
+// more takes over what is behind More.
+func (v *cardView) more(blocks []channels.Block) {
+	for _, b := range blocks {
+		w := blockView{kinds[b.Kind], b.Label, b.Text}
+		switch {
+		case b.Part == channels.OfRest && b.Kind == channels.Field:
 			v.Facts = append(v.Facts, w)
+		case b.Part == channels.OfRest && v.List > 0, b.Part == channels.OfScope && b.Text == "":
+			v.Scope = append(v.Scope, w)
 		}
 	}
 }
@@ -149,6 +175,8 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 			v.Commands, _ = channels.Safe(c.Questions[0].Ask.Commands(), channels.Form{Limit: 200})
 		case approval.AllowExactly:
 			v.Exactly, v.Again = b.Handle, minutes(c.Minutes())
+		case approval.AllowTurn:
+			v.Turn, v.TurnOf = b.Handle, b.Label
 		case approval.AllowLike:
 			if l := c.Likely(); l != nil {
 				v.Like, v.Likely = b.Handle, l.String()
@@ -173,12 +201,10 @@ func minutes(most int) []int {
 // line is a card in one line of the list.
 func line(c *approval.Card) lineView {
 	a := &c.Questions[0].Ask
-	v := lineView{ID: c.ID, Ref: c.Ref(), Level: a.Level.String(), Until: c.Until()}
-	v.Tool, _ = channels.Name(a.Tool)
+	v := lineView{ID: c.ID, Level: a.Level.String(), Until: c.Until(), Text: channels.Head(a).String(), Risks: a.Risks}
 	v.Agent, _ = channels.Safe(a.Name(a.Agent), channels.Form{Limit: 40})
-	v.Text = channels.Brief(a)
 	if n := len(c.Questions); n > 1 {
-		v.Tool = fmt.Sprintf("%s and %d more", v.Tool, n-1)
+		v.Text = fmt.Sprintf("%d calls: %s", n, v.Text)
 	}
 	return v
 }

@@ -47,14 +47,14 @@ func TestEachFormDoesWhatItsButtonSays(t *testing.T) {
 	}
 }
 
-// TestWhatAYesForAWhileCoversStandsBesideItsButton: of a command exactly this is offered first, and what is wider only on the opened card.
+// TestWhatAYesForAWhileCoversStandsBesideItsButton: behind More, on the list and on the opened card.
 func TestWhatAYesForAWhileCoversStandsBesideItsButton(t *testing.T) {
 	r := newRig(t, nil)
 	ruling := r.ask(func(a *approval.Ask) {
 		a.Shown, a.Runs, a.Does = jsontext.Value(`{"command":"git log > out.txt"}`), session.Running("git log", nil), "writes out.txt"
 	})
 	b := r.owner()
-	if list := b.get("").body; !strings.Contains(list, "Allow exactly this in this conversation for") || strings.Contains(list, "that writes") {
+	if list := b.get("").body; !strings.Contains(list, "Allow exactly this in this conversation for") || !strings.Contains(list, "Allow &#34;git log&#34; that writes out.txt in this conversation for") {
 		t.Errorf("the list has\n%s", list)
 	}
 	cards, _, err := r.desk.Waiting(t.Context())
@@ -62,11 +62,10 @@ func TestWhatAYesForAWhileCoversStandsBesideItsButton(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.get("cards/" + cards[0].ID).body
-	_, wider, _ := strings.Cut(page, "Allow exactly this in this conversation for")
+	_, wider, _ := strings.Cut(page, "<summary>More…</summary>")
 	if !strings.Contains(wider, "Allow &#34;git log&#34; that writes out.txt in this conversation for") || strings.Contains(page, "covers only") {
 		t.Errorf("the card has\n%s", page)
 	}
-	_, wider, _ = strings.Cut(wider, "</form>")
 	form := b.form(wider, "30 min")
 	form.Set("minutes", "30")
 	if got := b.do(http.MethodPost, "answer", form, nil); !strings.Contains(got.body, "approved for 30 minutes, only &#34;git log&#34; that writes out.txt by owner") {
@@ -105,7 +104,7 @@ func TestACardThatIsSettledShowsHowAndHasNoButtons(t *testing.T) {
 	}
 	b.do(http.MethodPost, "answer", b.form(b.get("").body, "Deny"), nil)
 	got := b.get("cards/" + cards[0].ID)
-	if !strings.Contains(got.body, "Denied: "+cards[0].Ref()) || strings.Contains(got.body, "Allow once") {
+	if !strings.Contains(got.body, "Denied <span>by owner at ") || strings.Contains(got.body, "Allow once") {
 		t.Errorf("the card is\n%s", got.body)
 	}
 	if got := b.get("cards/" + strings.Repeat("0", 34)); !strings.Contains(got.body, "not here any more") {
@@ -206,11 +205,11 @@ func TestAPageHearsOfACallWhenItComesAndWhenItIsAnswered(t *testing.T) {
 		t.Errorf("now: %s", now)
 	}
 	r.ask(func(a *approval.Ask) { a.Tool = "message" })
-	if rest := s.next(t, "rest"); !strings.Contains(rest, "message") || !strings.Contains(rest, `data-count="2"`) {
+	if rest := s.next(t, "rest"); !strings.Contains(rest, "Send a message") || !strings.Contains(rest, `data-count="2"`) {
 		t.Errorf("rest: %s", rest)
 	}
 	b.do(http.MethodPost, "answer", b.form(b.get("").body, "Deny"), nil)
-	if now := s.next(t, "now"); !strings.Contains(now, ">message<") || strings.Contains(now, "rm -rf") {
+	if now := s.next(t, "now"); !strings.Contains(now, "> message<") || strings.Contains(now, "rm -rf") {
 		t.Errorf("then: %s", now)
 	}
 }

@@ -27,8 +27,9 @@ type waitingView struct {
 
 // lineView is a question in the list.
 type lineView struct {
-	ID, Ref, Tool, Text, Level, Agent string
-	Until                             time.Time
+	ID, Text, Level, Agent string
+	Risks                  []string
+	Until                  time.Time
 }
 
 // waiting shows what waits.

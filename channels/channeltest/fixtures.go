@@ -41,6 +41,11 @@ func example(tool, shown string) approval.Ask {
 			"Web content was read two calls ago (web_fetch example.com).",
 			"exec can act on what it says, so a person is asked.",
 		},
+		Reasons: []string{
+			"The agent fetched example.com 2 calls ago and now wants to act.",
+			"This can reach the network: curl example.com.",
+		},
+		Risks:   []string{"runs downloaded code", "leaves the machine"},
 		Started: "you, on telegram", Said: []string{"good morning", "install the backup tool from example.com, please"},
 		Shown: jsontext.Value(shown), Lasting: true, Shell: tool == "exec", Approvals: 1, Created: created, Until: created.Add(2 * time.Minute),
 	}
@@ -87,7 +92,7 @@ func Fixtures() []Fixture {
 		{Name: "open", Card: exec()},
 		{Name: "open-list", Card: list()},
 		{Name: "open-details", Card: exec(), Details: true},
-		{Name: "open-details-like", Card: likely(cardOf(example("message", `{"to":"+15550100","message":"hello"}`))), Details: true},
+		{Name: "open-details-like", Card: likely(cardOf(changed(example("message", `{"to":"+15550100","message":"hello"}`), origins))), Details: true},
 		{Name: "open-kind", Card: looks()},
 		{Name: "open-details-kind", Card: looks(), Details: true},
 		{Name: "allowed-kind", Card: voted(looks(), kind), Outcome: &approval.Outcome{State: approval.Allowed, By: "alice", Via: "telegram", At: yes.At, Scope: kind.Scope}},
@@ -115,6 +120,7 @@ func looks() *approval.Card {
 
 // sameKind lets a yes for a while cover commands that do the same.
 func sameKind(a *approval.Ask) {
+	a.Reasons, a.Risks = a.Reasons[:1], nil
 	a.Runs = session.Running("git log", []string{`workdir "/home/me/app"`})
 }
 
@@ -128,7 +134,7 @@ func likely(c *approval.Card) *approval.Card {
 func blocked(unheard bool) func(*approval.Ask) {
 	return func(a *approval.Ask) {
 		a.Rule, a.Lasting, a.Blocked, a.Auditor, a.Unheard = "auditor", false, "message send", "does not fit what you asked for: nobody asked for a message", unheard
-		a.Why = []string{"message is on the safe list."}
+		a.Why, a.Reasons, a.Risks = []string{"message is on the safe list."}, nil, []string{"leaves the machine"}
 		if unheard {
 			a.Auditor = "no answer: it did not answer in time"
 		}
@@ -137,6 +143,8 @@ func blocked(unheard bool) func(*approval.Ask) {
 
 // origins are what is known of where a message came from.
 func origins(a *approval.Ask) {
+	a.Reasons = []string{"You never mentioned +15550100.", "The agent fetched example.com 2 calls ago and now wants to act."}
+	a.Risks = []string{"new recipient", "leaves the machine"}
 	a.Origins = []approval.Origin{
 		{Argument: "message", Origin: session.Origin{From: session.FromTool, Level: taint.Untrusted, Tool: "web_fetch", Place: "example.com", Ago: 2}},
 		{Argument: "to", Origin: session.Origin{From: session.FromNowhere, Level: taint.Untrusted}},
@@ -147,6 +155,9 @@ func origins(a *approval.Ask) {
 // hostile are cards that want to look like others.
 func hostile() []Fixture {
 	hidden := func(a *approval.Ask) { a.Hidden, a.Lasting = 1, false }
+	file := func(a *approval.Ask) {
+		a.Reasons, a.Risks = []string{"The agent fetched example.com 2 calls ago and now wants to act."}, []string{"outside the workspace"}
+	}
 	long := example("exec", command("echo "+strings.Repeat("A very long and harmless text. ", 3300)+"; rm -rf ~"))
 	var many []approval.Ask
 	each := example("exec", command("echo "+strings.Repeat("A very long and harmless text. ", 200)+"; rm -rf ~"))
@@ -154,12 +165,13 @@ func hostile() []Fixture {
 		many = append(many, changed(each, func(a *approval.Ask) { a.Agent = strings.Repeat("a", i+1) }))
 	}
 	return []Fixture{
-		{Name: "hidden-file", Card: cardOf(changed(example("write", `{"path":"/home/me/.bashrc","content":"[REDACTED: 1830 chars]"}`), hidden))},
-		{Name: "shown-file", Card: cardOf(example("write", `{"path":"/home/me/notes.txt","content":"one\ntwo <b>three</b>\n"}`))},
-		{Name: "shown-edit", Card: cardOf(example("edit", `{"path":"greet.sh","edits":[{"oldText":"echo hello","newText":"echo bonjour\n\techo '- all'"},{"oldText":"exit 1\n","newText":"","replaceAll":true}]}`))},
+		{Name: "hidden-file", Card: cardOf(changed(changed(example("write", `{"path":"/home/me/.bashrc","content":"[REDACTED: 1830 chars]"}`), hidden), file))},
+		{Name: "shown-file", Card: cardOf(changed(example("write", `{"path":"/home/me/notes.txt","content":"one\ntwo <b>three</b>\n"}`), file))},
+		{Name: "shown-edit", Card: cardOf(changed(example("edit", `{"path":"greet.sh","edits":[{"oldText":"echo hello","newText":"echo bonjour\n\techo '- all'"},{"oldText":"exit 1\n","newText":"","replaceAll":true}]}`), file))},
 		{Name: "not-lasting", Card: cardOf(changed(example("gateway", `{"action":"restart"}`), func(a *approval.Ask) {
 			a.Lasting, a.Level, a.Said, a.Conversation.Client = false, taint.Owner, nil, "laptop"
-			a.Why = []string{"gateway is on the dangerous list: asked at every level."}
+			a.Why, a.Risks = []string{"gateway is on the dangerous list: asked at every level."}, nil
+			a.Reasons = []string{"gateway can disable the verifier, so you are asked each time."}
 		}))},
 		{Name: "attack-h15-lookalike", Card: cardOf(changed(example("ехес", plainExec), func(a *approval.Ask) { a.Lasting = false }))},
 		{Name: "attack-h37-formatting", Card: cardOf(changed(example("message", formatting), func(a *approval.Ask) {

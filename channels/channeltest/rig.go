@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -41,6 +42,7 @@ type rig struct {
 	channel approval.Channel
 	log     *buffer
 	record  *record
+	read    []string // codes that were asked for
 }
 
 // buffer is a log that can be read while it is written.
@@ -153,19 +155,36 @@ func (r *rig) nothingLeaks() {
 	}
 }
 
-// codes are those on the cards.
+// codes are those that were read, and those that stand anywhere.
 func (r *rig) codes() []string {
-	var out []string
+	out := slices.Clone(r.read)
 	for _, m := range r.p.Messages() {
-		if code := codeOn(m); code != "" {
+		if code := codeIn(m); code != "" {
 			out = append(out, code)
 		}
 	}
 	return out
 }
 
-// codeOn is the code in the line that a card offers to be copied.
-func codeOn(m Message) string {
+// codeOf is the code of a card, as the desk tells it to those who may answer.
+func (r *rig) codeOf(m Message) string {
+	r.Helper()
+	cards, err := r.desk.Pending(r.Context(), r.p.Name()+":"+r.who.Alice.ID)
+	if err != nil {
+		r.Fatal(err)
+	}
+	for _, c := range cards {
+		if strings.Contains(m.Text, c.Ref()+", ") {
+			r.read = append(r.read, c.Code)
+			return c.Code
+		}
+	}
+	r.Fatalf("the desk has no card for\n%s", m.Text)
+	return ""
+}
+
+// codeIn is the code in a line that can be copied.
+func codeIn(m Message) string {
 	_, rest, found := strings.Cut(m.Text, ".approve ")
 	words := strings.Fields(rest)
 	if !found || len(words) < 2 {
@@ -263,8 +282,10 @@ func (r *rig) card(n int) Message {
 func (r *rig) cards() []Message {
 	var out []Message
 	for _, m := range r.p.Messages() {
-		if m.Only == "" && m.ReplyTo == "" && strings.Contains(m.Text, "conversation") {
-			out = append(out, m)
+		for _, sign := range []string{"🔐", "✅", "⛔", "⌛", "↩️", "☑️"} {
+			if m.Only == "" && m.ReplyTo == "" && strings.HasPrefix(strings.TrimSpace(m.Text), sign) {
+				out = append(out, m)
+			}
 		}
 	}
 	return out

@@ -55,7 +55,7 @@ func answerSpecs() []spec {
 			if got.Yes == got.Denied || !strings.Contains(loser, word) {
 				b.Errorf("%+v, and they are told %q", got, told)
 			}
-			r.turns(m, word)
+			r.turns(m, strings.ToUpper(word[:1])+word[1:])
 		}},
 		{"H27 an answer that comes another way settles the card here", func(b *bench) {
 			r := newRig(b, b.platform, func(o *approval.Options) {
@@ -63,10 +63,10 @@ func answerSpecs() []spec {
 			})
 			r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
-			if o, err := r.desk.Answer(b.Context(), approval.Answer{ID: "token:carol", Via: "terminal", Text: ".deny " + codeOn(m)}); err != nil || o.Kind != approval.Counted {
+			if o, err := r.desk.Answer(b.Context(), approval.Answer{ID: "token:carol", Via: "terminal", Text: ".deny " + r.codeOf(m)}); err != nil || o.Kind != approval.Counted {
 				b.Fatalf("%+v, %v", o, err)
 			}
-			r.turns(m, "denied by carol via terminal")
+			r.turns(m, "Denied by carol")
 			if told := r.tap(r.who.Alice, m, "Allow once"); !strings.Contains(told, "denied by carol") {
 				b.Errorf("the tap is told %q", told)
 			}
@@ -161,7 +161,7 @@ func typedSpecs() []spec {
 			r := newRig(b, b.platform, nil)
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
-			r.answered(r.p.Say(b, r.who.Bob, Place{Direct: true}, ".deny "+codeOn(m)+" not now"))
+			r.answered(r.p.Say(b, r.who.Bob, Place{Direct: true}, ".deny "+r.codeOf(m)+" not now"))
 			if got := r.get(v); !got.Denied || got.Reason != "not now" {
 				b.Errorf("got %+v", got)
 			}
@@ -186,7 +186,7 @@ func typedSpecs() []spec {
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
 			wrong := "00000000"
-			if codeOn(m) == wrong {
+			if r.codeOf(m) == wrong {
 				wrong = "00000001"
 			}
 			// The notice to all may come before the answer, and both stand in the chat.
@@ -202,7 +202,7 @@ func typedSpecs() []spec {
 				r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve exec "+wrong))
 			}
 			r.until("the fifth is told", func() bool { return locked() == 1 })
-			r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve exec "+codeOn(m)))
+			r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve exec "+r.codeOf(m)))
 			r.until("the right one is told", func() bool { return locked() == 2 })
 			r.until("the chat is told", func() bool {
 				for _, m := range r.p.Messages() {
@@ -223,10 +223,10 @@ func typedSpecs() []spec {
 			one := r.card(0)
 			second := r.ask(r.desk, call{tool: "message", params: command("b"), session: "b"})
 			two := r.card(1)
-			if text := r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve message "+codeOn(one))); !strings.Contains(text, "does not ask about this tool") {
+			if text := r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve message "+r.codeOf(one))); !strings.Contains(text, "does not ask about this tool") {
 				b.Errorf("told %q", text)
 			}
-			r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve exec "+codeOn(one)))
+			r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve exec "+r.codeOf(one)))
 			if got := r.get(first); !got.Yes {
 				b.Errorf("a: %+v", got)
 			}
@@ -246,7 +246,7 @@ func typedLine(b *bench, where func(Message) Place) {
 	r := newRig(b, b.platform, nil)
 	v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 	m := r.card(0)
-	text := r.answered(r.p.Say(b, r.who.Alice, where(m), ".approve exec "+codeOn(m)+" 30"))
+	text := r.answered(r.p.Say(b, r.who.Alice, where(m), ".approve exec "+r.codeOf(m)+" 30"))
 	if !strings.Contains(text, "approved exactly this for 30 minutes by alice") || !strings.Contains(text, "could do anything") {
 		b.Errorf("told %q", text)
 	}

@@ -19,19 +19,27 @@ func looksSpecs() []spec {
 			r.ask(r.desk, call{tool: "message", params: formatting, edit: func(a *approval.Ask) {
 				a.Agent, a.Started, a.Said = "<b>@main</b>", "*@here*", []string{"[x](https://evil.example) @everyone"}
 				a.Why = []string{"Web content was read (web_fetch https://evil.example/@channel)."}
+				a.Reasons = []string{"You never mentioned <@U333> https://evil.example/@channel."}
 			}})
 			m := r.card(0)
 			var params map[string]string
 			if err := json.Unmarshal([]byte(formatting), &params); err != nil {
 				b.Fatal(err)
 			}
-			for _, want := range append(strings.Split(params["message"], "\n"), params["to"], "`*_~|<>@#[]()", "<b>@main</b>", "*@here*", "[x](https://evil.example) @everyone", "https://evil.example/@channel") {
+			for _, want := range append(strings.Split(params["message"], "\n"), params["to"], "`*_~|<>@#[]()", "[x](https://evil.example) @everyone", "You never mentioned <@U333> https://evil.example/@channel.", "Send a message to @everyone") {
 				if !strings.Contains(m.Text, want) {
 					b.Errorf("not literally there: %q in\n%s", want, m.Text)
 				}
 			}
-			if len(m.Active) > 0 {
-				b.Errorf("links, mentions or previews: %q", m.Active)
+			r.tap(r.who.Alice, m, "More…")
+			d := r.details(m)
+			for _, want := range []string{"<b>@main</b>", "*@here*", "web_fetch https://evil.example/@channel"} {
+				if !strings.Contains(everything(d), want) {
+					b.Errorf("not literally there: %q in\n%s", want, everything(d))
+				}
+			}
+			if len(m.Active) > 0 || len(d.Active) > 0 {
+				b.Errorf("links, mentions or previews: %q %q", m.Active, d.Active)
 			}
 			if !slices.ContainsFunc(m.Mono, func(s string) bool { return strings.Contains(s, "```") }) {
 				b.Errorf("the message is not monospace: %q", m.Mono)
@@ -46,7 +54,9 @@ func looksSpecs() []spec {
 			r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
 			const reason = "<b>no</b> *no* @everyone <@U333> https://evil.example `x`"
-			r.p.TapAndSay(b, r.who.Alice, m, r.button(m, "Deny & say why"), reason)
+			r.tap(r.who.Alice, m, "More…")
+			d := r.details(m)
+			r.p.TapAndSay(b, r.who.Alice, d, r.button(d, "Deny & say why"), reason)
 			if settled := r.turns(m, "Denied", reason); len(settled.Active) > 0 {
 				b.Errorf("links, mentions or previews: %q", settled.Active)
 			}
@@ -82,7 +92,7 @@ func looksSpecs() []spec {
 				}
 				return false
 			})
-			r.tap(r.who.Alice, m, "Details")
+			r.tap(r.who.Alice, m, "More…")
 			d := r.details(m)
 			if !strings.Contains(everything(d), "rm -rf ~") || strings.Count(everything(d), "harmless") < 11_000 {
 				b.Error("the details are not whole")
@@ -125,7 +135,7 @@ func looksSpecs() []spec {
 				b.Errorf("the card:\n%s", m.Text)
 			}
 			noOneTap(r, m)
-			r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve write "+codeOn(m)+" 30"))
+			r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve write "+r.codeOf(m)+" 30"))
 			if got := r.get(v); !got.Yes || got.Scope.Lasting() {
 				b.Errorf("got %+v", got)
 			}

@@ -38,7 +38,7 @@ func identitySpecs() []spec {
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
 			for _, where := range []Place{{Direct: true}, {ReplyTo: m.ID}} {
-				for _, line := range []string{".approve exec " + codeOn(m), ".pending", ".deny " + codeOn(m)} {
+				for _, line := range []string{".approve exec " + r.codeOf(m), ".pending", ".deny " + r.codeOf(m)} {
 					if told := r.answered(r.p.Say(b, r.who.Mallory, where, line)); told != approval.NotAuthorised {
 						b.Errorf("%q: told %q", line, told)
 					}
@@ -60,8 +60,8 @@ func identitySpecs() []spec {
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
 			lines := []string{
-				r.p.Say(b, r.who.Robot, Place{Direct: true}, ".approve exec "+codeOn(m)),
-				r.p.Say(b, r.who.Robot, Place{ReplyTo: m.ID}, ".approve exec "+codeOn(m)),
+				r.p.Say(b, r.who.Robot, Place{Direct: true}, ".approve exec "+r.codeOf(m)),
+				r.p.Say(b, r.who.Robot, Place{ReplyTo: m.ID}, ".approve exec "+r.codeOf(m)),
 			}
 			r.p.Tap(b, r.who.Robot, m, r.button(m, "Allow once"))
 			r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".pending")) // by now the bot's lines have been seen
@@ -85,7 +85,7 @@ func lateSpecs() []spec {
 			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.TTL = 2 * time.Second })
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
-			r.turns(m, "Expired", "expired without an answer")
+			r.turns(m, "Expired without an answer")
 			told := r.tap(r.who.Alice, m, "Allow once")
 			if !strings.Contains(told, "expired") || strings.Contains(told, "approved once") {
 				b.Errorf("told %q", told)
@@ -115,7 +115,7 @@ func lateSpecs() []spec {
 			if told := r.tap(r.who.Alice, m, "Allow once"); !strings.Contains(told, "Nothing was approved") {
 				b.Errorf("told %q", told)
 			}
-			if now := r.now(m); strings.Contains(now.Text, "Approved:") {
+			if now := r.now(m); strings.Contains(now.Text, "Approved") {
 				b.Errorf("the card says\n%s", now.Text)
 			}
 		}},
@@ -124,7 +124,7 @@ func lateSpecs() []spec {
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
 			r.p.Break(Fault{Kind: Forbidden})
-			if o, err := r.desk.Answer(b.Context(), approval.Answer{ID: r.p.Name() + ":" + r.who.Bob.ID, Via: "page", Text: ".deny " + codeOn(m)}); err != nil || o.Kind != approval.Counted {
+			if o, err := r.desk.Answer(b.Context(), approval.Answer{ID: r.p.Name() + ":" + r.who.Bob.ID, Via: "page", Text: ".deny " + r.codeOf(m)}); err != nil || o.Kind != approval.Counted {
 				b.Fatalf("%+v, %v", o, err)
 			}
 			if got := r.get(v); !got.Denied {

@@ -80,14 +80,26 @@ func bold(s string) string { return "**" + prose(s) + "**" }
 // draw lays a document out and says whether Discord has room for it.
 func draw(doc *channels.Document) (*drawing, bool) {
 	d := &drawing{rows: rows(doc.Buttons)}
-	d.text.WriteString(bold(strings.TrimSpace(doc.Sign + " " + doc.Title)))
+	d.text.WriteString(head(doc))
 	for i := range doc.Blocks {
 		d.block(&doc.Blocks[i])
 	}
-	if line := doc.Line(); line != "" {
-		d.text.WriteString("\n" + block(line))
-	}
 	return d, fits(d.text.String())
+}
+
+// head is the first line. What a backtick would end stands in running text.
+func head(doc *channels.Document) string {
+	parts := []string{bold(strings.TrimSpace(doc.Sign + " " + doc.Title))}
+	switch {
+	case strings.Contains(doc.Of, "`"):
+		parts = append(parts, prose(doc.Of))
+	case doc.Of != "":
+		parts = append(parts, literal(doc.Of))
+	}
+	if doc.Then != "" {
+		parts = append(parts, prose(doc.Then))
+	}
+	return strings.Join(parts, " ")
 }
 
 func fits(s string) bool {
@@ -134,16 +146,13 @@ func between(text string) string {
 	return " "
 }
 
-// rows puts what allows into the first row and what denies into the second.
+// rows puts the buttons of every card into the first row, and what More adds below.
 func rows(buttons []channels.Button) []discordgo.MessageComponent {
-	var kinds [3][]discordgo.MessageComponent
-	for _, b := range buttons {
-		row := 2
-		switch {
-		case b.Allows:
+	var kinds [2][]discordgo.MessageComponent
+	for i := range buttons {
+		b, row := &buttons[i], 1
+		if b.First() {
 			row = 0
-		case b.Denies:
-			row = 1
 		}
 		kinds[row] = append(kinds[row], discordgo.Button{Label: b.Label, Style: style(b.Action), CustomID: b.Handle})
 	}

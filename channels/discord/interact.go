@@ -98,7 +98,7 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 		r.open(ctx, func() *discordgo.InteractionResponse { return form(a.Handle, whyTitle, whyLabel, "") })
 	case tapped && a.Text != "" && o.Kind == approval.Told:
 		r.open(ctx, func() *discordgo.InteractionResponse {
-			return form(lineForm, lineTitle, "The line on the card", lineHint)
+			return form(lineForm, lineTitle, "The line behind More", lineHint)
 		})
 	case o.Kind == approval.Shown:
 		r.say(ctx, ch.details(o.Card))
@@ -120,10 +120,11 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 // a file. The buttons come with it.
 func (ch *Channel) details(c *approval.Card) *said {
 	doc := channels.Details(c, ch.deps.Now())
-	d, fits := draw(doc)
+	d, fits := ch.card(doc)
 	if fits {
 		return &said{markup: d.text.String(), rows: d.rows}
 	}
 	doc.Buttons = channels.BesideFile(c, doc.Buttons)
-	return &said{markup: bold(doc.Title), rows: rows(doc.Buttons), file: func() *discordgo.File { return attachment(c, doc) }}
+	d, _ = ch.card(doc)
+	return &said{markup: head(doc), rows: d.rows, file: func() *discordgo.File { return attachment(c, doc) }}
 }

@@ -38,15 +38,15 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	at := place{chat, id}
 	if cut {
 		doc := channels.Details(c, ch.deps.Now())
-		ch.errands.Go("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
-			_, err := ch.post(ctx, ch.line, message{chat: chat, replyTo: id, text: bold(doc.Title), file: attachment(c, doc)})
+		ch.errands.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
+			_, err := ch.post(ctx, ch.line, message{chat: chat, replyTo: id, text: head(doc), file: attachment(c, doc)})
 			return err
 		})
 	}
 	return at.String(), nil
 }
 
-// card draws what stands in the chat. Where Discord passes no lines on, a button
+// card draws a card, or all there is of it. Where Discord passes no lines on, a button beside the lines that can be typed
 // opens a form for them.
 func (ch *Channel) card(doc *channels.Document) (*drawing, bool) {
 	d, fits := draw(doc)

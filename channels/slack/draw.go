@@ -18,9 +18,8 @@ import (
 const (
 	maxBlocks     = 50
 	maxBlockText  = 3000 // characters; for rich text Slack documents none, so it is held to that of a section
-	maxHeader     = 150
-	maxButtons    = 25 // in one block
-	maxLabel      = 75 // of a button
+	maxButtons    = 25   // in one block
+	maxLabel      = 75   // of a button
 	maxValue      = 2000
 	maxActionID   = 255
 	maxModalTitle = 24
@@ -36,7 +35,7 @@ const maxMessage = 10_000
 // text, whose type says what they are: in a text there is no markup, so nothing
 // has to be escaped and nothing can break out.
 type drawing struct {
-	text    string // for notifications: our own words alone
+	text    string // for notifications; it is sent escaped, see literally
 	blocks  []slack.Block
 	rich    *slack.RichTextBlock   // the last block, while it is one of text
 	section *slack.RichTextSection // its last part, while lines can be added to it
@@ -44,14 +43,14 @@ type drawing struct {
 
 // draw lays a document out and says whether Slack has room for it.
 func draw(doc *channels.Document) (*drawing, bool) {
-	d := &drawing{text: strings.TrimSpace(doc.Sign + " " + doc.Title)}
-	d.blocks = append(d.blocks, slack.NewHeaderBlock(words(d.text)))
+	d := &drawing{text: inert.Replace(strings.TrimSpace(doc.Sign + " " + doc.FirstLine()))}
+	d.bold(strings.TrimSpace(doc.Sign + " " + doc.Title))
+	d.plain(space(doc.Title, doc.Of))
+	d.literal(doc.Of)
+	d.plain(space(doc.Title, doc.Then) + doc.Then)
+	d.paragraph()
 	for i := range doc.Blocks {
 		d.block(&doc.Blocks[i])
-	}
-	if line := doc.Line(); line != "" {
-		d.paragraph()
-		d.preformatted(line)
 	}
 	if len(doc.Buttons) > 0 {
 		d.paragraph()
@@ -59,6 +58,9 @@ func draw(doc *channels.Document) (*drawing, bool) {
 	}
 	return d, d.fits()
 }
+
+// inert keeps Slack from making a mention or a link of what stands in a notification, by a character without width.
+var inert = strings.NewReplacer("@", "@\u2060", "://", ":\u2060//", ".", ".\u2060")
 
 // words are our own, in a place where Slack formats nothing.
 func words(s string) *slack.TextBlockObject {
@@ -192,8 +194,6 @@ func (d *drawing) fits() bool {
 
 func blockFits(b slack.Block) bool {
 	switch b := b.(type) {
-	case *slack.HeaderBlock:
-		return utf8.RuneCountInString(b.Text.Text) <= maxHeader
 	case *slack.RichTextBlock:
 		return richLength(b) <= maxBlockText
 	case *slack.ActionBlock:

@@ -25,7 +25,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 		return "", err
 	}
 	if cut {
-		ch.errands.Go("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
+		ch.errands.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
 			return ch.attach(ctx, c, at)
 		})
 	}

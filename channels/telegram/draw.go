@@ -66,16 +66,24 @@ func (d *drawing) literal(s string) { d.styled(models.MessageEntityTypeCode, s) 
 // draw lays a document out and says whether Telegram has room for it.
 func draw(doc *channels.Document) (*drawing, bool) {
 	d := &drawing{}
-	d.bold(strings.TrimSpace(doc.Sign + " " + doc.Title))
+	d.head(doc)
 	for i := range doc.Blocks {
 		d.block(&doc.Blocks[i])
 	}
-	if line := doc.Line(); line != "" {
-		d.plain("\n\n")
-		d.literal(line)
-	}
 	d.keyboard = keyboard(doc.Buttons)
 	return d, d.units <= maxText && len(d.entities) <= maxEntities
+}
+
+// head is the first line: a phone shows it on its lock screen.
+func (d *drawing) head(doc *channels.Document) {
+	d.bold(strings.TrimSpace(doc.Sign + " " + doc.Title))
+	if doc.Of != "" {
+		d.plain(" ")
+		d.literal(doc.Of)
+	}
+	if doc.Then != "" {
+		d.plain(" " + doc.Then)
+	}
 }
 
 func (d *drawing) block(b *channels.Block) {
@@ -113,26 +121,19 @@ func between(text string) string {
 	return " "
 }
 
-// keyboard puts what allows into the first row and what denies into the second.
+// keyboard puts the buttons of every card into the first row, and each that More adds into a row of its own.
 func keyboard(buttons []channels.Button) [][]models.InlineKeyboardButton {
-	var rows [3][]models.InlineKeyboardButton
-	for _, b := range buttons {
-		row := 2
-		switch {
-		case b.Allows:
-			row = 0
-		case b.Denies:
-			row = 1
+	var rows [][]models.InlineKeyboardButton
+	for i := range buttons {
+		b := &buttons[i]
+		drawn := models.InlineKeyboardButton{Text: b.Label, CallbackData: b.Handle}
+		if i > 0 && b.First() {
+			rows[0] = append(rows[0], drawn)
+			continue
 		}
-		rows[row] = append(rows[row], models.InlineKeyboardButton{Text: b.Label, CallbackData: b.Handle})
+		rows = append(rows, []models.InlineKeyboardButton{drawn})
 	}
-	var out [][]models.InlineKeyboardButton
-	for _, row := range rows {
-		if len(row) > 0 {
-			out = append(out, row)
-		}
-	}
-	return out
+	return rows
 }
 
 // markup is the keyboard for a request; nil where there is none.

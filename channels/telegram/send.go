@@ -31,7 +31,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	}
 	at.message = id
 	if cut {
-		ch.errands.Go("the whole of a card could not be attached; Details shows it", func(ctx context.Context) error {
+		ch.errands.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
 			_, err := ch.attach(ctx, c, at, nil)
 			return err
 		})
@@ -146,7 +146,7 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 func (ch *Channel) attach(ctx context.Context, c *approval.Card, under ref, buttons []channels.Button) (id int, err error) {
 	doc := channels.Details(c, ch.deps.Now())
 	whole, caption := channels.Whole(doc), &drawing{keyboard: keyboard(buttons)}
-	caption.bold(doc.Title)
+	caption.head(doc)
 	err = ch.show(ctx, ch.line, under.chat, "sendDocument", func(ctx context.Context) error {
 		m, err := ch.api.SendDocument(ctx, &bot.SendDocumentParams{
 			ChatID: under.chat, MessageThreadID: ch.topic(under.chat), ReplyParameters: inReplyTo(under.message),

@@ -36,14 +36,17 @@ func New(w io.Writer) *Channel { return &Channel{w: w, turn: make(chan struct{},
 // Send prints the card in one write. Its ref is the card's id: what is printed
 // can't be edited, so there is no better place to name.
 func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
-	now := time.Now
-	if ch.Now != nil {
-		now = ch.Now
-	}
-	if err := ch.print(ctx, "\n"+channels.Text(c, now())+"\n"); err != nil {
+	if err := ch.print(ctx, "\n"+channels.Short(c, ch.now())+"\n"); err != nil {
 		return "", err
 	}
 	return c.ID, nil
+}
+
+func (ch *Channel) now() time.Time {
+	if ch.Now != nil {
+		return ch.Now()
+	}
+	return time.Now()
 }
 
 // Probe says where cards are printed.
@@ -51,7 +54,7 @@ func (*Channel) Probe(context.Context) (string, error) { return "where the serve
 
 // Settle prints the outcome in a line of its own.
 func (ch *Channel) Settle(ctx context.Context, _ string, c *approval.Card, o approval.Outcome) error {
-	return ch.print(ctx, channels.OutcomeLine(c, o)+"\n")
+	return ch.print(ctx, channels.OutcomeLine(c, o, ch.now())+"\n")
 }
 
 // Listen waits for ctx to end: nobody answers here.

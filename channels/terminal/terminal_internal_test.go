@@ -32,7 +32,7 @@ func TestACardAndItsOutcomeArePrinted(t *testing.T) {
 	if err := ch.Settle(t.Context(), ref, card(), approval.Outcome{State: approval.Expired}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Approval needed: 7Q4K", "│ ls\n", "1 min 5 s", ".approve exec bf619df9\n", "\n7Q4K exec expired without an answer at 22:14:05 UTC\n"} {
+	for _, want := range []string{"── Run: ls ──", "│ ls\n", "7Q4K, 1 min 5 s left", "verifier approve 7Q4K\n", "verifier deny 7Q4K\n", "verifier pending 7Q4K\n", "\n7Q4K Expired without an answer at 22:14 UTC: Run: ls\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}

@@ -2,11 +2,14 @@ package main
 
 import (
 	"net/http"
+	"net/url"
+	"strconv"
 )
 
 // PendingCmd lists what waits.
 type PendingCmd struct {
-	JSON bool `help:"Print the answer as it came: reference, tools, conversation, text and end of each." name:"json"`
+	Ref  string `arg:"" optional:"" help:"Only the card with this reference, with nothing left out."`
+	JSON bool   `help:"Print the answer as it came: reference, tools, conversation, text and end of each." name:"json"`
 	owner
 }
 
@@ -14,14 +17,15 @@ type PendingCmd struct {
 type waiting struct {
 	Paused string `json:"paused"`
 	Cards  []struct {
-		Ref  string `json:"ref"`
-		Text string `json:"text"`
+		Ref   string `json:"ref"`
+		Short string `json:"short"`
+		Text  string `json:"text"`
 	} `json:"cards"`
 }
 
 // waiting asks for it.
-func (o *owner) waiting(a *app) (out waiting, err error) {
-	return out, o.ask(a, http.MethodGet, pendingPath, nil, &out)
+func (o *owner) waiting(a *app, path string) (out waiting, err error) {
+	return out, o.ask(a, http.MethodGet, path, nil, &out)
 }
 
 // Help is the long help.
@@ -29,27 +33,38 @@ func (*PendingCmd) Help() string {
 	return `Each card shows who wants to run what, why you are asked, and the code for a typed answer. Nothing on it can hide: what is shortened or redacted is said so.
 
     $ verifier pending
+    $ verifier pending 7Q4K      # all there is of one card
     $ verifier approve 7Q4K` + ownerHelp
 }
 
 // Run lists.
 func (c *PendingCmd) Run(a *app) error {
-	if c.JSON {
-		return c.print(a, pendingPath)
+	path := pendingPath
+	if c.Ref != "" {
+		path += "?ref=" + url.QueryEscape(c.Ref)
 	}
-	out, err := c.waiting(a)
+	if c.JSON {
+		return c.print(a, path)
+	}
+	out, err := c.waiting(a, path)
 	if err != nil {
 		return err
 	}
 	if out.Paused != "" {
 		a.printf("%s\n", block(out.Paused))
 	}
-	if len(out.Cards) == 0 {
+	switch {
+	case len(out.Cards) == 0 && c.Ref != "":
+		return &failure{text: "no open question has the reference " + strconv.Quote(c.Ref), hint: "`verifier pending` lists them"}
+	case len(out.Cards) == 0:
 		a.printf("Nothing waits.\n")
 	}
 	for i, card := range out.Cards {
 		if i > 0 {
 			a.printf("\n")
+		}
+		if c.Ref == "" {
+			card.Text = card.Short
 		}
 		a.printf("%s\n", block(card.Text))
 	}

@@ -116,7 +116,7 @@ func TestACardNobodyAnswersExpires(t *testing.T) {
 	}
 	onBoth(t, edit, func(t *testing.T, r *rig) {
 		a := r.deny(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("x")})
-		redistest.Eventually(t, "the terminal says so", func() bool { return strings.Contains(r.screen.String(), "expired") })
+		redistest.Eventually(t, "the terminal says so", func() bool { return strings.Contains(r.screen.String(), "Expired without an answer") })
 		if v := r.approve(a.Ref, 0); v.Kind != "too late" || v.State != "expired" {
 			t.Errorf("a tap after expiry is told %+v", v)
 		}

@@ -135,14 +135,14 @@ func TestATapOnOneChatSettlesAllThreeAndReleasesTheCall(t *testing.T) {
 		shown := make(map[string]channeltest.Message)
 		for name, v := range chats {
 			waitFor(t, "a card is on "+name, func() (ok bool) {
-				shown[name], ok = v.cardWith("Approval needed", "echo "+word)
+				shown[name], ok = v.cardWith("🔐 Run:", "echo "+word)
 				return ok
 			})
 		}
 		took = append(took, releases(t, chats[tapped], shown[tapped], held))
 		for name, v := range chats {
 			waitFor(t, "the copy on "+name+" tells the outcome", func() bool {
-				m, ok := v.cardWith("Approved", "echo "+word, "approved once by owner via "+tapped)
+				m, ok := v.cardWith("Approved", "once by owner at ", "echo "+word)
 				return ok && m.ID == shown[name].ID && len(m.Buttons) == 0
 			})
 		}
@@ -239,7 +239,7 @@ func TestH29NoChatShowsASecretAndNoErrorATokenOfIt(t *testing.T) {
 	params := `{"command":"mysql -phunter2-planted-9f31 && curl -H 'Authorization: Bearer ghp_pLaNtEdA1b2C3d4E5f6G7h8I9j0K1l2M3n4' x","env":{"PGPASSWORD":"hunter2-planted-9f31"}}`
 	held := r.hold(call{tool: "exec", params: params, context: map[string]any{"sessionKey": "agent:main:secrets"}})
 	for name, v := range chats {
-		waitFor(t, "a card is on "+name, func() bool { _, ok := v.cardWith("Approval needed", "mysql", "NOT FULLY VISIBLE"); return ok })
+		waitFor(t, "a card is on "+name, func() bool { _, ok := v.cardWith("🔐 Run:", "mysql", "NOT FULLY VISIBLE"); return ok })
 	}
 	r.tapDeny(t, chats["slack"])
 	said := (<-held).raw

@@ -48,7 +48,7 @@ func card(t *testing.T, s *telegramtest.Server) telegramtest.Message {
 	var found telegramtest.Message
 	waitFor(t, "a card is in the chat", func() bool {
 		for _, m := range s.Messages() {
-			if strings.Contains(m.Text, "Approval needed") {
+			if strings.HasPrefix(m.Text, "🔐") {
 				found = m
 				return true
 			}
@@ -102,7 +102,7 @@ func TestATapOnTelegramReleasesTheCall(t *testing.T) {
 		t.Errorf("got %d %s", a.status, a.raw)
 	}
 	waitFor(t, "the card is settled", func() bool {
-		return strings.Contains(s.Messages()[0].Text, "approved once by telegram 1001 via telegram") && len(s.Messages()[0].Buttons) == 0
+		return strings.Contains(s.Messages()[0].Text, "Approved once by telegram 1001 at ") && len(s.Messages()[0].Buttons) == 0
 	})
 	for where, text := range map[string]string{"log": r.log.String(), "record": r.record(), "health": r.page("/readyz"), "metrics": r.page("/metrics")} {
 		if strings.Contains(text, "planted_bot_token") {
@@ -170,7 +170,7 @@ func TestH53ACardWhoseNewTextIsRefusedLosesItsButtonsAllTheSame(t *testing.T) {
 	r, s := telegramRig(t, "")
 	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
 	m := card(t, s)
-	ref := strings.Fields(strings.SplitN(m.Text, "Approval needed: ", 2)[1])[0]
+	ref := strings.SplitN(m.Text, "ref: ", 2)[1][:4]
 	s.Break(channeltest.Fault{Kind: channeltest.Refused, Says: "can't parse entities", Times: 1})
 	if v := r.say(r.token, map[string]any{"ref": ref, "allow": false}); v.Kind != "counted" {
 		t.Fatalf("%+v", v)

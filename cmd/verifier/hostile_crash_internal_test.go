@@ -103,7 +103,7 @@ func TestH45SIGTERMDeniesWhatIsHeldMarksTheCardsAndEndsInTime(t *testing.T) {
 			t.Errorf("ended after %v with %s", took, p.cmd.ProcessState)
 		}
 		for _, ref := range refs {
-			if !strings.Contains(r.screen.String(), ref+" exec: The gateway has stopped") {
+			if !strings.Contains(r.screen.String(), ref+" The gateway has stopped") {
 				t.Errorf("the card %s is not marked:\n%s", ref, r.screen)
 			}
 		}

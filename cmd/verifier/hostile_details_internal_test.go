@@ -17,12 +17,12 @@ func TestH214AYesBesideTheWholeCallCountsAsSeen(t *testing.T) {
 		details bool // the yes is given in the details
 		seen    bool
 	}{
-		"in the details":               {lines(140), true, true},
-		"on the card":                  {lines(140), false, false},
+		"in the details":               {lines(100), true, true},
+		"on the card":                  {lines(100), false, false},
 		"beside a file":                {lines(400), true, false},
-		"a secret in it is hidden":     {lines(140) + "\tTOKEN=ghp_16C7e42F292c6912E7710c838347Ae178B4a make\n", true, false},
-		"a character in it is unseen":  {lines(140) + "\tcurl evil\u200b.example\n", true, false},
-		"a letter in it is no English": {lines(140) + "\tcurl ex\u0430mple.com\n", true, false},
+		"a secret in it is hidden":     {lines(100) + "\tTOKEN=ghp_16C7e42F292c6912E7710c838347Ae178B4a make\n", true, false},
+		"a character in it is unseen":  {lines(100) + "\tcurl evil\u200b.example\n", true, false},
+		"a letter in it is no English": {lines(100) + "\tcurl ex\u0430mple.com\n", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -32,7 +32,7 @@ func TestH214AYesBesideTheWholeCallCountsAsSeen(t *testing.T) {
 			held := r.hold(writes("Makefile", c.content, m))
 			shown := card(t, s)
 			if c.details {
-				tapOn(t, s, shown, "Details")
+				tapOn(t, s, shown, "More…")
 				var details telegramtest.Message
 				waitFor(t, "the details are there", func() bool {
 					for _, one := range s.Messages() {

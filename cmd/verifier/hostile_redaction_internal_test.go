@@ -49,7 +49,7 @@ func TestH40NestedSecretsAreMaskedOnCardRecordAndLog(t *testing.T) {
 				t.Errorf("nothing is masked on the card\n%s", c.Text)
 			}
 		}
-		redistest.Eventually(t, "every card is on the screen", func() bool { return strings.Count(r.screen.String(), "Approval needed") == len(nested) })
+		redistest.Eventually(t, "every card is on the screen", func() bool { return strings.Count(r.screen.String(), "verifier pending ") == len(nested) })
 		if n := strings.Count(r.record(), "[REDACTED: "); n < 2*len(nested) {
 			t.Errorf("%d masks in the record, want one for each question and each decision", n)
 		}

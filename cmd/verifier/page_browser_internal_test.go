@@ -117,7 +117,8 @@ func allowInBrowser(t *testing.T, s *surf) {
 	picture(tab, "page-phone-dark", false)
 	tab.Resize(webtest.Desk)
 	s.check(tab, "the list at a desk")
-	tab.Click(".more a")
+	openMore(tab)
+	tab.Click(".moreways .more a")
 	tab.Text("digest")
 	s.check(tab, "a card at a desk")
 	picture(tab, "page-desk", true)
@@ -226,6 +227,12 @@ func diffInBrowser(t *testing.T, s *surf) {
 	<-held
 }
 
+// openMore opens what is behind More.
+func openMore(tab *webtest.Tab) {
+	tab.Click(".moreways > summary")
+	tab.Wait("More is open", `document.querySelector(".moreways").open`)
+}
+
 // pick clicks the choice that reads so, or one that does not.
 func pick(tab *webtest.Tab, text string, right bool) {
 	tab.Wait("there are choices", `document.querySelector(".choices button")`)
@@ -237,6 +244,7 @@ func denyInBrowser(t *testing.T, s *surf) {
 	tab := s.login(webtest.Desk)
 	held := s.hold(tainted(s.rig, "exec", installer))
 	tab.Text("install.sh")
+	openMore(tab)
 	tab.Type(".because input[name=reason]", "use the package of the distribution")
 	tab.Press("Enter")
 	tab.Text("denied by owner (page)")
@@ -261,7 +269,7 @@ func twoTabs(t *testing.T, s *surf) {
 		t.Errorf("the call: %s", a.raw)
 	}
 	// A tap that was on its way is told the truth.
-	if said := lateTap(second, handle); !strings.Contains(said, "denied by owner") || strings.Contains(said, "approved") {
+	if said := lateTap(second, handle); !strings.Contains(said, "Denied <span>by owner at ") || strings.Contains(said, "Approved") {
 		t.Errorf("the late tap reads %s", said)
 	}
 }
@@ -279,7 +287,8 @@ func canariesInBrowser(t *testing.T, s *surf) {
 	ctx := map[string]any{"sessionKey": "agent:main:" + canary, "agentId": "main", "userMessages": []map[string]any{{"text": canary, "senderIsOwner": true}}}
 	held := s.hold(call{tool: "exec", params: `{"command":` + quoted + `,` + quoted + `:` + quoted + `}`, context: ctx})
 	tab.Text("window.hit=1")
-	tab.Click(".more a")
+	openMore(tab)
+	tab.Click(".moreways .more a")
 	tab.Text("digest")
 	s.check(tab, "a card full of canaries")
 	tab.Type(".because input[name=reason]", canary)
@@ -327,9 +336,10 @@ func expiredInBrowser(t *testing.T, s *surf) {
 	tab.Text("install.sh")
 	var handle string
 	tab.Eval(`document.querySelector("button.allow").form.elements.handle.value`, &handle)
-	tab.Click(".more a")
+	openMore(tab)
+	tab.Click(".moreways .more a")
 	tab.Text("digest")
-	tab.Text("Expired: ") // by itself
+	tab.Text("Expired without an answer") // by itself
 	s.check(tab, "an expired card")
 	var buttons int
 	tab.Eval(`document.querySelectorAll("button.allow").length`, &buttons)
@@ -339,7 +349,7 @@ func expiredInBrowser(t *testing.T, s *surf) {
 	if a := <-held; a.allowed() {
 		t.Errorf("the call: %s", a.raw)
 	}
-	if said := lateTap(tab, handle); !strings.Contains(said, "expired") || strings.Contains(said, "approved once") {
+	if said := lateTap(tab, handle); !strings.Contains(said, "Expired") || strings.Contains(said, "pproved once") {
 		t.Errorf("the late tap reads %s", said)
 	}
 }

@@ -121,9 +121,9 @@ func (p *process) shows(what string, held <-chan answer, find func(screen string
 func (p *process) card(held <-chan answer) string {
 	p.t.Helper()
 	ref := p.shows("the next question", held, func(screen string) string {
-		cards := strings.Split(screen, "Approval needed: ")[1:]
-		if len(cards) > p.cards && strings.Contains(cards[p.cards], ".deny ") { // all of it
-			return strings.Fields(cards[p.cards])[0]
+		cards := strings.Split(screen, "verifier pending ")[1:] // its last line
+		if len(cards) > p.cards && len(cards[p.cards]) > 4 {
+			return cards[p.cards][:4]
 		}
 		return ""
 	})

@@ -18,11 +18,12 @@ var blanks = []struct {
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`), "DATE"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d( UTC|Z)`), "TIME"},
+	{regexp.MustCompile(`until \d\d:\d\d \w+`), "until TIME"},
 	{regexp.MustCompile(`29 min \d+ s`), "LEFT"},
 	{regexp.MustCompile(`waited \S+`), "WAITED"},
 	{regexp.MustCompile(`\b[0-9a-f]{8}\b`), "CODE"},
 	{regexp.MustCompile(`\b[0-9A-F]{8}\b`), "SESSION"},
-	{regexp.MustCompile(`(needed: |ref |approve |deny )[0-9A-Z]{4}\b`), "${1}REF"},
+	{regexp.MustCompile(`(pending |ref +|approve |deny )[0-9A-Z]{4}\b`), "${1}REF"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "ADDRESS"},
 	{regexp.MustCompile(`/\S+/state(/verifier)?`), "STATE"},
 	{regexp.MustCompile(`(?m)^  go run ./cmd/verifier `), "  verifier "}, // how a test is started
@@ -79,12 +80,12 @@ func TestTheREADMEsTranscriptIsWhatTheProgramPrints(t *testing.T) {
 		go func() { sent <- send("exec", `{"command":"make deploy"}`) }()
 		redistest.Eventually(t, "a call waits", func() bool {
 			pending = do("pending")
-			return strings.Contains(pending, "needed: ")
+			return strings.Contains(pending, "verifier pending ")
 		})
-		if !strings.Contains(pending, "exec brought it in") {
+		if !strings.Contains(pending, "ran a command") {
 			inReadme("pending", pending)
 		}
-		_, rest, _ := strings.Cut(pending, "needed: ")
+		_, rest, _ := strings.Cut(pending, "verifier pending ")
 		return rest[:4], sent
 	}
 

@@ -43,11 +43,11 @@ func write(files map[string][]byte) error {
 type state struct{ file, says string }
 
 var states = []state{
-	{"open", "A call waits. Allow once is for this very call; Exactly this, 30 min is for the same command again in this conversation, as long as nothing gets worse."},
-	{"open-details-kind", "The details of a command that can be read to the end. A yes for minutes is for commands that do the same."},
+	{"open", "A call waits. Allow once is for this very call. Longer answers are behind More…"},
+	{"open-details-kind", "What More… shows of a command that can be read to the end. A yes for minutes is for commands that do the same."},
 	{"open-list", "Calls that came while too many cards were open, together on one."},
-	{"open-details", "What Details shows: all there is to see, and then an Allow."},
-	{"hidden-file", "Something is hidden, so there is no one-tap Allow: open the details, or type the code."},
+	{"open-details", "What More… shows: all there is to see, and every answer that can be given."},
+	{"hidden-file", "Something is hidden, so there is no one-tap Allow: tap More…, or type the code."},
 	{"shown-file", "A file is written: the card shows what. `redact.showFileBodies: false` hides it."},
 	{"shown-edit", "A file is changed: what goes and what comes."},
 	{"not-lasting", "A call that gets no lasting grant: dangerous, destructive, or not fully visible."},

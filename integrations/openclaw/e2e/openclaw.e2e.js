@@ -45,10 +45,10 @@ test("the owner's own call runs", patient, async () => {
 test("after a page was read exec waits, the owner taps Allow on the phone, and it runs", patient, async () => {
 	const answer = rig.script(`${fetchPage()}\n${exec("echo approved-run")}`);
 	const card = await rig.phone.card("echo approved-run");
-	assert.match(card.text, /web_fetch 127\.0\.0\.1/);
+	assert.match(card.text, /fetched 127\.0\.0\.1/);
 	await rig.phone.tap(card, "Allow once", ownerId);
 	assert.match(await answer, /approved-run/);
-	assert.match(await rig.phone.outcome(card), /approved once by Ann/);
+	assert.match(await rig.phone.outcome(card), /Approved once by Ann/);
 });
 
 test("the owner taps Deny, it does not run, and the model reads that", patient, async () => {
@@ -228,7 +228,7 @@ test("H16 a spawned session has its parent's level", patient, async () => {
 	const card = await rig.denied();
 	assert.match(card, /conversation +agent:main:subagent:/);
 	assert.match(card, /level +untrusted/);
-	const report = `Denied by the owner (ref ${/Approval needed: (\w+)/.exec(card)[1]})`;
+	const report = `Denied by the owner (ref ${/^ +ref +(\w+),/m.exec(card)[1]})`;
 	await rig.eventually("the child's report", () => rig.telegram.sent.find((m) => m.text.includes(report))); // OpenClaw starts a run for it
 	await rig.reset(text);
 });

@@ -48,7 +48,7 @@ after(async () => {
 async function pending() {
 	for (;;) {
 		const { stdout } = await run(binary, ["pending"], { env });
-		const found = /Approval needed: (\w+)/.exec(stdout);
+		const found = /^ +ref +(\w+),/m.exec(stdout);
 		if (found) return found[1];
 	}
 }

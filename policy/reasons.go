@@ -1,0 +1,141 @@
+package policy
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// mostReasons is how many reasons a card gives. [Verdict.Why] has the whole path.
+const mostReasons = 2
+
+// Reasons say in plain words why a person is asked, the worst first, two at most. The caller passes whom and what the user never
+// mentioned, as far as that may be shown: see [Plan.Strangers] and [Plan.Unmentioned].
+func (pl *Plan) Reasons(v *Verdict, view *session.View, strangers, hosts []string) []string {
+	type reason struct {
+		rank int
+		text string
+	}
+	var all []reason
+	if len(strangers) > 0 {
+		all = append(all, reason{ofStrangers, "You never mentioned " + some(strangers) + "."})
+	}
+	if len(hosts) > 0 {
+		all = append(all, reason{ofStrangers, "Your request doesn't mention " + some(hosts) + "."})
+	}
+	for i := range v.Why {
+		if text := pl.reason(v, view, &v.Why[i]); text != "" && ranks[v.Why[i].Rule] > 0 {
+			all = append(all, reason{ranks[v.Why[i].Rule], text})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b reason) int { return a.rank - b.rank })
+	var out []string
+	for _, r := range all {
+		if len(out) < mostReasons && !slices.Contains(out, r.text) {
+			out = append(out, r.text)
+		}
+	}
+	return out
+}
+
+// some names the first of a list, and how many there are.
+func some(list []string) string {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return list[0] + " and " + strconv.Itoa(len(list)-1) + " more"
+}
+
+// ranks order the rules by how much their reason tells a person who decides; that of a cap says what a yes does. A rule that is not here
+// tells nothing that another doesn't.
+var ranks = map[string]int{
+	"run-cap": 1, "iterations": 1, secretsRule: 3, lethalTrifecta: 4, "limit": 5, "policy": 6, "dangerous": 7, rogueAction: 8, "command": 9, "level": 10,
+	"blind-send": 10, "override": 11, "agent": 11, "taintPolicy": 12, "taint-escalation": 12, "closed": 12,
+}
+
+// ofStrangers is the rank of what the user never mentioned.
+const ofStrangers = 2
+
+// reason is a step in plain words; "" where another says the same.
+func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
+	tool := pl.rule.called()
+	switch s.Rule {
+	case lethalTrifecta:
+		return "The agent has read outside content and secrets, and this could send them out."
+	case rogueAction:
+		if pl.Standing.Unknown && (view.Worst.Label == pl.Standing.Why || view.Worst.Level < v.Level) {
+			return s.Text
+		}
+		what, clause := pl.came(v, view)
+		if clause {
+			return what + ", and the agent now wants to act."
+		}
+		return what + " and now wants to act."
+	case "level":
+		switch {
+		case view.Lost:
+			return "The store has lost what it knew, so nothing here is trusted."
+		case slices.ContainsFunc(v.Why, func(o Step) bool { return o.Rule == rogueAction }):
+			return ""
+		case v.Level < external:
+			return ""
+		}
+		what, _ := pl.came(v, view)
+		return what + "."
+	case "dangerous":
+		return tool + " " + pl.rule.reason + ", so you are asked each time."
+	case "override":
+		return "Your policy asks before " + tool + "."
+	case "agent":
+		return "Your rules for this agent ask before " + tool + "."
+	case "taintPolicy", "taint-escalation", "closed":
+		if s.Mode != confirm {
+			return ""
+		}
+		return "Your policy asks before " + tool + " in " + v.Level.String() + " conversations."
+	}
+	return s.Text
+}
+
+// came says what made the level what it is: "The agent fetched example.com 2 calls ago". It may be a clause about who started the run.
+func (pl *Plan) came(v *Verdict, view *session.View) (what string, clause bool) {
+	label, ago := "", ""
+	calls := int64(0)
+	switch {
+	case view.Worst.Label != "" && view.Worst.Level == v.Level:
+		label, calls = view.Worst.Label, view.Step-view.Worst.Step
+	case pl.Standing.Level == v.Level || pl.Birth == v.Level:
+		label = pl.Standing.Why
+	}
+	tool, place, _ := strings.Cut(label, " ")
+	switch {
+	case calls == 1:
+		ago = " 1 call ago"
+	case calls > 1:
+		ago = " " + strconv.FormatInt(calls, 10) + " calls ago"
+	}
+	switch tool {
+	case "":
+		return "The agent has read outside content", false
+	case "the", "someone", "this", "nobody":
+		return strings.ToUpper(label[:1]) + label[1:] + ago, true
+	case "web_search", "x_search":
+		return "The agent searched the web" + ago, false
+	case "exec", "process", "terminal", "code_execution", "nodes":
+		if place != "" {
+			return "The agent ran a command that read " + place + ago, false
+		}
+		return "The agent ran a command that read outside content" + ago, false
+	case "web_fetch", "browser":
+		if place != "" {
+			return "The agent fetched " + place + ago, false
+		}
+	case "read", "read_file", "pdf", "image", "view_image", "file_fetch":
+		if place != "" {
+			return "The agent read " + place + ago, false
+		}
+	}
+	return "The agent used " + label + ago, false
+}
