@@ -84,7 +84,7 @@ func (p *Policy) mayFind(name string) bool {
 		return false
 	}
 	parts := strings.Split(strings.ToLower(anyOfClass.ReplaceAllString(name, "?")), "/")
-	return slices.ContainsFunc(p.samples, func(sample []string) bool {
+	return len(parts) > mostParts || slices.ContainsFunc(p.samples, func(sample []string) bool {
 		for at := range len(parts) - len(sample) + 1 {
 			if fits(parts[at:at+len(sample)], sample, at+len(sample) == len(parts)) {
 				return true
@@ -108,7 +108,10 @@ func fits(parts, place []string, last bool) bool {
 	return true
 }
 
-const patternSigns = "*?["
+const (
+	patternSigns = "*?["
+	mostParts    = 32 // of a pattern; a longer one may find anything
+)
 
 var anyOfClass = regexp.MustCompile(`\[(\[:[^\]]*:\]|[^\]])*\]`)
 
