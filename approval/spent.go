@@ -2,7 +2,6 @@ package approval
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -27,7 +26,7 @@ func (d *Desk) Spent(card, digest, request string) {
 	if s.recent == nil || len(s.recent) >= spentSize {
 		s.old, s.recent = s.recent, make(map[[2]string]string)
 	}
-	s.recent[[2]string{card, digest}] = strings.Clone(request) // it may be part of a whole call
+	s.recent[[2]string{card, digest}] = request
 }
 
 // by is the request that took it, "" if none did.

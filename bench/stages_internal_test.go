@@ -69,7 +69,7 @@ func BenchmarkStages(b *testing.B) {
 	verdict := plan.Judge(view)
 	entry := audit.Entry{
 		Kind: audit.KindDecision, RequestID: c.RequestID, Client: c.Client, Session: c.Context.SessionKey,
-		SessionID: c.Context.SessionID, Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Params: redactor.Valid(c.Tool, c.Params, c.Written()).Params, Compact: true,
+		SessionID: c.Context.SessionID, Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Params: redactor.Params(c.Tool, c.Params).Params, Compact: true,
 		Digest: c.Digest().String(), Mode: "allow", Level: "owner", Step: 3, Why: verdict.Sentences(), Decision: audit.Allow, By: verdict.Rule,
 	}
 	sign, server := hmac.Sign([]byte(secret), body), hmac.Key(make([]byte, 32))
@@ -83,7 +83,7 @@ func BenchmarkStages(b *testing.B) {
 		{"digest", func() { c.Digest() }},
 		{"seal", func() { server.Seal("allow", c.Client, c.Context.SessionKey, c.RequestID) }},
 		{"judge", func() { plan.Judge(view) }},
-		{"redact", func() { redactor.Valid(c.Tool, c.Params, c.Written()) }},
+		{"redact", func() { redactor.Params(c.Tool, c.Params) }},
 		{"record", func() { _ = log.Append(entry) }},
 		{"sign", func() { hmac.SignAnswer([]byte(secret), c.RequestID, []byte(allowBody)) }},
 	} {

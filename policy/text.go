@@ -95,7 +95,7 @@ func (t *text) release() {
 // refused when the call was decoded; should one get here, both are read.
 func read(c *toolcall.Call, s *sieve) *text {
 	t := texts.Get().(*text) //nolint:errcheck // nothing else is put in
-	w := collector{values: t.raw[:0], keys: t.keys[:0], checked: c.Checked()}
+	w := collector{values: t.raw[:0], keys: t.keys[:0], checked: c.Params.IsValid(jsontext.AllowDuplicateNames(true))}
 	t.readable = len(c.Params) == 0 || w.checked || c.Params.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	w.walk(c.Params)
 	split := len(w.values)

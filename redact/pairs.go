@@ -7,6 +7,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// role is what a name says of its value and of the members beside it; 0: nothing.
+type role uint8
+
+const (
+	ofProgram   role = 1 << iota // the value names a program
+	ofArguments                  // an array holds the arguments of the program beside it
+	ofName                       // the value names the one beside it
+	ofValue                      // the value is what such a name is for
+)
+
+// roles are by squashed name.
+var roles = map[string]role{
+	"command": ofProgram | ofArguments, "cmd": ofProgram | ofArguments,
+	"program": ofProgram, "executable": ofProgram, "file": ofProgram, "bin": ofProgram, "binary": ofProgram, "exe": ofProgram,
+	"args": ofArguments, "argv": ofArguments, "arguments": ofArguments,
+	"name": ofName, "key": ofName, "header": ofName, "field": ofName, "k": ofName, "id": ofName, "variable": ofName, "env": ofName,
+	"value": ofValue, "val": ofValue, "v": ofValue, "values": ofValue,
+}
+
 // pair is what is known of an object that may be {"name": …, "value": …}.
 type pair struct {
 	kind       string // by the name: why the value is hidden

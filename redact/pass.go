@@ -31,28 +31,6 @@ type pass struct {
 	result   Result
 }
 
-// whole walks all there is.
-func (p *pass) whole(tool string, params jsontext.Value, written string) Result {
-	p.tool, p.in, p.out = tool, scan{text: written, literal: strings.IndexByte(written, '\\') < 0}, p.out[:0]
-	p.value()
-	if p.result.Params = slices.Clip(params); !bytes.Equal(p.out, params) {
-		p.result.Params = bytes.Clone(p.out)
-	}
-	return p.result
-}
-
-// maxKept is how much room for a result is kept for the next call.
-const maxKept = 16 << 10
-
-// forget leaves nothing of the call in what is kept.
-func (p *pass) forget() {
-	clear(p.out)
-	if cap(p.out) > maxKept {
-		p.out = nil
-	}
-	p.in, p.result, p.goes, p.seek.finder.s = scan{}, Result{}, nil, ""
-}
-
 func (p *pass) value() {
 	switch p.in.kind() {
 	case jsontext.KindBeginObject:
@@ -101,10 +79,8 @@ func (p *pass) quote(s string) {
 func (p *pass) name(names *shownNames, raw, name string) {
 	kind := p.seek.name(name)
 	if kind == "" {
-		p.unhidden(raw, name)
-		if p.seek.d != nil {
-			p.redactor.remember(name)
-		}
+		p.out = append(append(p.out, raw...), ':')
+		p.path = append(p.path, name...)
 		return
 	}
 	n := utf8.RuneCountInString(name)
@@ -115,17 +91,11 @@ func (p *pass) name(names *shownNames, raw, name string) {
 	p.found(kind, n)
 }
 
-func (p *pass) unhidden(raw, name string) {
-	p.out = append(append(p.out, raw...), ':')
-	p.path = append(p.path, name...)
-}
-
 func (p *pass) object() {
 	pair := pair{program: program{object: p.in.at}}
 	p.open('{')
 	base, patterns := len(p.path), p.seek.finder.patterns
 	var names shownNames
-	everyName := !p.redactor.showFileBodies && writesFiles(p.tool) // a name is ordinary in other tools
 	for i := 0; p.in.kind() != jsontext.KindEndObject; i++ {
 		p.comma(i)
 		raw := p.in.value()
@@ -136,13 +106,8 @@ func (p *pass) object() {
 		if base > 0 {
 			p.path = append(p.path, '.')
 		}
-		if r, known := p.redactor.ordinary.roleOf(name); known && !everyName {
-			p.unhidden(raw, name)
-			p.pairMember(r, &pair)
-		} else {
-			p.name(&names, raw, name)
-			p.member(name, &pair)
-		}
+		p.name(&names, raw, name)
+		p.member(name, &pair)
 		p.path, p.seek.finder.patterns = p.path[:base], patterns
 	}
 	p.close('}')

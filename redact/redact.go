@@ -42,8 +42,8 @@
 package redact
 
 import (
+	"bytes"
 	"fmt"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -78,8 +78,6 @@ type Redactor struct {
 	patterns       []pattern
 	known          known
 	making         *making
-	ordinary       ordinary
-	usual          *usual
 	secrets        *Redactor // the same without personal data; nil: it hides none
 }
 
@@ -87,7 +85,7 @@ type Redactor struct {
 // that would match nothing, and a pattern that is wrong or does not hide its own
 // example: the error is [Faults].
 func New(c Config) (*Redactor, error) {
-	r := &Redactor{showFileBodies: c.ShowFileBodies, fields: make(map[string]bool, len(c.Fields)), making: shared, usual: &usual{}}
+	r := &Redactor{showFileBodies: c.ShowFileBodies, fields: make(map[string]bool, len(c.Fields)), making: shared}
 	var faults Faults
 	for i, name := range c.Fields {
 		s := squash(name)
@@ -126,40 +124,25 @@ func (r *Redactor) Secrets() *Redactor {
 // Card is Params for people who decide: personal data stays in the members that say
 // where the call goes.
 func (r *Redactor) Card(tool string, params jsontext.Value, goes []string) Result {
-	if !params.IsValid() {
-		return unreadable(params)
-	}
-	return r.valid(tool, params, string(params), goes)
+	return r.params(tool, params, goes)
 }
 
 // Params returns the params of a call to tool, by its canonical name, as they
 // may be shown.
 func (r *Redactor) Params(tool string, params jsontext.Value) Result {
+	return r.params(tool, params, nil)
+}
+
+func (r *Redactor) params(tool string, params jsontext.Value, goes []string) Result {
 	if !params.IsValid() {
 		return unreadable(params)
 	}
-	return r.Valid(tool, params, string(params))
-}
-
-// Valid is Params for what a decoder has accepted already: one valid JSON value
-// without duplicate names. It must be written the same: whoever has it as text as
-// well saves a copy.
-func (r *Redactor) Valid(tool string, params jsontext.Value, written string) Result {
-	return r.valid(tool, params, written, nil)
-}
-
-func (r *Redactor) valid(tool string, params jsontext.Value, written string, goes []string) Result {
-	p := passes.Get().(*pass) //nolint:errcheck // nothing else is put in
-	p.redactor, p.result, p.path, p.goes = r, Result{}, p.path[:0], goes
+	p := pass{redactor: r, tool: tool, goes: goes, in: scan{text: string(params), literal: bytes.IndexByte(params, '\\') < 0}}
 	p.seek.begin(r)
-	result := p.whole(tool, params, written)
-	p.forget()
-	passes.Put(p)
-	return result
+	p.value()
+	p.result.Params = p.out
+	return p.result
 }
-
-// passes keeps the memory of passes for the next call.
-var passes = sync.Pool{New: func() any { return new(pass) }}
 
 // Text returns a text of any other kind, such as a person's words or a reason,
 // as it may be shown. The findings have no path.

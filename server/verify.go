@@ -50,8 +50,8 @@ func (s *Server) decide(c echo.Context, from caller, body []byte) error {
 // judgeable decodes a call, and says what is wrong with one that can't be
 // judged.
 func (s *Server) judgeable(h http.Header, from caller, body []byte) (call *toolcall.Call, kind, reason string) {
-	call = new(toolcall.Call)
-	err := call.Decode(body)
+	decoded, err := toolcall.Decode(body)
+	call = &decoded
 	call.Client = from.client
 	if err != nil {
 		return call, "malformed", malformed(err)

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/openclaw-verifier/verifier/taint"
@@ -47,9 +46,6 @@ func (f *Floor) Raise(id [16]byte, session string, m Mark) {
 	s.worst = taint.Worse(s.worst, m.Level)
 	// What came without a session id counts for all of them, so it always fits.
 	level, known := s.bySession[session]
-	if !known {
-		session = strings.Clone(session) // it may be part of a whole call
-	}
 	if known && level >= m.Level {
 		return
 	}

@@ -39,21 +39,12 @@ type Call struct {
 	Timestamp time.Time
 	Tool      string         // canonical name, see [Canonical]
 	Sent      string         // the name as it was sent
-	Params    jsontext.Value // the raw JSON object; a private copy, so that the caller may reuse the body
+	Params    jsontext.Value // the raw JSON object
 	Hints     Hints          // what the tool's own definition says of it
 	Context   Context
 	Body      [32]byte // SHA-256 of the raw bytes
 	Via       []string // the verifiers it has come through; set by the server, never from the body
 	Reached   *int     // the highest iteration that its run has told; set by the verifier, never from the body
-
-	decoded jsontext.Value // what Decode put into Params
-	written string         // the same as text, if the body is short; else ""
-}
-
-// Checked reports whether Params are as [Decode] found them, and so one valid
-// JSON object without duplicate names: whoever reads them need not check again.
-func (c *Call) Checked() bool {
-	return len(c.Params) > 0 && len(c.Params) == len(c.decoded) && &c.Params[0] == &c.decoded[0]
 }
 
 // Iteration is how far the run of the call is, nil where that was never told. In
@@ -64,14 +55,6 @@ func (c *Call) Iteration() *int {
 		return told
 	}
 	return c.Reached
-}
-
-// Written is Params as text.
-func (c *Call) Written() string {
-	if c.written != "" && c.Checked() {
-		return c.written
-	}
-	return string(c.Params)
 }
 
 // Context is what the caller says about the call. Every member is optional,
@@ -95,8 +78,6 @@ type Context struct {
 	UserMessages    []UserMessage `json:"userMessages,omitzero"`
 	WaitMs          int64         `json:"waitMs,omitzero"`      // how long the caller can wait, at most [MaxWaitMs]
 	SecretsRead     bool          `json:"secretsRead,omitzero"` // the runtime found a secret in what a tool returned, and could not report it
-
-	message [1]UserMessage // room for UserMessages, of which most calls have one
 
 	spelled [4]string // the names of sessions and agents as they were sent, where that is not their one spelling; see keys
 }

@@ -1,9 +1,9 @@
 package toolcall
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
+	"math"
 	"strings"
 	"time"
 
@@ -25,131 +25,210 @@ func malformed(reason string) error { return &Malformed{Reason: reason} }
 // Decode reads one call. Every error it returns is a [*Malformed]. Client is
 // left empty: the body has no say in who signed it.
 func Decode(body []byte) (Call, error) {
-	var c Call
-	err := c.Decode(body)
+	c, rest, err := decode(body, MaxBody, true)
+	if err == nil && len(rest) > 0 {
+		return Call{}, errNoMember
+	}
 	return c, err
 }
 
-// Decode is [Decode] where there is a place for the call already. It must be empty
-// before, and is where it fails.
-func (c *Call) Decode(body []byte) error {
-	return c.decode(body, MaxBody, &rest{tool: true})
+// DecodeNotice reads a call that may say, beside tool, that it is only a notice
+// of a call that will not be asked about.
+func DecodeNotice(body []byte) (c Call, notice bool, err error) {
+	c, rest, err := decode(body, MaxBody, true)
+	if err != nil {
+		return Call{}, false, err
+	}
+	for name, value := range rest {
+		switch {
+		case name != "notice":
+			return Call{}, false, errNoMember
+		case json.Unmarshal(value, &notice) != nil:
+			return Call{}, false, malformed("notice must be true or false.")
+		}
+	}
+	return c, notice, nil
 }
 
-// decode reads a body of at most so many bytes. Most are plain and are read and
-// checked at once. Of what is not, or is no call, the whole body has to say what is
-// wrong with it.
-func (c *Call) decode(body []byte, most int, r *rest) (err error) {
-	if len(body) > MaxBody || !c.readPlain(body, r) {
-		*c = Call{}
-		err = c.readChecked(body, most, r)
-	}
-	if err == nil {
-		err = c.complete(body)
-	}
+// DecodeAbout reads a body of at most so many bytes that is no call: what every
+// body has, and one member of another name, which must be there. The call has no
+// tool then.
+func DecodeAbout(body []byte, most int, member string) (Call, jsontext.Value, error) {
+	c, rest, err := decode(body, most, false)
 	if err != nil {
-		*c = Call{}
+		return Call{}, nil, err
 	}
+	about, given := rest[member]
+	switch {
+	case !given:
+		return Call{}, nil, malformed(member + " is missing.")
+	case len(rest) > 1:
+		return Call{}, nil, errNoMember
+	}
+	return c, about, nil
+}
+
+var errNoMember = malformed("The body has a member that is not part of the protocol.")
+
+// message is a body on the wire. What only some bodies have is in Rest.
+type message struct {
+	Version   jsontext.Value            `json:"version"`
+	Timestamp string                    `json:"timestamp"`
+	RequestID string                    `json:"requestId"`
+	Tool      object[tool]              `json:"tool"`
+	Context   object[context]           `json:"context"`
+	Rest      map[string]jsontext.Value `json:",embed"`
+}
+
+type tool struct {
+	Name   string                    `json:"name"`
+	Params jsontext.Value            `json:"params"`
+	Hints  Hints                     `json:"annotations"`
+	Rest   map[string]jsontext.Value `json:",embed"`
+}
+
+type context struct {
+	Context  `json:",embed"`
+	Messages messages                  `json:"userMessages"`
+	Rest     map[string]jsontext.Value `json:",embed"`
+}
+
+// object is a member that must not be null where it is given.
+type object[T any] struct {
+	is    T
+	given bool
+}
+
+var errNoObject = errors.New("toolcall: no object")
+
+func (o *object[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() != jsontext.KindBeginObject {
+		return errNoObject
+	}
+	o.given = true
+	return json.UnmarshalDecode(dec, &o.is)
+}
+
+// messages are bounded while they are read: an empty one takes three bytes in the
+// body and many more here.
+type messages []UserMessage
+
+func (m *messages) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == jsontext.KindNull {
+		return dec.SkipValue()
+	}
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != jsontext.KindBeginArray {
+		return malformed("context.userMessages must be an array.")
+	}
+	for dec.PeekKind() != jsontext.KindEndArray {
+		if len(*m) == MaxUserMessages {
+			return malformed("context.userMessages must have at most 4096 entries.")
+		}
+		var one object[userMessage]
+		if err := json.UnmarshalDecode(dec, &one); err != nil {
+			return err
+		}
+		one.is.UserMessage.At = string(one.is.At)
+		if err := errors.Join(validText("userMessages.senderId", one.is.SenderID), validText("userMessages.at", string(one.is.At)),
+			noVariants(one.is.Rest, "text", "senderId", "senderIsOwner", "at")); err != nil {
+			return err
+		}
+		*m = append(*m, one.is.UserMessage)
+	}
+	_, err := dec.ReadToken()
 	return err
 }
 
-// readPlain reads a body and checks it on the way. If it can't, the body may be
-// valid all the same.
-func (c *Call) readPlain(body []byte, r *rest) bool {
-	cur := cursor{plain: plain{text: body}}
-	return c.read(&cur, r) == nil && cur.done()
+type userMessage struct {
+	UserMessage `json:",embed"`
+	At          sentTime                  `json:"at"`
+	Rest        map[string]jsontext.Value `json:",embed"`
 }
 
-// readChecked checks a body and then reads it.
-func (c *Call) readChecked(body []byte, most int, r *rest) error {
-	if err := checkValid(body, most); err != nil {
+// sentTime is a time as it was sent: callers have used text and epoch numbers.
+type sentTime string
+
+func (t *sentTime) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == jsontext.KindNumber {
+		literal, err := dec.ReadValue()
+		*t = sentTime(literal)
 		return err
 	}
-	return c.read(&cursor{plain: plain{text: body}, valid: true}, r)
+	return json.UnmarshalDecode(dec, (*string)(t))
 }
 
-// checkValid says whether a body is one JSON value within limits.
-func checkValid(body []byte, most int) error {
+// UnmarshalJSONFrom reads a string or an object with the member "kind".
+func (p *Provenance) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() != jsontext.KindBeginObject {
+		return json.UnmarshalDecode(dec, &p.Kind)
+	}
+	var said struct {
+		Kind string                    `json:"kind"`
+		Rest map[string]jsontext.Value `json:",embed"`
+	}
+	if err := json.UnmarshalDecode(dec, &said); err != nil {
+		return err
+	}
+	p.Kind = said.Kind
+	return noVariants(said.Rest, "kind")
+}
+
+// decode reads a body, with a tool or without one, and gives the members that only
+// some bodies have.
+func decode(body []byte, most int, withTool bool) (Call, map[string]jsontext.Value, error) {
 	if err := checkLimits(body, most); err != nil {
-		return err
+		return Call{}, nil, err
 	}
-	if !jsontext.Value(body).IsValid() {
-		return explain(body)
+	var m message
+	if err := json.Unmarshal(body, &m); err != nil {
+		return Call{}, nil, explain(err)
 	}
-	return nil
+	c := Call{RequestID: m.RequestID, Context: m.Context.is.Context, Body: sha256.Sum256(body)}
+	c.Context.UserMessages = m.Context.is.Messages
+	c.Context.WaitMs = min(c.Context.WaitMs, MaxWaitMs)
+	var ok bool
+	switch c.Timestamp, ok = parseTime(m.Timestamp); {
+	case m.Version == nil:
+		return Call{}, nil, malformed("version is missing.")
+	case string(m.Version) != "1":
+		return Call{}, nil, malformed("version must be the number 1.")
+	case !ok || c.Timestamp.IsZero():
+		return Call{}, nil, malformed("timestamp must be an RFC 3339 time.")
+	case c.RequestID == "" || len(c.RequestID) > MaxRequestID || !visibleASCII(c.RequestID):
+		return Call{}, nil, malformed("requestId must be 1 to 128 visible ASCII characters without spaces.")
+	case withTool && !m.Tool.given:
+		return Call{}, nil, malformed("tool is missing.")
+	case !withTool && m.Tool.given:
+		return Call{}, nil, errNoMember
+	}
+	if withTool {
+		if err := c.take(&m.Tool.is); err != nil {
+			return Call{}, nil, err
+		}
+	}
+	if err := c.Context.check(m.Context.is.Rest); err != nil {
+		return Call{}, nil, err
+	}
+	return c, m.Rest, nil
 }
 
-// explain says why a body is no valid JSON.
-func explain(body []byte) error {
-	var v jsontext.Value
-	if err := json.Unmarshal(body, &v); errors.Is(err, jsontext.ErrDuplicateName) {
+// explain says what is wrong with a body that could not be read. It names members
+// that the protocol knows, and nothing else of the body.
+func explain(err error) error {
+	if m, ok := errors.AsType[*Malformed](err); ok {
+		return m
+	}
+	if errors.Is(err, jsontext.ErrDuplicateName) {
 		return malformed("The body has the same member twice in one object.")
 	}
-	return malformed("The body is not one valid JSON value.")
-}
-
-// complete checks what only the whole body can tell.
-func (c *Call) complete(body []byte) error {
-	c.Context.canonicalKeys()
-	inKey := agentInKey(c.Context.SessionKey)
+	wrong, ok := errors.AsType[*json.SemanticError](err)
 	switch {
-	case c.Timestamp.IsZero():
-		return malformed("timestamp is missing.")
-	case c.RequestID == "":
-		return malformed("requestId is missing.")
-	case c.Context.AgentID != "" && inKey != "" && c.Context.AgentID != inKey:
-		return malformed("context.agentId contradicts context.sessionKey.")
+	case !ok:
+		return malformed("The body is not one valid JSON value.")
+	case wrong.JSONPointer == "":
+		return malformed("The body must be an object.")
 	}
-	c.Body = sha256.Sum256(body)
-	return nil
-}
-
-// read meets each member once, by its exact name, at its own place: nothing
-// inside params can stand for a member of the call.
-func (c *Call) read(cur *cursor, r *rest) error {
-	versioned := false
-	r.reset()
-	err := readObject(cur, "The body", func(name []byte) error {
-		switch string(name) {
-		case "version":
-			versioned = true
-			return readVersion(cur)
-		case "timestamp":
-			return c.readTimestamp(cur)
-		case "requestId":
-			return c.readRequestID(cur)
-		case "context":
-			return c.Context.read(cur)
-		}
-		return r.read(c, cur, name)
-	})
-	if err == nil && !versioned {
-		return malformed("version is missing.")
-	}
-	if err == nil {
-		err = r.missing(c)
-	}
-	return err
-}
-
-func readVersion(cur *cursor) error {
-	if string(cur.next()) != "1" {
-		return malformed("version must be the number 1.")
-	}
-	return nil
-}
-
-func (c *Call) readTimestamp(cur *cursor) error {
-	s, err := readString(cur, "timestamp")
-	if err != nil {
-		return err
-	}
-	t, ok := parseTime(s)
-	if !ok || t.IsZero() {
-		return malformed("timestamp must be an RFC 3339 time.")
-	}
-	c.Timestamp = t
-	return nil
+	return malformed(strings.ReplaceAll(string(wrong.JSONPointer[1:]), "/", ".") + " has a value of the wrong kind.")
 }
 
 // parseTime is strict where time.Parse is not: it takes an hour of one digit, a
@@ -165,113 +244,82 @@ func parseTime(s string) (time.Time, bool) {
 	return t, true
 }
 
-func (c *Call) readRequestID(cur *cursor) error {
-	s, err := readString(cur, "requestId")
-	if err != nil {
-		return err
-	}
-	if s == "" || len(s) > MaxRequestID || !visibleASCII(s) {
-		return malformed("requestId must be 1 to 128 visible ASCII characters without spaces.")
-	}
-	c.RequestID = s
-	return nil
-}
-
 func visibleASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] >= 0x7f {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
-func (c *Call) readTool(cur *cursor) error {
-	err := readObject(cur, "tool", func(name []byte) error {
-		switch string(name) {
-		case "name":
-			return c.readToolName(cur)
-		case "params":
-			return c.readParams(cur)
-		case "annotations":
-			return c.Hints.read(cur)
-		}
-		return malformed("tool has a member that is not part of the protocol.")
-	})
+func (c *Call) take(t *tool) error {
+	c.Sent, c.Tool, c.Params, c.Hints = t.Name, Canonical(t.Name), t.Params, t.Hints
 	switch {
-	case err != nil:
-		return err
-	case c.Tool == "":
-		return malformed("tool.name is missing.")
-	case c.Params == nil:
-		return malformed("tool.params is missing.")
-	}
-	return nil
-}
-
-func (c *Call) readToolName(cur *cursor) error {
-	s, err := readString(cur, "tool.name")
-	if err != nil {
-		return err
-	}
-	if len(s) > MaxToolName {
+	case len(t.Rest) > 0:
+		return malformed("tool has a member that is not part of the protocol.")
+	case len(t.Name) > MaxToolName:
 		return malformed("tool.name must be at most 128 bytes.")
-	}
-	c.Sent, c.Tool = s, Canonical(s)
-	if c.Tool == "" {
+	case c.Tool == "":
 		return malformed("tool.name must not be empty.")
-	}
-	return nil
-}
-
-func (c *Call) readParams(cur *cursor) error {
-	if cur.peek() != '{' {
+	case t.Params.Kind() != jsontext.KindBeginObject:
 		return malformed("tool.params must be an object.")
 	}
-	c.Params = bytes.Clone(cur.next())
-	c.decoded, c.written = c.Params, cur.shared()
 	return nil
 }
 
-// readObject calls member with each name; member must read the value, and not
-// keep the name.
-func readObject(cur *cursor, what string, member func(name []byte) error) error {
-	if cur.peek() != '{' {
-		return malformed(what + " must be an object.")
-	}
-	var seen names
-	for cur.enter(); cur.more('}'); {
-		if err := member(cur.name(&seen)); err != nil {
+// contextNames are the members of the context.
+var contextNames = []string{
+	"agentId", "sessionKey", "messageProvider", "sessionId", "runId", "toolCallId", "iteration", "channelId", "accountId",
+	"senderId", "senderIsOwner", "groupId", "spawnedBy", "trigger", "inputProvenance", "userMessages", "waitMs", "secretsRead",
+}
+
+// check checks what was read, and the members beside it.
+func (c *Context) check(rest map[string]jsontext.Value) error {
+	for _, text := range [...]struct{ name, is string }{
+		{"agentId", c.AgentID}, {"sessionKey", c.SessionKey}, {"messageProvider", c.MessageProvider}, {"sessionId", c.SessionID},
+		{"runId", c.RunID}, {"toolCallId", c.ToolCallID}, {"channelId", c.ChannelID}, {"accountId", c.AccountID}, {"senderId", c.SenderID},
+		{"groupId", c.GroupID}, {"spawnedBy", c.SpawnedBy}, {"trigger", c.Trigger}, {"inputProvenance", c.InputProvenance.Kind},
+	} {
+		if err := validText(text.name, text.is); err != nil {
 			return err
 		}
 	}
+	if err := noVariants(rest, contextNames...); err != nil {
+		return err
+	}
+	c.canonicalKeys()
+	inKey := agentInKey(c.SessionKey)
+	switch {
+	case c.Iteration != nil && (*c.Iteration < 0 || *c.Iteration > math.MaxInt32):
+		return malformed("context.iteration must be a whole number that is not negative.")
+	case c.WaitMs < 0:
+		return malformed("context.waitMs must be a whole number that is not negative.")
+	case c.AgentID != "" && inKey != "" && c.AgentID != inKey:
+		return malformed("context.agentId contradicts context.sessionKey.")
+	}
 	return nil
 }
 
-func readString(cur *cursor, what string) (string, error) {
-	if cur.peek() != '"' {
-		return "", malformed(what + " must be a string.")
+// validText checks an identifier of the context. Control characters are refused
+// because these strings become parts of keys, prompts and log lines. In UTF-8 no
+// part of a longer character looks like one.
+func validText(name, s string) error {
+	bad := len(s) > MaxText
+	for i := range len(s) {
+		bad = bad || s[i] < ' ' || s[i] == 0x7f
 	}
-	cur.next()
-	return cur.said(), nil
+	if bad {
+		return malformed("context." + name + " must be at most 512 bytes without control characters.")
+	}
+	return nil
 }
 
-// validText says whether the string that was read last, which reads s, is what every
-// identifier of the context must be. Control characters are refused because these
-// strings become parts of keys, prompts and log lines. In UTF-8 no part of a longer
-// character looks like one. Where no escape stands, DEL is the only one that JSON
-// allows.
-func (c *cursor) validText(s string) bool {
-	switch {
-	case len(s) > MaxText:
-		return false
-	case !c.hasEscape():
-		return strings.IndexByte(s, 0x7f) < 0
-	}
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] == 0x7f {
-			return false
+// noVariants passes over members that a newer caller may send, but not over one
+// that differs from a known one only in case: a reader that folds case would
+// take it for the real one.
+func noVariants(rest map[string]jsontext.Value, known ...string) error {
+	for sent := range rest {
+		for _, k := range known {
+			if strings.EqualFold(sent, k) {
+				return malformed("context has a member whose name differs from a known one only in case.")
+			}
 		}
 	}
-	return true
+	return nil
 }

@@ -1,12 +1,11 @@
 package toolcall
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"sync"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -21,70 +20,24 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 // as in RFC 8785; number literals stay as they were sent, since 8785's own
 // numbers would make two long ids equal.
 func (c *Call) Digest() Digest {
-	o := object{orderer: orderers.Get().(*orderer)} //nolint:errcheck // nothing else is put in
-	defer o.release()
-	o.write(c)
-	if o.err != nil {
+	// The params alone: those which are not one JSON value can't reach into the
+	// object around them.
+	params := c.Params.Clone()
+	if params.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) != nil {
 		return c.rawDigest()
 	}
-	return sha256.Sum256(o.text)
-}
-
-// orderers keeps the memory of canonical texts for the next call.
-var orderers = sync.Pool{New: func() any { return new(orderer) }}
-
-const maxKept = 64 << 10
-
-// object builds the canonical text and keeps the first error.
-type object struct {
-	*orderer
-	err error
-}
-
-func (o *object) release() {
-	if cap(o.text) <= maxKept && cap(o.moved) <= maxKept && cap(o.members) <= maxKept/16 {
-		orderers.Put(o.orderer)
+	text, err := json.Marshal(struct { // in the order RFC 8785 wants
+		Agent      string         `json:"agent"`
+		Client     string         `json:"client"`
+		Params     jsontext.Value `json:"params"`
+		SessionID  string         `json:"sessionId"`
+		SessionKey string         `json:"sessionKey"`
+		Tool       string         `json:"tool"`
+	}{c.Agent(), c.Client, params, c.Context.SessionID, c.Context.SessionKey, c.Tool})
+	if err != nil {
+		return c.rawDigest()
 	}
-}
-
-func (o *object) write(c *Call) {
-	o.text = o.text[:0]
-	o.string(`{"agent":`, c.Agent()) // in the order RFC 8785 wants
-	o.string(`,"client":`, c.Client)
-	o.text = append(o.text, `,"params":`...)
-	o.params(c.Params)
-	o.string(`,"sessionId":`, c.Context.SessionID)
-	o.string(`,"sessionKey":`, c.Context.SessionKey)
-	o.string(`,"tool":`, c.Tool)
-	o.text = append(o.text, '}')
-}
-
-// params canonicalises the params alone, so that params which are not one JSON
-// value can't reach into the object around them.
-func (o *object) params(params jsontext.Value) {
-	start := len(o.text)
-	text, err := jsontext.AppendFormat(o.text, params)
-	if o.keep(text, err); err != nil {
-		return
-	}
-	o.odd = false
-	o.value(start)
-	if o.odd {
-		all := jsontext.Value(bytes.Clone(params))
-		err := all.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
-		o.keep(append(o.text[:start], all...), err)
-	}
-}
-
-func (o *object) string(name, value string) {
-	o.keep(jsontext.AppendQuote(append(o.text, name...), value))
-}
-
-func (o *object) keep(text []byte, err error) {
-	o.text = text
-	if o.err == nil {
-		o.err = err
-	}
+	return sha256.Sum256(text)
 }
 
 // rawDigest is for a call that did not come from Decode and has no canonical

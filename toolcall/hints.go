@@ -4,41 +4,9 @@ package toolcall
 // sends them along. Whoever serves the tool wrote them: they can make a call look
 // worse, and no better. Nil is not said.
 type Hints struct {
-	ReadOnly    *bool
-	Destructive *bool
-	OpenWorld   *bool
-}
-
-func (h *Hints) read(cur *cursor) error {
-	if cur.peek() == 'n' {
-		cur.next()
-		return nil
-	}
-	return readObject(cur, "tool.annotations", func(name []byte) error {
-		switch string(name) {
-		case "readOnlyHint":
-			return readHint(cur, "tool.annotations.readOnlyHint", &h.ReadOnly)
-		case "destructiveHint":
-			return readHint(cur, "tool.annotations.destructiveHint", &h.Destructive)
-		case "openWorldHint":
-			return readHint(cur, "tool.annotations.openWorldHint", &h.OpenWorld)
-		}
-		cur.next() // a title, or what a newer protocol adds
-		return nil
-	})
-}
-
-func readHint(cur *cursor, what string, to **bool) error {
-	if cur.peek() == 'n' {
-		cur.next()
-		return nil
-	}
-	var said bool
-	if err := readBool(cur, what, &said); err != nil {
-		return err
-	}
-	*to = &said
-	return nil
+	ReadOnly    *bool `json:"readOnlyHint"`
+	Destructive *bool `json:"destructiveHint"`
+	OpenWorld   *bool `json:"openWorldHint"`
 }
 
 // Acts reports whether the tool's own definition says that it changes something or

@@ -185,11 +185,7 @@ func (v *Verifier) shown(t *trace) *redact.Result {
 	if t.shown.Params != nil {
 		return &t.shown
 	}
-	if r, c := v.redactor(), t.call; c.Checked() {
-		t.shown = r.Valid(c.Tool, c.Params, c.Written())
-	} else {
-		t.shown = r.Params(c.Tool, c.Params)
-	}
+	t.shown = v.redactor().Params(t.call.Tool, t.call.Params)
 	return &t.shown
 }
 
