@@ -101,30 +101,31 @@ func checkCd(r *reader, args []arg) bool {
 
 // checkFind reads find: its -exec runs a command, and some of its actions write.
 func checkFind(r *reader, args []arg) bool {
-	if slices.ContainsFunc(args, func(a arg) bool { return a.bare || strings.HasPrefix(a.text, "\x00") }) {
-		return false // it may become -exec, or the end of one
-	}
+	known := !slices.ContainsFunc(args, func(a arg) bool { return a.bare || strings.HasPrefix(a.text, "\x00") }) // it may become -exec, or the end of one
 	for i := 0; i < len(args); i++ {
 		a := &args[i]
 		switch {
-		case strings.HasPrefix(a.text, "-f") && strings.Contains(a.text, "print"), a.text == "-fls", strings.HasPrefix(a.text, "-ok"):
-			return false
+		case strings.HasPrefix(a.text, "-f") && strings.Contains(a.text, "print"), a.text == "-fls":
+			known = false
+			continue
 		case a.text == "-delete":
 			r.write(arg{})
 			continue
-		case !strings.HasPrefix(a.text, "-exec"):
+		case !strings.HasPrefix(a.text, "-exec") && !strings.HasPrefix(a.text, "-ok"):
 			continue
 		}
 		end := execEnd(args[i+1:])
-		if end < 0 || slices.ContainsFunc(args[i+1:i+1+end], func(a arg) bool { return !a.fixed }) {
+		if end < 0 {
 			return false
 		}
+		run := args[i+1 : i+1+end]
+		known = known && strings.HasPrefix(a.text, "-exec") && !slices.ContainsFunc(run, func(a arg) bool { return !a.fixed })
 		r.moved = r.moved || a.text != "-exec"
 		names, _ := found(args)
-		r.run(filled(args[i+1:i+1+end], names), nil)
+		r.run(filled(run, names), nil)
 		i += end + 1
 	}
-	return true
+	return known
 }
 
 // execEnd is where the command of -exec ends: at a semicolon, or at a plus behind {}. It is -1 without one.
@@ -157,16 +158,17 @@ func checkFd(r *reader, args []arg) bool {
 	at := slices.IndexFunc(args, func(a arg) bool { return fdExecs[a.text] })
 	if at >= 0 {
 		run := args[at+1:]
-		if slices.ContainsFunc(run, func(a arg) bool {
+		known := !slices.ContainsFunc(run, func(a arg) bool {
 			return !a.fixed || a.text == ";" || fdExecs[a.text] || a.text != "{}" && strings.Contains(a.text, "{")
-		}) {
-			return false
-		}
+		})
 		names := []string{unknown}
 		if t, ok := fdNames.take(args[:at]); ok {
 			names = bounded(listedByFd(&t))
 		}
 		r.run(append(filled(run, names), arg{text: "\x00", values: names}), nil)
+		if !known {
+			return false
+		}
 		args = args[:at]
 	}
 	_, ok := fdOptions.all(args)

@@ -299,8 +299,8 @@ func anyDepth(root string, names []string) (out []string) {
 // beginsOpen reports whether a pattern may begin with any letter.
 func beginsOpen(pattern string) bool { return strings.IndexAny(pattern, "*?[") == 0 }
 
-// plainEnd is the end of a name by which people tell files apart: .go. Hidden files that end so are like others that do.
-var plainEnd = regexp.MustCompile(`\.[A-Za-z0-9]+$`)
+// plainEnd is the end of a name of source code or text. Hidden files that end so are like others that do; .env.local is not.
+var plainEnd = regexp.MustCompile(`\.(go|mod|sum|[cm]?[jt]sx?|vue|svelte|py|pyi|ipynb|rb|rs|java|kt|kts|scala|c|h|cc|cpp|cxx|hpp|m|mm|cs|fs|php|swift|dart|lua|pl|r|jl|ex|exs|erl|hs|clj|zig|nim|sh|bash|zsh|md|mdx|rst|adoc|txt|html?|css|s[ac]ss|less|sql|proto|graphql|svg|png|jpe?g|gif|log|lock|csv|tsv|tex|toml|ya?ml|json|xml)$`)
 
 // found are the files that find finds. It reports whether find prints their names and does nothing else.
 func found(args []arg) (names []string, only bool) {
@@ -377,7 +377,7 @@ func (f *finder) read(tests []arg) int {
 	case text == "!" || text == "-not":
 		switch {
 		case findNames[value] && len(tests) > 2:
-			f.at.visible = f.at.visible || !f.at.acted && strings.HasPrefix(path.Base(tests[2].text), ".*")
+			f.at.visible = f.at.visible || !f.at.acted && path.Base(tests[2].text) == ".*"
 			return 2
 		case value == "(" || value == "!" || value == "-not":
 			f.any = true

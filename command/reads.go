@@ -25,14 +25,14 @@ const (
 	maxReads = 256    // more reads count as one that is unknown
 )
 
-// expansions notes what the words of a program become, unless it only says which names there are.
+// expansions notes what the words of a program become, unless it only says which names there are, in words that no other program takes for names.
 func (r *reader) expansions(n string, args []arg) {
-	if wrappers[n] != nil || saysNames[n] {
+	if wrappers[n] != nil || saysNames[n] || n != "sed" && n != "gsed" && showsNames(n, args) {
 		return
 	}
 	for i := range args {
 		for _, v := range args[i].values {
-			if v == args[i].text && !strings.ContainsAny(v, "*?[") || showsNames(n, args) {
+			if v == args[i].text && !strings.ContainsAny(v, "*?[") {
 				continue
 			}
 			for full := range r.resolved(strings.ReplaceAll(v, listed, "*")) {
@@ -44,12 +44,12 @@ func (r *reader) expansions(n string, args []arg) {
 	}
 }
 
-var saysNames = set("echo printf test [ stat basename dirname realpath readlink cd pushd")
+var saysNames = set("test [ stat")
 
 // input notes what a program reads.
 func (r *reader) input(n string, args []arg) {
 	known := plain[n] || checks[n] != nil
-	r.some = !known && !archives[n] || runsFiles[n]
+	r.some = runsFiles[n] || n == "git"
 	if takesNames(n, args) {
 		r.reads(arg{values: r.fedNames()}, false, true)
 	}
@@ -386,10 +386,10 @@ func (r *reader) copies(n string, args []arg) {
 	to := slices.ContainsFunc(args, func(a arg) bool {
 		return strings.HasPrefix(a.text, "-t") || strings.HasPrefix(a.text, "--target-directory")
 	})
-	r.some = to
+	r.some = to && !deep
 	if len(rest) > 1 && !to {
 		last := rest[len(rest)-1].text
-		r.some = strings.HasSuffix(last, "/") || strings.HasSuffix(last, ".") // each keeps its name
+		r.some = !deep && (strings.HasSuffix(last, "/") || path.Base(last) == "." || path.Base(last) == "..") // each keeps its name
 		rest = rest[:len(rest)-1]
 	}
 	for i := range rest {

@@ -26,7 +26,7 @@ func (r *reader) searched(n string, args, places []arg, deep bool) {
 		r.Seeks = append(r.Seeks, t.patterns()...)
 	}
 	for i := range places {
-		r.some = some || deep
+		r.some = some || deep && !slices.ContainsFunc(places[i].may(), isAbsolute) // what a project keeps is below it
 		r.reads(places[i], deep, true)
 		r.some = some
 		if everything && !some {
@@ -64,6 +64,9 @@ func (t *taken) counts() bool {
 func (t *taken) patterns() []string {
 	given := append(t.values["-e"], t.values["--regexp"]...)
 	if len(given) == 0 && len(t.operands) > 0 {
+		if first := t.operands[0]; first.fixed {
+			return []string{first.text}
+		}
 		given = t.operands[0].may()
 	}
 	return given
@@ -110,7 +113,7 @@ func allOf(pattern string) bool {
 
 var (
 	// openPattern are parts of patterns that we don't read: groups that may be left out, classes in classes, letters by their number.
-	openPattern  = regexp.MustCompile(`\)\\?[*?{]|\\\)\\?[*?{]|\(\?|\[\[|\[\^?\]|\\[^wWsSdDbBntr<>\W]`)
+	openPattern  = regexp.MustCompile(`\)\\?([*?{]|\+[*?+{])|\\\)\\?([*?{]|\+\\?[*?+{])|\(\?|\[\[|\[\^?\]|\\[^wWsSdDbBntr<>\W]`)
 	alternatives = strings.NewReplacer("|", " \x02 ", "\n", " \x02 ")
 	letterOf     = regexp.MustCompile(`\[[^\]]*\](\\?(\*|\?|\{[^}]*\}))?`)         // one of a kind
 	letterOrNot  = regexp.MustCompile(`\\?[^\\]\\?(\*|\?|\{[^}]*\})|\\[a-zA-Z<>]`) // one that may be left out, or a sign

@@ -9,10 +9,10 @@ import (
 )
 
 // worksOut is what of ours a command reaches by words that a shell works out: patterns, braces, variables, names that find prints. It is "" for nothing.
-// A whole home directory is not refused: to read all of it is to read secrets.
+// To read a whole home directory is not refused: it counts as reading secrets. A pattern of names below it is.
 func (g *guard) worksOut(does *command.Command) string {
 	for _, p := range does.Expands {
-		if find(g.words, p) != nil || !findsInHome(p) && (mayReach(p, g.paths) || mayReach(p, g.runtimes)) {
+		if find(g.words, p) != nil || !findsAllOfHome(p) && (mayReach(p, g.paths) || mayReach(p, g.runtimes)) {
 			return "what is guarded, by a pattern"
 		}
 	}
@@ -22,12 +22,15 @@ func (g *guard) worksOut(does *command.Command) string {
 		if r.Deep {
 			all = strings.TrimSuffix(r.Path, "/.*") + "/**/*"
 		}
-		if !r.Some && !r.Name && isRooted(all) && !findsInHome(all) && mayReach(all, g.paths) {
+		if !r.Some && !r.Name && isRooted(all) && !findsAllOfHome(all) && mayReach(all, g.paths) {
 			return "files among which is what is guarded"
 		}
 	}
 	return ""
 }
+
+// findsAllOfHome reports whether a pattern is every file below a home directory, whatever its name.
+func findsAllOfHome(p string) bool { return findsInHome(p) && strings.Trim(path.Base(p), "*.") == "" }
 
 func isRooted(p string) bool { return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") }
 

@@ -45,6 +45,10 @@ func TestWhatOtherProgramsReadByName(t *testing.T) {
 		"grep -rh = . --include='.e*'", "grep -rh = --include='*' .", "grep -rn the . -A 1000", "grep -rn foo -C 3 .", "grep -rC3 foo", "grep -rE 'foo|' .", "grep -rE 'foo|.' .", "grep -rE '(foo)?' .", "grep -r 'foo*' .", "grep -r '[]foo]' .",
 		"grep -r '[[:alpha:]foo]' .", "grep -rP '\\x66oo' .", "grep -rz foo .", "grep -r -e foo -e . .", "grep -rn if .", "grep -r $PATTERN .", "grep -r -f list .", "grep -r API_KEY .", "grep -rni password .", "grep -rn 'BEGIN RSA PRIVATE KEY'",
 		"grep -rho 'GITHUB_TOKEN=.*' config", "rg --hidden foo", "rg -uu foo", "rg -. foo", "rg --no-ignore foo", "rg --hidden --passthru foo", "rg -g '.e*' foo", "git grep --no-index ''", "git grep --no-ind ''", "git grep --untracked .",
+		"grep -rhE '(abc){0,1}' .", "grep -rhE '(abc){,1}' .", "grep -rhE '(abc)+?' .", "grep -rhE '(abc)+*' .", "grep -rh 'KEY=' .", "grep -rh _KEY .", "grep -rh assword .", "grep -rh postgres:// .", "grep -rh AKIA .", "grep -r --include='*.local' '' .",
+		// Commands of find and fd of which not all is known, copies under another name, programs that are in no table.
+		"f=.en; find . -maxdepth 0 -exec cat ${f}v \\;", "find . -maxdepth 0 -exec cat id_{rsa,x} \\;", "find . -maxdepth 0 -exec cat .en? \\;", "find . -type f -exec cat \"$X\" {} +", "find . -type f -ok cat {} \\;", "fd -HI . -X cat $x",
+		"cp id_rs? out. && cat out.", "mv cred* a.", "less *", "mytool *", "bat *", "more credentials.jso?", "find . -name '*.local' | xargs cat", "cat $(find . -name '*.production')", "find . -type f ! -name '.*.swp' | xargs grep -h _KEY",
 		"grep . *", "grep -v foo *", "grep -rvl x . | xargs cat", "ack .", "git -C web grep --no-index ''",
 	} {
 		if got := secretOf(t, "exec", fmt.Sprintf(`{"command":%q}`, command)); got == "" {
@@ -60,7 +64,7 @@ func TestWhatOtherProgramsReadByName(t *testing.T) {
 		"find . -path ./node_modules -prune -o -name '*.ts' -print | xargs grep foo", "find . \\( -name '*.ts' -o -name '*.tsx' \\) -type f | xargs grep foo", "find \"$HOME/src\" -name '*.go'", "find . -name '*.go' -newer x -print0 | xargs -0 gofmt -l",
 		"git ls-files | xargs wc -l", "git ls-files | xargs cat", "git ls-files '*.go' | xargs grep -n foo", "git ls-files | grep -v vendor | xargs cat", "git diff --name-only main...HEAD | xargs cat", "git diff --name-only | xargs gofmt -l", "cat $(git ls-files)",
 		"for f in $(git ls-files '*.go'); do head -1 $f; done", "grep -rl foo . | xargs sed -i s/foo/bar/", "grep -l foo *.go | xargs cat", "ls *.go | xargs cat", "fd -e go -x cat", "fd foo | xargs cat", "ls -t *.log | head -1 | xargs tail",
-		"diff -u a b", "git diff --no-index --stat", "git add *", "git diff $(git merge-base main HEAD)", "git log $(git rev-parse HEAD)", "go test $(go list ./... | grep -v e2e)", "ls $(go env GOPATH)/bin", "cp src/* dist/", "rm *", "chmod +x scripts/*", "eslint src/*", "mytool *",
+		"diff -u a b", "git diff --no-index --stat", "git add *", "git diff $(git merge-base main HEAD)", "git log $(git rev-parse HEAD)", "go test $(go list ./... | grep -v e2e)", "ls $(go env GOPATH)/bin", "cp src/* dist/", "rm *", "chmod +x scripts/*", "eslint src/*",
 		"sed -i s/a/b/ src/*.go", "cd \"$(git rev-parse --show-toplevel)\" && cat main.go", "find . -name '*.go' | cpio -o", "tar czf a.tgz dist", "docker build -t x:$(git rev-parse --short HEAD) .",
 	} {
 		if got := secretOf(t, "exec", fmt.Sprintf(`{"command":%q}`, command)); got != "" {

@@ -130,10 +130,14 @@ func samplesOf(places [][]byte) (out [][]string) {
 
 // seeksSecret reports whether a pattern finds the lines where a password, a key or a token is set.
 func seeksSecret(pattern string) bool {
-	return strings.Contains(strings.ToLower(pattern), "private key") || slices.ContainsFunc(strings.FieldsFunc(pattern, func(c rune) bool {
+	lower := strings.ToLower(pattern)
+	return slices.ContainsFunc(secretSigns, func(sign string) bool { return strings.Contains(lower, sign) }) || slices.ContainsFunc(strings.FieldsFunc(pattern, func(c rune) bool {
 		return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
 	}), holdsSecret)
 }
+
+// secretSigns are in what people look for who look for secrets, and in secrets themselves.
+var secretSigns = append(strings.Fields("_key key= apikey assword passwd secret token credential akia ghp_ gho_ github_pat_ glpat- xoxb- xoxp- sk- sk_live postgres:// postgresql:// mysql:// mongodb redis://"), "private key")
 
 // outside is a file that a command reads and that is in none of the owner's directories, or commits of others; "" where
 // there is neither. What only the shell knows may be anywhere.
