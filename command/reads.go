@@ -35,7 +35,7 @@ func (r *reader) expansions(n string, args []arg) {
 			if v == args[i].text && !strings.ContainsAny(v, "*?[") {
 				continue
 			}
-			for full := range r.resolved(strings.ReplaceAll(v, listed, "*")) {
+			for full := range r.resolved(strings.ReplaceAll(v, listed, "**/*")) {
 				if len(r.Expands) < maxReads {
 					r.Expands = once(r.Expands, full)
 				}
@@ -377,9 +377,9 @@ func (r *reader) find(args []arg) {
 	}
 }
 
-// copies notes what is copied: all operands but the last. A link shows all that is below.
+// copies notes what is copied: all operands but the last. A link shows all that is below, and what is moved takes it along.
 func (r *reader) copies(n string, args []arg) {
-	deep := n == "ln" || slices.ContainsFunc(args, func(a arg) bool {
+	deep := n == "ln" || n == "mv" || slices.ContainsFunc(args, func(a arg) bool {
 		return strings.HasPrefix(a.text, "--recursive") || a.text == "--archive" || strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.ContainsAny(a.text, "raR")
 	})
 	rest := words(args, nil)
@@ -403,14 +403,19 @@ func (r *reader) tar(args []arg) {
 		return
 	}
 	mode := args[0].text
-	creates := strings.HasPrefix(mode, "--create") || strings.HasPrefix(mode, "--append") || !strings.HasPrefix(mode, "--") && strings.ContainsAny(mode, "cru") && !strings.Contains(mode, "x")
+	creates := false
+	for i := range args {
+		text := args[i].text
+		letters := i == 0 || strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--")
+		creates = creates || strings.HasPrefix(text, "--create") || strings.HasPrefix(text, "--append") || letters && strings.ContainsAny(text, "cru") && !strings.Contains(text, "x")
+	}
 	was := r.place
 	defer func() { r.place = was }()
 	if !creates || strings.HasPrefix(mode, "--") {
 		r.fileOption(args, "f", "--file")
 	}
 	r.fileOption(args, "T", "--files-from")
-	for i := 1; i < len(args); i++ {
+	for i := count(!strings.HasPrefix(mode, "-")); i < len(args); i++ {
 		switch a := args[i]; {
 		case a.text == "-C" && creates && i+1 < len(args):
 			r.goTo(args[i+1 : i+2])
