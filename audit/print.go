@@ -110,7 +110,7 @@ func (e Entry) levels() string {
 }
 
 func (e Entry) grant() string {
-	if e.Minutes == 0 {
+	if e.Minutes == 0 || strings.Contains(e.Scope, strconv.Itoa(e.Minutes)+" minute") { // the scope says it
 		return visible(e.Scope)
 	}
 	return strings.TrimSpace(visible(e.Scope) + " for " + strconv.Itoa(e.Minutes) + " min")

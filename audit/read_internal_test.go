@@ -166,3 +166,13 @@ func BenchmarkAppend(b *testing.B) {
 	}
 	b.SetBytes(l.cur.size / int64(b.N))
 }
+
+func TestAGrantSaysItsMinutesOnce(t *testing.T) {
+	for want, e := range map[string]Entry{
+		"for 30 minutes": {Scope: "for 30 minutes", Minutes: 30}, "for 1 minute": {Scope: "for 1 minute", Minutes: 1}, "turn for 30 min": {Scope: "turn", Minutes: 30}, "once": {Scope: "once"},
+	} {
+		if got := e.grant(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
