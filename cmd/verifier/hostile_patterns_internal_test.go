@@ -25,7 +25,7 @@ func TestH205NoPatternReachesWhatIsGuarded(t *testing.T) {
 			t.Errorf("%s: %s", command, a.raw)
 		}
 	}
-	for _, command := range []string{"cat *.md", "cat src/*.go", "ls /tmp/*", "rm -rf /tmp/build/*", "grep -rn foo ~", "cat ~/.openclaw/workspace/*.md", "find ~ -name '*.md' | xargs grep -n foo", "cp -r src dist/", "mv a b", "cd /tmp/build/* && ls", "echo *"} {
+	for _, command := range []string{"cp -r src dist/", "mv a b", "cd /tmp/build/* && ls", "echo *", "cat *.md", "cat src/*.go", "ls /tmp/*", "rm -rf /tmp/build/*", "grep -rn foo ~", "cat ~/.openclaw/workspace/*.md", "find ~ -name '*.md' | xargs grep -n foo"} {
 		r.allow(bash(t, command, m))
 	}
 }
