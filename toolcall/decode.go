@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"time"
 
@@ -25,17 +26,14 @@ func malformed(reason string) error { return &Malformed{Reason: reason} }
 // Decode reads one call. Every error it returns is a [*Malformed]. Client is
 // left empty: the body has no say in who signed it.
 func Decode(body []byte) (Call, error) {
-	c, rest, err := decode(body, MaxBody, true)
-	if err == nil && len(rest) > 0 {
-		return Call{}, errNoMember
-	}
+	c, _, err := decode(body, MaxBody, true, "")
 	return c, err
 }
 
 // DecodeNotice reads a call that may say, beside tool, that it is only a notice
 // of a call that will not be asked about.
 func DecodeNotice(body []byte) (c Call, notice bool, err error) {
-	c, rest, err := decode(body, MaxBody, true)
+	c, rest, err := decode(body, MaxBody, true, "notice")
 	if err != nil {
 		return Call{}, false, err
 	}
@@ -54,7 +52,7 @@ func DecodeNotice(body []byte) (c Call, notice bool, err error) {
 // body has, and one member of another name, which must be there. The call has no
 // tool then.
 func DecodeAbout(body []byte, most int, member string) (Call, jsontext.Value, error) {
-	c, rest, err := decode(body, most, false)
+	c, rest, err := decode(body, most, false, member)
 	if err != nil {
 		return Call{}, nil, err
 	}
@@ -81,7 +79,7 @@ type message struct {
 }
 
 type tool struct {
-	Name   string                    `json:"name"`
+	Name   *string                   `json:"name"`
 	Params jsontext.Value            `json:"params"`
 	Hints  Hints                     `json:"annotations"`
 	Rest   map[string]jsontext.Value `json:",embed"`
@@ -173,15 +171,20 @@ func (p *Provenance) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return noVariants(said.Rest, "kind")
 }
 
-// decode reads a body, with a tool or without one, and gives the members that only
+// decode reads a body, with a tool or without one, and gives the member that only
 // some bodies have.
-func decode(body []byte, most int, withTool bool) (Call, map[string]jsontext.Value, error) {
+func decode(body []byte, most int, withTool bool, more string) (Call, map[string]jsontext.Value, error) {
 	if err := checkLimits(body, most); err != nil {
 		return Call{}, nil, err
 	}
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil {
 		return Call{}, nil, explain(err)
+	}
+	for name := range m.Rest {
+		if name != more || more == "" {
+			return Call{}, nil, errNoMember
+		}
 	}
 	c := Call{RequestID: m.RequestID, Context: m.Context.is.Context, Body: sha256.Sum256(body)}
 	c.Context.UserMessages = m.Context.is.Messages
@@ -192,9 +195,13 @@ func decode(body []byte, most int, withTool bool) (Call, map[string]jsontext.Val
 		return Call{}, nil, malformed("version is missing.")
 	case string(m.Version) != "1":
 		return Call{}, nil, malformed("version must be the number 1.")
+	case m.Timestamp == "":
+		return Call{}, nil, malformed("timestamp is missing.")
 	case !ok || c.Timestamp.IsZero():
 		return Call{}, nil, malformed("timestamp must be an RFC 3339 time.")
-	case c.RequestID == "" || len(c.RequestID) > MaxRequestID || !visibleASCII(c.RequestID):
+	case c.RequestID == "":
+		return Call{}, nil, malformed("requestId is missing.")
+	case len(c.RequestID) > MaxRequestID || !visibleASCII(c.RequestID):
 		return Call{}, nil, malformed("requestId must be 1 to 128 visible ASCII characters without spaces.")
 	case withTool && !m.Tool.given:
 		return Call{}, nil, malformed("tool is missing.")
@@ -228,7 +235,11 @@ func explain(err error) error {
 	case wrong.JSONPointer == "":
 		return malformed("The body must be an object.")
 	}
-	return malformed(strings.ReplaceAll(string(wrong.JSONPointer[1:]), "/", ".") + " has a value of the wrong kind.")
+	name := strings.ReplaceAll(string(wrong.JSONPointer[1:]), "/", ".")
+	if wrong.GoType != nil && wrong.GoType.Kind() == reflect.String {
+		return malformed(name + " must be a string.")
+	}
+	return malformed(name + " has a value of the wrong kind.")
 }
 
 // parseTime is strict where time.Parse is not: it takes an hour of one digit, a
@@ -249,11 +260,18 @@ func visibleASCII(s string) bool {
 }
 
 func (c *Call) take(t *tool) error {
-	c.Sent, c.Tool, c.Params, c.Hints = t.Name, Canonical(t.Name), t.Params, t.Hints
+	if t.Name != nil {
+		c.Sent, c.Tool = *t.Name, Canonical(*t.Name)
+	}
+	c.Params, c.Hints = t.Params, t.Hints
 	switch {
 	case len(t.Rest) > 0:
 		return malformed("tool has a member that is not part of the protocol.")
-	case len(t.Name) > MaxToolName:
+	case t.Name == nil:
+		return malformed("tool.name is missing.")
+	case t.Params == nil:
+		return malformed("tool.params is missing.")
+	case len(c.Sent) > MaxToolName:
 		return malformed("tool.name must be at most 128 bytes.")
 	case c.Tool == "":
 		return malformed("tool.name must not be empty.")
