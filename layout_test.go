@@ -50,7 +50,7 @@ var layout = []layer{
 	{name: "hook program", packages: "cmd/verifier-hook", mayImport: "hook"}, // and nothing else
 	{name: "plugin", packages: "integrations/openclaw"},                      // the plugin's own files, for the program to hand out
 	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats", mayImport: "hook plugin adapters delivery stores replay verifier loop drawing channels approval knowledge session leaves"},
-	{name: "chaos", packages: "chaos", mayImport: "suites leaves"},                           // drives the real binary from outside
+	{name: "chaos", packages: "chaos", mayImport: "suites leaves"},                                                   // drives the real binary from outside
 	{name: "stand-ins", packages: "integrations/openclaw/e2e/telegram integrations/agents/e2e", mayImport: "suites"}, // fakes as programs, for tests in other languages
 	{name: "root", packages: "."}, // this test
 }

@@ -106,11 +106,8 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		if err != nil {
 			return Outcome{Text: "The question can't be read. Nothing was approved."}, err
 		}
-		if c.Batch && !c.Frozen { // it was not shown yet: its calls are still being gathered
-			return Outcome{Kind: Misunderstood, State: Open, Text: stillGathering}, nil
-		}
-		if a.code != "" && subtle.ConstantTimeCompare([]byte(a.code), []byte(c.Code)) != 1 || !d.whole(c) {
-			return Outcome{Kind: NotFound, Text: "What the store holds for this question is not what was asked. Nothing was approved."}, errForged
+		if out, err := d.answerable(c, a.code); out.Text != "" {
+			return out, err
 		}
 		picked, out := c.pick(a.Tool)
 		if picked == nil {
@@ -139,6 +136,17 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		return out, nil
 	}
 	return Outcome{Text: "The question is being answered by others at this moment. Try again."}, ErrStale
+}
+
+// answerable says why a card can't be answered, or nothing.
+func (d *Desk) answerable(c *Card, code string) (Outcome, error) {
+	switch {
+	case c.Batch && !c.Frozen: // it was not shown yet: its calls are still being gathered
+		return Outcome{Kind: Misunderstood, State: Open, Text: stillGathering}, nil
+	case code != "" && subtle.ConstantTimeCompare([]byte(code), []byte(c.Code)) != 1, !d.whole(c):
+		return Outcome{Kind: NotFound, Text: "What the store holds for this question is not what was asked. Nothing was approved."}, errForged
+	}
+	return Outcome{}, nil
 }
 
 // stillGathering is what a person is told who answers a list before it was shown.

@@ -254,6 +254,11 @@ type Ending struct {
 	Why                   string    // is shown to people
 }
 
+// leaves reports whether a question is about a call of another session.
+func (e *Ending) leaves(q *Question) bool {
+	return q.Ask.Conversation != e.Conversation || q.Ask.SessionKey != e.SessionKey || q.Ask.SessionID != "" && e.SessionID != "" && q.Ask.SessionID != e.SessionID
+}
+
 // Abandon takes back the open cards of a session that has ended: its run is gone, so
 // no call could use a yes. Yeses from before that no call has used are over as well.
 func (d *Desk) Abandon(ctx context.Context, e Ending) error {
@@ -276,10 +281,7 @@ func (d *Desk) Abandon(ctx context.Context, e Ending) error {
 		if err != nil {
 			return err
 		}
-		others := func(q *Question) bool {
-			return q.Ask.Conversation != conv || q.Ask.SessionKey != e.SessionKey || q.Ask.SessionID != "" && e.SessionID != "" && q.Ask.SessionID != e.SessionID
-		}
-		if slices.ContainsFunc(c.all(), others) {
+		if slices.ContainsFunc(c.all(), e.leaves) {
 			continue
 		}
 		taken, err := d.withdraw(ctx, id, e.Why)

@@ -36,21 +36,21 @@ func BenchmarkHookFirstByte(b *testing.B) {
 	}
 	hook, least := filepath.Join(dir, "verifier-hook"), filepath.Join(dir, "least")
 	for to, what := range map[string]string{hook: "../cmd/verifier-hook", least: source} {
-		if out, err := exec.Command("go", "build", "-o", to, what).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", to, what).CombinedOutput(); err != nil {
 			b.Fatalf("%v: %s", err, out)
 		}
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(b.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer listener.Close() //nolint:errcheck // only for the measurement
+	defer func() { _ = listener.Close() }()
 	url := "http://" + listener.Addr().String()
 	event := `{"session_id":"s1","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"date"},"tool_use_id":"c1"}`
 	var ours, theirs []time.Duration
 	for b.Loop() {
-		ours = append(ours, firstByte(b, listener, exec.Command(hook, "claude-code", "--url", url, "--secret-file", secret, "--notes", filepath.Join(dir, "notes")), event))
-		theirs = append(theirs, firstByte(b, listener, exec.Command(least, url), ""))
+		ours = append(ours, firstByte(b, listener, exec.CommandContext(b.Context(), hook, "claude-code", "--url", url, "--secret-file", secret, "--notes", filepath.Join(dir, "notes")), event))
+		theirs = append(theirs, firstByte(b, listener, exec.CommandContext(b.Context(), least, url), ""))
 	}
 	slices.Sort(ours)
 	slices.Sort(theirs)
@@ -76,7 +76,7 @@ func firstByte(b *testing.B, l net.Listener, c *exec.Cmd, event string) time.Dur
 	if err != nil {
 		b.Fatal(err)
 	}
-	conn.Close() //nolint:errcheck // it has sent what we wait for
+	conn.Close() // it has sent what we wait for
 	c.Wait()     //nolint:errcheck // it has no answer
 	return took
 }

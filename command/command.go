@@ -376,7 +376,7 @@ func (r *reader) done() Command {
 		r.opaque("runs text that " + r.decodes + " decodes")
 	}
 	r.finish()
-	r.Command.Fetched = r.runsDownloaded()
+	r.Fetched = r.runsDownloaded()
 	return r.Command
 }
 

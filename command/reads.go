@@ -30,9 +30,9 @@ func (r *reader) expansions(n string, args []arg) {
 	if wrappers[n] != nil || saysNames[n] || n != "sed" && n != "gsed" && showsNames(n, args) {
 		return
 	}
-	for i := range args {
-		for _, v := range args[i].values {
-			if v == args[i].text && !strings.ContainsAny(v, "*?[") {
+	for _, a := range args {
+		for _, v := range a.values {
+			if v == a.text && !strings.ContainsAny(v, "*?[") {
 				continue
 			}
 			for full := range r.resolved(strings.ReplaceAll(v, listed, "**/*")) {
@@ -75,26 +75,31 @@ func (r *reader) input(n string, args []arg) {
 		r.copies(n, args)
 	case fetchers[n]:
 	default:
-		rest := words(args, valued[n])
-		if firstIsText[n] && len(rest) > 0 && !slices.ContainsFunc(args, takesFile) {
-			r.texts = append(r.texts, rest[0].text)
-			rest = rest[1:]
-		}
-		if n == "diff" && slices.ContainsFunc(args, func(a arg) bool { return recursive.MatchString(a.text) }) {
-			for i := range rest {
-				r.reads(below(rest[i]), true, true)
-			}
-		}
-		deep := archives[n]
+		r.operands(n, args, known)
+	}
+}
+
+// operands notes what a program reads that takes its operands for files.
+func (r *reader) operands(n string, args []arg, known bool) {
+	rest := words(args, valued[n])
+	if firstIsText[n] && len(rest) > 0 && !slices.ContainsFunc(args, takesFile) {
+		r.texts = append(r.texts, rest[0].text)
+		rest = rest[1:]
+	}
+	if n == "diff" && slices.ContainsFunc(args, func(a arg) bool { return recursive.MatchString(a.text) }) {
 		for i := range rest {
-			r.reads(rest[i], deep, known)
-			if deep {
-				r.packs(rest[i], args)
-			}
+			r.reads(below(rest[i]), true, true)
 		}
-		if !known || runsFiles[n] || listsHere[n] && len(rest) == 0 {
-			r.path(".", deep)
+	}
+	deep := archives[n]
+	for i := range rest {
+		r.reads(rest[i], deep, known)
+		if deep {
+			r.packs(rest[i], args)
 		}
+	}
+	if !known || runsFiles[n] || listsHere[n] && len(rest) == 0 {
+		r.path(".", deep)
 	}
 }
 

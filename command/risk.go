@@ -98,6 +98,6 @@ func (r *reader) runsDownloaded() bool {
 		stored[path.Base(name)] = true
 	}
 	ran := slices.ContainsFunc(r.ran, func(name string) bool { return name != "." && name != "/" && stored[name] })
-	builds := slices.ContainsFunc(r.Command.Runs, func(what string) bool { return !strings.HasPrefix(what, "git ") })
-	return r.downloads.runs || r.Network() && (hidden || ran) || r.cloned && (builds || len(r.ran) > 0)
+	builds := slices.ContainsFunc(r.Runs, func(what string) bool { return !strings.HasPrefix(what, "git ") })
+	return r.runs || r.Network() && (hidden || ran) || r.cloned && (builds || len(r.ran) > 0)
 }

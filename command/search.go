@@ -25,17 +25,24 @@ func (r *reader) searched(n string, args, places []arg, deep bool) {
 	if everything && some && !source && !t.counts() {
 		r.Seeks = append(r.Seeks, t.patterns()...)
 	}
-	for i := range places {
-		r.some = some || deep && !slices.ContainsFunc(places[i].may(), isAbsolute) // what a project keeps is below it
-		r.reads(places[i], deep, true)
+	for _, place := range places {
+		r.some = some || deep && !slices.ContainsFunc(place.may(), isAbsolute) // what a project keeps is below it
+		r.reads(place, deep, true)
 		r.some = some
 		if everything && !some {
-			r.reads(below(places[i]), true, true)
+			r.reads(below(place), true, true)
 		}
-		for _, root := range places[i].may() {
-			if deep && len(globs) > 0 {
-				r.reads(arg{values: anyDepth(root, globs)}, false, true)
-			}
+		if deep {
+			r.globbed(place, globs)
+		}
+	}
+}
+
+// globbed notes the files below a place whose names a search is told.
+func (r *reader) globbed(place arg, globs []string) {
+	for _, root := range place.may() {
+		if len(globs) > 0 {
+			r.reads(arg{values: anyDepth(root, globs)}, false, true)
 		}
 	}
 }

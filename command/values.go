@@ -156,12 +156,7 @@ func (r *reader) collect(file *syntax.File) {
 		case *syntax.Assign:
 			r.assigned(n)
 		case *syntax.WordIter:
-			for _, w := range n.Items {
-				r.noteSet(n.Name.Value, w)
-			}
-			if len(n.Items) == 0 {
-				r.noteSet(n.Name.Value, nil)
-			}
+			r.iterated(n)
 		case *syntax.CallExpr:
 			r.moved = r.moved || changesDirectory(n)
 			if len(n.Args) > 1 && setters[n.Args[0].Lit()] {
@@ -180,6 +175,16 @@ func (r *reader) collect(file *syntax.File) {
 		}
 		return true
 	})
+}
+
+// iterated notes what a loop sets its variable to.
+func (r *reader) iterated(n *syntax.WordIter) {
+	for _, w := range n.Items {
+		r.noteSet(n.Name.Value, w)
+	}
+	if len(n.Items) == 0 {
+		r.noteSet(n.Name.Value, nil)
+	}
 }
 
 // noteSet notes that a variable is set to a word, or to what we don't know.

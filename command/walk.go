@@ -155,8 +155,8 @@ func (r *reader) redirect(d *syntax.Redirect) *arg {
 	if d.Hdoc != nil {
 		doc := r.arg(d.Hdoc)
 		text := raw(d.Hdoc)
-		doc.escapes = strings.Contains(text, `\`) || int(d.Hdoc.End().Offset()-d.Hdoc.Pos().Offset()) != len(text) //nolint:gosec // it is short
-		if quotes(d.Word) {                                                                                        // nothing in it expands
+		doc.escapes = strings.Contains(text, `\`) || int(d.Hdoc.End().Offset()-d.Hdoc.Pos().Offset()) != len(text)
+		if quotes(d.Word) { // nothing in it expands
 			doc = arg{text: raw(d.Hdoc), fixed: true}
 		}
 		return &doc

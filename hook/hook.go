@@ -162,10 +162,10 @@ func (r *run) answer(ctx context.Context) ([]byte, error) {
 
 // prepare finds out where to ask, and what the agent's process is.
 func (r *run) prepare() (err error) {
-	if r.gateway, err = r.Options.Gateway(); err != nil {
+	if r.gateway, err = r.Gateway(); err != nil {
 		return err
 	}
-	dir, err := r.Options.Notes()
+	dir, err := r.Notes()
 	if err != nil {
 		return err
 	}

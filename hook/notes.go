@@ -112,7 +112,7 @@ func (n notes) heard(key, text string, at time.Time) error {
 	all := append(n.words(key), userWords{text, true, at.UTC().Format(time.RFC3339)})
 	out, err := json.Marshal(all[max(0, len(all)-mostWords):])
 	if err != nil {
-		return nil //nolint:nilerr // text that is not valid is nobody's words
+		return nil // text that is not valid is nobody's words
 	}
 	dir := n.session(key)
 	temp, err := os.CreateTemp(n.made(dir), "."+wordsFile+"-*")
@@ -214,7 +214,7 @@ func (n notes) session(key string) string {
 // sweep removes what is old.
 func (n notes) sweep() {
 	for _, sub := range []string{processesDir, sessionsDir} {
-		entries, _ := os.ReadDir(filepath.Join(n.dir, sub)) //nolint:errcheck // then it is swept another time
+		entries, _ := os.ReadDir(filepath.Join(n.dir, sub)) // then it is swept another time
 		for _, e := range entries {
 			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > keepNotes {
 				os.RemoveAll(filepath.Join(n.dir, sub, e.Name())) //nolint:errcheck // see above

@@ -49,7 +49,7 @@ func isRaw(pid int) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close()
-	t, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS) //nolint:gosec // a descriptor is small
+	defer func() { _ = f.Close() }()
+	t, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	return err == nil && t.Lflag&unix.ICANON == 0
 }

@@ -21,7 +21,7 @@ func (r *run) identify() error {
 	line, err := lineOf()
 	if err != nil { // without it any agent could be another one's child
 		r.subagent()
-		return nil
+		return nil //nolint:nilerr // it goes on, as the child of one that is not known
 	}
 	own := line.agent()
 	parent, err := r.notes.parent(line.above(own))

@@ -23,6 +23,18 @@ var (
 	idleParams = words("description timeout timeoutms yieldms background runinbackground pty action sessionid session id offset limit node host ask security maxoutputtokens justification withescalatedpermissions elevated title")
 )
 
+// effects says what the commands of a call do, where its tool runs any.
+func (r *rule) effects(p *Policy, c *toolcall.Call, t *text) (does command.Command) {
+	if !r.commands {
+		return does
+	}
+	t.strip(p.sieve)
+	if looksAtCommands(c) {
+		return does
+	}
+	return effects(c)
+}
+
 // effects says what the commands of a call do.
 func effects(c *toolcall.Call) (does command.Command) {
 	var said any

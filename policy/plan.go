@@ -116,13 +116,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	r := set.find(c.Tool)
 	t := read(c, p.sieve)
 	defer t.release()
-	var does command.Command
-	if r.commands {
-		t.strip(p.sieve)
-		if !looksAtCommands(c) {
-			does = effects(c)
-		}
-	}
+	does := r.effects(p, c, t)
 	if r.open && does.Opaque != "" {
 		r = set.find(openShell)
 	}
@@ -131,10 +125,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 		RunCap: p.runCap(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, Leaves: r.leaves, gated: p.gated, set: set, rule: r,
 	}
 	if r.runs {
-		plan.Shell, plan.parsed, plan.inside = true, &does, p.inside
-		plan.Anything, plan.does = !does.Harmless(), does.Says()
-		plan.Leaves = plan.Leaves || plan.Anything
-		plan.Workspace = plan.Anything && does.Contained() && !r.leaves && p.staysInside(&does)
+		p.shell(plan, &does)
 	}
 	plan.Writes = r.writing(&does, c)
 	plan.Foreign = plan.Writes == WritesUnseen && (does.Foreign || does.CarriesIn() && !p.staysInside(&does))
@@ -168,6 +159,14 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	mayTaint := plan.Anything && plan.Raise < untrusted && plan.Modes[external] == allow // see [Plan.Brings]
 	plan.Final = plan.Reach.empty() && len(plan.late) == 0 && plan.Secret == "" && plan.Gives == "" && !mayTaint
 	plan.Harmless = (r.wrapper || r.safe && !r.strictSink && !plan.Leaves) && plan.Modes == taint.Every(allow)
+}
+
+// shell notes what a command does.
+func (p *Policy) shell(plan *Plan, does *command.Command) {
+	plan.Shell, plan.parsed, plan.inside = true, does, p.inside
+	plan.Anything, plan.does = !does.Harmless(), does.Says()
+	plan.Workspace = plan.Anything && does.Contained() && !plan.Leaves && p.staysInside(does)
+	plan.Leaves = plan.Leaves || plan.Anything
 }
 
 // Brings is what the call brings in once it is allowed in a conversation. Where outside content may have written a

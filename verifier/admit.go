@@ -124,14 +124,7 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 		if a.Note && view.Entry == session.Passed {
 			v.says.tell(t, initial, view.Generation)
 		}
-		if view.Version > 0 {
-			if view.Secrets = v.watch.saw(t, &view); view.Secret != "" {
-				view.Secrets = session.Holds
-			}
-		}
-		if view.Secret == "" && t.orphan() {
-			view.Secret, view.Secrets = parentsSecrets, session.Holds
-		}
+		v.secretsOf(t, &view)
 		t.see(view)
 		if view.Entry == session.Passed {
 			t.brings = taint.Worse(t.brings, t.plan.Raise)
@@ -140,6 +133,18 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 		return nil
 	}
 	return errMoved
+}
+
+// secretsOf says what the conversation has read.
+func (v *Verifier) secretsOf(t *trace, view *session.View) {
+	if view.Version > 0 {
+		if view.Secrets = v.watch.saw(t, view); view.Secret != "" {
+			view.Secrets = session.Holds
+		}
+	}
+	if view.Secret == "" && t.orphan() {
+		view.Secret, view.Secrets = parentsSecrets, session.Holds
+	}
 }
 
 // admitBraked admits a call under the pauses that stand in the store. Nearly

@@ -30,12 +30,12 @@ func TestCardsLookAsTheyDid(t *testing.T) {
 func TestMoreHasAButtonForTheLineWhereAnswersComeByHTTP(t *testing.T) {
 	ch := &Channel{deps: delivery.Deps{Now: func() time.Time { return channeltest.Now }}, key: []byte("key")}
 	for _, f := range channeltest.Fixtures() {
-		switch {
-		case f.Name == "open-details":
+		switch f.Name {
+		case "open-details":
 			if said := ch.details(f.Card); !strings.Contains(look(t, "", said.rows), lineLabel) {
 				t.Error("there is no button for the line")
 			}
-		case f.Name == "open", f.Name == "allowed":
+		case "open", "allowed":
 			d := channels.Show(f.Card, f.Outcome, channeltest.Now, ch.card)
 			if strings.Contains(look(t, "", d.rows), lineLabel) {
 				t.Errorf("%s has a button for the line", f.Name)

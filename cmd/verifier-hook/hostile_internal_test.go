@@ -59,11 +59,11 @@ func TestH231OnlyASignedAllowPasses(t *testing.T) {
 	r := newRig(t)
 	first := ""
 	for what, answer := range map[string]func(w http.ResponseWriter, path, id string, body []byte){
-		"no signature": func(w http.ResponseWriter, _, _ string, _ []byte) { w.Write([]byte(`{"decision":"allow"}`)) }, //nolint:errcheck // see signed
+		"no signature": func(w http.ResponseWriter, _, _ string, _ []byte) { _, _ = w.Write([]byte(`{"decision":"allow"}`)) },
 		"of another secret": func(w http.ResponseWriter, _, id string, _ []byte) {
 			w.Header().Set("X-Verifier-Signature", strings.Repeat("0", 64))
-			w.Write([]byte(`{"decision":"allow"}`))
-		}, //nolint:errcheck // see signed
+			_, _ = w.Write([]byte(`{"decision":"allow"}`))
+		},
 		"of another request": func(w http.ResponseWriter, _, id string, _ []byte) {
 			signed(w, first+"another", `{"decision":"allow"}`)
 		},
@@ -111,7 +111,7 @@ func TestH232AStoppedHookRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read.Close() //nolint:errcheck // that is the case
+	read.Close() // that is the case
 	var words strings.Builder
 	c.Stdout, c.Stderr = write, &words
 	if c.Run(); c.ProcessState.ExitCode() != 2 || words.Len() == 0 { //nolint:errcheck // the code says it
@@ -124,7 +124,7 @@ func TestH232AStoppedHookRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer never.Close() //nolint:errcheck // only for the test
+	defer never.Close() // only for the test
 	c = r.command("claude-code", append(r.flags(), "--timeout", "11s")...)
 	c.Stdin = hold
 	r.mustRefuse("a stdin that never ends", r.end(c))

@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string) int {
 }
 
 func refuse(words string) int {
-	fmt.Fprintln(os.Stderr, words) //nolint:errcheck // the code says it as well
+	fmt.Fprintln(os.Stderr, words) // the code says it as well
 	return refused
 }
 
@@ -86,7 +86,7 @@ func handOver(ctx context.Context, args []string) int {
 	if err != nil {
 		return refuse("The verifier's hook can't find the program verifier. Nothing was run.")
 	}
-	c := exec.CommandContext(ctx, filepath.Join(filepath.Dir(own), "verifier"), append([]string{"hook"}, args...)...)
+	c := exec.CommandContext(ctx, filepath.Join(filepath.Dir(own), "verifier"), append([]string{"hook"}, args...)...) //nolint:gosec // it stands beside this program
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	switch err := c.Run(); {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 	case "hook":
 		main()
 	case "agent": // a process that is no shell and runs something
-		c := exec.Command("sh", "-c", os.Getenv("DO"))
+		c := exec.CommandContext(context.Background(), "sh", "-c", os.Getenv("DO"))
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
 		if c.Run() != nil {
 			os.Exit(1)
@@ -144,7 +145,7 @@ type result struct {
 }
 
 func (r *rig) command(agent string, flags ...string) *exec.Cmd {
-	c := exec.Command(os.Args[0], append([]string{agent}, flags...)...)
+	c := exec.CommandContext(r.t.Context(), os.Args[0], append([]string{agent}, flags...)...)
 	c.Env = append([]string{"BE=hook", "HOME=" + r.dir, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}, r.env...)
 	return c
 }

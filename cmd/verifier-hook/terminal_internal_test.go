@@ -27,7 +27,7 @@ func agentOnTerminal(r *rig, do string) string {
 	if err != nil {
 		r.t.Skip("no terminals here:", err)
 	}
-	defer master.Close() //nolint:errcheck // only for the test
+	defer master.Close() // only for the test
 	unlock := 0
 	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, unlock); err != nil {
 		r.t.Fatal(err)
@@ -40,7 +40,7 @@ func agentOnTerminal(r *rig, do string) string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	defer tty.Close() //nolint:errcheck // only for the test
+	defer tty.Close() // only for the test
 	raw, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
 	if err != nil {
 		r.t.Fatal(err)
@@ -49,7 +49,7 @@ func agentOnTerminal(r *rig, do string) string {
 	if err := unix.IoctlSetTermios(int(tty.Fd()), unix.TCSETS, raw); err != nil {
 		r.t.Fatal(err)
 	}
-	c := exec.Command(os.Args[0])
+	c := exec.CommandContext(r.t.Context(), os.Args[0])
 	c.Env = append([]string{"BE=agent", "DO=" + do, "HOME=" + r.dir, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}, r.env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	var out, words bytes.Buffer

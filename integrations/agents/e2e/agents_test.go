@@ -88,7 +88,7 @@ func newScene(t *testing.T, a *agent, cache, bin string) *scene {
 		s.put(name, s.fill(text))
 	}
 	if a.name == "opencode" {
-		s.run(exec.Command("cp", "-r", filepath.Join(cache, "opencode-plugin/node_modules"), filepath.Join(s.home, ".config/opencode/node_modules")))
+		s.run(exec.CommandContext(s.Context(), "cp", "-r", filepath.Join(cache, "opencode-plugin/node_modules"), filepath.Join(s.home, ".config/opencode/node_modules")))
 	}
 	s.serve()
 	wire := []string{"init", "--" + a.name, "--owner"}
@@ -123,7 +123,7 @@ func (s *scene) environ() []string {
 }
 
 func (s *scene) verifier(args ...string) *exec.Cmd {
-	c := exec.Command(filepath.Join(s.bin, "verifier"), args...)
+	c := exec.CommandContext(s.Context(), filepath.Join(s.bin, "verifier"), args...)
 	c.Env = s.environ()
 	return c
 }
@@ -162,13 +162,13 @@ func (s *scene) wait(what string, done func() bool) {
 }
 
 // edit changes what init wrote.
-func (s *scene) edit(old, new string) {
+func (s *scene) edit(old, replacement string) {
 	path := filepath.Join(s.home, s.settings)
 	text, err := os.ReadFile(path)
 	if err != nil || !bytes.Contains(text, []byte(old)) {
 		s.Fatalf("%s has no %q: %v", path, old, err)
 	}
-	s.put(s.settings, strings.ReplaceAll(string(text), old, new))
+	s.put(s.settings, strings.ReplaceAll(string(text), old, replacement))
 }
 
 // play lets the agent do what the model says, and reports whether it made the file.

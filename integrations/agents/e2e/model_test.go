@@ -130,7 +130,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, e := range out.([]any) { //nolint:errcheck // it is one
-		if kind, ok := e.(map[string]any)["type"]; ok {
+		if kind, ok := e.(map[string]any)["type"]; ok { //nolint:errcheck // they are
 			fmt.Fprintf(w, "event: %v\n", kind) //nolint:errcheck // see above
 		}
 		text, _ := json.Marshal(e)
