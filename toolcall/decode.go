@@ -79,7 +79,7 @@ type message struct {
 }
 
 type tool struct {
-	Name   *string                   `json:"name"`
+	Name   jsontext.Value            `json:"name"`
 	Params jsontext.Value            `json:"params"`
 	Hints  Hints                     `json:"annotations"`
 	Rest   map[string]jsontext.Value `json:",embed"`
@@ -236,8 +236,19 @@ func explain(err error) error {
 		return malformed("The body must be an object.")
 	}
 	name := strings.ReplaceAll(string(wrong.JSONPointer[1:]), "/", ".")
-	if wrong.GoType != nil && wrong.GoType.Kind() == reflect.String {
+	kind := reflect.Invalid
+	if wrong.GoType != nil {
+		kind = wrong.GoType.Kind()
+	}
+	switch {
+	case errors.Is(err, errNoObject):
+		return malformed(name + " must be an object.")
+	case kind == reflect.String:
 		return malformed(name + " must be a string.")
+	case kind == reflect.Bool:
+		return malformed(name + " must be true or false.")
+	case kind == reflect.Int, kind == reflect.Int64:
+		return malformed(name + " must be a whole number.")
 	}
 	return malformed(name + " has a value of the wrong kind.")
 }
@@ -260,15 +271,15 @@ func visibleASCII(s string) bool {
 }
 
 func (c *Call) take(t *tool) error {
-	if t.Name != nil {
-		c.Sent, c.Tool = *t.Name, Canonical(*t.Name)
-	}
-	c.Params, c.Hints = t.Params, t.Hints
+	notText := json.Unmarshal(t.Name, &c.Sent) != nil || t.Name.Kind() != jsontext.KindString
+	c.Tool, c.Params, c.Hints = Canonical(c.Sent), t.Params, t.Hints
 	switch {
 	case len(t.Rest) > 0:
 		return malformed("tool has a member that is not part of the protocol.")
 	case t.Name == nil:
 		return malformed("tool.name is missing.")
+	case notText:
+		return malformed("tool.name must be a string.")
 	case t.Params == nil:
 		return malformed("tool.params is missing.")
 	case len(c.Sent) > MaxToolName:
