@@ -9,7 +9,7 @@ import (
 
 const (
 	maxValues = 16   // texts that a word may become; more are unknown
-	maxPath   = 4096 // bytes of a path; a longer one is unknown
+	maxPath   = 1024 // bytes of a path; a longer one is unknown
 )
 
 // values are the texts that a word may become, as far as the command itself tells: with the variables that it sets, and with

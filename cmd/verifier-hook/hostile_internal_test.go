@@ -36,7 +36,7 @@ func TestH230WithoutTheGatewaysAnswerNothingPasses(t *testing.T) {
 		},
 		"too late for it": func(_ http.ResponseWriter, _, _ string, _ []byte) { <-over },
 	} {
-		r.g.answer = answer
+		r.g.answers(answer)
 		for agent, tool := range everyAgent {
 			if what == "too late for it" && agent != "codex" {
 				continue
@@ -72,10 +72,10 @@ func TestH231OnlyASignedAllowPasses(t *testing.T) {
 			w.Write([]byte(`{"decision":"allow"}`)) //nolint:errcheck // see signed
 		},
 	} {
-		r.g.answer = answer
+		r.g.answers(answer)
 		r.mustRefuse(what, r.run("claude-code", callOf("claude-code", "Bash", date)))
 	}
-	r.g.answer = nil
+	r.g.answers(nil)
 	for name, text := range map[string]string{"another": "another-secret-0123456789", "empty": "", "short": "abc"} {
 		c := r.command("claude-code", "--url", r.g.URL, "--secret-file", r.file(name, text), "--notes", r.dir)
 		c.Stdin = strings.NewReader(callOf("claude-code", "Bash", date))
@@ -91,10 +91,10 @@ func TestH232AStoppedHookRefuses(t *testing.T) {
 	r := newRig(t)
 	waiting, over := make(chan struct{}, 8), make(chan struct{})
 	defer close(over)
-	r.g.answer = func(_ http.ResponseWriter, _, _ string, _ []byte) {
+	r.g.answers(func(_ http.ResponseWriter, _, _ string, _ []byte) {
 		waiting <- struct{}{}
 		<-over
-	}
+	})
 	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		c := r.command("claude-code", r.flags()...)
 		c.Stdin = strings.NewReader(callOf("claude-code", "Bash", date))
@@ -104,7 +104,7 @@ func TestH232AStoppedHookRefuses(t *testing.T) {
 		}()
 		r.mustRefuse(s.String(), r.end(c))
 	}
-	r.g.answer = nil
+	r.g.answers(nil)
 	c := r.command("claude-code", r.flags()...)
 	c.Stdin = strings.NewReader(callOf("claude-code", "Bash", date))
 	read, write, err := os.Pipe()
@@ -321,13 +321,13 @@ func TestH238AForeignToolIsNotOneOfTheAgents(t *testing.T) {
 // H239: what a tool returned can't be reported.
 func TestH239WhatCouldNotBeReportedIsSaidWithTheNextCall(t *testing.T) {
 	r := newRig(t)
-	r.g.answer = func(w http.ResponseWriter, path, id string, _ []byte) {
+	r.g.answers(func(w http.ResponseWriter, path, id string, _ []byte) {
 		if path != "/verify" {
 			w.WriteHeader(http.StatusBadGateway)
 			return
 		}
 		signed(w, id, `{"decision":"allow"}`)
-	}
+	})
 	post := `{"session_id":"s1","cwd":"/w","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"x"},"tool_response":"AKIAIOSFODNN7EXAMPLE","tool_use_id":"c1"}`
 	if got := r.run("claude-code", post); got.code != 0 || !strings.Contains(got.stdout, "systemMessage") {
 		t.Errorf("%+v", got)

@@ -77,9 +77,10 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	g.mu.Lock()
 	g.got = append(g.got, h)
+	answer := g.answer
 	g.mu.Unlock()
-	if g.answer != nil {
-		g.answer(w, req.URL.Path, h.body.RequestID, body)
+	if answer != nil {
+		answer(w, req.URL.Path, h.body.RequestID, body)
 		return
 	}
 	text := cmp.Or(g.text, `{"decision":"allow"}`)
@@ -87,6 +88,13 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		text = `{"accepted":true}`
 	}
 	signed(w, h.body.RequestID, text)
+}
+
+// answers says how the gateway answers from now on; nil is a signed allow.
+func (g *gateway) answers(by func(w http.ResponseWriter, path, id string, body []byte)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.answer = by
 }
 
 func signed(w http.ResponseWriter, id, text string) {

@@ -165,6 +165,9 @@ channels: {telegram: {botToken: %q, chatId: 1001, apiUrl: %q}}
 		t.Errorf("pending ended with %d", code)
 	}
 	places["pending"] = pending.String()
+	for _, k := range r.pending() {
+		places["details"] += k.Text
+	}
 	for _, line := range []string{".grants", ".status", ".pending"} {
 		places[line] = r.reply(line).Text
 	}
@@ -173,8 +176,8 @@ channels: {telegram: {botToken: %q, chatId: 1001, apiUrl: %q}}
 	}
 	places["cards"] = v.read(places["page "], "/page/cards/")
 	places["conversations"] = v.read(places["page talks"], "/page/talks/")
-	if !strings.Contains(places["page grants"], "[REDACTED") || !strings.Contains(places["pending"], "agent:main:[REDACTED") {
-		t.Errorf("the grants page or pending shows no card of these:\n%s\n%s", places["page grants"], places["pending"])
+	if !strings.Contains(places["page grants"], "[REDACTED") || !strings.Contains(places["details"], "agent:main:[REDACTED") || !strings.Contains(places["pending"], "pending ") {
+		t.Errorf("the grants page, the details or pending shows no card of these:\n%s\n%s\n%s", places["page grants"], places["details"], places["pending"])
 	}
 	for _, m := range chat.Messages() {
 		places["chat"] += m.Text + "\n"

@@ -12,7 +12,7 @@ import (
 func TestH213LookingAtABackgroundCommandIsNoAct(t *testing.T) {
 	t.Parallel()
 	process := func(params string, m map[string]any) call { return call{tool: "process", params: params, context: m} }
-	onBoth(t, nil, func(t *testing.T, r *rig) {
+	onBoth(t, func(c *config.Config) { c.Approval.MaxOpen = 50 }, func(t *testing.T, r *rig) {
 		m := with(ownerIn("m"), "sessionId", "s1")
 		r.allow(fetch(m))
 		for _, look := range []string{

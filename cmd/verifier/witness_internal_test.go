@@ -176,7 +176,7 @@ func (r *rig) command(args ...string) {
 // sqlite3 would.
 func (r *rig) byHand(statement string, args ...any) {
 	r.t.Helper()
-	db, err := sql.Open("sqlite", r.state.DB())
+	db, err := sql.Open("sqlite", "file:"+r.state.DB()+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		r.t.Fatal(err)
 	}
