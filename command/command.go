@@ -160,11 +160,15 @@ func (c *Command) Writing() (writes, shown bool) {
 
 // CarriesIn reports whether the command may put into files what it reads.
 func (c *Command) CarriesIn() bool {
-	return len(c.Writes) > 0 || slices.ContainsFunc(c.Programs, func(p Program) bool { return carriers[p.Name] })
+	return len(c.Writes) > 0 || slices.ContainsFunc(c.Programs, func(p Program) bool { return carriers[p.Name] || p.Name == "git" && !gitLeaves[p.Sub] })
 }
 
-// carriers are programs that copy or unpack files.
-var carriers = set("cp mv ln install rsync tar bsdtar unzip 7z 7za cpio pax dd patch ditto git gunzip")
+var (
+	// carriers are programs that copy or unpack files.
+	carriers = set("cp mv ln install rsync tar bsdtar unzip 7z 7za cpio pax dd patch ditto gunzip")
+	// gitLeaves are verbs of git that put nothing into files.
+	gitLeaves = set("status log diff show grep blame shortlog ls-files ls-tree rev-parse rev-list describe merge-base cat-file for-each-ref branch tag remote fetch add commit push config")
+)
 
 // writesText are programs that write what their text says, as it stands there.
 var writesText = set("echo cat tee mkdir touch rm rmdir chmod cd true : test [ sh bash")
