@@ -229,8 +229,12 @@ func diffInBrowser(t *testing.T, s *surf) {
 
 // openMore opens what is behind More.
 func openMore(tab *webtest.Tab) {
-	tab.Click(".moreways > summary")
-	tab.Wait("More is open", `document.querySelector(".moreways").open`)
+	tab.Wait("More is there", `document.querySelector(".moreways > summary")`)
+	tab.Wait("More is open", `(() => { // the page may be drawn anew below a pointer that was sent before
+		const more = document.querySelector(".moreways");
+		if (!more.open) more.querySelector("summary").click();
+		return more.open;
+	})()`)
 }
 
 // pick clicks the choice that reads so, or one that does not.
