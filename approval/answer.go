@@ -149,7 +149,7 @@ func (d *Desk) answerable(c *Card, code string) (Outcome, error) {
 	return Outcome{}, nil
 }
 
-// stillGathering is what a person is told who answers a list before it was shown.
+// stillGathering answers a tap on a list of calls that is not on the card yet.
 const stillGathering = "Several calls are being put on one card. You see it in a moment: answer it then. Nothing was changed."
 
 // forgotten is what is told of a card that is no longer kept. What became of it

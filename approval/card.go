@@ -86,7 +86,7 @@ type Ask struct {
 	hide func(string) string // only on a card that a desk has opened
 }
 
-// Effect is what a tool's own definition says that it does. Nobody has checked it.
+// Effect is what a tool's own definition claims. It is shown as a claim and decides nothing.
 type Effect string
 
 // The effects. The zero Effect is that the tool says nothing.

@@ -25,7 +25,7 @@ const (
 	AllowSeen    Action = 's' // allow once, offered only beside the details
 	AllowFile    Action = 'f' // the same, where the details are in a file that the person may not have opened
 	AllowExactly Action = 'e' // exactly this call, as often as it comes, for as long as AllowMinutes
-	AllowTurn    Action = 't' // that tool until the run ends; of one that runs commands, those that do the same
+	AllowTurn    Action = 't' // the same tool until the run ends; for a shell, only commands that do the same
 	AllowLike    Action = 'l' // calls like it for a while, offered only beside what that would have covered
 )
 

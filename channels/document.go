@@ -173,8 +173,8 @@ func notice(text string) *Document {
 	return &Document{Sign: "📣", Title: "Notice", Blocks: []Block{{Kind: Note, Text: text}}, Full: true}
 }
 
-// question asks. An outcome of one that is still open stands above it. Beside the
-// literal call it has [mostLines] lines at most.
+// question draws an open question, and above it the votes that it has so far. Beside
+// the literal call it has [mostLines] lines at most.
 func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Document {
 	expired := !now.Before(c.Until())
 	d := &Document{Ref: c.Ref(), Sign: "🔐", Full: true}

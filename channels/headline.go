@@ -14,7 +14,7 @@ import (
 const headlineWidth = 90
 
 // Headline is what a call does, in words and in one line: "Send a message to bob@example.org". It may shorten, so it is never the only
-// place where a value appears, and nobody is asked to decide by it alone.
+// place where a value appears: the literal call follows it.
 type Headline struct {
 	Says string // our words
 	Of   string // what the call says, through [Safe] and perhaps shortened; may be empty

@@ -70,9 +70,8 @@ func headsOf(c *approval.Card, columns int) (out []string) {
 	return out
 }
 
-// fateOf says what became of one question, but not which. The calls of a list may
-// fare differently, so each is told by its own votes; the outcome fills in what they
-// do not say.
+// fateOf describes the end of one question. The calls of a list may end differently,
+// so it reads the question's own votes first, and the outcome where they are silent.
 func fateOf(q *approval.Question, o *approval.Outcome, zone *time.Location, r *room) fate {
 	if v := denial(q); v != nil {
 		return denied(v, zone, r)

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 
 const secret = "0123456789abcdef-the-secret"
 
-// gateway is a stand-in that signs what it is told to answer.
+// gateway is a stand-in for the server. It signs the answers that a test chooses.
 type gateway struct {
 	*httptest.Server
 	mu     sync.Mutex

@@ -28,7 +28,7 @@ Exit codes: 0 no errors (there may be warnings), 1 errors.`
 // Run checks.
 func (c *CheckCmd) Run(a *app) error {
 	if c.Config == "" {
-		c.Config = configName // the one that init writes
+		c.Config = configName // init writes this file
 	}
 	cfg, findings, err := config.Load(c.Config, os.LookupEnv, a.chats.platforms())
 	if err == nil && len(cfg.Policy.Trust.Directories) == 0 {
