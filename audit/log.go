@@ -58,7 +58,6 @@ type Log struct {
 	files   files
 	chain   string
 	repairs []string
-	drafts  sync.Pool
 	opened  time.Time
 
 	alone     sync.Mutex   // held by the one who writes without a goroutine
@@ -106,7 +105,6 @@ func (l *Log) append(e *Entry) error {
 // put writes drafts and waits until they are on disk where they have to be. It
 // owns them: their maker may have given up waiting.
 func (l *Log) put(drafts ...*draft) error {
-	defer l.recycle(drafts...)
 	if err := l.turnOver(); err != nil {
 		return err
 	}
@@ -198,7 +196,6 @@ func (l *Log) checkpoint() error {
 	if err != nil {
 		return err
 	}
-	defer l.recycle(d)
 	if err := l.write(d); err != nil {
 		return err
 	}
@@ -272,14 +269,14 @@ func (l *Log) finish() (b *batch, leads bool, err error) {
 
 // draft is one of the log's own entries.
 func (l *Log) draft(e *Entry) (*draft, error) {
-	d := l.blank()
+	d := new(draft)
 	d.entry = *e
 	return d, l.encode(d)
 }
 
 // taken is an entry of somebody else, who keeps what it was made of.
 func (l *Log) taken(e *Entry) (*draft, error) {
-	d := l.blank()
+	d := new(draft)
 	d.entry = *e
 	if l.o.Hide != nil {
 		d.hide(l.o.Hide)
@@ -290,13 +287,6 @@ func (l *Log) taken(e *Entry) (*draft, error) {
 	return d, l.encode(d)
 }
 
-func (l *Log) blank() *draft {
-	if d, ok := l.drafts.Get().(*draft); ok {
-		return d
-	}
-	return new(draft)
-}
-
 func (l *Log) encode(d *draft) error {
 	d.made = l.o.Now()
 	d.entry.normalise(d.made)
@@ -304,14 +294,4 @@ func (l *Log) encode(d *draft) error {
 		return fmt.Errorf("audit: encode: %w", err)
 	}
 	return nil
-}
-
-// recycle keeps drafts for the next entries, unless a rare long one would hold
-// its memory for good.
-func (l *Log) recycle(drafts ...*draft) {
-	for _, d := range drafts {
-		if cap(d.buf) <= 64<<10 && cap(d.lists) <= 256 {
-			l.drafts.Put(d)
-		}
-	}
 }

@@ -171,7 +171,6 @@ func (l *Log) nextFile(past *Past) (_ *os.File, _ state, err error) {
 	if err != nil {
 		return nil, state{}, err
 	}
-	defer l.recycle(d)
 	line, hash := d.seal(l.cur.seq+1, l.cur.hash, l.mac)
 	n, err := f.Write(line)
 	if err == nil && n < len(line) {
@@ -204,7 +203,6 @@ func (l *Log) thin() {
 			return
 		}
 		err = l.write(d)
-		l.recycle(d)
 		if err != nil || l.files.remove(a.path) != nil {
 			return
 		}

@@ -5,11 +5,11 @@
 // It compares in constant time, tries every secret there is, and refuses to
 // work with an empty secret: nothing is signed by it and nothing matches it.
 // It knows no configuration and says of a signature that does not match only
-// that it does not. What it keeps of the secrets it was given last is the state
-// of an HMAC, and the secret itself to find that by; neither leaves it.
+// that it does not. It keeps no secret that it was given.
 package hmac
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -36,9 +36,8 @@ func Sign(secret, body []byte) string {
 	if len(secret) == 0 {
 		return ""
 	}
-	var sum [sha256.Size]byte
-	mac(&sum, secret, body)
-	return inHex(&sum)
+	sum := mac(secret, body)
+	return hex.EncodeToString(sum[:])
 }
 
 // Match returns the index of the first secret under which header signs body, or
@@ -50,9 +49,8 @@ func Match(header string, body []byte, secrets ...[]byte) int {
 		return -1
 	}
 	index := -1
-	var sum [sha256.Size]byte
 	for i := len(secrets) - 1; i >= 0; i-- { // backwards: the first one wins
-		mac(&sum, secrets[i], body)
+		sum := mac(secrets[i], body)
 		equal := subtle.ConstantTimeCompare(sum[:], want[:]) & notEmpty(secrets[i])
 		index = subtle.ConstantTimeSelect(equal, i, index)
 	}
@@ -66,16 +64,8 @@ func SignAnswer(secret []byte, requestID string, body []byte) string {
 	if len(secret) == 0 {
 		return ""
 	}
-	var sum [sha256.Size]byte
-	macAnswer(&sum, secret, requestID, body)
-	return inHex(&sum)
-}
-
-// inHex allocates once, where the library does twice.
-func inHex(sum *[sha256.Size]byte) string {
-	var digits [2 * sha256.Size]byte
-	hex.Encode(digits[:], sum[:])
-	return string(digits[:])
+	sum := macAnswer(secret, requestID, body)
+	return hex.EncodeToString(sum[:])
 }
 
 // MatchAnswer reports whether header signs the answer to that request.
@@ -84,8 +74,7 @@ func MatchAnswer(secret []byte, requestID string, body []byte, header string) bo
 	if !ok || len(secret) == 0 {
 		return false
 	}
-	var sum [sha256.Size]byte
-	macAnswer(&sum, secret, requestID, body)
+	sum := macAnswer(secret, requestID, body)
 	return subtle.ConstantTimeCompare(sum[:], want[:]) == 1
 }
 
@@ -100,22 +89,18 @@ func parse(header string) (sum [sha256.Size]byte, ok bool) {
 	return sum, err == nil
 }
 
-func mac(sum *[sha256.Size]byte, key []byte, parts ...[]byte) {
-	s := under(key)
-	defer s.release()
+// mac returns the HMAC-SHA256 of the parts, one behind the other.
+func mac(key []byte, parts ...[]byte) (sum [sha256.Size]byte) {
+	h := hmac.New(sha256.New, key)
 	for _, p := range parts {
-		s.Write(p)
+		h.Write(p)
 	}
-	copy(sum[:], s.finish())
+	h.Sum(sum[:0])
+	return sum
 }
 
-func macAnswer(sum *[sha256.Size]byte, secret []byte, requestID string, body []byte) {
-	s := under(secret)
-	defer s.release()
-	s.text = append(append(append(s.text[:0], answerPrefix...), requestID...), '\n')
-	s.Write(s.text)
-	s.Write(body)
-	copy(sum[:], s.finish())
+func macAnswer(secret []byte, requestID string, body []byte) [sha256.Size]byte {
+	return mac(secret, []byte(answerPrefix+requestID+"\n"), body)
 }
 
 func notEmpty(secret []byte) int {
