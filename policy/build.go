@@ -55,7 +55,6 @@ func (b *builder) build() *Policy {
 		inside: b.inside, gated: b.config.Taint.Secrets != SecretsOff,
 	}
 	p.calls, p.clientCalls = b.runCalls()
-	p.sieve = newSieve(b.places, &p.guard)
 	if u := b.config.Trust.UnknownSender; u != nil {
 		p.unknown = *u
 	}

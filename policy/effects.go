@@ -28,7 +28,7 @@ func (r *rule) effects(p *Policy, c *toolcall.Call, t *text) (does command.Comma
 	if !r.commands {
 		return does
 	}
-	t.strip(p.sieve)
+	t.strip()
 	if looksAtCommands(c) {
 		return does
 	}

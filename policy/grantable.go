@@ -108,7 +108,7 @@ func (b *builder) goes(f *facts) []string {
 // Where it errs, the owner is asked once more.
 func (p *Policy) weigh(pl *Plan, t *text, destroys bool) {
 	r := pl.rule
-	places := t.may&ofPlace != 0 && find(p.places, t.lower) != nil
+	places := find(p.places, t.lower) != nil
 	switch {
 	case r.dangerous || r.destructive || r.secret || destroys && !r.writes:
 	case r.safe:

@@ -96,13 +96,13 @@ func (g *guard) addName(n string) {
 // find says what of ours a call names, or "". Commands are only looked for
 // where the tool carries commands.
 func (g *guard) find(t *text, tool string, commands bool) (found string) {
-	if t.may&ofPrefix != 0 && slices.ContainsFunc(g.prefixes, func(p []byte) bool { return starts(t.raw, p) }) {
+	if slices.ContainsFunc(g.prefixes, func(p []byte) bool { return starts(t.raw, p) }) {
 		return "a name that is ours"
 	}
-	if t.marks&hasBreak != 0 && t.may&ofURL != 0 && bytes.Contains(t.lower, []byte("://")) && g.address(unbroken(t.lower)) {
+	if t.marks&hasBreak != 0 && bytes.Contains(t.lower, []byte("://")) && g.address(unbroken(t.lower)) {
 		return "our own address"
 	}
-	if t.may&ofPort != 0 && g.spread(t.values) {
+	if g.spread(t.values) {
 		return "our own address"
 	}
 	var lines [][]byte
@@ -115,26 +115,24 @@ func (g *guard) find(t *text, tool string, commands bool) (found string) {
 	if slices.ContainsFunc(lines, showsEnvironment) {
 		return "the environment of running programs"
 	}
-	t.readings(commands, func(b []byte, may finding) bool {
-		found = g.in(b, may, commands)
+	t.readings(commands, func(b []byte) bool {
+		found = g.in(b, commands)
 		return found != ""
 	})
 	return found
 }
 
-func (g *guard) in(b []byte, may finding, commands bool) string {
-	if may&ofGuarded != 0 {
-		if w := find(g.words, b); w != nil {
-			return "what is guarded: " + string(w)
-		}
+func (g *guard) in(b []byte, commands bool) string {
+	if w := find(g.words, b); w != nil {
+		return "what is guarded: " + string(w)
 	}
-	if may&(ofPort|ofURL) != 0 && (g.address(b) || commands && g.together(b)) || may&ofSocket != 0 && g.socket(b) {
+	if g.address(b) || commands && g.together(b) || g.socket(b) {
 		return "our own address"
 	}
-	if may&ofProc != 0 && process(b, commands) {
+	if process(b, commands) {
 		return "the inside of a running program"
 	}
-	if commands && may&ofCommand != 0 && g.command(b) {
+	if commands && g.command(b) {
 		return "our own command"
 	}
 	return ""

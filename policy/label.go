@@ -34,7 +34,7 @@ func hint(t *text, fetcher string) string {
 			return v[strings.LastIndexAny(strings.TrimRight(v, `/\`), `/\`)+1:]
 		}
 	}
-	if t.may&ofURL != 0 && bytes.Contains(t.values, []byte("://")) {
+	if bytes.Contains(t.values, []byte("://")) {
 		return hostOf(t.values)
 	}
 	return fetcher

@@ -114,8 +114,7 @@ func (p *Policy) Notice(c *toolcall.Call) (plan Plan) {
 func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	set := p.rulesFor(c.Agent())
 	r := set.find(c.Tool)
-	t := read(c, p.sieve)
-	defer t.release()
+	t := read(c)
 	does := r.effects(p, c, t)
 	if r.open && does.Opaque != "" {
 		r = set.find(openShell)

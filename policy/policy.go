@@ -44,7 +44,6 @@ type Policy struct {
 	guard   guard
 	places  *matcher   // where secrets are kept
 	samples [][]string // the same in parts, for patterns that may find one
-	sieve   *sieve     // for both of these
 	inside  []string   // the directories that the owner trusts; nil: all
 	gated   bool       // a conversation that has read secrets asks before anything leaves the machine
 

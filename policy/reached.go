@@ -239,7 +239,7 @@ func (t *text) lines() [][]byte {
 	if t.marks&(hasQuote|hasDollar) == 0 {
 		return [][]byte{t.values}
 	}
-	return [][]byte{t.values, stripped(make([]byte, 0, len(t.values)), t.values)}
+	return [][]byte{t.values, stripped(t.values)}
 }
 
 // edits reads a command line, which may be what OpenClaw's own program is given.

@@ -10,11 +10,11 @@ import (
 const maxDecode = 2
 
 // readings calls yield with each way in which the text could be understood,
-// the plain one first, and with what may be in it, until yield returns true.
+// the plain one first, until yield returns true.
 // Every reading is in lower case with its paths cleaned. Only what carries
 // commands is also read as a shell would: elsewhere nobody drops the quotes.
-func (t *text) readings(commands bool, yield func(reading []byte, may finding) bool) bool {
-	if yield(t.plain()) || commands && t.spoken(t.lower, t.bare, t.may, yield) {
+func (t *text) readings(commands bool, yield func(reading []byte) bool) bool {
+	if yield(t.path(t.lower)) || commands && t.spoken(t.lower, t.bare, yield) {
 		return true
 	}
 	b := t.lower
@@ -24,35 +24,24 @@ func (t *text) readings(commands bool, yield func(reading []byte, may finding) b
 			return false
 		}
 		b = foldWide(decoded)
-		if yield(t.path(b), ofAnything) || commands && t.spoken(b, stripped(nil, b), ofAnything, yield) {
+		if yield(t.path(b)) || commands && t.spoken(b, stripped(b), yield) {
 			return true
 		}
 	}
 	return false
 }
 
-// plain is the text itself as a path.
-func (t *text) plain() ([]byte, finding) {
-	if t.may&ofUntidy == 0 && bytes.IndexByte(t.lower, '\\') < 0 {
-		return t.lower, t.may
-	}
-	return t.path(t.lower), ofAnything
-}
-
 // spoken are the readings of a text as a shell's words, if they differ, and as
 // the inside of an escaped literal.
-func (t *text) spoken(b, bare []byte, may finding, yield func([]byte, finding) bool) bool {
-	if may&ofUntidy != 0 {
-		bare, may = cleaned(bare), ofAnything
-	}
-	if len(bare) > 0 && yield(bare, may) {
+func (t *text) spoken(b, bare []byte, yield func([]byte) bool) bool {
+	if len(bare) > 0 && yield(cleaned(bare)) {
 		return true
 	}
 	if t.marks&hasEscape == 0 {
 		return false
 	}
 	plain, changed := unescaped(b)
-	return changed && yield(cleaned(stripped(nil, plain)), ofAnything)
+	return changed && yield(cleaned(stripped(plain)))
 }
 
 // path reads backslashes as a path's separators.
@@ -66,9 +55,10 @@ func (t *text) path(b []byte) []byte {
 	return cleaned(b)
 }
 
-// stripped appends b without what a shell drops: quotes, backslashes, carets, a
+// stripped is b without what a shell drops: quotes, backslashes, carets, a
 // line's continuation, and expansions that are empty in practice.
-func stripped(to, b []byte) []byte {
+func stripped(b []byte) []byte {
+	to := make([]byte, 0, len(b))
 	for len(b) > 0 {
 		n := untouched(b)
 		to, b = append(to, b[:n]...), b[n:]

@@ -60,7 +60,7 @@ func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.
 // findNamed finds a place where secrets are kept that the call itself names.
 func (p *Policy) findNamed(pl *Plan, c *toolcall.Call, t *text, does *command.Command) {
 	r := pl.rule
-	named := t.may&ofPlace != 0 && (find(p.places, t.lower) != nil || find(p.places, t.bare) != nil) || mayEndSo(t.lower) || mayEndSo(t.bare)
+	named := find(p.places, t.lower) != nil || find(p.places, t.bare) != nil || mayEndSo(t.lower) || mayEndSo(t.bare)
 	switch {
 	case r.secret:
 		pl.Secret = keptSecrets

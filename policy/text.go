@@ -2,7 +2,6 @@ package policy
 
 import (
 	"bytes"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,16 +17,12 @@ type text struct {
 	raw      []byte // as it was said
 	lower    []byte // in lower case, wide forms folded, invisible characters dropped
 	values   []byte // the part of lower that is values
-	keys     []byte // in raw; only its memory is of use
 	marks    mark   // which unusual characters are in it
 	params   params // the members that the policy knows by name
 	readable bool   // params were one JSON value
 
 	// As a shell leaves it, see strip; empty where that is no different.
-	bare        []byte
-	first, last int // between these stands all of lower that a shell may drop
-
-	may finding // what may be in lower or bare
+	bare []byte
 }
 
 // param is the value of a member at the top of params, or "" where there is
@@ -78,91 +73,33 @@ var lowerBytes = func() (l [256]byte) {
 	return l
 }()
 
-// texts keeps the memory of texts for the next call. A rare long one is let go.
-var texts = sync.Pool{New: func() any { return new(text) }}
-
-const maxKept = 64 << 10
-
-// release gives the text's memory back. Nothing of it may be used afterwards.
-func (t *text) release() {
-	if cap(t.raw) <= maxKept && cap(t.lower) <= maxKept && cap(t.bare) <= maxKept {
-		texts.Put(t)
-	}
-}
-
 // read collects what a call says. The walk is its own, not [toolcall.Call.Strings],
 // because it needs no paths and must tell keys from values. Duplicate names were
 // refused when the call was decoded; should one get here, both are read.
-func read(c *toolcall.Call, s *sieve) *text {
-	t := texts.Get().(*text) //nolint:errcheck // nothing else is put in
-	w := collector{values: t.raw[:0], keys: t.keys[:0], checked: c.Params.IsValid(jsontext.AllowDuplicateNames(true))}
-	t.readable = len(c.Params) == 0 || w.checked || c.Params.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+func read(c *toolcall.Call) *text {
+	w := collector{checked: c.Params.IsValid(jsontext.AllowDuplicateNames(true))}
+	t := &text{readable: len(c.Params) == 0 || w.checked || c.Params.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	w.walk(c.Params)
 	split := len(w.values)
 	t.raw = append(append(w.values, w.keys...), c.Sent...)
-	t.keys, t.params, t.bare, t.may = w.keys, w.params, t.bare[:0], 0
-	t.lower = append(t.lower[:0], t.raw...)
-	t.marks = t.sift(s)
+	t.params = w.params
+	t.lower = make([]byte, len(t.raw))
+	for i, b := range t.raw {
+		t.lower[i] = lowerBytes[b]
+		t.marks |= byteMarks[b]
+	}
 	if t.marks&hasWide != 0 {
-		keys := foldWide(t.lower[split:])
-		split = len(foldWide(t.lower[:split]))
-		t.lower = append(t.lower[:split], keys...)
-		t.sift(s) // the marks are those of what was said
+		values := foldWide(t.lower[:split])
+		split, t.lower = len(values), append(values, foldWide(t.lower[split:])...)
 	}
 	t.values = t.lower[:split]
 	return t
 }
 
-// sift puts lower into lower-case ASCII and finds out, in the same pass, what may
-// be in it and where a shell may drop something. It tells the kinds of characters.
-func (t *text) sift(s *sieve) (marks mark) {
-	b, may, pair, starts := t.lower, t.may, 0, ofAnything
-	t.first, t.last = len(b), 0
-	for i, c := range b {
-		is := &signs[c]
-		b[i] = is.lower
-		if is.marks&(hasQuote|hasDollar) != 0 {
-			t.first, t.last = min(t.first, i), i
-		}
-		marks |= is.marks
-		pair = (pair<<classBits | int(is.class)) & (len(s) - 1)
-		p := &s[pair]
-		may |= starts & p.ends
-		starts = p.starts
-	}
-	t.may = may
-	return marks
-}
-
 // strip works out how a shell would leave the text.
-func (t *text) strip(s *sieve) {
-	if t.marks&(hasQuote|hasDollar) == 0 {
-		return // it stays as it is
-	}
-	b, done := t.lower, 0
-	for at := t.first; at <= t.last; {
-		instead, n := dropped(b[at:])
-		if instead != "$" {
-			t.leave(s, b[done:at])
-			t.leave(s, []byte(instead))
-			done = at + n
-		}
-		at += n
-		at += untouched(b[at:max(at, t.last)])
-	}
-	t.leave(s, b[done:])
-}
-
-// leave appends to what a shell leaves. Where two parts meet, there may be
-// something that was not there before.
-func (t *text) leave(s *sieve, part []byte) {
-	if len(part) == 0 {
-		return
-	}
-	n := len(t.bare)
-	t.bare = append(t.bare, part...)
-	for i := max(n, 1); i < min(n+2, len(t.bare)); i++ {
-		t.may |= s.at(t.bare, i)
+func (t *text) strip() {
+	if t.marks&(hasQuote|hasDollar) != 0 {
+		t.bare = stripped(t.lower)
 	}
 }
 
