@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The vectors that docs/protocol.md shows.
+// The vectors that docs/spec/protocol.md shows.
 const (
 	vectorSecret  = "verifier-test-secret"
 	vectorBody    = `{"version":1}`

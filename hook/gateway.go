@@ -36,7 +36,7 @@ const (
 	maxAnswer = 64 << 10
 )
 
-// message is one request, see docs/protocol.md.
+// message is one request, see docs/spec/protocol.md.
 type message struct {
 	Version   int         `json:"version"`
 	Timestamp string      `json:"timestamp"`

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// secretForms are what only secrets look like. docs/secret-vectors.json holds this list, the gateway's and that of the
+// secretForms are what only secrets look like. docs/spec/secret-vectors.json holds this list, the gateway's and that of the
 // plugin for OpenClaw to the same examples. The gateway's own takes too long to load.
 const secretForms = `-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----
 \b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b

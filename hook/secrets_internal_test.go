@@ -8,7 +8,7 @@ import (
 
 // TestSecretsAreThoseOfTheGateway: the gateway and the plugin for OpenClaw are held to the same file.
 func TestSecretsAreThoseOfTheGateway(t *testing.T) {
-	b, err := os.ReadFile("../docs/secret-vectors.json")
+	b, err := os.ReadFile("../docs/spec/secret-vectors.json")
 	if err != nil {
 		t.Fatal(err)
 	}

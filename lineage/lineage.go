@@ -3,7 +3,7 @@
 //
 // It compares fingerprints: keyed hashes of the things in a text that matter
 // (addresses, links, hosts, paths, ids, phone and account numbers, amounts, and
-// runs of words). docs/lineage.md is the specification, and the plugin for
+// runs of words). docs/spec/lineage.md is the specification, and the plugin for
 // OpenClaw has the same in JavaScript, so that a tool's output never has to
 // leave the agent's runtime. The package is pure: it keeps nothing, reads no
 // clock, and holds no text longer than it takes to fingerprint it. Every scan

@@ -48,7 +48,7 @@ type vectors struct {
 
 func load(t *testing.T) (v vectors, key lineage.Key) {
 	t.Helper()
-	text, err := os.ReadFile("../docs/lineage-vectors.json")
+	text, err := os.ReadFile("../docs/spec/lineage-vectors.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ type vectors struct {
 
 func documented(t testing.TB) (v vectors) {
 	t.Helper()
-	text, err := os.ReadFile("../docs/event-vectors.json")
+	text, err := os.ReadFile("../docs/spec/event-vectors.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // TestBearsIsWhatThePluginFinds: the plugin for OpenClaw is held to the same file.
 func TestBearsIsWhatThePluginFinds(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile("../docs/secret-vectors.json")
+	b, err := os.ReadFile("../docs/spec/secret-vectors.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func tell(s *server.Server, path, body string, headers ...string) *httptest.Resp
 }
 
 func TestTheDocumentedEventVectorsHold(t *testing.T) {
-	text, err := os.ReadFile("../docs/event-vectors.json")
+	text, err := os.ReadFile("../docs/spec/event-vectors.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func (s saying) Answer(context.Context, approval.Answer) (approval.Outcome, erro
 }
 
 func TestTheDocumentedVectorsForApproveHold(t *testing.T) {
-	text, err := os.ReadFile("../docs/event-vectors.json")
+	text, err := os.ReadFile("../docs/spec/event-vectors.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // The vectors in docs are what another implementation would run; they must be
 // what this one does.
 func TestTheDocumentedVectorsHold(t *testing.T) {
-	text, err := os.ReadFile("../docs/vectors.json")
+	text, err := os.ReadFile("../docs/spec/vectors.json")
 	if err != nil {
 		t.Fatal(err)
 	}

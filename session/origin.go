@@ -7,7 +7,7 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// From says where an argument of a call came from. docs/lineage.md is the
+// From says where an argument of a call came from. docs/spec/lineage.md is the
 // specification of the words.
 type From string
 

@@ -44,7 +44,7 @@ func (c *SendCmd) body(id string, now time.Time, wait time.Duration) ([]byte, er
 		return nil, fmt.Errorf("write the call: %w", err)
 	}
 	if _, err := toolcall.Decode(out); err != nil {
-		return nil, &failure{"the server would refuse this call: " + err.Error(), "see docs/protocol.md"}
+		return nil, &failure{"the server would refuse this call: " + err.Error(), "see docs/spec/protocol.md"}
 	}
 	return out, nil
 }

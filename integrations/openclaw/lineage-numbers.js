@@ -1,4 +1,4 @@
-// Numbers in a text: phone numbers, account numbers and amounts, in one form whatever their spelling. See docs/lineage.md.
+// Numbers in a text: phone numbers, account numbers and amounts, in one form whatever their spelling. See docs/spec/lineage.md.
 
 import { isDigit, isLetter, isName, setOf } from "./lineage-text.js";
 

@@ -1,5 +1,5 @@
 // How lineage reads a text: folding, and classes of characters. All of it is given by number, not by a version of Unicode,
-// so that every implementation agrees forever. See docs/lineage.md.
+// so that every implementation agrees forever. See docs/spec/lineage.md.
 
 export const maxChars = 65_536;
 

@@ -1,4 +1,4 @@
-// Values in a text: links, addresses, hosts, paths and ids. See docs/lineage.md. Every scan is bounded, so that no text
+// Values in a text: links, addresses, hosts, paths and ids. See docs/spec/lineage.md. Every scan is bounded, so that no text
 // takes longer than its length.
 
 import { isIban, isMoney, scanNumbers } from "./lineage-numbers.js";

@@ -1,4 +1,4 @@
-// Word runs: what tells that a sentence was copied. See docs/lineage.md.
+// Word runs: what tells that a sentence was copied. See docs/spec/lineage.md.
 
 import { isCjk, isWordChar } from "./lineage-text.js";
 

@@ -1,6 +1,6 @@
 // Lineage: fingerprints of the things in a text that matter (addresses, links, numbers, paths, ids, runs of words), so that
-// the server can tell later where an argument came from without ever seeing the text. docs/lineage.md is the specification;
-// package lineage of the server is its other implementation, and docs/lineage-vectors.json holds both to it.
+// the server can tell later where an argument came from without ever seeing the text. docs/spec/lineage.md is the specification;
+// package lineage of the server is its other implementation, and docs/spec/lineage-vectors.json holds both to it.
 
 import { createHmac } from "node:crypto";
 import { fold } from "./lineage-text.js";

@@ -1,5 +1,5 @@
 // Secrets in what a tool returned, told by their form alone: the server learns that there was one, and never the text. The
-// server's redact.Bears is the other implementation, and docs/secret-vectors.json holds both to it.
+// server's redact.Bears is the other implementation, and docs/spec/secret-vectors.json holds both to it.
 
 const forms = [
 	/-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----/,

@@ -1,4 +1,4 @@
-// The wire: one signed POST, one signed answer, as docs/protocol.md says. It believes nothing that is not signed under the
+// The wire: one signed POST, one signed answer, as docs/spec/protocol.md says. It believes nothing that is not signed under the
 // secret for this very request, reads a bounded answer within a bounded time, follows no redirect and uses no proxy.
 
 import { createHmac, timingSafeEqual } from "node:crypto";

@@ -5,7 +5,7 @@ import { exec, load, owner } from "./host.js";
 import { listen, reply, secret } from "./server.js";
 import { sign, signAnswer } from "../wire.js";
 
-const vectors = JSON.parse(readFileSync(new URL("../../../docs/event-vectors.json", import.meta.url)));
+const vectors = JSON.parse(readFileSync(new URL("../../../docs/spec/event-vectors.json", import.meta.url)));
 const accepted = () => ({ accepted: true });
 const answers = (request) => (request.path === "/verify" ? { decision: "allow" } : { accepted: true });
 

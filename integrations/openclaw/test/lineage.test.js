@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { extract, fingerprint, lineageKey, maxRuns, maxValues, runs, values } from "../lineage.js";
 
-const vectors = JSON.parse(readFileSync(new URL("../../../docs/lineage-vectors.json", import.meta.url)));
+const vectors = JSON.parse(readFileSync(new URL("../../../docs/spec/lineage-vectors.json", import.meta.url)));
 const key = lineageKey(vectors.secret);
 
 test("the key is derived from the secret", () => assert.equal(key.toString("hex"), vectors.key));

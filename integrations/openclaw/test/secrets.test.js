@@ -7,7 +7,7 @@ import { bearsSecret } from "../secrets.js";
 import { exec, load, owner } from "./host.js";
 import { listen, reply, secret } from "./server.js";
 
-const { vectors } = JSON.parse(readFileSync(new URL("../../../docs/secret-vectors.json", import.meta.url)));
+const { vectors } = JSON.parse(readFileSync(new URL("../../../docs/spec/secret-vectors.json", import.meta.url)));
 const key = vectors.find((v) => v.secret).text;
 const returned = (text) => ["after_tool_call", { toolName: "exec", params: {}, toolCallId: "call_s", result: { content: [{ type: "text", text }] } }, owner];
 

@@ -1,5 +1,5 @@
 // A server that speaks the protocol over HTTP, for the tests: it checks signatures, remembers what it was sent and answers
-// what the test wants. It is a stand-in for the gateway, written from docs/protocol.md alone.
+// what the test wants. It is a stand-in for the gateway, written from docs/spec/protocol.md alone.
 
 import { createHmac } from "node:crypto";
 import http from "node:http";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { sign, signAnswer } from "../wire.js";
 
-const vectors = JSON.parse(readFileSync(new URL("../../../docs/vectors.json", import.meta.url)));
+const vectors = JSON.parse(readFileSync(new URL("../../../docs/spec/vectors.json", import.meta.url)));
 
 for (const v of vectors.requests) {
 	test(`request: ${v.name}`, () => {
