@@ -33,6 +33,7 @@ type Answer struct {
 	Carrier *Carrier // of a typed line that an agent's runtime passed on; nil: it came here directly
 
 	code string // the code that was typed, where one was
+	all  bool   // the typed line said "all"
 	seen bool   // all that will run was beside the button that was tapped, though not on the card
 }
 
@@ -130,12 +131,21 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 			return Outcome{Text: "The store can't be reached. Nothing was approved; try again."}, err
 		}
 		d.answered(ctx, c, voted, now)
-		if out.State == Allowed && d.Brake(voted[0].Ask.Agent).On {
-			out.Text += " The agent is paused: nothing of it runs until `.resume`."
-		}
+		out.Text += d.footnote(ctx, &out, voted, a, now)
 		return out, nil
 	}
 	return Outcome{Text: "The question is being answered by others at this moment. Try again."}, ErrStale
+}
+
+// footnote is what else a person should know whose answer was counted.
+func (d *Desk) footnote(ctx context.Context, out *Outcome, voted []*Question, a Answer, now time.Time) (text string) {
+	if out.State == Allowed && d.Brake(voted[0].Ask.Agent).On {
+		text = " The agent is paused: nothing of it runs until `.resume`."
+	}
+	if a.all || len(voted) > 1 {
+		text += d.named(ctx, voted, a, now)
+	}
+	return text
 }
 
 // answerable says why a card can't be answered, or nothing.

@@ -62,6 +62,7 @@ type Options struct {
 	Pauses   *session.Pauses     // what is known of the owner's pauses; nil: nothing
 	Visible  func(*Ask) bool     // whether a card shows all of a call; nil: none does, and no single tap on it allows
 	Detailed func(*Ask) bool     // whether the details show all of a call; nil: they never do
+	Head     func(*Ask) string   // what a call does, in one line of safe text; nil: its tool's name
 	Hide     func(string) string // what may be kept of a person's words; nil: [redact.Line]
 	NoReset  func() bool         // the level is never lowered now, not even by the owner; nil: it may be
 	Log      *slog.Logger        // nil discards
@@ -180,6 +181,9 @@ func (o *Options) fill() {
 	}
 	if o.Hide == nil {
 		o.Hide = redact.Line
+	}
+	if o.Head == nil {
+		o.Head = func(a *Ask) string { return quote(a.Tool) }
 	}
 }
 

@@ -14,22 +14,29 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// help is what `.help` answers.
-const help = `.approve <tool|all> <code>            this call, once
-.approve <tool|all> <code> <minutes>  that tool in that conversation, so long; of a shell only commands that do the same
-.approve <tool|all> <code> turn       the same until the run ends
-.approve <tool> <code> exactly [minutes|turn]  exactly this call again, for 30 minutes if you don't say
-.approve <tool> <code> like [minutes] calls like it to the same destination: shows first what that would cover
-.deny <code> [reason]                 the agent reads the reason
-.pending                              what waits
-.pause [agent]                        stop an agent, or all: only harmless tools run
-.resume [agent]                       lift that, and let it ask again
-.grants                               what runs without asking, and until when
-.revoke <ref|all>                     end such a grant, or all of them
-.sources [session-ref]                what came into a conversation; without a reference, scheduled jobs from outside content
-.endorse <session-ref> <number>       vouch for what such a source has brought so far
-.distrust <session-ref> <number>      take that back
-.reset-trust <session-ref>            forget a conversation's taint and end its grants`
+// helpLines are the lines that `.help` lists.
+const helpLines = `.approve <tool> <code>                 allow this call once
+.approve <tool> <code> <minutes>       allow this tool in this conversation for so long; of a shell, only commands that do the same
+.approve <tool> <code> turn            the same until the run ends
+.approve <tool> <code> exactly [minutes|turn]  allow exactly this call again; 30 minutes if you give no number
+.approve <tool> <code> like [minutes]  allow calls like it to the same destination: you first read what that covers
+.approve all <code> [minutes|turn]     allow the calls that are listed on that card, and no call that came later
+.deny <code> [reason]                  deny every call on that card; the agent reads the reason
+.pending                               list what waits for you
+.pause [agent]                         stop an agent, or all: only harmless tools run
+.resume [agent]                        end the pause
+.grants                                list what runs without asking, and until when
+.revoke <ref|all>                      end one such grant, or all
+.sources [session-ref]                 list what a conversation has read; without a reference, scheduled jobs that outside content started
+.endorse <session-ref> <number>        trust what that source has brought so far
+.distrust <session-ref> <number>       take that back
+.reset-trust <session-ref>             forget what a conversation has read, and end its grants`
+
+// help is help with the limits in force.
+func (t *terms) help() string {
+	return helpLines + fmt.Sprintf("\nA question can be answered for %g minutes, and so long a yes waits for its call. A longer yes lasts %d minutes at most, for `all` %d.",
+		t.TTL.Minutes(), t.MaxMinutes, min(allMinutes, t.MaxMinutes))
+}
 
 // typed takes a line that someone wrote.
 func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, error) {
@@ -45,7 +52,7 @@ func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, err
 	}
 	switch cmd.Verb {
 	case codes.Help:
-		return Outcome{Kind: Told, Text: help}, nil
+		return Outcome{Kind: Told, Text: d.terms().help()}, nil
 	case codes.Pending:
 		return d.list(ctx, a)
 	case codes.ResetTrust:
@@ -97,10 +104,10 @@ func (d *Desk) withCode(ctx context.Context, person string, a Answer, cmd codes.
 	if (cmd.Like || cmd.Exactly && !cmd.Turn) && cmd.Minutes == 0 {
 		cmd.Minutes = tapMinutes
 	}
-	vote := Answer{code: cmd.Code, ID: a.ID, Via: a.Via, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Like: cmd.Like, Exactly: cmd.Exactly, Minutes: cmd.Minutes, Turn: cmd.Turn}}
+	vote := Answer{code: cmd.Code, ID: a.ID, Via: a.Via, Carrier: a.Carrier, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Like: cmd.Like, Exactly: cmd.Exactly, Minutes: cmd.Minutes, Turn: cmd.Turn}}
 	most := t.MaxMinutes
 	if cmd.Verb == codes.Approve && cmd.Tool == "all" {
-		most = min(most, allMinutes)
+		vote.all, most = true, min(most, allMinutes)
 	} else if cmd.Verb == codes.Approve {
 		vote.Tool = cmd.Tool
 	}
