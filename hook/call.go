@@ -31,6 +31,9 @@ func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 	case v.Decision == "allow":
 		return r.agent.yes, nil
 	case atOnce && v.Question != "":
+		if err := r.notes.opened(r.who.key, question{r.in.CallID, r.about()}, v.Question); err != nil {
+			return nil, err
+		}
 		return marshal(hookOutput{callAnswer{r.in.Event, "ask", v.Reason}})
 	}
 	return marshal(r.agent.no(r, v.reason()))
@@ -47,6 +50,9 @@ func (r *run) forUser() bool {
 // is no answer of ours the dialog stays.
 func (r *run) permission(ctx context.Context) ([]byte, error) {
 	v, err := r.ask(ctx, false)
+	if errors.Is(ctx.Err(), context.Canceled) && r.who.attended { // the agent ends us where its user says no
+		r.close(ctx, question{about: r.about()}, false)
+	}
 	switch {
 	case err != nil && r.who.attended:
 		return []byte("{}\n"), nil

@@ -65,6 +65,18 @@ func (r *run) tell(ctx context.Context, k kind) error {
 	if r.in.SessionID == "" {
 		return failure("The agent did not tell the verifier's hook which session it is in.")
 	}
+	err := r.report(ctx, k)
+	switch {
+	case k != returned && k != failed: // the user goes on: no dialog is open any more
+		r.close(ctx, question{}, false)
+	case r.in.CallID != "":
+		r.close(ctx, question{call: r.in.CallID}, true)
+	}
+	return err
+}
+
+// report tells the gateway what the event says.
+func (r *run) report(ctx context.Context, k kind) error {
 	switch k { //nolint:exhaustive // the rest are asked about
 	case returned, failed:
 		return r.send(ctx, "after_tool_call", r.result(k == failed), "")

@@ -12,8 +12,10 @@ type who struct {
 	owner    bool   // what starts a run is the owner's
 }
 
-// attendedModes are those in which the agent asks its user. In any other it, or a model, answers for the user.
-var attendedModes = map[string]bool{"default": true, "plan": true, "acceptEdits": true}
+// attendedModes are those in which the agent puts a question of ours to its user. That includes auto, in which Claude Code
+// starts by default: a model answers there in the user's place, but not what a hook asks. In any other the agent, or a
+// model, answers for the user.
+var attendedModes = map[string]bool{"default": true, "plan": true, "acceptEdits": true, "auto": true}
 
 // identify finds out who it is. An agent that was started below another one is its child, whatever the environment says.
 func (r *run) identify() error {

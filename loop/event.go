@@ -35,7 +35,8 @@ const (
 	SubagentSpawned    Name = "subagent_spawned"
 	SessionEnd         Name = "session_end"
 	CronChanged        Name = "cron_changed"
-	ResetRequested     Name = "reset_requested" // someone wrote /new or /reset, and nothing else
+	ResetRequested     Name = "reset_requested"   // someone wrote /new or /reset, and nothing else
+	QuestionAnswered   Name = "question_answered" // at the agent's own terminal
 	SaysHello          Name = "hello"
 )
 
@@ -84,7 +85,8 @@ type Event struct {
 	Tokens       Tokens
 
 	Hello          Hello
-	Job            Job    // a scheduled job that something happened to
+	Job            Job // a scheduled job that something happened to
+	Answered       Answered
 	Child          string // the session key of a child
 	Reason         string // why a session ended
 	NextSessionID  string
@@ -108,6 +110,12 @@ type Job struct {
 	ID      string // as the runtime writes it
 	Outside bool   // its text is not its own: it comes from outside, or from what a command prints
 	Target  string // main, isolated, session:<key>
+}
+
+// Answered is a question whose call the user has let run, or not, at the agent's own terminal.
+type Answered struct {
+	Ticket string // as the answer to the call named the question
+	Ran    bool   // the call was let run
 }
 
 // Tokens are what a call of the model took, as far as the runtime says.

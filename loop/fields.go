@@ -174,6 +174,21 @@ func resetCommand(_ *Event, v value) error {
 	return nil
 }
 
+// maxTicket is how long the name of a question is at most.
+const maxTicket = 256
+
+func question(e *Event, v value) (err error) {
+	if e.Answered.Ticket, err = v.text(maxTicket); err == nil && e.Answered.Ticket == "" {
+		return malformed(v.what + " must name a question.")
+	}
+	return err
+}
+
+func ran(e *Event, v value) (err error) {
+	e.Answered.Ran, err = v.flag()
+	return err
+}
+
 func nextSessionID(e *Event, v value) (err error) {
 	e.NextSessionID, err = v.id()
 	return err

@@ -111,6 +111,9 @@ func (*owner) Abandon(context.Context, approval.Ending) error {
 	return nil
 }
 
+// AnsweredElsewhere has nothing to close: the owner answers at once.
+func (*owner) AnsweredElsewhere(context.Context, string, string, bool) error { return nil }
+
 // Brake says that nothing is paused.
 func (*owner) Brake(agent string) session.Brake {
 	return session.Brake{Agent: session.AgentScope(agent)}

@@ -153,6 +153,11 @@ func (v *Verifier) take(ctx context.Context, h *hearing) *no {
 			return v.storeFault(ctx, "withdraw", err)
 		}
 	}
+	if a := h.event.Answered; a.Ticket != "" { // told again, it may have failed before
+		if err := v.o.Desk.AnsweredElsewhere(ctx, h.call.Client, a.Ticket, a.Ran); err != nil {
+			return v.storeFault(ctx, "withdraw", err)
+		}
+	}
 	return nil
 }
 

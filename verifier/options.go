@@ -39,6 +39,8 @@ type Desk interface {
 	// Abandon takes back the open questions of a session that has ended, and the yeses
 	// from before that no call has used.
 	Abandon(ctx context.Context, e approval.Ending) error
+	// AnsweredElsewhere closes a question that was answered at the agent's own terminal.
+	AnsweredElsewhere(ctx context.Context, client, ticket string, allowed bool) error
 }
 
 // Settings are what the owner may change while calls are being decided.

@@ -194,7 +194,7 @@ func TestH236WhereNobodyAnswersTheHookWaits(t *testing.T) {
 	r := newRig(t)
 	r.g.text = `{"decision":"deny","reason":"Owner approval required (ref 7Q4K).","ref":"7Q4K","question":"q"}`
 	r.env = []string{"CLAUDE_CODE_SESSION_ATTENDED=1"}
-	for _, mode := range []string{"bypassPermissions", "dontAsk", "auto", "yolo", ""} {
+	for _, mode := range []string{"bypassPermissions", "dontAsk", "yolo", ""} {
 		onTerminal(r, "claude-code", strings.Replace(callOf("claude-code", "Bash", date), `"default"`, `"`+mode+`"`, 1))
 		if c := r.g.last(t, "/verify").body.Context; c["senderIsOwner"] != nil || c["waitMs"].(float64) < 1000 { //nolint:errcheck // it panics then
 			t.Errorf("%q: %v", mode, c)
@@ -203,9 +203,61 @@ func TestH236WhereNobodyAnswersTheHookWaits(t *testing.T) {
 	if got := onTerminal(r, "codex", callOf("codex", "Bash", date)); strings.Contains(got, `"ask"`) || !strings.Contains(got, `"deny"`) {
 		t.Errorf("codex: %s", got)
 	}
-	got := onTerminal(r, "claude-code", callOf("claude-code", "Bash", date))
-	if c := r.g.last(t, "/verify").body.Context; !strings.Contains(got, `"ask"`) || c["senderIsOwner"] != true || c["waitMs"].(float64) != 1 { //nolint:errcheck // see above
-		t.Errorf("at the terminal: %s, %v", got, c)
+	for _, mode := range []string{"default", "auto", "acceptEdits", "plan"} {
+		got := onTerminal(r, "claude-code", strings.Replace(callOf("claude-code", "Bash", date), `"default"`, `"`+mode+`"`, 1))
+		if c := r.g.last(t, "/verify").body.Context; !strings.Contains(got, `"ask"`) || c["senderIsOwner"] != true || c["waitMs"].(float64) != 1 { //nolint:errcheck // see above
+			t.Errorf("at the terminal, %s: %s, %v", mode, got, c)
+		}
+	}
+}
+
+// Once its user has answered at the terminal, the question on the phone is closed.
+func TestAnAnswerAtTheTerminalIsToldToTheGateway(t *testing.T) {
+	r := newRig(t)
+	r.env = []string{"CLAUDE_CODE_SESSION_ATTENDED=1"}
+	over := make(chan struct{})
+	defer close(over)
+	r.g.answers(func(w http.ResponseWriter, path, id string, body []byte) {
+		switch {
+		case path != "/verify":
+			signed(w, id, `{"accepted":true}`)
+		case strings.Contains(string(body), `"waitMs":1}`):
+			signed(w, id, `{"decision":"deny","reason":"Owner approval required (ref 7Q4K).","ref":"7Q4K","question":"the-ticket"}`)
+		default:
+			r.file("waits", "")
+			<-over
+		}
+	})
+	before := callOf("claude-code", "Bash", date)
+	closed := func(what string, ran any) {
+		t.Helper()
+		if e := r.g.last(t, "/hooks/question_answered").body.Event; e["question"] != "the-ticket" || e["ran"] != ran {
+			t.Errorf("%s: %v", what, e)
+		}
+		r.g.forget()
+	}
+	after := func(what, event string, ran any) {
+		t.Helper()
+		onTerminal(r, "claude-code", before)
+		onTerminal(r, "claude-code", event)
+		closed(what, ran)
+	}
+	after("it ran", strings.Replace(before, "PreToolUse", "PostToolUse", 1), true)
+	after("it failed", strings.Replace(before, "PreToolUse", "PostToolUseFailure", 1), true)
+	after("the run is over", strings.Replace(before, "PreToolUse", "Stop", 1), nil)
+	after("the user goes on", `{"session_id":"s1","cwd":"/w","permission_mode":"default","hook_event_name":"UserPromptSubmit","prompt":"No, do this"}`, nil)
+
+	onTerminal(r, "claude-code", before)
+	dialog := r.file("dialog", strings.Replace(before, "PreToolUse", "PermissionRequest", 1))
+	agentOnTerminal(r, "BE=hook "+os.Args[0]+" claude-code "+strings.Join(r.flags(), " ")+" <"+dialog+" & until [ -e "+r.dir+"/waits ]; do sleep 0.05; done; kill $!; wait") // as the agent does when its user says no
+	closed("the user says no", nil)
+
+	onTerminal(r, "claude-code", before)
+	onTerminal(r, "claude-code", strings.Replace(strings.Replace(before, "PreToolUse", "PostToolUse", 1), `"c1"`, `"c2"`, 1))
+	for _, h := range r.g.got {
+		if h.path == "/hooks/question_answered" {
+			t.Error("what another call returned closed the question")
+		}
 	}
 }
 

@@ -116,6 +116,13 @@ func (g *gateway) last(t *testing.T, path string) heard {
 	return heard{}
 }
 
+// forget forgets what has come.
+func (g *gateway) forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.got = nil
+}
+
 // rig runs hooks against a gateway.
 type rig struct {
 	t      *testing.T

@@ -1,0 +1,55 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/audit"
+)
+
+// What people read of a question that was answered at the agent's own terminal.
+const (
+	allowedThere = "it was allowed at the agent's own terminal"
+	closedThere  = "it was answered at the agent's own terminal"
+)
+
+// AnsweredElsewhere closes a question that its user has answered at the agent's own terminal. It allows nothing: whether
+// the call runs there was the user's to say. A question that people have answered here stays as they left it, and so does
+// one whose ticket is not this client's.
+func (d *Desk) AnsweredElsewhere(ctx context.Context, client, ticket string, allowed bool) error {
+	card, digest, ok := d.readTicket(client, ticket)
+	if !ok {
+		return nil
+	}
+	why := closedThere
+	if allowed {
+		why = allowedThere
+	}
+	for range swapTries {
+		c, now, err := d.load(ctx, card)
+		if errors.Is(err, ErrGone) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		q := c.question(digest)
+		if q == nil || q.state(d.o.Key, c.ID, now) != Open {
+			return nil
+		}
+		q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: why, At: now})
+		ch := Change{Closed: c.closed(d.o.Key, now), Waiting: map[string]time.Time{digest: now}} // the next such call asks again
+		if err := d.swap(ctx, c, ch); errors.Is(err, ErrStale) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		entry := entryFor(audit.KindAnswer, c, q)
+		entry.Note = "withdrawn: " + why
+		d.note(ctx, entry)
+		d.runFor(ctx, func(ctx context.Context) { d.showCopies(ctx, c) })
+		return nil
+	}
+	return ErrStale
+}
