@@ -50,6 +50,7 @@ type Command struct {
 	Seeks       []string // patterns that a search finds in files of any name, and shows the lines
 	Words       []string // of programs that may show what files hold: any of them may name one
 	Expands     []string // paths that a shell or another program works out, with patterns, whatever is done with them
+	Alters      []string // directories of which it deletes or locks away all, or moves it
 	Others      string   // commits of others that git shows, or ""
 	Variables   []string // of the environment, by name, that it expands
 	Environment bool     // it shows all of them
@@ -184,6 +185,7 @@ func (c *Command) Add(o Command) {
 	c.Words = join(c.Words, o.Words)
 	c.Seeks = join(c.Seeks, o.Seeks)
 	c.Expands = join(c.Expands, o.Expands)
+	c.Alters = join(c.Alters, o.Alters)
 	c.Variables = join(c.Variables, o.Variables)
 	c.Destroys = c.Destroys || o.Destroys
 	c.Deletes = c.Deletes || o.Deletes

@@ -26,6 +26,36 @@ func deletes(n string, args []arg) bool {
 	}
 }
 
+// alters notes the directories that a program deletes or locks away with all that is in them.
+func (r *reader) alters(n string, args []arg) {
+	places := words(args, nil)
+	switch {
+	case n == "find" && deletes(n, args):
+		places = slices.Clone(args)
+		if end := slices.IndexFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "-") && len(a.text) > 2 || a.text == "(" || a.text == "!" }); end >= 0 {
+			places = places[:end]
+		}
+	case owners[n]:
+		if !slices.ContainsFunc(args, func(a arg) bool { return recursive.MatchString(strings.ToLower(a.text)) }) {
+			return
+		}
+	case !deletes(n, args):
+		return
+	}
+	for _, place := range places {
+		for _, v := range place.may() {
+			for full := range r.resolved(v) {
+				if len(r.Alters) < maxReads {
+					r.Alters = once(r.Alters, full)
+				}
+			}
+		}
+	}
+}
+
+// owners change who may read files.
+var owners = set("chmod chown chgrp chattr setfacl chcon")
+
 // packageRunners run a package that they fetch.
 var packageRunners = set("npx pnpx bunx uvx pipx nix-shell cpan cpanm")
 

@@ -36,6 +36,7 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.Strays = r.Strays || !inBuild(n, args[1:])
 	r.expansions(n, args[1:])
 	r.Deletes = r.Deletes || deletes(n, args[1:])
+	r.alters(n, args[1:])
 	r.note(n, args)
 	r.program(n, usualPlace(p), args, doc)
 	if wrappers[n] == nil { // else the program inside has printed

@@ -26,7 +26,28 @@ func (g *guard) worksOut(does *command.Command) string {
 			return "files among which is what is guarded"
 		}
 	}
+	if slices.ContainsFunc(does.Alters, func(dir string) bool { return holds(dir, g.paths) }) {
+		return "a directory in which is what is guarded"
+	}
 	return ""
+}
+
+// holds reports whether one of these paths is in a directory, which may be a pattern.
+func holds(dir string, paths [][]string) bool {
+	if dir == "/" {
+		return true
+	}
+	parts := partsOf(dir)
+	below := belowHome(parts)
+	return slices.ContainsFunc(paths, func(ours []string) bool {
+		home := belowHome(ours)
+		return isRooted(dir) && (leadsTo(parts, ours) || below != nil && home != nil && leadsTo(below, home))
+	})
+}
+
+// leadsTo reports whether a directory is above a path, or is it.
+func leadsTo(dir, ours []string) bool {
+	return len(dir) <= len(ours) && meets(dir, ours[:len(dir)], true)
 }
 
 // findsAllOfHome reports whether a pattern is every file below a home directory, whatever its name.
