@@ -70,6 +70,23 @@ func readConfig(path string) (text []byte, open bool, err error) {
 	return text, othersMay(info), err
 }
 
+// Private refuses a config that nobody named unless it is a file that only you
+// can read and write. A repository can't hold such a file.
+func Private(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return Errors{unreadable(path, err)}
+	case !info.Mode().IsRegular():
+		return Errors{{File: path, Text: "is no ordinary file, so it is not taken from this directory", Hint: "name it with --config, or go to another directory"}}
+	case !isOurs(info):
+		return Errors{{File: path, Text: "belongs to another user, so it is not taken from this directory", Hint: "name it with --config, or go to another directory"}}
+	case othersMay(info):
+		return Errors{{File: path, Text: "others can read or write it, so it is not taken from this directory: it may have come with a download or from the agent", Hint: "if it is yours: chmod 600 " + path + ". If not, go to another directory or name yours with --config"}}
+	}
+	return nil
+}
+
 func unreadable(path string, err error) *Error {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return &Error{File: path, Text: p.text, Hint: p.hint}

@@ -105,7 +105,7 @@ func (s *State) Record() string { return s.path("record.jsonl") }
 // name: whoever reads or writes one of them could approve.
 func (s *State) Files() []string {
 	return []string{
-		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("record.key"), s.path("address"), s.path(pausesFile),
+		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("record.key"), s.path("address"), s.path(configPath), s.path(pausesFile),
 	}
 }
 
@@ -181,6 +181,23 @@ func (s *State) Address() (string, error) {
 
 // SetAddress leaves word of where the server listens.
 func (s *State) SetAddress(address string) error { return s.replace("address", address+"\n") }
+
+// Config is the config that the server which uses this directory was started
+// with; empty when it had none, or the file is gone.
+func (s *State) Config() string {
+	text, err := s.read(configPath)
+	path := strings.TrimSpace(text)
+	if err != nil || !filepath.IsAbs(path) || !exists(path) {
+		return ""
+	}
+	return path
+}
+
+// SetConfig leaves word of the server's config, so that commands find it from any
+// directory.
+func (s *State) SetConfig(path string) error { return s.replace(configPath, path+"\n") }
+
+const configPath = "config"
 
 // Certificate is what the server that uses this directory shows, in PEM, as it
 // last said; empty when it never did.

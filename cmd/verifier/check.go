@@ -27,8 +27,11 @@ Exit codes: 0 no errors (there may be warnings), 1 errors.`
 
 // Run checks.
 func (c *CheckCmd) Run(a *app) error {
+	if err := c.find(); err != nil {
+		return err
+	}
 	if c.Config == "" {
-		c.Config = configName // init writes this file
+		return &failure{"there is no config: the gateway runs with its defaults", "run `verifier init` to write one, or name yours with --config"}
 	}
 	cfg, findings, err := config.Load(c.Config, os.LookupEnv, a.chats.platforms())
 	if err == nil && len(cfg.Policy.Trust.Directories) == 0 {

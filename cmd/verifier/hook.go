@@ -52,7 +52,7 @@ func (c *HookCmd) gateway(a *app) (hook.Gateway, error) {
 	if c.Simple() {
 		return c.Find(os.Getenv)
 	}
-	w := where{configFlag: configFlag{Config: c.Config}, State: c.State, CA: c.CA}
+	w := where{configFlag: configFlag{Config: c.Config, notHere: true}, State: c.State, CA: c.CA}
 	t, err := w.target(a, c.URL)
 	if err != nil {
 		return hook.Gateway{}, c.unfound(err)

@@ -18,7 +18,7 @@ import (
 
 // InitCmd writes a first config.
 type InitCmd struct {
-	Config   string `help:"Where to write it; verifier.yaml without it. For a coding agent: the config of your gateway, if it has one." placeholder:"FILE" short:"c"`
+	Config   string `help:"Where to write it. Without it: ~/.config/verifier/verifier.yaml, where every command looks. For a coding agent: the config of your gateway, if it has one." placeholder:"FILE" short:"c"`
 	Force    bool   `help:"Replace the file if it is there. Its secrets are gone then."`
 	NoSchema bool   `help:"Write no schema for editors beside it."`
 	Openclaw bool   `help:"Write the plugin for OpenClaw and its secret beside it, and print the commands that set OpenClaw up."`
@@ -37,13 +37,13 @@ type InitCmd struct {
 func (*InitCmd) Help() string {
 	return `The file holds every setting with its default as a comment, a fresh secret for the agent's runtime and a fresh token for you. Only you can read it (mode 0600). It is not needed: "serve" without a config keeps its secrets in its state directory.
 
-Beside it stands its JSON schema, verifier.schema.json, which the first line names: editors that know YAML complete and explain the keys.
+Beside it is its JSON schema, verifier.schema.json, which the first line names: editors that know YAML complete and explain the keys.
 
     $ verifier init
     $ verifier check
-    $ verifier serve --config verifier.yaml
+    $ verifier serve
 
-With --openclaw the secret stands in a file of its own, openclaw.secret, beside it the plugin, openclaw-plugin, and init prints the commands that make OpenClaw use both. They can be pasted as they are.
+With --openclaw the secret is in a file of its own, openclaw.secret, beside it the plugin, openclaw-plugin, and init prints the commands that make OpenClaw use both. You can paste them as they are.
 
     $ verifier init --openclaw
 
@@ -63,7 +63,9 @@ func (c *InitCmd) Run(a *app) error {
 	if c.Remove || c.User || c.Owner {
 		return &failure{"--remove, --user and --owner are for coding agents", "name one: --claude-code, --codex, --gemini or --opencode"}
 	}
-	c.Config = cmp.Or(c.Config, configName)
+	if err := c.place(); err != nil {
+		return err
+	}
 	secret := fresh()
 	inConfig := secret
 	if c.Openclaw {
@@ -90,12 +92,29 @@ func (c *InitCmd) Run(a *app) error {
 	return nil
 }
 
+// place is where the config goes: where it was named, else where every command finds it.
+func (c *InitCmd) place() error {
+	c.Config = cmp.Or(c.Config, os.Getenv("VERIFIER_CONFIG"))
+	if c.Config != "" {
+		return nil
+	}
+	if c.Config = usualConfig(); c.Config == "" {
+		c.Config = configName
+		return nil
+	}
+	return refused(c.Config, os.MkdirAll(filepath.Dir(c.Config), 0o700))
+}
+
 // named is the flag by which other commands find the config, if they need one.
 func (c *InitCmd) named() string {
-	if path, err := filepath.Abs(c.Config); err == nil && path == usualConfig() {
+	path, err := filepath.Abs(c.Config)
+	switch {
+	case err != nil:
+		path = c.Config
+	case path == usualConfig():
 		return ""
 	}
-	return " --config " + shellWord(c.Config)
+	return " --config " + shellWord(path)
 }
 
 // workspaces are the directories whose files are the owner's own: those of OpenClaw's agents, or the one that init
@@ -126,7 +145,7 @@ const next = `Wrote %[1]s with a fresh secret and a fresh owner token. Only you 
 Next:
   %[2]s check%[3]s
   %[2]s serve%[3]s
-and in another terminal, in this directory:
+and in another terminal:
   %[2]s send%[3]s --tool exec --params '{"command":"date"}'
   %[2]s pending%[3]s
 Give the agent's runtime webhook.secret. Never give it ownerToken: that is yours.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -10,24 +12,44 @@ import (
 )
 
 // configFlag is the config of a command. Its file is named by the flag or the
-// variable, or it is the usual one.
+// variable, or it is found at one of two places.
 type configFlag struct {
-	Config string `short:"c" env:"VERIFIER_CONFIG" placeholder:"FILE" help:"The config. Without it: ~/.config/verifier/verifier.yaml, else the defaults."`
+	Config string `short:"c" env:"VERIFIER_CONFIG" placeholder:"FILE" help:"The config. Without it: ./verifier.yaml, else ~/.config/verifier/verifier.yaml, else the defaults."`
 
-	found bool // it was not named
+	found   bool // it was not named
+	notHere bool // never take one from the current directory: the agent chooses it
 }
 
 // configName is the file's usual name.
 const configName = "verifier.yaml"
 
-// find looks where a config usually is, if none was named. That is not the current
-// directory: an agent may have written one there, to be taken for the owner's.
-func (c *configFlag) find() {
-	if path := usualConfig(); c.Config == "" && path != "" {
-		if _, err := os.Stat(path); err == nil {
-			c.Config, c.found = path, true
-		}
+// find looks where a config may be, if none was named. One in the current directory counts only if it is private to you
+// and the only one: an agent, or a repository that you cloned, may have put it there to be taken for yours.
+func (c *configFlag) find() error {
+	if c.Config != "" {
+		return nil
 	}
+	usual := usualConfig()
+	if _, err := os.Stat(usual); err != nil {
+		usual = ""
+	}
+	here, err := filepath.Abs(configName)
+	if err != nil {
+		return &failure{fmt.Sprintf("the current directory is not there any more: %v", err), "go to another one"}
+	}
+	_, err = os.Lstat(here)
+	switch {
+	case c.notHere || here == usual || errors.Is(err, fs.ErrNotExist):
+		c.Config, c.found = usual, usual != ""
+		return nil
+	case usual != "":
+		return &failure{fmt.Sprintf("there are two configs, %s and %s, and the one in this directory may not be yours", here, usual), "say which you mean, with --config " + shellWord(usual) + " or VERIFIER_CONFIG"}
+	}
+	if err := config.Private(here); err != nil {
+		return err
+	}
+	c.Config, c.found = here, true
+	return nil
 }
 
 // usualConfig is where a config is looked for; empty where there is no home.
@@ -54,11 +76,20 @@ func (a *app) loadConfig(path string) (*config.Config, []config.Finding, error) 
 // quietConfig is for commands that only look something up in it: the risks are
 // for check and serve to tell.
 func (c *configFlag) quietConfig(a *app) (*config.Config, error) {
-	if c.find(); c.found {
-		a.warnf("config: %s\n", c.Config)
+	if err := c.find(); err != nil {
+		return nil, err
 	}
+	c.announce(a)
 	cfg, _, err := a.loadConfig(c.Config)
 	return cfg, err
+}
+
+// announce names the config that was found, once for each run of the program.
+func (c *configFlag) announce(a *app) {
+	if c.found && a.saidConfig != c.Config {
+		a.saidConfig = c.Config
+		a.warnf("config: %s\n", c.Config)
+	}
 }
 
 func printFinding(w io.Writer, path string, f config.Finding) {

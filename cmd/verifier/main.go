@@ -36,6 +36,8 @@ type app struct {
 	ctx    context.Context
 	stdout io.Writer
 	stderr io.Writer
+
+	saidConfig string // the config that the reader knows of
 }
 
 // printf prints what was asked for. A reader that has gone is no error.

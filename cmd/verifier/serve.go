@@ -44,7 +44,10 @@ Without a config it listens on 127.0.0.1:8787, with SQLite and fresh secrets in 
 
 // Run serves.
 func (c *ServeCmd) Run(a *app) error {
-	if c.find(); c.Config != "" { // absolute, for what is printed and guarded
+	if err := c.find(); err != nil {
+		return err
+	}
+	if c.Config != "" { // absolute, for what is printed and guarded
 		if abs, err := filepath.Abs(c.Config); err == nil {
 			c.Config = abs
 		}
@@ -78,7 +81,7 @@ func (c *ServeCmd) Run(a *app) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	if err := state.SetAddress(strings.TrimPrefix(scheme(cfg), "http://") + l.Addr().String()); err != nil {
+	if err := errors.Join(state.SetConfig(c.Config), state.SetAddress(strings.TrimPrefix(scheme(cfg), "http://")+l.Addr().String())); err != nil {
 		return errors.Join(err, l.Close(), g.close())
 	}
 	c.greet(a, cfg, state, l.Addr(), g)
@@ -167,7 +170,8 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 			g.Paths = append(g.Paths, abs, pluginPath(abs))
 		}
 	}
-	if path := usualConfig(); path != "" { // the next start would take one that is written there
+	g.Names = append(g.Names, configName) // the next command in that directory would take it
+	if path := usualConfig(); path != "" {
 		g.Paths = append(g.Paths, path)
 	}
 	if exe, err := os.Executable(); err == nil {
@@ -275,7 +279,7 @@ func greetStore(a *app, g *gateway) {
 // same are the flags by which a command finds this server.
 func (c *ServeCmd) same(cfg *config.Config, addr net.Addr) string {
 	out := ""
-	if c.Config != "" {
+	if c.Config != "" && c.Config != usualConfig() {
 		out += " --config " + shellWord(c.Config)
 	}
 	if c.State != "" {

@@ -36,15 +36,26 @@ type target struct {
 // target finds the server: the URL, else the config's address, else the one
 // that a running server left in its state directory.
 func (w *where) target(a *app, given string) (*target, error) {
+	t := &target{}
+	t.state, t.why = config.FindState(w.State)
+	if err := w.find(); err != nil {
+		return nil, err
+	}
+	remembered := ""
+	if w.Config == "" && given == "" && t.state != nil { // the one that the server here was started with
+		remembered = t.state.Config()
+		w.Config, w.found = remembered, remembered != ""
+	}
 	cfg, err := w.quietConfig(a)
 	if err != nil {
 		return nil, err
 	}
-	t := &target{config: cfg, path: cfg.Webhook.Path}
-	t.state, t.why = config.FindState(w.State)
+	t.config, t.path = cfg, cfg.Webhook.Path
 	switch {
 	case given != "":
 		t.base = given
+	case remembered != "":
+		t.base = t.address()
 	case w.found && t.running() != "":
 		if t.base = t.running(); !t.listens(cfg.Listen) {
 			return nil, &failure{fmt.Sprintf("%s says that the server listens on %s, but the one that runs here listens on %s", w.Config, cfg.Listen, t.base),
