@@ -26,7 +26,9 @@ help: ## print this list (the default)
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 run: ## start the gateway; options: make run ARGS='--config verifier.yaml'
-	@go run ./cmd/verifier serve $(ARGS)
+	@echo 'Compiling: about a minute the first time, seconds later.' >&2
+	@go build -o bin/ ./cmd/verifier
+	@bin/verifier serve $(ARGS)
 
 test: ## install what the tests need, then vet and test with the race detector
 	@./scripts/setup-tests

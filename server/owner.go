@@ -38,6 +38,7 @@ type pendingCard struct {
 	Until   time.Time `json:"until"`
 	Tools   []string  `json:"tools"`
 	Session string    `json:"session"` // the conversation's reference
+	Full    bool      `json:"full"`    // all that will run can be read in short
 	Short   string    `json:"short"`   // the card as a terminal shows it
 	Text    string    `json:"text"`    // with every answer that can be given, and its code
 }
@@ -57,12 +58,13 @@ func (s *Server) pending(c echo.Context) error {
 		if one != "" && k.Ref() != one {
 			continue
 		}
-		p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Short: channels.Short(k, s.o.Now()), Text: channels.Text(k, s.o.Now())}
+		p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Full: true, Short: channels.Short(k, s.o.Now()), Text: channels.Text(k, s.o.Now())}
 		if one != "" {
 			p.Text = channels.All(k, s.o.Now())
 		}
 		for _, q := range k.Questions {
-			p.Tools = append(p.Tools, q.Ask.Tool)
+			full, _ := channels.FullyVisible(&q.Ask)
+			p.Tools, p.Full = append(p.Tools, q.Ask.Tool), p.Full && full
 		}
 		out.Cards = append(out.Cards, p)
 	}

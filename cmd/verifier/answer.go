@@ -15,12 +15,17 @@ type PendingCmd struct {
 
 // waiting is what the server says of what waits.
 type waiting struct {
-	Paused string `json:"paused"`
-	Cards  []struct {
-		Ref   string `json:"ref"`
-		Short string `json:"short"`
-		Text  string `json:"text"`
-	} `json:"cards"`
+	Paused string        `json:"paused"`
+	Cards  []waitingCard `json:"cards"`
+}
+
+// waitingCard is one question.
+type waitingCard struct {
+	Ref   string   `json:"ref"`
+	Tools []string `json:"tools"`
+	Full  bool     `json:"full"` // the short text shows all that will run
+	Short string   `json:"short"`
+	Text  string   `json:"text"`
 }
 
 // waiting asks for it.

@@ -34,6 +34,7 @@ const (
 type app struct {
 	chats  chats
 	ctx    context.Context
+	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
 
@@ -60,6 +61,7 @@ type cli struct {
 	Hook     HookCmd     `cmd:"" help:"Answer a coding agent before and after each tool call."`
 	Explain  ExplainCmd  `cmd:"" help:"Say what the policy does with a call, and why. Needs no server."`
 	Pending  PendingCmd  `cmd:"" aliases:"list" help:"List the calls that wait for an answer."`
+	Watch    WatchCmd    `cmd:"" help:"Show what waits, live, and answer with one key."`
 	Approve  ApproveCmd  `cmd:"" help:"Let a waiting call pass."`
 	Deny     DenyCmd     `cmd:"" help:"Refuse a waiting call."`
 	Reply    ReplyCmd    `cmd:"" help:"Answer with a typed line, as in a chat."`
@@ -105,7 +107,7 @@ type ended int
 
 // run is the program, with the chats that it has.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return (&app{chats: builtin, ctx: ctx, stdout: stdout, stderr: stderr}).run(args)
+	return (&app{chats: builtin, ctx: ctx, stdin: os.Stdin, stdout: stdout, stderr: stderr}).run(args)
 }
 
 func (a *app) run(args []string) (code int) {

@@ -72,9 +72,19 @@ func (o *owner) fetch(a *app, method, path string, in any) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
+	t.warn(a)
+	return o.fetchFrom(a, t, method, path, in)
+}
+
+// warn says where others could read the token on its way.
+func (t *target) warn(a *app) {
 	if t.exposed() {
 		a.warnf("warning: the owner token goes to %s unencrypted: use https, or a tunnel\n", t.base)
 	}
+}
+
+// fetchFrom sends one request of the owner's to a server that was found before.
+func (o *owner) fetchFrom(a *app, t *target, method, path string, in any) (response, error) {
 	req, err := o.request(a, t, method, path, in)
 	if err != nil {
 		return response{}, err

@@ -52,7 +52,7 @@ func TestTheREADMEsTranscriptIsWhatTheProgramPrints(t *testing.T) {
 			t.Errorf("serve ended with %d:\n%s", code, stderr)
 		}
 	}()
-	redistest.Eventually(t, "it listens", func() bool { return strings.Contains(served.String(), "approve REF") })
+	redistest.Eventually(t, "it listens", func() bool { return strings.Contains(served.String(), "with one key") })
 
 	readme := blanked(string(page))
 	inReadme := func(what, printed string) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -19,7 +20,7 @@ type SendCmd struct {
 	Params  string            `help:"Its arguments, a JSON object." default:"{}" placeholder:"JSON"`
 	Session string            `help:"The conversation: context.sessionKey." placeholder:"KEY"`
 	Context string            `help:"More of the call's context, a JSON object." default:"{}" placeholder:"JSON"`
-	Wait    time.Duration     `help:"How long to wait for a person's answer; 0 asks and does not wait." default:"30m" placeholder:"TIME"`
+	Wait    *time.Duration    `help:"How long to wait for a person's answer, such as 5m; 0s asks and does not wait. Without it: as long as the question is open." placeholder:"TIME"`
 	URL     string            `help:"Where the server is." env:"VERIFIER_URL" placeholder:"URL"`
 	Secret  string            `help:"What to sign with. On a shared machine use the variable: others see your command line." env:"VERIFIER_SECRET" placeholder:"TEXT"`
 	Header  map[string]string `help:"Another header; may be given several times." mapsep:"none" placeholder:"NAME=VALUE"`
@@ -35,7 +36,7 @@ func (*SendCmd) Help() string {
         --context '{"senderId":"7","senderIsOwner":true}'
     allow
 
-Without a sender nobody vouches for the call, and most tools have to wait for the owner. It then says so, and waits for the answer as long as the question is open.
+If you name no sender, we don't know who started the call, and most tools have to wait for a person. The command then says for whom it waits, and waits as long as the question is open. Answer it from another terminal, with "verifier watch".
 
 Exit codes: 0 allow, 3 deny, 1 error, 2 wrong command line.`
 }
@@ -61,12 +62,12 @@ func (c *SendCmd) Run(a *app) error {
 		return err
 	}
 	tell := time.AfterFunc(aMoment, func() {
-		a.warnf("Waiting for the owner's answer. `verifier pending` shows the question, Ctrl-C gives up.\n")
+		a.warnf("Waiting for %s to answer. `verifier watch%[2]s` asks you in another terminal, `verifier pending%[2]s` shows the question. Ctrl-C gives up.\n", t.askedPeople(c.URL != ""), c.same())
 	})
 	defer tell.Stop()
-	for end := time.Now().Add(c.Wait); ; {
+	for start := time.Now(); ; {
 		id := newID()
-		body, err := c.body(id, time.Now(), min(longestWait, time.Until(end)))
+		body, err := c.body(id, time.Now(), c.left(start))
 		if err != nil {
 			return err
 		}
@@ -77,7 +78,7 @@ func (c *SendCmd) Run(a *app) error {
 		case err != nil:
 			return err
 		}
-		if d, err := decisionOf(answer); err != nil || d.Question == "" || time.Until(end) < aMoment {
+		if d, err := decisionOf(answer); err != nil || d.Question == "" || c.left(start) < aMoment {
 			tell.Stop()
 			return c.print(a, answer)
 		}
@@ -86,6 +87,41 @@ func (c *SendCmd) Run(a *app) error {
 		case <-a.ctx.Done():
 		}
 	}
+}
+
+// left is how long the next request may wait.
+func (c *SendCmd) left(start time.Time) time.Duration {
+	if c.Wait == nil {
+		return longestWait
+	}
+	return min(longestWait, *c.Wait-time.Since(start))
+}
+
+// askedPeople are those who may answer, as far as we know: a server elsewhere has its own.
+func (t *target) askedPeople(elsewhere bool) string {
+	people := t.config.People()
+	if elsewhere || len(people) == 0 {
+		return "the owner"
+	}
+	var names []string
+	for _, p := range people {
+		names = append(names, printable(p.Name))
+	}
+	return strings.Join(names, " or ")
+}
+
+// same are the flags by which another command finds the same server.
+func (c *SendCmd) same() (out string) {
+	if c.Config != "" && !c.found {
+		out += " --config " + shellWord(c.Config)
+	}
+	if c.State != "" {
+		out += " --state " + shellWord(c.State)
+	}
+	if c.URL != "" {
+		out += " --url " + shellWord(c.URL)
+	}
+	return out
 }
 
 // decision is an answer. Question is there where it is a deny only for now.

@@ -22,7 +22,9 @@ func TestSendWaitsAsLongAsTheQuestionIsOpen(t *testing.T) {
 	go func() {
 		ended <- a.run([]string{"send", "--url", r.url, "--state", r.state.Dir(), "--tool", "exec", "--params", `{"command":"make deploy"}`})
 	}()
-	redistest.Eventually(t, "it says that it waits", func() bool { return strings.Contains(said.String(), "Waiting for the owner's answer.") })
+	redistest.Eventually(t, "it says that it waits", func() bool {
+		return strings.Contains(said.String(), "Waiting for the owner to answer. `verifier watch --state ")
+	})
 	ref := r.waits().Ref
 	redistest.Eventually(t, "it was held, denied and held again", func() bool {
 		denied := 0

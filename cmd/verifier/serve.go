@@ -257,11 +257,10 @@ func (c *ServeCmd) greet(a *app, cfg *config.Config, state *config.State, addr n
 		a.printf("  warning %v: every call that needs a person is denied\n", err)
 	}
 	a.printf(`
-Try it from a second terminal: a call that nobody vouches for has to wait.
+Try it from a second terminal: we don't know who started this call, so it waits for you.
   %[1]s send%[2]s --tool exec --params '{"command":"date"}'
-and from a third, let it pass:
-  %[1]s pending%[2]s
-  %[1]s approve%[2]s REF
+Answer from a third, with one key:
+  %[1]s watch%[2]s
 
 `, programName(), c.same(cfg, addr))
 }

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// WatchCmd shows what waits, live, and takes answers.
+type WatchCmd struct {
+	Minutes int `help:"How long the answer m is for." default:"30" placeholder:"N"`
+	owner
+}
+
+// Help is the long help.
+func (*WatchCmd) Help() string {
+	return `Shows each question as it comes, one after the other. Answer it with one key:
+
+    y  allow this call once
+    n  deny it
+    m  allow such calls for --minutes
+    s  skip it: it stays open for other places
+    q  quit
+
+    $ verifier watch
+
+A key counts for the question that was on the screen when you pressed it, and only after the question has been there for a moment. A question of which not all fits on the screen, or that lists several calls, can only be denied or skipped here: you are told where to allow it.` + ownerHelp
+}
+
+const (
+	watchPause = time.Second            // between two looks at what waits
+	tooSoon    = 700 * time.Millisecond // after a question came up: nobody reads faster
+	watchedMax = 8                      // keys that are kept while the server is asked
+)
+
+// Validate refuses what the server would.
+func (c *WatchCmd) Validate() error {
+	if c.Minutes < 1 {
+		return &failure{text: "--minutes must be at least 1"}
+	}
+	return nil
+}
+
+// Run watches until q, Ctrl-C or the end of standard input.
+func (c *WatchCmd) Run(a *app) error {
+	in, ok := a.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return &failure{"watch reads keys, and there is no terminal to press them at", "run it in a terminal; for scripts there is `verifier pending --json`"}
+	}
+	before, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return fmt.Errorf("read single keys: %w", err)
+	}
+	defer term.Restore(int(in.Fd()), before) //nolint:errcheck // nothing is left to do about it; a panic comes by here, too
+	raw := *a
+	raw.stdout, raw.stderr = crlf{a.stdout}, crlf{a.stderr}
+	return c.watch(&raw, in)
+}
+
+// watch is Run once single keys can be read.
+func (c *WatchCmd) watch(a *app, keyboard io.Reader) error {
+	t, err := c.target(a, c.URL)
+	if err != nil {
+		return err
+	}
+	t.warn(a)
+	w := watcher{WatchCmd: c, app: a, target: t, done: map[string]bool{}}
+	ctx, stop := context.WithCancel(a.ctx)
+	defer stop()
+	return w.run(w.keys(ctx, keyboard))
+}
+
+// crlf writes for a terminal that returns the carriage only when it is told to.
+type crlf struct{ io.Writer }
+
+func (w crlf) Write(p []byte) (int, error) {
+	_, err := w.Writer.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n")))
+	return len(p), err
+}
+
+// watcher is one run of the command.
+type watcher struct {
+	*WatchCmd
+	app    *app
+	target *target
+
+	shown waitingCard // the question on the screen; without a reference: none
+	since time.Time   // when it came there
+	view  atomic.Int64
+	done  map[string]bool // references that were skipped or answered here
+	quiet bool            // it has said that nothing waits, or that no server answers
+}
+
+// key is one that was pressed, and which view was on the screen then.
+type key struct {
+	char byte
+	view int64
+}
+
+// keys are those that are pressed, until there are no more. They are read all the time, so that each belongs to what was on
+// the screen. Several at once are no key: someone pasted, or it is an arrow.
+func (w *watcher) keys(ctx context.Context, keyboard io.Reader) <-chan key {
+	out := make(chan key, watchedMax)
+	go func() {
+		defer close(out)
+		var read [64]byte
+		for {
+			n, err := keyboard.Read(read[:])
+			if n == 1 {
+				select {
+				case out <- key{read[0], w.view.Load()}:
+				case <-ctx.Done():
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return out
+}
+
+func (w *watcher) run(keys <-chan key) error {
+	if err := w.look(); err != nil { // later it may go away, and come back
+		return err
+	}
+	tick := time.NewTicker(watchPause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.app.ctx.Done():
+			return nil
+		case <-tick.C:
+		case k, more := <-keys:
+			if !more || k.char == 'q' || k.char == ctrlC || k.char == ctrlD {
+				return nil
+			}
+			w.press(k)
+		}
+		if err := w.look(); err != nil && w.app.ctx.Err() == nil {
+			w.lost(err)
+		}
+	}
+}
+
+const (
+	ctrlC = 3
+	ctrlD = 4
+)
+
+// show puts a question on the screen, or takes the one away that is there: keys that were pressed before count no more.
+func (w *watcher) show(card waitingCard) {
+	w.shown, w.since = card, time.Now()
+	w.view.Add(1)
+}
+
+// lost says once that the server does not answer. What is on the screen can't be answered then.
+func (w *watcher) lost(err error) {
+	if w.show(waitingCard{}); !w.quiet {
+		w.app.warnf("%s. Trying again; q quits.\n", printable(err.Error()))
+	}
+	w.quiet = true
+}
+
+// look asks what waits, and shows the first question if none is on the screen.
+func (w *watcher) look() error {
+	var waits waiting
+	if err := w.ask(http.MethodGet, pendingPath, nil, &waits); err != nil {
+		return err
+	}
+	var next waitingCard
+	for _, card := range waits.Cards {
+		switch {
+		case card.Ref == w.shown.Ref:
+			return nil
+		case next.Ref == "" && !w.done[card.Ref]:
+			next = card
+		}
+	}
+	if w.shown.Ref != "" {
+		w.app.printf("%s is no longer open.\n", printable(w.shown.Ref))
+	}
+	switch {
+	case next.Ref != "":
+		w.app.printf("%s\n\n  %s\n", block(next.Short), w.choices(next))
+	case !w.quiet:
+		w.app.printf("Nothing waits. Questions appear here; q quits.\n")
+	}
+	if w.show(next); next.Ref != "" {
+		w.app.printf("\a")
+	}
+	w.quiet = next.Ref == ""
+	return nil
+}
+
+// choices are the keys that count for a question.
+func (w *watcher) choices(card waitingCard) string {
+	if !card.oneTap() {
+		return "n deny · s skip · q quit"
+	}
+	return fmt.Sprintf("y allow once · n deny · m allow %d min · s skip · q quit", w.Minutes)
+}
+
+// press takes a key.
+func (w *watcher) press(k key) {
+	card := w.shown
+	if card.Ref == "" || k.view != w.view.Load() || time.Since(w.since) < tooSoon {
+		return
+	}
+	in := reply{Ref: card.Ref}
+	switch k.char {
+	case 'y', 'm':
+		if !card.oneTap() {
+			w.app.printf("%s\n", card.elsewhere())
+			return
+		}
+		in.Allow, in.Tool = true, card.Tools[0]
+		if k.char == 'm' {
+			in.Minutes = w.Minutes
+		}
+	case 'n':
+	case 's':
+		w.app.printf("Skipped %s.\n", printable(card.Ref))
+		w.settle(card)
+		return
+	case '\r', '\n', ' ':
+		return
+	default:
+		w.app.printf("%s\n", w.choices(card))
+		return
+	}
+	w.send(card, in)
+}
+
+func (w *watcher) send(card waitingCard, in reply) {
+	var out outcome
+	if err := w.ask(http.MethodPost, answerPath, in, &out); err != nil {
+		w.app.warnf("%s. Nothing was answered.\n", printable(err.Error()))
+		return
+	}
+	w.app.printf("%s\n", block(out.Text))
+	w.settle(card) // what did not count can be tried elsewhere
+}
+
+// settle takes a question from the screen for good.
+func (w *watcher) settle(card waitingCard) {
+	w.done[card.Ref] = true
+	w.show(waitingCard{})
+}
+
+func (w *watcher) ask(method, path string, in, out any) error {
+	r, err := w.fetchFrom(w.app, w.target, method, path, in)
+	if err != nil {
+		return err
+	}
+	return r.decode(out)
+}
+
+// oneTap reports whether a single key may allow it: it is one call, and all of it can be read.
+func (c *waitingCard) oneTap() bool { return c.Full && len(c.Tools) == 1 }
+
+// elsewhere says why a single key does not allow it, and what does.
+func (c *waitingCard) elsewhere() string {
+	why := "Not all of this call is visible here."
+	if len(c.Tools) != 1 {
+		why = "This question lists several calls."
+	}
+	return fmt.Sprintf("%s `verifier pending %[2]s` shows all of it, `verifier approve %[2]s` allows it.", why, printable(c.Ref))
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/store/redistest"
+)
+
+// watching is `verifier watch` that a test steps through.
+type watching struct {
+	*watcher
+	screen   *output
+	keyboard *io.PipeWriter
+	keys     <-chan key
+}
+
+func (r *rig) watch() *watching {
+	r.t.Helper()
+	screen := &output{}
+	a := &app{chats: builtin, ctx: r.t.Context(), stdout: screen, stderr: screen}
+	c := &WatchCmd{Minutes: 30}
+	c.URL, c.State = r.url, r.state.Dir()
+	t, err := c.target(a, c.URL)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	w := &watching{watcher: &watcher{WatchCmd: c, app: a, target: t, done: map[string]bool{}}, screen: screen}
+	in, keyboard := io.Pipe()
+	w.keyboard, w.keys = keyboard, w.watcher.keys(r.t.Context(), in)
+	r.t.Cleanup(func() { _ = keyboard.Close() })
+	return w
+}
+
+// sees looks until the screen shows a text.
+func (w *watching) sees(t *testing.T, text string) {
+	t.Helper()
+	redistest.Eventually(t, "the screen shows "+text, func() bool {
+		if err := w.look(); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(w.screen.String(), text)
+	})
+}
+
+// types presses a key, which is read, and not yet taken.
+func (w *watching) types(t *testing.T, text string) {
+	t.Helper()
+	if _, err := io.WriteString(w.keyboard, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// later is when a question has been read.
+func (w *watching) later() { w.since = w.since.Add(-tooSoon) }
+
+func TestWhatWaitsIsWatchedAndAnsweredWithAKey(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	w := r.watch()
+	w.sees(t, "Nothing waits.")
+
+	held := r.hold(sh("make deploy", unvouched("x")))
+	w.sees(t, "make deploy")
+	w.sees(t, "y allow once · n deny · m allow 30 min · s skip · q quit")
+	w.later()
+	w.types(t, "y")
+	w.press(<-w.keys)
+	if a := <-held; !a.allowed() {
+		t.Errorf("after y: %s", a.raw)
+	}
+	w.sees(t, `"exec" approved once by owner`)
+
+	held = r.hold(sh("make clean", unvouched("x")))
+	w.sees(t, "make clean")
+	w.types(t, "y") // meant for what was there before
+	w.press(<-w.keys)
+	w.later()
+	w.types(t, "x")
+	w.press(<-w.keys)
+	w.types(t, "yes, please") // pasted
+	w.types(t, "n")
+	if k := <-w.keys; k.char != 'n' {
+		t.Errorf("a paste gives the key %q", k.char)
+	} else {
+		w.press(k)
+	}
+	if a := <-held; a.allowed() {
+		t.Errorf("after n: %s", a.raw)
+	}
+
+	held = r.hold(sh("make elsewhere", unvouched("x")))
+	w.sees(t, "make elsewhere")
+	r.refuse(r.waits().Ref, "")
+	<-held
+	w.sees(t, "is no longer open.")
+}
+
+// The list changes under the finger: another question takes the place of the one that the key was meant for.
+func TestH229AKeyAnswersWhatWasOnTheScreen(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		w := r.watch()
+		first := r.hold(sh("make harmless", unvouched("x")))
+		w.sees(t, "make harmless")
+		w.later()
+		w.types(t, "y")
+		pressed := <-w.keys // read, while the first question is there
+		r.refuse(r.waits().Ref, "")
+		<-first
+		second := r.hold(sh("make deploy", unvouched("y")))
+		w.sees(t, "make deploy")
+		w.later()
+		w.press(pressed)
+		if got := len(r.waiting(1)); got != 1 {
+			t.Errorf("%d questions wait", got)
+		}
+		third := r.hold(call{tool: "exec", params: `{"command":"date\u0000 \u202e"}`, context: unvouched("z")})
+		r.waiting(2)
+		w.types(t, "s")
+		w.press(<-w.keys)
+		w.sees(t, "n deny · s skip · q quit")
+		w.later()
+		w.types(t, "y")
+		w.press(<-w.keys)
+		w.types(t, "m")
+		w.press(<-w.keys)
+		if text := w.screen.String(); !strings.Contains(text, "Not all of this call is visible here.") || strings.ContainsAny(text, "\x00\u202e") {
+			t.Errorf("a call that is not fully visible: %q", text)
+		}
+		for _, card := range r.waiting(2) {
+			r.refuse(card.Ref, "")
+		}
+		if a := <-third; a.allowed() {
+			t.Errorf("it passed: %s", a.raw)
+		}
+		if a := <-second; a.allowed() {
+			t.Errorf("a key for another question let it pass: %s", a.raw)
+		}
+	})
+}
+
+func TestWatchWantsATerminal(t *testing.T) {
+	out := &output{}
+	a := &app{chats: builtin, ctx: t.Context(), stdin: strings.NewReader("yyyy"), stdout: out, stderr: out}
+	if code := a.run([]string{"watch"}); code != exitError || !strings.Contains(out.String(), "there is no terminal") {
+		t.Errorf("%d: %s", code, out)
+	}
+}
