@@ -16,7 +16,7 @@ import (
 // admit lets the call enter its conversation: one trip to the store, and one
 // more for a run that nobody started or a session seen for the first time as a
 // child.
-func (v *Verifier) admit(ctx context.Context, t *trace) error {
+func (v *Verifier) admit(ctx context.Context, t *evaluation) error {
 	if s := &t.plan.Standing; s.Spawned || s.System || s.Unknown && session.JobOf(t.call.Context.SessionKey) != "" { // several trips share one budget
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, storeBudget)
@@ -31,7 +31,7 @@ func (v *Verifier) admit(ctx context.Context, t *trace) error {
 }
 
 // arrive finds the conversation, and what the start of the run brings into it.
-func (v *Verifier) arrive(ctx context.Context, t *trace) (taint.Level, error) {
+func (v *Verifier) arrive(ctx context.Context, t *evaluation) (taint.Level, error) {
 	c := t.call
 	t.in(session.Conversation{Client: c.Client, Key: c.Context.SessionKey})
 	if t.session = c.Context.SessionID; t.plan.Standing.Resumed {
@@ -57,7 +57,7 @@ func (v *Verifier) arrive(ctx context.Context, t *trace) (taint.Level, error) {
 
 // resolve finds the conversation whose state counts. A spawned session shares
 // its root's, both ways; what it was before it was known as a child comes along.
-func (v *Verifier) resolve(ctx context.Context, t *trace) (before taint.Level, err error) {
+func (v *Verifier) resolve(ctx context.Context, t *evaluation) (before taint.Level, err error) {
 	if root, known := v.roots.of(t.conv); known {
 		t.move(root)
 		return taint.System, nil
@@ -90,7 +90,7 @@ func (v *Verifier) joined(child, root session.Conversation, before taint.Level) 
 
 // orphan reports whether a subagent runs whose parent is not known, neither from the
 // call nor from an event before. What the parent has read may be in its task.
-func (t *trace) orphan() bool {
+func (t *evaluation) orphan() bool {
 	s, key := &t.plan.Standing, t.call.Context.SessionKey
 	return (s.Orphan || s.Unknown && session.IsSubagent(key)) && t.conv.Key == key
 }
@@ -103,7 +103,7 @@ const maxLine = 32 // of parents
 
 var errMoved = errors.New("verifier: the conversation's root was not found")
 
-func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) error {
+func (v *Verifier) enter(ctx context.Context, t *evaluation, initial taint.Level) error {
 	own := t.conv
 	t.initial = initial
 	for range maxLine {
@@ -136,7 +136,7 @@ func (v *Verifier) enter(ctx context.Context, t *trace, initial taint.Level) err
 }
 
 // secretsOf says what the conversation has read.
-func (v *Verifier) secretsOf(t *trace, view *session.View) {
+func (v *Verifier) secretsOf(t *evaluation, view *session.View) {
 	if view.Version > 0 {
 		if view.Secrets = v.watch.saw(t, view); view.Secret != "" {
 			view.Secrets = session.Holds
@@ -149,7 +149,7 @@ func (v *Verifier) secretsOf(t *trace, view *session.View) {
 
 // admitBraked admits a call under the pauses that stand in the store. Nearly
 // always that is what this process knows, and one trip.
-func (v *Verifier) admitBraked(ctx context.Context, t *trace, a *session.Admission) (view session.View, err error) {
+func (v *Verifier) admitBraked(ctx context.Context, t *evaluation, a *session.Admission) (view session.View, err error) {
 	for range settleTries {
 		a.Brake = v.brake(t)
 		t.brake = a.Brake
@@ -165,7 +165,7 @@ func (v *Verifier) admitBraked(ctx context.Context, t *trace, a *session.Admissi
 }
 
 // brake is what binds the call. What is harmless passes all the same.
-func (v *Verifier) brake(t *trace) session.Brake {
+func (v *Verifier) brake(t *evaluation) session.Brake {
 	b := v.o.Desk.Brake(t.call.Agent())
 	b.On = b.On && !t.plan.Harmless
 	return b
@@ -173,7 +173,7 @@ func (v *Verifier) brake(t *trace) session.Brake {
 
 // admitAgain finds what could let a held call pass, where the first trip did
 // not expect that anything would have to.
-func (v *Verifier) admitAgain(ctx context.Context, t *trace, a *session.Admission, first session.View) (session.View, error) {
+func (v *Verifier) admitAgain(ctx context.Context, t *evaluation, a *session.Admission, first session.View) (session.View, error) {
 	t.seekConsent(a)
 	second, err := v.admitBraked(ctx, t, a)
 	if err != nil {
@@ -188,7 +188,7 @@ func (v *Verifier) admitAgain(ctx context.Context, t *trace, a *session.Admissio
 
 // grantedNow looks again at what is granted, where something was and the
 // conversation has moved since: that may be what has changed.
-func (v *Verifier) grantedNow(ctx context.Context, t *trace) *no {
+func (v *Verifier) grantedNow(ctx context.Context, t *evaluation) *no {
 	if len(t.view.Grants) == 0 {
 		return nil
 	}
@@ -211,14 +211,14 @@ func (v *Verifier) grantedNow(ctx context.Context, t *trace) *no {
 
 // seekConsent asks for the grants and the open question that the call could
 // have.
-func (t *trace) seekConsent(a *session.Admission) {
+func (t *evaluation) seekConsent(a *session.Admission) {
 	a.Digest = t.sum()
 	for _, g := range t.grants() {
 		a.Grants = append(a.Grants, g.Field())
 	}
 }
 
-func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
+func (v *Verifier) admission(t *evaluation, initial taint.Level) session.Admission {
 	c, p := t.call, &t.plan
 	floor := v.floor.At(t.convID, t.session)
 	a := session.Admission{
@@ -237,7 +237,7 @@ func (v *Verifier) admission(t *trace, initial taint.Level) session.Admission {
 
 // reach carries the level over to other conversations that the call touches,
 // before it is allowed, and gives what the call brings in.
-func (v *Verifier) reach(ctx context.Context, t *trace) (taint.Level, error) {
+func (v *Verifier) reach(ctx context.Context, t *evaluation) (taint.Level, error) {
 	raise, r := t.plan.Brings(&t.view), t.plan.Reach
 	for _, key := range r.Reads {
 		source := session.Conversation{Client: t.call.Client, Key: key}

@@ -27,14 +27,14 @@ const byReplay = "replay"
 
 // watched reports whether the auditor may have a say in what the policy lets
 // pass. What is harmless, out of scope or only told of never waits for it.
-func (t *trace) watched() bool {
+func (t *evaluation) watched() bool {
 	return t.auditor != nil && t.auditor.Mode() != intent.Advise && t.plan.InScope && !t.plan.Harmless
 }
 
 // row is the plan's as the store is told it. Where the auditor may have a say,
 // the store decides nothing: at the levels that a result which needs caution
 // brings with it. A cleaner conversation passes in one trip, as without auditor.
-func (t *trace) row() taint.Row {
+func (t *evaluation) row() taint.Row {
 	row, from := t.plan.Modes, taint.System
 	switch {
 	case t.others():
@@ -55,7 +55,7 @@ func (t *trace) row() taint.Row {
 // conversation before, and names the tools it came from. That sticks as the
 // level does. Where this process has not seen all of the conversation, one may
 // have come.
-func (v *Verifier) cautioned(t *trace) (sources []string, cautioned bool) {
+func (v *Verifier) cautioned(t *evaluation) (sources []string, cautioned bool) {
 	caution := t.auditor.Caution()
 	if t.view.Level < caution.From() {
 		return nil, false
@@ -68,7 +68,7 @@ func (v *Verifier) cautioned(t *trace) (sources []string, cautioned bool) {
 }
 
 // caution notes that a result which needs caution is about to come in.
-func (v *Verifier) caution(t *trace) {
+func (v *Verifier) caution(t *evaluation) {
 	if t.auditor != nil && t.plan.Raise > taint.System && t.auditor.Caution().On(t.call.Client, t.call.Tool, t.plan.Raise) {
 		v.watch.source(t.conv, t.call.Tool)
 	}
@@ -77,7 +77,7 @@ func (v *Verifier) caution(t *trace) {
 
 // passOn lets what was read go along with what the call carries from one
 // conversation to another.
-func (v *Verifier) passOn(t *trace) {
+func (v *Verifier) passOn(t *evaluation) {
 	r := &t.plan.Reach
 	for _, key := range r.Sends {
 		v.watch.hand(t.conv, v.roots.at(session.Conversation{Client: t.call.Client, Key: key}), !t.view.Lost)
@@ -102,7 +102,7 @@ func (v *Verifier) cautionResult(h *hearing) {
 
 // audit lets the auditor look at a call that the policy lets pass. It returns
 // nil if the call passes.
-func (v *Verifier) audit(ctx context.Context, t *trace) *no {
+func (v *Verifier) audit(ctx context.Context, t *evaluation) *no {
 	if !t.watched() || t.person {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (v *Verifier) audit(ctx context.Context, t *trace) *no {
 
 // block refuses what the auditor did not let pass, and tells the owner, who may
 // allow just this call, once.
-func (v *Verifier) block(ctx context.Context, t *trace) *no {
+func (v *Verifier) block(ctx context.Context, t *evaluation) *no {
 	a := v.question(ctx, t)
 	a.Rule, a.Blocked, a.Auditor, a.Lasting = byAuditor, v.action(t), t.heard(), false
 	a.Unheard = t.opinion.Verdict == intent.NoAnswer
@@ -146,7 +146,7 @@ func (v *Verifier) block(ctx context.Context, t *trace) *no {
 
 // stopped is what the agent reads of a call that the auditor did not let pass.
 // Nobody says that it does not match if nobody has looked.
-func (t *trace) stopped(a *approval.Ask) *no {
+func (t *evaluation) stopped(a *approval.Ask) *no {
 	if a.Unheard {
 		return because(byUnheard, "This has to be looked at first, and whoever looks gave no answer: it was blocked (ref "+t.ref()+"). Try again later, or go on without it.")
 	}
@@ -154,7 +154,7 @@ func (t *trace) stopped(a *approval.Ask) *no {
 }
 
 // footnote says the same to the owner, under the agent's answer.
-func (t *trace) footnote(a *approval.Ask) string {
+func (t *evaluation) footnote(a *approval.Ask) string {
 	if a.Unheard {
 		return "Caution: blocked an action (" + a.Blocked + ") because the auditor gave no answer"
 	}
@@ -162,7 +162,7 @@ func (t *trace) footnote(a *approval.Ask) string {
 }
 
 // action names a call in two words: "message send".
-func (v *Verifier) action(t *trace) string {
+func (v *Verifier) action(t *evaluation) string {
 	const most = 24
 	var params struct {
 		Action string `json:"action"`
@@ -183,7 +183,7 @@ func (v *Verifier) action(t *trace) string {
 // place: only where nothing but the conversation's level asks, only where it has
 // seen all of the call, and never what is destructive or bears secrets, nor in a
 // conversation that may have read secrets.
-func (v *Verifier) advise(ctx context.Context, t *trace, a *approval.Ask) (answered bool) {
+func (v *Verifier) advise(ctx context.Context, t *evaluation, a *approval.Ask) (answered bool) {
 	if t.auditor == nil || t.view.Waiting != "" || t.plan.Harmless || !t.plan.InScope {
 		return false
 	}
@@ -200,12 +200,12 @@ func (v *Verifier) advise(ctx context.Context, t *trace, a *approval.Ask) (answe
 
 // auditorSees is the call's params as they are put to the auditor: with file
 // bodies, since what is written is what has to fit the user's request.
-func (v *Verifier) auditorSees(t *trace) redact.Result {
+func (v *Verifier) auditorSees(t *evaluation) redact.Result {
 	return v.o.Bodies().Params(t.call.Tool, t.call.Params)
 }
 
 // opinion asks the auditor about the call, once for each decision.
-func (v *Verifier) opinion(ctx context.Context, t *trace, sources []string) intent.Opinion {
+func (v *Verifier) opinion(ctx context.Context, t *evaluation, sources []string) intent.Opinion {
 	if t.opinion != nil {
 		return *t.opinion
 	}
@@ -227,7 +227,7 @@ func (v *Verifier) opinion(ctx context.Context, t *trace, sources []string) inte
 }
 
 // patience ends before the caller's does, whatever has been waited for by then.
-func (t *trace) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+func (t *evaluation) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	left := t.hold() + holdMargin
 	if wait := t.call.Context.WaitMs; wait > 0 {
 		left = min(left, time.Duration(wait)*time.Millisecond)
@@ -236,7 +236,7 @@ func (t *trace) patience(ctx context.Context) (context.Context, context.CancelFu
 }
 
 // heard is the opinion as a clause, for the card and the record.
-func (t *trace) heard() string {
+func (t *evaluation) heard() string {
 	if t.opinion == nil {
 		return ""
 	}

@@ -17,7 +17,7 @@ import (
 // grant, the auditor where it may answer, or a person. It
 // returns nil if something does. A person's yes stands when the call is judged
 // again; only a restrict overturns it.
-func (v *Verifier) consent(ctx context.Context, t *trace) *no {
+func (v *Verifier) consent(ctx context.Context, t *evaluation) *no {
 	if t.verdict.Mode == taint.Restrict {
 		return t.restricted()
 	}
@@ -51,7 +51,7 @@ func (v *Verifier) consent(ctx context.Context, t *trace) *no {
 // granted finds a lasting grant that covers the call. Grants never cover what
 // may not have one, whatever the store holds, and end with their giver's right
 // to approve.
-func (v *Verifier) granted(t *trace, a *approval.Ask) *session.Grant {
+func (v *Verifier) granted(t *evaluation, a *approval.Ask) *session.Grant {
 	if !a.Lasting {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (v *Verifier) granted(t *trace, a *approval.Ask) *session.Grant {
 }
 
 // question is what people are shown, and what their yes is bound to.
-func (v *Verifier) question(ctx context.Context, t *trace) *approval.Ask {
+func (v *Verifier) question(ctx context.Context, t *evaluation) *approval.Ask {
 	c, redactor := t.call, v.o.Cards()
 	ctx, cancel := context.WithTimeout(ctx, redactorPatience)
 	defer cancel()
@@ -104,7 +104,7 @@ func (v *Verifier) question(ctx context.Context, t *trace) *approval.Ask {
 }
 
 // warn says what a person should notice first, and why they are asked. Of whom the user never mentioned, only what the card shows is named.
-func warn(t *trace, a *approval.Ask) {
+func warn(t *evaluation, a *approval.Ask) {
 	strangers, hosts := t.plan.Strangers(t.call, &t.view), t.plan.Unmentioned(t.call)
 	for _, r := range t.plan.Risks(t.call, &t.view, len(strangers) > 0) {
 		a.Risks = append(a.Risks, string(r))
@@ -170,7 +170,7 @@ var asked = because("unanswered", reasonFault)
 
 // askPeople puts the call to people. It returns asked where the call has to be
 // held until they answer: t.pending waits for it then.
-func (v *Verifier) askPeople(ctx context.Context, t *trace, a *approval.Ask) *no {
+func (v *Verifier) askPeople(ctx context.Context, t *evaluation, a *approval.Ask) *no {
 	ruling, err := v.put(ctx, t, a, t.hold())
 	if t.pending != nil {
 		return asked
@@ -180,7 +180,7 @@ func (v *Verifier) askPeople(ctx context.Context, t *trace, a *approval.Ask) *no
 
 // put puts a call to people who may take so long to answer. What others have
 // taken of that time before is gone.
-func (v *Verifier) put(ctx context.Context, t *trace, a *approval.Ask, hold time.Duration) (ruling approval.Ruling, err error) {
+func (v *Verifier) put(ctx context.Context, t *evaluation, a *approval.Ask, hold time.Duration) (ruling approval.Ruling, err error) {
 	t.held, t.visible = true, v.o.Visible(a)
 	v.results.note(t, true)
 	spent := time.Since(t.started)
@@ -192,7 +192,7 @@ func (v *Verifier) put(ctx context.Context, t *trace, a *approval.Ask, hold time
 
 // heard takes in what people said, or why they did not. It returns nil if they
 // let the call pass.
-func (v *Verifier) heard(ctx context.Context, t *trace, ruling approval.Ruling, err error) *no {
+func (v *Verifier) heard(ctx context.Context, t *evaluation, ruling approval.Ruling, err error) *no {
 	t.asked(ruling)
 	switch {
 	case errors.Is(err, approval.ErrNobody):
@@ -236,7 +236,7 @@ func (v *Verifier) heard(ctx context.Context, t *trace, ruling approval.Ruling, 
 }
 
 // hold is how long the caller can wait for a person.
-func (t *trace) hold() time.Duration {
+func (t *evaluation) hold() time.Duration {
 	wait, s := t.call.Context.WaitMs, t.settings
 	if wait <= 0 {
 		return min(s.Hold, s.MaxHold)

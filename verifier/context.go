@@ -6,7 +6,7 @@ import (
 
 // noted is what a call is called in the history that policies look back on; ""
 // where none does.
-func (t *trace) noted() string {
+func (t *evaluation) noted() string {
 	if t.rules == nil || !t.rules.UsesHistory() {
 		return ""
 	}
@@ -16,7 +16,7 @@ func (t *trace) noted() string {
 // logContext writes what the owner's policies want to have in the log: what the
 // user said and what was called, both without their secrets, and its hash. Tool
 // output never comes here, so it can't be logged either.
-func (v *Verifier) logContext(ctx context.Context, t *trace) {
+func (v *Verifier) logContext(ctx context.Context, t *evaluation) {
 	if !t.verdict.LogContext {
 		return
 	}

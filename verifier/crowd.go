@@ -175,6 +175,6 @@ func (v *Verifier) keepDenied(group []*ending) {
 	}
 }
 
-func (t *trace) denial() session.Denial {
+func (t *evaluation) denial() session.Denial {
 	return session.Denial{Conversation: t.conv, RequestID: t.call.RequestID, Body: t.call.Body, Keep: t.settings.Keep}
 }

@@ -58,6 +58,6 @@ func (g *given) has(k requestKey) bool {
 }
 
 // request names the call's request.
-func (t *trace) request() requestKey {
+func (t *evaluation) request() requestKey {
 	return requestKey{t.convID, t.call.Body}
 }

@@ -20,7 +20,7 @@ import (
 
 // hearing is one event on its way: what it tells, and what came of it.
 type hearing struct {
-	*trace
+	*evaluation
 	event    *loop.Event
 	rules    *policy.Policy
 	report   session.Report
@@ -38,8 +38,8 @@ type hearing struct {
 // scheduled jobs alone it may say something good, see jobChanged. It allows nothing, and what can't be taken in is refused, which blocks where the
 // runtime waits for leave.
 func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
-	h := &hearing{trace: new(trace), event: e}
-	v.begin(h.trace, &e.Call)
+	h := &hearing{evaluation: new(evaluation), event: e}
+	v.begin(h.evaluation, &e.Call)
 	defer func() {
 		if p := recover(); p != nil {
 			v.o.Log.ErrorContext(ctx, "an event ended in a panic and was refused", "panic", crash.Recovered(p))
@@ -55,7 +55,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	}
 	h.rules = v.o.Policy() // one policy, even across a reload
 	v.hearFresh(ctx, h)
-	v.reached(h.trace)
+	v.reached(h.evaluation)
 	h.read(v)
 	if h.report.Source != "" { // it is kept, and shown on cards
 		v.redactor().Lines(&h.report.Source)
@@ -63,7 +63,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	if no := v.take(ctx, h); no != nil {
 		return Refused(e.Name, no.reason)
 	}
-	v.counted(h.trace, e.Iteration)
+	v.counted(h.evaluation, e.Iteration)
 	if e.Name == loop.AfterToolCall {
 		v.cautionResult(h)
 	}
@@ -125,7 +125,7 @@ func (v *Verifier) take(ctx context.Context, h *hearing) *no {
 	if h.event.Name == loop.SubagentSpawned && h.call.Context.SessionKey == "" {
 		return because("malformed", "context.sessionKey is missing, so it can't be told who spawned the session.")
 	}
-	initial, err := v.arrive(ctx, h.trace)
+	initial, err := v.arrive(ctx, h.evaluation)
 	if err != nil {
 		return v.storeFault(ctx, "hear", err)
 	}

@@ -13,7 +13,7 @@ import (
 // stack of the decision is not kept meanwhile, only what was found out.
 type held struct {
 	v *Verifier
-	t *trace
+	t *evaluation
 }
 
 // wait waits for people, and goes on with the decision. An answer can lead to
@@ -33,12 +33,12 @@ func (h *held) wait(ctx context.Context) (d Decision) {
 }
 
 // resume goes on with a decision where it was held.
-func (v *Verifier) resume(ctx context.Context, t *trace, ruling approval.Ruling, err error) (Decision, *held) {
+func (v *Verifier) resume(ctx context.Context, t *evaluation, ruling approval.Ruling, err error) (Decision, *held) {
 	return v.conclude(ctx, t, v.heard(ctx, t, ruling, err))
 }
 
 // await waits for whom the call was put to.
-func (t *trace) await(ctx context.Context) (approval.Ruling, error) {
+func (t *evaluation) await(ctx context.Context) (approval.Ruling, error) {
 	w := t.pending
 	t.pending = nil
 	return w.Wait(ctx)
@@ -47,7 +47,7 @@ func (t *trace) await(ctx context.Context) (approval.Ruling, error) {
 // conclude settles a call that something lets pass, and releases it; or denies it;
 // or has it held where people are asked. It is judged again if the conversation
 // moved meanwhile.
-func (v *Verifier) conclude(ctx context.Context, t *trace, n *no) (Decision, *held) {
+func (v *Verifier) conclude(ctx context.Context, t *evaluation, n *no) (Decision, *held) {
 	for n == nil {
 		again, refused := v.settle(ctx, t)
 		switch {
@@ -71,7 +71,7 @@ func (v *Verifier) conclude(ctx context.Context, t *trace, n *no) (Decision, *he
 }
 
 // panicked denies a call whose decision ended in a panic.
-func (v *Verifier) panicked(ctx context.Context, t *trace, p any) Decision {
+func (v *Verifier) panicked(ctx context.Context, t *evaluation, p any) Decision {
 	v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", crash.Recovered(p))
 	return v.crashed(ctx, t)
 }

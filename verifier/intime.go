@@ -18,7 +18,7 @@ const (
 // decision.
 type ending struct {
 	ctx  context.Context //nolint:containedctx // of the call, for the log
-	t    *trace
+	t    *evaluation
 	no   *no
 	by   time.Time // when its caller hears, whatever is still to be kept of it
 	done chan Decision
@@ -39,7 +39,7 @@ func (e *ending) answer(d Decision) {
 //
 // It is denied on nobody's stack but its own: that of a call that is held is
 // small, and stays so.
-func (v *Verifier) denyInTime(ctx context.Context, t *trace, n *no) Decision {
+func (v *Verifier) denyInTime(ctx context.Context, t *evaluation, n *no) Decision {
 	if !t.held {
 		return v.deny(ctx, t, n)
 	}
@@ -79,11 +79,11 @@ func (v *Verifier) saveEnding(e *ending) {
 }
 
 // left is what is left of a call's time: its hold, and a moment to end it.
-func (t *trace) left() time.Duration { return t.hold() + answerBudget - time.Since(t.started) }
+func (t *evaluation) left() time.Duration { return t.hold() + answerBudget - time.Since(t.started) }
 
 // budget is how long the store may take over an allow: for one that was waited
 // for, no longer than its caller was promised.
-func (t *trace) budget() time.Duration {
+func (t *evaluation) budget() time.Duration {
 	if !t.held {
 		return storeBudget
 	}

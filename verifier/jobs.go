@@ -83,7 +83,7 @@ func (v *Verifier) startOf(ctx context.Context, list, job, run string) (ours, op
 // scheduled is what a run that no person started brings in: what its job is worth.
 // A run of a job's own session counts as the owner's where the scheduler has told
 // that it started the job, and for this run: a webhook's run has such a session too.
-func (v *Verifier) scheduled(ctx context.Context, t *trace) (taint.Level, error) {
+func (v *Verifier) scheduled(ctx context.Context, t *evaluation) (taint.Level, error) {
 	jobs, job := session.Jobs(t.call.Client, t.call.Agent()), session.JobOf(t.call.Context.SessionKey)
 	s := &t.plan.Standing
 	if s.Unknown && job != "" {
@@ -109,7 +109,7 @@ func (v *Verifier) scheduled(ctx context.Context, t *trace) (taint.Level, error)
 // jobLevel is the worst level of the agent's jobs that the run may be of. The
 // agent's floor says whether there are any; it only ever gets worse, and counts
 // as it is where nothing says which job it is about.
-func (v *Verifier) jobLevel(ctx context.Context, t *trace, jobs session.Conversation, job string) (taint.Level, session.Job, error) {
+func (v *Verifier) jobLevel(ctx context.Context, t *evaluation, jobs session.Conversation, job string) (taint.Level, session.Job, error) {
 	c := t.call
 	floor, err := v.o.Store.AutomationFloor(ctx, c.Client, c.Agent())
 	if err != nil || floor < session.Least {
@@ -136,7 +136,7 @@ func (v *Verifier) jobLevel(ctx context.Context, t *trace, jobs session.Conversa
 }
 
 // schedule notes that a call of a tainted conversation schedules or changes a job.
-func (v *Verifier) schedule(ctx context.Context, t *trace) error {
+func (v *Verifier) schedule(ctx context.Context, t *evaluation) error {
 	r := &t.plan.Reach
 	if r.Unchanged { // it starts as what the job is worth
 		return nil
@@ -166,7 +166,7 @@ func callName(c *toolcall.Context, toolCallID string) string {
 }
 
 // taintJob makes a job at least this bad, and puts that into the record.
-func (v *Verifier) taintJob(ctx context.Context, t *trace, jobs session.Conversation, level taint.Level, job session.Job) error {
+func (v *Verifier) taintJob(ctx context.Context, t *evaluation, jobs session.Conversation, level taint.Level, job session.Job) error {
 	name := []rune(strings.Join(strings.Fields(job.Name), " "))
 	job.Name = string(name[:min(len(name), longestName)])
 	v.redactor().Lines(&job.Name)
@@ -208,7 +208,7 @@ func (v *Verifier) jobTold(ctx context.Context, h *hearing) error {
 			return false, nil
 		}
 		by.ID = id
-		return true, v.taintJob(ctx, h.trace, jobs, one.Level, by)
+		return true, v.taintJob(ctx, h.evaluation, jobs, one.Level, by)
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // plan asks the policy in force about the call.
-func (v *Verifier) plan(t *trace) {
+func (v *Verifier) plan(t *evaluation) {
 	t.rules = v.o.Policy()
 	t.plan = t.planner(t.rules, t.call)
 	if t.plan.Leaves { // whether it holds a secret has to be known
@@ -33,7 +33,7 @@ func (v *Verifier) plan(t *trace) {
 }
 
 // judge says what the policy makes of the call in the conversation as it is.
-func (v *Verifier) judge(ctx context.Context, t *trace) {
+func (v *Verifier) judge(ctx context.Context, t *evaluation) {
 	t.view.Bears = t.bears
 	if t.plan.Origins && (t.view.Entry == session.Held || t.view.Replayed) || t.plan.Leaves && (t.view.Secret != "" || t.view.Generation > 0) {
 		v.origins(ctx, t)
@@ -76,7 +76,7 @@ func (v *Verifier) awaitRedactor(hold time.Duration) {
 // replan judges the call again if the policy changed since it was planned: people
 // may have taken minutes to answer. A restrict that is in force now overturns
 // every yes, and what only the earlier policy allowed does not pass.
-func (v *Verifier) replan(ctx context.Context, t *trace) *no {
+func (v *Verifier) replan(ctx context.Context, t *evaluation) *no {
 	if v.o.Policy() == t.rules {
 		return nil
 	}

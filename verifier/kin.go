@@ -103,7 +103,7 @@ func (v *Verifier) spawnedUnder(ctx context.Context, child, root session.Convers
 }
 
 // besideParent lets a subagent's call count where its parent's run does.
-func (v *Verifier) besideParent(ctx context.Context, t *trace) {
+func (v *Verifier) besideParent(ctx context.Context, t *evaluation) {
 	if !t.child || !session.IsSubagent(t.call.Context.SessionKey) {
 		return
 	}
@@ -114,7 +114,7 @@ func (v *Verifier) besideParent(ctx context.Context, t *trace) {
 
 // spread lets what such a call brings in count for all session ids of the conversation,
 // before it is allowed.
-func (v *Verifier) spread(ctx context.Context, t *trace) *no {
+func (v *Verifier) spread(ctx context.Context, t *evaluation) *no {
 	if !t.spreads {
 		return nil
 	}

@@ -3,7 +3,7 @@ package verifier
 // reached gives a call or an event the highest iteration that its run has told, so
 // that no run gets below its cap by telling none, or less. This process alone
 // remembers it, for as long as it remembers the run.
-func (v *Verifier) reached(t *trace) {
+func (v *Verifier) reached(t *evaluation) {
 	if t.call.Context.RunID == "" {
 		return
 	}
@@ -16,7 +16,7 @@ func (v *Verifier) reached(t *trace) {
 }
 
 // counted keeps the iteration that a call or an event of a run tells.
-func (v *Verifier) counted(t *trace, told *int) {
+func (v *Verifier) counted(t *evaluation, told *int) {
 	if told == nil || t.call.Context.RunID == "" {
 		return
 	}
@@ -29,7 +29,7 @@ func (v *Verifier) counted(t *trace, told *int) {
 
 // loop holds a call to what its run may use. What people said of the run at its
 // cap is remembered by this process alone: another one asks again.
-func (v *Verifier) loop(t *trace) {
+func (v *Verifier) loop(t *evaluation) {
 	yeses, stopped := 0, false
 	if t.plan.Counts() {
 		yeses, stopped = v.turns.atCap(t.turnOf())
@@ -39,7 +39,7 @@ func (v *Verifier) loop(t *trace) {
 
 // answeredLoop keeps what a person said of a call at the cap of its run: a yes
 // lets the run go on, a no ends it.
-func (v *Verifier) answeredLoop(t *trace, yes bool) {
+func (v *Verifier) answeredLoop(t *evaluation, yes bool) {
 	if !t.verdict.AtCap || t.call.Context.RunID == "" {
 		return
 	}

@@ -34,7 +34,7 @@ const (
 // saidList and broughtList name the lists of a conversation. A tool that brings
 // in a lot does not push out what the user said. What the user said before starting
 // anew is not asked for any more.
-func (t *trace) saidList() string {
+func (t *evaluation) saidList() string {
 	if id := t.call.Context.SessionID; strings.Contains(id, session.RenewedMark) {
 		return t.conv.Hash() + ":said:" + id
 	}
@@ -130,7 +130,7 @@ func (v *Verifier) packed(ctx context.Context, all []lineage.Seen) (out [][]byte
 
 // origins says where the arguments of the call came from; it looks once. They
 // are nil where that is not known.
-func (v *Verifier) origins(ctx context.Context, t *trace) session.Origins {
+func (v *Verifier) origins(ctx context.Context, t *evaluation) session.Origins {
 	keys := v.o.Lineage(t.call.Client)
 	if t.looked || len(keys) == 0 || len(t.call.Params) == 0 {
 		return t.view.Origins
@@ -153,7 +153,7 @@ func (v *Verifier) origins(ctx context.Context, t *trace) session.Origins {
 // traced compares the call with what is known of the conversation's texts, and
 // stops where the caller's time is up. It is nil where no text is known: "seen
 // nowhere" of every argument would say nothing.
-func (v *Verifier) traced(ctx context.Context, t *trace, keys []lineage.Key) ([]lineage.Argument, error) {
+func (v *Verifier) traced(ctx context.Context, t *evaluation, keys []lineage.Key) ([]lineage.Argument, error) {
 	seen, err := v.seen(ctx, t)
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ const mostPieces = 200
 
 // origins are those that say something, the worst first, as many as anyone would
 // read.
-func (t *trace) origins() (out []approval.Origin) {
+func (t *evaluation) origins() (out []approval.Origin) {
 	if len(t.view.Origins) == 0 {
 		return nil
 	}
@@ -259,7 +259,7 @@ func (t *trace) origins() (out []approval.Origin) {
 }
 
 // seen reads what is remembered of a conversation's texts.
-func (v *Verifier) seen(ctx context.Context, t *trace) (out []lineage.Seen, _ error) {
+func (v *Verifier) seen(ctx context.Context, t *evaluation) (out []lineage.Seen, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, storeBudget)
 	defer cancel()
 	for _, list := range []string{t.saidList(), broughtList(t.conv)} {

@@ -20,7 +20,7 @@ const (
 // the one form that is no sentence (see [lineage.Form]). It can let pass only what
 // is asked about because outside content came in, and nothing in a conversation
 // that may hold a secret.
-func (v *Verifier) ownWords(t *trace) bool {
+func (v *Verifier) ownWords(t *evaluation) bool {
 	own, all := t.plan.Own, t.call.Context.UserMessages
 	if own == nil || !t.verdict.Tainted || t.view.Lost || t.plan.Standing.Level > taint.Owner || t.view.Secrets != session.HoldsNone {
 		return false

@@ -30,7 +30,7 @@ const (
 )
 
 // limit tightens the plan by the limits that the call has reached.
-func (v *Verifier) limit(t *trace) {
+func (v *Verifier) limit(t *evaluation) {
 	for i := range t.plan.Bounds {
 		b := &t.plan.Bounds[i]
 		if v.rates.reached(b, t.rateKey(b), t.started) {
@@ -39,7 +39,7 @@ func (v *Verifier) limit(t *trace) {
 	}
 }
 
-func (t *trace) rateKey(b *policy.Bound) rateKey {
+func (t *evaluation) rateKey(b *policy.Bound) rateKey {
 	k := rateKey{limit: b.Name}
 	switch b.Limit.Per {
 	case policy.PerRun:

@@ -51,7 +51,7 @@ func because(kind, reason string) *no { return &no{kind, reason} }
 
 // release records an allow, then gives it. It is the only place that writes
 // one: no record, no allow.
-func (v *Verifier) release(ctx context.Context, t *trace) Decision {
+func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 	if no := v.spread(ctx, t); no != nil {
 		return v.refuse(ctx, t, no)
 	}
@@ -77,14 +77,14 @@ func (v *Verifier) release(ctx context.Context, t *trace) Decision {
 }
 
 // refuse records a deny and gives it. A deny that can't be recorded is a deny.
-func (v *Verifier) refuse(ctx context.Context, t *trace, n *no) Decision {
+func (v *Verifier) refuse(ctx context.Context, t *evaluation, n *no) Decision {
 	v.refused(ctx, t, n, v.o.Record.Append(v.refusal(ctx, t, n)))
 	v.drew(ctx, t, n)
 	return n.decision(t)
 }
 
 // refusal is the record of a deny.
-func (v *Verifier) refusal(ctx context.Context, t *trace, n *no) (e audit.Entry) {
+func (v *Verifier) refusal(ctx context.Context, t *evaluation, n *no) (e audit.Entry) {
 	v.logContext(ctx, t)
 	v.fill(&e, t)
 	e.Decision, e.By, e.Error = audit.Deny, "", n.kind
@@ -96,7 +96,7 @@ func (v *Verifier) refusal(ctx context.Context, t *trace, n *no) (e audit.Entry)
 }
 
 // refused tells whoever counts of a deny, and the log if it could not be recorded.
-func (v *Verifier) refused(ctx context.Context, t *trace, n *no, unrecorded error) {
+func (v *Verifier) refused(ctx context.Context, t *evaluation, n *no, unrecorded error) {
 	if unrecorded != nil {
 		v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", v.named(t.call), "err", unrecorded)
 	}
@@ -104,13 +104,13 @@ func (v *Verifier) refused(ctx context.Context, t *trace, n *no, unrecorded erro
 }
 
 // decision is the answer to a call that is denied.
-func (n *no) decision(t *trace) Decision {
+func (n *no) decision(t *evaluation) Decision {
 	return Decision{Reason: clip(n.reason), Ref: t.ruling.Ref, Ticket: t.ruling.Ticket}
 }
 
 // crashed denies after a panic. What caused it may strike again while the deny
 // is recorded, so the params are left out, and a second panic leaves a deny.
-func (v *Verifier) crashed(ctx context.Context, t *trace) (d Decision) {
+func (v *Verifier) crashed(ctx context.Context, t *evaluation) (d Decision) {
 	defer func() {
 		if p := recover(); p != nil {
 			v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "panic", crash.Recovered(p))
@@ -123,7 +123,7 @@ func (v *Verifier) crashed(ctx context.Context, t *trace) (d Decision) {
 }
 
 // observe tells whoever counts. The call is decided now.
-func (v *Verifier) observe(t *trace, allow bool, by string) {
+func (v *Verifier) observe(t *evaluation, allow bool, by string) {
 	t.decided = time.Now()
 	o := Observation{
 		Allow: allow, By: by, Mode: t.verdict.Mode.String(), Level: t.view.Level.String(), Class: t.plan.Class(),
@@ -141,7 +141,7 @@ func (v *Verifier) observe(t *trace, allow bool, by string) {
 // Reject denies a call that is authentic but can't be judged: malformed, or out
 // of its time. c may hold whatever could be read of it.
 func (v *Verifier) Reject(ctx context.Context, c *toolcall.Call, kind, reason string) Decision {
-	var t trace
+	var t evaluation
 	v.begin(&t, c)
 	v.hideKeys(c)
 	return v.refuse(ctx, &t, because(kind, reason))
@@ -149,7 +149,7 @@ func (v *Verifier) Reject(ctx context.Context, c *toolcall.Call, kind, reason st
 
 // fill makes an empty entry the record of a decision. It is too large to be handed
 // around.
-func (v *Verifier) fill(e *audit.Entry, t *trace) {
+func (v *Verifier) fill(e *audit.Entry, t *evaluation) {
 	c := t.call
 	e.Kind, e.RequestID, e.Client, e.Agent, e.Tool = audit.KindDecision, c.RequestID, c.Client, c.Agent(), c.Tool
 	e.Session, e.SessionID, e.Run = c.Context.SessionKey, c.Context.SessionID, c.Context.RunID
@@ -171,7 +171,7 @@ func (v *Verifier) fill(e *audit.Entry, t *trace) {
 // recordParams keeps the arguments as they may be shown. Right after the start
 // it waits a moment until it is known what that is; a client that leaves
 // meanwhile doesn't blank the record.
-func (v *Verifier) recordParams(e *audit.Entry, t *trace) {
+func (v *Verifier) recordParams(e *audit.Entry, t *evaluation) {
 	if t.settings.Names {
 		e.Params = v.redactor().Names(t.call.Params)
 		return
@@ -181,7 +181,7 @@ func (v *Verifier) recordParams(e *audit.Entry, t *trace) {
 }
 
 // shown is the call's params as they may be shown; worked out once.
-func (v *Verifier) shown(t *trace) *redact.Result {
+func (v *Verifier) shown(t *evaluation) *redact.Result {
 	if t.shown.Params != nil {
 		return &t.shown
 	}
@@ -191,7 +191,7 @@ func (v *Verifier) shown(t *trace) *redact.Result {
 
 // card is the call's params as a card shows them: where the call goes is not hidden
 // because it is personal data, and what it writes to files may be shown.
-func (v *Verifier) card(t *trace) *redact.Result {
+func (v *Verifier) card(t *evaluation) *redact.Result {
 	r := v.o.Cards()
 	if r == v.redactor() && r.Secrets() == r {
 		return v.shown(t)
@@ -201,7 +201,7 @@ func (v *Verifier) card(t *trace) *redact.Result {
 }
 
 // secretsOnCard are the call's params as a card would show them if personal data were no reason to hide anything.
-func (v *Verifier) secretsOnCard(t *trace) *redact.Result {
+func (v *Verifier) secretsOnCard(t *evaluation) *redact.Result {
 	r := v.o.Cards()
 	if r == v.redactor() {
 		return v.secrets(t)
@@ -211,7 +211,7 @@ func (v *Verifier) secretsOnCard(t *trace) *redact.Result {
 }
 
 // secrets is the call's params with nothing but secrets hidden, for what is decided.
-func (v *Verifier) secrets(t *trace) *redact.Result {
+func (v *Verifier) secrets(t *evaluation) *redact.Result {
 	r := v.redactor()
 	if r.Secrets() == r {
 		return v.shown(t)
@@ -223,7 +223,7 @@ func (v *Verifier) secrets(t *trace) *redact.Result {
 // hideSource hides what a source must not be called: it is kept, and shown to
 // people much later. It is made of the tool's name and a word of the params. If
 // something in these is hidden, that word must be among what is not.
-func (v *Verifier) hideSource(t *trace) {
+func (v *Verifier) hideSource(t *evaluation) {
 	tool, word, _ := strings.Cut(t.plan.Source, " ")
 	if shown := v.shown(t); shown.Hidden() > 0 && !strings.Contains(strings.ToLower(string(shown.Params)), strings.ToLower(word)) {
 		t.plan.Source = tool
@@ -260,7 +260,7 @@ func (v *Verifier) redactor() *redact.Redactor {
 
 // recordLevel keeps how far the conversation was trusted, and each rise with
 // the step at which it came.
-func (t *trace) recordLevel(e *audit.Entry) {
+func (t *evaluation) recordLevel(e *audit.Entry) {
 	e.Digest, e.Mode, e.Why = t.digest, t.verdict.Mode.String(), t.verdict.Sentences()
 	e.Started, e.Level, e.Step = t.plan.Standing.Why, t.view.Level.String(), t.view.Step
 	if t.opinion != nil {
@@ -272,14 +272,14 @@ func (t *trace) recordLevel(e *audit.Entry) {
 }
 
 // recordOrigins keeps where arguments came from, if anyone asked.
-func (t *trace) recordOrigins(e *audit.Entry) {
+func (t *evaluation) recordOrigins(e *audit.Entry) {
 	for _, o := range t.origins() {
 		e.Origins = append(e.Origins, o.Argument+": "+o.String())
 	}
 }
 
 // recordConsent keeps who let it pass.
-func (t *trace) recordConsent(e *audit.Entry) {
+func (t *evaluation) recordConsent(e *audit.Entry) {
 	if t.grant != nil {
 		e.Card, e.People = t.grant.ID, []audit.Person{{Name: t.grant.By, Says: "grant until " + t.grant.Until.UTC().Format(time.RFC3339) + approval.LikeOnly(t.grant)}}
 		return
@@ -307,7 +307,7 @@ func (v *Verifier) storeFault(ctx context.Context, during string, err error) *no
 }
 
 // ref is the short name by which the owner finds this decision in the record.
-func (t *trace) ref() string {
+func (t *evaluation) ref() string {
 	if t.ruling.Ref != "" {
 		return t.ruling.Ref
 	}
@@ -316,14 +316,14 @@ func (t *trace) ref() string {
 
 // refused is why the store refused: the level, or that this very request was
 // denied before.
-func (t *trace) refused() *no {
+func (t *evaluation) refused() *no {
 	if t.view.Replayed && t.verdict.Mode != taint.Restrict {
 		return because("repeated", reasonRepeated)
 	}
 	return t.restricted()
 }
 
-func (t *trace) restricted() *no {
+func (t *evaluation) restricted() *no {
 	if why := t.verdict.Reason; why != "" { // the owner's own words for the agent
 		return because(t.verdict.Rule, NotPermitted+" (ref "+t.ref()+"): "+why)
 	}
@@ -331,17 +331,17 @@ func (t *trace) restricted() *no {
 }
 
 // paused is why nothing but what is harmless passes.
-func (t *trace) paused() *no {
+func (t *evaluation) paused() *no {
 	t.verdict.Mode, t.verdict.Rule = taint.Restrict, "paused"
 	t.verdict.Why = append(t.verdict.Why, policy.Step{Rule: "paused", Text: "The owner has paused the agent: only what is harmless passes.", Mode: taint.Restrict})
 	return because("paused", reasonPaused)
 }
 
-func (t *trace) waiting() string {
+func (t *evaluation) waiting() string {
 	return "Owner approval required (ref " + t.ref() + "). Ask again after the owner approves."
 }
 
-func (t *trace) deniedBy(r approval.Ruling) string {
+func (t *evaluation) deniedBy(r approval.Ruling) string {
 	if !r.ByPerson {
 		return "Not approved (ref " + t.ref() + "): " + r.Reason + "."
 	}

@@ -34,7 +34,7 @@ const resultsSize = 5000
 
 // note keeps what a call brings in that is about to be released, or that people are asked about: the user of a coding agent may
 // let it run at the agent's own terminal.
-func (m *resultLevels) note(t *trace, waiting bool) {
+func (m *resultLevels) note(t *evaluation, waiting bool) {
 	c := t.call
 	if c.Context.ToolCallID == "" || c.Context.SessionKey == "" {
 		return

@@ -27,7 +27,7 @@ type say struct {
 
 const saysSize = 20_000
 
-func (t *trace) say(initial taint.Level) (s say, matters bool) {
+func (t *evaluation) say(initial taint.Level) (s say, matters bool) {
 	s = say{Conversation: t.conv, session: t.session, initial: initial, raise: t.plan.Raise}
 	if initial >= session.Least {
 		s.sender = t.plan.Standing.Why
@@ -39,7 +39,7 @@ func (t *trace) say(initial taint.Level) (s say, matters bool) {
 }
 
 // untold reports whether the store may not know yet who has a say by this call.
-func (s *says) untold(t *trace, initial taint.Level, generation int64) bool {
+func (s *says) untold(t *evaluation, initial taint.Level, generation int64) bool {
 	k, matters := t.say(initial)
 	if !matters {
 		return false
@@ -54,7 +54,7 @@ func (s *says) untold(t *trace, initial taint.Level, generation int64) bool {
 }
 
 // tell notes that it does now.
-func (s *says) tell(t *trace, initial taint.Level, generation int64) {
+func (s *says) tell(t *evaluation, initial taint.Level, generation int64) {
 	k, _ := t.say(initial)
 	k.Conversation, k.session = k.Clone(), strings.Clone(k.session) // they are parts of a whole call
 	k.sender, k.source = strings.Clone(k.sender), strings.Clone(k.source)

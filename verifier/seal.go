@@ -26,7 +26,7 @@ func (v *Verifier) keepTurns() time.Duration {
 // its level or a grant waits in memory for a moment (see KeepTurns); the rest is
 // noted in the store with all before it. A pause or a stop may end many calls at
 // once: those wait too.
-func (v *Verifier) drew(ctx context.Context, t *trace, n *no) {
+func (v *Verifier) drew(ctx context.Context, t *evaluation, n *no) {
 	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.again() || t.plan.Class() == "wrapper" {
 		return
 	}
@@ -47,7 +47,7 @@ func (v *Verifier) drew(ctx context.Context, t *trace, n *no) {
 }
 
 // fact is what a call that was decided, and counted, says of its turn.
-func (t *trace) fact(n *no) provenance.Fact {
+func (t *evaluation) fact(n *no) provenance.Fact {
 	tool, id := len(t.call.Tool), len(t.call.Context.ToolCallID)
 	own := t.call.Tool + t.call.Context.ToolCallID + t.plan.Source // one piece of memory, that is not the call's
 	f := provenance.Fact{
@@ -81,9 +81,9 @@ func (v *Verifier) draw(ctx context.Context, h *hearing, a *loop.Answer) error {
 	if len(facts) == 0 {
 		return nil
 	}
-	now, over := v.turns.add(h.trace, heardOf{facts, h.endsTurn(), h.settings.Provenance.Persist})
+	now, over := v.turns.add(h.evaluation, heardOf{facts, h.endsTurn(), h.settings.Provenance.Persist})
 	if over != nil {
-		v.superseded(ctx, h.trace, over)
+		v.superseded(ctx, h.evaluation, over)
 	}
 	v.note(ctx, now, "")
 	if !h.endsTurn() {
@@ -109,7 +109,7 @@ func (h *hearing) endsTurn() bool {
 
 // superseded ends a turn whose conversation is in another run by now: what was
 // granted for it ends too, in every instance that shares the store.
-func (v *Verifier) superseded(ctx context.Context, t *trace, over *turn) {
+func (v *Verifier) superseded(ctx context.Context, t *evaluation, over *turn) {
 	if !v.turns.matters(over) {
 		return // all of it was allowed by its level: nobody was asked, nothing granted
 	}

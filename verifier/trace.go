@@ -15,8 +15,8 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// trace is one call on its way through a decision: what was found out so far.
-type trace struct {
+// evaluation is one call on its way through a decision: what was found out so far.
+type evaluation struct {
 	call     *toolcall.Call
 	started  time.Time
 	decided  time.Time
@@ -67,21 +67,21 @@ type trace struct {
 }
 
 // kept is the trace for a call that may be held: it outlives the stack.
-func (t *trace) kept() *trace {
+func (t *evaluation) kept() *evaluation {
 	kept := *t
 	return &kept
 }
 
 // again reports whether the same request has had its decision elsewhere. One that
 // is sent twice at the same moment has it from whichever of the two settles.
-func (t *trace) again() bool { return t.replay || t.view.Replayed && !t.closed }
+func (t *evaluation) again() bool { return t.replay || t.view.Replayed && !t.closed }
 
 // in says whose state counts.
-func (t *trace) in(c session.Conversation) { t.conv, t.convID = c, c.ID() }
+func (t *evaluation) in(c session.Conversation) { t.conv, t.convID = c, c.ID() }
 
 // move makes the call count in another conversation's state. There it counts
 // without a session id: it sees the worst and is seen by all.
-func (t *trace) move(root session.Conversation) {
+func (t *evaluation) move(root session.Conversation) {
 	if root != t.conv {
 		t.in(root)
 		t.session, t.child = "", true
@@ -90,19 +90,19 @@ func (t *trace) move(root session.Conversation) {
 
 // see takes over what the store says of the conversation. The clock only matters to
 // a call that is still to be decided.
-func (t *trace) see(v session.View) {
+func (t *evaluation) see(v session.View) {
 	if t.view = v; v.Entry != session.Passed {
 		t.viewed = time.Now()
 	}
 }
 
 // now is the time by the store's clock.
-func (t *trace) now() time.Time { return t.view.Now.Add(time.Since(t.viewed)) }
+func (t *evaluation) now() time.Time { return t.view.Now.Add(time.Since(t.viewed)) }
 
 // refresh takes over what a fresh view says of the conversation, and keeps what
 // was found at admission. Whoever started the run still has a say, also where the
 // conversation's level was lowered meanwhile.
-func (t *trace) refresh(v session.View) {
+func (t *evaluation) refresh(v session.View) {
 	v.Grants, v.Waiting, v.Replayed, v.Origins = t.view.Grants, t.view.Waiting, t.view.Replayed, t.view.Origins
 	v.Secrets, v.History, v.Capped = t.view.Secrets, t.view.History, t.view.Capped
 	if v.Secret != "" {
@@ -115,7 +115,7 @@ func (t *trace) refresh(v session.View) {
 
 // sum is the call's digest. It costs more than the rest of an allow by level,
 // which does without.
-func (t *trace) sum() string {
+func (t *evaluation) sum() string {
 	if t.digest == "" {
 		t.digest = t.call.Digest().String()
 	}
@@ -124,7 +124,7 @@ func (t *trace) sum() string {
 
 // window is what a grant is bound to besides the agent: the session id, and for
 // a spawned session its own key too, since it shares the root's conversation.
-func (t *trace) window() string {
+func (t *evaluation) window() string {
 	if t.child {
 		return t.call.Context.SessionKey + "\n" + t.call.Context.SessionID
 	}
@@ -132,7 +132,7 @@ func (t *trace) window() string {
 }
 
 // grants are the kinds of lasting grant that could cover the call.
-func (t *trace) grants() []session.Grant {
+func (t *evaluation) grants() []session.Grant {
 	if t.call.Context.SessionKey == "" {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (t *trace) grants() []session.Grant {
 }
 
 // runs is what a lasting yes to the call's command is bound to, and what such commands may do. It is empty for a command that is like no other.
-func (t *trace) runs() (like, does string) {
+func (t *evaluation) runs() (like, does string) {
 	if t.kind == nil {
 		k := t.plan.Kind(t.call)
 		t.kind = &k
@@ -173,19 +173,19 @@ func (t *trace) runs() (like, does string) {
 
 // like is what calls like this one have in common; nothing where nobody has said
 // which of its arguments say where it goes.
-func (t *trace) like() *lineage.Alike {
+func (t *evaluation) like() *lineage.Alike {
 	if t.alike == nil {
 		t.alike = lineage.AlikeOf(t.call.Params, t.plan.Destinations, t.plan.Content)
 	}
 	return t.alike
 }
 
-func (t *trace) sealedParts() []string {
+func (t *evaluation) sealedParts() []string {
 	return []string{t.conv.Client, t.conv.Key, t.call.RequestID, hex.EncodeToString(t.call.Body[:])}
 }
 
 // asked keeps what the desk said, for the record and the answer.
-func (t *trace) asked(r approval.Ruling) {
+func (t *evaluation) asked(r approval.Ruling) {
 	t.ruling = r
 	if r.Card != "" {
 		t.view.Waiting = r.Card

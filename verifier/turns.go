@@ -59,7 +59,7 @@ const (
 )
 
 // turnOf names the turn that a call or an event belongs to.
-func (t *trace) turnOf() turnKey {
+func (t *evaluation) turnOf() turnKey {
 	c := &t.call.Context
 	k := turnKey{Conversation: session.Conversation{Client: t.call.Client, Key: c.SessionKey}, run: c.RunID}
 	if k.run == "" {
@@ -94,7 +94,7 @@ type heardOf struct {
 
 // add keeps what is new of a turn. It returns the turn, and the one that this run
 // put an end to, if it did.
-func (s *turns) add(t *trace, h heardOf) (now, over *turn) {
+func (s *turns) add(t *evaluation, h heardOf) (now, over *turn) {
 	k := t.turnOf()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *turns) find(k turnKey) *turn {
 	return n
 }
 
-func (s *turns) findOrBegin(t *trace) *turn {
+func (s *turns) findOrBegin(t *evaluation) *turn {
 	k := t.turnOf()
 	if n := s.find(k); n != nil {
 		return n
@@ -160,7 +160,7 @@ func (s *turns) keep(n *turn) {
 }
 
 // begin makes a turn, with strings of its own.
-func (s *turns) begin(t *trace, k turnKey) *turn {
+func (s *turns) begin(t *evaluation, k turnKey) *turn {
 	k = turnKey{k.Clone(), strings.Clone(k.run), strings.Clone(k.session)}
 	n := &turn{turnKey: k, id: k.name(), root: k.Conversation, pending: make([]provenance.Fact, 0, usualTurn)}
 	if t.conv != n.root {

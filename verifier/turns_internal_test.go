@@ -11,8 +11,8 @@ import (
 // A turn that is heard of now and then is not forgotten, however many others come
 // between.
 func TestATurnThatGoesOnIsNotForgotten(t *testing.T) {
-	call := func(key, run string) *trace {
-		return &trace{call: &toolcall.Call{Client: "c", Context: toolcall.Context{SessionKey: key, RunID: run}}}
+	call := func(key, run string) *evaluation {
+		return &evaluation{call: &toolcall.Call{Client: "c", Context: toolcall.Context{SessionKey: key, RunID: run}}}
 	}
 	var s turns
 	fact := heardOf{facts: []provenance.Fact{{What: provenance.Called}}}

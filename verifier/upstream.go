@@ -20,12 +20,12 @@ const reasonElsewhere = "Another verifier that has to agree does not allow this.
 
 // others reports whether someone else has to agree. A wrapper's inner call is
 // judged on its own; what is out of scope or only told of is nobody's to decide.
-func (t *trace) others() bool {
+func (t *evaluation) others() bool {
 	return t.upstream != nil && t.plan.InScope && t.plan.Class() != "wrapper"
 }
 
 // agree asks the further verifiers, once for each decision. No answer is a no.
-func (v *Verifier) agree(ctx context.Context, t *trace) *no {
+func (v *Verifier) agree(ctx context.Context, t *evaluation) *no {
 	if !t.others() || t.agreed {
 		return nil
 	}

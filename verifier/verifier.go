@@ -107,7 +107,7 @@ func New(o Options) (*Verifier, error) {
 
 // begin starts a call under the settings in force: a reload does not change
 // them halfway.
-func (v *Verifier) begin(t *trace, c *toolcall.Call) {
+func (v *Verifier) begin(t *evaluation, c *toolcall.Call) {
 	t.call, t.started, t.settings = c, time.Now(), v.o.Settings()
 	t.auditor, t.upstream = v.o.Auditor(), v.o.Upstream()
 	s := &t.settings
@@ -152,7 +152,7 @@ func (v *Verifier) VerifyOrHold(ctx context.Context, c *toolcall.Call) (d Decisi
 // decide is the decision, under a plan that one policy makes, even across a
 // reload.
 func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*policy.Policy, *toolcall.Call) policy.Plan) (d Decision, h *held) {
-	var t trace // on the stack, and most calls need it nowhere else
+	var t evaluation // on the stack, and most calls need it nowhere else
 	v.begin(&t, c)
 	defer func() {
 		if p := recover(); p != nil {
@@ -194,7 +194,7 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 
 // seek decides a call that the level alone does not: it needs a consent, and may be
 // held for one.
-func (v *Verifier) seek(ctx context.Context, t *trace) (d Decision, h *held) {
+func (v *Verifier) seek(ctx context.Context, t *evaluation) (d Decision, h *held) {
 	defer func() {
 		if p := recover(); p != nil {
 			d, h = v.panicked(ctx, t, p), nil
@@ -209,7 +209,7 @@ func (v *Verifier) seek(ctx context.Context, t *trace) (d Decision, h *held) {
 // stands if this process remembers it, or if the policy would still allow it; and
 // what is allowed for the first time, the policy must allow. A restrict that is in
 // force now beats every allow of before.
-func (v *Verifier) passed(ctx context.Context, t *trace) Decision {
+func (v *Verifier) passed(ctx context.Context, t *evaluation) Decision {
 	if t.verdict.Mode == taint.Restrict {
 		return v.refuse(ctx, t, t.restricted())
 	}
@@ -235,7 +235,7 @@ func (v *Verifier) passed(ctx context.Context, t *trace) Decision {
 
 // settle commits the consent. It reports again when the conversation moved
 // since it was judged.
-func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
+func (v *Verifier) settle(ctx context.Context, t *evaluation) (again bool, _ *no) {
 	for t.claims < claimTries {
 		t.claims++
 		if v.overtaken(ctx, t) {
@@ -278,7 +278,7 @@ func (v *Verifier) settle(ctx context.Context, t *trace) (again bool, _ *no) {
 }
 
 // commit is one trip: all that the allow changes, or nothing.
-func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) {
+func (v *Verifier) commit(ctx context.Context, t *evaluation) (session.Settled, *no) {
 	if t.brake = v.brake(t); t.brake.On {
 		return session.Settled{}, t.paused()
 	}
@@ -308,7 +308,7 @@ func (v *Verifier) commit(ctx context.Context, t *trace) (session.Settled, *no) 
 
 // decided keeps to the decision that the same request was given meanwhile, unless
 // the policy restricts the call in the conversation as it is now.
-func (v *Verifier) decided(t *trace, now session.View) *no {
+func (v *Verifier) decided(t *evaluation, now session.View) *no {
 	t.replay = true
 	view := t.view
 	view.Level = taint.Worse(now.Level, t.initial)
@@ -326,7 +326,7 @@ func (v *Verifier) decided(t *trace, now session.View) *no {
 // the same answer, and refuses it. A store that has just failed is not asked
 // again: the caller waits. On a connection that is gone nobody hears an answer:
 // the request stays open for whoever sent it again.
-func (v *Verifier) deny(ctx context.Context, t *trace, n *no) Decision {
+func (v *Verifier) deny(ctx context.Context, t *evaluation, n *no) Decision {
 	if n.kind != faultStore && n.kind != callerGone {
 		v.keepDenied([]*ending{{ctx: ctx, t: t, no: n}})
 	}
@@ -334,17 +334,17 @@ func (v *Verifier) deny(ctx context.Context, t *trace, n *no) Decision {
 }
 
 // standing is the mark of an allow that only this server can have made.
-func (v *Verifier) standing(t *trace) string {
+func (v *Verifier) standing(t *evaluation) string {
 	return "A" + v.o.Key.Seal("allow", t.sealedParts()...)
 }
 
-func (v *Verifier) sealed(t *trace, mark string) bool {
+func (v *Verifier) sealed(t *evaluation, mark string) bool {
 	return len(mark) > 1 && mark[0] == 'A' && v.o.Key.Check(mark[1:], "allow", t.sealedParts()...)
 }
 
 // saw keeps what this process has seen of the conversation. A call without a session id
 // sees the worst of all of them; what it brings in itself counts for all.
-func (v *Verifier) saw(t *trace) {
+func (v *Verifier) saw(t *evaluation) {
 	m := session.Mark{Level: taint.Worse(t.view.Level, t.view.After), Generation: t.view.Generation}
 	if t.session == "" {
 		v.floor.RaiseAll(t.convID, m)

@@ -32,7 +32,7 @@ type watched struct {
 const watchSize = 20_000
 
 // saw counts a call that was admitted, and says what is known of its conversation.
-func (w *watch) saw(t *trace, v *session.View) session.Holding {
+func (w *watch) saw(t *evaluation, v *session.View) session.Holding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one := w.find(t.convID)

@@ -17,7 +17,7 @@ func workspaceOf(client string) session.Conversation {
 
 // wrote notes, before the call is allowed, that it writes files in a conversation in which others than the owner speak, or outside
 // content or files of elsewhere into files, unless a person has said yes to this very call and its card shows all of it.
-func (v *Verifier) wrote(ctx context.Context, t *trace) *no {
+func (v *Verifier) wrote(ctx context.Context, t *evaluation) *no {
 	if t.plan.Writes == policy.WritesNothing || taint.Worse(t.view.Level, t.plan.Brings(&t.view)) < taint.Shared && !t.plan.Foreign {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (v *Verifier) wrote(ctx context.Context, t *trace) *no {
 }
 
 // workspaceSeen looks, where that matters, whether all that was written was seen.
-func (v *Verifier) workspaceSeen(ctx context.Context, t *trace) {
+func (v *Verifier) workspaceSeen(ctx context.Context, t *evaluation) {
 	if !t.plan.Workspace || t.view.Secret == "" && t.view.Level < taint.External {
 		return
 	}
@@ -44,7 +44,7 @@ func (v *Verifier) workspaceSeen(ctx context.Context, t *trace) {
 }
 
 // allSeen asks the store whether all that was written was seen. What can't be told was not.
-func (v *Verifier) allSeen(ctx context.Context, t *trace) bool {
+func (v *Verifier) allSeen(ctx context.Context, t *evaluation) bool {
 	ctx, cancel := context.WithTimeout(ctx, storeBudget)
 	defer cancel()
 	unseen, err := v.o.Store.Exposed(ctx, workspaceOf(t.call.Client))
@@ -56,6 +56,6 @@ func (v *Verifier) allSeen(ctx context.Context, t *trace) bool {
 
 // overtaken reports whether something was written unseen since the call was judged: an auditor or another verifier may have
 // taken long to answer. A write notes it before it is allowed, and this looks right before the call is.
-func (v *Verifier) overtaken(ctx context.Context, t *trace) bool {
+func (v *Verifier) overtaken(ctx context.Context, t *evaluation) bool {
 	return t.view.Workspace == session.AllSeen && !v.allSeen(ctx, t)
 }
