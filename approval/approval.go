@@ -95,18 +95,18 @@ const (
 
 // Desk puts questions to people. Close it to stop its goroutines.
 type Desk struct {
-	o         Options
-	process   process
-	inForce   atomic.Pointer[terms]
-	waiters   waiters
-	recent    recent
-	spent     spent
-	deaf      deaf
-	turns     turns
-	follows   follows
-	originals originals
-	previews  previews
-	leaving   departures
+	o             Options
+	process       process
+	inForce       atomic.Pointer[terms]
+	waiters       waiters
+	recent        recent
+	usedApprovals usedApprovals
+	listenErrors  listenErrors
+	turns         turns
+	follows       follows
+	heldParams    heldParams
+	previews      previews
+	leaving       leaveQueue
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -158,8 +158,8 @@ func NewDesk(o Options) (*Desk, error) {
 	d.run(d.watchPauses)
 	d.run(d.poll)
 	d.run(d.tend)
-	d.run(d.inherit)
-	d.run(d.farewell)
+	d.run(d.adoptOrphans)
+	d.run(d.onStop)
 	for name, ch := range o.Channels {
 		d.run(func(ctx context.Context) { d.listen(ctx, name, ch) })
 	}
@@ -267,7 +267,7 @@ func (o onBehalf) Value(key any) any {
 
 func (d *Desk) listen(ctx context.Context, name string, ch Channel) {
 	if err := ch.Listen(ctx, d.Answer); err != nil && ctx.Err() == nil {
-		d.deaf.set(name, err)
+		d.listenErrors.set(name, err)
 		d.o.Log.Error("a channel stopped listening", "channel", name, "err", err)
 	}
 }

@@ -126,8 +126,8 @@ func (d *Desk) expire(ctx context.Context, id string) {
 	}
 }
 
-// farewell tells the copies of all cards that are followed when the desk stops.
-func (d *Desk) farewell(ctx context.Context) {
+// onStop tells the copies of all cards that are followed when the desk stops.
+func (d *Desk) onStop(ctx context.Context) {
 	<-ctx.Done()
 	ids := d.follows.end()
 	if len(d.o.Channels) == 0 { // they are shown nowhere, and those who are held wait for their answers

@@ -62,7 +62,7 @@ var errProbe = errors.New("the channel failed over the question; the log says wh
 func (d *Desk) probe(ctx context.Context, name string, ch Channel, send bool) Probed {
 	ctx, cancel := context.WithTimeout(ctx, sendDeadline)
 	defer cancel()
-	p := Probed{Channel: name, Deaf: d.deaf.on(name)}
+	p := Probed{Channel: name, Deaf: d.listenErrors.on(name)}
 	if prober, ok := ch.(Prober); ok {
 		p.Asked = true
 		p.Who, p.Err = prober.Probe(ctx)
@@ -74,13 +74,13 @@ func (d *Desk) probe(ctx context.Context, name string, ch Channel, send bool) Pr
 	return p
 }
 
-// deaf remembers the channels that stopped listening.
-type deaf struct {
+// listenErrors remembers the channels that stopped listening.
+type listenErrors struct {
 	mu  sync.Mutex
 	why map[string]error
 }
 
-func (d *deaf) set(channel string, err error) {
+func (d *listenErrors) set(channel string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.why == nil {
@@ -89,7 +89,7 @@ func (d *deaf) set(channel string, err error) {
 	d.why[channel] = err
 }
 
-func (d *deaf) on(channel string) error {
+func (d *listenErrors) on(channel string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.why[channel]

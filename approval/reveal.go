@@ -10,9 +10,9 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 )
 
-// originals are the params of held requests, as they came, for as long as they are
+// heldParams are the params of held requests, as they came, for as long as they are
 // held and in this process alone: nothing of them is stored.
-type originals struct {
+type heldParams struct {
 	mu       sync.Mutex
 	byDigest map[string]*kept
 }
@@ -23,7 +23,7 @@ type kept struct {
 }
 
 // hold keeps params until the request lets go.
-func (w *originals) hold(digest string, params jsontext.Value) (letGo func()) {
+func (w *heldParams) hold(digest string, params jsontext.Value) (letGo func()) {
 	if len(params) == 0 {
 		return func() {}
 	}
@@ -47,7 +47,7 @@ func (w *originals) hold(digest string, params jsontext.Value) (letGo func()) {
 	}
 }
 
-func (w *originals) find(digest string) jsontext.Value {
+func (w *heldParams) find(digest string) jsontext.Value {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if k := w.byDigest[digest]; k != nil {
@@ -71,7 +71,7 @@ func (d *Desk) Reveal(_ context.Context, a Answer, c *Card) (jsontext.Value, err
 	if _, barred := q.Ask.bars(person, true); barred { // whoever may not allow it need not see it
 		return nil, ErrNotApprover
 	}
-	params := d.originals.find(q.Ask.Digest)
+	params := d.heldParams.find(q.Ask.Digest)
 	if params == nil {
 		return nil, ErrNotHeld
 	}

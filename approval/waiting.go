@@ -28,7 +28,7 @@ func (d *Desk) waiting(r *Request) *Waiting {
 	now := time.Now()
 	return &Waiting{
 		waiter: waiter{agent: r.Ask.Agent, woken: make(chan struct{}, 1)},
-		desk:   d, client: r.Ask.Conversation.Client, digest: r.Ask.Digest, request: r.ID, letGo: d.originals.hold(r.Ask.Digest, r.Whole),
+		desk:   d, client: r.Ask.Conversation.Client, digest: r.Ask.Digest, request: r.ID, letGo: d.heldParams.hold(r.Ask.Digest, r.Whole),
 		began: now, until: now.Add(r.Hold), last: now.Add(r.showing() + 2*askSlack),
 	}
 }

@@ -166,9 +166,9 @@ func (pl *Plan) altered(l taint.Level) (rule, text string, m taint.Mode) {
 func (pl *Plan) ruled(l taint.Level) taint.Mode {
 	m := pl.rule.table.modes[l]
 	if pl.by != "" {
-		m = pl.rule.calm[l]
+		m = pl.rule.readModes[l]
 		if pl.sink {
-			m = pl.rule.acting[l]
+			m = pl.rule.sinkModes[l]
 		}
 	}
 	if pl.visits || pl.polls {

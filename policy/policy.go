@@ -66,21 +66,21 @@ type ruleset struct {
 // rule is everything that is known of one tool for one agent.
 type rule struct {
 	facts
-	known   bool
-	inScope bool
-	table   table
-	first   [taint.Levels]Step // of an explanation: what gave it its mode
-	reaches *reacher           // nil: no other session
-	trust   []*trustRule
-	acting  taint.Row          // the modes of a call that acts, whatever the tool usually does
-	calm    taint.Row          // and of one that does not
-	getting taint.Row          // of a call that fetches from an address, as web_fetch does
-	looking taint.Row          // of a call that only looks at a page, as web_fetch does
-	asks    [taint.Levels]bool // at which levels the owner or the dangerous list wants a person: see [table.asks]
-	own     *Own               // nil: no call passes because it is the owner's own words
-	writes  bool               // it only writes to people: its text is no command
-	goes    []string           // params that say where a call goes; nil: nobody has said, or that is not what matters
-	content []string           // params in which calls that go to the same place may differ
+	known     bool
+	inScope   bool
+	table     table
+	first     [taint.Levels]Step // of an explanation: what gave it its mode
+	reaches   *reacher           // nil: no other session
+	trust     []*trustRule
+	sinkModes taint.Row          // the modes of a call that acts, whatever the tool usually does
+	readModes taint.Row          // and of one that does not
+	getting   taint.Row          // of a call that fetches from an address, as web_fetch does
+	looking   taint.Row          // of a call that only looks at a page, as web_fetch does
+	asks      [taint.Levels]bool // at which levels the owner or the dangerous list wants a person: see [table.asks]
+	own       *Own               // nil: no call passes because it is the owner's own words
+	writes    bool               // it only writes to people: its text is no command
+	goes      []string           // params that say where a call goes; nil: nobody has said, or that is not what matters
+	content   []string           // params in which calls that go to the same place may differ
 }
 
 const (

@@ -161,10 +161,10 @@ func (pl *Plan) acts(sink bool, name string) {
 	r := pl.rule
 	pl.by = name
 	if sink {
-		pl.Modes, pl.sink = r.acting, true
+		pl.Modes, pl.sink = r.sinkModes, true
 		return
 	}
-	pl.Modes, pl.sink = r.calm, false
+	pl.Modes, pl.sink = r.readModes, false
 }
 
 func (r *trustRule) fits(t *text) bool {

@@ -24,9 +24,9 @@ type usage struct {
 	prefix, pattern []string // under and bare in words
 }
 
-// takers are the programs by their names; a name that ends in * is the beginning
+// secretArguments are the programs by their names; a name that ends in * is the beginning
 // of several.
-var takers = []struct {
+var secretArguments = []struct {
 	names  string
 	usages []usage
 }{
@@ -131,7 +131,7 @@ var takers = []struct {
 // programs are the takers by name, with the words of under and bare taken apart.
 var programs = func() map[string][]usage {
 	out := make(map[string][]usage)
-	for _, t := range takers {
+	for _, t := range secretArguments {
 		for i := range t.usages {
 			u := &t.usages[i]
 			u.prefix, u.pattern = strings.Fields(u.under), strings.Fields(u.bare)

@@ -83,8 +83,8 @@ func (v *Verifier) resolve(ctx context.Context, t *evaluation) (before taint.Lev
 // was known as a child, if it had met anything, comes along.
 func (v *Verifier) joined(child, root session.Conversation, before taint.Level) {
 	v.roots.note(child, root)
-	if before > taint.System || v.watch.knows(child) {
-		v.watch.hand(child, root, true)
+	if before > taint.System || v.exposure.knows(child) {
+		v.exposure.hand(child, root, true)
 	}
 }
 
@@ -122,7 +122,7 @@ func (v *Verifier) enter(ctx context.Context, t *evaluation, initial taint.Level
 			continue
 		}
 		if a.Note && view.Entry == session.Passed {
-			v.says.tell(t, initial, view.Generation)
+			v.reportedInfluences.tell(t, initial, view.Generation)
 		}
 		v.secretsOf(t, &view)
 		t.see(view)
@@ -138,7 +138,7 @@ func (v *Verifier) enter(ctx context.Context, t *evaluation, initial taint.Level
 // secretsOf says what the conversation has read.
 func (v *Verifier) secretsOf(t *evaluation, view *session.View) {
 	if view.Version > 0 {
-		if view.Secrets = v.watch.saw(t, view); view.Secret != "" {
+		if view.Secrets = v.exposure.saw(t, view); view.Secret != "" {
 			view.Secrets = session.Holds
 		}
 	}
@@ -188,7 +188,7 @@ func (v *Verifier) admitAgain(ctx context.Context, t *evaluation, a *session.Adm
 
 // grantedNow looks again at what is granted, where something was and the
 // conversation has moved since: that may be what has changed.
-func (v *Verifier) grantedNow(ctx context.Context, t *evaluation) *no {
+func (v *Verifier) grantedNow(ctx context.Context, t *evaluation) *denial {
 	if len(t.view.Grants) == 0 {
 		return nil
 	}
@@ -228,7 +228,7 @@ func (v *Verifier) admission(t *evaluation, initial taint.Level) session.Admissi
 		Run: c.Context.RunID, RunCap: p.RunCap,
 		Standing: passedMark, Keep: t.settings.Keep,
 	}
-	a.Note = v.says.untold(t, initial, floor.Generation)
+	a.Note = v.reportedInfluences.untold(t, initial, floor.Generation)
 	if expected := a.Modes[taint.Worse(initial, floor.Level)]; expected != taint.Allow || !a.Final {
 		t.seekConsent(&a)
 	}

@@ -60,7 +60,7 @@ func (v *Verifier) cautioned(t *evaluation) (sources []string, cautioned bool) {
 	if t.view.Level < caution.From() {
 		return nil, false
 	}
-	sources, all := v.watch.sources(t.conv, &t.view)
+	sources, all := v.exposure.sources(t.conv, &t.view)
 	if session.IsHook(t.call.Context.SessionKey) && caution.Hooks(t.call.Client) {
 		sources = append(sources, "webhook")
 	}
@@ -70,7 +70,7 @@ func (v *Verifier) cautioned(t *evaluation) (sources []string, cautioned bool) {
 // caution notes that a result which needs caution is about to come in.
 func (v *Verifier) caution(t *evaluation) {
 	if t.auditor != nil && t.plan.Raise > taint.System && t.auditor.Caution().On(t.call.Client, t.call.Tool, t.plan.Raise) {
-		v.watch.source(t.conv, t.call.Tool)
+		v.exposure.source(t.conv, t.call.Tool)
 	}
 	v.passOn(t)
 }
@@ -80,29 +80,29 @@ func (v *Verifier) caution(t *evaluation) {
 func (v *Verifier) passOn(t *evaluation) {
 	r := &t.plan.Reach
 	for _, key := range r.Sends {
-		v.watch.hand(t.conv, v.roots.at(session.Conversation{Client: t.call.Client, Key: key}), !t.view.Lost)
+		v.exposure.hand(t.conv, v.roots.at(session.Conversation{Client: t.call.Client, Key: key}), !t.view.Lost)
 	}
 	for _, key := range r.Reads {
-		v.watch.hand(v.roots.at(session.Conversation{Client: t.call.Client, Key: key}), t.conv, true)
+		v.exposure.hand(v.roots.at(session.Conversation{Client: t.call.Client, Key: key}), t.conv, true)
 	}
 	if r.BlindSend {
-		v.watch.spread(t.conv, !t.view.Lost && t.view.Secret == "")
+		v.exposure.spread(t.conv, !t.view.Lost && t.view.Secret == "")
 	}
 	if r.BlindRead {
-		v.watch.blur(t.conv)
+		v.exposure.blur(t.conv)
 	}
 }
 
 // cautionResult notes the same of a result that has come in.
-func (v *Verifier) cautionResult(h *hearing) {
+func (v *Verifier) cautionResult(h *eventEvaluation) {
 	if tool := h.event.Returned.Tool; h.auditor != nil && h.auditor.Caution().On(h.call.Client, tool, h.returned) {
-		v.watch.source(h.conv, tool)
+		v.exposure.source(h.conv, tool)
 	}
 }
 
 // audit lets the auditor look at a call that the policy lets pass. It returns
 // nil if the call passes.
-func (v *Verifier) audit(ctx context.Context, t *evaluation) *no {
+func (v *Verifier) audit(ctx context.Context, t *evaluation) *denial {
 	if !t.watched() || t.person {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (v *Verifier) audit(ctx context.Context, t *evaluation) *no {
 
 // block refuses what the auditor did not let pass, and tells the owner, who may
 // allow just this call, once.
-func (v *Verifier) block(ctx context.Context, t *evaluation) *no {
+func (v *Verifier) block(ctx context.Context, t *evaluation) *denial {
 	a := v.question(ctx, t)
 	a.Rule, a.Blocked, a.Auditor, a.Lasting = byAuditor, v.action(t), t.heard(), false
 	a.Unheard = t.opinion.Verdict == intent.NoAnswer
@@ -138,7 +138,7 @@ func (v *Verifier) block(ctx context.Context, t *evaluation) *no {
 	}
 	switch n.kind {
 	case "unanswered", "nobody", "full", "exhausted":
-		v.told.add(t.conv, t.call.Context.RunID, t.footnote(a)+" (ref "+t.ref()+")")
+		v.footnotes.add(t.conv, t.call.Context.RunID, t.footnote(a)+" (ref "+t.ref()+")")
 		return t.stopped(a)
 	}
 	return n
@@ -146,11 +146,11 @@ func (v *Verifier) block(ctx context.Context, t *evaluation) *no {
 
 // stopped is what the agent reads of a call that the auditor did not let pass.
 // Nobody says that it does not match if nobody has looked.
-func (t *evaluation) stopped(a *approval.Ask) *no {
+func (t *evaluation) stopped(a *approval.Ask) *denial {
 	if a.Unheard {
-		return because(byUnheard, "This has to be looked at first, and whoever looks gave no answer: it was blocked (ref "+t.ref()+"). Try again later, or go on without it.")
+		return deny(byUnheard, "This has to be looked at first, and whoever looks gave no answer: it was blocked (ref "+t.ref()+"). Try again later, or go on without it.")
 	}
-	return because(byAuditor, "This does not match what the user asked for, and was blocked (ref "+t.ref()+"). Go on without it.")
+	return deny(byAuditor, "This does not match what the user asked for, and was blocked (ref "+t.ref()+"). Go on without it.")
 }
 
 // footnote says the same to the owner, under the agent's answer.

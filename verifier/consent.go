@@ -17,7 +17,7 @@ import (
 // grant, the auditor where it may answer, or a person. It
 // returns nil if something does. A person's yes stands when the call is judged
 // again; only a restrict overturns it.
-func (v *Verifier) consent(ctx context.Context, t *evaluation) *no {
+func (v *Verifier) consent(ctx context.Context, t *evaluation) *denial {
 	if t.verdict.Mode == taint.Restrict {
 		return t.restricted()
 	}
@@ -29,7 +29,7 @@ func (v *Verifier) consent(ctx context.Context, t *evaluation) *no {
 		t.by = t.verdict.Rule
 		return v.audit(ctx, t)
 	case t.verdict.Mode != taint.Confirm:
-		return because("mode", reasonFault)
+		return deny("mode", reasonFault)
 	case t.person:
 		return nil
 	case v.ownWords(t):
@@ -166,11 +166,11 @@ func lastWords(redactor *redact.Redactor, said []string) []string {
 
 // asked says that people are asked and have not answered: until they do, it is a
 // no like any other.
-var asked = because("unanswered", reasonFault)
+var asked = deny("unanswered", reasonFault)
 
 // askPeople puts the call to people. It returns asked where the call has to be
 // held until they answer: t.pending waits for it then.
-func (v *Verifier) askPeople(ctx context.Context, t *evaluation, a *approval.Ask) *no {
+func (v *Verifier) askPeople(ctx context.Context, t *evaluation, a *approval.Ask) *denial {
 	ruling, err := v.put(ctx, t, a, t.hold())
 	if t.pending != nil {
 		return asked
@@ -192,40 +192,40 @@ func (v *Verifier) put(ctx context.Context, t *evaluation, a *approval.Ask, hold
 
 // heard takes in what people said, or why they did not. It returns nil if they
 // let the call pass.
-func (v *Verifier) heard(ctx context.Context, t *evaluation, ruling approval.Ruling, err error) *no {
+func (v *Verifier) heard(ctx context.Context, t *evaluation, ruling approval.Ruling, err error) *denial {
 	t.asked(ruling)
 	switch {
 	case errors.Is(err, approval.ErrNobody):
 		v.o.Log.ErrorContext(ctx, "a call needs a person and nobody can be asked", "request", v.named(t.call), "err", err)
-		return because("nobody", reasonNobody)
+		return deny("nobody", reasonNobody)
 	case errors.Is(err, approval.ErrRecord):
 		v.o.Log.ErrorContext(ctx, "a question could not be recorded", "request", v.named(t.call), "err", err)
-		return because(faultRecord, reasonRecord)
+		return deny(faultRecord, reasonRecord)
 	case errors.Is(err, approval.ErrStopped):
-		return because("stopping", reasonStopping)
+		return deny("stopping", reasonStopping)
 	case ctx.Err() != nil:
-		return because(callerGone, t.waiting())
+		return deny(callerGone, t.waiting())
 	case err != nil:
 		return v.storeFault(ctx, "ask", err)
 	case ruling.Denied:
 		if ruling.ByPerson {
 			v.answeredLoop(t, false)
 		}
-		return because("denied", t.deniedBy(ruling))
+		return deny("denied", t.deniedBy(ruling))
 	case ruling.Paused:
 		return t.paused()
 	case ruling.Exhausted:
-		return because("exhausted", reasonTooMany)
+		return deny("exhausted", reasonTooMany)
 	case ruling.Full:
-		return because("full", reasonFull)
+		return deny("full", reasonFull)
 	case ruling.Late:
-		return because("taken", reasonTaken)
+		return deny("taken", reasonTaken)
 	case !ruling.Yes:
-		return because("unanswered", t.waiting())
+		return deny("unanswered", t.waiting())
 	}
 	if g := ruling.Grant; g != nil {
 		if !g.Covers(t.view.Level, t.now()) || g.Run != "" && g.Run != t.call.Context.RunID {
-			return because("unanswered", t.waiting())
+			return deny("unanswered", t.waiting())
 		}
 		t.by, t.grant = ByGrant, g
 		return nil

@@ -19,7 +19,7 @@ const reasonIterations = "This turn has used up its iterations."
 
 // read works out what the event does to its conversation, before the store is
 // asked.
-func (h *hearing) read(v *Verifier) {
+func (h *eventEvaluation) read(v *Verifier) {
 	e, c := h.event, h.call
 	h.report = session.Report{
 		RequestID: c.RequestID, Body: c.Body, Keep: h.settings.Keep, Birth: h.rules.UnknownSender(),
@@ -46,7 +46,7 @@ func (h *hearing) read(v *Verifier) {
 
 // readSources says who started the run and what its context was made of: the
 // worst of it counts.
-func (h *hearing) readSources(v *Verifier) {
+func (h *eventEvaluation) readSources(v *Verifier) {
 	h.report.Start = true
 	h.plan.Standing, h.plan.Birth = h.rules.Start(h.call)
 	for i := range h.event.Sources {
@@ -59,7 +59,7 @@ func (h *hearing) readSources(v *Verifier) {
 
 // sourceLevel is what a source is worth: what the runtime says of it, or else
 // what such a source is worth.
-func (h *hearing) sourceLevel(s *loop.Source) taint.Level {
+func (h *eventEvaluation) sourceLevel(s *loop.Source) taint.Level {
 	switch {
 	case s.Trust != nil:
 		return *s.Trust
@@ -88,7 +88,7 @@ func (v *Verifier) sourceLabel(s *loop.Source) string {
 // readReturned says what a tool's answer is worth: the same as the call, where that
 // was judged here by its arguments. What is told of it later knows less of them. A
 // secret in it counts as a secret that the conversation has read.
-func (h *hearing) readReturned(v *Verifier) {
+func (h *eventEvaluation) readReturned(v *Verifier) {
 	r := &h.event.Returned
 	brought, known := v.results.of(h)
 	switch {
@@ -124,7 +124,7 @@ func (v *Verifier) bears(text string) bool {
 
 // exhausted reports whether the turn has used up its iterations. Nobody can be
 // asked about an event, so that it blocks where a call would ask.
-func (h *hearing) exhausted(v *Verifier) bool {
+func (h *eventEvaluation) exhausted(v *Verifier) bool {
 	n := h.event.Iteration
 	if n == nil || !h.event.Name.MayBlock() {
 		return false
@@ -134,7 +134,7 @@ func (h *hearing) exhausted(v *Verifier) bool {
 }
 
 // answer says what the runtime may go on with.
-func (h *hearing) answer(v *Verifier, a *loop.Answer) {
+func (h *eventEvaluation) answer(v *Verifier, a *loop.Answer) {
 	switch h.event.Name { //nolint:exhaustive // the rest are only heard
 	case loop.BeforeLLMCall:
 		h.declare()
@@ -144,7 +144,7 @@ func (h *hearing) answer(v *Verifier, a *loop.Answer) {
 		h.want(a, h.level(v))
 	case loop.BeforeResponseEmit:
 		v.hideSecrets(h, a)
-		h.footer(a, v.told.take(h.conv, h.call.Context.RunID)...)
+		h.footer(a, v.footnotes.take(h.conv, h.call.Context.RunID)...)
 	}
 	if reason, blocked := h.rules.BlocksTurn(h.as(""), h.level(v)); blocked && h.event.Name.MayBlock() {
 		a.Block, a.BlockReason = true, cmp.Or(reason, NotPermitted+".")
@@ -157,7 +157,7 @@ func (h *hearing) answer(v *Verifier, a *loop.Answer) {
 }
 
 // footer adds lines to what is shown under a response.
-func (h *hearing) footer(a *loop.Answer, lines ...string) {
+func (h *eventEvaluation) footer(a *loop.Answer, lines ...string) {
 	for _, line := range lines {
 		if a.AppendFooter != "" && line != "" {
 			a.AppendFooter += "\n"
@@ -167,7 +167,7 @@ func (h *hearing) footer(a *loop.Answer, lines ...string) {
 }
 
 // declare notes which tools ask for caution themselves.
-func (h *hearing) declare() {
+func (h *eventEvaluation) declare() {
 	for _, name := range h.event.Cautioned {
 		if h.auditor != nil {
 			h.auditor.Caution().Declare(h.call.Client, toolcall.Canonical(name))
@@ -177,7 +177,7 @@ func (h *hearing) declare() {
 
 // offer takes from the list what the level restricts: the first layer. The second
 // is that such a call is refused.
-func (h *hearing) offer(a *loop.Answer, level taint.Level) {
+func (h *eventEvaluation) offer(a *loop.Answer, level taint.Level) {
 	kept := []loop.Tool{}
 	var gone []string
 	for _, name := range h.event.Tools {
@@ -194,7 +194,7 @@ func (h *hearing) offer(a *loop.Answer, level taint.Level) {
 }
 
 // as is a call of a tool in the turn that the event is about.
-func (h *hearing) as(tool string) *toolcall.Call {
+func (h *eventEvaluation) as(tool string) *toolcall.Call {
 	c := toolcall.Call{Client: h.call.Client, Tool: tool, Context: h.call.Context, Reached: h.call.Reached}
 	if h.event.Iteration != nil {
 		c.Context.Iteration = h.event.Iteration
@@ -203,7 +203,7 @@ func (h *hearing) as(tool string) *toolcall.Call {
 }
 
 // want takes out the calls that would be refused, as if each were asked about.
-func (h *hearing) want(a *loop.Answer, level taint.Level) {
+func (h *eventEvaluation) want(a *loop.Answer, level taint.Level) {
 	kept := []jsontext.Value{}
 	var gone []string
 	for i := range h.event.Wanted {
@@ -229,7 +229,7 @@ func (h *hearing) want(a *loop.Answer, level taint.Level) {
 // mostNamed is how many names a line of the record holds.
 const mostNamed = 20
 
-func (h *hearing) removed(text string, names []string) {
+func (h *eventEvaluation) removed(text string, names []string) {
 	more := ""
 	if n := len(names) - mostNamed; n > 0 {
 		names, more = names[:mostNamed], " and "+strconv.Itoa(n)+" more"
@@ -239,7 +239,7 @@ func (h *hearing) removed(text string, names []string) {
 
 // warn adds a word of warning to the system prompt of a tainted conversation,
 // once.
-func (h *hearing) warn(a *loop.Answer, level taint.Level) {
+func (h *eventEvaluation) warn(a *loop.Answer, level taint.Level) {
 	prompt := h.event.SystemPrompt
 	if prompt == nil || level < h.rules.TaintedFrom() {
 		return
@@ -251,7 +251,7 @@ func (h *hearing) warn(a *loop.Answer, level taint.Level) {
 }
 
 // hideSecrets takes out of a response what must not be shown.
-func (v *Verifier) hideSecrets(h *hearing, a *loop.Answer) {
+func (v *Verifier) hideSecrets(h *eventEvaluation, a *loop.Answer) {
 	content := h.event.Content
 	if content == nil || content.Text == "" {
 		return

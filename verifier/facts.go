@@ -15,7 +15,7 @@ var kinds = map[loop.Kind]provenance.Kind{
 }
 
 // facts are what an event says of its turn.
-func (h *hearing) facts(v *Verifier, a *loop.Answer) []provenance.Fact {
+func (h *eventEvaluation) facts(v *Verifier, a *loop.Answer) []provenance.Fact {
 	e, now := h.event, time.Now().UnixMilli()
 	switch e.Name { //nolint:exhaustive // the rest say nothing of it
 	case loop.ContextAssembled:
@@ -47,7 +47,7 @@ func (h *hearing) facts(v *Verifier, a *loop.Answer) []provenance.Fact {
 }
 
 // answered is what a call of the model took, if the runtime says.
-func (h *hearing) answered(now int64) []provenance.Fact {
+func (h *eventEvaluation) answered(now int64) []provenance.Fact {
 	e := h.event
 	if e.LatencyMs == 0 && e.Tokens.Total == 0 {
 		return nil
@@ -60,7 +60,7 @@ func (h *hearing) answered(now int64) []provenance.Fact {
 
 // sourceFacts are what the context was made of. What the runtime says nothing of
 // is worth what the start of the run is.
-func (h *hearing) sourceFacts(now int64) (facts []provenance.Fact) {
+func (h *eventEvaluation) sourceFacts(now int64) (facts []provenance.Fact) {
 	for i := range h.event.Sources {
 		s := &h.event.Sources[i]
 		level := h.sourceLevel(s)
@@ -81,7 +81,7 @@ func withBlock(now int64, a *loop.Answer, facts ...provenance.Fact) []provenance
 	return facts
 }
 
-func (h *hearing) resultFact(now int64) provenance.Fact {
+func (h *eventEvaluation) resultFact(now int64) provenance.Fact {
 	r := &h.event.Returned
 	return provenance.Fact{
 		What: provenance.Returned, At: now, Level: h.returned, Tool: r.Tool, Sent: r.Sent, ID: r.ToolCallID, Hash: string(r.Hash),

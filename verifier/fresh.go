@@ -205,7 +205,7 @@ type beginning struct {
 
 // hearFresh takes in what an event tells of new beginnings, before anything else is
 // made of it. It lowers nothing yet: see began.
-func (v *Verifier) hearFresh(ctx context.Context, h *hearing) {
+func (v *Verifier) hearFresh(ctx context.Context, h *eventEvaluation) {
 	x, of := &h.call.Context, conversationOf(h.call)
 	if !renewable(h.call) {
 		return
@@ -246,7 +246,7 @@ func sender(x *toolcall.Context) string {
 
 // endFresh notes that a session ended, where the owner may have asked for it. It gives
 // the id under which the session's state counts.
-func (v *Verifier) endFresh(ctx context.Context, h *hearing) string {
+func (v *Verifier) endFresh(ctx context.Context, h *eventEvaluation) string {
 	of, id, e := conversationOf(h.call), h.call.Context.SessionID, h.event
 	read := v.readFresh(ctx, of)
 	if read == nil {
@@ -262,7 +262,7 @@ func (v *Verifier) endFresh(ctx context.Context, h *hearing) string {
 
 // propose says what is to be noted of a run that begins, and whether it would be the
 // first of a new beginning.
-func propose(h *hearing, read *session.Renewals, empty bool) beginning {
+func propose(h *eventEvaluation, read *session.Renewals, empty bool) beginning {
 	x := &h.call.Context
 	b := beginning{of: conversationOf(h.call), turn: session.Turn{
 		What: session.TurnBegan, Moment: time.Now().UTC(), ID: x.SessionID, Run: x.RunID,

@@ -13,7 +13,7 @@ func TestRequestsThatPassedAreRememberedForAWhile(t *testing.T) {
 	request := func(i int) requestKey {
 		return requestKey{conversation: [16]byte{byte(i % 64)}, body: sha256.Sum256([]byte(strconv.Itoa(i)))}
 	}
-	var g given
+	var g recentAllows
 	for i := range passed {
 		k := request(i)
 		if i%16 == 0 && g.has(k) {

@@ -18,8 +18,8 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// hearing is one event on its way: what it tells, and what came of it.
-type hearing struct {
+// eventEvaluation is one event on its way: what it tells, and what came of it.
+type eventEvaluation struct {
 	*evaluation
 	event    *loop.Event
 	rules    *policy.Policy
@@ -38,7 +38,7 @@ type hearing struct {
 // scheduled jobs alone it may say something good, see jobChanged. It allows nothing, and what can't be taken in is refused, which blocks where the
 // runtime waits for leave.
 func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
-	h := &hearing{evaluation: new(evaluation), event: e}
+	h := &eventEvaluation{evaluation: new(evaluation), event: e}
 	v.begin(h.evaluation, &e.Call)
 	defer func() {
 		if p := recover(); p != nil {
@@ -119,11 +119,11 @@ func (v *Verifier) Notice(ctx context.Context, c *toolcall.Call) loop.Answer {
 }
 
 // take carries the event to the store: the level, the grants, the links.
-func (v *Verifier) take(ctx context.Context, h *hearing) *no {
+func (v *Verifier) take(ctx context.Context, h *eventEvaluation) *denial {
 	ctx, cancel := context.WithTimeout(ctx, storeBudget)
 	defer cancel()
 	if h.event.Name == loop.SubagentSpawned && h.call.Context.SessionKey == "" {
-		return because("malformed", "context.sessionKey is missing, so it can't be told who spawned the session.")
+		return deny("malformed", "context.sessionKey is missing, so it can't be told who spawned the session.")
 	}
 	initial, err := v.arrive(ctx, h.evaluation)
 	if err != nil {
@@ -163,7 +163,7 @@ func (v *Verifier) take(ctx context.Context, h *hearing) *no {
 
 // hear is one trip, and one more for each parent that this process did not know
 // of.
-func (v *Verifier) hear(ctx context.Context, h *hearing) *no {
+func (v *Verifier) hear(ctx context.Context, h *eventEvaluation) *denial {
 	own := h.conv
 	for range maxLine {
 		h.report.Conversation, h.report.Session, h.report.Window = h.conv, h.session, h.window()
@@ -172,7 +172,7 @@ func (v *Verifier) hear(ctx context.Context, h *hearing) *no {
 		case err != nil:
 			return v.storeFault(ctx, "hear", err)
 		case heard.Conflict:
-			return because("conflict", reasonConflict)
+			return deny("conflict", reasonConflict)
 		case heard.Moved:
 			v.roots.note(own, heard.Root)
 			h.move(heard.Root)
@@ -188,7 +188,7 @@ func (v *Verifier) hear(ctx context.Context, h *hearing) *no {
 }
 
 // heardAt keeps what this process has seen of the conversation, as saw does.
-func (h *hearing) heardAt(v *Verifier) {
+func (h *eventEvaluation) heardAt(v *Verifier) {
 	m := session.Mark{Level: h.heard.Level, Generation: h.heard.Generation}
 	if h.session == "" {
 		v.floor.RaiseAll(h.convID, m)
@@ -204,7 +204,7 @@ func (h *hearing) heardAt(v *Verifier) {
 
 // carryOn takes the level to where the conversation goes on: a child, or a
 // session with another key.
-func (v *Verifier) carryOn(ctx context.Context, h *hearing) error {
+func (v *Verifier) carryOn(ctx context.Context, h *eventEvaluation) error {
 	switch e := h.event; {
 	case e.Name == loop.SubagentSpawned:
 		child := session.Conversation{Client: h.call.Client, Key: e.Child}
@@ -216,7 +216,7 @@ func (v *Verifier) carryOn(ctx context.Context, h *hearing) error {
 		h.changed = append(h.changed, "The session "+e.Child+" shares its level from now on.")
 	case e.Name == loop.SessionEnd && goesOn(e) && e.NextSessionKey != "" && e.NextSessionKey != h.call.Context.SessionKey:
 		next := session.Conversation{Client: h.call.Client, Key: e.NextSessionKey}
-		v.watch.hand(h.conv, v.roots.at(next), !h.heard.Lost)
+		v.exposure.hand(h.conv, v.roots.at(next), !h.heard.Lost)
 		secret, err := v.o.Store.Exposed(ctx, h.conv)
 		if err == nil {
 			err = v.o.Store.Expose(ctx, next, secret)
@@ -238,7 +238,7 @@ func goesOn(e *loop.Event) bool { return !slices.Contains(freshReasons, e.Reason
 
 // level is how far the conversation is trusted now. Of what nobody has said
 // anything about, as little as of a sender nobody knows.
-func (h *hearing) level(v *Verifier) taint.Level {
+func (h *eventEvaluation) level(v *Verifier) taint.Level {
 	level := h.heard.Level
 	if !h.heard.Known && !h.report.Start {
 		level = taint.Worse(level, h.rules.UnknownSender())
@@ -251,7 +251,7 @@ func (h *hearing) level(v *Verifier) taint.Level {
 
 // recordEvent keeps what an event changed. What changed nothing is not recorded:
 // events come by the dozen.
-func (v *Verifier) recordEvent(h *hearing) error {
+func (v *Verifier) recordEvent(h *eventEvaluation) error {
 	c, raised := h.call, h.heard.Level > h.heard.Before && (h.heard.Known || h.heard.Level > taint.Owner)
 	if h.heard.Replayed || !raised && len(h.changed) == 0 {
 		return nil

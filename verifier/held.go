@@ -47,7 +47,7 @@ func (t *evaluation) await(ctx context.Context) (approval.Ruling, error) {
 // conclude settles a call that something lets pass, and releases it; or denies it;
 // or has it held where people are asked. It is judged again if the conversation
 // moved meanwhile.
-func (v *Verifier) conclude(ctx context.Context, t *evaluation, n *no) (Decision, *held) {
+func (v *Verifier) conclude(ctx context.Context, t *evaluation, n *denial) (Decision, *held) {
 	for n == nil {
 		again, refused := v.settle(ctx, t)
 		switch {
@@ -57,7 +57,7 @@ func (v *Verifier) conclude(ctx context.Context, t *evaluation, n *no) (Decision
 			return v.release(ctx, t), nil
 		default:
 			if t.tries++; t.tries == settleTries {
-				return v.denyInTime(ctx, t, because("moved", reasonMoved)), nil
+				return v.denyInTime(ctx, t, deny("moved", reasonMoved)), nil
 			}
 			v.judge(ctx, t)
 			n = v.consent(ctx, t)

@@ -19,7 +19,7 @@ const (
 type ending struct {
 	ctx  context.Context //nolint:containedctx // of the call, for the log
 	t    *evaluation
-	no   *no
+	no   *denial
 	by   time.Time // when its caller hears, whatever is still to be kept of it
 	done chan Decision
 }
@@ -39,7 +39,7 @@ func (e *ending) answer(d Decision) {
 //
 // It is denied on nobody's stack but its own: that of a call that is held is
 // small, and stays so.
-func (v *Verifier) denyInTime(ctx context.Context, t *evaluation, n *no) Decision {
+func (v *Verifier) denyInTime(ctx context.Context, t *evaluation, n *denial) Decision {
 	if !t.held {
 		return v.deny(ctx, t, n)
 	}

@@ -197,7 +197,7 @@ var errJobs = errors.New("verifier: what is known of an agent's jobs could not b
 
 // jobTold takes in which job a call of automations has made: from then on the job
 // itself counts, and no longer all of the agent's.
-func (v *Verifier) jobTold(ctx context.Context, h *hearing) error {
+func (v *Verifier) jobTold(ctx context.Context, h *eventEvaluation) error {
 	r, id := &h.event.Returned, session.JobID(h.event.Returned.Job)
 	if h.event.Name != loop.AfterToolCall || r.Tool != "automations" || id == "" || r.Error {
 		return nil
@@ -216,7 +216,7 @@ func (v *Verifier) jobTold(ctx context.Context, h *hearing) error {
 // that its run is vouched for, or removed it. The text of a tainted job comes into
 // the session in which it runs: that is as bad from then on, before the job is
 // forgotten.
-func (v *Verifier) jobChanged(ctx context.Context, h *hearing) error {
+func (v *Verifier) jobChanged(ctx context.Context, h *eventEvaluation) error {
 	job, id := &h.event.Job, session.JobID(h.event.Job.ID)
 	if h.event.Name != loop.CronChanged || id == "" || !slices.Contains([]string{"started", "finished", "removed"}, job.Action) {
 		return nil

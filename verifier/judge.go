@@ -76,7 +76,7 @@ func (v *Verifier) awaitRedactor(hold time.Duration) {
 // replan judges the call again if the policy changed since it was planned: people
 // may have taken minutes to answer. A restrict that is in force now overturns
 // every yes, and what only the earlier policy allowed does not pass.
-func (v *Verifier) replan(ctx context.Context, t *evaluation) *no {
+func (v *Verifier) replan(ctx context.Context, t *evaluation) *denial {
 	if v.o.Policy() == t.rules {
 		return nil
 	}
@@ -88,5 +88,5 @@ func (v *Verifier) replan(ctx context.Context, t *evaluation) *no {
 	case t.verdict.Mode == taint.Allow, t.person, t.grant != nil && t.verdict.Grantable:
 		return nil
 	}
-	return because("moved", reasonMoved)
+	return deny("moved", reasonMoved)
 }

@@ -54,7 +54,7 @@ func (s *spawners) keep(child session.Conversation, name string) {
 
 // spawned notes to which part of its conversation a subagent belongs that a call has
 // started.
-func (v *Verifier) spawned(ctx context.Context, h *hearing) error {
+func (v *Verifier) spawned(ctx context.Context, h *eventEvaluation) error {
 	r, own := &h.event.Returned, conversationOf(h.call)
 	if h.event.Name != loop.AfterToolCall || r.Tool != "sessions_spawn" || r.Child == "" || r.Child == own.Key || r.Error {
 		return nil
@@ -114,7 +114,7 @@ func (v *Verifier) besideParent(ctx context.Context, t *evaluation) {
 
 // spread lets what such a call brings in count for all session ids of the conversation,
 // before it is allowed.
-func (v *Verifier) spread(ctx context.Context, t *evaluation) *no {
+func (v *Verifier) spread(ctx context.Context, t *evaluation) *denial {
 	if !t.spreads {
 		return nil
 	}

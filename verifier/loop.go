@@ -48,7 +48,7 @@ func (v *Verifier) answeredLoop(t *evaluation, yes bool) {
 	defer s.mu.Unlock()
 	n := s.findOrBegin(t)
 	if yes {
-		n.yeses = max(n.yeses, t.plan.GoesOn())
+		n.approvals = max(n.approvals, t.plan.GoesOn())
 		return
 	}
 	n.stopped = true
@@ -65,5 +65,5 @@ func (s *turns) atCap(k turnKey) (yeses int, stopped bool) {
 	if n == nil {
 		return 0, false
 	}
-	return n.yeses, n.stopped
+	return n.approvals, n.stopped
 }

@@ -45,7 +45,7 @@ func broughtList(c session.Conversation) string { return c.Hash() + ":brought" }
 
 // remember keeps fingerprints of what an event told of texts. They are evidence:
 // where they can't be kept the event stands, and the log says so.
-func (v *Verifier) remember(ctx context.Context, h *hearing) {
+func (v *Verifier) remember(ctx context.Context, h *eventEvaluation) {
 	if h.heard.Replayed {
 		return
 	}
@@ -67,7 +67,7 @@ func (v *Verifier) remember(ctx context.Context, h *hearing) {
 }
 
 // said is what the user wrote, as the runtime attests.
-func (h *hearing) said() (out []lineage.Seen) {
+func (h *eventEvaluation) said() (out []lineage.Seen) {
 	for i := range h.event.Sources {
 		if s := &h.event.Sources[i]; s.ByUser() {
 			out = append(out, lineage.Seen{Source: lineage.Source{User: true}, Fingerprints: s.Seen.Fingerprints, Truncated: s.Seen.Truncated})
@@ -77,7 +77,7 @@ func (h *hearing) said() (out []lineage.Seen) {
 }
 
 // brought is what came from anywhere else.
-func (h *hearing) brought(v *Verifier) (out []lineage.Seen) {
+func (h *eventEvaluation) brought(v *Verifier) (out []lineage.Seen) {
 	for i := range h.event.Sources {
 		s := &h.event.Sources[i]
 		if s.ByUser() || s.Kind == loop.SystemPrompt {

@@ -43,11 +43,11 @@ const (
 	crashKind   = "panic"
 )
 
-// no is why a call is denied: a category for the record, a sentence for the
+// denial is why a call is denied: a category for the record, a sentence for the
 // agent.
-type no struct{ kind, reason string }
+type denial struct{ kind, reason string }
 
-func because(kind, reason string) *no { return &no{kind, reason} }
+func deny(kind, reason string) *denial { return &denial{kind, reason} }
 
 // release records an allow, then gives it. It is the only place that writes
 // one: no record, no allow.
@@ -77,14 +77,14 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 }
 
 // refuse records a deny and gives it. A deny that can't be recorded is a deny.
-func (v *Verifier) refuse(ctx context.Context, t *evaluation, n *no) Decision {
+func (v *Verifier) refuse(ctx context.Context, t *evaluation, n *denial) Decision {
 	v.refused(ctx, t, n, v.o.Record.Append(v.refusal(ctx, t, n)))
 	v.drew(ctx, t, n)
 	return n.decision(t)
 }
 
 // refusal is the record of a deny.
-func (v *Verifier) refusal(ctx context.Context, t *evaluation, n *no) (e audit.Entry) {
+func (v *Verifier) refusal(ctx context.Context, t *evaluation, n *denial) (e audit.Entry) {
 	v.logContext(ctx, t)
 	v.fill(&e, t)
 	e.Decision, e.By, e.Error = audit.Deny, "", n.kind
@@ -96,7 +96,7 @@ func (v *Verifier) refusal(ctx context.Context, t *evaluation, n *no) (e audit.E
 }
 
 // refused tells whoever counts of a deny, and the log if it could not be recorded.
-func (v *Verifier) refused(ctx context.Context, t *evaluation, n *no, unrecorded error) {
+func (v *Verifier) refused(ctx context.Context, t *evaluation, n *denial, unrecorded error) {
 	if unrecorded != nil {
 		v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", v.named(t.call), "err", unrecorded)
 	}
@@ -104,7 +104,7 @@ func (v *Verifier) refused(ctx context.Context, t *evaluation, n *no, unrecorded
 }
 
 // decision is the answer to a call that is denied.
-func (n *no) decision(t *evaluation) Decision {
+func (n *denial) decision(t *evaluation) Decision {
 	return Decision{Reason: clip(n.reason), Ref: t.ruling.Ref, Ticket: t.ruling.Ticket}
 }
 
@@ -119,7 +119,7 @@ func (v *Verifier) crashed(ctx context.Context, t *evaluation) (d Decision) {
 	}()
 	bare := *t.call
 	bare.Params, t.call = nil, &bare
-	return v.refuse(ctx, t, because(crashKind, reasonFault))
+	return v.refuse(ctx, t, deny(crashKind, reasonFault))
 }
 
 // observe tells whoever counts. The call is decided now.
@@ -144,7 +144,7 @@ func (v *Verifier) Reject(ctx context.Context, c *toolcall.Call, kind, reason st
 	var t evaluation
 	v.begin(&t, c)
 	v.hideKeys(c)
-	return v.refuse(ctx, &t, because(kind, reason))
+	return v.refuse(ctx, &t, deny(kind, reason))
 }
 
 // fill makes an empty entry the record of a decision. It is too large to be handed
@@ -294,16 +294,16 @@ func (t *evaluation) recordConsent(e *audit.Entry) {
 }
 
 // storeFault turns a store's error into a deny, and tells the log which.
-func (v *Verifier) storeFault(ctx context.Context, during string, err error) *no {
+func (v *Verifier) storeFault(ctx context.Context, during string, err error) *denial {
 	switch {
 	case errors.Is(err, context.Canceled) || errors.Is(ctx.Err(), context.Canceled):
-		return because(callerGone, reasonFault)
+		return deny(callerGone, reasonFault)
 	case errors.Is(err, session.ErrForged):
 		v.o.Log.ErrorContext(ctx, "the store holds something that is not ours", "during", during, "err", err)
-		return because("forged", reasonFault)
+		return deny("forged", reasonFault)
 	}
 	v.o.Log.ErrorContext(ctx, "the store failed", "during", during, "err", err)
-	return because(faultStore, reasonStore)
+	return deny(faultStore, reasonStore)
 }
 
 // ref is the short name by which the owner finds this decision in the record.
@@ -316,25 +316,25 @@ func (t *evaluation) ref() string {
 
 // refused is why the store refused: the level, or that this very request was
 // denied before.
-func (t *evaluation) refused() *no {
+func (t *evaluation) refused() *denial {
 	if t.view.Replayed && t.verdict.Mode != taint.Restrict {
-		return because("repeated", reasonRepeated)
+		return deny("repeated", reasonRepeated)
 	}
 	return t.restricted()
 }
 
-func (t *evaluation) restricted() *no {
+func (t *evaluation) restricted() *denial {
 	if why := t.verdict.Reason; why != "" { // the owner's own words for the agent
-		return because(t.verdict.Rule, NotPermitted+" (ref "+t.ref()+"): "+why)
+		return deny(t.verdict.Rule, NotPermitted+" (ref "+t.ref()+"): "+why)
 	}
-	return because(t.verdict.Rule, NotPermitted+" (ref "+t.ref()+").")
+	return deny(t.verdict.Rule, NotPermitted+" (ref "+t.ref()+").")
 }
 
 // paused is why nothing but what is harmless passes.
-func (t *evaluation) paused() *no {
+func (t *evaluation) paused() *denial {
 	t.verdict.Mode, t.verdict.Rule = taint.Restrict, "paused"
 	t.verdict.Why = append(t.verdict.Why, policy.Step{Rule: "paused", Text: "The owner has paused the agent: only what is harmless passes.", Mode: taint.Restrict})
-	return because("paused", reasonPaused)
+	return deny("paused", reasonPaused)
 }
 
 func (t *evaluation) waiting() string {

@@ -53,7 +53,7 @@ func (m *resultLevels) note(t *evaluation, waiting bool) {
 }
 
 // of is what was said of the call that an event tells the result of.
-func (m *resultLevels) of(h *hearing) (broughtIn, bool) {
+func (m *resultLevels) of(h *eventEvaluation) (broughtIn, bool) {
 	c := h.call
 	k := resultKey{c.Client, c.Context.SessionKey, h.event.Returned.ToolCallID, h.event.Returned.Tool}
 	if k.call == "" || k.session == "" {

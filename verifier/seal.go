@@ -26,7 +26,7 @@ func (v *Verifier) keepTurns() time.Duration {
 // its level or a grant waits in memory for a moment (see KeepTurns); the rest is
 // noted in the store with all before it. A pause or a stop may end many calls at
 // once: those wait too.
-func (v *Verifier) drew(ctx context.Context, t *evaluation, n *no) {
+func (v *Verifier) drew(ctx context.Context, t *evaluation, n *denial) {
 	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.again() || t.plan.Class() == "wrapper" {
 		return
 	}
@@ -47,7 +47,7 @@ func (v *Verifier) drew(ctx context.Context, t *evaluation, n *no) {
 }
 
 // fact is what a call that was decided, and counted, says of its turn.
-func (t *evaluation) fact(n *no) provenance.Fact {
+func (t *evaluation) fact(n *denial) provenance.Fact {
 	tool, id := len(t.call.Tool), len(t.call.Context.ToolCallID)
 	own := t.call.Tool + t.call.Context.ToolCallID + t.plan.Source // one piece of memory, that is not the call's
 	f := provenance.Fact{
@@ -73,7 +73,7 @@ func (t *evaluation) fact(n *no) provenance.Fact {
 
 // draw adds an event to the graph of its turn. The end of a turn seals it, and is
 // told what the turn was informed by.
-func (v *Verifier) draw(ctx context.Context, h *hearing, a *loop.Answer) error {
+func (v *Verifier) draw(ctx context.Context, h *eventEvaluation, a *loop.Answer) error {
 	if h.heard.Replayed {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (v *Verifier) draw(ctx context.Context, h *hearing, a *loop.Answer) error {
 }
 
 // endsTurn reports whether nothing more is to come of the turn.
-func (h *hearing) endsTurn() bool {
+func (h *eventEvaluation) endsTurn() bool {
 	switch h.event.Name { //nolint:exhaustive // the others go on
 	case loop.BeforeResponseEmit, loop.AgentEnd:
 		return true

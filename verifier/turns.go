@@ -46,7 +46,7 @@ type turn struct {
 	sealed  bool // and that was said
 	persist bool // its graph belongs into the record
 
-	yeses     int  // by people to calls at the cap of the run, see [Verifier.loop]
+	approvals int  // by people to calls at the cap of the run, see [Verifier.loop]
 	stopped   bool // a person said no to one
 	told      bool // the run has told iterations, and
 	iteration int  // this is the highest, see [Verifier.reached]

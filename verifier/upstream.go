@@ -25,7 +25,7 @@ func (t *evaluation) others() bool {
 }
 
 // agree asks the further verifiers, once for each decision. No answer is a no.
-func (v *Verifier) agree(ctx context.Context, t *evaluation) *no {
+func (v *Verifier) agree(ctx context.Context, t *evaluation) *denial {
 	if !t.others() || t.agreed {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (v *Verifier) agree(ctx context.Context, t *evaluation) *no {
 	defer done()
 	if err := t.upstream.Ask(ctx, t.call, v.shown(t).Params, said); err != nil {
 		v.o.Log.WarnContext(ctx, "a further verifier did not allow a call", "request", v.named(t.call), "err", err)
-		return because("upstream", reasonElsewhere)
+		return deny("upstream", reasonElsewhere)
 	}
 	t.agreed = true
 	return nil

@@ -28,22 +28,22 @@ import (
 
 // Verifier decides calls. It is safe for concurrent use.
 type Verifier struct {
-	o        Options
-	floor    session.Floor
-	roots    roots
-	given    given
-	watch    watch
-	turns    turns
-	told     told
-	says     says
-	results  resultLevels
-	runtimes runtimes
-	rates    rates
-	fresh    fresh
-	spawners spawners
+	o                  Options
+	floor              session.Floor
+	roots              roots
+	recentAllows       recentAllows
+	exposure           exposure
+	turns              turns
+	footnotes          footnotes
+	reportedInfluences reportedInfluences
+	results            resultLevels
+	runtimes           runtimes
+	limiter            limiter
+	fresh              fresh
+	spawners           spawners
 
-	ending chan struct{} // a place for each call that was held and is being denied
-	crowd  crowd
+	ending   chan struct{} // a place for each call that was held and is being denied
+	bulkDeny bulkDeny
 }
 
 // Decision is the answer to a call. The zero Decision denies.
@@ -176,9 +176,9 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	v.judge(ctx, &t)
 	switch t.view.Entry {
 	case session.Conflict:
-		return v.refuse(ctx, &t, because("conflict", reasonConflict)), nil
+		return v.refuse(ctx, &t, deny("conflict", reasonConflict)), nil
 	case session.Braked:
-		return v.refuse(ctx, &t, because("moved", reasonMoved)), nil
+		return v.refuse(ctx, &t, deny("moved", reasonMoved)), nil
 	}
 	if t.brake.On {
 		return v.refuse(ctx, &t, t.paused()), nil
@@ -219,11 +219,11 @@ func (v *Verifier) passed(ctx context.Context, t *evaluation) Decision {
 	}
 	switch {
 	case !t.view.Replayed && t.verdict.Mode == taint.Allow:
-		v.given.note(t.request())
-	case v.sealed(t, t.view.Standing), v.given.has(t.request()), t.verdict.Mode == taint.Allow:
+		v.recentAllows.note(t.request())
+	case v.sealed(t, t.view.Standing), v.recentAllows.has(t.request()), t.verdict.Mode == taint.Allow:
 	default:
 		v.o.Log.WarnContext(ctx, "a standing allow is not remembered here and would not be given now", "request", v.named(t.call))
-		return v.refuse(ctx, t, because("repeated", reasonRepeated))
+		return v.refuse(ctx, t, deny("repeated", reasonRepeated))
 	}
 	if !v.sealed(t, t.view.Standing) { // that was noted when it was settled
 		if no := v.wrote(ctx, t); no != nil {
@@ -235,7 +235,7 @@ func (v *Verifier) passed(ctx context.Context, t *evaluation) Decision {
 
 // settle commits the consent. It reports again when the conversation moved
 // since it was judged.
-func (v *Verifier) settle(ctx context.Context, t *evaluation) (again bool, _ *no) {
+func (v *Verifier) settle(ctx context.Context, t *evaluation) (again bool, _ *denial) {
 	for t.claims < claimTries {
 		t.claims++
 		if v.overtaken(ctx, t) {
@@ -262,7 +262,7 @@ func (v *Verifier) settle(ctx context.Context, t *evaluation) (again bool, _ *no
 			continue
 		case session.Stale:
 			if s.View.Lost {
-				return false, because("lost", reasonStore)
+				return false, deny("lost", reasonStore)
 			}
 			t.refresh(s.View)
 			return true, v.grantedNow(ctx, t)
@@ -274,11 +274,11 @@ func (v *Verifier) settle(ctx context.Context, t *evaluation) (again bool, _ *no
 			return false, no
 		}
 	}
-	return false, because("moved", reasonMoved)
+	return false, deny("moved", reasonMoved)
 }
 
 // commit is one trip: all that the allow changes, or nothing.
-func (v *Verifier) commit(ctx context.Context, t *evaluation) (session.Settled, *no) {
+func (v *Verifier) commit(ctx context.Context, t *evaluation) (session.Settled, *denial) {
 	if t.brake = v.brake(t); t.brake.On {
 		return session.Settled{}, t.paused()
 	}
@@ -308,7 +308,7 @@ func (v *Verifier) commit(ctx context.Context, t *evaluation) (session.Settled, 
 
 // decided keeps to the decision that the same request was given meanwhile, unless
 // the policy restricts the call in the conversation as it is now.
-func (v *Verifier) decided(t *evaluation, now session.View) *no {
+func (v *Verifier) decided(t *evaluation, now session.View) *denial {
 	t.replay = true
 	view := t.view
 	view.Level = taint.Worse(now.Level, t.initial)
@@ -316,17 +316,17 @@ func (v *Verifier) decided(t *evaluation, now session.View) *no {
 		t.verdict = verdict
 		return t.restricted()
 	}
-	if standing := now.Standing; v.sealed(t, standing) || standing == passedMark && v.given.has(t.request()) {
+	if standing := now.Standing; v.sealed(t, standing) || standing == passedMark && v.recentAllows.has(t.request()) {
 		return nil
 	}
-	return because("decided", t.waiting())
+	return deny("decided", t.waiting())
 }
 
 // deny settles a call that was held as denied, so that the same request gets
 // the same answer, and refuses it. A store that has just failed is not asked
 // again: the caller waits. On a connection that is gone nobody hears an answer:
 // the request stays open for whoever sent it again.
-func (v *Verifier) deny(ctx context.Context, t *evaluation, n *no) Decision {
+func (v *Verifier) deny(ctx context.Context, t *evaluation, n *denial) Decision {
 	if n.kind != faultStore && n.kind != callerGone {
 		v.keepDenied([]*ending{{ctx: ctx, t: t, no: n}})
 	}

@@ -17,7 +17,7 @@ func workspaceOf(client string) session.Conversation {
 
 // wrote notes, before the call is allowed, that it writes files in a conversation in which others than the owner speak, or outside
 // content or files of elsewhere into files, unless a person has said yes to this very call and its card shows all of it.
-func (v *Verifier) wrote(ctx context.Context, t *evaluation) *no {
+func (v *Verifier) wrote(ctx context.Context, t *evaluation) *denial {
 	if t.plan.Writes == policy.WritesNothing || taint.Worse(t.view.Level, t.plan.Brings(&t.view)) < taint.Shared && !t.plan.Foreign {
 		return nil
 	}

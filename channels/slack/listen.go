@@ -27,7 +27,7 @@ const (
 // Slack lets an app have several connections and gives each thing to one of
 // them, so that instances don't fight over it.
 func (ch *Channel) Listen(ctx context.Context, answer answerFunc) error {
-	defer ch.ears.listen(ctx, answer)()
+	defer ch.listener.listen(ctx, answer)()
 	run := ch.connect
 	if ch.config.Webhook != nil {
 		run = ch.await
@@ -176,15 +176,15 @@ func (ch *Channel) take(ctx context.Context, p payload) bool {
 	if id != "" && !ch.seen.first("event "+id, ch.deps.Now()) {
 		return true
 	}
-	if ch.ears.take(ctx, func(ctx context.Context, answer answerFunc) { ch.handle(ctx, answer, p) }) {
+	if ch.listener.take(ctx, func(ctx context.Context, answer answerFunc) { ch.handle(ctx, answer, p) }) {
 		return true
 	}
 	ch.seen.forget("event " + id)
 	return false
 }
 
-// ears pass on what people answer, while someone listens.
-type ears struct {
+// listener pass on what people answer, while someone listens.
+type listener struct {
 	hands chan struct{} // one for each thing that is worked on
 
 	mu     sync.Mutex
@@ -195,7 +195,7 @@ type ears struct {
 
 // listen sets who is told, until the returned function is called. That one
 // returns when nothing is under way any more.
-func (e *ears) listen(ctx context.Context, answer answerFunc) (done func()) {
+func (e *listener) listen(ctx context.Context, answer answerFunc) (done func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.answer, e.ctx = answer, ctx
@@ -215,7 +215,7 @@ const (
 )
 
 // take works on something with a free hand.
-func (e *ears) take(ctx context.Context, work func(context.Context, answerFunc)) bool {
+func (e *listener) take(ctx context.Context, work func(context.Context, answerFunc)) bool {
 	select {
 	case e.hands <- struct{}{}:
 	case <-ctx.Done():

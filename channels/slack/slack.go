@@ -99,7 +99,7 @@ type Channel struct {
 	strangers *delivery.Line
 	health    delivery.Health
 	self      atomic.Pointer[slack.AuthTestResponse] // who the app is; nil until Slack has said so
-	ears      ears
+	listener  listener
 	seen      seen
 	views     delivery.Views[ref]
 
@@ -127,7 +127,7 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 	ch.api = slack.New(c.BotToken, slack.OptionAPIURL(c.APIURL), slack.OptionAppLevelToken(c.AppToken), slack.OptionHTTPClient(&doer{ch.http}))
 	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: perSecond, Burst: burst, Health: &ch.health})
 	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: perSecondStranger, Burst: burstStranger})
-	ch.ears.hands = make(chan struct{}, inFlight)
+	ch.listener.hands = make(chan struct{}, inFlight)
 	ch.errands = delivery.NewErrands(Name, ch.deps.Log)
 	return ch, nil
 }

@@ -43,7 +43,7 @@ func (ch *Channel) tap(ctx context.Context, q *models.CallbackQuery) {
 	if q.From.IsBot || q.Data == "" {
 		return
 	}
-	o, err := ch.ears.tell(ctx, approval.Answer{ID: personID(q.From.ID), Via: Name, Handle: q.Data})
+	o, err := ch.listener.tell(ctx, approval.Answer{ID: personID(q.From.ID), Via: Name, Handle: q.Data})
 	if err != nil {
 		ch.deps.Log.Error("a tap could not be taken", "channel", Name, "err", err)
 	}
@@ -147,7 +147,7 @@ func (ch *Channel) typed(ctx context.Context, m *models.Message) {
 	if !ours {
 		return
 	}
-	o, err := ch.ears.tell(ctx, a)
+	o, err := ch.listener.tell(ctx, a)
 	if err != nil {
 		ch.deps.Log.Error("a line could not be taken", "channel", Name, "err", err)
 	}

@@ -25,7 +25,7 @@ var allowedUpdates = bot.AllowedUpdates{"message", "callback_query"}
 
 // Listen passes on what people answer until ctx ends. It comes back by itself.
 func (ch *Channel) Listen(ctx context.Context, answer answerFunc) error {
-	defer ch.ears.listen(answer)()
+	defer ch.listener.listen(answer)()
 	run := ch.poll
 	if ch.config.Webhook != nil {
 		run = ch.subscribe
@@ -65,7 +65,7 @@ func (ch *Channel) poll(ctx context.Context) error {
 // itself.
 func (ch *Channel) pollFailed(err error) {
 	err = ch.clean("getUpdates", err)
-	if ch.ears.fault(err) {
+	if ch.listener.fault(err) {
 		ch.deps.Log.Error("updates don't come; it is tried again", "channel", Name, "err", err)
 	}
 	ch.health.Note("listening", err)
@@ -73,7 +73,7 @@ func (ch *Channel) pollFailed(err error) {
 
 // heard notes that updates come.
 func (ch *Channel) heard() {
-	if ch.ears.mended() {
+	if ch.listener.mended() {
 		ch.deps.Log.Info("updates come again", "channel", Name)
 	}
 	ch.health.Note("listening", nil)
@@ -131,7 +131,7 @@ func (ch *Channel) take(w http.ResponseWriter, r *http.Request) (status int) {
 	if err != nil {
 		return http.StatusBadRequest
 	}
-	if !ch.ears.open() {
+	if !ch.listener.open() {
 		return http.StatusServiceUnavailable
 	}
 	var u models.Update
@@ -146,16 +146,16 @@ func (ch *Channel) take(w http.ResponseWriter, r *http.Request) (status int) {
 	return http.StatusOK
 }
 
-// ears are who is told what people answer, and what was last wrong with hearing
+// listener are who is told what people answer, and what was last wrong with hearing
 // them.
-type ears struct {
+type listener struct {
 	mu     sync.Mutex
 	answer answerFunc
 	said   string
 }
 
 // listen sets who is told, until the returned function is called.
-func (e *ears) listen(answer answerFunc) (done func()) {
+func (e *listener) listen(answer answerFunc) (done func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.answer = answer
@@ -166,7 +166,7 @@ func (e *ears) listen(answer answerFunc) (done func()) {
 	}
 }
 
-func (e *ears) open() bool {
+func (e *listener) open() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.answer != nil
@@ -175,7 +175,7 @@ func (e *ears) open() bool {
 var errNotListening = errors.New("telegram: nobody listens any more")
 
 // tell passes an answer on.
-func (e *ears) tell(ctx context.Context, a approval.Answer) (approval.Outcome, error) {
+func (e *listener) tell(ctx context.Context, a approval.Answer) (approval.Outcome, error) {
 	e.mu.Lock()
 	answer := e.answer
 	e.mu.Unlock()
@@ -186,7 +186,7 @@ func (e *ears) tell(ctx context.Context, a approval.Answer) (approval.Outcome, e
 }
 
 // fault reports whether this is news.
-func (e *ears) fault(err error) bool {
+func (e *listener) fault(err error) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	news := e.said != err.Error()
@@ -195,7 +195,7 @@ func (e *ears) fault(err error) bool {
 }
 
 // mended reports whether something was wrong before.
-func (e *ears) mended() bool {
+func (e *listener) mended() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	was := e.said != ""

@@ -108,7 +108,7 @@ type Channel struct {
 	line      *delivery.Line
 	strangers *delivery.Line // what people get who may not approve: they must not use up the chat's share
 	health    delivery.Health
-	ears      ears
+	listener  listener
 	views     delivery.Views[int]
 
 	errands *delivery.Errands

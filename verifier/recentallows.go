@@ -8,14 +8,14 @@ import (
 // passedMark is the standing decision of an allow by the level alone.
 const passedMark = "p"
 
-// given remembers the requests that this process has let pass by their level
+// recentAllows remembers the requests that this process has let pass by their level
 // alone, so that the same request gets the same answer. It is bounded: what it
 // has forgotten is judged again.
 //
 // Every allow is noted and hardly one is ever looked for, so noting is what it is
 // made for: a request takes the place of the oldest in the row that its body
 // names. In a map of all it would be in another part of memory each time.
-type given struct {
+type recentAllows struct {
 	mu   sync.Mutex
 	rows [givenRows]givenRow
 }
@@ -39,7 +39,7 @@ type requestKey struct {
 	body         [32]byte
 }
 
-func (g *given) note(k requestKey) {
+func (g *recentAllows) note(k requestKey) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	row := &g.rows[k.body[0]]
@@ -51,7 +51,7 @@ func (g *given) note(k requestKey) {
 	row.next = (row.next + 1) % givenEach
 }
 
-func (g *given) has(k requestKey) bool {
+func (g *recentAllows) has(k requestKey) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Contains(g.rows[k.body[0]].keys, k)

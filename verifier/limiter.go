@@ -7,10 +7,10 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 )
 
-// rates count what limits are about: in this process, for as long as it runs.
+// limiter count what limits are about: in this process, for as long as it runs.
 // Every call that is decided counts, whatever became of it, so that no two at the
 // same moment are both the last.
-type rates struct {
+type limiter struct {
 	mu   sync.Mutex
 	seen map[rateKey][]rated
 	last time.Time // when what is over was last swept
@@ -33,7 +33,7 @@ const (
 func (v *Verifier) limit(t *evaluation) {
 	for i := range t.plan.Bounds {
 		b := &t.plan.Bounds[i]
-		if v.rates.reached(b, t.rateKey(b), t.started) {
+		if v.limiter.reached(b, t.rateKey(b), t.started) {
 			t.plan.Exceed(b)
 		}
 	}
@@ -53,7 +53,7 @@ func (t *evaluation) rateKey(b *policy.Bound) rateKey {
 	return k
 }
 
-func (r *rates) reached(b *policy.Bound, k rateKey, now time.Time) bool {
+func (r *limiter) reached(b *policy.Bound, k rateKey, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.seen == nil {
@@ -78,16 +78,16 @@ func (r *rates) reached(b *policy.Bound, k rateKey, now time.Time) bool {
 
 // spend counts the tokens that a call of the model took, under each budget that
 // they belong to.
-func (v *Verifier) spend(h *hearing) {
+func (v *Verifier) spend(h *eventEvaluation) {
 	if h.event.Tokens.Total == 0 {
 		return
 	}
 	for _, b := range h.rules.Budgets(h.call.Agent()) {
-		v.rates.spend(h.rateKey(&b), float64(h.event.Tokens.Total), h.started)
+		v.limiter.spend(h.rateKey(&b), float64(h.event.Tokens.Total), h.started)
 	}
 }
 
-func (r *rates) spend(k rateKey, tokens float64, now time.Time) {
+func (r *limiter) spend(k rateKey, tokens float64, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.seen == nil {
@@ -103,7 +103,7 @@ func (r *rates) spend(k rateKey, tokens float64, now time.Time) {
 const longestWindow = 24 * time.Hour
 
 // sweep forgets what no window reaches any more.
-func (r *rates) sweep(now time.Time) {
+func (r *limiter) sweep(now time.Time) {
 	if now.Sub(r.last) < sweepRates {
 		return
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// told keeps what the user is to read under the next response of a turn. It is
+// footnotes keeps what the user is to read under the next response of a turn. It is
 // for people and decides nothing: a process that dies takes it along.
-type told struct {
+type footnotes struct {
 	mu    sync.Mutex
 	lines map[toldKey][]string
 }
@@ -25,7 +25,7 @@ const (
 	toldLines = 5
 )
 
-func (n *told) add(c session.Conversation, run, line string) {
+func (n *footnotes) add(c session.Conversation, run, line string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.lines == nil || len(n.lines) >= toldTurns {
@@ -38,7 +38,7 @@ func (n *told) add(c session.Conversation, run, line string) {
 }
 
 // take is what there is to say, and forgets it.
-func (n *told) take(c session.Conversation, run string) []string {
+func (n *footnotes) take(c session.Conversation, run string) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	k := toldKey{c.ID(), run}

@@ -17,9 +17,9 @@ type departure struct {
 	gone                  chan struct{} // closed when it was taken off; nil: nobody asks
 }
 
-// departures are those who wait for that. A few are taken off at a time: a pause
+// leaveQueue are those who wait for that. A few are taken off at a time: a pause
 // or a stop sends thousands away at the same moment.
-type departures struct {
+type leaveQueue struct {
 	mu      sync.Mutex
 	waiting []departure
 	serving int
@@ -72,7 +72,7 @@ func (w *Waiting) vacate(after time.Duration, gone chan struct{}) {
 }
 
 // next is whose turn it is. Where nobody waits, whoever asks is done.
-func (q *departures) next() (one departure, ok bool) {
+func (q *leaveQueue) next() (one departure, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.waiting) == 0 {

@@ -66,7 +66,7 @@ type evaluation struct {
 	claims  int               // how often another call had taken its yes
 }
 
-// kept is the trace for a call that may be held: it outlives the stack.
+// kept is the evaluation for a call that may be held: it outlives the stack.
 func (t *evaluation) kept() *evaluation {
 	kept := *t
 	return &kept

@@ -8,12 +8,12 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// watch remembers which conversations have read what needs caution, themselves or
+// exposure remembers which conversations have read what needs caution, themselves or
 // by way of others, and which of them this process has seen all of. That one holds
 // secrets the store knows; only a process that has seen every call can say that it
 // holds none: after a restart, or where several
 // processes share the calls, nobody can, and that counts against the call.
-type watch struct {
+type exposure struct {
 	mu     sync.Mutex
 	recent map[[16]byte]*watched
 	old    map[[16]byte]*watched
@@ -32,7 +32,7 @@ type watched struct {
 const watchSize = 20_000
 
 // saw counts a call that was admitted, and says what is known of its conversation.
-func (w *watch) saw(t *evaluation, v *session.View) session.Holding {
+func (w *exposure) saw(t *evaluation, v *session.View) session.Holding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one := w.find(t.convID)
@@ -65,7 +65,7 @@ func (w *watched) note(tool string, v *session.View) {
 }
 
 // source notes that a result which needs caution is about to come in.
-func (w *watch) source(c session.Conversation, tool string) {
+func (w *exposure) source(c session.Conversation, tool string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.find(c.ID()).cautious(tool)
@@ -80,7 +80,7 @@ func (w *watched) cautious(tool string) {
 // hand lets a conversation have what another one has read: results that need
 // caution, and what nobody here has seen. all says that the store has lost nothing
 // of it.
-func (w *watch) hand(from, to session.Conversation, all bool) {
+func (w *exposure) hand(from, to session.Conversation, all bool) {
 	if from == to {
 		return
 	}
@@ -96,7 +96,7 @@ func (w *watch) hand(from, to session.Conversation, all bool) {
 
 // spread lets any conversation of a client have what this one has read: it went
 // to one that nobody can name.
-func (w *watch) spread(from session.Conversation, all bool) {
+func (w *exposure) spread(from session.Conversation, all bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if one := w.look(from.ID()); all && len(one.sources) == 0 && one.whole() {
@@ -109,14 +109,14 @@ func (w *watch) spread(from session.Conversation, all bool) {
 }
 
 // blur notes that a conversation has read what nobody can name.
-func (w *watch) blur(c session.Conversation) {
+func (w *exposure) blur(c session.Conversation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.find(c.ID()).unseen = true
 }
 
 // knows reports whether anything was seen here of a conversation.
-func (w *watch) knows(c session.Conversation) bool {
+func (w *exposure) knows(c session.Conversation) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.look(c.ID()) != &unknown
@@ -124,7 +124,7 @@ func (w *watch) knows(c session.Conversation) bool {
 
 // sources names the tools whose results need caution and came in, and says
 // whether these are all: whether this process has seen every call.
-func (w *watch) sources(c session.Conversation, v *session.View) (tools []string, all bool) {
+func (w *exposure) sources(c session.Conversation, v *session.View) (tools []string, all bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one := w.find(c.ID())
@@ -138,7 +138,7 @@ const mostSources = 8
 var unknown watched
 
 // look is what is known of a conversation, only to be read.
-func (w *watch) look(id [16]byte) *watched {
+func (w *exposure) look(id [16]byte) *watched {
 	if one := w.recent[id]; one != nil {
 		return one
 	}
@@ -148,7 +148,7 @@ func (w *watch) look(id [16]byte) *watched {
 	return &unknown
 }
 
-func (w *watch) find(id [16]byte) *watched {
+func (w *exposure) find(id [16]byte) *watched {
 	if one := w.recent[id]; one != nil {
 		return one
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// says remembers who had a say in a conversation as far as the store has been told
+// reportedInfluences remembers who had a say in a conversation as far as the store has been told
 // of it: a call that changes nothing there costs it nothing. What is forgotten is
 // told again.
-type says struct {
+type reportedInfluences struct {
 	mu     sync.Mutex
 	recent map[say]int64 // by generation: after a reset or an endorsement all is told anew
 	old    map[say]int64
@@ -39,7 +39,7 @@ func (t *evaluation) say(initial taint.Level) (s say, matters bool) {
 }
 
 // untold reports whether the store may not know yet who has a say by this call.
-func (s *says) untold(t *evaluation, initial taint.Level, generation int64) bool {
+func (s *reportedInfluences) untold(t *evaluation, initial taint.Level, generation int64) bool {
 	k, matters := t.say(initial)
 	if !matters {
 		return false
@@ -54,7 +54,7 @@ func (s *says) untold(t *evaluation, initial taint.Level, generation int64) bool
 }
 
 // tell notes that it does now.
-func (s *says) tell(t *evaluation, initial taint.Level, generation int64) {
+func (s *reportedInfluences) tell(t *evaluation, initial taint.Level, generation int64) {
 	k, _ := t.say(initial)
 	k.Conversation, k.session = k.Clone(), strings.Clone(k.session) // they are parts of a whole call
 	k.sender, k.source = strings.Clone(k.sender), strings.Clone(k.source)

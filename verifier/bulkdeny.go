@@ -11,10 +11,10 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// crowd are calls that a pause or a stop has ended, and that wait to be denied.
+// bulkDeny are calls that a pause or a stop has ended, and that wait to be denied.
 // There may be thousands of them at the same moment. They are denied in groups: a
 // group is one trip to the store, and one write to the record.
-type crowd struct {
+type bulkDeny struct {
 	mu      sync.Mutex
 	waiting []*ending
 	serving int
@@ -36,7 +36,7 @@ func (v *Verifier) denyInCrowd(e *ending) Decision {
 }
 
 func (v *Verifier) joinCrowd(e *ending) {
-	c := &v.crowd
+	c := &v.bulkDeny
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting, c.untold = append(c.waiting, e), append(c.untold, e)
@@ -52,7 +52,7 @@ func (v *Verifier) joinCrowd(e *ending) {
 
 // keepTime tells those whose time is up while store or record are slow, until the
 // crowd is over. A timer for each would be a tenth of what they cost.
-func (c *crowd) keepTime(over <-chan struct{}) {
+func (c *bulkDeny) keepTime(over <-chan struct{}) {
 	tick := time.NewTicker(leastTrip)
 	defer tick.Stop()
 	for {
@@ -65,7 +65,7 @@ func (c *crowd) keepTime(over <-chan struct{}) {
 	}
 }
 
-func (c *crowd) tellLate(now time.Time) {
+func (c *bulkDeny) tellLate(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.untold = slices.DeleteFunc(c.untold, func(e *ending) bool {
@@ -78,14 +78,14 @@ func (c *crowd) tellLate(now time.Time) {
 }
 
 func (v *Verifier) serveCrowd() {
-	for group, large := v.crowd.next(); len(group) > 0; group, large = v.crowd.next() {
+	for group, large := v.bulkDeny.next(); len(group) > 0; group, large = v.bulkDeny.next() {
 		v.denyTogether(group, !large)
 	}
 }
 
 // next is the group whose turn it is, and whether it is of a large crowd. Where
 // nobody waits, whoever asks is done.
-func (c *crowd) next() (group []*ending, large bool) {
+func (c *bulkDeny) next() (group []*ending, large bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	large = len(c.waiting) > crowdDrawn
@@ -99,7 +99,7 @@ func (c *crowd) next() (group []*ending, large bool) {
 
 // leave is called by a server that has nobody left to serve. Whom it served has
 // heard; after the last one, all have.
-func (c *crowd) leave() {
+func (c *bulkDeny) leave() {
 	c.waiting = nil
 	if c.serving--; c.serving == 0 {
 		close(c.over)

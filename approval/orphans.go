@@ -10,10 +10,10 @@ import (
 // while it knows of nothing.
 const idleTends = 12
 
-// inherit tells of the expiry of cards that another process has put up: it may be
+// adoptOrphans tells of the expiry of cards that another process has put up: it may be
 // gone by then, and they would say for ever that they wait. It looks at once, and
 // seldom as long as there are none.
-func (d *Desk) inherit(ctx context.Context) {
+func (d *Desk) adoptOrphans(ctx context.Context) {
 	tick := time.NewTicker(d.o.Tend)
 	defer tick.Stop()
 	var waiting []string

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// spent remembers which request took the yes of which question, in this
+// usedApprovals remembers which request took the yes of which question, in this
 // process: a card that someone rolled back in the store gives no second one.
-type spent struct {
+type usedApprovals struct {
 	mu     sync.Mutex
 	recent map[[2]string]string // by card and digest
 	old    map[[2]string]string
@@ -20,7 +20,7 @@ const spentSize = 5_000
 // requests that wait for the outcome.
 func (d *Desk) Spent(card, digest, request string) {
 	defer d.waiters.wake(card)
-	s := &d.spent
+	s := &d.usedApprovals
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.recent == nil || len(s.recent) >= spentSize {
@@ -30,7 +30,7 @@ func (d *Desk) Spent(card, digest, request string) {
 }
 
 // by is the request that took it, "" if none did.
-func (s *spent) by(card, digest string) string {
+func (s *usedApprovals) by(card, digest string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if request, ok := s.recent[[2]string{card, digest}]; ok {
@@ -42,7 +42,7 @@ func (s *spent) by(card, digest string) string {
 // claimable says whether a request may take a question's yes, by what the card
 // says and by what this process has seen.
 func (d *Desk) claimable(c *Card, q *Question, request string, now time.Time) bool {
-	if by := d.spent.by(c.ID, q.Ask.Digest); by != "" && by != request {
+	if by := d.usedApprovals.by(c.ID, q.Ask.Digest); by != "" && by != request {
 		return false
 	}
 	t := d.terms()
