@@ -33,7 +33,7 @@ type layer struct {
 // layout is the specification, from the bottom up: arrows point down only. It binds what the program is
 // built from; the files of a test may import anything.
 var layout = []layer{
-	{name: "leaves", packages: "toolcall taint codes hmac redact audit crash spelling command", mayImport: "command"}, // redact: secrets are where a shell's words are
+	{name: "leaves", packages: "toolcall taint codes hmac redact audit crash spelling recent command", mayImport: "command"}, // redact: secrets are where a shell's words are
 	{name: "session", packages: "session", mayImport: "leaves"},
 	{name: "knowledge", packages: "policy intent provenance lineage", mayImport: "session leaves"},
 	{name: "loop", packages: "loop", mayImport: "lineage leaves"}, // what a runtime tells, as it comes in

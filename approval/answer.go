@@ -91,10 +91,10 @@ func (d *Desk) byRef(ctx context.Context, ref string) (string, error) {
 		found = id
 	}
 	if found != "" {
-		d.recent.note(ref, found) // whoever comes when it is answered is told by whom
+		d.recentCards.note(ref, found) // whoever comes when it is answered is told by whom
 		return found, nil
 	}
-	return d.recent.find(ref), nil
+	return d.recentCards.find(ref), nil
 }
 
 // count puts a person's vote on a card: all of it or one tool of it.

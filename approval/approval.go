@@ -99,7 +99,7 @@ type Desk struct {
 	process       process
 	inForce       atomic.Pointer[terms]
 	waiters       waiters
-	recent        recent
+	recentCards   recentCards
 	usedApprovals usedApprovals
 	listenErrors  listenErrors
 	turns         turns

@@ -21,7 +21,7 @@ func (d *Desk) announce(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	d.recent.note(c.Ref(), c.ID)
+	d.recentCards.note(c.Ref(), c.ID)
 	if err := d.recordAsked(c); err != nil {
 		_, taking := d.withdraw(ctx, id, "the record could not be written")
 		return fmt.Errorf("%w: %w", ErrRecord, errors.Join(err, taking))

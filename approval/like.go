@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -183,9 +184,8 @@ func preview(card, person string, minutes int) string {
 // previews remembers who was shown in this process what a yes to calls like one
 // would cover. What is forgotten is shown again.
 type previews struct {
-	mu     sync.Mutex
-	recent map[string]bool
-	old    map[string]bool
+	mu    sync.Mutex
+	shown recent.Map[string, bool]
 }
 
 const previewsSize = 1000
@@ -193,16 +193,14 @@ const previewsSize = 1000
 func (p *previews) note(shown string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.recent == nil || len(p.recent) >= previewsSize {
-		p.old, p.recent = p.recent, make(map[string]bool)
-	}
-	p.recent[shown] = true
+	p.shown.Put(shown, true, previewsSize)
 }
 
 func (p *previews) has(shown string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.recent[shown] || p.old[shown]
+	_, known := p.shown.Get(shown)
+	return known
 }
 
 // commands says which commands a grant covers; nothing of one that is not for commands. It hides secrets.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -264,35 +265,24 @@ func (d *Desk) reset(ctx context.Context, person, via, ref string) (Outcome, err
 	return Outcome{Kind: Told, Text: "The taint of " + conv.Ref() + " is forgotten and its grants have ended. What the agent read is still in its context."}, nil
 }
 
-// recent remembers the cards of this process by their short names, so that a
+// recentCards remembers the cards of this process by their short names, so that a
 // late answer is told what happened instead of "no such card".
-type recent struct {
+type recentCards struct {
 	mu    sync.Mutex
-	byRef map[string]string
-	ring  []string
+	byRef recent.Map[string, string]
 }
 
-const recentCards = 1024
+const mostRecentCards = 1024
 
-func (r *recent) note(ref, id string) {
+func (r *recentCards) note(ref, id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.byRef == nil {
-		r.byRef = make(map[string]string)
-	}
-	if r.byRef[ref] == id {
-		return
-	}
-	if len(r.ring) == recentCards {
-		delete(r.byRef, r.ring[0])
-		r.ring = r.ring[1:]
-	}
-	r.byRef[ref] = id
-	r.ring = append(r.ring, ref)
+	r.byRef.Put(ref, id, mostRecentCards)
 }
 
-func (r *recent) find(ref string) string {
+func (r *recentCards) find(ref string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.byRef[ref]
+	id, _ := r.byRef.Get(ref)
+	return id
 }

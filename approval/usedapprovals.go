@@ -4,17 +4,18 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/openclaw-verifier/verifier/recent"
 )
 
 // usedApprovals remembers which request took the yes of which question, in this
 // process: a card that someone rolled back in the store gives no second one.
 type usedApprovals struct {
-	mu     sync.Mutex
-	recent map[[2]string]string // by card and digest
-	old    map[[2]string]string
+	mu       sync.Mutex
+	requests recent.Map[[2]string, string] // by card and digest
 }
 
-const spentSize = 5_000
+const mostUsed = 5_000
 
 // Spent notes that a request has taken the yes of a card, and wakes identical
 // requests that wait for the outcome.
@@ -23,20 +24,15 @@ func (d *Desk) Spent(card, digest, request string) {
 	s := &d.usedApprovals
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.recent == nil || len(s.recent) >= spentSize {
-		s.old, s.recent = s.recent, make(map[[2]string]string)
-	}
-	s.recent[[2]string{card, digest}] = request
+	s.requests.Put([2]string{card, digest}, request, mostUsed)
 }
 
 // by is the request that took it, "" if none did.
 func (s *usedApprovals) by(card, digest string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if request, ok := s.recent[[2]string{card, digest}]; ok {
-		return request
-	}
-	return s.old[[2]string{card, digest}]
+	request, _ := s.requests.Get([2]string{card, digest})
+	return request
 }
 
 // claimable says whether a request may take a question's yes, by what the card

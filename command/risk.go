@@ -32,7 +32,9 @@ func (r *reader) alters(n string, args []arg) {
 	switch {
 	case n == "find" && deletes(n, args):
 		places = slices.Clone(args)
-		if end := slices.IndexFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "-") && len(a.text) > 2 || a.text == "(" || a.text == "!" }); end >= 0 {
+		if end := slices.IndexFunc(args, func(a arg) bool {
+			return strings.HasPrefix(a.text, "-") && len(a.text) > 2 || a.text == "(" || a.text == "!"
+		}); end >= 0 {
 			places = places[:end]
 		}
 	case owners[n]:

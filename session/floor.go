@@ -3,6 +3,7 @@ package session
 import (
 	"sync"
 
+	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -14,9 +15,8 @@ import (
 //
 // The zero Floor is ready to use.
 type Floor struct {
-	mu     sync.Mutex
-	recent map[[16]byte]*seen
-	old    map[[16]byte]*seen
+	mu   sync.Mutex
+	seen recent.Map[[16]byte, *seen]
 }
 
 type seen struct {
@@ -84,16 +84,10 @@ func (f *Floor) At(id [16]byte, session string) Mark {
 }
 
 func (f *Floor) find(id [16]byte) *seen {
-	if s := f.recent[id]; s != nil {
-		return s
-	}
-	s := f.old[id]
-	if s == nil {
+	s, known := f.seen.Get(id)
+	if !known {
 		s = &seen{bySession: map[string]taint.Level{}}
 	}
-	if f.recent == nil || len(f.recent) >= floorSize {
-		f.old, f.recent = f.recent, make(map[[16]byte]*seen)
-	}
-	f.recent[id] = s
+	f.seen.Put(id, s, floorSize)
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -284,9 +285,8 @@ func scheduledFor(c *toolcall.Call) []string {
 // roots remembers which conversations share another's state, so that a child
 // costs no second trip. The store is the truth: it answers Moved.
 type roots struct {
-	mu     sync.Mutex
-	recent map[session.Conversation]session.Conversation
-	old    map[session.Conversation]session.Conversation
+	mu    sync.Mutex
+	known recent.Map[session.Conversation, session.Conversation]
 }
 
 const rootsSize = 20_000
@@ -294,11 +294,7 @@ const rootsSize = 20_000
 func (r *roots) of(c session.Conversation) (session.Conversation, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	root, known := r.recent[c]
-	if !known {
-		root, known = r.old[c]
-	}
-	return root, known
+	return r.known.Get(c)
 }
 
 // at is where a conversation's state is, as far as that is known.
@@ -315,8 +311,5 @@ func (r *roots) note(child, root session.Conversation) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.recent == nil || len(r.recent) >= rootsSize {
-		r.old, r.recent = r.recent, make(map[session.Conversation]session.Conversation)
-	}
-	r.recent[child.Clone()] = root.Clone()
+	r.known.Put(child.Clone(), root.Clone(), rootsSize)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -15,8 +16,7 @@ import (
 // processes share the calls, nobody can, and that counts against the call.
 type exposure struct {
 	mu     sync.Mutex
-	recent map[[16]byte]*watched
-	old    map[[16]byte]*watched
+	seen   recent.Map[[16]byte, *watched]
 	adrift map[string]bool // clients of which any conversation may hold a secret of another
 }
 
@@ -139,26 +139,17 @@ var unknown watched
 
 // look is what is known of a conversation, only to be read.
 func (w *exposure) look(id [16]byte) *watched {
-	if one := w.recent[id]; one != nil {
-		return one
-	}
-	if one := w.old[id]; one != nil {
+	if one, known := w.seen.Get(id); known {
 		return one
 	}
 	return &unknown
 }
 
 func (w *exposure) find(id [16]byte) *watched {
-	if one := w.recent[id]; one != nil {
-		return one
-	}
-	one := w.old[id]
-	if one == nil {
+	one, known := w.seen.Get(id)
+	if !known {
 		one = &watched{}
 	}
-	if w.recent == nil || len(w.recent) >= watchSize {
-		w.old, w.recent = w.recent, make(map[[16]byte]*watched)
-	}
-	w.recent[id] = one
+	w.seen.Put(id, one, watchSize)
 	return one
 }

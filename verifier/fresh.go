@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -31,9 +32,8 @@ import (
 // that has the store to itself ([Options.Alone]) need not read it twice. Others read
 // it at the first call of a run, and at each call that names no run.
 type fresh struct {
-	mu     sync.Mutex
-	recent map[session.Conversation]*renewal
-	old    map[session.Conversation]*renewal
+	mu       sync.Mutex
+	renewals recent.Map[session.Conversation, *renewal]
 }
 
 // renewal is what was read of one conversation.
@@ -54,17 +54,11 @@ const (
 
 // find is what is known of a conversation. The lock is held.
 func (f *fresh) find(c session.Conversation) *renewal {
-	if r := f.recent[c]; r != nil {
-		return r
-	}
-	r := f.old[c]
-	if r == nil {
+	r, known := f.renewals.Get(c)
+	if !known {
 		r = &renewal{runs: map[[2]string]string{}}
 	}
-	if f.recent == nil || len(f.recent) >= freshSize {
-		f.old, f.recent = f.recent, make(map[session.Conversation]*renewal)
-	}
-	f.recent[c.Clone()] = r
+	f.renewals.Put(c.Clone(), r, freshSize)
 	return r
 }
 

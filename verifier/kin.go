@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -27,9 +28,8 @@ const (
 
 // spawners remembers under which session id subagents count; empty: under none.
 type spawners struct {
-	mu     sync.Mutex
-	recent map[session.Conversation]string
-	old    map[session.Conversation]string
+	mu    sync.Mutex
+	names recent.Map[session.Conversation, string]
 }
 
 const spawnersSize = 20_000
@@ -37,19 +37,13 @@ const spawnersSize = 20_000
 func (s *spawners) of(child session.Conversation) (name string, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if name, known = s.recent[child]; !known {
-		name, known = s.old[child]
-	}
-	return name, known
+	return s.names.Get(child)
 }
 
 func (s *spawners) keep(child session.Conversation, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.recent == nil || len(s.recent) >= spawnersSize {
-		s.old, s.recent = s.recent, make(map[session.Conversation]string)
-	}
-	s.recent[child.Clone()] = name
+	s.names.Put(child.Clone(), name, spawnersSize)
 }
 
 // spawned notes to which part of its conversation a subagent belongs that a call has

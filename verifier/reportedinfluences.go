@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -12,9 +13,8 @@ import (
 // of it: a call that changes nothing there costs it nothing. What is forgotten is
 // told again.
 type reportedInfluences struct {
-	mu     sync.Mutex
-	recent map[say]int64 // by generation: after a reset or an endorsement all is told anew
-	old    map[say]int64
+	mu   sync.Mutex
+	told recent.Map[say, int64] // by generation: after a reset or an endorsement all is told anew
 }
 
 // say is what a call means for the account of its conversation.
@@ -46,10 +46,7 @@ func (s *reportedInfluences) untold(t *evaluation, initial taint.Level, generati
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	told, known := s.recent[k]
-	if !known {
-		told, known = s.old[k]
-	}
+	told, known := s.told.Get(k)
 	return !known || told != generation
 }
 
@@ -60,8 +57,5 @@ func (s *reportedInfluences) tell(t *evaluation, initial taint.Level, generation
 	k.sender, k.source = strings.Clone(k.sender), strings.Clone(k.source)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.recent == nil || len(s.recent) >= saysSize {
-		s.old, s.recent = s.recent, make(map[say]int64)
-	}
-	s.recent[k] = generation
+	s.told.Put(k, generation, saysSize)
 }

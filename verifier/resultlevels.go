@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -13,9 +14,8 @@ import (
 // their result names the tool and not the arguments. What is forgotten, or was
 // judged by another process, counts as what the tool returns otherwise.
 type resultLevels struct {
-	mu     sync.Mutex
-	recent map[resultKey]broughtIn
-	old    map[resultKey]broughtIn
+	mu    sync.Mutex
+	calls recent.Map[resultKey, broughtIn]
 }
 
 // broughtIn is what a call brings in.
@@ -42,14 +42,11 @@ func (m *resultLevels) note(t *evaluation, waiting bool) {
 	k := resultKey{strings.Clone(c.Client), strings.Clone(c.Context.SessionKey), strings.Clone(c.Context.ToolCallID), strings.Clone(c.Tool)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.recent == nil || len(m.recent) >= resultsSize {
-		m.old, m.recent = m.recent, make(map[resultKey]broughtIn)
-	}
 	b := broughtIn{level: t.plan.Brings(&t.view), secret: t.plan.Secret != "", waiting: waiting}
 	if waiting {
 		b.reads = t.plan.Secret
 	}
-	m.recent[k] = b
+	m.calls.Put(k, b, resultsSize)
 }
 
 // of is what was said of the call that an event tells the result of.
@@ -61,9 +58,5 @@ func (m *resultLevels) of(h *eventEvaluation) (broughtIn, bool) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	b, known := m.recent[k]
-	if !known {
-		b, known = m.old[k]
-	}
-	return b, known
+	return m.calls.Get(k)
 }

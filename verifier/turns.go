@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/provenance"
+	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -17,9 +18,7 @@ import (
 // It is bounded; what it has forgotten still stands in the record.
 type turns struct {
 	mu      sync.Mutex
-	recent  map[turnKey]*turn
-	old     map[turnKey]*turn
-	age     int                            // how often those that were recent have become old
+	known   recent.Map[turnKey, *turn]
 	current map[session.Conversation]*turn // the last turn with a run
 }
 
@@ -36,7 +35,6 @@ type turnKey struct {
 type turn struct {
 	turnKey
 	id      string               // how the store and people name it
-	age     int                  // of turns when it was last among the recent
 	root    session.Conversation // whose state its calls count in
 	pending []provenance.Fact    // not noted yet
 	facts   int                  // how many there were
@@ -99,13 +97,7 @@ func (s *turns) add(t *evaluation, h heardOf) (now, over *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.current[k.Conversation]
-	n := last
-	if n == nil || n.turnKey != k || n.age != s.age {
-		n = s.find(k)
-	}
-	if n == nil {
-		n = s.begin(t, k)
-	}
+	n := s.findOrBegin(t)
 	n.persist, n.ended = n.persist || h.persist, n.ended || h.ends
 	if len(n.pending) >= turnPending {
 		n.drop()
@@ -133,11 +125,8 @@ func (n *turn) drop() {
 }
 
 func (s *turns) find(k turnKey) *turn {
-	if n := s.recent[k]; n != nil {
-		return n
-	}
-	n := s.old[k]
-	if n != nil {
+	n, known := s.known.Get(k)
+	if known {
 		s.keep(n)
 	}
 	return n
@@ -152,11 +141,7 @@ func (s *turns) findOrBegin(t *evaluation) *turn {
 }
 
 func (s *turns) keep(n *turn) {
-	if s.recent == nil || len(s.recent) >= turnsSize {
-		s.old, s.recent = s.recent, make(map[turnKey]*turn)
-		s.age++
-	}
-	s.recent[n.turnKey], n.age = n, s.age
+	s.known.Put(n.turnKey, n, turnsSize)
 }
 
 // begin makes a turn, with strings of its own.
@@ -244,11 +229,9 @@ func (s *turns) giveBack(n *turn, facts []provenance.Fact) {
 func (s *turns) waiting(most int) (found []*turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, all := range []map[turnKey]*turn{s.old, s.recent} {
-		for _, n := range all {
-			if len(found) < most && slices.ContainsFunc(n.pending, provenance.Fact.Happened) {
-				found = append(found, n)
-			}
+	for n := range s.known.All() {
+		if len(found) < most && slices.ContainsFunc(n.pending, provenance.Fact.Happened) {
+			found = append(found, n)
 		}
 	}
 	return found
@@ -258,11 +241,9 @@ func (s *turns) waiting(most int) (found []*turn) {
 func (s *turns) named(name string) (found []*turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, all := range []map[turnKey]*turn{s.recent, s.old} {
-		for _, n := range all {
-			if len(n.pending) > 0 && (n.id == name || n.run == name || n.Ref() == name || n.root.Ref() == name) {
-				found = append(found, n)
-			}
+	for n := range s.known.All() {
+		if len(n.pending) > 0 && (n.id == name || n.run == name || n.Ref() == name || n.root.Ref() == name) {
+			found = append(found, n)
 		}
 	}
 	return found

@@ -29,11 +29,7 @@ func TestRequestsThatPassedAreRememberedForAWhile(t *testing.T) {
 	if g.has(other) {
 		t.Error("a request of one conversation is known in another")
 	}
-	kept := 0
-	for i := range g.rows {
-		kept += len(g.rows[i].keys)
-	}
-	if most := givenRows * givenEach; kept > most || g.has(request(0)) {
-		t.Errorf("%d requests are kept, more than %d, or the first of all still", kept, most)
+	if g.has(request(0)) {
+		t.Error("the first of all is still known")
 	}
 }
