@@ -48,8 +48,9 @@ var layout = []layer{
 	{name: "suites", packages: "store/storetest store/redistest redact/redacttest intent/provider/providertest channels/channeltest channels/*/*test server/certtest web/webtest", mayImport: "channels/channeltest store/sqlite delivery stores verifier loop channels approval knowledge session leaves"}, // for tests: nothing below may import them
 	{name: "hook", packages: "hook", mayImport: "lineage hmac"},              // what coding agents run: it starts for each call, so that it holds little
 	{name: "hook program", packages: "cmd/verifier-hook", mayImport: "hook"}, // and nothing else
+	{name: "mcp", packages: "mcp", mayImport: "hook"},                        // the gate before servers of tools
 	{name: "plugin", packages: "integrations/openclaw"},                      // the plugin's own files, for the program to hand out
-	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats", mayImport: "hook plugin adapters delivery stores replay verifier loop drawing channels approval knowledge session leaves"},
+	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats", mayImport: "mcp hook plugin adapters delivery stores replay verifier loop drawing channels approval knowledge session leaves"},
 	{name: "chaos", packages: "chaos", mayImport: "suites leaves"},                                                   // drives the real binary from outside
 	{name: "stand-ins", packages: "integrations/openclaw/e2e/telegram integrations/agents/e2e", mayImport: "suites"}, // fakes as programs, for tests in other languages
 	{name: "root", packages: "."}, // this test

@@ -23,6 +23,9 @@ type verdict struct {
 func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 	atOnce := r.agent.asks && r.who.attended
 	v, err := r.ask(ctx, atOnce)
+	if err == nil && (v.Decision == "allow" || atOnce && v.Question != "") {
+		r.toGate()
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -37,6 +40,14 @@ func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 		return marshal(hookOutput{callAnswer{r.in.Event, "ask", v.Reason}})
 	}
 	return marshal(r.agent.no(r, v.reason()))
+}
+
+// toGate leaves word for the gate before a server of tools that this very call was asked about: it passes there once.
+// What the user is asked at the terminal comes there only after a yes.
+func (r *run) toGate() {
+	if name, _ := r.toolName(); r.in.CallID != "" && strings.HasPrefix(name, mcp) {
+		r.notes.pass(r.gateway.decided(r.in.CallID, name, r.in.Params))
+	}
 }
 
 // forUser reports whether the tool itself asks the user, who must not be answered for: about a plan, or a question.
@@ -102,17 +113,11 @@ func (r *run) ask(ctx context.Context, atOnce bool) (v verdict, err error) {
 	if r.who.owner {
 		c.UserMessages = r.notes.words(r.who.key)
 	}
-	answer, err := r.gateway.post(ctx, "", message{Tool: &tool{name, params}, Context: c})
-	if err != nil {
-		return v, err
-	}
-	if err := json.Unmarshal(answer, &v); err != nil || v.Decision != "allow" && v.Decision != "deny" {
-		return v, failure("The verifier's answer holds no decision. Nothing was run.")
-	}
-	if v.Decision == "allow" {
+	v, err = r.gateway.ask(ctx, tool{Name: name, Params: params}, c)
+	if err == nil && v.Decision == "allow" {
 		told.settled()
 	}
-	return v, nil
+	return v, err
 }
 
 // params are the arguments as they are asked about.

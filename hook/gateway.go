@@ -27,6 +27,8 @@ type Gateway struct {
 	Secret []byte      // what calls are signed with
 	Bearer string      // "" where the gateway demands none
 	TLS    *tls.Config // whom to trust; nil: those that the system trusts
+
+	lasting *http.Client // of a program that asks often; nil: a new one for each message
 }
 
 // Bounds of what is sent and read.
@@ -47,8 +49,9 @@ type message struct {
 }
 
 type tool struct {
-	Name   string         `json:"name"`
-	Params jsontext.Value `json:"params"`
+	Name        string         `json:"name"`
+	Params      jsontext.Value `json:"params"`
+	Annotations jsontext.Value `json:"annotations,omitzero"`
 }
 
 type callContext struct {
@@ -117,8 +120,38 @@ func (g *Gateway) post(ctx context.Context, event string, m message) ([]byte, er
 	return answer, nil
 }
 
-// client uses no proxy, keeps no connection and follows no redirect: what we send is for one server.
+// ask sends a call and returns what the gateway has signed.
+func (g *Gateway) ask(ctx context.Context, t tool, c callContext) (v verdict, err error) {
+	answer, err := g.post(ctx, "", message{Tool: &t, Context: c})
+	if err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(answer, &v); err != nil || v.Decision != "allow" && v.Decision != "deny" {
+		return verdict{}, failure("The verifier's answer holds no decision. Nothing was run.")
+	}
+	return v, nil
+}
+
+// tell sends one event and returns the answer to it.
+func (g *Gateway) tell(ctx context.Context, name string, event any, c callContext) ([]byte, error) {
+	answer, err := g.post(ctx, name, message{Context: c, Event: event})
+	if err != nil {
+		return nil, err
+	}
+	var got struct {
+		Accepted bool `json:"accepted"`
+	}
+	if err := json.Unmarshal(answer, &got); err != nil || !got.Accepted {
+		return nil, failure("The verifier did not accept what it was told of the session.")
+	}
+	return answer, nil
+}
+
+// client uses no proxy and follows no redirect: what we send is for one server. It keeps no connection, unless it is to last.
 func (g *Gateway) client() *http.Client {
+	if g.lasting != nil {
+		return g.lasting
+	}
 	return &http.Client{
 		Transport:     &http.Transport{TLSClientConfig: g.TLS, DisableKeepAlives: true, TLSHandshakeTimeout: 10 * time.Second},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -74,6 +74,12 @@ func (f failure) Error() string { return string(f) }
 // Refusal is an error whose words the agent and its owner may read.
 func Refusal(words string) error { return failure(words) }
 
+// Words are those of a [Refusal].
+func Words(err error) (string, bool) {
+	words, ok := errors.AsType[failure](err)
+	return string(words), ok
+}
+
 // Run answers one event of the agent and returns the exit code. It returns by itself when ctx ends.
 func Run(ctx context.Context, o Options) int {
 	done := make(chan int, 1)

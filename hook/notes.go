@@ -213,7 +213,7 @@ func (n notes) session(key string) string {
 
 // sweep removes what is old.
 func (n notes) sweep() {
-	for _, sub := range []string{processesDir, sessionsDir} {
+	for _, sub := range []string{processesDir, sessionsDir, decidedDir} {
 		entries, _ := os.ReadDir(filepath.Join(n.dir, sub)) // then it is swept another time
 		for _, e := range entries {
 			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > keepNotes {

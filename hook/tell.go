@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/lineage"
@@ -101,17 +100,8 @@ func (r *run) send(ctx context.Context, name string, event any, trigger string) 
 	if c.Trigger = trigger; trigger != "" {
 		c.SenderIsOwner = false
 	}
-	answer, err := r.gateway.post(ctx, name, message{Context: c, Event: event})
-	if err != nil {
-		return err
-	}
-	var got struct {
-		Accepted bool `json:"accepted"`
-	}
-	if err := json.Unmarshal(answer, &got); err != nil || !got.Accepted {
-		return failure("The verifier did not accept what it was told of the session.")
-	}
-	return nil
+	_, err := r.gateway.tell(ctx, name, event, c)
+	return err
 }
 
 // resume is the trigger of a run that goes on with what a conversation was doing.
@@ -213,7 +203,9 @@ func cutOrigin(s string) string {
 	return s
 }
 
-// textOf are the strings of a value, a line each.
+// TextOf are the strings of a value, a line each.
+func TextOf(v jsontext.Value) string { return textOf(v) }
+
 func textOf(v jsontext.Value) string {
 	if !isGiven(v) {
 		return ""

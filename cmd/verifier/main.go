@@ -59,6 +59,7 @@ type cli struct {
 	Test     TestCmd     `cmd:"" help:"Try a running server and its channels, and say what is wrong."`
 	Send     SendCmd     `cmd:"" help:"Sign one tool call, send it, print the decision."`
 	Hook     HookCmd     `cmd:"" help:"Answer a coding agent before and after each tool call."`
+	MCP      MCPCmd      `cmd:"" name:"mcp" help:"Stand between an MCP client and a server of tools, and ask before each call."`
 	Explain  ExplainCmd  `cmd:"" help:"Say what the policy does with a call, and why. Needs no server."`
 	Pending  PendingCmd  `cmd:"" aliases:"list" help:"List the calls that wait for an answer."`
 	Watch    WatchCmd    `cmd:"" help:"Show what waits, live, and answer with one key."`

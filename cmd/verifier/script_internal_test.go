@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("GORACE", brisk()); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"verifier": main})
+	testscript.Main(m, map[string]func(){"verifier": main, "mcp-fake": fakeServer})
 }
 
 // brisk is GORACE for the hundreds of processes that the tests start: under the

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestH250WithoutTheGatewayNoToolIsCalled: everything else passes.
+func TestH250WithoutTheGatewayNoToolIsCalled(t *testing.T) {
+	t.Parallel()
+	answers := func(by http.HandlerFunc) func(*rig) {
+		return func(r *rig) {
+			s := httptest.NewServer(by)
+			r.t.Cleanup(s.Close)
+			r.url = s.URL
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*rig)
+		words  string
+	}{
+		"down":        {func(r *rig) { r.url = "http://127.0.0.1:1" }, "can't be reached"},
+		"no secret":   {func(r *rig) { r.secret = "" }, "no secret"},
+		"its secret":  {func(r *rig) { r.secret = strings.Repeat("x", 32) }, "does not accept"},
+		"unsigned":    {answers(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"decision":"allow"}`)) }), "authenticated"}, //nolint:errcheck // the gate says what it got
+		"a redirect":  {answers(func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, "/allow", http.StatusFound) }), "not a verifier"},
+		"no decision": {answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }), "not a verifier"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, nil)
+			c.change(r)
+			g := gated(r)
+			g.answer(g.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}`))
+			g.denied(g.call("echo", `{"text":"a"}`), c.words)
+			g.idle()
+			if strings.Contains(g.saw(), "tools/call") {
+				t.Errorf("the server got %s", g.saw())
+			}
+		})
+	}
+}
+
+// TestH251WhatCanBeReadInTwoWaysReachesNoServer: the server would read it as a call, and the gate as something else.
+func TestH251WhatCanBeReadInTwoWaysReachesNoServer(t *testing.T) {
+	t.Parallel()
+	g := gated(newRig(t, nil))
+	const hidden = `{"jsonrpc":"2.0","id":90,"method":"tools/call","params":{"name":"echo","arguments":{"text":"h251"}}}`
+	for _, line := range []string{
+		"[" + hidden + "]", " [" + hidden + "," + hidden + "]", hidden + hidden, hidden + " x", "\ufeff" + hidden, `{"x":` + "\r" + hidden + "\r" + `}`,
+		`{"jsonrpc":"2.0","id":91,"method":"ping","method":"tools/call","params":{"name":"echo","arguments":{"text":"h251"}}}`,
+		`{"jsonrpc":"2.0","id":91,"method":"ping","Method":"tools/call","params":{"name":"echo","arguments":{"text":"h251"}}}`,
+		`{"jsonrpc":"2.0","id":91,"method":"ping","params":{},"PARAMS":{"text":"h251"}}`,
+		`{"jsonrpc":"2.0","id":91,"method":"tools/call","params":{"name":"safe","Name":"echo","arguments":{"text":"h251"}}}`,
+		`{"jsonrpc":"2.0","id":91,"method":"tools/call","params":{"name":"safe","arguments":{"text":"x"},"argument\u017f":{"text":"h251"}}}`,
+		`{"jsonrpc":"2.0","id":91,"method":"tools/call","params":{"name":"safe","arguments":{"text":"x","text":"h251"}}}`,
+		`{"jsonrpc":"2.0","id":91,"method":"tools/call","params":{"name":"safe","arguments":["h251"]}}`,
+		`{"jsonrpc":"2.0","id":91,"method":"tools/call","params":{"name":"safe","arguments":{},"more":"h251"}}`,
+		`{"jsonrpc":"2.0","id":91,"method":"tools/call","params":{"name":"safe","arguments":{"text":"h251` + "\xff" + `"}}}`,
+		`{"jsonrpc":"2.0","id":91,"method":"tools/call","params":{"name":"safe","arguments":{"text":"h251\ud800"}}}`,
+		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo","arguments":{"text":"h251"}}}`,
+		`{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"echo","arguments":{"text":"h251"}}}`,
+		`{"jsonrpc":"2.0","id":{},"method":"tools/call","params":{"name":"echo","arguments":{"text":"h251"}}}`,
+		`{"jsonrpc":"1.0","id":91,"method":"tools/call","params":{"name":"echo","arguments":{"text":"h251"}}}`,
+		`{"jsonrpc":"2.0","id":91,"method":"tools/call","result":{},"params":{"name":"echo","arguments":{"text":"h251"}}}`,
+	} {
+		g.write(line)
+		g.idle()
+	}
+	if saw := g.saw(); strings.Contains(saw, "h251") || strings.Contains(saw, "tools/call") {
+		t.Errorf("the server got %s", saw)
+	}
+	if p := g.pending(); len(p) > 0 {
+		t.Errorf("someone is asked: %v", p)
+	}
+}
+
+// TestH252ACallThatIsDroppedDoesNotRun: its client has cancelled it, has gone, or the gate was killed; then the owner says yes.
+func TestH252ACallThatIsDroppedDoesNotRun(t *testing.T) {
+	t.Parallel()
+	for name, drop := range map[string]func(g *gate, id int){
+		"cancelled": func(g *gate, _ int) {
+			g.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1.0,"reason":"late"}}`)
+			g.idle()
+		},
+		"the client has gone": func(g *gate, _ int) { g.in.Close(); <-g.done },                          //nolint:errcheck // see below
+		"the gate is ended":   func(g *gate, _ int) { g.cmd.Process.Signal(syscall.SIGTERM); <-g.done }, //nolint:errcheck // see below
+		"the gate is killed":  func(g *gate, _ int) { g.cmd.Process.Kill(); <-g.done },                  //nolint:errcheck // see below
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gated(newRig(t, nil))
+			id := g.call("echo", `{"text":"h252"}`)
+			ref := g.waits().Ref
+			drop(g, id)
+			g.approve(ref, 0)
+			if strings.Contains(g.saw(), "tools/call") {
+				t.Errorf("the server got %s", g.saw())
+			}
+		})
+	}
+	t.Run("and the yes is for the next", func(t *testing.T) {
+		t.Parallel()
+		g := gated(newRig(t, nil))
+		g.call("echo", `{"text":"h252"}`)
+		ref := g.waits().Ref
+		g.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		g.idle()
+		g.approve(ref, 0)
+		g.says(g.answer(g.call("echo", `{"text":"h252"}`)), "said h252")
+		if n := strings.Count(g.saw(), "tools/call"); n != 1 {
+			t.Errorf("%d calls reached the server", n)
+		}
+	})
+}
+
+// TestH253TheServerAnswersWhatItWasNotAsked: a call that is held, or one that never was. It ends in the middle of a call.
+func TestH253TheServerAnswersWhatItWasNotAsked(t *testing.T) {
+	t.Parallel()
+	g := gated(newRig(t, nil))
+	early := g.call("early", `{"id":"2"}`)
+	ref := g.waits().Ref
+	held := g.call("echo", `{"text":"h253"}`)
+	g.waiting(2)
+	g.approve(ref, 0)
+	g.says(g.answer(early), "done")
+	g.allowOnce()
+	g.says(g.answer(held), "said h253")
+	for _, line := range g.past {
+		if strings.Contains(line, "forged") {
+			t.Errorf("the client got %s", line)
+		}
+	}
+
+	g = gated(newRig(t, nil))
+	silent := g.call("silent", `{}`)
+	g.allowOnce()
+	g.eventually("the server has the call", func() bool { return strings.Contains(g.saw(), "silent") })
+	die := g.call("die", `{}`)
+	ref = g.waits().Ref
+	waits := g.call("echo", `{"text":"a"}`)
+	g.waiting(2)
+	g.approve(ref, 0)
+	g.denied(silent, "ended before it had answered")
+	g.denied(die, "ended before it had answered")
+	g.denied(waits, "Nothing was run")
+	<-g.done
+	if code := g.cmd.ProcessState.ExitCode(); code != 7 {
+		t.Errorf("it ended with %d", code)
+	}
+}
+
+// TestH254AHeldCallKeepsItsClientAwake, and a denied one says why.
+func TestH254AHeldCallKeepsItsClientAwake(t *testing.T) {
+	t.Parallel()
+	g := gated(newRig(t, nil))
+	id := g.ask("tools/call", `{"name":"echo","arguments":{"text":"a"},"_meta":{"progressToken":"p1"}}`)
+	ref := g.waits().Ref
+	g.says(g.reads(`notifications/progress`), `"progressToken":"p1","progress":0.000001`)
+	g.reads(`"progress":0.000002`)
+	g.approve(ref, 0)
+	g.says(g.answer(id), "said a")
+	id = g.call("echo", `{"text":"b"}`)
+	g.refuse(g.waits().Ref, "not today")
+	g.denied(id, "Denied by the owner")
+	if strings.Contains(g.saw(), `"b"`) {
+		t.Errorf("the server got %s", g.saw())
+	}
+}
+
+// TestH255TheGateTakesPartInTheAgentsConversation: where the agent runs our hook, what a server returns counts in its
+// conversation, and a call that the hook has asked about passes the gate once. Alone, nobody vouches for the client.
+func TestH255TheGateTakesPartInTheAgentsConversation(t *testing.T) {
+	t.Parallel()
+	g := gated(newRig(t, nil))
+	hook := func(event, tool, input, id string) string {
+		own, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := exec.CommandContext(t.Context(), own)
+		c.Args = []string{"verifier", "hook", "claude-code", "--url", g.url, "--secret-file", filepath.Join(g.dir, "secret"), "--notes", filepath.Join(g.dir, "notes"), "--timeout", "11s", "--owner"}
+		c.Stdin = strings.NewReader(`{"session_id":"s1","cwd":"/w","prompt_id":"p1","permission_mode":"default","prompt":"go","hook_event_name":"` + event +
+			`","tool_name":"` + tool + `","tool_input":` + input + `,"tool_use_id":"` + id + `"}`)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	with := func(id, text string) int {
+		return g.ask("tools/call", `{"name":"echo","arguments":{"text":"`+text+`"},"_meta":{"claudecode/toolUseId":"`+id+`"}}`)
+	}
+
+	first := g.call("echo", `{"text":"alone"}`) // before any hook: we don't know who started this
+	g.refuse(g.waits().Ref, "no")
+	g.denied(first, "Denied by the owner")
+
+	hook("UserPromptSubmit", "", "{}", "")
+	g.says(hook("PreToolUse", "mcp__fake__echo", `{"text":"a"}`, "t1"), `"allow"`)
+	g.says(g.answer(with("t1", "a")), "said a") // what the hook has asked about is not asked again
+	for _, text := range []string{"a", "b"} {
+		again := with("t1", text)
+		g.refuse(g.waits().Ref, "no") // the conversation has read what the server said
+		g.denied(again, "Denied by the owner")
+	}
+	g.says(hook("PreToolUse", "Bash", `{"command":"make deploy"}`, "t3"), `"deny"`)
+	if n := strings.Count(g.saw(), "tools/call"); n != 1 {
+		t.Errorf("%d calls reached the server", n)
+	}
+}

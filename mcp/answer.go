@@ -1,0 +1,161 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/hook"
+)
+
+// tellWithin is how long an answer waits until the gateway knows of it.
+const tellWithin = 5 * time.Second
+
+// contents are the requests whose answers a model reads. Those of the client's that are missing here name things only.
+var contents = map[string]bool{"tools/call": true, "tasks/result": true, "resources/read": true, "prompts/get": true}
+
+// questions are the requests of a server that put its text before a model or a person.
+var questions = map[string]bool{"sampling/createMessage": true, "elicitation/create": true}
+
+// fromServer takes one line of the server's. It returns an error where the client can't be written to.
+func (g *gate) fromServer(ctx context.Context, line []byte) error {
+	m, err := decode(line, true)
+	switch {
+	case err != nil:
+		g.logf("What the server sent was not passed on: %v.", err)
+		return g.unread(line)
+	case !m.isAnswer():
+		if questions[m.method] && !g.tell(ctx, g.toolName(m.method), "", m.params, false) {
+			g.logf("What the server asks for could not be noted, so it was not passed on.")
+			return g.toServer(m.id, "The verifier could not note the request, so it was not passed on.")
+		}
+		return g.client.send(m.line)
+	case m.key == "": // the server could not read something
+		return g.client.send(m.line)
+	}
+	r := g.take(m.key)
+	if r == nil { // it was dropped, or the server answers what was never asked: a call that is held, for example
+		g.logf("An answer of the server's was not passed on: no request waits for it.")
+		return nil
+	}
+	if contents[r.method] && !r.spent && !g.tell(ctx, g.resultName(r), r.callID, m.content(), m.failed != nil) {
+		return g.refuse(r.id, codeDenied, errors.New("what the server returned could not be noted, so it is not passed on"))
+	}
+	g.retries.note(r, m.result)
+	return g.client.send(m.line)
+}
+
+func (m *message) content() jsontext.Value {
+	if m.failed != nil {
+		return m.failed
+	}
+	return m.result
+}
+
+// resultName is what a result counts as: that of the tool, or of a method of the server's.
+func (g *gate) resultName(r *request) string {
+	if r.tool != "" {
+		return r.tool
+	}
+	return g.toolName(r.method)
+}
+
+// take is the request that an answer is for, if the server has it. It has no other answer then.
+func (g *gate) take(key string) *request {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := g.pending[key]
+	if r == nil || r.drop != nil {
+		return nil
+	}
+	delete(g.pending, key)
+	return r
+}
+
+// unread ends the request whose answer can't be read in one way only, if it can be found out which it is.
+func (g *gate) unread(line []byte) error {
+	var m struct {
+		ID     jsontext.Value `json:"id"`
+		Method jsontext.Value `json:"method"`
+	}
+	err := json.Unmarshal(line, &m, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	key, ok := keyOf(m.ID)
+	if err != nil || !ok || m.Method != nil {
+		return nil //nolint:nilerr // it is no answer
+	}
+	if r := g.take(key); r != nil {
+		return g.refuse(r.id, codeGone, errors.New("the server's answer can't be read, so it was not passed on"))
+	}
+	return nil
+}
+
+// toServer answers a request of the server's with an error.
+func (g *gate) toServer(id jsontext.Value, words string) error {
+	back := &gate{Options: g.Options, client: g.server}
+	return back.refuse(id, codeDenied, errors.New(words))
+}
+
+// tell tells the gateway that text of the server's comes into the conversation, and reports whether that is known there or
+// noted here.
+func (g *gate) tell(ctx context.Context, tool, id string, content jsontext.Value, failed bool) bool {
+	s, err := g.session()
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	defer cancel()
+	return s.Returned(ctx, tool, id, hook.TextOf(content), failed) == nil
+}
+
+// retries are the calls that a server has answered with a question: the client makes the same call again, with the answer
+// to it (since 2026-07-28). It was asked about already.
+type retries struct {
+	mu   sync.Mutex
+	open map[string]time.Time
+}
+
+const (
+	mostRetries = 256
+	keepRetries = 10 * time.Minute
+)
+
+// note notes that a call will come again.
+func (t *retries) note(r *request, result jsontext.Value) {
+	if r.same == "" || result == nil {
+		return
+	}
+	all, err := members(result, nil, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return
+	}
+	if kind, _ := asString(all["resultType"]); kind != "input_required" {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, at := range t.open {
+		if time.Since(at) > keepRetries {
+			delete(t.open, key)
+		}
+	}
+	if t.open == nil {
+		t.open = map[string]time.Time{}
+	}
+	if len(t.open) < mostRetries { // else it is asked about again
+		t.open[digest([]byte(r.same), canonical(all["requestState"]))] = time.Now()
+	}
+}
+
+// take reports whether a call is the retry of one that was let pass, once.
+func (t *retries) take(same string, state jsontext.Value) bool {
+	key := digest([]byte(same), canonical(state))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at, ok := t.open[key]
+	delete(t.open, key)
+	return ok && time.Since(at) <= keepRetries
+}

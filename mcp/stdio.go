@@ -1,0 +1,128 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// How long a server has to end once its client has gone, and once it was told to. Clients wait 2 s for each.
+const (
+	endWithin  = 1500 * time.Millisecond
+	killWithin = time.Second
+)
+
+// Streams are those of the gate's own process.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Stdio starts a server and stands between it and the client on the streams, until one of them ends. It returns the
+// server's exit code where the server has ended first.
+func Stdio(ctx context.Context, o Options, s Streams, command []string) (code int, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the owner says which; it is ended in steps, see below
+	c.Env, c.Stderr = environment(os.Environ()), s.Err
+	in, err := c.StdinPipe()
+	if err != nil {
+		return 0, fmt.Errorf("the server's input: %w", err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return 0, fmt.Errorf("the server's output: %w", err)
+	}
+	if err := c.Start(); err != nil {
+		return 0, fmt.Errorf("the server of tools can't be started: %w", err)
+	}
+	o.Log = s.Err
+	g := newGate(o, s.Out, in)
+
+	asking, drop := context.WithCancel(ctx)
+	defer drop()
+	served, asked := make(chan error, 1), make(chan error, 1)
+	go func() { served <- g.pump(newLines(out), func(line []byte) error { return g.fromServer(ctx, line) }) }()
+	go func() { asked <- g.pump(newLines(s.In), func(line []byte) error { return g.fromClient(asking, line) }) }()
+
+	byItself := false
+	select {
+	case err := <-served:
+		byItself = errors.Is(err, io.EOF)
+	case <-asked: // the client has gone: what is held is dropped. The server may still have something to say
+	case <-ctx.Done():
+	}
+	drop()
+	in.Close() //nolint:errcheck // it is told by a signal next
+	if !byItself && ctx.Err() == nil {
+		waitFor(served, endWithin)
+	}
+	g.end()
+	err = stop(c, byItself)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && byItself {
+		return max(exit.ExitCode(), 1), nil
+	}
+	return 0, nil
+}
+
+// stop ends a server in steps: it may end by itself where it has begun to, then it is told to, then it is killed.
+func stop(c *exec.Cmd, begun bool) error {
+	first := time.Duration(0)
+	if begun {
+		first = endWithin
+	}
+	tell := time.AfterFunc(first, func() { c.Process.Signal(syscall.SIGTERM) }) //nolint:errcheck // it may have ended
+	kill := time.AfterFunc(first+killWithin, func() { c.Process.Kill() })       //nolint:errcheck // see above
+	defer tell.Stop()
+	defer kill.Stop()
+	return c.Wait()
+}
+
+func waitFor(done <-chan error, most time.Duration) {
+	select {
+	case <-done:
+	case <-time.After(most):
+	}
+}
+
+// pump hands each line over, until there are no more, or they can't be handed over.
+func (g *gate) pump(from *lines, to func([]byte) error) (err error) {
+	defer func() {
+		if recover() != nil { // what it says may hold a part of a call
+			err = errors.New("the gate failed")
+		}
+	}()
+	for {
+		line, err := from.next()
+		if errors.Is(err, errTooLong) {
+			g.logf("%v. It was not passed on.", err)
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if err := to(line); err != nil {
+			return err
+		}
+	}
+}
+
+// environment is what the server is started with: all but what is about the gateway.
+func environment(all []string) (out []string) {
+	for _, v := range all {
+		if !strings.HasPrefix(v, "VERIFIER_") {
+			out = append(out, v)
+		}
+	}
+	return out
+}
