@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"os"
 	"path"
@@ -36,20 +35,19 @@ func (s *Server) events() string { return beside(s.o.Path, "hooks/:event") }
 // it is read, anyone could have sent it.
 const largeBodies = 4
 
-// event takes one event, under the rules of a call.
-func (s *Server) event(c echo.Context) error {
-	name := loop.Name(c.Param("event"))
-	body, err := s.readEvent(c)
-	if err != nil {
-		s.rejected.Add(1)
-		return s.unreadEvent(c, name, err)
-	}
-	from, ok := s.o.Auth().call(c.Request().Header, body)
-	switch {
-	case !ok:
-		s.rejected.Add(1)
-		return c.String(http.StatusUnauthorized, "The signature is missing or wrong.\n")
-	case name == loop.BeforeToolCall:
+// loopEvents take one event each, under the rules of a call.
+func (s *Server) loopEvents() echo.HandlerFunc {
+	return s.take(signed{
+		what: "event", size: "8 MiB", read: s.readEvent, handle: s.event,
+		unread: func(c echo.Context, reason string) []byte { return verifier.Refused(nameOf(c), reason).JSON() },
+	})
+}
+
+func nameOf(c echo.Context) loop.Name { return loop.Name(c.Param("event")) }
+
+func (s *Server) event(c echo.Context, from caller, body []byte) error {
+	name := nameOf(c)
+	if name == loop.BeforeToolCall {
 		return s.beforeToolCall(c, from, body)
 	}
 	e, err := loop.Decode(name, body)
@@ -112,16 +110,4 @@ func (s *Server) readEvent(c echo.Context) ([]byte, error) {
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
 	}
-}
-
-// unreadEvent answers an event that did not arrive whole.
-func (s *Server) unreadEvent(c echo.Context, name loop.Name, err error) error {
-	switch {
-	case errors.Is(err, errTooLarge):
-		_, _ = io.CopyN(io.Discard, c.Request().Body, 2*maxDrain)
-		return s.answer200(c, nil, "", verifier.Refused(name, "The event is larger than 8 MiB and was not read.").JSON())
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return s.answer200(c, nil, "", verifier.Refused(name, "The event did not arrive in time and was not read.").JSON())
-	}
-	return c.NoContent(http.StatusUnauthorized)
 }

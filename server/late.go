@@ -2,10 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
-	"io"
-	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -30,19 +26,16 @@ const (
 // noneAnswered is the answer where there is nothing to tell, whatever the cause.
 var noneAnswered = []byte(`{"answered":[]}`)
 
-// late takes a poll, under the rules of a call. It changes nothing, so it may come
-// again.
-func (s *Server) late(c echo.Context) error {
-	body, err := readBody(c.Request(), maxAnswer)
-	if err != nil {
-		s.rejected.Add(1)
-		return s.unreadPoll(c, err)
-	}
-	from, ok := s.o.Auth().call(c.Request().Header, body)
-	if !ok {
-		s.rejected.Add(1)
-		return c.String(http.StatusUnauthorized, "The signature is missing or wrong.\n")
-	}
+// latePolls take a poll each, under the rules of a call. It changes nothing, so it may
+// come again.
+func (s *Server) latePolls() echo.HandlerFunc {
+	return s.take(signed{
+		what: "poll", size: "16 KiB", read: within(maxAnswer), handle: s.late,
+		unread: func(echo.Context, string) []byte { return noneAnswered },
+	})
+}
+
+func (s *Server) late(c echo.Context, from caller, body []byte) error {
 	call, tickets, err := decodePoll(body)
 	if err == nil {
 		err = s.onTime(&call)
@@ -92,17 +85,6 @@ func decodePoll(body []byte) (toolcall.Call, []string, error) {
 		}
 	}
 	return call, tickets, nil
-}
-
-// unreadPoll answers a poll that did not arrive whole.
-func (s *Server) unreadPoll(c echo.Context, err error) error {
-	switch {
-	case errors.Is(err, errTooLarge):
-		_, _ = io.CopyN(io.Discard, c.Request().Body, maxDrain)
-	case !errors.Is(err, os.ErrDeadlineExceeded):
-		return c.NoContent(http.StatusUnauthorized)
-	}
-	return s.answer200(c, nil, "", noneAnswered)
 }
 
 // polls counts how many of a client wait.

@@ -1,10 +1,6 @@
 package server
 
 import (
-	"errors"
-	"io"
-	"net/http"
-	"os"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -18,20 +14,19 @@ import (
 // approvals is where typed answers come in that a runtime passes on.
 func (s *Server) approvals() string { return beside(s.o.Path, "approve") }
 
-// approve takes a line that someone typed into the runtime's own chat, under the
-// rules of a call. The desk decides whether that person may; what is decided here
+// typedAnswers take a line each that someone typed into the runtime's own chat, under
+// the rules of a call. The desk decides whether that person may; what is decided here
 // is whether the runtime's word for who it was is taken at all.
-func (s *Server) approve(c echo.Context) error {
-	body, err := readBody(c.Request(), maxAnswer)
-	if err != nil {
-		s.rejected.Add(1)
-		return s.unreadAnswer(c, err)
-	}
-	from, ok := s.o.Auth().call(c.Request().Header, body)
-	if !ok {
-		s.rejected.Add(1)
-		return c.String(http.StatusUnauthorized, "The signature is missing or wrong.\n")
-	}
+func (s *Server) typedAnswers() echo.HandlerFunc {
+	return s.take(signed{
+		what: "message", size: "16 KiB", read: within(maxAnswer), handle: s.approve,
+		unread: func(_ echo.Context, reason string) []byte {
+			return typedBody(approval.Outcome{Kind: approval.Misunderstood, Text: reason})
+		},
+	})
+}
+
+func (s *Server) approve(c echo.Context, from caller, body []byte) error {
 	call, text, err := decodeTyped(body)
 	call.Client = from.client
 	if err == nil {
@@ -102,26 +97,18 @@ func (s *Server) unbelieved(call *toolcall.Call) string {
 	return ""
 }
 
-// told answers with what became of a line. It has no state, which the channels
-// use: what it says stands in a chat that the agent can write to.
+// told answers with what became of a line.
 func (s *Server) told(c echo.Context, secret []byte, requestID string, o approval.Outcome) error {
+	return s.answer200(c, secret, requestID, typedBody(o))
+}
+
+// typedBody has no state, which the channels use: what it says stands in a chat
+// that the agent can write to.
+func typedBody(o approval.Outcome) []byte {
 	if o.Text == "" {
 		o.Text = noOutcome
 	}
 	body := append([]byte(`{"kind":`), appendText(nil, kinds[o.Kind])...)
 	body = appendText(append(body, `,"text":`...), o.Text)
-	return s.answer200(c, secret, requestID, append(body, '}'))
-}
-
-// unreadAnswer answers a line that did not arrive whole.
-func (s *Server) unreadAnswer(c echo.Context, err error) error {
-	o := approval.Outcome{Kind: approval.Misunderstood, Text: "The message did not arrive in time and was not read."}
-	switch {
-	case errors.Is(err, errTooLarge):
-		_, _ = io.CopyN(io.Discard, c.Request().Body, maxDrain)
-		o.Text = "The message is larger than 16 KiB and was not read."
-	case !errors.Is(err, os.ErrDeadlineExceeded):
-		return c.NoContent(http.StatusUnauthorized)
-	}
-	return s.told(c, nil, "", o)
+	return append(body, '}')
 }

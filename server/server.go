@@ -153,13 +153,13 @@ func (s *Server) Handler() http.Handler {
 	e.IPExtractor = s.peer
 	e.HTTPErrorHandler = s.httpError
 	e.Use(s.guarded)
-	e.POST(s.o.Path, s.verify)
+	e.POST(s.o.Path, s.calls())
 	if s.o.Loop != nil {
-		e.POST(s.events(), s.event)
+		e.POST(s.events(), s.loopEvents())
 		e.GET("/api/graphs/:turn", s.graph, s.ownerOnly)
 	}
-	e.POST(s.approvals(), s.approve)
-	e.POST(s.lateAnswers(), s.late)
+	e.POST(s.approvals(), s.typedAnswers())
+	e.POST(s.lateAnswers(), s.latePolls())
 	e.GET("/healthz", s.healthz)
 	e.GET("/readyz", s.readyz)
 	if s.o.Metrics != nil {

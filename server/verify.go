@@ -3,9 +3,7 @@ package server
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -17,20 +15,13 @@ import (
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
-// verify takes one call: authenticate the raw bytes, decode them, check the
+// calls take one call each: authenticate the raw bytes, decode them, check the
 // clock, decide, sign the answer.
-func (s *Server) verify(c echo.Context) error {
-	body, err := readBody(c.Request(), toolcall.MaxBody)
-	if err != nil {
-		s.rejected.Add(1)
-		return s.unread(c, err)
-	}
-	from, ok := s.o.Auth().call(c.Request().Header, body)
-	if !ok {
-		s.rejected.Add(1)
-		return c.String(http.StatusUnauthorized, "The signature is missing or wrong.\n")
-	}
-	return s.decide(c, from, body)
+func (s *Server) calls() echo.HandlerFunc {
+	return s.take(signed{
+		what: "call", size: "1 MiB", read: within(toolcall.MaxBody), handle: s.decide,
+		unread: func(_ echo.Context, reason string) []byte { return answerBody(verifier.Decision{Reason: reason}) },
+	})
 }
 
 // decide takes a call whose caller is known.
@@ -66,21 +57,6 @@ func (s *Server) judgeable(h http.Header, from caller, body []byte) (call *toolc
 		return call, "clock", "The call's timestamp is more than " + tolerance.String() + " off. Check the clocks."
 	}
 	return call, "", ""
-}
-
-// unread answers a call that did not arrive whole. It can't be authenticated,
-// and yet 413 or 408 would leave the decision to the client's failMode.
-func (s *Server) unread(c echo.Context, err error) error {
-	switch {
-	case errors.Is(err, errTooLarge):
-		// A client that is still writing when we hang up sees a broken connection
-		// and not the answer.
-		_, _ = io.CopyN(io.Discard, c.Request().Body, maxDrain)
-		return s.reply200(c, nil, "", verifier.Decision{Reason: "The call is larger than 1 MiB and was not read."})
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return s.reply200(c, nil, "", verifier.Decision{Reason: "The call did not arrive in time and was not read."})
-	}
-	return c.NoContent(http.StatusUnauthorized)
 }
 
 const reasonLoop = "The verifiers that have to agree ask each other in a circle. Nothing was run."

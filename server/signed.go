@@ -1,0 +1,73 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+
+	"github.com/labstack/echo/v4"
+)
+
+// signed is the one way in for what a client signs: calls, events, answers that a
+// runtime passes on, and polls. It reads the whole body within its bounds and checks
+// the signature over the raw bytes. The handler gets only what is authentic; it
+// decodes it and checks the clock.
+type signed struct {
+	what   string // a noun, for the answers below
+	size   string // its limit in words
+	read   func(c echo.Context) ([]byte, error)
+	unread func(c echo.Context, reason string) []byte // the answer to a body that did not arrive whole
+	handle func(c echo.Context, from caller, body []byte) error
+}
+
+// take is the handler of a route. A body that did not arrive whole can't be
+// authenticated, and yet 413 or 408 would leave the decision to the client's
+// failMode: it gets an answer that nobody signed and that grants nothing.
+func (s *Server) take(in signed) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		body, err := in.read(c)
+		switch {
+		case err == nil:
+			if from, ok := s.o.Auth().call(c.Request().Header, body); ok {
+				return in.handle(c, from, body)
+			}
+			s.rejected.Add(1)
+			return c.String(http.StatusUnauthorized, "The signature is missing or wrong.\n")
+		case errors.Is(err, errTooLarge):
+			// A client that is still writing when we hang up sees a broken connection
+			// and not the answer.
+			_, _ = io.CopyN(io.Discard, c.Request().Body, maxDrain)
+			s.rejected.Add(1)
+			return s.answer200(c, nil, "", in.unread(c, "The "+in.what+" is larger than "+in.size+" and was not read."))
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			s.rejected.Add(1)
+			return s.answer200(c, nil, "", in.unread(c, "The "+in.what+" did not arrive in time and was not read."))
+		}
+		s.rejected.Add(1)
+		return c.NoContent(http.StatusUnauthorized)
+	}
+}
+
+// within reads bodies up to a limit.
+func within(limit int) func(echo.Context) ([]byte, error) {
+	return func(c echo.Context) ([]byte, error) { return readBody(c.Request(), limit) }
+}
+
+var errTooLarge = errors.New("server: the body is too large")
+
+// readBody reads a whole body within a bound of size. The bound of time is the
+// server's. Memory follows what has arrived, not what the caller claims to send.
+func readBody(r *http.Request, limit int) ([]byte, error) {
+	if r.ContentLength > int64(limit) {
+		return nil, errTooLarge
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, int64(limit)+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(body) > limit:
+		return nil, errTooLarge
+	}
+	return body, nil
+}
