@@ -34,7 +34,8 @@ type Answer struct {
 
 	code string // the code that was typed, where one was
 	all  bool   // the typed line said "all"
-	seen bool   // all that will run was beside the button that was tapped, though not on the card
+
+	inDetails bool // the button that was tapped was beside the details
 }
 
 // Answer takes an answer from any channel. It is the only place where approver
@@ -223,8 +224,13 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 			said = " The call is no longer waiting, and its arguments were hidden before they reached us, so it can't be released later. Let the agent ask again."
 			continue
 		}
+		opening := q.openedBy(d.o.Key, c.ID, person)
+		if a.Allow && q.Ask.Bodies > 0 && opening == nil {
+			said = unopened
+			continue
+		}
 		if a.Allow {
-			v.Seen = a.seen
+			v.Seen = a.inDetails && (d.o.Detailed != nil && d.o.Detailed(&q.Ask) || opening != nil && opening.Whole)
 			var cut string
 			v.Scope, cut = q.limit(a.Scope, most)
 			said += cut

@@ -24,6 +24,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
@@ -56,21 +58,22 @@ type Options struct {
 	Key      hmac.Key // the server key: codes and seals come from it
 	Store    Store
 	Record   Recorder
-	Home     string              // what no two processes have at the same time, such as a locked directory; empty: each has its own
-	Inbox    bool                // people can look at the waiting cards by themselves (terminal, page)
-	Channels map[string]Channel  // by name
-	Pauses   *session.Pauses     // what is known of the owner's pauses; nil: nothing
-	Visible  func(*Ask) bool     // whether a card shows all of a call; nil: none does, and no single tap on it allows
-	Detailed func(*Ask) bool     // whether the details show all of a call; nil: they never do
-	Head     func(*Ask) string   // what a call does, in one line of safe text; nil: its tool's name
-	Hide     func(string) string // what may be kept of a person's words; nil: [redact.Line]
-	NoReset  func() bool         // the level is never lowered now, not even by the owner; nil: it may be
-	Log      *slog.Logger        // nil discards
-	Rand     io.Reader           // nil means crypto/rand
-	Poll     time.Duration       // how often waiting cards are reread; 0 means 2 s
-	Observe  func(Event)         // told what happens; nil: nobody is
-	Tend     time.Duration       // how often cards are looked at that another process may have left; 0 means 5 s
-	Collect  time.Duration       // how long a batch card gathers calls before it is sent; 0 means 1 s
+	Home     string                                                        // what no two processes have at the same time, such as a locked directory; empty: each has its own
+	Inbox    bool                                                          // people can look at the waiting cards by themselves (terminal, page)
+	Channels map[string]Channel                                            // by name
+	Pauses   *session.Pauses                                               // what is known of the owner's pauses; nil: nothing
+	Visible  func(*Ask) bool                                               // whether a card shows all of a call; nil: none does, and no single tap on it allows
+	Detailed func(*Ask) bool                                               // whether the details show all of a call; nil: they never do
+	Bodies   func(*Ask, jsontext.Value) (shown jsontext.Value, hidden int) // a call's params with all that it writes to files, and how many values are hidden still; nil: they can't be shown
+	Head     func(*Ask) string                                             // what a call does, in one line of safe text; nil: its tool's name
+	Hide     func(string) string                                           // what may be kept of a person's words; nil: [redact.Line]
+	NoReset  func() bool                                                   // the level is never lowered now, not even by the owner; nil: it may be
+	Log      *slog.Logger                                                  // nil discards
+	Rand     io.Reader                                                     // nil means crypto/rand
+	Poll     time.Duration                                                 // how often waiting cards are reread; 0 means 2 s
+	Observe  func(Event)                                                   // told what happens; nil: nobody is
+	Tend     time.Duration                                                 // how often cards are looked at that another process may have left; 0 means 5 s
+	Collect  time.Duration                                                 // how long a batch card gathers calls before it is sent; 0 means 1 s
 }
 
 // Event is what happened at the desk, for whoever counts.

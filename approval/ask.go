@@ -35,7 +35,7 @@ type Ruling struct {
 	Scope  Scope
 	Votes  []Vote
 	Alone  bool // the card asks about no other call
-	Seen   bool // a person who said yes had the details with all of the call in view
+	Seen   bool // each person who said yes had the details with all of the call in view
 	Waited time.Duration
 	Claim  *session.Claim // to be used up with the allow; nil when a grant covers the call
 	Grant  *session.Grant // set instead of Claim

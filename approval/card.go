@@ -66,6 +66,7 @@ type Ask struct {
 	Said         []string             `json:"said,omitzero"`
 	Shown        jsontext.Value       `json:"shown"`           // redacted params
 	Hidden       int                  `json:"hidden,omitzero"` // values a person can't see
+	Bodies       int                  `json:"bodies,omitzero"` // of them, texts for files that the config hides on cards: see [Opening]
 	Lasting      bool                 `json:"lasting,omitzero"`
 	Shell        bool                 `json:"shell,omitzero"`     // it runs a command: a lasting yes covers commands that do the same, or exactly this one
 	Runs         string               `json:"runs,omitzero"`      // the Like of a grant for such commands, see [session.Running]; empty: it is like no other
@@ -133,6 +134,8 @@ type Question struct {
 	Holders []string `json:"holders,omitzero"` // requests that wait for it, with the process that holds each, earliest first
 	Votes   []Vote   `json:"votes,omitzero"`
 	Used    string   `json:"used,omitzero"` // the request that took the yes
+
+	Openings []Opening `json:"openings,omitzero"`
 }
 
 // Vote is one person's answer.

@@ -114,7 +114,7 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 			vote.Scope = Scope{Exactly: action == AllowExactly, Minutes: cmp.Or(max(a.Scope.Minutes, 0), c.Minutes())}
 		}
 	case AllowSeen:
-		vote.Allow, vote.seen = true, d.inDetails(c)
+		vote.Allow, vote.inDetails = true, true
 	case AllowFile:
 		vote.Allow = true
 	case AllowLike:
@@ -125,6 +125,9 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 			return Outcome{Kind: WantsReason, Card: c, Text: "Say why: the agent reads it."}, nil
 		}
 	case Details:
+		if err := d.Open(ctx, a, c); err != nil {
+			d.o.Log.WarnContext(ctx, "what a call writes could not be shown", "ref", c.Ref(), "err", err)
+		}
 		c.ShowLikely(d.likely(ctx, c, c.Minutes()))
 		return Outcome{Kind: Shown, Card: c}, nil
 	default:
@@ -149,13 +152,9 @@ func (d *Desk) tappedCard(ctx context.Context, id string) (*Card, Outcome, error
 	return c, Outcome{}, nil
 }
 
-// inFull reports whether a person who sees the card sees all that will run, and inDetails the same of one who sees the
-// details.
-func (d *Desk) inFull(c *Card) bool    { return c.shows(d.o.Visible) }
-func (d *Desk) inDetails(c *Card) bool { return c.shows(d.o.Detailed) }
-
-func (c *Card) shows(visible func(*Ask) bool) bool {
-	return visible != nil && !slices.ContainsFunc(c.Questions, func(q Question) bool { return !visible(&q.Ask) })
+// inFull reports whether a person who sees the card sees all that will run.
+func (d *Desk) inFull(c *Card) bool {
+	return d.o.Visible != nil && !slices.ContainsFunc(c.Questions, func(q Question) bool { return !d.o.Visible(&q.Ask) })
 }
 
 // oneLine is a reason as a typed line could give it: in one line, without what

@@ -86,7 +86,7 @@ func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) 
 	if q == nil {
 		return Ruling{}, false, ErrGone
 	}
-	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: q.scope(), Votes: q.Votes, Alone: len(c.Questions) == 1, Seen: slices.ContainsFunc(q.Votes, func(v Vote) bool { return v.Allow && v.Seen })}
+	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: q.scope(), Votes: q.Votes, Alone: len(c.Questions) == 1, Seen: !slices.ContainsFunc(q.Votes, func(v Vote) bool { return v.Allow && !v.Seen })}
 	switch q.state(d.o.Key, c.ID, now) {
 	case Open:
 		return out, false, nil

@@ -95,6 +95,8 @@ func (nobody) Probe(context.Context, string, bool) ([]approval.Probed, error) {
 	return nil, approval.ErrNotApprover
 }
 
+func (nobody) Open(context.Context, approval.Answer, *approval.Card) error { return nil }
+
 func (nobody) Pending(context.Context, string) ([]*approval.Card, error) { return nil, errNobody }
 
 func (nobody) Answered(context.Context, string, []string, time.Duration) []string { return nil }

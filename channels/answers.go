@@ -38,8 +38,10 @@ func typed(c *approval.Card, longer int) []Typed {
 	if single := onlyOne(c); len(c.Questions) > 1 && len(single) > 0 {
 		out = append(out, Typed{Label: "only one", Line: strings.Join(single, "\n")})
 	}
-	return append(out, Typed{Label: "deny", Line: ".deny " + c.Code})
+	return append(out, denyLine(c))
 }
+
+func denyLine(c *approval.Card) Typed { return Typed{Label: "deny", Line: ".deny " + c.Code} }
 
 func minutesLabel(verb string, minutes int) string { return fmt.Sprintf("%s %d min", verb, minutes) }
 

@@ -125,6 +125,15 @@ func details(c *approval.Card, now time.Time, r *room) *Document {
 	if !now.Before(c.Until()) {
 		return d
 	}
+	if unread(c) { // what is hidden by choice is read before it is allowed
+		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfScope, Label: notRead, Gap: true})
+		if c.Code != "" {
+			d.Typed = []Typed{denyLine(c)}
+			d.Blocks = append(d.Blocks, Block{Kind: Field, Part: OfTyped, Label: d.Typed[0].Label, Text: d.Typed[0].Line, Gap: true})
+		}
+		d.Buttons = []Button{button(c, approval.DenyCall, denyLabel(c))}
+		return d
+	}
 	longer, why := lasting(c, calls(c, &normal))
 	if why != "" {
 		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfScope, Label: why, Gap: true})
@@ -141,6 +150,11 @@ func details(c *approval.Card, now time.Time, r *room) *Document {
 	}
 	d.Buttons = detailsButtons(c, longer)
 	return d
+}
+
+// unread reports whether a card hides what a call writes to files because the config says so.
+func unread(c *approval.Card) bool {
+	return slices.ContainsFunc(c.Questions, func(q approval.Question) bool { return q.Ask.Bodies > 0 })
 }
 
 // Calls are the calls of a card as one look can take them, for a page that says what became of it.

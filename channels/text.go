@@ -51,6 +51,9 @@ func Short(c *approval.Card, now time.Time) string {
 
 // shell are the same answers for the command line.
 func shell(c *approval.Card, d *Document) []string {
+	if unread(c) {
+		return []string{"verifier pending " + c.Ref(), "verifier deny " + c.Ref()}
+	}
 	lines := []string{"verifier approve " + c.Ref()}
 	for _, t := range d.Typed {
 		switch {

@@ -18,6 +18,7 @@ const (
 	blockedUnseen = "Caution: blocked an action because the auditor gave no answer:"
 	blockedHint   = "The agent was refused and goes on without it. If you did want it, allow it this once: it passes when the agent tries again."
 	beforeThat    = "Before that you said:"
+	notRead       = "Your config hides what this call writes to files. You can allow it after you have read it: open it while the agent waits. It is shown then, and the record says so."
 	noArguments   = "(no arguments)"
 	noSessionKey  = "(no session key)"
 

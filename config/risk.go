@@ -118,7 +118,7 @@ func (k *checker) riskyWords() {
 
 func (k *checker) riskyRest() {
 	if !k.Redact.ShowFileBodies {
-		k.find(Warning, "redact.showFileBodies", "cards don't show what is written to files: you approve it unseen, and builds and tests are asked about after it")
+		k.find(Warning, "redact.showFileBodies", "cards don't show what is written to files: you can allow a write only after you opened it, while the agent waits")
 	}
 	if k.Audit.Keep > 0 && k.Audit.RotateMB == 0 && k.Audit.RotateEvery == 0 {
 		k.find(Warning, "audit.keep", "removes nothing: the record never goes on in a new file")

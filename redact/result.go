@@ -22,12 +22,24 @@ type Result struct {
 	Findings []Finding      // the first 256
 
 	more        int // findings beyond those
+	moreBodies  int // of them, file bodies
 	preRedacted bool
 }
 
 // Hidden returns the number of places the reader can't see, those that the
 // client had already redacted included.
 func (r Result) Hidden() int { return len(r.Findings) + r.more }
+
+// Bodies returns the number of file bodies that are hidden.
+func (r Result) Bodies() int {
+	n := r.moreBodies
+	for _, f := range r.Findings {
+		if f.Kind == FileBody {
+			n++
+		}
+	}
+	return n
+}
 
 // PreRedacted reports whether params arrived with parts already redacted by the
 // client: what will run is then known to the client alone.
@@ -47,6 +59,9 @@ func (r *Result) add(f Finding) {
 	r.preRedacted = r.preRedacted || f.Kind == AlreadyRedacted
 	if len(r.Findings) == maxFindings {
 		r.more++
+		if f.Kind == FileBody {
+			r.moreBodies++
+		}
 		return
 	}
 	r.Findings = append(r.Findings, f)

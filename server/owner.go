@@ -58,6 +58,11 @@ func (s *Server) pending(c echo.Context) error {
 		if one != "" && k.Ref() != one {
 			continue
 		}
+		if one != "" {
+			if err := s.o.Desk.Open(c.Request().Context(), approval.Answer{ID: id(c), Via: terminal}, k); err != nil {
+				s.o.Log.WarnContext(c.Request().Context(), "what a call writes could not be shown", "ref", k.Ref(), "err", err)
+			}
+		}
 		p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Full: true, Short: channels.Short(k, s.o.Now()), Text: channels.Text(k, s.o.Now())}
 		if one != "" {
 			p.Text = channels.All(k, s.o.Now())

@@ -42,6 +42,7 @@ type Verifier interface {
 type Desk interface {
 	Answer(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Pending(ctx context.Context, id string) ([]*approval.Card, error)
+	Open(ctx context.Context, a approval.Answer, c *approval.Card) error // shows what its calls write to files
 	Paused() string
 	Probe(ctx context.Context, id string, send bool) ([]approval.Probed, error)
 	// Answered waits so long until questions of a client have got a late yes, and

@@ -81,7 +81,7 @@ func (v *Verifier) question(ctx context.Context, t *evaluation) *approval.Ask {
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
 		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why, Senders: session.Senders(&c.Context),
-		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params.Clone(), Hidden: shown.Hidden(), HeldOnly: shown.PreRedacted(),
+		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params.Clone(), Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(),
 	}
 	a.Careful, a.Goes = t.verdict.Tainted || !t.verdict.Grantable, t.plan.Goes()
 	if c.Sent != c.Tool {
@@ -209,6 +209,7 @@ func (v *Verifier) heard(ctx context.Context, t *evaluation, ruling approval.Rul
 		return v.storeFault(ctx, "ask", err)
 	case ruling.Denied:
 		if ruling.ByPerson {
+			v.results.deny(t)
 			v.answeredLoop(t, false)
 		}
 		return deny("denied", t.deniedBy(ruling))

@@ -91,6 +91,9 @@ func (v *Verifier) sourceLabel(s *loop.Source) string {
 func (h *eventEvaluation) readReturned(v *Verifier) {
 	r := &h.event.Returned
 	brought, known := v.results.of(h)
+	if brought.denied && r.Error { // the runtime blocked it, and says so
+		brought, known = broughtIn{}, false
+	}
 	switch {
 	case r.Marked:
 		h.returned = taint.Untrusted
@@ -102,9 +105,13 @@ func (h *eventEvaluation) readReturned(v *Verifier) {
 	if r.Secret || v.bears(r.Text) {
 		h.report.Secret = returnedSecret
 	}
+	if brought.denied {
+		h.report.Secret = cmp.Or(h.report.Secret, brought.reads)
+		h.changed = append(h.changed, "The agent's software reports a result of a call that you denied: it may have run all the same.")
+	}
 	if brought.waiting {
 		h.report.Secret = cmp.Or(h.report.Secret, brought.reads)
-		h.changed = append(h.changed, "The call ran while it waited for an answer here: it was let run at the agent's own terminal, or not stopped.")
+		h.changed = append(h.changed, "The call ran before you answered here: someone allowed it at the agent's own terminal, or the agent's software did not stop it.")
 	}
 	h.secret = h.report.Secret != "" || brought.secret || h.rules.KeepsSecrets(r.Origin)
 }

@@ -24,7 +24,8 @@ type broughtIn struct {
 	secret bool // it reads something that holds secrets
 
 	waiting bool   // it was not released: people were asked, and had not answered
-	reads   string // of one that waits: what it reads that holds secrets
+	denied  bool   // nor is it going to be: a person said no
+	reads   string // of one that was not released: what it reads that holds secrets
 }
 
 // resultKey is one call, as the runtime that asked about it names it.
@@ -39,13 +40,26 @@ func (m *resultLevels) note(t *evaluation, waiting bool) {
 	if c.Context.ToolCallID == "" || c.Context.SessionKey == "" {
 		return
 	}
-	k := resultKey{strings.Clone(c.Client), strings.Clone(c.Context.SessionKey), strings.Clone(c.Context.ToolCallID), strings.Clone(c.Tool)}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	b := broughtIn{level: t.plan.Brings(&t.view), secret: t.plan.Secret != "", waiting: waiting}
 	if waiting {
 		b.reads = t.plan.Secret
 	}
+	m.keep(resultKey{strings.Clone(c.Client), strings.Clone(c.Context.SessionKey), strings.Clone(c.Context.ToolCallID), strings.Clone(c.Tool)}, b)
+}
+
+// deny notes that a person said no to a call that people were asked about.
+func (m *resultLevels) deny(t *evaluation) {
+	c := t.call
+	k := resultKey{c.Client, c.Context.SessionKey, c.Context.ToolCallID, c.Tool}
+	if b, known := m.find(k); known {
+		b.waiting, b.denied = false, true
+		m.keep(resultKey{strings.Clone(k.client), strings.Clone(k.session), strings.Clone(k.call), strings.Clone(k.tool)}, b)
+	}
+}
+
+func (m *resultLevels) keep(k resultKey, b broughtIn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.calls.Put(k, b, resultsSize)
 }
 
@@ -56,6 +70,10 @@ func (m *resultLevels) of(h *eventEvaluation) (broughtIn, bool) {
 	if k.call == "" || k.session == "" {
 		return broughtIn{}, false
 	}
+	return m.find(k)
+}
+
+func (m *resultLevels) find(k resultKey) (broughtIn, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.calls.Get(k)

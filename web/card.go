@@ -52,7 +52,8 @@ type cardView struct {
 	Deny     string
 	Because  string
 	Hidden   int        // values that redaction hides, where they can be shown
-	Revealed string     // the arguments as they came
+	Unread   bool       // of them, what the person has to read before they can allow the call
+	Revealed bool       // the arguments are shown as they came
 	Edits    []editView // what they change in files
 	Stamp    string
 	Me       *member
@@ -85,9 +86,13 @@ func whole(c *approval.Card, o approval.Outcome, now time.Time, m *member) cardV
 	doc := channels.Details(c, now)
 	v := newCard(c, doc, nil, m)
 	v.more(doc.Blocks)
-	v.Whole, v.Hidden = true, c.Questions[0].Ask.Hidden
-	if len(c.Questions) > 1 || c.Questions[0].Ask.HeldOnly {
-		v.Hidden = 0
+	v.Whole = true
+	for i := range c.Questions {
+		a := &c.Questions[i].Ask
+		v.Unread = v.Unread || a.Bodies > 0
+		if v.Hidden += a.Bodies; len(c.Questions) == 1 && !a.HeldOnly {
+			v.Hidden = a.Hidden
+		}
 	}
 	return v
 }

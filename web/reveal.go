@@ -7,7 +7,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/channels"
 )
 
 // reveal shows an approver a call with what redaction hides. It takes a form of
@@ -23,7 +22,12 @@ func (p *Page) reveal(w http.ResponseWriter, r *http.Request, m *member) {
 		p.unreachable(w, r, err)
 		return
 	}
-	params, err := p.o.Desk.Reveal(r.Context(), approval.Answer{ID: m.id(), Via: Via}, c)
+	var params jsontext.Value
+	if a := (approval.Answer{ID: m.id(), Via: Via}); len(c.Questions) > 1 {
+		err = p.o.Desk.Open(r.Context(), a, c)
+	} else {
+		params, err = p.o.Desk.Reveal(r.Context(), a, c)
+	}
 	switch {
 	case errors.Is(err, approval.ErrNotHeld):
 		p.one(w, r, m, c.ID, said{Text: "The call is not waiting here any more, and what was hidden in it is kept nowhere.", Tone: odd})
@@ -36,17 +40,9 @@ func (p *Page) reveal(w http.ResponseWriter, r *http.Request, m *member) {
 	p.like(r.Context(), c, o, m)
 	v := whole(c, o, now, m)
 	p.around(r.Context(), &v, &c.Questions[0].Ask)
-	v.Revealed, v.Edits = readable(params), edits(c.Questions[0].Ask.Tool, params)
-	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Card: v})
-}
-
-// readable is JSON in lines, with every sign that can't be seen shown by its
-// number.
-func readable(v jsontext.Value) string {
-	v = v.Clone()
-	if err := v.Indent(jsontext.WithIndent("  ")); err != nil {
-		v = v.Clone()
+	v.Revealed = true
+	if params != nil {
+		v.Edits = edits(c.Questions[0].Ask.Tool, params)
 	}
-	text, _ := channels.Safe(string(v), channels.Form{Lines: true})
-	return text
+	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Card: v})
 }

@@ -41,6 +41,10 @@ func TestWhatIsHiddenIsShownOnlyWhenAskedForAndRecorded(t *testing.T) {
 	if !strings.Contains(shown.body, secret) || shown.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("it is not shown:\n%s", shown.body)
 	}
+	if !strings.Contains(page, "NOT FULLY VISIBLE") || strings.Contains(shown.body, "NOT FULLY VISIBLE") || strings.Contains(shown.body, "Show what is hidden") {
+		t.Errorf("all of it is visible, and the page says that it is not:\n%s", shown.body)
+	}
+	b.form(shown.body, "Allow once")
 	if log := r.record.String(); !strings.Contains(log, "what is hidden in the call was shown") || strings.Contains(log, secret) {
 		t.Errorf("the record: %s", log)
 	}

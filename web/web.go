@@ -49,6 +49,7 @@ type Desk interface {
 	Waiting(ctx context.Context) ([]*approval.Card, time.Time, error)
 	Look(ctx context.Context, id string) (*approval.Card, approval.Outcome, time.Time, error)
 	Tapped(ctx context.Context, handle string) (*approval.Card, approval.Action, error)
+	Open(ctx context.Context, a approval.Answer, c *approval.Card) error
 	Reveal(ctx context.Context, a approval.Answer, c *approval.Card) (jsontext.Value, error)
 	Grants(ctx context.Context, conversation string) (approval.Granting, error)
 	Revoke(ctx context.Context, a approval.Answer, of string) (approval.Outcome, error)

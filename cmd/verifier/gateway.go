@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/channels"
@@ -170,6 +172,10 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Terms:  terms(s.config), Key: key, Store: g.store, Record: g.record, Home: g.name,
 		Inbox: true, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.happened,
 		Visible: visible, Detailed: channels.FullyDetailed, Head: func(a *approval.Ask) string { return channels.Head(a).String() },
+		Bodies: func(a *approval.Ask, params jsontext.Value) (jsontext.Value, int) {
+			shown := g.live.Load().bodies.Card(a.Tool, params, a.Goes)
+			return shown.Params, shown.Hidden()
+		},
 	})
 	if err != nil {
 		return nil, err

@@ -86,6 +86,7 @@ func (r *rig) writesFile(c call) shown {
 	c.context = unvouched("h183")
 	held := r.hold(c)
 	card := r.waits()
+	r.more(card.Ref) // what the config hides on cards is read before it is allowed
 	r.approve(card.Ref, 0)
 	if a := <-held; !a.allowed() {
 		r.t.Errorf("%s: %s", c.params, a.raw)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
+	"github.com/openclaw-verifier/verifier/config"
 )
 
 // TestH214AYesBesideTheWholeCallCountsAsSeen: a card has room for a part of a file. The details show all of it, and the yes that is
@@ -53,6 +54,97 @@ func TestH214AYesBesideTheWholeCallCountsAsSeen(t *testing.T) {
 				r.allow(build)
 			} else {
 				r.mustAsk(build)
+			}
+		})
+	}
+}
+
+// TestH222WhatAPersonDeniedIsNotNotedAsRun: the runtime reports the block as the call's result, or a result in spite of it. Only the
+// second may have read what the call reads, and the record says which it was.
+func TestH222WhatAPersonDeniedIsNotNotedAsRun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		result  string
+		secrets bool
+		says    string
+	}{
+		"blocked, as it was told":  {`,"error":true`, false, ""},
+		"run in spite of the deny": {`,"size":300`, true, "of a call that you denied"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onBoth(t, nil, func(t *testing.T, r *rig) {
+				m := with(ownerIn("h222"), "runId", "r1", "toolCallId", "call-1", "waitMs", 20_000)
+				r.allow(fetch(with(m, "toolCallId", "call-0")))
+				held := r.hold(sh("cat .env", m))
+				r.refuse(r.waits().Ref, "")
+				if a := <-held; a.allowed() {
+					t.Fatalf("got %s", a.raw)
+				}
+				r.takes(returned(m, "exec", `,"toolCallId":"call-1"`+c.result))
+				said := ""
+				for _, e := range r.entries() {
+					said += strings.Join(e.Why, " ") + e.Note
+				}
+				if ran := strings.Contains(said, "The call ran before"); ran || !strings.Contains(said, c.says) {
+					t.Errorf("the record says: %s", said)
+				}
+				if out := fetch(with(ownerIn("h222"), "runId", "r1")); c.secrets { // what has read secrets asks before anything leaves
+					r.mustAsk(out)
+				} else {
+					r.allow(out)
+				}
+			})
+		})
+	}
+}
+
+// TestH223EachOfTwoPeopleHasToSeeTheCall: two people must agree to a write that does not fit the card. One reads all of it, the other
+// says yes by its reference: the file does not count as seen.
+func TestH223EachOfTwoPeopleHasToSeeTheCall(t *testing.T) {
+	t.Parallel()
+	for name, both := range map[string]bool{"one reads it": false, "both read it": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := telegramtest.New(t, botToken)
+			r := newRig(t, func(c *config.Config) {
+				section(t, c, `{channels: {telegram: {botToken: "`+botToken+`", chatId: 1001, apiUrl: "`+s.URL()+`"}}}`)
+				c.Approvers = []config.Approver{{Name: "Ann", Users: map[string]config.UserID{"telegram": "1001"}, IDs: []string{"token:owner"}}, {Name: "Bob", Users: map[string]config.UserID{"telegram": "1002"}}}
+				c.Approval.Approvals = 2
+			})
+			untilReady(t, r)
+			m := with(ownerIn("h223"), "waitMs", 20_000)
+			r.allow(fetch(m))
+			held := r.hold(writes("Makefile", "test:\n"+strings.Repeat("\techo one more line\n", 100), m))
+			shown := card(t, s)
+			tapOn(t, s, shown, "More…")
+			var details telegramtest.Message
+			waitFor(t, "the details are there", func() bool {
+				for _, one := range s.Messages() {
+					if one.ID != shown.ID && len(one.Buttons) > 0 {
+						details = one
+					}
+				}
+				return details.ID != 0
+			})
+			tapOn(t, s, details, "Allow once")
+			bob := telegramtest.Person{ID: 1002, Name: "Bob"}
+			if both {
+				if _, err := s.Tap(t.Context(), bob, details.Chat, details.ID, details.Buttons[0][0].Data); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				_, code, _ := strings.Cut(details.Text, ".deny ")
+				s.Say(bob, 1002, 0, ".approve write "+code[:8], nil)
+			}
+			if a := <-held; !a.allowed() {
+				t.Fatalf("got %s", a.raw)
+			}
+			build := sh("make test", m)
+			if both {
+				r.allow(build)
+			} else if a := r.send(build); a.allowed() {
+				t.Error("what one of the two has not seen is built unasked")
 			}
 		})
 	}
