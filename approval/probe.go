@@ -17,6 +17,17 @@ type Prober interface {
 	Probe(ctx context.Context) (who string, err error)
 }
 
+// Introducer is a [Channel] that can say whose its tokens are, before it is known
+// where cards go.
+type Introducer interface {
+	// Introduce asks the platform what the bot is called there. The error says what
+	// is wrong and what to do about it. Neither holds a secret.
+	Introduce(ctx context.Context) (who string, err error)
+}
+
+// TestCard is a card that asks nothing.
+func TestCard() *Card { return &Card{notice: testNotice} }
+
 // Probed is how one channel is doing.
 type Probed struct {
 	Channel string
@@ -68,7 +79,7 @@ func (d *Desk) probe(ctx context.Context, name string, ch Channel, send bool) Pr
 		p.Who, p.Err = prober.Probe(ctx)
 	}
 	if send && p.Err == nil {
-		_, p.Err = ch.Send(ctx, &Card{notice: testNotice})
+		_, p.Err = ch.Send(ctx, TestCard())
 		p.Sent = p.Err == nil
 	}
 	return p

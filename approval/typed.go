@@ -66,6 +66,8 @@ func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, err
 		return d.pause(ctx, person, a.Via, cmd.Agent)
 	case codes.Resume:
 		return d.resume(ctx, person, a.Via, cmd.Agent)
+	case codes.Pair:
+		return Outcome{Kind: Told, Text: "Nothing is being set up here. `verifier setup` shows a code and waits for it."}, nil
 	case codes.Grants:
 		return d.listGrants(ctx, a.Via)
 	case codes.Revoke:

@@ -28,6 +28,7 @@ const (
 	Sources
 	Endorse
 	Distrust
+	Pair
 )
 
 // String returns the word that is typed for the verb.
@@ -44,7 +45,7 @@ func (v Verb) String() string {
 type Command struct {
 	Verb    Verb
 	Tool    string // Approve: the tool as typed, in lower case, or "all"
-	Code    string // Approve, Deny: eight hex digits in lower case
+	Code    string // Approve, Deny, Pair: eight hex digits in lower case
 	Minutes int    // Approve: 0 when not given; not capped here
 	Turn    bool   // Approve: until the run ends
 	Exactly bool   // Approve: exactly this call, as often as it comes
@@ -95,6 +96,7 @@ var words = []struct {
 	{".resume", Resume, "Write: .resume [agent]", parseAgent},
 	{".grants", Grants, "Write: .grants, with nothing behind it", parseNothing},
 	{".revoke", Revoke, "Write: .revoke <ref|all>", parseRevoke},
+	{".pair", Pair, "Write: .pair <code>, with the code that `verifier setup` shows", parsePair},
 	{".help", Help, "Write: .help, with nothing behind it", parseNothing},
 }
 
@@ -170,6 +172,15 @@ func parseDeny(rest string, c *Command) bool {
 	code, reason, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
 	c.Code, c.Reason = lowerASCII(code), strings.Trim(reason, " ")
 	return isCode(code) && isReason(c.Reason)
+}
+
+func parsePair(rest string, c *Command) bool {
+	t := tokens(rest)
+	if len(t) != 1 || !isCode(t[0]) {
+		return false
+	}
+	c.Code = lowerASCII(t[0])
+	return true
 }
 
 func parseResetTrust(rest string, c *Command) bool {

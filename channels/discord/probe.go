@@ -12,9 +12,8 @@ import (
 
 var _ approval.Prober = (*Channel)(nil)
 
-// Probe asks Discord who the bot is, whether it reaches the place where cards go,
-// and whether answers would come here. It shows nothing to anyone.
-func (ch *Channel) Probe(ctx context.Context) (who string, err error) {
+// Introduce says what the bot is called, if answers would come here.
+func (ch *Channel) Introduce(ctx context.Context) (who string, err error) {
 	if r := ch.refused.Load(); r != nil {
 		return "", r
 	}
@@ -33,8 +32,18 @@ func (ch *Channel) Probe(ctx context.Context) (who string, err error) {
 	if err != nil {
 		return "", err
 	}
+	return fmt.Sprintf("%+q", me.Username), nil
+}
+
+// Probe asks Discord who the bot is, whether it reaches the place where cards go,
+// and whether answers would come here. It shows nothing to anyone.
+func (ch *Channel) Probe(ctx context.Context) (string, error) {
+	who, err := ch.Introduce(ctx)
+	if err != nil {
+		return "", err
+	}
 	where, err := ch.look(ctx)
-	return fmt.Sprintf("%+q in %s", me.Username, where), err
+	return who + " in " + where, err
 }
 
 // look says where cards go, if the bot can see it.

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -11,6 +12,13 @@ func Platform() approval.Platform {
 	return approval.Platform{
 		Name: Name, Title: "Discord", IsUser: isUser, Looks: "a number of up to 20 digits",
 		Find: "switch on Developer Mode in Discord and choose Copy User ID; a name can be taken over",
+		Setup: approval.Setup{
+			Tokens: []approval.Token{{Key: "botToken", Find: "the token of a bot of its own: in the Developer Portal, Bot, Reset Token"}},
+			Anyone: "1",
+			Pair: func(who, code string) string {
+				return fmt.Sprintf("In Discord, write a direct message to %s: .pair %s\nIf you don't see the bot, add it to a server of yours first: in the Developer Portal, Installation.", who, code)
+			},
+		},
 	}
 }
 

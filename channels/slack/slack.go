@@ -211,6 +211,14 @@ func (ch *Channel) Close() error {
 
 // Probe says who the app is, and tries the token that it listens with.
 func (ch *Channel) Probe(ctx context.Context) (who string, err error) {
+	if who, err = ch.Introduce(ctx); err != nil {
+		return "", err
+	}
+	return who + ", writing to " + ch.chat, nil
+}
+
+// Introduce says what the app is called, if its tokens are good.
+func (ch *Channel) Introduce(ctx context.Context) (who string, err error) {
 	self, err := ch.introduce(ctx)
 	if err != nil {
 		return "", err
@@ -224,7 +232,7 @@ func (ch *Channel) Probe(ctx context.Context) (who string, err error) {
 			return "", ch.clean(connectMethod, err)
 		}
 	}
-	return fmt.Sprintf("@%s of %s, writing to %s", self.User, self.Team, ch.chat), nil
+	return fmt.Sprintf("@%s of %s", self.User, self.Team), nil
 }
 
 // introduce asks Slack who the app is.

@@ -171,8 +171,12 @@ func (ch *Channel) read(m *models.Message) (approval.Answer, bool) {
 	if !toUs && m.Chat.Type != models.ChatTypePrivate {
 		return a, false
 	}
-	if _, err := codes.Parse(m.Text); !errors.Is(err, codes.ErrNotCommand) {
-		a.Text = m.Text
+	text := m.Text
+	if code, ok := strings.CutPrefix(text, "/start "); ok { // by the link that `verifier setup` prints
+		text = ".pair " + code
+	}
+	if _, err := codes.Parse(text); !errors.Is(err, codes.ErrNotCommand) {
+		a.Text = text
 		return a, true
 	}
 	if !toUs {

@@ -210,16 +210,20 @@ func (w *Webhook) check() error {
 // Health says what is wrong with the channel now; nil if nothing is.
 func (ch *Channel) Health() error { return ch.health.Err() }
 
-// Probe says who the bot is and whether it sees its chats, without writing to them.
-func (ch *Channel) Probe(ctx context.Context) (string, error) {
-	name := ""
-	err := ch.call(ctx, ch.line, ch.chat, "getMe", func(ctx context.Context) error {
+// Introduce says what the bot is called.
+func (ch *Channel) Introduce(ctx context.Context) (name string, err error) {
+	return name, ch.call(ctx, ch.line, ch.chat, "getMe", func(ctx context.Context) error {
 		me, err := ch.api.GetMe(ctx)
 		if err == nil {
 			name = "@" + me.Username
 		}
 		return err
 	})
+}
+
+// Probe says who the bot is and whether it sees its chats, without writing to them.
+func (ch *Channel) Probe(ctx context.Context) (string, error) {
+	name, err := ch.Introduce(ctx)
 	if err != nil {
 		return "", err
 	}

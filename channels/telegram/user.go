@@ -1,8 +1,10 @@
 package telegram
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/openclaw-verifier/verifier/approval"
 )
@@ -12,6 +14,13 @@ func Platform() approval.Platform {
 	return approval.Platform{
 		Name: Name, Title: "Telegram", IsUser: isUser, Looks: "a positive number",
 		Find: "it is the number of the account, which Telegram never changes; a name such as @ann can be taken over, and a negative number is a group",
+		Setup: approval.Setup{
+			Tokens: []approval.Token{{Key: "botToken", Find: "the token of a bot of its own: write /newbot to @BotFather in Telegram"}},
+			Anyone: "1",
+			Pair: func(who, code string) string {
+				return fmt.Sprintf("On your phone, open https://t.me/%s?start=%s and press Start,\nor write to %[3]s: .pair %[2]s", strings.TrimPrefix(who, "@"), code, who)
+			},
+		},
 	}
 }
 

@@ -55,6 +55,7 @@ func (a *app) warnf(format string, args ...any) {
 type cli struct {
 	Serve    ServeCmd    `cmd:"" aliases:"run,start" help:"Run the gateway."`
 	Init     InitCmd     `cmd:"" help:"Write a commented config with fresh secrets."`
+	Setup    SetupCmd    `cmd:"" help:"Connect Telegram, Discord or Slack, so that you are asked there."`
 	Check    CheckCmd    `cmd:"" help:"Say what is wrong with a config, and what is risky."`
 	Test     TestCmd     `cmd:"" help:"Try a running server and its channels, and say what is wrong."`
 	Send     SendCmd     `cmd:"" help:"Sign one tool call, send it, print the decision."`

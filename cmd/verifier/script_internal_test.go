@@ -41,12 +41,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("VERIFIER_STATE", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("GORACE", os.Getenv("GORACE"))
-			return nil
+			return os.WriteFile(filepath.Join(e.WorkDir, ".began"), nil, 0o600)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+		Cmds: withChats(map[string]func(*testscript.TestScript, bool, []string){
 			"record": writeRecord, "edit": edit, "forge": forge, "ref": takeRef, "code": exitsWith, "await": await, "mode": mode,
 			"address": takeAddress, "uncomment": uncomment, "hangup": hangup, "logs": logs, "jsonlines": jsonLines, "certificate": certificate, "listening": listening,
-		},
+		}),
 	})
 }
 
