@@ -38,7 +38,7 @@ const largeBodies = 4
 // loopEvents take one event each, under the rules of a call.
 func (s *Server) loopEvents() echo.HandlerFunc {
 	return s.take(signed{
-		what: "event", size: "8 MiB", read: s.readEvent, handle: s.event,
+		what: "event", size: "8 MiB", drain: 2 * maxDrain, read: s.readEvent, handle: s.event,
 		unread: func(c echo.Context, reason string) []byte { return verifier.Refused(nameOf(c), reason).JSON() },
 	})
 }

@@ -30,7 +30,7 @@ var noneAnswered = []byte(`{"answered":[]}`)
 // come again.
 func (s *Server) latePolls() echo.HandlerFunc {
 	return s.take(signed{
-		what: "poll", size: "16 KiB", read: within(maxAnswer), handle: s.late,
+		what: "poll", size: "16 KiB", drain: maxDrain, read: within(maxAnswer), handle: s.late,
 		unread: func(echo.Context, string) []byte { return noneAnswered },
 	})
 }

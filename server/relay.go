@@ -19,7 +19,7 @@ func (s *Server) approvals() string { return beside(s.o.Path, "approve") }
 // is whether the runtime's word for who it was is taken at all.
 func (s *Server) typedAnswers() echo.HandlerFunc {
 	return s.take(signed{
-		what: "message", size: "16 KiB", read: within(maxAnswer), handle: s.approve,
+		what: "message", size: "16 KiB", drain: maxDrain, read: within(maxAnswer), handle: s.approve,
 		unread: func(_ echo.Context, reason string) []byte {
 			return typedBody(approval.Outcome{Kind: approval.Misunderstood, Text: reason})
 		},

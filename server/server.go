@@ -86,7 +86,7 @@ const (
 	writeTimeout  = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 16 << 10
-	maxDrain      = 16 << 20 // of a body that is too large, read and thrown away
+	maxDrain      = 8 << 20 // of a body that is too large, read and thrown away
 )
 
 // DefaultTolerance is how far a call's timestamp may be off.

@@ -16,6 +16,7 @@ import (
 type signed struct {
 	what   string // a noun, for the answers below
 	size   string // its limit in words
+	drain  int64  // how much of a body that is too large is read and thrown away: a client that is still writing when we hang up sees no answer
 	read   func(c echo.Context) ([]byte, error)
 	unread func(c echo.Context, reason string) []byte // the answer to a body that did not arrive whole
 	handle func(c echo.Context, from caller, body []byte) error
@@ -35,9 +36,7 @@ func (s *Server) take(in signed) echo.HandlerFunc {
 			s.rejected.Add(1)
 			return c.String(http.StatusUnauthorized, "The signature is missing or wrong.\n")
 		case errors.Is(err, errTooLarge):
-			// A client that is still writing when we hang up sees a broken connection
-			// and not the answer.
-			_, _ = io.CopyN(io.Discard, c.Request().Body, maxDrain)
+			_, _ = io.CopyN(io.Discard, c.Request().Body, in.drain)
 			s.rejected.Add(1)
 			return s.answer200(c, nil, "", in.unread(c, "The "+in.what+" is larger than "+in.size+" and was not read."))
 		case errors.Is(err, os.ErrDeadlineExceeded):

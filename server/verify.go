@@ -19,7 +19,7 @@ import (
 // clock, decide, sign the answer.
 func (s *Server) calls() echo.HandlerFunc {
 	return s.take(signed{
-		what: "call", size: "1 MiB", read: within(toolcall.MaxBody), handle: s.decide,
+		what: "call", size: "1 MiB", drain: maxDrain, read: within(toolcall.MaxBody), handle: s.decide,
 		unread: func(_ echo.Context, reason string) []byte { return answerBody(verifier.Decision{Reason: reason}) },
 	})
 }
