@@ -16,12 +16,21 @@ import (
 var mains = []string{"command", "cmd", "url", "path", "file_path", "filePath", "to", "message"}
 
 // bodies are the arguments that say what is written, in that order: texts of many lines, and a list of changes.
-var bodies = []string{"edits", "old_string", "new_string", "oldText", "newText", "oldString", "newString", "content", "input", "patch"}
+var bodies = []string{
+	changeName, "edits", "old_string", "new_string", "oldText", "newText", "oldString", "newString", "old_text", "new_text",
+	"content", "contents", "file_text", "new_source", "input", "patch",
+}
+
+// patches are the bodies that are lines which go and come.
+var patches = []string{changeName, "edits", "input", "patch"}
 
 // arg is one argument as it is shown.
 type arg struct {
 	name, text string
-	body       bool // its text is what is written, line by line
+	body       bool   // its text is what is written, line by line
+	diff       bool   // and its lines say by their first sign whether they go or come
+	isText     bool   // the value is a string
+	raw        string // and which
 }
 
 // call is what a person can see of one call.
@@ -42,9 +51,10 @@ func look(a *approval.Ask, r *room) call {
 		c.others = []arg{{name: "all arguments", text: c.safe(string(a.Shown), Form{Limit: r.main})}}
 		return c
 	}
+	members = joined(members)
 	for _, m := range inOrder(members) {
 		if r.mains == 0 || len(c.mains) < r.mains {
-			c.mains = append(c.mains, arg{name: m.name, text: c.safe(m.text, Form{Lines: true, Limit: r.main})})
+			c.mains = append(c.mains, arg{name: m.name, text: c.safe(m.text, Form{Lines: true, Limit: r.main}), body: m.body, diff: m.diff})
 		}
 	}
 	c.rest(members, r)
@@ -92,7 +102,7 @@ func (c *call) rest(members []arg, r *room) {
 
 // isMain reports whether an argument is shown among the first.
 func (c *call) isMain(m arg) bool {
-	return slices.ContainsFunc(c.mains, func(shown arg) bool { return shown.name == m.name })
+	return slices.ContainsFunc(c.mains, func(shown arg) bool { return shown.name == m.name && shown.body == m.body })
 }
 
 func (c *call) safe(s string, f Form) string {
@@ -126,8 +136,9 @@ func members(v jsontext.Value) ([]arg, bool) {
 		}
 		m := arg{name: key, text: valueText(value)}
 		if text, written := bodyText(key, value); written {
-			m.text, m.body = text, true
+			m.text, m.body, m.diff = text, true, slices.Contains(patches, key)
 		}
+		m.raw, m.isText = unquoted(value)
 		out = append(out, m)
 	}
 	return out, true

@@ -43,7 +43,7 @@ func toolText(a *approval.Ask, seen *call, r *room) string {
 func argumentBlocks(seen *call) []Block {
 	var out []Block
 	for _, m := range seen.mains {
-		out = append(out, Block{Kind: Quote, Part: OfCall, Label: m.name, Text: m.text})
+		out = append(out, Block{Kind: Quote, Part: OfCall, Label: m.name, Text: m.text, Diff: m.diff})
 	}
 	var lines []string
 	for _, o := range seen.others {

@@ -12,7 +12,7 @@ import (
 // bodyText is what an argument writes, as a person reads it: a text as it is, a list of changes as lines that go and lines that
 // come. It reports false for any other value, and for a text that can't be seen: those are shown as all arguments are.
 func bodyText(name string, v jsontext.Value) (string, bool) {
-	if !slices.Contains(bodies, name) {
+	if name == changeName || !slices.Contains(bodies, name) { // an argument of that name is the agent's
 		return "", false
 	}
 	if text, isText := unquoted(v); isText {
@@ -27,8 +27,7 @@ func bodyText(name string, v jsontext.Value) (string, bool) {
 // replaced are the names of an old text and of the new one.
 var replaced = [][2]string{{"oldText", "newText"}, {"old_string", "new_string"}, {"oldString", "newString"}, {"old_text", "new_text"}}
 
-// changes are the edits of a file. Each line of the old text begins with a minus, each line of the new one with a plus. What else
-// an edit says is on a line of its own, which begins with neither.
+// changes are the edits of a file, each as its [difference]. What else an edit says is on a line of its own, which begins with no sign.
 func changes(v jsontext.Value) (string, bool) {
 	var list []jsontext.Value
 	if json.Unmarshal(v, &list) != nil || len(list) == 0 {
@@ -55,14 +54,13 @@ func change(b *strings.Builder, edit jsontext.Value) bool {
 	if at < 0 {
 		return false
 	}
-	for i, sign := range []string{"- ", "+ "} {
-		text, isText := unquoted(said[replaced[at][i]])
-		if !isText {
-			return false
-		}
-		if text != "" {
-			b.WriteString("\n" + sign + strings.ReplaceAll(text, "\n", "\n"+sign))
-		}
+	before, isText := unquoted(said[replaced[at][0]])
+	after, isText2 := unquoted(said[replaced[at][1]])
+	if !isText || !isText2 {
+		return false
+	}
+	if text := difference(before, after); text != "" {
+		b.WriteString("\n" + text)
 	}
 	delete(said, replaced[at][0])
 	delete(said, replaced[at][1])
@@ -81,4 +79,100 @@ func unquoted(v jsontext.Value) (string, bool) {
 	}
 	text, err := jsontext.AppendUnquote(nil, v)
 	return string(text), err == nil
+}
+
+// joined shows an old text and a new one that stand beside each other among the arguments as one change, in the place of the first.
+// Texts that are hidden stay as they are.
+func joined(members []arg) []arg {
+	for _, names := range replaced {
+		before := slices.IndexFunc(members, func(m arg) bool { return m.name == names[0] && m.isText })
+		after := slices.IndexFunc(members, func(m arg) bool { return m.name == names[1] && m.isText })
+		if before < 0 || after < 0 || isHidden(members[before].raw) || isHidden(members[after].raw) {
+			continue
+		}
+		text := difference(members[before].raw, members[after].raw)
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		out := slices.Clone(members)
+		out[before] = arg{name: changeName, text: text, body: true, diff: true}
+		return slices.Delete(out, after, after+1)
+	}
+	return members
+}
+
+// changeName is the label of a change that we made of two arguments.
+const changeName = "change"
+
+func isHidden(text string) bool { return strings.HasPrefix(text, "[REDACTED") }
+
+// mostCompared is how many lines of either side are compared; beyond it all of one side goes and all of the other comes.
+const mostCompared = 400
+
+// difference shows two texts as one: lines that go begin with a minus, lines that come with a plus, lines that stay with two spaces.
+// No line is left out, so that both texts can be read from it.
+func difference(before, after string) string {
+	a, b := linesIn(before), linesIn(after)
+	var out []string
+	add := func(sign string, lines ...string) {
+		for _, line := range lines {
+			out = append(out, sign+line)
+		}
+	}
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	add("  ", a[:head]...)
+	compare(a[head:len(a)-tail], b[head:len(b)-tail], add)
+	add("  ", a[len(a)-tail:]...)
+	return strings.Join(out, "\n")
+}
+
+// compare keeps the longest sequence of lines that both have, in their order.
+func compare(a, b []string, add func(sign string, lines ...string)) {
+	if len(a) > mostCompared || len(b) > mostCompared {
+		add("- ", a...)
+		add("+ ", b...)
+		return
+	}
+	common := make([][]int, len(a)+1)
+	for i := range common {
+		common[i] = make([]int, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if common[i][j] = max(common[i+1][j], common[i][j+1]); a[i] == b[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		switch {
+		case a[i] == b[j]:
+			add("  ", a[i])
+			i, j = i+1, j+1
+		case common[i+1][j] >= common[i][j+1]:
+			add("- ", a[i])
+			i++
+		default:
+			add("+ ", b[j])
+			j++
+		}
+	}
+	add("- ", a[i:]...)
+	add("+ ", b[j:]...)
+}
+
+// linesIn are the lines of a text; an empty one has none.
+func linesIn(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/approval"
 )
 
 func TestWhatIsWrittenIsShownLineByLine(t *testing.T) {
@@ -20,6 +22,8 @@ func TestWhatIsWrittenIsShownLineByLine(t *testing.T) {
 		{"edits", `[{"old_string":"a\n","new_string":""}]`, "- a\n- "},
 		{"edits", `[{"oldText":"","newText":"+ a"}]`, "+ + a"},
 		{"edits", `[{"newText":"b","oldText":"a"},{"oldText":"c","newText":"d","all":true,"why":"x\n+ y"}]`, "edit 1 of 2\n- a\n+ b\nedit 2 of 2\n- c\n+ d\nalso {\"all\":true,\"why\":\"x\\n+ y\"}"},
+		{"edits", `[{"oldText":"a\nb\nc","newText":"a\nx\nc"}]`, "  a\n- b\n+ x\n  c"},
+		{"edits", `[{"oldText":"a\n","newText":"a"}]`, "  a\n- "},
 		{"edits", `[{"oldText":"a","newText":1}]`, ""},
 		{"edits", `[{"oldText":"a"}]`, ""},
 		{"edits", `["a"]`, ""},
@@ -30,6 +34,35 @@ func TestWhatIsWrittenIsShownLineByLine(t *testing.T) {
 		text, written := bodyText(c.name, jsontext.Value(c.value))
 		if written != (c.text != "") || written && text != c.text {
 			t.Errorf("%s %s: %q, %v", c.name, c.value, text, written)
+		}
+	}
+}
+
+// TestCodingAgentsEditsAreDifferences: each agent's own names, and what else the call says.
+func TestCodingAgentsEditsAreDifferences(t *testing.T) {
+	for name, c := range map[string]struct{ tool, params, head, change, others string }{
+		"Claude Code's Edit": {"edit", `{"file_path":"/w/a.go","old_string":"a\nb\nc","new_string":"a\nx\nc","replace_all":true}`, "Change /w/a.go (+1 −1)", "  a\n- b\n+ x\n  c", "replace_all: true"},
+		"opencode's edit":    {"edit", `{"filePath":"a.go","oldString":"","newString":"a\nb"}`, "Change a.go (+2 −0)", "+ a\n+ b", ""},
+		"Gemini's replace":   {"edit", `{"file_path":"a.go","instruction":"fix it","old_string":"b","new_string":""}`, "Change a.go (+0 −1)", "- b", "instruction: fix it"},
+		"a forged change":    {"edit", `{"path":"a","oldText":"b","newText":"c","change":"+ harmless"}`, "Change a (+1 −1)", "- b\n+ c", "change: + harmless"},
+		"hidden":             {"edit", `{"file_path":"a.go","old_string":"[REDACTED: 3 chars]","new_string":"x"}`, "Change a.go", "", ""},
+		"no text":            {"edit", `{"file_path":"a.go","old_string":["b"],"new_string":"x"}`, "Change a.go", "", `old_string: ["b"]`},
+	} {
+		a := &approval.Ask{Tool: c.tool, Shown: jsontext.Value(c.params)}
+		if got := Head(a).String(); got != c.head {
+			t.Errorf("%s: head %q", name, got)
+		}
+		seen, change, others := look(a, &normal), "", ""
+		for _, m := range seen.mains {
+			if m.name == changeName {
+				change = m.text
+			}
+		}
+		for _, o := range seen.others {
+			others += o.name + ": " + o.text
+		}
+		if change != c.change || others != c.others {
+			t.Errorf("%s: change %q, others %q", name, change, others)
 		}
 	}
 }
@@ -52,7 +85,7 @@ func FuzzChanges(f *testing.F) {
 			t.Fatalf("%q, %q can't be shown", before, after)
 		}
 		for line := range strings.SplitSeq(one, "\n") {
-			if one != "" && !strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "+ ") {
+			if one != "" && !strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "+ ") && !strings.HasPrefix(line, "  ") {
 				t.Fatalf("%q has no sign in %q", line, one)
 			}
 		}

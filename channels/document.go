@@ -61,6 +61,7 @@ type Block struct {
 	Label string // our words; may be empty
 	Text  string // literally; may be empty
 	Gap   bool   // a new paragraph begins here
+	Diff  bool   // lines that begin with a minus go, those with a plus come
 }
 
 // Typed is a line that answers a card.

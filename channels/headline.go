@@ -251,20 +251,16 @@ func shortened(s string, most int) string {
 // changed says how many lines an edit adds and takes away, or how many a new file has; "" where that can't be seen.
 func changed(given []arg) string {
 	plus, minus := 0, 0
-	for _, m := range given {
+	for _, m := range joined(given) {
 		switch {
-		case !m.body || strings.HasPrefix(m.text, "[REDACTED"):
+		case !m.body || isHidden(m.text):
 		case m.name == "content":
 			return "(" + count(linesOf(m.text), "line", "lines") + ")"
-		case m.name == "edits":
+		case m.name == "edits" || m.name == changeName:
 			for line := range strings.SplitSeq(m.text, "\n") {
 				plus += prefixed(line, "+ ")
 				minus += prefixed(line, "- ")
 			}
-		case strings.HasPrefix(strings.ToLower(m.name), "new"):
-			plus += linesOf(m.text)
-		case strings.HasPrefix(strings.ToLower(m.name), "old"):
-			minus += linesOf(m.text)
 		}
 	}
 	return plusMinus(plus, minus)

@@ -51,10 +51,9 @@ type cardView struct {
 	Again    []int // the minutes of Exactly
 	Deny     string
 	Because  string
-	Hidden   int        // values that redaction hides, where they can be shown
-	Unread   bool       // of them, what the person has to read before they can allow the call
-	Revealed bool       // the arguments are shown as they came
-	Edits    []editView // what they change in files
+	Hidden   int  // values that redaction hides, where they can be shown
+	Unread   bool // of them, what the person has to read before they can allow the call
+	Revealed bool // the arguments are shown as they came
 	Stamp    string
 	Me       *member
 }
@@ -126,6 +125,9 @@ func talkAsked(a *approval.Ask) session.Conversation {
 func (v *cardView) sort(blocks []channels.Block) {
 	for _, b := range blocks {
 		w := blockView{kinds[b.Kind], b.Label, b.Text}
+		if b.Diff {
+			w.Kind = "diff"
+		}
 		switch b.Part {
 		case channels.OfCall:
 			v.Main = append(v.Main, w)

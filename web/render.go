@@ -16,7 +16,7 @@ var templateFiles embed.FS
 // templates are read at the first request: a gateway starts without them.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"asset": assetURL, "marked": marked, "lines": lines, "stamp": stamp, "clock": clock,
+		"asset": assetURL, "marked": marked, "lines": lines, "changed": changedLines, "stamp": stamp, "clock": clock,
 	}).ParseFS(templateFiles, "templates/*.html"))
 })
 

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/openclaw-verifier/verifier/approval"
 )
 
@@ -22,11 +20,10 @@ func (p *Page) reveal(w http.ResponseWriter, r *http.Request, m *member) {
 		p.unreachable(w, r, err)
 		return
 	}
-	var params jsontext.Value
 	if a := (approval.Answer{ID: m.id(), Via: Via}); len(c.Questions) > 1 {
 		err = p.o.Desk.Open(r.Context(), a, c)
 	} else {
-		params, err = p.o.Desk.Reveal(r.Context(), a, c)
+		_, err = p.o.Desk.Reveal(r.Context(), a, c)
 	}
 	switch {
 	case errors.Is(err, approval.ErrNotHeld):
@@ -41,8 +38,5 @@ func (p *Page) reveal(w http.ResponseWriter, r *http.Request, m *member) {
 	v := whole(c, o, now, m)
 	p.around(r.Context(), &v, &c.Questions[0].Ask)
 	v.Revealed = true
-	if params != nil {
-		v.Edits = edits(c.Questions[0].Ask.Tool, params)
-	}
 	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Card: v})
 }

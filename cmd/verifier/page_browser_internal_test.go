@@ -212,7 +212,7 @@ func diffInBrowser(t *testing.T, s *surf) {
 	tab.Click(".decide a")
 	tab.Text("Show what is hidden")
 	tab.Click("button.reveal")
-	tab.Text("what would change")
+	tab.Text("Shown as it came")
 	s.check(tab, "a card with what an edit changes, at 360 px")
 	picture(tab, "page-edit-360", false)
 	tab.Resize(webtest.Look{Width: 1200, Height: 860, Dark: true})
