@@ -45,6 +45,14 @@ func (g *gate) fromServer(ctx context.Context, line []byte) error {
 	if contents[r.method] && !r.spent && !g.tell(ctx, g.resultName(r), r.callID, m.content(), m.failed != nil) {
 		return g.refuse(r.id, codeDenied, errors.New("what the server returned could not be noted, so it is not passed on"))
 	}
+	if r.method == "tools/list" {
+		line, err := g.listed(ctx, &m)
+		if err != nil {
+			g.logf("The list of tools was not passed on: %v.", err)
+			return g.refuse(r.id, codeDenied, errors.New("the server's list of tools can't be read, so it was not passed on"))
+		}
+		return g.client.send(line)
+	}
 	g.retries.note(r, m.result)
 	return g.client.send(m.line)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,12 +36,12 @@ func readCall(params jsontext.Value) (c call, err error) {
 		return c, err
 	}
 	for name := range all {
-		if !contains(callParams, name) {
+		if !slices.Contains(callParams, name) {
 			return c, errors.New("a call has a member that is not known, and so is not verified")
 		}
 	}
 	var ok bool
-	if c.name, ok = asString(all["name"]); !ok || c.name == "" || c.name != strings.TrimSpace(c.name) || len(c.name) > 256 || strings.ContainsFunc(c.name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if c.name, ok = asString(all["name"]); !ok || !callable(c.name) {
 		return c, errors.New("a call names no tool")
 	}
 	c.arguments, c.task, c.responses, c.state = all["arguments"], all["task"], all["inputResponses"], all["requestState"]
@@ -55,6 +56,12 @@ func readCall(params jsontext.Value) (c call, err error) {
 		return c, c.readMeta(v)
 	}
 	return c, nil
+}
+
+// callable reports whether a tool can have this name. The gateway would cut spaces off.
+func callable(name string) bool {
+	odd := strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f })
+	return name != "" && name == strings.TrimSpace(name) && len(name) <= 256 && !odd
 }
 
 // callIDs are where clients say their own names of calls.
@@ -74,15 +81,6 @@ func (c *call) readMeta(v jsontext.Value) error {
 		c.token = meta["progressToken"]
 	}
 	return nil
-}
-
-func contains(all []string, one string) bool {
-	for _, s := range all {
-		if s == one {
-			return true
-		}
-	}
-	return false
 }
 
 const (
@@ -107,13 +105,17 @@ func (g *gate) judge(ctx context.Context, m message, r *request, c call) {
 		g.passed(m, r)
 		return
 	}
+	if g.Definitions.changed(g.Server, c.name) {
+		g.deny(m.key, r, "The server has changed what it says of this tool. The owner has to look at the change before it can be called. Nothing was run.")
+		return
+	}
 	s, err := g.session()
 	if err != nil {
 		g.deny(m.key, r, wordsOf(err))
 		return
 	}
 	stop := g.keepAwake(ctx, c.token)
-	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: c.arguments, ID: c.id, Wait: g.waitFor(c) - margin})
+	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: c.arguments, Annotations: g.hintsOf(c.name), ID: c.id, Wait: g.waitFor(c) - margin})
 	stop()
 	switch {
 	case err != nil:
@@ -132,6 +134,12 @@ func (g *gate) passed(m message, r *request) {
 	if err := g.pass(m, r); err != nil {
 		g.logf("The server of tools could not be reached.")
 	}
+}
+
+func (g *gate) hintsOf(tool string) jsontext.Value {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.hints[tool]
 }
 
 func (g *gate) waitFor(c call) time.Duration {

@@ -27,12 +27,15 @@ import (
 type Session interface {
 	Ask(ctx context.Context, c hook.Call) (hook.Verdict, error)
 	Returned(ctx context.Context, tool, id, text string, failed bool) error
+	Offered(ctx context.Context, names []string) (remain map[string]bool, err error)
 }
 
 // Options are what a gate is made with.
 type Options struct {
 	// Server is the name of the server, as its owner calls it. Its tools are judged as mcp__<server>__<tool>.
 	Server string
+	// Definitions keep what the server says of its tools.
+	Definitions Definitions
 	// Open opens the session. It is called again after it has failed, or the gateway has.
 	Open func() (Session, error)
 	// Wait is how long the client waits for the answer to a call. 0: as long as clients of its name do.
@@ -61,8 +64,9 @@ type gate struct {
 	open    Session // nil: not yet, or no more
 	pending map[string]*request
 	retries retries
-	wait    time.Duration // how long this client waits
-	over    bool          // the server has gone
+	wait    time.Duration             // how long this client waits
+	over    bool                      // the server has gone
+	hints   map[string]jsontext.Value // the tools' own annotations
 }
 
 // request is one of the client's that has no answer yet.

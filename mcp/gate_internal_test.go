@@ -16,10 +16,11 @@ import (
 
 // says is a session that answers as a test chooses.
 type says struct {
-	mu   sync.Mutex
-	ask  func(ctx context.Context, c hook.Call) (hook.Verdict, error)
-	told []string
-	lost error // what happens to what it is told
+	mu    sync.Mutex
+	ask   func(ctx context.Context, c hook.Call) (hook.Verdict, error)
+	told  []string
+	lost  error  // what happens to what it is told
+	hides string // a tool that the conversation may not call
 }
 
 func (s *says) Ask(ctx context.Context, c hook.Call) (hook.Verdict, error) {
@@ -34,6 +35,14 @@ func (s *says) Returned(_ context.Context, tool, _, text string, _ bool) error {
 	defer s.mu.Unlock()
 	s.told = append(s.told, tool+" "+text)
 	return s.lost
+}
+
+func (s *says) Offered(_ context.Context, names []string) (map[string]bool, error) {
+	remain := map[string]bool{}
+	for _, name := range names {
+		remain[name] = name != s.hides
+	}
+	return remain, nil
 }
 
 // stream keeps what was written, and lets a test wait for more of it.
@@ -84,7 +93,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	b := &bench{t: t, toClient: newStream(), server: newStream(), session: &says{}}
-	b.gate = newGate(Options{Server: "fs", Open: func() (Session, error) { return b.session, nil }, Log: io.Discard}, b.toClient, b.server)
+	b.gate = newGate(Options{Server: "fs", Definitions: Definitions{t.TempDir()}, Open: func() (Session, error) { return b.session, nil }, Log: io.Discard}, b.toClient, b.server)
 	return b
 }
 

@@ -12,7 +12,8 @@ import (
 
 // MCPCmd is the gate before servers of tools that speak the Model Context Protocol.
 type MCPCmd struct {
-	Run MCPRunCmd `cmd:"" default:"withargs" help:"Stand between a client and a server."`
+	Run   MCPRunCmd   `cmd:"" default:"withargs" help:"Stand between a client and a server."`
+	Tools MCPToolsCmd `cmd:"" help:"Show what servers say of their tools, and accept changes."`
 }
 
 // gatewayFlags say where the gateway is, for programs that a client starts.
@@ -57,10 +58,14 @@ func (c *MCPRunCmd) Run(a *app) error {
 	if err := mcp.CheckName(c.Name); err != nil {
 		return &failure{text: err.Error(), hint: "name it with --name"}
 	}
+	kept, err := c.definitions()
+	if err != nil {
+		return err
+	}
 	signal.Ignore(syscall.SIGPIPE) // a client that has gone is no reason to end without ending the server
 	ctx, stop := signal.NotifyContext(a.ctx, syscall.SIGHUP)
 	defer stop()
-	code, err := mcp.Stdio(ctx, mcp.Options{Server: c.Name, Open: func() (mcp.Session, error) { return c.open(a) }, Wait: c.Wait}, mcp.Streams{In: os.Stdin, Out: a.stdout, Err: a.stderr}, command)
+	code, err := mcp.Stdio(ctx, mcp.Options{Server: c.Name, Definitions: kept, Open: func() (mcp.Session, error) { return c.open(a) }, Wait: c.Wait}, mcp.Streams{In: os.Stdin, Out: a.stdout, Err: a.stderr}, command)
 	switch {
 	case err != nil:
 		return &failure{text: err.Error(), hint: "try the command by itself"}
@@ -70,9 +75,13 @@ func (c *MCPRunCmd) Run(a *app) error {
 	return nil
 }
 
+func (f *gatewayFlags) hook() *HookCmd {
+	return &HookCmd{Flags: hook.Flags{Config: f.Config, State: f.State, URL: f.Gateway, SecretFile: f.SecretFile, CA: f.CA, Notes: f.Notes}}
+}
+
 // open finds the gateway and the conversation.
 func (f *gatewayFlags) open(a *app) (*hook.Session, error) {
-	h := HookCmd{Flags: hook.Flags{Config: f.Config, State: f.State, URL: f.Gateway, SecretFile: f.SecretFile, CA: f.CA, Notes: f.Notes}}
+	h := f.hook()
 	h.FromEnv(os.Getenv)
 	g, err := h.gateway(a)
 	if err != nil {

@@ -1,0 +1,290 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Definitions keep what servers have said of their tools when they were first seen: a later change has to be seen by the
+// owner before the tool can be called again. Each is a file that is written once; beside it a change waits for the owner.
+type Definitions struct {
+	// Dir is where they are. The agent must not write there.
+	Dir string
+}
+
+// Definition is what a server says of a tool.
+type Definition struct {
+	Server, Tool string
+	Text         string   // what it said when it was first seen, or as the owner has accepted it: JSON
+	Change       string   // what it says now, where that is something else
+	Shadows      []string // where else there is a tool of this name
+}
+
+// Version names a change, so that what was shown is what is accepted.
+func (d *Definition) Version() string {
+	sum := sha256.Sum256([]byte(d.Change))
+	return hex.EncodeToString(sum[:4])
+}
+
+const (
+	definedEnd = ".json"
+	changedEnd = ".new"
+
+	longestDefinition = 256 << 10
+	mostDefinitions   = 1024
+)
+
+// toolMembers are what a model, or its user, may read of a tool.
+var toolMembers = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
+
+// defined is a tool as a server offers it.
+type defined struct {
+	raw   jsontext.Value
+	name  string
+	text  []byte // of its definition
+	hints jsontext.Value
+}
+
+// readTool reads what a server says of a tool.
+func readTool(raw jsontext.Value) (d defined, err error) {
+	all, err := members(raw, toolMembers, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return d, err
+	}
+	d.raw, d.name = raw, ""
+	var ok bool
+	if d.name, ok = asString(all["name"]); !ok || !callable(d.name) {
+		return d, errors.New("a tool has no name that can be called")
+	}
+	maps.DeleteFunc(all, func(name string, _ jsontext.Value) bool { return !slices.Contains(toolMembers, name) })
+	text, err := json.Marshal(all, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if d.text = canonical(text); err != nil || len(d.text) > longestDefinition {
+		return d, errors.New("what a server says of a tool is too long")
+	}
+	var hints struct {
+		ReadOnly    *bool `json:"readOnlyHint,omitzero"`
+		Destructive *bool `json:"destructiveHint,omitzero"`
+		OpenWorld   *bool `json:"openWorldHint,omitzero"`
+	}
+	if v, ok := all["annotations"]; ok && json.Unmarshal(v, &hints) == nil {
+		d.hints, err = json.Marshal(hints)
+	}
+	return d, err
+}
+
+// see compares a definition with the one that was seen first, and reports whether it is the same.
+func (k *Definitions) see(server string, d *defined) (same bool, err error) {
+	path := k.path(server, d.name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return false, err
+	}
+	old, err := os.ReadFile(path + definedEnd)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) > mostDefinitions {
+			return false, errors.New("the server has too many tools")
+		}
+		return true, put(path+definedEnd, d.text)
+	case err != nil:
+		return false, err
+	case bytes.Equal(old, d.text):
+		if err := os.Remove(path + changedEnd); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+		return true, nil
+	}
+	return false, put(path+changedEnd, d.text)
+}
+
+// changed reports whether a tool waits for the owner.
+func (k *Definitions) changed(server, tool string) bool {
+	_, err := os.Stat(k.path(server, tool) + changedEnd)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// path is where a tool's definition is, without the end. Names that the gateway takes for one have one.
+func (k *Definitions) path(server, tool string) string {
+	sum := sha256.Sum256([]byte(strings.ToLower(tool)))
+	return filepath.Join(k.Dir, strings.ToLower(server), hex.EncodeToString(sum[:16]))
+}
+
+// put writes a file at once or not at all.
+func put(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".put-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // it is gone after a rename
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// List are all definitions, by server and tool. Builtin are names that tools of agents have.
+func (k *Definitions) List(builtin []string) (out []Definition, err error) {
+	files, err := filepath.Glob(filepath.Join(k.Dir, "*", "*"+definedEnd))
+	if err != nil {
+		return nil, err
+	}
+	where := map[string][]string{}
+	for _, name := range builtin {
+		where[strings.ToLower(name)] = []string{"an agent's own tool"}
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		change, err := os.ReadFile(strings.TrimSuffix(file, definedEnd) + changedEnd)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		var named struct {
+			Name string `json:"name"`
+		}
+		if err := json.Unmarshal(text, &named, jsontext.AllowInvalidUTF8(true)); err != nil {
+			return nil, errors.New(file + " is not what was written there")
+		}
+		d := Definition{Server: filepath.Base(filepath.Dir(file)), Tool: named.Name, Text: string(text), Change: string(change)}
+		where[strings.ToLower(d.Tool)] = append(where[strings.ToLower(d.Tool)], d.Server)
+		out = append(out, d)
+	}
+	for i := range out {
+		for _, other := range where[strings.ToLower(out[i].Tool)] {
+			if other != out[i].Server {
+				out[i].Shadows = append(out[i].Shadows, other)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Definition) int {
+		return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Tool, b.Tool))
+	})
+	return out, nil
+}
+
+// ErrChangedAgain says that a change is not the one that was shown.
+var ErrChangedAgain = errors.New("the definition has changed since")
+
+// Accept makes the change that the owner has seen the definition.
+func (k *Definitions) Accept(d *Definition) error {
+	path := k.path(d.Server, d.Tool)
+	now, err := os.ReadFile(path + changedEnd)
+	if err != nil || string(now) != d.Change {
+		return ErrChangedAgain
+	}
+	if err := put(path+definedEnd, now); err != nil {
+		return err
+	}
+	return os.Remove(path + changedEnd)
+}
+
+// listed takes the answer to tools/list: it leaves out what the conversation may not call, and what waits for the owner.
+func (g *gate) listed(ctx context.Context, m *message) ([]byte, error) {
+	if m.result == nil {
+		return m.line, nil
+	}
+	result, err := members(m.result, []string{"tools", "nextCursor"}, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return nil, err
+	}
+	var raw []jsontext.Value
+	if err := json.Unmarshal(result["tools"], &raw, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return nil, err
+	}
+	var tools []defined
+	for _, one := range raw {
+		d, err := readTool(one)
+		if err != nil {
+			g.logf("A tool was left out: %v.", err)
+			continue
+		}
+		tools = append(tools, d)
+	}
+	kept := g.permitted(ctx, g.unchanged(tools))
+	if len(kept) == len(raw) {
+		return m.line, nil
+	}
+	left := make([]jsontext.Value, 0, len(kept))
+	for i := range kept {
+		left = append(left, kept[i].raw)
+	}
+	if result["tools"], err = json.Marshal(left, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(result, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.id, text), err
+}
+
+// unchanged are the tools that are what they were when they were first seen, each name once.
+func (g *gate) unchanged(tools []defined) (out []defined) {
+	names := map[string]int{}
+	for i := range tools {
+		names[strings.ToLower(tools[i].name)]++
+	}
+	for i := range tools {
+		d := &tools[i]
+		same, err := false, error(nil)
+		if names[strings.ToLower(d.name)] == 1 {
+			same, err = g.Definitions.see(g.Server, d)
+		}
+		switch {
+		case err != nil:
+			g.logf("The tool %q was left out: what the server says of it could not be noted.", d.name)
+		case names[strings.ToLower(d.name)] > 1:
+			g.logf("The tool %q was left out: there are two of this name.", d.name)
+		case !same:
+			g.logf("The tool %q was left out: the server has changed what it says of it. `verifier mcp tools` shows the change.", d.name)
+		default:
+			out = append(out, *d)
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.hints == nil {
+		g.hints = map[string]jsontext.Value{}
+	}
+	for i := range out {
+		g.hints[out[i].name] = out[i].hints
+	}
+	return out
+}
+
+// permitted are the tools that the conversation may call. Where the gateway does not answer, calls are refused anyway.
+func (g *gate) permitted(ctx context.Context, tools []defined) (out []defined) {
+	var names []string
+	for i := range tools {
+		names = append(names, g.toolName(tools[i].name))
+	}
+	s, err := g.session()
+	if err != nil || len(names) == 0 {
+		return tools
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	defer cancel()
+	remain, err := s.Offered(ctx, names)
+	if err != nil {
+		return tools
+	}
+	for i := range tools {
+		if remain[names[i]] {
+			out = append(out, tools[i])
+		}
+	}
+	return out
+}
