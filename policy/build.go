@@ -31,8 +31,7 @@ type builder struct {
 
 func newBuilder(c Config) *builder {
 	b := &builder{config: c, tools: make(map[string]*facts, len(shipped)), known: make(map[string]bool, len(shipped)), labels: maps.Clone(shippedLabels)}
-	for i := range shipped {
-		f := shipped[i]
+	for _, f := range slices.Concat(shipped, served) {
 		b.tools[f.name], b.known[f.name] = &f, true
 	}
 	return b
@@ -40,6 +39,7 @@ func newBuilder(c Config) *builder {
 
 func (b *builder) build() *Policy {
 	b.readProfile()
+	b.readServers()
 	b.readTools()
 	b.readTrust()
 	b.readPlaces()

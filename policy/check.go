@@ -89,9 +89,7 @@ func (b *builder) toolName(path, key string) (string, bool) {
 	if near, far := spelling.Nearest(name, shippedNames()); far <= 2 {
 		b.warn(path+"."+key, "no tool we know has this name: did you mean "+near+"?")
 	}
-	f := unknownTool
-	f.name = name
-	b.tools[name] = &f
+	b.tools[name] = b.unknownFacts(name)
 	return name, true
 }
 

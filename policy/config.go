@@ -21,6 +21,8 @@ type Config struct {
 	Tools map[string]Tool `yaml:"tools"`
 	// Trust says how far tool output and unknown senders are trusted.
 	Trust Trust `yaml:"trust"`
+	// MCP is about servers of tools.
+	MCP MCP `yaml:"mcp"`
 	// Taint says from which level a conversation counts as tainted.
 	Taint Taint `yaml:"taint"`
 	// Policies are the owner's own rules; they only tighten.

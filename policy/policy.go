@@ -112,7 +112,10 @@ func joined(problems []*Problem) error {
 
 // Tools lists the tools that have a row of their own: the shipped ones and
 // those the owner names.
-func (p *Policy) Tools() []string { return slices.Sorted(maps.Keys(p.global.rules)) }
+func (p *Policy) Tools() []string {
+	names := slices.Sorted(maps.Keys(p.global.rules))
+	return slices.DeleteFunc(names, func(name string) bool { return isServed[name] || strings.HasSuffix(name, "__") })
+}
 
 // Strict reports whether the profile is strict.
 func (p *Policy) Strict() bool { return p.strict }
@@ -149,6 +152,9 @@ func (p *Policy) rulesFor(agent string) *ruleset {
 func (s *ruleset) find(tool string) *rule {
 	if r, ok := s.rules[tool]; ok {
 		return r
+	}
+	if server, ok := serverOf(tool); ok && s.rules[server] != nil {
+		return s.rules[server]
 	}
 	return s.other
 }

@@ -95,7 +95,7 @@ func TestH252ACallThatIsDroppedDoesNotRun(t *testing.T) {
 			g.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1.0,"reason":"late"}}`)
 			g.idle()
 		},
-		"the client has gone": func(g *gate, _ int) { g.in.Close(); <-g.done },                          //nolint:errcheck // see below
+		"the client has gone": func(g *gate, _ int) { g.in.Close(); <-g.done },
 		"the gate is ended":   func(g *gate, _ int) { g.cmd.Process.Signal(syscall.SIGTERM); <-g.done }, //nolint:errcheck // see below
 		"the gate is killed":  func(g *gate, _ int) { g.cmd.Process.Kill(); <-g.done },                  //nolint:errcheck // see below
 	} {
@@ -303,4 +303,65 @@ func TestH257WhatIsRestrictedIsNotOffered(t *testing.T) {
 		t.Errorf("the client sees %s", line)
 	}
 	g.denied(g.call("drop", `{}`), "Not permitted here")
+}
+
+// TestH258AServersWordAboutItselfCountsOnlyAgainstIt: its annotations make a label stricter and never looser, and a tool is
+// known by the name that its owner gave the server.
+func TestH258AServersWordAboutItselfCountsOnlyAgainstIt(t *testing.T) {
+	t.Parallel()
+	const calm = `"annotations":{"readOnlyHint":true,"destructiveHint":false,"openWorldHint":false}}`
+	g := gated(newRig(t, nil))
+	g.offers(`{"name":"echo",` + calm + `,{"name":"read_text_file",` + calm)
+	for _, tool := range []string{"echo", "read_text_file"} {
+		id := g.call(tool, `{"path":"notes.txt"}`)
+		g.refuse(g.waits().Ref, "no")
+		g.denied(id, "Denied by the owner")
+	}
+
+	files := gated(newRig(t, nil), "--name", "filesystem")
+	files.offers(`{"name":"read_text_file",` + calm + `,{"name":"list_directory","annotations":{"destructiveHint":true}}`)
+	files.says(files.answer(files.call("read_text_file", `{"path":"notes.txt"}`)), "said") // by the shipped table
+	files.denied(files.call("read_text_file", `{"path":"`+files.state.Dir()+`/owner.token"}`), "Not permitted here")
+	id := files.call("write_file", `{"path":"notes.txt","content":"x"}`)
+	files.refuse(files.waits().Ref, "no")
+	files.denied(id, "Denied by the owner")
+	id = files.call("list_directory", `{"path":"."}`)
+	files.refuse(files.waits().Ref, "no")
+	files.denied(id, "Denied by the owner")
+}
+
+// TestH259WhatAServerPutsBeforeTheModelCounts: resources, and what it asks the client's own model.
+func TestH259WhatAServerPutsBeforeTheModelCounts(t *testing.T) {
+	t.Parallel()
+	for name, bring := range map[string]func(g *gate){
+		"a resource": func(g *gate) { g.says(g.answer(g.ask("resources/read", `{"uri":"x://a"}`)), "a resource") },
+		"a question to the model": func(g *gate) {
+			id := g.call("sample", `{}`)
+			g.reads("sampling/createMessage")
+			g.answer(id)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			yes := taint.Allow
+			g := gated(newRig(t, func(c *config.Config) {
+				c.Policy.Trust.UnknownSender = new(taint.Owner) // so that the conversation starts clean
+				c.Policy.ToolOverrides = map[string]policy.Override{"mcp__fake__sample": {Any: &yes}}
+			}))
+			bring(g)
+			id := g.call("echo", `{"text":"h259"}`)
+			g.refuse(g.waits().Ref, "no")
+			g.denied(id, "Denied by the owner")
+			var record bytes.Buffer
+			if files, err := filepath.Glob(filepath.Join(g.state.Dir(), "*", "*")); err == nil {
+				for _, file := range files {
+					text, _ := os.ReadFile(file)
+					record.Write(text)
+				}
+			}
+			if strings.Contains(record.String(), "mallory@evil.example") || strings.Contains(record.String(), "a resource") {
+				t.Error("what the server said is kept")
+			}
+		})
+	}
 }

@@ -113,7 +113,7 @@ func gated(r *rig, args ...string) *gate {
 		r.t.Fatal(err)
 	}
 	g.cmd = exec.CommandContext(context.Background(), own)
-	g.cmd.Args = append([]string{"verifier", "mcp", "--gateway", r.url, "--secret-file", secret, "--notes", filepath.Join(dir, "notes"), "--name", "fake"}, append(args, "--", fake)...)
+	g.cmd.Args = append([]string{"verifier", "mcp", "--gateway", r.url, "--secret-file", secret, "--notes", filepath.Join(dir, "notes"), "--name", "fake"}, append(args, "--", fake)...) // the last name counts
 	g.cmd.Env = append(os.Environ(), "MCP_SEEN="+g.seen)
 	g.cmd.Stderr = g.err
 	out, err := g.cmd.StdoutPipe()

@@ -1,0 +1,55 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+func TestWhatServersReturn(t *testing.T) {
+	local, untrusted := taint.Local, taint.Untrusted
+	p := must(t, policy.Config{
+		MCP:   policy.MCP{Servers: map[string]policy.Server{"GitHub": {Trust: new(taint.External)}, "notes": {Trust: &local}, "filesystem": {Trust: &local}}},
+		Trust: policy.Trust{Tools: map[string]taint.Level{"mcp__notes__inbox": untrusted}},
+		Tools: map[string]policy.Tool{"mcp__notes__find": {Sink: new(bool)}},
+	})
+	for tool, want := range map[string]taint.Level{
+		"mcp__github__create_issue": taint.External, "mcp__github__get_issue": taint.External, "mcp__github__resources/read": taint.External,
+		"mcp__notes__read": local, "mcp__notes__inbox": untrusted, "mcp__notes__find": local, "mcp__filesystem__read_text_file": local, "mcp__filesystem__write_file": local,
+		"mcp__notes2__read": untrusted, "mcp__fetch__fetch": untrusted, "mcp__": untrusted, "mcp__notes": untrusted, "notes__read": untrusted, "read": local,
+	} {
+		if got := p.Response(tool); got != want {
+			t.Errorf("%s returns %s, want %s", tool, got, want)
+		}
+	}
+	if row := p.Row("", "mcp__notes__delete"); row != must(t, policy.Config{}).Row("", "nothing_known") {
+		t.Errorf("a trusted server's tool is called as %v", row)
+	}
+}
+
+// A server may call itself what it likes.
+func TestNoShippedServerIsBetterThanExternal(t *testing.T) {
+	p := must(t, policy.Config{})
+	for _, tool := range policy.Served() {
+		if p.Response(tool) < taint.External {
+			t.Errorf("%s returns %s", tool, p.Response(tool))
+		}
+		if !strings.HasPrefix(tool, "mcp__") || strings.Count(tool, "__") != 2 {
+			t.Errorf("%s is no tool of a server's", tool)
+		}
+	}
+}
+
+func TestWhatIsNoServerIsRefused(t *testing.T) {
+	level := taint.Local
+	for _, name := range []string{"", "a__b", "mcp__a__", " a", "a__"} {
+		if _, _, err := policy.New(policy.Config{MCP: policy.MCP{Servers: map[string]policy.Server{name: {Trust: &level}}}}); err == nil {
+			t.Errorf("%q is taken", name)
+		}
+	}
+	if _, _, err := policy.New(policy.Config{MCP: policy.MCP{Servers: map[string]policy.Server{"a": {}}}}); err == nil {
+		t.Error("a server of which nothing is said is taken")
+	}
+}
