@@ -10,6 +10,7 @@ FUZZTIME    = 5m
 SHORTTIME   = 1s
 CHECKS      = 200
 SEENTIME    = 10s
+GALLERY     =
 CHAOS       = -report docs/chaos.md
 VERSION     =
 # The race detector in everything. The checks of pointers that come with it are left out of SQLite alone, which is C that was
@@ -88,8 +89,8 @@ docs: ## write what is generated in docs/: the table of keys, the pictures of ca
 	@go run ./packaging/cards
 	@go run ./packaging/threats
 
-pictures: ## draw the pictures of the page in docs/images anew, in a real Chromium
-	@go test ./cmd/verifier -run '^TestThePageInARealBrowser$$' -pictures -count=1
+pictures: ## draw the pictures of the page in docs/images anew, in a real Chromium; every view in both widths and themes: make pictures GALLERY=/tmp/gallery
+	@go test ./cmd/verifier -run '^TestPicturesOfThePage$$' -pictures -gallery='$(GALLERY)' -count=1
 
 vuln: ## ask the Go vulnerability database about the code we call
 	@./scripts/vuln $(GOVULNCHECK)

@@ -136,7 +136,7 @@ func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 				return id, err
 			}
 		}
-		if !counted { // only what is asked anew
+		if !counted && !r.Ask.Test { // only what an agent asks anew
 			if ok, err := d.afford(ctx, r.Ask.Agent); err != nil || !ok {
 				return "", cmp.Or(err, errExhausted)
 			}
@@ -166,7 +166,7 @@ func (d *Desk) show(ctx context.Context, id string, r *Request) error {
 		defer cancel()
 	}
 	err := d.announce(showing, id)
-	if errors.Is(err, ErrNobody) {
+	if errors.Is(err, ErrNobody) && !r.Ask.Test {
 		d.runFor(ctx, func(ctx context.Context) { d.refund(ctx, r.Ask.Agent) })
 	}
 	return err

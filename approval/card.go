@@ -81,6 +81,7 @@ type Ask struct {
 	Approvers    []string             `json:"approvers,omitzero"` // who may answer, by name; empty: every approver
 	Barred       string               `json:"barred,omitzero"`    // who may not allow it: the one who asked
 	Stages       []Stage              `json:"stages,omitzero"`    // where it is put, and when
+	Test         bool                 `json:"test,omitzero"`      // it is about no call: a person wanted to see a question, see [Desk.AskTest]
 	Created      time.Time            `json:"created"`
 	Until        time.Time            `json:"until"`
 

@@ -233,10 +233,14 @@ func (d *Desk) recordAsked(c *Card) error {
 // entryFor is a record entry about one question.
 func entryFor(kind audit.Kind, c *Card, q *Question) audit.Entry {
 	a := &q.Ask
-	return audit.Entry{
+	e := audit.Entry{
 		Kind: kind, Ref: c.Ref(), Card: c.ID, Client: a.Conversation.Client, Session: a.SessionKey, SessionID: a.SessionID,
 		Agent: a.Agent, Run: a.Run, Tool: a.Tool, Sent: a.Sent, Digest: a.Digest, Level: a.Level.String(),
 	}
+	if a.Test {
+		e.Note = testNote
+	}
+	return e
 }
 
 // note records what does not hold anything up; a failure shows in health.

@@ -13,6 +13,9 @@ import (
 // who won. Every method is atomic and returns an error rather than a guess. The
 // clock is the store's own.
 type Store interface {
+	// Admit makes a conversation known: a card belongs to one. Agents' calls have been admitted before they are asked about.
+	Admit(ctx context.Context, a session.Admission) (session.View, error)
+
 	// Place puts a new card up, unless a live card already asks about the same
 	// digest in the same conversation, or the conversation has MaxOpen live
 	// cards. See Placement.

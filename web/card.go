@@ -39,6 +39,7 @@ type cardView struct {
 	Ended    string
 	Tone     string
 	OneByOne string // why they can't be allowed together, where that is so
+	OneTap   bool   // a tap on Allow is enough, and all of the call was in sight before: a key may stand for it
 	Allow    string // handles
 	Longer   string // the tool for a while, or of one that runs commands those that do the same
 	Commands string // which these are
@@ -176,7 +177,7 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 		}
 		switch b.Action {
 		case approval.AllowOnce, approval.AllowSeen:
-			v.Allow = b.Handle
+			v.Allow, v.OneTap = b.Handle, b.Action == approval.AllowOnce && v.Full && v.List == 0 && !c.Careful()
 		case approval.AllowMinutes:
 			v.Longer, v.Minutes = b.Handle, minutes(c.Minutes())
 			v.Commands, _ = channels.Safe(c.Questions[0].Ask.Commands(), channels.Form{Limit: 200})

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/policy"
 )
@@ -115,6 +116,7 @@ func (p *Page) draw(now time.Time) charts {
 
 func (c *charts) count(e *audit.Entry, d *dayView) {
 	switch {
+	case e.Client == approval.TestTool: // it was about nothing
 	case e.Kind == audit.KindAsked:
 		c.Asked++
 		d.Asked++

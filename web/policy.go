@@ -1,6 +1,8 @@
 package web
 
 import (
+	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,8 +17,7 @@ import (
 
 // policyView is the policy in force as a table, and what it says of one call.
 type policyView struct {
-	Levels   []string
-	Rows     []policyRow
+	Groups   []policyGroup
 	Reloaded Reload
 	Tried    *triedView
 	Tool     string // what was typed
@@ -30,13 +31,33 @@ type policyView struct {
 // policyDifference is a cell that is not what it was before the last reload.
 type policyDifference struct{ Tool, Level, Before, After string }
 
-type policyRow struct {
-	Tool  string
-	Cells []policyCell
+// policyGroup is tools that the policy treats alike at every level.
+type policyGroup struct {
+	Spans  []modeSpan
+	Tools  []string
+	Rules  []ruleTools // which rule says so of which of them
+	strict int         // more where it asks or blocks at more levels
 }
 
-// policyCell is a mode and why.
-type policyCell struct{ Mode, Rule, Why string }
+// modeSpan is neighbouring levels with the same mode.
+type modeSpan struct{ From, To, Mode string }
+
+// ruleTools is a rule, and tools that it decides about in an untrusted conversation.
+type ruleTools struct {
+	Rule  string
+	Tools []string
+}
+
+// ruleWords say what rules are, where their name does not.
+var ruleWords = map[string]string{
+	"safe": "On the safe list", "dangerous": "On the dangerous list: asked at every level", "override": "By an override", "taintPolicy": "By the level alone",
+	"taint-escalation": "Acts or sends, and outside content came in", "wrapper": "Only wraps another call, which is judged on its own",
+}
+
+// modeWords are what the page calls the modes.
+var modeWords = map[string]string{taint.Allow.String(): "allow", taint.Confirm.String(): "ask", taint.Restrict.String(): "block"}
+
+func modeWord(mode string) string { return cmp.Or(modeWords[mode], mode) }
 
 type triedView struct {
 	Tool   string
@@ -98,19 +119,54 @@ func (p *Page) matrix() policyView {
 	if before := v.Reloaded.Before; before != nil {
 		v.Differs = differences(before, rules)
 	}
-	for _, level := range taint.All() {
-		v.Levels = append(v.Levels, level.String())
-	}
-	for _, tool := range slices.Concat(rules.Tools(), []string{otherTool}) {
-		row := policyRow{Tool: tool}
-		call := &toolcall.Call{Tool: tool, Sent: tool, Params: jsontext.Value("{}")}
-		for _, level := range taint.All() {
-			verdict := rules.Judge(call, session.View{Level: level})
-			row.Cells = append(row.Cells, policyCell{verdict.Mode.String(), verdict.Rule, strings.Join(verdict.Sentences()[1:], " ")})
-		}
-		v.Rows = append(v.Rows, row)
-	}
+	v.Groups = groups(rules)
 	return v
+}
+
+// groups puts tools with the same row together, what passes everywhere first.
+func groups(rules *policy.Policy) (out []policyGroup) {
+	at := map[string]int{}
+	for _, tool := range slices.Concat(rules.Tools(), []string{otherTool}) {
+		spans, strict, rule := row(rules, tool)
+		key := fmt.Sprint(spans)
+		i, known := at[key]
+		if !known {
+			i = len(out)
+			at[key] = i
+			out = append(out, policyGroup{Spans: spans, strict: strict})
+		}
+		out[i].add(tool, rule)
+	}
+	slices.SortStableFunc(out, func(a, b policyGroup) int { return a.strict - b.strict })
+	return out
+}
+
+func (g *policyGroup) add(tool, rule string) {
+	g.Tools = append(g.Tools, tool)
+	rule = cmp.Or(ruleWords[rule], rule)
+	i := slices.IndexFunc(g.Rules, func(r ruleTools) bool { return r.Rule == rule })
+	if i < 0 {
+		i = len(g.Rules)
+		g.Rules = append(g.Rules, ruleTools{Rule: rule})
+	}
+	g.Rules[i].Tools = append(g.Rules[i].Tools, tool)
+}
+
+// row is what the policy says of a tool from level to level, and which rule decides at the last.
+func row(rules *policy.Policy, tool string) (spans []modeSpan, strict int, rule string) {
+	call := &toolcall.Call{Tool: tool, Sent: tool, Params: jsontext.Value("{}")}
+	for _, level := range taint.All() {
+		verdict := rules.Judge(call, session.View{Level: level})
+		mode := verdict.Mode.String()
+		strict += int(verdict.Mode)
+		if n := len(spans); n > 0 && spans[n-1].Mode == mode {
+			spans[n-1].To = level.String()
+		} else {
+			spans = append(spans, modeSpan{level.String(), level.String(), mode})
+		}
+		rule = verdict.Rule
+	}
+	return spans, strict, rule
 }
 
 // differences are the cells in which two policies differ, of all tools that either

@@ -54,6 +54,7 @@ type recordQuery struct {
 
 type entryView struct {
 	Seq      uint64
+	At       time.Time
 	Sentence string
 	Details  []string
 	Decision string
@@ -67,9 +68,9 @@ func readQuery(q url.Values) recordQuery {
 	return recordQuery{Text: q.Get("q"), Kind: q.Get("kind"), Decision: q.Get("decision"), Before: before}
 }
 
-func (q recordQuery) link(before uint64) string {
+func (q recordQuery) link(of string, before uint64) string {
 	v := url.Values{"q": {q.Text}, "kind": {q.Kind}, "decision": {q.Decision}, "before": {strconv.FormatUint(before, 10)}}
-	return Root + "record?" + v.Encode()
+	return Root + of + "?" + v.Encode()
 }
 
 // likes is a quick look at a line: what it picks is looked at again.
@@ -91,40 +92,57 @@ var recordKinds = []string{"decision", "asked", "answer", "pause", "resume", "re
 
 // record shows the latest entries, or those that a search finds.
 func (p *Page) record(w http.ResponseWriter, r *http.Request, m *member) {
-	v := p.find(r.Context(), readQuery(r.URL.Query()))
+	v := recordView{Query: readQuery(r.URL.Query()), Kinds: recordKinds}
+	found := p.find(r.Context(), v.Query, func(l *audit.Line) bool {
+		v.Entries = append(v.Entries, entry(l))
+		return len(v.Entries) < onePage
+	})
+	v.Fault, v.Stopped = found.Fault, found.Stopped
+	if found.Before > 0 {
+		v.Older = v.Query.link("record", found.Before)
+	}
 	p.show(w, r, m, "record", view{Title: "Record", At: "record", Record: v})
 }
 
-func (p *Page) find(ctx context.Context, q recordQuery) recordView {
-	v := recordView{Query: q, Kinds: recordKinds}
+// found is how a search of the record ended.
+type found struct {
+	Before  uint64 // where to go on; 0: there is no more
+	Stopped bool   // it is not known whether there is more
+	Fault   string
+}
+
+// find gives what a search finds, the latest first, until take wants no more.
+func (p *Page) find(ctx context.Context, q recordQuery, take func(*audit.Line) bool) (f found) {
 	if q.Kind != "" && !slices.Contains(recordKinds, q.Kind) {
-		v.Fault = "There is no such kind of entry."
-		return v
+		f.Fault = "There is no such kind of entry."
+		return f
 	}
 	scan, done, err := p.scan(ctx, maxScan)
 	if err != nil {
-		return v // nobody waits for it any more
+		return f // the browser has gone
 	}
 	defer done()
+	last := uint64(0) // of a page that is full
 	for l, err := range p.o.Ledger.Backward(q.likes(scan)) {
 		switch {
 		case err != nil:
-			v.Fault = "The record can't be read at this moment. Its own health says more."
+			f.Fault = unreadable
 			p.o.Log.Error("the page could not read the record", "err", err)
-			return v
+			return f
 		case scan.done():
-			v.Stopped, v.Older = true, q.link(l.Seq)
-			return v
+			f.Stopped, f.Before = true, l.Seq
+			return f
 		case !q.match(&l):
 			continue
+		case last > 0:
+			f.Before = last
+			return f
 		}
-		if len(v.Entries) == onePage {
-			v.Older = q.link(v.Entries[onePage-1].Seq)
-			return v
+		if !take(&l) {
+			last = l.Seq
 		}
-		v.Entries = append(v.Entries, entry(&l))
 	}
-	return v
+	return f
 }
 
 // entry is one as `verifier audit show` prints it.
@@ -132,7 +150,7 @@ func entry(l *audit.Line) entryView {
 	var b bytes.Buffer
 	audit.Print(&b, l.Entry) //nolint:errcheck // a buffer takes all
 	first, rest, _ := strings.Cut(strings.TrimRight(b.String(), "\n"), "\n")
-	v := entryView{Seq: l.Seq, Sentence: first, Decision: l.Decision}
+	v := entryView{Seq: l.Seq, At: l.At, Sentence: strings.TrimPrefix(first, l.At.UTC().Format("2006-01-02 15:04:05Z ")), Decision: l.Decision}
 	for line := range strings.SplitSeq(rest, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
 			v.Details = append(v.Details, line)
@@ -164,7 +182,7 @@ func proof(rep audit.Report, err error) string {
 	if err != nil {
 		return "NOT INTACT: " + err.Error() + ". Keep the files as they are, and compare them with a copy."
 	}
-	text := fmt.Sprintf("Intact: %d lines in %d files, each bound to the one before it, %d signed checkpoints, from %s to %s.",
+	text := fmt.Sprintf("Intact: %d lines in %d files, each bound to the one before it, %d signed checkpoints, from %s to %s UTC.",
 		rep.Lines, rep.Files, rep.Checkpoints, rep.First.UTC().Format(time.DateTime), rep.Last.UTC().Format(time.DateTime))
 	if rep.Unsigned > 1 {
 		text += fmt.Sprintf(" The last %d lines are not signed yet.", rep.Unsigned)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 //go:embed templates/*.html
@@ -16,7 +17,7 @@ var templateFiles embed.FS
 // templates are read at the first request: a gateway starts without them.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"asset": assetURL, "marked": marked, "lines": lines, "changed": changedLines, "stamp": stamp, "clock": clock,
+		"asset": assetURL, "marked": marked, "mode": modeWord, "words": words, "lines": lines, "changed": changedLines, "stamp": stamp, "clock": clock,
 	}).ParseFS(templateFiles, "templates/*.html"))
 })
 
@@ -35,6 +36,7 @@ type view struct {
 	Jobs    []jobsLine
 	Talk    talkView
 	Grants  grantsView
+	History historyView
 	Record  recordView
 	Policy  policyView
 	Health  healthView
@@ -104,6 +106,53 @@ func marked(s string) []span {
 		s = s[end:]
 	}
 	return out
+}
+
+// word is a piece of a command. A line may break before and after one that is whole, and within it only where it is longer than a line.
+type word struct {
+	Spans []span
+	Whole bool
+}
+
+// maxWords is how long a text may be that is cut into words; a longer one breaks wherever the browser likes.
+const maxWords = 8000
+
+// words cuts a command at white space, outside our marks, so that no line breaks inside a flag: browsers break lines after hyphens. What
+// has nothing but letters and digits breaks nowhere as it is.
+func words(s string) []word {
+	if len(s) > maxWords {
+		return []word{{Spans: marked(s)}}
+	}
+	var out []word
+	plain := 0 // where what needs no care begins
+	for at := 0; at < len(s); {
+		n := wordEnd(s[at:])
+		if strings.ContainsFunc(s[at:at+n], func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if at > plain {
+				out = append(out, word{Spans: marked(s[plain:at])})
+			}
+			out = append(out, word{Spans: marked(s[at : at+n]), Whole: true})
+			plain = at + n
+		}
+		at += n
+		at += len(s[at:]) - len(strings.TrimLeftFunc(s[at:], unicode.IsSpace))
+	}
+	if plain < len(s) {
+		out = append(out, word{Spans: marked(s[plain:])})
+	}
+	return out
+}
+
+// wordEnd is where the white space behind the first word begins; 0 if that comes first.
+func wordEnd(s string) int {
+	inMark := false
+	for i, r := range s {
+		if unicode.IsSpace(r) && !inMark {
+			return i
+		}
+		inMark = r == '⟨' || inMark && r != '⟩'
+	}
+	return len(s)
 }
 
 func lines(s string) []string { return strings.Split(s, "\n") }

@@ -31,16 +31,17 @@ type Memory interface {
 // talkView is a conversation: what was said and read in it, what was asked and
 // decided, and how far it is trusted because of that.
 type talkView struct {
+	Title                   string // what its first call did
 	Hash, Ref, Name, Client string
 	Hidden                  bool   // the name holds a secret
 	Level                   string // now; empty: nobody can say
 	Chart                   levelChart
 	Spoke                   []spokeView
-	Sources                 []sourceView
+	Sources, Earlier        []sourceView    // what the agent read, the latest first: a few, and the others
 	Say                     []influenceView // what has a say in the level now
 	Turns                   []turnView
-	Calls                   []entryView // the latest first
-	Cut                     bool        // there is more than this in the record
+	Calls                   []callRow // the latest first
+	Cut                     bool      // there is more than this in the record
 	Grants                  []grantView
 	Graph                   *graphView
 }
@@ -84,6 +85,9 @@ type graphView struct {
 	Text    string
 	Missing bool
 }
+
+// fewSources is how many of what the agent read can be seen without opening the others.
+const fewSources = 6
 
 // maxNodes is how many boxes a picture on the page has at most.
 const maxNodes = 150
@@ -148,14 +152,14 @@ func (p *Page) conversing(w http.ResponseWriter, r *http.Request, m *member, has
 		return
 	}
 	v := p.recount(entries)
-	v.Grants = p.grantViews(open)
+	v.Grants, v.Title = p.grantViews(open), cmp.Or(titled(entries), v.Name)
 	if as == hash {
 		c = session.Conversation{Client: entries[0].Client, Key: entries[0].Session}
 	} else {
 		v.Hash, v.Ref, v.Hidden = hash, c.Ref(), true
 	}
 	p.recall(r.Context(), &v, c, r.URL.Query().Get("turn"))
-	p.show(w, r, m, "talk", view{Title: v.Ref, At: "talks", Said: s, Talk: v})
+	p.show(w, r, m, "talk", view{Title: v.Title, At: "talks", Said: s, Talk: v})
 }
 
 // keptAs finds the conversation behind a hash, and the hash of the name under which
@@ -178,14 +182,29 @@ func (p *Page) recount(entries []audit.Line) talkView {
 		v.spoke(e)
 		v.turn(e)
 		p.source(&v, e)
-		if e.Kind == audit.KindDecision || e.Kind == audit.KindAsked || e.Kind == audit.KindAnswer || e.Kind == audit.KindReset || e.Kind == audit.KindRevoke {
-			v.Calls = append(v.Calls, entry(&entries[i]))
+		if e.Kind == audit.KindDecision && !e.Replay || e.Kind == audit.KindReset || e.Kind == audit.KindRevoke {
+			v.Calls = append(v.Calls, newCallRow(e))
 		}
+	}
+	if n := len(v.Calls) - talkCalls; n > 0 {
+		v.Calls, v.Cut = v.Calls[n:], true
 	}
 	slices.Reverse(v.Calls)
 	slices.Reverse(v.Turns)
 	slices.Reverse(v.Sources)
+	if len(v.Sources) > fewSources {
+		v.Sources, v.Earlier = v.Sources[:fewSources], v.Sources[fewSources:]
+	}
 	return v
+}
+
+// titled is what the first call of these entries did.
+func titled(entries []audit.Line) string {
+	i := slices.IndexFunc(entries, func(l audit.Line) bool { return l.Kind == audit.KindDecision })
+	if i < 0 {
+		return ""
+	}
+	return did(&entries[i].Entry).String()
 }
 
 // spoke counts who started runs.

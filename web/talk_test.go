@@ -61,15 +61,18 @@ func TestAConversationSaysWhatHappenedInIt(t *testing.T) {
 	r.memory.graphs[other.Ref()] = turned(other.Key, "run-2", "web_fetch example.com")
 	b := r.owner()
 	list := b.get("talks").body
-	for _, want := range []string{`href="/page/talks/` + other.Hash() + `"`, `href="/page/talks/` + conversation.Hash() + `"`, "agent:main:other", "4 calls · 1 asked · 1 denied"} {
+	for _, want := range []string{`href="/page/talks/` + other.Hash() + `"`, `href="/page/talks/` + conversation.Hash() + `"`, "agent:main:other", `Read <span class="w">a.txt</span>`, "4 calls · 1 asked · 1 denied"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("the list has no %s:\n%s", want, list)
 		}
 	}
 	page := b.get("talks/" + other.Hash()).body
+	if !strings.Contains(page, `<h1 class="name">Read <span class="w">a.txt</span></h1>`) {
+		t.Errorf("the conversation is not titled by its first call:\n%s", page)
+	}
 	for _, want := range []string{
 		other.Ref(), `<path d="M76 `, `<span class="level untrusted">untrusted</span> web_fetch example.com`, "the owner wrote directly", "someone other than the owner wrote",
-		"web_fetch example.org", "read a.txt", "make deploy", `class="node untrusted"`, `class="node untrusted blocked"`, `tabindex="0" role="img" aria-label="tool_call`,
+		"web_fetch example.org", "read a.txt", "make deploy", `class="node untrusted"`, `class="node untrusted blocked"`, `tabindex="0" role="img" aria-label="web_fetch`,
 		"tool: exec → BLOCKED", `href="?turn=run-1"`, "1 denied", "Nothing is granted here", "Reset trust of " + other.Ref(),
 	} {
 		if !strings.Contains(page, want) {
@@ -86,14 +89,14 @@ func TestAConversationSaysWhatHappenedInIt(t *testing.T) {
 	namesake := session.Conversation{Client: "another", Key: other.Key}
 	r.memory.graphs["run-2"] = turned(other.Key, "run-2", "web_fetch example.net")
 	r.memory.graphs[verifier.TurnID(namesake, "run-2")] = r.memory.graphs["run-2"]
-	if got := b.get("talks/" + other.Hash() + "?turn=run-2").body; !strings.Contains(got, "Nothing is remembered of it") || strings.Contains(got, "example.net") {
+	if got := b.get("talks/" + other.Hash() + "?turn=run-2").body; !strings.Contains(got, "This turn is no longer kept") || strings.Contains(got, "example.net") {
 		t.Errorf("another conversation's turn is shown:\n%s", got)
 	}
 	r.memory.graphs[verifier.TurnID(other, "run-2")] = turned(other.Key, "run-2", "web_fetch example.com")
-	if got := b.get("talks/" + other.Hash() + "?turn=run-2").body; strings.Contains(got, "Nothing is remembered of it") || strings.Contains(got, "example.net") {
+	if got := b.get("talks/" + other.Hash() + "?turn=run-2").body; strings.Contains(got, "This turn is no longer kept") || strings.Contains(got, "example.net") {
 		t.Errorf("its own turn is not shown:\n%s", got)
 	}
-	if got := b.get("talks/" + other.Hash() + "?turn=run-1").body; !strings.Contains(got, "Nothing is remembered of it") {
+	if got := b.get("talks/" + other.Hash() + "?turn=run-1").body; !strings.Contains(got, "This turn is no longer kept") {
 		t.Errorf("a turn that is not remembered:\n%s", got)
 	}
 }
@@ -112,7 +115,7 @@ func TestTrustIsResetAndGrantsAreEndedFromAConversation(t *testing.T) {
 	}
 	form := b.form(b.get(at).body, "Reset trust of "+conversation.Ref())
 	guest := r.guest()
-	if page := guest.get(at).body; strings.Contains(page, "Reset trust") || !strings.Contains(page, "Who spoke") {
+	if page := guest.get(at).body; strings.Contains(page, "Reset trust") || !strings.Contains(page, "Who started it") {
 		t.Errorf("a viewer sees\n%s", page)
 	}
 	for what, got := range map[string]reply{
@@ -171,7 +174,7 @@ func TestALongConversationIsCutAndQuick(t *testing.T) {
 	r.fill(2000)
 	b := r.owner()
 	page := b.get("talks/" + conversation.Hash()).body
-	if !strings.Contains(page, "decided, lately") || strings.Count(page, "<details><summary><span>") > 300 {
+	if !strings.Contains(page, "decided, lately") || strings.Count(page, "<details><summary><span class=\"sign\"") > 300 {
 		t.Errorf("%d bytes", len(page))
 	}
 	began := time.Now()

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -19,13 +20,17 @@ const (
 	talksMost  = 50
 	talkIn     = 100_000 // lines in which one is looked for
 	talkLatest = 300     // entries of one
+	talkCalls  = 50      // of them, rows that are shown
 )
 
 // talkLine is a conversation in the list.
 type talkLine struct {
-	Hash, Ref, Name, Level string
-	At                     time.Time
-	Calls, Denied, Asked   int
+	Hash, Name, Level    string
+	Title                string // what its first call did, of its latest entries
+	At                   time.Time
+	Calls, Denied, Asked int
+	lines                int
+	first                []byte // the line of that call
 }
 
 // talks lists the conversations that the record has lately.
@@ -79,6 +84,9 @@ func (p *Page) recentTalks() (out []*talkLine, err error) {
 		}
 		t := found[string(key)]
 		known := t != nil
+		if !known && len(out) == talksMost {
+			return scanned > talksIn // for the first calls of the others
+		}
 		if !known {
 			t = &talkLine{}
 			found[string(key)], fresh = t, t
@@ -89,11 +97,14 @@ func (p *Page) recentTalks() (out []*talkLine, err error) {
 		if err != nil {
 			return out, err
 		}
-		if scanned > talksIn || len(out) == talksMost {
+		if scanned > talksIn {
 			break
 		}
 		fresh.fill(&l.Entry)
 		out = append(out, fresh)
+	}
+	for _, t := range out {
+		t.Title = cmp.Or(firstCall(t.first), t.Name)
 	}
 	return out, nil
 }
@@ -102,11 +113,15 @@ func (p *Page) recentTalks() (out []*talkLine, err error) {
 const headSize = 160
 
 func (t *talkLine) count(raw []byte) {
+	t.lines++
 	switch head := raw[:min(len(raw), headSize)]; {
 	case bytes.Contains(head, []byte(`"kind":"asked"`)):
 		t.Asked++
 	case bytes.Contains(head, []byte(`"kind":"decision"`)):
 		t.Calls++
+		if t.lines <= talkLatest {
+			t.first = append(t.first[:0], raw...) // the oldest comes last
+		}
 		if bytes.Contains(raw, []byte(`"decision":"deny"`)) {
 			t.Denied++
 		}
@@ -115,7 +130,7 @@ func (t *talkLine) count(raw []byte) {
 
 func (t *talkLine) fill(e *audit.Entry) {
 	c := session.Conversation{Client: e.Client, Key: e.Session}
-	t.Hash, t.Ref, t.Name, t.At, t.Level = c.Hash(), c.Ref(), talkName(c), e.At, levelAfter(e)
+	t.Hash, t.Name, t.At, t.Level = c.Hash(), talkName(c), e.At, levelAfter(e)
 }
 
 // levelAfter is how far the conversation was trusted after an entry; "" if the

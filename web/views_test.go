@@ -110,7 +110,7 @@ func TestThePolicyIsShownAndTried(t *testing.T) {
 	r := newRig(t, nil)
 	b := r.owner()
 	page := b.get("policy").body
-	for _, want := range []string{`<th scope="row">exec</th>`, `<th scope="row">(any other tool)</th>`, "<strong>confirm</strong><small>dangerous</small>", "has not changed since the start"} {
+	for _, want := range []string{"<code>exec</code>", "<code>(any other tool)</code>", "On the dangerous list: asked at every level", "has not changed since the start"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the policy has no %s", want)
 		}
@@ -170,9 +170,39 @@ func TestThePolicySaysWhatTheLastReloadChanged(t *testing.T) {
 		o.Reload = func() web.Reload { return web.Reload{At: time.Now(), Changed: []string{"policy"}, Before: before} }
 	})
 	page := r.owner().get("policy").body
-	if !strings.Contains(page, `<strong>exec</strong> <span class="level owner">owner</span> <span class="mode restrict">restrict</span> → <strong class="mode allow">allow</strong>`) ||
+	if !strings.Contains(page, `<strong>exec</strong> <span class="level owner">owner</span> <span class="mode restrict">block</span> → <strong class="mode allow">allow</strong>`) ||
 		!strings.Contains(page, "changed in the table (6)") {
 		t.Errorf("the policy:\n%s", page)
+	}
+}
+
+// Tools that are treated alike at every level are one group, and the page's words for the modes are allow, ask and block.
+func TestToolsWithTheSameRowAreTogether(t *testing.T) {
+	page := newRig(t, nil).owner().get("policy").body
+	groups := strings.Split(page, `<section class="panel group">`)[1:]
+	of := func(tool string) (head string) {
+		for _, g := range groups {
+			if strings.Contains(g, "<code>"+tool+"</code>") {
+				head, _, _ = strings.Cut(g, "</h3>")
+			}
+		}
+		return head
+	}
+	always := `<strong class="mode allow">allow</strong> <span class="level system">system</span> to <span class="level untrusted">untrusted</span>`
+	if got := of("read"); got == "" || got != of("web_fetch") || !strings.Contains(got, always) {
+		t.Errorf("read is under %s, web_fetch under %s", got, of("web_fetch"))
+	}
+	asks := `<strong class="mode confirm">ask</strong> <span class="level shared">shared</span> to <span class="level untrusted">untrusted</span>`
+	if got := of("exec"); got != of("write") || !strings.Contains(got, asks) {
+		t.Errorf("exec is under %s, write under %s", got, of("write"))
+	}
+	if len(groups) > 12 || of("gateway") == of("exec") {
+		t.Errorf("%d groups", len(groups))
+	}
+	for _, word := range []string{">confirm<", ">restrict<"} {
+		if strings.Contains(page, word) {
+			t.Errorf("the policy says %s", word)
+		}
 	}
 }
 
@@ -215,7 +245,7 @@ func TestTheViewsAreQuick(t *testing.T) {
 	r.flood(500)
 	r.fill(10_000)
 	b := r.owner()
-	for _, path := range []string{"", "record", "policy", "health", "grants", "talks", "talks/" + conversation.Hash()} {
+	for _, path := range []string{"", "history", "record", "policy", "health", "grants", "talks", "talks/" + conversation.Hash()} {
 		best := time.Hour
 		for range 7 {
 			began := time.Now()

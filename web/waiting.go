@@ -166,6 +166,15 @@ func (p *Page) say(w http.ResponseWriter, r *http.Request, m *member) {
 	p.granting(w, r, m, told(o))
 }
 
+// test sends a question that runs nothing, so that a person can see one.
+func (p *Page) test(w http.ResponseWriter, r *http.Request, m *member) {
+	o, err := p.o.Desk.AskTest(r.Context(), approval.Answer{ID: m.id(), Via: Via})
+	if err != nil {
+		p.o.Log.ErrorContext(r.Context(), "a test question could not be sent", "err", err)
+	}
+	p.list(w, r, m, told(o))
+}
+
 // told puts an outcome into the words and the colour it is shown in. Only what
 // the store has committed is shown as done.
 func told(o approval.Outcome) said {

@@ -57,6 +57,7 @@ type Desk interface {
 	Jobs(ctx context.Context) ([]session.Account, error)
 	Endorse(ctx context.Context, v approval.Vouching) (approval.Outcome, error)
 	LikeThis(ctx context.Context, a approval.Answer) (*approval.Likely, error)
+	AskTest(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Lists(id string) bool
 	Paused() string
 	Pauses() []session.Pause
@@ -172,12 +173,14 @@ func (p *Page) routes() http.Handler {
 	mux.Handle("POST "+Root+"answer", p.approver(p.answer))
 	mux.Handle("POST "+Root+"reveal", p.approver(p.reveal))
 	mux.Handle("POST "+Root+"say", p.approver(p.say))
+	mux.Handle("POST "+Root+"test", p.approver(p.test))
 	mux.Handle("GET "+Root+"events", p.member(p.events))
 	mux.Handle("GET "+Root+"grants", p.view(p.grants))
 	mux.Handle("POST "+Root+"grants", p.approver(p.revoke))
 	mux.Handle("GET "+Root+"talks", p.view(p.talks))
 	mux.Handle("GET "+Root+"talks/{hash}", p.view(p.talk))
 	mux.Handle("POST "+Root+"talks/{hash}", p.approver(p.discuss))
+	mux.Handle("GET "+Root+"history", p.view(p.history))
 	mux.Handle("GET "+Root+"record", p.view(p.record))
 	mux.Handle("POST "+Root+"record/proof", p.member(p.prove))
 	mux.Handle("GET "+Root+"record/export", p.view(p.export))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,8 +12,6 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/web/webtest"
 )
-
-var pictures = flag.Bool("pictures", false, "write the pictures of the page in docs/images anew")
 
 // surf is a gateway and a real browser in front of it.
 type surf struct {
@@ -50,12 +47,6 @@ func tainted(r *rig, tool, params string) call {
 	return call{tool: tool, params: params, context: ctx}
 }
 
-func picture(tab *webtest.Tab, name string, whole bool) {
-	if *pictures {
-		tab.Shot("../../docs/images/"+name+".png", whole)
-	}
-}
-
 // check holds the page against what holds for every view.
 func (s *surf) check(tab *webtest.Tab, view string) {
 	s.t.Helper()
@@ -64,6 +55,9 @@ func (s *surf) check(tab *webtest.Tab, view string) {
 	}
 	if tab.Wide() {
 		s.t.Errorf("%s is wider than the screen", view)
+	}
+	if small := tab.Small(); len(small) > 0 {
+		s.t.Errorf("%s has things that a finger may miss:\n%s", view, strings.Join(small, "\n"))
 	}
 	if foreign := tab.Foreign(s.url); len(foreign) > 0 {
 		s.t.Errorf("%s asks others: %q", view, foreign)
@@ -94,6 +88,12 @@ func TestThePageInARealBrowser(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { test(t, &surf{rig: newRig(t, unhurried), browser: browser.For(t)}) })
 	}
+	for name, test := range phoneTests {
+		t.Run(name, func(t *testing.T) { test(t, &surf{rig: newRig(t, unhurried), browser: browser.For(t)}) })
+	}
+	t.Run("what is open stays open", func(t *testing.T) {
+		keptOpen(t, &surf{rig: newRig(t, twoPeople), browser: browser.For(t)})
+	})
 	t.Run("H53 a card that expired approves nothing", func(t *testing.T) {
 		expiredInBrowser(t, &surf{rig: newRig(t, func(c *config.Config) { c.ApprovalTTLSeconds = 3 }), browser: browser.For(t)})
 	})
@@ -111,17 +111,14 @@ func allowInBrowser(t *testing.T, s *surf) {
 	tab.Text("install.sh") // nobody loaded anything
 	tab.Wait("the title says how many", `document.title.startsWith("(1)")`)
 	s.check(tab, "the list at 360 px")
-	picture(tab, "page-phone", false)
 	tab.Resize(webtest.Look{Width: 360, Height: 740, Scale: 2, Dark: true})
 	s.check(tab, "the list in the dark")
-	picture(tab, "page-phone-dark", false)
 	tab.Resize(webtest.Desk)
 	s.check(tab, "the list at a desk")
 	openMore(tab)
 	tab.Click(".moreways .more a")
 	tab.Text("digest")
 	s.check(tab, "a card at a desk")
-	picture(tab, "page-desk", true)
 	tab.Eval(`document.addEventListener("verifier:drawn", () => { window.settled = document.querySelector(".choices")?.inert })`, nil)
 	tab.Click("button.allow")
 	tab.Text("Look once more")
@@ -130,7 +127,6 @@ func allowInBrowser(t *testing.T, s *surf) {
 	s.check(tab, "the confirm step at a desk")
 	tab.Resize(webtest.Phone)
 	s.check(tab, "the confirm step at 360 px")
-	picture(tab, "page-confirm", false)
 	pick(tab, installs, false)
 	tab.Text("That was not it")
 	pick(tab, installs, true)
@@ -141,18 +137,11 @@ func allowInBrowser(t *testing.T, s *surf) {
 	s.check(tab, "the page after an answer")
 	s.grantInChat()
 	talk := session.Conversation{Client: "default", Key: "agent:main:main"}.Hash()
-	for name, path := range map[string]string{"record": "record", "policy": "policy", "health": "health", "grants": "grants", "talks": "talks", "talk": "talks/" + talk} {
-		looks := []webtest.Look{webtest.Phone, {Width: 1200, Height: 860, Dark: true}} // all widths, all colours
-		if *pictures {
-			looks = append(looks, webtest.Desk)
-		}
-		for _, look := range looks {
+	for name, path := range map[string]string{"history": "history", "record": "record", "policy": "policy", "health": "health", "grants": "grants", "talks": "talks", "talk": "talks/" + talk} {
+		for _, look := range []webtest.Look{webtest.Phone, {Width: 1280, Height: 860, Dark: true}} { // all widths, all colours
 			tab.Resize(look)
 			s.open(tab, path)
 			s.check(tab, name)
-			if wanted := look == webtest.Desk && name != "talks" || look == webtest.Phone && (name == "health" || name == "grants" || name == "talk"); wanted {
-				picture(tab, fmt.Sprintf("page-%s-%d", name, look.Width), name == "talk" && look == webtest.Desk)
-			}
 		}
 	}
 	s.open(tab, "talks/"+talk)
@@ -183,7 +172,7 @@ func grantsInBrowser(t *testing.T, s *surf) {
 	s.open(tab, "grants")
 	tab.Text("exec")
 	tab.Click(".grants a")
-	tab.Text("Who spoke")
+	tab.Text("Who started it")
 	tab.Click(".grants .deny")
 	tab.Text("was ended by owner (page)")
 	s.check(tab, "the grants after one was revoked")
@@ -214,8 +203,7 @@ func diffInBrowser(t *testing.T, s *surf) {
 	tab.Click("button.reveal")
 	tab.Text("Shown as it came")
 	s.check(tab, "a card with what an edit changes, at 360 px")
-	picture(tab, "page-edit-360", false)
-	tab.Resize(webtest.Look{Width: 1200, Height: 860, Dark: true})
+	tab.Resize(webtest.Look{Width: 1280, Height: 860, Dark: true})
 	s.check(tab, "a card with what an edit changes, in the dark")
 	var line string
 	tab.Eval(`document.querySelector(".diff .add").textContent`, &line)

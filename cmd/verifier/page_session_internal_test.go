@@ -166,7 +166,8 @@ func loginInBrowser(t *testing.T, s *surf) {
 	second := s.browser.Open(s.person, webtest.Desk)
 	s.open(second, "")
 	second.Text("Nothing waits")
-	tab.Click(".me button")
+	tab.Click(".tabmore > summary")
+	tab.Click(".sheet .logout button")
 	tab.Text("Your token")
 	second.Text("Your token") // by itself
 	// A link that was used says so, and asks for the token.

@@ -1,21 +1,45 @@
 // What the page does. The HTML that a browser loads is an empty shell: this
 // fetches the view with the session and draws it, sends forms, follows the
-// stream and saves downloads. It counts down, puts the number that waits into
-// the title, and lets nothing be tapped that has just appeared under a finger.
+// stream and saves downloads. It counts down, shows times in your own time zone,
+// puts the number that waits into the title, knows a few keys, and lets nothing
+// be tapped that has just appeared under a finger.
 (() => {
   "use strict";
   const root = "/page/";
   const settle = 600; // ms before something new can be tapped
+  const stale = 10000; // ms after which what became of an answer is no news any more
   const { ask, keep, forget, kept } = self.verifier;
 
   const words = (s) => s >= 3600 ? `${Math.floor(s / 3600)} h ${Math.floor(s % 3600 / 60)} min`
     : s >= 60 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${s} s`;
 
+  const clock = { hour: "2-digit", minute: "2-digit" };
+
+  // local is a time as the person's own clock has it.
+  const local = (t, now) => t.toDateString() === new Date(now).toDateString() ? t.toLocaleTimeString(undefined, clock)
+    : t.toLocaleString(undefined, { month: "short", day: "numeric", ...clock });
+
+  const ago = (t, now) => {
+    const s = Math.floor((now - t) / 1000);
+    return s < 60 ? "just now" : s < 3600 ? `${Math.floor(s / 60)} min ago` : s < 86400 ? `${Math.floor(s / 3600)} h ago` : local(t, now);
+  };
+
+  const show = (el, text) => { if (el.textContent !== text) el.textContent = text; };
+
   const tick = () => {
     const now = Date.now();
+    for (const el of document.querySelectorAll("time[datetime]:not(.left)")) {
+      const t = new Date(el.dateTime);
+      el.title ||= t.toLocaleString();
+      show(el, el.classList.contains("ago") ? ago(t, now) : local(t, now));
+    }
+    for (const el of document.querySelectorAll("#said[role=status]")) {
+      el.since ??= now;
+      if (now - el.since > stale) el.remove();
+    }
     for (const el of document.querySelectorAll("time.left")) {
       const left = Math.floor((Date.parse(el.dataset.until) - now) / 1000);
-      el.textContent = left > 0 ? words(left) : "expired";
+      show(el, left > 0 ? words(left) : "expired");
       el.classList.toggle("soon", left <= 20);
     }
     for (const el of document.querySelectorAll(".bar")) {
@@ -32,7 +56,7 @@
   };
 
   const hold = (el) => {
-    for (const actions of el.querySelectorAll(".actions, .choices")) {
+    for (const actions of el.querySelectorAll(".decide, .longer, .choices, .because button")) { // what is typed there is kept
       actions.inert = true;
       actions.classList.add("settling");
       setTimeout(() => { actions.inert = false; actions.classList.remove("settling"); }, settle);
@@ -48,6 +72,40 @@
   });
   const read = () => { for (const el of document.querySelectorAll(".card:not(.seen) .read")) reader.observe(el); };
 
+  // What a person has opened, typed, scrolled to or focused stays when that part of
+  // the page is drawn anew. Each thing is found again by its question and its place
+  // there, so nothing moves from one question to another.
+  const places = (root) => {
+    const found = new Map(), seen = {};
+    for (const el of root.querySelectorAll("details, input:not([type=hidden]), textarea, pre, a, button, summary")) {
+      const name = [el.closest(".card")?.id, el.tagName, el.name, el.getAttribute("href") ?? (el.matches("button, summary") ? el.textContent : "")].join(" ");
+      seen[name] = (seen[name] ?? 0) + 1;
+      found.set(`${name} ${seen[name]}`, el);
+    }
+    return found;
+  };
+
+  const keeping = (root, change) => {
+    const top = scrollY, kept = [...places(root)].map(([place, el]) => ({
+      place, open: el.open, top: el.scrollTop, focused: el === document.activeElement,
+      typed: el.value !== el.defaultValue ? el.value : undefined, from: el.selectionStart, to: el.selectionEnd,
+    }));
+    change();
+    const now = places(root);
+    for (const was of kept) {
+      const el = now.get(was.place);
+      if (!el) continue;
+      if (was.open !== undefined) el.open = was.open;
+      if (was.typed !== undefined && "defaultValue" in el) el.value = was.typed;
+      if (was.top) el.scrollTop = was.top;
+      if (was.focused) {
+        el.focus({ preventScroll: true });
+        if (typeof was.from === "number") el.setSelectionRange(was.from, was.to);
+      }
+    }
+    scrollTo({ top, behavior: "instant" });
+  };
+
   const fresh = (el) => {
     tick(); count(); hold(el); read();
     document.dispatchEvent(new Event("verifier:drawn"));
@@ -55,17 +113,21 @@
 
   const parse = (html) => new DOMParser().parseFromString(html, "text/html"); // scripts in it never run
 
-  // draw shows a view that the server has drawn.
-  const draw = (html) => {
+  // draw shows a view that the server has drawn; again, if it is the one that is
+  // shown, as it is now.
+  const draw = (html, again) => {
     const view = parse(html);
     title = view.title;
-    document.body.replaceChildren(...view.body.childNodes);
+    const change = () => document.body.replaceChildren(...view.body.childNodes);
+    if (again) keeping(document.body, change);
+    else change();
     fresh(document.body);
     follow();
   };
 
-  // tell shows a sentence above what is there.
-  const tell = (text) => {
+  // tell shows a sentence above what is there; role status for one that goes by
+  // itself.
+  const tell = (text, role = "alert") => {
     let main = document.getElementById("main");
     if (!main) {
       main = parse(`<main id="main" tabindex="-1"><p class="back"><a href="${root}">← All that waits</a></p></main>`).getElementById("main");
@@ -74,7 +136,7 @@
     document.getElementById("said")?.remove();
     const p = document.createElement("p");
     Object.assign(p, { id: "said", className: "said odd", textContent: text });
-    p.setAttribute("role", "alert");
+    p.setAttribute("role", role);
     main.prepend(p);
     p.scrollIntoView({ block: "nearest" });
   };
@@ -88,18 +150,18 @@
   };
 
   // take shows what an answer holds. It reports whether that is a new view.
-  const take = async (answer) => {
+  const take = async (answer, again) => {
     if (answer.status === 401) {
       await login();
       return true;
     }
     if ((answer.headers.get("Content-Type") ?? "").startsWith("text/html")) {
-      draw(await answer.text());
+      draw(await answer.text(), again);
       return true;
     }
     if (answer.ok && answer.headers.has("Content-Disposition")) {
       await save(answer);
-      tell("The file is saved.");
+      tell("The file is saved.", "status");
     } else tell(await answer.text());
     return false;
   };
@@ -107,15 +169,22 @@
   const unreached = "There is no connection to the server. Load the page again.";
 
   // load fetches the view that the address names.
-  const load = async () => {
+  const load = async (again) => {
     try {
-      await take(await ask(location.pathname + location.search));
+      await take(await ask(location.pathname + location.search), again);
     } catch {
       tell(unreached);
     }
   };
 
   let stream = new AbortController();
+
+  // online says whether what the page shows is what the server knows now.
+  const online = (yes) => {
+    document.body.classList.toggle("offline", !yes);
+    const said = document.getElementById("said");
+    if (yes && said?.textContent === unreached) said.remove();
+  };
 
   // follow draws what the stream of the view sends, for as long as that view is
   // shown.
@@ -130,16 +199,16 @@
         const answer = await ask(url, { signal });
         if (answer.status === 401) return await login();
         if (answer.ok) {
-          document.body.classList.remove("offline");
+          online(true);
           pause = 500;
           for await (const e of events(answer.body)) {
             if (signal.aborted) return;
             if (e.id) url.searchParams.set("seen", e.id);
             happened(e);
           }
-        } else document.body.classList.add("offline");
+        } else online(false);
       } catch {
-        if (!signal.aborted) document.body.classList.add("offline");
+        if (!signal.aborted) online(false);
       }
       await new Promise((resolve) => { setTimeout(resolve, pause); });
     }
@@ -166,10 +235,10 @@
   }
 
   const happened = (e) => {
-    if (e.event === "card") return void load();
+    if (e.event === "card") return void load(true);
     const el = document.getElementById(e.event);
     if (!el) return;
-    el.replaceChildren(...parse(e.data.join("\n")).body.childNodes);
+    keeping(el, () => el.replaceChildren(...parse(e.data.join("\n")).body.childNodes));
     fresh(el);
   };
 
@@ -258,7 +327,7 @@
   document.addEventListener("submit", (e) => {
     if (e.defaultPrevented || e.target.method !== "post") return;
     e.preventDefault();
-    if (e.target.classList.contains("me")) logout();
+    if (e.target.classList.contains("logout")) logout();
     else send(e.target, e.submitter);
   });
 
@@ -271,6 +340,38 @@
     } catch {
       tell(unreached);
     }
+  });
+
+  // What is open at the bottom of a phone's screen closes by a tap beside it.
+  document.addEventListener("click", (e) => {
+    for (const el of document.querySelectorAll(".tabmore[open]")) if (!el.contains(e.target)) el.open = false;
+  });
+
+  // press is a button by its key. A key allows only what one tap allows, and only
+  // what has been in sight: see OneTap in the card's template.
+  const press = (key) => {
+    const button = document.querySelector(`main .card button[data-key=${key}]`);
+    if (button && !button.disabled && !button.closest("[inert]") && (key !== "a" || button.closest(".card.seen"))) button.click();
+    else if (!button && document.querySelector("main .card .decide")) tell("This call needs a closer look: no key allows it. Use the buttons.", "status");
+  };
+
+  const step = (by) => {
+    const all = [...document.querySelectorAll("main .card, main .queue a, main .entries summary")];
+    const at = all.findIndex((el) => el.contains(document.activeElement));
+    all[Math.max(0, Math.min(all.length - 1, at + by))]?.focus();
+  };
+
+  const keys = {
+    a: () => press("a"), d: () => press("d"), j: () => step(1), k: () => step(-1),
+    "?": () => document.getElementById("keys")?.showModal(),
+    Escape: () => { for (const el of document.querySelectorAll(".tabmore[open]")) el.open = false; },
+  };
+
+  document.addEventListener("keydown", (e) => {
+    if (!e.isTrusted || e.repeat || e.isComposing || e.ctrlKey || e.altKey || e.metaKey || !Object.hasOwn(keys, e.key)) return;
+    if (e.target.closest?.("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return;
+    if (e.key !== "Escape") e.preventDefault();
+    keys[e.key]();
   });
 
   const start = async () => {

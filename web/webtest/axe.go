@@ -35,3 +35,11 @@ func (t *Tab) Wide() bool {
 	t.Eval("document.documentElement.scrollWidth > document.documentElement.clientWidth", &wide)
 	return wide
 }
+
+// Small are the things to tap that a finger may miss: less than 44 pixels high or wide. Links in running text don't count.
+func (t *Tab) Small() (out []string) {
+	t.b.t.Helper()
+	t.Eval(`[...document.querySelectorAll("a[href], button, summary, select, input:not([type=hidden])")].filter(e => e.checkVisibility() && !e.matches(".hint a, dd a, .story a, .skip")).
+		map(e => ({e, r: e.getBoundingClientRect()})).filter(({r}) => r.height < 43.5 || r.width < 43.5).map(({e, r}) => e.outerHTML.slice(0, 100) + " " + Math.round(r.width) + "×" + Math.round(r.height))`, &out)
+	return out
+}

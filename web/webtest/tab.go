@@ -22,7 +22,7 @@ type Look struct {
 // The looks that matter most.
 var (
 	Phone = Look{Width: 360, Height: 740, Scale: 2}
-	Desk  = Look{Width: 1200, Height: 860}
+	Desk  = Look{Width: 1280, Height: 860}
 )
 
 // Tab is a page in the browser.
@@ -237,13 +237,28 @@ func (t *Tab) Type(selector, text string) {
 	t.call("Input.insertText", map[string]any{"text": text}, nil)
 }
 
-// Press presses a key, such as Tab or Enter.
+// Insert types where the focus is.
+func (t *Tab) Insert(text string) {
+	t.b.t.Helper()
+	t.call("Input.insertText", map[string]any{"text": text}, nil)
+}
+
+// Timezone puts the tab into another time zone.
+func (t *Tab) Timezone(name string) {
+	t.b.t.Helper()
+	t.call("Emulation.setTimezoneOverride", map[string]any{"timezoneId": name}, nil)
+}
+
+// Press presses a key, such as Tab, Enter or a letter.
 func (t *Tab) Press(key string) {
 	t.b.t.Helper()
-	code := map[string]int{"Tab": 9, "Enter": 13}[key]
+	code := map[string]int{"Tab": 9, "Enter": 13, "Escape": 27}[key]
 	down := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code}
-	if key == "Enter" {
+	switch {
+	case key == "Enter":
 		down["text"] = "\r"
+	case len(key) == 1:
+		down["text"] = key
 	}
 	t.call("Input.dispatchKeyEvent", down, nil)
 	t.call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key, "windowsVirtualKeyCode": code}, nil)

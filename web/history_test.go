@@ -1,0 +1,75 @@
+package web_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/audit"
+)
+
+var rowOf = regexp.MustCompile(`(?s)<li class="(allow|deny)"><details><summary>.*?<time class="ago" datetime="[^"]+">.*?<span class="what">(.*?)</span> <span class="by">(.*?)</span></summary>`)
+
+// rows are what the history shows: decision, what, who.
+func rows(page string) (out []string) {
+	for _, m := range rowOf.FindAllStringSubmatch(page, -1) {
+		out = append(out, m[1]+" · "+regexp.MustCompile("<[^>]+>").ReplaceAllString(m[2], "")+" · "+m[3])
+	}
+	return out
+}
+
+func TestTheHistoryHasOneRowForEachCall(t *testing.T) {
+	r := newRig(t, nil)
+	entries := story(conversation)
+	entries[4].People, entries[4].Error = []audit.Person{{Name: "owner", Via: "telegram", Says: "deny"}}, "denied"
+	again := entries[4]
+	again.Replay = true
+	grant := entries[3]
+	grant.Kind, grant.Decision, grant.By = audit.KindDecision, audit.Allow, "grant"
+	late := entries[3]
+	late.Kind, late.Decision, late.Error = audit.KindDecision, audit.Deny, "unanswered"
+	names := entries[3]
+	names.Kind, names.Decision, names.Params = audit.KindDecision, audit.Deny, jsontext.Value(`["command"]`)
+	r.tell(append(entries, again, grant, late, names)...)
+	b := r.owner()
+	got := rows(b.get("history").body)
+	want := []string{
+		"deny · Run a command · policy", "deny · Run: make deploy · no answer yet", "allow · Run: make deploy · your grant", "deny · Run: make deploy · owner",
+		"allow · Fetch https://example.org/y · policy", "allow · Fetch https://example.com/x · policy", "allow · Read a.txt · policy",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("the rows are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if got := rows(b.get("history?q=example.org").body); len(got) != 1 {
+		t.Errorf("a search finds %q", got)
+	}
+	if got := rows(b.get("history?decision=deny").body); len(got) != 3 {
+		t.Errorf("the denied ones are %q", got)
+	}
+}
+
+func TestTheHistoryGoesOnWhereAPageEnds(t *testing.T) {
+	r := newRig(t, nil)
+	r.fill(120)
+	b := r.owner()
+	at, seen, older := "history", 0, regexp.MustCompile(`<a href="/page/(history[^"]*)">Older calls`)
+	for range 10 {
+		page := b.get(at)
+		if page.status != http.StatusOK {
+			t.Fatalf("%s: %d", at, page.status)
+		}
+		seen += len(rows(page.body))
+		next := older.FindStringSubmatch(page.body)
+		if next == nil {
+			break
+		}
+		at = strings.ReplaceAll(next[1], "&amp;", "&")
+	}
+	whole := strings.Count(r.record.String(), `"kind":"decision"`)
+	if seen != whole || whole < 60 {
+		t.Errorf("%d rows of %d calls", seen, whole)
+	}
+}
