@@ -49,7 +49,7 @@ test-standins: ## run the suite of the chats against stand-ins that others wrote
 e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; where time counts: ARGS='--within 400'
 	@./scripts/e2e-openclaw $(ARGS)
 
-e2e-agents: ## run the hook in the real coding agents, installed into a cache (1.2 GB); one of them: ARGS=claude-code
+e2e-agents: ## run the hook in the real coding agents, installed into a cache (1.2 GB); one of them: ARGS=claude-code; where time counts: ARGS='--within 400'
 	@./scripts/e2e-agents $(ARGS)
 
 lint: ## run golangci-lint, built by Go at a pinned version

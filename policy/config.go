@@ -35,7 +35,8 @@ type Config struct {
 	// asked whether it may go on. 0 means 10.
 	MaxIterations int `yaml:"maxIterations"`
 	// MaxCalls is the same for the calls of a run whose runtime does not count its
-	// iterations. 0 means 100.
+	// iterations. 0 means 100. Calls that only look, build and test are counted apart,
+	// up to ten times as many.
 	MaxCalls int `yaml:"maxCalls"`
 	// Clients sets it for single clients, by name.
 	Clients map[string]Client `yaml:"clients"`

@@ -63,6 +63,7 @@ func (pl *Plan) Judge(v session.View) Verdict {
 	out.Grantable = pl.Grantable && out.Mode != restrict && !out.AtCap && !out.Secret
 	out.LevelAlone = pl.levelAlone(&out)
 	pl.allowSeen(&out, &v)
+	pl.allowLook(&out)
 	if !v.Lost {
 		pl.namePattern(&out, &v)
 	}

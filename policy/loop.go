@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"github.com/openclaw-verifier/verifier/command"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -30,6 +31,7 @@ type loop struct {
 	yeses     int
 	over      bool       // the iteration is at the cap
 	mode      taint.Mode // at the cap
+	ended     bool       // a person said no at the cap, and the call is one that is counted apart
 }
 
 // mostYeses is how often a yes at the cap doubles it.
@@ -43,6 +45,23 @@ func (p *Policy) runCap(c *toolcall.Call) int {
 		return 0
 	}
 	return cmp.Or(p.clientCalls[c.Client], p.calls)
+}
+
+// calmCalls is how many times more calls a run may make that are counted apart, see [Plan.isCalm].
+const calmCalls = 10
+
+// isCalm reports whether a call only looks at what is here, or builds and tests in the workspace: a coding agent makes
+// hundreds of them in one turn. Such calls are counted apart from those that act. One that reads secrets, deletes, writes
+// a file, leaves the machine or brings outside content in is not among them, and neither is one that we can't read.
+func (pl *Plan) isCalm(does *command.Command, from taint.Level) bool {
+	r := pl.rule
+	if pl.gate.rule != "" || pl.Secret != "" || pl.Gives != "" || pl.Raise >= from || does.Destroys {
+		return false
+	}
+	if pl.Shell {
+		return does.Harmless() && pl.Writes == WritesNothing || pl.Workspace && does.Builds()
+	}
+	return r.safe && !r.strictSink && !pl.Leaves
 }
 
 // Counts reports whether the plan depends on what people said of the run at its
@@ -64,6 +83,9 @@ func (pl *Plan) Loop(yeses int, stopped bool) {
 		l.mode = restrict
 	}
 	pl.RunCap <<= yeses
+	if l.ended = stopped && pl.Calm; l.ended {
+		pl.Modes = taint.Every(restrict)
+	}
 	if l.over = l.iteration != nil && *l.iteration >= l.cap<<yeses; l.over {
 		pl.Modes = pl.Modes.Stricter(taint.Every(l.mode))
 	}
@@ -88,10 +110,16 @@ func (pl *Plan) explainLoop(out *Verdict, v *session.View) {
 	case l.over:
 		rule = "iterations"
 		text = "The model was called " + strconv.Itoa(*l.iteration+1) + " times in this run, and your limit is " + strconv.Itoa(l.cap<<l.yeses) + "."
+	case l.ended:
+		out.Mode, out.AtCap = restrict, true
+		out.add("run-cap", "You denied a call of this run at its limit, so it makes no more calls.", restrict)
+		return
 	case v.Capped && v.Mode == restrict:
 		out.Mode, out.AtCap = restrict, true
 		out.add("run-cap", "The run has used up its iterations.", restrict)
 		return
+	case v.Capped && pl.Calm:
+		rule, text = "run-cap", "The run has made more than "+strconv.Itoa(pl.RunCap)+" calls that only look, build and test, which is your limit."
 	case v.Capped:
 		rule, text = "run-cap", "The run has made more than "+strconv.Itoa(pl.RunCap)+" calls, which is your limit."
 	default:

@@ -29,6 +29,7 @@ type Plan struct {
 	Harmless     bool     // passes even while the owner has paused the agent: it changes nothing and carries nothing out
 	Bounds       []Bound  // limits that it falls under; whoever counts them says which are reached, see [Plan.Exceed]
 	RunCap       int      // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
+	Calm         bool     // its run counts it apart, see [Plan.isCalm]
 	Reach        Reach
 	Anything     bool // it runs a command that may reach the network or run anything; see [Plan.Brings]
 	Workspace    bool // for nothing but that it runs what is in the workspace: see [session.View.Workspace]
@@ -36,20 +37,21 @@ type Plan struct {
 	Foreign      bool // it puts into files what may be others' work, though nothing of that comes into the conversation
 	Origins      bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
-	from   taint.Level // tainted from here on
-	strict bool
-	sink   bool // this call acts outside
-	gets   bool // this call fetches from an address that it names
-	told   bool // a trust rule says what it brings in
-	visits bool // this call of the browser only looks at a page
-	polls  bool // this call of process only looks at what commands printed
-	typed  bool // all that it sends was typed by the user
-	gated  bool
-	builds bool             // for nothing but that it builds, tests or commits what is in the workspace
-	by     string           // the trust rule that says so
-	does   string           // what its command can do, for people; "" where that is harmless
-	parsed *command.Command // what it runs; nil where it runs no command
-	inside []string         // the owner's directories
+	from      taint.Level // tainted from here on
+	strict    bool
+	sink      bool // this call acts outside
+	gets      bool // this call fetches from an address that it names
+	told      bool // a trust rule says what it brings in
+	visits    bool // this call of the browser only looks at a page
+	polls     bool // this call of process only looks at what commands printed
+	onlyLooks bool // this command of a coding agent only looks at files, see [Plan.allowLook]
+	typed     bool // all that it sends was typed by the user
+	gated     bool
+	builds    bool             // for nothing but that it builds, tests or commits what is in the workspace
+	by        string           // the trust rule that says so
+	does      string           // what its command can do, for people; "" where that is harmless
+	parsed    *command.Command // what it runs; nil where it runs no command
+	inside    []string         // the owner's directories
 
 	declared []applied
 	late     []*declared // which ask for more than the level
@@ -142,6 +144,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
 	plan.builds = plan.Workspace && does.Builds() && saysNoMore(c) && isOwners(c, &plan.Standing)
+	plan.onlyLooks = plan.Shell && codingAgents[c.Agent()] && does.Harmless() && plan.Writes == WritesNothing && p.staysInside(&does) && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
 	if plan.Reach.BlindSend {
 		plan.blindSend(p.from)
@@ -154,6 +157,9 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 		plan.close("notice", "The runtime does not ask about this call: it passes, and what it brings in still counts.")
 	case rule != "":
 		plan.close(rule, text)
+	}
+	if plan.Calm = plan.RunCap > 0 && c.Iteration() == nil && plan.isCalm(&does, p.from); plan.Calm {
+		plan.RunCap *= calmCalls
 	}
 	mayTaint := plan.Anything && plan.Raise < untrusted && plan.Modes[external] == allow // see [Plan.Brings]
 	plan.Final = plan.Reach.empty() && len(plan.late) == 0 && plan.Secret == "" && plan.Gives == "" && !mayTaint

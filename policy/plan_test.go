@@ -218,7 +218,7 @@ func TestASpawnedRunWithoutAParentIsBornUnknown(t *testing.T) {
 
 func TestARunThatDoesNotCountIsCapped(t *testing.T) {
 	p := must(t, policy.Config{})
-	c := call("read", `{"path":"a"}`)
+	c := call("exec", `{"command":"touch a"}`)
 	if got := p.Plan(c).RunCap; got != 0 {
 		t.Errorf("no run, but a cap of %d", got)
 	}
@@ -231,6 +231,11 @@ func TestARunThatDoesNotCountIsCapped(t *testing.T) {
 	}
 	if v := p.Judge(c, session.View{Level: owner, Capped: true, Mode: restrict}); v.Mode != restrict || v.Rule != "run-cap" {
 		t.Errorf("a halted run: %s by %s, want restrict by run-cap", v.Mode, v.Rule)
+	}
+	looks := call("read", `{"path":"a"}`)
+	looks.Context.RunID = "run"
+	if plan := p.Plan(looks); plan.RunCap != 1000 || !plan.Calm {
+		t.Errorf("a call that only looks: a cap of %d, want 1000", plan.RunCap)
 	}
 	one := 1
 	c.Context.Iteration = &one

@@ -97,7 +97,7 @@ var shipped = []facts{
 	{"command_output", local, safe, "reads what a running command has printed"},
 	{"command_stop", local, plain, "stops a command that it started"},
 	{"process", local, controls, "types into running commands"},
-	{"terminal", local, shell, "types into a terminal"},
+	{"terminal", local, controls, "types into a terminal"},
 	{"code_execution", local, remote, "runs any code on a service's machine"},
 	{"nodes", local, remote, "runs commands on the owner's devices"},
 	{"computer", untrusted, sends, "clicks and types on the owner's desktop"},

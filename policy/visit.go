@@ -17,29 +17,30 @@ var (
 	lookParams = words("action url targetUrl targetId snapshotFormat mode refs urls compact interactive depth maxChars limit labels fullPage type selector frame ref element timeoutMs label")
 )
 
-// pollParams are what a call of process may be given that only looks at background commands: which one, how long to wait
-// and how much to show. OpenClaw takes the action as it is written.
-var (
-	polls      = words("list poll log")
-	pollParams = words("action sessionId timeout offset limit")
-)
+// polling are the calls that only look at commands which run already, by their tool: the actions, and what such a call may be given:
+// which command, how long to wait and how much to show. OpenClaw takes the action as it is written.
+var polling = map[string]struct{ actions, params map[string]bool }{
+	"process":  {words("list poll log"), words("action sessionId timeout offset limit")},
+	"terminal": {words("list read"), words("action sessionId")},
+}
 
 // looksAtCommands reports whether a call only looks at what background commands of its session have printed.
 func looksAtCommands(c *toolcall.Call) bool {
-	if c.Tool != "process" {
+	looks, ok := polling[c.Tool]
+	if !ok {
 		return false
 	}
 	action := ""
 	for path, value := range c.Strings {
 		switch {
-		case !pollParams[path]:
+		case !looks.params[path]:
 			return false
 		case path == value: // the name of the member
 		case path == "action":
 			action = value
 		}
 	}
-	return polls[action]
+	return looks.actions[action]
 }
 
 // visit makes a call of the browser that does no more than web_fetch one that is

@@ -90,6 +90,23 @@ func (pl *Plan) allowSeen(out *Verdict, v *session.View) {
 	out.add(seenRule, "This builds, tests or commits what is in the workspace, and you have seen all that was written there since outside content came in: allow.", allow)
 }
 
+// codingAgents are those whose shell is how they look at files. The gateway's own hook names them.
+var codingAgents = words("claude-code codex gemini opencode")
+
+// lookRule is the id of the rule.
+const lookRule = "look"
+
+// allowLook lets a command of a coding agent pass that only looks at files of the workspace, where nothing but the level asks: ls, cat main.go,
+// rg foo. It is known by its programs and options, writes nothing, runs nothing from the workspace and reaches nothing beyond the machine. The
+// agent's own tools for the same, read, grep and ls, are asked about at no level. What could hold a secret asks.
+func (pl *Plan) allowLook(out *Verdict) {
+	if !out.LevelAlone || !pl.onlyLooks || pl.strict || pl.Secret != "" || pl.Gives != "" {
+		return
+	}
+	out.Mode, out.LevelAlone = allow, false
+	out.add(lookRule, "This only looks at files in the workspace, as read does: allow.", allow)
+}
+
 // buildParams are what a build may be called with: the command, where it starts and how long it may take. Others can say
 // on which machine it runs, and as whom.
 var buildParams = words("command cmd commandline argv workdir cwd workingdirectory directory dir description timeout timeoutms timeoutseconds yieldms background runinbackground pty title maxoutputtokens")

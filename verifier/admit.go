@@ -219,6 +219,9 @@ func (t *evaluation) seekConsent(a *session.Admission) {
 	}
 }
 
+// calmRun ends the name under which a run's calm calls are counted, see [policy.Plan].
+const calmRun = " calm"
+
 func (v *Verifier) admission(t *evaluation, initial taint.Level) session.Admission {
 	c, p := t.call, &t.plan
 	floor := v.floor.At(t.convID, t.session)
@@ -228,6 +231,9 @@ func (v *Verifier) admission(t *evaluation, initial taint.Level) session.Admissi
 		Modes: t.row(), Raise: p.Raise, Final: p.Final && (!p.Leaves || !t.orphan()), Leaves: p.Leaves, Source: p.Source,
 		Run: c.Context.RunID, RunCap: p.RunCap,
 		Standing: passedMark, Keep: t.settings.Keep,
+	}
+	if p.Calm {
+		a.Run += calmRun
 	}
 	a.Note = v.reportedInfluences.untold(t, initial, floor.Generation)
 	if expected := a.Modes[taint.Worse(initial, floor.Level)]; expected != taint.Allow || !a.Final {

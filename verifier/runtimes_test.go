@@ -12,7 +12,7 @@ import (
 
 func TestARuntimeThatIsSilentOrSwitchedOffIsAFault(t *testing.T) {
 	now := time.Now()
-	r := verifier.Runtime{Client: "default", Hello: loop.Hello{Name: "OpenClaw", Version: "0.1.0", FailMode: "deny"}, Last: now.Add(-4 * time.Second)}
+	r := verifier.Runtime{Client: "default", Hello: loop.Hello{Name: "OpenClaw", Version: "0.1.0", FailMode: "deny", Instance: "i1"}, Last: now.Add(-4 * time.Second)}
 	if good, fault := r.Says(now); good != "client default, heard 4s ago: version 0.1.0, asks about every tool, failMode deny" || fault != "" {
 		t.Errorf("%q, %q", good, fault)
 	}
@@ -21,6 +21,10 @@ func TestARuntimeThatIsSilentOrSwitchedOffIsAFault(t *testing.T) {
 	}
 	if good, fault := r.Says(now.Add(16 * time.Minute)); good != "" || !strings.Contains(fault, "was last heard 16m0s ago") {
 		t.Errorf("%q, %q", good, fault)
+	}
+	agent := verifier.Runtime{Client: "default", Hello: loop.Hello{Name: "claude-code", Version: "2.1.325"}, Last: now.Add(-time.Hour)}
+	if good, fault := agent.Says(now); good == "" || fault != "" {
+		t.Errorf("a coding agent that has not run for an hour: %q, %q", good, fault)
 	}
 	r.Off = true
 	if good, fault := r.Says(now); good != "" || !strings.Contains(fault, "tool calls run unasked") || !strings.Contains(fault, "restart") {

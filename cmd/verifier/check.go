@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/hook"
 )
 
 // CheckCmd reads a config and says what it thinks of it.
@@ -16,7 +17,7 @@ type CheckCmd struct {
 func (*CheckCmd) Help() string {
 	return `Errors are what "serve" would refuse to start with: unknown keys with the nearest known one, wrong types, values out of bounds, secrets that are missing or could be guessed. Each comes with file:line:col and a hint. Warnings and notes are valid, and perhaps not what you meant.
 
-Nothing is started and nothing is changed. Environment variables that the config names must be set, as for "serve".
+If a coding agent's settings run the hook, the agent is asked for its version (it is started with --version): one that was never tried with verifier is a warning. Nothing else is started and nothing is changed. Environment variables that the config names must be set, as for "serve".
 
     $ verifier check --config verifier.yaml
     warning: verifier.yaml:31:1: approvers: nobody can approve: every call that needs confirmation will be denied
@@ -46,8 +47,23 @@ func (c *CheckCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	checkAgents(a)
 	a.printf("ok: %s: %s\n", c.Config, summary(cfg, findings))
 	return nil
+}
+
+// checkAgents names the versions of the coding agents whose settings run the hook, and warns of those that were not tried.
+func checkAgents(a *app) {
+	for _, name := range hook.Agents() {
+		if !isWired(name) {
+			continue
+		}
+		if text, known := ofVersion(a, name); known {
+			a.printf("ok: %s\n", text)
+		} else {
+			a.printf("warning: %s\n", text)
+		}
+	}
 }
 
 const everyFile = "is not set, so every file counts as your own, also one that the agent has downloaded: name the directories that hold your own files, such as the agent's workspace"

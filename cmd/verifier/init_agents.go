@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 // agentWiring is how one coding agent is told to run the hook.
 type agentWiring struct {
 	name    string
+	tried   string            // the version that make e2e-agents runs
 	machine map[string]string // the file for all users, by system; "" for any other
 	user    string            // the file of one user, below the home directory
 	weak    string            // what stays open with the user's file
@@ -36,6 +38,7 @@ const agentTimeout = 600 // seconds that the agent waits for the hook
 var agentWirings = map[string]*agentWiring{
 	"claude-code": {
 		name:    "Claude Code",
+		tried:   "2.1.325",
 		machine: map[string]string{"darwin": "/Library/Application Support/ClaudeCode/managed-settings.json", "": "/etc/claude-code/managed-settings.json"},
 		user:    ".claude/settings.json",
 		weak:    "A project can switch these hooks off (disableAllHooks), and so can one broken entry, --bare, --setting-sources, or a command that writes to this file.",
@@ -47,6 +50,7 @@ var agentWirings = map[string]*agentWiring{
 	},
 	"codex": {
 		name:    "Codex",
+		tried:   "0.166.0",
 		machine: map[string]string{"": "/etc/codex/requirements.toml"},
 		open:    "What is typed into a running program (write_stdin) and hosted searches are not seen: a bare shell asks at every level, and web_search = \"disabled\" in config.toml takes the searches away.",
 		write:   wireTOML,
@@ -54,6 +58,7 @@ var agentWirings = map[string]*agentWiring{
 	},
 	"gemini": {
 		name:    "Gemini CLI",
+		tried:   "0.61.0",
 		machine: map[string]string{"darwin": "/Library/Application Support/GeminiCli/settings.json", "": "/etc/gemini-cli/settings.json"},
 		user:    ".gemini/settings.json",
 		weak:    "A command that writes to this file can take the hooks out.",
@@ -64,7 +69,7 @@ var agentWirings = map[string]*agentWiring{
 		remove: func(old []byte) ([]byte, error) { return unwireJSON(old, "gemini") },
 	},
 	"opencode": {
-		name: "opencode", user: ".config/opencode/plugin/verifier.js",
+		name: "opencode", tried: "1.18.33", user: ".config/opencode/plugin/verifier.js",
 		weak: "opencode has no settings that are the machine's. A command that writes to this file, or a plugin that does not parse, takes the hook out without a word.",
 		open: "What comes in by @file or as the instructions of a server of tools is not seen.",
 		write: func(_ []byte, command string, _ bool) ([]byte, error) {
@@ -122,6 +127,22 @@ func (c *InitCmd) wire(a *app, agent string) error {
 	}
 	a.printf("Open: %s\nTake it out again: %s init --%s --remove\n", w.open, programName(), agent)
 	return nil
+}
+
+// isWired reports whether an agent's settings run the hook, the machine's or the user's own.
+func isWired(name string) bool {
+	w := agentWirings[name]
+	for _, user := range []bool{false, true} {
+		path, err := (&InitCmd{User: user}).settings(w)
+		if err != nil {
+			continue
+		}
+		text, err := os.ReadFile(path) //nolint:gosec // the agent's settings
+		if err == nil && (bytes.Contains(text, []byte("verifier-hook "+name+" ")) || bytes.Contains(text, []byte("verifier hook "+name+" "))) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *InitCmd) user(w *agentWiring) bool { return c.User || w.machine == nil }

@@ -17,6 +17,7 @@ import (
 // TestCmd tries a running server.
 type TestCmd struct {
 	SendCard bool   `help:"Also show a card that asks nothing on every channel."`
+	Agent    string `help:"Try a coding agent instead: claude-code, codex, gemini or opencode. It is started here, with a model of ours that makes one call which must be denied." placeholder:"NAME"`
 	Secret   string `help:"What to sign with. On a shared machine use the variable: others see your command line." env:"VERIFIER_SECRET" placeholder:"TEXT"`
 	owner
 }
@@ -36,7 +37,13 @@ func (*TestCmd) Help() string {
     FAILED  telegram   the bot can't write to chat 123
             hint: …
 
-It is harmless: the call that it sends is one that no policy lets pass, in a conversation of its own, so that nobody is asked and nothing is tainted. It leaves a deny in the record for each client, and one call that could not be authenticated in the metrics. With --send-card people see a card that says that it is a test.` + ownerHelp + `
+It is harmless: the call that it sends is one that no policy lets pass, in a conversation of its own, so that nobody is asked and nothing is tainted. It leaves a deny in the record for each client, and one call that could not be authenticated in the metrics. With --send-card people see a card that says that it is a test.
+
+With --agent it tries a coding agent and nothing else. The real agent is started in this directory, with its own settings and those of the project, and with a model on this machine that makes one call: a command that names the owner's token, which no policy lets pass. No other model is asked.
+
+    $ verifier test --agent claude-code
+    ok      version    Claude Code 2.1.325, which was tried
+    ok      denial     the call was denied, and the model read why` + ownerHelp + `
 
 Exit codes: 0 all is well, 1 something is not, 2 wrong command line.`
 }
@@ -56,6 +63,9 @@ const testPatience = 20 * time.Second
 // Run tries one thing after the other. Without a server there is nothing else
 // to try.
 func (c *TestCmd) Run(a *app) error {
+	if c.Agent != "" {
+		return c.runAgent(a)
+	}
 	t, err := c.target(a, c.URL)
 	if err != nil {
 		return err
@@ -73,6 +83,25 @@ func (c *TestCmd) Run(a *app) error {
 	x.signatures()
 	x.say("refusal", "a wrong signature is refused", x.refusal())
 	x.channels()
+	if x.failed {
+		return exit(exitError)
+	}
+	return nil
+}
+
+// runAgent tries a coding agent. The gateway is the one that the agent's hook knows.
+func (c *TestCmd) runAgent(a *app) error {
+	x := &trial{TestCmd: c, a: a}
+	if agentRuns[c.Agent] != nil {
+		text, known := ofVersion(a, c.Agent)
+		if known {
+			a.printf("ok      %-10s %s\n", "version", text)
+		} else {
+			a.printf("warning %-10s %s\n", "version", text)
+		}
+	}
+	good, err := tryAgent(a, c.Agent)
+	x.say("denial", good, err)
 	if x.failed {
 		return exit(exitError)
 	}

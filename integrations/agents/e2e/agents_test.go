@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openclaw-verifier/verifier/integrations/agents/scripted"
 )
 
 // agent is how one agent is run.
@@ -23,30 +25,39 @@ type agent struct {
 	wire          []string // flags of init
 	settings      string   // what init writes, below the home directory
 	env           []string
-	files         map[string]string // below the home directory; @URL@ is the model's
+	files         map[string]string // below the home directory; @URL@ is the model's, @SERVER@ the program that offers a tool
+	task          scripted.Step     // starts a sub-agent
 }
+
+// poke is a tool of a server: it makes the file.
+var poke = scripted.Step{Tool: "*poke", Input: map[string]any{}}
 
 var agents = []agent{
 	{
-		name: "claude-code", program: "claude/node_modules/.bin/claude", tool: "Bash", param: "command", args: []string{"-p", "go"}, wire: []string{"--user"}, settings: ".claude/settings.json",
-		env: []string{"ANTHROPIC_BASE_URL=@URL@", "ANTHROPIC_API_KEY=x", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
+		name: "claude-code", program: "claude/node_modules/.bin/claude", tool: "Bash", param: "command", args: []string{"--mcp-config", "@HOME@/servers.json", "-p", "go"}, wire: []string{"--user"}, settings: ".claude/settings.json",
+		env:   []string{"ANTHROPIC_BASE_URL=@URL@", "ANTHROPIC_API_KEY=x", "DISABLE_AUTOUPDATER=1", "ENABLE_TOOL_SEARCH=false", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
+		files: map[string]string{"servers.json": `{"mcpServers":{"files":{"command":"@SERVER@","env":{"BE":"server","RAN":"@RAN@"}}}}`},
+		task:  scripted.Step{Tool: "Task", Input: object{"description": "x", "prompt": scripted.Below, "subagent_type": "general-purpose"}},
 	},
 	{
 		name: "gemini", program: "gemini/node_modules/.bin/gemini", tool: "run_shell_command", param: "command", args: []string{"--yolo", "-p", "go"}, wire: []string{"--root", "@HOME@"}, settings: "etc/gemini-cli/settings.json",
 		env:   []string{"GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL=@URL@"},
-		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}},"general":{"enableAutoUpdate":false}}`},
+		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}},"general":{"enableAutoUpdate":false},"mcpServers":{"files":{"command":"@SERVER@","env":{"BE":"server","RAN":"@RAN@"},"trust":true}}}`},
+		task:  scripted.Step{Tool: "invoke_agent", Input: object{"agent_name": "generalist", "prompt": scripted.Below}},
 	},
 	{
 		name: "opencode", program: "opencode/node_modules/.bin/opencode", tool: "bash", param: "command", args: []string{"run", "go"}, settings: ".config/opencode/plugin/verifier.js",
 		files: map[string]string{
-			".config/opencode/opencode.json": `{"autoupdate":false,"share":"disabled","model":"fake/fake","small_model":"fake/fake","provider":{"fake":{"npm":"@ai-sdk/openai-compatible","name":"fake","options":{"baseURL":"@URL@/v1","apiKey":"x"},"models":{"fake":{"name":"fake","tool_call":true}}}}}`,
+			".config/opencode/opencode.json": `{"autoupdate":false,"share":"disabled","model":"fake/fake","small_model":"fake/fake","provider":{"fake":{"npm":"@ai-sdk/openai-compatible","name":"fake","options":{"baseURL":"@URL@/v1","apiKey":"x"},"models":{"fake":{"name":"fake","tool_call":true}}}},"mcp":{"files":{"type":"local","command":["@SERVER@"],"environment":{"BE":"server","RAN":"@RAN@"}}}}`,
 			".config/opencode/package.json":  `{"dependencies":{"@opencode-ai/plugin":"1.18.33"}}`,
 		},
+		task: scripted.Step{Tool: "task", Input: object{"description": "x", "prompt": scripted.Below, "subagent_type": "general"}},
 	},
 	{
 		name: "codex", program: "codex/node_modules/.bin/codex", tool: "exec_command", param: "cmd", args: []string{"exec", "--skip-git-repo-check", "--sandbox", "danger-full-access", "go"}, wire: []string{"--root", "@HOME@"}, settings: "etc/codex/requirements.toml",
 		env:   []string{"FAKE_KEY=x"},
-		files: map[string]string{".codex/config.toml": "model = \"fake\"\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\nbase_url = \"@URL@/v1\"\nwire_api = \"responses\"\nenv_key = \"FAKE_KEY\"\n"},
+		files: map[string]string{".codex/config.toml": "model = \"fake\"\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\nbase_url = \"@URL@/v1\"\nwire_api = \"responses\"\nenv_key = \"FAKE_KEY\"\n[mcp_servers.files]\ncommand = \"@SERVER@\"\nenv = { BE = \"server\", RAN = \"@RAN@\" }\n"},
+		task:  scripted.Step{Tool: "*spawn_agent", Input: object{"message": scripted.Below, "task_name": "reader"}},
 	},
 }
 
@@ -58,20 +69,26 @@ func TestTheRealAgents(t *testing.T) {
 	for i := range agents {
 		t.Run(agents[i].name, func(t *testing.T) { newScene(t, &agents[i], cache, bin).all() })
 	}
+	managed := agents[0] // Claude Code with the machine's settings
+	managed.wire, managed.settings = []string{"--root", "@HOME@"}, "etc/claude-code/managed-settings.json"
+	t.Run("claude-code-managed", func(t *testing.T) { newScene(t, &managed, cache, bin).managed() })
+	t.Run("claude-code-terminal", func(t *testing.T) { newScene(t, &managed, cache, bin).terminal() })
 }
+
+type object = map[string]any
 
 // scene is one agent with a gateway, a model and a home of its own.
 type scene struct {
 	*testing.T
 	*agent
-	model             *model
+	model             *scripted.Model
 	url, cache, bin   string
 	home, work, state string
 	stop              func()
 }
 
 func newScene(t *testing.T, a *agent, cache, bin string) *scene {
-	m := &model{}
+	m := &scripted.Model{}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
 	s := &scene{T: t, agent: a, model: m, url: server.URL, cache: cache, bin: t.TempDir(), home: t.TempDir(), work: t.TempDir(), state: filepath.Join(t.TempDir(), "state")}
@@ -100,7 +117,7 @@ func newScene(t *testing.T, a *agent, cache, bin string) *scene {
 }
 
 func (s *scene) fill(text string) string {
-	return strings.NewReplacer("@URL@", s.url, "@HOME@", s.home).Replace(text)
+	return strings.NewReplacer("@URL@", s.url, "@HOME@", s.home, "@SERVER@", os.Args[0], "@RAN@", filepath.Join(s.work, "ran")).Replace(text)
 }
 
 func (s *scene) put(name, text string) {
@@ -115,7 +132,8 @@ func (s *scene) put(name, text string) {
 }
 
 func (s *scene) environ() []string {
-	env := []string{"HOME=" + s.home, "VERIFIER_STATE=" + s.state, "PATH=" + filepath.Join(s.cache, "node/node_modules/.bin") + ":" + os.Getenv("PATH"), "TERM=dumb"}
+	path := filepath.Join(s.cache, "node/node_modules/.bin") + ":" + filepath.Dir(filepath.Join(s.cache, s.program)) + ":" + os.Getenv("PATH")
+	env := []string{"HOME=" + s.home, "VERIFIER_STATE=" + s.state, "PATH=" + path, "TERM=dumb"}
 	for _, e := range s.env {
 		env = append(env, s.fill(e))
 	}
@@ -172,30 +190,49 @@ func (s *scene) edit(old, replacement string) {
 }
 
 // play lets the agent do what the model says, and reports whether it made the file.
-func (s *scene) play(script ...step) bool {
+func (s *scene) play(script ...scripted.Step) bool {
 	s.Helper()
-	s.model.play(script...)
+	s.model.Play(script...)
 	ran := filepath.Join(s.work, "ran")
 	os.Remove(ran) //nolint:errcheck // there is none
 	ctx, cancel := context.WithTimeout(s.Context(), 3*time.Minute)
 	defer cancel()
-	args := append([]string{filepath.Join(s.cache, s.program)}, s.args...)
-	if strings.HasPrefix(s.settings, "etc/") { // the machine's settings: /etc as a copy, for this process alone
-		args = append([]string{"unshare", "-m", "sh", "-c", `rm -rf "$HOME/etc-all"; cp -a /etc "$HOME/etc-all" 2>/dev/null; cp -a "$HOME/etc/." "$HOME/etc-all/" && mount --bind "$HOME/etc-all" /etc && exec "$@"`, "sh"}, args...)
+	args := []string{filepath.Join(s.cache, s.program)}
+	for _, a := range s.args {
+		args = append(args, s.fill(a))
 	}
-	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	c.Env, c.Dir = s.environ(), s.work
-	out, _ := c.CombinedOutput()
+	out, _ := s.within(ctx, args...).CombinedOutput()
 	s.Logf("%s", out[max(0, len(out)-600):])
 	_, err := os.Stat(ran)
 	return err == nil
 }
 
-func (s *scene) shell(command string) step {
-	return step{s.tool, map[string]any{s.param: command, "description": "x"}}
+// within is a command in the scene, in the directory where the agent works.
+func (s *scene) within(ctx context.Context, args ...string) *exec.Cmd {
+	if strings.HasPrefix(s.settings, "etc/") { // the machine's settings: /etc as a copy, for this process alone
+		args = append([]string{"unshare", "-m", "sh", "-c", `rm -rf "$HOME/etc-all"; cp -a /etc "$HOME/etc-all" 2>/dev/null; cp -a "$HOME/etc/." "$HOME/etc-all/" && mount --bind "$HOME/etc-all" /etc && exec "$@"`, "sh"}, args...)
+	}
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Env, c.Dir = s.environ(), s.work
+	return c
 }
 
-func (s *scene) touch() step { return s.shell("touch " + filepath.Join(s.work, "ran")) }
+func (s *scene) shell(command string) scripted.Step {
+	return scripted.Step{Tool: s.tool, Input: object{s.param: command, "description": "x"}}
+}
+
+func (s *scene) touch() scripted.Step { return s.shell("touch " + filepath.Join(s.work, "ran")) }
+
+var pendingRef = regexp.MustCompile(`"ref":\s*"([0-9A-Z]{4})"`)
+
+// ref names the question that waits; "" if none does.
+func (s *scene) ref() string {
+	out, _ := s.verifier("pending", "--json").Output()
+	if r := pendingRef.FindSubmatch(out); r != nil {
+		return string(r[1])
+	}
+	return ""
+}
 
 // tap says yes to the first question that there is.
 func (s *scene) tap(done chan<- struct{}) {
@@ -203,9 +240,8 @@ func (s *scene) tap(done chan<- struct{}) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for range 600 {
-		out, _ := s.verifier("pending", "--json").Output()
-		if r := regexp.MustCompile(`"ref":\s*"([0-9A-Z]{4})"`).FindSubmatch(out); r != nil {
-			s.verifier("approve", string(r[1])).Run() //nolint:errcheck // the call says whether it counted
+		if ref := s.ref(); ref != "" {
+			s.verifier("approve", ref).Run() //nolint:errcheck // the call says whether it counted
 			return
 		}
 		select {
@@ -213,45 +249,5 @@ func (s *scene) tap(done chan<- struct{}) {
 		case <-s.Context().Done():
 			return
 		}
-	}
-}
-
-func (s *scene) all() {
-	fetch := s.shell("curl -s " + s.url + "/page")
-	if !s.play(s.touch()) {
-		s.Fatalf("the owner's own request did not pass; the model read %.2000s", s.model.heard())
-	}
-	if record, err := os.ReadFile(filepath.Join(s.state, "record.jsonl")); err != nil || !bytes.Contains(record, []byte(filepath.Join(s.work, "ran"))) {
-		s.Fatalf("it ran, and the gateway was not asked: %v", err)
-	}
-	released := make(chan struct{})
-	go s.tap(released)
-	if !s.play(fetch, s.touch()) {
-		s.Errorf("a tap did not release the call")
-	}
-	<-released
-	s.edit("--timeout 600s", "--timeout 16s")
-	if s.play(fetch, s.touch()) || !strings.Contains(s.model.heard(), "Owner approval required") {
-		s.Errorf("without an answer it ran, or the model did not read why")
-	}
-	hook := filepath.Join(s.bin, "verifier-hook")
-	if err := os.Rename(hook, hook+".away"); err != nil {
-		s.Fatal(err)
-	}
-	if s.play(s.touch()) {
-		s.Errorf("it ran without the hook")
-	}
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\nkill -9 $$\n"), 0o755); err != nil {
-		s.Fatal(err)
-	}
-	if s.play(s.touch()) {
-		s.Errorf("it ran with a hook that was killed")
-	}
-	if err := os.Rename(hook+".away", hook); err != nil {
-		s.Fatal(err)
-	}
-	s.stop()
-	if s.play(s.touch()) || !strings.Contains(s.model.heard(), "can't be reached") {
-		s.Errorf("it ran without the gateway, or the model did not read why")
 	}
 }

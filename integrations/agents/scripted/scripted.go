@@ -1,4 +1,6 @@
-package e2e_test
+// Package scripted is a model that makes the calls of a script. It speaks the APIs of Claude Code, Codex, Gemini CLI and
+// opencode, so that the real agents can be tried without a model. It answers on loopback, to a test, and to nothing else.
+package scripted
 
 import (
 	"bytes"
@@ -11,42 +13,85 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// step is one call that the model makes.
-type step struct {
-	Tool  string
-	Input map[string]any
+// Step is one call that the model makes.
+type Step struct {
+	Tool      string // one that begins with * is the offered one that ends so
+	Input     map[string]any
+	namespace string // in which the agent offers it
 }
 
-// model is a scripted model that speaks the APIs of all four agents. Which step is next it reads off the request: as many
+// Below is what a prompt holds that a sub-agent is started with.
+const Below = "report-on-the-page"
+
+// Model is the model. Which step is next it reads off the request: as many
 // tool results as the conversation has were steps before.
-type model struct {
+type Model struct {
 	mu     sync.Mutex
-	script []step
+	script []Step
+	below  []Step          // of a sub-agent
 	read   strings.Builder // what the agents have told it
 }
 
-func (m *model) play(script ...step) {
+// Play takes a script, and forgets what was read.
+func (m *Model) Play(script ...Step) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.script = script
 	m.read.Reset()
 }
 
-func (m *model) heard() string {
+// PlayBelow takes the script of sub-agents.
+func (m *Model) PlayBelow(script ...Step) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.below = script
+}
+
+// Heard is what agents have told it since then.
+func (m *Model) Heard() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.read.String()
 }
 
-// next is the step for a conversation with so many results; nil: it is done.
-func (m *model) next(body []byte, results int) *step {
+// next is the step for a conversation; nil: it is done.
+func (m *Model) next(body []byte, s *said) *Step {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.read.Write(body)
-	if results < len(m.script) {
-		return &m.script[results]
+	script, n := m.script, s.results()
+	if strings.Contains(s.prompt(), Below) {
+		script = m.below
 	}
-	return nil
+	if n >= len(script) {
+		return nil
+	}
+	next := script[n]
+	if end, ok := strings.CutPrefix(next.Tool, "*"); ok {
+		next.Tool, next.namespace = offered(s.Tools, "", end)
+	}
+	return &next
+}
+
+// offered is the tool whose name ends so, and the namespace that it is in.
+func offered(tools []any, in, end string) (name, namespace string) {
+	for _, t := range tools {
+		tool, _ := t.(map[string]any)
+		name, _ := tool["name"].(string)
+		if function, ok := tool["function"].(map[string]any); ok {
+			name, _ = function["name"].(string)
+		}
+		if strings.HasSuffix(name, end) {
+			return name, in
+		}
+		for _, list := range []string{"tools", "functionDeclarations"} {
+			below, _ := tool[list].([]any)
+			if found, namespace := offered(below, name, end); found != "" {
+				return found, namespace
+			}
+		}
+	}
+	return "", ""
 }
 
 // said is what a request holds, of all four APIs.
@@ -59,8 +104,45 @@ type said struct {
 	} `json:"messages"`
 	Input    []map[string]any `json:"input"`
 	Contents []struct {
+		Role  string           `json:"role"`
 		Parts []map[string]any `json:"parts"`
 	} `json:"contents"`
+}
+
+// prompt is what the user has said.
+func (s *said) prompt() string {
+	var out strings.Builder
+	for _, m := range s.Messages {
+		if m.Role == "user" {
+			out.WriteString(userText(m.Content))
+		}
+	}
+	for _, item := range s.Input {
+		if item["role"] == "user" {
+			out.WriteString(userText(item["content"]))
+		}
+	}
+	for _, c := range s.Contents {
+		for _, p := range c.Parts {
+			if text, ok := p["text"].(string); ok && c.Role == "user" {
+				out.WriteString(text)
+			}
+		}
+	}
+	return out.String()
+}
+
+func userText(content any) (text string) {
+	if s, ok := content.(string); ok {
+		return s
+	}
+	blocks, _ := content.([]any)
+	for _, b := range blocks {
+		block, _ := b.(map[string]any)
+		s, _ := block["text"].(string)
+		text += s
+	}
+	return text
 }
 
 // results counts what tools have returned.
@@ -91,7 +173,8 @@ func (s *said) results() (n int) {
 	return n
 }
 
-func (m *model) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+// ServeHTTP answers an agent. At /page there is a page to fetch.
+func (m *Model) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, _ := io.ReadAll(req.Body)
 	if req.URL.Path == "/page" {
 		io.WriteString(w, "<html>Hello</html>") //nolint:errcheck // the agent says what it got
@@ -102,9 +185,9 @@ func (m *model) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		io.WriteString(w, "{}") //nolint:errcheck // see above
 		return
 	}
-	var next *step
+	var next *Step
 	if len(s.Tools) > 0 {
-		next = m.next(body, s.results())
+		next = m.next(body, &s)
 	}
 	id := fmt.Sprint(s.results())
 	var out any
@@ -149,12 +232,12 @@ func write(w http.ResponseWriter, v any) {
 
 type object = map[string]any
 
-func arguments(s *step) string {
+func arguments(s *Step) string {
 	text, _ := json.Marshal(s.Input)
 	return string(text)
 }
 
-func anthropic(s *step, id string) any {
+func anthropic(s *Step, id string) any {
 	usage := object{"input_tokens": 1, "output_tokens": 1}
 	block, delta, stop := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "done"}, "end_turn"
 	if s != nil {
@@ -168,10 +251,13 @@ func anthropic(s *step, id string) any {
 	}
 }
 
-func responses(s *step, id string) any {
+func responses(s *Step, id string) any {
 	item := object{"type": "message", "id": "m" + id, "role": "assistant", "status": "completed", "content": []any{object{"type": "output_text", "text": "done", "annotations": []any{}}}}
 	if s != nil {
 		item = object{"type": "function_call", "id": "fc" + id, "call_id": "call" + id, "name": s.Tool, "arguments": arguments(s), "status": "completed"}
+		if s.namespace != "" {
+			item["namespace"] = s.namespace
+		}
 	}
 	usage := object{"input_tokens": 1, "input_tokens_details": object{"cached_tokens": 0}, "output_tokens": 1, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": 2}
 	done := object{"id": "r" + id, "object": "response", "status": "completed", "model": "fake", "output": []any{item}, "usage": usage}
@@ -182,7 +268,7 @@ func responses(s *step, id string) any {
 	}
 }
 
-func chat(s *step, id string) any {
+func chat(s *Step, id string) any {
 	delta, finish := object{"role": "assistant", "content": "done"}, "stop"
 	if s != nil {
 		delta, finish = object{"role": "assistant", "tool_calls": []any{object{"index": 0, "id": "call" + id, "type": "function", "function": object{"name": s.Tool, "arguments": arguments(s)}}}}, "tool_calls"
@@ -193,7 +279,7 @@ func chat(s *step, id string) any {
 	return []any{base(delta, nil), base(object{}, finish)}
 }
 
-func geminiSays(s *step) object {
+func geminiSays(s *Step) object {
 	if s == nil {
 		return geminiText("done")
 	}
