@@ -67,6 +67,7 @@ type callContext struct {
 	SecretsRead     bool        `json:"secretsRead,omitzero"`
 	UserMessages    []userWords `json:"userMessages,omitzero"`
 	WaitMs          int64       `json:"waitMs,omitzero"`
+	Workspace       string      `json:"workspace,omitzero"`
 }
 
 type userWords struct {

@@ -178,7 +178,11 @@ func (r *run) prepare() (err error) {
 	if r.notes, err = openNotes(dir); err != nil {
 		return err
 	}
-	return r.identify()
+	if err := r.identify(); err != nil || r.in.CWD == "" || r.in.SessionID == "" {
+		return err
+	}
+	kind := r.agent.events[r.in.Event]
+	return r.notes.starts(r.key(r.in.SessionID), r.in.CWD, kind == began && (r.in.Source == "startup" || r.in.Source == "resume"))
 }
 
 // read reads all that the agent says.

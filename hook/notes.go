@@ -27,6 +27,7 @@ const (
 	keepNotes    = 14 * 24 * time.Hour
 
 	wordsFile = "words"
+	placeFile = "workspace"
 	doubtFile = "doubt"
 	// What the gateway could not be told when it happened.
 	secretOwed  = "secret-"
@@ -137,6 +138,35 @@ func (n notes) words(key string) (out []userWords) {
 		return nil
 	}
 	return out[max(0, len(out)-mostWords):]
+}
+
+// starts notes where a session was started. What the agent does later does not move it: only another start of the session does.
+func (n notes) starts(key, dir string, again bool) error {
+	flags := os.O_CREATE | os.O_WRONLY | os.O_EXCL
+	if again {
+		flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	}
+	f, err := os.OpenFile(filepath.Join(n.made(n.session(key)), placeFile), flags, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return unwritable(n.dir)
+	}
+	_, err = f.WriteString(dir)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return unwritable(n.dir)
+	}
+	return nil
+}
+
+// workspace is where a session was started, or "".
+func (n notes) workspace(key string) string {
+	text, err := readNote(filepath.Join(n.session(key), placeFile))
+	if err != nil || !utf8.ValidString(text) || len(text) > longestOrigin || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return ""
+	}
+	return text
 }
 
 // owe notes what the gateway could not be told.

@@ -51,7 +51,7 @@ type Plan struct {
 	by        string           // the trust rule that says so
 	does      string           // what its command can do, for people; "" where that is harmless
 	parsed    *command.Command // what it runs; nil where it runs no command
-	inside    []string         // the owner's directories
+	inside    []string         // the owner's directories, and the workspace
 
 	declared []applied
 	late     []*declared // which ask for more than the level
@@ -125,11 +125,12 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 		Modes: r.table.modes, Raise: r.response, Reach: r.reach(c, t), InScope: r.inScope,
 		RunCap: p.runCap(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, Leaves: r.leaves, gated: p.gated, set: set, rule: r,
 	}
+	plan.inside = p.insideOf(c)
 	if r.runs {
-		p.shell(plan, &does)
+		plan.shell(&does)
 	}
 	plan.Writes = r.writing(&does, c)
-	plan.Foreign = plan.Writes == WritesUnseen && (does.Foreign || does.CarriesIn() && !p.staysInside(&does))
+	plan.Foreign = plan.Writes == WritesUnseen && (does.Foreign || does.CarriesIn() && !staysInside(&does, plan.inside))
 	plan.apply(t)
 	if r.opens {
 		p.open(plan, c)
@@ -144,7 +145,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
 	plan.builds = plan.Workspace && does.Builds() && saysNoMore(c) && isOwners(c, &plan.Standing)
-	plan.onlyLooks = plan.Shell && codingAgents[c.Agent()] && does.Harmless() && plan.Writes == WritesNothing && p.staysInside(&does) && saysNoMore(c) && isOwners(c, &plan.Standing)
+	plan.onlyLooks = plan.Shell && codingAgents[c.Agent()] && does.Harmless() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
 	if plan.Reach.BlindSend {
 		plan.blindSend(p.from)
@@ -167,11 +168,11 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 }
 
 // shell notes what a command does.
-func (p *Policy) shell(plan *Plan, does *command.Command) {
-	plan.Shell, plan.parsed, plan.inside = true, does, p.inside
-	plan.Anything, plan.does = !does.Harmless(), does.Says()
-	plan.Workspace = plan.Anything && does.Contained() && !plan.Leaves && p.staysInside(does)
-	plan.Leaves = plan.Leaves || plan.Anything
+func (pl *Plan) shell(does *command.Command) {
+	pl.Shell, pl.parsed = true, does
+	pl.Anything, pl.does = !does.Harmless(), does.Says()
+	pl.Workspace = pl.Anything && does.Contained() && !pl.Leaves && staysInside(does, pl.inside)
+	pl.Leaves = pl.Leaves || pl.Anything
 }
 
 // Brings is what the call brings in once it is allowed in a conversation. Where outside content may have written a

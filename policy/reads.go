@@ -10,6 +10,7 @@ import (
 	"github.com/openclaw-verifier/verifier/command"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // readBy is what a command reads that holds secrets, or may; "" for any other. It is sure where the command names the place.
@@ -162,8 +163,18 @@ func (p *Policy) outside(does *command.Command) string {
 
 // staysInside reports whether all that a command reads and runs is in the agent's workspace: below where it starts, or in the
 // owner's directories.
-func (p *Policy) staysInside(does *command.Command) bool {
-	return does.Others == "" && !slices.ContainsFunc(does.Reads, func(r command.Read) bool { return r.Unknown() || !within(fixedPart(r.Path), p.inside) })
+func staysInside(does *command.Command, places []string) bool {
+	return does.Others == "" && !slices.ContainsFunc(does.Reads, func(r command.Read) bool { return r.Unknown() || !within(fixedPart(r.Path), places) })
+}
+
+// insideOf are the owner's directories, and where a coding agent was started, as its hook says. That is no workspace if it holds the
+// files of everything: a home directory, or one above.
+func (p *Policy) insideOf(c *toolcall.Call) []string {
+	clean, ok := cleanPath(c.Context.Workspace)
+	if !ok || !strings.HasPrefix(clean, "/") || strings.Count(clean, "/") < 2 || byHome(clean+"/") == "~/" {
+		return p.inside
+	}
+	return append(slices.Clone(p.inside), clean)
 }
 
 // fixedPart is a path up to the first part that is a pattern.

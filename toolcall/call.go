@@ -79,6 +79,8 @@ type Context struct {
 	WaitMs          int64         `json:"waitMs,omitzero"`      // how long the caller can wait, at most [MaxWaitMs]
 	SecretsRead     bool          `json:"secretsRead,omitzero"` // the runtime found a secret in what a tool returned, and could not report it
 
+	Workspace string `json:"workspace,omitzero"` // where a coding agent was started, as its hook says
+
 	spelled [4]string // the names of sessions and agents as they were sent, where that is not their one spelling; see keys
 }
 
