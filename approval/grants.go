@@ -192,6 +192,12 @@ func (d *Desk) noteRevoked(ctx context.Context, g *session.Grant, person, via st
 	})
 }
 
+// Listed reports whether someone may answer at all.
+func (d *Desk) Listed(id string) bool {
+	_, listed := d.terms().people[id]
+	return listed
+}
+
 // listGrants answers `.grants`.
 func (d *Desk) listGrants(ctx context.Context, via string) (Outcome, error) {
 	open, err := d.Grants(ctx, "")

@@ -39,6 +39,16 @@ func (r Raw) Decode(v any) error {
 	return d.errs
 }
 
+// Wrong is an error of the package that understands the section, with the
+// section's place in the file.
+func (r Raw) Wrong(text, hint string) error {
+	e := &Error{File: r.d.file, Text: text, Hint: hint}
+	if at := r.s.key; at != nil {
+		e.Line, e.Col = at.Position.Line, at.Position.Column
+	}
+	return Errors{e}
+}
+
 // Sum tells two sections apart without showing them.
 func (r Raw) Sum() [sha256.Size]byte {
 	if r.s.node == nil {

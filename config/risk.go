@@ -41,8 +41,10 @@ func (k *checker) riskyApprovers() {
 		return
 	case people < needed:
 		k.find(Warning, "approval.approvals", fmt.Sprintf("%d people must approve and %d may: %s", needed, people, allDenied))
-	case k.Approvers == nil && !k.OwnerToken.Set():
+	case k.Approvers == nil && !k.OwnerToken.Set() && people == 1:
 		k.find(Note, "", "there is neither an ownerToken nor a list of approvers: only the token in the state directory, which serve makes, can approve")
+	case k.Approvers == nil && !k.OwnerToken.Set():
+		k.find(Note, "", "there is no ownerToken: the token in the state directory, which serve makes, can approve, and so can those in allowedUserIds")
 	}
 	k.unreachable()
 }

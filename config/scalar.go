@@ -62,6 +62,9 @@ func (d *decoder) notText(s spot) {
 	switch kindOf(s.node) {
 	case "a number", "true or false":
 		last.Hint = "put quotes around it"
+		if s.path == "listen" {
+			last.Hint = "write an address and a port, such as 127.0.0.1:8787"
+		}
 	case "a group of keys":
 		last.Hint = `if it is meant as text with a colon in it, put quotes around it: "telegram:123456789"`
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/server"
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -45,6 +46,16 @@ func (nobody) Paused() string { return "" }
 
 func (nobody) Probe(context.Context, string, bool) ([]approval.Probed, error) {
 	return nil, approval.ErrNotApprover
+}
+
+func (nobody) Listed(string) bool { return false }
+
+func (nobody) Grants(context.Context, string) (approval.Granting, error) {
+	return approval.Granting{}, approval.ErrNotApprover
+}
+
+func (nobody) Sources(context.Context, string) (session.Account, error) {
+	return session.Account{}, approval.ErrNotApprover
 }
 
 func (nobody) Open(context.Context, approval.Answer, *approval.Card) error { return nil }

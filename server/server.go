@@ -27,6 +27,7 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -44,6 +45,9 @@ type Desk interface {
 	Pending(ctx context.Context, id string) ([]*approval.Card, error)
 	Open(ctx context.Context, a approval.Answer, c *approval.Card) error // shows what its calls write to files
 	Paused() string
+	Listed(id string) bool
+	Grants(ctx context.Context, conversation string) (approval.Granting, error)
+	Sources(ctx context.Context, ref string) (session.Account, error)
 	Probe(ctx context.Context, id string, send bool) ([]approval.Probed, error)
 	// Answered waits so long until questions of a client have got a late yes, and
 	// gives their tickets.
@@ -172,6 +176,8 @@ func (s *Server) Handler() http.Handler {
 	s.mountPage(e)
 	owner := e.Group("/owner", s.ownerOnly)
 	owner.GET("/pending", s.pending)
+	owner.GET("/grants", s.grants)
+	owner.GET("/sources", s.sources)
 	owner.POST("/answer", s.answer)
 	owner.POST("/reply", s.reply)
 	owner.POST("/test", s.test)

@@ -83,6 +83,9 @@ func (all chats) open(c *config.Config, d delivery.Deps) (map[string]approval.Ch
 			continue
 		}
 		ch, err := all[i].open(section, d)
+		if _, placed := errors.AsType[config.Errors](err); err != nil && !placed {
+			err = section.Wrong(err.Error(), "docs/channels.md says what it needs; without the section, `verifier setup "+name+"` writes one")
+		}
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -13,7 +13,7 @@ type CompletionCmd struct {
 
 // Help is the long help.
 func (*CompletionCmd) Help() string {
-	return `The script knows every command, flag and fixed value. It starts nothing: what it offers stands in it, so print it again after an update.
+	return `The script knows every command, flag and fixed value; print it again after an update. For the references of questions and grants it asks the server, with "verifier pending --json" and "verifier grants --json".
 
     $ verifier completion bash > ~/.local/share/bash-completion/completions/verifier
     $ verifier completion zsh > "${fpath[1]}/_verifier"

@@ -46,7 +46,15 @@ func bashCommand(l *lines, c command) {
 	for _, f := range c.flags {
 		words = append(words, spellings(f)...)
 	}
-	l.add("        ", single(c.path), ") words=", single(strings.Join(words, " ")), bashTake(c.argument()), " ;;")
+	l.add("        ", single(c.path), ") words=", single(strings.Join(words, " ")), bashTake(c.argument()), bashRefs(c.argument()), " ;;")
+}
+
+// bashRefs asks for references, unless a flag is being typed.
+func bashRefs(can choice) string {
+	if can.refs == "" {
+		return ""
+	}
+	return `; [[ $cur == -* ]] || words+=" $(` + can.refs + ` | tr '\n' ' ')"`
 }
 
 // bashValues is what can follow a flag that takes a value.

@@ -60,6 +60,8 @@ func fishTake(can choice, flag bool) string {
 		demand = " -x"
 	}
 	switch {
+	case can.refs != "":
+		return demand + " -a " + fishQuote("("+can.refs+")")
 	case can.files && flag:
 		return " -r -F"
 	case can.files:

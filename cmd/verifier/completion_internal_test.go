@@ -111,6 +111,11 @@ func answers(t *testing.T, shell, script string, args ...string) []string {
 	return words
 }
 
+// asked stands for the program that prints references, in bash and zsh. What is none does not come through.
+const asked = `
+verifier() { [[ $1 == pending ]] && echo '{"cards":[{"ref":"7Q4K"},{"ref":"8N2D"},{"ref":"$(x"}]}' || echo '{"grants":[{"ref":"9AAA"}]}'; }
+`
+
 // tabs are command lines, the last word being typed, and what a tab offers.
 var tabs = []struct{ line, want string }{
 	{"verifier au", "audit"},
@@ -120,13 +125,16 @@ var tabs = []struct{ line, want string }{
 	{"verifier audit show --decision d", "deny"},
 	{"verifier completion ", "bash fish zsh"},
 	{"verifier explain --level ex", "external"},
+	{"verifier approve ", "7Q4K 8N2D"},
+	{"verifier deny 8", "8N2D"},
+	{"verifier revoke 9", "9AAA"},
 	{"verifier send --tool au", ""}, // free text: nothing to offer
 	{"verifier check --config ../../docs/config", "../../docs/configuration.md"},
 }
 
 func TestBashCompletes(t *testing.T) {
 	t.Parallel()
-	script := printed(t, "completion", "bash") + `
+	script := printed(t, "completion", "bash") + asked + `
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
 _verifier
 printf '%s\n' "${COMPREPLY[@]}"
@@ -153,6 +161,7 @@ func offers(got []string, want string) bool {
 func TestFishCompletes(t *testing.T) {
 	t.Parallel()
 	script := printed(t, "completion", "fish") + `
+function verifier; test $argv[1] = pending; and echo '{"cards":[{"ref":"7Q4K"},{"ref":"8N2D"},{"ref":"$(x"}]}'; or echo '{"grants":[{"ref":"9AAA"}]}'; end
 complete -C "$argv[1]" | string split --fields 1 \t
 true # nothing to offer is no failure
 `
@@ -166,7 +175,7 @@ true # nothing to offer is no failure
 // zsh completes only at a prompt; its library is replaced by one that prints.
 func TestZshCompletes(t *testing.T) {
 	t.Parallel()
-	script := `
+	script := asked + `
 compdef() { : }
 compset() { : }
 compadd() { shift; print -l -- "$@" }

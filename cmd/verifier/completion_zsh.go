@@ -66,6 +66,8 @@ func zshValues(l *lines, c command) {
 // zshTake offers values; for free text it says what is expected.
 func zshTake(can choice, expected string) string {
 	switch {
+	case can.refs != "":
+		return `compadd -- ${(f)"$(` + can.refs + `)"}`
 	case can.files:
 		return "_files"
 	case can.dirs:

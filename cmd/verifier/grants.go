@@ -1,7 +1,10 @@
 package main
 
 // GrantsCmd lists what runs without asking.
-type GrantsCmd struct{ owner }
+type GrantsCmd struct {
+	JSON bool `help:"Print JSON: reference, tool, conversation, level, end and giver of each." name:"json"`
+	owner
+}
 
 // Help is the long help.
 func (*GrantsCmd) Help() string {
@@ -14,7 +17,12 @@ In a chat: .grants` + ownerHelp
 }
 
 // Run lists.
-func (c *GrantsCmd) Run(a *app) error { return c.say(a, ".grants", "") }
+func (c *GrantsCmd) Run(a *app) error {
+	if c.JSON {
+		return c.print(a, "/owner/grants")
+	}
+	return c.say(a, ".grants", "")
+}
 
 // RevokeCmd ends grants.
 type RevokeCmd struct {

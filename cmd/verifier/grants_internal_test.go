@@ -23,6 +23,16 @@ func TestAGrantIsListedAndRevoked(t *testing.T) {
 			t.Fatalf("listed: %+v", list)
 		}
 		ref, _, _ := strings.Cut(list.Text, " ")
+		code, out := atShell(t, "grants", "--json", "--url", r.url, "--state", r.state.Dir())
+		for _, want := range []string{`{"grants":[{"ref":"` + ref + `","tool":"exec","only":"only \"git log\"`, `"run":false,"by":"owner"}],"more":false}`} {
+			if code != exitOK || !strings.Contains(out, want) {
+				t.Errorf("grants --json prints no %s (%d): %s", want, code, out)
+			}
+		}
+		_, rest, _ := strings.Cut(out, `"session":"`)
+		if code, out := atShell(t, "sources", rest[:8], "--json", "--url", r.url, "--state", r.state.Dir()); code != exitOK || !strings.Contains(out, `"level":"`) || !strings.Contains(out, `"sources":[{"number":`) {
+			t.Errorf("sources --json (%d): %s", code, out)
+		}
 		if v := r.reply(".revoke " + ref); v.Kind != "told" {
 			t.Fatalf("told %+v", v)
 		}

@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -163,10 +164,13 @@ func (a *app) end(err error) int {
 	return exitError
 }
 
+// aliases are other names of a command, as kong writes them.
+var aliases = regexp.MustCompile(` \([^)]*\)`)
+
 func usageHint(err error) string {
 	command := "verifier"
 	if p, ok := errors.AsType[*kong.ParseError](err); ok && p.Context != nil && p.Context.Selected() != nil {
-		command = p.Context.Selected().FullPath()
+		command = aliases.ReplaceAllString(p.Context.Selected().FullPath(), "")
 	}
 	return "`" + command + " --help` says how it is called"
 }

@@ -56,6 +56,9 @@ func (o *owner) print(a *app, path string) error {
 		return err
 	}
 	a.printf("%s\n", answer)
+	if r.status != http.StatusOK {
+		return exit(exitNo)
+	}
 	return nil
 }
 

@@ -1,10 +1,14 @@
 package main
 
-import "strconv"
+import (
+	"net/url"
+	"strconv"
+)
 
 // SourcesCmd lists what came into a conversation.
 type SourcesCmd struct {
 	Session string `arg:"" optional:"" help:"The conversation's reference, as it stands on cards. Without one: the scheduled jobs that come from outside content."`
+	JSON    bool   `help:"Print JSON: number, name, level and times of each source of the conversation." name:"json"`
 	owner
 }
 
@@ -23,7 +27,15 @@ In a chat: .sources 1A2B3C4D` + ownerHelp + answerCodes
 }
 
 // Run lists.
-func (c *SourcesCmd) Run(a *app) error { return c.say(a, ".sources", c.Session) }
+func (c *SourcesCmd) Run(a *app) error {
+	switch {
+	case c.JSON && c.Session == "":
+		return &failure{"--json needs a conversation", "`verifier pending --json` names those in which calls wait"}
+	case c.JSON:
+		return c.print(a, "/owner/sources?ref="+url.QueryEscape(c.Session))
+	}
+	return c.say(a, ".sources", c.Session)
+}
 
 // EndorseCmd vouches for a source.
 type EndorseCmd struct {

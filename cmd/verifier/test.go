@@ -346,7 +346,7 @@ func (x *trial) channels() {
 		x.a.printf("none    %-10s no plugin has said hello since the server started; OpenClaw's does within five minutes, and when its gateway starts\n", "runtimes")
 	}
 	if len(out.Channels) == 0 {
-		x.say("channels", "none: questions are answered with `verifier pending` and `verifier approve`", nil)
+		x.say("channels", "no chat: you answer on the page or with `verifier watch`; `verifier setup telegram` adds a chat", nil)
 	}
 	for _, ch := range out.Channels {
 		x.say(printable(ch.Channel), ch.text(), ch.err())
