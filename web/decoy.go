@@ -5,15 +5,14 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"unicode"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/codes"
 )
 
-// What a person is asked before something is allowed that outside content could
-// drive, or that can't be undone: to pick where it goes among others that look
-// like it. A hand that taps by habit can't.
+// What a person is asked before something is allowed that outside content could drive, or that can't be undone: to pick what the call
+// does among other things that calls of its kind do. A hand that taps by habit can't, and none of them is a misspelling of the right one.
 const (
 	choices   = 4
 	maxMisses = 2   // then this session may not allow the card any more
@@ -23,6 +22,7 @@ const (
 // confirmView is that question.
 type confirmView struct {
 	Question string
+	Grants   string // what the pick gives: how long, and for what
 	Choices  []string
 	Nonce    string
 	Missed   bool
@@ -82,9 +82,9 @@ func (p *Page) confirm(w http.ResponseWriter, r *http.Request, m *member, c *app
 		p.one(w, r, m, c.ID, said{})
 		return
 	}
-	v := confirmView{Question: "Where does it go?", Choices: offered, Nonce: nonce, Missed: missed, Handle: handle, Minutes: r.PostFormValue("minutes"), Card: shown(c, nil, now, m)}
-	if a := carefulAsk(c); destination(a).whole {
-		v.Question = "What will run?"
+	v := confirmView{
+		Question: meaning(carefulAsk(c)).question, Grants: p.gives(r, c, handle), Choices: offered, Nonce: nonce, Missed: missed,
+		Handle: handle, Minutes: r.PostFormValue("minutes"), Card: shown(c, nil, now, m),
 	}
 	p.show(w, r, m, "confirm", view{Title: "Look once more", At: "waiting", Confirm: v})
 }
@@ -108,49 +108,43 @@ func carefulAsk(c *approval.Card) *approval.Ask {
 	return &c.Questions[max(i, 0)].Ask
 }
 
-// choices are the real one and others that look like it, in an order that only
-// this server can tell from the nonce.
-func (p *Page) choices(m *member, c *approval.Card, nonce string) (offered []string, right string) {
-	seed := sha256.Sum256([]byte(p.o.Key.Seal("page-decoy", m.ID, c.ID, nonce)))
-	goes := destination(carefulAsk(c))
-	offered = append([]string{goes.text}, lookalikes(goes, seed[:])...)
-	for i := len(offered) - 1; i > 0; i-- {
-		j := int(seed[16+i]) % (i + 1)
-		offered[i], offered[j] = offered[j], offered[i]
+// gives says what the right pick gives, by the button that was tapped.
+func (p *Page) gives(r *http.Request, c *approval.Card, handle string) string {
+	_, action, err := p.o.Desk.Tapped(r.Context(), handle)
+	minutes := c.Minutes()
+	if n, errMinutes := strconv.Atoi(r.PostFormValue("minutes")); errMinutes == nil && n > 0 {
+		minutes = n
 	}
-	return offered, goes.text
+	a, what, scope := carefulAsk(c), "it", approval.Scope{Minutes: minutes}
+	switch action {
+	case approval.AllowMinutes:
+	case approval.AllowExactly:
+		what = "exactly this call"
+	case approval.AllowTurn:
+		scope = approval.Scope{Turn: true}
+	case approval.AllowLike:
+		what, scope.Minutes = "calls like it to the same destination", c.Minutes()
+	default:
+		scope = approval.Scope{}
+	}
+	if err != nil || !scope.Lasting() {
+		return "The right pick allows it once."
+	}
+	long := scope.String()
+	if what == "it" {
+		long = a.Reach(scope)
+	}
+	text, _ := channels.Safe("The right pick allows "+what+" "+long+", in this conversation.", channels.Form{})
+	return text
 }
 
-// changed swaps, drops or replaces letters at a place that n picks.
-func changed(s string, n int) string {
-	r := []rune(s)
-	var letters []int
-	marked := 0 // in what is said about the text, as of what was cut: nobody compares that
-	for i, c := range r {
-		switch c {
-		case '⟨':
-			marked++
-		case '⟩':
-			marked = max(0, marked-1)
-		}
-		if marked == 0 && (unicode.IsLetter(c) || unicode.IsDigit(c)) {
-			letters = append(letters, i)
-		}
+// choices are the real one and others, in an order that only this server can tell from the nonce.
+func (p *Page) choices(m *member, c *approval.Card, nonce string) (offered []string, right string) {
+	by := &dice{seed: sha256.Sum256([]byte(p.o.Key.Seal("page-decoy", m.ID, c.ID, nonce)))}
+	does := meaning(carefulAsk(c))
+	all := append([]string{does.text}, does.others(by)...)
+	for _, i := range by.order(len(all)) {
+		offered = append(offered, all[i])
 	}
-	if len(letters) < 2 {
-		return s + strconv.Itoa(n%10)
-	}
-	at := letters[n%len(letters)]
-	switch n % 3 {
-	case 0:
-		if next := letters[(n+1)%len(letters)]; r[at] != r[next] {
-			r[at], r[next] = r[next], r[at]
-			return string(r)
-		}
-		return string(append(r[:at:at], r[at+1:]...))
-	case 1:
-		return string(append(r[:at:at], r[at+1:]...))
-	}
-	r[at] = 'a' + (unicode.ToLower(r[at])-'a'+rune(n%25)+26)%26
-	return string(r)
+	return offered, does.text
 }

@@ -77,6 +77,21 @@ func TestWhatNeedsCareIsAllowedOnlyByPickingWhereItGoes(t *testing.T) {
 	}
 }
 
+func TestTheCarefulQuestionSaysWhatThePickGives(t *testing.T) {
+	r := newRig(t, nil)
+	r.ask(func(a *approval.Ask) { a.Careful, a.Lasting = true, true })
+	b := r.owner()
+	home := b.get("").body
+	if page := b.do(http.MethodPost, "answer", b.form(home, "Allow once"), nil).body; !strings.Contains(page, "The right pick allows it once.") {
+		t.Errorf("once:\n%s", page)
+	}
+	form := b.form(home, "15 min")
+	form.Set("minutes", "15")
+	if page := b.do(http.MethodPost, "answer", form, nil).body; !strings.Contains(page, "The right pick allows exactly this call for 15 minutes, in this conversation.") {
+		t.Errorf("for minutes:\n%s", page)
+	}
+}
+
 func TestTwoWrongPicksEndIt(t *testing.T) {
 	r := newRig(t, nil)
 	ruling := r.ask(func(a *approval.Ask) { a.Careful = true })

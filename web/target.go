@@ -15,13 +15,12 @@ import (
 // target is where a call goes, or else what it says.
 type target struct {
 	text  string
-	real  []string // what stands in the call: none of it is a wrong choice
-	whole bool     // it is what the call says: nobody has said which of it is a place
+	real  []string // what is in the call: none of it is a wrong choice
+	whole bool     // it is what the call says: the policy names no argument that says where it goes
 }
 
-// places are what looks like one. That is enough to keep it from the wrong
-// choices; it is never asked for, since whoever writes the call can put any place
-// before the one it goes to.
+// places are what looks like one. That is enough to keep it from the wrong choices of a call, and to take wrong choices from what the
+// owner wrote; it is never the right one, since the agent can put any place before the one that the call goes to.
 var places = regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s"'|;&<>]+|(?:~|\.{0,2})/[\w./-]{2,}|\+\d[\d ()-]{6,}\d|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b`)
 
 // destination is where a call goes by those of its arguments that the policy
@@ -119,23 +118,4 @@ func (w *goesWalk) isName(param string) bool {
 		}
 	}
 	return false
-}
-
-// lookalikes are the real one with something changed that one sees who reads.
-// Nothing that stands in the call is among them, in whatever case it is written.
-func lookalikes(t target, seed []byte) []string {
-	var out []string
-	add := func(s string) {
-		same := func(x string) bool { return strings.EqualFold(x, s) }
-		if s != "" && !same(t.text) && !slices.ContainsFunc(t.real, same) && !slices.ContainsFunc(out, same) && len(out) < choices-1 {
-			out = append(out, s)
-		}
-	}
-	for i := 0; len(out) < choices-1 && i < 64; i++ {
-		add(changed(t.text, int(seed[i%len(seed)])+i))
-	}
-	for i := 1; len(out) < choices-1; i++ { // a text of one letter has few others
-		add(t.text + strings.Repeat("-", i))
-	}
-	return out
 }

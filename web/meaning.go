@@ -1,0 +1,189 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/spelling"
+)
+
+// deed is what a call does, as the careful question asks for it.
+type deed struct {
+	question string
+	text     string   // the right answer
+	real     []string // what is in the call or true of it: none of it is a wrong answer
+	said     []string // places that the owner wrote of: the best wrong answers
+	another  func(d *dice) string
+}
+
+// dice throws numbers that follow from a seed: the same choices are offered when the answer comes.
+type dice struct {
+	seed   [sha256.Size]byte
+	thrown uint64
+}
+
+func (d *dice) below(n int) int {
+	d.thrown++
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(d.seed[:], d.thrown))
+	return int(binary.BigEndian.Uint32(sum[:4])>>1) % n
+}
+
+// order is the numbers below n in any order.
+func (d *dice) order(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		j := d.below(i + 1)
+		out[i], out[j] = out[j], i
+	}
+	return out
+}
+
+// effects are what the policy's own analysis says of a call, in a sentence.
+var effects = map[string]string{
+	string(policy.RunsDownloaded):   "It runs code that it downloads",
+	string(policy.DeletesFiles):     "It deletes files",
+	string(policy.CantBeUndone):     "It changes something that can't be changed back",
+	string(policy.HoldsSecret):      "It uses a password or a key",
+	string(policy.OutsideWorkspace): "It changes files outside the workspace",
+	string(policy.LeavesMachine):    "It sends something to another machine",
+}
+
+// harmless are what else commands do. None is a wrong answer to what is the worst that one does.
+var harmless = []string{
+	"It only lists files", "It runs the project's tests", "It shows the history of a repository", "It prints the date", "It formats source files",
+}
+
+// meaning is what a person has to know of a call before they allow it: who gets it, which file it changes, the worst that it does, or
+// what runs.
+func meaning(a *approval.Ask) deed {
+	goes := destination(a)
+	d := deed{question: "Where does it go?", text: goes.text, real: goes.real}
+	for _, said := range a.Said {
+		d.said = append(d.said, places.FindAllString(said, -1)...)
+	}
+	if !goes.whole {
+		d.another = placeLike(goes.text)
+		return d
+	}
+	if file := channels.File(a); file != "" {
+		d.question, d.text, d.another = "Which file does it change?", file, aPath
+		return d
+	}
+	for _, risk := range a.Risks {
+		if d.real = append(d.real, effects[risk]); d.another == nil && effects[risk] != "" {
+			d.question, d.text, d.said, d.another = "What is the worst that it does?", effects[risk], nil, anEffect
+		}
+	}
+	if d.another == nil {
+		d.question, d.said, d.another = "What will run?", nil, aCommand
+	}
+	return d
+}
+
+// others are the wrong answers: first what the owner has written of, then others of the same kind. None is in the call, and none can
+// be taken for the right one.
+func (d *deed) others(by *dice) (out []string) {
+	add := func(s string) {
+		same := func(x string) bool { return strings.EqualFold(x, s) }
+		_, far := spelling.Nearest(s, []string{d.text})
+		if s == "" || far <= max(2, len(d.text)/4) || slices.ContainsFunc(d.real, same) || slices.ContainsFunc(out, same) || len(out) == choices-1 {
+			return
+		}
+		out = append(out, s)
+	}
+	for _, i := range by.order(len(d.said)) {
+		if text, _ := channels.Safe(d.said[i], channels.Form{Limit: maxChoice}); len(out) < choices-2 && kindOf(text) == kindOf(d.text) {
+			add(text)
+		}
+	}
+	for tries := 0; len(out) < choices-1 && tries < 1000; tries++ {
+		add(d.another(by))
+	}
+	return out
+}
+
+// Kinds of places.
+const (
+	ofMail = iota
+	ofLink
+	ofPhone
+	ofPath
+	ofName
+)
+
+func kindOf(s string) int {
+	switch {
+	case strings.Contains(s, "://"):
+		return ofLink
+	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), strings.HasPrefix(s, "./"):
+		return ofPath
+	case strings.Contains(s, "@") && !strings.HasPrefix(s, "@"):
+		return ofMail
+	case strings.Trim(s, "+-0123456789 ()") == "":
+		return ofPhone
+	}
+	return ofName
+}
+
+// placeLike makes places of the kind that a text is of.
+func placeLike(text string) func(d *dice) string {
+	switch kindOf(text) {
+	case ofMail:
+		return func(d *dice) string {
+			return one(d, firstNames) + "." + one(d, lastNames) + "@" + one(d, hosts)
+		}
+	case ofLink:
+		return func(d *dice) string { return "https://" + one(d, hosts) + "/" + one(d, pages) }
+	case ofPath:
+		return aPath
+	case ofPhone:
+		return func(d *dice) string {
+			digits := func(r rune) rune {
+				if r >= '0' && r <= '9' {
+					return rune("0123456789"[d.below(10)])
+				}
+				return r
+			}
+			return strings.Map(digits, text)
+		}
+	}
+	sign := strings.TrimRight(text[:min(1, len(text))], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+	return func(d *dice) string {
+		return fmt.Sprintf("%s%s-%s", sign, one(d, firstNames), one(d, lastNames))
+	}
+}
+
+func aPath(d *dice) string { return one(d, directories) + "/" + one(d, files) }
+
+func anEffect(d *dice) string {
+	if d.below(2) == 0 {
+		return one(d, harmless)
+	}
+	var all []string
+	for _, text := range effects {
+		all = append(all, text)
+	}
+	slices.Sort(all) // the dice decide, and not the order of a map
+	return one(d, all)
+}
+
+func aCommand(d *dice) string { return one(d, programs) + " " + one(d, files) }
+
+func one(d *dice, of []string) string { return of[d.below(len(of))] }
+
+// What wrong answers are made of. There are more of them than a call can hold.
+var (
+	firstNames  = strings.Fields("anna ben carla david emma felix grace hugo irene jonas karin leo maria noah olga paul rosa simon tina victor")
+	lastNames   = strings.Fields("adler brandt costa dubois evans fischer garcia hansen ivanov jansen keller larsen moreau novak olsen peters ricci santos turner weber")
+	hosts       = strings.Fields("example.com example.net example.org mail.example.com docs.example.org files.example.net api.example.com shop.example.org news.example.net")
+	pages       = strings.Fields("index.html status docs/start downloads/latest api/v1/items blog/2024 help/contact search about pricing login/return feed.xml")
+	directories = strings.Fields("/srv/app /var/log /tmp/build /opt/tools ~/Documents ~/projects/site ~/Downloads ./src ./docs ./scripts ./internal/server ./testdata")
+	files       = strings.Fields("README.md notes.txt main.go index.ts report.csv settings.toml deploy.sh schema.sql changelog.md photo.jpg backup.tar.gz Makefile")
+	programs    = strings.Fields("cat head tail wc stat file less sort touch gofmt diff vim")
+)
