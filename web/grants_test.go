@@ -34,7 +34,7 @@ func (r *rig) open() []session.Grant {
 func TestGrantsAreShownAndRevoked(t *testing.T) {
 	r := newRig(t, nil)
 	b := r.owner()
-	if page := b.get("grants").body; !strings.Contains(page, "Nothing is granted") || strings.Contains(page, "Revoke") {
+	if page := b.get("grants").body; !strings.Contains(page, "No grants") || strings.Contains(page, "Revoke") {
 		t.Errorf("without any:\n%s", page)
 	}
 	for _, tool := range []string{"exec", "write", "message"} {

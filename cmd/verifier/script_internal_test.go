@@ -35,11 +35,16 @@ func brisk() string { return strings.TrimSpace(os.Getenv("GORACE") + " atexit_sl
 // The scripts are sessions at a shell, each in a directory and with a state
 // directory of its own.
 func TestScripts(t *testing.T) {
+	docs, err := filepath.Abs("../../docs")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("VERIFIER_STATE", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("DOCS", docs) // the pages that scripts run as written
 			e.Setenv("GORACE", os.Getenv("GORACE"))
 			return os.WriteFile(filepath.Join(e.WorkDir, ".began"), nil, 0o600)
 		},
