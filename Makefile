@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test test-hostile test-plugin test-standins e2e-openclaw e2e-agents lint bench growth held chaos replay properties fuzz fuzz-short docs pictures vuln build dist
+.PHONY: help run test test-hostile test-plugin test-standins e2e-openclaw e2e-agents e2e-mcp lint bench growth held chaos replay properties fuzz fuzz-short docs pictures vuln build dist
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 TOXIPROXY   = github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0
@@ -51,6 +51,9 @@ e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; wh
 
 e2e-agents: ## run the hook in the real coding agents, installed into a cache (1.2 GB); one of them: ARGS=claude-code; where time counts: ARGS='--within 400'
 	@./scripts/e2e-agents $(ARGS)
+
+e2e-mcp: ## run the gate between the official MCP clients and real servers, installed into a cache; one test: ARGS=TestTheInspector
+	@./scripts/e2e-mcp $(ARGS)
 
 lint: ## run golangci-lint, built by Go at a pinned version
 	@go run $(GOLANGCI) run --allow-serial-runners $(ARGS)

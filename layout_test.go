@@ -53,7 +53,7 @@ var layout = []layer{
 	{name: "scripted", packages: "integrations/agents/scripted"},             // a model by which verifier test tries a coding agent
 	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats", mayImport: "mcp hook plugin scripted adapters delivery stores replay verifier loop drawing channels approval knowledge session leaves"},
 	{name: "chaos", packages: "chaos", mayImport: "suites leaves"},                                                   // drives the real binary from outside
-	{name: "stand-ins", packages: "integrations/openclaw/e2e/telegram integrations/agents/e2e", mayImport: "suites"}, // fakes as programs, for tests in other languages
+	{name: "stand-ins", packages: "integrations/openclaw/e2e/telegram integrations/agents/e2e integrations/mcp/e2e", mayImport: "suites"}, // fakes as programs, for tests in other languages
 	{name: "root", packages: "."}, // this test
 }
 

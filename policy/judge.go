@@ -223,7 +223,7 @@ func (r *rule) firstAt(l taint.Level) (rule, text string) {
 // called is what the tool is called in a sentence. The name of a tool that
 // nothing names is the caller's text, and stays out of it.
 func (r *rule) called() string {
-	if r.name == "" {
+	if r.name == "" || strings.HasSuffix(r.name, "__") { // nothing, or all tools of a server
 		return "The tool"
 	}
 	return r.name
