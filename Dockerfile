@@ -10,7 +10,9 @@ RUN make build VERSION="$VERSION" && install -d -m 0700 /state/verifier
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY --from=build /src/bin/verifier /verifier
+COPY --from=build /src/bin/verifier /src/bin/verifier-hook /
+# Not used unless a command names it, as compose.yaml does.
+COPY --from=build --chmod=0644 /src/packaging/docker/published.yaml /etc/verifier/published.yaml
 # The directory comes along with its mode: a state directory that others can
 # read is refused.
 COPY --from=build --chown=65532:65532 /state/ /var/lib/

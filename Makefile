@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test test-hostile test-plugin test-standins e2e-openclaw e2e-agents e2e-mcp lint bench growth held chaos replay properties fuzz fuzz-short docs pictures vuln build dist
+.PHONY: help run test test-hostile test-plugin test-standins test-container e2e-openclaw e2e-agents e2e-mcp lint bench growth held chaos replay properties fuzz fuzz-short docs pictures vuln build dist
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 TOXIPROXY   = github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0
@@ -45,6 +45,9 @@ test-plugin: ## test the OpenClaw plugin on its own and against the server
 
 test-standins: ## run the suite of the chats against stand-ins that others wrote, installed into a cache
 	@./scripts/test-standins
+
+test-container: build ## run the binary as the image does: its user, paths and read-only root (needs root for chroot)
+	@./scripts/test-container
 
 e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; where time counts: ARGS='--within 400'
 	@./scripts/e2e-openclaw $(ARGS)
