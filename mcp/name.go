@@ -60,3 +60,11 @@ func clean(name string) string {
 	}
 	return name
 }
+
+// CleanName is a name that a server may have, for one that a client's config gives it.
+func CleanName(name string) string {
+	if CheckName(name) == nil {
+		return name
+	}
+	return clean(name)
+}

@@ -27,7 +27,8 @@ type InitCmd struct {
 	Codex      bool   `help:"Let Codex ask." xor:"runtime"`
 	Gemini     bool   `help:"Let Gemini CLI ask." xor:"runtime"`
 	Opencode   bool   `help:"Let opencode ask." xor:"runtime"`
-	Remove     bool   `help:"Take the hook of a coding agent out again."`
+	MCP        string `help:"Put the gate before the servers in an MCP client's config, a JSON file." name:"mcp" placeholder:"FILE" xor:"runtime"`
+	Remove     bool   `help:"Take the hook of a coding agent, or the gate of an MCP client, out again."`
 	User       bool   `help:"Write your own settings of the agent and not the machine's. Weak: a project or a command can switch them off."`
 	Owner      bool   `help:"Runs of the agent that nobody sits before, as with -p and exec, are yours."`
 	Root       string `help:"Write the machine's settings below this directory." hidden:"" placeholder:"DIR"`
@@ -49,7 +50,11 @@ With --openclaw the secret is in a file of its own, openclaw.secret, beside it t
 
 With --claude-code, --codex, --gemini or --opencode it writes no config. It writes the agent's own settings, so that the agent runs "verifier hook" before and after each tool call: those of the machine, which no project can switch off, where the agent has such. Run it as an administrator. It says what it wrote and what stays open; --remove takes it out again.
 
-    $ sudo verifier init --claude-code`
+    $ sudo verifier init --claude-code
+
+With --mcp it puts "verifier mcp" before the command of each server in the config of an MCP client: Claude Desktop, Cursor, VS Code, opencode. It shows what it changes and keeps the file as it was beside it.
+
+    $ verifier init --mcp ~/.cursor/mcp.json`
 }
 
 //go:embed verifier.yaml.in
@@ -59,6 +64,9 @@ var template string
 func (c *InitCmd) Run(a *app) error {
 	if agents := c.agents(); len(agents) > 0 {
 		return c.wire(a, agents[0])
+	}
+	if c.MCP != "" {
+		return c.gate(a)
 	}
 	if c.Remove || c.User || c.Owner {
 		return &failure{"--remove, --user and --owner are for coding agents", "name one: --claude-code, --codex, --gemini or --opencode"}
