@@ -35,7 +35,7 @@ func (o *owner) waiting(a *app, path string) (out waiting, err error) {
 
 // Help is the long help.
 func (*PendingCmd) Help() string {
-	return `Each card shows who wants to run what, why you are asked, and the code for a typed answer. Nothing on it can hide: what is shortened or redacted is said so.
+	return `Each card shows what the agent wants to do, the literal call and why you are asked. If something on it is shortened or hidden, the card says so.
 
     $ verifier pending
     $ verifier pending 7Q4K      # all there is of one card
@@ -147,7 +147,7 @@ type DenyCmd struct {
 
 // Help is the long help.
 func (*DenyCmd) Help() string {
-	return `A no is final for everything on the card, whoever else has said yes. The agent is told, with your reason if you give one: write nothing there that it should not know.
+	return `A no is final for everything on the card, even if others have said yes. The agent reads your reason, if you give one: write nothing there that it should not know.
 
     $ verifier deny 7Q4K --reason 'Use the staging database.'` + ownerHelp + answerCodes
 }

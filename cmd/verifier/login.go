@@ -10,13 +10,13 @@ import (
 
 // LoginCmd prints a link to the owner's page.
 type LoginCmd struct {
-	Viewer bool `help:"Whoever opens it may look and not answer."`
+	Viewer bool `help:"A link for looking only: its page can't answer."`
 	owner
 }
 
 // Help is the long help.
 func (*LoginCmd) Help() string {
-	return `The link is good once, within ten minutes, for whoever opens it first: treat it like the token. It opens your page on any device that reaches the server.
+	return `The link works once, within ten minutes, for the first person who opens it: treat it like the token. It opens your page on any device that reaches the server.
 
     $ verifier login
     http://127.0.0.1:8787/page/login#link=…

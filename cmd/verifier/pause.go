@@ -8,7 +8,7 @@ type PauseCmd struct {
 
 // Help is the long help.
 func (*PauseCmd) Help() string {
-	return `From the moment this returns, every call but those of harmless tools is denied, on every instance that shares the store, whatever the policy says and whoever has approved it. What waits for an answer is denied too. It holds until "verifier resume", across restarts.
+	return `From the moment this returns, every call is denied but those of harmless tools, on every instance that shares the store, whatever the policy says and even if someone has approved it. Calls that wait are denied, too. It lasts until "verifier resume", across restarts.
 
     $ verifier pause
     $ verifier pause --agent main

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
@@ -32,12 +33,12 @@ type ServeCmd struct {
 
 // Help is the long help.
 func (*ServeCmd) Help() string {
-	return `Answers signed tool calls until it is told to stop (Ctrl-C or SIGTERM); calls that wait are denied then. On a terminal it shows each question it asks, so that the first run needs no chat.
+	return `Answers signed tool calls until you stop it (Ctrl-C or SIGTERM). Calls that still wait are denied then. On a terminal it shows each question it asks, so that the first run needs no chat.
 
-Secret, owner token and server key are made on the first start and kept in the state directory, readable by you alone. Run the agent under another user: whoever can read that directory can approve.
+Secret, owner token and server key are made on the first start and kept in the state directory, readable by you alone. Run the agent under another user: a program that can read that directory can approve.
 
     $ verifier serve
-    $ verifier serve --config verifier.yaml
+    $ verifier serve --config other.yaml
 
 Without a config it listens on 127.0.0.1:8787, with SQLite and fresh secrets in the state directory.`
 }
@@ -262,7 +263,7 @@ Try it from a second terminal: we don't know who started this call, so it waits 
 Answer from a third, with one key:
   %[1]s watch%[2]s
 
-`, programName(), c.same(cfg, addr))
+`, typedProgram(), c.same(cfg, addr))
 }
 
 // greetStore says so at once where the store can't be used.
@@ -297,6 +298,21 @@ func shellWord(path string) string {
 		return path
 	}
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// typedProgram is programName as it works in this directory: after `make run` the
+// program is not where the shell looks for it.
+func typedProgram() string {
+	name := programName()
+	exe, err := os.Executable()
+	if found, lookErr := exec.LookPath(name); err != nil || strings.Contains(name, " ") || lookErr == nil && same(found, exe) {
+		return name
+	}
+	here, err := os.Getwd()
+	if rel, relErr := filepath.Rel(here, exe); err == nil && relErr == nil && filepath.IsLocal(rel) && strings.ContainsRune(rel, filepath.Separator) {
+		return shellWord(rel)
+	}
+	return shellWord(exe)
 }
 
 // programName is how the reader can call this program again.

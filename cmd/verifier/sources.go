@@ -14,7 +14,7 @@ type SourcesCmd struct {
 
 // Help is the long help.
 func (*SourcesCmd) Help() string {
-	return `A conversation is trusted as little as the worst of what had a say in it: a page that was fetched, a mail that was read, someone who wrote. This lists them by number, with what each did to the level and since when. You may vouch for what a tool brought in, never for who wrote.
+	return `A conversation is trusted as little as the worst of what came into it: a page that the agent fetched, a mail that it read, a person who wrote. This lists them by number, with the level of each and since when. You can vouch for what a tool read, but not for people who wrote.
 
     $ verifier sources 1A2B3C4D
     $ verifier endorse 1A2B3C4D 3
@@ -68,7 +68,7 @@ type DistrustCmd struct {
 
 // Help is the long help.
 func (*DistrustCmd) Help() string {
-	return `The source counts again, as if nobody had vouched for it.
+	return `The source counts again, as if you had never vouched for it.
 
     $ verifier distrust 1A2B3C4D 3
 

@@ -13,7 +13,7 @@ import (
 
 // StoreCmd looks after the store.
 type StoreCmd struct {
-	Status     StoreStatusCmd     `cmd:"" help:"Say whether the store works and is what it was."`
+	Status     StoreStatusCmd     `cmd:"" help:"Check that the database works and lost nothing."`
 	AcceptLoss StoreAcceptLossCmd `cmd:"" help:"Trust new conversations again after the store lost its content."`
 }
 
