@@ -36,6 +36,7 @@ type agent struct {
 	tools   map[string]string // its own tools, by the names under which the gateway knows them
 	timeout time.Duration     // how long it waits for a hook, where the settings don't say
 	asks    bool              // before a call it can be told to ask its user
+	dialogs bool              // it may ask its user by itself about a call that we let pass
 	yes     []byte            // what lets a call pass, where it is always the same
 	no      func(r *run, reason string) any
 }
@@ -68,7 +69,7 @@ var agents = map[string]*agent{
 			"spawn_agent": "task", "request_user_input": "ask_user", "get_goal": "get_goal", "create_goal": "create_goal", "update_goal": "update_goal",
 			"web_search": "web_search",
 		},
-		timeout: 60 * time.Second, yes: []byte("{}\n"), no: denial,
+		timeout: 60 * time.Second, dialogs: true, yes: []byte("{}\n"), no: denial,
 	},
 	gemini: {
 		events: map[string]kind{

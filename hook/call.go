@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -32,6 +33,11 @@ func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 	case v.Decision == "allow" && atOnce && r.forUser():
 		return []byte("{}\n"), nil
 	case v.Decision == "allow":
+		if r.agent.dialogs {
+			if err := r.notes.put(r.who.key, filepath.Base(r.passedNote())); err != nil {
+				return nil, err
+			}
+		}
 		return r.agent.yes, nil
 	case atOnce && v.Question != "":
 		if err := r.notes.opened(r.who.key, question{r.in.CallID, r.about()}, v.Question); err != nil {
@@ -58,8 +64,11 @@ func (r *run) forUser() bool {
 
 // permission answers a dialog of the agent's own that its user sees. It says yes only where a person has said yes to us;
 // what the policy allows by itself the agent wants to be asked about all the same, so that its user answers. Where there
-// is no answer of ours the dialog stays.
+// is no answer of ours the dialog stays. Of a call that the gateway has let pass, its user is asked and we are not.
 func (r *run) permission(ctx context.Context) ([]byte, error) {
+	if r.agent.dialogs && r.hasPassed() {
+		return []byte("{}\n"), nil
+	}
 	v, err := r.ask(ctx, false)
 	if errors.Is(ctx.Err(), context.Canceled) && r.who.attended { // the agent ends us where its user says no
 		r.close(ctx, question{about: r.about()}, false)

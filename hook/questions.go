@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A question that the hook has left to the agent's dialog is open on the phone as well. Once the user has answered at the
@@ -30,8 +33,33 @@ type answeredThere struct {
 	Ran      bool   `json:"ran,omitzero"`
 }
 
-// about is what a call is about.
-func (r *run) about() string { return r.in.Tool + "\x00" + strings.TrimSpace(string(r.in.Params)) }
+// about is what a call is about: the tool and its arguments, without the words in which Codex tells its user why.
+func (r *run) about() string {
+	members := map[string]jsontext.Value{}
+	if json.Unmarshal(r.in.Params, &members, jsontext.AllowInvalidUTF8(true)) != nil {
+		return ""
+	}
+	delete(members, "description")
+	text, err := json.Marshal(members, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return ""
+	}
+	return r.in.Tool + "\x00" + string(text)
+}
+
+// passedCall begins the names of notes about calls that the gateway let pass and that have not returned yet. An agent that can't be told to ask
+// its user may ask by itself afterwards: that is not put to the gateway once more.
+const passedCall = "passed-"
+
+func (r *run) passedNote() string {
+	return filepath.Join(r.notes.session(r.who.key), passedCall+shortHash(r.about()))
+}
+
+// hasPassed reports whether the gateway let this very call pass before.
+func (r *run) hasPassed() bool {
+	_, err := os.Stat(r.passedNote())
+	return err == nil && r.about() != ""
+}
 
 func (q question) file() string { return openQuestion + shortHash(q.call) + "-" + shortHash(q.about) }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -70,6 +71,9 @@ func (r *run) tell(ctx context.Context, k kind) error {
 		r.close(ctx, question{}, false)
 	case r.in.CallID != "":
 		r.close(ctx, question{call: r.in.CallID}, true)
+		if r.agent.dialogs {
+			os.Remove(r.passedNote()) //nolint:errcheck // there may be none
+		}
 	}
 	return err
 }

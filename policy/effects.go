@@ -24,7 +24,7 @@ var (
 )
 
 // effects says what the commands of a call do, where its tool runs any.
-func (r *rule) effects(p *Policy, c *toolcall.Call, t *text) (does command.Command) {
+func (r *rule) effects(c *toolcall.Call, t *text) (does command.Command) {
 	if !r.commands {
 		return does
 	}

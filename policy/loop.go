@@ -50,6 +50,13 @@ func (p *Policy) runCap(c *toolcall.Call) int {
 // calmCalls is how many times more calls a run may make that are counted apart, see [Plan.isCalm].
 const calmCalls = 10
 
+// countApart has a call counted apart from those that act.
+func (pl *Plan) countApart(c *toolcall.Call, does *command.Command, from taint.Level) {
+	if pl.Calm = pl.RunCap > 0 && c.Iteration() == nil && pl.isCalm(does, from); pl.Calm {
+		pl.RunCap *= calmCalls
+	}
+}
+
 // isCalm reports whether a call only looks at what is here, or builds and tests in the workspace: a coding agent makes
 // hundreds of them in one turn. Such calls are counted apart from those that act. One that reads secrets, deletes, writes
 // a file, leaves the machine or brings outside content in is not among them, and neither is one that we can't read.

@@ -117,7 +117,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	set := p.rulesFor(c.Agent())
 	r := set.find(c.Tool)
 	t := read(c)
-	does := r.effects(p, c, t)
+	does := r.effects(c, t)
 	if r.open && does.Opaque != "" {
 		r = set.find(openShell)
 	}
@@ -159,9 +159,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	case rule != "":
 		plan.close(rule, text)
 	}
-	if plan.Calm = plan.RunCap > 0 && c.Iteration() == nil && plan.isCalm(&does, p.from); plan.Calm {
-		plan.RunCap *= calmCalls
-	}
+	plan.countApart(c, &does, p.from)
 	mayTaint := plan.Anything && plan.Raise < untrusted && plan.Modes[external] == allow // see [Plan.Brings]
 	plan.Final = plan.Reach.empty() && len(plan.late) == 0 && plan.Secret == "" && plan.Gives == "" && !mayTaint
 	plan.Harmless = (r.wrapper || r.safe && !r.strictSink && !plan.Leaves) && plan.Modes == taint.Every(allow)

@@ -261,6 +261,40 @@ func TestAnAnswerAtTheTerminalIsToldToTheGateway(t *testing.T) {
 	}
 }
 
+// Codex asks its user about a call that the gateway has let pass already: that is for the user alone, and the owner is not asked twice.
+func TestCodexAsksItsUserOnceMoreAndNotUs(t *testing.T) {
+	r := newRig(t)
+	before := callOf("codex", "Bash", date)
+	dialog := strings.Replace(strings.Replace(before, "PreToolUse", "PermissionRequest", 1), date, `{"command":"date","description":"why"}`, 1)
+	asked := func() (n int) {
+		for _, h := range r.g.got {
+			if h.path == "/verify" {
+				n++
+			}
+		}
+		return n
+	}
+	r.run("codex", before)
+	if got := r.run("codex", dialog); got.code != 0 || got.stdout != "{}\n" || asked() != 1 {
+		t.Errorf("%+v, asked %d times", got, asked())
+	}
+	r.run("codex", strings.Replace(before, "PreToolUse", "PostToolUse", 1))
+	r.g.text = `{"decision":"deny","reason":"no"}`
+	if got := r.run("codex", dialog); !strings.Contains(got.stdout, `"behavior":"deny"`) || asked() != 2 {
+		t.Errorf("a call that was not asked about before: %+v, asked %d times", got, asked())
+	}
+	r.run("codex", before)
+	if got := r.run("codex", dialog); !strings.Contains(got.stdout, `"behavior":"deny"`) {
+		t.Errorf("a call that was denied: %+v", got)
+	}
+	r.g.text = ""
+	r.run("codex", before)
+	other := strings.Replace(dialog, `"command":"date"`, `"command":"date; rm -rf ~"`, 1)
+	if r.run("codex", other); asked() != 6 {
+		t.Errorf("another command was not asked about: %d", asked())
+	}
+}
+
 func TestAPlanIsShownToItsUser(t *testing.T) {
 	r := newRig(t)
 	r.env = []string{"CLAUDE_CODE_SESSION_ATTENDED=1"}

@@ -137,7 +137,7 @@ func isWired(name string) bool {
 		if err != nil {
 			continue
 		}
-		text, err := os.ReadFile(path) //nolint:gosec // the agent's settings
+		text, err := os.ReadFile(path)
 		if err == nil && (bytes.Contains(text, []byte("verifier-hook "+name+" ")) || bytes.Contains(text, []byte("verifier hook "+name+" "))) {
 			return true
 		}

@@ -160,7 +160,7 @@ func (x *agentTrial) geminiEnv(url string) ([]string, error) {
 		return nil, err
 	}
 	settings := map[string]any{}
-	if text, err := os.ReadFile(filepath.Join(home, ".gemini", "settings.json")); err == nil { //nolint:gosec // the user's own
+	if text, err := os.ReadFile(filepath.Join(home, ".gemini", "settings.json")); err == nil {
 		if json.Unmarshal(text, &settings) != nil {
 			return nil, &failure{"~/.gemini/settings.json is no plain JSON", "try Gemini CLI by hand: let it run a command, and look for it with `verifier audit show`"}
 		}
@@ -182,8 +182,8 @@ func (x *agentTrial) geminiEnv(url string) ([]string, error) {
 	if err := os.WriteFile(filepath.Join(dir, "settings.json"), text, 0o600); err != nil {
 		return nil, err
 	}
-	if trusted, err := os.ReadFile(filepath.Join(home, ".gemini", "trustedFolders.json")); err == nil { //nolint:gosec // see above
-		if err := os.WriteFile(filepath.Join(dir, "trustedFolders.json"), trusted, 0o600); err != nil {
+	if trusted, err := os.ReadFile(filepath.Join(home, ".gemini", "trustedFolders.json")); err == nil {
+		if err := os.WriteFile(filepath.Join(dir, "trustedFolders.json"), trusted, 0o600); err != nil { //nolint:gosec // a directory that we have made
 			return nil, err
 		}
 	}

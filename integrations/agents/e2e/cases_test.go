@@ -102,7 +102,7 @@ func (s *scene) broken() {
 		s.Errorf("it ran without the hook")
 	}
 	for what, text := range map[string]string{"was killed": "#!/bin/sh\nkill -9 $$\n", "failed": "#!/bin/sh\nexit 1\n"} {
-		if err := os.WriteFile(hook, []byte(text), 0o755); err != nil { //nolint:gosec // it is run
+		if err := os.WriteFile(hook, []byte(text), 0o755); err != nil {
 			s.Fatal(err)
 		}
 		if s.play(s.touch()) {
@@ -143,9 +143,9 @@ func (s *scene) off() {
 // project writes a file of the project.
 func (s *scene) project(name, text string) {
 	path := filepath.Join(s.work, name)
-	err := os.MkdirAll(filepath.Dir(path), 0o755) //nolint:gosec // a project
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = os.WriteFile(path, []byte(text), 0o644) //nolint:gosec // see above
+		err = os.WriteFile(path, []byte(text), 0o644)
 	}
 	if err != nil {
 		s.Fatal(err)

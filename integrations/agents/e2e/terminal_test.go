@@ -57,7 +57,7 @@ func (s *scene) open(args ...string) *screen {
 	if err := c.Start(); err != nil {
 		s.Fatal(err)
 	}
-	tty.Close() //nolint:errcheck // the agent has it
+	tty.Close() // the agent has it
 	x := &screen{s: s, pty: pty}
 	x.end = sync.OnceFunc(func() { cancel(); c.Wait(); pty.Close() }) //nolint:errcheck // it is over
 	s.Cleanup(x.end)
