@@ -65,9 +65,8 @@ func TestH241ActsHiddenAmongReadsMeetTheLimitOfARun(t *testing.T) {
 		}
 		r.mustAsk(sh("touch one-too-many", m)) // the hundred-and-first that acts
 		for _, act := range []call{
-			sh("rm -rf build", m), sh("curl https://example.com", m), sh("git push", m), sh("cat ~/.ssh/id_ed25519", m),
-			{tool: "write", params: `{"file_path":"a.go","content":"x"}`, context: m}, {tool: "message", params: `{"to":"ann@example.org","text":"x"}`, context: m},
-		} {
+			sh("rm -rf build", m), sh("git push", m), sh("cat ~/.ssh/id_ed25519", m), {tool: "write", params: `{"file_path":"a.go","content":"x"}`, context: m},
+		} { // no more than cards may be open
 			r.mustAsk(act)
 		}
 		r.allow(calm[0])
