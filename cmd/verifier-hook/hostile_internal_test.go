@@ -221,7 +221,7 @@ func TestAnAnswerAtTheTerminalIsToldToTheGateway(t *testing.T) {
 		switch {
 		case path != "/verify":
 			signed(w, id, `{"accepted":true}`)
-		case strings.Contains(string(body), `"waitMs":1}`):
+		case strings.Contains(string(body), `"waitMs":1,`):
 			signed(w, id, `{"decision":"deny","reason":"Owner approval required (ref 7Q4K).","ref":"7Q4K","question":"the-ticket"}`)
 		default:
 			r.file("waits", "")
