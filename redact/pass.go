@@ -127,8 +127,8 @@ func (p *pass) member(name string, pair *pair) {
 	p.pairMember(roles[squashed], pair)
 }
 
-// hide writes a mask for a value, unless it has nothing to hide or is a mask
-// itself.
+// hide writes a mask for a value, unless it has nothing to hide or is a mask itself. A value that only contains a mask is still hidden
+// for its own reason: the agent can write a mask into any text.
 func (p *pass) hide(kind, raw string) {
 	if raw[0] == '"' {
 		p.hideText(kind, raw)
@@ -139,9 +139,7 @@ func (p *pass) hide(kind, raw string) {
 		p.out = append(p.out, v...)
 		return
 	}
-	if holdsMask(v) {
-		kind = AlreadyRedacted
-	}
+	p.result.preRedacted = p.result.preRedacted || holdsMask(v)
 	p.mask(kind, runes(v))
 }
 
@@ -154,9 +152,8 @@ func (p *pass) hideText(kind, raw string) {
 	case isMask(s):
 		p.out = append(p.out, raw...)
 		p.found(AlreadyRedacted, n)
-	case isRedacted(s):
-		p.mask(AlreadyRedacted, n)
 	default:
+		p.result.preRedacted = p.result.preRedacted || isRedacted(s)
 		p.mask(kind, n)
 	}
 }

@@ -120,6 +120,17 @@ func TestH28ParamsTheClientRedactedAreTold(t *testing.T) {
 	}
 }
 
+// A file body stays one if a mask is part of it: the agent can write one there.
+func TestAMaskInAFileBodyLeavesItOne(t *testing.T) {
+	r := redactor(t, Config{})
+	for _, params := range []string{`{"content":"evil # [REDACTED: 20 chars]"}`, `{"content":"[REDACTED] evil"}`, `{"content":["[REDACTED: 1 chars]","evil"]}`,
+		`{"edits":[{"oldText":"[REDACTED: 1 chars]","newText":"evil"}]}`, `{"content":{"[REDACTED: 1 chars]":"[REDACTED: 1 chars]"}}`} {
+		if got := r.Params("write", jsontext.Value(params)); got.Bodies() != 1 || got.Hidden() != 1 || !got.PreRedacted() {
+			t.Errorf("%s: %d bodies, %d hidden, pre-redacted %v", params, got.Bodies(), got.Hidden(), got.PreRedacted())
+		}
+	}
+}
+
 func TestWhatCannotBeReadIsHiddenAsAWhole(t *testing.T) {
 	r := redactor(t, Config{})
 	for _, params := range []string{``, `canary`, `{"canary":`, `{"a":"canary"`, `{"a":"canary","a":1}`, `{"a":"canary"}{}`, `{"a":"canary"} x`,

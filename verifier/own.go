@@ -38,7 +38,7 @@ func (v *Verifier) ownWords(t *evaluation) bool {
 // bearsNothing reports whether a call holds no secret. What is written to a file
 // is kept from cards and was looked through all the same.
 func bearsNothing(shown *redact.Result) bool {
-	if shown.Hidden() > len(shown.Findings) {
+	if shown.Hidden() > len(shown.Findings) || shown.PreRedacted() {
 		return false
 	}
 	return !slices.ContainsFunc(shown.Findings, func(f redact.Finding) bool { return f.Kind != redact.FileBody })
