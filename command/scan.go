@@ -11,7 +11,7 @@ func (r *reader) scan(text string) {
 	r.addresses(text)
 	tool := ""
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(c rune) bool { return !inName(c) }) {
-		option := strings.HasPrefix(w, "-")
+		option, own := strings.HasPrefix(w, "-"), w == "--rm" // docker run --rm removes what it has made itself
 		w = strings.Trim(w, ".:-")
 		bare := name(w)
 		short := unversioned(bare)
@@ -23,7 +23,7 @@ func (r *reader) scan(text string) {
 		case installers[short] != nil:
 			tool = short
 		}
-		r.Destroys = r.Destroys || destroyers[bare] || destroying[tool][bare]
+		r.Destroys = r.Destroys || !own && (destroyers[bare] || destroying[tool][bare])
 		r.Deletes = r.Deletes || codeDeletes[bare] && !option
 	}
 }
