@@ -21,6 +21,7 @@ import (
 type Answer struct {
 	ID   string // who: platform:id, by the platform's immutable user id
 	Via  string // where: the channel's name
+	Name string // what the platform calls them: it is shown, and identifies nobody
 	Text string // a typed line; if set, nothing below counts
 
 	Handle string // of the button that was tapped; with it only Reason and the minutes of Scope count
@@ -219,7 +220,7 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 			said, barred = " "+why, barred+1
 			continue
 		}
-		v := Vote{Person: person, ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: reason}
+		v := Vote{Person: person, Called: d.called(a, c.Code), ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: reason}
 		if a.Allow && q.Ask.HeldOnly && len(q.Holders) == 0 {
 			said = " The call is no longer waiting, and its arguments were hidden before they reached us, so it can't be released later. Let the agent ask again."
 			continue
@@ -250,6 +251,19 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 	}
 	out.Kind, ch.Closed = Counted, c.closed(d.o.Key, now)
 	return out, ch, voted
+}
+
+// mostCalled is how many characters of a name are shown.
+const mostCalled = 40
+
+// called is what to call a person in what others read, where the config has no name for them: what the platform calls them. Anyone can
+// choose such a name, so that nothing is decided by it.
+func (d *Desk) called(a Answer, code string) string {
+	if !d.terms().bare[a.ID] {
+		return ""
+	}
+	name := []rune(hideCode(d.o.Hide(oneLine(a.Name)), code))
+	return strings.TrimSpace(string(name[:min(len(name), mostCalled)]))
 }
 
 // refuse says why a vote changed nothing.
@@ -323,6 +337,17 @@ func (q *Question) people(allow bool) string {
 	for _, v := range q.Votes {
 		if v.Allow == allow && v.Person != "" {
 			names = append(names, v.Person)
+		}
+	}
+	return strings.Join(names, peopleBetween)
+}
+
+// names are those who said yes, or no, as others know them.
+func (q *Question) names(allow bool) string {
+	var names []string
+	for i := range q.Votes {
+		if v := &q.Votes[i]; v.Allow == allow && v.Person != "" {
+			names = append(names, v.Who())
 		}
 	}
 	return strings.Join(names, peopleBetween)

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -142,7 +143,8 @@ type Question struct {
 // Vote is one person's answer.
 type Vote struct {
 	Person string    `json:"person"`
-	ID     string    `json:"id,omitzero"` // which of their ids said it
+	Called string    `json:"called,omitzero"` // what the platform calls a person of whom the config knows only an id; for people to read
+	ID     string    `json:"id,omitzero"`     // which of their ids said it
 	Via    string    `json:"via"`
 	Allow  bool      `json:"allow"`
 	Scope  Scope     `json:"scope,omitzero"`
@@ -152,6 +154,9 @@ type Vote struct {
 	At     time.Time `json:"at"`
 	Seal   string    `json:"seal"`
 }
+
+// Who is the person's name as others know it.
+func (v *Vote) Who() string { return cmp.Or(v.Called, v.Person) }
 
 // Scope is how far a yes reaches. The zero Scope is this call, once.
 type Scope struct {
@@ -293,6 +298,9 @@ func (v *Vote) sealed(id, digest string) []string {
 	}
 	if v.Seen {
 		parts = append(parts, "seen")
+	}
+	if v.Called != "" {
+		parts = append(parts, "called "+v.Called)
 	}
 	return parts
 }

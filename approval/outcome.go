@@ -49,7 +49,7 @@ func (d *Desk) outcome(c *Card, asked []*Question, now time.Time) Outcome {
 	}
 	first := asked[0]
 	o := Outcome{State: first.state(d.o.Key, c.ID, now), At: first.last(d.o.Key, c.ID).At, Scope: first.scope()}
-	o.By = first.people(o.State != Denied)
+	o.By = first.names(o.State != Denied)
 	if n := len(first.Votes); n > 0 {
 		o.Via = first.Votes[n-1].Via
 	}
@@ -78,9 +78,9 @@ func (c *Card) sentence(s State, asked []*Question) string {
 	}
 	switch s {
 	case Allowed:
-		return fmt.Sprintf("%s approved %s by %s (%s).", what, q.Ask.Reach(q.scope()), q.people(true), via)
+		return fmt.Sprintf("%s approved %s by %s (%s).", what, q.Ask.Reach(q.scope()), q.names(true), via)
 	case Denied:
-		if who := q.people(false); who != "" {
+		if who := q.names(false); who != "" {
 			return fmt.Sprintf("%s denied by %s (%s).", what, who, via)
 		}
 		return what + " withdrawn: " + q.reason() + "."

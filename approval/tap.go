@@ -99,7 +99,7 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 	if c == nil {
 		return out, err
 	}
-	vote := Answer{ID: a.ID, Via: a.Via}
+	vote := Answer{ID: a.ID, Name: a.Name, Via: a.Via}
 	switch action {
 	case AllowOnce, AllowMinutes, AllowExactly, AllowTurn:
 		if !d.inFull(c) {

@@ -107,7 +107,7 @@ func (d *Desk) withCode(ctx context.Context, person string, a Answer, cmd codes.
 	if (cmd.Like || cmd.Exactly && !cmd.Turn) && cmd.Minutes == 0 {
 		cmd.Minutes = tapMinutes
 	}
-	vote := Answer{code: cmd.Code, ID: a.ID, Via: a.Via, Carrier: a.Carrier, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Like: cmd.Like, Exactly: cmd.Exactly, Minutes: cmd.Minutes, Turn: cmd.Turn}}
+	vote := Answer{code: cmd.Code, ID: a.ID, Name: a.Name, Via: a.Via, Carrier: a.Carrier, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Like: cmd.Like, Exactly: cmd.Exactly, Minutes: cmd.Minutes, Turn: cmd.Turn}}
 	most := t.MaxMinutes
 	if cmd.Verb == codes.Approve && cmd.Tool == "all" {
 		vote.all, most = true, min(most, allMinutes)

@@ -103,7 +103,7 @@ func voteBlocks(q *approval.Question, r *room) []Block {
 		if v.Allow {
 			verb = "approved " + r.inline(q.Ask.Reach(v.Scope))
 		}
-		said = append(said, fmt.Sprintf("%s %s (%s)", r.person(v.Person), verb, r.person(v.Via)))
+		said = append(said, fmt.Sprintf("%s %s (%s)", r.person(v.Who()), verb, r.person(v.Via)))
 	}
 	text := fmt.Sprintf("%d of %d", len(q.Votes), max(q.Ask.Approvals, 1))
 	if r.roomy && len(said) > 0 {

@@ -143,7 +143,7 @@ func denial(q *approval.Question) *approval.Vote {
 func approvers(q *approval.Question, r *room) []string {
 	var names []string
 	for i := range q.Votes {
-		names = append(names, r.person(q.Votes[i].Person))
+		names = append(names, r.person(q.Votes[i].Who()))
 	}
 	return names
 }
@@ -156,7 +156,7 @@ func denied(v *approval.Vote, zone *time.Location, r *room) fate {
 	if v.Person == "" {
 		return fate{"Withdrawn", strings.TrimSpace(when(v.At, zone) + reason)}
 	}
-	return fate{"Denied", "by " + r.person(v.Person) + when(v.At, zone) + reason}
+	return fate{"Denied", "by " + r.person(v.Who()) + when(v.At, zone) + reason}
 }
 
 // when is a time as the people who read it have it.

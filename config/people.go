@@ -45,7 +45,7 @@ func (c *Config) People() []approval.Person {
 		people = append(people, c.Approvers[i].person())
 	}
 	for _, p := range c.unnamed() {
-		people = append(people, approval.Person{Name: calledByID(p.id), IDs: []string{p.id}})
+		people = append(people, approval.Person{Name: calledByID(p.id), Bare: true, IDs: []string{p.id}})
 	}
 	return people
 }

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/bwmarrin/discordgo"
@@ -45,7 +46,7 @@ func (ch *Channel) interaction(ctx context.Context, answer answerFunc, i *discor
 		r.say(ctx, nil)
 		return
 	}
-	a := approval.Answer{ID: personID(who.ID), Via: Name}
+	a := approval.Answer{ID: personID(who.ID), Name: cmp.Or(who.GlobalName, who.Username), Via: Name}
 	switch d := i.Data.(type) {
 	case discordgo.MessageComponentInteractionData:
 		a.Handle = d.CustomID

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func (ch *Channel) typed(ctx context.Context, answer answerFunc, m *discordgo.Me
 	if _, err := codes.Parse(m.Content); errors.Is(err, codes.ErrNotCommand) {
 		return
 	}
-	o, err := answer(ctx, approval.Answer{ID: personID(m.Author.ID), Via: Name, Text: m.Content})
+	o, err := answer(ctx, approval.Answer{ID: personID(m.Author.ID), Name: cmp.Or(m.Author.GlobalName, m.Author.Username), Via: Name, Text: m.Content})
 	if err != nil {
 		ch.deps.Log.Error("a line could not be taken", "channel", Name, "err", err)
 	}

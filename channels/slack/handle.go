@@ -67,7 +67,7 @@ func (ch *Channel) tap(ctx context.Context, answer answerFunc, i *interaction) {
 		return
 	}
 	at := i.place()
-	o, line := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Handle: i.handle()})
+	o, line := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Name: i.User.Name, Handle: i.handle()})
 	var err error
 	switch o.Kind {
 	case approval.Ignored:
@@ -166,7 +166,7 @@ func (ch *Channel) because(ctx context.Context, answer answerFunc, i *interactio
 		return
 	}
 	reason := i.View.State.Values[whyID][whyID].Value
-	o, line := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Handle: back.Handle, Reason: reason})
+	o, line := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Name: i.User.Name, Handle: back.Handle, Reason: reason})
 	ch.reply(ctx, line, i.User.ID, ref{channel: back.Channel, thread: back.Thread}, o.Text)
 }
 

@@ -21,6 +21,7 @@ type interaction struct {
 		ID     string `json:"id"`
 		TeamID string `json:"team_id"`
 		IsBot  bool   `json:"is_bot"`
+		Name   string `json:"name"`
 	} `json:"user"`
 	Container struct {
 		ChannelID string `json:"channel_id"`

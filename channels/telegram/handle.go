@@ -37,13 +37,21 @@ func (ch *Channel) handle(ctx context.Context, u *models.Update) {
 
 func personID(id int64) string { return fmt.Sprintf("%s:%d", Name, id) }
 
+// calledBy is what Telegram calls a user.
+func calledBy(u *models.User) string {
+	if name := strings.TrimSpace(u.FirstName + " " + u.LastName); name != "" {
+		return name
+	}
+	return u.Username
+}
+
 // tap takes a press of a button. Who pressed it is the first thing that the desk
 // looks at.
 func (ch *Channel) tap(ctx context.Context, q *models.CallbackQuery) {
 	if q.From.IsBot || q.Data == "" {
 		return
 	}
-	o, err := ch.listener.tell(ctx, approval.Answer{ID: personID(q.From.ID), Via: Name, Handle: q.Data})
+	o, err := ch.listener.tell(ctx, approval.Answer{ID: personID(q.From.ID), Name: calledBy(&q.From), Via: Name, Handle: q.Data})
 	if err != nil {
 		ch.deps.Log.Error("a tap could not be taken", "channel", Name, "err", err)
 	}
@@ -165,7 +173,7 @@ func (ch *Channel) person(m *models.Message) bool {
 // read makes an answer of a message: a reason that was asked for, or a command,
 // written to the bot alone or in reply to it.
 func (ch *Channel) read(m *models.Message) (approval.Answer, bool) {
-	a := approval.Answer{ID: personID(m.From.ID), Via: Name}
+	a := approval.Answer{ID: personID(m.From.ID), Name: calledBy(m.From), Via: Name}
 	to := answered(m)
 	toUs := to != nil && to.From != nil && to.From.ID == ch.api.ID()
 	if !toUs && m.Chat.Type != models.ChatTypePrivate {

@@ -102,7 +102,7 @@ func TestATapOnTelegramReleasesTheCall(t *testing.T) {
 		t.Errorf("got %d %s", a.status, a.raw)
 	}
 	waitFor(t, "the card is settled", func() bool {
-		return strings.Contains(s.Messages()[0].Text, "Approved once by telegram 1001 at ") && len(s.Messages()[0].Buttons) == 0
+		return strings.Contains(s.Messages()[0].Text, "Approved once by Owner at ") && len(s.Messages()[0].Buttons) == 0
 	})
 	for where, text := range map[string]string{"log": r.log.String(), "record": r.record(), "health": r.page("/readyz"), "metrics": r.page("/metrics")} {
 		if strings.Contains(text, "planted_bot_token") {
@@ -155,7 +155,7 @@ func TestALateTapDoesNotMakeAChatLookIll(t *testing.T) {
 	tapOn(t, s, m, "Allow once")
 	<-held
 	waitFor(t, "the card is settled", func() bool { return len(s.Messages()[0].Buttons) == 0 })
-	if told := tapOn(t, s, m, "Deny"); !strings.Contains(told.Text, "approved once by telegram 1001") { // on a phone that has not seen it yet
+	if told := tapOn(t, s, m, "Deny"); !strings.Contains(told.Text, "approved once by Owner") { // on a phone that has not seen it yet
 		t.Errorf("told %+v", told)
 	}
 	edits := func() int { return strings.Count(strings.Join(s.Calls(), " "), "editMessage") }
