@@ -52,7 +52,7 @@ func (p *Page) careful(w http.ResponseWriter, r *http.Request, m *member, handle
 	if pick := r.PostFormValue("pick"); err == nil && pick != "" && misses < maxMisses {
 		n, errPick := strconv.Atoi(pick)
 		offered, itself := p.choices(m, c, r.PostFormValue("nonce"))
-		if right = errPick == nil && n >= 0 && n < len(offered) && offered[n] == itself; !right {
+		if right = errPick == nil && len(offered) == choices && n >= 0 && n < len(offered) && offered[n] == itself; !right {
 			misses, err = p.o.Tries.Miss(r.Context(), count, approval.Retention, true)
 		}
 	}
@@ -69,7 +69,11 @@ func (p *Page) careful(w http.ResponseWriter, r *http.Request, m *member, handle
 	return false
 }
 
-// confirm asks, each time anew.
+// tooFew is said where the agent has written so many of the wrong answers into the call that a pick among the rest would prove nothing.
+const tooFew = "This call is full of what would be wrong answers here, so no pick can allow it. Nothing was approved. " +
+	"Deny it, or read it to its end and type its code in a chat or `verifier approve` with its reference in a terminal."
+
+// confirm asks, each time anew. With too few wrong answers it doesn't: the right one would be easy to hit.
 func (p *Page) confirm(w http.ResponseWriter, r *http.Request, m *member, c *approval.Card, handle string, missed bool) {
 	nonce, err := codes.NewID(nil)
 	if err != nil {
@@ -77,6 +81,10 @@ func (p *Page) confirm(w http.ResponseWriter, r *http.Request, m *member, c *app
 		return
 	}
 	offered, _ := p.choices(m, c, nonce)
+	if len(offered) < choices {
+		p.one(w, r, m, c.ID, said{Text: tooFew, Tone: bad})
+		return
+	}
 	_, o, now, err := p.o.Desk.Look(r.Context(), c.ID)
 	if err != nil || o.State != approval.Open {
 		p.one(w, r, m, c.ID, said{})

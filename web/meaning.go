@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
@@ -75,24 +77,28 @@ func meaning(a *approval.Ask) deed {
 		d.question, d.text, d.another = "Which file does it change?", file, aPath
 		return d
 	}
+	var does []string
 	for _, risk := range a.Risks {
-		if d.real = append(d.real, effects[risk]); d.another == nil && effects[risk] != "" {
-			d.question, d.text, d.said, d.another = "What is the worst that it does?", effects[risk], nil, anEffect
+		if effects[risk] != "" {
+			does = append(does, effects[risk])
 		}
 	}
-	if d.another == nil {
+	if len(does) > 0 { // what the agent writes into the call changes nothing of what it does
+		d.question, d.text, d.real, d.said, d.another = "What is the worst that it does?", does[0], does, nil, anEffect
+	} else {
 		d.question, d.said, d.another = "What will run?", nil, aCommand
 	}
 	return d
 }
 
 // others are the wrong answers: first what the owner has written of, then others of the same kind. None is in the call, and none can
-// be taken for the right one.
+// be taken for the right one. The agent can write so much into a call that there are fewer than needed: see [Page.confirm].
 func (d *deed) others(by *dice) (out []string) {
+	_, compared := spelling.Nearest("", []string{d.text}) // bytes: of a long text only its head is
 	add := func(s string) {
 		same := func(x string) bool { return strings.EqualFold(x, s) }
 		_, far := spelling.Nearest(s, []string{d.text})
-		if s == "" || far <= max(2, len(d.text)/4) || slices.ContainsFunc(d.real, same) || slices.ContainsFunc(out, same) || len(out) == choices-1 {
+		if s == "" || far <= max(2, compared/4) || slices.ContainsFunc(d.real, same) || slices.ContainsFunc(out, same) || len(out) == choices-1 {
 			return
 		}
 		out = append(out, s)
@@ -153,7 +159,10 @@ func placeLike(text string) func(d *dice) string {
 			return strings.Map(digits, text)
 		}
 	}
-	sign := strings.TrimRight(text[:min(1, len(text))], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+	sign := "" // such as @ or #
+	if r, size := utf8.DecodeRuneInString(text); r != '_' && r != utf8.RuneError && (unicode.IsPunct(r) || unicode.IsSymbol(r)) {
+		sign = text[:size]
+	}
 	return func(d *dice) string {
 		return fmt.Sprintf("%s%s-%s", sign, one(d, firstNames), one(d, lastNames))
 	}
@@ -177,7 +186,7 @@ func aCommand(d *dice) string { return one(d, programs) + " " + one(d, files) }
 
 func one(d *dice, of []string) string { return of[d.below(len(of))] }
 
-// What wrong answers are made of. There are more of them than a call can hold.
+// What wrong answers are made of.
 var (
 	firstNames  = strings.Fields("anna ben carla david emma felix grace hugo irene jonas karin leo maria noah olga paul rosa simon tina victor")
 	lastNames   = strings.Fields("adler brandt costa dubois evans fischer garcia hansen ivanov jansen keller larsen moreau novak olsen peters ricci santos turner weber")
