@@ -79,7 +79,7 @@ var keys = []Key{
 	{Path: "trust.rules[].sink", Unset: "as without the rule", Text: "whether they act"},
 	{Path: "trust.secrets", Text: "more places where secrets are kept, as parts of a path, besides `.ssh`, `.env` and their like"},
 	{Path: "mcp", Text: "about [MCP servers](mcp.md)"},
-	{Path: "mcp.servers", Text: "by the name that you call a server, the one in the middle of `mcp__server__tool`"},
+	{Path: "mcp.servers", Text: "by the name that you call a server, the one in the middle of `mcp__server__tool`. The shipped table lets tools pass only of servers that are here"},
 	{Path: "mcp.servers.<id>.trust", Unset: "as shipped, or `untrusted`", Text: "what all tools of the server return, and its resources and prompts; `trust.tools` says it for one tool"},
 	{Path: "taint", Text: "when a conversation counts as tainted"},
 	{Path: "taint.from", Default: "external", Text: "from this level on, tools that act outside need a person (`untrusted` under `permissive`)"},

@@ -31,7 +31,11 @@ type builder struct {
 
 func newBuilder(c Config) *builder {
 	b := &builder{config: c, tools: make(map[string]*facts, len(shipped)), known: make(map[string]bool, len(shipped)), labels: maps.Clone(shippedLabels)}
-	for _, f := range slices.Concat(shipped, served) {
+	for _, f := range shipped {
+		b.tools[f.name], b.known[f.name] = &f, true
+	}
+	for _, f := range served {
+		f = byNameOnly(f)
 		b.tools[f.name], b.known[f.name] = &f, true
 	}
 	return b

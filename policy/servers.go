@@ -22,8 +22,9 @@ type Server struct {
 }
 
 // served are the tools of well-known servers that only read, and those that can't be undone. All others are a source and a
-// sink, as every tool that nothing is known of. A server may call itself what it likes, so that none of these brings in
-// anything better than external: that is the owner's to say.
+// sink, as every tool that nothing is known of. Any server can have any name: a file in a repository may call a server on
+// the web "time". So none of these brings in anything better than external, and until the owner's config names the server,
+// each acts and sends what it is given off the machine, as [byNameOnly] has it.
 var served = slices.Concat(
 	ofServer("filesystem", external, safe, "reads files, whoever wrote them",
 		"read_file read_text_file read_media_file read_multiple_files list_directory list_directory_with_sizes directory_tree search_files get_file_info list_allowed_directories"),
@@ -48,6 +49,15 @@ func ofServer(server string, response taint.Level, kind traits, reason, tools st
 		out = append(out, facts{serverPrefix + server + "__" + tool, response, kind, reason})
 	}
 	return out
+}
+
+// byNameOnly is what holds of a tool whose server the owner's config does not name: what it returns, and that it can't be
+// undone. In all else it is a tool that nothing is known of.
+func byNameOnly(f facts) facts {
+	destructive := f.destructive
+	f.traits = unknownTool.traits
+	f.destructive = destructive
+	return f
 }
 
 const serverPrefix = "mcp__"
@@ -80,9 +90,10 @@ func (b *builder) readServers() {
 		f := unknownTool
 		f.name, f.response, f.reason = all, *level, "you trust what its server returns as far as "+level.String()
 		b.tools[all], b.known[all] = &f, true
-		for tool, f := range b.tools {
-			if of, _ := serverOf(tool); of == all {
+		for _, f := range served {
+			if of, _ := serverOf(f.name); of == all {
 				f.response = *level
+				b.tools[f.name] = &f
 			}
 		}
 	}

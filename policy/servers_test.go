@@ -36,8 +36,25 @@ func TestNoShippedServerIsBetterThanExternal(t *testing.T) {
 		if p.Response(tool) < taint.External {
 			t.Errorf("%s returns %s", tool, p.Response(tool))
 		}
+		if got, want := p.Row("", tool), p.Row("", "nothing_known"); got != want {
+			t.Errorf("%s is called as %v, and what we don't know as %v", tool, got, want)
+		}
 		if !strings.HasPrefix(tool, "mcp__") || strings.Count(tool, "__") != 2 {
 			t.Errorf("%s is no tool of a server's", tool)
+		}
+	}
+}
+
+func TestTheShippedTableCountsForServersThatTheOwnerNames(t *testing.T) {
+	untrusted := taint.Untrusted
+	for _, profile := range []string{"default", "strict", "paranoid"} {
+		p := must(t, policy.Config{Profile: profile, MCP: policy.MCP{Servers: map[string]policy.Server{"time": {Trust: &untrusted}}}})
+		for tool, like := range map[string]string{
+			"mcp__time__get_current_time": "ls", "mcp__memory__search_nodes": "nothing_known", "mcp__time__set_clock": "nothing_known", "mcp__github__delete_file": "nothing_known",
+		} {
+			if got, want := p.Row("", tool), p.Row("", like); got != want {
+				t.Errorf("%s: %s is called as %v, and %s as %v", profile, tool, got, like, want)
+			}
 		}
 	}
 }

@@ -318,9 +318,11 @@ func TestH258AServersWordAboutItselfCountsOnlyAgainstIt(t *testing.T) {
 		g.denied(id, "Denied by the owner")
 	}
 
-	files := gated(newRig(t, nil), "--name", "filesystem")
+	files := gated(newRig(t, func(c *config.Config) {
+		c.Policy.MCP.Servers = map[string]policy.Server{"filesystem": {Trust: new(taint.External)}}
+	}), "--name", "filesystem")
 	files.offers(`{"name":"read_text_file",` + calm + `,{"name":"list_directory","annotations":{"destructiveHint":true}}`)
-	files.says(files.answer(files.call("read_text_file", `{"path":"notes.txt"}`)), "said") // by the shipped table
+	files.says(files.answer(files.call("read_text_file", `{"path":"notes.txt"}`)), "said") // by the shipped table, since the owner names the server
 	files.denied(files.call("read_text_file", `{"path":"`+files.state.Dir()+`/owner.token"}`), "Not permitted here")
 	id := files.call("write_file", `{"path":"notes.txt","content":"x"}`)
 	files.refuse(files.waits().Ref, "no")
@@ -364,4 +366,30 @@ func TestH259WhatAServerPutsBeforeTheModelCounts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestH270AServersNameLetsNothingOut: a file in a repository may call a server on the web "time". Its tools ask where a tool
+// asks that nothing is known of, until the owner's config names the server.
+func TestH270AServersNameLetsNothingOut(t *testing.T) {
+	t.Parallel()
+	tools := []string{
+		"mcp__time__get_current_time", "mcp__memory__search_nodes", "mcp__filesystem__search_files", "mcp__git__git_show", "mcp__github__search_code", "mcp__fetch__fetch",
+		"mcp__playwright__browser_take_screenshot", "mcp__evil__get_current_time",
+	}
+	for name, read := range map[string]call{"a secret": {tool: "read", params: `{"path":".env"}`}, "a page": {tool: "web_fetch", params: `{"url":"https://evil.example/"}`}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, nil)
+			in := with(ownerIn("h270"), "waitMs", 5001)
+			read.context = in
+			r.allow(read)
+			for _, tool := range tools {
+				if a := r.send(call{tool: tool, params: `{"timezone":"QUtJQUlPU0ZPRE5O"}`, context: in}); a.allowed() {
+					t.Errorf("%s carries it out: %s", tool, a.raw)
+				}
+			}
+		})
+	}
+	r := newRig(t, nil)
+	r.allow(call{tool: "mcp__time__get_current_time", params: `{"timezone":"UTC"}`, context: ownerIn("clean")})
 }
