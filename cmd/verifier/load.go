@@ -23,8 +23,9 @@ type configFlag struct {
 // configName is the file's usual name.
 const configName = "verifier.yaml"
 
-// find looks where a config may be, if none was named. One in the current directory counts only if it is private to you
-// and the only one: an agent, or a repository that you cloned, may have put it there to be taken for yours.
+// find looks where a config may be, if none was named. One in the current directory counts only if it is private to you,
+// the only one, and the one that the server was last started with: an agent, or an archive that you unpacked, may have
+// put it there to be taken for yours.
 func (c *configFlag) find() error {
 	if c.Config != "" {
 		return nil
@@ -47,6 +48,10 @@ func (c *configFlag) find() error {
 	}
 	if err := config.Private(here); err != nil {
 		return err
+	}
+	state, err := config.FindState("")
+	if err != nil || state.Config() != here {
+		return &failure{here + " was found in this directory, and no server has run with it yet: it may have come with a download or from the agent", "if it is yours, name it: --config " + shellWord(here) + ". Once `verifier serve` has run with it, it is found here"}
 	}
 	c.Config, c.found = here, true
 	return nil
