@@ -18,15 +18,14 @@ import (
 
 // phoneTests are what the page does on a phone, by name.
 var phoneTests = map[string]func(*testing.T, *surf){
-	"the bar at the bottom":                      barInBrowser,
-	"a flag is never broken":                     flagsInBrowser,
-	"the history, in local time":                 historyInBrowser,
-	"a turn of forty boxes, downwards":           graphInBrowser,
-	"what became of an answer goes":              staleInBrowser,
-	"without a connection":                       offlineInBrowser,
-	"keys move, deny and allow":                  keysInBrowser,
-	"a test question":                            testQuestionInBrowser,
-	"H225 no key allows what needs a close look": keysAllowNoMore,
+	"the bar at the bottom":            barInBrowser,
+	"a flag is never broken":           flagsInBrowser,
+	"the history, in local time":       historyInBrowser,
+	"a turn of forty boxes, downwards": graphInBrowser,
+	"what became of an answer goes":    staleInBrowser,
+	"without a connection":             offlineInBrowser,
+	"keys move, deny and allow":        keysInBrowser,
+	"a test question":                  testQuestionInBrowser,
 }
 
 // inGroup is the context of the owner's message in a group: it asks, and one tap answers.
@@ -244,8 +243,10 @@ func keysInBrowser(t *testing.T, s *surf) {
 	}
 }
 
-// keysAllowNoMore presses a where one tap would not be enough, and where the key is a letter.
-func keysAllowNoMore(t *testing.T, s *surf) {
+// TestH225NoKeyAllowsWhatNeedsACloseLook presses a where one tap would not be enough, and where the key is a letter.
+func TestH225NoKeyAllowsWhatNeedsACloseLook(t *testing.T) {
+	t.Parallel()
+	s := &surf{rig: newRig(t, unhurried), browser: webtest.Start(t)}
 	tab := s.login(webtest.Desk)
 	quiet := func(what string, held <-chan answer) {
 		t.Helper()

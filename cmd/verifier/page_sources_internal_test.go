@@ -41,7 +41,7 @@ func TestASourceIsEndorsedAndDistrustedFromThePage(t *testing.T) {
 		looker := r.visit()
 		looker.enter(r.loginLink("--viewer"))
 		_, page := looker.load(http.MethodGet, talk, nil)
-		if strings.Contains(page, ">Endorse<") || !strings.Contains(page, "What has a say in the level") {
+		if strings.Contains(page, ">Endorse<") || !strings.Contains(page, "What lowers the trust") {
 			t.Errorf("a viewer sees\n%s", page)
 		}
 		form := url.Values{"what": {"endorse"}, "source": {"1"}, "seen": {"2026-01-01T00:00:00Z"}}
