@@ -16,10 +16,11 @@ import (
 const tellWithin = 5 * time.Second
 
 // contents are the requests whose answers a model reads. Those of the client's that are missing here name things only.
-var contents = map[string]bool{"tools/call": true, "tasks/result": true, "resources/read": true, "prompts/get": true}
+// In 2026-07-28 the result of a task is a part of its state.
+var contents = map[string]bool{"tools/call": true, "tasks/result": true, "tasks/get": true, "resources/read": true, "prompts/get": true}
 
-// questions are the requests of a server that put its text before a model or a person.
-var questions = map[string]bool{"sampling/createMessage": true, "elicitation/create": true}
+// questions are what a server sends by itself that puts its text before a model or a person.
+var questions = map[string]bool{"sampling/createMessage": true, "elicitation/create": true, "notifications/tasks": true, "notifications/tasks/status": true}
 
 // fromServer takes one line of the server's. It returns an error where the client can't be written to.
 func (g *gate) fromServer(ctx context.Context, line []byte) error {
@@ -31,6 +32,9 @@ func (g *gate) fromServer(ctx context.Context, line []byte) error {
 	case !m.isAnswer():
 		if questions[m.method] && !g.tell(ctx, g.toolName(m.method), "", m.params, false) {
 			g.logf("What the server asks for could not be noted, so it was not passed on.")
+			if m.key == "" { // a notification has no answer
+				return nil
+			}
 			return g.toServer(m.id, "The verifier could not note the request, so it was not passed on.")
 		}
 		return g.client.send(m.line)

@@ -162,11 +162,14 @@ func (g *gate) cancel(params jsontext.Value) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := g.pending[key]
-	if r == nil || r.drop == nil {
+	if r == nil {
+		return false
+	}
+	delete(g.pending, key) // a late answer is passed on to nobody
+	if r.drop == nil {
 		return false
 	}
 	r.drop()
-	delete(g.pending, key)
 	return true
 }
 

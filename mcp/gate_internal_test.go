@@ -226,6 +226,26 @@ func TestWhatCannotBeNotedIsNotPassedOn(t *testing.T) {
 	if strings.Contains(b.toClient.text(), "obey") || !strings.Contains(b.server.text(), `"id":5,"error"`) {
 		t.Errorf("the client got %q, the server %q", b.toClient.text(), b.server.text())
 	}
+	b.client(`{"jsonrpc":"2.0","id":7,"method":"tasks/get","params":{"taskId":"t"}}`)
+	b.serves(`{"jsonrpc":"2.0","id":7,"result":{"taskId":"t","status":"completed","result":{"content":[{"type":"text","text":"task"}]}}}`)
+	b.serves(`{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"t","result":{"content":[{"type":"text","text":"task"}]}}}`)
+	if text := b.toClient.text(); strings.Contains(text, `"task"`) {
+		t.Errorf("the client got %q", text)
+	}
+}
+
+// TestACancelledRequestIsForgotten: requests that the server has and the client no longer wants take up no room, and what
+// the server answers to them later goes nowhere.
+func TestACancelledRequestIsForgotten(t *testing.T) {
+	b := newBench(t)
+	for range 2 * mostPending {
+		b.client(`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`)
+		b.client(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	}
+	b.serves(`{"jsonrpc":"2.0","id":1,"result":{"late":true}}`)
+	if text := b.toClient.text(); text != "" {
+		t.Errorf("the client got %q", text)
+	}
 }
 
 // loose reads a line as careless programs do, in every way that we know: names in any case, the last of two counts, ends of

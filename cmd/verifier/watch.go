@@ -31,7 +31,7 @@ func (*WatchCmd) Help() string {
 
     $ verifier watch
 
-A key counts for the question that was on the screen when you pressed it, and only after the question has been there for a moment. A question of which not all fits on the screen, or that lists several calls, can only be denied or skipped here: you are told where to allow it.` + ownerHelp
+A key counts for the question that was on the screen when you pressed it, and only after the question has been there for a moment. A question that shows a call only in part, or that lists several calls, can only be denied or skipped here: you are told where to allow it.` + ownerHelp
 }
 
 const (
@@ -98,10 +98,11 @@ type watcher struct {
 	quiet bool            // it has said that nothing waits, or that no server answers
 }
 
-// key is one that was pressed, and which view was on the screen then.
+// key is one that was pressed, when, and which view was on the screen then.
 type key struct {
 	char byte
 	view int64
+	at   time.Time
 }
 
 // keys are those that are pressed, until there are no more. They are read all the time, so that each belongs to what was on
@@ -115,7 +116,7 @@ func (w *watcher) keys(ctx context.Context, keyboard io.Reader) <-chan key {
 			n, err := keyboard.Read(read[:])
 			if n == 1 {
 				select {
-				case out <- key{read[0], w.view.Load()}:
+				case out <- key{read[0], w.view.Load(), time.Now()}:
 				case <-ctx.Done():
 					return
 				}
@@ -212,7 +213,7 @@ func (w *watcher) choices(card waitingCard) string {
 // press takes a key.
 func (w *watcher) press(k key) {
 	card := w.shown
-	if card.Ref == "" || k.view != w.view.Load() || time.Since(w.since) < tooSoon {
+	if card.Ref == "" || k.view != w.view.Load() || k.at.Sub(w.since) < tooSoon {
 		return
 	}
 	in := reply{Ref: card.Ref}
