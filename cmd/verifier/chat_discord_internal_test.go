@@ -50,7 +50,7 @@ func TestATapOnDiscordReleasesTheCall(t *testing.T) {
 	}
 	waitFor(t, "the card is settled", func() bool {
 		now := s.Messages()[0]
-		return strings.Contains(now.Content, "once by discord 1001 at ") && len(now.Rows) == 0
+		return strings.Contains(now.Content, "once by Owner at ") && len(now.Rows) == 0
 	})
 	for where, text := range map[string]string{"log": r.log.String(), "record": r.record(), "health": r.page("/readyz"), "metrics": r.page("/metrics")} {
 		if strings.Contains(text, "planted_bot_token") || strings.Contains(text, "interaction-token-") {

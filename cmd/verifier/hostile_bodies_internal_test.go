@@ -15,7 +15,7 @@ var fileWrites = []struct {
 }{
 	{call{tool: "write", params: `{"path":"a.py","content":"def one():\n            return 1\n\n\nprint('h183-body')\n"}`}, []string{"│ def one():", "│             return 1", "│ print('h183-body')"}},
 	{call{tool: "edit", params: `{"path":"a.py","edits":[{"oldText":"h183-body","newText":"h183-body-2\nmore"}]}`}, []string{"│ - h183-body\n", "│ + h183-body-2\n", "│ + more\n"}},
-	{call{tool: "Edit", params: `{"file_path":"a.py","old_string":"h183-body","new_string":"h183-body-3"}`}, []string{"│ a.py\n", "│ h183-body\n", "│ h183-body-3\n"}},
+	{call{tool: "Edit", params: `{"file_path":"a.py","old_string":"h183-body","new_string":"h183-body-3"}`}, []string{"│ a.py\n", "│ - h183-body\n", "│ + h183-body-3\n"}},
 	{call{tool: "apply_patch", params: `{"input":"*** Begin Patch\n*** Update File: a.py\n-h183-body\n+h183-body-4\n*** End Patch"}`}, []string{"│ *** Update File: a.py", "│ -h183-body\n", "│ +h183-body-4\n"}},
 	{call{tool: "write", params: `{"path":"b.py","content":"h183-body\nAPI_KEY=h183-2f9c03b7d24a86e1"}`}, []string{"│ h183-body\n", "API_KEY=[REDACTED: "}},
 }

@@ -97,7 +97,7 @@ func TestARefusedConfigIsTakenOnceWhatWasWrongIsMended(t *testing.T) {
 func TestTheGreetingsCommandsFindTheServer(t *testing.T) {
 	t.Setenv("VERIFIER_STATE", t.TempDir()) // of another one
 	s := serveIn(t, "webhook: {secret: "+firstSecret+"}\nlisten: 127.0.0.1:1\n")
-	_, rest, _ := strings.Cut(s.out.String(), " pending")
+	_, rest, _ := strings.Cut(s.out.String(), " watch")
 	flags, _, _ := strings.Cut(rest, "\n")
 	args := []string{"pending"}
 	for word := range strings.SplitSeq(strings.TrimSpace(flags), " --") {
