@@ -46,6 +46,9 @@ func (w *where) target(a *app, given string) (*target, error) {
 		remembered = t.state.Config()
 		w.Config, w.found = remembered, remembered != ""
 	}
+	if w.found && given == "" && t.state != nil && t.state.Config() == w.Config { // that server may have been told to listen elsewhere
+		remembered = w.Config
+	}
 	cfg, err := w.quietConfig(a)
 	if err != nil {
 		return nil, err
