@@ -21,7 +21,7 @@ import (
 type Answer struct {
 	ID   string // who: platform:id, by the platform's immutable user id
 	Via  string // where: the channel's name
-	Name string // what the platform calls them: it is shown, and identifies nobody
+	Name string // what the platform calls them: only shown; the ID says who they are
 	Text string // a typed line; if set, nothing below counts
 
 	Handle string // of the button that was tapped; with it only Reason and the minutes of Scope count
@@ -93,7 +93,7 @@ func (d *Desk) byRef(ctx context.Context, ref string) (string, error) {
 		found = id
 	}
 	if found != "" {
-		d.recentCards.note(ref, found) // whoever comes when it is answered is told by whom
+		d.recentCards.note(ref, found) // so that a late answer can say who answered
 		return found, nil
 	}
 	return d.recentCards.find(ref), nil

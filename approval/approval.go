@@ -71,7 +71,7 @@ type Options struct {
 	Log      *slog.Logger                                                  // nil discards
 	Rand     io.Reader                                                     // nil means crypto/rand
 	Poll     time.Duration                                                 // how often waiting cards are reread; 0 means 2 s
-	Observe  func(Event)                                                   // told what happens; nil: nobody is
+	Observe  func(Event)                                                   // is called with what happens; may be nil
 	Tend     time.Duration                                                 // how often cards are looked at that another process may have left; 0 means 5 s
 	Collect  time.Duration                                                 // how long a batch card gathers calls before it is sent; 0 means 1 s
 }

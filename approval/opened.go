@@ -10,6 +10,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/redact"
 )
 
 // Opening says that a person was shown what their config hides on the card: what a call writes to files. Until then they can't allow it.
@@ -37,12 +38,12 @@ func (q *Question) openedBy(key hmac.Key, id, person string) *Opening {
 const unopened = " Your config hides what this call writes, and you have not read it. While the agent waits, open More… on the card, " +
 	"*Show what is hidden* on the page, or `verifier pending` with the reference. Nothing was approved."
 
-// ErrNotHeld says that what is hidden is not here: nobody waits for the call in
-// this process, so its params are gone.
+// ErrNotHeld says that the call no longer waits in this process, so what was
+// hidden in it is gone.
 var ErrNotHeld = errors.New("approval: the call is not held here")
 
 // Open shows an approver what the calls of a card write to files, where the config hides it on cards: it is on c then, with secrets
-// still hidden. That it was shown is recorded first. A call that is not held here stays as it was, and so does one that they may not allow.
+// still hidden. That it was shown is recorded first. Calls that don't wait in this process, and calls that this person may not allow, stay hidden.
 func (d *Desk) Open(ctx context.Context, a Answer, c *Card) error {
 	person, listed := d.terms().people[a.ID]
 	if !listed {
@@ -82,6 +83,9 @@ func (d *Desk) Reveal(ctx context.Context, a Answer, c *Card) (jsontext.Value, e
 	}
 	shown := q.Ask
 	shown.Shown, shown.Hidden, shown.Bodies = params, 0, 0
+	if q.Ask.HeldOnly || redact.HasMask(q.Ask.Tool) { // what the client hid, and a secret in the tool's name, can't be shown
+		shown.Hidden = 1
+	}
 	if err := d.opened(ctx, a, c, q, &shown); err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (d *Desk) AskTest(ctx context.Context, a Answer) (Outcome, error) {
 	}
 	switch {
 	case errors.Is(err, ErrNobody):
-		return Outcome{Text: "The test question reached nobody. `verifier test` says which channel is at fault."}, err
+		return Outcome{Text: "The test question could not be sent. Run `verifier test`: it says which channel fails."}, err
 	case err != nil:
 		return Outcome{Text: "The test question could not be sent. The log says why."}, err
 	}

@@ -124,6 +124,7 @@ func members(v jsontext.Value) ([]arg, bool) {
 		return nil, false
 	}
 	var out []arg
+	left := mostCompared
 	for dec.PeekKind() != jsontext.KindEndObject {
 		name, err := dec.ReadToken()
 		if err != nil {
@@ -135,7 +136,7 @@ func members(v jsontext.Value) ([]arg, bool) {
 			return nil, false
 		}
 		m := arg{name: key, text: valueText(value)}
-		if text, written := bodyText(key, value); written {
+		if text, written := bodyText(key, value, &left); written {
 			m.text, m.body, m.diff = text, true, slices.Contains(patches, key)
 		}
 		m.raw, m.isText = unquoted(value)

@@ -11,7 +11,7 @@ import (
 
 // bodyText is what an argument writes, as a person reads it: a text as it is, a list of changes as lines that go and lines that
 // come. It reports false for any other value, and for a text that can't be seen: those are shown as all arguments are.
-func bodyText(name string, v jsontext.Value) (string, bool) {
+func bodyText(name string, v jsontext.Value, left *cells) (string, bool) {
 	if name == changeName || !slices.Contains(bodies, name) { // an argument of that name is the agent's
 		return "", false
 	}
@@ -19,7 +19,7 @@ func bodyText(name string, v jsontext.Value) (string, bool) {
 		return text, strings.TrimSpace(text) != ""
 	}
 	if name == "edits" {
-		return changes(v)
+		return changes(v, left)
 	}
 	return "", false
 }
@@ -28,7 +28,7 @@ func bodyText(name string, v jsontext.Value) (string, bool) {
 var replaced = [][2]string{{"oldText", "newText"}, {"old_string", "new_string"}, {"oldString", "newString"}, {"old_text", "new_text"}}
 
 // changes are the edits of a file, each as its [difference]. What else an edit says is on a line of its own, which begins with no sign.
-func changes(v jsontext.Value) (string, bool) {
+func changes(v jsontext.Value, left *cells) (string, bool) {
 	var list []jsontext.Value
 	if json.Unmarshal(v, &list) != nil || len(list) == 0 {
 		return "", false
@@ -38,14 +38,14 @@ func changes(v jsontext.Value) (string, bool) {
 		if len(list) > 1 {
 			fmt.Fprintf(&b, "\nedit %d of %d", i+1, len(list))
 		}
-		if !change(&b, edit) {
+		if !change(&b, edit, left) {
 			return "", false
 		}
 	}
 	return strings.TrimPrefix(b.String(), "\n"), true
 }
 
-func change(b *strings.Builder, edit jsontext.Value) bool {
+func change(b *strings.Builder, edit jsontext.Value, left *cells) bool {
 	var said map[string]jsontext.Value
 	if edit.Kind() != jsontext.KindBeginObject || json.Unmarshal(edit, &said) != nil {
 		return false
@@ -59,7 +59,7 @@ func change(b *strings.Builder, edit jsontext.Value) bool {
 	if !isText || !isText2 {
 		return false
 	}
-	if text := difference(before, after); text != "" {
+	if text := difference(before, after, left); text != "" {
 		b.WriteString("\n" + text)
 	}
 	delete(said, replaced[at][0])
@@ -90,7 +90,8 @@ func joined(members []arg) []arg {
 		if before < 0 || after < 0 || isHidden(members[before].raw) || isHidden(members[after].raw) {
 			continue
 		}
-		text := difference(members[before].raw, members[after].raw)
+		left := mostCompared
+		text := difference(members[before].raw, members[after].raw, &left)
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
@@ -106,12 +107,16 @@ const changeName = "change"
 
 func isHidden(text string) bool { return strings.HasPrefix(text, "[REDACTED") }
 
-// mostCompared is how many lines of either side are compared; beyond it all of one side goes and all of the other comes.
-const mostCompared = 400
+// cells are the pairs of lines that may still be compared.
+type cells int
+
+// mostCompared is how many pairs of lines of one call are compared. Beyond it all of one side goes and all of the other comes: a card
+// is drawn at every look, so that an agent must not be able to make that slow.
+const mostCompared cells = 400 * 400
 
 // difference shows two texts as one: lines that go begin with a minus, lines that come with a plus, lines that stay with two spaces.
 // No line is left out, so that both texts can be read from it.
-func difference(before, after string) string {
+func difference(before, after string, left *cells) string {
 	a, b := linesIn(before), linesIn(after)
 	var out []string
 	add := func(sign string, lines ...string) {
@@ -128,18 +133,20 @@ func difference(before, after string) string {
 		tail++
 	}
 	add("  ", a[:head]...)
-	compare(a[head:len(a)-tail], b[head:len(b)-tail], add)
+	compare(a[head:len(a)-tail], b[head:len(b)-tail], left, add)
 	add("  ", a[len(a)-tail:]...)
 	return strings.Join(out, "\n")
 }
 
 // compare keeps the longest sequence of lines that both have, in their order.
-func compare(a, b []string, add func(sign string, lines ...string)) {
-	if len(a) > mostCompared || len(b) > mostCompared {
+func compare(a, b []string, left *cells, add func(sign string, lines ...string)) {
+	need := cells(len(a)) * cells(len(b))
+	if need > *left {
 		add("- ", a...)
 		add("+ ", b...)
 		return
 	}
+	*left -= need
 	common := make([][]int, len(a)+1)
 	for i := range common {
 		common[i] = make([]int, len(b)+1)

@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,9 +32,31 @@ func TestWhatIsWrittenIsShownLineByLine(t *testing.T) {
 		{"edits", `{"oldText":"a","newText":"b"}`, ""},
 		{"edits", `"[REDACTED: 9 chars]"`, "[REDACTED: 9 chars]"},
 	} {
-		text, written := bodyText(c.name, jsontext.Value(c.value))
+		text, written := bodyText(c.name, jsontext.Value(c.value), budget())
 		if written != (c.text != "") || written && text != c.text {
 			t.Errorf("%s %s: %q, %v", c.name, c.value, text, written)
+		}
+	}
+}
+
+// budget is what one call may cost.
+func budget() *cells {
+	left := mostCompared
+	return &left
+}
+
+// TestManyEditsCostNoMoreThanOne: lines are compared as long as the call's budget lasts. Beyond it every line of both sides is still shown.
+func TestManyEditsCostNoMoreThanOne(t *testing.T) {
+	const edits, lines = 420, 400
+	one := `{"oldText":"` + strings.Repeat(`a\n`, lines-2) + `same\na","newText":"` + strings.Repeat(`b\n`, lines-2) + `same\nb"}`
+	left := budget()
+	text, shown := changes(jsontext.Value("["+strings.Repeat(one+",", edits-1)+one+"]"), left)
+	if !shown || *left != 0 {
+		t.Fatalf("shown: %v, %d pairs of lines are left", shown, *left)
+	}
+	for line, want := range map[string]int{"  same": 1, "- same": edits - 1, "+ same": edits - 1, "- a": edits * (lines - 1), "+ b": edits * (lines - 1)} {
+		if got := len(slices.DeleteFunc(strings.Split(text, "\n"), func(s string) bool { return s != line })); got != want {
+			t.Errorf("%q is there %d times, want %d", line, got, want)
 		}
 	}
 }
@@ -78,7 +101,7 @@ func FuzzChanges(f *testing.F) {
 			if err != nil || err2 != nil {
 				t.Skip("JSON can not hold it, so no call can")
 			}
-			return changes(jsontext.Value(`[{"oldText":` + string(x) + `,"newText":` + string(y) + `}]`))
+			return changes(jsontext.Value(`[{"oldText":`+string(x)+`,"newText":`+string(y)+`}]`), budget())
 		}
 		one, ok := shown(before, after)
 		if !ok {

@@ -101,12 +101,12 @@ func (g *gate) judge(ctx context.Context, m message, r *request, c call) {
 		}
 	}()
 	r.same = sameCall(c.name, c.arguments)
-	if (c.responses != nil || c.state != nil) && g.retries.take(r.same, c.state) {
-		g.passed(m, r)
-		return
-	}
 	if g.Definitions.changed(g.Server, c.name) {
 		g.deny(m.key, r, "The server has changed what it says of this tool. The owner has to look at the change before it can be called. Nothing was run.")
+		return
+	}
+	if (c.responses != nil || c.state != nil) && g.retries.take(r.same, c.state) {
+		g.passed(m, r)
 		return
 	}
 	s, err := g.session()

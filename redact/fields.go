@@ -222,6 +222,9 @@ func isRedacted(s string) bool {
 	}
 }
 
+// HasMask reports whether something is hidden in a text that is shown.
+func HasMask(s string) bool { return isRedacted(s) }
+
 // isMask reports whether s is a mask and nothing else, so that showing it shows
 // nothing.
 func isMask(s string) bool { return s != "" && maskLength(s) == len(s) }

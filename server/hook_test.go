@@ -16,7 +16,7 @@ func TestAHookThatWouldTakeTheServersOwnPathIsRefused(t *testing.T) {
 	}
 	for _, at := range []string{"/verify", "/approve", "/answered", "/hooks/session_end", "/owner/answer", "/*"} {
 		_, err := server.New(server.Options{
-			Auth: func() *server.Auth { return auth }, Verifier: &decider{}, Desk: nobody{},
+			Auth: func() *server.Auth { return auth }, Verifier: &decider{}, Desk: noApprovers{},
 			Hooks: map[string]http.Handler{at: http.NotFoundHandler()},
 		})
 		if err == nil || !strings.Contains(err.Error(), at) {

@@ -17,7 +17,7 @@ import (
 // late is a desk at which all that is asked about is answered, and which remembers
 // what that was.
 type late struct {
-	nobody
+	noApprovers
 	asked  []string
 	client string
 	wait   time.Duration

@@ -17,7 +17,7 @@ import (
 
 // hearing is a desk that remembers what it was told.
 type hearing struct {
-	nobody
+	noApprovers
 	heard []approval.Answer
 }
 
@@ -41,7 +41,7 @@ func relaying(t testing.TB) (*server.Server, *hearing) {
 
 // saying is a desk that answers as the vectors tell.
 type saying struct {
-	nobody
+	noApprovers
 	text string
 }
 

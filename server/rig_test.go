@@ -35,36 +35,36 @@ func (d *decider) Reject(_ context.Context, _ *toolcall.Call, _, reason string) 
 	return verifier.Decision{Reason: reason}
 }
 
-// nobody is a desk without approvers.
-type nobody struct{}
+// noApprovers is a desk without approvers.
+type noApprovers struct{}
 
-func (nobody) Answer(context.Context, approval.Answer) (approval.Outcome, error) {
+func (noApprovers) Answer(context.Context, approval.Answer) (approval.Outcome, error) {
 	return approval.Outcome{Kind: approval.Unauthorised, Text: approval.NotAuthorised}, nil
 }
 
-func (nobody) Paused() string { return "" }
+func (noApprovers) Paused() string { return "" }
 
-func (nobody) Probe(context.Context, string, bool) ([]approval.Probed, error) {
+func (noApprovers) Probe(context.Context, string, bool) ([]approval.Probed, error) {
 	return nil, approval.ErrNotApprover
 }
 
-func (nobody) Listed(string) bool { return false }
+func (noApprovers) Listed(string) bool { return false }
 
-func (nobody) Grants(context.Context, string) (approval.Granting, error) {
+func (noApprovers) Grants(context.Context, string) (approval.Granting, error) {
 	return approval.Granting{}, approval.ErrNotApprover
 }
 
-func (nobody) Sources(context.Context, string) (session.Account, error) {
+func (noApprovers) Sources(context.Context, string) (session.Account, error) {
 	return session.Account{}, approval.ErrNotApprover
 }
 
-func (nobody) Open(context.Context, approval.Answer, *approval.Card) error { return nil }
+func (noApprovers) Open(context.Context, approval.Answer, *approval.Card) error { return nil }
 
-func (nobody) Pending(context.Context, string) ([]*approval.Card, error) {
+func (noApprovers) Pending(context.Context, string) ([]*approval.Card, error) {
 	return nil, approval.ErrNotApprover
 }
 
-func (nobody) Answered(context.Context, string, []string, time.Duration) []string { return nil }
+func (noApprovers) Answered(context.Context, string, []string, time.Duration) []string { return nil }
 
 func newServer(t testing.TB, edit func(*server.Options)) (*server.Server, *decider) {
 	t.Helper()
@@ -73,7 +73,7 @@ func newServer(t testing.TB, edit func(*server.Options)) (*server.Server, *decid
 		t.Fatal(err)
 	}
 	d := &decider{}
-	o := server.Options{Auth: func() *server.Auth { return auth }, Verifier: d, Desk: nobody{}}
+	o := server.Options{Auth: func() *server.Auth { return auth }, Verifier: d, Desk: noApprovers{}}
 	if edit != nil {
 		edit(&o)
 	}

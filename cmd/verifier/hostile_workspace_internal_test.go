@@ -24,6 +24,23 @@ func (r *rig) approved(c call, minutes int) {
 	}
 }
 
+// opened approves a write whose text the config hides on cards: a yes counts only after the text was opened.
+func (r *rig) opened(c call) {
+	r.t.Helper()
+	held := r.hold(c)
+	card := r.waits()
+	if v := r.approve(card.Ref, 0); v.Kind != "misunderstood" {
+		r.t.Fatalf("a yes to a text that was not read: %+v", v)
+	}
+	r.more(card.Ref)
+	if v := r.approve(card.Ref, 0); v.Kind != "counted" {
+		r.t.Fatalf("%+v", v)
+	}
+	if a := <-held; !a.allowed() {
+		r.t.Fatalf("%s: %s", c.params, a.raw)
+	}
+}
+
 func writes(path, content string, m map[string]any) call {
 	return call{tool: "write", params: fmt.Sprintf(`{"path":%q,"content":%q}`, path, content), context: m}
 }
@@ -78,6 +95,7 @@ func TestH147TheWorkspaceIsRunOnlyIfItWasSeen(t *testing.T) {
 // TestH147WhatAPersonSawIsHarmless where cards show what is written, and nothing else is.
 func TestH147WhatAPersonSawIsHarmless(t *testing.T) {
 	t.Parallel()
+	hides := func(c *config.Config) { c.Redact.ShowFileBodies = false }
 	for name, c := range map[string]struct {
 		edit    func(*config.Config)
 		act     func(r *rig, m map[string]any)
@@ -90,6 +108,7 @@ func TestH147WhatAPersonSawIsHarmless(t *testing.T) {
 		"a command that says what it writes": {nil, func(r *rig, m map[string]any) { r.approved(sh("echo ok > a.txt", m), 0) }, true},
 		"a command that writes nothing":      {nil, func(r *rig, m map[string]any) { r.approved(sh("ls -l", m), 0) }, true},
 		"a build":                            {nil, func(r *rig, m map[string]any) { r.allow(sh("go build ./...", m)) }, true},
+		"a write that the card hides":        {hides, func(r *rig, m map[string]any) { r.opened(writes("a.go", "package a", m)) }, false},
 		"a write that is cut":                {nil, func(r *rig, m map[string]any) { r.approved(writes("a.go", strings.Repeat("long line\n", 5000), m), 0) }, false},
 		"a write that a grant let pass": {nil, func(r *rig, m map[string]any) {
 			r.approved(writes("a.go", "package a", m), 10)

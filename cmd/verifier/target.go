@@ -46,12 +46,12 @@ func (w *where) target(a *app, given string) (*target, error) {
 		remembered = t.state.Config()
 		w.Config, w.found = remembered, remembered != ""
 	}
-	if w.found && given == "" && t.state != nil && t.state.Config() == w.Config { // that server may have been told to listen elsewhere
-		remembered = w.Config
-	}
 	cfg, err := w.quietConfig(a)
 	if err != nil {
 		return nil, err
+	}
+	if w.found && given == "" && t.state != nil && t.state.Config() == w.Config && cfg.Listen == config.Default().Listen {
+		remembered = w.Config // it names no address, so the server that runs with it may listen elsewhere
 	}
 	t.config, t.path = cfg, cfg.Webhook.Path
 	switch {
