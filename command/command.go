@@ -32,6 +32,8 @@ const (
 type Command struct {
 	Programs []Program // in the order of the text
 	Fetcher  string    // the first program or name that reaches the network, or ""
+	Sends    string    // the first that may send data out there, or change or publish something; "" where it only fetches, or reaches nothing
+	Saves    bool      // what it fetches may be stored in files
 	Hosts    []Host    // that it names to connect to
 	Opaque   string    // why it can't be read at all, as the end of "This command …"; or ""
 	Unknown  []string  // programs that are not in the table, or used in a way that is not
@@ -45,6 +47,7 @@ type Command struct {
 	Destroys bool      // it can't be undone
 	Deletes  bool      // it deletes files
 	Fetched  bool      // it runs what it has fetched
+	RunsPage bool      // what it runs is a text that it has fetched, and no package: curl | sh
 
 	Reads       []Read   // files and directories that it reads or lists
 	Seeks       []string // patterns that a search finds in files of any name, and shows the lines
@@ -149,9 +152,9 @@ func (c *Command) Contained() bool { return c.Known() && c.Outside == "" }
 func (c *Command) Harmless() bool { return c.Contained() && len(c.Runs) == 0 }
 
 // Writing says whether the command writes files, and whether its text shows all that it writes. A command that we can't read
-// to the end may write anything. What builds and tests writes what is in the workspace already.
+// to the end may write anything; one that fetches a page and prints it writes nothing. What builds and tests writes what is in the workspace already.
 func (c *Command) Writing() (writes, shown bool) {
-	shown = c.Known() && c.Outside == "" && !c.Rewrites
+	shown = c.Opaque == "" && len(c.Unknown) == 0 && (!c.Network() || c.Fetcher != "" && !c.Saves) && c.Outside == "" && !c.Rewrites
 	if len(c.Writes) > 0 {
 		shown = shown && !c.Respells && len(c.Reads) == 0 && len(c.Variables) == 0 && !c.Environment &&
 			!slices.ContainsFunc(c.Programs, func(p Program) bool { return !writesText[p.Name] })
@@ -190,6 +193,7 @@ func (c *Command) Add(o Command) {
 	c.Destroys = c.Destroys || o.Destroys
 	c.Deletes = c.Deletes || o.Deletes
 	c.Fetched = c.Fetched || o.Fetched
+	c.RunsPage = c.RunsPage || o.RunsPage
 	c.Rewrites = c.Rewrites || o.Rewrites
 	c.Respells = c.Respells || o.Respells
 	c.Foreign = c.Foreign || o.Foreign
@@ -199,6 +203,8 @@ func (c *Command) Add(o Command) {
 	c.Environment = c.Environment || o.Environment
 	c.Code = c.Code || o.Code
 	first(&c.Fetcher, o.Fetcher)
+	first(&c.Sends, o.Sends)
+	c.Saves = c.Saves || o.Saves
 	first(&c.Opaque, o.Opaque)
 	first(&c.Outside, o.Outside)
 	first(&c.Others, o.Others)
@@ -382,12 +388,11 @@ func (r *reader) done() Command {
 		r.opaque("runs text that " + r.decodes + " decodes")
 	}
 	r.finish()
-	r.Fetched = r.runsDownloaded()
+	r.runsDownloaded()
 	return r.Command
 }
 
 func (r *reader) opaque(why string)  { first(&r.Opaque, why) }
-func (r *reader) fetch(name string)  { first(&r.Fetcher, name) }
 func (r *reader) unknown(n string)   { r.Unknown = once(r.Unknown, n) }
 func (r *reader) workspace(n string) { r.Runs = once(r.Runs, n) }
 

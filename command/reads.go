@@ -53,6 +53,9 @@ func (r *reader) input(n string, args []arg) {
 	if takesNames(n, args) {
 		r.reads(arg{values: r.fedNames()}, false, true)
 	}
+	if slices.ContainsFunc(args, func(a arg) bool { return namesFiles(n, a.text) }) {
+		r.path(unknown, false)
+	}
 	switch {
 	case n == "date":
 		r.fileOption(args, "f", "--file")
@@ -78,6 +81,15 @@ func (r *reader) input(n string, args []arg) {
 		r.operands(n, args, known)
 	}
 }
+
+// namesFiles reports whether an option says that a file holds the names of those that are read.
+func namesFiles(n, option string) bool {
+	return strings.HasPrefix(option, "--files0-from") || strings.HasPrefix(option, "--files-from") ||
+		sums[n] && (strings.HasPrefix(option, "--c") || strings.HasPrefix(option, "-") && !strings.HasPrefix(option, "--") && strings.Contains(option, "c"))
+}
+
+// sums compute sums of files, and compare them with a list.
+var sums = set("md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum shasum")
 
 // operands notes what a program reads that takes its operands for files.
 func (r *reader) operands(n string, args []arg, known bool) {
@@ -256,6 +268,8 @@ func (r *reader) goTo(args []arg) {
 	args = slices.DeleteFunc(slices.Clone(args), func(a arg) bool { return a.text == "--" || a.text == "-P" || a.text == "-L" || a.text == "-e" })
 	last, to := r.at, "~"
 	switch {
+	case len(args) > 0 && args[0].text == "-" && !r.went: // where the shell was before, only the shell knows
+		to = unknown
 	case len(args) > 0 && args[0].text == "-":
 		to = r.last
 	case len(args) > 0 && len(args[0].may()) == 1:
@@ -269,13 +283,14 @@ func (r *reader) goTo(args []arg) {
 	if len(to) > maxPath {
 		to = unknown
 	}
-	r.at, r.last = to, last
+	r.at, r.last, r.went = to, last, true
 }
 
 // place is where a command runs.
 type place struct {
 	at     string   // "" is where it starts
 	last   string   // for cd -
+	went   bool     // there was a cd before
 	before []string // where it still is if a cd failed
 }
 

@@ -118,9 +118,9 @@ func (d *downloads) note(n string, args []arg) {
 	}
 }
 
-// runsDownloaded reports whether the command runs what it has fetched: text that goes into a shell, a file that it has stored, a package,
+// runsDownloaded notes whether the command runs what it has fetched: text that goes into a shell, a file that it has stored, a package,
 // or what is in a repository that it has cloned.
-func (r *reader) runsDownloaded() bool {
+func (r *reader) runsDownloaded() {
 	hidden := r.Opaque != "" && r.Opaque != unparsable && r.Opaque != tooDeep && r.Opaque != odd && r.Opaque != tooLong
 	stored := map[string]bool{}
 	for _, name := range slices.Concat(r.fetched, r.Writes) {
@@ -128,5 +128,6 @@ func (r *reader) runsDownloaded() bool {
 	}
 	ran := slices.ContainsFunc(r.ran, func(name string) bool { return name != "." && name != "/" && stored[name] })
 	builds := slices.ContainsFunc(r.Runs, func(what string) bool { return !strings.HasPrefix(what, "git ") })
-	return r.runs || r.Network() && (hidden || ran) || r.cloned && (builds || len(r.ran) > 0)
+	r.RunsPage = r.Network() && (hidden || ran)
+	r.Fetched = r.RunsPage || r.runs || r.cloned && (builds || len(r.ran) > 0)
 }

@@ -65,9 +65,7 @@ func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
 	}
 	switch {
 	case fetchers[n] || fetchers[short]:
-		r.fetch(n)
-		r.hosts(args[1:])
-		r.guess(args[1:])
+		r.reaches(n, args[1:])
 	case shells[n]:
 		r.elsewhere(n, usual)
 		was := r.sh
@@ -89,8 +87,12 @@ func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
 	case usual && r.known(n, args[1:]):
 	default:
 		r.unknown(shown(n))
+		r.publish(n, args[1:])
+		if r.subcommand(n, args[1:]) {
+			was := r.Sends
+			defer func() { r.Sends = was }() // a package may be called axios
+		}
 		r.guess(args)
-		r.subcommand(n, args[1:])
 	}
 }
 
@@ -115,27 +117,28 @@ func (r *reader) guess(args []arg) {
 	}
 }
 
-// subcommand finds what fetches by its subcommand: git clone, npm install.
-func (r *reader) subcommand(n string, args []arg) {
+// subcommand finds what fetches by its subcommand: git clone, npm install. It reports whether all that follows are names of what is fetched.
+func (r *reader) subcommand(n string, args []arg) bool {
 	subs := installers[n]
 	if subs == nil {
 		subs = installers[unversioned(n)]
 	}
 	if len(args) == 0 && (n == "yarn" || n == "bundle") { // they install
-		r.fetch(n)
+		return r.fetches(n, "", args)
 	}
 	for i := range args {
 		if n == "go" && strings.Contains(args[i].text, "@") { // go run module@version
-			r.fetch("go")
+			r.fetches("go", "", args)
 			r.hosts(args[i:])
-			return
+			return false
 		}
-		if subs[strings.ToLower(args[i].text)] {
-			r.fetch(n + " " + strings.ToLower(args[i].text))
+		if sub := strings.ToLower(args[i].text); subs[sub] {
+			only := r.fetches(n, sub, args)
 			r.hosts(args[i+1:])
-			return
+			return only && !runsToo[sub]
 		}
 	}
+	return false
 }
 
 // known reports whether the table has a program with these arguments, and notes what it writes and runs.
@@ -270,6 +273,7 @@ func (r *reader) script(n string, args []arg) {
 	}
 	r.reads(args[0], false, true)
 	r.unknown(shown(n))
+	r.publish(n, args)
 	r.guess(args)
 }
 
@@ -284,8 +288,9 @@ func (r *reader) interpreter(n, short string, args []arg, doc *arg) {
 	}
 	r.code(short, args, doc)
 	r.unknown(shown(n))
+	r.publish(n, args[:min(1, len(args))])
 	r.guess(args)
-	r.subcommand(n, args)
+	r.subcommand(n, args) // php -s
 	if doc != nil {
 		r.scan(doc.text)
 		return

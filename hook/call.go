@@ -24,8 +24,8 @@ type verdict struct {
 func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 	atOnce := r.agent.asks && r.who.attended
 	v, err := r.ask(ctx, atOnce)
-	if err == nil && (v.Decision == "allow" || atOnce && v.Question != "") {
-		r.toGate()
+	if err == nil && v.Decision == "allow" {
+		r.notes.pass(r.gated())
 	}
 	switch {
 	case err != nil:
@@ -40,7 +40,7 @@ func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 		}
 		return r.agent.yes, nil
 	case atOnce && v.Question != "":
-		if err := r.notes.opened(r.who.key, question{r.in.CallID, r.about()}, v.Question); err != nil {
+		if err := r.notes.opened(r.who.key, question{r.in.CallID, r.about()}, v.Question, r.gated()); err != nil {
 			return nil, err
 		}
 		return marshal(hookOutput{callAnswer{r.in.Event, "ask", v.Reason}})
@@ -48,12 +48,12 @@ func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 	return marshal(r.agent.no(r, v.reason()))
 }
 
-// toGate leaves word for the gate before a server of tools that this very call was asked about: it passes there once.
-// What the user is asked at the terminal comes there only after a yes.
-func (r *run) toGate() {
+// gated names this very call for the gate before a server of tools, where it passes once; "" for any other.
+func (r *run) gated() string {
 	if name, _ := r.toolName(); r.in.CallID != "" && strings.HasPrefix(name, mcp) {
-		r.notes.pass(r.gateway.decided(r.in.CallID, name, r.in.Params))
+		return r.gateway.decided(r.in.CallID, name, r.in.Params)
 	}
+	return ""
 }
 
 // forUser reports whether the tool itself asks the user, who must not be answered for: about a plan, or a question.
@@ -116,7 +116,7 @@ func (r *run) ask(ctx context.Context, atOnce bool) (v verdict, err error) {
 	told := r.notes.owed(r.who.key)
 	c := r.context()
 	c.InputProvenance, c.SecretsRead = told.outside(), told.secret()
-	c.Workspace = r.notes.workspace(r.key(r.in.SessionID))
+	c.Workspace = r.workspace()
 	if c.WaitMs = time.Until(r.until).Milliseconds(); atOnce || c.WaitMs < 1 {
 		c.WaitMs = 1
 	}
@@ -128,6 +128,38 @@ func (r *run) ask(ctx context.Context, atOnce bool) (v verdict, err error) {
 		told.settled()
 	}
 	return v, err
+}
+
+// workspace is where the session was started, or "" where that is the user's home directory, one above, or a link to one.
+func (r *run) workspace() string {
+	dir := r.notes.workspace(r.key(r.in.SessionID))
+	if dir == "" {
+		return ""
+	}
+	for _, home := range []string{homeOf(r.Env), accountHome()} {
+		if home == "" {
+			continue
+		}
+		for _, place := range []string{filepath.Clean(dir), unlinked(dir)} {
+			if isBelow(filepath.Clean(home), place) || isBelow(unlinked(home), place) {
+				return ""
+			}
+		}
+	}
+	return dir
+}
+
+// unlinked is a path without links, or as it is where that can't be told.
+func unlinked(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	return filepath.Clean(path)
+}
+
+// isBelow reports whether a path is a directory or below it.
+func isBelow(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // params are the arguments as they are asked about.

@@ -123,14 +123,20 @@ func (f *Flags) NotesDir(env func(string) string) (string, error) {
 	case f.State != "" || !f.Named():
 		return filepath.Join(StateDir(f.State, env), "hook"), nil
 	}
-	home := env("HOME")
-	if u, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil && u.HomeDir != "" { // an injected shell could set the variable
-		home = u.HomeDir
-	}
+	home := first(accountHome(), env("HOME")) // an injected shell could set the variable
 	if home == "" {
 		return "", failure("The verifier's hook does not know where to leave word for later ones. Nothing was run. Name a directory with --notes.")
 	}
 	return filepath.Join(home, ".local", "state", "verifier", "hook"), nil
+}
+
+// accountHome is the home directory of the account, or "" where the system does not say it.
+func accountHome() string {
+	u, err := user.LookupId(strconv.Itoa(os.Getuid()))
+	if err != nil {
+		return ""
+	}
+	return u.HomeDir
 }
 
 // StateDir is the gateway's state directory, found as the gateway finds it.

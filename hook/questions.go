@@ -72,11 +72,13 @@ func (q question) fits(name string) bool {
 
 func shortHash(s string) string { return strings.TrimPrefix(hashOf([]byte(s)), "sha256:")[:32] }
 
-// opened notes that a question is open.
-func (n notes) opened(key string, q question, ticket string) error {
-	if err := os.WriteFile(filepath.Join(n.made(n.session(key)), q.file()), []byte(ticket), 0o600); err != nil {
+// opened notes that a question is open. If the user says yes in the agent's dialog, no hook hears of it before the call runs: so the gate
+// before a server lets the call pass from now on, and no longer once the question is closed.
+func (n notes) opened(key string, q question, ticket, gated string) error {
+	if err := os.WriteFile(filepath.Join(n.made(n.session(key)), q.file()), []byte(ticket+"\n"+gated), 0o600); err != nil {
 		return unwritable(n.dir)
 	}
+	n.pass(gated)
 	return nil
 }
 
@@ -92,7 +94,9 @@ func (r *run) close(ctx context.Context, q question, ran bool) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		ticket, err := readNote(path)
+		text, err := readNote(path)
+		ticket, gated, _ := strings.Cut(text, "\n")
+		r.notes.spend(gated) // the user has said no, or it has run
 		if err == nil {
 			err = r.send(ctx, "question_answered", answeredThere{ticket, ran}, "")
 		}

@@ -207,7 +207,7 @@ func cutOrigin(s string) string {
 	return s
 }
 
-// TextOf are the strings of a value, a line each.
+// TextOf are the strings of a value and the names of its members, a line each: a name can be a secret, too.
 func TextOf(v jsontext.Value) string { return textOf(v) }
 
 func textOf(v jsontext.Value) string {
@@ -221,9 +221,7 @@ func textOf(v jsontext.Value) string {
 		if err != nil {
 			return strings.ToValidUTF8(out.String(), "\ufffd")
 		}
-		parent, n := dec.StackIndex(dec.StackDepth())
-		name := parent == jsontext.KindBeginObject && n%2 == 1
-		if token.Kind() == jsontext.KindString && !name {
+		if token.Kind() == jsontext.KindString {
 			out.WriteString(token.String())
 			out.WriteByte('\n')
 		}

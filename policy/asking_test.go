@@ -46,6 +46,10 @@ func TestTheRulesThatAskAreListed(t *testing.T) {
 			}
 		}
 	}
+	coding := toolcall.Call{Tool: "exec", Params: []byte(`{"command":"git push"}`), Context: toolcall.Context{AgentID: "codex"}}
+	if v := must(t, policy.Config{}).Judge(&coding, session.View{Level: taint.Owner}); v.Mode == taint.Confirm {
+		seen[v.Rule] = true
+	}
 	for _, rule := range policy.AskingRules() {
 		if !seen[rule] {
 			t.Errorf("%s asks nobody", rule)

@@ -149,6 +149,7 @@ func (pl *Plan) explain(v *Verdict, l taint.Level) {
 	if m := pl.ruled(l); pl.polls && m != t.modes[l] {
 		v.add("visit", "This call of "+pl.rule.called()+" only looks at what a command printed that runs already: "+m.String()+".", m)
 	}
+	pl.explainOutward(v, l)
 	if pl.gate.blind && pl.ruled(l) != t.modes[l] {
 		v.add("blind-send", "The conversation is tainted and the send names no session key, so taint could not follow it: restrict.", restrict)
 	}
@@ -178,6 +179,9 @@ func (pl *Plan) ruled(l taint.Level) taint.Mode {
 	if pl.gets {
 		m = taint.Stricter(m, pl.rule.getting[l])
 	}
+	if pl.asksOutward(l) {
+		m = taint.Stricter(m, confirm)
+	}
 	if pl.gate.blind && l >= pl.from {
 		m = restrict
 	}
@@ -186,7 +190,7 @@ func (pl *Plan) ruled(l taint.Level) taint.Mode {
 
 // AskingRules are the ids of the rules that can make a call wait for a person.
 func AskingRules() []string {
-	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent", "policy", "limit", "iterations", "run-cap", secretsRule}
+	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent", "policy", "limit", "iterations", "run-cap", secretsRule, outwardRule}
 }
 
 // firsts are the rules that gave the tool its mode, before any tightening.

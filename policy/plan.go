@@ -50,6 +50,7 @@ type Plan struct {
 	builds    bool             // for nothing but that it builds, tests or commits what is in the workspace
 	by        string           // the trust rule that says so
 	does      string           // what its command can do, for people; "" where that is harmless
+	outwards  string           // why its command asks at every level, see [Policy.outward]; "" where it does not
 	parsed    *command.Command // what it runs; nil where it runs no command
 	inside    []string         // the owner's directories, and the workspace
 
@@ -147,6 +148,8 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.builds = plan.Workspace && does.Builds() && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.onlyLooks = plan.Shell && codingAgents[c.Agent()] && does.Harmless() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
+	plan.outwards = p.outward(plan, c, &does)
+	plan.tightenOutward()
 	if plan.Reach.BlindSend {
 		plan.blindSend(p.from)
 	}

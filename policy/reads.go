@@ -171,11 +171,36 @@ func staysInside(does *command.Command, places []string) bool {
 // files of everything: a home directory, or one above.
 func (p *Policy) insideOf(c *toolcall.Call) []string {
 	clean, ok := cleanPath(c.Context.Workspace)
-	if !ok || !strings.HasPrefix(clean, "/") || strings.Count(clean, "/") < 2 || byHome(clean+"/") == "~/" {
+	if !ok || !isWorkspace(clean) {
 		return p.inside
 	}
 	return append(slices.Clone(p.inside), clean)
 }
+
+// isWorkspace reports whether a directory may be one project's. A home directory is none, wherever homes are, nor is a disk or what belongs to the system.
+func isWorkspace(clean string) bool {
+	parts := strings.Split(strings.ToLower(clean), "/")
+	n := len(parts) - 1 // before the first slash there is nothing
+	if parts[0] != "" || n < 2 {
+		return false
+	}
+	if parts[n] == "home" || parts[n] == "users" || parts[n-1] == "home" || parts[n-1] == "users" {
+		return false
+	}
+	if least, mounted := disks[parts[1]]; mounted && n < least {
+		return false
+	}
+	return !systemDirectories[parts[1]] || slices.ContainsFunc(inSystem, func(place string) bool { return strings.HasPrefix(strings.ToLower(clean), place) })
+}
+
+var (
+	// disks are where disks are mounted, and how many parts a directory on one has at least.
+	disks = map[string]int{"mnt": 3, "volumes": 3, "media": 4, "net": 4}
+	// systemDirectories belong to the system.
+	systemDirectories = words("bin boot dev etc lib lib32 lib64 nix proc run sbin snap sys usr var system library applications private cores efi lost+found")
+	// inSystem are the places there where people have projects.
+	inSystem = strings.Fields("/usr/src/ /usr/local/src/ /usr/home/ /var/home/ /var/www/ /var/tmp/ /var/folders/ /private/tmp/ /private/var/tmp/ /private/var/folders/ /system/volumes/data/users/")
+)
 
 // fixedPart is a path up to the first part that is a pattern.
 func fixedPart(name string) string {

@@ -177,7 +177,9 @@ func (p *Policy) pathGiven(c *toolcall.Call) string {
 }
 
 // Quotes reports whether the plan says anything in words of the call.
-func (pl *Plan) Quotes() bool { return pl.Secret != "" || pl.Gives != "" || pl.does != "" }
+func (pl *Plan) Quotes() bool {
+	return pl.Secret != "" || pl.Gives != "" || pl.does != "" || pl.outwards != ""
+}
 
 // Unquote takes words of the call out of what the plan says, where something in the
 // call is hidden and the words may be that: a command's always, a place's unless it
@@ -185,6 +187,9 @@ func (pl *Plan) Quotes() bool { return pl.Secret != "" || pl.Gives != "" || pl.d
 func (pl *Plan) Unquote(shown string) {
 	if pl.does != "" {
 		pl.does = "The command holds something that is hidden, so we don't say more of it: it could reach the network or run anything."
+	}
+	if strings.HasPrefix(pl.outwards, "`") {
+		pl.outwards = "This can send data out or publish something."
 	}
 	for _, place := range []*string{&pl.Secret, &pl.Gives} {
 		if *place != "" && !slices.Contains(plainSecrets, *place) && !strings.Contains(shown, strings.ToLower(*place)) {

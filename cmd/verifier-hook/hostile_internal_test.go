@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -432,4 +433,71 @@ func TestH239WhatCouldNotBeReportedIsSaidWithTheNextCall(t *testing.T) {
 	c = r.command("claude-code", "--url", r.g.URL, "--secret-file", r.secret, "--notes", r.secret+"/none")
 	c.Stdin = strings.NewReader(callOf("claude-code", "Bash", date))
 	r.mustRefuse("no place for notes", r.end(c))
+}
+
+// H246: the agent was started in its user's home directory, above it, or behind a link to it.
+func TestH246AHomeDirectoryIsNoWorkspace(t *testing.T) {
+	r := newRig(t) // whose home directory is r.dir
+	link, project := filepath.Join(t.TempDir(), "project"), filepath.Join(r.dir, "src", "app")
+	if err := os.Symlink(r.dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		dir  string
+		want any
+	}{{r.dir, nil}, {r.dir + "/", nil}, {filepath.Dir(r.dir), nil}, {"/", nil}, {link, nil}, {project, project}, {r.dir + "-other", r.dir + "-other"}} {
+		event := strings.NewReplacer("/work/app", c.dir, `"s1"`, `"w`+strconv.Itoa(i)+`"`).Replace(callOf("codex", "Bash", date))
+		r.run("codex", event)
+		if got := r.g.last(t, "/verify").body.Context["workspace"]; got != c.want {
+			t.Errorf("started in %s, the workspace is %v", c.dir, got)
+		}
+	}
+}
+
+// H247: a tool returns a secret as the name of a member.
+func TestH247ASecretInANameIsSeen(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct {
+		response string
+		want     any
+	}{{`{"keys":{"AKIAIOSFODNN7EXAMPLE":1}}`, true}, {`{"keys":{"name":1}}`, nil}} {
+		r.run("claude-code", `{"session_id":"s1","cwd":"/w","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"x"},"tool_response":`+c.response+`,"tool_use_id":"c1"}`)
+		if e := r.g.last(t, "/hooks/after_tool_call").body.Event; e["secret"] != c.want {
+			t.Errorf("%s: %v", c.response, e)
+		}
+	}
+}
+
+// H248: the user says no in the agent's dialog; the gate before a server must not take the question for a yes later.
+func TestH248ANoInTheDialogIsNoYesAtTheGate(t *testing.T) {
+	r := newRig(t)
+	r.env = []string{"CLAUDE_CODE_SESSION_ATTENDED=1"}
+	r.g.text = `{"decision":"deny","reason":"ask","ref":"7Q4K","question":"q"}`
+	passes := func() int {
+		entries, err := os.ReadDir(filepath.Join(r.dir, "notes", "decided"))
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	ask := callOf("claude-code", "mcp__files__write_file", `{"path":"x"}`)
+	for what, next := range map[string]string{
+		"the next prompt": `{"session_id":"s1","cwd":"/w","permission_mode":"default","hook_event_name":"UserPromptSubmit","prompt":"no"}`,
+		"the end":         `{"session_id":"s1","cwd":"/w","permission_mode":"default","hook_event_name":"Stop"}`,
+	} {
+		if got := onTerminal(r, "claude-code", ask); !strings.Contains(got, `"ask"`) {
+			t.Fatal(got)
+		}
+		if passes() != 1 { // the user may say yes, and no hook would hear of it before the server
+			t.Errorf("%d calls may pass the gate while the dialog is open", passes())
+		}
+		onTerminal(r, "claude-code", next)
+		if passes() != 0 {
+			t.Errorf("after %s %d calls may pass the gate", what, passes())
+		}
+	}
+	r.g.text = `{"decision":"deny","reason":"no"}`
+	if onTerminal(r, "claude-code", ask); passes() != 0 {
+		t.Error("a call that was denied may pass the gate")
+	}
 }

@@ -1,0 +1,77 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/command"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// outwardRule is the id of the rule.
+const outwardRule = "outward"
+
+// outward says why a command of a coding agent asks at every level, as a sentence; "" where it does not. A coding agent's shell
+// may look, build, test, fetch and write in the workspace in its owner's own conversation. What sends something out, publishes,
+// deletes elsewhere or shows secrets is asked about there too.
+func (p *Policy) outward(pl *Plan, c *toolcall.Call, does *command.Command) string {
+	if !pl.Shell || !codingAgents[c.Agent()] {
+		return ""
+	}
+	switch {
+	case does.Sends != "":
+		return "`" + does.Sends + "` can send data out or publish something."
+	case does.RunsPage:
+		return "This runs what it fetches."
+	case pl.deletesOutside(does):
+		return "This deletes files outside the workspace."
+	case p.showsSecret(does):
+		return "This reads a place where secrets are kept."
+	}
+	return ""
+}
+
+// deletesOutside reports whether a command deletes something that is not in the workspace, or whose name only the shell knows. What
+// is below /tmp counts as the workspace, as for writing.
+func (pl *Plan) deletesOutside(does *command.Command) bool {
+	outside := func(name string) bool {
+		fixed := fixedPart(name)
+		return (!strings.HasPrefix(fixed, "/tmp/") || fixed == "/tmp/") && !within(fixed, pl.inside)
+	}
+	if slices.ContainsFunc(does.Alters, outside) {
+		return true
+	}
+	return does.Deletes && len(does.Alters) == 0 && slices.ContainsFunc(does.Reads, func(r command.Read) bool { return outside(r.Path) }) // by code
+}
+
+// showsSecret reports whether a command names a place where secrets are kept, or shows the environment. A search, and a pattern that could find such a place among others, are
+// reading: what they bring in still counts.
+func (p *Policy) showsSecret(does *command.Command) bool {
+	return does.Environment || does.Stores || slices.ContainsFunc(does.Variables, holdsSecret) ||
+		slices.ContainsFunc(does.Words, func(word string) bool { return p.placeIn(word) != "" }) ||
+		slices.ContainsFunc(does.Reads, func(r command.Read) bool {
+			place := p.secretAt(&r)
+			return place != "" && place != anyFiles && (place != hiddenFiles || !r.Deep) && !r.Unknown()
+		})
+}
+
+// tightenOutward asks at every level, but for one of which the owner says something by name.
+func (pl *Plan) tightenOutward() {
+	for _, l := range taint.All() {
+		if pl.asksOutward(l) {
+			pl.Modes[l] = taint.Stricter(pl.Modes[l], confirm)
+		}
+	}
+}
+
+func (pl *Plan) asksOutward(l taint.Level) bool {
+	return pl.outwards != "" && pl.rule.table.origin[l] != byOverride
+}
+
+// explainOutward adds the rule where it made the mode stricter.
+func (pl *Plan) explainOutward(v *Verdict, l taint.Level) {
+	if pl.asksOutward(l) && pl.rule.table.modes[l] < confirm {
+		v.add(outwardRule, pl.outwards, confirm)
+	}
+}
