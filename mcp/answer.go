@@ -22,43 +22,49 @@ var contents = map[string]bool{"tools/call": true, "tasks/result": true, "tasks/
 // questions are what a server sends by itself that puts its text before a model or a person.
 var questions = map[string]bool{"sampling/createMessage": true, "elicitation/create": true, "notifications/tasks": true, "notifications/tasks/status": true}
 
-// fromServer takes one line of the server's. It returns an error where the client can't be written to.
-func (g *gate) fromServer(ctx context.Context, line []byte) error {
-	m, err := decode(line, true)
+// fromServer judges a message of the server's. It returns what the client gets, and what the server gets in return; nil:
+// nothing. Answers are passed on to requests that take knows.
+func (p *peer) fromServer(ctx context.Context, text []byte, take func(key string) *request) (toClient, toServer []byte) {
+	m, err := decode(text, true)
 	switch {
 	case err != nil:
-		g.logf("What the server sent was not passed on: %v.", err)
-		return g.unread(line)
+		p.logf("What the server sent was not passed on: %v.", err)
+		return unread(text, take), nil
 	case !m.isAnswer():
-		if questions[m.method] && !g.tell(ctx, g.toolName(m.method), "", m.params, false) {
-			g.logf("What the server asks for could not be noted, so it was not passed on.")
-			if m.key == "" { // a notification has no answer
-				return nil
-			}
-			return g.toServer(m.id, "The verifier could not note the request, so it was not passed on.")
+		if !questions[m.method] || p.tell(ctx, p.toolName(m.method), "", m.params, false) {
+			return m.text, nil
 		}
-		return g.client.send(m.line)
+		p.logf("What the server asks for could not be noted, so it was not passed on.")
+		if m.key == "" { // a notification has no answer
+			return nil, nil
+		}
+		return nil, (&refusal{m.id, codeDenied, errors.New("the verifier could not note the request, so it was not passed on")}).text()
 	case m.key == "": // the server could not read something
-		return g.client.send(m.line)
+		return m.text, nil
 	}
-	r := g.take(m.key)
+	r := take(m.key)
 	if r == nil { // it was dropped, or the server answers what was never asked: a call that is held, for example
-		g.logf("An answer of the server's was not passed on: no request waits for it.")
-		return nil
+		p.logf("An answer of the server's was not passed on: no request waits for it.")
+		return nil, nil
 	}
-	if contents[r.method] && !r.spent && !g.tell(ctx, g.resultName(r), r.callID, m.content(), m.failed != nil) {
-		return g.refuse(r.id, codeDenied, errors.New("what the server returned could not be noted, so it is not passed on"))
+	return p.answered(ctx, r, &m), nil
+}
+
+// answered is what the client gets for the server's answer.
+func (p *peer) answered(ctx context.Context, r *request, m *message) []byte {
+	if contents[r.method] && !r.spent && !p.tell(ctx, p.resultName(r), r.callID, m.content(), m.failed != nil) {
+		return (&refusal{r.id, codeDenied, errors.New("what the server returned could not be noted, so it is not passed on")}).text()
 	}
 	if r.method == "tools/list" {
-		line, err := g.listed(ctx, &m)
+		text, err := p.listed(ctx, m)
 		if err != nil {
-			g.logf("The list of tools was not passed on: %v.", err)
-			return g.refuse(r.id, codeDenied, errors.New("the server's list of tools can't be read, so it was not passed on"))
+			p.logf("The list of tools was not passed on: %v.", err)
+			return (&refusal{r.id, codeDenied, errors.New("the server's list of tools can't be read, so it was not passed on")}).text()
 		}
-		return g.client.send(line)
+		return text
 	}
-	g.retries.note(r, m.result)
-	return g.client.send(m.line)
+	p.retries.note(r, m.result)
+	return m.text
 }
 
 func (m *message) content() jsontext.Value {
@@ -76,39 +82,21 @@ func (g *gate) resultName(r *request) string {
 	return g.toolName(r.method)
 }
 
-// take is the request that an answer is for, if the server has it. It has no other answer then.
-func (g *gate) take(key string) *request {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	r := g.pending[key]
-	if r == nil || r.drop != nil {
-		return nil
-	}
-	delete(g.pending, key)
-	return r
-}
-
 // unread ends the request whose answer can't be read in one way only, if it can be found out which it is.
-func (g *gate) unread(line []byte) error {
+func unread(text []byte, take func(key string) *request) []byte {
 	var m struct {
 		ID     jsontext.Value `json:"id"`
 		Method jsontext.Value `json:"method"`
 	}
-	err := json.Unmarshal(line, &m, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	err := json.Unmarshal(text, &m, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	key, ok := keyOf(m.ID)
 	if err != nil || !ok || m.Method != nil {
-		return nil //nolint:nilerr // it is no answer
+		return nil // it is no answer
 	}
-	if r := g.take(key); r != nil {
-		return g.refuse(r.id, codeGone, errors.New("the server's answer can't be read, so it was not passed on"))
+	if r := take(key); r != nil {
+		return (&refusal{r.id, codeGone, errors.New("the server's answer can't be read, so it was not passed on")}).text()
 	}
 	return nil
-}
-
-// toServer answers a request of the server's with an error.
-func (g *gate) toServer(id jsontext.Value, words string) error {
-	back := &gate{Options: g.Options, client: g.server}
-	return back.refuse(id, codeDenied, errors.New(words))
 }
 
 // tell tells the gateway that text of the server's comes into the conversation, and reports whether that is known there or

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/hook"
@@ -20,6 +22,7 @@ type call struct {
 	name      string
 	arguments jsontext.Value
 	id        string         // the client's own name of it, where it says one
+	client    string         // the client's name, where the call says it
 	token     jsontext.Value // whom to tell of progress; nil: nobody
 	task      jsontext.Value
 	responses jsontext.Value // a retry: what the server has asked for
@@ -30,19 +33,20 @@ type call struct {
 var callParams = []string{"name", "arguments", "_meta", "task", "inputResponses", "requestState"}
 
 // readCall reads the params of a call. What is not judged must not be there.
-func readCall(params jsontext.Value) (c call, err error) {
+func readCall(params jsontext.Value) (*call, error) {
 	all, err := members(params, callParams)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
+	c := &call{}
 	for name := range all {
 		if !slices.Contains(callParams, name) {
-			return c, errors.New("a call has a member that is not known, and so is not verified")
+			return nil, errors.New("a call has a member that is not known, and so is not verified")
 		}
 	}
 	var ok bool
 	if c.name, ok = asString(all["name"]); !ok || !callable(c.name) {
-		return c, errors.New("a call names no tool")
+		return nil, errors.New("a call names no tool")
 	}
 	c.arguments, c.task, c.responses, c.state = all["arguments"], all["task"], all["inputResponses"], all["requestState"]
 	switch c.arguments.Kind() {
@@ -50,7 +54,7 @@ func readCall(params jsontext.Value) (c call, err error) {
 		c.arguments = jsontext.Value("{}")
 	case jsontext.KindBeginObject:
 	default:
-		return c, errors.New("the arguments of a call are an object")
+		return nil, errors.New("the arguments of a call are an object")
 	}
 	if v, ok := all["_meta"]; ok {
 		return c, c.readMeta(v)
@@ -67,10 +71,19 @@ func callable(name string) bool {
 // callIDs are where clients say their own names of calls.
 var callIDs = []string{"claudecode/toolUseId"}
 
+// clientInfo is where a client says its name with each request (since 2026-07-28).
+const clientInfo = "io.modelcontextprotocol/clientInfo"
+
 func (c *call) readMeta(v jsontext.Value) error {
-	meta, err := members(v, append([]string{"progressToken"}, callIDs...))
+	meta, err := members(v, append([]string{"progressToken", clientInfo}, callIDs...))
 	if err != nil {
 		return err
+	}
+	var client struct {
+		Name string `json:"name"`
+	}
+	if v, ok := meta[clientInfo]; ok && json.Unmarshal(v, &client) == nil {
+		c.client = client.Name
 	}
 	for _, name := range callIDs {
 		if id, ok := asString(meta[name]); ok && len(id) <= 256 {
@@ -93,61 +106,45 @@ const (
 	awake = time.Second
 )
 
-// judge asks about a call, and passes it on or answers it.
-func (g *gate) judge(ctx context.Context, m message, r *request, c call) {
+// judge asks about a call. It returns why the call may not run; "": it may.
+func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 	defer func() {
 		if recover() != nil { // what it says may hold a part of the call
-			g.deny(m.key, r, "The verifier failed. Nothing was run.")
+			words = "The verifier failed. Nothing was run."
 		}
 	}()
-	r.same = sameCall(c.name, c.arguments)
-	if g.Definitions.changed(g.Server, c.name) {
-		g.deny(m.key, r, "The server has changed what it says of this tool. The owner has to look at the change before it can be called. Nothing was run.")
-		return
+	if p.Definitions.changed(p.Server, c.name) {
+		return "The server has changed what it says of this tool. The owner has to look at the change before it can be called. Nothing was run."
 	}
-	if (c.responses != nil || c.state != nil) && g.retries.take(r.same, c.state) {
-		g.passed(m, r)
-		return
+	if (c.responses != nil || c.state != nil) && p.retries.take(r.same, c.state) {
+		return ""
 	}
-	s, err := g.session()
+	s, err := p.session()
 	if err != nil {
-		g.deny(m.key, r, wordsOf(err))
-		return
+		return wordsOf(err)
 	}
-	stop := g.keepAwake(ctx, c.token)
-	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: c.arguments, Annotations: g.hintsOf(c.name), ID: c.id, Wait: g.waitFor(c) - margin})
+	stop := keepAwake(ctx, r.to, c.token)
+	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: c.arguments, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin})
 	stop()
 	switch {
 	case err != nil:
-		g.forget(s)
-		g.deny(m.key, r, wordsOf(err))
+		p.forget(s)
+		return wordsOf(err)
 	case !v.Allowed:
-		g.deny(m.key, r, v.Reason)
-	default:
-		r.spent = v.Spent
-		g.passed(m, r)
+		return cmp.Or(v.Reason, "The verifier does not allow this. Nothing was run.")
 	}
+	r.spent = v.Spent
+	return ""
 }
 
-// passed hands a call that may run to the server.
-func (g *gate) passed(m message, r *request) {
-	if err := g.pass(m, r); err != nil {
-		g.logf("The server of tools could not be reached.")
-	}
-}
-
-func (g *gate) hintsOf(tool string) jsontext.Value {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.hints[tool]
-}
-
-func (g *gate) waitFor(c call) time.Duration {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (p *peer) waitFor(c *call) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	switch {
-	case g.wait > 0:
-		return g.wait
+	case p.wait > 0:
+		return p.wait
+	case patience[c.client] > 0:
+		return patience[c.client]
 	case c.token != nil:
 		return wakefulWait
 	}
@@ -164,10 +161,7 @@ func wordsOf(err error) string {
 
 // keepAwake tells a client that asks for it, again and again, that the call is held. The numbers are small fractions, so
 // that those of the server, which come later, are larger.
-func (g *gate) keepAwake(ctx context.Context, token jsontext.Value) (stop func()) {
-	if token == nil {
-		return func() {}
-	}
+func keepAwake(ctx context.Context, to outlet, token jsontext.Value) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -180,8 +174,13 @@ func (g *gate) keepAwake(ctx context.Context, token jsontext.Value) (stop func()
 				return
 			case <-tick.C:
 			}
-			line := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.6f,"message":"Waiting for the owner."}}`+"\n", token, float64(n)/1e6)
-			if g.client.send(line) != nil {
+			var err error
+			if token == nil {
+				err = to.awake()
+			} else {
+				err = to.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.6f,"message":"Waiting for the owner."}}`, token, float64(n)/1e6))
+			}
+			if err != nil {
 				return
 			}
 		}

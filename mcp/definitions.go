@@ -53,10 +53,9 @@ var toolMembers = []string{"name", "title", "description", "inputSchema", "outpu
 
 // defined is a tool as a server offers it.
 type defined struct {
-	raw   jsontext.Value
-	name  string
-	text  []byte // of its definition
-	hints jsontext.Value
+	raw  jsontext.Value
+	name string
+	text []byte // of its definition
 }
 
 // readTool reads what a server says of a tool.
@@ -75,24 +74,40 @@ func readTool(raw jsontext.Value) (d defined, err error) {
 	if d.text = canonical(text); err != nil || len(d.text) > longestDefinition {
 		return d, errors.New("what a server says of a tool is too long")
 	}
-	var hints struct {
-		ReadOnly    *bool `json:"readOnlyHint,omitzero"`
-		Destructive *bool `json:"destructiveHint,omitzero"`
-		OpenWorld   *bool `json:"openWorldHint,omitzero"`
+	return d, nil
+}
+
+// hints are a tool's own annotations, as they are kept: a client may know its tools from a list that this gate has not seen.
+// nil: there are none.
+func (k *Definitions) hints(server, tool string) jsontext.Value {
+	text, err := os.ReadFile(k.path(server, tool) + definedEnd)
+	if err != nil {
+		return nil
 	}
-	if v, ok := all["annotations"]; ok && json.Unmarshal(v, &hints) == nil {
-		d.hints, err = json.Marshal(hints)
+	var kept struct {
+		Annotations *struct {
+			ReadOnly    *bool `json:"readOnlyHint,omitzero"`
+			Destructive *bool `json:"destructiveHint,omitzero"`
+			OpenWorld   *bool `json:"openWorldHint,omitzero"`
+		} `json:"annotations"`
 	}
-	return d, err
+	if json.Unmarshal(text, &kept, jsontext.AllowInvalidUTF8(true)) != nil || kept.Annotations == nil {
+		return nil
+	}
+	hints, err := json.Marshal(kept.Annotations)
+	if err != nil {
+		return nil
+	}
+	return hints
 }
 
 // see compares a definition with the one that was seen first, and reports whether it is the same.
 func (k *Definitions) see(server string, d *defined) (same bool, err error) {
 	path := k.path(server, d.name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { //nolint:gosec // a hash is its name, and the owner names the server
 		return false, err
 	}
-	old, err := os.ReadFile(path + definedEnd)
+	old, err := os.ReadFile(path + definedEnd) //nolint:gosec // a hash is its name, and the owner names the server
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) > mostDefinitions {
@@ -102,7 +117,7 @@ func (k *Definitions) see(server string, d *defined) (same bool, err error) {
 	case err != nil:
 		return false, err
 	case bytes.Equal(old, d.text):
-		if err := os.Remove(path + changedEnd); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(path + changedEnd); err != nil && !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // a hash is its name, and the owner names the server
 			return false, err
 		}
 		return true, nil
@@ -133,7 +148,7 @@ func put(path string, text []byte) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return os.Rename(f.Name(), path) //nolint:gosec // a hash is its name, and the owner names the server
 }
 
 // List are all definitions, by server and tool. Builtin are names that tools of agents have.
@@ -197,7 +212,7 @@ func (k *Definitions) Accept(d *Definition) error {
 // listed takes the answer to tools/list: it leaves out what the conversation may not call, and what waits for the owner.
 func (g *gate) listed(ctx context.Context, m *message) ([]byte, error) {
 	if m.result == nil {
-		return m.line, nil
+		return m.text, nil
 	}
 	result, err := members(m.result, []string{"tools", "nextCursor"}, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
@@ -218,7 +233,7 @@ func (g *gate) listed(ctx context.Context, m *message) ([]byte, error) {
 	}
 	kept := g.permitted(ctx, g.unchanged(tools))
 	if len(kept) == len(raw) {
-		return m.line, nil
+		return m.text, nil
 	}
 	left := make([]jsontext.Value, 0, len(kept))
 	for i := range kept {
@@ -228,7 +243,7 @@ func (g *gate) listed(ctx context.Context, m *message) ([]byte, error) {
 		return nil, err
 	}
 	text, err := json.Marshal(result, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.id, text), err
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.id, text), err
 }
 
 // unchanged are the tools that are what they were when they were first seen, each name once.
@@ -253,14 +268,6 @@ func (g *gate) unchanged(tools []defined) (out []defined) {
 		default:
 			out = append(out, *d)
 		}
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.hints == nil {
-		g.hints = map[string]jsontext.Value{}
-	}
-	for i := range out {
-		g.hints[out[i].name] = out[i].hints
 	}
 	return out
 }

@@ -17,7 +17,7 @@ type lines struct{ r *bufio.Reader }
 
 func newLines(r io.Reader) *lines { return &lines{bufio.NewReaderSize(r, 64<<10)} }
 
-// next is the next line, with its end. A line that is too long is read to its end and dropped. What comes before the end
+// next is the next line, without its end. A line that is too long is read to its end and dropped. What comes before the end
 // of the stream without the end of a line is no message.
 func (l *lines) next() ([]byte, error) {
 	var line []byte
@@ -36,20 +36,23 @@ func (l *lines) next() ([]byte, error) {
 		case long:
 			return nil, errTooLong
 		default:
-			return line, nil
+			return line[:len(line)-1], nil
 		}
 	}
 }
 
-// sender writes messages, one at a time and each whole.
+// sender writes messages as lines, one at a time and each whole.
 type sender struct {
 	mu sync.Mutex
 	w  io.Writer
 }
 
-func (s *sender) send(line []byte) error {
+func (s *sender) send(text []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.w.Write(line)
+	_, err := s.w.Write(append(text[:len(text):len(text)], '\n'))
 	return err
 }
+
+// awake does nothing: a pipe stays open.
+func (*sender) awake() error { return nil }

@@ -55,164 +55,68 @@ func CheckName(name string) error {
 	return nil
 }
 
-// gate stands between one client and one server.
+// gate judges what passes between clients and one server. It knows no transport: a message is a text in one line.
 type gate struct {
 	Options
-	client, server *sender
-
-	mu      sync.Mutex
-	open    Session // nil: not yet, or no more
-	pending map[string]*request
 	retries retries
-	wait    time.Duration             // how long this client waits
-	over    bool                      // the server has gone
-	hints   map[string]jsontext.Value // the tools' own annotations
-}
 
-// request is one of the client's that has no answer yet.
-type request struct {
-	id     jsontext.Value
-	method string
-	tool   string // the name under which it is judged
-	callID string // the client's own name of the call
-	same   string // the tool and its arguments, by which a retry is known
-	spent  bool   // the hook tells what it returned
-	task   bool   // it is answered with a task, and not with a result
-
-	drop context.CancelFunc // while it is held: drops it. nil: the server has it
-}
-
-// mostPending is how many requests a client may have open.
-const mostPending = 1024
-
-func newGate(o Options, client, server io.Writer) *gate {
-	return &gate{Options: o, client: &sender{w: client}, server: &sender{w: server}, pending: map[string]*request{}, wait: o.Wait}
-}
-
-// fromClient takes one line of the client's. It returns an error where the server can't be written to.
-func (g *gate) fromClient(ctx context.Context, line []byte) error {
-	m, err := decode(line, false)
-	if err != nil {
-		g.logf("What the client sent was refused: %v.", err)
-		return g.refuse(m.id, codeInvalid, err)
-	}
-	switch {
-	case m.method == "notifications/cancelled" && g.cancel(m.params):
-		return nil
-	case m.method == "tools/call" && m.id == nil: // some servers would run it all the same
-		g.logf("A call without an id was refused.")
-		return nil
-	case !m.isRequest():
-		return g.server.send(m.line)
-	}
-	r := &request{id: m.id, method: m.method}
-	var c call
-	if m.method == "tools/call" {
-		ctx, r.drop = context.WithCancel(ctx)
-		if c, err = readCall(m.params); err != nil {
-			r.drop()
-			return g.refuse(m.id, codeParams, err)
-		}
-		r.tool, r.callID, r.task = g.toolName(c.name), c.id, c.task != nil
-	}
-	if err := g.admit(m.key, r); err != nil {
-		if r.drop != nil {
-			r.drop()
-		}
-		return g.refuse(m.id, codeInvalid, err)
-	}
-	switch m.method {
-	case "tools/call":
-		go g.judge(ctx, m, r, c)
-		return nil
-	case "initialize":
-		g.meet(m.params)
-	}
-	return g.server.send(m.line)
+	mu   sync.Mutex
+	open Session // nil: not yet, or no more
 }
 
 func (g *gate) toolName(tool string) string { return "mcp__" + g.Server + "__" + tool }
 
-// admit notes a request, so that its answer is known as such.
-func (g *gate) admit(key string, r *request) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// read reads a message of the client's. A call of a tool is in c.
+func (g *gate) read(text []byte) (m message, c *call, no *refusal) {
+	m, err := decode(text, false)
 	switch {
-	case g.over:
-		return errOver
-	case g.pending[key] != nil:
-		return errors.New("another request with this id is still open")
-	case len(g.pending) >= mostPending:
-		return errors.New("too many requests are open")
+	case err != nil:
+		g.logf("What the client sent was refused: %v.", err)
+		return m, nil, &refusal{idOf(text), codeInvalid, err}
+	case m.method != "tools/call":
+		return m, nil, nil
+	case m.id == nil: // some servers would run it all the same
+		g.logf("A call without an id was refused.")
+		return m, nil, &refusal{nil, codeInvalid, errors.New("a call without an id is refused")}
 	}
-	g.pending[key] = r
-	return nil
+	if c, err = readCall(m.params); err != nil {
+		return m, nil, &refusal{m.id, codeParams, err}
+	}
+	return m, c, nil
 }
 
-// cancel drops a call that is held. Where the server has it already, the server is told.
-func (g *gate) cancel(params jsontext.Value) bool {
-	all, err := members(params, []string{"requestId", "reason", "_meta"})
+// refusal is why a message is not passed on.
+type refusal struct {
+	id   jsontext.Value // of the message; nil: it has none that can be read
+	code int
+	why  error
+}
+
+// Codes of JSON-RPC.
+const (
+	codeInvalid = -32600
+	codeParams  = -32602
+	codeHeaders = -32020 // of 2026-07-28: the headers don't fit the message
+	codeDenied  = -32001
+	codeGone    = -32000
+)
+
+type rpcError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+// text is an answer that is an error. A message without an id gets null for it.
+func (r *refusal) text() []byte {
+	id := r.id
+	if _, ok := keyOf(id); !ok {
+		id = jsontext.Value("null")
+	}
+	text, err := json.Marshal(rpcError{r.code, r.why.Error()}, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		return false
+		panic(err) // texts can be written
 	}
-	key, ok := keyOf(all["requestId"])
-	if !ok {
-		return false
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	r := g.pending[key]
-	if r == nil {
-		return false
-	}
-	delete(g.pending, key) // a late answer is passed on to nobody
-	if r.drop == nil {
-		return false
-	}
-	r.drop()
-	return true
-}
-
-// pass hands a call that was held to the server, unless it was dropped meanwhile.
-func (g *gate) pass(m message, r *request) error {
-	g.mu.Lock()
-	if g.pending[m.key] != r {
-		g.mu.Unlock()
-		return nil
-	}
-	r.drop()
-	r.drop = nil
-	g.mu.Unlock()
-	return g.server.send(m.line)
-}
-
-// deny ends a call that was held with words, unless it was dropped meanwhile.
-func (g *gate) deny(key string, r *request, words string) {
-	g.mu.Lock()
-	here := g.pending[key] == r
-	if here {
-		r.drop()
-		delete(g.pending, key)
-	}
-	g.mu.Unlock()
-	if here {
-		g.answerDenied(r, words)
-	}
-}
-
-// answerDenied answers a call with a result that is an error. Where the client waits for a task, only an error fits.
-func (g *gate) answerDenied(r *request, words string) {
-	if r.task {
-		g.refuse(r.id, codeDenied, errors.New(words)) //nolint:errcheck // a client that has gone needs no answer
-		return
-	}
-	text, err := json.Marshal(deniedResult{[]textContent{{"text", words}}, true, "complete"}, jsontext.AllowInvalidUTF8(true))
-	if err == nil {
-		err = g.client.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", r.id, text))
-	}
-	if err != nil {
-		g.logf("An answer could not be given to the client.")
-	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, id, text)
 }
 
 type deniedResult struct {
@@ -226,55 +130,17 @@ type textContent struct {
 	Text string `json:"text"`
 }
 
-// Codes of JSON-RPC.
-const (
-	codeInvalid = -32600
-	codeParams  = -32602
-	codeDenied  = -32001
-	codeGone    = -32000
-)
-
-type rpcError struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-}
-
-// refuse answers a message with an error. One without an id gets null for it.
-func (g *gate) refuse(id jsontext.Value, code int, why error) error {
-	if _, ok := keyOf(id); !ok {
-		id = jsontext.Value("null")
+// denied is the answer to a call that is not run: a result that is an error. Where the client waits for a task, only an
+// error fits.
+func denied(r *request, words string) []byte {
+	if r.task {
+		return (&refusal{r.id, codeDenied, errors.New(words)}).text()
 	}
-	text, err := json.Marshal(rpcError{code, why.Error()}, jsontext.AllowInvalidUTF8(true))
+	text, err := json.Marshal(deniedResult{[]textContent{{"text", words}}, true, "complete"}, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		return err
+		panic(err) // texts can be written
 	}
-	if g.client.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", id, text)) != nil {
-		g.logf("An answer could not be given to the client.")
-	}
-	return nil
-}
-
-var errOver = errors.New("the server of tools has ended")
-
-// end answers everything that is still open: the server has gone.
-func (g *gate) end() {
-	g.mu.Lock()
-	g.over = true
-	open := g.pending
-	g.pending = map[string]*request{}
-	g.mu.Unlock()
-	for _, r := range open {
-		if r.method != "tools/call" {
-			g.refuse(r.id, codeGone, errOver) //nolint:errcheck // a client that has gone needs no answer
-			continue
-		}
-		words := "The server of tools ended before it had answered. The call may have run."
-		if r.drop != nil {
-			r.drop()
-			words = "The server of tools has ended. Nothing was run."
-		}
-		g.answerDenied(r, words)
-	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, r.id, text)
 }
 
 func (g *gate) logf(format string, args ...any) {
@@ -300,25 +166,5 @@ func (g *gate) forget(s Session) {
 	defer g.mu.Unlock()
 	if g.open == s {
 		g.open = nil
-	}
-}
-
-// patience is how long clients wait for a call, by the names that they give themselves. Others wait for a minute.
-var patience = map[string]time.Duration{"claude-code": 600 * time.Second, "codex-mcp-client": 300 * time.Second, "gemini-cli-mcp-client": 600 * time.Second}
-
-// meet notes how long the client waits.
-func (g *gate) meet(params jsontext.Value) {
-	var p struct {
-		Client struct {
-			Name string `json:"name"`
-		} `json:"clientInfo"`
-	}
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.wait == 0 {
-		g.wait = patience[p.Client.Name]
 	}
 }

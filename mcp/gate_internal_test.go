@@ -85,7 +85,7 @@ func (s *stream) wait(t *testing.T, pattern string) string {
 }
 
 type bench struct {
-	*gate
+	*pipe
 	t                *testing.T
 	toClient, server *stream
 	session          *says
@@ -93,20 +93,20 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	b := &bench{t: t, toClient: newStream(), server: newStream(), session: &says{}}
-	b.gate = newGate(Options{Server: "fs", Definitions: Definitions{t.TempDir()}, Open: func() (Session, error) { return b.session, nil }, Log: io.Discard}, b.toClient, b.server)
+	b.pipe = newPipe(Options{Server: "fs", Definitions: Definitions{t.TempDir()}, Open: func() (Session, error) { return b.session, nil }, Log: io.Discard}, &sender{w: b.toClient}, &sender{w: b.server})
 	return b
 }
 
 func (b *bench) client(line string) {
 	b.t.Helper()
-	if err := b.fromClient(b.t.Context(), []byte(line+"\n")); err != nil {
+	if err := b.fromClient(b.t.Context(), []byte(line)); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 func (b *bench) serves(line string) {
 	b.t.Helper()
-	if err := b.fromServer(b.t.Context(), []byte(line+"\n")); err != nil {
+	if err := b.fromServer(b.t.Context(), []byte(line)); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -301,12 +301,11 @@ func FuzzFromClient(f *testing.F) {
 			return
 		}
 		b := newBench(t)
-		line = append(line, '\n')
 		if err := b.fromClient(t.Context(), line); err != nil {
 			t.Fatal(err)
 		}
 		got := b.server.text()
-		if got != "" && got != string(line) {
+		if got != "" && got != string(line)+"\n" {
 			t.Errorf("%q became %q", line, got)
 		}
 		for _, method := range loose(got) {
@@ -328,16 +327,15 @@ func FuzzFromServer(f *testing.F) {
 		}
 		b := newBench(t)
 		_, held := context.WithCancel(t.Context())
-		b.pending["n1"] = &request{id: []byte("1"), method: "tools/call", drop: held}
-		b.pending["n2"] = &request{id: []byte("2"), method: "tools/call", tool: "mcp__fs__a", same: "x"}
-		line = append(line, '\n')
+		b.pending[&request{id: []byte("1"), key: "n1", method: "tools/call", drop: held}] = true
+		b.pending[&request{id: []byte("2"), key: "n2", method: "tools/call", tool: "mcp__fs__a", same: "x"}] = true
 		if err := b.fromServer(t.Context(), line); err != nil {
 			t.Fatal(err)
 		}
-		if got := b.toClient.text(); got != "" && got != string(line) && !strings.HasPrefix(got, `{"jsonrpc":"2.0","id":2,"error":`) {
+		if got := b.toClient.text(); got != "" && got != string(line)+"\n" && !strings.HasPrefix(got, `{"jsonrpc":"2.0","id":2,"error":`) {
 			t.Errorf("%q became %q", line, got)
 		}
-		if b.pending["n1"] == nil {
+		if b.find("n1") == nil {
 			t.Errorf("the server has answered a call that is held: %q", line)
 		}
 	})

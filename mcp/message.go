@@ -13,7 +13,7 @@ import (
 
 // message is one message of JSON-RPC, as it came: what is passed on are the bytes that were read here.
 type message struct {
-	line   []byte         // all of it, with the end of the line
+	text   []byte         // all of it, in one line
 	id     jsontext.Value // nil: it has none
 	key    string         // the id in the one form by which ids are compared
 	method string         // "": it is an answer
@@ -37,12 +37,12 @@ var (
 // envelope are the names that a message may have a meaning for.
 var envelope = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-// decode reads one line. Where two programs could read the same line differently, it is refused: names that are there
-// twice, at any depth, or in another spelling; ends of lines inside of it; more than one value. Broken UTF-8 is taken only
-// from servers, since a tool may return it.
-func decode(line []byte, fromServer bool) (m message, err error) {
-	m.line = line
-	text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+// decode reads one line, without its end. Where two programs could read the same line differently, it is refused: names
+// that are there twice, at any depth, or in another spelling; ends of lines inside of it; more than one value. Broken UTF-8
+// is taken only from servers, since a tool may return it.
+func decode(text []byte, fromServer bool) (m message, err error) {
+	m.text = text
+	text = bytes.TrimSuffix(text, []byte("\r"))
 	switch trimmed := bytes.TrimLeft(text, " \t"); {
 	case bytes.ContainsAny(text, "\r\n"): // some programs would read more than one message
 		return m, errJSON
@@ -144,4 +144,36 @@ func keyOf(id jsontext.Value) (string, bool) {
 		return "n" + strconv.FormatFloat(f, 'g', -1, 64), true
 	}
 	return "", false
+}
+
+// idOf is the id of a request that was refused, so that its client does not wait for an answer. It is nil where another
+// program could read another one, or none.
+func idOf(text []byte) (id jsontext.Value) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != jsontext.KindBeginObject {
+		return nil
+	}
+	method := false
+	for dec.PeekKind() != jsontext.KindEndObject {
+		t, err := dec.ReadToken()
+		if err != nil {
+			return nil
+		}
+		name := t.String()
+		v, err := dec.ReadValue()
+		if err != nil {
+			return nil
+		}
+		method = method || name == "method"
+		switch {
+		case name == "id" && id == nil:
+			id = v.Clone()
+		case strings.EqualFold(separators.Replace(name), "id"):
+			return nil
+		}
+	}
+	if _, ok := keyOf(id); !ok || !method {
+		return nil
+	}
+	return id
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -44,7 +45,7 @@ func Stdio(ctx context.Context, o Options, s Streams, command []string) (code in
 		return 0, fmt.Errorf("the server of tools can't be started: %w", err)
 	}
 	o.Log = s.Err
-	g := newGate(o, s.Out, in)
+	g := newPipe(o, &sender{w: s.Out}, &sender{w: in})
 
 	asking, drop := context.WithCancel(ctx)
 	defer drop()
@@ -90,6 +91,91 @@ func waitFor(done <-chan error, most time.Duration) {
 	case <-done:
 	case <-time.After(most):
 	}
+}
+
+// pipe is a client and a server that each have one stream of messages.
+type pipe struct {
+	*peer
+	client, server outlet
+
+	// order keeps a cancellation behind the call that it cancels.
+	order sync.Mutex
+}
+
+func newPipe(o Options, client, server outlet) *pipe {
+	return &pipe{peer: (&gate{Options: o}).newPeer(false), client: client, server: server}
+}
+
+// fromClient takes one line of the client's. It returns an error where the server can't be written to.
+func (p *pipe) fromClient(ctx context.Context, text []byte) error {
+	m, c, no := p.read(text)
+	switch {
+	case no != nil:
+		p.reply(no.text())
+		return nil
+	case m.method == "notifications/cancelled":
+		p.order.Lock()
+		defer p.order.Unlock()
+		if given, known := p.cancel(m.params); known && len(given) == 0 {
+			return nil
+		}
+		return p.server.send(m.text)
+	case !m.isRequest():
+		return p.server.send(m.text)
+	}
+	r := p.asked(&m, c, p.client)
+	if c != nil {
+		ctx, r.drop = context.WithCancel(ctx)
+	}
+	if no := p.admit(r); no != nil {
+		if c != nil {
+			r.drop()
+		}
+		p.reply(no.text())
+		return nil
+	}
+	if c == nil {
+		return p.server.send(m.text)
+	}
+	go p.decide(ctx, m, r, c)
+	return nil
+}
+
+// decide hands a call to the server, or answers it, unless it was dropped meanwhile.
+func (p *pipe) decide(ctx context.Context, m message, r *request, c *call) {
+	words := p.judge(ctx, r, c)
+	if words != "" {
+		if p.done(r) {
+			r.drop()
+			p.reply(denied(r, words))
+		}
+		return
+	}
+	p.order.Lock()
+	defer p.order.Unlock()
+	if p.release(r) && p.server.send(m.text) != nil {
+		p.logf("The server of tools could not be reached.")
+	}
+}
+
+func (p *pipe) reply(text []byte) {
+	if p.client.send(text) != nil {
+		p.logf("An answer could not be given to the client.")
+	}
+}
+
+// fromServer takes one line of the server's. It returns an error where the client can't be written to.
+func (p *pipe) fromServer(ctx context.Context, text []byte) error {
+	toClient, toServer := p.peer.fromServer(ctx, text, p.take)
+	if toServer != nil {
+		if err := p.server.send(toServer); err != nil {
+			return err
+		}
+	}
+	if toClient == nil {
+		return nil
+	}
+	return p.client.send(toClient)
 }
 
 // pump hands each line over, until there are no more, or they can't be handed over.

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
 	"syscall"
@@ -29,9 +32,11 @@ type gatewayFlags struct {
 // MCPRunCmd starts a server and stands before it.
 type MCPRunCmd struct {
 	gatewayFlags
-	Name    string        `placeholder:"NAME" help:"What you call the server. Its tools are judged as mcp__NAME__tool. Without it: by the command."`
+	listenFlags
+	URL     string        `name:"url" placeholder:"URL" help:"The address of a server that speaks streamable HTTP, in place of a command."`
+	Name    string        `placeholder:"NAME" help:"What you call the server. Its tools are judged as mcp__NAME__tool. Without it: by the command or the address."`
 	Wait    time.Duration `placeholder:"TIME" help:"How long the client waits for the answer to a call. Without it: as long as clients of its name do, else 60s, or 10m where it is told of progress."`
-	Command []string      `arg:"" passthrough:"" help:"The server's command, after --."`
+	Command []string      `arg:"" optional:"" passthrough:"" help:"The server's command, after --."`
 }
 
 // Help is the long help.
@@ -39,6 +44,9 @@ func (*MCPRunCmd) Help() string {
 	return `It stands between a client of the Model Context Protocol and a server: in the client's config, put it before the server's command. Every call of a tool is asked about; everything else passes as it is. A call that is not allowed ends in a result that says why.
 
     $ verifier mcp --name files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+    $ verifier mcp --name crm --url https://mcp.example.com/mcp --listen 127.0.0.1:8790
+
+With --url it stands before a server that is reached by an address: clients take http://127.0.0.1:8790/mcp for it. What a client is authorized with is passed on as it is, and never kept.
 
 The gateway is found as by "verifier hook". Where it can't be reached, calls are refused, and the rest works.`
 }
@@ -49,10 +57,23 @@ func (c *MCPRunCmd) Run(a *app) error {
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
 	}
-	if len(command) == 0 {
-		return &failure{text: "no command of a server is given", hint: "write it after --, as in verifier mcp -- npx -y @modelcontextprotocol/server-everything"}
+	switch {
+	case (len(command) == 0) == (c.URL == ""):
+		return &failure{text: "it takes the command of a server or its address", hint: "write a command after --, as in verifier mcp -- npx -y @modelcontextprotocol/server-everything, or an address with --url"}
+	case (c.URL == "") != (c.Listen == ""):
+		return &failure{text: "--url and --listen belong together", hint: "add --listen 127.0.0.1:8790, for example"}
 	}
-	if c.Name == "" {
+	var server *url.URL
+	if c.URL != "" {
+		u, err := serverURL(c.URL)
+		if err != nil {
+			return err
+		}
+		server, command = u, nil
+	}
+	if c.Name == "" && server != nil {
+		c.Name = mcp.CleanName(server.Hostname())
+	} else if c.Name == "" {
 		c.Name = mcp.NameOf(command)
 	}
 	if err := mcp.CheckName(c.Name); err != nil {
@@ -65,7 +86,11 @@ func (c *MCPRunCmd) Run(a *app) error {
 	signal.Ignore(syscall.SIGPIPE) // a client that has gone is no reason to end without ending the server
 	ctx, stop := signal.NotifyContext(a.ctx, syscall.SIGHUP)
 	defer stop()
-	code, err := mcp.Stdio(ctx, mcp.Options{Server: c.Name, Definitions: kept, Open: func() (mcp.Session, error) { return c.open(a) }, Wait: c.Wait}, mcp.Streams{In: os.Stdin, Out: a.stdout, Err: a.stderr}, command)
+	o := mcp.Options{Server: c.Name, Definitions: kept, Open: func() (mcp.Session, error) { return c.open(a) }, Wait: c.Wait, Log: a.stderr}
+	if server != nil {
+		return c.serve(ctx, a, cmp.Or(server.Path, "/"), func(by mcp.Reached) http.Handler { return mcp.HTTP(o, server, by) })
+	}
+	code, err := mcp.Stdio(ctx, o, mcp.Streams{In: os.Stdin, Out: a.stdout, Err: a.stderr}, command)
 	switch {
 	case err != nil:
 		return &failure{text: err.Error(), hint: "try the command by itself"}
