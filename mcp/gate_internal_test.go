@@ -159,7 +159,7 @@ func TestACallIsPassedAsItWasJudged(t *testing.T) {
 		t.Errorf("judged was %+v", c)
 	}
 	b.serves(`{"jsonrpc":"2.0","id":"x","result":{"content":[{"type":"text","text":"page"}]}}`)
-	if len(b.session.told) != 1 || b.session.told[0] != "mcp__fs__write text\npage\n" {
+	if len(b.session.told) != 1 || b.session.told[0] != "mcp__fs__write content\ntype\ntext\ntext\npage\n" {
 		t.Errorf("told was %q", b.session.told)
 	}
 }
