@@ -1,10 +1,11 @@
 // Drives a server of tools, or the gate before one, with the official TypeScript client, and prints what came of it.
-// node probe.mjs everything|files COMMAND ARGS…     env SDK: the node_modules that has @modelcontextprotocol/sdk
+// node probe.mjs everything|files|held COMMAND ARGS…|URL     env SDK: the node_modules that has @modelcontextprotocol/sdk
 import { setTimeout as sleep } from "node:timers/promises";
 
 const sdk = `${process.env.SDK}/@modelcontextprotocol/sdk/dist/esm/`;
 const { Client } = await import(`${sdk}client/index.js`);
 const { StdioClientTransport } = await import(`${sdk}client/stdio.js`);
+const { StreamableHTTPClientTransport } = await import(`${sdk}client/streamableHttp.js`);
 const types = await import(`${sdk}types.js`);
 const [what, command, ...args] = process.argv.slice(2);
 
@@ -26,7 +27,11 @@ client.setRequestHandler(types.ElicitRequestSchema, async () => {
 client.fallbackNotificationHandler = async (n) => {
 	if (n.method === "notifications/message") count(n.method);
 };
-await client.connect(new StdioClientTransport({ command, args, stderr: "ignore", env: process.env }));
+await client.connect(
+	/^https?:/.test(command)
+		? new StreamableHTTPClientTransport(new URL(command), { requestInit: { headers: { Authorization: "Bearer probe" } } })
+		: new StdioClientTransport({ command, args, stderr: "ignore", env: process.env }),
+);
 
 // call is the first text that a tool returns, or why it did not.
 async function call(name, args, options) {
@@ -65,6 +70,17 @@ if (what === "everything") {
 	await client.setLoggingLevel("debug");
 	out.pong = await client.ping();
 	out.seen = Object.fromEntries(Object.entries(seen).sort());
+} else if (what === "held") {
+	out.yes = await call("echo", { message: "yes" }, { timeout: 60000, resetTimeoutOnProgress: true, onprogress: () => {} });
+	out.no = await call("echo", { message: "no" }, { timeout: 60000 });
+	const stop = new AbortController();
+	const dropped = call("echo", { message: "dropped" }, { signal: stop.signal });
+	await sleep(1500);
+	stop.abort("no longer");
+	out.dropped = await dropped;
+	process.kill(Number(process.env.GATEWAY), "SIGKILL");
+	out.down = await call("echo", { message: "down" });
+	out.pong = await client.ping();
 } else {
 	const file = `${process.env.ROOT}/made.txt`;
 	out.read = await call("read_text_file", { path: `${process.env.ROOT}/page.txt` });
