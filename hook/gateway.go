@@ -79,8 +79,23 @@ type userWords struct {
 // key is what texts are fingerprinted under.
 func (g *Gateway) key() lineage.Key { return lineage.NewKey(g.Secret) }
 
+// Asked is a call as it was asked about. The same message gets the same answer, unless the owner has paused the agent or
+// restricted the call since.
+type Asked struct {
+	id   string
+	body []byte
+}
+
 // post sends a message to the path of an event, or of calls, and returns the answer once its signature was checked.
 func (g *Gateway) post(ctx context.Context, event string, m message) ([]byte, error) {
+	sent, err := pack(event, m)
+	if err != nil {
+		return nil, err
+	}
+	return g.send(ctx, event, sent)
+}
+
+func pack(event string, m message) (*Asked, error) {
 	m.Version, m.Timestamp, m.RequestID = 1, time.Now().UTC().Format(time.RFC3339), newID()
 	body, err := json.Marshal(m)
 	switch {
@@ -89,16 +104,20 @@ func (g *Gateway) post(ctx context.Context, event string, m message) ([]byte, er
 	case event == "" && len(body) > maxCall, len(body) > maxEvent:
 		return nil, failure("The call is too large to be verified. Nothing was run.")
 	}
+	return &Asked{m.RequestID, body}, nil
+}
+
+func (g *Gateway) send(ctx context.Context, event string, sent *Asked) ([]byte, error) {
 	address, err := g.address(event)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(sent.body))
 	if err != nil {
 		return nil, failure("The verifier's address can't be used. Nothing was run.")
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(hmac.RequestHeader, hmac.Sign(g.Secret, body))
+	req.Header.Set(hmac.RequestHeader, hmac.Sign(g.Secret, sent.body))
 	if g.Bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+g.Bearer)
 	}
@@ -115,7 +134,7 @@ func (g *Gateway) post(ctx context.Context, event string, m message) ([]byte, er
 		return nil, failure("The verifier does not accept this hook's secret. Nothing was run.")
 	case res.StatusCode != http.StatusOK || len(answer) > maxAnswer:
 		return nil, failure("What answers at the verifier's address is not a verifier. Nothing was run.")
-	case !hmac.MatchAnswer(g.Secret, m.RequestID, answer, res.Header.Get(hmac.AnswerHeader)):
+	case !hmac.MatchAnswer(g.Secret, sent.id, answer, res.Header.Get(hmac.AnswerHeader)):
 		return nil, failure("The verifier's answer could not be authenticated. Nothing was run.")
 	}
 	return answer, nil
@@ -123,7 +142,16 @@ func (g *Gateway) post(ctx context.Context, event string, m message) ([]byte, er
 
 // ask sends a call and returns what the gateway has signed.
 func (g *Gateway) ask(ctx context.Context, t tool, c callContext) (v verdict, err error) {
-	answer, err := g.post(ctx, "", message{Tool: &t, Context: c})
+	sent, err := pack("", message{Tool: &t, Context: c})
+	if err != nil {
+		return v, err
+	}
+	return g.askAgain(ctx, sent)
+}
+
+// askAgain sends a call as it was asked about before.
+func (g *Gateway) askAgain(ctx context.Context, sent *Asked) (v verdict, err error) {
+	answer, err := g.send(ctx, "", sent)
 	if err != nil {
 		return v, err
 	}

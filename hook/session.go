@@ -58,6 +58,7 @@ type Call struct {
 	Annotations jsontext.Value // the tool's own; none: nil
 	ID          string         // the client's id of the call; "" where it has none
 	Wait        time.Duration  // how long the client can wait for a person
+	Again       *Asked         // it was let pass before, and is made again; nil: it was not
 }
 
 // Verdict is what the gateway says of a call.
@@ -65,12 +66,18 @@ type Verdict struct {
 	Allowed bool
 	Reason  string // why not, in words for the agent
 	Spent   bool   // the hook has asked about this very call, and will tell what it returned
+	Asked   *Asked // how it was asked about; nil: by the hook
 }
 
-// Ask asks about a call, unless the agent's hook has asked about this very one. It fails where the gateway has not answered.
+// Ask asks about a call, unless the agent's hook has asked about this very one. A call that was let pass before is asked about
+// by the same message: nobody is asked twice, and what was paused or restricted since is refused. It fails where the gateway has not answered.
 func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
 	if c.ID != "" && s.notes.spend(s.gateway.decided(c.ID, c.Tool, c.Params)) {
 		return Verdict{Allowed: true, Spent: true}, nil
+	}
+	if c.Again != nil {
+		v, err := s.gateway.askAgain(ctx, c.Again)
+		return Verdict{Allowed: err == nil && v.Decision == "allow", Reason: v.reason(), Asked: c.Again}, err
 	}
 	in, err := s.context()
 	if err != nil {
@@ -80,14 +87,18 @@ func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
 	if in.ToolCallID, in.WaitMs, in.SecretsRead = c.ID, max(c.Wait.Milliseconds(), 1), told.secret(); told.outside() != "" {
 		in.InputProvenance = told.outside()
 	}
-	v, err := s.gateway.ask(ctx, tool{c.Tool, c.Params, c.Annotations}, in)
+	sent, err := pack("", message{Tool: &tool{c.Tool, c.Params, c.Annotations}, Context: in})
+	if err != nil {
+		return Verdict{}, err
+	}
+	v, err := s.gateway.askAgain(ctx, sent)
 	if err != nil {
 		return Verdict{}, err
 	}
 	if v.Decision == "allow" {
 		told.settled()
 	}
-	return Verdict{Allowed: v.Decision == "allow", Reason: v.reason()}, nil
+	return Verdict{Allowed: v.Decision == "allow", Reason: v.reason(), Asked: sent}, nil
 }
 
 // Returned tells the gateway what a tool has returned: size, hash and fingerprints, and never the text. What can't be told

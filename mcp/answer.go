@@ -19,6 +19,9 @@ const tellWithin = 5 * time.Second
 // In 2026-07-28 the result of a task is a part of its state.
 var contents = map[string]bool{"tools/call": true, "tasks/result": true, "tasks/get": true, "resources/read": true, "prompts/get": true}
 
+// greetings are the requests by which a client meets a server.
+var greetings = map[string]bool{"initialize": true, "server/discover": true}
+
 // questions are what a server sends by itself that puts its text before a model or a person.
 var questions = map[string]bool{"sampling/createMessage": true, "elicitation/create": true, "notifications/tasks": true, "notifications/tasks/status": true}
 
@@ -60,6 +63,14 @@ func (p *peer) answered(ctx context.Context, r *request, m *message) []byte {
 		if err != nil {
 			p.logf("The list of tools was not passed on: %v.", err)
 			return (&refusal{r.id, codeDenied, errors.New("the server's list of tools can't be read, so it was not passed on")}).text()
+		}
+		return text
+	}
+	if greetings[r.method] {
+		text, err := p.greeted(m)
+		if err != nil {
+			p.logf("What the server says of itself was not passed on: %v.", err)
+			return (&refusal{r.id, codeDenied, errors.New("what the server says of itself can't be read or noted, so it was not passed on")}).text()
 		}
 		return text
 	}
@@ -112,20 +123,25 @@ func (g *gate) tell(ctx context.Context, tool, id string, content jsontext.Value
 }
 
 // retries are the calls that a server has answered with a question: the client makes the same call again, with the answer
-// to it (since 2026-07-28). It was asked about already.
+// to it (since 2026-07-28). The gateway is asked by the same message then, so that nobody is asked twice.
 type retries struct {
 	mu   sync.Mutex
-	open map[string]time.Time
+	open map[string]retry
+}
+
+type retry struct {
+	asked *hook.Asked
+	at    time.Time // when it was asked about
 }
 
 const (
-	mostRetries = 256
-	keepRetries = 10 * time.Minute
+	mostRetries = 32
+	keepRetries = 270 * time.Second // the gateway takes a message for 5 minutes
 )
 
 // note notes that a call will come again.
 func (t *retries) note(r *request, result jsontext.Value) {
-	if r.same == "" || result == nil {
+	if r.asked == nil || result == nil {
 		return
 	}
 	all, err := members(result, nil, jsontext.AllowInvalidUTF8(true))
@@ -137,25 +153,28 @@ func (t *retries) note(r *request, result jsontext.Value) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for key, at := range t.open {
-		if time.Since(at) > keepRetries {
+	for key, old := range t.open {
+		if time.Since(old.at) > keepRetries {
 			delete(t.open, key)
 		}
 	}
 	if t.open == nil {
-		t.open = map[string]time.Time{}
+		t.open = map[string]retry{}
 	}
 	if len(t.open) < mostRetries { // else it is asked about again
-		t.open[digest([]byte(r.same), canonical(all["requestState"]))] = time.Now()
+		t.open[digest([]byte(r.same), canonical(all["requestState"]))] = retry{r.asked, r.at}
 	}
 }
 
-// take reports whether a call is the retry of one that was let pass, once.
-func (t *retries) take(same string, state jsontext.Value) bool {
+// take is how a call was asked about that was let pass and is made again; once. nil: there is none.
+func (t *retries) take(same string, state jsontext.Value) (*hook.Asked, time.Time) {
 	key := digest([]byte(same), canonical(state))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at, ok := t.open[key]
+	old := t.open[key]
 	delete(t.open, key)
-	return ok && time.Since(at) <= keepRetries
+	if time.Since(old.at) > keepRetries {
+		return nil, time.Time{}
+	}
+	return old.asked, old.at
 }

@@ -65,7 +65,7 @@ func readCall(params jsontext.Value) (*call, error) {
 // callable reports whether a tool can have this name. The gateway would cut spaces off.
 func callable(name string) bool {
 	odd := strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f })
-	return name != "" && name == strings.TrimSpace(name) && len(name) <= 256 && !odd
+	return name != "" && name != Instructions && name == strings.TrimSpace(name) && len(name) <= 256 && !odd
 }
 
 // callIDs are where clients say their own names of calls.
@@ -116,15 +116,19 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 	if p.Definitions.changed(p.Server, c.name) {
 		return "The server has changed what it says of this tool. The owner has to look at the change before it can be called. Nothing was run."
 	}
-	if (c.responses != nil || c.state != nil) && p.retries.take(r.same, c.state) {
-		return ""
-	}
 	s, err := p.session()
 	if err != nil {
 		return wordsOf(err)
 	}
+	var again *hook.Asked
+	r.at = time.Now()
+	if c.responses != nil || c.state != nil {
+		if asked, at := p.retries.take(r.same, c.state); asked != nil {
+			again, r.at = asked, at
+		}
+	}
 	stop := keepAwake(ctx, r.to, c.token)
-	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: c.arguments, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin})
+	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: c.arguments, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin, Again: again})
 	stop()
 	switch {
 	case err != nil:
@@ -133,7 +137,7 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 	case !v.Allowed:
 		return cmp.Or(v.Reason, "The verifier does not allow this. Nothing was run.")
 	}
-	r.spent = v.Spent
+	r.spent, r.asked = v.Spent, v.Asked
 	return ""
 }
 

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,8 +47,11 @@ const (
 	mostDefinitions   = 1024
 )
 
-// toolMembers are what a model, or its user, may read of a tool.
-var toolMembers = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
+// toolMembers are what the protocol knows of a tool. Others are kept with them: a model, or its user, may read them.
+var toolMembers = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "execution", "_meta"}
+
+// Instructions is in place of a tool's name where a server says how to use all of its tools. No tool has this name.
+const Instructions = "(instructions)"
 
 // defined is a tool as a server offers it.
 type defined struct {
@@ -69,7 +71,6 @@ func readTool(raw jsontext.Value) (d defined, err error) {
 	if d.name, ok = asString(all["name"]); !ok || !callable(d.name) {
 		return d, errors.New("a tool has no name that can be called")
 	}
-	maps.DeleteFunc(all, func(name string, _ jsontext.Value) bool { return !slices.Contains(toolMembers, name) })
 	text, err := json.Marshal(all, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if d.text = canonical(text); err != nil || len(d.text) > longestDefinition {
 		return d, errors.New("what a server says of a tool is too long")
@@ -243,6 +244,34 @@ func (g *gate) listed(ctx context.Context, m *message) ([]byte, error) {
 		return nil, err
 	}
 	text, err := json.Marshal(result, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.id, text), err
+}
+
+// greeted takes the answer to initialize, or to server/discover: instructions that are not those that were first seen are
+// left out.
+func (g *gate) greeted(m *message) ([]byte, error) {
+	if m.result == nil {
+		return m.text, nil
+	}
+	result, err := members(m.result, []string{"instructions"}, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return nil, err
+	}
+	said, ok := result["instructions"]
+	if !ok {
+		return m.text, nil
+	}
+	d := defined{name: Instructions}
+	text, err := json.Marshal(map[string]jsontext.Value{"name": quoted(Instructions), "instructions": said}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if d.text = canonical(text); err != nil || len(d.text) > longestDefinition {
+		return nil, errors.New("the server's instructions are too long")
+	}
+	if same, err := g.Definitions.see(g.Server, &d); err != nil || same {
+		return m.text, err
+	}
+	g.logf("The server's instructions were left out: they are not what they were. `verifier mcp tools` shows the change.")
+	delete(result, "instructions")
+	text, err = json.Marshal(result, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.id, text), err
 }
 

@@ -190,9 +190,9 @@ func TestADeniedCallEndsInWords(t *testing.T) {
 func TestARetryIsAskedAboutOnce(t *testing.T) {
 	b := newBench(t)
 	asked := 0
-	b.session.ask = func(context.Context, hook.Call) (hook.Verdict, error) {
+	b.session.ask = func(_ context.Context, c hook.Call) (hook.Verdict, error) {
 		asked++
-		return hook.Verdict{Allowed: asked == 1, Reason: "No."}, nil
+		return hook.Verdict{Allowed: asked == 1 || c.Again != nil, Reason: "No.", Asked: &hook.Asked{}}, nil
 	}
 	b.client(aCall)
 	b.server.wait(t, "write")
@@ -339,4 +339,74 @@ func FuzzFromServer(f *testing.F) {
 			t.Errorf("the server has answered a call that is held: %q", line)
 		}
 	})
+}
+
+// slowOutlet takes a message only once it may.
+type slowOutlet struct {
+	sender
+
+	begun, may chan struct{}
+}
+
+func (s *slowOutlet) send(text []byte) error {
+	select {
+	case s.begun <- struct{}{}:
+		<-s.may
+	default:
+	}
+	return s.sender.send(text)
+}
+
+// TestACancellationDoesNotOvertakeItsCall: a server that gets it first would ignore it, and run the call.
+func TestACancellationDoesNotOvertakeItsCall(t *testing.T) {
+	b := newBench(t)
+	b.allows()
+	slow := &slowOutlet{sender: sender{w: b.server}, begun: make(chan struct{}), may: make(chan struct{})}
+	b.pipe.server = slow
+	b.client(aCall)
+	<-slow.begun // the call is on its way
+	cancelled := make(chan struct{})
+	go func() {
+		defer close(cancelled)
+		b.client(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	}()
+	close(slow.may)
+	<-cancelled
+	if text := b.server.wait(t, "cancelled"); !strings.HasPrefix(text, aCall) {
+		t.Errorf("the server got %q", text)
+	}
+}
+
+func TestARefusedLineIsAnsweredByItsID(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"w","arguments":{"t":"\ud83d"}}}`:  `"id":9,`,
+		`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"w","arguments":{"a":1,"a":2}}}`: `"id":"a",`,
+		`{"jsonrpc":"2.0","id":9,"id":8,"method":"tools/call","params":{"name":"w"}}`:                      `"id":null,`,
+		`{"jsonrpc":"2.0","id":9,"ID":8,"method":"tools/call","params":{"name":"w"}}`:                      `"id":null,`,
+		`[{"jsonrpc":"2.0","id":9,"method":"ping"}]`:                                                       `"id":null,`,
+		`{"jsonrpc":"2.0","params":{"id":9},"method":"ping","method":"ping"}`:                              `"id":null,`,
+	} {
+		b := newBench(t)
+		if b.client(line); !strings.Contains(b.toClient.text(), want) || b.server.text() != "" {
+			t.Errorf("%s is answered with %s", line, b.toClient.text())
+		}
+	}
+}
+
+// TestHintsAreThoseThatAreKept: a client may know a tool from a list that this gate has not seen, or spell it otherwise.
+func TestHintsAreThoseThatAreKept(t *testing.T) {
+	b := newBench(t)
+	b.client(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	b.serves(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"drop","annotations":{"destructiveHint":true,"title":"x"}}]}}`)
+	other := newBench(t)
+	other.Definitions = b.Definitions
+	got := make(chan string, 1)
+	other.session.ask = func(_ context.Context, c hook.Call) (hook.Verdict, error) {
+		got <- string(c.Annotations)
+		return hook.Verdict{}, nil
+	}
+	other.client(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"Drop"}}`)
+	if hints := <-got; hints != `{"destructiveHint":true}` {
+		t.Errorf("told was %s", hints)
+	}
 }

@@ -47,7 +47,11 @@ func fakeServer() {
 		text := func(s string) { answer(fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, s)) }
 		switch m.Method {
 		case "initialize":
-			answer(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1"}}`)
+			said := ""
+			if text, err := os.ReadFile(os.Getenv("MCP_SEEN") + ".instructions"); err == nil {
+				said = fmt.Sprintf(`,"instructions":%q`, text)
+			}
+			answer(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1"}` + said + `}`)
 		case "ping":
 			answer(`{}`)
 		case "tools/list":
