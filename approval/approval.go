@@ -64,6 +64,7 @@ type Options struct {
 	Pauses   *session.Pauses                                               // what is known of the owner's pauses; nil: nothing
 	Visible  func(*Ask) bool                                               // whether a card shows all of a call; nil: none does, and no single tap on it allows
 	Detailed func(*Ask) bool                                               // whether the details show all of a call; nil: they never do
+	Choices  func(a *Ask, seed []byte) Choices                             // what a call does, among other things; nil: no button allows what needs care
 	Bodies   func(*Ask, jsontext.Value) (shown jsontext.Value, hidden int) // a call's params with all that it writes to files, and how many values are hidden still; nil: they can't be shown
 	Head     func(*Ask) string                                             // what a call does, in one line of safe text; nil: its tool's name
 	Hide     func(string) string                                           // what may be kept of a person's words; nil: [redact.Line]

@@ -2,7 +2,6 @@ package approval
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 )
@@ -12,20 +11,6 @@ import (
 func (d *Desk) Lists(id string) bool {
 	_, listed := d.terms().people[id]
 	return listed
-}
-
-// Tapped is the card and the action that a handle is of; nil and no error where
-// it is of none. It counts nothing and checks nobody.
-func (d *Desk) Tapped(ctx context.Context, handle string) (*Card, Action, error) {
-	action, id, ours := d.readHandle(handle)
-	if !ours {
-		return nil, 0, nil
-	}
-	c, _, err := d.load(ctx, id)
-	if errors.Is(err, ErrGone) {
-		return nil, 0, nil
-	}
-	return c, action, err
 }
 
 // Careful reports whether anything on the card is not to be allowed by reflex.

@@ -21,6 +21,7 @@ const (
 	Told                      // nothing to decide: a list, a help text, a reset
 	Shown                     // details were asked for: Card holds them
 	WantsReason               // the answer comes with the reason: ask for it
+	WantsPick                 // the person has to pick first what the call does: Pick asks
 )
 
 // Outcome is what a person is told, and what a card turns into.
@@ -34,6 +35,7 @@ type Outcome struct {
 	Scope  Scope
 	Reason string
 	Card   *Card // what a tap was about, for a channel that has to show it; may be nil
+	Pick   *Pick // of WantsPick
 }
 
 // NotAuthorised is what anyone else is told.

@@ -27,6 +27,7 @@ const (
 	AllowExactly Action = 'e' // exactly this call, as often as it comes, for as long as AllowMinutes
 	AllowTurn    Action = 't' // the same tool until the run ends; for a shell, only commands that do the same
 	AllowLike    Action = 'l' // calls like it for a while, offered only beside what that would have covered
+	PickOne      Action = 'p' // an answer to the question what a call does: see [Pick]
 )
 
 // Allows reports whether the button lets a call pass.
@@ -62,18 +63,19 @@ func (c *Card) Handle(a Action) string {
 	return base64.RawURLEncoding.EncodeToString(append(raw, mac...))
 }
 
-// readHandle says what a handle is about, if it is one of ours.
-func (d *Desk) readHandle(handle string) (Action, string, bool) {
-	if len(handle) != base64.RawURLEncoding.EncodedLen(handleSize) {
-		return 0, "", false
-	}
+// readHandle says what a handle is about, if it is one of ours and, of a pick, for this person.
+func (d *Desk) readHandle(person, handle string) (tap, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(handle)
-	if err != nil {
-		return 0, "", false
+	switch {
+	case err != nil || len(raw) == 0 || base64.RawURLEncoding.EncodedLen(len(raw)) != len(handle): // no line breaks
+		return tap{}, false
+	case len(raw) == pickSize && Action(raw[0]) == PickOne:
+		return d.readPick(person, raw)
+	case len(raw) != handleSize:
+		return tap{}, false
 	}
-	action, id := Action(raw[0]), hex.EncodeToString(raw[1:1+cardIDSize])
-	ours := d.o.Key.Check(hex.EncodeToString(raw[1+cardIDSize:]), "tap", string(rune(action)), id)
-	return action, id, ours
+	t := tap{action: Action(raw[0]), card: hex.EncodeToString(raw[1 : 1+cardIDSize])}
+	return t, d.o.Key.Check(hex.EncodeToString(raw[1+cardIDSize:]), "tap", string(rune(t.action)), t.card)
 }
 
 // Minutes is how long the button that allows for a while does so. On a list it
@@ -91,49 +93,62 @@ func (c *Card) Minutes() int {
 
 // tapped takes a tap. Who taps was checked before.
 func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, error) {
-	action, id, ours := d.readHandle(a.Handle)
+	t, ours := d.readHandle(person, a.Handle)
 	if !ours {
-		return Outcome{Kind: NotFound, Text: "This button belongs to no question of this gateway. Nothing was approved."}, nil
+		return Outcome{Kind: NotFound, Text: "This button belongs to no question of this gateway that was put to you. Nothing was approved."}, nil
 	}
-	c, out, err := d.tappedCard(ctx, id)
+	c, out, err := d.tappedCard(ctx, t.card)
 	if c == nil {
 		return out, err
 	}
-	vote := Answer{ID: a.ID, Name: a.Name, Via: a.Via}
-	switch action {
-	case AllowOnce, AllowMinutes, AllowExactly, AllowTurn:
-		if !d.inFull(c) {
-			return Outcome{Kind: Misunderstood, Card: c, Text: "Not all of this call is on the card. Tap More first, or type the code."}, nil
-		}
-		vote.Allow = true
-		switch action {
-		case AllowOnce:
-		case AllowTurn:
-			vote.Scope = Scope{Turn: true}
-		default:
-			vote.Scope = Scope{Exactly: action == AllowExactly, Minutes: cmp.Or(max(a.Scope.Minutes, 0), c.Minutes())}
-		}
-	case AllowSeen:
-		vote.Allow, vote.inDetails = true, true
-	case AllowFile:
-		vote.Allow = true
-	case AllowLike:
-		vote.Allow, vote.Scope = true, Scope{Like: true, Minutes: c.Minutes()}
-	case DenyCall:
-	case DenyBecause:
-		if vote.Reason = oneLine(a.Reason); vote.Reason == "" {
-			return Outcome{Kind: WantsReason, Card: c, Text: "Say why: the agent reads it."}, nil
-		}
-	case Details:
+	switch {
+	case t.action == Details:
 		if err := d.Open(ctx, a, c); err != nil {
 			d.o.Log.WarnContext(ctx, "what a call writes could not be shown", "ref", c.Ref(), "err", err)
 		}
 		c.ShowLikely(d.likely(ctx, c, c.Minutes()))
 		return Outcome{Kind: Shown, Card: c}, nil
-	default:
+	case t.action == DenyBecause && oneLine(a.Reason) == "":
+		return Outcome{Kind: WantsReason, Card: c, Text: "Say why: the agent reads it."}, nil
+	case t.action.onCard() && !d.inFull(c):
+		return Outcome{Kind: Misunderstood, Card: c, Text: "Not all of this call is on the card. Tap More first, or type the code."}, nil
+	}
+	vote, known := t.action.vote(c, a)
+	if !known {
 		return Outcome{Kind: NotFound, Text: "This button does nothing. Nothing was approved."}, nil
 	}
-	return d.count(ctx, person, id, vote, d.terms().MaxMinutes)
+	if vote.Allow {
+		if picked, out, err := d.careful(ctx, person, c, t, a.Scope.Minutes); !picked {
+			return out, err
+		}
+	}
+	return d.count(ctx, person, t.card, vote, d.terms().MaxMinutes)
+}
+
+// onCard reports whether the button allows by what the card shows, and not by the details.
+func (a Action) onCard() bool {
+	return a == AllowOnce || a == AllowMinutes || a == AllowExactly || a == AllowTurn
+}
+
+// vote is what a button says about a card; false where it says nothing.
+func (a Action) vote(c *Card, by Answer) (Answer, bool) {
+	vote := Answer{ID: by.ID, Name: by.Name, Via: by.Via, Allow: a.Allows()}
+	switch a {
+	case AllowOnce, AllowFile, DenyCall:
+	case AllowSeen:
+		vote.inDetails = true
+	case AllowTurn:
+		vote.Scope = Scope{Turn: true}
+	case AllowMinutes, AllowExactly:
+		vote.Scope = Scope{Exactly: a == AllowExactly, Minutes: cmp.Or(max(by.Scope.Minutes, 0), c.Minutes())}
+	case AllowLike:
+		vote.Scope = Scope{Like: true, Minutes: c.Minutes()}
+	case DenyBecause:
+		vote.Reason = oneLine(by.Reason)
+	default:
+		return Answer{}, false
+	}
+	return vote, true
 }
 
 // tappedCard is the card behind a button while it can be answered; otherwise

@@ -86,7 +86,7 @@ type Button struct {
 // First reports whether the button belongs to the first row: those of a card before More.
 func (b *Button) First() bool {
 	switch b.Action {
-	case approval.AllowOnce, approval.AllowSeen, approval.AllowFile, approval.DenyCall, approval.Details:
+	case approval.AllowOnce, approval.AllowSeen, approval.AllowFile, approval.DenyCall, approval.Details, approval.PickOne:
 		return true
 	default:
 		return false

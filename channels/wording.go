@@ -19,6 +19,9 @@ const (
 	blockedHint   = "The agent was refused and goes on without it. If you did want it, allow it this once: it passes when the agent tries again."
 	beforeThat    = "Before that you said:"
 	notRead       = "Your config hides what this call writes to files. You can allow it after you have read it: open it while the agent waits. It is shown then, and the record says so."
+	pickMissed    = "That was not it. Nothing was approved. After a second wrong pick no button allows it for you."
+	pickGives     = "The right pick allows:"
+	pickWhy       = "Outside content could drive this call, or it can't be undone. So no tap alone allows it."
 	noArguments   = "(no arguments)"
 	noSessionKey  = "(no session key)"
 

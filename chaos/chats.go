@@ -6,8 +6,11 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/openclaw-verifier/verifier/channels/channeltest"
 )
 
 // chats are the rooms, and the owner who looks at them.
@@ -17,10 +20,11 @@ type chats struct {
 	mu    sync.Mutex
 	taps  []tap
 	cards int
+	first map[string]card // the first message about a question, by room and reference
 	wg    sync.WaitGroup
 }
 
-func openChats() *chats { return &chats{rooms: openRooms()} }
+func openChats() *chats { return &chats{rooms: openRooms(), first: map[string]card{}} }
 
 func (c *chats) close() {
 	c.wg.Wait()
@@ -70,26 +74,47 @@ type card struct {
 	id    string
 	head  string // the line with the card's reference
 	seen  time.Time
+	text  string
 	calls []string          // what it shows, by the marks in their commands
 	data  map[string]string // of the buttons, by their labels
 }
 
 func newCard(r room, id, text string) card {
 	head := refLine.FindString(text)
-	return card{room: r, id: id, head: head, seen: time.Now(), calls: mark.FindAllString(text, -1), data: map[string]string{}}
+	return card{room: r, id: id, head: head, text: text, seen: time.Now(), calls: mark.FindAllString(text, -1), data: map[string]string{}}
 }
 
 // look gives the cards that have come since.
 func (c *chats) look(known map[string]bool) (out []card) {
 	for _, r := range c.rooms {
 		for _, k := range r.cards(func(id string) bool { return known[r.name()+id] }) {
-			if len(k.data) > 0 {
-				known[r.name()+k.id] = true
-				out = append(out, k)
+			if len(k.data) == 0 {
+				continue
 			}
+			known[r.name()+k.id] = true
+			if first, asked := c.first[r.name()+k.head]; asked && k.data["A"] != "" {
+				k = k.rightly(&first)
+			} else if !asked {
+				c.first[r.name()+k.head] = k
+			}
+			out = append(out, k)
 		}
 	}
 	return out
+}
+
+// rightly is the question what a call does as the owner answers it: the right letter stands for the button of the card that it was
+// asked for.
+func (k card) rightly(first *card) card {
+	label := "Allow once"
+	switch {
+	case strings.Contains(k.text, "exactly this call for 30 minutes"):
+		label = exactly
+	case strings.Contains(k.text, "it for 30 minutes"):
+		label = longer
+	}
+	k.calls, k.data = first.calls, map[string]string{label: k.data[channeltest.RightPick(first.text, k.text)], "Deny": k.data["Deny"]}
+	return k
 }
 
 // transit is how a platform passes a tap on.
@@ -101,8 +126,8 @@ type transit struct {
 // press taps a button and notes it: when it was done, when the platform passes
 // it on, and when it was answered.
 func (c *chats) press(ctx context.Context, k card, label string, owner bool, how transit) {
-	data, ok := k.data[label]
-	if !ok {
+	data := k.data[label]
+	if data == "" {
 		return
 	}
 	c.mu.Lock()

@@ -38,7 +38,6 @@ type cardView struct {
 	List     int  // how many calls, where there are several
 	Ended    string
 	Tone     string
-	OneByOne string // why they can't be allowed together, where that is so
 	OneTap   bool   // a tap on Allow is enough, and all of the call was in sight before: a key may stand for it
 	Allow    string // handles
 	Longer   string // the tool for a while, or of one that runs commands those that do the same
@@ -168,13 +167,7 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 	if v.Me == nil || !v.Me.Approver {
 		return
 	}
-	if several(c) {
-		v.OneByOne = oneByOne
-	}
 	for _, b := range buttons {
-		if b.Allows && v.OneByOne != "" {
-			continue
-		}
 		switch b.Action {
 		case approval.AllowOnce, approval.AllowSeen:
 			v.Allow, v.OneTap = b.Handle, b.Action == approval.AllowOnce && v.Full && v.List == 0 && !c.Careful()

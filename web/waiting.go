@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
 )
 
 // maxListed is how many questions the list names; the rest is counted.
@@ -139,14 +140,42 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, m *member) {
 		p.list(w, r, m, said{Text: "The form was empty. Nothing was changed.", Tone: odd})
 		return
 	}
-	if !p.careful(w, r, m, a.Handle) {
-		return
-	}
 	o, err := p.o.Desk.Answer(r.Context(), a)
 	if err != nil {
 		p.o.Log.ErrorContext(r.Context(), "an answer could not be taken", "err", err)
 	}
-	p.list(w, r, m, told(o))
+	switch {
+	case o.Kind == approval.WantsPick:
+		p.confirm(w, r, m, &o)
+	case (o.Kind == approval.Misunderstood || o.Kind == approval.TooLate) && o.Card != nil: // nothing was changed: how it is
+		p.one(w, r, m, o.Card.ID, told(o))
+	default:
+		p.list(w, r, m, told(o))
+	}
+}
+
+// confirmView asks what a call does, before it is allowed: see [approval.Pick].
+type confirmView struct {
+	*approval.Pick
+	Gives   string
+	Call    int // which call of a list it is about; 0: there is one
+	Card    cardView
+	Minutes string
+}
+
+// confirm puts that question.
+func (p *Page) confirm(w http.ResponseWriter, r *http.Request, m *member, o *approval.Outcome) {
+	_, _, now, err := p.o.Desk.Look(r.Context(), o.Card.ID)
+	if err != nil {
+		p.unreachable(w, r, err)
+		return
+	}
+	v := confirmView{Pick: o.Pick, Minutes: r.PostFormValue("minutes"), Card: shown(o.Card, nil, now, m)}
+	v.Gives, _ = channels.Safe(o.Pick.Gives, channels.Form{})
+	if v.Card.List > 1 {
+		v.Call = o.Pick.At + 1
+	}
+	p.show(w, r, m, "confirm", view{Title: "Look once more", At: "waiting", Confirm: v})
 }
 
 // say takes one of the few lines that the page has buttons for.

@@ -48,7 +48,6 @@ type Desk interface {
 	Answer(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Waiting(ctx context.Context) ([]*approval.Card, time.Time, error)
 	Look(ctx context.Context, id string) (*approval.Card, approval.Outcome, time.Time, error)
-	Tapped(ctx context.Context, handle string) (*approval.Card, approval.Action, error)
 	Open(ctx context.Context, a approval.Answer, c *approval.Card) error
 	Reveal(ctx context.Context, a approval.Answer, c *approval.Card) (jsontext.Value, error)
 	Grants(ctx context.Context, conversation string) (approval.Granting, error)

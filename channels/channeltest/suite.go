@@ -21,6 +21,7 @@ func groups() []group {
 	return []group{
 		{"card", cardSpecs()},
 		{"answer", answerSpecs()},
+		{"pick", pickSpecs()},
 		{"typed", typedSpecs()},
 		{"identity", identitySpecs()},
 		{"looks", looksSpecs()},

@@ -103,6 +103,8 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 		})
 	case o.Kind == approval.Shown:
 		r.say(ctx, ch.details(o.Card))
+	case o.Kind == approval.WantsPick:
+		ch.askPick(ctx, r, &o)
 	case o.Kind == approval.Ignored && o.Text == "":
 		r.say(ctx, &said{text: "This is no line that answers a card. Nothing was approved."})
 	case r.onDetails() && (o.Kind == approval.Counted || o.Kind == approval.TooLate):
@@ -115,6 +117,17 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 			ch.deps.Log.Warn("a card could not be mended; its buttons answer with the truth", "channel", Name, "err", err)
 		}
 	}
+}
+
+// askPick asks the one who tapped what a call does, or asks again in the same place.
+func (ch *Channel) askPick(ctx context.Context, r *reply, o *approval.Outcome) {
+	d, _ := draw(channels.Picking(o.Card, o.Pick, ch.deps.Now()))
+	asks := &said{markup: d.text.String(), rows: d.rows}
+	if o.Pick.Again && r.onDetails() {
+		r.replace(ctx, asks)
+		return
+	}
+	r.say(ctx, asks)
 }
 
 // details are all there is of a card: a message where there is room for it, else

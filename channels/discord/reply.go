@@ -89,12 +89,14 @@ func (r *reply) say(ctx context.Context, s *said) {
 	})
 }
 
-// replace puts something in the place of the message that was tapped, without
-// its buttons.
+// replace puts something in the place of the message that was tapped: its buttons go, and those of what is said come.
 func (r *reply) replace(ctx context.Context, s *said) {
 	r.answer(ctx, s, func() *discordgo.InteractionResponse {
 		data := s.data()
-		data.Components, data.Attachments = []discordgo.MessageComponent{}, &[]*discordgo.MessageAttachment{}
+		data.Attachments = &[]*discordgo.MessageAttachment{}
+		if data.Components == nil {
+			data.Components = []discordgo.MessageComponent{}
+		}
 		return &discordgo.InteractionResponse{Type: discordgo.InteractionResponseUpdateMessage, Data: data}
 	})
 }

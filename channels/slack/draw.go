@@ -169,7 +169,11 @@ const answerID = "answer_"
 func actions(buttons []channels.Button) *slack.ActionBlock {
 	block := slack.NewActionBlock("")
 	for _, b := range buttons {
-		e := slack.NewButtonBlockElement(fmt.Sprintf("%s%c", answerID, b.Action), b.Handle, words(b.Label))
+		id := fmt.Sprintf("%s%c", answerID, b.Action)
+		if b.Action == approval.PickOne { // Slack wants each id once
+			id += b.Label
+		}
+		e := slack.NewButtonBlockElement(id, b.Handle, words(b.Label))
 		switch b.Action {
 		case approval.AllowOnce, approval.AllowSeen, approval.AllowFile:
 			e.Style = slack.StylePrimary

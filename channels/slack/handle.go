@@ -75,6 +75,8 @@ func (ch *Channel) tap(ctx context.Context, answer answerFunc, i *interaction) {
 		err = ch.details(ctx, o.Card, at)
 	case approval.WantsReason:
 		err = ch.askWhy(ctx, o.Card, i)
+	case approval.WantsPick:
+		err = ch.askPick(ctx, &o, at)
 	}
 	if err != nil {
 		o.Text = "Slack did not let that be shown. Nothing was decided; try again, or type the line on the card."
@@ -83,16 +85,18 @@ func (ch *Channel) tap(ctx context.Context, answer answerFunc, i *interaction) {
 	if err != nil || o.Kind != approval.Shown && o.Kind != approval.WantsReason {
 		ch.reply(ctx, line, i.User.ID, at, o.Text)
 	}
-	ch.mend(ctx, o, at)
+	ch.refresh(ctx, o, at, i.isPick())
 }
 
-// mend brings a message up to date whose buttons should have gone.
-func (ch *Channel) mend(ctx context.Context, o approval.Outcome, at ref) {
+// refresh brings a message up to date whose buttons should have gone.
+func (ch *Channel) refresh(ctx context.Context, o approval.Outcome, at ref, pick bool) {
 	if o.Kind != approval.TooLate || o.Card == nil || at.message == "" {
 		return
 	}
 	var err error
-	if at.thread != "" {
+	if pick {
+		err = ch.update(ctx, at, picked(o.Card))
+	} else if at.thread != "" {
 		err = ch.disarm(ctx, at, o.Card)
 	} else {
 		err = ch.redraw(ctx, at, o.Card, o)

@@ -102,6 +102,7 @@ type Channel struct {
 	listener  listener
 	seen      seen
 	views     delivery.Views[ref]
+	picks     delivery.Views[ref] // where what a call does is asked
 
 	errands *delivery.Errands
 }

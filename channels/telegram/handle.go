@@ -65,6 +65,8 @@ func (ch *Channel) tap(ctx context.Context, q *models.CallbackQuery) {
 		err = ch.details(ctx, o.Card, at)
 	case o.Kind == approval.WantsReason:
 		err = ch.askWhy(ctx, o.Card, q.From.ID, at)
+	case o.Kind == approval.WantsPick:
+		err = ch.askPick(ctx, &o, at)
 	case o.Kind == approval.TooLate && isView:
 		_, err = ch.disarm(ctx, at)
 	case o.Kind == approval.TooLate && o.Card != nil:

@@ -85,12 +85,7 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 // last, the buttons go all the same.
 func (ch *Channel) redraw(ctx context.Context, r ref, c *approval.Card, o approval.Outcome) error {
 	d := channels.Show(c, &o, ch.deps.Now(), draw)
-	refused, err := ch.edit(ctx, r, "editMessageText", func(ctx context.Context) error {
-		_, err := ch.api.EditMessageText(ctx, &bot.EditMessageTextParams{
-			ChatID: r.chat, MessageID: r.message, Text: d.text.String(), Entities: d.entities, ReplyMarkup: d.markup(), LinkPreviewOptions: noPreview,
-		})
-		return err
-	})
+	refused, err := ch.rewrite(ctx, r, d)
 	if err != nil || refused == nil || d.markup() != nil {
 		return cmp.Or(err, refused)
 	}
@@ -98,6 +93,16 @@ func (ch *Channel) redraw(ctx context.Context, r ref, c *approval.Card, o approv
 		return cmp.Or(err, refused)
 	}
 	return nil
+}
+
+// rewrite puts another text and other buttons into a message.
+func (ch *Channel) rewrite(ctx context.Context, r ref, d *drawing) (refused, err error) {
+	return ch.edit(ctx, r, "editMessageText", func(ctx context.Context) error {
+		_, err := ch.api.EditMessageText(ctx, &bot.EditMessageTextParams{
+			ChatID: r.chat, MessageID: r.message, Text: d.text.String(), Entities: d.entities, ReplyMarkup: d.markup(), LinkPreviewOptions: noPreview,
+		})
+		return err
+	})
 }
 
 // disarm takes the buttons off a message. It reports false where there are none,
@@ -138,6 +143,20 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 	}
 	if err == nil {
 		ch.views.Add(c.ID, id)
+	}
+	return err
+}
+
+// askPick asks what a call does, in reply to the message whose button was tapped, or in place of such a question.
+func (ch *Channel) askPick(ctx context.Context, o *approval.Outcome, at ref) error {
+	d, _ := draw(channels.Picking(o.Card, o.Pick, ch.deps.Now()))
+	if o.Pick.Again {
+		refused, err := ch.rewrite(ctx, at, d)
+		return cmp.Or(err, refused)
+	}
+	id, err := ch.write(ctx, ch.line, message{chat: at.chat, replyTo: at.message, drawing: d})
+	if err == nil {
+		ch.views.Add(o.Card.ID, id)
 	}
 	return err
 }

@@ -75,10 +75,7 @@ func onDiscord(s *discordtest.Server) chatView {
 	return chatView{
 		messages: func() (out []channeltest.Message) {
 			for _, m := range s.Messages() {
-				if m.Only != "" {
-					continue
-				}
-				seen := channeltest.Message{ID: m.ID, Text: m.Content}
+				seen := channeltest.Message{ID: m.ID, Text: discordtest.Render(m.Content).Text, Only: m.Only}
 				for _, row := range m.Rows {
 					for _, b := range row {
 						seen.Buttons = append(seen.Buttons, channeltest.Button{Label: b.Label, Data: b.CustomID})
@@ -99,9 +96,7 @@ func onSlack(s *slacktest.Server) chatView {
 	return chatView{
 		messages: func() (out []channeltest.Message) {
 			for _, m := range s.Messages() {
-				if m.Only == "" {
-					out = append(out, m.Seen())
-				}
+				out = append(out, m.Seen())
 			}
 			return out
 		},
@@ -154,7 +149,7 @@ func TestATapOnOneChatSettlesAllThreeAndReleasesTheCall(t *testing.T) {
 	}
 }
 
-// releases taps Allow once, and says how long the held call took from then on.
+// releases taps Allow once, picks what the call does, and says how long the held call took from then on.
 func releases(t *testing.T, v chatView, m channeltest.Message, held <-chan answer) time.Duration {
 	t.Helper()
 	b, ok := m.Button("Allow once")
@@ -163,9 +158,21 @@ func releases(t *testing.T, v chatView, m channeltest.Message, held <-chan answe
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
+	if err := v.tap(ctx, m, b.Data); err != nil {
+		t.Fatal(err)
+	}
+	var asked channeltest.Message
+	waitFor(t, "what the call does is asked", func() bool {
+		for _, asked = range v.messages() {
+			if b, ok = asked.Button(channeltest.RightPick(m.Text, asked.Text)); ok {
+				return true
+			}
+		}
+		return false
+	})
 	done := make(chan error, 1)
 	began := time.Now()
-	go func() { done <- v.tap(ctx, m, b.Data) }()
+	go func() { done <- v.tap(ctx, asked, b.Data) }()
 	a := <-held
 	took := time.Since(began)
 	if err := <-done; err != nil || !a.allowed() {

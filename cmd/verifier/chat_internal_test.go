@@ -72,7 +72,33 @@ func waitFor(t *testing.T, what string, is func() bool) {
 	}
 }
 
+// tapOn taps a button, and picks what the call does where that is asked.
 func tapOn(t *testing.T, s *telegramtest.Server, m telegramtest.Message, label string) telegramtest.Told {
+	t.Helper()
+	told := tapOnly(t, s, m, label)
+	if told.Text != "" || !strings.HasPrefix(label, "Allow") && !strings.HasPrefix(label, "Exactly") {
+		return told
+	}
+	asked := pickUnder(t, s, m)
+	return tapOnly(t, s, asked, channeltest.RightPick(m.Text, asked.Text))
+}
+
+// pickUnder is the question what a call does, under the message whose button was tapped.
+func pickUnder(t *testing.T, s *telegramtest.Server, m telegramtest.Message) (found telegramtest.Message) {
+	t.Helper()
+	waitFor(t, "what the call does is asked", func() bool {
+		for _, found = range s.Messages() {
+			if found.ReplyTo == m.ID && len(found.Buttons) > 0 && channeltest.RightPick(m.Text, found.Text) != "" {
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// tapOnly taps a button.
+func tapOnly(t *testing.T, s *telegramtest.Server, m telegramtest.Message, label string) telegramtest.Told {
 	t.Helper()
 	for _, row := range m.Buttons {
 		for _, b := range row {
@@ -117,14 +143,24 @@ func TestUpdatesComeThroughTheServersOwnDoor(t *testing.T) {
 	r, s := telegramRig(t, `, webhook: {url: "http://127.0.0.1:1/unused", path: /hooks/tg, secret: `+secret+`}`)
 	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
 	m := card(t, s)
-	body := fmt.Sprintf(`{"update_id":1,"callback_query":{"id":"q","chat_instance":"1","from":{"id":1001,"is_bot":false,"first_name":"O"},"data":%q}}`, m.Buttons[0][0].Data)
+	tapped := func(id, data string, message int64) []byte {
+		return fmt.Appendf(nil, `{"update_id":1,"callback_query":{"id":%q,"chat_instance":"1","from":{"id":1001,"is_bot":false,"first_name":"O"},"data":%q,`+
+			`"message":{"message_id":%d,"date":1,"chat":{"id":1001,"type":"private"}}}}`, id, data, message)
+	}
+	body := tapped("q", m.Buttons[0][0].Data, m.ID)
 	for given, want := range map[string]int{"": http.StatusUnauthorized, "wrong": http.StatusUnauthorized} {
-		if got := telegramtest.Post(t.Context(), r.url+"/hooks/tg", given, []byte(body)); got != want {
+		if got := telegramtest.Post(t.Context(), r.url+"/hooks/tg", given, body); got != want {
 			t.Errorf("%q: %d, want %d", given, got, want)
 		}
 	}
-	if got := telegramtest.Post(t.Context(), r.url+"/hooks/tg", secret, []byte(body)); got != http.StatusOK {
+	if got := telegramtest.Post(t.Context(), r.url+"/hooks/tg", secret, body); got != http.StatusOK {
 		t.Errorf("the real one: %d", got)
+	}
+	asked := pickUnder(t, s, m)
+	for _, b := range asked.Buttons[0] {
+		if b.Text == channeltest.RightPick(m.Text, asked.Text) {
+			telegramtest.Post(t.Context(), r.url+"/hooks/tg", secret, tapped("r", b.Data, asked.ID))
+		}
 	}
 	if a := <-held; !a.allowed() {
 		t.Errorf("got %d %s", a.status, a.raw)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
 	"github.com/openclaw-verifier/verifier/config"
 )
@@ -43,6 +44,18 @@ func tapSlack(t *testing.T, s *slacktest.Server, m slacktest.Message, label stri
 	}
 }
 
+// pickOnSlack picks what a call does, under the card that was tapped.
+func pickOnSlack(t *testing.T, s *slacktest.Server, card slacktest.Message) {
+	t.Helper()
+	for _, asked := range s.Messages() {
+		if letter := channeltest.RightPick(card.Seen().Text, asked.Seen().Text); letter != "" {
+			tapSlack(t, s, asked, letter)
+			return
+		}
+	}
+	t.Fatal("what the call does is not asked")
+}
+
 func TestATapOnSlackReleasesTheCall(t *testing.T) {
 	t.Parallel()
 	for name, listening := range map[string]string{
@@ -60,6 +73,7 @@ func TestATapOnSlackReleasesTheCall(t *testing.T) {
 				t.Errorf("the card is in %s", m.Channel)
 			}
 			tapSlack(t, s, m, "Allow once")
+			pickOnSlack(t, s, m)
 			if a := <-held; !a.allowed() {
 				t.Errorf("got %d %s", a.status, a.raw)
 			}

@@ -1,4 +1,4 @@
-package web
+package channels
 
 import (
 	"crypto/sha256"

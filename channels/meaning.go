@@ -1,4 +1,4 @@
-package web
+package channels
 
 import (
 	"crypto/sha256"
@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/spelling"
 )
@@ -73,7 +72,7 @@ func meaning(a *approval.Ask) deed {
 		d.another = placeLike(goes.text)
 		return d
 	}
-	if file := channels.File(a); file != "" {
+	if file := File(a); file != "" {
 		d.question, d.text, d.another = "Which file does it change?", file, aPath
 		return d
 	}
@@ -92,7 +91,7 @@ func meaning(a *approval.Ask) deed {
 }
 
 // others are the wrong answers: first what the owner has written of, then others of the same kind. None is in the call, and none can
-// be taken for the right one. The agent can write so much into a call that there are fewer than needed: see [Page.confirm].
+// be taken for the right one. The agent can write so much into a call that there are fewer than needed: see [Choices].
 func (d *deed) others(by *dice) (out []string) {
 	_, compared := spelling.Nearest("", []string{d.text}) // bytes: of a long text only its head is
 	add := func(s string) {
@@ -104,7 +103,7 @@ func (d *deed) others(by *dice) (out []string) {
 		out = append(out, s)
 	}
 	for _, i := range by.order(len(d.said)) {
-		if text, _ := channels.Safe(d.said[i], channels.Form{Limit: maxChoice}); len(out) < choices-2 && kindOf(text) == kindOf(d.text) {
+		if text, _ := Safe(d.said[i], Form{Limit: maxChoice}); len(out) < choices-2 && placeKind(text) == placeKind(d.text) {
 			add(text)
 		}
 	}
@@ -116,39 +115,39 @@ func (d *deed) others(by *dice) (out []string) {
 
 // Kinds of places.
 const (
-	ofMail = iota
-	ofLink
-	ofPhone
-	ofPath
-	ofName
+	asMail = iota
+	asLink
+	asPhone
+	asPath
+	asName
 )
 
-func kindOf(s string) int {
+func placeKind(s string) int {
 	switch {
 	case strings.Contains(s, "://"):
-		return ofLink
+		return asLink
 	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~/"), strings.HasPrefix(s, "./"):
-		return ofPath
+		return asPath
 	case strings.Contains(s, "@") && !strings.HasPrefix(s, "@"):
-		return ofMail
+		return asMail
 	case strings.Trim(s, "+-0123456789 ()") == "":
-		return ofPhone
+		return asPhone
 	}
-	return ofName
+	return asName
 }
 
 // placeLike makes places of the kind that a text is of.
 func placeLike(text string) func(d *dice) string {
-	switch kindOf(text) {
-	case ofMail:
+	switch placeKind(text) {
+	case asMail:
 		return func(d *dice) string {
 			return one(d, firstNames) + "." + one(d, lastNames) + "@" + one(d, hosts)
 		}
-	case ofLink:
+	case asLink:
 		return func(d *dice) string { return "https://" + one(d, hosts) + "/" + one(d, pages) }
-	case ofPath:
+	case asPath:
 		return aPath
-	case ofPhone:
+	case asPhone:
 		return func(d *dice) string {
 			digits := func(r rune) rune {
 				if r >= '0' && r <= '9' {

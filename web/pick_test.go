@@ -3,9 +3,11 @@ package web_test
 import (
 	"fmt"
 	"html"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +16,7 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 )
 
-var choice = regexp.MustCompile(`<button class="quiet" name="pick" value="(\d)">(.*?)</button>`)
+var choice = regexp.MustCompile(`<button class="quiet" name="handle" value="([\w-]+)">(.*?)</button>`)
 
 // picks are the choices on a page, by what they say.
 func picks(page string) map[string]string {
@@ -26,12 +28,13 @@ func picks(page string) map[string]string {
 }
 
 // pick sends the choice of a confirm page.
-func (b *browser) pick(page, number string) reply {
+func (b *browser) pick(page, handle string) reply {
 	b.t.Helper()
-	form := url.Values{"pick": {number}}
+	form := url.Values{}
 	for _, m := range hidden.FindAllStringSubmatch(page, -1) {
 		form.Set(m[1], m[2])
 	}
+	form.Set("handle", handle)
 	return b.do(http.MethodPost, "answer", form, nil)
 }
 
@@ -97,11 +100,13 @@ func TestTwoWrongPicksEndIt(t *testing.T) {
 	ruling := r.ask(func(a *approval.Ask) { a.Careful = true })
 	b := r.owner()
 	allow := b.form(b.get("").body, "Allow once")
+	var offered []string
 	for range 2 {
 		page := b.do(http.MethodPost, "answer", allow, nil).body
-		for text, number := range picks(page) {
+		offered = slices.Collect(maps.Values(picks(page)))
+		for text, handle := range picks(page) {
 			if text != "make deploy" {
-				b.pick(page, number)
+				b.pick(page, handle)
 				break
 			}
 		}
@@ -111,8 +116,7 @@ func TestTwoWrongPicksEndIt(t *testing.T) {
 			t.Fatalf("the third time:\n%s", got.body)
 		}
 		for n := range 4 {
-			forged := url.Values{"pick": {fmt.Sprint(n)}, "nonce": {"x"}, "handle": allow["handle"]}
-			b.do(http.MethodPost, "answer", forged, nil)
+			b.do(http.MethodPost, "answer", url.Values{"handle": {offered[n]}}, nil) // those that were offered before
 		}
 	}
 	select {
@@ -131,11 +135,12 @@ func TestTheRightChoiceStandsAnywhere(t *testing.T) {
 	r.ask(func(a *approval.Ask) { a.Careful = true })
 	b := r.owner()
 	allow := b.form(b.get("").body, "Allow once")
-	places := map[string]bool{}
+	places := map[int]bool{}
 	for range 60 {
-		places[picks(b.do(http.MethodPost, "answer", allow, nil).body)["make deploy"]] = true
+		page := b.do(http.MethodPost, "answer", allow, nil).body
+		places[slices.IndexFunc(choice.FindAllStringSubmatch(page, -1), func(m []string) bool { return m[2] == "make deploy" })] = true
 	}
-	if len(places) != 4 {
+	if len(places) != 4 || places[-1] {
 		t.Errorf("it stood at %v", places)
 	}
 }
@@ -172,7 +177,6 @@ func TestH267ACallFullOfWrongAnswersIsNotPicked(t *testing.T) {
 			if got := b.do(http.MethodPost, "answer", allow, nil).body; len(picks(got)) > 0 || !strings.Contains(got, "no pick can allow it") {
 				t.Errorf("the choices are %q on\n%s", picks(got), got)
 			}
-			b.do(http.MethodPost, "answer", url.Values{"pick": {"0"}, "nonce": {"x"}, "handle": allow["handle"]}, nil)
 			select {
 			case got := <-ruling:
 				t.Fatalf("it was answered: %+v", got)

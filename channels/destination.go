@@ -1,4 +1,4 @@
-package web
+package channels
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/channels"
 )
 
 // target is where a call goes, or else what it says.
@@ -26,14 +25,14 @@ var places = regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s"'|;&
 // destination is where a call goes by those of its arguments that the policy
 // calls a destination. Where there are none, it is all that the call says.
 func destination(a *approval.Ask) target {
-	texts := channels.Arguments(a)
+	texts := Arguments(a)
 	t := target{real: slices.Clone(texts)}
 	for _, text := range texts {
 		t.real = append(t.real, places.FindAllString(text, -1)...)
 	}
 	var goes []string
 	for _, place := range destinations(a) {
-		place, _ = channels.Safe(place, channels.Form{Limit: maxChoice})
+		place, _ = Safe(place, Form{Limit: maxChoice})
 		if !slices.Contains(goes, place) {
 			goes = append(goes, place)
 		}
@@ -43,12 +42,12 @@ func destination(a *approval.Ask) target {
 	case len(goes) == 1:
 		t.text = goes[0]
 	case len(goes) > 1: // one of them would hide the others
-		t.text, _ = channels.Safe(strings.Join(goes, ", "), channels.Form{Limit: maxChoice})
+		t.text, _ = Safe(strings.Join(goes, ", "), Form{Limit: maxChoice})
 	case len(texts) > 0:
-		t.text, _ = channels.Safe(strings.Join(texts, " · "), channels.Form{Limit: maxChoice})
+		t.text, _ = Safe(strings.Join(texts, " · "), Form{Limit: maxChoice})
 		t.whole = true
 	default:
-		t.text, _ = channels.Safe(a.Tool, channels.Form{Limit: maxChoice})
+		t.text, _ = Safe(a.Tool, Form{Limit: maxChoice})
 		t.whole = true
 	}
 	return t
