@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test test-hostile test-plugin test-standins test-container e2e-openclaw e2e-agents e2e-mcp lint bench growth held chaos replay properties fuzz fuzz-short docs pictures vuln build dist
+.PHONY: help run test test-hostile test-plugin test-standins test-container e2e-openclaw e2e-agents e2e-mcp lint bench bench-mcp growth held chaos replay properties fuzz fuzz-short docs pictures vuln build dist
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 TOXIPROXY   = github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0
@@ -65,6 +65,9 @@ bench: ## measure the decision path, into docs/speed.md, and a tap in a chat; a 
 	@./scripts/setup-tests
 	@others=; [ '$(OTHERS)' = off ] || others=$$(./scripts/bench-others); go run ./bench -page docs/speed.md -others "$$others" $(ARGS)
 	@go test -count=1 -v -run '^TestATapOnOneChat' ./cmd/verifier
+
+bench-mcp: ## measure a call of an MCP tool with and without the gate, into docs/speed.md; a short run: make bench-mcp ARGS=-short
+	@./scripts/bench-mcp -page docs/speed.md $(ARGS)
 
 chaos: ## break two gateways, Redis and chats while agents call, and write docs/chaos.md; a short run: make chaos CHAOS='-calls 500 -for 8s'
 	@./scripts/setup-tests

@@ -37,12 +37,19 @@ type options struct {
 	others     string
 	grow       bool
 	held       bool
+	mcp        bool
+	verifier   string
 	plot       string
 	page       string
 }
 
 func main() {
-	if name := os.Getenv(roleVariable); name != "" {
+	switch name := os.Getenv(roleVariable); name {
+	case "":
+	case echoRole:
+		exit(echoServer())
+		return
+	default:
 		exit(serveRole(name))
 		return
 	}
@@ -59,6 +66,8 @@ func main() {
 	flag.StringVar(&o.plot, "plot", "", "with -grow: draw it into this SVG file, unless the run is a short one")
 	flag.StringVar(&o.page, "page", "", "put the table into this page of the documentation, unless the run is a short one or -only")
 	flag.BoolVar(&o.held, "held", false, "measure ours with Redis while it holds thousands of calls for a person: memory, allows beside them, waking, taps")
+	flag.BoolVar(&o.mcp, "mcp", false, "measure a call of an MCP tool with and without the gate")
+	flag.StringVar(&o.verifier, "verifier", "bin/verifier", "with -mcp: the program")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -86,6 +95,9 @@ func run(ctx context.Context, o options) error {
 	o.defaults()
 	if o.grow {
 		return grow(ctx, o)
+	}
+	if o.mcp {
+		return gated(ctx, o)
 	}
 	if o.held {
 		return held(ctx, o)
