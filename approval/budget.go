@@ -27,7 +27,7 @@ func (d *Desk) afford(ctx context.Context, agent string) (bool, error) {
 			whom(d.o.Hide(agent)), most, s.Room.UTC().Format("15:04:05 UTC"))
 		d.note(ctx, audit.Entry{Kind: audit.KindPause, Agent: agent, Note: text})
 		d.o.Log.WarnContext(ctx, text)
-		d.tell(ctx, text)
+		d.Tell(ctx, text)
 	}
 	return false, nil
 }

@@ -121,7 +121,7 @@ func (d *Desk) resume(ctx context.Context, person, via, agent string) (Outcome, 
 	if agent != "" && d.Brake(agent).On {
 		text += " A pause of all agents still holds; `.resume` lifts it."
 	}
-	d.tell(ctx, text)
+	d.Tell(ctx, text)
 	return Outcome{Kind: Told, Text: text}, nil
 }
 
@@ -170,7 +170,7 @@ func (d *Desk) say(ctx context.Context, person string, scopes []string, on bool)
 func (d *Desk) spoke(ctx context.Context, kind audit.Kind, person, via, agent, text string) {
 	d.note(ctx, spokenEntry(kind, person, via, agent))
 	d.o.Log.WarnContext(ctx, text)
-	d.tell(ctx, text)
+	d.Tell(ctx, text)
 }
 
 func spokenEntry(kind audit.Kind, person, via, agent string) audit.Entry {

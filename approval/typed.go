@@ -132,7 +132,7 @@ func (d *Desk) missed(ctx context.Context, person, via string) (Outcome, error) 
 		text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %g minutes.", person, maxTries, via, person, ttl.Minutes())
 		d.note(ctx, audit.Entry{Kind: audit.KindLock, People: []audit.Person{{Name: person, Via: via}}, Note: text})
 		d.o.Log.WarnContext(ctx, "typed answers are locked", "person", person, "via", via)
-		d.tell(ctx, text)
+		d.Tell(ctx, text)
 	}
 	return Outcome{Kind: Locked, Text: "Too many wrong codes. Typed answers are locked for you for a while; buttons and references still work."}, nil
 }
@@ -140,8 +140,8 @@ func (d *Desk) missed(ctx context.Context, person, via string) (Outcome, error) 
 // Notice is a card that asks nothing and tells something.
 func (c *Card) Notice() string { return c.notice }
 
-// tell shows a notice on every channel.
-func (d *Desk) tell(ctx context.Context, text string) {
+// Tell shows a notice on every channel.
+func (d *Desk) Tell(ctx context.Context, text string) {
 	for name, ch := range d.o.Channels {
 		d.runFor(ctx, func(ctx context.Context) {
 			ctx, cancel := context.WithTimeout(ctx, sendDeadline)

@@ -24,6 +24,9 @@ type verdict struct {
 func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 	atOnce := r.agent.asks && r.who.attended
 	v, err := r.ask(ctx, atOnce)
+	if err == nil && (v.Decision == "allow" || atOnce && v.Question != "") {
+		err = r.keepJudged()
+	}
 	if err == nil && v.Decision == "allow" {
 		r.notes.pass(r.gated())
 	}

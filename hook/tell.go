@@ -44,6 +44,7 @@ type toolReturned struct {
 	Hash         string                `json:"contentHash"`
 	Origin       string                `json:"origin,omitzero"`
 	Secret       bool                  `json:"secret,omitzero"`
+	Changed      bool                  `json:"changed,omitzero"`
 	Fingerprints []lineage.Fingerprint `json:"fingerprints,omitzero"`
 	Truncated    bool                  `json:"truncated,omitzero"`
 }
@@ -182,7 +183,7 @@ func (r *run) result(failed bool) toolReturned {
 	}
 	return toolReturned{
 		Tool: name, CallID: r.in.CallID, Error: failed, DurationMs: int64(ms), Size: len(text), Hash: hashOf([]byte(text)), Origin: r.origin(),
-		Secret: bearsSecret(text), Fingerprints: prints.Fingerprints, Truncated: prints.Truncated,
+		Secret: bearsSecret(text), Changed: r.wasChanged(), Fingerprints: prints.Fingerprints, Truncated: prints.Truncated,
 	}
 }
 

@@ -55,7 +55,7 @@ var shapes = map[Name][]field{
 	},
 	AfterToolCall: {
 		needed("toolName", toolName), optional("toolCallId", toolCallID), optional("error", failed), optional("durationMs", duration),
-		optional("size", size), optional("contentHash", resultHash), optional("origin", origin), optional("jobId", returnedJob), optional("childSessionKey", returnedChild), optional("marked", marked), optional("secret", holdsSecret),
+		optional("size", size), optional("contentHash", resultHash), optional("origin", origin), optional("jobId", returnedJob), optional("childSessionKey", returnedChild), optional("marked", marked), optional("secret", holdsSecret), optional("changed", changed),
 		optional("fingerprints", fingerprints), optional("truncated", truncated), optional("result", result),
 	},
 	LoopIterationEnd: {

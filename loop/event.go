@@ -184,6 +184,7 @@ type Returned struct {
 	Error      bool
 	Marked     bool   // the runtime itself marks it as outside content
 	Secret     bool   // the runtime has found a secret in it
+	Changed    bool   // the runtime says that what ran is something else than was judged
 	Job        string // the scheduled job that it has made or changed, as the runtime says
 	Child      string // the session that it has started, as the runtime says
 	DurationMs int64

@@ -304,6 +304,11 @@ func holdsSecret(e *Event, v value) (err error) {
 	return err
 }
 
+func changed(e *Event, v value) (err error) {
+	e.Returned.Changed, err = v.flag()
+	return err
+}
+
 func fingerprints(e *Event, v value) (err error) {
 	e.Returned.Seen.Fingerprints, err = v.fingerprints()
 	return err

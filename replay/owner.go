@@ -111,6 +111,9 @@ func (*owner) Abandon(context.Context, approval.Ending) error {
 	return nil
 }
 
+// Tell has nobody to tell.
+func (*owner) Tell(context.Context, string) {}
+
 // AnsweredElsewhere has nothing to close: the owner answers at once.
 func (*owner) AnsweredElsewhere(context.Context, string, string, bool) error { return nil }
 

@@ -31,6 +31,9 @@ func (h *eventEvaluation) read(v *Verifier) {
 		h.readReturned(v)
 		h.report.Raise, h.report.Tool = h.returned, true
 		h.report.Source = policy.SourceLabel(v.toolName(e.Returned.Tool, e.Returned.Sent), e.Returned.Origin)
+		if e.Returned.Changed {
+			h.report.Source = "the agent ran something else than it asked about"
+		}
 	case loop.BeforeResponseEmit, loop.AgentEnd:
 		h.report.Ended = c.Context.RunID
 	case loop.SessionEnd:
@@ -95,7 +98,7 @@ func (h *eventEvaluation) readReturned(v *Verifier) {
 		brought, known = broughtIn{}, false
 	}
 	switch {
-	case r.Marked:
+	case r.Marked || r.Changed:
 		h.returned = taint.Untrusted
 	case known:
 		h.returned = brought.level
@@ -112,6 +115,9 @@ func (h *eventEvaluation) readReturned(v *Verifier) {
 	if brought.waiting {
 		h.report.Secret = cmp.Or(h.report.Secret, brought.reads)
 		h.changed = append(h.changed, "The call ran before you answered here: someone allowed it at the agent's own terminal, or the agent's software did not stop it.")
+	}
+	if r.Changed {
+		h.changed = append(h.changed, ranOtherwise)
 	}
 	h.secret = h.report.Secret != "" || brought.secret || h.rules.KeepsSecrets(r.Origin)
 }

@@ -83,6 +83,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	if !h.heard.Replayed {
 		v.began(ctx, &h.beginning)
 	}
+	v.tellOtherwise(ctx, h)
 	if err := v.draw(ctx, h, &a); err != nil {
 		v.o.Log.ErrorContext(ctx, "the graph of a turn could not be recorded, and its end was refused", "request", v.named(&e.Call), "err", err)
 		return Refused(e.Name, reasonRecord)

@@ -41,6 +41,8 @@ type Desk interface {
 	Abandon(ctx context.Context, e approval.Ending) error
 	// AnsweredElsewhere closes a question that was answered at the agent's own terminal.
 	AnsweredElsewhere(ctx context.Context, client, ticket string, allowed bool) error
+	// Tell shows a notice to everyone who may approve.
+	Tell(ctx context.Context, text string)
 }
 
 // Settings are what the owner may change while calls are being decided.

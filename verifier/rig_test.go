@@ -239,6 +239,8 @@ func (deskFunc) Abandon(context.Context, approval.Ending) error {
 	return nil
 }
 
+func (deskFunc) Tell(context.Context, string) {}
+
 func (deskFunc) AnsweredElsewhere(context.Context, string, string, bool) error { return nil }
 
 func (deskFunc) Brake(agent string) session.Brake {

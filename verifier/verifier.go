@@ -37,6 +37,7 @@ type Verifier struct {
 	footnotes          footnotes
 	reportedInfluences reportedInfluences
 	results            resultLevels
+	otherwise          otherwise
 	runtimes           runtimes
 	limiter            limiter
 	fresh              fresh

@@ -446,7 +446,7 @@ func TestH246AHomeDirectoryIsNoWorkspace(t *testing.T) {
 		dir  string
 		want any
 	}{{r.dir, nil}, {r.dir + "/", nil}, {filepath.Dir(r.dir), nil}, {"/", nil}, {link, nil}, {project, project}, {r.dir + "-other", r.dir + "-other"}} {
-		event := strings.NewReplacer("/work/app", c.dir, `"s1"`, `"w`+strconv.Itoa(i)+`"`).Replace(callOf("codex", "Bash", date))
+		event := strings.NewReplacer("/srv/app", c.dir, `"s1"`, `"w`+strconv.Itoa(i)+`"`).Replace(callOf("codex", "Bash", date))
 		r.run("codex", event)
 		if got := r.g.last(t, "/verify").body.Context["workspace"]; got != c.want {
 			t.Errorf("started in %s, the workspace is %v", c.dir, got)
@@ -499,5 +499,36 @@ func TestH248ANoInTheDialogIsNoYesAtTheGate(t *testing.T) {
 	r.g.text = `{"decision":"deny","reason":"no"}`
 	if onTerminal(r, "claude-code", ask); passes() != 0 {
 		t.Error("a call that was denied may pass the gate")
+	}
+}
+
+// H249: another hook of the agent changes the call after ours has judged it.
+func TestH249ACallThatRanOtherwiseIsTold(t *testing.T) {
+	r := newRig(t)
+	after := map[string]string{"claude-code": "PostToolUse", "codex": "PostToolUse", "gemini": "AfterTool", "opencode": "tool.execute.after"}
+	before := map[string]string{"claude-code": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool", "opencode": "tool.execute.before"}
+	for agent, tool := range everyAgent {
+		ran := func(judged, run string) any {
+			call := callOf(agent, tool, judged)
+			if agent == "gemini" { // which has no ids of calls
+				call = strings.Replace(call, `,"tool_use_id":"c1"`, "", 1)
+			}
+			r.run(agent, call)
+			r.run(agent, strings.NewReplacer(before[agent], after[agent], judged, run).Replace(call))
+			return r.g.last(t, "/hooks/after_tool_call").body.Event["changed"]
+		}
+		for _, same := range []string{`{"command":"ls"}`, `{"command":"ls","description":"x"}`} {
+			if got := ran(same, same); got != nil {
+				t.Errorf("%s: what was judged ran, and counts as changed", agent)
+			}
+		}
+		if got := ran(`{"command":"ls","timeout":5}`, `{"timeout":5, "command":"ls"}`); got != nil {
+			t.Errorf("%s: another order of the arguments counts as a change", agent)
+		}
+		for _, other := range []string{`{"command":"rm -rf ~"}`, `{"command":"ls","run_in_background":true}`, `{"command":"ls","description":"x"}`, `{}`} {
+			if got := ran(`{"command":"ls"}`, other); got != true {
+				t.Errorf("%s: %s ran where ls was judged, and that is not told", agent, other)
+			}
+		}
 	}
 }

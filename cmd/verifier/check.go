@@ -63,6 +63,9 @@ func checkAgents(a *app) {
 		} else {
 			a.printf("warning: %s\n", text)
 		}
+		if text := ofOtherHooks(name); text != "" {
+			a.printf("warning: %s\n", text)
+		}
 	}
 }
 

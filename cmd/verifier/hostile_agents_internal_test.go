@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/store/redistest"
 )
 
 // The user of a coding agent answers at the agent's own terminal, and the card on the phone is tapped afterwards.
@@ -121,4 +122,37 @@ func TestH242LookingAtATerminalIsNotTypingIntoIt(t *testing.T) {
 	} {
 		r.mustAsk(call{tool: "terminal", params: params, context: m})
 	}
+}
+
+// Another hook of the agent changes a call after it was judged.
+func TestH249ACallThatRanOtherwiseTaintsItsConversation(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		m := with(with(ownerIn("x"), "sessionId", "s1"), "agentId", "claude-code")
+		m["sessionKey"] = "agent:claude-code:s1"
+		in := with(m, "workspace", "/home/me/app")
+		script := call{tool: "exec", params: `{"command":"python3 x.py","workdir":"/home/me/app"}`, context: in}
+		r.allow(script)
+		r.takes(event{name: "after_tool_call", context: m, about: `{"toolName":"exec","toolCallId":"c0","size":1}`})
+		r.allow(script) // what ran was what was judged
+		for _, id := range []string{"c1", "c2"} {
+			r.takes(event{name: "after_tool_call", context: m, about: `{"toolName":"exec","toolCallId":"` + id + `","size":1,"changed":true}`})
+		}
+		r.mustAsk(script)
+		const told = "ran something else than it asked about"
+		redistest.Eventually(t, "the owner is told", func() bool { return strings.Contains(r.screen.String(), told) })
+		if n := strings.Count(r.screen.String(), told+": another hook"); n != 1 {
+			t.Errorf("the owner is told %d times", n)
+		}
+		noted := 0
+		for _, e := range r.entries() {
+			if strings.Contains(e.Note, told) {
+				noted++
+			}
+		}
+		if noted != 2 {
+			t.Errorf("the record says it %d times", noted)
+		}
+		r.soundRecord()
+	})
 }

@@ -99,6 +99,9 @@ func (c *TestCmd) runAgent(a *app) error {
 		} else {
 			a.printf("warning %-10s %s\n", "version", text)
 		}
+		if text := ofOtherHooks(c.Agent); text != "" {
+			a.printf("warning %-10s %s\n", "hooks", text)
+		}
 	}
 	good, err := tryAgent(a, c.Agent)
 	x.say("denial", good, err)

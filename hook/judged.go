@@ -1,0 +1,53 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Another hook or plugin of the agent may change a call after the gateway has judged it. Nothing can stop that from here, but what
+// the agent says of the call afterwards shows it.
+
+// judgedCall begins the names of notes about calls that the gateway let pass, or left to the agent's user.
+const judgedCall = "judged-"
+
+// judged is the beginning of the names of notes about this call, and the end of the one about it as it is now. An agent that has no ids
+// for its calls has one beginning for all of them.
+func (r *run) judged() (begin, end string) {
+	exact := r.in.Params.Clone()
+	if exact.Canonicalize(jsontext.AllowInvalidUTF8(true)) != nil {
+		exact = r.in.Params
+	}
+	return judgedCall + shortHash(r.in.CallID) + "-", shortHash(r.in.Tool + "\x00" + string(exact))
+}
+
+// keepJudged notes the call as it was judged.
+func (r *run) keepJudged() error {
+	begin, end := r.judged()
+	return r.notes.put(r.who.key, begin+end)
+}
+
+// wasChanged reports whether what ran is something else than was judged, and forgets what was judged. Of a call that was judged before
+// this hook was there, nothing is known.
+func (r *run) wasChanged() bool {
+	begin, end := r.judged()
+	dir := r.notes.session(r.who.key)
+	entries, _ := os.ReadDir(dir) // then nothing is known
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), begin) {
+			names = append(names, e.Name())
+		}
+	}
+	same := slices.Contains(names, begin+end)
+	for _, name := range names {
+		if name == begin+end || r.in.CallID != "" {
+			os.Remove(filepath.Join(dir, name)) //nolint:errcheck // then it is compared with the next call of this id, which there is none of
+		}
+	}
+	return len(names) > 0 && !same
+}
