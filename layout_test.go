@@ -36,6 +36,7 @@ var layout = []layer{
 	{name: "leaves", packages: "toolcall taint codes hmac redact audit crash spelling recent command", mayImport: "command"}, // redact: secrets are where a shell's words are
 	{name: "session", packages: "session", mayImport: "leaves"},
 	{name: "knowledge", packages: "policy intent provenance lineage", mayImport: "session leaves"},
+	{name: "label", packages: "label", mayImport: "knowledge session leaves"}, // proposes what tools do
 	{name: "loop", packages: "loop", mayImport: "lineage leaves"}, // what a runtime tells, as it comes in
 	{name: "approval", packages: "approval", mayImport: "policy session leaves"},
 	{name: "channels", packages: "channels", mayImport: "approval knowledge session leaves"},
@@ -51,7 +52,7 @@ var layout = []layer{
 	{name: "mcp", packages: "mcp", mayImport: "hook"},                        // the gate before servers of tools
 	{name: "plugin", packages: "integrations/openclaw"},                      // the plugin's own files, for the program to hand out
 	{name: "scripted", packages: "integrations/agents/scripted"},             // a model by which verifier test tries a coding agent
-	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats", mayImport: "mcp hook plugin scripted adapters delivery stores replay verifier loop drawing channels approval knowledge session leaves"},
+	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats", mayImport: "label mcp hook plugin scripted adapters delivery stores replay verifier loop drawing channels approval knowledge session leaves"},
 	{name: "chaos", packages: "chaos", mayImport: "suites leaves"},                                                                        // drives the real binary from outside
 	{name: "stand-ins", packages: "integrations/openclaw/e2e/telegram integrations/agents/e2e integrations/mcp/e2e", mayImport: "suites"}, // fakes as programs, for tests in other languages
 	{name: "root", packages: "."}, // this test

@@ -53,6 +53,9 @@ type Config struct {
 	Webhook Webhook `yaml:"webhook"`
 	// Policy is the owner's policy; its keys stand at the top of the file.
 	Policy policy.Config `yaml:",inline"`
+	// Include are files with labels of tools, such as `verifier label` writes. What
+	// this file says of a tool counts before them.
+	Include []string `yaml:"include"`
 	// Store is where state is kept.
 	Store Store `yaml:"store"`
 	// ApprovalTTLSeconds is how long a card may be answered. Default 1800.
@@ -80,6 +83,7 @@ type Config struct {
 	// Log says how the server's own log is written.
 	Log Log `yaml:"log"`
 
+	labelled        map[string]string // tools, by the included file that labels them
 	secretFiles     []string
 	secretVariables []string
 }

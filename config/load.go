@@ -117,6 +117,7 @@ func (r *reading) read(text []byte) (*Config, []Finding, error) {
 		d.value(spot{key: doc.root.GetToken(), node: doc.root}, reflect.ValueOf(c).Elem())
 	}
 	left = append(left, d.agentList(doc, c)...)
+	d.include(c)
 	if d.literals && r.open {
 		d.fail(d.secretAt, "", "a secret stands in a file that others can read", "chmod 600 "+r.file)
 	}

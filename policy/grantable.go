@@ -81,7 +81,7 @@ type Own struct {
 // text is for them and no command.
 func (b *builder) writes(f *facts) bool {
 	l := b.labels[f.name]
-	return len(l.destinations) > 0 && len(l.asked) > 0 && !f.dangerous && !f.destructive && !f.secret && !f.runs
+	return len(l.destinations) > 0 && len(l.asked) > 0 && !f.dangerous && !f.destructive && !f.secret && !f.money && !f.runs
 }
 
 // own is nil for a tool of which too little is known, and for one whose calls do
@@ -97,7 +97,7 @@ func (b *builder) own(f *facts) *Own {
 // goes are the params that tell calls of a tool apart by where they go. There are
 // none for one whose calls do more than their arguments say.
 func (b *builder) goes(f *facts) []string {
-	if f.dangerous || f.destructive || f.secret || f.runs {
+	if f.dangerous || f.destructive || f.secret || f.money || f.runs {
 		return nil
 	}
 	return b.labels[f.name].destinations
@@ -110,7 +110,7 @@ func (p *Policy) weigh(pl *Plan, t *text, destroys bool) {
 	r := pl.rule
 	places := find(p.places, t.lower) != nil
 	switch {
-	case r.dangerous || r.destructive || r.secret || destroys && !r.writes:
+	case r.dangerous || r.destructive || r.secret || r.money || destroys && !r.writes:
 	case r.safe:
 		pl.Grantable = true // it is never asked for
 	default:

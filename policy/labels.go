@@ -32,6 +32,13 @@ type Tool struct {
 	// Secret says that it bears secrets: it is never covered by a lasting grant,
 	// and the conversation holds secrets once it has returned something.
 	Secret *bool `yaml:"secret"`
+	// Money says that it pays or orders: no lasting grant covers it.
+	Money *bool `yaml:"money"`
+	// Leaves says that its arguments leave the machine: it asks once the
+	// conversation has read secrets, also where it is no sink.
+	Leaves *bool `yaml:"leaves"`
+	// Safe puts it on the safe list: it only looks, and may be called at every level.
+	Safe *bool `yaml:"safe"`
 }
 
 // labels are what a call's arguments mean, for a tool.
@@ -100,12 +107,15 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	f.looks = f.looks && t.Sink == nil
 	setIf(&f.destructive, t.Destructive)
 	setIf(&f.secret, t.Secret)
+	setIf(&f.money, t.Money)
 	if t.Sink != nil && !*t.Sink {
 		b.unsink(path, f)
 	}
 	if t.Destinations != nil && len(t.Destinations) == 0 { // it goes nowhere
 		f.leaves = false
 	}
+	setIf(&f.leaves, t.Leaves)
+	b.readSafe(path, f, t.Safe)
 	l := shippedLabels[f.name]
 	if t.Destinations != nil {
 		l.destinations = t.Destinations
@@ -156,6 +166,22 @@ func (b *builder) unsink(path string, f *facts) {
 	}
 	if f.destructive {
 		b.fail(path, "is destructive and no sink: what destroys something acts")
+	}
+}
+
+// readSafe puts a tool on the safe list, or takes it off. Under the profile strict
+// one that sends something out is a sink all the same, as web_fetch is.
+func (b *builder) readSafe(path string, f *facts, isSafe *bool) {
+	setIf(&f.safe, isSafe)
+	if isSafe == nil || !*isSafe {
+		return
+	}
+	f.strictSink = f.leaves
+	if f.reason == "" || f.reason == unknownTool.reason {
+		f.reason = "only looks, as your label says"
+	}
+	if f.sink || f.dangerous || f.destructive || f.money || f.runs {
+		b.fail(path+".safe", "what acts is not safe: only a tool with sink: false that runs, pays and destroys nothing may be")
 	}
 }
 

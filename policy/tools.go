@@ -18,6 +18,7 @@ type traits struct {
 	strictSink  bool // a sink under the profile strict, where the safe list does not exempt it
 	destructive bool // can't be undone: no lasting grant covers it
 	secret      bool // bears secrets: no lasting grant covers it
+	money       bool // pays or orders: no lasting grant covers it
 	commands    bool // carries commands for a machine, so that they are read for our own name
 	runs        bool // runs them now, so that a fetcher among them brings the web in
 	wrapper     bool // only wraps another call, which is judged on its own

@@ -6,11 +6,13 @@ import (
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hook"
+	"github.com/openclaw-verifier/verifier/policy"
 )
 
 // CheckCmd reads a config and says what it thinks of it.
 type CheckCmd struct {
 	configFlag
+	includeFlag
 }
 
 // Help is the long help.
@@ -43,6 +45,11 @@ func (c *CheckCmd) Run(a *app) error {
 	}
 	if err == nil {
 		err = a.chats.check(cfg)
+	}
+	if err == nil && len(c.Include) > 0 {
+		if err = c.add(cfg); err == nil {
+			_, _, err = policy.New(cfg.Policy)
+		}
 	}
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ type ExplainCmd struct {
 	Iteration *int   `help:"The iteration of the turn." placeholder:"N"`
 	Session   string `help:"The conversation's session key." placeholder:"KEY"`
 	configFlag
+	includeFlag
 }
 
 // Help is the long help.
@@ -81,6 +82,9 @@ func (c *ExplainCmd) levels() ([]taint.Level, error) {
 func (c *ExplainCmd) policy(a *app) (*policy.Policy, error) {
 	cfg, err := c.quietConfig(a)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.add(cfg); err != nil {
 		return nil, err
 	}
 	rules, _, err := policy.New(cfg.Policy)

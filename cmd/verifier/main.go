@@ -81,6 +81,7 @@ type cli struct {
 	Store    StoreCmd    `cmd:"" help:"Look after the store."`
 	Version  VersionCmd  `cmd:"" help:"Print version, commit and Go version."`
 
+	Label      LabelCmd      `cmd:"" help:"Propose what tools do, from their catalogues."`
 	Simulate   SimulateCmd   `cmd:"" help:"Play recorded sessions against a policy, and count what is asked and what leaks."`
 	Policy     PolicyCmd     `cmd:"" help:"Test the policy with your own examples."`
 	Schema     SchemaCmd     `cmd:"" help:"Print the JSON schema of the config, for editors."`

@@ -19,6 +19,7 @@ import (
 // SimulateCmd plays recorded sessions against a policy.
 type SimulateCmd struct {
 	configFlag
+	includeFlag
 	Trace    []string `help:"Recorded sessions, or a record of this program; plain or gzip." required:"" placeholder:"FILE" sep:"none"`
 	More     []string `arg:"" optional:"" name:"file" help:"More of them."`
 	Approve  string   `help:"What the simulated owner says to what is not marked as injected: once, like-this (calls like it, wherever that can be said) or never." enum:"once,like-this,never" default:"once"`
@@ -77,6 +78,9 @@ func leaked(calls int) error {
 func (c *SimulateCmd) policy(a *app) (policy.Config, error) {
 	cfg, err := c.quietConfig(a)
 	if err != nil {
+		return policy.Config{}, err
+	}
+	if err := c.add(cfg); err != nil {
 		return policy.Config{}, err
 	}
 	if c.OwnWords != "" {

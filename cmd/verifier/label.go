@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/hook"
+	"github.com/openclaw-verifier/verifier/label"
+	"github.com/openclaw-verifier/verifier/policy"
+)
+
+// LabelCmd proposes what tools do from their catalogues.
+type LabelCmd struct {
+	gatewayFlags
+	Catalogues []string `arg:"" optional:"" name:"catalogue" help:"Files with tools: an MCP tools/list answer, OpenAI or Anthropic tools, OpenClaw's list, AgentDojo's tools.json."`
+	Seen       bool     `help:"Also the tools that MCP servers have offered through 'verifier mcp'."`
+	Server     string   `placeholder:"NAME" help:"The MCP server that the catalogues are of: its tools are labelled as mcp__NAME__tool."`
+	Out        string   `placeholder:"FILE" help:"The file to write or to bring up to date. Without it, the labels are printed."`
+	Milder     bool     `help:"Also take labels that let more pass than those in the file."`
+	Review     bool     `help:"Go through the labels of the file that you have not looked at, those that let most pass first."`
+}
+
+// Help is the long help.
+func (*LabelCmd) Help() string {
+	return `Proposes a label for each tool, with the words it rests on. What a tool says of itself counts only against it: a tool is proposed as safe only if its name begins with a word for looking, nothing of it names an act, and its schema takes nothing that could carry a text out. What is unsure is strict: it brings outside content in, it acts, and each of its arguments is a destination.
+
+Tools that this program ships labels for are left out. Lines of the file that you have changed stay as you wrote them.
+
+    $ verifier label tools.json --out labels.yaml
+    $ verifier label --review --out labels.yaml
+    $ verifier simulate --include labels.yaml --trace sessions.jsonl.gz
+
+Then add to the config: include: [labels.yaml]`
+}
+
+// Run proposes, or reviews.
+func (c *LabelCmd) Run(a *app) error {
+	if c.Review {
+		return c.review(a)
+	}
+	tools, err := c.tools()
+	if err != nil {
+		return err
+	}
+	if len(tools) == 0 {
+		return &failure{"there is no tool to label", "name a catalogue, such as the answer to tools/list, or use --seen"}
+	}
+	file, known, err := c.file()
+	if err != nil {
+		return err
+	}
+	var changes []*label.Change
+	unsure, shipped := 0, 0
+	for i := range tools {
+		t := &tools[i]
+		if policy.IsShipped(t.Name) {
+			shipped++
+			continue
+		}
+		p := label.Propose(t)
+		if p.Unsure {
+			unsure++
+		}
+		var was *policy.Tool
+		if l, ok := known[t.Name]; ok {
+			was = &l
+		}
+		if change := file.Put(t, &p, was, c.Milder); change != nil {
+			changes = append(changes, change)
+		}
+	}
+	if c.Out == "" {
+		_, err := a.stdout.Write(file.Text())
+		return err
+	}
+	if err := replaceFile(c.Out, file.Text()); err != nil {
+		return err
+	}
+	c.tell(a, changes)
+	a.printf("%s: %s, %d of them unsure; %d more are in the shipped table.\n", c.Out, counted(len(tools)-shipped, "tool", "tools"), unsure, shipped)
+	return nil
+}
+
+func counted(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", several)
+}
+
+// tell shows what is new and what was kept.
+func (c *LabelCmd) tell(a *app, changes []*label.Change) {
+	kept := false
+	for _, one := range changes {
+		switch {
+		case one.Was == "":
+			a.printf("+ %s %s\n    %s\n", printable(one.Name), one.Is, printable(one.Why))
+			continue
+		case one.Kept:
+			kept = true
+			a.printf("! %s has changed; the file keeps its label\n", printable(one.Name))
+		default:
+			a.printf("~ %s has changed\n", printable(one.Name))
+		}
+		a.printf("  - %s\n  + %s\n    %s\n", printable(one.Was), one.Is, printable(one.Why))
+	}
+	if kept {
+		a.printf("A new label that lets more pass is taken only with --milder, and never over a line that you have changed.\n")
+	}
+}
+
+// tools are those of all catalogues.
+func (c *LabelCmd) tools() ([]label.Tool, error) {
+	var all []label.Tool
+	for _, name := range c.Catalogues {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		read, err := label.Read(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for i := range read {
+			if c.Server != "" {
+				read[i].Name = "mcp__" + c.Server + "__" + read[i].Name
+			}
+		}
+		all = append(all, read...)
+	}
+	if !c.Seen {
+		return label.Merge(all), nil
+	}
+	kept, err := c.definitions()
+	if err != nil {
+		return nil, err
+	}
+	seen, err := kept.List(hook.ToolNames())
+	if err != nil {
+		return nil, &failure{text: "what servers said of their tools can't be read: " + err.Error(), hint: "look at " + kept.Dir}
+	}
+	for i := range seen {
+		read, err := label.Read(strings.NewReader("[" + seen[i].Text + "]"))
+		if errors.Is(err, label.ErrCatalogue) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("what %s says of %s: %w", seen[i].Server, seen[i].Tool, err)
+		}
+		read[0].Name = "mcp__" + seen[i].Server + "__" + seen[i].Tool
+		all = append(all, read...)
+	}
+	return label.Merge(all), nil
+}
+
+// file is the one that is kept up to date, and what it says now.
+func (c *LabelCmd) file() (*label.File, map[string]policy.Tool, error) {
+	text, err := os.ReadFile(c.Out)
+	if c.Out == "" || errors.Is(err, fs.ErrNotExist) {
+		file, err := label.Parse(nil)
+		return file, nil, err
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := config.LoadLabels(c.Out)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := label.Parse(text)
+	if err != nil {
+		return nil, nil, &failure{c.Out + " " + err.Error(), "name another file with --out"}
+	}
+	return file, known.Tools, nil
+}
+
+// review asks about each label that nobody has looked at.
+func (c *LabelCmd) review(a *app) error {
+	if c.Out == "" {
+		return &failure{"--review needs the file", "name it: verifier label --review --out labels.yaml"}
+	}
+	file, known, err := c.file()
+	if err != nil {
+		return err
+	}
+	if len(known) == 0 {
+		return &failure{c.Out + " has no labels yet", "write them first: verifier label CATALOGUE --out " + shellWord(c.Out)}
+	}
+	open := slices.DeleteFunc(file.Entries(), func(e label.Entry) bool { return e.Reviewed })
+	slices.SortStableFunc(open, func(x, y label.Entry) int { return cmp.Compare(quietness(known[x.Name]), quietness(known[y.Name])) })
+	if len(open) == 0 {
+		a.printf("You have looked at all %d labels of %s.\n", len(known), c.Out)
+		return nil
+	}
+	a.printf("y: the label is right · s: make it strict (it brings outside content in, and acts) · l: it only looks · Enter: later · q: stop\n\n")
+	in := bufio.NewScanner(a.stdin)
+	for i, e := range open {
+		a.printf("%d of %d  %s\n  %s\n  %s\n? ", i+1, len(open), printable(e.Name), e.Label, printable(e.Why))
+		if !in.Scan() {
+			break
+		}
+		switch strings.TrimSpace(in.Text()) {
+		case "y":
+			file.Reviewed(e.Name)
+		case "s":
+			file.Set(e.Name, &policy.Tool{Source: new(true), Sink: new(true)})
+		case "l":
+			file.Set(e.Name, &policy.Tool{Source: new(true), Sink: new(false), Safe: new(true), Leaves: new(true), Secret: known[e.Name].Secret})
+		case "q":
+			return errors.Join(replaceFile(c.Out, file.Text()), in.Err())
+		}
+	}
+	a.printf("\n")
+	return errors.Join(replaceFile(c.Out, file.Text()), in.Err())
+}
+
+// quietness orders labels by how much they let pass: 0 is most.
+func quietness(t policy.Tool) int {
+	switch {
+	case t.Safe != nil && *t.Safe:
+		return 0
+	case t.Sink != nil && !*t.Sink:
+		return 1
+	case len(t.Content) > 0:
+		return 2
+	}
+	return 3
+}
+
+// includeFlag names labels besides those that the config includes.
+type includeFlag struct {
+	Include []string `placeholder:"FILE" sep:"none" help:"Labels of tools besides those that the config includes, such as 'verifier label' writes."`
+}
+
+// add lays them below what the config says.
+func (f *includeFlag) add(c *config.Config) error {
+	for _, path := range f.Include {
+		l, err := config.LoadLabels(path)
+		if err != nil {
+			return err
+		}
+		if err := c.Add(path, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
