@@ -94,7 +94,7 @@ fuzz-short: ## fuzz every target for SHORTTIME (1s) each, what comes from outsid
 	@./scripts/fuzz $(SHORTTIME) $(SEENTIME)
 
 docs: ## write what is generated in docs/: the table of keys, the pictures of cards, the threat model
-	@go test ./cmd/verifier -run '^TestDocs' -docs
+	@go test ./cmd/verifier ./hook -run '^TestDocs' -docs
 	@go run ./packaging/cards
 	@go run ./packaging/threats
 
