@@ -109,6 +109,7 @@ type Desk struct {
 	turns         turns
 	follows       follows
 	heldParams    heldParams
+	onTheWay      onTheWay
 	previews      previews
 	leaving       leaveQueue
 

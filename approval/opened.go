@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -45,28 +46,47 @@ var ErrNotHeld = errors.New("approval: the call is not held here")
 // Open shows an approver what the calls of a card write to files, where the config hides it on cards: it is on c then, with secrets
 // still hidden. That it was shown is recorded first. Calls that don't wait in this process, and calls that this person may not allow, stay hidden.
 func (d *Desk) Open(ctx context.Context, a Answer, c *Card) error {
+	note, err := d.unhide(ctx, a, c)
+	if note != nil {
+		err = errors.Join(err, note(ctx))
+	}
+	return err
+}
+
+// unhide is Open up to where the person has it: then note is called. It is nil where there was nothing to show.
+func (d *Desk) unhide(ctx context.Context, a Answer, c *Card) (note func(context.Context) error, err error) {
 	person, listed := d.terms().people[a.ID]
 	if !listed {
-		return ErrNotApprover
+		return nil, ErrNotApprover
 	}
-	var failed error
+	var openings []func(context.Context) error
 	for i := range c.Questions {
 		q := &c.Questions[i]
 		if q.Ask.Bodies == 0 || d.o.Bodies == nil {
 			continue
 		}
-		params, err := d.held(q, person)
-		if err == nil {
+		params, failed := d.held(q, person)
+		if failed == nil {
 			shown := q.Ask
 			shown.Shown, shown.Hidden = d.o.Bodies(&q.Ask, params)
 			shown.Bodies = 0
-			if err = d.opened(ctx, a, c, q, &shown); err == nil {
+			if failed = d.recordOpening(a, c, q); failed == nil {
+				o, digest := d.opening(person, c.ID, &shown), q.Ask.Digest
+				openings = append(openings, func(ctx context.Context) error { return d.keepOpening(ctx, c.ID, digest, o) })
 				q.Ask = shown
 			}
 		}
-		failed = errors.Join(failed, err)
+		err = errors.Join(err, failed)
 	}
-	return failed
+	if len(openings) == 0 {
+		return nil, err
+	}
+	return func(ctx context.Context) (err error) {
+		for _, keep := range openings {
+			err = errors.Join(err, keep(ctx))
+		}
+		return err
+	}, err
 }
 
 // Reveal shows an approver the params of a card's first call as they came, with
@@ -86,7 +106,10 @@ func (d *Desk) Reveal(ctx context.Context, a Answer, c *Card) (jsontext.Value, e
 	if q.Ask.HeldOnly || redact.HasMask(q.Ask.Tool) { // what the client hid, and a secret in the tool's name, can't be shown
 		shown.Hidden = 1
 	}
-	if err := d.opened(ctx, a, c, q, &shown); err != nil {
+	if err := d.recordOpening(a, c, q); err != nil {
+		return nil, err
+	}
+	if err := d.keepOpening(ctx, c.ID, q.Ask.Digest, d.opening(person, c.ID, &shown)); err != nil {
 		return nil, err
 	}
 	q.Ask = shown
@@ -105,32 +128,111 @@ func (d *Desk) held(q *Question, person string) (jsontext.Value, error) {
 	return params, nil
 }
 
-// opened records that a person is shown more of a call than its card shows, and notes it on the card.
-func (d *Desk) opened(ctx context.Context, a Answer, c *Card, q *Question, shown *Ask) error {
-	person := d.terms().people[a.ID]
+// recordOpening records that a person is shown more of a call than its card shows.
+func (d *Desk) recordOpening(a Answer, c *Card, q *Question) error {
 	e := entryFor(audit.KindNote, c, q)
-	e.Note, e.People = "what is hidden in the call was shown", []audit.Person{{Name: person, Via: a.Via}}
-	if err := d.o.Record.Append(e); err != nil {
-		return err
-	}
+	e.Note, e.People = "what is hidden in the call was shown", []audit.Person{{Name: d.terms().people[a.ID], Via: a.Via}}
+	return d.o.Record.Append(e)
+}
+
+// opening is what is noted of it.
+func (d *Desk) opening(person, id string, shown *Ask) Opening {
 	o := Opening{Person: person, Whole: d.o.Detailed != nil && d.o.Detailed(shown)}
-	o.Seal = d.o.Key.Seal("opening", o.sealed(c.ID, q.Ask.Digest)...)
+	o.Seal = d.o.Key.Seal("opening", o.sealed(id, shown.Digest)...)
+	return o
+}
+
+// keepOpening notes it on the card: from now on the person can allow the call.
+func (d *Desk) keepOpening(ctx context.Context, id, digest string, o Opening) error {
 	for range swapTries {
-		stored, _, err := d.load(ctx, c.ID)
+		stored, _, err := d.load(ctx, id)
 		if err != nil {
 			return err
 		}
-		at := stored.question(q.Ask.Digest)
+		at := stored.question(digest)
 		if at == nil {
 			return ErrGone
 		}
-		if before := at.openedBy(d.o.Key, c.ID, person); before != nil && (before.Whole || !o.Whole) {
+		if before := at.openedBy(d.o.Key, id, o.Person); before != nil && (before.Whole || !o.Whole) {
 			return nil
 		}
-		at.Openings = append(slices.DeleteFunc(at.Openings, func(x Opening) bool { return x.Person == person }), o)
+		at.Openings = append(slices.DeleteFunc(at.Openings, func(x Opening) bool { return x.Person == o.Person }), o)
 		if err := d.swap(ctx, stored, Change{}); !errors.Is(err, ErrStale) {
 			return err
 		}
 	}
 	return ErrStale
+}
+
+// onTheWay are details that are being delivered, by card and person: a tap on their button may come before the platform has answered.
+type onTheWay struct {
+	mu   sync.Mutex
+	sent map[string]chan struct{}
+}
+
+// begin notes a delivery until end is called.
+func (w *onTheWay) begin(key string) (end func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sent == nil {
+		w.sent = make(map[string]chan struct{})
+	}
+	mine := make(chan struct{})
+	w.sent[key] = mine
+	return sync.OnceFunc(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.sent[key] == mine {
+			delete(w.sent, key)
+		}
+		close(mine)
+	})
+}
+
+// wait waits for a delivery to end, if there is one.
+func (w *onTheWay) wait(ctx context.Context, key string) {
+	w.mu.Lock()
+	sent := w.sent[key]
+	w.mu.Unlock()
+	if sent == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendDeadline)
+	defer cancel()
+	select {
+	case <-sent:
+	case <-ctx.Done():
+	}
+}
+
+// showAll is the outcome of a tap on More: the card with all that may be shown. What was hidden counts as read when the channel says that
+// it has delivered it.
+func (d *Desk) showAll(ctx context.Context, person string, a Answer, c *Card) Outcome {
+	note, err := d.unhide(ctx, a, c)
+	if err != nil {
+		d.o.Log.WarnContext(ctx, "what a call writes could not be shown", "ref", c.Ref(), "err", err)
+	}
+	c.ShowLikely(d.likely(ctx, c, c.Minutes()))
+	o := Outcome{Kind: Shown, Card: c}
+	if note == nil {
+		return o
+	}
+	end := d.onTheWay.begin(c.ID + person)
+	o.delivered = func(ctx context.Context, failed error) {
+		defer end()
+		if failed != nil {
+			return
+		}
+		if err := note(ctx); err != nil {
+			d.o.Log.WarnContext(ctx, "it could not be noted that a person was shown what a call writes", "ref", c.Ref(), "err", err)
+		}
+	}
+	return o
+}
+
+// Delivered says that what a tap on More asked for has reached the person, or why it has not. A channel says so of each [Shown].
+func (o *Outcome) Delivered(ctx context.Context, failed error) {
+	if o.delivered != nil {
+		o.delivered(ctx, failed)
+	}
 }

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ const (
 	Locked                    // too many wrong codes
 	Misunderstood             // meant for us, but not to be understood
 	Told                      // nothing to decide: a list, a help text, a reset
-	Shown                     // details were asked for: Card holds them
+	Shown                     // details were asked for: Card holds them; see [Outcome.Delivered]
 	WantsReason               // the answer comes with the reason: ask for it
 	WantsPick                 // the person has to pick first what the call does: Pick asks
 )
@@ -36,6 +37,8 @@ type Outcome struct {
 	Reason string
 	Card   *Card // what a tap was about, for a channel that has to show it; may be nil
 	Pick   *Pick // of WantsPick
+
+	delivered func(ctx context.Context, failed error)
 }
 
 // NotAuthorised is what anyone else is told.

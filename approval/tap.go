@@ -103,11 +103,7 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 	}
 	switch {
 	case t.action == Details:
-		if err := d.Open(ctx, a, c); err != nil {
-			d.o.Log.WarnContext(ctx, "what a call writes could not be shown", "ref", c.Ref(), "err", err)
-		}
-		c.ShowLikely(d.likely(ctx, c, c.Minutes()))
-		return Outcome{Kind: Shown, Card: c}, nil
+		return d.showAll(ctx, person, a, c), nil
 	case t.action == DenyBecause && oneLine(a.Reason) == "":
 		return Outcome{Kind: WantsReason, Card: c, Text: "Say why: the agent reads it."}, nil
 	case t.action.onCard() && !d.inFull(c):
@@ -118,6 +114,7 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 		return Outcome{Kind: NotFound, Text: "This button does nothing. Nothing was approved."}, nil
 	}
 	if vote.Allow {
+		d.onTheWay.wait(ctx, c.ID+person)
 		if picked, out, err := d.careful(ctx, person, c, t, a.Scope.Minutes); !picked {
 			return out, err
 		}

@@ -50,7 +50,7 @@ func change(b *strings.Builder, edit jsontext.Value, left *cells) bool {
 	if edit.Kind() != jsontext.KindBeginObject || json.Unmarshal(edit, &said) != nil {
 		return false
 	}
-	at := slices.IndexFunc(replaced, func(names [2]string) bool { return said[names[0]] != nil && said[names[1]] != nil })
+	at := onlyPair(func(name string) bool { return said[name] != nil })
 	if at < 0 {
 		return false
 	}
@@ -81,25 +81,44 @@ func unquoted(v jsontext.Value) (string, bool) {
 	return string(text), err == nil
 }
 
+// onlyPair is the pair of names that a call has both of; -1 where it has none, or two: which of them the tool reads is not known then, so
+// that neither may be called the change.
+func onlyPair(has func(name string) bool) int {
+	found := -1
+	for i, names := range replaced {
+		switch {
+		case !has(names[0]) || !has(names[1]):
+		case found >= 0:
+			return -1
+		default:
+			found = i
+		}
+	}
+	return found
+}
+
 // joined shows an old text and a new one that stand beside each other among the arguments as one change, in the place of the first.
 // Texts that are hidden stay as they are.
 func joined(members []arg) []arg {
-	for _, names := range replaced {
-		before := slices.IndexFunc(members, func(m arg) bool { return m.name == names[0] && m.isText })
-		after := slices.IndexFunc(members, func(m arg) bool { return m.name == names[1] && m.isText })
-		if before < 0 || after < 0 || isHidden(members[before].raw) || isHidden(members[after].raw) {
-			continue
-		}
-		left := mostCompared
-		text := difference(members[before].raw, members[after].raw, &left)
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
-		out := slices.Clone(members)
-		out[before] = arg{name: changeName, text: text, body: true, diff: true}
-		return slices.Delete(out, after, after+1)
+	index := func(name string) int {
+		return slices.IndexFunc(members, func(m arg) bool { return m.name == name && m.isText })
 	}
-	return members
+	at := onlyPair(func(name string) bool { return index(name) >= 0 })
+	if at < 0 {
+		return members
+	}
+	before, after := index(replaced[at][0]), index(replaced[at][1])
+	if isHidden(members[before].raw) || isHidden(members[after].raw) {
+		return members
+	}
+	left := mostCompared
+	text := difference(members[before].raw, members[after].raw, &left)
+	if strings.TrimSpace(text) == "" {
+		return members
+	}
+	out := slices.Clone(members)
+	out[before] = arg{name: changeName, text: text, body: true, diff: true}
+	return slices.Delete(out, after, after+1)
 }
 
 // changeName is the label of a change that we made of two arguments.

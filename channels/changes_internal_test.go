@@ -68,6 +68,7 @@ func TestCodingAgentsEditsAreDifferences(t *testing.T) {
 		"opencode's edit":    {"edit", `{"filePath":"a.go","oldString":"","newString":"a\nb"}`, "Change a.go (+2 −0)", "+ a\n+ b", ""},
 		"Gemini's replace":   {"edit", `{"file_path":"a.go","instruction":"fix it","old_string":"b","new_string":""}`, "Change a.go (+0 −1)", "- b", "instruction: fix it"},
 		"a forged change":    {"edit", `{"path":"a","oldText":"b","newText":"c","change":"+ harmless"}`, "Change a (+1 −1)", "- b\n+ c", "change: + harmless"},
+		"two pairs":          {"edit", `{"path":"a","oldText":"b","newText":"c","old_string":"d","new_string":"e"}`, "Change a", "", ""},
 		"hidden":             {"edit", `{"file_path":"a.go","old_string":"[REDACTED: 3 chars]","new_string":"x"}`, "Change a.go", "", ""},
 		"no text":            {"edit", `{"file_path":"a.go","old_string":["b"],"new_string":"x"}`, "Change a.go", "", `old_string: ["b"]`},
 	} {

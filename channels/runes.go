@@ -98,6 +98,9 @@ func columns(r rune) int {
 	return 1
 }
 
+// Columns is how many columns of a terminal a line takes.
+func Columns(line string) int { return width(line) }
+
 func width(s string) int {
 	n := 0
 	for _, r := range s {

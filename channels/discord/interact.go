@@ -102,7 +102,7 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 			return form(lineForm, lineTitle, "The line behind More", lineHint)
 		})
 	case o.Kind == approval.Shown:
-		r.say(ctx, ch.details(o.Card))
+		o.Delivered(ctx, r.say(ctx, ch.details(o.Card)))
 	case o.Kind == approval.WantsPick:
 		ch.askPick(ctx, r, &o)
 	case o.Kind == approval.Ignored && o.Text == "":

@@ -71,17 +71,18 @@ func (r *reply) later(ctx context.Context) {
 	if r.answered {
 		return
 	}
-	r.deferred = r.respond(ctx, func() *discordgo.InteractionResponse {
+	err := r.respond(ctx, func() *discordgo.InteractionResponse {
 		return &discordgo.InteractionResponse{
 			Type: discordgo.InteractionResponseDeferredChannelMessageWithSource,
 			Data: &discordgo.InteractionResponseData{Flags: discordgo.MessageFlagsEphemeral},
 		}
 	})
+	r.deferred = err == nil
 }
 
-// say tells the person something that nobody else sees; nil is nothing.
-func (r *reply) say(ctx context.Context, s *said) {
-	r.answer(ctx, s, func() *discordgo.InteractionResponse {
+// say tells the person something that nobody else sees; nil is nothing. The error is in the log already.
+func (r *reply) say(ctx context.Context, s *said) error {
+	return r.answer(ctx, s, func() *discordgo.InteractionResponse {
 		if s == nil {
 			return &discordgo.InteractionResponse{Type: discordgo.InteractionResponseDeferredMessageUpdate}
 		}
@@ -113,19 +114,18 @@ func (s *said) data() *discordgo.InteractionResponseData {
 	}
 }
 
-// answer gives the answer now, or s as what it has become meanwhile.
-func (r *reply) answer(ctx context.Context, s *said, now func() *discordgo.InteractionResponse) {
+// answer gives the answer now, or s as what it has become meanwhile. The error is in the log already.
+func (r *reply) answer(ctx context.Context, s *said, now func() *discordgo.InteractionResponse) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.answered {
-		return
+		return nil
 	}
 	r.answered = true
 	if !r.deferred {
-		r.respond(ctx, now)
-		return
+		return r.respond(ctx, now)
 	}
-	r.try(ctx, "answer a tap later", func(api *discordgo.Session, with discordgo.RequestOption) error {
+	return r.try(ctx, "answer a tap later", func(api *discordgo.Session, with discordgo.RequestOption) error {
 		if s == nil {
 			return api.InteractionResponseDelete(r.i, with)
 		}
@@ -137,7 +137,7 @@ func (r *reply) answer(ctx context.Context, s *said, now func() *discordgo.Inter
 	})
 }
 
-func (r *reply) respond(ctx context.Context, with func() *discordgo.InteractionResponse) bool {
+func (r *reply) respond(ctx context.Context, with func() *discordgo.InteractionResponse) error {
 	return r.try(ctx, "answer a tap", func(api *discordgo.Session, option discordgo.RequestOption) error {
 		err := api.InteractionRespond(r.i, with(), option)
 		if codeOf(err) == alreadyAnswered {
@@ -147,12 +147,12 @@ func (r *reply) respond(ctx context.Context, with func() *discordgo.InteractionR
 	})
 }
 
-func (r *reply) try(ctx context.Context, what string, do func(*discordgo.Session, discordgo.RequestOption) error) bool {
+func (r *reply) try(ctx context.Context, what string, do func(*discordgo.Session, discordgo.RequestOption) error) error {
 	err := r.ch.call(ctx, r.line, r.who, what, do)
 	if err != nil {
 		r.ch.deps.Log.Warn("a tap could not be answered", "channel", Name, "err", err)
 	}
-	return err == nil
+	return err
 }
 
 // onDetails reports whether what was tapped is a view that only this person has.

@@ -73,6 +73,7 @@ func (ch *Channel) tap(ctx context.Context, answer answerFunc, i *interaction) {
 	case approval.Ignored:
 	case approval.Shown:
 		err = ch.details(ctx, o.Card, at)
+		o.Delivered(ctx, err)
 	case approval.WantsReason:
 		err = ch.askWhy(ctx, o.Card, i)
 	case approval.WantsPick:

@@ -58,11 +58,13 @@ func (ch *Channel) tap(ctx context.Context, q *models.CallbackQuery) {
 	ch.tellTapper(ctx, q, o)
 	at, isView := placeOf(q)
 	if at.message == 0 {
+		o.Delivered(ctx, errNoPlace)
 		return
 	}
 	switch {
 	case o.Kind == approval.Shown:
 		err = ch.details(ctx, o.Card, at)
+		o.Delivered(ctx, err)
 	case o.Kind == approval.WantsReason:
 		err = ch.askWhy(ctx, o.Card, q.From.ID, at)
 	case o.Kind == approval.WantsPick:
@@ -78,6 +80,8 @@ func (ch *Channel) tap(ctx context.Context, q *models.CallbackQuery) {
 		ch.deps.Log.Warn("a tap could not be followed up", "channel", Name, "err", err)
 	}
 }
+
+var errNoPlace = errors.New("telegram: the tapped message is too old to be answered")
 
 // tellTapper answers the one who tapped, and nobody else. What went well needs no
 // window to be closed.

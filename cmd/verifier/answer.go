@@ -26,6 +26,8 @@ type waitingCard struct {
 	Full  bool     `json:"full"` // the short text shows all that will run
 	Short string   `json:"short"`
 	Text  string   `json:"text"`
+
+	tooLong bool // the screen has no room for it
 }
 
 // waiting asks for it.

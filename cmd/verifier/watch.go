@@ -7,10 +7,13 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/openclaw-verifier/verifier/channels"
 )
 
 // WatchCmd shows what waits, live, and takes answers.
@@ -31,7 +34,7 @@ func (*WatchCmd) Help() string {
 
     $ verifier watch
 
-A key counts for the question that was on the screen when you pressed it, and only after the question has been there for a moment. A question that shows a call only in part, or that lists several calls, can only be denied or skipped here: you are told where to allow it.` + ownerHelp
+A key counts for the question that was on the screen when you pressed it, and only after the question has been there for a moment. A question that shows a call only in part, that is longer than your screen, or that lists several calls can only be denied or skipped here: you are told where to allow it.` + ownerHelp
 }
 
 const (
@@ -61,17 +64,17 @@ func (c *WatchCmd) Run(a *app) error {
 	defer term.Restore(int(in.Fd()), before) //nolint:errcheck // nothing is left to do about it; a panic comes by here, too
 	raw := *a
 	raw.stdout, raw.stderr = crlf{a.stdout}, crlf{a.stderr}
-	return c.watch(&raw, in)
+	return c.watch(&raw, in, func() (width, height int, err error) { return term.GetSize(int(in.Fd())) })
 }
 
 // watch is Run once single keys can be read.
-func (c *WatchCmd) watch(a *app, keyboard io.Reader) error {
+func (c *WatchCmd) watch(a *app, keyboard io.Reader, size screenSize) error {
 	t, err := c.target(a, c.URL)
 	if err != nil {
 		return err
 	}
 	t.warn(a)
-	w := watcher{WatchCmd: c, app: a, target: t, done: map[string]bool{}}
+	w := watcher{WatchCmd: c, app: a, target: t, size: size, done: map[string]bool{}}
 	ctx, stop := context.WithCancel(a.ctx)
 	defer stop()
 	return w.run(w.keys(ctx, keyboard))
@@ -85,11 +88,28 @@ func (w crlf) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
+// screenSize asks a terminal for its size, in characters.
+type screenSize func() (width, height int, err error)
+
+// fits reports whether a text and the line for its keys are on the screen at once. Where the size can't be told they are not.
+func (size screenSize) fits(text string) bool {
+	width, height, err := size()
+	if err != nil || width < 1 {
+		return false
+	}
+	rows := 3 // an empty line, the keys, and the line of the cursor
+	for line := range strings.SplitSeq(text, "\n") {
+		rows += 1 + max(channels.Columns(line)-1, 0)/width
+	}
+	return rows <= height
+}
+
 // watcher is one run of the command.
 type watcher struct {
 	*WatchCmd
 	app    *app
 	target *target
+	size   screenSize
 
 	shown waitingCard // the question on the screen; without a reference: none
 	since time.Time   // when it came there
@@ -191,6 +211,7 @@ func (w *watcher) look() error {
 	}
 	switch {
 	case next.Ref != "":
+		next.tooLong = !w.size.fits(block(next.Short))
 		w.app.printf("%s\n\n  %s\n", block(next.Short), w.choices(next))
 	case !w.quiet:
 		w.app.printf("Nothing waits. Questions appear here; q quits.\n")
@@ -204,6 +225,9 @@ func (w *watcher) look() error {
 
 // choices are the keys that count for a question.
 func (w *watcher) choices(card waitingCard) string {
+	if card.tooLong {
+		return "Longer than your screen: scroll up to read it · n deny · s skip · q quit"
+	}
 	if !card.oneTap() {
 		return "n deny · s skip · q quit"
 	}
@@ -265,14 +289,17 @@ func (w *watcher) ask(method, path string, in, out any) error {
 	return r.decode(out)
 }
 
-// oneTap reports whether a single key may allow it: it is one call, and all of it can be read.
-func (c *waitingCard) oneTap() bool { return c.Full && len(c.Tools) == 1 }
+// oneTap reports whether a single key may allow it: it is one call, and all of it is on the screen.
+func (c *waitingCard) oneTap() bool { return c.Full && len(c.Tools) == 1 && !c.tooLong }
 
 // elsewhere says why a single key does not allow it, and what does.
 func (c *waitingCard) elsewhere() string {
 	why := "Not all of this call is visible here."
-	if len(c.Tools) != 1 {
+	switch {
+	case len(c.Tools) != 1:
 		why = "This question lists several calls."
+	case c.tooLong:
+		why = "This question is longer than your screen."
 	}
 	return fmt.Sprintf("%s `verifier pending %[2]s` shows all of it, `verifier approve %[2]s` allows it.", why, printable(c.Ref))
 }
