@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -26,32 +28,52 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
+// backend is a server, as the gate reaches it.
+type backend interface {
+	outlet
+	// receive hands over each message of the server's, until there are no more.
+	receive(to func(text []byte) error) error
+	// close says that nothing more comes from the client.
+	close()
+	// end ends it. It returns its exit code, where it has ended by itself.
+	end(byItself bool) (code int)
+}
+
+// Server is a server of tools: a command, or an address.
+type Server struct {
+	Name    string
+	Command []string
+	Env     []string // beside that of the gate's own process
+	URL     *url.URL
+	Header  http.Header // of each request
+}
+
+func (s *Server) start(log io.Writer) (backend, error) {
+	if s.URL != nil {
+		return newRemote(s.URL, s.Header), nil
+	}
+	return startProcess(s.Command, s.Env, log)
+}
+
 // Stdio starts a server and stands between it and the client on the streams, until one of them ends. It returns the
 // server's exit code where the server has ended first.
-func Stdio(ctx context.Context, o Options, s Streams, command []string) (code int, err error) {
+func Stdio(ctx context.Context, o Options, s Streams, server *Server) (code int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the owner says which; it is ended in steps, see below
-	c.Env, c.Stderr = environment(os.Environ()), s.Err
-	in, err := c.StdinPipe()
-	if err != nil {
-		return 0, fmt.Errorf("the server's input: %w", err)
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		return 0, fmt.Errorf("the server's output: %w", err)
-	}
-	if err := c.Start(); err != nil {
-		return 0, fmt.Errorf("the server of tools can't be started: %w", err)
-	}
 	o.Log = s.Err
-	g := newPipe(o, &sender{w: s.Out}, &sender{w: in})
+	b, err := server.start(s.Err)
+	if err != nil {
+		return 0, err
+	}
+	g := newPipe(o, &sender{w: s.Out}, b)
 
 	asking, drop := context.WithCancel(ctx)
 	defer drop()
 	served, asked := make(chan error, 1), make(chan error, 1)
-	go func() { served <- g.pump(newLines(out), func(line []byte) error { return g.fromServer(ctx, line) }) }()
-	go func() { asked <- g.pump(newLines(s.In), func(line []byte) error { return g.fromClient(asking, line) }) }()
+	go func() { served <- g.serve(ctx, b) }()
+	go func() {
+		asked <- g.pump(newLines(s.In), func(line []byte) error { return g.fromClient(asking, line) })
+	}()
 
 	byItself := false
 	select {
@@ -61,16 +83,66 @@ func Stdio(ctx context.Context, o Options, s Streams, command []string) (code in
 	case <-ctx.Done():
 	}
 	drop()
-	in.Close() //nolint:errcheck // it is told by a signal next
+	b.close()
 	if !byItself && ctx.Err() == nil {
 		waitFor(served, endWithin)
 	}
 	g.end()
-	err = stop(c, byItself)
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && byItself {
-		return max(exit.ExitCode(), 1), nil
+	return b.end(byItself), nil
+}
+
+// serve takes what the server sends, until it ends.
+func (p *pipe) serve(ctx context.Context, b backend) (err error) {
+	defer func() {
+		if recover() != nil { // what it says may hold a part of a result
+			err = errGate
+		}
+	}()
+	err = b.receive(func(text []byte) error { return p.fromServer(ctx, text) })
+	if errors.Is(err, errTooLong) {
+		p.logf("%v. It was not passed on.", err)
 	}
-	return 0, nil
+	return err
+}
+
+var errGate = errors.New("the gate failed")
+
+// process is a server that the gate has started.
+type process struct {
+	sender
+
+	cmd *exec.Cmd
+	in  io.Closer
+	out *lines
+}
+
+func startProcess(command, env []string, log io.Writer) (*process, error) {
+	c := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the owner says which; it is ended in steps, see below
+	c.Env, c.Stderr = append(environment(os.Environ()), env...), log
+	in, err := c.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("the server's input: %w", err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("the server's output: %w", err)
+	}
+	if err := c.Start(); err != nil {
+		return nil, fmt.Errorf("the server of tools can't be started: %w", err)
+	}
+	return &process{sender: sender{w: in}, cmd: c, in: in, out: newLines(out)}, nil
+}
+
+func (s *process) receive(to func([]byte) error) error { return each(s.out, to) }
+
+func (s *process) close() { s.in.Close() } //nolint:errcheck // it is told by a signal next
+
+func (s *process) end(byItself bool) int {
+	err := stop(s.cmd, byItself)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && byItself {
+		return max(exit.ExitCode(), 1)
+	}
+	return 0
 }
 
 // stop ends a server in steps: it may end by itself where it has begun to, then it is told to, then it is killed.
@@ -179,18 +251,25 @@ func (p *pipe) fromServer(ctx context.Context, text []byte) error {
 }
 
 // pump hands each line over, until there are no more, or they can't be handed over.
-func (g *gate) pump(from *lines, to func([]byte) error) (err error) {
+func (p *pipe) pump(from *lines, to func([]byte) error) error { return pump(p.gate, from, to) }
+
+func pump(g *gate, from *lines, to func([]byte) error) (err error) {
 	defer func() {
 		if recover() != nil { // what it says may hold a part of a call
-			err = errors.New("the gate failed")
+			err = errGate
 		}
 	}()
+	err = each(from, to)
+	if errors.Is(err, errTooLong) {
+		g.logf("%v. It was not passed on.", err)
+	}
+	return err
+}
+
+// each hands over each line that is not empty.
+func each(from *lines, to func([]byte) error) error {
 	for {
 		line, err := from.next()
-		if errors.Is(err, errTooLong) {
-			g.logf("%v. It was not passed on.", err)
-			return err
-		}
 		if err != nil {
 			return err
 		}

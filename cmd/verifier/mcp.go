@@ -3,9 +3,9 @@ package main
 import (
 	"cmp"
 	"net/http"
-	"net/url"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -34,9 +34,12 @@ type MCPRunCmd struct {
 	gatewayFlags
 	listenFlags
 	URL     string        `name:"url" placeholder:"URL" help:"The address of a server that speaks streamable HTTP, in place of a command."`
+	Header  []string      `placeholder:"'NAME: VALUE'" sep:"none" help:"With --url and without --listen: a header of each request. $${NAME} is the value of a variable. May be given several times."`
 	Name    string        `placeholder:"NAME" help:"What you call the server. Its tools are judged as mcp__NAME__tool. Without it: by the command or the address."`
 	Wait    time.Duration `placeholder:"TIME" help:"How long the client waits for the answer to a call. Without it: as long as clients of its name do, else 60s, or 10m where it is told of progress."`
 	Command []string      `arg:"" optional:"" passthrough:"" help:"The server's command, after --."`
+
+	several bool
 }
 
 // Help is the long help.
@@ -46,38 +49,21 @@ func (*MCPRunCmd) Help() string {
     $ verifier mcp --name files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
     $ verifier mcp --name crm --url https://mcp.example.com/mcp --listen 127.0.0.1:8790
 
-With --url it stands before a server that is reached by an address: clients take http://127.0.0.1:8790/mcp for it. What a client is authorized with is passed on as it is, and never kept.
+With --url it stands before a server that is reached by an address: clients take http://127.0.0.1:8790/mcp for it. What a client is authorized with is passed on as it is, and never kept. Without --listen it is a server over stdio for a client that starts it.
+
+    $ verifier mcp --config servers.json
+    $ verifier mcp --config servers.json --listen 127.0.0.1:8790
+
+With --config and a file that holds {"mcpServers": {...}} it stands before all of these servers at once, over stdio or at http://127.0.0.1:8790/mcp. Their tools and prompts have the server's name before their own, as in files__read_text_file. Where --config names the gateway's config, put the server's command after --.
 
 The gateway is found as by "verifier hook". Where it can't be reached, calls are refused, and the rest works.`
 }
 
 // Run stands there until the client or the server ends.
 func (c *MCPRunCmd) Run(a *app) error {
-	command := c.Command
-	if len(command) > 0 && command[0] == "--" {
-		command = command[1:]
-	}
-	switch {
-	case (len(command) == 0) == (c.URL == ""):
-		return &failure{text: "it takes the command of a server or its address", hint: "write a command after --, as in verifier mcp -- npx -y @modelcontextprotocol/server-everything, or an address with --url"}
-	case (c.URL == "") != (c.Listen == ""):
-		return &failure{text: "--url and --listen belong together", hint: "add --listen 127.0.0.1:8790, for example"}
-	}
-	var server *url.URL
-	if c.URL != "" {
-		u, err := serverURL(c.URL)
-		if err != nil {
-			return err
-		}
-		server, command = u, nil
-	}
-	if c.Name == "" && server != nil {
-		c.Name = mcp.CleanName(server.Hostname())
-	} else if c.Name == "" {
-		c.Name = mcp.NameOf(command)
-	}
-	if err := mcp.CheckName(c.Name); err != nil {
-		return &failure{text: err.Error(), hint: "name it with --name"}
+	servers, err := c.servers()
+	if err != nil {
+		return err
 	}
 	kept, err := c.definitions()
 	if err != nil {
@@ -86,11 +72,24 @@ func (c *MCPRunCmd) Run(a *app) error {
 	signal.Ignore(syscall.SIGPIPE) // a client that has gone is no reason to end without ending the server
 	ctx, stop := signal.NotifyContext(a.ctx, syscall.SIGHUP)
 	defer stop()
-	o := mcp.Options{Server: c.Name, Definitions: kept, Open: func() (mcp.Session, error) { return c.open(a) }, Wait: c.Wait, Log: a.stderr}
-	if server != nil {
-		return c.serve(ctx, a, cmp.Or(server.Path, "/"), func(by mcp.Reached) http.Handler { return mcp.HTTP(o, server, by) })
+	o := mcp.Options{Server: servers[0].Name, Definitions: kept, Open: func() (mcp.Session, error) { return c.open(a) }, Wait: c.Wait, Log: a.stderr}
+	streams := mcp.Streams{In: os.Stdin, Out: a.stdout, Err: a.stderr}
+	one, code := &servers[0], exitOK
+	switch {
+	case c.several && c.Listen != "":
+		end := func() {}
+		defer func() { end() }()
+		return c.serve(ctx, a, mcp.ManyPath, func(by mcp.Reached) (h http.Handler) {
+			h, end = mcp.ManyHTTP(ctx, o, servers, by)
+			return h
+		})
+	case c.several:
+		err = mcp.Many(ctx, o, streams, servers)
+	case c.Listen != "":
+		return c.serve(ctx, a, cmp.Or(one.URL.Path, "/"), func(by mcp.Reached) http.Handler { return mcp.HTTP(o, one.URL, by) })
+	default:
+		code, err = mcp.Stdio(ctx, o, streams, one)
 	}
-	code, err := mcp.Stdio(ctx, o, mcp.Streams{In: os.Stdin, Out: a.stdout, Err: a.stderr}, command)
 	switch {
 	case err != nil:
 		return &failure{text: err.Error(), hint: "try the command by itself"}
@@ -98,6 +97,65 @@ func (c *MCPRunCmd) Run(a *app) error {
 		return exit(code)
 	}
 	return nil
+}
+
+// servers are those that the flags name: one by its command or its address, or those of a config.
+func (c *MCPRunCmd) servers() ([]mcp.Server, error) {
+	command := c.Command
+	if len(command) > 0 && command[0] == "--" {
+		command = command[1:]
+	}
+	if len(command) == 0 && c.URL == "" && c.Config != "" {
+		return c.configured()
+	}
+	s := mcp.Server{Name: c.Name, Command: command}
+	switch {
+	case (len(command) == 0) == (c.URL == ""):
+		return nil, &failure{text: "it takes the command of a server, its address, or a config with servers", hint: "write a command after --, as in verifier mcp -- npx -y @modelcontextprotocol/server-everything, or see verifier mcp --help"}
+	case c.URL == "" && c.Listen != "":
+		return nil, &failure{text: "--listen is for a server that is reached by an address, or for those of a config", hint: "name it with --url, or write {\"mcpServers\": …} into a file and name that with --config"}
+	case c.URL == "" || c.Listen != "":
+		if len(c.Header) > 0 {
+			return nil, &failure{text: "--header is for --url without --listen", hint: "clients send their own headers"}
+		}
+	}
+	if c.URL != "" {
+		u, err := serverURL(c.URL)
+		if err != nil {
+			return nil, err
+		}
+		s.URL, s.Command = u, nil
+		s.Name = cmp.Or(s.Name, mcp.CleanName(u.Hostname()))
+		s.Header = http.Header{}
+		for _, line := range c.Header {
+			name, value, ok := strings.Cut(line, ":")
+			if !ok {
+				return nil, &failure{text: "a header has no colon", hint: "write it as 'Authorization: Bearer ${TOKEN}'"}
+			}
+			s.Header.Set(strings.TrimSpace(name), mcp.Expand(strings.TrimSpace(value)))
+		}
+	}
+	if s.Name == "" {
+		s.Name = mcp.NameOf(command)
+	}
+	if err := mcp.CheckName(s.Name); err != nil {
+		return nil, &failure{text: err.Error(), hint: "name it with --name"}
+	}
+	return []mcp.Server{s}, nil
+}
+
+// configured are the servers of a config. It is then not the gateway's.
+func (c *MCPRunCmd) configured() ([]mcp.Server, error) {
+	file, err := os.ReadFile(c.Config)
+	if err != nil {
+		return nil, &failure{text: err.Error(), hint: "name a file with {\"mcpServers\": …}"}
+	}
+	servers, err := mcp.ReadServers(file)
+	if err != nil {
+		return nil, &failure{text: c.Config + ": " + err.Error(), hint: "it is JSON: {\"mcpServers\": {\"files\": {\"command\": \"npx\", \"args\": [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"]}}}"}
+	}
+	c.several, c.Config = true, ""
+	return servers, nil
 }
 
 func (f *gatewayFlags) hook() *HookCmd {

@@ -163,7 +163,14 @@ type httpGate struct {
 // fronted starts the gate with a gateway that has the default config.
 func fronted(r *rig, args ...string) *httpGate {
 	r.t.Helper()
-	dir, s := r.t.TempDir(), newRemote(r)
+	s := newRemote(r)
+	return frontedBy(r, s, append([]string{"--name", "fake", "--url", s.URL + "/mcp?key=1", "--listen", "127.0.0.1:0"}, args...)...)
+}
+
+// frontedBy starts the gate with these flags.
+func frontedBy(r *rig, s *remote, flags ...string) *httpGate {
+	r.t.Helper()
+	dir := r.t.TempDir()
 	secret := filepath.Join(dir, "secret")
 	own, err := os.Executable()
 	if err == nil {
@@ -174,8 +181,8 @@ func fronted(r *rig, args ...string) *httpGate {
 	}
 	g := &httpGate{rig: r, server: s, err: &output{}, done: make(chan struct{}), header: http.Header{"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}}}
 	g.cmd = exec.CommandContext(context.Background(), own)
-	g.cmd.Args = append([]string{"verifier", "mcp", "--gateway", r.url, "--secret-file", secret, "--notes", filepath.Join(dir, "notes"), "--name", "fake", "--url", s.URL + "/mcp?key=1", "--listen", "127.0.0.1:0"}, args...)
-	g.cmd.Env, g.cmd.Stderr = os.Environ(), g.err
+	g.cmd.Args = append([]string{"verifier", "mcp", "--gateway", r.url, "--secret-file", secret, "--notes", filepath.Join(dir, "notes")}, flags...)
+	g.cmd.Env, g.cmd.Stderr = append(os.Environ(), "MCP_SEEN="+filepath.Join(dir, "seen")), g.err
 	out, err := g.cmd.StdoutPipe()
 	if err == nil {
 		err = g.cmd.Start()

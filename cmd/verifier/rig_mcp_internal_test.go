@@ -100,8 +100,14 @@ type gate struct {
 	done chan struct{}
 }
 
-// gated starts the gate with a gateway that has the default config.
+// gated starts the gate before the fake server, with a gateway that has the default config.
 func gated(r *rig, args ...string) *gate {
+	r.t.Helper()
+	return gatedBy(r, func(fake string) []string { return append(append([]string{"--name", "fake"}, args...), "--", fake) }) // the last name counts
+}
+
+// gatedBy starts the gate with these flags.
+func gatedBy(r *rig, flags func(fake string) []string) *gate {
 	r.t.Helper()
 	dir := r.t.TempDir()
 	g := &gate{rig: r, dir: dir, got: make(chan string, 1000), err: &output{}, seen: filepath.Join(dir, "seen"), done: make(chan struct{})}
@@ -117,7 +123,7 @@ func gated(r *rig, args ...string) *gate {
 		r.t.Fatal(err)
 	}
 	g.cmd = exec.CommandContext(context.Background(), own)
-	g.cmd.Args = append([]string{"verifier", "mcp", "--gateway", r.url, "--secret-file", secret, "--notes", filepath.Join(dir, "notes"), "--name", "fake"}, append(args, "--", fake)...) // the last name counts
+	g.cmd.Args = append([]string{"verifier", "mcp", "--gateway", r.url, "--secret-file", secret, "--notes", filepath.Join(dir, "notes")}, flags(fake)...)
 	g.cmd.Env = append(os.Environ(), "MCP_SEEN="+g.seen)
 	g.cmd.Stderr = g.err
 	out, err := g.cmd.StdoutPipe()

@@ -174,6 +174,34 @@ func TestEveryFeatureWorksOverHTTP(t *testing.T) {
 	if plain != gated {
 		t.Errorf("without the gate:\n%s\nwith it:\n%s", plain, gated)
 	}
+	gated = s.probe("everything", []string{s.verifier, "mcp", "--name", "everything", "--state", s.state, "--url", direct})
+	if plain != gated {
+		t.Errorf("without the gate:\n%s\nwith it, over stdio:\n%s", plain, gated)
+	}
+}
+
+// TestSeveralServersBehindOneGate, over stdio and over HTTP: every feature works under the server's name.
+func TestSeveralServersBehindOneGate(t *testing.T) {
+	s := newScene(t, everything())
+	plain := s.probe("everything", s.server("everything"))
+	type server struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}
+	e, f := s.server("everything"), s.server("filesystem", s.root)
+	config, err := json.Marshal(map[string]map[string]server{"mcpServers": {"everything": {e[0], e[1:]}, "filesystem": {f[0], f[1:]}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "servers.json")
+	s.put(file, string(config))
+	s.env = append(s.env, "PREFIX=everything__")
+	address := s.starts(`listens on (\S+)`, nil, s.verifier, "mcp", "--state", s.state, "--config", file, "--listen", "127.0.0.1:0")[1]
+	for _, way := range [][]string{{s.verifier, "mcp", "--state", s.state, "--config", file}, {address}} {
+		if gated := s.probe("everything", way); plain != gated {
+			t.Errorf("without the gate:\n%s\nwith it:\n%s", plain, gated)
+		}
+	}
 }
 
 // TestTheInspector: the command-line client of the protocol's own inspector.

@@ -9,6 +9,9 @@ const { StreamableHTTPClientTransport } = await import(`${sdk}client/streamableH
 const types = await import(`${sdk}types.js`);
 const [what, command, ...args] = process.argv.slice(2);
 
+const prefix = process.env.PREFIX ?? ""; // of the names that a gate before several servers gives
+const own = (all) => all.filter((x) => x.name.startsWith(prefix)).map((x) => ({ ...x, name: x.name.slice(prefix.length) }));
+
 const seen = {};
 const count = (name) => (seen[name] = (seen[name] ?? 0) + 1);
 const client = new Client({ name: "probe", version: "1" }, { capabilities: { sampling: {}, roots: { listChanged: true }, elicitation: { form: {} } } });
@@ -17,7 +20,7 @@ client.setRequestHandler(types.CreateMessageRequestSchema, async () => {
 	return { model: "fake", role: "assistant", content: { type: "text", text: "sampled" } };
 });
 client.setRequestHandler(types.ListRootsRequestSchema, async () => {
-	count("roots");
+	seen.roots = 1; // several servers may ask
 	return { roots: [{ uri: `file://${process.env.ROOT}`, name: "root" }] };
 });
 client.setRequestHandler(types.ElicitRequestSchema, async () => {
@@ -36,7 +39,7 @@ await client.connect(
 // call is the first text that a tool returns, or why it did not.
 async function call(name, args, options) {
 	try {
-		const r = await client.callTool({ name, arguments: args }, undefined, options);
+		const r = await client.callTool({ name: prefix + name, arguments: args }, undefined, options);
 		return (r.isError ? "ERROR " : "") + (r.content?.[0]?.text ?? JSON.stringify(r.content));
 	} catch (e) {
 		return `THROWN ${e.message}`;
@@ -45,7 +48,7 @@ async function call(name, args, options) {
 
 const out = {};
 if (what === "everything") {
-	out.tools = (await client.listTools()).tools;
+	out.tools = own((await client.listTools()).tools);
 	out.echo = await call("echo", { message: "héllo \u2028 \\ \"" });
 	out.sum = await call("get-sum", { a: 2, b: 3 });
 	out.wrong = await call("get-sum", { a: "x" });
@@ -63,9 +66,9 @@ if (what === "everything") {
 	out.after = await call("echo", { message: "still there" });
 	out.resources = (await client.listResources()).resources.length;
 	out.templates = (await client.listResourceTemplates()).resourceTemplates.length;
-	const { prompts } = await client.listPrompts();
+	const prompts = own((await client.listPrompts()).prompts);
 	out.prompts = prompts.map((p) => p.name);
-	out.prompt = await client.getPrompt({ name: prompts[0].name });
+	out.prompt = await client.getPrompt({ name: prefix + prompts[0].name });
 	out.resource = (await client.readResource({ uri: (await client.listResources()).resources[0].uri })).contents[0].mimeType;
 	await client.setLoggingLevel("debug");
 	out.pong = await client.ping();
