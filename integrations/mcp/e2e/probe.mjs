@@ -28,7 +28,7 @@ client.setRequestHandler(types.ElicitRequestSchema, async () => {
 	return { action: "decline" };
 });
 client.fallbackNotificationHandler = async (n) => {
-	if (n.method === "notifications/message") count(n.method);
+	if (n.method === "notifications/message") seen[n.method] = 1; // how often depends on when the server asks for roots
 };
 await client.connect(
 	/^https?:/.test(command)
