@@ -349,8 +349,8 @@ func (m *member) send(text []byte) error {
 		return nil //nolint:nilerr // the gate passes on none that can't be read
 	case got.isAnswer():
 		m.mu.Lock()
-		own := m.own[got.key]
-		delete(m.own, got.key)
+		own := m.own[m.name+" "+got.key]
+		delete(m.own, m.name+" "+got.key)
 		m.mu.Unlock()
 		if own != nil {
 			own <- got
@@ -416,7 +416,7 @@ func (m *member) ask(ctx context.Context, method string, params jsontext.Value) 
 	id := quoted(fmt.Sprintf("verifier/%d", m.next))
 	key, _ := keyOf(id)
 	answer := make(chan message, 1)
-	m.own[key] = answer
+	m.own[m.name+" "+key] = answer
 	m.mu.Unlock()
 	text := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%s`, id, quoted(method))
 	if params != nil {
@@ -435,7 +435,7 @@ func (m *member) ask(ctx context.Context, method string, params jsontext.Value) 
 		return got, nil
 	case <-ctx.Done():
 		m.mu.Lock()
-		delete(m.own, key)
+		delete(m.own, m.name+" "+key)
 		m.mu.Unlock()
 		return message{}, ctx.Err()
 	}

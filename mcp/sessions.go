@@ -44,7 +44,6 @@ type waiting struct {
 const (
 	mostSessions = 64 // each starts servers
 	mostKept     = 100
-	idleSession  = time.Hour
 )
 
 // ManyPath is where clients reach several servers.
@@ -110,17 +109,34 @@ func (h *sessions) drop(id string) {
 	}
 }
 
+// forget ends the session that was used the longest time ago, of those whose client waits for nothing: it may have gone
+// without a word.
+func (h *sessions) forget() bool {
+	oldest := ""
+	for id, s := range h.all {
+		if !s.busy() && (oldest == "" || s.used.Before(h.all[oldest].used)) {
+			oldest = id
+		}
+	}
+	if oldest == "" {
+		return false
+	}
+	go h.all[oldest].end()
+	delete(h.all, oldest)
+	return true
+}
+
+func (s *session) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stream != nil || len(s.waiting) > 0
+}
+
 // begin starts servers for a new client.
 func (h *sessions) begin() (id string, s *session, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for id, old := range h.all {
-		if time.Since(old.used) > idleSession {
-			delete(h.all, id)
-			go old.end()
-		}
-	}
-	if len(h.all) >= mostSessions {
+	if len(h.all) >= mostSessions && !h.forget() {
 		return "", nil, errors.New("too many clients are here")
 	}
 	s = &session{waiting: map[string]*waiting{}, used: time.Now()}
