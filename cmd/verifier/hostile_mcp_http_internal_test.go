@@ -148,6 +148,20 @@ func TestH273OverHTTPACallThatIsDroppedDoesNotRun(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the server has it already", func(t *testing.T) {
+		t.Parallel()
+		g := fronted(newRig(t, func(c *config.Config) { allows(c, "slow") }))
+		answer := g.posting(g.calls("slow", `{}`), "Mcp-Session-Id", "s1")
+		redistest.Eventually(t, "the server has the call", func() bool { return strings.Contains(g.server.saw(), "slow") })
+		g.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, "Mcp-Session-Id", "s1")
+		close(g.server.slow)
+		if a := <-answer; strings.Contains(a.text, `"id":1`) {
+			t.Errorf("the client got %s", a.text)
+		}
+		if saw := g.server.saw(); strings.Index(saw, "notifications/cancelled") < strings.Index(saw, "tools/call") {
+			t.Errorf("the server got %s", saw)
+		}
+	})
 	t.Run("another session's cancellation", func(t *testing.T) {
 		t.Parallel()
 		g := fronted(newRig(t, nil))
