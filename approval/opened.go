@@ -46,7 +46,7 @@ var ErrNotHeld = errors.New("approval: the call is not held here")
 // Open shows an approver what the calls of a card write to files, where the config hides it on cards: it is on c then, with secrets
 // still hidden. That it was shown is recorded first. Calls that don't wait in this process, and calls that this person may not allow, stay hidden.
 func (d *Desk) Open(ctx context.Context, a Answer, c *Card) error {
-	note, err := d.unhide(ctx, a, c)
+	note, err := d.unhide(a, c)
 	if note != nil {
 		err = errors.Join(err, note(ctx))
 	}
@@ -54,7 +54,7 @@ func (d *Desk) Open(ctx context.Context, a Answer, c *Card) error {
 }
 
 // unhide is Open up to where the person has it: then note is called. It is nil where there was nothing to show.
-func (d *Desk) unhide(ctx context.Context, a Answer, c *Card) (note func(context.Context) error, err error) {
+func (d *Desk) unhide(a Answer, c *Card) (note func(context.Context) error, err error) {
 	person, listed := d.terms().people[a.ID]
 	if !listed {
 		return nil, ErrNotApprover
@@ -208,7 +208,7 @@ func (w *onTheWay) wait(ctx context.Context, key string) {
 // showAll is the outcome of a tap on More: the card with all that may be shown. What was hidden counts as read when the channel says that
 // it has delivered it.
 func (d *Desk) showAll(ctx context.Context, person string, a Answer, c *Card) Outcome {
-	note, err := d.unhide(ctx, a, c)
+	note, err := d.unhide(a, c)
 	if err != nil {
 		d.o.Log.WarnContext(ctx, "what a call writes could not be shown", "ref", c.Ref(), "err", err)
 	}

@@ -24,6 +24,7 @@ type Document struct {
 	Typed   []Typed  // lines that answer it; they are among the blocks
 	Buttons []Button // none: nothing can be answered here any more
 	Full    bool     // all that will run can be read on it
+	Link    string   // where your page shows all of the card; empty: nowhere, or all of it is here
 	Cut     bool     // something is longer than the document: the whole belongs beside it, see [Whole]
 }
 
@@ -91,6 +92,17 @@ func (b *Button) First() bool {
 	default:
 		return false
 	}
+}
+
+// PageLabel is the label of the button that opens [Document.Link].
+const PageLabel = "Read it on your page"
+
+// LinkTo gives an open question of which not all can be read a link to your page, which cards stand under; an empty page is none.
+func (d *Document) LinkTo(page string, c *approval.Card) *Document {
+	if page != "" && len(d.Buttons) > 0 && (d.Cut || !d.Full) {
+		d.Link = page + c.ID
+	}
+	return d
 }
 
 // FirstLine is the document's first line as one text.

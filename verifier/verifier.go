@@ -42,6 +42,7 @@ type Verifier struct {
 	limiter            limiter
 	fresh              fresh
 	spawners           spawners
+	firsts             firsts
 
 	ending   chan struct{} // a place for each call that was held and is being denied
 	bulkDeny bulkDeny
@@ -164,6 +165,7 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	v.hideKeys(c)
 	v.place(ctx, c)
 	v.reached(&t)
+	v.noteFirst(c)
 	v.plan(&t)
 	v.limit(&t)
 	v.loop(&t)

@@ -118,7 +118,10 @@ func (r *record) String() string {
 type memory struct {
 	*sqlite.Store
 	graphs map[string]*provenance.Graph
+	first  string
 }
+
+func (m *memory) FirstRequest(session.Conversation) string { return m.first }
 
 func (m *memory) Graph(_ context.Context, name string) (*provenance.Graph, error) {
 	if g := m.graphs[name]; g != nil {

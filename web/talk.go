@@ -12,6 +12,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/drawing"
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
@@ -26,12 +27,14 @@ type Memory interface {
 	Worst(ctx context.Context, c session.Conversation) (taint.Level, error)
 	// Graph draws a turn by any of its names; verifier.ErrNoGraph if there is none.
 	Graph(ctx context.Context, name string) (*provenance.Graph, error)
+	// FirstRequest is what the owner first asked for in a conversation, to be read; empty where that is not known.
+	FirstRequest(c session.Conversation) string
 }
 
 // talkView is a conversation: what was said and read in it, what was asked and
 // decided, and how far it is trusted because of that.
 type talkView struct {
-	Title                   string // what its first call did
+	Title                   string // what the owner first asked for, else what its first call did
 	Hash, Ref, Name, Client string
 	Hidden                  bool   // the name holds a secret
 	Level                   string // now; empty: nobody can say
@@ -152,7 +155,7 @@ func (p *Page) conversing(w http.ResponseWriter, r *http.Request, m *member, has
 		return
 	}
 	v := p.recount(entries)
-	v.Grants, v.Title = p.grantViews(open), cmp.Or(titled(entries), v.Name)
+	v.Grants, v.Title = p.grantViews(open), cmp.Or(p.firstRequest(session.Conversation{Client: entries[0].Client, Key: entries[0].Session}), titled(entries), v.Name)
 	if as == hash {
 		c = session.Conversation{Client: entries[0].Client, Key: entries[0].Session}
 	} else {
@@ -196,6 +199,16 @@ func (p *Page) recount(entries []audit.Line) talkView {
 		v.Sources, v.Earlier = v.Sources[:fewSources], v.Sources[fewSources:]
 	}
 	return v
+}
+
+// firstRequest is what the owner first asked for in a conversation, as a title.
+func (p *Page) firstRequest(c session.Conversation) string {
+	text := p.o.Memory.FirstRequest(c)
+	if text == "" {
+		return ""
+	}
+	text, _ = channels.Safe(text, channels.Form{})
+	return "“" + text + "”"
 }
 
 // titled is what the first call of these entries did.

@@ -26,11 +26,12 @@ const (
 // talkLine is a conversation in the list.
 type talkLine struct {
 	Hash, Name, Level    string
-	Title                string // what its first call did, of its latest entries
+	Title                string // what the owner first asked for, else what its first call did, of its latest entries
 	At                   time.Time
 	Calls, Denied, Asked int
 	lines                int
 	first                []byte // the line of that call
+	named                session.Conversation
 }
 
 // talks lists the conversations that the record has lately.
@@ -104,7 +105,7 @@ func (p *Page) recentTalks() (out []*talkLine, err error) {
 		out = append(out, fresh)
 	}
 	for _, t := range out {
-		t.Title = cmp.Or(firstCall(t.first), t.Name)
+		t.Title = cmp.Or(p.firstRequest(t.named), firstCall(t.first), t.Name)
 	}
 	return out, nil
 }
@@ -130,7 +131,7 @@ func (t *talkLine) count(raw []byte) {
 
 func (t *talkLine) fill(e *audit.Entry) {
 	c := session.Conversation{Client: e.Client, Key: e.Session}
-	t.Hash, t.Name, t.At, t.Level = c.Hash(), talkName(c), e.At, levelAfter(e)
+	t.named, t.Hash, t.Name, t.At, t.Level = c, c.Hash(), talkName(c), e.At, levelAfter(e)
 }
 
 // levelAfter is how far the conversation was trusted after an entry; "" if the

@@ -105,7 +105,7 @@ func newRig(t testing.TB, p Platform, edit func(*approval.Options)) *rig {
 func (r *rig) open(edit func(*approval.Options)) (*approval.Desk, approval.Channel) {
 	r.Helper()
 	log := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	ch := r.p.Open(r.TB, delivery.Deps{Log: log, Leases: r.store, Instance: fmt.Sprint("instance-", instances.Add(1))})
+	ch := r.p.Open(r.TB, delivery.Deps{Log: log, Leases: r.store, Instance: fmt.Sprint("instance-", instances.Add(1)), Page: "https://verifier.lan/page/cards/"})
 	id := func(u User) string { return r.p.Name() + ":" + u.ID }
 	o := approval.Options{
 		Key: serverKey, Store: r.store, Record: r.record, Log: log, Poll: time.Second, Collect: 10 * time.Millisecond,

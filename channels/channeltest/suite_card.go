@@ -7,11 +7,27 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
 )
 
 // cardSpecs say what stands on a card and what it turns into.
 func cardSpecs() []spec {
 	return []spec{
+		{"a card of which not all can be read has a button that opens it on your page, and no other has", func(b *bench) {
+			r := newRig(b, b.platform, nil)
+			r.ask(r.desk, call{tool: "exec", params: plainExec})
+			if _, linked := r.card(0).Button(channels.PageLabel); linked {
+				b.Error("a card that shows all of the call links to the page")
+			}
+			r.ask(r.desk, call{tool: "exec", params: command("echo " + strings.Repeat("x", 4000)), session: "long"})
+			if _, linked := r.card(1).Button(channels.PageLabel); !linked {
+				b.Errorf("the buttons are %+v", r.card(1).Buttons)
+			}
+			cards, err := r.desk.Pending(b.Context(), r.p.Name()+":"+r.who.Alice.ID)
+			if err != nil || len(cards) != 2 {
+				b.Fatalf("%d cards, %v", len(cards), err)
+			}
+		}},
 		{"a card shows the call, why it is asked, and how to answer", func(b *bench) {
 			r := newRig(b, b.platform, nil)
 			r.ask(r.desk, call{tool: "exec", params: plainExec})

@@ -31,6 +31,7 @@ type Deps struct {
 	Leases   Leases           // nil: this instance is alone
 	Instance string           // who holds a lease: different in every process
 	Now      func() time.Time // for the time left on a card; nil means time.Now
+	Page     string           // what the address of a card on the owner's page begins with; empty: it has none that people can open
 }
 
 // Fill replaces what is nil.

@@ -80,6 +80,11 @@ func bold(s string) string { return "**" + prose(s) + "**" }
 // draw lays a document out and says whether Discord has room for it.
 func draw(doc *channels.Document) (*drawing, bool) {
 	d := &drawing{rows: rows(doc.Buttons)}
+	if doc.Link != "" {
+		d.rows = append(d.rows, discordgo.ActionsRow{Components: []discordgo.MessageComponent{
+			discordgo.Button{Label: channels.PageLabel, Style: discordgo.LinkButton, URL: doc.Link},
+		}})
+	}
 	d.text.WriteString(head(doc))
 	for i := range doc.Blocks {
 		d.block(&doc.Blocks[i])

@@ -43,7 +43,7 @@ func (ch *Channel) interaction(ctx context.Context, answer answerFunc, i *discor
 	r := ch.reply(ctx, i, who)
 	defer r.done()
 	if who == nil || who.Bot || who.System {
-		r.say(ctx, nil)
+		_ = r.say(ctx, nil)
 		return
 	}
 	a := approval.Answer{ID: personID(who.ID), Name: cmp.Or(who.GlobalName, who.Username), Via: Name}
@@ -60,7 +60,7 @@ func (ch *Channel) interaction(ctx context.Context, answer answerFunc, i *discor
 		}
 	}
 	if a.Handle == "" && a.Text == "" {
-		r.say(ctx, nil)
+		_ = r.say(ctx, nil)
 		return
 	}
 	o, err := answer(ctx, a)
@@ -106,11 +106,11 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 	case o.Kind == approval.WantsPick:
 		ch.askPick(ctx, r, &o)
 	case o.Kind == approval.Ignored && o.Text == "":
-		r.say(ctx, &said{text: "This is no line that answers a card. Nothing was approved."})
+		_ = r.say(ctx, &said{text: "This is no line that answers a card. Nothing was approved."})
 	case r.onDetails() && (o.Kind == approval.Counted || o.Kind == approval.TooLate):
 		r.replace(ctx, &said{text: o.Text})
 	default:
-		r.say(ctx, &said{text: o.Text})
+		_ = r.say(ctx, &said{text: o.Text})
 	}
 	if at, stands := r.place(); stands && o.Kind == approval.TooLate && o.Card != nil {
 		if err := ch.redraw(ctx, at, o.Card, o); err != nil {
@@ -127,13 +127,13 @@ func (ch *Channel) askPick(ctx context.Context, r *reply, o *approval.Outcome) {
 		r.replace(ctx, asks)
 		return
 	}
-	r.say(ctx, asks)
+	_ = r.say(ctx, asks)
 }
 
 // details are all there is of a card: a message where there is room for it, else
 // a file. The buttons come with it.
 func (ch *Channel) details(c *approval.Card) *said {
-	doc := channels.Details(c, ch.deps.Now())
+	doc := channels.Details(c, ch.deps.Now()).LinkTo(ch.deps.Page, c)
 	d, fits := ch.card(doc)
 	if fits {
 		return &said{markup: d.text.String(), rows: d.rows}

@@ -92,7 +92,7 @@ func (r *reply) say(ctx context.Context, s *said) error {
 
 // replace puts something in the place of the message that was tapped: its buttons go, and those of what is said come.
 func (r *reply) replace(ctx context.Context, s *said) {
-	r.answer(ctx, s, func() *discordgo.InteractionResponse {
+	_ = r.answer(ctx, s, func() *discordgo.InteractionResponse {
 		data := s.data()
 		data.Attachments = &[]*discordgo.MessageAttachment{}
 		if data.Components == nil {
@@ -104,7 +104,7 @@ func (r *reply) replace(ctx context.Context, s *said) {
 
 // open shows a form. Discord takes none for an answer that comes later.
 func (r *reply) open(ctx context.Context, form func() *discordgo.InteractionResponse) {
-	r.answer(ctx, &said{text: "That took too long. Nothing was approved; tap again."}, form)
+	_ = r.answer(ctx, &said{text: "That took too long. Nothing was approved; tap again."}, form)
 }
 
 func (s *said) data() *discordgo.InteractionResponseData {

@@ -29,7 +29,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	cut := false
 	d := channels.Show(c, nil, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) {
 		cut = doc.Cut
-		return ch.card(doc)
+		return ch.card(doc.LinkTo(ch.deps.Page, c))
 	})
 	id, err := ch.post(ctx, ch.line, message{chat: chat, text: d.text.String(), rows: d.rows})
 	if err != nil {

@@ -54,7 +54,13 @@ func draw(doc *channels.Document) (*drawing, bool) {
 	}
 	if len(doc.Buttons) > 0 {
 		d.paragraph()
-		d.blocks = append(d.blocks, actions(doc.Buttons))
+		block := actions(doc.Buttons)
+		if doc.Link != "" {
+			page := slack.NewButtonBlockElement("page", "page", words(channels.PageLabel))
+			page.URL = doc.Link
+			block.Elements.ElementSet = append(block.Elements.ElementSet, page)
+		}
+		d.blocks = append(d.blocks, block)
 	}
 	return d, d.fits()
 }

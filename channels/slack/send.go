@@ -18,7 +18,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	cut := false
 	d := channels.Show(c, nil, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) {
 		cut = doc.Cut
-		return draw(doc)
+		return draw(doc.LinkTo(ch.deps.Page, c))
 	})
 	at, err := ch.write(ctx, ch.line, ref{channel: ch.chat}, d)
 	if err != nil {
@@ -96,7 +96,7 @@ func picked(c *approval.Card) *drawing {
 
 // detailed are the details, or where to find them if there is no room for them.
 func (ch *Channel) detailed(c *approval.Card, armed bool) (d *drawing, fits bool) {
-	doc := channels.Details(c, ch.deps.Now())
+	doc := channels.Details(c, ch.deps.Now()).LinkTo(ch.deps.Page, c)
 	if !armed {
 		doc.Buttons = nil
 	}

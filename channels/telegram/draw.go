@@ -71,6 +71,9 @@ func draw(doc *channels.Document) (*drawing, bool) {
 		d.block(&doc.Blocks[i])
 	}
 	d.keyboard = keyboard(doc.Buttons)
+	if doc.Link != "" {
+		d.keyboard = append(d.keyboard, []models.InlineKeyboardButton{{Text: channels.PageLabel, URL: doc.Link}})
+	}
 	return d, d.units <= maxText && len(d.entities) <= maxEntities
 }
 
@@ -134,6 +137,16 @@ func keyboard(buttons []channels.Button) [][]models.InlineKeyboardButton {
 		rows = append(rows, []models.InlineKeyboardButton{drawn})
 	}
 	return rows
+}
+
+// unlink takes the link to the page away, and reports whether there was one.
+func (d *drawing) unlink() bool {
+	last := len(d.keyboard) - 1
+	if last < 0 || d.keyboard[last][0].URL == "" {
+		return false
+	}
+	d.keyboard = d.keyboard[:last]
+	return true
 }
 
 // markup is the keyboard for a request; nil where there is none.

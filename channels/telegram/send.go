@@ -22,7 +22,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	cut := false
 	d := channels.Show(c, nil, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) {
 		cut = doc.Cut
-		return draw(doc)
+		return draw(doc.LinkTo(ch.deps.Page, c))
 	})
 	at := ref{chat: ch.chatOf(c)}
 	id, err := ch.write(ctx, ch.line, message{chat: at.chat, drawing: d})
@@ -132,7 +132,7 @@ func (ch *Channel) edit(ctx context.Context, r ref, method string, do func(conte
 // details shows all there is of a card, in reply to it: as a message where there
 // is room for it, else as a file. The buttons come with it.
 func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) error {
-	doc := channels.Details(c, ch.deps.Now())
+	doc := channels.Details(c, ch.deps.Now()).LinkTo(ch.deps.Page, c)
 	d, fits := draw(doc)
 	var id int
 	var err error
@@ -208,6 +208,10 @@ func (ch *Channel) write(ctx context.Context, line *delivery.Line, m message) (i
 	}
 	err = ch.show(ctx, line, m.chat, "sendMessage", func(ctx context.Context) error {
 		sent, err := ch.api.SendMessage(ctx, p)
+		if errors.Is(err, bot.ErrorBadRequest) && m.unlink() { // Telegram takes no link to some hosts, and the card matters more
+			p.ReplyMarkup = m.markup()
+			sent, err = ch.api.SendMessage(ctx, p)
+		}
 		if err == nil {
 			id = sent.ID
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
@@ -17,6 +18,7 @@ import (
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/server"
+	"github.com/openclaw-verifier/verifier/web"
 )
 
 // builtin are the chat services there are. A new one is one line: nothing else
@@ -139,7 +141,7 @@ func (g *gateway) openChannels(s setup) error {
 	if g.channels == nil {
 		g.channels = make(map[string]approval.Channel)
 	}
-	opened, err := s.chats.open(s.config, delivery.Deps{Log: s.log, Leases: g.store, Instance: instance})
+	opened, err := s.chats.open(s.config, delivery.Deps{Log: s.log, Leases: g.store, Instance: instance, Page: cardsAt(&s.config.Web)})
 	maps.Copy(g.channels, opened)
 	return err
 }
@@ -178,4 +180,13 @@ func (g *gateway) channelHealth() []server.Check {
 		}
 	}
 	return out
+}
+
+// cardsAt is what the address of a card on the owner's page begins with, where the config says where people open the page.
+func cardsAt(w *config.Web) string {
+	at := w.Address()
+	if at == nil || !w.Enabled {
+		return ""
+	}
+	return strings.TrimSuffix(at.String(), "/") + web.Root + "cards/"
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -118,7 +119,10 @@ func (m *Message) check(most int) *refusal {
 	}
 	for _, row := range m.Buttons {
 		for _, b := range row {
-			if len(b.Data) == 0 || len(b.Data) > maxData || b.Text == "" {
+			if u, err := url.Parse(b.URL); b.URL != "" && (err != nil || !strings.Contains(u.Hostname(), ".")) {
+				return bad("BUTTON_URL_INVALID")
+			}
+			if (len(b.Data) == 0) != (b.URL != "") || len(b.Data) > maxData || b.Text == "" {
 				return bad("BUTTON_DATA_INVALID")
 			}
 		}
