@@ -161,6 +161,9 @@ func (lone) Mark(name string) (string, bool) { return "mark", name == "owner" }
 // undrawn has no turns to show.
 type undrawn struct{ backend }
 
+// FirstRequest implements web.Memory.
+func (undrawn) FirstRequest(session.Conversation) string { return "" }
+
 func (undrawn) Graph(context.Context, string) (*provenance.Graph, error) {
 	return nil, verifier.ErrNoGraph
 }
