@@ -133,6 +133,12 @@ type cells int
 // is drawn at every look, so that an agent must not be able to make that slow.
 const mostCompared cells = 400 * 400
 
+// Difference shows two texts as one, as cards do.
+func Difference(before, after string) string {
+	left := mostCompared
+	return difference(before, after, &left)
+}
+
 // difference shows two texts as one: lines that go begin with a minus, lines that come with a plus, lines that stay with two spaces.
 // No line is left out, so that both texts can be read from it.
 func difference(before, after string, left *cells) string {

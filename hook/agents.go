@@ -2,6 +2,7 @@ package hook
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -36,6 +37,8 @@ type agent struct {
 	tools   map[string]string // its own tools, by the names under which the gateway knows them
 	timeout time.Duration     // how long it waits for a hook, where the settings don't say
 	asks    bool              // before a call it can be told to ask its user
+	asksFor map[string]bool   // the same for these tools alone, with [Options.Dialogs]; for others it may run the call instead
+	mcpIDs  bool              // a server of tools gets the id of a call
 	dialogs bool              // it may ask its user by itself about a call that we let pass
 	yes     []byte            // what lets a call pass, where it is always the same
 	no      func(r *run, reason string) any
@@ -55,7 +58,7 @@ var agents = map[string]*agent{
 			"EnterPlanMode": "plan_mode", "ExitPlanMode": "plan_mode", "AskUserQuestion": "ask_user",
 			"Skill": "skill", "SlashCommand": "skill", "ToolSearch": "tool_search", "ListAgents": "agents_list", "ReportFindings": "todo",
 		},
-		timeout: 600 * time.Second, asks: true,
+		timeout: 600 * time.Second, asks: true, mcpIDs: true,
 		yes: []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}` + "\n"), no: denial,
 	},
 	codex: {
@@ -69,7 +72,7 @@ var agents = map[string]*agent{
 			"spawn_agent": "task", "request_user_input": "ask_user", "get_goal": "get_goal", "create_goal": "create_goal", "update_goal": "update_goal",
 			"web_search": "web_search",
 		},
-		timeout: 60 * time.Second, dialogs: true, yes: []byte("{}\n"), no: denial,
+		timeout: 60 * time.Second, dialogs: true, mcpIDs: true, yes: []byte("{}\n"), no: denial,
 	},
 	gemini: {
 		events: map[string]kind{
@@ -82,6 +85,7 @@ var agents = map[string]*agent{
 			"web_fetch": "web_fetch", "google_web_search": "web_search", "invoke_agent": "task",
 			"write_todos": "todo", "update_topic": "todo", "enter_plan_mode": "plan_mode", "exit_plan_mode": "plan_mode", "ask_user": "ask_user", "activate_skill": "skill",
 		},
+		asksFor: map[string]bool{"run_shell_command": true},
 		timeout: 60 * time.Second, yes: []byte(`{"decision":"allow"}` + "\n"), no: plainDenial,
 	},
 	opencode: {
@@ -124,8 +128,18 @@ func (r *run) toolName() (name string, own bool) {
 		return name, true
 	case r.served() && len(r.in.Tool) > len(mcp) && r.in.Tool[:len(mcp)] == mcp:
 		return r.in.Tool, false
+	case !r.served() && isGiven(r.in.MCPContext):
+		server, tool := member(r.in.MCPContext, "server_name"), member(r.in.MCPContext, "tool_name")
+		if isPlainName(server) && isPlainName(tool) && !strings.Contains(server, foreign) {
+			return mcp + server + foreign + tool, false
+		}
 	}
 	return r.Agent + foreign + r.in.Tool, false
+}
+
+// isPlainName reports whether a name can be a part of mcp__server__tool as it is.
+func isPlainName(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 }
 
 // served reports whether the agent calls the tools of servers mcp__server__tool.
@@ -155,6 +169,13 @@ type dialogDecision struct {
 type plainDecision struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason"`
+}
+
+// plainQuestion is how Gemini CLI is told to ask. Its user reads the message in the dialog.
+type plainQuestion struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+	Message  string `json:"systemMessage"`
 }
 
 func denial(r *run, reason string) any {

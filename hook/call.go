@@ -22,7 +22,7 @@ type verdict struct {
 // beforeCall asks about a call. At a terminal it does not wait for a phone: the agent asks its user, and permission waits
 // beside that.
 func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
-	atOnce := r.agent.asks && r.who.attended
+	atOnce := r.who.attended && (r.agent.asks || r.Dialogs && r.agent.asksFor[r.in.Tool])
 	v, err := r.ask(ctx, atOnce)
 	if err == nil && (v.Decision == "allow" || atOnce && v.Question != "") {
 		err = r.keepJudged()
@@ -46,17 +46,24 @@ func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 		if err := r.notes.opened(r.who.key, question{r.in.CallID, r.about()}, v.Question, r.gated()); err != nil {
 			return nil, err
 		}
-		return marshal(hookOutput{callAnswer{r.in.Event, "ask", v.Reason}})
+		if r.agent.asks {
+			return marshal(hookOutput{callAnswer{r.in.Event, "ask", v.Reason}})
+		}
+		return marshal(plainQuestion{"ask", v.Reason, "The verifier asks you before this runs. Answer here."})
 	}
 	return marshal(r.agent.no(r, v.reason()))
 }
 
 // gated names this very call for the gate before a server of tools, where it passes once; "" for any other.
 func (r *run) gated() string {
-	if name, _ := r.toolName(); r.in.CallID != "" && strings.HasPrefix(name, mcp) {
+	name, _ := r.toolName()
+	switch {
+	case !strings.HasPrefix(name, mcp) || r.agent.mcpIDs && (r.noID || r.in.CallID == ""):
+		return ""
+	case r.agent.mcpIDs:
 		return r.gateway.decided(r.in.CallID, name, r.in.Params)
 	}
-	return ""
+	return r.gateway.decided(inSession+r.who.key, name, r.in.Params)
 }
 
 // forUser reports whether the tool itself asks the user, who must not be answered for: about a plan, or a question.

@@ -23,6 +23,7 @@ type Flags struct {
 	CA         string        `name:"ca" placeholder:"FILE" help:"The certificate of the authority that signed the gateway's, a PEM file."`
 	Notes      string        `placeholder:"DIR" help:"Where hooks leave word for each other. Without it: in the state directory."`
 	Timeout    time.Duration `placeholder:"TIME" help:"How long the agent waits for the hook, as its settings say. The hook answers 10 s before."`
+	Dialogs    bool          `help:"The agent shows its own dialog where the hook tells it to ask: Gemini CLI from 0.61.0 on, before commands."`
 	Owner      bool          `help:"What starts a run is yours even where nobody sits at the terminal, as with -p and exec. Not for runs that others can start, by an issue or a message."`
 }
 

@@ -31,6 +31,8 @@ type Options struct {
 	Timeout time.Duration
 	// Owner says that what starts a run is the owner's own words even where nobody sits at the terminal.
 	Owner bool
+	// Dialogs says that the agent shows its own dialog where a hook tells it to ask, for the tools that are known for it.
+	Dialogs bool
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -64,6 +66,7 @@ type run struct {
 	notes   notes
 	who     who
 	until   time.Time
+	noID    bool // the agent has no ids for its calls, and CallID is one of ours
 }
 
 // failure is why a call is refused, in words for the agent and its owner.
@@ -144,6 +147,10 @@ func (r *run) answer(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	kind, known := r.agent.events[r.in.Event]
+	if r.in.CallID == "" && (kind == call || kind == returned || kind == failed) {
+		r.noID = true
+		_, r.in.CallID = r.judged()
+	}
 	if !known {
 		return nil, failure("The verifier's hook does not know the event \"" + printable(r.in.Event) + "\" of " + r.Agent + ". Take the hook off that event.")
 	}

@@ -22,7 +22,11 @@ func (r *run) judged() (begin, end string) {
 	if exact.Canonicalize(jsontext.AllowInvalidUTF8(true)) != nil {
 		exact = r.in.Params
 	}
-	return judgedCall + shortHash(r.in.CallID) + "-", shortHash(r.in.Tool + "\x00" + string(exact))
+	id := r.in.CallID
+	if r.noID {
+		id = ""
+	}
+	return judgedCall + shortHash(id) + "-", shortHash(r.in.Tool + "\x00" + string(exact))
 }
 
 // keepJudged notes the call as it was judged.
@@ -45,7 +49,7 @@ func (r *run) wasChanged() bool {
 	}
 	same := slices.Contains(names, begin+end)
 	for _, name := range names {
-		if name == begin+end || r.in.CallID != "" {
+		if name == begin+end || !r.noID {
 			os.Remove(filepath.Join(dir, name)) //nolint:errcheck // then it is compared with the next call of this id, which there is none of
 		}
 	}

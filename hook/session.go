@@ -48,6 +48,9 @@ func OpenSession(g Gateway, dir string) (*Session, error) {
 	return s, nil
 }
 
+// inSession begins what stands for the id of a call where an agent tells servers none: the hook's yes is for one such call of the conversation.
+const inSession = "in "
+
 // aloneKey begins the conversations of clients that have no hook.
 const aloneKey = "agent:mcp:"
 
@@ -63,25 +66,30 @@ type Call struct {
 
 // Verdict is what the gateway says of a call.
 type Verdict struct {
-	Allowed bool
-	Reason  string // why not, in words for the agent
-	Spent   bool   // the hook has asked about this very call, and will tell what it returned
-	Asked   *Asked // how it was asked about; nil: by the hook
+	Allowed  bool
+	Reason   string // why not, in words for the agent
+	ByPerson bool   // a person said yes to it, and no rule alone
+	Spent    bool   // the hook has asked about this very call, and will tell what it returned
+	Asked    *Asked // how it was asked about; nil: by the hook
 }
 
 // Ask asks about a call, unless the agent's hook has asked about this very one. A call that was let pass before is asked about
 // by the same message: nobody is asked twice, and what was paused or restricted since is refused. It fails where the gateway has not answered.
 func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
-	if c.ID != "" && s.notes.spend(s.gateway.decided(c.ID, c.Tool, c.Params)) {
+	in, err := s.context()
+	if err != nil {
+		return Verdict{}, err
+	}
+	id := c.ID
+	if id == "" {
+		id = inSession + in.SessionKey
+	}
+	if s.notes.spend(s.gateway.decided(id, c.Tool, c.Params)) {
 		return Verdict{Allowed: true, Spent: true}, nil
 	}
 	if c.Again != nil {
 		v, err := s.gateway.askAgain(ctx, c.Again)
 		return Verdict{Allowed: err == nil && v.Decision == "allow", Reason: v.reason(), Asked: c.Again}, err
-	}
-	in, err := s.context()
-	if err != nil {
-		return Verdict{}, err
 	}
 	told := s.notes.owed(in.SessionKey)
 	if in.ToolCallID, in.WaitMs, in.SecretsRead = c.ID, max(c.Wait.Milliseconds(), 1), told.secret(); told.outside() != "" {
@@ -98,7 +106,7 @@ func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
 	if v.Decision == "allow" {
 		told.settled()
 	}
-	return Verdict{Allowed: v.Decision == "allow", Reason: v.reason(), Asked: sent}, nil
+	return Verdict{Allowed: v.Decision == "allow", ByPerson: v.Decision == "allow" && v.Ref != "", Reason: v.reason(), Asked: sent}, nil
 }
 
 // Returned tells the gateway what a tool has returned: size, hash and fingerprints, and never the text. What can't be told

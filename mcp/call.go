@@ -69,7 +69,7 @@ func callable(name string) bool {
 }
 
 // callIDs are where clients say their own names of calls.
-var callIDs = []string{"claudecode/toolUseId"}
+var callIDs = []string{"claudecode/toolUseId", "callId"} // of Claude Code and Codex
 
 // clientInfo is where a client says its name with each request (since 2026-07-28).
 const clientInfo = "io.modelcontextprotocol/clientInfo"

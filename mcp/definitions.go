@@ -232,7 +232,11 @@ func (g *gate) listed(ctx context.Context, m *message) ([]byte, error) {
 		}
 		tools = append(tools, d)
 	}
-	kept := g.permitted(ctx, g.unchanged(tools))
+	same := g.unchanged(tools)
+	if len(same) < len(tools) {
+		g.putChanges(ctx)
+	}
+	kept := g.permitted(ctx, same)
 	if len(kept) == len(raw) {
 		return m.text, nil
 	}

@@ -60,8 +60,9 @@ type gate struct {
 	Options
 	retries retries
 
-	mu   sync.Mutex
-	open Session // nil: not yet, or no more
+	mu      sync.Mutex
+	open    Session // nil: not yet, or no more
+	putting bool    // the owner is being asked about what the server has changed
 }
 
 func (g *gate) toolName(tool string) string { return "mcp__" + g.Server + "__" + tool }

@@ -184,6 +184,7 @@ var shipped = []facts{
 
 	// The agent's own foundations.
 	{"gateway", system, dangerous, "can disable the verifier"},
+	{"mcp_tool_changed", system, dangerous, "lets a tool be called again of which an MCP server now says something else"},
 	{"plugins", external, dangerous, "installs code into the agent's runtime"},
 	{"openclaw", local, dangerCmds, "runs the agent's own administration"},
 	{"secrets", local, keeper, "hands out credentials"},

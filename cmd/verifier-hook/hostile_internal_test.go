@@ -395,6 +395,9 @@ func TestH238AForeignToolIsNotOneOfTheAgents(t *testing.T) {
 	for _, c := range []struct{ agent, tool, more, want string }{
 		{"claude-code", "mcp__files__read", "", "mcp__files__read"}, {"claude-code", "read", "", "claude-code__read"}, {"claude-code", "Workflow", "", "claude-code__Workflow"},
 		{"claude-code", "Read", `"mcp_server":{"name":"files"},`, "claude-code__Read"}, {"gemini", "read_file", `"mcp_context":{"server_name":"x"},`, "gemini__read_file"},
+		{"gemini", "mcp_files_poke", `"mcp_context":{"server_name":"files","tool_name":"poke"},`, "mcp__files__poke"}, {"opencode", "files_poke", `"mcp_context":{"server_name":"files","tool_name":"poke"},`, "mcp__files__poke"},
+		{"gemini", "run_shell_command", `"mcp_context":{"server_name":"a__b","tool_name":"c"},`, "gemini__run_shell_command"}, {"opencode", "bash", `"mcp_context":{"server_name":"f les","tool_name":"c"},`, "opencode__bash"},
+		{"claude-code", "Bash", `"mcp_context":{"server_name":"files","tool_name":"poke"},`, "claude-code__Bash"},
 		{"gemini", "mcp__web__web_fetch", "", "gemini__mcp__web__web_fetch"}, {"gemini", "exec", "", "gemini__exec"}, {"opencode", "web_fetch", "", "opencode__web_fetch"}, {"codex", "read", "", "codex__read"},
 		{"claude-code", "Ваsh", "", "claude-code__Ваsh"}, {"claude-code", "Bash ", "", "claude-code__Bash "},
 	} {
@@ -529,6 +532,36 @@ func TestH249ACallThatRanOtherwiseIsTold(t *testing.T) {
 			if got := ran(`{"command":"ls"}`, other); got != true {
 				t.Errorf("%s: %s ran where ls was judged, and that is not told", agent, other)
 			}
+		}
+	}
+}
+
+// H260: Gemini CLI at a terminal asks its user before commands, if it is one that does. It is told to ask about nothing else, and never unattended: it
+// would run the call.
+func TestH260GeminiIsToldToAskOnlyWhereItDoes(t *testing.T) {
+	r := newRig(t)
+	r.g.text = `{"decision":"deny","reason":"Owner approval required (ref 7Q4K).","ref":"7Q4K","question":"q1"}`
+	shell, write := strings.Replace(callOf("gemini", "run_shell_command", date), `,"tool_use_id":"c1"`, "", 1), callOf("gemini", "write_file", `{"file_path":"x"}`)
+	flags := strings.Join(r.flags(), " ") + " "
+	ask := func(event, more string) string {
+		return agentOnTerminal(r, "BE=hook "+os.Args[0]+" gemini "+flags+more+" <"+r.file("event", event))
+	}
+	if got := ask(shell, "--dialogs"); !strings.Contains(got, `"decision":"ask"`) || r.g.last(t, "/verify").body.Context["waitMs"] != 1.0 {
+		t.Errorf("at a terminal: %s", got)
+	}
+	ask(strings.Replace(shell, "BeforeTool", "AfterTool", 1), "--dialogs")
+	if e := r.g.last(t, "/hooks/question_answered").body.Event; e["question"] != "q1" || e["ran"] != true {
+		t.Errorf("that it ran is told as %v", e)
+	}
+	before, after := r.g.last(t, "/verify").body.Context["toolCallId"], r.g.last(t, "/hooks/after_tool_call").body.Event["toolCallId"]
+	if before == nil || before != after {
+		t.Errorf("what the call returned belongs to %v, and the call is %v", after, before)
+	}
+	for what, got := range map[string]string{
+		"another tool": ask(write, "--dialogs"), "a version that may not know it": ask(shell, ""), "unattended": r.run("gemini", shell, "--dialogs", "--owner").stdout,
+	} {
+		if !strings.Contains(got, `"decision":"deny"`) {
+			t.Errorf("%s: %s", what, got)
 		}
 	}
 }

@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/mcp"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -222,6 +224,79 @@ func TestH255TheGateTakesPartInTheAgentsConversation(t *testing.T) {
 	}
 }
 
+// TestH262AChangeIsAcceptedOnItsCardByAPersonAlone: the owner sees the difference where every other question is.
+func TestH262AChangeIsAcceptedOnItsCardByAPersonAlone(t *testing.T) {
+	t.Parallel()
+	tool := func(description string) string {
+		return `{"name":"echo","description":"` + description + `","inputSchema":{"type":"object"}}`
+	}
+	listed := func(g *gate, description string) bool {
+		return strings.Contains(g.offers(tool(description)), description)
+	}
+
+	g := gated(newRig(t, nil))
+	listed(g, "says it")
+	listed(g, "obeys <b>me</b>")
+	card := g.waits()
+	for _, want := range []string{`-   "description": "says it",`, `+   "description": "obeys <b>me</b>",`, "fake", "echo"} {
+		if !strings.Contains(g.screen.String(), want) {
+			t.Errorf("the card does not show %s: %s", want, g.screen.String())
+		}
+	}
+	g.refuse(card.Ref, "no")
+	g.denied(g.call("echo", `{"text":"x"}`), "owner has to look at the change")
+
+	redistest.Eventually(t, "another question", func() bool { listed(g, "is fine"); return len(g.pending()) > 0 })
+	g.approve(g.waits().Ref, 0)
+	redistest.Eventually(t, "the tool in the list", func() bool { return listed(g, "is fine") })
+	if listed(g, "changed once more") { // the yes was for what was shown
+		t.Error("a later change passes by an earlier yes")
+	}
+
+	out := gated(newRig(t, func(c *config.Config) { c.Policy.Scope.Include = []string{"exec"} })) // all other tools pass unasked
+	listed(out, "says it")
+	listed(out, "obeys me")
+	redistest.Eventually(t, "the record of the question", func() bool { return strings.Contains(out.record(), mcp.ChangedTool) })
+	if listed(out, "obeys me") {
+		t.Error("a change was accepted without a person")
+	}
+}
+
+// TestH261ACallIsAskedAboutOnceWhereTheAgentTellsNoIDs: Gemini CLI and opencode tell a server no id of a call. The hook's yes is for one such
+// call of the conversation; Codex has a name of its own for the id.
+func TestH261ACallIsAskedAboutOnceWhereTheAgentTellsNoIDs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ agent, event, tool, more, meta string }{
+		{"gemini", "BeforeTool", "mcp_fake_echo", `,"mcp_context":{"server_name":"fake","tool_name":"echo"}`, ""},
+		{"opencode", "tool.execute.before", "fake_echo", `,"tool_use_id":"c1","mcp_context":{"server_name":"fake","tool_name":"echo"}`, ""},
+		{"codex", "PreToolUse", "mcp__fake__echo", `,"tool_use_id":"c1"`, `,"_meta":{"callId":"c1"}`},
+	} {
+		t.Run(c.agent, func(t *testing.T) {
+			t.Parallel()
+			g := gated(newRig(t, nil))
+			own, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := exec.CommandContext(t.Context(), own)
+			e.Args = []string{"verifier", "hook", c.agent, "--url", g.url, "--secret-file", filepath.Join(g.dir, "secret"), "--notes", filepath.Join(g.dir, "notes"), "--timeout", "11s", "--owner"}
+			e.Stdin = strings.NewReader(`{"session_id":"s1","cwd":"/w","hook_event_name":"` + c.event + `","tool_name":"` + c.tool + `","tool_input":{"text":"a"}` + c.more + `}`)
+			if out, err := e.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			call := func(text string) int {
+				return g.ask("tools/call", `{"name":"echo","arguments":{"text":"`+text+`"}`+c.meta+`}`)
+			}
+			g.says(g.answer(call("a")), "said a")
+			for _, text := range []string{"a", "b"} { // the hook was not asked about these
+				again := call(text)
+				g.refuse(g.waits().Ref, "no")
+				g.denied(again, "Denied by the owner")
+			}
+		})
+	}
+}
+
 // offers says what the server says of its tools from now on, and returns what the client sees of it.
 func (g *gate) offers(tools string) string {
 	g.t.Helper()
@@ -276,6 +351,9 @@ func TestH256AToolThatChangesIsBlockedUntilTheOwnerHasSeenIt(t *testing.T) {
 		t.Errorf("not accepted: %s", text)
 	}
 	g.says(g.offers(tool("echo", "another", object)), "another")
+	for _, card := range g.pending() { // about a change that is accepted by now
+		g.refuse(card.Ref, "")
+	}
 	id := g.call("echo", `{"text":"now"}`)
 	g.allowOnce()
 	g.says(g.answer(id), "said now")

@@ -26,6 +26,7 @@ type agentWiring struct {
 	user    string            // the file of one user, below the home directory
 	weak    string            // what stays open with the user's file
 	open    string            // what stays open in any case
+	dialogs string            // the version from which on a hook can tell it to ask in its own dialog; "" for none
 	write   func(old []byte, command string, user bool) ([]byte, error)
 	remove  func(old []byte) ([]byte, error) // nil where the file is all ours
 }
@@ -59,6 +60,7 @@ var agentWirings = map[string]*agentWiring{
 	"gemini": {
 		name:    "Gemini CLI",
 		tried:   "0.61.0",
+		dialogs: "0.61.0", // an older one may run the call instead
 		machine: map[string]string{"darwin": "/Library/Application Support/GeminiCli/settings.json", "": "/etc/gemini-cli/settings.json"},
 		user:    ".gemini/settings.json",
 		weak:    "A command that writes to this file can take the hooks out.",
@@ -113,6 +115,9 @@ func (c *InitCmd) wire(a *app, agent string) error {
 	command, err := c.hookCommand(agent)
 	if err != nil {
 		return err
+	}
+	if w.dialogs != "" && !isOlder(agentVersion(a, agent), w.dialogs) {
+		command += " --dialogs"
 	}
 	text, err := w.write(old, command, c.user(w))
 	if err != nil {
@@ -388,10 +393,16 @@ func wireTOML(old []byte, command string, _ bool) ([]byte, error) {
 			run = closed(command)
 		}
 		fmt.Fprintf(&out, "[[hooks.%[1]s]]\nmatcher = \".*\"\n[[hooks.%[1]s.hooks]]\ntype = \"command\"\ntimeout = %[2]d\ncommand = %[3]s\n", event, agentTimeout, tomlText(run))
+		if i == 0 {
+			fmt.Fprintf(&out, "statusMessage = %s\n", tomlText(whereToAnswer))
+		}
 	}
 	out.WriteString(tomlEnd)
 	return []byte(out.String()), nil
 }
+
+// whereToAnswer is what a user reads at the terminal of an agent that can't be told to ask there.
+const whereToAnswer = "The verifier decides. If it asks you, answer on your phone, on its page, or with `verifier approve` in another terminal."
 
 // tomlText is a basic string, whose escapes are those of JSON.
 func tomlText(s string) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/hook"
 	"github.com/openclaw-verifier/verifier/mcp"
 )
@@ -92,13 +93,10 @@ func (c *MCPToolsCmd) show(a *app, d *mcp.Definition) {
 	a.printf("\n")
 	switch old := pretty(d.Text); {
 	case d.Change != "":
-		now := pretty(d.Change)
-		head, tail := common(old, now)
-		for _, line := range old[head : len(old)-tail] {
-			a.printf("  - %s\n", line)
-		}
-		for _, line := range now[head : len(now)-tail] {
-			a.printf("  + %s\n", line)
+		for line := range strings.SplitSeq(channels.Difference(strings.Join(old, "\n"), strings.Join(pretty(d.Change), "\n")), "\n") {
+			if !strings.HasPrefix(line, "  ") {
+				a.printf("  %s\n", line)
+			}
 		}
 		a.printf("  To accept it: verifier mcp tools --accept '%s:%s'\n", name(d), d.Version())
 	case c.All:
@@ -120,15 +118,4 @@ func pretty(text string) []string {
 		lines[i] = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
 	}
 	return lines
-}
-
-// common is how many lines are the same at the start and at the end.
-func common(a, b []string) (head, tail int) {
-	for head < min(len(a), len(b)) && a[head] == b[head] {
-		head++
-	}
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	return head, tail
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -213,6 +214,18 @@ func agentVersion(a *app, name string) string {
 	c.WaitDelay = time.Second
 	out, _ := c.Output() // what it says, if it says something
 	return versionForm.FindString(string(out))
+}
+
+// isOlder reports whether a version comes before another one. One that is not told does.
+func isOlder(version, than string) bool {
+	var have, want [3]int
+	if n, err := fmt.Sscanf(version, "%d.%d.%d", &have[0], &have[1], &have[2]); err != nil || n != len(have) {
+		return true
+	}
+	if _, err := fmt.Sscanf(than, "%d.%d.%d", &want[0], &want[1], &want[2]); err != nil {
+		return true
+	}
+	return slices.Compare(have[:], want[:]) < 0
 }
 
 // ofVersion says whether an agent's version was tried.

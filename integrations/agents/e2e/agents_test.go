@@ -73,6 +73,7 @@ func TestTheRealAgents(t *testing.T) {
 	managed.wire, managed.settings = []string{"--root", "@HOME@"}, "etc/claude-code/managed-settings.json"
 	t.Run("claude-code-managed", func(t *testing.T) { newScene(t, &managed, cache, bin).managed() })
 	t.Run("claude-code-terminal", func(t *testing.T) { newScene(t, &managed, cache, bin).terminal() })
+	t.Run("gemini-terminal", func(t *testing.T) { newScene(t, &agents[1], cache, bin).geminiTerminal() })
 }
 
 type object = map[string]any

@@ -47,7 +47,7 @@ func (s *scene) all() {
 
 // server lets the agent call a tool of a server: alone, and in a tainted conversation.
 func (s *scene) server(fetch scripted.Step) {
-	if !s.play(poke) || !strings.Contains(s.record(), "poke") {
+	if !s.play(poke) || !strings.Contains(s.record(), "mcp__files__poke") {
 		s.Errorf("a tool of a server did not run, or the gateway was not asked; the model read %.2000s", s.model.Heard())
 	}
 	if s.play(fetch, poke) || !strings.Contains(s.model.Heard(), "Owner approval required") {

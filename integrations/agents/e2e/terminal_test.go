@@ -189,6 +189,37 @@ func (s *scene) terminal() {
 	s.notified(fetch)
 }
 
+// geminiTerminal is a person who uses Gemini CLI at a terminal: before a command it asks there, and does not wait for the phone.
+func (s *scene) geminiTerminal() {
+	fetch := s.shell("curl -s " + s.url + "/page")
+	made := func() bool { _, err := os.Stat(filepath.Join(s.work, "ran")); return err == nil }
+	closed := func() bool { return s.ref() == "" }
+	begin := func() *screen {
+		os.Remove(filepath.Join(s.work, "ran")) //nolint:errcheck // there is none
+		s.model.Play(fetch, s.touch())
+		x := s.open("--yolo") // which asks about nothing by itself
+		x.wait("Type your message")
+		x.keys("", "", "go", enter)
+		x.wait("Allow execution")
+		s.wait("the question on the phone", func() bool { return !closed() })
+		return x
+	}
+	x := begin()
+	x.until(enter, "the file", made)
+	s.wait("the end of the question", closed)
+	if !strings.Contains(s.record(), "it was allowed at the agent's own terminal") {
+		s.Errorf("the record does not say that the call was allowed at the terminal")
+	}
+	x.end()
+	x = begin()
+	x.keys(escape)
+	x.wait("Type your message")
+	if made() {
+		s.Errorf("it ran after a no at the terminal")
+	}
+	x.end()
+}
+
 // notified lets a sub-agent end in the background: Claude Code says so to itself as if its user had typed it.
 func (s *scene) notified(fetch scripted.Step) {
 	task := scripted.Step{Tool: s.task.Tool, Input: maps.Clone(s.task.Input)}
