@@ -43,15 +43,20 @@ func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 		}
 		return r.agent.yes, nil
 	case atOnce && v.Question != "":
-		if err := r.notes.opened(r.who.key, question{r.in.CallID, r.about()}, v.Question, r.gated()); err != nil {
-			return nil, err
-		}
-		if r.agent.asks {
-			return marshal(hookOutput{callAnswer{r.in.Event, "ask", v.Reason}})
-		}
-		return marshal(plainQuestion{"ask", v.Reason, "The verifier asks you before this runs. Answer here."})
+		return r.toUser(&v)
 	}
 	return marshal(r.agent.no(r, v.reason()))
+}
+
+// toUser tells the agent to ask its user, and notes which question is open meanwhile.
+func (r *run) toUser(v *verdict) ([]byte, error) {
+	if err := r.notes.opened(r.who.key, question{r.in.CallID, r.about()}, v.Question, r.gated()); err != nil {
+		return nil, err
+	}
+	if r.agent.asks {
+		return marshal(hookOutput{callAnswer{r.in.Event, "ask", v.Reason}})
+	}
+	return marshal(plainQuestion{"ask", v.Reason, "The verifier asks you before this runs. Answer here."})
 }
 
 // gated names this very call for the gate before a server of tools, where it passes once; "" for any other.

@@ -163,11 +163,11 @@ func (k *Definitions) List(builtin []string) (out []Definition, err error) {
 		where[strings.ToLower(name)] = []string{"an agent's own tool"}
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := os.ReadFile(file) //nolint:gosec // a hash is its name, and the owner names the server
 		if err != nil {
 			return nil, err
 		}
-		change, err := os.ReadFile(strings.TrimSuffix(file, definedEnd) + changedEnd)
+		change, err := os.ReadFile(strings.TrimSuffix(file, definedEnd) + changedEnd) //nolint:gosec // a hash is its name, and the owner names the server
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -200,14 +200,14 @@ var ErrChangedAgain = errors.New("the definition has changed since")
 // Accept makes the change that the owner has seen the definition.
 func (k *Definitions) Accept(d *Definition) error {
 	path := k.path(d.Server, d.Tool)
-	now, err := os.ReadFile(path + changedEnd)
+	now, err := os.ReadFile(path + changedEnd) //nolint:gosec // a hash is its name, and the owner names the server
 	if err != nil || string(now) != d.Change {
 		return ErrChangedAgain
 	}
 	if err := put(path+definedEnd, now); err != nil {
 		return err
 	}
-	return os.Remove(path + changedEnd)
+	return os.Remove(path + changedEnd) //nolint:gosec // a hash is its name, and the owner names the server
 }
 
 // listed takes the answer to tools/list: it leaves out what the conversation may not call, and what waits for the owner.
