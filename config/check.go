@@ -125,7 +125,7 @@ func (k *checker) checkSecrets() {
 			continue
 		}
 		if other, taken := first[p.secret.Reveal()]; taken {
-			k.fail(p.path, "is the same secret as "+other+", so that whoever knows one has both", makeOne)
+			k.fail(p.path, "is the same secret as "+other+", so that anyone who knows one has both", makeOne)
 			continue
 		}
 		first[p.secret.Reveal()] = p.path

@@ -47,7 +47,7 @@ func (k *checker) riskyRelays() {
 	}
 	for _, client := range sortedKeys(k.Webhook.RelayApprovals) {
 		at := "webhook.relayApprovals." + client
-		k.find(Note, at, "whoever has this client's secret and a code can answer as an approver, and can lower the level of the client's conversations: keep the secret from the agent, and switch this on only for chats in which the agent can't write as you")
+		k.find(Note, at, "anyone who has this client's secret and a code can answer as an approver, and can lower the level of the client's conversations: keep the secret from the agent, and switch this on only for chats in which the agent can't write as you")
 		for i, platform := range k.Webhook.RelayApprovals[client] {
 			if !ids[platform] {
 				k.find(Warning, index(at, i), fmt.Sprintf("no approver has a %s id, so nothing from there counts", platform))

@@ -48,7 +48,7 @@ func TestWhatIsRisky(t *testing.T) {
 		{"webhook: {hold: 60s}", "note 1:11: webhook.hold: clients of the published protocol wait 30 seconds"},
 		{"webhook: {relayApprovals: {default: [slack]}}", "note 1:28: webhook.relayApprovals.default: whoever has this client's secret and a code can answer as an approver"},
 		{"webhook: {relayApprovals: {default: [slack]}}", "warning 1:38: webhook.relayApprovals.default[0]: no approver has a slack id, so nothing from there counts"},
-		{"insecurePublic: true\nlisten: ':8787'", "warning 1:1: insecurePublic: whoever is on the way to this address reads secrets and codes"},
+		{"insecurePublic: true\nlisten: ':8787'", "warning 1:1: insecurePublic: anyone on the way to this address reads secrets and codes"},
 		{"trustedProxies: [0.0.0.0/0]", "warning 1:18: trustedProxies[0]: trusts everybody"},
 		{"store: {url: 'redis://10.0.0.5:6379/0'}", "store.url: has no password"},
 		{"store: {url: 'rediss://127.0.0.1,db.lan:6379'}", "store.url: has no password"},

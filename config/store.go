@@ -64,7 +64,7 @@ func (k *checker) riskyStore() {
 	}
 	u := readStoreURL(k.Store.URL.Reveal())
 	if !u.password && !u.local() {
-		k.find(Warning, "store.url", "has no password: whoever reaches the store can erase what is known of every conversation")
+		k.find(Warning, "store.url", "has no password: anyone who reaches the store can erase what is known of every conversation")
 	}
 	if !u.encrypted() && !u.local() {
 		k.find(Warning, "store.url", "is not encrypted: use rediss://, or a network that nobody else is on")

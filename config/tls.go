@@ -158,7 +158,7 @@ func proxyRange(text string) (netip.Prefix, error) {
 
 func (k *checker) riskyListen() {
 	if host, _, err := net.SplitHostPort(k.Listen); err == nil && !loopback(host) && !k.TLS.Set() && k.InsecurePublic {
-		k.find(Warning, "insecurePublic", "whoever is on the way to this address reads secrets and codes: only a proxy or a network of your own may reach it")
+		k.find(Warning, "insecurePublic", "anyone on the way to this address reads secrets and codes: only a proxy or a network of your own may reach it")
 	}
 	for i, p := range k.Proxies() {
 		if p.Bits() == 0 {

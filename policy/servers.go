@@ -26,9 +26,9 @@ type Server struct {
 // the web "time". So none of these brings in anything better than external, and until the owner's config names the server,
 // each acts and sends what it is given off the machine, as [byNameOnly] has it.
 var served = slices.Concat(
-	ofServer("filesystem", external, safe, "reads files, whoever wrote them",
+	ofServer("filesystem", external, safe, "reads files that anyone may have written",
 		"read_file read_text_file read_media_file read_multiple_files list_directory list_directory_with_sizes directory_tree search_files get_file_info list_allowed_directories"),
-	ofServer("git", external, safe, "reads a repository, whoever wrote it", "git_status git_diff_unstaged git_diff_staged git_diff git_log git_show"),
+	ofServer("git", external, safe, "reads a repository that anyone may have written", "git_status git_diff_unstaged git_diff_staged git_diff git_log git_show"),
 	ofServer("github", untrusted, fetches, "reads what anyone wrote there; the query can carry data out",
 		"get_me get_file_contents get_issue get_issue_comments list_issues search_issues issue_read get_pull_request list_pull_requests get_pull_request_files get_pull_request_status get_pull_request_comments "+
 			"get_pull_request_reviews get_pull_request_diff search_pull_requests pull_request_read list_commits get_commit list_branches list_tags list_releases search_repositories search_code search_users"),

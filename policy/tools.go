@@ -89,7 +89,7 @@ var shipped = []facts{
 	{"ls", local, safe, "lists a directory"},
 	{"glob", local, safe, "looks for files by their names"},
 	{"grep", local, safe, "looks for text in files"},
-	{"read_file", external, plain, "reads a file, whoever wrote it (seed 002)"},
+	{"read_file", external, plain, "reads a file that anyone may have written (seed 002)"},
 
 	// Machines.
 	{"exec", local, shell, "runs any command"},

@@ -114,7 +114,7 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 	}
 	if at, stands := r.place(); stands && o.Kind == approval.TooLate && o.Card != nil {
 		if err := ch.redraw(ctx, at, o.Card, o); err != nil {
-			ch.deps.Log.Warn("a card could not be mended; its buttons answer with the truth", "channel", Name, "err", err)
+			ch.deps.Log.Warn("a card could not be brought up to date; its buttons answer with the truth", "channel", Name, "err", err)
 		}
 	}
 }

@@ -238,7 +238,7 @@ func (x *trial) owner() {
 	}
 	err := x.ask(x.a, http.MethodGet, "/owner/pending", nil, &out)
 	if err == nil && out.Kind != "" {
-		err = &failure{"the token is known, but whoever holds it may not answer", "list them in approvers: ids: [\"token:owner\"] is the owner token's holder"}
+		err = &failure{"the token is known, but its holder may not answer", "list them in approvers: ids: [\"token:owner\"] is the owner token's holder"}
 	}
 	waits := "nothing waits"
 	if n := len(out.Cards); n > 0 {
@@ -333,7 +333,7 @@ func (x *trial) channels() {
 	}{x.SendCard}
 	if err := x.ask(x.a, http.MethodPost, "/owner/test", in, &out); err != nil || out.Kind != "" {
 		if err == nil {
-			err = &failure{"whoever holds the token may not answer, so the channels were not tried", ""}
+			err = &failure{"the token's holder may not answer, so the channels were not tried", ""}
 		}
 		x.say("channels", "", err)
 		return
