@@ -46,7 +46,7 @@ func TestWhatIsRisky(t *testing.T) {
 		{"approval: {maxMinutes: 600}", "approval.maxMinutes: a grant may last 600 minutes"},
 		{"approvalTtlSeconds: 3600", "approvalTtlSeconds: a code may be guessed at for 1h0m0s"},
 		{"webhook: {hold: 60s}", "note 1:11: webhook.hold: clients of the published protocol wait 30 seconds"},
-		{"webhook: {relayApprovals: {default: [slack]}}", "note 1:28: webhook.relayApprovals.default: whoever has this client's secret and a code can answer as an approver"},
+		{"webhook: {relayApprovals: {default: [slack]}}", "note 1:28: webhook.relayApprovals.default: anyone who has this client's secret and a code can answer as an approver"},
 		{"webhook: {relayApprovals: {default: [slack]}}", "warning 1:38: webhook.relayApprovals.default[0]: no approver has a slack id, so nothing from there counts"},
 		{"insecurePublic: true\nlisten: ':8787'", "warning 1:1: insecurePublic: anyone on the way to this address reads secrets and codes"},
 		{"trustedProxies: [0.0.0.0/0]", "warning 1:18: trustedProxies[0]: trusts everybody"},
