@@ -104,6 +104,7 @@ type Desk struct {
 	inForce       atomic.Pointer[terms]
 	waiters       waiters
 	recentCards   recentCards
+	recentAsks    recentCards // by conversation and digest
 	usedApprovals usedApprovals
 	listenErrors  listenErrors
 	turns         turns
@@ -127,7 +128,7 @@ const (
 	tapMinutes     = 30 // what a button grants, where it may
 	maxTries       = 5  // wrong codes before a person is locked out
 	grace          = 3 * time.Second
-	noHolds        = 2 * time.Minute // how long a no holds for identical calls; then they ask again
+	noHolds        = 10 * time.Minute // how long a no holds for identical calls, and silence, unless the user writes meanwhile
 	maxBatch       = 20
 	sendDeadline   = 10 * time.Second
 	strandedAfter  = 3 * sendDeadline

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -41,6 +42,7 @@ type Ruling struct {
 	Grant  *session.Grant // set instead of Claim
 	Late   bool           // an identical call took the yes
 	Full   bool           // too many cards are open
+	Silent bool           // the question has ended, and no one answered
 
 	ByPerson  bool // where Denied: it was a person
 	Paused    bool // the owner paused the agent meanwhile
@@ -129,6 +131,14 @@ var (
 // stands on it.
 func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 	id, counted := r.Waiting, false
+	if id == "" {
+		id = d.unanswered(ctx, r)
+	}
+	defer func() {
+		if err == nil {
+			d.recentAsks.note(r.key(), id)
+		}
+	}()
 	for range swapTries {
 		if id != "" {
 			joined, err := d.join(ctx, id, r)
@@ -154,6 +164,26 @@ func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 		id = p.ID
 	}
 	return "", ErrStale
+}
+
+// key tells questions of this process apart.
+func (r *Request) key() string { return r.Ask.Conversation.Hash() + r.Ask.Digest }
+
+// unanswered is the card that asked about the same call last, in this process, if it has ended without an answer. The store no longer
+// names it then.
+func (d *Desk) unanswered(ctx context.Context, r *Request) string {
+	id := d.recentAsks.find(r.key())
+	if id == "" {
+		return ""
+	}
+	c, now, err := d.load(ctx, id)
+	if err != nil {
+		return ""
+	}
+	if q := c.question(r.Ask.Digest); q == nil || q.state(d.o.Key, c.ID, now) != Expired {
+		return ""
+	}
+	return id
 }
 
 // show announces a new card within the time that the caller has. Only channels
@@ -251,11 +281,14 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 	return false, ErrStale
 }
 
-// stillAnswers reports whether a question that has an answer counts for a request.
+// stillAnswers reports whether a question that has an answer, or was left without one, counts for a request. A no and silence end with
+// the user's next message: the call may be what they want now.
 func (d *Desk) stillAnswers(ctx context.Context, c *Card, q *Question, state State, r *Request, now time.Time) bool {
 	switch state {
 	case Denied:
-		return now.Before(q.deniedAt().Add(noHolds))
+		return slices.Equal(q.Ask.Said, r.Ask.Said) && now.Before(q.deniedAt().Add(noHolds))
+	case Expired:
+		return slices.Equal(q.Ask.Said, r.Ask.Said) && now.Before(q.Ask.Until.Add(noHolds))
 	case Allowed:
 		yes := q.last(d.o.Key, c.ID)
 		return (d.claimable(c, q, r.ID, now) || yes.For != "" && q.Used == "") && !d.outlivedBy(ctx, &r.Ask, yes)

@@ -2,6 +2,7 @@ package approval_test
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -138,7 +139,7 @@ func TestALateYesIsUsedByTheRetry(t *testing.T) {
 	})
 }
 
-// A no holds for the same call for two minutes, and then people may think again.
+// A no holds for the same call for ten minutes or until the user writes again, and then people may think again.
 func TestANoEndsBeforeTheQuestionWould(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openDesk(t, openStore(t), nil)
@@ -157,10 +158,48 @@ func TestANoEndsBeforeTheQuestionWould(t *testing.T) {
 		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); !got.Denied {
 			t.Errorf("at once it got %+v", got)
 		}
-		<-time.After(3 * time.Minute)
+		<-time.After(9 * time.Minute)
 		r.ID, r.Now = "later", time.Now()
+		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); !got.Denied || got.Card != cards[0].ID {
+			t.Errorf("nine minutes later it got %+v", got)
+		}
+		r.ID = "another message"
+		r.Ask.Said = append(slices.Clone(r.Ask.Said), "do it all the same")
 		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); got.Denied || got.Yes || got.Card == cards[0].ID {
-			t.Errorf("three minutes later it got %+v", got)
+			t.Errorf("after another message it got %+v", got)
+		}
+		r = request(nil)
+		<-time.After(2 * time.Minute)
+		r.ID, r.Waiting, r.Now = "ten minutes later", cards[0].ID, time.Now()
+		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); got.Denied || got.Yes || got.Card == cards[0].ID {
+			t.Errorf("eleven minutes later it got %+v", got)
+		}
+	})
+}
+
+// A question that no one answered is not asked again for ten minutes, unless the user writes meanwhile.
+func TestAQuestionThatEndedIsNotAskedAgainAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openDesk(t, openStore(t), nil)
+		r := request(nil)
+		first := <-ask(t, d, func(into *approval.Request) { *into = r })
+		<-time.After(approval.DefaultTTL + time.Minute)
+		again := func(id string) approval.Ruling {
+			r.ID, r.Waiting, r.Now = id, first.Card, time.Now()
+			return <-ask(t, d, func(into *approval.Request) { *into = r })
+		}
+		if got := again("soon"); !got.Silent || got.Yes || got.Card != first.Card {
+			t.Errorf("a minute later it got %+v", got)
+		}
+		said := r.Ask.Said
+		r.Ask.Said = append(slices.Clone(said), "go on")
+		if got := again("another message"); got.Silent || got.Card == first.Card {
+			t.Errorf("after another message it got %+v", got)
+		}
+		r.Ask.Said = said
+		<-time.After(10 * time.Minute)
+		if got := again("later"); got.Silent || got.Card == first.Card {
+			t.Errorf("eleven minutes later it got %+v", got)
 		}
 	})
 }

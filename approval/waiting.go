@@ -94,6 +94,7 @@ func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) 
 		out.Denied, out.Reason, out.ByPerson = true, q.reason(), q.people(false) != ""
 		return out, true, nil
 	case Expired:
+		out.Silent = true
 		return out, true, nil
 	}
 	if d.claimable(c, q, w.request, now) {

@@ -221,6 +221,8 @@ func (v *Verifier) heard(ctx context.Context, t *evaluation, ruling approval.Rul
 		return deny("full", reasonFull)
 	case ruling.Late:
 		return deny("taken", reasonTaken)
+	case ruling.Silent:
+		return deny("unanswered", t.silent())
 	case !ruling.Yes:
 		return deny("unanswered", t.waiting())
 	}

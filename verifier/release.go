@@ -341,6 +341,10 @@ func (t *evaluation) waiting() string {
 	return "Owner approval required (ref " + t.ref() + "). Ask again after the owner approves."
 }
 
+func (t *evaluation) silent() string {
+	return "The owner did not answer in time (ref " + t.ref() + "). Ask again after the user's next message, or in ten minutes."
+}
+
 func (t *evaluation) deniedBy(r approval.Ruling) string {
 	if !r.ByPerson {
 		return "Not approved (ref " + t.ref() + "): " + r.Reason + "."
