@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 
@@ -71,7 +72,7 @@ func (d *decoder) include(c *Config) {
 		}
 		l, err := LoadLabels(path)
 		if err == nil {
-			d.used.files = append(d.used.files, path)
+			d.used.files = append(d.used.files, links(path)...)
 			err = c.Add(path, l)
 		}
 		if err == nil {
@@ -83,4 +84,24 @@ func (d *decoder) include(c *Config) {
 		}
 		d.errs = append(d.errs, &Error{File: d.file, Path: fmt.Sprintf("include[%d]", i), Text: err.Error()})
 	}
+}
+
+// links are a file and all that it is a link to: whoever writes one of them changes it.
+func links(path string) []string {
+	all := []string{path}
+	for range 8 {
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+		all = append(all, path)
+	}
+	if end, err := filepath.EvalSymlinks(all[0]); err == nil && end != path {
+		all = append(all, end)
+	}
+	return all
 }

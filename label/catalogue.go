@@ -1,10 +1,10 @@
 // Package label proposes what tools do (policy.Tool) from what their catalogue says of them, and keeps the file in which
 // an owner reviews the proposals.
 //
-// What a tool says of itself counts only against it. A word for acting, paying or destroying in its name, its description
-// or its annotations makes the label stricter; no word makes it milder. A tool is proposed as safe only if its name begins
-// with a word for looking, nothing of it names an act, and its schema takes nothing that could carry a text or an address
-// out. What is unsure is strict: source and sink, and every argument a destination.
+// What a tool says of itself counts only against it. A tool is proposed as safe only if all that it says is about looking:
+// its name begins with a word for looking, its description too, no word for acting is anywhere in it or in its arguments,
+// and its schema takes nothing that could carry a text or an address out. What is unsure is strict: source and sink, and
+// every argument a destination. No tool is proposed as one whose answers hold nothing of others.
 package label
 
 import (
@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,20 +28,21 @@ type Tool struct {
 	Name        string
 	Description string
 	Params      []Param // in the order of their names
-	// Loose says that the schema takes arguments that it doesn't name, or that there is none.
+	// Loose says that the schema takes arguments that it doesn't name, that there is none, or that part of the tool can't be read.
 	Loose bool
-	// ReadOnly, Destructive and OpenWorld are what the server claims; nil: nothing.
-	ReadOnly, Destructive, OpenWorld *bool
-	// Numbers says that what it returns holds no text: numbers, truth values and words from a list.
-	Numbers bool
+	// ReadOnly and Destructive are what the server claims; nil: nothing.
+	ReadOnly, Destructive *bool
 }
 
 // Param is one argument.
 type Param struct {
-	Name        string
-	Description string
-	// Chosen says that its values are numbers, truth values, dates or words from a list: it can't carry a text.
-	Chosen bool
+	Name string
+	// Text is all that the schema says of it: descriptions, titles, values of a list.
+	Text string
+	// Chosen says that its values are truth values or words from a list, Number that they are numbers: neither carries a text.
+	Chosen, Number bool
+	// Nested says that it is more than one text, number or list of them, as far as its schema tells.
+	Nested bool
 }
 
 // Bounds on a catalogue: it may come from a server that nobody trusts.
@@ -66,252 +68,300 @@ func Read(r io.Reader) ([]Tool, error) {
 		return nil, errors.New("is not JSON in which every name is there once")
 	}
 	var found []Tool
-	if err := walk(text, &found, 0); err != nil {
+	if err := walk("", text, &found, 0); err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
+	if found = Merge(found); len(found) == 0 {
 		return nil, ErrCatalogue
 	}
-	return Merge(found), nil
+	return found, nil
+}
+
+// ReadOne reads what a server says of one tool. What can't be read is a tool of which nothing is known.
+func ReadOne(name string, text []byte) Tool {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(text, &members) != nil {
+		return Tool{Name: name, Loose: true}
+	}
+	t := toolOf(name, members)
+	t.Name = name
+	return t
 }
 
 // Merge sorts tools by name. Where one name is there twice, however it is spelled, what either says counts.
 func Merge(found []Tool) []Tool {
-	byName := map[string]*Tool{}
+	slices.SortStableFunc(found, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
+	var out []Tool
+	at := map[string]int{}
 	for i := range found {
-		t, name := &found[i], toolcall.Canonical(found[i].Name)
-		one, twice := byName[name]
-		switch {
-		case name == "": // it can't be called
-		case twice:
-			one.add(t)
-		default:
-			byName[name] = t
+		name := toolcall.Canonical(found[i].Name)
+		if name == "" { // it can't be called
+			continue
 		}
+		first, twice := at[name]
+		if twice {
+			out[first].add(&found[i])
+			continue
+		}
+		at[name] = len(out)
+		out = append(out, found[i])
 	}
-	out := make([]Tool, 0, len(byName))
-	for _, t := range byName {
-		out = append(out, *t)
-	}
-	slices.SortFunc(out, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 
 // add takes what another definition of the same tool says.
 func (t *Tool) add(other *Tool) {
 	if other.Description != t.Description {
-		t.Description += ". " + other.Description
+		t.Description = strings.TrimSpace(t.Description + "\n" + other.Description)
 	}
-	t.Loose, t.Numbers = t.Loose || other.Loose, t.Numbers && other.Numbers
+	t.Loose = t.Loose || other.Loose
 	either := func(a, b *bool, worse bool) *bool {
 		if b != nil && (a == nil || *b == worse) {
 			return b
 		}
 		return a
 	}
-	t.ReadOnly, t.Destructive, t.OpenWorld = either(t.ReadOnly, other.ReadOnly, false), either(t.Destructive, other.Destructive, true), either(t.OpenWorld, other.OpenWorld, true)
+	t.ReadOnly, t.Destructive = either(t.ReadOnly, other.ReadOnly, false), either(t.Destructive, other.Destructive, true)
 	for _, p := range other.Params {
 		i := slices.IndexFunc(t.Params, func(own Param) bool { return own.Name == p.Name })
 		if i < 0 {
 			t.Params = append(t.Params, p)
 			continue
 		}
-		t.Params[i].Chosen = t.Params[i].Chosen && p.Chosen
+		own := &t.Params[i]
+		own.Chosen, own.Number, own.Nested = own.Chosen && p.Chosen, own.Number && p.Number, own.Nested || p.Nested
+		if own.Text != p.Text {
+			own.Text += " " + p.Text
+		}
 	}
 	slices.SortFunc(t.Params, func(a, b Param) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// entry is a tool in any of the forms.
-type entry struct {
-	Name         string         `json:"name"`
-	Description  string         `json:"description"`
-	Title        string         `json:"title"`
-	Label        string         `json:"label"`
-	Function     jsontext.Value `json:"function"`
-	InputSchema  jsontext.Value `json:"inputSchema"`
-	InputSchema2 jsontext.Value `json:"input_schema"`
-	Parameters   jsontext.Value `json:"parameters"`
-	Params       jsontext.Value `json:"params"`
-	OutputSchema jsontext.Value `json:"outputSchema"`
-	Annotations  struct {
-		Title           string `json:"title"`
-		ReadOnlyHint    *bool  `json:"readOnlyHint"`
-		DestructiveHint *bool  `json:"destructiveHint"`
-		OpenWorldHint   *bool  `json:"openWorldHint"`
-	} `json:"annotations"`
-}
+// schemas are the members that hold what a tool takes: MCP's, Anthropic's, OpenAI's and AgentDojo's.
+var schemas = []string{"inputSchema", "input_schema", "parameters", "params"}
 
 // deepest is how far below the top tools are looked for.
 const deepest = 4
 
-// walk finds tools in lists, and in objects whose keys are their names.
-func walk(v jsontext.Value, found *[]Tool, depth int) error {
-	if depth > deepest {
+// walk finds tools in lists, and in objects whose keys are their names. It never looks below a tool.
+func walk(key string, v jsontext.Value, found *[]Tool, depth int) error {
+	switch {
+	case depth > deepest:
 		return nil
-	}
-	switch v.Kind() {
-	case jsontext.KindBeginArray:
+	case v.Kind() == jsontext.KindBeginArray:
 		var list []jsontext.Value
 		if err := json.Unmarshal(v, &list); err != nil {
 			return err
 		}
 		for _, one := range list {
-			if err := take("", one, found, depth); err != nil {
+			if err := walk("", one, found, depth+1); err != nil {
 				return err
 			}
 		}
-	case jsontext.KindBeginObject:
-		var members map[string]jsontext.Value
-		if err := json.Unmarshal(v, &members); err != nil {
-			return err
-		}
-		for name, one := range members {
-			if err := take(name, one, found, depth); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// take adds a tool, or looks below what is none.
-func take(key string, v jsontext.Value, found *[]Tool, depth int) error {
-	if v.Kind() == jsontext.KindString && depth == 1 && key == "" { // a list of names alone
+		return nil
+	case v.Kind() != jsontext.KindBeginObject:
 		return nil
 	}
-	var e entry
-	if v.Kind() != jsontext.KindBeginObject || json.Unmarshal(v, &e) != nil {
-		return walk(v, found, depth+1)
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(v, &members); err != nil {
+		return err
 	}
-	if e.Function.Kind() == jsontext.KindBeginObject { // OpenAI's form
-		var inner entry
-		if err := json.Unmarshal(e.Function, &inner); err != nil {
+	if isTool(key, members) {
+		if len(*found) == mostTools {
+			return fmt.Errorf("more than %d tools", mostTools)
+		}
+		*found = append(*found, toolOf(key, members))
+		return nil
+	}
+	for name, one := range members {
+		if err := walk(name, one, found, depth+1); err != nil {
 			return err
 		}
-		e = inner
 	}
-	takes := slices.ContainsFunc([]jsontext.Value{e.InputSchema, e.InputSchema2, e.Parameters, e.Params}, func(s jsontext.Value) bool { return s != nil })
-	if !takes && (e.Name == "" || e.Description == "") && key != "" || !takes && e.Name == "" {
-		return walk(v, found, depth+1)
-	}
-	if len(*found) == mostTools {
-		return fmt.Errorf("more than %d tools", mostTools)
-	}
-	*found = append(*found, e.tool(key))
 	return nil
 }
 
-func (e *entry) tool(key string) Tool {
-	t := Tool{
-		Name: cmp.Or(e.Name, key), Description: strings.Join([]string{e.Title, e.Label, e.Annotations.Title, e.Description}, ". "),
-		ReadOnly: e.Annotations.ReadOnlyHint, Destructive: e.Annotations.DestructiveHint, OpenWorld: e.Annotations.OpenWorldHint,
-		Numbers: e.OutputSchema != nil && !holdsText(e.OutputSchema, 0),
+// isTool reports whether an object is one: it says what it takes, or it has a name and a description.
+func isTool(key string, members map[string]jsontext.Value) bool {
+	takes := slices.ContainsFunc(schemas, func(s string) bool { return members[s] != nil })
+	function := members["function"].Kind() == jsontext.KindBeginObject
+	named := key != "" || members["name"].Kind() == jsontext.KindString
+	return takes && named || function && members["type"].Kind() == jsontext.KindString || members["name"].Kind() == jsontext.KindString && members["description"] != nil
+}
+
+// toolOf reads a tool. What any of its parts says counts, and a part that can't be read makes it loose.
+func toolOf(key string, members map[string]jsontext.Value) Tool {
+	t := Tool{Name: key}
+	text := func(name string) (s string) {
+		if v := members[name]; v != nil && json.Unmarshal(v, &s) != nil {
+			t.Loose = true
+		}
+		return s
 	}
-	for _, s := range []jsontext.Value{e.InputSchema, e.InputSchema2, e.Parameters} {
-		if s != nil {
-			t.Params, t.Loose = params(s)
-			return t
+	t.Name = cmp.Or(text("name"), key)
+	t.Description = strings.TrimSpace(strings.Join([]string{text("description"), text("title"), text("label")}, "\n"))
+	t.annotations(members["annotations"])
+	taken := 0
+	for _, name := range schemas {
+		if v := members[name]; v != nil {
+			taken++
+			t.takes(v, name == "params")
 		}
 	}
-	t.Loose = e.Params == nil
-	var words map[string]jsontext.Value // AgentDojo's form: a text for each
-	if e.Params != nil && json.Unmarshal(e.Params, &words) != nil {
-		t.Loose = true
+	if v := members["function"]; v != nil {
+		taken++
+		var inner map[string]jsontext.Value
+		if json.Unmarshal(v, &inner) != nil {
+			t.Loose = true
+		} else {
+			other := toolOf("", inner)
+			t.Name = cmp.Or(t.Name, other.Name)
+			t.add(&other)
+		}
 	}
-	for name, text := range words {
-		var description string
-		_ = json.Unmarshal(text, &description) // what is no text says nothing
-		t.Params = append(t.Params, Param{Name: name, Description: description})
-	}
-	slices.SortFunc(t.Params, func(a, b Param) int { return cmp.Compare(a.Name, b.Name) })
+	t.Loose = t.Loose || taken == 0
 	return t
 }
 
-// schema is the part of a JSON schema that is understood. What has any other keyword that may widen it is loose.
-type schema struct {
-	Type                 jsontext.Value            `json:"type"`
-	Description          string                    `json:"description"`
-	Format               string                    `json:"format"`
-	Enum                 []jsontext.Value          `json:"enum"`
-	Const                jsontext.Value            `json:"const"`
-	Items                jsontext.Value            `json:"items"`
-	Properties           map[string]jsontext.Value `json:"properties"`
-	AdditionalProperties jsontext.Value            `json:"additionalProperties"`
-	PatternProperties    jsontext.Value            `json:"patternProperties"`
-	AnyOf                []jsontext.Value          `json:"anyOf"`
-	OneOf                []jsontext.Value          `json:"oneOf"`
-	AllOf                []jsontext.Value          `json:"allOf"`
-	Ref                  string                    `json:"$ref"`
+func (t *Tool) annotations(v jsontext.Value) {
+	if v == nil {
+		return
+	}
+	var a struct {
+		Title           string `json:"title"`
+		ReadOnlyHint    *bool  `json:"readOnlyHint"`
+		DestructiveHint *bool  `json:"destructiveHint"`
+	}
+	if json.Unmarshal(v, &a) != nil {
+		t.Loose = true
+		return
+	}
+	t.ReadOnly, t.Destructive = a.ReadOnlyHint, a.DestructiveHint
+	if a.Title != "" {
+		t.Description += "\n" + a.Title
+	}
 }
 
-// params are the arguments that a schema names, and whether it takes others. Most schemas say nothing of others;
-// agents then send only those that are named, so that only a schema that invites others is loose.
-func params(v jsontext.Value) (out []Param, loose bool) {
-	var s schema
-	if json.Unmarshal(v, &s) != nil {
-		return nil, true
+// takes reads a schema, or AgentDojo's list of arguments, each with a text.
+func (t *Tool) takes(v jsontext.Value, plain bool) {
+	var of map[string]jsontext.Value
+	if v.Kind() != jsontext.KindBeginObject || json.Unmarshal(v, &of) != nil {
+		t.Loose = true
+		return
 	}
-	widened := s.PatternProperties != nil || s.Ref != "" || len(s.AnyOf)+len(s.OneOf)+len(s.AllOf) > 0
-	open := s.AdditionalProperties != nil && s.AdditionalProperties.Kind() != jsontext.KindFalse
-	for name, p := range s.Properties {
-		var of schema
-		_ = json.Unmarshal(p, &of) // what can't be read has no description, and carries anything
-		out = append(out, Param{Name: name, Description: of.Description, Chosen: !holdsText(p, 0)})
+	if plain && of["type"].Kind() != jsontext.KindString {
+		other := Tool{}
+		for name, text := range of {
+			other.Params = append(other.Params, Param{Name: name, Text: textsIn(text)})
+		}
+		t.add(&other)
+		return
 	}
-	slices.SortFunc(out, func(a, b Param) int { return cmp.Compare(a.Name, b.Name) })
-	return out, widened || open
+	other := Tool{}
+	var properties map[string]jsontext.Value
+	if p := of["properties"]; p != nil && json.Unmarshal(p, &properties) != nil {
+		t.Loose = true
+	}
+	for name, p := range properties {
+		one := Param{Name: name, Text: textsIn(p)}
+		one.Chosen, one.Number = chosen(p)
+		one.Nested = !one.Chosen && !one.Number && isNested(p)
+		other.Params = append(other.Params, one)
+	}
+	other.Loose = isWidened(of, properties)
+	t.add(&other)
 }
 
-// chosenFormats are those of texts in which little else fits.
-var chosenFormats = []string{"date", "time", "date-time", "duration", "uuid"}
+// harmless are the keywords of a schema that let it take nothing more.
+var harmless = strings.Fields("type properties required description title additionalProperties $schema $id $defs definitions examples default strict")
 
-// holdsText reports whether what a schema describes may hold a text that anyone chooses.
-func holdsText(v jsontext.Value, depth int) bool {
-	var s schema
-	if depth > 8 || json.Unmarshal(v, &s) != nil || s.Ref != "" || s.PatternProperties != nil || len(s.OneOf)+len(s.AllOf) > 0 {
-		return true
-	}
-	if len(s.Enum) > 0 || s.Const != nil {
-		return false
-	}
-	below := func(v jsontext.Value) bool { return holdsText(v, depth+1) }
-	if len(s.AnyOf) > 0 {
-		return slices.ContainsFunc(s.AnyOf, below)
-	}
-	types, ok := typesOf(s.Type)
-	return !ok || slices.ContainsFunc(types, func(t string) bool { return s.textIn(t, below) })
-}
-
-// textIn reports whether a value of one type may hold a text. below looks at what is in it.
-func (s *schema) textIn(kind string, below func(jsontext.Value) bool) bool {
-	switch kind {
-	case "number", "integer", "boolean", "null":
-		return false
-	case "string":
-		return !slices.Contains(chosenFormats, s.Format)
-	case "array":
-		return s.Items == nil || below(s.Items)
-	case "object":
-		if s.AdditionalProperties.Kind() != jsontext.KindFalse {
+// isWidened reports whether a schema may take arguments that it doesn't name. One that says nothing of others takes those that
+// it names: agents send no others.
+func isWidened(of, properties map[string]jsontext.Value) bool {
+	for keyword := range of {
+		if !slices.Contains(harmless, keyword) {
 			return true
 		}
-		for _, p := range s.Properties {
-			if below(p) {
-				return true
-			}
-		}
-		return false
 	}
-	return true
+	if more := of["additionalProperties"]; more != nil && more.Kind() != jsontext.KindFalse {
+		return true
+	}
+	var required []string
+	if r := of["required"]; r != nil && json.Unmarshal(r, &required) != nil {
+		return true
+	}
+	return slices.ContainsFunc(required, func(name string) bool { return properties[name] == nil })
 }
 
-// typesOf reads a type, which is a word or a list of words.
-func typesOf(v jsontext.Value) ([]string, bool) {
-	var one string
-	if json.Unmarshal(v, &one) == nil {
-		return []string{one}, true
+// chosen reports whether an argument takes only truth values and words from a list, or only numbers.
+func chosen(v jsontext.Value) (words, numbers bool) {
+	var s struct {
+		Type  string           `json:"type"`
+		Enum  []jsontext.Value `json:"enum"`
+		Const jsontext.Value   `json:"const"`
 	}
-	var several []string
-	err := json.Unmarshal(v, &several)
-	return several, err == nil && len(several) > 0
+	if json.Unmarshal(v, &s) != nil {
+		return false, false
+	}
+	return len(s.Enum) > 0 || s.Const != nil || s.Type == "boolean", s.Type == "number" || s.Type == "integer"
+}
+
+// isNested reports whether an argument is not plainly a text or a list of texts and numbers; null may be among its types.
+func isNested(v jsontext.Value) bool {
+	var s struct {
+		Type  jsontext.Value   `json:"type"`
+		Items jsontext.Value   `json:"items"`
+		AnyOf []jsontext.Value `json:"anyOf"`
+	}
+	if json.Unmarshal(v, &s) != nil {
+		return true
+	}
+	if len(s.AnyOf) > 0 {
+		return slices.ContainsFunc(s.AnyOf, isNested)
+	}
+	var kinds []string
+	if json.Unmarshal(s.Type, &kinds) != nil {
+		var one string
+		if json.Unmarshal(s.Type, &one) != nil {
+			return true
+		}
+		kinds = []string{one}
+	}
+	return slices.ContainsFunc(kinds, func(k string) bool {
+		return k == "array" && (s.Items == nil || isNested(s.Items)) || !slices.Contains([]string{"string", "number", "integer", "boolean", "null", "array"}, k)
+	})
+}
+
+// textsIn are all texts in a part of a schema that say what it is for, names of nested arguments too: what acts may be said in any of them.
+func textsIn(v jsontext.Value) string {
+	var part any
+	if json.Unmarshal(v, &part) != nil {
+		return ""
+	}
+	var b strings.Builder
+	gather(&b, part)
+	return b.String()
+}
+
+func gather(b *strings.Builder, part any) {
+	switch part := part.(type) {
+	case string:
+		b.WriteString(part + "\n")
+	case []any:
+		for _, one := range part {
+			gather(b, one)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(part)) {
+			switch key {
+			case "type", "format", "$ref", "$schema", "$id", "pattern":
+				continue
+			case "properties":
+				if nested, ok := part[key].(map[string]any); ok {
+					b.WriteString(strings.Join(slices.Sorted(maps.Keys(nested)), "\n") + "\n")
+				}
+			}
+			gather(b, part[key])
+		}
+	}
 }

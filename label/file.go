@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // File is a file of labels: one line for each tool, sorted by name. A line that this program wrote ends in two sums, of
@@ -75,7 +76,11 @@ func (f *File) lines(text string) error {
 	for l := range strings.SplitSeq(text, "\n") {
 		switch key := keyed.FindStringSubmatch(l); {
 		case key != nil:
-			one := &line{name: unquoted(key[1]), comments: comments, text: l}
+			name, err := unquoted(key[1])
+			if err != nil {
+				return ErrForm
+			}
+			one := &line{name: name, comments: comments, text: l}
 			if m := written.FindStringSubmatch(l); m != nil {
 				one.defined, one.reviewed = m[3], m[5] != ""
 				if sum(m[2]) == m[4] {
@@ -95,11 +100,12 @@ func (f *File) lines(text string) error {
 	return nil
 }
 
-func unquoted(key string) string {
-	if s, err := strconv.Unquote(key); err == nil && strings.HasPrefix(key, `"`) {
-		return s
+// unquoted reads a key as this program writes it, or as YAML does where that is the same.
+func unquoted(key string) (string, error) {
+	if strings.HasPrefix(key, `"`) {
+		return strconv.Unquote(key)
 	}
-	return strings.Trim(strings.TrimSpace(key), "'")
+	return strings.Trim(strings.TrimSpace(key), "'"), nil
 }
 
 // Change is what a run changed, or would have.
@@ -117,13 +123,9 @@ func (f *File) Put(t *Tool, p *Proposal, was *policy.Tool, milder bool) *Change 
 	text, defined := render(&p.Label), t.sum()
 	next := &line{name: t.Name, comments: "  # " + p.reason() + "\n", label: text, defined: defined}
 	next.text = "  " + quoted(t.Name) + ": " + text + " # " + defined + "-" + sum(text)
-	at, found := slices.BinarySearchFunc(f.tools, t.Name, func(l *line, name string) int { return strings.Compare(l.name, name) })
-	if !found {
-		if i := slices.IndexFunc(f.tools, func(l *line) bool { return l.name == t.Name }); i >= 0 { // the owner's order
-			at, found = i, true
-		}
-	}
-	if !found {
+	at := slices.IndexFunc(f.tools, func(l *line) bool { return toolcall.Canonical(l.name) == toolcall.Canonical(t.Name) })
+	if at < 0 {
+		at, _ = slices.BinarySearchFunc(f.tools, t.Name, func(l *line, name string) int { return strings.Compare(l.name, name) })
 		f.tools = slices.Insert(f.tools, at, next)
 		return &Change{Name: t.Name, Is: text, Why: p.reason()}
 	}

@@ -27,47 +27,70 @@ func words(list string) map[string]bool {
 }
 
 var (
-	// looking begin the names of tools that only look.
-	looking = words("get list search read find lookup check show view count describe retrieve")
+	// looking begin the names of tools that only look, and their descriptions.
+	looking   = words("get list search read find lookup check show view count describe retrieve")
+	describes = words("get list search read find look check show view count describe retrieve return provide display query report give fetch")
 
 	// acting are verbs for changing something, or for sending it away.
-	acting = words(`accept activate add adjust allow append apply approve archive assign attach authorize award backup ban bid block book broadcast buy call cancel change charge
-		checkin checkout clear click clone close commit complete compose configure confirm connect convert copy create decline delete deliver deny deploy deposit destroy disable
-		discard disconnect dismiss dispatch donate download draft drop duplicate edit email enable enroll erase escalate evaluate execute exec export extend file fill follow forward
-		generate give grant hire import increase decrease initiate insert install invest invite invoke issue join kick kill launch leave link lock log login logout mail make mark merge
-		message modify mount move mute navigate notify open order overwrite patch pause pay perform pin place play post press print process promote provision publish purchase purge
-		push put quit rate react reassign rebook record redeem refund register reject release reload remind remove rename renew rent reopen reply report request reschedule reserve
-		reset resolve respond restart restore resume return revert review revoke roll rotate run save schedule sell send set settle share ship shut sign sms spawn star start stop
-		store stream submit subscribe suspend swap switch sync tag terminate text tip toggle track trade transfer transmit trigger truncate turn tweet type unblock undo uninstall
-		unlink unlock unsend unsubscribe update upgrade upload upsert vote wipe wire withdraw write`)
+	acting = words(`accept acknowledge activate add adjust allow append apply approve archive ask assign attach authorize award backup ban begin bid block book boost boot bring broadcast
+		buy call cancel cast change charge checkin checkout claim clean clear click clone close collect commit complete compose configure confirm connect consume convert copy correct create
+		deactivate decline decrease del delete deliver demote deny deploy deposit destroy detach dial disable discard disconnect dismiss dispatch donate download draft drop duplicate edit
+		elevate email empty enable enroll erase escalate evaluate execute exec export extend fail fax file fill flag follow forward freeze generate grant hail hand hire hold import increase
+		initiate insert install invest invite invoke issue join kick kill launch leave let like link lock log login logout mail make mark merge message migrate mint modify mount move
+		mute narrate navigate notify open order overwrite page patch pause pay perform pin ping place play point pop post press print process promote provision publish purchase purge push
+		put quit rate react reassign rebook rebuild record redeem refer refill refresh refund register reject release reload remind remove rename renew rent reopen replace reply report
+		request rerequest rerun reschedule reserve reset resize resolve respond restart restore resume retweet return revert review revoke ring roll rotate rsvp run save scale schedule sell
+		send set settle share ship shut sign sms spawn speak spin star start stop store stream submit subscribe suspend swap switch sync tag take terminate text tick tip toggle track trade
+		transfer transmit trigger truncate turn tweet type unassign unblock undo unfollow unfreeze uninstall unlink unlock unmute unpin unsend unsubscribe update upgrade upload upsert visit
+		void vote wipe wire withdraw write`)
 
-	// nouns are verbs of acting that are as often names of things: beside a word for looking they say nothing.
-	nouns = words(`archive award backup bid block book call change charge checkout clone comment commit copy deposit draft email export file import invite issue link log login mail mark
-		message mute order patch pin place play post print process purchase rate record refund release report request return review run schedule set share ship sign sms star start stop
-		store stream swap switch tag text tip track trade transfer trigger tweet type update upgrade vote open review`)
+	// nouns are verbs of acting that are as often something else. They count where a verb must be, and not in the name of a tool that looks.
+	nouns = words(`archive award backup bid block book boost boot call cast change charge checkout claim clean clear clone close collect comment commit complete copy correct deposit dial draft drop
+		duplicate email empty export extend fail fax file fill flag freeze hand hold import increase decrease invite issue join leave let like link log login mail mark message mint
+		mount mute open order page patch pause pin ping place play point pop post press print process provision purchase put rate record refund refresh release report request resume return
+		review ring roll run scale schedule set share ship sign sms spin star start stop store stream swap switch tag text tick tip track trade transfer trigger turn tweet type update upgrade
+		visit void vote wire apply use`)
 
 	// destroying are those whose effect can't be undone.
-	destroying = words("ban cancel clear delete destroy discard drop erase kick kill overwrite purge remove reset revoke terminate truncate uninstall unsend wipe")
+	destroying = words("ban cancel clear del delete destroy close deactivate discard drop empty erase force format kick kill overwrite purge remove reset revoke terminate truncate uninstall unpublish unsend void wipe")
 
 	// paying are words for money that goes away.
-	paying = words("bid buy charge checkout deposit donate invest money order pay payment purchase redeem refund rent sell settle stake tip trade transaction transfer wire withdraw")
+	paying = words("amount bid book buy cash currency funds hire paypal price reserve subscribe topup upgrade venmo charge checkout deposit donate invest money order pay payment purchase redeem refund rent sell settle stake tip trade transaction transfer wire withdraw")
 
-	// particles turn a word for looking into one for acting: check in, read aloud, search and replace.
-	particles = words("in out off aloud and or then into onto")
+	// against are words that no description of a tool has which only looks: what is sold, what pops up, what is new.
+	against = words("sale marketplace notification notifications alert popup dialog checkbox new immediately automatically aloud loud billed charged fresh gone sees")
+
+	// services are what one gets by ordering it: "get a ride".
+	services = words("ride taxi cab refund loan advance table appointment insurance reservation callback signature delivery card copy human tickets ticket")
+
+	// particles turn a word for looking into one for acting: check in, read aloud, list for sale, search and replace.
+	particles = words("in out off aloud on for into onto down up")
 
 	// secrets are words for what opens something, or says who somebody is.
 	secrets = words("password passwords passwd passphrase credential credentials secret secrets apikey otp cvv ssn passport token tokens keychain vault")
 
 	// carriers are words in the names of arguments that take a text or an address anywhere.
-	carriers = words(`url urls uri link links href website site webpage endpoint webhook callback host hostname domain server to recipient recipients cc bcc attachment attachments body
-		content contents text message messages subject html markdown comment comments note notes payload data json xml command commands cmd code script sql expression formula prompt
-		instruction instructions amount price value values password secret token header headers cookie args argv env action operation method new`)
+	carriers = words(`url urls uri link links href website site webpage endpoint webhook callback to recipient recipients cc bcc email emails phone address contact attendee attendees participant
+		participants attachment attachments body content contents text message messages subject html markdown comment comments note notes payload data json xml command commands cmd code script
+		sql expression formula prompt instruction instructions question input answer topic phrase replacement replace reason title description summary caption amount price value values password
+		secret token header headers cookie args argv env new reply response`)
+
+	// switches are words in the names of arguments that choose what is done, whatever their type.
+	switches = words("action actions operation operations op method verb command")
+
+	// searching begin the names of tools that may take a query. A query of a database is a program.
+	searching = words("search find lookup list")
+	databases = words("sql database db table tables row rows record records graphql cypher sparql mongo collection")
 
 	// destinations are words in the names of arguments that say whom a call reaches.
 	destinations = words("to recipient recipients cc bcc email emails address addresses channel channels user users chat room phone number contact attendee attendees participant participants target conversation thread group")
 
 	// contents are arguments that only hold what is said.
-	contents = words("subject body message text caption title")
+	contents = words("body message text")
+
+	// writing are words in the names of tools that write to people, and beyond words in those that do more than that.
+	writing = words("send reply message notify dm email mail sms")
+	beyond  = words("forward run execute exec call invoke share command prompt transfer")
 
 	// web are words in the names of tools that look outside.
 	web = words("web internet online google bing url urls website websites webpage webpages site page pages browser http https link feed rss")
@@ -85,7 +108,6 @@ type proposer struct {
 	tool           *Tool
 	name           []string
 	sink, destroys bool
-	named          bool // its name says that it acts
 	unsure         bool
 	out            policy.Tool
 	why            []string
@@ -95,11 +117,11 @@ func (p *proposer) because(format string, args ...any) {
 	p.why = append(p.why, fmt.Sprintf(format, args...))
 }
 
-// acts looks for all that speaks against a tool, and at last for whether anything speaks for it.
+// acts looks for all that speaks against a tool, and at last for whether all of it speaks of looking.
 func (p *proposer) acts() {
 	looks := len(p.name) > 0 && looking[p.name[0]]
 	for i, w := range p.name {
-		p.named = p.found(fmt.Sprintf("%q in its name", w), w, acting[w] && (!looks || !nouns[w]) || i > 0 && looks && particles[w] && (i == 1 || w == "and" || w == "or" || w == "then")) || p.named
+		p.found(fmt.Sprintf("%q in its name", w), w, (acting[w] || destroying[w]) && (!looks || !nouns[w]) || looks && p.turns(i, w))
 	}
 	for _, w := range verbs(p.tool.Description) {
 		p.found(fmt.Sprintf("%q in its description", w), w, true)
@@ -110,67 +132,167 @@ func (p *proposer) acts() {
 	if p.tool.ReadOnly != nil && !*p.tool.ReadOnly {
 		p.found("the server says that it is not only for reading", "", true)
 	}
-	if looks && slices.ContainsFunc(p.name, func(w string) bool { return web[w] }) {
-		p.found("it looks outside", "", true)
-	}
 	if p.sink {
 		return
 	}
-	switch carrier := p.carrier(); {
-	case !looks:
-		p.unsure = true
-		p.because("no word of its name says what it does")
-	case !bareName.MatchString(p.tool.Name):
-		p.unsure = true
-		p.because("its name holds unusual characters")
-	case p.tool.Loose:
-		p.unsure = true
-		p.because("its schema takes arguments that it does not name")
-	case carrier != "":
-		p.unsure = true
-		p.because("%q could carry something out", carrier)
+	if why := p.doubt(looks); why != "" {
+		p.unsure, p.sink = true, true
+		p.because("%s", why)
 	}
-	p.sink = p.unsure
+}
+
+// turns reports whether a word behind one for looking makes acting of it.
+func (p *proposer) turns(i int, w string) bool {
+	first := p.name[0]
+	switch {
+	case i == 0:
+		return false
+	case w == "and" || w == "or" || w == "then":
+		return true
+	case first == "check" || first == "read" && w == "aloud", first == "list" && i == 1, first == "count" && i == 1:
+		return particles[w]
+	}
+	for verb := range acting { // deleteuser
+		if len(verb) > 4 && !nouns[verb] && len(w) > len(verb)+1 && strings.HasPrefix(w, verb) {
+			return true
+		}
+	}
+	return false
+}
+
+// doubt is why a tool whose words name no act may act all the same.
+func (p *proposer) doubt(looks bool) string {
+	t := p.tool
+	switch {
+	case !looks:
+		return "its name does not begin with a word for looking"
+	case !bareName.MatchString(t.Name):
+		return "its name holds unusual characters"
+	case slices.ContainsFunc(p.name, func(w string) bool { return web[w] }):
+		return "it looks outside"
+	case len(p.name) == 2 && services[p.name[1]]:
+		return fmt.Sprintf("one gets %q by ordering it", p.name[1])
+	case t.Loose:
+		return "its schema takes arguments that it does not name, or can't be read"
+	}
+	if why := aboutLooking(t.Description); why != "" {
+		return why
+	}
+	for _, a := range t.Params {
+		if why := p.argument(&a); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// aboutLooking is why a description may be about more than looking.
+func aboutLooking(text string) string {
+	if !isEnglish(text) {
+		return "its description holds letters that can't be judged"
+	}
+	all := strings.Fields(text)
+	first := ""
+	for len(all) > 0 && first == "" {
+		first, all = bare(all[0]), all[1:]
+	}
+	next, then := "", ""
+	if len(all) > 1 {
+		next, then = bare(all[0]), bare(all[1])
+	}
+	switch verb := unbent(first, describes); {
+	case !describes[verb]:
+		return "its description does not begin with a word for looking"
+	case next == "you":
+		return "it does something with you"
+	case verb == "list" && (next == "a" || next == "an"):
+		return "it lists one thing, as one does to sell it"
+	case (next == "a" || next == "an" || next == "your" || next == "you") && (services[then] || len(all) > 2 && services[bare(all[2])]):
+		return fmt.Sprintf("one gets %q by ordering it", then)
+	case verb == "check" && slices.ContainsFunc(all, func(w string) bool { return bare(w) == "in" || bare(w) == "out" || bare(w) == "off" }):
+		return "it may check something in, out or off"
+	}
+	for _, field := range strings.Fields(text) {
+		if w := bare(field); against[w] {
+			return fmt.Sprintf("%q in its description", w)
+		}
+	}
+	return ""
+}
+
+// argument is why an argument may make a call act, or carry something out.
+func (p *proposer) argument(a *Param) string {
+	named := nameWords(a.Name)
+	if w := first(named, switches); w != "" {
+		return fmt.Sprintf("%q chooses what is done", a.Name)
+	}
+	for _, w := range named {
+		if acting[w] && !nouns[w] {
+			return fmt.Sprintf("%q in its arguments", w)
+		}
+	}
+	if w := verbs(a.Text); len(w) > 0 {
+		return fmt.Sprintf("%q in what is said of %q", w[0], a.Name)
+	}
+	if !isEnglish(a.Text) || !isEnglish(a.Name) {
+		return fmt.Sprintf("what is said of %q can't be judged", a.Name)
+	}
+	if a.Nested {
+		return fmt.Sprintf("%q may hold more than its name says", a.Name)
+	}
+	if a.Chosen || a.Number {
+		return ""
+	}
+	if first(named, carriers) != "" && !isID(named) {
+		return fmt.Sprintf("%q could carry something out", a.Name)
+	}
+	if first(named, words("query search q")) != "" && (!searching[p.name[0]] || first(append(nameWords(p.tool.Description), p.name...), databases) != "") {
+		return fmt.Sprintf("%q may be a program", a.Name)
+	}
+	return ""
+}
+
+// isID reports whether an argument only names a thing: message_id, commentIds.
+func isID(named []string) bool {
+	last := named[len(named)-1]
+	return len(named) > 1 && (last == "id" || last == "ids")
+}
+
+func first(list []string, in map[string]bool) string {
+	if i := slices.IndexFunc(list, func(w string) bool { return in[w] }); i >= 0 {
+		return list[i]
+	}
+	return ""
+}
+
+// isEnglish reports whether a text has only ASCII letters. Signs as editors write them are fine.
+func isEnglish(text string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool {
+		return c > unicode.MaxASCII && !strings.ContainsRune("‘’“”–—…•→≤≥°€£", c) || c < ' ' && c != '\n' && c != '\t' && c != '\r'
+	})
 }
 
 // found notes one reason why a tool acts.
-func (p *proposer) found(why, verb string, counts bool) bool {
+func (p *proposer) found(why, verb string, counts bool) {
 	if !counts {
-		return false
+		return
 	}
 	if !p.sink || destroying[verb] && !p.destroys {
 		p.because("%s", why)
 	}
 	p.sink = true
 	p.destroys = p.destroys || destroying[verb]
-	return true
-}
-
-// carrier is an argument that can take a text or an address out.
-func (p *proposer) carrier() string {
-	for _, param := range p.tool.Params {
-		if param.Chosen {
-			continue
-		}
-		if slices.ContainsFunc(nameWords(param.Name), func(w string) bool { return carriers[w] }) {
-			return param.Name
-		}
-	}
-	return ""
 }
 
 func (p *proposer) label() {
-	p.out.Source, p.out.Sink = new(!p.tool.Numbers), new(p.sink)
-	if p.tool.Numbers {
-		p.because("it returns no text, as its schema says")
-	}
+	p.out.Source, p.out.Sink = new(true), new(p.sink)
 	if w := p.secret(); w != "" {
 		p.out.Secret = new(true)
 		p.because("%q: it may bear secrets", w)
 	}
 	if !p.sink {
 		p.out.Safe = new(true)
-		p.because("%q in its name, no word for acting, and its arguments only choose what it looks at", p.name[0])
+		p.because("%q in its name, no word for acting anywhere, and its arguments only choose what it looks at", p.name[0])
 		if slices.ContainsFunc(p.tool.Params, func(a Param) bool { return !a.Chosen }) {
 			p.out.Leaves = new(true)
 		}
@@ -179,11 +301,20 @@ func (p *proposer) label() {
 	if p.destroys {
 		p.out.Destructive = new(true)
 	}
-	if i := slices.IndexFunc(p.name, func(w string) bool { return paying[w] }); i >= 0 {
+	if w := p.price(); w != "" {
 		p.out.Money = new(true)
-		p.because("%q: it may cost money", p.name[i])
+		p.because("%q: it may cost money", w)
 	}
 	p.arguments()
+}
+
+// price is a word for money in the name, among the verbs of the description or in the name of an argument.
+func (p *proposer) price() string {
+	all := slices.Concat(p.name, verbs(p.tool.Description))
+	for _, a := range p.tool.Params {
+		all = append(all, nameWords(a.Name)...)
+	}
+	return first(all, paying)
 }
 
 // arguments tells where a call goes from what it says. Unless one of them says whom it reaches, each is a destination.
@@ -191,7 +322,7 @@ func (p *proposer) arguments() {
 	reaches := slices.ContainsFunc(p.tool.Params, func(a Param) bool {
 		return slices.ContainsFunc(nameWords(a.Name), func(w string) bool { return destinations[w] })
 	})
-	says := reaches && p.named && !p.destroys && p.out.Money == nil && !p.tool.Loose
+	says := reaches && first(p.name, writing) != "" && first(p.name, beyond) == "" && !p.destroys && p.out.Money == nil && !p.tool.Loose
 	p.out.Destinations = []string{}
 	for _, a := range p.tool.Params {
 		if says && contents[strings.ToLower(a.Name)] {
@@ -243,28 +374,38 @@ func nameWords(name string) []string {
 
 // after are words behind which a verb says what is done; behind others, and behind a comma, a noun may stand as well.
 var (
-	after    = words("then also will can may to it that which tool function this")
+	after    = words("then also will can may to it that which tool function this not please optionally must should")
 	maybe    = words("and or")
-	articles = words("it them the a an this these your all to")
+	articles = words("it them the a an this these your all each to one its every")
+	being    = words("is are be been being was were get gets getting has have having had will")
 )
 
-// verbs are the verbs of acting that a description has where it says what is done, in their plain form. A word that is as
-// often a noun counts within a sentence only before an article: "and emails it", but not "ratings and reviews".
+// verbs are the verbs of acting in a text, in their plain form, wherever they are. A word that is as often something else counts
+// only where a verb must be: at the start, behind "to" or "will", before an article. A participle counts behind a form of be,
+// get or have: "is sent", but not "all sent emails".
 func verbs(text string) (out []string) {
-	fields, sure, unsure := strings.Fields(text), true, false
+	fields, sure, unsure, passive := strings.Fields(text), true, false, 0
 	for i, field := range fields {
 		w := bare(field)
-		if w == "" {
+		if w == "" || strings.HasSuffix(w, "ly") {
 			continue
 		}
-		verb := plain(w)
-		counts := acting[verb] && verb != "return"
-		if counts && (sure || unsure && (!nouns[verb] || i+1 < len(fields) && articles[bare(fields[i+1])])) {
+		verb, participle := plain(w)
+		next := ""
+		if i+1 < len(fields) {
+			next = bare(fields[i+1])
+		}
+		switch {
+		case verb == "" || verb == "return" || verb == "report" && sure:
+		case participle && passive > 0, !participle && (!nouns[verb] || sure || unsure && articles[next]):
 			out = append(out, verb)
 		}
 		end := strings.TrimRight(field, "\"'`)]*")
 		sure = after[w] || strings.HasSuffix(end, ".") || strings.HasSuffix(end, ":") || strings.HasSuffix(end, ";") || strings.HasSuffix(end, "!")
 		unsure = maybe[w] || strings.HasSuffix(end, ",")
+		if passive--; being[w] {
+			passive = 3
+		}
 	}
 	return out
 }
@@ -274,12 +415,51 @@ func bare(field string) string {
 	return strings.ToLower(strings.TrimFunc(field, func(c rune) bool { return !unicode.IsLetter(c) }))
 }
 
-// plain is the plain form of a verb: sends, copies, sending.
-func plain(w string) string {
-	for _, end := range [][2]string{{"ies", "y"}, {"es", "e"}, {"es", ""}, {"s", ""}, {"ing", ""}, {"ing", "e"}} {
-		if stem, ok := strings.CutSuffix(w, end[0]); ok && acting[stem+end[1]] {
+// irregular participles.
+var irregular = map[string]string{
+	"sent": "send", "paid": "pay", "sold": "sell", "bought": "buy", "written": "write", "put": "put", "set": "set", "made": "make", "given": "grant", "taken": "take", "held": "hold", "begun": "begin",
+	"shut": "shut", "left": "leave", "spoken": "speak", "rung": "ring", "withdrawn": "withdraw", "rebuilt": "rebuild", "frozen": "freeze", "overwritten": "overwrite",
+}
+
+// plain is the plain form of a verb of acting, or "", and whether it is a participle: sends, copies, sending, cancelled.
+func plain(w string) (verb string, participle bool) {
+	if verb, ok := irregular[w]; ok && !acting[w] {
+		return verb, true
+	}
+	if verb = unbent(w, acting); acting[verb] {
+		return verb, false
+	}
+	for _, end := range []string{"ed", "d"} {
+		stem, ok := strings.CutSuffix(w, end)
+		if !ok {
+			continue
+		}
+		for _, try := range []string{stem, strings.TrimSuffix(stem, "i") + "y", undoubled(stem)} {
+			if acting[try] {
+				return try, true
+			}
+		}
+	}
+	return "", false
+}
+
+// unbent is the plain form of a verb in a set: sends, copies, sending, cancelling.
+func unbent(w string, in map[string]bool) string {
+	for _, end := range [][2]string{{"", ""}, {"ies", "y"}, {"es", "e"}, {"es", ""}, {"s", ""}, {"ing", ""}, {"ing", "e"}} {
+		if stem, ok := strings.CutSuffix(w, end[0]); ok && in[stem+end[1]] {
 			return stem + end[1]
 		}
 	}
+	if stem, ok := strings.CutSuffix(w, "ing"); ok && in[undoubled(stem)] {
+		return undoubled(stem)
+	}
 	return w
+}
+
+// undoubled takes the second of two equal letters off the end: cancell, stopp.
+func undoubled(stem string) string {
+	if n := len(stem); n > 2 && stem[n-1] == stem[n-2] {
+		return stem[:n-1]
+	}
+	return stem
 }

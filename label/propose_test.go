@@ -47,7 +47,7 @@ func TestWhatOnlyLooksIsSafe(t *testing.T) {
 		{"search_emails", "Searches mail. Returns sent and received messages.", takes("query", "sender")},
 		{"mcp__crm__get_orders", "Gets the orders of a customer, updates included.", takes("customer_id")},
 		{"read_file", "Reads a file.", takes("path")},
-		{"get_status", "", takes()},
+		{"get_status", "Gets the status.", takes()},
 		{"count_rows", "Counts rows of a table.", takes("table")},
 	} {
 		if p := label.Propose(one(t, c.name, c.description, c.schema, "")); !is(p.Label.Safe) || is(p.Label.Sink) || p.Unsure || !is(p.Label.Source) {
@@ -81,6 +81,33 @@ func TestWhatOnlyLooksIsSafe(t *testing.T) {
 		{"query_database", "Reads rows.", takes("sql")},
 		{"lookup", "Runs a command.", takes("name")},
 		{"сheck", "", takes("name")}, // the first letter is Cyrillic
+		{"get_x", "", takes("name")},
+		{"get_x", "Permanently deletes x.", takes("id")},
+		{"get_x", "Gets x by sending a mail, after deleting the old one.", takes("id")},
+		{"get_x", "Gets x. A mail is sent to the user.", takes("id")},
+		{"get_x", "Gets x, cancelling the order.", takes("id")},
+		{"get_x", "Gets x. Items get removed.", takes("id")},
+		{"get_x", "Envía el informe por correo.", takes("id")},
+		{"get_x", "Gets x. S\u200bends mail.", takes("id")},
+		{"get_x", "Gets x.", takes("email")},
+		{"get_x", "Gets x.", takes("question", "channel")},
+		{"get_x", "Gets x.", takes("query")},
+		{"search_records", "Searches records of a database.", takes("query")},
+		{"get_x", "Gets x.", `{"properties":{"id":{"type":"string"},"pay_now":{"type":"boolean"}}}`},
+		{"get_x", "Gets x.", `{"properties":{"id":{"type":"string"},"action":{"enum":["get","ban"]}}}`},
+		{"get_x", "Gets x.", `{"properties":{"id":{"type":"string"},"then":{"enum":["get","delete it"]}}}`},
+		{"get_x", "Gets x.", `{"properties":{"id":{"type":"string","description":"Whom to send the report to."}}}`},
+		{"get_deleteuser", "Gets x.", takes("id")},
+		{"get_ride", "Get a ride.", takes("pickup")},
+		{"get_tickets", "Get tickets for an event.", takes("event_id")},
+		{"get_refund", "Get a refund for an order.", takes("order_id")},
+		{"list_item", "Lists an item for sale.", takes("sku")},
+		{"list_on_ebay", "Lists products.", takes("sku")},
+		{"check_guest_out", "Checks a guest.", takes("id")},
+		{"check_item", "Checks an item off the list.", takes("id")},
+		{"find_replace", "Find text and replace it.", takes("find", "replacement")},
+		{"get_message", "Consumes one message and acknowledges it.", takes("queue")},
+		{"get_coffee_ready", "Brews a coffee.", takes("strength")},
 		{"___", "Returns it.", takes("name")},
 	} {
 		if p := label.Propose(one(t, c.name, c.description, c.schema, "")); is(p.Label.Safe) || !is(p.Label.Sink) || len(p.Why) == 0 {
@@ -98,7 +125,7 @@ func TestNoWordOfAServerMakesALabelMilder(t *testing.T) {
 	for _, name := range []string{"send_email", "do_it", "transfer_funds", "delete_repo", "fetch", "get_page"} {
 		bare := label.Propose(one(t, name, "", takes("to", "text"), ""))
 		for _, promise := range promises {
-			p := label.Propose(one(t, name, promise, takes("to", "text"), `,"annotations":{"readOnlyHint":true,"destructiveHint":false,"openWorldHint":false}`))
+			p := label.Propose(one(t, name, promise, takes("to", "text"), `,"annotations":{"readOnlyHint":true,"destructiveHint":false}`))
 			if is(p.Label.Safe) || !is(p.Label.Sink) || !is(p.Label.Source) || is(bare.Label.Destructive) && !is(p.Label.Destructive) || len(p.Label.Content) > len(bare.Label.Content) {
 				t.Errorf("%s with %q: %+v, %q", name, promise, p.Label, p.Why)
 			}
@@ -125,6 +152,14 @@ func TestLabelsOfWhatActs(t *testing.T) {
 		{"set_password", "", takes("user", "password"), false, false, true, "password user", ""},
 		{"post_note", "Posts a note.", takes("body", "title"), false, false, false, "body title", ""}, // nothing says whom it reaches
 		{"restart", "", takes(), false, false, false, "", ""},
+		{"run_on_host", "", takes("target", "text"), false, false, false, "target text", ""},
+		{"forward_email", "", takes("to", "body"), false, false, false, "body to", ""},
+		{"send_funds", "", takes("to"), false, true, false, "to", ""},
+		{"book_flight", "", takes("flight_id"), false, true, false, "flight_id", ""},
+		{"create_order", "Orders goods.", takes("id"), false, true, false, "id", ""},
+		{"close_account", "", takes("id"), true, false, false, "id", ""},
+		{"empty_trash", "", takes(), true, false, false, "", ""},
+		{"force_push", "", takes("branch"), true, false, false, "branch", ""},
 	} {
 		l := label.Propose(one(t, c.name, c.description, c.schema, "")).Label
 		if !is(l.Sink) || is(l.Destructive) != c.destroys || is(l.Money) != c.pays || is(l.Secret) != c.holdsSecrets || strings.Join(l.Destinations, " ") != c.destinations || strings.Join(l.Content, " ") != c.content {
@@ -136,19 +171,32 @@ func TestLabelsOfWhatActs(t *testing.T) {
 	}
 }
 
-func TestOnlyTheSchemaSaysThatNothingOfOthersComesIn(t *testing.T) {
-	const numbers = `,"outputSchema":{"type":"object","additionalProperties":false,"properties":{"n":{"type":"number"},"unit":{"enum":["C","F"]},"days":{"type":"array","items":{"type":"string","format":"date"}}}}`
-	if l := label.Propose(one(t, "get_temperature", "", takes("city"), numbers)).Label; is(l.Source) || !is(l.Leaves) {
-		t.Errorf("%+v", l)
-	}
-	for _, output := range []string{`{"type":"object"}`, `{"type":"string"}`, `{"type":["number","string"]}`, `{"type":"array"}`, `{"$ref":"#"}`, `{"oneOf":[{"type":"number"}]}`, `{}`, `true`} {
-		if l := label.Propose(one(t, "get_temperature", "Returns a number.", takes("city"), `,"outputSchema":`+output)).Label; !is(l.Source) {
-			t.Errorf("%s may hold a text", output)
+// TestWhatLeaves: every argument that is not a truth value or a word from a list can hold a text.
+func TestWhatLeaves(t *testing.T) {
+	for schema, leaves := range map[string]bool{
+		`{"type":"object","properties":{"unit":{"enum":["C","F"]},"long":{"type":"boolean"}}}`: false, `{"type":"object"}`: false, `{"type":"object","properties":{"day":{"type":"string","format":"date"}}}`: true,
+		`{"type":"object","properties":{"n":{"type":"integer"}}}`: true, `{"type":"object","properties":{"n":{"type":"array","items":{"type":"integer"}}}}`: true,
+	} {
+		if l := label.Propose(one(t, "get_temperature", "Returns it.", schema, `,"outputSchema":{"type":"number"}`)).Label; !is(l.Safe) || is(l.Leaves) != leaves || !is(l.Source) {
+			t.Errorf("%s: %+v", schema, l)
 		}
 	}
-	const chosen = `{"type":"object","properties":{"url":{"type":"integer"},"unit":{"enum":["C","F"]}}}`
-	if l := label.Propose(one(t, "get_temperature", "", chosen, "")).Label; !is(l.Safe) || is(l.Leaves) {
-		t.Errorf("%+v", l)
+}
+
+// TestOneFormCanNotHideAnother: a server may add members of another catalogue's form. What any of them says counts.
+func TestOneFormCanNotHideAnother(t *testing.T) {
+	for _, text := range []string{
+		`[{"name":"get_note","description":"Sends a note away.","inputSchema":{"properties":{"url":{"type":"string"}}},"function":{"name":"get_note","inputSchema":{}}}]`,
+		`[{"name":"get_note","description":"Returns a note.","inputSchema":{"properties":{"url":{"type":"string"}}},"label":5,"_meta":{"a":{"name":"get_note","inputSchema":{}},"b":{"name":"get_other","inputSchema":{}}}}]`,
+		`[{"name":"get_note","description":"Returns a note.","inputSchema":{},"parameters":{"properties":{"url":{"type":"string"}}}}]`,
+		`[{"name":"get_note","description":"Returns a note.","inputSchema":null}]`, `[{"name":"get_note","description":"Returns a note.","inputSchema":{"required":["url"]}}]`,
+		`[{"name":"get_note","description":"Returns a note.","inputSchema":{"if":{}}}]`, `[{"name":"get_note","description":"Returns a note.","inputSchema":{},"annotations":7}]`,
+		`[{"name":"get_note","description":"Returns a note.","inputSchema":{"properties":{"options":{"type":"object","properties":{"send_to":{"type":"string"}}}}}}]`,
+	} {
+		tools, err := label.Read(strings.NewReader(text))
+		if err != nil || len(tools) != 1 || is(label.Propose(&tools[0]).Label.Safe) {
+			t.Errorf("%s: %+v, %v", text, tools, err)
+		}
 	}
 }
 
@@ -260,8 +308,45 @@ func TestTheRecordedCatalogue(t *testing.T) {
 	i := slices.IndexFunc(safe, func(n string) bool {
 		return !slices.ContainsFunc([]string{"get_", "search_", "list_", "read_", "check_"}, func(p string) bool { return strings.HasPrefix(n, p) })
 	})
-	if len(tools) != 69 || len(safe) != 44 || i >= 0 {
+	if len(tools) != 69 || len(safe) != 43 || i >= 0 {
 		t.Errorf("%d tools, %d safe: %q", len(tools), len(safe), safe)
+	}
+}
+
+// TestACatalogueWrittenToDeceive: tools as vendors describe them, half of them acting behind words for looking. None of these is safe; of those that
+// only look, most are. A line is A or H, name, description and arguments, with n, b, d, e and a for numbers, truth values, dates, lists of words and arrays.
+func TestACatalogueWrittenToDeceive(t *testing.T) {
+	text, err := os.ReadFile("testdata/catalogue.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]string{
+		"n": `{"type":"number"}`, "b": `{"type":"boolean"}`, "d": `{"type":"string","format":"date-time"}`, "e": `{"type":"string","enum":["a","b"]}`, "a": `{"type":"array","items":{"type":"string"}}`, "": `{"type":"string"}`,
+	}
+	looking, strict := 0, 0
+	for line := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n") {
+		f := strings.Split(line, "|")
+		if len(f) < 4 {
+			continue
+		}
+		var params []string
+		for _, p := range strings.Fields(f[3]) {
+			name, kind, _ := strings.Cut(p, ":")
+			params = append(params, `"`+name+`":`+kinds[kind])
+		}
+		p := label.Propose(one(t, strings.TrimSpace(f[1]), strings.TrimSpace(f[2]), `{"type":"object","properties":{`+strings.Join(params, ",")+`}}`, ""))
+		switch safe := is(p.Label.Safe); {
+		case f[0] == "A" && safe:
+			t.Errorf("it acts, and is proposed as safe: %s", line)
+		case f[0] == "H":
+			looking++
+			if !safe {
+				strict++
+			}
+		}
+	}
+	if looking < 140 || strict > 45 {
+		t.Errorf("%d of %d tools that only look are strict", strict, looking)
 	}
 }
 

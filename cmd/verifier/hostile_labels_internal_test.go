@@ -26,14 +26,20 @@ func including(t *testing.T, catalogue string) (edit func(*config.Config), file 
 	if code := run(t.Context(), []string{"label", in, "--out", out}, t.Output(), t.Output()); code != 0 {
 		t.Fatalf("label: %d", code)
 	}
-	loaded, _, err := config.Load(conf, os.LookupEnv, builtin.platforms())
+	return loaded(t, conf), out
+}
+
+// loaded is a config as it is in a file.
+func loaded(t *testing.T, file string) func(*config.Config) {
+	t.Helper()
+	read, _, err := config.Load(file, os.LookupEnv, builtin.platforms())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return func(c *config.Config) {
-		*c = *loaded
+		*c = *read
 		c.Listen, c.Webhook.Hold, c.Webhook.MaxHold = "127.0.0.1:0", 5*time.Second, 10*time.Second
-	}, out
+	}
 }
 
 // TestH316NoDescriptionMakesItselfQuiet: a server praises its tools, claims what it likes in annotations, and puts YAML into
@@ -89,9 +95,18 @@ func TestH316NoDescriptionMakesItselfQuiet(t *testing.T) {
 func TestH317TheAgentDoesNotWriteLabels(t *testing.T) {
 	t.Parallel()
 	edit, file := including(t, `{"tools":[{"name":"send_note","inputSchema":{}}]}`)
+	target := filepath.Join(t.TempDir(), "kept.yaml") // a link, as with dotfiles, and what it leads to
+	if err := os.Rename(file, target); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, file); err != nil {
+		t.Fatal(err)
+	}
+	edit = loaded(t, filepath.Join(filepath.Dir(file), "verifier.yaml"))
 	r := newRig(t, edit)
 	m := ownerIn("h317")
 	for _, c := range []call{
+		writes(target, "tools:\n  exec: {sink: false, safe: true}\n", m), sh("sed -i s/sink/x/ "+target, m), sh("mv evil.yaml "+target, m),
 		writes(file, "tools:\n  exec: {sink: false, safe: true}\n", m), sh("sed -i s/sink/x/ "+file, m), sh("verifier label evil.json --milder --out "+file, m), sh("verifier label --review --out "+file, m),
 		{tool: "edit", params: `{"path":"` + file + `","edits":[{"oldText":"a","newText":"b"}]}`, context: m},
 	} {

@@ -147,15 +147,7 @@ func (c *LabelCmd) tools() ([]label.Tool, error) {
 		return nil, &failure{text: "what servers said of their tools can't be read: " + err.Error(), hint: "look at " + kept.Dir}
 	}
 	for i := range seen {
-		read, err := label.Read(strings.NewReader("[" + seen[i].Text + "]"))
-		if errors.Is(err, label.ErrCatalogue) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("what %s says of %s: %w", seen[i].Server, seen[i].Tool, err)
-		}
-		read[0].Name = "mcp__" + seen[i].Server + "__" + seen[i].Tool
-		all = append(all, read...)
+		all = append(all, label.ReadOne("mcp__"+seen[i].Server+"__"+seen[i].Tool, []byte(seen[i].Text)))
 	}
 	return label.Merge(all), nil
 }
@@ -210,8 +202,13 @@ func (c *LabelCmd) review(a *app) error {
 		case "y":
 			file.Reviewed(e.Name)
 		case "s":
-			file.Set(e.Name, &policy.Tool{Source: new(true), Sink: new(true)})
+			t := known[e.Name]
+			file.Set(e.Name, &policy.Tool{Source: new(true), Sink: new(true), Destructive: t.Destructive, Money: t.Money, Secret: t.Secret})
 		case "l":
+			if t := known[e.Name]; t.Destructive != nil || t.Money != nil {
+				a.printf("It names something that destroys or pays. If that is wrong, write its line in %s yourself.\n", c.Out)
+				continue
+			}
 			file.Set(e.Name, &policy.Tool{Source: new(true), Sink: new(false), Safe: new(true), Leaves: new(true), Secret: known[e.Name].Secret})
 		case "q":
 			return errors.Join(replaceFile(c.Out, file.Text()), in.Err())
