@@ -84,6 +84,16 @@ func TestSignedRequestsComeThroughTheServersOwnDoor(t *testing.T) {
 	if got := s.Post(door, time.Now(), tap); got != http.StatusAccepted {
 		t.Errorf("the real one: %d", got)
 	}
+	view := onDiscord(s)
+	card, _ := view.cardWith("Run:", "date")
+	asked, _ := view.cardWith("Look once more")
+	letter, found := asked.Button(channeltest.RightPick(card.Text, asked.Text))
+	if !found {
+		t.Fatalf("what the call does is not asked: %+v", view.messages())
+	}
+	if got := s.Post(door, time.Now(), s.Interaction(discordOwner, m.Channel, asked.ID, letter.Data)); got != http.StatusAccepted {
+		t.Errorf("the pick: %d", got)
+	}
 	if a := <-held; !a.allowed() {
 		t.Errorf("got %d %s", a.status, a.raw)
 	}
