@@ -37,7 +37,7 @@ var layout = []layer{
 	{name: "session", packages: "session", mayImport: "leaves"},
 	{name: "knowledge", packages: "policy intent provenance lineage", mayImport: "session leaves"},
 	{name: "label", packages: "label", mayImport: "knowledge session leaves"}, // proposes what tools do
-	{name: "loop", packages: "loop", mayImport: "lineage leaves"}, // what a runtime tells, as it comes in
+	{name: "loop", packages: "loop", mayImport: "lineage leaves"},             // what a runtime tells, as it comes in
 	{name: "approval", packages: "approval", mayImport: "policy session leaves"},
 	{name: "channels", packages: "channels", mayImport: "approval knowledge session leaves"},
 	{name: "drawing", packages: "drawing", mayImport: "channels provenance leaves"}, // turns as people see them

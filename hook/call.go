@@ -24,7 +24,7 @@ type verdict struct {
 func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 	atOnce := r.who.attended && (r.agent.asks || r.Dialogs && r.agent.asksFor[r.in.Tool])
 	v, err := r.ask(ctx, atOnce)
-	if err == nil && (v.Decision == "allow" || atOnce && v.Question != "") {
+	if err == nil && (v.Decision == "allow" || atOnce && v.Question != "") && !r.forUser() { // the user's answer is added to its input
 		err = r.keepJudged()
 	}
 	if err == nil && v.Decision == "allow" {

@@ -534,6 +534,13 @@ func TestH249ACallThatRanOtherwiseIsTold(t *testing.T) {
 			}
 		}
 	}
+	// What the user answers is added to the tool that asks them.
+	asked := callOf("claude-code", "AskUserQuestion", `{"questions":[]}`)
+	r.run("claude-code", asked)
+	r.run("claude-code", strings.NewReplacer("PreToolUse", "PostToolUse", `{"questions":[]}`, `{"questions":[],"answers":{"a":"b"}}`).Replace(asked))
+	if got := r.g.last(t, "/hooks/after_tool_call").body.Event["changed"]; got != nil {
+		t.Error("the user's answer counts as a change of the call")
+	}
 }
 
 // H260: Gemini CLI at a terminal asks its user before commands, if it is one that does. It is told to ask about nothing else, and never unattended: it

@@ -94,7 +94,7 @@ func TestH316NoDescriptionMakesItselfQuiet(t *testing.T) {
 // TestH317TheAgentDoesNotWriteLabels: neither the file that the config includes nor by the command that writes it.
 func TestH317TheAgentDoesNotWriteLabels(t *testing.T) {
 	t.Parallel()
-	edit, file := including(t, `{"tools":[{"name":"send_note","inputSchema":{}}]}`)
+	_, file := including(t, `{"tools":[{"name":"send_note","inputSchema":{}}]}`)
 	target := filepath.Join(t.TempDir(), "kept.yaml") // a link, as with dotfiles, and what it leads to
 	if err := os.Rename(file, target); err != nil {
 		t.Fatal(err)
@@ -102,8 +102,7 @@ func TestH317TheAgentDoesNotWriteLabels(t *testing.T) {
 	if err := os.Symlink(target, file); err != nil {
 		t.Fatal(err)
 	}
-	edit = loaded(t, filepath.Join(filepath.Dir(file), "verifier.yaml"))
-	r := newRig(t, edit)
+	r := newRig(t, loaded(t, filepath.Join(filepath.Dir(file), "verifier.yaml")))
 	m := ownerIn("h317")
 	for _, c := range []call{
 		writes(target, "tools:\n  exec: {sink: false, safe: true}\n", m), sh("sed -i s/sink/x/ "+target, m), sh("mv evil.yaml "+target, m),
