@@ -194,6 +194,9 @@ func checkXargs(r *reader, args []arg) bool {
 	}
 	if len(rest) > 0 {
 		names := r.fedNames()
+		if n := name(rest[0].text); slices.Contains(names, unknown) && !plain[n] && checks[n] == nil {
+			first(&r.Sends, "xargs "+shown(n)) // what comes in may be push
+		}
 		r.run(append(filled(rest, names), arg{text: "\x00", bare: true, values: names}), nil)
 	}
 	return true

@@ -54,6 +54,9 @@ type Command struct {
 	Words       []string // of programs that may show what files hold: any of them may name one
 	Expands     []string // paths that a shell or another program works out, with patterns, whatever is done with them
 	Alters      []string // directories of which it deletes or locks away all, or moves it
+	Over        []string // files and directories that it writes over, moves or removes
+	Harms       string   // a program that changes the machine for later, or removes what is in no file that it names; or ""
+	CodeShows   bool     // code in it reads the environment
 	Others      string   // commits of others that git shows, or ""
 	Variables   []string // of the environment, by name, that it expands
 	Environment bool     // it shows all of them
@@ -189,6 +192,9 @@ func (c *Command) Add(o Command) {
 	c.Seeks = join(c.Seeks, o.Seeks)
 	c.Expands = join(c.Expands, o.Expands)
 	c.Alters = join(c.Alters, o.Alters)
+	c.Over = join(c.Over, o.Over)
+	c.CodeShows = c.CodeShows || o.CodeShows
+	first(&c.Harms, o.Harms)
 	c.Variables = join(c.Variables, o.Variables)
 	c.Destroys = c.Destroys || o.Destroys
 	c.Deletes = c.Deletes || o.Deletes
@@ -279,6 +285,9 @@ type reader struct {
 	prints   []string                      // the names of files that the last program printed, see [reader.printed]
 	fed      []string                      // those that come in from a pipe
 	outputs  map[*syntax.CmdSubst][]string // those that substitutions become
+	made     []arg                         // links that it makes
+	links    []arg                         // where they lead
+	writes   bool                          // code in it writes or deletes files
 	texts    []string                      // words of the program at hand that are patterns or code, and no files
 }
 
@@ -388,6 +397,7 @@ func (r *reader) done() Command {
 		r.opaque("runs text that " + r.decodes + " decodes")
 	}
 	r.finish()
+	r.finishBeyond()
 	r.runsDownloaded()
 	return r.Command
 }

@@ -37,6 +37,7 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.expansions(n, args[1:])
 	r.Deletes = r.Deletes || deletes(n, args[1:])
 	r.alters(n, args[1:])
+	r.beyond(n, args[1:])
 	r.note(n, args)
 	r.program(n, usualPlace(p), args, doc)
 	if wrappers[n] == nil { // else the program inside has printed
@@ -293,6 +294,7 @@ func (r *reader) interpreter(n, short string, args []arg, doc *arg) {
 	r.subcommand(n, args) // php -s
 	if doc != nil {
 		r.scan(doc.text)
+		r.codeBeyond(n, doc.text)
 		return
 	}
 	last := len(args) - 1

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -74,8 +75,19 @@ func curlGets(args []arg) (only, saves bool) {
 		saves = saves || strings.HasPrefix(text, "--output") || strings.HasPrefix(text, "--remote-name") || short && strings.ContainsAny(text, "oO")
 		ok = ok && curlOptionGets(args[i:], short)
 	}
-	return ok && len(operands) > 0, saves
+	return ok && len(operands) > 0 && !slices.ContainsFunc(operands, func(a arg) bool { return !isPage(a.text) }), saves
 }
+
+// isPage reports whether curl reads an address as that of a page or a file. Without a scheme it guesses by the host's name.
+func isPage(address string) bool {
+	scheme, _, found := strings.Cut(strings.ToLower(address), "://")
+	return found && pageSchemes[scheme] || !found && !otherHosts.MatchString(address)
+}
+
+var (
+	pageSchemes = set("http https file")
+	otherHosts  = regexp.MustCompile(`(?i)^(ftp|dict|ldap|imap|smtp|pop3)\.|:/`)
+)
 
 // curlOptionGets reports whether the first argument, with its value, only says how to get a page. A method may be another than GET, and a header may be a file's text.
 func curlOptionGets(args []arg, short bool) bool {
@@ -86,10 +98,12 @@ func curlOptionGets(args []arg, short bool) bool {
 	switch text := args[0].text; text {
 	case "-X", "--request":
 		return value == "GET" || value == "HEAD"
+	case "-w", "--write-out":
+		return !strings.Contains(value, "%output") && !strings.HasPrefix(value, "@")
 	case "-H", "--header":
 		return value != "" && !strings.HasPrefix(value, "@")
 	default:
-		return !strings.HasPrefix(text, "--request=") && !strings.HasPrefix(text, "--header=") && (!short || !strings.ContainsAny(text, "XH"))
+		return !strings.HasPrefix(text, "--request=") && !strings.HasPrefix(text, "--header=") && !strings.Contains(text, "%output") && (!short || !strings.ContainsAny(text, "XH"))
 	}
 }
 
@@ -134,7 +148,7 @@ func ghReads(args []arg) bool {
 		return false
 	}
 	if args[0].text == "api" {
-		return len(args) == 2 && !args[1].option() && args[1].text != "graphql"
+		return len(args) == 2 && !args[1].option() && args[1].text != "graphql" && !strings.Contains(args[1].text, "://")
 	}
 	return len(args) > 1 && ghShows[args[0].text+" "+args[1].text] && !slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "--show-token") || a.text == "-t" })
 }

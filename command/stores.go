@@ -30,6 +30,11 @@ func sentence(n string, args []arg) string {
 	if stores[n].prints == nil && settings[n].prints == nil && logs[n].prints == nil {
 		return ""
 	}
+	return line(args)
+}
+
+// line is the arguments in a line, with a space before and behind.
+func line(args []arg) string {
 	out := make([]string, len(args))
 	for i := range args {
 		out[i] = args[i].text
@@ -53,7 +58,7 @@ var (
 		"gcloud": when(`auth (application-default )?print-(access|identity)-token|secrets versions access|config config-helper`),
 		"aws":    when(`configure (get|export-credentials)|sts (get-session-token|assume-role\S*|get-federation-token)|secretsmanager (get-secret-value|batch-get-secret-value)|ssm get-parameters?(-by-path|-history)?|ecr get-login-password|codeartifact get-authorization-token|iam create-access-key`),
 		"az":     when(`account get-access-token|keyvault secret (show|download)|acr (credential show|login)|storage account (keys list|show-connection-string)|ad sp create-for-rbac|webapp config appsettings list`),
-		"npm":    when(`run env|token`), "rclone": when(`config (show|dump)`),
+		"npm":    when(`run env|token`), "rclone": when(`config (show|dump)`), "keyring": when(`get`),
 	}
 
 	// settings are programs that print settings which may hold a secret among others.

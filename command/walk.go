@@ -88,6 +88,9 @@ func (r *reader) two(b *syntax.BinaryCmd) {
 	}
 	was := r.fed
 	defer func() { r.fed = was }()
+	if c, ok := b.Y.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == "xargs" {
+		r.keepSaid(b.X)
+	}
 	r.apart(b.X)
 	if r.fed = nil; b.Op == syntax.Pipe && alone(b.X) {
 		r.fed = r.prints
@@ -95,13 +98,28 @@ func (r *reader) two(b *syntax.BinaryCmd) {
 	r.apart(b.Y)
 }
 
-// keepOutput keeps the names that a substitution becomes.
+// keepOutput keeps the names that a substitution becomes. What echo says there may name a file, too.
 func (r *reader) keepOutput(n *syntax.CmdSubst) {
+	for _, s := range n.Stmts {
+		r.keepSaid(s)
+	}
 	if len(n.Stmts) == 1 && alone(n.Stmts[0]) && r.prints != nil {
 		if r.outputs == nil {
 			r.outputs = map[*syntax.CmdSubst][]string{}
 		}
 		r.outputs[n] = r.prints
+	}
+}
+
+// keepSaid keeps the words that echo says to another program, which may take them for files.
+func (r *reader) keepSaid(s *syntax.Stmt) {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) < 2 || c.Args[0].Lit() != "echo" && c.Args[0].Lit() != "printf" {
+		return
+	}
+	for _, w := range c.Args[1:] {
+		a := r.arg(w)
+		r.keep(a.text)
 	}
 }
 
@@ -181,12 +199,15 @@ func (r *reader) redirect(d *syntax.Redirect) *arg {
 	case syntax.DplOut:
 		if strings.Trim(to.text, "0123456789-") != "" || !to.fixed {
 			r.write(to)
+			r.over(to)
 		}
 	case syntax.RdrInOut:
 		r.reads(to, false, true)
 		r.write(to)
+		r.over(to)
 	default:
 		r.write(to)
+		r.over(to)
 	}
 	return nil
 }
@@ -244,6 +265,9 @@ func (r *reader) assign(a *syntax.Assign) {
 // variable checks a variable by its name: some decide what programs do.
 func (r *reader) variable(name string, value *arg) {
 	r.leads(name, value)
+	if steering.MatchString(name) {
+		first(&r.Sends, name+"=")
+	}
 	if harmlessVariables[name] || isLocal(name) {
 		return
 	}

@@ -24,8 +24,12 @@ func (p *Policy) outward(pl *Plan, c *toolcall.Call, does *command.Command) stri
 		return "`" + does.Sends + "` can send data out or publish something."
 	case does.RunsPage:
 		return "This runs what it fetches."
+	case does.Opaque != "":
+		return "This command " + does.Opaque + "."
+	case does.Harms != "":
+		return "`" + does.Harms + "` changes what is outside the workspace."
 	case pl.deletesOutside(does):
-		return "This deletes files outside the workspace."
+		return "This deletes or writes over files outside the workspace."
 	case p.showsSecret(does):
 		return "This reads a place where secrets are kept."
 	}
@@ -39,7 +43,7 @@ func (pl *Plan) deletesOutside(does *command.Command) bool {
 		fixed := fixedPart(name)
 		return (!strings.HasPrefix(fixed, "/tmp/") || fixed == "/tmp/") && !within(fixed, pl.inside)
 	}
-	if slices.ContainsFunc(does.Alters, outside) {
+	if slices.ContainsFunc(does.Alters, outside) || slices.ContainsFunc(does.Over, outside) {
 		return true
 	}
 	return does.Deletes && len(does.Alters) == 0 && slices.ContainsFunc(does.Reads, func(r command.Read) bool { return outside(r.Path) }) // by code
@@ -48,7 +52,7 @@ func (pl *Plan) deletesOutside(does *command.Command) bool {
 // showsSecret reports whether a command names a place where secrets are kept, or shows the environment. A search, and a pattern that could find such a place among others, are
 // reading: what they bring in still counts.
 func (p *Policy) showsSecret(does *command.Command) bool {
-	return does.Environment || does.Stores || slices.ContainsFunc(does.Variables, holdsSecret) ||
+	return does.Environment || does.Stores || does.Settings || does.CodeShows || slices.ContainsFunc(does.Variables, holdsSecret) ||
 		slices.ContainsFunc(does.Words, func(word string) bool { return p.placeIn(word) != "" }) ||
 		slices.ContainsFunc(does.Reads, func(r command.Read) bool {
 			place := p.secretAt(&r)

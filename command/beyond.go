@@ -1,0 +1,382 @@
+package command
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What a program does beyond the workspace, as far as its words tell. All of it makes a command stricter, and none of it looser.
+
+// beyond notes what a program sends out, changes or removes outside the workspace.
+func (r *reader) beyond(n string, args []arg) {
+	short := unversioned(n)
+	operands := words(args, nil)
+	r.verb(n, args)
+	r.targets(n, operands)
+	r.places(n, args, operands)
+	r.harms(n, args)
+	switch {
+	case publishers[n] || strings.HasPrefix(n, "git-"):
+		first(&r.Sends, shown(n))
+	case n == "git":
+		r.gitBeyond(args)
+	case containers[n]:
+		r.containerBeyond(n, args)
+	case packageRunners[n] && slices.ContainsFunc(args, func(a arg) bool { return a.text == "-c" || strings.HasPrefix(a.text, "--call") }):
+		first(&r.Sends, n+" -c")
+	case interpreters[short]:
+		for i := range args {
+			r.codeBeyond(n, args[i].text)
+		}
+	}
+}
+
+// publishers send something out, whatever they are told.
+var publishers = set(`surge gh-pages np localtunnel lt vercel netlify serverless sls pulumi goreleaser dput debrelease osc s3cmd mc b2 skopeo crane oras
+	telegram-send slack ssh-copy-id ansible ansible-playbook open start`)
+
+// verbTable are the subcommands of a program that send nothing out, and the options that may stand before them. Others, and a word that is only
+// known when the command runs, could be anything: an alias, a plug-in, push.
+type verbTable struct {
+	options options
+	verbs   map[string]bool
+}
+
+var verbTables = map[string]verbTable{
+	"git": {optionsOf("--no-pager -P -p --paginate --no-optional-locks -C: -c: --literal-pathspecs --git-dir: --work-tree: --bare --version -v --help -h"), union(set(`bisect worktree config notes gc fsck prune maintenance
+		format-patch range-diff cherry sparse-checkout update-index update-ref hash-object help version mergetool difftool rerere stage show-branch diff-tree diff-index diff-files write-tree read-tree
+		commit-tree mktree pack-refs repack bundle archive verify-commit verify-tag replace filter-branch filter-repo fast-export fast-import interpret-trailers stripspace check-attr check-mailmap patch-id
+		merge-tree merge-file lfs clone pull fetch ls-remote submodule remote http-fetch fetch-pack credential subtree flow blame annotate`), verbsOf("git"))},
+	"npm": {optionsOf("--prefix: -C: -w: --workspace: --workspaces -ws --silent -s -q --quiet --loglevel: --no-fund --no-audit --no-color -v --version -h --help"), set(`install i ci add test t tst run run-script exec x
+		start stop restart ls list la ll outdated view info show search audit init create update up upgrade uninstall remove rm un link ln pack version config c get set cache dedupe ddp explain fund help doctor
+		prune rebuild rb root prefix bin why ping query sbom explore edit completion diff whoami shrinkwrap pkg install-test it clean-install install-clean cit`)},
+	"cargo": {optionsOf("-q --quiet -v --verbose --version -V --locked --offline --frozen --color: --help -h"), union(set(`install add fetch update search run r b c t d new init remove rm fix vendor generate-lockfile
+		locate-project pkgid version help nextest watch expand tarpaulin llvm-cov audit deny outdated udeps bloat miri insta machete hack package uninstall info report`), verbsOf("cargo"))},
+	"terraform": terraformVerbs, "tofu": terraformVerbs,
+	"docker": dockerVerbs, "podman": dockerVerbs, "nerdctl": dockerVerbs,
+}
+
+var (
+	terraformVerbs = verbTable{optionsOf("-chdir: -version --version -help"), set("init plan fmt validate show output version providers graph get console")}
+	dockerVerbs    = verbTable{optionsOf("-D --debug -l: --log-level: -v --version --help"), set(`build run ps images image logs pull exec compose inspect version info create start stop restart kill rm rmi tag network volume
+		container buildx builder system stats top port wait cp diff history events search load save import export attach rename pause unpause help`)}
+)
+
+// verbsOf are the subcommands of a family.
+func verbsOf(family string) map[string]bool {
+	out := map[string]bool{}
+	for verb := range families[family] {
+		out[verb] = true
+	}
+	return out
+}
+
+// verb notes a subcommand that is not in the table.
+func (r *reader) verb(n string, args []arg) {
+	table, in := verbTables[n]
+	if !in {
+		return
+	}
+	if n == "cargo" && len(args) > 0 && strings.HasPrefix(args[0].text, "+") {
+		args = args[1:]
+	}
+	rest, ok := table.options.leading(args)
+	if !ok {
+		first(&r.Sends, n)
+		return
+	}
+	if len(rest) > 0 && slices.ContainsFunc(rest[0].may(), func(v string) bool { return !table.verbs[v] }) {
+		first(&r.Sends, strings.TrimSpace(n+" "+shownWord(rest[0].text)))
+	}
+}
+
+// shownWord is a word of a command as a card may show it, or "".
+func shownWord(s string) string {
+	if quiet(s) {
+		return s
+	}
+	return ""
+}
+
+// targets notes words of a script, a task or a target by which it says that it publishes something, wherever in the name they are.
+func (r *reader) targets(n string, operands []arg) {
+	if n != "lsb_release" && namesPublishing(bareName(n)) {
+		first(&r.Sends, shown(n))
+	}
+	switch {
+	case shells[n] || interpreters[unversioned(n)] || n == "source" || n == ".":
+		if len(operands) > 0 && namesPublishing(bareName(operands[0].text)) {
+			first(&r.Sends, shown(n)+" "+shownWord(bareName(operands[0].text)))
+		}
+		if n != "source" && n != "." && !shells[n] {
+			r.publish(n, operands)
+		}
+		return
+	case packageManagers[n] && len(operands) > 0 && !runsTask[operands[0].text]:
+		operands = operands[:1]
+	case packageManagers[n]:
+		operands = operands[:min(2, len(operands))]
+	case packageRunners[n]:
+		operands = operands[:min(1, len(operands))]
+	case !tasks[n]:
+		return
+	}
+	for _, o := range operands {
+		if slices.ContainsFunc(o.may(), publishesAs) {
+			first(&r.Sends, strings.TrimSpace(n+" "+shownWord(o.text)))
+		}
+	}
+}
+
+// publishesAs reports whether a task or a package says by its name that it publishes, or only the shell knows its name.
+func publishesAs(task string) bool {
+	return !strings.Contains(task, "=") && (strings.Contains(task, unknown) || namesPublishing(task) || publishers[bareName(task)])
+}
+
+var (
+	// packageManagers run a script by its name, or install packages, whose names say nothing of what they do.
+	packageManagers = set("npm pnpm yarn bun cargo uv poetry pdm rye composer deno pipx")
+	runsTask        = set("run run-script exec x dlx create start")
+	// tasks run what a project names.
+	tasks = union(taskRunners, set("bazel bazelisk nix mix ninja mise tox nox fab cap ant sbt lein mvn mvnw turbo nx lerna moon poe hatch rails phing grunt gulp"))
+)
+
+// namesPublishing reports whether a part of a name says that it publishes: deploy-prod, ci:publish, predeploy, publishToMavenCentral. What tests such a thing does not.
+func namesPublishing(text string) bool {
+	parts := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("-_:./#@ ", c) })
+	if slices.ContainsFunc(parts, func(p string) bool { return p == "test" || p == "tests" || p == "spec" }) || strings.HasPrefix(text, "-") {
+		return false
+	}
+	return slices.ContainsFunc(parts, func(p string) bool {
+		if at := strings.IndexFunc(p, func(c rune) bool { return 'A' <= c && c <= 'Z' }); at > 0 {
+			p = p[:at]
+		}
+		p = strings.ToLower(p)
+		for _, before := range []string{"", "pre", "post", "re", "auto"} {
+			if rest, found := strings.CutPrefix(p, before); found && publishingParts[rest] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+var publishingParts = set("publish deploy push release upload unpublish yank destroy ship undeploy")
+
+// places notes the files and directories that a program writes over, moves or removes.
+func (r *reader) places(n string, args, operands []arg) {
+	switch {
+	case removers[n], n == "mv", n == "tee", n == "truncate", n == "gio" && hasText(args, "trash"), strings.HasPrefix(n, "mkfs"), strings.HasSuffix(n, "tar") && hasText(args, "--remove-files"):
+		r.over(operands...)
+	case packageRunners[n] || packageManagers[n]:
+		if slices.ContainsFunc(operands, func(a arg) bool { return removers[name(a.text)] }) {
+			r.over(operands...)
+		}
+	case n == "cp" || n == "install":
+		if slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "-t") || strings.HasPrefix(a.text, "--target") }) {
+			r.over(operands...)
+			return
+		}
+		r.over(operands[max(0, len(operands)-1):]...)
+	case n == "ln":
+		last := max(0, len(operands)-1)
+		r.links, r.made = append(r.links, operands[:last]...), append(r.made, operands[last:]...)
+	case n == "dd":
+		for i := range args {
+			if to, found := strings.CutPrefix(args[i].text, "of="); found {
+				r.over(behind(args[i], len("of="), to))
+			}
+		}
+	case n == "sed" || n == "gsed":
+		r.sedOver(args)
+	default:
+		r.stored(n, args)
+	}
+}
+
+// sedOver notes the files that sed changes in place.
+func (r *reader) sedOver(args []arg) {
+	scripts, files, inPlace, ok := sedParts(args)
+	switch {
+	case ok && inPlace:
+		r.over(files[min(len(files), count(len(scripts) == 0)):]...)
+	case !ok && slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "i") }):
+		r.over(words(args, nil)...)
+	}
+}
+
+// stored notes the files and directories in which a program stores what it fetches or unpacks.
+func (r *reader) stored(n string, args []arg) {
+	switch {
+	case n == "curl":
+		r.overValues(args, "-o", "--output", "--output-dir")
+	case n == "wget":
+		r.overValues(args, "-O", "--output-document", "-P", "--directory-prefix")
+	case strings.HasSuffix(n, "tar"):
+		if extracts(args) {
+			r.overValues(args, "-C", "--directory", "--one-top-level")
+		}
+	case n == "unzip":
+		r.overValues(args, "-d")
+	}
+}
+
+// removers remove the files that they name.
+var removers = set("trash trash-put rimraf del-cli shred srm")
+
+func hasText(args []arg, text string) bool {
+	return slices.ContainsFunc(args, func(a arg) bool { return a.text == text })
+}
+
+// extracts reports whether tar may take files out of an archive.
+func extracts(args []arg) bool {
+	return len(args) > 0 && (strings.Contains(strings.TrimLeft(args[0].text, "-"), "x") || hasText(args, "--extract") || hasText(args, "--get") || hasText(args, "-x"))
+}
+
+// overValues notes the files that options name: -o FILE, -oFILE, -sSfo FILE, --output FILE, --output=FILE.
+func (r *reader) overValues(args []arg, options ...string) {
+	for i, a := range args {
+		for _, o := range options {
+			at := strings.Index(a.text, o[len(o)-1:]) + 1
+			isCluster := len(o) == 2 && len(a.text) > 1 && a.text[0] == '-' && a.text[1] != '-' && at > 1 && strings.Trim(a.text[1:at], letters) == ""
+			switch {
+			case (a.text == o || isCluster && at == len(a.text)) && i+1 < len(args):
+				r.over(args[i+1])
+			case isCluster && at < len(a.text):
+				r.over(behind(a, at, a.text[at:]))
+			case len(o) > 2 && strings.HasPrefix(a.text, o+"="):
+				r.over(behind(a, len(o)+1, a.text[len(o)+1:]))
+			}
+		}
+	}
+}
+
+// over notes files that are written over, moved or removed.
+func (r *reader) over(places ...arg) {
+	for _, place := range places {
+		for _, v := range place.may() {
+			if v == "" || v == "-" || devices[v] {
+				continue
+			}
+			for full := range r.resolved(v) {
+				if len(r.Over) < maxReads {
+					r.Over = once(r.Over, full)
+				}
+			}
+		}
+	}
+}
+
+// harms notes what changes the machine for later, or removes what is in no file that the command names.
+func (r *reader) harms(n string, args []arg) {
+	switch {
+	case n == "crontab" && !hasText(args, "-l"), n == "launchctl" && (len(args) == 0 || args[0].text != "list"), n == "dropdb", n == "wipefs", strings.HasPrefix(n, "mkfs"):
+		first(&r.Harms, n)
+	case containers[n] && removesVolumes.MatchString(line(args)):
+		first(&r.Harms, n)
+	}
+}
+
+var removesVolumes = regexp.MustCompile(` (prune|volumes? (rm|remove)|down .*(-v|--volumes|--rmi)) `)
+
+// gitBeyond notes settings and addresses by which git runs a program, another place to push to, and changes of another directory.
+func (r *reader) gitBeyond(args []arg) {
+	verb, rest := gitVerbOf(args)
+	dir := "."
+	for i := range args {
+		text, value := args[i].text, ""
+		if i+1 < len(args) {
+			value = args[i+1].text
+		}
+		leads := i < len(args)-len(rest)-1
+		switch {
+		case (leads || verb == "clone") && text == "-c" && !calmSetting.MatchString(value), gitRuns.MatchString(text):
+			first(&r.Sends, "git")
+		case leads && (text == "-C" || text == "--work-tree"):
+			dir = value
+		case leads && strings.HasPrefix(text, "--work-tree="):
+			dir = strings.TrimPrefix(text, "--work-tree=")
+		}
+	}
+	if verb == "remote" && len(rest) > 0 && strings.HasPrefix(rest[0].text, "set-") {
+		first(&r.Sends, "git remote")
+	}
+	if gitDiscards[verb] {
+		r.over(arg{text: dir})
+	}
+}
+
+var (
+	// calmSetting is a setting of git that runs nothing and leads nowhere.
+	calmSetting = regexp.MustCompile(`(?i)^(user\.(name|email)|color\.\w+|advice\.\w+|core\.(quotepath|autocrlf|filemode|longpaths)|init\.defaultbranch|(commit|tag)\.gpgsign|diff\.(renames|mnemonicprefix|noprefix)|merge\.conflictstyle|pull\.(rebase|ff)|protocol\.version)(=[^!]*)?$|^(core\.pager|pager\.\w+)=(cat|)$|^core\.editor=true$`)
+	// gitRuns is an address or an option by which git runs a program: ext::sh.
+	gitRuns     = regexp.MustCompile(`^[a-z0-9+-]+::|^--(upload-pack|receive-pack|exec|config|config-env|exec-path=)`)
+	gitDiscards = set("reset clean restore rm")
+)
+
+// containerBeyond notes where a build goes, and the directories that a container gets.
+func (r *reader) containerBeyond(n string, args []arg) {
+	builds := hasText(args, "build") || hasText(args, "bake")
+	for i := range args {
+		text := args[i].text
+		switch {
+		case builds && (strings.HasPrefix(text, "-o") || strings.HasPrefix(text, "--output") || strings.HasPrefix(text, "--push")), text == "context":
+			first(&r.Sends, n+" "+shownWord(text))
+		case strings.HasPrefix(text, "--mount="), strings.HasPrefix(text, "--volume="):
+			_, value, _ := strings.Cut(text, "=")
+			r.mounts(value)
+		case (text == "-v" || text == "--volume" || text == "--mount") && i+1 < len(args):
+			r.mounts(args[i+1].text)
+		}
+	}
+}
+
+// mounts notes a directory that a container gets: SOURCE:TARGET, or type=bind,source=SOURCE. A name alone is a volume.
+func (r *reader) mounts(value string) {
+	for part := range strings.SplitSeq(value, ",") {
+		key, source, found := strings.Cut(part, "=")
+		if !found {
+			source, _, _ = strings.Cut(part, ":")
+		} else if key != "source" && key != "src" {
+			continue
+		}
+		if isAbsolute(source) || strings.HasPrefix(source, ".") {
+			r.over(arg{text: source})
+		}
+	}
+}
+
+// codeBeyond notes what code in another language says that it does: it reads the environment, opens the network, runs programs or hidden code, or writes and deletes files.
+func (r *reader) codeBeyond(n, code string) {
+	r.CodeShows = r.CodeShows || codeEnvironment.MatchString(code)
+	if codeReaches.MatchString(code) {
+		first(&r.Sends, shown(n))
+	}
+	if codeWrites.MatchString(code) || drops.MatchString(strings.ToLower(code)) {
+		r.writes = true
+	}
+}
+
+var (
+	codeEnvironment = regexp.MustCompile(`process\.env|\benviron\b|[gG]et_?[eE]nv|\$_?ENV\b|%ENV|\bENV\b|Deno\.env|Bun\.env|ProcessEnv`)
+	codeReaches     = regexp.MustCompile(`(?i)(require|import|from)\W{0,4}(node:)?(https?|http2|net|tls|dgram|dns|undici|axios|node-fetch|got|ws|child_process|cluster|subprocess|pty|requests|urllib\w*|httpx|aiohttp|socket\w*|ssl|asyncio|smtplib|ftplib|telnetlib|imaplib|paramiko|ctypes|open-uri|open3|socket|faraday)\b` +
+		`|net/(http|ftp|smtp)|(\b|-M)(IO::Socket|Net::|LWP|WWW::|HTTP::Tiny|TCPSocket|UDPSocket|XMLHttpRequest|WebSocket)|\b(fsockopen|stream_socket|curl_\w+|file_get_contents|os\.(system|popen|exec\w*|spawn\w*)|system|popen|passthru|shell_exec|proc_open|execsync|spawn(sync)?|execfile(sync)?)\s*\(|\b(system|exec|qx)\s*["'(]|__import__|\beval\s*\(|importlib|fromhex|b64decode|fromCharCode|\batob\s*\(|\bIO\.popen`)
+	codeWrites = regexp.MustCompile(`(?i)write_?(file|text|bytes)|append_?file|truncate|rename|copy_?file|shutil\.(move|copy|rmtree)|file_put_contents|File\.(write|delete|unlink|rename)|FileUtils|(rm|unlink|rmdir|cp)(Sync)?\s*\(|['"][wax]b?\+?['"]|\bunlink\b|remove`)
+)
+
+// finishBeyond draws the conclusions that need the whole command.
+func (r *reader) finishBeyond() {
+	if r.Deletes || len(r.Over) > 0 { // it may follow a link that it makes
+		r.over(r.links...)
+	}
+	r.over(r.made...)
+	if r.writes {
+		for _, read := range r.Reads {
+			r.Over = once(r.Over, read.Path)
+		}
+	}
+}
+
+// steering are variables that say where programs connect, or which they run.
+var steering = regexp.MustCompile(`^(DOCKER_(HOST|CONTEXT)|BUILDX_BUILDER|(?i:\w+_proxy)|GIT_(SSH|SSH_COMMAND|CONFIG\w*|PROXY_COMMAND|EXTERNAL_DIFF|ASKPASS|EXEC_PATH)|LD_PRELOAD|BASH_ENV|(?i:npm_config_registry))$`)
