@@ -74,7 +74,7 @@ func (p *peer) answered(ctx context.Context, r *request, m *message) []byte {
 		}
 		return text
 	}
-	p.retries.note(r, m.result)
+	p.retries.note(p, r, m.result)
 	return m.text
 }
 
@@ -122,26 +122,35 @@ func (g *gate) tell(ctx context.Context, tool, id string, content jsontext.Value
 	return s.Returned(ctx, tool, id, hook.TextOf(content), failed) == nil
 }
 
-// retries are the calls that a server has answered with a question: the client makes the same call again, with the answer
-// to it (since 2026-07-28). The gateway is asked by the same message then, so that nobody is asked twice.
+// retries are the calls that a server has answered with a question: the same client makes the same call again, with the
+// answer to it (since 2026-07-28). Where the answer holds no text, the gateway is asked by the same message then, so that
+// you are not asked twice.
 type retries struct {
 	mu   sync.Mutex
-	open map[string]retry
+	open map[retryKey]retry
+}
+
+// retryKey says whose call it is, and which: one client's yes is not another's.
+type retryKey struct {
+	of   *peer
+	call string
 }
 
 type retry struct {
-	asked *hook.Asked
-	at    time.Time // when it was asked about
+	asked *hook.Asked // nil: by the hook
+	at    time.Time   // when it was asked about
+	wants map[string]jsontext.Value
 }
 
 const (
 	mostRetries = 32
 	keepRetries = 270 * time.Second // the gateway takes a message for 5 minutes
+	keepOpen    = time.Hour         // how long a server's question can be answered
 )
 
 // note notes that a call will come again.
-func (t *retries) note(r *request, result jsontext.Value) {
-	if r.asked == nil || result == nil {
+func (t *retries) note(p *peer, r *request, result jsontext.Value) {
+	if r.method != "tools/call" || result == nil {
 		return
 	}
 	all, err := members(result, nil, jsontext.AllowInvalidUTF8(true))
@@ -151,30 +160,59 @@ func (t *retries) note(r *request, result jsontext.Value) {
 	if kind, _ := asString(all["resultType"]); kind != "input_required" {
 		return
 	}
+	wants, err := members(all["inputRequests"], nil, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		wants = nil // a server may want to see its state again, and nothing else
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.makeRoom()
+	t.open[retryKey{p, digest([]byte(r.same), canonical(all["requestState"]))}] = retry{r.asked, r.at, wants}
+}
+
+// makeRoom forgets what is too old, and the oldest where there are too many.
+func (t *retries) makeRoom() {
+	if t.open == nil {
+		t.open = map[retryKey]retry{}
+	}
+	var oldest retryKey
 	for key, old := range t.open {
-		if time.Since(old.at) > keepRetries {
+		if time.Since(old.at) > keepOpen {
 			delete(t.open, key)
+		} else if oldest.of == nil || old.at.Before(t.open[oldest].at) {
+			oldest = key
 		}
 	}
-	if t.open == nil {
-		t.open = map[string]retry{}
-	}
-	if len(t.open) < mostRetries { // else it is asked about again
-		t.open[digest([]byte(r.same), canonical(all["requestState"]))] = retry{r.asked, r.at}
+	if len(t.open) >= mostRetries {
+		delete(t.open, oldest)
 	}
 }
 
-// take is how a call was asked about that was let pass and is made again; once. nil: there is none.
-func (t *retries) take(same string, state jsontext.Value) (*hook.Asked, time.Time) {
-	key := digest([]byte(same), canonical(state))
+// take is a call of this client's that was let pass and is made again; once.
+func (t *retries) take(p *peer, same string, state jsontext.Value) (old retry, ok bool) {
+	key := retryKey{p, digest([]byte(same), canonical(state))}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	old := t.open[key]
+	old, ok = t.open[key]
 	delete(t.open, key)
-	if time.Since(old.at) > keepRetries {
-		return nil, time.Time{}
+	return old, ok && time.Since(old.at) <= keepOpen
+}
+
+// wordless reports whether answers say yes or no to what the server has asked, and nothing else.
+func (o *retry) wordless(responses jsontext.Value) bool {
+	if responses == nil {
+		return true
 	}
-	return old.asked, old.at
+	all, err := members(responses, nil)
+	if err != nil {
+		return false
+	}
+	for name, v := range all {
+		one, err := members(v, nil)
+		action, _ := asString(one["action"])
+		if _, asked := o.wants[name]; !asked || err != nil || len(one) != 1 || action != "accept" && action != "decline" && action != "cancel" {
+			return false
+		}
+	}
+	return true
 }

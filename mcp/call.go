@@ -48,6 +48,9 @@ func readCall(params jsontext.Value) (*call, error) {
 	if c.name, ok = asString(all["name"]); !ok || !callable(c.name) {
 		return nil, errors.New("a call names no tool")
 	}
+	if len(all["_meta"]) > longestMeta || !isTask(all["task"]) {
+		return nil, errors.New("what a call says beside its arguments is too long, or not known, and so is not verified")
+	}
 	c.arguments, c.task, c.responses, c.state = all["arguments"], all["task"], all["inputResponses"], all["requestState"]
 	switch c.arguments.Kind() {
 	case jsontext.KindInvalid, jsontext.KindNull: // there are none
@@ -60,6 +63,20 @@ func readCall(params jsontext.Value) (*call, error) {
 		return c, c.readMeta(v)
 	}
 	return c, nil
+}
+
+// longestMeta is how long the part of a call may be that is for programs: it is not judged.
+const longestMeta = 8 << 10
+
+// isTask reports whether this is how long a task is to be kept, and nothing else.
+func isTask(v jsontext.Value) bool {
+	if v == nil {
+		return true
+	}
+	all, err := members(v, []string{"ttl"})
+	ttl, ok := all["ttl"]
+	number := ttl.Kind() == jsontext.KindNumber && len(ttl) <= 20
+	return err == nil && (len(all) == 0 || len(all) == 1 && ok && (number || ttl.Kind() == jsontext.KindNull))
 }
 
 // callable reports whether a tool can have this name. The gateway would cut spaces off.
@@ -120,15 +137,13 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 	if err != nil {
 		return wordsOf(err)
 	}
-	var again *hook.Asked
 	r.at = time.Now()
-	if c.responses != nil || c.state != nil {
-		if asked, at := p.retries.take(r.same, c.state); asked != nil {
-			again, r.at = asked, at
-		}
+	params, again, words := p.retried(r, c)
+	if words != "" {
+		return words
 	}
 	stop := keepAwake(ctx, r.to, c.token)
-	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: c.arguments, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin, Again: again})
+	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: params, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin, Again: again})
 	stop()
 	switch {
 	case err != nil:
@@ -139,6 +154,34 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 	}
 	r.spent, r.asked = v.Spent, v.Asked
 	return ""
+}
+
+// retried is what is judged of a call, and how it was asked about before. A call that answers a server's question has to be
+// one that this client has made before. Where the answer holds text, that text leaves: it is judged with the arguments.
+func (p *peer) retried(r *request, c *call) (params jsontext.Value, again *hook.Asked, words string) {
+	if c.responses == nil && c.state == nil {
+		return c.arguments, nil, ""
+	}
+	old, ok := p.retries.take(p, r.same, c.state)
+	switch {
+	case !ok:
+		return nil, nil, "This call answers a question that the server has not asked about it. Make the call again without inputResponses and requestState. Nothing was run."
+	case old.asked != nil && time.Since(old.at) <= keepRetries && old.wordless(c.responses):
+		r.at = old.at
+		return c.arguments, old.asked, ""
+	case c.responses == nil:
+		return c.arguments, nil, ""
+	}
+	all, err := members(c.arguments, []string{"inputResponses"})
+	if _, twice := all["inputResponses"]; twice || err != nil {
+		return nil, nil, "An argument of this call has the name of the answers to a server's question, so they can't be told apart. Nothing was run."
+	}
+	all["inputResponses"] = c.responses
+	params, err = json.Marshal(all, json.Deterministic(true))
+	if err != nil {
+		return nil, nil, "The verifier failed. Nothing was run."
+	}
+	return params, nil, ""
 }
 
 func (p *peer) waitFor(c *call) time.Duration {

@@ -102,6 +102,30 @@ func (k *Definitions) hints(server, tool string) jsontext.Value {
 	return hints
 }
 
+// mirrored are the arguments of a tool that a header repeats, as the server has said (since 2026-07-28).
+func (k *Definitions) mirrored(server, tool, header string) (names []string) {
+	text, err := os.ReadFile(k.path(server, tool) + definedEnd)
+	if err != nil {
+		return nil
+	}
+	var kept struct {
+		Schema struct {
+			Properties map[string]struct {
+				Header string `json:"x-mcp-header"`
+			} `json:"properties"`
+		} `json:"inputSchema"`
+	}
+	if json.Unmarshal(text, &kept, jsontext.AllowInvalidUTF8(true)) != nil {
+		return nil
+	}
+	for name, p := range kept.Schema.Properties {
+		if strings.EqualFold(p.Header, header) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // see compares a definition with the one that was seen first, and reports whether it is the same.
 func (k *Definitions) see(server string, d *defined) (same bool, err error) {
 	path := k.path(server, d.name)

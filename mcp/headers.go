@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -31,7 +32,9 @@ func passedOn(from http.Header) http.Header {
 	for _, name := range ownHeaders {
 		out.Del(name)
 	}
-	maps.DeleteFunc(out, func(name string, _ []string) bool { return strings.HasPrefix(name, "Sec-") })
+	maps.DeleteFunc(out, func(name string, _ []string) bool {
+		return strings.HasPrefix(name, "Sec-") || strings.Contains(name, "_") // to some servers _ is the same as -
+	})
 	if _, ok := out["User-Agent"]; !ok {
 		out["User-Agent"] = nil // without it one of our own would be sent
 	}
@@ -76,7 +79,7 @@ var errMirror = errors.New("the headers say something else than the message")
 
 // mirrored refuses a message whose headers say something else than itself (since 2026-07-28): what lies between us and
 // the server, or the server, may go by them.
-func mirrored(h http.Header, m *message) *refusal {
+func (g *gate) mirrored(h http.Header, m *message) *refusal {
 	no := &refusal{m.id, codeHeaders, errMirror}
 	if v, ok := h["Mcp-Method"]; ok && (m.method == "" || v[0] != m.method) {
 		return no
@@ -85,31 +88,59 @@ func mirrored(h http.Header, m *message) *refusal {
 		return no
 	}
 	for name, v := range h {
-		if !strings.HasPrefix(name, "Mcp-Param-") {
-			continue
-		}
-		if s, ok := headerText(v[0]); len(v) != 1 || !ok || !holds(m.params, s) {
+		if param, ok := strings.CutPrefix(name, "Mcp-Param-"); ok && (len(v) != 1 || !g.argument(m, param, v[0])) {
 			return no
 		}
 	}
 	return nil
 }
 
+// mirrors reports whether a header is about one message.
+func mirrors(name string) bool {
+	return name == "Mcp-Method" || name == "Mcp-Name" || strings.HasPrefix(name, "Mcp-Param-")
+}
+
+// unmirrored are headers for another message than the one with which they came.
+func unmirrored(from http.Header) http.Header {
+	out := from.Clone()
+	maps.DeleteFunc(out, func(name string, _ []string) bool { return mirrors(name) })
+	return out
+}
+
+// passing are headers that a client sends with one message and not with the next, beside those of a connection.
+var passing = []string{
+	"Accept", "Last-Event-Id", "Mcp-Protocol-Version", "Cache-Control", "Pragma", "Date", "Idempotency-Key",
+	"X-Request-Id", "X-Correlation-Id", "Traceparent", "Tracestate", "Baggage", "B3", "X-B3-Traceid", "X-B3-Spanid", "X-B3-Parentspanid", "X-B3-Sampled",
+}
+
+// lasting are the headers by which a client without a session is known from one message to the next.
+func lasting(from http.Header) []byte {
+	out := unmirrored(passedOn(from))
+	for _, name := range passing {
+		out.Del(name)
+	}
+	text, err := json.Marshal(out, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		panic(err) // texts can be written
+	}
+	return text
+}
+
 // names reports whether a message is about what the header says: a tool, a prompt, a resource or a task.
 func names(m *message, header string) bool {
+	about := ""
+	switch kind, _, _ := strings.Cut(m.method, "/"); kind {
+	case "tools", "prompts":
+		about = "name"
+	case "resources":
+		about = "uri"
+	case "tasks":
+		about = "taskId"
+	}
 	s, ok := headerText(header)
 	all, err := members(m.params, nil)
-	if !ok || err != nil {
-		return false
-	}
-	about := []string{"name", "uri", "taskId"}
-	if m.method == "tools/call" {
-		about = about[:1]
-	}
-	return slices.ContainsFunc(about, func(member string) bool {
-		v, ok := asString(all[member])
-		return ok && v == s
-	})
+	v, is := asString(all[about])
+	return ok && err == nil && is && v == s
 }
 
 // headerText is what a header says. What does not fit in one is written in Base64.
@@ -123,23 +154,39 @@ func headerText(v string) (string, bool) {
 	return string(text), ok && err == nil
 }
 
-// holds reports whether a text, a number or a truth value is somewhere in a call.
-func holds(v jsontext.Value, text string) bool {
-	dec := jsontext.NewDecoder(strings.NewReader(string(v)))
-	for {
-		t, err := dec.ReadToken()
-		if err != nil {
-			return false
-		}
-		parent, n := dec.StackIndex(dec.StackDepth())
-		if name := parent == jsontext.KindBeginObject && n%2 == 1; name {
-			continue
-		}
-		switch t.Kind() {
-		case jsontext.KindString, jsontext.KindNumber, jsontext.KindTrue, jsontext.KindFalse:
-			if t.String() == text {
-				return true
+// argument reports whether a header says what the argument says that it mirrors.
+func (g *gate) argument(m *message, param, header string) bool {
+	want, ok := headerText(header)
+	c, err := readCall(m.params)
+	if !ok || m.method != "tools/call" || err != nil {
+		return false
+	}
+	all, err := members(c.arguments, nil)
+	if err != nil {
+		return false
+	}
+	server, tool := g.Server, c.name
+	if server == "" { // several servers are behind this gate
+		server, tool, _ = strings.Cut(c.name, between)
+	}
+	mirrored := g.Definitions.mirrored(server, tool, param)
+	if mirrored == nil { // nothing is known of it: its own name counts
+		for name := range all {
+			if name == param || resembles(name, []string{param}) {
+				mirrored = append(mirrored, name)
 			}
 		}
+	}
+	if len(mirrored) != 1 {
+		return false
+	}
+	switch v := all[mirrored[0]]; v.Kind() {
+	case jsontext.KindString:
+		s, ok := asString(v)
+		return ok && s == want
+	case jsontext.KindNumber, jsontext.KindTrue, jsontext.KindFalse:
+		return string(v) == want
+	default:
+		return false
 	}
 }

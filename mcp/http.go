@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"io"
 	"mime"
@@ -118,14 +117,13 @@ func (f *front) misdirected(q *http.Request) (status int, words string) {
 	return 0, ""
 }
 
-// peer is the client that a request comes from. Those without a session are told apart by address and authorization.
+// peer is the client that a request comes from. Those without a session are told apart by address and headers.
 func (f *front) peer(q *http.Request) *peer {
 	session := q.Header.Get("Mcp-Session-Id")
 	key := "session " + session
 	if session == "" {
 		host, _, _ := net.SplitHostPort(q.RemoteAddr)
-		sum := sha256.Sum256([]byte(host + "\n" + q.Header.Get("Authorization")))
-		key = "alone " + string(sum[:])
+		key = "alone " + digest([]byte(host), lasting(q.Header))
 	}
 	return f.peerOf(key, session == "")
 }
@@ -171,7 +169,7 @@ func (f *front) post(w http.ResponseWriter, q *http.Request) {
 	}
 	m, c, no := f.read(text)
 	if no == nil {
-		no = mirrored(q.Header, &m)
+		no = f.mirrored(q.Header, &m)
 	}
 	if no != nil {
 		back.whole(http.StatusBadRequest, nil, no.text())
@@ -242,9 +240,9 @@ func (x *exchange) request(c *call) {
 			x.back.whole(http.StatusOK, nil, denied(r, words))
 			return
 		}
-		if x.q.Context().Err() != nil || !x.p.release(r) { // it is dropped: its client does not wait for an answer
+		if x.q.Context().Err() != nil || !x.p.release(r) { // its client has gone, or has cancelled it
 			x.p.done(r)
-			x.back.begin(nil) //nolint:errcheck // it ends here
+			x.back.whole(http.StatusOK, nil, denied(r, "The call was cancelled before it was allowed. Nothing was run."))
 			return
 		}
 	}
@@ -469,7 +467,7 @@ func (f *front) events(ctx context.Context, p *peer, header http.Header, from io
 
 // tellServer answers a request of the server's with an error.
 func (f *front) tellServer(ctx context.Context, header http.Header, text []byte) {
-	res, err := f.reach(ctx, http.MethodPost, header, text)
+	res, err := f.reach(ctx, http.MethodPost, unmirrored(header), text)
 	if err != nil {
 		f.logf("The server of tools could not be reached.")
 		return
@@ -481,7 +479,7 @@ func (f *front) tellServer(ctx context.Context, header http.Header, text []byte)
 func (f *front) listen(w http.ResponseWriter, q *http.Request) {
 	p, back := f.peer(q), &answer{w: w, streams: true}
 	x := &exchange{front: f, q: q, p: p, back: back}
-	res, err := f.reach(q.Context(), http.MethodGet, q.Header, nil)
+	res, err := f.reach(q.Context(), http.MethodGet, unmirrored(q.Header), nil)
 	if err != nil {
 		x.fail(http.StatusBadGateway, "The server of tools can't be reached.", true)
 		return
@@ -504,7 +502,7 @@ func (f *front) listen(w http.ResponseWriter, q *http.Request) {
 // leave ends a session. What is held in it is dropped.
 func (f *front) leave(w http.ResponseWriter, q *http.Request) {
 	x := &exchange{front: f, q: q, p: f.peer(q), back: &answer{w: w}}
-	res, err := f.reach(q.Context(), http.MethodDelete, q.Header, nil)
+	res, err := f.reach(q.Context(), http.MethodDelete, unmirrored(q.Header), nil)
 	if err != nil {
 		x.fail(http.StatusBadGateway, "The server of tools can't be reached.", true)
 		return

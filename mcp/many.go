@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -362,7 +363,10 @@ func (m *member) send(text []byte) error {
 		m.reply(&got, text)
 		return nil
 	case !got.isRequest():
-		return m.client.send(m.mine(text, &got))
+		if text = m.mine(text, &got); text == nil {
+			return nil
+		}
+		return m.client.send(text)
 	}
 	m.mu.Lock()
 	m.next++
@@ -384,7 +388,8 @@ func (m *member) send(text []byte) error {
 	return m.client.send(slices.Concat(text[:at.from], id, text[at.to:]))
 }
 
-// mine is a notification with the id under which the client knows the request that it is about.
+// mine is a notification with the id under which the client knows the request that it is about. nil: it is about none of
+// this server's.
 func (m *member) mine(text []byte, got *message) []byte {
 	if got.method != "notifications/cancelled" {
 		return text
@@ -396,7 +401,7 @@ func (m *member) mine(text []byte, got *message) []byte {
 	at := parts["requestId"]
 	key, ok := keyOf(text[at.from:at.to])
 	if err != nil || !ok {
-		return text
+		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -406,7 +411,7 @@ func (m *member) mine(text []byte, got *message) []byte {
 			return slices.Concat(text[:at.from], quoted(strings.TrimPrefix(id, "s")), text[at.to:])
 		}
 	}
-	return text
+	return nil
 }
 
 // ask makes a request of our own.
@@ -626,11 +631,10 @@ func (m *member) listed(list string, item jsontext.Value) jsontext.Value {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	held := m.resources
 	if list == "resourceTemplates" {
-		held = m.templates
-		value, _, _ = strings.Cut(value, "{")
+		return m.template(value, item)
 	}
+	held := m.resources
 	if other := held[value]; other != nil && other != m {
 		m.log.logf("The resource %q of %s was left out: %s has one with this address.", value, m.name, other.name)
 		return nil
@@ -641,5 +645,32 @@ func (m *member) listed(list string, item jsontext.Value) jsontext.Value {
 	return bytes.Clone(item)
 }
 
-// mostResources is how many addresses are known of all servers.
-const mostResources = 100_000
+// template is a form of addresses. It begins with a scheme, and with nothing with which another server's begins.
+func (m *member) template(form string, item jsontext.Value) jsontext.Value {
+	begin, _, _ := strings.Cut(form, "{")
+	why := ""
+	if !schemed.MatchString(begin) {
+		why = "it begins with no scheme"
+	} else if len(m.templates) >= mostTemplates {
+		why = "there are too many"
+	}
+	for other, of := range m.templates {
+		if of != m && (strings.HasPrefix(other, begin) || strings.HasPrefix(begin, other)) {
+			why = of.name + " has one that begins like it"
+		}
+	}
+	if why != "" {
+		m.log.logf("The form of addresses %q of %s was left out: %s.", form, m.name, why)
+		return nil
+	}
+	m.templates[begin] = m
+	return bytes.Clone(item)
+}
+
+var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+
+// How many addresses, and forms of them, are known of all servers.
+const (
+	mostResources = 100_000
+	mostTemplates = 1000
+)

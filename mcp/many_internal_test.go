@@ -81,6 +81,48 @@ func mustRoute(t *testing.T, m *message) (*member, []byte, *refusal) {
 	return x.route(m)
 }
 
+// TestAServerCancelsItsOwnQuestionsOnly: not those of another.
+func TestAServerCancelsItsOwnQuestionsOnly(t *testing.T) {
+	x, toClient, _ := newStill(t)
+	if err := x.all[0].pipe.fromServer(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		from int
+		id   string
+		want bool
+	}{{1, `"a/1"`, false}, {1, `1`, false}, {1, `{}`, false}, {0, `"a/1"`, false}, {0, `1`, true}} {
+		before := len(toClient.text())
+		if err := x.all[c.from].pipe.fromServer(t.Context(), []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+c.id+`}}`)); err != nil {
+			t.Fatal(err)
+		}
+		if got := toClient.text()[before:]; strings.Contains(got, `"requestId":"a/1"`) != c.want || !c.want && got != "" {
+			t.Errorf("%d cancels %s: the client got %q", c.from, c.id, got)
+		}
+	}
+}
+
+// TestAFormOfAddressesHasAScheme: no server gets addresses that it has not named, or those of another.
+func TestAFormOfAddressesHasAScheme(t *testing.T) {
+	x, _, _ := newStill(t)
+	clear(x.templates)
+	for _, c := range []struct {
+		of   int
+		form string
+		want bool
+	}{{0, "{+path}", false}, {0, "/x/{path}", false}, {0, "file:///{path}", true}, {1, "file:///home/{path}", false}, {1, "f{path}", false}, {1, "file:{path}", false}, {1, "db://{name}", true}, {0, "file:///a/{b}", true}} {
+		item := x.all[c.of].listed("resourceTemplates", jsontext.Value(`{"uriTemplate":"`+c.form+`"}`))
+		if (item != nil) != c.want {
+			t.Errorf("%s of %s is listed as %s", c.form, x.all[c.of].name, item)
+		}
+	}
+	for uri, want := range map[string]*member{"file:///home/x": x.all[0], "db://y": x.all[1], "other://z": nil} {
+		if got := x.holder(jsontext.Value(`{"uri":"` + uri + `"}`)); got != want {
+			t.Errorf("%s is of %v", uri, got)
+		}
+	}
+}
+
 // TestIDsOfServersDoNotMix: two servers ask the client with one id, and each gets its own answer.
 func TestIDsOfServersDoNotMix(t *testing.T) {
 	x, toClient, got := newStill(t)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -74,7 +76,7 @@ func rewriteServer(file []byte, at span, name string, gate func(string) []string
 	default:
 		words = append([]string{program}, words...)
 	}
-	if s.Command = words; gated(words) != remove {
+	if s.Command = words; gated(words) != remove || isGate(words, gate(name)[0]) {
 		return s, nil
 	}
 	if remove {
@@ -96,6 +98,16 @@ func rewriteServer(file []byte, at span, name string, gate func(string) []string
 func gated(words []string) bool {
 	end := slices.Index(words, "--")
 	return len(words) > 1 && words[1] == "mcp" && end > 0 && end < len(words)-1
+}
+
+// isGate reports whether a command is a gate that needs no command behind it: it reaches a server by an address, or several
+// by a config. Another gate before it would ask twice.
+func isGate(words []string, own string) bool {
+	alone := slices.ContainsFunc(words, func(word string) bool {
+		flag, _, _ := strings.Cut(word, "=")
+		return flag == "--url" || flag == "--config" || flag == "-c"
+	})
+	return alone && len(words) > 1 && words[1] == "mcp" && !slices.Contains(words, "--") && filepath.Base(words[0]) == filepath.Base(own)
 }
 
 func quoted(v any) []byte {

@@ -34,6 +34,14 @@ func TestAClientsConfigIsRewrittenAndUndone(t *testing.T) {
 	if want := `{"mcpServers":{"a":{"command":"/bin/verifier", "args": ["mcp", "--name", "a", "--", "s"]}}}`; err != nil || string(out) != want {
 		t.Errorf("without arguments: %s %v", out, err)
 	}
+	for command, changed := range map[string]bool{"/usr/bin/verifier": false, "other": true} {
+		for _, flag := range []string{`"--url","https://x.example/mcp"`, `"--config=servers.json"`} {
+			before := `{"mcpServers":{"a":{"command":"` + command + `","args":["mcp",` + flag + `]}}}`
+			if out, found, err := mcp.Rewrite([]byte(before), gate, false); err != nil || found[0].Changed != changed || !changed && string(out) != before {
+				t.Errorf("%s became %s %v", before, out, err)
+			}
+		}
+	}
 	for _, none := range []string{"", "[]", `{}`, `{"mcpServers":[]}`, `{"mcpServers":{}, "mcpServers":{}}`, `{"servers": {"a":{"command":"s"}} // x` + "\n}", `{"mcpServers":{"a":{"command":"s"}}`} {
 		if out, _, err := mcp.Rewrite([]byte(none), gate, false); err == nil {
 			t.Errorf("%q became %q", none, out)

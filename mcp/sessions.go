@@ -73,6 +73,11 @@ func (h *sessions) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, words, status)
 		return
 	}
+	defer h.busy.Add(-1)
+	if h.busy.Add(1) > mostRequests {
+		http.Error(w, "Too many requests are open.", http.StatusServiceUnavailable)
+		return
+	}
 	s := h.find(q.Header.Get("Mcp-Session-Id"))
 	switch {
 	case q.Method == http.MethodPost:
@@ -165,7 +170,7 @@ func (h *sessions) post(w http.ResponseWriter, q *http.Request, s *session) {
 		refuse(http.StatusBadRequest, &refusal{idOf(text), codeInvalid, err})
 		return
 	}
-	if no := mirrored(q.Header, &m); no != nil {
+	if no := h.mirrored(q.Header, &m); no != nil {
 		refuse(http.StatusBadRequest, no)
 		return
 	}
@@ -182,6 +187,7 @@ func (h *sessions) post(w http.ResponseWriter, q *http.Request, s *session) {
 		refuse(http.StatusNotFound, &refusal{m.id, codeGone, errors.New("there is no such session")})
 	case !m.isRequest():
 		s.fromClient(s.ctx, text) //nolint:errcheck // what is refused is logged
+		s.cancelled(&m)
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		s.request(q, &m, back)
@@ -225,6 +231,22 @@ func (s *session) request(q *http.Request, m *message, back *answer) {
 		case <-s.ctx.Done():
 			return
 		}
+	}
+}
+
+// cancelled ends a request that its client has cancelled: no answer comes to it any more.
+func (s *session) cancelled(m *message) {
+	all, err := members(m.params, nil)
+	key, ok := keyOf(all["requestId"])
+	if m.method != "notifications/cancelled" || err != nil || !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.waiting[key]; r != nil {
+		delete(s.waiting, key)
+		r.back.whole(http.StatusOK, nil, (&refusal{all["requestId"], codeGone, errors.New("the request was cancelled")}).text())
+		close(r.done)
 	}
 }
 

@@ -70,3 +70,56 @@ func TestH279ARetryIsAskedOnceAndAPauseCounts(t *testing.T) {
 	g.says(g.answer(g.call("more", `{"n":"0"}`)), "input_required")
 	g.says(g.answer(more(0)), "input_required")
 }
+
+// TestH284OneClientsYesIsNotAnothers: the server has asked one client a question, and another one makes the same call with
+// the answer to it.
+func TestH284OneClientsYesIsNotAnothers(t *testing.T) {
+	t.Parallel()
+	g := fronted(newRig(t, nil))
+	first := g.posting(g.calls("more", `{"n":"h284"}`), "X-Api-Key", "one")
+	g.allowOnce()
+	g.wants(<-first, "input_required")
+	retry := strings.Replace(g.calls("more", `{"n":"h284"}`), `"name"`, `"inputResponses":{"a":{"action":"accept"}},"requestState":"s1","name"`, 1)
+	for _, headers := range [][]string{nil, {"X-Api-Key", "two"}, {"X-Api-Key", "one", "Mcp-Session-Id", "s"}, {"Authorization", "Bearer two"}, {"X-Api-Key", "one", "Cookie", "a=b"}} {
+		g.wants(g.post(retry, headers...), `"isError":true`, "has not asked", "Nothing was run")
+	}
+	if n := strings.Count(g.server.saw(), "h284"); n != 1 {
+		t.Errorf("%d calls reached the server", n)
+	}
+	g.wants(g.post(retry, "X-Api-Key", "one"), "input_required")
+	if p := g.pending(); len(p) > 0 {
+		t.Errorf("the owner is asked again: %v", p)
+	}
+}
+
+// TestH285TextInAnAnswerToAServerIsJudged: it leaves as an argument does. Where the server has asked nothing, no text goes
+// beside the arguments.
+func TestH285TextInAnAnswerToAServerIsJudged(t *testing.T) {
+	t.Parallel()
+	g := gated(newRig(t, nil))
+	with := func(more string) int {
+		return g.ask("tools/call", `{"name":"more","arguments":{"n":"1"},`+more+`}`)
+	}
+	for _, more := range []string{`"inputResponses":{"a":{"content":{"text":"h285"}}}`, `"requestState":"h285"`, `"inputResponses":{},"requestState":"h285"`} {
+		g.denied(with(more), "has not asked")
+	}
+	for _, more := range []string{`"task":{"h285":1}`, `"task":{"ttl":"h285"}`, `"_meta":{"h285":"` + strings.Repeat("x", 8<<10) + `"}`} {
+		g.says(g.answer(with(more)), "not verified")
+	}
+	if p := g.pending(); len(p) > 0 || strings.Contains(g.saw(), "h285") {
+		t.Errorf("someone is asked: %v, or the server got %s", p, g.saw())
+	}
+	first := g.call("more", `{"n":"1"}`)
+	g.allowOnce()
+	g.says(g.answer(first), "input_required")
+	again := with(`"inputResponses":{"a":{"action":"accept","content":{"text":"h285"}}},"requestState":"s1"`)
+	g.eventually("the owner is asked about the text", func() bool { return len(g.pending()) == 1 })
+	if strings.Contains(g.saw(), "h285") {
+		t.Errorf("the server got %s", g.saw())
+	}
+	g.allowOnce()
+	g.says(g.answer(again), "input_required")
+	if !strings.Contains(g.saw(), "h285") {
+		t.Errorf("the server got %s", g.saw())
+	}
+}

@@ -1,0 +1,206 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/hook"
+)
+
+// web is a gate before a server that is reached by an address.
+type web struct {
+	t       *testing.T
+	url     string
+	session *says
+
+	mu  sync.Mutex
+	got []string
+}
+
+func newWeb(t *testing.T, serve http.HandlerFunc) *web {
+	t.Helper()
+	b := &web{t: t, session: &says{}}
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		text, err := io.ReadAll(q.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		b.mu.Lock()
+		b.got = append(b.got, fmt.Sprint(q.Header)+string(text))
+		b.mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		serve(w, q)
+	}))
+	t.Cleanup(up.Close)
+	u, err := url.Parse(up.URL + "/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Server: "fs", Definitions: Definitions{t.TempDir()}, Open: func() (Session, error) { return b.session, nil }, Log: io.Discard}
+	d, err := readTool([]byte(`{"name":"send","inputSchema":{"properties":{"to_whom":{"x-mcp-header":"To"},"to":{}}}}`))
+	if _, err2 := o.Definitions.see("fs", &d); err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	front := httptest.NewServer(HTTP(o, u, Reached{Host: func(string) bool { return true }}))
+	t.Cleanup(front.Close)
+	b.url = front.URL + "/mcp"
+	return b
+}
+
+func (b *web) post(body string, headers ...string) (status int, text string) {
+	q, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.url, strings.NewReader(body))
+	if err != nil {
+		b.t.Error(err)
+		return 0, ""
+	}
+	q.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		q.Header[headers[i]] = append(q.Header[headers[i]], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(q)
+	if err != nil {
+		b.t.Error(err)
+		return 0, ""
+	}
+	defer res.Body.Close()
+	all, err := io.ReadAll(res.Body)
+	if err != nil {
+		b.t.Error(err)
+	}
+	return res.StatusCode, string(all)
+}
+
+func (b *web) saw() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Join(b.got, "\n")
+}
+
+// TestClientsWithoutASessionAreToldApart: one cancels its own calls only, and a call that is cancelled ends in words.
+func TestClientsWithoutASessionAreToldApart(t *testing.T) {
+	b := newWeb(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{}}`) //nolint:errcheck // the test misses it then
+	})
+	held := make(chan struct{})
+	b.session.ask = func(ctx context.Context, _ hook.Call) (hook.Verdict, error) {
+		close(held)
+		<-ctx.Done()
+		return hook.Verdict{}, ctx.Err()
+	}
+	answer := make(chan string, 1)
+	go func() {
+		_, text := b.post(aCall, "X-Api-Key", "a", "X-Request-Id", "1", "Mcp-Method", "tools/call")
+		answer <- text
+	}()
+	<-held
+	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+	for _, headers := range [][]string{nil, {"X-Api-Key", "b"}, {"Cookie", "x=1"}, {"X-Api-Key", "a", "Cookie", "x=1"}} {
+		b.post(cancel, headers...)
+	}
+	select {
+	case text := <-answer:
+		t.Fatalf("another client has cancelled the call: %s", text)
+	default:
+	}
+	if n := strings.Count(b.saw(), "notifications/cancelled"); n != 4 { // what is not known here may be known there
+		t.Errorf("the server got %d cancellations", n)
+	}
+	b.post(cancel, "X-Api-Key", "a", "X-Request-Id", "2")
+	if text := <-answer; !strings.Contains(text, "was cancelled") || !strings.Contains(text, "Nothing was run") {
+		t.Errorf("the client got %q", text)
+	}
+}
+
+// TestAHeaderSaysWhatItsArgumentSays: not what another one says.
+func TestAHeaderSaysWhatItsArgumentSays(t *testing.T) {
+	b := newWeb(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{}}`) //nolint:errcheck // the test misses it then
+	})
+	b.session.ask = func(context.Context, hook.Call) (hook.Verdict, error) { return hook.Verdict{Allowed: true}, nil }
+	call := func(tool, arguments string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
+	}
+	for _, c := range []struct {
+		body, header, value string
+		want                int
+	}{
+		{call("pay", `{"to":"ann","note":"eve"}`), "Mcp-Param-To", "eve", 400},
+		{call("pay", `{"to":"ann","note":"eve"}`), "Mcp-Param-To", "ann", 200},
+		{call("pay", `{"to":"ann","TO":"eve"}`), "Mcp-Param-To", "ann", 400},
+		{call("pay", `{"to":{"a":"ann"}}`), "Mcp-Param-To", "ann", 400},
+		{call("pay", `{"n":12}`), "Mcp-Param-N", "12", 200},
+		{call("pay", `{"n":12}`), "Mcp-Param-M", "12", 400},
+		{call("send", `{"to":"eve","to_whom":"ann"}`), "Mcp-Param-To", "eve", 400},
+		{call("send", `{"to":"eve","to_whom":"ann"}`), "Mcp-Param-To", "ann", 200},
+		{`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"name":"a","uri":"file:///b"}}`, "Mcp-Name", "a", 400},
+		{`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"name":"a","uri":"file:///b"}}`, "Mcp-Name", "file:///b", 200},
+		{`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"a","uri":"b"}}`, "Mcp-Name", "b", 400},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"name":"a"}}`, "Mcp-Name", "a", 400},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Mcp_method", "tools/call", 200},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping"}`, "X_http_method_override", "DELETE", 200},
+	} {
+		if status, text := b.post(c.body, c.header, c.value); status != c.want {
+			t.Errorf("%s with %s: %s is answered with %d %s", c.body, c.header, c.value, status, text)
+		}
+	}
+	if saw := strings.ToLower(b.saw()); strings.Contains(saw, "mcp_method") || strings.Contains(saw, "x_http") {
+		t.Errorf("the server got %s", saw)
+	}
+	h := unmirrored(http.Header{"Mcp-Method": {"a"}, "Mcp-Name": {"b"}, "Mcp-Param-X": {"c"}, "Mcp-Session-Id": {"d"}})
+	if len(h) != 1 || h.Get("Mcp-Session-Id") != "d" {
+		t.Errorf("another message goes with %v", h)
+	}
+}
+
+// TestARetryIsOfTheClientThatMadeTheCall: one client's yes is not another's, and text in an answer is judged.
+func TestARetryIsOfTheClientThatMadeTheCall(t *testing.T) {
+	b := newWeb(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create"}}}}`) //nolint:errcheck // the test misses it then
+	})
+	var judged []string
+	b.session.ask = func(_ context.Context, c hook.Call) (hook.Verdict, error) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		judged = append(judged, fmt.Sprint(c.Again != nil, string(c.Params)))
+		return hook.Verdict{Allowed: true, Asked: &hook.Asked{}}, nil
+	}
+	retry := func(responses string) string {
+		return strings.Replace(aCall, `"name"`, `"inputResponses":`+responses+`,"name"`, 1)
+	}
+	const yes = `{"a":{"action":"accept"}}`
+	one, other := []string{"Authorization", "Bearer A"}, []string{"Authorization", "Bearer B"}
+	for _, c := range []struct {
+		body    string
+		headers []string
+		want    string // what is judged; "": it is refused
+	}{
+		{retry(yes), one, ""},
+		{aCall, one, `false{"path":"a"}`},
+		{retry(yes), other, ""},
+		{retry(yes), []string{"Authorization", "Bearer A", "X-Api-Key", "b"}, ""},
+		{retry(yes), []string{"Authorization", "Bearer A", "Mcp-Session-Id", "s"}, ""},
+		{retry(yes), one, `true{"path":"a"}`},
+		{retry(`{"a":{"action":"accept","content":{"t":"x"}}}`), one, `false{"inputResponses":{"a":{"action":"accept","content":{"t":"x"}}},"path":"a"}`},
+		{retry(`{"x":{"action":"accept"}}`), one, `false{"inputResponses":{"x":{"action":"accept"}},"path":"a"}`},
+		{retry(`"text"`), one, `false{"inputResponses":"text","path":"a"}`},
+		{strings.Replace(aCall, `"name"`, `"requestState":"text","name"`, 1), one, ""},
+		{strings.Replace(aCall, `"name"`, `"task":{"ttl":1,"x":"text"},"name"`, 1), one, ""},
+		{strings.Replace(aCall, `"name"`, `"_meta":{"x":"`+strings.Repeat("x", longestMeta)+`"},"name"`, 1), one, ""},
+	} {
+		_, text := b.post(c.body, c.headers...)
+		b.mu.Lock()
+		got := strings.Join(judged, " ")
+		judged = nil
+		b.mu.Unlock()
+		if got != c.want || (c.want == "") != !strings.Contains(text, "input_required") {
+			t.Errorf("%.200s with %q: judged was %q, want %q; the client got %s", c.body, c.headers, got, c.want, text)
+		}
+	}
+}
