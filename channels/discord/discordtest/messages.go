@@ -21,6 +21,7 @@ const (
 	maxInRow       = 5
 	maxLabel       = 80
 	maxCustomID    = 100
+	maxURL         = 512
 	maxNonce       = 25
 	maxTitle       = 45
 	maxInputLabel  = 45
@@ -63,6 +64,7 @@ type component struct {
 	Label       string      `json:"label"`
 	Style       int         `json:"style"`
 	CustomID    string      `json:"custom_id"`
+	URL         string      `json:"url"`
 	Placeholder string      `json:"placeholder"`
 	MaxLength   int         `json:"max_length"`
 }
@@ -144,6 +146,12 @@ func (m *Message) fill(b *body) *refusal {
 	return nil
 }
 
+// isLink reports whether a component is a button that opens a page: style 5, with an address and no id.
+func (c *component) isLink() bool {
+	web := strings.HasPrefix(c.URL, "https://") || strings.HasPrefix(c.URL, "http://")
+	return c.Type == 2 && c.Style == 5 && within(c.Label, maxLabel) && c.CustomID == "" && web && len(c.URL) <= maxURL
+}
+
 func rows(components []component) (out [][]Button, err *refusal) {
 	ids := map[string]bool{}
 	if len(components) > maxRows {
@@ -155,7 +163,11 @@ func rows(components []component) (out [][]Button, err *refusal) {
 		}
 		var buttons []Button
 		for _, c := range row.Components {
-			if c.Type != 2 || c.Style < 1 || c.Style > 4 || !within(c.Label, maxLabel) || !within(c.CustomID, maxCustomID) || ids[c.CustomID] {
+			if c.isLink() {
+				buttons = append(buttons, Button{Label: c.Label, Style: c.Style})
+				continue
+			}
+			if c.Type != 2 || c.Style < 1 || c.Style > 4 || !within(c.Label, maxLabel) || !within(c.CustomID, maxCustomID) || ids[c.CustomID] || c.URL != "" {
 				return nil, invalid(fmt.Sprintf("components: %+v is no button", c))
 			}
 			ids[c.CustomID] = true
