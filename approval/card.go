@@ -49,6 +49,7 @@ type Ask struct {
 	SessionID    string               `json:"sessionId"`
 	Window       string               `json:"window"` // what a grant is bound to: the session id, and the key of a spawned session
 	Agent        string               `json:"agent"`
+	Directory    string               `json:"directory,omitzero"` // where the agent works; empty: it did not say
 	Run          string               `json:"run"`
 	Tool         string               `json:"tool"`
 	Sent         string               `json:"sent,omitzero"` // the tool's name as sent, where it differs

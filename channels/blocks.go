@@ -3,6 +3,7 @@ package channels
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -22,6 +23,9 @@ func callBlocks(c *approval.Card, i int, seen *call, r *room) []Block {
 		out = append(out, Block{Kind: Warning, Part: OfCall, Label: lookalikeWarning(q.Ask.Tool)})
 	}
 	out = append(out, argumentBlocks(seen)...)
+	if dir := r.id(&q.Ask, q.Ask.Directory); dir != "" && !slices.ContainsFunc(seen.others, func(o arg) bool { return o.name == "workdir" && o.text == dir }) {
+		out = append(out, Block{Kind: Field, Part: OfCall, Label: "directory", Text: dir})
+	}
 	if r.roomy && !seen.seen.Full() {
 		out = append(out, notVisible(seen.seen))
 	}

@@ -72,6 +72,7 @@ func cards() map[string]*approval.Card {
 		})),
 		"message":     card(ask("message", `{"to":"+15550100","message":"hello"}`)),
 		"hidden-file": card(with(ask("write", `{"path":"/home/me/.bashrc","content":"[REDACTED: 1830 chars]"}`), hidden)),
+		"directory":   card(with(ask("mcp__files__move", `{"from":"a.txt","to":"b.txt"}`), func(a *approval.Ask) { a.Directory = "/home/me/app" })),
 		"shown-edit":  card(ask("edit", `{"path":"greet.sh","edits":[{"oldText":"echo hello","newText":"echo bonjour\n\techo '- all'"},{"oldText":"exit 1\n","newText":"","replaceAll":true}]}`)),
 		"attack-h15-lookalike": card(with(ask("ехес", plainExec), func(a *approval.Ask) {
 			a.Lasting, a.Why = false, []string{"No tool of this name is known, so it is asked about at every level."}
@@ -133,7 +134,7 @@ func TestOfferedLinesAreUnderstood(t *testing.T) {
 }
 
 func TestOnlyWhatIsWhollySeenIsFullyVisible(t *testing.T) {
-	full := map[string]bool{"exec": true, "kind": true, "message": true, "shown-edit": true, "batch": true, "not-lasting": true, "two-approvals": true, "spawned": true}
+	full := map[string]bool{"exec": true, "kind": true, "message": true, "directory": true, "shown-edit": true, "batch": true, "not-lasting": true, "two-approvals": true, "spawned": true}
 	for name, c := range cards() {
 		ok, reasons := FullyVisible(&c.Questions[0].Ask)
 		if ok != full[name] || ok != (len(reasons) == 0) {

@@ -132,6 +132,9 @@ func (r *run) ask(ctx context.Context, atOnce bool) (v verdict, err error) {
 	c := r.context()
 	c.InputProvenance, c.SecretsRead = told.outside(), told.secret()
 	c.Workspace = r.workspace()
+	if isPlace(r.in.CWD) {
+		c.Directory = r.in.CWD
+	}
 	if c.WaitMs = time.Until(r.until).Milliseconds(); atOnce || c.WaitMs < 1 {
 		c.WaitMs = 1
 	}

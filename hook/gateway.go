@@ -68,6 +68,7 @@ type callContext struct {
 	UserMessages    []userWords `json:"userMessages,omitzero"`
 	WaitMs          int64       `json:"waitMs,omitzero"`
 	Workspace       string      `json:"workspace,omitzero"`
+	Directory       string      `json:"directory,omitzero"`
 }
 
 type userWords struct {

@@ -163,10 +163,15 @@ func (n notes) starts(key, dir string, again bool) error {
 // workspace is where a session was started, or "".
 func (n notes) workspace(key string) string {
 	text, err := readNote(filepath.Join(n.session(key), placeFile))
-	if err != nil || !utf8.ValidString(text) || len(text) > longestOrigin || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+	if err != nil || !isPlace(text) {
 		return ""
 	}
 	return text
+}
+
+// isPlace reports whether the gateway takes a text as the name of a directory.
+func isPlace(text string) bool {
+	return utf8.ValidString(text) && len(text) <= longestOrigin && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
 
 // owe notes what the gateway could not be told.

@@ -79,7 +79,7 @@ func (v *Verifier) question(ctx context.Context, t *evaluation) *approval.Ask {
 	shown, secrets := v.card(t), v.secretsOnCard(t)
 	a := &approval.Ask{ // it outlives the call, of whose body the params may be a part
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
-		Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),
+		Agent: c.Agent(), Directory: c.Context.Directory, Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why, Senders: session.Senders(&c.Context),
 		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params.Clone(), Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(),
 	}
@@ -127,7 +127,7 @@ func warn(t *evaluation, a *approval.Ask) {
 // fully visible, and so gets no grant.
 func hideAround(redactor *redact.Redactor, a *approval.Ask) {
 	tool, sent := a.Tool, a.Sent
-	texts := []*string{&a.Tool, &a.Sent, &a.Started, &a.Rule}
+	texts := []*string{&a.Tool, &a.Sent, &a.Started, &a.Rule, &a.Directory}
 	for i := range a.Why {
 		texts = append(texts, &a.Why[i])
 	}

@@ -167,6 +167,7 @@ func hostile() []Fixture {
 	return []Fixture{
 		{Name: "hidden-file", Card: cardOf(changed(changed(example("write", `{"path":"/home/me/.bashrc","content":"[REDACTED: 1830 chars]"}`), hidden), file))},
 		{Name: "shown-file", Card: cardOf(changed(example("write", `{"path":"/home/me/notes.txt","content":"one\ntwo <b>three</b>\n"}`), file))},
+		{Name: "shown-directory", Card: cardOf(changed(example("mcp__files__move", `{"from":"a.txt","to":"b.txt"}`), func(a *approval.Ask) { a.Directory = "/home/me/app" }))},
 		{Name: "shown-edit", Card: cardOf(changed(example("edit", `{"path":"greet.sh","edits":[{"oldText":"echo hello","newText":"echo bonjour\n\techo '- all'"},{"oldText":"exit 1\n","newText":"","replaceAll":true}]}`), file))},
 		{Name: "not-lasting", Card: cardOf(changed(example("gateway", `{"action":"restart"}`), func(a *approval.Ask) {
 			a.Lasting, a.Level, a.Said, a.Conversation.Client = false, taint.Owner, nil, "laptop"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -155,4 +156,36 @@ func TestH249ACallThatRanOtherwiseTaintsItsConversation(t *testing.T) {
 		}
 		r.soundRecord()
 	})
+}
+
+// The agent works on several projects at once, and a call names no directory: the card says in which one it works, on every
+// surface. Nothing is configured; the real hook asks.
+func TestH263TheCardSaysWhereACodingAgentWorks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	v := r.visit()
+	v.enter(r.loginLink())
+	for i, call := range []struct{ agent, event, tool, input, more string }{
+		{"claude-code", "PreToolUse", "mcp__files__move", `{"from":"a","to":"b"}`, ""},
+		{"claude-code", "PreToolUse", "Bash", `{"command":"git push"}`, ""},
+		{"codex", "PreToolUse", "apply_patch", `{"command":"*** Begin Patch\n*** Add File: x.go\n+package x\n*** End Patch"}`, ""},
+		{"codex", "PreToolUse", "mcp__files__move", `{"from":"a","to":"b"}`, ""},
+		{"gemini", "BeforeTool", "replace", `{"file_path":"x.go","old_string":"a","new_string":"b"}`, ""},
+		{"gemini", "BeforeTool", "move", `{"from":"a","to":"b"}`, `,"mcp_context":{"server_name":"files","tool_name":"move"}`},
+		{"opencode", "tool.execute.before", "write", `{"filePath":"x.go","content":"package x"}`, ""},
+		{"opencode", "tool.execute.before", "files_move", `{"from":"a","to":"b"}`, ""},
+	} {
+		session, dir := fmt.Sprintf("s%d", i), fmt.Sprintf("/home/me/project-%d", i)
+		r.takes(event{name: "context_assembled", context: map[string]any{"sessionKey": "agent:" + call.agent + ":" + session, "sessionId": session, "agentId": call.agent, "senderIsOwner": true}, about: `{"sources":[{"kind":"tool_result","tool":"web_fetch"}]}`})
+		r.asAgent(call.agent, fmt.Sprintf(`{"session_id":%q,"cwd":%q,"permission_mode":"default","hook_event_name":%q,"tool_name":%q,"tool_input":%s,"tool_use_id":"c1"%s}`, session, dir, call.event, call.tool, call.input, call.more))
+		card := r.waits()
+		redistest.Eventually(t, "the question in the terminal", func() bool { return strings.Contains(r.screen.String(), "verifier pending "+card.Ref) })
+		_, page := v.load(http.MethodGet, "/page/", nil)
+		for where, text := range map[string]string{"the terminal": r.screen.String(), "`verifier pending`": card.Text, "the page": page} {
+			if strings.Count(text, dir) != 1 {
+				t.Errorf("%s %s: %s names %s %d times:\n%s", call.agent, call.tool, where, dir, strings.Count(text, dir), text)
+			}
+		}
+		r.refuse(card.Ref, "")
+	}
 }
