@@ -20,7 +20,7 @@ import (
 func (v *Verifier) admit(ctx context.Context, t *evaluation) error {
 	if s := &t.plan.Standing; s.Spawned || s.System || s.Unknown && session.JobOf(t.call.Context.SessionKey) != "" { // several trips share one budget
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, storeBudget)
+		ctx, cancel = context.WithTimeout(ctx, v.o.StoreWait)
 		defer cancel()
 	}
 	initial, err := v.arrive(ctx, t)
@@ -197,7 +197,7 @@ func (v *Verifier) grantedNow(ctx context.Context, t *evaluation) *denial {
 	if a.Digest == "" {
 		t.seekConsent(&a)
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.budget())
+	ctx, cancel := context.WithTimeout(ctx, v.budget(t))
 	defer cancel()
 	view, err := v.admitBraked(ctx, t, &a)
 	if err != nil {

@@ -162,7 +162,7 @@ func (v *Verifier) keepDenied(group []*ending) {
 			v.o.Log.Error("keeping a deny ended in a panic; the same request may be asked again", "panic", crash.Recovered(p))
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), storeBudget)
+	ctx, cancel := context.WithTimeout(context.Background(), v.o.StoreWait)
 	defer cancel()
 	denials := make([]session.Denial, len(group))
 	for i, e := range group {

@@ -157,7 +157,7 @@ func (v *Verifier) place(ctx context.Context, c *toolcall.Call) {
 // readFresh reads what the store knows of a conversation. It is nil if that can't be
 // read.
 func (v *Verifier) readFresh(ctx context.Context, of session.Conversation) *session.Renewals {
-	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
 	defer cancel()
 	entries, err := v.notes(ctx, session.RenewedList(of))
 	if err != nil {
@@ -177,7 +177,7 @@ func (v *Verifier) noteFresh(ctx context.Context, of session.Conversation, t *se
 	writes := v.fresh.changes(of)
 	text, err := json.Marshal(t)
 	if err == nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.o.StoreWait)
 		defer cancel()
 		err = v.o.Store.Note(ctx, v.seals(session.RenewedList(of), session.MostRenewals, keepFresh, text))
 	}

@@ -20,7 +20,7 @@ var ErrNoGraph = errors.New("verifier: no turn is remembered under this name")
 // reference that the agent was given. It is evidence: where it can't be kept, the
 // decision stands and the log says so. It reports whether it was kept.
 func (v *Verifier) note(ctx context.Context, n *turn, ref string) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.o.StoreWait)
 	defer cancel()
 	facts, name := v.turns.take(n)
 	if len(facts) == 0 {
@@ -102,7 +102,7 @@ func (v *Verifier) Graph(ctx context.Context, name string) (*provenance.Graph, e
 			v.note(ctx, n, "")
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
 	defer cancel()
 	id, err := v.turnNamed(ctx, name)
 	if err != nil {

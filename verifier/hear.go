@@ -121,7 +121,7 @@ func (v *Verifier) Notice(ctx context.Context, c *toolcall.Call) loop.Answer {
 
 // take carries the event to the store: the level, the grants, the links.
 func (v *Verifier) take(ctx context.Context, h *eventEvaluation) *denial {
-	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
 	defer cancel()
 	if h.event.Name == loop.SubagentSpawned && h.call.Context.SessionKey == "" {
 		return deny("malformed", "context.sessionKey is missing, so it can't be told who spawned the session.")

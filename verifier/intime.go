@@ -83,9 +83,9 @@ func (t *evaluation) left() time.Duration { return t.hold() + answerBudget - tim
 
 // budget is how long the store may take over an allow: for one that was waited
 // for, no longer than its caller was promised.
-func (t *evaluation) budget() time.Duration {
+func (v *Verifier) budget(t *evaluation) time.Duration {
 	if !t.held {
-		return storeBudget
+		return v.o.StoreWait
 	}
-	return min(storeBudget, max(leastTrip, t.left()))
+	return min(v.o.StoreWait, max(leastTrip, t.left()))
 }

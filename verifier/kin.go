@@ -74,7 +74,7 @@ func (v *Verifier) spawnedUnder(ctx context.Context, child, root session.Convers
 	if name, known := v.spawners.of(child); known {
 		return name
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
 	defer cancel()
 	for range 2 {
 		entries, err := v.notes(ctx, spawnerList(child))
@@ -112,7 +112,7 @@ func (v *Verifier) spread(ctx context.Context, t *evaluation) *denial {
 	if !t.spreads {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.budget())
+	ctx, cancel := context.WithTimeout(ctx, v.budget(t))
 	defer cancel()
 	level := taint.Worse(taint.Worse(t.initial, t.brings), t.plan.Brings(&t.view))
 	if level >= session.Least {

@@ -57,23 +57,24 @@ type Settings struct {
 
 // Options are what a Verifier needs.
 type Options struct {
-	Policy   func() *policy.Policy   // the policy now; one call sees one policy
-	Redactor func() *redact.Redactor // of the record, the log and all that is kept: it hides file bodies
-	Cards    func() *redact.Redactor // the same, but it may show file bodies: what people read; nil means Redactor
-	Bodies   func() *redact.Redactor // the same, but it shows file bodies: what the auditor reads; nil means Redactor
-	Store    Store
-	Record   Recorder
-	Desk     Desk
-	Visible  func(*approval.Ask) bool          // a person sees all of it; what they don't see gets no lasting grant
-	Lineage  func(client string) []lineage.Key // under which a client fingerprints; nil: nobody knows where arguments came from
-	Key      hmac.Key                          // the server key
-	Alone    bool                              // no other process shares the store: what was read of new beginnings need not be read again
-	Settings func() Settings                   // those in force now; nil means the defaults
-	Auditor  func() *intent.Auditor            // the second model in force now; nil: there is none
-	Upstream func() Upstream                   // further verifiers, asked now; nil: none
-	Log      *slog.Logger                      // nil discards
-	Observe  func(Observation)                 // told of every decision; nil: nobody is
-	Used     func(loop.Tokens, time.Duration)  // hears what each call of the model took; nil: nobody does
+	Policy    func() *policy.Policy   // the policy now; one call sees one policy
+	Redactor  func() *redact.Redactor // of the record, the log and all that is kept: it hides file bodies
+	Cards     func() *redact.Redactor // the same, but it may show file bodies: what people read; nil means Redactor
+	Bodies    func() *redact.Redactor // the same, but it shows file bodies: what the auditor reads; nil means Redactor
+	Store     Store
+	StoreWait time.Duration // how long a step of a decision waits for the store; 0 means 400 ms
+	Record    Recorder
+	Desk      Desk
+	Visible   func(*approval.Ask) bool          // a person sees all of it; what they don't see gets no lasting grant
+	Lineage   func(client string) []lineage.Key // under which a client fingerprints; nil: nobody knows where arguments came from
+	Key       hmac.Key                          // the server key
+	Alone     bool                              // no other process shares the store: what was read of new beginnings need not be read again
+	Settings  func() Settings                   // those in force now; nil means the defaults
+	Auditor   func() *intent.Auditor            // the second model in force now; nil: there is none
+	Upstream  func() Upstream                   // further verifiers, asked now; nil: none
+	Log       *slog.Logger                      // nil discards
+	Observe   func(Observation)                 // told of every decision; nil: nobody is
+	Used      func(loop.Tokens, time.Duration)  // hears what each call of the model took; nil: nobody does
 }
 
 // Observation is a decision in words that can be counted: each member has few

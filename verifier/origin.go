@@ -59,7 +59,7 @@ func (v *Verifier) remember(ctx context.Context, h *eventEvaluation) {
 	if len(notes) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.o.StoreWait)
 	defer cancel()
 	if err := v.o.Store.Note(ctx, notes...); err != nil {
 		v.o.Log.WarnContext(ctx, "the fingerprints of a text could not be kept", "request", v.named(h.call), "err", err)
@@ -260,7 +260,7 @@ func (t *evaluation) origins() (out []approval.Origin) {
 
 // seen reads what is remembered of a conversation's texts.
 func (v *Verifier) seen(ctx context.Context, t *evaluation) (out []lineage.Seen, _ error) {
-	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
 	defer cancel()
 	for _, list := range []string{t.saidList(), broughtList(t.conv)} {
 		entries, err := v.notes(ctx, list)

@@ -117,7 +117,7 @@ func (v *Verifier) superseded(ctx context.Context, t *evaluation, over *turn) {
 	if _, err := v.seal(ctx, over); err != nil {
 		v.o.Log.ErrorContext(ctx, "the graph of a turn could not be recorded", "turn", over.id, "err", err)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.o.StoreWait)
 	defer cancel()
 	_, err := v.o.Store.Hear(ctx, session.Report{
 		Conversation: over.root, RequestID: "run over " + over.id, Body: sha256.Sum256([]byte(over.id)), // no call can have an id with a space
@@ -131,7 +131,7 @@ func (v *Verifier) superseded(ctx context.Context, t *evaluation, over *turn) {
 // seal logs how a turn ended, and records its graph where that is wanted; once.
 // The graph is nil where it could not be read.
 func (v *Verifier) seal(ctx context.Context, n *turn) (*provenance.Graph, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeBudget)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.o.StoreWait)
 	defer cancel()
 	g, err := v.graph(ctx, n.id)
 	first, persist := v.turns.seal(n)

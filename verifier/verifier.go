@@ -12,6 +12,7 @@
 package verifier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -60,7 +61,7 @@ const (
 	defaultHold    = 25 * time.Second
 	defaultMaxHold = 590 * time.Second
 	holdMargin     = 5 * time.Second // left for the caller to hear the answer before it gives up
-	storeBudget    = 400 * time.Millisecond
+	defaultWait    = 400 * time.Millisecond
 	// redactorPatience is how long a question waits, right after the start,
 	// until it is known what to hide in it.
 	redactorPatience = 2 * time.Second
@@ -104,6 +105,7 @@ func New(o Options) (*Verifier, error) {
 	if o.Used == nil {
 		o.Used = func(loop.Tokens, time.Duration) {}
 	}
+	o.StoreWait = cmp.Or(o.StoreWait, defaultWait)
 	return &Verifier{o: o, ending: make(chan struct{}, endAtOnce)}, nil
 }
 
@@ -288,7 +290,7 @@ func (v *Verifier) commit(ctx context.Context, t *evaluation) (session.Settled, 
 	if no := v.replan(ctx, t); no != nil {
 		return session.Settled{}, no
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.budget())
+	ctx, cancel := context.WithTimeout(ctx, v.budget(t))
 	defer cancel()
 	if no := v.wrote(ctx, t); no != nil {
 		return session.Settled{}, no

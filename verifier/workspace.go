@@ -24,7 +24,7 @@ func (v *Verifier) wrote(ctx context.Context, t *evaluation) *denial {
 	if t.plan.Writes == policy.WritesShown && t.person && t.visible {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.budget())
+	ctx, cancel := context.WithTimeout(ctx, v.budget(t))
 	defer cancel()
 	if err := v.o.Store.Expose(ctx, workspaceOf(t.call.Client), "files that were written unseen"); err != nil {
 		return v.storeFault(ctx, "expose", err)
@@ -45,7 +45,7 @@ func (v *Verifier) workspaceSeen(ctx context.Context, t *evaluation) {
 
 // allSeen asks the store whether all that was written was seen. What can't be told was not.
 func (v *Verifier) allSeen(ctx context.Context, t *evaluation) bool {
-	ctx, cancel := context.WithTimeout(ctx, storeBudget)
+	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
 	defer cancel()
 	unseen, err := v.o.Store.Exposed(ctx, workspaceOf(t.call.Client))
 	if err != nil {

@@ -27,12 +27,13 @@ type backend interface {
 	Close() error
 }
 
-// storeTime is what a store tells the time by, and whom it tells that a clock was
-// set back. All may be nil.
+// storeTime is what a store tells the time by, whom it tells that a clock was set
+// back, and how long it may take. All may be zero.
 type storeTime struct {
 	now     func() time.Time     // SQLite follows it; Redis has a clock of its own
 	elapsed func() time.Duration // what passes while that is set back
 	setBack func(store.SetBack)
+	waits   time.Duration // how long a caller waits for an answer; 0: the store's own limit
 }
 
 // openStore opens Redis where the config names one, else SQLite in the state
@@ -43,9 +44,9 @@ func openStore(c *config.Config, state *config.State, by storeTime) (backend, er
 		return nil, err
 	}
 	if c.Store.URL.Set() {
-		return opened(redis.Open(c.Store.URL.Reveal(), redis.Options{Epoch: epoch, Elapsed: by.elapsed, SetBack: by.setBack}))
+		return opened(redis.Open(c.Store.URL.Reveal(), redis.Options{Epoch: epoch, Timeout: by.waits, Elapsed: by.elapsed, SetBack: by.setBack}))
 	}
-	return opened(sqlite.Open(state.DB(), sqlite.Options{Epoch: epoch, Now: by.now, Elapsed: by.elapsed, SetBack: by.setBack}))
+	return opened(sqlite.Open(state.DB(), sqlite.Options{Epoch: epoch, Timeout: by.waits, Now: by.now, Elapsed: by.elapsed, SetBack: by.setBack}))
 }
 
 // opened gives no store where there is none: a nil one of its own type would

@@ -69,7 +69,7 @@ func (r *rig) denied(c call) time.Duration {
 func TestH42ARedisInTroubleIsADenyInTimeAndRecoversByItself(t *testing.T) {
 	for name, f := range troubles() {
 		t.Run(name, func(t *testing.T) {
-			r := newRedisRig(t, nil)
+			r := newFaultyRig(t, nil)
 			r.allow(sh("date", ownerIn("clean")))
 			r.allow(fetch(ownerIn("tainted")))
 			f.strike(r.redis)
@@ -113,7 +113,7 @@ func TestH42AStoreThatDiesWhileACallIsHeldDeniesIt(t *testing.T) {
 	for name, f := range troubles() {
 		t.Run(name, func(t *testing.T) {
 			const hold = time.Second
-			r := newRedisRig(t, func(c *config.Config) { c.Webhook.Hold = hold })
+			r := newFaultyRig(t, func(c *config.Config) { c.Webhook.Hold = hold })
 			held := r.hold(sh("date", unvouched("m")))
 			card := r.waits()
 			f.strike(r.redis)

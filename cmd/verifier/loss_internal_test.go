@@ -15,7 +15,7 @@ import (
 // compared when the store is back, before the new head covers the old one up.
 func TestH50ARecordThatWasCutIsNoticedOnceTheStoreIsBack(t *testing.T) {
 	t.Parallel()
-	r := newRedisRig(t, nil)
+	r := newFaultyRig(t, nil)
 	for range 5 {
 		r.allow(call{tool: "read", params: `{"path":"a"}`, context: ownerIn("m")})
 	}

@@ -42,6 +42,8 @@ type rig struct {
 	channels map[string]approval.Channel // those it asks on; nil: the terminal
 	client   *http.Client                // nil: one that speaks no TLS
 	time     storeTime                   // what SQLite tells the time by; the zero one is real
+	answered int64                       // calls that were decided, by what their callers heard
+	faults   bool                        // the store breaks in this test: a caller waits no longer for it than the product does
 }
 
 // output collects what is written, from any goroutine.
@@ -71,22 +73,22 @@ func onBoth(t *testing.T, edit func(*config.Config), test func(t *testing.T, r *
 
 func newRedisRig(t testing.TB, edit func(*config.Config)) *rig {
 	t.Helper()
-	server := redistest.Start(t)
-	r := newRig(t, func(c *config.Config) {
-		c.Store.URL = config.NewSecret(server.URL())
-		if edit != nil {
-			edit(c)
-		}
-	})
-	r.redis = server
-	return r
+	return startRig(t, redistest.Start(t), false, edit)
 }
 
 // newRig starts a gateway with a fresh state directory. Held calls are held
 // briefly, so that a test that forgets to answer fails soon.
 func newRig(t testing.TB, edit func(*config.Config)) *rig {
 	t.Helper()
+	return startRig(t, nil, false, edit)
+}
+
+func startRig(t testing.TB, redis *redistest.Server, faults bool, edit func(*config.Config)) *rig {
+	t.Helper()
 	cfg := config.Default()
+	if redis != nil {
+		cfg.Store.URL = config.NewSecret(redis.URL())
+	}
 	cfg.Listen = "127.0.0.1:0"
 	cfg.Webhook.Hold, cfg.Webhook.MaxHold = 5*time.Second, 10*time.Second
 	if edit != nil {
@@ -96,10 +98,18 @@ func newRig(t testing.TB, edit func(*config.Config)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, cfg: cfg, state: state, log: &output{}, screen: &output{}}
+	r := &rig{t: t, cfg: cfg, state: state, log: &output{}, screen: &output{}, redis: redis, faults: faults}
 	r.start()
 	t.Cleanup(func() { r.quit() })
 	return r
+}
+
+// newFaultyRig is one whose Redis will break: only there a caller waits no longer
+// for the store than the product lets it. Everywhere else a busy machine must not
+// pass for a broken store.
+func newFaultyRig(t testing.TB, edit func(*config.Config)) *rig {
+	t.Helper()
+	return startRig(t, redistest.Start(t), true, edit)
 }
 
 // start runs the gateway; after a stop it comes back with the same state.
@@ -113,10 +123,14 @@ func (r *rig) start() {
 	if r.channels == nil {
 		r.channels = map[string]approval.Channel{"terminal": terminal.New(r.screen)}
 	}
+	times := r.time
+	if !r.faults {
+		times.waits = 20 * time.Second
+	}
 	g, err := openGateway(setup{
 		config: r.cfg, state: r.state, guarded: guard(r.cfg, "", r.state, l.Addr()),
 		chats: builtin, channels: r.channels,
-		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}), time: r.time,
+		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}), time: times,
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -245,6 +259,7 @@ func (r *rig) try(ctx context.Context, body []byte, signatures ...string) (answe
 		if err := json.Unmarshal(text, &a); err != nil {
 			return a, fmt.Errorf("read %q: %w", text, err)
 		}
+		atomic.AddInt64(&r.answered, 1)
 	}
 	return a, nil
 }

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,14 +112,18 @@ func (r *rig) decided() (out []audit.Entry) {
 	return out
 }
 
-// last is the record of the last decision.
-func (r *rig) last() audit.Entry {
+// last is the record of the last decision. A deny is answered before it is recorded.
+func (r *rig) last() (e audit.Entry) {
 	r.t.Helper()
-	all := r.decided()
-	if len(all) == 0 {
-		r.t.Fatal("nothing was decided")
-	}
-	return all[len(all)-1]
+	redistest.Eventually(r.t, "every answer is recorded", func() bool {
+		all := r.decided()
+		if len(all) == 0 || len(all) < int(atomic.LoadInt64(&r.answered)) {
+			return false
+		}
+		e = all[len(all)-1]
+		return true
+	})
+	return e
 }
 
 func (r *rig) recorded() []byte {

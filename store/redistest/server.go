@@ -119,12 +119,12 @@ func (s *Server) Config(pairs ...string) {
 // Eventually waits until a condition holds.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	deadline, tick := time.After(10*time.Second), time.NewTicker(10*time.Millisecond)
+	deadline, tick := time.After(time.Minute), time.NewTicker(10*time.Millisecond)
 	defer tick.Stop()
 	for !holds() {
 		select {
 		case <-deadline:
-			t.Fatalf("not within 10 s: %s", what)
+			t.Fatalf("not within a minute: %s", what)
 		case <-tick.C:
 		}
 	}
