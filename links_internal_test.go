@@ -74,3 +74,43 @@ func hasHeading(t *testing.T, page, anchor string) bool {
 	}
 	return false
 }
+
+var (
+	codeName = regexp.MustCompile("`([^`\n]+)`")
+	declared = regexp.MustCompile("`([A-Za-z0-9]+)` in ((?:`[^`]+`(?: or )?)+)")
+)
+
+// The page that follows a call through the code names files and functions that exist.
+func TestTheArchitecturePageIsTrue(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	for _, m := range codeName.FindAllStringSubmatch(string(text), -1) {
+		if !strings.Contains(m[1], "/") && filepath.Ext(m[1]) != ".go" {
+			continue
+		}
+		files++
+		if _, err := os.Stat(m[1]); err != nil {
+			t.Errorf("it names %s, which is not there", m[1])
+		}
+	}
+	functions := 0
+	for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
+		for _, file := range codeName.FindAllStringSubmatch(m[2], -1) {
+			functions++
+			code, err := os.ReadFile(file[1])
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if !regexp.MustCompile(`(?m)^func (\([^)]*\) )?` + m[1] + `\(`).Match(code) {
+				t.Errorf("%s has no function %s", file[1], m[1])
+			}
+		}
+	}
+	if files < 20 || functions < 20 {
+		t.Errorf("only %d files and %d functions were found on the page", files, functions)
+	}
+}
