@@ -1,0 +1,103 @@
+//go:build linux
+
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/channels/channeltest"
+	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
+)
+
+// From nothing to the first approved call in three commands and 20 seconds, and to the first card on Telegram in one more. The
+// newcomer knows the first command. The others they copy from what they read.
+func TestANewcomerNeedsThreeCommandsAndOneMoreForTelegram(t *testing.T) {
+	n := newNewcomer(t)
+	began := time.Now()
+	banner := n.types("verifier serve").sees(`(?s)Try it from a second terminal.*verifier watch\n`)
+	printed := regexp.MustCompile(`(?m)^  (verifier .*)$`).FindAllStringSubmatch(banner, -1)
+	if len(printed) != 2 {
+		t.Fatalf("the gateway does not print two commands:\n%s", banner)
+	}
+	call := n.types(printed[0][1])
+	n.types(printed[1][1]).answers("y")
+	call.sees(`(?m)^allow$`)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	call.ends()
+	if len(n.screens) != 3 {
+		t.Errorf("%d commands", len(n.screens))
+	}
+
+	setup := n.types("verifier setup telegram")
+	n.pairs(setup)
+	setup.ends()
+	n.chatShows("Test: cards from verifier arrive here.")
+	if len(n.screens) != 4 {
+		t.Errorf("%d commands", len(n.screens))
+	}
+}
+
+// ann is who pairs.
+var ann = telegramtest.Person{ID: 4711, Name: "ann"}
+
+// pairs gives the token and writes the code to the bot.
+func (n *newcomer) pairs(setup *screen) {
+	n.t.Helper()
+	setup.sees(`Token \(it does not show\): `)
+	setup.presses(botToken + "\n")
+	n.chat.Say(ann, ann.ID, 0, setup.sees(`(\.pair [0-9a-f]{8})`), nil)
+}
+
+// chatShows waits for a message in ann's chat.
+func (n *newcomer) chatShows(text string) telegramtest.Message {
+	n.t.Helper()
+	var found telegramtest.Message
+	patiently(n.t, func() bool {
+		all := n.chat.Messages()
+		at := slices.IndexFunc(all, func(m telegramtest.Message) bool { return m.Chat == ann.ID && strings.Contains(m.Text, text) })
+		if at >= 0 {
+			found = all[at]
+		}
+		return at >= 0
+	}, func() string { return "the chat does not show " + text })
+	return found
+}
+
+// taps presses a button of a message.
+func (n *newcomer) taps(m telegramtest.Message, label string) {
+	n.t.Helper()
+	for _, b := range slices.Concat(m.Buttons...) {
+		if b.Text != label {
+			continue
+		}
+		if _, err := n.chat.Tap(n.t.Context(), ann, m.Chat, m.ID, b.Data); err != nil {
+			n.t.Fatal(err)
+		}
+		return
+	}
+	n.t.Fatalf("no button %q on %+v", label, m)
+}
+
+func TestTheTelegramPageAsWritten(t *testing.T) {
+	n := follows(t, "telegram.md")
+	setup := n.follow("verifier setup telegram")
+	n.pairs(setup)
+	setup.ends()
+	n.chatShows("Test: cards from verifier arrive here.")
+	n.follow("verifier serve").sees("verifier listens on")
+	call := n.follow(`verifier send --tool exec --params '{"command":"date"}'`)
+	card := n.chatShows("Run: date")
+	n.taps(card, "Allow once")
+	asked := n.chatShows("Look once more")
+	n.taps(asked, channeltest.RightPick(card.Text, asked.Text))
+	call.sees(`(?m)^allow$`)
+	call.ends()
+	n.types("verifier test --send-card").ends() // for those to whom nothing comes
+	n.sawThePage()
+}
