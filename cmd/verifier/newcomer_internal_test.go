@@ -197,7 +197,7 @@ func (n *newcomer) program(name, script string) {
 	}
 }
 
-var fenced = regexp.MustCompile("(?ms)^```\n(.*?)^```$")
+var fenced = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
 
 // sawThePage checks that what the page shows below its commands was on a screen.
 func (n *newcomer) sawThePage() {
@@ -208,8 +208,8 @@ func (n *newcomer) sawThePage() {
 	}
 	screens := blanked(all.String())
 	for _, block := range fenced.FindAllStringSubmatch(n.page, -1) {
-		for line := range strings.Lines(block[1]) {
-			if line = strings.TrimSpace(blanked(line)); line == "" || strings.HasPrefix(line, "$ ") {
+		for line := range strings.Lines(block[2]) {
+			if line = strings.TrimSpace(blanked(line)); block[1] != "" || line == "" || strings.HasPrefix(line, "$ ") {
 				continue
 			}
 			start, _, _ := strings.Cut(line, "…")
