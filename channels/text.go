@@ -49,6 +49,13 @@ func Short(c *approval.Card, now time.Time) string {
 	return p.b.String()
 }
 
+// PickText is the careful question as a terminal shows it: see [Picking].
+func PickText(c *approval.Card, pick *approval.Pick, now time.Time) string {
+	var p page
+	p.document(Picking(c, pick, now))
+	return p.b.String()
+}
+
 // shell are the same answers for the command line.
 func shell(c *approval.Card, d *Document) []string {
 	if unread(c) {

@@ -41,6 +41,8 @@ type pendingCard struct {
 	Full    bool      `json:"full"`    // all that will run can be read in short
 	Short   string    `json:"short"`   // the card as a terminal shows it
 	Text    string    `json:"text"`    // with every answer that can be given, and its code
+	Once    string    `json:"once"`    // the handle of a key that allows once, as a button carries it
+	Longer  string    `json:"longer"`  // the same for minutes
 }
 
 // pending lists what waits.
@@ -63,7 +65,8 @@ func (s *Server) pending(c echo.Context) error {
 				s.o.Log.WarnContext(c.Request().Context(), "what a call writes could not be shown", "ref", k.Ref(), "err", err)
 			}
 		}
-		p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Full: true, Short: channels.Short(k, s.o.Now()), Text: channels.Text(k, s.o.Now())}
+		p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Full: true, Short: channels.Short(k, s.o.Now()), Text: channels.Text(k, s.o.Now()),
+			Once: k.Handle(approval.AllowOnce), Longer: k.Handle(approval.AllowMinutes)}
 		if one != "" {
 			p.Text = channels.All(k, s.o.Now())
 		}
@@ -76,7 +79,7 @@ func (s *Server) pending(c echo.Context) error {
 	return respond(c, http.StatusOK, out)
 }
 
-// answer takes a yes or a no to a card named by its reference.
+// answer takes a yes or a no to a card named by its reference, or a key that was pressed: its handle says for what.
 func (s *Server) answer(c echo.Context) error {
 	var in struct {
 		Ref     string `json:"ref"`
@@ -87,12 +90,13 @@ func (s *Server) answer(c echo.Context) error {
 		Like    bool   `json:"like"`
 		Exactly bool   `json:"exactly"`
 		Reason  string `json:"reason"`
+		Handle  string `json:"handle"`
 	}
-	if !s.decode(c, &in) || in.Minutes < 0 || (in.Minutes > 0 || in.Like) && in.Turn || in.Like && in.Exactly {
+	if !s.decode(c, &in) || in.Minutes < 0 || (in.Minutes > 0 || in.Like) && in.Turn || in.Like && in.Exactly || in.Handle != "" && in.Allow {
 		return respond(c, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The answer could not be read."})
 	}
 	o, err := s.o.Desk.Answer(c.Request().Context(), approval.Answer{
-		ID: id(c), Via: terminal, Ref: in.Ref, Tool: in.Tool, Allow: in.Allow, Reason: in.Reason,
+		ID: id(c), Via: terminal, Ref: in.Ref, Tool: in.Tool, Allow: in.Allow, Reason: in.Reason, Handle: in.Handle,
 		Scope: approval.Scope{Like: in.Like, Exactly: in.Exactly, Minutes: in.Minutes, Turn: in.Turn},
 	})
 	return s.outcome(c, o, err)
@@ -121,9 +125,10 @@ func id(c echo.Context) string {
 }
 
 type outcomeBody struct {
-	Kind  string `json:"kind"`
-	State string `json:"state,omitzero"`
-	Text  string `json:"text"`
+	Kind  string   `json:"kind"`
+	State string   `json:"state,omitzero"`
+	Text  string   `json:"text"`
+	Picks []string `json:"picks,omitempty"` // the text asks what the call does: the handles of its answers A, B and so on
 }
 
 var kinds = map[approval.Kind]string{
@@ -147,7 +152,14 @@ func (s *Server) outcome(c echo.Context, o approval.Outcome, err error) error {
 	if o.Kind == approval.Ignored {
 		o.Text = "That is not a command. `.help` lists them."
 	}
-	return respond(c, statuses[o.Kind], outcomeBody{Kind: kinds[o.Kind], State: o.State.String(), Text: o.Text})
+	body := outcomeBody{Kind: kinds[o.Kind], State: o.State.String(), Text: o.Text}
+	if o.Pick != nil {
+		body.Text = channels.PickText(o.Card, o.Pick, s.o.Now())
+		for _, offer := range o.Pick.Offers {
+			body.Picks = append(body.Picks, offer.Handle)
+		}
+	}
+	return respond(c, statuses[o.Kind], body)
 }
 
 func (s *Server) unavailable(c echo.Context, err error) error {

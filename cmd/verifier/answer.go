@@ -27,6 +27,10 @@ type waitingCard struct {
 	Short string   `json:"short"`
 	Text  string   `json:"text"`
 
+	// What a key carries, so that it is taken like a button.
+	Once   string `json:"once"`
+	Longer string `json:"longer"`
+
 	tooLong bool // the screen has no room for it
 }
 
@@ -88,6 +92,7 @@ type reply struct {
 	Like    bool   `json:"like,omitzero"`
 	Exactly bool   `json:"exactly,omitzero"`
 	Reason  string `json:"reason,omitzero"`
+	Handle  string `json:"handle,omitzero"`
 }
 
 const (

@@ -24,7 +24,7 @@ func TestANewcomerNeedsThreeCommandsAndOneMoreForTelegram(t *testing.T) {
 		t.Fatalf("the gateway does not print two commands:\n%s", banner)
 	}
 	call := n.types(printed[0][1])
-	n.types(printed[1][1]).answers("y")
+	n.types(printed[1][1]).allows("date")
 	call.sees(`(?m)^allow$`)
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %s", took)

@@ -72,7 +72,7 @@ func TestTheOpenClawPageAsWritten(t *testing.T) {
 	}
 	agent := n.follow("openclaw agent --session-key agent:main:first --message 'Fetch https://example.com/ and then run `date`.'")
 	agent.sees(`(?m)^web_fetch: ran$`)
-	n.follow("verifier watch").answers("y")
+	n.follow("verifier watch").allows("date")
 	agent.sees(`(?m)^exec: ran$`)
 	agent.ends()
 	n.sawThePage()
@@ -104,7 +104,7 @@ func TestThePhonePageAsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the stand-in has no certificate for that name
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // the stand-in has no certificate for that name
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", network.Listener.Addr().String())
 		},
@@ -128,16 +128,6 @@ func TestThePhonePageAsWritten(t *testing.T) {
 	call.sees(`(?m)^allow$`)
 	call.ends()
 	n.sawThePage()
-}
-
-// inText is the first group of a pattern, which has to be in the text.
-func inText(t *testing.T, text, pattern string) string {
-	t.Helper()
-	m := regexp.MustCompile(pattern).FindStringSubmatch(text)
-	if m == nil {
-		t.Fatalf("no %s in\n%s", pattern, text)
-	}
-	return m[1]
 }
 
 // Docker is a stand-in that runs this program as the Dockerfile and the compose file say: their user, paths and environment, in a root
@@ -194,7 +184,7 @@ esac
 	n.follow("docker compose exec verifier /verifier test").ends()
 	call := n.follow(`docker compose exec verifier /verifier send --tool exec --params '{"command":"date"}'`)
 	call.sees("Waiting for owner")
-	n.follow("docker compose exec verifier /verifier watch").answers("y")
+	n.follow("docker compose exec verifier /verifier watch").allows("date")
 	call.sees(`(?m)^allow$`)
 	call.ends()
 	n.sawThePage()
@@ -226,7 +216,7 @@ func (n *newcomer) image(dockerfile, volume string) (root, kept string) {
 		}
 	}
 	for _, parent := range []string{dir, filepath.Dir(dir)} { // another user has to get there
-		if err := os.Chmod(parent, 0o711); err != nil { //nolint:gosec // see above
+		if err := os.Chmod(parent, 0o711); err != nil {
 			n.t.Fatal(err)
 		}
 	}

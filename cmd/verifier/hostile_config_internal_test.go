@@ -35,7 +35,7 @@ func TestH228AConfigInTheAgentsWorkspaceIsNotTheOwners(t *testing.T) {
 	served, done := &output{}, make(chan int, 1)
 	go func() { done <- run(ctx, []string{"serve", "--listen", "127.0.0.1:0"}, served, served) }()
 	defer func() { stop(); <-done }()
-	redistest.Eventually(t, "it listens", func() bool { return strings.Contains(served.String(), "with one key") })
+	redistest.Eventually(t, "it listens", func() bool { return strings.Contains(served.String(), "Answer from a third") })
 
 	for tool, params := range map[string]string{
 		"write":       `{"path":"verifier.yaml","content":"x"}`,

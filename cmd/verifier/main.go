@@ -64,7 +64,7 @@ type cli struct {
 	MCP      MCPCmd      `cmd:"" name:"mcp" help:"Stand between an MCP client and a server of tools, and ask before each call."`
 	Explain  ExplainCmd  `cmd:"" help:"Say what the policy does with a call, and why. Needs no server."`
 	Pending  PendingCmd  `cmd:"" aliases:"list" help:"List the calls that wait for an answer."`
-	Watch    WatchCmd    `cmd:"" help:"Show what waits, live, and answer with one key."`
+	Watch    WatchCmd    `cmd:"" help:"Show what waits, live, and answer with a key."`
 	Approve  ApproveCmd  `cmd:"" help:"Let a waiting call pass."`
 	Deny     DenyCmd     `cmd:"" help:"Refuse a waiting call."`
 	Reply    ReplyCmd    `cmd:"" help:"Answer with a typed line, as in a chat."`

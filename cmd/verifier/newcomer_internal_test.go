@@ -101,7 +101,7 @@ func (n *newcomer) types(command string) *screen {
 		n.t.Fatal(err)
 	}
 	s := &screen{t: n.t, command: command, shown: &output{}, keyboard: master, ended: make(chan struct{})}
-	s.run = exec.CommandContext(context.WithoutCancel(n.t.Context()), "sh", "-c", fmt.Sprintf(ownMachine, n.chat.URL(), command)) //nolint:gosec // it is ours, or the page's
+	s.run = exec.CommandContext(context.WithoutCancel(n.t.Context()), "sh", "-c", fmt.Sprintf(ownMachine, n.chat.URL(), command))
 	s.run.Dir, s.run.Stdin, s.run.Stdout, s.run.Stderr = n.home, tty, tty, tty
 	s.run.Env = []string{"HOME=" + n.home, "PATH=" + n.bin + ":" + os.Getenv("PATH"), "TERM=xterm", "GORACE=" + os.Getenv("GORACE")}
 	s.run.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -138,7 +138,7 @@ func (s *screen) sees(pattern string) string {
 // patiently waits for as long as a busy machine may need.
 func patiently(t *testing.T, is func() bool, wrong func() string) {
 	t.Helper()
-	deadline, tick := time.After(time.Minute), time.NewTicker(10*time.Millisecond)
+	deadline, tick := time.After(time.Minute), time.NewTicker(100*time.Millisecond)
 	defer tick.Stop()
 	for !is() {
 		select {
@@ -173,18 +173,22 @@ func (s *screen) ends() string {
 	return s.String()
 }
 
-// answers presses the key for the question that `watch` shows, once that takes keys: it takes none for a moment, so that the key
-// is pressed until it counts.
-func (s *screen) answers(key string) {
+// allows answers yes to the question that `watch` shows, and picks what will run.
+func (s *screen) allows(call string) {
 	s.t.Helper()
 	s.sees("y allow once")
-	said := regexp.MustCompile(`approved once by|Look once more`)
+	s.pressesUntil("y", "Look once more")
+	s.pressesUntil(strings.ToLower(s.sees(`(?m)^ +([A-D]) +`+regexp.QuoteMeta(call)+`$`)), "approved once by")
+}
+
+// pressesUntil presses a key until it counts: for a moment after a question came up none does.
+func (s *screen) pressesUntil(key, text string) {
+	s.t.Helper()
 	patiently(s.t, func() bool {
-		if said.MatchString(s.String()) {
+		if strings.Contains(s.String(), text) {
 			return true
 		}
 		s.presses(key)
-		time.Sleep(200 * time.Millisecond)
 		return false
 	}, func() string { return "the key does not count:\n" + s.String() })
 }
@@ -192,7 +196,7 @@ func (s *screen) answers(key string) {
 // program puts a program of theirs on the PATH.
 func (n *newcomer) program(name, script string) {
 	n.t.Helper()
-	if err := os.WriteFile(filepath.Join(n.bin, name), []byte(script), 0o700); err != nil { //nolint:gosec // it has to be run
+	if err := os.WriteFile(filepath.Join(n.bin, name), []byte(script), 0o700); err != nil {
 		n.t.Fatal(err)
 	}
 }

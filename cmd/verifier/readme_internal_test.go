@@ -52,7 +52,7 @@ func TestTheREADMEsTranscriptIsWhatTheProgramPrints(t *testing.T) {
 			t.Errorf("serve ended with %d:\n%s", code, stderr)
 		}
 	}()
-	redistest.Eventually(t, "it listens", func() bool { return strings.Contains(served.String(), "with one key") })
+	redistest.Eventually(t, "it listens", func() bool { return strings.Contains(served.String(), "Answer from a third") })
 
 	readme := blanked(string(page))
 	inReadme := func(what, printed string) {

@@ -41,7 +41,7 @@ func serveWith(t *testing.T, all chats, text string) *serving {
 			t.Errorf("serve ended with %d:\n%s", code, s.stderr)
 		}
 	})
-	redistest.Eventually(t, "it listens", func() bool { return strings.Contains(s.out.String(), "with one key") })
+	redistest.Eventually(t, "it listens", func() bool { return strings.Contains(s.out.String(), "Answer from a third") })
 	return s
 }
 

@@ -260,7 +260,7 @@ func (c *ServeCmd) greet(a *app, cfg *config.Config, state *config.State, addr n
 	a.printf(`
 Try it from a second terminal: we don't know who started this call, so it waits for you.
   %[1]s send%[2]s --tool exec --params '{"command":"date"}'
-Answer from a third, with one key:
+Answer from a third:
   %[1]s watch%[2]s
 
 `, typedProgram(), c.same(cfg, addr))

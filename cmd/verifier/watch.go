@@ -24,7 +24,7 @@ type WatchCmd struct {
 
 // Help is the long help.
 func (*WatchCmd) Help() string {
-	return `Shows each question as it comes, one after the other. Answer it with one key:
+	return `Shows each question as it comes, one after the other. Answer it with a key:
 
     y  allow this call once
     n  deny it
@@ -34,12 +34,14 @@ func (*WatchCmd) Help() string {
 
     $ verifier watch
 
-A key counts for the question that was on the screen when you pressed it, and only after the question has been there for a moment. A question that shows a call only in part, that is longer than your screen, or that lists several calls can only be denied or skipped here: you are told where to allow it.` + ownerHelp
+If outside content could drive the call, or it can't be undone, y and m don't allow it yet. You are asked what the call does: press the letter of the right answer. After two wrong letters no key allows it.
+
+A key counts for the question that was on the screen when you pressed it, and only after the question has been there for a moment. Some questions can only be denied or skipped here: those that show a call only in part, that are longer than your screen, or that list several calls. The screen says where to allow them.` + ownerHelp
 }
 
 const (
 	watchPause = time.Second            // between two looks at what waits
-	tooSoon    = 700 * time.Millisecond // after a question came up: nobody reads faster
+	tooSoon    = 700 * time.Millisecond // after a question came up: no person reads faster
 	watchedMax = 8                      // keys that are kept while the server is asked
 )
 
@@ -116,6 +118,9 @@ type watcher struct {
 	view  atomic.Int64
 	done  map[string]bool // references that were skipped or answered here
 	quiet bool            // it has said that nothing waits, or that no server answers
+
+	picks   []string // what the letters carry, while the screen asks what the call does
+	minutes int      // that the right letter allows it for; 0: once
 }
 
 // key is one that was pressed, when, and which view was on the screen then.
@@ -179,7 +184,7 @@ const (
 
 // show puts a question on the screen, or takes the one away that is there: keys that were pressed before count no more.
 func (w *watcher) show(card waitingCard) {
-	w.shown, w.since = card, time.Now()
+	w.shown, w.since, w.picks = card, time.Now(), nil
 	w.view.Add(1)
 }
 
@@ -240,30 +245,39 @@ func (w *watcher) press(k key) {
 	if card.Ref == "" || k.view != w.view.Load() || k.at.Sub(w.since) < tooSoon {
 		return
 	}
-	in := reply{Ref: card.Ref}
-	switch k.char {
-	case 'y', 'm':
-		if !card.oneTap() {
-			w.app.printf("%s\n", card.elsewhere())
-			return
-		}
-		in.Allow, in.Tool = true, card.Tools[0]
-		if k.char == 'm' {
-			in.Minutes = w.Minutes
-		}
-	case 'n':
-	case 's':
+	switch char := k.char; {
+	case char == 'n':
+		w.send(card, reply{Ref: card.Ref})
+	case char == 's':
 		w.app.printf("Skipped %s.\n", printable(card.Ref))
 		w.settle(card)
-		return
-	case '\r', '\n', ' ':
-		return
+	case char == '\r', char == '\n', char == ' ':
+	case w.picks != nil:
+		w.pick(card, char)
+	case (char == 'y' || char == 'm') && !card.oneTap():
+		w.app.printf("%s\n", card.elsewhere())
+	case char == 'y':
+		w.minutes = 0
+		w.send(card, reply{Handle: card.Once})
+	case char == 'm':
+		w.minutes = w.Minutes
+		w.send(card, reply{Handle: card.Longer, Minutes: w.minutes})
 	default:
 		w.app.printf("%s\n", w.choices(card))
+	}
+}
+
+// pick takes the letter of what the call does.
+func (w *watcher) pick(card waitingCard, char byte) {
+	at := int(char|0x20) - 'a' // either case
+	if at < 0 || at >= len(w.picks) {
+		w.app.printf("%s\n", pickChoices)
 		return
 	}
-	w.send(card, in)
+	w.send(card, reply{Handle: w.picks[at], Minutes: w.minutes})
 }
+
+const pickChoices = "Press the letter of what the call does · n deny · s skip · q quit"
 
 func (w *watcher) send(card waitingCard, in reply) {
 	var out outcome
@@ -272,7 +286,16 @@ func (w *watcher) send(card waitingCard, in reply) {
 		return
 	}
 	w.app.printf("%s\n", block(out.Text))
-	w.settle(card) // what did not count can be tried elsewhere
+	if len(out.Picks) == 0 || !w.size.fits(block(out.Text)) {
+		if card.tooLong = len(out.Picks) > 0; card.tooLong {
+			w.app.printf("%s\n", card.elsewhere())
+		}
+		w.settle(card) // what did not count can be tried elsewhere
+		return
+	}
+	w.app.printf("\n  %s\n", pickChoices)
+	w.show(card)
+	w.picks = out.Picks
 }
 
 // settle takes a question from the screen for good.
@@ -289,8 +312,10 @@ func (w *watcher) ask(method, path string, in, out any) error {
 	return r.decode(out)
 }
 
-// oneTap reports whether a single key may allow it: it is one call, and all of it is on the screen.
-func (c *waitingCard) oneTap() bool { return c.Full && len(c.Tools) == 1 && !c.tooLong }
+// oneTap reports whether a key may allow it: it is one call, and all of it is on the screen.
+func (c *waitingCard) oneTap() bool {
+	return c.Full && len(c.Tools) == 1 && !c.tooLong && c.Once != "" && c.Longer != ""
+}
 
 // elsewhere says why a single key does not allow it, and what does.
 func (c *waitingCard) elsewhere() string {

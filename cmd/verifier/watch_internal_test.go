@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,7 @@ func TestWhatWaitsIsWatchedAndAnsweredWithAKey(t *testing.T) {
 	w.later()
 	w.types(t, "y")
 	w.press(<-w.keys)
+	w.picks(t, "make deploy")
 	if a := <-held; !a.allowed() {
 		t.Errorf("after y: %s", a.raw)
 	}
@@ -96,6 +98,103 @@ func TestWhatWaitsIsWatchedAndAnsweredWithAKey(t *testing.T) {
 	r.refuse(r.waits().Ref, "")
 	<-held
 	w.sees(t, "is no longer open.")
+}
+
+// letterOf is the key for an answer to the question what a call does.
+func (w *watching) letterOf(t *testing.T, answer string) string {
+	t.Helper()
+	all := w.screen.String()
+	at := strings.LastIndex(all, "Look once more")
+	if at < 0 {
+		t.Fatalf("it is not asked what the call does:\n%s", all)
+	}
+	return strings.ToLower(inText(t, all[at:], `(?m)^ +([A-D]) +`+regexp.QuoteMeta(answer)+`$`))
+}
+
+// picks presses the letter of an answer.
+func (w *watching) picks(t *testing.T, answer string) {
+	t.Helper()
+	letter := w.letterOf(t, answer)
+	w.later()
+	w.types(t, letter)
+	w.press(<-w.keys)
+}
+
+// inText is the first group of a pattern, which has to be in the text.
+func inText(t *testing.T, text, pattern string) string {
+	t.Helper()
+	m := regexp.MustCompile(pattern).FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("no %s in\n%s", pattern, text)
+	}
+	return m[1]
+}
+
+// A hand that presses y by habit allows nothing that outside content could drive, and a guess does not help.
+func TestH306AKeyByHabitAllowsNothingInTheTerminal(t *testing.T) {
+	t.Parallel()
+	onBoth(t, nil, func(t *testing.T, r *rig) {
+		in := ownerIn("main")
+		r.allow(fetch(in))
+		held := r.hold(sh("make deploy", in))
+		w := r.watch()
+		press := func(keys string) {
+			t.Helper()
+			for _, k := range strings.Split(keys, "") {
+				w.later()
+				w.types(t, k)
+				w.press(<-w.keys)
+			}
+		}
+		w.sees(t, "make deploy")
+		press("yym\r ")
+		r.waiting(1)
+		right := w.letterOf(t, "make deploy")
+		wrong := "a"
+		if right == "a" {
+			wrong = "b"
+		}
+		press(wrong)
+		w.sees(t, "That was not it. Nothing was approved.")
+		if w.letterOf(t, "make deploy") == "a" {
+			press("b")
+		} else {
+			press("a")
+		}
+		w.sees(t, "no button allows this call for you any more")
+		r.waiting(1)
+
+		again := r.watch()
+		again.sees(t, "make deploy")
+		again.later()
+		again.types(t, "m")
+		again.press(<-again.keys)
+		again.sees(t, "no button allows this call for you any more")
+		r.refuse(r.waiting(1)[0].Ref, "")
+		if a := <-held; a.allowed() {
+			t.Errorf("it passed: %s", a.raw)
+		}
+	})
+}
+
+// m says for how long on the question, and gives just that.
+func TestMinutesAreOnTheQuestionInTheTerminal(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	in := ownerIn("main")
+	r.allow(fetch(in))
+	held := r.hold(sh("git log -3", in))
+	w := r.watch()
+	w.sees(t, "m allow 30 min")
+	w.later()
+	w.types(t, "m")
+	w.press(<-w.keys)
+	w.sees(t, "for 30 minutes")
+	w.picks(t, "git log -3")
+	if a := <-held; !a.allowed() {
+		t.Errorf("after m: %s\n%s", a.raw, w.screen)
+	}
+	r.allow(sh("git log -5", in))
 }
 
 // The list changes under the finger: another question takes the place of the one that the key was meant for.
