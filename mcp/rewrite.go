@@ -9,89 +9,147 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Configured is a server in a client's config.
 type Configured struct {
 	Name    string
-	Command []string // as it is there now; nil: the client reaches it by an address, or we can't read it
+	Was     []string // its command before
+	Command []string // as it is now; nil: the client reaches it by an address, or we can't read it
 	Changed bool
 }
 
-// configKeys are where clients keep their servers: Claude Desktop, Claude Code and Cursor; VS Code; opencode.
-var configKeys = []string{"mcpServers", "servers", "mcp"}
-
 // ErrNoServers says that a file is none that holds servers.
-var ErrNoServers = errors.New("this is no client's config in JSON with servers of tools")
+var ErrNoServers = errors.New("this is no client's config with servers of tools")
 
 // Rewrite puts the gate before the command of each server in a client's config, or takes it out again. Everything else in
-// the file stays as it is, byte by byte. What the gate is called with ends with "--".
+// the file stays as it is, byte by byte, comments too. What the gate is called with ends with "--".
 func Rewrite(file []byte, gate func(server string) []string, remove bool) (out []byte, found []Configured, err error) {
-	all, err := places(file, span{0, len(file)})
-	if err != nil || !jsontext.Value(file).IsValid() {
+	entries, err := entriesIn(file)
+	if err != nil || len(entries) == 0 {
 		return nil, nil, ErrNoServers
 	}
 	var edits []edit
-	for _, key := range configKeys {
-		servers, err := places(file, all[key])
-		if err != nil {
-			continue // something else has that name
-		}
-		for name, at := range servers {
-			s, e := rewriteServer(file, at, name, gate, remove)
-			found, edits = append(found, s), append(edits, e...)
-		}
+	for i := range entries {
+		s, e := entries[i].rewrite(file, gate, remove)
+		found, edits = append(found, s), append(edits, e...)
 	}
-	if len(found) == 0 {
-		return nil, nil, ErrNoServers
-	}
-	slices.SortFunc(found, func(a, b Configured) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	end := 0
 	for _, e := range edits {
 		out = append(append(out, file[end:e.from]...), e.text...)
 		end = e.to
 	}
-	return append(out, file[end:]...), found, nil
+	if out = append(out, file[end:]...); !holds(out, found) {
+		return nil, nil, ErrNoServers
+	}
+	return out, found, nil
 }
 
-// rewriteServer is what has to change for one server: its command is a text with arguments beside it, or a list.
-func rewriteServer(file []byte, at span, name string, gate func(string) []string, remove bool) (s Configured, edits []edit) {
-	s.Name = name
-	parts, err := places(file, at)
-	if err != nil {
+func entriesIn(file []byte) (all []entry, err error) {
+	if all, err = jsonEntries(file); err != nil {
+		all, err = tomlEntries(file)
+	}
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.begins, b.begins)) })
+	return all, err
+}
+
+// holds reports whether a file, read once more, has these servers.
+func holds(file []byte, found []Configured) bool {
+	entries, err := entriesIn(file)
+	if err != nil || len(entries) != len(found) {
+		return false
+	}
+	for i := range entries {
+		if entries[i].name != found[i].Name || !slices.Equal(entries[i].words(), found[i].Command) {
+			return false
+		}
+	}
+	return true
+}
+
+// entry is where a server's command is in a file.
+type entry struct {
+	name    string
+	begins  int    // where it is, beside others of its name
+	program *word  // nil: the command is a list, or there is none
+	list    []word // of arguments, or the whole command
+	at      span   // of the list, as far as it is known: an empty one begins there. Zero: there is none
+	join    string // what goes between a command and a list that is not there
+}
+
+// word is a text in a file.
+type word struct {
+	span
+	text string
+}
+
+// span is a part of a file.
+type span struct{ from, to int }
+
+type edit struct {
+	span
+	text []byte
+}
+
+// words are the command; nil: there is none.
+func (e *entry) words() (out []string) {
+	if e.program != nil {
+		out = append(out, e.program.text)
+	}
+	for _, w := range e.list {
+		out = append(out, w.text)
+	}
+	return out
+}
+
+// rewrite is what has to change for one server.
+func (e *entry) rewrite(file []byte, gate func(string) []string, remove bool) (s Configured, edits []edit) {
+	words := e.words()
+	s = Configured{Name: e.name, Was: words, Command: words}
+	if words == nil || gated(words) != remove || isGate(words, gate(e.name)[0]) {
 		return s, nil
 	}
-	command, args := parts["command"], parts["args"]
-	var program string
-	var words []string
-	list := json.Unmarshal(file[command.from:command.to], &words) == nil
-	switch {
-	case list && len(words) > 0:
-	case json.Unmarshal(file[command.from:command.to], &program) != nil || program == "":
-		return s, nil // it is reached by an address
-	case args != span{} && json.Unmarshal(file[args.from:args.to], &words) != nil:
-		return s, nil
-	default:
-		words = append([]string{program}, words...)
-	}
-	if s.Command = words; gated(words) != remove || isGate(words, gate(name)[0]) {
-		return s, nil
-	}
+	s.Changed = true
 	if remove {
-		words = words[slices.Index(words, "--")+1:]
-	} else {
-		words = append(gate(name), words...)
+		s.Command = words[slices.Index(words, "--")+1:]
+		return s, e.without(file, len(words)-len(s.Command))
 	}
-	s.Command, s.Changed = words, true
+	s.Command = append(gate(e.name), words...)
+	return s, e.with(file, gate(e.name))
+}
+
+// with puts words before the command.
+func (e *entry) with(file []byte, words []string) []edit {
+	if e.program == nil {
+		return []edit{{span{e.list[0].from, e.list[0].from}, append(commas(words), ", "...)}}
+	}
+	more := slices.Concat(commas(words[1:]), []byte(", "), file[e.program.from:e.program.to])
+	edits := []edit{{e.program.span, commas(words[:1])}}
 	switch {
-	case list:
-		return s, []edit{{command, quoted(words)}}
-	case args == span{}:
-		return s, []edit{{command, slices.Concat(quoted(words[0]), []byte(`, "args": `), quoted(words[1:]))}}
+	case len(e.list) > 0:
+		return append(edits, edit{span{e.list[0].from, e.list[0].from}, append(more, ", "...)})
+	case e.at != span{}:
+		return append(edits, edit{span{e.at.from + 1, e.at.from + 1}, more})
 	}
-	return s, []edit{{command, quoted(words[0])}, {args, quoted(words[1:])}}
+	return append(edits, edit{span{e.program.to, e.program.to}, slices.Concat([]byte(e.join), []byte("["), more, []byte("]"))})
+}
+
+// without takes the first words of the command away.
+func (e *entry) without(file []byte, n int) []edit {
+	if e.program == nil {
+		return []edit{{span{e.list[0].from, e.list[n].from}, nil}}
+	}
+	left, end := e.list[n:], e.list[len(e.list)-1].to
+	edits := []edit{{e.program.span, file[e.list[n-1].from:e.list[n-1].to]}}
+	first := e.list[0].from
+	switch {
+	case len(left) > 0:
+		return append(edits, edit{span{first, left[0].from}, nil})
+	case first > e.program.to && string(file[e.program.to:first]) == e.join+"[" && bytes.HasPrefix(file[end:], []byte("]")): // we have put the list there
+		return append(edits, edit{span{e.program.to, end + 1}, nil})
+	}
+	return append(edits, edit{span{first, end}, nil})
 }
 
 // gated reports whether a command is that of a gate before another one.
@@ -110,41 +168,19 @@ func isGate(words []string, own string) bool {
 	return alone && len(words) > 1 && words[1] == "mcp" && !slices.Contains(words, "--") && filepath.Base(words[0]) == filepath.Base(own)
 }
 
-func quoted(v any) []byte {
-	text, err := json.Marshal(v)
+// commas are words with commas between them. The escapes of JSON are those of TOML as well.
+func commas(words []string) []byte {
+	var out [][]byte
+	for _, w := range words {
+		out = append(out, bytes.ReplaceAll(quoted(w), []byte{0x7f}, []byte(`\u007f`)))
+	}
+	return bytes.Join(out, []byte(", "))
+}
+
+func quoted(s string) []byte {
+	text, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // texts can be written
 	}
-	return bytes.ReplaceAll(text, []byte(`","`), []byte(`", "`))
-}
-
-// span is a part of a file.
-type span struct{ from, to int }
-
-type edit struct {
-	span
-	text []byte
-}
-
-// places are where the members of an object are in a file.
-func places(file []byte, at span) (map[string]span, error) {
-	dec := jsontext.NewDecoder(bytes.NewReader(file[at.from:at.to]))
-	if t, err := dec.ReadToken(); err != nil || t.Kind() != jsontext.KindBeginObject {
-		return nil, ErrNoServers
-	}
-	out := map[string]span{}
-	for dec.PeekKind() != jsontext.KindEndObject {
-		t, err := dec.ReadToken()
-		if err != nil {
-			return nil, err
-		}
-		name := t.String()
-		v, err := dec.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		end := at.from + int(dec.InputOffset())
-		out[name] = span{end - len(v), end}
-	}
-	return out, nil
+	return text
 }

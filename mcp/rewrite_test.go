@@ -14,6 +14,34 @@ func TestAClientsConfigIsRewrittenAndUndone(t *testing.T) {
 			`{ "x": 1.50,` + "\n" + ` "mcpServers": {"files": {"command": "npx", "args": ["-y", "server", "a \"b\""], "env": {"A": "é"}}, "web": {"url": "https://x.example/mcp"}} }` + "\n",
 			`{ "x": 1.50,` + "\n" + ` "mcpServers": {"files": {"command": "/bin/verifier", "args": ["mcp", "--name", "files", "--", "npx", "-y", "server", "a \"b\""], "env": {"A": "é"}}, "web": {"url": "https://x.example/mcp"}} }` + "\n",
 		},
+		"Claude Desktop, no arguments": {
+			`{"mcpServers":{"a":{"command":"s"}}}`,
+			`{"mcpServers":{"a":{"command":"/bin/verifier", "args":["mcp", "--name", "a", "--", "s"]}}}`,
+		},
+		"VS Code with comments": {
+			"{ // mine\n \"servers\": {\"a\": {\"command\": \"npx\", // run\n \"args\": [ /* yes */ \"-y\", // quick\n \"s\", ], }, /* \"b\": {} */ }, }\n",
+			"{ // mine\n \"servers\": {\"a\": {\"command\": \"/bin/verifier\", // run\n \"args\": [ /* yes */ \"mcp\", \"--name\", \"a\", \"--\", \"npx\", \"-y\", // quick\n \"s\", ], }, /* \"b\": {} */ }, }\n",
+		},
+		"VS Code's settings": {
+			`{"editor.tabSize": 2, "mcp": {"servers": {"a": {"command": "s", "args": [ ]}}}}`,
+			`{"editor.tabSize": 2, "mcp": {"servers": {"a": {"command": "/bin/verifier", "args": ["mcp", "--name", "a", "--", "s" ]}}}}`,
+		},
+		"opencode with comments": {
+			"{\n  // mine\n  \"mcp\": {\"a\": {\"type\": \"local\", \"command\": [\"bun\", \"x\"], },},\n}",
+			"{\n  // mine\n  \"mcp\": {\"a\": {\"type\": \"local\", \"command\": [\"/bin/verifier\", \"mcp\", \"--name\", \"a\", \"--\", \"bun\", \"x\"], },},\n}",
+		},
+		"Codex": {
+			"model = \"x\" # mine\n\n[mcp_servers.a] # files\n  command = 'npx'  # run\nargs = [\n  # quick\n  \"-y\",\n  's \\d', # \"all\"\n]\n[mcp_servers.a.env]\ncommand = \"none\"\n[other]\ncommand = \"o\"\n[[mcp_servers_too]]\ncommand = \"t\"\n",
+			"model = \"x\" # mine\n\n[mcp_servers.a] # files\n  command = \"/bin/verifier\"  # run\nargs = [\n  # quick\n  \"mcp\", \"--name\", \"a\", \"--\", 'npx', \"-y\",\n  's \\d', # \"all\"\n]\n[mcp_servers.a.env]\ncommand = \"none\"\n[other]\ncommand = \"o\"\n[[mcp_servers_too]]\ncommand = \"t\"\n",
+		},
+		"Codex, no arguments": {
+			"[mcp_servers.a]\n\tcommand = \"s\" # run\n",
+			"[mcp_servers.a]\n\tcommand = \"/bin/verifier\"\n\targs =[\"mcp\", \"--name\", \"a\", \"--\", \"s\"] # run\n",
+		},
+		"Codex, in other ways": {
+			"mcp_servers.a.command = \"s\"\nmcp_servers.b = { command = \"t\", env = { A = \"b\" } }\n[mcp_servers.c]\ncommand = \"u\"\nargs = []\n",
+			"mcp_servers.a.command = \"/bin/verifier\"\nmcp_servers.a.args =[\"mcp\", \"--name\", \"a\", \"--\", \"s\"]\nmcp_servers.b = { command = \"/bin/verifier\", args =[\"mcp\", \"--name\", \"b\", \"--\", \"t\"], env = { A = \"b\" } }\n[mcp_servers.c]\ncommand = \"/bin/verifier\"\nargs = [\"mcp\", \"--name\", \"c\", \"--\", \"u\"]\n",
+		},
 		"VS Code":  {`{"servers":{"a":{"type":"stdio","args":[],"command":"s"}}}`, `{"servers":{"a":{"type":"stdio","args":["mcp", "--name", "a", "--", "s"],"command":"/bin/verifier"}}}`},
 		"opencode": {`{"mcp":{"a":{"type":"local","command":["bun", "x"]}}}`, `{"mcp":{"a":{"type":"local","command":["/bin/verifier", "mcp", "--name", "a", "--", "bun", "x"]}}}`},
 	} {
@@ -30,10 +58,6 @@ func TestAClientsConfigIsRewrittenAndUndone(t *testing.T) {
 			}
 		})
 	}
-	out, _, err := mcp.Rewrite([]byte(`{"mcpServers":{"a":{"command":"s"}}}`), gate, false)
-	if want := `{"mcpServers":{"a":{"command":"/bin/verifier", "args": ["mcp", "--name", "a", "--", "s"]}}}`; err != nil || string(out) != want {
-		t.Errorf("without arguments: %s %v", out, err)
-	}
 	for command, changed := range map[string]bool{"/usr/bin/verifier": false, "other": true} {
 		for _, flag := range []string{`"--url","https://x.example/mcp"`, `"--config=servers.json"`} {
 			before := `{"mcpServers":{"a":{"command":"` + command + `","args":["mcp",` + flag + `]}}}`
@@ -42,7 +66,7 @@ func TestAClientsConfigIsRewrittenAndUndone(t *testing.T) {
 			}
 		}
 	}
-	for _, none := range []string{"", "[]", `{}`, `{"mcpServers":[]}`, `{"mcpServers":{}, "mcpServers":{}}`, `{"servers": {"a":{"command":"s"}} // x` + "\n}", `{"mcpServers":{"a":{"command":"s"}}`} {
+	for _, none := range []string{"", "[]", `{}`, `{"mcpServers":[]}`, `{"mcpServers":{}, "mcpServers":{}}`, `{"servers": {"a":{"command":"s"}} # x` + "\n}", `{"mcpServers":{"a":{"command":"s"}}`, "[mcp_servers.a]\ncommand = s\n", "[mcp_servers.a]\ncommand = \"s\"\nargs = [1]\n", "[mcp_servers.a]\ncommand = \"s\"\ncommand = \"t\"\n", "[[mcp_servers.a]]\ncommand = \"s\"\n"} {
 		if out, _, err := mcp.Rewrite([]byte(none), gate, false); err == nil {
 			t.Errorf("%q became %q", none, out)
 		}
@@ -52,6 +76,8 @@ func TestAClientsConfigIsRewrittenAndUndone(t *testing.T) {
 func FuzzRewrite(f *testing.F) {
 	f.Add([]byte(`{"mcpServers":{"a":{"command":"s","args":["x"]}},"servers":{"a":{"command":"s"}},"mcp":{"a":{"command":["s"]}}}`))
 	f.Add([]byte(`{"mcpServers":{"a":{"command":"v","args":["mcp","--"]}}}`))
+	f.Add([]byte("[mcp_servers.a]\ncommand = 's' # x\nargs = [\n'x', # y\n]\n[mcp_servers]\nb = {command = \"t\"}\n"))
+	f.Add([]byte("{ // x\n\"mcp\": {\"servers\": {\"a\": {\"command\": \"s\", /* y */},},},}"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		out, _, err := mcp.Rewrite(file, gate, false)
 		if err != nil {

@@ -27,7 +27,7 @@ type InitCmd struct {
 	Codex      bool   `help:"Let Codex ask." xor:"runtime"`
 	Gemini     bool   `help:"Let Gemini CLI ask." xor:"runtime"`
 	Opencode   bool   `help:"Let opencode ask." xor:"runtime"`
-	MCP        string `help:"Put the gate before the servers in an MCP client's config, a JSON file." name:"mcp" placeholder:"FILE" xor:"runtime"`
+	MCP        string `help:"Put the gate before the servers in an MCP client's config." name:"mcp" placeholder:"FILE" xor:"runtime"`
 	Remove     bool   `help:"Take the hook of a coding agent, or the gate of an MCP client, out again."`
 	User       bool   `help:"Write your own settings of the agent and not the machine's. Weak: a project or a command can switch them off."`
 	Owner      bool   `help:"Runs of the agent that nobody sits before, as with -p and exec, are yours."`
@@ -52,7 +52,7 @@ With --claude-code, --codex, --gemini or --opencode it writes no config. It writ
 
     $ sudo verifier init --claude-code
 
-With --mcp it puts "verifier mcp" before the command of each server in the config of an MCP client: Claude Desktop, Cursor, VS Code, opencode. It shows what it changes and keeps the file as it was beside it.
+With --mcp it puts "verifier mcp" before the command of each server in the config of an MCP client: Claude Desktop, Cursor, VS Code, Codex, opencode. It shows what it changes and keeps the file as it was beside it.
 
     $ verifier init --mcp ~/.cursor/mcp.json`
 }

@@ -24,7 +24,7 @@ func (c *InitCmd) gate(a *app) error {
 		return append(append([]string{}, command...), "--name", mcp.CleanName(server), "--")
 	}, c.Remove)
 	if errors.Is(err, mcp.ErrNoServers) {
-		return &failure{c.MCP + ": " + err.Error(), "comments and TOML can't be read: put `verifier mcp --` before the server's command by hand, see docs/mcp.md"}
+		return &failure{c.MCP + ": " + err.Error(), "put `verifier mcp --` before the server's command by hand, see docs/mcp.md"}
 	}
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (c *InitCmd) gate(a *app) error {
 		switch {
 		case s.Changed:
 			changed = true
-			a.printf("%s: %s\n", s.Name, strings.Join(s.Command, " "))
+			a.printf("%s\n  - %s\n  + %s\n", s.Name, strings.Join(s.Was, " "), strings.Join(s.Command, " "))
 		case s.Command == nil:
 			a.printf("Open: %s is reached by an address. The gate is not before it.\n", s.Name)
 		default:
