@@ -165,6 +165,7 @@ func (p *peer) retried(r *request, c *call) (params jsontext.Value, again *hook.
 	old, ok := p.retries.take(p, r.same, c.state)
 	switch {
 	case !ok:
+		r.astray = true
 		return nil, nil, "This call answers a question that the server has not asked about it. Make the call again without inputResponses and requestState. Nothing was run."
 	case old.asked != nil && time.Since(old.at) <= keepRetries && old.wordless(c.responses):
 		r.at = old.at

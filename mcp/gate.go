@@ -132,9 +132,12 @@ type textContent struct {
 }
 
 // denied is the answer to a call that is not run: a result that is an error. Where the client waits for a task, only an
-// error fits.
+// error fits; where the call itself is wrong, the protocol wants one.
 func denied(r *request, words string) []byte {
-	if r.task {
+	switch {
+	case r.astray:
+		return (&refusal{r.id, codeParams, errors.New(words)}).text()
+	case r.task:
 		return (&refusal{r.id, codeDenied, errors.New(words)}).text()
 	}
 	text, err := json.Marshal(deniedResult{[]textContent{{"text", words}}, true, "complete"}, jsontext.AllowInvalidUTF8(true))

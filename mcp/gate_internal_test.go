@@ -201,15 +201,15 @@ func TestARetryIsAskedAboutOnce(t *testing.T) {
 		b.client(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"write","arguments":` + arguments + `,"inputResponses":{"a":{"action":"accept"}}` + state + `}}`)
 	}
 	retry("2", `{"path":"b"}`, `,"requestState":"s1"`)
-	b.toClient.wait(t, `"id":2,"result":.*has not asked`)
+	b.toClient.wait(t, `"id":2,"error":.*has not asked`)
 	retry("3", `{"path":"a"}`, `,"requestState":"s2"`)
-	b.toClient.wait(t, `"id":3,"result":.*has not asked`)
+	b.toClient.wait(t, `"id":3,"error":.*has not asked`)
 	retry("4", `{"path":"a"}`, ``)
-	b.toClient.wait(t, `"id":4,"result":.*has not asked`)
+	b.toClient.wait(t, `"id":4,"error":.*has not asked`)
 	retry("5", `{"path": "a"}`, `,"requestState":"s1"`)
 	b.server.wait(t, `"id":5`)
 	retry("6", `{"path":"a"}`, `,"requestState":"s1"`)
-	b.toClient.wait(t, `"id":6,"result":.*has not asked`)
+	b.toClient.wait(t, `"id":6,"error":.*has not asked`)
 }
 
 // TestARetryOfAToolThatChangedIsRefused: the yes was for the tool as it was.

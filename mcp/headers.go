@@ -143,15 +143,16 @@ func names(m *message, header string) bool {
 	return ok && err == nil && is && v == s
 }
 
-// headerText is what a header says. What does not fit in one is written in Base64.
+// headerText is what a header says. What does not fit in one is written in Base64, with a mark before it and one behind it.
+// With one of the marks only it is plain text.
 func headerText(v string) (string, bool) {
-	packed, ok := strings.CutPrefix(v, "=?base64?")
-	if !ok {
+	packed, before := strings.CutPrefix(v, "=?base64?")
+	packed, behind := strings.CutSuffix(packed, "?=")
+	if !before || !behind {
 		return v, true
 	}
-	packed, ok = strings.CutSuffix(packed, "?=")
 	text, err := base64.StdEncoding.DecodeString(packed)
-	return string(text), ok && err == nil
+	return string(text), err == nil
 }
 
 // argument reports whether a header says what the argument says that it mirrors.

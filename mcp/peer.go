@@ -35,6 +35,7 @@ type request struct {
 	at     time.Time   // when
 	spent  bool        // the hook tells what it returned
 	task   bool        // it is answered with a task, and not with a result
+	astray bool        // it answers a question that the server has not asked
 	to     outlet      // where its client reads
 
 	drop  context.CancelFunc // while it is held: drops it. nil: the server has it

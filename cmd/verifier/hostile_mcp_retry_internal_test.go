@@ -81,7 +81,7 @@ func TestH284OneClientsYesIsNotAnothers(t *testing.T) {
 	g.wants(<-first, "input_required")
 	retry := strings.Replace(g.calls("more", `{"n":"h284"}`), `"name"`, `"inputResponses":{"a":{"action":"accept"}},"requestState":"s1","name"`, 1)
 	for _, headers := range [][]string{nil, {"X-Api-Key", "two"}, {"X-Api-Key", "one", "Mcp-Session-Id", "s"}, {"Authorization", "Bearer two"}, {"X-Api-Key", "one", "Cookie", "a=b"}} {
-		g.wants(g.post(retry, headers...), `"isError":true`, "has not asked", "Nothing was run")
+		g.wants(g.post(retry, headers...), `"code":-32602`, "has not asked", "Nothing was run")
 	}
 	if n := strings.Count(g.server.saw(), "h284"); n != 1 {
 		t.Errorf("%d calls reached the server", n)
@@ -101,7 +101,7 @@ func TestH285TextInAnAnswerToAServerIsJudged(t *testing.T) {
 		return g.ask("tools/call", `{"name":"more","arguments":{"n":"1"},`+more+`}`)
 	}
 	for _, more := range []string{`"inputResponses":{"a":{"content":{"text":"h285"}}}`, `"requestState":"h285"`, `"inputResponses":{},"requestState":"h285"`} {
-		g.denied(with(more), "has not asked")
+		g.says(g.answer(with(more)), "has not asked")
 	}
 	for _, more := range []string{`"task":{"h285":1}`, `"task":{"ttl":"h285"}`, `"_meta":{"h285":"` + strings.Repeat("x", 8<<10) + `"}`} {
 		g.says(g.answer(with(more)), "not verified")

@@ -33,7 +33,7 @@ func newScene(t *testing.T, config string) *scene {
 	if s.cache == "" || s.verifier == "" {
 		t.Skip("make e2e-mcp says where the clients and servers are")
 	}
-	s.env = append(os.Environ(), "VERIFIER_STATE="+s.state, "SDK="+filepath.Join(s.cache, "mcp/node_modules"), "ROOT="+s.root)
+	s.env = append(os.Environ(), "PATH="+filepath.Join(os.Getenv("MCP_AGENTS"), "node/node_modules/.bin")+":"+os.Getenv("PATH"), "VERIFIER_STATE="+s.state, "SDK="+filepath.Join(s.cache, "mcp/node_modules"), "ROOT="+s.root)
 	args := []string{"serve", "--listen", "127.0.0.1:0"}
 	if config != "" {
 		file := filepath.Join(t.TempDir(), "verifier.yaml")
@@ -116,6 +116,21 @@ func (s *scene) starts(line string, env []string, command ...string) []string {
 // remote starts server-everything for clients that reach it by an address, and a gate before it.
 func (s *scene) remote() (plain, gated string) {
 	s.Helper()
+	port := s.port()
+	s.starts("listening on port", []string{"PORT=" + port}, s.server("everything", "streamableHttp")...)
+	plain = "http://127.0.0.1:" + port + "/mcp"
+	return plain, s.before("everything", plain)
+}
+
+// before starts a gate before a server that is reached by an address.
+func (s *scene) before(name, address string) string {
+	s.Helper()
+	return s.starts(`listens on (\S+)`, nil, s.verifier, "mcp", "--name", name, "--state", s.state, "--url", address, "--listen", "127.0.0.1:0")[1]
+}
+
+// port is a free one.
+func (s *scene) port() string {
+	s.Helper()
 	l, err := (&net.ListenConfig{}).Listen(s.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		s.Fatal(err)
@@ -124,9 +139,7 @@ func (s *scene) remote() (plain, gated string) {
 	if err = errors.Join(err, l.Close()); err != nil {
 		s.Fatal(err)
 	}
-	s.starts("listening on port", []string{"PORT=" + port}, s.server("everything", "streamableHttp")...)
-	plain = "http://127.0.0.1:" + port + "/mcp"
-	return plain, s.starts(`listens on (\S+)`, nil, s.verifier, "mcp", "--name", "everything", "--state", s.state, "--url", plain, "--listen", "127.0.0.1:0")[1]
+	return port
 }
 
 func (s *scene) run(command ...string) string {
@@ -147,12 +160,17 @@ func (s *scene) probe(what string, command []string) string {
 	return s.run(append([]string{"node", "probe.mjs", what}, command...)...)
 }
 
-// everything lets all tools of server-everything pass.
+// everything lets the tools of server-everything pass.
 func everything() string {
+	return allowing("everything", "echo get-sum get-tiny-image trigger-sampling-request trigger-elicitation-request get-roots-list trigger-long-running-operation")
+}
+
+// allowing is a config by which tools of a server pass.
+func allowing(server, tools string) string {
 	var out strings.Builder
 	out.WriteString("trust: {unknownSender: owner}\ntoolOverrides:\n")
-	for tool := range strings.FieldsSeq("echo get-sum get-tiny-image trigger-sampling-request trigger-elicitation-request get-roots-list trigger-long-running-operation") {
-		out.WriteString("  mcp__everything__" + tool + ": {\"*\": allow, external: allow, untrusted: allow}\n")
+	for tool := range strings.FieldsSeq(tools) {
+		out.WriteString("  mcp__" + server + "__" + tool + ": {\"*\": allow, external: allow, untrusted: allow}\n")
 	}
 	return out.String()
 }
@@ -180,10 +198,9 @@ func TestEveryFeatureWorksOverHTTP(t *testing.T) {
 	}
 }
 
-// TestSeveralServersBehindOneGate, over stdio and over HTTP: every feature works under the server's name.
-func TestSeveralServersBehindOneGate(t *testing.T) {
-	s := newScene(t, everything())
-	plain := s.probe("everything", s.server("everything"))
+// both is the config of a gate before both servers.
+func (s *scene) both() string {
+	s.Helper()
 	type server struct {
 		Command string   `json:"command"`
 		Args    []string `json:"args"`
@@ -191,13 +208,25 @@ func TestSeveralServersBehindOneGate(t *testing.T) {
 	e, f := s.server("everything"), s.server("filesystem", s.root)
 	config, err := json.Marshal(map[string]map[string]server{"mcpServers": {"everything": {e[0], e[1:]}, "filesystem": {f[0], f[1:]}}})
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "servers.json")
+	file := filepath.Join(s.TempDir(), "servers.json")
 	s.put(file, string(config))
+	return file
+}
+
+// several starts a gate with an address before both servers.
+func (s *scene) several() string {
+	s.Helper()
+	return s.starts(`listens on (\S+)`, nil, s.verifier, "mcp", "--state", s.state, "--config", s.both(), "--listen", "127.0.0.1:0")[1]
+}
+
+// TestSeveralServersBehindOneGate, over stdio and over HTTP: every feature works under the server's name.
+func TestSeveralServersBehindOneGate(t *testing.T) {
+	s := newScene(t, everything())
+	plain := s.probe("everything", s.server("everything"))
 	s.env = append(s.env, "PREFIX=everything__")
-	address := s.starts(`listens on (\S+)`, nil, s.verifier, "mcp", "--state", s.state, "--config", file, "--listen", "127.0.0.1:0")[1]
-	for _, way := range [][]string{{s.verifier, "mcp", "--state", s.state, "--config", file}, {address}} {
+	for _, way := range [][]string{{s.verifier, "mcp", "--state", s.state, "--config", s.both()}, {s.several()}} {
 		if gated := s.probe("everything", way); plain != gated {
 			t.Errorf("without the gate:\n%s\nwith it:\n%s", plain, gated)
 		}
