@@ -55,7 +55,7 @@ e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; wh
 e2e-agents: ## run the hook in the real coding agents, installed into a cache (1.2 GB); one of them: ARGS=claude-code; where time counts: ARGS='--within 400'
 	@./scripts/e2e-agents $(ARGS)
 
-e2e-mcp: ## run the gate between the official MCP clients and real servers, installed into a cache; one test: ARGS=TestTheInspector
+e2e-mcp: ## run the gate between real MCP clients, agents too, and real servers, installed into a cache (1.2 GB); one test: ARGS=TestTheInspector; where time counts: ARGS='--within 400'
 	@./scripts/e2e-mcp $(ARGS)
 
 lint: ## run golangci-lint, built by Go at a pinned version

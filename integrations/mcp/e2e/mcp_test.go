@@ -233,20 +233,28 @@ func TestSeveralServersBehindOneGate(t *testing.T) {
 	}
 }
 
-// TestTheInspector: the command-line client of the protocol's own inspector.
+// TestTheInspector: the command-line client of the protocol's own inspector lists and calls as without the gate, over stdio and
+// over HTTP.
 func TestTheInspector(t *testing.T) {
 	s := newScene(t, everything())
-	inspector := filepath.Join(s.cache, "inspector/node_modules/.bin/mcp-inspector")
-	list := func(command []string) string {
-		return s.run(append(append([]string{inspector, "--cli"}, command...), "--method", "tools/list")...)
+	inspect := func(command []string, method ...string) string {
+		return s.run(append(append([]string{filepath.Join(s.cache, "inspector/node_modules/.bin/mcp-inspector"), "--cli"}, command...), append([]string{"--method"}, method...)...)...)
 	}
 	file := filepath.Join(t.TempDir(), "gate") // its options and the gate's must not mix
 	s.put(file, "#!/bin/sh\nexec "+strings.Join(s.gated("everything", s.server("everything")), " ")+"\n")
 	if err := os.Chmod(file, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if plain, gated := list(s.server("everything")), list([]string{file}); plain != gated || !strings.Contains(gated, "echo") {
-		t.Errorf("without the gate:\n%s\nwith it:\n%s", plain, gated)
+	plain, gate := s.remote()
+	for _, c := range []struct {
+		want   string
+		method []string
+	}{{"get-sum", []string{"tools/list"}}, {"Echo: hi", []string{"tools/call", "--tool-name", "echo", "--tool-arg", "message=hi"}}} {
+		for _, way := range [][2][]string{{s.server("everything"), {file}}, {{plain, "--transport", "http"}, {gate, "--transport", "http"}}} {
+			if without, with := inspect(way[0], c.method...), inspect(way[1], c.method...); without != with || !strings.Contains(with, c.want) {
+				t.Errorf("%v without the gate:\n%s\nwith it:\n%s", c.method, without, with)
+			}
+		}
 	}
 }
 
@@ -260,11 +268,11 @@ func (s *scene) answers(all ...string) <-chan struct{} {
 				c := exec.CommandContext(s.Context(), s.verifier, "pending", "--json")
 				c.Env = s.env
 				out, _ := c.Output()
-				ref := regexp.MustCompile(`"ref":\s*"([0-9A-Z]{4})"`).FindSubmatch(out)
-				if ref == nil {
+				asked := ref.FindSubmatch(out)
+				if asked == nil {
 					return false
 				}
-				c = exec.CommandContext(s.Context(), s.verifier, answer, string(ref[1]))
+				c = exec.CommandContext(s.Context(), s.verifier, answer, string(asked[1]))
 				c.Env = s.env
 				return c.Run() == nil
 			})
