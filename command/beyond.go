@@ -23,6 +23,8 @@ func (r *reader) beyond(n string, args []arg) {
 		r.gitBeyond(args)
 	case containers[n]:
 		r.containerBeyond(n, args)
+	case editors[n] && opensEditor(args, operands):
+		first(&r.Sends, n)
 	case packageRunners[n] && slices.ContainsFunc(args, func(a arg) bool { return a.text == "-c" || strings.HasPrefix(a.text, "--call") }):
 		first(&r.Sends, n+" -c")
 	case interpreters[short]:
@@ -131,7 +133,19 @@ func (r *reader) targets(n string, operands []arg) {
 
 // publishesAs reports whether a task or a package says by its name that it publishes, or only the shell knows its name.
 func publishesAs(task string) bool {
-	return !strings.Contains(task, "=") && (strings.Contains(task, unknown) || namesPublishing(task) || publishers[bareName(task)])
+	return !strings.Contains(task, "=") && (strings.Contains(task, unknown) || namesPublishing(task) || livePlaces[strings.ToLower(task)] || publishers[bareName(task)])
+}
+
+// livePlaces are names of tasks that say where something goes, and no more: build:prod only builds.
+var livePlaces = set("prod production live golive go-live promote rollout roll-out")
+
+// editors take code from a marketplace, and run it from then on.
+var editors = set("code code-insiders codium vscodium cursor windsurf")
+
+// opensEditor reports whether an editor is told to install what others wrote, or to let others in.
+func opensEditor(args, operands []arg) bool {
+	return slices.ContainsFunc(args, func(a arg) bool { return !a.fixed || strings.HasPrefix(a.text, "--install-") || strings.HasPrefix(a.text, "--update-ext") }) ||
+		len(operands) > 0 && (operands[0].text == "tunnel" || operands[0].text == "serve-web")
 }
 
 var (

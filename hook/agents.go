@@ -38,6 +38,7 @@ type agent struct {
 	timeout time.Duration     // how long it waits for a hook, where the settings don't say
 	asks    bool              // before a call it can be told to ask its user
 	asksFor map[string]bool   // the same for these tools alone, with [Options.Dialogs]; for others it may run the call instead
+	shows   bool              // our own plugin asks its user, where the event says so, and holds the call meanwhile
 	mcpIDs  bool              // a server of tools gets the id of a call
 	dialogs bool              // it may ask its user by itself about a call that we let pass
 	yes     []byte            // what lets a call pass, where it is always the same
@@ -90,14 +91,14 @@ var agents = map[string]*agent{
 	},
 	opencode: {
 		events: map[string]kind{
-			"tool.execute.before": call, "tool.execute.after": returned, "chat.message": prompted, "session.created": began, "session.deleted": ended,
+			"tool.execute.before": call, "permission.asked": permission, "tool.execute.after": returned, "chat.message": prompted, "session.created": began, "session.deleted": ended,
 		},
 		tools: map[string]string{
 			"bash": "exec", "read": "read", "edit": "edit", "multiedit": "edit", "write": "write", "patch": "apply_patch", "apply_patch": "apply_patch",
 			"glob": "glob", "grep": "grep", "list": "ls", "webfetch": "web_fetch", "websearch": "web_search", "codesearch": "web_search",
 			"task": "task", "todowrite": "todo", "todoread": "todo", "skill": "skill", "question": "ask_user",
 		},
-		timeout: 600 * time.Second, yes: []byte(`{"decision":"allow"}` + "\n"), no: plainDenial,
+		timeout: 600 * time.Second, shows: true, yes: []byte(`{"decision":"allow"}` + "\n"), no: plainDenial,
 	},
 }
 

@@ -22,7 +22,7 @@ type verdict struct {
 // beforeCall asks about a call. At a terminal it does not wait for a phone: the agent asks its user, and permission waits
 // beside that.
 func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
-	atOnce := r.who.attended && (r.agent.asks || r.Dialogs && r.agent.asksFor[r.in.Tool])
+	atOnce := r.who.attended && (r.agent.asks || r.Dialogs && r.agent.asksFor[r.in.Tool] || r.agent.shows && r.in.Dialog)
 	v, err := r.ask(ctx, atOnce)
 	if err == nil && (v.Decision == "allow" || atOnce && v.Question != "") && !r.forUser() { // the user's answer is added to its input
 		err = r.keepJudged()
@@ -33,7 +33,7 @@ func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case v.Decision == "allow" && atOnce && r.forUser():
+	case v.Decision == "allow" && r.agent.asks && atOnce && r.forUser():
 		return []byte("{}\n"), nil
 	case v.Decision == "allow":
 		if r.agent.dialogs {
@@ -94,7 +94,9 @@ func (r *run) permission(ctx context.Context) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case v.Decision == "deny" && (v.Question == "" || !r.who.attended):
-		return marshal(denial(r, v.reason()))
+		return marshal(r.agent.no(r, v.reason()))
+	case v.Decision == "allow" && v.Ref != "" && r.agent.shows:
+		return r.agent.yes, nil
 	case v.Decision == "allow" && v.Ref != "" && r.agent.asks:
 		return marshal(hookOutput{dialogAnswer{r.in.Event, dialogDecision{Behavior: "allow"}}})
 	}

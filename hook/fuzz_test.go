@@ -35,9 +35,9 @@ func fuzz(f *testing.F, agent, call, tool string) {
 	server := httptest.NewServer(http.HandlerFunc(denies))
 	f.Cleanup(server.Close)
 	notes := f.TempDir()
-	for _, event := range []string{call, "PermissionRequest", "PostToolUse", "AfterTool", "UserPromptSubmit", "BeforeAgent", "SessionStart", "SessionEnd", "Stop", "chat.message"} {
+	for _, event := range []string{call, "PermissionRequest", "PostToolUse", "AfterTool", "UserPromptSubmit", "BeforeAgent", "SessionStart", "SessionEnd", "Stop", "chat.message", "permission.asked"} {
 		f.Add([]byte(`{"session_id":"s","cwd":"/w","prompt_id":"p","permission_mode":"default","hook_event_name":"` + event + `","tool_name":"` + tool +
-			`","tool_input":{"command":"ls"},"tool_use_id":"c","tool_response":{"a":["b",1]},"prompt":"x","source":"resume","agent_id":"a"}`))
+			`","tool_input":{"command":"ls"},"tool_use_id":"c","dialog":true,"tool_response":{"a":["b",1]},"prompt":"x","source":"resume","agent_id":"a"}`))
 	}
 	f.Add([]byte(`{"hook_event_name":"` + call + `","tool_name":"` + tool + `","tool_input":{}`))
 	f.Fuzz(func(t *testing.T, event []byte) {
@@ -58,7 +58,7 @@ func fuzz(f *testing.F, agent, call, tool string) {
 		case code == 2 && stdout.Len() == 0 && strings.TrimSpace(stderr.String()) != "":
 		case code != 0 || !json.Valid(stdout.Bytes()):
 			t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
-		case strings.Contains(stdout.String(), "allow"), (in.Event == call || in.Event == "PermissionRequest") && !strings.Contains(stdout.String(), `"deny"`):
+		case strings.Contains(stdout.String(), "allow"), (in.Event == call || in.Event == "PermissionRequest" || in.Event == "permission.asked") && !strings.Contains(stdout.String(), `"deny"`):
 			t.Errorf("the gateway denies, and the hook answers %s", stdout.String())
 		}
 	})

@@ -29,6 +29,7 @@ type input struct {
 	DurationMs jsontext.Value `json:"duration_ms"`
 	MCPServer  jsontext.Value `json:"mcp_server"`
 	MCPContext jsontext.Value `json:"mcp_context"`
+	Dialog     bool           `json:"dialog"` // opencode: our plugin can ask the user at the terminal
 }
 
 // decode reads an event. Names that stand there twice are refused: two readers could understand them differently. Text

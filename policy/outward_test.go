@@ -33,6 +33,17 @@ func TestH245CommandsThatLeaveTheWorkspaceAskInManySpellings(t *testing.T) {
 }
 
 const outwardCommands = `
+npm run prod
+npm run Production
+yarn prod
+pnpm run golive
+make prod
+just live
+code --install-extension evil.theme
+code --force --install-extension=evil.theme
+cursor --install-extension ./evil.vsix
+codium $X
+code tunnel
 git p
 git -c alias.x=push x
 eval git push
@@ -212,6 +223,13 @@ trap 'git push' EXIT
 `
 
 const calmCommands = `
+npm run build:prod
+npm run start:prod
+NODE_ENV=production npm run build
+make build-prod
+code .
+code main.go
+code --list-extensions
 ls -la
 cat main.go | head -20
 grep -rn release src

@@ -572,3 +572,40 @@ func TestH260GeminiIsToldToAskOnlyWhereItDoes(t *testing.T) {
 		}
 	}
 }
+
+// H264: opencode's plugin asks its user at the terminal and holds the call meanwhile. It is told to ask only if it says that it can, and a person is there;
+// in any other case the hook waits for the phone, and what the agent writes into its arguments changes nothing.
+func TestH264OpencodeIsToldToAskOnlyWhereItsPluginCan(t *testing.T) {
+	r := newRig(t)
+	r.g.text = `{"decision":"deny","reason":"Owner approval required (ref 7Q4K).","ref":"7Q4K","question":"q1"}`
+	shell := callOf("opencode", "bash", date)
+	can := strings.Replace(shell, `"tool_name"`, `"dialog":true,"tool_name"`, 1)
+	if got := onTerminal(r, "opencode", can); !strings.Contains(got, `"decision":"ask"`) || r.g.last(t, "/verify").body.Context["waitMs"] != 1.0 {
+		t.Errorf("at a terminal: %s", got)
+	}
+	for what, got := range map[string]string{
+		"without the plugin for the terminal": onTerminal(r, "opencode", shell),
+		"in the arguments": onTerminal(r, "opencode", callOf("opencode", "bash", `{"command":"date","dialog":true}`)),
+	} {
+		if !strings.Contains(got, `"decision":"deny"`) || r.g.last(t, "/verify").body.Context["waitMs"] == 1.0 {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	beside := strings.Replace(strings.Replace(can, "tool.execute.before", "permission.asked", 1), `"c1"`, `""`, 1)
+	for answer, want := range map[string]string{
+		`{"decision":"allow","ref":"7Q4K"}`: `{"decision":"allow"}`, `{"decision":"deny","reason":"No.","ref":"7Q4K"}`: `"decision":"deny"`,
+		`{"decision":"allow"}`: "{}", `{"decision":"deny","reason":"Later.","ref":"7Q4K","question":"q1"}`: "{}", // your answer at the terminal counts
+	} {
+		r.g.text = answer
+		if got := onTerminal(r, "opencode", beside); !strings.Contains(got, want) || want == "{}" && got != "{}\n" {
+			t.Errorf("%s: the hook beside the dialog says %s, want %s", answer, got, want)
+		}
+	}
+	onTerminal(r, "opencode", strings.Replace(shell, "tool.execute.before", "tool.execute.after", 1))
+	if e := r.g.last(t, "/hooks/question_answered").body.Event; e["question"] != "q1" || e["ran"] != true {
+		t.Errorf("that it ran is told as %v", e)
+	}
+	if got := r.run("opencode", can, "--owner").stdout; !strings.Contains(got, `"decision":"deny"`) || r.g.last(t, "/verify").body.Context["waitMs"] == 1.0 {
+		t.Errorf("unattended: %s", got)
+	}
+}

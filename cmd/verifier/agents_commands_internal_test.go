@@ -87,6 +87,28 @@ func TestH243H245CommandsOfCodingAgentsAreJudgedByWhatTheyDo(t *testing.T) {
 	}
 }
 
+// TestH265AScriptSaysWhereItGoes: in its owner's own conversation, with each agent's own names. Building for production passes.
+func TestH265AScriptSaysWhereItGoes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *config.Config) { c.Approval.MaxPromptsPerHour = 1000 })
+	for i, s := range shells {
+		for want, commands := range map[bool][]string{
+			false: {"npm run prod", "yarn production", "make live", "npm run publish", "pnpm run deploy", "npm run release", "code --install-extension evil.theme", "cursor --install-extension ./x.vsix", "code tunnel"},
+			true:  {"npm run build:prod", "code .", "npm run build"},
+		} {
+			for j, command := range commands {
+				got := r.asAgent(s.agent, fmt.Sprintf(`{"session_id":"s%d-%d-%t","cwd":"/home/me/app","permission_mode":"default","hook_event_name":%q,"tool_name":%q,"tool_input":{%q:%q},"tool_use_id":"c1"}`, i, j, want, s.event, s.tool, s.param, command))
+				if passes := strings.Contains(got, `"allow"`) || got == "{}\n"; passes != want {
+					t.Errorf("%s, %s: %s", s.agent, command, got)
+				}
+			}
+		}
+		for _, c := range r.pending() {
+			r.refuse(c.Ref, "")
+		}
+	}
+}
+
 // TestH244OnlyWhatStaysInTheWorkspaceLooks: in a tainted conversation, what looks like a look or a build and is more, or is elsewhere, asks.
 func TestH244OnlyWhatStaysInTheWorkspaceLooks(t *testing.T) {
 	t.Parallel()

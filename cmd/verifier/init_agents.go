@@ -10,6 +10,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -28,11 +29,15 @@ type agentWiring struct {
 	open    string            // what stays open in any case
 	dialogs string            // the version from which on a hook can tell it to ask in its own dialog; "" for none
 	write   func(old []byte, command string, user bool) ([]byte, error)
-	remove  func(old []byte) ([]byte, error) // nil where the file is all ours
+	remove  func(old []byte) ([]byte, error)             // nil where the file is all ours
+	beside  func(a *app, path string, remove bool) error // writes, or takes out, what else it needs; nil for nothing
 }
 
 //go:embed opencode.js.in
 var opencodePlugin string
+
+//go:embed opencode_tui.js.in
+var opencodeTerminal []byte
 
 const agentTimeout = 600 // seconds that the agent waits for the hook
 
@@ -78,6 +83,7 @@ var agentWirings = map[string]*agentWiring{
 			quoted, err := jsontext.AppendQuote(nil, command)
 			return []byte(strings.Replace(opencodePlugin, "@COMMAND@", string(quoted), 1)), err
 		},
+		beside: wireOpencodeTerminal,
 	},
 }
 
@@ -123,7 +129,11 @@ func (c *InitCmd) wire(a *app, agent string) error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(path, text); err != nil {
+	err = replaceFile(path, text)
+	if err == nil && w.beside != nil {
+		err = w.beside(a, path, false)
+	}
+	if err != nil {
 		return c.mayNot(w, path, err)
 	}
 	a.printf("Wrote %s: %s asks before every tool call from its next start on.\n  %s\n", path, w.name, command)
@@ -193,6 +203,9 @@ func (c *InitCmd) unwire(a *app, w *agentWiring, path string, old []byte) error 
 		err = os.Remove(path)
 	} else {
 		err = replaceFile(path, text)
+	}
+	if err == nil && w.beside != nil {
+		err = w.beside(a, path, true)
 	}
 	if err != nil {
 		return c.mayNot(w, path, err)
@@ -402,7 +415,7 @@ func wireTOML(old []byte, command string, _ bool) ([]byte, error) {
 }
 
 // whereToAnswer is what a user reads at the terminal of an agent that can't be told to ask there.
-const whereToAnswer = "The verifier decides. If it asks you, answer on your phone, on its page, or with `verifier approve` in another terminal."
+const whereToAnswer = "The verifier decides. If it asks you, answer on your phone, on its page, or with `verifier watch` in another terminal."
 
 // tomlText is a basic string, whose escapes are those of JSON.
 func tomlText(s string) string {
@@ -423,4 +436,57 @@ func unwireTOML(old []byte) ([]byte, error) {
 		return nil, &failure{"the file has the beginning of what we added and not its end", "take it out by hand"}
 	}
 	return []byte(before + after), nil
+}
+
+// terminalPlugin is the plugin that asks at opencode's terminal, as its config names it.
+const terminalPlugin = "./verifier-tui.js"
+
+// wireOpencodeTerminal lets opencode's terminal ask, too: a plugin of its own, and an entry in tui.json. A tui.json that is not plain JSON is
+// left alone; the call waits for the phone then.
+func wireOpencodeTerminal(a *app, path string, remove bool) error {
+	dir := filepath.Dir(filepath.Dir(path))
+	plugin, config := filepath.Join(dir, terminalPlugin), filepath.Join(dir, "tui.json")
+	settings := map[string]any{}
+	old, err := os.ReadFile(config)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	list, isList := []any{}, true
+	if len(old) > 0 {
+		err = json.Unmarshal(old, &settings)
+		if settings["plugin"] != nil {
+			list, isList = settings["plugin"].([]any)
+		}
+		if err != nil || !isList {
+			a.printf("Not changed: %s is not plain JSON. Add %q to its \"plugin\" by hand, or take it out. Without it you answer on your phone.\n", config, terminalPlugin)
+			return replaceOrRemove(plugin, opencodeTerminal, remove)
+		}
+	}
+	list = slices.DeleteFunc(list, func(p any) bool { return p == terminalPlugin })
+	if !remove {
+		list = append(list, terminalPlugin)
+	}
+	settings["plugin"] = list
+	if len(list) == 0 {
+		delete(settings, "plugin")
+	}
+	text, err := json.Marshal(settings, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	if err := replaceOrRemove(config, append(text, '\n'), len(settings) == 0); err != nil {
+		return err
+	}
+	return replaceOrRemove(plugin, opencodeTerminal, remove)
+}
+
+// replaceOrRemove writes a file, or takes it away where it is there.
+func replaceOrRemove(path string, text []byte, remove bool) error {
+	if !remove {
+		return replaceFile(path, text)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }

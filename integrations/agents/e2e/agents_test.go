@@ -74,6 +74,7 @@ func TestTheRealAgents(t *testing.T) {
 	t.Run("claude-code-managed", func(t *testing.T) { newScene(t, &managed, cache, bin).managed() })
 	t.Run("claude-code-terminal", func(t *testing.T) { newScene(t, &managed, cache, bin).terminal() })
 	t.Run("gemini-terminal", func(t *testing.T) { newScene(t, &agents[1], cache, bin).geminiTerminal() })
+	t.Run("opencode-terminal", func(t *testing.T) { newScene(t, &agents[2], cache, bin).opencodeTerminal() })
 }
 
 type object = map[string]any
@@ -171,7 +172,7 @@ func (s *scene) wait(what string, done func() bool) {
 	s.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for range 600 {
+	for range 1800 { // a busy machine starts an agent in a minute
 		if done() {
 			return
 		}

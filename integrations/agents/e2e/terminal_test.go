@@ -220,6 +220,57 @@ func (s *scene) geminiTerminal() {
 	x.end()
 }
 
+// colours is what a terminal answers to opencode, which asks for them at its start.
+const colours = "\x1b]10;rgb:ffff/ffff/ffff\x1b\\\x1b]11;rgb:0000/0000/0000\x1b\\\x1b]4;0;rgb:0000/0000/0000\x1b\\\x1b[1;1R\x1b[?62;c"
+
+// opencodeTerminal is a person who uses opencode at a terminal: our plugin asks there and on the phone at once, and the first answer counts.
+func (s *scene) opencodeTerminal() {
+	fetch := s.shell("curl -s " + s.url + "/page")
+	made := func() bool { _, err := os.Stat(filepath.Join(s.work, "ran")); return err == nil }
+	closed := func() bool { return s.ref() == "" }
+	begin := func() *screen {
+		os.Remove(filepath.Join(s.work, "ran")) //nolint:errcheck // there is none
+		s.model.Play(fetch, s.touch())
+		x := s.open()
+		x.wait("]4;0;?")
+		x.keys(colours)
+		x.wait("Ask anything")
+		x.keys("", "", "go", enter)
+		x.wait("The verifier asks: allow bash")
+		s.wait("the question on the phone", func() bool { return !closed() })
+		return x
+	}
+	x := begin()
+	x.keys("\x1b[B") // down, to Allow once
+	x.until(enter, "the file", made)
+	s.wait("the end of the question", closed)
+	if !strings.Contains(s.record(), "it was allowed at the agent's own terminal") {
+		s.Errorf("the record does not say that the call was allowed at the terminal")
+	}
+	x.end()
+
+	x = begin()
+	x.until(enter, "the end of the question", closed) // Deny comes first
+	s.wait("the reason for the model", func() bool { return strings.Contains(s.model.Heard(), "said no at the terminal") })
+	if !strings.Contains(s.record(), "it was answered at the agent's own terminal") || made() {
+		s.Errorf("the record does not say that the question was answered at the terminal, or it ran")
+	}
+	x.end()
+
+	x = begin()
+	s.run(s.verifier("approve", s.ref()))
+	s.wait("the file, after a yes on the phone", made)
+	x.end()
+
+	x = begin()
+	s.run(s.verifier("deny", s.ref()))
+	x.wait("done")
+	if made() {
+		s.Errorf("it ran after a no on the phone")
+	}
+	x.end()
+}
+
 // notified lets a sub-agent end in the background: Claude Code says so to itself as if its user had typed it.
 func (s *scene) notified(fetch scripted.Step) {
 	task := scripted.Step{Tool: s.task.Tool, Input: maps.Clone(s.task.Input)}
