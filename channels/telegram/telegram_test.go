@@ -336,9 +336,10 @@ func TestH35AForgedWebhookIsRejected(t *testing.T) {
 	if got := telegramtest.Post(t.Context(), url, secret, bytes.Repeat([]byte(" "), 2<<20)); got != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body of 2 MB: %d", got)
 	}
-	if got := telegramtest.Post(t.Context(), url, secret, []byte(`{"update_id":`)); got != http.StatusOK {
-		t.Errorf("half an update: %d", got) // it would come for ever
-	}
+	// Half an update is taken, or it would come for ever.
+	eventually(t, "the channel listens, and takes half an update", func() bool {
+		return telegramtest.Post(t.Context(), url, secret, []byte(`{"update_id":`)) == http.StatusOK
+	})
 	if got := telegramtest.Post(t.Context(), url, secret, body); got != http.StatusOK {
 		t.Errorf("the real one: %d", got)
 	}
