@@ -50,7 +50,7 @@ func (l *Likely) String() string {
 	case l.Answers == 0:
 		return text + " There are no earlier answers to compare with."
 	case l.Denied > 0:
-		return text + fmt.Sprintf(" Of the last %d answers here it would have covered %d that were allowed and %d that were DENIED.", l.Answers, l.Allowed, l.Denied)
+		return text + fmt.Sprintf(" Of the last %d answers here it would have covered %d: %d allowed, %d DENIED.", l.Answers, l.Allowed+l.Denied, l.Allowed, l.Denied)
 	}
 	return text + fmt.Sprintf(" Of the last %d answers here it would have covered %d, all of them allowed.", l.Answers, l.Allowed)
 }

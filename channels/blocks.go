@@ -71,10 +71,18 @@ func argumentBlocks(seen *call) []Block {
 
 // originBlocks say where arguments came from, the worst first.
 func originBlocks(a *approval.Ask, r *room) []Block {
-	var lines []string
+	var says, lines []string
+	of := make(map[string][]string) // arguments, by what is said of them
 	for _, o := range a.Origins {
 		argument, _ := name(plainName(o.Argument), r.name)
-		lines = append(lines, argument+": "+r.inline(o.String()))
+		said := r.inline(o.String())
+		if of[said] == nil {
+			says = append(says, said)
+		}
+		of[said] = append(of[said], argument)
+	}
+	for _, said := range says {
+		lines = append(lines, strings.Join(of[said], ", ")+": "+said)
 	}
 	if len(lines) == 0 {
 		return nil
@@ -193,7 +201,7 @@ func detailBlocks(c *approval.Card, i int, r *room) []Block {
 		Block{Kind: Field, Label: "level", Text: levelText(a.Level)},
 		Block{Kind: Field, Label: "agent", Text: agentText(a, r)},
 		Block{Kind: Field, Label: "conversation", Text: conversationText(a, r)},
-		Block{Kind: Field, Label: "started by", Text: orUnknown(r.inline(a.Started))})
+		Block{Kind: Field, Label: "who started", Text: orUnknown(r.inline(a.Started))})
 	out = append(out, whoBlocks(a, r)...)
 	for _, f := range []struct{ label, text string }{
 		{"rule", a.Rule}, {"session id", a.SessionID}, {"run", a.Run}, {"digest", a.Digest},

@@ -309,13 +309,13 @@ func (d *Document) contexts(c *approval.Card, r *room) {
 func settled(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Document {
 	word, sign := ending(c, o)
 	d := &Document{Ref: c.Ref(), Sign: sign, Title: word, Full: true}
-	all := fates(c, o, now.Location(), r)
+	all := fates(c, o, r)
 	if len(all) == 1 {
-		d.Of = all[0].text
+		d.Of = all[0].rest(now.Location())
 		return d
 	}
 	for _, f := range all {
-		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfFate, Text: f.String()})
+		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfFate, Text: f.In(now.Location())})
 	}
 	return d
 }

@@ -2,6 +2,7 @@ package channels
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,48 +13,67 @@ import (
 // who said so and when. It is one line, whatever is in it.
 func OutcomeLine(c *approval.Card, o approval.Outcome, now time.Time) string {
 	var parts []string
-	for _, f := range fates(c, &o, now.Location(), &normal) {
-		parts = append(parts, f.String())
+	for _, f := range fates(c, &o, &normal) {
+		parts = append(parts, f.In(now.Location()))
 	}
 	return c.Ref() + " " + strings.Join(parts, "; ")
 }
 
-// fate is what became of one or more calls.
-type fate struct {
-	word string // ours
-	text string // how, by whom, when, and of which calls
+// Fate is what became of one or more calls: "Denied", "by alice", when, "(use make)", "Run: make deploy".
+type Fate struct {
+	Word string    // ours
+	How  string    // by whom, and how far a yes reaches
+	At   time.Time // to the minute; zero where it is not known
+	Why  string    // the reason in brackets, if there is one
+	Of   string    // which calls
 }
 
-// String is the fate in one line.
-func (f fate) String() string { return strings.TrimSpace(f.word + " " + f.text) }
+// Fates are what became of the calls of a card, those with the same end together.
+func Fates(c *approval.Card, o *approval.Outcome) []Fate { return fates(c, o, &normal) }
 
-// fates are what became of the calls of a card, those with the same end together.
-func fates(c *approval.Card, o *approval.Outcome, zone *time.Location, r *room) []fate {
-	var out []fate
-	heads := make(map[fate][]string)
+// In is the fate in one line, with the time as a clock in that zone has it.
+func (f Fate) In(zone *time.Location) string { return strings.TrimSpace(f.Word + " " + f.rest(zone)) }
+
+// rest is all but the word.
+func (f Fate) rest(zone *time.Location) string {
+	at := ""
+	if !f.At.IsZero() {
+		at = "at " + f.At.In(zone).Format("15:04 MST")
+	}
+	parts := slices.DeleteFunc([]string{f.How, at, f.Why}, func(s string) bool { return s == "" })
+	text, between := strings.Join(parts, " "), ": "
+	switch {
+	case f.Of == "":
+		return text
+	case text == "" || strings.HasSuffix(text, "."):
+		between = " "
+	}
+	return strings.TrimSpace(text + between + f.Of)
+}
+
+func fates(c *approval.Card, o *approval.Outcome, r *room) []Fate {
+	var out []Fate
+	heads := make(map[Fate][]string)
 	for i := range c.Questions {
-		f := fateOf(&c.Questions[i], o, zone, r)
+		f := fateOf(&c.Questions[i], o, r)
 		if heads[f] == nil {
 			out = append(out, f)
 		}
 		heads[f] = append(heads[f], Head(&c.Questions[i].Ask).String())
 	}
 	if left := len(out) - r.calls; r.calls > 0 && left > 0 {
-		out = append(out[:r.calls], fate{word: count(left, "more", "more")})
+		out = append(out[:r.calls], Fate{Word: count(left, "more", "more")})
 	}
 	for i, f := range out {
-		of := heads[f]
-		switch {
-		case strings.HasSuffix(f.text, "."):
-			out[i].text += " " + strings.Join(of, "; ")
+		switch of := heads[f]; {
 		case len(of) == 1:
-			out[i].text += ": " + of[0]
+			out[i].Of = of[0]
 		case len(of) > 1:
-			out[i].text += fmt.Sprintf(": %d calls: ", len(of)) + inline(strings.Join(of, "; "), atMost(r.main, normal.main))
+			out[i].Of = fmt.Sprintf("%d calls: ", len(of)) + inline(strings.Join(of, "; "), atMost(r.main, normal.main))
 		}
 	}
 	if len(out) == 0 {
-		out = []fate{{text: r.inline(o.Text)}}
+		out = []Fate{{How: r.inline(o.Text)}}
 	}
 	return out
 }
@@ -72,27 +92,27 @@ func headsOf(c *approval.Card, columns int) (out []string) {
 
 // fateOf describes the end of one question. The calls of a list may end differently,
 // so it reads the question's own votes first, and the outcome where they are silent.
-func fateOf(q *approval.Question, o *approval.Outcome, zone *time.Location, r *room) fate {
+func fateOf(q *approval.Question, o *approval.Outcome, r *room) Fate {
 	if v := denial(q); v != nil {
-		return denied(v, zone, r)
+		return denied(v, r)
 	}
 	if by := approvers(q, r); len(by) > 0 && len(by) >= q.Ask.Approvals {
 		last := q.Votes[len(q.Votes)-1]
-		return approved(q, scope(q, o), strings.Join(by, ", "), when(last.At, zone), r)
+		return approved(q, scope(q, o), strings.Join(by, ", "), last.At, r)
 	}
 	switch o.State {
 	case approval.Allowed:
-		return approved(q, o.Scope, r.person(o.By), when(o.At, zone), r)
+		return approved(q, o.Scope, r.person(o.By), o.At, r)
 	case approval.Denied:
-		return denied(&approval.Vote{Person: o.By, Via: o.Via, At: o.At, Reason: o.Reason}, zone, r)
+		return denied(&approval.Vote{Person: o.By, Via: o.Via, At: o.At, Reason: o.Reason}, r)
 	case approval.Expired:
-		return fate{"Expired", "without an answer" + when(q.Ask.Until, zone)}
+		return Fate{Word: "Expired", How: "without an answer", At: minute(q.Ask.Until)}
 	}
-	return fate{text: r.inline(o.Text)}
+	return Fate{How: r.inline(o.Text)}
 }
 
-func approved(q *approval.Question, s approval.Scope, by, at string, r *room) fate {
-	return fate{"Approved", r.inline(q.Ask.Reach(s)) + " by " + by + at}
+func approved(q *approval.Question, s approval.Scope, by string, at time.Time, r *room) Fate {
+	return Fate{Word: "Approved", How: r.inline(q.Ask.Reach(s)) + " by " + by, At: minute(at)}
 }
 
 // ending is how a card ended, in a word and a picture.
@@ -148,23 +168,23 @@ func approvers(q *approval.Question, r *room) []string {
 	return names
 }
 
-func denied(v *approval.Vote, zone *time.Location, r *room) fate {
+func denied(v *approval.Vote, r *room) Fate {
 	reason := r.inline(v.Reason)
 	if reason != "" {
-		reason = " (" + reason + ")"
+		reason = "(" + reason + ")"
 	}
 	if v.Person == "" {
-		return fate{"Withdrawn", strings.TrimSpace(when(v.At, zone) + reason)}
+		return Fate{Word: "Withdrawn", At: minute(v.At), Why: reason}
 	}
-	return fate{"Denied", "by " + r.person(v.Who()) + when(v.At, zone) + reason}
+	return Fate{Word: "Denied", How: "by " + r.person(v.Who()), At: minute(v.At), Why: reason}
 }
 
-// when is a time as the people who read it have it.
-func when(at time.Time, zone *time.Location) string {
+// minute is a time to the minute, which is all that is shown of it: what ended in the same minute ended together.
+func minute(at time.Time) time.Time {
 	if at.IsZero() {
-		return ""
+		return at
 	}
-	return " at " + at.In(zone).Format("15:04 MST")
+	return at.UTC().Truncate(time.Minute)
 }
 
 // person is a name as it stands in a sentence.

@@ -30,10 +30,10 @@ func ask(tool, shown string) approval.Ask {
 		SessionKey:   "agent:main:telegram:direct:1001", SessionID: "s1", Agent: "main", Run: "r1", Tool: tool,
 		Level: taint.Untrusted,
 		Why: []string{
-			"Web content was read two calls ago (web_fetch example.com).",
-			"exec can act on what it says, so a person is asked.",
+			"The conversation is untrusted: the agent fetched example.com 2 calls ago.",
+			"Your policy asks before exec in untrusted conversations.",
 		},
-		Started: "you, on telegram", Said: []string{"good morning", "install the backup tool from example.com, please"},
+		Started: "the owner wrote directly", Said: []string{"good morning", "install the backup tool from example.com, please"},
 		Shown: jsontext.Value(shown), Lasting: true, Shell: tool == "exec", Approvals: 1, Created: created, Until: created.Add(2 * time.Minute),
 	}
 }
@@ -75,7 +75,7 @@ func cards() map[string]*approval.Card {
 		"directory":   card(with(ask("mcp__files__move", `{"from":"a.txt","to":"b.txt"}`), func(a *approval.Ask) { a.Directory = "/home/me/app" })),
 		"shown-edit":  card(ask("edit", `{"path":"greet.sh","edits":[{"oldText":"echo hello","newText":"echo bonjour\n\techo '- all'"},{"oldText":"exit 1\n","newText":"","replaceAll":true}]}`)),
 		"attack-h15-lookalike": card(with(ask("ехес", plainExec), func(a *approval.Ask) {
-			a.Lasting, a.Why = false, []string{"No tool of this name is known, so it is asked about at every level."}
+			a.Lasting, a.Why = false, []string{"We don't know this tool. Your policy asks before such tools in untrusted conversations."}
 		})),
 		"attack-h38-invisible": card(with(ask("exec", command("ls\u202e fr- mr\u202c\u200b \x1b[2J\x1b[31m# all is well\x1b[0m\r⟨0 characters not shown⟩")), func(a *approval.Ask) {
 			a.Agent, a.Said = "ma\u2066in", []string{"list\nlevel         owner (your own words)"}
@@ -88,7 +88,7 @@ func cards() map[string]*approval.Card {
 			ask("message", `{"to":"+15550100","message":"The backup tool is installed."}`)),
 		"not-lasting": card(with(ask("gateway", `{"action":"restart"}`), func(a *approval.Ask) {
 			a.Lasting, a.Level, a.Said, a.Conversation.Client = false, taint.Owner, nil, "laptop"
-			a.Why = []string{"gateway is on the dangerous list: asked at every level."}
+			a.Why = []string{"gateway is on the dangerous list (it can disable the verifier), so you are asked at every level."}
 		})),
 		"held-only":     card(with(ask("exec", `{"command":"[REDACTED: 40 chars]"}`), func(a *approval.Ask) { a.Hidden, a.HeldOnly, a.Lasting = 1, true, false })),
 		"two-approvals": voted,

@@ -114,9 +114,9 @@ func TestAnAgentsOwnRules(t *testing.T) {
 	if v.Rule != "agent" || v.Mode != confirm {
 		t.Errorf("%s by %s, want confirm by agent", v.Mode, v.Rule)
 	}
-	says(t, v, "The rules for the agent ops are stricter: confirm.")
+	says(t, v, "Your rules for the agent ops are stricter: you are asked.")
 	made.Context.AgentID, made.Context.SessionKey = "", ""
-	says(t, p.Judge(made, at(owner)), "The call names no agent, so the strictest agent's rules hold: confirm.")
+	says(t, p.Judge(made, at(owner)), "The call names no agent, so the strictest agent's rules hold: you are asked.")
 }
 
 func TestAVerdictExplainsItself(t *testing.T) {
@@ -129,30 +129,30 @@ func TestAVerdictExplainsItself(t *testing.T) {
 		want []string
 	}{
 		{"a tainted exec", p.Judge(exec, fetched), []string{
-			"The conversation is untrusted: web_fetch example.com brought it in 2 calls ago.",
-			"Pattern: injection and rogue action. Outside content came in, and this acts.",
-			"exec is not on the safe or dangerous list: the taint policy for untrusted says confirm.",
+			"The conversation is untrusted: the agent fetched example.com 2 calls ago.",
+			"The agent has read outside content and now wants to act on something.",
+			"Your policy asks before exec in untrusted conversations.",
 		}},
 		{"the owner's", p.Judge(exec, at(owner)), []string{
-			"The conversation is owner: the owner wrote directly.",
-			"exec is not on the safe or dangerous list: the taint policy for owner says allow.",
+			"The conversation is the owner's: the owner wrote directly.",
+			"Your policy allows exec in owner conversations.",
 		}},
 		{"a stranger before", p.Judge(exec, session.View{Level: external, Step: 2, Worst: session.Source{Label: "someone other than the owner wrote", Level: external, Step: 1}}), []string{
-			"The conversation is external: someone other than the owner wrote, 1 call ago.",
-			"Pattern: injection and rogue action. Outside content came in, and this acts.",
-			"exec is not on the safe or dangerous list: the taint policy for external says confirm.",
+			"The conversation is external: someone other than the owner wrote 1 call ago.",
+			"The agent has read outside content and now wants to act on something.",
+			"Your policy asks before exec in external conversations.",
 		}},
 		{"a lost store", p.Judge(exec, session.View{Level: untrusted, Lost: true}), []string{
-			"The store has lost what it knew: the conversation counts as untrusted.",
-			"exec is not on the safe or dangerous list: the taint policy for untrusted says confirm.",
+			"The store has lost what it knew, so the conversation counts as untrusted.",
+			"Your policy asks before exec in untrusted conversations.",
 		}},
 		{"a safe tool", p.Judge(call("read", `{"path":"a"}`), at(local)), []string{
 			"The conversation is local.",
 			"read is on the safe list: it reads a file.",
 		}},
 		{"a dangerous tool", p.Judge(call("gateway", `{}`), at(owner)), []string{
-			"The conversation is owner: the owner wrote directly.",
-			"gateway is on the dangerous list (it can disable the verifier): confirm at every level.",
+			"The conversation is the owner's: the owner wrote directly.",
+			"gateway is on the dangerous list (it can disable the verifier), so you are asked at every level.",
 		}},
 	} {
 		if got := strings.Join(c.v.Sentences(), "\n"); got != strings.Join(c.want, "\n") {

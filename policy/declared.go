@@ -158,7 +158,7 @@ func (d *declared) hasParams(c *toolcall.Call) bool {
 
 // sentence says on a card and in the record what a policy did.
 func (d *declared) sentence(m taint.Mode) string {
-	text := "The policy " + d.Name + " says " + m.String()
+	text := "Your policy " + d.Name + " " + verbs[m] + " this"
 	if d.Action.Reason != "" {
 		text += ": " + strings.TrimSuffix(d.Action.Reason, ".")
 	}

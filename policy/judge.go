@@ -2,7 +2,6 @@ package policy
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/session"
@@ -87,37 +86,23 @@ func (v Verdict) Sentences() []string {
 // origin says what made the conversation's level what it is.
 func (pl *Plan) origin(level taint.Level, v *session.View) string {
 	if v.Lost {
-		return "The store has lost what it knew: the conversation counts as " + level.String() + "."
+		return "The store has lost what it knew, so the conversation counts as " + level.String() + "."
 	}
-	b := make([]byte, 0, 256) // on the stack, as long as that is enough
-	b = append(append(b, "The conversation is "...), level.String()...)
-	switch {
-	case v.Worst.Label != "" && v.Worst.Level == level:
-		b = brought(append(b, ": "...), v.Worst.Label, v.Step-v.Worst.Step)
-	case pl.Standing.Level == level || pl.Birth == level:
-		b = append(append(b, ": "...), pl.Standing.Why...)
+	text := "The conversation is " + level.String()
+	if level <= taint.Owner {
+		text = "The conversation is the " + level.String() + "'s"
 	}
-	return string(append(b, '.'))
+	if what, _ := pl.came(level, v); what != "" {
+		text += ": " + strings.ToLower(what[:1]) + what[1:]
+	}
+	return text + "."
 }
 
-// brought tells a source apart from a sender: the one is a tool and what it
-// read, the other a clause that session.Classify wrote.
-func brought(b []byte, label string, calls int64) []byte {
-	b, between := append(b, label...), ", "
-	switch first, _, _ := strings.Cut(label, " "); first {
-	case "the", "someone", "this", "nobody": // the last in what an older version kept
-	default:
-		b, between = append(b, " brought it in"...), " "
-	}
-	switch {
-	case calls <= 0:
-		return b
-	case calls == 1:
-		return append(append(b, between...), "1 call ago"...)
-	default:
-		return append(strconv.AppendInt(append(b, between...), calls, 10), " calls ago"...)
-	}
-}
+// verbs are what a policy does to a call in each mode, before the name of a tool.
+var verbs = map[taint.Mode]string{allow: "allows", confirm: "asks before", restrict: "blocks"}
+
+// outcomes are what a mode means for the call, as the end of a sentence.
+var outcomes = map[taint.Mode]string{allow: "it may run", confirm: "you are asked", restrict: "it is blocked"}
 
 // explain walks the stages of the tool's row and keeps those that changed the
 // mode.
@@ -126,32 +111,32 @@ func (pl *Plan) explain(v *Verdict, l taint.Level) {
 	first := &pl.rule.first[l]
 	v.add(first.Rule, first.Text, first.Mode)
 	if t.closed[l] != t.raw[l] {
-		v.add("closed", "A more trusted level already says "+t.closed[l].String()+": less trusted content never gets more.", t.closed[l])
+		v.add("closed", pl.closed(t.closed[l]), t.closed[l])
 	}
 	if t.escalated[l] != t.closed[l] {
-		v.add("taint-escalation", pl.rule.called()+" is a sink in a tainted conversation: "+t.escalated[l].String()+".", t.escalated[l])
+		v.add("taint-escalation", "Outside content could make the agent use "+pl.rule.called()+", so "+outcomes[t.escalated[l]]+".", t.escalated[l])
 	}
 	if t.reclosed[l] != t.escalated[l] {
-		v.add("closed", "A more trusted level already says "+t.reclosed[l].String()+": less trusted content never gets more.", t.reclosed[l])
+		v.add("closed", pl.closed(t.reclosed[l]), t.reclosed[l])
 	}
 	if t.modes[l] != t.reclosed[l] {
-		v.add("agent", pl.agent()+t.modes[l].String()+".", t.modes[l])
+		v.add("agent", pl.agent()+outcomes[t.modes[l]]+".", t.modes[l])
 	}
 	if pl.by != "" && pl.ruled(l) != t.modes[l] && !pl.gate.blind {
 		v.add(pl.altered(l))
 	}
 	if m := pl.ruled(l); pl.gets && pl.by == "" && !pl.gate.blind && m != t.modes[l] {
-		v.add("taint-escalation", "This call of "+pl.rule.called()+" fetches an address, which can carry data out of a tainted conversation: "+m.String()+".", m)
+		v.add("taint-escalation", "This call of "+pl.rule.called()+" fetches an address, which can carry data out, so "+outcomes[m]+".", m)
 	}
 	if m := pl.ruled(l); pl.visits && m != t.modes[l] {
-		v.add("visit", "This call of "+pl.rule.called()+" only looks at a page, as web_fetch does: "+m.String()+".", m)
+		v.add("visit", "This call of "+pl.rule.called()+" only looks at a page, as web_fetch does, so "+outcomes[m]+".", m)
 	}
 	if m := pl.ruled(l); pl.polls && m != t.modes[l] {
-		v.add("visit", "This call of "+pl.rule.called()+" only looks at what a command printed that runs already: "+m.String()+".", m)
+		v.add("visit", "This call of "+pl.rule.called()+" only looks at what a running command has printed, so "+outcomes[m]+".", m)
 	}
 	pl.explainOutward(v, l)
 	if pl.gate.blind && pl.ruled(l) != t.modes[l] {
-		v.add("blind-send", "The conversation is tainted and the send names no session key, so taint could not follow it: restrict.", restrict)
+		v.add("blind-send", "The agent has read outside content, and this names no session to send to. We could not follow it there, so it is blocked.", restrict)
 	}
 }
 
@@ -159,9 +144,9 @@ func (pl *Plan) explain(v *Verdict, l taint.Level) {
 func (pl *Plan) altered(l taint.Level) (rule, text string, m taint.Mode) {
 	m = pl.ruled(l)
 	if pl.sink {
-		return "taint-escalation", "By " + pl.by + " this call of " + pl.rule.called() + " is a sink in a tainted conversation: " + m.String() + ".", m
+		return "taint-escalation", "Your rule " + pl.by + " says that this call of " + pl.rule.called() + " acts, so " + outcomes[m] + ".", m
 	}
-	return "trust-rule", "By " + pl.by + " this call of " + pl.rule.called() + " does not act: " + m.String() + ".", m
+	return "trust-rule", "Your rule " + pl.by + " says that this call of " + pl.rule.called() + " does not act, so " + outcomes[m] + ".", m
 }
 
 // ruled is the mode at a level before the owner's policies.
@@ -206,21 +191,20 @@ func (r *rule) firstAt(l taint.Level) (rule, text string) {
 	name, m := r.called(), r.table.raw[l]
 	switch r.table.origin[l] {
 	case byOverride:
-		return "override", "The owner's override for " + name + " at " + l.String() + " says " + m.String() + "."
+		return "override", "Your override " + verbs[m] + " " + name + " in " + l.String() + " conversations."
 	case byOverrideAny:
-		return "override", "The owner's override for " + name + " at every level says " + m.String() + "."
+		return "override", "Your override " + verbs[m] + " " + name + " at every level."
 	case bySafe:
-		return "safe", name + " is on the safe list: it " + r.reason + "."
+		return "safe", r.begins() + " is on the safe list: it " + r.reason + "."
 	case byDangerous:
-		return "dangerous", name + " is on the dangerous list (it " + r.reason + "): confirm at every level."
+		return "dangerous", r.begins() + " is on the dangerous list (it " + r.reason + "), so you are asked at every level."
 	case byPolicy:
 		fallthrough
 	default:
-		is := " is not on the safe or dangerous list: the taint policy for "
 		if !r.known {
-			is = " is not one we know: the taint policy for "
+			return "taintPolicy", "We don't know this tool. Your policy " + verbs[m] + " such tools in " + l.String() + " conversations."
 		}
-		return "taintPolicy", name + is + l.String() + " says " + m.String() + "."
+		return "taintPolicy", "Your policy " + verbs[m] + " " + name + " in " + l.String() + " conversations."
 	}
 }
 
@@ -228,14 +212,27 @@ func (r *rule) firstAt(l taint.Level) (rule, text string) {
 // nothing names is the caller's text, and stays out of it.
 func (r *rule) called() string {
 	if r.name == "" || strings.HasSuffix(r.name, "__") { // nothing, or all tools of a server
-		return "The tool"
+		return "this tool"
 	}
 	return r.name
+}
+
+// begins is the same at the beginning of a sentence.
+func (r *rule) begins() string {
+	if name := r.called(); name != "this tool" {
+		return name
+	}
+	return "This tool"
 }
 
 func (pl *Plan) agent() string {
 	if pl.set.agent == "" {
 		return "The call names no agent, so the strictest agent's rules hold: "
 	}
-	return "The rules for the agent " + pl.set.agent + " are stricter: "
+	return "Your rules for the agent " + pl.set.agent + " are stricter: "
+}
+
+// closed says that a tool is no freer at a level than at a more trusted one.
+func (pl *Plan) closed(m taint.Mode) string {
+	return "Your policy " + verbs[m] + " " + pl.rule.called() + " in more trusted conversations, and so in this one."
 }

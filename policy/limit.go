@@ -185,5 +185,17 @@ func (b *Bound) sentence() string {
 		what = strconv.Itoa(b.Limit.Tokens) + " tokens of the model"
 	}
 	per := map[Per]string{PerRun: " in a run", PerConversation: " in a conversation", PerAgent: " by an agent", PerAll: ""}[b.Limit.Per]
-	return "The limit " + b.Name + " is reached (" + what + per + " within " + b.Limit.Window.String() + "): " + b.then.String() + "."
+	return "The limit " + b.Name + " is reached (" + what + per + " within " + shortly(b.Limit.Window) + "): " + outcomes[b.then] + "."
+}
+
+// shortly is a time without the parts that are zero: 1h, 1h30m, 45s.
+func shortly(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -11,7 +12,27 @@ import (
 const (
 	rogueAction    = "injection-rogue-action"
 	lethalTrifecta = "lethal-trifecta"
+
+	rogueText    = "The agent has read outside content and now wants to act on something."
+	trifectaText = "The agent has read outside content and secrets, and this could send them out."
+	unknownText  = "We don't know who started this run, and this changes or sends something."
 )
+
+// Pattern is the name of the pattern that a sentence of a verdict tells of; "" where it tells of none. Records of older versions
+// name it in the sentence.
+func Pattern(sentence string) string {
+	switch sentence {
+	case rogueText:
+		return "injection and rogue action"
+	case trifectaText:
+		return "lethal trifecta"
+	}
+	name, found := strings.CutPrefix(sentence, "Pattern: ")
+	if name, _, _ = strings.Cut(name, "."); !found {
+		return ""
+	}
+	return name
+}
 
 // namePattern marks a sink in a tainted conversation and says which pattern it
 // completes. Where nothing came in that is known of, and the level is bad only
@@ -27,15 +48,15 @@ func (pl *Plan) namePattern(v *Verdict, view *session.View) {
 	if v.Mode == allow {
 		return
 	}
-	step := Step{Rule: rogueAction, Mode: v.Mode, Text: "Pattern: injection and rogue action. Outside content came in, and this acts."}
+	step := Step{Rule: rogueAction, Mode: v.Mode, Text: rogueText}
 	unknown := pl.Standing.Unknown && (view.Worst.Label == pl.Standing.Why || view.Worst.Level < v.Level)
 	switch holds := view.Secrets == session.Holds || v.Secret; {
 	case unknown && holds:
-		step = Step{Rule: lethalTrifecta, Mode: v.Mode, Text: "This client doesn't tell us who started the run. Secrets came in, and this could carry them out."}
+		step = Step{Rule: lethalTrifecta, Mode: v.Mode, Text: "We don't know who started this run. The agent has read secrets, and this could send them out."}
 	case unknown:
-		step.Text = "This client doesn't tell us who started the run, and this acts."
+		step.Text = unknownText
 	case holds:
-		step = Step{Rule: lethalTrifecta, Mode: v.Mode, Text: "Pattern: lethal trifecta. Outside content and secrets came in, and this could carry them out."}
+		step = Step{Rule: lethalTrifecta, Mode: v.Mode, Text: trifectaText}
 	}
 	v.Why = slices.Insert(v.Why, 1, step) // after the level: the last step is the rule that decided
 }

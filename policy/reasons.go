@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
 )
 
 // mostReasons is how many reasons a card gives. [Verdict.Why] has the whole path.
@@ -63,13 +64,16 @@ func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
 	tool := pl.rule.called()
 	switch s.Rule {
 	case lethalTrifecta:
-		return "The agent has read outside content and secrets, and this could send them out."
+		return s.Text
 	case rogueAction:
 		if pl.Standing.Unknown && (view.Worst.Label == pl.Standing.Why || view.Worst.Level < v.Level) {
 			return s.Text
 		}
-		what, clause := pl.came(v, view)
-		if clause {
+		what, clause := pl.came(v.Level, view)
+		switch {
+		case what == "":
+			return s.Text
+		case clause:
 			return what + ", and the agent now wants to act."
 		}
 		return what + " and now wants to act."
@@ -82,31 +86,37 @@ func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
 		case v.Level < external:
 			return ""
 		}
-		what, _ := pl.came(v, view)
-		return what + "."
+		if what, _ := pl.came(v.Level, view); what != "" {
+			return what + "."
+		}
+		return "The agent has read outside content."
 	case "dangerous":
-		return tool + " " + pl.rule.reason + ", so you are asked each time."
+		return pl.rule.begins() + " " + pl.rule.reason + ", so you are asked each time."
 	case "override":
 		return "Your policy asks before " + tool + "."
 	case "agent":
 		return "Your rules for this agent ask before " + tool + "."
 	case "taintPolicy", "taint-escalation", "closed":
-		if s.Mode != confirm {
+		switch {
+		case s.Mode != confirm:
 			return ""
+		case !pl.rule.known:
+			return s.Text
 		}
 		return "Your policy asks before " + tool + " in " + v.Level.String() + " conversations."
 	}
 	return s.Text
 }
 
-// came says what made the level what it is: "The agent fetched example.com 2 calls ago". It may be a clause about who started the run.
-func (pl *Plan) came(v *Verdict, view *session.View) (what string, clause bool) {
+// came says what made the level what it is: "The agent fetched example.com 2 calls ago". It may be a clause about who started the run,
+// and is empty where that is not known.
+func (pl *Plan) came(level taint.Level, view *session.View) (what string, clause bool) {
 	label, ago := "", ""
 	calls := int64(0)
 	switch {
-	case view.Worst.Label != "" && view.Worst.Level == v.Level:
+	case view.Worst.Label != "" && view.Worst.Level == level:
 		label, calls = view.Worst.Label, view.Step-view.Worst.Step
-	case pl.Standing.Level == v.Level || pl.Birth == v.Level:
+	case pl.Standing.Level == level || pl.Birth == level:
 		label = pl.Standing.Why
 	}
 	tool, place, _ := strings.Cut(label, " ")
@@ -118,7 +128,7 @@ func (pl *Plan) came(v *Verdict, view *session.View) (what string, clause bool) 
 	}
 	switch tool {
 	case "":
-		return "The agent has read outside content", false
+		return "", false
 	case "the", "someone", "this", "nobody":
 		return strings.ToUpper(label[:1]) + label[1:] + ago, true
 	case "web_search", "x_search":
@@ -126,6 +136,9 @@ func (pl *Plan) came(v *Verdict, view *session.View) (what string, clause bool) 
 	case "exec", "process", "terminal", "code_execution", "nodes":
 		if place != "" {
 			return "The agent ran a command that read " + place + ago, false
+		}
+		if level < external {
+			return "The agent ran a command" + ago, false
 		}
 		return "The agent ran a command that read outside content" + ago, false
 	case "web_fetch", "browser":

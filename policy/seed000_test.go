@@ -193,8 +193,8 @@ func TestSeed000UnknownTools(t *testing.T) {
 	if v.Mode != confirm || v.Rule != "taintPolicy" {
 		t.Errorf("%s by %s, want confirm by taintPolicy", v.Mode, v.Rule)
 	}
-	says(t, v, "is not one we know: the taint policy for untrusted says confirm.")
-	says(t, v, "The conversation is untrusted: web_fetch example.com brought it in 2 calls ago.")
+	says(t, v, "We don't know this tool. Your policy asks before such tools in untrusted conversations.")
+	says(t, v, "The conversation is untrusted: the agent fetched example.com 2 calls ago.")
 }
 
 func TestSeed000IterationCap(t *testing.T) {

@@ -152,7 +152,7 @@ func TestSeed002SourcesAndSinks(t *testing.T) {
 		if v.Rule != "taint-escalation" {
 			t.Errorf("%s is decided by %s, want taint-escalation", sink, v.Rule)
 		}
-		says(t, v, "a sink in a tainted conversation")
+		says(t, v, "Outside content could make the agent use")
 	}
 	for _, other := range []string{"read_file", "contacts_lookup", "calendar_list"} {
 		row(t, p, other, "aaaaac")

@@ -71,7 +71,7 @@ func TestTrustRulesLookAtArguments(t *testing.T) {
 	if v.Rule != "taint-escalation" || !v.Tainted {
 		t.Errorf("decided by %s, want taint-escalation", v.Rule)
 	}
-	says(t, v, "By trust.rules[5] this call of ls is a sink in a tainted conversation: confirm.")
+	says(t, v, "Your rule trust.rules[5] says that this call of ls acts, so you are asked.")
 }
 
 func TestTrustRulesThatSayNothingAreRefused(t *testing.T) {

@@ -87,7 +87,7 @@ func (pl *Plan) allowSeen(out *Verdict, v *session.View) {
 		return
 	}
 	out.Mode, out.LevelAlone = allow, false
-	out.add(seenRule, "This builds, tests or commits what is in the workspace, and you have seen all that was written there since outside content came in: allow.", allow)
+	out.add(seenRule, "This builds, tests or commits what is in the workspace, and you have seen all that was written there since outside content came in, so it may run.", allow)
 }
 
 // codingAgents are those whose shell is how they look at files. The gateway's own hook names them.
@@ -104,7 +104,7 @@ func (pl *Plan) allowLook(out *Verdict) {
 		return
 	}
 	out.Mode, out.LevelAlone = allow, false
-	out.add(lookRule, "This only looks at files in the workspace, as read does: allow.", allow)
+	out.add(lookRule, "This only looks at files in the workspace, as read does, so it may run.", allow)
 }
 
 // buildParams are what a build may be called with: the command, where it starts and how long it may take. Others can say

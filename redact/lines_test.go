@@ -36,7 +36,7 @@ func TestLinesLeaveOrdinaryNamesAlone(t *testing.T) {
 	r := ready(t, redact.Config{})
 	for _, s := range []string{
 		"", "exec", "agent:main:main", "agent:main:telegram:group:-1001234567890:topic:7", "550e8400-e29b-41d4-a716-446655440000", "hook:gmail:17c8d", "agent:main:cron:job-1:run:42", "mcp__github__create_issue",
-		"request-12345", "01J9ZC5V3W8Q2M4N6P7R8S9TAB", "run_7f3a9c51d2e84b60", "Owner approval required (ref 7Q4K). Ask again after the owner approves.", "The conversation is untrusted: web_fetch example.com brought it in 2 calls ago.",
+		"request-12345", "01J9ZC5V3W8Q2M4N6P7R8S9TAB", "run_7f3a9c51d2e84b60", "Owner approval required (ref 7Q4K). Ask again after the owner approves.", "The conversation is untrusted: the agent fetched example.com 2 calls ago.",
 	} {
 		got := s
 		if r.Lines(&got); got != s {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/policy"
 )
 
 // Audited is what the second model said of calls, by a record, and what people
@@ -135,8 +136,7 @@ const noPattern = "none: the policy let it pass"
 // patternOf is the pattern that the decision names.
 func patternOf(e *audit.Entry) string {
 	for _, why := range e.Why {
-		if rest, ok := strings.CutPrefix(why, "Pattern: "); ok {
-			name, _, _ := strings.Cut(rest, ".")
+		if name := policy.Pattern(why); name != "" {
 			return name
 		}
 	}

@@ -38,6 +38,7 @@ const audited = `{"kind":"begin","seq":1}
 {"kind":"decision","client":"c","session":"y","tool":"exec","digest":"2","why":["The level is untrusted.","Pattern: lethal trifecta. Outside content and secrets came in."],"decision":"deny","auditor":"block"}
 {"kind":"decision","client":"c","session":"y","tool":"exec","digest":"3","decision":"allow","by":"auditor","auditor":"allow"}
 {"kind":"decision","client":"c","session":"y","tool":"exec","digest":"4","decision":"deny","auditor":"none"}
+{"kind":"decision","client":"c","session":"y","tool":"exec","digest":"7","why":["The conversation is untrusted.","The agent has read outside content and secrets, and this could send them out."],"decision":"deny","auditor":"block"}
 {"kind":"decision","client":"c","session":"y","tool":"read","digest":"5","decision":"allow"}
 {"kind":"decision","client":"c","session":"y","tool":"exec","digest":"6","decision":"allow","by":"person","auditor":"block","replay":true}
 `
@@ -48,8 +49,8 @@ func TestWhatTheAuditorWasAgainstAndWhatPeopleMadeOfIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintf("%+v", a.Report())
-	want := "{Asked:4 Blocked:2 Silent:1 Overruled:1 Tools:[{Name:exec Blocked:1 Overruled:0} {Name:message send Blocked:1 Overruled:1}] " +
-		"Patterns:[{Name:lethal trifecta Blocked:1 Overruled:0} {Name:none: the policy let it pass Blocked:1 Overruled:1}]}"
+	want := "{Asked:5 Blocked:3 Silent:1 Overruled:1 Tools:[{Name:exec Blocked:2 Overruled:0} {Name:message send Blocked:1 Overruled:1}] " +
+		"Patterns:[{Name:lethal trifecta Blocked:2 Overruled:0} {Name:none: the policy let it pass Blocked:1 Overruled:1}]}"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

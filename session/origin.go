@@ -69,16 +69,16 @@ func compareFlags(a, b bool) int {
 func (o Origin) String() string {
 	switch o.From {
 	case FromUser:
-		return "said by the user"
+		return "you wrote it"
 	case FromPart:
-		return "said by the user in part"
+		return "you wrote part of it"
 	case FromTool:
 		return "came from " + o.source()
 	case FromNothing:
-		return "nothing to compare"
+		return "too short to compare"
 	case FromNowhere:
 	}
-	return "seen nowhere"
+	return "not in your messages, nor in anything the agent read"
 }
 
 func (o Origin) source() string {

@@ -9,13 +9,13 @@ import (
 
 func TestAnOriginReadsAsASentence(t *testing.T) {
 	for want, o := range map[string]session.Origin{
-		"said by the user":                         {From: session.FromUser, Level: taint.Owner},
-		"said by the user in part":                 {From: session.FromPart, Level: taint.Untrusted},
-		"seen nowhere":                             {From: session.FromNowhere, Level: taint.Untrusted},
-		"nothing to compare":                       {From: session.FromNothing, Level: taint.Untrusted},
-		"came from read notes.txt (local)":         {From: session.FromTool, Level: taint.Local, Tool: "read", Place: "notes.txt"},
-		"came from message 1 call ago (external)":  {From: session.FromTool, Level: taint.External, Tool: "message", Ago: 1},
-		"came from web_fetch 2 calls ago (shared)": {From: session.FromTool, Level: taint.Shared, Tool: "web_fetch", Ago: 2},
+		"you wrote it":         {From: session.FromUser, Level: taint.Owner},
+		"you wrote part of it": {From: session.FromPart, Level: taint.Untrusted},
+		"not in your messages, nor in anything the agent read": {From: session.FromNowhere, Level: taint.Untrusted},
+		"too short to compare":                                 {From: session.FromNothing, Level: taint.Untrusted},
+		"came from read notes.txt (local)":                     {From: session.FromTool, Level: taint.Local, Tool: "read", Place: "notes.txt"},
+		"came from message 1 call ago (external)":              {From: session.FromTool, Level: taint.External, Tool: "message", Ago: 1},
+		"came from web_fetch 2 calls ago (shared)":             {From: session.FromTool, Level: taint.Shared, Tool: "web_fetch", Ago: 2},
 	} {
 		if got := o.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -33,7 +33,7 @@ func TestWhatNobodyLookedAtWasSeenNowhere(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	}
-	if got := (session.Origin{}).String(); got != "seen nowhere" {
+	if got := (session.Origin{}).String(); got != "not in your messages, nor in anything the agent read" {
 		t.Errorf("the zero origin reads %q", got)
 	}
 }

@@ -36,7 +36,7 @@ func TestLimitsEndWhatTheyCount(t *testing.T) {
 	r.allow(call(t, "tts", `{"text":"a"}`, one))
 	r.allow(call(t, "tts", `{"text":"b"}`, one))
 	r.deny("the third in a conversation", call(t, "tts", `{"text":"c"}`, one))
-	if e := r.record.last(); e.Error != "limit" || !strings.Contains(strings.Join(e.Why, " "), "The limit limits[0] is reached (2 calls in a conversation within 1h0m0s): restrict.") {
+	if e := r.record.last(); e.Error != "limit" || !strings.Contains(strings.Join(e.Why, " "), "The limit limits[0] is reached (2 calls in a conversation within 1h): it is blocked.") {
 		t.Errorf("recorded %q: %q", e.Error, e.Why)
 	}
 	r.allow(call(t, "tts", `{"text":"d"}`, two))

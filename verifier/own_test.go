@@ -116,7 +116,7 @@ func TestSecretsInTheConversationEndOwnWords(t *testing.T) {
 	r.allow(call(t, "dm", `{"to":"alice@example.com","body":"It will rain."}`, said))
 	r.allow(call(t, "passbox", `{}`, said))
 	r.deny("with a secret at hand", call(t, "dm", `{"to":"alice@example.com","body":"It will rain."}`, said))
-	if len(why) < 2 || why[1] != "Pattern: lethal trifecta. Outside content and secrets came in, and this could carry them out." {
+	if len(why) < 2 || why[1] != "The agent has read outside content and secrets, and this could send them out." {
 		t.Errorf("the card says %q, want the pattern", why)
 	}
 }

@@ -36,7 +36,7 @@ type cardView struct {
 	Whole    bool // all there is to see
 	Full     bool // all that will run can be read here
 	List     int  // how many calls, where there are several
-	Ended    string
+	Ended    []channels.Fate
 	Tone     string
 	OneTap   bool   // a tap on Allow is enough, and all of the call was in sight before: a key may stand for it
 	Allow    string // handles
@@ -107,10 +107,11 @@ func newCard(c *approval.Card, doc *channels.Document, o *approval.Outcome, m *m
 		v.List = len(c.Questions)
 	}
 	if o != nil && o.State != approval.Open {
-		v.Ended, v.Tone = doc.Sign+" "+o.State.String(), told(approval.Outcome{Kind: approval.Counted, State: o.State}).Tone
+		v.Ended, v.Tone = channels.Fates(c, o), told(approval.Outcome{Kind: approval.Counted, State: o.State}).Tone
 		v.sort(channels.Calls(c))
+	} else {
+		v.sort(doc.Blocks)
 	}
-	v.sort(doc.Blocks)
 	v.buttons(doc.Buttons, c)
 	return v
 }

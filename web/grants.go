@@ -26,6 +26,7 @@ type grantsView struct {
 type grantView struct {
 	Name, Ref, Tool, Agent, Talk, TalkHash string
 	Level, By, Only                        string
+	Exactly                                bool // only the call that it was given on
 	Until                                  time.Time
 	Turn                                   bool // it ends with the run at the latest
 }
@@ -57,7 +58,7 @@ func (p *Page) grantViews(open approval.Granting) []grantView {
 		g := &open.Grants[i]
 		v := grantView{
 			Name: g.Name(), Ref: codes.Ref(g.ID), TalkHash: g.Conversation.Hash(), Level: g.Level.String(), By: foreign(p.o.Hide(g.By)),
-			Agent: foreign(p.o.Hide(g.Agent)), Talk: talkName(session.Conversation{Key: p.o.Hide(g.Conversation.Key)}), Until: g.Until, Turn: g.Run != "", Only: strings.TrimSpace(approval.LikeOnly(g)),
+			Agent: foreign(p.o.Hide(g.Agent)), Talk: talkName(session.Conversation{Key: p.o.Hide(g.Conversation.Key)}), Until: g.Until, Turn: g.Run != "", Only: strings.TrimSpace(approval.LikeOnly(g)), Exactly: g.IsExactly(),
 		}
 		v.Tool, _ = channels.Name(g.Tool)
 		out = append(out, v)

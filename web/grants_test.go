@@ -16,7 +16,7 @@ func (r *rig) grant(b *browser, edit func(*approval.Ask)) {
 	ruling := r.ask(edit)
 	form := b.form(b.get("").body, "15 min")
 	form.Set("minutes", "15")
-	if got := b.do(http.MethodPost, "answer", form, nil); !strings.Contains(got.body, "approved exactly this for 15 minutes") {
+	if got := b.do(http.MethodPost, "answer", form, nil); !strings.Contains(got.body, "Approved exactly this for 15 minutes") {
 		r.t.Fatalf("the page says\n%s", got.body)
 	}
 	<-ruling

@@ -114,7 +114,7 @@ func TestH52WhatDoesNotComeFromThePageIsRefused(t *testing.T) {
 		t.Fatalf("one of them was taken: %+v", got)
 	default:
 	}
-	if got := b.do(http.MethodPost, "answer", good, nil); !strings.Contains(got.body, "approved once by owner (page)") {
+	if got := b.do(http.MethodPost, "answer", good, nil); !strings.Contains(got.body, "Approved once by owner") {
 		t.Errorf("the page's own form: %s", got.body)
 	}
 	if got := <-ruling; !got.Yes {

@@ -66,7 +66,7 @@ func TestOnePickAllowsNoMoreThanOneCarefulCall(t *testing.T) {
 		}
 		page = b.pick(page, picks(page)[right]).body
 	}
-	if !strings.Contains(page, "approved once by owner (page)") {
+	if !strings.Contains(page, "Approved once by owner") {
 		t.Errorf("after all picks:\n%s", page)
 	}
 }
@@ -78,7 +78,7 @@ func TestAListWithOneCarefulCallAsksForThatOne(t *testing.T) {
 	if got := picks(page); len(got) != 4 || got["make part-0"] == "" {
 		t.Fatalf("the choices are %q", got)
 	}
-	if got := b.pick(page, picks(page)["make part-0"]).body; !strings.Contains(got, "approved once by owner (page)") {
+	if got := b.pick(page, picks(page)["make part-0"]).body; !strings.Contains(got, "Approved once by owner") {
 		t.Errorf("the right one:\n%s", got)
 	}
 }

@@ -23,10 +23,10 @@ func TestEachFormDoesWhatItsButtonSays(t *testing.T) {
 		min  int
 		why  string
 	}{
-		"Allow once": {told: "approved once by owner (page)", yes: true},
-		"15 min":     {add: []string{"minutes", "15"}, told: "approved exactly this for 15 minutes by owner (page)", yes: true, min: 15},
-		"Deny":       {told: "denied by owner (page)"},
-		"Send":       {add: []string{"reason", "use make\ninstead"}, told: "denied by owner (page)", why: "use make instead"},
+		"Allow once": {told: "Approved once by owner", yes: true},
+		"15 min":     {add: []string{"minutes", "15"}, told: "Approved exactly this for 15 minutes by owner", yes: true, min: 15},
+		"Deny":       {told: "Denied by owner"},
+		"Send":       {add: []string{"reason", "use make\ninstead"}, told: "Denied by owner", why: "use make instead"},
 	} {
 		t.Run(button, func(t *testing.T) {
 			r := newRig(t, nil)
@@ -68,7 +68,7 @@ func TestWhatAYesForAWhileCoversStandsBesideItsButton(t *testing.T) {
 	}
 	form := b.form(wider, "30 min")
 	form.Set("minutes", "30")
-	if got := b.do(http.MethodPost, "answer", form, nil); !strings.Contains(got.body, "approved for 30 minutes, only &#34;git log&#34; that writes out.txt by owner") {
+	if got := b.do(http.MethodPost, "answer", form, nil); !strings.Contains(got.body, "Approved for 30 minutes, only &#34;git log&#34; that writes out.txt by owner") {
 		t.Errorf("the page says\n%s", got.body)
 	}
 	if got := <-ruling; !got.Yes || got.Scope != (approval.Scope{Minutes: 30}) {
@@ -86,7 +86,7 @@ func TestH27TheSecondAnswerIsToldTheTruth(t *testing.T) {
 	page := second.get("").body
 	first.do(http.MethodPost, "answer", first.form(first.get("").body, "Deny"), nil)
 	got := second.do(http.MethodPost, "answer", second.form(page, "Allow once"), nil)
-	if !strings.Contains(got.body, "denied by owner") || strings.Contains(got.body, "approved") {
+	if !strings.Contains(got.body, "Already answered: Denied by owner at") || strings.Contains(got.body, "pproved") {
 		t.Errorf("the second reads\n%s", got.body)
 	}
 	if got := <-ruling; got.Yes {
@@ -104,7 +104,7 @@ func TestACardThatIsSettledShowsHowAndHasNoButtons(t *testing.T) {
 	}
 	b.do(http.MethodPost, "answer", b.form(b.get("").body, "Deny"), nil)
 	got := b.get("cards/" + cards[0].ID)
-	if !strings.Contains(got.body, "Denied <span>by owner at ") || strings.Contains(got.body, "Allow once") {
+	if !strings.Contains(got.body, "Denied by owner at <time") || strings.Contains(got.body, "Allow once") {
 		t.Errorf("the card is\n%s", got.body)
 	}
 	if got := b.get("cards/" + strings.Repeat("0", 34)); !strings.Contains(got.body, "not here any more") {

@@ -70,7 +70,7 @@ func TestWhatNeedsCareIsAllowedOnlyByPickingWhereItGoes(t *testing.T) {
 				t.Fatalf("a wrong one approved: %+v", got)
 			default:
 			}
-			if got := b.pick(page, picks(page)[real]); !strings.Contains(got.body, "approved once by owner (page)") {
+			if got := b.pick(page, picks(page)[real]); !strings.Contains(got.body, "Approved once by owner") {
 				t.Fatalf("the right one:\n%s", got.body)
 			}
 			if got := <-ruling; !got.Yes {

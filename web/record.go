@@ -151,6 +151,10 @@ func entry(l *audit.Line) entryView {
 	audit.Print(&b, l.Entry) //nolint:errcheck // a buffer takes all
 	first, rest, _ := strings.Cut(strings.TrimRight(b.String(), "\n"), "\n")
 	v := entryView{Seq: l.Seq, At: l.At, Sentence: strings.TrimPrefix(first, l.At.UTC().Format("2006-01-02 15:04:05Z ")), Decision: l.Decision}
+	if ref := "ref " + l.Ref; l.Ref != "" { // it is behind the row
+		v.Sentence = strings.Replace(v.Sentence, " · "+ref, "", 1)
+		v.Details = append(v.Details, ref)
+	}
 	for line := range strings.SplitSeq(rest, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
 			v.Details = append(v.Details, line)

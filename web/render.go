@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"github.com/openclaw-verifier/verifier/channels"
 )
 
 //go:embed templates/*.html
@@ -45,8 +47,10 @@ type view struct {
 
 // said is what the person is told about what they just did.
 type said struct {
-	Text string
-	Tone string // good, bad or odd
+	Text  string
+	Fates []channels.Fate // instead of the text: what became of calls
+	Late  bool            // before the person answered
+	Tone  string          // good, bad or odd
 }
 
 // render draws a whole page, or nothing of it.
@@ -81,8 +85,9 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, m *member, name stri
 // span is a piece of a text; a mark is one of ours that stands for what can't be
 // shown as it is.
 type span struct {
-	Text string
-	Mark bool
+	Text  string
+	Mark  bool
+	Break bool // a line that has to break may do so behind it
 }
 
 // marked cuts a text at our marks, which nothing else looks like: channels.Safe
@@ -131,7 +136,7 @@ func words(s string) []word {
 			if at > plain {
 				out = append(out, word{Spans: marked(s[plain:at])})
 			}
-			out = append(out, word{Spans: marked(s[at : at+n]), Whole: true})
+			out = append(out, word{Spans: breakable(marked(s[at : at+n])), Whole: true})
 			plain = at + n
 		}
 		at += n
@@ -139,6 +144,24 @@ func words(s string) []word {
 	}
 	if plain < len(s) {
 		out = append(out, word{Spans: marked(s[plain:])})
+	}
+	return out
+}
+
+// breakable lets a long address or path break behind its slashes, where it has to break.
+func breakable(spans []span) (out []span) {
+	const short = 24
+	for _, s := range spans {
+		for !s.Mark && len(s.Text) > short {
+			i := strings.IndexByte(strings.TrimLeft(s.Text, "/"), '/')
+			if i < 0 {
+				break
+			}
+			end := len(s.Text) - len(strings.TrimLeft(s.Text[len(s.Text)-len(strings.TrimLeft(s.Text, "/"))+i:], "/"))
+			out = append(out, span{Text: s.Text[:end], Break: true})
+			s.Text = s.Text[end:]
+		}
+		out = append(out, s)
 	}
 	return out
 }

@@ -43,6 +43,7 @@ type talkView struct {
 	Sources, Earlier        []sourceView    // what the agent read, the latest first: a few, and the others
 	Say                     []influenceView // what has a say in the level now
 	Turns                   []turnView
+	Turn                    *turnView // that whose graph is shown; nil: the last one
 	Calls                   []callRow // the latest first
 	Cut                     bool      // there is more than this in the record
 	Grants                  []grantView
@@ -286,7 +287,7 @@ func (p *Page) recall(ctx context.Context, v *talkView, c session.Conversation, 
 	known := ""
 	for i := range v.Turns {
 		if v.Turns[i].Run == run {
-			known, v.Turns[i].Open = run, true
+			known, v.Turns[i].Open, v.Turn = run, true, &v.Turns[i]
 		}
 	}
 	v.Graph = p.graph(ctx, c, known)

@@ -73,7 +73,7 @@ func TestAConversationSaysWhatHappenedInIt(t *testing.T) {
 	for _, want := range []string{
 		other.Ref(), `<path d="M76 `, `<span class="level untrusted">untrusted</span> web_fetch example.com`, "the owner wrote directly", "someone other than the owner wrote",
 		"web_fetch example.org", "read a.txt", "make deploy", `class="node untrusted"`, `class="node untrusted blocked"`, `tabindex="0" role="img" aria-label="web_fetch`,
-		"tool: exec → BLOCKED", `href="?turn=run-1"`, "1 denied", "Nothing is granted here", "Reset trust of " + other.Ref(),
+		"tool: exec → BLOCKED", `href="?turn=run-1"`, "1 denied", "Nothing is granted here", ".reset-trust " + other.Ref(),
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the conversation has no %s:\n%s", want, page)
@@ -113,7 +113,7 @@ func TestTrustIsResetAndGrantsAreEndedFromAConversation(t *testing.T) {
 	if got := b.do(http.MethodPost, at, b.form(b.get(at).body, "End all grants now"), nil); !strings.Contains(got.body, "2 grants were ended by owner (page)") || len(r.open()) != 0 {
 		t.Errorf("ending: %s", got.body)
 	}
-	form := b.form(b.get(at).body, "Reset trust of "+conversation.Ref())
+	form := b.form(b.get(at).body, "Reset trust")
 	guest := r.guest()
 	if page := guest.get(at).body; strings.Contains(page, "Reset trust") || !strings.Contains(page, "Who started it") {
 		t.Errorf("a viewer sees\n%s", page)

@@ -26,7 +26,7 @@ func (r *rig) fill(n int) {
 		e := audit.Entry{
 			Kind: audit.KindDecision, RequestID: fmt.Sprintf("request-%d", i), Client: "default", Session: "agent:main:main", Agent: "main",
 			Tool: "exec", Params: jsontext.Value(fmt.Sprintf(`{"command":"make deploy %d"}`, i)), Level: "untrusted", Decision: audit.Allow, By: "person",
-			Why: []string{"The conversation is untrusted: web_fetch example.com brought it in 1 call ago.", "exec is not on the safe or dangerous list."},
+			Why: []string{"The conversation is untrusted: the agent fetched example.com 1 call ago.", "Your policy asks before exec in untrusted conversations."},
 		}
 		switch i % 4 {
 		case 1:
@@ -259,7 +259,7 @@ func TestTheViewsAreQuick(t *testing.T) {
 			t.Errorf("/page/%s takes %s, more than %s", path, best, limit)
 		}
 	}
-	if got := b.get(""); len(got.body) > 100<<10 || !strings.Contains(got.body, "and 449 more") {
+	if got := b.get(""); len(got.body) > 100<<10 || !strings.Contains(got.body, "Behind it: the next 50 of 499") {
 		t.Errorf("the list has %d bytes", len(got.body))
 	}
 }

@@ -20,6 +20,7 @@ type waitingView struct {
 	Now       *cardView
 	Rest      []lineView
 	More      int // beyond the list
+	Behind    int // the oldest, with those
 	Count     int
 	NowStamp  string // changes when Now does
 	RestStamp string // changes when Rest does
@@ -54,6 +55,7 @@ func listed(cards []*approval.Card, now time.Time, m *member) waitingView {
 	first := shown(cards[0], nil, now, m)
 	v.Now = &first
 	rest := cards[1:]
+	v.Behind = len(rest)
 	if len(rest) > maxListed {
 		v.More, rest = len(rest)-maxListed, rest[:maxListed]
 	}
@@ -208,6 +210,9 @@ func (p *Page) test(w http.ResponseWriter, r *http.Request, m *member) {
 // the store has committed is shown as done.
 func told(o approval.Outcome) said {
 	s := said{Text: o.Text, Tone: odd}
+	if (o.Kind == approval.Counted || o.Kind == approval.TooLate) && o.Card != nil && o.State != approval.Open {
+		s.Fates, s.Late = channels.Fates(o.Card, &o), o.Kind == approval.TooLate
+	}
 	switch {
 	case o.Kind == approval.Counted && o.State == approval.Allowed, o.Kind == approval.Told:
 		s.Tone = good

@@ -38,15 +38,15 @@ func example(tool, shown string) approval.Ask {
 		Conversation: session.Conversation{Client: "default", Key: key}, SessionKey: key, SessionID: "s1", Agent: "main", Run: "r1", Tool: tool,
 		Digest: "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef", Rule: "taint-escalation", Level: taint.Untrusted,
 		Why: []string{
-			"Web content was read two calls ago (web_fetch example.com).",
-			"exec can act on what it says, so a person is asked.",
+			"The conversation is untrusted: the agent fetched example.com 2 calls ago.",
+			"Your policy asks before exec in untrusted conversations.",
 		},
 		Reasons: []string{
 			"The agent fetched example.com 2 calls ago and now wants to act.",
 			"This can reach the network: curl example.com.",
 		},
 		Risks:   []string{"runs downloaded code", "leaves the machine"},
-		Started: "you, on telegram", Said: []string{"good morning", "install the backup tool from example.com, please"},
+		Started: "the owner wrote directly", Said: []string{"good morning", "install the backup tool from example.com, please"},
 		Shown: jsontext.Value(shown), Lasting: true, Shell: tool == "exec", Approvals: 1, Created: created, Until: created.Add(2 * time.Minute),
 	}
 }
@@ -171,14 +171,14 @@ func hostile() []Fixture {
 		{Name: "shown-edit", Card: cardOf(changed(example("edit", `{"path":"greet.sh","edits":[{"oldText":"echo hello","newText":"echo bonjour\n\techo '- all'"},{"oldText":"exit 1\n","newText":"","replaceAll":true}]}`), file))},
 		{Name: "not-lasting", Card: cardOf(changed(example("gateway", `{"action":"restart"}`), func(a *approval.Ask) {
 			a.Lasting, a.Level, a.Said, a.Conversation.Client = false, taint.Owner, nil, "laptop"
-			a.Why, a.Risks = []string{"gateway is on the dangerous list: asked at every level."}, nil
+			a.Why, a.Risks = []string{"gateway is on the dangerous list (it can disable the verifier), so you are asked at every level."}, nil
 			a.Reasons = []string{"gateway can disable the verifier, so you are asked each time."}
 		}))},
 		{Name: "attack-h15-lookalike", Card: cardOf(changed(example("ехес", plainExec), func(a *approval.Ask) { a.Lasting = false }))},
 		{Name: "attack-h37-formatting", Card: cardOf(changed(example("message", formatting), func(a *approval.Ask) {
 			a.Agent, a.Started, a.Said, a.Why = "<b>main</b>", "@everyone <@1> <!channel>", []string{"*bold* [x](https://evil.example) `code`"}, []string{"Web content was read (web_fetch https://evil.example/@here)."}
 			a.Origins = []approval.Origin{{
-				Argument: "to: said by the user\nmessage", Origin: session.Origin{From: session.FromTool, Level: taint.Untrusted, Tool: "<b>x</b>", Place: "@everyone\nto: said by the user\u202e"},
+				Argument: "to: you wrote it\nmessage", Origin: session.Origin{From: session.FromTool, Level: taint.Untrusted, Tool: "<b>x</b>", Place: "@everyone\nto: you wrote it\u202e"},
 			}}
 		}))},
 		{Name: "attack-h38-invisible", Card: cardOf(example("exec", command("ls\u202e fr- mr\u202c\u200b \x1b[2J\x1b[31m# all is well\x1b[0m\r⟨0 characters not shown⟩")))},

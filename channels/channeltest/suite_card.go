@@ -54,7 +54,7 @@ func cardSpecs() []spec {
 			r.tap(r.who.Alice, m, "More…")
 			d := r.details(m)
 			for _, want := range []string{
-				"Web content was read two calls ago (web_fetch example.com).", "untrusted", "main", "agent:main:telegram:direct:1001", "you, on telegram", "taint-escalation", "good morning",
+				"The conversation is untrusted: the agent fetched example.com 2 calls ago.", "untrusted", "main", "agent:main:telegram:direct:1001", "the owner wrote directly", "taint-escalation", "good morning",
 				"another such call could do anything", ".approve exec " + code, ".approve exec " + code + " exactly 30", ".approve exec " + code + " turn", ".deny " + code,
 			} {
 				if !strings.Contains(everything(d), want) {

@@ -112,7 +112,7 @@ func TestOriginsOverTheWire(t *testing.T) {
 		r.allow(fetch(m))
 		r.takes(returned(m, "web_fetch", `,"origin":"example.com",`+prints("or mallory@evil.example")))
 		r.mustAsk(call{tool: "send_email", params: `{"to":"mallory@evil.example","cc":"bob@good.example"}`, context: m})
-		want := []string{"to: came from web_fetch example.com 1 call ago (untrusted)", "cc: said by the user"}
+		want := []string{"to: came from web_fetch example.com 1 call ago (untrusted)", "cc: you wrote it"}
 		all := r.entries()
 		if got := all[len(all)-1].Origins; !slices.Equal(got, want) {
 			t.Errorf("the record says %q, want %q", got, want)

@@ -150,7 +150,7 @@ func TestH133AClientWithoutSendersGetsACardThatSaysSo(t *testing.T) {
 	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		unknown := map[string]any{"sessionKey": "agent:main:nobody", "agentId": "main"}
-		const outside, unsaid = "Outside content came in", "This client doesn't tell us who started the run"
+		const outside, unsaid = "The agent has read outside content", "We don't know who started this run"
 		held := r.hold(sh("touch a", unknown))
 		card := r.waits()
 		if text := oneLine(card.Text); !strings.Contains(text, unsaid) || strings.Contains(text, outside) {

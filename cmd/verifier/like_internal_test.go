@@ -29,7 +29,7 @@ func TestAllowLikeThis(t *testing.T) {
 		say := fmt.Sprintf(".approve message %s like 15", card.code(t))
 		first := r.reply(say)
 		if first.Kind != "told" || !strings.Contains(first.Text, `"message" to "action: send", "target: +15550100"`) || !strings.Contains(first.Text, "for 15 minutes") ||
-			!strings.Contains(first.Text, "Of the last 2 answers here it would have covered 1 that were allowed and 1 that were DENIED") {
+			!strings.Contains(first.Text, "Of the last 2 answers here it would have covered 2: 1 allowed, 1 DENIED") {
 			t.Fatalf("%+v", first)
 		}
 		if v := r.reply(fmt.Sprintf(".approve message %s like 16", card.code(t))); v.Kind != "told" || !strings.Contains(v.Text, "for 16 minutes") {

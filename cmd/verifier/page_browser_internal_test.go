@@ -131,7 +131,7 @@ func allowInBrowser(t *testing.T, s *surf) {
 	pick(tab, "It runs code that it downloads", false)
 	tab.Text("That was not it")
 	pick(tab, "It runs code that it downloads", true)
-	tab.Text("approved once by owner (page)")
+	tab.Text("Approved once by owner")
 	if a := <-held; !a.allowed() {
 		t.Errorf("the call: %s", a.raw)
 	}
@@ -212,7 +212,7 @@ func diffInBrowser(t *testing.T, s *surf) {
 		t.Errorf("the line that comes reads %q", line)
 	}
 	tab.Click("button.deny")
-	tab.Text("denied by owner")
+	tab.Text("Denied by owner")
 	<-held
 }
 
@@ -240,7 +240,7 @@ func denyInBrowser(t *testing.T, s *surf) {
 	openMore(tab)
 	tab.Type(".because input[name=reason]", "use the package of the distribution")
 	tab.Press("Enter")
-	tab.Text("denied by owner (page)")
+	tab.Text("Denied by owner")
 	if a := <-held; a.allowed() || !strings.Contains(a.Reason, "use the package of the distribution") {
 		t.Errorf("the call: %s", a.raw)
 	}
@@ -256,13 +256,13 @@ func twoTabs(t *testing.T, s *surf) {
 	var handle string
 	second.Eval(`document.querySelector("button.allow").form.elements.handle.value`, &handle)
 	first.Click("button.deny")
-	first.Text("denied by owner (page)")
+	first.Text("Denied by owner")
 	second.Text("Nothing waits") // by itself
 	if a := <-held; a.allowed() {
 		t.Errorf("the call: %s", a.raw)
 	}
 	// A tap that was on its way is told the truth.
-	if said := lateTap(second, handle); !strings.Contains(said, "Denied <span>by owner at ") || strings.Contains(said, "Approved") {
+	if said := lateTap(second, handle); !strings.Contains(said, "Already answered: Denied by owner at ") || strings.Contains(said, "Approved") {
 		t.Errorf("the late tap reads %s", said)
 	}
 }
@@ -286,7 +286,7 @@ func canariesInBrowser(t *testing.T, s *surf) {
 	s.check(tab, "a card full of canaries")
 	tab.Type(".because input[name=reason]", canary)
 	tab.Click(".because button")
-	tab.Text("denied by owner")
+	tab.Text("Denied by owner")
 	<-held
 	var hit bool
 	tab.Eval("window.hit !== undefined || document.querySelector('img[src=x]') !== null", &hit)

@@ -120,7 +120,7 @@ func TestACallIsReleasedFromThePage(t *testing.T) {
 			t.Fatalf("what outside content could drive is allowed by one tap:\n%s", page)
 		}
 		_, page = v.load(http.MethodPost, "/page/answer", url.Values{"handle": {field(page, "handle", "make deploy</button>")}})
-		if !strings.Contains(page, "approved once by owner (page)") {
+		if !strings.Contains(page, "Approved once by owner") {
 			t.Errorf("the page says\n%s", page)
 		}
 		if a := <-held; !a.allowed() {

@@ -195,10 +195,10 @@ func staleInBrowser(t *testing.T, s *surf) {
 	tab := s.login(webtest.Phone)
 	held := s.asks(sh("make deploy", unvouched("x")))
 	tab.Click(".card button.deny")
-	tab.Text("denied by owner (page)")
+	tab.Text("Denied by owner")
 	<-held
 	tab.Eval(`(() => { const now = Date.now; Date.now = () => now() + 11000 })()`, nil)
-	tab.Wait("it is no news any more", `!document.body.innerText.includes("denied by owner")`)
+	tab.Wait("it is no news any more", `!document.body.innerText.includes("Denied by owner")`)
 }
 
 func offlineInBrowser(t *testing.T, s *surf) {
@@ -231,13 +231,13 @@ func keysInBrowser(t *testing.T, s *surf) {
 	tab.Press("k")
 	tab.Wait("k goes back", `document.activeElement.matches(".card")`)
 	tab.Press("d")
-	tab.Text("denied by owner (page)")
+	tab.Text("Denied by owner")
 	if a := <-held; a.allowed() {
 		t.Errorf("the first: %s", a.raw)
 	}
 	tab.Wait("the second can be answered", `document.querySelector(".card.seen [data-key=a]") && !document.querySelector(".settling")`)
 	tab.Press("a")
-	tab.Text("approved once by owner (page)")
+	tab.Text("Approved once by owner")
 	if a := <-second; !a.allowed() {
 		t.Errorf("the second: %s", a.raw)
 	}
@@ -302,7 +302,7 @@ func testQuestionInBrowser(t *testing.T, s *surf) {
 	tab.Text("Test question: nothing runs, whatever you answer")
 	s.check(tab, "a test question")
 	tab.Click(".card button.allow")
-	tab.Text("approved once by owner (page)")
+	tab.Text("Approved once by owner")
 	tab.Text("Nothing waits")
 	var kinds []string
 	for _, l := range s.kept() {

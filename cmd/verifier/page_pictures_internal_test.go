@@ -127,7 +127,7 @@ func (p *photographer) questions() {
 		before := len(p.pending())
 		p.tab.Click("button.deny")
 		redistest.Eventually(p.t, "it is answered", func() bool { return len(p.pending()) < before })
-		p.tab.Text("denied by owner")
+		p.tab.Text("Denied by owner")
 		if i == 0 {
 			p.shoot("answered")
 		}

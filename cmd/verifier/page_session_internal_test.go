@@ -100,7 +100,7 @@ func anotherPort(t *testing.T, s *surf) {
 	other.Click("#deep") // a link from anywhere still opens the page for the owner
 	other.Text("digest")
 	other.Click("button.deny")
-	other.Text("denied by owner (page)")
+	other.Text("Denied by owner")
 	<-held
 	tab.Text("Nothing waits")
 }
