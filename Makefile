@@ -49,7 +49,7 @@ test-standins: ## run the suite of the chats against stand-ins that others wrote
 test-container: build ## run the binary as the image does: its user, paths and read-only root (needs root for chroot)
 	@./scripts/test-container
 
-e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; where time counts: ARGS='--within 400'
+e2e-openclaw: ## run the plugin in the real OpenClaw, installed into a cache; a few scenarios where time counts: ARGS='--within 400'
 	@./scripts/e2e-openclaw $(ARGS)
 
 e2e-agents: ## run the hook in the real coding agents, installed into a cache (1.2 GB); one of them: ARGS=claude-code; where time counts: ARGS='--within 400'
