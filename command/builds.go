@@ -75,7 +75,10 @@ func inBuild(n string, args []arg) bool {
 }
 
 // isBuild reports whether a program with these arguments is in the table.
-func isBuild(n string, args []arg) bool {
+func isBuild(n string, args []arg) bool { return isIn(builds, n, args) }
+
+// isIn is [isBuild] for any table.
+func isIn(table map[string]*sub, n string, args []arg) bool {
 	if len(args) > 1 && unversioned(n) == "python" && args[0].text == "-m" && args[1].fixed {
 		n, args = "python -m "+args[1].text, args[2:]
 	}
@@ -92,7 +95,7 @@ func isBuild(n string, args []arg) bool {
 		}
 		n, args = n+" "+args[0].text, args[1:]
 	}
-	s := builds[n]
+	s := table[n]
 	if s == nil || slices.ContainsFunc(args, func(a arg) bool { return a.text == "--" }) {
 		return false
 	}

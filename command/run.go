@@ -34,6 +34,7 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.runsAt(p)
 	r.Destroys = r.Destroys || destroys(n, args[1:])
 	r.Strays = r.Strays || !inBuild(n, args[1:])
+	r.Wider = r.Wider || isWider(n, args[1:])
 	r.expansions(n, args[1:])
 	r.Deletes = r.Deletes || deletes(n, args[1:])
 	r.alters(n, args[1:])

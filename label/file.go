@@ -246,6 +246,10 @@ func render(t *policy.Tool) string {
 	truth("destructive", t.Destructive)
 	truth("money", t.Money)
 	truth("secret", t.Secret)
+	truth("completes", t.Completes)
+	if t.Service != "" {
+		parts = append(parts, "service: "+quoted(t.Service))
+	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
@@ -269,7 +273,7 @@ func isMilder(was, is *policy.Tool) bool {
 	}
 	lost := func(a, b *bool, unset bool) bool { return on(a, unset) && !on(b, unset) }
 	if lost(was.Source, is.Source, true) || lost(was.Sink, is.Sink, true) || lost(was.Destructive, is.Destructive, false) || lost(was.Money, is.Money, false) ||
-		lost(was.Secret, is.Secret, false) || on(was.Leaves, on(was.Sink, true)) && !on(is.Leaves, on(is.Sink, true)) || lost(is.Safe, was.Safe, false) {
+		lost(was.Secret, is.Secret, false) || on(was.Leaves, on(was.Sink, true)) && !on(is.Leaves, on(is.Sink, true)) || lost(is.Safe, was.Safe, false) || lost(is.Completes, was.Completes, false) {
 		return true
 	}
 	missing := func(list, in []string) bool {

@@ -92,6 +92,12 @@ var (
 	writing = words("send reply message notify dm email mail sms")
 	beyond  = words("forward run execute exec call invoke share command prompt transfer")
 
+	// codes are arguments that hold a one-time code.
+	codes = words("code passcode verification_code confirmation_code one_time_code auth_code authentication_code security_code sms_code mfa_code two_factor_code")
+
+	// lending are words for what lets others in: a code that they sent could do that.
+	lending = words("link pair device login signin signup sign log authorize authorise grant allow join redeem invite share connect trust enroll register add access session account recover restore transfer run execute evaluate promo coupon gift voucher referral")
+
 	// web are words in the names of tools that look outside.
 	web = words("web internet online google bing url urls website websites webpage webpages site page pages browser http https link feed rss")
 )
@@ -306,6 +312,25 @@ func (p *proposer) label() {
 		p.because("%q: it may cost money", w)
 	}
 	p.arguments()
+	p.completes()
+}
+
+// completes proposes a tool as one that takes the code for what another began: a code is all that its schema takes, and nothing says that it
+// pays, destroys, bears secrets or lets anyone in.
+func (p *proposer) completes() {
+	t := p.tool
+	if len(t.Params) != 1 || t.Loose || p.destroys || p.out.Money != nil || p.out.Secret != nil || !bareName.MatchString(t.Name) {
+		return
+	}
+	a := &t.Params[0]
+	if a.Nested || a.Chosen || !codes[strings.Join(nameWords(a.Name), "_")] || !isEnglish(t.Description+a.Text) {
+		return
+	}
+	if first(slices.Concat(p.name, nameWords(t.Description), nameWords(a.Text)), lending) != "" {
+		return
+	}
+	p.out.Completes = new(true)
+	p.because("%q is all that it takes: it may complete what another call began", a.Name)
 }
 
 // price is a word for money in the name, among the verbs of the description or in the name of an argument.

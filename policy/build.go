@@ -56,7 +56,7 @@ func (b *builder) build() *Policy {
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
 		guard: newGuard(b.config.Guard), places: newMatcher(b.places), samples: samplesOf(b.places), declared: b.declared, index: newIndex(b.declared), limits: b.limits,
-		inside: b.inside, gated: b.config.Taint.Secrets != SecretsOff,
+		inside: b.inside, quiet: b.config.Quiet, gated: b.config.Taint.Secrets != SecretsOff,
 	}
 	p.calls, p.clientCalls = b.runCalls()
 	if u := b.config.Trust.UnknownSender; u != nil {

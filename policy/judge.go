@@ -63,6 +63,7 @@ func (pl *Plan) Judge(v session.View) Verdict {
 	out.LevelAlone = pl.levelAlone(&out)
 	pl.allowSeen(&out, &v)
 	pl.allowLook(&out)
+	pl.allowLocal(&out, &v)
 	if !v.Lost {
 		pl.namePattern(&out, &v)
 	}

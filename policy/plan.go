@@ -34,8 +34,11 @@ type Plan struct {
 	Anything     bool // it runs a command that may reach the network or run anything; see [Plan.Brings]
 	Workspace    bool // for nothing but that it runs what is in the workspace: see [session.View.Workspace]
 	Writes       Writing
-	Foreign      bool // it puts into files what may be others' work, though nothing of that comes into the conversation
-	Origins      bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
+	Foreign      bool   // it puts into files what may be others' work, though nothing of that comes into the conversation
+	Acts         bool   // where [Quiet.Completes] is on: it acts, or may
+	Service      string // where it is on: what the call is a tool of; empty: not known
+	Completes    bool   // its form is that of a call which may complete another one, see [Plan.completing]
+	Origins      bool   // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
 	from      taint.Level // tainted from here on
 	strict    bool
@@ -47,6 +50,7 @@ type Plan struct {
 	onlyLooks bool // this command of a coding agent only looks at files, see [Plan.allowLook]
 	typed     bool // all that it sends was typed by the user
 	gated     bool
+	local     bool             // this command only lists, searches, stages, commits and shows in the workspace, see [Plan.allowLocal]
 	builds    bool             // for nothing but that it builds, tests or commits what is in the workspace
 	by        string           // the trust rule that says so
 	does      string           // what its command can do, for people; "" where that is harmless
@@ -148,6 +152,8 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.builds = plan.Workspace && does.Builds() && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.onlyLooks = plan.Shell && codingAgents[c.Agent()] && does.Harmless() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
+	p.completing(plan, c)
+	plan.local = p.quiet.Local && plan.Shell && does.Local() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.outwards = p.outward(plan, c, &does)
 	plan.tightenOutward()
 	if plan.Reach.BlindSend {

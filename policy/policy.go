@@ -45,7 +45,8 @@ type Policy struct {
 	places  *matcher   // where secrets are kept
 	samples [][]string // the same in parts, for patterns that may find one
 	inside  []string   // the directories that the owner trusts; nil: all
-	gated   bool       // a conversation that has read secrets asks before anything leaves the machine
+	quiet   Quiet
+	gated   bool // a conversation that has read secrets asks before anything leaves the machine
 
 	declared []*declared
 	index    index // of these, for a call

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -35,6 +36,9 @@ func (v *Verifier) consent(ctx context.Context, t *evaluation) *denial {
 	case v.ownWords(t):
 		t.by = ByOwnWords
 		return v.audit(ctx, t) // the owner's words may be old, or mean something else
+	case v.completes(t):
+		t.by = policy.CompletesRule
+		return v.audit(ctx, t)
 	}
 	ask := v.question(ctx, t)
 	if g := v.granted(t, ask); g != nil {

@@ -49,6 +49,7 @@ type evaluation struct {
 	upstream Upstream // nil: nobody else is asked
 	agreed   bool     // all of them allow the call
 
+	last    *action        // what the call's service remembers, and may be completed by it; nil: nothing
 	by      string         // what consented
 	person  bool           // a person said yes to this very call
 	visible bool           // the card that was put to people shows all of it

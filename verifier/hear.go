@@ -67,6 +67,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	if e.Name == loop.AfterToolCall {
 		v.cautionResult(h)
 	}
+	v.actions.hear(h)
 	if e.Name == loop.AfterLLMCall && !h.heard.Replayed {
 		v.spend(h)
 		v.o.Used(e.Tokens, time.Duration(e.LatencyMs)*time.Millisecond)

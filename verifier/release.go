@@ -71,6 +71,7 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 		v.observe(t, false, faultRecord)
 		return Decision{Reason: reasonRecord}
 	}
+	v.actions.allowed(t)
 	v.observe(t, true, t.by)
 	v.drew(ctx, t, nil)
 	return Decision{Allow: true, Ref: t.ruling.Ref}

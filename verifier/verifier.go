@@ -44,6 +44,7 @@ type Verifier struct {
 	fresh              fresh
 	spawners           spawners
 	firsts             firsts
+	actions            actions
 
 	ending   chan struct{} // a place for each call that was held and is being denied
 	bulkDeny bulkDeny
@@ -175,6 +176,7 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 		return v.refuse(ctx, &t, v.storeFault(ctx, "admit", err)), nil
 	}
 	v.counted(&t, c.Context.Iteration)
+	t.last = v.actions.acts(&t)
 	if t.view.Replayed && t.view.Entry == session.Passed {
 		v.plan(&t) // the request was counted when it came first: its own count is no limit to it
 	}

@@ -112,6 +112,9 @@ func (c *ExplainCmd) print(a *app, v policy.Verdict, levels []taint.Level) {
 
 // after says what the call leaves behind.
 func (c *ExplainCmd) after(a *app, p policy.Plan) {
+	for _, s := range p.Consents() {
+		a.printf("Where it asks, it may still pass by %s\n", printable(s))
+	}
 	if p.Raise == taint.System {
 		a.printf("What it returns leaves the conversation as trusted as it was.\n")
 		return

@@ -1,0 +1,35 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// Local reports whether all that the command does is to list, search and show files, and to stage, commit and show changes with git in the usual
+// way: it writes no other file, deletes nothing, changes no history, and what it does can be undone where it is done. Git runs hooks and
+// settings of the workspace; [Command.Runs] says so. It must be [Command.Contained] as well.
+func (c *Command) Local() bool {
+	if !c.Contained() || c.Wider || c.Destroys || c.Rewrites || c.Deletes || c.Code || c.Environment || c.Stores || c.Settings || c.Harms != "" || c.Others != "" {
+		return false
+	}
+	if len(c.Programs) == 0 || len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) > 0 {
+		return false
+	}
+	if slices.ContainsFunc(c.Runs, func(what string) bool { return !strings.HasPrefix(what, "git ") }) {
+		return false
+	}
+	return !slices.ContainsFunc(c.Programs, func(p Program) bool { return !local[p.Name] && !shells[p.Name] && !plainWrappers[p.Name] })
+}
+
+var (
+	// local are the programs that [Command.Local] knows.
+	local = set("git ls tree find fd rg grep egrep fgrep cat head tail wc nl sort uniq diff cmp stat file du basename dirname pwd cd echo true :")
+
+	// localGit are the verbs of git that it knows, with their options.
+	localGit = map[string]*sub{
+		"git status": builds["git status"], "git diff": builds["git diff"], "git add": builds["git add"], "git commit": builds["git commit"], "git log": most(-1, gitBuildLooks),
+	}
+)
+
+// isWider reports whether a program is git, used in another way.
+func isWider(n string, args []arg) bool { return n == "git" && !isIn(localGit, n, args) }

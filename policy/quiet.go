@@ -1,0 +1,124 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Quiet are reasons for which a call passes unasked although outside content came
+// in. None of them rests on what a text means. Each is a consent with a name of
+// its own, lets only such calls pass that nothing but the level asks about, and
+// holds under no strict profile.
+type Quiet struct {
+	// Completes lets a one-time code be entered for what a person approved in
+	// this turn, or the policy allowed before outside content came in.
+	Completes bool `yaml:"completes"`
+	// Local lets a command pass that only lists, searches and shows files of the
+	// workspace, or stages, commits and shows changes there.
+	Local bool `yaml:"local"`
+}
+
+// The names of the reasons, in the record and in explanations.
+const (
+	CompletesRule = "completes"
+	localRule     = "local"
+)
+
+// allowLocal lets a command pass that acts only in the workspace, can be undone there, and waits only because of what came into the conversation.
+// Git runs hooks and settings of the workspace, so a person must have seen all that was written there since outside content came in. A commit
+// could keep a secret for the next push.
+func (pl *Plan) allowLocal(out *Verdict, v *session.View) {
+	if !out.LevelAlone || !pl.local || pl.strict || pl.runsGit() && !pl.runsSeen(v) {
+		return
+	}
+	if pl.Secret != "" || pl.Gives != "" || v.Secret != "" || v.Secrets == session.Holds || v.Bears || v.Lost {
+		return
+	}
+	out.Mode, out.LevelAlone = allow, false
+	out.add(localRule, "This only lists, searches and shows files of the workspace, or stages, commits and shows changes there: allow.", allow)
+}
+
+// runsGit reports whether the command runs what the workspace's git is told to run.
+func (pl *Plan) runsGit() bool { return len(pl.parsed.Runs) > 0 }
+
+// completing says whether a call acts, on what, and whether it could be one that
+// completes another: its tool is labelled so, and all it says is a code.
+func (p *Policy) completing(pl *Plan, c *toolcall.Call) {
+	if !p.quiet.Completes || pl.strict {
+		return
+	}
+	r := pl.rule
+	pl.Acts = pl.sink || pl.Anything || pl.Writes != WritesNothing || !pl.Reach.empty()
+	pl.Service = r.serviceOf(c.Tool)
+	pl.Completes = r.completes && pl.Service != "" && pl.Grantable && !c.Hints.Destroys() && saysOnlyACode(c.Params) && isOwners(c, &pl.Standing)
+}
+
+// Service is what a tool belongs to, for an agent; "" where that is not known.
+func (p *Policy) Service(agent, tool string) string {
+	return p.rulesFor(agent).find(tool).serviceOf(tool)
+}
+
+// serviceOf is what a tool belongs to: what the owner says, or the server in its
+// name. Labels of one tool do not speak for others.
+func (f *facts) serviceOf(tool string) string {
+	if f.service != "" {
+		return strings.ToLower(f.service)
+	}
+	if server, ok := serverOf(tool); ok {
+		return server
+	}
+	return ""
+}
+
+// The shortest and the longest one-time code, in digits. A longer number could be
+// an account, or carry something out.
+const shortestCode, longestCode = 4, 8
+
+// saysOnlyACode reports whether params have one member, whose value is a number
+// as long as a one-time code.
+func saysOnlyACode(params jsontext.Value) bool {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(params, &members) != nil || len(members) != 1 {
+		return false
+	}
+	for _, value := range members {
+		code := string(value)
+		if value.Kind() == jsontext.KindString && json.Unmarshal(value, &code) != nil {
+			return false
+		}
+		return len(code) >= shortestCode && len(code) <= longestCode && strings.Trim(code, "0123456789") == ""
+	}
+	return false
+}
+
+// Clean reports whether no outside content came into a conversation of this level.
+func (pl *Plan) Clean(l taint.Level) bool { return l < pl.from }
+
+// Judged reports whether the policy looked at what the call does: it was in scope,
+// and no rule closed it.
+func (pl *Plan) Judged() bool { return pl.InScope && pl.gate == (gate{}) }
+
+// checkCompletes finds labels that contradict each other.
+func (b *builder) checkCompletes(path string, f *facts) {
+	if f.completes && (f.safe || !f.sink || f.dangerous || f.destructive || f.money || f.secret || f.runs) {
+		b.fail(path+".completes", "only a tool with sink: true that pays, destroys and runs nothing and bears no secrets may complete what another began")
+	}
+}
+
+// Consents says, one sentence each, by which reasons a call of this form may pass
+// unasked where it would ask, and what it takes besides its form.
+func (pl *Plan) Consents() (out []string) {
+	if pl.Completes {
+		out = append(out, CompletesRule+": it passes once after a call on "+strings.Trim(strings.TrimPrefix(pl.Service, serverPrefix), "_")+" that you approved in the same turn, or that was allowed before outside content came in.")
+	}
+	if pl.local && pl.runsGit() && !pl.strict {
+		out = append(out, localRule+": it passes if you have seen all that was written into the workspace since outside content came in.")
+	}
+	return out
+}

@@ -1,0 +1,124 @@
+package verifier
+
+import (
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// actions remembers, for each service of a client, the last call that acted there,
+// where one more call may complete it: a person said yes to that very call, or the
+// policy allowed it before outside content came in. Every other call that acts
+// there, allowed or not, takes it away, and so does the call that completes it. It
+// is bounded and belongs to this process: what it does not know is asked about.
+type actions struct {
+	mu    sync.Mutex
+	known map[serviceKey]action
+}
+
+type serviceKey struct{ client, service string }
+
+// action is a call that may be completed, and where.
+type action struct {
+	conversation [16]byte // whose state counts
+	turn         turnKey
+	window       string
+	agent        string
+	tool         string
+	generation   int64
+	at           time.Time // by the store's clock
+}
+
+const (
+	mostActions = 1000
+	// completesWithin is how long after the call it may be completed: one-time codes
+	// live no longer.
+	completesWithin = 15 * time.Minute
+)
+
+// acts takes away what the call's service remembers, and all that the conversation
+// could have completed if it can't be told what the call acts on. It gives what was
+// there for the service, for the call that may complete it.
+func (s *actions) acts(t *evaluation) *action {
+	if !t.plan.Acts {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.plan.Service == "" {
+		s.forget(t.convID)
+		return nil
+	}
+	k := serviceKey{t.call.Client, t.plan.Service}
+	last, found := s.known[k]
+	if !found {
+		return nil
+	}
+	delete(s.known, k)
+	return &last
+}
+
+// allowed remembers a call that is allowed, where another one may complete it.
+func (s *actions) allowed(t *evaluation) {
+	p, c := &t.plan, t.call
+	byPolicy := t.verdict.Mode == taint.Allow && p.Clean(t.view.Level)
+	if !p.Acts || p.Service == "" || p.Completes || !p.Judged() || c.Context.RunID == "" || t.again() || !t.person && !byPolicy {
+		return
+	}
+	k, at := t.turnOf(), t.view.Now
+	if !t.viewed.IsZero() { // people may have taken a while
+		at = t.now()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil || len(s.known) >= mostActions { // what is forgotten is asked about
+		s.known = make(map[serviceKey]action)
+	}
+	s.known[serviceKey{strings.Clone(c.Client), strings.Clone(p.Service)}] = action{
+		conversation: t.convID, turn: turnKey{k.Clone(), strings.Clone(k.run), strings.Clone(k.session)}, window: strings.Clone(t.window()),
+		agent: strings.Clone(c.Agent()), tool: strings.Clone(c.Tool), generation: t.view.Generation, at: at,
+	}
+}
+
+// forget takes away all that a conversation could have completed. The caller holds the lock.
+func (s *actions) forget(conversation [16]byte) {
+	maps.DeleteFunc(s.known, func(_ serviceKey, a action) bool { return a.conversation == conversation })
+}
+
+// hear forgets a call that did not do what was allowed, and what a conversation began that has ended.
+func (s *actions) hear(h *eventEvaluation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch r := &h.event.Returned; {
+	case h.event.Name == loop.SessionEnd:
+		s.forget(h.convID)
+	case h.event.Name == loop.AfterToolCall && (r.Error || r.Changed):
+		delete(s.known, serviceKey{h.call.Client, h.rules.Service(h.call.Agent(), r.Tool)})
+	}
+}
+
+// completes reports whether the call only completes the last call that acted on its
+// service, in the same turn. Nobody may have been asked about this very call, this
+// process must have seen all of the conversation, and no secret was read there.
+func (v *Verifier) completes(t *evaluation) bool {
+	a := t.last
+	if a == nil || !t.plan.Completes || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone || t.view.Waiting != "" {
+		return false
+	}
+	if a.conversation != t.convID || a.turn != t.turnOf() || a.window != t.window() || a.agent != t.call.Agent() || a.generation != t.view.Generation || a.tool == t.call.Tool {
+		return false
+	}
+	if since := t.now().Sub(a.at); since < 0 || since > completesWithin || v.turns.isOver(a.turn) || !bearsNothing(v.secrets(t)) {
+		return false
+	}
+	t.verdict.Why = append(t.verdict.Why, policy.Step{
+		Rule: policy.CompletesRule, Text: "It only enters a code for the last call of " + a.tool + ", which you approved in this turn or which was allowed before outside content came in: allow.", Mode: taint.Allow,
+	})
+	return true
+}
