@@ -30,6 +30,10 @@ const (
 	localRule     = "local"
 )
 
+// QuietRules are the ids of the reasons that let a call pass which waits only
+// because of what came into the conversation.
+func QuietRules() []string { return []string{CompletesRule, localRule, seenRule, lookRule} }
+
 // allowLocal lets a command pass that acts only in the workspace, can be undone there, and waits only because of what came into the conversation.
 // Git runs hooks and settings of the workspace, so a person must have seen all that was written there since outside content came in. A commit
 // could keep a secret for the next push.
@@ -115,10 +119,14 @@ func (b *builder) checkCompletes(path string, f *facts) {
 // unasked where it would ask, and what it takes besides its form.
 func (pl *Plan) Consents() (out []string) {
 	if pl.Completes {
-		out = append(out, CompletesRule+": it passes once after a call on "+strings.Trim(strings.TrimPrefix(pl.Service, serverPrefix), "_")+" that you approved in the same turn, or that was allowed before outside content came in.")
+		out = append(out, CompletesRule+": once, after a call on "+strings.Trim(strings.TrimPrefix(pl.Service, serverPrefix), "_")+" that you approved in the same turn, or that was allowed before outside content came in.")
 	}
-	if pl.local && pl.runsGit() && !pl.strict {
-		out = append(out, localRule+": it passes if you have seen all that was written into the workspace since outside content came in.")
+	switch {
+	case !pl.local || pl.strict:
+	case pl.runsGit():
+		out = append(out, localRule+": if you have seen all that was written into the workspace since outside content came in.")
+	default:
+		out = append(out, localRule+": it only lists, searches and shows files of the workspace.")
 	}
 	return out
 }

@@ -224,12 +224,24 @@ func (o *outcome) count(c *Call, p *played, allowed bool, by string) {
 		o.rules, o.tools = append(o.rules, p.rule), append(o.tools, c.Tool)
 	case allowed && c.Injected:
 		o.leaked++
-	case allowed && (by == verifier.ByOwnWords || by == verifier.ByGrant):
+	case allowed && reasons[by]:
 		o.consents = append(o.consents, by)
 	case !allowed:
 		o.refused++
 	}
+	if allowed && !p.asked && reasons[by] {
+		o.passed = append(o.passed, pass{by, c.Tool, c.Injected})
+	}
 }
+
+// reasons are what lets a call pass unasked that would be asked about.
+var reasons = func() map[string]bool {
+	out := map[string]bool{verifier.ByOwnWords: true, verifier.ByGrant: true}
+	for _, rule := range policy.QuietRules() {
+		out[rule] = true
+	}
+	return out
+}()
 
 // told is the call as an agent's runtime would send it.
 func told(name string, n int, s *Session, c *Call) (*toolcall.Call, error) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -37,7 +36,7 @@ func (v *Verifier) consent(ctx context.Context, t *evaluation) *denial {
 		t.by = ByOwnWords
 		return v.audit(ctx, t) // the owner's words may be old, or mean something else
 	case v.completes(t):
-		t.by = policy.CompletesRule
+		t.by = ByCompletes
 		return v.audit(ctx, t)
 	}
 	ask := v.question(ctx, t)

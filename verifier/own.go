@@ -4,16 +4,19 @@ import (
 	"slices"
 
 	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
 // ByOwnWords is what consented where the call is the owner's own words, ByGrant
-// where one that they gave covers it.
+// where one that they gave covers it, ByCompletes where it completes what they
+// approved.
 const (
-	ByOwnWords = "own-words"
-	ByGrant    = "grant"
+	ByOwnWords  = "own-words"
+	ByGrant     = "grant"
+	ByCompletes = policy.CompletesRule
 )
 
 // ownWords reports whether the owner's last message asks for exactly this call, in

@@ -104,7 +104,7 @@ func decidedBy(e *audit.Entry) string {
 	case e.Error == "unanswered":
 		return "no answer yet"
 	}
-	return cmp.Or(map[string]string{verifier.ByGrant: "your grant", verifier.ByOwnWords: "your own words", "auditor": "the auditor", "scope": "not in scope"}[e.By], "policy")
+	return cmp.Or(map[string]string{verifier.ByGrant: "your grant", verifier.ByOwnWords: "your own words", verifier.ByCompletes: "completes what you approved", "auditor": "the auditor", "scope": "not in scope"}[e.By], "policy")
 }
 
 // foreignText is a sentence with what others wrote in it, as it can be seen.

@@ -65,6 +65,12 @@ func (c *ExplainCmd) Run(a *app) error {
 		i += n
 	}
 	c.after(a, rules.Plan(call))
+	owners := *call
+	owners.Context.SenderIsOwner = true
+	plan := rules.Plan(&owners)
+	for _, s := range plan.Consents() {
+		a.printf("In a run that you start it may pass where it asks. %s\n", printable(s))
+	}
 	return nil
 }
 
@@ -112,9 +118,6 @@ func (c *ExplainCmd) print(a *app, v policy.Verdict, levels []taint.Level) {
 
 // after says what the call leaves behind.
 func (c *ExplainCmd) after(a *app, p policy.Plan) {
-	for _, s := range p.Consents() {
-		a.printf("Where it asks, it may still pass by %s\n", printable(s))
-	}
 	if p.Raise == taint.System {
 		a.printf("What it returns leaves the conversation as trusted as it was.\n")
 		return
