@@ -1,8 +1,10 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -190,13 +192,32 @@ func (ch *Channel) typed(ctx context.Context, answer answerFunc, m *message) {
 	if _, err := codes.Parse(text); errors.Is(err, codes.ErrNotCommand) {
 		return
 	}
-	o, line := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(m.User, m.team(self.TeamID, self.EnterpriseID)), Text: text})
+	id := ch.personID(m.User, m.team(self.TeamID, self.EnterpriseID))
+	o, line := ch.ask(ctx, answer, approval.Answer{ID: id, Name: ch.nameOf(ctx, id, m.User), Text: text})
 	at := ref{channel: m.Channel, message: m.TS, thread: m.ThreadTS}
 	if !direct {
 		ch.reply(ctx, line, m.User, at, o.Text)
 		return
 	}
 	ch.respond(ctx, line, at, o.Text)
+}
+
+// namePatience is how long an answer waits for the name of the person who typed it.
+const namePatience = 2 * time.Second
+
+// nameOf asks Slack what a person is called who may approve: a typed line comes with their id alone. It is empty where Slack does not
+// say, such as for an app without the scope users:read; the id is shown then. Nothing is decided by it.
+func (ch *Channel) nameOf(ctx context.Context, id, user string) string {
+	if !slices.ContainsFunc(ch.config.AllowedUserIDs, func(allowed delivery.ID) bool { return id == Name+":"+string(allowed) }) {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, namePatience)
+	defer cancel()
+	about, err := ch.api.GetUserInfoContext(ctx, user)
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(about.Profile.DisplayName, about.RealName, about.Name)
 }
 
 // respond answers in a direct message, where nobody else reads.

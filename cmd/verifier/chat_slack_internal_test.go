@@ -91,6 +91,27 @@ func TestATapOnSlackReleasesTheCall(t *testing.T) {
 	}
 }
 
+// A typed line comes with an id alone. People read a name, where Slack tells it.
+func TestATypedLineOnSlackIsByAPersonWithAName(t *testing.T) {
+	t.Parallel()
+	for want, names := range map[string]map[string]string{"Ann Owner": {"U0OWNER": "Ann Owner"}, "slack U0OWNER": nil} {
+		t.Run(want, func(t *testing.T) {
+			r, s := slackRig(t, fmt.Sprintf("appToken: %q", slackKeys.AppToken))
+			s.Names = names
+			held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
+			slackCard(t, s)
+			line := ".approve exec " + inText(t, r.waits().Text, `\.approve exec ([0-9a-f]{8})`)
+			s.Say(slacktest.Person{ID: "U0OWNER"}, slacktest.DirectWith("U0OWNER"), "", line, nil)
+			if a := <-held; !a.allowed() {
+				t.Errorf("got %d %s", a.status, a.raw)
+			}
+			waitFor(t, "the card says who it was", func() bool {
+				return strings.Contains(s.Messages()[0].Seen().Text, "Approved once by "+want+" at ")
+			})
+		})
+	}
+}
+
 func TestH35AForgedTapOnSlackReleasesNothing(t *testing.T) {
 	t.Parallel()
 	r, s := slackRig(t, fmt.Sprintf("webhook: {path: /hooks/sl, signingSecret: %q}", slackKeys.SigningSecret))

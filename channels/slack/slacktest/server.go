@@ -59,6 +59,8 @@ type Server struct {
 	calls      []string
 	refused    string // how Slack refuses a connection of Socket Mode; "" if it does not
 	Enterprise string // the company that the workspace belongs to, if it does
+
+	Names map[string]string // what people are called, by their ids; nil: the app may not ask
 }
 
 // Message is what the app has written.
@@ -187,7 +189,7 @@ type method func(*Server, *call) answer
 var methods = map[string]method{
 	"auth.test": (*Server).authTest, "chat.postMessage": (*Server).postMessage, "chat.postEphemeral": (*Server).postEphemeral,
 	"chat.update": (*Server).update, "views.open": (*Server).openView, "files.getUploadURLExternal": (*Server).getUploadURL,
-	"files.completeUploadExternal": (*Server).completeUpload,
+	"files.completeUploadExternal": (*Server).completeUpload, "users.info": (*Server).usersInfo,
 }
 
 // ServeHTTP is the API, and the other end of Socket Mode.
@@ -203,7 +205,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.link(w, r)
 	case name == "apps.connections.open":
 		s.openConnection(w, r)
-	case name != "auth.test" && s.Meet(w, r, fail):
+	case name != "auth.test" && name != "users.info" && s.Meet(w, r, fail):
 	case strings.HasPrefix(r.URL.Path, "/upload/"):
 		s.upload(w, r)
 	case isMethod:
