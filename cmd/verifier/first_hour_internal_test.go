@@ -101,3 +101,20 @@ func TestTheTelegramPageAsWritten(t *testing.T) {
 	n.types("verifier test --send-card").ends() // for those to whom nothing comes
 	n.sawThePage()
 }
+
+// make run says that it compiles, prints commands that work where it was typed, and ends with Ctrl-C without an error.
+func TestMakeRunSaysThatItCompilesAndEndsQuietly(t *testing.T) {
+	n := newNewcomer(t)
+	n.write("Makefile", n.read("../../Makefile"))
+	n.program("go", "#!/bin/sh\n[ \"$*\" = 'build -o bin/ ./cmd/verifier' ] && mkdir bin && exec cp \"$(command -v verifier)\" bin/\n") // it is compiled already
+	run := n.types("make run ARGS='--listen 127.0.0.1:0'")
+	run.sees(`(?s)^Compiling: about a minute the first time.*verifier listens on`)
+	call := n.types(run.sees(`(?m)^  (bin/verifier send .*)$`))
+	n.types(run.sees(`(?m)^  (bin/verifier watch.*)$`)).allows("date")
+	call.ends()
+	run.presses("\x03")
+	run.closes()
+	if said := run.String(); strings.Contains(said, "***") || strings.Contains(strings.ToLower(said), "error") {
+		t.Errorf("after Ctrl-C:\n%s", said)
+	}
+}

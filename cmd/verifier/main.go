@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -134,7 +135,7 @@ func (a *app) run(args []string) (code int) {
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		report(a.stderr, &failure{text: err.Error(), hint: usageHint(err)})
+		report(a.stderr, &failure{text: noEmpty.Replace(err.Error()), hint: usageHint(err)})
 		return exitUsage
 	}
 	return a.end(command.Run())
@@ -164,6 +165,9 @@ func (a *app) end(err error) int {
 	report(a.stderr, err)
 	return exitError
 }
+
+// noEmpty leaves out of the list of a flag's values the one that means that the flag was not given.
+var noEmpty = strings.NewReplacer(`"",`, "", `,""`, "")
 
 // aliases are other names of a command, as kong writes them.
 var aliases = regexp.MustCompile(` \([^)]*\)`)

@@ -61,7 +61,7 @@ func (w *where) target(a *app, given string) (*target, error) {
 		t.base = t.address()
 	case w.found && t.running() != "":
 		if t.base = t.running(); !t.listens(cfg.Listen) {
-			return nil, &failure{fmt.Sprintf("%s says that the server listens on %s, but the one that runs here listens on %s", w.Config, cfg.Listen, t.base),
+			return nil, &failure{fmt.Sprintf("%s says that the server listens on %s, but the one that ran here last listened on %s", w.Config, cfg.Listen, t.base),
 				"say which you mean: --config " + shellWord(w.Config) + ", or --url " + t.base}
 		}
 	case w.Config != "":

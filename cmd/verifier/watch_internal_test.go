@@ -195,6 +195,15 @@ func TestMinutesAreOnTheQuestionInTheTerminal(t *testing.T) {
 		t.Errorf("after m: %s\n%s", a.raw, w.screen)
 	}
 	r.allow(sh("git log -5", in))
+	grants := &output{}
+	if code := run(t.Context(), []string{"grants", "--url", r.url, "--state", r.state.Dir()}, grants, grants); code != exitOK || !strings.Contains(grants.String(), "git log") {
+		t.Errorf("grants: %d %s", code, grants)
+	}
+	for where, text := range map[string]string{"screen": w.screen.String(), "list of grants": grants.String(), "record": r.record()} {
+		if twice := regexp.MustCompile(`for 30 min\w* for`).FindString(text); twice != "" {
+			t.Errorf("the %s says %q", where, twice)
+		}
+	}
 }
 
 // The list changes under the finger: another question takes the place of the one that the key was meant for.
