@@ -204,7 +204,7 @@ func orDefault[T comparable](v *T, d T) {
 func (d *Desk) CanAsk() error {
 	t := d.terms()
 	if len(t.people) == 0 {
-		return errors.New("nobody may approve: the approver list is empty")
+		return errors.New("no person may approve: the approver list is empty")
 	}
 	if !d.o.Inbox && len(d.o.Channels) == 0 {
 		return errors.New("there is no way to ask: no channel and no owner token")

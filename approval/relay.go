@@ -80,7 +80,7 @@ func (d *Desk) names(ctx context.Context, a Answer) (Outcome, error) {
 	if waiting == 0 {
 		lines = append(lines, "Nothing is waiting.")
 	} else {
-		lines = append(lines, "The codes stand where verifier asked you.")
+		lines = append(lines, "The codes are where verifier asked you.")
 	}
 	return Outcome{Kind: Told, Text: strings.Join(lines, "\n")}, nil
 }

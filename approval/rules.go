@@ -95,7 +95,7 @@ func (q *Question) limit(s Scope, most int) (Scope, string) {
 	case !s.Lasting():
 		return s, ""
 	case s.Like && q.Ask.Like == "":
-		return Scope{}, " Nobody can allow calls like this one, so the yes is for this call only."
+		return Scope{}, " Calls like this one can't be allowed together, so the yes is for this call only."
 	case !q.Ask.Lasting:
 		return Scope{}, " This call can't get a lasting grant, so the yes is for this call only."
 	case s.Turn && q.Ask.Run == "":

@@ -90,7 +90,7 @@ func vouched(e *session.Endorsement, take bool) string {
 		return fmt.Sprintf("Source %s counts again. %s.", what, level)
 	}
 	if e.After == e.Before {
-		level += " as before: other sources had a say, `.sources` lists them"
+		level += " as before because of other sources: `.sources` lists them"
 	} else {
 		level += " now, it was " + e.Before.String()
 	}
@@ -107,9 +107,9 @@ func (d *Desk) noSource(via, ref string, err error) (Outcome, error) {
 	case errors.Is(err, ErrNoSource):
 		return Outcome{Kind: NotFound, Text: "The conversation has no source with this number. " + command(via, "sources "+strings.ToUpper(ref)) + " lists them."}, nil
 	case errors.Is(err, ErrFixed):
-		return Outcome{Kind: Misunderstood, Text: "Nobody can vouch for this one: it is not something that a tool brought in, or not known well enough. `.reset-trust` forgets all of them."}, nil
+		return Outcome{Kind: Misunderstood, Text: "This one can't be endorsed: no tool brought it in, or too little is known of it. `.reset-trust` forgets all of them."}, nil
 	case errors.Is(err, ErrAgain):
-		return Outcome{Kind: TooLate, Text: "It had a say again since you looked. Nothing was changed; look at " + command(via, "sources") + " once more."}, nil
+		return Outcome{Kind: TooLate, Text: "It brought something again since you looked. Nothing was changed; look at " + command(via, "sources") + " once more."}, nil
 	}
 	return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
 }
@@ -138,7 +138,7 @@ func (d *Desk) listSources(ctx context.Context, via, ref string) (Outcome, error
 		fmt.Fprintf(&b, "The owner started it anew with /new or /reset at %s UTC. What came before counts for earlier runs only.\n", last.At.UTC().Format(time.DateTime))
 	}
 	if len(all) == 0 {
-		b.WriteString("Nothing from outside had a say in it.")
+		b.WriteString("Nothing from outside came into it.")
 		return Outcome{Kind: Told, Text: b.String()}, nil
 	}
 	for _, i := range all[:min(len(all), mostListed)] {
@@ -191,7 +191,7 @@ func SourceLine(i *session.Influence) string {
 	case !i.Endorsed.IsZero():
 		line += "  vouched for"
 	case i.Fixed:
-		line += "  (nobody can vouch for it)"
+		line += "  (can't be endorsed)"
 	}
 	return line
 }

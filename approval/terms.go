@@ -108,7 +108,7 @@ func (t *terms) lists(name string) bool {
 }
 
 // withdrawn is what is left of a yes whose giver may no longer approve.
-const withdrawn = "the yes no longer stands"
+const withdrawn = "the yes no longer counts"
 
 // standing drops each yes of someone who is not listed any more, under the id
 // that it was given with. Where that takes back a yes that no call has used yet,

@@ -104,7 +104,7 @@ func TestAnAgentsOwnChatIsOneOfTheBots(t *testing.T) {
 	var got struct {
 		Chats map[string]config.UserID `yaml:"chats"`
 	}
-	if err := c.Channels["telegram"].Decode(&got); err == nil || !strings.Contains(err.Error(), "v.yaml:12:86: channels.telegram.chats.main: stands here for the second time") {
+	if err := c.Channels["telegram"].Decode(&got); err == nil || !strings.Contains(err.Error(), "v.yaml:12:86: channels.telegram.chats.main: is here for the second time") {
 		t.Errorf("two chats for one agent: %v", err)
 	}
 }
@@ -138,7 +138,7 @@ func TestWhatIsWrongInTheListOfAgentsIsNamedWhereItStands(t *testing.T) {
 		"{enabled: false}}}\n    - id: dev\n      tools: {verifier: {":                 "agents.list[1]: the agent has settings already",
 		"{enabled: false}}}\n    - id: x\n      tool: {verifier: {":                    "v.yaml:14:7: agents.list[1].tool: unknown key\nhint: did you mean \"tools\"?",
 		"{enabled: false}}}\n  list:\n    - id: x\n      tools: {verifier: {":          "agents.list: ",
-		"{enabled: false}}}\nagents:\n  list:\n    - id: x\n      tools: {verifier: {": "agents: stands here for the second time",
+		"{enabled: false}}}\nagents:\n  list:\n    - id: x\n      tools: {verifier: {": "agents: is here for the second time",
 	} {
 		if got := refusals(t, fmt.Sprintf(perAgent, own)); !strings.Contains(got, want) {
 			t.Errorf("%s:\n%q is missing in\n%s", own, want, got)

@@ -31,7 +31,7 @@ func (k *checker) checkApprovers() {
 	}
 	if k.countsPeople() {
 		for _, p := range k.unnamed() {
-			k.fail(p.path, "names nobody, and it matters who is who: someone with two ids could count twice", "put the id into the entry of its person under approvers, as "+strings.Replace(p.id, ":", ": ", 1))
+			k.fail(p.path, "names no person, and it matters who is who: someone with two ids could count twice", "put the id into the entry of its person under approvers, as "+strings.Replace(p.id, ":", ": ", 1))
 		}
 	}
 }
@@ -47,7 +47,7 @@ func (k *checker) checkName(at string, a *Approver, names map[string]string) {
 	folded := strings.ToLower(a.Name)
 	switch other, taken := names[folded]; {
 	case a.Name == "":
-		k.fail(at, "has no name", "add name: it stands on cards and in the record")
+		k.fail(at, "has no name", "add name: cards and the record show it")
 	case !plainName.MatchString(a.Name):
 		k.fail(at+".name", "is no name for cards and the record", "use up to 64 letters, digits, spaces, dots and hyphens")
 	case taken:

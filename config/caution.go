@@ -83,7 +83,7 @@ func (k *checker) checkCaution() {
 	}
 	if a.Provider == "" {
 		if a.Model != "" || a.BaseURL != "" || a.Key.Set() {
-			k.fail("caution.auditor", "names no provider, so nobody would be asked", "add `provider: openai` or `provider: anthropic`")
+			k.fail("caution.auditor", "names no provider, so no model would be asked", "add `provider: openai` or `provider: anthropic`")
 		}
 		return
 	}

@@ -194,7 +194,7 @@ func (d *decoder) keys(s spot) func(yield func(string, spot) bool) {
 			case !ok:
 				d.fail(at.key, s.path, "has a key that is not a plain word", `write it out; put quotes around a star: "*"`)
 			case seen[key]:
-				d.fail(at.key, at.path, "stands here for the second time", "keep one of the two")
+				d.fail(at.key, at.path, "is here for the second time", "keep one of the two")
 			case !yield(key, at):
 				return
 			}

@@ -13,8 +13,8 @@ var strangers = map[string]problem{
 	"webhook.url":       {"belongs to the client: it says where the server is", "remove it; the server's side of it is listen and webhook.path"},
 	"webhook.timeout":   {"belongs to the client: it says how long the client waits", "remove it; webhook.hold says how long a call waits for a person here"},
 	"webhook.headers":   {"belongs to the client: it says what the client sends", "remove it; to demand a bearer token, set webhook.bearer"},
-	"tools.verifier":    {"is the client's file: this one holds only what stands under tools.verifier", "move what stands under tools.verifier to the top of the file"},
-	"plugins":           {"is the client's file: this one holds only the plugin's config", "move what stands under plugins.entries.<id>.config to the top of the file"},
+	"tools.verifier":    {"is the client's file: this one holds only what is under tools.verifier", "move what is under tools.verifier to the top of the file"},
+	"plugins":           {"is the client's file: this one holds only the plugin's config", "move what is under plugins.entries.<id>.config to the top of the file"},
 }
 
 var failMode = problem{
@@ -28,7 +28,7 @@ func (all platforms) elsewhere(path string) (problem, bool) {
 		return p, true
 	}
 	if _, chat := all.named(path); chat {
-		return problem{"stands one level too high", "write it as channels." + path}, true
+		return problem{"is one level too high", "write it as channels." + path}, true
 	}
 	if strings.HasPrefix(path, "tools.verifier.") {
 		return strangers["tools.verifier"], true

@@ -119,7 +119,7 @@ func (r *reading) read(text []byte) (*Config, []Finding, error) {
 	left = append(left, d.agentList(doc, c)...)
 	d.include(c)
 	if d.literals && r.open {
-		d.fail(d.secretAt, "", "a secret stands in a file that others can read", "chmod 600 "+r.file)
+		d.fail(d.secretAt, "", "a secret is in a file that others can read", "chmod 600 "+r.file)
 	}
 	c.TLS.below(r.dir)
 	k := &checker{Config: c, doc: doc, chats: r.chats, errs: d.errs, findings: left}

@@ -171,8 +171,8 @@ func TestH48UnknownKeysAndWrongTypesNameTheirPlace(t *testing.T) {
 		{"nothing near", "frobnicate: 1\n", "hint: the nearest known key is"},
 		{"what the program sets", "guard: {}\n", "guard: unknown key"},
 		{"an unknown channel", "channels:\n  telegrm: {}\n", "v.yaml:2:3: channels.telegrm: unknown channel\nhint: did you mean \"telegram\"?"},
-		{"twice", "listen: 127.0.0.1:1\nlisten: 127.0.0.1:2\n", "v.yaml:2:1: listen: stands here for the second time"},
-		{"twice in JSON", `{"taint": {"from": "shared", "from": "untrusted"}}`, "v.yaml:1:30: taint.from: stands here for the second time"},
+		{"twice", "listen: 127.0.0.1:1\nlisten: 127.0.0.1:2\n", "v.yaml:2:1: listen: is here for the second time"},
+		{"twice in JSON", `{"taint": {"from": "shared", "from": "untrusted"}}`, "v.yaml:1:30: taint.from: is here for the second time"},
 		{"a list for a group", "webhook: [a]\n", "v.yaml:1:10: webhook: must be a group of keys, not a list"},
 		{"a group for text", "listen:\n  host: x\n", "v.yaml:2:3: listen: must be text, not a group of keys"},
 		{"a number for a secret", "ownerToken: 12345678901234567\n", "v.yaml:1:13: ownerToken: must be text, not a number\nhint: put quotes around it"},
@@ -251,7 +251,7 @@ func TestBounds(t *testing.T) {
 		{"caution: {auditor: {provider: gemini, model: m}}", "caution.auditor.provider: is none that we can ask"},
 		{"caution: {auditor: {provider: openai, key: " + good + "}}", "caution.auditor.model: is missing"},
 		{"caution: {auditor: {provider: openai, model: m}}", "caution.auditor.key: is missing, and the provider's own server wants one"},
-		{"caution: {auditor: {model: m}}", "caution.auditor: names no provider, so nobody would be asked"},
+		{"caution: {auditor: {model: m}}", "caution.auditor: names no provider, so no model would be asked"},
 		{"caution: {auditor: {provider: openai, model: m, baseUrl: 127.0.0.1}}", "caution.auditor.baseUrl: is no address of a server"},
 		{"caution: {auditor: {provider: openai, model: m, baseUrl: 'http://a:b@127.0.0.1/v1'}}", "caution.auditor.baseUrl: holds a password"},
 		{"caution: {auditor: {timeoutMs: 99}}", "caution.auditor.timeoutMs: must be from 100 to 20000, not 99"},
@@ -309,7 +309,7 @@ func TestASecretInAFileThatOthersCanRead(t *testing.T) {
 	} {
 		write(t, path, text, 0o640)
 		_, _, err := config.Load(path, env, chats)
-		if refused != (err != nil && strings.Contains(err.Error(), "a secret stands in a file that others can read")) {
+		if refused != (err != nil && strings.Contains(err.Error(), "a secret is in a file that others can read")) {
 			t.Errorf("%q: %v", text, err)
 		}
 		write(t, path, text, 0o600)

@@ -37,7 +37,7 @@ func (k *checker) riskyApprovers() {
 	needed, people := max(k.Approval.Approvals, 1), len(k.People())
 	switch {
 	case people == 0:
-		k.find(Warning, "approvers", "nobody can approve: "+allDenied)
+		k.find(Warning, "approvers", "no person can approve: "+allDenied)
 		return
 	case people < needed:
 		k.find(Warning, "approval.approvals", fmt.Sprintf("%d people must approve and %d may: %s", needed, people, allDenied))
@@ -66,7 +66,7 @@ func (k *checker) unreachable() {
 		}
 	}
 	if !terminal {
-		k.find(Warning, "approvers", "nobody on the list can answer in the terminal: the owner token can look but not approve; add token:owner to the ids of one approver")
+		k.find(Warning, "approvers", "the list has no approver who can answer in the terminal: the owner token can look but not approve; add token:owner to the ids of one approver")
 	}
 }
 

@@ -21,7 +21,7 @@ func TestH33AnEmptyApproverListApprovesNobody(t *testing.T) {
 	if c.Approvers == nil || len(c.People()) != 0 {
 		t.Errorf("people are %v", c.People())
 	}
-	want := "warning 2:1: approvers: nobody can approve: every call that needs confirmation will be denied\n"
+	want := "warning 2:1: approvers: no person can approve: every call that needs confirmation will be denied\n"
 	if got := found(findings); got != want {
 		t.Errorf("got %swant %s", got, want)
 	}
@@ -71,7 +71,7 @@ func TestWhatIsRisky(t *testing.T) {
 		{"profile: paranoid\ncaution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', mode: autoApprove}}", "autoApprove answers nothing under this policy"},
 		{"upstream: [{url: 'http://10.0.0.9/verify', secret: '${GOOD}'}]", "upstream[0].url: calls go over the network unencrypted"},
 		// The policy's own words, with their places.
-		{"trust:\n  unknownSender: owner", "warning 2:3: trust.unknownSender: a run that nobody vouches for counts as owner"},
+		{"trust:\n  unknownSender: owner", "warning 2:3: trust.unknownSender: a run whose sender we don't know counts as owner"},
 		{"toolOverrides:\n  exec: {'*': allow}", "warning 2:3: toolOverrides.exec: exec passes unasked in a conversation that holds shared content; without this it would be confirm there"},
 		{"toolOverrides:\n  exec: {'*': allow, external: allow, untrusted: allow}", "warning 2:3: toolOverrides.exec: exec acts outside, and passes unasked in a conversation tainted to untrusted"},
 		{"scope:\n  include: [read]", "warning 1:1: scope: these tools act outside and pass unasked: "},

@@ -37,7 +37,7 @@ func (k *checker) checkRoute(at string, r *approval.Route) {
 
 func (k *checker) notEmpty(at string, list []string) {
 	if list != nil && len(list) == 0 {
-		k.fail(at, "is empty, so that the route would fit nothing or reach nobody", "name what is meant, or remove the key to mean all")
+		k.fail(at, "is empty, so that the route would fit nothing or reach no person", "name what is meant, or remove the key to mean all")
 	}
 }
 
@@ -105,7 +105,7 @@ func (k *checker) checkEscalations(at string, r *approval.Route) {
 		seen = append(seen, e.Channels...)
 		k.checkNames(at, e.Approvers)
 		if len(e.Approvers) > 0 && r.Approvers == nil {
-			k.fail(at+".approvers", "adds nobody: without approvers every approver may answer from the start", "name the first ones beside escalate, or drop these")
+			k.fail(at+".approvers", "adds no person: without approvers every approver may answer from the start", "name the first ones beside escalate, or drop these")
 		}
 	}
 }

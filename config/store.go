@@ -67,7 +67,7 @@ func (k *checker) riskyStore() {
 		k.find(Warning, "store.url", "has no password: anyone who reaches the store can erase what is known of every conversation")
 	}
 	if !u.encrypted() && !u.local() {
-		k.find(Warning, "store.url", "is not encrypted: use rediss://, or a network that nobody else is on")
+		k.find(Warning, "store.url", "is not encrypted: use rediss://, or a network of your own")
 	}
 	if !k.Store.Key.Set() {
 		k.find(Note, "store", "there is no store.key: each instance makes its own, and does not accept what another one approved")

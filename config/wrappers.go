@@ -180,6 +180,6 @@ func (w *wrappers) plugins(p *ast.MappingValueNode) []*ast.MappingValueNode {
 		return []*ast.MappingValueNode{p} // none of ours, or there is no telling which
 	}
 	w.found = true
-	w.leave(p, "plugins", "belongs to the client: what stands under config is read, and the rest is left out")
+	w.leave(p, "plugins", "belongs to the client: what is under config is read, and the rest is left out")
 	return entries(found[0].Value)
 }

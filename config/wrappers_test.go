@@ -168,7 +168,7 @@ func TestSeed000LoadsWordForWord(t *testing.T) {
 func TestWhatIsWrongInAWrapperIsNamedWhereItStands(t *testing.T) {
 	for text, want := range map[string]string{
 		"{\n  \"tools\": {\"verifier\": {\"scoop\": {}}}\n}":                                                 "v.yaml:2:26: scoop: unknown key",
-		"{\"scope\": {\"include\": [\"exec\"]},\n\"tools\": {\"verifier\": {\"scope\": {\"include\": []}}}}": "v.yaml:2:24: scope: stands here for the second time",
+		"{\"scope\": {\"include\": [\"exec\"]},\n\"tools\": {\"verifier\": {\"scope\": {\"include\": []}}}}": "v.yaml:2:24: scope: is here for the second time",
 		"{\"plugins\": {\"entries\": {\"a\": {\"config\": {}}, \"b\": {\"config\": {}}}}}":                   "plugins: is the client's file",
 		"{\"tools\": {\"verifier\": {\"webhook\": {\"secret\": \"short\"}}}}":                                "webhook.secret",
 	} {

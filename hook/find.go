@@ -21,10 +21,10 @@ type Flags struct {
 	URL        string        `name:"url" placeholder:"URL" help:"Where the gateway is, if it is on another machine."`
 	SecretFile string        `placeholder:"FILE" help:"The file that holds what calls are signed with."`
 	CA         string        `name:"ca" placeholder:"FILE" help:"The certificate of the authority that signed the gateway's, a PEM file."`
-	Notes      string        `placeholder:"DIR" help:"Where hooks leave word for each other. Without it: in the state directory."`
+	Notes      string        `placeholder:"DIR" help:"Where hooks keep notes for each other. Without it: in the state directory."`
 	Timeout    time.Duration `placeholder:"TIME" help:"How long the agent waits for the hook, as its settings say. The hook answers 10 s before."`
 	Dialogs    bool          `help:"The agent shows its own dialog where the hook tells it to ask: Gemini CLI from 0.61.0 on, before commands."`
-	Owner      bool          `help:"What starts a run is yours even where nobody sits at the terminal, as with -p and exec. Not for runs that others can start, by an issue or a message."`
+	Owner      bool          `help:"Runs are yours even without a person at the terminal, as with -p and exec. Don't use it if others can start such runs, by an issue or a message."`
 }
 
 // Named reports whether the flags say which gateway is meant.

@@ -81,7 +81,7 @@ func New(g Gauges) *Metrics {
 			Name: "verifier_undelivered_total", Help: "Cards that a channel could not send.",
 		}),
 		escalated: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "verifier_escalations_total", Help: "Questions that nobody answered and that went to the next in line.",
+			Name: "verifier_escalations_total", Help: "Questions without an answer that went to the next in line.",
 		}),
 		exhausted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "verifier_prompts_refused_total", Help: "Questions that were not put because their agent had asked too many in the hour.",
@@ -110,7 +110,7 @@ func (m *Metrics) register(g Gauges) {
 	}
 	if g.Paused != nil {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "verifier_paused", Help: "Pauses that stand, of one agent or of all.",
+			Name: "verifier_paused", Help: "Pauses in force, of one agent or of all.",
 		}, g.Paused))
 	}
 	if g.Rejected != nil {

@@ -233,7 +233,7 @@ func (b *builder) tighten(a *agentLayer, global *ruleset) (map[string]*rule, *ru
 	return rules, other
 }
 
-const looserAgent = "is looser than the global policy somewhere: an agent's rules only tighten, so the global mode stands there"
+const looserAgent = "is looser than the global policy somewhere: an agent's rules only tighten, so the global mode holds there"
 
 const narrowerAgent = "leaves out tools of the global scope: an agent's scope only adds tools, so those are judged for this agent, too"
 
@@ -277,7 +277,7 @@ func (b *builder) agentIterations(path string, n int) int {
 	case n < 0:
 		b.fail(path+"maxIterations", "must not be negative: leave it out for the global cap")
 	case n > global:
-		b.warn(path+"maxIterations", "is above the global cap, which stands")
+		b.warn(path+"maxIterations", "is above the global cap, which holds")
 	case n > 0:
 		return n
 	}

@@ -54,7 +54,7 @@ func (b *builder) readTrust() {
 	if u := b.config.Trust.UnknownSender; u != nil {
 		b.checkLevel("trust.unknownSender", *u)
 		if *u < external {
-			b.warn("trust.unknownSender", "a run that nobody vouches for counts as "+u.String()+": anyone who can reach the agent without being identified is trusted that far")
+			b.warn("trust.unknownSender", "a run whose sender we don't know counts as "+u.String()+": anyone who can reach the agent without being identified is trusted that far")
 		}
 	}
 	seen := map[string]bool{}

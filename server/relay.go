@@ -55,7 +55,7 @@ func decodeTyped(body []byte) (toolcall.Call, string, error) {
 const (
 	noRelay   = "verifier takes no answers from this chat. Answer where it asked you."
 	noGroup   = "verifier takes no answers from a group here. Answer where it asked you."
-	noPerson  = "Nobody is known to have typed this, so verifier does not take it. Answer where it asked you."
+	noPerson  = "We don't know who typed this, so verifier does not take it. Answer where it asked you."
 	noOutcome = "verifier could not finish this. Look where it asked you whether it counted."
 )
 

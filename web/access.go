@@ -180,7 +180,7 @@ func (p *Page) text(w http.ResponseWriter, r *http.Request, line string) {
 
 func (p *Page) noLogin(w http.ResponseWriter, r *http.Request, err error) {
 	p.o.Log.ErrorContext(r.Context(), "a login could not be taken", "err", err)
-	http.Error(w, "The store can't be reached, so nobody can log in. Try again.", http.StatusServiceUnavailable)
+	http.Error(w, "The store can't be reached, so you can't log in. Try again.", http.StatusServiceUnavailable)
 }
 
 // login takes a link or a token for a session.
@@ -276,7 +276,7 @@ func (p *Page) enter(w http.ResponseWriter, r *http.Request, as ticket) {
 		return
 	}
 	if err := p.note(r.Context(), &t, "logged in on the page from "+p.o.Peer(r)); !ok || err != nil {
-		http.Error(w, "The record can't be written, so nobody can log in. Try again.", http.StatusServiceUnavailable)
+		http.Error(w, "The record can't be written, so you can't log in. Try again.", http.StatusServiceUnavailable)
 		return
 	}
 	p.text(w, r, session)

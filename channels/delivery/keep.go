@@ -38,7 +38,7 @@ func (d Deps) Lead(ctx context.Context, name string, run func(context.Context) e
 	for ctx.Err() == nil {
 		held, err := d.Leases.Hold(ctx, name, d.Instance, LeaseTTL)
 		if err != nil && ctx.Err() == nil {
-			d.Log.Warn("a lease could not be taken; nobody listens until it is", "lease", name, "err", err)
+			d.Log.Warn("a lease could not be taken; no gateway listens until it is", "lease", name, "err", err)
 		}
 		if held {
 			if err := d.lead(ctx, name, run); err != nil {

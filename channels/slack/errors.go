@@ -58,7 +58,7 @@ const (
 // hints are what to do about an error, where there is something.
 var hints = map[string]string{
 	"invalid_auth": badToken, "not_authed": badToken, "token_revoked": badToken, "token_expired": badToken, "account_inactive": badToken,
-	"channel_not_found": notInvited, "not_in_channel": notInvited, "user_not_found": "there is nobody with the id that channelId names",
+	"channel_not_found": notInvited, "not_in_channel": notInvited, "user_not_found": "there is no person with the id that channelId names",
 	"is_archived": "the channel is archived", "messages_tab_disabled": noDirectChat,
 	"restricted_action": "the workspace does not let the app write in that channel",
 }

@@ -105,7 +105,7 @@ func (ch *Channel) serveSigned(w http.ResponseWriter, r *http.Request, body []by
 	ctx, cancel := context.WithTimeout(r.Context(), hookPatience)
 	defer cancel()
 	if !ch.take(ctx, p) {
-		http.Error(w, "Nobody listens at this moment.", http.StatusServiceUnavailable)
+		http.Error(w, "No gateway listens at this moment.", http.StatusServiceUnavailable)
 		return false
 	}
 	w.WriteHeader(http.StatusOK)

@@ -109,7 +109,7 @@ type ApproveCmd struct {
 	Minutes int    `help:"Let this tool pass in this conversation for so many minutes; of a tool that runs commands, only commands that do the same." xor:"scope" placeholder:"N"`
 	Turn    bool   `help:"The same until the agent's run ends." xor:"scope"`
 	Exactly bool   `help:"Let exactly this call pass again, for 30 minutes unless you say otherwise."`
-	Like    bool   `help:"Let only calls like it pass, to the same destination: the first time it is said what that would cover, the second time it is given."`
+	Like    bool   `help:"Let only calls like it pass, to the same destination. The first time this says what that would cover, the second time it allows it."`
 	owner
 }
 

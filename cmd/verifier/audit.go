@@ -18,14 +18,14 @@ import (
 type AuditCmd struct {
 	Verify AuditVerifyCmd `cmd:"" help:"Prove that nothing in the record was changed, or name the first bad line."`
 	Show   AuditShowCmd   `cmd:"" help:"Print the record for people."`
-	Report AuditReportCmd `cmd:"" help:"Say what the auditor was against, and how often you overruled it."`
+	Report AuditReportCmd `cmd:"" help:"Show what the auditor objected to, and how often you overruled it."`
 }
 
 // AuditVerifyCmd checks a record.
 type AuditVerifyCmd struct {
 	Files        []string `arg:"" optional:"" name:"file" help:"The record's files, or the directory that they are in. Without it, the record of the server."`
 	Key          string   `help:"The public key it must be signed with, in hex. Without it, the state directory's." placeholder:"HEX"`
-	AcceptLosses bool     `help:"Tell what the record itself says is missing from it, and call the rest ok."`
+	AcceptLosses bool     `help:"List what the record itself says is missing from it, and accept that."`
 	recordFlags
 }
 
@@ -46,7 +46,7 @@ func (*AuditVerifyCmd) Help() string {
 
 The MACs are checked with the state directory's record.key. Without it, as for a copy elsewhere, the output says that they were not: then a line that someone else wrote after the last signature would not show.
 
-Where the store had seen entries that were gone when the server started, the record says so itself, and it is not ok until you accept that with --accept-losses.
+If entries that the store had seen were gone when the server started, the record says so itself. This command fails then, until you accept the loss with --accept-losses.
 
 Exit codes: 0 intact, 1 not intact, not complete or not readable.`
 }
@@ -119,7 +119,7 @@ func (c *AuditVerifyCmd) head(a *app, r *found) *audit.Head {
 
 func (c *AuditVerifyCmd) print(a *app, f *found, r audit.Report) error {
 	if len(r.Losses) > 0 && !c.AcceptLosses {
-		return &failure{"the record is not all there: " + losses(f, r.Losses), "what is there is intact. Whoever took away the rest may have had a reason: if it was you, --accept-losses calls this ok"}
+		return &failure{"the record is not all there: " + losses(f, r.Losses), "what is there is intact. If you took the rest away yourself, --accept-losses accepts that"}
 	}
 	lines := count(r.Lines, "line")
 	if r.Files > 1 {

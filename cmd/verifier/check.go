@@ -22,7 +22,7 @@ func (*CheckCmd) Help() string {
 If a coding agent's settings run the hook, the agent is asked for its version (it is started with --version): one that was never tried with verifier is a warning. Nothing else is started and nothing is changed. Environment variables that the config names must be set, as for "serve".
 
     $ verifier check --config verifier.yaml
-    warning: verifier.yaml:31:1: approvers: nobody can approve: every call that needs confirmation will be denied
+    warning: verifier.yaml:31:1: approvers: no person can approve: every call that needs confirmation will be denied
     ok: verifier.yaml: policy default, 1 client, 0 approvers, SQLite in the state directory; 1 warning
 
 Exit codes: 0 no errors (there may be warnings), 1 errors.`

@@ -14,7 +14,7 @@ type GraphCmd struct {
 
 // Help is the long help.
 func (*GraphCmd) Help() string {
-	return `Shows what a turn of the agent was made of: what stood in its context, the calls of the model, the tools they called, what those brought in, and what was blocked. Of texts there are hashes only. Turns are kept for provenance.keep (7 days); one in which nothing was asked or denied, of a runtime that sends no events, is known only to the server that allowed it, as long as that runs.
+	return `Shows what a turn of the agent was made of: what was in its context, the calls of the model, the tools they called, what those brought in, and what was blocked. Texts are shown as hashes. Turns are kept for provenance.keep (7 days). If nothing was asked or denied in a turn, and the runtime sends no events, only the server that allowed its calls knows it, until that server stops.
 
     $ verifier graph 7Q4K
     $ verifier graph 1A2B3C4D --format svg > turn.svg` + ownerHelp + `

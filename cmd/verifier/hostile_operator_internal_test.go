@@ -152,11 +152,11 @@ func TestH33CheckAndServeSayThatNobodyCanApprove(t *testing.T) {
 	t.Parallel()
 	path := written(t, "ownerToken: "+phoneSecret+"\nwebhook: {secret: "+laptopSecret+"}\napprovers: []\n")
 	code, stdout, stderr := shell(t, "check", "--config", path)
-	if code != exitOK || !strings.Contains(stdout, ":3:1: approvers: nobody can approve: every call that needs confirmation will be denied") || !strings.Contains(stdout, "0 approvers") {
+	if code != exitOK || !strings.Contains(stdout, ":3:1: approvers: no person can approve: every call that needs confirmation will be denied") || !strings.Contains(stdout, "0 approvers") {
 		t.Errorf("check: exit code %d\n%s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = shell(t, "serve", "--config", path, "--state", filepath.Join(t.TempDir(), "s"), "--listen", "127.0.0.1:0")
-	if code != exitOK || !strings.Contains(stderr, "nobody can approve") || !strings.Contains(stdout, "every call that needs a person is denied") {
+	if code != exitOK || !strings.Contains(stderr, "no person can approve") || !strings.Contains(stdout, "every call that needs a person is denied") {
 		t.Errorf("serve: exit code %d\n%s%s", code, stdout, stderr)
 	}
 }

@@ -30,7 +30,7 @@ type InitCmd struct {
 	MCP        string `help:"Put the gate before the servers in an MCP client's config." name:"mcp" placeholder:"FILE" xor:"runtime"`
 	Remove     bool   `help:"Take the hook of a coding agent, or the gate of an MCP client, out again."`
 	User       bool   `help:"Write your own settings of the agent and not the machine's. Weak: a project or a command can switch them off."`
-	Owner      bool   `help:"Runs of the agent that nobody sits before, as with -p and exec, are yours."`
+	Owner      bool   `help:"Runs without a person at the terminal, as with -p and exec, are yours."`
 	Root       string `help:"Write the machine's settings below this directory." hidden:"" placeholder:"DIR"`
 }
 

@@ -62,7 +62,7 @@ type cli struct {
 	Test     TestCmd     `cmd:"" help:"Try a running server and its channels, and say what is wrong."`
 	Send     SendCmd     `cmd:"" help:"Sign one tool call, send it, print the decision."`
 	Hook     HookCmd     `cmd:"" help:"Answer a coding agent before and after each tool call."`
-	MCP      MCPCmd      `cmd:"" name:"mcp" help:"Stand between an MCP client and a server of tools, and ask before each call."`
+	MCP      MCPCmd      `cmd:"" name:"mcp" help:"Ask before each call that an MCP client makes to a server of tools."`
 	Explain  ExplainCmd  `cmd:"" help:"Say what the policy does with a call, and why. Needs no server."`
 	Pending  PendingCmd  `cmd:"" aliases:"list" help:"List the calls that wait for an answer."`
 	Watch    WatchCmd    `cmd:"" help:"Show what waits, live, and answer with a key."`
@@ -71,10 +71,10 @@ type cli struct {
 	Reply    ReplyCmd    `cmd:"" help:"Answer with a typed line, as in a chat."`
 	Login    LoginCmd    `cmd:"" help:"Print a link that opens your page, logged in."`
 	Pause    PauseCmd    `cmd:"" help:"Stop an agent, or all: only harmless tools run."`
-	Resume   ResumeCmd   `cmd:"" help:"Lift a pause."`
+	Resume   ResumeCmd   `cmd:"" help:"End a pause."`
 	Grants   GrantsCmd   `cmd:"" help:"List what runs without asking, and until when."`
 	Sources  SourcesCmd  `cmd:"" help:"List what came into a conversation."`
-	Endorse  EndorseCmd  `cmd:"" help:"Vouch for what a source has brought into a conversation."`
+	Endorse  EndorseCmd  `cmd:"" help:"Say that you trust what a source has brought into a conversation."`
 	Distrust DistrustCmd `cmd:"" help:"Take back what endorse said."`
 	Revoke   RevokeCmd   `cmd:"" help:"End a grant, or all of them."`
 	Graph    GraphCmd    `cmd:"" help:"Draw a turn: what it was made of, and what was blocked."`

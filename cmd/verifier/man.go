@@ -32,7 +32,7 @@ type entry struct{ name, text string }
 var manFiles = []entry{
 	{"verifier.yaml", "The config. It is optional, and a file that holds a secret must be readable by its owner alone."},
 	{"verifier.schema.json", "The config's JSON schema, beside it, for editors."},
-	{"~/.local/state/verifier", "The state directory; another one by --state, VERIFIER_STATE or STATE_DIRECTORY. Whoever can read it can approve."},
+	{"~/.local/state/verifier", "The state directory; another one by --state, VERIFIER_STATE or STATE_DIRECTORY. Anyone who can read it can approve."},
 	{"webhook.secret, owner.token, server.key, record.key", "In the state directory: what the agent's runtime signs with, the owner's token, and the server's own keys. Made on the first start."},
 	{"verifier.db, epoch", "In the state directory: the embedded store, and which store this is."},
 	{"record.jsonl", "In the state directory: the record of every decision."},

@@ -15,7 +15,7 @@ import (
 
 // MCPCmd is the gate before servers of tools that speak the Model Context Protocol.
 type MCPCmd struct {
-	Run   MCPRunCmd   `cmd:"" default:"withargs" help:"Stand between a client and a server."`
+	Run   MCPRunCmd   `cmd:"" default:"withargs" help:"Pass on what a client and a server say, and ask before each call."`
 	Tools MCPToolsCmd `cmd:"" help:"Show what servers say of their tools, and accept changes."`
 }
 
@@ -26,7 +26,7 @@ type gatewayFlags struct {
 	Gateway    string `placeholder:"URL" help:"Where the gateway is, if it is on another machine."`
 	SecretFile string `placeholder:"FILE" help:"The file that holds what calls are signed with."`
 	CA         string `name:"ca" placeholder:"FILE" help:"The certificate of the authority that signed the gateway's, a PEM file."`
-	Notes      string `placeholder:"DIR" help:"Where hooks and gates leave word for each other. Without it: in the state directory."`
+	Notes      string `placeholder:"DIR" help:"Where hooks and gates keep notes for each other. Without it: in the state directory."`
 }
 
 // MCPRunCmd starts a server and stands before it.

@@ -95,7 +95,7 @@ func ofOtherHooks(name string) string {
 	for i := range others {
 		others[i] = printable(others[i])
 	}
-	text := agentWirings[name].name + " runs other hooks before calls (" + strings.Join(others, ", ") + "): one that changes a call does so after the verifier has judged it. If it does, you are told"
+	text := agentWirings[name].name + " runs other hooks before calls (" + strings.Join(others, ", ") + "): such a hook can change a call after verifier has judged it. If one does, you get a notice"
 	if name == "claude-code" {
 		return text + "; `sudo " + programName() + " init --claude-code` keeps such hooks out"
 	}

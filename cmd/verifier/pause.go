@@ -27,7 +27,7 @@ type ResumeCmd struct {
 
 // Help is the long help.
 func (*ResumeCmd) Help() string {
-	return `Lifts what "verifier pause" said. An agent that may not ask because it has asked too often this hour may ask again.
+	return `Ends what "verifier pause" began. An agent that may not ask because it has asked too often this hour may ask again.
 
     $ verifier resume
     $ verifier resume --agent main

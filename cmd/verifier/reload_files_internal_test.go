@@ -80,7 +80,7 @@ func TestARefusedConfigIsTakenOnceWhatWasWrongIsMended(t *testing.T) {
 	if err := os.Chmod(s.path("verifier.yaml"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s.tells("a secret stands in a file that others can read")
+	s.tells("a secret is in a file that others can read")
 	refusals := func() int { return strings.Count(s.stderr.String(), "stays in force") }
 	before := refusals()
 	s.put("verifier.yaml", "webhook: {secret: "+firstSecret+"}\nprofile: paranoid\n")

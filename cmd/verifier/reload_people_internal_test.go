@@ -92,7 +92,7 @@ func TestAnUnusedYesEndsWithItsGiversRight(t *testing.T) {
 			t.Fatalf("Ann is told %+v", v)
 		}
 		r.reload(withoutAnn)
-		if a := r.deny(c); !strings.Contains(a.Reason, "no longer stands") {
+		if a := r.deny(c); !strings.Contains(a.Reason, "no longer counts") {
 			t.Errorf("the retry got %s", a.raw)
 		}
 		if v := r.say(bobToken, map[string]any{"ref": first.Ref, "allow": true}); v.Kind != "too late" {

@@ -7,7 +7,7 @@ type SchemaCmd struct{}
 
 // Help is the long help.
 func (*SchemaCmd) Help() string {
-	return `An editor that knows JSON schemas completes keys, explains them and underlines slips while you type. "verifier init" writes the schema beside the config and names it in the first line:
+	return `An editor that knows JSON schemas completes keys, explains them and underlines mistakes while you type. "verifier init" writes the schema beside the config and names it in the first line:
 
     # yaml-language-server: $schema=` + schemaFile + `
 
@@ -15,7 +15,7 @@ For a config that was there before, or after an update:
 
     $ verifier schema > ` + schemaFile + `
 
-What the config means, and what is risky in it, only "verifier check" says.`
+Which settings are risky, "verifier check" says.`
 }
 
 // schemaFile is what the schema is called beside a config.

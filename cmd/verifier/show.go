@@ -22,7 +22,7 @@ type AuditShowCmd struct {
 	Session  string   `help:"Only this conversation: session key or session id." placeholder:"KEY"`
 	Agent    string   `help:"Only this agent." placeholder:"ID"`
 	Decision string   `help:"Only allow, or only deny." enum:"allow,deny," default:"" placeholder:"WORD"`
-	Ref      string   `help:"Only the call with this reference: the agent was told it." placeholder:"REF"`
+	Ref      string   `help:"Only the call with this reference, as the agent reads it in a denial." placeholder:"REF"`
 	Kind     string   `help:"Only one kind: decision, asked, answer, delivery, lock, reset, endorse, pause, resume, revoke, event, graph, begin, checkpoint, repair, note, start, stop." enum:",decision,asked,answer,delivery,lock,reset,endorse,pause,resume,revoke,event,graph,begin,checkpoint,repair,note,start,stop" default:"" placeholder:"KIND"`
 	Person   string   `help:"Only what this person answered." placeholder:"NAME"`
 	JSON     bool     `help:"Print JSON lines." name:"json"`
@@ -31,7 +31,7 @@ type AuditShowCmd struct {
 
 // Help is the long help.
 func (*AuditShowCmd) Help() string {
-	return `One line for each entry, below it why it was decided so, who answered, and the arguments as far as they are kept. Nothing in it can move the cursor or hide.
+	return `One line for each entry, below it why it was decided so, who answered, and the arguments as far as they are kept. It prints no characters that could move the cursor or hide text.
 
     $ verifier audit show --decision deny --since 24h
     $ verifier audit show --ref 7Q4K

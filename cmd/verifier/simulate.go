@@ -21,7 +21,7 @@ type SimulateCmd struct {
 	configFlag
 	includeFlag
 	Trace    []string `help:"Recorded sessions, or a record of this program; plain or gzip." required:"" placeholder:"FILE" sep:"none"`
-	More     []string `arg:"" optional:"" name:"file" help:"More of them."`
+	More     []string `arg:"" optional:"" name:"file" help:"More files of sessions."`
 	Approve  string   `help:"What the simulated owner says to what is not marked as injected: once, like-this (calls like it, wherever that can be said) or never." enum:"once,like-this,never" default:"once"`
 	OwnWords string   `help:"As taint.ownWords in the config: words, values or off." enum:",words,values,off" default:"" placeholder:"HOW"`
 	LeaveOut bool     `name:"leave-one-out" help:"Play once for each tool that the config labels, each time without its label."`
@@ -30,7 +30,7 @@ type SimulateCmd struct {
 
 // Help is the long help.
 func (*SimulateCmd) Help() string {
-	return `Plays every session through the same decision that serves, on a store of its own, and says what the owner would have been asked and what would have passed without them. A session is a line of JSON: user (their messages), attack, utility (the task was done), calls (tool, params, iteration, injected). The simulated owner allows what is not marked as injected and denies what is.
+	return `Plays every session through the decision that the server uses, with a store of its own. It says how often the owner would have been asked, and which calls would have passed without them. A session is a line of JSON: user (their messages), attack, utility (the task was done), calls (tool, params, iteration, injected). The simulated owner allows what is not marked as injected and denies what is.
 
     $ verifier simulate --config policy.yaml --trace sessions.jsonl.gz
 

@@ -7,7 +7,7 @@ import (
 
 // SourcesCmd lists what came into a conversation.
 type SourcesCmd struct {
-	Session string `arg:"" optional:"" help:"The conversation's reference, as it stands on cards. Without one: the scheduled jobs that come from outside content."`
+	Session string `arg:"" optional:"" help:"The conversation's reference, as cards show it. Without one: the scheduled jobs that come from outside content."`
 	JSON    bool   `help:"Print JSON: number, name, level and times of each source of the conversation." name:"json"`
 	owner
 }
@@ -39,14 +39,14 @@ func (c *SourcesCmd) Run(a *app) error {
 
 // EndorseCmd vouches for a source.
 type EndorseCmd struct {
-	Session string `arg:"" help:"The conversation's reference, as it stands on cards."`
+	Session string `arg:"" help:"The conversation's reference, as cards show it."`
 	Source  uint32 `arg:"" help:"The source's number, as sources shows it."`
 	owner
 }
 
 // Help is the long help.
 func (*EndorseCmd) Help() string {
-	return `What this source has brought into this conversation until now no longer counts against it; the level is what the other sources make it. Grants in the conversation end. What it brings later counts again: the page may be another one then. It stands in the record, with your name. Under the profile strict nobody can.
+	return `What this source has brought into this conversation until now no longer counts against it; the level is what the other sources make it. Grants in the conversation end. What it brings later counts again, since a page can change. The record keeps your endorsement, with your name. The profile strict refuses it.
 
     $ verifier endorse 1A2B3C4D 3
     $ verifier distrust 1A2B3C4D 3
@@ -61,7 +61,7 @@ func (c *EndorseCmd) Run(a *app) error {
 
 // DistrustCmd takes it back.
 type DistrustCmd struct {
-	Session string `arg:"" help:"The conversation's reference, as it stands on cards."`
+	Session string `arg:"" help:"The conversation's reference, as cards show it."`
 	Source  uint32 `arg:"" help:"The source's number, as sources shows it."`
 	owner
 }

@@ -37,7 +37,7 @@ func (*TestCmd) Help() string {
     FAILED  telegram   the bot can't write to chat 123
             hint: …
 
-It is harmless: the call that it sends is one that no policy lets pass, in a conversation of its own, so that nobody is asked and nothing is tainted. It leaves a deny in the record for each client, and one call that could not be authenticated in the metrics. With --send-card people see a card that says that it is a test.
+It is harmless: the call that it sends is one that no policy lets pass, in a conversation of its own, so that no person is asked and nothing is tainted. It leaves a deny in the record for each client, and one call that could not be authenticated in the metrics. With --send-card people see a card that says that it is a test.
 
 With --agent it tries a coding agent and nothing else. The real agent is started in this directory, with its own settings and those of the project, and with a model on this machine that makes one call: a command that names the owner's token, which no policy lets pass. No other model is asked.
 

@@ -91,7 +91,7 @@ func prepare(ctx context.Context, out, tag string) (*release, error) {
 		r.version = tag
 	}
 	if strings.HasSuffix(described, "-dirty") {
-		fmt.Println("dist: the tree has changes, so nobody else can build the same")
+		fmt.Println("dist: the tree has changes, so others can't build the same")
 	}
 	stamp, err := r.command(nil, "git", "log", "-1", "--format=%ct")
 	if err != nil {

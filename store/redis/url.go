@@ -124,7 +124,7 @@ func readPath(o *goredis.UniversalOptions, u *url.URL) error {
 	}
 	db, err := strconv.Atoi(parts[0])
 	if err != nil || db < 0 || len(parts) > 1 {
-		return fmt.Errorf("%w: after the host stands the number of a database", errURL)
+		return fmt.Errorf("%w: after the host comes the number of a database", errURL)
 	}
 	if db > 0 && len(o.Addrs) > 1 && o.MasterName == "" {
 		return fmt.Errorf("%w: Cluster has no databases", errURL)
