@@ -42,7 +42,7 @@ func TestWhatIsRisky(t *testing.T) {
 		{"", "note 0:0: there is neither an ownerToken nor a list of approvers"},
 		{"approval: {approvals: 2}", "warning 1:12: approval.approvals: 2 people must approve and 1 may: every call that needs confirmation will be denied"},
 		{"approvers: [{name: a, ids: ['telegram:1']}]", "warning 1:13: approvers[0]: a can't be reached"},
-		{"approvers: [{name: a, ids: ['telegram:1']}]\nchannels: {slack: {}}", "nobody on the list can answer in the terminal"},
+		{"approvers: [{name: a, ids: ['telegram:1']}]\nchannels: {slack: {}}", "the list has no approver who can answer in the terminal"},
 		{"approval: {maxMinutes: 600}", "approval.maxMinutes: a grant may last 600 minutes"},
 		{"approvalTtlSeconds: 3600", "approvalTtlSeconds: a code may be guessed at for 1h0m0s"},
 		{"webhook: {hold: 60s}", "note 1:11: webhook.hold: clients of the published protocol wait 30 seconds"},

@@ -68,7 +68,7 @@ func TestRoutesThatCannotBeMeantAreRefused(t *testing.T) {
 		{"{channels: [telegram], escalate: [{after: 30m, channels: [slack]}]}", "approval.routes[0].escalate[0].after: never comes: a question expires after 30m0s"},
 		{"{channels: [telegram], escalate: [{after: 30s}]}", "approval.routes[0].escalate[0].channels: is missing"},
 		{"{channels: [telegram], escalate: [{after: 30s, channels: [telegram]}]}", "approval.routes[0].escalate[0].channels[0]: has the question already"},
-		{"{channels: [telegram], escalate: [{after: 30s, channels: [slack], approvers: [Bob]}]}", "approval.routes[0].escalate[0].approvers: adds nobody"},
+		{"{channels: [telegram], escalate: [{after: 30s, channels: [slack], approvers: [Bob]}]}", "approval.routes[0].escalate[0].approvers: adds no person"},
 		{"{escalate: [{after: 30s, channels: [slack]}]}", "approval.routes[0].escalate: has nowhere to go"},
 		{"chanels: [telegram]", "approval.routes[0].chanels: unknown key\nhint: did you mean \"channels\"?"},
 		{"{channels: [telegram], escalate: [{aftr: 30s, channels: [slack]}]}", "unknown key\nhint: did you mean \"after\"?"},

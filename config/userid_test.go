@@ -97,7 +97,7 @@ func TestAllowedUserIDsAddPeopleAndTheirAbsenceNobody(t *testing.T) {
 // Where people are counted, each must be known as one person.
 func TestAQuorumNeedsPeopleWhoCanBeToldApart(t *testing.T) {
 	text := "approval: {approvals: 2}\napprovers: [{name: Ann, ids: ['token:owner']}]\nchannels: {telegram: {allowedUserIds: [222]}}\n"
-	if got := refusals(t, text); !strings.Contains(got, "v.yaml:3:40: channels.telegram.allowedUserIds[0]: names nobody") {
+	if got := refusals(t, text); !strings.Contains(got, "v.yaml:3:40: channels.telegram.allowedUserIds[0]: names no person") {
 		t.Errorf("got %s", got)
 	}
 	parse(t, strings.Replace(text, "'token:owner'", "'token:owner', 'telegram:222'", 1))

@@ -168,7 +168,7 @@ func TestH43WhereNobodyCanBeAskedTheDenyComesAtOnceAndSaysSo(t *testing.T) {
 	if a.took > time.Second || a.Ref != "" || a.Reason != "This needs the owner's approval, and the owner can't be asked now. Ask again later." {
 		t.Errorf("got %s after %v", a.raw, a.took)
 	}
-	if status, text := r.ready(); status != 503 || !strings.Contains(text, "approvals: nobody may approve") {
+	if status, text := r.ready(); status != 503 || !strings.Contains(text, "approvals: no person may approve") {
 		t.Errorf("readyz says %d %s", status, text)
 	}
 }

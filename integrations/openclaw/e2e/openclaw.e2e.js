@@ -77,7 +77,7 @@ test("H192 an approval typed into OpenClaw's own chat counts, the agent goes on 
 	const code = codeOf((await rig.pending()).text);
 	assert.match(await answer, /Owner approval required \(ref \w+\)/);
 	assert.ok(rig.telegram.sent.some((m) => m.chat === ownerId && /^⏳ A call of the agent waits\./.test(m.text)));
-	assert.match(await rig.tell(".pending", { expect: /The codes stand/ }), /^\w{4} {2}"exec"/);
+	assert.match(await rig.tell(".pending", { expect: /The codes are/ }), /^\w{4} {2}"exec"/);
 	assert.match(await rig.tell(`.approve exec ${code}`, { expect: /approved once/ }), /"exec" approved once by Ann \(telegram through default\)/);
 	const went = await rig.eventually("the agent goes on", () => rig.telegram.sent.find((m) => m.chat === ownerId && /^DONE AFTER ALL/.test(m.text)));
 	assert.match(went.text, /\ntyped-approval/);
@@ -87,7 +87,7 @@ test("H192 an approval typed into OpenClaw's own chat counts, the agent goes on 
 	assert.match(await rig.denied(), /level +untrusted/);
 	assert.match(await next, /Denied by the owner/);
 	assert.equal(rig.content("typed-approval"), "typed-approval\n");
-	assert.doesNotMatch(JSON.stringify(rig.model.requests), new RegExp(`${code}|approved once|The codes stand`));
+	assert.doesNotMatch(JSON.stringify(rig.model.requests), new RegExp(`${code}|approved once|The codes are`));
 });
 
 test("H32 H36 what a stranger, a group or a bot types into OpenClaw's chat approves nothing", patient, async () => {
