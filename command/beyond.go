@@ -144,7 +144,9 @@ var editors = set("code code-insiders codium vscodium cursor windsurf")
 
 // opensEditor reports whether an editor is told to install what others wrote, or to let others in.
 func opensEditor(args, operands []arg) bool {
-	return slices.ContainsFunc(args, func(a arg) bool { return !a.fixed || strings.HasPrefix(a.text, "--install-") || strings.HasPrefix(a.text, "--update-ext") }) ||
+	return slices.ContainsFunc(args, func(a arg) bool {
+		return !a.fixed || strings.HasPrefix(a.text, "--install-") || strings.HasPrefix(a.text, "--update-ext")
+	}) ||
 		len(operands) > 0 && (operands[0].text == "tunnel" || operands[0].text == "serve-web")
 }
 

@@ -576,8 +576,9 @@ func TestH260GeminiIsToldToAskOnlyWhereItDoes(t *testing.T) {
 // H264: opencode's plugin asks its user at the terminal and holds the call meanwhile. It is told to ask only if it says that it can, and a person is there;
 // in any other case the hook waits for the phone, and what the agent writes into its arguments changes nothing.
 func TestH264OpencodeIsToldToAskOnlyWhereItsPluginCan(t *testing.T) {
+	const asked = `{"decision":"deny","reason":"Owner approval required (ref 7Q4K).","ref":"7Q4K","question":"q1"}`
 	r := newRig(t)
-	r.g.text = `{"decision":"deny","reason":"Owner approval required (ref 7Q4K).","ref":"7Q4K","question":"q1"}`
+	r.g.text = asked
 	shell := callOf("opencode", "bash", date)
 	can := strings.Replace(shell, `"tool_name"`, `"dialog":true,"tool_name"`, 1)
 	if got := onTerminal(r, "opencode", can); !strings.Contains(got, `"decision":"ask"`) || r.g.last(t, "/verify").body.Context["waitMs"] != 1.0 {
@@ -585,7 +586,7 @@ func TestH264OpencodeIsToldToAskOnlyWhereItsPluginCan(t *testing.T) {
 	}
 	for what, got := range map[string]string{
 		"without the plugin for the terminal": onTerminal(r, "opencode", shell),
-		"in the arguments": onTerminal(r, "opencode", callOf("opencode", "bash", `{"command":"date","dialog":true}`)),
+		"in the arguments":                    onTerminal(r, "opencode", callOf("opencode", "bash", `{"command":"date","dialog":true}`)),
 	} {
 		if !strings.Contains(got, `"decision":"deny"`) || r.g.last(t, "/verify").body.Context["waitMs"] == 1.0 {
 			t.Errorf("%s: %s", what, got)
@@ -605,6 +606,7 @@ func TestH264OpencodeIsToldToAskOnlyWhereItsPluginCan(t *testing.T) {
 	if e := r.g.last(t, "/hooks/question_answered").body.Event; e["question"] != "q1" || e["ran"] != true {
 		t.Errorf("that it ran is told as %v", e)
 	}
+	r.g.text = asked
 	if got := r.run("opencode", can, "--owner").stdout; !strings.Contains(got, `"decision":"deny"`) || r.g.last(t, "/verify").body.Context["waitMs"] == 1.0 {
 		t.Errorf("unattended: %s", got)
 	}

@@ -3,6 +3,8 @@
 // program verifier beside it.
 //
 // It ends with 0 where the gateway has answered, and with 2 and words on standard error in every other case.
+//
+// "verifier-hook send" is "verifier send" in the same way, with the exit codes of that.
 package main
 
 import (
@@ -26,7 +28,12 @@ const refused = 2
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a reader that has gone must not end us by a signal: that would let the call pass
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code := run(ctx, os.Args[1:])
+	code := refused
+	if len(os.Args) > 1 && os.Args[1] == "send" {
+		code = send(ctx, os.Args[2:])
+	} else {
+		code = run(ctx, os.Args[1:])
+	}
 	stop()
 	os.Exit(code)
 }
@@ -83,20 +90,30 @@ func parse(args []string) (agent string, f hook.Flags, err error) {
 
 // handOver lets the whole program do it, which knows configs.
 func handOver(ctx context.Context, args []string) int {
-	own, err := os.Executable()
-	if err != nil {
-		return refuse("The verifier's hook can't find the program verifier. Nothing was run.")
-	}
-	c := exec.CommandContext(ctx, filepath.Join(filepath.Dir(own), "verifier"), append([]string{"hook"}, args...)...) //nolint:gosec // it stands beside this program
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	switch err := c.Run(); {
-	case err == nil:
-		return 0
-	case c.ProcessState == nil:
+	switch code, started := whole(ctx, append([]string{"hook"}, args...)); {
+	case !started:
 		return refuse("The verifier's hook needs the program verifier beside it, to read a config. Nothing was run.")
-	case c.ProcessState.ExitCode() == refused:
-		return refused
+	case code == 0 || code == refused:
+		return code
 	}
 	return refuse("The verifier's hook was stopped before there was an answer. Nothing was run.")
+}
+
+// whole runs the program verifier beside this one, and returns its exit code.
+func whole(ctx context.Context, args []string) (code int, started bool) {
+	own, err := os.Executable()
+	if err != nil {
+		return 0, false
+	}
+	c := exec.CommandContext(ctx, filepath.Join(filepath.Dir(own), "verifier"), args...) //nolint:gosec // it stands beside this program
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	err = c.Run()
+	switch {
+	case c.ProcessState == nil:
+		return 0, false
+	case err != nil && c.ProcessState.Success():
+		return -1, true
+	}
+	return c.ProcessState.ExitCode(), true
 }
