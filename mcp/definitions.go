@@ -276,8 +276,8 @@ func (g *gate) listed(ctx context.Context, m *message) ([]byte, error) {
 }
 
 // greeted takes the answer to initialize, or to server/discover: instructions that are not those that were first seen are
-// left out.
-func (g *gate) greeted(m *message) ([]byte, error) {
+// left out, and put to the owner.
+func (g *gate) greeted(ctx context.Context, m *message) ([]byte, error) {
 	if m.result == nil {
 		return m.text, nil
 	}
@@ -298,6 +298,7 @@ func (g *gate) greeted(m *message) ([]byte, error) {
 		return m.text, err
 	}
 	g.logf("The server's instructions were left out: they are not what they were. `verifier mcp tools` shows the change.")
+	g.putChanges(ctx)
 	delete(result, "instructions")
 	text, err = json.Marshal(result, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.id, text), err

@@ -58,7 +58,8 @@ func CheckName(name string) error {
 // gate judges what passes between clients and one server. It knows no transport: a message is a text in one line.
 type gate struct {
 	Options
-	retries retries
+	retries  retries
+	announce func(text []byte) // tells clients something that the server has not said; nil: there is no way
 
 	mu      sync.Mutex
 	open    Session // nil: not yet, or no more

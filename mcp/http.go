@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,8 +47,9 @@ type front struct {
 	upstream http.RoundTripper
 	busy     atomic.Int32
 
-	mu    sync.Mutex
-	peers map[string]*peer // by session, or by who they are where they have none
+	mu        sync.Mutex
+	peers     map[string]*peer // by session, or by who they are where they have none
+	listening map[*answer]bool // the streams of what the server says by itself
 }
 
 const (
@@ -56,7 +59,9 @@ const (
 
 // HTTP is a handler that stands between clients and a server that is reached by an address.
 func HTTP(o Options, server *url.URL, by Reached) http.Handler {
-	return &front{gate: &gate{Options: o}, Reached: by, URL: server, upstream: newTransport(), peers: map[string]*peer{}}
+	f := &front{gate: &gate{Options: o}, Reached: by, URL: server, upstream: newTransport(), peers: map[string]*peer{}, listening: map[*answer]bool{}}
+	f.announce = f.tellListeners
+	return f
 }
 
 func newTransport() *http.Transport {
@@ -490,12 +495,36 @@ func (f *front) listen(w http.ResponseWriter, q *http.Request) {
 	switch {
 	case res.StatusCode == http.StatusOK && kind == "text/event-stream" && res.Header.Get("Content-Encoding") == "":
 		if back.begin(header) == nil {
+			defer f.listens(back)()
 			f.events(q.Context(), p, q.Header, res.Body, p.take, back) //nolint:errcheck // the client sees that it ends
 		}
 	case res.StatusCode < 400:
 		x.fail(http.StatusBadGateway, "The server's answer can't be read.", true)
 	default:
 		x.failed(res.StatusCode, header)
+	}
+}
+
+// listens notes that a client listens, until it ends.
+func (f *front) listens(to *answer) (end func()) {
+	f.mu.Lock()
+	f.listening[to] = true
+	f.mu.Unlock()
+	return func() {
+		f.mu.Lock()
+		delete(f.listening, to)
+		f.mu.Unlock()
+		to.close()
+	}
+}
+
+// tellListeners sends a message to each client that listens.
+func (f *front) tellListeners(text []byte) {
+	f.mu.Lock()
+	all := slices.Collect(maps.Keys(f.listening))
+	f.mu.Unlock()
+	for _, to := range all {
+		to.send(text) //nolint:errcheck // a client that has gone needs no message
 	}
 }
 

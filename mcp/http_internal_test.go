@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/hook"
 )
@@ -19,6 +21,7 @@ type web struct {
 	t       *testing.T
 	url     string
 	session *says
+	gate    *front
 
 	mu  sync.Mutex
 	got []string
@@ -48,7 +51,8 @@ func newWeb(t *testing.T, serve http.HandlerFunc) *web {
 	if _, err2 := o.Definitions.see("fs", &d); err != nil || err2 != nil {
 		t.Fatal(err, err2)
 	}
-	front := httptest.NewServer(HTTP(o, u, Reached{Host: func(string) bool { return true }}))
+	b.gate = HTTP(o, u, Reached{Host: func(string) bool { return true }}).(*front) //nolint:errcheck // it is one
+	front := httptest.NewServer(b.gate)
 	t.Cleanup(front.Close)
 	b.url = front.URL + "/mcp"
 	return b
@@ -115,6 +119,100 @@ func TestClientsWithoutASessionAreToldApart(t *testing.T) {
 	b.post(cancel, "X-Api-Key", "a", "X-Request-Id", "2")
 	if text := <-answer; !strings.Contains(text, "was cancelled") || !strings.Contains(text, "Nothing was run") {
 		t.Errorf("the client got %q", text)
+	}
+}
+
+// TestListenersHearOfWhatTheGateSays: a client that listens hears of a tool that is back, for as long as it listens.
+func TestListenersHearOfWhatTheGateSays(t *testing.T) {
+	b := newWeb(t, func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		http.NewResponseController(w).Flush() //nolint:errcheck // the test misses it then
+		<-q.Context().Done()
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, b.url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("Accept", "text/event-stream")
+	res, err := http.DefaultClient.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	listening := func(n int) {
+		t.Helper()
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for range 3000 {
+			b.gate.mu.Lock()
+			now := len(b.gate.listening)
+			b.gate.mu.Unlock()
+			if now == n {
+				return
+			}
+			<-tick.C
+		}
+		t.Fatalf("there are never %d that listen", n)
+	}
+	listening(1)
+	b.gate.accepted(Instructions) // it has nothing to say of a list
+	b.gate.accepted("pay")
+	got, err := bufio.NewReader(res.Body).ReadString('\n')
+	if err != nil || got != "data: "+listChanged+"\n" {
+		t.Errorf("the client heard %q, %v", got, err)
+	}
+	stop()
+	listening(0)
+	b.gate.accepted("pay") // there is no client to write to
+}
+
+// TestAnErrorForTheServerHasItsOwnHeaders: what the server asks for can't be noted, so it gets an error. The headers of the
+// client's call are not about that message.
+func TestAnErrorForTheServerHasItsOwnHeaders(t *testing.T) {
+	b := newWeb(t, func(w http.ResponseWriter, q *http.Request) {
+		if q.Header.Get("Mcp-Method") == "" {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"sampling/createMessage\",\"params\":{}}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n") //nolint:errcheck // the test misses it then
+	})
+	b.session.ask = func(context.Context, hook.Call) (hook.Verdict, error) { return hook.Verdict{Allowed: true}, nil }
+	b.session.lost = io.ErrClosedPipe
+	b.post(aCall, "Accept", "text/event-stream", "Mcp-Method", "tools/call", "X-Api-Key", "k")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.got) != 2 || !strings.Contains(b.got[1], `"id":7,"error"`) || strings.Contains(b.got[1], "Mcp-Method") || !strings.Contains(b.got[1], "X-Api-Key") {
+		t.Errorf("the server got %q", b.got)
+	}
+}
+
+// TestOverHTTPWhatIsOpenHasALimit, before one server and before several. A client that only listens is not the one that goes.
+func TestOverHTTPWhatIsOpenHasALimit(t *testing.T) {
+	by := Reached{Host: func(string) bool { return true }}
+	one := HTTP(Options{Log: io.Discard}, &url.URL{Scheme: "http", Host: "127.0.0.1:1", Path: ManyPath}, by).(*front) //nolint:errcheck // it is one
+	h, _ := ManyHTTP(t.Context(), Options{Log: io.Discard}, nil, by)
+	several := h.(*sessions) //nolint:errcheck // it is one
+	one.busy.Store(mostRequests)
+	several.busy.Store(mostRequests)
+	for _, h := range []http.Handler{one, several} {
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, ManyPath, strings.NewReader(aCall))); w.Code != http.StatusServiceUnavailable {
+			t.Errorf("got the status %d", w.Code)
+		}
+	}
+	over := make(chan string, 2)
+	for _, s := range []struct {
+		id     string
+		since  time.Duration
+		stream *answer
+	}{{"listens", 3 * time.Hour, &answer{}}, {"idle", 2 * time.Hour, nil}, {"new", time.Hour, nil}} {
+		several.all[s.id] = &session{end: func() { over <- s.id }, stream: s.stream, used: time.Now().Add(-s.since)}
+	}
+	if !several.forget() || <-over != "idle" {
+		t.Error("another session than the idle one was ended")
 	}
 }
 

@@ -18,10 +18,10 @@ func tomlEntries(file []byte) ([]entry, error) {
 	r.parser.Reset(file)
 	for r.parser.NextExpression() {
 		e := r.parser.Expression()
-		switch {
-		case e.Kind == unstable.KeyValue:
+		switch e.Kind {
+		case unstable.KeyValue:
 			r.member(r.table, e, false)
-		case e.Kind == unstable.ArrayTable:
+		case unstable.ArrayTable:
 			r.table = []string{""} // no servers are in one
 		default:
 			r.table, _ = r.keys(e)

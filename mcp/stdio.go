@@ -175,7 +175,9 @@ type pipe struct {
 }
 
 func newPipe(o Options, client, server outlet) *pipe {
-	return &pipe{peer: (&gate{Options: o}).newPeer(false), client: client, server: server}
+	p := &pipe{peer: (&gate{Options: o}).newPeer(false), client: client, server: server}
+	p.announce = p.reply
+	return p
 }
 
 // fromClient takes one line of the client's. It returns an error where the server can't be written to.
