@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -54,4 +55,15 @@ func (r *run) wasChanged() bool {
 		}
 	}
 	return len(names) > 0 && !same
+}
+
+// userEdited reports whether Claude Code says that its user changed the text in the dialog or in an editor before it was written. It says so only of its
+// own tools for files, never of what a hook has changed, and the user has seen what was written.
+func (r *run) userEdited() bool {
+	name, own := r.toolName()
+	var response struct {
+		UserModified bool `json:"userModified"`
+	}
+	return r.Agent == claudeCode && r.who.attended && own && (name == "edit" || name == "write") &&
+		isObject(r.in.Response) && json.Unmarshal(r.in.Response, &response, jsontext.AllowInvalidUTF8(true)) == nil && response.UserModified
 }

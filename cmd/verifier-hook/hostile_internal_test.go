@@ -611,3 +611,46 @@ func TestH264OpencodeIsToldToAskOnlyWhereItsPluginCan(t *testing.T) {
 		t.Errorf("unattended: %s", got)
 	}
 }
+
+// H287: the user changes an edit in Claude Code's dialog or in an editor: that is no other call. Another tool that says the same of itself, an unattended
+// run and a change that is not the user's still count.
+func TestH287OnlyTheUsersOwnEditIsNoChange(t *testing.T) {
+	r := newRig(t)
+	r.env = []string{"CLAUDE_CODE_SESSION_ATTENDED=1"}
+	changed := func(tool, params, ran, response string, run func(event string)) any {
+		before := callOf("claude-code", tool, params)
+		run(before)
+		run(strings.NewReplacer("PreToolUse", "PostToolUse", params, ran, `"c1"}`, `"c1","tool_response":`+response+`}`).Replace(before))
+		return r.g.last(t, "/hooks/after_tool_call").body.Event["changed"]
+	}
+	terminal := func(event string) { onTerminal(r, "claude-code", event) }
+	const old, edited, users = `{"file_path":"/srv/app/x","content":"a"}`, `{"file_path":"/srv/app/x","content":"b"}`, `{"type":"update","userModified":true}`
+	if got := changed("Write", old, edited, users, terminal); got != nil {
+		t.Error("the user's own edit counts as a change of the call")
+	}
+	for what, got := range map[string]any{
+		"not the user's": changed("Write", old, edited, `{"type":"update","userModified":false}`, terminal), "no word of it": changed("Write", old, edited, `{}`, terminal),
+		"a text":          changed("Write", old, edited, `"userModified"`, terminal),
+		"a command":       changed("Bash", date, `{"command":"rm -rf x"}`, users, terminal),
+		"a server's":      changed("mcp__files__write", old, edited, users, terminal),
+		"nobody is there": changed("Write", old, edited, users, func(event string) { r.run("claude-code", event, "--owner") }),
+	} {
+		if got != true {
+			t.Errorf("%s: the change is not told", what)
+		}
+	}
+}
+
+// Codex asks its user by itself, and the gateway can't be reached: the dialog stays. Before a call the same failure stops it.
+func TestAFailureLeavesCodexsDialogToItsUser(t *testing.T) {
+	r := newRig(t)
+	event := callOf("codex", "write_stdin", `{"session_id":1,"chars":"ls\n"}`)
+	r.g.Close()
+	if got := onTerminal(r, "codex", strings.Replace(event, "PreToolUse", "PermissionRequest", 1)); got != "{}\n" {
+		t.Errorf("the dialog gets %q", got)
+	}
+	if got := onTerminal(r, "codex", event); got != "" {
+		t.Errorf("before the call it says %q", got)
+	}
+	r.mustRefuse("unattended", r.run("codex", strings.Replace(event, "PreToolUse", "PermissionRequest", 1)))
+}

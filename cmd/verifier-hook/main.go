@@ -28,12 +28,11 @@ const refused = 2
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a reader that has gone must not end us by a signal: that would let the call pass
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code := refused
-	if len(os.Args) > 1 && os.Args[1] == "send" {
-		code = send(ctx, os.Args[2:])
-	} else {
-		code = run(ctx, os.Args[1:])
+	do, args := run, os.Args[1:]
+	if len(args) > 0 && args[0] == "send" {
+		do, args = send, args[1:]
 	}
+	code := do(ctx, args)
 	stop()
 	os.Exit(code)
 }
