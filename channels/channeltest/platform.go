@@ -81,6 +81,7 @@ type Place struct {
 type Button struct {
 	Label string
 	Data  string // what it carries
+	URL   string // what it opens instead
 }
 
 // File is an attachment.

@@ -20,12 +20,15 @@ func cardSpecs() []spec {
 				b.Error("a card that shows all of the call links to the page")
 			}
 			r.ask(r.desk, call{tool: "exec", params: command("echo " + strings.Repeat("x", 4000)), session: "long"})
-			if _, linked := r.card(1).Button(channels.PageLabel); !linked {
-				b.Errorf("the buttons are %+v", r.card(1).Buttons)
-			}
+			m := r.card(1)
+			link, linked := m.Button(channels.PageLabel)
 			cards, err := r.desk.Pending(b.Context(), r.p.Name()+":"+r.who.Alice.ID)
 			if err != nil || len(cards) != 2 {
 				b.Fatalf("%d cards, %v", len(cards), err)
+			}
+			at := slices.IndexFunc(cards, func(c *approval.Card) bool { return strings.Contains(m.Text, c.Ref()) })
+			if at < 0 || !linked || link.URL != "https://verifier.lan/page/cards/"+cards[at].ID || link.Data != "" && r.p.Name() != "slack" {
+				b.Errorf("the buttons are %+v", m.Buttons)
 			}
 		}},
 		{"a card shows the call, why it is asked, and how to answer", func(b *bench) {
@@ -156,6 +159,36 @@ func cardSpecs() []spec {
 				b.Errorf("got %+v", got)
 			}
 			r.turns(m, "Approved")
+		}},
+		{"H310 all is the list on the card: the answer names its calls, and what came later waits on", func(b *bench) {
+			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.MaxOpen, o.Collect = 1, time.Second })
+			first := r.ask(r.desk, call{tool: "exec", params: command("one")})
+			alone := r.card(0)
+			second := r.ask(r.desk, call{tool: "exec", params: command("two")})
+			third := r.ask(r.desk, call{tool: "exec", params: command("three")})
+			code := r.codeOf(r.card(1))
+			r.tap(r.who.Alice, alone, "Deny")
+			if got := r.get(first); got.Yes {
+				b.Errorf("the denied call: %+v", got)
+			}
+			r.ask(r.desk, call{tool: "exec", params: command("four")}) // while alice types
+			r.card(2)
+			told := r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve all "+code))
+			is, waits, found := strings.Cut(told, "Still waiting, not answered by this:")
+			if !found || !strings.Contains(is, "Your yes is for 2 calls:") || !strings.Contains(is, "Run: two") || !strings.Contains(is, "Run: three") || strings.Contains(is, "four") {
+				b.Errorf("the answer does not name the calls of the list:\n%s", told)
+			}
+			if !strings.Contains(waits, "Run: four") || strings.Contains(waits, "two") || strings.Contains(waits, "three") {
+				b.Errorf("the answer does not say what still waits:\n%s", told)
+			}
+			for _, v := range []<-chan verdict{second, third} {
+				if got := r.get(v); !got.Yes {
+					b.Errorf("got %+v", got)
+				}
+			}
+			if left, err := r.desk.Pending(b.Context(), r.p.Name()+":"+r.who.Alice.ID); err != nil || len(left) != 1 {
+				b.Errorf("%d cards wait, %v", len(left), err)
+			}
 		}},
 		{"a digest card is answered as a whole", func(b *bench) {
 			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.MaxOpen, o.Collect = 1, time.Second })

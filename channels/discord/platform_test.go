@@ -160,7 +160,7 @@ func (p *platform) message(m *discordtest.Message) channeltest.Message {
 	for _, row := range m.Rows {
 		for _, b := range row {
 			if b.CustomID != typeLine { // the suite knows no forms for lines
-				out.Buttons = append(out.Buttons, channeltest.Button{Label: b.Label, Data: b.CustomID})
+				out.Buttons = append(out.Buttons, channeltest.Button{Label: b.Label, Data: b.CustomID, URL: b.URL})
 			}
 		}
 	}

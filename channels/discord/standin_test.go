@@ -151,6 +151,7 @@ type component struct {
 	Label      string      `json:"label"`
 	Style      int         `json:"style"`
 	CustomID   string      `json:"custom_id"`
+	URL        string      `json:"url"`
 	Components []component `json:"components"`
 	Component  *component  `json:"component"`
 }
@@ -182,7 +183,7 @@ func (w *twin) read() []discordtest.Message {
 		for _, row := range m.Components {
 			var buttons []discordtest.Button
 			for _, b := range row.Components {
-				buttons = append(buttons, discordtest.Button{Label: b.Label, CustomID: b.CustomID, Style: b.Style})
+				buttons = append(buttons, discordtest.Button{Label: b.Label, CustomID: b.CustomID, Style: b.Style, URL: b.URL})
 			}
 			shown.Rows = append(shown.Rows, buttons)
 		}

@@ -120,7 +120,7 @@ func seen(m telegramtest.Message) channeltest.Message {
 	}
 	for _, row := range m.Buttons {
 		for _, b := range row {
-			out.Buttons = append(out.Buttons, channeltest.Button{Label: b.Text, Data: b.Data})
+			out.Buttons = append(out.Buttons, channeltest.Button{Label: b.Text, Data: b.Data, URL: b.URL})
 		}
 	}
 	for _, e := range m.Entities {

@@ -54,6 +54,7 @@ type Message struct {
 type Button struct {
 	Label, CustomID string
 	Style           int
+	URL             string // of one that opens a page
 }
 
 // component is anything that stands in messages and forms.
@@ -164,7 +165,7 @@ func rows(components []component) (out [][]Button, err *refusal) {
 		var buttons []Button
 		for _, c := range row.Components {
 			if c.isLink() {
-				buttons = append(buttons, Button{Label: c.Label, Style: c.Style})
+				buttons = append(buttons, Button{Label: c.Label, Style: c.Style, URL: c.URL})
 				continue
 			}
 			if c.Type != 2 || c.Style < 1 || c.Style > 4 || !within(c.Label, maxLabel) || !within(c.CustomID, maxCustomID) || ids[c.CustomID] || c.URL != "" {

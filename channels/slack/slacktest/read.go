@@ -35,6 +35,7 @@ type element struct {
 	Type     string         `json:"type"`
 	Text     jsontext.Value `json:"text"`
 	Value    string         `json:"value"`
+	URL      string         `json:"url"`
 	ActionID string         `json:"action_id"`
 	Style    jsontext.Value `json:"style"`
 	Elements []element      `json:"elements"`
@@ -182,7 +183,7 @@ func readButtons(out *channeltest.Message, buttons []element) {
 	for _, e := range buttons {
 		var label text
 		if json.Unmarshal(e.Text, &label) == nil {
-			out.Buttons = append(out.Buttons, channeltest.Button{Label: label.Text, Data: e.Value})
+			out.Buttons = append(out.Buttons, channeltest.Button{Label: label.Text, Data: e.Value, URL: e.URL})
 		}
 	}
 }
