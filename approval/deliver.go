@@ -219,6 +219,7 @@ func (d *Desk) recordAsked(c *Card) error {
 		e := entryFor(audit.KindAsked, c, q)
 		kept, bodies := redact.WithoutBodies(q.Ask.Tool, q.Ask.Shown) // they are for people, not for the record
 		e.Params, e.Hidden, e.Why, e.Mode = kept, q.Ask.Hidden+bodies, q.Ask.Why, "confirm"
+		e.By = q.Ask.Rule
 		if d.terms().Names {
 			e.Params = redact.Names(q.Ask.Shown)
 		}

@@ -71,7 +71,7 @@ type Entry struct {
 	Source    string         `json:"source,omitzero"`            // what the trust level came from
 	Mode      string         `json:"mode,omitzero"`              // allow, confirm or restrict
 	Decision  string         `json:"decision,omitzero"`          // Allow or Deny
-	By        string         `json:"by,omitzero"`                // what consented: policy, grant, person, scope…
+	By        string         `json:"by,omitzero"`                // what consented: policy, grant, person, scope…; of a question, the rule that asks
 	Why       []string       `json:"why,omitzero,omitempty"`     // the explained path, a sentence each
 	Origins   []string       `json:"origins,omitzero,omitempty"` // where arguments came from, a sentence each
 	Auditor   string         `json:"auditor,omitzero"`           // what the second model said: allow, block or none

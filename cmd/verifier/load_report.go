@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/replay"
+)
+
+// ReportCmd counts what people were asked.
+type ReportCmd struct {
+	Files []string `arg:"" optional:"" name:"file" help:"The record's files, or the directory that they are in. Without it, the record of the server."`
+	Since string   `help:"From then on: 2h or 2d (ago), 2026-10-03, or 2026-10-03T14:00:00Z." default:"7d" placeholder:"TIME"`
+	JSON  bool     `help:"Print the numbers as JSON."`
+	recordFlags
+}
+
+// Help is the long help.
+func (*ReportCmd) Help() string {
+	return `How many questions you get a day, what you say and how fast, by the rule that asks and by tool, from the record. Then what you always allowed, at least three times: the narrowest lasting yes that would have covered those questions and none that you denied or left unanswered. Give it on the next such card, with "like this" or "exactly this". What pays, destroys or bears secrets is not listed.
+
+    $ verifier report --since 7d`
+}
+
+// Run reports.
+func (c *ReportCmd) Run(a *app) error {
+	now := time.Now()
+	since, err := moment("--since", c.Since, now)
+	if err != nil {
+		return err
+	}
+	r, err := c.find(a, c.Files)
+	if err != nil {
+		return err
+	}
+	rules, _, err := policy.New(r.config.Policy)
+	if err != nil {
+		return err
+	}
+	all := replay.Loading{Policy: rules, Since: since, Until: now}
+	for _, name := range r.files {
+		if err := readLoad(&all, name); err != nil {
+			return err
+		}
+	}
+	report := all.Report()
+	if c.JSON {
+		out := json.NewEncoder(a.stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(report)
+	}
+	a.printf("questions      %d, %.1f a day\n", report.Questions, report.PerDay)
+	a.printf("answered       %d yes, %d no; %d expired, %d withdrawn, %d open\n", report.Yes, report.No, report.Expired, report.Withdrawn, report.Open)
+	a.printf("median answer  %.0f s\n", report.Median)
+	printLoad(a, "rule", report.Rules)
+	printLoad(a, "tool", report.Tools)
+	printAlways(a, report.Always)
+	return nil
+}
+
+func readLoad(all *replay.Loading, name string) (err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := all.ReadLoad(f); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+func printLoad(a *app, by string, items []replay.LoadItem) {
+	if len(items) == 0 {
+		return
+	}
+	a.printf("\n%-32s %6s %5s %5s %8s %8s\n", by, "asked", "yes", "no", "expired", "median")
+	for i, item := range items {
+		if i == mostListed {
+			a.printf("and %d more\n", len(items)-i)
+			return
+		}
+		a.printf("%-32s %6d %5d %5d %8d %6.0f s\n", printable(item.Name), item.Asked, item.Yes, item.No, item.Expired, item.Median)
+	}
+}
+
+func printAlways(a *app, items []replay.AlwaysItem) {
+	if len(items) == 0 {
+		return
+	}
+	a.printf("\nThese questions you always answered yes:\n")
+	for i, item := range items {
+		if i == mostListed {
+			a.printf("and %d more\n", len(items)-i)
+			return
+		}
+		what := "exactly " + string(item.Params)
+		if item.Destinations != nil {
+			var to []string
+			for _, name := range slices.Sorted(maps.Keys(item.Destinations)) {
+				to = append(to, name+" "+item.Destinations[name])
+			}
+			what = "like this: " + strings.Join(to, ", ")
+		}
+		a.printf("%4d times  %s, %s, by %s, up to %s\n", item.Times, printable(item.Tool), printable(what), printable(item.Agent), printable(item.Level))
+	}
+}

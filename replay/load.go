@@ -1,0 +1,240 @@
+package replay
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Load is how often people were asked, by a record, and what they said.
+type Load struct {
+	Since     time.Time    `json:"since"`
+	Until     time.Time    `json:"until"`
+	Questions int          `json:"questions"`
+	PerDay    float64      `json:"perDay"`
+	Yes       int          `json:"yes"`
+	No        int          `json:"no"`
+	Expired   int          `json:"expired"`
+	Withdrawn int          `json:"withdrawn"`
+	Open      int          `json:"open"`          // without an answer in the record
+	Median    float64      `json:"medianSeconds"` // from the question to a person's answer
+	Rules     []LoadItem   `json:"rules"`         // which asked, most first
+	Tools     []LoadItem   `json:"tools"`
+	Always    []AlwaysItem `json:"always"` // what was always allowed, most first
+}
+
+// LoadItem is one kind of questions.
+type LoadItem struct {
+	Name    string  `json:"name"`
+	Asked   int     `json:"asked"`
+	Yes     int     `json:"yes"`
+	No      int     `json:"no"`
+	Expired int     `json:"expired"`
+	Median  float64 `json:"medianSeconds"`
+}
+
+// AlwaysItem is the narrowest yes that would have covered questions which were
+// always answered yes, and none that was denied or left unanswered.
+type AlwaysItem struct {
+	Tool         string            `json:"tool"`
+	Destinations map[string]string `json:"destinations,omitempty"` // by param; none: exactly this call
+	Params       jsontext.Value    `json:"params,omitempty"`       // of exactly this call, as the record has them
+	Agent        string            `json:"agent"`
+	Level        string            `json:"level"` // the worst at which it was allowed
+	Times        int               `json:"times"`
+}
+
+// Loading collects it, entry by entry. Policy says where calls go; entries from
+// before Since don't count.
+type Loading struct {
+	Policy       *policy.Policy
+	Since, Until time.Time
+
+	asked map[string]*question
+	order []*question
+}
+
+type question struct {
+	entry    audit.Entry
+	answered bool
+	verdict  string // audit.Allow, audit.Deny, "expired", "withdrawn" or ""
+	took     time.Duration
+}
+
+// leastTimes is how often something must have been allowed to be worth a line.
+const leastTimes = 3
+
+// ReadLoad reads a record, plain or compressed with gzip.
+func (l *Loading) ReadLoad(from io.Reader) error {
+	return eachLine(from, func(line []byte) error {
+		var e audit.Entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		l.Add(&e)
+		return nil
+	})
+}
+
+// Add takes in an entry. A test question counts as none.
+func (l *Loading) Add(e *audit.Entry) {
+	key := e.Card + "\x00" + e.Digest
+	switch q := l.asked[key]; {
+	case e.Kind == audit.KindAsked && q == nil && e.Note == "" && !e.At.Before(l.Since) && !e.At.After(l.Until):
+		if l.asked == nil {
+			l.asked = map[string]*question{}
+		}
+		q = &question{entry: *e}
+		l.asked[key], l.order = q, append(l.order, q)
+	case e.Kind == audit.KindAnswer && q != nil:
+		q.answer(e)
+	}
+}
+
+// answer takes in what became of a question: the first no, or the last yes where several people have to agree.
+func (q *question) answer(e *audit.Entry) {
+	switch {
+	case q.verdict == audit.Deny:
+	case e.Decision != "":
+		q.verdict = e.Decision
+		if len(e.People) > 0 {
+			q.answered, q.took = true, time.Duration(e.People[0].TookMs)*time.Millisecond
+		}
+	case q.verdict != "":
+	case strings.HasPrefix(e.Note, "expired"):
+		q.verdict = "expired"
+	case strings.HasPrefix(e.Note, "withdrawn"):
+		q.verdict = "withdrawn"
+	}
+}
+
+// Report is what has come together.
+func (l *Loading) Report() Load {
+	out := Load{Since: l.Since, Until: l.Until, Questions: len(l.order), Always: l.always()}
+	if days := l.Until.Sub(l.Since).Hours() / 24; days > 0 {
+		out.PerDay = float64(len(l.order)) / days
+	}
+	rules, tools := map[string][]*question{}, map[string][]*question{}
+	for _, q := range l.order {
+		rule := cmp.Or(q.entry.By, "not recorded")
+		rules[rule], tools[q.entry.Tool] = append(rules[rule], q), append(tools[q.entry.Tool], q)
+		switch q.verdict {
+		case "withdrawn":
+			out.Withdrawn++
+		case "":
+			out.Open++
+		}
+	}
+	all := item("", l.order)
+	out.Yes, out.No, out.Expired, out.Median = all.Yes, all.No, all.Expired, all.Median
+	out.Rules, out.Tools = mostAsked(rules), mostAsked(tools)
+	return out
+}
+
+func item(name string, questions []*question) LoadItem {
+	i := LoadItem{Name: name, Asked: len(questions)}
+	var took []time.Duration
+	for _, q := range questions {
+		switch q.verdict {
+		case audit.Allow:
+			i.Yes++
+		case audit.Deny:
+			i.No++
+		case "expired":
+			i.Expired++
+		}
+		if q.answered {
+			took = append(took, q.took)
+		}
+	}
+	if slices.Sort(took); len(took) > 0 {
+		i.Median = took[len(took)/2].Seconds()
+	}
+	return i
+}
+
+func mostAsked(groups map[string][]*question) []LoadItem {
+	out := make([]LoadItem, 0, len(groups))
+	for name, questions := range groups {
+		out = append(out, item(name, questions))
+	}
+	slices.SortFunc(out, func(a, b LoadItem) int { return cmp.Or(cmp.Compare(b.Asked, a.Asked), strings.Compare(a.Name, b.Name)) })
+	return out
+}
+
+// always finds what was always allowed. One question of the same kind that was not, at any level, and there is none.
+func (l *Loading) always() []AlwaysItem {
+	items, refused := map[string]*AlwaysItem{}, map[string]bool{}
+	for _, q := range l.order {
+		i, key := l.narrowest(&q.entry)
+		switch {
+		case i == nil:
+			continue
+		case q.verdict != audit.Allow:
+			refused[key] = true
+			continue
+		case items[key] == nil:
+			items[key] = i
+		}
+		items[key].Times++
+		if worse(i.Level, items[key].Level) {
+			items[key].Level = i.Level
+		}
+	}
+	out := []AlwaysItem{}
+	for key, i := range items {
+		if i.Times >= leastTimes && !refused[key] {
+			out = append(out, *i)
+		}
+	}
+	slices.SortFunc(out, func(a, b AlwaysItem) int {
+		return cmp.Or(cmp.Compare(b.Times, a.Times), strings.Compare(a.Tool, b.Tool), strings.Compare(string(a.Params), string(b.Params)))
+	})
+	return out
+}
+
+func worse(a, b string) bool {
+	first, err1 := taint.ParseLevel(a)
+	second, err2 := taint.ParseLevel(b)
+	return err1 == nil && err2 == nil && first > second
+}
+
+// narrowest is the narrowest lasting yes that covers a question: calls of its tool to the same destinations, or exactly it. There is none for
+// what no lasting yes covers, and for what the record hides.
+func (l *Loading) narrowest(e *audit.Entry) (i *AlwaysItem, key string) {
+	var members map[string]jsontext.Value
+	if e.Hidden > 0 || json.Unmarshal(e.Params, &members) != nil {
+		return nil, ""
+	}
+	plan := l.Policy.Plan(&toolcall.Call{Client: e.Client, Tool: e.Tool, Sent: e.Tool, Params: e.Params, Context: toolcall.Context{AgentID: e.Agent, SessionKey: e.Session}})
+	if !plan.Grantable {
+		return nil, ""
+	}
+	i = &AlwaysItem{Tool: e.Tool, Agent: e.Agent, Level: e.Level}
+	parts := []string{e.Client, e.Agent, e.Tool}
+	if len(plan.Destinations) == 0 {
+		i.Params = e.Params
+		return i, strings.Join(append(parts, string(e.Params)), "\x00")
+	}
+	i.Destinations = map[string]string{}
+	for name, value := range members { // all but what may differ counts as a destination
+		if !slices.Contains(plan.Content, name) {
+			i.Destinations[name] = strings.Trim(string(value), `"`)
+		}
+	}
+	text, err := json.Marshal(i.Destinations, json.Deterministic(true))
+	if err != nil {
+		return nil, ""
+	}
+	return i, strings.Join(append(parts, string(text)), "\x00")
+}
