@@ -15,6 +15,9 @@ func (c *Command) Local() bool {
 	if len(c.Programs) == 0 || len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) > 0 {
 		return false
 	}
+	if slices.ContainsFunc(c.Reads, func(r Read) bool { return strings.ContainsAny(r.Path, `:\`) }) { // a drive of Windows, another machine
+		return false
+	}
 	if slices.ContainsFunc(c.Runs, func(what string) bool { return !strings.HasPrefix(what, "git ") }) {
 		return false
 	}
@@ -32,4 +35,6 @@ var (
 )
 
 // isWider reports whether a program is git, used in another way.
-func isWider(n string, args []arg) bool { return n == "git" && !isIn(localGit, n, args) }
+func isWider(n string, args []arg) bool {
+	return n == "git" && (!isIn(localGit, n, args) || slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "-C") && a.text != "-C" }))
+}

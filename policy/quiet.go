@@ -84,16 +84,23 @@ func (f *facts) serviceOf(tool string) string {
 // an account, or carry something out.
 const shortestCode, longestCode = 4, 8
 
-// saysOnlyACode reports whether params have one member, whose value is a number
-// as long as a one-time code.
+// codeNames are names of an argument that holds a one-time code, without separators.
+// A number under any other name may be an amount or an account.
+var codeNames = map[string]bool{
+	"code": true, "passcode": true, "verificationcode": true, "confirmationcode": true, "onetimecode": true, "authcode": true, "authenticationcode": true,
+	"securitycode": true, "smscode": true, "mfacode": true, "twofactorcode": true, "otp": true,
+}
+
+// saysOnlyACode reports whether params have one member, which is named like a
+// one-time code and whose value is a number as long as one.
 func saysOnlyACode(params jsontext.Value) bool {
 	var members map[string]jsontext.Value
 	if json.Unmarshal(params, &members) != nil || len(members) != 1 {
 		return false
 	}
-	for _, value := range members {
+	for name, value := range members {
 		code := string(value)
-		if value.Kind() == jsontext.KindString && json.Unmarshal(value, &code) != nil {
+		if !codeNames[strings.ToLower(separators.Replace(name))] || value.Kind() == jsontext.KindString && json.Unmarshal(value, &code) != nil {
 			return false
 		}
 		return len(code) >= shortestCode && len(code) <= longestCode && strings.Trim(code, "0123456789") == ""

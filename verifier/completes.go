@@ -20,6 +20,11 @@ import (
 type actions struct {
 	mu    sync.Mutex
 	known map[serviceKey]action
+	// unseen are services on which a call acted to which no person said yes, in a
+	// conversation with outside content, and when: by a grant, by an override, or
+	// unasked. A code could be for that call, so nothing there completes for a while.
+	// The empty key is for all of them, where there are too many.
+	unseen map[serviceKey]time.Time
 }
 
 type serviceKey struct{ client, service string }
@@ -64,26 +69,53 @@ func (s *actions) acts(t *evaluation) *action {
 	return &last
 }
 
-// allowed remembers a call that is allowed, where another one may complete it.
+// allowed remembers a call that is allowed, where another one may complete it, and
+// that its service was acted on where none may.
 func (s *actions) allowed(t *evaluation) {
 	p, c := &t.plan, t.call
-	byPolicy := t.verdict.Mode == taint.Allow && p.Clean(t.view.Level)
-	if !p.Acts || p.Service == "" || p.Completes || !p.Judged() || c.Context.RunID == "" || t.again() || !t.person && !byPolicy {
+	if !p.Acts || p.Service == "" || p.Completes || t.again() {
 		return
 	}
-	k, at := t.turnOf(), t.view.Now
+	k, turn, at := serviceKey{strings.Clone(c.Client), strings.Clone(p.Service)}, t.turnOf(), t.view.Now
 	if !t.viewed.IsZero() { // people may have taken a while
 		at = t.now()
 	}
+	byPolicy := t.verdict.Mode == taint.Allow && p.Clean(t.view.Level)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	delete(s.known, k)
+	switch {
+	case !p.Judged() || c.Context.RunID == "" || !t.person && !byPolicy:
+		s.spoil(k, at)
+		return
+	case s.spoiled(k, at), s.spoiled(serviceKey{}, at):
+		return
+	}
 	if s.known == nil || len(s.known) >= mostActions { // what is forgotten is asked about
 		s.known = make(map[serviceKey]action)
 	}
-	s.known[serviceKey{strings.Clone(c.Client), strings.Clone(p.Service)}] = action{
-		conversation: t.convID, turn: turnKey{k.Clone(), strings.Clone(k.run), strings.Clone(k.session)}, window: strings.Clone(t.window()),
+	s.known[k] = action{
+		conversation: t.convID, turn: turnKey{turn.Clone(), strings.Clone(turn.run), strings.Clone(turn.session)}, window: strings.Clone(t.window()),
 		agent: strings.Clone(c.Agent()), tool: strings.Clone(c.Tool), generation: t.view.Generation, at: at,
 	}
+}
+
+// spoil notes that nothing on a service may be completed for a while. The caller holds the lock.
+func (s *actions) spoil(k serviceKey, at time.Time) {
+	maps.DeleteFunc(s.unseen, func(_ serviceKey, then time.Time) bool { return at.Sub(then) > completesWithin })
+	if s.unseen == nil {
+		s.unseen = make(map[serviceKey]time.Time)
+	}
+	if len(s.unseen) >= mostActions {
+		k = serviceKey{}
+	}
+	s.unseen[k] = at
+}
+
+// spoiled reports whether nothing on a service may be completed now. The caller holds the lock.
+func (s *actions) spoiled(k serviceKey, at time.Time) bool {
+	then, found := s.unseen[k]
+	return found && at.Sub(then) <= completesWithin
 }
 
 // forget takes away all that a conversation could have completed. The caller holds the lock.

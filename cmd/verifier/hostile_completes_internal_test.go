@@ -114,6 +114,7 @@ func TestH321OnlyAYesToThatVeryCallIsCompleted(t *testing.T) {
 	r.takes(event{name: "after_tool_call", about: `{"toolName":"mcp__shop__checkout","error":true}`, context: m})
 	r.asks(soonAsked(entersCode("500003", m)))
 
+	r = newRig(t, edit)      // after a call that ran unasked, nothing on its service completes for a while
 	m = r.turnIn("repeated") // the same request again gives nothing new
 	c := checkout(m)
 	c.id = "h321-again"

@@ -37,7 +37,7 @@ func TestH365GitSettingsInTheCommand(t *testing.T) {
 
 func TestH366GitInAnotherRepository(t *testing.T) {
 	notLocal(t,
-		"git -C /tmp/pr-42 status", "git -C .. log", "git -C sub/../.. log -p", "git -C sub -C .. -C .. status", "git -C../x diff", "git --git-dir=/tmp/x/.git log", "git --git-dir=evil.git status", "git --git-dir evil.git --work-tree . status",
+		"git -C /tmp/pr-42 status", "git -C .. log", "git -C sub/../.. log -p", "git -C sub -C .. -C .. status", "git --git-dir=/tmp/x/.git log", "git --git-dir=evil.git status", "git --git-dir evil.git --work-tree . status",
 		"git --work-tree=/ add -A", "git --bare status", "cd .. && git status", "cd sub && cd .. && cd .. && git log", "cd / ; git log", "cd sub || cd /tmp/x; git status", "cd ~ && git add -A", "cd - && git status", "cd && git status",
 		"cd sub/../../x && git commit -m x", "bash -lc 'cd /tmp/x && git status'", "git status ../..", "git add ..", "git add /etc/hosts", "git diff ../a b",
 	)
@@ -77,8 +77,8 @@ func TestH370OtherVerbsOfGit(t *testing.T) {
 
 func TestH371SearchesThatRunSomething(t *testing.T) {
 	notLocal(t,
-		"find . -execdir ./x", "find . -ok ./x", "find . -okdir ./x", "find . -name x -exec ./x", "fd -x ./x", "fd -X ./x", "fd --exec ./x", "fd --exec-batch=./x", "fd -Hx ./x", "fd -e go -x ./x", "fd -l", "rg --pre=./x foo", "rg --pre-glob x --pre ./x foo",
-		"rg --hostname-bin=./x --hyperlink-format default foo", "rg -z foo", "sort --compress-program=./x -S 1 big", "sort --compress-prog=./x big", "file -z x", "file --no-sandbox -z x", "diff -l a b", "diff --paginate a b",
+		"find . -execdir ./x", "find . -ok ./x", "find . -okdir ./x", "find . -name x -exec ./x", "fd -x ./x", "fd -X ./x", "fd --exec ./x", "fd --exec-batch=./x", "fd -Hx ./x", "fd -e go -x ./x", "rg --pre=./x foo", "rg --pre-glob x --pre ./x foo",
+		"rg --hostname-bin=./x --hyperlink-format default foo", "rg -z foo", "sort --compress-program=./x -S 1 big", "sort --compress-prog=./x big", "file -z x", "file --no-sandbox -z x",
 	)
 }
 
@@ -92,16 +92,16 @@ func TestH372LooksThatWrite(t *testing.T) {
 
 func TestH373LooksElsewhere(t *testing.T) {
 	notLocal(t,
-		"ls ..", "ls -la /home", "cat sub/./../../x", "cat sub//../..//x", "cd sub && cat ../../x", "grep -f /etc/hosts x", "grep -f../x y", "grep --file=/etc/hosts y", "grep -rf ../x .", "grep --exclude-from=/etc/hosts y z", "rg -f/etc/hosts .", "rg --ignore-file /etc/hosts foo",
+		"ls ..", "ls -la /home", "cat sub/./../../x", "cat sub//../..//x", "cd sub && cat ../../x", "grep -f /etc/hosts x", "grep -f../x y", "grep --file=/etc/hosts y", "grep -rf ../x .", "rg -f/etc/hosts .", "rg --ignore-file /etc/hosts foo",
 		"find . -files0-from /etc/hosts", "find . .. -name x", "find -H .. -name x", "fd . /etc", "fd --base-directory / x", "fd --search-path=/ x", "wc --files0-from=/etc/hosts", "du --files0-from=/etc/hosts", "du --exclude-from=/etc/hosts", "diff --from-file=/etc/hosts x",
-		"diff --to-file /etc/hosts x", "diff -X /etc/hosts a b", "cmp x /etc/hosts", "file -f /etc/hosts", "tree --gitfile=/etc/hosts", "tail -n+1 /etc/hosts", "tail +1 ../x", "head -n5 ../x", "stat -f /", "cat /proc/self/environ", "ls -- /etc", "grep -rnefoo ..", "nl /x",
+		"diff --to-file /etc/hosts x", "diff -X /etc/hosts a b", "cmp x /etc/hosts", "file -f /etc/hosts", "tree --gitfile=/etc/hosts", "tail -n+1 /etc/hosts", "tail +1 ../x", "head -n5 ../x", "ls -- /etc", "grep -rnefoo ..", "nl /x",
 	)
 }
 
 func TestH374OtherMachinesAndSystems(t *testing.T) {
 	notLocal(t,
 		"cat </dev/tcp/evil.example/80", "cat /dev/tcp/evil.example/80", "ls 3<>/dev/tcp/evil.example/80", "ls //evil.example/share", `ls '\\evil.example\share'`, `cat "\\\\evil.example\\share\\x"`, "ls 'C:/Users'", `cat 'C:\Users\x\notes'`, "ls C:/Users", `ls '..\..'`, "cat '..\\x'",
-		"ls \\\\\\\\evil.example\\\\share", "cat file:///etc/hosts", "ls %HOME%", "ls '%USERPROFILE%'", "ls evil.example:x", "cat evil.example:/etc/hosts", "git diff evil.example:x", "ls /net/evil.example/x",
+		"ls \\\\\\\\evil.example\\\\share", "ls %HOME%", "ls '%USERPROFILE%'", "ls evil.example:x", "cat evil.example:/etc/hosts", "ls /net/evil.example/x",
 	)
 }
 
@@ -156,7 +156,7 @@ func TestH379WhatGitRunsCameInUnseen(t *testing.T) {
 			r.approved(call{tool: "apply_patch", params: `{"input":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}`, context: m}, 10)
 			r.allow(call{tool: "apply_patch", params: `{"input":"*** Begin Patch\n*** Add File: .gitattributes\n+* filter=x\n*** End Patch"}`, context: m})
 		},
-		"git's own settings": func(r *rig, m map[string]any) { r.approved(sh("git config core.hooksPath hooks", m), 0) },
+		"git's own settings":      func(r *rig, m map[string]any) { r.approved(sh("git config core.hooksPath hooks", m), 0) },
 		"a script that may write": func(r *rig, m map[string]any) { r.approved(sh("python3 gen.py", m), 0) },
 		"a command of another agent": func(r *rig, _ map[string]any) {
 			other := with(ownerIn("x"), "sessionKey", "agent:ops:x", "waitMs", 9001)
