@@ -13,8 +13,9 @@ SEENTIME    = 10s
 GALLERY     =
 CHAOS       = -report docs/chaos.md
 VERSION     =
-# The race detector in everything but SQLite, which is C that was made into Go: there it costs a third of the tests' time and
-# says nothing about our code. Its locks are Go's own and still tell the detector what happens before what.
+# The race detector in everything but SQLite, which is C that was made into Go: there it costs a third of the tests' time. Its locks
+# are Go's own and still tell the detector what happens before what. What it does not see any more is SQLite's own half of a race
+# for a buffer that we handed over.
 RACE        = -race -gcflags='modernc.org/...=-d=checkptr=0 -race=false'
 # The servers that make bench compares with; off leaves them out.
 OTHERS      =

@@ -87,7 +87,7 @@ func TestThePhonePageAsWritten(t *testing.T) {
 	settings := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(n.page)
 	n.write(".config/verifier/verifier.yaml", settings[1])
 	n.types("verifier serve").sees("verifier listens on")
-	link := n.follow("verifier login").sees(`(` + name + `/page/login#link=\S+)`)
+	link := n.follow("verifier login").sees(`(` + name + `/page/login#link=\S+)\s`)
 
 	gateway, err := url.Parse("http://" + strings.TrimSpace(n.read(filepath.Join(n.home, ".local/state/verifier/address"))))
 	if err != nil {
