@@ -192,7 +192,7 @@ func checkOutside(p pkg, l layer, report func(string, ...any)) {
 	}
 	most := 1
 	if p.short() == "redact" {
-		most = 3 // JSON, gitleaks' rules, and the search for their words that gitleaks uses too
+		most = 2 // JSON, and the search for the words of gitleaks' rules
 	}
 	if l.name == "leaves" && len(deps) > most {
 		report("%s is a leaf and may have one outside dependency, not %d (%s): move what needs the other one up", p.short(), len(deps), strings.Join(deps, ", "))

@@ -1,14 +1,47 @@
 package redact
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/zricethezav/gitleaks/v8/config"
+	"github.com/go-json-experiment/json"
 )
+
+// rulesTable holds gitleaks' default rules as far as they look at text. It is made from the module
+// in a test, which also says when the two differ: with gitleaks itself, the program would be linked
+// with a configuration library and six file formats.
+//
+//go:embed gitleaks.json
+var rulesTable []byte
+
+// tabled is the table's form.
+type tabled struct {
+	From  string // whose rules these are
+	Allow []allowlist
+	Rules []tabledRule
+}
+
+type tabledRule struct {
+	ID      string
+	Regex   string
+	Words   []string    `json:",omitempty"` // lower case; the rule is tried where one of them is
+	Group   int         `json:",omitempty"` // the secret's; 0: the first that is not empty
+	Entropy float64     `json:",omitempty"`
+	Allow   []allowlist `json:",omitempty"`
+}
+
+// allowlist says which secrets are examples or placeholders.
+type allowlist struct {
+	Match   bool     `json:",omitempty"` // Regexes look at all that the rule matched, and not only at the secret
+	Regexes []string `json:",omitempty"`
+	Words   []string `json:",omitempty"` // lower case, anywhere in the secret
+
+	exprs []*regexp.Regexp
+}
 
 // rule is one of gitleaks', made ready to be tried only where one of its words
 // stands.
@@ -20,59 +53,67 @@ type rule struct {
 	assigns  bool // with atWord: an operator follows within a few characters
 	group    int  // the secret; 0: the first group that is not empty
 	entropy  float64
-	allow    []*config.Allowlist
+	allow    []allowlist
 }
 
 // ours are rules that our own shapes do better: faster, or without a minimum of
 // length, or without being told the path of a file.
 var ours = map[string]bool{"curl-auth-header": true, "curl-auth-user": true, "private-key": true}
 
-// loadRules reads gitleaks' default rules. Rules about files by their path have
-// nothing to look at here.
+// loadRules reads the table.
 func loadRules() ([]*rule, map[string][]*rule, error) {
-	vc := config.ViperConfig{Extend: config.Extend{UseDefault: true}}
-	c, err := vc.Translate()
-	if err != nil {
+	var t tabled
+	if err := json.Unmarshal(rulesTable, &t); err != nil {
 		return nil, nil, fmt.Errorf("redact: the rules of gitleaks: %w", err)
+	}
+	if err := compileAll(t.Allow); err != nil {
+		return nil, nil, err
 	}
 	var all []*rule
 	byWord := map[string][]*rule{}
-	for _, r := range c.GetOrderedRules() {
-		if r.Regex == nil || r.Path != nil || ours[r.RuleID] {
+	for _, r := range t.Rules {
+		if ours[r.ID] {
 			continue
 		}
-		made, err := newRule(r, c.Allowlists)
-		if err != nil {
-			return nil, nil, fmt.Errorf("redact: rule %s: %w", r.RuleID, err)
+		if err := compileAll(r.Allow); err != nil {
+			return nil, nil, err
+		}
+		made := &rule{id: r.ID, group: r.Group, entropy: r.Entropy, assigns: r.ID == "generic-api-key", allow: slices.Concat(t.Allow, r.Allow)}
+		if err := made.compile(r.Regex, r.Words); err != nil {
+			return nil, nil, fmt.Errorf("redact: rule %s: %w", r.ID, err)
 		}
 		all = append(all, made)
-		for _, w := range r.Keywords {
-			byWord[strings.ToLower(w)] = append(byWord[strings.ToLower(w)], made)
+		for _, w := range r.Words {
+			byWord[w] = append(byWord[w], made)
 		}
 	}
 	return all, byWord, nil
 }
 
-func newRule(r config.Rule, global []*config.Allowlist) (*rule, error) {
-	made := &rule{id: r.RuleID, group: r.SecretGroup, entropy: r.Entropy, assigns: r.RuleID == "generic-api-key"}
-	for _, a := range slices.Concat(global, r.Allowlists) {
-		// A list that looks at the line, or needs a path, could be met by what
-		// stands around the secret; who writes the text would decide.
-		if a.RegexTarget != "line" && a.MatchCondition == config.AllowlistMatchOr {
-			made.allow = append(made.allow, a)
+func compileAll(lists []allowlist) error {
+	for i := range lists {
+		for _, e := range lists[i].Regexes {
+			expr, err := regexp.Compile(e)
+			if err != nil {
+				return fmt.Errorf("redact: an allowlist of gitleaks: %w", err)
+			}
+			lists[i].exprs = append(lists[i].exprs, expr)
 		}
 	}
-	h, err := headOf(r.Regex.String())
+	return nil
+}
+
+func (r *rule) compile(source string, words []string) error {
+	h, err := headOf(source)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	source := r.Regex.String()
-	if h.coveredBy(r.Keywords) {
-		made.atWord, made.boundary = true, h.boundary
+	if h.coveredBy(words) {
+		r.atWord, r.boundary = true, h.boundary
 		source = `^(?:` + h.expr.String() + `)`
 	}
-	made.expr, err = regexp.Compile(source)
-	return made, err
+	r.expr, err = regexp.Compile(source)
+	return err
 }
 
 // secret returns where in s the secret of the match m is, if it is one.
@@ -101,12 +142,14 @@ func (r *rule) secret(s string, m []int) (start, end int, ok bool) {
 // allowed reports whether gitleaks knows the secret for an example or a
 // placeholder.
 func (r *rule) allowed(secret, match string) bool {
-	for _, a := range r.allow {
-		target := secret
-		if a.RegexTarget == "match" {
+	lower := strings.ToLower(secret)
+	for i := range r.allow {
+		a, target := &r.allow[i], secret
+		if a.Match {
 			target = match
 		}
-		if stop, _ := a.ContainsStopWord(secret); stop || a.RegexAllowed(target) {
+		if slices.ContainsFunc(a.Words, func(w string) bool { return strings.Contains(lower, w) }) ||
+			slices.ContainsFunc(a.exprs, func(e *regexp.Regexp) bool { return e.MatchString(target) }) {
 			return true
 		}
 	}
