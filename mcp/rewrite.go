@@ -6,7 +6,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 )
@@ -14,16 +13,25 @@ import (
 // Configured is a server in a client's config.
 type Configured struct {
 	Name    string
+	Project string   // for which the client starts it; "": for all
 	Was     []string // its command before
-	Command []string // as it is now; nil: the client reaches it by an address, or we can't read it
+	Command []string // as it is now; nil: we can't read it
+	Open    string   // why the gate is not before it, if it is not
 	Changed bool
 }
+
+// Why the gate is not before a server.
+const (
+	byAddress   = "is reached by an address"
+	unreadable  = "has no command that we can read"
+	anotherGate = "runs another gate"
+)
 
 // ErrNoServers says that a file is none that holds servers.
 var ErrNoServers = errors.New("this is no client's config with servers of tools")
 
 // Rewrite puts the gate before the command of each server in a client's config, or takes it out again. Everything else in
-// the file stays as it is, byte by byte, comments too. What the gate is called with ends with "--".
+// the file stays as it is, byte by byte, comments too. The gate is called with [gateWords] words.
 func Rewrite(file []byte, gate func(server string) []string, remove bool) (out []byte, found []Configured, err error) {
 	entries, err := entriesIn(file)
 	if err != nil || len(entries) == 0 {
@@ -71,6 +79,8 @@ func holds(file []byte, found []Configured) bool {
 // entry is where a server's command is in a file.
 type entry struct {
 	name    string
+	project string
+	open    string // why the gate can't go before it
 	begins  int    // where it is, beside others of its name
 	program *word  // nil: the command is a list, or there is none
 	list    []word // of arguments, or the whole command
@@ -105,18 +115,22 @@ func (e *entry) words() (out []string) {
 
 // rewrite is what has to change for one server.
 func (e *entry) rewrite(file []byte, gate func(string) []string, remove bool) (s Configured, edits []edit) {
-	words := e.words()
-	s = Configured{Name: e.name, Was: words, Command: words}
-	if words == nil || gated(words) != remove || isGate(words, gate(e.name)[0]) {
+	words, own := e.words(), gate(e.name)
+	s = Configured{Name: e.name, Project: e.project, Was: words, Command: words, Open: e.open}
+	switch {
+	case remove && written(words, own[0]):
+		s.Changed, s.Command = true, words[gateWords:]
+		return s, e.without(file, gateWords)
+	case s.Open != "" || len(words) > len(own) && slices.Equal(words[:len(own)], own):
+		return s, nil
+	case isGate(words, own[0]):
+		s.Open = anotherGate
+		return s, nil
+	case remove:
 		return s, nil
 	}
-	s.Changed = true
-	if remove {
-		s.Command = words[slices.Index(words, "--")+1:]
-		return s, e.without(file, len(words)-len(s.Command))
-	}
-	s.Command = append(gate(e.name), words...)
-	return s, e.with(file, gate(e.name))
+	s.Changed, s.Command = true, slices.Concat(own, words)
+	return s, e.with(file, own)
 }
 
 // with puts words before the command.
@@ -141,6 +155,9 @@ func (e *entry) without(file []byte, n int) []edit {
 		return []edit{{span{e.list[0].from, e.list[n].from}, nil}}
 	}
 	left, end := e.list[n:], e.list[len(e.list)-1].to
+	if after, ok := bytes.CutPrefix(bytes.TrimLeft(file[end:], " \t\r\n"), []byte(",")); ok { // a formatter has put it there
+		end = len(file) - len(after)
+	}
 	edits := []edit{{e.program.span, file[e.list[n-1].from:e.list[n-1].to]}}
 	first := e.list[0].from
 	switch {
@@ -152,20 +169,18 @@ func (e *entry) without(file []byte, n int) []edit {
 	return append(edits, edit{span{first, end}, nil})
 }
 
-// gated reports whether a command is that of a gate before another one.
-func gated(words []string) bool {
-	end := slices.Index(words, "--")
-	return len(words) > 1 && words[1] == "mcp" && end > 0 && end < len(words)-1
+// gateWords is how many words [Rewrite] puts before a command: a program, "mcp", "--state" or "--config" and its value,
+// "--name" and its value, "--".
+const gateWords = 7
+
+// written reports whether Rewrite could have put the first words of a command there, for this gateway or another.
+func written(words []string, own string) bool {
+	return len(words) > gateWords && isGate(words, own) && (words[2] == "--state" || words[2] == "--config") && words[4] == "--name" && words[6] == "--"
 }
 
-// isGate reports whether a command is a gate that needs no command behind it: it reaches a server by an address, or several
-// by a config. Another gate before it would ask twice.
+// isGate reports whether a command is a gate by its name. Another program may have that name, and it may ask another gateway.
 func isGate(words []string, own string) bool {
-	alone := slices.ContainsFunc(words, func(word string) bool {
-		flag, _, _ := strings.Cut(word, "=")
-		return flag == "--url" || flag == "--config" || flag == "-c"
-	})
-	return alone && len(words) > 1 && words[1] == "mcp" && !slices.Contains(words, "--") && filepath.Base(words[0]) == filepath.Base(own)
+	return len(words) > 1 && words[1] == "mcp" && filepath.Base(words[0]) == filepath.Base(own)
 }
 
 // commas are words with commas between them. The escapes of JSON are those of TOML as well.

@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
@@ -17,21 +19,39 @@ func jsonEntries(file []byte) (out []entry, err error) {
 	if err != nil || len(plain) != len(file) || !jsontext.Value(plain).IsValid() {
 		return nil, ErrNoServers
 	}
+	whole := span{0, len(plain)}
 	for _, keys := range configKeys {
-		at := span{0, len(plain)}
-		for _, key := range keys {
-			parts, _ := places(plain, at)
-			at = parts[key]
-		}
-		servers, _ := places(plain, at) // something else may have that name
-		for name, where := range servers {
-			if len(keys) == 1 && keys[0] == "mcp" && name == "servers" && holdsObjects(plain, where) {
-				continue // see the next ones
-			}
-			out = append(out, jsonEntry(plain, name, where))
+		out = append(out, serversAt(plain, whole, keys)...)
+	}
+	projects, _ := places(plain, follow(plain, whole, []string{"projects"})) // Claude Code keeps what is for one of them there
+	for path, at := range projects {
+		for _, e := range serversAt(plain, at, []string{"mcpServers"}) {
+			e.project = path
+			out = append(out, e)
 		}
 	}
 	return out, nil
+}
+
+// serversAt are the servers at a place in a file.
+func serversAt(file []byte, at span, keys []string) (out []entry) {
+	servers, _ := places(file, follow(file, at, keys)) // something else may have that name
+	for name, where := range servers {
+		if slices.Equal(keys, []string{"mcp"}) && (name == "servers" && holdsObjects(file, where) || name == "inputs" && inside(file, where, jsontext.KindBeginArray) != nil) {
+			continue // VS Code's settings have both; servers has a key of its own
+		}
+		out = append(out, jsonEntry(file, name, where))
+	}
+	return out
+}
+
+// follow is where the value is that keys lead to; zero: there is none.
+func follow(file []byte, at span, keys []string) span {
+	for _, key := range keys {
+		parts, _ := places(file, at)
+		at = parts[key]
+	}
+	return at
 }
 
 // holdsObjects reports whether all members of an object are objects: then it is no server, but holds some.
@@ -48,23 +68,41 @@ func holdsObjects(file []byte, at span) bool {
 func jsonEntry(file []byte, name string, at span) entry {
 	e := entry{name: name, begins: at.from, join: `, "args":`}
 	parts, _ := places(file, at)
-	command, args := parts["command"], parts["args"]
-	if list, ok := texts(file, command); ok {
-		e.list = list
-		return e
+	for key, part := range parts {
+		text, ok := asString(file[part.from:part.to])
+		if isAddress(key) || key == "type" && (!ok || !startsPrograms(text)) {
+			e.open = byAddress
+		}
+	}
+	if !e.readCommand(file, parts["command"], parts["args"]) {
+		e.open = cmp.Or(e.open, unreadable)
+	}
+	return e
+}
+
+// readCommand reads a command in one text or in a list. If it can't, the entry has none.
+func (e *entry) readCommand(file []byte, command, args span) (ok bool) {
+	if e.list, ok = texts(file, command); ok {
+		return len(e.list) > 0
 	}
 	program, ok := asString(file[command.from:command.to])
 	if !ok || program == "" {
-		return e // it is reached by an address
+		return false
 	}
 	if e.at = args; args != (span{}) {
 		if e.list, ok = texts(file, args); !ok {
-			return entry{name: name, begins: at.from}
+			return false
 		}
 	}
 	e.program = &word{command, program}
-	return e
+	return true
 }
+
+// isAddress reports whether a member of a server holds its address. Clients differ in what counts beside a command.
+func isAddress(key string) bool { return key == "url" || key == "serverUrl" || key == "httpUrl" }
+
+// startsPrograms reports whether a client starts servers of this type by their command.
+func startsPrograms(kind string) bool { return kind == "stdio" || kind == "local" }
 
 // places are where the members of an object are in a file.
 func places(file []byte, at span) (map[string]span, error) {

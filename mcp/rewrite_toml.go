@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/pelletier/go-toml/v2"
@@ -28,12 +29,12 @@ func tomlEntries(file []byte) ([]entry, error) {
 			r.at(r.table)
 		}
 	}
-	if r.parser.Error() != nil || r.odd {
+	if r.parser.Error() != nil {
 		return nil, ErrNoServers
 	}
-	for i := range r.found {
-		if r.found[i].program == nil {
-			r.found[i] = entry{name: r.found[i].name} // it is reached by an address
+	for i, e := range r.found {
+		if e.program == nil || e.open == unreadable {
+			r.found[i] = entry{name: e.name, open: cmp.Or(e.open, unreadable)}
 		}
 	}
 	return r.found, nil
@@ -44,7 +45,6 @@ type tomlReader struct {
 	file   []byte
 	table  []string
 	found  []entry
-	odd    bool // a list holds something else than texts
 }
 
 // keys are the parts of a name, and where they are.
@@ -96,13 +96,27 @@ func (r *tomlReader) member(below []string, n *unstable.Node, inline bool) {
 		if !inline {
 			line := bytes.LastIndexByte(r.file[:first.from], '\n') + 1
 			e.join = "\n" + string(r.file[line:last.from]) + "args ="
+			if bytes.Contains(r.file, []byte("\r\n")) {
+				e.join = "\r" + e.join
+			}
 		}
 	case path[2] == "args" && value.Kind == unstable.Array:
-		begin := last.to + bytes.IndexByte(r.file[last.to:], '[')
-		e.at = span{begin, begin + 1}
-		for c := value.Children(); c.Next(); {
-			e.list = append(e.list, word{r.span(c.Node()), string(c.Node().Data)})
-			r.odd = r.odd || c.Node().Kind != unstable.String
+		r.arguments(e, value, last.to)
+	case isAddress(path[2]) || path[2] == "type" && !startsPrograms(string(value.Data)):
+		e.open = cmp.Or(e.open, byAddress)
+	case path[2] == "command" || path[2] == "args":
+		e.open = unreadable
+	}
+}
+
+// arguments reads a list, which begins behind its name.
+func (r *tomlReader) arguments(e *entry, list *unstable.Node, name int) {
+	begin := name + bytes.IndexByte(r.file[name:], '[')
+	e.at = span{begin, begin + 1}
+	for c := list.Children(); c.Next(); {
+		e.list = append(e.list, word{r.span(c.Node()), string(c.Node().Data)})
+		if c.Node().Kind != unstable.String {
+			e.open = unreadable
 		}
 	}
 }

@@ -52,6 +52,12 @@ func (c *configured) server(name string) (s Server, err error) {
 	return s, CheckURL(s.URL)
 }
 
+// gated reports whether a command looks like a gate before another one.
+func gated(words []string) bool {
+	end := slices.Index(words, "--")
+	return len(words) > 1 && words[1] == "mcp" && end > 0 && end < len(words)-1
+}
+
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // Expand puts the values of variables in: ${NAME}.

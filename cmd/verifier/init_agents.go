@@ -270,13 +270,18 @@ func replaceFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // the agent's own directory
 		return err
 	}
+	return swapFile(path, text, 0o644)
+}
+
+// swapFile replaces a file at once and whole.
+func swapFile(path string, text []byte, mode os.FileMode) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".verifier-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(temp.Name()) //nolint:errcheck // it is gone after a rename
 	_, err = temp.Write(text)
-	if err = errors.Join(err, temp.Chmod(0o644), temp.Close()); err != nil {
+	if err = errors.Join(err, temp.Chmod(mode), temp.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temp.Name(), path)

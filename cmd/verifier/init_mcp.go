@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/hook"
@@ -24,35 +27,76 @@ func (c *InitCmd) gate(a *app) error {
 		return append(append([]string{}, command...), "--name", mcp.CleanName(server), "--")
 	}, c.Remove)
 	if errors.Is(err, mcp.ErrNoServers) {
-		return &failure{c.MCP + ": " + err.Error(), "put `verifier mcp --` before the server's command by hand, see docs/mcp.md"}
+		hint := "put `verifier mcp --` before the server's command by hand, see docs/mcp.md"
+		if c.Remove {
+			hint = "take `verifier mcp … --` out by hand, see docs/mcp.md"
+		}
+		return &failure{c.MCP + ": " + err.Error(), hint}
 	}
 	if err != nil {
 		return err
 	}
-	changed := false
-	for _, s := range servers {
-		switch {
-		case s.Changed:
-			changed = true
-			a.printf("%s\n  - %s\n  + %s\n", s.Name, strings.Join(s.Was, " "), strings.Join(s.Command, " "))
-		case s.Command == nil:
-			a.printf("Open: %s is reached by an address. The gate is not before it.\n", s.Name)
-		default:
-			a.printf("%s: as before\n", s.Name)
+	kept := ""
+	if slices.ContainsFunc(servers, func(s mcp.Configured) bool { return s.Changed }) {
+		if kept, err = changeFile(c.MCP, old, text); err != nil {
+			return err
 		}
 	}
-	if !changed {
-		return nil
+	for _, s := range servers {
+		a.printf("%s", serverLines(s))
 	}
-	kept, err := keepBeside(c.MCP, old)
+	if kept != "" {
+		a.printf("Wrote %s. As it was: %s. Start the client again.\n", c.MCP, kept)
+	}
+	return nil
+}
+
+// serverLines say what is with a server. A project's file can hold any text: none of it may look like a line of ours.
+func serverLines(s mcp.Configured) string {
+	name := visibleWords(s.Name)
+	if s.Project != "" {
+		name += " in " + visibleWords(s.Project)
+	}
+	switch {
+	case s.Changed:
+		return name + "\n  - " + visibleWords(s.Was...) + "\n  + " + visibleWords(s.Command...) + "\n"
+	case s.Open != "" && s.Command != nil:
+		return "Open: " + name + " " + s.Open + ". Your gate is not before it.\n  its command: " + visibleWords(s.Command...) + "\n"
+	case s.Open != "":
+		return "Open: " + name + " " + s.Open + ". Your gate is not before it.\n"
+	}
+	return name + ": as before\n"
+}
+
+// visibleWords shows words, each with quotes where it is not plain.
+func visibleWords(words ...string) string {
+	var out []string
+	for _, w := range words {
+		if shellWord(w) != w || w == "" {
+			w = strconv.Quote(w)
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, " ")
+}
+
+// changeFile replaces a file whole, keeps its mode, and keeps a copy of it as it was. A link stays one.
+func changeFile(path string, old, text []byte) (kept string, err error) {
+	kept, err = keepBeside(path, old)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
 	if err == nil {
-		err = os.WriteFile(c.MCP, text, 0o600) //nolint:gosec // the owner names it; it keeps its mode: it may hold secrets
+		var target string
+		if target, err = filepath.EvalSymlinks(path); err == nil {
+			err = swapFile(target, text, info.Mode().Perm())
+		}
 	}
 	if err != nil {
-		return &failure{c.MCP + " can't be written: " + err.Error(), "nothing else has changed"}
+		return "", &failure{path + " can't be written: " + err.Error(), "it is as it was, and " + kept + " is a copy of it"}
 	}
-	a.printf("Wrote %s. As it was: %s. Start the client again.\n", c.MCP, kept)
-	return nil
+	return kept, nil
 }
 
 // gateCommand is how the gate is called. It names the gateway whole: no variable is looked at then.
@@ -71,18 +115,38 @@ func (c *InitCmd) gateCommand() ([]string, error) {
 	return []string{own, "mcp", "--config", path}, nil
 }
 
-// keepBeside keeps a file as it was, where nothing is lost by it.
+// keepBeside keeps a file as it was, where nothing is lost by it. A copy that is the same is enough.
 func keepBeside(path string, text []byte) (string, error) {
-	for _, end := range []string{".before-verifier", ".before-verifier-2", ".before-verifier-3", ".before-verifier-4", ".before-verifier-5"} {
-		f, err := os.OpenFile(path+end, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	var copies []string
+	for _, end := range []string{"", "-2", "-3", "-4", "-5"} {
+		kept := path + ".before-verifier" + end
+		f, err := os.OpenFile(kept, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if errors.Is(err, os.ErrExist) {
+			if isCopy(kept, text) {
+				return kept, nil
+			}
+			copies = append(copies, kept)
 			continue
 		}
-		if err != nil {
-			return "", err
+		if err == nil {
+			_, err = f.Write(text)
+			if err = errors.Join(err, f.Close()); err != nil {
+				_ = os.Remove(kept) // half a copy is none
+			}
 		}
-		_, err = f.Write(text)
-		return path + end, errors.Join(err, f.Close())
+		if err != nil {
+			return "", &failure{kept + " can't be written: " + err.Error(), path + " is as it was: it is changed only where a copy can be kept"}
+		}
+		return kept, nil
 	}
-	return "", errors.New("there are five copies of it already: " + path + ".before-verifier…")
+	return "", &failure{path + " is as it was: five older copies of it are there, and no other is kept", "delete those that you don't need: " + strings.Join(copies, ", ")}
+}
+
+func isCopy(path string, text []byte) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	there, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(there, text)
 }
