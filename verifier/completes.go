@@ -70,10 +70,12 @@ func (s *actions) acts(t *evaluation) *action {
 }
 
 // allowed remembers a call that is allowed, where another one may complete it, and
-// that its service was acted on where none may.
+// that its service was acted on where none may. Any other that acts takes away what
+// was remembered since its admission.
 func (s *actions) allowed(t *evaluation) {
 	p, c := &t.plan, t.call
 	if !p.Acts || p.Service == "" || p.Completes || t.again() {
+		s.acts(t)
 		return
 	}
 	k, turn, at := serviceKey{strings.Clone(c.Client), strings.Clone(p.Service)}, t.turnOf(), t.view.Now
