@@ -52,8 +52,9 @@ type Ask struct {
 	Directory    string               `json:"directory,omitzero"` // where the agent works; empty: it did not say
 	Run          string               `json:"run"`
 	Tool         string               `json:"tool"`
-	Sent         string               `json:"sent,omitzero"` // the tool's name as sent, where it differs
-	Digest       string               `json:"digest"`
+	Sent         string               `json:"sent,omitzero"`    // the tool's name as sent, where it differs
+	Digest       string               `json:"digest"`           // of the question: the call, and the directory where the agent names one
+	Call         string               `json:"call,omitzero"`    // the call's own digest, as the record has it
 	Blocked      string               `json:"blocked,omitzero"` // what the auditor stopped, in two words: nobody waits for the answer
 	Unheard      bool                 `json:"unheard,omitzero"` // and it did so because the auditor gave no answer
 	Auditor      string               `json:"auditor,omitzero"` // what the auditor says of it
@@ -99,6 +100,9 @@ const (
 	Changes   Effect = "changes"
 	Destroys  Effect = "destroys"
 )
+
+// CallDigest is the call's own digest. A test question and a card from before has only its own.
+func (a *Ask) CallDigest() string { return cmp.Or(a.Call, a.Digest) }
 
 // Name is a name that the client chose, such as the agent's, as people may read it.
 // The name itself may hold a secret: what decides needs it as it came.

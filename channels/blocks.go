@@ -184,7 +184,7 @@ func detailBlocks(c *approval.Card, i int, r *room) []Block {
 	out := append([]Block{{Kind: Note, Label: label, Gap: true}}, originBlocks(a, r)...)
 	if i > 0 && sameContext(c.Questions) { // the rest stands above
 		if a.Digest != "" {
-			out = append(out, Block{Kind: Field, Label: "digest", Text: r.id(a, a.Digest)})
+			out = append(out, Block{Kind: Field, Label: "digest", Text: r.id(a, a.CallDigest())})
 		}
 		if len(out) == 1 {
 			return nil
@@ -204,7 +204,7 @@ func detailBlocks(c *approval.Card, i int, r *room) []Block {
 		Block{Kind: Field, Label: "who started", Text: orUnknown(r.inline(a.Started))})
 	out = append(out, whoBlocks(a, r)...)
 	for _, f := range []struct{ label, text string }{
-		{"rule", a.Rule}, {"session id", a.SessionID}, {"run", a.Run}, {"digest", a.Digest},
+		{"rule", a.Rule}, {"session id", a.SessionID}, {"run", a.Run}, {"digest", a.CallDigest()},
 	} {
 		if f.text != "" {
 			out = append(out, Block{Kind: Field, Label: f.label, Text: r.id(a, f.text)})

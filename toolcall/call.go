@@ -80,7 +80,7 @@ type Context struct {
 	SecretsRead     bool          `json:"secretsRead,omitzero"` // the runtime found a secret in what a tool returned, and could not report it
 
 	Workspace string `json:"workspace,omitzero"` // where a coding agent was started, as its hook says
-	Directory string `json:"directory,omitzero"` // where it works now, for people to read: nothing is judged by it
+	Directory string `json:"directory,omitzero"` // where it works now: people read it, and their yes is bound to it
 
 	spelled [4]string // the names of sessions and agents as they were sent, where that is not their one spelling; see keys
 }

@@ -82,7 +82,7 @@ func (v *Verifier) question(ctx context.Context, t *evaluation) *approval.Ask {
 	shown, secrets := v.card(t), v.secretsOnCard(t)
 	a := &approval.Ask{ // it outlives the call, of whose body the params may be a part
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
-		Agent: c.Agent(), Directory: c.Context.Directory, Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(),
+		Agent: c.Agent(), Directory: c.Context.Directory, Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(), Call: t.callDigest(),
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why, Senders: session.Senders(&c.Context),
 		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params.Clone(), Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(),
 	}

@@ -27,5 +27,5 @@ func (v *Verifier) logContext(ctx context.Context, t *evaluation) {
 		said = append(said, text)
 	}
 	v.o.Log.InfoContext(ctx, "the full context of a call, as a policy wants it", "request", v.named(t.call), "session", t.conv.Ref(),
-		"tool", t.call.Tool, "params", string(v.shown(t).Params), "digest", t.sum(), "level", t.view.Level.String(), "user", said)
+		"tool", t.call.Tool, "params", string(v.shown(t).Params), "digest", t.callDigest(), "level", t.view.Level.String(), "user", said)
 }

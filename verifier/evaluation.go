@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ type evaluation struct {
 	decided  time.Time
 	settings Settings
 	digest   string        // of the call, once it was needed
+	identity string        // see sum
 	shown    redact.Result // the params as they may be shown, once that was needed
 	bears    bool          // it holds something that looks like a secret, and would send it away
 	looked   bool          // where the arguments came from was looked up
@@ -114,13 +116,26 @@ func (t *evaluation) refresh(v session.View) {
 	t.see(v)
 }
 
-// sum is the call's digest. It costs more than the rest of an allow by level,
-// which does without.
-func (t *evaluation) sum() string {
+// callDigest is the call's digest, as the record has it.
+func (t *evaluation) callDigest() string {
 	if t.digest == "" {
 		t.digest = t.call.Digest().String()
 	}
 	return t.digest
+}
+
+// sum is what a question, a yes and a grant for exactly this call are bound to: the call's
+// digest, and the directory that the card shows, where the agent names one. It costs more
+// than the rest of an allow by level, which does without.
+func (t *evaluation) sum() string {
+	if t.identity == "" {
+		t.identity = t.callDigest()
+		if dir := t.call.Context.Directory; dir != "" {
+			bound := sha256.Sum256([]byte("in a directory\n" + t.identity + "\n" + dir))
+			t.identity = hex.EncodeToString(bound[:])
+		}
+	}
+	return t.identity
 }
 
 // window is what a grant is bound to besides the agent: the session id, and for
