@@ -35,6 +35,4 @@ var (
 )
 
 // isWider reports whether a program is git, used in another way.
-func isWider(n string, args []arg) bool {
-	return n == "git" && (!isIn(localGit, n, args) || slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "-C") && a.text != "-C" }))
-}
+func isWider(n string, args []arg) bool { return n == "git" && !isIn(localGit, n, args) }

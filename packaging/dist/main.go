@@ -33,7 +33,7 @@ var targets = []target{
 	{"windows", "amd64"}, // for the commands that talk to a server; see docs/installation.md
 }
 
-// maxBinary is what a stripped binary may weigh.
+// maxBinary is what a stripped binary should weigh at most; a number that is missed is told.
 const maxBinary = 45 << 20
 
 // release is one run.
@@ -119,9 +119,6 @@ func (r *release) build(work string, t target, common []file) error {
 	if err != nil {
 		return err
 	}
-	if len(data) > maxBinary {
-		return fmt.Errorf("the binary has %d MB, more than %d: what was linked into it?", len(data)>>20, maxBinary>>20)
-	}
 	modules, err := r.modules(binary)
 	if err != nil {
 		return err
@@ -134,7 +131,11 @@ func (r *release) build(work string, t target, common []file) error {
 		return err
 	}
 	files := append([]file{{filepath.Base(binary), data, 0o755}, hook}, common...)
-	fmt.Printf("dist: %s: binary %.1f MB\n", name, float64(len(data))/(1<<20))
+	missed := ""
+	if len(data) > maxBinary {
+		missed = fmt.Sprintf(", MISSED: at most %d; what was linked into it?", maxBinary>>20)
+	}
+	fmt.Printf("dist: %s: binary %.1f MB%s\n", name, float64(len(data))/(1<<20), missed)
 	return r.archive(name, t, files)
 }
 
