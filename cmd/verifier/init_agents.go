@@ -10,7 +10,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -441,48 +440,6 @@ func unwireTOML(old []byte) ([]byte, error) {
 		return nil, &failure{"the file has the beginning of what we added and not its end", "take it out by hand"}
 	}
 	return []byte(before + after), nil
-}
-
-// terminalPlugin is the plugin that asks at opencode's terminal, as its config names it.
-const terminalPlugin = "./verifier-tui.js"
-
-// wireOpencodeTerminal lets opencode's terminal ask, too: a plugin of its own, and an entry in tui.json. A tui.json that is not plain JSON is
-// left alone; the call waits for the phone then.
-func wireOpencodeTerminal(a *app, path string, remove bool) error {
-	dir := filepath.Dir(filepath.Dir(path))
-	plugin, config := filepath.Join(dir, terminalPlugin), filepath.Join(dir, "tui.json")
-	settings := map[string]any{}
-	old, err := os.ReadFile(config)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	list, isList := []any{}, true
-	if len(old) > 0 {
-		err = json.Unmarshal(old, &settings)
-		if settings["plugin"] != nil {
-			list, isList = settings["plugin"].([]any)
-		}
-		if err != nil || !isList {
-			a.printf("Not changed: %s is not plain JSON. Add %q to its \"plugin\" by hand, or take it out. Without it you answer on your phone.\n", config, terminalPlugin)
-			return replaceOrRemove(plugin, opencodeTerminal, remove)
-		}
-	}
-	list = slices.DeleteFunc(list, func(p any) bool { return p == terminalPlugin })
-	if !remove {
-		list = append(list, terminalPlugin)
-	}
-	settings["plugin"] = list
-	if len(list) == 0 {
-		delete(settings, "plugin")
-	}
-	text, err := json.Marshal(settings, json.Deterministic(true), jsontext.WithIndent("  "))
-	if err != nil {
-		return err
-	}
-	if err := replaceOrRemove(config, append(text, '\n'), len(settings) == 0); err != nil {
-		return err
-	}
-	return replaceOrRemove(plugin, opencodeTerminal, remove)
 }
 
 // replaceOrRemove writes a file, or takes it away where it is there.

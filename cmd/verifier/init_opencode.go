@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	// terminalPlugin is the plugin that asks at opencode's terminal, as its config names it.
+	terminalPlugin = "./verifier-tui.js"
+	pluginMember   = "\n  \"plugin\": [\"" + terminalPlugin + "\"]"
+	onlyOurPlugin  = "{" + pluginMember + "\n}\n"
+)
+
+// wireOpencodeTerminal lets opencode's terminal ask, too: a plugin of its own, and an entry in tui.json, all else of which stays as it is. A tui.json that
+// is not plain JSON is left alone; the call waits for the phone then.
+func wireOpencodeTerminal(a *app, path string, remove bool) error {
+	dir := filepath.Dir(filepath.Dir(path))
+	plugin, config := filepath.Join(dir, terminalPlugin), filepath.Join(dir, "tui.json")
+	old, err := os.ReadFile(config)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && remove:
+		err = nil
+	case errors.Is(err, fs.ErrNotExist):
+		err = replaceFile(config, []byte(onlyOurPlugin))
+	case err == nil:
+		err = changeTerminalConfig(a, config, old, remove)
+	}
+	if err != nil {
+		return err
+	}
+	return replaceOrRemove(plugin, opencodeTerminal, remove)
+}
+
+func changeTerminalConfig(a *app, config string, old []byte, remove bool) error {
+	text, ok := withPlugin(old)
+	if remove {
+		text, ok = withoutPlugin(config, old)
+	}
+	switch {
+	case !ok:
+		a.printf("Not changed: %s is not plain JSON, or no object with a list of plugins. Add %q to its \"plugin\" by hand, or take it out. Without it you answer on your phone.\n", config, terminalPlugin)
+		return nil
+	case bytes.Equal(text, old):
+		return nil
+	case text == nil:
+		return os.Remove(config)
+	}
+	kept, err := changeFile(config, old, text)
+	if err != nil {
+		return err
+	}
+	a.printf("Wrote %s. As it was: %s.\n", config, kept)
+	return nil
+}
+
+// withPlugin is a tui.json with our plugin in it.
+func withPlugin(file []byte) (text []byte, ok bool) {
+	if len(file) == 0 {
+		return []byte(onlyOurPlugin), true
+	}
+	l, ok := pluginsOf(file)
+	switch {
+	case !ok:
+		return nil, false
+	case l.ours() >= 0:
+		return file, true
+	case !l.found && l.empty:
+		return slices.Insert(slices.Clone(file), l.at, []byte(pluginMember)...), true
+	case !l.found:
+		return slices.Insert(slices.Clone(file), l.at, []byte(pluginMember+",")...), true
+	case len(l.items) == 0:
+		return slices.Insert(slices.Clone(file), l.at, []byte(`"`+terminalPlugin+`"`)...), true
+	}
+	return slices.Insert(slices.Clone(file), l.items[len(l.items)-1].end, []byte(`, "`+terminalPlugin+`"`)...), true
+}
+
+// withoutPlugin is a tui.json as it was before our plugin came in, or nil where there was none. What has changed since stays.
+func withoutPlugin(config string, file []byte) (text []byte, ok bool) {
+	if len(file) == 0 {
+		return file, true
+	}
+	for _, end := range []string{"", "-2", "-3", "-4", "-5"} {
+		before, err := os.ReadFile(config + ".before-verifier" + end)
+		if err != nil {
+			continue
+		}
+		if now, ok := withPlugin(before); ok && bytes.Equal(now, file) && !bytes.Equal(before, file) {
+			return before, true
+		}
+	}
+	if string(file) == onlyOurPlugin {
+		return nil, true
+	}
+	for {
+		l, ok := pluginsOf(file)
+		i := l.ours()
+		switch {
+		case !ok:
+			return nil, false
+		case i < 0:
+			return file, true
+		case i > 0:
+			file = slices.Delete(slices.Clone(file), l.items[i-1].end, l.items[i].end)
+		case len(l.items) > 1:
+			file = slices.Delete(slices.Clone(file), l.items[0].start, l.items[1].start)
+		default:
+			file = slices.Delete(slices.Clone(file), l.items[0].start, l.items[0].end)
+		}
+	}
+}
+
+// plugins is where a tui.json names its plugins.
+type plugins struct {
+	at    int  // behind the bracket of the list, or behind that of the object where there is no list
+	empty bool // the object has no members
+	found bool // there is a list
+	items []pluginAt
+}
+
+type pluginAt struct {
+	start, end int
+	ours       bool
+}
+
+// ours is the place of our plugin in the list, or -1.
+func (p *plugins) ours() int {
+	return slices.IndexFunc(p.items, func(i pluginAt) bool { return i.ours })
+}
+
+// pluginsOf reports false for a file that is not one JSON object, or whose plugins are no list.
+func pluginsOf(file []byte) (p plugins, ok bool) {
+	d := jsontext.NewDecoder(bytes.NewReader(file))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return p, false
+	}
+	p.at, p.empty = int(d.InputOffset()), d.PeekKind() == '}'
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		switch {
+		case err != nil:
+			return p, false
+		case name.String() != "plugin":
+			err = d.SkipValue()
+		default:
+			err = p.read(d)
+		}
+		if err != nil {
+			return p, false
+		}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return p, false
+	}
+	_, err := d.ReadToken()
+	return p, errors.Is(err, io.EOF)
+}
+
+var errNoList = errors.New("the plugins are no list")
+
+func (p *plugins) read(d *jsontext.Decoder) error {
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '[' {
+		return errNoList
+	}
+	p.at, p.found = int(d.InputOffset()), true
+	for d.PeekKind() != ']' {
+		v, err := d.ReadValue()
+		if err != nil {
+			return err
+		}
+		end := int(d.InputOffset())
+		name, err := jsontext.AppendUnquote(nil, v)
+		p.items = append(p.items, pluginAt{end - len(v), end, err == nil && string(name) == terminalPlugin})
+	}
+	_, err := d.ReadToken()
+	return err
+}
