@@ -133,10 +133,7 @@ func (r *run) ask(ctx context.Context, atOnce bool) (v verdict, err error) {
 	told := r.notes.owed(r.who.key)
 	c := r.context()
 	c.InputProvenance, c.SecretsRead = told.outside(), told.secret()
-	c.Workspace = r.workspace()
-	if isPlace(r.in.CWD) {
-		c.Directory = r.in.CWD
-	}
+	c.Workspace, c.Directory = r.workspace(), shownPlace(r.in.CWD)
 	if c.WaitMs = time.Until(r.until).Milliseconds(); atOnce || c.WaitMs < 1 {
 		c.WaitMs = 1
 	}

@@ -27,7 +27,26 @@ func (r *run) judged() (begin, end string) {
 	if r.noID {
 		id = ""
 	}
-	return judgedCall + shortHash(id) + "-", shortHash(r.in.Tool + "\x00" + string(exact))
+	return judgedCall + shortHash(id) + "-", shortHash(r.in.Tool+"\x00"+string(exact)) + r.judgedFrame()
+}
+
+// editable are the arguments of Claude Code's tools for files that its user can change in the dialog: the text.
+var editable = []string{"content", "old_string", "new_string", "edits", "replace_all"}
+
+// judgedFrame is the end of a note's name about all of a call but the text that the user can change.
+func (r *run) judgedFrame() string {
+	members := map[string]jsontext.Value{}
+	if json.Unmarshal(r.in.Params, &members, jsontext.AllowInvalidUTF8(true)) != nil {
+		return "-"
+	}
+	for _, name := range editable {
+		delete(members, name)
+	}
+	frame, err := json.Marshal(members, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return "-"
+	}
+	return "-" + shortHash(r.in.Tool+"\x00"+string(frame))
 }
 
 // keepJudged notes the call as it was judged.
@@ -37,7 +56,8 @@ func (r *run) keepJudged() error {
 }
 
 // wasChanged reports whether what ran is something else than was judged, and forgets what was judged. Of a call that was judged before
-// this hook was there, nothing is known.
+// this hook was there, nothing is known. Where the user changed the text, the text can't be compared, and the rest is: another hook's change of the text
+// is not seen then, but the user has seen what was written.
 func (r *run) wasChanged() bool {
 	begin, end := r.judged()
 	dir := r.notes.session(r.who.key)
@@ -49,6 +69,9 @@ func (r *run) wasChanged() bool {
 		}
 	}
 	same := slices.Contains(names, begin+end)
+	if frame := r.judgedFrame(); !same && frame != "-" && r.userEdited() {
+		same = slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, frame) })
+	}
 	for _, name := range names {
 		if name == begin+end || !r.noID {
 			os.Remove(filepath.Join(dir, name)) //nolint:errcheck // then it is compared with the next call of this id, which there is none of

@@ -174,6 +174,28 @@ func isPlace(text string) bool {
 	return utf8.ValidString(text) && len(text) <= longestOrigin && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
 
+// longestEnd is how much of a directory is shown that can't be shown whole, in bytes.
+const longestEnd = 160
+
+// shownPlace is a directory as the card shows it. Where the gateway would not take it whole, it is the end, which tells projects apart, and a
+// hash: a yes is bound to what is shown.
+func shownPlace(dir string) string {
+	if isPlace(dir) {
+		return dir
+	}
+	why, end := "not all of it can be shown", dir
+	if len(dir) > longestEnd {
+		why, end = "too long to show", dir[len(dir)-longestEnd:]
+	}
+	end = strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f || c == utf8.RuneError {
+			return '?'
+		}
+		return c
+	}, end)
+	return "(" + why + ", " + shortHash(dir) + ") …" + end
+}
+
 // owe notes what the gateway could not be told.
 func (n notes) owe(key string, secret bool) (debt, error) {
 	names := []string{outsideOwed + random()}

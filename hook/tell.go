@@ -183,7 +183,7 @@ func (r *run) result(failed bool) toolReturned {
 	}
 	return toolReturned{
 		Tool: name, CallID: r.in.CallID, Error: failed, DurationMs: int64(ms), Size: len(text), Hash: hashOf([]byte(text)), Origin: r.origin(),
-		Secret: bearsSecret(text), Changed: r.wasChanged() && !r.userEdited(), Fingerprints: prints.Fingerprints, Truncated: prints.Truncated,
+		Secret: bearsSecret(text), Changed: r.wasChanged(), Fingerprints: prints.Fingerprints, Truncated: prints.Truncated,
 	}
 }
 

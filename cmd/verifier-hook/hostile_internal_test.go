@@ -631,6 +631,8 @@ func TestH287OnlyTheUsersOwnEditIsNoChange(t *testing.T) {
 	for what, got := range map[string]any{
 		"not the user's": changed("Write", old, edited, `{"type":"update","userModified":false}`, terminal), "no word of it": changed("Write", old, edited, `{}`, terminal),
 		"a text":          changed("Write", old, edited, `"userModified"`, terminal),
+		"another file":    changed("Write", old, `{"file_path":"/srv/app/y","content":"b"}`, users, terminal), // H403
+		"one more member": changed("Write", old, `{"file_path":"/srv/app/x","content":"b","mode":"x"}`, users, terminal),
 		"a command":       changed("Bash", date, `{"command":"rm -rf x"}`, users, terminal),
 		"a server's":      changed("mcp__files__write", old, edited, users, terminal),
 		"nobody is there": changed("Write", old, edited, users, func(event string) { r.run("claude-code", event, "--owner") }),
@@ -653,4 +655,40 @@ func TestAFailureLeavesCodexsDialogToItsUser(t *testing.T) {
 		t.Errorf("before the call it says %q", got)
 	}
 	r.mustRefuse("unattended", r.run("codex", strings.Replace(event, "PreToolUse", "PermissionRequest", 1)))
+}
+
+// H403: another hook moves the edit to another file, and the user changes the text as well.
+func TestH403TheUsersEditHidesNoOtherChange(t *testing.T) {
+	r := newRig(t)
+	r.env = []string{"CLAUDE_CODE_SESSION_ATTENDED=1"}
+	const old = `{"file_path":"/srv/app/x","old_string":"a","new_string":"b"}`
+	for ran, want := range map[string]any{
+		`{"new_string":"c","old_string":"a\nb","file_path":"/srv/app/x"}`:         nil,
+		`{"file_path":"/srv/app/.git/hooks/x","old_string":"a","new_string":"c"}`: true,
+	} {
+		before := callOf("claude-code", "Edit", old)
+		onTerminal(r, "claude-code", before)
+		onTerminal(r, "claude-code", strings.NewReplacer("PreToolUse", "PostToolUse", old, ran, `"c1"}`, `"c1","tool_response":{"userModified":true}}`).Replace(before))
+		if got := r.g.last(t, "/hooks/after_tool_call").body.Event["changed"]; got != want {
+			t.Errorf("%s: changed is %v", ran, got)
+		}
+	}
+}
+
+// H402: two directories that are too long for the gateway, or hold what can't be shown, differ on the card, and keep their end.
+func TestH402ADirectoryThatIsTooLongKeepsItsEnd(t *testing.T) {
+	r := newRig(t)
+	shown := map[string]bool{}
+	for _, dir := range []string{
+		"/home/me/" + strings.Repeat("a/", 200) + "app", "/home/you/" + strings.Repeat("a/", 200) + "app", "/home/me/" + strings.Repeat("é", 200) + "/app", `/home/me/\n/app`, `/home/me/\r/app`,
+	} {
+		event := callOf("claude-code", "Write", `{"file_path":"x","content":"a"}`)
+		r.run("claude-code", strings.Replace(event, `"cwd":"/srv/app"`, `"cwd":"`+dir+`"`, 1))
+		got := r.g.last(t, "/verify").body.Context["directory"]
+		text, _ := got.(string)
+		if !strings.HasSuffix(text, "/app") && !strings.HasSuffix(text, "a/app") || !strings.Contains(text, " show") || len(text) > 400 || shown[text] {
+			t.Errorf("%s: the card shows %q", dir, text)
+		}
+		shown[text] = true
+	}
 }
