@@ -25,7 +25,7 @@ func opencodeSees(t *testing.T) string {
 		plugin:   strings.ReplaceAll(opencodePlugin, "@COMMAND@", tomlText(hook)),
 		terminal: string(opencodeTerminal),
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o700); err != nil { //nolint:gosec // the hook is run
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
