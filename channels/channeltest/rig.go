@@ -36,6 +36,7 @@ const patience = 20 * time.Second
 type rig struct {
 	testing.TB
 	p       Platform
+	page    string // the address of the owner's page
 	who     People
 	store   *sqlite.Store
 	desk    *approval.Desk
@@ -86,7 +87,13 @@ func (r *record) String() string {
 // newRig opens a store and a desk with the channel on it.
 func newRig(t testing.TB, p Platform, edit func(*approval.Options)) *rig {
 	t.Helper()
-	r := &rig{TB: t, p: p, who: p.People(), log: &buffer{}, record: &record{}}
+	return newRigWithPage(t, p, "https://verifier.lan/page/cards/", edit)
+}
+
+// newRigWithPage is one whose owner's page has another address.
+func newRigWithPage(t testing.TB, p Platform, page string, edit func(*approval.Options)) *rig {
+	t.Helper()
+	r := &rig{TB: t, p: p, page: page, who: p.People(), log: &buffer{}, record: &record{}}
 	var err error
 	if r.store, err = sqlite.Open(filepath.Join(t.TempDir(), "state.db"), sqlite.Options{Timeout: patience}); err != nil {
 		t.Fatal(err)
@@ -105,11 +112,12 @@ func newRig(t testing.TB, p Platform, edit func(*approval.Options)) *rig {
 func (r *rig) open(edit func(*approval.Options)) (*approval.Desk, approval.Channel) {
 	r.Helper()
 	log := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	ch := r.p.Open(r.TB, delivery.Deps{Log: log, Leases: r.store, Instance: fmt.Sprint("instance-", instances.Add(1)), Page: "https://verifier.lan/page/cards/"})
+	ch := r.p.Open(r.TB, delivery.Deps{Log: log, Leases: r.store, Instance: fmt.Sprint("instance-", instances.Add(1)), Page: r.page})
 	id := func(u User) string { return r.p.Name() + ":" + u.ID }
 	o := approval.Options{
 		Key: serverKey, Store: r.store, Record: r.record, Log: log, Poll: time.Second, Collect: 10 * time.Millisecond,
 		Channels: map[string]approval.Channel{r.p.Name(): ch}, Visible: visible, Detailed: channels.FullyDetailed, Choices: channels.Choices,
+		Head: func(a *approval.Ask) string { return channels.Head(a).String() },
 		Terms: approval.Terms{People: []approval.Person{
 			{Name: "alice", IDs: []string{id(r.who.Alice), id(r.who.Robot)}}, {Name: "bob", IDs: []string{id(r.who.Bob)}},
 		}},

@@ -31,6 +31,17 @@ func cardSpecs() []spec {
 				b.Errorf("the buttons are %+v", m.Buttons)
 			}
 		}},
+		{"an address of the page that the platform does not take costs the card nothing but its link", func(b *bench) {
+			r := newRigWithPage(b, b.platform, "http://phone/page/cards/", nil)
+			r.ask(r.desk, call{tool: "exec", params: command("echo " + strings.Repeat("x", 4000))})
+			m := r.card(0)
+			if _, linked := m.Button(channels.PageLabel); linked && r.p.Name() == "telegram" {
+				b.Error("the fake takes a link that Telegram refuses")
+			}
+			if _, ok := m.Button("Deny"); !ok {
+				b.Errorf("the buttons are %+v", m.Buttons)
+			}
+		}},
 		{"a card shows the call, why it is asked, and how to answer", func(b *bench) {
 			r := newRig(b, b.platform, nil)
 			r.ask(r.desk, call{tool: "exec", params: plainExec})
