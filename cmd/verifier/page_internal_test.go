@@ -184,11 +184,11 @@ func TestAConversationWithASecretInItsNameIsFoundFromItsCard(t *testing.T) {
 		_, whole := v.load(http.MethodGet, card, nil)
 		talk := regexp.MustCompile(`/page/talks/[0-9a-f]{32}`).FindString(whole)
 		status, body := v.load(http.MethodGet, talk, nil)
-		if status != http.StatusOK || !strings.Contains(body, "web_fetch") || !strings.Contains(body, `untrusted</span> <span>now`) || strings.Contains(body, secret) {
+		if status != http.StatusOK || !strings.Contains(body, "web_fetch") || !strings.Contains(body, `<span>now</span> <span class="level untrusted">`) || strings.Contains(body, secret) {
 			t.Errorf("%s shows %d\n%s", talk, status, body)
 		}
 		// What the page offers there is about this conversation.
-		if status, body = v.load(http.MethodPost, talk, url.Values{"what": {"reset"}}); status != http.StatusOK || strings.Contains(body, `untrusted</span> <span>now`) {
+		if status, body = v.load(http.MethodPost, talk, url.Values{"what": {"reset"}}); status != http.StatusOK || strings.Contains(body, `<span class="level untrusted">`) {
 			t.Errorf("reset shows %d\n%s", status, body)
 		}
 		r.refuse(r.waits().Ref, "")
