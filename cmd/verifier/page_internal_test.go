@@ -188,7 +188,7 @@ func TestAConversationWithASecretInItsNameIsFoundFromItsCard(t *testing.T) {
 			t.Errorf("%s shows %d\n%s", talk, status, body)
 		}
 		// What the page offers there is about this conversation.
-		if status, body = v.load(http.MethodPost, talk, url.Values{"what": {"reset"}}); status != http.StatusOK || strings.Contains(body, `<span class="level untrusted">`) {
+		if status, body = v.load(http.MethodPost, talk, url.Values{"what": {"reset"}}); status != http.StatusOK || strings.Contains(body, `<span>now</span> <span class="level untrusted">`) {
 			t.Errorf("reset shows %d\n%s", status, body)
 		}
 		r.refuse(r.waits().Ref, "")
