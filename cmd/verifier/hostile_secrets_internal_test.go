@@ -262,7 +262,7 @@ func TestSeed002sExamplesOnTheDefaults(t *testing.T) {
 		r.allow(call{tool: "read", params: `{"path":"/tmp/pr-42/diff.patch"}`, context: m})
 		r.readsKey(m)
 		why := r.asks(post("Summary... "+opensshKey, m))
-		if !strings.Contains(why, "lethal trifecta") {
+		if !strings.Contains(why, "The agent has read outside content and secrets, and this could send them out.") {
 			t.Errorf("%s", why)
 		}
 	})
