@@ -29,7 +29,7 @@ func TestASignedAllowLetsTheCallPassInTheAgentsForm(t *testing.T) {
 
 func TestASignedDenyCarriesItsReason(t *testing.T) {
 	r := newRig(t)
-	r.g.text = `{"decision":"deny","reason":"Not permitted here (ref 7Q4K).","ref":"7Q4K","question":"q"}`
+	r.g.says(`{"decision":"deny","reason":"Not permitted here (ref 7Q4K).","ref":"7Q4K","question":"q"}`)
 	for agent, tool := range everyAgent {
 		got := r.run(agent, callOf(agent, tool, date))
 		if got.code != 0 || !strings.Contains(got.stdout, "deny") || !strings.Contains(got.stdout, "Not permitted here (ref 7Q4K).") || strings.Contains(got.stdout, `"ask"`) {

@@ -166,7 +166,7 @@ func TestH233GarbageIsRefused(t *testing.T) {
 // H234: an injected shell starts an agent with variables that name a gateway of its own.
 func TestH234TheEnvironmentDoesNotChooseTheGateway(t *testing.T) {
 	r, other := newRig(t), newGateway(t)
-	r.g.text = `{"decision":"deny","reason":"no"}`
+	r.g.says(`{"decision":"deny","reason":"no"}`)
 	state := filepath.Join(r.dir, "forged")
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestH234TheEnvironmentDoesNotChooseTheGateway(t *testing.T) {
 // H236: modes in which the agent does not ask its user, and an agent that would run what it was told to ask about.
 func TestH236WhereNobodyAnswersTheHookWaits(t *testing.T) {
 	r := newRig(t)
-	r.g.text = `{"decision":"deny","reason":"Owner approval required (ref 7Q4K).","ref":"7Q4K","question":"q"}`
+	r.g.says(`{"decision":"deny","reason":"Owner approval required (ref 7Q4K).","ref":"7Q4K","question":"q"}`)
 	r.env = []string{"CLAUDE_CODE_SESSION_ATTENDED=1"}
 	for _, mode := range []string{"bypassPermissions", "dontAsk", "yolo", ""} {
 		onTerminal(r, "claude-code", strings.Replace(callOf("claude-code", "Bash", date), `"default"`, `"`+mode+`"`, 1))
@@ -280,7 +280,7 @@ func TestCodexAsksItsUserOnceMoreAndNotUs(t *testing.T) {
 		t.Errorf("%+v, asked %d times", got, asked())
 	}
 	r.run("codex", strings.Replace(before, "PreToolUse", "PostToolUse", 1))
-	r.g.text = `{"decision":"deny","reason":"no"}`
+	r.g.says(`{"decision":"deny","reason":"no"}`)
 	if got := r.run("codex", dialog); !strings.Contains(got.stdout, `"behavior":"deny"`) || asked() != 2 {
 		t.Errorf("a call that was not asked about before: %+v, asked %d times", got, asked())
 	}
@@ -288,7 +288,7 @@ func TestCodexAsksItsUserOnceMoreAndNotUs(t *testing.T) {
 	if got := r.run("codex", dialog); !strings.Contains(got.stdout, `"behavior":"deny"`) {
 		t.Errorf("a call that was denied: %+v", got)
 	}
-	r.g.text = ""
+	r.g.says("")
 	r.run("codex", before)
 	other := strings.Replace(dialog, `"command":"date"`, `"command":"date; rm -rf ~"`, 1)
 	if r.run("codex", other); asked() != 6 {
@@ -302,7 +302,7 @@ func TestAPlanIsShownToItsUser(t *testing.T) {
 	if got := onTerminal(r, "claude-code", callOf("claude-code", "ExitPlanMode", `{"plan":"x"}`)); got != "{}\n" {
 		t.Errorf("the hook answers for the user: %s", got)
 	}
-	r.g.text = `{"decision":"deny","reason":"no"}`
+	r.g.says(`{"decision":"deny","reason":"no"}`)
 	if got := onTerminal(r, "claude-code", callOf("claude-code", "ExitPlanMode", `{"plan":"x"}`)); !strings.Contains(got, `"deny"`) {
 		t.Errorf("denied: %s", got)
 	}
@@ -319,7 +319,7 @@ func TestPermissionIsAnsweredOnlyByAPerson(t *testing.T) {
 		`{"decision":"deny","reason":"no","ref":"7Q4K"}`:                `"behavior":"deny"`,
 		`{"decision":"deny","reason":"no"}`:                             `"behavior":"deny"`,
 	} {
-		r.g.text = answer
+		r.g.says(answer)
 		event := strings.Replace(callOf("claude-code", "Bash", date), "PreToolUse", "PermissionRequest", 1)
 		if got := onTerminal(r, "claude-code", event); !strings.Contains(got, want) || want == "{}" && got != "{}\n" {
 			t.Errorf("%s: %s, want %s", answer, got, want)
@@ -475,7 +475,7 @@ func TestH247ASecretInANameIsSeen(t *testing.T) {
 func TestH248ANoInTheDialogIsNoYesAtTheGate(t *testing.T) {
 	r := newRig(t)
 	r.env = []string{"CLAUDE_CODE_SESSION_ATTENDED=1"}
-	r.g.text = `{"decision":"deny","reason":"ask","ref":"7Q4K","question":"q"}`
+	r.g.says(`{"decision":"deny","reason":"ask","ref":"7Q4K","question":"q"}`)
 	passes := func() int {
 		entries, err := os.ReadDir(filepath.Join(r.dir, "notes", "decided"))
 		if err != nil && !os.IsNotExist(err) {
@@ -499,7 +499,7 @@ func TestH248ANoInTheDialogIsNoYesAtTheGate(t *testing.T) {
 			t.Errorf("after %s %d calls may pass the gate", what, passes())
 		}
 	}
-	r.g.text = `{"decision":"deny","reason":"no"}`
+	r.g.says(`{"decision":"deny","reason":"no"}`)
 	if onTerminal(r, "claude-code", ask); passes() != 0 {
 		t.Error("a call that was denied may pass the gate")
 	}
@@ -547,7 +547,7 @@ func TestH249ACallThatRanOtherwiseIsTold(t *testing.T) {
 // would run the call.
 func TestH260GeminiIsToldToAskOnlyWhereItDoes(t *testing.T) {
 	r := newRig(t)
-	r.g.text = `{"decision":"deny","reason":"Owner approval required (ref 7Q4K).","ref":"7Q4K","question":"q1"}`
+	r.g.says(`{"decision":"deny","reason":"Owner approval required (ref 7Q4K).","ref":"7Q4K","question":"q1"}`)
 	shell, write := strings.Replace(callOf("gemini", "run_shell_command", date), `,"tool_use_id":"c1"`, "", 1), callOf("gemini", "write_file", `{"file_path":"x"}`)
 	flags := strings.Join(r.flags(), " ") + " "
 	ask := func(event, more string) string {
@@ -578,7 +578,7 @@ func TestH260GeminiIsToldToAskOnlyWhereItDoes(t *testing.T) {
 func TestH264OpencodeIsToldToAskOnlyWhereItsPluginCan(t *testing.T) {
 	const asked = `{"decision":"deny","reason":"Owner approval required (ref 7Q4K).","ref":"7Q4K","question":"q1"}`
 	r := newRig(t)
-	r.g.text = asked
+	r.g.says(asked)
 	shell := callOf("opencode", "bash", date)
 	can := strings.Replace(shell, `"tool_name"`, `"dialog":true,"tool_name"`, 1)
 	if got := onTerminal(r, "opencode", can); !strings.Contains(got, `"decision":"ask"`) || r.g.last(t, "/verify").body.Context["waitMs"] != 1.0 {
@@ -597,7 +597,7 @@ func TestH264OpencodeIsToldToAskOnlyWhereItsPluginCan(t *testing.T) {
 		`{"decision":"allow","ref":"7Q4K"}`: `{"decision":"allow"}`, `{"decision":"deny","reason":"No.","ref":"7Q4K"}`: `"decision":"deny"`,
 		`{"decision":"allow"}`: "{}", `{"decision":"deny","reason":"Later.","ref":"7Q4K","question":"q1"}`: "{}", // your answer at the terminal counts
 	} {
-		r.g.text = answer
+		r.g.says(answer)
 		if got := onTerminal(r, "opencode", beside); !strings.Contains(got, want) || want == "{}" && got != "{}\n" {
 			t.Errorf("%s: the hook beside the dialog says %s, want %s", answer, got, want)
 		}
@@ -606,7 +606,7 @@ func TestH264OpencodeIsToldToAskOnlyWhereItsPluginCan(t *testing.T) {
 	if e := r.g.last(t, "/hooks/question_answered").body.Event; e["question"] != "q1" || e["ran"] != true {
 		t.Errorf("that it ran is told as %v", e)
 	}
-	r.g.text = asked
+	r.g.says(asked)
 	if got := r.run("opencode", can, "--owner").stdout; !strings.Contains(got, `"decision":"deny"`) || r.g.last(t, "/verify").body.Context["waitMs"] == 1.0 {
 		t.Errorf("unattended: %s", got)
 	}

@@ -77,17 +77,23 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	g.mu.Lock()
 	g.got = append(g.got, h)
-	answer := g.answer
+	answer, text := g.answer, cmp.Or(g.text, `{"decision":"allow"}`)
 	g.mu.Unlock()
 	if answer != nil {
 		answer(w, req.URL.Path, h.body.RequestID, body)
 		return
 	}
-	text := cmp.Or(g.text, `{"decision":"allow"}`)
 	if req.URL.Path != "/verify" {
 		text = `{"accepted":true}`
 	}
 	signed(w, h.body.RequestID, text)
+}
+
+// says is what it decides from now on; "" is an allow.
+func (g *gateway) says(text string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.text = text
 }
 
 // answers says how the gateway answers from now on; nil is a signed allow.

@@ -25,7 +25,7 @@ func TestSendPrintsAFinalAnswer(t *testing.T) {
 	if h := r.g.last(t, "/verify").body; h.Tool.Name != "exec" || string(h.Tool.Params) != date || h.Context["sessionKey"] != "agent:main:s1" || h.Context["senderIsOwner"] != true || h.Context["waitMs"] != 1.0 {
 		t.Errorf("it sends %+v", h)
 	}
-	r.g.text = `{"decision":"deny","reason":"Not permitted\u0007 here (ref 7Q4K)."}`
+	r.g.says(`{"decision":"deny","reason":"Not permitted\u0007 here (ref 7Q4K)."}`)
 	if got := r.typed(); got.code != 3 || got.stdout != "deny: Not permitted\ufffd here (ref 7Q4K).\n" {
 		t.Errorf("a deny: %+v", got)
 	}
@@ -43,9 +43,9 @@ func TestH286SendSaysNothingThatIsNotSignedAndFinal(t *testing.T) {
 			t.Errorf("%s: %+v", what, got)
 		}
 	}
-	r.g.text = `{"decision":"deny","reason":"Owner approval required.","ref":"7Q4K","question":"q1"}`
+	r.g.says(`{"decision":"deny","reason":"Owner approval required.","ref":"7Q4K","question":"q1"}`)
 	never("a person is asked", r.typed())
-	r.g.text = ""
+	r.g.says("")
 	never("another flag", r.typed("--wait", "1s"))
 	never("a word too many", r.typed("now"))
 	never("another secret", r.typed("--secret", "another-secret-0123456789"))
