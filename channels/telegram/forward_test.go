@@ -44,7 +44,7 @@ func TestH140AForwardedLineIsNoAnswerByAnyMarkOfIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Until the channel listens, Telegram is told to come again.
+			// Until the channel listens, it answers 503 and Telegram comes again.
 			eventually(t, "the update is taken", func() bool {
 				return telegramtest.Post(t.Context(), url, secret, body) == http.StatusOK
 			})

@@ -2,10 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -46,7 +43,7 @@ func (c *ReportCmd) Run(a *app) error {
 	}
 	all := replay.Loading{Policy: rules, Since: since, Until: now}
 	for _, name := range r.files {
-		if err := readLoad(&all, name); err != nil {
+		if err := readRecord(name, all.ReadLoad); err != nil {
 			return err
 		}
 	}
@@ -62,18 +59,6 @@ func (c *ReportCmd) Run(a *app) error {
 	printLoad(a, "rule", report.Rules)
 	printLoad(a, "tool", report.Tools)
 	printAlways(a, report.Always)
-	return nil
-}
-
-func readLoad(all *replay.Loading, name string) (err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := all.ReadLoad(f); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
 	return nil
 }
 

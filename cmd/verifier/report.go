@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/openclaw-verifier/verifier/replay"
@@ -38,7 +39,7 @@ func (c *AuditReportCmd) Run(a *app) error {
 	}
 	var all replay.Auditing
 	for _, name := range r.files {
-		if err := readAudited(&all, name); err != nil {
+		if err := readRecord(name, all.ReadAudited); err != nil {
 			return err
 		}
 	}
@@ -56,13 +57,14 @@ func (c *AuditReportCmd) Run(a *app) error {
 	return nil
 }
 
-func readAudited(all *replay.Auditing, name string) (err error) {
+// readRecord reads one file of a record.
+func readRecord(name string, read func(io.Reader) error) (err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := all.ReadAudited(f); err != nil {
+	if err := read(f); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
