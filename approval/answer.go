@@ -31,12 +31,18 @@ type Answer struct {
 	Scope  Scope
 	Reason string // for a deny: what the agent may read
 
+	Origin string // of the page that it comes from, as the browser says: where a passkey can be asked for; empty: nowhere
+	Proof  *Proof // that a passkey signed this very answer; nil: none
+
 	Carrier *Carrier // of a typed line that an agent's runtime passed on; nil: it came here directly
 
 	code string // the code that was typed, where one was
 	all  bool   // the typed line said "all"
 
-	inDetails bool // the button that was tapped was beside the details
+	entry string // the digest of the one call of a list that a button is for
+
+	inDetails bool   // the button that was tapped was beside the details
+	passkey   string // the id of the passkey that signed it
 }
 
 // Answer takes an answer from any channel. It is the only place where approver
@@ -112,9 +118,14 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		if out, err := d.answerable(c, a.code); out.Text != "" {
 			return out, err
 		}
-		picked, out := c.pick(a.Tool)
+		picked, out := c.pick(a.Tool, a.entry)
 		if picked == nil {
 			return out, nil
+		}
+		if a.passkey == "" { // a card that changed since is the same question still: it is frozen
+			if out, err := d.stepUp(ctx, person, c, picked, &a, now); out.Text != "" {
+				return out, err
+			}
 		}
 		if len(picked) > 1 {
 			most = min(most, allMinutes)
@@ -134,9 +145,17 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		}
 		d.answered(ctx, c, voted, now)
 		out.Text += d.footnote(ctx, &out, voted, a, now)
-		return out, nil
+		return out.only(c, a.entry), nil
 	}
 	return Outcome{Text: "The question is being answered by others at this moment. Try again."}, ErrStale
+}
+
+// only is an outcome that says nothing of the other calls, where an answer was for one call of a list.
+func (o Outcome) only(c *Card, digest string) Outcome {
+	if at := slices.IndexFunc(c.Questions, func(q Question) bool { return q.Ask.Digest == digest }); at >= 0 {
+		o.Card = c.Entry(at)
+	}
+	return o
 }
 
 // footnote is what else a person should know whose answer was counted.
@@ -144,7 +163,7 @@ func (d *Desk) footnote(ctx context.Context, out *Outcome, voted []*Question, a 
 	if out.State == Allowed && d.Brake(voted[0].Ask.Agent).On {
 		text = " The agent is paused: nothing of it runs until `.resume`."
 	}
-	if a.all || len(voted) > 1 {
+	if a.all || len(voted) > 1 || a.entry != "" {
 		text += d.named(ctx, voted, a, now)
 	}
 	return text
@@ -170,8 +189,14 @@ func forgotten() Outcome {
 	return Outcome{Kind: TooLate, State: Expired, Text: "This question has expired and can no longer be answered. This changed nothing; the record says what became of it."}
 }
 
-// pick finds the questions an answer is about.
-func (c *Card) pick(tool string) ([]*Question, Outcome) {
+// pick finds the questions an answer is about: one by its digest, or those of a tool.
+func (c *Card) pick(tool, digest string) ([]*Question, Outcome) {
+	if digest != "" {
+		if q := c.question(digest); q != nil {
+			return []*Question{q}, Outcome{}
+		}
+		return nil, Outcome{Kind: NotFound, Text: "This card has no such call. Nothing was approved."}
+	}
 	var picked []*Question
 	for i := range c.Questions {
 		if tool == "" || tool == c.Questions[i].Ask.Tool {
@@ -220,7 +245,7 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 			said, barred = " "+why, barred+1
 			continue
 		}
-		v := Vote{Person: person, Called: d.called(a, c.Code), ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: reason}
+		v := Vote{Person: person, Called: d.called(a, c.Code), ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: reason, Passkey: a.passkey}
 		if a.Allow && q.Ask.HeldOnly && len(q.Holders) == 0 {
 			said = " The call is no longer waiting, and its arguments were hidden before they reached us, so it can't be released later. Let the agent ask again."
 			continue
@@ -246,6 +271,8 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 	switch {
 	case barred == len(picked) && out.State == Open:
 		return Outcome{Kind: Unauthorised, State: Open, Text: strings.TrimSpace(said), Card: c}, ch, nil
+	case len(voted) == 0 && out.State != Open && !c.closed(d.o.Key, now):
+		return d.entryTooLate(c, picked, now), ch, nil
 	case len(voted) == 0:
 		return refuse(out, person, said), ch, nil
 	}
@@ -303,7 +330,7 @@ func (d *Desk) effects(c *Card, q *Question, ch *Change, now time.Time) {
 // grant is the lasting consent an allowed question gives, if any. It holds only
 // while the level is no worse than what the card showed.
 func (d *Desk) grant(c *Card, q *Question) *session.Grant {
-	s := q.scope()
+	s := q.Ask.Bound(q.scope())
 	by := q.people(true)
 	if !s.Lasting() || !q.Ask.Lasting || !d.Stands(by, q.Ask) || s.Like && q.Ask.Like == "" {
 		return nil
@@ -373,7 +400,7 @@ func (d *Desk) answered(ctx context.Context, c *Card, voted []*Question, now tim
 		if v.Allow {
 			e.Decision, e.Scope, e.Minutes = audit.Allow, q.Ask.Reach(v.Scope), v.Scope.Minutes
 		}
-		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds()}}
+		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds(), Passkey: v.Passkey}}
 		d.note(ctx, e)
 		if !q.Ask.Test {
 			d.rememberAnswer(ctx, &q.Ask, &v)

@@ -29,6 +29,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -67,6 +68,8 @@ type Options struct {
 	Choices  func(a *Ask, seed []byte) Choices                             // what a call does, among other things; nil: no button allows what needs care
 	Bodies   func(*Ask, jsontext.Value) (shown jsontext.Value, hidden int) // a call's params with all that it writes to files, and how many values are hidden still; nil: they can't be shown
 	Head     func(*Ask) string                                             // what a call does, in one line of safe text; nil: its tool's name
+	Passkeys *passkey.Ring                                                 // nil: nobody has one
+	Page     string                                                        // what the address of a card on the page begins with; empty: it has none that people can open
 	Hide     func(string) string                                           // what may be kept of a person's words; nil: [redact.Line]
 	NoReset  func() bool                                                   // the level is never lowered now, not even by the owner; nil: it may be
 	Log      *slog.Logger                                                  // nil discards
@@ -74,6 +77,7 @@ type Options struct {
 	Poll     time.Duration                                                 // how often waiting cards are reread; 0 means 2 s
 	Observe  func(Event)                                                   // is called with what happens; may be nil
 	Tend     time.Duration                                                 // how often cards are looked at that another process may have left; 0 means 5 s
+	Together time.Duration                                                 // how long a call waits for others of its turn, to share a card with them; 0 means 100 ms
 	Collect  time.Duration                                                 // how long a batch card gathers calls before it is sent; 0 means 1 s
 }
 
@@ -108,6 +112,7 @@ type Desk struct {
 	usedApprovals usedApprovals
 	listenErrors  listenErrors
 	turns         turns
+	together      together
 	follows       follows
 	heldParams    heldParams
 	onTheWay      onTheWay
@@ -175,6 +180,7 @@ func NewDesk(o Options) (*Desk, error) {
 func (o *Options) fill() {
 	orDefault(&o.Poll, 2*time.Second)
 	orDefault(&o.Collect, time.Second)
+	orDefault(&o.Together, 100*time.Millisecond)
 	orDefault(&o.Tend, 5*time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -132,7 +132,7 @@ var (
 func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 	id, counted := r.Waiting, false
 	if id == "" {
-		id = d.unanswered(ctx, r)
+		id = d.refused(ctx, r)
 	}
 	defer func() {
 		if err == nil {
@@ -152,12 +152,13 @@ func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 			}
 			counted = true
 		}
-		p, err := d.place(ctx, r, id, false)
+		p, err := d.putUp(ctx, r, id)
 		switch {
 		case err != nil:
+			d.refundUnasked(ctx, r, err)
 			return "", err
 		case p.State == New:
-			return p.ID, d.show(ctx, p.ID, r)
+			return p.ID, nil
 		case p.State == Full:
 			return d.gather(ctx, r, id, p.ID)
 		}
@@ -169,9 +170,9 @@ func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 // key tells questions of this process apart.
 func (r *Request) key() string { return r.Ask.Conversation.Hash() + r.Ask.Digest }
 
-// unanswered is the card that asked about the same call last, in this process, if it has ended without an answer. The store no longer
-// names it then.
-func (d *Desk) unanswered(ctx context.Context, r *Request) string {
+// refused is the card that asked about the same call last, in this process, if it was denied or has ended without an answer. The store
+// no longer names it once its time is over.
+func (d *Desk) refused(ctx context.Context, r *Request) string {
 	id := d.recentAsks.find(r.key())
 	if id == "" {
 		return ""
@@ -180,26 +181,31 @@ func (d *Desk) unanswered(ctx context.Context, r *Request) string {
 	if err != nil {
 		return ""
 	}
-	if q := c.question(r.Ask.Digest); q == nil || q.state(d.o.Key, c.ID, now) != Expired {
-		return ""
+	if q := c.question(r.Ask.Digest); q != nil {
+		if state := q.state(d.o.Key, c.ID, now); state == Denied && q.people(false) != "" || state == Expired { // what was taken back may be asked again
+			return id
+		}
 	}
-	return id
+	return ""
+}
+
+// refundUnasked gives an agent back the question that reached nobody.
+func (d *Desk) refundUnasked(ctx context.Context, r *Request, err error) {
+	if errors.Is(err, ErrNobody) && !r.Ask.Test {
+		d.runFor(ctx, func(ctx context.Context) { d.refund(ctx, r.Ask.Agent) })
+	}
 }
 
 // show announces a new card within the time that the caller has. Only channels
 // are limited so: the store has limits of its own.
-func (d *Desk) show(ctx context.Context, id string, r *Request) error {
+func (d *Desk) show(ctx context.Context, id string) error {
 	showing := ctx
 	if end, ok := ctx.Deadline(); ok { // a card that reaches nobody is taken back in what is left
 		var cancel context.CancelFunc
 		showing, cancel = context.WithDeadline(ctx, end.Add(-askSlack))
 		defer cancel()
 	}
-	err := d.announce(showing, id)
-	if errors.Is(err, ErrNobody) && !r.Ask.Test {
-		d.runFor(ctx, func(ctx context.Context) { d.refund(ctx, r.Ask.Agent) })
-	}
-	return err
+	return d.announce(showing, id)
 }
 
 // place makes a new card with one question, instead of one that can't serve.

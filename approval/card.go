@@ -32,6 +32,7 @@ type Card struct {
 	notice  string
 	key     hmac.Key // what handles are made with; only on a card that a desk has opened
 	longest int      // the most minutes a yes may last; 0: not known
+	entry   int      // of [Card.Entry]: which call of the list, from 1
 	likely  *Likely  // where it is to be shown what a yes to calls like it would cover
 }
 
@@ -63,6 +64,8 @@ type Ask struct {
 	Why          []string             `json:"why"`
 	Reasons      []string             `json:"reasons,omitzero"` // the worst of Why in plain words, two at most
 	Risks        []string             `json:"risks,omitzero"`   // what to notice first, in a few words each, the worst first
+	Stakes       []string             `json:"stakes,omitzero"`  // what may be lost, in the words of [Config.StepUp]
+	StepUp       bool                 `json:"stepUp,omitzero"`  // only a passkey allows it
 	Effect       Effect               `json:"effect,omitzero"`  // what a tool that we don't know says of itself
 	Origins      []Origin             `json:"origins,omitzero"` // where its arguments came from, the worst first
 	Started      string               `json:"started"`          // who started the run
@@ -77,6 +80,7 @@ type Ask struct {
 	Like         string               `json:"like,omitzero"`      // what calls like it have in common; empty: nobody can allow those
 	Where        []string             `json:"where,omitzero"`     // and where they go, to be read
 	Goes         []string             `json:"goes,omitzero"`      // the params that say where this one does, also where Where is not told
+	Unsure       bool                 `json:"unsure,omitzero"`    // nobody has said which of its params these are
 	Careful      bool                 `json:"careful,omitzero"`   // outside content could drive it, or it can't be undone: no reflex may allow it
 	HeldOnly     bool                 `json:"heldOnly,omitzero"`  // the client hid params: only the waiting request may be released
 	Senders      []string             `json:"senders,omitzero"`   // who started it, by ids on platforms
@@ -122,10 +126,24 @@ func (a *Ask) Commands() string {
 
 // Reach says how far a yes with this scope reaches: "for 30 minutes, only \"git log\"".
 func (a *Ask) Reach(s Scope) string {
+	if s = a.Bound(s); s.Turn && s.Like {
+		return s.String() + "," + LikeOnly(&session.Grant{Like: a.Like})
+	}
 	if only := a.Commands(); only != "" && s.Lasting() && !s.Exactly {
 		return s.String() + ", only " + only
 	}
 	return s.String()
+}
+
+// Bound is a scope as it counts. A yes until the run ends is for calls that go to the same destinations. Where nobody has said which
+// arguments say where a call goes, or that can't be kept, it is for exactly this call.
+func (a *Ask) Bound(s Scope) Scope {
+	if !s.Turn || s.Exactly || s.Like || a.Shell {
+		return s
+	}
+	s.Like = a.Like != ""
+	s.Exactly = !s.Like && (len(a.Goes) > 0 || a.Unsure)
+	return s
 }
 
 // Origin is where one argument came from.
@@ -147,17 +165,18 @@ type Question struct {
 
 // Vote is one person's answer.
 type Vote struct {
-	Person string    `json:"person"`
-	Called string    `json:"called,omitzero"` // what the platform calls a person of whom the config knows only an id; for people to read
-	ID     string    `json:"id,omitzero"`     // which of their ids said it
-	Via    string    `json:"via"`
-	Allow  bool      `json:"allow"`
-	Scope  Scope     `json:"scope,omitzero"`
-	Seen   bool      `json:"seen,omitzero"` // the details showed all of the call beside the button
-	Reason string    `json:"reason,omitzero"`
-	For    string    `json:"for,omitzero"` // the waiting request that the yes is kept for
-	At     time.Time `json:"at"`
-	Seal   string    `json:"seal"`
+	Person  string    `json:"person"`
+	Called  string    `json:"called,omitzero"` // what the platform calls a person of whom the config knows only an id; for people to read
+	ID      string    `json:"id,omitzero"`     // which of their ids said it
+	Via     string    `json:"via"`
+	Allow   bool      `json:"allow"`
+	Scope   Scope     `json:"scope,omitzero"`
+	Seen    bool      `json:"seen,omitzero"` // the details showed all of the call beside the button
+	Reason  string    `json:"reason,omitzero"`
+	For     string    `json:"for,omitzero"`     // the waiting request that the yes is kept for
+	Passkey string    `json:"passkey,omitzero"` // the id of the passkey that signed it
+	At      time.Time `json:"at"`
+	Seal    string    `json:"seal"`
 }
 
 // Who is the person's name as others know it.
@@ -165,7 +184,7 @@ func (v *Vote) Who() string { return cmp.Or(v.Called, v.Person) }
 
 // Scope is how far a yes reaches. The zero Scope is this call, once.
 type Scope struct {
-	Turn    bool `json:"turn,omitzero"`    // that tool until the run ends
+	Turn    bool `json:"turn,omitzero"`    // that tool until the run ends, to the same destinations: see [Ask.Bound]
 	Like    bool `json:"like,omitzero"`    // only calls like it, to the same destination
 	Exactly bool `json:"exactly,omitzero"` // only this very call, as often as it comes
 	Minutes int  `json:"minutes,omitzero"` // that tool in that conversation until then; with Turn, whichever comes first
@@ -209,6 +228,17 @@ func narrower(a, b Scope) Scope {
 	}
 	return s
 }
+
+// Entry is the card as if it asked about one call of its list alone: its buttons are for that call. It has no code, which is for the
+// list.
+func (c *Card) Entry(at int) *Card {
+	one := *c
+	one.Questions, one.entry, one.Code, one.likely = c.Questions[at:at+1:at+1], at+1, "", nil
+	return &one
+}
+
+// IsEntry reports whether the card is one call of a list, see [Card.Entry].
+func (c *Card) IsEntry() bool { return c.entry > 0 }
 
 // Ref is the card's short name. The agent may read it; it approves nothing.
 func (c *Card) Ref() string { return codes.Ref(c.ID) }
@@ -306,6 +336,9 @@ func (v *Vote) sealed(id, digest string) []string {
 	}
 	if v.Called != "" {
 		parts = append(parts, "called "+v.Called)
+	}
+	if v.Passkey != "" {
+		parts = append(parts, "passkey "+v.Passkey)
 	}
 	return parts
 }

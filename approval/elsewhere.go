@@ -8,23 +8,23 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 )
 
-// What people read of a question that was answered at the agent's own terminal.
+// Elsewhere is why a question is closed that people did not answer here. People read it.
+type Elsewhere string
+
+// Why a question is closed.
 const (
-	allowedThere = "it was allowed at the agent's own terminal"
-	closedThere  = "it was answered at the agent's own terminal"
+	AllowedThere Elsewhere = "it was allowed at the agent's own terminal"
+	ClosedThere  Elsewhere = "it was answered at the agent's own terminal"
+	Replaced     Elsewhere = "what it asked about has changed since"
 )
 
-// AnsweredElsewhere closes a question that its user has answered at the agent's own terminal. It allows nothing: whether
-// the call runs there was the user's to say. A question that people have answered here stays as they left it, and so does
-// one whose ticket is not this client's.
-func (d *Desk) AnsweredElsewhere(ctx context.Context, client, ticket string, allowed bool) error {
+// AnsweredElsewhere closes a question that its user has answered at the agent's own terminal, or that is out of date. It
+// allows nothing: whether the call runs there was the user's to say. A question that people have answered here stays as
+// they left it, and so does one whose ticket is not this client's.
+func (d *Desk) AnsweredElsewhere(ctx context.Context, client, ticket string, why Elsewhere) error {
 	card, digest, ok := d.readTicket(client, ticket)
 	if !ok {
 		return nil
-	}
-	why := closedThere
-	if allowed {
-		why = allowedThere
 	}
 	for range swapTries {
 		c, now, err := d.load(ctx, card)
@@ -38,7 +38,7 @@ func (d *Desk) AnsweredElsewhere(ctx context.Context, client, ticket string, all
 		if q == nil || q.state(d.o.Key, c.ID, now) != Open {
 			return nil
 		}
-		q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: why, At: now})
+		q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: string(why), At: now})
 		ch := Change{Closed: c.closed(d.o.Key, now), Waiting: map[string]time.Time{digest: now}} // the next such call asks again
 		if err := d.swap(ctx, c, ch); errors.Is(err, ErrStale) {
 			continue
@@ -46,7 +46,7 @@ func (d *Desk) AnsweredElsewhere(ctx context.Context, client, ticket string, all
 			return err
 		}
 		entry := entryFor(audit.KindAnswer, c, q)
-		entry.Note = "withdrawn: " + why
+		entry.Note = "withdrawn: " + string(why)
 		d.note(ctx, entry)
 		d.runFor(ctx, func(ctx context.Context) { d.showCopies(ctx, c) })
 		return nil

@@ -40,7 +40,13 @@ func (d *Desk) Grants(ctx context.Context, conversation string) (Granting, error
 			out.Grants = append(out.Grants, g)
 		}
 	}
-	return out, nil
+	if conversation != "" {
+		return out, nil
+	}
+	standing, err := d.Standing(ctx)
+	standing = slices.DeleteFunc(standing, func(g session.Grant) bool { return !now.Before(g.Until) })
+	out.Grants = append(standing, out.Grants...)
+	return out, err
 }
 
 // granted reads what the store holds as a grant, if it is one of ours and stands
@@ -99,6 +105,10 @@ func (d *Desk) revoke(ctx context.Context, r revocation) (Outcome, error) {
 		if !more || !r.all {
 			break
 		}
+	}
+	standing, err := d.endStanding(ctx, r)
+	if ended = append(ended, standing...); err != nil {
+		return Outcome{Text: "The store can't be reached. Grants may still hold; say it again."}, err
 	}
 	switch len(ended) {
 	case 0:
@@ -210,7 +220,7 @@ func (d *Desk) listGrants(ctx context.Context, via string) (Outcome, error) {
 	var b strings.Builder
 	for i := range open.Grants {
 		g := &open.Grants[i]
-		fmt.Fprintf(&b, "%s  %s%s  in %s  %s  by %s\n", codes.Ref(g.ID), quote(g.Tool), LikeOnly(g), g.Conversation.Ref(), Lasts(g, open.Now), g.By)
+		fmt.Fprintf(&b, "%s  %s%s  in %s  %s  by %s\n", codes.Ref(g.ID), quote(g.Tool), LikeOnly(g), Holds(g), Lasts(g, open.Now), g.By)
 	}
 	if open.More {
 		b.WriteString("… and more.\n")
@@ -226,11 +236,22 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// Holds says in which conversations a grant holds.
+func Holds(g *session.Grant) string {
+	if g.IsStanding() {
+		return "every conversation of " + quote(g.Agent)
+	}
+	return g.Conversation.Ref()
+}
+
 // Lasts says how long a grant will hold.
 func Lasts(g *session.Grant, now time.Time) string {
 	left := g.Until.Sub(now).Round(time.Second)
 	if left < 0 {
 		left = 0
+	}
+	if g.IsStanding() {
+		return "until " + g.Until.UTC().Format(time.DateOnly)
 	}
 	text := fmt.Sprintf("until %s UTC (%s left)", g.Until.UTC().Format(time.TimeOnly), left)
 	if g.Run != "" {

@@ -2,6 +2,7 @@ package approval_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -92,9 +93,10 @@ func TestACrowdThatIsSentAwayIsTakenOffItsCardsOnceAllAreAnswered(t *testing.T) 
 		}
 		d := openDesk(t, s, many)
 		var rulings []<-chan approval.Ruling
-		for range calls {
-			rulings = append(rulings, ask(t, d, nil))
+		for i := range calls { // each of another turn, so that each has a card
+			rulings = append(rulings, ask(t, d, func(r *approval.Request) { r.Ask.Run = fmt.Sprint(i) }))
 		}
+		<-time.After(time.Second)
 		synctest.Wait()
 		d.Stop()
 		for _, ruling := range rulings {
@@ -145,6 +147,7 @@ func TestANoEndsBeforeTheQuestionWould(t *testing.T) {
 		d := openDesk(t, openStore(t), nil)
 		r := request(nil)
 		ruling := ask(t, d, func(into *approval.Request) { *into = r })
+		<-time.After(time.Second) // the call waits for others of its turn
 		synctest.Wait()
 		cards, _, err := d.Waiting(t.Context())
 		if err != nil || len(cards) != 1 {

@@ -39,8 +39,12 @@ func (w *Waiting) leave() Ruling {
 	return w.unanswered()
 }
 
-// unanswered is what a request takes away that nobody has answered yet.
+// unanswered is what a request takes away that nobody has answered yet. Without a ticket a coding agent shows no dialog of its own,
+// in which a key would do where a passkey has to sign.
 func (w *Waiting) unanswered() Ruling {
+	if w.stepUp {
+		return Ruling{Ref: codes.Ref(w.card), Card: w.card}
+	}
 	return Ruling{Ref: codes.Ref(w.card), Card: w.card, Ticket: w.desk.ticket(w.client, w.card, w.digest)}
 }
 

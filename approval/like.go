@@ -126,8 +126,9 @@ func (d *Desk) likely(ctx context.Context, c *Card, minutes int) *Likely {
 
 // LikeThis says what a yes to calls like the one on a card would cover, by the
 // card's short name. It is nil if nobody can give it. A person who was shown it
-// may give it by an [Answer] with Scope.Like.
-func (d *Desk) LikeThis(ctx context.Context, a Answer) (*Likely, error) {
+// may give it by an [Answer] with Scope.Like, or by the button of one call of a
+// list, which entry names from 1.
+func (d *Desk) LikeThis(ctx context.Context, a Answer, entry int) (*Likely, error) {
 	person, listed := d.terms().people[a.ID]
 	if !listed {
 		return nil, nil
@@ -139,6 +140,9 @@ func (d *Desk) LikeThis(ctx context.Context, a Answer) (*Likely, error) {
 	c, _, err := d.load(ctx, id)
 	if err != nil {
 		return nil, err
+	}
+	if entry > 0 && entry <= len(c.Questions) {
+		return d.likely(ctx, c.Entry(entry-1), c.Entry(entry-1).Minutes()), nil
 	}
 	l := d.likely(ctx, c, d.likeMinutes(a.Scope.Minutes))
 	if l != nil {
@@ -233,7 +237,7 @@ func LikeOnly(g *session.Grant) string {
 	var like struct {
 		To [][2]string `json:"to"`
 	}
-	if json.Unmarshal([]byte(g.Like), &like) != nil {
+	if json.Unmarshal([]byte(g.Destinations()), &like) != nil {
 		return " only to one destination"
 	}
 	var where []string

@@ -23,6 +23,7 @@ const (
 	Shown                     // details were asked for: Card holds them; see [Outcome.Delivered]
 	WantsReason               // the answer comes with the reason: ask for it
 	WantsPick                 // the person has to pick first what the call does: Pick asks
+	WantsPasskey              // a passkey has to sign the answer: StepUp says what
 )
 
 // Outcome is what a person is told, and what a card turns into.
@@ -35,8 +36,9 @@ type Outcome struct {
 	At     time.Time
 	Scope  Scope
 	Reason string
-	Card   *Card // what a tap was about, for a channel that has to show it; may be nil
-	Pick   *Pick // of WantsPick
+	Card   *Card   // what a tap was about, for a channel that has to show it; may be nil
+	Pick   *Pick   // of WantsPick
+	StepUp *StepUp // of WantsPasskey
 
 	delivered func(ctx context.Context, failed error)
 }

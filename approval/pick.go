@@ -36,8 +36,8 @@ const (
 	maxMisses = 2 // then buttons no longer allow the card for this person
 	nonceSize = 8
 
-	// pickSize is the size of a pick's handle in bytes: 60 characters, where Telegram takes 64.
-	pickSize = 1 + cardIDSize + 3 + nonceSize + sealSize
+	// pickSize is the size of a pick's handle in bytes: 62 characters, where Telegram takes 64.
+	pickSize = 1 + cardIDSize + 4 + nonceSize + sealSize
 )
 
 // picked is a pick that was tapped.
@@ -51,6 +51,7 @@ type picked struct {
 type tap struct {
 	action Action // of a pick: what the button does that asked for it
 	card   string // its id
+	entry  int    // the call of a list that it is for, from 1; 0: all
 	pick   *picked
 }
 
@@ -62,20 +63,20 @@ func (d *Desk) pickHandle(person string, t tap, p picked) string {
 		return ""
 	}
 	raw := append([]byte{byte(PickOne)}, id...)
-	raw = append(raw, byte(t.action), byte(p.at), byte(p.choice)) //nolint:gosec // a card has at most maxBatch calls, and a question few answers
+	raw = append(raw, byte(t.action), byte(t.entry), byte(p.at), byte(p.choice)) //nolint:gosec // a card has at most maxBatch calls, and a question few answers
 	return base64.RawURLEncoding.EncodeToString(append(append(raw, p.nonce...), mac...))
 }
 
 func sealedPick(person string, t tap, p picked) []string {
-	return []string{person, t.card, string(rune(t.action)), fmt.Sprint(p.at), fmt.Sprint(p.choice), hex.EncodeToString([]byte(p.nonce))}
+	return []string{person, t.card, string(rune(t.action)), fmt.Sprint(t.entry), fmt.Sprint(p.at), fmt.Sprint(p.choice), hex.EncodeToString([]byte(p.nonce))}
 }
 
 // readPick says what a pick's handle is about, if it is one of ours and for this person.
 func (d *Desk) readPick(person string, raw []byte) (tap, bool) {
 	rest := raw[1+cardIDSize:]
-	p := picked{at: int(rest[1]), choice: int(rest[2]), nonce: string(rest[3 : 3+nonceSize])}
-	t := tap{action: Action(rest[0]), card: hex.EncodeToString(raw[1 : 1+cardIDSize]), pick: &p}
-	return t, d.o.Key.Check(hex.EncodeToString(rest[3+nonceSize:]), "pick", sealedPick(person, t, p)...)
+	p := picked{at: int(rest[2]), choice: int(rest[3]), nonce: string(rest[4 : 4+nonceSize])}
+	t := tap{action: Action(rest[0]), card: hex.EncodeToString(raw[1 : 1+cardIDSize]), entry: int(rest[1]), pick: &p}
+	return t, d.o.Key.Check(hex.EncodeToString(rest[4+nonceSize:]), "pick", sealedPick(person, t, p)...)
 }
 
 // choices are what the nonce gives, so that nothing has to be remembered between the question and the pick.
@@ -83,7 +84,7 @@ func (d *Desk) choices(person string, c *Card, at int, nonce string) Choices {
 	if d.o.Choices == nil {
 		return Choices{}
 	}
-	return d.o.Choices(&c.Questions[at].Ask, []byte(d.o.Key.Seal("choices", person, c.ID, fmt.Sprint(at), hex.EncodeToString([]byte(nonce)))))
+	return d.o.Choices(&c.Questions[at].Ask, []byte(d.o.Key.Seal("choices", person, c.ID, fmt.Sprint(c.entry, at), hex.EncodeToString([]byte(nonce)))))
 }
 
 // Said where no pick allows.
@@ -177,7 +178,9 @@ func (c *Card) gives(action Action, a *Ask, minutes int) string {
 	case AllowExactly:
 		what = "exactly this call"
 	case AllowTurn:
-		scope = Scope{Turn: true}
+		if scope = a.Bound(Scope{Turn: true}); scope.Like {
+			return "calls " + a.Reach(scope) + ", in this conversation"
+		}
 	case AllowLike:
 		what, scope.Minutes = "calls like it to the same destination", c.Minutes()
 	default:

@@ -105,6 +105,9 @@ func (t *terms) bind(a *Ask) {
 		}
 	}
 	t.bindRequester(a)
+	if t.stepsUp(a) {
+		a.StepUp, a.Lasting, a.Like, a.Where = true, false, "", nil
+	}
 }
 
 // bindRequester says on the card who started the run, and keeps them from

@@ -64,6 +64,9 @@ func (q *Question) counts(key hmac.Key, id string, v *Vote) bool {
 	if _, barred := q.Ask.bars(v.Person, v.Allow); barred {
 		return false
 	}
+	if v.Allow && q.Ask.StepUp && v.Passkey == "" {
+		return false
+	}
 	return !v.At.After(q.Ask.Until) && key.Check(v.Seal, "vote", v.sealed(id, q.Ask.Digest)...)
 }
 
@@ -102,6 +105,7 @@ func (q *Question) limit(s Scope, most int) (Scope, string) {
 		return Scope{}, " The agent's runtime names no run, so the yes is for this call only."
 	}
 	said := ""
+	s = q.Ask.Bound(s)
 	if q.Ask.Shell && q.Ask.Runs == "" && !s.Exactly {
 		s.Exactly, said = true, " Another such call could do anything, so the yes is for exactly this one."
 	}

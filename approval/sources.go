@@ -107,9 +107,9 @@ func (d *Desk) noSource(via, ref string, err error) (Outcome, error) {
 	case errors.Is(err, ErrNoSource):
 		return Outcome{Kind: NotFound, Text: "The conversation has no source with this number. " + command(via, "sources "+strings.ToUpper(ref)) + " lists them."}, nil
 	case errors.Is(err, ErrFixed):
-		return Outcome{Kind: Misunderstood, Text: "This one can't be endorsed: no tool brought it in, or too little is known of it. `.reset-trust` forgets all of them."}, nil
+		return Outcome{Kind: Misunderstood, Text: "You can't endorse this one: it did not come from a tool, or we know too little about it. `.reset-trust` forgets all of them."}, nil
 	case errors.Is(err, ErrAgain):
-		return Outcome{Kind: TooLate, Text: "It brought something again since you looked. Nothing was changed; look at " + command(via, "sources") + " once more."}, nil
+		return Outcome{Kind: TooLate, Text: "It has added something since you looked. Nothing was changed; look at " + command(via, "sources") + " once more."}, nil
 	}
 	return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
 }

@@ -120,8 +120,8 @@ var (
 	ErrUnknown   = errors.New("approval: no conversation has this reference")
 	ErrAmbiguous = errors.New("approval: several conversations match this reference")
 	ErrNoSource  = errors.New("approval: the conversation has no source with this number")
-	ErrAgain     = errors.New("approval: the source had a say since it was looked at")
-	ErrFixed     = errors.New("approval: nobody can vouch for this source")
+	ErrAgain     = errors.New("approval: the source has added something since it was looked at")
+	ErrFixed     = errors.New("approval: this source can't be endorsed")
 )
 
 // Spending is whether an agent may ask. The zero Spending is no.

@@ -6,8 +6,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -40,7 +42,7 @@ func (a Action) Allows() bool {
 	}
 }
 
-// Sizes of a handle, in bytes: 46 characters, where Telegram takes 64.
+// Sizes of a handle, in bytes: 46 characters, or 48 for one call of a list, where Telegram takes 64.
 const (
 	cardIDSize = 17 // the bucket and 128 random bits
 	handleSize = 1 + cardIDSize + sealSize
@@ -55,12 +57,24 @@ const (
 // that a desk has opened has handles.
 func (c *Card) Handle(a Action) string {
 	id, err := hex.DecodeString(c.ID)
-	mac, errMAC := hex.DecodeString(c.key.Seal("tap", string(rune(a)), c.ID))
+	mac, errMAC := hex.DecodeString(c.key.Seal("tap", sealedTap(tap{action: a, card: c.ID, entry: c.entry})...))
 	if err != nil || errMAC != nil || len(id) != cardIDSize || len(mac) != sealSize {
 		return ""
 	}
 	raw := append([]byte{byte(a)}, id...)
+	if c.entry > 0 {
+		raw = append(raw, byte(c.entry)) //nolint:gosec // a card has at most maxBatch calls
+	}
 	return base64.RawURLEncoding.EncodeToString(append(raw, mac...))
+}
+
+// sealedTap is what a handle says, for its MAC.
+func sealedTap(t tap) []string {
+	parts := []string{string(rune(t.action)), t.card}
+	if t.entry > 0 {
+		parts = append(parts, fmt.Sprint(t.entry))
+	}
+	return parts
 }
 
 // readHandle says what a handle is about, if it is one of ours and, of a pick, for this person.
@@ -71,11 +85,16 @@ func (d *Desk) readHandle(person, handle string) (tap, bool) {
 		return tap{}, false
 	case len(raw) == pickSize && Action(raw[0]) == PickOne:
 		return d.readPick(person, raw)
-	case len(raw) != handleSize:
+	case len(raw) != handleSize && len(raw) != handleSize+1:
 		return tap{}, false
 	}
-	t := tap{action: Action(raw[0]), card: hex.EncodeToString(raw[1 : 1+cardIDSize])}
-	return t, d.o.Key.Check(hex.EncodeToString(raw[1+cardIDSize:]), "tap", string(rune(t.action)), t.card)
+	t, mac := tap{action: Action(raw[0]), card: hex.EncodeToString(raw[1 : 1+cardIDSize])}, raw[1+cardIDSize:]
+	if len(raw) > handleSize {
+		if t.entry, mac = int(mac[0]), mac[1:]; t.entry == 0 {
+			return tap{}, false
+		}
+	}
+	return t, d.o.Key.Check(hex.EncodeToString(mac), "tap", sealedTap(t)...)
 }
 
 // Minutes is how long the button that allows for a while does so. On a list it
@@ -97,7 +116,7 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 	if !ours {
 		return Outcome{Kind: NotFound, Text: "This button belongs to no question of this gateway that was put to you. Nothing was approved."}, nil
 	}
-	c, out, err := d.tappedCard(ctx, t.card)
+	c, out, err := d.tappedCard(ctx, t)
 	if c == nil {
 		return out, err
 	}
@@ -112,6 +131,14 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 	vote, known := t.action.vote(c, a)
 	if !known {
 		return Outcome{Kind: NotFound, Text: "This button does nothing. Nothing was approved."}, nil
+	}
+	if t.entry > 0 {
+		vote.entry = c.Questions[0].Ask.Digest
+	}
+	if vote.Allow && a.Origin == "" { // a passkey can't be asked for there: say so before any other question
+		if out, err := d.stepUp(ctx, person, c, c.all(), &vote, time.Now().UTC()); out.Text != "" {
+			return out, err
+		}
 	}
 	if vote.Allow {
 		d.onTheWay.wait(ctx, c.ID+person)
@@ -129,7 +156,7 @@ func (a Action) onCard() bool {
 
 // vote is what a button says about a card; false where it says nothing.
 func (a Action) vote(c *Card, by Answer) (Answer, bool) {
-	vote := Answer{ID: by.ID, Name: by.Name, Via: by.Via, Allow: a.Allows()}
+	vote := Answer{ID: by.ID, Name: by.Name, Via: by.Via, Origin: by.Origin, Proof: by.Proof, Allow: a.Allows()}
 	switch a {
 	case AllowOnce, AllowFile, DenyCall:
 	case AllowSeen:
@@ -148,10 +175,10 @@ func (a Action) vote(c *Card, by Answer) (Answer, bool) {
 	return vote, true
 }
 
-// tappedCard is the card behind a button while it can be answered; otherwise
-// what became of it.
-func (d *Desk) tappedCard(ctx context.Context, id string) (*Card, Outcome, error) {
-	c, now, err := d.load(ctx, id)
+// tappedCard is the card behind a button while it can be answered, or the one
+// call of it that the button is for; otherwise what became of it.
+func (d *Desk) tappedCard(ctx context.Context, t tap) (*Card, Outcome, error) {
+	c, now, err := d.load(ctx, t.card)
 	if errors.Is(err, ErrGone) {
 		return nil, forgotten(), nil
 	}
@@ -161,7 +188,24 @@ func (d *Desk) tappedCard(ctx context.Context, id string) (*Card, Outcome, error
 	if c.closed(d.o.Key, now) {
 		return nil, tooLate(d.outcome(c, c.all(), now)), nil
 	}
-	return c, Outcome{}, nil
+	switch {
+	case t.entry == 0:
+		return c, Outcome{}, nil
+	case t.entry > len(c.Questions):
+		return nil, Outcome{Kind: NotFound, Text: "This card has no such call. Nothing was approved."}, nil
+	}
+	one := c.Entry(t.entry - 1)
+	if one.closed(d.o.Key, now) { // the others wait
+		return nil, d.entryTooLate(c, one.all(), now), nil
+	}
+	return one, Outcome{}, nil
+}
+
+// entryTooLate says that one call of a list was answered before. The card itself is still open.
+func (d *Desk) entryTooLate(c *Card, asked []*Question, now time.Time) Outcome {
+	out := d.standing(c, now)
+	out.Kind, out.Text = TooLate, "Already answered: "+d.outcome(c, asked, now).Text
+	return out
 }
 
 // inFull reports whether a person who sees the card sees all that will run.

@@ -24,6 +24,9 @@ type Config struct {
 	// RequesterMayApprove says whether whoever started a run may allow what it
 	// does, where they are known. Nil means yes.
 	RequesterMayApprove *bool `yaml:"requesterMayApprove"`
+	// StepUp are the stakes for which a yes needs a passkey, see [policy.Stakes].
+	// Nil: none.
+	StepUp []string `yaml:"stepUp"`
 	// Routes say where questions go; the first that fits. Nil, or none that fits:
 	// to every channel and every approver.
 	Routes []Route `yaml:"routes"`
@@ -85,7 +88,9 @@ func (d *Desk) terms() *terms { return d.inForce.Load() }
 // the grant's people as the desk wrote them.
 func (d *Desk) Stands(by string, a Ask) bool {
 	t := d.terms()
-	t.bind(&a)
+	if t.bind(&a); a.StepUp {
+		return false // each such call needs a signature of its own
+	}
 	names := strings.Split(by, peopleBetween)
 	for _, name := range names {
 		if _, barred := a.bars(name, true); barred || !t.lists(name) {

@@ -21,6 +21,7 @@ type Waiting struct {
 	until           time.Time // the caller can't wait any longer
 	last            time.Time // and the store is not asked any more
 	letGo           func()    // of the call's params
+	stepUp          bool      // only a passkey allows it
 }
 
 // waiting is what a request waits by, from now on.
@@ -29,7 +30,7 @@ func (d *Desk) waiting(r *Request) *Waiting {
 	return &Waiting{
 		waiter: waiter{agent: r.Ask.Agent, woken: make(chan struct{}, 1)},
 		desk:   d, client: r.Ask.Conversation.Client, digest: r.Ask.Digest, request: r.ID, letGo: d.heldParams.hold(r.Ask.Digest, r.Whole),
-		began: now, until: now.Add(r.Hold), last: now.Add(r.showing() + 2*askSlack),
+		began: now, until: now.Add(r.Hold), last: now.Add(r.showing() + 2*askSlack), stepUp: d.terms().stepsUp(&r.Ask),
 	}
 }
 

@@ -130,6 +130,7 @@ func (w *encoder) people(people []Person) {
 		w.time(`,"at":`, p.At)
 		w.number(`,"tookMs":`, p.TookMs)
 		w.text(`,"says":`, p.Says)
+		w.text(`,"passkey":`, p.Passkey)
 		w.buf = append(w.buf, '}')
 	}
 	if len(people) > 0 {

@@ -31,7 +31,7 @@ func TestEveryMemberIsWritten(t *testing.T) {
 		"Kind": KindNote, "At": time.Unix(1, 5).UTC(), "Params": jsontext.Value(`{"a":1}`), "Why": []string{"a", "b"}, "Origins": []string{"c"}, "Replay": true, "Compact": true, "Graph": jsontext.Value(`{"nodes":[]}`),
 		"Begin": &Begin{Format: 1, Chain: "c", Key: "k", File: 3, After: &Past{File: "f", Head: Head{Seq: 6}}}, "Checkpoint": &Head{Chain: "c", Seq: 7, Hash: "h", Format: 2, Sig: "s"},
 		"Lost": &Head{Chain: "c", Seq: 7, Hash: "h", Sig: "s"}, "Removed": &Past{File: "f\"", Head: Head{Chain: "c", Seq: 7, Hash: "h", Sig: "s"}},
-		"People": []Person{{Name: "ann", Via: "v", At: time.Unix(2, 0).UTC(), TookMs: 3, Says: "s"}, {}},
+		"People": []Person{{Name: "ann", Via: "v", At: time.Unix(2, 0).UTC(), TookMs: 3, Says: "s", Passkey: "k"}, {}},
 	}
 	for i := range reflect.TypeFor[Entry]().NumField() {
 		var e Entry
@@ -46,7 +46,7 @@ func TestEveryMemberIsWritten(t *testing.T) {
 		}
 		same(t, &e)
 	}
-	for of, n := range map[reflect.Type]int{reflect.TypeFor[Person](): 5, reflect.TypeFor[Begin](): 5, reflect.TypeFor[Past](): 2, reflect.TypeFor[Head](): 5} {
+	for of, n := range map[reflect.Type]int{reflect.TypeFor[Person](): 6, reflect.TypeFor[Begin](): 5, reflect.TypeFor[Past](): 2, reflect.TypeFor[Head](): 5} {
 		if of.NumField() != n {
 			t.Errorf("%s has %d members: write the new one in encode.go and here", of, of.NumField())
 		}

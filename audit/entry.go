@@ -27,6 +27,7 @@ const (
 	KindPause      Kind = "pause"      // an agent was paused, by someone or because it asked too often
 	KindResume     Kind = "resume"     // someone lifted that
 	KindRevoke     Kind = "revoke"     // someone ended a grant before its time
+	KindConsent    Kind = "consent"    // someone gave a standing consent
 	KindCheckpoint Kind = "checkpoint" // a signed head; written by the log
 	KindEvent      Kind = "event"      // the agent's runtime reported something that changed a level or was refused
 	KindGraph      Kind = "graph"      // a turn is over, and this is what it was made of
@@ -99,6 +100,8 @@ type Person struct {
 	At     time.Time `json:"at,omitzero"`
 	TookMs int64     `json:"tookMs,omitzero"` // from sending to the answer
 	Says   string    `json:"says,omitzero"`
+
+	Passkey string `json:"passkey,omitzero"` // the id of the passkey that signed the answer
 }
 
 // Begin opens a file: the first of a chain, or one that goes on where another
@@ -118,7 +121,7 @@ func (e *Entry) check() error {
 	case KindBegin, KindCheckpoint:
 		return fmt.Errorf("audit: only the log itself writes %q entries", e.Kind)
 	case KindStart, KindStop, KindRepair, KindDecision, KindAsked, KindAnswer,
-		KindDelivery, KindLock, KindReset, KindEndorse, KindPause, KindResume, KindRevoke, KindEvent, KindGraph, KindNote:
+		KindDelivery, KindLock, KindReset, KindEndorse, KindPause, KindResume, KindRevoke, KindConsent, KindEvent, KindGraph, KindNote:
 	default:
 		return fmt.Errorf("audit: unknown kind %q", e.Kind)
 	}

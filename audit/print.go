@@ -56,7 +56,7 @@ func (e Entry) details() []string {
 	for _, p := range e.People {
 		d = append(d, p.sentence())
 	}
-	for _, s := range []string{labelled("told:", e.Reason), labelled("note:", e.Note), e.params()} {
+	for _, s := range []string{labelled("agent read:", e.Reason), labelled("note:", e.Note), e.params()} {
 		if s != "" {
 			d = append(d, s)
 		}
@@ -77,6 +77,9 @@ func (p Person) sentence() string {
 	}
 	if p.TookMs > 0 {
 		s += " after " + seconds(p.TookMs)
+	}
+	if p.Passkey != "" {
+		s += " with the passkey " + visible(p.Passkey)
 	}
 	return s
 }

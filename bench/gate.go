@@ -96,6 +96,9 @@ func gated(ctx context.Context, o options) error {
 		said += fmt.Sprintf("%-44s %10.3f ms\n", l.title, float64(l.median().Microseconds())/1000)
 	}
 	said += fmt.Sprintf("%-44s %10.3f ms, at most %.1f%s\n", "the gate's part", float64(more.Microseconds())/1000, float64(mostMore.Microseconds())/1000, word)
+	if len(lines) > 2 {
+		said += fmt.Sprintf("%-44s %10.2f times\n", "the gate beside mcp-proxy", float64(gate.median())/float64(lines[2].median()))
+	}
 	fmt.Print(said)
 	if err := o.publish("mcp", said); err != nil {
 		return err

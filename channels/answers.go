@@ -22,6 +22,9 @@ func lasting(c *approval.Card, calls []call) (minutes int, why string) {
 
 // typed are the lines that answer a card.
 func typed(c *approval.Card, longer int) []Typed {
+	if c.StepUp() {
+		return []Typed{denyLine(c)}
+	}
 	allow := ".approve " + c.TypedTool() + " " + c.Code
 	out := []Typed{{Label: "allow once", Line: allow, Allow: true}}
 	a := &c.Questions[0].Ask
@@ -72,17 +75,54 @@ const More = "More…"
 // buttons are what can be tapped on a card: the same three in the same order everywhere. Nothing allows that is not there to be read.
 func buttons(c *approval.Card, full bool) []Button {
 	var out []Button
-	if full {
+	if full && !c.StepUp() {
 		out = append(out, button(c, approval.AllowOnce, onceLabel(c)))
 	}
-	return append(out, button(c, approval.DenyCall, denyLabel(c)), button(c, approval.Details, More))
+	out = append(out, button(c, approval.DenyCall, denyLabel(c)), button(c, approval.Details, More))
+	if full {
+		out = append(out, entries(c, approval.AllowOnce, "Allow %d")...)
+	}
+	return out
+}
+
+// entries are a button for each call of a list that waits.
+func entries(c *approval.Card, a approval.Action, label string) (out []Button) {
+	if len(c.Questions) < 2 {
+		return nil
+	}
+	for i := range c.Questions {
+		if !Answered(&c.Questions[i]) {
+			b := button(c.Entry(i), a, fmt.Sprintf(label, i+1))
+			b.Entry = i + 1
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// Answered reports whether a call has its answer. The other calls of its list may wait.
+func Answered(q *approval.Question) bool {
+	return denial(q) != nil || len(q.Votes) >= max(q.Ask.Approvals, 1)
+}
+
+// left is how many calls of a card wait for an answer.
+func left(c *approval.Card) (n int) {
+	for i := range c.Questions {
+		if !Answered(&c.Questions[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // detailsButtons stand beside all there is to see.
 func detailsButtons(c *approval.Card, longer int) []Button {
+	if c.StepUp() {
+		return []Button{button(c, approval.DenyCall, denyLabel(c)), button(c, approval.DenyBecause, "Deny & say why")}
+	}
 	out := []Button{button(c, approval.AllowSeen, onceLabel(c)), button(c, approval.DenyCall, denyLabel(c))}
 	if len(c.Questions) > 1 {
-		return out
+		return append(out, entries(c, approval.Details, "More about %d…")...)
 	}
 	shell := c.Questions[0].Ask.Shell
 	if minutes, commands := wider(c); minutes > 0 {
@@ -99,8 +139,11 @@ func detailsButtons(c *approval.Card, longer int) []Button {
 	}
 	if hasTurn(c, longer) {
 		label := "Allow this turn"
-		if shell && c.Questions[0].Ask.Runs == "" {
+		switch s := c.Questions[0].Ask.Bound(approval.Scope{Turn: true}); {
+		case s.Exactly, shell && c.Questions[0].Ask.Runs == "":
 			label = "Exactly this, this turn"
+		case s.Like:
+			label = "Same destination, this turn"
 		}
 		out = append(out, button(c, approval.AllowTurn, label))
 	}
@@ -136,10 +179,23 @@ func wider(c *approval.Card) (minutes int, commands string) {
 	return c.Minutes(), commands
 }
 
-// covers says what a yes for a while covers of a tool that runs commands, where that is less than all.
+// covers says what a yes for a while, or for this turn, covers.
 func covers(c *approval.Card, longer int, r *room) []Block {
-	if longer == 0 || len(c.Questions) != 1 || !c.Questions[0].Ask.Shell {
+	if longer == 0 || len(c.Questions) != 1 {
 		return nil
+	}
+	if a := &c.Questions[0].Ask; !a.Shell {
+		out := []Block{{Kind: Note, Part: OfScope, Label: fmt.Sprintf("Minutes cover every call of this tool in this conversation, wherever it goes, while the level is no worse than %s.", a.Level), Gap: true}}
+		switch s := a.Bound(approval.Scope{Turn: true}); {
+		case !hasTurn(c, longer):
+		case s.Exactly:
+			out = append(out, Block{Kind: Note, Part: OfScope, Label: "This turn covers exactly this call, until the turn ends."})
+		case s.Like:
+			out = append(out, Block{Kind: Note, Part: OfScope, Label: "This turn covers calls of this tool to the same destination, until the turn ends."})
+		default:
+			out = append(out, Block{Kind: Note, Part: OfScope, Label: "This turn covers every call of this tool, until the turn ends."})
+		}
+		return out
 	}
 	if commands := c.Questions[0].Ask.Commands(); commands != "" {
 		return []Block{{Kind: Note, Part: OfScope, Label: minutesLabel("In this conversation, allow", longer) + " covers only:", Text: r.inline(commands), Gap: true}}
@@ -153,8 +209,10 @@ func button(c *approval.Card, a approval.Action, label string) Button {
 
 // onceLabel names the yes to one call, or to those of a list.
 func onceLabel(c *approval.Card) string {
-	switch {
-	case len(c.Questions) > 1:
+	switch n := len(c.Questions); {
+	case n > 1 && left(c) < n:
+		return fmt.Sprintf("Allow the other %d", left(c))
+	case n > 1:
 		return "Allow all listed"
 	case stopped(c):
 		return "Allow this once"
@@ -163,7 +221,10 @@ func onceLabel(c *approval.Card) string {
 }
 
 func denyLabel(c *approval.Card) string {
-	if len(c.Questions) > 1 {
+	switch n := len(c.Questions); {
+	case n > 1 && left(c) < n:
+		return fmt.Sprintf("Deny the other %d", left(c))
+	case n > 1:
 		return "Deny all"
 	}
 	return "Deny"

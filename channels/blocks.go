@@ -117,6 +117,9 @@ func voteBlocks(q *approval.Question, r *room) []Block {
 		}
 		said = append(said, fmt.Sprintf("%s %s (%s)", r.person(v.Who()), verb, r.person(v.Via)))
 	}
+	if Answered(q) { // on a list whose other calls wait
+		return []Block{{Kind: Field, Part: OfCall, Label: "answered", Text: strings.Join(said, ", ")}}
+	}
 	text := fmt.Sprintf("%d of %d", len(q.Votes), max(q.Ask.Approvals, 1))
 	if r.roomy && len(said) > 0 {
 		text += ": " + strings.Join(said, ", ")

@@ -82,10 +82,14 @@ type Button struct {
 	Handle string // what the tap brings back
 	Allows bool
 	Denies bool
+	Entry  int // the call of a list that it is for, from 1; 0: all of the card
 }
 
 // First reports whether the button belongs to the first row: those of a card before More.
 func (b *Button) First() bool {
+	if b.Entry > 0 {
+		return false
+	}
 	switch b.Action {
 	case approval.AllowOnce, approval.AllowSeen, approval.AllowFile, approval.DenyCall, approval.Details, approval.PickOne:
 		return true
@@ -97,9 +101,10 @@ func (b *Button) First() bool {
 // PageLabel is the label of the button that opens [Document.Link].
 const PageLabel = "Read it on your page"
 
-// LinkTo gives an open question of which not all can be read a link to your page, which cards stand under; an empty page is none.
+// LinkTo gives an open question a link to your page, which cards stand under, if not all of it can be read here or only your passkey allows it;
+// an empty page is none.
 func (d *Document) LinkTo(page string, c *approval.Card) *Document {
-	if page != "" && len(d.Buttons) > 0 && (d.Cut || !d.Full) {
+	if page != "" && len(d.Buttons) > 0 && (d.Cut || !d.Full || c.StepUp()) {
 		d.Link = page + c.ID
 	}
 	return d
@@ -220,6 +225,9 @@ func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Do
 	d.contexts(c, r)
 	if risks := risksOf(c); len(risks) > 0 {
 		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfRisk, Label: strings.Join(risks, " · ")})
+	}
+	if c.StepUp() {
+		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfFate, Label: needsPasskey})
 	}
 	d.Blocks = append(d.Blocks, Block{Kind: Field, Part: OfTime, Label: "ref", Text: c.Ref() + ", " + timeLeft(c.Until(), now)})
 	if expired {

@@ -123,7 +123,7 @@ func labelsOf(d *Document) (out []string) {
 func TestThreeButtonsInOneOrder(t *testing.T) {
 	for name, want := range map[string]string{
 		"message": "[Allow once Deny More…]", "exec": "[Allow once Deny More…]", "kind": "[Allow once Deny More…]", "not-lasting": "[Allow once Deny More…]",
-		"two-approvals": "[Allow once Deny More…]", "hidden-file": "[Deny More…]", "attack-h39-spaces": "[Deny More…]", "batch": "[Allow all listed Deny all More…]", "spawned": "[]",
+		"two-approvals": "[Allow once Deny More…]", "hidden-file": "[Deny More…]", "attack-h39-spaces": "[Deny More…]", "batch": "[Allow all listed Deny all More… Allow 1 Allow 2 Allow 3]", "spawned": "[]",
 	} {
 		if got := fmt.Sprint(labelsOf(document(cards()[name], nil, created, &normal))); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -142,7 +142,7 @@ func TestMoreHasEveryAnswer(t *testing.T) {
 		"liked":       "Allow once|Deny|Allow 30 min|Allow this turn|Allow like this, 30 min|Deny & say why",
 		"exec":        "Allow once|Deny|Exactly this, 30 min|Exactly this, this turn|Deny & say why",
 		"kind":        `Allow once|Deny|Allow "git log" that writes out.txt, 30 min|Exactly this, 30 min|Allow this turn|Deny & say why`,
-		"hidden-file": "Allow once|Deny|Deny & say why", "not-lasting": "Allow once|Deny|Deny & say why", "batch": "Allow all listed|Deny all", "spawned": "",
+		"hidden-file": "Allow once|Deny|Deny & say why", "not-lasting": "Allow once|Deny|Deny & say why", "batch": "Allow all listed|Deny all|More about 1…|More about 2…|More about 3…", "spawned": "",
 	} {
 		if got := strings.Join(labelsOf(Details(all[name], created)), "|"); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

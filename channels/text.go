@@ -37,6 +37,9 @@ func Short(c *approval.Card, now time.Time) string {
 	p.document(d)
 	for i := range d.Buttons {
 		b := &d.Buttons[i]
+		if b.Entry > 0 || c.IsEntry() && b.Action != approval.Details { // `verifier watch` asks about each by itself; a command would answer the whole list
+			continue
+		}
 		switch b.Action {
 		case approval.AllowOnce:
 			p.field("allow once", "verifier approve "+c.Ref())
@@ -60,6 +63,9 @@ func PickText(c *approval.Card, pick *approval.Pick, now time.Time) string {
 func shell(c *approval.Card, d *Document) []string {
 	if unread(c) {
 		return []string{"verifier pending " + c.Ref(), "verifier deny " + c.Ref()}
+	}
+	if c.StepUp() {
+		return []string{"verifier deny " + c.Ref()}
 	}
 	lines := []string{"verifier approve " + c.Ref()}
 	for _, t := range d.Typed {

@@ -197,7 +197,8 @@ func lockNotice(t *testing.T) *approval.Card {
 	t.Helper()
 	sent := make(sink, 1)
 	d, err := approval.NewDesk(approval.Options{
-		Key: hmac.Key(strings.Repeat("k", 32)), Store: &wrongCodes{}, Poll: time.Hour, Record: nothing{},
+		Together: time.Millisecond,
+		Key:      hmac.Key(strings.Repeat("k", 32)), Store: &wrongCodes{}, Poll: time.Hour, Record: nothing{},
 		Terms:    approval.Terms{People: []approval.Person{{Name: "alice", IDs: []string{"x:1"}}}},
 		Channels: map[string]approval.Channel{"x": sent},
 	})

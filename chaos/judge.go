@@ -49,6 +49,9 @@ const (
 // ground is what the record says let a call pass. Whatever is neither a person's
 // answer nor a grant is a rule of the policy, by its name.
 func (e *entry) ground() string {
+	if e.By == "destination" { // a grant, too
+		return byGrant
+	}
 	if e.By == byPerson || e.By == byGrant || e.By == byReplay {
 		return e.By
 	}

@@ -15,8 +15,8 @@ func (k *checker) checkApprovers() {
 		a, at := &k.Approvers[i], index("approvers", i)
 		k.checkName(at, a, names)
 		own := a.platformIDs()
-		if len(own) == 0 && !a.Token.Set() {
-			k.fail(at, "has neither ids nor a token, so that nothing shows that it is them", "add "+k.chats.list()+" with this person's user id there, or a token")
+		if len(own) == 0 && !a.Token.Set() && !a.Passkeys {
+			k.fail(at, "has neither ids nor a token, so that nothing shows that it is them", "add "+k.chats.list()+" with this person's user id there, a token, or passkeys: true")
 		}
 		for _, p := range own {
 			k.checkID(at+"."+p.path, p.id)
@@ -54,6 +54,8 @@ func (k *checker) checkName(at string, a *Approver, names map[string]string) {
 		k.fail(at+".name", "is also the name of "+other, "give each approver a name of their own, or put all ids of one person into one entry")
 	case folded == Owner && a.Token.Set():
 		k.fail(at+".token", "would be a second token of the owner", "set ownerToken instead, and ids: [\"token:owner\"] here")
+	case folded == Owner && a.Passkeys:
+		k.fail(at+".passkeys", "is not needed: the owner token's holder may have passkeys anyway", "write ids: [\"token:owner\"] instead")
 	}
 	names[folded] = at
 }

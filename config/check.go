@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/spelling"
 )
@@ -138,6 +139,9 @@ func (k *checker) checkBounds() {
 	k.between("approval.maxOpen", k.Approval.MaxOpen, 0, 100)
 	k.between("approval.approvals", k.Approval.Approvals, 0, 20)
 	k.between("approval.maxPromptsPerHour", k.Approval.MaxPromptsPerHour, 0, 1000)
+	for i, stake := range k.Approval.StepUp {
+		k.oneOf(index("approval.stepUp", i), stake, "kind of call", policy.Stakes())
+	}
 	k.between("maxIterations", k.Policy.MaxIterations, 0, 10_000)
 	k.between("maxCalls", k.Policy.MaxCalls, 0, 100_000)
 	for _, name := range sortedKeys(k.Policy.Clients) {

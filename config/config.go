@@ -142,6 +142,9 @@ type Approver struct {
 	IDs []string `yaml:"ids"`
 	// Token lets this person answer in the terminal.
 	Token Secret `yaml:"token"`
+	// Passkeys lets this person log in on the page with a passkey, to which
+	// the owner invites them.
+	Passkeys bool `yaml:"passkeys"`
 }
 
 // Audit says how the record is kept.

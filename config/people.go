@@ -55,7 +55,7 @@ func (a *Approver) person() approval.Person {
 	for _, id := range a.platformIDs() {
 		p.IDs = append(p.IDs, id.id)
 	}
-	if a.Token.Set() {
+	if a.Token.Set() || a.Passkeys {
 		p.IDs = append(p.IDs, TokenID(a.Name))
 	}
 	return p
@@ -72,6 +72,17 @@ func (c *Config) Tokens(owner Secret) map[string]Secret {
 		}
 	}
 	return tokens
+}
+
+// WithPasskeys are the names of those who may have no token and log in with a
+// passkey.
+func (c *Config) WithPasskeys() (names []string) {
+	for _, a := range c.Approvers {
+		if a.Passkeys {
+			names = append(names, a.Name)
+		}
+	}
+	return names
 }
 
 // placed is a secret and its place in the file.

@@ -53,7 +53,7 @@ func (k *checker) riskyApprovers() {
 func (k *checker) unreachable() {
 	terminal := k.Approvers == nil
 	for i, a := range k.Approvers {
-		reach := a.Token.Set()
+		reach := a.Token.Set() || a.Passkeys
 		for _, p := range a.platformIDs() {
 			platform, _, _ := strings.Cut(p.id, ":")
 			_, set := k.Channels[platform]
@@ -73,6 +73,9 @@ func (k *checker) unreachable() {
 func (k *checker) riskyApprovals() {
 	if k.Approval.MaxMinutes > 4*60 {
 		k.find(Warning, "approval.maxMinutes", fmt.Sprintf("a grant may last %d minutes: whatever is injected in that time passes with it", k.Approval.MaxMinutes))
+	}
+	if len(k.Approval.StepUp) > 0 && !k.Web.Enabled {
+		k.find(Warning, "approval.stepUp", "passkeys sign on the page, and web.enabled is false: every call that needs one will be denied")
 	}
 	if k.ApprovalTTLSeconds > 30*60 {
 		k.find(Warning, "approvalTtlSeconds", fmt.Sprintf("a code may be guessed at for %s, and a yes waits as long for a retry", k.ApprovalTTL()))

@@ -82,7 +82,7 @@ func stateDir(dir string) (string, error) {
 	if dir == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", &StateError{"the state directory", "can't be told: " + err.Error(), "name one with --state or VERIFIER_STATE"}
+			return "", &StateError{"the state directory", "is not known: " + err.Error(), "name one with --state or VERIFIER_STATE"}
 		}
 		dir = filepath.Join(home, ".local", "state", "verifier")
 	}
@@ -105,7 +105,7 @@ func (s *State) Record() string { return s.path("record.jsonl") }
 // name: whoever reads or writes one of them could approve.
 func (s *State) Files() []string {
 	return []string{
-		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("record.key"), s.path("address"), s.path(configPath), s.path(pausesFile),
+		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("record.key"), s.path("address"), s.path(configPath), s.path(pausesFile), s.path(passkeysFile),
 	}
 }
 

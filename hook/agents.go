@@ -52,7 +52,7 @@ var agents = map[string]*agent{
 			"UserPromptSubmit": prompted, "SessionStart": began, "SessionEnd": ended, "Stop": stopped,
 		},
 		tools: map[string]string{
-			"Bash": "exec", "BashOutput": "command_output", "TaskOutput": "command_output", "KillShell": "command_stop", "TaskStop": "command_stop",
+			"Bash": "exec", "Monitor": "exec", "BashOutput": "command_output", "TaskOutput": "command_output", "KillShell": "command_stop", "TaskStop": "command_stop",
 			"Read": "read", "Edit": "edit", "MultiEdit": "edit", "Write": "write", "NotebookEdit": "notebook_edit",
 			"Glob": "glob", "Grep": "grep", "LS": "ls", "WebFetch": "web_fetch", "WebSearch": "web_search",
 			"Task": "task", "Agent": "task", "TodoWrite": "todo", "TaskCreate": "todo", "TaskUpdate": "todo", "TaskList": "todo", "TaskGet": "todo",
@@ -115,6 +115,17 @@ func ToolNames() (names []string) {
 	return names
 }
 
+// Judged is the name under which the gateway judges a tool of an agent's own, and whether there is such an agent.
+func Judged(name, tool string) (string, bool) {
+	a := agents[name]
+	if a == nil {
+		return "", false
+	}
+	r := run{Options: Options{Agent: name}, agent: a, in: input{Tool: tool}}
+	judged, _ := r.toolName()
+	return judged, true
+}
+
 // foreign parts the names of an agent's other tools from those that the gateway knows: a server of tools could call one read.
 const foreign = "__"
 
@@ -125,6 +136,7 @@ const mcp = "mcp__"
 func (r *run) toolName() (name string, own bool) {
 	name, own = r.agent.tools[r.in.Tool]
 	switch {
+	case name == "task" && member(r.in.Params, "isolation") == "remote": // it runs where no hook of ours does
 	case own && !isGiven(r.in.MCPServer) && !isGiven(r.in.MCPContext):
 		return name, true
 	case r.served() && len(r.in.Tool) > len(mcp) && r.in.Tool[:len(mcp)] == mcp:

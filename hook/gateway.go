@@ -172,7 +172,7 @@ func (g *Gateway) tell(ctx context.Context, name string, event any, c callContex
 		Accepted bool `json:"accepted"`
 	}
 	if err := json.Unmarshal(answer, &got); err != nil || !got.Accepted {
-		return nil, failure("The verifier did not accept what it was told of the session.")
+		return nil, failure("The verifier did not accept the report about the session.")
 	}
 	return answer, nil
 }

@@ -211,7 +211,7 @@ func (r *run) read(ctx context.Context) ([]byte, error) {
 		case len(s.text) > maxInput:
 			return nil, failure("The call is too large to be verified. Nothing was run.")
 		case len(s.text) == 0:
-			return nil, failure("The agent told the verifier's hook nothing. Nothing was run.")
+			return nil, failure("The agent sent nothing to the verifier's hook. Nothing was run.")
 		}
 		return s.text, nil
 	case <-time.After(readWithin):

@@ -36,7 +36,7 @@ type input struct {
 // that is not valid UTF-8 passes here, since a tool may return it; in a call the gateway refuses it.
 func (in *input) decode(text []byte) error {
 	if err := json.Unmarshal(text, in, jsontext.AllowInvalidUTF8(true)); err != nil {
-		return failure("What the agent told the verifier's hook is not the JSON of an event. Nothing was run.")
+		return failure("What the agent sent to the verifier's hook is not the JSON of an event. Nothing was run.")
 	}
 	if in.Event == "" {
 		return failure("The agent did not tell the verifier's hook which event it is about. Nothing was run.")

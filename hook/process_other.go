@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-var errNoLine = errors.New("the processes above can't be told")
+var errNoLine = errors.New("the parent processes are not known")
 
 func parentID() int { return os.Getppid() }
 

@@ -31,6 +31,7 @@ const closeWithin = 700 * time.Millisecond
 type answeredThere struct {
 	Question string `json:"question"`
 	Ran      bool   `json:"ran,omitzero"`
+	Replaced bool   `json:"replaced,omitzero"`
 }
 
 // about is what a call is about: the tool and its arguments, without the words in which Codex tells its user why.
@@ -98,7 +99,7 @@ func (r *run) close(ctx context.Context, q question, ran bool) {
 		ticket, gated, _ := strings.Cut(text, "\n")
 		r.notes.spend(gated) // the user has said no, or it has run
 		if err == nil {
-			err = r.send(ctx, "question_answered", answeredThere{ticket, ran}, "")
+			err = r.send(ctx, "question_answered", answeredThere{Question: ticket, Ran: ran}, "")
 		}
 		if err == nil {
 			os.Remove(path) //nolint:errcheck // it is told again, and changes nothing

@@ -62,21 +62,23 @@ type Call struct {
 	ID          string         // the client's id of the call; "" where it has none
 	Wait        time.Duration  // how long the client can wait for a person
 	Again       *Asked         // it was let pass before, and is made again; nil: it was not
+	Server      string         // it is about what this server says of itself, in a conversation that all its gates share; "": it is a call of the client's
 }
 
 // Verdict is what the gateway says of a call.
 type Verdict struct {
 	Allowed  bool
 	Reason   string // why not, in words for the agent
-	ByPerson bool   // a person said yes to it, and no rule alone
+	Ref      string // a person was asked; "": none was
 	Spent    bool   // the hook has asked about this very call, and will tell what it returned
 	Asked    *Asked // how it was asked about; nil: by the hook
+	Question string // it is still open; "": it is not
 }
 
 // Ask asks about a call, unless the agent's hook has asked about this very one. A call that was let pass before is asked about
 // by the same message: nobody is asked twice, and what was paused or restricted since is refused. It fails where the gateway has not answered.
 func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
-	in, err := s.context()
+	in, err := s.contextOf(c.Server)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -106,7 +108,17 @@ func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
 	if v.Decision == "allow" {
 		told.settled()
 	}
-	return Verdict{Allowed: v.Decision == "allow", ByPerson: v.Decision == "allow" && v.Ref != "", Reason: v.reason(), Asked: sent}, nil
+	return Verdict{Allowed: v.Decision == "allow", Ref: v.Ref, Reason: v.reason(), Asked: sent, Question: v.Question}, nil
+}
+
+// Replaced closes a question about what a server says of itself: it says something else by now.
+func (s *Session) Replaced(ctx context.Context, server, question string) error {
+	in, err := s.contextOf(server)
+	if err != nil {
+		return err
+	}
+	_, err = s.gateway.tell(ctx, "question_answered", answeredThere{Question: question, Replaced: true}, in)
+	return err
 }
 
 // Returned tells the gateway what a tool has returned: size, hash and fingerprints, and never the text. What can't be told
@@ -155,6 +167,18 @@ func (s *Session) Offered(ctx context.Context, names []string) (remain map[strin
 		remain[t.Name] = true
 	}
 	return remain, nil
+}
+
+// serversAgent is who asks about what servers say of themselves. It has a number of questions of its own: a server that changes all the time uses up
+// no one else's.
+const serversAgent = "mcp-servers"
+
+// contextOf is that in which is asked about what a server says of itself, or that of the client.
+func (s *Session) contextOf(server string) (callContext, error) {
+	if server == "" {
+		return s.context()
+	}
+	return callContext{AgentID: serversAgent, SessionKey: "agent:" + serversAgent + ":" + server}, nil
 }
 
 // context is that of the agent whose hook has registered the client's process, or else of the client alone. An agent may

@@ -246,7 +246,7 @@ type halt struct {
 // untold is what the agent is answered where the gateway could not be told of an event. What a tool returned must not be
 // forgotten: the next call says so. Where that can't be noted either, the agent stops.
 func (r *run) untold(k kind, err error) ([]byte, error) {
-	words := "The verifier could not be told of the session."
+	words := "The session could not be reported to the verifier."
 	if w, ok := errors.AsType[failure](err); ok {
 		words = string(w)
 	}

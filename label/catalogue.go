@@ -137,8 +137,11 @@ func (t *Tool) add(other *Tool) {
 	slices.SortFunc(t.Params, func(a, b Param) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// schemas are the members that hold what a tool takes: MCP's, Anthropic's, OpenAI's and AgentDojo's.
-var schemas = []string{"inputSchema", "input_schema", "parameters", "params"}
+// schemas are the members that hold what a tool takes: MCP's, Anthropic's, OpenAI's, Gemini's and AgentDojo's.
+var schemas = []string{"inputSchema", "input_schema", "parameters", "parametersJsonSchema", "params"}
+
+// groups are the members of what has a name and holds tools: Codex' namespaces, Gemini's declarations.
+var groups = []string{"tools", "functionDeclarations"}
 
 // deepest is how far below the top tools are looked for.
 const deepest = 4
@@ -185,6 +188,9 @@ func walk(key string, v jsontext.Value, found *[]Tool, depth int) error {
 func isTool(key string, members map[string]jsontext.Value) bool {
 	takes := slices.ContainsFunc(schemas, func(s string) bool { return members[s] != nil })
 	function := members["function"].Kind() == jsontext.KindBeginObject
+	if slices.ContainsFunc(groups, func(g string) bool { return members[g].Kind() == jsontext.KindBeginArray }) && !takes {
+		return false
+	}
 	named := key != "" || members["name"].Kind() == jsontext.KindString
 	return takes && named || function && members["type"].Kind() == jsontext.KindString || members["name"].Kind() == jsontext.KindString && members["description"] != nil
 }

@@ -176,6 +176,8 @@ func (p *proposer) doubt(looks bool) string {
 		return "its name holds unusual characters"
 	case slices.ContainsFunc(p.name, func(w string) bool { return web[w] }):
 		return "it looks outside"
+	case first(p.name, against) != "":
+		return fmt.Sprintf("%q in its name", first(p.name, against))
 	case len(p.name) == 2 && services[p.name[1]]:
 		return fmt.Sprintf("one gets %q by ordering it", p.name[1])
 	case t.Loose:
@@ -326,7 +328,7 @@ func (p *proposer) completes() {
 	if a.Nested || a.Chosen || !codes[strings.Join(nameWords(a.Name), "_")] || !isEnglish(t.Description+a.Text) {
 		return
 	}
-	if first(slices.Concat(p.name, nameWords(t.Description), nameWords(a.Text)), lending) != "" {
+	if said := slices.Concat(p.name, nameWords(t.Description), nameWords(a.Text)); first(said, lending) != "" || first(said, paying) != "" {
 		return
 	}
 	p.out.Completes = new(true)

@@ -208,6 +208,8 @@ func TestCataloguesOfAllForms(t *testing.T) {
 		"Anthropic": `{"tools":[{"name":"b","description":"B","input_schema":{}},{"name":"a","input_schema":{"properties":{"x":{}}}}]}`,
 		"AgentDojo": `{"suite":{"a":{"description":"A","params":{"x":"X"}}},"other":{"b":{"description":"B","params":{}}}}`,
 		"OpenClaw":  `{"tools":{"b":{"description":"B","parameters":{}},"a":{"label":"A","parameters":{"properties":{"x":{}}}}}}`,
+		"Gemini":    `[{"functionDeclarations":[{"name":"b","description":"B","parametersJsonSchema":{}},{"name":"a","description":"A","parametersJsonSchema":{"properties":{"x":{}}}}]}]`,
+		"Codex":     `[{"type":"web_search"},{"type":"namespace","name":"n","description":"N","tools":[{"type":"function","name":"b","description":"B","parameters":{}},{"type":"function","name":"a","parameters":{"properties":{"x":{}}}}]}]`,
 	} {
 		tools, err := label.Read(strings.NewReader(text))
 		if err != nil || len(tools) != 2 || tools[0].Name != "a" || tools[1].Name != "b" || len(tools[0].Params) != 1 || tools[0].Params[0].Name != "x" {
@@ -404,4 +406,25 @@ func FuzzLabelFile(f *testing.F) {
 			t.Fatalf("%q became %q", text, got)
 		}
 	})
+}
+
+// TestH410AHostileCatalogueStaysStrict: a server that nobody has seen before has tools with misleading names, descriptions in other languages and
+// letters, schemas that take more than they say, and annotations that lie. None of them is milder than a source and a sink by its own words.
+func TestH410AHostileCatalogueStaysStrict(t *testing.T) {
+	f, err := os.Open("testdata/hostile.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tools, err := label.Read(f)
+	if err != nil || len(tools) < 50 {
+		t.Fatalf("%d tools, %v", len(tools), err)
+	}
+	for i := range tools {
+		p := label.Propose(&tools[i])
+		l := &p.Label
+		if is(l.Safe) || !is(l.Sink) || !is(l.Source) || is(l.Completes) || l.Leaves != nil || len(l.Content) > 0 || len(tools[i].Params) > 0 && len(l.Destinations) != len(tools[i].Params) {
+			t.Errorf("%q is milder than a source and a sink: %+v, %q", tools[i].Name, *l, p.Why)
+		}
+	}
 }

@@ -34,7 +34,7 @@ func AlikeOf(params jsontext.Value, destinations, content []string) *Alike {
 	a, goes := &Alike{}, false
 	for _, l := range said.found {
 		goes = goes || isDestination(l.path, destinations) && strings.TrimSpace(l.text) != ""
-		if !slices.Contains(content, l.path) {
+		if !slices.Contains(content, l.path) || breaksHeader(l) {
 			a.where = append(a.where, l)
 		}
 	}
@@ -62,6 +62,11 @@ func AlikeOf(params jsontext.Value, destinations, content []string) *Alike {
 	}
 	a.text = string(text)
 	return a
+}
+
+// breaksHeader reports whether a subject has more than one line: a mail program may take the second for another header, such as Bcc.
+func breaksHeader(l leaf) bool {
+	return strings.EqualFold(l.path, "subject") && strings.ContainsAny(l.text, "\r\n")
 }
 
 // String is the same for calls that are alike, and empty for one that is like no

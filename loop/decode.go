@@ -68,7 +68,7 @@ var shapes = map[Name][]field{
 	CronChanged:        {needed("action", jobAction), needed("jobId", jobID), optional("sessionTarget", jobTarget), optional("outside", jobOutside)},
 	SessionEnd:         {optional("reason", reason), optional("nextSessionId", nextSessionID), optional("nextSessionKey", nextSessionKey)},
 	ResetRequested:     {needed("command", resetCommand)},
-	QuestionAnswered:   {needed("question", question), optional("ran", ran)},
+	QuestionAnswered:   {needed("question", question), optional("ran", ran), optional("replaced", replaced)},
 	SaysHello: {
 		needed("runtime", helloText(func(h *Hello) *string { return &h.Name })), needed("version", helloText(func(h *Hello) *string { return &h.Version })),
 		optional("instance", helloText(func(h *Hello) *string { return &h.Instance })), optional("failMode", helloText(func(h *Hello) *string { return &h.FailMode })),

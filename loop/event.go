@@ -36,7 +36,7 @@ const (
 	SessionEnd         Name = "session_end"
 	CronChanged        Name = "cron_changed"
 	ResetRequested     Name = "reset_requested"   // someone wrote /new or /reset, and nothing else
-	QuestionAnswered   Name = "question_answered" // at the agent's own terminal
+	QuestionAnswered   Name = "question_answered" // at the agent's own terminal, or it is out of date
 	SaysHello          Name = "hello"
 )
 
@@ -112,10 +112,11 @@ type Job struct {
 	Target  string // main, isolated, session:<key>
 }
 
-// Answered is a question whose call the user has let run, or not, at the agent's own terminal.
+// Answered is a question whose call the user has let run, or not, at the agent's own terminal, or that is out of date.
 type Answered struct {
-	Ticket string // as the answer to the call named the question
-	Ran    bool   // the call was let run
+	Ticket   string // as the answer to the call named the question
+	Ran      bool   // the call was let run
+	Replaced bool   // nobody has answered it: what it asked about has changed
 }
 
 // Tokens are what a call of the model took, as far as the runtime says.

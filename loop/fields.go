@@ -189,6 +189,11 @@ func ran(e *Event, v value) (err error) {
 	return err
 }
 
+func replaced(e *Event, v value) (err error) {
+	e.Answered.Replaced, err = v.flag()
+	return err
+}
+
 func nextSessionID(e *Event, v value) (err error) {
 	e.NextSessionID, err = v.id()
 	return err

@@ -175,7 +175,7 @@ func (p *peer) retried(r *request, c *call) (params jsontext.Value, again *hook.
 	}
 	all, err := members(c.arguments, []string{"inputResponses"})
 	if _, twice := all["inputResponses"]; twice || err != nil {
-		return nil, nil, "An argument of this call has the name of the answers to a server's question, so they can't be told apart. Nothing was run."
+		return nil, nil, "An argument of this call has the name of the answers to a server's question, so we can't tell which is which. Nothing was run."
 	}
 	all["inputResponses"] = c.responses
 	params, err = json.Marshal(all, json.Deterministic(true))

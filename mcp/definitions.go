@@ -36,12 +36,13 @@ type Definition struct {
 // Version names a change, so that what was shown is what is accepted.
 func (d *Definition) Version() string {
 	sum := sha256.Sum256([]byte(d.Change))
-	return hex.EncodeToString(sum[:4])
+	return hex.EncodeToString(sum[:16])
 }
 
 const (
 	definedEnd = ".json"
 	changedEnd = ".new"
+	refusedEnd = ".no"
 
 	longestDefinition = 256 << 10
 	mostDefinitions   = 1024
@@ -257,9 +258,7 @@ func (g *gate) listed(ctx context.Context, m *message) ([]byte, error) {
 		tools = append(tools, d)
 	}
 	same := g.unchanged(tools)
-	if len(same) < len(tools) {
-		g.putChanges(ctx)
-	}
+	g.putChanges(ctx)
 	kept := g.permitted(ctx, same)
 	if len(kept) == len(raw) {
 		return m.text, nil
@@ -294,11 +293,15 @@ func (g *gate) greeted(ctx context.Context, m *message) ([]byte, error) {
 	if d.text = canonical(text); err != nil || len(d.text) > longestDefinition {
 		return nil, errors.New("the server's instructions are too long")
 	}
-	if same, err := g.Definitions.see(g.Server, &d); err != nil || same {
-		return m.text, err
+	same, err := g.Definitions.see(g.Server, &d)
+	if err != nil {
+		return nil, err
+	}
+	g.putChanges(ctx)
+	if same {
+		return m.text, nil
 	}
 	g.logf("The server's instructions were left out: they are not what they were. `verifier mcp tools` shows the change.")
-	g.putChanges(ctx)
 	delete(result, "instructions")
 	text, err = json.Marshal(result, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.id, text), err

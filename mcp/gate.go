@@ -28,6 +28,7 @@ type Session interface {
 	Ask(ctx context.Context, c hook.Call) (hook.Verdict, error)
 	Returned(ctx context.Context, tool, id, text string, failed bool) error
 	Offered(ctx context.Context, names []string) (remain map[string]bool, err error)
+	Replaced(ctx context.Context, server, question string) error
 }
 
 // Options are what a gate is made with.
@@ -62,8 +63,8 @@ type gate struct {
 	announce func(text []byte) // tells clients something that the server has not said; nil: there is no way
 
 	mu      sync.Mutex
-	open    Session // nil: not yet, or no more
-	putting bool    // the owner is being asked about what the server has changed
+	open    Session       // nil: not yet, or no more
+	changes chan struct{} // says that the server has changed something, while the owner is asked about that; nil: the owner is not asked
 }
 
 func (g *gate) toolName(tool string) string { return "mcp__" + g.Server + "__" + tool }

@@ -485,7 +485,10 @@ func (f *front) listen(w http.ResponseWriter, q *http.Request) {
 	p, back := f.peer(q), &answer{w: w, streams: true}
 	x := &exchange{front: f, q: q, p: p, back: back}
 	res, err := f.reach(q.Context(), http.MethodGet, unmirrored(q.Header), nil)
-	if err != nil {
+	switch {
+	case err != nil && q.Header.Get("Last-Event-ID") != "" && q.Context().Err() == nil && p.endLost(back):
+		return
+	case err != nil:
 		x.fail(http.StatusBadGateway, "The server of tools can't be reached.", true)
 		return
 	}
@@ -503,6 +506,20 @@ func (f *front) listen(w http.ResponseWriter, q *http.Request) {
 	default:
 		x.failed(res.StatusCode, header)
 	}
+}
+
+// endLost answers the calls that a client wants to take up again and whose server can't be reached any more. It reports whether
+// there are any.
+func (p *peer) endLost(back *answer) bool {
+	p.mu.Lock()
+	lost := slices.DeleteFunc(slices.Collect(maps.Keys(p.pending)), func(r *request) bool { return !r.lost || r.method != "tools/call" })
+	p.mu.Unlock()
+	for _, r := range lost {
+		if p.done(r) {
+			back.send(denied(r, "The server of tools ended before it had answered. The call may have run.")) //nolint:errcheck // a client that has gone needs no answer
+		}
+	}
+	return len(lost) > 0
 }
 
 // listens notes that a client listens, until it ends.

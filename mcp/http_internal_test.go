@@ -168,6 +168,38 @@ func TestListenersHearOfWhatTheGateSays(t *testing.T) {
 	b.gate.accepted("pay") // there is no client to write to
 }
 
+// TestACallIsEndedInWordsWhenItsServerIsGone: the client could take the stream up again, and the server has died.
+func TestACallIsEndedInWordsWhenItsServerIsGone(t *testing.T) {
+	b := newWeb(t, func(w http.ResponseWriter, q *http.Request) {
+		if q.Method == http.MethodGet {
+			panic(http.ErrAbortHandler)
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "id: 1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n\n") //nolint:errcheck // the test misses it then
+	})
+	b.session.ask = func(context.Context, hook.Call) (hook.Verdict, error) { return hook.Verdict{Allowed: true}, nil }
+	from := []string{"Mcp-Session-Id", "s", "Accept", "application/json, text/event-stream"}
+	if _, text := b.post(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{}}}`, from...); strings.Contains(text, `"id":7`) {
+		t.Fatalf("the call is answered: %s", text)
+	}
+	for _, want := range []string{`"id":7,"result":{"content":[{"type":"text","text":"The server of tools ended before it had answered. The call may have run."`, "can't be reached"} {
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header = http.Header{"Mcp-Session-Id": {"s"}, "Accept": {"text/event-stream"}, "Last-Event-Id": {"1"}}
+		res, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("got %d %s, %v", res.StatusCode, text, err)
+		}
+	}
+}
+
 // TestAnErrorForTheServerHasItsOwnHeaders: what the server asks for can't be noted, so it gets an error. The headers of the
 // client's call are not about that message.
 func TestAnErrorForTheServerHasItsOwnHeaders(t *testing.T) {

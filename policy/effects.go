@@ -56,6 +56,22 @@ func effects(c *toolcall.Call) (does command.Command) {
 	return does
 }
 
+// commandsGiven says what the commands do that a call gives by name, and leaves out all else. A script may be in any language.
+func commandsGiven(c *toolcall.Call) (does command.Command) {
+	members := map[string]any{}
+	if json.Unmarshal(c.Params, &members) != nil {
+		return does // such a call is refused anyway
+	}
+	params := plainKeys(members)
+	dir := directory(params)
+	for i := range params {
+		if p := &params[i]; commandParams[p.key] && p.key != "script" {
+			effect(&does, dir, p, params)
+		}
+	}
+	return does
+}
+
 // member is one of the params.
 type member struct {
 	key   string // its name in lower case, without the signs that set words apart

@@ -131,7 +131,8 @@ func attaches(lower []byte) bool {
 		return false
 	}
 	for line := range bytes.FieldsFuncSeq(lower, func(c rune) bool { return c == 0 || c == '\n' || c == '\r' }) {
-		if bytes.HasPrefix(bytes.TrimLeft(line, " \t`*_>-\"'"), []byte("media:")) {
+		start := bytes.TrimLeftFunc(line, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("`*_>-\"'", c) })
+		if bytes.HasPrefix(start, []byte("media:")) {
 			return true
 		}
 	}

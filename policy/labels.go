@@ -40,6 +40,9 @@ type Tool struct {
 	// Completes says that all it does is to take the one-time code for what was
 	// begun on the same service, see [Quiet].
 	Completes *bool `yaml:"completes"`
+	// Fetches says that it gets the page of its argument url as a stranger would: it
+	// carries no cookies and no login, sends no form, and what it gets is not run.
+	Fetches *bool `yaml:"fetches"`
 	// Service names what it is a tool of. Empty: the server of an
 	// mcp__server__tool; of any other tool it is not known.
 	Service string `yaml:"service"`
@@ -82,6 +85,10 @@ func (pl *Plan) Goes() []string {
 	return pl.rule.goes
 }
 
+// Unsure reports whether nobody has said which of a call's arguments say where it
+// goes, nor that there are none.
+func (pl *Plan) Unsure() bool { return pl.rule == nil || pl.rule.unsure }
+
 // writing are words by which a person asks that something be sent.
 var writing = strings.Fields("send write message mail email e-mail tell post reply answer forward dm text notify")
 
@@ -115,6 +122,7 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	setIf(&f.secret, t.Secret)
 	setIf(&f.money, t.Money)
 	setIf(&f.completes, t.Completes)
+	setIf(&f.plainFetch, t.Fetches)
 	f.service = t.Service
 	if t.Sink != nil && !*t.Sink {
 		b.unsink(path, f)
@@ -125,6 +133,7 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	setIf(&f.leaves, t.Leaves)
 	b.readSafe(path, f, t.Safe)
 	b.checkCompletes(path, f)
+	b.checkFetches(path, f)
 	l := shippedLabels[f.name]
 	if t.Destinations != nil {
 		l.destinations = t.Destinations

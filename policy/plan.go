@@ -37,6 +37,7 @@ type Plan struct {
 	Foreign      bool   // it puts into files what may be others' work, though nothing of that comes into the conversation
 	Acts         bool   // where [Quiet.Completes] is on: it acts, or may
 	Service      string // where it is on: what the call is a tool of; empty: not known
+	Page         Page   // where [Quiet.Site] is on: the page that it gets without cookies
 	Completes    bool   // its form is that of a call which may complete another one, see [Plan.completing]
 	Origins      bool   // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
@@ -152,7 +153,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.builds = plan.Workspace && does.Builds() && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.onlyLooks = plan.Shell && codingAgents[c.Agent()] && does.Harmless() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
-	p.completing(plan, c)
+	p.quieting(plan, c)
 	plan.local = p.quiet.Local && plan.Shell && does.Local() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.outwards = p.outward(plan, c, &does)
 	plan.tightenOutward()
@@ -164,7 +165,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.loop = loop{iteration: c.Iteration(), cap: set.cap}
 	switch rule, text := p.gate(c, r, t, &does); {
 	case notice:
-		plan.close("notice", "The runtime does not ask about this call: it passes, and what it brings in still counts.")
+		plan.close("notice", "The runtime does not ask about this call: it passes, and what it returns still counts.")
 	case rule != "":
 		plan.close(rule, text)
 	}
@@ -236,7 +237,7 @@ func (p *Policy) gate(c *toolcall.Call, r *rule, t *text, does *command.Command)
 	case r.wrapper:
 		return "wrapper", c.Tool + " only wraps another call, which is judged on its own."
 	case !r.inScope:
-		return "scope", "The tool is out of scope: it passes unasked, and what it brings in still counts."
+		return "scope", "The tool is out of scope: it passes unasked, and what it returns still counts."
 	default:
 		return "", ""
 	}

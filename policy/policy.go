@@ -81,6 +81,7 @@ type rule struct {
 	own       *Own               // nil: no call passes because it is the owner's own words
 	writes    bool               // it only writes to people: its text is no command
 	goes      []string           // params that say where a call goes; nil: nobody has said, or that is not what matters
+	unsure    bool               // no label says where its calls go, nor that they go nowhere
 	content   []string           // params in which calls that go to the same place may differ
 }
 

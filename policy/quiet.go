@@ -22,17 +22,21 @@ type Quiet struct {
 	// Local lets a command pass that only lists, searches and shows files of the
 	// workspace, or stages, commits and shows changes there.
 	Local bool `yaml:"local"`
+	// Site lets a page be fetched whose address the user typed in this turn, or that a
+	// page of a host links to which the user typed or a person approved in this turn.
+	Site bool `yaml:"site"`
 }
 
 // The names of the reasons, in the record and in explanations.
 const (
 	CompletesRule = "completes"
 	localRule     = "local"
+	SiteRule      = "site"
 )
 
 // QuietRules are the ids of the reasons that let a call pass which waits only
 // because of what came into the conversation.
-func QuietRules() []string { return []string{CompletesRule, localRule, seenRule, lookRule} }
+func QuietRules() []string { return []string{CompletesRule, localRule, SiteRule, seenRule, lookRule} }
 
 // allowLocal lets a command pass that acts only in the workspace, can be undone there, and waits only because of what came into the conversation.
 // Git runs hooks and settings of the workspace, so a person must have seen all that was written there since outside content came in. A commit
@@ -50,6 +54,12 @@ func (pl *Plan) allowLocal(out *Verdict, v *session.View) {
 
 // runsGit reports whether the command runs what the workspace's git is told to run.
 func (pl *Plan) runsGit() bool { return len(pl.parsed.Runs) > 0 }
+
+// quieting says which of the reasons not to ask a call has the form of.
+func (p *Policy) quieting(pl *Plan, c *toolcall.Call) {
+	p.completing(pl, c)
+	p.page(pl, c)
+}
 
 // completing says whether a call acts, on what, and whether it could be one that
 // completes another: its tool is labelled so, and all it says is a code.
@@ -134,6 +144,9 @@ func (pl *Plan) Consents() (out []string) {
 		out = append(out, localRule+": if you have seen all that was written into the workspace since outside content came in.")
 	default:
 		out = append(out, localRule+": it only lists, searches and shows files of the workspace.")
+	}
+	if site := pl.sites(); site != "" {
+		out = append(out, site)
 	}
 	return out
 }

@@ -164,7 +164,20 @@ func (p *Policy) outside(does *command.Command) string {
 // staysInside reports whether all that a command reads and runs is in the agent's workspace: below where it starts, or in the
 // owner's directories.
 func staysInside(does *command.Command, places []string) bool {
-	return does.Others == "" && !slices.ContainsFunc(does.Reads, func(r command.Read) bool { return r.Unknown() || !within(fixedPart(r.Path), places) })
+	return does.Others == "" && !slices.ContainsFunc(does.Reads, func(r command.Read) bool {
+		return r.Unknown() || onDrive(r.Path) || !within(fixedPart(r.Path), places)
+	})
+}
+
+// onDrive reports whether a path names a drive of Windows or another machine's share: C:, C:/x, \\server\x, //server/x. It may have been joined to
+// the directory that the command runs in.
+func onDrive(name string) bool {
+	if strings.Contains(name, `\\`) || strings.HasPrefix(name, "//") {
+		return true
+	}
+	return slices.ContainsFunc(strings.FieldsFunc(name, func(c rune) bool { return c == '/' || c == '\\' }), func(part string) bool {
+		return len(part) > 1 && part[1] == ':' && 'a' <= part[0]|0x20 && part[0]|0x20 <= 'z'
+	})
 }
 
 // insideOf are the owner's directories, and where a coding agent was started, as its hook says. That is no workspace if it holds the

@@ -20,12 +20,12 @@ const (
 	hiddenFiles   = "hidden files"
 	ofCommands    = "the environment of your commands"
 	ofSettings    = "settings that may hold secrets"
-	ofCode        = "files that only its code names"
-	ofShell       = "files whose names only the shell knows"
+	ofCode        = "files that the code names while it runs"
+	ofShell       = "files whose names the shell fills in"
 	ofSearch      = "lines that set passwords or keys"
 	anyFiles      = "files of any name"
 	ofDevice      = "the screen or the notifications of a device"
-	ofTerminal    = "what stands in a terminal"
+	ofTerminal    = "what a terminal shows"
 )
 
 // plainSecrets quote nothing of a call.
@@ -224,20 +224,22 @@ func saidBy(messages []string, address string) bool {
 	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
 		return false
 	}
-	for _, m := range messages {
-		for at := 0; ; {
-			i := strings.Index(m[at:], address)
-			if i < 0 {
-				break
-			}
-			start, end := at+i, at+i+len(address)
-			if (start == 0 || strings.IndexByte(" \n\t<(\"'", m[start-1]) >= 0) && endsAddress(m[end:]) {
-				return true
-			}
-			at = start + 1
+	return slices.ContainsFunc(messages, func(m string) bool { return holdsWord(m, address) })
+}
+
+// holdsWord reports whether an address stands in a message as a word of its own.
+func holdsWord(m, address string) bool {
+	for at := 0; ; {
+		i := strings.Index(m[at:], address)
+		if i < 0 {
+			return false
 		}
+		start, end := at+i, at+i+len(address)
+		if (start == 0 || strings.IndexByte(" \n\t<(\"'", m[start-1]) >= 0) && endsAddress(m[end:]) {
+			return true
+		}
+		at = start + 1
 	}
-	return false
 }
 
 // endsAddress reports whether an address is over before this text. A dot or a comma

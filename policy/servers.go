@@ -36,11 +36,16 @@ var served = slices.Concat(
 	ofServer("fetch", untrusted, fetches, "gets a page: nothing changes, but the address can carry data out", "fetch"),
 	ofServer("slack", external, fetches, "reads what others wrote", "slack_list_channels slack_get_channel_history slack_get_thread_replies slack_get_users slack_get_user_profile"),
 	ofServer("gmail", untrusted, fetches, "reads mail", "search_emails read_email list_email_labels"),
-	ofServer("gmail", untrusted, destroys, "can't be undone", "delete_email batch_delete_emails"),
+	ofServer("gmail", untrusted, destroys, "can't be undone", "delete_email batch_delete_emails delete_label delete_filter"),
 	ofServer("playwright", untrusted, safe, "looks at the page that is open", "browser_snapshot browser_take_screenshot browser_console_messages browser_network_requests"),
 	ofServer("puppeteer", untrusted, safe, "looks at the page that is open", "puppeteer_screenshot"),
 	ofServer("memory", external, safe, "reads what earlier conversations kept", "read_graph search_nodes open_nodes"),
 	ofServer("memory", external, destroys, "can't be undone", "delete_entities delete_observations delete_relations"),
+	ofServer("notion", untrusted, fetches, "reads what anyone wrote there; the query can carry data out",
+		"api-get-user api-get-users api-get-block-children api-retrieve-a-block api-retrieve-a-page api-retrieve-a-page-property api-retrieve-page-markdown api-retrieve-a-comment "+
+			"api-retrieve-a-data-source api-retrieve-a-database api-list-data-source-templates"),
+	ofServer("notion", untrusted, destroys, "can't be undone", "api-delete-a-block api-move-page api-patch-page api-update-a-block api-update-a-data-source api-update-page-markdown"),
+	ofServer("context7", untrusted, fetches, "reads documentation that anyone may have written; the query can carry data out", "resolve-library-id query-docs"),
 	ofServer("time", external, safe, "tells the time", "get_current_time convert_time"),
 )
 

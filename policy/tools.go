@@ -27,6 +27,7 @@ type traits struct {
 	shows       bool // a file of the workspace that it shows is worth what any other file there is
 	looks       bool // some of its actions only look: as web_fetch does, or at what a command printed
 	open        bool // what it runs can be typed into later, and that is not asked about: see [openShell]
+	plainFetch  bool // it gets the page of an address as a stranger would: no cookies, no login, no form
 	completes   bool // all it does is to take the one-time code for what was begun on the same service
 
 	service string // what it is a tool of, as the owner says; empty: see [facts.serviceOf]
@@ -37,6 +38,7 @@ var (
 	safe       = traits{safe: true}
 	safeLeak   = traits{safe: true, strictSink: true}
 	fetches    = traits{safe: true, strictSink: true, leaves: true}
+	webFetch   = traits{safe: true, strictSink: true, leaves: true, plainFetch: true}
 	opens      = traits{safe: true, opens: true}
 	shows      = traits{safe: true, opens: true, shows: true}
 	browses    = traits{sink: true, leaves: true, looks: true}
@@ -113,7 +115,7 @@ var shipped = []facts{
 	{"dir_fetch", local, plain, "reads a directory from a device"},
 
 	// The web.
-	{"web_fetch", untrusted, fetches, "gets a page: nothing changes, but the address can carry data out"},
+	{"web_fetch", untrusted, webFetch, "gets a page: nothing changes, but the address can carry data out"},
 	{"web_search", untrusted, fetches, "asks a search engine: nothing changes, but the query can carry data out"},
 	{"x_search", untrusted, sends, "searches posts by anyone"},
 	{"browser", untrusted, browses, "clicks and submits as the owner"},
@@ -132,13 +134,13 @@ var shipped = []facts{
 	{"email", external, sends, "reads and writes mail"},
 	{"send_email", external, sends, "writes mail as the owner"},
 	{"slack_post", external, sends, "writes as the owner"},
-	{"contacts_lookup", external, plain, "reads what people say of themselves"},
+	{"contacts_lookup", external, plain, "reads what people wrote about themselves"},
 	{"calendar_list", external, plain, "reads what others wrote into invitations"},
 	{"calendar_create", external, sends, "invites as the owner"},
 	{"calendar_delete", external, destroys, "cancels for everyone invited"},
 	{"transcripts", external, acts, "records meetings and reads what was said there"},
 	{"ask_user", owner, safe, "asks the person who is there"},
-	{"heartbeat_respond", system, tells, "says whether the owner is to be told something"},
+	{"heartbeat_respond", system, tells, "says whether the owner should get a message"},
 	{"suggest_task", system, plain, "proposes a task, which a person has to accept"},
 	{"dismiss_task", system, plain, "withdraws a task that it proposed"},
 
@@ -163,11 +165,11 @@ var shipped = []facts{
 	{"agents_list", local, safe, "lists agents"},
 	{"agents_wait", shared, safe, "waits for other agents"},
 	{"structured_output", system, safe, "hands its result to the agent that started it"},
-	{"get_goal", local, safe, "reads what the session is after"},
-	{"create_goal", local, acts, "says what later turns are after"},
+	{"get_goal", local, safe, "reads the session's goal"},
+	{"create_goal", local, acts, "sets the goal of later turns"},
 	{"update_goal", local, plain, "says whether the goal is reached"},
-	{"intent", local, schedules, "lets a reminder come up later, which that run may obey"},
-	{"automations", local, schedules, "lets a run start later, with nobody watching"},
+	{"intent", local, schedules, "sets a reminder, which a later run may follow"},
+	{"automations", local, schedules, "starts a run later, when no person is watching"},
 
 	// Memory. Whatever any session wrote comes back.
 	{"memory_search", local, safe, "reads the agent's own files; what tainted sessions wrote there is not followed"},
@@ -187,11 +189,11 @@ var shipped = []facts{
 
 	// The agent's own foundations.
 	{"gateway", system, dangerous, "can disable the verifier"},
-	{"mcp_tool_changed", system, dangerous, "lets a tool be called again of which an MCP server now says something else"},
+	{"mcp_tool_changed", system, dangerous, "lets the agent call a tool again after its MCP server changed its description"},
 	{"plugins", external, dangerous, "installs code into the agent's runtime"},
 	{"openclaw", local, dangerCmds, "runs the agent's own administration"},
 	{"secrets", local, keeper, "hands out credentials"},
-	{"skill_workshop", shared, dangerous, "writes what later runs obey"},
+	{"skill_workshop", shared, dangerous, "writes instructions for later runs"},
 	{"skill", local, plain, "reads instructions from the owner's files"},
 	{"todo", system, safe, "keeps the agent's list of what to do"},
 	{"plan_mode", system, safe, "lets the agent plan, or go on from its plan"},

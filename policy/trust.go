@@ -125,10 +125,10 @@ func (b *builder) readRule(at string, c *TrustRule) (tool string, _ *trustRule) 
 // checkCommand refuses to trust a command by how it begins.
 func (b *builder) checkCommand(at, tool string, r *trustRule) {
 	if r.level != nil && *r.level < b.tools[tool].response {
-		b.fail(at+".level", "is better than what "+tool+" brings in: what a shell runs can't be told from how a command begins, so such a rule can only make it worse")
+		b.fail(at+".level", "is better than what "+tool+" brings in: how a command begins does not say what the shell runs, so such a rule can only make it worse")
 	}
 	if r.Sink != nil && !*r.Sink {
-		b.fail(at+".sink", "can't be false for a command: what a shell runs can't be told from how it begins")
+		b.fail(at+".sink", "can't be false for a command: how it begins does not say what the shell runs")
 	}
 }
 

@@ -120,6 +120,9 @@ func isOwners(c *toolcall.Call, s *session.Standing) bool {
 	return c.Context.SenderIsOwner || s.System
 }
 
+// Owners reports whether the owner or the runtime started the run of a call, and no one else speaks there.
+func (pl *Plan) Owners(c *toolcall.Call) bool { return isOwners(c, &pl.Standing) }
+
 // saysNoMore reports whether a call says nothing but its command and how long it may take.
 func saysNoMore(c *toolcall.Call) bool {
 	var members map[string]jsontext.Value

@@ -3,15 +3,20 @@ package replay
 import (
 	"cmp"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -52,6 +57,16 @@ type AlwaysItem struct {
 	Agent        string            `json:"agent"`
 	Level        string            `json:"level"` // the worst at which it was allowed
 	Times        int               `json:"times"`
+	Acceptable   bool              `json:"acceptable"` // a standing consent can cover it: see Consent
+
+	client, like, folded string
+}
+
+// Consent is the standing consent that covers just these questions; false where there can be none.
+func (i *AlwaysItem) Consent() (session.Grant, bool) {
+	level, err := taint.ParseLevel(i.Level)
+	return session.Grant{Conversation: session.Conversation{Client: i.client}, Tool: i.Tool, Agent: i.Agent, Like: session.Everywhere(i.like), Level: level},
+		err == nil && i.Acceptable
 }
 
 // Loading collects it, entry by entry. Policy says where calls go; entries from
@@ -172,16 +187,22 @@ func mostAsked(groups map[string][]*question) []LoadItem {
 	return out
 }
 
-// always finds what was always allowed. One question of the same kind that was not, at any level, and there is none.
+// always finds what was always allowed. One question of the same kind that was not, at any level, by any agent and in any spelling, and
+// there is none. If one of a tool was refused and the record hides what it was, there is none for the tool.
 func (l *Loading) always() []AlwaysItem {
-	items, refused := map[string]*AlwaysItem{}, map[string]bool{}
+	items, refused, unknown := map[string]*AlwaysItem{}, map[string]bool{}, map[string]bool{}
 	for _, q := range l.order {
+		if q.verdict != audit.Allow {
+			if said := folded(&q.entry, l.contentOf(&q.entry)); said != "" {
+				refused[said] = true
+			} else {
+				unknown[q.entry.Tool] = true
+			}
+			continue
+		}
 		i, key := l.narrowest(&q.entry)
 		switch {
 		case i == nil:
-			continue
-		case q.verdict != audit.Allow:
-			refused[key] = true
 			continue
 		case items[key] == nil:
 			items[key] = i
@@ -192,8 +213,8 @@ func (l *Loading) always() []AlwaysItem {
 		}
 	}
 	out := []AlwaysItem{}
-	for key, i := range items {
-		if i.Times >= leastTimes && !refused[key] {
+	for _, i := range items {
+		if i.Times >= leastTimes && !refused[i.folded] && !unknown[i.Tool] {
 			out = append(out, *i)
 		}
 	}
@@ -216,11 +237,13 @@ func (l *Loading) narrowest(e *audit.Entry) (i *AlwaysItem, key string) {
 	if e.Hidden > 0 || json.Unmarshal(e.Params, &members) != nil {
 		return nil, ""
 	}
-	plan := l.Policy.Plan(&toolcall.Call{Client: e.Client, Tool: e.Tool, Sent: e.Tool, Params: e.Params, Context: toolcall.Context{AgentID: e.Agent, SessionKey: e.Session}})
+	call, plan := l.plan(e)
 	if !plan.Grantable {
 		return nil, ""
 	}
-	i = &AlwaysItem{Tool: e.Tool, Agent: e.Agent, Level: e.Level}
+	i = &AlwaysItem{Tool: e.Tool, Agent: e.Agent, Level: e.Level, client: e.Client, folded: folded(e, plan.Content)}
+	i.like = lineage.AlikeOf(e.Params, plan.Destinations, plan.Content).String()
+	i.Acceptable = i.like != "" && e.Agent != "" && !plan.Shell && len(plan.Risks(call, &session.View{}, false)) == 0
 	parts := []string{e.Client, e.Agent, e.Tool}
 	if len(plan.Destinations) == 0 {
 		i.Params = e.Params
@@ -237,4 +260,35 @@ func (l *Loading) narrowest(e *audit.Entry) (i *AlwaysItem, key string) {
 		return nil, ""
 	}
 	return i, strings.Join(append(parts, string(text)), "\x00")
+}
+
+// plan is what the policy says of a question's call.
+func (l *Loading) plan(e *audit.Entry) (*toolcall.Call, policy.Plan) {
+	call := &toolcall.Call{Client: e.Client, Tool: e.Tool, Sent: e.Tool, Params: e.Params, Context: toolcall.Context{AgentID: e.Agent, SessionKey: e.Session}}
+	return call, l.Policy.Plan(call)
+}
+
+func (l *Loading) contentOf(e *audit.Entry) []string {
+	_, plan := l.plan(e)
+	return plan.Content
+}
+
+// folded is what a question is about but for its content, without what makes two spellings of the same differ: case, spaces and what can't
+// be seen, and the order of its arguments. It is empty where the record hides a part.
+func folded(e *audit.Entry, content []string) string {
+	var members map[string]jsontext.Value
+	if e.Hidden > 0 || json.Unmarshal(e.Params, &members) != nil {
+		return ""
+	}
+	maps.DeleteFunc(members, func(name string, _ jsontext.Value) bool { return slices.Contains(content, name) })
+	text, err := json.Marshal(members, json.Deterministic(true))
+	if err != nil {
+		return ""
+	}
+	return e.Tool + "\x00" + strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || !unicode.IsGraphic(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, string(norm.NFKC.Bytes(text)))
 }

@@ -115,7 +115,9 @@ func (*owner) Abandon(context.Context, approval.Ending) error {
 func (*owner) Tell(context.Context, string) {}
 
 // AnsweredElsewhere has nothing to close: the owner answers at once.
-func (*owner) AnsweredElsewhere(context.Context, string, string, bool) error { return nil }
+func (*owner) AnsweredElsewhere(context.Context, string, string, approval.Elsewhere) error {
+	return nil
+}
 
 // Brake says that nothing is paused.
 func (*owner) Brake(agent string) session.Brake {
@@ -124,3 +126,6 @@ func (*owner) Brake(agent string) session.Brake {
 
 // Braked has nothing to learn.
 func (*owner) Braked(context.Context, session.Brake, [2]string) error { return nil }
+
+// Standing is none: a replay asks about everything.
+func (*owner) Standing(context.Context) ([]session.Grant, error) { return nil, nil }

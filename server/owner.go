@@ -43,6 +43,21 @@ type pendingCard struct {
 	Text    string    `json:"text"`    // with every answer that can be given, and its code
 	Once    string    `json:"once"`    // the handle of a key that allows once, as a button carries it
 	Longer  string    `json:"longer"`  // the same for minutes
+	Deny    string    `json:"deny"`    // and of one that denies
+
+	Entries []pendingCard `json:"entries,omitzero"` // of a list: each call that waits, by itself
+	Entry   int           `json:"entry,omitzero"`   // of one of these: its number on the list
+}
+
+// keys are what `verifier watch` needs of a card: its text, and what its keys carry.
+func (s *Server) keys(k *approval.Card) pendingCard {
+	p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Full: true, Short: channels.Short(k, s.o.Now()),
+		Once: k.Handle(approval.AllowOnce), Longer: k.Handle(approval.AllowMinutes), Deny: k.Handle(approval.DenyCall)}
+	for i := range k.Questions {
+		full, _ := channels.FullyVisible(&k.Questions[i].Ask)
+		p.Tools, p.Full = append(p.Tools, k.Questions[i].Ask.Tool), p.Full && full
+	}
+	return p
 }
 
 // pending lists what waits.
@@ -65,14 +80,16 @@ func (s *Server) pending(c echo.Context) error {
 				s.o.Log.WarnContext(c.Request().Context(), "what a call writes could not be shown", "ref", k.Ref(), "err", err)
 			}
 		}
-		p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Full: true, Short: channels.Short(k, s.o.Now()), Text: channels.Text(k, s.o.Now()),
-			Once: k.Handle(approval.AllowOnce), Longer: k.Handle(approval.AllowMinutes)}
-		if one != "" {
+		p := s.keys(k)
+		if p.Text = channels.Text(k, s.o.Now()); one != "" {
 			p.Text = channels.All(k, s.o.Now())
 		}
-		for _, q := range k.Questions {
-			full, _ := channels.FullyVisible(&q.Ask)
-			p.Tools, p.Full = append(p.Tools, q.Ask.Tool), p.Full && full
+		for i := range k.Questions {
+			if len(k.Questions) > 1 && !channels.Answered(&k.Questions[i]) {
+				e := s.keys(k.Entry(i))
+				e.Entry = i + 1
+				p.Entries = append(p.Entries, e)
+			}
 		}
 		out.Cards = append(out.Cards, p)
 	}
@@ -135,6 +152,7 @@ var kinds = map[approval.Kind]string{
 	approval.Ignored: "ignored", approval.Counted: "counted", approval.TooLate: "too late", approval.Unauthorised: "unauthorised",
 	approval.NotFound: "not found", approval.Locked: "locked", approval.Misunderstood: "misunderstood", approval.Told: "told",
 	approval.Shown: "shown", approval.WantsReason: "wants a reason", approval.WantsPick: "wants a pick",
+	approval.WantsPasskey: "wants a passkey",
 }
 
 var statuses = map[approval.Kind]int{
@@ -142,6 +160,7 @@ var statuses = map[approval.Kind]int{
 	approval.Unauthorised: http.StatusForbidden, approval.NotFound: http.StatusNotFound, approval.Locked: http.StatusTooManyRequests,
 	approval.Misunderstood: http.StatusUnprocessableEntity, approval.Ignored: http.StatusUnprocessableEntity,
 	approval.Shown: http.StatusOK, approval.WantsReason: http.StatusUnprocessableEntity, approval.WantsPick: http.StatusUnprocessableEntity,
+	approval.WantsPasskey: http.StatusUnprocessableEntity,
 }
 
 func (s *Server) outcome(c echo.Context, o approval.Outcome, err error) error {

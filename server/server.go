@@ -69,6 +69,7 @@ type Options struct {
 	Hooks     map[string]http.Handler           // what others call, by path: each checks for itself who does
 	Page      http.Handler                      // the owner's page, below /page/; nil means none
 	Login     Login                             // makes login links for it; nil means none
+	Enrol     Enrol                             // the same for a link that adds a passkey; may be nil where Page is
 	Log       *slog.Logger                      // nil discards
 	Now       func() time.Time                  // nil means time.Now
 

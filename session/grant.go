@@ -67,10 +67,27 @@ func Running(programs string, with []string) string {
 	return running + strings.Join(append([]string{programs}, with...), "\n")
 }
 
-const exactly, running = "exactly ", "running "
+// Everywhere is the Like of a standing consent for calls like one: it holds in every conversation of the agent, so that it names no
+// conversation.
+func Everywhere(like string) string { return everywhere + like }
+
+const exactly, running, everywhere = "exactly ", "running ", "everywhere "
+
+// IsStanding reports whether the grant holds in every conversation of its agent.
+func (g *Grant) IsStanding() bool {
+	return len(g.Like) > len(everywhere) && strings.HasPrefix(g.Like, everywhere)
+}
+
+// Destinations is what calls to the same destinations have in common, where the grant is for those.
+func (g *Grant) Destinations() string { return strings.TrimPrefix(g.Like, everywhere) }
 
 // IsExactly reports whether the grant covers one call only.
 func (g *Grant) IsExactly() bool { return strings.HasPrefix(g.Like, exactly) }
+
+// IsDestination reports whether the grant covers calls that go to the same destinations.
+func (g *Grant) IsDestination() bool {
+	return g.Like != "" && !g.IsExactly() && !strings.HasPrefix(g.Like, running)
+}
 
 // Runs are the programs whose commands the grant covers, and the other params that these have to have. There are no programs
 // where it is not for commands.

@@ -148,7 +148,7 @@ func (v *Verifier) block(ctx context.Context, t *evaluation) *denial {
 // Nobody says that it does not match if nobody has looked.
 func (t *evaluation) stopped(a *approval.Ask) *denial {
 	if a.Unheard {
-		return deny(byUnheard, "This has to be looked at first, and whoever looks gave no answer: it was blocked (ref "+t.ref()+"). Try again later, or go on without it.")
+		return deny(byUnheard, "This call needs a check first, and the check gave no answer, so it was blocked (ref "+t.ref()+"). Try again later, or go on without it.")
 	}
 	return deny(byAuditor, "This does not match what the user asked for, and was blocked (ref "+t.ref()+"). Go on without it.")
 }

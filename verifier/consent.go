@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -38,11 +39,18 @@ func (v *Verifier) consent(ctx context.Context, t *evaluation) *denial {
 	case v.completes(t):
 		t.by = ByCompletes
 		return v.audit(ctx, t)
+	case v.sameSite(t):
+		t.by = policy.SiteRule
+		return v.audit(ctx, t)
 	}
 	ask := v.question(ctx, t)
 	if g := v.granted(t, ask); g != nil {
-		t.by, t.grant = ByGrant, g
+		t.by, t.grant = grantedBy(g), g
 		return nil
+	}
+	if g := v.standingConsent(ctx, t, ask); g != nil {
+		t.by, t.grant = ByStanding, g
+		return v.audit(ctx, t)
 	}
 	if v.advise(ctx, t, ask) {
 		t.by = byAuditor
@@ -71,6 +79,27 @@ func (v *Verifier) granted(t *evaluation, a *approval.Ask) *session.Grant {
 	return nil
 }
 
+// standingConsent finds a standing consent that covers the call. None covers more than a call that only waits because outside content came in, of
+// which all is visible and which bears no mark of a risk; nor anything in a conversation that may hold a secret, or in which someone else than the owner speaks.
+func (v *Verifier) standingConsent(ctx context.Context, t *evaluation, a *approval.Ask) *session.Grant {
+	if !t.plan.Owners(t.call) || !a.Lasting || a.Like == "" || len(a.Risks) > 0 || a.Hidden > 0 || a.HeldOnly || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone || t.view.Waiting != "" {
+		return nil
+	}
+	given, err := v.o.Desk.Standing(ctx)
+	if err != nil {
+		v.o.Log.WarnContext(ctx, "standing consents could not be read: the call is asked about", "request", v.named(t.call), "err", err)
+		return nil
+	}
+	for i := range given {
+		g := &given[i]
+		if g.Conversation.Client == t.conv.Client && g.Agent == t.call.Agent() && g.Agent != "" && g.Tool == t.call.Tool && g.Like == session.Everywhere(a.Like) &&
+			g.Covers(t.view.Level, t.now()) && v.o.Desk.Stands(g.By, *a) {
+			return g
+		}
+	}
+	return nil
+}
+
 // question is what people are shown, and what their yes is bound to.
 func (v *Verifier) question(ctx context.Context, t *evaluation) *approval.Ask {
 	c, redactor := t.call, v.o.Cards()
@@ -86,7 +115,7 @@ func (v *Verifier) question(ctx context.Context, t *evaluation) *approval.Ask {
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why, Senders: session.Senders(&c.Context),
 		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params.Clone(), Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(),
 	}
-	a.Careful, a.Goes = t.verdict.Tainted || !t.verdict.Grantable, t.plan.Goes()
+	a.Careful, a.Goes, a.Unsure = t.verdict.Tainted || !t.verdict.Grantable, t.plan.Goes(), t.plan.Unsure()
 	if c.Sent != c.Tool {
 		a.Sent = c.Sent
 	}
@@ -109,9 +138,11 @@ func (v *Verifier) question(ctx context.Context, t *evaluation) *approval.Ask {
 // warn says what a person should notice first, and why they are asked. Of whom the user never mentioned, only what the card shows is named.
 func warn(t *evaluation, a *approval.Ask) {
 	strangers, hosts := t.plan.Strangers(t.call, &t.view), t.plan.Unmentioned(t.call)
-	for _, r := range t.plan.Risks(t.call, &t.view, len(strangers) > 0) {
+	risks := t.plan.Risks(t.call, &t.view, len(strangers) > 0)
+	for _, r := range risks {
 		a.Risks = append(a.Risks, string(r))
 	}
+	a.Stakes = t.plan.Stakes(t.call, risks)
 	unseen := func(s string) bool { return !strings.Contains(string(a.Shown), s) }
 	a.Reasons = t.plan.Reasons(&t.verdict, &t.view, slices.DeleteFunc(strangers, unseen), slices.DeleteFunc(hosts, unseen))
 	switch h := &t.call.Hints; {
@@ -233,7 +264,7 @@ func (v *Verifier) heard(ctx context.Context, t *evaluation, ruling approval.Rul
 		if !g.Covers(t.view.Level, t.now()) || g.Run != "" && g.Run != t.call.Context.RunID {
 			return deny("unanswered", t.waiting())
 		}
-		t.by, t.grant = ByGrant, g
+		t.by, t.grant = grantedBy(g), g
 		return nil
 	}
 	t.by, t.person, t.claim = "person", true, ruling.Claim

@@ -162,15 +162,15 @@ func (t *evaluation) grants() []session.Grant {
 	if g.Like != "" || !t.plan.Shell {
 		all = append(all, g)
 	}
+	if like := t.like().String(); like != "" {
+		g.Like = like
+		all = append(all, g)
+	}
 	if t.call.Context.RunID != "" {
 		for _, turn := range all {
 			turn.Run = t.call.Context.RunID
 			all = append(all, turn)
 		}
-	}
-	if like := t.like().String(); like != "" {
-		g.Like = like
-		all = append(all, g)
 	}
 	return all
 }

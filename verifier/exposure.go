@@ -27,6 +27,7 @@ type watched struct {
 	sources []string // tools whose results need caution
 	tools   []string // called, oldest first; only while a policy asks
 	told    int64    // how many of the calls were noted there
+	outside []string // what came in from outside, see [exposure.brought]
 }
 
 const watchSize = 20_000
@@ -43,6 +44,9 @@ func (w *exposure) saw(t *evaluation, v *session.View) session.Holding {
 		}
 	}
 	one.last = max(one.last, v.Step)
+	if !t.plan.Clean(t.initial) || !t.plan.Clean(v.Level) && len(one.outside) == 0 { // what it came by is not known here
+		one.brings(anyOutside)
+	}
 	if one.whole() && !v.Lost && !w.adrift[t.conv.Client] {
 		return session.HoldsNone
 	}
@@ -91,6 +95,9 @@ func (w *exposure) hand(from, to session.Conversation, all bool) {
 	taker.unseen = taker.unseen || !all || giver.calls == 0 || !giver.whole()
 	for _, tool := range giver.sources {
 		taker.cautious(tool)
+	}
+	if len(giver.outside) > 0 {
+		taker.brings(anyOutside)
 	}
 }
 

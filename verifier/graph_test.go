@@ -364,3 +364,27 @@ func TestATurnOfAllowedCallsOutlivesItsProcess(t *testing.T) {
 		}
 	})
 }
+
+// What tools returned waits in memory for a moment, and nothing of a busy turn is dropped meanwhile.
+func TestNothingOfABusyTurnIsDropped(t *testing.T) {
+	onBoth(t, func(t *testing.T, v *vault) {
+		r, turn := newRig(t, v, 1, nil), owner("busy")+`,"runId":"busy run"`
+		const pairs = 70
+		for range pairs {
+			r.allow(call(t, "exec", ls, turn))
+			r.hear(loop.AfterToolCall, `{"toolName":"exec","size":5}`, turn)
+		}
+		calls, results := 0, 0
+		for _, n := range r.graph("busy run").Nodes {
+			switch n.Kind { //nolint:exhaustive // the others are not counted
+			case provenance.ToolCall:
+				calls++
+			case provenance.ToolResult:
+				results++
+			}
+		}
+		if calls != pairs || results != pairs {
+			t.Errorf("%d calls and %d results of %d", calls, results, pairs)
+		}
+	})
+}

@@ -68,6 +68,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 		v.cautionResult(h)
 	}
 	v.actions.hear(h)
+	v.hearsOutside(h)
 	if e.Name == loop.AfterLLMCall && !h.heard.Replayed {
 		v.spend(h)
 		v.o.Used(e.Tokens, time.Duration(e.LatencyMs)*time.Millisecond)
@@ -125,7 +126,7 @@ func (v *Verifier) take(ctx context.Context, h *eventEvaluation) *denial {
 	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
 	defer cancel()
 	if h.event.Name == loop.SubagentSpawned && h.call.Context.SessionKey == "" {
-		return deny("malformed", "context.sessionKey is missing, so it can't be told who spawned the session.")
+		return deny("malformed", "context.sessionKey is missing, so we don't know who spawned the session.")
 	}
 	initial, err := v.arrive(ctx, h.evaluation)
 	if err != nil {
@@ -156,11 +157,22 @@ func (v *Verifier) take(ctx context.Context, h *eventEvaluation) *denial {
 		}
 	}
 	if a := h.event.Answered; a.Ticket != "" { // told again, it may have failed before
-		if err := v.o.Desk.AnsweredElsewhere(ctx, h.call.Client, a.Ticket, a.Ran); err != nil {
+		if err := v.o.Desk.AnsweredElsewhere(ctx, h.call.Client, a.Ticket, elsewhere(a)); err != nil {
 			return v.storeFault(ctx, "withdraw", err)
 		}
 	}
 	return nil
+}
+
+// elsewhere is why a question is closed.
+func elsewhere(a loop.Answered) approval.Elsewhere {
+	switch {
+	case a.Ran:
+		return approval.AllowedThere
+	case a.Replaced:
+		return approval.Replaced
+	}
+	return approval.ClosedThere
 }
 
 // hear is one trip, and one more for each parent that this process did not know

@@ -231,7 +231,7 @@ func (h *history) ground(e audit.Entry) {
 		if uses > h.yeses[e.Digest] {
 			h.rt.Fatalf("%d calls passed by %d yeses: %+v", uses, h.yeses[e.Digest], e)
 		}
-	case e.By == "grant":
+	case e.By == "grant", e.By == "destination":
 		if now := h.now(); !now.Before(h.grants[to.grant(false)]) && (e.Run == "" || !now.Before(h.grants[to.grant(true)])) {
 			h.rt.Fatalf("no grant covers it now: %+v", e)
 		}

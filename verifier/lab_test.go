@@ -103,7 +103,8 @@ func (l *lab) start() (*process, error) {
 		return nil, err
 	}
 	desk, err := approval.NewDesk(approval.Options{
-		Key: serverKey, Store: l.store, Record: &l.record, Inbox: true, Visible: func(*approval.Ask) bool { return true },
+		Together: time.Millisecond,
+		Key:      serverKey, Store: l.store, Record: &l.record, Inbox: true, Visible: func(*approval.Ask) bool { return true },
 		Terms: approval.Terms{
 			Config: approval.Config{MaxOpen: 100, MaxPromptsPerHour: 1000},
 			People: []approval.Person{{Name: "owner", IDs: []string{ownerID}}},

@@ -36,11 +36,13 @@ type Desk interface {
 	Braked(ctx context.Context, b session.Brake, stand [2]string) error
 	// Stands reports whether a grant of these people still covers a call.
 	Stands(by string, a approval.Ask) bool
+	// Standing are the standing consents that people have given and not ended.
+	Standing(ctx context.Context) ([]session.Grant, error)
 	// Abandon takes back the open questions of a session that has ended, and the yeses
 	// from before that no call has used.
 	Abandon(ctx context.Context, e approval.Ending) error
-	// AnsweredElsewhere closes a question that was answered at the agent's own terminal.
-	AnsweredElsewhere(ctx context.Context, client, ticket string, allowed bool) error
+	// AnsweredElsewhere closes a question that was answered at the agent's own terminal, or is out of date.
+	AnsweredElsewhere(ctx context.Context, client, ticket string, why approval.Elsewhere) error
 	// Tell shows a notice to everyone who may approve.
 	Tell(ctx context.Context, text string)
 }

@@ -11,13 +11,23 @@ import (
 )
 
 // ByOwnWords is what consented where the call is the owner's own words, ByGrant
-// where one that they gave covers it, ByCompletes where it completes what they
-// approved.
+// where one that they gave covers it, ByDestination where that is for calls to the
+// same destinations, ByCompletes where it completes what they approved.
 const (
-	ByOwnWords  = "own-words"
-	ByGrant     = "grant"
-	ByCompletes = policy.CompletesRule
+	ByOwnWords    = "own-words"
+	ByGrant       = "grant"
+	ByDestination = "destination"
+	ByCompletes   = policy.CompletesRule
+	ByStanding    = "standing-consent" // one that a person gave for calls to the same destinations in every conversation of the agent
 )
+
+// grantedBy is what a grant is called in the record.
+func grantedBy(g *session.Grant) string {
+	if g.IsDestination() {
+		return ByDestination
+	}
+	return ByGrant
+}
 
 // ownWords reports whether the owner's last message asks for exactly this call, in
 // the one form that is no sentence (see [lineage.Form]). It can let pass only what

@@ -56,6 +56,8 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 		return v.refuse(ctx, t, no)
 	}
 	v.caution(t)
+	v.notesOutside(t)
+	v.sites.allowed(t)
 	if t.plan.ByArguments() || t.plan.Secret != "" || t.held {
 		v.results.note(t, false)
 	}
@@ -282,7 +284,7 @@ func (t *evaluation) recordOrigins(e *audit.Entry) {
 // recordConsent keeps who let it pass.
 func (t *evaluation) recordConsent(e *audit.Entry) {
 	if t.grant != nil {
-		e.Card, e.People = t.grant.ID, []audit.Person{{Name: t.grant.By, Says: "grant until " + t.grant.Until.UTC().Format(time.RFC3339) + approval.LikeOnly(t.grant)}}
+		e.Card, e.People = t.grant.ID, []audit.Person{{Name: t.grant.By, Says: t.grantWord() + " until " + t.grant.Until.UTC().Format(time.RFC3339) + approval.LikeOnly(t.grant)}}
 		return
 	}
 	for _, vote := range t.ruling.Votes {
@@ -292,6 +294,13 @@ func (t *evaluation) recordConsent(e *audit.Entry) {
 		}
 		e.People = append(e.People, p)
 	}
+}
+
+func (t *evaluation) grantWord() string {
+	if t.grant.IsStanding() {
+		return "standing consent"
+	}
+	return "grant"
 }
 
 // storeFault turns a store's error into a deny, and tells the log which.

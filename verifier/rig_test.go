@@ -241,7 +241,9 @@ func (deskFunc) Abandon(context.Context, approval.Ending) error {
 
 func (deskFunc) Tell(context.Context, string) {}
 
-func (deskFunc) AnsweredElsewhere(context.Context, string, string, bool) error { return nil }
+func (deskFunc) AnsweredElsewhere(context.Context, string, string, approval.Elsewhere) error {
+	return nil
+}
 
 func (deskFunc) Brake(agent string) session.Brake {
 	return session.Brake{Agent: session.AgentScope(agent)}
@@ -258,3 +260,5 @@ func (f deskFunc) Put(_ context.Context, r *approval.Request) (approval.Ruling, 
 func saysYes(*approval.Request) (approval.Ruling, error) {
 	return approval.Ruling{Yes: true, Ref: "TEST", Card: "card"}, nil
 }
+
+func (deskFunc) Standing(context.Context) ([]session.Grant, error) { return nil, nil }

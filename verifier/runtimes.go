@@ -32,7 +32,7 @@ func (r *Runtime) Says(now time.Time) (good, fault string) {
 	case ago > silence && r.Instance != "": // a coding agent comes and goes, and names none
 		return "", "was last heard " + ago.Round(time.Minute).String() + " ago. Is the gateway of " + r.Name + " running, and is the plugin enabled there?"
 	}
-	good = "client " + r.Client + ", heard " + ago.String() + " ago: version " + r.Version + ", asks about " + cmp.Or(r.Scope, "every tool") + ", failMode " + cmp.Or(r.FailMode, "not told")
+	good = "client " + r.Client + ", heard " + ago.String() + " ago: version " + r.Version + ", asks about " + cmp.Or(r.Scope, "every tool") + ", failMode " + cmp.Or(r.FailMode, "unknown")
 	if r.Blind {
 		good += "; it does not see what starts a run (allowConversationAccess is off)"
 	}

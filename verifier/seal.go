@@ -71,7 +71,8 @@ func (t *evaluation) fact(n *denial) provenance.Fact {
 	return f
 }
 
-// draw adds an event to the graph of its turn. The end of a turn seals it, and is
+// draw adds an event to the graph of its turn. What a tool returned waits in memory
+// for a moment, as its call does (see KeepTurns). The end of a turn seals it, and is
 // told what the turn was informed by.
 func (v *Verifier) draw(ctx context.Context, h *eventEvaluation, a *loop.Answer) error {
 	if h.heard.Replayed {
@@ -85,7 +86,9 @@ func (v *Verifier) draw(ctx context.Context, h *eventEvaluation, a *loop.Answer)
 	if over != nil {
 		v.superseded(ctx, h.evaluation, over)
 	}
-	v.note(ctx, now, "")
+	if h.event.Name != loop.AfterToolCall || v.turns.halfFull(now) {
+		v.note(ctx, now, "")
+	}
 	if !h.endsTurn() {
 		return nil
 	}

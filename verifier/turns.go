@@ -214,6 +214,14 @@ func (s *turns) take(n *turn) (facts []provenance.Fact, name bool) {
 	return facts, name
 }
 
+// halfFull reports whether so much of a turn waits to be noted that it should not
+// wait any longer: what does not fit is dropped.
+func (s *turns) halfFull(n *turn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(n.pending) >= turnPending/2
+}
+
 // giveBack keeps what could not be noted for the next time.
 func (s *turns) giveBack(n *turn, facts []provenance.Fact) {
 	s.mu.Lock()

@@ -110,7 +110,7 @@ func (rows) open(t *testing.T, path string, do func(db *sql.DB) error) {
 	}
 }
 
-// place is the table in which a row stands: a request is in the daybook at first.
+// place is the table in which a row stands: a request is in the journal at first.
 func (rows) place(t *testing.T, db *sql.DB, table, at string) (string, error) {
 	t.Helper()
 	if table != "requests" {
@@ -118,9 +118,9 @@ func (rows) place(t *testing.T, db *sql.DB, table, at string) (string, error) {
 	}
 	var isBooked bool
 	err := db.QueryRowContext(t.Context(), "SELECT NOT EXISTS (SELECT 1 FROM requests WHERE "+at+
-		") AND EXISTS (SELECT 1 FROM daybook WHERE unposted AND "+at+")").Scan(&isBooked)
+		") AND EXISTS (SELECT 1 FROM journal WHERE unposted AND "+at+")").Scan(&isBooked)
 	if isBooked {
-		table = "daybook"
+		table = "journal"
 	}
 	return table, err
 }

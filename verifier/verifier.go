@@ -45,6 +45,7 @@ type Verifier struct {
 	spawners           spawners
 	firsts             firsts
 	actions            actions
+	sites              sites
 
 	ending   chan struct{} // a place for each call that was held and is being denied
 	bulkDeny bulkDeny

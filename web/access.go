@@ -52,7 +52,7 @@ func (m *member) id() string {
 	if m.Viewer {
 		return "viewer:" + m.Person
 	}
-	return "token:" + m.Person
+	return keyOwner(m.Person)
 }
 
 // session opens the ticket that a request carries. It asks no store: whether the
@@ -186,8 +186,11 @@ func (p *Page) noLogin(w http.ResponseWriter, r *http.Request, err error) {
 // login takes a link or a token for a session.
 func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 	prove := p.byToken
-	if r.PostFormValue("link") != "" {
+	switch {
+	case r.PostFormValue("link") != "":
 		prove = p.byLink
+	case r.PostFormValue("signature") != "":
+		prove = p.byPasskey
 	}
 	t, why, err := prove(r)
 	switch {

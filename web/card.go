@@ -36,6 +36,9 @@ type cardView struct {
 	Whole    bool // all there is to see
 	Full     bool // all that will run can be read here
 	List     int  // how many calls, where there are several
+	Left     int  // of them, how many wait
+	Entries  []callView
+	Entry    int // it is one call of a list: which
 	Ended    []channels.Fate
 	Tone     string
 	OneTap   bool   // a tap on Allow is enough, and all of the call was in sight before: a key may stand for it
@@ -56,6 +59,13 @@ type cardView struct {
 	Revealed bool // the arguments are shown as they came
 	Stamp    string
 	Me       *member
+}
+
+// callView is one call of a list that waits.
+type callView struct {
+	Number      int
+	Text        string
+	Allow, Deny string // handles; no Allow: not all of the list is in sight
 }
 
 // blockView is a block of a document, by the kind that the template knows.
@@ -93,6 +103,9 @@ func whole(c *approval.Card, o approval.Outcome, now time.Time, m *member) cardV
 			v.Hidden = a.Hidden
 		}
 	}
+	if c.StepUp() && v.Open && m.Approver && !v.Unread {
+		v.Allow = c.Handle(approval.AllowSeen)
+	}
 	return v
 }
 
@@ -105,6 +118,7 @@ func newCard(c *approval.Card, doc *channels.Document, o *approval.Outcome, m *m
 	}
 	if len(c.Questions) > 1 {
 		v.List = len(c.Questions)
+		v.entries(c, doc)
 	}
 	if o != nil && o.State != approval.Open {
 		v.Ended, v.Tone = channels.Fates(c, o), told(approval.Outcome{Kind: approval.Counted, State: o.State}).Tone
@@ -135,7 +149,9 @@ func (v *cardView) sort(blocks []channels.Block) {
 		case channels.OfAsked:
 			v.Asked = append(v.Asked, w)
 		case channels.OfWhy:
-			v.Why = append(v.Why, cmp.Or(b.Text, b.Label))
+			if why := cmp.Or(b.Text, b.Label); !slices.Contains(v.Why, why) { // calls of a list share reasons
+				v.Why = append(v.Why, why)
+			}
 		case channels.OfRisk:
 			v.Risks = strings.Split(b.Label, " · ")
 		case channels.OfFate:
@@ -168,7 +184,13 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 	if v.Me == nil || !v.Me.Approver {
 		return
 	}
+	if c.StepUp() && v.Open && v.Full { // no chat has this button: only here a passkey can sign
+		v.Allow = c.Handle(approval.AllowOnce)
+	}
 	for _, b := range buttons {
+		if b.Entry > 0 {
+			continue
+		}
 		switch b.Action {
 		case approval.AllowOnce, approval.AllowSeen:
 			v.Allow, v.OneTap = b.Handle, b.Action == approval.AllowOnce && v.Full && v.List == 0 && !c.Careful()
@@ -186,6 +208,25 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 		case approval.DenyCall:
 			v.Deny, v.Because = b.Handle, c.Handle(approval.DenyBecause)
 		}
+	}
+}
+
+// entries takes over the buttons for each call of a list.
+func (v *cardView) entries(c *approval.Card, doc *channels.Document) {
+	for i := range c.Questions {
+		if channels.Answered(&c.Questions[i]) {
+			continue
+		}
+		e := callView{Number: i + 1, Text: channels.Head(&c.Questions[i].Ask).String()}
+		if v.Me != nil && v.Me.Approver {
+			e.Deny = c.Entry(i).Handle(approval.DenyCall)
+		}
+		for _, b := range doc.Buttons {
+			if b.Entry == e.Number && b.Action == approval.AllowOnce && e.Deny != "" {
+				e.Allow = b.Handle
+			}
+		}
+		v.Entries, v.Left = append(v.Entries, e), v.Left+1
 	}
 }
 

@@ -18,8 +18,9 @@ import (
 
 // grantsView is what runs without asking, and what is paused.
 type grantsView struct {
-	Open []grantView
-	More bool
+	Open   []grantView
+	More   bool
+	Always []consentView // what could be allowed for longer
 }
 
 // grantView is a grant as the page draws it.
@@ -29,6 +30,7 @@ type grantView struct {
 	Exactly                                bool // only the call that it was given on
 	Until                                  time.Time
 	Turn                                   bool // it ends with the run at the latest
+	Standing                               bool // it holds in every conversation of the agent
 }
 
 // pauseView is what is paused, and which agents could be.
@@ -49,6 +51,9 @@ func (p *Page) granting(w http.ResponseWriter, r *http.Request, m *member, s sai
 		return
 	}
 	v := grantsView{Open: p.grantViews(open), More: open.More}
+	if m.Approver {
+		v.Always = p.consentViews(r.Context(), open)
+	}
 	p.show(w, r, m, "grants", view{Title: "Grants", At: "grants", Said: s, Grants: v, Pauses: p.pauses()})
 }
 
@@ -58,7 +63,7 @@ func (p *Page) grantViews(open approval.Granting) []grantView {
 		g := &open.Grants[i]
 		v := grantView{
 			Name: g.Name(), Ref: codes.Ref(g.ID), TalkHash: g.Conversation.Hash(), Level: g.Level.String(), By: foreign(p.o.Hide(g.By)),
-			Agent: foreign(p.o.Hide(g.Agent)), Talk: talkName(session.Conversation{Key: p.o.Hide(g.Conversation.Key)}), Until: g.Until, Turn: g.Run != "", Only: strings.TrimSpace(approval.LikeOnly(g)), Exactly: g.IsExactly(),
+			Agent: foreign(p.o.Hide(g.Agent)), Talk: talkName(session.Conversation{Key: p.o.Hide(g.Conversation.Key)}), Until: g.Until, Turn: g.Run != "", Only: strings.TrimSpace(approval.LikeOnly(g)), Exactly: g.IsExactly(), Standing: g.IsStanding(),
 		}
 		v.Tool, _ = channels.Name(g.Tool)
 		out = append(out, v)

@@ -86,6 +86,8 @@ func did(e *audit.Entry) channels.Headline {
 		return channels.Headline{Says: "Trust was reset"}
 	case e.Kind == audit.KindRevoke:
 		return channels.Headline{Says: "A grant was ended"}
+	case e.Kind == audit.KindConsent:
+		return channels.Headline{Says: "A standing consent was given"}
 	case e.Tool == "":
 		return channels.Headline{Says: "A call that could not be read"}
 	}
@@ -104,7 +106,7 @@ func decidedBy(e *audit.Entry) string {
 	case e.Error == "unanswered":
 		return "no answer yet"
 	}
-	return cmp.Or(map[string]string{verifier.ByGrant: "your grant", verifier.ByOwnWords: "your own words", verifier.ByCompletes: "completes what you approved", "auditor": "the auditor", "scope": "not in scope"}[e.By], "policy")
+	return cmp.Or(map[string]string{verifier.ByGrant: "your grant", verifier.ByStanding: "your standing consent", verifier.ByDestination: "your grant for the same destination", verifier.ByOwnWords: "your own words", verifier.ByCompletes: "completes what you approved", "auditor": "the auditor", "scope": "not in scope"}[e.By], "policy")
 }
 
 // foreignText is a sentence with what others wrote in it, as it can be seen.

@@ -254,7 +254,7 @@ func (p *Page) alike(a *approval.Ask) []alikeView {
 		if l.Tool != a.Tool || l.Kind != audit.KindAnswer || l.Decision == "" || len(l.People) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s by %s", map[string]string{audit.Allow: "allowed " + l.Scope, audit.Deny: "denied"}[l.Decision], l.People[0].Name)
+		text := fmt.Sprintf("%s by %s", map[string]string{audit.Allow: "allowed " + strings.Replace(l.Scope, "exactly this", "exactly that call", 1), audit.Deny: "denied"}[l.Decision], l.People[0].Name)
 		if l.Reason != "" {
 			text += ": " + l.Reason
 		}

@@ -34,6 +34,10 @@ type view struct {
 	Waiting waitingView
 	Card    cardView
 	Confirm confirmView
+	Sign    signView
+
+	Passkeys passkeysView
+
 	Talks   []*talkLine
 	Jobs    []jobsLine
 	Talk    talkView

@@ -34,7 +34,7 @@ func (p *Page) reveal(w http.ResponseWriter, r *http.Request, m *member) {
 		p.one(w, r, m, c.ID, said{Text: "It can't be shown: the record can't be written.", Tone: odd})
 		return
 	}
-	p.like(r.Context(), c, o, m)
+	p.like(r.Context(), c, o, m, 0)
 	v := whole(c, o, now, m)
 	p.around(r.Context(), &v, &c.Questions[0].Ask)
 	v.Revealed = true

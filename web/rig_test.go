@@ -25,6 +25,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
@@ -155,6 +156,7 @@ type rig struct {
 	people *people
 	record *record
 	memory *memory
+	keys   *passkey.Ring
 	url    string
 	whole  jsontext.Value // the params of what is asked, as they came
 	mu     sync.Mutex
@@ -195,7 +197,11 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if r.keys, err = passkey.Open(key, "", func(string) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
 	r.desk, err = approval.NewDesk(approval.Options{
+		Together: time.Millisecond, Passkeys: r.keys,
 		Key: key, Store: s, Record: r.record, Inbox: true,
 		Choices: channels.Choices,
 		Visible: func(a *approval.Ask) bool {
@@ -214,7 +220,7 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	t.Cleanup(func() { r.desk.Close() })
 	r.memory = &memory{Store: s, graphs: map[string]*provenance.Graph{}}
 	o := web.Options{
-		Memory: r.memory, Rehearsal: rehearsed{}, Key: key, Desk: r.desk, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
+		Passkeys: r.keys, Memory: r.memory, Rehearsal: rehearsed{}, Key: key, Desk: r.desk, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
 		Policy: func() *policy.Policy { return rules }, Reload: func() web.Reload { return web.Reload{} },
 		Health: func(context.Context) []web.Check {
 			return []web.Check{{Name: "store"}, {Name: "telegram", Fault: "it answers 401"}}

@@ -94,19 +94,33 @@ func (p *Page) one(w http.ResponseWriter, r *http.Request, m *member, id string,
 		p.unreachable(w, r, err)
 		return
 	}
-	p.like(r.Context(), c, o, m)
+	entry := entryOf(r, c, o)
+	if entry > 0 {
+		c = c.Entry(entry - 1)
+	}
+	p.like(r.Context(), c, o, m, entry)
 	v := whole(c, o, now, m)
+	v.Entry = entry
 	p.around(r.Context(), &v, &c.Questions[0].Ask)
 	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: v})
 }
 
+// entryOf is the one call of a list that the address names and that waits, from 1; 0: all of the card is meant.
+func entryOf(r *http.Request, c *approval.Card, o approval.Outcome) int {
+	n, err := strconv.Atoi(r.URL.Query().Get("call"))
+	if err != nil || o.State != approval.Open || n < 1 || n > len(c.Questions) || len(c.Questions) == 1 || channels.Answered(&c.Questions[n-1]) {
+		return 0
+	}
+	return n
+}
+
 // like lets a card be drawn with what a yes to calls like it would cover, for
 // whoever may give it.
-func (p *Page) like(ctx context.Context, c *approval.Card, o approval.Outcome, m *member) {
+func (p *Page) like(ctx context.Context, c *approval.Card, o approval.Outcome, m *member, entry int) {
 	if o.State != approval.Open || !m.Approver {
 		return
 	}
-	l, err := p.o.Desk.LikeThis(ctx, approval.Answer{ID: m.id(), Via: Via, Ref: c.Ref()})
+	l, err := p.o.Desk.LikeThis(ctx, approval.Answer{ID: m.id(), Via: Via, Ref: c.Ref()}, entry)
 	if err != nil {
 		p.o.Log.WarnContext(ctx, "the page could not say what calls like one are", "err", err)
 	}
@@ -131,7 +145,7 @@ const (
 
 // answer takes a tap. It reads the form and passes it on; the desk decides.
 func (p *Page) answer(w http.ResponseWriter, r *http.Request, m *member) {
-	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle")}
+	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Origin: origin(r), Proof: proofOf(r)}
 	if reason := strings.TrimSpace(r.PostFormValue("reason")); reason != "" {
 		a.Handle, a.Reason = r.PostFormValue("because"), reason
 	}
@@ -149,6 +163,8 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, m *member) {
 	switch {
 	case o.Kind == approval.WantsPick:
 		p.confirm(w, r, m, &o)
+	case o.Kind == approval.WantsPasskey:
+		p.sign(w, r, m, a.Handle, &o)
 	case (o.Kind == approval.Misunderstood || o.Kind == approval.TooLate) && o.Card != nil: // nothing was changed: how it is
 		p.one(w, r, m, o.Card.ID, told(o))
 	default:

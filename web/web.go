@@ -14,7 +14,7 @@
 // There is no cookie.
 //
 // It refuses: a request under a name that is not ours (DNS rebinding), anything
-// without a session, a POST that does not come from this page (Origin), a change
+// without a session, a new passkey for a session alone, a POST that does not come from this page (Origin), a change
 // by GET, a login link that was used, an answer from someone who may only look,
 // to be framed, cached or indexed, and to show an approval code at all.
 package web
@@ -32,6 +32,7 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
@@ -52,10 +53,11 @@ type Desk interface {
 	Reveal(ctx context.Context, a approval.Answer, c *approval.Card) (jsontext.Value, error)
 	Grants(ctx context.Context, conversation string) (approval.Granting, error)
 	Revoke(ctx context.Context, a approval.Answer, of string) (approval.Outcome, error)
+	Consent(ctx context.Context, a approval.Answer, g session.Grant, days int) (approval.Outcome, error)
 	Sources(ctx context.Context, ref string) (session.Account, error)
 	Jobs(ctx context.Context) ([]session.Account, error)
 	Endorse(ctx context.Context, v approval.Vouching) (approval.Outcome, error)
-	LikeThis(ctx context.Context, a approval.Answer) (*approval.Likely, error)
+	LikeThis(ctx context.Context, a approval.Answer, entry int) (*approval.Likely, error)
 	AskTest(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Lists(id string) bool
 	Paused() string
@@ -90,6 +92,8 @@ type Options struct {
 	Ledger Ledger // the same, to be read
 	Memory Memory
 
+	Passkeys *passkey.Ring // the desk's; nil: a list that is forgotten
+
 	Rehearsal Rehearsal
 	Policy    func() *policy.Policy
 	Reload    func() Reload
@@ -112,6 +116,7 @@ type Page struct {
 	live    *live
 	charts  keptCharts
 	agents  keptAgents
+	always  keptOffers
 	scans   chan struct{} // holds one for each look through the record
 	slowed  chan struct{} // holds one for each try at a token that has to wait
 }
@@ -132,6 +137,9 @@ func New(o Options) (*Page, error) {
 	}
 	if o.Hide == nil {
 		o.Hide = redact.Line
+	}
+	if o.Passkeys == nil {
+		o.Passkeys, _ = passkey.Open(o.Key, "", func(string) error { return nil }) // an empty list has no fault
 	}
 	if o.Peer == nil {
 		o.Peer = func(r *http.Request) string { return r.RemoteAddr }
@@ -166,6 +174,12 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("GET "+Root+"login", p.shell)
 	mux.HandleFunc("POST "+Root+"login", p.login)
 	mux.HandleFunc("POST "+Root+"login/link", p.aboutLink)
+	mux.HandleFunc("POST "+Root+"login/passkey", p.wantsLogin)
+	mux.Handle("GET "+Root+"passkeys", p.view(p.passkeys))
+	mux.HandleFunc("POST "+Root+"passkeys", p.addKey)
+	mux.HandleFunc("POST "+Root+"passkeys/new", p.newKey)
+	mux.Handle("POST "+Root+"passkeys/proof", p.approver(p.wantsProof))
+	mux.Handle("POST "+Root+"passkeys/remove", p.member(p.removeKey))
 	mux.Handle("POST "+Root+"logout", p.member(p.logout))
 	mux.Handle("GET "+Root+"{$}", p.view(p.waiting))
 	mux.Handle("GET "+Root+"cards/{id}", p.view(p.card))
@@ -176,6 +190,7 @@ func (p *Page) routes() http.Handler {
 	mux.Handle("GET "+Root+"events", p.member(p.events))
 	mux.Handle("GET "+Root+"grants", p.view(p.grants))
 	mux.Handle("POST "+Root+"grants", p.approver(p.revoke))
+	mux.Handle("POST "+Root+"consents", p.approver(p.consent))
 	mux.Handle("GET "+Root+"talks", p.view(p.talks))
 	mux.Handle("GET "+Root+"talks/{hash}", p.view(p.talk))
 	mux.Handle("POST "+Root+"talks/{hash}", p.approver(p.discuss))

@@ -115,7 +115,7 @@ func (r *rig) open(edit func(*approval.Options)) (*approval.Desk, approval.Chann
 	ch := r.p.Open(r.TB, delivery.Deps{Log: log, Leases: r.store, Instance: fmt.Sprint("instance-", instances.Add(1)), Page: r.page})
 	id := func(u User) string { return r.p.Name() + ":" + u.ID }
 	o := approval.Options{
-		Key: serverKey, Store: r.store, Record: r.record, Log: log, Poll: time.Second, Collect: 10 * time.Millisecond,
+		Key: serverKey, Store: r.store, Record: r.record, Log: log, Poll: time.Second, Collect: 10 * time.Millisecond, Together: time.Millisecond,
 		Channels: map[string]approval.Channel{r.p.Name(): ch}, Visible: visible, Detailed: channels.FullyDetailed, Choices: channels.Choices,
 		Head: func(a *approval.Ask) string { return channels.Head(a).String() },
 		Terms: approval.Terms{People: []approval.Person{

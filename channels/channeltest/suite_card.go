@@ -208,7 +208,7 @@ func cardSpecs() []spec {
 			if !strings.Contains(m.Text, "two") || !strings.Contains(m.Text, "three") {
 				b.Errorf("the digest:\n%s", m.Text)
 			}
-			wantButtons(b, m, "Allow all listed", "Deny all", "More…")
+			wantButtons(b, m, "Allow all listed", "Deny all", "More…", "Allow 1", "Allow 2")
 			r.tap(r.who.Alice, m, "Allow all listed")
 			for _, v := range []<-chan verdict{second, third} {
 				if got := r.get(v); !got.Yes {

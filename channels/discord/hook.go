@@ -58,7 +58,7 @@ func (ch *Channel) attend(ctx context.Context) error {
 	return nil
 }
 
-const noEndpoint = "no Interactions Endpoint URL is set in the Developer Portal: taps reach nobody until it is"
+const noEndpoint = "no Interactions Endpoint URL is set in the Developer Portal: until it is, no tap arrives"
 
 // ours says that the key is another application's, if it is.
 func (ch *Channel) ours(app *application) error {

@@ -37,7 +37,7 @@ func (ch *Channel) Listen(ctx context.Context, answer answerFunc) error {
 	delivery.Keep(ctx, log, &ch.health, func(ctx context.Context) error {
 		err := run(ctx)
 		if no, ok := errors.AsType[*refusal](err); ok {
-			log.Error("Discord refuses, so nobody can answer there; a restart tries again at once", "err", no, "next_try", askAgain)
+			log.Error("Discord refuses, so you can't answer there; a restart tries again at once", "err", no, "next_try", askAgain)
 			ch.refused.Store(no)
 			ch.health.Note("listening", no)
 			delivery.Sleep(ctx, askAgain)

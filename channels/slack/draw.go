@@ -176,14 +176,18 @@ func actions(buttons []channels.Button) *slack.ActionBlock {
 	block := slack.NewActionBlock("")
 	for _, b := range buttons {
 		id := fmt.Sprintf("%s%c", answerID, b.Action)
-		if b.Action == approval.PickOne { // Slack wants each id once
+		switch { // Slack wants each id once
+		case b.Action == approval.PickOne:
 			id += b.Label
+		case b.Entry > 0:
+			id += fmt.Sprint(b.Entry)
 		}
 		e := slack.NewButtonBlockElement(id, b.Handle, words(b.Label))
-		switch b.Action {
-		case approval.AllowOnce, approval.AllowSeen, approval.AllowFile:
+		switch {
+		case !b.First():
+		case b.Action == approval.AllowOnce, b.Action == approval.AllowSeen, b.Action == approval.AllowFile:
 			e.Style = slack.StylePrimary
-		case approval.DenyCall:
+		case b.Action == approval.DenyCall:
 			e.Style = slack.StyleDanger
 		}
 		block.Elements.ElementSet = append(block.Elements.ElementSet, e)

@@ -123,7 +123,7 @@ func (ch *Channel) reply(ctx context.Context, line *delivery.Line, user string, 
 		defer cancel()
 	}
 	if err := ch.tell(ctx, line, user, at, text); err != nil {
-		ch.deps.Log.WarnContext(ctx, "someone could not be told what came of it", "channel", Name, "err", err)
+		ch.deps.Log.WarnContext(ctx, "the outcome could not be sent to the person", "channel", Name, "err", err)
 	}
 }
 

@@ -144,3 +144,19 @@ func TestH244OnlyWhatStaysInTheWorkspaceLooks(t *testing.T) {
 		}
 	}
 }
+
+// TestH348ADriveIsElsewhere: a drive of Windows, or a share, is no file of the workspace, though its name begins with no slash.
+func TestH348ADriveIsElsewhere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	m := with(with(ownerIn("h348"), "agentId", "claude-code"), "workspace", "/home/me/app")
+	m["sessionKey"] = "agent:claude-code:h348"
+	r.allow(fetch(m))
+	for _, command := range []string{"cat C:/Users/me/notes.txt", "cat c:notes.txt", "ls D:", "cat 'C:/Users/me/notes.txt'", "cat //server/share/x", `cat '\\server\share\x'`, "head -n 3 main.go Z:/x"} {
+		r.mustAsk(call{tool: "exec", params: fmt.Sprintf(`{"command":%q,"workdir":"/home/me/app"}`, command), context: m})
+		for _, k := range r.pending() {
+			r.refuse(k.Ref, "")
+		}
+	}
+	r.allow(call{tool: "exec", params: `{"command":"cat main.go","workdir":"/home/me/app"}`, context: m})
+}

@@ -30,8 +30,26 @@ type waitingCard struct {
 	// What a key carries, so that it is taken like a button.
 	Once   string `json:"once"`
 	Longer string `json:"longer"`
+	Deny   string `json:"deny"`
+
+	Entries []waitingCard `json:"entries"` // of a list: each call that waits, by itself
+	Entry   int           `json:"entry"`   // of one of these: its number on the list
 
 	tooLong bool // the screen has no room for it
+}
+
+// name tells questions apart: those of a list share its reference.
+func (c *waitingCard) name() string { return c.Ref + c.Once }
+
+// each gives a list's calls one by one, and another card as it is.
+func each(cards []waitingCard) (out []waitingCard) {
+	for _, c := range cards {
+		if len(c.Entries) == 0 {
+			c.Entries = []waitingCard{c}
+		}
+		out = append(out, c.Entries...)
+	}
+	return out
 }
 
 // waiting asks for it.

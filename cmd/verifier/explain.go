@@ -71,6 +71,9 @@ func (c *ExplainCmd) Run(a *app) error {
 	for _, s := range plan.Consents() {
 		a.printf("In a run that you start it may pass where it asks. %s\n", printable(s))
 	}
+	if plan.Grantable && len(plan.Destinations) > 0 && len(plan.Risks(&owners, &session.View{}, false)) == 0 {
+		a.printf("Where it asks only because outside content came in, a standing consent of yours for the same destinations lets it pass. `verifier grants` lists those.\n")
+	}
 	return nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/metrics"
+	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/server"
@@ -48,7 +49,8 @@ type gateway struct {
 	refused  atomic.Bool // the config that was read last could not be taken
 	level    *slog.LevelVar
 	metrics  *metrics.Metrics
-	page     *web.Page                 // nil where there is none
+	page     *web.Page // nil where there is none
+	passkeys *passkey.Ring
 	turns    func(ctx context.Context) // keeps what is known of turns
 	runtimes func() []verifier.Runtime // which have said hello
 
@@ -85,6 +87,7 @@ type setup struct {
 	level    *slog.LevelVar                                // the log's; nil: it stays as it is
 	between  func(backend, recordLog) (backend, recordLog) // stands between the decision and what it writes to; nil: nothing does
 	time     storeTime                                     // the zero one is the real time
+	together time.Duration                                 // how long a call waits for others of its turn, to share a card; 0: as long as the desk's default
 }
 
 // recordLog is the record as the program uses it.
@@ -145,7 +148,7 @@ func openGateway(s setup) (g *gateway, err error) {
 		Relays:  func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
 	}
 	if g.page != nil {
-		options.Page, options.Login = g.page, g.page.Link
+		options.Page, options.Login, options.Enrol = g.page, g.page.Link, g.page.Enrol
 	}
 	if s.config.TLS.Set() {
 		options.Certificate = func() *tls.Certificate { return g.live.Load().cert }
@@ -167,10 +170,13 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	if g.passkeys, err = g.openPasskeys(key); err != nil {
+		return nil, err
+	}
 	desk, err := approval.NewDesk(approval.Options{
-		Pauses: pauses,
-		Terms:  terms(s.config), Key: key, Store: g.store, Record: g.record, Home: g.name,
-		Inbox: true, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.happened,
+		Pauses: pauses, Passkeys: g.passkeys, Page: cardsAt(&s.config.Web),
+		Terms: terms(s.config), Key: key, Store: g.store, Record: g.record, Home: g.name,
+		Inbox: true, Together: s.together, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.happened,
 		Visible: visible, Detailed: channels.FullyDetailed, Choices: channels.Choices, Head: func(a *approval.Ask) string { return channels.Head(a).String() },
 		Bodies: func(a *approval.Ask, params jsontext.Value) (jsontext.Value, int) {
 			shown := g.live.Load().bodies.Card(a.Tool, params, a.Goes)
@@ -202,6 +208,20 @@ func (g *gateway) pauses(key hmac.Key) (*session.Pauses, error) {
 			g.log.Error("a pause is not remembered across a restart; the store still has it", "err", err)
 		}
 	}), nil
+}
+
+// openPasskeys is the list that this machine keeps.
+func (g *gateway) openPasskeys(key hmac.Key) (*passkey.Ring, error) {
+	text, err := g.state.Passkeys()
+	if err != nil {
+		return nil, err
+	}
+	ring, err := passkey.Open(key, text, g.state.KeepPasskeys)
+	if err != nil {
+		g.log.Error("the list of passkeys can't be read", "err", err)
+		return nil, g.state.DamagedPasskeys()
+	}
+	return ring, nil
 }
 
 // terms are what the desk takes from a config.
@@ -375,7 +395,11 @@ func newAuth(c *config.Config, state *config.State) (*server.Auth, error) {
 	if c.Webhook.Bearer.Set() {
 		bearer = c.Webhook.Bearer.Reveal()
 	}
-	return server.NewAuth(clients, bearer, tokens)
+	auth, err := server.NewAuth(clients, bearer, tokens)
+	if err == nil {
+		auth.AdmitWithoutToken(c.WithPasskeys()...)
+	}
+	return auth, err
 }
 
 // ownerToken is the file's, or else the state directory's.

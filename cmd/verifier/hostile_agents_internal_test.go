@@ -106,7 +106,7 @@ func TestH242LookingAtATerminalIsNotTypingIntoIt(t *testing.T) {
 	r := newRig(t, nil)
 	own := ownerIn("own")
 	r.allow(call{tool: "terminal", params: `{"action":"read","sessionId":"t1"}`, context: own})
-	if why := r.asks(post("hello", own)); !strings.Contains(why, "what stands in a terminal") {
+	if why := r.asks(post("hello", own)); !strings.Contains(why, "what a terminal shows") {
 		t.Errorf("what a terminal shows was not counted: %s", why)
 	}
 	for _, c := range r.pending() {

@@ -337,3 +337,31 @@ func TestH325NoLabelMakesMoreOfACode(t *testing.T) {
 		r.asks(soonAsked(entersCode("481516", m)))
 	}
 }
+
+// TestH349ACodeDoesNotCompleteWhatAGrantLetPass: a person allowed the tool for a while, so that no person saw this very call.
+func TestH349ACodeDoesNotCompleteWhatAGrantLetPass(t *testing.T) {
+	t.Parallel()
+	edit := shops(t)
+	for name, answer := range map[string]map[string]any{"minutes": {"minutes": 30}, "turn": {"turn": true}} {
+		r := newRig(t, func(c *config.Config) {
+			edit(c)
+			label := c.Policy.Tools["mcp__shop__checkout"]
+			label.Money, label.Destinations = new(false), []string{"cart"}
+			c.Policy.Tools["mcp__shop__checkout"] = label
+		})
+		m := with(r.turnIn("h349-"+name), "waitMs", 20_000)
+		held := r.hold(checkout(m))
+		answer["ref"], answer["allow"] = r.waits().Ref, true
+		if v := r.answerTo(answer); v.Kind != "counted" {
+			t.Fatalf("%s: %+v", name, v)
+		}
+		if a := <-held; !a.allowed() {
+			t.Fatalf("%s: %s", name, a.raw)
+		}
+		r.allow(checkout(m)) // by the grant
+		if e := r.last(); len(e.People) != 1 || !strings.HasPrefix(e.People[0].Says, "grant") {
+			t.Errorf("%s: the record says %+v", name, e)
+		}
+		r.asks(soonAsked(entersCode("481516", m)))
+	}
+}

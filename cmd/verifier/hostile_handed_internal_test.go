@@ -11,10 +11,10 @@ func TestH203NamesThatProgramsHandOnMayBeSecrets(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	for i, c := range []struct{ command, says string }{
-		{"grep -l --label=a x - < y | xargs cat", "files whose names only the shell knows"}, {"git branch --format=.env | xargs cat", "files whose names only the shell knows"},
-		{"find . -maxdepth 0 -printf /root/.ssh/id_rsa | xargs cat", "files whose names only the shell knows"}, {"git ls-files -o | xargs cat", "files whose names only the shell knows"},
-		{"git ls-files | xargs cat < list", "files whose names only the shell knows"}, {"ls() { echo .en''v; }; ls | xargs cat", "files whose names only the shell knows"}, {"cat list | tar cf - -T -", "files whose names only the shell knows"},
-		{"grep -rl KEY . | xargs cat", "files of any name"}, {"rg --files --hidden | xargs cat", "files whose names only the shell knows"},
+		{"grep -l --label=a x - < y | xargs cat", "files whose names the shell fills in"}, {"git branch --format=.env | xargs cat", "files whose names the shell fills in"},
+		{"find . -maxdepth 0 -printf /root/.ssh/id_rsa | xargs cat", "files whose names the shell fills in"}, {"git ls-files -o | xargs cat", "files whose names the shell fills in"},
+		{"git ls-files | xargs cat < list", "files whose names the shell fills in"}, {"ls() { echo .en''v; }; ls | xargs cat", "files whose names the shell fills in"}, {"cat list | tar cf - -T -", "files whose names the shell fills in"},
+		{"grep -rl KEY . | xargs cat", "files of any name"}, {"rg --files --hidden | xargs cat", "files whose names the shell fills in"},
 		{"cat ./*", "files of any name"}, {"cat *.json", "files of any name"}, {"cat [c]redentials.*", "files of any name"},
 		{"grep -rh = . --include='.e*'", "hidden files"}, {"grep -rn the . -A 1000", "hidden files"}, {"grep -rE 'foo|' .", "hidden files"}, {"rg --hidden --passthru x", "hidden files"}, {"git grep --no-index ''", "hidden files"},
 		{"grep -r API_KEY .", "lines that set passwords or keys"}, {"grep -rni password .", "lines that set passwords or keys"},

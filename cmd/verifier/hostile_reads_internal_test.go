@@ -145,9 +145,9 @@ func TestH144WhatACommandReadsMayBeASecret(t *testing.T) {
 		{bashIn(t, "", "env"), "the environment of your commands"},
 		{bashIn(t, "", "set"), "the environment of your commands"},
 		{bashIn(t, "", "declare -p"), "the environment of your commands"},
-		{bashIn(t, "", `python3 -c "import os; print(os.environ)"`), "files that only its code names"},
-		{bashIn(t, "", "node <<'X'\nprocess.env\nX"), "files that only its code names"},
-		{bashIn(t, "", "echo fi8uc3NoL2lkX3JzYQ | base64 -d | xargs cat"), "files whose names only the shell knows"},
+		{bashIn(t, "", `python3 -c "import os; print(os.environ)"`), "files that the code names while it runs"},
+		{bashIn(t, "", "node <<'X'\nprocess.env\nX"), "files that the code names while it runs"},
+		{bashIn(t, "", "echo fi8uc3NoL2lkX3JzYQ | base64 -d | xargs cat"), "files whose names the shell fills in"},
 		{bashIn(t, "", "grep -e. .env"), ".env"},
 		{bashIn(t, "", "grep --regexp=. ~/.netrc"), "~/.netrc"},
 		{bashIn(t, "", "find . -name .env -exec cat {} +"), ".env"},
@@ -158,13 +158,13 @@ func TestH144WhatACommandReadsMayBeASecret(t *testing.T) {
 		{bashIn(t, "", "fd -HI env -X cat"), "files of any name"},
 		{bashIn(t, "", "jq -n env"), "the environment of your commands"},
 		{bashIn(t, "", "awk 'BEGIN{for(k in ENVIRON)print ENVIRON[k]}'"), "the environment of your commands"},
-		{bashIn(t, "", `awk 'BEGIN{f=".en" "v"; while((getline l < f)>0)print l}'`), "files that only its code names"},
+		{bashIn(t, "", `awk 'BEGIN{f=".en" "v"; while((getline l < f)>0)print l}'`), "files that the code names while it runs"},
 		{bashIn(t, "", "echo $DATABASE_URL"), "the environment of your commands"},
 		{bashIn(t, "", "cat terraform.tfstate"), "terraform.tfstate"},
 		{bashIn(t, "", "cat /var/run/secrets/kubernetes.io/serviceaccount/token"), "/var/run/secrets/"},
 		{call{tool: "apply_patch", params: `{"input":"*** Begin Patch\n*** Update File: .env\n*** Move to: a.txt\n*** End Patch"}`}, "a store of secrets"},
 		{call{tool: "nodes", params: `{"action":"notifications_list","node":"phone"}`}, "the screen or the notifications of a device"},
-		{call{tool: "terminal", params: `{"action":"read","sessionId":"t1"}`}, "what stands in a terminal"},
+		{call{tool: "terminal", params: `{"action":"read","sessionId":"t1"}`}, "what a terminal shows"},
 	} {
 		m := with(ownerIn(fmt.Sprint("h144-", i)), "waitMs", 5001)
 		c.context = m

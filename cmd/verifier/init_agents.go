@@ -68,7 +68,7 @@ var agentWirings = map[string]*agentWiring{
 		machine: map[string]string{"darwin": "/Library/Application Support/GeminiCli/settings.json", "": "/etc/gemini-cli/settings.json"},
 		user:    ".gemini/settings.json",
 		weak:    "A command that writes to this file can take the hooks out.",
-		open:    "A project can switch all hooks off (hooksConfig.enabled: false): trust only folders that you know. Sub-agents are not told apart.",
+		open:    "A project can switch all hooks off (hooksConfig.enabled: false): trust only folders that you know. Sub-agents can't be distinguished.",
 		write: func(old []byte, command string, _ bool) ([]byte, error) {
 			return wireJSON(old, "gemini", command, geminiEvents, false)
 		},
@@ -269,17 +269,20 @@ func replaceFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // the agent's own directory
 		return err
 	}
-	return swapFile(path, text, 0o644)
+	return swapFile(path, text, 0o644, nil)
 }
 
-// swapFile replaces a file at once and whole.
-func swapFile(path string, text []byte, mode os.FileMode) error {
+// swapFile replaces a file at once and whole. It belongs to the owner of as, where that is given.
+func swapFile(path string, text []byte, mode os.FileMode, as os.FileInfo) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".verifier-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(temp.Name()) //nolint:errcheck // it is gone after a rename
 	_, err = temp.Write(text)
+	if as != nil {
+		err = errors.Join(err, give(temp, as))
+	}
 	if err = errors.Join(err, temp.Chmod(mode), temp.Close()); err != nil {
 		return err
 	}

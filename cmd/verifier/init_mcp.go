@@ -80,18 +80,19 @@ func visibleWords(words ...string) string {
 	return strings.Join(out, " ")
 }
 
-// changeFile replaces a file whole, keeps its mode, and keeps a copy of it as it was. A link stays one.
+// changeFile replaces a file whole, keeps its mode and its owner, and keeps a copy of it as it was, of the same mode and owner. A link stays one.
 func changeFile(path string, old, text []byte) (kept string, err error) {
-	kept, err = keepBeside(path, old)
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", &failure{path + " can't be read: " + err.Error(), "it is as it was"}
+	}
+	kept, err = keepBeside(path, old, info)
 	if err != nil {
 		return "", err
 	}
-	info, err := os.Stat(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
-		var target string
-		if target, err = filepath.EvalSymlinks(path); err == nil {
-			err = swapFile(target, text, info.Mode().Perm())
-		}
+		err = swapFile(target, text, info.Mode().Perm(), info)
 	}
 	if err != nil {
 		return "", &failure{path + " can't be written: " + err.Error(), "it is as it was, and " + kept + " is a copy of it"}
@@ -116,7 +117,7 @@ func (c *InitCmd) gateCommand() ([]string, error) {
 }
 
 // keepBeside keeps a file as it was, where nothing is lost by it. A copy that is the same is enough.
-func keepBeside(path string, text []byte) (string, error) {
+func keepBeside(path string, text []byte, as os.FileInfo) (string, error) {
 	var copies []string
 	for _, end := range []string{"", "-2", "-3", "-4", "-5"} {
 		kept := path + ".before-verifier" + end
@@ -130,7 +131,7 @@ func keepBeside(path string, text []byte) (string, error) {
 		}
 		if err == nil {
 			_, err = f.Write(text)
-			if err = errors.Join(err, f.Close()); err != nil {
+			if err = errors.Join(err, give(f, as), f.Chmod(as.Mode().Perm()), f.Close()); err != nil {
 				_ = os.Remove(kept) // half a copy is none
 			}
 		}

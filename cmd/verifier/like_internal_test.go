@@ -43,7 +43,7 @@ func TestAllowLikeThis(t *testing.T) {
 		}
 		r.allow(send("+15550100", "three"))
 		r.allow(send("+15550100", "four"))
-		if e := r.entries(); e[len(e)-1].By != "grant" || len(r.pending()) != 0 {
+		if e := r.entries(); e[len(e)-1].By != "destination" || len(r.pending()) != 0 {
 			t.Errorf("%+v", e[len(e)-1])
 		}
 		if list := r.reply(".grants"); !strings.Contains(list.Text, `"message" only to "action: send", "target: +15550100"`) {
@@ -97,7 +97,7 @@ func TestWhatCanNotBeAllowedLikeThis(t *testing.T) {
 				t.Errorf("%s %s: %+v", c.tool, c.params, v)
 			}
 		}
-		if l, err := r.desk.LikeThis(t.Context(), approval.Answer{ID: "token:owner", Ref: ref}); l != nil || err != nil {
+		if l, err := r.desk.LikeThis(t.Context(), approval.Answer{ID: "token:owner", Ref: ref}, 0); l != nil || err != nil {
 			t.Errorf("%s: %+v, %v", c.tool, l, err)
 		}
 	}

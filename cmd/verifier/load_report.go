@@ -21,7 +21,7 @@ type ReportCmd struct {
 
 // Help is the long help.
 func (*ReportCmd) Help() string {
-	return `How many questions you get a day, what you say and how fast, by the rule that asks and by tool, from the record. Then what you always allowed, at least three times: the narrowest lasting yes that would have covered those questions and none that you denied or left unanswered. Give it on the next such card, with "like this" or "exactly this". What pays, destroys or bears secrets is not listed.
+	return `How many questions you get a day, what you say and how fast, by the rule that asks and by tool, from the record. Then what you always allowed, at least three times: the narrowest lasting yes that would have covered those questions and none that you denied or left unanswered. Give it on the next such card, with "like this" or "exactly this", or accept it on the page, under Grants, where the line says so. What pays, destroys or bears secrets is not listed.
 
     $ verifier report --since 7d`
 }
@@ -94,6 +94,10 @@ func printAlways(a *app, items []replay.AlwaysItem) {
 			}
 			what = "like this: " + strings.Join(to, ", ")
 		}
-		a.printf("%4d times  %s, %s, by %s, up to %s\n", item.Times, printable(item.Tool), printable(what), printable(item.Agent), printable(item.Level))
+		page := ""
+		if item.Acceptable {
+			page = "; the page offers it as a standing consent"
+		}
+		a.printf("%4d times  %s, %s, by %s, up to %s%s\n", item.Times, printable(item.Tool), printable(what), printable(item.Agent), printable(item.Level), page)
 	}
 }

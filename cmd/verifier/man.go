@@ -38,6 +38,7 @@ var manFiles = []entry{
 	{"record.jsonl", "In the state directory: the record of every decision."},
 	{"address", "In the state directory: where the server listens, for the other commands."},
 	{"pauses", "In the state directory: what the owner paused, as this server last knew it."},
+	{"passkeys", "In the state directory: the public keys of people's passkeys, under the server's seal."},
 }
 
 // manEnvironment is what is read without a flag that says so.

@@ -36,7 +36,7 @@ type MCPRunCmd struct {
 	URL     string        `name:"url" placeholder:"URL" help:"The address of a server that speaks streamable HTTP, in place of a command."`
 	Header  []string      `placeholder:"'NAME: VALUE'" sep:"none" help:"With --url and without --listen: a header of each request. $${NAME} is the value of a variable. May be given several times."`
 	Name    string        `placeholder:"NAME" help:"What you call the server. Its tools are judged as mcp__NAME__tool. Without it: by the command or the address."`
-	Wait    time.Duration `placeholder:"TIME" help:"How long the client waits for the answer to a call. Without it: as long as clients of its name do, else 60s, or 10m where it is told of progress."`
+	Wait    time.Duration `placeholder:"TIME" help:"How long the client waits for the answer to a call. Without it: as long as clients of its name do, else 60s, or 10m where it gets messages about progress."`
 	Command []string      `arg:"" optional:"" passthrough:"" help:"The server's command, after --."`
 
 	several bool

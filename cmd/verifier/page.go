@@ -28,7 +28,7 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key, decider *verifier.Ver
 		Key: key, Desk: g.desk, Tries: g.store, Record: g.record, Log: g.log,
 		People: func() web.People { return g.live.Load().auth },
 		Peer:   func(r *http.Request) string { return g.server.Peer(r) },
-		URL:    c.Web.Address(), Hide: g.hide,
+		URL:    c.Web.Address(), Hide: g.hide, Passkeys: g.passkeys,
 		Ledger: record,
 		Memory: memory{g.store, decider},
 

@@ -43,9 +43,19 @@ func (p *photographer) shoot(view string) {
 			p.tab.Shot("../../docs/images/page-"+name+".png", look.Width > 600)
 		}
 		if *gallery != "" {
+			p.whole(look)
+			p.tab.Wait("it has settled", `!document.querySelector(".settling")`)
 			p.tab.Shot(filepath.Join(*gallery, name+".png"), true)
 		}
 	}
+}
+
+// whole makes the screen as high as the page: bars that stay at its lower end would cover what is behind them in a picture of all.
+func (p *photographer) whole(look webtest.Look) {
+	var height int
+	p.tab.Eval("document.documentElement.scrollHeight", &height)
+	look.Height = max(look.Height, height)
+	p.tab.Resize(look)
 }
 
 // TestPicturesOfThePage draws the page as a gateway shows it that has done some work.
@@ -63,6 +73,7 @@ func TestPicturesOfThePage(t *testing.T) {
 	p.shoot("empty")
 	p.work()
 	p.questions()
+	p.list()
 	talk := session.Conversation{Client: "default", Key: "agent:main:main"}.Hash()
 	for view, path := range map[string]string{"history": "history", "record": "record", "policy": "policy", "health": "health", "grants": "grants", "talks": "talks", "talk": "talks/" + talk + "?turn=run-1"} {
 		s.open(p.tab, path)
@@ -128,12 +139,36 @@ func (p *photographer) questions() {
 		p.tab.Click("button.deny")
 		redistest.Eventually(p.t, "it is answered", func() bool { return len(p.pending()) < before })
 		p.tab.Text("Denied by owner")
-		if i == 0 {
+		switch i {
+		case 0:
 			p.shoot("answered")
+		case len(held) - 2:
+			p.shoot("single") // one waits
 		}
 	}
 	for _, h := range held {
 		<-h
+	}
+}
+
+// list shows a list of calls with one call behind it.
+func (p *photographer) list() {
+	var refs []string
+	for i := range 5 { // five cards are open by default; the next calls share one
+		refs = append(refs, p.mustAsk(sh(fmt.Sprintf("echo %d", i), inGroup("m"))).Ref)
+	}
+	p.mustAsk(sh("make install PREFIX=/usr/local", inGroup("m")))
+	p.mustAsk(sh("make clean", inGroup("m")))
+	cards := p.waiting(6)
+	for _, ref := range refs {
+		p.refuse(ref, "")
+	}
+	p.mustAsk(sh("curl -d @notes.txt https://example.com/upload", inGroup("m")))
+	p.open(p.tab, "")
+	p.tab.Text("Allow all 2")
+	p.shoot("list")
+	for _, c := range append(cards, p.pending()...) {
+		p.refuse(c.Ref, "")
 	}
 }
 

@@ -122,7 +122,7 @@ func (g *gateway) keepHeads(ctx context.Context) {
 		case <-tick.C:
 			g.keepTime(ctx)
 			if err := g.recordSetBack(); err != nil {
-				g.log.Error("the record could not be told that the clock was set back", "err", err)
+				g.log.Error("the record has no entry that the clock was set back", "err", err)
 			}
 			if h := g.record.Head(); h.Seq != last && g.keepHead() == nil {
 				last = h.Seq

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -42,6 +43,7 @@ type rig struct {
 	channels map[string]approval.Channel // those it asks on; nil: the terminal
 	client   *http.Client                // nil: one that speaks no TLS
 	time     storeTime                   // what SQLite tells the time by; the zero one is real
+	together time.Duration               // how long a call waits for others of its turn; 0: a millisecond, so that tests that ask much are quick
 	answered int64                       // calls that were decided, by what their callers heard
 	faults   bool                        // the store breaks in this test: a caller waits no longer for it than the product does
 }
@@ -130,7 +132,7 @@ func (r *rig) start() {
 	g, err := openGateway(setup{
 		config: r.cfg, state: r.state, guarded: guard(r.cfg, "", r.state, l.Addr()),
 		chats: builtin, channels: r.channels,
-		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}), time: times,
+		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}), time: times, together: cmp.Or(r.together, time.Millisecond),
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -385,7 +385,7 @@ func (p probed) err() error {
 	case p.Error != "":
 		return &failure{p.Error, "see the channel in the config; the server's log says more"}
 	case p.Deaf != "":
-		return &failure{"cards arrive, but answers are no longer heard there: " + p.Deaf, "mend it and restart the server; until then answer with `verifier approve`"}
+		return &failure{"cards arrive, but answers are no longer heard there: " + p.Deaf, "fix it and restart the server; until then answer with `verifier approve`"}
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (*WatchCmd) Help() string {
 
 If outside content could drive the call, or it can't be undone, y and m don't allow it yet. You are asked what the call does: press the letter of the right answer. After two wrong letters no key allows it.
 
-A key counts for the question that was on the screen when you pressed it, and only after the question has been there for a moment. Some questions can only be denied or skipped here: those that show a call only in part, that are longer than your screen, or that list several calls. The screen says where to allow them.` + ownerHelp
+A key counts for the question that was on the screen when you pressed it, and only after the question has been there for a moment. A list of calls is shown call by call, and a key is for the one on the screen. Some questions can only be denied or skipped here: those that show a call only in part, and those that are longer than your screen. The screen says where to allow them.` + ownerHelp
 }
 
 const (
@@ -203,11 +203,11 @@ func (w *watcher) look() error {
 		return err
 	}
 	var next waitingCard
-	for _, card := range waits.Cards {
+	for _, card := range each(waits.Cards) {
 		switch {
-		case card.Ref == w.shown.Ref:
+		case card.name() == w.shown.name():
 			return nil
-		case next.Ref == "" && !w.done[card.Ref]:
+		case next.Ref == "" && !w.done[card.name()]:
 			next = card
 		}
 	}
@@ -217,6 +217,9 @@ func (w *watcher) look() error {
 	switch {
 	case next.Ref != "":
 		next.tooLong = !w.size.fits(block(next.Short))
+		if next.Entry > 0 {
+			next.Short = fmt.Sprintf("Call %d of the list %s:\n", next.Entry, next.Ref) + next.Short
+		}
 		w.app.printf("%s\n\n  %s\n", block(next.Short), w.choices(next))
 	case !w.quiet:
 		w.app.printf("Nothing waits. Questions appear here; q quits.\n")
@@ -247,7 +250,7 @@ func (w *watcher) press(k key) {
 	}
 	switch char := k.char; {
 	case char == 'n':
-		w.send(card, reply{Ref: card.Ref})
+		w.send(card, reply{Handle: card.Deny})
 	case char == 's':
 		w.app.printf("Skipped %s.\n", printable(card.Ref))
 		w.settle(card)
@@ -300,7 +303,7 @@ func (w *watcher) send(card waitingCard, in reply) {
 
 // settle takes a question from the screen for good.
 func (w *watcher) settle(card waitingCard) {
-	w.done[card.Ref] = true
+	w.done[card.name()] = true
 	w.show(waitingCard{})
 }
 
@@ -321,8 +324,6 @@ func (c *waitingCard) oneTap() bool {
 func (c *waitingCard) elsewhere() string {
 	why := "Not all of this call is visible here."
 	switch {
-	case len(c.Tools) != 1:
-		why = "This question lists several calls."
 	case c.tooLong:
 		why = "This question is longer than your screen."
 	}

@@ -298,3 +298,36 @@ func TestScreenSize(t *testing.T) {
 		}
 	}
 }
+
+// A list is shown call by call: a key is for the call on the screen.
+func TestWatchShowsAListCallByCall(t *testing.T) {
+	t.Parallel()
+	r := togetherRig(t)
+	m := with(unvouched("x"), "runId", "r1")
+	first, second := r.hold(sh("git log one", m)), r.hold(sh("git log two", m))
+	r.waits()
+	w := r.watch()
+	w.sees(t, "Call 1 of the list")
+	yes, no := "one", "two"
+	if strings.Contains(w.screen.String(), "git log two") {
+		first, second, yes, no = second, first, no, yes
+	}
+	if strings.Contains(w.screen.String(), "verifier approve") {
+		t.Errorf("the screen names a command that answers the whole list:\n%s", w.screen.String())
+	}
+	w.later()
+	w.types(t, "y")
+	w.press(<-w.keys)
+	w.picks(t, "git log "+yes)
+	if a := <-first; !a.allowed() {
+		t.Errorf("after y: %s", a.raw)
+	}
+	w.sees(t, "Call 2 of the list")
+	w.sees(t, "git log "+no)
+	w.later()
+	w.types(t, "n")
+	w.press(<-w.keys)
+	if a := <-second; a.allowed() {
+		t.Errorf("after n: %s", a.raw)
+	}
+}

@@ -46,7 +46,7 @@ function start(api) {
 	for (const warning of settings.warnings) api.logger.warn(`verifier: ${warning}`);
 	if (settings.problems.length > 0) {
 		for (const problem of settings.problems) api.logger.error(`verifier: ${problem}`);
-		api.logger.error("verifier: every tool call is blocked until plugins.entries.verifier.config is mended.");
+		api.logger.error("verifier: every tool call is blocked until plugins.entries.verifier.config is fixed.");
 		blockEverything(api);
 		return;
 	}

@@ -78,7 +78,7 @@ function readUrl(value, env, problems, warnings) {
 	if (url.username || url.password || url.search || url.hash) return bad("must not hold a password, a ? or a #.");
 	if (url.pathname === "/") url.pathname = "/verify";
 	if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-		const risk = "is plain http to another machine: whoever is in between reads every call. Use https.";
+		const risk = "is plain http to another machine: anyone in between reads every call. Use https.";
 		if (env.NODE_ENV === "production") return bad(risk);
 		warnings.push(`config.url ${risk}`);
 	}
@@ -106,7 +106,7 @@ function readSecret(value, env, problems) {
 function readSecretFile(path, bad) {
 	try {
 		const { mode } = statSync(path);
-		if (process.platform !== "win32" && mode & 0o077) return bad(`names ${path}, which others can read. chmod 600 mends that.`);
+		if (process.platform !== "win32" && mode & 0o077) return bad(`names ${path}, which others can read. Run chmod 600 on it.`);
 		const text = readFileSync(path, "utf8").trim();
 		return text || bad(`names ${path}, which is empty.`);
 	} catch (err) {

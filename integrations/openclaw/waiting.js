@@ -18,7 +18,7 @@ export function createWaiting({ runtime, config, log, wait = setTimeout, stop = 
 
 	return function watch(ctx) {
 		if (!able || !isOwners(ctx)) return () => {};
-		const timer = wait(() => write(ctx).catch((err) => log.warn(`verifier: the chat could not be told that a call waits: ${err?.message ?? err}`)), afterMs);
+		const timer = wait(() => write(ctx).catch((err) => log.warn(`verifier: the chat got no message that a call waits: ${err?.message ?? err}`)), afterMs);
 		return () => stop(timer);
 	};
 

@@ -45,7 +45,7 @@ type state struct{ file, says string }
 var states = []state{
 	{"open", "A call waits. Allow once is for this very call. Longer answers are behind More…"},
 	{"open-details-kind", "What More… shows of a command that can be read to the end. A yes for minutes is for commands that do the same."},
-	{"open-list", "Calls that came while too many cards were open, together on one."},
+	{"open-list", "Calls of one turn that came together, each with its own Allow."},
 	{"open-details", "What More… shows: all there is to see, and every answer that can be given."},
 	{"hidden-file", "Something is hidden, so there is no one-tap Allow: tap More…, or type the code."},
 	{"shown-file", "A file is written: the card shows what. `redact.showFileBodies: false` hides it."},
@@ -57,7 +57,7 @@ var states = []state{
 	{"denied", "Denied."},
 	{"denied-reason", "Denied, with a reason that the agent reads."},
 	{"denied-list", "A list that was denied as a whole."},
-	{"expired", "Nobody answered in time."},
+	{"expired", "No answer came in time."},
 	{"withdrawn", "Taken back: the question could not be put."},
 	{"stopped", "The gateway was stopped while the call waited."},
 	{"attack-h15-lookalike", "A tool whose name only looks like another."},

@@ -19,12 +19,8 @@ func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, e
 	if err := s.acquainted(ctx); err != nil {
 		return session.View{}, wrap("admit", err)
 	}
-	at := a.At()
-	reply, err := s.inEpoch(ctx, bucketOf[at[0]].name, func(epoch string) (any, error) {
-		r := newRide(by)
-		r.admit.write(&a, at, epoch, s.floor())
-		r.call = &r.admit
-		return s.admits.send(ctx, r)
+	reply, err := s.inEpoch(ctx, placeOf(a.At()).bucket(), func(epoch string) (any, error) {
+		return s.admits.send(ctx, admitCall(&a, epoch, s.floor()), by)
 	})
 	if err != nil {
 		return session.View{}, wrap("admit", err)
@@ -136,9 +132,7 @@ func (s *Store) Settle(ctx context.Context, st session.Settlement) (session.Sett
 	if err := s.acquainted(ctx); err != nil {
 		return session.Settled{}, wrap("settle", err)
 	}
-	r := newRide(by)
-	r.call = newSettleCall(st, s.floor())
-	reply, err := s.settles.send(ctx, r)
+	reply, err := s.settles.send(ctx, settleCall(st, s.floor()), by)
 	if err != nil {
 		return session.Settled{}, wrap("settle", err)
 	}
@@ -147,8 +141,7 @@ func (s *Store) Settle(ctx context.Context, st session.Settlement) (session.Sett
 	return out, err
 }
 
-// Deny implements verifier.Store: all of them go in one trip, past the lane of
-// those who come one by one.
+// Deny implements verifier.Store: all of them go in one trip.
 func (s *Store) Deny(ctx context.Context, denials ...session.Denial) error {
 	if len(denials) == 0 {
 		return nil
@@ -160,17 +153,15 @@ func (s *Store) Deny(ctx context.Context, denials ...session.Denial) error {
 	if err := s.acquainted(ctx); err != nil {
 		return wrap("deny", err)
 	}
-	together := make([]*ride, len(denials))
+	together := make([]*request, len(denials))
 	for i := range denials {
-		together[i] = newRide(by)
-		together[i].call = newDenyCall(&denials[i], s.floor())
+		together[i] = newRequest(denyCall(&denials[i], s.floor()), by)
 	}
 	s.settles.run(together)
 	var failed error
 	for _, r := range together {
 		<-r.done
 		failed = cmp.Or(failed, r.err)
-		r.free()
 	}
 	return wrap("deny", failed)
 }

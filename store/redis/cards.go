@@ -22,7 +22,7 @@ func (s *Store) Place(ctx context.Context, d approval.Draft) (approval.Placement
 		return approval.Placement{}, err
 	}
 	defer cancel()
-	p := placeOf(d.Conversation)
+	p := placeOf(d.Conversation.ID())
 	if !strings.HasPrefix(d.ID, p.bucket()) {
 		return approval.Placement{}, fmt.Errorf("redis: place: the card's id %q does not begin with its conversation's bucket %q", d.ID, p.bucket())
 	}

@@ -72,7 +72,7 @@ func (s *Store) link(ctx context.Context, child, parent session.Conversation) (s
 // linkAt links a child that is as bad as we think and has read the secret that we
 // think; otherwise it only says how bad the child is, and what it has read.
 func (s *Store) linkAt(ctx context.Context, child, root session.Conversation, before taint.Level, secret string) (at session.Conversation, worst taint.Level, read string, err error) {
-	p := placeOf(child)
+	p := placeOf(child.ID())
 	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
 		return linkScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(child), "", nameOf(root), string(digit(before)), secret, s.floor()).Result()
 	})
@@ -92,7 +92,7 @@ func (s *Store) linkAt(ctx context.Context, child, root session.Conversation, be
 // parent may have been linked after its child.
 func (s *Store) rootOf(ctx context.Context, c session.Conversation) (session.Conversation, error) {
 	for range store.MaxLine {
-		name, err := s.client.HGet(ctx, placeOf(c).state(), "root").Result()
+		name, err := s.client.HGet(ctx, placeOf(c.ID()).state(), "root").Result()
 		if err != nil {
 			return c, ifThere(err)
 		}
@@ -118,7 +118,7 @@ func (s *Store) Raise(ctx context.Context, c session.Conversation, to taint.Leve
 }
 
 func (s *Store) raise(ctx context.Context, root session.Conversation, to taint.Level, source string) error {
-	p := placeOf(root)
+	p := placeOf(root.ID())
 	_, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
 		return raiseScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(root), "", string(digit(to)), source, s.floor()).Result()
 	})
@@ -143,7 +143,7 @@ func (s *Store) Expose(ctx context.Context, c session.Conversation, secret strin
 }
 
 func (s *Store) expose(ctx context.Context, root session.Conversation, secret string) error {
-	p := placeOf(root)
+	p := placeOf(root.ID())
 	_, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
 		return exposeScript.Run(ctx, s.client, p.keys(), id, p.hash, nameOf(root), "", secret, s.floor()).Result()
 	})
@@ -161,7 +161,7 @@ func (s *Store) Exposed(ctx context.Context, c session.Conversation) (string, er
 	if err != nil {
 		return "", wrap("exposed", err)
 	}
-	secret, err := s.client.HGet(ctx, placeOf(root).state(), "s:"+session.AnySession).Result()
+	secret, err := s.client.HGet(ctx, placeOf(root.ID()).state(), "s:"+session.AnySession).Result()
 	return secret, wrap("exposed", ifThere(err))
 }
 
@@ -176,7 +176,7 @@ func (s *Store) Worst(ctx context.Context, c session.Conversation) (taint.Level,
 	if err != nil {
 		return taint.Untrusted, wrap("worst", err)
 	}
-	head, err := s.client.HGet(ctx, placeOf(root).state(), "h").Result()
+	head, err := s.client.HGet(ctx, placeOf(root.ID()).state(), "h").Result()
 	if err != nil {
 		return taint.Untrusted, wrap("worst", ifThere(err))
 	}
@@ -262,7 +262,7 @@ func (s *Store) named(ctx context.Context, ref string) (place, error) {
 	if err == nil {
 		root, err = s.rootOf(ctx, root)
 	}
-	return placeOf(root), err
+	return placeOf(root.ID()), err
 }
 
 // resolve finds the one conversation whose hash begins like this and whose state

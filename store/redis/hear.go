@@ -14,7 +14,7 @@ func (s *Store) Hear(ctx context.Context, r session.Report) (session.Heard, erro
 		return session.Heard{}, err
 	}
 	defer cancel()
-	p := placeOf(r.Conversation)
+	p := placeOf(r.Conversation.ID())
 	reply, err := s.inEpoch(ctx, p.bucket(), func(id string) (any, error) {
 		return hearScript.Run(ctx, s.client, p.keys(p.request(r.RequestID), p.run(r.Halted), p.granted()), id, p.hash, nameOf(r.Conversation), r.Session,
 			flag(r.Start)+string(digit(r.Raise))+string(digit(r.Birth))+flag(r.Tool), string(r.Body[:]), life(r.Keep), r.Source, r.Next,

@@ -19,22 +19,11 @@ const (
 // place is where a conversation's keys stand: its bucket and its hash.
 type place struct{ prefix, hash string }
 
-func placeOf(c session.Conversation) place {
-	id := c.ID()
-	return place{prefix: bucketOf[id[0]].prefix, hash: hex.EncodeToString(id[:])}
+// placeOf is the place of the conversation with this ID.
+func placeOf(id [16]byte) place {
+	hash := hex.EncodeToString(id[:])
+	return place{prefix: bucketPrefix(hash[:2]), hash: hash}
 }
-
-// bucketOf are the buckets, by the first byte of a conversation's ID: the tag, how
-// all keys begin, and the keys that stand there once.
-var bucketOf = func() (all [buckets]struct{ name, prefix, known, epoch, pauses string }) {
-	for n := range all {
-		b := &all[n]
-		b.name = bucketName(n)
-		b.prefix = bucketPrefix(b.name)
-		b.known, b.epoch, b.pauses = b.prefix+"known", b.prefix+"epoch", b.prefix+"pauses"
-	}
-	return all
-}()
 
 func bucketPrefix(bucket string) string { return "v1:{" + bucket + "}:" }
 

@@ -46,8 +46,8 @@ type Store struct {
 	client  goredis.UniversalClient
 	epoch   *epoch
 	clock   *store.Clock
-	admits  *lane
-	settles *lane
+	admits  *batcher
+	settles *batcher
 	timeout time.Duration // of a whole method
 }
 
@@ -69,7 +69,7 @@ func Open(url string, o Options) (*Store, error) {
 	u.DialTimeout, u.ReadTimeout, u.WriteTimeout, u.PoolTimeout = timeout, timeout, timeout, timeout
 	u.MaxRetries, u.DialerRetries = -1, 1
 	u.PoolSize = max(16, 10*runtime.GOMAXPROCS(0))
-	u.PipelinePoolSize = -1 // pipelines share the pool; those of the lanes are at most half of the least it has
+	u.PipelinePoolSize = -1 // pipelines share the pool; those of the batchers are at most half of the least it has
 	u.Protocol = 2          // nothing here needs pushes on the connections of calls
 	u.DisableIdentity = true
 	hush()
@@ -83,7 +83,7 @@ func Open(url string, o Options) (*Store, error) {
 	clock := store.NewClock(o.Elapsed, func(by time.Duration) { told(store.SetBack{By: by}) })
 	return &Store{
 		client: client, epoch: &epoch{client: client, file: o.Epoch, timeout: whole, clock: clock, told: told}, clock: clock,
-		admits: newLane(client, timeout), settles: newLane(client, timeout), timeout: whole,
+		admits: newBatcher(client, timeout), settles: newBatcher(client, timeout), timeout: whole,
 	}, nil
 }
 

@@ -98,21 +98,16 @@ var automationLua string
 //go:embed scripts/mark.lua
 var markLua string
 
-// admitSource is the only script that most calls need, so it asks first whether
+// admitScript is the only script that most calls need, so it asks first whether
 // this is one of them: to make the functions of the general case takes longer
 // than all that the steady one does.
-var admitSource = saidLua + steadyLua + argumentsLua + stateLua + admitLua
-
-var settleSource = clockLua + stateLua + settleLua
-
-var denySource = clockLua + denyLua
+var admitScript = goredis.NewScript(saidLua + steadyLua + argumentsLua + stateLua + admitLua)
 
 // Scripts are sent by their hash, and whole where a server does not know them
 // yet: after a restart, on a new node.
 var (
-	admitScript      = goredis.NewScript(admitSource)
-	settleScript     = goredis.NewScript(settleSource)
-	denyScript       = goredis.NewScript(denySource)
+	settleScript     = goredis.NewScript(clockLua + stateLua + settleLua)
+	denyScript       = goredis.NewScript(clockLua + denyLua)
 	hearScript       = goredis.NewScript(clockLua + stateLua + hearLua)
 	linkScript       = goredis.NewScript(clockLua + stateLua + linkLua)
 	raiseScript      = goredis.NewScript(clockLua + stateLua + raiseLua)

@@ -12,9 +12,9 @@ import (
 // now is the time by which everything here ends: see store.Clock.
 func (s *Store) now() time.Time { return s.clock.Now(s.wall()).UTC().Truncate(time.Millisecond) }
 
-// keepTime keeps with the data what time it is. Everything but an admission does,
-// so that what has a lifetime is never later than what is kept; where nothing
-// happens the sweeper does, every few seconds.
+// keepTime keeps with the data what time it is. Everything that people give for a
+// while is written together with it, so that none of that is later than what is
+// kept. For the rest the sweeper does it, every few seconds.
 func keepTime(d *db, now time.Time) error {
 	_, err := d.exec(`INSERT INTO meta (name, value) VALUES ('time', ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
 		strconv.FormatInt(now.UnixMilli(), 10))
@@ -53,7 +53,7 @@ func (s *Store) goOn(d *db, told func(store.SetBack)) error {
 
 // timesKept are the columns that hold a time, besides those of what is ended.
 var timesKept = []struct{ table, column string }{
-	{"requests", "until_ms"}, {"daybook", "until_ms"}, {"daybook", "touched_ms"}, {"conversations", "touched_ms"}, {"runs", "touched_ms"},
+	{"requests", "until_ms"}, {"journal", "until_ms"}, {"journal", "touched_ms"}, {"conversations", "touched_ms"}, {"runs", "touched_ms"},
 	{"misses", "until_ms"}, {"leases", "until_ms"}, {"notes", "until_ms"}, {"questions", "asked_ms"}, {"refusals", "told_ms"},
 }
 

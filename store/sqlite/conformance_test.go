@@ -90,7 +90,7 @@ func must(t testing.TB, err error) {
 // tables are all that a store holds.
 var tables = []string{
 	"meta", "heads", "known", "conversations", "levels", "requests", "runs", "grants", "waiting", "cards", "misses", "leases", "automations",
-	"pauses", "questions", "refusals", "notes", "daybook",
+	"pauses", "questions", "refusals", "notes", "journal",
 }
 
 func harness(t *testing.T) storetest.Harness {

@@ -11,7 +11,7 @@ import (
 // Hear implements verifier.Store.
 func (s *Store) Hear(ctx context.Context, r session.Report) (session.Heard, error) {
 	hash := r.Conversation.Hash()
-	return ask(ctx, s.writer, func(t *tx) (session.Heard, error) { return t.hear(hash, &r) })
+	return admits(ctx, s.writer, func(t *tx) (session.Heard, error) { return t.hear(hash, &r) })
 }
 
 func (t *tx) hear(hash string, r *session.Report) (session.Heard, error) {

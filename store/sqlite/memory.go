@@ -7,7 +7,7 @@ type memory struct {
 	seen    map[string]*conversation // by hash
 	levels  int                      // in those seen
 	pauses  map[string]string        // by scope; nil: nobody has looked
-	daybook map[booked]int64         // its lines, all of conversations that were seen
+	journal map[booked]int64         // its lines, all of conversations that were seen
 }
 
 // What is remembered from one transaction to the next: so many conversations, and
@@ -19,40 +19,40 @@ const (
 
 // recall gives a transaction what the last one left. The file is all there is:
 // it is remembered only as long as nobody but us has written there, and this
-// connection nothing but admissions, which write what they change here too. The
+// connection nothing but what also changes what is remembered, see [admits]. The
 // record's head alone ends that each second. Where nothing is remembered, the
-// daybook is posted before anyone looks.
-func (l *lane) recall(t *tx) error {
-	if l.broom == nil {
+// journal is posted before anyone looks.
+func (b *batcher) recall(t *tx) error {
+	if b.sweeper == nil {
 		return nil // it only reads, and the writer writes all the time
 	}
-	r, err := l.db.one(`PRAGMA data_version`)
+	r, err := b.db.one(`PRAGMA data_version`)
 	if err != nil {
 		return err
 	}
-	t.unposted = l.unposted
+	t.unposted = b.unposted
 	version := r.int(0)
-	if l.known.kept && l.known.version == version {
-		t.memory = l.known
+	if b.known.kept && b.known.version == version {
+		t.memory = b.known
 	} else {
 		t.version, err = version, t.post()
 	}
-	l.known = memory{}
+	b.known = memory{}
 	return err
 }
 
 // remember keeps for the next transaction what this one has committed.
-func (l *lane) remember(t *tx) {
-	if l.broom == nil {
+func (b *batcher) remember(t *tx) {
+	if b.sweeper == nil {
 		return
 	}
-	l.unposted = t.unposted
+	b.unposted = t.unposted
 	for _, c := range t.used {
 		t.levels += len(c.levels) - c.counted
 		c.counted = len(c.levels)
 	}
 	if t.admitsOnly && len(t.seen) <= maxSeen && t.levels <= maxLevels {
 		t.kept = true
-		l.known = t.memory
+		b.known = t.memory
 	}
 }

@@ -145,3 +145,49 @@ func TestAnAdmissionThatFailsHalfwayIsUndone(t *testing.T) {
 		}
 	}
 }
+
+// TestReportsAndNotesBetweenAdmissions: a report, a secret and a note leave true what admissions remember, and what they changed counts.
+func TestReportsAndNotesBetweenAdmissions(t *testing.T) {
+	s := open(t, database(t), sqlite.Options{})
+	admit(t, s, admission(0, 0))
+	a := admission(0, 1)
+	r := session.Report{
+		Conversation: a.Conversation, Session: a.Session, RequestID: "told", Body: [32]byte{7}, Keep: time.Hour, Raise: taint.External, Source: "web_fetch", Tool: true,
+	}
+	heard, err := s.Hear(t.Context(), r)
+	must(t, err)
+	must(t, s.Note(t.Context(), session.Note{List: "list", Entries: [][]byte{[]byte("entry")}, Most: 1, Keep: time.Hour}))
+	must(t, s.Expose(t.Context(), a.Conversation, "a key"))
+	if n, _, err := s.Remembers(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d conversations are remembered, %v", n, err)
+	}
+	if v := admit(t, s, a); heard.Level != taint.External || heard.Step != 1 || v.Level != taint.External || v.Step != 2 {
+		t.Errorf("heard %+v, then %+v", heard, v)
+	}
+	again, err := s.Hear(t.Context(), r)
+	if err != nil || !again.Replayed {
+		t.Errorf("the same report: %+v, %v", again, err)
+	}
+	r.RequestID, r.Body = a.RequestID, [32]byte{8} // that of a call that is in the journal only
+	if other, err := s.Hear(t.Context(), r); err != nil || !other.Conflict {
+		t.Errorf("a report by a call's id: %+v, %v", other, err)
+	}
+	if secret, err := s.Exposed(t.Context(), a.Conversation); secret != "a key" || err != nil {
+		t.Errorf("it knows %q, %v", secret, err)
+	}
+}
+
+// TestWhatIsExposedAgainAndAgainIsKept: a workspace that is written into each day stays exposed for as long.
+func TestWhatIsExposedAgainAndAgainIsKept(t *testing.T) {
+	clock := newClock()
+	s := open(t, database(t), sqlite.Options{Now: clock.Now})
+	workspace := session.Conversation{Client: "laptop", Key: "(workspace)"}
+	for range 60 {
+		must(t, s.Expose(t.Context(), workspace, "files"))
+		clock.advance(24 * time.Hour)
+		must(t, s.Sweep(t.Context()))
+	}
+	if secret, err := s.Exposed(t.Context(), workspace); secret != "files" || err != nil {
+		t.Errorf("after 60 days: %q, %v", secret, err)
+	}
+}

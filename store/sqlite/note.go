@@ -8,14 +8,15 @@ import (
 
 // Note implements verifier.Store.
 func (s *Store) Note(ctx context.Context, notes ...session.Note) error {
-	return s.write(ctx, func(t *tx) error {
+	_, err := admits(ctx, s.writer, func(t *tx) (struct{}, error) {
 		for i := range notes {
 			if err := t.note(&notes[i]); err != nil {
-				return err
+				return struct{}{}, err
 			}
 		}
-		return nil
+		return struct{}{}, nil
 	})
+	return err
 }
 
 func (t *tx) note(n *session.Note) error {

@@ -14,8 +14,8 @@ type request struct {
 
 func (t *tx) request(hash, id string) (*request, error) {
 	r, err := t.one(`SELECT body, mark FROM requests WHERE conversation = ? AND request = ? AND until_ms > ?`, hash, id, t.ms())
-	if line, is := t.daybook[booked{hash, id}]; is && r == nil && err == nil {
-		r, err = t.one(`SELECT body, mark FROM daybook WHERE line = ? AND until_ms > ?`, line, t.ms())
+	if line, is := t.journal[booked{hash, id}]; is && r == nil && err == nil {
+		r, err = t.one(`SELECT body, mark FROM journal WHERE line = ? AND until_ms > ?`, line, t.ms())
 	}
 	if err != nil || r == nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 
 // steps make the database, one version after the other: PRAGMA user_version is
 // how many it has been through. What has been released is never changed.
-var steps = []string{schema, leases, pausing, noting, naming, influencing, booking, sorting, exposing}
+var steps = []string{schema, leases, pausing, noting, naming, influencing, booking, sorting, exposing, renaming}
 
 // schema is the database. Tables are STRICT, so that what is read has the type
 // it was written with, and without a rowid where the key is all that is ever
@@ -151,7 +151,7 @@ END;
 `
 
 // booking keeps what admissions wrote and is not posted to the tables yet: see
-// daybook.go. People see both as one. A line is written over and over: no NOT
+// journal.go. People see both as one. A line is written over and over: no NOT
 // NULL, which would have SQLite prepare to undo that line alone.
 const booking = `
 CREATE TABLE daybook (
@@ -201,6 +201,11 @@ CREATE TABLE secrets (conversation TEXT NOT NULL, session TEXT NOT NULL, what TE
 CREATE TRIGGER forget_secrets AFTER DELETE ON conversations BEGIN
 	DELETE FROM secrets WHERE conversation = old.hash;
 END;
+`
+
+// renaming gives the table of booking a plain name. The view follows.
+const renaming = `
+ALTER TABLE daybook RENAME TO journal;
 `
 
 // migrate brings a database to this version of the schema, wholly or not at all.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -52,8 +53,12 @@ func (t *tx) expose(c *conversation, sessionID, secret string) error {
 
 // Expose implements verifier.Store.
 func (s *Store) Expose(ctx context.Context, name session.Conversation, secret string) error {
-	return s.write(ctx, func(t *tx) error { return t.exposeRoot(name, secret) })
+	_, err := admits(ctx, s.writer, func(t *tx) (struct{}, error) { return struct{}{}, t.exposeRoot(name, secret) })
+	return err
 }
+
+// exposedAgain is after how long it is written again that a conversation knows a secret, so that it is kept. A workspace is exposed by each write.
+const exposedAgain = time.Hour
 
 func (t *tx) exposeRoot(name session.Conversation, secret string) error {
 	if secret == "" {
@@ -61,6 +66,10 @@ func (t *tx) exposeRoot(name session.Conversation, secret string) error {
 	}
 	c, err := t.rootOrBorn(name)
 	if err != nil {
+		return err
+	}
+	e, err := t.exposure(c)
+	if err != nil || e[""] != "" && t.now.Sub(at(c.touched)) < exposedAgain {
 		return err
 	}
 	c.touch(t)

@@ -12,7 +12,7 @@
 // An operation looks before it writes: what it refuses it refuses without having
 // changed anything, and its neighbours in the transaction never notice. If the
 // database itself fails, the transaction is undone and the neighbours run again,
-// each by itself. What every call writes goes to the end of a daybook first, and
+// each by itself. What every call writes goes to the end of a journal first, and
 // many of them at once from there to the tables.
 //
 // The package refuses to wait (an answer or an error within 400 ms), to share
@@ -62,8 +62,8 @@ type Store struct {
 	epoch *store.Epoch
 
 	lock   *os.File
-	writer *lane
-	reader *lane
+	writer *batcher
+	reader *batcher
 	wakes  wakes
 	close  sync.Once
 }
@@ -122,7 +122,7 @@ func (s *Store) start(o Options) error {
 	if err != nil {
 		return err
 	}
-	s.writer = newLane(s, w, "BEGIN IMMEDIATE")
+	s.writer = newBatcher(s, w, "BEGIN IMMEDIATE")
 	if s.file, err = os.Stat(s.path); err != nil {
 		return fmt.Errorf("store/sqlite: %w", err)
 	}
@@ -139,11 +139,11 @@ func (s *Store) start(o Options) error {
 	if err != nil {
 		return err
 	}
-	s.reader = newLane(s, r, "BEGIN")
+	s.reader = newBatcher(s, r, "BEGIN")
 	if o.Timeout > 0 {
 		s.writer.waits, s.reader.waits = o.Timeout, o.Timeout
 	}
-	s.writer.broom, s.writer.unposted = newSweeper(), true
+	s.writer.sweeper, s.writer.unposted = newSweeper(), true
 	s.writer.start()
 	s.reader.start()
 	return nil

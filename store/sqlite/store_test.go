@@ -187,7 +187,7 @@ func TestTheStateIsReadableByPeople(t *testing.T) {
 	a := admission(0, 0)
 	a.Raise, a.Source = taint.External, "message"
 	admit(t, s, a)
-	admit(t, s, admission(0, 1)) // which is only in the daybook yet
+	admit(t, s, admission(0, 1)) // which is only in the journal yet
 	n, err := s.Count(t.Context(), `SELECT count(*) FROM overview WHERE ref = ? AND client = 'laptop' AND session_key = 'agent:main:0'
 		AND level = 'external' AND source = 'message' AND calls = 2 AND last_call = '2026-11-15 12:00:00'`, a.Conversation.Ref())
 	if err != nil || n != 1 {
@@ -199,7 +199,7 @@ func TestADatabaseOfTheFirstVersionGetsWhatIsNew(t *testing.T) {
 	path := database(t)
 	s := open(t, path, sqlite.Options{})
 	admit(t, s, admission(0, 0))
-	for _, table := range []string{"leases", "pauses", "questions", "refusals", "notes", "influences", "daybook"} {
+	for _, table := range []string{"leases", "pauses", "questions", "refusals", "notes", "influences", "journal"} {
 		must(t, s.Exec(t.Context(), `DROP TABLE `+table))
 	}
 	must(t, s.Exec(t.Context(), `DROP VIEW overview`))
@@ -224,5 +224,20 @@ func TestADatabaseOfTheFirstVersionGetsWhatIsNew(t *testing.T) {
 	}
 	if v := admit(t, s, admission(0, 1)); v.Lost {
 		t.Errorf("what it held is lost: %+v", v)
+	}
+}
+
+// TestTheJournalOfAnEarlierVersionIsRead: the table had another name, and holds a
+// request that is in no other.
+func TestTheJournalOfAnEarlierVersionIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := open(t, path, sqlite.Options{})
+	admit(t, s, admission(0, 0))
+	must(t, s.Exec(t.Context(), `ALTER TABLE journal RENAME TO daybook`))
+	must(t, s.Exec(t.Context(), `PRAGMA user_version = 9`))
+	must(t, s.Close())
+	s = open(t, path, sqlite.Options{})
+	if v := admit(t, s, admission(0, 0)); !v.Replayed || v.Entry != session.Passed {
+		t.Errorf("its request is lost: %+v", v)
 	}
 }

@@ -63,7 +63,7 @@ func newSweeper() *sweeper {
 
 // keepUp walks four rows for each that may have come: however busy the writer
 // is, the requests are walked through in a quarter of the time they are kept.
-func (w *sweeper) keepUp(l *lane, operations int) {
+func (w *sweeper) keepUp(b *batcher, operations int) {
 	if w == nil {
 		return
 	}
@@ -72,18 +72,18 @@ func (w *sweeper) keepUp(l *lane, operations int) {
 	}
 	w.spent = 0
 	// An error here is the next operation's error too, and it will say so.
-	_ = l.transaction(w.requests.step)
+	_ = b.transaction(w.requests.step)
 }
 
 // tidy is the periodic round. The requests are walked while nobody waits, the
 // rest once.
-func (w *sweeper) tidy(l *lane) {
+func (w *sweeper) tidy(b *batcher) {
 	if w == nil {
 		return
 	}
-	_ = l.transaction(w.round)
-	for turn := 0; turn < sweepTurns && len(l.queue) == 0; turn++ {
-		if err := l.transaction(w.requests.step); err != nil || w.requests.from == nil {
+	_ = b.transaction(w.round)
+	for turn := 0; turn < sweepTurns && len(b.queue) == 0; turn++ {
+		if err := b.transaction(w.requests.step); err != nil || w.requests.from == nil {
 			return
 		}
 	}

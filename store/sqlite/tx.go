@@ -17,7 +17,7 @@ type tx struct {
 	used       []*conversation // some of them more than once
 	woken      []string        // cards to announce once committed
 	admitsOnly bool            // so far
-	unposted   bool            // the daybook may hold something
+	unposted   bool            // the journal may hold something
 }
 
 // ms is the transaction's time as the database keeps it.
@@ -127,7 +127,7 @@ func (t *tx) born(name session.Conversation, hash string) (c *conversation, b bi
 	return c, b, err
 }
 
-// flush writes the conversations that changed in more than the daybook says.
+// flush writes the conversations that changed in more than the journal says.
 func (t *tx) flush() error {
 	for _, c := range t.used {
 		if !c.changed {

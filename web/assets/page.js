@@ -8,7 +8,7 @@
   const root = "/page/";
   const settle = 600; // ms before something new can be tapped
   const stale = 10000; // ms after which what became of an answer is no news any more
-  const { ask, keep, forget, kept } = self.verifier;
+  const { ask, keep, forget, kept, passkey } = self.verifier;
 
   const words = (s) => s >= 3600 ? `${Math.floor(s / 3600)} h ${Math.floor(s % 3600 / 60)} min`
     : s >= 60 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${s} s`;
@@ -56,7 +56,7 @@
   };
 
   const hold = (el) => {
-    for (const actions of el.querySelectorAll(".decide, .longer, .choices, .because button")) { // what is typed there is kept
+    for (const actions of el.querySelectorAll(".decide, .longer, .choices, .signs, .because button")) { // what is typed there is kept
       actions.inert = true;
       actions.classList.add("settling");
       setTimeout(() => { actions.inert = false; actions.classList.remove("settling"); }, settle);
@@ -244,8 +244,9 @@
 
   // send posts a form. The stream rests meanwhile: what the answer says must not
   // be drawn over.
-  const send = async (form, button) => {
+  const send = async (form, button, more = {}) => {
     const fields = new URLSearchParams(new FormData(form));
+    for (const [name, value] of Object.entries(more)) fields.append(name, value);
     if (button?.name) fields.append(button.name, button.value);
     stream.abort();
     for (const b of form.querySelectorAll("button")) b.disabled = true;
@@ -263,6 +264,46 @@
     for (const b of form.querySelectorAll("button")) b.disabled = false;
     follow();
   };
+
+  // attempt runs a ceremony of the person's authenticator and says what comes in its way.
+  const attempt = async (form, ceremony) => {
+    const button = form.querySelector("button");
+    button.disabled = true;
+    try {
+      await ceremony();
+    } catch (e) {
+      tell(e instanceof Refusal ? e.message : e instanceof DOMException ? passkey.why(e) : unreached);
+    }
+    button.disabled = false;
+  };
+
+  class Refusal extends Error {}
+
+  // post asks the server for the next step of a ceremony.
+  const post = async (path, fields, by = ask) => {
+    const answer = await by(`${root}${path}`, { method: "POST", body: new URLSearchParams(fields), cache: "no-store" });
+    if (!answer.ok) throw new Refusal(answer.status === 401 && by === ask ? "You are not logged in any more. Load the page again." : await answer.text());
+    return answer;
+  };
+
+  // sign has the passkey sign an answer, and sends both.
+  const sign = (form) => attempt(form, async () => {
+    const { challenge, keys, site } = form.dataset;
+    await send(form, null, await passkey.sign({ challenge, site, keys: keys.split(" ") }));
+  });
+
+  // enrol adds a passkey of a person who is logged in: their token or another passkey says that it is them.
+  const enrol = (form) => attempt(form, async () => {
+    let proof = { token: form.elements.token?.value ?? "" };
+    if (form.dataset.proof) {
+      const wanted = await (await post("passkeys/proof", {})).json();
+      proof = { nonce: wanted.nonce, ...await passkey.sign(wanted) };
+    }
+    const wanted = await (await post("passkeys/new", proof)).json();
+    await post("passkeys", { name: form.elements.name.value, nonce: wanted.nonce, ...await passkey.create(wanted) });
+    await load();
+    tell("The passkey is added.", "status");
+  });
 
   const logout = async () => {
     const session = await kept();
@@ -301,10 +342,43 @@
     stream.abort();
     title = document.title = "verifier";
     document.body.replaceChildren(document.getElementById("login").content.cloneNode(true));
-    const [byLink, byToken] = document.querySelectorAll(".login form");
+    const [byLink, byToken, byPasskey, byEnrol] = document.querySelectorAll(".login form");
     const fault = document.querySelector(".login .said");
     byToken.onsubmit = (e) => { e.preventDefault(); enter({ token: byToken.elements.token.value }); };
-    const link = new URLSearchParams(location.hash.slice(1)).get("link");
+    const ceremony = (form, steps) => {
+      form.onsubmit = async (e) => {
+        e.preventDefault();
+        fault.hidden = true;
+        try {
+          await steps();
+        } catch (err) {
+          fault.textContent = err instanceof Refusal ? err.message : err instanceof DOMException ? passkey.why(err) : unreached;
+          fault.hidden = false;
+        }
+      };
+      form.hidden = false;
+    };
+    const { link, enrol } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    if (enrol) {
+      history.replaceState(null, "", location.pathname + location.search);
+      if (passkey.able()) {
+        ceremony(byEnrol, async () => {
+          const wanted = await (await post("passkeys/new", { link: enrol }, fetch)).json();
+          await keep(await (await post("passkeys", { nonce: wanted.nonce, ...await passkey.create(wanted) }, fetch)).text());
+          location.replace(root);
+        });
+        document.querySelector(".login > .hint").hidden = true;
+        return;
+      }
+      fault.textContent = "A passkey needs https or localhost, and a page with a name. Set web.url, or open the link with localhost in it.";
+      fault.hidden = false;
+    }
+    if (passkey.able()) {
+      ceremony(byPasskey, async () => {
+        const wanted = await (await post("login/passkey", {}, fetch)).json();
+        await enter({ nonce: wanted.nonce, ...await passkey.sign(wanted) });
+      });
+    }
     if (link) {
       history.replaceState(null, "", location.pathname + location.search);
       const answer = await fetch(`${root}login/link`, { method: "POST", body: new URLSearchParams({ link }), cache: "no-store" }).catch(() => null);
@@ -313,7 +387,7 @@
         byLink.querySelector("p").textContent = text;
         byLink.onsubmit = (e) => { e.preventDefault(); enter({ link }); };
         byLink.hidden = false;
-        byToken.hidden = true;
+        byToken.hidden = byPasskey.hidden = true;
         document.querySelector(".login > .hint").hidden = true;
         return;
       }
@@ -328,6 +402,8 @@
     if (e.defaultPrevented || e.target.method !== "post") return;
     e.preventDefault();
     if (e.target.classList.contains("logout")) logout();
+    else if (e.target.classList.contains("signs")) sign(e.target);
+    else if (e.target.classList.contains("enrol")) enrol(e.target);
     else send(e.target, e.submitter);
   });
 
@@ -379,7 +455,7 @@
     await (known ? load() : login());
   };
 
-  addEventListener("hashchange", () => { if (location.hash.startsWith("#link=")) start(); });
+  addEventListener("hashchange", () => { if (/^#(link|enrol)=/.test(location.hash)) start(); });
   document.addEventListener("DOMContentLoaded", start);
   setInterval(tick, 1000);
 })();

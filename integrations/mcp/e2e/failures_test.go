@@ -44,6 +44,30 @@ func TestWhatEndsWhileACallWaitsOrRuns(t *testing.T) {
 	}
 }
 
+// TestWhatEndsWhileACallOverHTTPWaitsOrRuns: the server, the gate and the gateway. The client tries to take up a stream again that
+// broke, so it hears of the end of the gate when its patience ends.
+func TestWhatEndsWhileACallOverHTTPWaitsOrRuns(t *testing.T) {
+	for _, ends := range []struct{ what, how, says, after string }{
+		{"server", "remote-ends", "ERROR The server of tools ended before it had answered. The call may have run.", "ERROR The server of tools can't be reached. Nothing was run."},
+		{"gate", "remote-ends", "THROWN", "THROWN"},
+		{"gate", "remote-ends-waiting", "THROWN", "THROWN"},
+		{"gateway", "remote-ends-waiting", "Nothing was run", "ERROR "},
+	} {
+		config := ""
+		if ends.how == "remote-ends" {
+			config = everything()
+		}
+		s := newScene(t, config)
+		_, gate := s.remote()
+		pid := map[string]int{"server": s.started[len(s.started)-2].Pid, "gate": s.started[len(s.started)-1].Pid, "gateway": s.gateway.Pid}[ends.what]
+		s.env = append(s.env, "ENDS="+strconv.Itoa(pid), "PATIENCE=15000")
+		got := s.ended(ends.how, []string{gate})
+		if !strings.Contains(got.Ended, ends.says) || strings.Contains(got.Ended, "waited") || !strings.HasPrefix(got.After, ends.after) {
+			t.Errorf("the %s ends (%s): %+v", ends.what, ends.how, got)
+		}
+	}
+}
+
 // ended is what came of a call that something ended.
 type ended struct {
 	Ended, After string

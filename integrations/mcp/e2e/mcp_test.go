@@ -25,6 +25,7 @@ type scene struct {
 	cache, verifier, state, root string
 	env                          []string
 	gateway                      *os.Process
+	started                      []*os.Process // what runs until the test ends, the newest last
 }
 
 func newScene(t *testing.T, config string) *scene {
@@ -103,6 +104,7 @@ func (s *scene) starts(line string, env []string, command ...string) []string {
 		}
 		io.Copy(io.Discard, out) //nolint:errcheck // so that it is never held up
 	}()
+	s.started = append(s.started, c.Process)
 	s.Cleanup(func() { c.Process.Kill(); c.Wait() }) //nolint:errcheck // it is gone either way
 	select {
 	case m := <-found:

@@ -1,5 +1,5 @@
 // Drives a server of tools, or the gate before one, with the official TypeScript client, and prints what came of it.
-// node probe.mjs everything|files|held|look|list|late|…-ends… COMMAND ARGS…|URL     env SDK: the node_modules that has @modelcontextprotocol/sdk
+// node probe.mjs everything|files|held|look|list|catalogue|late|…-ends… COMMAND ARGS…|URL     env SDK: the node_modules that has @modelcontextprotocol/sdk
 import { execSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,6 +11,7 @@ const { StreamableHTTPClientTransport } = await import(`${sdk}client/streamableH
 const types = await import(`${sdk}types.js`);
 const [what, command, ...args] = process.argv.slice(2);
 
+const patience = Number(process.env.PATIENCE ?? 60000); // for a call that something ends
 const prefix = process.env.PREFIX ?? ""; // of the names that a gate before several servers gives
 const own = (all) => all.filter((x) => x.name.startsWith(prefix)).map((x) => ({ ...x, name: x.name.slice(prefix.length) }));
 
@@ -77,7 +78,7 @@ async function waiting(name, meanwhile) {
 async function running(meanwhile) {
 	let runs;
 	const begun = new Promise((resolve) => (runs = resolve));
-	const called = call("trigger-long-running-operation", { duration: 60, steps: 600 }, { timeout: 60000, onprogress: (p) => p.progress >= 1 && runs() });
+	const called = call("trigger-long-running-operation", { duration: 60, steps: 600 }, { timeout: patience, onprogress: (p) => p.progress >= 1 && runs() });
 	await begun;
 	meanwhile();
 	return called;
@@ -137,12 +138,25 @@ if (what === "everything") {
 	out.ended = await call("write_file", { path: `${process.env.ROOT}/${what}.txt`, content: "x" }, { timeout: 3000 });
 } else if (what === "gateway-ends-waiting") {
 	out.ended = await waiting(what, () => process.kill(Number(process.env.GATEWAY), "SIGKILL"));
+} else if (what === "remote-ends") {
+	out.ended = await running(() => process.kill(Number(process.env.ENDS), "SIGKILL"));
+	out.after = await call("echo", { message: "after" });
+} else if (what === "remote-ends-waiting") {
+	let waits;
+	const waited = new Promise((resolve) => (waits = resolve));
+	const called = call("echo", { message: "waited" }, { timeout: patience, resetTimeoutOnProgress: true, onprogress: () => waits() });
+	await waited;
+	process.kill(Number(process.env.ENDS), "SIGKILL");
+	out.ended = await called;
+	out.after = await call("echo", { message: "after" });
 } else if (what === "late") {
 	const late = () => call("write_file", { path: `${process.env.ROOT}/late.txt`, content: "late" }, { timeout: 60000 });
 	out.ended = await late();
 	writeFileSync(process.env.MARK, "");
 	while (!existsSync(`${process.env.MARK}.yes`)) await sleep(100);
 	out.after = await late();
+} else if (what === "catalogue") {
+	out.tools = (await client.listTools()).tools;
 } else if (what === "look" || what === "list") {
 	out.listed = (await client.listTools()).tools.some((t) => t.name === "read_text_file");
 	if (what === "look") out.read = await call("read_text_file", { path: `${process.env.ROOT}/page.txt` });

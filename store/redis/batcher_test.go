@@ -15,9 +15,9 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// TestEachRiderGetsItsOwnAnswer: many callers ride together, and some leave in the
+// TestEachCallerGetsItsOwnAnswer: many calls go together, and some leave in the
 // middle. Nobody is told of another's conversation, and no call counts twice.
-func TestEachRiderGetsItsOwnAnswer(t *testing.T) {
+func TestEachCallerGetsItsOwnAnswer(t *testing.T) {
 	s := startServer(t)
 	store := open(t, "redis://"+s.Addr(), redis.Options{Epoch: epoch(t), Timeout: patient})
 	const callers, calls = 48, 40
@@ -31,11 +31,11 @@ func TestEachRiderGetsItsOwnAnswer(t *testing.T) {
 				switch soon := time.Duration(i*20) * time.Microsecond; {
 				case (n+i)%5 == 0:
 					time.AfterFunc(soon, cancel)
-				case (n+i)%7 == 0: // it leaves before its ride has ended
+				case (n+i)%7 == 0: // it leaves before the trip has ended
 					ctx, cancel = context.WithTimeout(t.Context(), soon)
 				}
 				v, err := store.Admit(ctx, session.Admission{
-					Conversation: conv(fmt.Sprint("rider-", n)), Session: "s", RequestID: fmt.Sprint("call-", i), Initial: level, Birth: level,
+					Conversation: conv(fmt.Sprint("caller-", n)), Session: "s", RequestID: fmt.Sprint("call-", i), Initial: level, Birth: level,
 					Modes: taint.Every(taint.Allow), Final: true, Standing: "p", Keep: time.Minute,
 				})
 				cancel()

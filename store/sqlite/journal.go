@@ -2,7 +2,7 @@ package sqlite
 
 import "github.com/openclaw-verifier/verifier/session"
 
-// The daybook is where admissions are written, one line each, as they come: a
+// The journal is where admissions are written, one line each, as they come: a
 // dozen lines share a page, where the row of each request and of each
 // conversation has a page to itself, and pages are what a commit costs. It is
 // posted to those rows when it is full, and then many of them share their pages
@@ -10,21 +10,21 @@ import "github.com/openclaw-verifier/verifier/session"
 //
 // Who comes between finds what is not posted yet by what the transaction
 // remembers: a conversation as it is now, a request by its line. Where nothing is
-// remembered, the daybook is posted first, and so it is before anything but an
-// admission and its settlement: nobody else has to know of it.
+// remembered, the journal is posted first, and so it is before anything but what
+// [admits] runs: nothing else has to know of it.
 
-// daybookSize is how many lines it has: enough that many of them go to the same
+// journalSize is how many lines it has: enough that many of them go to the same
 // page, few enough that whoever comes when it is full waits some milliseconds.
-const daybookSize = 1024
+const journalSize = 1024
 
-// booked names a request in the daybook.
+// booked names a request in the journal.
 type booked struct{ conversation, request string }
 
-// firstTime writes a request into the daybook, unless it is remembered already.
+// firstTime writes a request into the journal, unless it is remembered already.
 // One that is only still there because nobody has swept yet does not count.
 func (t *tx) firstTime(c *conversation, a *session.Admission, e *entry) (bool, error) {
 	name := booked{c.hash, a.RequestID}
-	if _, again := t.daybook[name]; again || len(t.daybook) == daybookSize {
+	if _, again := t.journal[name]; again || len(t.journal) == journalSize {
 		if err := t.post(); err != nil {
 			return false, err
 		}
@@ -42,24 +42,23 @@ func (t *tx) firstTime(c *conversation, a *session.Admission, e *entry) (bool, e
 
 // book writes a line, unless the request has a row.
 func (t *tx) book(name booked, c *conversation, a *session.Admission, e *entry) (bool, error) {
-	line := int64(len(t.daybook))
-	n, err := t.exec(`INSERT OR REPLACE INTO daybook
+	line := int64(len(t.journal))
+	n, err := t.exec(`INSERT OR REPLACE INTO journal
 		(conversation, request, body, mark, until_ms, touched_ms, step, source_step, line, unposted)
 		SELECT ?1, ?2, ?, ?, ?, ?, ?, ?, ?, 1 WHERE NOT EXISTS (SELECT 1 FROM requests WHERE conversation = ?1 AND request = ?2)`,
 		name.conversation, name.request, a.Body[:], e.mark, t.now.Add(a.Keep).UnixMilli(), t.ms(), c.step+1, e.sourceStep, line)
 	if err != nil || n == 0 {
 		return false, err
 	}
-	if t.daybook == nil {
-		t.daybook = map[booked]int64{}
+	if t.journal == nil {
+		t.journal = map[booked]int64{}
 	}
-	t.daybook[name] = line
+	t.journal[name] = line
 	t.unposted = true
 	return true, nil
 }
 
-// moreThanAdmits is said by whoever is neither an admission nor its settlement,
-// before it looks at anything.
+// moreThanAdmits is said by what is none of these, before it looks at anything.
 func (t *tx) moreThanAdmits() error {
 	t.admitsOnly = false
 	return t.post()
@@ -70,14 +69,14 @@ func (t *tx) moreThanAdmits() error {
 // What fails undoes the transaction, so no statement needs to be undone alone.
 var postings = [...]string{
 	`INSERT OR IGNORE INTO requests (conversation, request, body, mark, until_ms)
-		SELECT conversation, request, body, mark, until_ms FROM daybook WHERE unposted ORDER BY request, conversation`,
+		SELECT conversation, request, body, mark, until_ms FROM journal WHERE unposted ORDER BY request, conversation`,
 	`UPDATE OR FAIL conversations SET touched_ms = last.touched_ms, step = last.step, source_step = last.source_step
-		FROM (SELECT conversation, touched_ms, max(step) AS step, source_step FROM daybook WHERE unposted GROUP BY conversation) AS last
+		FROM (SELECT conversation, touched_ms, max(step) AS step, source_step FROM journal WHERE unposted GROUP BY conversation) AS last
 		WHERE hash = last.conversation AND conversations.step < last.step`,
-	`UPDATE OR FAIL daybook SET unposted = 0 WHERE unposted`,
+	`UPDATE OR FAIL journal SET unposted = 0 WHERE unposted`,
 }
 
-// post empties the daybook.
+// post empties the journal.
 func (t *tx) post() error {
 	if !t.unposted {
 		return nil
@@ -87,7 +86,7 @@ func (t *tx) post() error {
 			return err
 		}
 	}
-	clear(t.daybook)
+	clear(t.journal)
 	t.unposted = false
 	return nil
 }

@@ -25,10 +25,10 @@ func bringing(conversation, request int) session.Admission {
 	return a
 }
 
-const unposted = `SELECT count(*) FROM daybook WHERE unposted`
+const unposted = `SELECT count(*) FROM journal WHERE unposted`
 
 // TestWhatWasNotPostedCountsAfterARestart ends a store whose last calls are only
-// in the daybook.
+// in the journal.
 func TestWhatWasNotPostedCountsAfterARestart(t *testing.T) {
 	path := database(t)
 	s := open(t, path, sqlite.Options{})
@@ -40,7 +40,7 @@ func TestWhatWasNotPostedCountsAfterARestart(t *testing.T) {
 	a.RequestID, a.Source = "req-1", "read" // another source of the same level
 	admit(t, s, a)
 	if n := count(t, s, unposted); n == 0 {
-		t.Fatal("the daybook is empty: this test shows nothing")
+		t.Fatal("the journal is empty: this test shows nothing")
 	}
 	must(t, s.Close())
 	s = open(t, path, sqlite.Options{})
@@ -64,8 +64,8 @@ func TestWhatWasNotPostedCountsAfterARestart(t *testing.T) {
 	}
 }
 
-// TestAFullDaybookIsPosted makes more calls than it has lines.
-func TestAFullDaybookIsPosted(t *testing.T) {
+// TestAFullJournalIsPosted makes more calls than it has lines.
+func TestAFullJournalIsPosted(t *testing.T) {
 	const calls = 1100
 	s := open(t, database(t), sqlite.Options{})
 	for i := range calls {
@@ -73,7 +73,7 @@ func TestAFullDaybookIsPosted(t *testing.T) {
 			t.Fatalf("call %d: %+v", i, v)
 		}
 	}
-	if lines := count(t, s, `SELECT count(*) FROM daybook`); lines > 1024 {
+	if lines := count(t, s, `SELECT count(*) FROM journal`); lines > 1024 {
 		t.Errorf("it grew to %d lines", lines)
 	}
 	rows := count(t, s, `SELECT count(*) FROM requests`)
@@ -128,11 +128,11 @@ func TestASettlementStandsThoughItsRequestIsNotPosted(t *testing.T) {
 	}
 }
 
-// TestARequestThatIsOverIsNewAgain has the old one in the daybook, and then in
+// TestARequestThatIsOverIsNewAgain has the old one in the journal, and then in
 // its table.
 func TestARequestThatIsOverIsNewAgain(t *testing.T) {
 	for name, between := range map[string]func(*sqlite.Store) error{
-		"in the daybook": func(*sqlite.Store) error { return nil },
+		"in the journal": func(*sqlite.Store) error { return nil },
 		"in the table":   func(s *sqlite.Store) error { return s.Ready(t.Context()) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,9 +164,9 @@ func TestARequestThatIsOverIsNewAgain(t *testing.T) {
 	}
 }
 
-// TestWhatSomeoneElseWroteCountsBesideTheDaybook removes a conversation by hand
-// that has calls in the daybook.
-func TestWhatSomeoneElseWroteCountsBesideTheDaybook(t *testing.T) {
+// TestWhatSomeoneElseWroteCountsBesideTheJournal removes a conversation by hand
+// that has calls in the journal.
+func TestWhatSomeoneElseWroteCountsBesideTheJournal(t *testing.T) {
 	path := database(t)
 	s := open(t, path, sqlite.Options{})
 	for i := range 3 {

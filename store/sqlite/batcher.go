@@ -21,23 +21,22 @@ const (
 	groupSize = 64
 )
 
-// lane is one connection, the goroutine that owns it, and the operations that
+// batcher is one connection, the goroutine that owns it, and the operations that
 // wait for it.
-type lane struct {
-	store *Store
-	db    *db
-	begin string // the statement that begins a transaction here
-	waits time.Duration
-	queue chan *op
-	quit  chan struct{}
-	ended chan struct{} // closed when no operation will be answered any more
-	once  sync.Once
-	runs  bool     // the goroutine was started
-	broom *sweeper // nil where nothing is written
-	known memory   // what the next transaction need not read
+type batcher struct {
+	store   *Store
+	db      *db
+	begin   string // the statement that begins a transaction here
+	waits   time.Duration
+	queue   chan *op
+	quit    chan struct{}
+	ended   chan struct{} // closed when no operation will be answered any more
+	once    sync.Once
+	runs    bool     // the goroutine was started
+	sweeper *sweeper // nil where nothing is written
+	known   memory   // what the next transaction need not read
 
-	timers   sync.Pool // that have stopped: each caller has one for its patience
-	unposted bool      // the daybook may hold something
+	unposted bool // the journal may hold something
 }
 
 // op is one atomic operation: it either refuses before it has changed anything,
@@ -49,18 +48,18 @@ type op struct {
 	left atomic.Bool // the caller has gone
 }
 
-func newLane(s *Store, d *db, begin string) *lane {
-	return &lane{
+func newBatcher(s *Store, d *db, begin string) *batcher {
+	return &batcher{
 		store: s, db: d, begin: begin, waits: patience, queue: make(chan *op, groupSize),
 		quit: make(chan struct{}), ended: make(chan struct{}),
 	}
 }
 
-// ask has an operation run in a lane and waits for its commit. A caller whose
+// ask has an operation run in a batcher and waits for its commit. A caller whose
 // context ends, or whose patience does, gets an error; what it asked for may
 // happen all the same.
-func ask[T any](ctx context.Context, l *lane, run func(*tx) (T, error)) (T, error) {
-	return admits(ctx, l, func(t *tx) (answer T, err error) {
+func ask[T any](ctx context.Context, b *batcher, run func(*tx) (T, error)) (T, error) {
+	return admits(ctx, b, func(t *tx) (answer T, err error) {
 		if err = t.moreThanAdmits(); err == nil {
 			answer, err = run(t)
 		}
@@ -68,37 +67,31 @@ func ask[T any](ctx context.Context, l *lane, run func(*tx) (T, error)) (T, erro
 	})
 }
 
-// admits is ask for what leaves true what the lane remembers: admissions and
-// their settlements.
-func admits[T any](ctx context.Context, l *lane, run func(*tx) (T, error)) (T, error) {
+// admits is ask for what leaves true what the batcher remembers: admissions, their
+// settlements, reports, secrets and notes.
+func admits[T any](ctx context.Context, b *batcher, run func(*tx) (T, error)) (T, error) {
 	var answer, none T
 	o := &op{done: make(chan error, 1), run: func(t *tx) (err error) {
 		answer, err = run(t)
 		return err
 	}}
-	if err := l.do(ctx, o); err != nil {
+	if err := b.do(ctx, o); err != nil {
 		return none, err
 	}
 	return answer, nil
 }
 
-func (l *lane) do(ctx context.Context, o *op) error {
+func (b *batcher) do(ctx context.Context, o *op) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	queue := l.queue
+	queue := b.queue
 	select {
 	case queue <- o:
 		queue = nil // it is in; from now on only wait
 	default:
 	}
-	enough, _ := l.timers.Get().(*time.Timer)
-	if enough == nil {
-		enough = time.NewTimer(l.waits)
-	} else {
-		enough.Reset(l.waits)
-	}
-	defer l.timers.Put(enough)
+	enough := time.NewTimer(b.waits)
 	defer enough.Stop()
 	for {
 		select {
@@ -112,13 +105,13 @@ func (l *lane) do(ctx context.Context, o *op) error {
 		case <-enough.C:
 			o.left.Store(true)
 			return ErrTimeout
-		case <-l.ended:
+		case <-b.ended:
 			return o.answered()
 		}
 	}
 }
 
-// answered is the answer of an operation in a lane that has ended.
+// answered is the answer of an operation in a batcher that has ended.
 func (o *op) answered() error {
 	select {
 	case err := <-o.done:
@@ -128,25 +121,25 @@ func (o *op) answered() error {
 	}
 }
 
-func (l *lane) start() {
-	l.runs = true
-	go l.serve()
+func (b *batcher) start() {
+	b.runs = true
+	go b.serve()
 }
 
-// serve runs operations until the lane is closed, and sweeps in between.
-func (l *lane) serve() {
-	defer close(l.ended)
+// serve runs operations until the batcher is closed, and sweeps in between.
+func (b *batcher) serve() {
+	defer close(b.ended)
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case first := <-l.queue:
-			ops := l.gather(first)
-			l.group(ops)
-			l.broom.keepUp(l, len(ops))
+		case first := <-b.queue:
+			ops := b.gather(first)
+			b.group(ops)
+			b.sweeper.keepUp(b, len(ops))
 		case <-tick.C:
-			l.broom.tidy(l)
-		case <-l.quit:
+			b.sweeper.tidy(b)
+		case <-b.quit:
 			return
 		}
 	}
@@ -155,12 +148,12 @@ func (l *lane) serve() {
 // gather takes what is waiting. It first lets everyone go on who can: those
 // just answered are about to ask again, and a commit for one costs as much as
 // a commit for all.
-func (l *lane) gather(first *op) []*op {
+func (b *batcher) gather(first *op) []*op {
 	runtime.Gosched()
 	ops := []*op{first}
 	for len(ops) < groupSize {
 		select {
-		case o := <-l.queue:
+		case o := <-b.queue:
 			ops = append(ops, o)
 		default:
 			return ops
@@ -172,10 +165,10 @@ func (l *lane) gather(first *op) []*op {
 // group runs operations in one transaction and answers each after the commit.
 // When the database fails in one of them, that one is told, and the others run
 // again by themselves.
-func (l *lane) group(ops []*op) {
+func (b *batcher) group(ops []*op) {
 	results := make([]error, len(ops))
 	failed := -1
-	err := l.transaction(func(t *tx) error {
+	err := b.transaction(func(t *tx) error {
 		for i, o := range ops {
 			if o.left.Load() {
 				continue // it has been told that this failed: better if it has
@@ -195,7 +188,7 @@ func (l *lane) group(ops []*op) {
 		case failed < 0 || failed == i:
 			o.done <- err
 		default:
-			l.group([]*op{o})
+			b.group([]*op{o})
 		}
 	}
 }
@@ -213,51 +206,51 @@ func attempt(o *op, t *tx) (err error) {
 
 // transaction commits what run did, or undoes it. The results of run count only
 // when it returns nil.
-func (l *lane) transaction(run func(*tx) error) error {
-	if _, err := l.db.exec(l.begin); err != nil {
-		l.undo()
+func (b *batcher) transaction(run func(*tx) error) error {
+	if _, err := b.db.exec(b.begin); err != nil {
+		b.undo()
 		return err
 	}
-	t := &tx{db: l.db, store: l.store, now: l.store.now(), admitsOnly: true}
-	err := l.recall(t)
+	t := &tx{db: b.db, store: b.store, now: b.store.now(), admitsOnly: true}
+	err := b.recall(t)
 	if err == nil {
 		err = run(t)
 	}
 	if err == nil {
 		err = t.flush()
 	}
-	if err == nil && l.broom != nil && !t.admitsOnly {
-		err = keepTime(l.db, t.now)
+	if err == nil && b.sweeper != nil && !t.admitsOnly {
+		err = keepTime(b.db, t.now)
 	}
 	if err == nil {
-		_, err = l.db.exec("COMMIT")
+		_, err = b.db.exec("COMMIT")
 	}
 	if err != nil {
-		l.undo()
-		l.unposted = true // for all we know: a commit whose checkpoint failed is one all the same
+		b.undo()
+		b.unposted = true // for all we know: a commit whose checkpoint failed is one all the same
 		return err
 	}
-	l.remember(t)
+	b.remember(t)
 	t.announce()
 	return nil
 }
 
 // undo ends a transaction that failed. SQLite has ended it by itself after some
 // errors, and then refuses: that refusal means nothing.
-func (l *lane) undo() { _, _ = l.db.exec("ROLLBACK") }
+func (b *batcher) undo() { _, _ = b.db.exec("ROLLBACK") }
 
-// close ends the goroutine, then the connection. A lane that was never opened
+// close ends the goroutine, then the connection. A batcher that was never opened
 // or never started closes too.
-func (l *lane) close() (err error) {
-	if l == nil {
+func (b *batcher) close() (err error) {
+	if b == nil {
 		return nil
 	}
-	l.once.Do(func() {
-		close(l.quit)
-		if l.runs {
-			<-l.ended
+	b.once.Do(func() {
+		close(b.quit)
+		if b.runs {
+			<-b.ended
 		}
-		err = l.db.close()
+		err = b.db.close()
 	})
 	return err
 }

@@ -1,0 +1,107 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// A standing consent is a grant that holds in every conversation of one agent: for calls of one tool to exactly the same destinations, down
+// to a level, until a day. Only a person gives one. It is kept in a list of the store, under this server's seal: if the list is lost,
+// calls ask again.
+
+// Bounds of standing consents.
+const (
+	MaxConsentDays = 30
+	standingList   = "00:standing"
+	mostStanding   = 200
+	keepStanding   = 2 * MaxConsentDays * 24 * time.Hour
+	endedMark      = "ended "
+)
+
+// Standing are the standing consents that have not been ended, the latest first. One of a person who may not approve any more is none.
+func (d *Desk) Standing(ctx context.Context) ([]session.Grant, error) {
+	entries, err := d.o.Store.Notes(ctx, standingList)
+	if err != nil {
+		return nil, err
+	}
+	var given []session.Grant
+	ended, t := make(map[string]bool), d.terms()
+	for _, e := range slices.Backward(entries) { // what ends a consent comes after it
+		if rest, ends := strings.CutPrefix(string(e), endedMark); ends {
+			if id, seal, _ := strings.Cut(rest, "|"); d.o.Key.Check(seal, "consent-ended", id) {
+				ended[id] = true
+			}
+			continue
+		}
+		g, err := session.ReadGrant(d.o.Key, string(e))
+		if err == nil && g.IsStanding() && !ended[g.ID] && t.lists(g.By) && !slices.ContainsFunc(given, func(x session.Grant) bool { return x.Name() == g.Name() }) {
+			given = append(given, g)
+		}
+	}
+	return given, nil
+}
+
+// Consent gives a standing consent at an approver's word. The grant says for which calls and at which level; who gives it and how long it
+// holds is written here. It is in the record before it counts.
+func (d *Desk) Consent(ctx context.Context, a Answer, g session.Grant, days int) (Outcome, error) {
+	t := d.terms()
+	person, listed := t.people[a.ID]
+	switch {
+	case !listed:
+		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
+	case !g.IsStanding() || g.Tool == "" || g.Conversation.Key != "" || g.Session != "" || g.Run != "" || days < 1 || days > MaxConsentDays:
+		return Outcome{Kind: Misunderstood, Text: "This can't be allowed for longer. Nothing was changed."}, nil
+	case t.Approvals > 1:
+		return Outcome{Kind: Misunderstood, Text: "Your config wants more than one person to allow a call, and a standing consent has only one. Nothing was changed."}, nil
+	}
+	id, err := codes.NewID(d.o.Rand)
+	if err != nil {
+		return Outcome{Text: "Nothing was changed; try again."}, err
+	}
+	now := time.Now().UTC()
+	g.ID, g.By, g.Until = g.Conversation.Hash()[:2]+id, person, now.AddDate(0, 0, days)
+	err = d.o.Record.Append(audit.Entry{
+		Kind: audit.KindConsent, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Agent: g.Agent, Tool: g.Tool, Level: g.Level.String(), Decision: audit.Allow,
+		Note:   fmt.Sprintf("standing consent%s until %s", LikeOnly(&g), g.Until.Format(time.DateTime+" UTC")),
+		People: []audit.Person{{Name: person, Via: a.Via, At: now}},
+	})
+	if err != nil {
+		return Outcome{Text: "The record can't be written. Nothing was changed."}, err
+	}
+	if err := d.noteStanding(ctx, g.Value(d.o.Key)); err != nil {
+		return Outcome{Text: "The store can't be reached. The consent may not hold; look at the list."}, err
+	}
+	return Outcome{Kind: Told, Text: fmt.Sprintf("%s by %s passes%s without a question until %s, while the level is no worse than %s. You can end it at any time.",
+		quote(g.Tool), quote(g.Agent), LikeOnly(&g), g.Until.Format(time.DateOnly), g.Level)}, nil
+}
+
+func (d *Desk) noteStanding(ctx context.Context, entry string) error {
+	return d.o.Store.Note(ctx, session.Note{List: standingList, Most: mostStanding, Keep: keepStanding, Entries: [][]byte{[]byte(entry)}})
+}
+
+// endStanding ends the standing consents that are meant.
+func (d *Desk) endStanding(ctx context.Context, r revocation) (ended []session.Grant, err error) {
+	given, err := d.Standing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range given {
+		g := &given[i]
+		if !r.all && !r.meant(g) {
+			continue
+		}
+		if err := d.noteStanding(ctx, endedMark+g.ID+"|"+d.o.Key.Seal("consent-ended", g.ID)); err != nil {
+			return ended, err
+		}
+		ended = append(ended, *g)
+		d.noteRevoked(ctx, g, r.person, r.via)
+	}
+	return ended, nil
+}

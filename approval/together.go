@@ -1,0 +1,174 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/codes"
+)
+
+// together gathers the calls of one turn that come at the same moment, for one card. Each waits for [Options.Together] at most. The card
+// is whole and sealed before it is stored, so that nothing can be added to it.
+type together struct {
+	mu   sync.Mutex
+	open map[string]*turnCard
+}
+
+// turnCard is one such card in the making. Its fields belong to the first request until done is closed.
+type turnCard struct {
+	requests []*Request
+	done     chan struct{}
+	placed   Placement
+	err      error
+	on       []*Request // which the card asks about; the others are put alone
+}
+
+// join adds a request to the card in the making of its turn. The first opens it, and has to put it up.
+func (t *together) join(key string, r *Request) (c *turnCard, first bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c = t.open[key]; c != nil && len(c.requests) < maxBatch {
+		c.requests = append(c.requests, r)
+		return c, false
+	}
+	if t.open == nil {
+		t.open = make(map[string]*turnCard)
+	}
+	c = &turnCard{requests: []*Request{r}, done: make(chan struct{})}
+	t.open[key] = c
+	return c, true
+}
+
+// close lets no more requests join.
+func (t *together) close(key string, c *turnCard) []*Request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open[key] == c {
+		delete(t.open, key)
+	}
+	return c.requests
+}
+
+// turnKey is the same for the calls of one turn.
+func (r *Request) turnKey() string {
+	a := &r.Ask
+	return strings.Join([]string{a.Conversation.Hash(), a.Window, a.SessionKey, a.Agent, a.Run}, "\x00")
+}
+
+// putUp puts up a card that asks about the call, together with the calls of its turn that come at the same moment, and shows it. A test
+// stays alone, what the auditor stopped too, and a call that was asked about before.
+func (d *Desk) putUp(ctx context.Context, r *Request, instead string) (Placement, error) {
+	if r.Ask.Test || r.Ask.Blocked != "" || instead != "" {
+		return d.putAlone(ctx, r, instead)
+	}
+	key := r.turnKey()
+	c, first := d.together.join(key, r)
+	if first {
+		d.putTogether(ctx, key, c)
+	}
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		return Placement{}, ctx.Err()
+	}
+	if !slices.Contains(c.on, r) {
+		return d.putAlone(ctx, r, instead)
+	}
+	return c.placed, c.err
+}
+
+func (d *Desk) putAlone(ctx context.Context, r *Request, instead string) (Placement, error) {
+	p, err := d.place(ctx, r, instead, false)
+	if err == nil && p.State == New {
+		err = d.show(ctx, p.ID)
+	}
+	return p, err
+}
+
+// putTogether waits for the other calls of a turn, and puts up one card for all.
+func (d *Desk) putTogether(ctx context.Context, key string, c *turnCard) {
+	defer close(c.done)
+	t := time.NewTimer(d.o.Together)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	case <-d.ctx.Done():
+	}
+	requests := d.together.close(key, c)
+	if len(requests) == 1 {
+		c.on = requests
+		if c.err = ctx.Err(); c.err == nil { // otherwise its caller has gone, and nobody needs the card
+			c.placed, c.err = d.putAlone(ctx, requests[0], "")
+		}
+		return
+	}
+	placed, on, err := d.placeList(ctx, requests)
+	if err == nil && placed.State == Shared { // one of them is asked about by now
+		return
+	}
+	if err == nil && placed.State == New {
+		err = d.show(ctx, placed.ID)
+	}
+	c.placed, c.err, c.on = placed, err, on
+}
+
+// placeList makes a new card for several calls, frozen from the start. Calls that go another way than the first are not on it.
+func (d *Desk) placeList(ctx context.Context, requests []*Request) (p Placement, on []*Request, err error) {
+	t, first := d.terms(), requests[0]
+	for range 5 { // a code that another live card has is drawn again
+		random, err := codes.NewID(d.o.Rand)
+		if err != nil {
+			return Placement{}, nil, err
+		}
+		c := &Card{ID: first.Ask.Conversation.Hash()[:2] + random, Frozen: true}
+		if on, err = d.composeList(t, c, requests); err != nil {
+			return Placement{}, nil, err
+		}
+		blob, err := c.encode()
+		if err != nil {
+			return Placement{}, nil, err
+		}
+		draft := Draft{ID: c.ID, Conversation: first.Ask.Conversation, Blob: blob, CodeSeal: d.codeSeal(codes.Code(d.o.Key, c.ID)), Live: t.TTL, MaxOpen: t.MaxOpen}
+		for _, q := range c.all() {
+			draft.Digests = append(draft.Digests, q.Ask.Digest)
+		}
+		p, err = d.o.Store.Place(ctx, draft)
+		if !errors.Is(err, ErrCodeTaken) {
+			return p, on, err
+		}
+	}
+	return Placement{}, nil, ErrCodeTaken
+}
+
+// composeList fills a card with the requests that can share it: equal calls are one question.
+func (d *Desk) composeList(t *terms, c *Card, requests []*Request) (on []*Request, err error) {
+	for i, r := range requests {
+		added := true
+		switch q := c.question(r.Ask.Digest); {
+		case i == 0:
+			first, err := d.pose(t, c.ID, r)
+			if err != nil {
+				return nil, err
+			}
+			c.Questions = []Question{first}
+		case q != nil:
+			q.join(d.process.holder(r.ID))
+		default:
+			if added, err = d.extend(c, r); err != nil {
+				return nil, err
+			}
+		}
+		if added {
+			on = append(on, r)
+		}
+	}
+	if c.Batch = len(c.Questions) > 1; c.Batch {
+		c.Listed = d.o.Key.Seal("list", c.list()...)
+	}
+	return on, nil
+}

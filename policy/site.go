@@ -1,0 +1,138 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Page is a page that a call gets with a tool that carries no cookies: see [Quiet.Site].
+type Page struct {
+	Address string // as the call has it; empty: it is no such call
+	Host    string // in lower case
+	Link    string // the address as a link to it is compared; empty: it names no scheme
+	Typed   bool   // the user's last message holds the whole address with its scheme, as a word of its own
+
+	// Owners says that the owner started the run, alone, and that nothing about the
+	// call but where it goes has to be asked about. Where it is false, the page still
+	// counts as one of its host.
+	Owners bool
+
+	typed map[string]bool // hosts of addresses in the user's last message
+}
+
+// HostTyped reports whether the user's last message holds an address of a host.
+func (p *Page) HostTyped(host string) bool { return p.typed[host] }
+
+// page says which page a call gets, where [Quiet.Site] is on.
+func (p *Policy) page(pl *Plan, c *toolcall.Call) {
+	if !p.quiet.Site || pl.strict || !pl.rule.plainFetch {
+		return
+	}
+	address := ""
+	for path, value := range c.Strings {
+		switch {
+		case path == value && fetchParams[path]:
+		case path == "url" && address == "":
+			address = value
+		case path == "extractMode" && (value == "markdown" || value == "text"):
+		default:
+			return // an argument of which we don't know what it does
+		}
+	}
+	host, link, ok := plainAddress(address)
+	if !ok {
+		return
+	}
+	pl.Page = Page{Address: address, Host: host, Link: link, Owners: pl.Grantable && isOwners(c, &pl.Standing) && !c.Hints.Destroys() && pl.Secret == "" && pl.Gives == ""}
+	all := c.Context.UserMessages
+	if len(all) == 0 || !all[len(all)-1].SenderIsOwner {
+		return
+	}
+	last := all[len(all)-1].Text
+	pl.Page.Typed = link != "" && holdsWord(last, address) // notes.md, deploy.sh and asp.net are hosts, too
+	pl.Page.typed = hostsIn(last)
+}
+
+// mostWords is how many words of a message are read for hosts.
+const mostWords = 2000
+
+// hostsIn are the hosts of the addresses in a message. A name alone may be a file: notes.md, deploy.sh.
+func hostsIn(message string) map[string]bool {
+	out, n := map[string]bool{}, 0
+	for word := range strings.FieldsFuncSeq(message, func(c rune) bool { return strings.ContainsRune(" \n\t\r<>()\"',;", c) }) {
+		if n++; n > mostWords {
+			break
+		}
+		if host, link, ok := plainAddress(strings.TrimRight(word, ".:!?")); ok && link != "" {
+			out[host] = true
+		}
+	}
+	return out
+}
+
+// plainAddress reads an address of a page that every program reads alike: http or https, or no scheme at all; a host with a dot whose last
+// part is letters, in lower case, without a port; and no user, fragment, escape or sign that could end a link.
+func plainAddress(address string) (host, link string, ok bool) {
+	if len(address) == 0 || len(address) > longestAddress || strings.Trim(address, addressChars) != "" || strings.ContainsAny(address[len(address)-1:], ".:!?") {
+		return "", "", false
+	}
+	scheme, rest, named := strings.Cut(address, "://")
+	switch {
+	case !named:
+		scheme, rest = "", address
+	case scheme != "http" && scheme != "https", strings.Contains(rest, "//"):
+		return "", "", false
+	}
+	end := strings.IndexAny(rest, "/?")
+	if end < 0 {
+		end = len(rest)
+	}
+	host, rest = rest[:end], rest[end:]
+	if !plainHost(host) || strings.Contains(rest, "/../") || strings.HasSuffix(rest, "/..") {
+		return "", "", false
+	}
+	if !named {
+		return host, "", true
+	}
+	if !strings.HasPrefix(rest, "/") {
+		rest = "/" + rest
+	}
+	return host, scheme + "://" + host + rest, true
+}
+
+const (
+	longestAddress = 1000
+	addressChars   = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?=&+"
+)
+
+// plainHost reports whether a host is a name of the public kind: no number, no
+// single word, and none that means this machine.
+func plainHost(host string) bool {
+	labels := strings.Split(host, ".")
+	for _, l := range labels {
+		if l == "" || len(l) > 63 || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			return false
+		}
+	}
+	last := labels[len(labels)-1]
+	return len(labels) > 1 && len(host) <= maxHost && strings.Trim(last, "abcdefghijklmnopqrstuvwxyz") == "" && !privateEndings[last] && !loopback(host)
+}
+
+// privateEndings are of names that no public site has.
+var privateEndings = words("local localhost internal intranet lan home corp private localdomain onion arpa")
+
+// checkFetches finds labels that contradict each other.
+func (b *builder) checkFetches(path string, f *facts) {
+	if f.plainFetch && (f.dangerous || f.destructive || f.money || f.secret || f.runs || f.looks || f.completes) {
+		b.fail(path+".fetches", "only a tool that gets pages, with no cookies and no login, may be labelled so: no browser, and nothing that pays, destroys, runs or bears secrets")
+	}
+}
+
+// sites says of a conversation's call whether it may follow a link unasked, in words for explain.
+func (pl *Plan) sites() string {
+	if pl.Page.Address == "" || !pl.Page.Owners {
+		return ""
+	}
+	return SiteRule + ": if you typed its address in this turn, or it is a link in a page of a host that you typed or approved in this turn, and the conversation holds nothing else from outside."
+}

@@ -1,0 +1,139 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/replay"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// consentView is a standing consent that can be given: for questions that were always answered yes.
+type consentView struct {
+	Name, Tool, Agent, Only, Level string
+	Times                          int
+}
+
+// Bounds of looking for them.
+const (
+	consentDays  = 7
+	consentLines = 100_000
+	offersKept   = 2 * time.Second
+)
+
+// offered is a standing consent that the record speaks for.
+type offered struct {
+	grant session.Grant
+	times int
+}
+
+// offers are the standing consents that would have covered what was always allowed in the last days, and nothing that was not. They are
+// worked out from the record each time: what the page said before decides nothing.
+func (p *Page) offers(ctx context.Context) ([]offered, error) {
+	look, done, err := p.scan(ctx, consentLines)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	now := p.o.Now()
+	all := replay.Loading{Policy: p.o.Policy(), Since: now.AddDate(0, 0, -consentDays), Until: now.Add(time.Minute)}
+	var found []audit.Entry
+	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
+		return look.over() || bytes.Contains(raw, []byte(`"kind":"asked"`)) || bytes.Contains(raw, []byte(`"kind":"answer"`))
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		if look.done() { // what was denied may be further back: then nothing is offered
+			return nil, nil
+		}
+		if l.At.Before(all.Since) {
+			break
+		}
+		found = append(found, l.Entry)
+	}
+	for _, e := range slices.Backward(found) {
+		all.Add(&e)
+	}
+	var out []offered
+	for _, item := range all.Report().Always {
+		if g, can := item.Consent(); can {
+			out = append(out, offered{g, item.Times})
+		}
+	}
+	return out, nil
+}
+
+// keptOffers keeps for a moment what the page offers: it takes reading the record. What is given is worked out anew.
+type keptOffers struct {
+	mu   sync.Mutex
+	at   time.Time
+	last []offered
+}
+
+func (k *keptOffers) get(ctx context.Context, p *Page) (_ []offered, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if now := p.o.Now(); now.Sub(k.at) > offersKept || now.Before(k.at) {
+		if k.last, err = p.offers(ctx); err == nil {
+			k.at = now
+		}
+	}
+	return k.last, err
+}
+
+func (k *keptOffers) put(now time.Time, offers []offered) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.at, k.last = now, offers
+}
+
+// consentViews are the offers that are not given yet.
+func (p *Page) consentViews(ctx context.Context, open approval.Granting) (out []consentView) {
+	offers, err := p.always.get(ctx, p)
+	if err != nil {
+		p.o.Log.WarnContext(ctx, "the page could not look for what was always allowed", "err", err)
+		return nil
+	}
+	for i := range offers {
+		g := &offers[i].grant
+		if slices.ContainsFunc(open.Grants, func(x session.Grant) bool { return x.Name() == g.Name() }) {
+			continue
+		}
+		v := consentView{Name: g.Name(), Agent: foreign(p.o.Hide(g.Agent)), Only: foreign(approval.LikeOnly(g)), Level: g.Level.String(), Times: offers[i].times}
+		v.Tool, _ = channels.Name(g.Tool)
+		out = append(out, v)
+	}
+	return out
+}
+
+// consent gives a standing consent, if the record still speaks for it.
+func (p *Page) consent(w http.ResponseWriter, r *http.Request, m *member) {
+	offers, err := p.offers(r.Context())
+	if err != nil {
+		p.unreachable(w, r, err)
+		return
+	}
+	p.always.put(p.o.Now(), offers)
+	days, err := strconv.Atoi(r.PostFormValue("days"))
+	at := slices.IndexFunc(offers, func(o offered) bool {
+		return o.grant.Name() == r.PostFormValue("consent") && o.grant.Level.String() == r.PostFormValue("level")
+	})
+	if at < 0 || err != nil {
+		p.granting(w, r, m, said{Text: "Your answers have changed since this page was drawn, so this is not offered any more. Nothing was changed.", Tone: odd})
+		return
+	}
+	o, err := p.o.Desk.Consent(r.Context(), approval.Answer{ID: m.id(), Via: Via}, offers[at].grant, days)
+	if err != nil {
+		p.o.Log.ErrorContext(r.Context(), "a standing consent could not be given", "err", err)
+	}
+	p.granting(w, r, m, told(o))
+}

@@ -1,0 +1,403 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/passkey"
+)
+
+// Passkeys log a person in and sign their answers, see [approval.StepUp]. A session alone adds none: whoever stole it could then sign. It
+// takes the token, a passkey that is there already, or a link that `verifier login --passkey` prints.
+
+// What a signature or a new passkey may be for.
+const (
+	forEnrol  = "page-enrol"       // a link that adds a passkey
+	forLogin  = "page-passkey"     // a signature that logs in
+	forProof  = "page-passkey-old" // a signature that lets a person add another passkey
+	forNewKey = "page-passkey-new" // a new passkey
+	keyLife   = 5 * time.Minute    // for a person at their authenticator
+	mostNamed = 40                 // characters of a passkey's name
+)
+
+// Enrol makes a link by which a person adds a passkey, good once and for ten
+// minutes: its path, and until when. It logs nobody in without that passkey.
+func (p *Page) Enrol(ctx context.Context, person string) (path string, until time.Time, err error) {
+	until = p.o.Now().Add(linkLife).Truncate(time.Second)
+	t := newTicket(person, false, until)
+	text, ok := p.write(forEnrol, t)
+	if !ok || !p.o.Desk.Lists(keyOwner(person)) {
+		return "", until, errors.New("web: there is no approver of that name who may log in")
+	}
+	if err := p.issue(ctx, forEnrol, t.ID, linkLife); err != nil {
+		return "", until, err
+	}
+	if err := p.note(ctx, &t, "a link to add a passkey was made"); err != nil {
+		return "", until, err
+	}
+	return Root + "login#enrol=" + url.QueryEscape(text), until, nil
+}
+
+// keyOwner is whose a person's passkeys are, by the id that the desk knows.
+func keyOwner(person string) string { return "token:" + person }
+
+// passkeysView lists a person's passkeys.
+type passkeysView struct {
+	Keys  []passkey.Key
+	Named bool // the page has a name, to which a passkey can belong
+	Mine  bool // one of them is for this page
+	Name  string
+}
+
+// passkeys shows a person their passkeys.
+func (p *Page) passkeys(w http.ResponseWriter, r *http.Request, m *member) { p.keys(w, r, m, said{}) }
+
+func (p *Page) keys(w http.ResponseWriter, r *http.Request, m *member, s said) {
+	site := hostOf(r.Host)
+	p.show(w, r, m, "passkeys", view{Title: "Passkeys", At: "passkeys", Said: s, Passkeys: passkeysView{
+		Keys: p.o.Passkeys.Of(m.id(), ""), Named: namedHost(site), Mine: len(p.o.Passkeys.Of(m.id(), site)) > 0, Name: site,
+	}})
+}
+
+// origin is where the browser says that a request comes from; it was compared with the
+// name that the request is for. Where that is no name there are no passkeys.
+func origin(r *http.Request) string {
+	from, err := url.Parse(r.Header.Get("Origin"))
+	if err != nil || !namedHost(from.Hostname()) {
+		return ""
+	}
+	return from.Scheme + "://" + from.Host
+}
+
+func hostOf(host string) string {
+	u, err := url.Parse("//" + host)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+func namedHost(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return host != "" && err != nil
+}
+
+// newNonce begins a ceremony: it may be used once, soon, for this purpose and person. The challenge is made from it.
+func (p *Page) newNonce(purpose, person string) string {
+	var raw [16]byte
+	rand.Read(raw[:]) // it never fails
+	parts := []string{hex.EncodeToString(raw[:]), strconv.FormatInt(p.o.Now().Add(keyLife).Unix(), 10), base64.RawURLEncoding.EncodeToString([]byte(person))}
+	return strings.Join(append(parts, p.o.Key.Seal(purpose, parts...)), ".")
+}
+
+func challengeOf(purpose, nonce string) []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%d:%s", len(purpose), purpose, len(nonce), nonce))
+	return sum[:]
+}
+
+// useNonce uses it up, and gives the person that it is for.
+func (p *Page) useNonce(ctx context.Context, purpose, nonce string) (person string, ok bool, err error) {
+	f := strings.Split(nonce, ".")
+	if len(nonce) > maxTicket || len(f) != 4 || !p.o.Key.Check(f[3], purpose, f[:3]...) {
+		return "", false, nil
+	}
+	until, errUntil := strconv.ParseInt(f[1], 10, 64)
+	name, errName := base64.RawURLEncoding.Strict().DecodeString(f[2])
+	if errUntil != nil || errName != nil || !p.o.Now().Before(time.Unix(until, 0)) {
+		return "", false, nil //nolint:nilerr // it is no nonce of ours
+	}
+	uses, err := p.o.Tries.Miss(ctx, "page-nonce:"+f[0], 2*keyLife, true)
+	return string(name), err == nil && uses == 1, err
+}
+
+// options are what the page's script hands to the browser for a ceremony.
+type options struct {
+	Nonce     string   `json:"nonce"`
+	Challenge string   `json:"challenge"`
+	Site      string   `json:"site"`
+	Keys      []string `json:"keys"` // that may sign, or that need not be made again; none: any
+	User      string   `json:"user,omitzero"`
+	Name      string   `json:"name,omitzero"`
+}
+
+func (p *Page) options(w http.ResponseWriter, r *http.Request, purpose, person string, keys []passkey.Key) {
+	nonce := p.newNonce(purpose, person)
+	o := options{Nonce: nonce, Challenge: base64.RawURLEncoding.EncodeToString(challengeOf(purpose, nonce)), Site: hostOf(r.Host), Keys: []string{}, Name: person}
+	if person != "" {
+		o.User = base64.RawURLEncoding.EncodeToString([]byte(p.o.Key.Seal("passkey-user", person)))
+	}
+	for _, k := range keys {
+		o.Keys = append(o.Keys, k.ID)
+	}
+	body, err := json.Marshal(o)
+	if err != nil {
+		http.Error(w, "The page can't answer now.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if _, err := w.Write(body); err != nil {
+		p.o.Log.DebugContext(r.Context(), "an answer could not be sent", "err", err)
+	}
+}
+
+// assertion is what a form says that an authenticator signed; nil where it says nothing.
+func assertion(r *http.Request) *passkey.Assertion {
+	a := &passkey.Assertion{ID: bytesOf(r, "id"), ClientData: bytesOf(r, "client"), AuthData: bytesOf(r, "auth"), Signature: bytesOf(r, "signature")}
+	if len(a.Signature) == 0 {
+		return nil
+	}
+	return a
+}
+
+func bytesOf(r *http.Request, field string) []byte {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(r.PostFormValue(field))
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// proofOf is the signature of an answer; nil where there is none.
+func proofOf(r *http.Request) *approval.Proof {
+	a := assertion(r)
+	if a == nil {
+		return nil
+	}
+	return &approval.Proof{Nonce: r.PostFormValue("nonce"), Assertion: *a}
+}
+
+var (
+	badPasskey = refusal{"This passkey is not known here, or its signature does not fit. Nothing was changed.", http.StatusUnauthorized}
+	badEnrol   = refusal{"This link was used or is too old. `verifier login --passkey` prints a new one.", http.StatusUnauthorized}
+	noProof    = refusal{"Your session alone adds no passkey. Use your token, or a passkey that you have. Nothing was changed.", http.StatusForbidden}
+	noName     = refusal{"Passkeys need a page with a name. Open it as localhost, or set web.url. Nothing was changed.", http.StatusUnprocessableEntity}
+)
+
+// signed checks a signature that was asked for with a nonce of the page.
+func (p *Page) signed(r *http.Request, purpose, person string) (key passkey.Key, why refusal, err error) {
+	a := assertion(r)
+	if a == nil {
+		return key, badPasskey, nil
+	}
+	of, ok, err := p.useNonce(r.Context(), purpose, r.PostFormValue("nonce"))
+	if err != nil || !ok || of != person {
+		return key, badPasskey, err
+	}
+	owner := ""
+	if person != "" {
+		owner = keyOwner(person)
+	}
+	want := passkey.Ceremony{Challenge: challengeOf(purpose, r.PostFormValue("nonce")), Origin: origin(r), Site: hostOf(r.Host)}
+	key, errKey := p.o.Passkeys.Check(owner, a, want, p.o.Now())
+	if errKey != nil {
+		p.o.Log.WarnContext(r.Context(), "a passkey's signature was refused on the page", "peer", p.o.Peer(r), "err", errKey)
+		return key, badPasskey, nil
+	}
+	return key, refusal{}, nil
+}
+
+// wantsLogin begins a login by passkey.
+func (p *Page) wantsLogin(w http.ResponseWriter, r *http.Request) {
+	p.options(w, r, forLogin, "", nil)
+}
+
+// byPasskey logs in whose passkey has signed.
+func (p *Page) byPasskey(r *http.Request) (*ticket, refusal, error) {
+	key, why, err := p.signed(r, forLogin, "")
+	if err != nil || why.text != "" {
+		return nil, why, err
+	}
+	person := strings.TrimPrefix(key.Of, keyOwner(""))
+	if _, known := p.o.People().Mark(person); !known {
+		return nil, badPasskey, nil
+	}
+	return &ticket{Person: person}, refusal{}, nil
+}
+
+// wantsProof begins the signature by which a person adds another passkey.
+func (p *Page) wantsProof(w http.ResponseWriter, r *http.Request, m *member) {
+	p.options(w, r, forProof, m.Person, p.o.Passkeys.Of(m.id(), hostOf(r.Host)))
+}
+
+// newKey begins a new passkey for someone who proves more than a session does.
+func (p *Page) newKey(w http.ResponseWriter, r *http.Request) {
+	person, why, err := p.provesMore(r)
+	switch {
+	case err != nil:
+		p.noLogin(w, r, err)
+	case why.text != "":
+		http.Error(w, why.text, why.status)
+	case origin(r) == "":
+		http.Error(w, noName.text, noName.status)
+	default:
+		p.options(w, r, forNewKey, person, p.o.Passkeys.Of(keyOwner(person), hostOf(r.Host)))
+	}
+}
+
+// provesMore is who adds a passkey: by a link for that, or logged in and with the token or a passkey.
+func (p *Page) provesMore(r *http.Request) (person string, why refusal, err error) {
+	if link := r.PostFormValue("link"); link != "" {
+		t, ok := p.read(forEnrol, link)
+		if ok {
+			ok, err = p.lives(r.Context(), forEnrol, t.ID, linkLife)
+		}
+		uses := 0
+		if ok && err == nil {
+			uses, err = p.o.Tries.Miss(r.Context(), "page-enrol:"+t.ID, 2*linkLife, true)
+		}
+		if err != nil || uses != 1 || !p.o.Desk.Lists(keyOwner(t.Person)) {
+			return "", badEnrol, err
+		}
+		return t.Person, refusal{}, nil
+	}
+	m, err := p.who(r)
+	switch {
+	case err != nil:
+		return "", refusal{}, err
+	case m == nil:
+		return "", refusal{"You are not logged in. Nothing was changed.", http.StatusUnauthorized}, nil
+	case !m.Approver:
+		return "", refusal{"You may look and not answer. Nothing was changed.", http.StatusForbidden}, nil
+	case r.PostFormValue("token") != "":
+		t, why, err := p.byToken(r)
+		if err != nil || t == nil {
+			return "", why, err
+		}
+		if t.Person != m.Person {
+			return "", badToken, nil
+		}
+		return m.Person, refusal{}, nil
+	case assertion(r) != nil:
+		_, why, err := p.signed(r, forProof, m.Person)
+		return m.Person, why, err
+	}
+	return "", noProof, nil
+}
+
+// addKey takes the new passkey. The nonce says whose it is: only [Page.newKey] gives one.
+func (p *Page) addKey(w http.ResponseWriter, r *http.Request) {
+	nonce := r.PostFormValue("nonce")
+	person, ok, err := p.useNonce(r.Context(), forNewKey, nonce)
+	if err != nil {
+		p.noLogin(w, r, err)
+		return
+	}
+	if _, known := p.o.People().Mark(person); !ok || !known || !p.o.Desk.Lists(keyOwner(person)) {
+		http.Error(w, "That took too long, or was sent twice. Begin again. Nothing was changed.", http.StatusUnauthorized)
+		return
+	}
+	made := &passkey.Registration{ID: bytesOf(r, "id"), ClientData: bytesOf(r, "client"), AuthData: bytesOf(r, "auth"), Public: bytesOf(r, "public")}
+	want := passkey.Ceremony{Challenge: challengeOf(forNewKey, nonce), Origin: origin(r), Site: hostOf(r.Host)}
+	if err := made.Check(want); err != nil { // so that nothing is recorded that is not added
+		p.o.Log.WarnContext(r.Context(), "a new passkey was refused", "err", err)
+		http.Error(w, "The passkey was not taken: "+whyNot(err)+" Nothing was changed.", http.StatusUnprocessableEntity)
+		return
+	}
+	who := audit.Person{Name: person, Via: Via, At: p.o.Now().UTC(), Passkey: passkey.NameID(made.ID)}
+	if err := p.o.Record.Append(audit.Entry{Kind: audit.KindNote, Note: "adds a passkey on the page from " + p.o.Peer(r), People: []audit.Person{who}}); err != nil {
+		p.o.Log.ErrorContext(r.Context(), "the record could not be written", "err", err)
+		http.Error(w, "The record can't be written, so the passkey was not added. Try again.", http.StatusServiceUnavailable)
+		return
+	}
+	if _, err := p.o.Passkeys.Add(keyOwner(person), p.keyName(r), made, want, p.o.Now()); err != nil {
+		p.o.Log.WarnContext(r.Context(), "a new passkey was refused", "err", err)
+		http.Error(w, "The passkey was not taken: "+whyNot(err)+" Nothing was changed.", http.StatusUnprocessableEntity)
+		return
+	}
+	if len(r.Header.Values(sessionHeader)) == 0 { // by a link: the new passkey has just been used
+		p.enter(w, r, ticket{Person: person})
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func whyNot(err error) string {
+	switch {
+	case errors.Is(err, passkey.ErrFull):
+		return fmt.Sprintf("you have %d already.", passkey.MostKeys)
+	case errors.Is(err, passkey.ErrTaken):
+		return "it is on your list already."
+	case errors.Is(err, passkey.ErrVerified):
+		return "your device did not check that it is you. Set a PIN or a finger there first."
+	case errors.Is(err, passkey.ErrKey):
+		return "your browser did not give a public key that is understood here."
+	}
+	return "what your browser sent does not fit."
+}
+
+// keyName is what a person calls a passkey. It is shown to them alone.
+func (p *Page) keyName(r *http.Request) string {
+	name := strings.TrimSpace(strings.Map(func(c rune) rune {
+		if unicode.IsGraphic(c) {
+			return c
+		}
+		return -1
+	}, strings.ToValidUTF8(p.o.Hide(r.PostFormValue("name")), "")))
+	if letters := []rune(name); len(letters) > mostNamed {
+		name = string(letters[:mostNamed])
+	}
+	if name == "" {
+		name = "Passkey"
+	}
+	return name
+}
+
+// removeKey takes a passkey off the list. Less can be allowed then, so that a session is enough.
+func (p *Page) removeKey(w http.ResponseWriter, r *http.Request, m *member) {
+	gone, err := p.o.Passkeys.Remove(m.id(), r.PostFormValue("id"))
+	switch {
+	case errors.Is(err, passkey.ErrUnknown):
+		p.keys(w, r, m, said{Text: "You have no such passkey. Nothing was changed.", Tone: odd})
+		return
+	case err != nil:
+		p.o.Log.ErrorContext(r.Context(), "a passkey could not be removed", "err", err)
+		p.keys(w, r, m, said{Text: "The passkey could not be removed. Try again.", Tone: odd})
+		return
+	}
+	who := audit.Person{Name: m.Person, Via: Via, At: p.o.Now().UTC(), Passkey: gone.ID}
+	if err := p.o.Record.Append(audit.Entry{Kind: audit.KindNote, Note: "removed a passkey on the page", People: []audit.Person{who}}); err != nil {
+		p.o.Log.ErrorContext(r.Context(), "the record could not be written", "err", err)
+	}
+	p.keys(w, r, m, said{Text: "The passkey is removed. It signs nothing here any more.", Tone: good})
+}
+
+// signView asks for the signature of an answer.
+type signView struct {
+	Card      cardView
+	Handle    string
+	Minutes   string
+	Nonce     string
+	Challenge string
+	Keys      string
+	Site      string
+}
+
+// sign asks for it.
+func (p *Page) sign(w http.ResponseWriter, r *http.Request, m *member, handle string, o *approval.Outcome) {
+	_, _, now, err := p.o.Desk.Look(r.Context(), o.Card.ID)
+	if err != nil {
+		p.unreachable(w, r, err)
+		return
+	}
+	s := o.StepUp
+	p.show(w, r, m, "sign", view{Title: "Sign it", At: "waiting", Sign: signView{
+		Card: shown(o.Card, nil, now, m), Handle: handle, Minutes: r.PostFormValue("minutes"),
+		Nonce: s.Nonce, Challenge: base64.RawURLEncoding.EncodeToString(s.Challenge), Keys: strings.Join(s.Keys, " "), Site: s.Site,
+	}})
+}
