@@ -206,3 +206,33 @@ func TestAQuestionThatEndedIsNotAskedAgainAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// pickyChat can show no card for several calls.
+type pickyChat struct{ *chat }
+
+func (c pickyChat) Send(ctx context.Context, k *approval.Card) (string, error) {
+	if len(k.Questions) > 1 {
+		return "", context.DeadlineExceeded
+	}
+	return c.chat.Send(ctx, k)
+}
+
+func TestCallsWhoseSharedCardCouldNotBeSentAreAskedAboutAlone(t *testing.T) {
+	c := pickyChat{newChat()}
+	d := openDesk(t, openStore(t), func(o *approval.Options) {
+		o.Inbox, o.Channels, o.Together = false, map[string]approval.Channel{"chat": c}, 200*time.Millisecond
+	})
+	first, second := ask(t, d, nil), ask(t, d, nil)
+	for range 2 {
+		k := c.card(t)
+		if len(k.Questions) != 1 {
+			t.Fatalf("a card with %d calls", len(k.Questions))
+		}
+		tap(t, d, alice, k.Handle(approval.AllowOnce), "")
+	}
+	for _, ruling := range []<-chan approval.Ruling{first, second} {
+		if r := <-ruling; !r.Yes {
+			t.Errorf("got %+v", r)
+		}
+	}
+}

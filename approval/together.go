@@ -108,13 +108,13 @@ func (d *Desk) putTogether(ctx context.Context, key string, c *turnCard) {
 		return
 	}
 	placed, on, err := d.placeList(ctx, requests)
-	if err == nil && placed.State == Shared { // one of them is asked about by now
-		return
-	}
 	if err == nil && placed.State == New {
 		err = d.show(ctx, placed.ID)
 	}
-	c.placed, c.err, c.on = placed, err, on
+	if err != nil || placed.State == Shared { // the first caller may have gone, or one of them is asked about by now: each is put alone
+		return
+	}
+	c.placed, c.on = placed, on
 }
 
 // placeList makes a new card for several calls, frozen from the start. Calls that go another way than the first are not on it.
