@@ -261,6 +261,6 @@ func told(name string, n int, s *Session, c *Call) (*toolcall.Call, error) {
 		return nil, err
 	}
 	call, err := toolcall.Decode(body)
-	call.Client = "replay"
+	call.Client = key // what a client did on a service counts in its other conversations too: sessions share nothing
 	return &call, err
 }

@@ -80,7 +80,7 @@ func (s *actions) allowed(t *evaluation) {
 	}
 	k, turn, at := serviceKey{strings.Clone(c.Client), strings.Clone(p.Service)}, t.turnOf(), t.view.Now
 	if !t.viewed.IsZero() { // people may have taken a while
-		at = t.now()
+		at = t.now().Truncate(time.Millisecond) // as the store tells the time: the next call's must not be before it
 	}
 	byPolicy := t.verdict.Mode == taint.Allow && p.Clean(t.view.Level)
 	s.mu.Lock()
