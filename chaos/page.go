@@ -50,7 +50,18 @@ func page(p plan, results []result) string {
 	return b.String()
 }
 
-const prose = `Two gateways from the real binary share a Redis: one node; then a master and two replicas under three sentinels; then a cluster of three nodes. All of them keep what they have confirmed (` + "`appendfsync always`" + `); under Sentinel a write counts when both replicas have it (` + "`?replicas=2`" + `). Each way between a gateway and Redis, and to each chat, goes through toxiproxy. Telegram, Slack and Discord are fakes that speak their protocols. 24 agents call either gateway: each conversation begins clean, fetches something, and then wants to run commands and send messages, repeats them, repeats the very request at the other gateway, and sends identical ones at the same time. Most runtimes have the clock of the gateway that they call, however wrong it is; some have the right one, and now and then one is wrong by itself. The owner taps *Allow once*, *Deny*, or behind *More…* *Allow 30 min* or *Exactly this, 30 min*, several of them at once, twice, late, on any of the chats, or not at all; a stranger of the same name taps too. Each platform delivers some taps twice, as one and the same event, and some after others that were made later.
+const prose = `Two gateways from the real binary share a Redis:
+
+- one node; then a master and two replicas under three sentinels; then a cluster of three nodes;
+- all keep what they have confirmed (` + "`" + `appendfsync always` + "`" + `); under Sentinel a write counts when both replicas have it (` + "`" + `?replicas=2` + "`" + `);
+- each way between a gateway and Redis, and to each chat, goes through toxiproxy. Telegram, Slack and Discord are fakes that speak their protocols.
+
+24 agents call either gateway:
+
+- each conversation begins clean, fetches something, and then wants to run commands and send messages; it repeats them, repeats the very request at the other gateway, and sends identical ones at the same time;
+- most runtimes have the clock of the gateway that they call, however wrong it is; some have the right one, and now and then one is wrong by itself.
+
+The owner taps *Allow once*, *Deny*, or behind *More…* *Allow 30 min* or *Exactly this, 30 min*: several of them at once, twice, late, on any of the chats, or not at all. A stranger of the same name taps too. Each platform delivers some taps twice, as one and the same event, and some after others that were made later.
 
 What must hold, for every call that was made:
 
@@ -59,6 +70,11 @@ What must hold, for every call that was made:
 - **Recorded**: both records pass ` + "`verifier audit verify`" + ` afterwards, across all kills. An allow that an agent has read and that is not in the record is lost.
 - Both gateways are ready again within 20 seconds after the last fault, and none has panicked.
 
-How the faults are made: kills are SIGKILL, pauses SIGSTOP. The store's clock and its disk are those of redis-server, through a small library that is preloaded into it (chaos/shim/redis.c). The record's disk is slow by strace, which holds up each write to that file. A gateway's own clock is put wrong, by two minutes to 25 hours in either direction, in the memory of its process (chaos/clock.go): the binary is the one that people run, its wall clock jumps, its monotonic clock goes on. A gateway that is started again meanwhile begins with the wrong clock. The fakes of the chats are part of the program that drives the run; they are cut off and broken, not killed.
+How the faults are made:
+
+- Kills are SIGKILL, pauses SIGSTOP.
+- The store's clock and its disk are those of redis-server, through a small library that is preloaded into it (chaos/shim/redis.c). The record's disk is slow by strace, which holds up each write to that file.
+- A gateway's own clock is put wrong, by two minutes to 25 hours in either direction, in the memory of its process (chaos/clock.go): the binary is the one that people run, its wall clock jumps, its monotonic clock goes on. A gateway that is started again meanwhile begins with the wrong clock.
+- The fakes of the chats are part of the program that drives the run; they are cut off and broken, not killed.
 
 `
