@@ -36,6 +36,7 @@ var layout = []layer{
 	{name: "leaves", packages: "toolcall taint codes hmac redact audit crash spelling recent command", mayImport: "command"}, // redact: secrets are where a shell's words are
 	{name: "session", packages: "session", mayImport: "leaves"},
 	{name: "passkey", packages: "passkey", mayImport: "leaves"}, // what a person's authenticator signs
+	{name: "push", packages: "push", mayImport: "leaves"},       // what tells a person's device
 	{name: "knowledge", packages: "policy intent provenance lineage", mayImport: "session leaves"},
 	{name: "label", packages: "label", mayImport: "knowledge session leaves"}, // proposes what tools do
 	{name: "loop", packages: "loop", mayImport: "lineage leaves"},             // what a runtime tells, as it comes in
@@ -46,14 +47,14 @@ var layout = []layer{
 	{name: "replay", packages: "replay", mayImport: "verifier loop approval knowledge session leaves"},
 	{name: "stores", packages: "store", mayImport: "leaves"},              // what both stores share
 	{name: "delivery", packages: "channels/delivery", mayImport: "crash"}, // what all chats need besides words
-	{name: "adapters", packages: "server web config metrics intent/provider upstream store/redis store/sqlite channels/*", mayImport: "delivery stores replay verifier loop drawing channels passkey approval knowledge session leaves"},
-	{name: "suites", packages: "passkey/passkeytest store/storetest store/redistest redact/redacttest intent/provider/providertest channels/channeltest channels/*/*test server/certtest web/webtest", mayImport: "channels/channeltest store/sqlite delivery stores verifier loop channels approval knowledge session leaves"}, // for tests: nothing below may import them
+	{name: "adapters", packages: "server web config metrics intent/provider upstream store/redis store/sqlite channels/*", mayImport: "delivery stores replay verifier loop drawing channels push passkey approval knowledge session leaves"},
+	{name: "suites", packages: "passkey/passkeytest push/pushtest store/storetest store/redistest redact/redacttest intent/provider/providertest channels/channeltest channels/*/*test server/certtest web/webtest", mayImport: "channels/channeltest store/sqlite delivery stores verifier loop channels approval knowledge session leaves"}, // for tests: nothing below may import them
 	{name: "hook", packages: "hook", mayImport: "lineage hmac"},              // what coding agents run: it starts for each call, so that it holds little
 	{name: "hook program", packages: "cmd/verifier-hook", mayImport: "hook"}, // and nothing else
 	{name: "mcp", packages: "mcp", mayImport: "hook"},                        // the gate before servers of tools
 	{name: "plugin", packages: "integrations/openclaw"},                      // the plugin's own files, for the program to hand out
 	{name: "scripted", packages: "integrations/agents/scripted"},             // a model by which verifier test tries a coding agent
-	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats packaging/catalogue", mayImport: "label mcp hook plugin scripted adapters delivery stores replay verifier loop drawing channels passkey approval knowledge session leaves"},
+	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats packaging/catalogue", mayImport: "label mcp hook plugin scripted adapters delivery stores replay verifier loop drawing channels push passkey approval knowledge session leaves"},
 	{name: "chaos", packages: "chaos", mayImport: "suites leaves"},                                                                        // drives the real binary from outside
 	{name: "stand-ins", packages: "integrations/openclaw/e2e/telegram integrations/agents/e2e integrations/mcp/e2e", mayImport: "suites"}, // fakes as programs, for tests in other languages
 	{name: "root", packages: "."}, // this test
