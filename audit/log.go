@@ -249,7 +249,7 @@ func (l *Log) Close() error {
 }
 
 // finish shuts the door on new entries. Lines still waiting for their sync are
-// in the batch it joins, so whoever waits for that has waited for all.
+// in the batch it joins, so waiting for that is waiting for all.
 func (l *Log) finish() (b *batch, leads bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

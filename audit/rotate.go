@@ -64,7 +64,7 @@ func (l *Log) turnOver() error {
 	if !l.due.Load() {
 		return nil
 	}
-	l.syncing <- struct{}{} // nobody syncs the file that is being closed
+	l.syncing <- struct{}{} // the file that is being closed is not synced meanwhile
 	defer func() { <-l.syncing }()
 	// Most of the file goes to the disk while others still write to it.
 	l.disk.Sync() //nolint:errcheck // it is done again below, under the lock
@@ -119,7 +119,7 @@ func (l *Log) rotate() error {
 }
 
 func closeQuietly(d disk) error {
-	d.Close() //nolint:errcheck // it was synced, and nobody writes to it any more
+	d.Close() //nolint:errcheck // it was synced, and is written no more
 	return nil
 }
 

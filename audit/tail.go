@@ -13,7 +13,7 @@ import (
 const tailBlock = 64 << 10
 
 // Backward gives the entries of a record's files from the last to the first, so
-// that whoever wants the latest reads no more than that. Only lines that want
+// that a reader of the latest reads no more than that. Only lines that want
 // likes, by their bytes, are decoded; nil likes all. A line that can't be is
 // passed over: for proof there is [Verify]. Lines carry no number.
 func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error] {

@@ -142,7 +142,7 @@ var livePlaces = set("prod production live golive go-live promote rollout roll-o
 // editors take code from a marketplace, and run it from then on.
 var editors = set("code code-insiders codium vscodium cursor windsurf")
 
-// opensEditor reports whether an editor is told to install what others wrote, or to let others in.
+// opensEditor reports whether an editor installs what others wrote, or lets others in.
 func opensEditor(args, operands []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool {
 		return !a.fixed || strings.HasPrefix(a.text, "--install-") || strings.HasPrefix(a.text, "--update-ext")

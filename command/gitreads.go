@@ -38,7 +38,7 @@ func (r *reader) gitPlace(args []arg) []arg {
 	return args
 }
 
-// gitVerb reads what git is told to do.
+// gitVerb reads which command git runs.
 func (r *reader) gitVerb(verb string, args []arg) {
 	operands := gitOperands(verb, args)
 	starts := len(operands) == 0 && slices.ContainsFunc(args, func(a arg) bool { return gitStarts[a.text] })

@@ -95,7 +95,7 @@ var sizes = map[string]options{
 // gitQuiet are verbs of git that show names. What add takes, a push may send.
 var gitQuiet = set("rm check-ignore ls-files")
 
-// silentVerb reports whether git is told to do something that shows nothing.
+// silentVerb reports whether git runs a command that shows nothing.
 func silentVerb(args []arg) bool { return verbIn(args, gitSilent) }
 
 // verbIn reports whether git's verb is one of these.
@@ -104,7 +104,7 @@ func verbIn(args []arg, verbs map[string]bool) bool {
 	return verbs[verb]
 }
 
-// gitVerbOf is what git is told to do, and what follows.
+// gitVerbOf is the command that git runs, and what follows.
 func gitVerbOf(args []arg) (verb string, rest []arg) {
 	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
 		args = args[min(len(args), 1+count(gitValues[args[0].text])):]

@@ -38,7 +38,7 @@ func (r *reader) searched(n string, args, places []arg, deep bool) {
 	}
 }
 
-// globbed notes the files below a place whose names a search is told.
+// globbed notes the files below a place whose names a search gets.
 func (r *reader) globbed(place arg, globs []string) {
 	for _, root := range place.may() {
 		if len(globs) > 0 {

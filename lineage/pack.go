@@ -16,7 +16,7 @@ const (
 	packed    = 1 + hashBytes // bytes of one fingerprint: its kind and its hash
 )
 
-// Pack writes what was seen of a text for whoever keeps it, a third as long as
+// Pack writes what was seen of a text to be kept, a third as long as
 // in JSON: the source as one line of JSON, then the fingerprints. One that is
 // not valid is left out.
 func (s Seen) Pack() ([]byte, error) {

@@ -18,7 +18,7 @@ type Source struct {
 	Tool   string      `json:"tool,omitzero"`
 	Origin string      `json:"origin,omitzero"` // where the tool had it from, for people: a host or a file
 	Level  taint.Level `json:"level"`
-	Call   int         `json:"call"`            // which call of the conversation brought it, counted by whoever keeps this
+	Call   int         `json:"call"`            // which call of the conversation brought it, counted by the caller
 	Secret bool        `json:"secret,omitzero"` // it came from a place where secrets are kept, or holds one
 }
 
@@ -166,7 +166,7 @@ func (t *tracing) find(i item) (From, Source) {
 	return from, source
 }
 
-// values looks up each value. The host of a link or an address is told only
+// values looks up each value. The host of a link or an address is reported only
 // where the whole of it was seen nowhere.
 func (t *tracing) values(ctx context.Context, items []item) error {
 	known := item{from: -1}
@@ -190,7 +190,7 @@ func (t *tracing) values(ctx context.Context, items []item) error {
 }
 
 // wholeNumber looks up the number that an argument consists of. Among words a
-// small number tells nothing, and here it is told only where it was seen.
+// small number tells nothing, and here it is reported only where it was seen.
 func (t *tracing) wholeNumber() {
 	text := strings.TrimSpace(string(t.chars))
 	amount := readAmount(text)

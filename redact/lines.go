@@ -12,7 +12,7 @@ func (r *Redactor) Lines(texts ...*string) {
 	}
 }
 
-// Line is the same for one text and without the owner's patterns, for whoever
+// Line is the same for one text and without the owner's patterns, for a caller who
 // has no Redactor at hand. It waits until the rules are ready: a tenth of a
 // second, once.
 func Line(s string) string {

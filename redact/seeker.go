@@ -20,7 +20,7 @@ func (k *seeker) begin(r *Redactor) {
 	k.finder.d, k.finder.patterns, k.finder.known, k.finder.work = k.d, r.patterns, r.known, &k.work
 }
 
-// listener is told what is hidden: why, and how long it was.
+// listener hears what is hidden: why, and how long it was.
 type listener interface {
 	found(kind string, length int)
 }

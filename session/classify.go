@@ -43,8 +43,8 @@ func Classify(c *toolcall.Call, unknown taint.Level) Standing {
 	case ctx.SpawnedBy != "" && group:
 		return Standing{Level: taint.Shared, Spawned: true, Why: "the run was spawned in a group"}
 	case ctx.SpawnedBy != "":
-		// The parent's conversation holds the level. A parent nobody has seen
-		// is like a sender nobody knows.
+		// The parent's conversation holds the level. A parent that was never seen
+		// is like an unknown sender.
 		return Standing{Level: taint.System, Spawned: true, Why: "the run was spawned and shares its parent's level"}
 	case ctx.SenderIsOwner && IsSubagent(ctx.SessionKey):
 		return Standing{Level: taint.System, Orphan: true, Why: "this client doesn't tell us which session started the subagent"}
@@ -92,7 +92,7 @@ func outside(kind string) bool {
 	return !internal(kind) && kind != "external_user" && kind != "inter_session"
 }
 
-// Senders are the ids under which whoever started the run may be known on a
+// Senders are the ids under which the sender who started the run may be known on a
 // platform, platform:id, as far as the client attests them. The runtime may name
 // the platform at either of two places.
 func Senders(ctx *toolcall.Context) []string {

@@ -40,7 +40,7 @@ func (c Conversation) Hash() string {
 // it again, and nothing of what it is called.
 func (c Conversation) Ref() string { return strings.ToUpper(c.Hash()[:8]) }
 
-// Clone is the conversation for whoever keeps it: its own strings may be parts of
+// Clone is a copy to keep: its own strings may be parts of
 // a whole call.
 func (c Conversation) Clone() Conversation {
 	return Conversation{Client: strings.Clone(c.Client), Key: strings.Clone(c.Key)}

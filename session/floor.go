@@ -9,7 +9,7 @@ import (
 
 // Floor is what this process has itself seen of each conversation. A store that
 // was rolled back or failed over can't talk it into better; one that pretends an
-// owner's reset can, so whoever may write to the store must be trusted. It
+// owner's reset can, so every writer to the store must be trusted. It
 // is bounded: the least recently seen half is forgotten when it is full, and
 // then only the store remembers.
 //

@@ -202,5 +202,5 @@ func (g *Grant) sealed(until, level string) []string {
 	return append(parts, g.ID, g.By, until, level)
 }
 
-// Name is what one grant is told apart by: its conversation and its field.
+// Name is what tells one grant from another: its conversation and its field.
 func (g *Grant) Name() string { return g.Conversation.Hash() + ":" + g.Field() }

@@ -33,7 +33,7 @@ type Origin struct {
 }
 
 // Origins are those of a call's arguments: of each text and number among the
-// params, by its path ("to", "edits[0].newText"). They are nil where nobody has
+// params, by its path ("to", "edits[0].newText"). They are nil where the caller has not
 // looked, and what was not looked at is not in them: read them by [Origins.At].
 type Origins map[string]Origin
 

@@ -78,7 +78,7 @@ type Brake struct {
 	Seen  int64  // how much this process had learned: see Pauses.Heard
 }
 
-// Pauses is what this process knows of the owner's pauses. Whoever writes into
+// Pauses is what this process knows of the owner's pauses. A process that writes into
 // the store can make it say "paused", and can't take back the owner's own word:
 // a word that vanished, or an older one in its place, is put back; what nobody
 // of ours sealed counts as a pause as long as it stands there.
@@ -104,7 +104,7 @@ type standing struct {
 func (s *standing) on() bool { return s.word.On || s.text != "" && s.text != s.value }
 
 // NewPauses begins with the words that this process knew before it was
-// restarted. Keep is told all of them whenever one changes; nil: nobody is.
+// restarted. Keep gets all of them whenever one changes; it may be nil.
 func NewPauses(key hmac.Key, before map[string]string, keep func(words map[string]string)) *Pauses {
 	p := &Pauses{key: key, keep: keep, known: make(map[string]standing)}
 	for scope, value := range before {
@@ -148,7 +148,7 @@ type Lesson struct {
 }
 
 // Say takes the owner's word, which is on its way to the store: until it is seen
-// there, nobody has taken it away.
+// there, it was not taken away.
 func (p *Pauses) Say(w Pause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,7 +221,7 @@ func (s *standing) older(w Pause) bool {
 	return w.At.After(s.word.At) || w.On && w.At.Equal(s.word.At)
 }
 
-// changed tells whoever keeps the words. The caller holds the lock.
+// changed passes the words to Keep. The caller holds the lock.
 func (p *Pauses) changed() {
 	if p.keep == nil {
 		return

@@ -11,7 +11,7 @@ import (
 // after a minute, also where that clock is an hour behind by then. While the other
 // clock is behind, time goes on by what has passed in this process.
 //
-// It goes on a thousandth slower than that. Two clocks that nobody sets drift
+// It goes on a thousandth slower than that. Two clocks that are not set drift
 // apart by less, so the other one, as long as it is right, is the one that counts.
 type Clock struct {
 	elapsed func() time.Duration
@@ -30,7 +30,7 @@ const Slack = 2 * time.Second
 
 // NewClock makes a clock. Elapsed is time that passes whatever a clock is set to,
 // from any beginning; nil means the process's own. Stepped is called when the
-// other clock is found to have been set back; nil means that nobody needs to know.
+// other clock is found to have been set back; it may be nil.
 func NewClock(elapsed func() time.Duration, stepped func(by time.Duration)) *Clock {
 	if elapsed == nil {
 		began := time.Now()
@@ -103,7 +103,7 @@ func (c *Clock) Set(reading time.Time) {
 // seen.
 type SetBack struct {
 	By    time.Duration
-	Start bool // it was so when the store was opened: nobody knows how much time has passed
+	Start bool // it was so when the store was opened: how much time has passed is not known
 
 	Grants, Questions int // that were ended for that
 }

@@ -166,7 +166,7 @@ func (s *Store) Deny(ctx context.Context, denials ...session.Denial) error {
 	return wrap("deny", failed)
 }
 
-// claimed is what settle.lua is told: version 0 claims nothing, so a claim of
+// claimed is what settle.lua gets: version 0 claims nothing, so a claim of
 // version 0, which no card has, must not look like that.
 func claimed(c *session.Claim) session.Claim {
 	switch {

@@ -75,7 +75,7 @@ func placement(f []string) (approval.Placement, error) {
 
 func codeKey(seal string) string { return "v1:code:" + seal }
 
-// codeGrace is how long a claimed code without a card is left to whoever claimed
+// codeGrace is how long a claimed code without a card is left to the process that claimed
 // it: the card may be on its way.
 const codeGrace = time.Second
 

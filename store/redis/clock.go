@@ -12,7 +12,7 @@ import (
 )
 
 // Redis' clock may be set back, and after a failover it is another machine's. So
-// every script is told the earliest that it can be, by what this process has seen
+// every script gets the earliest that it can be, by what this process has seen
 // and by the time that has passed here since; and the latest time that any process
 // has seen is kept with the data each second, for those that come later.
 

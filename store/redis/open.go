@@ -33,8 +33,8 @@ type Options struct {
 	// process's own.
 	Elapsed func() time.Duration
 
-	// SetBack is told when Redis' clock was found behind the time that the store
-	// had seen. It may be called by any method. Nil means that nobody is.
+	// SetBack is called when Redis' clock was found behind the time that the store
+	// had seen. It may be called by any method. It may be nil.
 	SetBack func(store.SetBack)
 
 	// Dialer opens connections; nil means the network.
@@ -88,7 +88,7 @@ func Open(url string, o Options) (*Store, error) {
 }
 
 // hush keeps the client library from writing to standard error on its own:
-// every error reaches whoever called, and the log from there.
+// every error reaches the caller, and the log from there.
 var hush = sync.OnceFunc(func() { goredis.SetLogger(silence{}) })
 
 type silence struct{}
@@ -130,7 +130,7 @@ func (s *Store) KeepHead(ctx context.Context, name, head string) error {
 	return wrap("keep head", s.client.Set(ctx, "v1:head:"+name, head, 0).Err())
 }
 
-// Head is how far a record had got, "" if nobody said.
+// Head is how far a record had got, "" if that was never said.
 func (s *Store) Head(ctx context.Context, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()

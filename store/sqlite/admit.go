@@ -42,7 +42,7 @@ func (t *tx) admit(hash string, a *session.Admission) (session.View, error) {
 
 // enter lets a request into a conversation. What it will be told follows from
 // what is known already, so the request can be written first, and only that
-// tells whether it is new: nobody has to look before.
+// tells whether it is new: no look before it is needed.
 func (t *tx) enter(c *conversation, a *session.Admission, lost bool) (session.View, error) {
 	calls, err := t.count(c.hash, a)
 	if err != nil {

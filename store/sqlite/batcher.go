@@ -163,7 +163,7 @@ func (b *batcher) gather(first *op) []*op {
 }
 
 // group runs operations in one transaction and answers each after the commit.
-// When the database fails in one of them, that one is told, and the others run
+// When the database fails in one of them, that one gets the error, and the others run
 // again by themselves.
 func (b *batcher) group(ops []*op) {
 	results := make([]error, len(ops))

@@ -48,12 +48,12 @@ func (t *tx) lost() (bool, error) {
 }
 
 // Lost reports whether the store has lost what it knew: it is not the one this
-// state directory worked with before, and nobody has accepted that yet.
+// state directory worked with before, and the owner has not accepted that yet.
 func (s *Store) Lost(ctx context.Context) (bool, error) {
 	return ask(ctx, s.reader, (*tx).lost)
 }
 
-// AcceptLoss begins a new epoch: from now on, a conversation nobody has seen is
+// AcceptLoss begins a new epoch: from now on, a conversation that was never seen is
 // a new one again. Those born since the loss stay as they are. Without a loss
 // there is nothing to accept.
 func (s *Store) AcceptLoss(ctx context.Context) error {

@@ -14,14 +14,14 @@ import "github.com/openclaw-verifier/verifier/session"
 // [admits] runs: nothing else has to know of it.
 
 // journalSize is how many lines it has: enough that many of them go to the same
-// page, few enough that whoever comes when it is full waits some milliseconds.
+// page, few enough that the caller who comes when it is full waits some milliseconds.
 const journalSize = 1024
 
 // booked names a request in the journal.
 type booked struct{ conversation, request string }
 
 // firstTime writes a request into the journal, unless it is remembered already.
-// One that is only still there because nobody has swept yet does not count.
+// One that is only still there because it was not swept yet does not count.
 func (t *tx) firstTime(c *conversation, a *session.Admission, e *entry) (bool, error) {
 	name := booked{c.hash, a.RequestID}
 	if _, again := t.journal[name]; again || len(t.journal) == journalSize {

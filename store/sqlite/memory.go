@@ -6,7 +6,7 @@ type memory struct {
 	version int64                    // of the file, as it was read
 	seen    map[string]*conversation // by hash
 	levels  int                      // in those seen
-	pauses  map[string]string        // by scope; nil: nobody has looked
+	pauses  map[string]string        // by scope; nil: not read yet
 	journal map[booked]int64         // its lines, all of conversations that were seen
 }
 
@@ -18,7 +18,7 @@ const (
 )
 
 // recall gives a transaction what the last one left. The file is all there is:
-// it is remembered only as long as nobody but us has written there, and this
+// it is remembered only as long as no other process has written there, and this
 // connection nothing but what also changes what is remembered, see [admits]. The
 // record's head alone ends that each second. Where nothing is remembered, the
 // journal is posted before anyone looks.

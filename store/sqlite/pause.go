@@ -15,7 +15,7 @@ func (s *Store) Pause(ctx context.Context, scope, word string) error {
 		if err != nil {
 			return err
 		}
-		t.pauses = nil // whoever comes after in this transaction looks again
+		t.pauses = nil // the next reader in this transaction looks again
 		t.woken = append(t.woken, approval.PauseWake)
 		return nil
 	})

@@ -4,7 +4,7 @@
 //
 // There is one writer. Every change is an operation that a single goroutine
 // runs, together with whatever else is waiting, inside one immediate
-// transaction; nobody hears of a result before the commit that holds it has
+// transaction; no caller gets a result before the commit that holds it has
 // returned. So each operation is atomic, the price of a commit is shared by
 // those who come at the same time, and there is no lock to get wrong. Reads have
 // a connection of their own and see what is committed.
@@ -46,8 +46,8 @@ type Options struct {
 	Elapsed func() time.Duration // time that passes while Now is set back; nil: the process's own, or none where Now is given
 	Epoch   *store.Epoch         // where the epoch is kept; nil: in <path>.epoch
 
-	// SetBack is told when Now was found behind the time that the store had seen.
-	// It may be called by any method. Nil: nobody is.
+	// SetBack is called when Now was found behind the time that the store had seen.
+	// It may be called by any method. It may be nil.
 	SetBack func(store.SetBack)
 
 	Timeout time.Duration // how long a caller waits for an answer; 0: 400 ms

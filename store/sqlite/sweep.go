@@ -10,15 +10,15 @@ import (
 const (
 	sweepEvery = 10 * time.Second
 	sweepSlice = 4 * groupSize // rows looked at in one transaction
-	sweepTurns = 64            // slices in a row while nobody waits
+	sweepTurns = 64            // slices in a row while no request waits
 
 	keepConversation = 30 * 24 * time.Hour // untouched; its name stays in known
 	keepRun          = 24 * time.Hour      // untouched
 	keepQuestion     = 24 * time.Hour      // longer than any window over which they are counted
-	keepGrant        = 24 * time.Hour      // after its end: whoever reads it sees that it is over
+	keepGrant        = 24 * time.Hour      // after its end: a reader sees that it is over
 )
 
-// sweeper forgets what has expired, a slice at a time, so that nobody waits for
+// sweeper forgets what has expired, a slice at a time, so that no request waits for
 // it. Expiry itself never depends on it: every read looks at the time.
 //
 // Requests, conversations and runs change at every call, and an index on when
@@ -75,7 +75,7 @@ func (w *sweeper) keepUp(b *batcher, operations int) {
 	_ = b.transaction(w.requests.step)
 }
 
-// tidy is the periodic round. The requests are walked while nobody waits, the
+// tidy is the periodic round. The requests are walked while none waits, the
 // rest once.
 func (w *sweeper) tidy(b *batcher) {
 	if w == nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // maxPending bounds the wakes a slow listener has not taken yet. A wake is a
-// hint and may be lost; whoever waits also looks for itself.
+// hint and may be lost; a waiting caller also looks for itself.
 const maxPending = 1 << 16
 
 // wakes hands the ids of swapped cards to who listens. There is one process, so
@@ -86,7 +86,7 @@ func (w *wakes) announce(id string) {
 	}
 }
 
-// close ends every listener. The boxes go out of the list first: nobody sends
+// close ends every listener. The boxes go out of the list first: nothing sends
 // on a closed channel.
 func (w *wakes) close() {
 	w.mu.Lock()
