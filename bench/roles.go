@@ -21,7 +21,7 @@ type role struct {
 // roles are measured and shown in this order; the first is the unit.
 var roles = []role{
 	{name: "constant", title: "constant net/http handler", open: openConstant},
-	{name: "strict", title: "echo + HMAC + strict decode", open: openStrict},
+	{name: "strict", title: "net/http + HMAC + strict decode", open: openStrict},
 	{name: "get", title: "our server, one plain GET instead of a decision", redis: true, open: openGet},
 	{name: "redis", title: "ours with Redis", target: 0.28, redis: true, open: openRedis(0)},
 	{name: "embedded", title: "ours embedded (SQLite)", target: 0.22, open: openEmbedded},

@@ -8,8 +8,6 @@ import (
 	"path"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -29,26 +27,30 @@ type Loop interface {
 func beside(calls, name string) string { return path.Join(path.Dir(calls), name) }
 
 // events is where events come in.
-func (s *Server) events() string { return beside(s.o.Path, "hooks/:event") }
+func (s *Server) events() string { return beside(s.o.Path, "hooks/{name}") }
 
 // largeBodies is how many bodies beyond a call's size are read at a time: until
 // it is read, anyone could have sent it.
 const largeBodies = 4
 
 // loopEvents take one event each, under the rules of a call.
-func (s *Server) loopEvents() echo.HandlerFunc {
+func (s *Server) loopEvents() http.HandlerFunc {
 	return s.take(signed{
 		what: "event", size: "8 MiB", drain: 2 * maxDrain, read: s.readEvent, handle: s.event,
-		unread: func(c echo.Context, reason string) []byte { return verifier.Refused(nameOf(c), reason).JSON() },
+		unread: func(r *http.Request, reason string) []byte { return verifier.Refused(nameOf(r), reason).JSON() },
+		crashed: func(r *http.Request) []byte {
+			return verifier.Refused(nameOf(r), "The verifier could not take it in.").JSON()
+		},
 	})
 }
 
-func nameOf(c echo.Context) loop.Name { return loop.Name(c.Param("event")) }
+func nameOf(r *http.Request) loop.Name { return loop.Name(r.PathValue("name")) }
 
-func (s *Server) event(c echo.Context, from caller, body []byte) error {
-	name := nameOf(c)
+func (s *Server) event(w http.ResponseWriter, r *http.Request, from caller, body []byte) {
+	name := nameOf(r)
 	if name == loop.BeforeToolCall {
-		return s.beforeToolCall(c, from, body)
+		s.beforeToolCall(w, r, from, body)
+		return
 	}
 	e, err := loop.Decode(name, body)
 	e.Call.Client = from.client
@@ -56,27 +58,29 @@ func (s *Server) event(c echo.Context, from caller, body []byte) error {
 		err = s.onTime(&e.Call)
 	}
 	if err != nil {
-		s.o.Log.WarnContext(c.Request().Context(), "an event was refused", "client", from.client, "err", err)
-		return s.answer200(c, from.secret, e.Call.RequestID, verifier.Refused(name, malformed(err)).JSON())
+		s.o.Log.WarnContext(r.Context(), "an event was refused", "client", from.client, "err", err)
+		s.answer200(w, from.secret, e.Call.RequestID, verifier.Refused(name, malformed(err)).JSON())
+		return
 	}
-	return s.answer200(c, from.secret, e.Call.RequestID, s.o.Loop.Hear(c.Request().Context(), &e).JSON())
+	s.answer200(w, from.secret, e.Call.RequestID, s.o.Loop.Hear(r.Context(), &e).JSON())
 }
 
 // beforeToolCall is the notice of a call, or else a call: what is neither is
 // denied, and no notice is taken by a deny.
-func (s *Server) beforeToolCall(c echo.Context, from caller, body []byte) error {
+func (s *Server) beforeToolCall(w http.ResponseWriter, r *http.Request, from caller, body []byte) {
 	call, notice, err := toolcall.DecodeNotice(body)
 	if err != nil || !notice {
-		return s.decide(c, from, body)
+		s.decide(w, r, from, body)
+		return
 	}
 	call.Client = from.client
 	answer := verifier.Refused(loop.BeforeToolCall, "")
 	if err := s.onTime(&call); err != nil {
 		answer.Reason = malformed(err)
 	} else {
-		answer = s.o.Loop.Notice(c.Request().Context(), &call)
+		answer = s.o.Loop.Notice(r.Context(), &call)
 	}
-	return s.answer200(c, from.secret, call.RequestID, answer.JSON())
+	s.answer200(w, from.secret, call.RequestID, answer.JSON())
 }
 
 // onTime refuses what was sent too long ago, or from the future.
@@ -90,8 +94,7 @@ func (s *Server) onTime(c *toolcall.Call) error {
 
 // readEvent reads a body that may be larger than a call's. Few of those are read
 // at a time: whoever is not among them waits, no longer than a body may take.
-func (s *Server) readEvent(c echo.Context) ([]byte, error) {
-	r := c.Request()
+func (s *Server) readEvent(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if 0 <= r.ContentLength && r.ContentLength <= toolcall.MaxBody {
 		return readBody(r, toolcall.MaxBody)
 	}
@@ -100,7 +103,7 @@ func (s *Server) readEvent(c echo.Context) ([]byte, error) {
 	select {
 	case s.large <- struct{}{}:
 		defer func() { <-s.large }()
-		rc := http.NewResponseController(c.Response().Writer)
+		rc := http.NewResponseController(w)
 		if err := rc.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 			return nil, err
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/drawing"
@@ -16,35 +15,40 @@ import (
 
 // graph shows a turn to the owner. It says what the policy thinks of each call,
 // so a client's secret does not open it.
-func (s *Server) graph(c echo.Context) error {
-	draw, known := formats[c.QueryParam("format")]
+func (s *Server) graph(w http.ResponseWriter, r *http.Request, _ string) {
+	draw, known := formats[r.URL.Query().Get("format")]
 	if !known {
-		return respond(c, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The format must be json, text or svg."})
+		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The format must be json, text or svg."})
+		return
 	}
-	ctx := c.Request().Context()
-	g, err := s.o.Loop.Graph(ctx, c.Param("turn"))
+	ctx := r.Context()
+	g, err := s.o.Loop.Graph(ctx, r.PathValue("name"))
 	switch {
 	case errors.Is(err, verifier.ErrNoGraph):
-		return respond(c, http.StatusNotFound, outcomeBody{Kind: kinds[approval.NotFound], Text: "No turn is remembered under this name."})
+		respond(w, http.StatusNotFound, outcomeBody{Kind: kinds[approval.NotFound], Text: "No turn is remembered under this name."})
+		return
 	case err != nil:
 		s.o.Log.ErrorContext(ctx, "a turn could not be read", "err", err)
-		return respond(c, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: "The store can't be reached. Try again."})
+		respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: "The store can't be reached. Try again."})
+		return
 	}
 	body, kind, err := draw(g)
 	if err != nil {
-		return err
+		s.o.Log.ErrorContext(ctx, "a turn could not be drawn", "err", err)
+		failed(w, http.StatusInternalServerError)
+		return
 	}
-	h := c.Response().Header()
+	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox") // a picture that is opened by itself is a document
-	return c.Blob(http.StatusOK, kind, body)
+	write(w, http.StatusOK, kind, body)
 }
 
 // formats are how a turn can be drawn.
 var formats = map[string]func(g *provenance.Graph) (body []byte, kind string, err error){
 	"": asJSON, "json": asJSON,
 	"text": func(g *provenance.Graph) ([]byte, string, error) {
-		return []byte(drawing.Text(g)), echo.MIMETextPlainCharsetUTF8, nil
+		return []byte(drawing.Text(g)), textType, nil
 	},
 	"svg": func(g *provenance.Graph) ([]byte, string, error) {
 		return []byte(drawing.SVG(g)), "image/svg+xml; charset=utf-8", nil
@@ -53,5 +57,5 @@ var formats = map[string]func(g *provenance.Graph) (body []byte, kind string, er
 
 func asJSON(g *provenance.Graph) ([]byte, string, error) {
 	body, err := json.Marshal(g, jsontext.WithIndent("  "))
-	return body, echo.MIMEApplicationJSON, err
+	return body, jsonType, err
 }

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/labstack/echo/v4"
 )
 
 // Check is one thing the server needs, and what is wrong with it.
@@ -19,11 +17,11 @@ type Check struct {
 const healthBudget = 400 * time.Millisecond
 
 // healthz says that the process answers.
-func (s *Server) healthz(c echo.Context) error { return c.String(http.StatusOK, "ok\n") }
+func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") }
 
 // readyz says whether calls can be decided, and if not, what is missing.
-func (s *Server) readyz(c echo.Context) error {
-	ctx, cancel := context.WithTimeout(c.Request().Context(), healthBudget)
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), healthBudget)
 	defer cancel()
 	status, lines := http.StatusOK, strings.Builder{}
 	if s.o.Health != nil {
@@ -38,5 +36,5 @@ func (s *Server) readyz(c echo.Context) error {
 			lines.WriteString(check.Name + ": ok\n")
 		}
 	}
-	return c.String(status, lines.String())
+	plain(w, status, lines.String())
 }

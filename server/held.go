@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"github.com/openclaw-verifier/verifier/crash"
 )
 
@@ -32,26 +30,24 @@ type held struct {
 
 // hold lets a caller wait. Where its connection can't be taken over, it waits as
 // any request does.
-func (s *Server) hold(c echo.Context, from caller, requestID string, wait func(context.Context) []byte, crashed []byte) error {
-	r := c.Request()
+func (s *Server) hold(w http.ResponseWriter, r *http.Request, from caller, requestID string, wait func(context.Context) []byte, crashed []byte) {
 	h := &held{
-		route: c.Path(), started: time.Now(), secret: from.secret, requestID: requestID, wait: wait, crashed: crashed,
-		id: c.Response().Header().Get(RequestIDHeader),
+		route: r.Pattern, started: time.Now(), secret: from.secret, requestID: requestID, wait: wait, crashed: crashed,
+		id: w.Header().Get(RequestIDHeader),
 	}
 	if s.debugs(r.Context()) {
-		h.peer = c.RealIP()
+		h.peer = s.peer(r)
 	}
 	s.holding.Add(1) // before net/http forgets the connection: a shutdown waits for one or the other
-	conn, _, err := c.Response().Hijack()
+	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		s.holding.Done()
-		return s.answer200(c, from.secret, requestID, wait(contextOf(c)))
+		s.answer200(w, from.secret, requestID, wait(r.Context()))
+		return
 	}
-	c.Set(isHeld, true)
 	s.tidy()
 	h.conn = conn
 	go s.serveHeld(h)
-	return nil
 }
 
 // tidy collects garbage after each thousand who are held: what they leave behind
@@ -61,9 +57,6 @@ func (s *Server) tidy() {
 		go runtime.GC()
 	}
 }
-
-// isHeld marks a request whose connection was taken over: its answer comes later.
-const isHeld = "held"
 
 // serveHeld waits for the answer and gives it. A panic is a deny, or where it
 // struck while that was written, an end without a word.
@@ -126,7 +119,7 @@ func (s *Server) answerHeld(ctx context.Context, h *held, body []byte) {
 // has no line breaks.
 func (h *held) written(header http.Header, body []byte) []byte {
 	text := make([]byte, 0, 512)
-	text = append(text, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: "+echo.MIMEApplicationJSON+"\r\nContent-Length: "...)
+	text = append(text, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: "+jsonType+"\r\nContent-Length: "...)
 	text = strconv.AppendInt(text, int64(len(body)), 10)
 	text = append(text, "\r\nDate: "...)
 	text = time.Now().UTC().AppendFormat(text, http.TimeFormat)

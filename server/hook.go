@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"github.com/openclaw-verifier/verifier/loop"
 )
 
@@ -37,19 +35,17 @@ func HookProblem(calls, at string) string {
 }
 
 // hook lets a handler of another package take calls, within bounds of time.
-func (*Server) hook(h http.Handler) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		rc := http.NewResponseController(c.Response().Writer)
+func (*Server) hook(h http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		rc := http.NewResponseController(w)
 		for _, err := range []error{rc.SetReadDeadline(time.Now().Add(bodyTimeout)), rc.SetWriteDeadline(time.Now().Add(hookTimeout))} {
 			if err != nil && !errors.Is(err, http.ErrNotSupported) {
-				return err
+				failed(w, http.StatusInternalServerError)
+				return
 			}
 		}
-		c.Response().Header().Set("Cache-Control", "no-store")
-		h.ServeHTTP(c.Response(), c.Request())
-		if err := rc.SetWriteDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return err
-		}
-		return nil
+		w.Header().Set("Cache-Control", "no-store")
+		h.ServeHTTP(w, r)
+		_ = rc.SetWriteDeadline(time.Time{}) // where it fails, no request follows on this connection
 	}
 }

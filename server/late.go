@@ -2,11 +2,11 @@ package server
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/labstack/echo/v4"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -28,27 +28,29 @@ var noneAnswered = []byte(`{"answered":[]}`)
 
 // latePolls take a poll each, under the rules of a call. It changes nothing, so it may
 // come again.
-func (s *Server) latePolls() echo.HandlerFunc {
+func (s *Server) latePolls() http.HandlerFunc {
 	return s.take(signed{
 		what: "poll", size: "16 KiB", drain: maxDrain, read: within(maxAnswer), handle: s.late,
-		unread: func(echo.Context, string) []byte { return noneAnswered },
+		unread:  func(*http.Request, string) []byte { return noneAnswered },
+		crashed: func(*http.Request) []byte { return noneAnswered },
 	})
 }
 
-func (s *Server) late(c echo.Context, from caller, body []byte) error {
+func (s *Server) late(w http.ResponseWriter, r *http.Request, from caller, body []byte) {
 	call, tickets, err := decodePoll(body)
 	if err == nil {
 		err = s.onTime(&call)
 	}
 	if err != nil {
-		s.o.Log.WarnContext(c.Request().Context(), "a poll for late answers was refused", "client", from.client, "err", err)
-		return s.answer200(c, from.secret, call.RequestID, noneAnswered)
+		s.o.Log.WarnContext(r.Context(), "a poll for late answers was refused", "client", from.client, "err", err)
+		s.answer200(w, from.secret, call.RequestID, noneAnswered)
+		return
 	}
 	wait := min(longestPoll, time.Duration(min(call.Context.WaitMs, time.Hour.Milliseconds()))*time.Millisecond-pollMargin)
 	if wait <= 0 || len(tickets) == 0 || !s.polls.enter(from.client) {
 		wait = 0
 	}
-	return s.hold(c, from, call.RequestID, func(ctx context.Context) []byte {
+	s.hold(w, r, from, call.RequestID, func(ctx context.Context) []byte {
 		if wait > 0 {
 			defer s.polls.leave(from.client)
 		}

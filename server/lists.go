@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/codes"
 )
@@ -25,13 +23,15 @@ type openGrant struct {
 }
 
 // grants lists what runs without asking.
-func (s *Server) grants(c echo.Context) error {
-	if !s.o.Desk.Listed(id(c)) {
-		return s.unavailable(c, approval.ErrNotApprover)
+func (s *Server) grants(w http.ResponseWriter, r *http.Request, id string) {
+	if !s.o.Desk.Listed(id) {
+		s.unavailable(w, r, approval.ErrNotApprover)
+		return
 	}
-	open, err := s.o.Desk.Grants(c.Request().Context(), "")
+	open, err := s.o.Desk.Grants(r.Context(), "")
 	if err != nil {
-		return s.unavailable(c, err)
+		s.unavailable(w, r, err)
+		return
 	}
 	out := struct {
 		Grants []openGrant `json:"grants"`
@@ -44,7 +44,7 @@ func (s *Server) grants(c echo.Context) error {
 			Session: g.Conversation.Ref(), Level: g.Level.String(), Until: g.Until, Run: g.Run != "", By: g.By,
 		})
 	}
-	return respond(c, http.StatusOK, out)
+	respond(w, http.StatusOK, out)
 }
 
 type knownSource struct {
@@ -58,16 +58,19 @@ type knownSource struct {
 }
 
 // sources lists what came into a conversation.
-func (s *Server) sources(c echo.Context) error {
-	if !s.o.Desk.Listed(id(c)) {
-		return s.unavailable(c, approval.ErrNotApprover)
+func (s *Server) sources(w http.ResponseWriter, r *http.Request, id string) {
+	if !s.o.Desk.Listed(id) {
+		s.unavailable(w, r, approval.ErrNotApprover)
+		return
 	}
-	account, err := s.o.Desk.Sources(c.Request().Context(), c.QueryParam("ref"))
+	account, err := s.o.Desk.Sources(r.Context(), r.URL.Query().Get("ref"))
 	switch {
 	case errors.Is(err, approval.ErrUnknown), errors.Is(err, approval.ErrAmbiguous):
-		return respond(c, http.StatusNotFound, outcomeBody{Kind: kinds[approval.NotFound], Text: "No conversation has this reference, or several do."})
+		respond(w, http.StatusNotFound, outcomeBody{Kind: kinds[approval.NotFound], Text: "No conversation has this reference, or several do."})
+		return
 	case err != nil:
-		return s.unavailable(c, err)
+		s.unavailable(w, r, err)
+		return
 	}
 	out := struct {
 		Session string        `json:"session"`
@@ -78,5 +81,5 @@ func (s *Server) sources(c echo.Context) error {
 		one := &account.Influences[i]
 		out.Sources = append(out.Sources, knownSource{one.Number, one.Label, one.Level.String(), one.Fixed, one.First, one.Last, !one.Endorsed.IsZero()})
 	}
-	return respond(c, http.StatusOK, out)
+	respond(w, http.StatusOK, out)
 }

@@ -7,30 +7,51 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/labstack/echo/v4"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
 )
 
 const (
-	personKey   = "person"
 	terminal    = "terminal"
 	maxAnswer   = 16 << 10
 	tokenPrefix = "token:"
 )
 
-// ownerOnly lets in whoever carries a person's token.
-func (s *Server) ownerOnly(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		person, ok := s.o.Auth().person(c.Request().Header)
+// personal is a handler that knows the id of the person who asks.
+type personal func(w http.ResponseWriter, r *http.Request, id string)
+
+// ownerOnly lets in those who carry a person's token.
+func (s *Server) ownerOnly(next personal) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		person, ok := s.o.Auth().person(r.Header)
 		if !ok {
-			return c.String(http.StatusUnauthorized, "The owner token is missing or wrong.\n")
+			plain(w, http.StatusUnauthorized, "The owner token is missing or wrong.\n")
+			return
 		}
-		c.Set(personKey, tokenPrefix+person)
-		c.Response().Header().Set("Cache-Control", "no-store")
-		return next(c)
+		w.Header().Set("Cache-Control", "no-store")
+		next(w, r, tokenPrefix+person)
 	}
+}
+
+// owner is everything below /owner. Without a token, not even what is there can be learned.
+func (s *Server) owner() http.HandlerFunc {
+	inside := map[string]personal{
+		"GET /owner/pending": s.pending, "GET /owner/grants": s.grants, "GET /owner/sources": s.sources,
+		"POST /owner/answer": s.answer, "POST /owner/reply": s.reply, "POST /owner/test": s.test,
+	}
+	if s.o.Login != nil {
+		inside["POST /owner/login"] = s.login
+	}
+	return s.ownerOnly(func(w http.ResponseWriter, r *http.Request, id string) {
+		at := asSent(r)
+		if handle, ok := inside[r.Method+" "+at]; ok {
+			r.Pattern = at
+			handle(w, r, id)
+			return
+		}
+		s.notFound(w)
+	})
 }
 
 type pendingCard struct {
@@ -61,23 +82,24 @@ func (s *Server) keys(k *approval.Card) pendingCard {
 }
 
 // pending lists what waits.
-func (s *Server) pending(c echo.Context) error {
-	cards, err := s.o.Desk.Pending(c.Request().Context(), id(c))
+func (s *Server) pending(w http.ResponseWriter, r *http.Request, id string) {
+	cards, err := s.o.Desk.Pending(r.Context(), id)
 	if err != nil {
-		return s.unavailable(c, err)
+		s.unavailable(w, r, err)
+		return
 	}
 	out := struct {
 		Paused string        `json:"paused,omitzero"` // what is, in words
 		Cards  []pendingCard `json:"cards"`
 	}{Paused: s.o.Desk.Paused(), Cards: []pendingCard{}}
-	one := strings.ToUpper(c.QueryParam("ref")) // all there is of one card
+	one := strings.ToUpper(r.URL.Query().Get("ref")) // all there is of one card
 	for _, k := range cards {
 		if one != "" && k.Ref() != one {
 			continue
 		}
 		if one != "" {
-			if err := s.o.Desk.Open(c.Request().Context(), approval.Answer{ID: id(c), Via: terminal}, k); err != nil {
-				s.o.Log.WarnContext(c.Request().Context(), "what a call writes could not be shown", "ref", k.Ref(), "err", err)
+			if err := s.o.Desk.Open(r.Context(), approval.Answer{ID: id, Via: terminal}, k); err != nil {
+				s.o.Log.WarnContext(r.Context(), "what a call writes could not be shown", "ref", k.Ref(), "err", err)
 			}
 		}
 		p := s.keys(k)
@@ -93,11 +115,11 @@ func (s *Server) pending(c echo.Context) error {
 		}
 		out.Cards = append(out.Cards, p)
 	}
-	return respond(c, http.StatusOK, out)
+	respond(w, http.StatusOK, out)
 }
 
 // answer takes a yes or a no to a card named by its reference, or a key that was pressed: its handle says for what.
-func (s *Server) answer(c echo.Context) error {
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, id string) {
 	var in struct {
 		Ref     string `json:"ref"`
 		Tool    string `json:"tool"`
@@ -109,36 +131,33 @@ func (s *Server) answer(c echo.Context) error {
 		Reason  string `json:"reason"`
 		Handle  string `json:"handle"`
 	}
-	if !s.decode(c, &in) || in.Minutes < 0 || (in.Minutes > 0 || in.Like) && in.Turn || in.Like && in.Exactly || in.Handle != "" && in.Allow {
-		return respond(c, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The answer could not be read."})
+	if !s.decode(r, &in) || in.Minutes < 0 || (in.Minutes > 0 || in.Like) && in.Turn || in.Like && in.Exactly || in.Handle != "" && in.Allow {
+		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The answer could not be read."})
+		return
 	}
-	o, err := s.o.Desk.Answer(c.Request().Context(), approval.Answer{
-		ID: id(c), Via: terminal, Ref: in.Ref, Tool: in.Tool, Allow: in.Allow, Reason: in.Reason, Handle: in.Handle,
+	o, err := s.o.Desk.Answer(r.Context(), approval.Answer{
+		ID: id, Via: terminal, Ref: in.Ref, Tool: in.Tool, Allow: in.Allow, Reason: in.Reason, Handle: in.Handle,
 		Scope: approval.Scope{Like: in.Like, Exactly: in.Exactly, Minutes: in.Minutes, Turn: in.Turn},
 	})
-	return s.outcome(c, o, err)
+	s.outcome(w, r, o, err)
 }
 
 // reply takes a typed line.
-func (s *Server) reply(c echo.Context) error {
+func (s *Server) reply(w http.ResponseWriter, r *http.Request, id string) {
 	var in struct {
 		Text string `json:"text"`
 	}
-	if !s.decode(c, &in) || in.Text == "" {
-		return respond(c, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The reply could not be read."})
+	if !s.decode(r, &in) || in.Text == "" {
+		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The reply could not be read."})
+		return
 	}
-	o, err := s.o.Desk.Answer(c.Request().Context(), approval.Answer{ID: id(c), Via: terminal, Text: in.Text})
-	return s.outcome(c, o, err)
+	o, err := s.o.Desk.Answer(r.Context(), approval.Answer{ID: id, Via: terminal, Text: in.Text})
+	s.outcome(w, r, o, err)
 }
 
-func (s *Server) decode(c echo.Context, into any) bool {
-	body, err := readBody(c.Request(), maxAnswer)
+func (s *Server) decode(r *http.Request, into any) bool {
+	body, err := readBody(r, maxAnswer)
 	return err == nil && json.Unmarshal(body, into, json.RejectUnknownMembers(true)) == nil
-}
-
-func id(c echo.Context) string {
-	person, _ := c.Get(personKey).(string)
-	return person
 }
 
 type outcomeBody struct {
@@ -163,10 +182,11 @@ var statuses = map[approval.Kind]int{
 	approval.WantsPasskey: http.StatusUnprocessableEntity,
 }
 
-func (s *Server) outcome(c echo.Context, o approval.Outcome, err error) error {
+func (s *Server) outcome(w http.ResponseWriter, r *http.Request, o approval.Outcome, err error) {
 	if err != nil {
-		s.o.Log.ErrorContext(c.Request().Context(), "an answer could not be taken", "err", err)
-		return respond(c, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: o.Text})
+		s.o.Log.ErrorContext(r.Context(), "an answer could not be taken", "err", err)
+		respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: o.Text})
+		return
 	}
 	if o.Kind == approval.Ignored {
 		o.Text = "That is not a command. `.help` lists them."
@@ -178,21 +198,22 @@ func (s *Server) outcome(c echo.Context, o approval.Outcome, err error) error {
 			body.Picks = append(body.Picks, offer.Handle)
 		}
 	}
-	return respond(c, statuses[o.Kind], body)
+	respond(w, statuses[o.Kind], body)
 }
 
-func (s *Server) unavailable(c echo.Context, err error) error {
+func (s *Server) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, approval.ErrNotApprover) {
-		return respond(c, http.StatusForbidden, outcomeBody{Kind: kinds[approval.Unauthorised], Text: approval.NotAuthorised + "."})
+		respond(w, http.StatusForbidden, outcomeBody{Kind: kinds[approval.Unauthorised], Text: approval.NotAuthorised + "."})
+		return
 	}
-	s.o.Log.ErrorContext(c.Request().Context(), "the open questions could not be listed", "err", err)
-	return respond(c, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: "The store can't be reached. Try again."})
+	s.o.Log.ErrorContext(r.Context(), "the open questions could not be listed", "err", err)
+	respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: "The store can't be reached. Try again."})
 }
 
-func respond(c echo.Context, status int, v any) error {
+func respond(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		return err
+		panic(err) // these are our own types
 	}
-	return c.Blob(status, echo.MIMEApplicationJSON, body)
+	write(w, status, jsonType, body)
 }

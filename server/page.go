@@ -3,9 +3,8 @@ package server
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
-
-	"github.com/labstack/echo/v4"
 )
 
 // Login makes a login link for the owner's page, good once: its path and query.
@@ -20,34 +19,30 @@ const ownerName = "owner"
 // pageRoot is where the owner's page stands.
 const pageRoot = "/page/"
 
-// mountPage lets the page answer below its root; whoever opens the server's
-// address in a browser is sent there.
-func (s *Server) mountPage(e *echo.Echo) {
-	if s.o.Page == nil {
-		return
-	}
-	there := func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, pageRoot) }
-	e.GET("/", there)
-	e.GET("/page", there)
-	e.Any(pageRoot+"*", echo.WrapHandler(s.o.Page))
+// toPage sends those who open the server's address in a browser to the page.
+func toPage(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Location", pageRoot)
+	w.WriteHeader(http.StatusSeeOther)
 }
 
 // login gives a person with a token a link to log in with, or one to add a passkey with. The owner may have one made for somebody else,
 // who has no token: it adds a passkey and does nothing more.
-func (s *Server) login(c echo.Context) error {
+func (s *Server) login(w http.ResponseWriter, r *http.Request, id string) {
 	var in struct {
 		Viewer  bool   `json:"viewer"`
 		Passkey bool   `json:"passkey"`
 		For     string `json:"for"`
 	}
-	if !s.decode(c, &in) || in.For != "" && !in.Passkey || in.Passkey && in.Viewer {
-		return respond(c, http.StatusUnprocessableEntity, outcomeBody{Kind: "misunderstood", Text: "The request could not be read."})
+	if !s.decode(r, &in) || in.For != "" && !in.Passkey || in.Passkey && in.Viewer {
+		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: "misunderstood", Text: "The request could not be read."})
+		return
 	}
-	ctx := c.Request().Context()
-	person, _ := s.o.Auth().person(c.Request().Header)
+	ctx := r.Context()
+	person := strings.TrimPrefix(id, tokenPrefix)
 	if in.For != "" && in.For != person {
 		if person != ownerName {
-			return respond(c, http.StatusForbidden, outcomeBody{Kind: "unauthorised", Text: "Only the owner invites others."})
+			respond(w, http.StatusForbidden, outcomeBody{Kind: "unauthorised", Text: "Only the owner invites others."})
+			return
 		}
 		person = in.For
 	}
@@ -61,9 +56,10 @@ func (s *Server) login(c echo.Context) error {
 	}
 	if err != nil {
 		s.o.Log.WarnContext(ctx, "no link could be made", "err", err)
-		return respond(c, http.StatusServiceUnavailable, outcomeBody{Kind: "ignored", Text: "No link could be made. It needs a person who is among the approvers and may log in."})
+		respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: "ignored", Text: "No link could be made. It needs a person who is among the approvers and may log in."})
+		return
 	}
-	return respond(c, http.StatusOK, struct {
+	respond(w, http.StatusOK, struct {
 		Path  string    `json:"path"`
 		Until time.Time `json:"until"`
 	}{path, until})

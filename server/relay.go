@@ -1,10 +1,11 @@
 package server
 
 import (
+	"context"
+	"net/http"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/labstack/echo/v4"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/session"
@@ -17,26 +18,28 @@ func (s *Server) approvals() string { return beside(s.o.Path, "approve") }
 // typedAnswers take a line each that someone typed into the runtime's own chat, under
 // the rules of a call. The desk decides whether that person may; what is decided here
 // is whether the runtime's word for who it was is taken at all.
-func (s *Server) typedAnswers() echo.HandlerFunc {
+func (s *Server) typedAnswers() http.HandlerFunc {
 	return s.take(signed{
 		what: "message", size: "16 KiB", drain: maxDrain, read: within(maxAnswer), handle: s.approve,
-		unread: func(_ echo.Context, reason string) []byte {
+		unread: func(_ *http.Request, reason string) []byte {
 			return typedBody(approval.Outcome{Kind: approval.Misunderstood, Text: reason})
 		},
+		crashed: func(*http.Request) []byte { return typedBody(approval.Outcome{}) },
 	})
 }
 
-func (s *Server) approve(c echo.Context, from caller, body []byte) error {
+func (s *Server) approve(w http.ResponseWriter, r *http.Request, from caller, body []byte) {
 	call, text, err := decodeTyped(body)
 	call.Client = from.client
 	if err == nil {
 		err = s.onTime(&call)
 	}
 	if err != nil {
-		s.o.Log.WarnContext(c.Request().Context(), "a relayed answer was refused", "client", from.client, "err", err)
-		return s.told(c, from.secret, call.RequestID, approval.Outcome{Kind: approval.Misunderstood, Text: malformed(err)})
+		s.o.Log.WarnContext(r.Context(), "a relayed answer was refused", "client", from.client, "err", err)
+		s.answer200(w, from.secret, call.RequestID, typedBody(approval.Outcome{Kind: approval.Misunderstood, Text: malformed(err)}))
+		return
 	}
-	return s.told(c, from.secret, call.RequestID, s.typed(c, &call, text))
+	s.answer200(w, from.secret, call.RequestID, typedBody(s.typed(r.Context(), &call, text)))
 }
 
 // decodeTyped reads a body with a text in place of a tool.
@@ -60,8 +63,8 @@ const (
 )
 
 // typed passes a line on to the desk, if its sender may be believed.
-func (s *Server) typed(c echo.Context, call *toolcall.Call, text string) approval.Outcome {
-	ctx, platform := c.Request().Context(), call.Context.MessageProvider
+func (s *Server) typed(ctx context.Context, call *toolcall.Call, text string) approval.Outcome {
+	platform := call.Context.MessageProvider
 	if why := s.unbelieved(call); why != "" {
 		s.o.Log.WarnContext(ctx, "a relayed answer was refused", "client", call.Client, "platform", platform, "why", why)
 		return approval.Outcome{Kind: approval.Unauthorised, Text: why}
@@ -97,12 +100,7 @@ func (s *Server) unbelieved(call *toolcall.Call) string {
 	return ""
 }
 
-// told answers with what became of a line.
-func (s *Server) told(c echo.Context, secret []byte, requestID string, o approval.Outcome) error {
-	return s.answer200(c, secret, requestID, typedBody(o))
-}
-
-// typedBody has no state, which the channels use: what it says stands in a chat
+// typedBody says what became of a line. It has no state, which the channels use: what it says stands in a chat
 // that the agent can write to.
 func typedBody(o approval.Outcome) []byte {
 	if o.Text == "" {

@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"github.com/openclaw-verifier/verifier/crash"
 )
 
@@ -52,7 +50,7 @@ func (s *Server) requestID(r *http.Request) string {
 
 // identified gives every request an id, and stands last between a panic and the
 // library's log, which would print its value.
-func (s *Server) identified(next http.Handler) http.Handler {
+func (s *Server) identified(next func(*response, *http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, from := s.requestID(r), r.Context()
 		w.Header()[RequestIDHeader] = []string{id}
@@ -62,48 +60,39 @@ func (s *Server) identified(next http.Handler) http.Handler {
 				panic(http.ErrAbortHandler) // closes it without a word
 			}
 		}()
-		if r.URL.Path != s.o.Path {
-			r = r.WithContext(&identity{from, id})
-		}
-		next.ServeHTTP(w, r)
+		next(&response{ResponseWriter: w, status: http.StatusOK}, r.WithContext(&identity{from, id}))
 	})
-}
-
-// contextOf is the context of a request, with its id. To put it into the request is
-// to copy that, which is not done for calls.
-func contextOf(c echo.Context) context.Context {
-	ctx, id := c.Request().Context(), c.Response().Header()[RequestIDHeader]
-	if _, ok := ctx.(*identity); ok || len(id) == 0 {
-		return ctx
-	}
-	return &identity{ctx, id[0]}
 }
 
 // guarded stands before every handler: a panic ends there, and those who want to
 // know that much are told of every request.
-func (s *Server) guarded(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if !s.debugs(c.Request().Context()) {
-			return s.recovered(c, next)
-		}
-		return s.tell(c, next)
+func (s *Server) guarded(w *response, r *http.Request, handle http.HandlerFunc) {
+	started := time.Now()
+	func() {
+		defer s.recovered(w, r, func() { failed(w, http.StatusInternalServerError) })
+		handle(w, r)
+	}()
+	if s.debugs(r.Context()) && !w.hijacked {
+		s.answered(r.Context(), r.Pattern, w.status, started, s.peer(r))
+	}
+}
+
+// recovered is deferred: it turns a panic of a handler into an answer, unless one
+// has begun.
+func (s *Server) recovered(w http.ResponseWriter, r *http.Request, answer func()) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	s.o.Log.ErrorContext(r.Context(), "a request ended in a panic", "path", r.Pattern, "panic", crash.Recovered(p))
+	if begun, ok := w.(*response); !ok || !begun.written {
+		answer()
 	}
 }
 
 func (s *Server) debugs(ctx context.Context) bool { return s.o.Log.Enabled(ctx, slog.LevelDebug) }
 
-// tell names the route and not the URL, which could hold anything.
-func (s *Server) tell(c echo.Context, next echo.HandlerFunc) error {
-	started := time.Now()
-	if err := s.recovered(c, next); err != nil {
-		c.Error(err) // here, so that the status is known
-	}
-	if c.Get(isHeld) == nil {
-		s.answered(contextOf(c), c.Path(), c.Response().Status, started, c.RealIP())
-	}
-	return nil
-}
-
+// answered names the route and not the URL, which could hold anything.
 func (s *Server) answered(ctx context.Context, route string, status int, started time.Time, peer string) {
 	s.o.Log.DebugContext(ctx, "a request was answered", "route", route, "status", status, "ms", float64(time.Since(started).Microseconds())/1000, "peer", peer)
 }

@@ -22,11 +22,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/crash"
-	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
@@ -154,38 +150,8 @@ func New(o Options) (*Server, error) {
 // Handler is the server as a handler, for tests and for embedding. How long a
 // request may take to arrive is bounded where it is served.
 func (s *Server) Handler() http.Handler {
-	e := echo.New()
-	e.HideBanner, e.HidePort = true, true
-	e.IPExtractor = s.peer
-	e.HTTPErrorHandler = s.httpError
-	e.Use(s.guarded)
-	e.POST(s.o.Path, s.calls())
-	if s.o.Loop != nil {
-		e.POST(s.events(), s.loopEvents())
-		e.GET("/api/graphs/:turn", s.graph, s.ownerOnly)
-	}
-	e.POST(s.approvals(), s.typedAnswers())
-	e.POST(s.lateAnswers(), s.latePolls())
-	e.GET("/healthz", s.healthz)
-	e.GET("/readyz", s.readyz)
-	if s.o.Metrics != nil {
-		e.GET("/metrics", echo.WrapHandler(s.o.Metrics))
-	}
-	for path, h := range s.o.Hooks {
-		e.Any(path, s.hook(h))
-	}
-	s.mountPage(e)
-	owner := e.Group("/owner", s.ownerOnly)
-	owner.GET("/pending", s.pending)
-	owner.GET("/grants", s.grants)
-	owner.GET("/sources", s.sources)
-	owner.POST("/answer", s.answer)
-	owner.POST("/reply", s.reply)
-	owner.POST("/test", s.test)
-	if s.o.Login != nil {
-		owner.POST("/login", s.login)
-	}
-	return s.identified(e)
+	doors := s.doors()
+	return s.identified(func(w *response, r *http.Request) { s.guarded(w, r, s.find(doors, r)) })
 }
 
 // Serve answers on a listener until Shutdown.
@@ -215,54 +181,3 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // Rejected is how many calls could not be authenticated.
 func (s *Server) Rejected() int64 { return s.rejected.Load() }
-
-// httpError answers what no handler did: an unknown path or method.
-func (s *Server) httpError(err error, c echo.Context) {
-	if c.Response().Committed {
-		return
-	}
-	status := http.StatusInternalServerError
-	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
-		status = he.Code
-	}
-	text := http.StatusText(status)
-	if status == http.StatusNotFound {
-		text = "Nothing is here. Calls go to POST " + s.o.Path + "."
-	}
-	if err := c.String(status, text+"\n"); err != nil {
-		s.o.Log.DebugContext(contextOf(c), "an error could not be answered", "err", err)
-	}
-}
-
-// undecided is the answer to a call whose decision ended in a panic.
-var (
-	undecided     = verifier.Decision{Reason: "The verifier could not decide. Nothing was run."}
-	undecidedBody = answerBody(undecided)
-)
-
-// recovered turns a panic of a handler into a deny at the calls' door, and into a
-// plain 500 elsewhere.
-func (s *Server) recovered(c echo.Context, next echo.HandlerFunc) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.o.Log.ErrorContext(contextOf(c), "a request ended in a panic", "path", c.Path(), "panic", crash.Recovered(p))
-			err = s.undecided(c)
-		}
-	}()
-	return next(c)
-}
-
-// undecided answers a request whose handler ended in a panic.
-func (s *Server) undecided(c echo.Context) error {
-	switch c.Path() {
-	case s.o.Path:
-		return s.reply200(c, nil, "", undecided)
-	case s.events():
-		return s.answer200(c, nil, "", verifier.Refused(loop.Name(c.Param("event")), "The verifier could not take it in.").JSON())
-	case s.approvals():
-		return s.told(c, nil, "", approval.Outcome{})
-	case s.lateAnswers():
-		return s.answer200(c, nil, "", noneAnswered)
-	}
-	return echo.NewHTTPError(http.StatusInternalServerError)
-}

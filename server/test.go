@@ -3,8 +3,6 @@ package server
 import (
 	"net/http"
 
-	"github.com/labstack/echo/v4"
-
 	"github.com/openclaw-verifier/verifier/approval"
 )
 
@@ -26,16 +24,18 @@ type saidHello struct {
 
 // test asks each channel how it is doing, and shows a card on it if the owner
 // wants to see one.
-func (s *Server) test(c echo.Context) error {
+func (s *Server) test(w http.ResponseWriter, r *http.Request, id string) {
 	var in struct {
 		Send bool `json:"send"`
 	}
-	if !s.decode(c, &in) {
-		return respond(c, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The request could not be read."})
+	if !s.decode(r, &in) {
+		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The request could not be read."})
+		return
 	}
-	probed, err := s.o.Desk.Probe(c.Request().Context(), id(c), in.Send)
+	probed, err := s.o.Desk.Probe(r.Context(), id, in.Send)
 	if err != nil {
-		return s.unavailable(c, err)
+		s.unavailable(w, r, err)
+		return
 	}
 	out := struct {
 		Channels []probedChannel `json:"channels"`
@@ -50,7 +50,7 @@ func (s *Server) test(c echo.Context) error {
 	for _, p := range probed {
 		out.Channels = append(out.Channels, probedChannel{p.Channel, p.Who, text(p.Err), text(p.Deaf), p.Asked, p.Sent})
 	}
-	return respond(c, http.StatusOK, out)
+	respond(w, http.StatusOK, out)
 }
 
 func text(err error) string {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
 
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -17,25 +16,28 @@ import (
 
 // calls take one call each: authenticate the raw bytes, decode them, check the
 // clock, decide, sign the answer.
-func (s *Server) calls() echo.HandlerFunc {
+func (s *Server) calls() http.HandlerFunc {
 	return s.take(signed{
 		what: "call", size: "1 MiB", drain: maxDrain, read: within(toolcall.MaxBody), handle: s.decide,
-		unread: func(_ echo.Context, reason string) []byte { return answerBody(verifier.Decision{Reason: reason}) },
+		unread:  func(_ *http.Request, reason string) []byte { return answerBody(verifier.Decision{Reason: reason}) },
+		crashed: func(*http.Request) []byte { return undecided },
 	})
 }
 
 // decide takes a call whose caller is known.
-func (s *Server) decide(c echo.Context, from caller, body []byte) error {
-	ctx := contextOf(c)
-	call, kind, reason := s.judgeable(c.Request().Header, from, body)
+func (s *Server) decide(w http.ResponseWriter, r *http.Request, from caller, body []byte) {
+	ctx := r.Context()
+	call, kind, reason := s.judgeable(r.Header, from, body)
 	if kind != "" {
-		return s.reply200(c, from.secret, call.RequestID, s.o.Verifier.Reject(ctx, call, kind, reason))
+		s.answer200(w, from.secret, call.RequestID, answerBody(s.o.Verifier.Reject(ctx, call, kind, reason)))
+		return
 	}
 	d, hold := s.o.Verifier.VerifyOrHold(ctx, call)
 	if hold != nil {
-		return s.hold(c, from, call.RequestID, func(ctx context.Context) []byte { return answerBody(hold(ctx)) }, undecidedBody)
+		s.hold(w, r, from, call.RequestID, func(ctx context.Context) []byte { return answerBody(hold(ctx)) }, undecided)
+		return
 	}
-	return s.reply200(c, from.secret, call.RequestID, d)
+	s.answer200(w, from.secret, call.RequestID, answerBody(d))
 }
 
 // judgeable decodes a call, and says what is wrong with one that can't be
@@ -103,37 +105,26 @@ func appendText(b []byte, text string) []byte {
 	return quoted
 }
 
-// reply200 writes a decision. It is signed with the secret that signed the
-// call, over the request's own id, so that no answer fits another request.
-func (s *Server) reply200(c echo.Context, secret []byte, requestID string, d verifier.Decision) error {
-	return s.answer200(c, secret, requestID, answerBody(d))
-}
+// undecided is the answer to a call whose decision ended in a panic.
+var undecided = answerBody(verifier.Decision{Reason: "The verifier could not decide. Nothing was run."})
 
-// answer200 writes an answer, signed where it is known whom it is for.
-func (s *Server) answer200(c echo.Context, secret []byte, requestID string, body []byte) error {
-	w := c.Response()
-	h := w.Header()
-	stampAnswer(h, secret, requestID, body)
-	h[echo.HeaderContentType] = jsonType
-	rc := http.NewResponseController(w.Writer)
+// answer200 writes an answer. Where it is known who asks, it is signed with the
+// secret that signed the call, over the request's own id, so that no answer fits
+// another request.
+func (s *Server) answer200(w http.ResponseWriter, secret []byte, requestID string, body []byte) {
+	stampAnswer(w.Header(), secret, requestID, body)
+	rc := http.NewResponseController(w)
 	if err := rc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
+		failed(w, http.StatusInternalServerError)
+		return
 	}
-	w.WriteHeader(http.StatusOK)
-	_, err := w.Write(body)
-	return err
+	write(w, http.StatusOK, jsonType, body)
 }
-
-// Values of headers that every answer has. Nobody changes them.
-var (
-	noStore  = []string{"no-store"}
-	jsonType = []string{echo.MIMEApplicationJSON}
-)
 
 // stampAnswer signs an answer, and keeps it out of caches.
 func stampAnswer(h http.Header, secret []byte, requestID string, body []byte) {
 	if secret != nil {
 		h[hmac.AnswerHeader] = []string{hmac.SignAnswer(secret, requestID, body)}
 	}
-	h["Cache-Control"] = noStore
+	h["Cache-Control"] = []string{"no-store"}
 }
