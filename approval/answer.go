@@ -31,6 +31,8 @@ type Answer struct {
 	Scope  Scope
 	Reason string // for a deny: what the agent may read
 
+	Params string // what the call is to run with instead of its own arguments, as the person wrote them; empty: it runs as it was asked about
+
 	Origin string // of the page that it comes from, as the browser says: where a passkey can be asked for; empty: nowhere
 	Proof  *Proof // that a passkey signed this very answer; nil: none
 
@@ -40,6 +42,8 @@ type Answer struct {
 	all  bool   // the typed line said "all"
 
 	entry string // the digest of the one call of a list that a button is for
+
+	edit *Edit // what Params make of the call
 
 	inDetails bool   // the button that was tapped was beside the details
 	passkey   string // the id of the passkey that signed it
@@ -71,6 +75,9 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 	}
 	if id == "" {
 		return Outcome{Kind: NotFound, Text: "No open question has the reference " + quote(d.o.Hide(a.Ref)) + ". `verifier pending` lists them."}, nil
+	}
+	if a.Params != "" {
+		return d.edited(ctx, person, id, a, t.MaxMinutes)
 	}
 	if a.Scope.Like || a.Scope.Exactly && !a.Scope.Turn {
 		a.Scope.Minutes = cmp.Or(a.Scope.Minutes, tapMinutes)
@@ -129,6 +136,12 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		}
 		if len(picked) > 1 {
 			most = min(most, allMinutes)
+		}
+		if a.edit != nil { // it may have left, or another waits first now
+			if _, why := d.editorOf(picked[0]); why != "" {
+				return Outcome{Kind: Misunderstood, Card: c, Text: why}, nil
+			}
+			d.heldParams.put(picked[0].Ask.Digest, heldRequest(picked[0].Holders[0]), a.edit.Ask.Digest, a.edit.params)
 		}
 		out, ch, voted := d.cast(c, picked, person, a, most, now)
 		if len(voted) == 0 {
@@ -260,6 +273,9 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 			var cut string
 			v.Scope, cut = q.limit(a.Scope, most)
 			said += cut
+			if a.edit != nil {
+				v.Edited, v.Seen = a.edit.Ask.Digest, a.edit.Ask.Hidden == 0
+			}
 		}
 		if q.vote(d.o.Key, c.ID, v) {
 			voted = append(voted, q)
@@ -321,6 +337,9 @@ func (d *Desk) effects(c *Card, q *Question, ch *Change, now time.Time) {
 	}
 	at := q.last(d.o.Key, c.ID).At
 	ch.Waiting[q.Ask.Digest] = at.Add(d.terms().TTL)
+	if q.last(d.o.Key, c.ID).Edited != "" {
+		ch.Waiting[q.Ask.Digest] = at // it is for the request that waits, and for no other
+	}
 	if g := d.grant(c, q); g != nil {
 		ch.Grants[g.Field()] = g.Value(d.o.Key)
 		ch.Waiting[q.Ask.Digest] = at // who does not wait for the answer passes by the grant, as long as that holds
@@ -398,7 +417,7 @@ func (d *Desk) answered(ctx context.Context, c *Card, voted []*Question, now tim
 		e := entryFor(audit.KindAnswer, c, q)
 		e.Decision, e.Reason = audit.Deny, q.reason()
 		if v.Allow {
-			e.Decision, e.Scope, e.Minutes = audit.Allow, q.Ask.Reach(v.Scope), v.Scope.Minutes
+			e.Decision, e.Scope, e.Minutes, e.Edited = audit.Allow, q.Ask.Reach(v.Scope), v.Scope.Minutes, v.Edited
 		}
 		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds(), Passkey: v.Passkey}}
 		d.note(ctx, e)

@@ -23,6 +23,7 @@ type Request struct {
 	Spent   time.Duration  // how long it has waited already
 	Now     time.Time      // the store's clock
 	Whole   jsontext.Value // the params as they came, for an approver who asks to see them while the request is held; never stored
+	Edit    Editor         // judges the call with other params; nil: its runtime can't run others
 }
 
 // Ruling is what people said, or that they have not. The zero Ruling is no.
@@ -40,9 +41,12 @@ type Ruling struct {
 	Waited time.Duration
 	Claim  *session.Claim // to be used up with the allow; nil when a grant covers the call
 	Grant  *session.Grant // set instead of Claim
-	Late   bool           // an identical call took the yes
-	Full   bool           // too many cards are open
-	Silent bool           // the question has ended, and no one answered
+	Edited jsontext.Value // the params that the yes is for, where a person changed them
+	// EditedDigest is what that yes is bound to.
+	EditedDigest string
+	Late         bool // an identical call took the yes
+	Full         bool // too many cards are open
+	Silent       bool // the question has ended, and no one answered
 
 	ByPerson  bool // where Denied: it was a person
 	Paused    bool // the owner paused the agent meanwhile
@@ -297,7 +301,7 @@ func (d *Desk) stillAnswers(ctx context.Context, c *Card, q *Question, state Sta
 		return slices.Equal(q.Ask.Said, r.Ask.Said) && now.Before(q.Ask.Until.Add(noHolds))
 	case Allowed:
 		yes := q.last(d.o.Key, c.ID)
-		return (d.claimable(c, q, r.ID, now) || yes.For != "" && q.Used == "") && !d.outlivedBy(ctx, &r.Ask, yes)
+		return (d.claimable(c, q, r.ID, now) || yes.For != "" && yes.Edited == "" && q.Used == "") && !d.outlivedBy(ctx, &r.Ask, yes)
 	}
 	return false
 }

@@ -175,6 +175,7 @@ type Vote struct {
 	Reason  string    `json:"reason,omitzero"`
 	For     string    `json:"for,omitzero"`     // the waiting request that the yes is kept for
 	Passkey string    `json:"passkey,omitzero"` // the id of the passkey that signed it
+	Edited  string    `json:"edited,omitzero"`  // the digest of the call that the person made of it: the yes is for that one
 	At      time.Time `json:"at"`
 	Seal    string    `json:"seal"`
 }
@@ -339,6 +340,9 @@ func (v *Vote) sealed(id, digest string) []string {
 	}
 	if v.Passkey != "" {
 		parts = append(parts, "passkey "+v.Passkey)
+	}
+	if v.Edited != "" {
+		parts = append(parts, "edited "+v.Edited)
 	}
 	return parts
 }

@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,6 +25,7 @@ const (
 	WantsReason               // the answer comes with the reason: ask for it
 	WantsPick                 // the person has to pick first what the call does: Pick asks
 	WantsPasskey              // a passkey has to sign the answer: StepUp says what
+	WantsConfirm              // the person changed the call's arguments: Edit shows what that makes of it; the same answer again counts
 )
 
 // Outcome is what a person is told, and what a card turns into.
@@ -39,6 +41,7 @@ type Outcome struct {
 	Card   *Card   // what a tap was about, for a channel that has to show it; may be nil
 	Pick   *Pick   // of WantsPick
 	StepUp *StepUp // of WantsPasskey
+	Edit   *Edit   // of WantsConfirm
 
 	delivered func(ctx context.Context, failed error)
 }
@@ -85,6 +88,9 @@ func (c *Card) sentence(s State, asked []*Question) string {
 	}
 	switch s {
 	case Allowed:
+		if slices.ContainsFunc(q.Votes, func(v Vote) bool { return v.Edited != "" }) {
+			return fmt.Sprintf("%s approved once with other arguments by %s (%s).", what, q.names(true), via)
+		}
 		return fmt.Sprintf("%s approved %s by %s (%s).", what, q.Ask.Reach(q.scope()), q.names(true), via)
 	case Denied:
 		if who := q.names(false); who != "" {

@@ -10,34 +10,39 @@ import (
 // held and in this process alone: nothing of them is stored.
 type heldParams struct {
 	mu       sync.Mutex
-	byDigest map[string]*kept
+	byDigest map[string][]*heldCall
 }
 
-type kept struct {
-	params jsontext.Value
-	held   int // requests that hold it
+// heldCall is one of these requests.
+type heldCall struct {
+	request string
+	params  jsontext.Value
+	edit    Editor                    // nil: its runtime runs no params but its own
+	edits   map[string]jsontext.Value // what people allow instead, by digest
 }
 
 // hold keeps params until the request lets go.
-func (w *heldParams) hold(digest string, params jsontext.Value) (letGo func()) {
-	if len(params) == 0 {
+func (w *heldParams) hold(digest string, c *heldCall) (letGo func()) {
+	if len(c.params) == 0 {
 		return func() {}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.byDigest == nil {
-		w.byDigest = make(map[string]*kept)
+		w.byDigest = make(map[string][]*heldCall)
 	}
-	k := w.byDigest[digest]
-	if k == nil {
-		k = &kept{params: params}
-		w.byDigest[digest] = k
-	}
-	k.held++
+	w.byDigest[digest] = append(w.byDigest[digest], c)
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if k.held--; k.held == 0 {
+		left := w.byDigest[digest]
+		for i, other := range left {
+			if other == c {
+				left = append(left[:i:i], left[i+1:]...)
+				break
+			}
+		}
+		if w.byDigest[digest] = left; len(left) == 0 {
 			delete(w.byDigest, digest)
 		}
 	}
@@ -46,8 +51,42 @@ func (w *heldParams) hold(digest string, params jsontext.Value) (letGo func()) {
 func (w *heldParams) find(digest string) jsontext.Value {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if k := w.byDigest[digest]; k != nil {
-		return k.params
+	if all := w.byDigest[digest]; len(all) > 0 {
+		return all[0].params
 	}
 	return nil
+}
+
+// call is a request that is held.
+func (w *heldParams) call(digest, request string) *heldCall {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.byDigest[digest] {
+		if c.request == request {
+			return c
+		}
+	}
+	return nil
+}
+
+// put keeps what a person allows instead of a held request, for all that wait for it.
+func (w *heldParams) put(digest, request, edited string, params jsontext.Value) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.byDigest[digest] {
+		if c.request != request {
+			continue
+		}
+		if c.edits == nil {
+			c.edits = make(map[string]jsontext.Value)
+		}
+		c.edits[edited] = params
+	}
+}
+
+// edited is what was put under a digest; nil: nothing was.
+func (c *heldCall) edited(w *heldParams, digest string) jsontext.Value {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return c.edits[digest]
 }

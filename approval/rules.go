@@ -64,7 +64,7 @@ func (q *Question) counts(key hmac.Key, id string, v *Vote) bool {
 	if _, barred := q.Ask.bars(v.Person, v.Allow); barred {
 		return false
 	}
-	if v.Allow && q.Ask.StepUp && v.Passkey == "" {
+	if v.Allow && q.Ask.StepUp && v.Passkey == "" || v.Edited != "" && q.Ask.Approvals > 1 {
 		return false
 	}
 	return !v.At.After(q.Ask.Until) && key.Check(v.Seal, "vote", v.sealed(id, q.Ask.Digest)...)
@@ -147,7 +147,7 @@ func (q *Question) claimable(yes Vote, request string, ttl time.Duration, now ti
 		return false
 	case heldRequest(yes.For) == request:
 		return true
-	case q.Ask.HeldOnly:
+	case q.Ask.HeldOnly, yes.Edited != "":
 		return false
 	}
 	return yes.For == "" || gone(yes.For) || q.kept(yes, now) == 0
@@ -157,7 +157,7 @@ func (q *Question) claimable(yes Vote, request string, ttl time.Duration, now ti
 // one may have died with its process, and no other process knows: after a moment an
 // identical request may have the yes, and waits for it until then.
 func (q *Question) kept(yes Vote, now time.Time) time.Duration {
-	if q.Used != "" || q.Ask.HeldOnly || yes.For == "" {
+	if q.Used != "" || q.Ask.HeldOnly || yes.For == "" || yes.Edited != "" {
 		return 0
 	}
 	return max(0, yes.At.Add(grace).Sub(now))

@@ -66,7 +66,7 @@ func (d *Desk) stepUp(ctx context.Context, person string, c *Card, asked []*Ques
 	t := d.terms()
 	if !a.Allow || !slices.ContainsFunc(asked, func(q *Question) bool {
 		_, barred := q.Ask.bars(person, true)
-		return (q.Ask.StepUp || t.stepsUp(&q.Ask)) && !barred && q.state(d.o.Key, c.ID, now) == Open
+		return (q.Ask.StepUp || t.stepsUp(&q.Ask) || a.edit != nil && a.edit.Ask.StepUp) && !barred && q.state(d.o.Key, c.ID, now) == Open
 	}) {
 		return Outcome{}, nil
 	}
@@ -122,6 +122,9 @@ func challenge(nonce string, c *Card, asked []*Question, a *Answer) []byte {
 	parts := []string{"verifier step-up", nonce, c.ID, a.ID, strconv.FormatBool(a.Allow), a.Tool, fmt.Sprint(a.Scope.Turn, a.Scope.Like, a.Scope.Exactly, a.Scope.Minutes)}
 	for _, q := range asked {
 		parts = append(parts, q.Ask.Digest, q.Ask.CallDigest())
+	}
+	if a.edit != nil {
+		parts = append(parts, "edited", a.edit.Ask.Digest)
 	}
 	h := sha256.New()
 	for _, p := range parts {

@@ -29,6 +29,7 @@ const (
 	AllowExactly Action = 'e' // exactly this call, as often as it comes, for as long as AllowMinutes
 	AllowTurn    Action = 't' // the same tool until the run ends; for a shell, only commands that do the same
 	AllowLike    Action = 'l' // calls like it for a while, offered only beside what that would have covered
+	EditCall     Action = 'c' // allow once with the params that come with it
 	PickOne      Action = 'p' // an answer to the question what a call does: see [Pick]
 )
 
@@ -121,6 +122,12 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 		return out, err
 	}
 	switch {
+	case t.action == EditCall:
+		vote := Answer{ID: a.ID, Name: a.Name, Via: a.Via, Origin: a.Origin, Proof: a.Proof, Allow: true, Params: a.Params}
+		if t.entry > 0 {
+			vote.entry = c.Questions[0].Ask.Digest
+		}
+		return d.edited(ctx, person, t.card, vote, d.terms().MaxMinutes)
 	case t.action == Details:
 		return d.showAll(ctx, person, a, c), nil
 	case t.action == DenyBecause && oneLine(a.Reason) == "":

@@ -21,6 +21,7 @@ const helpLines = `.approve <tool> <code>                 allow this call once
 .approve <tool> <code> turn            the same until the run ends
 .approve <tool> <code> exactly [minutes|turn]  allow exactly this call again; 30 minutes if you give no number
 .approve <tool> <code> like [minutes]  allow calls like it to the same destination: you first read what that covers
+.approve <tool> <code> with {"…"}      allow it once with these arguments instead: you first read what that changes
 .approve all <code> [minutes|turn]     allow the calls that are listed on that card, and no call that came later
 .deny <code> [reason]                  deny every call on that card; the agent reads the reason
 .pending                               list what waits for you
@@ -108,6 +109,10 @@ func (d *Desk) withCode(ctx context.Context, person string, a Answer, cmd codes.
 		cmd.Minutes = tapMinutes
 	}
 	vote := Answer{code: cmd.Code, ID: a.ID, Name: a.Name, Via: a.Via, Carrier: a.Carrier, Allow: cmd.Verb == codes.Approve, Reason: cmd.Reason, Scope: Scope{Like: cmd.Like, Exactly: cmd.Exactly, Minutes: cmd.Minutes, Turn: cmd.Turn}}
+	if cmd.With != "" {
+		vote.Tool, vote.Params = cmd.Tool, cmd.With
+		return d.edited(ctx, person, id, vote, t.MaxMinutes)
+	}
 	most := t.MaxMinutes
 	if cmd.Verb == codes.Approve && cmd.Tool == "all" {
 		vote.all, most = true, min(most, allMinutes)

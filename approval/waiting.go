@@ -20,16 +20,17 @@ type Waiting struct {
 	began           time.Time
 	until           time.Time // the caller can't wait any longer
 	last            time.Time // and the store is not asked any more
-	letGo           func()    // of the call's params
-	stepUp          bool      // only a passkey allows it
+	held            *heldCall
+	letGo           func() // of the call's params
+	stepUp          bool   // only a passkey allows it
 }
 
 // waiting is what a request waits by, from now on.
 func (d *Desk) waiting(r *Request) *Waiting {
-	now := time.Now()
+	now, held := time.Now(), &heldCall{request: r.ID, params: r.Whole, edit: r.Edit}
 	return &Waiting{
 		waiter: waiter{agent: r.Ask.Agent, woken: make(chan struct{}, 1)},
-		desk:   d, client: r.Ask.Conversation.Client, digest: r.Ask.Digest, request: r.ID, letGo: d.heldParams.hold(r.Ask.Digest, r.Whole),
+		desk:   d, client: r.Ask.Conversation.Client, digest: r.Ask.Digest, request: r.ID, held: held, letGo: d.heldParams.hold(r.Ask.Digest, held),
 		began: now, until: now.Add(r.Hold), last: now.Add(r.showing() + 2*askSlack), stepUp: d.terms().stepsUp(&r.Ask),
 	}
 }
@@ -99,6 +100,16 @@ func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) 
 		return out, true, nil
 	}
 	if d.claimable(c, q, w.request, now) {
+		if yes := q.last(d.o.Key, c.ID); yes.Edited != "" {
+			if out.Edited = w.held.edited(&d.heldParams, yes.Edited); out.Edited == nil {
+				if q.Used == "" { // the same request waits where it is kept, and takes it there
+					return out, false, nil
+				}
+				out.Denied, out.Reason = true, "the owner changed the call, and the change is not kept here"
+				return out, true, nil
+			}
+			out.EditedDigest = yes.Edited
+		}
 		out.Claim, err = c.claim(q, w.request)
 		out.Yes = err == nil
 		return out, true, err

@@ -34,6 +34,8 @@ func (w *encoder) entry(e *Entry) {
 	w.params(e)
 	w.number(`,"hidden":`, int64(e.Hidden))
 	w.text(`,"digest":`, e.Digest)
+	w.text(`,"asked":`, e.Asked)
+	w.text(`,"edited":`, e.Edited)
 	w.judged(e)
 	w.asked(e)
 	w.own(e)

@@ -65,6 +65,8 @@ type Entry struct {
 	Compact   bool           `json:"-"`                          // Params are known to be valid, without white space and duplicate names
 	Hidden    int            `json:"hidden,omitzero"`            // how many values were redacted
 	Digest    string         `json:"digest,omitzero"`            // of the call as it was judged
+	Asked     string         `json:"asked,omitzero"`             // of a decision: the digest of the call as it was asked about, where a person changed its arguments
+	Edited    string         `json:"edited,omitzero"`            // of an answer: the digest of the call that the person made of it
 	Started   string         `json:"started,omitzero"`           // who started the run, as far as anyone attests it
 	Level     string         `json:"level,omitzero"`             // trust when the call came
 	RaisedTo  string         `json:"raisedTo,omitzero"`          // trust after it

@@ -56,12 +56,23 @@ func (e Entry) details() []string {
 	for _, p := range e.People {
 		d = append(d, p.sentence())
 	}
-	for _, s := range []string{labelled("agent read:", e.Reason), labelled("note:", e.Note), e.params()} {
+	for _, s := range []string{e.changed(), labelled("agent read:", e.Reason), labelled("note:", e.Note), e.params()} {
 		if s != "" {
 			d = append(d, s)
 		}
 	}
 	return d
+}
+
+// changed says that the arguments are not those that were asked about, and how to find these.
+func (e Entry) changed() string {
+	switch {
+	case e.Asked != "":
+		return "a person changed the arguments; asked about was the call with the digest " + visible(e.Asked)
+	case e.Edited != "":
+		return "with other arguments: the call with the digest " + visible(e.Edited)
+	}
+	return ""
 }
 
 func (p Person) sentence() string {

@@ -50,6 +50,7 @@ type Command struct {
 	Turn    bool   // Approve: until the run ends
 	Exactly bool   // Approve: exactly this call, as often as it comes
 	Like    bool   // Approve: calls like it, to the same destination
+	With    string // Approve: what it is to run with instead, an object as typed; empty: what was asked about
 	Reason  string // Deny: may be empty
 	Session string // ResetTrust, Sources, Endorse, Distrust: the ref of a session, as typed
 	Source  int64  // Endorse, Distrust: the number of a source in it
@@ -85,7 +86,7 @@ var words = []struct {
 	form  string
 	parse func(rest string, c *Command) bool
 }{
-	{".approve", Approve, "Write: .approve <tool|all> <code> [minutes|turn], .approve <tool> <code> exactly [minutes|turn], or .approve <tool> <code> like [minutes]", parseApprove},
+	{".approve", Approve, "Write: .approve <tool|all> <code> [minutes|turn], .approve <tool> <code> exactly [minutes|turn], .approve <tool> <code> like [minutes], or .approve <tool> <code> with {arguments as JSON}", parseApprove},
 	{".deny", Deny, "Write: .deny <code> [reason], in one line, with a reason of at most 300 characters", parseDeny},
 	{".pending", Pending, "Write: .pending, with nothing behind it", parseNothing},
 	{".reset-trust", ResetTrust, "Write: .reset-trust <session-ref>", parseResetTrust},
@@ -140,11 +141,16 @@ func cutWord(text, word string) (rest string, ok bool) {
 func separated(rest string) bool { return rest == "" || rest[0] == ' ' }
 
 func parseApprove(rest string, c *Command) bool {
+	rest, with, edits := strings.Cut(rest, " with {")
 	t := tokens(rest)
 	if len(t) < 2 || !isTool(t[0]) || !isCode(t[1]) {
 		return false
 	}
 	c.Tool, c.Code = lowerASCII(t[0]), lowerASCII(t[1])
+	if edits { // what it says is read where it is known what is asked
+		c.With = "{" + with
+		return c.Tool != "all" && len(t) == 2
+	}
 	if len(t) > 2 {
 		word := lowerASCII(t[2])
 		c.Like, c.Exactly = word == "like", word == "exactly"
@@ -302,6 +308,8 @@ func (c Command) LogValue() slog.Value { return slog.StringValue(c.Verb.String()
 
 func (c Command) scope() string {
 	switch {
+	case c.With != "":
+		return " with " + c.With
 	case c.Exactly:
 		c.Exactly = false
 		return " exactly" + c.scope()

@@ -10,11 +10,13 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 const (
 	terminal    = "terminal"
 	maxAnswer   = 16 << 10
+	maxEdit     = maxAnswer + 2*toolcall.MaxEdited // of an answer with other arguments, which are a JSON string there
 	tokenPrefix = "token:"
 )
 
@@ -129,14 +131,15 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, id string) {
 		Like    bool   `json:"like"`
 		Exactly bool   `json:"exactly"`
 		Reason  string `json:"reason"`
+		With    string `json:"with"` // the arguments that it is to run with instead
 		Handle  string `json:"handle"`
 	}
-	if !s.decode(r, &in) || in.Minutes < 0 || (in.Minutes > 0 || in.Like) && in.Turn || in.Like && in.Exactly || in.Handle != "" && in.Allow {
+	if !s.decodeWithin(r, maxEdit, &in) || in.Minutes < 0 || (in.Minutes > 0 || in.Like) && in.Turn || in.Like && in.Exactly || in.Handle != "" && (in.Allow || in.With != "") || in.With != "" && !in.Allow {
 		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The answer could not be read."})
 		return
 	}
 	o, err := s.o.Desk.Answer(r.Context(), approval.Answer{
-		ID: id, Via: terminal, Ref: in.Ref, Tool: in.Tool, Allow: in.Allow, Reason: in.Reason, Handle: in.Handle,
+		ID: id, Via: terminal, Ref: in.Ref, Tool: in.Tool, Allow: in.Allow, Reason: in.Reason, Handle: in.Handle, Params: in.With,
 		Scope: approval.Scope{Like: in.Like, Exactly: in.Exactly, Minutes: in.Minutes, Turn: in.Turn},
 	})
 	s.outcome(w, r, o, err)
@@ -155,8 +158,10 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, id string) {
 	s.outcome(w, r, o, err)
 }
 
-func (s *Server) decode(r *http.Request, into any) bool {
-	body, err := readBody(r, maxAnswer)
+func (s *Server) decode(r *http.Request, into any) bool { return s.decodeWithin(r, maxAnswer, into) }
+
+func (s *Server) decodeWithin(r *http.Request, most int, into any) bool {
+	body, err := readBody(r, most)
 	return err == nil && json.Unmarshal(body, into, json.RejectUnknownMembers(true)) == nil
 }
 
@@ -171,7 +176,7 @@ var kinds = map[approval.Kind]string{
 	approval.Ignored: "ignored", approval.Counted: "counted", approval.TooLate: "too late", approval.Unauthorised: "unauthorised",
 	approval.NotFound: "not found", approval.Locked: "locked", approval.Misunderstood: "misunderstood", approval.Told: "told",
 	approval.Shown: "shown", approval.WantsReason: "wants a reason", approval.WantsPick: "wants a pick",
-	approval.WantsPasskey: "wants a passkey",
+	approval.WantsPasskey: "wants a passkey", approval.WantsConfirm: "wants the same again",
 }
 
 var statuses = map[approval.Kind]int{
@@ -179,7 +184,7 @@ var statuses = map[approval.Kind]int{
 	approval.Unauthorised: http.StatusForbidden, approval.NotFound: http.StatusNotFound, approval.Locked: http.StatusTooManyRequests,
 	approval.Misunderstood: http.StatusUnprocessableEntity, approval.Ignored: http.StatusUnprocessableEntity,
 	approval.Shown: http.StatusOK, approval.WantsReason: http.StatusUnprocessableEntity, approval.WantsPick: http.StatusUnprocessableEntity,
-	approval.WantsPasskey: http.StatusUnprocessableEntity,
+	approval.WantsPasskey: http.StatusUnprocessableEntity, approval.WantsConfirm: http.StatusUnprocessableEntity,
 }
 
 func (s *Server) outcome(w http.ResponseWriter, r *http.Request, o approval.Outcome, err error) {

@@ -71,12 +71,13 @@ func malformed(err error) string {
 }
 
 // answerBody is what a client reads: decision, reason and, where a person was
-// asked, ref, and question where it is still open. It must not be changed.
+// asked, ref, and question where it is still open, and params where a person
+// changed them. It must not be changed.
 func answerBody(d verifier.Decision) []byte {
 	if d == (verifier.Decision{Allow: true}) {
 		return plainAllow
 	}
-	body := make([]byte, 0, len(plainAllow)+len(d.Reason)+len(d.Ref)+len(d.Ticket)+32)
+	body := make([]byte, 0, len(plainAllow)+len(d.Reason)+len(d.Ref)+len(d.Ticket)+len(d.Params)+48)
 	if d.Allow {
 		body = append(body, `{"decision":"allow","reason":`...)
 	} else {
@@ -88,6 +89,9 @@ func answerBody(d verifier.Decision) []byte {
 	}
 	if d.Ticket != "" {
 		body = appendText(append(body, `,"question":`...), d.Ticket)
+	}
+	if d.Allow && d.Params != "" {
+		body = append(append(body, `,"params":`...), d.Params...)
 	}
 	return append(body, '}')
 }

@@ -78,6 +78,7 @@ type Context struct {
 	UserMessages    []UserMessage `json:"userMessages,omitzero"`
 	WaitMs          int64         `json:"waitMs,omitzero"`      // how long the caller can wait, at most [MaxWaitMs]
 	SecretsRead     bool          `json:"secretsRead,omitzero"` // the runtime found a secret in what a tool returned, and could not report it
+	Edits           bool          `json:"edits,omitzero"`       // the runtime runs the params of an allow instead of those that it asked about
 
 	Workspace string `json:"workspace,omitzero"` // where a coding agent was started, as its hook says
 	Directory string `json:"directory,omitzero"` // where it works now: people read it, and their yes is bound to it

@@ -295,7 +295,7 @@ func (c *Call) take(t *tool) error {
 // contextNames are the members of the context.
 var contextNames = []string{
 	"agentId", "sessionKey", "messageProvider", "sessionId", "runId", "toolCallId", "iteration", "channelId", "accountId",
-	"senderId", "senderIsOwner", "groupId", "spawnedBy", "trigger", "inputProvenance", "userMessages", "waitMs", "secretsRead", "workspace", "directory",
+	"senderId", "senderIsOwner", "groupId", "spawnedBy", "trigger", "inputProvenance", "userMessages", "waitMs", "secretsRead", "edits", "workspace", "directory",
 }
 
 // check checks what was read, and the members beside it.

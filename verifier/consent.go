@@ -219,7 +219,7 @@ func (v *Verifier) put(ctx context.Context, t *evaluation, a *approval.Ask, hold
 	v.results.note(t, true)
 	spent := time.Since(t.started)
 	ruling, t.pending, err = v.o.Desk.Put(ctx, &approval.Request{
-		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.now(), Whole: t.call.Params,
+		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.now(), Whole: t.call.Params, Edit: v.editor(t),
 	})
 	return ruling, err
 }
@@ -266,6 +266,12 @@ func (v *Verifier) heard(ctx context.Context, t *evaluation, ruling approval.Rul
 		}
 		t.by, t.grant = grantedBy(g), g
 		return nil
+	}
+	if ruling.Edited != nil {
+		if no := v.heardEdit(ctx, t, &ruling); no != nil {
+			return no
+		}
+		t.visible = false
 	}
 	t.by, t.person, t.claim = "person", true, ruling.Claim
 	t.visible = t.visible && ruling.Alone || ruling.Seen // several calls may have to share the room of a card

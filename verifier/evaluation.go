@@ -63,6 +63,7 @@ type evaluation struct {
 	replay  bool
 	closed  bool // it was this call that settled its request
 	held    bool // people were asked, and waited for
+	asks    edited
 
 	pending *approval.Waiting // their answer, which is waited for; nil while it is not
 	tries   int               // how often it was judged again, and

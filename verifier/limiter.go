@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -74,6 +75,17 @@ func (r *limiter) reached(b *policy.Bound, k rateKey, now time.Time) bool {
 	}
 	r.seen[k] = counted
 	return reached
+}
+
+// uncount takes back what limit has counted for the call.
+func (v *Verifier) uncount(t *evaluation) {
+	r := &v.limiter
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := 0; r.seen != nil && i < len(t.plan.Bounds); i++ {
+		k := t.rateKey(&t.plan.Bounds[i])
+		r.seen[k] = slices.DeleteFunc(r.seen[k], func(c rated) bool { return c.at.Equal(t.started) })
+	}
 }
 
 // spend counts the tokens that a call of the model took, under each budget that

@@ -76,7 +76,12 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 	v.actions.allowed(t)
 	v.observe(t, true, t.by)
 	v.drew(ctx, t, nil)
-	return Decision{Allow: true, Ref: t.ruling.Ref}
+	d := Decision{Allow: true, Ref: t.ruling.Ref}
+	if t.wasEdited() {
+		v.edits.note(t)
+		d.Params = string(t.call.Params)
+	}
+	return d
 }
 
 // refuse records a deny and gives it. A deny that can't be recorded is a deny.
@@ -157,7 +162,7 @@ func (v *Verifier) fill(e *audit.Entry, t *evaluation) {
 	e.Kind, e.RequestID, e.Client, e.Agent, e.Tool = audit.KindDecision, c.RequestID, c.Client, c.Agent(), c.Tool
 	e.Session, e.SessionID, e.Run = c.Context.SessionKey, c.Context.SessionID, c.Context.RunID
 	e.Ref, e.Card, e.WaitedMs = t.ruling.Ref, t.ruling.Card, t.ruling.Waited.Milliseconds()
-	e.By, e.Replay = t.by, t.again()
+	e.By, e.Replay, e.Asked = t.by, t.again(), t.asks.call
 	if c.Sent != c.Tool {
 		e.Sent = c.Sent
 	}
@@ -291,6 +296,9 @@ func (t *evaluation) recordConsent(e *audit.Entry) {
 		p := audit.Person{Name: vote.Person, Via: vote.Via, At: vote.At, Says: "deny"}
 		if vote.Allow {
 			p.Says = "allow " + vote.Scope.String()
+			if vote.Edited != "" {
+				p.Says += " with other arguments"
+			}
 		}
 		e.People = append(e.People, p)
 	}

@@ -46,6 +46,7 @@ type Verifier struct {
 	firsts             firsts
 	actions            actions
 	sites              sites
+	edits              edits
 
 	ending   chan struct{} // a place for each call that was held and is being denied
 	bulkDeny bulkDeny
@@ -57,6 +58,7 @@ type Decision struct {
 	Reason string // for the agent: no code, no policy detail
 	Ref    string // set when a person was asked
 	Ticket string // by which the client can learn of a late yes; set where the question is still open
+	Params string // what runs, a JSON object, where a person changed the arguments; empty: what was asked about
 }
 
 const (
@@ -218,6 +220,11 @@ func (v *Verifier) seek(ctx context.Context, t *evaluation) (d Decision, h *held
 // what is allowed for the first time, the policy must allow. A restrict that is in
 // force now beats every allow of before.
 func (v *Verifier) passed(ctx context.Context, t *evaluation) Decision {
+	if isEdited(t.view.Standing) {
+		if no := v.editedBefore(ctx, t); no != nil {
+			return v.refuse(ctx, t, no)
+		}
+	}
 	if t.verdict.Mode == taint.Restrict {
 		return v.refuse(ctx, t, t.restricted())
 	}
@@ -228,7 +235,8 @@ func (v *Verifier) passed(ctx context.Context, t *evaluation) Decision {
 	switch {
 	case !t.view.Replayed && t.verdict.Mode == taint.Allow:
 		v.recentAllows.note(t.request())
-	case v.sealed(t, t.view.Standing), v.recentAllows.has(t.request()), t.verdict.Mode == taint.Allow:
+	case v.sealed(t, t.view.Standing):
+	case !t.wasEdited() && (v.recentAllows.has(t.request()) || t.verdict.Mode == taint.Allow):
 	default:
 		v.o.Log.WarnContext(ctx, "a standing allow is not remembered here and would not be given now", "request", v.named(t.call))
 		return v.refuse(ctx, t, deny("repeated", reasonRepeated))
@@ -258,7 +266,7 @@ func (v *Verifier) settle(ctx context.Context, t *evaluation) (again bool, _ *de
 			t.view.Level, t.view.After, t.closed = taint.Worse(s.View.Level, t.initial), taint.Worse(s.View.After, t.initial), true
 			v.saw(t)
 			if t.claim != nil {
-				v.o.Desk.Spent(t.claim.Card, t.sum(), t.call.RequestID)
+				v.o.Desk.Spent(t.claim.Card, t.asksAbout(), t.call.RequestID)
 			}
 			return false, nil
 		case session.Decided:
@@ -277,6 +285,9 @@ func (v *Verifier) settle(ctx context.Context, t *evaluation) (again bool, _ *de
 		}
 		// Another call took its yes from the same card at this moment; the card
 		// says what is left.
+		if t.wasEdited() {
+			break
+		}
 		t.person, t.claim = false, nil
 		if no := v.askPeople(ctx, t, v.question(ctx, t)); no != nil {
 			return false, no
@@ -343,10 +354,16 @@ func (v *Verifier) deny(ctx context.Context, t *evaluation, n *denial) Decision 
 
 // standing is the mark of an allow that only this server can have made.
 func (v *Verifier) standing(t *evaluation) string {
+	if t.wasEdited() {
+		return v.editedMark(t)
+	}
 	return "A" + v.o.Key.Seal("allow", t.sealedParts()...)
 }
 
 func (v *Verifier) sealed(t *evaluation, mark string) bool {
+	if t.wasEdited() {
+		return v.isEditedMark(t, mark)
+	}
 	return len(mark) > 1 && mark[0] == 'A' && v.o.Key.Check(mark[1:], "allow", t.sealedParts()...)
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
+	"strings"
 )
 
 // PendingCmd lists what waits.
@@ -110,6 +112,7 @@ type reply struct {
 	Like    bool   `json:"like,omitzero"`
 	Exactly bool   `json:"exactly,omitzero"`
 	Reason  string `json:"reason,omitzero"`
+	With    string `json:"with,omitzero"`
 	Handle  string `json:"handle,omitzero"`
 }
 
@@ -128,6 +131,7 @@ type ApproveCmd struct {
 	Turn    bool   `help:"The same until the agent's run ends." xor:"scope"`
 	Exactly bool   `help:"Let exactly this call pass again, for 30 minutes unless you say otherwise."`
 	Like    bool   `help:"Let only calls like it pass, to the same destination. The first time this says what that would cover, the second time it allows it."`
+	With    string `help:"Let it run once with these arguments instead: a JSON object, or the name of a file that holds one behind an @. The first time this says what that changes, the second time it allows it." placeholder:"JSON"`
 	owner
 }
 
@@ -139,6 +143,9 @@ func (*ApproveCmd) Help() string {
     $ verifier approve 7Q4K --minutes 30
     $ verifier approve 7Q4K --exactly --minutes 30
     $ verifier approve 7Q4K --like --minutes 15
+    $ verifier approve 7Q4K --with '{"command":"git push --dry-run"}'
+
+With --with, name all arguments, not only those that you change. Values that the card hides can be left as the card shows them. Your policy judges the changed call again. It works while the agent waits, and only with agents whose software can run other arguments.
 
 With --minutes, a yes to git log covers git log with other options and files of the workspace. It does not cover git push, a command that also writes a file, or one that runs in another directory. A command that could do anything, such as a script or one that reaches the network, can only be allowed exactly.
 
@@ -154,13 +161,32 @@ func (c *ApproveCmd) Validate() error {
 		return &failure{text: "--like and --exactly don't go together"}
 	case c.Like && c.Turn:
 		return &failure{text: "--like and --turn don't go together: a yes to calls like it is for minutes"}
+	case c.With != "" && (c.Like || c.Exactly || c.Turn || c.Minutes > 0):
+		return &failure{text: "--with allows one call, once: it goes with no other scope"}
 	}
 	return nil
 }
 
 // Run approves.
 func (c *ApproveCmd) Run(a *app) error {
-	return c.answer(a, answerPath, reply{Ref: c.Ref, Tool: c.Tool, Allow: true, Minutes: c.Minutes, Turn: c.Turn, Like: c.Like, Exactly: c.Exactly})
+	with, err := c.with()
+	if err != nil {
+		return err
+	}
+	return c.answer(a, answerPath, reply{Ref: c.Ref, Tool: c.Tool, Allow: true, Minutes: c.Minutes, Turn: c.Turn, Like: c.Like, Exactly: c.Exactly, With: with})
+}
+
+// with are the arguments that the call is to run with instead; "": its own.
+func (c *ApproveCmd) with() (string, error) {
+	name, isFile := strings.CutPrefix(c.With, "@")
+	if !isFile {
+		return c.With, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", &failure{text: "the file with the arguments can't be read: " + err.Error()}
+	}
+	return string(text), nil
 }
 
 // DenyCmd says no.
@@ -195,6 +221,7 @@ func (*ReplyCmd) Help() string {
     $ verifier reply '.approve exec bf619df9'       # this call
     $ verifier reply '.approve exec bf619df9 30'    # commands that do the same, here, for 30 minutes
     $ verifier reply '.approve exec bf619df9 exactly 30'   # exactly this command, here, for 30 minutes
+    $ verifier reply '.approve exec bf619df9 with {"command":"date"}'   # once, with these arguments instead
     $ verifier reply '.approve all bf619df9 turn'   # the card's tools, until the run ends
     $ verifier reply '.deny bf619df9 not today'
     $ verifier reply '.pending'

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
@@ -132,6 +133,8 @@ type decision struct {
 	Reason   string `json:"reason"`
 	Ref      string `json:"ref"`
 	Question string `json:"question"`
+
+	Params jsontext.Value `json:"params"` // what to run instead, where a person changed it
 }
 
 func decisionOf(answer []byte) (d decision, err error) {
@@ -183,6 +186,8 @@ func (c *SendCmd) print(a *app, answer []byte) error {
 	switch {
 	case c.JSON:
 		a.printf("%s\n", string(answer))
+	case d.Params != nil:
+		a.printf("%s with other arguments: %s\n", d.Decision, printable(string(d.Params)))
 	case d.Reason == "":
 		a.printf("%s\n", d.Decision)
 	default:

@@ -1,0 +1,137 @@
+package verifier
+
+import (
+	"context"
+	"crypto/subtle"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/recent"
+	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// A person may allow a call with other arguments than were asked about. From then on the evaluation is about that call: it is planned and judged
+// anew, and what is settled, recorded and answered is that one. A restrict beats the person's yes, as it does for every call.
+
+// edited is what an evaluation was about before a person changed the call's arguments.
+type edited struct {
+	call string // the call's digest
+	sum  string // what the question was bound to
+}
+
+// wasEdited reports whether a person changed the call's arguments.
+func (t *evaluation) wasEdited() bool { return t.asks.sum != "" }
+
+// asksAbout is what the question that people answered is bound to.
+func (t *evaluation) asksAbout() string {
+	if t.wasEdited() {
+		return t.asks.sum
+	}
+	return t.sum()
+}
+
+// editor judges a call that is held with other params, without any effect; nil where its runtime can't run them.
+func (v *Verifier) editor(t *evaluation) approval.Editor {
+	if !t.call.Context.Edits || t.wasEdited() || t.plan.Class() == "wrapper" {
+		return nil
+	}
+	snapshot := *t // the evaluation itself goes on when people answer
+	snapshot.shown, snapshot.pending = redact.Result{}, nil
+	return func(ctx context.Context, params jsontext.Value) (*approval.Ask, error) {
+		once := snapshot
+		once.become(params)
+		v.plan(&once)
+		v.loop(&once)
+		v.judge(ctx, &once)
+		switch {
+		case once.plan.Class() == "wrapper":
+			return nil, &approval.Unfit{Text: "The changed call only names another one, which can't be judged by it."}
+		case once.verdict.Mode == taint.Restrict:
+			return nil, &approval.Unfit{Text: "Your policy refuses the changed call. " + strings.Join(once.verdict.Sentences(), " ")}
+		}
+		return v.question(ctx, &once), nil
+	}
+}
+
+// become makes the evaluation one of the call with other params. What was found out about the params before is forgotten.
+func (t *evaluation) become(params jsontext.Value) {
+	t.asks = edited{call: t.callDigest(), sum: t.sum()}
+	t.call = t.call.With(params)
+	t.digest, t.identity, t.shown = "", "", redact.Result{}
+	t.bears, t.looked, t.unread, t.agreed = false, false, false, false
+	t.alike, t.kind, t.opinion, t.last, t.grant = nil, nil, nil, nil, nil
+	t.view.Origins = nil
+}
+
+// heardEdit goes on with the call as a person changed it. It returns why that can't pass.
+func (v *Verifier) heardEdit(ctx context.Context, t *evaluation, r *approval.Ruling) *denial {
+	v.uncount(t)
+	t.become(r.Edited)
+	if !t.call.Context.Edits || subtle.ConstantTimeCompare([]byte(t.sum()), []byte(r.EditedDigest)) != 1 {
+		return deny("edit", reasonFault)
+	}
+	return v.judgeEdited(ctx, t)
+}
+
+// judgeEdited judges the changed call as one that has just come.
+func (v *Verifier) judgeEdited(ctx context.Context, t *evaluation) *denial {
+	v.plan(t)
+	v.limit(t)
+	v.loop(t)
+	v.judge(ctx, t)
+	if t.verdict.Mode == taint.Restrict || t.plan.Class() == "wrapper" {
+		return t.restricted()
+	}
+	return v.agree(ctx, t)
+}
+
+// editedMark is the standing decision of an allow with changed params: which, under a seal. A request that comes again gets these, or nothing.
+func (v *Verifier) editedMark(t *evaluation) string {
+	return editedPrefix + v.o.Key.Seal("allow-edited", append(t.sealedParts(), t.callDigest())...)
+}
+
+func (v *Verifier) isEditedMark(t *evaluation, mark string) bool {
+	return isEdited(mark) && v.o.Key.Check(mark[len(editedPrefix):], "allow-edited", append(t.sealedParts(), t.callDigest())...)
+}
+
+const editedPrefix = "E"
+
+func isEdited(mark string) bool { return strings.HasPrefix(mark, editedPrefix) }
+
+// editedBefore goes on with a request that comes again after a person allowed it with changed params. Where this process does not have them, it is denied.
+func (v *Verifier) editedBefore(ctx context.Context, t *evaluation) *denial {
+	params := v.edits.of(t)
+	if params == nil {
+		return deny("repeated", reasonRepeated)
+	}
+	t.become(params)
+	v.plan(t)
+	v.loop(t)
+	v.judge(ctx, t)
+	return nil
+}
+
+// edits remembers the changed params of requests that were allowed lately, in this process alone, so that the same request gets the same answer.
+type edits struct {
+	mu       sync.Mutex
+	requests recent.Map[requestKey, jsontext.Value]
+}
+
+const mostEdits = 256 // of 32 KiB at most
+
+func (e *edits) note(t *evaluation) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.requests.Put(t.request(), t.call.Params.Clone(), mostEdits)
+}
+
+func (e *edits) of(t *evaluation) jsontext.Value {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	params, _ := e.requests.Get(t.request())
+	return params
+}
