@@ -161,6 +161,7 @@ type Question struct {
 	Used    string   `json:"used,omitzero"` // the request that took the yes
 
 	Openings []Opening `json:"openings,omitzero"`
+	Summary  *Summary  `json:"summary,omitzero"` // what a model says about its text; nil: nothing
 }
 
 // Vote is one person's answer.
@@ -303,6 +304,7 @@ func (d *Desk) open(s Stored, now time.Time) (*Card, error) {
 		q.Votes = slices.DeleteFunc(q.Votes, func(v Vote) bool { return v.Allow && !q.counts(d.o.Key, c.ID, &v) })
 		t.standing(q, d.o.Key, c.ID, now)
 		q.Ask.hide = d.o.Hide
+		d.unsealed(c.ID, q)
 	}
 	c.Code, c.key, c.longest = codes.Code(d.o.Key, c.ID), d.o.Key, t.MaxMinutes
 	return c, nil

@@ -67,6 +67,9 @@ func (d *Desk) standing(c *Card, now time.Time) Outcome {
 		return o
 	}
 	o.State = Open
+	if !c.voted() { // there is nothing to tell yet
+		o.Text = ""
+	}
 	if d.ctx.Err() != nil {
 		o.Text = "The gateway has stopped and the call was denied. If it is approved before " + c.Until().Format(time.TimeOnly) +
 			" UTC, one identical retry still passes."

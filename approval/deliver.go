@@ -37,6 +37,10 @@ func (d *Desk) announce(ctx context.Context, id string) error {
 		}
 	}
 	d.follow(c, stage, now)
+	// A list gets no summary: its buttons would move under a finger that is about to tap one of them.
+	if d.o.Summarise != nil && len(c.Questions) == 1 && !c.Questions[0].Ask.Test {
+		d.runFor(ctx, func(ctx context.Context) { d.summarise(ctx, c) })
+	}
 	return nil
 }
 
@@ -151,7 +155,7 @@ func (d *Desk) addCopy(ctx context.Context, id string, copied Copy) {
 		if errors.Is(err, ErrStale) {
 			continue
 		}
-		if err == nil && (d.ctx.Err() != nil || c.closed(d.o.Key, now) || c.voted()) {
+		if err == nil && (d.ctx.Err() != nil || c.closed(d.o.Key, now) || c.voted() || c.Questions[0].Summary != nil) {
 			d.showCopy(ctx, id, copied)
 		}
 		return

@@ -44,15 +44,16 @@ type Part uint8
 
 // The parts of a card.
 const (
-	OfRest  Part = iota
-	OfCall       // the literal call
-	OfAsked      // what the owner asked for
-	OfWhy        // why a person is asked
-	OfRisk       // what to notice first
-	OfTime       // the reference and the time left
-	OfScope      // what a longer yes covers
-	OfTyped      // a line that answers the card
-	OfFate       // what became of it
+	OfRest    Part = iota
+	OfCall         // the literal call
+	OfSummary      // what a model says about it
+	OfAsked        // what the owner asked for
+	OfWhy          // why a person is asked
+	OfRisk         // what to notice first
+	OfTime         // the reference and the time left
+	OfScope        // what a longer yes covers
+	OfTyped        // a line that answers the card
+	OfFate         // what became of it
 )
 
 // Block is one thing that a card says.
@@ -122,8 +123,10 @@ func (d *Document) FirstLine() string { return Headline{d.Title, d.Of, d.Then}.S
 func Show[T any](c *approval.Card, o *approval.Outcome, now time.Time, lay func(*Document) (T, bool)) T {
 	shortest := len(rooms) - 1
 	for i := range shortest {
-		if laid, fits := lay(document(c, o, now, &rooms[i])); fits {
-			return laid
+		for _, r := range rooms[i].tries(c) {
+			if laid, fits := lay(document(c, o, now, &r)); fits {
+				return laid
+			}
 		}
 	}
 	laid, _ := lay(document(c, o, now, &rooms[shortest]))

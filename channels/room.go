@@ -14,6 +14,7 @@ type room struct {
 	mains int  // how many arguments that say what the call does; 0 is all
 	calls int  // how many calls of a list; 0 is all
 	ended bool // nothing is asked any more: who voted stands above
+	terse bool // without what a model says about the call
 	roomy bool // each call of a list may say where it comes from, who voted on it and what is not visible of it
 }
 
@@ -31,7 +32,18 @@ var rooms = []room{
 	{name: 60, main: 600, arg: 120, other: 240, field: 120, said: 200, roomy: true},
 	{name: 40, main: 240, arg: 80, other: 80, field: 80, said: 120},
 	{name: 30, main: 60, arg: 40, other: 40, field: 60, said: 80, mains: 3},
-	{name: 20, main: 40, other: none, field: 40, said: 60, mains: 1, calls: 5},
+	{name: 20, main: 40, other: none, field: 40, said: 60, mains: 1, calls: 5, terse: true},
+}
+
+// tries are this room with the summary that a card may have, and without it: the
+// literal call is never cut to make room for that.
+func (r *room) tries(c *approval.Card) []room {
+	if r.terse || !summarised(c) {
+		return []room{*r}
+	}
+	without := *r
+	without.terse = true
+	return []room{*r, without}
 }
 
 // none is a limit that lets nothing through; 0 would be no limit.

@@ -173,6 +173,7 @@ var keys = []Key{
 	{Path: "caution.auditor.timeoutMs", Text: "how long an answer may take, in milliseconds"},
 	{Path: "caution.auditor.failMode", Text: "what no answer means for a call that would pass: `block`, `warn` (it passes, and the log says so) or `allow`"},
 	{Path: "caution.auditor.mode", Text: "what an answer may do: `advise` (you read it on the card), `escalate` (it may stop what would pass), `autoApprove` (it may also answer for you where only the conversation's level asks)"},
+	{Path: "caution.auditor.summary", Text: "`true`: the model also sums up the long text of a call, below that text on its card: see [a second reader](auditor.md#a-second-reader)"},
 	{Path: "upstream", Unset: "none", Text: "further verifiers of the same protocol, asked with secrets hidden: every one must allow, no answer is a deny. See [other authorities](auditor.md#other-authorities)"},
 	{Path: "upstream[].url", Text: "where it takes calls"},
 	{Path: "upstream[].agents", Unset: "every agent", Text: "it is asked only about calls of these agents, and about calls that name no agent"},

@@ -25,6 +25,7 @@ func groups() []group {
 		{"typed", typedSpecs()},
 		{"identity", identitySpecs()},
 		{"looks", looksSpecs()},
+		{"summary", summarySpecs()},
 		{"late", lateSpecs()},
 		{"fault", faultSpecs()},
 	}

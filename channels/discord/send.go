@@ -68,7 +68,7 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 }
 
 func (ch *Channel) redraw(ctx context.Context, at place, c *approval.Card, o approval.Outcome) error {
-	d := channels.Show(c, &o, ch.deps.Now(), ch.card)
+	d := channels.Show(c, &o, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) { return ch.card(doc.LinkTo(ch.deps.Page, c)) })
 	text := d.text.String()
 	err := ch.call(ctx, ch.line, "edits in "+at.chat, "edit a message", func(s *discordgo.Session, with discordgo.RequestOption) error {
 		_, err := s.ChannelMessageEditComplex(&discordgo.MessageEdit{

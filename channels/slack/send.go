@@ -55,7 +55,9 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 }
 
 func (ch *Channel) redraw(ctx context.Context, at ref, c *approval.Card, o approval.Outcome) error {
-	return ch.update(ctx, at, channels.Show(c, &o, ch.deps.Now(), draw))
+	return ch.update(ctx, at, channels.Show(c, &o, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) {
+		return draw(doc.LinkTo(ch.deps.Page, c))
+	}))
 }
 
 // details shows all there is of a card in its thread: as a message where there

@@ -84,8 +84,11 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 // already, one on a message that is gone, and one that it does not take: with the
 // last, the buttons go all the same.
 func (ch *Channel) redraw(ctx context.Context, r ref, c *approval.Card, o approval.Outcome) error {
-	d := channels.Show(c, &o, ch.deps.Now(), draw)
+	d := channels.Show(c, &o, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) { return draw(doc.LinkTo(ch.deps.Page, c)) })
 	refused, err := ch.rewrite(ctx, r, d)
+	if err == nil && refused != nil && d.unlink() { // Telegram takes no link to some hosts
+		refused, err = ch.rewrite(ctx, r, d)
+	}
 	if err != nil || refused == nil || d.markup() != nil {
 		return cmp.Or(err, refused)
 	}

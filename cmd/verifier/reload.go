@@ -43,11 +43,15 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	if c.Redact.ShowFileBodies {
 		cards = bodies
 	}
-	auditor, err := g.auditorOf(c)
+	model, err := modelOf(c)
 	if err != nil {
 		return nil, err
 	}
-	next := &live{config: c, auth: auth, policy: rules, guard: guarded, redactor: redactor, cards: cards, bodies: bodies, auditor: auditor, upstream: upstreamOf(c, g.self), proxies: c.Proxies()}
+	auditor, err := g.auditorOf(c, model)
+	if err != nil {
+		return nil, err
+	}
+	next := &live{config: c, auth: auth, policy: rules, guard: guarded, redactor: redactor, cards: cards, bodies: bodies, auditor: auditor, summariser: summariserOf(c, model), upstream: upstreamOf(c, g.self), proxies: c.Proxies()}
 	if c.TLS.Set() {
 		next.cert, err = c.TLS.Load()
 	}

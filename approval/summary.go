@@ -1,0 +1,71 @@
+package approval
+
+import (
+	"context"
+	"errors"
+
+	"github.com/openclaw-verifier/verifier/audit"
+)
+
+// Summary is what a model says about the text of a call, in one line. It was
+// written by others: the call's text may have told the model what to say.
+type Summary struct {
+	Text string `json:"text"`
+	Seal string `json:"seal"`
+}
+
+// summarise has a model sum up the text of a card that people have by now, and
+// shows them the card again, with the summary below the text.
+func (d *Desk) summarise(ctx context.Context, c *Card) {
+	text := d.o.Hide(d.o.Summarise(ctx, &c.Questions[0].Ask))
+	if text == "" || ctx.Err() != nil {
+		return
+	}
+	if err := d.keepSummary(ctx, c.ID, text); err != nil {
+		if !errors.Is(err, errAnswered) {
+			d.o.Log.WarnContext(ctx, "a summary could not be put on a card", "ref", c.Ref(), "err", err)
+		}
+		return
+	}
+	if c, _, err := d.load(ctx, c.ID); err == nil {
+		d.showCopies(ctx, c)
+	}
+}
+
+// errAnswered says that a card needs no summary any more.
+var errAnswered = errors.New("approval: the card has been answered")
+
+// keepSummary puts a summary on a card that waits. The record says so first.
+func (d *Desk) keepSummary(ctx context.Context, id, text string) error {
+	noted := false
+	for range swapTries {
+		c, now, err := d.load(ctx, id)
+		if err != nil {
+			return err
+		}
+		if c.closed(d.o.Key, now) {
+			return errAnswered
+		}
+		q := &c.Questions[0]
+		if !noted {
+			e := entryFor(audit.KindNote, c, q)
+			e.Note = "a model's summary of its text was put on the card"
+			if err := d.o.Record.Append(e); err != nil {
+				return err
+			}
+			noted = true
+		}
+		q.Summary = &Summary{Text: text, Seal: d.o.Key.Seal("summary", id, q.Ask.Digest, text)}
+		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
+			return err
+		}
+	}
+	return ErrStale
+}
+
+// unsealed drops a summary that is not sealed by us for this question.
+func (d *Desk) unsealed(id string, q *Question) {
+	if s := q.Summary; s != nil && !d.o.Key.Check(s.Seal, "summary", id, q.Ask.Digest, s.Text) {
+		q.Summary = nil
+	}
+}
