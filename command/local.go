@@ -36,3 +36,37 @@ var (
 
 // isWider reports whether a program is git, used in another way.
 func isWider(n string, args []arg) bool { return n == "git" && !isIn(localGit, n, args) }
+
+// AddsModules reports whether a text is `go get` with names of modules, and nothing else. It writes go.mod and go.sum and runs nothing of what it fetches;
+// builds do later. No option: -modfile names another file, -tool a program.
+func AddsModules(text string) bool {
+	words := strings.Fields(text)
+	if len(words) < 3 || words[0] != "go" || words[1] != "get" || !IsPlain(text) {
+		return false
+	}
+	return !slices.ContainsFunc(words[2:], func(w string) bool {
+		path, version, _ := strings.Cut(w, "@")
+		host, _, named := strings.Cut(path, "/")
+		return !named || !strings.Contains(strings.Trim(host, "."), ".") || strings.Trim(path+version, moduleChars) != "" || strings.ContainsAny(w[:1], "-./")
+	})
+}
+
+// TestsAll reports whether a text tests all of Go's packages where it starts: go test ./..., alone or with other commands before or after it. It must
+// be known that it only builds, see [Command.Builds].
+func TestsAll(text string) bool {
+	if strings.ContainsAny(text, "|;>'\"") || strings.Contains(strings.ReplaceAll(text, "&&", ""), "&") {
+		return false
+	}
+	tests := false
+	for part := range strings.SplitSeq(text, "&&") {
+		words := strings.Fields(part)
+		if len(words) == 0 || words[0] == "cd" {
+			return false
+		}
+		tests = tests || strings.Join(words, " ") == "go test ./..."
+	}
+	return tests
+}
+
+// moduleChars are the characters of a module's name and version.
+const moduleChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_~+-"

@@ -34,6 +34,7 @@ type Plan struct {
 	Anything     bool // it runs a command that may reach the network or run anything; see [Plan.Brings]
 	Workspace    bool // for nothing but that it runs what is in the workspace: see [session.View.Workspace]
 	Writes       Writing
+	TestsAll     bool   // it only builds and tests, and runs all modules of the workspace
 	Foreign      bool   // it puts into files what may be others' work, though nothing of that comes into the conversation
 	Acts         bool   // where [Quiet.Completes] is on: it acts, or may
 	Service      string // where it is on: what the call is a tool of; empty: not known
@@ -151,7 +152,8 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
 	plan.builds = plan.Workspace && does.Builds() && saysNoMore(c) && isOwners(c, &plan.Standing)
-	plan.onlyLooks = plan.Shell && codingAgents[c.Agent()] && does.Harmless() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
+	plan.TestsAll = plan.builds && testsAll(c)
+	plan.onlyLooks = plan.Shell && codingAgents[c.Agent()] && does.Harmless() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && (isOwners(c, &plan.Standing) || isSubagents(c, &plan.Standing))
 	plan.raise(c.Tool, t, &does, p.outside(&does))
 	p.quieting(plan, c)
 	plan.local = p.quiet.Local && plan.Shell && does.Local() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)

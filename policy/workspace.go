@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -18,6 +19,7 @@ type Writing uint8
 const (
 	WritesNothing Writing = iota
 	WritesShown           // files, and the call says what stands in them
+	WritesModules         // go.mod and go.sum, by go get: builds run what these name, and git does not
 	WritesUnseen          // files of which it doesn't, or we can't tell
 )
 
@@ -27,6 +29,8 @@ func (r *rule) writing(does *command.Command, c *toolcall.Call) Writing {
 	switch {
 	case fileWriters[r.name]:
 		return WritesShown
+	case r.runs && addsModules(c):
+		return WritesModules
 	case r.runs:
 		writes, shown = does.Writing()
 	case r.sink && !isShipped[r.name], unseenWriters[r.name], savers[r.name] && savesFile(c):
@@ -71,6 +75,14 @@ var isShipped = func() map[string]bool {
 // since outside content came in.
 func (pl *Plan) runsSeen(v *session.View) bool { return pl.Workspace && v.Workspace == session.AllSeen }
 
+// RunsModules reports whether the command may run modules that the workspace uses: a build does, and so may a hook of git commit.
+func (pl *Plan) RunsModules() bool {
+	return pl.parsed == nil || slices.ContainsFunc(pl.parsed.Runs, func(what string) bool { return !hookless[what] })
+}
+
+// hookless are the commands of git that run filters and settings of the workspace, and no hook.
+var hookless = map[string]bool{"git status": true, "git diff": true, "git log": true, "git add": true}
+
 // buildsSeen reports whether a call of a run that the owner or the runtime started only builds, tests or commits in the workspace, and a
 // person has seen all that outside content could have put there. Where secrets were read as well, or the call holds one, a commit
 // could keep them for the next push.
@@ -97,7 +109,7 @@ var codingAgents = words("claude-code codex gemini opencode")
 const lookRule = "look"
 
 // allowLook lets a command of a coding agent pass that only looks at files of the workspace, where nothing but the level asks: ls, cat main.go,
-// rg foo. It is known by its programs and options, writes nothing, runs nothing from the workspace and reaches nothing beyond the machine. The
+// rg foo; also of its sub-agents. It is known by its programs and options, writes nothing, runs nothing from the workspace and reaches nothing beyond the machine. The
 // agent's own tools for the same, read, grep and ls, are asked about at no level. What could hold a secret asks.
 func (pl *Plan) allowLook(out *Verdict) {
 	if !out.LevelAlone || !pl.onlyLooks || pl.strict || pl.Secret != "" || pl.Gives != "" {
@@ -120,35 +132,56 @@ func isOwners(c *toolcall.Call, s *session.Standing) bool {
 	return c.Context.SenderIsOwner || s.System
 }
 
+// isSubagents reports whether another run of the same runtime started this one, and nothing from outside did.
+func isSubagents(c *toolcall.Call, s *session.Standing) bool {
+	return s.Spawned && !s.Resumed && s.Level == system && c.Context.GroupID == "" && c.Context.SenderID == ""
+}
+
 // Owners reports whether the owner or the runtime started the run of a call, and no one else speaks there.
 func (pl *Plan) Owners(c *toolcall.Call) bool { return isOwners(c, &pl.Standing) }
 
 // saysNoMore reports whether a call says nothing but its command and how long it may take.
 func saysNoMore(c *toolcall.Call) bool {
+	_, _, ok := onlyCommand(c)
+	return ok
+}
+
+// addsModules reports whether a call says nothing but a command that adds modules of Go.
+func addsModules(c *toolcall.Call) bool {
+	text, _, ok := onlyCommand(c)
+	return ok && command.AddsModules(text)
+}
+
+// testsAll reports whether a call tests all of the workspace with go, and so runs the modules that it uses.
+func testsAll(c *toolcall.Call) bool {
+	text, dir, ok := onlyCommand(c)
+	return ok && c.Context.Workspace != "" && (dir == "" || dir == c.Context.Workspace) && command.TestsAll(text)
+}
+
+// onlyCommand is the command of a call that says nothing else but where it starts and how long it may take.
+func onlyCommand(c *toolcall.Call) (text, dir string, ok bool) {
 	var members map[string]jsontext.Value
 	if json.Unmarshal(c.Params, &members) != nil {
-		return false
+		return "", "", false
 	}
 	commands, directories := 0, 0
 	for name, value := range members {
 		switch key := strings.ToLower(separators.Replace(name)); {
 		case !buildParams[key]:
-			return false
+			return "", "", false
 		case commandParams[key] || argumentParams[key]:
-			var text string
 			if json.Unmarshal(value, &text) != nil || !command.IsPlain(text) {
-				return false
+				return "", "", false
 			}
 			commands++
 		case directoryParams[key]:
-			var dir string
 			if json.Unmarshal(value, &dir) != nil || strings.Trim(dir, plainPath) != "" {
-				return false
+				return "", "", false
 			}
 			directories++
 		}
 	}
-	return commands == 1 && directories <= 1
+	return text, dir, commands == 1 && directories <= 1
 }
 
 // plainPath are the characters of a directory that every program reads alike.

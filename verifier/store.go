@@ -53,6 +53,9 @@ type Store interface {
 	Expose(ctx context.Context, c session.Conversation, secret string) error
 	Exposed(ctx context.Context, c session.Conversation) (string, error)
 
+	// Reset is that of approval.Store.
+	Reset(ctx context.Context, ref string) (session.Conversation, error)
+
 	// Note adds to lists, each on its own. Notes reads one, oldest first; one that
 	// nobody has added to, or whose entries are over, is empty.
 	Note(ctx context.Context, notes ...session.Note) error

@@ -15,6 +15,11 @@ func workspaceOf(client string) session.Conversation {
 	return session.Conversation{Client: strings.Clone(client), Key: "(workspace)"}
 }
 
+// modulesOf is where it is kept that modules were added which builds run and no person has seen.
+func modulesOf(client string) session.Conversation {
+	return session.Conversation{Client: strings.Clone(client), Key: "(modules)"}
+}
+
 // wrote notes, before the call is allowed, that it writes files in a conversation in which others than the owner speak, or outside
 // content or files of elsewhere into files, unless a person has said yes to this very call and its card shows all of it.
 func (v *Verifier) wrote(ctx context.Context, t *evaluation) *denial {
@@ -26,7 +31,11 @@ func (v *Verifier) wrote(ctx context.Context, t *evaluation) *denial {
 	}
 	ctx, cancel := context.WithTimeout(ctx, v.budget(t))
 	defer cancel()
-	if err := v.o.Store.Expose(ctx, workspaceOf(t.call.Client), "files that were written unseen"); err != nil {
+	place, what := workspaceOf(t.call.Client), "files that were written unseen"
+	if t.plan.Writes == policy.WritesModules {
+		place, what = modulesOf(t.call.Client), "modules that were added unseen"
+	}
+	if err := v.o.Store.Expose(ctx, place, what); err != nil {
 		return v.storeFault(ctx, "expose", err)
 	}
 	return nil
@@ -37,25 +46,54 @@ func (v *Verifier) workspaceSeen(ctx context.Context, t *evaluation) {
 	if !t.plan.Workspace || t.view.Secret == "" && t.view.Level < taint.External {
 		return
 	}
-	t.view.Workspace = workspaceOf(t.call.Client).Ref()
-	if !t.view.Lost && t.view.Secret != session.Forgotten && v.allSeen(ctx, t) {
+	unseen := v.unseen(ctx, t)
+	switch {
+	case unseen != nil:
+		t.view.Workspace = unseen.Ref()
+	case t.view.Lost || t.view.Secret == session.Forgotten:
+		t.view.Workspace = workspaceOf(t.call.Client).Ref()
+	default:
 		t.view.Workspace = session.AllSeen
 	}
 }
 
-// allSeen asks the store whether all that was written was seen. What can't be told was not.
-func (v *Verifier) allSeen(ctx context.Context, t *evaluation) bool {
+// unseen asks the store what of that which the call runs no person has seen: files of the workspace, or modules where it builds; nil: nothing.
+// What can't be told was not seen.
+func (v *Verifier) unseen(ctx context.Context, t *evaluation) *session.Conversation {
 	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
 	defer cancel()
-	unseen, err := v.o.Store.Exposed(ctx, workspaceOf(t.call.Client))
-	if err != nil {
-		v.o.Log.WarnContext(ctx, "it could not be looked up what was written into the workspace", "request", v.named(t.call), "err", err)
+	places := []session.Conversation{workspaceOf(t.call.Client), modulesOf(t.call.Client)}
+	if !t.plan.RunsModules() {
+		places = places[:1]
 	}
-	return err == nil && unseen == ""
+	for i := range places {
+		what, err := v.o.Store.Exposed(ctx, places[i])
+		if err != nil {
+			v.o.Log.WarnContext(ctx, "it could not be looked up what was written into the workspace", "request", v.named(t.call), "err", err)
+		}
+		if err != nil || what != "" {
+			return &places[i]
+		}
+	}
+	return nil
 }
 
 // overtaken reports whether something was written unseen since the call was judged: an auditor or another verifier may have
 // taken long to answer. A write notes it before it is allowed, and this looks right before the call is.
 func (v *Verifier) overtaken(ctx context.Context, t *evaluation) bool {
-	return t.view.Workspace == session.AllSeen && !v.allSeen(ctx, t)
+	return t.view.Workspace == session.AllSeen && v.unseen(ctx, t) != nil
+}
+
+// ranModules forgets that modules were added, where a person said yes to a call that was asked about for nothing else in the workspace, and that runs
+// all of them: what their code can do, it has done. Where that fails, builds go on asking.
+func (v *Verifier) ranModules(ctx context.Context, t *evaluation) {
+	place := modulesOf(t.call.Client)
+	if !t.person || !t.plan.TestsAll || t.again() || t.view.Workspace != place.Ref() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.o.StoreWait)
+	defer cancel()
+	if _, err := v.o.Store.Reset(ctx, place.Ref()); err != nil {
+		v.o.Log.WarnContext(ctx, "it could not be kept that added modules were run", "request", v.named(t.call), "err", err)
+	}
 }
