@@ -26,7 +26,7 @@ func (c *Command) Local() bool {
 
 var (
 	// local are the programs that [Command.Local] knows.
-	local = set("git ls tree find fd rg grep egrep fgrep cat head tail wc nl sort uniq diff cmp stat file du basename dirname pwd cd echo true :")
+	local = set("git ls tree find fd rg grep egrep fgrep cat head tail wc nl sort uniq diff cmp file du basename dirname pwd cd echo true :")
 
 	// localGit are the verbs of git that it knows, with their options.
 	localGit = map[string]*sub{
@@ -34,8 +34,20 @@ var (
 	}
 )
 
-// isWider reports whether a program is git, used in another way.
-func isWider(n string, args []arg) bool { return n == "git" && !isIn(localGit, n, args) }
+// isWider reports whether a program is git, used in another way, or one that compares with files elsewhere or takes their names from a list.
+func isWider(n string, args []arg) bool {
+	if n == "git" {
+		return !isIn(localGit, n, args)
+	}
+	return slices.ContainsFunc(args, func(a arg) bool {
+		return slices.ContainsFunc(comparing[n], func(option string) bool { return strings.HasPrefix(a.text, option) })
+	})
+}
+
+// comparing are the beginnings of options that name such files.
+var comparing = map[string][]string{
+	"find": {"-newer", "-anewer", "-cnewer", "-samefile", "-files0"}, "grep": {"--exclude-f"}, "egrep": {"--exclude-f"}, "fgrep": {"--exclude-f"},
+}
 
 // AddsModules reports whether a text is `go get` with names of modules, and nothing else. It writes go.mod and go.sum and runs nothing of what it fetches;
 // builds do later. No option: -modfile names another file, -tool a program.
