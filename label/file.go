@@ -133,6 +133,9 @@ func (f *File) Put(t *Tool, p *Proposal, was *policy.Tool, milder bool) *Change 
 	c := &Change{Name: t.Name, Was: cmpText(old), Is: text, Why: p.reason()}
 	switch {
 	case old.label == text && old.defined == defined:
+		if p.milder { // the reasons are new, and the label is not
+			old.comments = next.comments
+		}
 		return nil
 	case old.label == "" && (old.defined == defined || old.defined == ""): // the owner's, and nothing is new
 		return nil

@@ -16,6 +16,8 @@ type Proposal struct {
 	Why []string
 	// Unsure says that nothing tells what the tool does: it counts as source and sink.
 	Unsure bool
+
+	milder bool // a model thinks that the tool only looks
 }
 
 func words(list string) map[string]bool {

@@ -24,6 +24,7 @@ type LabelCmd struct {
 	Server     string   `placeholder:"NAME" help:"The MCP server that the catalogues are of: its tools are labelled as mcp__NAME__tool."`
 	Out        string   `placeholder:"FILE" help:"The file to write or to bring up to date. Without it, the labels are printed."`
 	Milder     bool     `help:"Also take labels that let more pass than those in the file."`
+	AskModel   bool     `help:"Also ask the auditor's model (caution.auditor in the config). What it says can make a label stricter; what would be milder is only noted, for --review."`
 	Review     bool     `help:"Go through the labels of the file that you have not looked at, those that let most pass first."`
 }
 
@@ -34,6 +35,7 @@ func (*LabelCmd) Help() string {
 Tools that this program ships labels for are left out. Lines of the file that you have changed stay as you wrote them.
 
     $ verifier label tools.json --out labels.yaml
+    $ verifier label tools.json --out labels.yaml --ask-model
     $ verifier label --review --out labels.yaml
     $ verifier simulate --include labels.yaml --trace sessions.jsonl.gz
 
@@ -56,8 +58,15 @@ func (c *LabelCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	var model *labelModel
+	if c.AskModel {
+		if model, err = c.model(a); err != nil {
+			return err
+		}
+	}
 	var changes []*label.Change
 	unsure, shipped := 0, 0
+	bar := progress(a.stderr)
 	for i := range tools {
 		t := &tools[i]
 		if policy.IsShipped(t.Name) {
@@ -65,6 +74,10 @@ func (c *LabelCmd) Run(a *app) error {
 			continue
 		}
 		p := label.Propose(t)
+		if model != nil {
+			bar.show(i, len(tools))
+			model.propose(a.ctx, t, &p)
+		}
 		if p.Unsure {
 			unsure++
 		}
@@ -75,6 +88,10 @@ func (c *LabelCmd) Run(a *app) error {
 		if change := file.Put(t, &p, was, c.Milder); change != nil {
 			changes = append(changes, change)
 		}
+	}
+	bar.clear()
+	if model != nil && model.silent > 0 {
+		a.warnf("The model said nothing that counts of %s. Their labels are as without it.\n", counted(model.silent, "tool", "tools"))
 	}
 	if c.Out == "" {
 		_, err := a.stdout.Write(file.Text())

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+
+	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/label"
+)
+
+// labelModel is the auditor's model as `verifier label --ask-model` asks it.
+type labelModel struct {
+	model  intent.Model
+	within func(context.Context) (context.Context, context.CancelFunc)
+	failed int // in a row
+	silent int // tools of which it said nothing
+}
+
+// mostFailures is how often a model may fail in a row before it is asked no more.
+const mostFailures = 3
+
+// model is the one that the config names.
+func (c *LabelCmd) model(a *app) (*labelModel, error) {
+	cfg, err := (&configFlag{Config: c.Config}).quietConfig(a)
+	if err != nil {
+		return nil, err
+	}
+	model, err := modelOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if model == nil {
+		return nil, &failure{"--ask-model needs an auditor, and the config names none", "see caution.auditor in docs/auditor.md, and name the config with --config"}
+	}
+	timeout := cfg.Caution.Auditor.Timeout()
+	return &labelModel{model: model, within: func(ctx context.Context) (context.Context, context.CancelFunc) {
+		return context.WithTimeout(ctx, timeout)
+	}}, nil
+}
+
+// propose lets the model make a proposal stricter. Without an answer it stays as it is.
+func (m *labelModel) propose(ctx context.Context, t *label.Tool, p *label.Proposal) {
+	if m.failed >= mostFailures {
+		m.silent++
+		return
+	}
+	q := t.Question()
+	prompt, err := q.Prompt(nil)
+	if err == nil {
+		var reply intent.Reply
+		ctx, cancel := m.within(ctx)
+		defer cancel()
+		if reply, err = m.model.Answer(ctx, prompt); err == nil {
+			m.failed = 0
+			if o, ok := intent.ParseTool(reply.Text); ok {
+				p.Hear(t, o)
+				return
+			}
+		}
+	}
+	if err != nil {
+		m.failed++
+	}
+	m.silent++
+}
