@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The agents that have a hook.
@@ -36,6 +38,7 @@ type agent struct {
 	events  map[string]kind
 	tools   map[string]string // its own tools, by the names under which the gateway knows them
 	timeout time.Duration     // how long it waits for a hook, where the settings don't say
+	edits   bool              // it runs the input of an answer instead of its own
 	asks    bool              // before a call it can be told to ask its user
 	asksFor map[string]bool   // the same for these tools alone, with [Options.Dialogs]; for others it may run the call instead
 	shows   bool              // our own plugin asks its user, where the event says so, and holds the call meanwhile
@@ -59,7 +62,7 @@ var agents = map[string]*agent{
 			"EnterPlanMode": "plan_mode", "ExitPlanMode": "plan_mode", "AskUserQuestion": "ask_user",
 			"Skill": "skill", "SlashCommand": "skill", "ToolSearch": "tool_search", "ListAgents": "agents_list", "ReportFindings": "todo",
 		},
-		timeout: 600 * time.Second, asks: true, mcpIDs: true,
+		timeout: 600 * time.Second, asks: true, mcpIDs: true, edits: true,
 		yes: []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}` + "\n"), no: denial,
 	},
 	codex: {
@@ -167,6 +170,8 @@ type callAnswer struct {
 	Event    string `json:"hookEventName"`
 	Decision string `json:"permissionDecision"`
 	Reason   string `json:"permissionDecisionReason,omitzero"`
+
+	Input jsontext.Value `json:"updatedInput,omitzero"` // what runs instead
 }
 
 type dialogAnswer struct {
@@ -177,6 +182,8 @@ type dialogAnswer struct {
 type dialogDecision struct {
 	Behavior string `json:"behavior"`
 	Message  string `json:"message,omitzero"`
+
+	Input jsontext.Value `json:"updatedInput,omitzero"` // what runs instead
 }
 
 type plainDecision struct {
@@ -193,9 +200,9 @@ type plainQuestion struct {
 
 func denial(r *run, reason string) any {
 	if r.agent.events[r.in.Event] == permission {
-		return hookOutput{dialogAnswer{r.in.Event, dialogDecision{"deny", reason}}}
+		return hookOutput{dialogAnswer{r.in.Event, dialogDecision{Behavior: "deny", Message: reason}}}
 	}
-	return hookOutput{callAnswer{r.in.Event, "deny", reason}}
+	return hookOutput{callAnswer{Event: r.in.Event, Decision: "deny", Reason: reason}}
 }
 
 func plainDenial(_ *run, reason string) any { return plainDecision{"deny", reason} }

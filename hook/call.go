@@ -17,6 +17,8 @@ type verdict struct {
 	Reason   string `json:"reason"`
 	Ref      string `json:"ref"`      // a person was asked
 	Question string `json:"question"` // the question is still open
+
+	Params jsontext.Value `json:"params"` // what the owner lets run instead; nil: the call as it was asked about
 }
 
 // beforeCall asks about a call. At a terminal it does not wait for a phone: the agent asks its user, and permission waits
@@ -41,6 +43,9 @@ func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 				return nil, err
 			}
 		}
+		if v.Params != nil {
+			return marshal(hookOutput{callAnswer{Event: r.in.Event, Decision: "allow", Input: r.in.Params}})
+		}
 		return r.agent.yes, nil
 	case atOnce && v.Question != "":
 		return r.toUser(&v)
@@ -54,7 +59,7 @@ func (r *run) toUser(v *verdict) ([]byte, error) {
 		return nil, err
 	}
 	if r.agent.asks {
-		return marshal(hookOutput{callAnswer{r.in.Event, "ask", v.Reason}})
+		return marshal(hookOutput{callAnswer{Event: r.in.Event, Decision: "ask", Reason: v.Reason}})
 	}
 	return marshal(plainQuestion{"ask", v.Reason, "The verifier asks you before this runs. Answer here."})
 }
@@ -98,7 +103,11 @@ func (r *run) permission(ctx context.Context) ([]byte, error) {
 	case v.Decision == "allow" && v.Ref != "" && r.agent.shows:
 		return r.agent.yes, nil
 	case v.Decision == "allow" && v.Ref != "" && r.agent.asks:
-		return marshal(hookOutput{dialogAnswer{r.in.Event, dialogDecision{Behavior: "allow"}}})
+		yes := dialogDecision{Behavior: "allow"}
+		if v.Params != nil {
+			yes.Input = r.in.Params
+		}
+		return marshal(hookOutput{dialogAnswer{r.in.Event, yes}})
 	}
 	return []byte("{}\n"), nil
 }
@@ -140,7 +149,11 @@ func (r *run) ask(ctx context.Context, atOnce bool) (v verdict, err error) {
 	if r.who.owner {
 		c.UserMessages = r.notes.words(r.who.key)
 	}
+	c.Edits = r.takesEdits(name)
 	v, err = r.gateway.ask(ctx, tool{Name: name, Params: params}, c)
+	if err == nil && v.Params != nil {
+		err = r.edit(&v, c.Edits, params)
+	}
 	if err == nil && v.Decision == "allow" {
 		told.settled()
 	}

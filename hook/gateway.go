@@ -69,6 +69,7 @@ type callContext struct {
 	WaitMs          int64       `json:"waitMs,omitzero"`
 	Workspace       string      `json:"workspace,omitzero"`
 	Directory       string      `json:"directory,omitzero"`
+	Edits           bool        `json:"edits,omitzero"`
 }
 
 type userWords struct {
@@ -158,6 +159,9 @@ func (g *Gateway) askAgain(ctx context.Context, sent *Asked) (v verdict, err err
 	}
 	if err := json.Unmarshal(answer, &v); err != nil || v.Decision != "allow" && v.Decision != "deny" {
 		return verdict{}, failure("The verifier's answer holds no decision. Nothing was run.")
+	}
+	if v.Params != nil && (v.Decision != "allow" || !isObject(v.Params)) {
+		return verdict{}, failure("The verifier's answer can't be understood. Nothing was run.")
 	}
 	return v, nil
 }

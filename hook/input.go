@@ -68,6 +68,9 @@ func member(object jsontext.Value, names ...string) string {
 // directories are the arguments of commands that say where they run, as the policy reads them.
 var directories = map[string]bool{"workdir": true, "cwd": true, "workingdirectory": true, "directory": true, "dir": true, "dirpath": true}
 
+// addedDirectory is the argument that says it where the agent's own don't.
+const addedDirectory = "workdir"
+
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // inDirectory are the params of a call with the directory in which it runs, where they don't say it: the owner is shown
@@ -91,6 +94,6 @@ func inDirectory(params jsontext.Value, dir string) (jsontext.Value, error) {
 	if len(members) > 0 {
 		out = append(out, ',')
 	}
-	out = append(out, `"workdir":`...)
+	out = append(out, `"`+addedDirectory+`":`...)
 	return append(append(out, quoted...), '}'), nil
 }

@@ -51,7 +51,7 @@ func (t *Typed) Try(ctx context.Context, env func(string) string) (answer []byte
 		return nil, "", "", false
 	}
 	var v verdict
-	if json.Unmarshal(answer, &v) != nil || v.Decision != "allow" && v.Decision != "deny" || v.Question != "" {
+	if json.Unmarshal(answer, &v) != nil || v.Decision != "allow" && v.Decision != "deny" || v.Question != "" || v.Params != nil {
 		return nil, "", "", false
 	}
 	return answer, v.Decision, v.Reason, true

@@ -62,6 +62,7 @@ type Call struct {
 	ID          string         // the client's id of the call; "" where it has none
 	Wait        time.Duration  // how long the client can wait for a person
 	Again       *Asked         // it was let pass before, and is made again; nil: it was not
+	Edits       bool           // the client's call can be passed on with other params
 	Server      string         // it is about what this server says of itself, in a conversation that all its gates share; "": it is a call of the client's
 }
 
@@ -73,6 +74,8 @@ type Verdict struct {
 	Spent    bool   // the hook has asked about this very call, and will tell what it returned
 	Asked    *Asked // how it was asked about; nil: by the hook
 	Question string // it is still open; "": it is not
+
+	Params jsontext.Value // what the owner lets run instead; nil: the call as it was asked about
 }
 
 // Ask asks about a call, unless the agent's hook has asked about this very one. A call that was let pass before is asked about
@@ -91,12 +94,13 @@ func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
 	}
 	if c.Again != nil {
 		v, err := s.gateway.askAgain(ctx, c.Again)
-		return Verdict{Allowed: err == nil && v.Decision == "allow", Reason: v.reason(), Asked: c.Again}, err
+		return c.verdict(&v, c.Again, err), err
 	}
 	told := s.notes.owed(in.SessionKey)
 	if in.ToolCallID, in.WaitMs, in.SecretsRead = c.ID, max(c.Wait.Milliseconds(), 1), told.secret(); told.outside() != "" {
 		in.InputProvenance = told.outside()
 	}
+	in.Edits = c.Edits
 	sent, err := pack("", message{Tool: &tool{c.Tool, c.Params, c.Annotations}, Context: in})
 	if err != nil {
 		return Verdict{}, err
@@ -108,7 +112,16 @@ func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
 	if v.Decision == "allow" {
 		told.settled()
 	}
-	return Verdict{Allowed: v.Decision == "allow", Ref: v.Ref, Reason: v.reason(), Asked: sent, Question: v.Question}, nil
+	return c.verdict(&v, sent, nil), nil
+}
+
+// verdict is what the gateway said. Other params than were asked about are a no where they can't be passed on.
+func (c *Call) verdict(v *verdict, sent *Asked, err error) Verdict {
+	out := Verdict{Allowed: err == nil && v.Decision == "allow", Ref: v.Ref, Reason: v.reason(), Asked: sent, Question: v.Question, Params: v.Params}
+	if v.Params != nil && !c.Edits {
+		out.Allowed, out.Params, out.Reason = false, nil, "The verifier answered with other arguments, which can't be passed on here. Nothing was run."
+	}
+	return out
 }
 
 // Replaced closes a question about what a server says of itself: it says something else by now.

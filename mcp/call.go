@@ -143,7 +143,7 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 		return words
 	}
 	stop := keepAwake(ctx, r.to, c.token)
-	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: params, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin, Again: again})
+	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: params, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin, Again: again, Edits: r.edits && c.responses == nil})
 	stop()
 	switch {
 	case err != nil:
@@ -152,7 +152,7 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 	case !v.Allowed:
 		return cmp.Or(v.Reason, "The verifier does not allow this. Nothing was run.")
 	}
-	r.spent, r.asked = v.Spent, v.Asked
+	r.spent, r.asked, r.edited = v.Spent, v.Asked, v.Params
 	return ""
 }
 
@@ -197,6 +197,20 @@ func (p *peer) waitFor(c *call) time.Duration {
 		return wakefulWait
 	}
 	return usualWait
+}
+
+// withArguments is a call with other arguments, and otherwise as it came. It holds nothing but what is known of calls.
+func (m *message) withArguments(arguments jsontext.Value) ([]byte, error) {
+	all, err := members(m.params, callParams)
+	if err != nil {
+		return nil, err
+	}
+	all["arguments"] = arguments
+	params, err := json.Marshal(all, json.Deterministic(true))
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":%s}`, m.id, params), nil
 }
 
 // wordsOf is why a call was not asked about, in words for the agent and its owner.

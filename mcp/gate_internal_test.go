@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/openclaw-verifier/verifier/hook"
 )
 
@@ -142,6 +144,17 @@ func TestWhatIsNotJudgedPassesAsItIs(t *testing.T) {
 		if b.serves(line); b.toClient.text()[before:] != line+"\n" {
 			t.Errorf("the client got %q, want %q", b.toClient.text()[before:], line)
 		}
+	}
+}
+
+func TestACallThatTheOwnerChangedIsPassedWithTheOwnersArguments(t *testing.T) {
+	b := newBench(t)
+	b.session.ask = func(_ context.Context, c hook.Call) (hook.Verdict, error) {
+		return hook.Verdict{Allowed: c.Edits, Params: jsontext.Value(`{"path":"b"}`)}, nil
+	}
+	b.client(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","arguments":{"path":"a","old":1},"_meta":{"progressToken":7}}}`)
+	if text := b.server.wait(t, "write"); text != `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":7},"arguments":{"path":"b"},"name":"write"}}`+"\n" {
+		t.Errorf("the server got %q", text)
 	}
 }
 

@@ -28,15 +28,17 @@ type request struct {
 	id     jsontext.Value
 	key    string // the id in the one form by which ids are compared
 	method string
-	tool   string      // the name under which it is judged
-	callID string      // the client's own name of the call
-	same   string      // the tool and its arguments, by which a retry is known
-	asked  *hook.Asked // how the gateway was asked; nil: it was not
-	at     time.Time   // when
-	spent  bool        // the hook tells what it returned
-	task   bool        // it is answered with a task, and not with a result
-	astray bool        // it answers a question that the server has not asked
-	to     outlet      // where its client reads
+	tool   string         // the name under which it is judged
+	callID string         // the client's own name of the call
+	same   string         // the tool and its arguments, by which a retry is known
+	asked  *hook.Asked    // how the gateway was asked; nil: it was not
+	at     time.Time      // when
+	spent  bool           // the hook tells what it returned
+	task   bool           // it is answered with a task, and not with a result
+	edits  bool           // it can be passed on with other arguments
+	edited jsontext.Value // those that the owner lets run instead; nil: its own
+	astray bool           // it answers a question that the server has not asked
+	to     outlet         // where its client reads
 
 	drop  context.CancelFunc // while it is held: drops it. nil: the server has it
 	given chan struct{}      // closed once the server has it. nil: there is no need to know

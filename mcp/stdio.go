@@ -200,6 +200,7 @@ func (p *pipe) fromClient(ctx context.Context, text []byte) error {
 	r := p.asked(&m, c, p.client)
 	if c != nil {
 		ctx, r.drop = context.WithCancel(ctx)
+		r.edits = true
 	}
 	if no := p.admit(r); no != nil {
 		if c != nil {
@@ -217,7 +218,13 @@ func (p *pipe) fromClient(ctx context.Context, text []byte) error {
 
 // decide hands a call to the server, or answers it, unless it was dropped meanwhile.
 func (p *pipe) decide(ctx context.Context, m message, r *request, c *call) {
-	words := p.judge(ctx, r, c)
+	words, text := p.judge(ctx, r, c), m.text
+	if words == "" && r.edited != nil {
+		var err error
+		if text, err = m.withArguments(r.edited); err != nil {
+			words = "The verifier failed. Nothing was run."
+		}
+	}
 	if words != "" {
 		if p.done(r) {
 			r.drop()
@@ -227,7 +234,7 @@ func (p *pipe) decide(ctx context.Context, m message, r *request, c *call) {
 	}
 	p.order.Lock()
 	defer p.order.Unlock()
-	if p.release(r) && p.server.send(m.text) != nil {
+	if p.release(r) && p.server.send(text) != nil {
 		p.logf("The server of tools could not be reached.")
 	}
 }

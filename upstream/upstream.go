@@ -159,14 +159,15 @@ func (a *All) exchange(req *http.Request, one *One, id string) error {
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	var answer struct {
-		Decision string `json:"decision"`
+		Decision string         `json:"decision"`
+		Params   jsontext.Value `json:"params"` // another owner's change is not what is judged here
 	}
 	switch {
 	case err != nil || len(text) > maxAnswer || res.StatusCode != http.StatusOK:
 		return fmt.Errorf("upstream: no answer that can be read, status %d", res.StatusCode)
 	case !one.signed(res.Header.Values(hmac.AnswerHeader), id, text):
 		return errors.New("upstream: the answer is not signed by whom we asked")
-	case json.Unmarshal(text, &answer) != nil || answer.Decision != "allow":
+	case json.Unmarshal(text, &answer) != nil || answer.Decision != "allow" || answer.Params != nil:
 		return ErrDenied
 	}
 	return nil
@@ -185,6 +186,7 @@ func (o *One) signed(signatures []string, id string, answer []byte) bool {
 // of what people said only the owner's own words, as they may be shown.
 func contextOf(c *toolcall.Call, said []string, timeout time.Duration) toolcall.Context {
 	out := c.Context
+	out.Edits = false // what we ask about here is what the caller runs
 	out.UserMessages, out.WaitMs = nil, timeout.Milliseconds()
 	for _, s := range said {
 		out.UserMessages = append(out.UserMessages, toolcall.UserMessage{Text: s, SenderIsOwner: true})

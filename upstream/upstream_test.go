@@ -85,6 +85,7 @@ func TestOnlyAnAllowOfAllThatIsSignedByWhomWeAskedCounts(t *testing.T) {
 		"another secret":  signed(`{"decision":"allow"}`, "another-secret-7f3e"),
 		"no word we know": signed(`{"decision":"Allow"}`, secret),
 		"no decision":     signed(`{}`, secret),
+		"other params":    signed(`{"decision":"allow","params":{}}`, secret),
 		"two decisions":   signed(`{"decision":"deny","decision":"allow"}`, secret),
 		"no JSON":         signed(`allow`, secret),
 		"words behind it": signed(`{"decision":"allow"} {}`, secret),

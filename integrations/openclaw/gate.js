@@ -17,6 +17,7 @@ const reasons = {
 	denied: "Denied by the verifier.",
 	large: "The call is larger than 1 MiB, so it can't be verified. Nothing was run.",
 	unsigned: "The verifier's answer could not be authenticated. Nothing was run.",
+	edited: "The verifier answered with arguments that can't be run. Nothing was run.",
 	aborted: "The call was given up before the verifier answered. Nothing was run.",
 	unreachable: "The verifier did not answer. Nothing was run.",
 };
@@ -65,7 +66,7 @@ export function createGate({ settings, wire, log, notices, runs, loop, settled, 
 		if (!isDecision(answer)) throw new WireError("malformed", "the answer holds no decision");
 		// What was judged is what runs: OpenClaw shows each plugin the params as the model wrote them and takes those that the
 		// last one returns, so this also undoes what another plugin changed meanwhile.
-		if (answer.decision === "allow") return { params: call.tool.params };
+		if (answer.decision === "allow") return answer.params === undefined ? { params: call.tool.params } : instead(answer.params, call.tool.params);
 		loop.blocked(call.context);
 		loop.waker.unanswered(call, answer.question);
 		return block(cut(answer.reason || reasons.denied, maxReason));
@@ -88,6 +89,14 @@ export function createGate({ settings, wire, log, notices, runs, loop, settled, 
 
 function block(blockReason) {
 	return { block: true, blockReason };
+}
+
+// instead runs what the owner lets run in the place of the call's own params. OpenClaw lays what is returned over the params as they
+// were, so what the owner left out is named without a value.
+function instead(params, own) {
+	if (typeof params !== "object" || params === null || Array.isArray(params)) return block(reasons.edited);
+	const gone = Object.keys(own).filter((name) => !Object.hasOwn(params, name));
+	return { params: { ...Object.fromEntries(gone.map((name) => [name, undefined])), ...params } };
 }
 
 function isDecision(answer) {
@@ -121,6 +130,7 @@ export function describe(event, ctx, { annotations, ...facts }, settings) {
 			senderId: requester.senderId,
 			senderIsOwner: requester.senderIsOwner,
 			...facts,
+			edits: true,
 			waitMs: settings.timeoutMs,
 		}),
 	};

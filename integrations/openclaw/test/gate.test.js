@@ -43,6 +43,7 @@ test("a call says all that OpenClaw knows, and is signed", async (t) => {
 		accountId: "default",
 		senderId: "111",
 		senderIsOwner: true,
+		edits: true,
 		waitMs: 60_000,
 	});
 	assert.deepEqual(Object.keys(body), ["version", "timestamp", "requestId", "tool", "context"]);
@@ -51,7 +52,7 @@ test("a call says all that OpenClaw knows, and is signed", async (t) => {
 test("what OpenClaw does not say is left out, never made up", async (t) => {
 	const server = await listen(t);
 	await load({ url: server.url, secret }).beforeToolCall({ toolName: "exec", params: {} }, { requester: { senderIsOwner: false } });
-	assert.deepEqual(server.requests[0].body.context, { senderIsOwner: false, waitMs: 300_000 });
+	assert.deepEqual(server.requests[0].body.context, { senderIsOwner: false, edits: true, waitMs: 300_000 });
 });
 
 test("an id longer than the protocol allows is shortened, not refused", async (t) => {
