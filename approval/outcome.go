@@ -41,7 +41,7 @@ type Outcome struct {
 	Card   *Card   // what a tap was about, for a channel that has to show it; may be nil
 	Pick   *Pick   // of WantsPick
 	StepUp *StepUp // of WantsPasskey
-	Edit   *Edit   // of WantsConfirm
+	Edit   *Edit   // of WantsConfirm, and of WantsPasskey where the call's arguments were changed
 
 	delivered func(ctx context.Context, failed error)
 }

@@ -113,7 +113,7 @@ func (d *Desk) wantsPasskey(c *Card, asked []*Question, a *Answer, keys []passke
 	for _, k := range keys {
 		s.Keys = append(s.Keys, k.ID)
 	}
-	return Outcome{Kind: WantsPasskey, Card: c, StepUp: s, Text: "Sign your answer with your passkey."}, nil
+	return Outcome{Kind: WantsPasskey, Card: c, StepUp: s, Edit: a.edit, Text: "Sign your answer with your passkey."}, nil
 }
 
 // challenge is what the authenticator signs: a fresh number, the card, what it asks about and the answer. Each part has its length before

@@ -57,6 +57,7 @@ type cardView struct {
 	Hidden   int  // values that redaction hides, where they can be shown
 	Unread   bool // of them, what the person has to read before they can allow the call
 	Revealed bool // the arguments are shown as they came
+	Edit     bool // the arguments can be changed
 	Stamp    string
 	Me       *member
 }

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // Limits of a request.
@@ -60,10 +62,13 @@ func (p *Page) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// formLimit is how large a form may be: a policy is longer than an answer.
+// formLimit is how large a form may be: a policy is longer than an answer, and so are changed arguments.
 func formLimit(r *http.Request) int64 {
-	if r.URL.Path == Root+"policy/replay" {
+	switch r.URL.Path {
+	case Root + "policy/replay":
 		return maxPolicy
+	case Root + "answer", Root + "edit": // it may hold arguments, which a form makes three times as long
+		return maxForm + 3*toolcall.MaxEdited
 	}
 	return maxForm
 }

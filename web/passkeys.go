@@ -382,6 +382,7 @@ type signView struct {
 	Card      cardView
 	Handle    string
 	Minutes   string
+	Params    string
 	Nonce     string
 	Challenge string
 	Keys      string
@@ -395,9 +396,12 @@ func (p *Page) sign(w http.ResponseWriter, r *http.Request, m *member, handle st
 		p.unreachable(w, r, err)
 		return
 	}
-	s := o.StepUp
+	s, card := o.StepUp, o.Card
+	if o.Edit != nil {
+		card = changed(o)
+	}
 	p.show(w, r, m, "sign", view{Title: "Sign it", At: "waiting", Sign: signView{
-		Card: shown(o.Card, nil, now, m), Handle: handle, Minutes: r.PostFormValue("minutes"),
+		Card: shown(card, nil, now, m), Handle: handle, Minutes: r.PostFormValue("minutes"), Params: r.PostFormValue("params"),
 		Nonce: s.Nonce, Challenge: base64.RawURLEncoding.EncodeToString(s.Challenge), Keys: strings.Join(s.Keys, " "), Site: s.Site,
 	}})
 }

@@ -35,6 +35,7 @@ type view struct {
 	Card    cardView
 	Confirm confirmView
 	Sign    signView
+	Edit    editView
 
 	Passkeys passkeysView
 

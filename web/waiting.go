@@ -101,13 +101,21 @@ func (p *Page) one(w http.ResponseWriter, r *http.Request, m *member, id string,
 	p.like(r.Context(), c, o, m, entry)
 	v := whole(c, o, now, m)
 	v.Entry = entry
+	if _, why := p.o.Desk.Draft(c); why == "" && v.Open && m.Approver {
+		v.Edit = true
+	}
 	p.around(r.Context(), &v, &c.Questions[0].Ask)
 	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: v})
 }
 
 // entryOf is the one call of a list that the address names and that waits, from 1; 0: all of the card is meant.
 func entryOf(r *http.Request, c *approval.Card, o approval.Outcome) int {
-	n, err := strconv.Atoi(r.URL.Query().Get("call"))
+	return entryNamed(r.URL.Query().Get("call"), c, o)
+}
+
+// entryNamed is entryOf by the call's number.
+func entryNamed(call string, c *approval.Card, o approval.Outcome) int {
+	n, err := strconv.Atoi(call)
 	if err != nil || o.State != approval.Open || n < 1 || n > len(c.Questions) || len(c.Questions) == 1 || channels.Answered(&c.Questions[n-1]) {
 		return 0
 	}
@@ -145,7 +153,7 @@ const (
 
 // answer takes a tap. It reads the form and passes it on; the desk decides.
 func (p *Page) answer(w http.ResponseWriter, r *http.Request, m *member) {
-	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Origin: origin(r), Proof: proofOf(r)}
+	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Origin: origin(r), Proof: proofOf(r), Params: r.PostFormValue("params")}
 	if reason := strings.TrimSpace(r.PostFormValue("reason")); reason != "" {
 		a.Handle, a.Reason = r.PostFormValue("because"), reason
 	}
@@ -161,6 +169,10 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, m *member) {
 		p.o.Log.ErrorContext(r.Context(), "an answer could not be taken", "err", err)
 	}
 	switch {
+	case o.Kind == approval.WantsConfirm:
+		p.confirmEdit(w, r, m, a, &o)
+	case a.Params != "" && o.Kind == approval.Misunderstood && o.Card != nil:
+		p.editAgain(w, r, m, a, &o)
 	case o.Kind == approval.WantsPick:
 		p.confirm(w, r, m, &o)
 	case o.Kind == approval.WantsPasskey:

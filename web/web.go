@@ -50,6 +50,7 @@ type Desk interface {
 	Waiting(ctx context.Context) ([]*approval.Card, time.Time, error)
 	Look(ctx context.Context, id string) (*approval.Card, approval.Outcome, time.Time, error)
 	Open(ctx context.Context, a approval.Answer, c *approval.Card) error
+	Draft(c *approval.Card) (text, why string)
 	Reveal(ctx context.Context, a approval.Answer, c *approval.Card) (jsontext.Value, error)
 	Grants(ctx context.Context, conversation string) (approval.Granting, error)
 	Revoke(ctx context.Context, a approval.Answer, of string) (approval.Outcome, error)
@@ -185,6 +186,7 @@ func (p *Page) routes() http.Handler {
 	mux.Handle("GET "+Root+"cards/{id}", p.view(p.card))
 	mux.Handle("POST "+Root+"answer", p.approver(p.answer))
 	mux.Handle("POST "+Root+"reveal", p.approver(p.reveal))
+	mux.Handle("POST "+Root+"edit", p.approver(p.edit))
 	mux.Handle("POST "+Root+"say", p.approver(p.say))
 	mux.Handle("POST "+Root+"test", p.approver(p.test))
 	mux.Handle("GET "+Root+"events", p.member(p.events))

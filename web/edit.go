@@ -1,0 +1,83 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/redact"
+)
+
+// editView is where a person changes a call's arguments, and what they make of it.
+type editView struct {
+	ID      string // of the card
+	Entry   int    // which call of its list; 0: it has none
+	Tool    string
+	Handle  string
+	Text    string // the arguments, as JSON
+	Masked  bool   // some of them are hidden
+	Changes []approval.EditedMember
+	Main    []blockView // the changed call
+	Risks   []string
+}
+
+// edit shows a call's arguments for a person to change: as they are on the card, or as the person wrote them before.
+func (p *Page) edit(w http.ResponseWriter, r *http.Request, m *member) {
+	id := r.PostFormValue("card")
+	c, o, _, err := p.o.Desk.Look(r.Context(), id)
+	if errors.Is(err, approval.ErrGone) || err == nil && o.State != approval.Open {
+		p.one(w, r, m, id, said{})
+		return
+	}
+	if err != nil {
+		p.unreachable(w, r, err)
+		return
+	}
+	v := editView{ID: c.ID, Entry: entryNamed(r.PostFormValue("call"), c, o)}
+	if v.Entry > 0 {
+		c = c.Entry(v.Entry - 1)
+	}
+	text, why := p.o.Desk.Draft(c)
+	if why != "" {
+		p.one(w, r, m, id, said{Text: why, Tone: odd})
+		return
+	}
+	v.Handle, v.Masked, v.Text = c.Handle(approval.EditCall), redact.HasMask(text) || c.Questions[0].Ask.Hidden > 0, text
+	if wrote := r.PostFormValue("params"); wrote != "" {
+		v.Text = wrote
+	}
+	v.Tool, _ = channels.Name(c.Questions[0].Ask.Tool)
+	p.show(w, r, m, "edit", view{Title: "Change it", At: "waiting", Edit: v})
+}
+
+// editAgain shows what a person wrote with why it can't be taken.
+func (p *Page) editAgain(w http.ResponseWriter, r *http.Request, m *member, a approval.Answer, o *approval.Outcome) {
+	v := editView{ID: o.Card.ID, Handle: a.Handle, Text: a.Params, Masked: redact.HasMask(a.Params)}
+	v.Tool, _ = channels.Name(o.Card.Questions[0].Ask.Tool)
+	p.show(w, r, m, "edit", view{Title: "Change it", At: "waiting", Said: told(*o), Edit: v})
+}
+
+// confirmEdit shows what a person makes of a call, all of it, before it counts.
+func (p *Page) confirmEdit(w http.ResponseWriter, r *http.Request, m *member, a approval.Answer, o *approval.Outcome) {
+	v := editView{ID: o.Card.ID, Handle: a.Handle, Text: a.Params, Risks: o.Edit.Ask.Risks}
+	for _, c := range o.Edit.Changes {
+		for _, text := range []*string{&c.Name, &c.Was, &c.Is} {
+			*text, _ = channels.Safe(*text, channels.Form{})
+		}
+		v.Changes = append(v.Changes, c)
+	}
+	var all cardView
+	all.sort(channels.Details(changed(o), p.o.Now()).Blocks)
+	v.Main = all.Main
+	p.show(w, r, m, "edited", view{Title: "Look once more", At: "waiting", Edit: v})
+}
+
+// changed is a card as if it asked about the changed call.
+func changed(o *approval.Outcome) *approval.Card {
+	c := *o.Card
+	ask := o.Edit.Ask
+	ask.Created, ask.Until = c.Questions[0].Ask.Created, c.Questions[0].Ask.Until
+	c.Questions = []approval.Question{{Ask: ask}}
+	return &c
+}
