@@ -19,7 +19,7 @@ var templateFiles embed.FS
 // templates are read at the first request: a gateway starts without them.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"asset": assetURL, "marked": marked, "mode": modeWord, "words": words, "lines": lines, "changed": changedLines, "stamp": stamp, "clock": clock,
+		"asset": assetURL, "marked": marked, "name": toolName, "mode": modeWord, "words": words, "lines": lines, "changed": changedLines, "stamp": stamp, "clock": clock,
 	}).ParseFS(templateFiles, "templates/*.html"))
 })
 
@@ -46,6 +46,7 @@ type view struct {
 	History historyView
 	Record  recordView
 	Policy  policyView
+	Labels  labelsView
 	Health  healthView
 	Pauses  pauseView // for whoever may say something about them
 }

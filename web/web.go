@@ -95,6 +95,9 @@ type Options struct {
 
 	Passkeys *passkey.Ring // the desk's; nil: a list that is forgotten
 
+	Labels Labels // nil: there are none
+	Owner  string // the name of the owner token's holder, whose policy it is
+
 	Rehearsal Rehearsal
 	Policy    func() *policy.Policy
 	Reload    func() Reload
@@ -203,6 +206,8 @@ func (p *Page) routes() http.Handler {
 	mux.Handle("GET "+Root+"policy", p.view(p.policy))
 	mux.Handle("POST "+Root+"policy", p.member(p.try))
 	mux.Handle("POST "+Root+"policy/replay", p.approver(p.rehearse))
+	mux.Handle("GET "+Root+"labels", p.view(p.labels))
+	mux.Handle("POST "+Root+"labels", p.member(p.label))
 	mux.Handle("GET "+Root+"health", p.view(p.health))
 	return p.guarded(mux)
 }

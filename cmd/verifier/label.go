@@ -2,12 +2,10 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/config"
@@ -97,7 +95,7 @@ func (c *LabelCmd) Run(a *app) error {
 		_, err := a.stdout.Write(file.Text())
 		return err
 	}
-	if err := replaceFile(c.Out, file.Text()); err != nil {
+	if err := writeLabels(c.Out, file.Text()); err != nil {
 		return err
 	}
 	c.tell(a, changes)
@@ -171,23 +169,15 @@ func (c *LabelCmd) tools() ([]label.Tool, error) {
 
 // file is the one that is kept up to date, and what it says now.
 func (c *LabelCmd) file() (*label.File, map[string]policy.Tool, error) {
-	text, err := os.ReadFile(c.Out)
-	if c.Out == "" || errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(c.Out); c.Out == "" || errors.Is(err, fs.ErrNotExist) {
 		file, err := label.Parse(nil)
 		return file, nil, err
 	}
-	if err != nil {
-		return nil, nil, err
+	file, known, err := readLabels(c.Out)
+	if errors.Is(err, label.ErrForm) {
+		err = &failure{c.Out + " " + label.ErrForm.Error(), "name another file with --out"}
 	}
-	known, err := config.LoadLabels(c.Out)
-	if err != nil {
-		return nil, nil, err
-	}
-	file, err := label.Parse(text)
-	if err != nil {
-		return nil, nil, &failure{c.Out + " " + err.Error(), "name another file with --out"}
-	}
-	return file, known.Tools, nil
+	return file, known, err
 }
 
 // review asks about each label that nobody has looked at.
@@ -202,8 +192,7 @@ func (c *LabelCmd) review(a *app) error {
 	if len(known) == 0 {
 		return &failure{c.Out + " has no labels yet", "write them first: verifier label CATALOGUE --out " + shellWord(c.Out)}
 	}
-	open := slices.DeleteFunc(file.Entries(), func(e label.Entry) bool { return e.Reviewed })
-	slices.SortStableFunc(open, func(x, y label.Entry) int { return cmp.Compare(quietness(known[x.Name]), quietness(known[y.Name])) })
+	open := file.Unreviewed(known)
 	if len(open) == 0 {
 		a.printf("You have looked at all %d labels of %s.\n", len(known), c.Out)
 		return nil
@@ -219,8 +208,7 @@ func (c *LabelCmd) review(a *app) error {
 		case "y":
 			file.Reviewed(e.Name)
 		case "s":
-			t := known[e.Name]
-			file.Set(e.Name, &policy.Tool{Source: new(true), Sink: new(true), Destructive: t.Destructive, Money: t.Money, Secret: t.Secret})
+			file.Tighten(e.Name, known[e.Name])
 		case "l":
 			if t := known[e.Name]; t.Destructive != nil || t.Money != nil {
 				a.printf("It names something that destroys or pays. If that is wrong, write its line in %s yourself.\n", c.Out)
@@ -228,24 +216,11 @@ func (c *LabelCmd) review(a *app) error {
 			}
 			file.Set(e.Name, &policy.Tool{Source: new(true), Sink: new(false), Safe: new(true), Leaves: new(true), Secret: known[e.Name].Secret})
 		case "q":
-			return errors.Join(replaceFile(c.Out, file.Text()), in.Err())
+			return errors.Join(writeLabels(c.Out, file.Text()), in.Err())
 		}
 	}
 	a.printf("\n")
-	return errors.Join(replaceFile(c.Out, file.Text()), in.Err())
-}
-
-// quietness orders labels by how much they let pass: 0 is most.
-func quietness(t policy.Tool) int {
-	switch {
-	case t.Safe != nil && *t.Safe:
-		return 0
-	case t.Sink != nil && !*t.Sink:
-		return 1
-	case len(t.Content) > 0:
-		return 2
-	}
-	return 3
+	return errors.Join(writeLabels(c.Out, file.Text()), in.Err())
 }
 
 // includeFlag names labels besides those that the config includes.
