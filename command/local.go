@@ -24,6 +24,20 @@ func (c *Command) Local() bool {
 	return !slices.ContainsFunc(c.Programs, func(p Program) bool { return !local[p.Name] && !shells[p.Name] && !plainWrappers[p.Name] })
 }
 
+// Repeatable reports whether all that the command does is to read files, or to build and test in the usual way.
+func (c *Command) Repeatable() bool {
+	if c.Builds() {
+		return !slices.ContainsFunc(c.Runs, func(what string) bool { return strings.HasPrefix(what, "git ") && !gitReads[what] })
+	}
+	if !c.Contained() || c.Destroys || c.Rewrites || c.Deletes || c.Code || c.Environment || c.Stores || c.Settings || c.Harms != "" || c.Others != "" || len(c.Programs) == 0 {
+		return false
+	}
+	return len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) == 0 && !slices.ContainsFunc(c.Runs, func(what string) bool { return !gitReads[what] })
+}
+
+// gitReads are the commands of git that change nothing.
+var gitReads = map[string]bool{"git status": true, "git diff": true, "git log": true, "git show": true, "git blame": true, "git grep": true, "git ls-files": true}
+
 var (
 	// local are the programs that [Command.Local] knows.
 	local = set("git ls tree find fd rg grep egrep fgrep cat head tail wc nl sort uniq diff cmp file du basename dirname pwd cd echo true :")

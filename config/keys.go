@@ -94,6 +94,7 @@ var keys = []Key{
 	{Path: "taint.secrets", Default: "ask", Text: "a conversation that has read secrets asks before anything leaves the machine, see [below](#secrets); `off`: only what holds a secret asks"},
 	{Path: "quiet", Text: "reasons for which a call passes unasked although outside content came in, see [labels](labels.md#reasons-not-to-ask)"},
 	{Path: "quiet.completes", Default: false, Text: "the one-time code for what you approved in this turn, by a tool with the label `completes`"},
+	{Path: "quiet.repeat", Default: false, Text: "commands that only read, build or test, if the very call was allowed before in the conversation"},
 	{Path: "quiet.site", Default: false, Text: "pages whose address you typed in this turn, or that a page links to of a host that you typed or approved in this turn, by a tool with the label `fetches`"},
 	{Path: "quiet.local", Default: false, Text: "commands that only list, search and show files of the workspace, or stage, commit and show changes there"},
 	{Path: "policies", Text: "rules of your own, which only tighten, see [below](#policies)"},

@@ -35,6 +35,7 @@ type Plan struct {
 	Workspace    bool // for nothing but that it runs what is in the workspace: see [session.View.Workspace]
 	Writes       Writing
 	TestsAll     bool   // it only builds and tests, and runs all modules of the workspace
+	Repeats      bool   // where [Quiet.Repeat] is on: it only reads, builds or tests, so that the very call may be repeated
 	Foreign      bool   // it puts into files what may be others' work, though nothing of that comes into the conversation
 	Acts         bool   // where [Quiet.Completes] is on: it acts, or may
 	Service      string // where it is on: what the call is a tool of; empty: not known
@@ -157,6 +158,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.raise(c.Tool, t, &does, p.outside(&does))
 	p.quieting(plan, c)
 	plan.local = p.quiet.Local && plan.Shell && does.Local() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
+	plan.Repeats = p.quiet.Repeat && !plan.strict && plan.Shell && does.Repeatable() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.outwards = p.outward(plan, c, &does)
 	plan.tightenOutward()
 	if plan.Reach.BlindSend {

@@ -22,6 +22,9 @@ type Quiet struct {
 	// Local lets a command pass that only lists, searches and shows files of the
 	// workspace, or stages, commits and shows changes there.
 	Local bool `yaml:"local"`
+	// Repeat lets a command pass that only reads, builds or tests, if the very call was allowed before in
+	// the conversation.
+	Repeat bool `yaml:"repeat"`
 	// Site lets a page be fetched whose address the user typed in this turn, or that a
 	// page of a host links to which the user typed or a person approved in this turn.
 	Site bool `yaml:"site"`
@@ -31,12 +34,15 @@ type Quiet struct {
 const (
 	CompletesRule = "completes"
 	localRule     = "local"
+	RepeatRule    = "repeat"
 	SiteRule      = "site"
 )
 
 // QuietRules are the ids of the reasons that let a call pass which waits only
 // because of what came into the conversation.
-func QuietRules() []string { return []string{CompletesRule, localRule, SiteRule, seenRule, lookRule} }
+func QuietRules() []string {
+	return []string{CompletesRule, localRule, RepeatRule, SiteRule, seenRule, lookRule}
+}
 
 // allowLocal lets a command pass that acts only in the workspace, can be undone there, and waits only because of what came into the conversation.
 // Git runs hooks and settings of the workspace, so a person must have seen all that was written there since outside content came in. A commit
@@ -144,6 +150,9 @@ func (pl *Plan) Consents() (out []string) {
 		out = append(out, localRule+": if you have seen all that was written into the workspace since outside content came in.")
 	default:
 		out = append(out, localRule+": it only lists, searches and shows files of the workspace.")
+	}
+	if pl.Repeats {
+		out = append(out, RepeatRule+": if this very call was allowed before outside content came in, or you said yes to it, and you have seen all that was written into the workspace since.")
 	}
 	if site := pl.sites(); site != "" {
 		out = append(out, site)

@@ -42,6 +42,9 @@ func (v *Verifier) consent(ctx context.Context, t *evaluation) *denial {
 	case v.sameSite(t):
 		t.by = policy.SiteRule
 		return v.audit(ctx, t)
+	case v.repeated(ctx, t):
+		t.by = policy.RepeatRule
+		return v.audit(ctx, t)
 	}
 	ask := v.question(ctx, t)
 	if g := v.granted(t, ask); g != nil {
@@ -216,6 +219,7 @@ func (v *Verifier) askPeople(ctx context.Context, t *evaluation, a *approval.Ask
 // taken of that time before is gone.
 func (v *Verifier) put(ctx context.Context, t *evaluation, a *approval.Ask, hold time.Duration) (ruling approval.Ruling, err error) {
 	t.held, t.visible = true, v.o.Visible(a)
+	v.repeats.asked(t)
 	v.results.note(t, true)
 	spent := time.Since(t.started)
 	ruling, t.pending, err = v.o.Desk.Put(ctx, &approval.Request{

@@ -74,6 +74,7 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 		return Decision{Reason: reasonRecord}
 	}
 	v.actions.allowed(t)
+	v.repeats.allowed(t)
 	v.ranModules(ctx, t)
 	v.observe(t, true, t.by)
 	v.drew(ctx, t, nil)

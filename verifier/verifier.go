@@ -46,6 +46,7 @@ type Verifier struct {
 	firsts             firsts
 	actions            actions
 	sites              sites
+	repeats            repeats
 	edits              edits
 
 	ending   chan struct{} // a place for each call that was held and is being denied
