@@ -54,6 +54,7 @@ type Desk interface {
 type Options struct {
 	Path      string                                    // where calls come in; empty means /verify
 	Via       func(http.Header) (via []string, ok bool) // the verifiers a call came through; not ok: it goes round. nil: nobody asks
+	Traced    bool                                      // a call's traceparent header goes along with it
 	Auth      func() *Auth                              // whose signatures and tokens count now
 	Tolerance func() time.Duration                      // how far a call's clock may be off now; nil means 5 min
 	Verifier  Verifier

@@ -46,6 +46,11 @@ func (s *Server) judgeable(h http.Header, from caller, body []byte) (call *toolc
 	decoded, err := toolcall.Decode(body)
 	call = &decoded
 	call.Client = from.client
+	if s.o.Traced {
+		if parent := h.Get("Traceparent"); len(parent) <= maxParent {
+			call.Trace = strings.Clone(parent)
+		}
+	}
 	if err != nil {
 		return call, "malformed", malformed(err)
 	}
@@ -60,6 +65,9 @@ func (s *Server) judgeable(h http.Header, from caller, body []byte) (call *toolc
 	}
 	return call, "", ""
 }
+
+// maxParent is the longest traceparent that is taken; those of today have 55 bytes.
+const maxParent = 128
 
 const reasonLoop = "The verifiers that have to agree ask each other in a circle. Nothing was run."
 

@@ -220,7 +220,9 @@ func (v *Verifier) opinion(ctx context.Context, t *evaluation, sources []string)
 	}
 	ctx, done := t.patience(ctx)
 	defer done()
+	began := v.clock()
 	o := t.auditor.Ask(ctx, intent.Turn{Conversation: t.conv.Hash(), Run: t.call.Context.RunID}, t.sum(), q)
+	t.took("auditor", began, o.Verdict == intent.NoAnswer)
 	redactor.Lines(&o.Reason)
 	t.opinion = &o
 	return o

@@ -66,6 +66,7 @@ type evaluation struct {
 	asks    edited
 
 	pending *approval.Waiting // their answer, which is waited for; nil while it is not
+	steps   []Step            // what it has waited for, where that is traced
 	tries   int               // how often it was judged again, and
 	claims  int               // how often another call had taken its yes
 }

@@ -25,7 +25,9 @@ func (h *held) wait(ctx context.Context) (d Decision) {
 		}
 	}()
 	for {
+		began := h.v.clock()
 		ruling, err := h.t.await(ctx)
+		h.t.took("people", began, err != nil)
 		if d, again := h.v.resume(ctx, h.t, ruling, err); again == nil {
 			return d
 		}

@@ -76,6 +76,7 @@ type Options struct {
 	Upstream  func() Upstream                   // further verifiers, asked now; nil: none
 	Log       *slog.Logger                      // nil discards
 	Observe   func(Observation)                 // told of every decision; nil: nobody is
+	Trace     func(*Traced)                     // gets every decision with its steps; nil: none are timed
 	Used      func(loop.Tokens, time.Duration)  // hears what each call of the model took; nil: nobody does
 }
 

@@ -68,7 +68,9 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 	var e audit.Entry
 	v.fill(&e, t)
 	e.Decision = audit.Allow
-	if err := v.o.Record.Append(e); err != nil {
+	began := v.clock()
+	err := v.o.Record.Append(e)
+	if t.took("record", began, err != nil); err != nil {
 		v.o.Log.ErrorContext(ctx, "an allow could not be recorded and was denied", "request", v.named(t.call), "err", err)
 		v.observe(t, false, faultRecord)
 		return Decision{Reason: reasonRecord}
@@ -88,7 +90,10 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 
 // refuse records a deny and gives it. A deny that can't be recorded is a deny.
 func (v *Verifier) refuse(ctx context.Context, t *evaluation, n *denial) Decision {
-	v.refused(ctx, t, n, v.o.Record.Append(v.refusal(ctx, t, n)))
+	e, began := v.refusal(ctx, t, n), v.clock()
+	err := v.o.Record.Append(e)
+	t.took("record", began, err != nil)
+	v.refused(ctx, t, n, err)
 	v.drew(ctx, t, n)
 	return n.decision(t)
 }
@@ -146,6 +151,7 @@ func (v *Verifier) observe(t *evaluation, allow bool, by string) {
 		o.Fault = by
 	}
 	v.o.Observe(o)
+	v.trace(t, &o)
 }
 
 // Reject denies a call that is authentic but can't be judged: malformed, or out

@@ -35,7 +35,9 @@ func (v *Verifier) agree(ctx context.Context, t *evaluation) *denial {
 	}
 	ctx, done := t.patience(ctx)
 	defer done()
-	if err := t.upstream.Ask(ctx, t.call, v.shown(t).Params, said); err != nil {
+	began := v.clock()
+	err := t.upstream.Ask(ctx, t.call, v.shown(t).Params, said)
+	if t.took("upstream", began, err != nil); err != nil {
 		v.o.Log.WarnContext(ctx, "a further verifier did not allow a call", "request", v.named(t.call), "err", err)
 		return deny("upstream", reasonElsewhere)
 	}

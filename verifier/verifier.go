@@ -176,7 +176,9 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	v.plan(&t)
 	v.limit(&t)
 	v.loop(&t)
-	if err := v.admit(ctx, &t); err != nil {
+	began := v.clock()
+	err := v.admit(ctx, &t)
+	if t.took("store admit", began, err != nil); err != nil {
 		return v.refuse(ctx, &t, v.storeFault(ctx, "admit", err)), nil
 	}
 	v.counted(&t, c.Context.Iteration)
@@ -258,8 +260,9 @@ func (v *Verifier) settle(ctx context.Context, t *evaluation) (again bool, _ *de
 		if v.overtaken(ctx, t) {
 			return true, nil
 		}
+		began := v.clock()
 		s, no := v.commit(ctx, t)
-		if no != nil {
+		if t.took("store settle", began, no != nil); no != nil {
 			return false, no
 		}
 		switch s.State {

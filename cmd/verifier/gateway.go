@@ -21,6 +21,7 @@ import (
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/metrics"
+	"github.com/openclaw-verifier/verifier/otlp"
 	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
@@ -49,7 +50,8 @@ type gateway struct {
 	refused  atomic.Bool // the config that was read last could not be taken
 	level    *slog.LevelVar
 	metrics  *metrics.Metrics
-	page     *web.Page // nil where there is none
+	otlp     *otlp.Exporter // nil: nothing is sent
+	page     *web.Page      // nil where there is none
 	passkeys *passkey.Ring
 	turns    func(ctx context.Context) // keeps what is known of turns
 	runtimes func() []verifier.Runtime // which have said hello
@@ -88,6 +90,7 @@ type setup struct {
 	level    *slog.LevelVar                                // the log's; nil: it stays as it is
 	between  func(backend, recordLog) (backend, recordLog) // stands between the decision and what it writes to; nil: nothing does
 	time     storeTime                                     // the zero one is the real time
+	getenv   func(string) string                           // the environment, for OTEL_*; nil: nothing is read
 	together time.Duration                                 // how long a call waits for others of its turn, to share a card; 0: as long as the desk's default
 }
 
@@ -142,7 +145,7 @@ func openGateway(s setup) (g *gateway, err error) {
 	}
 	g.turns, g.runtimes = decider.KeepTurns, decider.Runtimes
 	options := server.Options{
-		Via: viaOf(g.self), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
+		Via: viaOf(g.self), Traced: g.otlp.Traces(), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
 		Verifier:  decider, Loop: decider, Runtimes: decider.Runtimes, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
@@ -163,10 +166,16 @@ func openGateway(s setup) (g *gateway, err error) {
 
 // decider wires desk and verifier.
 func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
-	g.metrics = metrics.New(metrics.Gauges{
+	gauges := metrics.Gauges{
 		Open: g.openCards, Paused: func() float64 { return float64(g.desk.PauseCount()) },
 		Rejected: func() float64 { return float64(g.server.Rejected()) },
-	})
+	}
+	telemetry := g.telemetry(s.getenv)
+	if telemetry.Traces() {
+		gauges.Dropped = func() float64 { return float64(g.otlp.Dropped()) }
+	}
+	g.metrics = metrics.New(gauges)
+	g.otlp = otlp.Start(telemetry, g.metrics.Gather, s.log)
 	pauses, err := g.pauses(key)
 	if err != nil {
 		return nil, err
@@ -194,7 +203,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Cards: func() *redact.Redactor { return g.live.Load().cards }, Bodies: func() *redact.Redactor { return g.live.Load().bodies },
 		Store: g.store, StoreWait: s.time.waits, Record: g.record, Desk: g.desk, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(),
 		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *intent.Auditor { return g.live.Load().auditor },
-		Upstream: func() verifier.Upstream { return g.live.Load().upstream }, Log: s.log, Observe: g.metrics.Decided, Used: g.metrics.Used,
+		Upstream: func() verifier.Upstream { return g.live.Load().upstream }, Log: s.log, Observe: g.metrics.Decided, Trace: g.tracer(), Used: g.metrics.Used,
 		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },
 	})
 }
@@ -303,6 +312,7 @@ func (g *gateway) stopped() error {
 // close lets go of everything that was opened.
 func (g *gateway) close() error {
 	var errs []error
+	g.stopTelemetry()
 	g.page.Stop()
 	if g.desk != nil {
 		g.desk.Close()

@@ -1,0 +1,45 @@
+package verifier
+
+import "time"
+
+// Traced is a decision as a trace shows it: when it began, what it waited for and
+// how it ended. It holds nothing that the call says.
+type Traced struct {
+	Observation
+	Parent string // the caller's place in a trace, as it was sent
+	Ref    string // set when a person was asked
+	Began  time.Time
+	Ended  time.Time
+	Steps  []Step
+}
+
+// Step is a part of a decision that waits for something else: the store, people,
+// the auditor, further verifiers or the record.
+type Step struct {
+	Name   string
+	Began  time.Time
+	Ended  time.Time
+	Failed bool
+}
+
+// clock is the time where decisions are traced, and the zero time elsewhere.
+func (v *Verifier) clock() time.Time {
+	if v.o.Trace == nil {
+		return time.Time{}
+	}
+	return time.Now()
+}
+
+// took notes a step that ends now, where decisions are traced.
+func (t *evaluation) took(name string, began time.Time, failed bool) {
+	if !began.IsZero() {
+		t.steps = append(t.steps, Step{name, began, time.Now(), failed})
+	}
+}
+
+// trace tells of a decision.
+func (v *Verifier) trace(t *evaluation, o *Observation) {
+	if v.o.Trace != nil {
+		v.o.Trace(&Traced{Observation: *o, Parent: t.call.Trace, Ref: t.ruling.Ref, Began: t.started, Ended: t.decided, Steps: t.steps})
+	}
+}
