@@ -96,6 +96,8 @@ func (nobody) Grants(context.Context, string) (approval.Granting, error) {
 	return approval.Granting{}, approval.ErrNotApprover
 }
 
+func (nobody) Jobs(context.Context) ([]session.Account, error) { return nil, nil }
+
 func (nobody) Sources(context.Context, string) (session.Account, error) {
 	return session.Account{}, approval.ErrNotApprover
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/session"
 )
 
 type openGrant struct {
@@ -57,13 +58,33 @@ type knownSource struct {
 	Endorsed bool      `json:"endorsed"` // the owner vouches for it
 }
 
-// sources lists what came into a conversation.
+type knownSources struct {
+	Session string        `json:"session"`
+	Level   string        `json:"level"`
+	Sources []knownSource `json:"sources"`
+}
+
+func sourcesOf(a *session.Account) knownSources {
+	out := knownSources{a.Conversation.Ref(), a.Level.String(), []knownSource{}}
+	for i := range a.Influences {
+		one := &a.Influences[i]
+		out.Sources = append(out.Sources, knownSource{one.Number, one.Label, one.Level.String(), one.Fixed, one.First, one.Last, !one.Endorsed.IsZero()})
+	}
+	return out
+}
+
+// sources lists what came into a conversation, or, without a reference, the scheduled jobs that come from outside content.
 func (s *Server) sources(w http.ResponseWriter, r *http.Request, id string) {
 	if !s.o.Desk.Listed(id) {
 		s.unavailable(w, r, approval.ErrNotApprover)
 		return
 	}
-	account, err := s.o.Desk.Sources(r.Context(), r.URL.Query().Get("ref"))
+	ref := r.URL.Query().Get("ref")
+	if ref == "" {
+		s.jobs(w, r)
+		return
+	}
+	account, err := s.o.Desk.Sources(r.Context(), ref)
 	switch {
 	case errors.Is(err, approval.ErrUnknown), errors.Is(err, approval.ErrAmbiguous):
 		respond(w, http.StatusNotFound, outcomeBody{Kind: kinds[approval.NotFound], Text: "No conversation has this reference, or several do."})
@@ -72,14 +93,20 @@ func (s *Server) sources(w http.ResponseWriter, r *http.Request, id string) {
 		s.unavailable(w, r, err)
 		return
 	}
+	respond(w, http.StatusOK, sourcesOf(&account))
+}
+
+func (s *Server) jobs(w http.ResponseWriter, r *http.Request) {
+	all, err := s.o.Desk.Jobs(r.Context())
+	if err != nil {
+		s.unavailable(w, r, err)
+		return
+	}
 	out := struct {
-		Session string        `json:"session"`
-		Level   string        `json:"level"`
-		Sources []knownSource `json:"sources"`
-	}{account.Conversation.Ref(), account.Level.String(), []knownSource{}}
-	for i := range account.Influences {
-		one := &account.Influences[i]
-		out.Sources = append(out.Sources, knownSource{one.Number, one.Label, one.Level.String(), one.Fixed, one.First, one.Last, !one.Endorsed.IsZero()})
+		Jobs []knownSources `json:"jobs"`
+	}{[]knownSources{}}
+	for i := range all {
+		out.Jobs = append(out.Jobs, sourcesOf(&all[i]))
 	}
 	respond(w, http.StatusOK, out)
 }

@@ -58,6 +58,10 @@ func (noApprovers) Sources(context.Context, string) (session.Account, error) {
 	return session.Account{}, approval.ErrNotApprover
 }
 
+func (noApprovers) Jobs(context.Context) ([]session.Account, error) {
+	return nil, approval.ErrNotApprover
+}
+
 func (noApprovers) Open(context.Context, approval.Answer, *approval.Card) error { return nil }
 
 func (noApprovers) Pending(context.Context, string) ([]*approval.Card, error) {

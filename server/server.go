@@ -44,6 +44,7 @@ type Desk interface {
 	Listed(id string) bool
 	Grants(ctx context.Context, conversation string) (approval.Granting, error)
 	Sources(ctx context.Context, ref string) (session.Account, error)
+	Jobs(ctx context.Context) ([]session.Account, error)
 	Probe(ctx context.Context, id string, send bool) ([]approval.Probed, error)
 	// Answered waits so long until questions of a client have got a late yes, and
 	// gives their tickets.

@@ -257,6 +257,9 @@ func TestTheOwnerVouchesForATaintedJob(t *testing.T) {
 		if !strings.Contains(v.Text, jobs.Ref()) || !strings.Contains(v.Text, jobA+": report 0") || !strings.Contains(v.Text, jobB+": report 1") || strings.Contains(v.Text, "new job") {
 			t.Errorf("the list is %q", v.Text)
 		}
+		if code, out := atShell(t, "sources", "--json", "--url", r.url, "--state", r.state.Dir()); code != exitOK || !strings.Contains(out, `{"jobs":[{"session":"`+jobs.Ref()+`"`) || !strings.Contains(out, jobA+": report 0") {
+			t.Errorf("sources --json (%d): %s", code, out)
+		}
 		page := r.visit()
 		page.enter(r.loginLink())
 		for path, want := range map[string]string{"/page/talks": jobA + ": report 0", "/page/talks/" + jobs.Hash(): ">Endorse<"} {
