@@ -49,6 +49,7 @@ func (k *checker) check() {
 	k.checkWeb()
 	k.checkRedact()
 	k.checkCaution()
+	k.checkReport()
 	k.checkUpstream()
 	k.policyProblems()
 }

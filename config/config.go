@@ -72,6 +72,8 @@ type Config struct {
 	// Caution says when a second model is asked whether a call fits what the
 	// user wanted.
 	Caution Caution `yaml:"caution"`
+	// Report says what you are told of how much you are asked.
+	Report Report `yaml:"report"`
 	// Upstream are further verifiers: every one must allow a call.
 	Upstream []Upstream `yaml:"upstream"`
 	// Redact says what is hidden from cards, logs and the record. Logs and the record never have file bodies.

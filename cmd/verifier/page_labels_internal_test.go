@@ -164,7 +164,7 @@ func TestH555LabelsAreTheOwnersToAnswer(t *testing.T) {
 			t.Errorf("%s: %d\n%s", name, status, page)
 		}
 	}
-	if _, page := bob.load(http.MethodGet, "/page/labels", nil); strings.Contains(page, "make it strict</button>") || !strings.Contains(page, "Only the owner can answer here.") {
+	if _, page := bob.load(http.MethodGet, "/page/labels", nil); strings.Contains(page, "No, strict</button>") || !strings.Contains(page, "Only the owner can answer here.") {
 		t.Errorf("another approver is offered an answer:\n%s", page)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, v.url+"/page/labels", strings.NewReader(strict.Encode()))
