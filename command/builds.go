@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -177,7 +178,7 @@ func IsPlain(text string) bool {
 			return false
 		}
 	}
-	if quote != 0 {
+	if quote != 0 || typographic.MatchString(text) {
 		return false
 	}
 	for word := range strings.FieldsSeq(text) {
@@ -187,6 +188,9 @@ func IsPlain(text string) bool {
 	}
 	return true
 }
+
+// typographic are quotes that PowerShell takes for plain ones.
+var typographic = regexp.MustCompile("[\u2018-\u201f]")
 
 func isPlainByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(" _./:=,+-@%^&|;>", c) >= 0

@@ -39,7 +39,7 @@ type Command struct {
 	Unknown  []string  // programs that are not in the table, or used in a way that is not
 	Runs     []string  // programs that execute what is in the workspace: make, go test, git commit
 	Strays   bool      // it runs something that is no part of a build, see [Command.Builds]
-	Wider    bool      // it uses git or a search in another way than [Command.Local] knows
+	Wider    bool      // it uses git, a search or a shell in another way than [Command.Local] knows
 	Writes   []string  // files that it writes, where the text names them
 	Rewrites bool      // it changes files of the workspace in ways that its text does not show: git checkout, git apply
 	Respells bool      // what it prints is not what its text says: echo -e, echo *

@@ -166,7 +166,15 @@ func (r *reader) gitOperand(verb, word string, shows bool) {
 	if inCommit && commit != "" {
 		word = file
 	}
+	was := r.some
+	if shows && strings.ContainsAny(word, "*?[") {
+		r.some = false
+		if !plainEnd.MatchString(word) { // to git a star is a dot and a slash, too
+			r.reads(arg{text: ".*"}, false, true)
+		}
+	}
 	r.reads(arg{text: word}, false, false)
+	r.some = was
 }
 
 // isRemote reports whether a name is that of a commit which came from elsewhere. Which remotes there are we don't know: these

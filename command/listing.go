@@ -335,17 +335,22 @@ func found(args []arg) (names []string, only bool) {
 
 // findRoots are where find looks, and what it looks for.
 func findRoots(args []arg) (roots, tests []arg) {
-	end := slices.IndexFunc(args, func(a arg) bool {
-		return strings.HasPrefix(a.text, "-") && !findLinks[a.text] || a.text == "(" || a.text == "!"
-	})
-	if end < 0 {
-		end = len(args)
+	end := 0
+	for ; end < len(args); end++ {
+		text := args[end].text
+		if text == "(" || text == "!" || strings.HasPrefix(text, "-") && !findFirst.MatchString(text) {
+			break
+		}
+		if text == "-D" { // what it is to print of itself
+			end++
+		} else if !strings.HasPrefix(text, "-") {
+			roots = append(roots, args[end])
+		}
 	}
-	roots = slices.DeleteFunc(slices.Clone(args[:end]), func(a arg) bool { return strings.HasPrefix(a.text, "-") })
 	if len(roots) == 0 {
 		roots = []arg{{text: ".", fixed: true}}
 	}
-	return roots, args[end:]
+	return roots, args[min(end, len(args)):]
 }
 
 // finds is what one of the alternatives of find finds.
@@ -412,7 +417,8 @@ func (f *finder) named(pattern string, isName bool) {
 }
 
 var (
-	findLinks  = set("-H -L -P")
+	// findFirst are options that stand before where find looks, of GNU and of BSD. -f is one that names such a place.
+	findFirst  = regexp.MustCompile(`^-([EHLPXdsxf]+|D|O.*)$`)
 	findNames  = set("-name -iname -path -ipath -wholename -iwholename")
 	findValues = set("-type -maxdepth -mindepth -mtime -mmin -ctime -cmin -newer -size -user -group -perm -regex -iregex -regextype")
 	findFlags  = set("( ) -a -and -print -print0 -prune -empty -xdev -mount -depth -follow -readable -writable -executable -daystart -quit")

@@ -48,19 +48,23 @@ var (
 	}
 )
 
-// isWider reports whether a program is git, used in another way, or one that compares with files elsewhere or takes their names from a list.
+// isWider reports whether a program is git, used in another way, a shell that works something out, or one that runs another program, compares with files
+// elsewhere or takes their names from a list.
 func isWider(n string, args []arg) bool {
 	if n == "git" {
 		return !isIn(localGit, n, args)
+	}
+	if shells[n] {
+		return slices.ContainsFunc(args, func(a arg) bool { return !IsPlain(a.text) })
 	}
 	return slices.ContainsFunc(args, func(a arg) bool {
 		return slices.ContainsFunc(comparing[n], func(option string) bool { return strings.HasPrefix(a.text, option) })
 	})
 }
 
-// comparing are the beginnings of options that name such files.
+// comparing are the beginnings of options that do.
 var comparing = map[string][]string{
-	"find": {"-newer", "-anewer", "-cnewer", "-samefile", "-files0"}, "grep": {"--exclude-f"}, "egrep": {"--exclude-f"}, "fgrep": {"--exclude-f"},
+	"find": {"-newer", "-anewer", "-cnewer", "-mnewer", "-samefile", "-files0", "-exec", "-ok", "-f"}, "fd": {"-x", "-X", "--exec"}, "grep": {"--exclude-f"}, "egrep": {"--exclude-f"}, "fgrep": {"--exclude-f"},
 }
 
 // AddsModules reports whether a text is `go get` with names of modules, and nothing else. It writes go.mod and go.sum and runs nothing of what it fetches;

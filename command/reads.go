@@ -84,7 +84,8 @@ func (r *reader) input(n string, args []arg) {
 
 // namesFiles reports whether an option says that a file holds the names of those that are read.
 func namesFiles(n, option string) bool {
-	return strings.HasPrefix(option, "--files0-from") || strings.HasPrefix(option, "--files-from") ||
+	head, _, _ := strings.Cut(option, "=")
+	return strings.HasPrefix(option, "--files0") || strings.HasPrefix(option, "--files-from") || (n == "wc" || n == "du") && len(head) > 2 && strings.HasPrefix("--files0-from", head) ||
 		sums[n] && (strings.HasPrefix(option, "--c") || strings.HasPrefix(option, "-") && !strings.HasPrefix(option, "--") && strings.Contains(option, "c"))
 }
 
@@ -116,7 +117,7 @@ func (r *reader) operands(n string, args []arg, known bool) {
 }
 
 // recursive is an option of diff that shows all files of which the other directory has none.
-var recursive = regexp.MustCompile(`^-[a-zA-Z]*r|^--recursive`)
+var recursive = regexp.MustCompile(`^-[a-zA-Z]*r|^--rec`)
 
 // quietly are programs that read no file that they are given, or only say how large or how old it is. What follows
 // from their options stands in the other tables.
@@ -358,7 +359,10 @@ func (r *reader) pattern(s *searching, args []arg) bool {
 		}
 		s.recurses(a.text[:2])
 	case searchValues[a.text]:
+		s.deep = s.deep || a.text == "-d"
 	case strings.HasPrefix(a.text, "-") && len(a.text) > 1:
+		_, known := searchKnown[head]
+		s.deep = s.deep || strings.HasPrefix(a.text, "--") && !known // it may be short for --recursive, or --directories=recurse
 		s.recurses(a.text)
 	default:
 		s.rest = append(s.rest, a)
@@ -376,7 +380,7 @@ func patternOf(option string) (pattern string, ok bool) {
 // recurses notes an option, or letters of options, that look below directories.
 func (s *searching) recurses(option string) {
 	s.deep = s.deep || strings.HasPrefix(option, "--recursive") || strings.HasPrefix(option, "--dereference-recursive") ||
-		!strings.HasPrefix(option, "--") && !strings.Contains(option, "=") && strings.ContainsAny(option, "rR")
+		!strings.HasPrefix(option, "--") && !strings.Contains(option, "=") && strings.ContainsAny(option, "rRd")
 }
 
 var (

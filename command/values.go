@@ -107,7 +107,11 @@ func (r *reader) paramValues(p *syntax.ParamExp) []string {
 		}
 		return []string{unknown}
 	}
-	return r.held(name)
+	held := r.held(name)
+	if r.sets("IFS") || slices.ContainsFunc(held, func(v string) bool { return strings.ContainsAny(v, " \t\n") }) { // without quotes it is several words
+		return []string{unknown}
+	}
+	return held
 }
 
 // held are the values that a variable may have, which is worked out once. One that holds itself is unknown.

@@ -154,7 +154,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.Birth = p.birth(plan.Standing)
 	plan.builds = plan.Workspace && does.Builds() && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.TestsAll = plan.builds && testsAll(c)
-	plan.onlyLooks = plan.Shell && codingAgents[c.Agent()] && does.Harmless() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && (isOwners(c, &plan.Standing) || isSubagents(c, &plan.Standing))
+	plan.onlyLooks = plan.Shell && codingAgents[c.Agent()] && does.Harmless() && !does.Wider && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && (isOwners(c, &plan.Standing) || isSubagents(c, &plan.Standing))
 	plan.raise(c.Tool, t, &does, p.outside(&does))
 	p.quieting(plan, c)
 	plan.local = p.quiet.Local && plan.Shell && does.Local() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
