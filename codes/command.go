@@ -29,6 +29,10 @@ const (
 	Endorse
 	Distrust
 	Pair
+	Away
+	Back
+	Mute
+	Unmute
 )
 
 // String returns the word that is typed for the verb.
@@ -46,16 +50,18 @@ type Command struct {
 	Verb    Verb
 	Tool    string // Approve: the tool as typed, in lower case, or "all"
 	Code    string // Approve, Deny, Pair: eight hex digits in lower case
-	Minutes int    // Approve: 0 when not given; not capped here
+	Minutes int    // Approve, Mute: 0 when not given; not capped here
 	Turn    bool   // Approve: until the run ends
 	Exactly bool   // Approve: exactly this call, as often as it comes
 	Like    bool   // Approve: calls like it, to the same destination
 	With    string // Approve: what it is to run with instead, an object as typed; empty: what was asked about
 	Reason  string // Deny: may be empty
-	Session string // ResetTrust, Sources, Endorse, Distrust: the ref of a session, as typed
+	Session string // ResetTrust, Sources, Endorse, Distrust, Mute, Unmute: the ref of a session, as typed
 	Source  int64  // Endorse, Distrust: the number of a source in it
-	Agent   string // Pause, Resume: the agent as typed; empty means all
+	Agent   string // Pause, Resume, Mute, Unmute: the agent as typed; empty means all, or the session
 	Grant   string // Revoke: the ref of the card it was given on, as typed; empty means all
+	When    string // Away: until when, in lower case; see [Until]
+	Person  string // Away: who decides meanwhile, as typed; may be empty
 }
 
 // ErrNotCommand is the error for a text that does not start with one of our
@@ -97,6 +103,10 @@ var words = []struct {
 	{".resume", Resume, "Write: .resume [agent]", parseAgent},
 	{".grants", Grants, "Write: .grants, with nothing behind it", parseNothing},
 	{".revoke", Revoke, "Write: .revoke <ref|all>", parseRevoke},
+	{".away", Away, "Write: .away until <friday|tomorrow|2026-11-20|18:30|3h|2d> [name of the approver who decides]", parseAway},
+	{".back", Back, "Write: .back, with nothing behind it", parseNothing},
+	{".mute", Mute, "Write: .mute <agent> [minutes], or .mute in <session-ref> [minutes]", parseMute},
+	{".unmute", Unmute, "Write: .unmute [agent], or .unmute in <session-ref>", parseUnmute},
 	{".pair", Pair, "Write: .pair <code>, with the code that `verifier setup` shows", parsePair},
 	{".help", Help, "Write: .help, with nothing behind it", parseNothing},
 }
@@ -294,6 +304,13 @@ func (c Command) String() string {
 		return strings.TrimRight(c.Verb.String()+" "+c.Session, " ")
 	case Endorse, Distrust:
 		return c.Verb.String() + " " + c.Session + " " + strconv.FormatInt(c.Source, 10)
+	case Away:
+		return strings.TrimRight(c.Verb.String()+" until "+c.When+" "+c.Person, " ")
+	case Mute, Unmute:
+		if c.Session != "" {
+			return c.Verb.String() + " in " + c.Session + c.scope()
+		}
+		return strings.TrimRight(c.Verb.String()+" "+c.Agent, " ") + c.scope()
 	case Pause, Resume:
 		return strings.TrimRight(c.Verb.String()+" "+c.Agent, " ")
 	case Revoke:
