@@ -73,6 +73,7 @@ type Options struct {
 	Page      string                                                        // what the address of a card on the page begins with; empty: it has none that people can open
 	Hide      func(string) string                                           // what may be kept of a person's words; nil: [redact.Line]
 	NoReset   func() bool                                                   // the level is never lowered now, not even by the owner; nil: it may be
+	Now       func() time.Time                                              // by which absences and mutes are set; nil means time.Now
 	Log       *slog.Logger                                                  // nil discards
 	Rand      io.Reader                                                     // nil means crypto/rand
 	Poll      time.Duration                                                 // how often waiting cards are reread; 0 means 2 s
@@ -188,6 +189,9 @@ func (o *Options) fill() {
 	}
 	if o.Pauses == nil {
 		o.Pauses = session.NewPauses(o.Key, nil, nil)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	if o.Observe == nil {
 		o.Observe = func(Event) {}

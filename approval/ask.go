@@ -24,6 +24,9 @@ type Request struct {
 	Now     time.Time      // the store's clock
 	Whole   jsontext.Value // the params as they came, for an approver who asks to see them while the request is held; never stored
 	Edit    Editor         // judges the call with other params; nil: its runtime can't run others
+
+	there  presence // who can be asked now
+	notNow *notNow  // why none is; nil: they are
 }
 
 // Ruling is what people said, or that they have not. The zero Ruling is no.
@@ -52,6 +55,10 @@ type Ruling struct {
 	Paused    bool // the owner paused the agent meanwhile
 	Stopped   bool // the desk stopped meanwhile
 	Exhausted bool // the agent has asked too often this hour
+
+	Muted bool      // a person wants no questions about the agent or the conversation
+	Away  bool      // too few of those who may allow the call are there
+	Again time.Time // where Muted or Away: when to ask again
 }
 
 // ErrStopped says that the desk takes no more questions.
@@ -101,6 +108,9 @@ func unasked(err error) (Ruling, error) {
 	case errors.Is(err, errExhausted):
 		return Ruling{Exhausted: true}, nil
 	}
+	if n, ok := errors.AsType[*notNow](err); ok {
+		return Ruling{Muted: n.muted, Away: !n.muted, Again: n.until}, nil
+	}
 	return Ruling{}, err
 }
 
@@ -134,6 +144,9 @@ var (
 // present makes sure that a live card asks about the call and that this request
 // stands on it.
 func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
+	if err := d.askNow(ctx, r); err != nil {
+		return "", err
+	}
 	id, counted := r.Waiting, false
 	if id == "" {
 		id = d.refused(ctx, r)
@@ -149,6 +162,9 @@ func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 			if err != nil || joined {
 				return id, err
 			}
+		}
+		if r.notNow != nil {
+			return "", r.notNow
 		}
 		if !counted && !r.Ask.Test { // only what an agent asks anew
 			if ok, err := d.afford(ctx, r.Ask.Agent); err != nil || !ok {
@@ -252,6 +268,7 @@ func (d *Desk) pose(t *terms, id string, r *Request) (Question, error) {
 	a.Until = a.Created.Add(t.TTL)
 	a.hide = d.o.Hide
 	t.bind(&a)
+	r.there.hasten(&a)
 	return pose(d.o.Key, id, a, d.process.holder(r.ID))
 }
 
@@ -274,6 +291,9 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 		}
 		if state := q.state(d.o.Key, c.ID, now); state != Open {
 			return d.stillAnswers(ctx, c, q, state, r, now), nil
+		}
+		if r.notNow != nil { // what it asks may still be answered, for a retry
+			return false, nil
 		}
 		if d.stranded(c, now) {
 			if _, err := d.withdraw(ctx, id, "the question could not be shown to anyone"); !errors.Is(err, ErrGone) {

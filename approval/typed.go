@@ -27,6 +27,12 @@ const helpLines = `.approve <tool> <code>                 allow this call once
 .pending                               list what waits for you
 .pause [agent]                         stop an agent, or all: only harmless tools run
 .resume [agent]                        end the pause
+.mute <agent> [minutes]                deny what would ask, without a question; 60 minutes if you give no number
+.mute in <session-ref> [minutes]       the same for one conversation
+.unmute [agent]                        end that; without an agent, all of it
+.unmute in <session-ref>               end it for one conversation
+.away until <friday|18:30|2d> [name]   you are not asked until then; the approver you name decides what they may
+.back                                  you are asked again
 .grants                                list what runs without asking, and until when
 .revoke <ref|all>                      end one such grant, or all
 .sources [session-ref]                 list what a conversation has read; without a reference, scheduled jobs that outside content started
@@ -67,6 +73,14 @@ func (d *Desk) typed(ctx context.Context, person string, a Answer) (Outcome, err
 		return d.pause(ctx, person, a.Via, cmd.Agent)
 	case codes.Resume:
 		return d.resume(ctx, person, a.Via, cmd.Agent)
+	case codes.Away:
+		return d.away(ctx, person, a.Via, &cmd)
+	case codes.Back:
+		return d.back(ctx, person, a.Via)
+	case codes.Mute:
+		return d.mute(ctx, person, a.Via, &cmd)
+	case codes.Unmute:
+		return d.unmute(ctx, person, a.Via, &cmd)
 	case codes.Pair:
 		return Outcome{Kind: Told, Text: "Nothing is being set up here. `verifier setup` shows a code and waits for it."}, nil
 	case codes.Grants:
@@ -170,6 +184,7 @@ func (d *Desk) list(ctx context.Context, a Answer) (Outcome, error) {
 	if paused := d.Paused(); paused != "" {
 		b.WriteString(paused + "\n")
 	}
+	b.WriteString(d.listAbsences(ctx, a.Via))
 	if len(cards) == 0 {
 		b.WriteString("Nothing is waiting.\n")
 	}

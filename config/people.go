@@ -51,7 +51,7 @@ func (c *Config) People() []approval.Person {
 }
 
 func (a *Approver) person() approval.Person {
-	p := approval.Person{Name: a.Name}
+	p := approval.Person{Name: a.Name, Quiet: a.Quiet}
 	for _, id := range a.platformIDs() {
 		p.IDs = append(p.IDs, id.id)
 	}

@@ -144,7 +144,7 @@ func (k *checker) riskyRoutes() {
 			k.find(Warning, at, "is never reached: a route before it fits everything")
 		}
 		covered = covered || r.Tools == nil && r.Agents == nil && r.Rules == nil
-		k.strangeTools(at, r.Tools)
+		k.strangeTools(at+".tools", r.Tools)
 		k.outOfReach(at, r)
 		for j, e := range r.Escalate {
 			if e.After >= k.Webhook.Hold {
@@ -157,17 +157,17 @@ func (k *checker) riskyRoutes() {
 	}
 }
 
-// strangeTools names what looks like a slip. A tool nobody knows may be a plugin's.
-func (k *checker) strangeTools(at string, tools []string) {
+// strangeTools names what looks like a slip of a tool's name, or of one of the other words. A tool that we don't know may be a plugin's.
+func (k *checker) strangeTools(at string, tools []string, others ...string) {
 	p, _, err := policy.New(policy.Config{})
 	if err != nil {
 		return
 	}
-	known := p.Tools()
+	known := append(p.Tools(), others...)
 	for j, tool := range tools {
 		name := toolcall.Canonical(tool)
 		if near, far := spelling.Nearest(name, known); !slices.Contains(known, name) && far <= 2 && len(name) > 3 {
-			k.find(Warning, index(at+".tools", j), "no tool we know has this name: did you mean "+near+"?")
+			k.find(Warning, index(at, j), "no tool we know has this name: did you mean "+near+"?")
 		}
 	}
 }

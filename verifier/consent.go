@@ -3,6 +3,7 @@ package verifier
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -253,6 +254,10 @@ func (v *Verifier) heard(ctx context.Context, t *evaluation, ruling approval.Rul
 		return deny("denied", t.deniedBy(ruling))
 	case ruling.Paused:
 		return t.paused()
+	case ruling.Muted:
+		return deny("muted", fmt.Sprintf(reasonMuted, ruling.Again.UTC().Format(againFormat)))
+	case ruling.Away:
+		return deny("away", fmt.Sprintf(reasonAway, ruling.Again.UTC().Format(againFormat)))
 	case ruling.Exhausted:
 		return deny("exhausted", reasonTooMany)
 	case ruling.Full:

@@ -1,0 +1,190 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// A mute ends questions about one agent or conversation for a while: what would ask is denied, without a card. What passes without a
+// question still does; `.pause` stops that, too.
+
+const (
+	muteMinutes    = 60
+	maxMuteMinutes = 24 * 60
+)
+
+// muted is until when no one wants to be asked about a call. A call that names no agent could be any agent's.
+func (w words) muted(a *Ask, now time.Time) (until time.Time, muted bool) {
+	for about, said := range w {
+		agent, isAgent := strings.CutPrefix(about, aboutAgents)
+		hash, isTalk := strings.CutPrefix(about, aboutTalks)
+		asked := session.Conversation{Client: a.Conversation.Client, Key: a.SessionKey}
+		meant := isAgent && (agent == session.AgentScope(a.Agent) || a.Agent == "") ||
+			isTalk && (hash == a.Conversation.Hash() || hash == asked.Hash())
+		if meant && now.Before(said.until) && said.until.After(until) {
+			until, muted = said.until, true
+		}
+	}
+	return until, muted
+}
+
+// mute takes `.mute`.
+func (d *Desk) mute(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
+	minutes := min(cmd.Minutes, maxMuteMinutes)
+	if minutes == 0 {
+		minutes = muteMinutes
+	}
+	about, name, out, err := d.mutable(ctx, cmd)
+	if about == "" {
+		return out, err
+	}
+	before, err := d.words(ctx)
+	if err != nil {
+		return Outcome{Text: storeGone}, err
+	}
+	until := d.o.Now().Add(time.Duration(minutes) * time.Minute)
+	text := fmt.Sprintf("%s muted by %s (%s) until %s. What would ask is denied without a question; what passes without one still does.", name, person, via, until.In(d.terms().zone(person)).Format(awayFormat))
+	said := word{about: about, until: until, by: person}
+	text += d.stillOpen(ctx, words{about: said})
+	return d.tellWords(ctx, before, via, text, said)
+}
+
+// mutable is what a command names: about what a word would be, and how people read it. Without it the outcome says what is wrong.
+func (d *Desk) mutable(ctx context.Context, cmd *codes.Command) (about, name string, _ Outcome, _ error) {
+	if cmd.Session == "" {
+		return aboutAgent(cmd.Agent), whom(d.o.Hide(cmd.Agent)), Outcome{}, nil
+	}
+	account, err := d.o.Store.Influences(ctx, cmd.Session)
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return "", "", Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(d.o.Hide(cmd.Session)) + ". Nothing was changed."}, nil
+	case errors.Is(err, ErrAmbiguous):
+		return "", "", Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(d.o.Hide(cmd.Session)) + ". Write more of it. Nothing was changed."}, nil
+	case err != nil:
+		return "", "", Outcome{Text: storeGone}, err
+	}
+	return aboutTalk(account.Conversation.Hash()), "The conversation " + account.Conversation.Ref(), Outcome{}, nil
+}
+
+// stillOpen names the open questions that a mute comes too late for: they can be answered.
+func (d *Desk) stillOpen(ctx context.Context, said words) string {
+	cards, now, err := d.openCards(ctx)
+	if err != nil {
+		return " Questions that are open stay open."
+	}
+	var refs []string
+	for _, c := range cards {
+		if slices.ContainsFunc(c.Questions, func(q Question) bool { _, muted := said.muted(&q.Ask, now); return muted }) {
+			refs = append(refs, c.Ref())
+		}
+	}
+	if len(refs) == 0 {
+		return ""
+	}
+	return " Still open, and for you to answer: " + strings.Join(refs, ", ") + "."
+}
+
+// unmute takes `.unmute`; without a name, of all.
+func (d *Desk) unmute(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
+	before, err := d.words(ctx)
+	if err != nil {
+		return Outcome{Text: storeGone}, err
+	}
+	only, name := "", "Everything that was muted"
+	if cmd.Agent != "" || cmd.Session != "" {
+		var out Outcome
+		if only, name, out, err = d.mutable(ctx, cmd); only == "" {
+			return out, err
+		}
+	}
+	var end []word
+	for about, said := range before {
+		mute := strings.HasPrefix(about, aboutAgents) || strings.HasPrefix(about, aboutTalks)
+		if mute && d.o.Now().Before(said.until) && (only == "" || about == only) {
+			end = append(end, word{about: about, by: person})
+		}
+	}
+	if len(end) == 0 {
+		return Outcome{Kind: Told, Text: "Nothing of that is muted."}, nil
+	}
+	return d.tellWords(ctx, before, via, fmt.Sprintf("%s asks again, by %s (%s).", name, person, via), end...)
+}
+
+// Away is a person who is not asked now.
+type Away struct {
+	Person, Decides string    // Decides was named to do so; may be empty
+	Until           time.Time // when they are asked again
+	Quiet           bool      // only because of their quiet hours
+}
+
+// Mute is an agent or a conversation that no one is asked about now.
+type Mute struct {
+	Agent, Conversation, By string // an agent's scope, or the hash of a conversation
+	Until                   time.Time
+}
+
+// Ref is the short name of a muted conversation.
+func (m *Mute) Ref() string { return strings.ToUpper(m.Conversation[:8]) }
+
+// Absences are who is away and what is muted now.
+func (d *Desk) Absences(ctx context.Context) (away []Away, muted []Mute, err error) {
+	said, err := d.words(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, now := d.terms(), d.o.Now()
+	for i := range t.People {
+		p := &t.People[i]
+		w, isAway := said.holds(aboutPerson(p.Name), now)
+		until := t.returns(p, said, false, now)
+		if !until.After(now) {
+			continue
+		}
+		a := Away{Person: p.Name, Until: until, Quiet: !isAway}
+		if isAway {
+			a.Decides = t.named(w.other)
+		}
+		away = append(away, a)
+	}
+	for about, w := range said {
+		if agent, ok := strings.CutPrefix(about, aboutAgents); ok && now.Before(w.until) {
+			muted = append(muted, Mute{Agent: agent, By: w.by, Until: w.until})
+		}
+		if hash, ok := strings.CutPrefix(about, aboutTalks); ok && now.Before(w.until) {
+			muted = append(muted, Mute{Conversation: hash, By: w.by, Until: w.until})
+		}
+	}
+	slices.SortFunc(muted, func(a, b Mute) int { return strings.Compare(a.Agent+a.Conversation, b.Agent+b.Conversation) })
+	return away, muted, nil
+}
+
+// listAbsences says who is away and what is muted, a line each.
+func (d *Desk) listAbsences(ctx context.Context, via string) string {
+	away, muted, err := d.Absences(ctx)
+	if err != nil {
+		return "" // what waits is listed all the same
+	}
+	var b strings.Builder
+	for _, a := range away {
+		fmt.Fprintf(&b, "AWAY: %s until %s", a.Person, a.Until.In(d.terms().zone(a.Person)).Format(awayFormat))
+		if a.Decides != "" {
+			b.WriteString(", " + a.Decides + " decides")
+		}
+		b.WriteString(".\n")
+	}
+	for _, m := range muted {
+		name := "The conversation " + m.Ref()
+		if m.Agent != "" {
+			name = whom(d.o.Hide(m.Agent))
+		}
+		fmt.Fprintf(&b, "MUTED: %s by %s until %s. %s ends it.\n", name, m.By, m.Until.UTC().Format(awayFormat), command(via, "unmute"))
+	}
+	return b.String()
+}
