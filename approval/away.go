@@ -93,8 +93,10 @@ func (t *terms) returns(p *Person, said words, urgent bool, now time.Time) time.
 func (t *terms) urgent(a *Ask) bool {
 	return slices.ContainsFunc(t.Urgent, func(word string) bool {
 		switch {
-		case toolcall.Canonical(word) == a.Tool, word == string(policy.StakeAll):
+		case word == string(policy.StakeAll):
 			return true
+		case !slices.Contains(policy.Stakes(), word): // an agent may call its tool what it likes, such as "money"
+			return toolcall.Canonical(word) == a.Tool
 		case slices.Contains(a.Stakes, string(policy.StakeUnknown)):
 			return word == string(policy.StakeUnknown)
 		}

@@ -157,6 +157,7 @@ func TestUrgentCallsBreakThroughQuietHours(t *testing.T) {
 		{[]string{"Exec"}, []string{"all"}, ""},
 		{[]string{"bash"}, []string{"all"}, ""}, // another name of it
 		{[]string{"execute"}, []string{"all"}, until},
+		{[]string{"exec"}, []string{"all", "unknown"}, ""},
 		{[]string{"money"}, []string{"all", "money", "leaves", "unknown"}, until}, // we don't know what it does
 		{[]string{"unknown"}, []string{"all", "money", "leaves", "unknown"}, ""},
 	} {
@@ -184,8 +185,8 @@ func TestAwayUntilFridayBobDecides(t *testing.T) {
 	says(t, d, alice, ".back", "you are not away")
 	c.set(t, "2026-11-17T13:00:00Z")
 	says(t, d, alice, ".back", "alice is back.")
-	if d, _, err := d.Absences(t.Context()); err != nil || len(d) != 0 {
-		t.Errorf("%+v, %v", d, err)
+	if now, err := d.Absences(t.Context(), alice); err != nil || len(now.Away) != 0 || now.Me != "alice" || now.IsAway() {
+		t.Errorf("%+v, %v", now, err)
 	}
 	for line, want := range map[string]string{
 		".away until friday alice": "Name someone else", ".away until friday mallory": "No approver in the config has the name \"mallory\"",
@@ -261,8 +262,8 @@ func TestAMuteDeniesWhatWouldAskAndNothingElse(t *testing.T) {
 	want("no longer", put(t, d, c, in(other, "main")), false)
 	says(t, d, alice, ".mute in 00000000", "No conversation has the reference")
 	says(t, d, mallory, ".mute main", approval.NotAuthorised)
-	if _, muted, err := d.Absences(t.Context()); err != nil || len(muted) != 0 {
-		t.Errorf("%+v, %v", muted, err)
+	if now, err := d.Absences(t.Context(), mallory); err != nil || len(now.Muted) != 0 || now.Me != "" {
+		t.Errorf("%+v, %v", now, err)
 	}
 }
 

@@ -184,7 +184,7 @@ func (d *Desk) list(ctx context.Context, a Answer) (Outcome, error) {
 	if paused := d.Paused(); paused != "" {
 		b.WriteString(paused + "\n")
 	}
-	b.WriteString(d.listAbsences(ctx, a.Via))
+	b.WriteString(d.Absent(ctx, a.Via))
 	if len(cards) == 0 {
 		b.WriteString("Nothing is waiting.\n")
 	}

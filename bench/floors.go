@@ -102,7 +102,8 @@ func (nobody) Sources(context.Context, string) (session.Account, error) {
 	return session.Account{}, approval.ErrNotApprover
 }
 
-func (nobody) Paused() string { return "" }
+func (nobody) Paused() string                        { return "" }
+func (nobody) Absent(context.Context, string) string { return "" }
 
 func (nobody) Probe(context.Context, string, bool) ([]approval.Probed, error) {
 	return nil, approval.ErrNotApprover

@@ -92,8 +92,9 @@ func (s *Server) pending(w http.ResponseWriter, r *http.Request, id string) {
 	}
 	out := struct {
 		Paused string        `json:"paused,omitzero"` // what is, in words
+		Absent string        `json:"absent,omitzero"` // who is away and what is muted, in words
 		Cards  []pendingCard `json:"cards"`
-	}{Paused: s.o.Desk.Paused(), Cards: []pendingCard{}}
+	}{Paused: s.o.Desk.Paused(), Absent: strings.TrimSpace(s.o.Desk.Absent(r.Context(), terminal)), Cards: []pendingCard{}}
 	one := strings.ToUpper(r.URL.Query().Get("ref")) // all there is of one card
 	for _, k := range cards {
 		if one != "" && k.Ref() != one {

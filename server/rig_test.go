@@ -42,7 +42,8 @@ func (noApprovers) Answer(context.Context, approval.Answer) (approval.Outcome, e
 	return approval.Outcome{Kind: approval.Unauthorised, Text: approval.NotAuthorised}, nil
 }
 
-func (noApprovers) Paused() string { return "" }
+func (noApprovers) Paused() string                        { return "" }
+func (noApprovers) Absent(context.Context, string) string { return "" }
 
 func (noApprovers) Probe(context.Context, string, bool) ([]approval.Probed, error) {
 	return nil, approval.ErrNotApprover

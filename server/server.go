@@ -41,6 +41,7 @@ type Desk interface {
 	Pending(ctx context.Context, id string) ([]*approval.Card, error)
 	Open(ctx context.Context, a approval.Answer, c *approval.Card) error // shows what its calls write to files
 	Paused() string
+	Absent(ctx context.Context, via string) string // who is away and what is muted, in words
 	Listed(id string) bool
 	Grants(ctx context.Context, conversation string) (approval.Granting, error)
 	Sources(ctx context.Context, ref string) (session.Account, error)

@@ -54,7 +54,12 @@ func (p *Page) granting(w http.ResponseWriter, r *http.Request, m *member, s sai
 	if m.Approver {
 		v.Always = p.consentViews(r.Context(), open)
 	}
-	p.show(w, r, m, "grants", view{Title: "Grants", At: "grants", Said: s, Grants: v, Pauses: p.pauses()})
+	absences, err := p.absences(r.Context(), m)
+	if err != nil {
+		p.unreachable(w, r, err)
+		return
+	}
+	p.show(w, r, m, "grants", view{Title: "Grants", At: "grants", Said: s, Grants: v, Pauses: p.pauses(), Absences: absences})
 }
 
 func (p *Page) grantViews(open approval.Granting) []grantView {

@@ -49,6 +49,8 @@ type view struct {
 	Labels  labelsView
 	Health  healthView
 	Pauses  pauseView // for whoever may say something about them
+
+	Absences absencesView
 }
 
 // said is what the person is told about what they just did.

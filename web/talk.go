@@ -47,6 +47,7 @@ type talkView struct {
 	Calls                   []callRow // the latest first
 	Cut                     bool      // there is more than this in the record
 	Grants                  []grantView
+	Muted                   bool
 	Graph                   *graphView
 }
 
@@ -110,6 +111,9 @@ func (p *Page) discuss(w http.ResponseWriter, r *http.Request, m *member) {
 	case "reset":
 		who.Text = ".reset-trust " + hash
 		o, err = p.o.Desk.Answer(r.Context(), who)
+	case "mute", "unmute":
+		who.Text = "." + r.PostFormValue("what") + " in " + hash
+		o, err = p.o.Desk.Answer(r.Context(), who)
 	case "revoke":
 		o, err = p.o.Desk.Revoke(r.Context(), who, hash)
 	case "endorse", "distrust":
@@ -155,7 +159,13 @@ func (p *Page) conversing(w http.ResponseWriter, r *http.Request, m *member, has
 		p.unreachable(w, r, err)
 		return
 	}
+	absences, err := p.absences(r.Context(), m)
+	if err != nil {
+		p.unreachable(w, r, err)
+		return
+	}
 	v := p.recount(entries)
+	v.Muted = absences.isMuted(hash)
 	v.Grants, v.Title = p.grantViews(open), cmp.Or(p.firstRequest(session.Conversation{Client: entries[0].Client, Key: entries[0].Session}), titled(entries), v.Name)
 	if as == hash {
 		c = session.Conversation{Client: entries[0].Client, Key: entries[0].Session}

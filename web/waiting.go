@@ -210,13 +210,10 @@ func (p *Page) confirm(w http.ResponseWriter, r *http.Request, m *member, o *app
 
 // say takes one of the few lines that the page has buttons for.
 func (p *Page) say(w http.ResponseWriter, r *http.Request, m *member) {
-	line, known := map[string]string{"pause": ".pause", "resume": ".resume"}[r.PostFormValue("what")]
-	if !known {
+	line := spoken(r.PostFormValue)
+	if line == "" {
 		http.Error(w, "The page has no such button. Nothing was changed.", http.StatusUnprocessableEntity)
 		return
-	}
-	if agent := r.PostFormValue("agent"); agent != "" {
-		line += " " + agent
 	}
 	o, err := p.o.Desk.Answer(r.Context(), approval.Answer{ID: m.id(), Via: Via, Text: line})
 	if err != nil {

@@ -61,6 +61,7 @@ type Desk interface {
 	LikeThis(ctx context.Context, a approval.Answer, entry int) (*approval.Likely, error)
 	AskTest(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Lists(id string) bool
+	Absences(ctx context.Context, id string) (approval.Absences, error)
 	Paused() string
 	Pauses() []session.Pause
 }

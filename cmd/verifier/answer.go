@@ -18,6 +18,7 @@ type PendingCmd struct {
 // waiting is what the server says of what waits.
 type waiting struct {
 	Paused string        `json:"paused"`
+	Absent string        `json:"absent"`
 	Cards  []waitingCard `json:"cards"`
 }
 
@@ -83,6 +84,9 @@ func (c *PendingCmd) Run(a *app) error {
 	}
 	if out.Paused != "" {
 		a.printf("%s\n", block(out.Paused))
+	}
+	if out.Absent != "" {
+		a.printf("%s\n", block(out.Absent))
 	}
 	switch {
 	case len(out.Cards) == 0 && c.Ref != "":

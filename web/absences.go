@@ -1,0 +1,63 @@
+package web
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+)
+
+// absencesView is who is not asked now, about what no one is, and what the person who looks may say about it.
+type absencesView struct {
+	approval.Absences
+	From, To string // the days until which one may be away
+	Muted    []muteView
+}
+
+// muteView is something that is muted. Its value goes into a typed line; without one, only all mutes together can be ended.
+type muteView struct {
+	Agent, Talk, TalkHash, By string
+	Until                     time.Time
+}
+
+func (p *Page) absences(ctx context.Context, m *member) (absencesView, error) {
+	now, err := p.o.Desk.Absences(ctx, m.id())
+	if err != nil {
+		return absencesView{}, err
+	}
+	v := absencesView{Absences: now, From: p.o.Now().AddDate(0, 0, 1).Format(time.DateOnly), To: p.o.Now().AddDate(0, 0, 59).Format(time.DateOnly)}
+	for i := range now.Muted {
+		mute := &now.Muted[i]
+		shown := muteView{TalkHash: mute.Conversation, By: foreign(p.o.Hide(mute.By)), Until: mute.Until}
+		if mute.Agent != "" && p.o.Hide(mute.Agent) == mute.Agent {
+			shown.Agent = mute.Agent
+		}
+		if mute.Conversation != "" {
+			shown.Talk = mute.Ref()
+		}
+		v.Muted = append(v.Muted, shown)
+	}
+	return v, nil
+}
+
+// isMuted reports whether a conversation is.
+func (v *absencesView) isMuted(hash string) bool {
+	for i := range v.Muted {
+		if v.Muted[i].TalkHash == hash {
+			return true
+		}
+	}
+	return false
+}
+
+// spoken is the line that a button of the page stands for; empty: there is no such button.
+func spoken(value func(string) string) string {
+	switch what := value("what"); what {
+	case "pause", "resume", "mute", "unmute", "back":
+		return strings.TrimSpace("." + what + " " + value("agent"))
+	case "away":
+		return strings.TrimSpace(".away until " + value("until") + " " + value("decides"))
+	}
+	return ""
+}
