@@ -1,6 +1,8 @@
 package approval_test
 
 import (
+	"encoding/hex"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,7 +96,7 @@ func says(t testing.TB, d *approval.Desk, who, line, want string) {
 }
 
 // Hours in Berlin: an hour before UTC in winter, two in summer. The clock goes forward on 28 March 2027 at 01:00 UTC, and back on 31 October.
-func TestQuietHoursAreByTheClockOnTheWall(t *testing.T) {
+func TestH518QuietHoursAreByTheClockOnTheWall(t *testing.T) {
 	c := &clock{}
 	for _, row := range []struct{ hours, now, until string }{
 		{"22:00-07:00 Europe/Berlin", "2026-11-17T20:59:59Z", ""},
@@ -294,4 +296,69 @@ func TestEscalationGoesAlongWithAnAbsence(t *testing.T) {
 		}
 		d.Close()
 	}
+}
+
+// TestH517AClockThatGoesBackUndoesNoWord: what was said last counts, however the clocks stand.
+func TestH517AClockThatGoesBackUndoesNoWord(t *testing.T) {
+	c := &clock{now: at(t, "2026-11-17T12:00:00Z")}
+	s := openStore(t)
+	d := absent(t, s, c, func(o *approval.Options) { o.Terms.People = o.Terms.People[:1] })
+	says(t, d, alice, ".away until 3h", "alice is away")
+	for _, step := range []struct{ now, say, want, until string }{
+		{"2026-11-17T10:00:00Z", "", "", "2026-11-17T15:00:00Z"}, // set back: still away, and asked no sooner
+		{"2026-11-17T10:00:01Z", ".back", "alice is back", ""},   // the later word, at an earlier time
+		{"2026-11-17T12:00:01Z", "", "", ""},
+		{"2026-11-17T09:00:00Z", ".away until 1h", "alice is away", "2026-11-17T10:00:00Z"},
+		{"2026-11-17T08:00:00Z", ".away until 4h", "alice is away", "2026-11-17T12:00:00Z"},
+		{"2026-11-17T12:00:00Z", "", "", ""},
+	} {
+		c.set(t, step.now)
+		if step.say != "" {
+			says(t, d, alice, step.say, step.want)
+		}
+		wantAway(t, step.now+" "+step.say, put(t, d, c, nil), step.until)
+	}
+}
+
+// TestH520WhatOthersWriteIntoTheStoreIsNoWord: forged, changed, cut and old entries neither keep a person from being asked nor call them back.
+func TestH520WhatOthersWriteIntoTheStoreIsNoWord(t *testing.T) {
+	c := &clock{now: at(t, "2026-11-17T12:00:00Z")}
+	s := openStore(t)
+	d := absent(t, s, c, func(o *approval.Options) { o.Terms.People = o.Terms.People[:1] })
+	const list = "00:absences"
+	stored := func() [][]byte {
+		t.Helper()
+		entries, err := s.Notes(t.Context(), list)
+		if err != nil || len(entries) == 0 {
+			t.Fatalf("%q, %v", entries, err)
+		}
+		return entries
+	}
+	write := func(entry []byte) {
+		t.Helper()
+		if err := s.Note(t.Context(), session.Note{List: list, Most: 500, Keep: time.Hour, Entries: [][]byte{entry}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says(t, d, alice, ".away until 3h", "away")
+	away := stored()[0]
+	c.set(t, "2026-11-17T12:01:00Z")
+	says(t, d, alice, ".back", "back")
+	back := stored()[1]
+	parts := strings.Split(string(away), "|")
+	for what, entry := range map[string][]byte{
+		"the old word again": away, "nothing": {}, "no fields": []byte("away"), "a field less": []byte(strings.Join(parts[:5], "|")), "a field more": append(slices.Clone(away), "|00"...),
+		"a later time":   []byte(strings.Join([]string{parts[0], parts[1], parts[2], parts[3], hex.EncodeToString([]byte("99999999999999")), parts[5]}, "|")),
+		"a later end":    []byte(strings.Join([]string{parts[0], hex.EncodeToString([]byte("9999999999")), parts[2], parts[3], parts[4], parts[5]}, "|")),
+		"about an agent": []byte(strings.Join([]string{hex.EncodeToString([]byte("agent main")), parts[1], parts[2], parts[3], parts[4], parts[5]}, "|")),
+	} {
+		write(entry)
+		if r := put(t, d, c, nil); r.Away || r.Muted {
+			t.Errorf("%s: %+v", what, r)
+		}
+	}
+	c.set(t, "2026-11-17T12:02:00Z")
+	says(t, d, alice, ".away until 3h", "away")
+	write(back)
+	wantAway(t, "the old .back again", put(t, d, c, nil), "2026-11-17T15:02:00Z")
 }

@@ -11,9 +11,12 @@ import (
 // absencesView is who is not asked now, about what no one is, and what the person who looks may say about it.
 type absencesView struct {
 	approval.Absences
-	From, To string // the days until which one may be away
-	Muted    []muteView
+	Days  []awayDay // until which one may be away
+	Muted []muteView
 }
+
+// awayDay is a day as people read it, and as a typed line names it.
+type awayDay struct{ Name, Date string }
 
 // muteView is something that is muted. Its value goes into a typed line; without one, only all mutes together can be ended.
 type muteView struct {
@@ -26,7 +29,11 @@ func (p *Page) absences(ctx context.Context, m *member) (absencesView, error) {
 	if err != nil {
 		return absencesView{}, err
 	}
-	v := absencesView{Absences: now, From: p.o.Now().AddDate(0, 0, 1).Format(time.DateOnly), To: p.o.Now().AddDate(0, 0, 59).Format(time.DateOnly)}
+	v := absencesView{Absences: now}
+	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 21, 28, 42, 56} {
+		day := p.o.Now().AddDate(0, 0, n)
+		v.Days = append(v.Days, awayDay{day.Format("Monday, 2 January"), day.Format(time.DateOnly)})
+	}
 	for i := range now.Muted {
 		mute := &now.Muted[i]
 		shown := muteView{TalkHash: mute.Conversation, By: foreign(p.o.Hide(mute.By)), Until: mute.Until}
