@@ -70,3 +70,6 @@ func (q Quiet) end(at time.Time) time.Time {
 	}
 	return at
 }
+
+// Equal reports whether two are the same hours.
+func (q Quiet) Equal(other Quiet) bool { return q.String() == other.String() }
