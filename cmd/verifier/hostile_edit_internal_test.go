@@ -53,7 +53,7 @@ func TestAnEditedCallRunsAsThePersonWroteIt(t *testing.T) {
 		if first.Kind != "wants the same again" || !strings.Contains(first.Text, `"command": "make deploy" → "make test"`) || strings.Contains(first.Text, "timeout") {
 			t.Fatalf("the change is told %+v", first)
 		}
-		if v := r.edit(ref, `{"command":"make test","timeout":60}`); v.Kind != "counted" || !strings.Contains(v.Text, "with other arguments") {
+		if v := r.edit(ref, `{"command":"make test","timeout":60}`); v.Kind != "counted" || !strings.Contains(v.Text, "with other arguments") || strings.Contains(v.Text, "deploy") {
 			t.Fatalf("the change again is told %+v", v)
 		}
 		a := <-held

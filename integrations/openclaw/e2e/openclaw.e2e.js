@@ -60,6 +60,17 @@ test("the owner taps Deny, it does not run, and the model reads that", patient, 
 	assert.equal(rig.ran("denied-on-the-phone"), false);
 });
 
+test("the owner changes the arguments, and that runs and nothing else", patient, async () => {
+	const answer = rig.script(`${fetchPage()}\nRUN exec ${JSON.stringify({ command: "touch asked-run; echo asked-run", timeoutSeconds: 20 })}`);
+	const { ref } = await rig.pending();
+	const change = () => rig.owner("approve", ref, "--with", JSON.stringify({ command: "touch edited-run; echo edited-run" })).catch((err) => err.stdout);
+	assert.match(await change(), /"command": "touch asked-run; echo asked-run" → "touch edited-run; echo edited-run"\n"timeoutSeconds": 20 → \(none\)/);
+	assert.match(await change(), /approved once with other arguments by/);
+	assert.match(await answer, /edited-run/);
+	assert.equal(rig.ran("asked-run"), false);
+	assert.equal(rig.ran("edited-run"), true);
+});
+
 test("what the owner denies with a reason does not run, and the model reads why", patient, async () => {
 	const answer = rig.script(exec("touch denied-run"));
 	const { ref } = await rig.pending();
