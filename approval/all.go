@@ -21,7 +21,11 @@ func (d *Desk) named(ctx context.Context, voted []*Question, a Answer, now time.
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s %s:", verb, counted(len(voted), "call", "calls"))
 	for _, q := range voted {
-		b.WriteString("\n• " + d.o.Head(&q.Ask))
+		runs := &q.Ask
+		if a.edit != nil {
+			runs = &a.edit.Ask
+		}
+		b.WriteString("\n• " + d.o.Head(runs))
 	}
 	waiting, err := d.stillWaiting(ctx, a, now)
 	switch {

@@ -439,3 +439,16 @@ func TestH514AnEditGoesToTheOneRequestThatWaitsFirst(t *testing.T) {
 		}
 	})
 }
+
+// TestH566TheAnswerToAChangeNamesWhatRuns, and not the call as the agent wrote it.
+func TestH566TheAnswerToAChangeNamesWhatRuns(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	held := r.hold(sh("make deploy", editable("m")))
+	if v := r.editTwice(r.waits().Ref, `{"command":"make test"}`); v.Kind != "counted" || !strings.Contains(v.Text, "make test") || strings.Contains(v.Text, "make deploy") {
+		t.Errorf("the owner reads %+v", v)
+	}
+	if a := <-held; !a.allowed() {
+		t.Errorf("the caller reads %s", a.raw)
+	}
+}
