@@ -138,6 +138,31 @@ func (b *builder) checkCompletes(path string, f *facts) {
 	}
 }
 
+// checkQuiet finds reasons that are switched on and can never hold.
+func (b *builder) checkQuiet(p *Policy) {
+	q := &p.quiet
+	if p.strict && *q != (Quiet{}) {
+		b.warn("quiet", "has no effect: under the profile strict none of these reasons holds")
+		return
+	}
+	if q.Completes && !p.hasRule(func(r *rule) bool { return r.completes }) {
+		b.warn("quiet.completes", "has no effect: no tool is labelled completes: true")
+	}
+	if q.Site && !p.hasRule(func(r *rule) bool { return r.plainFetch && r.sink }) {
+		b.warn("quiet.site", "has no effect: no tool that acts is labelled fetches: true, and web_fetch is not asked about")
+	}
+}
+
+// hasRule reports whether any tool's rule is so.
+func (p *Policy) hasRule(is func(*rule) bool) bool {
+	for _, r := range p.global.rules {
+		if is(r) {
+			return true
+		}
+	}
+	return false
+}
+
 // Consents says, one sentence each, by which reasons a call of this form may pass
 // unasked where it would ask, and what it takes besides its form.
 func (pl *Plan) Consents() (out []string) {
