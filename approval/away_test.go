@@ -287,7 +287,7 @@ func TestEscalationGoesAlongWithAnAbsence(t *testing.T) {
 			near.card(t)
 			far.card(t) // everyone is told
 		}
-		ask(t, d, func(r *approval.Request) { r.Hold = time.Millisecond; r.Now = c.now })
+		<-ask(t, d, func(r *approval.Request) { r.Hold = time.Millisecond; r.Now = c.now }) // the desk may be closed only after it
 		near.card(t)
 		if row.both {
 			far.card(t)
