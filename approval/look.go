@@ -44,3 +44,9 @@ func (d *Desk) Look(ctx context.Context, id string) (*Card, Outcome, time.Time, 
 	c.Code = ""
 	return c, d.standing(c, now), now, nil
 }
+
+// Admits reports whether an id may answer a card, or a call on it.
+func (d *Desk) Admits(id string, c *Card) bool {
+	person, listed := d.terms().people[id]
+	return listed && slices.ContainsFunc(c.Questions, func(q Question) bool { return q.Ask.admits(person) })
+}

@@ -47,6 +47,7 @@ func (k *checker) check() {
 	k.checkChannels()
 	k.checkRoutes()
 	k.checkWeb()
+	k.checkNotify()
 	k.checkRedact()
 	k.checkCaution()
 	k.checkReport()

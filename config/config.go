@@ -69,6 +69,8 @@ type Config struct {
 	Channels map[string]Raw `yaml:"channels"`
 	// Web is the owner's page.
 	Web Web `yaml:"web"`
+	// Notify is how else people hear that a question waits.
+	Notify Notify `yaml:"notify"`
 	// Caution says when a second model is asked whether a call fits what the
 	// user wanted.
 	Caution Caution `yaml:"caution"`
@@ -249,6 +251,7 @@ func Default() *Config {
 			TimeoutMs: int(intent.DefaultTimeout.Milliseconds()), FailMode: AuditorFailMode(intent.FailBlock), Mode: AuditorMode(intent.Escalate),
 		}},
 		Web:        Web{Enabled: true, Session: 7 * 24 * time.Hour},
+		Notify:     Notify{Push: Push{Enabled: true}},
 		Redact:     redact.Config{ShowFileBodies: true},
 		Audit:      Audit{Params: ParamsRedacted, Sync: SyncNone, RotateMB: 100},
 		Provenance: provenance.Config{Keep: provenance.DefaultKeep, Footer: true},

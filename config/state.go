@@ -105,7 +105,7 @@ func (s *State) Record() string { return s.path("record.jsonl") }
 // name: whoever reads or writes one of them could approve.
 func (s *State) Files() []string {
 	return []string{
-		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("record.key"), s.path("address"), s.path(configPath), s.path(pausesFile), s.path(passkeysFile),
+		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("record.key"), s.path("address"), s.path(configPath), s.path(pausesFile), s.path(passkeysFile), s.path(devicesFile),
 	}
 }
 

@@ -19,6 +19,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/url"
+
+	"github.com/openclaw-verifier/verifier/hmac"
 )
 
 // Subscription is where a browser gets its messages, and what they are encrypted
@@ -62,3 +64,15 @@ func (s *Subscription) ID() string {
 
 // origin is the scheme, host and port of an endpoint.
 func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
+
+// Shown seals what a notification of a card shows. Only a notification from which the
+// call may be allowed carries it, and the server takes that answer only as long as
+// the card would show the same.
+func Shown(key hmac.Key, card, title, text string) string {
+	return key.Seal("push-shown", card, title, text)
+}
+
+// CheckShown reports whether a seal is one of [Shown].
+func CheckShown(key hmac.Key, seal, card, title, text string) bool {
+	return key.Check(seal, "push-shown", card, title, text)
+}

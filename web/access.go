@@ -304,5 +304,6 @@ func (p *Page) logout(w http.ResponseWriter, r *http.Request, m *member) {
 		return
 	}
 	p.live.end(m.ID)
+	p.quiet(r.Context(), m.ID)
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -57,8 +57,14 @@ func newFile(name string, body []byte) file {
 // assetURL names an asset by what is in it, so that it can be kept for ever.
 func assetURL(name string) string { return Root + "assets/" + name + "?v=" + assets()[name].sum }
 
-func (p *Page) asset(w http.ResponseWriter, r *http.Request) {
-	f, ok := assets()[r.PathValue("file")]
+// worker is the script that gets messages while no page is open. Its address says
+// what it may control.
+func (p *Page) worker(w http.ResponseWriter, r *http.Request) { p.file(w, r, "worker.js") }
+
+func (p *Page) asset(w http.ResponseWriter, r *http.Request) { p.file(w, r, r.PathValue("file")) }
+
+func (p *Page) file(w http.ResponseWriter, r *http.Request, name string) {
+	f, ok := assets()[name]
 	if !ok {
 		http.NotFound(w, r)
 		return

@@ -21,7 +21,7 @@ const (
 
 // contentPolicy lets in our own files and nothing else: no inline script or
 // style, no frame, no other origin.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; " +
 	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // headers go with every answer. The referrer stays within the origin; without

@@ -315,7 +315,7 @@ func (p *Page) addKey(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The record can't be written, so the passkey was not added. Try again.", http.StatusServiceUnavailable)
 		return
 	}
-	if _, err := p.o.Passkeys.Add(keyOwner(person), p.keyName(r), made, want, p.o.Now()); err != nil {
+	if _, err := p.o.Passkeys.Add(keyOwner(person), p.givenName(r, "Passkey"), made, want, p.o.Now()); err != nil {
 		p.o.Log.WarnContext(r.Context(), "a new passkey was refused", "err", err)
 		http.Error(w, "The passkey was not taken: "+whyNot(err)+" Nothing was changed.", http.StatusUnprocessableEntity)
 		return
@@ -341,8 +341,8 @@ func whyNot(err error) string {
 	return "what your browser sent does not fit."
 }
 
-// keyName is what a person calls a passkey. It is shown to them alone.
-func (p *Page) keyName(r *http.Request) string {
+// givenName is what a person calls a passkey or a device. It is shown to them alone.
+func (p *Page) givenName(r *http.Request, otherwise string) string {
 	name := strings.TrimSpace(strings.Map(func(c rune) rune {
 		if unicode.IsGraphic(c) {
 			return c
@@ -353,7 +353,7 @@ func (p *Page) keyName(r *http.Request) string {
 		name = string(letters[:mostNamed])
 	}
 	if name == "" {
-		name = "Passkey"
+		name = otherwise
 	}
 	return name
 }

@@ -37,7 +37,8 @@ type view struct {
 	Sign    signView
 	Edit    editView
 
-	Passkeys passkeysView
+	Passkeys      passkeysView
+	Notifications notificationsView
 
 	Talks   []*talkLine
 	Jobs    []jobsLine

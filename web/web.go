@@ -95,6 +95,7 @@ type Options struct {
 	Memory Memory
 
 	Passkeys *passkey.Ring // the desk's; nil: a list that is forgotten
+	Push     Push
 
 	Labels Labels // nil: there are none
 	Owner  string // the name of the owner token's holder, whose policy it is
@@ -185,6 +186,11 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("POST "+Root+"passkeys/new", p.newKey)
 	mux.Handle("POST "+Root+"passkeys/proof", p.approver(p.wantsProof))
 	mux.Handle("POST "+Root+"passkeys/remove", p.member(p.removeKey))
+	mux.HandleFunc("GET "+Root+"worker.js", p.worker)
+	mux.Handle("GET "+Root+"notifications", p.view(p.notifications))
+	mux.Handle("POST "+Root+"notifications", p.approver(p.notify))
+	mux.Handle("POST "+Root+"notifications/remove", p.member(p.unnotify))
+	mux.Handle("POST "+Root+"notifications/answer", p.approver(p.fromNotification))
 	mux.Handle("POST "+Root+"logout", p.member(p.logout))
 	mux.Handle("GET "+Root+"{$}", p.view(p.waiting))
 	mux.Handle("GET "+Root+"cards/{id}", p.view(p.card))

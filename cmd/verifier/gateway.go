@@ -21,9 +21,11 @@ import (
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/metrics"
+	"github.com/openclaw-verifier/verifier/notify"
 	"github.com/openclaw-verifier/verifier/otlp"
 	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/push"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/session"
@@ -53,6 +55,8 @@ type gateway struct {
 	otlp     *otlp.Exporter // nil: nothing is sent
 	page     *web.Page      // nil where there is none
 	passkeys *passkey.Ring
+	push     *push.Client // nil: no device gets notifications
+	notifier atomic.Pointer[notify.Notifier]
 	turns    func(ctx context.Context) // keeps what is known of turns
 	runtimes func() []verifier.Runtime // which have said hello
 
@@ -140,9 +144,14 @@ func openGateway(s setup) (g *gateway, err error) {
 	if err != nil {
 		return g, err
 	}
-	if err = g.openPage(s.config, key, decider); err != nil {
+	pushing, err := g.openPush(s.config, key)
+	if err != nil {
 		return g, err
 	}
+	if err = g.openPage(s.config, key, decider, pushing); err != nil {
+		return g, err
+	}
+	g.openNotifier(s.config, key, pushing)
 	g.turns, g.runtimes = decider.KeepTurns, decider.Runtimes
 	options := server.Options{
 		Via: viaOf(g.self), Traced: g.otlp.Traces(), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
@@ -269,6 +278,7 @@ func (g *gateway) Run(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 		g.desk.Stop()
 		g.page.Stop()
+		g.notifier.Load().Stop()
 		grace, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		err = g.server.Shutdown(grace)
 		cancel()
@@ -314,6 +324,7 @@ func (g *gateway) close() error {
 	var errs []error
 	g.stopTelemetry()
 	g.page.Stop()
+	g.notifier.Load().Stop()
 	if g.desk != nil {
 		g.desk.Close()
 	}

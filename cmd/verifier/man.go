@@ -38,6 +38,7 @@ var manFiles = []entry{
 	{"record.jsonl", "In the state directory: the record of every decision."},
 	{"address", "In the state directory: where the server listens, for the other commands."},
 	{"pauses", "In the state directory: what the owner paused, as this server last knew it."},
+	{"devices", "In the state directory: the devices that get notifications, under the server's seal."},
 	{"passkeys", "In the state directory: the public keys of people's passkeys, under the server's seal."},
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // openPage makes the owner's page, where the config wants one.
-func (g *gateway) openPage(c *config.Config, key hmac.Key, decider *verifier.Verifier) (err error) {
+func (g *gateway) openPage(c *config.Config, key hmac.Key, decider *verifier.Verifier, pushing web.Push) (err error) {
 	if !c.Web.Enabled {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key, decider *verifier.Ver
 		Key: key, Desk: g.desk, Tries: g.store, Record: g.record, Log: g.log,
 		People: func() web.People { return g.live.Load().auth },
 		Peer:   func(r *http.Request) string { return g.server.Peer(r) },
-		URL:    c.Web.Address(), Hide: g.hide, Passkeys: g.passkeys,
+		URL:    c.Web.Address(), Hide: g.hide, Passkeys: g.passkeys, Push: pushing,
 		Ledger: record,
 		Memory: memory{g.store, decider},
 
@@ -59,6 +59,7 @@ func (m memory) Worst(ctx context.Context, c session.Conversation) (taint.Level,
 func (g *gateway) happened(e approval.Event) {
 	g.metrics.Happened(e)
 	g.page.Nudge()
+	g.notifier.Load().Nudge()
 }
 
 // greetPage says where the page is. On a terminal it prints a link that logs in;

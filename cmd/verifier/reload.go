@@ -183,14 +183,21 @@ func parts(c *config.Config) (inForce, restart map[string]any) {
 		"ownerToken": c.OwnerToken.Reveal(), "webhook.secrets": reveal(c), "webhook.bearer": c.Webhook.Bearer.Reveal(),
 		"policy": c.Policy, "redact": c.Redact, "caution": c.Caution, "report": c.Report, "upstream": c.Upstream, "approvers": c.People(), "approverTokens": tokens(c),
 		"approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit.params": c.Audit.Params, "audit.rotation": rotation(c), "log.level": c.Log.Level,
-		"trustedProxies": c.TrustedProxies, "webhook.relayApprovals": c.Webhook.RelayApprovals,
+		"notify.push.allow": c.Notify.Push.Allow, "trustedProxies": c.TrustedProxies, "webhook.relayApprovals": c.Webhook.RelayApprovals,
 		"webhook.tolerance": c.Webhook.Tolerance, "webhook.hold": c.Webhook.Hold, "webhook.maxHold": c.Webhook.MaxHold,
 	}
 	restart = map[string]any{
 		"listen": c.Listen, "tls": c.TLS.Set(), "webhook.path": c.Webhook.Path, "store.url": c.Store.URL.Reveal(), "store.key": c.Store.Key.Reveal(),
-		"audit.path": c.Audit.Path, "audit.sync": c.Audit.Sync, "log.format": c.Log.Format, "channels": sections(c), "web": c.Web,
+		"audit.path": c.Audit.Path, "audit.sync": c.Audit.Sync, "log.format": c.Log.Format, "channels": sections(c), "web": c.Web, "notify": notifyParts(c),
 	}
 	return inForce, restart
+}
+
+// notifyParts is what a reload does not change of how people are told.
+func notifyParts(c *config.Config) config.Notify {
+	n := c.Notify
+	n.Push.Allow = false
+	return n
 }
 
 func sections(c *config.Config) map[string][32]byte {

@@ -8,7 +8,7 @@
   const root = "/page/";
   const settle = 600; // ms before something new can be tapped
   const stale = 10000; // ms after which what became of an answer is no news any more
-  const { ask, keep, forget, kept, passkey } = self.verifier;
+  const { ask, keep, forget, kept, passkey, push } = self.verifier;
 
   const words = (s) => s >= 3600 ? `${Math.floor(s / 3600)} h ${Math.floor(s % 3600 / 60)} min`
     : s >= 60 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${s} s`;
@@ -266,13 +266,13 @@
   };
 
   // attempt runs a ceremony of the person's authenticator and says what comes in its way.
-  const attempt = async (form, ceremony) => {
+  const attempt = async (form, ceremony, why = passkey.why) => {
     const button = form.querySelector("button");
     button.disabled = true;
     try {
       await ceremony();
     } catch (e) {
-      tell(e instanceof Refusal ? e.message : e instanceof DOMException ? passkey.why(e) : unreached);
+      tell(e instanceof Refusal ? e.message : e instanceof DOMException ? why(e) : unreached);
     }
     button.disabled = false;
   };
@@ -304,6 +304,13 @@
     await load();
     tell("The passkey is added.", "status");
   });
+
+  // notify turns notifications on for this device.
+  const notify = (form) => attempt(form, async () => {
+    await post("notifications", { name: form.elements.name.value, ...await push.subscribe(form.dataset.key) });
+    await load();
+    tell("Notifications are on for this device.", "status");
+  }, push.why);
 
   const logout = async () => {
     const session = await kept();
@@ -404,6 +411,7 @@
     if (e.target.classList.contains("logout")) logout();
     else if (e.target.classList.contains("signs")) sign(e.target);
     else if (e.target.classList.contains("enrol")) enrol(e.target);
+    else if (e.target.classList.contains("notify")) notify(e.target);
     else send(e.target, e.submitter);
   });
 

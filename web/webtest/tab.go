@@ -30,6 +30,7 @@ type Tab struct {
 	b       *Browser
 	session string
 	person  string
+	worker  chan string // the page's service worker, see [Tab.Push]
 
 	mu       sync.Mutex
 	requests []string
@@ -58,7 +59,7 @@ func (b *Browser) Open(person string, l Look) *Tab {
 		SessionID string `json:"sessionId"`
 	}
 	b.call("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
-	t := &Tab{b: b, session: attached.SessionID, person: person}
+	t := &Tab{b: b, session: attached.SessionID, person: person, worker: make(chan string, 1)}
 	b.mu.Lock()
 	b.tabs[t.session] = t
 	b.mu.Unlock()
@@ -91,6 +92,7 @@ func (t *Tab) call(method string, params, into any) {
 
 // heard notes what a tab asks the network for and what it complains about.
 func (t *Tab) heard(m message) {
+	t.registered(m)
 	var p struct {
 		Request struct {
 			URL string `json:"url"`

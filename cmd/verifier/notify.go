@@ -1,0 +1,48 @@
+package main
+
+import (
+	"time"
+
+	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/notify"
+	"github.com/openclaw-verifier/verifier/push"
+	"github.com/openclaw-verifier/verifier/web"
+)
+
+// openPush is what the page and the notifier share: the devices that people have turned
+// notifications on in, and what sends to them.
+func (g *gateway) openPush(c *config.Config, key hmac.Key) (web.Push, error) {
+	if !c.Web.Enabled || !c.Notify.Push.Enabled {
+		return web.Push{}, nil
+	}
+	identity, err := push.NewIdentity(key, c.PushContact())
+	if err != nil {
+		return web.Push{}, err
+	}
+	text, err := g.state.Devices()
+	if err != nil {
+		return web.Push{}, err
+	}
+	devices, err := push.Open(key, text, g.state.KeepDevices)
+	if err != nil {
+		g.log.Error("the list of devices can't be read", "err", err)
+		return web.Push{}, g.state.DamagedDevices()
+	}
+	g.push = push.NewClient(identity, c.Notify.Push.Services, time.Now)
+	return web.Push{
+		Devices: devices, Public: identity.Public(), Permits: g.push.Permits,
+		Allow: func() bool { return g.live.Load().config.Notify.Push.Allow },
+	}, nil
+}
+
+// openNotifier starts telling people what waits.
+func (g *gateway) openNotifier(c *config.Config, key hmac.Key, p web.Push) {
+	if g.push == nil {
+		return
+	}
+	g.notifier.Store(notify.New(notify.Options{
+		Key: key, Desk: g.desk, Devices: p.Devices, Push: g.push, Current: g.page.Current, Allow: p.Allow,
+		Page: cardsAt(&c.Web), Record: g.record.Append, Log: g.log,
+	}))
+}
