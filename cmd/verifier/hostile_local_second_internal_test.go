@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The attacks of a second reviewer who did not build quiet.local. Each command passed before.
+// The attacks of a second reviewer who did not build quiet.local. Most of these commands passed before.
 
 // looksElsewhere are commands that list or show files outside of the workspace, though none of their words looks so at first.
 var looksElsewhere = []string{
