@@ -176,7 +176,7 @@ func (d *Desk) footnote(ctx context.Context, out *Outcome, voted []*Question, a 
 	if out.State == Allowed && d.Brake(voted[0].Ask.Agent).On {
 		text = " The agent is paused: nothing of it runs until `.resume`."
 	}
-	if a.edit == nil && (a.all || len(voted) > 1 || a.entry != "") { // of a change, the text says what runs
+	if a.all || len(voted) > 1 || a.entry != "" {
 		text += d.named(ctx, voted, a, now)
 	}
 	return text

@@ -361,14 +361,16 @@ func (r *reader) pattern(s *searching, args []arg) bool {
 	case searchValues[a.text]:
 		s.deep = s.deep || a.text == "-d"
 	case strings.HasPrefix(a.text, "-") && len(a.text) > 1:
-		_, known := searchKnown[head]
-		s.deep = s.deep || strings.HasPrefix(a.text, "--") && !known // it may be short for --recursive, or --directories=recurse
+		s.deep = s.deep || len(head) > 2 && slices.ContainsFunc(deepening, func(long string) bool { return strings.HasPrefix(long, head) })
 		s.recurses(a.text)
 	default:
 		s.rest = append(s.rest, a)
 	}
 	return false
 }
+
+// deepening are options of grep that look below directories, which may be written shorter.
+var deepening = []string{"--recursive", "--dereference-recursive", "--directories"}
 
 // patternOf is what stands behind -e, which other letters that take no value may stand before.
 func patternOf(option string) (pattern string, ok bool) {

@@ -56,8 +56,8 @@ type Exporter struct {
 	ctx     context.Context
 }
 
-// Start begins to send. Gather gives the metrics.
-func Start(s *Settings, gather func() ([]*dto.MetricFamily, error), log *slog.Logger) *Exporter {
+// New makes an exporter, or nil where nothing is to be sent. Gather gives the metrics.
+func New(s *Settings, gather func() ([]*dto.MetricFamily, error), log *slog.Logger) *Exporter {
 	if !s.On() {
 		return nil
 	}
@@ -72,13 +72,20 @@ func Start(s *Settings, gather func() ([]*dto.MetricFamily, error), log *slog.Lo
 		},
 	}
 	e.ctx, e.cut = context.WithCancel(context.Background())
-	if s.Traces() {
+	return e
+}
+
+// Start begins to send. Whatever gather reads must be there by now.
+func (e *Exporter) Start() {
+	if e == nil {
+		return
+	}
+	if e.s.Traces() {
 		e.stopped.Go(e.sendSpans)
 	}
-	if s.metrics.url != "" {
+	if e.s.metrics.url != "" {
 		e.stopped.Go(e.sendMetrics)
 	}
-	return e
 }
 
 // Traces reports whether spans are wanted.

@@ -59,7 +59,8 @@ func sending(t *testing.T, env ...string) (*otlp.Exporter, *prometheus.Registry,
 		t.Fatal(err)
 	}
 	r, log := prometheus.NewRegistry(), &lines{}
-	e := otlp.Start(s, r.Gather, slog.New(slog.NewTextHandler(log, nil)))
+	e := otlp.New(s, r.Gather, slog.New(slog.NewTextHandler(log, nil)))
+	e.Start()
 	t.Cleanup(func() { e.Close(t.Context()) })
 	return e, r, log
 }

@@ -168,7 +168,9 @@ func openGateway(s setup) (g *gateway, err error) {
 		err = g.showCertificate()
 	}
 	if err == nil {
-		g.server, err = server.New(options)
+		if g.server, err = server.New(options); err == nil {
+			g.otlp.Start()
+		}
 	}
 	return g, err
 }
@@ -184,7 +186,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		gauges.Dropped = func() float64 { return float64(g.otlp.Dropped()) }
 	}
 	g.metrics = metrics.New(gauges)
-	g.otlp = otlp.Start(telemetry, g.metrics.Gather, s.log)
+	g.otlp = otlp.New(telemetry, g.metrics.Gather, s.log)
 	pauses, err := g.pauses(key)
 	if err != nil {
 		return nil, err
