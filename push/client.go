@@ -143,13 +143,29 @@ func (c *Client) Send(ctx context.Context, to *Subscription, m *Message) error {
 	if c.isOwn(req.URL) {
 		client = c.own
 	}
+	err = Deliver(client, req, c.now())
+	if refused, ok := errors.AsType[*Refused](err); ok && (refused.Status == http.StatusNotFound || refused.Status == http.StatusGone) {
+		return ErrGone
+	}
+	return err
+}
+
+// NewHTTP makes a client for addresses that the owner wrote down: they may be anywhere.
+func NewHTTP() *http.Client { return newHTTP(nil) }
+
+// Deliver sends a request, and reads only the status of the answer. The error never holds the address, and a [*Refused] says whether
+// to try again.
+func Deliver(client *http.Client, req *http.Request, now time.Time) error {
 	res, err := client.Do(req)
 	if err != nil {
 		return unreached(err)
 	}
 	defer res.Body.Close()
 	io.CopyN(io.Discard, res.Body, maxAnswer) //nolint:errcheck // what it says besides its status counts for nothing
-	return c.answered(res)
+	if status := res.StatusCode; status < 200 || status >= 300 {
+		return &Refused{Status: status, Later: status == http.StatusTooManyRequests || status >= 500, After: RetryAfter(res.Header, now)}
+	}
+	return nil
 }
 
 // unreached is an error of the network without the endpoint in it: that is a secret
@@ -162,17 +178,6 @@ func unreached(err error) error {
 		return ErrForbidden
 	}
 	return fmt.Errorf("push: the service can't be reached: %w", err)
-}
-
-func (c *Client) answered(res *http.Response) error {
-	switch status := res.StatusCode; {
-	case status >= 200 && status < 300:
-		return nil
-	case status == http.StatusNotFound || status == http.StatusGone:
-		return ErrGone
-	default:
-		return &Refused{Status: status, Later: status == http.StatusTooManyRequests || status >= 500, After: RetryAfter(res.Header, c.now())}
-	}
 }
 
 // RetryAfter is what a service says about when to come again; 0 where it says nothing.

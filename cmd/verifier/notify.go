@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/url"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
@@ -38,11 +39,26 @@ func (g *gateway) openPush(c *config.Config, key hmac.Key) (web.Push, error) {
 
 // openNotifier starts telling people what waits.
 func (g *gateway) openNotifier(c *config.Config, key hmac.Key, p web.Push) {
-	if g.push == nil {
+	ways := services(&c.Notify)
+	if g.push == nil && len(ways) == 0 {
 		return
 	}
 	g.notifier.Store(notify.New(notify.Options{
-		Key: key, Desk: g.desk, Devices: p.Devices, Push: g.push, Current: g.page.Current, Allow: p.Allow,
+		Key: key, Desk: g.desk, Devices: p.Devices, Push: g.push, Current: g.page.Current, Allow: p.Allow, Ways: ways,
 		Page: cardsAt(&c.Web), Record: g.record.Append, Log: g.log,
 	}))
+}
+
+// services are those that the config names. The check has read their addresses.
+func services(n *config.Notify) (out []notify.Way) {
+	if u, err := url.Parse(n.Ntfy.URL.Reveal()); err == nil && n.Ntfy.URL.Set() {
+		out = append(out, notify.Ntfy(u, n.Ntfy.Token.Reveal()))
+	}
+	if u, err := url.Parse(n.Gotify.URL.Reveal()); err == nil && n.Gotify.URL.Set() {
+		out = append(out, notify.Gotify(u, n.Gotify.Token.Reveal()))
+	}
+	if u, err := url.Parse(n.Webhook.URL.Reveal()); err == nil && n.Webhook.URL.Set() {
+		out = append(out, notify.Webhook(u, n.Webhook.Secret.Reveal()))
+	}
+	return out
 }
