@@ -130,7 +130,7 @@ export function describe(event, ctx, { annotations, ...facts }, settings) {
 			senderId: requester.senderId,
 			senderIsOwner: requester.senderIsOwner,
 			...facts,
-			edits: true,
+			edits: inScope(settings, event.toolName) || undefined, // of what is only told, nothing comes back
 			waitMs: settings.timeoutMs,
 		}),
 	};
