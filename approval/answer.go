@@ -129,19 +129,11 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		if picked == nil {
 			return out, nil
 		}
-		if a.passkey == "" { // a card that changed since is the same question still: it is frozen
-			if out, err := d.stepUp(ctx, person, c, picked, &a, now); out.Text != "" {
-				return out, err
-			}
+		if out, err := d.ready(ctx, person, c, picked, &a, now); out.Text != "" {
+			return out, err
 		}
 		if len(picked) > 1 {
 			most = min(most, allMinutes)
-		}
-		if a.edit != nil { // it may have left, or another waits first now
-			if _, why := d.editorOf(picked[0]); why != "" {
-				return Outcome{Kind: Misunderstood, Card: c, Text: why}, nil
-			}
-			d.heldParams.put(picked[0].Ask.Digest, heldRequest(picked[0].Holders[0]), a.edit.Ask.Digest, a.edit.params)
 		}
 		out, ch, voted := d.cast(c, picked, person, a, most, now)
 		if len(voted) == 0 {
@@ -161,6 +153,24 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		return out.only(c, a.entry), nil
 	}
 	return Outcome{Text: "The question is being answered by others at this moment. Try again."}, ErrStale
+}
+
+// ready has an answer signed that needs a passkey, and keeps the arguments of a change for the request that waits first. An outcome with
+// a text says why the answer does not count.
+func (d *Desk) ready(ctx context.Context, person string, c *Card, picked []*Question, a *Answer, now time.Time) (Outcome, error) {
+	if a.passkey == "" { // a card that changed since is the same question still: it is frozen
+		if out, err := d.stepUp(ctx, person, c, picked, a, now); out.Text != "" {
+			return out, err
+		}
+	}
+	if a.edit == nil {
+		return Outcome{}, nil
+	}
+	if _, why := d.editorOf(picked[0]); why != "" { // it may have left, or another waits first now
+		return Outcome{Kind: Misunderstood, Card: c, Text: why}, nil
+	}
+	d.heldParams.put(picked[0].Ask.Digest, heldRequest(picked[0].Holders[0]), a.edit.Ask.Digest, a.edit.params)
+	return Outcome{}, nil
 }
 
 // only is an outcome that says nothing of the other calls, where an answer was for one call of a list.
@@ -270,12 +280,7 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 		}
 		if a.Allow {
 			v.Seen = a.inDetails && (d.o.Detailed != nil && d.o.Detailed(&q.Ask) || opening != nil && opening.Whole)
-			var cut string
-			v.Scope, cut = q.limit(a.Scope, most)
-			said += cut
-			if a.edit != nil {
-				v.Edited, v.Seen = a.edit.Ask.Digest, a.edit.Ask.Hidden == 0
-			}
+			said += v.allows(q, &a, most)
 		}
 		if q.vote(d.o.Key, c.ID, v) {
 			voted = append(voted, q)
@@ -294,6 +299,15 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 	}
 	out.Kind, ch.Closed = Counted, c.closed(d.o.Key, now)
 	return out, ch, voted
+}
+
+// allows gives a vote the scope of a yes, and says what was cut off it.
+func (v *Vote) allows(q *Question, a *Answer, most int) (cut string) {
+	v.Scope, cut = q.limit(a.Scope, most)
+	if a.edit != nil {
+		v.Edited, v.Seen = a.edit.Ask.Digest, a.edit.Ask.Hidden == 0
+	}
+	return cut
 }
 
 // mostCalled is how many characters of a name are shown.

@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,9 +165,9 @@ func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 		if r.notNow != nil {
 			return "", r.notNow
 		}
-		if !counted && !r.Ask.Test { // only what an agent asks anew
-			if ok, err := d.afford(ctx, r.Ask.Agent); err != nil || !ok {
-				return "", cmp.Or(err, errExhausted)
+		if !counted {
+			if err := d.countAsk(ctx, r); err != nil {
+				return "", err
 			}
 			counted = true
 		}
@@ -186,6 +185,21 @@ func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 	}
 	return "", ErrStale
 }
+
+// countAsk counts a question among those that an agent asks anew, if it may ask one more.
+func (d *Desk) countAsk(ctx context.Context, r *Request) error {
+	if r.Ask.Test {
+		return nil
+	}
+	ok, err := d.afford(ctx, r.Ask.Agent)
+	if err == nil && !ok {
+		err = errExhausted
+	}
+	return err
+}
+
+// unattended reports whether no one can be asked now.
+func (r *Request) unattended() bool { return r.notNow != nil }
 
 // key tells questions of this process apart.
 func (r *Request) key() string { return r.Ask.Conversation.Hash() + r.Ask.Digest }
@@ -292,7 +306,7 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 		if state := q.state(d.o.Key, c.ID, now); state != Open {
 			return d.stillAnswers(ctx, c, q, state, r, now), nil
 		}
-		if r.notNow != nil { // what it asks may still be answered, for a retry
+		if r.unattended() { // what it asks may still be answered, for a retry
 			return false, nil
 		}
 		if d.stranded(c, now) {

@@ -177,8 +177,10 @@ func (d *Desk) edit(ctx context.Context, person string, q *Question, text []byte
 	}
 	params, err := unmask(wrote, q.Ask.Shown, held.params)
 	switch {
+	case errors.Is(err, errMask):
+		return nil, errMask.Error() + " Nothing was approved.", nil
 	case err != nil:
-		return nil, err.Error() + " Nothing was approved.", nil
+		return nil, "The arguments can't be read. Nothing was approved.", err
 	case len(params) > toolcall.MaxEdited:
 		return nil, "The arguments must be at most 32 KiB. Nothing was approved.", nil
 	}
@@ -295,24 +297,24 @@ var errMask = errors.New("A hidden value can be left as it is, or replaced as a 
 
 // unmask makes params of what a person wrote who saw the params only as they may be shown: what they left as it was shown is what it really is.
 // A mask anywhere else would run as text, so it is refused.
-func unmask(wrote, shown, real jsontext.Value) (jsontext.Value, error) {
+func unmask(wrote, shown, actual jsontext.Value) (jsontext.Value, error) {
 	if same(wrote, shown) {
-		return real, nil
+		return actual, nil
 	}
 	isObject := func(v jsontext.Value) bool { return v.Kind() == jsontext.KindBeginObject }
-	if !isObject(wrote) || !isObject(shown) || !isObject(real) {
+	if !isObject(wrote) || !isObject(shown) || !isObject(actual) {
 		return wrote, unmasked(wrote)
 	}
 	wrotes, errWrote := membersOf(wrote)
 	showns, errShown := membersOf(shown)
-	reals, errReal := membersOf(real)
+	actuals, errReal := membersOf(actual)
 	if err := errors.Join(errWrote, errShown, errReal); err != nil {
 		return nil, err
 	}
 	out := jsontext.Value{'{'}
 	for i, m := range wrotes {
 		value, err := m.value, unmasked(m.value)
-		if was, is := find(showns, m.name), find(reals, m.name); was != nil && is != nil {
+		if was, is := find(showns, m.name), find(actuals, m.name); was != nil && is != nil {
 			value, err = unmask(m.value, was, is)
 		}
 		name, errName := jsontext.AppendQuote(nil, m.name)

@@ -166,6 +166,11 @@ func (r *reader) gitOperand(verb, word string, shows bool) {
 	if inCommit && commit != "" {
 		word = file
 	}
+	r.gitPath(word, shows)
+}
+
+// gitPath reads a path, or a pattern of git's.
+func (r *reader) gitPath(word string, shows bool) {
 	was := r.some
 	if shows && strings.ContainsAny(word, "*?[") {
 		r.some = false

@@ -66,7 +66,7 @@ func (k *checker) checkNotify() {
 		}
 	}
 	k.checkServices()
-	if p.Allow && !(p.Enabled && k.Web.Enabled) {
+	if p.Allow && (!p.Enabled || !k.Web.Enabled) {
 		k.find(Warning, "notify.push.allow", fmt.Sprintf("there are no notifications: notify.push.enabled is %t, and web.enabled is %t", p.Enabled, k.Web.Enabled))
 	}
 }

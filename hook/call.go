@@ -38,19 +38,24 @@ func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
 	case v.Decision == "allow" && r.agent.asks && atOnce && r.forUser():
 		return []byte("{}\n"), nil
 	case v.Decision == "allow":
-		if r.agent.dialogs {
-			if err := r.notes.put(r.who.key, filepath.Base(r.passedNote())); err != nil {
-				return nil, err
-			}
-		}
-		if v.Params != nil {
-			return marshal(hookOutput{callAnswer{Event: r.in.Event, Decision: "allow", Input: r.in.Params}})
-		}
-		return r.agent.yes, nil
+		return r.pass(&v)
 	case atOnce && v.Question != "":
 		return r.toUser(&v)
 	}
 	return marshal(r.agent.no(r, v.reason()))
+}
+
+// pass lets the call run, or what the owner made of it.
+func (r *run) pass(v *verdict) ([]byte, error) {
+	if r.agent.dialogs {
+		if err := r.notes.put(r.who.key, filepath.Base(r.passedNote())); err != nil {
+			return nil, err
+		}
+	}
+	if v.Params != nil {
+		return marshal(hookOutput{callAnswer{Event: r.in.Event, Decision: "allow", Input: r.in.Params}})
+	}
+	return r.agent.yes, nil
 }
 
 // toUser tells the agent to ask its user, and notes which question is open meanwhile.

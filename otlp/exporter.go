@@ -280,7 +280,7 @@ func (e *Exporter) once(to *signal, text []byte) error {
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close()                                          //nolint:errcheck // it was only read
+	defer res.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // so that the connection can be used again
 	if res.StatusCode/100 == 2 {
 		return nil

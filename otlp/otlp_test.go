@@ -47,7 +47,7 @@ func collecting(t *testing.T, answer http.HandlerFunc) *collector {
 			c.answer(w, r)
 		}
 	}))
-	t.Cleanup(c.Server.Close)
+	t.Cleanup(c.Close)
 	return c
 }
 

@@ -157,8 +157,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.onlyLooks = plan.Shell && codingAgents[c.Agent()] && does.Harmless() && !does.Wider && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && (isOwners(c, &plan.Standing) || isSubagents(c, &plan.Standing))
 	plan.raise(c.Tool, t, &does, p.outside(&does))
 	p.quieting(plan, c)
-	plan.local = p.quiet.Local && plan.Shell && does.Local() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
-	plan.Repeats = p.quiet.Repeat && !plan.strict && plan.Shell && does.Repeatable() && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
+	p.quietCommand(plan, c, &does)
 	plan.outwards = p.outward(plan, c, &does)
 	plan.tightenOutward()
 	if plan.Reach.BlindSend {
@@ -177,6 +176,13 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	mayTaint := plan.Anything && plan.Raise < untrusted && plan.Modes[external] == allow // see [Plan.Brings]
 	plan.Final = plan.Reach.empty() && len(plan.late) == 0 && plan.Secret == "" && plan.Gives == "" && !mayTaint
 	plan.Harmless = (r.wrapper || r.safe && !r.strictSink && !plan.Leaves) && plan.Modes == taint.Every(allow)
+}
+
+// quietCommand notes whether a command may pass where it asks: one that stays inside, or one that was allowed before.
+func (p *Policy) quietCommand(plan *Plan, c *toolcall.Call, does *command.Command) {
+	inside := plan.Shell && plan.Writes == WritesNothing && staysInside(does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
+	plan.local = inside && p.quiet.Local && does.Local()
+	plan.Repeats = inside && p.quiet.Repeat && !plan.strict && does.Repeatable()
 }
 
 // shell notes what a command does.

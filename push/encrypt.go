@@ -73,7 +73,7 @@ func encryptFrom(to *Subscription, text []byte, padding int, from *ecdh.PrivateK
 	record := append(slices.Clone(text), 2) // the last record
 	record = append(record, make([]byte, padding)...)
 	head := binary.BigEndian.AppendUint32(slices.Clone(salt), recordSize)
-	head = append(head, byte(len(mine)))
+	head = append(head, publicSize)
 	head = append(head, mine...)
 	return gcm.Seal(head, nonce, record, nil), nil
 }

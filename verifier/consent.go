@@ -276,11 +276,8 @@ func (v *Verifier) heard(ctx context.Context, t *evaluation, ruling approval.Rul
 		t.by, t.grant = grantedBy(g), g
 		return nil
 	}
-	if ruling.Edited != nil {
-		if no := v.heardEdit(ctx, t, &ruling); no != nil {
-			return no
-		}
-		t.visible = false
+	if no := v.heardEdit(ctx, t, &ruling); no != nil {
+		return no
 	}
 	t.by, t.person, t.claim = "person", true, ruling.Claim
 	t.visible = t.visible && ruling.Alone || ruling.Seen // several calls may have to share the room of a card

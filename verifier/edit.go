@@ -69,12 +69,19 @@ func (t *evaluation) become(params jsontext.Value) {
 
 // heardEdit goes on with the call as a person changed it. It returns why that can't pass.
 func (v *Verifier) heardEdit(ctx context.Context, t *evaluation, r *approval.Ruling) *denial {
+	if r.Edited == nil {
+		return nil
+	}
 	v.uncount(t)
 	t.become(r.Edited)
 	if !t.call.Context.Edits || subtle.ConstantTimeCompare([]byte(t.sum()), []byte(r.EditedDigest)) != 1 {
 		return deny("edit", reasonFault)
 	}
-	return v.judgeEdited(ctx, t)
+	if no := v.judgeEdited(ctx, t); no != nil {
+		return no
+	}
+	t.visible = false
+	return nil
 }
 
 // judgeEdited judges the changed call as one that has just come.

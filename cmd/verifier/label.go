@@ -56,11 +56,9 @@ func (c *LabelCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var model *labelModel
-	if c.AskModel {
-		if model, err = c.model(a); err != nil {
-			return err
-		}
+	model, err := c.model(a)
+	if err != nil {
+		return err
 	}
 	var changes []*label.Change
 	unsure, shipped := 0, 0

@@ -18,8 +18,11 @@ type labelModel struct {
 // mostFailures is how often a model may fail in a row before it is asked no more.
 const mostFailures = 3
 
-// model is the one that the config names.
+// model is the one that the config names, if it is to be asked.
 func (c *LabelCmd) model(a *app) (*labelModel, error) {
+	if !c.AskModel {
+		return nil, nil
+	}
 	cfg, err := (&configFlag{Config: c.Config}).quietConfig(a)
 	if err != nil {
 		return nil, err

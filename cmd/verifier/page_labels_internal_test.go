@@ -79,10 +79,10 @@ func readOnly(t *testing.T, dir string) {
 		})
 		return
 	}
-	if err := os.Chmod(dir, 0o500); err != nil { //nolint:gosec // a directory
+	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) }) //nolint:gosec // a directory
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
 }
 
 // TestThePageShowsLabelsWorstFirst: what lets most pass comes first. A yes and a no are kept in the file as --review keeps them, with its

@@ -87,6 +87,6 @@ func TestTheWeeklyLineNamesWhatToAccept(t *testing.T) {
 	}}
 	got := weeklyLine(&l)
 	if strings.ContainsAny(got, "\x1b\n") || strings.Contains(got, "exec") || !strings.Contains(got, "Your week: 12 questions, 10 yes, 1 no, 1 expired, half of them answered within 8 s. 4 times you allowed ") || !strings.HasSuffix(got, "under Grants.") {
-		t.Error(fmt.Sprintf("%q", got))
+		t.Errorf("%q", got)
 	}
 }

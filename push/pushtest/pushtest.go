@@ -14,7 +14,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +26,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 // Push is a message as it arrived, decrypted.
@@ -193,7 +194,10 @@ func (d *Device) sentBy(r *http.Request) (c Claims, err error) {
 	if len(signature) != 64 || !ecdsa.Verify(verifying, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
 		return c, errors.New("the token's signature does not fit")
 	}
-	var kind struct{ Typ, Alg string }
+	var kind struct {
+		Typ string `json:"typ"`
+		Alg string `json:"alg"`
+	}
 	if err := errors.Join(json.Unmarshal(head, &kind), json.Unmarshal(claims, &c)); err != nil {
 		return c, err
 	}
@@ -247,7 +251,7 @@ func decrypt(key *ecdh.PrivateKey, auth, body []byte) ([]byte, error) {
 func mac(key []byte, parts ...[]byte) []byte {
 	h := hmac.New(sha256.New, key)
 	for _, p := range parts {
-		h.Write(p) //nolint:errcheck // a hash never fails
+		h.Write(p)
 	}
 	return h.Sum(nil)
 }
