@@ -154,7 +154,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.Birth = p.birth(plan.Standing)
 	plan.builds = plan.Workspace && does.Builds() && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.TestsAll = plan.builds && testsAll(c)
-	plan.onlyLooks = plan.Shell && codingAgents[c.Agent()] && does.Harmless() && !does.Wider && plan.Writes == WritesNothing && staysInside(&does, plan.inside) && saysNoMore(c) && (isOwners(c, &plan.Standing) || isSubagents(c, &plan.Standing))
+	plan.onlyLooks = plan.isLook(c, &does)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
 	p.quieting(plan, c)
 	p.quietCommand(plan, c, &does)
@@ -176,6 +176,12 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	mayTaint := plan.Anything && plan.Raise < untrusted && plan.Modes[external] == allow // see [Plan.Brings]
 	plan.Final = plan.Reach.empty() && len(plan.late) == 0 && plan.Secret == "" && plan.Gives == "" && !mayTaint
 	plan.Harmless = (r.wrapper || r.safe && !r.strictSink && !plan.Leaves) && plan.Modes == taint.Every(allow)
+}
+
+// isLook reports whether a coding agent only looks at the workspace, as it does with its tools that read.
+func (pl *Plan) isLook(c *toolcall.Call, does *command.Command) bool {
+	return pl.Shell && codingAgents[c.Agent()] && does.Harmless() && !does.Wider && pl.Writes == WritesNothing && staysInside(does, pl.inside) && saysNoMore(c) &&
+		(isOwners(c, &pl.Standing) || isSubagents(c, &pl.Standing))
 }
 
 // quietCommand notes whether a command may pass where it asks: one that stays inside, or one that was allowed before.

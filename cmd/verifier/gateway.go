@@ -168,11 +168,17 @@ func openGateway(s setup) (g *gateway, err error) {
 		err = g.showCertificate()
 	}
 	if err == nil {
-		if g.server, err = server.New(options); err == nil {
-			g.otlp.Start()
-		}
+		err = g.openServer(options)
 	}
 	return g, err
+}
+
+// openServer makes the server, and then sends telemetry: all that it reads is there.
+func (g *gateway) openServer(o server.Options) (err error) {
+	if g.server, err = server.New(o); err == nil {
+		g.otlp.Start()
+	}
+	return err
 }
 
 // decider wires desk and verifier.
