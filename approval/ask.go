@@ -223,7 +223,7 @@ func (d *Desk) refused(ctx context.Context, r *Request) string {
 	return ""
 }
 
-// refundUnasked gives an agent back the question that reached nobody.
+// refundUnasked gives an agent back the question that could not be shown to anyone.
 func (d *Desk) refundUnasked(ctx context.Context, r *Request, err error) {
 	if errors.Is(err, ErrNobody) && !r.Ask.Test {
 		d.runFor(ctx, func(ctx context.Context) { d.refund(ctx, r.Ask.Agent) })

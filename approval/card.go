@@ -80,7 +80,7 @@ type Ask struct {
 	Like         string               `json:"like,omitzero"`      // what calls like it have in common; empty: nobody can allow those
 	Where        []string             `json:"where,omitzero"`     // and where they go, to be read
 	Goes         []string             `json:"goes,omitzero"`      // the params that say where this one does, also where Where is not told
-	Unsure       bool                 `json:"unsure,omitzero"`    // nobody has said which of its params these are
+	Unsure       bool                 `json:"unsure,omitzero"`    // no label says which of its params these are
 	Careful      bool                 `json:"careful,omitzero"`   // outside content could drive it, or it can't be undone: no reflex may allow it
 	HeldOnly     bool                 `json:"heldOnly,omitzero"`  // the client hid params: only the waiting request may be released
 	Senders      []string             `json:"senders,omitzero"`   // who started it, by ids on platforms
@@ -135,7 +135,7 @@ func (a *Ask) Reach(s Scope) string {
 	return s.String()
 }
 
-// Bound is a scope as it counts. A yes until the run ends is for calls that go to the same destinations. Where nobody has said which
+// Bound is a scope as it counts. A yes until the run ends is for calls that go to the same destinations. Where no label says which
 // arguments say where a call goes, or that can't be kept, it is for exactly this call.
 func (a *Ask) Bound(s Scope) Scope {
 	if !s.Turn || s.Exactly || s.Like || a.Shell {

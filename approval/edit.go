@@ -175,6 +175,9 @@ func (d *Desk) edit(ctx context.Context, person string, q *Question, text []byte
 	if m, ok := errors.AsType[*toolcall.Malformed](err); ok {
 		return nil, m.Reason + " Nothing was approved.", nil
 	}
+	if err != nil {
+		return nil, "The arguments can't be read. Nothing was approved.", err
+	}
 	params, err := unmask(wrote, q.Ask.Shown, held.params)
 	switch {
 	case errors.Is(err, errMask):

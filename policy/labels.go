@@ -85,7 +85,7 @@ func (pl *Plan) Goes() []string {
 	return pl.rule.goes
 }
 
-// Unsure reports whether nobody has said which of a call's arguments say where it
+// Unsure reports whether no label says which of a call's arguments say where it
 // goes, nor that there are none.
 func (pl *Plan) Unsure() bool { return pl.rule == nil || pl.rule.unsure }
 

@@ -92,8 +92,8 @@ func (d *Devices) Of(person string) []Device {
 	return slices.DeleteFunc(d.All(), func(x Device) bool { return x.Of != person })
 }
 
-// Add puts a device on the list. A browser has one subscription: whoever turned
-// notifications on in it before has them there no longer.
+// Add puts a device on the list. A browser has one subscription: the person who
+// turned notifications on in it before has them there no longer.
 func (d *Devices) Add(x Device) error {
 	if err := x.Check(); err != nil {
 		return err
@@ -141,5 +141,8 @@ func (d *Devices) RemoveIf(goes func(*Device) bool) (gone []Device, err error) {
 	if len(gone) == 0 {
 		return nil, nil
 	}
-	return gone, d.put(left)
+	if err := d.put(left); err != nil {
+		return nil, err
+	}
+	return gone, nil
 }

@@ -34,7 +34,7 @@ func TestTheHookOfClaudeCodeRunsWhatTheOwnerMadeOfTheCall(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, unhurried)
 	event := func(name, session, id, command, more string) string {
-		return fmt.Sprintf(`{"hook_event_name":%q,"session_id":%q,"cwd":"/work/x","tool_name":"Bash","tool_use_id":%q,"tool_input":{"command":%q,"description":"d"}%s}`, name, session, id, command, more)
+		return fmt.Sprintf(`{"hook_event_name":%q,"session_id":%q,"cwd":"/srv/x","tool_name":"Bash","tool_use_id":%q,"tool_input":{"command":%q,"description":"d"}%s}`, name, session, id, command, more)
 	}
 	edited := func(session, id, params string) string {
 		held := r.hookHolds("claude-code", event("PreToolUse", session, id, "git push", ""))
@@ -44,7 +44,7 @@ func TestTheHookOfClaudeCodeRunsWhatTheOwnerMadeOfTheCall(t *testing.T) {
 		}
 		return <-held
 	}
-	got := edited("s1", "t1", `{"command":"git push --dry-run","description":"d","workdir":"/work/x"}`)
+	got := edited("s1", "t1", `{"command":"git push --dry-run","description":"d","workdir":"/srv/x"}`)
 	if want := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"git push --dry-run","description":"d"}}}`; strings.TrimSpace(got) != want {
 		t.Errorf("the agent is handed %s, want %s", got, want)
 	}
