@@ -45,8 +45,19 @@ func (d *Desk) Look(ctx context.Context, id string) (*Card, Outcome, time.Time, 
 	return c, d.standing(c, now), now, nil
 }
 
-// Admits reports whether an id may answer a card, or a call on it.
-func (d *Desk) Admits(id string, c *Card) bool {
-	person, listed := d.terms().people[id]
-	return listed && slices.ContainsFunc(c.Questions, func(q Question) bool { return q.Ask.admits(person) })
+// Reachable says of a person, by their id, whether to notify them of a card now: they may answer a call on it, are not away, and it breaks
+// their quiet hours if they have any. If the store does not answer, absences don't count: a notification allows nothing.
+func (d *Desk) Reachable(ctx context.Context) func(id string, c *Card) bool {
+	t, now := d.terms(), d.o.Now()
+	said, err := d.words(ctx)
+	if err != nil {
+		d.o.Log.WarnContext(ctx, "who is away could not be read", "err", err)
+	}
+	return func(id string, c *Card) bool {
+		name, listed := t.people[id]
+		p := t.person(name)
+		return listed && slices.ContainsFunc(c.Questions, func(q Question) bool {
+			return q.Ask.admits(name) && !t.returns(&p, said, t.urgent(&q.Ask), now).After(now)
+		})
+	}
 }

@@ -15,6 +15,7 @@ package notify
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,7 +30,7 @@ import (
 // Desk is where questions wait.
 type Desk interface {
 	Waiting(ctx context.Context) ([]*approval.Card, time.Time, error)
-	Admits(id string, c *approval.Card) bool
+	Reachable(ctx context.Context) func(id string, c *approval.Card) bool
 }
 
 // Way is a service that is told. It is told of every card, and who hears of it is for
@@ -49,6 +50,12 @@ type News struct {
 	Until time.Time
 	Shown string // allows the call from the notification, see [push.Shown]; empty: nothing does
 	Over  bool   // it was answered, or nobody can answer any more
+}
+
+// open is a card that waits.
+type open struct {
+	*News
+	later []push.Device // not notified yet: their people can't be asked now
 }
 
 // Options are what a Notifier needs.
@@ -82,7 +89,7 @@ type Notifier struct {
 	wg     sync.WaitGroup
 
 	// Only the watch uses these.
-	known map[string]*News // that wait; nil: it was not looked yet
+	known map[string]*open // nil: it was not looked yet
 	boxes map[string]*outbox
 }
 
@@ -161,23 +168,25 @@ func (n *Notifier) look() {
 		return // the next look may be luckier
 	}
 	first, before := n.known == nil, n.known
-	n.known = make(map[string]*News, len(cards))
-	for _, c := range cards {
-		if told := before[c.ID]; told != nil {
-			n.known[c.ID] = told
-			continue
+	n.known = make(map[string]*open, len(cards))
+	if len(cards) > 0 {
+		reachable := n.o.Desk.Reachable(ctx)
+		for _, c := range cards {
+			put := (*outbox).put
+			if first && now.Sub(c.Questions[0].Ask.Created) > toldSince {
+				put = (*outbox).knows
+			}
+			n.known[c.ID] = before[c.ID]
+			if before[c.ID] == nil {
+				n.known[c.ID] = &open{News: n.news(c), later: slices.Clone(devices)}
+				n.tellWays(n.known[c.ID].News, put)
+			}
+			n.tellDevices(c, n.known[c.ID], reachable, put)
 		}
-		news := n.news(c)
-		n.known[c.ID] = news
-		put := (*outbox).put
-		if first && now.Sub(c.Questions[0].Ask.Created) > toldSince {
-			put = (*outbox).knows
-		}
-		n.tell(c, news, devices, put)
 	}
 	for id, told := range before {
 		if n.known[id] == nil {
-			n.over(told)
+			n.over(told.News)
 		}
 	}
 }
@@ -195,13 +204,18 @@ func (n *Notifier) news(c *approval.Card) *News {
 	return out
 }
 
-// tell tells the people who may answer the card.
-func (n *Notifier) tell(c *approval.Card, news *News, devices []push.Device, put func(*outbox, *News)) {
-	for _, d := range devices {
-		if n.o.Desk.Admits(d.Of, c) {
-			put(n.box("device "+d.ID, n.toDevice(d.ID)), news)
+// tellDevices notifies the people who may answer the card, each as soon as they can be asked: quiet hours may end while it waits.
+func (n *Notifier) tellDevices(c *approval.Card, o *open, reachable func(string, *approval.Card) bool, put func(*outbox, *News)) {
+	o.later = slices.DeleteFunc(o.later, func(d push.Device) bool {
+		reached := reachable(d.Of, c)
+		if reached {
+			put(n.box("device "+d.ID, n.toDevice(d.ID)), o.News)
 		}
-	}
+		return reached
+	})
+}
+
+func (n *Notifier) tellWays(news *News, put func(*outbox, *News)) {
 	for _, w := range n.o.Ways {
 		put(n.box(w.Name(), w.Tell), news)
 	}

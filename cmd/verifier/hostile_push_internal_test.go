@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/push/pushtest"
 	"github.com/openclaw-verifier/verifier/store/redistest"
@@ -28,31 +30,36 @@ func (d *device) told(t *testing.T, r *rig, command string) {
 	if m := readPush(t, d.service.Next()); !m.Over {
 		t.Errorf("then told of %+v", m)
 	}
-	select {
-	case p := <-d.service.Pushes:
-		t.Errorf("someone else was told: %s", p.Text)
-	default:
+	d.wantNone(t, "then")
+}
+
+// twoPhones is a gateway with a phone of the owner and one of Ann, each with a push service of its own.
+func twoPhones(t *testing.T, edit func(*config.Config)) (r *rig, mine, anns *device) {
+	t.Helper()
+	one, two := pushtest.Start(t), pushtest.Start(t)
+	r = newRig(t, func(c *config.Config) {
+		pushing(one, false)(c)
+		twoPeople(c)
+		c.Approval.Approvals = 1
+		c.Notify.Push.Services = append(c.Notify.Push.Services, two.URL)
+		edit(c)
+	})
+	mine = r.device(one, r.loginLink())
+	anns = &device{visit: r.visit(), service: two, Device: two.Subscribe("")}
+	status, session := anns.load(http.MethodPost, "/page/login", url.Values{"token": {secondToken}})
+	if anns.session = session; status != http.StatusOK {
+		t.Fatalf("Ann's login gave %d", status)
 	}
+	if status, body := anns.subscribe(); status != http.StatusNoContent {
+		t.Fatalf("Ann's device: %d %s", status, body)
+	}
+	return r, mine, anns
 }
 
 func TestH493ARemovedApproversPhone(t *testing.T) {
 	t.Parallel()
-	mine, theirs := pushtest.Start(t), pushtest.Start(t)
-	r := newRig(t, func(c *config.Config) {
-		pushing(mine, false)(c)
-		twoPeople(c)
-		c.Approval.Approvals = 1
-		c.Notify.Push.Services = append(c.Notify.Push.Services, theirs.URL)
-	})
-	d := r.device(mine, r.loginLink())
-	ann := &device{visit: r.visit(), service: theirs, Device: theirs.Subscribe("")}
-	status, session := ann.load(http.MethodPost, "/page/login", url.Values{"token": {secondToken}})
-	if ann.session = session; status != http.StatusOK {
-		t.Fatalf("Ann's login gave %d", status)
-	}
-	if status, body := ann.subscribe(); status != http.StatusNoContent {
-		t.Fatalf("Ann's device: %d %s", status, body)
-	}
+	r, d, ann := twoPhones(t, func(*config.Config) {})
+	mine, theirs := d.service, ann.service
 	held := r.hold(sh("make one", inGroup("x")))
 	m := readPush(t, mine.Next())
 	if other := readPush(t, theirs.Next()); other.Card != m.Card {
@@ -73,15 +80,74 @@ func TestH493ARemovedApproversPhone(t *testing.T) {
 		t.Errorf("then %+v", over)
 	}
 	d.told(t, r, "make two")
-	select {
-	case p := <-theirs.Pushes:
-		t.Errorf("Ann was told: %s", p.Text)
-	default:
-	}
+	ann.wantNone(t, "without a right to answer")
 	record, err := os.ReadFile(r.state.Record())
 	if err != nil || !strings.Contains(string(record), "a device of Ann gets no notifications any more") {
 		t.Errorf("the record does not say so: %v", err)
 	}
+}
+
+// wantNone checks that a device was sent nothing.
+func (d *device) wantNone(t *testing.T, when string) {
+	t.Helper()
+	select {
+	case p := <-d.service.Pushes:
+		t.Errorf("%s: told %s", when, p.Text)
+	default:
+	}
+}
+
+// TestH567QuietHoursHoldNotificationsBack: from the phone of one who is not asked now, until they can be.
+func TestH567QuietHoursHoldNotificationsBack(t *testing.T) {
+	t.Parallel()
+	r, mine, ann := twoPhones(t, func(c *config.Config) {
+		c.Approvers[1].Quiet = quietFor(t)
+		c.Approval.Urgent = []string{"message"}
+	})
+	mine.told(t, r, "make one")
+	ann.wantNone(t, "in her quiet hours")
+
+	urgent := r.hold(call{tool: "message", params: `{"text":"fire"}`, context: inGroup("y")})
+	m := readPush(t, mine.service.Next())
+	if got := readPush(t, ann.service.Next()); got.Card != m.Card {
+		t.Errorf("of what is urgent: %+v", got)
+	}
+	r.refuse(r.waits().Ref, "")
+	<-urgent
+	for _, d := range []*device{mine, ann} {
+		if over := readPush(t, d.service.Next()); !over.Over {
+			t.Errorf("then %+v", over)
+		}
+	}
+
+	first := r.hold(sh("make two", inGroup("a")))
+	one := readPush(t, mine.service.Next())
+	if v := r.types(secondToken, ".away until 2d"); v.Kind != "told" {
+		t.Fatalf("Ann goes: %+v", v)
+	}
+	r.reload(func(c *config.Config) { c.Approvers = slices.Clone(c.Approvers); c.Approvers[1].Quiet = approval.Quiet{} })
+	second := r.hold(sh("make three", inGroup("b")))
+	two := readPush(t, mine.service.Next())
+	ann.wantNone(t, "after her quiet hours, but away")
+	if v := r.types(secondToken, ".back"); v.Kind != "told" {
+		t.Fatalf("Ann is back: %+v", v)
+	}
+	for _, waits := range []pushed{one, two} {
+		if got := readPush(t, ann.service.Next()); got.Card != waits.Card || got.Over {
+			t.Errorf("when she is back: %+v, and %s waits", got, waits.Card)
+		}
+	}
+	for _, p := range r.waiting(2) {
+		r.refuse(p.Ref, "")
+	}
+	<-first
+	<-second
+	for range 2 {
+		if over := readPush(t, ann.service.Next()); !over.Over {
+			t.Errorf("then %+v", over)
+		}
+	}
+	ann.wantNone(t, "at the end")
 }
 
 // literally is a command with whatever characters.
