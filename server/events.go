@@ -36,7 +36,7 @@ const largeBodies = 4
 // loopEvents take one event each, under the rules of a call.
 func (s *Server) loopEvents() http.HandlerFunc {
 	return s.take(signed{
-		what: "event", size: "8 MiB", drain: 2 * maxDrain, read: s.readEvent, handle: s.event,
+		what: "event", size: "8 MiB", drain: 2 * maxDrain, read: s.readEvent, decode: s.decodeEvent,
 		unread: func(r *http.Request, reason string) []byte { return verifier.Refused(nameOf(r), reason).JSON() },
 		crashed: func(r *http.Request) []byte {
 			return verifier.Refused(nameOf(r), "The verifier could not take it in.").JSON()
@@ -46,50 +46,38 @@ func (s *Server) loopEvents() http.HandlerFunc {
 
 func nameOf(r *http.Request) loop.Name { return loop.Name(r.PathValue("name")) }
 
-func (s *Server) event(w http.ResponseWriter, r *http.Request, from caller, body []byte) {
+// decodeEvent reads an event, or a call that came as one.
+func (s *Server) decodeEvent(r *http.Request, from caller, body []byte) (message, error) {
 	name := nameOf(r)
 	if name == loop.BeforeToolCall {
-		s.beforeToolCall(w, r, from, body)
-		return
+		return s.decodeBefore(r, from, body)
 	}
 	e, err := loop.Decode(name, body)
-	e.Call.Client = from.client
-	if err == nil {
-		err = s.onTime(&e.Call)
-	}
-	if err != nil {
-		s.o.Log.WarnContext(r.Context(), "an event was refused", "client", from.client, "err", err)
-		s.answer200(w, from.secret, e.Call.RequestID, verifier.Refused(name, malformed(err)).JSON())
-		return
-	}
-	s.answer200(w, from.secret, e.Call.RequestID, s.o.Loop.Hear(r.Context(), &e).JSON())
+	return s.eventMessage(name, from, &e.Call, func(ctx context.Context) loop.Answer { return s.o.Loop.Hear(ctx, &e) }), err
 }
 
-// beforeToolCall is the notice of a call, or else a call: what is neither is
+// decodeBefore reads the notice of a call, or else a call: what is neither is
 // denied, and no notice is taken by a deny.
-func (s *Server) beforeToolCall(w http.ResponseWriter, r *http.Request, from caller, body []byte) {
+func (s *Server) decodeBefore(r *http.Request, from caller, body []byte) (message, error) {
 	call, notice, err := toolcall.DecodeNotice(body)
 	if err != nil || !notice {
-		s.decide(w, r, from, body)
-		return
+		return s.decodeCall(r, from, body)
 	}
-	call.Client = from.client
-	answer := verifier.Refused(loop.BeforeToolCall, "")
-	if err := s.onTime(&call); err != nil {
-		answer.Reason = malformed(err)
-	} else {
-		answer = s.o.Loop.Notice(r.Context(), &call)
-	}
-	s.answer200(w, from.secret, call.RequestID, answer.JSON())
+	return s.eventMessage(loop.BeforeToolCall, from, &call, func(ctx context.Context) loop.Answer { return s.o.Loop.Notice(ctx, &call) }), nil
 }
 
-// onTime refuses what was sent too long ago, or from the future.
-func (s *Server) onTime(c *toolcall.Call) error {
-	tolerance := s.o.Tolerance()
-	if s.o.Now().Sub(c.Timestamp).Abs() > tolerance {
-		return &toolcall.Malformed{Reason: "The timestamp is more than " + tolerance.String() + " off. Check the clocks."}
+// eventMessage is the message of an event.
+func (s *Server) eventMessage(name loop.Name, from caller, call *toolcall.Call, hear func(context.Context) loop.Answer) message {
+	return message{
+		call: call,
+		accept: func(w http.ResponseWriter, r *http.Request) {
+			s.answer200(w, from.secret, call.RequestID, hear(r.Context()).JSON())
+		},
+		refuse: func(ctx context.Context, err error) []byte {
+			s.o.Log.WarnContext(ctx, "an event was refused", "client", from.client, "err", err)
+			return verifier.Refused(name, refused(err).reason).JSON()
+		},
 	}
-	return nil
 }
 
 // readEvent reads a body that may be larger than a call's. Few of those are read

@@ -30,22 +30,26 @@ var noneAnswered = []byte(`{"answered":[]}`)
 // come again.
 func (s *Server) latePolls() http.HandlerFunc {
 	return s.take(signed{
-		what: "poll", size: "16 KiB", drain: maxDrain, read: within(maxAnswer), handle: s.late,
+		what: "poll", size: "16 KiB", drain: maxDrain, read: within(maxAnswer), decode: s.decodePoll,
 		unread:  func(*http.Request, string) []byte { return noneAnswered },
 		crashed: func(*http.Request) []byte { return noneAnswered },
 	})
 }
 
-func (s *Server) late(w http.ResponseWriter, r *http.Request, from caller, body []byte) {
-	call, tickets, err := decodePoll(body)
-	if err == nil {
-		err = s.onTime(&call)
-	}
-	if err != nil {
-		s.o.Log.WarnContext(r.Context(), "a poll for late answers was refused", "client", from.client, "err", err)
-		s.answer200(w, from.secret, call.RequestID, noneAnswered)
-		return
-	}
+// decodePoll reads a poll.
+func (s *Server) decodePoll(_ *http.Request, from caller, body []byte) (message, error) {
+	call, tickets, err := polledTickets(body)
+	return message{
+		call:   &call,
+		accept: func(w http.ResponseWriter, r *http.Request) { s.late(w, r, from, &call, tickets) },
+		refuse: func(ctx context.Context, err error) []byte {
+			s.o.Log.WarnContext(ctx, "a poll for late answers was refused", "client", from.client, "err", err)
+			return noneAnswered
+		},
+	}, err
+}
+
+func (s *Server) late(w http.ResponseWriter, r *http.Request, from caller, call *toolcall.Call, tickets []string) {
 	wait := min(longestPoll, time.Duration(min(call.Context.WaitMs, time.Hour.Milliseconds()))*time.Millisecond-pollMargin)
 	if wait <= 0 || len(tickets) == 0 || !s.polls.enter(from.client) {
 		wait = 0
@@ -71,8 +75,8 @@ func (s *Server) poll(ctx context.Context, client string, tickets []string, wait
 	return body
 }
 
-// decodePoll reads a body with a list of questions in place of a tool.
-func decodePoll(body []byte) (toolcall.Call, []string, error) {
+// polledTickets reads a body with a list of questions in place of a tool.
+func polledTickets(body []byte) (toolcall.Call, []string, error) {
 	call, raw, err := toolcall.DecodeAbout(body, maxAnswer, "questions")
 	if err != nil {
 		return call, nil, err

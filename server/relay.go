@@ -20,7 +20,7 @@ func (s *Server) approvals() string { return beside(s.o.Path, "approve") }
 // is whether the runtime's word for who it was is taken at all.
 func (s *Server) typedAnswers() http.HandlerFunc {
 	return s.take(signed{
-		what: "message", size: "16 KiB", drain: maxDrain, read: within(maxAnswer), handle: s.approve,
+		what: "message", size: "16 KiB", drain: maxDrain, read: within(maxAnswer), decode: s.decodeTyped,
 		unread: func(_ *http.Request, reason string) []byte {
 			return typedBody(approval.Outcome{Kind: approval.Misunderstood, Text: reason})
 		},
@@ -28,22 +28,23 @@ func (s *Server) typedAnswers() http.HandlerFunc {
 	})
 }
 
-func (s *Server) approve(w http.ResponseWriter, r *http.Request, from caller, body []byte) {
-	call, text, err := decodeTyped(body)
-	call.Client = from.client
-	if err == nil {
-		err = s.onTime(&call)
-	}
-	if err != nil {
-		s.o.Log.WarnContext(r.Context(), "a relayed answer was refused", "client", from.client, "err", err)
-		s.answer200(w, from.secret, call.RequestID, typedBody(approval.Outcome{Kind: approval.Misunderstood, Text: malformed(err)}))
-		return
-	}
-	s.answer200(w, from.secret, call.RequestID, typedBody(s.typed(r.Context(), &call, text)))
+// decodeTyped reads a line that someone typed.
+func (s *Server) decodeTyped(_ *http.Request, from caller, body []byte) (message, error) {
+	call, text, err := typedLine(body)
+	return message{
+		call: &call,
+		accept: func(w http.ResponseWriter, r *http.Request) {
+			s.answer200(w, from.secret, call.RequestID, typedBody(s.typed(r.Context(), &call, text)))
+		},
+		refuse: func(ctx context.Context, err error) []byte {
+			s.o.Log.WarnContext(ctx, "a relayed answer was refused", "client", from.client, "err", err)
+			return typedBody(approval.Outcome{Kind: approval.Misunderstood, Text: refused(err).reason})
+		},
+	}, err
 }
 
-// decodeTyped reads a body with a text in place of a tool.
-func decodeTyped(body []byte) (toolcall.Call, string, error) {
+// typedLine reads a body with a text in place of a tool.
+func typedLine(body []byte) (toolcall.Call, string, error) {
 	call, raw, err := toolcall.DecodeAbout(body, maxAnswer, "text")
 	if err != nil {
 		return call, "", err

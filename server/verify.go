@@ -14,25 +14,43 @@ import (
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
-// calls take one call each: authenticate the raw bytes, decode them, check the
-// clock, decide, sign the answer.
+// calls take one call each.
 func (s *Server) calls() http.HandlerFunc {
 	return s.take(signed{
-		what: "call", size: "1 MiB", drain: maxDrain, read: within(toolcall.MaxBody), handle: s.decide,
+		what: "call", size: "1 MiB", drain: maxDrain, read: within(toolcall.MaxBody), decode: s.decodeCall,
 		unread:  func(_ *http.Request, reason string) []byte { return answerBody(verifier.Decision{Reason: reason}) },
 		crashed: func(*http.Request) []byte { return undecided },
 	})
 }
 
-// decide takes a call whose caller is known.
-func (s *Server) decide(w http.ResponseWriter, r *http.Request, from caller, body []byte) {
-	ctx := r.Context()
-	call, kind, reason := s.judgeable(r.Header, from, body)
-	if kind != "" {
-		s.answer200(w, from.secret, call.RequestID, answerBody(s.o.Verifier.Reject(ctx, call, kind, reason)))
-		return
+// decodeCall reads a call. One that can't be judged is denied, and recorded as such.
+func (s *Server) decodeCall(r *http.Request, from caller, body []byte) (message, error) {
+	decoded, err := toolcall.Decode(body)
+	call := &decoded
+	if s.o.Traced {
+		if parent := r.Header.Get("Traceparent"); len(parent) <= maxParent {
+			call.Trace = strings.Clone(parent)
+		}
 	}
-	d, hold := s.o.Verifier.VerifyOrHold(ctx, call)
+	if err == nil && s.o.Via != nil {
+		via, ok := s.o.Via(r.Header)
+		if call.Via = via; !ok {
+			err = &refusal{"loop", reasonLoop}
+		}
+	}
+	return message{
+		call:   call,
+		accept: func(w http.ResponseWriter, r *http.Request) { s.decide(w, r, from, call) },
+		refuse: func(ctx context.Context, err error) []byte {
+			why := refused(err)
+			return answerBody(s.o.Verifier.Reject(ctx, call, why.kind, why.reason))
+		},
+	}, err
+}
+
+// decide answers a call, now or when people have answered.
+func (s *Server) decide(w http.ResponseWriter, r *http.Request, from caller, call *toolcall.Call) {
+	d, hold := s.o.Verifier.VerifyOrHold(r.Context(), call)
 	if hold != nil {
 		s.hold(w, r, from, call.RequestID, func(ctx context.Context) []byte { return answerBody(hold(ctx)) }, undecided)
 		return
@@ -40,43 +58,10 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, from caller, bod
 	s.answer200(w, from.secret, call.RequestID, answerBody(d))
 }
 
-// judgeable decodes a call, and says what is wrong with one that can't be
-// judged.
-func (s *Server) judgeable(h http.Header, from caller, body []byte) (call *toolcall.Call, kind, reason string) {
-	decoded, err := toolcall.Decode(body)
-	call = &decoded
-	call.Client = from.client
-	if s.o.Traced {
-		if parent := h.Get("Traceparent"); len(parent) <= maxParent {
-			call.Trace = strings.Clone(parent)
-		}
-	}
-	if err != nil {
-		return call, "malformed", malformed(err)
-	}
-	if s.o.Via != nil {
-		via, ok := s.o.Via(h)
-		if call.Via = via; !ok {
-			return call, "loop", reasonLoop
-		}
-	}
-	if tolerance := s.o.Tolerance(); s.o.Now().Sub(call.Timestamp).Abs() > tolerance {
-		return call, "clock", "The call's timestamp is more than " + tolerance.String() + " off. Check the clocks."
-	}
-	return call, "", ""
-}
-
 // maxParent is the longest traceparent that is taken; those of today have 55 bytes.
 const maxParent = 128
 
 const reasonLoop = "The verifiers that have to agree ask each other in a circle. Nothing was run."
-
-func malformed(err error) string {
-	if m, ok := errors.AsType[*toolcall.Malformed](err); ok {
-		return m.Reason
-	}
-	return "The call could not be read."
-}
 
 // answerBody is what a client reads: decision, reason and, where a person was
 // asked, ref, and question where it is still open, and params where a person
