@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -158,43 +157,6 @@ func (o options) exactly(n, text string) bool {
 
 // equalSigns are options of git that may be given a word.
 var equalSigns = set("--pretty --porcelain --untracked-files --decorate --stat")
-
-// IsPlain reports whether a text is a command line without anything that a shell works out: no variables, patterns, braces, input or
-// other commands in it, and no assignments. What stands in quotes may be any text that stays as it is.
-func IsPlain(text string) bool {
-	var quote byte
-	for i := range len(text) {
-		c := text[i]
-		switch {
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote = c
-		case quote != 0 && c == quote:
-			quote = 0
-		case c < ' ' || c == 0x7f:
-			return false
-		case quote == '"' && strings.IndexByte("$`\\!", c) >= 0:
-			return false
-		case quote == 0 && !isPlainByte(c):
-			return false
-		}
-	}
-	if quote != 0 || typographic.MatchString(text) {
-		return false
-	}
-	for word := range strings.FieldsSeq(text) {
-		if name, _, found := strings.Cut(word, "="); found && isName(name) {
-			return false
-		}
-	}
-	return true
-}
-
-// typographic are quotes that PowerShell takes for plain ones.
-var typographic = regexp.MustCompile("[\u2018-\u201f]")
-
-func isPlainByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(" _./:=,+-@%^&|;>", c) >= 0
-}
 
 // isBelow reports whether an operand is a place in the workspace and nothing else: for go a directory, not a package by its name.
 func isBelow(n, operand string) bool {

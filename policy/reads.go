@@ -169,16 +169,13 @@ func staysInside(does *command.Command, places []string) bool {
 	})
 }
 
-// onDrive reports whether a path names a drive of Windows or another machine's share: C:, C:/x, \\server\x, //server/x. It may have been joined to
-// the directory that the command runs in.
+// onDrive reports whether a path names a drive of Windows or of PowerShell, or another machine's share: C:, C:/x, env:PATH, \\server\x, //server/x. It may have
+// been joined to the directory that the command runs in.
 func onDrive(name string) bool {
-	if strings.Contains(name, `\\`) || strings.HasPrefix(name, "//") {
-		return true
-	}
-	return slices.ContainsFunc(strings.FieldsFunc(name, func(c rune) bool { return c == '/' || c == '\\' }), func(part string) bool {
-		return len(part) > 1 && part[1] == ':' && 'a' <= part[0]|0x20 && part[0]|0x20 <= 'z'
-	})
+	return strings.Contains(name, `\\`) || strings.HasPrefix(name, "//") || drive.MatchString(name)
 }
+
+var drive = regexp.MustCompile(`(^|[/\\])[A-Za-z]+:`)
 
 // insideOf are the owner's directories, and where a coding agent was started, as its hook says. That is no workspace if it holds the
 // files of everything: a home directory, or one above.

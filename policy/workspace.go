@@ -170,7 +170,7 @@ func onlyCommand(c *toolcall.Call) (text, dir string, ok bool) {
 		case !buildParams[key]:
 			return "", "", false
 		case commandParams[key] || argumentParams[key]:
-			if json.Unmarshal(value, &text) != nil || !command.IsPlain(text) {
+			if json.Unmarshal(value, &text) != nil || !isPlainLine(c, text) {
 				return "", "", false
 			}
 			commands++
@@ -182,6 +182,15 @@ func onlyCommand(c *toolcall.Call) (text, dir string, ok bool) {
 		}
 	}
 	return text, dir, commands == 1 && directories <= 1
+}
+
+// isPlainLine reports whether a command is a plain line in the shell that runs it. Which shell that is no runtime says. A coding agent's hook says where the agent
+// was started: a path that begins with a slash is none of Windows, and no agent uses cmd elsewhere.
+func isPlainLine(c *toolcall.Call, text string) bool {
+	if strings.HasPrefix(c.Context.Workspace, "/") {
+		return command.IsPlain(text)
+	}
+	return command.IsPlainAnywhere(text)
 }
 
 // plainPath are the characters of a directory that every program reads alike.

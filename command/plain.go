@@ -1,0 +1,89 @@
+package command
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// IsPlain reports whether a text is a command line without anything that a shell works out: no variables, patterns, braces, input or
+// other commands in it, and no assignments. What stands in quotes may be any text that stays as it is.
+func IsPlain(text string) bool {
+	var quote byte
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case quote == '\'' && c == quote && text[i-1] == '\\': // for fish they go on
+			return false
+		case quote != 0 && c == quote:
+			quote = 0
+		case c < ' ' || c == 0x7f:
+			return false
+		case quote == '"' && strings.IndexByte("$`\\!", c) >= 0:
+			return false
+		case quote == 0 && !isPlainByte(c):
+			return false
+		}
+	}
+	if quote != 0 || typographic.MatchString(text) {
+		return false
+	}
+	for word := range strings.FieldsSeq(text) {
+		if name, _, found := strings.Cut(word, "="); found && isName(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// typographic are quotes that PowerShell takes for plain ones.
+var typographic = regexp.MustCompile("[\u2018-\u201f]")
+
+func isPlainByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(" _./:=,+-@%^&|;>", c) >= 0
+}
+
+// IsPlainAnywhere is [IsPlain] for a shell that may be cmd or PowerShell as well: no character means more to one of them than to the others.
+// For cmd, single quotes quote nothing, and percent signs name variables in any quotes. PowerShell may hand double quotes on to a program that
+// reads them once more, takes a comma for the end of a word, and what follows @ for a variable.
+func IsPlainAnywhere(text string) bool {
+	if !IsPlain(text) {
+		return false
+	}
+	var quote rune
+	begin := 0
+	for i, c := range text {
+		switch {
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, begin = c, i+1
+		case quote == 0 && (strings.ContainsRune("%^,;:", c) || c == '@' && (i == 0 || text[i-1] == ' ')):
+			return false
+		case quote == 0:
+		case c == quote:
+			if quote == '\'' && !isPlainInCmd(text[begin:i]) {
+				return false
+			}
+			quote = 0
+		case c == '%', c >= 0x80 && (!unicode.IsLetter(c) || c >= firstWide): // Windows turns some of these into quotes and backslashes
+			return false
+		}
+	}
+	return true
+}
+
+// firstWide is where Unicode has other forms of quotes, dashes and letters.
+const firstWide = 0xff00
+
+// isPlainInCmd reports whether a text in single quotes says nothing to cmd, and no more than words to a program: each of its words becomes an argument there.
+func isPlainInCmd(quoted string) bool {
+	if strings.ContainsAny(quoted, `&|<>^"`) {
+		return false
+	}
+	return !strings.Contains(quoted, " ") || !slices.ContainsFunc(strings.Fields(quoted), func(w string) bool { return !sentenceWord.MatchString(w) })
+}
+
+// sentenceWord is a word of a sentence: no option, and no path.
+var sentenceWord = regexp.MustCompile(`^[\pL\d(#][\pL\d()-]*[.,:!?)]*$`)
