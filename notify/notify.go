@@ -15,7 +15,6 @@ package notify
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -55,7 +54,7 @@ type News struct {
 // open is a card that waits.
 type open struct {
 	*News
-	later []push.Device // not notified yet: their people can't be asked now
+	told map[string]bool // by the ids of devices
 }
 
 // Options are what a Notifier needs.
@@ -158,7 +157,7 @@ func (n *Notifier) look() {
 	}()
 	devices := n.devices()
 	if len(devices) == 0 && len(n.o.Ways) == 0 {
-		n.known = nil
+		n.known = make(map[string]*open) // a device that is added later hears of all that waits
 		return
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, lookEvery)
@@ -178,10 +177,10 @@ func (n *Notifier) look() {
 			}
 			n.known[c.ID] = before[c.ID]
 			if before[c.ID] == nil {
-				n.known[c.ID] = &open{News: n.news(c), later: slices.Clone(devices)}
+				n.known[c.ID] = &open{News: n.news(c), told: make(map[string]bool)}
 				n.tellWays(n.known[c.ID].News, put)
 			}
-			n.tellDevices(c, n.known[c.ID], reachable, put)
+			n.tellDevices(c, n.known[c.ID], devices, reachable, put)
 		}
 	}
 	for id, told := range before {
@@ -205,14 +204,13 @@ func (n *Notifier) news(c *approval.Card) *News {
 }
 
 // tellDevices notifies the people who may answer the card, each as soon as they can be asked: quiet hours may end while it waits.
-func (n *Notifier) tellDevices(c *approval.Card, o *open, reachable func(string, *approval.Card) bool, put func(*outbox, *News)) {
-	o.later = slices.DeleteFunc(o.later, func(d push.Device) bool {
-		reached := reachable(d.Of, c)
-		if reached {
+func (n *Notifier) tellDevices(c *approval.Card, o *open, devices []push.Device, reachable func(string, *approval.Card) bool, put func(*outbox, *News)) {
+	for _, d := range devices {
+		if !o.told[d.ID] && reachable(d.Of, c) {
+			o.told[d.ID] = true
 			put(n.box("device "+d.ID, n.toDevice(d.ID)), o.News)
 		}
-		return reached
-	})
+	}
 }
 
 func (n *Notifier) tellWays(news *News, put func(*outbox, *News)) {

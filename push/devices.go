@@ -92,17 +92,50 @@ func (d *Devices) Of(person string) []Device {
 	return slices.DeleteFunc(d.All(), func(x Device) bool { return x.Of != person })
 }
 
+// Find is a person's device: the one with this endpoint or, if their browser does not know its old endpoint, the last one that they turned
+// notifications on in with this login.
+func (d *Devices) Find(person, session, endpoint string) (found Device, ok bool) {
+	for _, x := range d.Of(person) {
+		if x.Endpoint == endpoint {
+			return x, true
+		}
+		if x.Session == session && endpoint == "" {
+			found, ok = x, true
+		}
+	}
+	return found, ok
+}
+
 // Add puts a device on the list. A browser has one subscription: the person who
 // turned notifications on in it before has them there no longer.
 func (d *Devices) Add(x Device) error {
+	x.ID = ""
+	return d.set(x)
+}
+
+// Renew puts a device that has another subscription now in the place of what the list has of it.
+func (d *Devices) Renew(x Device) error {
+	if x.ID == "" {
+		return ErrUnknown
+	}
+	return d.set(x)
+}
+
+// set puts a device on the list, in the place of the one that has its ID, if it has one yet.
+func (d *Devices) set(x Device) error {
 	if err := x.Check(); err != nil {
 		return err
 	}
+	before := x.ID
 	x.ID = x.Subscription.ID()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	list, theirs := make([]Device, 0, len(d.list)+1), 0
+	list, theirs, found := make([]Device, 0, len(d.list)+1), 0, before == ""
 	for _, other := range d.list {
+		if other.ID == before && other.Of == x.Of {
+			found = true
+			continue
+		}
 		if other.ID == x.ID {
 			continue
 		}
@@ -111,7 +144,10 @@ func (d *Devices) Add(x Device) error {
 		}
 		list = append(list, other)
 	}
-	if theirs >= MostDevices {
+	switch {
+	case !found:
+		return ErrUnknown
+	case theirs >= MostDevices:
 		return ErrFull
 	}
 	return d.put(append(list, x))

@@ -45,28 +45,62 @@ func (p *Page) devices(w http.ResponseWriter, r *http.Request, m *member, s said
 // notify adds the device that a person subscribed with. It can only be told of
 // questions: a session is enough.
 func (p *Page) notify(w http.ResponseWriter, r *http.Request, m *member) {
+	mark, known := p.o.People().Mark(m.Person)
+	d := push.Device{Of: m.id(), Mark: p.o.Key.Seal("push-mark", mark), Session: m.ID, Name: p.givenName(r, "Device"), Added: p.o.Now().UTC()}
+	if p.subscription(w, r, known, &d) {
+		p.keepDevice(w, r, m, "turns notifications on for a device", func() error { return p.o.Push.Devices.Add(d) })
+	}
+}
+
+// renew gives a device of this person the subscription that its browser has now. It adds none: who removed it wants no notifications there.
+func (p *Page) renew(w http.ResponseWriter, r *http.Request, m *member) {
+	var d push.Device
+	known := false
+	if p.o.Push.Devices != nil {
+		d, known = p.o.Push.Devices.Find(m.id(), m.ID, r.PostFormValue("old"))
+	}
+	if !known || !p.Current(&d) {
+		http.Error(w, "You have no such device. Nothing was changed.", http.StatusNotFound)
+		return
+	}
+	d.Session = m.ID // the logout there ends it
+	if p.subscription(w, r, true, &d) {
+		p.keepDevice(w, r, m, "has a device with a new subscription", func() error { return p.o.Push.Devices.Renew(d) })
+	}
+}
+
+// pushKey is what a browser subscribes with that has no subscription any more.
+func (p *Page) pushKey(w http.ResponseWriter, r *http.Request, _ *member) {
+	p.text(w, r, p.o.Push.Public)
+}
+
+// subscription reads what a browser subscribed with, if messages may go there; else it says why not.
+func (p *Page) subscription(w http.ResponseWriter, r *http.Request, known bool, d *push.Device) bool {
 	if p.o.Push.Devices == nil {
 		http.Error(w, "Notifications are switched off in the config. Nothing was changed.", http.StatusNotFound)
-		return
+		return false
 	}
-	mark, known := p.o.People().Mark(m.Person)
-	d := push.Device{
-		Of: m.id(), Mark: p.o.Key.Seal("push-mark", mark), Session: m.ID, Name: p.givenName(r, "Device"), Added: p.o.Now().UTC(),
-		Subscription: push.Subscription{Endpoint: r.PostFormValue("endpoint"), Public: bytesOf(r, "p256dh"), Auth: bytesOf(r, "auth")},
-	}
+	d.Subscription = push.Subscription{Endpoint: r.PostFormValue("endpoint"), Public: bytesOf(r, "p256dh"), Auth: bytesOf(r, "auth")}
 	if !known || d.Check() != nil || !p.o.Push.Permits(d.Endpoint) {
 		http.Error(w, "Your browser's push service is none that messages can go to. Nothing was changed.", http.StatusUnprocessableEntity)
-		return
+		return false
 	}
-	if err := p.note(r.Context(), &m.ticket, "turns notifications on for a device"); err != nil {
+	return true
+}
+
+// keepDevice changes the list once the record says so.
+func (p *Page) keepDevice(w http.ResponseWriter, r *http.Request, m *member, what string, change func() error) {
+	if err := p.note(r.Context(), &m.ticket, what); err != nil {
 		http.Error(w, "The record can't be written, so nothing was changed. Try again.", http.StatusServiceUnavailable)
 		return
 	}
-	switch err := p.o.Push.Devices.Add(d); {
+	switch err := change(); {
 	case errors.Is(err, push.ErrFull):
 		http.Error(w, fmt.Sprintf("You have %d devices already. Remove one first.", push.MostDevices), http.StatusUnprocessableEntity)
+	case errors.Is(err, push.ErrUnknown):
+		http.Error(w, "You have no such device. Nothing was changed.", http.StatusNotFound)
 	case err != nil:
-		p.o.Log.ErrorContext(r.Context(), "a device could not be added", "err", err)
+		p.o.Log.ErrorContext(r.Context(), "a device could not be kept", "err", err)
 		http.Error(w, "The device could not be added. Try again.", http.StatusServiceUnavailable)
 	default:
 		w.WriteHeader(http.StatusNoContent)

@@ -189,6 +189,8 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("GET "+Root+"worker.js", p.worker)
 	mux.Handle("GET "+Root+"notifications", p.view(p.notifications))
 	mux.Handle("POST "+Root+"notifications", p.approver(p.notify))
+	mux.Handle("GET "+Root+"notifications/key", p.approver(p.pushKey))
+	mux.Handle("POST "+Root+"notifications/renew", p.approver(p.renew))
 	mux.Handle("POST "+Root+"notifications/remove", p.member(p.unnotify))
 	mux.Handle("POST "+Root+"notifications/answer", p.approver(p.fromNotification))
 	mux.Handle("POST "+Root+"logout", p.member(p.logout))

@@ -150,6 +150,87 @@ func TestH567QuietHoursHoldNotificationsBack(t *testing.T) {
 	ann.wantNone(t, "at the end")
 }
 
+// renew gives the server the subscription that a browser has now, as the page's worker does.
+func (d *device) renew(old string, now *pushtest.Device) (int, string) {
+	d.t.Helper()
+	return d.load(http.MethodPost, "/page/notifications/renew", url.Values{"old": {old}, "endpoint": {now.Endpoint}, "p256dh": {now.P256dh}, "auth": {now.Auth}})
+}
+
+// TestH568ANewSubscriptionIsForTheDeviceOfThatPerson: it replaces what they have, and adds nothing.
+func TestH568ANewSubscriptionIsForTheDeviceOfThatPerson(t *testing.T) {
+	t.Parallel()
+	r, mine, ann := twoPhones(t, func(*config.Config) {})
+	looker := &device{visit: r.visit()}
+	looker.enter(r.loginLink("--viewer"))
+	again := &device{visit: r.visit()} // the owner, in another browser
+	again.enter(r.loginLink())
+	stranger := &device{visit: r.visit()}
+	next := mine.service.Subscribe("")
+	refused := func(what string, d *device, old string, now *pushtest.Device, want int) {
+		t.Helper()
+		if status, body := d.renew(old, now); status != want || r.devices() != 2 {
+			t.Errorf("%s: %d %s, and %d devices", what, status, body, r.devices())
+		}
+	}
+	refused("without a session", stranger, mine.Endpoint, next, http.StatusUnauthorized)
+	refused("a viewer", looker, mine.Endpoint, next, http.StatusForbidden)
+	refused("the device of someone else", ann, mine.Endpoint, next, http.StatusNotFound)
+	refused("a login without a device", again, "", next, http.StatusNotFound)
+	refused("an old endpoint that never was", mine, next.Endpoint, next, http.StatusNotFound)
+	refused("to where no message may go", mine, mine.Endpoint, &pushtest.Device{Endpoint: "http://127.0.0.1:1/x", P256dh: next.P256dh, Auth: next.Auth}, http.StatusUnprocessableEntity)
+	mine.told(t, r, "make one") // all is as it was
+	if m := readPush(t, ann.service.Next()); m.Title != "Run: make one" {
+		t.Errorf("Ann is told of %+v", m)
+	}
+	ann.service.Next() // it is over
+
+	third := mine.service.Subscribe("")
+	for _, change := range []struct {
+		what string
+		by   *device
+		old  string
+		now  *pushtest.Device
+	}{
+		{"by a login of the same person", again, mine.Endpoint, next}, {"by the same login, without the old endpoint", again, "", third},
+	} {
+		if status, body := change.by.renew(change.old, change.now); status != http.StatusNoContent || r.devices() != 2 {
+			t.Errorf("%s: %d %s, and %d devices", change.what, status, body, r.devices())
+		}
+	}
+	text, err := r.state.Devices()
+	if err != nil || strings.Contains(text, `"`+mine.Endpoint+`"`) || strings.Contains(text, `"`+next.Endpoint+`"`) || !strings.Contains(text, `"`+third.Endpoint+`"`) || strings.Count(text, `"my phone"`) != 2 {
+		t.Errorf("the list: %v %s", err, text)
+	}
+	mine.told(t, r, "make two")
+	if status, _ := again.load(http.MethodPost, "/page/logout", nil); status != http.StatusNoContent || r.devices() != 1 {
+		t.Errorf("the logout there: %d, and %d devices", status, r.devices())
+	}
+	if status, _ := mine.renew(third.Endpoint, next); status != http.StatusNotFound || r.devices() != 1 {
+		t.Errorf("a device that was removed: %d, and %d devices", status, r.devices())
+	}
+}
+
+// TestAQuestionThatWaitsIsToldToANewSubscription: what its browser lost with the old one.
+func TestAQuestionThatWaitsIsToldToANewSubscription(t *testing.T) {
+	t.Parallel()
+	service := pushtest.Start(t)
+	r := newRig(t, pushing(service, false))
+	d := r.device(service, r.loginLink())
+	held := r.hold(sh("make one", inGroup("x")))
+	m := readPush(t, service.Next())
+	if status, body := d.renew("", service.Subscribe("")); status != http.StatusNoContent {
+		t.Fatalf("%d %s", status, body)
+	}
+	if again := readPush(t, service.Next()); again.Card != m.Card || again.Tag != m.Tag || again.Over {
+		t.Errorf("the new subscription: %+v", again)
+	}
+	r.refuse(r.waits().Ref, "")
+	<-held
+	if over := readPush(t, service.Next()); !over.Over {
+		t.Errorf("then %+v", over)
+	}
+}
+
 // literally is a command with whatever characters.
 func literally(t *testing.T, command string, ctx map[string]any) call {
 	t.Helper()

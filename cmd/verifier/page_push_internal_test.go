@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/push/pushtest"
@@ -15,6 +16,9 @@ const subscribed = `PushManager.prototype.subscribe = async () => ({ toJSON: () 
 // tapped is what the browser does when a person taps a notification, or a button on it.
 const tapped = `(async () => { const [n] = await registration.getNotifications(); const e = new NotificationEvent("notificationclick", { notification: n, action: %q });
 	let done; e.waitUntil = (p) => { done = p }; dispatchEvent(e); await done; return true })()`
+
+// resubscribed is what the browser does when it has given up its subscription: it tells neither the old nor a new one.
+const resubscribed = `(async () => { const e = new ExtendableEvent("pushsubscriptionchange"); let done; e.waitUntil = (p) => { done = p }; dispatchEvent(e); await done; return true })()`
 
 // pushes hands a message to the service worker until the notifications of the page are these, by title. It is handed over
 // anew every few seconds, as a push service does whose message was not taken: Chromium does not say whether it was.
@@ -100,6 +104,14 @@ func TestAPushInARealBrowser(t *testing.T) {
 	tab.Wait("the title says how many", `document.title.startsWith("(1)")`)
 	s.refuse(s.waits().Ref, "")
 	<-held
+
+	// The browser subscribes anew.
+	next := service.Subscribe("")
+	tab.InWorker(fmt.Sprintf(subscribed, next.Endpoint, next.P256dh, next.Auth)+", true", nil)
+	tab.InWorker(resubscribed, nil)
+	if text, err := s.state.Devices(); err != nil || s.devices() != 1 || !strings.Contains(text, `"`+next.Endpoint+`"`) || !strings.Contains(text, "My phone") {
+		t.Errorf("after a new subscription: %v %s", err, text)
+	}
 
 	s.open(tab, "notifications")
 	tab.Click(".devices button")

@@ -47,6 +47,20 @@ const told = async (data) => {
 
 self.addEventListener("push", (e) => e.waitUntil(told(e.data)));
 
+// renewed gives the server the subscription that the browser has now. Some browsers end one and tell neither the old nor a new one. The server
+// takes it only for a device that the person of this login has.
+const renewed = async ({ oldSubscription: old, newSubscription: made }) => {
+  if (!made) {
+    const key = await ask(`${root}notifications/key`);
+    if (!key.ok) return;
+    made = await self.registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: await key.text() });
+  }
+  const { endpoint, keys } = made.toJSON();
+  await ask(`${root}notifications/renew`, { method: "POST", body: new URLSearchParams({ old: old?.endpoint ?? "", endpoint, p256dh: keys.p256dh, auth: keys.auth }) });
+};
+
+self.addEventListener("pushsubscriptionchange", (e) => e.waitUntil(renewed(e)));
+
 const open = async (card) => {
   const url = new URL(card ? `${root}cards/${encodeURIComponent(card)}` : root, self.location.origin).href;
   for (const page of await self.clients.matchAll({ type: "window" })) {
