@@ -392,9 +392,14 @@ func (d *Desk) grant(c *Card, q *Question) *session.Grant {
 }
 
 // people are those who said yes, or no.
-func (q *Question) people(allow bool) string {
+func (q *Question) people(allow bool) string { return peopleOf(q.Votes, allow) }
+
+// By names those who said yes, as [Desk.Stands] takes it.
+func (r *Ruling) By() string { return peopleOf(r.Votes, true) }
+
+func peopleOf(votes []Vote, allow bool) string {
 	var names []string
-	for _, v := range q.Votes {
+	for _, v := range votes {
 		if v.Allow == allow && v.Person != "" {
 			names = append(names, v.Person)
 		}

@@ -24,15 +24,22 @@ func (c *Command) Local() bool {
 	return !slices.ContainsFunc(c.Programs, func(p Program) bool { return !local[p.Name] && !shells[p.Name] && !plainWrappers[p.Name] })
 }
 
-// Repeatable reports whether all that the command does is to read files, or to build and test in the usual way.
+// Repeatable reports whether all that the command does is to read files, or to build and test in the usual way, and all of its programs are known for that.
 func (c *Command) Repeatable() bool {
 	if c.Builds() {
 		return !slices.ContainsFunc(c.Runs, func(what string) bool { return strings.HasPrefix(what, "git ") && !gitReads[what] })
 	}
-	if !c.Contained() || c.Destroys || c.Rewrites || c.Deletes || c.Code || c.Environment || c.Stores || c.Settings || c.Harms != "" || c.Others != "" || len(c.Programs) == 0 {
+	if !c.Contained() || c.Destroys || c.Rewrites || c.Deletes || c.Code || c.Environment || c.Stores || c.Settings || c.Harms != "" || c.Others != "" {
 		return false
 	}
-	return len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) == 0 && !slices.ContainsFunc(c.Runs, func(what string) bool { return !gitReads[what] })
+	if len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) > 0 || c.Wider && len(c.Runs) == 0 || slices.ContainsFunc(c.Runs, func(what string) bool { return !gitReads[what] }) {
+		return false
+	}
+	other := func(p Program) bool {
+		return !local[p.Name] && !tells[p.Name] && !shells[p.Name] && !plainWrappers[p.Name]
+	}
+	shows := func(p Program) bool { return p.Name != "cd" && (local[p.Name] || tells[p.Name]) }
+	return !slices.ContainsFunc(c.Programs, other) && slices.ContainsFunc(c.Programs, shows)
 }
 
 // gitReads are the commands of git that change nothing.
@@ -41,6 +48,10 @@ var gitReads = map[string]bool{"git status": true, "git diff": true, "git log": 
 var (
 	// local are the programs that [Command.Local] knows.
 	local = set("git ls tree find fd rg grep egrep fgrep cat head tail wc nl sort uniq diff cmp file du basename dirname pwd cd echo true :")
+
+	// tells are programs that [Command.Repeatable] knows besides: they say something of the machine or of the files that they name, and take no
+	// other names.
+	tells = set("date uname arch nproc id whoami groups uptime cal cut paste comm join rev tac fold od hexdump strings md5sum sha1sum sha256sum sha512sum base64 tr")
 
 	// localGit are the verbs of git that it knows, with their options.
 	localGit = map[string]*sub{
@@ -64,7 +75,7 @@ func isWider(n string, args []arg) bool {
 
 // comparing are the beginnings of options that do.
 var comparing = map[string][]string{
-	"find": {"-newer", "-anewer", "-cnewer", "-mnewer", "-samefile", "-files0", "-exec", "-ok", "-f"}, "fd": {"-x", "-X", "--exec"}, "grep": {"--exclude-f"}, "egrep": {"--exclude-f"}, "fgrep": {"--exclude-f"},
+	"date": {"-r", "--ref"}, "find": {"-newer", "-anewer", "-cnewer", "-mnewer", "-samefile", "-files0", "-exec", "-ok", "-f"}, "fd": {"-x", "-X", "--exec"}, "grep": {"--exclude-f"}, "egrep": {"--exclude-f"}, "fgrep": {"--exclude-f"},
 }
 
 // AddsModules reports whether a text is `go get` with names of modules, and nothing else. It writes go.mod and go.sum and runs nothing of what it fetches;

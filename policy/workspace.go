@@ -31,9 +31,11 @@ func (r *rule) writing(does *command.Command, c *toolcall.Call) Writing {
 		return WritesShown
 	case r.runs && addsModules(c):
 		return WritesModules
+	case savers[r.name] && savesFile(c):
+		return WritesUnseen
 	case r.runs:
 		writes, shown = does.Writing()
-	case r.sink && !isShipped[r.name], unseenWriters[r.name], savers[r.name] && savesFile(c):
+	case r.sink && !isShipped[r.name], unseenWriters[r.name]:
 		return WritesUnseen
 	}
 	switch {
@@ -46,7 +48,15 @@ func (r *rule) writing(does *command.Command, c *toolcall.Call) Writing {
 }
 
 // savers are shipped tools that may put what they get into a file of a name that they are given.
-var savers = words("browser canvas transcripts image_generate video_generate music_generate tts")
+var savers = words("browser canvas nodes transcripts image_generate video_generate music_generate tts " +
+	"mcp__playwright__browser_snapshot mcp__playwright__browser_take_screenshot mcp__playwright__browser_console_messages mcp__playwright__browser_network_requests")
+
+// save makes a call of a server's tool that looks one that acts, where it puts what it sees into a file: a page could write what is obeyed later.
+func (pl *Plan) save(c *toolcall.Call) {
+	if name := pl.rule.name; !pl.sink && savers[name] && strings.HasPrefix(name, serverPrefix) && savesFile(c) {
+		pl.acts(true, "the file that it writes")
+	}
+}
 
 // savesFile reports whether a call names a file in which its tool puts what it gets: browser download path=Makefile.
 func savesFile(c *toolcall.Call) bool {
@@ -61,7 +71,7 @@ func savesFile(c *toolcall.Call) bool {
 var savingParams = words("path outpath outputpath savepath saveto downloadpath downloaddir filepath filename file out output outfile destination dest")
 
 // unseenWriters are shipped tools that may write into the workspace what no card shows as it will be.
-var unseenWriters = words("file_write computer")
+var unseenWriters = words("file_write computer dir_fetch plugins openclaw skill_workshop")
 
 var isShipped = func() map[string]bool {
 	out := make(map[string]bool, len(shipped))

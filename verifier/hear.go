@@ -68,6 +68,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 		v.cautionResult(h)
 	}
 	v.actions.hear(h)
+	v.repeats.hear(h)
 	v.hearsOutside(h)
 	if e.Name == loop.AfterLLMCall && !h.heard.Replayed {
 		v.spend(h)

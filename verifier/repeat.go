@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/session"
@@ -15,32 +16,50 @@ import (
 // who said yes to that very call. It is bounded and belongs to this process: what it does not know is asked about.
 type repeats struct {
 	mu    sync.Mutex
-	known recent.Map[repeatKey, bool]
+	known recent.Map[[16]byte, map[repeatKey]repeatable] // by conversation
+
+	writes  map[string]int64 // how often calls of a client wrote files unseen, and
+	written int64            // those of all clients did: they may share a workspace
 }
 
 // repeatKey is a call in a conversation.
 type repeatKey struct {
-	conversation  [16]byte
 	window, agent string
 	generation    int64  // a reset forgets what was allowed before it
+	workspace     string // as the runtime says
 	call          string // its digest, with the directory
 }
 
-const mostRepeats = 10_000
+// repeatable is what let a call pass that may be repeated.
+type repeatable struct {
+	byPolicy bool   // before outside content came in; otherwise
+	by       string // people did
+	others   int64  // how often calls of other clients had written unseen by then
+}
+
+const (
+	mostRepeating = 1000 // conversations
+	mostRepeats   = 200  // commands of one
+)
 
 func (t *evaluation) repeatKey() repeatKey {
-	return repeatKey{t.convID, strings.Clone(t.window()), strings.Clone(t.call.Agent()), t.view.Generation, t.sum()}
+	return repeatKey{strings.Clone(t.window()), strings.Clone(t.call.Agent()), t.view.Generation, strings.Clone(t.call.Context.Workspace), t.sum()}
 }
 
 // allowed remembers a call that may be repeated.
 func (s *repeats) allowed(t *evaluation) {
-	byPolicy := t.verdict.Mode == taint.Allow && t.plan.Clean(t.view.Level)
+	byPolicy := t.verdict.Mode == taint.Allow && t.plan.Clean(t.view.Level) && t.plan.Judged()
 	if !t.plan.Repeats || t.again() || !t.person && !byPolicy {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.known.Put(t.repeatKey(), true, mostRepeats)
+	calls, _ := s.known.Get(t.convID)
+	if len(calls) >= mostRepeats || calls == nil {
+		calls = make(map[repeatKey]repeatable)
+	}
+	calls[t.repeatKey()] = repeatable{byPolicy: byPolicy, by: t.ruling.By(), others: s.others(t.call.Client)}
+	s.known.Put(t.convID, calls, mostRepeating)
 }
 
 // asked forgets a call that is put to people: only their yes brings it back.
@@ -50,20 +69,48 @@ func (s *repeats) asked(t *evaluation) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.known.Put(t.repeatKey(), false, mostRepeats)
+	calls, _ := s.known.Get(t.convID)
+	delete(calls, t.repeatKey())
 }
 
-func (s *repeats) has(k repeatKey) bool {
+// wrote notes that a call wrote files unseen. What the calls of other clients repeat may be run by these.
+func (s *repeats) wrote(client string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	may, _ := s.known.Get(k)
-	return may
+	if s.writes == nil {
+		s.writes = make(map[string]int64)
+	}
+	s.writes[strings.Clone(client)]++
+	s.written++
+}
+
+// others is how often calls of other clients wrote unseen. The caller holds the lock.
+func (s *repeats) others(client string) int64 { return s.written - s.writes[client] }
+
+// hear forgets what was allowed in a conversation that has ended.
+func (s *repeats) hear(h *eventEvaluation) {
+	if h.event.Name != loop.SessionEnd {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	calls, _ := s.known.Get(h.convID)
+	clear(calls)
+}
+
+// find is what let the very call pass before.
+func (s *repeats) find(t *evaluation) (found repeatable, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	calls, _ := s.known.Get(t.convID)
+	found, known = calls[t.repeatKey()]
+	return found, known && found.others == s.others(t.call.Client)
 }
 
 // repeated reports whether the very call was allowed before in this conversation, and a person has seen all that was written into the workspace since
 // outside content came in. That is looked up once more right before the call is allowed, see [Verifier.overtaken].
 func (v *Verifier) repeated(ctx context.Context, t *evaluation) bool {
-	if !t.plan.Repeats || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone || !v.repeats.has(t.repeatKey()) || !bearsNothing(v.secrets(t)) || v.unseen(ctx, t) != nil {
+	if !t.plan.Repeats || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone || !bearsNothing(v.secrets(t)) || !v.mayRepeat(ctx, t) {
 		return false
 	}
 	t.view.Workspace = session.AllSeen
@@ -71,4 +118,10 @@ func (v *Verifier) repeated(ctx context.Context, t *evaluation) bool {
 		Rule: policy.RepeatRule, Text: "This very command was allowed before in this conversation. It only reads, builds or tests, and you have seen all that was written into the workspace since outside content came in: allow.", Mode: taint.Allow,
 	})
 	return true
+}
+
+// mayRepeat reports whether the very call was allowed before, those who said yes may still do so, and nothing was written unseen.
+func (v *Verifier) mayRepeat(ctx context.Context, t *evaluation) bool {
+	before, known := v.repeats.find(t)
+	return known && v.unseen(ctx, t) == nil && (before.byPolicy || v.o.Desk.Stands(before.by, *v.question(ctx, t)))
 }

@@ -38,11 +38,13 @@ func (v *Verifier) wrote(ctx context.Context, t *evaluation) *denial {
 	if err := v.o.Store.Expose(ctx, place, what); err != nil {
 		return v.storeFault(ctx, "expose", err)
 	}
+	v.repeats.wrote(t.call.Client)
 	return nil
 }
 
 // workspaceSeen looks, where that matters, whether all that was written was seen.
 func (v *Verifier) workspaceSeen(ctx context.Context, t *evaluation) {
+	t.view.Workspace = ""
 	if !t.plan.Workspace || t.view.Secret == "" && t.view.Level < taint.External {
 		return
 	}
@@ -81,7 +83,7 @@ func (v *Verifier) unseen(ctx context.Context, t *evaluation) *session.Conversat
 // overtaken reports whether something was written unseen since the call was judged: an auditor or another verifier may have
 // taken long to answer. A write notes it before it is allowed, and this looks right before the call is.
 func (v *Verifier) overtaken(ctx context.Context, t *evaluation) bool {
-	return t.view.Workspace == session.AllSeen && v.unseen(ctx, t) != nil
+	return t.view.Workspace == session.AllSeen && v.unseen(ctx, t) != nil || t.by == policy.RepeatRule && !v.mayRepeat(ctx, t)
 }
 
 // ranModules forgets that modules were added, where a person said yes to a call that was asked about for nothing else in the workspace, and that runs
