@@ -2,13 +2,16 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 // ExplainCmd judges a call without a server.
@@ -71,10 +74,20 @@ func (c *ExplainCmd) Run(a *app) error {
 	for _, s := range plan.Consents() {
 		a.printf("In a run that you start it may pass where it asks. %s\n", printable(s))
 	}
-	if plan.Grantable && len(plan.Destinations) > 0 && len(plan.Risks(&owners, &session.View{}, false)) == 0 {
-		a.printf("Where it asks only because outside content came in, a standing consent of yours for the same destinations lets it pass. `verifier grants` lists those.\n")
-	}
+	explainYeses(a, &owners, &plan)
 	return nil
+}
+
+// explainYeses says which of your earlier answers may let the call pass.
+func explainYeses(a *app, call *toolcall.Call, plan *policy.Plan) {
+	where := lineage.AlikeOf(call.Params, plan.Destinations, plan.Content).Where()
+	if !plan.Grantable || len(where) == 0 {
+		return
+	}
+	a.printf("It may pass where it asks. %s: if you said *Allow like this* or *Same destination, this turn* to a call with the same destinations, until that yes ends: %s.\n", verifier.ByDestination, printable(strings.Join(where, ", ")))
+	if len(plan.Risks(call, &session.View{}, false)) == 0 {
+		a.printf("It may pass where it asks only because outside content came in. %s: if you gave one for the same destinations. `verifier grants` lists those.\n", verifier.ByStanding)
+	}
 }
 
 // levels are the one that was asked for, or all.
