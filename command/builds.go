@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -114,10 +115,35 @@ func (s *sub) fits(n string, args []arg) bool {
 	if s.needs != "" && !slices.ContainsFunc(args, func(a arg) bool { return a.text == s.needs }) {
 		return false
 	}
+	if gitHistory[n] && (slices.ContainsFunc(args, asksGPG) || slices.ContainsFunc(operands, func(a arg) bool { return !isOwn(a.text) })) {
+		return false
+	}
 	return !slices.ContainsFunc(operands, func(a arg) bool {
 		return !a.fixed || !reads[n] && !isBelow(n, a.text) || s.operands != nil && !s.operands[a.text] || runners[n] && !looksLikeTest(a.text)
 	})
 }
+
+// gitHistory are the commands of git whose operands may be commits, and so what others wrote.
+var gitHistory = map[string]bool{"git diff": true, "git log": true}
+
+// isOwn reports whether an operand is one of the owner's commits, by the names that are no one else's, a range of them, or the path of a file. Any other name may be a branch that came from elsewhere.
+func isOwn(operand string) bool {
+	if plainEnd.MatchString(operand) || looksLikeDirectory.MatchString(operand) {
+		return true
+	}
+	first, second, isRange := strings.Cut(operand, "..")
+	return isOwnCommit(first) && (!isRange || isOwnCommit(strings.TrimPrefix(second, ".")))
+}
+
+func isOwnCommit(name string) bool {
+	return name == "" || usualBranches[name] || ownCommit.MatchString(name) && !isRemote(name)
+}
+
+// looksLikeDirectory is the path of a directory and no name of a branch.
+var looksLikeDirectory = regexp.MustCompile(`^\.$|^\./|/$`)
+
+// asksGPG reports whether a format lets git check signatures, for which GnuPG may look for keys on the network.
+func asksGPG(a arg) bool { return strings.Contains(a.text, "%G") }
 
 // reads are asides whose operands are no places: a text, a pattern.
 var reads = set("echo grep egrep")

@@ -39,7 +39,7 @@ type Command struct {
 	Unknown  []string  // programs that are not in the table, or used in a way that is not
 	Runs     []string  // programs that execute what is in the workspace: make, go test, git commit
 	Strays   bool      // it runs something that is no part of a build, see [Command.Builds]
-	Wider    bool      // it uses git, a search or a shell in another way than [Command.Local] knows
+	Wider    bool      // it does more than to look at files that it names, or uses git in another way than [Command.Local] knows
 	Writes   []string  // files that it writes, where the text names them
 	Rewrites bool      // it changes files of the workspace in ways that its text does not show: git checkout, git apply
 	Respells bool      // what it prints is not what its text says: echo -e, echo *
@@ -58,6 +58,9 @@ type Command struct {
 	Over        []string // files and directories that it writes over, moves or removes
 	Harms       string   // a program that changes the machine for later, or removes what is in no file that it names; or ""
 	CodeShows   bool     // code in it reads the environment
+	Climbs      bool     // a path that it reads goes up, which leads anywhere behind a link
+	Device      bool     // it reads a device, or what is named like a pipe: that may never end
+	GitIn       []string // where git works: "" is where the command starts
 	Others      string   // commits of others that git shows, or ""
 	Variables   []string // of the environment, by name, that it expands
 	Environment bool     // it shows all of them
@@ -192,6 +195,9 @@ func (c *Command) Add(o Command) {
 	c.Words = join(c.Words, o.Words)
 	c.Seeks = join(c.Seeks, o.Seeks)
 	c.Expands = join(c.Expands, o.Expands)
+	c.GitIn = join(c.GitIn, o.GitIn)
+	c.Device = c.Device || o.Device
+	c.Climbs = c.Climbs || o.Climbs
 	c.Alters = join(c.Alters, o.Alters)
 	c.Over = join(c.Over, o.Over)
 	c.CodeShows = c.CodeShows || o.CodeShows

@@ -11,6 +11,7 @@ func (r *reader) git(args []arg) {
 	was := r.place
 	defer func() { r.place = was }()
 	args = r.gitPlace(args)
+	r.GitIn = once(r.GitIn, r.at)
 	r.path(".", false)
 	if len(args) == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 // way: it writes no other file, deletes nothing, changes no history, and what it does can be undone where it is done. Git runs hooks and
 // settings of the workspace; [Command.Runs] says so. It must be [Command.Contained] as well.
 func (c *Command) Local() bool {
-	if !c.Contained() || c.Wider || c.Destroys || c.Rewrites || c.Deletes || c.Code || c.Environment || c.Stores || c.Settings || c.Harms != "" || c.Others != "" {
+	if !c.Contained() || c.Wider || c.Destroys || c.Rewrites || c.Deletes || c.Code || c.Environment || c.Stores || c.Settings || c.Device || c.Harms != "" || c.Others != "" {
 		return false
 	}
 	if len(c.Programs) == 0 || len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) > 0 {
@@ -58,25 +58,6 @@ var (
 		"git status": builds["git status"], "git diff": builds["git diff"], "git add": builds["git add"], "git commit": builds["git commit"], "git log": most(-1, gitBuildLooks),
 	}
 )
-
-// isWider reports whether a program is git, used in another way, a shell that works something out, or one that runs another program, compares with files
-// elsewhere or takes their names from a list.
-func isWider(n string, args []arg) bool {
-	if n == "git" {
-		return !isIn(localGit, n, args)
-	}
-	if shells[n] {
-		return slices.ContainsFunc(args, func(a arg) bool { return !IsPlain(a.text) })
-	}
-	return slices.ContainsFunc(args, func(a arg) bool {
-		return slices.ContainsFunc(comparing[n], func(option string) bool { return strings.HasPrefix(a.text, option) })
-	})
-}
-
-// comparing are the beginnings of options that do.
-var comparing = map[string][]string{
-	"date": {"-r", "--ref"}, "find": {"-newer", "-anewer", "-cnewer", "-mnewer", "-samefile", "-files0", "-exec", "-ok", "-f"}, "fd": {"-x", "-X", "--exec"}, "grep": {"--exclude-f"}, "egrep": {"--exclude-f"}, "fgrep": {"--exclude-f"},
-}
 
 // AddsModules reports whether a text is `go get` with names of modules, and nothing else. It writes go.mod and go.sum and runs nothing of what it fetches;
 // builds do later. No option: -modfile names another file, -tool a program.

@@ -28,19 +28,20 @@ func IsPlain(text string) bool {
 			return false
 		}
 	}
-	if quote != 0 || typographic.MatchString(text) {
+	if quote != 0 || otherwise.MatchString(text) {
 		return false
 	}
 	for word := range strings.FieldsSeq(text) {
-		if name, _, found := strings.Cut(word, "="); found && isName(name) {
+		if name, _, found := strings.Cut(word, "="); found && (name == "" || isName(name)) { // zsh takes =x for the program x
 			return false
 		}
 	}
 	return true
 }
 
-// typographic are quotes that PowerShell takes for plain ones.
-var typographic = regexp.MustCompile("[\u2018-\u201f]")
+// otherwise is what not all programs read alike: quotes that PowerShell takes for plain ones; characters that can't be seen, which a file system may leave out;
+// letters that it takes for others; a command in the index of a list, which shells run even in quotes.
+var otherwise = regexp.MustCompile("[\u2018-\u201f]|\\p{Cf}|[\u017f\u212a\ufb00-\ufb06]|\\[[^\\]]*(\\$[({]|`)")
 
 func isPlainByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(" _./:=,+-@%^&|;>", c) >= 0
@@ -67,7 +68,8 @@ func IsPlainAnywhere(text string) bool {
 				return false
 			}
 			quote = 0
-		case c == '%', c >= 0x80 && (!unicode.IsLetter(c) || c >= firstWide): // Windows turns some of these into quotes and backslashes
+		case c == '%', c == '~' && i+1 < len(text) && '0' <= text[i+1] && text[i+1] <= '9', // a short name of Windows: GIT~1
+			c >= 0x80 && (!unicode.IsLetter(c) || c >= firstWide): // Windows turns some of these into quotes and backslashes
 			return false
 		}
 	}

@@ -192,8 +192,9 @@ func (r *reader) reads(a arg, deep, sure bool) {
 
 // path notes one path.
 func (r *reader) path(p string, deep bool) {
-	switch {
-	case p == "" || p == "-" || strings.Contains(p, "://") || strings.HasPrefix(p, "/dev/fd/") || devices[p]:
+	r.Climbs = r.Climbs || climbs(p)
+	r.Device = r.Device || strings.HasPrefix(p, "/dev/") && p != "/dev/null" || pipes.MatchString(p)
+	if p == "" || p == "-" || strings.Contains(p, "://") || strings.HasPrefix(p, "/dev/fd/") || devices[p] {
 		return
 	}
 	some := r.some
@@ -213,6 +214,9 @@ func (r *reader) path(p string, deep bool) {
 
 // devices bring in nothing that was written by anyone.
 var devices = set("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom")
+
+// pipes are names that people give to pipes and sockets.
+var pipes = regexp.MustCompile(`(?i)(^|[/._-])fifo[^/]*$|\.(pipe|sock|socket)$|(^|/)pipe$`)
 
 func (r *reader) addRead(read Read) {
 	read.Name = read.Name || r.names

@@ -46,12 +46,18 @@ var secretPlaces = append(strings.Fields(`.ssh id_rsa id_dsa id_ecdsa id_ed25519
 	.bash_history .zsh_history .zhistory .sh_history .histfile fish_history .python_history .psql_history .mysql_history .node_repl_history .rediscli_history
 	key4.db logins.json cookies.sqlite default/cookies network/cookies .mozilla .config/chromium .config/google-chrome .config/microsoft-edge .config/bravesoftware
 	terraform.tfstate terraform.tfvars secrets.yaml secrets.yml credentials.json service-account.json /run/secrets /var/run/secrets .credentials.json .codex/auth.json
-	opencode/auth.json oauth_creds.json .local/share/keyrings .envrc .dev.vars .flaskenv .yarnrc.yml .m2/settings.xml .gradle/gradle.properties /etc/wireguard .git/config`),
+	opencode/auth.json oauth_creds.json .local/share/keyrings .envrc .dev.vars .flaskenv .yarnrc.yml .m2/settings.xml .gradle/gradle.properties /etc/wireguard .git/config
+	.git/modules .git/worktrees .git/credentials .htpasswd .htdigest wp-config.php wp-config-local.php kubeconfig .s3cfg .boto _netrc .authinfo .dockercfg .terraformrc .mcp.json mcp.json .claude.json
+	claude_desktop_config.json .aider.conf.yml .vault_pass .vault_password .composer/auth.json composer/auth.json .bundle/config nuget.config .config/hub .config/glab-cli .config/github-copilot doctl/config.yaml
+	secrets.toml secrets.json secrets.env .secrets .envs .env_local .env_prod .env_production client_secret.json client_secrets.json service_account.json serviceaccountkey.json service-account-key.json
+	config/database.yml local.settings.json sftp.json sftp-config.json .ftpconfig sitemanager.xml recentservers.xml .msmtprc .fetchmailrc .mbsyncrc .offlineimaprc .subversion/auth .svn/auth .cvspass
+	.sentryclirc .databrickscfg .snowsql/config .dbt/profiles.yml .oci/config .aliyun/config.json .fly/config.yml kaggle.json .huggingface/token huggingface/token .age/keys.txt age/keys.txt .credentials
+	key.properties keystore.properties signing.properties credentials.yml credentials.yaml credentials.toml credentials.csv rootkey.csv /etc/ssl/private /etc/sudoers networkmanager/system-connections .irssi/config .gitconfig .sqlite_history .irb_history`),
 	"login data", "profile 1/cookies", "application support/google/chrome", "application support/firefox", "chrome/user data", "edge/user data")
 
 // secretEndings are how the names of files end that hold keys or passwords. In code some names end like that, too.
 var (
-	secretEndings = strings.Fields(".pem .key .p12 .pfx .kdbx .ppk .jks .keystore .env")
+	secretEndings = strings.Fields(".pem .key .p12 .p8 .pfx .kdbx .kdb .ppk .jks .keystore .keytab .ovpn .env .tfvars .tfvars.json .tfstate .tfstate.backup")
 	codeEndings   = strings.Fields("process.env meta.env rails.env deno.env bun.env")
 )
 

@@ -152,7 +152,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
-	plan.builds = plan.Workspace && does.Builds() && saysNoMore(c) && isOwners(c, &plan.Standing)
+	plan.builds = plan.Workspace && does.Builds() && isGitAtHome(&does, plan.inside) && !runsOthers(&does) && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.TestsAll = plan.builds && testsAll(c)
 	plan.onlyLooks = plan.isLook(c, &does)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
@@ -180,13 +180,13 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 
 // isLook reports whether a coding agent only looks at the workspace, as it does with its tools that read.
 func (pl *Plan) isLook(c *toolcall.Call, does *command.Command) bool {
-	return pl.Shell && codingAgents[c.Agent()] && does.Harmless() && !does.Wider && pl.Writes == WritesNothing && staysInside(does, pl.inside) && saysNoMore(c) &&
+	return pl.Shell && codingAgents[c.Agent()] && does.Harmless() && !does.Wider && pl.Writes == WritesNothing && looksInside(does, pl.inside) && saysNoMore(c) &&
 		(isOwners(c, &pl.Standing) || isSubagents(c, &pl.Standing))
 }
 
 // quietCommand notes whether a command may pass where it asks: one that stays inside, or one that was allowed before.
 func (p *Policy) quietCommand(plan *Plan, c *toolcall.Call, does *command.Command) {
-	inside := plan.Shell && plan.Writes == WritesNothing && staysInside(does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
+	inside := plan.Shell && plan.Writes == WritesNothing && looksInside(does, plan.inside) && isGitAtHome(does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.local = inside && p.quiet.Local && does.Local()
 	plan.Repeats = inside && p.quiet.Repeat && !plan.strict && does.Repeatable()
 }

@@ -61,7 +61,7 @@ func (p *Policy) secretAt(r *command.Read) string {
 	switch {
 	case r.Name:
 		return ""
-	case find(p.places, name) != nil || endsAsKey(path.Base(name)):
+	case find(p.places, name) != nil || endsAsKey(path.Base(name)) || secretNames.MatchString(name) || r.Deep && isGits(name):
 		return bounded(strings.ReplaceAll(name, "**/", ""), "")
 	case r.Deep && isAllOfHome(name) || findsInHome(name):
 		return homeFiles
@@ -71,6 +71,14 @@ func (p *Policy) secretAt(r *command.Read) string {
 		return anyFiles
 	}
 	return ""
+}
+
+// secretNames are names of files with keys or passwords of which a part differs: .env_test, id_rsa_work.
+var secretNames = regexp.MustCompile(`(?i)(^|/)((\.env|id_(rsa|dsa|ecdsa|ed25519)|client_secret)[^/]*|[^/]*(firebase-adminsdk[^/]*\.json|_accesskeys\.csv)|appsettings\.[^/]+\.json)$`)
+
+// isGits reports whether a path is a directory in which git keeps its settings and what it has fetched, or in it. Windows leaves dots and blanks at the end out.
+func isGits(name string) bool {
+	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.EqualFold(strings.TrimRight(part, ". "), ".git") })
 }
 
 // findsInHome reports whether a path is a pattern of files anywhere below a home directory.
@@ -167,6 +175,53 @@ func staysInside(does *command.Command, places []string) bool {
 	return does.Others == "" && !slices.ContainsFunc(does.Reads, func(r command.Read) bool {
 		return r.Unknown() || onDrive(r.Path) || !within(fixedPart(r.Path), places)
 	})
+}
+
+// looksInside reports whether all that a command reads is in the workspace and may be shown: none of git's own files, no device, no variable, no lines as files with secrets have them.
+func looksInside(does *command.Command, places []string) bool {
+	return staysInside(does, places) && !does.Device && !does.Climbs && len(does.Variables) == 0 && !does.Environment && !slices.ContainsFunc(does.Reads, func(r command.Read) bool { return !r.Name && isGits(r.Path) }) &&
+		!slices.ContainsFunc(does.Seeks, findsSecret)
+}
+
+// findsSecret reports whether a pattern finds lines as they are in files with passwords or keys, read as each of the languages of patterns that grep knows.
+func findsSecret(pattern string) bool {
+	for _, p := range []string{pattern, basicSigns.Replace(pattern), regexp.QuoteMeta(pattern)} {
+		if re, err := regexp.Compile("(?i)" + p); err != nil || slices.ContainsFunc(secretLines, re.MatchString) {
+			return true
+		}
+	}
+	return false
+}
+
+// basicSigns turn a basic pattern into an extended one.
+var basicSigns = strings.NewReplacer(`\|`, "|", `\(`, "(", `\)`, ")", `\{`, "{", `\}`, "}", `\+`, "+", `\?`, "?", "|", `\|`, "(", `\(`, ")", `\)`, "{", `\{`, "}", `\}`, "+", `\+`, "?", `\?`)
+
+// secretLines are such lines.
+var secretLines = strings.Split(`export DATABASE_URL="postgres://app:hunter2@db.example.com:5432/app"
+MYSQL_PWD=hunter2 REDIS_HOST=cache DB_USER=root DB_PASS=hunter2
+AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY region = us-east-1
+//registry.npmjs.org/:_authToken=npm_0123456789abcdefABCDEF
+machine api.example.com login ann password hunter2 account x
+[remote "origin"] url = https://ann:ghp_0123456789abcdef@github.com/ann/app.git fetch = +refs/heads/*
+extraheader = AUTHORIZATION: basic YW5uOmh1bnRlcjI= insteadOf = ssh://
+Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.e30.x cookie: session=x
+-----BEGIN OPENSSH PRIVATE KEY----- -----END RSA PRIVATE KEY-----
+"client_secret": "GOCSPX-x", "private_key_id": "AIzaSyx", "api_key": "sk-ant-x", "webhook": "https://hooks.slack.com/services/x"
+xoxb-1 glpat-x hf_x SG.x ya29.x sk_live_x whsec_x credentials: {username: admin, passwd: x, pin: 1234}`, "\n")
+
+// runsOthers reports whether a command works in a directory where a project keeps code of others. What builds and tests there is theirs.
+func runsOthers(does *command.Command) bool {
+	return slices.ContainsFunc(does.Runs, func(what string) bool { return !strings.HasPrefix(what, "git ") }) && slices.ContainsFunc(does.Reads, func(r command.Read) bool {
+		return slices.ContainsFunc(strings.Split(strings.ToLower(r.Path), "/"), func(part string) bool { return vendored[part] })
+	})
+}
+
+var vendored = words("vendor node_modules third_party third-party thirdparty bower_components site-packages .venv venv pods carthage .tox .yarn")
+
+// isGitAtHome reports whether git works where the agent's workspace begins. In any other directory there may be a repository whose settings name programs to run, be it
+// only files of the workspace that look like one.
+func isGitAtHome(does *command.Command, places []string) bool {
+	return !slices.ContainsFunc(does.GitIn, func(dir string) bool { return dir != "" && dir != "." && !slices.Contains(places, dir) })
 }
 
 // onDrive reports whether a path names a drive of Windows or of PowerShell, or another machine's share: C:, C:/x, env:PATH, \\server\x, //server/x. It may have
