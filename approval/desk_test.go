@@ -26,7 +26,12 @@ var key = hmac.Key("the server's own key, 32 bytes or more")
 
 func openStore(t testing.TB) *sqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(filepath.Join(t.TempDir(), "state.db"), sqlite.Options{Timeout: time.Minute})
+	return openStoreWith(t, sqlite.Options{Timeout: time.Minute})
+}
+
+func openStoreWith(t testing.TB, o sqlite.Options) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(filepath.Join(t.TempDir(), "state.db"), o)
 	if err != nil {
 		t.Fatal(err)
 	}

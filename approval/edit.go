@@ -210,12 +210,20 @@ func (d *Desk) fit(person string, q *Question, e *Edit) (*Edit, string, error) {
 		return nil, "Nothing is changed. To let the call run as it is, allow it. Nothing was approved.", nil
 	case a.Approvals > 1:
 		return nil, "Several people have to allow the changed call, so you can't make it of this one. Nothing was approved.", nil
-	case a.Hidden == 0 && (d.o.Detailed == nil || !d.o.Detailed(a)):
+	case !d.canBeShown(e):
 		return nil, "The changed call is too long, or holds characters that can't be seen, so it can't be shown in full. Nothing was approved.", nil
 	}
 	var err error
 	e.Changes, err = changes(q.Ask.Shown, a.Shown)
 	return e, "", err
+}
+
+// canBeShown reports whether all that would run could be shown. What is hidden from the person counts, too: nothing may be behind a mask
+// that could not be read without it.
+func (d *Desk) canBeShown(e *Edit) bool {
+	all := e.Ask
+	all.Shown, all.Hidden = e.params, 0
+	return d.o.Detailed != nil && d.o.Detailed(&all)
 }
 
 // changes are the members of two objects that differ.

@@ -3,6 +3,8 @@ package approval
 import (
 	"context"
 	"errors"
+	"strconv"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
 )
@@ -10,8 +12,22 @@ import (
 // Summary is what a model says about the text of a call, in one line. It was
 // written by others: the call's text may have told the model what to say.
 type Summary struct {
-	Text string `json:"text"`
-	Seal string `json:"seal"`
+	Text string    `json:"text"`
+	At   time.Time `json:"at"` // when it was put on the card, by the store's clock
+	Seal string    `json:"seal"`
+}
+
+// settles is how long after a summary came no button in a chat allows: the message grew, so a finger may meet another button than it aimed at.
+const settles = 2 * time.Second
+
+// moved reports whether a card has just got a summary.
+func (c *Card) moved(now time.Time) bool {
+	return len(c.Questions) > 0 && c.Questions[0].Summary != nil && now.Sub(c.Questions[0].Summary.At).Abs() < settles
+}
+
+// sealed is what the seal of a summary is about.
+func (s *Summary) sealed(card, digest string) []string {
+	return []string{card, digest, s.Text, strconv.FormatInt(s.At.UnixMilli(), 10)}
 }
 
 // summarise has a model sum up the text of a card that people have by now, and
@@ -55,7 +71,8 @@ func (d *Desk) keepSummary(ctx context.Context, id, text string) error {
 			}
 			noted = true
 		}
-		q.Summary = &Summary{Text: text, Seal: d.o.Key.Seal("summary", id, q.Ask.Digest, text)}
+		q.Summary = &Summary{Text: text, At: now.UTC().Truncate(time.Millisecond)}
+		q.Summary.Seal = d.o.Key.Seal("summary", q.Summary.sealed(id, q.Ask.Digest)...)
 		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
 			return err
 		}
@@ -65,7 +82,7 @@ func (d *Desk) keepSummary(ctx context.Context, id, text string) error {
 
 // unsealed drops a summary that is not sealed by us for this question.
 func (d *Desk) unsealed(id string, q *Question) {
-	if s := q.Summary; s != nil && !d.o.Key.Check(s.Seal, "summary", id, q.Ask.Digest, s.Text) {
+	if s := q.Summary; s != nil && !d.o.Key.Check(s.Seal, "summary", s.sealed(id, q.Ask.Digest)...) {
 		q.Summary = nil
 	}
 }

@@ -117,7 +117,7 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 	if !ours {
 		return Outcome{Kind: NotFound, Text: "This button belongs to no question of this gateway that was put to you. Nothing was approved."}, nil
 	}
-	c, out, err := d.tappedCard(ctx, t)
+	c, out, err := d.tappedCard(ctx, t, a.Origin)
 	if c == nil {
 		return out, err
 	}
@@ -184,7 +184,7 @@ func (a Action) vote(c *Card, by Answer) (Answer, bool) {
 
 // tappedCard is the card behind a button while it can be answered, or the one
 // call of it that the button is for; otherwise what became of it.
-func (d *Desk) tappedCard(ctx context.Context, t tap) (*Card, Outcome, error) {
+func (d *Desk) tappedCard(ctx context.Context, t tap, origin string) (*Card, Outcome, error) {
 	c, now, err := d.load(ctx, t.card)
 	if errors.Is(err, ErrGone) {
 		return nil, forgotten(), nil
@@ -196,6 +196,8 @@ func (d *Desk) tappedCard(ctx context.Context, t tap) (*Card, Outcome, error) {
 		return nil, tooLate(d.outcome(c, c.all(), now)), nil
 	}
 	switch {
+	case t.action.onCard() && t.pick == nil && origin == "" && c.moved(now): // the page looks after that itself
+		return nil, Outcome{Kind: Misunderstood, Text: "A summary was just added to the card, which may have moved this button. Nothing was approved: tap again."}, nil
 	case t.entry == 0:
 		return c, Outcome{}, nil
 	case t.entry > len(c.Questions):

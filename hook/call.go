@@ -99,20 +99,18 @@ func (r *run) permission(ctx context.Context) ([]byte, error) {
 		r.close(ctx, question{about: r.about()}, false)
 	}
 	switch {
-	case err != nil && r.who.attended:
+	case err != nil && r.who.attended && v.Params == nil:
 		return []byte("{}\n"), nil
 	case err != nil:
 		return nil, err
 	case v.Decision == "deny" && (v.Question == "" || !r.who.attended):
 		return marshal(r.agent.no(r, v.reason()))
+	case v.Decision == "allow" && v.Params != nil: // a person has changed it, and the dialog would run it as it was
+		return marshal(hookOutput{dialogAnswer{r.in.Event, dialogDecision{Behavior: "allow", Input: r.in.Params}}})
 	case v.Decision == "allow" && v.Ref != "" && r.agent.shows:
 		return r.agent.yes, nil
 	case v.Decision == "allow" && v.Ref != "" && r.agent.asks:
-		yes := dialogDecision{Behavior: "allow"}
-		if v.Params != nil {
-			yes.Input = r.in.Params
-		}
-		return marshal(hookOutput{dialogAnswer{r.in.Event, yes}})
+		return marshal(hookOutput{dialogAnswer{r.in.Event, dialogDecision{Behavior: "allow"}}})
 	}
 	return []byte("{}\n"), nil
 }

@@ -58,7 +58,7 @@ func summarySpecs() []spec {
 			if !slices.Equal(now.Buttons, m.Buttons) {
 				b.Errorf("the buttons were %+v and are %+v", m.Buttons, now.Buttons)
 			}
-			r.tap(r.who.Alice, now, "Allow once")
+			r.until("the card takes a yes, once its buttons have settled", func() bool { return !strings.Contains(r.tap(r.who.Alice, now, "Allow once"), "tap again") })
 			if got := r.get(v); !got.Yes {
 				b.Errorf("got %+v", got)
 			}

@@ -367,6 +367,36 @@ func TestH512AMaskNeverRuns(t *testing.T) {
 	})
 }
 
+// TestH569NothingHidesBehindAMaskInAChangedCall: a hidden value does not keep the rest from being looked at, nor does its own text escape that.
+func TestH569NothingHidesBehindAMaskInAChangedCall(t *testing.T) {
+	t.Parallel()
+	const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+	r := newRig(t, nil)
+	mask := fmt.Sprintf("[REDACTED: %d chars]", len(secret))
+	held := r.hold(call{tool: "some_tool", params: `{"to":"bob","token":"` + secret + `"}`, context: editable("m")})
+	ref := r.waits().Ref
+	for what, params := range map[string]string{
+		"text that is shown in another order":  `{"to":"alice \u202egro.live","token":"` + mask + `"}`,
+		"a character without width":            `{"to":"ali\u200bce","token":"` + mask + `"}`,
+		"a control character":                  `{"to":"alice\u001b[2J","token":"` + mask + `"}`,
+		"a character without width in a token": `{"to":"alice","token":"` + secret + `\u200b"}`,
+	} {
+		r.unedited(what, r.edit(ref, params), "can't be shown in full")
+	}
+	if v := r.editTwice(ref, `{"to":"alice","token":"`+mask+`"}`); v.Kind != "counted" {
+		t.Errorf("what can be read: %+v", v)
+	}
+	if a := <-held; !strings.Contains(a.raw, `"params":{"to":"alice","token":"`+secret+`"}`) {
+		t.Errorf("it runs %s", a.raw)
+	}
+	second := r.hold(call{tool: "some_tool", params: `{"to":"bob","token":"` + secret + `\u200b"}`, context: editable("m")})
+	ref = r.waits().Ref
+	v := r.edit(ref, fmt.Sprintf(`{"to":"alice","token":"[REDACTED: %d chars]"}`, len(secret)+1))
+	r.unedited("what the agent hid behind a mask", v, "can't be shown in full")
+	r.refuse(ref, "")
+	<-second
+}
+
 // TestH513AnEditedAllowIsNeverGivenAsTheCallThatWasAskedAbout: the same request again, in this process, in another one, and after a start anew.
 func TestH513AnEditedAllowIsNeverGivenAsTheCallThatWasAskedAbout(t *testing.T) {
 	t.Parallel()

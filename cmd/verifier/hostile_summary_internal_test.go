@@ -10,6 +10,7 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/intent/provider/providertest"
+	"github.com/openclaw-verifier/verifier/web/webtest"
 )
 
 const summaryAbove = "Summary by a model. The text can fool it: decide by the text above."
@@ -201,4 +202,44 @@ func TestASummaryIsOffUnlessConfigured(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestH571ASummaryMovesNoButtonOnThePage: in the list on a phone, and on the opened card at a desk.
+func TestH571ASummaryMovesNoButtonOnThePage(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	r, _, _ := secondReader(t, func(providertest.Asked) string {
+		<-release
+		return "A mail to Bob that " + strings.Repeat("says something and ", 12) + "ends."
+	}, unhurried)
+	s := &surf{rig: r, browser: webtest.Start(t)}
+	phone, desk := s.login(webtest.Phone), s.login(webtest.Desk)
+	held := r.mailing("h571", "Dear Bob,")
+	phone.Text("Dear Bob,")
+	var id string
+	phone.Eval(`document.querySelector(".card").id.replace("card-", "")`, &id)
+	s.open(desk, "cards/"+id)
+	tabs := map[string]*webtest.Tab{"the list on a phone": phone, "the card at a desk": desk}
+	for _, tab := range tabs {
+		tab.Text("Dear Bob,")
+		tab.Eval(`document.querySelector(".card .read").scrollIntoView({ block: "center", behavior: "instant" })`, nil)
+		tab.Wait("the end of the call was seen", `document.querySelector(".card.seen") !== null`)
+		tab.Eval(`document.querySelector(".card .decide").scrollIntoView({ block: "center", behavior: "instant" })`, nil)
+		tab.Wait("the buttons can be tapped", `!document.querySelector(".card .decide").inert`)
+		tab.Eval(`window.was = document.querySelector(".card .decide").getBoundingClientRect().top, true`, nil)
+	}
+	close(release)
+	for name, tab := range tabs {
+		tab.Wait("the summary is there", `document.querySelector(".card .summary") !== null`)
+		var moved float64
+		if tab.Eval(`Math.abs(document.querySelector(".card .decide").getBoundingClientRect().top - window.was)`, &moved); moved > 1 {
+			t.Errorf("%s: the buttons moved by %v px", name, moved)
+		}
+		var above bool
+		if tab.Eval(`document.querySelector(".card .summary").getBoundingClientRect().bottom <= document.querySelector(".card .moreways").getBoundingClientRect().top`, &above); !above {
+			t.Errorf("%s: the summary is not above the buttons", name)
+		}
+	}
+	r.refuse(r.waits().Ref, "")
+	<-held
 }

@@ -85,8 +85,14 @@
     return found;
   };
 
+  // answers is where the buttons of the open question are: on the screen, where they may stick to its end, and what follows them on the page.
+  const answers = () => {
+    const el = document.querySelector(".card .decide"), card = el?.closest(".card");
+    return el ? { card: card.id, seen: card.classList.contains("seen"), at: el.getBoundingClientRect().top, top: el.nextElementSibling.getBoundingClientRect().top + scrollY } : {};
+  };
+
   const keeping = (root, change) => {
-    const top = scrollY, kept = [...places(root)].map(([place, el]) => ({
+    const top = scrollY, before = answers(), kept = [...places(root)].map(([place, el]) => ({
       place, open: el.open, top: el.scrollTop, focused: el === document.activeElement,
       typed: el.value !== el.defaultValue ? el.value : undefined, from: el.selectionStart, to: el.selectionEnd,
     }));
@@ -103,7 +109,19 @@
         if (typeof was.from === "number") el.setSelectionRange(was.from, was.to);
       }
     }
+    hover(top, before);
+  };
+
+  // hover keeps the buttons of a question where they are on the screen when text comes above them, such as a summary.
+  const hover = (top, before) => {
+    document.body.style.minHeight = "";
+    if (before.seen) document.getElementById(before.card)?.classList.add("seen");
     scrollTo({ top, behavior: "instant" });
+    const after = answers();
+    if (!before.card || before.card !== after.card || Math.abs(after.at - before.at) < 1) return;
+    const to = top + after.top - before.top;
+    document.body.style.minHeight = `${innerHeight + to}px`;
+    scrollTo({ top: to, behavior: "instant" });
   };
 
   const fresh = (el) => {

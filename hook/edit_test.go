@@ -1,0 +1,67 @@
+package hook_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/hook"
+)
+
+// answers is a gateway that answers every call so.
+func answers(t *testing.T, text string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		var m struct {
+			RequestID string `json:"requestId"`
+		}
+		if body, err := io.ReadAll(req.Body); err != nil || json.Unmarshal(body, &m) != nil {
+			t.Errorf("the hook sent %q: %v", body, err)
+		}
+		w.Header().Set(hmac.AnswerHeader, hmac.SignAnswer([]byte(secret), m.RequestID, []byte(text)))
+		io.WriteString(w, text) //nolint:errcheck // the hook says what it got
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/verify"
+}
+
+// runs runs the hook of an agent for one event.
+func runs(t *testing.T, agent, url, event string) (code int, said, words string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	notes := t.TempDir()
+	code = hook.Run(t.Context(), hook.Options{
+		Agent: agent, Gateway: func() (hook.Gateway, error) { return hook.Gateway{URL: url, Secret: []byte(secret)}, nil },
+		Notes: func() (string, error) { return notes, nil }, Stdin: strings.NewReader(event), Stdout: &stdout, Stderr: &stderr, Env: func(string) string { return "" },
+	})
+	return code, stdout.String(), stderr.String()
+}
+
+// TestH570AnAnswerWithOtherArgumentsNeverRunsTheAgentsOwn: also where it is given again and names no question, beside a dialog, and for a call that
+// can't be changed there.
+func TestH570AnAnswerWithOtherArgumentsNeverRunsTheAgentsOwn(t *testing.T) {
+	const edited = `{"command":"ls"}`
+	for _, ref := range []string{"", `,"ref":"7Q4K"`} {
+		url := answers(t, `{"decision":"allow","params":`+edited+ref+`}`)
+		for _, row := range []struct{ agent, event, tool string }{
+			{"claude-code", "PreToolUse", "Bash"}, {"claude-code", "PermissionRequest", "Bash"}, {"claude-code", "PermissionRequest", "mcp__fs__write"},
+			{"claude-code", "PreToolUse", "AskUserQuestion"}, {"claude-code", "PermissionRequest", "ExitPlanMode"},
+			{"codex", "PreToolUse", "Bash"}, {"codex", "PermissionRequest", "Bash"}, {"gemini", "BeforeTool", "run_shell_command"},
+			{"opencode", "tool.execute.before", "bash"}, {"opencode", "permission.asked", "bash"},
+		} {
+			event := fmt.Sprintf(`{"session_id":"s","cwd":"","permission_mode":"default","hook_event_name":%q,"tool_name":%q,"tool_input":{"command":"rm -rf /"},"tool_use_id":"c"}`, row.event, row.tool)
+			code, said, words := runs(t, row.agent, url, event)
+			runsOwners := code == 0 && strings.Contains(said, edited) && strings.Contains(said, "allow")
+			refuses := code == 2 && said == "" && strings.TrimSpace(words) != ""
+			if row.agent == "claude-code" && row.tool == "Bash" && !runsOwners || !runsOwners && !refuses {
+				t.Errorf("%+v, ref %q: exit code %d, %s %s", row, ref, code, said, words)
+			}
+		}
+	}
+}
