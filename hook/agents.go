@@ -38,7 +38,8 @@ type agent struct {
 	events  map[string]kind
 	tools   map[string]string // its own tools, by the names under which the gateway knows them
 	timeout time.Duration     // how long it waits for a hook, where the settings don't say
-	edits   bool              // it runs the input of an answer instead of its own
+	edited  func(r *run) any  // how it is told to run the input as it is now instead of its own; nil: it can't
+	keeps   bool              // it takes other values then, but no arguments more or fewer
 	asks    bool              // before a call it can be told to ask its user
 	asksFor map[string]bool   // the same for these tools alone, with [Options.Dialogs]; for others it may run the call instead
 	shows   bool              // our own plugin asks its user, where the event says so, and holds the call meanwhile
@@ -62,7 +63,7 @@ var agents = map[string]*agent{
 			"EnterPlanMode": "plan_mode", "ExitPlanMode": "plan_mode", "AskUserQuestion": "ask_user",
 			"Skill": "skill", "SlashCommand": "skill", "ToolSearch": "tool_search", "ListAgents": "agents_list", "ReportFindings": "todo",
 		},
-		timeout: 600 * time.Second, asks: true, mcpIDs: true, edits: true,
+		timeout: 600 * time.Second, asks: true, mcpIDs: true, edited: editedInput,
 		yes: []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}` + "\n"), no: denial,
 	},
 	codex: {
@@ -76,7 +77,7 @@ var agents = map[string]*agent{
 			"spawn_agent": "task", "request_user_input": "ask_user", "get_goal": "get_goal", "create_goal": "create_goal", "update_goal": "update_goal",
 			"web_search": "web_search",
 		},
-		timeout: 60 * time.Second, dialogs: true, mcpIDs: true, yes: []byte("{}\n"), no: denial,
+		timeout: 60 * time.Second, dialogs: true, mcpIDs: true, edited: editedInput, keeps: true, yes: []byte("{}\n"), no: denial,
 	},
 	gemini: {
 		events: map[string]kind{
@@ -90,7 +91,7 @@ var agents = map[string]*agent{
 			"write_todos": "todo", "update_topic": "todo", "enter_plan_mode": "plan_mode", "exit_plan_mode": "plan_mode", "ask_user": "ask_user", "activate_skill": "skill",
 		},
 		asksFor: map[string]bool{"run_shell_command": true},
-		timeout: 60 * time.Second, yes: []byte(`{"decision":"allow"}` + "\n"), no: plainDenial,
+		timeout: 60 * time.Second, edited: editedToolInput, keeps: true, yes: []byte(`{"decision":"allow"}` + "\n"), no: plainDenial,
 	},
 	opencode: {
 		events: map[string]kind{
@@ -101,7 +102,7 @@ var agents = map[string]*agent{
 			"glob": "glob", "grep": "grep", "list": "ls", "webfetch": "web_fetch", "websearch": "web_search", "codesearch": "web_search",
 			"task": "task", "todowrite": "todo", "todoread": "todo", "skill": "skill", "question": "ask_user",
 		},
-		timeout: 600 * time.Second, shows: true, yes: []byte(`{"decision":"allow"}` + "\n"), no: plainDenial,
+		timeout: 600 * time.Second, shows: true, edited: editedPlain, yes: []byte(`{"decision":"allow"}` + "\n"), no: plainDenial,
 	},
 }
 
@@ -191,6 +192,23 @@ type plainDecision struct {
 	Reason   string `json:"reason"`
 }
 
+// plainEdit is how our own plugin for opencode is told what runs instead.
+type plainEdit struct {
+	Decision string         `json:"decision"`
+	Input    jsontext.Value `json:"input"`
+}
+
+// toolEdit is how Gemini CLI is told.
+type toolEdit struct {
+	Decision string   `json:"decision"`
+	Output   toolData `json:"hookSpecificOutput"`
+}
+
+type toolData struct {
+	Event string         `json:"hookEventName"`
+	Input jsontext.Value `json:"tool_input"`
+}
+
 // plainQuestion is how Gemini CLI is told to ask. Its user reads the message in the dialog.
 type plainQuestion struct {
 	Decision string `json:"decision"`
@@ -204,5 +222,16 @@ func denial(r *run, reason string) any {
 	}
 	return hookOutput{callAnswer{Event: r.in.Event, Decision: "deny", Reason: reason}}
 }
+
+func editedInput(r *run) any {
+	if r.agent.events[r.in.Event] == permission {
+		return hookOutput{dialogAnswer{r.in.Event, dialogDecision{Behavior: "allow", Input: r.in.Params}}}
+	}
+	return hookOutput{callAnswer{Event: r.in.Event, Decision: "allow", Input: r.in.Params}}
+}
+
+func editedToolInput(r *run) any { return toolEdit{"allow", toolData{r.in.Event, r.in.Params}} }
+
+func editedPlain(r *run) any { return plainEdit{"allow", r.in.Params} }
 
 func plainDenial(_ *run, reason string) any { return plainDecision{"deny", reason} }

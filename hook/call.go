@@ -53,7 +53,7 @@ func (r *run) pass(v *verdict) ([]byte, error) {
 		}
 	}
 	if v.Params != nil {
-		return marshal(hookOutput{callAnswer{Event: r.in.Event, Decision: "allow", Input: r.in.Params}})
+		return marshal(r.agent.edited(r))
 	}
 	return r.agent.yes, nil
 }
@@ -106,7 +106,7 @@ func (r *run) permission(ctx context.Context) ([]byte, error) {
 	case v.Decision == "deny" && (v.Question == "" || !r.who.attended):
 		return marshal(r.agent.no(r, v.reason()))
 	case v.Decision == "allow" && v.Params != nil: // a person has changed it, and the dialog would run it as it was
-		return marshal(hookOutput{dialogAnswer{r.in.Event, dialogDecision{Behavior: "allow", Input: r.in.Params}}})
+		return marshal(r.agent.edited(r))
 	case v.Decision == "allow" && v.Ref != "" && r.agent.shows:
 		return r.agent.yes, nil
 	case v.Decision == "allow" && v.Ref != "" && r.agent.asks:

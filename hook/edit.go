@@ -11,9 +11,10 @@ import (
 // The owner may let a call run with other arguments. The agent is handed these, and what is noted of the call is about them. What the agent can't run that way is refused.
 
 // takesEdits reports whether the agent runs other arguments of this call than its own. A plan or a question for the user has none; in its dialog,
-// the gate before a server of tools expects the call as it was.
+// the gate before a server of tools expects the call as it was. Codex takes none beside its dialog.
 func (r *run) takesEdits(name string) bool {
-	return r.agent.edits && !r.forUser() && (r.agent.events[r.in.Event] == call || !strings.HasPrefix(name, mcp))
+	inDialog := r.agent.events[r.in.Event] != call
+	return r.agent.edited != nil && !r.forUser() && !(inDialog && (r.agent.dialogs || strings.HasPrefix(name, mcp)))
 }
 
 // edit makes the call the one that the owner lets run instead. Asked are the arguments that were asked about.
@@ -25,6 +26,9 @@ func (r *run) edit(v *verdict, takes bool, asked jsontext.Value) error {
 	params, err := r.withoutDirectory(v.Params, asked)
 	if err != nil {
 		return err
+	}
+	if r.agent.keeps && !sameNames(params, r.in.Params) {
+		return failure("The owner added an argument or left one out, which this agent can't do. Nothing was run.")
 	}
 	r.in.Params = params
 	if r.agent.events[r.in.Event] == permission {
@@ -51,6 +55,20 @@ func (r *run) withoutDirectory(params, asked jsontext.Value) (jsontext.Value, er
 		return nil, failure("The verifier's answer can't be understood. Nothing was run.")
 	}
 	return text, nil
+}
+
+// sameNames reports whether two objects have members of the same names.
+func sameNames(a, b jsontext.Value) bool {
+	var one, other map[string]jsontext.Value
+	if json.Unmarshal(a, &one) != nil || json.Unmarshal(b, &other) != nil || len(one) != len(other) {
+		return false
+	}
+	for name := range one {
+		if _, there := other[name]; !there {
+			return false
+		}
+	}
+	return true
 }
 
 // keepEdited notes the call as the owner changed it, under the id that the question was opened with: the agent's dialog does not know it.

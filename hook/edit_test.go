@@ -49,18 +49,40 @@ func TestH570AnAnswerWithOtherArgumentsNeverRunsTheAgentsOwn(t *testing.T) {
 	const edited = `{"command":"ls"}`
 	for _, ref := range []string{"", `,"ref":"7Q4K"`} {
 		url := answers(t, `{"decision":"allow","params":`+edited+ref+`}`)
-		for _, row := range []struct{ agent, event, tool string }{
-			{"claude-code", "PreToolUse", "Bash"}, {"claude-code", "PermissionRequest", "Bash"}, {"claude-code", "PermissionRequest", "mcp__fs__write"},
-			{"claude-code", "PreToolUse", "AskUserQuestion"}, {"claude-code", "PermissionRequest", "ExitPlanMode"},
-			{"codex", "PreToolUse", "Bash"}, {"codex", "PermissionRequest", "Bash"}, {"gemini", "BeforeTool", "run_shell_command"},
-			{"opencode", "tool.execute.before", "bash"}, {"opencode", "permission.asked", "bash"},
+		for _, row := range []struct {
+			agent, event, tool string
+			runs               bool // the owner's arguments
+		}{
+			{"claude-code", "PreToolUse", "Bash", true}, {"claude-code", "PermissionRequest", "Bash", true}, {"claude-code", "PermissionRequest", "mcp__fs__write", false},
+			{"claude-code", "PreToolUse", "AskUserQuestion", false}, {"claude-code", "PermissionRequest", "ExitPlanMode", false},
+			{"codex", "PreToolUse", "Bash", true}, {"codex", "PermissionRequest", "Bash", false}, {"codex", "PreToolUse", "request_user_input", false},
+			{"gemini", "BeforeTool", "run_shell_command", true}, {"gemini", "BeforeTool", "ask_user", false},
+			{"opencode", "tool.execute.before", "bash", true}, {"opencode", "permission.asked", "bash", true}, {"opencode", "tool.execute.before", "question", false},
 		} {
 			event := fmt.Sprintf(`{"session_id":"s","cwd":"","permission_mode":"default","hook_event_name":%q,"tool_name":%q,"tool_input":{"command":"rm -rf /"},"tool_use_id":"c"}`, row.event, row.tool)
 			code, said, words := runs(t, row.agent, url, event)
 			runsOwners := code == 0 && strings.Contains(said, edited) && strings.Contains(said, "allow")
 			refuses := code == 2 && said == "" && strings.TrimSpace(words) != ""
-			if row.agent == "claude-code" && row.tool == "Bash" && !runsOwners || !runsOwners && !refuses {
+			if row.runs && !runsOwners || !row.runs && !refuses {
 				t.Errorf("%+v, ref %q: exit code %d, %s %s", row, ref, code, said, words)
+			}
+		}
+	}
+}
+
+// TestAnArgumentMoreOrLessIsRefusedWhereTheAgentKeepsItsOwn: Gemini CLI may lay the owner's arguments over its own, and Codex takes the command alone.
+func TestAnArgumentMoreOrLessIsRefusedWhereTheAgentKeepsItsOwn(t *testing.T) {
+	for _, params := range []string{`{"command":"ls","timeout":5}`, `{"description":"x"}`, `{"command":"ls"}`} {
+		url := answers(t, `{"decision":"allow","ref":"7Q4K","params":`+params+`}`)
+		for _, row := range []struct {
+			agent, event, tool string
+			runs               bool
+		}{
+			{"claude-code", "PreToolUse", "Bash", true}, {"opencode", "tool.execute.before", "bash", true}, {"codex", "PreToolUse", "Bash", false}, {"gemini", "BeforeTool", "run_shell_command", false},
+		} {
+			event := fmt.Sprintf(`{"session_id":"s","cwd":"","hook_event_name":%q,"tool_name":%q,"tool_input":{"command":"rm","description":"x"},"tool_use_id":"c"}`, row.event, row.tool)
+			if code, said, words := runs(t, row.agent, url, event); (code == 0) != row.runs || strings.Contains(said, params) != row.runs {
+				t.Errorf("%+v, %s: exit code %d, %s %s", row, params, code, said, words)
 			}
 		}
 	}

@@ -158,13 +158,19 @@ func headerText(v string) (string, bool) {
 // argument reports whether a header says what the argument says that it mirrors.
 func (g *gate) argument(m *message, param, header string) bool {
 	want, ok := headerText(header)
+	is, there := g.argumentText(m, param)
+	return ok && there && is == want
+}
+
+// argumentText is what the argument says that a header mirrors.
+func (g *gate) argumentText(m *message, param string) (text string, ok bool) {
 	c, err := readCall(m.params)
-	if !ok || m.method != "tools/call" || err != nil {
-		return false
+	if m.method != "tools/call" || err != nil {
+		return "", false
 	}
 	all, err := members(c.arguments, nil)
 	if err != nil {
-		return false
+		return "", false
 	}
 	server, tool := g.Server, c.name
 	if server == "" { // several servers are behind this gate
@@ -179,15 +185,29 @@ func (g *gate) argument(m *message, param, header string) bool {
 		}
 	}
 	if len(mirrored) != 1 {
-		return false
+		return "", false
 	}
 	switch v := all[mirrored[0]]; v.Kind() {
 	case jsontext.KindString:
-		s, ok := asString(v)
-		return ok && s == want
+		return asString(v)
 	case jsontext.KindNumber, jsontext.KindTrue, jsontext.KindFalse:
-		return string(v) == want
+		return string(v), true
 	default:
-		return false
+		return "", false
+	}
+}
+
+// remirror makes the headers that mirror arguments say what the arguments say now. One whose argument has gone goes, too.
+func (g *gate) remirror(h http.Header, m *message) {
+	for name := range h {
+		param, ok := strings.CutPrefix(name, "Mcp-Param-")
+		if !ok {
+			continue
+		}
+		if text, there := g.argumentText(m, param); there {
+			h[name] = []string{"=?base64?" + base64.StdEncoding.EncodeToString([]byte(text)) + "?="}
+		} else {
+			delete(h, name)
+		}
 	}
 }

@@ -232,7 +232,7 @@ func (x *exchange) request(c *call) {
 	ctx, drop := context.WithCancel(x.q.Context())
 	defer drop()
 	if c != nil {
-		r.drop = drop
+		r.drop, r.edits = drop, true
 	}
 	if no := x.p.admit(r); no != nil {
 		x.back.whole(http.StatusBadRequest, nil, no.text())
@@ -241,6 +241,9 @@ func (x *exchange) request(c *call) {
 	defer func() { x.p.lose(r); x.back.close() }()
 	if c != nil {
 		words := x.p.judge(ctx, r, c)
+		if words == "" && r.edited != nil {
+			words = x.edit()
+		}
 		if words != "" && x.p.done(r) {
 			x.back.whole(http.StatusOK, nil, denied(r, words))
 			return
@@ -252,6 +255,20 @@ func (x *exchange) request(c *call) {
 		}
 	}
 	x.forward(gave)
+}
+
+// edit makes the message that of the call which the owner lets run instead, and so the headers that repeat its arguments.
+func (x *exchange) edit() (words string) {
+	text, err := x.m.withArguments(x.r.edited)
+	if err == nil {
+		x.m, err = decode(text, false)
+	}
+	if err != nil {
+		return "The verifier failed. Nothing was run."
+	}
+	x.q = x.q.Clone(x.q.Context())
+	x.remirror(x.q.Header, &x.m)
+	return ""
 }
 
 // lose notes that the answer to a request can only come on another connection.

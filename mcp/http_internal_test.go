@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/openclaw-verifier/verifier/hook"
 )
 
@@ -119,6 +121,58 @@ func TestClientsWithoutASessionAreToldApart(t *testing.T) {
 	b.post(cancel, "X-Api-Key", "a", "X-Request-Id", "2")
 	if text := <-answer; !strings.Contains(text, "was cancelled") || !strings.Contains(text, "Nothing was run") {
 		t.Errorf("the client got %q", text)
+	}
+}
+
+// TestOverHTTPACallThatTheOwnerChangedIsPassedWithTheOwnersArguments: in the message and in the headers that repeat them, and nothing of the client's own.
+func TestOverHTTPACallThatTheOwnerChangedIsPassedWithTheOwnersArguments(t *testing.T) {
+	b := newWeb(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`) //nolint:errcheck // the test misses it then
+	})
+	b.session.ask = func(_ context.Context, c hook.Call) (hook.Verdict, error) {
+		return hook.Verdict{Allowed: c.Edits, Params: jsontext.Value(`{"to_whom":"bob","n":2}`)}, nil
+	}
+	status, text := b.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send","arguments":{"to_whom":"mallory","secret":"x"},"_meta":{"progressToken":7}}}`,
+		"Mcp-Method", "tools/call", "Mcp-Name", "send", "Mcp-Param-To", "mallory", "Mcp-Param-Secret", "x")
+	if status != http.StatusOK || !strings.Contains(text, `"content":[]`) {
+		t.Errorf("the client got %d %s", status, text)
+	}
+	got := b.saw()
+	if !strings.Contains(got, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":7},"arguments":{"to_whom":"bob","n":2},"name":"send"}}`) {
+		t.Errorf("the server got %s", got)
+	}
+	if !strings.Contains(got, "Mcp-Param-To:[=?base64?Ym9i?=]") || strings.Contains(got, "mallory") || strings.Contains(got, "Mcp-Param-Secret") {
+		t.Errorf("the headers are %s", got)
+	}
+}
+
+// TestH572OverHTTPAnEditThatCantBePassedOnRunsNothing: a retry that answers a server's question, and an answer that is no object.
+func TestH572OverHTTPAnEditThatCantBePassedOnRunsNothing(t *testing.T) {
+	b := newWeb(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s","inputRequests":{"a":{"method":"roots/list"}}}}`) //nolint:errcheck // the test misses it then
+	})
+	edits := make(chan bool, 10)
+	params := jsontext.Value(`{"to":"bob"}`)
+	b.session.ask = func(_ context.Context, c hook.Call) (hook.Verdict, error) {
+		edits <- c.Edits
+		return hook.Verdict{Allowed: true, Params: params, Asked: &hook.Asked{}}, nil
+	}
+	b.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send","arguments":{"to":"mallory"}}}`)
+	if !<-edits || strings.Contains(b.saw(), "mallory") {
+		t.Fatalf("the first call: %s", b.saw())
+	}
+	_, text := b.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send","arguments":{"to":"mallory"},"requestState":"s","inputResponses":{"a":{"roots":[]}}}}`)
+	select {
+	case takes := <-edits:
+		if takes {
+			t.Error("a retry with an answer says that its arguments can be changed")
+		}
+	default: // it was refused before
+	}
+	params = jsontext.Value(`{"to":"bob"`)
+	_, broken := b.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send","arguments":{"to":"mallory"}}}`)
+	if !strings.Contains(broken, "Nothing was run") || strings.Contains(b.saw(), "mallory") {
+		t.Errorf("the client got %s and %s, the server %s", text, broken, b.saw())
 	}
 }
 

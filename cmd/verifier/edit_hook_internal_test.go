@@ -29,7 +29,7 @@ func (r *rig) hookHolds(agent, event string) <-chan string {
 }
 
 // TestTheHookOfClaudeCodeRunsWhatTheOwnerMadeOfTheCall: the agent is handed the owner's arguments, without the directory that the hook has added; what
-// ran then counts as what was judged. Codex can't do it, and its owner reads so.
+// ran then counts as what was judged. Codex does the same before a call, and can't beside its dialog: its owner reads so.
 func TestTheHookOfClaudeCodeRunsWhatTheOwnerMadeOfTheCall(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, unhurried)
@@ -56,8 +56,15 @@ func TestTheHookOfClaudeCodeRunsWhatTheOwnerMadeOfTheCall(t *testing.T) {
 		t.Errorf("another directory: %s", got)
 	}
 	held := r.hookHolds("codex", event("PreToolUse", "s3", "t3", "git push", ""))
+	if v := r.editTwice(r.waits().Ref, `{"command":"git push --dry-run","description":"d","workdir":"/srv/x"}`); v.Kind != "counted" {
+		t.Fatalf("codex: the change is told %+v", v)
+	}
+	if got := <-held; !strings.Contains(got, `"permissionDecision":"allow","updatedInput":{"command":"git push --dry-run","description":"d"}`) {
+		t.Errorf("codex is handed %s", got)
+	}
+	held = r.hookHolds("codex", event("PermissionRequest", "s4", "", "git push", ""))
 	ref := r.waits().Ref
-	r.unedited("codex", r.edit(ref, `{"command":"git push --dry-run"}`), "can't run other arguments than its own")
+	r.unedited("beside codex' dialog", r.edit(ref, `{"command":"git push --dry-run"}`), "can't run other arguments than its own")
 	r.refuse(ref, "")
 	if got := <-held; strings.Contains(got, "allow") {
 		t.Errorf("codex: %s", got)

@@ -104,6 +104,20 @@ func TestH272OverHTTPWhatCanBeReadInTwoWaysReachesNoServer(t *testing.T) {
 	}
 }
 
+// TestH572OverHTTPTheOwnersArgumentsRun: the server gets the call as the owner changed it, and nothing of the client's.
+func TestH572OverHTTPTheOwnersArgumentsRun(t *testing.T) {
+	t.Parallel()
+	g := fronted(newRig(t, nil))
+	answer := g.posting(g.calls("echo", `{"text":"mallory","more":"x"}`), "Mcp-Param-Text", "mallory")
+	if v := g.rig.editTwice(g.rig.waits().Ref, `{"text":"bob"}`); v.Kind != "counted" {
+		t.Fatalf("the change is told %+v", v)
+	}
+	g.wants(<-answer, "bob")
+	if got := g.server.saw(); strings.Contains(got, "mallory") || !strings.Contains(got, `"arguments":{"text":"bob"}`) {
+		t.Errorf("the server got %s", got)
+	}
+}
+
 // TestH273OverHTTPACallThatIsDroppedDoesNotRun: its client has cancelled it with a request of its own, has gone, has ended
 // the session, or the gate was ended; then the owner says yes.
 func TestH273OverHTTPACallThatIsDroppedDoesNotRun(t *testing.T) {

@@ -125,7 +125,10 @@ func TestH567QuietHoursHoldNotificationsBack(t *testing.T) {
 	if v := r.types(secondToken, ".away until 2d"); v.Kind != "told" {
 		t.Fatalf("Ann goes: %+v", v)
 	}
-	r.reload(func(c *config.Config) { c.Approvers = slices.Clone(c.Approvers); c.Approvers[1].Quiet = approval.Quiet{} })
+	r.reload(func(c *config.Config) {
+		c.Approvers = slices.Clone(c.Approvers)
+		c.Approvers[1].Quiet = approval.Quiet{}
+	})
 	second := r.hold(sh("make three", inGroup("b")))
 	two := readPush(t, mine.service.Next())
 	ann.wantNone(t, "after her quiet hours, but away")

@@ -69,7 +69,9 @@ func TestTheRealAgents(t *testing.T) {
 	for i := range agents {
 		t.Run(agents[i].name, func(t *testing.T) { newScene(t, &agents[i], cache, bin).all() })
 	}
-	t.Run("claude-code-edit", func(t *testing.T) { newScene(t, &agents[0], cache, bin).changed() })
+	for i := range agents {
+		t.Run(agents[i].name+"-edit", func(t *testing.T) { newScene(t, &agents[i], cache, bin).changed() })
+	}
 	managed := agents[0] // Claude Code with the machine's settings
 	managed.wire, managed.settings = []string{"--root", "@HOME@"}, "etc/claude-code/managed-settings.json"
 	t.Run("claude-code-managed", func(t *testing.T) { newScene(t, &managed, cache, bin).managed() })

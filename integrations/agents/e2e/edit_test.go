@@ -12,7 +12,11 @@ import (
 // changed lets the owner change what the agent wants to run: the agent runs the owner's command and not its own, and that counts as what was judged.
 func (s *scene) changed() {
 	edited := filepath.Join(s.work, "edited")
-	params, err := json.Marshal(object{"command": "touch " + edited, "description": "x", "workdir": s.work}, json.Deterministic(true))
+	input := object{"command": "touch " + edited, "description": "x", "workdir": s.work}
+	if s.name == "codex" { // which tells its hook the command alone
+		delete(input, "description")
+	}
+	params, err := json.Marshal(input, json.Deterministic(true))
 	if err != nil {
 		s.Fatal(err)
 	}
