@@ -58,6 +58,7 @@ type Argument struct {
 	Source Source // of From Tool: the least trusted, of several the latest
 	Parts  []Part
 	Cut    bool // only its beginning was looked at
+	Whole  bool // of From Tool: it is one address, link, path, id, phone or account number, and nothing else
 }
 
 // Limits of what is said about one call.
@@ -129,7 +130,7 @@ func (x *Index) argument(ctx context.Context, l leaf, left int, keys []Key) (a A
 		return a, 0, err
 	}
 	from, source := t.verdict()
-	return Argument{Path: l.path, From: from, Source: source, Parts: shown(t.parts), Cut: f.cut}, len(f.chars), nil
+	return Argument{Path: l.path, From: from, Source: source, Parts: shown(t.parts), Cut: f.cut, Whole: t.isWhole(source)}, len(f.chars), nil
 }
 
 // shown cuts a long list of parts; what came from a tool is cut last.
@@ -245,6 +246,13 @@ func (t *tracing) runs(ctx context.Context, items []item) error {
 		add(Part{From: Nowhere}, nowhere)
 	}
 	return nil
+}
+
+// isWhole reports whether the argument is one value that came from this source. A host is a part of many values, and an amount may be any number.
+func (t *tracing) isWhole(source Source) bool {
+	return !t.cut && slices.ContainsFunc(t.parts, func(p Part) bool {
+		return p.From == Tool && p.Kind != Words && p.Kind != Host && p.Kind != Amount && p.Source == source && p.Text == strings.TrimSpace(string(t.chars))
+	})
 }
 
 func (t *tracing) verdict() (From, Source) {

@@ -39,9 +39,10 @@ type Plan struct {
 	Foreign      bool   // it puts into files what may be others' work, though nothing of that comes into the conversation
 	Acts         bool   // where [Quiet.Completes] is on: it acts, or may
 	Service      string // where it is on: what the call is a tool of; empty: not known
-	Page         Page   // where [Quiet.Site] is on: the page that it gets without cookies
-	Completes    bool   // its form is that of a call which may complete another one, see [Plan.completing]
-	Origins      bool   // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
+	OwnData      OwnData
+	Page         Page // where [Quiet.Site] is on: the page that it gets without cookies
+	Completes    bool // its form is that of a call which may complete another one, see [Plan.completing]
+	Origins      bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
 	from      taint.Level // tainted from here on
 	strict    bool

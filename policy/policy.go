@@ -46,7 +46,8 @@ type Policy struct {
 	samples [][]string // the same in parts, for patterns that may find one
 	inside  []string   // the directories that the owner trusts; nil: all
 	quiet   Quiet
-	gated   bool // a conversation that has read secrets asks before anything leaves the machine
+	owned   []string // services whose data only the owner writes
+	gated   bool     // a conversation that has read secrets asks before anything leaves the machine
 
 	declared []*declared
 	index    index // of these, for a call

@@ -22,6 +22,8 @@ type Quiet struct {
 	// Local lets a command pass that only lists, searches and shows files of the
 	// workspace, or stages, commits and shows changes there.
 	Local bool `yaml:"local"`
+	// Own lets a call pass whose values came only from tools with the label own, or from the user's messages, if nothing else came in from outside.
+	Own bool `yaml:"own"`
 	// Repeat lets a command pass that only reads, builds or tests, if the very call was allowed before in
 	// the conversation.
 	Repeat bool `yaml:"repeat"`
@@ -34,6 +36,7 @@ type Quiet struct {
 const (
 	CompletesRule = "completes"
 	localRule     = "local"
+	OwnRule       = "own"
 	RepeatRule    = "repeat"
 	SiteRule      = "site"
 )
@@ -41,7 +44,7 @@ const (
 // QuietRules are the ids of the reasons that let a call pass which waits only
 // because of what came into the conversation.
 func QuietRules() []string {
-	return []string{CompletesRule, localRule, RepeatRule, SiteRule, seenRule, lookRule}
+	return []string{CompletesRule, localRule, OwnRule, RepeatRule, SiteRule, seenRule, lookRule}
 }
 
 // allowLocal lets a command pass that acts only in the workspace, can be undone there, and waits only because of what came into the conversation.
@@ -65,6 +68,7 @@ func (pl *Plan) runsGit() bool { return len(pl.parsed.Runs) > 0 }
 func (p *Policy) quieting(pl *Plan, c *toolcall.Call) {
 	p.completing(pl, c)
 	p.page(pl, c)
+	p.ownData(pl, c)
 }
 
 // completing says whether a call acts, on what, and whether it could be one that
@@ -74,7 +78,7 @@ func (p *Policy) completing(pl *Plan, c *toolcall.Call) {
 		return
 	}
 	r := pl.rule
-	pl.Acts = pl.sink || pl.Anything || pl.Writes != WritesNothing || !pl.Reach.empty()
+	pl.Acts = pl.mayAct()
 	pl.Service = r.serviceOf(c.Tool)
 	pl.Completes = r.completes && pl.Service != "" && pl.Grantable && !c.Hints.Destroys() && saysOnlyACode(c.Params) && isOwners(c, &pl.Standing)
 }
@@ -148,6 +152,9 @@ func (b *builder) checkQuiet(p *Policy) {
 	if q.Completes && !p.hasRule(func(r *rule) bool { return r.completes }) {
 		b.warn("quiet.completes", "has no effect: no tool is labelled completes: true")
 	}
+	if q.Own && len(p.owned) == 0 {
+		b.warn("quiet.own", "has no effect: no tool is labelled own: true")
+	}
 	if q.Site && !p.hasRule(func(r *rule) bool { return r.plainFetch && r.sink }) {
 		b.warn("quiet.site", "has no effect: no tool that acts is labelled fetches: true, and web_fetch is not asked about")
 	}
@@ -178,6 +185,9 @@ func (pl *Plan) Consents() (out []string) {
 	}
 	if pl.Repeats {
 		out = append(out, RepeatRule+": if this very call was allowed before outside content came in, or you said yes to it, and you have seen all that was written into the workspace since.")
+	}
+	if pl.OwnData.May {
+		out = append(out, OwnRule+": if its values came only from tools that you labelled own: true, or from your messages, and nothing else came in from outside.")
 	}
 	if site := pl.sites(); site != "" {
 		out = append(out, site)

@@ -43,6 +43,9 @@ func (v *Verifier) consent(ctx context.Context, t *evaluation) *denial {
 	case v.sameSite(t):
 		t.by = policy.SiteRule
 		return v.audit(ctx, t)
+	case v.ownData(ctx, t):
+		t.by = policy.OwnRule
+		return v.audit(ctx, t)
 	case v.repeated(ctx, t):
 		t.by = policy.RepeatRule
 		return v.audit(ctx, t)

@@ -50,15 +50,19 @@ func (v *Verifier) notesOutside(t *evaluation) {
 		return
 	}
 	from := anyOutside
-	if t.plan.Page.Host != "" {
+	switch {
+	case t.plan.Page.Host != "":
 		from = pageOf(t.plan.Page.Host)
+	case t.plan.OwnData.Reads != "":
+		from = ownOf(t.plan.OwnData.Reads)
+		v.ownCalls.note(t)
 	}
 	v.exposure.brought(t.convID, from)
 }
 
 // hearsOutside notes where outside content is from that an event tells of. The result of a call is noted with the call, where that is known.
 func (v *Verifier) hearsOutside(h *eventEvaluation) {
-	if h.report.Raise < taint.Shared || h.heard.Replayed || v.sites.returned(h) {
+	if h.report.Raise < taint.Shared || h.heard.Replayed || v.sites.returned(h) || v.ownCalls.returned(h) {
 		return
 	}
 	v.exposure.brought(h.convID, anyOutside)

@@ -47,6 +47,7 @@ type Verifier struct {
 	actions            actions
 	sites              sites
 	repeats            repeats
+	ownCalls           ownCalls
 	edits              edits
 
 	ending   chan struct{} // a place for each call that was held and is being denied

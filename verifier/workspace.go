@@ -23,6 +23,9 @@ func modulesOf(client string) session.Conversation {
 // wrote notes, before the call is allowed, that it writes files in a conversation in which others than the owner speak, or outside
 // content or files of elsewhere into files, unless a person has said yes to this very call and its card shows all of it.
 func (v *Verifier) wrote(ctx context.Context, t *evaluation) *denial {
+	if no := v.taintsOwn(ctx, t); no != nil {
+		return no
+	}
 	if t.plan.Writes == policy.WritesNothing || taint.Worse(t.view.Level, t.plan.Brings(&t.view)) < taint.Shared && !t.plan.Foreign {
 		return nil
 	}
@@ -83,7 +86,7 @@ func (v *Verifier) unseen(ctx context.Context, t *evaluation) *session.Conversat
 // overtaken reports whether something was written unseen since the call was judged: an auditor or another verifier may have
 // taken long to answer. A write notes it before it is allowed, and this looks right before the call is.
 func (v *Verifier) overtaken(ctx context.Context, t *evaluation) bool {
-	return t.view.Workspace == session.AllSeen && v.unseen(ctx, t) != nil || t.by == policy.RepeatRule && !v.mayRepeat(ctx, t)
+	return t.view.Workspace == session.AllSeen && v.unseen(ctx, t) != nil || t.by == policy.RepeatRule && !v.mayRepeat(ctx, t) || t.by == policy.OwnRule && !v.onlyOwn(ctx, t)
 }
 
 // ranModules forgets that modules were added, where a person said yes to a call that was asked about for nothing else in the workspace, and that runs
