@@ -59,7 +59,7 @@ func main() {
 	flag.IntVar(&o.calls, "calls", 0, "calls in a slice (default 8000, short 1500)")
 	flag.IntVar(&o.connect, "connections", 16, "keep-alive connections")
 	flag.BoolVar(&o.pin, "pin", true, "keep the servers on one core and the rest off it (Linux)")
-	flag.StringVar(&o.only, "only", "", "measure only this role beside the constant handler: strict, get, redis, embedded, pages, opa, cerbos")
+	flag.StringVar(&o.only, "only", "", "measure only this role beside the constant handler: strict, get, redis, embedded, pages, traced (beside embedded, too), opa, cerbos")
 	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "directory for one CPU profile of each server")
 	flag.StringVar(&o.others, "others", "", "directory with the servers of others, opa and cerbos, as scripts/bench-others builds them")
 	flag.BoolVar(&o.grow, "grow", false, "measure ours with Redis as work grows: policies, tools, conversations, record")

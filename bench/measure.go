@@ -95,11 +95,12 @@ func (b *bench) startServer(ctx context.Context, r role) (*process, error) {
 // chosen are the roles to measure. The constant handler is always one: it is the
 // unit. The servers of others are there if they were built.
 func (o *options) chosen() []role {
+	only, _ := findRole(o.only)
 	return slices.DeleteFunc(slices.Clone(roles), func(r role) bool {
 		if r.name == roles[0].name {
 			return false
 		}
-		return o.only != "" && r.name != o.only || !o.has(r)
+		return o.only != "" && r.name != o.only && r.name != only.beside || !o.has(r)
 	})
 }
 

@@ -93,6 +93,8 @@ type gateway struct {
 	policies  []policy.Declared
 	tools     map[string]policy.Tool
 
+	trace func(*verifier.Traced) // nil: OpenTelemetry is off
+
 	asked atomic.Int64 // how many questions were put
 
 	watched bool      // questions are open, and pages
@@ -155,7 +157,7 @@ func (g *gateway) wire(p place) (run running, err error) {
 		Settings: func() verifier.Settings {
 			return verifier.Settings{Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute}
 		},
-		Log: log, Observe: metrics.New(metrics.Gauges{}).Decided,
+		Log: log, Observe: metrics.New(metrics.Gauges{}).Decided, Trace: g.trace,
 	})
 	if err != nil {
 		return run, err

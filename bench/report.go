@@ -74,7 +74,10 @@ func (r *report) checks() []check {
 				"Redis itself is busy %.1f µs with each script: one Redis can't decide more than %.0f calls/s", micros(r.script), 1/r.script.Seconds())})
 		}
 	}
-	if c, ok := r.watched(); ok {
+	if c, ok := r.beside("pages", fmt.Sprintf("with %d questions open and %d pages", openQuestions, openPages), pagesTarget); ok {
+		out = append(out, c)
+	}
+	if c, ok := r.beside("traced", "with OpenTelemetry, its collector included", tracedTarget); ok {
 		out = append(out, c)
 	}
 	return append(out, r.besideOthers()...)
@@ -108,15 +111,14 @@ func (r *report) find(name string) (row, bool) {
 	return r.rows[i], true
 }
 
-// watched holds the embedded server with pages against the one without.
-func (r *report) watched() (check, bool) {
-	with, there := r.find("pages")
+// beside holds the embedded server with something more against the one without.
+func (r *report) beside(name, what string, target float64) (check, bool) {
+	with, there := r.find(name)
 	without, too := r.find("embedded")
 	if !there || !too {
 		return check{}, false
 	}
-	text := fmt.Sprintf("with %d questions open and %d pages: at least %.1f of the calls without", openQuestions, openPages, pagesTarget)
-	return holdTarget(with.ratios(without), pagesTarget, r.o.short, text), true
+	return holdTarget(with.ratios(without), target, r.o.short, fmt.Sprintf("%s: at least %.1f of the calls without", what, target)), true
 }
 
 func (r *report) ratio(row row) check {

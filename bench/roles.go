@@ -12,6 +12,7 @@ type role struct {
 	title  string // as the table shows it
 	target float64
 	times  float64 // ours with Redis must be this many times as fast
+	beside string  // a role that is measured, too, where -only names this one
 	redis  bool    // it talks to Redis
 
 	conversations int // over which its calls are spread; 0: the usual number
@@ -26,6 +27,7 @@ var roles = []role{
 	{name: "redis", title: "ours with Redis", target: 0.28, redis: true, open: openRedis(0)},
 	{name: "embedded", title: "ours embedded (SQLite)", target: 0.22, open: openEmbedded},
 	{name: "pages", title: "the same, 500 questions open and 50 pages", open: openWatched},
+	{name: "traced", title: "the same, with OpenTelemetry and no page", beside: "embedded", open: openTraced},
 	{name: "opa", title: "OPA's server, the policy alone", times: 2, open: openOther("opa")},
 	{name: "cerbos", title: "Cerbos' server, the policy alone", times: 9, open: openOther("cerbos")},
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,8 +27,16 @@ func telling(t *testing.T, collector http.HandlerFunc) *rig {
 	return r
 }
 
+// timed is how long a call takes that is allowed.
+func (r *rig) timed() time.Duration {
+	r.t.Helper()
+	began := time.Now()
+	r.allow(call{tool: "read", params: `{"path":"a.txt"}`, context: ownerIn("x")})
+	return time.Since(began)
+}
+
 // The collector never answers, answers without end, sends us elsewhere, or hangs up. Calls are decided as ever, and a stop
-// does not wait for it.
+// does not wait for it. A decision takes about as long as where nothing is sent.
 func TestH488ACollectorCostsNoDecisionAnything(t *testing.T) {
 	t.Parallel()
 	var elsewhere sync.Once
@@ -54,9 +63,15 @@ func TestH488ACollectorCostsNoDecisionAnything(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := telling(t, collector)
-			for range 50 {
-				r.allow(call{tool: "read", params: `{"path":"a.txt"}`, context: ownerIn("x")})
+			r, off := telling(t, collector), newRig(t, nil)
+			with, without := make([]time.Duration, 50), make([]time.Duration, 50)
+			for i := range with {
+				with[i], without[i] = r.timed(), off.timed()
+			}
+			slices.Sort(with)
+			slices.Sort(without)
+			if with[25] > 5*without[25]+50*time.Millisecond {
+				t.Errorf("a decision takes %s, and %s without a collector", with[25], without[25])
 			}
 			began := time.Now()
 			r.quit()
