@@ -1,6 +1,6 @@
 // Package hmac signs and checks everything that crosses a trust boundary:
-// requests and answers under a client's secret, stored approvals under the
-// server's key.
+// requests and answers under a client's secret, stored approvals and lists
+// under the server's key.
 //
 // It compares in constant time, tries every secret there is, and refuses to
 // work with an empty secret: nothing is signed by it and nothing matches it.

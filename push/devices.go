@@ -3,11 +3,7 @@ package push
 import (
 	"errors"
 	"slices"
-	"sync"
 	"time"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/hmac"
 )
@@ -19,7 +15,6 @@ const MostDevices = 10
 var (
 	ErrFull    = errors.New("push: the person has as many devices as they may")
 	ErrUnknown = errors.New("push: the person has no such device")
-	errForged  = errors.New("push: the list does not carry this server's seal")
 )
 
 // Device is a browser that a person has turned notifications on in.
@@ -33,59 +28,17 @@ type Device struct {
 	Subscription
 }
 
-// Devices is the list of them. Each change is kept before it counts.
-type Devices struct {
-	key  hmac.Key
-	keep func(text string) error
-
-	mu   sync.Mutex
-	list []Device
-}
-
-// kept is the list as it is kept. The seal covers all of it.
-type kept struct {
-	Devices jsontext.Value `json:"devices"`
-	Seal    string         `json:"seal"`
-}
+// Devices is the list of them.
+type Devices struct{ list *hmac.List[Device] }
 
 // Open reads the list as keep last got it; empty: there is none yet.
 func Open(key hmac.Key, text string, keep func(text string) error) (*Devices, error) {
-	d := &Devices{key: key, keep: keep}
-	if text == "" {
-		return d, nil
-	}
-	var k kept
-	if err := json.Unmarshal([]byte(text), &k); err != nil {
-		return nil, err
-	}
-	if !key.Check(k.Seal, "push-devices", string(k.Devices)) {
-		return nil, errForged
-	}
-	return d, json.Unmarshal(k.Devices, &d.list)
-}
-
-// put makes this the list, once it is kept. The caller holds the lock.
-func (d *Devices) put(list []Device) error {
-	devices, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(kept{devices, d.key.Seal("push-devices", string(devices))})
-	if err == nil {
-		err = d.keep(string(text) + "\n")
-	}
-	if err == nil {
-		d.list = list
-	}
-	return err
+	list, err := hmac.OpenList[Device](key, "push-devices", "devices", text, keep)
+	return &Devices{list}, err
 }
 
 // All are all devices.
-func (d *Devices) All() []Device {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.Clone(d.list)
-}
+func (d *Devices) All() []Device { return d.list.All() }
 
 // Of are a person's devices, oldest first.
 func (d *Devices) Of(person string) []Device {
@@ -128,29 +81,27 @@ func (d *Devices) set(x Device) error {
 	}
 	before := x.ID
 	x.ID = x.Subscription.ID()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	list, theirs, found := make([]Device, 0, len(d.list)+1), 0, before == ""
-	for _, other := range d.list {
-		if other.ID == before && other.Of == x.Of {
-			found = true
-			continue
+	return d.list.Change(func(list []Device) ([]Device, error) {
+		found := before == ""
+		list = slices.DeleteFunc(list, func(other Device) bool {
+			same := other.ID == before && other.Of == x.Of
+			found = found || same
+			return same || other.ID == x.ID
+		})
+		theirs := 0
+		for _, other := range list {
+			if other.Of == x.Of {
+				theirs++
+			}
 		}
-		if other.ID == x.ID {
-			continue
+		switch {
+		case !found:
+			return nil, ErrUnknown
+		case theirs >= MostDevices:
+			return nil, ErrFull
 		}
-		if other.Of == x.Of {
-			theirs++
-		}
-		list = append(list, other)
-	}
-	switch {
-	case !found:
-		return ErrUnknown
-	case theirs >= MostDevices:
-		return ErrFull
-	}
-	return d.put(append(list, x))
+		return append(list, x), nil
+	})
 }
 
 // Remove takes a device off a person's list.
@@ -162,22 +113,23 @@ func (d *Devices) Remove(person, id string) error {
 	return err
 }
 
+// errNone ends a change that changes nothing.
+var errNone = errors.New("push: there is no such device")
+
 // RemoveIf takes off the list what is to go, and says what that was.
 func (d *Devices) RemoveIf(goes func(*Device) bool) (gone []Device, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var left []Device
-	for _, x := range d.list {
-		if goes(&x) {
-			gone = append(gone, x)
-		} else {
-			left = append(left, x)
+	err = d.list.Change(func(list []Device) ([]Device, error) {
+		left := slices.DeleteFunc(slices.Clone(list), func(x Device) bool { return goes(&x) })
+		gone = slices.DeleteFunc(list, func(x Device) bool { return !goes(&x) })
+		if len(gone) == 0 {
+			return nil, errNone
 		}
-	}
-	if len(gone) == 0 {
+		return left, nil
+	})
+	switch {
+	case errors.Is(err, errNone):
 		return nil, nil
-	}
-	if err := d.put(left); err != nil {
+	case err != nil:
 		return nil, err
 	}
 	return gone, nil
