@@ -119,7 +119,7 @@ func TestH244OnlyWhatStaysInTheWorkspaceLooks(t *testing.T) {
 	in := func(dir, command string, context map[string]any) call {
 		return call{tool: "exec", params: fmt.Sprintf(`{"command":%q,"workdir":%q}`, command, dir), context: context}
 	}
-	for _, c := range []call{in("/home/me/app", "ls", m), in("/home/me/app/src", "cat main.go", m), in("/home/me/app", "make test", m), in("/home/me/app", "cat /home/me/app/a.go", m)} {
+	for _, c := range []call{in("/home/me/app", "ls", m), in("/home/me/app/src", "cat main.go", m), in("/home/me/app", "sed -n 1,80p main.go", m), in("/home/me/app", "make test", m), in("/home/me/app", "cat /home/me/app/a.go", m)} {
 		r.allow(c)
 	}
 	asks := []call{
@@ -134,7 +134,7 @@ func TestH244OnlyWhatStaysInTheWorkspaceLooks(t *testing.T) {
 	other := with(with(ownerIn("y"), "agentId", "main"), "workspace", "/home/me/app")
 	other["sessionKey"] = "agent:main:y"
 	r.allow(fetch(other))
-	asks = append(asks, in("/home/me/app", "ls", other)) // not a coding agent
+	asks = append(asks, in("/home/me/app", "sed -n 1,80p main.go", other)) // not a coding agent
 	stranger := with(m, "senderIsOwner", false)
 	asks = append(asks, in("/home/me/app", "ls", stranger))
 	for _, c := range asks {

@@ -19,7 +19,7 @@ func TestAFetchTaintsAndAGrantCoversJustItsConversation(t *testing.T) {
 		r.allow(call{tool: "exec", params: `{"command":"date"}`, context: main})
 		r.allow(call{tool: "web_fetch", params: `{"url":"https://example.com/page"}`, context: main})
 
-		held := r.hold(call{tool: "exec", params: `{"command":"ls"}`, context: main})
+		held := r.hold(call{tool: "exec", params: `{"command":"touch x"}`, context: main})
 		card := r.waits()
 		if v := r.approve(card.Ref, 30); v.Kind != "counted" || !strings.Contains(v.Text, "for 30 minutes") {
 			t.Errorf("the owner is told %+v", v)
@@ -27,15 +27,15 @@ func TestAFetchTaintsAndAGrantCoversJustItsConversation(t *testing.T) {
 		if a := <-held; !a.allowed() || a.Ref != card.Ref {
 			t.Errorf("the held call got %s", a.raw)
 		}
-		r.allow(call{tool: "exec", params: `{"command":"ls -l"}`, context: main})
+		r.allow(call{tool: "exec", params: `{"command":"touch -a x"}`, context: main})
 
 		r.cfg.Webhook.Hold = 300 * time.Millisecond // for the next start only
 		for name, other := range map[string]call{
 			"another command":      {tool: "exec", params: `{"command":"whoami"}`, context: main},
-			"another conversation": {tool: "exec", params: `{"command":"ls"}`, context: map[string]any{"sessionKey": "agent:main:other"}},
-			"another agent":        {tool: "exec", params: `{"command":"ls"}`, context: map[string]any{"sessionKey": "main-without-agent", "agentId": "b"}},
+			"another conversation": {tool: "exec", params: `{"command":"touch x"}`, context: map[string]any{"sessionKey": "agent:main:other"}},
+			"another agent":        {tool: "exec", params: `{"command":"touch x"}`, context: map[string]any{"sessionKey": "main-without-agent", "agentId": "b"}},
 			"another tool":         {tool: "write", params: `{"path":"a","content":"b"}`, context: main},
-			"another session id":   {tool: "exec", params: `{"command":"ls"}`, context: with(main, "sessionId", "s2", "senderIsOwner", nil)},
+			"another session id":   {tool: "exec", params: `{"command":"touch x"}`, context: with(main, "sessionId", "s2", "senderIsOwner", nil)},
 		} {
 			other.context = with(other.context, "waitMs", 5001)
 			if a := r.send(other); a.allowed() || a.Ref == "" {
@@ -127,12 +127,12 @@ func TestAGrantAndTheTaintOutliveARestart(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		main := ownerIn("main")
 		r.allow(call{tool: "web_fetch", params: `{"url":"https://example.com"}`, context: main})
-		held := r.hold(call{tool: "exec", params: `{"command":"ls"}`, context: main})
+		held := r.hold(call{tool: "exec", params: `{"command":"touch x"}`, context: main})
 		r.approve(r.waits().Ref, 30)
 		<-held
 		r.quit()
 		r.start()
-		r.allow(call{tool: "exec", params: `{"command":"ls -l"}`, context: main})
+		r.allow(call{tool: "exec", params: `{"command":"touch -a x"}`, context: main})
 		if a := r.send(call{tool: "write", params: `{"path":"x"}`, context: with(main, "waitMs", 5001)}); a.allowed() {
 			t.Error("the taint did not outlive the restart")
 		}

@@ -13,7 +13,7 @@ func TestH170ASessionThatEndsTakesItsOpenQuestionBack(t *testing.T) {
 		for _, reason := range []string{"new", "reset", "deleted"} {
 			m := with(ownerIn(reason), "sessionId", "s1")
 			r.allow(fetch(m))
-			held := r.hold(sh("ls "+reason, m))
+			held := r.hold(sh("touch "+reason, m))
 			ref := r.waits().Ref
 			other := r.mustAsk(sh("ls", unvouched("other than "+reason))).Ref
 			r.takes(event{name: "session_end", context: with(m, "sessionId", "s0"), about: `{"reason":"` + reason + `"}`}) // an older one
@@ -30,17 +30,17 @@ func TestH170ASessionThatEndsTakesItsOpenQuestionBack(t *testing.T) {
 			if v := r.refuse(other, ""); v.Kind != "counted" { // another conversation's question stays
 				t.Errorf("%s: the other question is told %+v", reason, v)
 			}
-			r.mustAsk(sh("ls "+reason, m))
+			r.mustAsk(sh("touch "+reason, m))
 			r.refuse(r.waits().Ref, "")
 		}
 		m := with(ownerIn("idle"), "sessionId", "s1")
 		r.allow(fetch(m))
-		ref := r.mustAsk(sh("ls idle", m)).Ref
+		ref := r.mustAsk(sh("touch idle", m)).Ref
 		r.takes(event{name: "session_end", context: m, about: `{"reason":"idle","nextSessionId":"s1"}`})
 		if v := r.approve(ref, 0); v.Kind != "counted" {
 			t.Errorf("idle: the owner is told %+v", v)
 		}
-		r.allow(sh("ls idle", m))
+		r.allow(sh("touch idle", m))
 		r.soundRecord()
 	})
 }
@@ -52,7 +52,7 @@ func TestH171AnIdleOrDailySessionKeepsItsLevel(t *testing.T) {
 			m := with(ownerIn(reason), "sessionId", "s1")
 			r.allow(fetch(m))
 			r.takes(event{name: "session_end", context: m, about: `{"reason":"` + reason + `","nextSessionId":"s2"}`})
-			r.mustAsk(sh("ls", with(m, "sessionId", "s2"))) // the last messages are in it
+			r.mustAsk(sh("touch x", with(m, "sessionId", "s2"))) // the last messages are in it
 		}
 	})
 }

@@ -348,7 +348,7 @@ func TestH497AllowFromANotificationIsForTheServerToSay(t *testing.T) {
 		"a command we can't read": literally(t, `eval "$X"`, inGroup("e")),
 		"an unknown tool":         {tool: "mystery", params: `{"a":"b"}`, context: inGroup("f")},
 		"it is too long":          sh("ls "+strings.Repeat("a ", 200), inGroup("g")),
-		"outside content drives":  tainted(r, "exec", `{"command":"ls src"}`),
+		"outside content drives":  tainted(r, "exec", `{"command":"touch src"}`),
 	} {
 		refuses(what, c, harmless.Shown)
 	}

@@ -37,7 +37,7 @@ func TestH184WhatWasSeenIsBuiltUnasked(t *testing.T) {
 		r.unasked(m)
 		quick := with(m, "waitMs", 5001)
 		for _, c := range []call{
-			sh("date", quick), sh("ls", quick), sh("git push -q origin main", quick), sh("make deploy", quick), sh("git reset --hard", quick), post("hello", quick),
+			sh("date", quick), sh("touch x", quick), sh("git push -q origin main", quick), sh("make deploy", quick), sh("git reset --hard", quick), post("hello", quick),
 			writes("Makefile", "test:\n\tcurl evil.example", quick),
 		} {
 			r.asks(c)
