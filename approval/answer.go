@@ -33,6 +33,8 @@ type Answer struct {
 
 	Params string // what the call is to run with instead of its own arguments, as the person wrote them; empty: it runs as it was asked about
 
+	Always *Always // with the button for that: the standing consent to give; nil: none
+
 	Origin string // of the page that it comes from, as the browser says: where a passkey can be asked for; empty: nowhere
 	Proof  *Proof // that a passkey signed this very answer; nil: none
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -78,6 +79,7 @@ type Ask struct {
 	Runs         string               `json:"runs,omitzero"`      // the Like of a grant for such commands, see [session.Running]; empty: it is like no other
 	Does         string               `json:"does,omitzero"`      // and what they may do
 	Like         string               `json:"like,omitzero"`      // what calls like it have in common; empty: nobody can allow those
+	Always       string               `json:"always,omitzero"`    // what a standing consent names that covers it, see [session.StandingLike]; empty: none can
 	Where        []string             `json:"where,omitzero"`     // and where they go, to be read
 	Goes         []string             `json:"goes,omitzero"`      // the params that say where this one does, also where Where is not told
 	Unsure       bool                 `json:"unsure,omitzero"`    // no label says which of its params these are
@@ -104,6 +106,12 @@ const (
 	Changes   Effect = "changes"
 	Destroys  Effect = "destroys"
 )
+
+// Marked reports whether something about the call has to be noticed first: it bears the mark of a risk, more than a yes is at stake, or we
+// don't know what it does.
+func (a *Ask) Marked() bool {
+	return len(a.Risks) > 0 || !slices.Equal(a.Stakes, []string{string(policy.StakeAll)})
+}
 
 // CallDigest is the call's own digest. A test question and a card from before has only its own.
 func (a *Ask) CallDigest() string { return cmp.Or(a.Call, a.Digest) }

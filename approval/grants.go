@@ -40,11 +40,10 @@ func (d *Desk) Grants(ctx context.Context, conversation string) (Granting, error
 			out.Grants = append(out.Grants, g)
 		}
 	}
-	if conversation != "" {
-		return out, nil
-	}
 	standing, err := d.Standing(ctx)
-	standing = slices.DeleteFunc(standing, func(g session.Grant) bool { return !now.Before(g.Until) })
+	standing = slices.DeleteFunc(standing, func(g session.Grant) bool {
+		return !now.Before(g.Until) || conversation != "" && g.Conversation.Hash() != conversation
+	})
 	out.Grants = append(standing, out.Grants...)
 	return out, err
 }
@@ -238,7 +237,7 @@ func counted(n int, one, many string) string {
 
 // Holds says in which conversations a grant holds.
 func Holds(g *session.Grant) string {
-	if g.IsStanding() {
+	if g.IsStanding() && g.Conversation.Key == "" {
 		return "every conversation of " + quote(g.Agent)
 	}
 	return g.Conversation.Ref()

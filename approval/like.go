@@ -223,12 +223,25 @@ func commands(g *session.Grant) string {
 	return redact.Line(text)
 }
 
+// commandOf is the command of params that say nothing else, and otherwise the params.
+func commandOf(params string) string {
+	var members map[string]string
+	if json.Unmarshal([]byte(params), &members) == nil && len(members) == 1 {
+		for _, command := range members {
+			return command
+		}
+	}
+	return params
+}
+
 // LikeOnly says of a grant that it covers only some calls, and which;
 // nothing of one that covers them all. It quotes foreign text.
 func LikeOnly(g *session.Grant) string {
 	switch only := commands(g); {
 	case g.Like == "":
 		return ""
+	case g.ShownCall() != "":
+		return " only exactly " + quote(commandOf(g.ShownCall()))
 	case g.IsExactly():
 		return " only exactly the call of " + codes.Ref(g.ID)
 	case only != "":

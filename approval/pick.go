@@ -181,6 +181,8 @@ func (c *Card) gives(action Action, a *Ask, minutes int) string {
 		if scope = a.Bound(Scope{Turn: true}); scope.Like {
 			return "calls " + a.Reach(scope) + ", in this conversation"
 		}
+	case AllowAlways:
+		return "it, and from now on such calls without a question"
 	case AllowLike:
 		what, scope.Minutes = "calls like it to the same destination", c.Minutes()
 	default:

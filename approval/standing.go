@@ -12,8 +12,8 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// A standing consent is a grant that holds in every conversation of one agent: for calls of one tool to exactly the same destinations, down
-// to a level, until a day. Only a person gives one. It is kept in a list of the store, under this server's seal: if the list is lost,
+// A standing consent is a grant that holds for days, in every conversation of one agent or in one of them: for calls of one tool to exactly the
+// same destinations, or for one command, down to a level, until a day. Only a person gives one. It is kept in a list of the store, under this server's seal: if the list is lost,
 // calls ask again.
 
 // Bounds of standing consents.
@@ -61,25 +61,48 @@ func (d *Desk) Consent(ctx context.Context, a Answer, g session.Grant, days int)
 	case t.Approvals > 1:
 		return Outcome{Kind: Misunderstood, Text: "Your config wants more than one person to allow a call, and a standing consent has only one. Nothing was changed."}, nil
 	}
+	return d.give(ctx, a, person, g, days)
+}
+
+// give gives a standing consent that was found to be right.
+func (d *Desk) give(ctx context.Context, a Answer, person string, g session.Grant, days int) (Outcome, error) {
 	id, err := codes.NewID(d.o.Rand)
 	if err != nil {
-		return Outcome{Text: "Nothing was changed; try again."}, err
+		return Outcome{Text: notGiven}, err
 	}
 	now := time.Now().UTC()
+	given := ""
+	if g.ID != "" {
+		given = ", given on " + codes.Ref(g.ID)
+	}
 	g.ID, g.By, g.Until = g.Conversation.Hash()[:2]+id, person, now.AddDate(0, 0, days)
 	err = d.o.Record.Append(audit.Entry{
-		Kind: audit.KindConsent, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Agent: g.Agent, Tool: g.Tool, Level: g.Level.String(), Decision: audit.Allow,
-		Note:   fmt.Sprintf("standing consent%s until %s", LikeOnly(&g), g.Until.Format(time.DateTime+" UTC")),
+		Kind: audit.KindConsent, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Session: g.Conversation.Key, Agent: g.Agent, Tool: g.Tool, Level: g.Level.String(), Decision: audit.Allow,
+		Note:   fmt.Sprintf("standing consent%s in %s until %s%s", LikeOnly(&g), Holds(&g), g.Until.Format(time.DateTime+" UTC"), given),
 		People: []audit.Person{{Name: person, Via: a.Via, At: now}},
 	})
 	if err != nil {
-		return Outcome{Text: "The record can't be written. Nothing was changed."}, err
+		return Outcome{Text: "The record can't be written. " + notGiven}, err
 	}
 	if err := d.noteStanding(ctx, g.Value(d.o.Key)); err != nil {
 		return Outcome{Text: "The store can't be reached. The consent may not hold; look at the list."}, err
 	}
-	return Outcome{Kind: Told, Text: fmt.Sprintf("%s by %s passes%s without a question until %s, while the level is no worse than %s. You can end it at any time.",
-		quote(g.Tool), quote(g.Agent), LikeOnly(&g), g.Until.Format(time.DateOnly), g.Level)}, nil
+	where := ""
+	if g.Conversation.Key != "" {
+		where = " in this conversation"
+	}
+	return Outcome{Kind: Told, Text: fmt.Sprintf("%s by %s passes%s%s without a question until %s, while the level is no worse than %s. You can end it at any time.",
+		quote(g.Tool), quote(g.Agent), LikeOnly(&g), where, g.Until.Format(time.DateOnly), g.Level)}, nil
+}
+
+// UsedUp reports whether people have allowed a call on a card, and a request has used that yes.
+func (d *Desk) UsedUp(ctx context.Context, card, digest string) bool {
+	c, now, err := d.load(ctx, card)
+	if err != nil {
+		return false
+	}
+	q := c.question(digest)
+	return q != nil && q.Used != "" && q.state(d.o.Key, c.ID, now) == Allowed
 }
 
 func (d *Desk) noteStanding(ctx context.Context, entry string) error {

@@ -29,6 +29,7 @@ const (
 	AllowExactly Action = 'e' // exactly this call, as often as it comes, for as long as AllowMinutes
 	AllowTurn    Action = 't' // the same tool until the run ends; for a shell, only commands that do the same
 	AllowLike    Action = 'l' // calls like it for a while, offered only beside what that would have covered
+	AllowAlways  Action = 'w' // allow once, and give the standing consent that comes with it: see [Always]. No chat has it
 	EditCall     Action = 'c' // allow once with the params that come with it
 	PickOne      Action = 'p' // an answer to the question what a call does: see [Pick]
 )
@@ -36,7 +37,7 @@ const (
 // Allows reports whether the button lets a call pass.
 func (a Action) Allows() bool {
 	switch a {
-	case AllowOnce, AllowMinutes, AllowExactly, AllowTurn, AllowSeen, AllowFile, AllowLike:
+	case AllowOnce, AllowMinutes, AllowExactly, AllowTurn, AllowSeen, AllowFile, AllowLike, AllowAlways:
 		return true
 	default:
 		return false
@@ -142,6 +143,10 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 	if t.entry > 0 {
 		vote.entry = c.Questions[0].Ask.Digest
 	}
+	always := alwaysOn{d, person, c}
+	if out, err := always.barred(ctx, t.action, a.Always); out.Text != "" {
+		return out, err
+	}
 	if vote.Allow && a.Origin == "" { // a passkey can't be asked for there: say so before any other question
 		if out, err := d.stepUp(ctx, person, c, c.all(), &vote, time.Now().UTC()); out.Text != "" {
 			return out, err
@@ -153,7 +158,10 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 			return out, err
 		}
 	}
-	return d.count(ctx, person, t.card, vote, d.terms().MaxMinutes)
+	if out, err = d.count(ctx, person, t.card, vote, d.terms().MaxMinutes); t.action != AllowAlways || err != nil {
+		return out, err
+	}
+	return always.give(ctx, a, out)
 }
 
 // onCard reports whether the button allows by what the card shows, and not by the details.
@@ -165,7 +173,7 @@ func (a Action) onCard() bool {
 func (a Action) vote(c *Card, by Answer) (Answer, bool) {
 	vote := Answer{ID: by.ID, Name: by.Name, Via: by.Via, Origin: by.Origin, Proof: by.Proof, Allow: a.Allows()}
 	switch a {
-	case AllowOnce, AllowFile, DenyCall:
+	case AllowOnce, AllowFile, AllowAlways, DenyCall:
 	case AllowSeen:
 		vote.inDetails = true
 	case AllowTurn:

@@ -1,11 +1,9 @@
 package channels
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/policy"
 )
 
 // What a notification has room for. A phone shows that much of one that was opened.
@@ -42,7 +40,7 @@ func Notify(c *approval.Card) Notification {
 		return n
 	}
 	n.Text = text
-	n.OneTap = !c.Careful() && !c.StepUp() && len(a.Risks) == 0 && a.Blocked == "" && slices.Equal(a.Stakes, []string{string(policy.StakeAll)})
+	n.OneTap = !c.Careful() && !c.StepUp() && !a.Marked() && a.Blocked == ""
 	return n
 }
 

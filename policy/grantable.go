@@ -125,7 +125,7 @@ func (p *Policy) weigh(pl *Plan, t *text, destroys bool) {
 	if pl.Grantable {
 		pl.Own, pl.Destinations, pl.Content = r.own, r.goes, r.content
 	}
-	if attaches(t.lower) {
+	if pl.Attaches = attaches(t.lower); pl.Attaches {
 		pl.Content = nil
 	}
 }

@@ -35,6 +35,8 @@ type Plan struct {
 	Workspace    bool // for nothing but that it runs what is in the workspace: see [session.View.Workspace]
 	Writes       Writing
 	TestsAll     bool   // it only builds and tests, and runs all modules of the workspace
+	Attaches     bool   // a line of its text has a file attached
+	OnlyReads    bool   // it is a command in a run of the owner's that only reads in the workspace, and runs nothing from there
 	Repeats      bool   // where [Quiet.Repeat] is on: it only reads, builds or tests, so that the very call may be repeated
 	Foreign      bool   // it puts into files what may be others' work, though nothing of that comes into the conversation
 	Acts         bool   // where [Quiet.Completes] is on: it acts, or may
@@ -189,6 +191,7 @@ func (pl *Plan) isLook(c *toolcall.Call, does *command.Command) bool {
 func (p *Policy) quietCommand(plan *Plan, c *toolcall.Call, does *command.Command) {
 	inside := plan.Shell && plan.Writes == WritesNothing && looksInside(does, plan.inside) && isGitAtHome(does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.local = inside && p.quiet.Local && does.Local()
+	plan.OnlyReads = inside && does.Harmless() && !does.Wider && does.Repeatable()
 	plan.Repeats = inside && p.quiet.Repeat && !plan.strict && does.Repeatable()
 }
 

@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -60,6 +61,12 @@ func (pl *Plan) Stakes(c *toolcall.Call, risks []Risk) (out []string) {
 		}
 	}
 	return out
+}
+
+// Marked reports whether a call bears the mark of a risk by itself, whatever its conversation, or we don't know what it does.
+func (pl *Plan) Marked(c *toolcall.Call) bool {
+	risks := pl.Risks(c, &session.View{}, false)
+	return len(risks) > 0 || !slices.Equal(pl.Stakes(c, risks), []string{string(StakeAll)})
 }
 
 // mayDoAnything reports whether we don't know what a call does.

@@ -65,7 +65,7 @@ type AlwaysItem struct {
 // Consent is the standing consent that covers just these questions; false where there can be none.
 func (i *AlwaysItem) Consent() (session.Grant, bool) {
 	level, err := taint.ParseLevel(i.Level)
-	return session.Grant{Conversation: session.Conversation{Client: i.client}, Tool: i.Tool, Agent: i.Agent, Like: session.Everywhere(i.like), Level: level},
+	return session.Grant{Conversation: session.Conversation{Client: i.client}, Tool: i.Tool, Agent: i.Agent, Like: session.StandingLike(i.like), Level: level},
 		err == nil && i.Acceptable
 }
 
@@ -82,6 +82,7 @@ type Loading struct {
 type question struct {
 	entry    audit.Entry
 	answered bool
+	edited   bool   // a person allowed it with other arguments only
 	verdict  string // audit.Allow, audit.Deny, "expired", "withdrawn" or ""
 	took     time.Duration
 }
@@ -121,7 +122,7 @@ func (q *question) answer(e *audit.Entry) {
 	switch {
 	case q.verdict == audit.Deny:
 	case e.Decision != "":
-		q.verdict = e.Decision
+		q.verdict, q.edited = e.Decision, q.edited || e.Edited != ""
 		if len(e.People) > 0 {
 			q.answered, q.took = true, time.Duration(e.People[0].TookMs)*time.Millisecond
 		}
@@ -192,7 +193,7 @@ func mostAsked(groups map[string][]*question) []LoadItem {
 func (l *Loading) always() []AlwaysItem {
 	items, refused, unknown := map[string]*AlwaysItem{}, map[string]bool{}, map[string]bool{}
 	for _, q := range l.order {
-		if q.verdict != audit.Allow {
+		if q.verdict != audit.Allow || q.edited {
 			if said := folded(&q.entry, l.contentOf(&q.entry)); said != "" {
 				refused[said] = true
 			} else {
@@ -243,7 +244,7 @@ func (l *Loading) narrowest(e *audit.Entry) (i *AlwaysItem, key string) {
 	}
 	i = &AlwaysItem{Tool: e.Tool, Agent: e.Agent, Level: e.Level, client: e.Client, folded: folded(e, plan.Content)}
 	i.like = lineage.AlikeOf(e.Params, plan.Destinations, plan.Content).String()
-	i.Acceptable = i.like != "" && e.Agent != "" && !plan.Shell && len(plan.Risks(call, &session.View{}, false)) == 0
+	i.Acceptable = i.like != "" && e.Agent != "" && !plan.Shell && !plan.Marked(call)
 	parts := []string{e.Client, e.Agent, e.Tool}
 	if len(plan.Destinations) == 0 {
 		i.Params = e.Params

@@ -129,3 +129,6 @@ func (*owner) Braked(context.Context, session.Brake, [2]string) error { return n
 
 // Standing is none: a replay asks about everything.
 func (*owner) Standing(context.Context) ([]session.Grant, error) { return nil, nil }
+
+// UsedUp matters only where there is a standing consent.
+func (*owner) UsedUp(context.Context, string, string) bool { return false }

@@ -67,22 +67,34 @@ func Running(programs string, with []string) string {
 	return running + strings.Join(append([]string{programs}, with...), "\n")
 }
 
-// Everywhere is the Like of a standing consent for calls like one: it holds in every conversation of the agent, so that it names no
-// conversation.
-func Everywhere(like string) string { return everywhere + like }
+// ExactlyShown is Exactly with the call as people may read it, for a grant that outlives the card it was given on.
+func ExactlyShown(digest, shown string) string { return exactly + digest + "\n" + shown }
 
-const exactly, running, everywhere = "exactly ", "running ", "everywhere "
+// StandingLike is the Like of a standing consent for calls like one. It holds for days: in every conversation of the agent where the grant
+// names none, otherwise in that one.
+func StandingLike(like string) string { return standingMark + like }
 
-// IsStanding reports whether the grant holds in every conversation of its agent.
+const exactly, running, standingMark = "exactly ", "running ", "everywhere "
+
+// IsStanding reports whether the grant is a standing consent.
 func (g *Grant) IsStanding() bool {
-	return len(g.Like) > len(everywhere) && strings.HasPrefix(g.Like, everywhere)
+	return len(g.Like) > len(standingMark) && strings.HasPrefix(g.Like, standingMark)
 }
 
 // Destinations is what calls to the same destinations have in common, where the grant is for those.
-func (g *Grant) Destinations() string { return strings.TrimPrefix(g.Like, everywhere) }
+func (g *Grant) Destinations() string { return strings.TrimPrefix(g.Like, standingMark) }
 
 // IsExactly reports whether the grant covers one call only.
-func (g *Grant) IsExactly() bool { return strings.HasPrefix(g.Like, exactly) }
+func (g *Grant) IsExactly() bool { return strings.HasPrefix(g.Destinations(), exactly) }
+
+// ShownCall is that call as people may read it; empty where only the card shows it.
+func (g *Grant) ShownCall() string {
+	if !g.IsExactly() {
+		return ""
+	}
+	_, shown, _ := strings.Cut(g.Like, "\n")
+	return shown
+}
 
 // IsDestination reports whether the grant covers calls that go to the same destinations.
 func (g *Grant) IsDestination() bool {

@@ -86,27 +86,6 @@ func (v *Verifier) granted(t *evaluation, a *approval.Ask) *session.Grant {
 	return nil
 }
 
-// standingConsent finds a standing consent that covers the call. None covers more than a call that only waits because outside content came in, of
-// which all is visible and which bears no mark of a risk; nor anything in a conversation that may hold a secret, or in which someone else than the owner speaks.
-func (v *Verifier) standingConsent(ctx context.Context, t *evaluation, a *approval.Ask) *session.Grant {
-	if !t.plan.Owners(t.call) || !a.Lasting || a.Like == "" || len(a.Risks) > 0 || a.Hidden > 0 || a.HeldOnly || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone || t.view.Waiting != "" {
-		return nil
-	}
-	given, err := v.o.Desk.Standing(ctx)
-	if err != nil {
-		v.o.Log.WarnContext(ctx, "standing consents could not be read: the call is asked about", "request", v.named(t.call), "err", err)
-		return nil
-	}
-	for i := range given {
-		g := &given[i]
-		if g.Conversation.Client == t.conv.Client && g.Agent == t.call.Agent() && g.Agent != "" && g.Tool == t.call.Tool && g.Like == session.Everywhere(a.Like) &&
-			g.Covers(t.view.Level, t.now()) && v.o.Desk.Stands(g.By, *a) {
-			return g
-		}
-	}
-	return nil
-}
-
 // question is what people are shown, and what their yes is bound to.
 func (v *Verifier) question(ctx context.Context, t *evaluation) *approval.Ask {
 	c, redactor := t.call, v.o.Cards()
@@ -139,6 +118,7 @@ func (v *Verifier) question(ctx context.Context, t *evaluation) *approval.Ask {
 	if a.Shell = t.plan.Shell; a.Shell && a.Lasting {
 		a.Runs, a.Does = t.runs()
 	}
+	a.Always = t.always(a)
 	return a
 }
 

@@ -38,6 +38,8 @@ type Desk interface {
 	Stands(by string, a approval.Ask) bool
 	// Standing are the standing consents that people have given and not ended.
 	Standing(ctx context.Context) ([]session.Grant, error)
+	// UsedUp reports whether people have allowed a call on a card, and a request has used that yes.
+	UsedUp(ctx context.Context, card, digest string) bool
 	// Abandon takes back the open questions of a session that has ended, and the yeses
 	// from before that no call has used.
 	Abandon(ctx context.Context, e approval.Ending) error

@@ -262,3 +262,5 @@ func saysYes(*approval.Request) (approval.Ruling, error) {
 }
 
 func (deskFunc) Standing(context.Context) ([]session.Grant, error) { return nil, nil }
+
+func (deskFunc) UsedUp(context.Context, string, string) bool { return false }

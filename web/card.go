@@ -58,6 +58,7 @@ type cardView struct {
 	Unread   bool // of them, what the person has to read before they can allow the call
 	Revealed bool // the arguments are shown as they came
 	Edit     bool // the arguments can be changed
+	Always   bool // a standing consent can be given
 	Stamp    string
 	Me       *member
 }

@@ -35,16 +35,15 @@ type offered struct {
 	times int
 }
 
-// offers are the standing consents that would have covered what was always allowed in the last days, and nothing that was not. They are
-// worked out from the record each time: what the page said before decides nothing.
-func (p *Page) offers(ctx context.Context) ([]offered, error) {
+// answers are the questions of the last days and what people said, from the record; nil where that is too long to be looked through.
+func (p *Page) answers(ctx context.Context, days int) (*replay.Loading, error) {
 	look, done, err := p.scan(ctx, consentLines)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	now := p.o.Now()
-	all := replay.Loading{Policy: p.o.Policy(), Since: now.AddDate(0, 0, -consentDays), Until: now.Add(time.Minute)}
+	all := &replay.Loading{Policy: p.o.Policy(), Since: now.AddDate(0, 0, -days), Until: now.Add(time.Minute)}
 	var found []audit.Entry
 	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
 		return look.over() || bytes.Contains(raw, []byte(`"kind":"asked"`)) || bytes.Contains(raw, []byte(`"kind":"answer"`))
@@ -52,7 +51,7 @@ func (p *Page) offers(ctx context.Context) ([]offered, error) {
 		if err != nil {
 			return nil, err
 		}
-		if look.done() { // what was denied may be further back: then nothing is offered
+		if look.done() { // what was denied may be further back
 			return nil, nil
 		}
 		if l.At.Before(all.Since) {
@@ -63,7 +62,16 @@ func (p *Page) offers(ctx context.Context) ([]offered, error) {
 	for _, e := range slices.Backward(found) {
 		all.Add(&e)
 	}
-	var out []offered
+	return all, nil
+}
+
+// offers are the standing consents that would have covered what was always allowed in the last days, and nothing that was not. They are
+// worked out from the record each time: what the page said before decides nothing.
+func (p *Page) offers(ctx context.Context) (out []offered, err error) {
+	all, err := p.answers(ctx, consentDays)
+	if err != nil || all == nil {
+		return nil, err
+	}
 	for _, item := range all.Report().Always {
 		if g, can := item.Consent(); can {
 			out = append(out, offered{g, item.Times})

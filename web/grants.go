@@ -68,7 +68,7 @@ func (p *Page) grantViews(open approval.Granting) []grantView {
 		g := &open.Grants[i]
 		v := grantView{
 			Name: g.Name(), Ref: codes.Ref(g.ID), TalkHash: g.Conversation.Hash(), Level: g.Level.String(), By: foreign(p.o.Hide(g.By)),
-			Agent: foreign(p.o.Hide(g.Agent)), Talk: talkName(session.Conversation{Key: p.o.Hide(g.Conversation.Key)}), Until: g.Until, Turn: g.Run != "", Only: strings.TrimSpace(approval.LikeOnly(g)), Exactly: g.IsExactly(), Standing: g.IsStanding(),
+			Agent: foreign(p.o.Hide(g.Agent)), Talk: talkName(session.Conversation{Key: p.o.Hide(g.Conversation.Key)}), Until: g.Until, Turn: g.Run != "", Only: strings.TrimSpace(approval.LikeOnly(g)), Exactly: g.IsExactly() && g.ShownCall() == "", Standing: g.IsStanding() && g.Conversation.Key == "",
 		}
 		v.Tool, _ = channels.Name(g.Tool)
 		out = append(out, v)

@@ -19,7 +19,7 @@ var templateFiles embed.FS
 // templates are read at the first request: a gateway starts without them.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"asset": assetURL, "marked": marked, "name": toolName, "mode": modeWord, "words": words, "lines": lines, "changed": changedLines, "stamp": stamp, "clock": clock,
+		"asset": assetURL, "marked": marked, "name": toolName, "mode": modeWord, "words": words, "lines": lines, "changed": changedLines, "stamp": stamp, "clock": clock, "day": day,
 	}).ParseFS(templateFiles, "templates/*.html"))
 })
 
@@ -36,6 +36,7 @@ type view struct {
 	Confirm confirmView
 	Sign    signView
 	Edit    editView
+	Always  alwaysView
 
 	Passkeys      passkeysView
 	Notifications notificationsView
@@ -191,6 +192,9 @@ func lines(s string) []string { return strings.Split(s, "\n") }
 
 // stamp is a time for machines.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// day is a day for people.
+func day(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 
 // clock is a time for people. The page's script puts it into their own.
 func clock(t time.Time) string { return t.UTC().Format("Jan 2 15:04:05") + " UTC" }

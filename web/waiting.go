@@ -104,6 +104,9 @@ func (p *Page) one(w http.ResponseWriter, r *http.Request, m *member, id string,
 	if _, why := p.o.Desk.Draft(c); why == "" && v.Open && m.Approver {
 		v.Edit = true
 	}
+	if _, can := p.o.Desk.Always(m.id(), c); can && v.Open && m.Approver {
+		v.Always = true
+	}
 	p.around(r.Context(), &v, &c.Questions[0].Ask)
 	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: v})
 }
@@ -153,7 +156,7 @@ const (
 
 // answer takes a tap. It reads the form and passes it on; the desk decides.
 func (p *Page) answer(w http.ResponseWriter, r *http.Request, m *member) {
-	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Origin: origin(r), Proof: proofOf(r), Params: r.PostFormValue("params")}
+	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Origin: origin(r), Proof: proofOf(r), Params: r.PostFormValue("params"), Always: p.alwaysOf(r)}
 	if reason := strings.TrimSpace(r.PostFormValue("reason")); reason != "" {
 		a.Handle, a.Reason = r.PostFormValue("because"), reason
 	}
@@ -179,9 +182,19 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, m *member) {
 		p.sign(w, r, m, a.Handle, &o)
 	case (o.Kind == approval.Misunderstood || o.Kind == approval.TooLate) && o.Card != nil: // nothing was changed: how it is
 		p.one(w, r, m, o.Card.ID, told(o))
+	case a.Always != nil && o.Kind == approval.Counted && o.State == approval.Allowed:
+		p.granting(w, r, m, gave(&o, err))
 	default:
 		p.list(w, r, m, told(o))
 	}
+}
+
+// gave says that a call was allowed and what became of the standing consent that came with it.
+func gave(o *approval.Outcome, err error) said {
+	if err != nil {
+		return said{Text: o.Text, Tone: odd}
+	}
+	return said{Text: o.Text, Tone: good}
 }
 
 // confirmView asks what a call does, before it is allowed: see [approval.Pick].
@@ -191,6 +204,8 @@ type confirmView struct {
 	Call    int // which call of a list it is about; 0: there is one
 	Card    cardView
 	Minutes string
+	Days    string // of a standing consent
+	Where   string // and where it holds
 }
 
 // confirm puts that question.
@@ -200,7 +215,7 @@ func (p *Page) confirm(w http.ResponseWriter, r *http.Request, m *member, o *app
 		p.unreachable(w, r, err)
 		return
 	}
-	v := confirmView{Pick: o.Pick, Minutes: r.PostFormValue("minutes"), Card: shown(o.Card, nil, now, m)}
+	v := confirmView{Pick: o.Pick, Minutes: r.PostFormValue("minutes"), Days: r.PostFormValue("days"), Where: r.PostFormValue("where"), Card: shown(o.Card, nil, now, m)}
 	v.Gives, _ = channels.Safe(o.Pick.Gives, channels.Form{})
 	if v.Card.List > 1 {
 		v.Call = o.Pick.At + 1

@@ -81,13 +81,25 @@ func (c *ExplainCmd) Run(a *app) error {
 // explainYeses says which of your earlier answers may let the call pass.
 func explainYeses(a *app, call *toolcall.Call, plan *policy.Plan) {
 	where := lineage.AlikeOf(call.Params, plan.Destinations, plan.Content).Where()
-	if !plan.Grantable || len(where) == 0 {
-		return
+	if plan.Grantable && len(where) > 0 {
+		a.printf("It may pass where it asks. %s: if you said *Allow like this* or *Same destination, this turn* to a call with the same destinations, until that yes ends: %s.\n", verifier.ByDestination, printable(strings.Join(where, ", ")))
 	}
-	a.printf("It may pass where it asks. %s: if you said *Allow like this* or *Same destination, this turn* to a call with the same destinations, until that yes ends: %s.\n", verifier.ByDestination, printable(strings.Join(where, ", ")))
-	if len(plan.Risks(call, &session.View{}, false)) == 0 {
-		a.printf("It may pass where it asks only because outside content came in. %s: if you gave one for the same destinations. `verifier grants` lists those.\n", verifier.ByStanding)
+	if of := canStand(plan, call, where); of != "" {
+		a.printf("It may pass where it asks only because outside content came in. %s: if you gave one for %s. `verifier grants` lists those.\n", verifier.ByStanding, of)
 	}
+}
+
+// canStand is what a standing consent that covers the call would be for; "" where none can.
+func canStand(plan *policy.Plan, c *toolcall.Call, where []string) string {
+	switch {
+	case !plan.Grantable || plan.Marked(c):
+		return ""
+	case plan.OnlyReads:
+		return "exactly this command"
+	case len(where) > 0:
+		return "the same destinations"
+	}
+	return ""
 }
 
 // levels are the one that was asked for, or all.

@@ -8,7 +8,7 @@ type GrantsCmd struct {
 
 // Help is the long help.
 func (*GrantsCmd) Help() string {
-	return `A yes for minutes or for a run is a grant: that tool passes in that conversation without a question until then. This lists what is open, by whom it was given and until when. It also ends by itself when the conversation gets less trusted than it was. Standing consents, which you accept on the page and which hold in every conversation of an agent, are listed first.
+	return `A yes for minutes or for a run is a grant: that tool passes in that conversation without a question until then. This lists what is open, by whom it was given and until when. It also ends by itself when the conversation gets less trusted than it was. Standing consents, which you give on the page and which hold for days, are listed first.
 
     $ verifier grants
     $ verifier revoke 7Q4K

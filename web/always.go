@@ -1,0 +1,141 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/replay"
+	"github.com/openclaw-verifier/verifier/session"
+)
+
+// alwaysView is a standing consent before it is given on a card: what it would let pass, until when, and what it would have covered so far.
+type alwaysView struct {
+	Card     cardView
+	Handle   string
+	Exactly  bool     // one command; otherwise calls to the same destinations
+	Only     []string // where these go, an argument each
+	Agent    string
+	Talk     string
+	TalkHash string
+	Covered  []coveredView
+	Times    int // how many it would have covered
+	Here     int // of them, those in this conversation
+	Silent   int
+	Ends     []endView
+}
+
+// coveredView is a question that it would have covered.
+type coveredView struct {
+	At   time.Time
+	What string // its arguments, as the record has them
+}
+
+// endView is a day on which it may end.
+type endView struct {
+	Days  int
+	Until time.Time
+}
+
+const mostCovered = 5 // questions that are named
+
+// Why the record speaks against a standing consent.
+const (
+	recordTooLong = "Your record of the last 30 days is too long to be looked through for what you denied, so such calls can't be allowed for days."
+	recordHides   = "Your record hides a part of this call, so it can't be compared with what you denied, and such calls can't be allowed for days."
+	deniedBefore  = "In the last 30 days you denied or changed a call like this one, so such calls can't be allowed for days."
+	deniedUnseen  = "In the last 30 days you denied or changed a call of this tool of which your record hides a part. It may have been like this one, so such calls can't be allowed for days."
+)
+
+// precedents are what the record says of questions like the one on a card, and why that speaks against a standing consent; empty: it does not.
+func (p *Page) precedents(ctx context.Context, c *approval.Card) (found replay.Precedents, why string, err error) {
+	all, err := p.answers(ctx, approval.MaxConsentDays)
+	if err != nil {
+		return found, "", err
+	}
+	if all == nil {
+		return found, recordTooLong, nil
+	}
+	found = all.Precedents(c.ID, c.Questions[0].Ask.CallDigest())
+	switch {
+	case !found.Known:
+		return found, recordHides, nil
+	case found.Denied > 0:
+		return found, deniedBefore, nil
+	case found.Hidden > 0:
+		return found, deniedUnseen, nil
+	}
+	return found, "", nil
+}
+
+// showAlways shows what a standing consent that is given on a card would cover. It gives none.
+func (p *Page) showAlways(w http.ResponseWriter, r *http.Request, m *member) {
+	id := r.PostFormValue("card")
+	c, o, now, err := p.o.Desk.Look(r.Context(), id)
+	if errors.Is(err, approval.ErrGone) || err == nil && o.State != approval.Open {
+		p.one(w, r, m, id, said{})
+		return
+	}
+	if err != nil {
+		p.unreachable(w, r, err)
+		return
+	}
+	if entry := entryNamed(r.PostFormValue("call"), c, o); entry > 0 {
+		c = c.Entry(entry - 1)
+	}
+	g, can := p.o.Desk.Always(m.id(), c)
+	if !can {
+		p.one(w, r, m, id, said{Text: "Such a call can't be allowed for days: each one is asked about.", Tone: odd})
+		return
+	}
+	found, why, err := p.precedents(r.Context(), c)
+	switch {
+	case err != nil:
+		p.unreachable(w, r, err)
+	case why != "":
+		p.one(w, r, m, id, said{Text: why, Tone: odd})
+	default:
+		p.show(w, r, m, "always", view{Title: "Always allow this?", At: "waiting", Always: p.alwaysView(c, &g, &found, now, m)})
+	}
+}
+
+func (p *Page) alwaysView(c *approval.Card, g *session.Grant, found *replay.Precedents, now time.Time, m *member) alwaysView {
+	a := &c.Questions[0].Ask
+	v := alwaysView{
+		Card: whole(c, approval.Outcome{}, now, m), Handle: c.Handle(approval.AllowAlways), Exactly: g.IsExactly(), Agent: foreign(p.o.Hide(g.Agent)),
+		Talk: talkName(session.Conversation{Key: p.o.Hide(a.Conversation.Key)}), TalkHash: a.Conversation.Hash(), Times: len(found.Allowed), Silent: found.Silent,
+	}
+	for _, where := range a.Where {
+		text, _ := channels.Safe(where, channels.Form{})
+		v.Only = append(v.Only, text)
+	}
+	for i := range found.Allowed {
+		e := &found.Allowed[i]
+		if e.Session == a.SessionKey {
+			v.Here++
+		}
+		if i < mostCovered {
+			v.Covered = append(v.Covered, coveredView{e.At, foreignText(string(e.Params))})
+		}
+	}
+	for _, days := range []int{consentDays, approval.MaxConsentDays} {
+		v.Ends = append(v.Ends, endView{days, p.o.Now().UTC().AddDate(0, 0, days)})
+	}
+	return v
+}
+
+// alwaysOf is the standing consent that a form asks for; nil where it asks for none.
+func (p *Page) alwaysOf(r *http.Request) *approval.Always {
+	days, err := strconv.Atoi(r.PostFormValue("days"))
+	if err != nil {
+		return nil
+	}
+	return &approval.Always{Days: days, Here: r.PostFormValue("where") != "agent", Denied: func(ctx context.Context, c *approval.Card) (string, error) {
+		_, why, err := p.precedents(ctx, c)
+		return why, err
+	}}
+}
