@@ -148,7 +148,6 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	}
 	plan.visit(c)
 	plan.elsewhere(t)
-	plan.save(c)
 	plan.Leaves = plan.Leaves && !tellsNoOne(c) || plan.Reach.Schedules || plan.Reach.BlindSend
 	p.weigh(plan, t, does.Destroys)
 	p.findSecrets(plan, c, t, &does)
