@@ -45,9 +45,10 @@ var layout = []layer{
 	{name: "drawing", packages: "drawing", mayImport: "channels provenance leaves"}, // turns as people see them
 	{name: "verifier", packages: "verifier", mayImport: "loop approval knowledge session leaves"},
 	{name: "replay", packages: "replay", mayImport: "verifier loop approval knowledge session leaves"},
-	{name: "stores", packages: "store", mayImport: "leaves"},              // what both stores share
-	{name: "delivery", packages: "channels/delivery", mayImport: "crash"}, // what all chats need besides words
-	{name: "adapters", packages: "server web notify config metrics otlp intent/provider upstream store/redis store/sqlite channels/*", mayImport: "delivery stores replay verifier loop drawing channels push passkey approval knowledge session leaves"},
+	{name: "state", packages: "store/state", mayImport: "approval session leaves"},  // what a store's records mean
+	{name: "stores", packages: "store", mayImport: "state approval session leaves"}, // keeps it, in whatever keeps records
+	{name: "delivery", packages: "channels/delivery", mayImport: "crash"},           // what all chats need besides words
+	{name: "adapters", packages: "server web notify config metrics otlp intent/provider upstream store/redis store/sqlite channels/*", mayImport: "delivery stores state replay verifier loop drawing channels push passkey approval knowledge session leaves"},
 	{name: "suites", packages: "passkey/passkeytest push/pushtest store/storetest store/redistest redact/redacttest intent/provider/providertest channels/channeltest channels/*/*test server/certtest web/webtest", mayImport: "channels/channeltest store/sqlite delivery stores verifier loop channels approval knowledge session leaves"}, // for tests: nothing below may import them
 	{name: "hook", packages: "hook", mayImport: "lineage hmac"},              // what coding agents run: it starts for each call, so that it holds little
 	{name: "hook program", packages: "cmd/verifier-hook", mayImport: "hook"}, // and nothing else

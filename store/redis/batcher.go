@@ -10,10 +10,10 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// batcher sends the calls of a script that wait at the same moment as one pipeline:
+// batcher sends the commits that wait at the same moment as one pipeline:
 // a write and a read of the socket for all of them, which is most of what one
 // costs this process. Each is atomic on its own. One that comes alone is sent
-// alone, at once. Admits have a batcher, and settles another: thousands of held
+// alone, at once. Calls have a batcher, and what may wait another: thousands of held
 // calls may be allowed at the same moment, and no new call waits behind them.
 type batcher struct {
 	client  goredis.UniversalClient
@@ -26,15 +26,15 @@ type batcher struct {
 // request is one call of a script on its way. The batcher fills in what came back,
 // then sends on done, which has room for that.
 type request struct {
-	scriptCall
+	call
 	by    time.Time // when its caller gives up
 	reply any
 	err   error
 	done  chan struct{}
 }
 
-func newRequest(c scriptCall, by time.Time) *request {
-	return &request{scriptCall: c, by: by, done: make(chan struct{}, 1)}
+func newRequest(c call, by time.Time) *request {
+	return &request{call: c, by: by, done: make(chan struct{}, 1)}
 }
 
 // Two trips under way keep both sides at work: while Redis runs one, this process
@@ -79,7 +79,7 @@ func (b *batcher) refuse() {
 
 // send sends a call and waits for its answer until by. The call may run all the
 // same where there is none.
-func (b *batcher) send(ctx context.Context, c scriptCall, by time.Time) (any, error) {
+func (b *batcher) send(ctx context.Context, c call, by time.Time) (any, error) {
 	r := newRequest(c, by)
 	select {
 	case b.waiting <- r:
@@ -156,13 +156,13 @@ func (b *batcher) run(together []*request) {
 	sent := make([]*goredis.Cmd, len(together))
 	pipe := b.client.Pipeline()
 	for i, r := range together {
-		sent[i] = r.script.EvalSha(ctx, pipe, r.keys, r.args...)
+		sent[i] = commitScript.EvalSha(ctx, pipe, r.keys, r.args...)
 	}
 	_, _ = pipe.Exec(ctx) // each command has its own error
 	for i, r := range together {
 		r.reply, r.err = sent[i].Result()
 		if r.err != nil && goredis.HasErrorPrefix(r.err, "NOSCRIPT") {
-			r.reply, r.err = r.script.Eval(ctx, b.client, r.keys, r.args...).Result()
+			r.reply, r.err = commitScript.Eval(ctx, b.client, r.keys, r.args...).Result()
 		}
 		r.done <- struct{}{}
 	}

@@ -3,7 +3,6 @@ package redis
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net"
 	"runtime"
 	"sync"
@@ -43,17 +42,23 @@ type Options struct {
 
 // Store is a store in Redis. It is safe for concurrent use.
 type Store struct {
+	*store.Store
+	records *records
+}
+
+// records are Redis as store.Records.
+type records struct {
 	client  goredis.UniversalClient
-	epoch   *epoch
 	clock   *store.Clock
-	admits  *batcher
-	settles *batcher
+	calls   *batcher
+	others  *batcher
 	timeout time.Duration // of a whole method
 }
 
 var (
 	_ verifier.Store = (*Store)(nil)
 	_ approval.Store = (*Store)(nil)
+	_ store.Records  = (*records)(nil)
 )
 
 // Open prepares a store. It fails on a URL that can't be read and on nothing
@@ -81,10 +86,8 @@ func Open(url string, o Options) (*Store, error) {
 		told = func(store.SetBack) {}
 	}
 	clock := store.NewClock(o.Elapsed, func(by time.Duration) { told(store.SetBack{By: by}) })
-	return &Store{
-		client: client, epoch: &epoch{client: client, file: o.Epoch, timeout: whole, clock: clock, told: told}, clock: clock,
-		admits: newBatcher(client, timeout), settles: newBatcher(client, timeout), timeout: whole,
-	}, nil
+	r := &records{client: client, clock: clock, calls: newBatcher(client, timeout), others: newBatcher(client, timeout), timeout: whole}
+	return &Store{store.New(r, store.Options{Epoch: o.Epoch, Timeout: whole, Clock: clock, SetBack: told}), r}, nil
 }
 
 // hush keeps the client library from writing to standard error on its own:
@@ -97,50 +100,8 @@ type silence struct{}
 func (silence) Printf(context.Context, string, ...any) {}
 
 // Close ends all connections.
-func (s *Store) Close() error {
-	s.admits.close()
-	s.settles.close()
-	return s.client.Close()
-}
-
-// begin bounds a method's time and makes sure that the epoch is known.
-func (s *Store) begin(ctx context.Context, what string) (context.Context, context.CancelFunc, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	if err := s.epoch.meet(ctx); err != nil {
-		cancel()
-		return nil, nil, fmt.Errorf("redis: %s: %w", what, err)
-	}
-	return ctx, cancel, nil
-}
-
-// acquainted makes sure that the epoch is known, which it nearly always is.
-func (s *Store) acquainted(ctx context.Context) error {
-	if s.epoch.met.Load() {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	return s.epoch.meet(ctx)
-}
-
-// KeepHead remembers how far a record has got.
-func (s *Store) KeepHead(ctx context.Context, name, head string) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	return wrap("keep head", s.client.Set(ctx, "v1:head:"+name, head, 0).Err())
-}
-
-// Head is how far a record had got, "" if that was never said.
-func (s *Store) Head(ctx context.Context, name string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	head, err := s.client.Get(ctx, "v1:head:"+name).Result()
-	return head, wrap("head", ifThere(err))
-}
-
-func wrap(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("redis: %s: %w", what, err)
+func (r *records) Close() error {
+	r.calls.close()
+	r.others.close()
+	return r.client.Close()
 }

@@ -14,24 +14,18 @@ import (
 // ErrEviction says that Redis may throw away what conversations are worth.
 var ErrEviction = errors.New("redis: Redis may evict keys when memory is short")
 
-// Ready says why the store can't be used now, if it can't. It reads the epoch
-// markers anew, so that a loss is noticed even where no call meets it.
-func (s *Store) Ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	if err := s.client.Ping(ctx).Err(); err != nil {
-		return helped(wrap("ready", err))
-	}
-	if err := s.epoch.look(ctx); err != nil {
-		return wrap("ready", err)
+// Ready implements store.Records.
+func (r *records) Ready(ctx context.Context) error {
+	if err := r.client.Ping(ctx).Err(); err != nil {
+		return helped(fmt.Errorf("redis: ready: %w", err))
 	}
 	// A replica and a full Redis still answer reads.
-	if err := s.client.Set(ctx, "v1:ready", "", time.Minute).Err(); err != nil {
-		return wrap("ready", err)
+	if err := r.client.Set(ctx, prefix+"ready", "", time.Minute).Err(); err != nil {
+		return fmt.Errorf("redis: ready: %w", err)
 	}
-	cluster, ok := s.client.(*goredis.ClusterClient)
+	cluster, ok := r.client.(*goredis.ClusterClient)
 	if !ok {
-		return refuseEviction(ctx, s.client)
+		return refuseEviction(ctx, r.client)
 	}
 	return cluster.ForEachMaster(ctx, func(ctx context.Context, node *goredis.Client) error {
 		return refuseEviction(ctx, node)
@@ -60,7 +54,7 @@ func refuseEviction(ctx context.Context, node goredis.Cmdable) error {
 		if errors.As(err, &answered) { // it is there, but knows no such section, or keeps it from us
 			return nil
 		}
-		return wrap("ready", err)
+		return fmt.Errorf("redis: ready: %w", err)
 	}
 	limit, policy := infoField(info, "maxmemory"), infoField(info, "maxmemory_policy")
 	if limit == "" || limit == "0" || policy == "" || policy == "noeviction" {

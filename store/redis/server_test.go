@@ -85,6 +85,9 @@ func mini(t *testing.T, expires bool) storetest.Harness {
 		if expires {
 			m.FastForward(d)
 		}
+		if _, _, err := h.Store.Load(t.Context()); err != nil { // as a gateway does each second
+			t.Fatal(err)
+		}
 	}
 	return h
 }

@@ -15,24 +15,27 @@ const (
 	maxBackoff = 2 * time.Second
 )
 
-// Wakes implements approval.Store. Each call is one subscription: a process
+// Listen implements store.Records. Each call is one subscription: a process
 // needs one. Whatever breaks it, it subscribes again; what was published
 // meanwhile is lost, which a hint may be.
-func (s *Store) Wakes(ctx context.Context, woke func(id string)) error {
+func (r *records) Listen(ctx context.Context, heard func(string)) error {
 	backoff := minBackoff
 	for ctx.Err() == nil {
-		if s.listen(ctx, woke) {
+		if r.listen(ctx, heard) {
 			backoff = minBackoff
 		}
-		_ = pause(ctx, backoff) // that it ended is what the loop asks
+		select {
+		case <-time.After(backoff):
+		case <-ctx.Done():
+		}
 		backoff = min(2*backoff, maxBackoff)
 	}
 	return nil
 }
 
 // listen holds one subscription until it breaks, and says whether it ever stood.
-func (s *Store) listen(ctx context.Context, woke func(id string)) (stood bool) {
-	sub := s.client.Subscribe(ctx, wakeChannel)
+func (r *records) listen(ctx context.Context, heard func(string)) (stood bool) {
+	sub := r.client.Subscribe(ctx, wakeChannel)
 	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { // a read does not see its context end
 		defer close(closed)
@@ -62,7 +65,7 @@ func (s *Store) listen(ctx context.Context, woke func(id string)) (stood bool) {
 		case *goredis.Subscription:
 			stood = true
 		case *goredis.Message:
-			woke(m.Payload)
+			heard(m.Payload)
 		}
 	}
 }

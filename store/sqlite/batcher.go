@@ -24,7 +24,7 @@ const (
 // batcher is one connection, the goroutine that owns it, and the operations that
 // wait for it.
 type batcher struct {
-	store   *Store
+	records *records
 	db      *db
 	begin   string // the statement that begins a transaction here
 	waits   time.Duration
@@ -34,9 +34,6 @@ type batcher struct {
 	once    sync.Once
 	runs    bool     // the goroutine was started
 	sweeper *sweeper // nil where nothing is written
-	known   memory   // what the next transaction need not read
-
-	unposted bool // the journal may hold something
 }
 
 // op is one atomic operation: it either refuses before it has changed anything,
@@ -48,9 +45,9 @@ type op struct {
 	left atomic.Bool // the caller has gone
 }
 
-func newBatcher(s *Store, d *db, begin string) *batcher {
+func newBatcher(r *records, d *db, begin string) *batcher {
 	return &batcher{
-		store: s, db: d, begin: begin, waits: patience, queue: make(chan *op, groupSize),
+		records: r, db: d, begin: begin, waits: patience, queue: make(chan *op, groupSize),
 		quit: make(chan struct{}), ended: make(chan struct{}),
 	}
 }
@@ -59,26 +56,20 @@ func newBatcher(s *Store, d *db, begin string) *batcher {
 // context ends, or whose patience does, gets an error; what it asked for may
 // happen all the same.
 func ask[T any](ctx context.Context, b *batcher, run func(*tx) (T, error)) (T, error) {
-	return admits(ctx, b, func(t *tx) (answer T, err error) {
-		if err = t.moreThanAdmits(); err == nil {
-			answer, err = run(t)
-		}
-		return answer, err
-	})
-}
-
-// admits is ask for what leaves true what the batcher remembers: admissions, their
-// settlements, reports, secrets and notes.
-func admits[T any](ctx context.Context, b *batcher, run func(*tx) (T, error)) (T, error) {
 	var answer, none T
-	o := &op{done: make(chan error, 1), run: func(t *tx) (err error) {
+	err := b.ask(ctx, func(t *tx) (err error) {
 		answer, err = run(t)
 		return err
-	}}
-	if err := b.do(ctx, o); err != nil {
-		return none, err
+	})
+	if err != nil {
+		return none, err // the answer may still be written
 	}
 	return answer, nil
+}
+
+// ask runs an operation that has no result but its error.
+func (b *batcher) ask(ctx context.Context, run func(*tx) error) error {
+	return b.do(ctx, &op{done: make(chan error, 1), run: run})
 }
 
 func (b *batcher) do(ctx context.Context, o *op) error {
@@ -211,27 +202,21 @@ func (b *batcher) transaction(run func(*tx) error) error {
 		b.undo()
 		return err
 	}
-	t := &tx{db: b.db, store: b.store, now: b.store.now(), admitsOnly: true}
-	err := b.recall(t)
-	if err == nil {
-		err = run(t)
-	}
-	if err == nil {
-		err = t.flush()
-	}
-	if err == nil && b.sweeper != nil && !t.admitsOnly {
-		err = keepTime(b.db, t.now)
+	t := &tx{db: b.db, records: b.records, now: b.records.Now()}
+	err := run(t)
+	if err == nil && b.sweeper != nil {
+		err = t.keepTime()
 	}
 	if err == nil {
 		_, err = b.db.exec("COMMIT")
 	}
 	if err != nil {
 		b.undo()
-		b.unposted = true // for all we know: a commit whose checkpoint failed is one all the same
 		return err
 	}
-	b.remember(t)
-	t.announce()
+	for _, id := range t.announces {
+		b.records.wakes.announce(id)
+	}
 	return nil
 }
 

@@ -67,8 +67,8 @@ func (c *clock) Elapsed() time.Duration {
 // be busy with others.
 func open(t testing.TB, path string, o sqlite.Options) *sqlite.Store {
 	t.Helper()
-	s := impatient(t, path, o)
-	return s.Patient()
+	o.Timeout = time.Minute
+	return impatient(t, path, o)
 }
 
 // impatient opens a store as it is.
@@ -88,10 +88,7 @@ func must(t testing.TB, err error) {
 }
 
 // tables are all that a store holds.
-var tables = []string{
-	"meta", "heads", "known", "conversations", "levels", "requests", "runs", "grants", "waiting", "cards", "misses", "leases", "automations",
-	"pauses", "questions", "refusals", "notes", "journal",
-}
+var tables = []string{"records", "members", "entries"}
 
 func harness(t *testing.T) storetest.Harness {
 	c := newClock()
@@ -99,7 +96,7 @@ func harness(t *testing.T) storetest.Harness {
 	return storetest.Harness{
 		Store: s, Advance: c.advance, SetBack: c.setBack,
 		Forget: func(name session.Conversation) {
-			must(t, s.Exec(t.Context(), `DELETE FROM conversations WHERE hash = ?`, name.Hash()))
+			must(t, s.Exec(t.Context(), `DELETE FROM records WHERE key = ?`, name.Hash()[:2]+":s:"+name.Hash()))
 		},
 		Flush: func() {
 			for _, table := range tables {

@@ -15,7 +15,7 @@ func TestACopyOfTheLockDoesNotKeepIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copied, err := syscall.Dup(int(s.lock.Fd()))
+	copied, err := syscall.Dup(int(s.records.lock.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/openclaw-verifier/verifier/store"
 )
 
 // ReadOnly looks into a database, also one that a server has open.
@@ -38,8 +40,11 @@ func (r *ReadOnly) Head(ctx context.Context, name string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	found, err := r.db.one(selectHead, name)
-	return found.text(0), err
+	found, err := r.db.one(selectRecord, string(store.HeadKey(name)), int64(0))
+	if err != nil || found == nil {
+		return "", err
+	}
+	return store.ReadHead(found.record())
 }
 
 // Close ends the look.

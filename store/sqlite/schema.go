@@ -1,13 +1,8 @@
 package sqlite
 
-import (
-	"fmt"
-	"strings"
-)
-
 // steps make the database, one version after the other: PRAGMA user_version is
 // how many it has been through. What has been released is never changed.
-var steps = []string{schema, leases, pausing, noting, naming, influencing, booking, sorting, exposing, renaming}
+var steps = []string{schema, leases, pausing, noting, naming, influencing, booking, sorting, exposing, renaming, thinning}
 
 // schema is the database. Tables are STRICT, so that what is read has the type
 // it was written with, and without a rowid where the key is all that is ever
@@ -208,18 +203,24 @@ const renaming = `
 ALTER TABLE daybook RENAME TO journal;
 `
 
-// migrate brings a database to this version of the schema, wholly or not at all.
-func migrate(d *db) error {
-	r, err := d.one(`PRAGMA user_version`)
-	if err != nil {
-		return err
-	}
-	version := int(r.int(0))
-	switch {
-	case version == len(steps):
-		return nil
-	case version > len(steps) || version < 0:
-		return fmt.Errorf("%w (schema %d, this one knows %d)\nhint: run the newer version", ErrSchema, version, len(steps))
-	}
-	return d.script(fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", strings.Join(steps[version:], ""), len(steps)))
-}
+// thinning keeps everything as records, see store.Records. What the tables of before hold is put there by carryOver.
+const thinning = `
+CREATE TABLE records (
+	key TEXT PRIMARY KEY,
+	version BLOB NOT NULL,
+	data BLOB NOT NULL,
+	count INTEGER NOT NULL,
+	until_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE members (key TEXT NOT NULL, member TEXT NOT NULL, PRIMARY KEY (key, member)) STRICT, WITHOUT ROWID;
+CREATE TABLE entries (number INTEGER PRIMARY KEY AUTOINCREMENT, list TEXT NOT NULL, entry BLOB NOT NULL, until_ms INTEGER NOT NULL) STRICT;
+CREATE INDEX entries_list ON entries (list, number);
+CREATE INDEX entries_until ON entries (until_ms);
+DROP VIEW overview;
+CREATE VIEW overview AS SELECT upper(substr(key, 6, 8)) AS ref, json ->> '$.name.client' AS client, json ->> '$.name.key' AS session_key,
+	json ->> '$.root.key' AS shares_level_of, json ->> '$.worst' AS level, json ->> '$.source.Label' AS source,
+	(SELECT count FROM records WHERE key = substr(conversation.key, 1, 3) || 'n:' || substr(conversation.key, 6)) AS calls,
+	datetime((json ->> '$.touched') / 1000, 'unixepoch') AS last_call
+	FROM (SELECT key, CAST(data AS TEXT) AS json FROM records WHERE key GLOB '??:s:*') AS conversation
+	ORDER BY json ->> '$.touched' DESC;
+`

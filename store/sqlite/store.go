@@ -27,12 +27,13 @@
 package sqlite
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -55,22 +56,31 @@ type Options struct {
 
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
+	*store.Store
+	records *records
+}
+
+// records are the database as store.Records.
+type records struct {
 	path  string
 	file  os.FileInfo // of the database we opened, to notice that it was replaced
 	wall  func() time.Time
 	clock *store.Clock
-	epoch *store.Epoch
 
 	lock   *os.File
 	writer *batcher
 	reader *batcher
 	wakes  wakes
 	close  sync.Once
+
+	met  atomic.Bool // the time that was kept has been read
+	kept time.Time   // when it was last kept; the writer's
 }
 
 var (
 	_ verifier.Store = (*Store)(nil)
 	_ approval.Store = (*Store)(nil)
+	_ store.Records  = (*records)(nil)
 )
 
 // Errors of this package. Each comes wrapped in what happened and what to do.
@@ -96,102 +106,70 @@ func Open(path string, o Options) (*Store, error) {
 	if o.SetBack == nil {
 		o.SetBack = func(store.SetBack) {}
 	}
-	s := &Store{path: path, wall: o.Now, epoch: o.Epoch, lock: lock}
+	r := &records{path: path, wall: o.Now, lock: lock}
 	switch {
-	case s.wall == nil:
-		s.wall = time.Now
+	case r.wall == nil:
+		r.wall = time.Now
 	case o.Elapsed == nil:
 		o.Elapsed = func() time.Duration { return 0 }
 	}
-	s.clock = store.NewClock(o.Elapsed, func(by time.Duration) { o.SetBack(store.SetBack{By: by}) })
-	if err := s.start(o); err != nil {
-		return nil, errors.Join(err, s.Close())
+	r.clock = store.NewClock(o.Elapsed, func(by time.Duration) { o.SetBack(store.SetBack{By: by}) })
+	s, err := r.start(o)
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) start(o Options) error {
-	if s.epoch == nil {
-		epoch, err := store.OpenEpoch(s.path + ".epoch")
+func (r *records) start(o Options) (*Store, error) {
+	if o.Epoch == nil {
+		epoch, err := store.OpenEpoch(r.path + ".epoch")
 		if err != nil {
-			return err
+			return nil, err
 		}
-		s.epoch = epoch
+		o.Epoch = epoch
 	}
-	w, err := connect(s.path, forWriting)
+	w, err := connect(r.path, forWriting)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.writer = newBatcher(s, w, "BEGIN IMMEDIATE")
-	if s.file, err = os.Stat(s.path); err != nil {
-		return fmt.Errorf("store/sqlite: %w", err)
+	r.writer = newBatcher(r, w, "BEGIN IMMEDIATE")
+	if r.file, err = os.Stat(r.path); err != nil {
+		return nil, fmt.Errorf("store/sqlite: %w", err)
 	}
 	if err := migrate(w); err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.compareEpochs(w); err != nil {
-		return err
-	}
-	if err := s.goOn(w, o.SetBack); err != nil {
-		return err
-	}
-	r, err := connect(s.path, forReading)
+	reader, err := connect(r.path, forReading)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.reader = newBatcher(s, r, "BEGIN")
-	if o.Timeout > 0 {
-		s.writer.waits, s.reader.waits = o.Timeout, o.Timeout
-	}
-	s.writer.sweeper, s.writer.unposted = newSweeper(), true
-	s.writer.start()
-	s.reader.start()
-	return nil
+	r.reader = newBatcher(r, reader, "BEGIN")
+	o.Timeout = cmp.Or(o.Timeout, patience)
+	r.writer.waits, r.reader.waits = o.Timeout, o.Timeout
+	r.writer.sweeper = &sweeper{}
+	r.writer.start()
+	r.reader.start()
+	s := store.New(r, store.Options{Epoch: o.Epoch, Timeout: o.Timeout, Clock: r.clock, SetBack: o.SetBack})
+	err = s.Meet()
+	r.met.Store(err == nil)
+	return &Store{Store: s, records: r}, err
 }
 
 // Close ends the store; who still waits gets ErrClosed. The lock goes last.
-func (s *Store) Close() (err error) {
-	s.close.Do(func() {
-		s.wakes.close()
-		err = errors.Join(s.reader.close(), s.writer.close(), release(s.lock))
+func (r *records) Close() (err error) {
+	r.close.Do(func() {
+		r.wakes.close()
+		err = errors.Join(r.reader.close(), r.writer.close(), release(r.lock))
 	})
 	return err
 }
 
-// Ready says whether the store can still commit to the file it was opened on.
-func (s *Store) Ready(ctx context.Context) error {
-	fi, err := os.Stat(s.path)
-	if err != nil || !os.SameFile(fi, s.file) {
-		return fmt.Errorf("%w: %s\nhint: restart; what it held counts as lost", ErrReplaced, s.path)
+// replaced says that the file is not the one that was opened.
+func (r *records) replaced() error {
+	fi, err := os.Stat(r.path)
+	if err != nil || !os.SameFile(fi, r.file) {
+		return fmt.Errorf("%w: %s\nhint: restart; what it held counts as lost", ErrReplaced, r.path)
 	}
-	return s.write(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO meta (name, value) VALUES ('ready', ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
-			t.now.Format(time.RFC3339Nano))
-		return err
-	})
-}
-
-// KeepHead notes the head of a record, so that cutting its tail is seen.
-func (s *Store) KeepHead(ctx context.Context, name, head string) error {
-	return s.write(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO heads (name, head, noted_ms) VALUES (?, ?, ?)
-			ON CONFLICT DO UPDATE SET head = excluded.head, noted_ms = excluded.noted_ms`, name, head, t.ms())
-		return err
-	})
-}
-
-const selectHead = `SELECT head FROM heads WHERE name = ?`
-
-// Head is the head last noted under a name; "" if none.
-func (s *Store) Head(ctx context.Context, name string) (string, error) {
-	return ask(ctx, s.reader, func(t *tx) (string, error) {
-		r, err := t.one(selectHead, name)
-		return r.text(0), err
-	})
-}
-
-// write runs an operation that has no result but its error.
-func (s *Store) write(ctx context.Context, run func(*tx) error) error {
-	_, err := ask(ctx, s.writer, func(t *tx) (struct{}, error) { return struct{}{}, run(t) })
-	return err
+	return nil
 }

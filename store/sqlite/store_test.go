@@ -2,12 +2,12 @@ package sqlite_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store"
@@ -187,7 +187,7 @@ func TestTheStateIsReadableByPeople(t *testing.T) {
 	a := admission(0, 0)
 	a.Raise, a.Source = taint.External, "message"
 	admit(t, s, a)
-	admit(t, s, admission(0, 1)) // which is only in the journal yet
+	admit(t, s, admission(0, 1))
 	n, err := s.Count(t.Context(), `SELECT count(*) FROM overview WHERE ref = ? AND client = 'laptop' AND session_key = 'agent:main:0'
 		AND level = 'external' AND source = 'message' AND calls = 2 AND last_call = '2026-11-15 12:00:00'`, a.Conversation.Ref())
 	if err != nil || n != 1 {
@@ -195,49 +195,74 @@ func TestTheStateIsReadableByPeople(t *testing.T) {
 	}
 }
 
-func TestADatabaseOfTheFirstVersionGetsWhatIsNew(t *testing.T) {
-	path := database(t)
-	s := open(t, path, sqlite.Options{})
-	admit(t, s, admission(0, 0))
-	for _, table := range []string{"leases", "pauses", "questions", "refusals", "notes", "influences", "journal"} {
-		must(t, s.Exec(t.Context(), `DROP TABLE `+table))
+// earlier makes a database as an earlier version left it.
+func earlier(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "state.db")
+	must(t, os.WriteFile(path, nil, 0o600))
+	d, err := sql.Open("sqlite", path)
+	must(t, err)
+	now, hash := newClock().Now().UnixMilli(), admission(0, 0).Conversation.Hash()
+	for _, statement := range []string{
+		sqlite.EarlierSchema,
+		`INSERT INTO meta VALUES ('epoch', 'NQ4TMKZ3PX3O4GVGEE4GOLVVQM'), ('time', $now)`,
+		`INSERT INTO heads VALUES ('default', 'a head', $now)`,
+		`INSERT INTO known VALUES ($hash)`,
+		`INSERT INTO conversations VALUES ($hash, 'laptop', 'agent:main:0', NULL, NULL, 5, 0, 3, 1, 'web_fetch example.com', 5, 1, $now, 1)`,
+		`INSERT INTO levels VALUES ($hash, 's1', 5)`,
+		`INSERT INTO influences VALUES ($hash, 's1', '1 5 0 ' || $now || ' ' || $now || ' 1 0 web_fetch example.com' || char(10))`,
+		`INSERT INTO grants VALUES ($hash, 'field', '9999999999|rest', 9999999999000)`,
+		`INSERT INTO requests VALUES ($hash, 'req-0', zeroblob(32), 'A|mark', $now + 60000)`,
+		`INSERT INTO journal VALUES (1, 1, $hash, 'req-1', zeroblob(32), 'A|mark', $now + 60000, $now, 2, 1)`,
+		`INSERT INTO pauses VALUES ('main', 'a sealed word')`,
+		`INSERT INTO automations VALUES ('laptop', 'main', 4)`,
+		`INSERT INTO notes (list, entry, until_ms) VALUES ('00a', x'00', $now + 60000)`,
+		`PRAGMA user_version = 10`,
+	} {
+		_, err := d.ExecContext(t.Context(), statement, sql.Named("now", now), sql.Named("hash", hash))
+		must(t, err)
 	}
-	must(t, s.Exec(t.Context(), `DROP VIEW overview`))
-	must(t, s.Exec(t.Context(), `CREATE VIEW overview AS SELECT hash FROM conversations`))
-	must(t, s.Exec(t.Context(), `DROP INDEX grants_until`))
-	must(t, s.Exec(t.Context(), `INSERT INTO grants VALUES ('c', 'f', '9999999999|4|card|00|seal', 9999999999000)`))
-	must(t, s.Exec(t.Context(), `DROP TRIGGER forget_influences`))
-	must(t, s.Exec(t.Context(), `DROP TRIGGER forget_secrets`))
-	must(t, s.Exec(t.Context(), `DROP TABLE secrets`))
-	must(t, s.Exec(t.Context(), `ALTER TABLE conversations DROP COLUMN influences`))
-	must(t, s.Exec(t.Context(), `PRAGMA user_version = 1`))
-	must(t, s.Close())
-	s = open(t, path, sqlite.Options{})
-	if held, err := s.Hold(t.Context(), "telegram", "one", time.Minute); err != nil || !held {
-		t.Errorf("got %v, %v", held, err)
-	}
-	if grants, _, err := s.Grants(t.Context(), "", 10); err != nil || len(grants) > 0 {
-		t.Errorf("a grant that does not say what it covers is not over: %v, %v", grants, err)
-	}
-	if v := admit(t, s, admission(0, 0)); !v.Replayed || v.Entry != session.Passed {
-		t.Errorf("its request is lost: %+v", v)
-	}
-	if v := admit(t, s, admission(0, 1)); v.Lost {
-		t.Errorf("what it held is lost: %+v", v)
-	}
+	must(t, d.Close())
+	must(t, os.WriteFile(path+".epoch", []byte("NQ4TMKZ3PX3O4GVGEE4GOLVVQM\n"), 0o600))
+	return path
 }
 
-// TestTheJournalOfAnEarlierVersionIsRead: the table had another name, and holds a
-// request that is in no other.
-func TestTheJournalOfAnEarlierVersionIsRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.db")
-	s := open(t, path, sqlite.Options{})
-	admit(t, s, admission(0, 0))
-	must(t, s.Exec(t.Context(), `ALTER TABLE journal RENAME TO daybook`))
-	must(t, s.Exec(t.Context(), `PRAGMA user_version = 9`))
-	must(t, s.Close())
-	s = open(t, path, sqlite.Options{})
-	if v := admit(t, s, admission(0, 0)); !v.Replayed || v.Entry != session.Passed {
-		t.Errorf("its request is lost: %+v", v)
+func TestADatabaseOfAnEarlierVersionIsRead(t *testing.T) {
+	path := earlier(t)
+	clock := newClock()
+	for _, opening := range []string{"first", "second"} {
+		s := open(t, path, sqlite.Options{Now: clock.Now})
+		if lost, err := s.Lost(t.Context()); lost || err != nil {
+			t.Fatalf("%s: lost %v, %v", opening, lost, err)
+		}
+		if v := admit(t, s, admission(0, 0)); !v.Replayed || v.Entry != session.Passed || v.Level != taint.Untrusted {
+			t.Errorf("%s: its request and its level: %+v", opening, v)
+		}
+		if v := admit(t, s, admission(0, 1)); !v.Replayed {
+			t.Errorf("%s: a request that was only in the journal: %+v", opening, v)
+		}
+		if opening == "first" {
+			if v := admit(t, s, admission(0, 2)); v.Replayed || v.Step != 3 || v.Lost {
+				t.Errorf("%s: a new call: %+v", opening, v)
+			}
+		}
+		account, err := s.Influences(t.Context(), admission(0, 0).Conversation.Ref())
+		if err != nil || len(account.Influences) != 1 || account.Influences[0].Label != "web_fetch example.com" {
+			t.Errorf("%s: its sources are %+v, %v", opening, account, err)
+		}
+		if words, err := s.Pauses(t.Context()); err != nil || words["main"] != "a sealed word" {
+			t.Errorf("%s: its pauses are %v, %v", opening, words, err)
+		}
+		wantHead(t, s, "default", "a head")
+		if floor, err := s.AutomationFloor(t.Context(), "laptop", "main"); err != nil || floor != taint.External {
+			t.Errorf("%s: its automation floor is %v, %v", opening, floor, err)
+		}
+		if grants, _, err := s.Grants(t.Context(), admission(0, 0).Conversation.Hash(), 10); err != nil || len(grants) != 1 {
+			t.Errorf("%s: its grants are %v, %v", opening, grants, err)
+		}
+		if notes, err := s.Notes(t.Context(), "00a"); err != nil || len(notes) != 1 {
+			t.Errorf("%s: its notes are %q, %v", opening, notes, err)
+		}
+		must(t, s.Close())
 	}
 }

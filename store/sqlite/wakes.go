@@ -9,7 +9,7 @@ import (
 // hint and may be lost; a waiting caller also looks for itself.
 const maxPending = 1 << 16
 
-// wakes hands the ids of swapped cards to who listens. There is one process, so
+// wakes hands what commits announce to who listens. There is one process, so
 // a list in memory is enough. The writer only drops an id into each listener's
 // box: what a listener does with it happens on the listener's own goroutine.
 type wakes struct {
@@ -23,14 +23,13 @@ type box struct {
 	signal chan struct{}
 }
 
-// Wakes implements approval.Store. It also ends, with ErrClosed, when the store
-// is closed.
-func (s *Store) Wakes(ctx context.Context, woke func(id string)) error {
+// listen calls heard until ctx ends, or with ErrClosed when the store is closed.
+func (w *wakes) listen(ctx context.Context, heard func(id string)) error {
 	b := &box{signal: make(chan struct{}, 1)}
-	if !s.wakes.add(b) {
+	if !w.add(b) {
 		return ErrClosed
 	}
-	defer s.wakes.remove(b)
+	defer w.remove(b)
 	for {
 		select {
 		case <-ctx.Done():
@@ -39,8 +38,8 @@ func (s *Store) Wakes(ctx context.Context, woke func(id string)) error {
 			if !open {
 				return ErrClosed
 			}
-			for _, id := range s.wakes.take(b) {
-				woke(id)
+			for _, id := range w.take(b) {
+				heard(id)
 			}
 		}
 	}
