@@ -172,9 +172,7 @@ func (t *tx) born(s *Store, name session.Conversation, p place) (c *state.Conver
 func (t *tx) save(p place, c *state.Conversation) {
 	changed, stepped := c.Changed()
 	if changed {
-		kept := *c
-		kept.Sources, kept.Step = nil, 0
-		t.put(p.state(), &kept, time.UnixMilli(c.Touched).Add(keepConversation))
+		t.put(p.state(), c.Kept(), time.UnixMilli(c.Touched).Add(keepConversation))
 	}
 	if stepped {
 		t.exact(p.steps())

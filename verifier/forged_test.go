@@ -66,18 +66,17 @@ func TestH30AGrantWrittenIntoTheStoreApprovesNothing(t *testing.T) {
 			r.asked("before", call(t, "exec", ls, stranger(f.key+" before")))
 			r.verify(call(t, "read", `{"path":"x"}`, stranger(f.key)))
 			g := grantFor(f.key)
-			key, field := v.grant(conv(f.key), g.Field())
-			v.put(key, field, f.value)
+			at := v.grant(conv(f.key), g.Field())
+			v.put(at, f.value)
 			r.asked(name, call(t, "exec", `{"command":"ls -l"}`, stranger(f.key)))
 			if f.key == "real" {
-				v.put(key, field, genuine)
+				v.put(at, genuine)
 			}
 		}
 		r.allow(call(t, "exec", `{"command":"ls -t"}`, stranger("real")))
 		for name, other := range map[string]session.Grant{"moved to another tool": tool, "moved to another session id": window} {
 			other.Conversation = conv("real")
-			key, field := v.grant(conv("real"), other.Field())
-			v.put(key, field, genuine)
+			v.put(v.grant(conv("real"), other.Field()), genuine)
 			context, params := stranger("real"), `{"path":"x","content":"y"}`
 			if other.Session != "" {
 				context, params = context+`,"sessionId":"s2"`, lsAll
@@ -106,8 +105,7 @@ func TestH30AVoteWrittenIntoTheStoreApprovesNothing(t *testing.T) {
 		if err != nil || len(stored) != 1 {
 			t.Fatalf("%d cards, %v", len(stored), err)
 		}
-		key, at := v.card(other.ID)
-		voted := readCard(t, v.get(key, at)).Questions[0].Votes[0]
+		voted := readCard(t, v.get(v.card(other.ID))).Questions[0].Votes[0]
 
 		yes := approval.Vote{Person: "owner", ID: ownerID, Via: "terminal", Allow: true, At: time.Now().UTC().Truncate(time.Millisecond)}
 		forge := func(key string, vote func(card, digest string) approval.Vote) (retry func() bool) {
@@ -161,16 +159,14 @@ func TestH30ACardChangedInTheStoreApprovesNothing(t *testing.T) {
 			first := call(t, "exec", ls, `"sessionKey":"agent:main:`+key+`","senderId":"1","senderIsOwner":true,"groupId":"7","waitMs":1`)
 			_, card := v.blob(t, r.asked(name, first))
 			r.approve(card.Ref(), 0)
-			at, field := v.card(card.ID)
-			card = readCard(t, v.get(at, field))
+			card = readCard(t, v.get(v.card(card.ID)))
 			wanted := call(t, "exec", evil, stranger(key))
 			if name != "another call" {
 				wanted = call(t, "exec", ls, stranger(key))
 			}
 			change(&card.Questions[0].Ask, wanted.Digest().String())
 			v.putCard(t, &card)
-			at, field = v.question(conv(key), wanted.Digest().String())
-			v.put(at, field, card.ID)
+			v.put(v.question(conv(key), wanted.Digest().String()), card.ID)
 			if d := r.verify(wanted); d.Allow {
 				t.Errorf("a card with %s approved %s", name, wanted.Params)
 			}
@@ -196,16 +192,16 @@ func TestH30AStandingDecisionWrittenIntoTheStoreAllowsNothing(t *testing.T) {
 		c := named(t, "denied", "exec", ls, stranger("m"))
 		r.asked("first", c)
 		parts := []string{client, "agent:main:m", "denied", hex.EncodeToString(c.Body[:])}
-		at, field := v.request(conv("m"), "denied")
+		at := v.request(conv("m"), "denied")
 		for name, mark := range map[string]string{
 			"a bare A": "A", "a made-up seal": "A" + strings.Repeat("0", 32), "another key's": "A" + otherKey.Seal("allow", parts...),
 			"another request's": passed, "a seal for another purpose": "A" + serverKey.Seal("grant", parts...),
 			"a grant": "yes", "open again": "P",
 		} {
-			v.put(at, field, mark)
+			v.put(at, mark)
 			r.deny(name, named(t, "denied", "exec", ls, stranger("m")))
 		}
-		v.put(at, field, "A"+serverKey.Seal("allow", parts...))
+		v.put(at, "A"+serverKey.Seal("allow", parts...))
 		r.allow(named(t, "denied", "exec", ls, stranger("m"))) // or this test forges nothing
 	})
 }
@@ -227,15 +223,13 @@ func (m *meddled) Admit(ctx context.Context, a session.Admission) (session.View,
 func TestH30ADecisionWrittenBetweenTwoTripsAllowsNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, v *vault) {
 		newRig(t, v, 1, nil).allow(call(t, "web_fetch", `{"url":"https://example.com"}`, owner("m")))
-		at := func(id string) (key, field string) { return v.request(conv("m"), id) }
 		for name, mark := range map[string]string{
 			"a bare A": "A", "a made-up seal": "A" + strings.Repeat("0", 32), "an allow by the level": "p", "a grant": "yes",
 		} {
 			trips, id := 0, strings.ReplaceAll(name, " ", "-")
 			r := newRig(t, v, 1, func(o *verifier.Options) { // it has not met the conversation
 				o.Store = &meddled{Store: v, between: func() {
-					key, field := at(id)
-					v.put(key, field, mark)
+					v.put(v.request(conv("m"), id), mark)
 					trips++
 				}}
 			})
@@ -269,9 +263,15 @@ func TestH18ALevelLoweredByHandStaysWhatThisProcessHasSeen(t *testing.T) {
 	r := newRig(t, store, 1, nil)
 	r.allow(call(t, "exec", ls, owner("m")))
 	r.allow(call(t, "web_fetch", `{"url":"https://example.com"}`, owner("m")))
-	put := rows{}.put(t, path)
-	put("conversations worst", "hash = '"+conv("m").Hash()+"'", "0")
-	put("levels level", "conversation = '"+conv("m").Hash()+"' AND session = ''", "0")
+	at := conv("m").Hash()[:2] + ":s:" + conv("m").Hash()
+	v := &vault{backend: store, t: t, read: rowReader(t, path), write: rowWriter(t, path)}
+	c := v.conversation(at)
+	c.Worst, c.Levels = taint.System, nil
+	lowered, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.write(at, string(lowered))
 	r.asked("after the level was lowered", call(t, "exec", ls, owner("m")))
 	r.asked("with a session id", call(t, "exec", ls, owner("m")+`,"sessionId":"s1"`))
 }

@@ -104,10 +104,10 @@ func TestH20AConversationWhoseStateVanishedIsUntrusted(t *testing.T) {
 		vanish := func(name string) {
 			hash := conversation(name).Hash()
 			if r.redis == nil {
-				r.byHand(`DELETE FROM conversations WHERE hash = ?`, hash)
+				r.byHand(`DELETE FROM records WHERE key = ?`, hash[:2]+":s:"+hash)
 				return
 			}
-			n, err := r.redis.Admin.Del(context.Background(), "v1:{"+hash[:2]+"}:s:"+hash).Result()
+			n, err := r.redis.Admin.Del(context.Background(), "v2:{"+hash[:2]+"}:s:"+hash).Result()
 			if err != nil || n != 1 {
 				t.Fatalf("%d keys deleted, %v", n, err)
 			}

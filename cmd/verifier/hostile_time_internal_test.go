@@ -271,7 +271,7 @@ func TestH121AStartWithRedisClockBehindEndsWhatWasGranted(t *testing.T) {
 	r.consented(sh("ls", unvouched("m")), 30)
 	r.mustAsk(sh("date", unvouched("late")))
 	r.approve(r.waits().Ref, 0)
-	redistest.Eventually(t, "the time is kept with the data", func() bool { return r.redis.Admin.Exists(t.Context(), "v1:time").Val() == 1 })
+	redistest.Eventually(t, "the time is kept with the data", func() bool { return r.redis.Admin.Exists(t.Context(), "v2:{00}:time").Val() == 1 })
 	r.quit()
 	setBack(time.Hour)
 	r.start()

@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/store/redistest"
@@ -186,22 +189,18 @@ func (r *rig) pausesByHand() map[string]string {
 // writePauses replaces it, as someone with a client of the store would.
 func (r *rig) writePauses(words map[string]string) {
 	r.t.Helper()
-	if r.redis == nil {
-		r.byHand(`DELETE FROM pauses`)
-		for scope, word := range words {
-			r.byHand(`INSERT OR REPLACE INTO pauses (scope, word) VALUES (?, ?)`, scope, word)
-		}
-		return
+	data, err := json.Marshal(words)
+	if err != nil {
+		r.t.Fatal(err)
 	}
 	for n := range 256 {
-		key := fmt.Sprintf("v1:{%02x}:pauses", n)
-		if err := r.redis.Admin.Del(context.Background(), key).Err(); err != nil {
-			r.t.Fatal(err)
+		if r.redis == nil {
+			r.byHand(`INSERT OR REPLACE INTO records (key, version, data, count, until_ms) VALUES (?, randomblob(8), ?, 0, 0)`, fmt.Sprintf("%02x:pauses", n), data)
+			continue
 		}
-		for scope, word := range words {
-			if err := r.redis.Admin.HSet(context.Background(), key, scope, word).Err(); err != nil {
-				r.t.Fatal(err)
-			}
+		key := fmt.Sprintf("v2:{%02x}:pauses", n)
+		if err := r.redis.Admin.Set(context.Background(), key, rand.Text()[:8]+"0:"+string(data), 0).Err(); err != nil {
+			r.t.Fatal(err)
 		}
 	}
 }

@@ -71,6 +71,13 @@ func Born(name session.Conversation, life uint32, lost bool, sources Sources, no
 // Changed reports whether the conversation is to be written, and whether what is written names a step.
 func (c *Conversation) Changed() (changed, stepped bool) { return c.changed, c.stepped }
 
+// Kept is what is written of it.
+func (c *Conversation) Kept() *Conversation {
+	kept := *c
+	kept.Step, kept.Sources, kept.changed, kept.stepped = 0, nil, false, false
+	return &kept
+}
+
 // Touch keeps a conversation that is in use.
 func (c *Conversation) Touch(now time.Time) {
 	if now.Sub(time.UnixMilli(c.Touched)) >= touchEvery {
