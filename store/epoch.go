@@ -1,14 +1,3 @@
-// Package store holds what the two stores share, which is one thing: the epoch.
-//
-// A store that is empty is either new or has lost everything, and the two look
-// the same from within. A conversation that was tainted before a loss would be
-// born clean after it. So each state directory keeps, outside the store, the
-// name of the store it last worked with. An epoch that the store does not know
-// means that the store was flushed, deleted or replaced; conversations are then
-// born untrusted until the owner accepts the loss.
-//
-// The package keeps no state of its own, knows neither SQLite nor Redis, and
-// refuses to guess: a damaged epoch file is an error, not a fresh start.
 package store
 
 import (
@@ -23,6 +12,14 @@ import (
 	"strings"
 	"sync"
 )
+
+// A store that is empty is either new or has lost everything, and the two look
+// the same from within. A conversation that was tainted before a loss would be
+// born clean after it. So each state directory keeps, outside the store, the
+// name of the store it last worked with. An epoch that the store does not know
+// means that the store was flushed, deleted or replaced; conversations are then
+// born untrusted until the owner accepts the loss. A damaged epoch file is an
+// error, not a fresh start.
 
 // Epoch is the local memory of which store this state directory belongs to. It
 // is safe for concurrent use.

@@ -1,3 +1,12 @@
+// Package store keeps conversations, cards and limits for the verifier and the desk. How they change is said once, in package state; here
+// it is read from records, changed and committed, in one trip where nothing but a count changes. What keeps the records, Redis or
+// SQLite, knows nothing of what they mean: see [Records].
+//
+// A change is a function that reads records and says what to write. It is committed if all it read is still so, else it runs again.
+// What this process remembers of records saves it from reading them, and never decides: the commit finds out.
+//
+// The package refuses to guess: whatever it can't read, or can't commit in time, is an error, and the caller denies. It never takes
+// empty records for new ones when this machine remembers others (see epochs.go).
 package store
 
 import (

@@ -1,6 +1,5 @@
 // Package sqlite is the embedded store: one SQLite file in the state directory,
-// no server, no port. It keeps what is known of conversations, the cards that
-// wait for a person, and the head of the record, and it survives kill -9.
+// no server, no port, and it survives kill -9.
 //
 // There is one writer. Every change is an operation that a single goroutine
 // runs, together with whatever else is waiting, inside one immediate
@@ -12,18 +11,17 @@
 // An operation looks before it writes: what it refuses it refuses without having
 // changed anything, and its neighbours in the transaction never notice. If the
 // database itself fails, the transaction is undone and the neighbours run again,
-// each by itself. What every call writes goes to the end of a journal first, and
-// many of them at once from there to the tables.
+// each by itself.
 //
 // The package refuses to wait (an answer or an error within 400 ms), to share
-// its file with a second process, to open a file that others can read, and to
-// take an empty file for a new one when the epoch says there was another. It
-// decides nothing: what each method means is said by the model in storetest.
+// its file with a second process and to open a file that others can read. It
+// decides nothing: it keeps records, and what they mean is said in package store.
 //
 // People may look inside, also while it runs: `sqlite3 state.db 'SELECT * FROM
-// overview'`. Times are Unix milliseconds, levels are 0 (system) to 5
-// (untrusted). The store's time never goes back: see clock.go. Writing by hand can only make things worse for the agent: a row
-// that vanishes leaves its name in `known`, and then counts as untrusted.
+// overview'`. Times are Unix milliseconds. A record that is deleted by hand leaves
+// its conversation's name in `members`, which then counts as untrusted. Whoever
+// changes one by hand gives it another version, or a running gateway goes on with
+// what it remembers.
 package sqlite
 
 import (
