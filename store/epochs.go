@@ -290,7 +290,13 @@ func (s *Store) AcceptLoss(ctx context.Context) error {
 	for n, m := range marks {
 		commits[n] = s.epochs.mark(n, m.Version, "a:"+id)
 	}
-	if err := s.records.Commit(ctx, commits...); err != nil {
+	err = s.records.Commit(ctx, commits...)
+	for _, c := range commits {
+		if err == nil && !c.Result.Done {
+			err = errContended
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("store: accept loss: %w\nhint: some buckets may have it already; ask again", err)
 	}
 	return wrap("accept loss", s.epochs.adopt(id))

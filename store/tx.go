@@ -30,6 +30,7 @@ type tx struct {
 	stale   bool // something was
 	failed  error
 	birth   bool // a conversation was born
+	late    int  // how often another was first
 }
 
 // known is a record as it was last seen, and what it says.
@@ -98,11 +99,11 @@ func (t *tx) isBefore(ms int64) bool {
 func get[T any](t *tx, k Key) *T { return decode[T](t, k, t.read(k)) }
 
 func decode[T any](t *tx, k Key, r *known) *T {
-	if r.Data == "" {
-		return nil
-	}
 	if v, ok := r.value.(*T); ok {
 		return v
+	}
+	if r.Data == "" {
+		return nil
 	}
 	v := new(T)
 	if err := json.Unmarshal([]byte(r.Data), v); err != nil {
@@ -270,7 +271,7 @@ func (s *Store) attempt(j *job) *tx {
 	if j.known == nil {
 		j.known = map[Key]*known{}
 	}
-	t := &tx{now: s.records.Now(), known: j.known, cache: &s.cache, reads: map[Key]bool{}, writes: map[Key]*known{}, fresh: j.fresh, stale: j.stale}
+	t := &tx{now: s.records.Now(), known: j.known, cache: &s.cache, reads: map[Key]bool{}, writes: map[Key]*known{}, fresh: j.fresh, stale: j.stale, late: j.late}
 	j.tx = t
 	if j.err = j.run(t); j.err != nil { // it refuses: nothing changes, but what it rests on must hold
 		clear(t.writes)
@@ -309,21 +310,18 @@ func (s *Store) settle(j *job, alone bool) {
 	if r.Done {
 		j.done = true
 		for k := range t.reads {
-			if seen := j.known[k]; seen != nil && seen.value != nil {
-				s.cache.put(k, seen)
-			}
+			s.cache.keep(k, j.known[k])
 		}
 		for k, w := range t.writes {
-			if w.value != nil {
-				s.cache.put(k, w)
-			}
+			s.cache.keep(k, w)
 		}
 		return
 	}
 	for k, moved := range r.Moved {
 		j.known[k] = &known{Record: moved}
 	}
-	if j.late++; !alone || j.lock != nil || len(r.Moved) == 0 || j.late < 2 {
+	j.late++
+	if !alone || j.lock != nil || len(r.Moved) == 0 || j.late < 2 {
 		return
 	}
 	// From now on this process changes these records one after the other.
@@ -356,12 +354,23 @@ type cache struct {
 }
 
 // cacheSize is how many records either half of the cache remembers.
-const cacheSize = 8192
+const cacheSize = 4096
 
 func (c *cache) get(k Key) (*known, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.seen.Get(k)
+}
+
+// keep remembers a record by what it says.
+func (c *cache) keep(k Key, r *known) {
+	if r == nil || r.value == nil {
+		return
+	}
+	if _, isText := r.value.(string); !isText {
+		r = &known{Record: Record{Version: r.Version, Until: r.Until}, value: r.value}
+	}
+	c.put(k, r)
 }
 
 func (c *cache) put(k Key, r *known) {

@@ -17,7 +17,7 @@ func TestNoCallIsDeniedForContention(t *testing.T) {
 	s := startServer(t)
 	stores := make([]*redis.Store, 4)
 	for i := range stores {
-		stores[i] = open(t, "redis://"+s.Addr(), redis.Options{Epoch: epoch(t)})
+		stores[i] = open(t, "redis://"+s.Addr(), redis.Options{Epoch: epoch(t), Timeout: patient})
 	}
 	var seen sync.Map // by step
 	var all sync.WaitGroup
