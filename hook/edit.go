@@ -13,8 +13,10 @@ import (
 // takesEdits reports whether the agent runs other arguments of this call than its own. A plan or a question for the user has none; in its dialog,
 // the gate before a server of tools expects the call as it was. Codex takes none beside its dialog.
 func (r *run) takesEdits(name string) bool {
-	inDialog := r.agent.events[r.in.Event] != call
-	return r.agent.edited != nil && !r.forUser() && !(inDialog && (r.agent.dialogs || strings.HasPrefix(name, mcp)))
+	if r.agent.edited == nil || r.forUser() {
+		return false
+	}
+	return r.agent.events[r.in.Event] == call || !r.agent.dialogs && !strings.HasPrefix(name, mcp)
 }
 
 // edit makes the call the one that the owner lets run instead. Asked are the arguments that were asked about.
