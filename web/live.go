@@ -63,7 +63,9 @@ func newLive(p *Page) *live {
 
 // stop ends the watch and all streams, and waits for the watch.
 func (l *live) stop() {
-	l.cancel()
+	l.mu.Lock()
+	l.cancel() // no page joins meanwhile: its watch would not be waited for
+	l.mu.Unlock()
 	l.wg.Wait()
 }
 
