@@ -48,7 +48,7 @@ func (k *checker) checkName(at string, a *Approver, names map[string]string) {
 	switch other, taken := names[folded]; {
 	case a.Name == "":
 		k.fail(at, "has no name", "add name: cards and the record show it")
-	case !plainName.MatchString(a.Name):
+	case !plainName(a.Name):
 		k.fail(at+".name", "is no name for cards and the record", "use up to 64 letters, digits, spaces, dots and hyphens")
 	case taken:
 		k.fail(at+".name", "is also the name of "+other, "give each approver a name of their own, or put all ids of one person into one entry")
