@@ -23,12 +23,17 @@ var (
 
 // doors are all there are. A request goes to the first one that takes it.
 func (s *Server) doors() []door {
-	all := []door{{s.o.Path, post, s.calls()}, {s.approvals(), post, s.typedAnswers()}, {s.lateAnswers(), post, s.latePolls()}}
+	all := []door{
+		{s.o.Path, post, s.calls()},
+		{beside(s.o.Path, "approve"), post, s.typedAnswers()},
+		{beside(s.o.Path, "answered"), post, s.latePolls()},
+	}
+	owner := &ownerAPI{&s.o}
 	for path, h := range s.o.Hooks {
-		all = append(all, door{path, known, s.hook(h)})
+		all = append(all, door{path, known, hook(h)})
 	}
 	if s.o.Loop != nil {
-		all = append(all, door{s.events(), post, s.loopEvents()}, door{"/api/graphs/{name}", get, s.ownerOnly(s.graph)})
+		all = append(all, door{beside(s.o.Path, "hooks/{name}"), post, s.loopEvents()}, door{"/api/graphs/{name}", get, owner.only(owner.graph)})
 	}
 	if s.o.Metrics != nil {
 		all = append(all, door{"/metrics", get, s.o.Metrics.ServeHTTP})
@@ -36,8 +41,8 @@ func (s *Server) doors() []door {
 	if s.o.Page != nil {
 		all = append(all, door{"/", get, toPage}, door{"/page", get, toPage}, door{pageRoot + "*", known, s.o.Page.ServeHTTP})
 	}
-	return append(all, door{"/healthz", get, s.healthz}, door{"/readyz", get, s.readyz},
-		door{"/owner", nil, s.owner()}, door{"/owner/*", nil, s.owner()})
+	return append(all, door{"/healthz", get, healthz}, door{"/readyz", get, s.readyz},
+		door{"/owner", nil, owner.all()}, door{"/owner/*", nil, owner.all()})
 }
 
 // asSent is a request's path with its escapes, as it came.
@@ -69,7 +74,7 @@ func (s *Server) find(doors []door, r *http.Request) http.HandlerFunc {
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		if allow == "" {
-			s.notFound(w)
+			notFound(w, s.o.Path)
 			return
 		}
 		w.Header().Set("Allow", allow)
@@ -93,6 +98,6 @@ func (d *door) leads(path string) (name string, ok bool) {
 	return "", path == d.path
 }
 
-func (s *Server) notFound(w http.ResponseWriter) {
-	plain(w, http.StatusNotFound, "Nothing is here. Calls go to POST "+s.o.Path+".\n")
+func notFound(w http.ResponseWriter, calls string) {
+	plain(w, http.StatusNotFound, "Nothing is here. Calls go to POST "+calls+".\n")
 }

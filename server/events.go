@@ -26,9 +26,6 @@ type Loop interface {
 // beside is a path next to the calls' own: its last segment replaced.
 func beside(calls, name string) string { return path.Join(path.Dir(calls), name) }
 
-// events is where events come in.
-func (s *Server) events() string { return beside(s.o.Path, "hooks/{name}") }
-
 // largeBodies is how many bodies beyond a call's size are read at a time: until
 // it is read, anyone could have sent it.
 const largeBodies = 4
@@ -71,7 +68,7 @@ func (s *Server) eventMessage(name loop.Name, from caller, call *toolcall.Call, 
 	return message{
 		call: call,
 		accept: func(w http.ResponseWriter, r *http.Request) {
-			s.answer200(w, from.secret, call.RequestID, hear(r.Context()).JSON())
+			answer200(w, from.secret, call.RequestID, hear(r.Context()).JSON())
 		},
 		refuse: func(ctx context.Context, err error) []byte {
 			s.o.Log.WarnContext(ctx, "an event was refused", "client", from.client, "err", err)

@@ -15,26 +15,26 @@ import (
 
 // graph shows a turn to the owner. It says what the policy thinks of each call,
 // so a client's secret does not open it.
-func (s *Server) graph(w http.ResponseWriter, r *http.Request, _ string) {
+func (a *ownerAPI) graph(w http.ResponseWriter, r *http.Request, _ string) {
 	draw, known := formats[r.URL.Query().Get("format")]
 	if !known {
 		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The format must be json, text or svg."})
 		return
 	}
 	ctx := r.Context()
-	g, err := s.o.Loop.Graph(ctx, r.PathValue("name"))
+	g, err := a.o.Loop.Graph(ctx, r.PathValue("name"))
 	switch {
 	case errors.Is(err, verifier.ErrNoGraph):
 		respond(w, http.StatusNotFound, outcomeBody{Kind: kinds[approval.NotFound], Text: "No turn is remembered under this name."})
 		return
 	case err != nil:
-		s.o.Log.ErrorContext(ctx, "a turn could not be read", "err", err)
+		a.o.Log.ErrorContext(ctx, "a turn could not be read", "err", err)
 		respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: "The store can't be reached. Try again."})
 		return
 	}
 	body, kind, err := draw(g)
 	if err != nil {
-		s.o.Log.ErrorContext(ctx, "a turn could not be drawn", "err", err)
+		a.o.Log.ErrorContext(ctx, "a turn could not be drawn", "err", err)
 		failed(w, http.StatusInternalServerError)
 		return
 	}

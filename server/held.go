@@ -36,13 +36,13 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request, from caller, reque
 		id: w.Header().Get(RequestIDHeader),
 	}
 	if s.debugs(r.Context()) {
-		h.peer = s.peer(r)
+		h.peer = s.Peer(r)
 	}
 	s.holding.Add(1) // before net/http forgets the connection: a shutdown waits for one or the other
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		s.holding.Done()
-		s.answer200(w, from.secret, requestID, wait(r.Context()))
+		answer200(w, from.secret, requestID, wait(r.Context()))
 		return
 	}
 	s.tidy()

@@ -35,7 +35,7 @@ func HookProblem(calls, at string) string {
 }
 
 // hook lets a handler of another package take calls, within bounds of time.
-func (*Server) hook(h http.Handler) http.HandlerFunc {
+func hook(h http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		rc := http.NewResponseController(w)
 		for _, err := range []error{rc.SetReadDeadline(time.Now().Add(bodyTimeout)), rc.SetWriteDeadline(time.Now().Add(hookTimeout))} {

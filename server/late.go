@@ -12,10 +12,6 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// lateAnswers is where a client asks whether questions got a yes after their calls
-// were denied.
-func (s *Server) lateAnswers() string { return beside(s.o.Path, "answered") }
-
 const (
 	longestPoll = 50 * time.Second
 	pollMargin  = 5 * time.Second // left for the caller to hear the answer before it gives up
@@ -26,8 +22,8 @@ const (
 // noneAnswered is the answer where there is nothing to tell, whatever the cause.
 var noneAnswered = []byte(`{"answered":[]}`)
 
-// latePolls take a poll each, under the rules of a call. It changes nothing, so it may
-// come again.
+// latePolls take a poll each, under the rules of a call: a client asks whether questions
+// got a yes after their calls were denied. It changes nothing, so it may come again.
 func (s *Server) latePolls() http.HandlerFunc {
 	return s.take(signed{
 		what: "poll", size: "16 KiB", drain: maxDrain, read: within(maxAnswer), decode: s.decodePoll,

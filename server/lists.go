@@ -24,14 +24,14 @@ type openGrant struct {
 }
 
 // grants lists what runs without asking.
-func (s *Server) grants(w http.ResponseWriter, r *http.Request, id string) {
-	if !s.o.Desk.Listed(id) {
-		s.unavailable(w, r, approval.ErrNotApprover)
+func (a *ownerAPI) grants(w http.ResponseWriter, r *http.Request, id string) {
+	if !a.o.Desk.Listed(id) {
+		a.unavailable(w, r, approval.ErrNotApprover)
 		return
 	}
-	open, err := s.o.Desk.Grants(r.Context(), "")
+	open, err := a.o.Desk.Grants(r.Context(), "")
 	if err != nil {
-		s.unavailable(w, r, err)
+		a.unavailable(w, r, err)
 		return
 	}
 	out := struct {
@@ -74,32 +74,32 @@ func sourcesOf(a *session.Account) knownSources {
 }
 
 // sources lists what came into a conversation, or, without a reference, the scheduled jobs that come from outside content.
-func (s *Server) sources(w http.ResponseWriter, r *http.Request, id string) {
-	if !s.o.Desk.Listed(id) {
-		s.unavailable(w, r, approval.ErrNotApprover)
+func (a *ownerAPI) sources(w http.ResponseWriter, r *http.Request, id string) {
+	if !a.o.Desk.Listed(id) {
+		a.unavailable(w, r, approval.ErrNotApprover)
 		return
 	}
 	ref := r.URL.Query().Get("ref")
 	if ref == "" {
-		s.jobs(w, r)
+		a.jobs(w, r)
 		return
 	}
-	account, err := s.o.Desk.Sources(r.Context(), ref)
+	account, err := a.o.Desk.Sources(r.Context(), ref)
 	switch {
 	case errors.Is(err, approval.ErrUnknown), errors.Is(err, approval.ErrAmbiguous):
 		respond(w, http.StatusNotFound, outcomeBody{Kind: kinds[approval.NotFound], Text: "No conversation has this reference, or several do."})
 		return
 	case err != nil:
-		s.unavailable(w, r, err)
+		a.unavailable(w, r, err)
 		return
 	}
 	respond(w, http.StatusOK, sourcesOf(&account))
 }
 
-func (s *Server) jobs(w http.ResponseWriter, r *http.Request) {
-	all, err := s.o.Desk.Jobs(r.Context())
+func (a *ownerAPI) jobs(w http.ResponseWriter, r *http.Request) {
+	all, err := a.o.Desk.Jobs(r.Context())
 	if err != nil {
-		s.unavailable(w, r, err)
+		a.unavailable(w, r, err)
 		return
 	}
 	out := struct {

@@ -20,13 +20,17 @@ const (
 	tokenPrefix = "token:"
 )
 
+// ownerAPI is what people do with their tokens: see what waits, answer, look things
+// up, log in.
+type ownerAPI struct{ o *Options }
+
 // personal is a handler that knows the id of the person who asks.
 type personal func(w http.ResponseWriter, r *http.Request, id string)
 
-// ownerOnly lets in those who carry a person's token.
-func (s *Server) ownerOnly(next personal) http.HandlerFunc {
+// only lets in those who carry a person's token.
+func (a *ownerAPI) only(next personal) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		person, ok := s.o.Auth().person(r.Header)
+		person, ok := a.o.Auth().person(r.Header)
 		if !ok {
 			plain(w, http.StatusUnauthorized, "The owner token is missing or wrong.\n")
 			return
@@ -36,23 +40,23 @@ func (s *Server) ownerOnly(next personal) http.HandlerFunc {
 	}
 }
 
-// owner is everything below /owner. Without a token, not even what is there can be learned.
-func (s *Server) owner() http.HandlerFunc {
+// all is everything below /owner. Without a token, not even what is there can be learned.
+func (a *ownerAPI) all() http.HandlerFunc {
 	inside := map[string]personal{
-		"GET /owner/pending": s.pending, "GET /owner/grants": s.grants, "GET /owner/sources": s.sources,
-		"POST /owner/answer": s.answer, "POST /owner/reply": s.reply, "POST /owner/test": s.test,
+		"GET /owner/pending": a.pending, "GET /owner/grants": a.grants, "GET /owner/sources": a.sources,
+		"POST /owner/answer": a.answer, "POST /owner/reply": a.reply, "POST /owner/test": a.test,
 	}
-	if s.o.Login != nil {
-		inside["POST /owner/login"] = s.login
+	if a.o.Login != nil {
+		inside["POST /owner/login"] = a.login
 	}
-	return s.ownerOnly(func(w http.ResponseWriter, r *http.Request, id string) {
+	return a.only(func(w http.ResponseWriter, r *http.Request, id string) {
 		at := asSent(r)
 		if handle, ok := inside[r.Method+" "+at]; ok {
 			r.Pattern = at
 			handle(w, r, id)
 			return
 		}
-		s.notFound(w)
+		notFound(w, a.o.Path)
 	})
 }
 
@@ -73,8 +77,8 @@ type pendingCard struct {
 }
 
 // keys are what `verifier watch` needs of a card: its text, and what its keys carry.
-func (s *Server) keys(k *approval.Card) pendingCard {
-	p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Full: true, Short: channels.Short(k, s.o.Now()),
+func (a *ownerAPI) keys(k *approval.Card) pendingCard {
+	p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Full: true, Short: channels.Short(k, a.o.Now()),
 		Once: k.Handle(approval.AllowOnce), Longer: k.Handle(approval.AllowMinutes), Deny: k.Handle(approval.DenyCall)}
 	for i := range k.Questions {
 		full, _ := channels.FullyVisible(&k.Questions[i].Ask)
@@ -84,34 +88,34 @@ func (s *Server) keys(k *approval.Card) pendingCard {
 }
 
 // pending lists what waits.
-func (s *Server) pending(w http.ResponseWriter, r *http.Request, id string) {
-	cards, err := s.o.Desk.Pending(r.Context(), id)
+func (a *ownerAPI) pending(w http.ResponseWriter, r *http.Request, id string) {
+	cards, err := a.o.Desk.Pending(r.Context(), id)
 	if err != nil {
-		s.unavailable(w, r, err)
+		a.unavailable(w, r, err)
 		return
 	}
 	out := struct {
 		Paused string        `json:"paused,omitzero"` // what is, in words
 		Absent string        `json:"absent,omitzero"` // who is away and what is muted, in words
 		Cards  []pendingCard `json:"cards"`
-	}{Paused: s.o.Desk.Paused(), Absent: strings.TrimSpace(s.o.Desk.Absent(r.Context(), terminal)), Cards: []pendingCard{}}
+	}{Paused: a.o.Desk.Paused(), Absent: strings.TrimSpace(a.o.Desk.Absent(r.Context(), terminal)), Cards: []pendingCard{}}
 	one := strings.ToUpper(r.URL.Query().Get("ref")) // all there is of one card
 	for _, k := range cards {
 		if one != "" && k.Ref() != one {
 			continue
 		}
 		if one != "" {
-			if err := s.o.Desk.Open(r.Context(), approval.Answer{ID: id, Via: terminal}, k); err != nil {
-				s.o.Log.WarnContext(r.Context(), "what a call writes could not be shown", "ref", k.Ref(), "err", err)
+			if err := a.o.Desk.Open(r.Context(), approval.Answer{ID: id, Via: terminal}, k); err != nil {
+				a.o.Log.WarnContext(r.Context(), "what a call writes could not be shown", "ref", k.Ref(), "err", err)
 			}
 		}
-		p := s.keys(k)
-		if p.Text = channels.Text(k, s.o.Now()); one != "" {
-			p.Text = channels.All(k, s.o.Now())
+		p := a.keys(k)
+		if p.Text = channels.Text(k, a.o.Now()); one != "" {
+			p.Text = channels.All(k, a.o.Now())
 		}
 		for i := range k.Questions {
 			if len(k.Questions) > 1 && !channels.Answered(&k.Questions[i]) {
-				e := s.keys(k.Entry(i))
+				e := a.keys(k.Entry(i))
 				e.Entry = i + 1
 				p.Entries = append(p.Entries, e)
 			}
@@ -122,7 +126,7 @@ func (s *Server) pending(w http.ResponseWriter, r *http.Request, id string) {
 }
 
 // answer takes a yes or a no to a card named by its reference, or a key that was pressed: its handle says for what.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, id string) {
+func (a *ownerAPI) answer(w http.ResponseWriter, r *http.Request, id string) {
 	var in struct {
 		Ref     string `json:"ref"`
 		Tool    string `json:"tool"`
@@ -135,33 +139,33 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, id string) {
 		With    string `json:"with"` // the arguments that it is to run with instead
 		Handle  string `json:"handle"`
 	}
-	if !s.decodeWithin(r, maxEdit, &in) || in.Minutes < 0 || (in.Minutes > 0 || in.Like) && in.Turn || in.Like && in.Exactly || in.Handle != "" && (in.Allow || in.With != "") || in.With != "" && !in.Allow {
+	if !decodeWithin(r, maxEdit, &in) || in.Minutes < 0 || (in.Minutes > 0 || in.Like) && in.Turn || in.Like && in.Exactly || in.Handle != "" && (in.Allow || in.With != "") || in.With != "" && !in.Allow {
 		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The answer could not be read."})
 		return
 	}
-	o, err := s.o.Desk.Answer(r.Context(), approval.Answer{
+	o, err := a.o.Desk.Answer(r.Context(), approval.Answer{
 		ID: id, Via: terminal, Ref: in.Ref, Tool: in.Tool, Allow: in.Allow, Reason: in.Reason, Handle: in.Handle, Params: in.With,
 		Scope: approval.Scope{Like: in.Like, Exactly: in.Exactly, Minutes: in.Minutes, Turn: in.Turn},
 	})
-	s.outcome(w, r, o, err)
+	a.outcome(w, r, o, err)
 }
 
 // reply takes a typed line.
-func (s *Server) reply(w http.ResponseWriter, r *http.Request, id string) {
+func (a *ownerAPI) reply(w http.ResponseWriter, r *http.Request, id string) {
 	var in struct {
 		Text string `json:"text"`
 	}
-	if !s.decode(r, &in) || in.Text == "" {
+	if !decodeBody(r, &in) || in.Text == "" {
 		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The reply could not be read."})
 		return
 	}
-	o, err := s.o.Desk.Answer(r.Context(), approval.Answer{ID: id, Via: terminal, Text: in.Text})
-	s.outcome(w, r, o, err)
+	o, err := a.o.Desk.Answer(r.Context(), approval.Answer{ID: id, Via: terminal, Text: in.Text})
+	a.outcome(w, r, o, err)
 }
 
-func (s *Server) decode(r *http.Request, into any) bool { return s.decodeWithin(r, maxAnswer, into) }
+func decodeBody(r *http.Request, into any) bool { return decodeWithin(r, maxAnswer, into) }
 
-func (s *Server) decodeWithin(r *http.Request, most int, into any) bool {
+func decodeWithin(r *http.Request, most int, into any) bool {
 	body, err := readBody(r, most)
 	return err == nil && json.Unmarshal(body, into, json.RejectUnknownMembers(true)) == nil
 }
@@ -188,9 +192,9 @@ var statuses = map[approval.Kind]int{
 	approval.WantsPasskey: http.StatusUnprocessableEntity, approval.WantsConfirm: http.StatusUnprocessableEntity,
 }
 
-func (s *Server) outcome(w http.ResponseWriter, r *http.Request, o approval.Outcome, err error) {
+func (a *ownerAPI) outcome(w http.ResponseWriter, r *http.Request, o approval.Outcome, err error) {
 	if err != nil {
-		s.o.Log.ErrorContext(r.Context(), "an answer could not be taken", "err", err)
+		a.o.Log.ErrorContext(r.Context(), "an answer could not be taken", "err", err)
 		respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: o.Text})
 		return
 	}
@@ -199,7 +203,7 @@ func (s *Server) outcome(w http.ResponseWriter, r *http.Request, o approval.Outc
 	}
 	body := outcomeBody{Kind: kinds[o.Kind], State: o.State.String(), Text: o.Text}
 	if o.Pick != nil {
-		body.Text = channels.PickText(o.Card, o.Pick, s.o.Now())
+		body.Text = channels.PickText(o.Card, o.Pick, a.o.Now())
 		for _, offer := range o.Pick.Offers {
 			body.Picks = append(body.Picks, offer.Handle)
 		}
@@ -207,12 +211,12 @@ func (s *Server) outcome(w http.ResponseWriter, r *http.Request, o approval.Outc
 	respond(w, statuses[o.Kind], body)
 }
 
-func (s *Server) unavailable(w http.ResponseWriter, r *http.Request, err error) {
+func (a *ownerAPI) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, approval.ErrNotApprover) {
 		respond(w, http.StatusForbidden, outcomeBody{Kind: kinds[approval.Unauthorised], Text: approval.NotAuthorised + "."})
 		return
 	}
-	s.o.Log.ErrorContext(r.Context(), "the open questions could not be listed", "err", err)
+	a.o.Log.ErrorContext(r.Context(), "the open questions could not be listed", "err", err)
 	respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: "The store can't be reached. Try again."})
 }
 

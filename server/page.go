@@ -27,13 +27,13 @@ func toPage(w http.ResponseWriter, _ *http.Request) {
 
 // login gives a person with a token a link to log in with, or one to add a passkey with. The owner may have one made for somebody else,
 // who has no token: it adds a passkey and does nothing more.
-func (s *Server) login(w http.ResponseWriter, r *http.Request, id string) {
+func (a *ownerAPI) login(w http.ResponseWriter, r *http.Request, id string) {
 	var in struct {
 		Viewer  bool   `json:"viewer"`
 		Passkey bool   `json:"passkey"`
 		For     string `json:"for"`
 	}
-	if !s.decode(r, &in) || in.For != "" && !in.Passkey || in.Passkey && in.Viewer {
+	if !decodeBody(r, &in) || in.For != "" && !in.Passkey || in.Passkey && in.Viewer {
 		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: "misunderstood", Text: "The request could not be read."})
 		return
 	}
@@ -50,12 +50,12 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request, id string) {
 	var until time.Time
 	var err error
 	if in.Passkey {
-		path, until, err = s.o.Enrol(ctx, person)
+		path, until, err = a.o.Enrol(ctx, person)
 	} else {
-		path, until, err = s.o.Login(ctx, person, in.Viewer)
+		path, until, err = a.o.Login(ctx, person, in.Viewer)
 	}
 	if err != nil {
-		s.o.Log.WarnContext(ctx, "no link could be made", "err", err)
+		a.o.Log.WarnContext(ctx, "no link could be made", "err", err)
 		respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: "ignored", Text: "No link could be made. It needs a person who is among the approvers and may log in."})
 		return
 	}

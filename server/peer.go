@@ -10,13 +10,10 @@ import (
 // maxHops is how many proxies one behind the other are followed.
 const maxHops = 16
 
-// Peer is peer, for whoever serves below this server.
-func (s *Server) Peer(r *http.Request) string { return s.peer(r) }
-
-// peer is the address a request comes from: the connection's, unless that is a
+// Peer is the address a request comes from: the connection's, unless that is a
 // trusted proxy's; then the last one in X-Forwarded-For that is not. What stands
 // before it, anyone could have written.
-func (s *Server) peer(r *http.Request) string {
+func (s *Server) Peer(r *http.Request) string {
 	at := remote(r)
 	if !s.trusts(at) {
 		return at.String()

@@ -12,9 +12,6 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// approvals is where typed answers come in that a runtime passes on.
-func (s *Server) approvals() string { return beside(s.o.Path, "approve") }
-
 // typedAnswers take a line each that someone typed into the runtime's own chat, under
 // the rules of a call. The desk decides whether that person may; what is decided here
 // is whether the runtime's word for who it was is taken at all.
@@ -34,7 +31,7 @@ func (s *Server) decodeTyped(_ *http.Request, from caller, body []byte) (message
 	return message{
 		call: &call,
 		accept: func(w http.ResponseWriter, r *http.Request) {
-			s.answer200(w, from.secret, call.RequestID, typedBody(s.typed(r.Context(), &call, text)))
+			answer200(w, from.secret, call.RequestID, typedBody(s.typed(r.Context(), &call, text)))
 		},
 		refuse: func(ctx context.Context, err error) []byte {
 			s.o.Log.WarnContext(ctx, "a relayed answer was refused", "client", from.client, "err", err)

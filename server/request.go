@@ -73,7 +73,7 @@ func (s *Server) guarded(w *response, r *http.Request, handle http.HandlerFunc) 
 		handle(w, r)
 	}()
 	if s.debugs(r.Context()) && !w.hijacked {
-		s.answered(r.Context(), r.Pattern, w.status, started, s.peer(r))
+		s.answered(r.Context(), r.Pattern, w.status, started, s.Peer(r))
 	}
 }
 

@@ -41,7 +41,7 @@ func (e *refusal) Error() string { return e.reason }
 // the signature over the raw bytes, decodes them and checks the clock.
 func (s *Server) take(in signed) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		defer s.recovered(w, r, func() { s.answer200(w, nil, "", in.crashed(r)) })
+		defer s.recovered(w, r, func() { answer200(w, nil, "", in.crashed(r)) })
 		body, from, ok := s.authentic(w, r, in)
 		if !ok {
 			s.rejected.Add(1)
@@ -53,7 +53,7 @@ func (s *Server) take(in signed) http.HandlerFunc {
 			err = s.onTime(m.call)
 		}
 		if err != nil {
-			s.answer200(w, from.secret, m.call.RequestID, m.refuse(r.Context(), err))
+			answer200(w, from.secret, m.call.RequestID, m.refuse(r.Context(), err))
 			return
 		}
 		m.accept(w, r)
@@ -73,9 +73,9 @@ func (s *Server) authentic(w http.ResponseWriter, r *http.Request, in signed) (b
 		}
 	case errors.Is(err, errTooLarge):
 		_, _ = io.CopyN(io.Discard, r.Body, in.drain)
-		s.answer200(w, nil, "", in.unread(r, "The "+in.what+" is larger than "+in.size+" and was not read."))
+		answer200(w, nil, "", in.unread(r, "The "+in.what+" is larger than "+in.size+" and was not read."))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		s.answer200(w, nil, "", in.unread(r, "The "+in.what+" did not arrive in time and was not read."))
+		answer200(w, nil, "", in.unread(r, "The "+in.what+" did not arrive in time and was not read."))
 	default:
 		w.WriteHeader(http.StatusUnauthorized)
 	}

@@ -24,26 +24,26 @@ type saidHello struct {
 
 // test asks each channel how it is doing, and shows a card on it if the owner
 // wants to see one.
-func (s *Server) test(w http.ResponseWriter, r *http.Request, id string) {
+func (a *ownerAPI) test(w http.ResponseWriter, r *http.Request, id string) {
 	var in struct {
 		Send bool `json:"send"`
 	}
-	if !s.decode(r, &in) {
+	if !decodeBody(r, &in) {
 		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The request could not be read."})
 		return
 	}
-	probed, err := s.o.Desk.Probe(r.Context(), id, in.Send)
+	probed, err := a.o.Desk.Probe(r.Context(), id, in.Send)
 	if err != nil {
-		s.unavailable(w, r, err)
+		a.unavailable(w, r, err)
 		return
 	}
 	out := struct {
 		Channels []probedChannel `json:"channels"`
 		Runtimes []saidHello     `json:"runtimes"`
 	}{Channels: []probedChannel{}, Runtimes: []saidHello{}}
-	if s.o.Runtimes != nil {
-		for _, r := range s.o.Runtimes() {
-			good, fault := r.Says(s.o.Now())
+	if a.o.Runtimes != nil {
+		for _, r := range a.o.Runtimes() {
+			good, fault := r.Says(a.o.Now())
 			out.Runtimes = append(out.Runtimes, saidHello{r.Name, good, fault})
 		}
 	}

@@ -55,7 +55,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, from caller, cal
 		s.hold(w, r, from, call.RequestID, func(ctx context.Context) []byte { return answerBody(hold(ctx)) }, undecided)
 		return
 	}
-	s.answer200(w, from.secret, call.RequestID, answerBody(d))
+	answer200(w, from.secret, call.RequestID, answerBody(d))
 }
 
 // maxParent is the longest traceparent that is taken; those of today have 55 bytes.
@@ -108,7 +108,7 @@ var undecided = answerBody(verifier.Decision{Reason: "The verifier could not dec
 // answer200 writes an answer. Where it is known who asks, it is signed with the
 // secret that signed the call, over the request's own id, so that no answer fits
 // another request.
-func (s *Server) answer200(w http.ResponseWriter, secret []byte, requestID string, body []byte) {
+func answer200(w http.ResponseWriter, secret []byte, requestID string, body []byte) {
 	stampAnswer(w.Header(), secret, requestID, body)
 	rc := http.NewResponseController(w)
 	if err := rc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
