@@ -118,7 +118,7 @@ func (k *checker) checkBase(a *Auditor) {
 }
 
 // cautionRisks are what is valid and yet worth a second look.
-func (k *checker) cautionRisks() {
+func (k risks) cautionRisks() {
 	a := &k.Caution.Auditor
 	if a.Provider == "" {
 		if len(k.Caution.Tools) > 0 {
@@ -135,7 +135,7 @@ func (k *checker) cautionRisks() {
 }
 
 // autoApproves says where the auditor answers, under this very policy.
-func (k *checker) autoApproves() {
+func (k risks) autoApproves() {
 	p, _, err := policy.New(k.Policy)
 	if err != nil {
 		return // it was told with the rest

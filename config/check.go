@@ -19,17 +19,21 @@ import (
 	"github.com/openclaw-verifier/verifier/spelling"
 )
 
-// checker looks at a decoded Config and says where in the file something is
-// wrong or risky.
+// checker looks at a decoded Config and reports what is wrong.
 type checker struct {
 	*Config
+	*report
+	chats platforms
+}
+
+// report says where in the file something is wrong or risky.
+type report struct {
 	doc      *document
-	chats    platforms
 	errs     Errors
 	findings []Finding
 }
 
-func (k *checker) fail(path, text, hint string) {
+func (k *report) fail(path, text, hint string) {
 	line, col := k.doc.place(path)
 	k.errs = append(k.errs, &Error{File: k.doc.file, Line: line, Col: col, Path: path, Text: text, Hint: hint})
 }
@@ -84,13 +88,13 @@ func (k *checker) checkWebhook() {
 	}
 }
 
-func (k *checker) span(path string, v, least, most time.Duration) {
+func (k *report) span(path string, v, least, most time.Duration) {
 	if v < least || v > most {
 		k.fail(path, fmt.Sprintf("must be from %s to %s, not %s", least, most, v), "")
 	}
 }
 
-func (k *checker) between(path string, v, least, most int) {
+func (k *report) between(path string, v, least, most int) {
 	if v < least || v > most {
 		k.fail(path, fmt.Sprintf("must be from %d to %d, not %d", least, most, v), "")
 	}

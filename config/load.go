@@ -122,9 +122,9 @@ func (r *reading) read(text []byte) (*Config, []Finding, error) {
 		d.fail(d.secretAt, "", "a secret is in a file that others can read", "chmod 600 "+r.file)
 	}
 	c.TLS.below(r.dir)
-	k := &checker{Config: c, doc: doc, chats: r.chats, errs: d.errs, findings: left}
+	k := &checker{Config: c, report: &report{doc: doc, errs: d.errs, findings: left}, chats: r.chats}
 	k.check()
-	findings := k.risks()
+	findings := risks{k}.all()
 	if len(k.errs) > 0 {
 		k.errs.sort()
 		return nil, findings, k.errs

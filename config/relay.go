@@ -37,7 +37,7 @@ func (k *checker) checkRelays() {
 }
 
 // riskyRelays says what is given away, and what would have no effect.
-func (k *checker) riskyRelays() {
+func (k risks) riskyRelays() {
 	ids := map[string]bool{}
 	for _, p := range k.People() {
 		for _, id := range p.IDs {

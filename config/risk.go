@@ -10,14 +10,17 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-func (k *checker) find(s Severity, path, text string) {
+func (k *report) find(s Severity, path, text string) {
 	line, col := k.doc.place(path)
 	k.findings = append(k.findings, Finding{Severity: s, Line: line, Col: col, Path: path, Text: text})
 }
 
-// risks says in words what is valid and may not be meant. What the policy
-// itself warns of was added with its errors.
-func (k *checker) risks() []Finding {
+// risks looks for what is valid and may not be meant.
+type risks struct{ *checker }
+
+// all says in words what it finds. What the policy itself warns of was added with
+// its errors.
+func (k risks) all() []Finding {
 	k.riskyApprovers()
 	k.riskyApprovals()
 	k.riskyRoutes()
@@ -33,7 +36,7 @@ func (k *checker) risks() []Finding {
 
 const allDenied = "every call that needs confirmation will be denied"
 
-func (k *checker) riskyApprovers() {
+func (k risks) riskyApprovers() {
 	needed, people := max(k.Approval.Approvals, 1), len(k.People())
 	switch {
 	case people == 0:
@@ -50,7 +53,7 @@ func (k *checker) riskyApprovers() {
 }
 
 // unreachable names approvers whom nothing would ask.
-func (k *checker) unreachable() {
+func (k risks) unreachable() {
 	terminal := k.Approvers == nil
 	for i, a := range k.Approvers {
 		reach := a.Token.Set() || a.Passkeys
@@ -70,7 +73,7 @@ func (k *checker) unreachable() {
 	}
 }
 
-func (k *checker) riskyApprovals() {
+func (k risks) riskyApprovals() {
 	if k.Approval.MaxMinutes > 4*60 {
 		k.find(Warning, "approval.maxMinutes", fmt.Sprintf("a grant may last %d minutes: whatever is injected in that time passes with it", k.Approval.MaxMinutes))
 	}
@@ -86,7 +89,7 @@ func (k *checker) riskyApprovals() {
 	}
 }
 
-func (k *checker) riskyPolicy() {
+func (k risks) riskyPolicy() {
 	if from := k.Policy.Taint.From; from != nil && *from == taint.Untrusted {
 		k.find(Warning, "taint.from", "a conversation counts as tainted only once it has read the web: mail and messages by others can drive tools that act outside")
 	}
@@ -108,7 +111,7 @@ func (k *checker) riskyPolicy() {
 }
 
 // riskyWords says what a call that passes by the owner's message alone may do.
-func (k *checker) riskyWords() {
+func (k risks) riskyWords() {
 	alone := ""
 	if k.Caution.Auditor.Provider == "" {
 		alone = "; no auditor looks at them: set caution.auditor, or leave this off"
@@ -122,7 +125,7 @@ func (k *checker) riskyWords() {
 	}
 }
 
-func (k *checker) riskyRest() {
+func (k risks) riskyRest() {
 	if !k.Redact.ShowFileBodies {
 		k.find(Warning, "redact.showFileBodies", "cards don't show what is written to files: you can allow a write only after you opened it, while the agent waits")
 	}

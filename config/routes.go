@@ -136,7 +136,7 @@ func (k *checker) answering(r *approval.Route) []string {
 }
 
 // riskyRoutes says what in valid routes may not be meant.
-func (k *checker) riskyRoutes() {
+func (k risks) riskyRoutes() {
 	covered := false
 	for i := range k.Approval.Routes {
 		r, at := &k.Approval.Routes[i], index("approval.routes", i)
@@ -158,7 +158,7 @@ func (k *checker) riskyRoutes() {
 }
 
 // strangeTools names what looks like a slip of a tool's name, or of one of the other words. A tool that we don't know may be a plugin's.
-func (k *checker) strangeTools(at string, tools []string, others ...string) {
+func (k risks) strangeTools(at string, tools []string, others ...string) {
 	p, _, err := policy.New(policy.Config{})
 	if err != nil {
 		return
@@ -173,7 +173,7 @@ func (k *checker) strangeTools(at string, tools []string, others ...string) {
 }
 
 // outOfReach tells of a route whose channels reach none of those who may answer.
-func (k *checker) outOfReach(at string, r *approval.Route) {
+func (k risks) outOfReach(at string, r *approval.Route) {
 	if r.Channels == nil {
 		return
 	}

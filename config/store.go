@@ -58,7 +58,7 @@ func (k *checker) checkStore() {
 	}
 }
 
-func (k *checker) riskyStore() {
+func (k risks) riskyStore() {
 	if !k.Store.URL.Set() {
 		return
 	}

@@ -156,7 +156,7 @@ func proxyRange(text string) (netip.Prefix, error) {
 	return p.Masked(), err
 }
 
-func (k *checker) riskyListen() {
+func (k risks) riskyListen() {
 	if host, _, err := net.SplitHostPort(k.Listen); err == nil && !loopback(host) && !k.TLS.Set() && k.InsecurePublic {
 		k.find(Warning, "insecurePublic", "anyone on the way to this address reads secrets and codes: only a proxy or a network of your own may reach it")
 	}
