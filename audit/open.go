@@ -80,7 +80,7 @@ func Open(path string, o Options) (*Log, error) {
 		return nil, refuse(path, errors.Join(err, f.Close()))
 	}
 	l.path = path
-	if err := errors.Join(l.begin(f, closed), keepName(path, o)); err != nil {
+	if err := errors.Join(opening{l, closed}.begin(f), keepName(path, o)); err != nil {
 		return nil, refuse(path, errors.Join(err, l.disk.Close()))
 	}
 	return l, nil
@@ -156,21 +156,27 @@ func private(f *os.File) error {
 	return nil
 }
 
+// opening is a record that is being opened, after the files that are closed.
+type opening struct {
+	*Log
+	closed []archive
+}
+
 // begin finds the end of the chain, puts the end of the file right, and notes
 // what it had to do. Nothing is changed before everything is known to be ours.
-func (l *Log) begin(f *os.File, closed []archive) error {
+func (l opening) begin(f *os.File) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
 	}
-	end, err := inspect(f, size, owner{l.publicKey(), l.mac})
+	end, err := inspect(f, size, owner{publicHex(l.o.Key), l.mac})
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(l.place(end, closed), l.downgraded(end, closed)); err != nil {
+	if err := errors.Join(l.place(end), l.downgraded(end)); err != nil {
 		return err
 	}
-	notes, err := l.compare(f, end, l.o.Seen)
+	notes, err := compare(f, end, public(l.o.Key), l.o.Seen)
 	if err == nil {
 		err = l.proven(end, notes)
 	}
@@ -189,16 +195,16 @@ func (l *Log) begin(f *os.File, closed []archive) error {
 
 // place finds the file's number. A new chain takes one that no closed file has;
 // an old one must come after all of them, or it could not be closed in its turn.
-func (l *Log) place(end ending, closed []archive) error {
+func (l opening) place(end ending) error {
 	last := 0
-	if n := len(closed); n > 0 {
-		last = closed[n-1].number
+	if n := len(l.closed); n > 0 {
+		last = l.closed[n-1].number
 	}
 	switch {
 	case end.chain == "":
 		l.number = last + 1
 	case end.number <= last:
-		return fmt.Errorf("%w: it is file %d of its chain, and %s is there already", ErrDamaged, end.number, filepath.Base(closed[len(closed)-1].path))
+		return fmt.Errorf("%w: it is file %d of its chain, and %s is there already", ErrDamaged, end.number, filepath.Base(l.closed[len(l.closed)-1].path))
 	default:
 		l.number = end.number
 	}
@@ -207,17 +213,17 @@ func (l *Log) place(end ending, closed []archive) error {
 
 // downgraded refuses a file whose lines carry no MAC, as an earlier version wrote
 // them, where lines with one are known: lines without can be made by anyone.
-func (l *Log) downgraded(end ending, closed []archive) error {
+func (l opening) downgraded(end ending) error {
 	if end.format != formatWithout {
 		return nil
 	}
 	if seen := l.o.Seen; seen != nil && seen.Format > formatWithout && seen.SignedBy(public(l.o.Key)) {
 		return fmt.Errorf("%w: its lines carry no MAC, and the store has seen lines that do", ErrForged)
 	}
-	if n := len(closed); n > 0 {
-		before, err := l.closedEnd(closed[n-1].path)
+	if n := len(l.closed); n > 0 {
+		before, err := closedEnd(l.closed[n-1].path, owner{publicHex(l.o.Key), l.mac})
 		if err != nil || before.format > formatWithout {
-			return fmt.Errorf("%w: its lines carry no MAC, and those of %s do", ErrForged, filepath.Base(closed[n-1].path))
+			return fmt.Errorf("%w: its lines carry no MAC, and those of %s do", ErrForged, filepath.Base(l.closed[n-1].path))
 		}
 	}
 	return nil
@@ -225,7 +231,7 @@ func (l *Log) downgraded(end ending, closed []archive) error {
 
 // proven refuses a file whose lines carry no MAC unless it holds what the store
 // has seen of it: its lines need no key, so nothing else shows who wrote them.
-func (l *Log) proven(end ending, notes []Entry) error {
+func (l opening) proven(end ending, notes []Entry) error {
 	switch {
 	case end.format != formatWithout:
 		return nil
@@ -238,11 +244,11 @@ func (l *Log) proven(end ending, notes []Entry) error {
 }
 
 // compare returns a note if the file does not hold what was seen of it.
-func (l *Log) compare(r io.ReaderAt, end ending, seen *Head) ([]Entry, error) {
+func compare(r io.ReaderAt, end ending, key ed25519.PublicKey, seen *Head) ([]Entry, error) {
 	if seen == nil {
 		return nil, nil
 	}
-	if !seen.SignedBy(public(l.o.Key)) {
+	if !seen.SignedBy(key) {
 		return []Entry{{Note: "the head that was kept elsewhere is not signed by this key"}}, nil
 	}
 	note, err := end.lacks(r, *seen)
@@ -265,11 +271,11 @@ func (l *Log) Compare(seen Head) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	end, err := inspect(f, size, owner{l.publicKey(), mac})
+	end, err := inspect(f, size, owner{publicHex(l.o.Key), mac})
 	if err != nil {
 		return nil, err
 	}
-	notes, err := l.compare(f, end, &seen)
+	notes, err := compare(f, end, public(l.o.Key), &seen)
 	if err == nil {
 		err = l.note(notes)
 	}
@@ -285,7 +291,7 @@ func (l *Log) reopen() (*os.File, int64, error) {
 }
 
 // resume takes up the chain at its end, or begins one.
-func (l *Log) resume(end ending, size int64) error {
+func (l opening) resume(end ending, size int64) error {
 	l.cur, l.chain, l.first, l.begun = end.last, end.chain, end.first, end.begun
 	if !end.checkpointed {
 		// A process that dies early and often would never reach the count.
@@ -308,7 +314,7 @@ func (l *Log) resume(end ending, size int64) error {
 
 // leaveFormat goes on in a new file after one whose lines carry no MAC. The first
 // line of the new one signs how the old one ended.
-func (l *Log) leaveFormat() error {
+func (l opening) leaveFormat() error {
 	l.cur.since = 0 // a checkpoint would be one of the new format
 	if err := l.rotate(); err != nil {
 		return err
@@ -316,7 +322,7 @@ func (l *Log) leaveFormat() error {
 	return l.append(&Entry{Kind: KindNote, Note: "from here on each line carries a MAC; an earlier version wrote the lines before without"})
 }
 
-func (l *Log) beginChain() error {
+func (l opening) beginChain() error {
 	var id [16]byte
 	if _, err := io.ReadFull(l.o.Rand, id[:]); err != nil {
 		return err
@@ -324,7 +330,7 @@ func (l *Log) beginChain() error {
 	l.chain = hex.EncodeToString(id[:])
 	l.cur = state{hash: zeros()}
 	l.synced, l.first, l.begun = l.cur, 1, l.o.Now()
-	b := &Begin{Format: format, Chain: l.chain, Key: l.publicKey()}
+	b := &Begin{Format: format, Chain: l.chain, Key: publicHex(l.o.Key)}
 	if l.number > 1 {
 		b.File = l.number
 	}
@@ -349,9 +355,8 @@ func texts(notes []Entry) []string {
 	return out
 }
 
-func (l *Log) publicKey() string {
-	return hex.EncodeToString(public(l.o.Key))
-}
+// publicHex is the key's other half as the record names it.
+func publicHex(key ed25519.PrivateKey) string { return hex.EncodeToString(public(key)) }
 
 // public is the key's other half.
 func public(key ed25519.PrivateKey) ed25519.PublicKey {

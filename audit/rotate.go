@@ -166,7 +166,7 @@ func (l *Log) nextFile(past *Past) (_ *os.File, _ state, err error) {
 	if err := lock(f); err != nil {
 		return nil, state{}, err
 	}
-	b := &Begin{Format: format, Chain: l.chain, Key: l.publicKey(), File: l.number + 1, After: past}
+	b := &Begin{Format: format, Chain: l.chain, Key: publicHex(l.o.Key), File: l.number + 1, After: past}
 	d, err := l.draft(&Entry{Kind: KindBegin, Begin: b})
 	if err != nil {
 		return nil, state{}, err
@@ -194,7 +194,7 @@ func (l *Log) thin() {
 		return
 	}
 	for _, a := range closed[:max(0, len(closed)-l.o.Rotation.Keep)] {
-		past, err := l.pastOf(a.path)
+		past, err := pastOf(a.path, owner{publicHex(l.o.Key), l.mac})
 		if err != nil {
 			continue // it is not as it should be: not ours to remove
 		}
@@ -210,7 +210,7 @@ func (l *Log) thin() {
 }
 
 // closedEnd reads the ends of a closed file.
-func (l *Log) closedEnd(path string) (ending, error) {
+func closedEnd(path string, by owner) (ending, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return ending{}, err
@@ -220,7 +220,7 @@ func (l *Log) closedEnd(path string) (ending, error) {
 	if err != nil {
 		return ending{}, err
 	}
-	end, err := inspect(f, info.Size(), owner{l.publicKey(), l.mac})
+	end, err := inspect(f, info.Size(), by)
 	if err == nil && end.last.size != info.Size() {
 		err = fmt.Errorf("%w: a closed file ends in an unfinished line", ErrDamaged)
 	}
@@ -228,8 +228,8 @@ func (l *Log) closedEnd(path string) (ending, error) {
 }
 
 // pastOf is what a closed file says of its own end.
-func (l *Log) pastOf(path string) (*Past, error) {
-	end, err := l.closedEnd(path)
+func pastOf(path string, by owner) (*Past, error) {
+	end, err := closedEnd(path, by)
 	if err != nil {
 		return nil, err
 	}
