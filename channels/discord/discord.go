@@ -109,7 +109,7 @@ type Channel struct {
 	refused   atomic.Pointer[refusal] // why Discord does not let us listen; nil: it does
 	seen      seen
 
-	errands *delivery.Errands
+	tasks *delivery.Tasks
 }
 
 var _ approval.Channel = (*Channel)(nil)
@@ -127,7 +127,7 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: perSecond, Burst: burst, Health: &ch.health})
 	ch.taps = delivery.New(delivery.Options{Judge: judge, Rate: tapsPerSecond, Burst: tapsAtOnce})
 	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: perSecond * strangersShare, Burst: burst})
-	ch.errands = delivery.NewErrands(Name, ch.deps.Log)
+	ch.tasks = delivery.NewTasks(Name, ch.deps.Log)
 	return ch, nil
 }
 
@@ -176,7 +176,7 @@ func (ch *Channel) Health() error { return ch.health.Err() }
 
 // Close ends what is still under way. Listen must have ended.
 func (ch *Channel) Close() error {
-	ch.errands.Close()
+	ch.tasks.Close()
 	ch.http.CloseIdleConnections()
 	return nil
 }

@@ -38,7 +38,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	at := place{chat, id}
 	if cut {
 		doc := channels.Details(c, ch.deps.Now())
-		ch.errands.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
+		ch.tasks.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
 			_, err := ch.post(ctx, ch.line, message{chat: chat, replyTo: id, text: head(doc), file: attachment(c, doc)})
 			return err
 		})

@@ -25,7 +25,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 		return "", err
 	}
 	if cut {
-		ch.errands.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
+		ch.tasks.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
 			return ch.attach(ctx, c, at)
 		})
 	}
@@ -41,12 +41,12 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 	}
 	if o.State != approval.Open {
 		for _, asked := range ch.picks.Take(c.ID) {
-			ch.errands.Go("the buttons of a question could not be taken away; they answer with the truth", func(ctx context.Context) error {
+			ch.tasks.Go("the buttons of a question could not be taken away; they answer with the truth", func(ctx context.Context) error {
 				return ch.update(ctx, asked, picked(c))
 			})
 		}
 		for _, view := range ch.views.Take(c.ID) {
-			ch.errands.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
+			ch.tasks.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
 				return ch.disarm(ctx, view, c)
 			})
 		}

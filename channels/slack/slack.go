@@ -104,7 +104,7 @@ type Channel struct {
 	views     delivery.Views[ref]
 	picks     delivery.Views[ref] // where what a call does is asked
 
-	errands *delivery.Errands
+	tasks *delivery.Tasks
 }
 
 var (
@@ -129,7 +129,7 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: perSecond, Burst: burst, Health: &ch.health})
 	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: perSecondStranger, Burst: burstStranger})
 	ch.listener.hands = make(chan struct{}, inFlight)
-	ch.errands = delivery.NewErrands(Name, ch.deps.Log)
+	ch.tasks = delivery.NewTasks(Name, ch.deps.Log)
 	return ch, nil
 }
 
@@ -205,7 +205,7 @@ func (ch *Channel) Health() error { return ch.health.Err() }
 
 // Close ends what is still under way. Listen must have ended.
 func (ch *Channel) Close() error {
-	ch.errands.Close()
+	ch.tasks.Close()
 	ch.http.CloseIdleConnections()
 	return nil
 }

@@ -31,7 +31,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	}
 	at.message = id
 	if cut {
-		ch.errands.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
+		ch.tasks.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
 			_, err := ch.attach(ctx, c, at, nil)
 			return err
 		})
@@ -71,7 +71,7 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 	}
 	if o.State != approval.Open {
 		for _, id := range ch.views.Take(c.ID) {
-			ch.errands.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
+			ch.tasks.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
 				_, err := ch.disarm(ctx, ref{r.chat, id})
 				return err
 			})

@@ -111,7 +111,7 @@ type Channel struct {
 	listener  listener
 	views     delivery.Views[int]
 
-	errands *delivery.Errands
+	tasks *delivery.Tasks
 }
 
 var (
@@ -143,7 +143,7 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 	}
 	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: limit(share), Burst: burst, Health: &ch.health})
 	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: limit(share / 6), Burst: strangersBurst})
-	ch.errands = delivery.NewErrands(Name, ch.deps.Log)
+	ch.tasks = delivery.NewTasks(Name, ch.deps.Log)
 	ch.api, err = ch.newBot()
 	return ch, err
 }
@@ -251,7 +251,7 @@ func (ch *Channel) probe(ctx context.Context, name string, chat int64) error {
 
 // Close ends what is still under way. Listen must have ended.
 func (ch *Channel) Close() error {
-	ch.errands.Close()
+	ch.tasks.Close()
 	ch.http.CloseIdleConnections()
 	return nil
 }
