@@ -49,7 +49,7 @@ func (t *tx) openCards(p place) state.OpenCards {
 }
 
 // Place implements approval.Store. The code is claimed first, in a bucket of its own, and given back if the card does not go up.
-func (s *Store) Place(ctx context.Context, d approval.Draft) (approval.Placement, error) {
+func (s *cards) Place(ctx context.Context, d approval.Draft) (approval.Placement, error) {
 	ctx, cancel, err := s.begin(ctx, "place")
 	if err != nil {
 		return approval.Placement{}, err
@@ -82,7 +82,7 @@ func (s *Store) Place(ctx context.Context, d approval.Draft) (approval.Placement
 	return out, dropped
 }
 
-func (t *tx) place(s *Store, p place, d *approval.Draft) (approval.Placement, error) {
+func (t *tx) place(s *cards, p place, d *approval.Draft) (approval.Placement, error) {
 	c, open := t.conversation(p), t.openCards(p)
 	if c == nil {
 		return approval.Placement{}, approval.ErrUnknown
@@ -129,7 +129,7 @@ func (t *tx) putOpen(p place, open state.OpenCards) {
 }
 
 // next orders the cards that this process places, also within a millisecond.
-func (s *Store) next(now time.Time) int64 {
+func (s *cards) next(now time.Time) int64 {
 	for {
 		last := s.placed.Load()
 		if at := max(now.UnixMicro(), last+1); s.placed.CompareAndSwap(last, at) {
@@ -150,7 +150,7 @@ func codeKey(seal string) Key { return scattered("code:" + seal) }
 const codeGrace = time.Second
 
 // claimCode makes the code lead to the draft.
-func (s *Store) claimCode(ctx context.Context, d *approval.Draft) error {
+func (s *cards) claimCode(ctx context.Context, d *approval.Draft) error {
 	free := "" // a card that a claim led to and that is gone
 	for range 2 {
 		var old *claimedCode
@@ -181,7 +181,7 @@ func (s *Store) claimCode(ctx context.Context, d *approval.Draft) error {
 }
 
 // Find implements approval.Store.
-func (s *Store) Find(ctx context.Context, codeSeal string) (id string, err error) {
+func (s *cards) Find(ctx context.Context, codeSeal string) (id string, err error) {
 	err = s.ask(ctx, "find", func(t *tx) error {
 		id = ""
 		c := get[claimedCode](t, codeKey(codeSeal))
@@ -197,19 +197,19 @@ func (s *Store) Find(ctx context.Context, codeSeal string) (id string, err error
 }
 
 // Load implements approval.Store.
-func (s *Store) Load(ctx context.Context, ids ...string) ([]approval.Stored, time.Time, error) {
+func (s *cards) Load(ctx context.Context, ids ...string) ([]approval.Stored, time.Time, error) {
 	return s.loadCards(ctx, true, ids)
 }
 
 // Versions implements approval.Store.
-func (s *Store) Versions(ctx context.Context, ids ...string) ([]approval.Stored, time.Time, error) {
+func (s *cards) Versions(ctx context.Context, ids ...string) ([]approval.Stored, time.Time, error) {
 	return s.loadCards(ctx, false, ids)
 }
 
 // loadAtOnce is how many cards are read in the time of a method.
 const loadAtOnce = 500
 
-func (s *Store) loadCards(ctx context.Context, blobs bool, ids []string) (cards []approval.Stored, now time.Time, err error) {
+func (s *cards) loadCards(ctx context.Context, blobs bool, ids []string) (cards []approval.Stored, now time.Time, err error) {
 	for first := true; first || len(ids) > 0; first = false {
 		some := ids[:min(len(ids), loadAtOnce)]
 		ids = ids[len(some):]
@@ -245,7 +245,7 @@ func (t *tx) stored(to []approval.Stored, p place, id string, blobs bool) []appr
 }
 
 // Swap implements approval.Store.
-func (s *Store) Swap(ctx context.Context, ch approval.Change) error {
+func (s *cards) Swap(ctx context.Context, ch approval.Change) error {
 	p, ok := cardPlace(ch.ID)
 	if !ok {
 		return approval.ErrGone
@@ -307,7 +307,7 @@ func (t *tx) granted(p place, c *state.Conversation) {
 }
 
 // Open implements approval.Store.
-func (s *Store) Open(ctx context.Context) (ids []string, err error) {
+func (s *cards) Open(ctx context.Context) (ids []string, err error) {
 	var live state.OpenCards
 	err = s.ask(ctx, "open", func(t *tx) error {
 		live = nil
@@ -324,7 +324,7 @@ func (s *Store) Open(ctx context.Context) (ids []string, err error) {
 }
 
 // Grants implements approval.Store.
-func (s *Store) Grants(ctx context.Context, conversation string, most int) (grants []approval.StoredGrant, now time.Time, err error) {
+func (s *cards) Grants(ctx context.Context, conversation string, most int) (grants []approval.StoredGrant, now time.Time, err error) {
 	if conversation != "" && (len(conversation) < 2 || !isHex(conversation)) {
 		return nil, time.Time{}, fmt.Errorf("store: grants: %q is no conversation", conversation)
 	}
@@ -367,7 +367,7 @@ func (t *tx) granting(conversation string) (hashes []string) {
 }
 
 // Revoke implements approval.Store.
-func (s *Store) Revoke(ctx context.Context, conversation string, fields ...string) (ended int, err error) {
+func (s *cards) Revoke(ctx context.Context, conversation string, fields ...string) (ended int, err error) {
 	if len(conversation) < 2 || !isHex(conversation) {
 		return 0, fmt.Errorf("store: revoke: %q is no conversation", conversation)
 	}

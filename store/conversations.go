@@ -37,12 +37,12 @@ func (t *tx) pausing(p place) map[string]string {
 }
 
 // Admit implements verifier.Store.
-func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, error) {
+func (s *conversations) Admit(ctx context.Context, a session.Admission) (session.View, error) {
 	p := placeAt(a.At())
 	var v session.View
 	step := -1
 	t, err := s.change(ctx, "admit", func(t *tx) (err error) {
-		v, step, err = t.admit(s, p, &a)
+		v, step, err = t.admit(s.core, p, &a)
 		return err
 	})
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Store) Admit(ctx context.Context, a session.Admission) (session.View, e
 }
 
 // admit gives the view, and where among the commit's counts the conversation's steps are.
-func (t *tx) admit(s *Store, p place, a *session.Admission) (v session.View, step int, err error) {
+func (t *tx) admit(s *core, p place, a *session.Admission) (v session.View, step int, err error) {
 	if stand, differ := state.Braked(t.pausing(p), &a.Brake); differ {
 		return session.View{Entry: session.Braked, Paused: stand}, -1, nil
 	}
@@ -119,7 +119,7 @@ func (t *tx) calls(p place, a *session.Admission, by int64) int64 {
 }
 
 // Settle implements verifier.Store.
-func (s *Store) Settle(ctx context.Context, st session.Settlement) (session.Settled, error) {
+func (s *conversations) Settle(ctx context.Context, st session.Settlement) (session.Settled, error) {
 	p := placeOf(st.Conversation)
 	var out session.Settled
 	step := -1
@@ -175,7 +175,7 @@ func (t *tx) claim(p place, cl *session.Claim) bool {
 }
 
 // Deny implements verifier.Store.
-func (s *Store) Deny(ctx context.Context, denials ...session.Denial) error {
+func (s *conversations) Deny(ctx context.Context, denials ...session.Denial) error {
 	ctx, cancel, err := s.begin(ctx, "deny")
 	if err != nil {
 		return err
@@ -208,12 +208,12 @@ func (t *tx) deny(at Key, d *session.Denial) {
 }
 
 // Hear implements verifier.Store.
-func (s *Store) Hear(ctx context.Context, r session.Report) (session.Heard, error) {
+func (s *conversations) Hear(ctx context.Context, r session.Report) (session.Heard, error) {
 	p := placeOf(r.Conversation)
 	var h session.Heard
 	step := -1
 	t, err := s.change(ctx, "hear", func(t *tx) (err error) {
-		h, step, err = t.hear(s, p, &r)
+		h, step, err = t.hear(s.core, p, &r)
 		return err
 	})
 	if err != nil {
@@ -226,7 +226,7 @@ func (s *Store) Hear(ctx context.Context, r session.Report) (session.Heard, erro
 	return h, nil
 }
 
-func (t *tx) hear(s *Store, p place, r *session.Report) (h session.Heard, step int, err error) {
+func (t *tx) hear(s *core, p place, r *session.Report) (h session.Heard, step int, err error) {
 	c, at := t.conversation(p), p.request(r.RequestID)
 	if c != nil && c.Root != nil {
 		return session.Heard{Moved: true, Root: *c.Root}, -1, nil
@@ -273,7 +273,7 @@ func (t *tx) hear(s *Store, p place, r *session.Report) (h session.Heard, step i
 func (t *tx) unborn(p place) { delete(t.writes, p.source("")) }
 
 // rootOf is the conversation whose state this one shares: itself if none. A parent may have been linked after its child.
-func (s *Store) rootOf(ctx context.Context, c session.Conversation) (root session.Conversation, err error) {
+func (s *conversations) rootOf(ctx context.Context, c session.Conversation) (root session.Conversation, err error) {
 	for range MaxLine {
 		next := c
 		err := s.look(ctx, func(t *tx) error {
@@ -292,7 +292,7 @@ func (s *Store) rootOf(ctx context.Context, c session.Conversation) (root sessio
 
 // Link implements verifier.Store. Parent and child may be in two buckets. The root is raised first, and the link holds only for a
 // child that has not become worse meanwhile, nor read a secret: whatever dies in between, nothing is washed out.
-func (s *Store) Link(ctx context.Context, child, parent session.Conversation) (session.Conversation, taint.Level, error) {
+func (s *conversations) Link(ctx context.Context, child, parent session.Conversation) (session.Conversation, taint.Level, error) {
 	ctx, cancel, err := s.begin(ctx, "link")
 	if err != nil {
 		return session.Conversation{}, taint.Untrusted, err
@@ -305,7 +305,7 @@ func (s *Store) Link(ctx context.Context, child, parent session.Conversation) (s
 	return root, before, nil
 }
 
-func (s *Store) link(ctx context.Context, child, parent session.Conversation) (session.Conversation, taint.Level, error) {
+func (s *conversations) link(ctx context.Context, child, parent session.Conversation) (session.Conversation, taint.Level, error) {
 	if at, err := s.rootOf(ctx, child); err != nil || at != child {
 		return at, taint.System, err
 	}
@@ -338,7 +338,7 @@ func (s *Store) link(ctx context.Context, child, parent session.Conversation) (s
 
 // linkAt links a child that is as bad as we think and has read the secret that we think; otherwise it only says how bad the child
 // is, and what it has read.
-func (s *Store) linkAt(ctx context.Context, child, root session.Conversation, before taint.Level, secret string) (at session.Conversation, worst taint.Level, read string, err error) {
+func (s *conversations) linkAt(ctx context.Context, child, root session.Conversation, before taint.Level, secret string) (at session.Conversation, worst taint.Level, read string, err error) {
 	p := placeOf(child)
 	_, err = s.change(ctx, "link", func(t *tx) (err error) {
 		at, worst, read = root, before, secret
@@ -348,7 +348,7 @@ func (s *Store) linkAt(ctx context.Context, child, root session.Conversation, be
 			return nil
 		}
 		if c == nil {
-			if c, _, err = t.born(s, child, p); err != nil {
+			if c, _, err = t.born(s.core, child, p); err != nil {
 				return err
 			}
 		}
@@ -363,7 +363,7 @@ func (s *Store) linkAt(ctx context.Context, child, root session.Conversation, be
 }
 
 // changeRoot changes the conversation that a conversation shares its state with, and brings it into being if need be.
-func (s *Store) changeRoot(ctx context.Context, what string, name session.Conversation, run func(*state.Conversation, time.Time)) error {
+func (s *conversations) changeRoot(ctx context.Context, what string, name session.Conversation, run func(*state.Conversation, time.Time)) error {
 	ctx, cancel, err := s.begin(ctx, what)
 	if err != nil {
 		return err
@@ -380,7 +380,7 @@ func (s *Store) changeRoot(ctx context.Context, what string, name session.Conver
 			}
 			moved = name
 			if c == nil {
-				if c, _, err = t.born(s, name, p); err != nil {
+				if c, _, err = t.born(s.core, name, p); err != nil {
 					return err
 				}
 			}
@@ -398,12 +398,12 @@ func (s *Store) changeRoot(ctx context.Context, what string, name session.Conver
 }
 
 // Raise implements verifier.Store.
-func (s *Store) Raise(ctx context.Context, c session.Conversation, to taint.Level, source string) error {
+func (s *conversations) Raise(ctx context.Context, c session.Conversation, to taint.Level, source string) error {
 	return s.changeRoot(ctx, "raise", c, func(c *state.Conversation, now time.Time) { c.RaiseAll(to, source, now) })
 }
 
 // Expose implements verifier.Store.
-func (s *Store) Expose(ctx context.Context, c session.Conversation, secret string) error {
+func (s *conversations) Expose(ctx context.Context, c session.Conversation, secret string) error {
 	if secret == "" {
 		return nil
 	}
@@ -411,7 +411,7 @@ func (s *Store) Expose(ctx context.Context, c session.Conversation, secret strin
 }
 
 // root reads the conversation whose state another shares; nil if it is not there.
-func (s *Store) root(ctx context.Context, what string, c session.Conversation) (found *state.Conversation, err error) {
+func (s *conversations) root(ctx context.Context, what string, c session.Conversation) (found *state.Conversation, err error) {
 	ctx, cancel, err := s.begin(ctx, what)
 	if err != nil {
 		return nil, err
@@ -425,7 +425,7 @@ func (s *Store) root(ctx context.Context, what string, c session.Conversation) (
 }
 
 // Worst implements verifier.Store.
-func (s *Store) Worst(ctx context.Context, c session.Conversation) (taint.Level, error) {
+func (s *conversations) Worst(ctx context.Context, c session.Conversation) (taint.Level, error) {
 	found, err := s.root(ctx, "worst", c)
 	if err != nil || found == nil {
 		return taint.Untrusted, err
@@ -434,7 +434,7 @@ func (s *Store) Worst(ctx context.Context, c session.Conversation) (taint.Level,
 }
 
 // Exposed implements verifier.Store.
-func (s *Store) Exposed(ctx context.Context, c session.Conversation) (string, error) {
+func (s *conversations) Exposed(ctx context.Context, c session.Conversation) (string, error) {
 	found, err := s.root(ctx, "exposed", c)
 	if err != nil || found == nil {
 		return "", err
@@ -443,7 +443,7 @@ func (s *Store) Exposed(ctx context.Context, c session.Conversation) (string, er
 }
 
 // named is the conversation whose state the one with this reference has.
-func (s *Store) named(ctx context.Context, ref string) (session.Conversation, error) {
+func (s *conversations) named(ctx context.Context, ref string) (session.Conversation, error) {
 	ref = strings.ToLower(ref)
 	var sets []Key
 	for n := range Buckets {
@@ -480,7 +480,7 @@ func (s *Store) named(ctx context.Context, ref string) (session.Conversation, er
 }
 
 // changeNamed changes the conversation that a reference names.
-func (s *Store) changeNamed(ctx context.Context, what, ref string, run func(t *tx, p place, c *state.Conversation) error) error {
+func (s *conversations) changeNamed(ctx context.Context, what, ref string, run func(t *tx, p place, c *state.Conversation) error) error {
 	ctx, cancel, err := s.begin(ctx, what)
 	if err != nil {
 		return err
@@ -507,7 +507,7 @@ func (s *Store) changeNamed(ctx context.Context, what, ref string, run func(t *t
 }
 
 // Reset implements approval.Store.
-func (s *Store) Reset(ctx context.Context, ref string) (name session.Conversation, err error) {
+func (s *conversations) Reset(ctx context.Context, ref string) (name session.Conversation, err error) {
 	err = s.changeNamed(ctx, "reset", ref, func(t *tx, p place, c *state.Conversation) error {
 		c.Reset(t.now)
 		name = c.Name
@@ -520,7 +520,7 @@ func (s *Store) Reset(ctx context.Context, ref string) (name session.Conversatio
 }
 
 // Influences implements approval.Store.
-func (s *Store) Influences(ctx context.Context, ref string) (a session.Account, err error) {
+func (s *conversations) Influences(ctx context.Context, ref string) (a session.Account, err error) {
 	ctx, cancel, err := s.begin(ctx, "influences")
 	if err != nil {
 		return session.Account{}, err
@@ -544,7 +544,7 @@ func (s *Store) Influences(ctx context.Context, ref string) (a session.Account, 
 }
 
 // Endorse implements approval.Store.
-func (s *Store) Endorse(ctx context.Context, ref string, number int64, vouch bool, last time.Time) (e session.Endorsement, err error) {
+func (s *conversations) Endorse(ctx context.Context, ref string, number int64, vouch bool, last time.Time) (e session.Endorsement, err error) {
 	err = s.changeNamed(ctx, "endorse", ref, func(t *tx, p place, c *state.Conversation) (err error) {
 		e, err = c.Endorse(number, vouch, last, t.now)
 		return err
@@ -561,17 +561,17 @@ func AutomationKey(client, agent string) Key {
 }
 
 // AutomationFloor implements verifier.Store.
-func (s *Store) AutomationFloor(ctx context.Context, client, agent string) (taint.Level, error) {
+func (s *conversations) AutomationFloor(ctx context.Context, client, agent string) (taint.Level, error) {
 	return s.automation(ctx, client, agent, taint.System, true)
 }
 
 // RaiseAutomation implements verifier.Store.
-func (s *Store) RaiseAutomation(ctx context.Context, client, agent string, to taint.Level) error {
+func (s *conversations) RaiseAutomation(ctx context.Context, client, agent string, to taint.Level) error {
 	_, err := s.automation(ctx, client, agent, to, false)
 	return err
 }
 
-func (s *Store) automation(ctx context.Context, client, agent string, to taint.Level, looks bool) (level taint.Level, err error) {
+func (s *conversations) automation(ctx context.Context, client, agent string, to taint.Level, looks bool) (level taint.Level, err error) {
 	at := AutomationKey(client, agent)
 	_, err = s.change(ctx, "automation floor", func(t *tx) error {
 		kept, marker := get[taint.Level](t, at), t.read(markerKey(at.Bucket()))

@@ -261,7 +261,7 @@ func (e *epochs) read(ctx context.Context) ([]Record, error) {
 
 // Lost reports whether the store has lost what it knew: it is not the one this state directory worked with before, and the owner has
 // not accepted that yet.
-func (s *Store) Lost(ctx context.Context) (bool, error) {
+func (s *core) Lost(ctx context.Context) (bool, error) {
 	if err := s.epochs.look(ctx); err != nil {
 		return false, wrap("lost", err)
 	}
@@ -276,7 +276,7 @@ func (s *Store) Lost(ctx context.Context) (bool, error) {
 
 // AcceptLoss begins a new epoch: from now on, a conversation that was never seen is a new one again. Those born since the loss stay
 // as they are.
-func (s *Store) AcceptLoss(ctx context.Context) error {
+func (s *core) AcceptLoss(ctx context.Context) error {
 	ctx, cancel, err := s.begin(ctx, "accept loss")
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 // Miss implements approval.Store.
-func (s *Store) Miss(ctx context.Context, person string, window time.Duration, count bool) (tries int, err error) {
+func (s *limits) Miss(ctx context.Context, person string, window time.Duration, count bool) (tries int, err error) {
 	at := scattered("tries:" + person)
 	_, err = s.change(ctx, "miss", func(t *tx) error {
 		m := state.Misses{Until: t.now.Add(max(window, time.Millisecond)).UnixMilli()}
@@ -36,7 +36,7 @@ var questionsKey = key(Bucket(0), "questions")
 const keepQuestions = 24 * time.Hour
 
 // questions changes what is known of agents' questions.
-func (s *Store) questions(ctx context.Context, what string, run func(q state.Questions, now time.Time) state.Questions) error {
+func (s *limits) questions(ctx context.Context, what string, run func(q state.Questions, now time.Time) state.Questions) error {
 	_, err := s.change(ctx, what, func(t *tx) error {
 		var q state.Questions
 		if had := get[state.Questions](t, questionsKey); had != nil {
@@ -53,7 +53,7 @@ func (s *Store) questions(ctx context.Context, what string, run func(q state.Que
 }
 
 // Spend implements approval.Store.
-func (s *Store) Spend(ctx context.Context, agent string, most int, window time.Duration) (out approval.Spending, err error) {
+func (s *limits) Spend(ctx context.Context, agent string, most int, window time.Duration) (out approval.Spending, err error) {
 	err = s.questions(ctx, "spend", func(q state.Questions, now time.Time) state.Questions {
 		q, out = q.Spend(agent, most, window, now)
 		return q
@@ -65,18 +65,18 @@ func (s *Store) Spend(ctx context.Context, agent string, most int, window time.D
 }
 
 // Refund implements approval.Store.
-func (s *Store) Refund(ctx context.Context, agent string) error {
+func (s *limits) Refund(ctx context.Context, agent string) error {
 	return s.questions(ctx, "refund", func(q state.Questions, _ time.Time) state.Questions { return q.Refund(agent) })
 }
 
 // Forgive implements approval.Store.
-func (s *Store) Forgive(ctx context.Context, agents ...string) error {
+func (s *limits) Forgive(ctx context.Context, agents ...string) error {
 	return s.questions(ctx, "forgive", func(q state.Questions, _ time.Time) state.Questions { return q.Forgive(agents...) })
 }
 
 // Pause implements approval.Store. Every bucket has its own copy, so that an admit finds it there. Where not all could be written
 // the caller gets an error and says it again.
-func (s *Store) Pause(ctx context.Context, scope, word string) error {
+func (s *limits) Pause(ctx context.Context, scope, word string) error {
 	ctx, cancel, err := s.begin(ctx, "pause")
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Store) Pause(ctx context.Context, scope, word string) error {
 
 // Pauses implements approval.Store. Buckets may differ, if someone wrote into one of them: what the first holds is given, and each
 // admit sees its own.
-func (s *Store) Pauses(ctx context.Context) (words map[string]string, err error) {
+func (s *limits) Pauses(ctx context.Context) (words map[string]string, err error) {
 	err = s.ask(ctx, "pauses", func(t *tx) error {
 		words = map[string]string{}
 		if kept := get[map[string]string](t, place{bucket: Bucket(0)}.pauses()); kept != nil {
@@ -113,7 +113,7 @@ func (s *Store) Pauses(ctx context.Context) (words map[string]string, err error)
 }
 
 // Hold takes a lease or renews it, for ttl from now by the store's clock. It reports false while another owner has it.
-func (s *Store) Hold(ctx context.Context, name, owner string, ttl time.Duration) (held bool, err error) {
+func (s *limits) Hold(ctx context.Context, name, owner string, ttl time.Duration) (held bool, err error) {
 	at := scattered("lease:" + name)
 	_, err = s.change(ctx, "hold", func(t *tx) error {
 		l := get[state.Lease](t, at)
@@ -127,7 +127,7 @@ func (s *Store) Hold(ctx context.Context, name, owner string, ttl time.Duration)
 }
 
 // Release gives a lease up, if it is the owner's.
-func (s *Store) Release(ctx context.Context, name, owner string) error {
+func (s *limits) Release(ctx context.Context, name, owner string) error {
 	at := scattered("lease:" + name)
 	_, err := s.change(ctx, "release", func(t *tx) error {
 		if l := get[state.Lease](t, at); l != nil && l.Owner == owner {
@@ -150,7 +150,7 @@ func ReadHead(r Record) (head string, err error) {
 }
 
 // KeepHead remembers how far a record has got.
-func (s *Store) KeepHead(ctx context.Context, name, head string) error {
+func (s *limits) KeepHead(ctx context.Context, name, head string) error {
 	_, err := s.change(ctx, "keep head", func(t *tx) error {
 		t.put(HeadKey(name), &head, time.Time{})
 		return nil
@@ -159,7 +159,7 @@ func (s *Store) KeepHead(ctx context.Context, name, head string) error {
 }
 
 // Head is how far a record had got, "" if that was never said.
-func (s *Store) Head(ctx context.Context, name string) (head string, err error) {
+func (s *limits) Head(ctx context.Context, name string) (head string, err error) {
 	err = s.ask(ctx, "head", func(t *tx) error {
 		if h := get[string](t, HeadKey(name)); h != nil {
 			head = *h
@@ -179,7 +179,7 @@ func noteKey(list string) (Key, error) {
 }
 
 // Note implements verifier.Store.
-func (s *Store) Note(ctx context.Context, notes ...session.Note) error {
+func (s *limits) Note(ctx context.Context, notes ...session.Note) error {
 	ctx, cancel, err := s.begin(ctx, "note")
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (s *Store) Note(ctx context.Context, notes ...session.Note) error {
 }
 
 // Notes implements verifier.Store.
-func (s *Store) Notes(ctx context.Context, list string) ([][]byte, error) {
+func (s *limits) Notes(ctx context.Context, list string) ([][]byte, error) {
 	ctx, cancel, err := s.begin(ctx, "notes")
 	if err != nil {
 		return nil, err
@@ -217,6 +217,6 @@ func (s *Store) Notes(ctx context.Context, list string) ([][]byte, error) {
 }
 
 // Wakes implements approval.Store.
-func (s *Store) Wakes(ctx context.Context, woke func(id string)) error {
+func (s *limits) Wakes(ctx context.Context, woke func(id string)) error {
 	return s.records.Listen(ctx, woke)
 }

@@ -28,14 +28,31 @@ import (
 // Store keeps conversations and cards in records: it is the verifier's and the desk's store, whatever keeps the records. It is safe
 // for concurrent use, and any number of processes may share the records.
 type Store struct {
+	*core
+	*conversations
+	*cards
+	*limits
+}
+
+// core makes changes and keeps the epoch and the time.
+type core struct {
 	records Records
 	epochs  epochs
 	cache   cache
 	locks   locks
 	timeout time.Duration
-	placed  atomic.Int64
 	told    func(SetBack)
 }
+
+// conversations, cards and limits are what changes.
+type (
+	conversations struct{ *core }
+	limits        struct{ *core }
+	cards         struct {
+		*core
+		placed atomic.Int64
+	}
+)
 
 // Options are what New takes.
 type Options struct {
@@ -54,16 +71,16 @@ type Options struct {
 
 // New makes a store of records. They are met at the first use.
 func New(records Records, o Options) *Store {
-	s := &Store{records: records, timeout: o.Timeout, told: o.SetBack, locks: locks{seed: maphash.MakeSeed()}}
-	s.epochs = epochs{records: records, file: o.Epoch, timeout: o.Timeout, clock: o.Clock, goOn: s.goOn}
-	return s
+	c := &core{records: records, timeout: o.Timeout, told: o.SetBack, locks: locks{seed: maphash.MakeSeed()}}
+	c.epochs = epochs{records: records, file: o.Epoch, timeout: o.Timeout, clock: o.Clock, goOn: c.goOn}
+	return &Store{core: c, conversations: &conversations{c}, cards: &cards{core: c}, limits: &limits{c}}
 }
 
 // Meet reads the epoch markers and the time that was kept, which the first use would do.
-func (s *Store) Meet() error { return s.epochs.look(context.Background()) }
+func (s *core) Meet() error { return s.epochs.look(context.Background()) }
 
 // begin bounds a method's time and makes sure that the epoch is known.
-func (s *Store) begin(ctx context.Context, what string) (context.Context, context.CancelFunc, error) {
+func (s *core) begin(ctx context.Context, what string) (context.Context, context.CancelFunc, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	if err := s.epochs.meet(ctx); err != nil {
 		cancel()
@@ -73,7 +90,7 @@ func (s *Store) begin(ctx context.Context, what string) (context.Context, contex
 }
 
 // change makes one change in the method's time.
-func (s *Store) change(ctx context.Context, what string, run func(*tx) error) (*tx, error) {
+func (s *core) change(ctx context.Context, what string, run func(*tx) error) (*tx, error) {
 	ctx, cancel, err := s.begin(ctx, what)
 	if err != nil {
 		return nil, err
@@ -91,7 +108,7 @@ func (s *Store) change(ctx context.Context, what string, run func(*tx) error) (*
 }
 
 // ask reads what the store holds now, in the method's time.
-func (s *Store) ask(ctx context.Context, what string, run func(*tx) error) error {
+func (s *core) ask(ctx context.Context, what string, run func(*tx) error) error {
 	ctx, cancel, err := s.begin(ctx, what)
 	if err != nil {
 		return err
@@ -162,7 +179,7 @@ func (t *tx) conversation(p place) *state.Conversation {
 }
 
 // born makes a conversation that is not there. Lost says that it was there once, or that everything that was is gone.
-func (t *tx) born(s *Store, name session.Conversation, p place) (c *state.Conversation, lost bool, err error) {
+func (t *tx) born(s *core, name session.Conversation, p place) (c *state.Conversation, lost bool, err error) {
 	marker, was := t.read(markerKey(p.bucket)), t.read(p.member())
 	flushed, known := s.epochs.judge(marker.Data)
 	if !known && len(t.missing) == 0 {
@@ -245,11 +262,11 @@ func (s *sources) Put(sessionID string, all session.Influences) {
 
 // Ready says why the store can't be used now, if it can't. It reads the epoch markers anew, so that a loss is noticed even where no
 // call meets it.
-func (s *Store) Ready(ctx context.Context) error {
+func (s *core) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	return cmp.Or(s.records.Ready(ctx), wrap("ready", s.epochs.look(ctx)))
 }
 
 // Close ends the store.
-func (s *Store) Close() error { return s.records.Close() }
+func (s *core) Close() error { return s.records.Close() }

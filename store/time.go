@@ -14,7 +14,7 @@ import (
 var TimeKey = key(Bucket(0), "time")
 
 // KeepTime keeps the latest time with the records. It is to be called each second.
-func (s *Store) KeepTime(ctx context.Context) error {
+func (s *core) KeepTime(ctx context.Context) error {
 	_, err := s.change(ctx, "keep time", func(t *tx) error {
 		if kept := t.read(TimeKey); keptTime(kept.Data).Before(t.now) {
 			t.set(TimeKey, strconv.FormatInt(t.now.UnixMilli(), 10), nil, time.Time{})
@@ -37,7 +37,7 @@ const endPatience = 30 * time.Second
 
 // goOn begins where the store's time ended. If the clock is behind that, it is unknown how much time has passed, so all that a person
 // gave for a while is over. The rest keeps the time it has left, and from here the clock counts again.
-func (s *Store) goOn(ctx context.Context) error {
+func (s *core) goOn(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, endPatience)
 	defer cancel()
 	found, now, err := s.records.Load(ctx, TimeKey)
@@ -61,7 +61,7 @@ func (s *Store) goOn(ctx context.Context) error {
 }
 
 // endGiven does what is to be done about one record.
-func (s *Store) endGiven(ctx context.Context, k Key, r Record, b *SetBack, now time.Time) error {
+func (s *core) endGiven(ctx context.Context, k Key, r Record, b *SetBack, now time.Time) error {
 	kind, _, _ := strings.Cut(k.Name(), ":")
 	w := Write{Key: k, Record: r}
 	switch kind {

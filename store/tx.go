@@ -199,7 +199,7 @@ type job struct {
 }
 
 // do makes one change, and gives the tx that was committed.
-func (s *Store) do(ctx context.Context, run func(*tx) error) (*tx, error) {
+func (s *core) do(ctx context.Context, run func(*tx) error) (*tx, error) {
 	j := &job{run: run}
 	if err := s.doAll(ctx, j); err != nil { // then what the function said does not count
 		return nil, err
@@ -208,7 +208,7 @@ func (s *Store) do(ctx context.Context, run func(*tx) error) (*tx, error) {
 }
 
 // look runs a function that only reads, on what the store holds now.
-func (s *Store) look(ctx context.Context, run func(*tx) error) error {
+func (s *core) look(ctx context.Context, run func(*tx) error) error {
 	j := &job{run: run, fresh: true}
 	if err := s.doAll(ctx, j); err != nil {
 		return err
@@ -217,7 +217,7 @@ func (s *Store) look(ctx context.Context, run func(*tx) error) error {
 }
 
 // doAll makes changes, each on its own, in about the time of one.
-func (s *Store) doAll(ctx context.Context, jobs ...*job) error {
+func (s *core) doAll(ctx context.Context, jobs ...*job) error {
 	defer func() {
 		for _, j := range jobs {
 			if j.lock != nil {
@@ -267,7 +267,7 @@ func (s *Store) doAll(ctx context.Context, jobs ...*job) error {
 }
 
 // attempt runs the function of a job once.
-func (s *Store) attempt(j *job) *tx {
+func (s *core) attempt(j *job) *tx {
 	if j.known == nil {
 		j.known = map[Key]*known{}
 	}
@@ -282,7 +282,7 @@ func (s *Store) attempt(j *job) *tx {
 }
 
 // load reads what jobs miss.
-func (s *Store) load(ctx context.Context, keys []Key, jobs []*job) error {
+func (s *core) load(ctx context.Context, keys []Key, jobs []*job) error {
 	found, _, err := s.records.Load(ctx, keys...)
 	if err != nil {
 		return err
@@ -299,7 +299,7 @@ func (s *Store) load(ctx context.Context, keys []Key, jobs []*job) error {
 }
 
 // settle learns from the result of a commit.
-func (s *Store) settle(j *job, alone bool) {
+func (s *core) settle(j *job, alone bool) {
 	t, r := j.tx, &j.tx.commit.Result
 	for i, c := range t.commit.Counts {
 		j.known[c.Key] = &known{Record: Record{Count: r.Counts[i]}}

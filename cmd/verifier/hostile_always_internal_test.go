@@ -449,7 +449,7 @@ func TestH529APasskeyOrASecondPersonIsNotPassedBy(t *testing.T) {
 	v.always(r.mustAsk(note("shopping", "x", r.fetchedIn("first"))).Ref, "shopping", "agent")
 	r.allow(note("shopping", "y", r.fetchedIn("second")))
 	for what, edit := range map[string]func(*config.Config){
-		"a passkey":  func(c *config.Config) { noteTool(c); c.Approval.StepUp = []string{string(policy.StakeAll)} },
+		"a passkey": func(c *config.Config) { noteTool(c); c.Approval.StepUp = []string{string(policy.StakeAll)} },
 		"two people": func(c *config.Config) {
 			noteTool(c)
 			c.Approval.Approvals = 2
