@@ -15,17 +15,19 @@ import (
 // Text were written by others, have been through [Safe], and have to be shown
 // literally: where they can neither format, link nor mention.
 type Document struct {
-	Ref     string
-	Sign    string // a picture of where the card stands, for platforms that have room for one
-	Title   string // what will happen or has, with Of and Then: the first line
-	Of      string // may be empty
-	Then    string // may be empty
-	Blocks  []Block
-	Typed   []Typed  // lines that answer it; they are among the blocks
-	Buttons []Button // none: nothing can be answered here any more
-	Full    bool     // all that will run can be read on it
-	Link    string   // where your page shows all of the card; empty: nowhere, or all of it is here
-	Cut     bool     // something is longer than the document: the whole belongs beside it, see [Whole]
+	Ref       string
+	Sign      string // a picture of where the card stands, for platforms that have room for one
+	Title     string // what will happen or has, with Of and Then: the first line
+	Of        string // may be empty
+	Then      string // may be empty
+	Blocks    []Block
+	Typed     []Typed  // lines that answer it; they are among the blocks
+	Buttons   []Button // none: nothing can be answered here any more
+	Full      bool     // all that will run can be read on it
+	Link      string   // where your page shows all of the card; empty: nowhere, or all of it is here
+	LinkTitle string   // of the button that opens it
+	Cut       bool     // something is longer than the document: the whole belongs beside it, see [Whole]
+	always    bool     // a standing consent can be given for what it asks, on the page
 }
 
 // Kind is how a block is drawn.
@@ -99,14 +101,23 @@ func (b *Button) First() bool {
 	}
 }
 
-// PageLabel is the label of the button that opens [Document.Link].
-const PageLabel = "Read it on your page"
+// Titles of the button that opens [Document.Link].
+const (
+	PageLabel   = "Read it on your page"
+	AlwaysLabel = "Always… on your page"
+)
 
-// LinkTo gives an open question a link to your page, which cards stand under, if not all of it can be read here or only your passkey allows it;
-// an empty page is none.
+// LinkTo gives an open question a link to your page, which cards stand under, if not all of it can be read here or only your passkey allows it,
+// or if its details are shown and it can be allowed for days, which only the page does; an empty page is none.
 func (d *Document) LinkTo(page string, c *approval.Card) *Document {
-	if page != "" && len(d.Buttons) > 0 && (d.Cut || !d.Full || c.StepUp()) {
-		d.Link = page + c.ID
+	if page == "" || len(d.Buttons) == 0 {
+		return d
+	}
+	switch {
+	case d.Cut || !d.Full || c.StepUp():
+		d.Link, d.LinkTitle = page+c.ID, PageLabel
+	case d.always:
+		d.Link, d.LinkTitle = page+c.ID, AlwaysLabel
 	}
 	return d
 }
@@ -170,6 +181,10 @@ func details(c *approval.Card, now time.Time, r *room) *Document {
 		d.Blocks = append(d.Blocks, Block{Kind: Field, Part: OfTyped, Label: t.Label, Text: t.Line, Gap: i == 0})
 	}
 	d.Buttons = detailsButtons(c, longer)
+	if len(c.Questions) == 1 {
+		a := &c.Questions[0].Ask
+		d.always = a.Always != "" && a.Blocked == "" && !a.Marked()
+	}
 	return d
 }
 

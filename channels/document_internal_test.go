@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/policy"
 )
 
 // size is what a document takes at least on any platform.
@@ -226,6 +227,27 @@ func TestShowTakesTheLongestThatFits(t *testing.T) {
 		})
 		if size(got) > most && tried < len(rooms) || tried > 1 && got.Full {
 			t.Errorf("%d: %d characters after %d tries", most, size(got), tried)
+		}
+	}
+}
+
+// TestAlwaysIsALinkToThePage: a chat shows it with the details of a call that it can be given for, and gives nothing itself.
+func TestAlwaysIsALinkToThePage(t *testing.T) {
+	c := card(ask("exec", `{"command":"date"}`))
+	a := &c.Questions[0].Ask
+	a.Always, a.Stakes, a.Risks = "command", []string{string(policy.StakeAll)}, nil
+	if d := Details(c, created).LinkTo("https://page/", c); d.Link != "https://page/"+c.ID || d.LinkTitle != AlwaysLabel {
+		t.Errorf("its details lead to %q as %q", d.Link, d.LinkTitle)
+	}
+	if d := Details(c, created).LinkTo("", c); d.Link != "" {
+		t.Errorf("without a page: %q", d.Link)
+	}
+	for _, other := range []approval.Ask{
+		{Always: "command", Stakes: a.Stakes, Risks: []string{"sudo"}}, {Always: "command"}, {Stakes: a.Stakes}, {Always: "command", Stakes: a.Stakes, Blocked: "no"},
+	} {
+		a.Always, a.Stakes, a.Risks, a.Blocked = other.Always, other.Stakes, other.Risks, other.Blocked
+		if Details(c, created).LinkTo("https://page/", c).LinkTitle == AlwaysLabel {
+			t.Errorf("it is offered for %+v", other)
 		}
 	}
 }

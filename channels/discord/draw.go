@@ -82,7 +82,7 @@ func draw(doc *channels.Document) (*drawing, bool) {
 	d := &drawing{rows: rows(doc.Buttons)}
 	if doc.Link != "" {
 		d.rows = append(d.rows, discordgo.ActionsRow{Components: []discordgo.MessageComponent{
-			discordgo.Button{Label: channels.PageLabel, Style: discordgo.LinkButton, URL: doc.Link},
+			discordgo.Button{Label: doc.LinkTitle, Style: discordgo.LinkButton, URL: doc.Link},
 		}})
 	}
 	d.text.WriteString(head(doc))

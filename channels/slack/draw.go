@@ -56,7 +56,7 @@ func draw(doc *channels.Document) (*drawing, bool) {
 		d.paragraph()
 		block := actions(doc.Buttons)
 		if doc.Link != "" {
-			page := slack.NewButtonBlockElement("page", "page", words(channels.PageLabel))
+			page := slack.NewButtonBlockElement("page", "page", words(doc.LinkTitle))
 			page.URL = doc.Link
 			block.Elements.ElementSet = append(block.Elements.ElementSet, page)
 		}

@@ -72,7 +72,7 @@ func draw(doc *channels.Document) (*drawing, bool) {
 	}
 	d.keyboard = keyboard(doc.Buttons)
 	if doc.Link != "" {
-		d.keyboard = append(d.keyboard, []models.InlineKeyboardButton{{Text: channels.PageLabel, URL: doc.Link}})
+		d.keyboard = append(d.keyboard, []models.InlineKeyboardButton{{Text: doc.LinkTitle, URL: doc.Link}})
 	}
 	return d, d.units <= maxText && len(d.entities) <= maxEntities
 }
