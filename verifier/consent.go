@@ -40,13 +40,13 @@ func (v *Verifier) consent(ctx context.Context, t *evaluation) *denial {
 	case v.completes(t):
 		t.by = ByCompletes
 		return v.audit(ctx, t)
-	case v.sameSite(t):
+	case !v.o.Shared && v.sameSite(t): // what another process has heard is not known here
 		t.by = policy.SiteRule
 		return v.audit(ctx, t)
-	case v.ownData(ctx, t):
+	case !v.o.Shared && v.ownData(ctx, t):
 		t.by = policy.OwnRule
 		return v.audit(ctx, t)
-	case v.repeated(ctx, t):
+	case !v.o.Shared && v.repeated(ctx, t):
 		t.by = policy.RepeatRule
 		return v.audit(ctx, t)
 	}
