@@ -147,7 +147,7 @@ type claimedCode struct {
 func codeKey(seal string) Key { return scattered("code:" + seal) }
 
 // codeGrace is how long a claimed code without a card is left to the process that claimed it: the card may be on its way.
-const codeGrace = time.Second
+const codeGrace = drift + time.Second
 
 // claimCode makes the code lead to the draft.
 func (s *cards) claimCode(ctx context.Context, d *approval.Draft) error {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -320,7 +321,7 @@ func (s *conversations) link(ctx context.Context, child, parent session.Conversa
 			return child, taint.Untrusted, err
 		}
 		if worst == before && read == secret {
-			return at, before, nil
+			return at, before, s.uncycle(ctx, child, at)
 		}
 		if worst != before {
 			err = s.Raise(ctx, root, worst, Spawned)
@@ -334,6 +335,23 @@ func (s *conversations) link(ctx context.Context, child, parent session.Conversa
 		before, secret = worst, read
 	}
 	return child, taint.Untrusted, errContended
+}
+
+// uncycle undoes a link that makes a circle: the root may have been linked to the child at the same moment.
+func (s *conversations) uncycle(ctx context.Context, child, root session.Conversation) error {
+	_, err := s.rootOf(ctx, root)
+	if !errors.Is(err, ErrLine) {
+		return err
+	}
+	p := placeOf(child)
+	_, undone := s.change(ctx, "link", func(t *tx) error {
+		if c := t.conversation(p); c != nil && c.Root != nil && *c.Root == root {
+			c.Unlink(t.now)
+			t.save(p, c)
+		}
+		return nil
+	})
+	return errors.Join(err, undone)
 }
 
 // linkAt links a child that is as bad as we think and has read the secret that we think; otherwise it only says how bad the child

@@ -16,15 +16,15 @@ import (
 func (s *limits) Miss(ctx context.Context, person string, window time.Duration, count bool) (tries int, err error) {
 	at := scattered("tries:" + person)
 	_, err = s.change(ctx, "miss", func(t *tx) error {
-		m := state.Misses{Until: t.now.Add(max(window, time.Millisecond)).UnixMilli()}
-		if had := get[state.Misses](t, at); had != nil && t.isBefore(had.Until) {
-			m = *had
+		tries = 0
+		until := t.now.Add(max(window, time.Millisecond))
+		if had := get[int](t, at); had != nil {
+			tries, until = *had, t.read(at).Until
 		}
 		if count {
-			m.Count++
-			t.put(at, &m, time.UnixMilli(m.Until))
+			tries++
+			t.put(at, new(tries), until)
 		}
-		tries = m.Count
 		return nil
 	})
 	return tries, err

@@ -66,6 +66,12 @@ func (k Key) Member() (set Key, member string, is bool) {
 	return key(k.Bucket(), "known"), member, is
 }
 
+// kind is what a record is, without whose: the name of one may be a secret.
+func (k Key) kind() string {
+	kind, _, _ := strings.Cut(k.Name(), ":")
+	return kind
+}
+
 func (k Key) isRecord() bool {
 	_, _, isMember := k.Member()
 	return !isMember && !k.IsCounter()

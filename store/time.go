@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/store/state"
@@ -15,12 +14,16 @@ var TimeKey = key(Bucket(0), "time")
 
 // KeepTime keeps the latest time with the records. It is to be called each second.
 func (s *core) KeepTime(ctx context.Context) error {
+	var latest time.Time
 	_, err := s.change(ctx, "keep time", func(t *tx) error {
-		if kept := t.read(TimeKey); keptTime(kept.Data).Before(t.now) {
+		if latest = keptTime(t.read(TimeKey).Data); latest.Before(t.now) {
 			t.set(TimeKey, strconv.FormatInt(t.now.UnixMilli(), 10), nil, time.Time{})
 		}
 		return nil
 	})
+	if err == nil { // another process may know a later one
+		s.epochs.clock.Saw(latest)
+	}
 	return err
 }
 
@@ -51,8 +54,12 @@ func (s *core) goOn(ctx context.Context) error {
 		return nil
 	}
 	b := SetBack{By: by, Start: true}
-	err = s.records.Each(ctx, func(k Key, r Record) error { return s.endGiven(ctx, k, r, &b, now) })
+	err = s.records.Each(ctx, func(k Key, r Record) error { return s.endGiven(ctx, k, r, &b, latest) })
 	if err != nil {
+		return err
+	}
+	kept := &Commit{Writes: []Write{{TimeKey, Record{Version: newVersion(), Data: strconv.FormatInt(now.UnixMilli(), 10)}}}, NotAfter: latest.Add(endPatience)}
+	if err := s.records.Commit(ctx, kept); err != nil { // last: a start that is cut off before it is done again
 		return err
 	}
 	s.epochs.clock.Set(now)
@@ -60,35 +67,47 @@ func (s *core) goOn(ctx context.Context) error {
 	return nil
 }
 
-// endGiven does what is to be done about one record.
-func (s *core) endGiven(ctx context.Context, k Key, r Record, b *SetBack, now time.Time) error {
-	kind, _, _ := strings.Cut(k.Name(), ":")
-	w := Write{Key: k, Record: r}
-	switch kind {
-	case "k":
+// endGiven does what is to be done about one record, also if it is changed meanwhile.
+func (s *core) endGiven(ctx context.Context, k Key, r Record, b *SetBack, latest time.Time) error {
+	for ctx.Err() == nil {
+		w, err := ended(k, r, b, latest)
+		if err != nil || w == nil {
+			return err
+		}
+		c := &Commit{Reads: []Read{{k, r.Version}}, Writes: []Write{*w}, NotAfter: latest.Add(endPatience)}
+		if err := s.records.Commit(ctx, c); err != nil || c.Result.Done {
+			return err
+		}
+		r = c.Result.Moved[k]
+	}
+	return ctx.Err()
+}
+
+// ended is what is written in the place of a record; nil: nothing.
+func ended(k Key, r Record, b *SetBack, latest time.Time) (*Write, error) {
+	kind := k.kind()
+	w := &Write{Key: k, Record: r}
+	switch {
+	case r.Version == (Version{}) || kind == "time":
+		return nil, nil
+	case kind == "k":
 		b.Questions++
 		w.Record = Record{}
-	case "b", "open", "granting", "questions":
+	case kind == "b" || kind == "open" || kind == "granting" || kind == "questions":
 		w.Record = Record{}
-	case "time":
-		w.Data = strconv.FormatInt(now.UnixMilli(), 10)
-	case "s":
+	case kind == "s":
 		var grants int
 		var err error
 		if w.Record, grants, err = endGrants(k, r, b.By); err != nil {
-			return err
+			return nil, err
 		}
 		b.Grants += grants
+	case !r.Until.After(latest): // for good, or it was done before a start that was cut off
+		return nil, nil
 	default:
-		if r.Until.IsZero() {
-			return nil
-		}
-		w.Until = r.Until.Add(-b.By)
+		w.Until, w.Version = r.Until.Add(-b.By), newVersion()
 	}
-	if w.Record != (Record{}) {
-		w.Version = newVersion()
-	}
-	return s.records.Commit(ctx, &Commit{Reads: []Read{{k, r.Version}}, Writes: []Write{w}, NotAfter: now.Add(2*b.By + 365*24*time.Hour)})
+	return w, nil
 }
 
 // endGrants ends what was given in a conversation.

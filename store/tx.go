@@ -107,7 +107,7 @@ func decode[T any](t *tx, k Key, r *known) *T {
 	}
 	v := new(T)
 	if err := json.Unmarshal([]byte(r.Data), v); err != nil {
-		t.fail(fmt.Errorf("store: the record %s can't be read: %w", k, err))
+		t.fail(fmt.Errorf("store: a record %s can't be read: %w", k.kind(), err))
 		return nil
 	}
 	r.value = v
@@ -125,7 +125,7 @@ func (t *tx) fail(err error) {
 func (t *tx) put(k Key, value any, until time.Time) {
 	data, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
-		t.fail(fmt.Errorf("store: the record %s can't be written: %w", k, err))
+		t.fail(fmt.Errorf("store: a record %s can't be written: %w", k.kind(), err))
 		return
 	}
 	t.set(k, string(data), value, until)
@@ -194,8 +194,8 @@ type job struct {
 	fresh bool // what the store holds now, not what the cache remembers
 	stale bool // something was taken from the cache
 	done  bool
-	late  int // how often another was first
-	lock  *sync.Mutex
+	late  int           // how often another was first
+	lock  chan struct{} // held
 }
 
 // do makes one change, and gives the tx that was committed.
@@ -221,7 +221,7 @@ func (s *core) doAll(ctx context.Context, jobs ...*job) error {
 	defer func() {
 		for _, j := range jobs {
 			if j.lock != nil {
-				j.lock.Unlock()
+				<-j.lock
 			}
 		}
 	}()
@@ -261,7 +261,7 @@ func (s *core) doAll(ctx context.Context, jobs ...*job) error {
 			return err
 		}
 		for _, j := range waiting {
-			s.settle(j, len(jobs) == 1)
+			s.settle(ctx, j, len(jobs) == 1)
 		}
 	}
 }
@@ -299,7 +299,7 @@ func (s *core) load(ctx context.Context, keys []Key, jobs []*job) error {
 }
 
 // settle learns from the result of a commit.
-func (s *core) settle(j *job, alone bool) {
+func (s *core) settle(ctx context.Context, j *job, alone bool) {
 	t, r := j.tx, &j.tx.commit.Result
 	for i, c := range t.commit.Counts {
 		j.known[c.Key] = &known{Record: Record{Count: r.Counts[i]}}
@@ -325,11 +325,19 @@ func (s *core) settle(j *job, alone bool) {
 		return
 	}
 	// From now on this process changes these records one after the other.
-	j.lock = s.locks.of(t.commit.Reads[0].Key)
-	if j.lock.TryLock() {
+	lock := s.locks.of(t.commit.Reads[0].Key)
+	select {
+	case lock <- struct{}{}:
+		j.lock = lock
+		return
+	default:
+	}
+	select {
+	case lock <- struct{}{}:
+		j.lock = lock
+	case <-ctx.Done():
 		return
 	}
-	j.lock.Lock()
 	for k := range r.Moved { // those who were here meanwhile know better
 		if _, found := s.cache.get(k); found {
 			delete(j.known, k)
@@ -340,11 +348,19 @@ func (s *core) settle(j *job, alone bool) {
 // locks are for those who were not first.
 type locks struct {
 	seed maphash.Seed
-	some [64]sync.Mutex
+	some [64]chan struct{}
 }
 
-func (l *locks) of(k Key) *sync.Mutex {
-	return &l.some[maphash.String(l.seed, string(k))%uint64(len(l.some))]
+func newLocks() (l locks) {
+	l.seed = maphash.MakeSeed()
+	for i := range l.some {
+		l.some[i] = make(chan struct{}, 1)
+	}
+	return l
+}
+
+func (l *locks) of(k Key) chan struct{} {
+	return l.some[maphash.String(l.seed, string(k))%uint64(len(l.some))]
 }
 
 // cache remembers what was seen of conversations and pauses. It may be old: commits find out.

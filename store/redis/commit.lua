@@ -9,7 +9,10 @@ local call, records, counters = redis.call, tonumber(ARGV[1]), tonumber(ARGV[2])
 local t = call('TIME')
 local now = math.max(t[1] * 1000 + math.floor(t[2] / 1000), tonumber(ARGV[3]))
 local ok, at = now <= tonumber(ARGV[4]), 6 + records
-local had = records + counters > 0 and call('MGET', unpack(KEYS, 1, records + counters)) or {}
+local had = {}
+for i = 1, records + counters, 1000 do -- unpack takes some thousands
+  for _, value in ipairs(call('MGET', unpack(KEYS, i, math.min(i + 999, records + counters)))) do had[#had + 1] = value end
+end
 local reply, after = { 0, now }, {}
 
 for i = 1, counters do

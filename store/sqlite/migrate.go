@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,15 +108,24 @@ func carryEpoch(t *tx) error {
 func carryConversations(t *tx) error {
 	rows, err := t.all(`SELECT hash, client, session_key, root_client, root_key, worst, generation, version, step, source, source_level, source_step,
 		touched_ms, influences FROM conversations`)
+	granting := map[string]map[string]int64{} // by bucket
+	for n := range store.Buckets {
+		granting[store.Bucket(n)] = map[string]int64{}
+	}
 	for _, r := range rows {
 		if err == nil {
-			err = t.carryConversation(r)
+			err = t.carryConversation(r, granting)
+		}
+	}
+	for bucket, ends := range granting {
+		if err == nil && len(ends) > 0 {
+			err = t.carry(store.Key(bucket+":granting"), ends, at(slices.Max(slices.Collect(maps.Values(ends)))))
 		}
 	}
 	return err
 }
 
-func (t *tx) carryConversation(r row) error {
+func (t *tx) carryConversation(r row, granting map[string]map[string]int64) error {
 	hash := r.text(0)
 	c := state.Conversation{
 		Name: session.Conversation{Client: r.text(1), Key: r.text(2)}, Worst: r.level(5), Generation: r.int(6), Version: r.int(7),
@@ -150,6 +161,9 @@ func (t *tx) carryConversation(r row) error {
 				return err
 			}
 		}
+	}
+	if last := c.LastGrant(); last > 0 {
+		granting[hash[:2]][hash] = last
 	}
 	until := at(c.Touched).Add(30 * 24 * time.Hour)
 	if err := t.put(store.Key(hash[:2]+":n:"+hash), nil, nil, step, until); err != nil {

@@ -229,6 +229,10 @@ func earlier(t *testing.T) string {
 
 func TestADatabaseOfAnEarlierVersionIsRead(t *testing.T) {
 	path := earlier(t)
+	look, err := sqlite.OpenReadOnly(path)
+	must(t, err)
+	wantHead(t, look, "default", "a head")
+	must(t, look.Close())
 	clock := newClock()
 	for _, opening := range []string{"first", "second"} {
 		s := open(t, path, sqlite.Options{Now: clock.Now})
@@ -257,8 +261,10 @@ func TestADatabaseOfAnEarlierVersionIsRead(t *testing.T) {
 		if floor, err := s.AutomationFloor(t.Context(), "laptop", "main"); err != nil || floor != taint.External {
 			t.Errorf("%s: its automation floor is %v, %v", opening, floor, err)
 		}
-		if grants, _, err := s.Grants(t.Context(), admission(0, 0).Conversation.Hash(), 10); err != nil || len(grants) != 1 {
-			t.Errorf("%s: its grants are %v, %v", opening, grants, err)
+		for _, of := range []string{admission(0, 0).Conversation.Hash(), ""} {
+			if grants, _, err := s.Grants(t.Context(), of, 10); err != nil || len(grants) != 1 {
+				t.Errorf("%s: the grants of %q are %v, %v", opening, of, grants, err)
+			}
 		}
 		if notes, err := s.Notes(t.Context(), "00a"); err != nil || len(notes) != 1 {
 			t.Errorf("%s: its notes are %q, %v", opening, notes, err)

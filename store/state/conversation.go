@@ -116,7 +116,26 @@ func (c *Conversation) raise(sessionID string, to taint.Level) (raised bool) {
 	c.Worst = taint.Worse(c.Worst, to)
 	c.Version++
 	c.changed = true
+	if len(c.Levels) > mostSessions {
+		c.fold()
+	}
 	return true
+}
+
+// mostSessions is how many session ids a conversation tells apart.
+const mostSessions = 2048
+
+// fold forgets session ids that are no worse than all are; where that is not enough, all are as bad as the worst from here.
+func (c *Conversation) fold() {
+	levels := maps.Clone(c.Levels)
+	maps.DeleteFunc(levels, func(id string, l taint.Level) bool { return id != "" && l <= levels[""] })
+	if c.Levels = levels; len(levels) <= mostSessions {
+		return
+	}
+	c.Levels = map[string]taint.Level{"": c.Worst}
+	if any := c.Secrets.Of(""); any != "" {
+		c.Secrets = session.Exposure{"": any, session.AnySession: any}
+	}
 }
 
 // raiseUnnamed raises a level by what has no name: what its sources do not explain is noted as one that can't be taken out.
@@ -205,6 +224,12 @@ func (c *Conversation) RaiseAll(to taint.Level, source string, now time.Time) {
 func (c *Conversation) Link(root session.Conversation, now time.Time) {
 	c.Root, c.changed = &root, true
 	c.Touch(now)
+}
+
+// Unlink gives it a state of its own again: the worst, since what the other had read is not told apart.
+func (c *Conversation) Unlink(now time.Time) {
+	c.Root, c.changed = nil, true
+	c.RaiseAll(taint.Untrusted, "", now)
 }
 
 // Reset forgets its level and ends its grants.

@@ -7,12 +7,6 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 )
 
-// Misses are the wrong tries of a person within a window.
-type Misses struct {
-	Count int   `json:"count"`
-	Until int64 `json:"until"` // Unix milliseconds
-}
-
 // Lease is who alone may do something.
 type Lease struct {
 	Owner string `json:"owner"`
