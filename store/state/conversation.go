@@ -204,13 +204,15 @@ func (c *Conversation) expose(sessionID, secret string) {
 	}
 }
 
-// Expose notes a secret for every session id.
+// Expose notes a secret for every session id. It is written also if it was known: the store must be one that takes writes.
 func (c *Conversation) Expose(secret string, now time.Time) {
 	c.expose("", secret)
 	c.Touch(now)
+	c.changed = true
 }
 
-// RaiseAll makes it at least this bad for every session id, known or not yet known.
+// RaiseAll makes it at least this bad for every session id, known or not yet known. It is written also if it was as bad: the store must
+// be one that takes writes.
 func (c *Conversation) RaiseAll(to taint.Level, source string, now time.Time) {
 	if to > c.Worst {
 		c.blame(source, to)
@@ -218,6 +220,7 @@ func (c *Conversation) RaiseAll(to taint.Level, source string, now time.Time) {
 	c.influence("", session.Influence{Label: source, Level: to, Fixed: true}, now)
 	c.raise("", to)
 	c.Touch(now)
+	c.changed = true
 }
 
 // Link makes it share another's state from now on.
