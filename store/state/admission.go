@@ -38,7 +38,7 @@ func (c *Conversation) Admit(a *session.Admission, calls int64, lost bool, now t
 		v.Entry, mark = session.Refused, session.MarkDenied
 	case v.Mode == taint.Allow && a.Final && (!a.Leaves || c.Secrets.Of(a.Session) == "" && c.Generation == 0):
 		v.Entry, mark = session.Passed, a.Standing
-		if c.keeps(a) || a.Raise > c.Levels[a.Session] {
+		if keeps(c, a) || a.Raise > c.Levels[a.Session] {
 			c.influence(a.Session, session.Influence{Label: a.Source, Level: a.Raise}, now)
 		}
 		c.bringIn(a.Session, a.Raise, a.Source)
@@ -65,14 +65,14 @@ func (c *Conversation) arrive(a *session.Admission, lost bool, now time.Time) {
 	if a.Initial > c.Level(a.Session) {
 		c.blame(a.Sender, a.Initial)
 	}
-	if c.keeps(a) || a.Initial > c.Levels[a.Session] {
+	if keeps(c, a) || a.Initial > c.Levels[a.Session] {
 		c.influence(a.Session, session.Influence{Label: a.Sender, Level: a.Initial, Fixed: true}, now)
 	}
 	c.raiseUnnamed(a.Session, own, now)
 }
 
 // keeps reports whether it is noted who had a say, though that makes nothing worse.
-func (c *Conversation) keeps(a *session.Admission) bool {
+func keeps(c *Conversation, a *session.Admission) bool {
 	return a.Note || a.Floor.Generation != c.Generation
 }
 

@@ -117,7 +117,7 @@ func (c *Conversation) raise(sessionID string, to taint.Level) (raised bool) {
 	c.Version++
 	c.changed = true
 	if len(c.Levels) > mostSessions {
-		c.fold()
+		fold(c)
 	}
 	return true
 }
@@ -126,7 +126,7 @@ func (c *Conversation) raise(sessionID string, to taint.Level) (raised bool) {
 const mostSessions = 2048
 
 // fold forgets session ids that are no worse than all are; where that is not enough, all are as bad as the worst from here.
-func (c *Conversation) fold() {
+func fold(c *Conversation) {
 	levels := maps.Clone(c.Levels)
 	maps.DeleteFunc(levels, func(id string, l taint.Level) bool { return id != "" && l <= levels[""] })
 	if c.Levels = levels; len(levels) <= mostSessions {
