@@ -125,16 +125,19 @@ func (c *Conversation) raise(sessionID string, to taint.Level) (raised bool) {
 // mostSessions is how many session ids a conversation tells apart.
 const mostSessions = 2048
 
-// fold forgets session ids that are no worse than all are; where that is not enough, all are as bad as the worst from here.
+// fold forgets session ids that nothing worse than the owner has met, and all see what the owner is worth; where that is not enough, all
+// are as bad as the worst from here.
 func fold(c *Conversation) {
+	least := taint.Worse(c.Levels[""], taint.Owner)
 	levels := maps.Clone(c.Levels)
-	maps.DeleteFunc(levels, func(id string, l taint.Level) bool { return id != "" && l <= levels[""] })
+	maps.DeleteFunc(levels, func(_ string, l taint.Level) bool { return l <= least })
+	levels[""] = least
 	if c.Levels = levels; len(levels) <= mostSessions {
 		return
 	}
 	c.Levels = map[string]taint.Level{"": c.Worst}
-	if any := c.Secrets.Of(""); any != "" {
-		c.Secrets = session.Exposure{"": any, session.AnySession: any}
+	if read := c.Secrets.Of(""); read != "" {
+		c.Secrets = session.Exposure{"": read, session.AnySession: read}
 	}
 }
 

@@ -1,0 +1,70 @@
+package redis
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+func openAt(t *testing.T, m *miniredis.Miniredis) *Store {
+	t.Helper()
+	s, err := Open("redis://"+m.Addr(), Options{Elapsed: func() time.Duration { return 0 }, Timeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTwoProcessesAgreeOnTheTime: after a failover to a clock that is behind, one that starts then learns from one that ran before. By two
+// times a request would be forgotten for one of them that the other still remembers.
+func TestTwoProcessesAgreeOnTheTime(t *testing.T) {
+	m := miniredis.RunT(t)
+	now := time.UnixMilli(1_700_000_000_000)
+	m.SetTime(now)
+	first := openAt(t, m)
+	must(t, first.KeepTime(t.Context()))
+	m.SetTime(now.Add(-time.Hour))
+	must(t, first.KeepTime(t.Context()))
+	second := openAt(t, m)
+	for _, s := range []*Store{second, first, second} {
+		must(t, s.KeepTime(t.Context()))
+	}
+	a := session.Admission{
+		Conversation: session.Conversation{Client: "laptop", Key: "k"}, Session: "s", RequestID: "r", Modes: taint.Every(taint.Allow),
+		Final: true, Standing: "A", Keep: 10 * time.Minute,
+	}
+	_, err := second.Admit(t.Context(), a)
+	must(t, err)
+	if v, err := first.Admit(t.Context(), a); err != nil || !v.Replayed {
+		t.Errorf("the request was admitted twice: %+v, %v", v, err)
+	}
+}
+
+// TestWhatAnEarlierVersionKeptIsLostNotNew, also for a machine that remembers no store.
+func TestWhatAnEarlierVersionKeptIsLostNotNew(t *testing.T) {
+	m := miniredis.RunT(t)
+	for n := range 256 {
+		must(t, m.Set(fmt.Sprintf("v1:{%02x}:epoch", n), "c:NQ4TMKZ3PX3O4GVGEE4GOLVVQM"))
+	}
+	s := openAt(t, m)
+	if lost, err := s.Lost(t.Context()); err != nil || !lost {
+		t.Errorf("lost: %v, %v", lost, err)
+	}
+	must(t, s.AcceptLoss(t.Context()))
+	if lost, err := s.Lost(t.Context()); err != nil || lost {
+		t.Errorf("lost once accepted: %v, %v", lost, err)
+	}
+}
