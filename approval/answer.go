@@ -445,6 +445,9 @@ func (d *Desk) answered(ctx context.Context, c *Card, voted []*Question, now tim
 		if !q.Ask.Test {
 			d.rememberAnswer(ctx, &q.Ask, &v)
 		}
+		if !v.Allow || v.Edited != "" {
+			d.noteRefused(ctx, &q.Ask)
+		}
 		d.o.Observe(Event{Kind: EventAnswered, Allow: v.Allow, Took: now.Sub(q.Ask.Created)})
 	}
 	d.runFor(ctx, func(ctx context.Context) { d.showCopies(ctx, c) })

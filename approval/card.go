@@ -80,6 +80,7 @@ type Ask struct {
 	Does         string               `json:"does,omitzero"`      // and what they may do
 	Like         string               `json:"like,omitzero"`      // what calls like it have in common; empty: nobody can allow those
 	Always       string               `json:"always,omitzero"`    // what a standing consent names that covers it, see [session.StandingLike]; empty: none can
+	Spelled      string               `json:"spelled,omitzero"`   // what tells it from others of its tool however it is spelled, see [lineage.Spelled]
 	Where        []string             `json:"where,omitzero"`     // and where they go, to be read
 	Goes         []string             `json:"goes,omitzero"`      // the params that say where this one does, also where Where is not told
 	Unsure       bool                 `json:"unsure,omitzero"`    // no label says which of its params these are

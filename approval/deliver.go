@@ -223,9 +223,9 @@ func (d *Desk) recordAsked(c *Card) error {
 		e := entryFor(audit.KindAsked, c, q)
 		kept, bodies := redact.WithoutBodies(q.Ask.Tool, q.Ask.Shown) // they are for people, not for the record
 		e.Params, e.Hidden, e.Why, e.Mode = kept, q.Ask.Hidden+bodies, q.Ask.Why, "confirm"
-		e.By = q.Ask.Rule
+		e.By, e.Directory = q.Ask.Rule, q.Ask.Directory
 		if d.terms().Names {
-			e.Params = redact.Names(q.Ask.Shown)
+			e.Params, e.Directory = redact.Names(q.Ask.Shown), ""
 		}
 		if err := d.o.Record.Append(e); err != nil {
 			return err

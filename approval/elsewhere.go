@@ -18,6 +18,9 @@ const (
 	Replaced     Elsewhere = "what it asked about has changed since"
 )
 
+// WithdrawnNote is what the record says of a question that was closed so.
+func WithdrawnNote(why Elsewhere) string { return "withdrawn: " + string(why) }
+
 // AnsweredElsewhere closes a question that its user has answered at the agent's own terminal, or that is out of date. It
 // allows nothing: whether the call runs there was the user's to say. A question that people have answered here stays as
 // they left it, and so does one whose ticket is not this client's.
@@ -46,8 +49,11 @@ func (d *Desk) AnsweredElsewhere(ctx context.Context, client, ticket string, why
 			return err
 		}
 		entry := entryFor(audit.KindAnswer, c, q)
-		entry.Note = "withdrawn: " + string(why)
+		entry.Note = WithdrawnNote(why)
 		d.note(ctx, entry)
+		if why == ClosedThere {
+			d.noteRefused(ctx, &q.Ask)
+		}
 		d.runFor(ctx, func(ctx context.Context) { d.showCopies(ctx, c) })
 		return nil
 	}

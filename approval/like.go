@@ -249,6 +249,7 @@ func LikeOnly(g *session.Grant) string {
 	}
 	var like struct {
 		To [][2]string `json:"to"`
+		In string      `json:"in"` // of a standing consent: the directory
 	}
 	if json.Unmarshal([]byte(g.Destinations()), &like) != nil {
 		return " only to one destination"
@@ -257,5 +258,9 @@ func LikeOnly(g *session.Grant) string {
 	for _, pair := range like.To {
 		where = append(where, quote(pair[0]+": "+pair[1]))
 	}
-	return " only to " + strings.Join(where, ", ")
+	text := " only to " + strings.Join(where, ", ")
+	if like.In != "" {
+		text += " in " + quote(like.In)
+	}
+	return text
 }

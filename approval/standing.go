@@ -25,14 +25,26 @@ const (
 	endedMark      = "ended "
 )
 
-// Standing are the standing consents that have not been ended, the latest first. One of a person who may not approve any more is none.
-func (d *Desk) Standing(ctx context.Context) ([]session.Grant, error) {
+// Standing are the standing consents that have not been ended, the latest first and of each name the latest only. One of a person who may not
+// approve any more is none.
+func (d *Desk) Standing(ctx context.Context) (given []session.Grant, err error) {
+	all, err := d.unended(ctx)
+	t := d.terms()
+	for _, g := range all {
+		if t.lists(g.By) && !slices.ContainsFunc(given, func(x session.Grant) bool { return x.Name() == g.Name() }) {
+			given = append(given, g)
+		}
+	}
+	return given, err
+}
+
+// unended are all standing consents that have not been ended, the latest first.
+func (d *Desk) unended(ctx context.Context) (given []session.Grant, err error) {
 	entries, err := d.o.Store.Notes(ctx, standingList)
 	if err != nil {
 		return nil, err
 	}
-	var given []session.Grant
-	ended, t := make(map[string]bool), d.terms()
+	ended := make(map[string]bool)
 	for _, e := range slices.Backward(entries) { // what ends a consent comes after it
 		if rest, ends := strings.CutPrefix(string(e), endedMark); ends {
 			if id, seal, _ := strings.Cut(rest, "|"); d.o.Key.Check(seal, "consent-ended", id) {
@@ -40,8 +52,7 @@ func (d *Desk) Standing(ctx context.Context) ([]session.Grant, error) {
 			}
 			continue
 		}
-		g, err := session.ReadGrant(d.o.Key, string(e))
-		if err == nil && g.IsStanding() && !ended[g.ID] && t.lists(g.By) && !slices.ContainsFunc(given, func(x session.Grant) bool { return x.Name() == g.Name() }) {
+		if g, err := session.ReadGrant(d.o.Key, string(e)); err == nil && g.IsStanding() && !ended[g.ID] {
 			given = append(given, g)
 		}
 	}
@@ -109,21 +120,30 @@ func (d *Desk) noteStanding(ctx context.Context, entry string) error {
 	return d.o.Store.Note(ctx, session.Note{List: standingList, Most: mostStanding, Keep: keepStanding, Entries: [][]byte{[]byte(entry)}})
 }
 
-// endStanding ends the standing consents that are meant.
+// endStanding ends the standing consents that are meant, and with each those that it hides: earlier ones of the same name, which may hold at
+// another level or for longer. It returns one of each name.
 func (d *Desk) endStanding(ctx context.Context, r revocation) (ended []session.Grant, err error) {
-	given, err := d.Standing(ctx)
+	given, err := d.unended(ctx)
 	if err != nil {
 		return nil, err
 	}
+	meant := make(map[string]bool)
 	for i := range given {
 		g := &given[i]
-		if !r.all && !r.meant(g) {
+		meant[g.Name()] = meant[g.Name()] || (r.in == "" || r.in == g.Conversation.Hash()) && (r.all || r.meant(g))
+	}
+	told := make(map[string]bool)
+	for i := range given {
+		g := &given[i]
+		if !meant[g.Name()] {
 			continue
 		}
 		if err := d.noteStanding(ctx, endedMark+g.ID+"|"+d.o.Key.Seal("consent-ended", g.ID)); err != nil {
 			return ended, err
 		}
-		ended = append(ended, *g)
+		if !told[g.Name()] {
+			told[g.Name()], ended = true, append(ended, *g)
+		}
 		d.noteRevoked(ctx, g, r.person, r.via)
 	}
 	return ended, nil

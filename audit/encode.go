@@ -29,6 +29,7 @@ func (w *encoder) entry(e *Entry) {
 	w.text(`,"sessionId":`, e.SessionID)
 	w.text(`,"agent":`, e.Agent)
 	w.text(`,"run":`, e.Run)
+	w.text(`,"directory":`, e.Directory)
 	w.text(`,"tool":`, e.Tool)
 	w.text(`,"sent":`, e.Sent)
 	w.params(e)

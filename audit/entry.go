@@ -59,6 +59,7 @@ type Entry struct {
 	SessionID string         `json:"sessionId,omitzero"`
 	Agent     string         `json:"agent,omitzero"`
 	Run       string         `json:"run,omitzero"`
+	Directory string         `json:"directory,omitzero"` // of a question: where the agent works, as the card shows it
 	Tool      string         `json:"tool,omitzero"`
 	Sent      string         `json:"sent,omitzero"`              // the name as sent, where it is not Tool
 	Params    jsontext.Value `json:"params,omitzero"`            // redacted by the caller

@@ -84,7 +84,7 @@ func (d *draft) hide(hide func(texts ...*string)) {
 	d.lists = append(append(d.lists[:0], e.Why...), e.Origins...)
 	n := len(e.Why)
 	e.Why, e.Origins = d.lists[:n:n], d.lists[n:]
-	d.texts = append(d.texts[:0], &e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Tool, &e.Sent, &e.Source, &e.Reason)
+	d.texts = append(d.texts[:0], &e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Directory, &e.Tool, &e.Sent, &e.Source, &e.Reason)
 	if e.Kind != KindStart { // its note is our own version, which looks like a key
 		d.texts = append(d.texts, &e.Note)
 	}

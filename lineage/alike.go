@@ -73,6 +73,18 @@ func breaksHeader(l leaf) bool {
 // other.
 func (a *Alike) String() string { return a.text }
 
+// In is String for calls that run in one directory; without one it is the same as String.
+func (a *Alike) In(directory string) string {
+	if a.text == "" || directory == "" {
+		return a.text
+	}
+	in, err := json.Marshal(directory)
+	if err != nil || len(a.text)+len(in) > mostAlike {
+		return ""
+	}
+	return strings.TrimSuffix(a.text, "}") + `,"in":` + string(in) + "}"
+}
+
 // Where says in words where they go and by which action, an argument each. It is foreign text.
 func (a *Alike) Where() (out []string) {
 	if a.text == "" {

@@ -3,16 +3,14 @@ package replay
 import (
 	"cmp"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/text/unicode/norm"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/policy"
@@ -59,8 +57,11 @@ type AlwaysItem struct {
 	Times        int               `json:"times"`
 	Acceptable   bool              `json:"acceptable"` // a standing consent can cover it: see Consent
 
-	client, like, folded string
+	client, like, folded, spelled string
 }
+
+// Spelled is [lineage.Spelled] of the calls.
+func (i *AlwaysItem) Spelled() string { return i.spelled }
 
 // Consent is the standing consent that covers just these questions; false where there can be none.
 func (i *AlwaysItem) Consent() (session.Grant, bool) {
@@ -83,6 +84,7 @@ type question struct {
 	entry    audit.Entry
 	answered bool
 	edited   bool   // a person allowed it with other arguments only
+	there    bool   // it was answered at the agent's own terminal, and not by a yes
 	verdict  string // audit.Allow, audit.Deny, "expired", "withdrawn" or ""
 	took     time.Duration
 }
@@ -130,9 +132,12 @@ func (q *question) answer(e *audit.Entry) {
 	case strings.HasPrefix(e.Note, "expired"):
 		q.verdict = "expired"
 	case strings.HasPrefix(e.Note, "withdrawn"):
-		q.verdict = "withdrawn"
+		q.verdict, q.there = "withdrawn", e.Note == approval.WithdrawnNote(approval.ClosedThere)
 	}
 }
+
+// refused reports whether a person said no, also by changing the call or at the agent's own terminal.
+func (q *question) refused() bool { return q.verdict == audit.Deny || q.edited || q.there }
 
 // Report is what has come together.
 func (l *Loading) Report() Load {
@@ -242,10 +247,10 @@ func (l *Loading) narrowest(e *audit.Entry) (i *AlwaysItem, key string) {
 	if !plan.Grantable {
 		return nil, ""
 	}
-	i = &AlwaysItem{Tool: e.Tool, Agent: e.Agent, Level: e.Level, client: e.Client, folded: folded(e, plan.Content)}
-	i.like = lineage.AlikeOf(e.Params, plan.Destinations, plan.Content).String()
+	i = &AlwaysItem{Tool: e.Tool, Agent: e.Agent, Level: e.Level, client: e.Client, folded: folded(e, plan.Content), spelled: lineage.Spelled(e.Tool, e.Params, plan.Content)}
+	i.like = lineage.AlikeOf(e.Params, plan.Destinations, plan.Content).In(e.Directory)
 	i.Acceptable = i.like != "" && e.Agent != "" && !plan.Shell && !plan.Marked(call)
-	parts := []string{e.Client, e.Agent, e.Tool}
+	parts := []string{e.Client, e.Agent, e.Tool, e.Directory}
 	if len(plan.Destinations) == 0 {
 		i.Params = e.Params
 		return i, strings.Join(append(parts, string(e.Params)), "\x00")
@@ -274,22 +279,10 @@ func (l *Loading) contentOf(e *audit.Entry) []string {
 	return plan.Content
 }
 
-// folded is what a question is about but for its content, without what makes two spellings of the same differ: case, spaces and what can't
-// be seen, and the order of its arguments. It is empty where the record hides a part.
+// folded is [lineage.Folded] of a question. It is empty where the record hides a part.
 func folded(e *audit.Entry, content []string) string {
-	var members map[string]jsontext.Value
-	if e.Hidden > 0 || json.Unmarshal(e.Params, &members) != nil {
+	if e.Hidden > 0 {
 		return ""
 	}
-	maps.DeleteFunc(members, func(name string, _ jsontext.Value) bool { return slices.Contains(content, name) })
-	text, err := json.Marshal(members, json.Deterministic(true))
-	if err != nil {
-		return ""
-	}
-	return e.Tool + "\x00" + strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || !unicode.IsGraphic(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, string(norm.NFKC.Bytes(text)))
+	return lineage.Folded(e.Tool, e.Params, content)
 }

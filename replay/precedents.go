@@ -10,7 +10,7 @@ type Precedents struct {
 	Known   bool          // the question is in the record, and nothing of it is hidden there: it can be compared with others
 	Allowed []audit.Entry // those that people allowed at no worse level, the latest first: what a standing consent for its like would have covered
 	Silent  int           // of its like, those that no one answered in time
-	Denied  int           // those that people denied or changed, at any level, by any agent and in any spelling
+	Denied  int           // those that people denied or changed, also at the agent's own terminal; at any level, by any agent, in any directory and in any spelling
 	Hidden  int           // those of its tool that people denied or changed and that can't be compared, since the record hides a part
 }
 
@@ -33,7 +33,7 @@ func (l *Loading) Precedents(card, digest string) (p Precedents) {
 		}
 		otherLike, otherSpelled := l.likeOf(&q.entry)
 		same := like != "" && like == otherLike && q.entry.Client == e.Client && q.entry.Agent == e.Agent && !worse(q.entry.Level, e.Level)
-		switch refused := q.verdict == audit.Deny || q.edited; {
+		switch refused := q.refused(); {
 		case refused && otherSpelled == "":
 			p.Hidden++
 		case refused && otherSpelled == spelled:
@@ -54,7 +54,7 @@ func (l *Loading) likeOf(e *audit.Entry) (like, spelled string) {
 		return "", ""
 	}
 	if plan.Shell {
-		return string(e.Params), spelled
+		return string(e.Params) + "\x00" + e.Directory, spelled
 	}
-	return lineage.AlikeOf(e.Params, plan.Destinations, plan.Content).String(), spelled
+	return lineage.AlikeOf(e.Params, plan.Destinations, plan.Content).In(e.Directory), spelled
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
@@ -118,7 +119,7 @@ func (v *Verifier) question(ctx context.Context, t *evaluation) *approval.Ask {
 	if a.Shell = t.plan.Shell; a.Shell && a.Lasting {
 		a.Runs, a.Does = t.runs()
 	}
-	a.Always = t.always(a)
+	a.Always, a.Spelled = t.always(a), lineage.Spelled(c.Tool, c.Params, t.plan.Content)
 	return a
 }
 

@@ -13,7 +13,7 @@ import (
 // mostCommand is how long a call may be that a standing consent names, in bytes. It is kept for days, and read by people.
 const mostCommand = 1000
 
-// always is what a standing consent has to name to cover the call: its destinations, or the very command. It is empty where none can cover it.
+// always is what a standing consent has to name to cover the call: its destinations and its directory, or the very command. It is empty where none can cover it.
 // None covers more than a call that only waits because outside content came in, of which all is visible and which bears no mark of a risk; nor
 // anything in a conversation that may hold a secret, or in which someone else than the owner speaks. What we don't know counts as marked. The
 // card offers one by the same answer, so that what is given is what is covered.
@@ -22,7 +22,10 @@ func (t *evaluation) always(a *approval.Ask) string {
 		return ""
 	}
 	if !a.Shell {
-		return a.Like
+		if a.Like == "" || a.Directory != t.call.Context.Directory { // people have to be able to read where it would hold
+			return ""
+		}
+		return t.like().In(t.call.Context.Directory)
 	}
 	if !t.plan.OnlyReads || len(a.Shown) > mostCommand { // what runs files of the workspace does something else once they change
 		return ""

@@ -19,6 +19,7 @@ type alwaysView struct {
 	Handle   string
 	Exactly  bool     // one command; otherwise calls to the same destinations
 	Only     []string // where these go, an argument each
+	In       string   // the directory; empty where the agent names none
 	Agent    string
 	Talk     string
 	TalkHash string
@@ -45,9 +46,10 @@ const mostCovered = 5 // questions that are named
 
 // Why the record speaks against a standing consent.
 const (
-	recordTooLong = "Your record of the last 30 days is too long to be looked through for what you denied, so such calls can't be allowed for days."
+	recordTooLong = "Your record of the last 30 days is too long, or its times go back, so it can't be looked through for what you denied, and such calls can't be allowed for days."
 	recordHides   = "Your record hides a part of this call, so it can't be compared with what you denied, and such calls can't be allowed for days."
 	deniedBefore  = "In the last 30 days you denied or changed a call like this one, so such calls can't be allowed for days."
+	deniedOften   = "In the last 30 days you denied so many calls of this tool that not all of them are remembered. One may have been like this one, so such calls can't be allowed for days."
 	deniedUnseen  = "In the last 30 days you denied or changed a call of this tool of which your record hides a part. It may have been like this one, so such calls can't be allowed for days."
 )
 
@@ -60,14 +62,22 @@ func (p *Page) precedents(ctx context.Context, c *approval.Card) (found replay.P
 	if all == nil {
 		return found, recordTooLong, nil
 	}
-	found = all.Precedents(c.ID, c.Questions[0].Ask.CallDigest())
+	a := &c.Questions[0].Ask
+	found = all.Precedents(c.ID, a.CallDigest())
+	refused, err := p.o.Desk.Refused(ctx, a.Tool, a.Spelled) // also what is in the records of other gateways
 	switch {
+	case err != nil:
+		return found, "", err
 	case !found.Known:
 		return found, recordHides, nil
 	case found.Denied > 0:
 		return found, deniedBefore, nil
 	case found.Hidden > 0:
 		return found, deniedUnseen, nil
+	case refused.Same:
+		return found, deniedBefore, nil
+	case refused.Full:
+		return found, deniedOften, nil
 	}
 	return found, "", nil
 }
@@ -109,6 +119,7 @@ func (p *Page) alwaysView(c *approval.Card, g *session.Grant, found *replay.Prec
 		Card: whole(c, approval.Outcome{}, now, m), Handle: c.Handle(approval.AllowAlways), Exactly: g.IsExactly(), Agent: foreign(p.o.Hide(g.Agent)),
 		Talk: talkName(session.Conversation{Key: p.o.Hide(a.Conversation.Key)}), TalkHash: a.Conversation.Hash(), Times: len(found.Allowed), Silent: found.Silent,
 	}
+	v.In, _ = channels.Safe(a.Directory, channels.Form{})
 	for _, where := range a.Where {
 		text, _ := channels.Safe(where, channels.Form{})
 		v.Only = append(v.Only, text)

@@ -26,6 +26,7 @@ type consentView struct {
 const (
 	consentDays  = 7
 	consentLines = 100_000
+	clockSlack   = time.Minute // by how much lines may be out of order: what happens at once is not written in order
 	offersKept   = 2 * time.Second
 )
 
@@ -35,7 +36,8 @@ type offered struct {
 	times int
 }
 
-// answers are the questions of the last days and what people said, from the record; nil where that is too long to be looked through.
+// answers are the questions of the last days and what people said, from the record; nil where that is too long to be looked through, or
+// where its times go back: then a line that looks old says nothing of those before it. So lines are looked at beyond the first old one.
 func (p *Page) answers(ctx context.Context, days int) (*replay.Loading, error) {
 	look, done, err := p.scan(ctx, consentLines)
 	if err != nil {
@@ -45,17 +47,25 @@ func (p *Page) answers(ctx context.Context, days int) (*replay.Loading, error) {
 	now := p.o.Now()
 	all := &replay.Loading{Policy: p.o.Policy(), Since: now.AddDate(0, 0, -days), Until: now.Add(time.Minute)}
 	var found []audit.Entry
+	earliest, old := now, false
 	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
 		return look.over() || bytes.Contains(raw, []byte(`"kind":"asked"`)) || bytes.Contains(raw, []byte(`"kind":"answer"`))
 	}) {
 		if err != nil {
 			return nil, err
 		}
-		if look.done() { // what was denied may be further back
+		if look.done() && old {
+			break
+		}
+		if look.done() || l.At.After(earliest.Add(clockSlack)) { // what was denied may be further back
 			return nil, nil
 		}
+		if l.At.Before(earliest) {
+			earliest = l.At
+		}
 		if l.At.Before(all.Since) {
-			break
+			old = true
+			continue
 		}
 		found = append(found, l.Entry)
 	}
@@ -73,7 +83,15 @@ func (p *Page) offers(ctx context.Context) (out []offered, err error) {
 		return nil, err
 	}
 	for _, item := range all.Report().Always {
-		if g, can := item.Consent(); can {
+		g, can := item.Consent()
+		if !can {
+			continue
+		}
+		refused, err := p.o.Desk.Refused(ctx, item.Tool, item.Spelled()) // also what is in the records of other gateways
+		if err != nil {
+			return nil, err
+		}
+		if !refused.Same && !refused.Full {
 			out = append(out, offered{g, item.Times})
 		}
 	}

@@ -55,6 +55,7 @@ type Desk interface {
 	Grants(ctx context.Context, conversation string) (approval.Granting, error)
 	Revoke(ctx context.Context, a approval.Answer, of string) (approval.Outcome, error)
 	Always(id string, c *approval.Card) (session.Grant, bool)
+	Refused(ctx context.Context, tool, spelled string) (approval.Refusals, error)
 	Consent(ctx context.Context, a approval.Answer, g session.Grant, days int) (approval.Outcome, error)
 	Sources(ctx context.Context, ref string) (session.Account, error)
 	Jobs(ctx context.Context) ([]session.Account, error)
