@@ -46,33 +46,47 @@ func (p *Page) answers(ctx context.Context, days int) (*replay.Loading, error) {
 	defer done()
 	now := p.o.Now()
 	all := &replay.Loading{Policy: p.o.Policy(), Since: now.AddDate(0, 0, -days), Until: now.Add(time.Minute)}
-	var found []audit.Entry
-	earliest, old := now, false
+	lately := recentLines{since: all.Since, earliest: now}
 	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
 		return look.over() || bytes.Contains(raw, []byte(`"kind":"asked"`)) || bytes.Contains(raw, []byte(`"kind":"answer"`))
 	}) {
 		if err != nil {
 			return nil, err
 		}
-		if look.done() && old {
+		if look.done() && lately.old && ctx.Err() == nil {
 			break
 		}
-		if look.done() || l.At.After(earliest.Add(clockSlack)) { // what was denied may be further back
+		if look.done() || !lately.take(&l.Entry) { // what was denied may be further back
 			return nil, nil
 		}
-		if l.At.Before(earliest) {
-			earliest = l.At
-		}
-		if l.At.Before(all.Since) {
-			old = true
-			continue
-		}
-		found = append(found, l.Entry)
 	}
-	for _, e := range slices.Backward(found) {
+	for _, e := range slices.Backward(lately.found) {
 		all.Add(&e)
 	}
 	return all, nil
+}
+
+// recentLines are those of the last days, read from the end of the record.
+type recentLines struct {
+	since, earliest time.Time
+	old             bool // there was one from before
+	found           []audit.Entry
+}
+
+// take takes the line before. It is false where that is later than one after it: the clock was set back.
+func (l *recentLines) take(e *audit.Entry) bool {
+	switch {
+	case e.At.Before(l.since):
+		l.old = true
+	case e.At.After(l.earliest.Add(clockSlack)):
+		return false
+	default:
+		l.found = append(l.found, *e)
+	}
+	if e.At.Before(l.earliest) {
+		l.earliest = e.At
+	}
+	return true
 }
 
 // offers are the standing consents that would have covered what was always allowed in the last days, and nothing that was not. They are
