@@ -188,13 +188,7 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("POST "+Root+"passkeys/new", p.newKey)
 	mux.Handle("POST "+Root+"passkeys/proof", p.approver(p.wantsProof))
 	mux.Handle("POST "+Root+"passkeys/remove", p.member(p.removeKey))
-	mux.HandleFunc("GET "+Root+"worker.js", p.worker)
-	mux.Handle("GET "+Root+"notifications", p.view(p.notifications))
-	mux.Handle("POST "+Root+"notifications", p.approver(p.notify))
-	mux.Handle("GET "+Root+"notifications/key", p.approver(p.pushKey))
-	mux.Handle("POST "+Root+"notifications/renew", p.approver(p.renew))
-	mux.Handle("POST "+Root+"notifications/remove", p.member(p.unnotify))
-	mux.Handle("POST "+Root+"notifications/answer", p.approver(p.fromNotification))
+	p.notificationRoutes(mux)
 	mux.Handle("POST "+Root+"logout", p.member(p.logout))
 	mux.Handle("GET "+Root+"{$}", p.view(p.waiting))
 	mux.Handle("GET "+Root+"cards/{id}", p.view(p.card))
@@ -222,4 +216,14 @@ func (p *Page) routes() http.Handler {
 	mux.Handle("POST "+Root+"labels", p.member(p.label))
 	mux.Handle("GET "+Root+"health", p.view(p.health))
 	return p.guarded(mux)
+}
+
+func (p *Page) notificationRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET "+Root+"worker.js", p.worker)
+	mux.Handle("GET "+Root+"notifications", p.view(p.notifications))
+	mux.Handle("POST "+Root+"notifications", p.approver(p.notify))
+	mux.Handle("GET "+Root+"notifications/key", p.approver(p.pushKey))
+	mux.Handle("POST "+Root+"notifications/renew", p.approver(p.renew))
+	mux.Handle("POST "+Root+"notifications/remove", p.member(p.unnotify))
+	mux.Handle("POST "+Root+"notifications/answer", p.approver(p.fromNotification))
 }
