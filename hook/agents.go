@@ -38,11 +38,11 @@ type agent struct {
 	events  map[string]kind
 	tools   map[string]string // its own tools, by the names under which the gateway knows them
 	timeout time.Duration     // how long it waits for a hook, where the settings don't say
-	edited  func(r *run) any  // how it is told to run the input as it is now instead of its own; nil: it can't
+	edited  func(r *run) any  // how it is told to run the input as it is now instead of its own, where it can, see [run.takesEdits]
 	keeps   bool              // it takes other values then, but no arguments more or fewer
 	asks    bool              // before a call it can be told to ask its user
 	asksFor map[string]bool   // the same for these tools alone, with [Options.Dialogs]; for others it may run the call instead
-	shows   bool              // our own plugin asks its user, where the event says so, and holds the call meanwhile
+	plugin  bool              // our own plugin runs the hook. Its events say whether it asks its user, holding the call meanwhile, and whether it runs other arguments
 	mcpIDs  bool              // a server of tools gets the id of a call
 	dialogs bool              // it may ask its user by itself about a call that we let pass
 	yes     []byte            // what lets a call pass, where it is always the same
@@ -102,7 +102,7 @@ var agents = map[string]*agent{
 			"glob": "glob", "grep": "grep", "list": "ls", "webfetch": "web_fetch", "websearch": "web_search", "codesearch": "web_search",
 			"task": "task", "todowrite": "todo", "todoread": "todo", "skill": "skill", "question": "ask_user",
 		},
-		timeout: 600 * time.Second, shows: true, edited: editedPlain, yes: []byte(`{"decision":"allow"}` + "\n"), no: plainDenial,
+		timeout: 600 * time.Second, plugin: true, edited: editedPlain, yes: []byte(`{"decision":"allow"}` + "\n"), no: plainDenial,
 	},
 }
 

@@ -24,7 +24,7 @@ type verdict struct {
 // beforeCall asks about a call. At a terminal it does not wait for a phone: the agent asks its user, and permission waits
 // beside that.
 func (r *run) beforeCall(ctx context.Context) ([]byte, error) {
-	atOnce := r.who.attended && (r.agent.asks || r.Dialogs && r.agent.asksFor[r.in.Tool] || r.agent.shows && r.in.Dialog)
+	atOnce := r.who.attended && (r.agent.asks || r.Dialogs && r.agent.asksFor[r.in.Tool] || r.agent.plugin && r.in.Dialog)
 	v, err := r.ask(ctx, atOnce)
 	if err == nil && (v.Decision == "allow" || atOnce && v.Question != "") && !r.forUser() { // the user's answer is added to its input
 		err = r.keepJudged()
@@ -107,7 +107,7 @@ func (r *run) permission(ctx context.Context) ([]byte, error) {
 		return marshal(r.agent.no(r, v.reason()))
 	case v.Decision == "allow" && v.Params != nil: // a person has changed it, and the dialog would run it as it was
 		return marshal(r.agent.edited(r))
-	case v.Decision == "allow" && v.Ref != "" && r.agent.shows:
+	case v.Decision == "allow" && v.Ref != "" && r.agent.plugin:
 		return r.agent.yes, nil
 	case v.Decision == "allow" && v.Ref != "" && r.agent.asks:
 		return marshal(hookOutput{dialogAnswer{r.in.Event, dialogDecision{Behavior: "allow"}}})

@@ -10,10 +10,14 @@ import (
 
 // The owner may let a call run with other arguments. The agent is handed these, and what is noted of the call is about them. What the agent can't run that way is refused.
 
-// takesEdits reports whether the agent runs other arguments of this call than its own. A plan or a question for the user has none; in its dialog,
-// the gate before a server of tools expects the call as it was. Codex takes none beside its dialog.
+// takesEdits reports whether the agent runs other arguments of this call than its own. Older versions of it, or of our plugin, run their own instead.
+// A plan or a question for the user has none; in its dialog, the gate before a server of tools expects the call as it was. Codex takes none beside its dialog.
 func (r *run) takesEdits(name string) bool {
-	if r.agent.edited == nil || r.forUser() {
+	can := r.Edits
+	if r.agent.plugin {
+		can = r.in.Edits
+	}
+	if !can || r.forUser() {
 		return false
 	}
 	return r.agent.events[r.in.Event] == call || !r.agent.dialogs && !strings.HasPrefix(name, mcp)

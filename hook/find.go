@@ -24,6 +24,7 @@ type Flags struct {
 	Notes      string        `placeholder:"DIR" help:"Where hooks keep notes for each other. Without it: in the state directory."`
 	Timeout    time.Duration `placeholder:"TIME" help:"How long the agent waits for the hook, as its settings say. The hook answers 10 s before."`
 	Dialogs    bool          `help:"The agent shows its own dialog where the hook tells it to ask: Gemini CLI from 0.61.0 on, before commands."`
+	Edits      bool          `help:"The agent runs the arguments of an answer instead of its own: Claude Code from 2.1.325 on, Codex from 0.166.0 on, Gemini CLI from 0.61.0 on. An older one may run its own."`
 	Owner      bool          `help:"Runs are yours even without a person at the terminal, as with -p and exec. Don't use it if others can start such runs, by an issue or a message."`
 }
 

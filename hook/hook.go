@@ -33,6 +33,8 @@ type Options struct {
 	Owner bool
 	// Dialogs says that the agent shows its own dialog where a hook tells it to ask, for the tools that are known for it.
 	Dialogs bool
+	// Edits says that the agent runs the input of an answer instead of its own. A plugin of ours says it in its events.
+	Edits bool
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer

@@ -30,6 +30,7 @@ type input struct {
 	MCPServer  jsontext.Value `json:"mcp_server"`
 	MCPContext jsontext.Value `json:"mcp_context"`
 	Dialog     bool           `json:"dialog"` // opencode: our plugin can ask the user at the terminal
+	Edits      bool           `json:"edits"`  // opencode: our plugin runs the input of an answer instead of the call's own
 }
 
 // decode reads an event. Names that stand there twice are refused: two readers could understand them differently. Text

@@ -52,10 +52,10 @@ func (n *Notifier) remove(why string, goes func(*push.Device) bool) {
 	}
 }
 
-// toDevice sends news to a device for as long as it is on the list.
-func (n *Notifier) toDevice(id string) func(context.Context, *News) error {
+// toDevice sends news to a device for as long as it is on the list as the same person's.
+func (n *Notifier) toDevice(id, of string) func(context.Context, *News) error {
 	return func(ctx context.Context, news *News) error {
-		d, listed := n.device(id)
+		d, listed := n.device(id, of)
 		if !listed || !n.o.Current(&d) {
 			return nil
 		}
@@ -69,17 +69,17 @@ func (n *Notifier) toDevice(id string) func(context.Context, *News) error {
 		}
 		err = n.o.Push.Send(ctx, &d.Subscription, m)
 		if errors.Is(err, push.ErrGone) {
-			n.remove("the browser has ended its subscription", func(x *push.Device) bool { return x.ID == id })
+			n.remove("the browser has ended its subscription", func(x *push.Device) bool { return x.ID == id && x.Of == of })
 			return nil
 		}
 		return err
 	}
 }
 
-// device is a device as the list has it now: the same browser may have subscribed anew.
-func (n *Notifier) device(id string) (push.Device, bool) {
+// device is a person's device as the list has it now. Another person may have turned notifications on in the same browser.
+func (n *Notifier) device(id, of string) (push.Device, bool) {
 	all := n.o.Devices.All()
-	i := slices.IndexFunc(all, func(d push.Device) bool { return d.ID == id })
+	i := slices.IndexFunc(all, func(d push.Device) bool { return d.ID == id && d.Of == of })
 	if i < 0 {
 		return push.Device{}, false
 	}

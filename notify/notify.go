@@ -54,7 +54,7 @@ type News struct {
 // open is a card that waits.
 type open struct {
 	*News
-	told map[string]bool // by the ids of devices
+	told map[string]bool // by the names of the outboxes of devices
 }
 
 // Options are what a Notifier needs.
@@ -206,9 +206,10 @@ func (n *Notifier) news(c *approval.Card) *News {
 // tellDevices notifies the people who may answer the card, each as soon as they can be asked: quiet hours may end while it waits.
 func (n *Notifier) tellDevices(c *approval.Card, o *open, devices []push.Device, reachable func(string, *approval.Card) bool, put func(*outbox, *News)) {
 	for _, d := range devices {
-		if !o.told[d.ID] && reachable(d.Of, c) {
-			o.told[d.ID] = true
-			put(n.box("device "+d.ID, n.toDevice(d.ID)), o.News)
+		name := "device " + d.ID + " of " + d.Of // another person may turn notifications on in the same browser
+		if !o.told[name] && reachable(d.Of, c) {
+			o.told[name] = true
+			put(n.box(name, n.toDevice(d.ID, d.Of)), o.News)
 		}
 	}
 }

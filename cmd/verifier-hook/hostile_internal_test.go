@@ -573,6 +573,21 @@ func TestH260GeminiIsToldToAskOnlyWhereItDoes(t *testing.T) {
 	}
 }
 
+// H647: Only with --edits does the hook say that the agent runs other arguments.
+func TestH647OnlyAFlagSaysThatTheAgentRunsOtherArguments(t *testing.T) {
+	r := newRig(t)
+	for _, row := range []struct{ agent, tool string }{{"claude-code", "Bash"}, {"codex", "Bash"}, {"gemini", "run_shell_command"}} {
+		r.run(row.agent, callOf(row.agent, row.tool, date))
+		if got := r.g.last(t, "/verify").body.Context["edits"]; got != nil {
+			t.Errorf("%s without it: %v", row.agent, got)
+		}
+		r.run(row.agent, callOf(row.agent, row.tool, date), "--edits")
+		if got := r.g.last(t, "/verify").body.Context["edits"]; got != true {
+			t.Errorf("%s: %v", row.agent, got)
+		}
+	}
+}
+
 // H264: opencode's plugin asks its user at the terminal and holds the call meanwhile. It is told to ask only if it says that it can, and a person is there;
 // in any other case the hook waits for the phone, and what the agent writes into its arguments changes nothing.
 func TestH264OpencodeIsToldToAskOnlyWhereItsPluginCan(t *testing.T) {

@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string) int {
 		Agent:   agent,
 		Gateway: func() (hook.Gateway, error) { return flags.Find(os.Getenv) },
 		Notes:   func() (string, error) { return flags.NotesDir(os.Getenv) },
-		Timeout: flags.Timeout, Owner: flags.Owner, Dialogs: flags.Dialogs,
+		Timeout: flags.Timeout, Owner: flags.Owner, Dialogs: flags.Dialogs, Edits: flags.Edits,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv,
 	})
 }
@@ -70,6 +70,7 @@ func parse(args []string) (agent string, f hook.Flags, err error) {
 	set.DurationVar(&f.Timeout, "timeout", 0, "")
 	set.BoolVar(&f.Owner, "owner", false, "")
 	set.BoolVar(&f.Dialogs, "dialogs", false, "")
+	set.BoolVar(&f.Edits, "edits", false, "")
 	for len(args) > 0 {
 		if err := set.Parse(args); err != nil {
 			return "", f, fmt.Errorf("verifier-hook: %w. Nothing was run. `verifier hook --help` says how it is called", err)

@@ -16,7 +16,7 @@ func (r *rig) hookHolds(agent, event string) <-chan string {
 	go func() {
 		var said, words bytes.Buffer
 		hook.Run(r.t.Context(), hook.Options{
-			Agent: agent, Owner: true, Timeout: time.Minute,
+			Agent: agent, Owner: true, Edits: true, Timeout: time.Minute,
 			Gateway: func() (hook.Gateway, error) {
 				return hook.Gateway{URL: r.url + "/verify", Secret: []byte(r.secret)}, nil
 			},

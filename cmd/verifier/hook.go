@@ -36,7 +36,7 @@ func (c *HookCmd) Run(a *app) error {
 	defer stop()
 	c.FromEnv(os.Getenv)
 	code := hook.Run(ctx, hook.Options{
-		Agent: c.Agent, Timeout: c.Timeout, Owner: c.Owner, Dialogs: c.Dialogs,
+		Agent: c.Agent, Timeout: c.Timeout, Owner: c.Owner, Dialogs: c.Dialogs, Edits: c.Edits,
 		Gateway: func() (hook.Gateway, error) { return c.gateway(a) },
 		Notes:   func() (string, error) { return c.NotesDir(os.Getenv) },
 		Stdin:   os.Stdin, Stdout: a.stdout, Stderr: a.stderr, Env: os.Getenv,

@@ -153,6 +153,68 @@ func TestH567QuietHoursHoldNotificationsBack(t *testing.T) {
 	ann.wantNone(t, "at the end")
 }
 
+// inTheBrowserOf turns notifications on in the browser of another device, for the person who has this one.
+func (d *device) inTheBrowserOf(t *testing.T, other *device) {
+	t.Helper()
+	there := &device{visit: d.visit, service: other.service, Device: other.Device}
+	if status, body := there.subscribe(); status != http.StatusNoContent {
+		t.Fatalf("turning notifications on gave %d %s", status, body)
+	}
+}
+
+// TestAnotherPersonInTheSameBrowserHearsOfWhatWaits: that the one before was told of it does not count for them.
+func TestAnotherPersonInTheSameBrowserHearsOfWhatWaits(t *testing.T) {
+	t.Parallel()
+	r, mine, ann := twoPhones(t, func(*config.Config) {})
+	held := r.hold(sh("make one", inGroup("x")))
+	first := readPush(t, mine.service.Next())
+	ann.inTheBrowserOf(t, mine)
+	if got := readPush(t, mine.service.Next()); got.Card != first.Card || got.Over {
+		t.Errorf("Ann is told of %+v there, and %s waits", got, first.Card)
+	}
+	r.refuse(r.waits().Ref, "")
+	<-held
+	if over := readPush(t, mine.service.Next()); !over.Over {
+		t.Errorf("then %+v", over)
+	}
+}
+
+// TestWhatIsQueuedForOnePersonIsNotSentToAnotherInTheSameBrowser: Ann has quiet hours, so that only what is urgent may come.
+func TestWhatIsQueuedForOnePersonIsNotSentToAnotherInTheSameBrowser(t *testing.T) {
+	t.Parallel()
+	r, mine, ann := twoPhones(t, func(c *config.Config) {
+		c.Approvers[1].Quiet = quietFor(t)
+		c.Approval.Urgent = []string{"message"}
+	})
+	other := r.device(ann.service, r.loginLink()) // of the owner; it is told after the first one
+	asked, done := make(chan struct{}, 100), make(chan struct{})
+	mine.service.Answer(func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		<-done
+		w.WriteHeader(http.StatusCreated)
+	})
+	one := r.hold(sh("make one", inGroup("x")))
+	<-asked
+	other.service.Next()
+	two := r.hold(sh("make two", inGroup("y")))
+	if m := readPush(t, other.service.Next()); m.Title != "Run: make two" { // so the first one's outbox has it, too
+		t.Fatalf("told of %+v", m)
+	}
+	ann.inTheBrowserOf(t, mine)
+	mine.service.Answer(nil)
+	close(done)
+	urgent := r.hold(call{tool: "message", params: `{"text":"fire"}`, context: inGroup("z")})
+	if m := readPush(t, mine.service.Next()); strings.HasPrefix(m.Title, "Run: make") {
+		t.Errorf("in her quiet hours Ann is told of %+v", m)
+	}
+	for _, p := range r.waiting(3) {
+		r.refuse(p.Ref, "")
+	}
+	<-one
+	<-two
+	<-urgent
+}
+
 // renew gives the server the subscription that a browser has now, as the page's worker does.
 func (d *device) renew(old string, now *pushtest.Device) (int, string) {
 	d.t.Helper()

@@ -27,6 +27,7 @@ type agentWiring struct {
 	weak    string            // what stays open with the user's file
 	open    string            // what stays open in any case
 	dialogs string            // the version from which on a hook can tell it to ask in its own dialog; "" for none
+	edits   string            // the version from which on a hook can tell it to run other arguments; "" where our plugin does it
 	write   func(old []byte, command string, user bool) ([]byte, error)
 	remove  func(old []byte) ([]byte, error)             // nil where the file is all ours
 	beside  func(a *app, path string, remove bool) error // writes, or takes out, what else it needs; nil for nothing
@@ -44,6 +45,7 @@ var agentWirings = map[string]*agentWiring{
 	"claude-code": {
 		name:    "Claude Code",
 		tried:   "2.1.325",
+		edits:   "2.1.325", // some older ones run their own arguments instead
 		machine: map[string]string{"darwin": "/Library/Application Support/ClaudeCode/managed-settings.json", "": "/etc/claude-code/managed-settings.json"},
 		user:    ".claude/settings.json",
 		weak:    "A project can switch these hooks off (disableAllHooks), and so can one broken entry, --bare, --setting-sources, or a command that writes to this file.",
@@ -56,6 +58,7 @@ var agentWirings = map[string]*agentWiring{
 	"codex": {
 		name:    "Codex",
 		tried:   "0.166.0",
+		edits:   "0.166.0", // 0.130.0 refuses other arguments
 		machine: map[string]string{"": "/etc/codex/requirements.toml"},
 		open:    "What is typed into a running program (write_stdin) and hosted searches are not seen: a bare shell asks at every level, and web_search = \"disabled\" in config.toml takes the searches away.",
 		write:   wireTOML,
@@ -65,6 +68,7 @@ var agentWirings = map[string]*agentWiring{
 		name:    "Gemini CLI",
 		tried:   "0.61.0",
 		dialogs: "0.61.0", // an older one may run the call instead
+		edits:   "0.61.0",
 		machine: map[string]string{"darwin": "/Library/Application Support/GeminiCli/settings.json", "": "/etc/gemini-cli/settings.json"},
 		user:    ".gemini/settings.json",
 		weak:    "A command that writes to this file can take the hooks out.",
@@ -121,9 +125,7 @@ func (c *InitCmd) wire(a *app, agent string) error {
 	if err != nil {
 		return err
 	}
-	if w.dialogs != "" && !isOlder(agentVersion(a, agent), w.dialogs) {
-		command += " --dialogs"
-	}
+	command += w.can(agentVersion(a, agent))
 	text, err := w.write(old, command, c.user(w))
 	if err != nil {
 		return err
@@ -141,6 +143,17 @@ func (c *InitCmd) wire(a *app, agent string) error {
 	}
 	a.printf("Open: %s\nTake it out again: %s init --%s --remove\n", w.open, programName(), agent)
 	return nil
+}
+
+// can are the flags that say what a version of the agent can be told.
+func (w *agentWiring) can(version string) (flags string) {
+	if w.dialogs != "" && !isOlder(version, w.dialogs) {
+		flags += " --dialogs"
+	}
+	if w.edits != "" && !isOlder(version, w.edits) {
+		flags += " --edits"
+	}
+	return flags
 }
 
 // isWired reports whether an agent's settings run the hook, the machine's or the user's own.

@@ -38,6 +38,34 @@ func opencodeSees(t *testing.T) string {
 	return string(out)
 }
 
+// TestH647OpencodesPluginSaysThatItRunsOtherArguments: in each event about a call; and it runs them.
+func TestH647OpencodesPluginSaysThatItRunsOtherArguments(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("this machine has no node, as CI has")
+	}
+	dir := t.TempDir()
+	hook, plugin, events := filepath.Join(dir, "hook"), filepath.Join(dir, "verifier.mjs"), filepath.Join(dir, "events")
+	for name, text := range map[string]string{
+		hook:   "#!/bin/sh\ncat >>" + events + "\necho '{\"decision\":\"allow\",\"input\":{\"command\":\"ls\"}}'\n",
+		plugin: strings.ReplaceAll(opencodePlugin, "@COMMAND@", tomlText(hook)),
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, node, "testdata/opencode_edit.mjs", plugin).CombinedOutput()
+	if err != nil || string(out) != "runs {\"command\":\"ls\"}\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+	if event := contents(t, events); strings.Count(event, `"edits":true`) != 1 || !strings.Contains(event, "git push --force") {
+		t.Errorf("the plugin says %s", event)
+	}
+}
+
 // TestH289NothingHidesInOpencodesDialog: what can't be seen is shown by its number, and counts for the length.
 func TestH289NothingHidesInOpencodesDialog(t *testing.T) {
 	t.Parallel()
