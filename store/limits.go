@@ -37,7 +37,7 @@ const keepQuestions = 24 * time.Hour
 
 // questions changes what is known of agents' questions.
 func (s *limits) questions(ctx context.Context, what string, run func(q state.Questions, now time.Time) state.Questions) error {
-	_, err := s.change(ctx, what, func(t *tx) error {
+	_, err := s.changeHot(ctx, what, questionsKey, func(t *tx) error {
 		var q state.Questions
 		if had := get[state.Questions](t, questionsKey); had != nil {
 			q = *had

@@ -96,13 +96,18 @@ func (s *core) begin(ctx context.Context, what string) (context.Context, context
 
 // change makes one change in the method's time.
 func (s *core) change(ctx context.Context, what string, run func(*tx) error) (*tx, error) {
+	return s.changeHot(ctx, what, "", run)
+}
+
+// changeHot does so for a record that many change.
+func (s *core) changeHot(ctx context.Context, what string, hot Key, run func(*tx) error) (*tx, error) {
 	ctx, cancel, err := s.begin(ctx, what)
 	if err != nil {
 		return nil, err
 	}
 	defer cancel()
 	for range 2 {
-		t, err := s.do(ctx, run)
+		t, err := s.do(ctx, hot, run)
 		if e := (*epochError)(nil); !errors.As(err, &e) {
 			return t, wrap(what, err)
 		} else if err := s.epochs.reconcile(ctx, e.bucket); err != nil {

@@ -159,8 +159,12 @@ const drift = Slack
 
 // finish makes the commit of what the function said.
 func (t *tx) finish() *Commit {
-	for k, w := range t.writes {
-		t.commit.Writes = append(t.commit.Writes, Write{k, w.Record})
+	for _, removes := range []bool{false, true} { // removals last: a Redis that is full takes nothing after them that it would refuse alone
+		for k, w := range t.writes {
+			if (w == absent) == removes {
+				t.commit.Writes = append(t.commit.Writes, Write{k, w.Record})
+			}
+		}
 	}
 	if last := t.now.Add(drift); t.commit.NotAfter.IsZero() || last.Before(t.commit.NotAfter) {
 		t.commit.NotAfter = last
@@ -194,13 +198,15 @@ type job struct {
 	fresh bool // what the store holds now, not what the cache remembers
 	stale bool // something was taken from the cache
 	done  bool
+	hot   Key           // a record that many change; empty: none
 	late  int           // how often another was first
 	lock  chan struct{} // held
 }
 
-// do makes one change, and gives the tx that was committed.
-func (s *core) do(ctx context.Context, run func(*tx) error) (*tx, error) {
-	j := &job{run: run}
+// do makes one change, and gives the tx that was committed. Of a record that many change at the same moment, hot, it makes one after the
+// other.
+func (s *core) do(ctx context.Context, hot Key, run func(*tx) error) (*tx, error) {
+	j := &job{run: run, hot: hot}
 	if err := s.doAll(ctx, j); err != nil { // then what the function said does not count
 		return nil, err
 	}
@@ -225,6 +231,9 @@ func (s *core) doAll(ctx context.Context, jobs ...*job) error {
 			}
 		}
 	}()
+	if len(jobs) == 1 && jobs[0].hot != "" {
+		s.alone(ctx, jobs[0], jobs[0].hot)
+	}
 	for {
 		if ctx.Err() != nil { // the method's time is up
 			return errors.Join(errContended, ctx.Err())
@@ -321,21 +330,11 @@ func (s *core) settle(ctx context.Context, j *job, alone bool) {
 		j.known[k] = &known{Record: moved}
 	}
 	j.late++
-	if !alone || j.lock != nil || len(r.Moved) == 0 || j.late < 2 {
+	if !alone || j.lock != nil || len(r.Moved) == 0 {
 		return
 	}
 	// From now on this process changes these records one after the other.
-	lock := s.locks.of(t.commit.Reads[0].Key)
-	select {
-	case lock <- struct{}{}:
-		j.lock = lock
-		return
-	default:
-	}
-	select {
-	case lock <- struct{}{}:
-		j.lock = lock
-	case <-ctx.Done():
+	if !s.alone(ctx, j, t.commit.Reads[0].Key) {
 		return
 	}
 	for k := range r.Moved { // those who were here meanwhile know better
@@ -343,6 +342,23 @@ func (s *core) settle(ctx context.Context, j *job, alone bool) {
 			delete(j.known, k)
 		}
 	}
+}
+
+// alone has a job wait until no other of this process holds the lock of a record, and reports whether it had to.
+func (s *core) alone(ctx context.Context, j *job, k Key) (waited bool) {
+	lock := s.locks.of(k)
+	select {
+	case lock <- struct{}{}:
+		j.lock = lock
+		return false
+	default:
+	}
+	select {
+	case lock <- struct{}{}:
+		j.lock = lock
+	case <-ctx.Done():
+	}
+	return true
 }
 
 // locks are for those who were not first.

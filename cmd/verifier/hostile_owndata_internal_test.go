@@ -66,6 +66,10 @@ func TestH620ValuesOfTheOwnersOwnDataPass(t *testing.T) {
 	t.Parallel()
 	onBoth(t, ownTodo, func(t *testing.T, r *rig) {
 		m := r.listedIn("h620")
+		if r.redis != nil { // another gateway may have heard of something else
+			r.stops(done("task-20261", m))
+			return
+		}
 		r.allow(done("task-20261", m))
 		if e := r.last(); e.By != policy.OwnRule || e.Level != "untrusted" {
 			t.Errorf("the record says %+v", e)

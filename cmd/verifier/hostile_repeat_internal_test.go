@@ -20,6 +20,10 @@ func TestH535TheVeryCommandIsRepeated(t *testing.T) {
 		m := with(ownerIn("h535"), "waitMs", 9001)
 		r.allow(bash(t, "date", m))
 		r.allow(fetch(m))
+		if r.redis != nil { // another gateway may have heard of a write
+			r.stops(bash(t, "date", m))
+			return
+		}
 		r.allow(bash(t, "date", m))
 		if e := r.last(); e.By != policy.RepeatRule || e.Level != "untrusted" {
 			t.Errorf("the record says %+v", e)
