@@ -498,7 +498,7 @@ func (s *conversations) named(ctx context.Context, ref string) (session.Conversa
 }
 
 // changeNamed changes the conversation that a reference names.
-func (s *conversations) changeNamed(ctx context.Context, what, ref string, run func(t *tx, p place, c *state.Conversation) error) error {
+func (s *conversations) changeNamed(ctx context.Context, what, ref string, run func(t *tx, c *state.Conversation) error) error {
 	ctx, cancel, err := s.begin(ctx, what)
 	if err != nil {
 		return err
@@ -515,7 +515,7 @@ func (s *conversations) changeNamed(ctx context.Context, what, ref string, run f
 			return approval.ErrUnknown
 		}
 		t.steps(p, 0)
-		if err := run(t, p, c); err != nil {
+		if err := run(t, c); err != nil {
 			return err
 		}
 		t.save(p, c)
@@ -526,7 +526,7 @@ func (s *conversations) changeNamed(ctx context.Context, what, ref string, run f
 
 // Reset implements approval.Store.
 func (s *conversations) Reset(ctx context.Context, ref string) (name session.Conversation, err error) {
-	err = s.changeNamed(ctx, "reset", ref, func(t *tx, p place, c *state.Conversation) error {
+	err = s.changeNamed(ctx, "reset", ref, func(t *tx, c *state.Conversation) error {
 		c.Reset(t.now)
 		name = c.Name
 		return nil
@@ -563,7 +563,7 @@ func (s *conversations) Influences(ctx context.Context, ref string) (a session.A
 
 // Endorse implements approval.Store.
 func (s *conversations) Endorse(ctx context.Context, ref string, number int64, vouch bool, last time.Time) (e session.Endorsement, err error) {
-	err = s.changeNamed(ctx, "endorse", ref, func(t *tx, p place, c *state.Conversation) (err error) {
+	err = s.changeNamed(ctx, "endorse", ref, func(t *tx, c *state.Conversation) (err error) {
 		e, err = c.Endorse(number, vouch, last, t.now)
 		return err
 	})

@@ -238,33 +238,19 @@ func (s *core) doAll(ctx context.Context, jobs ...*job) error {
 		if ctx.Err() != nil { // the method's time is up
 			return errors.Join(errContended, ctx.Err())
 		}
-		var commits []*Commit
-		var missing []Key
-		var waiting []*job
-		for _, j := range jobs {
-			if j.done {
-				continue
-			}
-			t := s.attempt(j)
-			switch {
-			case len(t.missing) > 0:
-				missing = append(missing, t.missing...)
-			case t.failed != nil:
-				return t.failed
-			case !t.changes():
-				j.done = true
-			default:
-				commits, waiting = append(commits, t.finish()), append(waiting, j)
-			}
-		}
-		if len(missing) == 0 && len(commits) == 0 {
-			return nil
+		waiting, missing, err := s.attemptAll(jobs)
+		if err != nil || len(missing)+len(waiting) == 0 {
+			return err
 		}
 		if len(missing) > 0 {
 			if err := s.load(ctx, missing, jobs); err != nil {
 				return err
 			}
 			continue
+		}
+		commits := make([]*Commit, len(waiting))
+		for i, j := range waiting {
+			commits[i] = j.tx.finish()
 		}
 		if err := s.records.Commit(ctx, commits...); err != nil {
 			return err
@@ -273,6 +259,26 @@ func (s *core) doAll(ctx context.Context, jobs ...*job) error {
 			s.settle(ctx, j, len(jobs) == 1)
 		}
 	}
+}
+
+// attemptAll runs the functions of the jobs that are not done once: which of them have something to commit, and what is missing.
+func (s *core) attemptAll(jobs []*job) (waiting []*job, missing []Key, err error) {
+	for _, j := range jobs {
+		if j.done {
+			continue
+		}
+		switch t := s.attempt(j); {
+		case len(t.missing) > 0:
+			missing = append(missing, t.missing...)
+		case t.failed != nil:
+			return nil, nil, t.failed
+		case !t.changes():
+			j.done = true
+		default:
+			waiting = append(waiting, j)
+		}
+	}
+	return waiting, missing, nil
 }
 
 // attempt runs the function of a job once.

@@ -109,7 +109,7 @@ func TestH572OverHTTPTheOwnersArgumentsRun(t *testing.T) {
 	t.Parallel()
 	g := fronted(newRig(t, nil))
 	answer := g.posting(g.calls("echo", `{"text":"mallory","more":"x"}`), "Mcp-Param-Text", "mallory")
-	if v := g.rig.editTwice(g.rig.waits().Ref, `{"text":"bob"}`); v.Kind != "counted" {
+	if v := g.editTwice(g.waits().Ref, `{"text":"bob"}`); v.Kind != "counted" {
 		t.Fatalf("the change is told %+v", v)
 	}
 	g.wants(<-answer, "bob")

@@ -130,20 +130,9 @@ func (t *tx) commit(c *store.Commit) (store.Result, error) {
 
 // check says whether a commit may be done, and what its counters would be after it.
 func (t *tx) check(c *store.Commit) (out store.Result, after []int64, err error) {
-	out = store.Result{Done: true, Now: t.now, Counts: make([]int64, len(c.Counts))}
-	after = make([]int64, len(c.Counts))
-	for i, n := range c.Counts {
-		r, err := t.load(n.Key)
-		if err != nil {
-			return out, nil, err
-		}
-		out.Counts[i], after[i] = r.Count, r.Count+n.By
-		if n.Set {
-			after[i] = n.By
-		}
-		if n.Exact && r.Count != n.Had || n.Cap > 0 && after[i] > n.Cap {
-			out.Done = false
-		}
+	out = store.Result{Done: true, Now: t.now}
+	if out.Counts, after, out.Done, err = t.counts(c.Counts); err != nil {
+		return out, nil, err
 	}
 	if out.Late = t.now.After(c.NotAfter); out.Late {
 		out.Done = false
@@ -165,6 +154,25 @@ func (t *tx) check(c *store.Commit) (out store.Result, after []int64, err error)
 		}
 	}
 	return out, after, nil
+}
+
+// counts are what counters are, and would be; ok says that none is another than it must be, or passes its cap.
+func (t *tx) counts(counts []store.Count) (now, after []int64, ok bool, err error) {
+	now, after, ok = make([]int64, len(counts)), make([]int64, len(counts)), true
+	for i, n := range counts {
+		r, err := t.load(n.Key)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		now[i], after[i] = r.Count, r.Count+n.By
+		if n.Set {
+			after[i] = n.By
+		}
+		if n.Exact && r.Count != n.Had || n.Cap > 0 && after[i] > n.Cap {
+			ok = false
+		}
+	}
+	return now, after, ok, nil
 }
 
 func (t *tx) write(w *store.Write) error {
