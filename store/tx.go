@@ -224,41 +224,49 @@ func (s *core) look(ctx context.Context, run func(*tx) error) error {
 
 // doAll makes changes, each on its own, in about the time of one.
 func (s *core) doAll(ctx context.Context, jobs ...*job) error {
-	defer func() {
-		for _, j := range jobs {
-			if j.lock != nil {
-				<-j.lock
-			}
-		}
-	}()
+	defer release(jobs)
 	if len(jobs) == 1 && jobs[0].hot != "" {
 		s.alone(ctx, jobs[0], jobs[0].hot)
 	}
-	for {
-		if ctx.Err() != nil { // the method's time is up
-			return errors.Join(errContended, ctx.Err())
-		}
+	for ctx.Err() == nil {
 		waiting, missing, err := s.attemptAll(jobs)
 		if err != nil || len(missing)+len(waiting) == 0 {
 			return err
 		}
 		if len(missing) > 0 {
-			if err := s.load(ctx, missing, jobs); err != nil {
-				return err
-			}
-			continue
+			err = s.load(ctx, missing, jobs)
+		} else {
+			err = s.commitAll(ctx, waiting, len(jobs) == 1)
 		}
-		commits := make([]*Commit, len(waiting))
-		for i, j := range waiting {
-			commits[i] = j.tx.finish()
-		}
-		if err := s.records.Commit(ctx, commits...); err != nil {
+		if err != nil {
 			return err
 		}
-		for _, j := range waiting {
-			s.settle(ctx, j, len(jobs) == 1)
+	}
+	return errors.Join(errContended, ctx.Err()) // the method's time is up
+}
+
+// release gives back the locks that jobs hold.
+func release(jobs []*job) {
+	for _, j := range jobs {
+		if j.lock != nil {
+			<-j.lock
 		}
 	}
+}
+
+// commitAll commits what jobs have said, and learns from what comes back.
+func (s *core) commitAll(ctx context.Context, jobs []*job, alone bool) error {
+	commits := make([]*Commit, len(jobs))
+	for i, j := range jobs {
+		commits[i] = j.tx.finish()
+	}
+	if err := s.records.Commit(ctx, commits...); err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		s.settle(ctx, j, alone)
+	}
+	return nil
 }
 
 // attemptAll runs the functions of the jobs that are not done once: which of them have something to commit, and what is missing.
