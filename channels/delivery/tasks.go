@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Tasks are what a channel does that nobody waits for, until it is closed.
+// Tasks are what a channel does in the background, until it is closed.
 type Tasks struct {
 	channel string
 	log     *slog.Logger

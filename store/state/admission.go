@@ -169,6 +169,9 @@ func (c *Conversation) Hear(r *session.Report, known bool, now time.Time) {
 		c.expose(r.Next, c.Secrets.Of(r.Session))
 	}
 	c.endGrants(func(field string) bool {
+		if len(field) < 2*session.MarkSize { // no grant of ours
+			return true
+		}
 		return r.Closed && field[:session.MarkSize] == session.GrantMark(r.Window) ||
 			r.Ended != "" && field[session.MarkSize:2*session.MarkSize] == session.GrantMark(r.Ended)
 	})
