@@ -24,20 +24,20 @@ type muteView struct {
 	Until                     time.Time
 }
 
-func (p *Page) absences(ctx context.Context, m *member) (absencesView, error) {
-	now, err := p.o.Desk.Absences(ctx, m.id())
+func (g *grants) absences(ctx context.Context, m *member) (absencesView, error) {
+	now, err := g.o.Desk.Absences(ctx, m.id())
 	if err != nil {
 		return absencesView{}, err
 	}
 	v := absencesView{Absences: now}
 	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 21, 28, 42, 56} {
-		day := p.o.Now().AddDate(0, 0, n)
+		day := g.o.Now().AddDate(0, 0, n)
 		v.Days = append(v.Days, awayDay{day.Format("Monday, 2 January"), day.Format(time.DateOnly)})
 	}
 	for i := range now.Muted {
 		mute := &now.Muted[i]
-		shown := muteView{TalkHash: mute.Conversation, By: foreign(p.o.Hide(mute.By)), Until: mute.Until}
-		if mute.Agent != "" && p.o.Hide(mute.Agent) == mute.Agent {
+		shown := muteView{TalkHash: mute.Conversation, By: foreign(g.o.Hide(mute.By)), Until: mute.Until}
+		if mute.Agent != "" && g.o.Hide(mute.Agent) == mute.Agent {
 			shown.Agent = mute.Agent
 		}
 		if mute.Conversation != "" {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -54,17 +53,17 @@ const (
 )
 
 // precedents are what the record says of questions like the one on a card, and why that speaks against a standing consent; empty: it does not.
-func (p *Page) precedents(ctx context.Context, c *approval.Card) (found replay.Precedents, why string, err error) {
-	all, err := p.answers(ctx, approval.MaxConsentDays)
+func (c *consents) precedents(ctx context.Context, card *approval.Card) (found replay.Precedents, why string, err error) {
+	all, err := c.reader.answers(ctx, approval.MaxConsentDays)
 	if err != nil {
 		return found, "", err
 	}
 	if all == nil {
 		return found, recordTooLong, nil
 	}
-	a := &c.Questions[0].Ask
-	found = all.Precedents(c.ID, a.CallDigest())
-	refused, err := p.o.Desk.Refused(ctx, a.Tool, a.Spelled) // also what is in the records of other gateways
+	a := &card.Questions[0].Ask
+	found = all.Precedents(card.ID, a.CallDigest())
+	refused, err := c.o.Desk.Refused(ctx, a.Tool, a.Spelled) // also what is in the records of other gateways
 	switch {
 	case err != nil:
 		return found, "", err
@@ -83,41 +82,35 @@ func (p *Page) precedents(ctx context.Context, c *approval.Card) (found replay.P
 }
 
 // showAlways shows what a standing consent that is given on a card would cover. It gives none.
-func (p *Page) showAlways(w http.ResponseWriter, r *http.Request, m *member) {
-	id := r.PostFormValue("card")
-	c, o, now, err := p.o.Desk.Look(r.Context(), id)
-	if errors.Is(err, approval.ErrGone) || err == nil && o.State != approval.Open {
-		p.one(w, r, m, id, said{})
-		return
-	}
-	if err != nil {
-		p.unreachable(w, r, err)
+func (q *questions) showAlways(w http.ResponseWriter, r *http.Request, m *member) {
+	c, o, now, ok := q.named(w, r, m)
+	if !ok {
 		return
 	}
 	if entry := entryNamed(r.PostFormValue("call"), c, o); entry > 0 {
 		c = c.Entry(entry - 1)
 	}
-	g, can := p.o.Desk.Always(m.id(), c)
+	g, can := q.o.Desk.Always(m.id(), c)
 	if !can {
-		p.one(w, r, m, id, said{Text: "Such a call can't be allowed for days: each one is asked about.", Tone: odd})
+		q.one(w, r, m, c.ID, said{Text: "Such a call can't be allowed for days: each one is asked about.", Tone: odd})
 		return
 	}
-	found, why, err := p.precedents(r.Context(), c)
+	found, why, err := q.consents.precedents(r.Context(), c)
 	switch {
 	case err != nil:
-		p.unreachable(w, r, err)
+		q.unreachable(w, r, err)
 	case why != "":
-		p.one(w, r, m, id, said{Text: why, Tone: odd})
+		q.one(w, r, m, c.ID, said{Text: why, Tone: odd})
 	default:
-		p.show(w, r, m, "always", view{Title: "Always allow this?", At: "waiting", Always: p.alwaysView(c, &g, &found, now, m)})
+		q.show(w, r, m, "always", view{Title: "Always allow this?", At: "waiting", Always: q.alwaysView(c, &g, &found, now, m)})
 	}
 }
 
-func (p *Page) alwaysView(c *approval.Card, g *session.Grant, found *replay.Precedents, now time.Time, m *member) alwaysView {
+func (q *questions) alwaysView(c *approval.Card, g *session.Grant, found *replay.Precedents, now time.Time, m *member) alwaysView {
 	a := &c.Questions[0].Ask
 	v := alwaysView{
-		Card: whole(c, approval.Outcome{}, now, m), Handle: c.Handle(approval.AllowAlways), Exactly: g.IsExactly(), Agent: foreign(p.o.Hide(g.Agent)),
-		Talk: talkName(session.Conversation{Key: p.o.Hide(a.Conversation.Key)}), TalkHash: a.Conversation.Hash(), Times: len(found.Allowed), Silent: found.Silent,
+		Card: whole(c, approval.Outcome{}, now, m), Handle: c.Handle(approval.AllowAlways), Exactly: g.IsExactly(), Agent: foreign(q.o.Hide(g.Agent)),
+		Talk: talkName(session.Conversation{Key: q.o.Hide(a.Conversation.Key)}), TalkHash: a.Conversation.Hash(), Times: len(found.Allowed), Silent: found.Silent,
 	}
 	v.In, _ = channels.Safe(a.Directory, channels.Form{})
 	for _, where := range a.Where {
@@ -134,19 +127,19 @@ func (p *Page) alwaysView(c *approval.Card, g *session.Grant, found *replay.Prec
 		}
 	}
 	for _, days := range []int{consentDays, approval.MaxConsentDays} {
-		v.Ends = append(v.Ends, endView{days, p.o.Now().UTC().AddDate(0, 0, days)})
+		v.Ends = append(v.Ends, endView{days, q.o.Now().UTC().AddDate(0, 0, days)})
 	}
 	return v
 }
 
 // alwaysOf is the standing consent that a form asks for; nil where it asks for none.
-func (p *Page) alwaysOf(r *http.Request) *approval.Always {
+func (q *questions) alwaysOf(r *http.Request) *approval.Always {
 	days, err := strconv.Atoi(r.PostFormValue("days"))
 	if err != nil {
 		return nil
 	}
 	return &approval.Always{Days: days, Here: r.PostFormValue("where") != "agent", Denied: func(ctx context.Context, c *approval.Card) (string, error) {
-		_, why, err := p.precedents(ctx, c)
+		_, why, err := q.consents.precedents(ctx, c)
 		return why, err
 	}}
 }

@@ -59,11 +59,11 @@ func assetURL(name string) string { return Root + "assets/" + name + "?v=" + ass
 
 // worker is the script that gets messages while no page is open. Its address says
 // what it may control.
-func (p *Page) worker(w http.ResponseWriter, r *http.Request) { p.file(w, r, "worker.js") }
+func (s *site) worker(w http.ResponseWriter, r *http.Request) { s.file(w, r, "worker.js") }
 
-func (p *Page) asset(w http.ResponseWriter, r *http.Request) { p.file(w, r, r.PathValue("file")) }
+func (s *site) asset(w http.ResponseWriter, r *http.Request) { s.file(w, r, r.PathValue("file")) }
 
-func (p *Page) file(w http.ResponseWriter, r *http.Request, name string) {
+func (s *site) file(w http.ResponseWriter, r *http.Request, name string) {
 	f, ok := assets()[name]
 	if !ok {
 		http.NotFound(w, r)
@@ -81,18 +81,18 @@ func (p *Page) file(w http.ResponseWriter, r *http.Request, name string) {
 		h.Set("Content-Encoding", "gzip")
 	}
 	if _, err := w.Write(body); err != nil {
-		p.o.Log.DebugContext(r.Context(), "an asset could not be sent", "err", err)
+		s.o.Log.DebugContext(r.Context(), "an asset could not be sent", "err", err)
 	}
 }
 
 // manifest lets a phone put the page on its home screen.
-func (p *Page) manifest(w http.ResponseWriter, r *http.Request) {
+func (s *site) manifest(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/manifest+json")
 	body, err := draw("manifest", nil)
 	if err == nil {
 		_, err = w.Write(body)
 	}
 	if err != nil {
-		p.o.Log.DebugContext(r.Context(), "the manifest could not be sent", "err", err)
+		s.o.Log.DebugContext(r.Context(), "the manifest could not be sent", "err", err)
 	}
 }

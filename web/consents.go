@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -30,6 +29,13 @@ const (
 	offersKept   = 2 * time.Second
 )
 
+// consents are what the record says for and against standing consents.
+type consents struct {
+	*site
+	reader *recordReader
+	lately kept[[]offered] // what the page offers; what is given is worked out anew
+}
+
 // offered is a standing consent that the record speaks for.
 type offered struct {
 	grant session.Grant
@@ -38,16 +44,16 @@ type offered struct {
 
 // answers are the questions of the last days and what people said, from the record; nil where that is too long to be looked through, or
 // where its times go back: then a line that looks old says nothing of those before it. So lines are looked at beyond the first old one.
-func (p *Page) answers(ctx context.Context, days int) (*replay.Loading, error) {
-	look, done, err := p.scan(ctx, consentLines)
+func (r *recordReader) answers(ctx context.Context, days int) (*replay.Loading, error) {
+	look, done, err := r.scan(ctx, consentLines)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	now := p.o.Now()
-	all := &replay.Loading{Policy: p.o.Policy(), Since: now.AddDate(0, 0, -days), Until: now.Add(time.Minute)}
+	now := r.o.Now()
+	all := &replay.Loading{Policy: r.o.Policy(), Since: now.AddDate(0, 0, -days), Until: now.Add(time.Minute)}
 	lately := recentLines{since: all.Since, earliest: now}
-	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
+	for l, err := range r.o.Ledger.Backward(func(raw []byte) bool {
 		return look.over() || bytes.Contains(raw, []byte(`"kind":"asked"`)) || bytes.Contains(raw, []byte(`"kind":"answer"`))
 	}) {
 		if err != nil {
@@ -91,8 +97,8 @@ func (l *recentLines) take(e *audit.Entry) bool {
 
 // offers are the standing consents that would have covered what was always allowed in the last days, and nothing that was not. They are
 // worked out from the record each time: what the page said before decides nothing.
-func (p *Page) offers(ctx context.Context) (out []offered, err error) {
-	all, err := p.answers(ctx, consentDays)
+func (c *consents) offers(ctx context.Context) (out []offered, err error) {
+	all, err := c.reader.answers(ctx, consentDays)
 	if err != nil || all == nil {
 		return nil, err
 	}
@@ -101,7 +107,7 @@ func (p *Page) offers(ctx context.Context) (out []offered, err error) {
 		if !can {
 			continue
 		}
-		refused, err := p.o.Desk.Refused(ctx, item.Tool, item.Spelled()) // also what is in the records of other gateways
+		refused, err := c.o.Desk.Refused(ctx, item.Tool, item.Spelled()) // also what is in the records of other gateways
 		if err != nil {
 			return nil, err
 		}
@@ -112,35 +118,11 @@ func (p *Page) offers(ctx context.Context) (out []offered, err error) {
 	return out, nil
 }
 
-// keptOffers keeps for a moment what the page offers: it takes reading the record. What is given is worked out anew.
-type keptOffers struct {
-	mu   sync.Mutex
-	at   time.Time
-	last []offered
-}
-
-func (k *keptOffers) get(ctx context.Context, p *Page) (_ []offered, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if now := p.o.Now(); now.Sub(k.at) > offersKept || now.Before(k.at) {
-		if k.last, err = p.offers(ctx); err == nil {
-			k.at = now
-		}
-	}
-	return k.last, err
-}
-
-func (k *keptOffers) put(now time.Time, offers []offered) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.at, k.last = now, offers
-}
-
 // consentViews are the offers that are not given yet.
-func (p *Page) consentViews(ctx context.Context, open approval.Granting) (out []consentView) {
-	offers, err := p.always.get(ctx, p)
+func (c *consents) consentViews(ctx context.Context, open approval.Granting) (out []consentView) {
+	offers, err := c.lately.get(c.o.Now(), offersKept, func() ([]offered, error) { return c.offers(ctx) })
 	if err != nil {
-		p.o.Log.WarnContext(ctx, "the page could not look for what was always allowed", "err", err)
+		c.o.Log.WarnContext(ctx, "the page could not look for what was always allowed", "err", err)
 		return nil
 	}
 	for i := range offers {
@@ -148,7 +130,7 @@ func (p *Page) consentViews(ctx context.Context, open approval.Granting) (out []
 		if slices.ContainsFunc(open.Grants, func(x session.Grant) bool { return x.Name() == g.Name() }) {
 			continue
 		}
-		v := consentView{Name: g.Name(), Agent: foreign(p.o.Hide(g.Agent)), Only: foreign(approval.LikeOnly(g)), Level: g.Level.String(), Times: offers[i].times}
+		v := consentView{Name: g.Name(), Agent: foreign(c.o.Hide(g.Agent)), Only: foreign(approval.LikeOnly(g)), Level: g.Level.String(), Times: offers[i].times}
 		v.Tool, _ = channels.Name(g.Tool)
 		out = append(out, v)
 	}
@@ -156,24 +138,24 @@ func (p *Page) consentViews(ctx context.Context, open approval.Granting) (out []
 }
 
 // consent gives a standing consent, if the record still speaks for it.
-func (p *Page) consent(w http.ResponseWriter, r *http.Request, m *member) {
-	offers, err := p.offers(r.Context())
+func (g *grants) consent(w http.ResponseWriter, r *http.Request, m *member) {
+	offers, err := g.consents.offers(r.Context())
 	if err != nil {
-		p.unreachable(w, r, err)
+		g.unreachable(w, r, err)
 		return
 	}
-	p.always.put(p.o.Now(), offers)
+	g.consents.lately.put(g.o.Now(), offers)
 	days, err := strconv.Atoi(r.PostFormValue("days"))
 	at := slices.IndexFunc(offers, func(o offered) bool {
 		return o.grant.Name() == r.PostFormValue("consent") && o.grant.Level.String() == r.PostFormValue("level")
 	})
 	if at < 0 || err != nil {
-		p.granting(w, r, m, said{Text: "Your answers have changed since this page was drawn, so this is not offered any more. Nothing was changed.", Tone: odd})
+		g.list(w, r, m, said{Text: "Your answers have changed since this page was drawn, so this is not offered any more. Nothing was changed.", Tone: odd})
 		return
 	}
-	o, err := p.o.Desk.Consent(r.Context(), approval.Answer{ID: m.id(), Via: Via}, offers[at].grant, days)
+	o, err := g.o.Desk.Consent(r.Context(), approval.Answer{ID: m.id(), Via: Via}, offers[at].grant, days)
 	if err != nil {
-		p.o.Log.ErrorContext(r.Context(), "a standing consent could not be given", "err", err)
+		g.o.Log.ErrorContext(r.Context(), "a standing consent could not be given", "err", err)
 	}
-	p.granting(w, r, m, told(o))
+	g.list(w, r, m, told(o))
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -23,24 +22,18 @@ type editView struct {
 }
 
 // edit shows a call's arguments for a person to change: as they are on the card, or as the person wrote them before.
-func (p *Page) edit(w http.ResponseWriter, r *http.Request, m *member) {
-	id := r.PostFormValue("card")
-	c, o, _, err := p.o.Desk.Look(r.Context(), id)
-	if errors.Is(err, approval.ErrGone) || err == nil && o.State != approval.Open {
-		p.one(w, r, m, id, said{})
-		return
-	}
-	if err != nil {
-		p.unreachable(w, r, err)
+func (q *questions) edit(w http.ResponseWriter, r *http.Request, m *member) {
+	c, o, _, ok := q.named(w, r, m)
+	if !ok {
 		return
 	}
 	v := editView{ID: c.ID, Entry: entryNamed(r.PostFormValue("call"), c, o)}
 	if v.Entry > 0 {
 		c = c.Entry(v.Entry - 1)
 	}
-	text, why := p.o.Desk.Draft(c)
+	text, why := q.o.Desk.Draft(c)
 	if why != "" {
-		p.one(w, r, m, id, said{Text: why, Tone: odd})
+		q.one(w, r, m, c.ID, said{Text: why, Tone: odd})
 		return
 	}
 	v.Handle, v.Masked, v.Text = c.Handle(approval.EditCall), redact.HasMask(text) || c.Questions[0].Ask.Hidden > 0, text
@@ -48,18 +41,18 @@ func (p *Page) edit(w http.ResponseWriter, r *http.Request, m *member) {
 		v.Text = wrote
 	}
 	v.Tool, _ = channels.Name(c.Questions[0].Ask.Tool)
-	p.show(w, r, m, "edit", view{Title: "Change it", At: "waiting", Edit: v})
+	q.show(w, r, m, "edit", view{Title: "Change it", At: "waiting", Edit: v})
 }
 
 // editAgain shows what a person wrote with why it can't be taken.
-func (p *Page) editAgain(w http.ResponseWriter, r *http.Request, m *member, a approval.Answer, o *approval.Outcome) {
+func (q *questions) editAgain(w http.ResponseWriter, r *http.Request, m *member, a approval.Answer, o *approval.Outcome) {
 	v := editView{ID: o.Card.ID, Handle: a.Handle, Text: a.Params, Masked: redact.HasMask(a.Params)}
 	v.Tool, _ = channels.Name(o.Card.Questions[0].Ask.Tool)
-	p.show(w, r, m, "edit", view{Title: "Change it", At: "waiting", Said: told(*o), Edit: v})
+	q.show(w, r, m, "edit", view{Title: "Change it", At: "waiting", Said: told(*o), Edit: v})
 }
 
 // confirmEdit shows what a person makes of a call, all of it, before it counts.
-func (p *Page) confirmEdit(w http.ResponseWriter, r *http.Request, m *member, a approval.Answer, o *approval.Outcome) {
+func (q *questions) confirmEdit(w http.ResponseWriter, r *http.Request, m *member, a approval.Answer, o *approval.Outcome) {
 	v := editView{ID: o.Card.ID, Handle: a.Handle, Text: a.Params, Risks: o.Edit.Ask.Risks}
 	for _, c := range o.Edit.Changes {
 		for _, text := range []*string{&c.Name, &c.Was, &c.Is} {
@@ -68,9 +61,9 @@ func (p *Page) confirmEdit(w http.ResponseWriter, r *http.Request, m *member, a 
 		v.Changes = append(v.Changes, c)
 	}
 	var all cardView
-	all.sort(channels.Details(changed(o), p.o.Now()).Blocks)
+	all.sort(channels.Details(changed(o), q.o.Now()).Blocks)
 	v.Main = all.Main
-	p.show(w, r, m, "edited", view{Title: "Look once more", At: "waiting", Edit: v})
+	q.show(w, r, m, "edited", view{Title: "Look once more", At: "waiting", Edit: v})
 }
 
 // changed is a card as if it asked about the changed call.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -41,36 +40,42 @@ type pauseView struct {
 	Agents  []string // agents that are not
 }
 
-// grants shows what is open.
-func (p *Page) grants(w http.ResponseWriter, r *http.Request, m *member) { p.granting(w, r, m, said{}) }
-
-func (p *Page) granting(w http.ResponseWriter, r *http.Request, m *member, s said) {
-	open, err := p.o.Desk.Grants(r.Context(), "")
-	if err != nil {
-		p.unreachable(w, r, err)
-		return
-	}
-	v := grantsView{Open: p.grantViews(open), More: open.More}
-	if m.Approver {
-		v.Always = p.consentViews(r.Context(), open)
-	}
-	absences, err := p.absences(r.Context(), m)
-	if err != nil {
-		p.unreachable(w, r, err)
-		return
-	}
-	p.show(w, r, m, "grants", view{Title: "Grants", At: "grants", Said: s, Grants: v, Pauses: p.pauses(), Absences: absences})
+// grants are the views of what runs without asking, and of who is not asked.
+type grants struct {
+	*site
+	reader   *recordReader
+	consents *consents
+	agents   kept[[]string] // that the record names of late
 }
 
-func (p *Page) grantViews(open approval.Granting) []grantView {
+// list shows what is open.
+func (g *grants) list(w http.ResponseWriter, r *http.Request, m *member, s said) {
+	open, err := g.o.Desk.Grants(r.Context(), "")
+	if err != nil {
+		g.unreachable(w, r, err)
+		return
+	}
+	v := grantsView{Open: g.grantViews(open), More: open.More}
+	if m.Approver {
+		v.Always = g.consents.consentViews(r.Context(), open)
+	}
+	absences, err := g.absences(r.Context(), m)
+	if err != nil {
+		g.unreachable(w, r, err)
+		return
+	}
+	g.show(w, r, m, "grants", view{Title: "Grants", At: "grants", Said: s, Grants: v, Pauses: g.pauses(), Absences: absences})
+}
+
+func (g *grants) grantViews(open approval.Granting) []grantView {
 	out := make([]grantView, 0, len(open.Grants))
 	for i := range open.Grants {
-		g := &open.Grants[i]
+		one := &open.Grants[i]
 		v := grantView{
-			Name: g.Name(), Ref: codes.Ref(g.ID), TalkHash: g.Conversation.Hash(), Level: g.Level.String(), By: foreign(p.o.Hide(g.By)),
-			Agent: foreign(p.o.Hide(g.Agent)), Talk: talkName(session.Conversation{Key: p.o.Hide(g.Conversation.Key)}), Until: g.Until, Turn: g.Run != "", Only: strings.TrimSpace(approval.LikeOnly(g)), Exactly: g.IsExactly() && g.ShownCall() == "", Standing: g.IsStanding() && g.Conversation.Key == "",
+			Name: one.Name(), Ref: codes.Ref(one.ID), TalkHash: one.Conversation.Hash(), Level: one.Level.String(), By: foreign(g.o.Hide(one.By)),
+			Agent: foreign(g.o.Hide(one.Agent)), Talk: talkName(session.Conversation{Key: g.o.Hide(one.Conversation.Key)}), Until: one.Until, Turn: one.Run != "", Only: strings.TrimSpace(approval.LikeOnly(one)), Exactly: one.IsExactly() && one.ShownCall() == "", Standing: one.IsStanding() && one.Conversation.Key == "",
 		}
-		v.Tool, _ = channels.Name(g.Tool)
+		v.Tool, _ = channels.Name(one.Tool)
 		out = append(out, v)
 	}
 	return out
@@ -95,30 +100,31 @@ func talkName(c session.Conversation) string {
 }
 
 // revoke ends grants.
-func (p *Page) revoke(w http.ResponseWriter, r *http.Request, m *member) {
-	o, err := p.o.Desk.Revoke(r.Context(), approval.Answer{ID: m.id(), Via: Via}, r.PostFormValue("grant"))
+func (g *grants) revoke(w http.ResponseWriter, r *http.Request, m *member) {
+	o, err := g.o.Desk.Revoke(r.Context(), approval.Answer{ID: m.id(), Via: Via}, r.PostFormValue("grant"))
 	if err != nil {
-		p.o.Log.ErrorContext(r.Context(), "a grant could not be ended", "err", err)
+		g.o.Log.ErrorContext(r.Context(), "a grant could not be ended", "err", err)
 	}
-	p.granting(w, r, m, told(o))
+	g.list(w, r, m, told(o))
 }
 
 // pauses says which agents are paused and which are not, of those that anything
 // is known of.
-func (p *Page) pauses() pauseView {
+func (g *grants) pauses() pauseView {
 	var v pauseView
-	for _, pause := range p.o.Desk.Pauses() {
+	agents, _ := g.agents.get(g.o.Now(), agentsKept, func() ([]string, error) { return g.reader.agents(), nil })
+	for _, pause := range g.o.Desk.Pauses() {
 		if pause.Scope == session.AllAgents {
 			v.All = true
 			continue
 		}
-		if p.o.Hide(pause.Scope) != pause.Scope {
+		if g.o.Hide(pause.Scope) != pause.Scope {
 			v.Unnamed = true
 			continue
 		}
 		v.Some = append(v.Some, pause.Scope)
 	}
-	for _, agent := range p.agents.get(p) {
+	for _, agent := range agents {
 		if !contains(v.Some, agent) {
 			v.Agents = append(v.Agents, agent)
 		}
@@ -130,13 +136,6 @@ func contains(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
-// keptAgents keeps which agents the record names of late: it takes reading it.
-type keptAgents struct {
-	mu   sync.Mutex
-	at   time.Time
-	last []string
-}
-
 // Bounds of looking for agents.
 const (
 	agentsIn   = 10_000 // lines
@@ -144,21 +143,12 @@ const (
 	agentsKept = 30 * time.Second
 )
 
-func (k *keptAgents) get(p *Page) []string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if now := p.o.Now(); now.Sub(k.at) > agentsKept || now.Before(k.at) {
-		k.at, k.last = now, p.recentAgents()
-	}
-	return k.last
-}
-
-// recentAgents are those that a typed line could name, in the order of the
+// agents are those that a typed line could name, in the order of the
 // alphabet. Each is read once.
-func (p *Page) recentAgents() []string {
+func (r *recordReader) agents() []string {
 	var found []string
 	scanned, seen := 0, map[string]bool{} // by what entries say, for params may name an agent, too
-	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
+	for l, err := range r.o.Ledger.Backward(func(raw []byte) bool {
 		_, after, named := bytes.Cut(raw, []byte(`"agent":"`))
 		name, _, _ := bytes.Cut(after, []byte(`"`))
 		scanned++

@@ -39,19 +39,19 @@ var headers = map[string]string{
 }
 
 // guarded is what every request passes before anything of it is looked at.
-func (p *Page) guarded(next http.Handler) http.Handler {
+func (s *site) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range headers {
 			w.Header().Set(name, value)
 		}
 		if err := deadlines(w, time.Now()); err != nil {
-			p.o.Log.WarnContext(r.Context(), "the page can't limit a request in time", "err", err)
+			s.o.Log.WarnContext(r.Context(), "the page can't limit a request in time", "err", err)
 			http.Error(w, "The page can't answer now.", http.StatusInternalServerError)
 			return
 		}
 		defer http.NewResponseController(w).SetWriteDeadline(time.Time{}) //nolint:errcheck // the connection may be gone
 		switch {
-		case !p.ours(r):
+		case !s.ours(r):
 			http.Error(w, "This page is not served under that name. If it is yours, set web.url in the config.", http.StatusMisdirectedRequest)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead && !fromHere(r):
 			http.Error(w, "That did not come from this page. Nothing was changed.", http.StatusForbidden)
@@ -88,7 +88,7 @@ func deadlines(w http.ResponseWriter, now time.Time) error {
 // ours reports whether a request names us: by an address, which nobody can make
 // point elsewhere, by a certificate that the browser has checked, or by the name
 // that the owner has configured.
-func (p *Page) ours(r *http.Request) bool {
+func (s *site) ours(r *http.Request) bool {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -96,7 +96,7 @@ func (p *Page) ours(r *http.Request) bool {
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil || strings.EqualFold(host, "localhost") || r.TLS != nil {
 		return true
 	}
-	return p.o.URL != nil && strings.EqualFold(host, p.o.URL.Hostname())
+	return s.o.URL != nil && strings.EqualFold(host, s.o.URL.Hostname())
 }
 
 // fromHere reports whether a browser says that this very origin sends the

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -54,7 +53,6 @@ type charts struct {
 	Reflexes  int // percent of the allows that came faster than one can read
 	Rubber    bool
 	Expired   int
-	at        time.Time
 	allows    int
 	fast      int
 	durations []time.Duration
@@ -69,37 +67,32 @@ type dayView struct {
 	AllowY, AllowH int
 }
 
-// health shows checks and charts.
-func (p *Page) health(w http.ResponseWriter, r *http.Request, m *member) {
+// health is the view of how the gateway does.
+type health struct {
+	*site
+	reader *recordReader
+	grants *grants
+	charts kept[charts]
+}
+
+// draw shows checks and charts.
+func (h *health) draw(w http.ResponseWriter, r *http.Request, m *member) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthLimit)
 	defer cancel()
-	p.show(w, r, m, "health", view{Title: "Health", At: "health", Health: healthView{p.o.Health(ctx), p.charts.get(p)}, Pauses: p.pauses()})
+	now := h.o.Now()
+	charts, _ := h.charts.get(now, chartKept, func() (charts, error) { return h.reader.charts(now), nil })
+	h.show(w, r, m, "health", view{Title: "Health", At: "health", Health: healthView{h.o.Health(ctx), charts}, Pauses: h.grants.pauses()})
 }
 
-// keptCharts keeps the charts for a while: they take reading the record.
-type keptCharts struct {
-	mu   sync.Mutex
-	last charts
-}
-
-func (k *keptCharts) get(p *Page) charts {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if now := p.o.Now(); now.Sub(k.last.at) > chartKept || now.Before(k.last.at) {
-		k.last = p.draw(now)
-	}
-	return k.last
-}
-
-// draw reads what was asked and answered lately.
-func (p *Page) draw(now time.Time) charts {
-	c := charts{at: now}
+// charts reads what was asked and answered lately.
+func (r *recordReader) charts(now time.Time) charts {
+	var c charts
 	first := now.UTC().AddDate(0, 0, 1-chartDays).Truncate(24 * time.Hour)
 	for i := range chartDays {
 		c.Days = append(c.Days, dayView{Day: first.AddDate(0, 0, i).Format("Jan 2")})
 	}
 	scanned := 0
-	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
+	for l, err := range r.o.Ledger.Backward(func(raw []byte) bool {
 		scanned++
 		return scanned > chartScan || bytes.Contains(raw, []byte(`"kind":"a`)) // asked, answer
 	}) {

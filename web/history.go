@@ -40,11 +40,11 @@ type callRow struct {
 }
 
 // history shows the latest calls, or those that a search finds.
-func (p *Page) history(w http.ResponseWriter, r *http.Request, m *member) {
+func (b *records) history(w http.ResponseWriter, r *http.Request, m *member) {
 	q := readQuery(r.URL.Query())
 	q.Kind = string(audit.KindDecision)
 	v := historyView{Query: q}
-	found := p.find(r.Context(), q, func(l *audit.Line) bool {
+	found := b.reader.find(r.Context(), q, func(l *audit.Line) bool {
 		if !l.Replay { // the same call, sent again
 			v.Rows = append(v.Rows, newCallRow(&l.Entry))
 		}
@@ -54,7 +54,7 @@ func (p *Page) history(w http.ResponseWriter, r *http.Request, m *member) {
 	if found.Before > 0 {
 		v.Older = q.link("history", found.Before)
 	}
-	p.show(w, r, m, "history", view{Title: "History", At: "history", History: v})
+	b.show(w, r, m, "history", view{Title: "History", At: "history", History: v})
 }
 
 // newCallRow is a row of an entry that says what became of a call, or of a conversation.

@@ -41,27 +41,28 @@ type labelsView struct {
 	Fault     string
 }
 
+// labels are the views of labels.
+type labels struct{ *site }
+
 // mayLabel reports whether a person may answer about labels: the owner, by the owner token, and no other approver. Labels are the owner's policy.
-func (p *Page) mayLabel(m *member) bool { return !m.Viewer && m.Person == p.o.Owner }
+func (l *labels) mayLabel(m *member) bool { return !m.Viewer && m.Person == l.o.Owner }
 
-// labels shows the labels that nobody has looked at.
-func (p *Page) labels(w http.ResponseWriter, r *http.Request, m *member) { p.labelled(w, r, m, said{}) }
-
-func (p *Page) labelled(w http.ResponseWriter, r *http.Request, m *member, s said) {
-	v := labelsView{Mine: p.mayLabel(m)}
-	if p.o.Labels != nil {
-		open, all, err := p.o.Labels.Open()
+// list shows the labels that the owner has not looked at.
+func (l *labels) list(w http.ResponseWriter, r *http.Request, m *member, s said) {
+	v := labelsView{Mine: l.mayLabel(m)}
+	if l.o.Labels != nil {
+		open, all, err := l.o.Labels.Open()
 		if err != nil {
-			p.o.Log.WarnContext(r.Context(), "the labels could not be read", "err", err)
+			l.o.Log.WarnContext(r.Context(), "the labels could not be read", "err", err)
 			v.Fault = "The labels can't be read now: `verifier check` says what is wrong."
 		}
 		v.All, v.Left = all, len(open)
-		for _, l := range open[:min(len(open), mostLabels)] {
-			l.Why, l.Says = foreignText(l.Why), foreignText(l.Says)
-			v.Open = append(v.Open, l)
+		for _, one := range open[:min(len(open), mostLabels)] {
+			one.Why, one.Says = foreignText(one.Why), foreignText(one.Says)
+			v.Open = append(v.Open, one)
 		}
 	}
-	p.show(w, r, m, "labels", view{Title: "Labels", At: "labels", Labels: v, Said: s})
+	l.show(w, r, m, "labels", view{Title: "Labels", At: "labels", Labels: v, Said: s})
 }
 
 // toolName is a tool's name as a person can trust it.
@@ -71,8 +72,8 @@ func toolName(s string) string {
 }
 
 // label takes the owner's answer to one label. The record says so first.
-func (p *Page) label(w http.ResponseWriter, r *http.Request, m *member) {
-	if p.o.Labels == nil || !p.mayLabel(m) {
+func (l *labels) label(w http.ResponseWriter, r *http.Request, m *member) {
+	if l.o.Labels == nil || !l.mayLabel(m) {
 		http.Error(w, "Labels are for the owner to answer. Nothing was changed.", http.StatusForbidden)
 		return
 	}
@@ -81,29 +82,29 @@ func (p *Page) label(w http.ResponseWriter, r *http.Request, m *member) {
 		http.Error(w, "An answer is missing. Nothing was changed.", http.StatusUnprocessableEntity)
 		return
 	}
-	l, err := p.o.Labels.Find(r.PostFormValue("label"))
+	one, err := l.o.Labels.Find(r.PostFormValue("label"))
 	if err != nil {
-		p.labelled(w, r, m, said{Text: "This label has changed since the page was drawn. Nothing was changed.", Tone: odd})
+		l.list(w, r, m, said{Text: "This label has changed since the page was drawn. Nothing was changed.", Tone: odd})
 		return
 	}
 	note := "calls a label right on the page"
 	if !right {
 		note = "makes a label strict on the page"
 	}
-	if err := p.o.Record.Append(audit.Entry{Kind: audit.KindNote, Tool: l.Tool, Note: note, People: []audit.Person{{Name: m.Person, Via: Via, At: p.o.Now().UTC()}}}); err != nil {
-		p.unreachable(w, r, err)
+	if err := l.record(r.Context(), audit.Entry{Tool: one.Tool, Note: note}, audit.Person{Name: m.Person}); err != nil {
+		l.unreachable(w, r, err)
 		return
 	}
-	tool := toolName(l.Tool)
-	switch err := p.o.Labels.Answer(l, right); {
+	tool := toolName(one.Tool)
+	switch err := l.o.Labels.Answer(one, right); {
 	case errors.Is(err, ErrLabel):
-		p.labelled(w, r, m, said{Text: "This label has changed since the page was drawn. Nothing was changed.", Tone: odd})
+		l.list(w, r, m, said{Text: "This label has changed since the page was drawn. Nothing was changed.", Tone: odd})
 	case err != nil:
-		p.o.Log.WarnContext(r.Context(), "a file of labels could not be written", "file", l.File, "err", err)
-		p.labelled(w, r, m, said{Text: "The gateway can't write " + foreign(l.File) + ", so nothing was changed. Run where the file is:\nverifier label --review --out " + foreign(l.File), Tone: bad})
+		l.o.Log.WarnContext(r.Context(), "a file of labels could not be written", "file", one.File, "err", err)
+		l.list(w, r, m, said{Text: "The gateway can't write " + foreign(one.File) + ", so nothing was changed. Run where the file is:\nverifier label --review --out " + foreign(one.File), Tone: bad})
 	case right:
-		p.labelled(w, r, m, said{Text: tool + ": the label is right.", Tone: good})
+		l.list(w, r, m, said{Text: tool + ": the label is right.", Tone: good})
 	default:
-		p.labelled(w, r, m, said{Text: tool + " is strict: it counts as outside content and as acting, within two seconds.", Tone: good})
+		l.list(w, r, m, said{Text: tool + " is strict: it counts as outside content and as acting, within two seconds.", Tone: good})
 	}
 }

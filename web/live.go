@@ -26,7 +26,7 @@ const (
 // live knows what waits for as long as anyone looks, and tells all who do. It
 // reads once for all of them.
 type live struct {
-	page   *Page
+	*sessions
 	kicked chan struct{}
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -55,8 +55,8 @@ type snapshot struct {
 	rest                func() ([]byte, error) // drawn once for all who look
 }
 
-func newLive(p *Page) *live {
-	l := &live{page: p, kicked: make(chan struct{}, 1), streams: make(map[chan struct{}]*looker)}
+func newLive(s *sessions) *live {
+	l := &live{sessions: s, kicked: make(chan struct{}, 1), streams: make(map[chan struct{}]*looker)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -120,7 +120,7 @@ func (l *live) end(session string) {
 func (l *live) watch() {
 	defer func() {
 		if p := recover(); p != nil {
-			l.page.o.Log.Error("the page's watch ended in a panic", "panic", crash.Recovered(p))
+			l.o.Log.Error("the page's watch ended in a panic", "panic", crash.Recovered(p))
 			l.mu.Lock()
 			l.running = false
 			l.mu.Unlock()
@@ -155,7 +155,7 @@ func (l *live) wanted() bool {
 func (l *live) look() {
 	ctx, cancel := context.WithTimeout(l.ctx, lookEvery)
 	defer cancel()
-	cards, now, err := l.page.o.Desk.Waiting(ctx)
+	cards, now, err := l.o.Desk.Waiting(ctx)
 	if err != nil {
 		return // the next look may be luckier; a page that is loaded anew says so
 	}
@@ -191,8 +191,8 @@ func (l *live) latest() *snapshot {
 }
 
 // events is the stream of one page: pieces of HTML, each sent when it changes.
-func (p *Page) events(w http.ResponseWriter, r *http.Request, m *member) {
-	changed, out, leave, ok := p.live.join(m.ID)
+func (l *live) events(w http.ResponseWriter, r *http.Request, m *member) {
+	changed, out, leave, ok := l.join(m.ID)
 	if !ok {
 		http.Error(w, "Too many pages are open.", http.StatusServiceUnavailable)
 		return
@@ -209,30 +209,30 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request, m *member) {
 	beat, check := time.NewTicker(beatEvery), time.NewTicker(checkEvery)
 	defer beat.Stop()
 	defer check.Stop()
-	over := time.NewTimer(m.Until.Sub(p.o.Now()))
+	over := time.NewTimer(m.Until.Sub(l.o.Now()))
 	defer over.Stop()
 	err := s.send(": hello\n\n")
 	for err == nil {
 		select {
 		case <-r.Context().Done():
 			return
-		case <-p.live.ctx.Done():
+		case <-l.ctx.Done():
 			return
 		case <-out: // logged out here; elsewhere the next beat sees it
 			return
 		case <-over.C:
 			return
 		case <-check.C:
-			if !p.valid(r) {
+			if !l.valid(r) {
 				return
 			}
 		case <-changed:
-			if !p.valid(r) {
+			if !l.valid(r) {
 				return
 			}
-			err = s.tell(p.live.latest())
+			err = s.tell(l.latest())
 		case <-beat.C:
-			if m, err := p.who(r); err != nil || m == nil {
+			if m, err := l.who(r); err != nil || m == nil {
 				return
 			}
 			err = s.send(": still here\n\n")

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/go-json-experiment/json"
 
@@ -36,24 +35,6 @@ const (
 	mostNamed = 40                 // characters of a passkey's name
 )
 
-// Enrol makes a link by which a person adds a passkey, good once and for ten
-// minutes: its path, and until when. It logs nobody in without that passkey.
-func (p *Page) Enrol(ctx context.Context, person string) (path string, until time.Time, err error) {
-	until = p.o.Now().Add(linkLife).Truncate(time.Second)
-	t := newTicket(person, false, until)
-	text, ok := p.write(forEnrol, t)
-	if !ok || !p.o.Desk.Lists(keyOwner(person)) {
-		return "", until, errors.New("web: there is no approver of that name who may log in")
-	}
-	if err := p.issue(ctx, forEnrol, t.ID, linkLife); err != nil {
-		return "", until, err
-	}
-	if err := p.note(ctx, &t, "a link to add a passkey was made"); err != nil {
-		return "", until, err
-	}
-	return Root + "login#enrol=" + url.QueryEscape(text), until, nil
-}
-
 // keyOwner is whose a person's passkeys are, by the id that the desk knows.
 func keyOwner(person string) string { return "token:" + person }
 
@@ -65,13 +46,18 @@ type passkeysView struct {
 	Name  string
 }
 
-// passkeys shows a person their passkeys.
-func (p *Page) passkeys(w http.ResponseWriter, r *http.Request, m *member) { p.keys(w, r, m, said{}) }
+// passkeys are the views by which people see, add and remove their passkeys.
+type passkeys struct {
+	*sessions
+	ceremonies *ceremonies
+	login      *login
+}
 
-func (p *Page) keys(w http.ResponseWriter, r *http.Request, m *member, s said) {
+// list shows a person their passkeys.
+func (k *passkeys) list(w http.ResponseWriter, r *http.Request, m *member, s said) {
 	site := hostOf(r.Host)
-	p.show(w, r, m, "passkeys", view{Title: "Passkeys", At: "passkeys", Said: s, Passkeys: passkeysView{
-		Keys: p.o.Passkeys.Of(m.id(), ""), Named: namedHost(site), Mine: len(p.o.Passkeys.Of(m.id(), site)) > 0, Name: site,
+	k.show(w, r, m, "passkeys", view{Title: "Passkeys", At: "passkeys", Said: s, Passkeys: passkeysView{
+		Keys: k.o.Passkeys.Of(m.id(), ""), Named: namedHost(site), Mine: len(k.o.Passkeys.Of(m.id(), site)) > 0, Name: site,
 	}})
 }
 
@@ -98,12 +84,17 @@ func namedHost(host string) bool {
 	return host != "" && err != nil
 }
 
+// ceremonies are what a browser is asked to sign, and whether what it signed is that.
+type ceremonies struct {
+	*sessions
+}
+
 // newNonce begins a ceremony: it may be used once, soon, for this purpose and person. The challenge is made from it.
-func (p *Page) newNonce(purpose, person string) string {
+func (c *ceremonies) newNonce(purpose, person string) string {
 	var raw [16]byte
 	rand.Read(raw[:]) // it never fails
-	parts := []string{hex.EncodeToString(raw[:]), strconv.FormatInt(p.o.Now().Add(keyLife).Unix(), 10), base64.RawURLEncoding.EncodeToString([]byte(person))}
-	return strings.Join(append(parts, p.o.Key.Seal(purpose, parts...)), ".")
+	parts := []string{hex.EncodeToString(raw[:]), strconv.FormatInt(c.o.Now().Add(keyLife).Unix(), 10), base64.RawURLEncoding.EncodeToString([]byte(person))}
+	return strings.Join(append(parts, c.o.Key.Seal(purpose, parts...)), ".")
 }
 
 func challengeOf(purpose, nonce string) []byte {
@@ -112,17 +103,17 @@ func challengeOf(purpose, nonce string) []byte {
 }
 
 // useNonce uses it up, and gives the person that it is for.
-func (p *Page) useNonce(ctx context.Context, purpose, nonce string) (person string, ok bool, err error) {
+func (c *ceremonies) useNonce(ctx context.Context, purpose, nonce string) (person string, ok bool, err error) {
 	f := strings.Split(nonce, ".")
-	if len(nonce) > maxTicket || len(f) != 4 || !p.o.Key.Check(f[3], purpose, f[:3]...) {
+	if len(nonce) > maxTicket || len(f) != 4 || !c.o.Key.Check(f[3], purpose, f[:3]...) {
 		return "", false, nil
 	}
 	until, errUntil := strconv.ParseInt(f[1], 10, 64)
 	name, errName := base64.RawURLEncoding.Strict().DecodeString(f[2])
-	if errUntil != nil || errName != nil || !p.o.Now().Before(time.Unix(until, 0)) {
+	if errUntil != nil || errName != nil || !c.o.Now().Before(time.Unix(until, 0)) {
 		return "", false, nil //nolint:nilerr // it is no nonce of ours
 	}
-	uses, err := p.o.Tries.Miss(ctx, "page-nonce:"+f[0], 2*keyLife, true)
+	uses, err := c.counts.Miss(ctx, "page-nonce:"+f[0], 2*keyLife, true)
 	return string(name), err == nil && uses == 1, err
 }
 
@@ -136,11 +127,11 @@ type options struct {
 	Name      string   `json:"name,omitzero"`
 }
 
-func (p *Page) options(w http.ResponseWriter, r *http.Request, purpose, person string, keys []passkey.Key) {
-	nonce := p.newNonce(purpose, person)
+func (c *ceremonies) options(w http.ResponseWriter, r *http.Request, purpose, person string, keys []passkey.Key) {
+	nonce := c.newNonce(purpose, person)
 	o := options{Nonce: nonce, Challenge: base64.RawURLEncoding.EncodeToString(challengeOf(purpose, nonce)), Site: hostOf(r.Host), Keys: []string{}, Name: person}
 	if person != "" {
-		o.User = base64.RawURLEncoding.EncodeToString([]byte(p.o.Key.Seal("passkey-user", person)))
+		o.User = base64.RawURLEncoding.EncodeToString([]byte(c.o.Key.Seal("passkey-user", person)))
 	}
 	for _, k := range keys {
 		o.Keys = append(o.Keys, k.ID)
@@ -152,7 +143,7 @@ func (p *Page) options(w http.ResponseWriter, r *http.Request, purpose, person s
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if _, err := w.Write(body); err != nil {
-		p.o.Log.DebugContext(r.Context(), "an answer could not be sent", "err", err)
+		c.o.Log.DebugContext(r.Context(), "an answer could not be sent", "err", err)
 	}
 }
 
@@ -190,12 +181,12 @@ var (
 )
 
 // signed checks a signature that was asked for with a nonce of the page.
-func (p *Page) signed(r *http.Request, purpose, person string) (key passkey.Key, why refusal, err error) {
+func (c *ceremonies) signed(r *http.Request, purpose, person string) (key passkey.Key, why refusal, err error) {
 	a := assertion(r)
 	if a == nil {
 		return key, badPasskey, nil
 	}
-	of, ok, err := p.useNonce(r.Context(), purpose, r.PostFormValue("nonce"))
+	of, ok, err := c.useNonce(r.Context(), purpose, r.PostFormValue("nonce"))
 	if err != nil || !ok || of != person {
 		return key, badPasskey, err
 	}
@@ -204,69 +195,48 @@ func (p *Page) signed(r *http.Request, purpose, person string) (key passkey.Key,
 		owner = keyOwner(person)
 	}
 	want := passkey.Ceremony{Challenge: challengeOf(purpose, r.PostFormValue("nonce")), Origin: origin(r), Site: hostOf(r.Host)}
-	key, errKey := p.o.Passkeys.Check(owner, a, want, p.o.Now())
+	key, errKey := c.o.Passkeys.Check(owner, a, want, c.o.Now())
 	if errKey != nil {
-		p.o.Log.WarnContext(r.Context(), "a passkey's signature was refused on the page", "peer", p.o.Peer(r), "err", errKey)
+		c.o.Log.WarnContext(r.Context(), "a passkey's signature was refused on the page", "peer", c.o.Peer(r), "err", errKey)
 		return key, badPasskey, nil
 	}
 	return key, refusal{}, nil
 }
 
-// wantsLogin begins a login by passkey.
-func (p *Page) wantsLogin(w http.ResponseWriter, r *http.Request) {
-	p.options(w, r, forLogin, "", nil)
-}
-
-// byPasskey logs in whose passkey has signed.
-func (p *Page) byPasskey(r *http.Request) (*ticket, refusal, error) {
-	key, why, err := p.signed(r, forLogin, "")
-	if err != nil || why.text != "" {
-		return nil, why, err
-	}
-	person := strings.TrimPrefix(key.Of, keyOwner(""))
-	if _, known := p.o.People().Mark(person); !known {
-		return nil, badPasskey, nil
-	}
-	return &ticket{Person: person}, refusal{}, nil
-}
-
 // wantsProof begins the signature by which a person adds another passkey.
-func (p *Page) wantsProof(w http.ResponseWriter, r *http.Request, m *member) {
-	p.options(w, r, forProof, m.Person, p.o.Passkeys.Of(m.id(), hostOf(r.Host)))
+func (k *passkeys) wantsProof(w http.ResponseWriter, r *http.Request, m *member) {
+	k.ceremonies.options(w, r, forProof, m.Person, k.o.Passkeys.Of(m.id(), hostOf(r.Host)))
 }
 
 // newKey begins a new passkey for someone who proves more than a session does.
-func (p *Page) newKey(w http.ResponseWriter, r *http.Request) {
-	person, why, err := p.provesMore(r)
+func (k *passkeys) newKey(w http.ResponseWriter, r *http.Request) {
+	person, why, err := k.provesMore(r)
 	switch {
 	case err != nil:
-		p.noLogin(w, r, err)
+		k.login.noLogin(w, r, err)
 	case why.text != "":
 		http.Error(w, why.text, why.status)
 	case origin(r) == "":
 		http.Error(w, noName.text, noName.status)
 	default:
-		p.options(w, r, forNewKey, person, p.o.Passkeys.Of(keyOwner(person), hostOf(r.Host)))
+		k.ceremonies.options(w, r, forNewKey, person, k.o.Passkeys.Of(keyOwner(person), hostOf(r.Host)))
 	}
 }
 
 // provesMore is who adds a passkey: by a link for that, or logged in and with the token or a passkey.
-func (p *Page) provesMore(r *http.Request) (person string, why refusal, err error) {
+func (k *passkeys) provesMore(r *http.Request) (person string, why refusal, err error) {
 	if link := r.PostFormValue("link"); link != "" {
-		t, ok := p.read(forEnrol, link)
-		if ok {
-			ok, err = p.lives(r.Context(), forEnrol, t.ID, linkLife)
-		}
+		t, ok, err := k.open(r.Context(), forEnrol, link, linkLife)
 		uses := 0
-		if ok && err == nil {
-			uses, err = p.o.Tries.Miss(r.Context(), "page-enrol:"+t.ID, 2*linkLife, true)
+		if ok {
+			uses, err = k.uses(r.Context(), forEnrol, &t, true)
 		}
-		if err != nil || uses != 1 || !p.o.Desk.Lists(keyOwner(t.Person)) {
+		if err != nil || uses != 1 || !k.o.Desk.Lists(keyOwner(t.Person)) {
 			return "", badEnrol, err
 		}
 		return t.Person, refusal{}, nil
 	}
-	m, err := p.who(r)
+	m, err := k.who(r)
 	switch {
 	case err != nil:
 		return "", refusal{}, err
@@ -275,7 +245,7 @@ func (p *Page) provesMore(r *http.Request) (person string, why refusal, err erro
 	case !m.Approver:
 		return "", refusal{"You may look and not answer. Nothing was changed.", http.StatusForbidden}, nil
 	case r.PostFormValue("token") != "":
-		t, why, err := p.byToken(r)
+		t, why, err := k.login.byToken(r)
 		if err != nil || t == nil {
 			return "", why, err
 		}
@@ -284,44 +254,42 @@ func (p *Page) provesMore(r *http.Request) (person string, why refusal, err erro
 		}
 		return m.Person, refusal{}, nil
 	case assertion(r) != nil:
-		_, why, err := p.signed(r, forProof, m.Person)
+		_, why, err := k.ceremonies.signed(r, forProof, m.Person)
 		return m.Person, why, err
 	}
 	return "", noProof, nil
 }
 
-// addKey takes the new passkey. The nonce says whose it is: only [Page.newKey] gives one.
-func (p *Page) addKey(w http.ResponseWriter, r *http.Request) {
+// addKey takes the new passkey. The nonce says whose it is: only [passkeys.newKey] gives one.
+func (k *passkeys) addKey(w http.ResponseWriter, r *http.Request) {
 	nonce := r.PostFormValue("nonce")
-	person, ok, err := p.useNonce(r.Context(), forNewKey, nonce)
+	person, ok, err := k.ceremonies.useNonce(r.Context(), forNewKey, nonce)
 	if err != nil {
-		p.noLogin(w, r, err)
+		k.login.noLogin(w, r, err)
 		return
 	}
-	if _, known := p.o.People().Mark(person); !ok || !known || !p.o.Desk.Lists(keyOwner(person)) {
+	if _, known := k.o.People().Mark(person); !ok || !known || !k.o.Desk.Lists(keyOwner(person)) {
 		http.Error(w, "That took too long, or was sent twice. Begin again. Nothing was changed.", http.StatusUnauthorized)
 		return
 	}
 	made := &passkey.Registration{ID: bytesOf(r, "id"), ClientData: bytesOf(r, "client"), AuthData: bytesOf(r, "auth"), Public: bytesOf(r, "public")}
 	want := passkey.Ceremony{Challenge: challengeOf(forNewKey, nonce), Origin: origin(r), Site: hostOf(r.Host)}
 	if err := made.Check(want); err != nil { // so that nothing is recorded that is not added
-		p.o.Log.WarnContext(r.Context(), "a new passkey was refused", "err", err)
+		k.o.Log.WarnContext(r.Context(), "a new passkey was refused", "err", err)
 		http.Error(w, "The passkey was not taken: "+whyNot(err)+" Nothing was changed.", http.StatusUnprocessableEntity)
 		return
 	}
-	who := audit.Person{Name: person, Via: Via, At: p.o.Now().UTC(), Passkey: passkey.NameID(made.ID)}
-	if err := p.o.Record.Append(audit.Entry{Kind: audit.KindNote, Note: "adds a passkey on the page from " + p.o.Peer(r), People: []audit.Person{who}}); err != nil {
-		p.o.Log.ErrorContext(r.Context(), "the record could not be written", "err", err)
+	if err := k.record(r.Context(), audit.Entry{Note: "adds a passkey on the page from " + k.o.Peer(r)}, audit.Person{Name: person, Passkey: passkey.NameID(made.ID)}); err != nil {
 		http.Error(w, "The record can't be written, so the passkey was not added. Try again.", http.StatusServiceUnavailable)
 		return
 	}
-	if _, err := p.o.Passkeys.Add(keyOwner(person), p.givenName(r, "Passkey"), made, want, p.o.Now()); err != nil {
-		p.o.Log.WarnContext(r.Context(), "a new passkey was refused", "err", err)
+	if _, err := k.o.Passkeys.Add(keyOwner(person), k.givenName(r, "Passkey"), made, want, k.o.Now()); err != nil {
+		k.o.Log.WarnContext(r.Context(), "a new passkey was refused", "err", err)
 		http.Error(w, "The passkey was not taken: "+whyNot(err)+" Nothing was changed.", http.StatusUnprocessableEntity)
 		return
 	}
 	if len(r.Header.Values(sessionHeader)) == 0 { // by a link: the new passkey has just been used
-		p.enter(w, r, ticket{Person: person})
+		k.login.enter(w, r, ticket{Person: person})
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -341,40 +309,20 @@ func whyNot(err error) string {
 	return "what your browser sent does not fit."
 }
 
-// givenName is what a person calls a passkey or a device. It is shown to them alone.
-func (p *Page) givenName(r *http.Request, otherwise string) string {
-	name := strings.TrimSpace(strings.Map(func(c rune) rune {
-		if unicode.IsGraphic(c) {
-			return c
-		}
-		return -1
-	}, strings.ToValidUTF8(p.o.Hide(r.PostFormValue("name")), "")))
-	if letters := []rune(name); len(letters) > mostNamed {
-		name = string(letters[:mostNamed])
-	}
-	if name == "" {
-		name = otherwise
-	}
-	return name
-}
-
 // removeKey takes a passkey off the list. Less can be allowed then, so that a session is enough.
-func (p *Page) removeKey(w http.ResponseWriter, r *http.Request, m *member) {
-	gone, err := p.o.Passkeys.Remove(m.id(), r.PostFormValue("id"))
+func (k *passkeys) removeKey(w http.ResponseWriter, r *http.Request, m *member) {
+	gone, err := k.o.Passkeys.Remove(m.id(), r.PostFormValue("id"))
 	switch {
 	case errors.Is(err, passkey.ErrUnknown):
-		p.keys(w, r, m, said{Text: "You have no such passkey. Nothing was changed.", Tone: odd})
+		k.list(w, r, m, said{Text: "You have no such passkey. Nothing was changed.", Tone: odd})
 		return
 	case err != nil:
-		p.o.Log.ErrorContext(r.Context(), "a passkey could not be removed", "err", err)
-		p.keys(w, r, m, said{Text: "The passkey could not be removed. Try again.", Tone: odd})
+		k.o.Log.ErrorContext(r.Context(), "a passkey could not be removed", "err", err)
+		k.list(w, r, m, said{Text: "The passkey could not be removed. Try again.", Tone: odd})
 		return
 	}
-	who := audit.Person{Name: m.Person, Via: Via, At: p.o.Now().UTC(), Passkey: gone.ID}
-	if err := p.o.Record.Append(audit.Entry{Kind: audit.KindNote, Note: "removed a passkey on the page", People: []audit.Person{who}}); err != nil {
-		p.o.Log.ErrorContext(r.Context(), "the record could not be written", "err", err)
-	}
-	p.keys(w, r, m, said{Text: "The passkey is removed. It signs nothing here any more.", Tone: good})
+	k.record(r.Context(), audit.Entry{Note: "removed a passkey on the page"}, audit.Person{Name: m.Person, Passkey: gone.ID}) //nolint:errcheck // it is logged, and the passkey is removed
+	k.list(w, r, m, said{Text: "The passkey is removed. It signs nothing here any more.", Tone: good})
 }
 
 // signView asks for the signature of an answer.
@@ -390,17 +338,17 @@ type signView struct {
 }
 
 // sign asks for it.
-func (p *Page) sign(w http.ResponseWriter, r *http.Request, m *member, handle string, o *approval.Outcome) {
-	_, _, now, err := p.o.Desk.Look(r.Context(), o.Card.ID)
+func (q *questions) sign(w http.ResponseWriter, r *http.Request, m *member, handle string, o *approval.Outcome) {
+	_, _, now, err := q.o.Desk.Look(r.Context(), o.Card.ID)
 	if err != nil {
-		p.unreachable(w, r, err)
+		q.unreachable(w, r, err)
 		return
 	}
 	s, card := o.StepUp, o.Card
 	if o.Edit != nil {
 		card = changed(o)
 	}
-	p.show(w, r, m, "sign", view{Title: "Sign it", At: "waiting", Sign: signView{
+	q.show(w, r, m, "sign", view{Title: "Sign it", At: "waiting", Sign: signView{
 		Card: shown(card, nil, now, m), Handle: handle, Minutes: r.PostFormValue("minutes"), Params: r.PostFormValue("params"),
 		Nonce: s.Nonce, Challenge: base64.RawURLEncoding.EncodeToString(s.Challenge), Keys: strings.Join(s.Keys, " "), Site: s.Site,
 	}})

@@ -73,14 +73,17 @@ type triedLevel struct {
 // otherTool stands for every tool that the policy does not know.
 const otherTool = "(any other tool)"
 
-// policy shows what would be decided.
-func (p *Page) policy(w http.ResponseWriter, r *http.Request, m *member) {
+// policies are the views of what the policy in force decides, and of what another would.
+type policies struct{ *site }
+
+// table shows what would be decided.
+func (p *policies) table(w http.ResponseWriter, r *http.Request, m *member) {
 	p.show(w, r, m, "policy", view{Title: "Policy", At: "policy", Policy: p.matrix()})
 }
 
 // try judges a call that nobody makes. It comes by POST: its arguments would
 // stand in the browser's history otherwise.
-func (p *Page) try(w http.ResponseWriter, r *http.Request, m *member) {
+func (p *policies) try(w http.ResponseWriter, r *http.Request, m *member) {
 	v := p.matrix()
 	v.Tool, v.Params = strings.TrimSpace(r.PostFormValue("tool")), strings.TrimSpace(r.PostFormValue("params"))
 	if v.Params == "" {
@@ -110,7 +113,7 @@ func judged(rules *policy.Policy, c *toolcall.Call) *triedView {
 	return out
 }
 
-func (p *Page) matrix() policyView {
+func (p *policies) matrix() policyView {
 	rules := p.o.Policy()
 	v := policyView{Params: "{}", Reloaded: p.o.Reload()}
 	if text, err := p.o.Rehearsal.Text(); err == nil {

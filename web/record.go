@@ -90,10 +90,16 @@ func (q recordQuery) match(l *audit.Line) bool {
 
 var recordKinds = []string{"decision", "asked", "answer", "pause", "resume", "revoke", "reset", "endorse", "event", "lock", "delivery", "repair", "note", "start", "stop"}
 
-// record shows the latest entries, or those that a search finds.
-func (p *Page) record(w http.ResponseWriter, r *http.Request, m *member) {
+// records are the views of the record.
+type records struct {
+	*site
+	reader *recordReader
+}
+
+// list shows the latest entries, or those that a search finds.
+func (b *records) list(w http.ResponseWriter, r *http.Request, m *member) {
 	v := recordView{Query: readQuery(r.URL.Query()), Kinds: recordKinds}
-	found := p.find(r.Context(), v.Query, func(l *audit.Line) bool {
+	found := b.reader.find(r.Context(), v.Query, func(l *audit.Line) bool {
 		v.Entries = append(v.Entries, entry(l))
 		return len(v.Entries) < onePage
 	})
@@ -101,7 +107,7 @@ func (p *Page) record(w http.ResponseWriter, r *http.Request, m *member) {
 	if found.Before > 0 {
 		v.Older = v.Query.link("record", found.Before)
 	}
-	p.show(w, r, m, "record", view{Title: "Record", At: "record", Record: v})
+	b.show(w, r, m, "record", view{Title: "Record", At: "record", Record: v})
 }
 
 // found is how a search of the record ended.
@@ -112,22 +118,22 @@ type found struct {
 }
 
 // find gives what a search finds, the latest first, until take wants no more.
-func (p *Page) find(ctx context.Context, q recordQuery, take func(*audit.Line) bool) (f found) {
+func (r *recordReader) find(ctx context.Context, q recordQuery, take func(*audit.Line) bool) (f found) {
 	if q.Kind != "" && !slices.Contains(recordKinds, q.Kind) {
 		f.Fault = "There is no such kind of entry."
 		return f
 	}
-	scan, done, err := p.scan(ctx, maxScan)
+	scan, done, err := r.scan(ctx, maxScan)
 	if err != nil {
 		return f // the browser has gone
 	}
 	defer done()
 	last := uint64(0) // of a page that is full
-	for l, err := range p.o.Ledger.Backward(q.likes(scan)) {
+	for l, err := range r.o.Ledger.Backward(q.likes(scan)) {
 		switch {
 		case err != nil:
 			f.Fault = unreadable
-			p.o.Log.Error("the page could not read the record", "err", err)
+			r.o.Log.Error("the page could not read the record", "err", err)
 			return f
 		case scan.done():
 			f.Stopped, f.Before = true, l.Seq
@@ -167,19 +173,19 @@ func entry(l *audit.Line) entryView {
 var proving sync.Mutex
 
 // prove verifies the chain, up to an entry and beyond it.
-func (p *Page) prove(w http.ResponseWriter, r *http.Request, m *member) {
+func (b *records) prove(w http.ResponseWriter, r *http.Request, m *member) {
 	v := recordView{Kinds: recordKinds}
 	if !proving.TryLock() {
 		v.Fault = "A proof is running. Ask again in a moment."
 	} else {
 		defer proving.Unlock()
 		if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(10 * time.Minute)); err != nil {
-			p.o.Log.DebugContext(r.Context(), "a proof has no time limit of its own", "err", err)
+			b.o.Log.DebugContext(r.Context(), "a proof has no time limit of its own", "err", err)
 		}
-		rep, err := p.o.Ledger.Verify()
+		rep, err := b.o.Ledger.Verify()
 		v.Proof, v.Proven = proof(rep, err), r.PostFormValue("seq")
 	}
-	p.show(w, r, m, "record", view{Title: "Record", At: "record", Record: v})
+	b.show(w, r, m, "record", view{Title: "Record", At: "record", Record: v})
 }
 
 func proof(rep audit.Report, err error) string {
@@ -204,8 +210,8 @@ func proof(rep audit.Report, err error) string {
 }
 
 // export is the record as it stands, so that it can be verified elsewhere.
-func (p *Page) export(w http.ResponseWriter, r *http.Request, _ *member) {
-	files, err := p.o.Ledger.Files()
+func (b *records) export(w http.ResponseWriter, r *http.Request, _ *member) {
+	files, err := b.o.Ledger.Files()
 	if err != nil {
 		http.Error(w, "The record can't be read.", http.StatusServiceUnavailable)
 		return
@@ -213,11 +219,11 @@ func (p *Page) export(w http.ResponseWriter, r *http.Request, _ *member) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Content-Disposition", `attachment; filename="record.jsonl"`)
 	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(10 * time.Minute)); err != nil {
-		p.o.Log.DebugContext(r.Context(), "an export has no time limit of its own", "err", err)
+		b.o.Log.DebugContext(r.Context(), "an export has no time limit of its own", "err", err)
 	}
 	for _, path := range files {
 		if err := copyFile(w, path); err != nil {
-			p.o.Log.WarnContext(r.Context(), "an export of the record ended early", "err", err)
+			b.o.Log.WarnContext(r.Context(), "an export of the record ended early", "err", err)
 			return
 		}
 	}
@@ -240,11 +246,11 @@ type alikeView struct {
 }
 
 // alike are the latest answers to calls of the same tool.
-func (p *Page) alike(a *approval.Ask) []alikeView {
+func (r *recordReader) alike(a *approval.Ask) []alikeView {
 	scanned := 0
 	tool := []byte(`"tool":` + strconv.Quote(a.Tool))
 	var out []alikeView
-	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
+	for l, err := range r.o.Ledger.Backward(func(raw []byte) bool {
 		scanned++
 		return scanned > alikeIn || bytes.Contains(raw, []byte(`"kind":"answer"`)) && bytes.Contains(raw, tool)
 	}) {

@@ -85,7 +85,7 @@ type fateView struct {
 type differenceView struct{ Talk, Tool, Text, Before, After string }
 
 // rehearse plays the record against the policy that was sent.
-func (p *Page) rehearse(w http.ResponseWriter, r *http.Request, m *member) {
+func (p *policies) rehearse(w http.ResponseWriter, r *http.Request, m *member) {
 	v := p.matrix()
 	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(rehearsalTime + writeTimeout)); err != nil {
 		p.o.Log.DebugContext(r.Context(), "a replay has no time limit of its own", "err", err)
@@ -94,7 +94,7 @@ func (p *Page) rehearse(w http.ResponseWriter, r *http.Request, m *member) {
 	p.show(w, r, m, "policy", view{Title: "Policy", At: "policy", Policy: v})
 }
 
-func (p *Page) rehearsal(r *http.Request, text string) rehearsalView {
+func (p *policies) rehearsal(r *http.Request, text string) rehearsalView {
 	v := rehearsalView{Text: text}
 	if !rehearsing.TryLock() {
 		v.Fault = "A replay is running. Ask again in a moment."

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -63,33 +62,10 @@ type said struct {
 	Tone  string          // good, bad or odd
 }
 
-// render draws a whole page, or nothing of it.
-func (p *Page) render(w http.ResponseWriter, r *http.Request, name string, v any) {
-	body, err := draw(name, v)
-	if err != nil {
-		p.o.Log.ErrorContext(r.Context(), "a page could not be drawn", "page", name, "err", err)
-		http.Error(w, "The page could not be drawn. The log says why.", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if _, err := w.Write(body); err != nil {
-		p.o.Log.DebugContext(r.Context(), "a page could not be sent", "err", err)
-	}
-}
-
 func draw(name string, v any) ([]byte, error) {
 	var b bytes.Buffer
 	err := templates().ExecuteTemplate(&b, name, v)
 	return b.Bytes(), err
-}
-
-// member's pages share what stands around them.
-func (p *Page) show(w http.ResponseWriter, r *http.Request, m *member, name string, v view) {
-	v.Me = m
-	if paused := p.o.Desk.Paused(); paused != "" {
-		v.Paused = strings.Split(paused, "\n")
-	}
-	p.render(w, r, name, v)
 }
 
 // span is a piece of a text; a mark is one of ours that stands for what can't be

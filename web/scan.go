@@ -14,11 +14,17 @@ type scan struct {
 	most  int
 }
 
-// scan waits for its turn. Whoever has it lets it go by done.
-func (p *Page) scan(ctx context.Context, most int) (_ *scan, done func(), _ error) {
+// recordReader looks back through the record for the views.
+type recordReader struct {
+	*site
+	scans chan struct{} // holds one for each look
+}
+
+// scan waits for its turn. The caller ends it by done.
+func (r *recordReader) scan(ctx context.Context, most int) (_ *scan, done func(), _ error) {
 	select {
-	case p.scans <- struct{}{}:
-		return &scan{gone: ctx.Err, most: most}, func() { <-p.scans }, nil
+	case r.scans <- struct{}{}:
+		return &scan{gone: ctx.Err, most: most}, func() { <-r.scans }, nil
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}

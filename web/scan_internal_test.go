@@ -7,7 +7,7 @@ import (
 )
 
 func TestFewLookThroughTheRecordAtATimeAndNoneForNobody(t *testing.T) {
-	p := &Page{scans: make(chan struct{}, maxScans)}
+	p := &recordReader{scans: make(chan struct{}, maxScans)}
 	ctx, gone := context.WithCancel(t.Context())
 	var last *scan
 	for range maxScans {

@@ -97,40 +97,47 @@ const fewSources = 6
 // maxNodes is how many boxes a picture on the page has at most.
 const maxNodes = 150
 
+// talks are the views of conversations.
+type talks struct {
+	*site
+	reader *recordReader
+	grants *grants
+}
+
 // talk shows one.
-func (p *Page) talk(w http.ResponseWriter, r *http.Request, m *member) {
-	p.conversing(w, r, m, r.PathValue("hash"), said{})
+func (t *talks) talk(w http.ResponseWriter, r *http.Request, m *member) {
+	t.one(w, r, m, r.PathValue("hash"), said{})
 }
 
 // discuss does what the owner says about a conversation.
-func (p *Page) discuss(w http.ResponseWriter, r *http.Request, m *member) {
+func (t *talks) discuss(w http.ResponseWriter, r *http.Request, m *member) {
 	hash, who := r.PathValue("hash"), approval.Answer{ID: m.id(), Via: Via}
 	var o approval.Outcome
 	var err error
 	switch r.PostFormValue("what") {
 	case "reset":
 		who.Text = ".reset-trust " + hash
-		o, err = p.o.Desk.Answer(r.Context(), who)
+		o, err = t.o.Desk.Answer(r.Context(), who)
 	case "mute", "unmute":
 		who.Text = "." + r.PostFormValue("what") + " in " + hash
-		o, err = p.o.Desk.Answer(r.Context(), who)
+		o, err = t.o.Desk.Answer(r.Context(), who)
 	case "revoke":
-		o, err = p.o.Desk.Revoke(r.Context(), who, hash)
+		o, err = t.o.Desk.Revoke(r.Context(), who, hash)
 	case "endorse", "distrust":
 		v, ok := vouching(r, hash, m)
 		if !ok {
 			http.Error(w, "The form names no source. Nothing was changed.", http.StatusUnprocessableEntity)
 			return
 		}
-		o, err = p.o.Desk.Endorse(r.Context(), v)
+		o, err = t.o.Desk.Endorse(r.Context(), v)
 	default:
 		http.Error(w, "The page has no such button. Nothing was changed.", http.StatusUnprocessableEntity)
 		return
 	}
 	if err != nil {
-		p.o.Log.ErrorContext(r.Context(), "a word about a conversation could not be taken", "err", err)
+		t.o.Log.ErrorContext(r.Context(), "a word about a conversation could not be taken", "err", err)
 	}
-	p.conversing(w, r, m, hash, told(o))
+	t.one(w, r, m, hash, told(o))
 }
 
 // vouching reads which source is meant, as it was seen: what it has brought since
@@ -142,11 +149,11 @@ func vouching(r *http.Request, hash string, m *member) (approval.Vouching, bool)
 	return v, err == nil && errSeen == nil && !seen.IsZero()
 }
 
-func (p *Page) conversing(w http.ResponseWriter, r *http.Request, m *member, hash string, s said) {
-	c, as := p.keptAs(r.Context(), hash)
-	entries, err := p.ofTalk(r.Context(), hash, as)
+func (t *talks) one(w http.ResponseWriter, r *http.Request, m *member, hash string, s said) {
+	c, as := t.keptAs(r.Context(), hash)
+	entries, err := t.reader.ofTalk(r.Context(), hash, as)
 	if err != nil {
-		p.o.Log.ErrorContext(r.Context(), "the page could not read the record", "err", err)
+		t.o.Log.ErrorContext(r.Context(), "the page could not read the record", "err", err)
 		http.Error(w, unreadable, http.StatusServiceUnavailable)
 		return
 	}
@@ -154,48 +161,48 @@ func (p *Page) conversing(w http.ResponseWriter, r *http.Request, m *member, has
 		http.Error(w, "The record has nothing of such a conversation.", http.StatusNotFound)
 		return
 	}
-	open, err := p.o.Desk.Grants(r.Context(), hash)
+	open, err := t.o.Desk.Grants(r.Context(), hash)
 	if err != nil {
-		p.unreachable(w, r, err)
+		t.unreachable(w, r, err)
 		return
 	}
-	absences, err := p.absences(r.Context(), m)
+	absences, err := t.grants.absences(r.Context(), m)
 	if err != nil {
-		p.unreachable(w, r, err)
+		t.unreachable(w, r, err)
 		return
 	}
-	v := p.recount(entries)
+	v := t.recount(entries)
 	v.Muted = absences.isMuted(hash)
-	v.Grants, v.Title = p.grantViews(open), cmp.Or(p.firstRequest(session.Conversation{Client: entries[0].Client, Key: entries[0].Session}), titled(entries), v.Name)
+	v.Grants, v.Title = t.grants.grantViews(open), cmp.Or(firstRequest(t.o.Memory, session.Conversation{Client: entries[0].Client, Key: entries[0].Session}), titled(entries), v.Name)
 	if as == hash {
 		c = session.Conversation{Client: entries[0].Client, Key: entries[0].Session}
 	} else {
 		v.Hash, v.Ref, v.Hidden = hash, c.Ref(), true
 	}
-	p.recall(r.Context(), &v, c, r.URL.Query().Get("turn"))
-	p.show(w, r, m, "talk", view{Title: v.Title, At: "talks", Said: s, Talk: v})
+	t.recall(r.Context(), &v, c, r.URL.Query().Get("turn"))
+	t.show(w, r, m, "talk", view{Title: v.Title, At: "talks", Said: s, Talk: v})
 }
 
 // keptAs finds the conversation behind a hash, and the hash of the name under which
 // the record has it: a secret in a name is hidden there. They are the same hash
 // where nothing is hidden, and where the store does not know the conversation.
-func (p *Page) keptAs(ctx context.Context, hash string) (c session.Conversation, as string) {
-	account, err := p.o.Desk.Sources(ctx, hash)
+func (t *talks) keptAs(ctx context.Context, hash string) (c session.Conversation, as string) {
+	account, err := t.o.Desk.Sources(ctx, hash)
 	if c = account.Conversation; err != nil || c.Hash() != hash {
 		return c, hash
 	}
-	return c, session.Conversation{Client: c.Client, Key: p.o.Hide(c.Key)}.Hash()
+	return c, session.Conversation{Client: c.Client, Key: t.o.Hide(c.Key)}.Hash()
 }
 
 // recount puts together what the record says.
-func (p *Page) recount(entries []audit.Line) talkView {
+func (t *talks) recount(entries []audit.Line) talkView {
 	c := session.Conversation{Client: entries[0].Client, Key: entries[0].Session}
 	v := talkView{Hash: c.Hash(), Ref: c.Ref(), Name: talkName(c), Client: foreign(c.Client), Cut: len(entries) == talkLatest, Chart: drawLevels(entries)}
 	for i := range entries {
 		e := &entries[i].Entry
 		v.spoke(e)
 		v.turn(e)
-		p.source(&v, e)
+		t.source(&v, e)
 		if e.Kind == audit.KindDecision && !e.Replay || e.Kind == audit.KindReset || e.Kind == audit.KindRevoke {
 			v.Calls = append(v.Calls, newCallRow(e))
 		}
@@ -213,8 +220,8 @@ func (p *Page) recount(entries []audit.Line) talkView {
 }
 
 // firstRequest is what the owner first asked for in a conversation, as a title.
-func (p *Page) firstRequest(c session.Conversation) string {
-	text := p.o.Memory.FirstRequest(c)
+func firstRequest(m Memory, c session.Conversation) string {
+	text := m.FirstRequest(c)
 	if text == "" {
 		return ""
 	}
@@ -273,12 +280,12 @@ func (v *talkView) turn(e *audit.Entry) {
 
 // source notes what a call brought in: what the record says, or what the policy
 // says today of a call that did not change the level any more.
-func (p *Page) source(v *talkView, e *audit.Entry) {
+func (t *talks) source(v *talkView, e *audit.Entry) {
 	switch {
 	case e.RaisedTo != "" && e.Source != "":
 		v.Sources = append(v.Sources, sourceView{e.At, foreign(e.Source), e.RaisedTo})
 	case e.Kind == audit.KindDecision && e.Decision == audit.Allow && !e.Replay:
-		plan := p.o.Policy().Plan(&toolcall.Call{Tool: e.Tool, Sent: e.Tool, Params: e.Params})
+		plan := t.o.Policy().Plan(&toolcall.Call{Tool: e.Tool, Sent: e.Tool, Params: e.Params})
 		if plan.Raise > taint.System {
 			v.Sources = append(v.Sources, sourceView{e.At, foreign(plan.Source), plan.Raise.String()})
 		}
@@ -287,11 +294,11 @@ func (p *Page) source(v *talkView, e *audit.Entry) {
 
 // recall adds what is remembered besides the record. It is no fault where nothing
 // is.
-func (p *Page) recall(ctx context.Context, v *talkView, c session.Conversation, run string) {
-	if level, err := p.o.Memory.Worst(ctx, c); err == nil {
+func (t *talks) recall(ctx context.Context, v *talkView, c session.Conversation, run string) {
+	if level, err := t.o.Memory.Worst(ctx, c); err == nil {
 		v.Level = level.String()
 	}
-	if account, err := p.o.Desk.Sources(ctx, v.Hash); err == nil {
+	if account, err := t.o.Desk.Sources(ctx, v.Hash); err == nil {
 		v.Say = influences(account.Influences)
 	}
 	known := ""
@@ -300,7 +307,7 @@ func (p *Page) recall(ctx context.Context, v *talkView, c session.Conversation, 
 			known, v.Turns[i].Open, v.Turn = run, true, &v.Turns[i]
 		}
 	}
-	v.Graph = p.graph(ctx, c, known)
+	v.Graph = t.graph(ctx, c, known)
 }
 
 func influences(all session.Influences) (out []influenceView) {
@@ -317,17 +324,17 @@ func influences(all session.Influences) (out []influenceView) {
 // graph draws a run of a conversation, or its last turn; nil if the store can't be
 // reached. Another conversation, or another client's, may call a run the same: it
 // is looked for by the name that it has here.
-func (p *Page) graph(ctx context.Context, c session.Conversation, run string) *graphView {
+func (t *talks) graph(ctx context.Context, c session.Conversation, run string) *graphView {
 	name := c.Ref()
 	if run != "" {
 		name = verifier.TurnID(c, run)
 	}
-	g, err := p.o.Memory.Graph(ctx, name)
+	g, err := t.o.Memory.Graph(ctx, name)
 	switch {
 	case errors.Is(err, verifier.ErrNoGraph):
 		return &graphView{Missing: true}
 	case err != nil:
-		p.o.Log.WarnContext(ctx, "the page could not draw a turn", "err", err)
+		t.o.Log.WarnContext(ctx, "the page could not draw a turn", "err", err)
 		return nil
 	}
 	out := &graphView{Turn: g.TurnID, Text: drawing.Text(g)}

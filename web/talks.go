@@ -34,19 +34,19 @@ type talkLine struct {
 	named                session.Conversation
 }
 
-// talks lists the conversations that the record has lately.
-func (p *Page) talks(w http.ResponseWriter, r *http.Request, m *member) {
+// list shows the conversations that the record has lately.
+func (t *talks) list(w http.ResponseWriter, r *http.Request, m *member) {
 	v := view{Title: "Conversations", At: "talks"}
-	lines, err := p.recentTalks()
+	lines, err := t.reader.recentTalks()
 	if err != nil {
 		v.Said = said{Text: unreadable, Tone: bad}
-		p.o.Log.ErrorContext(r.Context(), "the page could not read the record", "err", err)
+		t.o.Log.ErrorContext(r.Context(), "the page could not read the record", "err", err)
 	}
 	v.Talks = lines
-	if v.Jobs, err = p.jobs(r.Context()); err != nil {
-		p.o.Log.ErrorContext(r.Context(), "the page could not read what is known of scheduled jobs", "err", err)
+	if v.Jobs, err = t.jobs(r.Context()); err != nil {
+		t.o.Log.ErrorContext(r.Context(), "the page could not read what is known of scheduled jobs", "err", err)
 	}
-	p.show(w, r, m, "talks", v)
+	t.show(w, r, m, "talks", v)
 }
 
 // jobsLine is an agent with scheduled jobs that come from outside content.
@@ -55,8 +55,8 @@ type jobsLine struct {
 	Jobs                   []influenceView
 }
 
-func (p *Page) jobs(ctx context.Context) (out []jobsLine, _ error) {
-	all, err := p.o.Desk.Jobs(ctx)
+func (t *talks) jobs(ctx context.Context) (out []jobsLine, _ error) {
+	all, err := t.o.Desk.Jobs(ctx)
 	for i := range all {
 		c := all[i].Conversation
 		line := jobsLine{Hash: c.Hash(), Ref: c.Ref(), Name: talkName(c), Level: all[i].Level.String()}
@@ -74,10 +74,10 @@ const unreadable = "The record can't be read at this moment. Its own health says
 
 // recentTalks decodes the latest line of each conversation, and counts the others
 // as they stand.
-func (p *Page) recentTalks() (out []*talkLine, err error) {
+func (r *recordReader) recentTalks() (out []*talkLine, err error) {
 	scanned, found := 0, map[string]*talkLine{}
 	var fresh *talkLine
-	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
+	for l, err := range r.o.Ledger.Backward(func(raw []byte) bool {
 		scanned++
 		key := rawTalk(raw)
 		if len(key) == 0 {
@@ -105,7 +105,7 @@ func (p *Page) recentTalks() (out []*talkLine, err error) {
 		out = append(out, fresh)
 	}
 	for _, t := range out {
-		t.Title = cmp.Or(p.firstRequest(t.named), firstCall(t.first), t.Name)
+		t.Title = cmp.Or(firstRequest(r.o.Memory, t.named), firstCall(t.first), t.Name)
 	}
 	return out, nil
 }
@@ -188,14 +188,14 @@ func talkOf(key []byte) (c session.Conversation, ok bool) {
 
 // ofTalk are the latest entries of a conversation, by the hash of its name or of
 // what the record has of that, the oldest first.
-func (p *Page) ofTalk(ctx context.Context, hash, as string) (entries []audit.Line, err error) {
-	scan, done, err := p.scan(ctx, talkIn)
+func (r *recordReader) ofTalk(ctx context.Context, hash, as string) (entries []audit.Line, err error) {
+	scan, done, err := r.scan(ctx, talkIn)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	is := map[string]bool{}
-	for l, err := range p.o.Ledger.Backward(func(raw []byte) bool {
+	for l, err := range r.o.Ledger.Backward(func(raw []byte) bool {
 		over, key := scan.over(), rawTalk(raw)
 		if over || len(key) == 0 {
 			return over

@@ -5,9 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/openclaw-verifier/verifier/hmac"
 )
 
 // ticket lets its bearer in: as a session, which the page's script sends in a
@@ -34,28 +37,59 @@ func newTicket(person string, viewer bool, until time.Time) ticket {
 	return ticket{Person: person, Viewer: viewer, Until: until, ID: hex.EncodeToString(id[:])}
 }
 
+// tickets are written, opened and ended here. It is all that logins and sessions rest on.
+type tickets struct {
+	key    hmac.Key
+	counts Tries
+	people func() People
+	now    func() time.Time
+}
+
+// link makes a ticket that is good once and for ten minutes.
+func (s *tickets) link(ctx context.Context, purpose, person string, viewer bool) (t ticket, text string, err error) {
+	t = newTicket(person, viewer, s.now().Add(linkLife).Truncate(time.Second))
+	text, ok := s.write(purpose, t)
+	if !ok {
+		return t, "", errors.New("web: there is no token of that name")
+	}
+	return t, text, s.issue(ctx, purpose, t.ID, linkLife)
+}
+
 // issue begins the life of a ticket. The store ends it by its own clock, which is
 // never set back: the end in the ticket itself goes by a clock that may be.
-func (p *Page) issue(ctx context.Context, purpose, id string, life time.Duration) error {
-	_, err := p.o.Tries.Miss(ctx, purpose+"-issued:"+id, life, true)
+func (s *tickets) issue(ctx context.Context, purpose, id string, life time.Duration) error {
+	_, err := s.counts.Miss(ctx, purpose+"-issued:"+id, life, true)
 	return err
 }
 
 // lives reports whether a ticket was issued and the store has not ended it.
-func (p *Page) lives(ctx context.Context, purpose, id string, life time.Duration) (bool, error) {
-	n, err := p.o.Tries.Miss(ctx, purpose+"-issued:"+id, life, false)
+func (s *tickets) lives(ctx context.Context, purpose, id string, life time.Duration) (bool, error) {
+	n, err := s.counts.Miss(ctx, purpose+"-issued:"+id, life, false)
 	return n > 0, err
+}
+
+// open reads a ticket of a request, if the store has not ended it.
+func (s *tickets) open(ctx context.Context, purpose, text string, life time.Duration) (t ticket, ok bool, err error) {
+	if t, ok = s.read(purpose, text); ok {
+		ok, err = s.lives(ctx, purpose, t.ID, life)
+	}
+	return t, ok && err == nil, err
+}
+
+// uses is how often a link was used, with this time where it counts.
+func (s *tickets) uses(ctx context.Context, purpose string, t *ticket, count bool) (int, error) {
+	return s.counts.Miss(ctx, purpose+":"+t.ID, 2*linkLife, count)
 }
 
 // write seals a ticket. The person's mark is in the seal: it is void once their
 // token is another.
-func (p *Page) write(purpose string, t ticket) (string, bool) {
-	mark, ok := p.o.People().Mark(t.Person)
+func (s *tickets) write(purpose string, t ticket) (string, bool) {
+	mark, ok := s.people().Mark(t.Person)
 	if !ok {
 		return "", false
 	}
 	parts := t.parts()
-	return strings.Join(append(parts, p.o.Key.Seal(purpose, append(parts, mark)...)), "."), true
+	return strings.Join(append(parts, s.key.Seal(purpose, append(parts, mark)...)), "."), true
 }
 
 func (t *ticket) parts() []string {
@@ -67,7 +101,7 @@ func (t *ticket) parts() []string {
 }
 
 // read opens a ticket that was sealed for this purpose and has not expired.
-func (p *Page) read(purpose, text string) (ticket, bool) {
+func (s *tickets) read(purpose, text string) (ticket, bool) {
 	f := strings.Split(text, ".")
 	if len(text) > maxTicket || len(f) != 5 {
 		return ticket{}, false
@@ -78,7 +112,7 @@ func (p *Page) read(purpose, text string) (ticket, bool) {
 		return ticket{}, false
 	}
 	t := ticket{Person: string(person), Viewer: f[1] != "a", Until: time.Unix(until, 0), ID: f[3]}
-	mark, known := p.o.People().Mark(t.Person)
-	ok := p.o.Key.Check(f[4], purpose, f[0], f[1], f[2], f[3], mark)
-	return t, ok && known && p.o.Now().Before(t.Until)
+	mark, known := s.people().Mark(t.Person)
+	ok := s.key.Check(f[4], purpose, f[0], f[1], f[2], f[3], mark)
+	return t, ok && known && s.now().Before(t.Until)
 }

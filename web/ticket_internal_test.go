@@ -13,8 +13,8 @@ type oneToken struct{}
 func (oneToken) Who(string) (string, bool)       { return "", false }
 func (oneToken) Mark(name string) (string, bool) { return "mark", name == "owner" || name == "a.b" }
 
-func sealing() *Page {
-	return &Page{o: Options{Key: hmac.Key(strings.Repeat("k", 32)), People: func() People { return oneToken{} }, Now: func() time.Time { return time.Unix(1000, 0) }}}
+func sealing() *tickets {
+	return &tickets{key: hmac.Key(strings.Repeat("k", 32)), people: func() People { return oneToken{} }, now: func() time.Time { return time.Unix(1000, 0) }}
 }
 
 func TestATicketComesBackAsItWas(t *testing.T) {

@@ -34,16 +34,23 @@ type lineView struct {
 	Until                  time.Time
 }
 
-// waiting shows what waits.
-func (p *Page) waiting(w http.ResponseWriter, r *http.Request, m *member) { p.list(w, r, m, said{}) }
+// questions are the views of what waits, and the buttons that answer it.
+type questions struct {
+	*site
+	reader   *recordReader
+	consents *consents
+	grants   *grants
+	talks    *talks
+}
 
-func (p *Page) list(w http.ResponseWriter, r *http.Request, m *member, s said) {
-	cards, now, err := p.o.Desk.Waiting(r.Context())
+// list shows what waits.
+func (q *questions) list(w http.ResponseWriter, r *http.Request, m *member, s said) {
+	cards, now, err := q.o.Desk.Waiting(r.Context())
 	if err != nil {
-		p.unreachable(w, r, err)
+		q.unreachable(w, r, err)
 		return
 	}
-	p.show(w, r, m, "waiting", view{Title: "Waiting", At: "waiting", Said: s, Waiting: listed(cards, now, m)})
+	q.show(w, r, m, "waiting", view{Title: "Waiting", At: "waiting", Said: s, Waiting: listed(cards, now, m)})
 }
 
 func listed(cards []*approval.Card, now time.Time, m *member) waitingView {
@@ -74,49 +81,39 @@ func stamps(cards []*approval.Card) (now, rest string) {
 	return digest(cards[:1]), digest(cards[1:])
 }
 
-func (p *Page) unreachable(w http.ResponseWriter, r *http.Request, err error) {
-	p.o.Log.ErrorContext(r.Context(), "the page could not read the questions", "err", err)
-	http.Error(w, "The store can't be reached. Nothing was changed; try again.", http.StatusServiceUnavailable)
-}
-
 // card shows one question with all there is to see, and what became of it.
-func (p *Page) card(w http.ResponseWriter, r *http.Request, m *member) {
-	p.one(w, r, m, r.PathValue("id"), said{})
+func (q *questions) card(w http.ResponseWriter, r *http.Request, m *member) {
+	q.one(w, r, m, r.PathValue("id"), said{})
 }
 
-func (p *Page) one(w http.ResponseWriter, r *http.Request, m *member, id string, s said) {
-	c, o, now, err := p.o.Desk.Look(r.Context(), id)
+func (q *questions) one(w http.ResponseWriter, r *http.Request, m *member, id string, s said) {
+	c, o, now, err := q.o.Desk.Look(r.Context(), id)
 	if errors.Is(err, approval.ErrGone) {
-		p.list(w, r, m, said{Text: "That question is not here any more. Nothing was approved.", Tone: odd})
+		q.list(w, r, m, said{Text: "That question is not here any more. Nothing was approved.", Tone: odd})
 		return
 	}
 	if err != nil {
-		p.unreachable(w, r, err)
+		q.unreachable(w, r, err)
 		return
 	}
-	entry := entryOf(r, c, o)
+	entry := entryNamed(r.URL.Query().Get("call"), c, o)
 	if entry > 0 {
 		c = c.Entry(entry - 1)
 	}
-	p.like(r.Context(), c, o, m, entry)
+	q.like(r.Context(), c, o, m, entry)
 	v := whole(c, o, now, m)
 	v.Entry = entry
-	if _, why := p.o.Desk.Draft(c); why == "" && v.Open && m.Approver {
+	if _, why := q.o.Desk.Draft(c); why == "" && v.Open && m.Approver {
 		v.Edit = true
 	}
-	if _, can := p.o.Desk.Always(m.id(), c); can && v.Open && m.Approver {
+	if _, can := q.o.Desk.Always(m.id(), c); can && v.Open && m.Approver {
 		v.Always = true
 	}
-	p.around(r.Context(), &v, &c.Questions[0].Ask)
-	p.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: v})
+	q.around(r.Context(), &v, &c.Questions[0].Ask)
+	q.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: v})
 }
 
-// entryOf is the one call of a list that the address names and that waits, from 1; 0: all of the card is meant.
-func entryOf(r *http.Request, c *approval.Card, o approval.Outcome) int {
-	return entryNamed(r.URL.Query().Get("call"), c, o)
-}
-
-// entryNamed is entryOf by the call's number.
+// entryNamed is the one call of a list that is named by its number and waits, from 1; 0: all of the card is meant.
 func entryNamed(call string, c *approval.Card, o approval.Outcome) int {
 	n, err := strconv.Atoi(call)
 	if err != nil || o.State != approval.Open || n < 1 || n > len(c.Questions) || len(c.Questions) == 1 || channels.Answered(&c.Questions[n-1]) {
@@ -127,23 +124,38 @@ func entryNamed(call string, c *approval.Card, o approval.Outcome) int {
 
 // like lets a card be drawn with what a yes to calls like it would cover, for
 // whoever may give it.
-func (p *Page) like(ctx context.Context, c *approval.Card, o approval.Outcome, m *member, entry int) {
+func (q *questions) like(ctx context.Context, c *approval.Card, o approval.Outcome, m *member, entry int) {
 	if o.State != approval.Open || !m.Approver {
 		return
 	}
-	l, err := p.o.Desk.LikeThis(ctx, approval.Answer{ID: m.id(), Via: Via, Ref: c.Ref()}, entry)
+	l, err := q.o.Desk.LikeThis(ctx, approval.Answer{ID: m.id(), Via: Via, Ref: c.Ref()}, entry)
 	if err != nil {
-		p.o.Log.WarnContext(ctx, "the page could not say what calls like one are", "err", err)
+		q.o.Log.WarnContext(ctx, "the page could not say what calls like one are", "err", err)
 	}
 	c.ShowLikely(l)
 }
 
+// named finds the open question that a form names. Where there is none, it shows what there is.
+func (q *questions) named(w http.ResponseWriter, r *http.Request, m *member) (c *approval.Card, o approval.Outcome, now time.Time, ok bool) {
+	id := r.PostFormValue("card")
+	c, o, now, err := q.o.Desk.Look(r.Context(), id)
+	switch {
+	case errors.Is(err, approval.ErrGone) || err == nil && o.State != approval.Open:
+		q.one(w, r, m, id, said{})
+	case err != nil:
+		q.unreachable(w, r, err)
+	default:
+		return c, o, now, true
+	}
+	return nil, o, now, false
+}
+
 // around adds what stands around an open question: earlier answers to its like,
 // and the turn that it belongs to.
-func (p *Page) around(ctx context.Context, v *cardView, a *approval.Ask) {
+func (q *questions) around(ctx context.Context, v *cardView, a *approval.Ask) {
 	if v.Open {
-		v.Alike = p.alike(a)
-		v.Graph = p.graph(ctx, talkAsked(a), a.Run)
+		v.Alike = q.reader.alike(a)
+		v.Graph = q.talks.graph(ctx, talkAsked(a), a.Run)
 	}
 }
 
@@ -155,8 +167,8 @@ const (
 )
 
 // answer takes a tap. It reads the form and passes it on; the desk decides.
-func (p *Page) answer(w http.ResponseWriter, r *http.Request, m *member) {
-	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Origin: origin(r), Proof: proofOf(r), Params: r.PostFormValue("params"), Always: p.alwaysOf(r)}
+func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
+	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Origin: origin(r), Proof: proofOf(r), Params: r.PostFormValue("params"), Always: q.alwaysOf(r)}
 	if reason := strings.TrimSpace(r.PostFormValue("reason")); reason != "" {
 		a.Handle, a.Reason = r.PostFormValue("because"), reason
 	}
@@ -164,28 +176,28 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, m *member) {
 		a.Scope.Minutes = minutes
 	}
 	if a.Handle == "" {
-		p.list(w, r, m, said{Text: "The form was empty. Nothing was changed.", Tone: odd})
+		q.list(w, r, m, said{Text: "The form was empty. Nothing was changed.", Tone: odd})
 		return
 	}
-	o, err := p.o.Desk.Answer(r.Context(), a)
+	o, err := q.o.Desk.Answer(r.Context(), a)
 	if err != nil {
-		p.o.Log.ErrorContext(r.Context(), "an answer could not be taken", "err", err)
+		q.o.Log.ErrorContext(r.Context(), "an answer could not be taken", "err", err)
 	}
 	switch {
 	case o.Kind == approval.WantsConfirm:
-		p.confirmEdit(w, r, m, a, &o)
+		q.confirmEdit(w, r, m, a, &o)
 	case a.Params != "" && o.Kind == approval.Misunderstood && o.Card != nil:
-		p.editAgain(w, r, m, a, &o)
+		q.editAgain(w, r, m, a, &o)
 	case o.Kind == approval.WantsPick:
-		p.confirm(w, r, m, &o)
+		q.confirm(w, r, m, &o)
 	case o.Kind == approval.WantsPasskey:
-		p.sign(w, r, m, a.Handle, &o)
+		q.sign(w, r, m, a.Handle, &o)
 	case (o.Kind == approval.Misunderstood || o.Kind == approval.TooLate) && o.Card != nil: // nothing was changed: how it is
-		p.one(w, r, m, o.Card.ID, told(o))
+		q.one(w, r, m, o.Card.ID, told(o))
 	case a.Always != nil && o.Kind == approval.Counted && o.State == approval.Allowed:
-		p.granting(w, r, m, gave(&o, err))
+		q.grants.list(w, r, m, gave(&o, err))
 	default:
-		p.list(w, r, m, told(o))
+		q.list(w, r, m, told(o))
 	}
 }
 
@@ -209,10 +221,10 @@ type confirmView struct {
 }
 
 // confirm puts that question.
-func (p *Page) confirm(w http.ResponseWriter, r *http.Request, m *member, o *approval.Outcome) {
-	_, _, now, err := p.o.Desk.Look(r.Context(), o.Card.ID)
+func (q *questions) confirm(w http.ResponseWriter, r *http.Request, m *member, o *approval.Outcome) {
+	_, _, now, err := q.o.Desk.Look(r.Context(), o.Card.ID)
 	if err != nil {
-		p.unreachable(w, r, err)
+		q.unreachable(w, r, err)
 		return
 	}
 	v := confirmView{Pick: o.Pick, Minutes: r.PostFormValue("minutes"), Days: r.PostFormValue("days"), Where: r.PostFormValue("where"), Card: shown(o.Card, nil, now, m)}
@@ -220,30 +232,30 @@ func (p *Page) confirm(w http.ResponseWriter, r *http.Request, m *member, o *app
 	if v.Card.List > 1 {
 		v.Call = o.Pick.At + 1
 	}
-	p.show(w, r, m, "confirm", view{Title: "Look once more", At: "waiting", Confirm: v})
+	q.show(w, r, m, "confirm", view{Title: "Look once more", At: "waiting", Confirm: v})
 }
 
 // say takes one of the few lines that the page has buttons for.
-func (p *Page) say(w http.ResponseWriter, r *http.Request, m *member) {
+func (q *questions) say(w http.ResponseWriter, r *http.Request, m *member) {
 	line := spoken(r.PostFormValue)
 	if line == "" {
 		http.Error(w, "The page has no such button. Nothing was changed.", http.StatusUnprocessableEntity)
 		return
 	}
-	o, err := p.o.Desk.Answer(r.Context(), approval.Answer{ID: m.id(), Via: Via, Text: line})
+	o, err := q.o.Desk.Answer(r.Context(), approval.Answer{ID: m.id(), Via: Via, Text: line})
 	if err != nil {
-		p.o.Log.ErrorContext(r.Context(), "a word of the owner's could not be taken", "err", err)
+		q.o.Log.ErrorContext(r.Context(), "a word of the owner's could not be taken", "err", err)
 	}
-	p.granting(w, r, m, told(o))
+	q.grants.list(w, r, m, told(o))
 }
 
 // test sends a question that runs nothing, so that a person can see one.
-func (p *Page) test(w http.ResponseWriter, r *http.Request, m *member) {
-	o, err := p.o.Desk.AskTest(r.Context(), approval.Answer{ID: m.id(), Via: Via})
+func (q *questions) test(w http.ResponseWriter, r *http.Request, m *member) {
+	o, err := q.o.Desk.AskTest(r.Context(), approval.Answer{ID: m.id(), Via: Via})
 	if err != nil {
-		p.o.Log.ErrorContext(r.Context(), "a test question could not be sent", "err", err)
+		q.o.Log.ErrorContext(r.Context(), "a test question could not be sent", "err", err)
 	}
-	p.list(w, r, m, told(o))
+	q.list(w, r, m, told(o))
 }
 
 // told puts an outcome into the words and the colour it is shown in. Only what

@@ -34,6 +34,7 @@ import (
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/push"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -119,14 +120,10 @@ const DefaultSession = 7 * 24 * time.Hour
 
 // Page is the page as a handler. Stop it to end its streams.
 type Page struct {
-	o       Options
-	handler http.Handler
-	live    *live
-	charts  keptCharts
-	agents  keptAgents
-	always  keptOffers
-	scans   chan struct{} // holds one for each look through the record
-	slowed  chan struct{} // holds one for each try at a token that has to wait
+	sessions      *sessions
+	live          *live
+	notifications *notifications
+	handler       http.Handler
 }
 
 // New makes a page.
@@ -152,11 +149,43 @@ func New(o Options) (*Page, error) {
 	if o.Peer == nil {
 		o.Peer = func(r *http.Request) string { return r.RemoteAddr }
 	}
-	p := &Page{o: o, scans: make(chan struct{}, maxScans), slowed: make(chan struct{}, maxSlowed)}
-	p.live = newLive(p)
-	p.handler = p.routes()
+	p := &Page{sessions: &sessions{&site{o}, &tickets{o.Key, o.Tries, o.People, o.Now}}}
+	p.live = newLive(p.sessions)
+	p.notifications = &notifications{p.sessions.site}
+	p.handler = p.sessions.guarded(p.routes())
 	return p, nil
 }
+
+// Link makes a login link for someone with a token, good once and for ten
+// minutes: its path, and until when. The secret is behind the #, which browsers
+// and previews don't send.
+func (p *Page) Link(ctx context.Context, person string, viewer bool) (path string, until time.Time, err error) {
+	t, text, err := p.sessions.link(ctx, forLink, person, viewer)
+	if err != nil {
+		return "", t.Until, err
+	}
+	return Root + "login#link=" + url.QueryEscape(text), t.Until, nil
+}
+
+// Enrol makes a link by which a person adds a passkey, good once and for ten
+// minutes: its path, and until when. Without that passkey it logs no one in.
+func (p *Page) Enrol(ctx context.Context, person string) (path string, until time.Time, err error) {
+	if !p.sessions.o.Desk.Lists(keyOwner(person)) {
+		return "", until, errors.New("web: there is no approver of that name who may log in")
+	}
+	t, text, err := p.sessions.link(ctx, forEnrol, person, false)
+	if err == nil {
+		err = p.sessions.note(ctx, &t, "a link to add a passkey was made")
+	}
+	if err != nil {
+		return "", t.Until, err
+	}
+	return Root + "login#enrol=" + url.QueryEscape(text), t.Until, nil
+}
+
+// Current reports whether a device may be told of questions still: its person may
+// answer, with the same token as when they added it.
+func (p *Page) Current(d *push.Device) bool { return p.notifications.current(d) }
 
 // ServeHTTP answers what comes in below Root.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
@@ -176,54 +205,74 @@ func (p *Page) Stop() {
 }
 
 func (p *Page) routes() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+Root+"assets/{file}", p.asset)
-	mux.HandleFunc("GET "+Root+"manifest.webmanifest", p.manifest)
-	mux.HandleFunc("GET "+Root+"login", p.shell)
-	mux.HandleFunc("POST "+Root+"login", p.login)
-	mux.HandleFunc("POST "+Root+"login/link", p.aboutLink)
-	mux.HandleFunc("POST "+Root+"login/passkey", p.wantsLogin)
-	mux.Handle("GET "+Root+"passkeys", p.view(p.passkeys))
-	mux.HandleFunc("POST "+Root+"passkeys", p.addKey)
-	mux.HandleFunc("POST "+Root+"passkeys/new", p.newKey)
-	mux.Handle("POST "+Root+"passkeys/proof", p.approver(p.wantsProof))
-	mux.Handle("POST "+Root+"passkeys/remove", p.member(p.removeKey))
+	s, mux := p.sessions, http.NewServeMux()
+	reader := &recordReader{s.site, make(chan struct{}, maxScans)}
+	consents := &consents{site: s.site, reader: reader}
+	grants := &grants{site: s.site, reader: reader, consents: consents}
+	talks := &talks{s.site, reader, grants}
+	mux.HandleFunc("GET "+Root+"assets/{file}", s.asset)
+	mux.HandleFunc("GET "+Root+"manifest.webmanifest", s.manifest)
+	mux.Handle("GET "+Root+"events", s.member(p.live.events))
+	p.loginRoutes(mux)
 	p.notificationRoutes(mux)
-	mux.Handle("POST "+Root+"logout", p.member(p.logout))
-	mux.Handle("GET "+Root+"{$}", p.view(p.waiting))
-	mux.Handle("GET "+Root+"cards/{id}", p.view(p.card))
-	mux.Handle("POST "+Root+"answer", p.approver(p.answer))
-	mux.Handle("POST "+Root+"reveal", p.approver(p.reveal))
-	mux.Handle("POST "+Root+"edit", p.approver(p.edit))
-	mux.Handle("POST "+Root+"always", p.approver(p.showAlways))
-	mux.Handle("POST "+Root+"say", p.approver(p.say))
-	mux.Handle("POST "+Root+"test", p.approver(p.test))
-	mux.Handle("GET "+Root+"events", p.member(p.events))
-	mux.Handle("GET "+Root+"grants", p.view(p.grants))
-	mux.Handle("POST "+Root+"grants", p.approver(p.revoke))
-	mux.Handle("POST "+Root+"consents", p.approver(p.consent))
-	mux.Handle("GET "+Root+"talks", p.view(p.talks))
-	mux.Handle("GET "+Root+"talks/{hash}", p.view(p.talk))
-	mux.Handle("POST "+Root+"talks/{hash}", p.approver(p.discuss))
-	mux.Handle("GET "+Root+"history", p.view(p.history))
-	mux.Handle("GET "+Root+"record", p.view(p.record))
-	mux.Handle("POST "+Root+"record/proof", p.member(p.prove))
-	mux.Handle("GET "+Root+"record/export", p.view(p.export))
-	mux.Handle("GET "+Root+"policy", p.view(p.policy))
-	mux.Handle("POST "+Root+"policy", p.member(p.try))
-	mux.Handle("POST "+Root+"policy/replay", p.approver(p.rehearse))
-	mux.Handle("GET "+Root+"labels", p.view(p.labels))
-	mux.Handle("POST "+Root+"labels", p.member(p.label))
-	mux.Handle("GET "+Root+"health", p.view(p.health))
-	return p.guarded(mux)
+	questionRoutes(mux, s, &questions{s.site, reader, consents, grants, talks})
+	mux.Handle("GET "+Root+"grants", s.view(fresh(grants.list)))
+	mux.Handle("POST "+Root+"grants", s.approver(grants.revoke))
+	mux.Handle("POST "+Root+"consents", s.approver(grants.consent))
+	mux.Handle("GET "+Root+"talks", s.view(talks.list))
+	mux.Handle("GET "+Root+"talks/{hash}", s.view(talks.talk))
+	mux.Handle("POST "+Root+"talks/{hash}", s.approver(talks.discuss))
+	records := &records{s.site, reader}
+	mux.Handle("GET "+Root+"history", s.view(records.history))
+	mux.Handle("GET "+Root+"record", s.view(records.list))
+	mux.Handle("POST "+Root+"record/proof", s.member(records.prove))
+	mux.Handle("GET "+Root+"record/export", s.view(records.export))
+	policies := &policies{s.site}
+	mux.Handle("GET "+Root+"policy", s.view(policies.table))
+	mux.Handle("POST "+Root+"policy", s.member(policies.try))
+	mux.Handle("POST "+Root+"policy/replay", s.approver(policies.rehearse))
+	labels := &labels{s.site}
+	mux.Handle("GET "+Root+"labels", s.view(fresh(labels.list)))
+	mux.Handle("POST "+Root+"labels", s.member(labels.label))
+	health := &health{site: s.site, reader: reader, grants: grants}
+	mux.Handle("GET "+Root+"health", s.view(health.draw))
+	return mux
+}
+
+func (p *Page) loginRoutes(mux *http.ServeMux) {
+	s, ceremonies := p.sessions, &ceremonies{p.sessions}
+	login := &login{s, ceremonies, p.notifications, p.live, make(chan struct{}, maxSlowed)}
+	mux.HandleFunc("GET "+Root+"login", s.shell)
+	mux.HandleFunc("POST "+Root+"login", login.login)
+	mux.HandleFunc("POST "+Root+"login/link", login.aboutLink)
+	mux.HandleFunc("POST "+Root+"login/passkey", login.wantsLogin)
+	mux.Handle("POST "+Root+"logout", s.member(login.logout))
+	passkeys := &passkeys{s, ceremonies, login}
+	mux.Handle("GET "+Root+"passkeys", s.view(fresh(passkeys.list)))
+	mux.HandleFunc("POST "+Root+"passkeys", passkeys.addKey)
+	mux.HandleFunc("POST "+Root+"passkeys/new", passkeys.newKey)
+	mux.Handle("POST "+Root+"passkeys/proof", s.approver(passkeys.wantsProof))
+	mux.Handle("POST "+Root+"passkeys/remove", s.member(passkeys.removeKey))
 }
 
 func (p *Page) notificationRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET "+Root+"worker.js", p.worker)
-	mux.Handle("GET "+Root+"notifications", p.view(p.notifications))
-	mux.Handle("POST "+Root+"notifications", p.approver(p.notify))
-	mux.Handle("GET "+Root+"notifications/key", p.approver(p.pushKey))
-	mux.Handle("POST "+Root+"notifications/renew", p.approver(p.renew))
-	mux.Handle("POST "+Root+"notifications/remove", p.member(p.unnotify))
-	mux.Handle("POST "+Root+"notifications/answer", p.approver(p.fromNotification))
+	s, n := p.sessions, p.notifications
+	mux.HandleFunc("GET "+Root+"worker.js", s.worker)
+	mux.Handle("GET "+Root+"notifications", s.view(fresh(n.list)))
+	mux.Handle("POST "+Root+"notifications", s.approver(n.add))
+	mux.Handle("GET "+Root+"notifications/key", s.approver(n.pushKey))
+	mux.Handle("POST "+Root+"notifications/renew", s.approver(n.renew))
+	mux.Handle("POST "+Root+"notifications/remove", s.member(n.remove))
+	mux.Handle("POST "+Root+"notifications/answer", s.approver(n.fromNotification))
+}
+
+func questionRoutes(mux *http.ServeMux, s *sessions, q *questions) {
+	mux.Handle("GET "+Root+"{$}", s.view(fresh(q.list)))
+	mux.Handle("GET "+Root+"cards/{id}", s.view(q.card))
+	mux.Handle("POST "+Root+"answer", s.approver(q.answer))
+	mux.Handle("POST "+Root+"reveal", s.approver(q.reveal))
+	mux.Handle("POST "+Root+"edit", s.approver(q.edit))
+	mux.Handle("POST "+Root+"always", s.approver(q.showAlways))
+	mux.Handle("POST "+Root+"say", s.approver(q.say))
+	mux.Handle("POST "+Root+"test", s.approver(q.test))
 }
