@@ -57,7 +57,7 @@ func (d *Desk) stillWaiting(ctx context.Context, a Answer, now time.Time) (out [
 		}
 		for _, q := range c.all() {
 			voted := slices.ContainsFunc(q.Votes, func(v Vote) bool { return v.Person == person })
-			if q.state(d.o.Key, c.ID, now) == Open && !voted {
+			if q.state(now) == Open && !voted {
 				out = append(out, c.Ref()+" "+d.o.Head(&q.Ask))
 			}
 		}

@@ -124,7 +124,7 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		if err != nil {
 			return Outcome{Text: "The question can't be read. Nothing was approved."}, err
 		}
-		if out, err := d.answerable(c, a.code); out.Text != "" {
+		if out, err := c.answerable(a.code); out.Text != "" {
 			return out, err
 		}
 		picked, out := c.pick(a.Tool, a.entry)
@@ -195,11 +195,11 @@ func (d *Desk) footnote(ctx context.Context, out *Outcome, voted []*Question, a 
 }
 
 // answerable says why a card can't be answered, or nothing.
-func (d *Desk) answerable(c *Card, code string) (Outcome, error) {
+func (c *Card) answerable(code string) (Outcome, error) {
 	switch {
 	case c.Batch && !c.Frozen: // it was not shown yet: its calls are still being gathered
 		return Outcome{Kind: Misunderstood, State: Open, Text: stillGathering}, nil
-	case code != "" && subtle.ConstantTimeCompare([]byte(code), []byte(c.Code)) != 1, !d.whole(c):
+	case code != "" && subtle.ConstantTimeCompare([]byte(code), []byte(c.Code)) != 1, !c.whole():
 		return Outcome{Kind: NotFound, Text: "What the store holds for this question is not what was asked. Nothing was approved."}, errForged
 	}
 	return Outcome{}, nil
@@ -275,7 +275,7 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 			said = " The call is no longer waiting, and its arguments were hidden before they reached us, so it can't be released later. Let the agent ask again."
 			continue
 		}
-		opening := q.openedBy(d.o.Key, c.ID, person)
+		opening := q.openedBy(person)
 		if a.Allow && q.Ask.Bodies > 0 && opening == nil {
 			said = unopened
 			continue
@@ -284,22 +284,22 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 			v.Seen = a.inDetails && (d.o.Detailed != nil && d.o.Detailed(&q.Ask) || opening != nil && opening.Whole)
 			said += v.allows(q, &a, most)
 		}
-		if q.vote(d.o.Key, c.ID, v) {
+		if q.vote(v) {
 			voted = append(voted, q)
 			d.effects(c, q, &ch, now)
 		}
 	}
-	out := d.outcome(c, picked, now)
+	out := c.outcome(picked, now)
 	out.Text += said
 	switch {
 	case barred == len(picked) && out.State == Open:
 		return Outcome{Kind: Unauthorised, State: Open, Text: strings.TrimSpace(said), Card: c}, ch, nil
-	case len(voted) == 0 && out.State != Open && !c.closed(d.o.Key, now):
-		return d.entryTooLate(c, picked, now), ch, nil
+	case len(voted) == 0 && out.State != Open && !c.closed(now):
+		return c.entryTooLate(picked, now), ch, nil
 	case len(voted) == 0:
 		return refuse(out, person, said), ch, nil
 	}
-	out.Kind, ch.Closed = Counted, c.closed(d.o.Key, now)
+	out.Kind, ch.Closed = Counted, c.closed(now)
 	return out, ch, voted
 }
 
@@ -348,12 +348,12 @@ func tooLate(out Outcome) Outcome {
 
 // effects are what a settled question changes besides its card.
 func (d *Desk) effects(c *Card, q *Question, ch *Change, now time.Time) {
-	if q.state(d.o.Key, c.ID, now) != Allowed || q.Ask.Test { // a test lets nothing pass
+	if q.state(now) != Allowed || q.Ask.Test { // a test lets nothing pass
 		return
 	}
-	at := q.last(d.o.Key, c.ID).At
+	at := q.last().At
 	ch.Waiting[q.Ask.Digest] = at.Add(d.terms().TTL)
-	if q.last(d.o.Key, c.ID).Edited != "" {
+	if q.last().Edited != "" {
 		ch.Waiting[q.Ask.Digest] = at // it is for the request that waits, and for no other
 	}
 	if g := d.grant(c, q); g != nil {
@@ -389,7 +389,7 @@ func (d *Desk) grant(c *Card, q *Question) *session.Grant {
 	if minutes == 0 {
 		minutes = d.terms().MaxMinutes
 	}
-	g.Until = q.last(d.o.Key, c.ID).At.Add(time.Duration(minutes) * time.Minute)
+	g.Until = q.last().At.Add(time.Duration(minutes) * time.Minute)
 	return g
 }
 

@@ -216,7 +216,7 @@ func (d *Desk) refused(ctx context.Context, r *Request) string {
 		return ""
 	}
 	if q := c.question(r.Ask.Digest); q != nil {
-		if state := q.state(d.o.Key, c.ID, now); state == Denied && q.people(false) != "" || state == Expired { // what was taken back may be asked again
+		if state := q.state(now); state == Denied && q.people(false) != "" || state == Expired { // what was taken back may be asked again
 			return id
 		}
 	}
@@ -303,7 +303,7 @@ func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
 		if q == nil {
 			return false, nil
 		}
-		if state := q.state(d.o.Key, c.ID, now); state != Open {
+		if state := q.state(now); state != Open {
 			return d.stillAnswers(ctx, c, q, state, r, now), nil
 		}
 		if r.unattended() { // what it asks may still be answered, for a retry
@@ -334,7 +334,7 @@ func (d *Desk) stillAnswers(ctx context.Context, c *Card, q *Question, state Sta
 	case Expired:
 		return slices.Equal(q.Ask.Said, r.Ask.Said) && now.Before(q.Ask.Until.Add(noHolds))
 	case Allowed:
-		yes := q.last(d.o.Key, c.ID)
+		yes := q.last()
 		return (d.claimable(c, q, r.ID, now) || yes.For != "" && yes.Edited == "" && q.Used == "") && !d.outlivedBy(ctx, &r.Ask, yes)
 	}
 	return false

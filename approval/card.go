@@ -171,6 +171,9 @@ type Question struct {
 
 	Openings []Opening `json:"openings,omitzero"`
 	Summary  *Summary  `json:"summary,omitzero"` // what a model says about its text; nil: nothing
+
+	card string   // the id of the card that it is on
+	key  hmac.Key // what its votes are sealed with; without one, no vote counts
 }
 
 // Vote is one person's answer.
@@ -273,11 +276,11 @@ func (c *Card) list() []string {
 
 // whole reports whether a card may be answered: it asks about one call, or it
 // was frozen with just these.
-func (d *Desk) whole(c *Card) bool {
+func (c *Card) whole() bool {
 	if !c.Frozen {
 		return false
 	}
-	return !c.Batch && len(c.Questions) == 1 || c.Batch && d.o.Key.Check(c.Listed, "list", c.list()...)
+	return !c.Batch && len(c.Questions) == 1 || c.Batch && c.key.Check(c.Listed, "list", c.list()...)
 }
 
 // question finds what the card asks about a digest.
@@ -306,14 +309,17 @@ func (d *Desk) open(s Stored, now time.Time) (*Card, error) {
 	}
 	for i := range c.Questions {
 		q := &c.Questions[i]
+		q.card, q.key = c.ID, d.o.Key
 		parts, err := sealedAsk(c.ID, &q.Ask)
 		if err != nil || !d.o.Key.Check(q.Seal, "question", parts...) {
 			return nil, errForged
 		}
-		q.Votes = slices.DeleteFunc(q.Votes, func(v Vote) bool { return v.Allow && !q.counts(d.o.Key, c.ID, &v) })
-		t.standing(q, d.o.Key, c.ID, now)
+		q.Votes = slices.DeleteFunc(q.Votes, func(v Vote) bool { return v.Allow && !q.counts(&v) })
+		t.standing(q, now)
 		q.Ask.hide = d.o.Hide
-		d.unsealed(c.ID, q)
+		if s := q.Summary; s != nil && !d.o.Key.Check(s.Seal, "summary", s.sealed(c.ID, q.Ask.Digest)...) {
+			q.Summary = nil
+		}
 	}
 	c.Code, c.key, c.longest = codes.Code(d.o.Key, c.ID), d.o.Key, t.MaxMinutes
 	return c, nil
@@ -335,7 +341,7 @@ func pose(key hmac.Key, id string, a Ask, holder string) (Question, error) {
 	if err != nil {
 		return Question{}, err
 	}
-	return Question{Ask: a, Seal: key.Seal("question", parts...), Holders: []string{holder}}, nil
+	return Question{Ask: a, Seal: key.Seal("question", parts...), Holders: []string{holder}, card: id, key: key}, nil
 }
 
 func (v *Vote) sealed(id, digest string) []string {

@@ -35,7 +35,12 @@ func (d *Desk) showCopy(ctx context.Context, id string, copied Copy) {
 		d.o.Log.ErrorContext(ctx, "a card could not be read again; its buttons answer with the truth", "channel", copied.Channel, "card", id, "err", err)
 		return
 	}
-	if err := ch.Settle(ctx, copied.Ref, c, d.standing(c, now)); err != nil {
+	shown := c.status(now)
+	if shown.State == Open && d.ctx.Err() != nil {
+		shown.Text = "The gateway has stopped and the call was denied. If it is approved before " + c.Until().Format(time.TimeOnly) +
+			" UTC, one identical retry still passes."
+	}
+	if err := ch.Settle(ctx, copied.Ref, c, shown); err != nil {
 		d.o.Log.ErrorContext(ctx, "a card could not be edited; its buttons answer with the truth", "channel", copied.Channel, "ref", c.Ref(), "err", err)
 	}
 }
@@ -57,34 +62,6 @@ func (d *Desk) patience(ctx context.Context) (context.Context, context.CancelFun
 		unhook()
 		cancel()
 	}
-}
-
-// standing is what a card says of itself now. It is open as long as anything on
-// it waits for an answer.
-func (d *Desk) standing(c *Card, now time.Time) Outcome {
-	o := d.outcome(c, c.all(), now)
-	if c.closed(d.o.Key, now) {
-		return o
-	}
-	o.State = Open
-	if !c.voted() { // there is nothing to tell yet
-		o.Text = ""
-	}
-	if d.ctx.Err() != nil {
-		o.Text = "The gateway has stopped and the call was denied. If it is approved before " + c.Until().Format(time.TimeOnly) +
-			" UTC, one identical retry still passes."
-	}
-	return o
-}
-
-// voted reports whether anyone has answered anything on the card.
-func (c *Card) voted() bool {
-	for i := range c.Questions {
-		if len(c.Questions[i].Votes) > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // turns let one at a time edit a copy.

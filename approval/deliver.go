@@ -155,7 +155,7 @@ func (d *Desk) addCopy(ctx context.Context, id string, copied Copy) {
 		if errors.Is(err, ErrStale) {
 			continue
 		}
-		if err == nil && (d.ctx.Err() != nil || c.closed(d.o.Key, now) || c.voted() || c.Questions[0].Summary != nil) {
+		if err == nil && (d.ctx.Err() != nil || c.closed(now) || c.voted() || c.Questions[0].Summary != nil) {
 			d.showCopy(ctx, id, copied)
 		}
 		return
@@ -164,7 +164,7 @@ func (d *Desk) addCopy(ctx context.Context, id string, copied Copy) {
 
 // expired records that nobody has answered, and shows it, in one process.
 func (d *Desk) expired(ctx context.Context, c *Card, now time.Time) {
-	left := slices.DeleteFunc(c.all(), func(q *Question) bool { return q.state(d.o.Key, c.ID, now) != Expired })
+	left := slices.DeleteFunc(c.all(), func(q *Question) bool { return q.state(now) != Expired })
 	if len(left) == 0 || !d.tells(ctx, c.ID) {
 		return
 	}

@@ -119,10 +119,10 @@ func (d *Desk) edited(ctx context.Context, person, id string, a Answer, most int
 		return forgotten(), nil
 	case err != nil:
 		return Outcome{Text: "The question can't be read. Nothing was approved."}, err
-	case c.closed(d.o.Key, now):
-		return tooLate(d.outcome(c, c.all(), now)), nil
+	case c.closed(now):
+		return tooLate(c.outcome(c.all(), now)), nil
 	}
-	if out, err := d.answerable(c, a.code); out.Text != "" {
+	if out, err := c.answerable(a.code); out.Text != "" {
 		return out, err
 	}
 	picked, out := c.pick(a.Tool, a.entry)
@@ -142,8 +142,8 @@ func (d *Desk) editOne(ctx context.Context, person string, c *Card, q *Question,
 	if why, barred := q.Ask.bars(person, true); barred {
 		return Outcome{Kind: Unauthorised, State: Open, Text: why, Card: c}, nil
 	}
-	if q.state(d.o.Key, c.ID, now) != Open {
-		return d.entryTooLate(c, []*Question{q}, now), nil
+	if q.state(now) != Open {
+		return c.entryTooLate([]*Question{q}, now), nil
 	}
 	e, why, err := d.edit(ctx, person, q, []byte(a.Params))
 	if why != "" || err != nil {

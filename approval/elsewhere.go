@@ -38,11 +38,11 @@ func (d *Desk) AnsweredElsewhere(ctx context.Context, client, ticket string, why
 			return err
 		}
 		q := c.question(digest)
-		if q == nil || q.state(d.o.Key, c.ID, now) != Open {
+		if q == nil || q.state(now) != Open {
 			return nil
 		}
 		q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: string(why), At: now})
-		ch := Change{Closed: c.closed(d.o.Key, now), Waiting: map[string]time.Time{digest: now}} // the next such call asks again
+		ch := Change{Closed: c.closed(now), Waiting: map[string]time.Time{digest: now}} // the next such call asks again
 		if err := d.swap(ctx, c, ch); errors.Is(err, ErrStale) {
 			continue
 		} else if err != nil {

@@ -39,7 +39,7 @@ func (d *Desk) begin(ctx context.Context, id string, stage int) (c *Card, begun 
 			d.o.Log.ErrorContext(ctx, "a question could not be put to the next in line", "card", id, "err", err)
 			return &Card{}, false // whoever looks next may have more luck
 		}
-		if c.closed(d.o.Key, now) {
+		if c.closed(now) {
 			return nil, false
 		}
 		if c.Stage >= stage {

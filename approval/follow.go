@@ -146,7 +146,7 @@ func (d *Desk) sayStopped(ctx context.Context, id string) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	if c, now, err := d.load(ctx, id); err == nil && !c.closed(d.o.Key, now) {
+	if c, now, err := d.load(ctx, id); err == nil && !c.closed(now) {
 		d.showCopies(ctx, c)
 	}
 }

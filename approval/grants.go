@@ -169,7 +169,7 @@ func (d *Desk) takeBack(ctx context.Context, g *session.Grant, now time.Time) er
 		}
 		gone := map[string]time.Time{}
 		for _, q := range c.all() {
-			if q.Ask.Tool == g.Tool && q.state(d.o.Key, c.ID, now) == Allowed {
+			if q.Ask.Tool == g.Tool && q.state(now) == Allowed {
 				q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: revoked, At: now})
 				gone[q.Ask.Digest] = now
 			}
@@ -177,7 +177,7 @@ func (d *Desk) takeBack(ctx context.Context, g *session.Grant, now time.Time) er
 		if len(gone) == 0 {
 			return nil
 		}
-		err = d.swap(ctx, c, Change{Waiting: gone, Closed: c.closed(d.o.Key, now)})
+		err = d.swap(ctx, c, Change{Waiting: gone, Closed: c.closed(now)})
 		if errors.Is(err, ErrStale) {
 			continue
 		}

@@ -84,12 +84,12 @@ func (d *Desk) usable(ctx context.Context, l *late) bool {
 	}
 	l.seen.Store(c.version)
 	q := c.question(l.digest)
-	if q == nil || q.Ask.HeldOnly || q.last(d.o.Key, c.ID).Edited != "" || q.state(d.o.Key, c.ID, now) != Allowed || d.Brake(q.Ask.Agent).On {
+	if q == nil || q.Ask.HeldOnly || q.last().Edited != "" || q.state(now) != Allowed || d.Brake(q.Ask.Agent).On {
 		return false
 	}
-	if left := q.kept(q.last(d.o.Key, c.ID), now); left > 0 { // for a call that may still be held
+	if left := q.kept(q.last(), now); left > 0 { // for a call that may still be held
 		time.AfterFunc(left, l.wake)
 		return false
 	}
-	return d.claimable(c, q, "", now) && !d.outlivedBy(ctx, &q.Ask, q.last(d.o.Key, c.ID))
+	return d.claimable(c, q, "", now) && !d.outlivedBy(ctx, &q.Ask, q.last())
 }

@@ -167,7 +167,7 @@ func (d *Desk) countLike(ctx context.Context, person, id string, a Answer, most 
 	}
 	c, now, err := d.load(ctx, id)
 	switch {
-	case errors.Is(err, ErrGone) || err == nil && c.closed(d.o.Key, now):
+	case errors.Is(err, ErrGone) || err == nil && c.closed(now):
 		return d.count(ctx, person, id, a, most) // which says so
 	case err != nil:
 		return Outcome{Text: "The question can't be read. Nothing was approved."}, err

@@ -42,7 +42,7 @@ func (d *Desk) Look(ctx context.Context, id string) (*Card, Outcome, time.Time, 
 		return nil, Outcome{}, now, ErrGone
 	}
 	c.Code = ""
-	return c, d.standing(c, now), now, nil
+	return c, c.status(now), now, nil
 }
 
 // Reachable says of a person, by their id, whether to notify them of a card now: they may answer a call on it, are not away, and it breaks

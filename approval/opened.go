@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/audit"
-	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
@@ -26,9 +25,9 @@ func (o *Opening) sealed(id, digest string) []string {
 }
 
 // openedBy is the opening of a question by a person, if it is one of ours.
-func (q *Question) openedBy(key hmac.Key, id, person string) *Opening {
+func (q *Question) openedBy(person string) *Opening {
 	for i := range q.Openings {
-		if o := &q.Openings[i]; o.Person == person && key.Check(o.Seal, "opening", o.sealed(id, q.Ask.Digest)...) {
+		if o := &q.Openings[i]; o.Person == person && q.key.Check(o.Seal, "opening", o.sealed(q.card, q.Ask.Digest)...) {
 			return o
 		}
 	}
@@ -153,7 +152,7 @@ func (d *Desk) keepOpening(ctx context.Context, id, digest string, o Opening) er
 		if at == nil {
 			return ErrGone
 		}
-		if before := at.openedBy(d.o.Key, id, o.Person); before != nil && (before.Whole || !o.Whole) {
+		if before := at.openedBy(o.Person); before != nil && (before.Whole || !o.Whole) {
 			return nil
 		}
 		at.Openings = append(slices.DeleteFunc(at.Openings, func(x Opening) bool { return x.Person == o.Person }), o)

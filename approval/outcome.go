@@ -51,14 +51,14 @@ const NotAuthorised = "You are not authorized to approve/deny this request"
 
 // outcome says where questions stand, in words for people. Questions of one
 // card may have ended differently; each end is a sentence.
-func (d *Desk) outcome(c *Card, asked []*Question, now time.Time) Outcome {
+func (c *Card) outcome(asked []*Question, now time.Time) Outcome {
 	var groups [Expired + 1][]*Question
 	for _, q := range asked {
-		s := q.state(d.o.Key, c.ID, now)
+		s := q.state(now)
 		groups[s] = append(groups[s], q)
 	}
 	first := asked[0]
-	o := Outcome{State: first.state(d.o.Key, c.ID, now), At: first.last(d.o.Key, c.ID).At, Scope: first.scope()}
+	o := Outcome{State: first.state(now), At: first.last().At, Scope: first.scope()}
 	o.By = first.names(o.State != Denied)
 	if n := len(first.Votes); n > 0 {
 		o.Via = first.Votes[n-1].Via
@@ -101,4 +101,28 @@ func (c *Card) sentence(s State, asked []*Question) string {
 		return what + " expired without an answer. Nothing was approved."
 	}
 	return fmt.Sprintf("%s: %d of %d approvals.", what, len(q.Votes), q.Ask.Approvals)
+}
+
+// status is what a card says of itself now. It is open as long as anything on
+// it waits for an answer.
+func (c *Card) status(now time.Time) Outcome {
+	o := c.outcome(c.all(), now)
+	if c.closed(now) {
+		return o
+	}
+	o.State = Open
+	if !c.voted() { // there is nothing to tell yet
+		o.Text = ""
+	}
+	return o
+}
+
+// voted reports whether anyone has answered anything on the card.
+func (c *Card) voted() bool {
+	for i := range c.Questions {
+		if len(c.Questions[i].Votes) > 0 {
+			return true
+		}
+	}
+	return false
 }

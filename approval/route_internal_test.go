@@ -70,7 +70,7 @@ func TestAVoteOfSomeoneWhoMayNotCountsForNothing(t *testing.T) {
 		v := says(who, true, noon)
 		v.Seal = ruleKey.Seal("vote", v.sealed("card", "d1")...)
 		q.Votes = []Vote{v}
-		if got := q.state(ruleKey, "card", noon); got != Open {
+		if got := q.state(noon); got != Open {
 			t.Errorf("%s made it %s", who, got)
 		}
 	}

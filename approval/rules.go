@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/openclaw-verifier/verifier/hmac"
 )
 
 // State is where a question stands. The zero State is open.
@@ -26,14 +24,14 @@ func (s State) String() string {
 
 // state works out where a question stands from its votes alone. A vote that
 // does not carry our seal counts for nothing, unless it denies.
-func (q *Question) state(key hmac.Key, id string, now time.Time) State {
+func (q *Question) state(now time.Time) State {
 	people := make(map[string]bool)
 	for i := range q.Votes {
 		v := &q.Votes[i]
 		if !v.Allow {
 			return Denied
 		}
-		if q.counts(key, id, v) {
+		if q.counts(v) {
 			people[v.Person] = true
 		}
 	}
@@ -60,14 +58,14 @@ func (q *Question) scope() Scope {
 
 // counts reports whether a vote is one of ours: made here, in time, by someone
 // who may.
-func (q *Question) counts(key hmac.Key, id string, v *Vote) bool {
+func (q *Question) counts(v *Vote) bool {
 	if _, barred := q.Ask.bars(v.Person, v.Allow); barred {
 		return false
 	}
 	if v.Allow && q.Ask.StepUp && v.Passkey == "" || v.Edited != "" && q.Ask.Approvals > 1 {
 		return false
 	}
-	return !v.At.After(q.Ask.Until) && key.Check(v.Seal, "vote", v.sealed(id, q.Ask.Digest)...)
+	return len(q.key) > 0 && !v.At.After(q.Ask.Until) && q.key.Check(v.Seal, "vote", v.sealed(q.card, q.Ask.Digest)...)
 }
 
 // deniedAt is when the question was denied. No seal covers the time: by changing it in
@@ -83,9 +81,9 @@ func (q *Question) deniedAt() (at time.Time) {
 }
 
 // last is the last vote that counts.
-func (q *Question) last(key hmac.Key, id string) (last Vote) {
+func (q *Question) last() (last Vote) {
 	for i := range q.Votes {
-		if v := &q.Votes[i]; q.counts(key, id, v) && !v.At.Before(last.At) {
+		if v := &q.Votes[i]; q.counts(v) && !v.At.Before(last.At) {
 			last = *v
 		}
 	}
@@ -121,8 +119,8 @@ func (q *Question) limit(s Scope, most int) (Scope, string) {
 
 // vote adds a person's answer. It reports false when the question is settled or
 // the person has voted already.
-func (q *Question) vote(key hmac.Key, id string, v Vote) bool {
-	if q.state(key, id, v.At) != Open {
+func (q *Question) vote(v Vote) bool {
+	if q.state(v.At) != Open {
 		return false
 	}
 	for _, old := range q.Votes {
@@ -133,7 +131,7 @@ func (q *Question) vote(key hmac.Key, id string, v Vote) bool {
 	if v.Allow && len(q.Holders) > 0 {
 		v.For = q.Holders[0]
 	}
-	v.Seal = key.Seal("vote", v.sealed(id, q.Ask.Digest)...)
+	v.Seal = q.key.Seal("vote", v.sealed(q.card, q.Ask.Digest)...)
 	q.Votes = append(q.Votes, v)
 	return true
 }
@@ -179,9 +177,9 @@ func (q *Question) leave(holder string) bool {
 }
 
 // closed reports whether nothing on the card waits for an answer.
-func (c *Card) closed(key hmac.Key, now time.Time) bool {
+func (c *Card) closed(now time.Time) bool {
 	for i := range c.Questions {
-		if c.Questions[i].state(key, c.ID, now) == Open {
+		if c.Questions[i].state(now) == Open {
 			return false
 		}
 	}

@@ -36,19 +36,19 @@ func says(person string, allow bool, at time.Time) Vote {
 func TestAVoteThatWasNotSealedHereCountsForNothing(t *testing.T) {
 	q := asking(t, 1)
 	q.Votes = []Vote{says("ann", true, noon)}
-	if got := q.state(ruleKey, "card", noon); got != Open {
+	if got := q.state(noon); got != Open {
 		t.Errorf("a forged yes made the question %s", got)
 	}
 	q.Votes[0].Seal = ruleKey.Seal("vote", q.Votes[0].sealed("card", "other digest")...)
-	if got := q.state(ruleKey, "card", noon); got != Open {
+	if got := q.state(noon); got != Open {
 		t.Errorf("a yes to another call made the question %s", got)
 	}
 	q.Votes[0].Seal = ruleKey.Seal("vote", q.Votes[0].sealed("another card", "d1")...)
-	if got := q.state(ruleKey, "card", noon); got != Open {
+	if got := q.state(noon); got != Open {
 		t.Errorf("a yes on another card made the question %s", got)
 	}
 	q.Votes = []Vote{says("ann", false, noon)}
-	if got := q.state(ruleKey, "card", noon); got != Denied {
+	if got := q.state(noon); got != Denied {
 		t.Errorf("an unsealed no left the question %s", got)
 	}
 }
@@ -58,20 +58,20 @@ func TestAYesAfterTheDeadlineIsNone(t *testing.T) {
 	late := says("ann", true, q.Ask.Until.Add(time.Second))
 	late.Seal = ruleKey.Seal("vote", late.sealed("card", "d1")...)
 	q.Votes = []Vote{late}
-	if got := q.state(ruleKey, "card", late.At); got != Expired {
+	if got := q.state(late.At); got != Expired {
 		t.Errorf("the question is %s, want expired", got)
 	}
 }
 
 func TestQuorumNeedsDifferentPeople(t *testing.T) {
 	q := asking(t, 2)
-	if !q.vote(ruleKey, "card", says("ann", true, noon)) || q.state(ruleKey, "card", noon) != Open {
+	if !q.vote(says("ann", true, noon)) || q.state(noon) != Open {
 		t.Fatal("one of two approvals should leave it open")
 	}
-	if q.vote(ruleKey, "card", says("ann", true, noon)) {
+	if q.vote(says("ann", true, noon)) {
 		t.Error("the same person voted twice")
 	}
-	if !q.vote(ruleKey, "card", says("bob", true, noon)) || q.state(ruleKey, "card", noon) != Allowed {
+	if !q.vote(says("bob", true, noon)) || q.state(noon) != Allowed {
 		t.Error("two people did not make it approved")
 	}
 }
@@ -139,11 +139,11 @@ func TestWhoMayTakeTheYes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			q := asking(t, 1, c.holders...)
 			q.Ask.HeldOnly = c.heldOnly
-			if !q.vote(ruleKey, "card", says("ann", true, noon)) {
+			if !q.vote(says("ann", true, noon)) {
 				t.Fatal("the vote was not taken")
 			}
 			q.Used = c.used
-			if got := q.claimable(q.last(ruleKey, "card"), c.request, ruleTTL, noon.Add(c.after), process{home: "h", run: "now"}.gone); got != c.want {
+			if got := q.claimable(q.last(), c.request, ruleTTL, noon.Add(c.after), process{home: "h", run: "now"}.gone); got != c.want {
 				t.Errorf("claimable = %v, want %v", got, c.want)
 			}
 		})
@@ -164,10 +164,10 @@ func TestFirstTerminalAnswerWins(t *testing.T) {
 		for range rapid.IntRange(0, 12).Draw(t, "votes") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 40).Draw(t, "seconds")) * time.Second)
 			who, allow := rapid.SampledFrom([]string{"ann", "bob", "cy"}).Draw(t, "who"), rapid.Bool().Draw(t, "allow")
-			if q.vote(ruleKey, "card", says(who, allow, now)) && allow {
+			if q.vote(says(who, allow, now)) && allow {
 				yes[who] = true
 			}
-			state := q.state(ruleKey, "card", now)
+			state := q.state(now)
 			if settled != Open && state != settled {
 				t.Fatalf("a %s question became %s", settled, state)
 			}

@@ -113,7 +113,7 @@ func (d *Desk) UsedUp(ctx context.Context, card, digest string) bool {
 		return false
 	}
 	q := c.question(digest)
-	return q != nil && q.Used != "" && q.state(d.o.Key, c.ID, now) == Allowed
+	return q != nil && q.Used != "" && q.state(now) == Allowed
 }
 
 func (d *Desk) noteStanding(ctx context.Context, entry string) error {

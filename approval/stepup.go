@@ -66,7 +66,7 @@ func (d *Desk) stepUp(ctx context.Context, person string, c *Card, asked []*Ques
 	t := d.terms()
 	if !a.Allow || !slices.ContainsFunc(asked, func(q *Question) bool {
 		_, barred := q.Ask.bars(person, true)
-		return (q.Ask.StepUp || t.stepsUp(&q.Ask) || a.edit != nil && a.edit.Ask.StepUp) && !barred && q.state(d.o.Key, c.ID, now) == Open
+		return (q.Ask.StepUp || t.stepsUp(&q.Ask) || a.edit != nil && a.edit.Ask.StepUp) && !barred && q.state(now) == Open
 	}) {
 		return Outcome{}, nil
 	}

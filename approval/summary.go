@@ -59,7 +59,7 @@ func (d *Desk) keepSummary(ctx context.Context, id, text string) error {
 		if err != nil {
 			return err
 		}
-		if c.closed(d.o.Key, now) {
+		if c.closed(now) {
 			return errAnswered
 		}
 		q := &c.Questions[0]
@@ -78,11 +78,4 @@ func (d *Desk) keepSummary(ctx context.Context, id, text string) error {
 		}
 	}
 	return ErrStale
-}
-
-// unsealed drops a summary that is not sealed by us for this question.
-func (d *Desk) unsealed(id string, q *Question) {
-	if s := q.Summary; s != nil && !d.o.Key.Check(s.Seal, "summary", s.sealed(id, q.Ask.Digest)...) {
-		q.Summary = nil
-	}
 }

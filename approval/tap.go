@@ -200,8 +200,8 @@ func (d *Desk) tappedCard(ctx context.Context, t tap, origin string) (*Card, Out
 	if err != nil {
 		return nil, Outcome{Text: "The question can't be read. Nothing was approved."}, err
 	}
-	if c.closed(d.o.Key, now) {
-		return nil, tooLate(d.outcome(c, c.all(), now)), nil
+	if c.closed(now) {
+		return nil, tooLate(c.outcome(c.all(), now)), nil
 	}
 	switch {
 	case t.action.onCard() && t.pick == nil && origin == "" && c.moved(now): // the page looks after that itself
@@ -212,16 +212,16 @@ func (d *Desk) tappedCard(ctx context.Context, t tap, origin string) (*Card, Out
 		return nil, Outcome{Kind: NotFound, Text: "This card has no such call. Nothing was approved."}, nil
 	}
 	one := c.Entry(t.entry - 1)
-	if one.closed(d.o.Key, now) { // the others wait
-		return nil, d.entryTooLate(c, one.all(), now), nil
+	if one.closed(now) { // the others wait
+		return nil, c.entryTooLate(one.all(), now), nil
 	}
 	return one, Outcome{}, nil
 }
 
 // entryTooLate says that one call of a list was answered before. The card itself is still open.
-func (d *Desk) entryTooLate(c *Card, asked []*Question, now time.Time) Outcome {
-	out := d.standing(c, now)
-	out.Kind, out.Text = TooLate, "Already answered: "+d.outcome(c, asked, now).Text
+func (c *Card) entryTooLate(asked []*Question, now time.Time) Outcome {
+	out := c.status(now)
+	out.Kind, out.Text = TooLate, "Already answered: "+c.outcome(asked, now).Text
 	return out
 }
 

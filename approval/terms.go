@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/openclaw-verifier/verifier/hmac"
 )
 
 // Config is the owner's word on approvals.
@@ -124,13 +122,13 @@ const withdrawn = "the yes no longer counts"
 // that it was given with. Where that takes back a yes that no call has used yet,
 // the question is refused: its card was settled and shows no buttons, so nobody
 // could be waited for.
-func (t *terms) standing(q *Question, key hmac.Key, id string, now time.Time) {
+func (t *terms) standing(q *Question, now time.Time) {
 	if !slices.ContainsFunc(q.Votes, t.lapsed) || q.Used != "" {
 		return
 	}
-	before := q.state(key, id, now)
+	before := q.state(now)
 	q.Votes = slices.DeleteFunc(q.Votes, t.lapsed)
-	if before == Allowed && q.state(key, id, now) != Allowed {
+	if before == Allowed && q.state(now) != Allowed {
 		q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: withdrawn, At: now})
 	}
 }

@@ -259,7 +259,7 @@ func (d *Desk) openCards(ctx context.Context) (cards []*Card, now time.Time, err
 			d.o.Log.ErrorContext(ctx, "a stored card can't be read and is not shown", "card", s.ID, "err", err)
 			continue
 		}
-		if c.Frozen && !c.closed(d.o.Key, now) {
+		if c.Frozen && !c.closed(now) {
 			cards = append(cards, c)
 		}
 	}

@@ -45,5 +45,5 @@ func (d *Desk) claimable(c *Card, q *Question, request string, now time.Time) bo
 	if slices.ContainsFunc(q.Votes, t.lapsed) {
 		return false // one that a call has used; it is kept only to be told
 	}
-	return q.claimable(q.last(d.o.Key, c.ID), request, t.TTL, now, d.process.gone)
+	return q.claimable(q.last(), request, t.TTL, now, d.process.gone)
 }

@@ -89,7 +89,7 @@ func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) 
 		return Ruling{}, false, ErrGone
 	}
 	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: q.scope(), Votes: q.Votes, Alone: len(c.Questions) == 1, Seen: !slices.ContainsFunc(q.Votes, func(v Vote) bool { return v.Allow && !v.Seen })}
-	switch q.state(d.o.Key, c.ID, now) {
+	switch q.state(now) {
 	case Open:
 		return out, false, nil
 	case Denied:
@@ -100,7 +100,7 @@ func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) 
 		return out, true, nil
 	}
 	if d.claimable(c, q, w.request, now) {
-		if yes := q.last(d.o.Key, c.ID); yes.Edited != "" {
+		if yes := q.last(); yes.Edited != "" {
 			if out.Edited = w.held.edited(&d.heldParams, yes.Edited); out.Edited == nil {
 				if q.Used == "" { // the same request waits where it is kept, and takes it there
 					return out, false, nil
@@ -118,7 +118,7 @@ func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) 
 		out.Yes, out.Grant = true, g
 		return out, true, nil
 	}
-	if left := q.kept(q.last(d.o.Key, c.ID), now); left > 0 {
+	if left := q.kept(q.last(), now); left > 0 {
 		time.AfterFunc(left, w.wake)
 		return out, false, nil
 	}
