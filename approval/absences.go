@@ -38,12 +38,12 @@ func (a Absences) IsAway() bool {
 }
 
 // Absences are those of now, for a person by their id.
-func (d *Desk) Absences(ctx context.Context, id string) (Absences, error) {
-	said, err := d.words(ctx)
+func (av *availability) Absences(ctx context.Context, id string) (Absences, error) {
+	said, err := av.words(ctx)
 	if err != nil {
 		return Absences{}, err
 	}
-	t, now := d.terms(), d.o.Now()
+	t, now := av.terms(), av.o.Now()
 	out := Absences{Me: t.people[id]}
 	for i := range t.People {
 		p := &t.People[i]
@@ -74,28 +74,45 @@ func (d *Desk) Absences(ctx context.Context, id string) (Absences, error) {
 }
 
 // Absent says who is away and what is muted, a line each.
-func (d *Desk) Absent(ctx context.Context, via string) string {
-	now, err := d.Absences(ctx, "")
+func (av *availability) Absent(ctx context.Context, via string) string {
+	now, err := av.Absences(ctx, "")
 	if err != nil {
 		return "" // what waits is listed all the same
 	}
 	var b strings.Builder
 	for _, a := range now.Away {
-		fmt.Fprintf(&b, "AWAY: %s until %s", a.Person, a.Until.In(d.terms().zone(a.Person)).Format(awayFormat))
+		fmt.Fprintf(&b, "AWAY: %s until %s", a.Person, a.Until.In(av.terms().zone(a.Person)).Format(awayFormat))
 		if a.Decides != "" {
 			b.WriteString(", " + a.Decides + " decides")
 		}
 		b.WriteString(".\n")
 	}
 	for _, m := range now.Muted {
-		fmt.Fprintf(&b, "MUTED: %s by %s until %s. %s ends it.\n", d.muteName(&m), m.By, m.Until.UTC().Format(awayFormat), command(via, "unmute"))
+		fmt.Fprintf(&b, "MUTED: %s by %s until %s. %s ends it.\n", av.muteName(&m), m.By, m.Until.UTC().Format(awayFormat), command(via, "unmute"))
 	}
 	return b.String()
 }
 
-func (d *Desk) muteName(m *Mute) string {
+func (av *availability) muteName(m *Mute) string {
 	if m.Agent == "" {
 		return "The conversation " + m.Ref()
 	}
-	return whom(d.o.Hide(m.Agent))
+	return whom(av.o.Hide(m.Agent))
+}
+
+// Reachable says of a person, by their id, whether to notify them of a card now: they may answer a call on it, are not away, and it breaks
+// their quiet hours if they have any. If the store does not answer, absences don't count: a notification allows nothing.
+func (av *availability) Reachable(ctx context.Context) func(id string, c *Card) bool {
+	t, now := av.terms(), av.o.Now()
+	said, err := av.words(ctx)
+	if err != nil {
+		av.o.Log.WarnContext(ctx, "who is away could not be read", "err", err)
+	}
+	return func(id string, c *Card) bool {
+		name, listed := t.people[id]
+		p := t.person(name)
+		return listed && slices.ContainsFunc(c.Questions, func(q Question) bool {
+			return q.Ask.admits(name) && !t.returns(&p, said, t.urgent(&q.Ask), now).After(now)
+		})
+	}
 }

@@ -13,7 +13,7 @@ const mostNamedCalls = 20
 
 // named says which calls an answer to a list was for, and what still waits. A card is frozen before anyone sees it, so an answer to it
 // can be for no call that came later: the person reads that too.
-func (d *Desk) named(ctx context.Context, voted []*Question, a Answer, now time.Time) string {
+func (vs *votes) named(ctx context.Context, voted []*Question, a Answer, now time.Time) string {
 	verb := "Your no is for"
 	if a.Allow {
 		verb = "Your yes is for"
@@ -25,12 +25,12 @@ func (d *Desk) named(ctx context.Context, voted []*Question, a Answer, now time.
 		if a.edit != nil {
 			runs = &a.edit.Ask
 		}
-		b.WriteString("\n• " + d.o.Head(runs))
+		b.WriteString("\n• " + vs.o.Head(runs))
 	}
-	waiting, err := d.stillWaiting(ctx, a, now)
+	waiting, err := vs.stillWaiting(ctx, a, now)
 	switch {
 	case err != nil:
-		d.o.Log.WarnContext(ctx, "what still waits could not be listed", "err", err)
+		vs.o.Log.WarnContext(ctx, "what still waits could not be listed", "err", err)
 		b.WriteString("\nThe store can't be read now, so we can't list what still waits.")
 	case len(waiting) > 0:
 		b.WriteString("\nStill waiting, not answered by this:")
@@ -45,20 +45,20 @@ func (d *Desk) named(ctx context.Context, voted []*Question, a Answer, now time.
 }
 
 // stillWaiting are the open calls that the person may answer where they look, beside those that they have just answered.
-func (d *Desk) stillWaiting(ctx context.Context, a Answer, now time.Time) (out []string, _ error) {
-	cards, err := d.Pending(ctx, a.ID)
+func (vs *votes) stillWaiting(ctx context.Context, a Answer, now time.Time) (out []string, _ error) {
+	cards, err := vs.Pending(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
-	person := d.terms().people[a.ID]
+	person := vs.terms().people[a.ID]
 	for _, c := range cards {
-		if !d.shownIn(c, a.Via) || a.Carrier != nil && !a.Carrier.carries(c) {
+		if !vs.announcer.shownIn(c, a.Via) || a.Carrier != nil && !a.Carrier.carries(c) {
 			continue
 		}
 		for _, q := range c.all() {
 			voted := slices.ContainsFunc(q.Votes, func(v Vote) bool { return v.Person == person })
 			if q.state(now) == Open && !voted {
-				out = append(out, c.Ref()+" "+d.o.Head(&q.Ask))
+				out = append(out, c.Ref()+" "+vs.o.Head(&q.Ask))
 			}
 		}
 	}

@@ -25,29 +25,29 @@ const (
 
 // Always is the standing consent that someone may give on a card: for every conversation of the agent, and without its end. It is false where
 // there can be none.
-func (d *Desk) Always(id string, c *Card) (session.Grant, bool) {
-	person, listed := d.terms().people[id]
+func (cn *consents) Always(id string, c *Card) (session.Grant, bool) {
+	person, listed := cn.terms().people[id]
 	if !listed {
 		return session.Grant{}, false
 	}
-	on := alwaysOn{d, person, c}
+	on := alwaysOn{cn, person, c}
 	return on.grant()
 }
 
 // alwaysOn is a card on which a person may give a standing consent.
 type alwaysOn struct {
-	desk   *Desk
-	person string
-	card   *Card
+	consents *consents
+	person   string
+	card     *Card
 }
 
 // grant is that consent.
 func (o *alwaysOn) grant() (session.Grant, bool) {
-	if len(o.card.Questions) != 1 || o.desk.terms().Approvals > 1 || !o.desk.inFull(o.card) {
+	if len(o.card.Questions) != 1 || o.consents.terms().Approvals > 1 || !o.consents.o.inFull(o.card) {
 		return session.Grant{}, false
 	}
 	a := &o.card.Questions[0].Ask
-	if a.Always == "" || a.Test || a.Blocked != "" || a.Marked() || !o.desk.Stands(o.person, *a) {
+	if a.Always == "" || a.Test || a.Blocked != "" || a.Marked() || !o.consents.terms().covers(o.person, *a) {
 		return session.Grant{}, false
 	}
 	return session.Grant{
@@ -89,7 +89,7 @@ func (o *alwaysOn) give(ctx context.Context, a Answer, allowed Outcome) (Outcome
 	if a.Always.Here {
 		g.Conversation = o.card.Questions[0].Ask.Conversation
 	}
-	given, err := o.desk.give(ctx, a, o.person, g, a.Always.Days)
+	given, err := o.consents.give(ctx, a, o.person, g, a.Always.Days)
 	allowed.Text += " " + given.Text
 	return allowed, err
 }

@@ -12,10 +12,22 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
-	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
+
+// votes counts people's votes on cards, records them and shows what came of them.
+type votes struct {
+	*cardStore
+
+	announcer  *announcer
+	pauses     *pauses
+	refusals   *refusals
+	likes      *likes
+	previews   *previews
+	stepUps    *stepUps
+	heldParams *heldParams
+}
 
 // Answer is what someone said, typed or tapped.
 type Answer struct {
@@ -87,37 +99,10 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 	return d.countLike(ctx, person, id, a, t.MaxMinutes)
 }
 
-var errTwoCards = errors.New("approval: two open cards have the same reference")
-
-// byRef finds a card by its short name among the open ones and those that this
-// process has seen lately. Short names may meet; then the code decides.
-func (d *Desk) byRef(ctx context.Context, ref string) (string, error) {
-	ref = strings.ToUpper(strings.TrimSpace(ref))
-	ids, err := d.o.Store.Open(ctx)
-	if err != nil {
-		return "", err
-	}
-	found := ""
-	for _, id := range ids {
-		if codes.Ref(id) != ref {
-			continue
-		}
-		if found != "" {
-			return "", errTwoCards
-		}
-		found = id
-	}
-	if found != "" {
-		d.recentCards.note(ref, found) // so that a late answer can say who answered
-		return found, nil
-	}
-	return d.recentCards.find(ref), nil
-}
-
 // count puts a person's vote on a card: all of it or one tool of it.
-func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
+func (vs *votes) count(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
 	for range swapTries {
-		c, now, err := d.load(ctx, id)
+		c, now, err := vs.load(ctx, id)
 		if errors.Is(err, ErrGone) {
 			return forgotten(), nil
 		}
@@ -131,17 +116,17 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		if picked == nil {
 			return out, nil
 		}
-		if out, err := d.ready(ctx, person, c, picked, &a, now); out.Text != "" {
+		if out, err := vs.ready(ctx, person, c, picked, &a, now); out.Text != "" {
 			return out, err
 		}
 		if len(picked) > 1 {
 			most = min(most, allMinutes)
 		}
-		out, ch, voted := d.cast(c, picked, person, a, most, now)
+		out, ch, voted := vs.cast(c, picked, person, a, most, now)
 		if len(voted) == 0 {
 			return out, nil
 		}
-		err = d.swap(ctx, c, ch)
+		err = vs.swap(ctx, c, ch)
 		switch {
 		case errors.Is(err, ErrStale):
 			continue
@@ -150,8 +135,8 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 		case err != nil:
 			return Outcome{Text: "The store can't be reached. Nothing was approved; try again."}, err
 		}
-		d.answered(ctx, c, voted, now)
-		out.Text += d.footnote(ctx, &out, voted, a, now)
+		vs.answered(ctx, c, voted, now)
+		out.Text += vs.footnote(ctx, &out, voted, a, now)
 		return out.only(c, a.entry), nil
 	}
 	return Outcome{Text: "The question is being answered by others at this moment. Try again."}, ErrStale
@@ -159,19 +144,19 @@ func (d *Desk) count(ctx context.Context, person, id string, a Answer, most int)
 
 // ready has an answer signed that needs a passkey, and keeps the arguments of a change for the request that waits first. An outcome with
 // a text says why the answer does not count.
-func (d *Desk) ready(ctx context.Context, person string, c *Card, picked []*Question, a *Answer, now time.Time) (Outcome, error) {
+func (vs *votes) ready(ctx context.Context, person string, c *Card, picked []*Question, a *Answer, now time.Time) (Outcome, error) {
 	if a.passkey == "" { // a card that changed since is the same question still: it is frozen
-		if out, err := d.stepUp(ctx, person, c, picked, a, now); out.Text != "" {
+		if out, err := vs.stepUps.stepUp(ctx, person, c, picked, a, now); out.Text != "" {
 			return out, err
 		}
 	}
 	if a.edit == nil {
 		return Outcome{}, nil
 	}
-	if _, why := d.editorOf(picked[0]); why != "" { // it may have left, or another waits first now
+	if _, why := vs.heldParams.editorOf(picked[0]); why != "" { // it may have left, or another waits first now
 		return Outcome{Kind: Misunderstood, Card: c, Text: why}, nil
 	}
-	d.heldParams.put(picked[0].Ask.Digest, heldRequest(picked[0].Holders[0]), a.edit.Ask.Digest, a.edit.params)
+	vs.heldParams.put(picked[0].Ask.Digest, heldRequest(picked[0].Holders[0]), a.edit.Ask.Digest, a.edit.params)
 	return Outcome{}, nil
 }
 
@@ -184,12 +169,12 @@ func (o Outcome) only(c *Card, digest string) Outcome {
 }
 
 // footnote is what else a person should know whose answer was counted.
-func (d *Desk) footnote(ctx context.Context, out *Outcome, voted []*Question, a Answer, now time.Time) (text string) {
-	if out.State == Allowed && d.Brake(voted[0].Ask.Agent).On {
+func (vs *votes) footnote(ctx context.Context, out *Outcome, voted []*Question, a Answer, now time.Time) (text string) {
+	if out.State == Allowed && vs.pauses.Brake(voted[0].Ask.Agent).On {
 		text = " The agent is paused: nothing of it runs until `.resume`."
 	}
 	if a.all || len(voted) > 1 || a.entry != "" {
-		text += d.named(ctx, voted, a, now)
+		text += vs.named(ctx, voted, a, now)
 	}
 	return text
 }
@@ -261,16 +246,16 @@ func tools(asked []*Question) string {
 
 // cast votes on each question that is still open, in memory, and gives those it
 // changed.
-func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most int, now time.Time) (_ Outcome, _ Change, voted []*Question) {
+func (vs *votes) cast(c *Card, picked []*Question, person string, a Answer, most int, now time.Time) (_ Outcome, _ Change, voted []*Question) {
 	ch := Change{NotAfter: c.Until(), Grants: map[string]string{}, Waiting: map[string]time.Time{}}
-	said, barred := "", 0
-	reason := cutReason(hideCode(d.o.Hide(oneLine(a.Reason)), c.Code))
+	t, said, barred := vs.terms(), "", 0
+	reason := cutReason(hideCode(vs.o.Hide(oneLine(a.Reason)), c.Code))
 	for _, q := range picked {
 		if why, not := q.Ask.bars(person, a.Allow); not {
 			said, barred = " "+why, barred+1
 			continue
 		}
-		v := Vote{Person: person, Called: d.called(a, c.Code), ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: reason, Passkey: a.passkey}
+		v := Vote{Person: person, Called: t.called(a, vs.o.Hide, c.Code), ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: reason, Passkey: a.passkey}
 		if a.Allow && q.Ask.HeldOnly && len(q.Holders) == 0 {
 			said = " The call is no longer waiting, and its arguments were hidden before they reached us, so it can't be released later. Let the agent ask again."
 			continue
@@ -281,12 +266,12 @@ func (d *Desk) cast(c *Card, picked []*Question, person string, a Answer, most i
 			continue
 		}
 		if a.Allow {
-			v.Seen = a.inDetails && (d.o.Detailed != nil && d.o.Detailed(&q.Ask) || opening != nil && opening.Whole)
+			v.Seen = a.inDetails && (vs.o.Detailed != nil && vs.o.Detailed(&q.Ask) || opening != nil && opening.Whole)
 			said += v.allows(q, &a, most)
 		}
 		if q.vote(v) {
 			voted = append(voted, q)
-			d.effects(c, q, &ch, now)
+			t.effects(c, q, &ch, now)
 		}
 	}
 	out := c.outcome(picked, now)
@@ -317,11 +302,11 @@ const mostCalled = 40
 
 // called is what to call a person in what others read, where the config has no name for them: what the platform calls them. Anyone can
 // choose such a name, so that nothing is decided by it.
-func (d *Desk) called(a Answer, code string) string {
-	if !d.terms().bare[a.ID] {
+func (t *terms) called(a Answer, hide func(string) string, code string) string {
+	if !t.bare[a.ID] {
 		return ""
 	}
-	name := []rune(hideCode(d.o.Hide(oneLine(a.Name)), code))
+	name := []rune(hideCode(hide(oneLine(a.Name)), code))
 	return strings.TrimSpace(string(name[:min(len(name), mostCalled)]))
 }
 
@@ -347,27 +332,27 @@ func tooLate(out Outcome) Outcome {
 }
 
 // effects are what a settled question changes besides its card.
-func (d *Desk) effects(c *Card, q *Question, ch *Change, now time.Time) {
+func (t *terms) effects(c *Card, q *Question, ch *Change, now time.Time) {
 	if q.state(now) != Allowed || q.Ask.Test { // a test lets nothing pass
 		return
 	}
 	at := q.last().At
-	ch.Waiting[q.Ask.Digest] = at.Add(d.terms().TTL)
+	ch.Waiting[q.Ask.Digest] = at.Add(t.TTL)
 	if q.last().Edited != "" {
 		ch.Waiting[q.Ask.Digest] = at // it is for the request that waits, and for no other
 	}
-	if g := d.grant(c, q); g != nil {
-		ch.Grants[g.Field()] = g.Value(d.o.Key)
+	if g := t.grant(c, q); g != nil {
+		ch.Grants[g.Field()] = g.Value(q.key)
 		ch.Waiting[q.Ask.Digest] = at // who does not wait for the answer passes by the grant, as long as that holds
 	}
 }
 
 // grant is the lasting consent an allowed question gives, if any. It holds only
 // while the level is no worse than what the card showed.
-func (d *Desk) grant(c *Card, q *Question) *session.Grant {
+func (t *terms) grant(c *Card, q *Question) *session.Grant {
 	s := q.Ask.Bound(q.scope())
 	by := q.people(true)
-	if !s.Lasting() || !q.Ask.Lasting || !d.Stands(by, q.Ask) || s.Like && q.Ask.Like == "" {
+	if !s.Lasting() || !q.Ask.Lasting || !t.covers(by, q.Ask) || s.Like && q.Ask.Like == "" {
 		return nil
 	}
 	g := &session.Grant{
@@ -387,7 +372,7 @@ func (d *Desk) grant(c *Card, q *Question) *session.Grant {
 		g.Run = q.Ask.Run
 	}
 	if minutes == 0 {
-		minutes = d.terms().MaxMinutes
+		minutes = t.MaxMinutes
 	}
 	g.Until = q.last().At.Add(time.Duration(minutes) * time.Minute)
 	return g
@@ -432,7 +417,7 @@ func (q *Question) reason() string {
 }
 
 // answered records counted votes and shows on every copy where the card stands.
-func (d *Desk) answered(ctx context.Context, c *Card, voted []*Question, now time.Time) {
+func (vs *votes) answered(ctx context.Context, c *Card, voted []*Question, now time.Time) {
 	for _, q := range voted {
 		v := q.Votes[len(q.Votes)-1]
 		e := entryFor(audit.KindAnswer, c, q)
@@ -441,16 +426,16 @@ func (d *Desk) answered(ctx context.Context, c *Card, voted []*Question, now tim
 			e.Decision, e.Scope, e.Minutes, e.Edited = audit.Allow, q.Ask.Reach(v.Scope), v.Scope.Minutes, v.Edited
 		}
 		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds(), Passkey: v.Passkey}}
-		d.note(ctx, e)
+		vs.note(ctx, e)
 		if !q.Ask.Test {
-			d.rememberAnswer(ctx, &q.Ask, &v)
+			vs.likes.rememberAnswer(ctx, &q.Ask, &v)
 		}
 		if !v.Allow || v.Edited != "" {
-			d.noteRefused(ctx, &q.Ask)
+			vs.refusals.noteRefused(ctx, &q.Ask)
 		}
-		d.o.Observe(Event{Kind: EventAnswered, Allow: v.Allow, Took: now.Sub(q.Ask.Created)})
+		vs.o.Observe(Event{Kind: EventAnswered, Allow: v.Allow, Took: now.Sub(q.Ask.Created)})
 	}
-	d.runFor(ctx, func(ctx context.Context) { d.showCopies(ctx, c) })
+	vs.runFor(ctx, func(ctx context.Context) { vs.announcer.showCopies(ctx, c) })
 }
 
 // hideCode takes a code out of a text, in whatever case it was written.
@@ -475,4 +460,26 @@ func quote(s string) string {
 		return strconv.QuoteToASCII(string(r[:maxQuoted])) + "…"
 	}
 	return strconv.QuoteToASCII(s)
+}
+
+// countLike counts an answer; one for calls like it only from a person who has
+// been shown what that would cover. Otherwise they are shown it.
+func (vs *votes) countLike(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
+	minutes := vs.likes.likeMinutes(a.Scope.Minutes)
+	if !a.Allow || !a.Scope.Like || vs.previews.has(preview(id, person, minutes)) {
+		return vs.count(ctx, person, id, a, most)
+	}
+	c, now, err := vs.load(ctx, id)
+	switch {
+	case errors.Is(err, ErrGone) || err == nil && c.closed(now):
+		return vs.count(ctx, person, id, a, most) // which says so
+	case err != nil:
+		return Outcome{Text: "The question can't be read. Nothing was approved."}, err
+	}
+	l := vs.likes.likely(ctx, c, minutes)
+	if l == nil {
+		return Outcome{Kind: Misunderstood, Card: c, Text: "Calls like this one can't be allowed together: each is asked about. Allow this one by itself, or deny it."}, nil
+	}
+	vs.previews.note(preview(id, person, minutes))
+	return Outcome{Kind: Told, Card: c, Text: l.String() + " Nothing was approved yet: say the same again to give it."}, nil
 }

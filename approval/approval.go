@@ -20,14 +20,11 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/audit"
-	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/redact"
@@ -103,27 +100,29 @@ const (
 	EventExhausted // an agent has asked too often: a call that needed a person was denied
 )
 
-// Desk puts questions to people. Close it to stop its goroutines.
+// Desk puts questions to people and takes their answers. Close it to stop its goroutines.
 type Desk struct {
-	o             Options
-	process       process
-	inForce       atomic.Pointer[terms]
-	waiters       waiters
-	recentCards   recentCards
-	recentAsks    recentCards // by conversation and digest
-	usedApprovals usedApprovals
-	listenErrors  listenErrors
-	turns         turns
-	together      together
-	follows       follows
-	heldParams    heldParams
-	onTheWay      onTheWay
-	previews      previews
-	leaving       leaveQueue
+	*core
+	*cardStore
+	*announcer
+	*sweeper
+	*asker
+	*tickets
+	*endings
+	*votes
+	*buttons
+	*edits
+	*openings
+	*likes
+	*availability
+	*pauses
+	*grants
+	*consents
+	*refusals
+	*sources
+	*commands
 
-	ctx  context.Context
-	stop context.CancelFunc
-	wg   sync.WaitGroup
+	listenErrors listenErrors
 }
 
 // Defaults for what Options leave out.
@@ -161,12 +160,10 @@ func NewDesk(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{o: o, process: process}
+	d := assemble(o, process)
 	if err := d.Configure(o.Terms); err != nil {
 		return nil, err
 	}
-	d.ctx, d.stop = context.WithCancel(context.Background())
-	d.waiters.init()
 	d.run(d.hearWakes)
 	d.run(d.watchPauses)
 	d.run(d.poll)
@@ -177,6 +174,37 @@ func NewDesk(o Options) (*Desk, error) {
 		d.run(func(ctx context.Context) { d.listen(ctx, name, ch) })
 	}
 	return d, nil
+}
+
+// assemble builds the parts of a desk, each from those that it needs.
+func assemble(o Options, p process) *Desk {
+	cards := &cardStore{core: &core{o: o, tasks: newTasks(o.Log)}, process: p}
+	cards.waiters.init()
+	held, previews := &heldParams{}, &previews{}
+	announcer := &announcer{cardStore: cards}
+	pauses := &pauses{cards}
+	sweeper := &sweeper{cardStore: cards, announcer: announcer, pauses: pauses}
+	availability := &availability{cards}
+	refusals := &refusals{cards.core}
+	consents := &consents{cards.core}
+	grants := &grants{cards, announcer, consents}
+	sources := &sources{cards.core}
+	likes := &likes{cards, previews}
+	endings := &endings{cards, announcer}
+	tickets := &tickets{cards, announcer, endings, pauses, refusals}
+	placer := &placer{cardStore: cards, announcer: announcer, sweeper: sweeper, endings: endings}
+	asker := &asker{cardStore: cards, availability: availability, askLimit: &askLimit{cards.core}, placer: placer, heldParams: held, pauses: pauses, tickets: tickets}
+	stepUps := &stepUps{cards.core}
+	votes := &votes{cards, announcer, pauses, refusals, likes, previews, stepUps, held}
+	edits := &edits{cards, votes, held, previews}
+	openings := &openings{cardStore: cards, likes: likes, heldParams: held}
+	buttons := &buttons{cards, votes, edits, openings, &picks{cards.core}, stepUps, consents}
+	commands := &commands{cards, announcer, votes, edits, availability, pauses, grants, sources}
+	return &Desk{
+		core:      cards.core,
+		cardStore: cards, announcer: announcer, sweeper: sweeper, asker: asker, tickets: tickets, endings: endings, votes: votes, buttons: buttons, edits: edits,
+		openings: openings, likes: likes, availability: availability, pauses: pauses, grants: grants, consents: consents, refusals: refusals, sources: sources, commands: commands,
+	}
 }
 
 func (o *Options) fill() {
@@ -212,12 +240,12 @@ func orDefault[T comparable](v *T, d T) {
 }
 
 // CanAsk reports whether anyone could answer a card, and by what; if not, why.
-func (d *Desk) CanAsk() error {
-	t := d.terms()
+func (as *asker) CanAsk() error {
+	t := as.terms()
 	if len(t.people) == 0 {
 		return errors.New("no person may approve: the approver list is empty")
 	}
-	if !d.o.Inbox && len(d.o.Channels) == 0 {
+	if !as.o.Inbox && len(as.o.Channels) == 0 {
 		return errors.New("there is no way to ask: no channel and no owner token")
 	}
 	if !t.enough(&Ask{Approvals: t.Approvals}) {
@@ -228,11 +256,11 @@ func (d *Desk) CanAsk() error {
 
 // canAsk is CanAsk for one question: enough of the people it goes to may allow
 // it.
-func (d *Desk) canAsk(a *Ask) error {
-	if err := d.CanAsk(); err != nil {
+func (as *asker) canAsk(a *Ask) error {
+	if err := as.CanAsk(); err != nil {
 		return err
 	}
-	t, bound := d.terms(), *a
+	t, bound := as.terms(), *a
 	if t.bind(&bound); !t.enough(&bound) {
 		return errors.New("fewer people may allow this call than must")
 	}
@@ -250,41 +278,16 @@ func (d *Desk) Close() {
 	d.wg.Wait()
 }
 
-// run starts a goroutine that Close waits for. A panic in it ends it alone.
-func (d *Desk) run(f func(ctx context.Context)) {
-	d.wg.Go(func() { d.survive(f) })
-}
-
-func (d *Desk) survive(f func(ctx context.Context)) {
-	defer func() {
-		if p := recover(); p != nil {
-			d.o.Log.Error("the desk recovered from a panic", "panic", crash.Recovered(p))
-		}
-	}()
-	f(d.ctx)
-}
-
-// runFor is run on behalf of a request, so that the log can say which.
-func (d *Desk) runFor(request context.Context, f func(ctx context.Context)) {
-	d.run(func(ctx context.Context) { f(onBehalf{ctx, request}) })
-}
-
-// onBehalf lives as long as the desk and knows what the request knew.
-type onBehalf struct {
-	context.Context
-	request context.Context
-}
-
-func (o onBehalf) Value(key any) any {
-	if v := o.Context.Value(key); v != nil {
-		return v
-	}
-	return o.request.Value(key)
-}
-
 func (d *Desk) listen(ctx context.Context, name string, ch Channel) {
 	if err := ch.Listen(ctx, d.Answer); err != nil && ctx.Err() == nil {
 		d.listenErrors.set(name, err)
 		d.o.Log.Error("a channel stopped listening", "channel", name, "err", err)
 	}
+}
+
+// Lists reports whether an id may answer at all. What it may answer is for
+// Answer to say.
+func (d *Desk) Lists(id string) bool {
+	_, listed := d.terms().people[id]
+	return listed
 }

@@ -4,14 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/session"
 )
+
+// asker puts calls to people and has their callers wait for the answer.
+type asker struct {
+	*cardStore
+
+	availability *availability
+	askLimit     *askLimit
+	placer       *placer
+	pauses       *pauses
+	tickets      *tickets
+	heldParams   *heldParams
+	recentAsks   recentCards // by conversation and digest
+	leaving      leaveQueue
+}
 
 // Request is a call that needs a person.
 type Request struct {
@@ -72,25 +84,25 @@ var ErrNobody = errors.New("approval: the question could not be put to anyone")
 // Put puts a call to people, or joins the card that asks about it already. It
 // gives an answer that was given before; where there is none yet it gives what
 // waits for it.
-func (d *Desk) Put(ctx context.Context, r *Request) (ruling Ruling, held *Waiting, err error) {
-	if d.ctx.Err() != nil {
+func (as *asker) Put(ctx context.Context, r *Request) (ruling Ruling, held *Waiting, err error) {
+	if as.ctx.Err() != nil {
 		return Ruling{}, nil, ErrStopped
 	}
-	if err := d.canAsk(&r.Ask); err != nil {
+	if err := as.canAsk(&r.Ask); err != nil {
 		return Ruling{}, nil, fmt.Errorf("%w: %w", ErrNobody, err)
 	}
-	w := d.waiting(r)
+	w := as.waiting(r)
 	defer func() {
 		if held == nil {
 			w.end()
 		}
 	}()
 	// A caller that leaves now leaves the question behind, for one retry.
-	if w.card, err = d.presentInTime(context.WithoutCancel(ctx), r); err != nil {
+	if w.card, err = as.presentInTime(context.WithoutCancel(ctx), r); err != nil {
 		ruling, err = unasked(err)
 		return ruling, nil, err
 	}
-	d.waiters.add(w.card, &w.waiter)
+	as.waiters.add(w.card, &w.waiter)
 	ruling, settled, err := w.look(ctx)
 	if err != nil || settled {
 		ruling.Waited = time.Since(w.began)
@@ -114,8 +126,8 @@ func unasked(err error) (Ruling, error) {
 }
 
 // Ask is Put, and waits for the answer as long as the request may be held.
-func (d *Desk) Ask(ctx context.Context, r *Request) (Ruling, error) {
-	ruling, waiting, err := d.Put(ctx, r)
+func (as *asker) Ask(ctx context.Context, r *Request) (Ruling, error) {
+	ruling, waiting, err := as.Put(ctx, r)
 	if waiting != nil {
 		return waiting.Wait(ctx)
 	}
@@ -128,10 +140,10 @@ func (r *Request) showing() time.Duration { return max(r.Hold, leastDelivery-r.S
 
 // presentInTime is present, for as long as the caller can wait and a moment for
 // the store.
-func (d *Desk) presentInTime(ctx context.Context, r *Request) (string, error) {
+func (as *asker) presentInTime(ctx context.Context, r *Request) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.showing()+askSlack)
 	defer cancel()
-	return d.present(ctx, r)
+	return as.present(ctx, r)
 }
 
 // Why a question is not put, besides errors.
@@ -142,22 +154,22 @@ var (
 
 // present makes sure that a live card asks about the call and that this request
 // stands on it.
-func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
-	if err := d.askNow(ctx, r); err != nil {
+func (as *asker) present(ctx context.Context, r *Request) (id string, err error) {
+	if err := as.availability.askNow(ctx, r); err != nil {
 		return "", err
 	}
 	id, counted := r.Waiting, false
 	if id == "" {
-		id = d.refused(ctx, r)
+		id = as.refused(ctx, r)
 	}
 	defer func() {
 		if err == nil {
-			d.recentAsks.note(r.key(), id)
+			as.recentAsks.note(r.key(), id)
 		}
 	}()
 	for range swapTries {
 		if id != "" {
-			joined, err := d.join(ctx, id, r)
+			joined, err := as.placer.join(ctx, id, r)
 			if err != nil || joined {
 				return id, err
 			}
@@ -166,36 +178,24 @@ func (d *Desk) present(ctx context.Context, r *Request) (id string, err error) {
 			return "", r.notNow
 		}
 		if !counted {
-			if err := d.countAsk(ctx, r); err != nil {
+			if err := as.askLimit.countAsk(ctx, r); err != nil {
 				return "", err
 			}
 			counted = true
 		}
-		p, err := d.putUp(ctx, r, id)
+		p, err := as.placer.putUp(ctx, r, id)
 		switch {
 		case err != nil:
-			d.refundUnasked(ctx, r, err)
+			as.askLimit.refundUnasked(ctx, r, err)
 			return "", err
 		case p.State == New:
 			return p.ID, nil
 		case p.State == Full:
-			return d.gather(ctx, r, id, p.ID)
+			return as.placer.gather(ctx, r, id, p.ID)
 		}
 		id = p.ID
 	}
 	return "", ErrStale
-}
-
-// countAsk counts a question among those that an agent asks anew, if it may ask one more.
-func (d *Desk) countAsk(ctx context.Context, r *Request) error {
-	if r.Ask.Test {
-		return nil
-	}
-	ok, err := d.afford(ctx, r.Ask.Agent)
-	if err == nil && !ok {
-		err = errExhausted
-	}
-	return err
 }
 
 // unattended reports whether no one can be asked now.
@@ -206,12 +206,12 @@ func (r *Request) key() string { return r.Ask.Conversation.Hash() + r.Ask.Digest
 
 // refused is the card that asked about the same call last, in this process, if it was denied or has ended without an answer. The store
 // no longer names it once its time is over.
-func (d *Desk) refused(ctx context.Context, r *Request) string {
-	id := d.recentAsks.find(r.key())
+func (as *asker) refused(ctx context.Context, r *Request) string {
+	id := as.recentAsks.find(r.key())
 	if id == "" {
 		return ""
 	}
-	c, now, err := d.load(ctx, id)
+	c, now, err := as.load(ctx, id)
 	if err != nil {
 		return ""
 	}
@@ -221,150 +221,4 @@ func (d *Desk) refused(ctx context.Context, r *Request) string {
 		}
 	}
 	return ""
-}
-
-// refundUnasked gives an agent back the question that could not be shown to anyone.
-func (d *Desk) refundUnasked(ctx context.Context, r *Request, err error) {
-	if errors.Is(err, ErrNobody) && !r.Ask.Test {
-		d.runFor(ctx, func(ctx context.Context) { d.refund(ctx, r.Ask.Agent) })
-	}
-}
-
-// show announces a new card within the time that the caller has. Only channels
-// are limited so: the store has limits of its own.
-func (d *Desk) show(ctx context.Context, id string) error {
-	showing := ctx
-	if end, ok := ctx.Deadline(); ok { // a card that reaches nobody is taken back in what is left
-		var cancel context.CancelFunc
-		showing, cancel = context.WithDeadline(ctx, end.Add(-askSlack))
-		defer cancel()
-	}
-	return d.announce(showing, id)
-}
-
-// place makes a new card with one question, instead of one that can't serve.
-func (d *Desk) place(ctx context.Context, r *Request, instead string, batch bool) (Placement, error) {
-	t := d.terms()
-	for range 5 { // a code that another live card has is drawn again
-		random, err := codes.NewID(d.o.Rand)
-		if err != nil {
-			return Placement{}, fmt.Errorf("draw a card id: %w", err)
-		}
-		id := r.Ask.Conversation.Hash()[:2] + random
-		blob, err := d.compose(t, id, r, batch)
-		if err != nil {
-			return Placement{}, err
-		}
-		p, err := d.o.Store.Place(ctx, Draft{
-			ID: id, Conversation: r.Ask.Conversation, Digests: []string{r.Ask.Digest}, Instead: instead, Blob: blob,
-			CodeSeal: d.codeSeal(codes.Code(d.o.Key, id)), Live: t.TTL, MaxOpen: t.MaxOpen, Batch: batch,
-		})
-		if !errors.Is(err, ErrCodeTaken) {
-			return p, err
-		}
-	}
-	return Placement{}, ErrCodeTaken
-}
-
-func (d *Desk) compose(t *terms, id string, r *Request, batch bool) ([]byte, error) {
-	q, err := d.pose(t, id, r)
-	if err != nil {
-		return nil, err
-	}
-	c := Card{ID: id, Batch: batch, Frozen: !batch, Questions: []Question{q}}
-	return c.encode()
-}
-
-// pose fixes what the question is bound to: its route and the clock included.
-func (d *Desk) pose(t *terms, id string, r *Request) (Question, error) {
-	a := r.Ask
-	a.Created = r.Now.UTC().Truncate(time.Millisecond)
-	a.Until = a.Created.Add(t.TTL)
-	a.hide = d.o.Hide
-	t.bind(&a)
-	r.there.hasten(&a)
-	return pose(d.o.Key, id, a, d.process.holder(r.ID))
-}
-
-func (d *Desk) codeSeal(code string) string { return d.o.Key.Seal("code", code) }
-
-// join puts the request on a card that asks about the same call. It reports
-// false when that card can no longer serve: then a new one is due.
-func (d *Desk) join(ctx context.Context, id string, r *Request) (bool, error) {
-	for range swapTries {
-		c, now, err := d.load(ctx, id)
-		if errors.Is(err, ErrGone) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		q := c.question(r.Ask.Digest)
-		if q == nil {
-			return false, nil
-		}
-		if state := q.state(now); state != Open {
-			return d.stillAnswers(ctx, c, q, state, r, now), nil
-		}
-		if r.unattended() { // what it asks may still be answered, for a retry
-			return false, nil
-		}
-		if d.stranded(c, now) {
-			if _, err := d.withdraw(ctx, id, "the question could not be shown to anyone"); !errors.Is(err, ErrGone) {
-				return false, err
-			}
-			return false, nil
-		}
-		if !q.join(d.process.holder(r.ID)) {
-			return true, nil
-		}
-		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
-			return err == nil, err
-		}
-	}
-	return false, ErrStale
-}
-
-// stillAnswers reports whether a question that has an answer, or was left without one, counts for a request. A no and silence end with
-// the user's next message: the call may be what they want now.
-func (d *Desk) stillAnswers(ctx context.Context, c *Card, q *Question, state State, r *Request, now time.Time) bool {
-	switch state {
-	case Denied:
-		return slices.Equal(q.Ask.Said, r.Ask.Said) && now.Before(q.deniedAt().Add(noHolds))
-	case Expired:
-		return slices.Equal(q.Ask.Said, r.Ask.Said) && now.Before(q.Ask.Until.Add(noHolds))
-	case Allowed:
-		yes := q.last()
-		return (d.claimable(c, q, r.ID, now) || yes.For != "" && yes.Edited == "" && q.Used == "") && !d.outlivedBy(ctx, &r.Ask, yes)
-	}
-	return false
-}
-
-// load reads one card.
-func (d *Desk) load(ctx context.Context, id string) (*Card, time.Time, error) {
-	stored, now, err := d.o.Store.Load(ctx, id)
-	if err != nil {
-		return nil, now, err
-	}
-	if len(stored) == 0 {
-		return nil, now, ErrGone
-	}
-	now = now.UTC()
-	c, err := d.open(stored[0], now)
-	return c, now, err
-}
-
-// swap writes a changed card back, with effects that ch names.
-func (d *Desk) swap(ctx context.Context, c *Card, ch Change) error {
-	blob, err := c.encode()
-	if err != nil {
-		return err
-	}
-	ch.ID, ch.Version, ch.Blob, ch.Conversation = c.ID, c.version, blob, c.Questions[0].Ask.Conversation
-	if err := d.o.Store.Swap(ctx, ch); err != nil {
-		return err
-	}
-	c.version++
-	d.waiters.wake(c.ID)
-	return nil
 }

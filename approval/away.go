@@ -12,6 +12,9 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
+// availability is who can be asked now: it knows absences, quiet hours and mutes.
+type availability struct{ *cardStore }
+
 // Quiet hours and absences say whom to disturb, and not whom to trust: a person who is away may still answer, and no one may answer more
 // than the config lets them. Where too few of those who may allow a call are there, it is denied at once, and the agent reads when to ask
 // again. What was answered before stays as it is.
@@ -27,11 +30,11 @@ func (n *notNow) Error() string {
 }
 
 // askNow finds out who can be asked about a call now, or why none is: see Request.notNow.
-func (d *Desk) askNow(ctx context.Context, r *Request) error {
+func (av *availability) askNow(ctx context.Context, r *Request) error {
 	if r.Ask.Test {
 		return nil
 	}
-	said, err := d.words(ctx)
+	said, err := av.words(ctx)
 	if err != nil {
 		return err
 	}
@@ -39,7 +42,7 @@ func (d *Desk) askNow(ctx context.Context, r *Request) error {
 		r.notNow = &notNow{muted: true, until: until}
 		return nil
 	}
-	t, bound := d.terms(), r.Ask
+	t, bound := av.terms(), r.Ask
 	t.bind(&bound)
 	var again time.Time
 	if r.there, again = t.there(&bound, said, r.Now); again.After(r.Now) {
@@ -144,9 +147,9 @@ func (s *Stage) reaches(p *Person) bool {
 }
 
 // away takes `.away`: a person is not asked until a time, and may name an approver who decides. That one gets no right by it.
-func (d *Desk) away(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
-	t := d.terms()
-	now := d.o.Now().In(t.zone(person))
+func (av *availability) away(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
+	t := av.terms()
+	now := av.o.Now().In(t.zone(person))
 	until, _ := codes.Until(cmd.When, now)
 	if !until.After(now) || until.After(now.AddDate(0, 0, maxAwayDays)) {
 		return Outcome{Kind: Misunderstood, Text: fmt.Sprintf("Say until when, in the next %d days. Nothing was changed.", maxAwayDays)}, nil
@@ -154,11 +157,11 @@ func (d *Desk) away(ctx context.Context, person, via string, cmd *codes.Command)
 	other := t.named(cmd.Person)
 	switch {
 	case other == "" && cmd.Person != "":
-		return Outcome{Kind: NotFound, Text: "No approver in the config has the name " + quote(d.o.Hide(cmd.Person)) + ". Nothing was changed."}, nil
+		return Outcome{Kind: NotFound, Text: "No approver in the config has the name " + quote(av.o.Hide(cmd.Person)) + ". Nothing was changed."}, nil
 	case other == person:
 		return Outcome{Kind: Misunderstood, Text: "Name someone else to decide while you are away. Nothing was changed."}, nil
 	}
-	before, err := d.words(ctx)
+	before, err := av.words(ctx)
 	if err != nil {
 		return Outcome{Text: storeGone}, err
 	}
@@ -166,21 +169,21 @@ func (d *Desk) away(ctx context.Context, person, via string, cmd *codes.Command)
 	if other != "" {
 		text += fmt.Sprintf(" %s decides what %s may answer already.", other, other)
 	}
-	return d.tellWords(ctx, before, via, text, word{about: aboutPerson(person), until: until, other: other, by: person})
+	return av.tellWords(ctx, before, via, text, word{about: aboutPerson(person), until: until, other: other, by: person})
 }
 
 const awayFormat = "Mon 2006-01-02 15:04 MST"
 
 // back takes `.back`.
-func (d *Desk) back(ctx context.Context, person, via string) (Outcome, error) {
-	before, err := d.words(ctx)
+func (av *availability) back(ctx context.Context, person, via string) (Outcome, error) {
+	before, err := av.words(ctx)
 	if err != nil {
 		return Outcome{Text: storeGone}, err
 	}
-	if _, away := before.holds(aboutPerson(person), d.o.Now()); !away {
-		return Outcome{Kind: Told, Text: person + ", you are not away." + d.terms().quietNow(person, d.o.Now())}, nil
+	if _, away := before.holds(aboutPerson(person), av.o.Now()); !away {
+		return Outcome{Kind: Told, Text: person + ", you are not away." + av.terms().quietNow(person, av.o.Now())}, nil
 	}
-	return d.tellWords(ctx, before, via, person+" is back."+d.terms().quietNow(person, d.o.Now()), word{about: aboutPerson(person), by: person})
+	return av.tellWords(ctx, before, via, person+" is back."+av.terms().quietNow(person, av.o.Now()), word{about: aboutPerson(person), by: person})
 }
 
 // quietNow says that a person's quiet hours hold.

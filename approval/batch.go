@@ -10,22 +10,22 @@ import (
 // The first such call opens it; it collects for a moment, is frozen, and goes
 // out as one card. What comes after that is refused until something settles:
 // an owner who is flooded stops reading.
-func (d *Desk) gather(ctx context.Context, r *Request, instead, id string) (string, error) {
+func (pl *placer) gather(ctx context.Context, r *Request, instead, id string) (string, error) {
 	if id == "" {
-		p, err := d.place(ctx, r, instead, true)
+		p, err := pl.place(ctx, r, instead, true)
 		switch {
 		case err != nil:
 			return "", err
 		case p.State == New:
-			d.runFor(ctx, func(ctx context.Context) { d.collect(ctx, p.ID) })
+			pl.runFor(ctx, func(ctx context.Context) { pl.collect(ctx, p.ID) })
 			return p.ID, nil
 		case p.State == Shared:
-			joined, err := d.join(ctx, p.ID, r)
+			joined, err := pl.join(ctx, p.ID, r)
 			return p.ID, fullUnless(joined, err)
 		}
 		id = p.ID
 	}
-	added, err := d.append(ctx, id, r)
+	added, err := pl.append(ctx, id, r)
 	return id, fullUnless(added, err)
 }
 
@@ -37,9 +37,9 @@ func fullUnless(stands bool, err error) error {
 }
 
 // append adds a question to a batch card that is still open to it.
-func (d *Desk) append(ctx context.Context, id string, r *Request) (bool, error) {
+func (pl *placer) append(ctx context.Context, id string, r *Request) (bool, error) {
 	for range swapTries {
-		c, now, err := d.load(ctx, id)
+		c, now, err := pl.load(ctx, id)
 		if err != nil {
 			return false, err
 		}
@@ -47,11 +47,11 @@ func (d *Desk) append(ctx context.Context, id string, r *Request) (bool, error) 
 			return false, nil
 		}
 		if q := c.question(r.Ask.Digest); q != nil {
-			q.join(d.process.holder(r.ID))
-		} else if ok, err := d.extend(c, r); err != nil || !ok {
+			q.join(pl.process.holder(r.ID))
+		} else if ok, err := pl.extend(c, r); err != nil || !ok {
 			return false, err
 		}
-		err = d.swap(ctx, c, Change{Waiting: map[string]time.Time{r.Ask.Digest: c.Until()}})
+		err = pl.swap(ctx, c, Change{Waiting: map[string]time.Time{r.Ask.Digest: c.Until()}})
 		if !errors.Is(err, ErrStale) {
 			return err == nil, err
 		}
@@ -62,16 +62,16 @@ func (d *Desk) append(ctx context.Context, id string, r *Request) (bool, error) 
 // extend adds a sealed question that expires with its card. One that goes another
 // way stays off it: the list is shown where the first question is, and only
 // those who may answer that one answer it.
-func (d *Desk) extend(c *Card, r *Request) (bool, error) {
+func (pl *placer) extend(c *Card, r *Request) (bool, error) {
 	a, first := r.Ask, &c.Questions[0].Ask
 	a.Created, a.Until = r.Now.UTC().Truncate(time.Millisecond), c.Until()
-	a.hide = d.o.Hide
-	d.terms().bind(&a)
+	a.hide = pl.o.Hide
+	pl.terms().bind(&a)
 	if !sameRoute(&a, first) {
 		return false, nil
 	}
 	a.Stages = first.Stages
-	q, err := pose(d.o.Key, c.ID, a, d.process.holder(r.ID))
+	q, err := pose(pl.o.Key, c.ID, a, pl.process.holder(r.ID))
 	if err == nil {
 		c.Questions = append(c.Questions, q)
 	}
@@ -79,8 +79,8 @@ func (d *Desk) extend(c *Card, r *Request) (bool, error) {
 }
 
 // collect waits a moment, freezes the batch card and sends it.
-func (d *Desk) collect(ctx context.Context, id string) {
-	t := time.NewTimer(d.o.Collect)
+func (pl *placer) collect(ctx context.Context, id string) {
+	t := time.NewTimer(pl.o.Collect)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
@@ -89,23 +89,23 @@ func (d *Desk) collect(ctx context.Context, id string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*sendDeadline) // one that hangs leaves time for the next
 	defer cancel()
-	err := d.freeze(ctx, id)
+	err := pl.freeze(ctx, id)
 	if err == nil {
-		err = d.announce(ctx, id)
+		err = pl.announce(ctx, id)
 	}
 	if err != nil {
-		d.o.Log.ErrorContext(ctx, "a batch card could not be sent", "card", id, "err", err)
+		pl.o.Log.ErrorContext(ctx, "a batch card could not be sent", "card", id, "err", err)
 	}
 }
 
-func (d *Desk) freeze(ctx context.Context, id string) error {
+func (pl *placer) freeze(ctx context.Context, id string) error {
 	for range swapTries {
-		c, _, err := d.load(ctx, id)
+		c, _, err := pl.load(ctx, id)
 		if err != nil {
 			return err
 		}
-		c.Frozen, c.Listed = true, d.o.Key.Seal("list", c.list()...)
-		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
+		c.Frozen, c.Listed = true, pl.o.Key.Seal("list", c.list()...)
+		if err := pl.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,35 +10,57 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
+// askLimit is how many questions an agent may ask within an hour.
+type askLimit struct{ *core }
+
 // window is over which an agent's questions are counted.
 const window = time.Hour
 
 // afford counts one more question of an agent, and says whether it may be put.
 // An agent that asks too often is not put before people again until the hour
 // has room, and they are told of it once.
-func (d *Desk) afford(ctx context.Context, agent string) (bool, error) {
-	most := d.terms().MaxPromptsPerHour
-	s, err := d.o.Store.Spend(ctx, session.AgentScope(agent), most, window)
+func (l *askLimit) afford(ctx context.Context, agent string) (bool, error) {
+	most := l.terms().MaxPromptsPerHour
+	s, err := l.o.Store.Spend(ctx, session.AgentScope(agent), most, window)
 	if err != nil || s.OK {
 		return s.OK, err
 	}
-	d.o.Observe(Event{Kind: EventExhausted})
+	l.o.Observe(Event{Kind: EventExhausted})
 	if s.First {
 		text := fmt.Sprintf("%s has asked %d questions within an hour. What needs you is denied until %s; `.resume` lets it ask again before that.",
-			whom(d.o.Hide(agent)), most, s.Room.UTC().Format("15:04:05 UTC"))
-		d.note(ctx, audit.Entry{Kind: audit.KindPause, Agent: agent, Note: text})
-		d.o.Log.WarnContext(ctx, text)
-		d.Tell(ctx, text)
+			whom(l.o.Hide(agent)), most, s.Room.UTC().Format("15:04:05 UTC"))
+		l.note(ctx, audit.Entry{Kind: audit.KindPause, Agent: agent, Note: text})
+		l.o.Log.WarnContext(ctx, text)
+		l.Tell(ctx, text)
 	}
 	return false, nil
 }
 
 // refund takes a question back that could not be shown: an agent is not to be turned
 // away because a chat was down.
-func (d *Desk) refund(ctx context.Context, agent string) {
+func (l *askLimit) refund(ctx context.Context, agent string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if err := d.o.Store.Refund(ctx, session.AgentScope(agent)); err != nil {
-		d.o.Log.WarnContext(ctx, "a question that could not be shown still counts", "err", err)
+	if err := l.o.Store.Refund(ctx, session.AgentScope(agent)); err != nil {
+		l.o.Log.WarnContext(ctx, "a question that could not be shown still counts", "err", err)
+	}
+}
+
+// countAsk counts a question among those that an agent asks anew, if it may ask one more.
+func (l *askLimit) countAsk(ctx context.Context, r *Request) error {
+	if r.Ask.Test {
+		return nil
+	}
+	ok, err := l.afford(ctx, r.Ask.Agent)
+	if err == nil && !ok {
+		err = errExhausted
+	}
+	return err
+}
+
+// refundUnasked gives an agent back the question that could not be shown to anyone.
+func (l *askLimit) refundUnasked(ctx context.Context, r *Request, err error) {
+	if errors.Is(err, ErrNobody) && !r.Ask.Test {
+		l.runFor(ctx, func(ctx context.Context) { l.refund(ctx, r.Ask.Agent) })
 	}
 }

@@ -130,7 +130,7 @@ func (a *Ask) Name(s string) string {
 // covers all calls of the tool, or exactly this one.
 func (a *Ask) Commands() string {
 	g := session.Grant{Like: a.Runs, Does: a.Does}
-	return commands(&g)
+	return commandsOf(&g)
 }
 
 // Reach says how far a yes with this scope reaches: "for 30 minutes, only \"git log\"".
@@ -296,37 +296,6 @@ func (c *Card) question(digest string) *Question {
 // encode writes the card for the store.
 func (c *Card) encode() ([]byte, error) { return json.Marshal(c) }
 
-// open reads a stored card. One whose content does not carry this server's seal
-// was not made by us and is no card; a yes without our seal, or of someone who may
-// no longer approve, is none, and is not even told of.
-func (d *Desk) open(s Stored, now time.Time) (*Card, error) {
-	c, t := &Card{version: s.Version}, d.terms()
-	if err := json.Unmarshal(s.Blob, c); err != nil {
-		return nil, fmt.Errorf("read card: %w", err)
-	}
-	if c.ID != s.ID || len(c.Questions) == 0 {
-		return nil, errForged
-	}
-	for i := range c.Questions {
-		q := &c.Questions[i]
-		q.card, q.key = c.ID, d.o.Key
-		parts, err := sealedAsk(c.ID, &q.Ask)
-		if err != nil || !d.o.Key.Check(q.Seal, "question", parts...) {
-			return nil, errForged
-		}
-		q.Votes = slices.DeleteFunc(q.Votes, func(v Vote) bool { return v.Allow && !q.counts(&v) })
-		t.standing(q, now)
-		q.Ask.hide = d.o.Hide
-		if s := q.Summary; s != nil && !d.o.Key.Check(s.Seal, "summary", s.sealed(c.ID, q.Ask.Digest)...) {
-			q.Summary = nil
-		}
-	}
-	c.Code, c.key, c.longest = codes.Code(d.o.Key, c.ID), d.o.Key, t.MaxMinutes
-	return c, nil
-}
-
-var errForged = fmt.Errorf("approval: a stored card does not carry this server's seal")
-
 func sealedAsk(id string, a *Ask) ([]string, error) {
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -362,4 +331,9 @@ func (v *Vote) sealed(id, digest string) []string {
 		parts = append(parts, "edited "+v.Edited)
 	}
 	return parts
+}
+
+// Careful reports whether anything on the card is not to be allowed by reflex.
+func (c *Card) Careful() bool {
+	return slices.ContainsFunc(c.Questions, func(q Question) bool { return q.Ask.Careful })
 }

@@ -14,6 +14,15 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
+// edits takes a yes to a call with other arguments.
+type edits struct {
+	*cardStore
+
+	votes      *votes
+	heldParams *heldParams
+	previews   *previews
+}
+
 // A person may change a call's arguments and allow that instead. The changed call is judged like any other, and the yes is bound to its
 // digest. It goes to the request that waits, in the process that holds it: nothing of the arguments is stored. They are shown what they change before it counts.
 
@@ -70,37 +79,17 @@ const (
 )
 
 // Editable says why the arguments of a card's call can't be changed; "" where they can.
-func (d *Desk) Editable(c *Card) string {
+func (ed *edits) Editable(c *Card) string {
 	if len(c.Questions) != 1 {
 		return notEditable + "the card lists several calls. Open one of them."
 	}
-	_, why := d.editorOf(&c.Questions[0])
+	_, why := ed.heldParams.editorOf(&c.Questions[0])
 	return why
 }
 
-// editorOf is what judges other params of a question's call, for the request that a yes would go to.
-func (d *Desk) editorOf(q *Question) (*heldCall, string) {
-	switch {
-	case q.Ask.Approvals > 1:
-		return nil, notEditable + "several people have to allow the same call. Nothing was approved."
-	case q.Ask.HeldOnly:
-		return nil, notEditable + "parts of it were hidden before they reached us. Nothing was approved."
-	case len(q.Holders) == 0:
-		return nil, notEditable + notHeldHere
-	}
-	held := d.heldParams.call(q.Ask.Digest, heldRequest(q.Holders[0]))
-	switch {
-	case held == nil:
-		return nil, notEditable + notHeldHere
-	case held.edit == nil:
-		return nil, notEditable + "the agent's software can't run other arguments than its own. Nothing was approved."
-	}
-	return held, ""
-}
-
 // Draft is what a person begins with who wants to change a call: its arguments as the card shows them, with line breaks.
-func (d *Desk) Draft(c *Card) (string, string) {
-	if why := d.Editable(c); why != "" {
+func (ed *edits) Draft(c *Card) (string, string) {
+	if why := ed.Editable(c); why != "" {
 		return "", why
 	}
 	text := c.Questions[0].Ask.Shown.Clone()
@@ -112,8 +101,8 @@ func (d *Desk) Draft(c *Card) (string, string) {
 
 // edited takes a yes to a call with other arguments. Who gives it was checked before. The first time they are shown what that changes; the same
 // answer again counts.
-func (d *Desk) edited(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
-	c, now, err := d.load(ctx, id)
+func (ed *edits) edited(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
+	c, now, err := ed.load(ctx, id)
 	switch {
 	case errors.Is(err, ErrGone):
 		return forgotten(), nil
@@ -134,40 +123,40 @@ func (d *Desk) edited(ctx context.Context, person, id string, a Answer, most int
 	case !a.Allow || a.Scope.Lasting() || a.Scope.Like || a.Scope.Exactly || a.Carrier != nil:
 		return Outcome{Kind: Misunderstood, Card: c, Text: "Other arguments can only be allowed once, and not through the agent's own chat. Nothing was approved."}, nil
 	}
-	return d.editOne(ctx, person, c, picked[0], a, now, most)
+	return ed.editOne(ctx, person, c, picked[0], a, now, most)
 }
 
 // editOne is edited for one question.
-func (d *Desk) editOne(ctx context.Context, person string, c *Card, q *Question, a Answer, now time.Time, most int) (Outcome, error) {
+func (ed *edits) editOne(ctx context.Context, person string, c *Card, q *Question, a Answer, now time.Time, most int) (Outcome, error) {
 	if why, barred := q.Ask.bars(person, true); barred {
 		return Outcome{Kind: Unauthorised, State: Open, Text: why, Card: c}, nil
 	}
 	if q.state(now) != Open {
 		return c.entryTooLate([]*Question{q}, now), nil
 	}
-	e, why, err := d.edit(ctx, person, q, []byte(a.Params))
+	e, why, err := ed.edit(ctx, person, q, []byte(a.Params))
 	if why != "" || err != nil {
 		return Outcome{Kind: Misunderstood, Card: c, Text: why}, err
 	}
 	shown := "edit\n" + c.ID + "\n" + person + "\n" + e.Ask.Digest
-	if !d.previews.has(shown) {
+	if !ed.previews.has(shown) {
 		text := "This runs instead:\n" + e.text() + "Everything else stays as it is. Nothing was approved yet: say the same again to allow it once."
 		if a.Via != Terminal && a.Origin == "" && len(text) > mostEditText {
 			return Outcome{Kind: Misunderstood, Card: c, Text: "The change is too long to be shown here. Make it on your page. Nothing was approved."}, nil
 		}
-		d.previews.note(shown)
+		ed.previews.note(shown)
 		return Outcome{Kind: WantsConfirm, Card: c, Edit: e, Text: text}, nil
 	}
 	a.entry, a.edit = q.Ask.Digest, e
-	return d.count(ctx, person, c.ID, a, most)
+	return ed.votes.count(ctx, person, c.ID, a, most)
 }
 
 // mostEditText is how long a change may be that a chat shows in one message.
 const mostEditText = 1500
 
 // edit reads what a person wrote, and has it judged.
-func (d *Desk) edit(ctx context.Context, person string, q *Question, text []byte) (*Edit, string, error) {
-	held, why := d.editorOf(q)
+func (ed *edits) edit(ctx context.Context, person string, q *Question, text []byte) (*Edit, string, error) {
+	held, why := ed.heldParams.editorOf(q)
 	if why != "" {
 		return nil, why, nil
 	}
@@ -194,14 +183,14 @@ func (d *Desk) edit(ctx context.Context, person string, q *Question, text []byte
 	if err != nil {
 		return nil, "The changed call can't be judged now. Nothing was approved; try again.", err
 	}
-	return d.fit(person, q, &Edit{Ask: *asked, params: params})
+	return ed.fit(person, q, &Edit{Ask: *asked, params: params})
 }
 
 // fit says why a changed call can't be allowed by this person here.
-func (d *Desk) fit(person string, q *Question, e *Edit) (*Edit, string, error) {
+func (ed *edits) fit(person string, q *Question, e *Edit) (*Edit, string, error) {
 	a := &e.Ask
-	a.hide = d.o.Hide
-	d.terms().bind(a)
+	a.hide = ed.o.Hide
+	ed.terms().bind(a)
 	if why, barred := a.bars(person, true); barred {
 		return nil, why, nil
 	}
@@ -210,7 +199,7 @@ func (d *Desk) fit(person string, q *Question, e *Edit) (*Edit, string, error) {
 		return nil, "Nothing is changed. To let the call run as it is, allow it. Nothing was approved.", nil
 	case a.Approvals > 1:
 		return nil, "Several people have to allow the changed call, so you can't make it of this one. Nothing was approved.", nil
-	case !d.canBeShown(e):
+	case !ed.canBeShown(e):
 		return nil, "The changed call is too long, or holds characters that can't be seen, so it can't be shown in full. Nothing was approved.", nil
 	}
 	var err error
@@ -220,10 +209,10 @@ func (d *Desk) fit(person string, q *Question, e *Edit) (*Edit, string, error) {
 
 // canBeShown reports whether all that would run could be shown. What is hidden from the person counts, too: nothing may be behind a mask
 // that could not be read without it.
-func (d *Desk) canBeShown(e *Edit) bool {
+func (ed *edits) canBeShown(e *Edit) bool {
 	all := e.Ask
 	all.Shown, all.Hidden = e.params, 0
-	return d.o.Detailed != nil && d.o.Detailed(&all)
+	return ed.o.Detailed != nil && ed.o.Detailed(&all)
 }
 
 // changes are the members of two objects that differ.

@@ -2,12 +2,22 @@ package approval
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/session"
 )
+
+// endings are the ends of sessions.
+type endings struct {
+	*cardStore
+
+	announcer *announcer
+}
 
 // When a session has really ended, the yeses that no call has used end with it: they
 // were given for what the agent was doing then. After any other end, such as a run
@@ -22,25 +32,25 @@ const (
 func endedList(c session.Conversation) string { return c.Hash() + ":ended" }
 
 // noteEnd notes when a session ended, by the store's clock.
-func (d *Desk) noteEnd(ctx context.Context, c session.Conversation, sessionKey, sessionID string, at time.Time) error {
+func (en *endings) noteEnd(ctx context.Context, c session.Conversation, sessionKey, sessionID string, at time.Time) error {
 	list := endedList(c)
 	text := strings.Join([]string{strconv.FormatInt(at.UnixMilli(), 10), sessionID, sessionKey}, "\x00")
-	entry := []byte(d.o.Key.Seal("note", list, text) + text)
-	return d.o.Store.Note(ctx, session.Note{List: list, Entries: [][]byte{entry}, Most: mostEnded, Keep: keepEnded})
+	entry := []byte(en.o.Key.Seal("note", list, text) + text)
+	return en.o.Store.Note(ctx, session.Note{List: list, Entries: [][]byte{entry}, Most: mostEnded, Keep: keepEnded})
 }
 
 // outlivedBy reports whether the session of a call has ended since a yes was given. If
 // that can't be read, it may have.
-func (d *Desk) outlivedBy(ctx context.Context, a *Ask, yes Vote) bool {
+func (en *endings) outlivedBy(ctx context.Context, a *Ask, yes Vote) bool {
 	list := endedList(a.Conversation)
-	entries, err := d.o.Store.Notes(ctx, list)
+	entries, err := en.o.Store.Notes(ctx, list)
 	if err != nil {
-		d.o.Log.WarnContext(ctx, "the desk could not look up whether a session has ended, so an earlier yes does not count", "err", err)
+		en.o.Log.WarnContext(ctx, "the desk could not look up whether a session has ended, so an earlier yes does not count", "err", err)
 		return true
 	}
 	full := len(entries) >= mostEnded // then older ends are forgotten, and this session's may be among them
 	for i, e := range entries {
-		if len(e) <= sealLength || !d.o.Key.Check(string(e[:sealLength]), "note", list, string(e[sealLength:])) {
+		if len(e) <= sealLength || !en.o.Key.Check(string(e[:sealLength]), "note", list, string(e[sealLength:])) {
 			continue
 		}
 		at, rest, _ := strings.Cut(string(e[sealLength:]), "\x00")
@@ -52,4 +62,59 @@ func (d *Desk) outlivedBy(ctx context.Context, a *Ask, yes Vote) bool {
 		}
 	}
 	return false
+}
+
+// Ending is the end of a session, with all that the agent did in it.
+type Ending struct {
+	Conversation          session.Conversation
+	SessionKey, SessionID string
+	At                    time.Time // by the store's clock
+	Why                   string    // is shown to people
+}
+
+// leaves reports whether a question is about a call of another session.
+func (e *Ending) leaves(q *Question) bool {
+	return q.Ask.Conversation != e.Conversation || q.Ask.SessionKey != e.SessionKey || q.Ask.SessionID != "" && e.SessionID != "" && q.Ask.SessionID != e.SessionID
+}
+
+// Abandon takes back the open cards of a session that has ended: its run is gone, so
+// no call could use a yes. Yeses from before that no call has used are over as well.
+func (en *endings) Abandon(ctx context.Context, e Ending) error {
+	conv := e.Conversation
+	if err := en.noteEnd(ctx, conv, e.SessionKey, e.SessionID, e.At); err != nil {
+		return err
+	}
+	ids, err := en.o.Store.Open(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if !strings.HasPrefix(id, conv.Hash()[:2]) {
+			continue
+		}
+		c, _, err := en.load(ctx, id)
+		if errors.Is(err, ErrGone) || errors.Is(err, errForged) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(c.all(), e.leaves) {
+			continue
+		}
+		taken, err := en.announcer.withdraw(ctx, id, e.Why)
+		if err != nil && !errors.Is(err, ErrGone) {
+			return err
+		}
+		if !taken {
+			continue
+		}
+		for _, q := range c.all() {
+			entry := entryFor(audit.KindAnswer, c, q)
+			entry.Note = "withdrawn: " + e.Why
+			en.note(ctx, entry)
+		}
+		en.runFor(ctx, func(ctx context.Context) { en.announcer.showCopies(ctx, c) })
+	}
+	return nil
 }

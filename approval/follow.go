@@ -74,7 +74,7 @@ func (f *follows) end() (ids []string) {
 // follow stays with a card that this process has put up: it begins the stages
 // that are due while nobody has answered, and tells every copy when the time is
 // up, or that this process stops before it is.
-func (d *Desk) follow(c *Card, stage int, now time.Time) {
+func (sw *sweeper) follow(c *Card, stage int, now time.Time) {
 	began := time.Now()
 	local := func(at time.Time) time.Time { return began.Add(at.Sub(now)) } // by our clock, however that is set
 	f := &followed{id: c.ID, stage: stage + 1}
@@ -84,69 +84,69 @@ func (d *Desk) follow(c *Card, stage int, now time.Time) {
 		}
 	}
 	f.at = append(f.at, local(c.Until()))
-	if !d.await(f) {
-		d.run(func(ctx context.Context) { d.sayStopped(ctx, f.id) })
+	if !sw.await(f) {
+		sw.run(func(ctx context.Context) { sw.sayStopped(ctx, f.id) })
 	}
 }
 
 // await waits for what is due next of a card, without a goroutine.
-func (d *Desk) await(f *followed) bool {
-	return d.follows.set(f, func() {
-		d.run(func(ctx context.Context) { d.due(ctx, f) })
+func (sw *sweeper) await(f *followed) bool {
+	return sw.follows.set(f, func() {
+		sw.run(func(ctx context.Context) { sw.due(ctx, f) })
 	})
 }
 
 // due does what is due of a card. One that waits no more is only looked at again
 // when it expires.
-func (d *Desk) due(ctx context.Context, f *followed) {
+func (sw *sweeper) due(ctx context.Context, f *followed) {
 	again := false
 	defer func() {
 		if !again {
-			d.follows.remove(f)
+			sw.follows.remove(f)
 		}
 	}()
 	if len(f.at) == 1 {
-		d.expire(ctx, f.id)
+		sw.expire(ctx, f.id)
 		return
 	}
-	waits := d.escalate(ctx, f.id, f.stage)
+	waits := sw.announcer.escalate(ctx, f.id, f.stage)
 	f.stage, f.at = f.stage+1, f.at[1:]
 	if !waits {
 		f.at = f.at[len(f.at)-1:]
 	}
-	again = d.await(f)
+	again = sw.await(f)
 }
 
 // expire tells every copy that the card's time is up.
-func (d *Desk) expire(ctx context.Context, id string) {
+func (sw *sweeper) expire(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	if c, now, err := d.load(ctx, id); err == nil {
-		d.expired(ctx, c, now)
+	if c, now, err := sw.load(ctx, id); err == nil {
+		sw.expired(ctx, c, now)
 	}
 }
 
 // onStop tells the copies of all cards that are followed when the desk stops.
-func (d *Desk) onStop(ctx context.Context) {
+func (sw *sweeper) onStop(ctx context.Context) {
 	<-ctx.Done()
-	ids := d.follows.end()
-	if len(d.o.Channels) == 0 { // they are shown nowhere, and those who are held wait for their answers
+	ids := sw.follows.end()
+	if len(sw.o.Channels) == 0 { // they are shown nowhere, and those who are held wait for their answers
 		return
 	}
 	for _, id := range ids {
-		d.run(func(ctx context.Context) { d.sayStopped(ctx, id) })
+		sw.run(func(ctx context.Context) { sw.sayStopped(ctx, id) })
 	}
 }
 
 // sayStopped tells every copy of an open card that this process stops before its
 // time is up.
-func (d *Desk) sayStopped(ctx context.Context, id string) {
-	if len(d.o.Channels) == 0 { // it is shown nowhere
+func (sw *sweeper) sayStopped(ctx context.Context, id string) {
+	if len(sw.o.Channels) == 0 { // it is shown nowhere
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	if c, now, err := d.load(ctx, id); err == nil && !c.closed(now) {
-		d.showCopies(ctx, c)
+	if c, now, err := sw.load(ctx, id); err == nil && !c.closed(now) {
+		sw.announcer.showCopies(ctx, c)
 	}
 }

@@ -13,6 +13,14 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
+// grants lists and ends what lets calls pass without a question.
+type grants struct {
+	*cardStore
+
+	announcer *announcer
+	consents  *consents
+}
+
 // Granting is what lets calls pass without a question at one moment.
 type Granting struct {
 	Grants []session.Grant // those that end last first
@@ -29,18 +37,18 @@ const (
 // Grants lists what is granted in one conversation, by its hash, or in all. What
 // does not carry our seal is no grant, and one of somebody who may not approve
 // any more covers nothing: neither is listed.
-func (d *Desk) Grants(ctx context.Context, conversation string) (Granting, error) {
-	stored, now, err := d.o.Store.Grants(ctx, conversation, maxGrants+1)
+func (gr *grants) Grants(ctx context.Context, conversation string) (Granting, error) {
+	stored, now, err := gr.o.Store.Grants(ctx, conversation, maxGrants+1)
 	if err != nil {
 		return Granting{}, err
 	}
-	out, t := Granting{Now: now.UTC(), More: len(stored) > maxGrants}, d.terms()
+	out, t := Granting{Now: now.UTC(), More: len(stored) > maxGrants}, gr.terms()
 	for _, s := range stored[:min(maxGrants, len(stored))] {
-		if g, ours := d.granted(s); ours && !slices.ContainsFunc(strings.Split(g.By, peopleBetween), func(name string) bool { return !t.lists(name) }) {
+		if g, ours := gr.granted(s); ours && !slices.ContainsFunc(strings.Split(g.By, peopleBetween), func(name string) bool { return !t.lists(name) }) {
 			out.Grants = append(out.Grants, g)
 		}
 	}
-	standing, err := d.Standing(ctx)
+	standing, err := gr.consents.Standing(ctx)
 	standing = slices.DeleteFunc(standing, func(g session.Grant) bool {
 		return !now.Before(g.Until) || conversation != "" && g.Conversation.Hash() != conversation
 	})
@@ -50,8 +58,8 @@ func (d *Desk) Grants(ctx context.Context, conversation string) (Granting, error
 
 // granted reads what the store holds as a grant, if it is one of ours and stands
 // where it was given.
-func (d *Desk) granted(s StoredGrant) (session.Grant, bool) {
-	g, err := session.ReadGrant(d.o.Key, s.Value)
+func (gr *grants) granted(s StoredGrant) (session.Grant, bool) {
+	g, err := session.ReadGrant(gr.o.Key, s.Value)
 	return g, err == nil && g.Name() == s.Conversation+":"+s.Field
 }
 
@@ -61,8 +69,8 @@ const AllGrants = "all"
 // Revoke ends grants at an approver's word: one by its [session.Grant.Name], those
 // of a conversation by its hash, or AllGrants. Once it returns without an error no
 // call passes by them any more, in any process that shares the store.
-func (d *Desk) Revoke(ctx context.Context, a Answer, of string) (Outcome, error) {
-	person, listed := d.terms().people[a.ID]
+func (gr *grants) Revoke(ctx context.Context, a Answer, of string) (Outcome, error) {
+	person, listed := gr.terms().people[a.ID]
 	if !listed {
 		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
 	}
@@ -75,7 +83,7 @@ func (d *Desk) Revoke(ctx context.Context, a Answer, of string) (Outcome, error)
 	default:
 		r.in, r.meant = hash, func(g *session.Grant) bool { return !one || g.Name() == of }
 	}
-	return d.revoke(ctx, r)
+	return gr.revoke(ctx, r)
 }
 
 // hashSize is how long a conversation's hash is.
@@ -93,10 +101,10 @@ var noGrant = Outcome{Kind: NotFound, Text: "No such grant is open. Nothing was 
 
 // revoke ends the grants that are meant. The list is bounded, so where all are it
 // is read until nothing is left.
-func (d *Desk) revoke(ctx context.Context, r revocation) (Outcome, error) {
+func (gr *grants) revoke(ctx context.Context, r revocation) (Outcome, error) {
 	var ended []session.Grant
 	for range revokeRounds {
-		some, more, err := d.revokeListed(ctx, r)
+		some, more, err := gr.revokeListed(ctx, r)
 		ended = append(ended, some...)
 		if err != nil {
 			return Outcome{Text: "The store can't be reached. Grants may still hold; say it again."}, err
@@ -105,7 +113,7 @@ func (d *Desk) revoke(ctx context.Context, r revocation) (Outcome, error) {
 			break
 		}
 	}
-	standing, err := d.endStanding(ctx, r)
+	standing, err := gr.consents.endStanding(ctx, r)
 	if ended = append(ended, standing...); err != nil {
 		return Outcome{Text: "The store can't be reached. Grants may still hold; say it again."}, err
 	}
@@ -120,20 +128,20 @@ func (d *Desk) revoke(ctx context.Context, r revocation) (Outcome, error) {
 }
 
 // revokeListed ends those of one list.
-func (d *Desk) revokeListed(ctx context.Context, r revocation) (ended []session.Grant, more bool, err error) {
-	stored, now, err := d.o.Store.Grants(ctx, r.in, maxGrants)
+func (gr *grants) revokeListed(ctx context.Context, r revocation) (ended []session.Grant, more bool, err error) {
+	stored, now, err := gr.o.Store.Grants(ctx, r.in, maxGrants)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, s := range stored {
-		g, ours := d.granted(s)
+		g, ours := gr.granted(s)
 		switch {
 		case !ours && r.all: // it covers nothing, and hides what does
-			_, err = d.o.Store.Revoke(ctx, s.Conversation, s.Field)
+			_, err = gr.o.Store.Revoke(ctx, s.Conversation, s.Field)
 		case ours && (r.all || r.meant(&g)):
-			if err = d.end(ctx, &g, now); err == nil {
+			if err = gr.end(ctx, &g, now); err == nil {
 				ended = append(ended, g)
-				d.noteRevoked(ctx, &g, r.person, r.via)
+				gr.consents.noteRevoked(ctx, &g, r.person, r.via)
 			}
 		}
 		if err != nil {
@@ -145,11 +153,11 @@ func (d *Desk) revokeListed(ctx context.Context, r revocation) (ended []session.
 
 // end takes back the yes on the card, then the grant: whoever says it again after
 // a fault finds the grant still there.
-func (d *Desk) end(ctx context.Context, g *session.Grant, now time.Time) error {
-	if err := d.takeBack(ctx, g, now); err != nil {
+func (gr *grants) end(ctx context.Context, g *session.Grant, now time.Time) error {
+	if err := gr.takeBack(ctx, g, now); err != nil {
 		return err
 	}
-	_, err := d.o.Store.Revoke(ctx, g.Conversation.Hash(), g.Field())
+	_, err := gr.o.Store.Revoke(ctx, g.Conversation.Hash(), g.Field())
 	return err
 }
 
@@ -158,9 +166,9 @@ const revoked = "the yes was taken back"
 
 // takeBack makes nothing of a yes that no call has used yet, and shows on every
 // copy that the card grants nothing any more. An identical call may ask again.
-func (d *Desk) takeBack(ctx context.Context, g *session.Grant, now time.Time) error {
+func (gr *grants) takeBack(ctx context.Context, g *session.Grant, now time.Time) error {
 	for range swapTries {
-		c, _, err := d.load(ctx, g.ID)
+		c, _, err := gr.load(ctx, g.ID)
 		if errors.Is(err, ErrGone) || errors.Is(err, errForged) { // it gives nothing
 			return nil
 		}
@@ -177,7 +185,7 @@ func (d *Desk) takeBack(ctx context.Context, g *session.Grant, now time.Time) er
 		if len(gone) == 0 {
 			return nil
 		}
-		err = d.swap(ctx, c, Change{Waiting: gone, Closed: c.closed(now)})
+		err = gr.swap(ctx, c, Change{Waiting: gone, Closed: c.closed(now)})
 		if errors.Is(err, ErrStale) {
 			continue
 		}
@@ -185,15 +193,15 @@ func (d *Desk) takeBack(ctx context.Context, g *session.Grant, now time.Time) er
 			return nil
 		}
 		if err == nil {
-			d.runFor(ctx, func(ctx context.Context) { d.showCopies(ctx, c) })
+			gr.runFor(ctx, func(ctx context.Context) { gr.announcer.showCopies(ctx, c) })
 		}
 		return err
 	}
 	return ErrStale
 }
 
-func (d *Desk) noteRevoked(ctx context.Context, g *session.Grant, person, via string) {
-	d.note(ctx, audit.Entry{
+func (cn *consents) noteRevoked(ctx context.Context, g *session.Grant, person, via string) {
+	cn.note(ctx, audit.Entry{
 		Kind: audit.KindRevoke, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Session: g.Conversation.Key,
 		Agent: g.Agent, Run: g.Run, Tool: g.Tool, Level: g.Level.String(),
 		Note:   fmt.Sprintf("granted%s by %s until %s", LikeOnly(g), g.By, g.Until.UTC().Format(time.DateTime+" UTC")),
@@ -208,8 +216,8 @@ func (d *Desk) Listed(id string) bool {
 }
 
 // listGrants answers `.grants`.
-func (d *Desk) listGrants(ctx context.Context, via string) (Outcome, error) {
-	open, err := d.Grants(ctx, "")
+func (gr *grants) listGrants(ctx context.Context, via string) (Outcome, error) {
+	open, err := gr.Grants(ctx, "")
 	if err != nil {
 		return Outcome{Text: "The store can't be reached. Try again."}, err
 	}

@@ -45,13 +45,13 @@ func (w *Waiting) unanswered() Ruling {
 	if w.stepUp {
 		return Ruling{Ref: codes.Ref(w.card), Card: w.card}
 	}
-	return Ruling{Ref: codes.Ref(w.card), Card: w.card, Ticket: w.desk.ticket(w.client, w.card, w.digest)}
+	return Ruling{Ref: codes.Ref(w.card), Card: w.card, Ticket: w.asker.tickets.ticket(w.client, w.card, w.digest)}
 }
 
 // sentAway is the end of a wait that a pause or a stop ends: the request is taken
 // off the card after all others of its crowd, if there is one, are answered.
 func (w *Waiting) sentAway() Ruling {
-	w.vacate(w.desk.waiters.patience(), nil)
+	w.vacate(w.asker.waiters.patience(), nil)
 	return w.unanswered()
 }
 
@@ -60,16 +60,16 @@ func (w *Waiting) sentAway() Ruling {
 // for a moment.
 func (w *Waiting) vacate(after time.Duration, gone chan struct{}) {
 	from := time.Now().Add(after)
-	d, q := w.desk, &w.desk.leaving
+	as, q := w.asker, &w.asker.leaving
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = append(q.waiting, departure{w.card, w.digest, w.request, from, from.Add(leaveDeadline), gone})
 	if q.serving < leaveAtOnce {
 		q.serving++
-		d.run(func(context.Context) {
+		as.run(func(context.Context) {
 			for one, ok := q.next(); ok; one, ok = q.next() {
 				<-time.After(time.Until(one.from))
-				d.survive(func(context.Context) { d.depart(one) })
+				as.survive(func(context.Context) { as.depart(one) })
 			}
 		})
 	}
@@ -90,22 +90,22 @@ func (q *leaveQueue) next() (one departure, ok bool) {
 
 // depart takes the request off the card: nobody waits for it any more, and a
 // yes that comes later is free for one identical call. The card stays.
-func (d *Desk) depart(one departure) {
+func (as *asker) depart(one departure) {
 	if one.gone != nil {
 		defer close(one.gone)
 	}
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(d.ctx), one.by)
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(as.ctx), one.by)
 	defer cancel()
 	for range swapTries {
-		c, _, err := d.load(ctx, one.card)
+		c, _, err := as.load(ctx, one.card)
 		if err != nil {
 			return
 		}
 		q := c.question(one.digest)
-		if q == nil || q.Used != "" || !q.leave(d.process.holder(one.request)) {
+		if q == nil || q.Used != "" || !q.leave(as.process.holder(one.request)) {
 			return
 		}
-		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
+		if err := as.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
 			return
 		}
 	}

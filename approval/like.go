@@ -2,7 +2,6 @@ package approval
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,6 +17,13 @@ import (
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
+
+// likes says what a yes to calls like one would cover.
+type likes struct {
+	*cardStore
+
+	previews *previews
+}
 
 // Likely is what a yes to calls like one would cover, and what it would have
 // covered of the answers that were given in the conversation before.
@@ -75,23 +81,23 @@ func answersOf(c session.Conversation) string { return c.Hash() + ":answers" }
 
 // rememberAnswer keeps what was said to what. It is shown to people and decides
 // nothing: where it can't be kept the answer stands.
-func (d *Desk) rememberAnswer(ctx context.Context, a *Ask, v *Vote) {
+func (li *likes) rememberAnswer(ctx context.Context, a *Ask, v *Vote) {
 	text, err := json.Marshal(said{a.Tool, a.Agent, a.Window, a.Like, v.Allow})
 	if err == nil {
 		list := answersOf(a.Conversation)
-		err = d.o.Store.Note(ctx, session.Note{
+		err = li.o.Store.Note(ctx, session.Note{
 			List: list, Most: mostAnswers, Keep: keepAnswers,
-			Entries: [][]byte{append([]byte(d.o.Key.Seal("answer", list, string(text))), text...)},
+			Entries: [][]byte{append([]byte(li.o.Key.Seal("answer", list, string(text))), text...)},
 		})
 	}
 	if err != nil {
-		d.o.Log.WarnContext(ctx, "an answer could not be kept to be compared with", "err", err)
+		li.o.Log.WarnContext(ctx, "an answer could not be kept to be compared with", "err", err)
 	}
 }
 
 // likely looks at what a yes to calls like the one on a card would cover; nil if
 // nobody can give it.
-func (d *Desk) likely(ctx context.Context, c *Card, minutes int) *Likely {
+func (li *likes) likely(ctx context.Context, c *Card, minutes int) *Likely {
 	if len(c.Questions) != 1 || c.Questions[0].Ask.Like == "" || !c.Questions[0].Ask.Lasting {
 		return nil
 	}
@@ -101,14 +107,14 @@ func (d *Desk) likely(ctx context.Context, c *Card, minutes int) *Likely {
 	}
 	l := &Likely{Tool: a.Tool, Where: a.Where, Minutes: minutes, Level: a.Level.String()}
 	list := answersOf(a.Conversation)
-	entries, err := d.o.Store.Notes(ctx, list)
+	entries, err := li.o.Store.Notes(ctx, list)
 	if err != nil {
-		d.o.Log.WarnContext(ctx, "earlier answers could not be read", "err", err)
+		li.o.Log.WarnContext(ctx, "earlier answers could not be read", "err", err)
 		return nil // what can't be shown is not offered
 	}
 	for _, e := range entries {
 		var s said
-		if len(e) <= sealLength || !d.o.Key.Check(string(e[:sealLength]), "answer", list, string(e[sealLength:])) || json.Unmarshal(e[sealLength:], &s) != nil {
+		if len(e) <= sealLength || !li.o.Key.Check(string(e[:sealLength]), "answer", list, string(e[sealLength:])) || json.Unmarshal(e[sealLength:], &s) != nil {
 			continue
 		}
 		l.Answers++
@@ -128,56 +134,34 @@ func (d *Desk) likely(ctx context.Context, c *Card, minutes int) *Likely {
 // card's short name. It is nil if nobody can give it. A person who was shown it
 // may give it by an [Answer] with Scope.Like, or by the button of one call of a
 // list, which entry names from 1.
-func (d *Desk) LikeThis(ctx context.Context, a Answer, entry int) (*Likely, error) {
-	person, listed := d.terms().people[a.ID]
+func (li *likes) LikeThis(ctx context.Context, a Answer, entry int) (*Likely, error) {
+	person, listed := li.terms().people[a.ID]
 	if !listed {
 		return nil, nil
 	}
-	id, err := d.byRef(ctx, a.Ref)
+	id, err := li.byRef(ctx, a.Ref)
 	if err != nil || id == "" {
 		return nil, err
 	}
-	c, _, err := d.load(ctx, id)
+	c, _, err := li.load(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if entry > 0 && entry <= len(c.Questions) {
-		return d.likely(ctx, c.Entry(entry-1), c.Entry(entry-1).Minutes()), nil
+		return li.likely(ctx, c.Entry(entry-1), c.Entry(entry-1).Minutes()), nil
 	}
-	l := d.likely(ctx, c, d.likeMinutes(a.Scope.Minutes))
+	l := li.likely(ctx, c, li.likeMinutes(a.Scope.Minutes))
 	if l != nil {
-		d.previews.note(preview(id, person, l.Minutes))
+		li.previews.note(preview(id, person, l.Minutes))
 	}
 	return l, nil
 }
 
-func (d *Desk) likeMinutes(want int) int {
+func (li *likes) likeMinutes(want int) int {
 	if want <= 0 {
 		want = tapMinutes
 	}
-	return min(want, d.terms().MaxMinutes)
-}
-
-// countLike counts an answer; one for calls like it only from a person who has
-// been shown what that would cover. Otherwise they are shown it.
-func (d *Desk) countLike(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
-	minutes := d.likeMinutes(a.Scope.Minutes)
-	if !a.Allow || !a.Scope.Like || d.previews.has(preview(id, person, minutes)) {
-		return d.count(ctx, person, id, a, most)
-	}
-	c, now, err := d.load(ctx, id)
-	switch {
-	case errors.Is(err, ErrGone) || err == nil && c.closed(now):
-		return d.count(ctx, person, id, a, most) // which says so
-	case err != nil:
-		return Outcome{Text: "The question can't be read. Nothing was approved."}, err
-	}
-	l := d.likely(ctx, c, minutes)
-	if l == nil {
-		return Outcome{Kind: Misunderstood, Card: c, Text: "Calls like this one can't be allowed together: each is asked about. Allow this one by itself, or deny it."}, nil
-	}
-	d.previews.note(preview(id, person, minutes))
-	return Outcome{Kind: Told, Card: c, Text: l.String() + " Nothing was approved yet: say the same again to give it."}, nil
+	return min(want, li.terms().MaxMinutes)
 }
 
 // preview is what a person was shown of a card: a yes for longer is another.
@@ -207,8 +191,8 @@ func (p *previews) has(shown string) bool {
 	return known
 }
 
-// commands says which commands a grant covers; nothing of one that is not for commands. It hides secrets.
-func commands(g *session.Grant) string {
+// commandsOf says which commands a grant covers; nothing of one that is not for commands. It hides secrets.
+func commandsOf(g *session.Grant) string {
 	programs, with := g.Runs()
 	if programs == "" {
 		return ""
@@ -237,7 +221,7 @@ func commandOf(params string) string {
 // LikeOnly says of a grant that it covers only some calls, and which;
 // nothing of one that covers them all. It quotes foreign text.
 func LikeOnly(g *session.Grant) string {
-	switch only := commands(g); {
+	switch only := commandsOf(g); {
 	case g.Like == "":
 		return ""
 	case g.ShownCall() != "":

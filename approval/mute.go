@@ -36,37 +36,37 @@ func (w words) muted(a *Ask, now time.Time) (until time.Time, muted bool) {
 }
 
 // mute takes `.mute`.
-func (d *Desk) mute(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
+func (av *availability) mute(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
 	minutes := min(cmd.Minutes, maxMuteMinutes)
 	if minutes == 0 {
 		minutes = muteMinutes
 	}
-	about, name, out, err := d.mutable(ctx, cmd)
+	about, name, out, err := av.mutable(ctx, cmd)
 	if about == "" {
 		return out, err
 	}
-	before, err := d.words(ctx)
+	before, err := av.words(ctx)
 	if err != nil {
 		return Outcome{Text: storeGone}, err
 	}
-	until := d.o.Now().Add(time.Duration(minutes) * time.Minute)
-	text := fmt.Sprintf("%s muted by %s (%s) until %s. What would ask is denied without a question; what passes without one still does.", name, person, via, until.In(d.terms().zone(person)).Format(awayFormat))
+	until := av.o.Now().Add(time.Duration(minutes) * time.Minute)
+	text := fmt.Sprintf("%s muted by %s (%s) until %s. What would ask is denied without a question; what passes without one still does.", name, person, via, until.In(av.terms().zone(person)).Format(awayFormat))
 	said := word{about: about, until: until, by: person}
-	text += d.stillOpen(ctx, words{about: said})
-	return d.tellWords(ctx, before, via, text, said)
+	text += av.stillOpen(ctx, words{about: said})
+	return av.tellWords(ctx, before, via, text, said)
 }
 
 // mutable is what a command names: about what a word would be, and how people read it. Without it the outcome says what is wrong.
-func (d *Desk) mutable(ctx context.Context, cmd *codes.Command) (about, name string, _ Outcome, _ error) {
+func (av *availability) mutable(ctx context.Context, cmd *codes.Command) (about, name string, _ Outcome, _ error) {
 	if cmd.Session == "" {
-		return aboutAgent(cmd.Agent), whom(d.o.Hide(cmd.Agent)), Outcome{}, nil
+		return aboutAgent(cmd.Agent), whom(av.o.Hide(cmd.Agent)), Outcome{}, nil
 	}
-	account, err := d.o.Store.Influences(ctx, cmd.Session)
+	account, err := av.o.Store.Influences(ctx, cmd.Session)
 	switch {
 	case errors.Is(err, ErrUnknown):
-		return "", "", Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(d.o.Hide(cmd.Session)) + ". Nothing was changed."}, nil
+		return "", "", Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(av.o.Hide(cmd.Session)) + ". Nothing was changed."}, nil
 	case errors.Is(err, ErrAmbiguous):
-		return "", "", Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(d.o.Hide(cmd.Session)) + ". Write more of it. Nothing was changed."}, nil
+		return "", "", Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(av.o.Hide(cmd.Session)) + ". Write more of it. Nothing was changed."}, nil
 	case err != nil:
 		return "", "", Outcome{Text: storeGone}, err
 	}
@@ -74,8 +74,8 @@ func (d *Desk) mutable(ctx context.Context, cmd *codes.Command) (about, name str
 }
 
 // stillOpen names the open questions that a mute comes too late for: they can be answered.
-func (d *Desk) stillOpen(ctx context.Context, said words) string {
-	cards, now, err := d.openCards(ctx)
+func (av *availability) stillOpen(ctx context.Context, said words) string {
+	cards, now, err := av.openCards(ctx)
 	if err != nil {
 		return " Questions that are open stay open."
 	}
@@ -92,27 +92,27 @@ func (d *Desk) stillOpen(ctx context.Context, said words) string {
 }
 
 // unmute takes `.unmute`; without a name, of all.
-func (d *Desk) unmute(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
-	before, err := d.words(ctx)
+func (av *availability) unmute(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
+	before, err := av.words(ctx)
 	if err != nil {
 		return Outcome{Text: storeGone}, err
 	}
 	only, name := "", "Everything that was muted"
 	if cmd.Agent != "" || cmd.Session != "" {
 		var out Outcome
-		if only, name, out, err = d.mutable(ctx, cmd); only == "" {
+		if only, name, out, err = av.mutable(ctx, cmd); only == "" {
 			return out, err
 		}
 	}
 	var end []word
 	for about, said := range before {
 		mute := strings.HasPrefix(about, aboutAgents) || strings.HasPrefix(about, aboutTalks)
-		if mute && d.o.Now().Before(said.until) && (only == "" || about == only) {
+		if mute && av.o.Now().Before(said.until) && (only == "" || about == only) {
 			end = append(end, word{about: about, by: person})
 		}
 	}
 	if len(end) == 0 {
 		return Outcome{Kind: Told, Text: "Nothing of that is muted."}, nil
 	}
-	return d.tellWords(ctx, before, via, fmt.Sprintf("%s asks again, by %s (%s).", name, person, via), end...)
+	return av.tellWords(ctx, before, via, fmt.Sprintf("%s asks again, by %s (%s).", name, person, via), end...)
 }

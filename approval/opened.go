@@ -13,6 +13,15 @@ import (
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
+// openings shows people what is hidden in a call while it is held.
+type openings struct {
+	*cardStore
+
+	likes      *likes
+	heldParams *heldParams
+	onTheWay   onTheWay
+}
+
 // Opening says that a person was shown what their config hides on the card: what a call writes to files. Until then they can't allow it.
 type Opening struct {
 	Person string `json:"person"`
@@ -44,8 +53,8 @@ var ErrNotHeld = errors.New("approval: the call is not held here")
 
 // Open shows an approver what the calls of a card write to files, where the config hides it on cards: it is on c then, with secrets
 // still hidden. That it was shown is recorded first. Calls that don't wait in this process, and calls that this person may not allow, stay hidden.
-func (d *Desk) Open(ctx context.Context, a Answer, c *Card) error {
-	note, err := d.unhide(a, c)
+func (op *openings) Open(ctx context.Context, a Answer, c *Card) error {
+	note, err := op.unhide(a, c)
 	if note != nil {
 		err = errors.Join(err, note(ctx))
 	}
@@ -53,25 +62,25 @@ func (d *Desk) Open(ctx context.Context, a Answer, c *Card) error {
 }
 
 // unhide is Open up to where the person has it: then note is called. It is nil where there was nothing to show.
-func (d *Desk) unhide(a Answer, c *Card) (note func(context.Context) error, err error) {
-	person, listed := d.terms().people[a.ID]
+func (op *openings) unhide(a Answer, c *Card) (note func(context.Context) error, err error) {
+	person, listed := op.terms().people[a.ID]
 	if !listed {
 		return nil, ErrNotApprover
 	}
 	var openings []func(context.Context) error
 	for i := range c.Questions {
 		q := &c.Questions[i]
-		if q.Ask.Bodies == 0 || d.o.Bodies == nil {
+		if q.Ask.Bodies == 0 || op.o.Bodies == nil {
 			continue
 		}
-		params, failed := d.held(q, person)
+		params, failed := op.held(q, person)
 		if failed == nil {
 			shown := q.Ask
-			shown.Shown, shown.Hidden = d.o.Bodies(&q.Ask, params)
+			shown.Shown, shown.Hidden = op.o.Bodies(&q.Ask, params)
 			shown.Bodies = 0
-			if failed = d.recordOpening(a, c, q); failed == nil {
-				o, digest := d.opening(person, c.ID, &shown), q.Ask.Digest
-				openings = append(openings, func(ctx context.Context) error { return d.keepOpening(ctx, c.ID, digest, o) })
+			if failed = op.recordOpening(a, c, q); failed == nil {
+				o, digest := op.opening(person, c.ID, &shown), q.Ask.Digest
+				openings = append(openings, func(ctx context.Context) error { return op.keepOpening(ctx, c.ID, digest, o) })
 				q.Ask = shown
 			}
 		}
@@ -90,13 +99,13 @@ func (d *Desk) unhide(a Answer, c *Card) (note func(context.Context) error, err 
 
 // Reveal shows an approver the params of a card's first call as they came, with
 // what redaction hides: they are on c then. That it was shown is recorded first.
-func (d *Desk) Reveal(ctx context.Context, a Answer, c *Card) (jsontext.Value, error) {
-	person, listed := d.terms().people[a.ID]
+func (op *openings) Reveal(ctx context.Context, a Answer, c *Card) (jsontext.Value, error) {
+	person, listed := op.terms().people[a.ID]
 	if !listed {
 		return nil, ErrNotApprover
 	}
 	q := &c.Questions[0]
-	params, err := d.held(q, person)
+	params, err := op.held(q, person)
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +114,10 @@ func (d *Desk) Reveal(ctx context.Context, a Answer, c *Card) (jsontext.Value, e
 	if q.Ask.HeldOnly || redact.HasMask(q.Ask.Tool) { // what the client hid, and a secret in the tool's name, can't be shown
 		shown.Hidden = 1
 	}
-	if err := d.recordOpening(a, c, q); err != nil {
+	if err := op.recordOpening(a, c, q); err != nil {
 		return nil, err
 	}
-	if err := d.keepOpening(ctx, c.ID, q.Ask.Digest, d.opening(person, c.ID, &shown)); err != nil {
+	if err := op.keepOpening(ctx, c.ID, q.Ask.Digest, op.opening(person, c.ID, &shown)); err != nil {
 		return nil, err
 	}
 	q.Ask = shown
@@ -116,11 +125,11 @@ func (d *Desk) Reveal(ctx context.Context, a Answer, c *Card) (jsontext.Value, e
 }
 
 // held are a call's params as they came, for a person who may allow it.
-func (d *Desk) held(q *Question, person string) (jsontext.Value, error) {
+func (op *openings) held(q *Question, person string) (jsontext.Value, error) {
 	if _, barred := q.Ask.bars(person, true); barred { // who may not allow it need not see it
 		return nil, ErrNotApprover
 	}
-	params := d.heldParams.find(q.Ask.Digest)
+	params := op.heldParams.find(q.Ask.Digest)
 	if params == nil {
 		return nil, ErrNotHeld
 	}
@@ -128,23 +137,23 @@ func (d *Desk) held(q *Question, person string) (jsontext.Value, error) {
 }
 
 // recordOpening records that a person is shown more of a call than its card shows.
-func (d *Desk) recordOpening(a Answer, c *Card, q *Question) error {
+func (op *openings) recordOpening(a Answer, c *Card, q *Question) error {
 	e := entryFor(audit.KindNote, c, q)
-	e.Note, e.People = "what is hidden in the call was shown", []audit.Person{{Name: d.terms().people[a.ID], Via: a.Via}}
-	return d.o.Record.Append(e)
+	e.Note, e.People = "what is hidden in the call was shown", []audit.Person{{Name: op.terms().people[a.ID], Via: a.Via}}
+	return op.o.Record.Append(e)
 }
 
 // opening is what is noted of it.
-func (d *Desk) opening(person, id string, shown *Ask) Opening {
-	o := Opening{Person: person, Whole: d.o.Detailed != nil && d.o.Detailed(shown)}
-	o.Seal = d.o.Key.Seal("opening", o.sealed(id, shown.Digest)...)
+func (op *openings) opening(person, id string, shown *Ask) Opening {
+	o := Opening{Person: person, Whole: op.o.Detailed != nil && op.o.Detailed(shown)}
+	o.Seal = op.o.Key.Seal("opening", o.sealed(id, shown.Digest)...)
 	return o
 }
 
 // keepOpening notes it on the card: from now on the person can allow the call.
-func (d *Desk) keepOpening(ctx context.Context, id, digest string, o Opening) error {
+func (op *openings) keepOpening(ctx context.Context, id, digest string, o Opening) error {
 	for range swapTries {
-		stored, _, err := d.load(ctx, id)
+		stored, _, err := op.load(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -156,7 +165,7 @@ func (d *Desk) keepOpening(ctx context.Context, id, digest string, o Opening) er
 			return nil
 		}
 		at.Openings = append(slices.DeleteFunc(at.Openings, func(x Opening) bool { return x.Person == o.Person }), o)
-		if err := d.swap(ctx, stored, Change{}); !errors.Is(err, ErrStale) {
+		if err := op.swap(ctx, stored, Change{}); !errors.Is(err, ErrStale) {
 			return err
 		}
 	}
@@ -206,24 +215,24 @@ func (w *onTheWay) wait(ctx context.Context, key string) {
 
 // showAll is the outcome of a tap on More: the card with all that may be shown. What was hidden counts as read when the channel says that
 // it has delivered it.
-func (d *Desk) showAll(ctx context.Context, person string, a Answer, c *Card) Outcome {
-	note, err := d.unhide(a, c)
+func (op *openings) showAll(ctx context.Context, person string, a Answer, c *Card) Outcome {
+	note, err := op.unhide(a, c)
 	if err != nil {
-		d.o.Log.WarnContext(ctx, "what a call writes could not be shown", "ref", c.Ref(), "err", err)
+		op.o.Log.WarnContext(ctx, "what a call writes could not be shown", "ref", c.Ref(), "err", err)
 	}
-	c.ShowLikely(d.likely(ctx, c, c.Minutes()))
+	c.ShowLikely(op.likes.likely(ctx, c, c.Minutes()))
 	o := Outcome{Kind: Shown, Card: c}
 	if note == nil {
 		return o
 	}
-	end := d.onTheWay.begin(c.ID + person)
+	end := op.onTheWay.begin(c.ID + person)
 	o.delivered = func(ctx context.Context, failed error) {
 		defer end()
 		if failed != nil {
 			return
 		}
 		if err := note(ctx); err != nil {
-			d.o.Log.WarnContext(ctx, "it could not be noted that a person was shown what a call writes", "ref", c.Ref(), "err", err)
+			op.o.Log.WarnContext(ctx, "it could not be noted that a person was shown what a call writes", "ref", c.Ref(), "err", err)
 		}
 	}
 	return o

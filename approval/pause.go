@@ -12,38 +12,41 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
+// pauses are the owner's pauses of agents: it takes them, lifts them and keeps up with those of other processes.
+type pauses struct{ *cardStore }
+
 // Brake is what this process knows of the pauses that bind an agent's calls.
-func (d *Desk) Brake(agent string) session.Brake { return d.o.Pauses.Brake(agent) }
+func (ps *pauses) Brake(agent string) session.Brake { return ps.o.Pauses.Brake(agent) }
 
 // Braked takes note of what the store holds where a brake says otherwise. After
 // it the brake is right, or the store failed.
-func (d *Desk) Braked(ctx context.Context, b session.Brake, stand [2]string) error {
-	if err := d.learn(ctx, session.AllAgents, stand[0], b.Seen); err != nil {
+func (ps *pauses) Braked(ctx context.Context, b session.Brake, stand [2]string) error {
+	if err := ps.learn(ctx, session.AllAgents, stand[0], b.Seen); err != nil {
 		return err
 	}
-	return d.learn(ctx, b.Agent, stand[1], b.Seen)
+	return ps.learn(ctx, b.Agent, stand[1], b.Seen)
 }
 
 // learn takes over what the store holds under a scope, or puts the owner's word
 // back where somebody took it away. seen is how much was known when it was asked.
-func (d *Desk) learn(ctx context.Context, scope, text string, seen int64) error {
-	lesson := d.o.Pauses.Heard(scope, text, seen)
+func (ps *pauses) learn(ctx context.Context, scope, text string, seen int64) error {
+	lesson := ps.o.Pauses.Heard(scope, text, seen)
 	if lesson.Strange != "" {
-		d.o.Log.ErrorContext(ctx, "someone else writes to the store: "+lesson.Strange, "scope", scope)
-		d.note(ctx, audit.Entry{Kind: audit.KindNote, Note: lesson.Strange + " (" + scope + ")"})
+		ps.o.Log.ErrorContext(ctx, "someone else writes to the store: "+lesson.Strange, "scope", scope)
+		ps.note(ctx, audit.Entry{Kind: audit.KindNote, Note: lesson.Strange + " (" + scope + ")"})
 	}
 	if lesson.Put != "" {
-		return d.o.Store.Pause(ctx, scope, lesson.Put)
+		return ps.o.Store.Pause(ctx, scope, lesson.Put)
 	}
 	return nil
 }
 
 // hearPauses reads all pauses anew. Whoever waits for a person under one is told.
-func (d *Desk) hearPauses(ctx context.Context) error {
+func (ps *pauses) hearPauses(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	known, seen := d.o.Pauses.Scopes() // first: a word that is said meanwhile is not missing
-	words, err := d.o.Store.Pauses(ctx)
+	known, seen := ps.o.Pauses.Scopes() // first: a word that is said meanwhile is not missing
+	words, err := ps.o.Store.Pauses(ctx)
 	if err != nil {
 		return err
 	}
@@ -53,84 +56,67 @@ func (d *Desk) hearPauses(ctx context.Context) error {
 		}
 	}
 	for scope, text := range words {
-		if err := d.learn(ctx, scope, text, seen); err != nil {
+		if err := ps.learn(ctx, scope, text, seen); err != nil {
 			return err
 		}
 	}
-	d.tellBraked()
+	ps.tellBraked()
 	return nil
 }
 
 // tellBraked ends the wait of whoever a pause binds.
-func (d *Desk) tellBraked() {
-	d.waiters.wakeBraked(func(agent string) bool { return d.Brake(agent).On })
-}
-
-// watchPauses looks every so often: a wake may be lost, and a pause that this
-// process has not seen is one that could be taken away unnoticed.
-func (d *Desk) watchPauses(ctx context.Context) {
-	tick := time.NewTicker(pausesEvery)
-	defer tick.Stop()
-	for {
-		if err := d.hearPauses(ctx); err != nil && ctx.Err() == nil {
-			d.o.Log.WarnContext(ctx, "the pauses could not be read", "err", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+func (ps *pauses) tellBraked() {
+	ps.waiters.wakeBraked(func(agent string) bool { return ps.Brake(agent).On })
 }
 
 // pause stops an agent, or all: nothing but what is harmless passes from now on,
 // in every process that shares the store.
-func (d *Desk) pause(ctx context.Context, person, via, agent string) (Outcome, error) {
+func (ps *pauses) pause(ctx context.Context, person, via, agent string) (Outcome, error) {
 	scopes := []string{session.AllAgents}
 	if agent != "" {
 		scopes = []string{session.AgentScope(agent), session.NoAgent}
 	}
-	if err := d.say(ctx, person, scopes, true); err != nil {
+	if err := ps.say(ctx, person, scopes, true); err != nil {
 		return Outcome{Text: "The store can't be reached. The pause holds on this instance, which will pass it on; say it again to be sure of the others."}, err
 	}
-	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.", whom(d.o.Hide(agent)), person, via)
-	d.spoke(ctx, audit.KindPause, person, via, agent, text)
+	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.", whom(ps.o.Hide(agent)), person, via)
+	ps.spoke(ctx, audit.KindPause, person, via, agent, text)
 	return Outcome{Kind: Told, Text: text}, nil
 }
 
 // resume lifts what binds an agent, or all, and lets it ask again. It is recorded
 // first: what can't be recorded is not lifted.
-func (d *Desk) resume(ctx context.Context, person, via, agent string) (Outcome, error) {
+func (ps *pauses) resume(ctx context.Context, person, via, agent string) (Outcome, error) {
 	const failed = "The store can't be reached. The pause may still hold; say it again."
-	if err := d.hearPauses(ctx); err != nil {
+	if err := ps.hearPauses(ctx); err != nil {
 		return Outcome{Text: failed}, err
 	}
-	scopes, asked := d.lifted(agent)
+	scopes, asked := ps.lifted(agent)
 	e := spokenEntry(audit.KindResume, person, via, agent)
-	if err := d.o.Record.Append(e); err != nil {
+	if err := ps.o.Record.Append(e); err != nil {
 		return Outcome{Text: "The record can't be written. Nothing was lifted; try again."}, err
 	}
-	err := d.say(ctx, person, scopes, false)
+	err := ps.say(ctx, person, scopes, false)
 	if err == nil {
-		err = d.o.Store.Forgive(ctx, asked...)
+		err = ps.o.Store.Forgive(ctx, asked...)
 	}
 	if err != nil {
 		return Outcome{Text: failed}, err
 	}
-	text := fmt.Sprintf("%s resumed by %s (%s).", whom(d.o.Hide(agent)), person, via)
-	if agent != "" && d.Brake(agent).On {
+	text := fmt.Sprintf("%s resumed by %s (%s).", whom(ps.o.Hide(agent)), person, via)
+	if agent != "" && ps.Brake(agent).On {
 		text += " A pause of all agents still holds; `.resume` lifts it."
 	}
-	d.Tell(ctx, text)
+	ps.Tell(ctx, text)
 	return Outcome{Kind: Told, Text: text}, nil
 }
 
 // lifted are the scopes whose pause ends with an agent's, and whose questions
 // are forgiven; without an agent, all of them. Calls that name no agent are bound
 // as long as any agent is.
-func (d *Desk) lifted(agent string) (scopes, asked []string) {
+func (ps *pauses) lifted(agent string) (scopes, asked []string) {
 	var on []string
-	for _, p := range d.o.Pauses.Standing() {
+	for _, p := range ps.o.Pauses.Standing() {
 		on = append(on, p.Scope)
 	}
 	if agent == "" {
@@ -148,29 +134,29 @@ func (d *Desk) lifted(agent string) (scopes, asked []string) {
 // say puts the owner's word under each scope. A pause counts here before the
 // store has it, and whatever the store does: a word that is missing there is put
 // there. That one is lifted counts once the store has it.
-func (d *Desk) say(ctx context.Context, person string, scopes []string, on bool) error {
-	defer d.tellBraked()
+func (ps *pauses) say(ctx context.Context, person string, scopes []string, on bool) error {
+	defer ps.tellBraked()
 	var failed []error
 	for _, scope := range scopes {
-		p := d.o.Pauses.Next(scope, on, person, time.Now())
-		word := p.Value(d.o.Key)
+		p := ps.o.Pauses.Next(scope, on, person, time.Now())
+		word := p.Value(ps.o.Key)
 		if on {
-			d.o.Pauses.Say(p)
+			ps.o.Pauses.Say(p)
 		}
-		if err := d.o.Store.Pause(ctx, scope, word); err != nil {
+		if err := ps.o.Store.Pause(ctx, scope, word); err != nil {
 			failed = append(failed, err)
 			continue
 		}
-		d.o.Pauses.Learn(scope, word)
+		ps.o.Pauses.Learn(scope, word)
 	}
 	return errors.Join(failed...)
 }
 
 // spoke records what someone said about a pause and tells everyone.
-func (d *Desk) spoke(ctx context.Context, kind audit.Kind, person, via, agent, text string) {
-	d.note(ctx, spokenEntry(kind, person, via, agent))
-	d.o.Log.WarnContext(ctx, text)
-	d.Tell(ctx, text)
+func (ps *pauses) spoke(ctx context.Context, kind audit.Kind, person, via, agent, text string) {
+	ps.note(ctx, spokenEntry(kind, person, via, agent))
+	ps.o.Log.WarnContext(ctx, text)
+	ps.Tell(ctx, text)
 }
 
 func spokenEntry(kind audit.Kind, person, via, agent string) audit.Entry {
@@ -185,9 +171,9 @@ func whom(agent string) string {
 }
 
 // Paused says in words what is paused and by whom; nothing if nothing is.
-func (d *Desk) Paused() string {
+func (ps *pauses) Paused() string {
 	var lines []string
-	for _, p := range d.Pauses() {
+	for _, p := range ps.Pauses() {
 		agent := p.Scope
 		if p.Scope == session.AllAgents {
 			agent = ""
@@ -196,17 +182,17 @@ func (d *Desk) Paused() string {
 		if !p.At.IsZero() {
 			by = fmt.Sprintf("by %s since %s", p.By, p.At.UTC().Format("2006-01-02 15:04:05 UTC"))
 		}
-		lines = append(lines, fmt.Sprintf("PAUSED: %s, %s. `.resume` lifts it.", whom(d.o.Hide(agent)), by))
+		lines = append(lines, fmt.Sprintf("PAUSED: %s, %s. `.resume` lifts it.", whom(ps.o.Hide(agent)), by))
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
 
 // PauseCount is how many pauses stand.
-func (d *Desk) PauseCount() int { return len(d.Pauses()) }
+func (ps *pauses) PauseCount() int { return len(ps.Pauses()) }
 
 // Pauses are those that stand. The one of calls that name no agent is left out: it
 // comes with an agent's.
-func (d *Desk) Pauses() []session.Pause {
-	return slices.DeleteFunc(d.o.Pauses.Standing(), func(p session.Pause) bool { return p.Scope == session.NoAgent })
+func (ps *pauses) Pauses() []session.Pause {
+	return slices.DeleteFunc(ps.o.Pauses.Standing(), func(p session.Pause) bool { return p.Scope == session.NoAgent })
 }

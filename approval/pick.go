@@ -9,6 +9,9 @@ import (
 	"io"
 )
 
+// picks asks a person what a call does, before a button allows it.
+type picks struct{ *core }
+
 // What a person is asked before a button allows something that outside content could drive, or that can't be undone: to pick what the
 // call does among other things that calls of its kind do. A hand that taps by habit can't. It is the same on the page and in every chat.
 
@@ -56,9 +59,9 @@ type tap struct {
 }
 
 // pickHandle is what an offer carries. Only the person who was asked can tap it: the same letters mean something else to others.
-func (d *Desk) pickHandle(person string, t tap, p picked) string {
+func (pk *picks) pickHandle(person string, t tap, p picked) string {
 	id, err := hex.DecodeString(t.card)
-	mac, errMAC := hex.DecodeString(d.o.Key.Seal("pick", sealedPick(person, t, p)...))
+	mac, errMAC := hex.DecodeString(pk.o.Key.Seal("pick", sealedPick(person, t, p)...))
 	if err != nil || errMAC != nil || len(id) != cardIDSize || len(mac) != sealSize || len(p.nonce) != nonceSize {
 		return ""
 	}
@@ -72,19 +75,19 @@ func sealedPick(person string, t tap, p picked) []string {
 }
 
 // readPick says what a pick's handle is about, if it is one of ours and for this person.
-func (d *Desk) readPick(person string, raw []byte) (tap, bool) {
+func (pk *picks) readPick(person string, raw []byte) (tap, bool) {
 	rest := raw[1+cardIDSize:]
 	p := picked{at: int(rest[2]), choice: int(rest[3]), nonce: string(rest[4 : 4+nonceSize])}
 	t := tap{action: Action(rest[0]), card: hex.EncodeToString(raw[1 : 1+cardIDSize]), entry: int(rest[1]), pick: &p}
-	return t, d.o.Key.Check(hex.EncodeToString(rest[4+nonceSize:]), "pick", sealedPick(person, t, p)...)
+	return t, pk.o.Key.Check(hex.EncodeToString(rest[4+nonceSize:]), "pick", sealedPick(person, t, p)...)
 }
 
 // choices are what the nonce gives, so that nothing has to be remembered between the question and the pick.
-func (d *Desk) choices(person string, c *Card, at int, nonce string) Choices {
-	if d.o.Choices == nil {
+func (pk *picks) choices(person string, c *Card, at int, nonce string) Choices {
+	if pk.o.Choices == nil {
 		return Choices{}
 	}
-	return d.o.Choices(&c.Questions[at].Ask, []byte(d.o.Key.Seal("choices", person, c.ID, fmt.Sprint(c.entry, at), hex.EncodeToString([]byte(nonce)))))
+	return pk.o.Choices(&c.Questions[at].Ask, []byte(pk.o.Key.Seal("choices", person, c.ID, fmt.Sprint(c.entry, at), hex.EncodeToString([]byte(nonce)))))
 }
 
 // Said where no pick allows.
@@ -96,23 +99,23 @@ const (
 
 // careful asks a person what each call of a card does that no reflex may allow, one after the other. It reports whether they have said so
 // of all; where they have not, the outcome asks, or says why it doesn't.
-func (d *Desk) careful(ctx context.Context, person string, c *Card, t tap, minutes int) (done bool, out Outcome, err error) {
+func (pk *picks) careful(ctx context.Context, person string, c *Card, t tap, minutes int) (done bool, out Outcome, err error) {
 	at := c.nextCareful(person, 0)
 	if at < 0 {
 		return true, Outcome{}, nil
 	}
 	missed := false
 	name := "pick:" + person + ":" + c.ID
-	misses, err := d.o.Store.Miss(ctx, name, Retention, false)
+	misses, err := pk.o.Store.Miss(ctx, name, Retention, false)
 	if p := t.pick; err == nil && p != nil && p.at < len(c.Questions) && misses < maxMisses {
 		at = p.at
-		if offered := d.choices(person, c, at, p.nonce); len(offered.Offered) > 0 && offered.Right == p.choice {
+		if offered := pk.choices(person, c, at, p.nonce); len(offered.Offered) > 0 && offered.Right == p.choice {
 			if at = c.nextCareful(person, at+1); at < 0 {
 				return true, Outcome{}, nil
 			}
 		} else {
 			missed = true
-			misses, err = d.o.Store.Miss(ctx, name, Retention, true)
+			misses, err = pk.o.Store.Miss(ctx, name, Retention, true)
 		}
 	}
 	switch {
@@ -121,7 +124,7 @@ func (d *Desk) careful(ctx context.Context, person string, c *Card, t tap, minut
 	case misses >= maxMisses:
 		return false, Outcome{Kind: Misunderstood, Card: c, Text: missedTwice}, nil
 	}
-	out, err = d.asksToPick(person, c, t, at, minutes)
+	out, err = pk.asksToPick(person, c, t, at, minutes)
 	if out.Pick != nil {
 		out.Pick.Missed, out.Pick.Again = missed, t.pick != nil
 		switch {
@@ -135,9 +138,9 @@ func (d *Desk) careful(ctx context.Context, person string, c *Card, t tap, minut
 }
 
 // asksToPick puts the question, each time anew.
-func (d *Desk) asksToPick(person string, c *Card, t tap, at, minutes int) (Outcome, error) {
+func (pk *picks) asksToPick(person string, c *Card, t tap, at, minutes int) (Outcome, error) {
 	var raw [nonceSize]byte
-	source := d.o.Rand
+	source := pk.o.Rand
 	if source == nil {
 		source = rand.Reader
 	}
@@ -145,13 +148,13 @@ func (d *Desk) asksToPick(person string, c *Card, t tap, at, minutes int) (Outco
 		return Outcome{Text: "Nothing was approved; try again."}, err
 	}
 	nonce := string(raw[:])
-	offered := d.choices(person, c, at, nonce)
+	offered := pk.choices(person, c, at, nonce)
 	if len(offered.Offered) == 0 {
 		return Outcome{Kind: Misunderstood, Card: c, Text: tooFew}, nil
 	}
 	p := &Pick{Question: offered.Question, At: at, Gives: c.gives(t.action, &c.Questions[at].Ask, minutes)}
 	for i, text := range offered.Offered {
-		p.Offers = append(p.Offers, Offer{Text: text, Handle: d.pickHandle(person, t, picked{at: at, choice: i, nonce: nonce})})
+		p.Offers = append(p.Offers, Offer{Text: text, Handle: pk.pickHandle(person, t, picked{at: at, choice: i, nonce: nonce})})
 	}
 	return Outcome{Kind: WantsPick, Card: c, Pick: p}, nil
 }

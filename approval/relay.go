@@ -2,7 +2,6 @@ package approval
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -27,12 +26,12 @@ const (
 )
 
 // relayed takes a line that a runtime carried.
-func (d *Desk) relayed(ctx context.Context, person string, a Answer) (Outcome, error) {
+func (cm *commands) relayed(ctx context.Context, person string, a Answer) (Outcome, error) {
 	cmd, err := codes.Parse(a.Text)
 	if err != nil {
 		return Outcome{Kind: Misunderstood, Text: "That is not a command as verifier knows them. Nothing was changed; `.help` lists them where it asks you."}, nil //nolint:nilerr // it is told to the person
 	}
-	first, err := d.first(ctx, a.Carrier)
+	first, err := cm.first(ctx, a.Carrier)
 	switch {
 	case err != nil:
 		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
@@ -41,33 +40,33 @@ func (d *Desk) relayed(ctx context.Context, person string, a Answer) (Outcome, e
 	}
 	switch cmd.Verb {
 	case codes.Approve, codes.Deny:
-		return d.withCode(ctx, person, a, cmd)
+		return cm.withCode(ctx, person, a, cmd)
 	case codes.Pending:
-		return d.names(ctx, a)
+		return cm.names(ctx, a)
 	case codes.ResetTrust:
-		return d.resetOwn(ctx, person, a, cmd.Session)
+		return cm.resetOwn(ctx, person, a, cmd.Session)
 	case codes.Pause:
-		return d.pause(ctx, person, a.Via, cmd.Agent)
+		return cm.pauses.pause(ctx, person, a.Via, cmd.Agent)
 	}
 	return Outcome{Kind: Misunderstood, Text: notHere}, nil
 }
 
 // first reports whether a message comes for the first time: whoever listens on
 // the wire could send it again, when a conversation has been tainted since.
-func (d *Desk) first(ctx context.Context, c *Carrier) (bool, error) {
+func (cm *commands) first(ctx context.Context, c *Carrier) (bool, error) {
 	// No person has a colon in the name.
-	n, err := d.o.Store.Miss(ctx, "relay:"+c.Conversation.Client+":"+c.Request, c.Keep, true)
+	n, err := cm.o.Store.Miss(ctx, "relay:"+c.Conversation.Client+":"+c.Request, c.Keep, true)
 	return n == 1, err
 }
 
 // names lists what waits, without the codes.
-func (d *Desk) names(ctx context.Context, a Answer) (Outcome, error) {
-	cards, err := d.Pending(ctx, a.ID)
+func (cm *commands) names(ctx context.Context, a Answer) (Outcome, error) {
+	cards, err := cm.Pending(ctx, a.ID)
 	if err != nil {
 		return Outcome{Text: "The store can't be reached. Try again."}, err
 	}
 	var lines []string
-	if d.Paused() != "" {
+	if cm.pauses.Paused() != "" {
 		lines = append(lines, pausedHere)
 	}
 	waiting := 0
@@ -85,23 +84,6 @@ func (d *Desk) names(ctx context.Context, a Answer) (Outcome, error) {
 	return Outcome{Kind: Told, Text: strings.Join(lines, "\n")}, nil
 }
 
-// find gives the card behind a code: "" if there is none, or none that its
-// carrier may answer. The two look alike to whoever guesses.
-func (d *Desk) find(ctx context.Context, code string, by *Carrier) (string, error) {
-	id, err := d.o.Store.Find(ctx, d.codeSeal(code))
-	if err != nil || id == "" || by == nil {
-		return id, err
-	}
-	c, _, err := d.load(ctx, id)
-	switch {
-	case errors.Is(err, ErrGone):
-		return id, nil // the person is told so
-	case err != nil || !by.carries(c):
-		return "", err
-	}
-	return id, nil
-}
-
 // carries reports whether a card's calls came from the same client.
 func (c *Carrier) carries(card *Card) bool {
 	return len(card.Questions) > 0 && card.Questions[0].Ask.Conversation.Client == c.Conversation.Client
@@ -109,10 +91,10 @@ func (c *Carrier) carries(card *Card) bool {
 
 // resetOwn lowers the level of the conversation in which it was typed, and of no
 // other: a reset needs no code.
-func (d *Desk) resetOwn(ctx context.Context, person string, a Answer, ref string) (Outcome, error) {
+func (cm *commands) resetOwn(ctx context.Context, person string, a Answer, ref string) (Outcome, error) {
 	own := a.Carrier.Conversation
 	if len(ref) < len(own.Ref()) || !strings.HasPrefix(own.Hash(), strings.ToLower(ref)) {
 		return Outcome{Kind: NotFound, Text: "This conversation has another reference. One is reset where it is typed, with all 8 characters, or where verifier asks you."}, nil
 	}
-	return d.reset(ctx, person, a.Via, own.Hash())
+	return cm.sources.reset(ctx, person, a.Via, own.Hash())
 }

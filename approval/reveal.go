@@ -90,3 +90,23 @@ func (c *heldCall) edited(w *heldParams, digest string) jsontext.Value {
 	defer w.mu.Unlock()
 	return c.edits[digest]
 }
+
+// editorOf is what judges other params of a question's call, for the request that a yes would go to.
+func (w *heldParams) editorOf(q *Question) (*heldCall, string) {
+	switch {
+	case q.Ask.Approvals > 1:
+		return nil, notEditable + "several people have to allow the same call. Nothing was approved."
+	case q.Ask.HeldOnly:
+		return nil, notEditable + "parts of it were hidden before they reached us. Nothing was approved."
+	case len(q.Holders) == 0:
+		return nil, notEditable + notHeldHere
+	}
+	held := w.call(q.Ask.Digest, heldRequest(q.Holders[0]))
+	switch {
+	case held == nil:
+		return nil, notEditable + notHeldHere
+	case held.edit == nil:
+		return nil, notEditable + "the agent's software can't run other arguments than its own. Nothing was approved."
+	}
+	return held, ""
+}

@@ -32,7 +32,7 @@ func TestACallThatNamesNoAgentShedsNoQuorum(t *testing.T) {
 
 // What a route froze can't be changed by who writes to the store.
 func TestH30ARouteWrittenIntoTheStoreIsForged(t *testing.T) {
-	d := &Desk{o: Options{Key: ruleKey}}
+	d := &cardStore{core: &core{o: Options{Key: ruleKey}}}
 	d.inForce.Store(&terms{})
 	a := Ask{
 		Tool: "exec", Digest: "d1", Approvals: 2, Approvers: []string{"ann", "bob"}, Barred: "bob", Created: noon, Until: noon.Add(ruleTTL),
@@ -77,7 +77,7 @@ func TestAVoteOfSomeoneWhoMayNotCountsForNothing(t *testing.T) {
 }
 
 func TestAGrantStandsOnlyForAsManyPeopleAsItTakesToday(t *testing.T) {
-	d := &Desk{}
+	d := assemble(Options{}, process{})
 	configure := func(routes ...Route) {
 		t.Helper()
 		people := []Person{{Name: "ann", IDs: []string{"x:1"}}, {Name: "bob", IDs: []string{"x:2"}}}

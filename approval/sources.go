@@ -12,6 +12,9 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
+// sources are what conversations have read, and the owner's word about it.
+type sources struct{ *core }
+
 // Vouching is the owner's word about a source of a conversation.
 type Vouching struct {
 	ID           string    // who: platform:id, as in Answer
@@ -24,47 +27,47 @@ type Vouching struct {
 
 // Sources are those that had a say in a conversation, by its reference or its
 // hash. ErrUnknown and ErrAmbiguous say that it was not found.
-func (d *Desk) Sources(ctx context.Context, ref string) (session.Account, error) {
-	return d.o.Store.Influences(ctx, ref)
+func (so *sources) Sources(ctx context.Context, ref string) (session.Account, error) {
+	return so.o.Store.Influences(ctx, ref)
 }
 
 // Endorse takes a source out of the account at an approver's word, or back in.
 // What it brought so far no longer counts; what it brings later does. Grants end,
 // since one from before it had a say would cover again.
-func (d *Desk) Endorse(ctx context.Context, v Vouching) (Outcome, error) {
-	person, listed := d.terms().people[v.ID]
+func (so *sources) Endorse(ctx context.Context, v Vouching) (Outcome, error) {
+	person, listed := so.terms().people[v.ID]
 	if !listed {
 		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
 	}
-	return d.vouch(ctx, person, v)
+	return so.vouch(ctx, person, v)
 }
 
-func (d *Desk) vouch(ctx context.Context, person string, v Vouching) (Outcome, error) {
-	if !v.Take && d.o.NoReset != nil && d.o.NoReset() {
+func (so *sources) vouch(ctx context.Context, person string, v Vouching) (Outcome, error) {
+	if !v.Take && so.o.NoReset != nil && so.o.NoReset() {
 		return Outcome{Kind: Misunderstood, Text: "Under the profile strict a level is never lowered. Start a new session instead."}, nil
 	}
-	account, err := d.Sources(ctx, v.Conversation)
+	account, err := so.Sources(ctx, v.Conversation)
 	if err != nil {
-		return d.noSource(v.Via, v.Conversation, err)
+		return so.noSource(v.Via, v.Conversation, err)
 	}
 	at := account.Influences.Find(v.Source)
 	if at < 0 {
-		return d.noSource(v.Via, v.Conversation, ErrNoSource)
+		return so.noSource(v.Via, v.Conversation, ErrNoSource)
 	}
 	one := account.Influences[at]
 	switch {
 	case !v.Seen.IsZero() && !v.Seen.Equal(one.Last):
-		return d.noSource(v.Via, v.Conversation, ErrAgain)
+		return so.noSource(v.Via, v.Conversation, ErrAgain)
 	case !v.Take && one.Fixed:
-		return d.noSource(v.Via, v.Conversation, ErrFixed)
+		return so.noSource(v.Via, v.Conversation, ErrFixed)
 	}
 	// No record, no trust: whoever lowers a level is written down first.
-	if err := d.o.Record.Append(vouchEntry(person, v, &account, &one)); err != nil && !v.Take {
+	if err := so.o.Record.Append(vouchEntry(person, v, &account, &one)); err != nil && !v.Take {
 		return Outcome{Text: "The record can't be written. Nothing was changed; try again."}, err
 	}
-	done, err := d.o.Store.Endorse(ctx, account.Conversation.Hash(), v.Source, !v.Take, one.Last)
+	done, err := so.o.Store.Endorse(ctx, account.Conversation.Hash(), v.Source, !v.Take, one.Last)
 	if err != nil {
-		return d.noSource(v.Via, v.Conversation, err)
+		return so.noSource(v.Via, v.Conversation, err)
 	}
 	return Outcome{Kind: Told, Text: vouched(&done, v.Take)}, nil
 }
@@ -98,12 +101,12 @@ func vouched(e *session.Endorsement, take bool) string {
 }
 
 // noSource says why nothing was changed.
-func (d *Desk) noSource(via, ref string, err error) (Outcome, error) {
+func (so *sources) noSource(via, ref string, err error) (Outcome, error) {
 	switch {
 	case errors.Is(err, ErrUnknown):
-		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(d.o.Hide(ref)) + "."}, nil
+		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(so.o.Hide(ref)) + "."}, nil
 	case errors.Is(err, ErrAmbiguous):
-		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(d.o.Hide(ref)) + ". Write more of it."}, nil
+		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(so.o.Hide(ref)) + ". Write more of it."}, nil
 	case errors.Is(err, ErrNoSource):
 		return Outcome{Kind: NotFound, Text: "The conversation has no source with this number. " + command(via, "sources "+strings.ToUpper(ref)) + " lists them."}, nil
 	case errors.Is(err, ErrFixed):
@@ -118,21 +121,21 @@ func (d *Desk) noSource(via, ref string, err error) (Outcome, error) {
 const mostListed = 20
 
 // listSources answers `.sources`: the last to have a say first.
-func (d *Desk) listSources(ctx context.Context, via, ref string) (Outcome, error) {
+func (so *sources) listSources(ctx context.Context, via, ref string) (Outcome, error) {
 	if ref == "" {
-		return d.listJobs(ctx, via)
+		return so.listJobs(ctx, via)
 	}
-	account, err := d.Sources(ctx, ref)
+	account, err := so.Sources(ctx, ref)
 	if err != nil {
-		return d.noSource(via, ref, err)
+		return so.noSource(via, ref, err)
 	}
 	all := slices.Clone(account.Influences)
 	slices.SortStableFunc(all, func(a, b session.Influence) int { return b.Last.Compare(a.Last) })
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is at %s.\n", account.Conversation.Ref(), account.Level)
-	last, err := d.renewed(ctx, account.Conversation)
+	last, err := so.renewed(ctx, account.Conversation)
 	if err != nil {
-		return d.noSource(via, ref, err)
+		return so.noSource(via, ref, err)
 	}
 	if last.Count > 0 {
 		fmt.Fprintf(&b, "The owner started it anew with /new or /reset at %s UTC. What came before counts for earlier runs only.\n", last.At.UTC().Format(time.DateTime))
@@ -156,15 +159,15 @@ func (d *Desk) listSources(ctx context.Context, via, ref string) (Outcome, error
 }
 
 // renewed is the last time that the owner started a conversation anew, if ever.
-func (d *Desk) renewed(ctx context.Context, c session.Conversation) (last session.Renewed, _ error) {
+func (so *sources) renewed(ctx context.Context, c session.Conversation) (last session.Renewed, _ error) {
 	list := session.RenewedList(c)
-	entries, err := d.o.Store.Notes(ctx, list)
+	entries, err := so.o.Store.Notes(ctx, list)
 	if err != nil {
 		return last, err
 	}
 	var ours [][]byte
 	for _, e := range entries {
-		if len(e) > sealLength && d.o.Key.Check(string(e[:sealLength]), "note", list, string(e[sealLength:])) {
+		if len(e) > sealLength && so.o.Key.Check(string(e[:sealLength]), "note", list, string(e[sealLength:])) {
 			ours = append(ours, e[sealLength:])
 		}
 	}
@@ -194,4 +197,77 @@ func SourceLine(i *session.Influence) string {
 		line += "  (can't be endorsed)"
 	}
 	return line
+}
+
+// Jobs are the agents with scheduled jobs that come from outside content, each with
+// those jobs as its sources. Agents for all of whose jobs someone has vouched are
+// left out.
+func (so *sources) Jobs(ctx context.Context) (out []session.Account, _ error) {
+	entries, err := so.o.Store.Notes(ctx, session.JobsList)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[session.Conversation]bool{}
+	for _, e := range entries {
+		c, ok := session.UnpackJobs(e)
+		if !ok || seen[c] {
+			continue
+		}
+		seen[c] = true
+		account, err := so.Sources(ctx, c.Hash())
+		switch {
+		case errors.Is(err, ErrUnknown):
+		case err != nil:
+			return nil, err
+		case slices.ContainsFunc(account.Influences, counts):
+			out = append(out, account)
+		}
+	}
+	return out, nil
+}
+
+func counts(i session.Influence) bool { return i.Endorsed.IsZero() }
+
+// listJobs answers `.sources` without a reference.
+func (so *sources) listJobs(ctx context.Context, via string) (Outcome, error) {
+	all, err := so.Jobs(ctx)
+	if err != nil {
+		return so.noSource(via, "", err)
+	}
+	if len(all) == 0 {
+		return Outcome{Kind: Told, Text: "No scheduled job comes from outside content. Add the reference from a card to list what came into that conversation."}, nil
+	}
+	var b strings.Builder
+	b.WriteString("Scheduled jobs that come from a conversation with outside content in it:\n")
+	for i := range all {
+		ref := all[i].Conversation.Ref()
+		for _, one := range all[i].Influences {
+			if counts(one) {
+				fmt.Fprintf(&b, "%s %s\n", ref, SourceLine(&one))
+			}
+		}
+	}
+	b.WriteString(command(via, "endorse <reference> <number>") + " vouches for one of them. Removing a job in your agent's software removes it here.")
+	return Outcome{Kind: Told, Text: b.String()}, nil
+}
+
+// reset lowers a conversation's level at the owner's word.
+func (so *sources) reset(ctx context.Context, person, via, ref string) (Outcome, error) {
+	if so.o.NoReset != nil && so.o.NoReset() {
+		return Outcome{Kind: Misunderstood, Text: "Under the profile strict a level is never lowered. Start a new session instead."}, nil
+	}
+	conv, err := so.o.Store.Reset(ctx, ref)
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(so.o.Hide(ref)) + "."}, nil
+	case errors.Is(err, ErrAmbiguous):
+		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(so.o.Hide(ref)) + ". Write more of it."}, nil
+	case err != nil:
+		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+	}
+	so.note(ctx, audit.Entry{
+		Kind: audit.KindReset, Client: conv.Client, Session: conv.Key, Ref: conv.Ref(),
+		People: []audit.Person{{Name: person, Via: via, At: time.Now().UTC()}},
+	})
+	return Outcome{Kind: Told, Text: "The taint of " + conv.Ref() + " is forgotten and its grants have ended. What the agent read is still in its context."}, nil
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
+// consents are the standing consents.
+type consents struct{ *core }
+
 // A standing consent is a grant that holds for days, in every conversation of one agent or in one of them: for calls of one tool to exactly the
 // same destinations, or for one command, down to a level, until a day. Only a person gives one. It is kept in a list of the store, under this server's seal: if the list is lost,
 // calls ask again.
@@ -27,9 +30,9 @@ const (
 
 // Standing are the standing consents that have not been ended, the latest first and of each name the latest only. One of a person who may not
 // approve any more is none.
-func (d *Desk) Standing(ctx context.Context) (given []session.Grant, err error) {
-	all, err := d.unended(ctx)
-	t := d.terms()
+func (cn *consents) Standing(ctx context.Context) (given []session.Grant, err error) {
+	all, err := cn.unended(ctx)
+	t := cn.terms()
 	for _, g := range all {
 		if t.lists(g.By) && !slices.ContainsFunc(given, func(x session.Grant) bool { return x.Name() == g.Name() }) {
 			given = append(given, g)
@@ -39,20 +42,20 @@ func (d *Desk) Standing(ctx context.Context) (given []session.Grant, err error) 
 }
 
 // unended are all standing consents that have not been ended, the latest first.
-func (d *Desk) unended(ctx context.Context) (given []session.Grant, err error) {
-	entries, err := d.o.Store.Notes(ctx, standingList)
+func (cn *consents) unended(ctx context.Context) (given []session.Grant, err error) {
+	entries, err := cn.o.Store.Notes(ctx, standingList)
 	if err != nil {
 		return nil, err
 	}
 	ended := make(map[string]bool)
 	for _, e := range slices.Backward(entries) { // what ends a consent comes after it
 		if rest, ends := strings.CutPrefix(string(e), endedMark); ends {
-			if id, seal, _ := strings.Cut(rest, "|"); d.o.Key.Check(seal, "consent-ended", id) {
+			if id, seal, _ := strings.Cut(rest, "|"); cn.o.Key.Check(seal, "consent-ended", id) {
 				ended[id] = true
 			}
 			continue
 		}
-		if g, err := session.ReadGrant(d.o.Key, string(e)); err == nil && g.IsStanding() && !ended[g.ID] {
+		if g, err := session.ReadGrant(cn.o.Key, string(e)); err == nil && g.IsStanding() && !ended[g.ID] {
 			given = append(given, g)
 		}
 	}
@@ -61,8 +64,8 @@ func (d *Desk) unended(ctx context.Context) (given []session.Grant, err error) {
 
 // Consent gives a standing consent at an approver's word. The grant says for which calls and at which level; who gives it and how long it
 // holds is written here. It is in the record before it counts.
-func (d *Desk) Consent(ctx context.Context, a Answer, g session.Grant, days int) (Outcome, error) {
-	t := d.terms()
+func (cn *consents) Consent(ctx context.Context, a Answer, g session.Grant, days int) (Outcome, error) {
+	t := cn.terms()
 	person, listed := t.people[a.ID]
 	switch {
 	case !listed:
@@ -72,12 +75,12 @@ func (d *Desk) Consent(ctx context.Context, a Answer, g session.Grant, days int)
 	case t.Approvals > 1:
 		return Outcome{Kind: Misunderstood, Text: "Your config wants more than one person to allow a call, and a standing consent has only one. Nothing was changed."}, nil
 	}
-	return d.give(ctx, a, person, g, days)
+	return cn.give(ctx, a, person, g, days)
 }
 
 // give gives a standing consent that was found to be right.
-func (d *Desk) give(ctx context.Context, a Answer, person string, g session.Grant, days int) (Outcome, error) {
-	id, err := codes.NewID(d.o.Rand)
+func (cn *consents) give(ctx context.Context, a Answer, person string, g session.Grant, days int) (Outcome, error) {
+	id, err := codes.NewID(cn.o.Rand)
 	if err != nil {
 		return Outcome{Text: notGiven}, err
 	}
@@ -87,7 +90,7 @@ func (d *Desk) give(ctx context.Context, a Answer, person string, g session.Gran
 		given = ", given on " + codes.Ref(g.ID)
 	}
 	g.ID, g.By, g.Until = g.Conversation.Hash()[:2]+id, person, now.AddDate(0, 0, days)
-	err = d.o.Record.Append(audit.Entry{
+	err = cn.o.Record.Append(audit.Entry{
 		Kind: audit.KindConsent, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Session: g.Conversation.Key, Agent: g.Agent, Tool: g.Tool, Level: g.Level.String(), Decision: audit.Allow,
 		Note:   fmt.Sprintf("standing consent%s in %s until %s%s", LikeOnly(&g), Holds(&g), g.Until.Format(time.DateTime+" UTC"), given),
 		People: []audit.Person{{Name: person, Via: a.Via, At: now}},
@@ -95,7 +98,7 @@ func (d *Desk) give(ctx context.Context, a Answer, person string, g session.Gran
 	if err != nil {
 		return Outcome{Text: "The record can't be written. " + notGiven}, err
 	}
-	if err := d.noteStanding(ctx, g.Value(d.o.Key)); err != nil {
+	if err := cn.noteStanding(ctx, g.Value(cn.o.Key)); err != nil {
 		return Outcome{Text: "The store can't be reached. The consent may not hold; look at the list."}, err
 	}
 	where := ""
@@ -106,24 +109,14 @@ func (d *Desk) give(ctx context.Context, a Answer, person string, g session.Gran
 		quote(g.Tool), quote(g.Agent), LikeOnly(&g), where, g.Until.Format(time.DateOnly), g.Level)}, nil
 }
 
-// UsedUp reports whether people have allowed a call on a card, and a request has used that yes.
-func (d *Desk) UsedUp(ctx context.Context, card, digest string) bool {
-	c, now, err := d.load(ctx, card)
-	if err != nil {
-		return false
-	}
-	q := c.question(digest)
-	return q != nil && q.Used != "" && q.state(now) == Allowed
-}
-
-func (d *Desk) noteStanding(ctx context.Context, entry string) error {
-	return d.o.Store.Note(ctx, session.Note{List: standingList, Most: mostStanding, Keep: keepStanding, Entries: [][]byte{[]byte(entry)}})
+func (cn *consents) noteStanding(ctx context.Context, entry string) error {
+	return cn.o.Store.Note(ctx, session.Note{List: standingList, Most: mostStanding, Keep: keepStanding, Entries: [][]byte{[]byte(entry)}})
 }
 
 // endStanding ends the standing consents that are meant, and with each those that it hides: earlier ones of the same name, which may hold at
 // another level or for longer. It returns one of each name.
-func (d *Desk) endStanding(ctx context.Context, r revocation) (ended []session.Grant, err error) {
-	given, err := d.unended(ctx)
+func (cn *consents) endStanding(ctx context.Context, r revocation) (ended []session.Grant, err error) {
+	given, err := cn.unended(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -138,13 +131,13 @@ func (d *Desk) endStanding(ctx context.Context, r revocation) (ended []session.G
 		if !meant[g.Name()] {
 			continue
 		}
-		if err := d.noteStanding(ctx, endedMark+g.ID+"|"+d.o.Key.Seal("consent-ended", g.ID)); err != nil {
+		if err := cn.noteStanding(ctx, endedMark+g.ID+"|"+cn.o.Key.Seal("consent-ended", g.ID)); err != nil {
 			return ended, err
 		}
 		if !told[g.Name()] {
 			told[g.Name()], ended = true, append(ended, *g)
 		}
-		d.noteRevoked(ctx, g, r.person, r.via)
+		cn.noteRevoked(ctx, g, r.person, r.via)
 	}
 	return ended, nil
 }

@@ -19,6 +19,9 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 )
 
+// stepUps asks for the signature of a passkey, and checks it.
+type stepUps struct{ *core }
+
 // Some calls only a passkey allows (approval.stepUp): the person's authenticator signs this answer to this call, after it has verified the
 // person. A stolen session, token, code or chat account can't do that.
 
@@ -62,8 +65,8 @@ func (c *Card) StepUp() bool {
 
 // stepUp checks that a passkey has signed a yes to calls that need one, and notes which in the answer. Where there is no signature the outcome asks for it, or says where
 // to give it; an outcome without a text says that the answer can be counted.
-func (d *Desk) stepUp(ctx context.Context, person string, c *Card, asked []*Question, a *Answer, now time.Time) (Outcome, error) {
-	t := d.terms()
+func (su *stepUps) stepUp(ctx context.Context, person string, c *Card, asked []*Question, a *Answer, now time.Time) (Outcome, error) {
+	t := su.terms()
 	if !a.Allow || !slices.ContainsFunc(asked, func(q *Question) bool {
 		_, barred := q.Ask.bars(person, true)
 		return (q.Ask.StepUp || t.stepsUp(&q.Ask) || a.edit != nil && a.edit.Ask.StepUp) && !barred && q.state(now) == Open
@@ -71,21 +74,21 @@ func (d *Desk) stepUp(ctx context.Context, person string, c *Card, asked []*Ques
 		return Outcome{}, nil
 	}
 	site := siteOf(a.Origin)
-	if d.o.Passkeys == nil || site == "" {
+	if su.o.Passkeys == nil || site == "" {
 		where := ""
-		if d.o.Page != "" {
-			where = ": " + d.o.Page + c.ID
+		if su.o.Page != "" {
+			where = ": " + su.o.Page + c.ID
 		}
 		return Outcome{Kind: Misunderstood, Card: c, Text: fmt.Sprintf(noPasskeyHere, where)}, nil
 	}
-	keys := d.o.Passkeys.Of(a.ID, site)
+	keys := su.o.Passkeys.Of(a.ID, site)
 	if len(keys) == 0 {
 		return Outcome{Kind: Misunderstood, Card: c, Text: noPasskey}, nil
 	}
 	if a.Proof == nil {
-		return d.wantsPasskey(c, asked, a, keys, now)
+		return su.wantsPasskey(c, asked, a, keys, now)
 	}
-	return d.prove(ctx, person, c, asked, a, now)
+	return su.prove(ctx, person, c, asked, a, now)
 }
 
 // siteOf is the host that passkeys of a page belong to. An address of digits can have none.
@@ -98,9 +101,9 @@ func siteOf(origin string) string {
 }
 
 // wantsPasskey asks for a signature.
-func (d *Desk) wantsPasskey(c *Card, asked []*Question, a *Answer, keys []passkey.Key, now time.Time) (Outcome, error) {
+func (su *stepUps) wantsPasskey(c *Card, asked []*Question, a *Answer, keys []passkey.Key, now time.Time) (Outcome, error) {
 	var raw [16]byte
-	source := d.o.Rand
+	source := su.o.Rand
 	if source == nil {
 		source = rand.Reader
 	}
@@ -108,7 +111,7 @@ func (d *Desk) wantsPasskey(c *Card, asked []*Question, a *Answer, keys []passke
 		return Outcome{Text: "Nothing was approved; try again."}, err
 	}
 	random, until := hex.EncodeToString(raw[:]), strconv.FormatInt(now.Add(proofLife).Unix(), 10)
-	s := &StepUp{Nonce: random + "." + until + "." + d.o.Key.Seal("step-up", random, until, c.ID, a.ID), Site: siteOf(a.Origin)}
+	s := &StepUp{Nonce: random + "." + until + "." + su.o.Key.Seal("step-up", random, until, c.ID, a.ID), Site: siteOf(a.Origin)}
 	s.Challenge = challenge(s.Nonce, c, asked, a)
 	for _, k := range keys {
 		s.Keys = append(s.Keys, k.ID)
@@ -134,41 +137,41 @@ func challenge(nonce string, c *Card, asked []*Question, a *Answer) []byte {
 }
 
 // prove checks a signature. Each nonce is good for one, whether that fits or not.
-func (d *Desk) prove(ctx context.Context, person string, c *Card, asked []*Question, a *Answer, now time.Time) (Outcome, error) {
+func (su *stepUps) prove(ctx context.Context, person string, c *Card, asked []*Question, a *Answer, now time.Time) (Outcome, error) {
 	random, rest, _ := strings.Cut(a.Proof.Nonce, ".")
 	until, seal, _ := strings.Cut(rest, ".")
 	end, errEnd := strconv.ParseInt(until, 10, 64)
-	if errEnd != nil || !d.o.Key.Check(seal, "step-up", random, until, c.ID, a.ID) || !now.Before(time.Unix(end, 0)) {
-		return d.unproven(ctx, person, c, a, usedProof, errors.New("approval: the nonce is not one of this card and person, or too old")), nil //nolint:nilerr // what is no number is no nonce of ours
+	if errEnd != nil || !su.o.Key.Check(seal, "step-up", random, until, c.ID, a.ID) || !now.Before(time.Unix(end, 0)) {
+		return su.unproven(ctx, person, c, a, usedProof, errors.New("approval: the nonce is not one of this card and person, or too old")), nil //nolint:nilerr // what is no number is no nonce of ours
 	}
-	used, err := d.o.Store.Miss(ctx, "passkey:"+random, 2*proofLife, true)
+	used, err := su.o.Store.Miss(ctx, "passkey:"+random, 2*proofLife, true)
 	switch {
 	case err != nil:
 		return Outcome{Text: "The store can't be reached. Nothing was approved; try again."}, err
 	case used != 1:
-		return d.unproven(ctx, person, c, a, usedProof, errors.New("approval: the nonce was used before")), nil
+		return su.unproven(ctx, person, c, a, usedProof, errors.New("approval: the nonce was used before")), nil
 	}
 	want := passkey.Ceremony{Challenge: challenge(a.Proof.Nonce, c, asked, a), Origin: a.Origin, Site: siteOf(a.Origin)}
-	key, err := d.o.Passkeys.Check(a.ID, &a.Proof.Assertion, want, now)
+	key, err := su.o.Passkeys.Check(a.ID, &a.Proof.Assertion, want, now)
 	if err != nil {
-		return d.unproven(ctx, person, c, a, wrongProof, err), nil
+		return su.unproven(ctx, person, c, a, wrongProof, err), nil
 	}
 	a.passkey = key.ID
 	return Outcome{}, nil
 }
 
 // unproven refuses a signature. It is recorded: someone may have the person's session, or a copy of the key.
-func (d *Desk) unproven(ctx context.Context, person string, c *Card, a *Answer, text string, why error) Outcome {
-	d.o.Log.WarnContext(ctx, "a passkey's signature was refused", "person", person, "via", a.Via, "card", c.Ref(), "err", why)
+func (su *stepUps) unproven(ctx context.Context, person string, c *Card, a *Answer, text string, why error) Outcome {
+	su.o.Log.WarnContext(ctx, "a passkey's signature was refused", "person", person, "via", a.Via, "card", c.Ref(), "err", why)
 	note := "a passkey's signature was refused"
 	if errors.Is(why, passkey.ErrCounter) {
 		note += ": its counter has not moved on, so the key may have been copied"
-		d.Tell(ctx, "A passkey of "+person+" signed with a counter that has not moved on: someone may have a copy of it. Nothing was approved. If you can't explain it, remove the passkey on your page.")
+		su.Tell(ctx, "A passkey of "+person+" signed with a counter that has not moved on: someone may have a copy of it. Nothing was approved. If you can't explain it, remove the passkey on your page.")
 	}
 	who := audit.Person{Name: person, Via: a.Via, At: time.Now().UTC()}
-	if id := passkey.NameID(a.Proof.ID); slices.ContainsFunc(d.o.Passkeys.Of(a.ID, ""), func(k passkey.Key) bool { return k.ID == id }) {
+	if id := passkey.NameID(a.Proof.ID); slices.ContainsFunc(su.o.Passkeys.Of(a.ID, ""), func(k passkey.Key) bool { return k.ID == id }) {
 		who.Passkey = id
 	}
-	d.note(ctx, audit.Entry{Kind: audit.KindNote, Ref: c.Ref(), Note: note, People: []audit.Person{who}})
+	su.note(ctx, audit.Entry{Kind: audit.KindNote, Ref: c.Ref(), Note: note, People: []audit.Person{who}})
 	return Outcome{Kind: Misunderstood, Card: c, Text: text}
 }

@@ -32,19 +32,19 @@ func (s *Summary) sealed(card, digest string) []string {
 
 // summarise has a model sum up the text of a card that people have by now, and
 // shows them the card again, with the summary below the text.
-func (d *Desk) summarise(ctx context.Context, c *Card) {
-	text := d.o.Hide(d.o.Summarise(ctx, &c.Questions[0].Ask))
+func (a *announcer) summarise(ctx context.Context, c *Card) {
+	text := a.o.Hide(a.o.Summarise(ctx, &c.Questions[0].Ask))
 	if text == "" || ctx.Err() != nil {
 		return
 	}
-	if err := d.keepSummary(ctx, c.ID, text); err != nil {
+	if err := a.keepSummary(ctx, c.ID, text); err != nil {
 		if !errors.Is(err, errAnswered) {
-			d.o.Log.WarnContext(ctx, "a summary could not be put on a card", "ref", c.Ref(), "err", err)
+			a.o.Log.WarnContext(ctx, "a summary could not be put on a card", "ref", c.Ref(), "err", err)
 		}
 		return
 	}
-	if c, _, err := d.load(ctx, c.ID); err == nil {
-		d.showCopies(ctx, c)
+	if c, _, err := a.load(ctx, c.ID); err == nil {
+		a.showCopies(ctx, c)
 	}
 }
 
@@ -52,10 +52,10 @@ func (d *Desk) summarise(ctx context.Context, c *Card) {
 var errAnswered = errors.New("approval: the card has been answered")
 
 // keepSummary puts a summary on a card that waits. The record says so first.
-func (d *Desk) keepSummary(ctx context.Context, id, text string) error {
+func (a *announcer) keepSummary(ctx context.Context, id, text string) error {
 	noted := false
 	for range swapTries {
-		c, now, err := d.load(ctx, id)
+		c, now, err := a.load(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -66,14 +66,14 @@ func (d *Desk) keepSummary(ctx context.Context, id, text string) error {
 		if !noted {
 			e := entryFor(audit.KindNote, c, q)
 			e.Note = "a model's summary of its text was put on the card"
-			if err := d.o.Record.Append(e); err != nil {
+			if err := a.o.Record.Append(e); err != nil {
 				return err
 			}
 			noted = true
 		}
 		q.Summary = &Summary{Text: text, At: now.UTC().Truncate(time.Millisecond)}
-		q.Summary.Seal = d.o.Key.Seal("summary", q.Summary.sealed(id, q.Ask.Digest)...)
-		if err := d.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
+		q.Summary.Seal = a.o.Key.Seal("summary", q.Summary.sealed(id, q.Ask.Digest)...)
+		if err := a.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
 			return err
 		}
 	}

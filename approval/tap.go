@@ -13,6 +13,18 @@ import (
 	"unicode"
 )
 
+// buttons takes taps on the buttons of cards.
+type buttons struct {
+	*cardStore
+
+	votes    *votes
+	edits    *edits
+	openings *openings
+	picks    *picks
+	stepUps  *stepUps
+	consents *consents
+}
+
 // Action is what a button on a card does.
 type Action byte
 
@@ -80,13 +92,13 @@ func sealedTap(t tap) []string {
 }
 
 // readHandle says what a handle is about, if it is one of ours and, of a pick, for this person.
-func (d *Desk) readHandle(person, handle string) (tap, bool) {
+func (b *buttons) readHandle(person, handle string) (tap, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(handle)
 	switch {
 	case err != nil || len(raw) == 0 || base64.RawURLEncoding.EncodedLen(len(raw)) != len(handle): // no line breaks
 		return tap{}, false
 	case len(raw) == pickSize && Action(raw[0]) == PickOne:
-		return d.readPick(person, raw)
+		return b.picks.readPick(person, raw)
 	case len(raw) != handleSize && len(raw) != handleSize+1:
 		return tap{}, false
 	}
@@ -96,7 +108,7 @@ func (d *Desk) readHandle(person, handle string) (tap, bool) {
 			return tap{}, false
 		}
 	}
-	return t, d.o.Key.Check(hex.EncodeToString(mac), "tap", sealedTap(t)...)
+	return t, b.o.Key.Check(hex.EncodeToString(mac), "tap", sealedTap(t)...)
 }
 
 // Minutes is how long the button that allows for a while does so. On a list it
@@ -113,12 +125,12 @@ func (c *Card) Minutes() int {
 }
 
 // tapped takes a tap. Who taps was checked before.
-func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, error) {
-	t, ours := d.readHandle(person, a.Handle)
+func (b *buttons) tapped(ctx context.Context, person string, a Answer) (Outcome, error) {
+	t, ours := b.readHandle(person, a.Handle)
 	if !ours {
 		return Outcome{Kind: NotFound, Text: "This button belongs to no question of this gateway that was put to you. Nothing was approved."}, nil
 	}
-	c, out, err := d.tappedCard(ctx, t, a.Origin)
+	c, out, err := b.tappedCard(ctx, t, a.Origin)
 	if c == nil {
 		return out, err
 	}
@@ -128,12 +140,12 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 		if t.entry > 0 {
 			vote.entry = c.Questions[0].Ask.Digest
 		}
-		return d.edited(ctx, person, t.card, vote, d.terms().MaxMinutes)
+		return b.edits.edited(ctx, person, t.card, vote, b.terms().MaxMinutes)
 	case t.action == Details:
-		return d.showAll(ctx, person, a, c), nil
+		return b.openings.showAll(ctx, person, a, c), nil
 	case t.action == DenyBecause && oneLine(a.Reason) == "":
 		return Outcome{Kind: WantsReason, Card: c, Text: "Say why: the agent reads it."}, nil
-	case t.action.onCard() && !d.inFull(c):
+	case t.action.onCard() && !b.o.inFull(c):
 		return Outcome{Kind: Misunderstood, Card: c, Text: "Not all of this call is on the card. Tap More first, or type the code."}, nil
 	}
 	vote, known := t.action.vote(c, a)
@@ -143,22 +155,22 @@ func (d *Desk) tapped(ctx context.Context, person string, a Answer) (Outcome, er
 	if t.entry > 0 {
 		vote.entry = c.Questions[0].Ask.Digest
 	}
-	always := alwaysOn{d, person, c}
+	always := alwaysOn{b.consents, person, c}
 	if out, err := always.barred(ctx, t.action, a.Always); out.Text != "" {
 		return out, err
 	}
 	if vote.Allow && a.Origin == "" { // a passkey can't be asked for there: say so before any other question
-		if out, err := d.stepUp(ctx, person, c, c.all(), &vote, time.Now().UTC()); out.Text != "" {
+		if out, err := b.stepUps.stepUp(ctx, person, c, c.all(), &vote, time.Now().UTC()); out.Text != "" {
 			return out, err
 		}
 	}
 	if vote.Allow {
-		d.onTheWay.wait(ctx, c.ID+person)
-		if picked, out, err := d.careful(ctx, person, c, t, a.Scope.Minutes); !picked {
+		b.openings.onTheWay.wait(ctx, c.ID+person)
+		if picked, out, err := b.picks.careful(ctx, person, c, t, a.Scope.Minutes); !picked {
 			return out, err
 		}
 	}
-	if out, err = d.count(ctx, person, t.card, vote, d.terms().MaxMinutes); t.action != AllowAlways || err != nil {
+	if out, err = b.votes.count(ctx, person, t.card, vote, b.terms().MaxMinutes); t.action != AllowAlways || err != nil {
 		return out, err
 	}
 	return always.give(ctx, a, out)
@@ -192,8 +204,8 @@ func (a Action) vote(c *Card, by Answer) (Answer, bool) {
 
 // tappedCard is the card behind a button while it can be answered, or the one
 // call of it that the button is for; otherwise what became of it.
-func (d *Desk) tappedCard(ctx context.Context, t tap, origin string) (*Card, Outcome, error) {
-	c, now, err := d.load(ctx, t.card)
+func (b *buttons) tappedCard(ctx context.Context, t tap, origin string) (*Card, Outcome, error) {
+	c, now, err := b.load(ctx, t.card)
 	if errors.Is(err, ErrGone) {
 		return nil, forgotten(), nil
 	}
@@ -226,8 +238,8 @@ func (c *Card) entryTooLate(asked []*Question, now time.Time) Outcome {
 }
 
 // inFull reports whether a person who sees the card sees all that will run.
-func (d *Desk) inFull(c *Card) bool {
-	return d.o.Visible != nil && !slices.ContainsFunc(c.Questions, func(q Question) bool { return !d.o.Visible(&q.Ask) })
+func (o *Options) inFull(c *Card) bool {
+	return o.Visible != nil && !slices.ContainsFunc(c.Questions, func(q Question) bool { return !o.Visible(&q.Ask) })
 }
 
 // oneLine is a reason as a typed line could give it: in one line, without what

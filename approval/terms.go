@@ -84,13 +84,14 @@ func (d *Desk) Configure(t Terms) error {
 }
 
 // terms are those in force. Whoever needs two of them for one thing asks once.
-func (d *Desk) terms() *terms { return d.inForce.Load() }
+func (c *core) terms() *terms { return c.inForce.Load() }
 
 // Stands reports whether a lasting grant still covers a call: all who gave it may
 // approve such calls today, and they are as many as it takes today. It is given
 // the grant's people as the desk wrote them.
-func (d *Desk) Stands(by string, a Ask) bool {
-	t := d.terms()
+func (gr *grants) Stands(by string, a Ask) bool { return gr.terms().covers(by, a) }
+
+func (t *terms) covers(by string, a Ask) bool {
 	if t.bind(&a); a.StepUp {
 		return false // each such call needs a signature of its own
 	}

@@ -61,14 +61,14 @@ func (r *Request) turnKey() string {
 
 // putUp puts up a card that asks about the call, together with the calls of its turn that come at the same moment, and shows it. A test
 // stays alone, what the auditor stopped too, and a call that was asked about before.
-func (d *Desk) putUp(ctx context.Context, r *Request, instead string) (Placement, error) {
+func (pl *placer) putUp(ctx context.Context, r *Request, instead string) (Placement, error) {
 	if r.Ask.Test || r.Ask.Blocked != "" || instead != "" {
-		return d.putAlone(ctx, r, instead)
+		return pl.putAlone(ctx, r, instead)
 	}
 	key := r.turnKey()
-	c, first := d.together.join(key, r)
+	c, first := pl.together.join(key, r)
 	if first {
-		d.putTogether(ctx, key, c)
+		pl.putTogether(ctx, key, c)
 	}
 	select {
 	case <-c.done:
@@ -76,40 +76,40 @@ func (d *Desk) putUp(ctx context.Context, r *Request, instead string) (Placement
 		return Placement{}, ctx.Err()
 	}
 	if !slices.Contains(c.on, r) {
-		return d.putAlone(ctx, r, instead)
+		return pl.putAlone(ctx, r, instead)
 	}
 	return c.placed, c.err
 }
 
-func (d *Desk) putAlone(ctx context.Context, r *Request, instead string) (Placement, error) {
-	p, err := d.place(ctx, r, instead, false)
+func (pl *placer) putAlone(ctx context.Context, r *Request, instead string) (Placement, error) {
+	p, err := pl.place(ctx, r, instead, false)
 	if err == nil && p.State == New {
-		err = d.show(ctx, p.ID)
+		err = pl.show(ctx, p.ID)
 	}
 	return p, err
 }
 
 // putTogether waits for the other calls of a turn, and puts up one card for all.
-func (d *Desk) putTogether(ctx context.Context, key string, c *turnCard) {
+func (pl *placer) putTogether(ctx context.Context, key string, c *turnCard) {
 	defer close(c.done)
-	t := time.NewTimer(d.o.Together)
+	t := time.NewTimer(pl.o.Together)
 	defer t.Stop()
 	select {
 	case <-t.C:
 	case <-ctx.Done():
-	case <-d.ctx.Done():
+	case <-pl.ctx.Done():
 	}
-	requests := d.together.close(key, c)
+	requests := pl.together.close(key, c)
 	if len(requests) == 1 {
 		c.on = requests
 		if c.err = ctx.Err(); c.err == nil { // otherwise its caller has gone, and nobody needs the card
-			c.placed, c.err = d.putAlone(ctx, requests[0], "")
+			c.placed, c.err = pl.putAlone(ctx, requests[0], "")
 		}
 		return
 	}
-	placed, on, err := d.placeList(ctx, requests)
+	placed, on, err := pl.placeList(ctx, requests)
 	if err == nil && placed.State == New {
-		err = d.show(ctx, placed.ID)
+		err = pl.show(ctx, placed.ID)
 	}
 	if err != nil || placed.State == Shared { // the first caller may have gone, or one of them is asked about by now: each is put alone
 		return
@@ -118,26 +118,26 @@ func (d *Desk) putTogether(ctx context.Context, key string, c *turnCard) {
 }
 
 // placeList makes a new card for several calls, frozen from the start. Calls that go another way than the first are not on it.
-func (d *Desk) placeList(ctx context.Context, requests []*Request) (p Placement, on []*Request, err error) {
-	t, first := d.terms(), requests[0]
+func (pl *placer) placeList(ctx context.Context, requests []*Request) (p Placement, on []*Request, err error) {
+	t, first := pl.terms(), requests[0]
 	for range 5 { // a code that another live card has is drawn again
-		random, err := codes.NewID(d.o.Rand)
+		random, err := codes.NewID(pl.o.Rand)
 		if err != nil {
 			return Placement{}, nil, err
 		}
 		c := &Card{ID: first.Ask.Conversation.Hash()[:2] + random, Frozen: true}
-		if on, err = d.composeList(t, c, requests); err != nil {
+		if on, err = pl.composeList(t, c, requests); err != nil {
 			return Placement{}, nil, err
 		}
 		blob, err := c.encode()
 		if err != nil {
 			return Placement{}, nil, err
 		}
-		draft := Draft{ID: c.ID, Conversation: first.Ask.Conversation, Blob: blob, CodeSeal: d.codeSeal(codes.Code(d.o.Key, c.ID)), Live: t.TTL, MaxOpen: t.MaxOpen}
+		draft := Draft{ID: c.ID, Conversation: first.Ask.Conversation, Blob: blob, CodeSeal: pl.codeSeal(codes.Code(pl.o.Key, c.ID)), Live: t.TTL, MaxOpen: t.MaxOpen}
 		for _, q := range c.all() {
 			draft.Digests = append(draft.Digests, q.Ask.Digest)
 		}
-		p, err = d.o.Store.Place(ctx, draft)
+		p, err = pl.o.Store.Place(ctx, draft)
 		if !errors.Is(err, ErrCodeTaken) {
 			return p, on, err
 		}
@@ -146,20 +146,20 @@ func (d *Desk) placeList(ctx context.Context, requests []*Request) (p Placement,
 }
 
 // composeList fills a card with the requests that can share it: equal calls are one question.
-func (d *Desk) composeList(t *terms, c *Card, requests []*Request) (on []*Request, err error) {
+func (pl *placer) composeList(t *terms, c *Card, requests []*Request) (on []*Request, err error) {
 	for i, r := range requests {
 		added := true
 		switch q := c.question(r.Ask.Digest); {
 		case i == 0:
-			first, err := d.pose(t, c.ID, r)
+			first, err := pl.pose(t, c.ID, r)
 			if err != nil {
 				return nil, err
 			}
 			c.Questions = []Question{first}
 		case q != nil:
-			q.join(d.process.holder(r.ID))
+			q.join(pl.process.holder(r.ID))
 		default:
-			if added, err = d.extend(c, r); err != nil {
+			if added, err = pl.extend(c, r); err != nil {
 				return nil, err
 			}
 		}
@@ -168,7 +168,7 @@ func (d *Desk) composeList(t *terms, c *Card, requests []*Request) (on []*Reques
 		}
 	}
 	if c.Batch = len(c.Questions) > 1; c.Batch {
-		c.Listed = d.o.Key.Seal("list", c.list()...)
+		c.Listed = pl.o.Key.Seal("list", c.list()...)
 	}
 	return on, nil
 }

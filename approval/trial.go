@@ -26,20 +26,20 @@ const testNote = "A test question. Nothing runs, whatever the answer is."
 
 // AskTest puts a question to people that is about no call, at an approver's word. It goes the way of every question: it is recorded, shown
 // in every chat and on the page, and answered by the same buttons. A yes to it lets nothing pass.
-func (d *Desk) AskTest(ctx context.Context, a Answer) (Outcome, error) {
-	person, listed := d.terms().people[a.ID]
+func (as *asker) AskTest(ctx context.Context, a Answer) (Outcome, error) {
+	person, listed := as.terms().people[a.ID]
 	if !listed {
 		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
 	}
-	cards, now, err := d.Waiting(ctx)
+	cards, now, err := as.Waiting(ctx)
 	if slices.ContainsFunc(cards, func(c *Card) bool { return c.Questions[0].Ask.Test }) {
 		return Outcome{Kind: Told, Text: "A test question waits already."}, nil
 	}
-	random, errRandom := codes.NewID(d.o.Rand)
+	random, errRandom := codes.NewID(as.o.Rand)
 	if err := cmp.Or(err, errRandom); err != nil {
 		return Outcome{Text: "The test question could not be sent. Try again."}, err
 	}
-	sent, err := d.o.Store.Miss(ctx, "test-question", window, true)
+	sent, err := as.o.Store.Miss(ctx, "test-question", window, true)
 	switch {
 	case err != nil:
 		return Outcome{Text: "The test question could not be sent. Try again."}, err
@@ -50,9 +50,9 @@ func (d *Desk) AskTest(ctx context.Context, a Answer) (Outcome, error) {
 		Test: true, Tool: TestTool, Conversation: session.Conversation{Client: TestTool}, Digest: random + random, Level: taint.Owner, Rule: "test",
 		Why: []string{testNote}, Reasons: []string{"You asked for a test question."}, Started: person + " asked for it (" + a.Via + ")", Shown: jsontext.Value("{}"), Approvals: 1,
 	}}
-	_, err = d.o.Store.Admit(ctx, session.Admission{Conversation: r.Ask.Conversation, RequestID: r.ID, Initial: taint.Owner, Modes: taint.Every(taint.Confirm), Keep: time.Minute})
+	_, err = as.o.Store.Admit(ctx, session.Admission{Conversation: r.Ask.Conversation, RequestID: r.ID, Initial: taint.Owner, Modes: taint.Every(taint.Confirm), Keep: time.Minute})
 	if err == nil {
-		_, err = d.presentInTime(ctx, r)
+		_, err = as.presentInTime(ctx, r)
 	}
 	switch {
 	case errors.Is(err, ErrNobody):

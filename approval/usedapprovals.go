@@ -19,9 +19,9 @@ const mostUsed = 5_000
 
 // Spent notes that a request has taken the yes of a card, and wakes identical
 // requests that wait for the outcome.
-func (d *Desk) Spent(card, digest, request string) {
-	defer d.waiters.wake(card)
-	s := &d.usedApprovals
+func (cs *cardStore) Spent(card, digest, request string) {
+	defer cs.waiters.wake(card)
+	s := &cs.usedApprovals
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests.Put([2]string{card, digest}, request, mostUsed)
@@ -37,13 +37,13 @@ func (s *usedApprovals) by(card, digest string) string {
 
 // claimable says whether a request may take a question's yes, by what the card
 // says and by what this process has seen.
-func (d *Desk) claimable(c *Card, q *Question, request string, now time.Time) bool {
-	if by := d.usedApprovals.by(c.ID, q.Ask.Digest); by != "" && by != request {
+func (cs *cardStore) claimable(c *Card, q *Question, request string, now time.Time) bool {
+	if by := cs.usedApprovals.by(c.ID, q.Ask.Digest); by != "" && by != request {
 		return false
 	}
-	t := d.terms()
+	t := cs.terms()
 	if slices.ContainsFunc(q.Votes, t.lapsed) {
 		return false // one that a call has used; it is kept only to be told
 	}
-	return q.claimable(q.last(), request, t.TTL, now, d.process.gone)
+	return q.claimable(q.last(), request, t.TTL, now, cs.process.gone)
 }

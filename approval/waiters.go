@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -97,55 +96,4 @@ func (w *waiters) ids() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Collect(maps.Keys(w.byID))
-}
-
-// hearWakes listens for answers that other processes took, and for pauses.
-func (d *Desk) hearWakes(ctx context.Context) {
-	woke := func(id string) {
-		if id != PauseWake {
-			d.waiters.wake(id)
-			return
-		}
-		if err := d.hearPauses(ctx); err != nil && ctx.Err() == nil {
-			d.o.Log.WarnContext(ctx, "a pause changed and could not be read", "err", err)
-		}
-	}
-	if err := d.o.Store.Wakes(ctx, woke); err != nil && ctx.Err() == nil {
-		d.o.Log.Error("wake-ups from the store have stopped; answers are found by polling", "err", err)
-	}
-}
-
-// poll rereads all cards that someone waits for, in one trip, and wakes whoever
-// has not seen how they stand, and all when they expire: wake-ups get lost.
-func (d *Desk) poll(ctx context.Context) {
-	tick := time.NewTicker(d.o.Poll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			d.pollOnce(ctx)
-		}
-	}
-}
-
-func (d *Desk) pollOnce(ctx context.Context) {
-	ids := d.waiters.ids()
-	if len(ids) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, d.o.Poll)
-	defer cancel()
-	cards, now, err := d.o.Store.Versions(ctx, ids...)
-	if err != nil {
-		return // the store's faults are told where a call meets them
-	}
-	for _, s := range cards {
-		if now.Before(s.Until) {
-			d.waiters.wakeBehind(s.ID, s.Version)
-		} else {
-			d.waiters.wake(s.ID)
-		}
-	}
 }

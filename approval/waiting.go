@@ -13,7 +13,7 @@ import (
 type Waiting struct {
 	waiter
 
-	desk            *Desk
+	asker           *asker
 	card            string
 	client          string
 	digest, request string
@@ -26,17 +26,17 @@ type Waiting struct {
 }
 
 // waiting is what a request waits by, from now on.
-func (d *Desk) waiting(r *Request) *Waiting {
+func (as *asker) waiting(r *Request) *Waiting {
 	now, held := time.Now(), &heldCall{request: r.ID, params: r.Whole, edit: r.Edit}
 	return &Waiting{
 		waiter: waiter{agent: r.Ask.Agent, woken: make(chan struct{}, 1)},
-		desk:   d, client: r.Ask.Conversation.Client, digest: r.Ask.Digest, request: r.ID, held: held, letGo: d.heldParams.hold(r.Ask.Digest, held),
-		began: now, until: now.Add(r.Hold), last: now.Add(r.showing() + 2*askSlack), stepUp: d.terms().stepsUp(&r.Ask),
+		asker:  as, client: r.Ask.Conversation.Client, digest: r.Ask.Digest, request: r.ID, held: held, letGo: as.heldParams.hold(r.Ask.Digest, held),
+		began: now, until: now.Add(r.Hold), last: now.Add(r.showing() + 2*askSlack), stepUp: as.terms().stepsUp(&r.Ask),
 	}
 }
 
 func (w *Waiting) end() {
-	w.desk.waiters.remove(w.card, &w.waiter)
+	w.asker.waiters.remove(w.card, &w.waiter)
 	w.letGo()
 }
 
@@ -54,7 +54,7 @@ func (w *Waiting) Wait(ctx context.Context) (ruling Ruling, err error) {
 			ruling, settled = w.leave(), true
 		case <-ctx.Done():
 			ruling, err = w.leave(), ctx.Err()
-		case <-w.desk.ctx.Done():
+		case <-w.asker.ctx.Done():
 			ruling, settled = w.sentAway(), true
 			ruling.Stopped = true
 		}
@@ -66,7 +66,7 @@ func (w *Waiting) Wait(ctx context.Context) (ruling Ruling, err error) {
 // look says whether the wait is over. A pause ends it, and that needs no look at
 // the card: whatever it says, nothing passes.
 func (w *Waiting) look(ctx context.Context) (_ Ruling, settled bool, err error) {
-	if w.desk.Brake(w.agent).On {
+	if w.asker.pauses.Brake(w.agent).On {
 		ruling := w.sentAway()
 		ruling.Paused = true
 		return ruling, true, nil
@@ -78,8 +78,8 @@ func (w *Waiting) look(ctx context.Context) (_ Ruling, settled bool, err error) 
 
 // rule reads what the card says about this request now.
 func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) {
-	d := w.desk
-	c, now, err := d.load(ctx, w.card)
+	as := w.asker
+	c, now, err := as.load(ctx, w.card)
 	if err != nil {
 		return Ruling{}, false, err
 	}
@@ -99,9 +99,9 @@ func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) 
 		out.Silent = true
 		return out, true, nil
 	}
-	if d.claimable(c, q, w.request, now) {
+	if as.claimable(c, q, w.request, now) {
 		if yes := q.last(); yes.Edited != "" {
-			if out.Edited = w.held.edited(&d.heldParams, yes.Edited); out.Edited == nil {
+			if out.Edited = w.held.edited(as.heldParams, yes.Edited); out.Edited == nil {
 				if q.Used == "" { // the same request waits where it is kept, and takes it there
 					return out, false, nil
 				}
@@ -114,7 +114,7 @@ func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) 
 		out.Yes = err == nil
 		return out, true, err
 	}
-	if g := d.grant(c, q); g != nil {
+	if g := as.terms().grant(c, q); g != nil {
 		out.Yes, out.Grant = true, g
 		return out, true, nil
 	}

@@ -94,19 +94,19 @@ func readWord(key hmac.Key, value []byte) (word, error) {
 type words map[string]word
 
 // words reads what people said. What someone said who may no longer approve holds no more.
-func (d *Desk) words(ctx context.Context) (words, error) {
-	entries, err := d.o.Store.Notes(ctx, wordList)
+func (av *availability) words(ctx context.Context) (words, error) {
+	entries, err := av.o.Store.Notes(ctx, wordList)
 	if err != nil {
 		return nil, err
 	}
 	last := make(words)
 	for _, e := range entries {
-		w, err := readWord(d.o.Key, e)
+		w, err := readWord(av.o.Key, e)
 		if before, said := last[w.about]; err == nil && (!said || w.at.After(before.at)) {
 			last[w.about] = w
 		}
 	}
-	t := d.terms()
+	t := av.terms()
 	maps.DeleteFunc(last, func(_ string, w word) bool { return !w.until.IsZero() && !t.lists(w.by) })
 	return last, nil
 }
@@ -118,21 +118,21 @@ func (w words) holds(about string, now time.Time) (word, bool) {
 }
 
 // tellWords keeps what a person said, records it and tells everyone. A word is later than those before it, also where the clock was set back.
-func (d *Desk) tellWords(ctx context.Context, before words, via, text string, said ...word) (Outcome, error) {
+func (av *availability) tellWords(ctx context.Context, before words, via, text string, said ...word) (Outcome, error) {
 	entries := make([][]byte, len(said))
 	for i := range said {
 		w := &said[i]
-		w.at = d.o.Now().Truncate(time.Millisecond)
+		w.at = av.o.Now().Truncate(time.Millisecond)
 		if last := before[w.about].at; !w.at.After(last) {
 			w.at = last.Add(time.Millisecond)
 		}
-		entries[i] = w.value(d.o.Key)
+		entries[i] = w.value(av.o.Key)
 	}
-	if err := d.o.Store.Note(ctx, session.Note{List: wordList, Most: mostWords, Keep: keepWords, Entries: entries}); err != nil {
+	if err := av.o.Store.Note(ctx, session.Note{List: wordList, Most: mostWords, Keep: keepWords, Entries: entries}); err != nil {
 		return Outcome{Text: storeGone}, err
 	}
-	d.note(ctx, audit.Entry{Kind: audit.KindNote, Note: text, People: []audit.Person{{Name: said[0].by, Via: via, At: time.Now().UTC()}}})
-	d.Tell(ctx, text)
+	av.note(ctx, audit.Entry{Kind: audit.KindNote, Note: text, People: []audit.Person{{Name: said[0].by, Via: via, At: time.Now().UTC()}}})
+	av.Tell(ctx, text)
 	return Outcome{Kind: Told, Text: text}, nil
 }
 
