@@ -8,28 +8,37 @@ import (
 
 // What a program does beyond the workspace, as far as its words tell. All of it makes a command stricter, and none of it looser.
 
+// changes collects what a command writes, moves and removes, in the workspace and beyond.
+type changes struct {
+	files
+	moved  bool  // it may not run where the agent's workspace is
+	made   []arg // links that it makes
+	links  []arg // where they lead
+	writes bool  // code in it writes or deletes files
+}
+
 // beyond notes what a program sends out, changes or removes outside the workspace.
-func (r *reader) beyond(n string, args []arg) {
+func (w *changes) beyond(n string, args []arg) {
 	short := unversioned(n)
 	operands := words(args, nil)
-	r.verb(n, args)
-	r.targets(n, operands)
-	r.places(n, args, operands)
-	r.harms(n, args)
+	w.verb(n, args)
+	w.targets(n, operands)
+	w.places(n, args, operands)
+	w.harms(n, args)
 	switch {
 	case publishers[n] || strings.HasPrefix(n, "git-"):
-		first(&r.Sends, shown(n))
+		first(&w.Sends, shown(n))
 	case n == "git":
-		r.gitBeyond(args)
+		w.gitBeyond(args)
 	case containers[n]:
-		r.containerBeyond(n, args)
+		w.containerBeyond(n, args)
 	case editors[n] && opensEditor(args, operands):
-		first(&r.Sends, n)
+		first(&w.Sends, n)
 	case packageRunners[n] && slices.ContainsFunc(args, func(a arg) bool { return a.text == "-c" || strings.HasPrefix(a.text, "--call") }):
-		first(&r.Sends, n+" -c")
+		first(&w.Sends, n+" -c")
 	case interpreters[short]:
 		for i := range args {
-			r.codeBeyond(n, args[i].text)
+			w.codeBeyond(n, args[i].text)
 		}
 	}
 }
@@ -75,7 +84,7 @@ func verbsOf(family string) map[string]bool {
 }
 
 // verb notes a subcommand that is not in the table.
-func (r *reader) verb(n string, args []arg) {
+func (c *reach) verb(n string, args []arg) {
 	table, in := verbTables[n]
 	if !in {
 		return
@@ -85,11 +94,11 @@ func (r *reader) verb(n string, args []arg) {
 	}
 	rest, ok := table.options.leading(args)
 	if !ok {
-		first(&r.Sends, n)
+		first(&c.Sends, n)
 		return
 	}
 	if len(rest) > 0 && slices.ContainsFunc(rest[0].may(), func(v string) bool { return !table.verbs[v] }) {
-		first(&r.Sends, strings.TrimSpace(n+" "+shownWord(rest[0].text)))
+		first(&c.Sends, strings.TrimSpace(n+" "+shownWord(rest[0].text)))
 	}
 }
 
@@ -102,17 +111,17 @@ func shownWord(s string) string {
 }
 
 // targets notes words of a script, a task or a target by which it says that it publishes something, wherever in the name they are.
-func (r *reader) targets(n string, operands []arg) {
+func (c *reach) targets(n string, operands []arg) {
 	if n != "lsb_release" && namesPublishing(bareName(n)) {
-		first(&r.Sends, shown(n))
+		first(&c.Sends, shown(n))
 	}
 	switch {
 	case shells[n] || interpreters[unversioned(n)] || n == "source" || n == ".":
 		if len(operands) > 0 && namesPublishing(bareName(operands[0].text)) {
-			first(&r.Sends, shown(n)+" "+shownWord(bareName(operands[0].text)))
+			first(&c.Sends, shown(n)+" "+shownWord(bareName(operands[0].text)))
 		}
 		if n != "source" && n != "." && !shells[n] {
-			r.publish(n, operands)
+			c.publish(n, operands)
 		}
 		return
 	case packageManagers[n] && len(operands) > 0 && !runsTask[operands[0].text]:
@@ -126,7 +135,7 @@ func (r *reader) targets(n string, operands []arg) {
 	}
 	for _, o := range operands {
 		if slices.ContainsFunc(o.may(), publishesAs) {
-			first(&r.Sends, strings.TrimSpace(n+" "+shownWord(o.text)))
+			first(&c.Sends, strings.TrimSpace(n+" "+shownWord(o.text)))
 		}
 	}
 }
@@ -181,60 +190,60 @@ func namesPublishing(text string) bool {
 var publishingParts = set("publish deploy push release upload unpublish yank destroy ship undeploy")
 
 // places notes the files and directories that a program writes over, moves or removes.
-func (r *reader) places(n string, args, operands []arg) {
+func (w *changes) places(n string, args, operands []arg) {
 	switch {
 	case removers[n], n == "mv", n == "tee", n == "truncate", n == "gio" && hasText(args, "trash"), strings.HasPrefix(n, "mkfs"), strings.HasSuffix(n, "tar") && hasText(args, "--remove-files"):
-		r.over(operands...)
+		w.over(operands...)
 	case packageRunners[n] || packageManagers[n]:
 		if slices.ContainsFunc(operands, func(a arg) bool { return removers[name(a.text)] }) {
-			r.over(operands...)
+			w.over(operands...)
 		}
 	case n == "cp" || n == "install":
 		if slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "-t") || strings.HasPrefix(a.text, "--target") }) {
-			r.over(operands...)
+			w.over(operands...)
 			return
 		}
-		r.over(operands[max(0, len(operands)-1):]...)
+		w.over(operands[max(0, len(operands)-1):]...)
 	case n == "ln":
 		last := max(0, len(operands)-1)
-		r.links, r.made = append(r.links, operands[:last]...), append(r.made, operands[last:]...)
+		w.links, w.made = append(w.links, operands[:last]...), append(w.made, operands[last:]...)
 	case n == "dd":
 		for i := range args {
 			if to, found := strings.CutPrefix(args[i].text, "of="); found {
-				r.over(behind(args[i], len("of="), to))
+				w.over(behind(args[i], len("of="), to))
 			}
 		}
 	case n == "sed" || n == "gsed":
-		r.sedOver(args)
+		w.sedOver(args)
 	default:
-		r.stored(n, args)
+		w.stored(n, args)
 	}
 }
 
 // sedOver notes the files that sed changes in place.
-func (r *reader) sedOver(args []arg) {
+func (w *changes) sedOver(args []arg) {
 	scripts, files, inPlace, ok := sedParts(args)
 	switch {
 	case ok && inPlace:
-		r.over(files[min(len(files), count(len(scripts) == 0)):]...)
+		w.over(files[min(len(files), count(len(scripts) == 0)):]...)
 	case !ok && slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "i") }):
-		r.over(words(args, nil)...)
+		w.over(words(args, nil)...)
 	}
 }
 
 // stored notes the files and directories in which a program stores what it fetches or unpacks.
-func (r *reader) stored(n string, args []arg) {
+func (w *changes) stored(n string, args []arg) {
 	switch {
 	case n == "curl":
-		r.overValues(args, "-o", "--output", "--output-dir")
+		w.overValues(args, "-o", "--output", "--output-dir")
 	case n == "wget":
-		r.overValues(args, "-O", "--output-document", "-P", "--directory-prefix")
+		w.overValues(args, "-O", "--output-document", "-P", "--directory-prefix")
 	case strings.HasSuffix(n, "tar"):
 		if extracts(args) {
-			r.overValues(args, "-C", "--directory", "--one-top-level")
+			w.overValues(args, "-C", "--directory", "--one-top-level")
 		}
 	case n == "unzip":
-		r.overValues(args, "-d")
+		w.overValues(args, "-d")
 	}
 }
 
@@ -251,33 +260,33 @@ func extracts(args []arg) bool {
 }
 
 // overValues notes the files that options name: -o FILE, -oFILE, -sSfo FILE, --output FILE, --output=FILE.
-func (r *reader) overValues(args []arg, options ...string) {
+func (w *changes) overValues(args []arg, options ...string) {
 	for i, a := range args {
 		for _, o := range options {
 			at := strings.Index(a.text, o[len(o)-1:]) + 1
 			isCluster := len(o) == 2 && len(a.text) > 1 && a.text[0] == '-' && a.text[1] != '-' && at > 1 && strings.Trim(a.text[1:at], letters) == ""
 			switch {
 			case (a.text == o || isCluster && at == len(a.text)) && i+1 < len(args):
-				r.over(args[i+1])
+				w.over(args[i+1])
 			case isCluster && at < len(a.text):
-				r.over(behind(a, at, a.text[at:]))
+				w.over(behind(a, at, a.text[at:]))
 			case len(o) > 2 && strings.HasPrefix(a.text, o+"="):
-				r.over(behind(a, len(o)+1, a.text[len(o)+1:]))
+				w.over(behind(a, len(o)+1, a.text[len(o)+1:]))
 			}
 		}
 	}
 }
 
 // over notes files that are written over, moved or removed.
-func (r *reader) over(places ...arg) {
+func (w *changes) over(places ...arg) {
 	for _, place := range places {
 		for _, v := range place.may() {
 			if v == "" || v == "-" || devices[v] {
 				continue
 			}
-			for full := range r.resolved(v) {
-				if len(r.Over) < maxReads {
-					r.Over = once(r.Over, full)
+			for full := range w.resolved(v) {
+				if len(w.Over) < maxReads {
+					w.Over = once(w.Over, full)
 				}
 			}
 		}
@@ -285,19 +294,19 @@ func (r *reader) over(places ...arg) {
 }
 
 // harms notes what changes the machine for later, or removes what is in no file that the command names.
-func (r *reader) harms(n string, args []arg) {
+func (c *reach) harms(n string, args []arg) {
 	switch {
 	case n == "crontab" && !hasText(args, "-l"), n == "launchctl" && (len(args) == 0 || args[0].text != "list"), n == "dropdb", n == "wipefs", strings.HasPrefix(n, "mkfs"):
-		first(&r.Harms, n)
+		first(&c.Harms, n)
 	case containers[n] && removesVolumes.MatchString(line(args)):
-		first(&r.Harms, n)
+		first(&c.Harms, n)
 	}
 }
 
 var removesVolumes = regexp.MustCompile(` (prune|volumes? (rm|remove)|down .*(-v|--volumes|--rmi)) `)
 
 // gitBeyond notes settings and addresses by which git runs a program, another place to push to, and changes of another directory.
-func (r *reader) gitBeyond(args []arg) {
+func (w *changes) gitBeyond(args []arg) {
 	verb, rest := gitVerbOf(args)
 	dir := "."
 	for i := range args {
@@ -308,7 +317,7 @@ func (r *reader) gitBeyond(args []arg) {
 		leads := i < len(args)-len(rest)-1
 		switch {
 		case (leads || verb == "clone") && text == "-c" && !calmSetting.MatchString(value), gitRuns.MatchString(text):
-			first(&r.Sends, "git")
+			first(&w.Sends, "git")
 		case leads && (text == "-C" || text == "--work-tree"):
 			dir = value
 		case leads && strings.HasPrefix(text, "--work-tree="):
@@ -316,10 +325,10 @@ func (r *reader) gitBeyond(args []arg) {
 		}
 	}
 	if verb == "remote" && len(rest) > 0 && strings.HasPrefix(rest[0].text, "set-") {
-		first(&r.Sends, "git remote")
+		first(&w.Sends, "git remote")
 	}
 	if gitDiscards[verb] {
-		r.over(arg{text: dir})
+		w.over(arg{text: dir})
 	}
 }
 
@@ -332,24 +341,24 @@ var (
 )
 
 // containerBeyond notes where a build goes, and the directories that a container gets.
-func (r *reader) containerBeyond(n string, args []arg) {
+func (w *changes) containerBeyond(n string, args []arg) {
 	builds := hasText(args, "build") || hasText(args, "bake")
 	for i := range args {
 		text := args[i].text
 		switch {
 		case builds && (strings.HasPrefix(text, "-o") || strings.HasPrefix(text, "--output") || strings.HasPrefix(text, "--push")), text == "context":
-			first(&r.Sends, n+" "+shownWord(text))
+			first(&w.Sends, n+" "+shownWord(text))
 		case strings.HasPrefix(text, "--mount="), strings.HasPrefix(text, "--volume="):
 			_, value, _ := strings.Cut(text, "=")
-			r.mounts(value)
+			w.mounts(value)
 		case (text == "-v" || text == "--volume" || text == "--mount") && i+1 < len(args):
-			r.mounts(args[i+1].text)
+			w.mounts(args[i+1].text)
 		}
 	}
 }
 
 // mounts notes a directory that a container gets: SOURCE:TARGET, or type=bind,source=SOURCE. A name alone is a volume.
-func (r *reader) mounts(value string) {
+func (w *changes) mounts(value string) {
 	for part := range strings.SplitSeq(value, ",") {
 		key, source, found := strings.Cut(part, "=")
 		if !found {
@@ -358,19 +367,19 @@ func (r *reader) mounts(value string) {
 			continue
 		}
 		if isAbsolute(source) || strings.HasPrefix(source, ".") {
-			r.over(arg{text: source})
+			w.over(arg{text: source})
 		}
 	}
 }
 
 // codeBeyond notes what code in another language says that it does: it reads the environment, opens the network, runs programs or hidden code, or writes and deletes files.
-func (r *reader) codeBeyond(n, code string) {
-	r.CodeShows = r.CodeShows || codeEnvironment.MatchString(code)
+func (w *changes) codeBeyond(n, code string) {
+	w.CodeShows = w.CodeShows || codeEnvironment.MatchString(code)
 	if codeReaches.MatchString(code) {
-		first(&r.Sends, shown(n))
+		first(&w.Sends, shown(n))
 	}
 	if codeWrites.MatchString(code) || drops.MatchString(strings.ToLower(code)) {
-		r.writes = true
+		w.writes = true
 	}
 }
 
@@ -382,14 +391,14 @@ var (
 )
 
 // finishBeyond draws the conclusions that need the whole command.
-func (r *reader) finishBeyond() {
-	if r.Deletes || len(r.Over) > 0 { // it may follow a link that it makes
-		r.over(r.links...)
+func (w *changes) finishBeyond() {
+	if w.Deletes || len(w.Over) > 0 { // it may follow a link that it makes
+		w.over(w.links...)
 	}
-	r.over(r.made...)
-	if r.writes {
-		for _, read := range r.Reads {
-			r.Over = once(r.Over, read.Path)
+	w.over(w.made...)
+	if w.writes {
+		for _, read := range w.Reads {
+			w.Over = once(w.Over, read.Path)
 		}
 	}
 }

@@ -68,22 +68,22 @@ func runsWorkspace(n, list string) check {
 }
 
 // write notes a file that is written.
-func (r *reader) write(to arg) {
+func (w *changes) write(to arg) {
 	switch to.text {
 	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty":
 		return
 	}
 	if !to.fixed {
-		first(&r.Outside, "a file whose name is only known when it runs")
+		first(&w.Outside, "a file whose name is only known when it runs")
 		return
 	}
-	r.Writes = once(r.Writes, to.text)
+	w.Writes = once(w.Writes, to.text)
 	switch clean := path.Clean(to.text); {
 	case strings.HasPrefix(clean, "/tmp/") && !hidden(clean):
-	case strings.HasPrefix(clean, "/"), strings.HasPrefix(clean, "~"), clean == "..", strings.HasPrefix(clean, "../"), r.moved:
-		first(&r.Outside, "a file that may be outside the workspace")
+	case strings.HasPrefix(clean, "/"), strings.HasPrefix(clean, "~"), clean == "..", strings.HasPrefix(clean, "../"), w.moved:
+		first(&w.Outside, "a file that may be outside the workspace")
 	case hidden(clean):
-		first(&r.Outside, "a hidden file")
+		first(&w.Outside, "a hidden file")
 	}
 }
 

@@ -269,10 +269,11 @@ func first(to *string, from string) {
 	}
 }
 
-// reader collects what a command does.
+// reader collects what a command does. It walks the command, and is made of layers that each know those below: what the command
+// reaches and what is not known of it, what it reads, and what it changes.
 type reader struct {
-	Command
-	moved   bool // it may not run where the agent's workspace is
+	changes
+	downloads
 	loose   bool // the text need not be a command
 	sh      bool // a shell reads it that is not bash everywhere
 	lang    syntax.LangVariant
@@ -281,22 +282,8 @@ type reader struct {
 	says    []string // words that may hold an address: they count if a program that we don't know may use them
 	docs    []string // here-documents, which such a program may run
 
-	place
-	downloads
-	vars   map[string][]*syntax.Word // that it sets, and to what; nil is what we don't know
-	holds  map[string][]string       // what these may be
-	hidden bool                      // patterns find hidden files
-	names  bool                      // the program at hand shows no more than names, sizes and ages
-	some   bool                      // it shows some lines of what a pattern finds, see [Read]
-
-	declares bool                          // it declares a function, which may have any program's name
-	prints   []string                      // the names of files that the last program printed, see [reader.printed]
-	fed      []string                      // those that come in from a pipe
-	outputs  map[*syntax.CmdSubst][]string // those that substitutions become
-	made     []arg                         // links that it makes
-	links    []arg                         // where they lead
-	writes   bool                          // code in it writes or deletes files
-	texts    []string                      // words of the program at hand that are patterns or code, and no files
+	declares bool     // it declares a function, which may have any program's name
+	prints   []string // the names of files that the last program printed, see [reader.printed]
 }
 
 // parse reads a text and adds what it does.
@@ -409,10 +396,6 @@ func (r *reader) done() Command {
 	r.runsDownloaded()
 	return r.Command
 }
-
-func (r *reader) opaque(why string)  { first(&r.Opaque, why) }
-func (r *reader) unknown(n string)   { r.Unknown = once(r.Unknown, n) }
-func (r *reader) workspace(n string) { r.Runs = once(r.Runs, n) }
 
 func once(list []string, s string) []string {
 	if slices.Contains(list, s) {

@@ -7,32 +7,32 @@ import (
 )
 
 // git notes what git reads: the directory, files, and what others wrote.
-func (r *reader) git(args []arg) {
-	was := r.place
-	defer func() { r.place = was }()
-	args = r.gitPlace(args)
-	r.GitIn = once(r.GitIn, r.at)
-	r.path(".", false)
+func (f *files) git(args []arg) {
+	was := f.place
+	defer func() { f.place = was }()
+	args = f.gitPlace(args)
+	f.GitIn = once(f.GitIn, f.at)
+	f.path(".", false)
 	if len(args) == 0 {
 		return
 	}
-	r.gitVerb(args[0].text, args[1:])
+	f.gitVerb(args[0].text, args[1:])
 }
 
 // gitPlace reads the options before the verb, which say where git works, and returns the rest.
-func (r *reader) gitPlace(args []arg) []arg {
+func (f *files) gitPlace(args []arg) []arg {
 	for len(args) > 0 && args[0].option() {
 		takes := gitValues[args[0].text]
 		head, value, isPair := strings.Cut(args[0].text, "=")
 		switch {
 		case args[0].text == "-C" && len(args) > 1:
-			r.goTo(args[1:2])
+			f.goTo(args[1:2])
 		case gitPlaces[args[0].text] && len(args) > 1:
-			r.reads(args[1], false, true)
+			f.reads(args[1], false, true)
 		case isPair && gitPlaces[head]:
-			r.reads(behind(args[0], len(head)+1, value), false, true)
+			f.reads(behind(args[0], len(head)+1, value), false, true)
 		case args[0].text == "-c" && len(args) > 1:
-			r.literals(args[1].text)
+			f.literals(args[1].text)
 		}
 		args = args[min(len(args), 1+count(takes)):]
 	}
@@ -40,33 +40,33 @@ func (r *reader) gitPlace(args []arg) []arg {
 }
 
 // gitVerb reads which command git runs.
-func (r *reader) gitVerb(verb string, args []arg) {
+func (f *files) gitVerb(verb string, args []arg) {
 	operands := gitOperands(verb, args)
 	starts := len(operands) == 0 && slices.ContainsFunc(args, func(a arg) bool { return gitStarts[a.text] })
-	r.Rewrites = r.Rewrites || gitRewrites[verb] && !starts
-	r.gitFrom(verb, args, operands)
-	shows := r.gitTexts(verb, args)
+	f.Rewrites = f.Rewrites || gitRewrites[verb] && !starts
+	f.gitFrom(verb, args, operands)
+	shows := f.gitTexts(verb, args)
 	if verb == "grep" {
-		r.gitSearch(args)
+		f.gitSearch(args)
 		return
 	}
 	if gitMessages[verb] {
-		r.fileOption(args, "F", "--file")
-		r.fileOption(args, "t", "--template")
+		f.fileOption(args, "F", "--file")
+		f.fileOption(args, "t", "--template")
 	}
 	noIndex := verb == "diff" && slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "--no-i") })
 	for i := range operands {
 		if noIndex {
-			r.reads(below(operands[i]), true, true)
+			f.reads(below(operands[i]), true, true)
 		}
 		for _, v := range operands[i].may() {
-			r.gitOperand(verb, v, shows)
+			f.gitOperand(verb, v, shows)
 		}
 	}
 }
 
 // gitFrom notes that files of another branch or commit come into the workspace. Which of these are the owner's own we don't know.
-func (r *reader) gitFrom(verb string, args, operands []arg) {
+func (c *reach) gitFrom(verb string, args, operands []arg) {
 	if !gitMoves[verb] {
 		return
 	}
@@ -78,13 +78,13 @@ func (r *reader) gitFrom(verb string, args, operands []arg) {
 		for _, v := range append(t.values["-s"], t.values["--source"]...) {
 			operands = append(operands, arg{text: v, fixed: true})
 			if isRemote(v) {
-				first(&r.Others, v)
+				first(&c.Others, v)
 			}
 		}
 	} else if at := slices.IndexFunc(args, func(a arg) bool { return a.text == "--" }); at >= 0 {
 		operands = gitOperands(verb, args[:at])
 	}
-	r.Foreign = r.Foreign || slices.ContainsFunc(operands, func(a arg) bool {
+	c.Foreign = c.Foreign || slices.ContainsFunc(operands, func(a arg) bool {
 		return !a.fixed || !ownCommit.MatchString(a.text) && (verb != "checkout" || !looksLikePath.MatchString(a.text))
 	})
 }
@@ -97,16 +97,16 @@ var (
 )
 
 // gitSearch reads git grep. With options that are not in the table it may look at files of any name.
-func (r *reader) gitSearch(args []arg) {
+func (f *files) gitSearch(args []arg) {
 	t, ok := gitGrepKept.take(args)
 	if !ok {
-		r.search("rgrep", args)
+		f.search("rgrep", args)
 		return
 	}
-	r.texts = append(r.texts, t.patterns()...)
+	f.texts = append(f.texts, t.patterns()...)
 	for _, a := range t.without(1).operands {
 		for _, v := range a.may() {
-			r.gitOperand("grep", v, true)
+			f.gitOperand("grep", v, true)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func gitOperands(verb string, args []arg) []arg {
 }
 
 // gitOperand reads a commit, a range of commits, or a path.
-func (r *reader) gitOperand(verb, word string, shows bool) {
+func (f *files) gitOperand(verb, word string, shows bool) {
 	commits, isRange := []string{word}, true
 	if a, b, found := strings.Cut(word, "..."); found {
 		if commits = []string{a, b}; verb == "diff" {
@@ -157,7 +157,7 @@ func (r *reader) gitOperand(verb, word string, shows bool) {
 	}
 	if !gitNames[verb] || shows {
 		if at := slices.IndexFunc(commits, isRemote); at >= 0 {
-			first(&r.Others, commits[at])
+			first(&f.Others, commits[at])
 		}
 	}
 	if isRange || strings.HasPrefix(word, "^") || len(word) == 0 || word == ".." {
@@ -167,20 +167,20 @@ func (r *reader) gitOperand(verb, word string, shows bool) {
 	if inCommit && commit != "" {
 		word = file
 	}
-	r.gitPath(word, shows)
+	f.gitPath(word, shows)
 }
 
 // gitPath reads a path, or a pattern of git's.
-func (r *reader) gitPath(word string, shows bool) {
-	was := r.some
+func (f *files) gitPath(word string, shows bool) {
+	was := f.some
 	if shows && strings.ContainsAny(word, "*?[") {
-		r.some = false
+		f.some = false
 		if !plainEnd.MatchString(word) { // to git a star is a dot and a slash, too
-			r.reads(arg{text: ".*"}, false, true)
+			f.reads(arg{text: ".*"}, false, true)
 		}
 	}
-	r.reads(arg{text: word}, false, false)
-	r.some = was
+	f.reads(arg{text: word}, false, false)
+	f.some = was
 }
 
 // isRemote reports whether a name is that of a commit which came from elsewhere. Which remotes there are we don't know: these

@@ -8,7 +8,7 @@ import (
 
 // net keeps the words of a program that may show what files hold: any of them may name a file, whatever the tables of options
 // say. What is a pattern or a program for sure is left out, and so is what only says which files to leave out.
-func (r *reader) net(n string, args []arg) {
+func (f *files) net(n string, args []arg) {
 	switch {
 	case silent[n] || n == "git" && silentVerb(args):
 		return
@@ -16,36 +16,36 @@ func (r *reader) net(n string, args []arg) {
 		return
 	}
 	for i := range args {
-		if at := slices.Index(r.texts, args[i].text); at >= 0 {
-			r.texts = slices.Delete(r.texts, at, at+1)
+		if at := slices.Index(f.texts, args[i].text); at >= 0 {
+			f.texts = slices.Delete(f.texts, at, at+1)
 			continue
 		}
 		if strings.HasPrefix(args[i].text, "--exclude") || strings.HasPrefix(args[i].text, "!") {
 			continue
 		}
 		for _, v := range args[i].values {
-			r.keep(v)
+			f.keep(v)
 		}
-		r.keep(args[i].text)
+		f.keep(args[i].text)
 	}
 }
 
 // keep adds a word, and what stands right behind the letter of an option.
-func (r *reader) keep(word string) {
-	r.keepOne(word)
+func (f *files) keep(word string) {
+	f.keepOne(word)
 	if len(word) > 2 && word[0] == '-' && word[1] != '-' {
-		r.keepOne(word[2:])
+		f.keepOne(word[2:])
 	}
 }
 
 // keepOne adds a word. More than a few hundred count as a file that is unknown.
-func (r *reader) keepOne(word string) {
+func (f *files) keepOne(word string) {
 	switch {
 	case word == "":
-	case len(r.Words) < maxReads:
-		r.Words = once(r.Words, word)
+	case len(f.Words) < maxReads:
+		f.Words = once(f.Words, word)
 	default:
-		r.path(unknown, false)
+		f.path(unknown, false)
 	}
 }
 
@@ -116,7 +116,7 @@ func gitVerbOf(args []arg) (verb string, rest []arg) {
 }
 
 // own notes what the language of a program can read by itself: awk, jq and sed have words for files and for the environment.
-func (r *reader) own(n string, args []arg) {
+func (f *files) own(n string, args []arg) {
 	holds := func(is *regexp.Regexp) bool {
 		return slices.ContainsFunc(args, func(a arg) bool { return is.MatchString(a.text) })
 	}
@@ -124,37 +124,37 @@ func (r *reader) own(n string, args []arg) {
 	switch {
 	case strings.HasSuffix(n, "awk"):
 		if holds(awkArguments) {
-			r.path(unknown, false)
+			f.path(unknown, false)
 		}
 	case n == "jq" || n == "yq":
 		environment, files = jqEnvironment, jqFiles
 	case n == "sed" || n == "gsed":
-		r.sedReads(args)
+		f.sedReads(args)
 		return
 	case n == "ps":
-		r.Environment = r.Environment || len(args) > 0 && psEnvironment.MatchString(args[0].text)
+		f.Environment = f.Environment || len(args) > 0 && psEnvironment.MatchString(args[0].text)
 		return
 	default:
 		said := sentence(n, args)
-		r.Stores = r.Stores || stores[n].shows(said) || strings.HasPrefix(n, "git-credential")
-		r.Settings = r.Settings || settings[n].shows(said)
+		f.Stores = f.Stores || stores[n].shows(said) || strings.HasPrefix(n, "git-credential")
+		f.Settings = f.Settings || settings[n].shows(said)
 		if logs[n].shows(said) {
-			first(&r.Others, "a log")
+			first(&f.Others, "a log")
 		}
-		r.ofOthers(n, args)
+		f.ofOthers(n, args)
 		return
 	}
-	r.Environment = r.Environment || holds(environment)
+	f.Environment = f.Environment || holds(environment)
 	if holds(files) {
-		r.codeOf(args)
+		f.codeOf(args)
 	}
 }
 
 // codeOf notes a program in the arguments that says itself which files it reads.
-func (r *reader) codeOf(args []arg) {
-	r.Code = true
+func (f *files) codeOf(args []arg) {
+	f.Code = true
 	for i := range args {
-		r.literals(args[i].text)
+		f.literals(args[i].text)
 	}
 }
 
@@ -169,7 +169,7 @@ var (
 )
 
 // sedReads notes the files that a script of sed reads: r FILE. With options that we don't know any word may be the script.
-func (r *reader) sedReads(args []arg) {
+func (f *files) sedReads(args []arg) {
 	scripts, files, _, ok := sedParts(args)
 	switch {
 	case !ok:
@@ -180,7 +180,7 @@ func (r *reader) sedReads(args []arg) {
 	for i := range scripts {
 		if script := strings.TrimPrefix(scripts[i].text, "--expression="); !sedScript(script) {
 			for _, m := range sedRead.FindAllStringSubmatch(script, 16) {
-				r.path(m[1], false)
+				f.path(m[1], false)
 			}
 		}
 	}

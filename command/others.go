@@ -7,26 +7,26 @@ import (
 )
 
 // ofOthers notes what a program shows that other people or programs wrote, in no file: the clipboard, a terminal.
-func (r *reader) ofOthers(n string, args []arg) {
+func (c *reach) ofOthers(n string, args []arg) {
 	has := func(test func(string) bool) bool {
 		return slices.ContainsFunc(args, func(a arg) bool { return test(a.text) || !a.fixed })
 	}
 	switch n {
 	case "pbpaste", "wl-paste":
-		first(&r.Others, "the clipboard")
+		first(&c.Others, "the clipboard")
 	case "xclip":
 		if has(func(s string) bool { return strings.HasPrefix(s, "-o") }) {
-			first(&r.Others, "the clipboard")
+			first(&c.Others, "the clipboard")
 		}
 	case "xsel":
 		if !has(func(s string) bool {
 			return s == "-i" || s == "--input" || s == "-c" || s == "--clear" || s == "-ib" || s == "-bi"
 		}) {
-			first(&r.Others, "the clipboard")
+			first(&c.Others, "the clipboard")
 		}
 	case "tmux", "screen":
 		if has(func(s string) bool { return terminalShows[s] }) {
-			first(&r.Others, "a terminal")
+			first(&c.Others, "a terminal")
 		}
 	}
 }
@@ -64,43 +64,43 @@ var (
 )
 
 // runsAt notes a program that is named by a path: what is there may be anyone's, unless only an administrator writes it.
-func (r *reader) runsAt(p *arg) {
+func (f *files) runsAt(p *arg) {
 	text := p.text
 	if !isAbsolute(text) && !strings.HasPrefix(text, "../") || slices.ContainsFunc(ofAdministrator, func(dir string) bool { return strings.HasPrefix(text, dir) && !strings.Contains(text, "/..") }) {
 		return
 	}
-	r.reads(*p, false, true)
+	f.reads(*p, false, true)
 }
 
 var ofAdministrator = strings.Fields("/bin/ /sbin/ /usr/ /opt/ /nix/store/ /snap/ /System/ /Library/ /Applications/")
 
 // leads notes a variable that says where programs look for files.
-func (r *reader) leads(name string, value *arg) {
+func (f *files) leads(name string, value *arg) {
 	if !leading[name] {
 		return
 	}
 	if value == nil {
-		r.path(unknown, false)
+		f.path(unknown, false)
 		return
 	}
-	r.reads(*value, false, true)
+	f.reads(*value, false, true)
 }
 
 var leading = set("GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_INDEX_FILE CDPATH cdpath")
 
 // fileOption notes the files that an option names: -f FILE, -fFILE, at the end of other letters, --file FILE, --file=FILE.
-func (r *reader) fileOption(args []arg, letter, long string) {
+func (f *files) fileOption(args []arg, letter, long string) {
 	for i, a := range args {
 		head, value, isPair := strings.Cut(a.text, "=")
 		at := strings.Index(a.text, letter) + 1
 		isLetter := strings.HasPrefix(a.text, "-") && at > 1 && strings.Trim(a.text[1:at], letters) == ""
 		switch {
 		case isPair && head == long:
-			r.reads(behind(a, len(head)+1, value), false, true)
+			f.reads(behind(a, len(head)+1, value), false, true)
 		case isLetter && at < len(a.text):
-			r.reads(behind(a, at, a.text[at:]), false, true)
+			f.reads(behind(a, at, a.text[at:]), false, true)
 		case (isLetter || a.text == long) && i+1 < len(args):
-			r.reads(args[i+1], false, true)
+			f.reads(args[i+1], false, true)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func (r *reader) fileOption(args []arg, letter, long string) {
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 // gitTexts notes options by which git shows what others wrote: texts of all branches and tags, or of those of others.
-func (r *reader) gitTexts(verb string, args []arg) (shows bool) {
+func (c *reach) gitTexts(verb string, args []arg) (shows bool) {
 	shows = gitShows[verb] || gitNames[verb] && slices.ContainsFunc(args, func(a arg) bool {
 		return strings.HasPrefix(a.text, "--pretty") || strings.HasPrefix(a.text, "--oneline") || strings.HasPrefix(a.text, "--header") ||
 			strings.Contains(a.text, "%") && gitFormat.MatchString(a.text) || verb == "branch" && strings.HasPrefix(a.text, "-v") || verb == "tag" && strings.HasPrefix(a.text, "-n")
@@ -116,11 +116,11 @@ func (r *reader) gitTexts(verb string, args []arg) (shows bool) {
 	lists := verb == "show-branch" || verb == "branch" && shows
 	for _, a := range args {
 		if strings.HasPrefix(a.text, "-") && (shows && gitOfOthers.MatchString(a.text) || lists && gitRemoteLetters.MatchString(a.text)) {
-			first(&r.Others, "other branches")
+			first(&c.Others, "other branches")
 		}
 	}
 	if shows && (verb == "tag" || verb == "for-each-ref") {
-		first(&r.Others, "tags")
+		first(&c.Others, "tags")
 	}
 	return shows
 }

@@ -25,8 +25,20 @@ const (
 	maxReads = 256    // more reads count as one that is unknown
 )
 
+// files collects what a command reads, and where.
+type files struct {
+	reach
+	place
+	variables
+	hidden bool     // patterns find hidden files
+	names  bool     // the program at hand shows no more than names, sizes and ages
+	some   bool     // it shows some lines of what a pattern finds, see [Read]
+	fed    []string // names of files that come in from a pipe
+	texts  []string // words of the program at hand that are patterns or code, and no files
+}
+
 // expansions notes what the words of a program become, unless it only says which names there are, in words that no other program takes for names.
-func (r *reader) expansions(n string, args []arg) {
+func (f *files) expansions(n string, args []arg) {
 	if wrappers[n] != nil || saysNames[n] || n != "sed" && n != "gsed" && showsNames(n, args) {
 		return
 	}
@@ -35,9 +47,9 @@ func (r *reader) expansions(n string, args []arg) {
 			if v == a.text && !strings.ContainsAny(v, "*?[") {
 				continue
 			}
-			for full := range r.resolved(strings.ReplaceAll(v, listed, "**/*")) {
-				if len(r.Expands) < maxReads {
-					r.Expands = once(r.Expands, full)
+			for full := range f.resolved(strings.ReplaceAll(v, listed, "**/*")) {
+				if len(f.Expands) < maxReads {
+					f.Expands = once(f.Expands, full)
 				}
 			}
 		}
@@ -47,38 +59,38 @@ func (r *reader) expansions(n string, args []arg) {
 var saysNames = set("test [ stat")
 
 // input notes what a program reads.
-func (r *reader) input(n string, args []arg) {
+func (f *files) input(n string, args []arg) {
 	known := plain[n] || checks[n] != nil
-	r.some = runsFiles[n] || n == "git"
+	f.some = runsFiles[n] || n == "git"
 	if takesNames(n, args) {
-		r.reads(arg{values: r.fedNames()}, false, true)
+		f.reads(arg{values: f.fedNames()}, false, true)
 	}
 	if slices.ContainsFunc(args, func(a arg) bool { return namesFiles(n, a.text) }) {
-		r.path(unknown, false)
+		f.path(unknown, false)
 	}
 	switch {
 	case n == "date":
-		r.fileOption(args, "f", "--file")
+		f.fileOption(args, "f", "--file")
 	case quietly[n]:
 	case n == "printenv":
-		r.printenv(args)
+		f.printenv(args)
 	case n == "set":
-		r.Environment = r.Environment || len(args) == 0
+		f.Environment = f.Environment || len(args) == 0
 	case n == "shopt" || n == "setopt":
-		r.hidden = r.hidden || slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.text, "dot") || !a.fixed })
+		f.hidden = f.hidden || slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.text, "dot") || !a.fixed })
 	case searches[n]:
-		r.search(n, args)
+		f.search(n, args)
 	case n == "find":
-		r.find(args)
+		f.find(args)
 	case n == "git":
-		r.git(args)
+		f.git(args)
 	case n == "tar":
-		r.tar(args)
+		f.tar(args)
 	case copies[n]:
-		r.copies(n, args)
+		f.copies(n, args)
 	case fetchers[n]:
 	default:
-		r.operands(n, args, known)
+		f.operands(n, args, known)
 	}
 }
 
@@ -93,26 +105,26 @@ func namesFiles(n, option string) bool {
 var sums = set("md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum shasum")
 
 // operands notes what a program reads that takes its operands for files.
-func (r *reader) operands(n string, args []arg, known bool) {
+func (f *files) operands(n string, args []arg, known bool) {
 	rest := words(args, valued[n])
 	if firstIsText[n] && len(rest) > 0 && !slices.ContainsFunc(args, takesFile) {
-		r.texts = append(r.texts, rest[0].text)
+		f.texts = append(f.texts, rest[0].text)
 		rest = rest[1:]
 	}
 	if n == "diff" && slices.ContainsFunc(args, func(a arg) bool { return recursive.MatchString(a.text) }) {
 		for i := range rest {
-			r.reads(below(rest[i]), true, true)
+			f.reads(below(rest[i]), true, true)
 		}
 	}
 	deep := archives[n]
 	for i := range rest {
-		r.reads(rest[i], deep, known)
+		f.reads(rest[i], deep, known)
 		if deep {
-			r.packs(rest[i], args)
+			f.packs(rest[i], args)
 		}
 	}
 	if !known || runsFiles[n] || listsHere[n] && len(rest) == 0 {
-		r.path(".", deep)
+		f.path(".", deep)
 	}
 }
 
@@ -182,22 +194,22 @@ func behind(a arg, n int, text string) arg {
 }
 
 // reads notes that a word names what is read. Where the program is not known to take it for a file, only what looks like one counts.
-func (r *reader) reads(a arg, deep, sure bool) {
+func (f *files) reads(a arg, deep, sure bool) {
 	for _, v := range a.may() {
 		if sure || !strings.Contains(v, unknown) || strings.Contains(v, "/") {
-			r.path(v, deep)
+			f.path(v, deep)
 		}
 	}
 }
 
 // path notes one path.
-func (r *reader) path(p string, deep bool) {
-	r.Climbs = r.Climbs || climbs(p)
-	r.Device = r.Device || strings.HasPrefix(p, "/dev/") && p != "/dev/null" || pipes.MatchString(p)
+func (f *files) path(p string, deep bool) {
+	f.Climbs = f.Climbs || climbs(p)
+	f.Device = f.Device || strings.HasPrefix(p, "/dev/") && p != "/dev/null" || pipes.MatchString(p)
 	if p == "" || p == "-" || strings.Contains(p, "://") || strings.HasPrefix(p, "/dev/fd/") || devices[p] {
 		return
 	}
-	some := r.some
+	some := f.some
 	if before, after, found := strings.Cut(p, listed); found {
 		switch {
 		case after != "" || strings.Contains(before, "..") || before != "" && !strings.HasSuffix(before, "/"):
@@ -206,9 +218,9 @@ func (r *reader) path(p string, deep bool) {
 			p, deep, some = before+".", true, true
 		}
 	}
-	for full := range r.resolved(p) {
-		r.Environment = r.Environment || strings.HasPrefix(full, "/proc/") && path.Base(full) == "environ"
-		r.addRead(Read{Path: full, Deep: deep, Some: some})
+	for full := range f.resolved(p) {
+		f.Environment = f.Environment || strings.HasPrefix(full, "/proc/") && path.Base(full) == "environ"
+		f.addRead(Read{Path: full, Deep: deep, Some: some})
 	}
 }
 
@@ -218,25 +230,25 @@ var devices = set("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/ze
 // pipes are names that people give to pipes and sockets.
 var pipes = regexp.MustCompile(`(?i)(^|[/._-])fifo[^/]*$|\.(pipe|sock|socket)$|(^|/)pipe$`)
 
-func (r *reader) addRead(read Read) {
-	read.Name = read.Name || r.names
+func (f *files) addRead(read Read) {
+	read.Name = read.Name || f.names
 	switch {
-	case slices.Contains(r.Reads, read):
-	case len(r.Reads) < maxReads:
-		r.Reads = append(r.Reads, read)
-	case !r.Reads[maxReads-1].Unknown():
-		r.Reads[maxReads-1] = Read{Path: unknown, Deep: true}
+	case slices.Contains(f.Reads, read):
+	case len(f.Reads) < maxReads:
+		f.Reads = append(f.Reads, read)
+	case !f.Reads[maxReads-1].Unknown():
+		f.Reads[maxReads-1] = Read{Path: unknown, Deep: true}
 	}
 }
 
 // resolved are the paths that a path may be: below the directory where the command is by then, or below one before, should
 // cd have failed. What goes up is taken from the last alone.
-func (r *reader) resolved(p string) iter.Seq[string] {
+func (here *place) resolved(p string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if !yield(resolve(r.at, p)) || isAbsolute(p) || strings.HasPrefix(p, "..") {
+		if !yield(resolve(here.at, p)) || isAbsolute(p) || strings.HasPrefix(p, "..") {
 			return
 		}
-		for _, dir := range r.before {
+		for _, dir := range here.before {
 			if !yield(resolve(dir, p)) {
 				return
 			}
@@ -269,26 +281,26 @@ func resolve(dir, p string) string {
 }
 
 // goTo notes a change of directory.
-func (r *reader) goTo(args []arg) {
+func (here *place) goTo(args []arg) {
 	args = slices.DeleteFunc(slices.Clone(args), func(a arg) bool { return a.text == "--" || a.text == "-P" || a.text == "-L" || a.text == "-e" })
-	last, to := r.at, "~"
+	last, to := here.at, "~"
 	switch {
-	case len(args) > 0 && args[0].text == "-" && !r.went: // where the shell was before, only the shell knows
+	case len(args) > 0 && args[0].text == "-" && !here.went: // where the shell was before, only the shell knows
 		to = unknown
 	case len(args) > 0 && args[0].text == "-":
-		to = r.last
+		to = here.last
 	case len(args) > 0 && len(args[0].may()) == 1:
-		to = resolve(r.at, strings.ReplaceAll(args[0].may()[0], listed, unknown))
+		to = resolve(here.at, strings.ReplaceAll(args[0].may()[0], listed, unknown))
 	case len(args) > 0:
 		to = unknown
 	}
-	if last != "" && last != to && !slices.Contains(r.before, last) && len(r.before) < 8 {
-		r.before = append(slices.Clone(r.before), last)
+	if last != "" && last != to && !slices.Contains(here.before, last) && len(here.before) < 8 {
+		here.before = append(slices.Clone(here.before), last)
 	}
 	if len(to) > maxPath {
 		to = unknown
 	}
-	r.at, r.last, r.went = to, last, true
+	here.at, here.last, here.went = to, last, true
 }
 
 // place is where a command runs.
@@ -300,22 +312,23 @@ type place struct {
 }
 
 // search notes what grep and its like read.
-func (r *reader) search(n string, args []arg) {
+func (f *files) search(n string, args []arg) {
 	s := searching{deep: !strings.HasSuffix(n, "grep") || n == "rgrep"}
 	for i := 0; i < len(args); i++ {
-		if r.pattern(&s, args[i:]) || searchValues[args[i].text] {
+		if s.take(args[i:]) || searchValues[args[i].text] {
 			i++
 		}
 	}
+	f.texts = append(f.texts, s.texts...)
 	rest := s.rest
 	if !s.given && len(rest) > 0 && !slices.ContainsFunc(args, func(a arg) bool { return a.text == "--files" }) {
-		r.texts = append(r.texts, rest[0].text)
+		f.texts = append(f.texts, rest[0].text)
 		rest = rest[1:]
 	}
 	if s.deep && len(rest) == 0 {
 		rest = []arg{{text: ".", fixed: true}}
 	}
-	r.searched(n, args, rest, s.deep)
+	f.searched(n, args, rest, s.deep)
 }
 
 // below is the pattern of hidden files in a directory.
@@ -329,13 +342,14 @@ func below(dir arg) arg {
 
 // searching is what the arguments of grep say so far.
 type searching struct {
-	deep  bool  // it looks below directories
-	given bool  // an option gives the pattern
-	rest  []arg // operands, and files of patterns
+	deep  bool     // it looks below directories
+	given bool     // an option gives the pattern
+	rest  []arg    // operands, and files of patterns
+	texts []string // patterns
 }
 
-// pattern reads the first of the arguments. It reports whether the next is a pattern.
-func (r *reader) pattern(s *searching, args []arg) bool {
+// take reads the first of the arguments. It reports whether the next is a pattern.
+func (s *searching) take(args []arg) bool {
 	a := args[0]
 	head, value, isPair := strings.Cut(a.text, "=")
 	pattern, isLetter := patternOf(a.text)
@@ -345,13 +359,13 @@ func (r *reader) pattern(s *searching, args []arg) bool {
 	case a.text == "--regexp" || isLetter && pattern == "":
 		s.given = true
 		if len(args) > 1 {
-			r.texts = append(r.texts, args[1].text)
+			s.texts = append(s.texts, args[1].text)
 		}
 		s.recurses(a.text)
 		return true
 	case head == "--regexp" || isLetter:
 		s.given = true
-		r.texts = append(r.texts, a.text)
+		s.texts = append(s.texts, a.text)
 		s.recurses(a.text[:max(strings.IndexByte(a.text, 'e'), 2)])
 	case head == "--file" && isPair:
 		s.given = true
@@ -397,18 +411,18 @@ var (
 )
 
 // find notes where find looks.
-func (r *reader) find(args []arg) {
+func (f *files) find(args []arg) {
 	roots, _ := findRoots(args)
 	for i := range roots {
-		r.reads(roots[i], false, true)
+		f.reads(roots[i], false, true)
 	}
 	if at := slices.IndexFunc(args, func(a arg) bool { return a.text == "-files0-from" }); at >= 0 && at+1 < len(args) {
-		r.reads(args[at+1], false, true)
+		f.reads(args[at+1], false, true)
 	}
 }
 
 // copies notes what is copied: all operands but the last. A link shows all that is below, and what is moved takes it along.
-func (r *reader) copies(n string, args []arg) {
+func (f *files) copies(n string, args []arg) {
 	deep := n == "ln" || n == "mv" || slices.ContainsFunc(args, func(a arg) bool {
 		return strings.HasPrefix(a.text, "--recursive") || a.text == "--archive" || strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.ContainsAny(a.text, "raR")
 	})
@@ -416,19 +430,19 @@ func (r *reader) copies(n string, args []arg) {
 	to := slices.ContainsFunc(args, func(a arg) bool {
 		return strings.HasPrefix(a.text, "-t") || strings.HasPrefix(a.text, "--target-directory")
 	})
-	r.some = to && !deep
+	f.some = to && !deep
 	if len(rest) > 1 && !to {
 		last := rest[len(rest)-1].text
-		r.some = !deep && (strings.HasSuffix(last, "/") || path.Base(last) == "." || path.Base(last) == "..") // each keeps its name
+		f.some = !deep && (strings.HasSuffix(last, "/") || path.Base(last) == "." || path.Base(last) == "..") // each keeps its name
 		rest = rest[:len(rest)-1]
 	}
 	for i := range rest {
-		r.reads(rest[i], deep, true)
+		f.reads(rest[i], deep, true)
 	}
 }
 
 // tar notes what goes into an archive, or the archive.
-func (r *reader) tar(args []arg) {
+func (f *files) tar(args []arg) {
 	if len(args) == 0 {
 		return
 	}
@@ -439,76 +453,76 @@ func (r *reader) tar(args []arg) {
 		letters := i == 0 || strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--")
 		creates = creates || strings.HasPrefix(text, "--create") || strings.HasPrefix(text, "--append") || letters && strings.ContainsAny(text, "cru") && !strings.Contains(text, "x")
 	}
-	was := r.place
-	defer func() { r.place = was }()
+	was := f.place
+	defer func() { f.place = was }()
 	if !creates || strings.HasPrefix(mode, "--") {
-		r.fileOption(args, "f", "--file")
+		f.fileOption(args, "f", "--file")
 	}
-	r.fileOption(args, "T", "--files-from")
+	f.fileOption(args, "T", "--files-from")
 	for i := count(!strings.HasPrefix(mode, "-")); i < len(args); i++ {
 		switch a := args[i]; {
 		case a.text == "-C" && creates && i+1 < len(args):
-			r.goTo(args[i+1 : i+2])
+			f.goTo(args[i+1 : i+2])
 			i++
 		case a.text == "-C", a.text == "--exclude", creates && a.text == "-f":
 			i++
 		case strings.HasPrefix(a.text, "-"):
 		case creates && i == 1 && !strings.HasPrefix(mode, "--") && strings.Contains(mode, "f"): // the archive
 		default:
-			r.reads(a, creates, true)
+			f.reads(a, creates, true)
 			if creates {
-				r.packs(a, args)
+				f.packs(a, args)
 			}
 		}
 	}
 }
 
 // packs notes that all of the directory where a command runs goes into an archive, hidden files among the rest.
-func (r *reader) packs(a arg, args []arg) {
+func (f *files) packs(a arg, args []arg) {
 	all := func(p string) bool { return path.Clean(p) == "." || path.Clean(p) == ".." }
 	leaves := func(a arg) bool { return strings.Contains(a.text, ".env") || strings.Contains(a.text, "/.*") }
 	if slices.ContainsFunc(a.may(), all) && !slices.ContainsFunc(args, leaves) {
-		r.reads(below(a), true, true)
+		f.reads(below(a), true, true)
 	}
 }
 
 // printenv notes the variables that are shown.
-func (r *reader) printenv(args []arg) {
+func (f *files) printenv(args []arg) {
 	for i := range args {
 		if !args[i].option() {
-			r.expands(args[i].text)
+			f.expands(args[i].text)
 		}
 	}
-	r.Environment = r.Environment || !slices.ContainsFunc(args, func(a arg) bool { return a.fixed && !a.option() })
+	f.Environment = f.Environment || !slices.ContainsFunc(args, func(a arg) bool { return a.fixed && !a.option() })
 }
 
 // expands notes that a variable is read which the command does not set.
-func (r *reader) expands(name string) {
-	if name == "" || r.sets(name) {
+func (f *files) expands(name string) {
+	if name == "" || f.sets(name) {
 		return
 	}
-	if len(r.Variables) == maxReads {
-		r.Environment = true
+	if len(f.Variables) == maxReads {
+		f.Environment = true
 		return
 	}
-	r.Variables = once(r.Variables, name)
+	f.Variables = once(f.Variables, name)
 }
 
 // finish notes what follows from the whole command: a pattern finds hidden files where the shell was told so.
-func (r *reader) finish() {
-	if r.hidden {
-		for _, read := range slices.Clone(r.Reads) {
+func (f *files) finish() {
+	if f.hidden {
+		for _, read := range slices.Clone(f.Reads) {
 			dir, last := path.Split(read.Path)
 			if strings.HasPrefix(last, "*") || strings.HasPrefix(last, "?") || strings.HasPrefix(last, "[") {
-				r.addRead(Read{Path: dir + "." + last, Deep: read.Deep})
+				f.addRead(Read{Path: dir + "." + last, Deep: read.Deep})
 			}
 		}
 	}
 }
 
 // code notes what a program reads that runs a script, or code in its arguments or its input: such code may read anything.
-func (r *reader) code(short string, args []arg, doc *arg) {
-	r.path(".", false)
+func (f *files) code(short string, args []arg, doc *arg) {
+	f.path(".", false)
 	at := slices.IndexFunc(args, func(a arg) bool { return !a.option() && a.text != "-" })
 	isCode := at < 0 || short == "cmd" || short == "pwsh" || short == "powershell"
 	for i := range args[:max(at, 0)] {
@@ -517,23 +531,23 @@ func (r *reader) code(short string, args []arg, doc *arg) {
 			!strings.HasPrefix(text, "--") && text != "-m" && strings.ContainsAny(text, "ceEpr")
 	}
 	if doc != nil {
-		r.literals(doc.text)
+		f.literals(doc.text)
 	}
-	r.Code = r.Code || isCode
+	f.Code = f.Code || isCode
 	for i := range args {
 		if isCode {
-			r.literals(args[i].text)
+			f.literals(args[i].text)
 		} else {
-			r.reads(args[i], false, i == at)
+			f.reads(args[i], false, i == at)
 		}
 	}
 }
 
 // literals notes the paths in the text of a program that lead out of the workspace.
-func (r *reader) literals(code string) {
+func (f *files) literals(code string) {
 	for w := range strings.FieldsFuncSeq(code, func(c rune) bool { return c <= ' ' || strings.ContainsRune("\"'`()[]{},;=+|<>", c) }) {
 		if len(w) > 2 && (isAbsolute(w) || strings.HasPrefix(w, "../")) && !strings.HasPrefix(w, "//") {
-			r.path(w, false)
+			f.path(w, false)
 		}
 	}
 }

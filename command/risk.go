@@ -27,7 +27,7 @@ func deletes(n string, args []arg) bool {
 }
 
 // alters notes the directories that a program deletes or locks away with all that is in them.
-func (r *reader) alters(n string, args []arg) {
+func (f *files) alters(n string, args []arg) {
 	places := words(args, nil)
 	switch {
 	case n == "find" && deletes(n, args):
@@ -43,9 +43,9 @@ func (r *reader) alters(n string, args []arg) {
 	}
 	for _, place := range places {
 		for _, v := range place.may() {
-			for full := range r.resolved(v) {
-				if len(r.Alters) < maxReads {
-					r.Alters = once(r.Alters, full)
+			for full := range f.resolved(v) {
+				if len(f.Alters) < maxReads {
+					f.Alters = once(f.Alters, full)
 				}
 			}
 		}

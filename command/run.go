@@ -99,9 +99,9 @@ func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
 }
 
 // elsewhere notes a program that has a name that we know, but may be any file.
-func (r *reader) elsewhere(n string, usual bool) {
+func (c *reach) elsewhere(n string, usual bool) {
 	if !usual {
-		r.unknown(shown(n))
+		c.unknown(shown(n))
 	}
 }
 
@@ -113,30 +113,30 @@ func (r *reader) mention(s string) {
 }
 
 // guess looks in the arguments of a program that we don't know for names that reach the network.
-func (r *reader) guess(args []arg) {
+func (c *reach) guess(args []arg) {
 	for i := range args {
-		r.scan(args[i].text)
+		c.scan(args[i].text)
 	}
 }
 
 // subcommand finds what fetches by its subcommand: git clone, npm install. It reports whether all that follows are names of what is fetched.
-func (r *reader) subcommand(n string, args []arg) bool {
+func (c *reach) subcommand(n string, args []arg) bool {
 	subs := installers[n]
 	if subs == nil {
 		subs = installers[unversioned(n)]
 	}
 	if len(args) == 0 && (n == "yarn" || n == "bundle") { // they install
-		return r.fetches(n, "", args)
+		return c.fetches(n, "", args)
 	}
 	for i := range args {
 		if n == "go" && strings.Contains(args[i].text, "@") { // go run module@version
-			r.fetches("go", "", args)
-			r.hosts(args[i:])
+			c.fetches("go", "", args)
+			c.hosts(args[i:])
 			return false
 		}
 		if sub := strings.ToLower(args[i].text); subs[sub] {
-			only := r.fetches(n, sub, args)
-			r.hosts(args[i+1:])
+			only := c.fetches(n, sub, args)
+			c.hosts(args[i+1:])
 			return only && !runsToo[sub]
 		}
 	}
@@ -204,13 +204,13 @@ func (r *reader) family(n string, subs map[string]*sub, args []arg) bool {
 }
 
 // output notes the file of an option such as -o, at the start of the arguments.
-func (r *reader) output(s *sub, args []arg) {
+func (w *changes) output(s *sub, args []arg) {
 	for _, opt := range s.files {
 		if value, ok := strings.CutPrefix(args[0].text, opt+"="); ok {
-			r.write(arg{text: value, fixed: args[0].fixed})
+			w.write(arg{text: value, fixed: args[0].fixed})
 		}
 		if args[0].text == opt && len(args) > 1 {
-			r.write(args[1])
+			w.write(args[1])
 		}
 	}
 }

@@ -5,10 +5,17 @@ import (
 	"strings"
 )
 
+// reach collects how a command reaches the network, and what is not known of it.
+type reach struct{ Command }
+
+func (c *reach) opaque(why string)  { first(&c.Opaque, why) }
+func (c *reach) unknown(n string)   { c.Unknown = once(c.Unknown, n) }
+func (c *reach) workspace(n string) { c.Runs = once(c.Runs, n) }
+
 // scan looks in a text that we don't read as a command, such as code in another language, for names that reach
 // the network or destroy something.
-func (r *reader) scan(text string) {
-	r.addresses(text)
+func (c *reach) scan(text string) {
+	c.addresses(text)
 	tool := ""
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(c rune) bool { return !inName(c) }) {
 		option, own := strings.HasPrefix(w, "-"), w == "--rm" // docker run --rm removes what it has made itself
@@ -17,14 +24,14 @@ func (r *reader) scan(text string) {
 		short := unversioned(bare)
 		switch {
 		case anywhere[bare] || codeNames[w] || anywhere[short]:
-			r.fetch(bare)
+			c.fetch(bare)
 		case installers[tool][bare]:
-			r.fetch(tool + " " + bare)
+			c.fetch(tool + " " + bare)
 		case installers[short] != nil:
 			tool = short
 		}
-		r.Destroys = r.Destroys || !own && (destroyers[bare] || destroying[tool][bare])
-		r.Deletes = r.Deletes || codeDeletes[bare] && !option
+		c.Destroys = c.Destroys || !own && (destroyers[bare] || destroying[tool][bare])
+		c.Deletes = c.Deletes || codeDeletes[bare] && !option
 	}
 }
 
@@ -33,8 +40,8 @@ func inName(c rune) bool {
 }
 
 // addresses finds URLs and bash's own sockets in a text.
-func (r *reader) addresses(text string) {
-	r.socket(text)
+func (c *reach) addresses(text string) {
+	c.socket(text)
 	for rest := text; ; {
 		_, after, found := strings.Cut(rest, "://")
 		if !found {
@@ -45,13 +52,13 @@ func (r *reader) addresses(text string) {
 			end = len(after)
 		}
 		host := after[:end]
-		r.host(host[strings.LastIndexByte(host, '@')+1:])
+		c.host(host[strings.LastIndexByte(host, '@')+1:])
 		rest = after
 	}
 }
 
 // socket finds /dev/tcp/host/port, to which bash connects.
-func (r *reader) socket(text string) {
+func (c *reach) socket(text string) {
 	if !strings.Contains(text, "/") {
 		return
 	}
@@ -60,14 +67,14 @@ func (r *reader) socket(text string) {
 		if !found {
 			continue
 		}
-		r.fetch(strings.TrimSuffix(kind, "/"))
+		c.fetch(strings.TrimSuffix(kind, "/"))
 		if strings.HasPrefix(kind, "/inet") { // gawk: /inet/tcp/local/host/port
 			if parts := strings.SplitN(after, "/", 3); len(parts) == 3 {
 				after = parts[2]
 			}
 		}
 		host, port, _ := strings.Cut(after, "/")
-		r.connect(host, strings.TrimRight(digits(port), "/"))
+		c.connect(host, strings.TrimRight(digits(port), "/"))
 	}
 }
 
@@ -77,33 +84,33 @@ func digits(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456
 func isNumber(s string) bool { return s != "" && digits(s) == s }
 
 // host notes host or host:port.
-func (r *reader) host(text string) {
+func (c *reach) host(text string) {
 	if name, port, err := net.SplitHostPort(text); err == nil {
-		r.connect(name, digits(port))
+		c.connect(name, digits(port))
 		return
 	}
-	r.connect(strings.Trim(text, "[]"), "")
+	c.connect(strings.Trim(text, "[]"), "")
 }
 
-func (r *reader) connect(name, port string) {
+func (c *reach) connect(name, port string) {
 	h := Host{Name: strings.ToLower(strings.ReplaceAll(name, "\x00", "")), Port: port}
-	for _, known := range r.Hosts {
+	for _, known := range c.Hosts {
 		if known == h {
 			return
 		}
 	}
-	r.Hosts = append(r.Hosts, h)
+	c.Hosts = append(c.Hosts, h)
 }
 
 // hosts notes what a program that reaches the network names: URLs, host:port, host and port, user@host.
-func (r *reader) hosts(args []arg) {
+func (c *reach) hosts(args []arg) {
 	for i := range args {
 		text := args[i].text
 		if _, value, ok := strings.Cut(text, "="); ok && strings.HasPrefix(text, "-") {
 			text = value
 		}
 		if strings.Contains(text, "://") || strings.Contains(text, "/dev/") {
-			r.addresses(text)
+			c.addresses(text)
 			continue
 		}
 		next := i + 1
@@ -118,11 +125,11 @@ func (r *reader) hosts(args []arg) {
 		text, _, _ = strings.Cut(text, "/")
 		switch {
 		case strings.Contains(text, ":"):
-			r.host(text)
+			c.host(text)
 		case hasPort:
-			r.connect(text, args[next].text)
+			c.connect(text, args[next].text)
 		case strings.Contains(text, ".") || text == "localhost":
-			r.connect(text, "")
+			c.connect(text, "")
 		}
 	}
 }

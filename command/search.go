@@ -7,9 +7,9 @@ import (
 )
 
 // searched notes what a search shows: of files that it names, and of all below a directory.
-func (r *reader) searched(n string, args, places []arg, deep bool) {
+func (f *files) searched(n string, args, places []arg, deep bool) {
 	o, keeps := searchKnown, n == "rg" || n == "ag"
-	r.names = r.names || keeps && slices.ContainsFunc(args, func(a arg) bool { return a.text == "--files" })
+	f.names = f.names || keeps && slices.ContainsFunc(args, func(a arg) bool { return a.text == "--files" })
 	if keeps {
 		o = rgKept
 	}
@@ -17,32 +17,32 @@ func (r *reader) searched(n string, args, places []arg, deep bool) {
 	if !ok { // any of its options may show more
 		t, keeps = taken{}, false
 	}
-	keeps = keeps && !isHidden(r.at) && !slices.ContainsFunc(places, func(a arg) bool { return slices.ContainsFunc(a.may(), isHidden) })
+	keeps = keeps && !isHidden(f.at) && !slices.ContainsFunc(places, func(a arg) bool { return slices.ContainsFunc(a.may(), isHidden) })
 	source := !slices.ContainsFunc(places, func(a arg) bool { return !inSource(&a) })
 	some := ok && t.showsSome(source || keeps)
 	globs := t.globs()
 	everything := deep && !keeps && len(globs) == 0
 	if everything && some && !source && !t.counts() {
-		r.Seeks = append(r.Seeks, t.patterns()...)
+		f.Seeks = append(f.Seeks, t.patterns()...)
 	}
 	for _, place := range places {
-		r.some = some || deep && !slices.ContainsFunc(place.may(), isAbsolute) // what a project keeps is below it
-		r.reads(place, deep, true)
-		r.some = some
+		f.some = some || deep && !slices.ContainsFunc(place.may(), isAbsolute) // what a project keeps is below it
+		f.reads(place, deep, true)
+		f.some = some
 		if everything && !some {
-			r.reads(below(place), true, true)
+			f.reads(below(place), true, true)
 		}
 		if deep {
-			r.globbed(place, globs)
+			f.globbed(place, globs)
 		}
 	}
 }
 
 // globbed notes the files below a place whose names a search gets.
-func (r *reader) globbed(place arg, globs []string) {
+func (f *files) globbed(place arg, globs []string) {
 	for _, root := range place.may() {
 		if len(globs) > 0 {
-			r.reads(arg{values: anyDepth(root, globs)}, false, true)
+			f.reads(arg{values: anyDepth(root, globs)}, false, true)
 		}
 	}
 }
@@ -147,9 +147,9 @@ var (
 )
 
 // fedNames are the names that come in from a pipe.
-func (r *reader) fedNames() []string {
-	if r.fed == nil {
+func (f *files) fedNames() []string {
+	if f.fed == nil {
 		return []string{unknown}
 	}
-	return r.fed
+	return f.fed
 }

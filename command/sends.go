@@ -8,28 +8,28 @@ import (
 
 // fetch notes that something reaches the network in a way that may send data out or change something there, and that what
 // comes back may be stored anywhere.
-func (r *reader) fetch(name string) {
-	first(&r.Fetcher, name)
-	first(&r.Sends, name)
-	r.Saves = true
+func (c *reach) fetch(name string) {
+	first(&c.Fetcher, name)
+	first(&c.Sends, name)
+	c.Saves = true
 }
 
 // gets notes that a program reaches the network and only fetches.
-func (r *reader) gets(name string, saves bool) {
-	first(&r.Fetcher, name)
-	r.Saves = r.Saves || saves
+func (c *reach) gets(name string, saves bool) {
+	first(&c.Fetcher, name)
+	c.Saves = c.Saves || saves
 }
 
 // reaches notes a program that reaches the network, by its name.
-func (r *reader) reaches(n string, args []arg) {
+func (c *reach) reaches(n string, args []arg) {
 	if only, saves := onlyGets(n, args); only {
-		r.gets(n, saves)
-		r.hosts(args)
+		c.gets(n, saves)
+		c.hosts(args)
 		return
 	}
-	r.fetch(n)
-	r.hosts(args)
-	r.guess(args)
+	c.fetch(n)
+	c.hosts(args)
+	c.guess(args)
 }
 
 // onlyGets reports whether a program that reaches the network only fetches what its arguments name, and whether it may store
@@ -198,17 +198,17 @@ var bringsIn = subcommands(map[string]string{
 var runsToo = set("run exec x dlx tool compose create start buildx submodule")
 
 // fetches notes a subcommand that reaches the network. It reports whether it only fetches.
-func (r *reader) fetches(n, sub string, args []arg) bool {
+func (c *reach) fetches(n, sub string, args []arg) bool {
 	called := strings.TrimSpace(n + " " + sub)
 	verbs := bringsIn[n]
 	if verbs == nil {
 		verbs = bringsIn[unversioned(n)]
 	}
 	if (sub == "" || verbs[sub]) && publishes(n, args) == "" && !slices.ContainsFunc(args, func(a arg) bool { return !a.fixed }) {
-		r.gets(called, true)
+		c.gets(called, true)
 		return true
 	}
-	r.fetch(called)
+	c.fetch(called)
 	return false
 }
 
@@ -245,12 +245,12 @@ func bareName(text string) string {
 }
 
 // publish notes a program that publishes by its words.
-func (r *reader) publish(n string, args []arg) {
+func (c *reach) publish(n string, args []arg) {
 	switch word := publishes(n, args); word {
 	case "":
 	case bareName(n):
-		first(&r.Sends, shown(n))
+		first(&c.Sends, shown(n))
 	default:
-		first(&r.Sends, shown(n)+" "+word)
+		first(&c.Sends, shown(n)+" "+word)
 	}
 }

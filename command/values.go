@@ -12,12 +12,19 @@ const (
 	maxPath   = 1024 // bytes of a path; a longer one is unknown
 )
 
+// variables are what a command sets, and what words may become with that.
+type variables struct {
+	set     map[string][]*syntax.Word     // to what; nil is what we don't know
+	holds   map[string][]string           // what these may be
+	outputs map[*syntax.CmdSubst][]string // the names of files that substitutions become
+}
+
 // values are the texts that a word may become, as far as the command itself tells: with the variables that it sets, and with
 // patterns as they are. See [unknown] and [listed].
-func (r *reader) values(parts []syntax.WordPart) []string {
+func (vars *variables) values(parts []syntax.WordPart) []string {
 	out := []string{""}
 	for _, p := range parts {
-		if out = product(out, r.partValues(p)); len(out[0]) > maxPath {
+		if out = product(out, vars.partValues(p)); len(out[0]) > maxPath {
 			return []string{unknown}
 		}
 	}
@@ -44,7 +51,7 @@ func product(left, right []string) []string {
 	return out
 }
 
-func (r *reader) partValues(p syntax.WordPart) []string {
+func (vars *variables) partValues(p syntax.WordPart) []string {
 	switch p := p.(type) {
 	case *syntax.Lit:
 		return []string{unescaped(p.Value)}
@@ -54,11 +61,11 @@ func (r *reader) partValues(p syntax.WordPart) []string {
 		}
 		return []string{p.Value}
 	case *syntax.DblQuoted:
-		return r.values(p.Parts)
+		return vars.values(p.Parts)
 	case *syntax.ParamExp:
-		return r.paramValues(p)
+		return vars.paramValues(p)
 	case *syntax.CmdSubst:
-		if names := r.outputs[p]; names != nil {
+		if names := vars.outputs[p]; names != nil {
 			return names
 		}
 		return []string{unknown}
@@ -93,7 +100,7 @@ var usualVariables = map[string]string{
 	"HOME": "~", "PWD": ".", "TMPDIR": "/tmp", "USER": "*", "LOGNAME": "*", "?": "0", "$": "0", "#": "0", "!": "0", "RANDOM": "0", "SECONDS": "0", "LINENO": "0",
 }
 
-func (r *reader) paramValues(p *syntax.ParamExp) []string {
+func (vars *variables) paramValues(p *syntax.ParamExp) []string {
 	if p.Length {
 		return []string{"0"}
 	}
@@ -101,42 +108,42 @@ func (r *reader) paramValues(p *syntax.ParamExp) []string {
 		return []string{unknown}
 	}
 	name := p.Param.Value
-	if !r.sets(name) {
+	if !vars.sets(name) {
 		if usual, ok := usualVariables[name]; ok {
 			return []string{usual}
 		}
 		return []string{unknown}
 	}
-	held := r.held(name)
-	if r.sets("IFS") || slices.ContainsFunc(held, func(v string) bool { return strings.ContainsAny(v, " \t\n") }) { // without quotes it is several words
+	held := vars.held(name)
+	if vars.sets("IFS") || slices.ContainsFunc(held, func(v string) bool { return strings.ContainsAny(v, " \t\n") }) { // without quotes it is several words
 		return []string{unknown}
 	}
 	return held
 }
 
 // held are the values that a variable may have, which is worked out once. One that holds itself is unknown.
-func (r *reader) held(name string) []string {
-	if out, known := r.holds[name]; known {
+func (vars *variables) held(name string) []string {
+	if out, known := vars.holds[name]; known {
 		return out
 	}
-	if r.holds == nil {
-		r.holds = map[string][]string{}
+	if vars.holds == nil {
+		vars.holds = map[string][]string{}
 	}
 	out := []string{unknown}
-	r.holds[name] = out
-	if len(r.vars[name]) > maxValues || slices.Contains(r.vars[name], nil) {
+	vars.holds[name] = out
+	if len(vars.set[name]) > maxValues || slices.Contains(vars.set[name], nil) {
 		return out
 	}
 	var all []string
-	for _, w := range r.vars[name] {
-		for _, v := range r.values(w.Parts) {
+	for _, w := range vars.set[name] {
+		for _, v := range vars.values(w.Parts) {
 			all = once(all, v)
 		}
 	}
 	if len(all) <= maxValues {
-		r.holds[name] = all
+		vars.holds[name] = all
 	}
-	return r.holds[name]
+	return vars.holds[name]
 }
 
 // literals are the words that a command begins with, as far as they are plain.
@@ -182,44 +189,44 @@ func (r *reader) collect(file *syntax.File) {
 }
 
 // iterated notes what a loop sets its variable to.
-func (r *reader) iterated(n *syntax.WordIter) {
+func (vars *variables) iterated(n *syntax.WordIter) {
 	for _, w := range n.Items {
-		r.noteSet(n.Name.Value, w)
+		vars.noteSet(n.Name.Value, w)
 	}
 	if len(n.Items) == 0 {
-		r.noteSet(n.Name.Value, nil)
+		vars.noteSet(n.Name.Value, nil)
 	}
 }
 
 // noteSet notes that a variable is set to a word, or to what we don't know.
-func (r *reader) noteSet(name string, to *syntax.Word) {
-	if r.vars == nil {
-		r.vars = map[string][]*syntax.Word{}
+func (vars *variables) noteSet(name string, to *syntax.Word) {
+	if vars.set == nil {
+		vars.set = map[string][]*syntax.Word{}
 	}
-	r.vars[name] = append(r.vars[name], to)
+	vars.set[name] = append(vars.set[name], to)
 }
 
 // assigned notes what NAME=value sets.
-func (r *reader) assigned(n *syntax.Assign) {
+func (vars *variables) assigned(n *syntax.Assign) {
 	switch {
 	case n.Name == nil || n.Naked:
 	case n.Append || n.Index != nil:
-		r.noteSet(n.Name.Value, nil)
+		vars.noteSet(n.Name.Value, nil)
 	case n.Array != nil:
 		for _, e := range n.Array.Elems {
-			r.noteSet(n.Name.Value, e.Value)
+			vars.noteSet(n.Name.Value, e.Value)
 		}
 	case n.Value == nil: // it is empty
-		r.noteSet(n.Name.Value, &syntax.Word{})
+		vars.noteSet(n.Name.Value, &syntax.Word{})
 	default:
-		r.noteSet(n.Name.Value, n.Value)
+		vars.noteSet(n.Name.Value, n.Value)
 	}
 }
 
 // setters are commands that set the variables that they name.
 var setters = set("read mapfile readarray getopts printf")
 
-func (r *reader) sets(name string) bool { return len(r.vars[name]) > 0 }
+func (vars *variables) sets(name string) bool { return len(vars.set[name]) > 0 }
 
 // braces are the words that a{b,c} becomes. What it can't tell is unknown.
 func braces(s string) []string {

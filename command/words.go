@@ -14,7 +14,7 @@ type arg struct {
 	escapes bool   // of a here-document: a shell takes some backslashes away
 	bare    bool   // it may become several words, or none: an expansion without quotes, braces, a pattern, "$@"
 
-	values []string // what it may become, see [reader.values]; nil where that is text alone
+	values []string // what it may become, see [variables.values]; nil where that is text alone
 }
 
 // may are the texts that the word may become.
@@ -85,7 +85,7 @@ func (r *reader) parts(b *strings.Builder, a *arg, parts []syntax.WordPart, quot
 	for i, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			r.literal(b, a, p.Value, quoted, i == 0 && b.Len() == 0)
+			literal(b, a, p.Value, quoted, i == 0 && b.Len() == 0)
 		case *syntax.SglQuoted:
 			if p.Dollar && strings.Contains(p.Value, `\`) {
 				if strings.Contains(p.Value, `\'`) || strings.Contains(p.Value, `\\`) {
@@ -129,7 +129,7 @@ func (a *arg) hide(b *strings.Builder, quoted bool) {
 }
 
 // literal takes backslashes away as bash does, and finds what it would expand.
-func (r *reader) literal(b *strings.Builder, a *arg, s string, quoted, start bool) {
+func literal(b *strings.Builder, a *arg, s string, quoted, start bool) {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == '\\' && i+1 < len(s):
