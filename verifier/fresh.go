@@ -46,10 +46,9 @@ type renewal struct {
 }
 
 const (
-	freshSize    = 20_000                 // conversations
-	mostFreshRun = 200                    // of one
-	placeBudget  = 150 * time.Millisecond // a call that can't be placed in time is decided all the same, within half a second
-	keepFresh    = 60 * 24 * time.Hour    // longer than a conversation that nothing comes into
+	freshSize    = 20_000              // conversations
+	mostFreshRun = 200                 // of one
+	keepFresh    = 60 * 24 * time.Hour // longer than a conversation that nothing comes into
 )
 
 // find is what is known of a conversation. The lock is held.
@@ -139,7 +138,7 @@ func (v *Verifier) place(ctx context.Context, c *toolcall.Call) {
 		return
 	}
 	if read == nil || !v.o.Alone {
-		first, cancel := context.WithTimeout(ctx, placeBudget)
+		first, cancel := context.WithTimeout(ctx, v.o.StoreWait*3/8) // a call that can't be placed in time is decided all the same, within half a second
 		read = v.readFresh(first, of)
 		if cancel(); read == nil {
 			x.SessionID = "" // the worst of all counts until it can be read

@@ -100,7 +100,7 @@ func TestH110AnUnknownCommandThatPassesWhileTaintedIsUntrusted(t *testing.T) {
 // TestH111AfterASecretOnlyHarmlessCommandsPass: the conversation is clean, and has read a key.
 func TestH111AfterASecretOnlyHarmlessCommandsPass(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
+	r := newRig(t, func(c *config.Config) { c.Approval.MaxOpen = 100 }) // none of the questions is answered
 	who := ownerIn("keys")
 	r.allow(bash(t, "mytool --flag", who))
 	r.allow(call{tool: "read", params: `{"path":"~/.ssh/id_rsa"}`, context: who})
