@@ -27,8 +27,8 @@ type history struct {
 	n      int
 	sent   []*toolcall.Call
 	all    []*process
-	open   map[string]asked // by reference
-	yeses  map[string]int   // to a call, by its digest
+	open   map[string][]asked // by reference: calls that wait together are on one card
+	yeses  map[string]int     // to a call, by its digest
 	grants map[string]time.Time
 	paused bool
 	seen   int // entries of the record that were looked at
@@ -92,7 +92,9 @@ func (h *history) call(rt *rapid.T) {
 	wg.Wait()
 	for i, ref := range refs {
 		if ref != "" {
-			h.open[ref] = asked{calls[i].Digest().String(), where(calls[i]), calls[i].Context.RunID, calls[i].Tool}
+			if to := (asked{calls[i].Digest().String(), where(calls[i]), calls[i].Context.RunID, calls[i].Tool}); !slices.Contains(h.open[ref], to) {
+				h.open[ref] = append(h.open[ref], to)
+			}
 		}
 	}
 	h.look()
@@ -124,7 +126,9 @@ func (h *history) tap(rt *rapid.T) {
 		}
 		if one.kind == approval.Counted {
 			counted++
-			h.said(h.open[ref], one)
+			for _, to := range h.open[ref] {
+				h.said(to, one)
+			}
 		}
 	}
 	if counted > 1 {
@@ -283,7 +287,7 @@ func TestNoHistoryAllowsWhatNobodyAllowed(t *testing.T) {
 					rt.Fatal(err)
 				}
 				defer done()
-				h := &history{lab: l, t: t, rt: rt, open: map[string]asked{}, yeses: map[string]int{}, grants: map[string]time.Time{}}
+				h := &history{lab: l, t: t, rt: rt, open: map[string][]asked{}, yeses: map[string]int{}, grants: map[string]time.Time{}}
 				defer func() {
 					for _, p := range h.all {
 						p.desk.Close()
