@@ -103,7 +103,7 @@ func TestH241ReadsAloneMeetALimitToo(t *testing.T) {
 // In a tainted conversation, looking at a terminal passes, and counts as reading what it shows. Typing into it asks.
 func TestH242LookingAtATerminalIsNotTypingIntoIt(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
+	r := newRig(t, func(c *config.Config) { c.Approval.MaxOpen = 100 }) // none of the questions is answered
 	own := ownerIn("own")
 	r.allow(call{tool: "terminal", params: `{"action":"read","sessionId":"t1"}`, context: own})
 	if why := r.asks(post("hello", own)); !strings.Contains(why, "what a terminal shows") {
