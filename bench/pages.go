@@ -25,7 +25,7 @@ import (
 	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/verifier"
+	"github.com/openclaw-verifier/verifier/turns"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
@@ -165,7 +165,7 @@ type undrawn struct{ backend }
 func (undrawn) FirstRequest(session.Conversation) string { return "" }
 
 func (undrawn) Graph(context.Context, string) (*provenance.Graph, error) {
-	return nil, verifier.ErrNoGraph
+	return nil, turns.ErrUnknown
 }
 
 // unplayed has no policy that anyone changes here.

@@ -33,7 +33,10 @@ func (s *Server) doors() []door {
 		all = append(all, door{path, known, hook(h)})
 	}
 	if s.o.Loop != nil {
-		all = append(all, door{beside(s.o.Path, "hooks/{name}"), post, s.loopEvents()}, door{"/api/graphs/{name}", get, owner.only(owner.graph)})
+		all = append(all, door{beside(s.o.Path, "hooks/{name}"), post, s.loopEvents()})
+	}
+	if s.o.Turns != nil {
+		all = append(all, door{"/api/graphs/{name}", get, owner.only(owner.graph)})
 	}
 	if s.o.Metrics != nil {
 		all = append(all, door{"/metrics", get, s.o.Metrics.ServeHTTP})

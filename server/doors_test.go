@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write testdata/doors.txt anew")
 
 // everyDoor has all that a server can have, at paths that differ from the usual ones.
 func everyDoor(o *server.Options) {
-	o.Path, o.Loop, o.Now = "/gate/verify", hears{}, noon
+	o.Path, o.Loop, o.Turns, o.Now = "/gate/verify", hears{}, hears{}, noon
 	say := func(who string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-Seen", r.Method+" "+r.URL.EscapedPath())

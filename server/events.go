@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/loop"
-	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -18,9 +17,6 @@ import (
 type Loop interface {
 	Hear(ctx context.Context, e *loop.Event) loop.Answer
 	Notice(ctx context.Context, c *toolcall.Call) loop.Answer
-	// Graph is a turn by any of its names; the error is verifier.ErrNoGraph where
-	// none is remembered.
-	Graph(ctx context.Context, name string) (*provenance.Graph, error)
 }
 
 // beside is a path next to the calls' own: its last segment replaced.

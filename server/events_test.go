@@ -17,7 +17,7 @@ import (
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/toolcall"
-	"github.com/openclaw-verifier/verifier/verifier"
+	"github.com/openclaw-verifier/verifier/turns"
 )
 
 // hears takes in whatever reaches it.
@@ -40,7 +40,7 @@ func (hears) Graph(_ context.Context, name string) (*provenance.Graph, error) {
 	case "broken":
 		return nil, errors.New("store: out of order")
 	}
-	return nil, verifier.ErrNoGraph
+	return nil, turns.ErrUnknown
 }
 
 func noon() time.Time { return time.Date(2026, 2, 12, 12, 0, 0, 0, time.UTC) }
@@ -89,7 +89,7 @@ func TestTheDocumentedEventVectorsHold(t *testing.T) {
 }
 
 func TestAnEventIsAnsweredUnderTheRulesOfACall(t *testing.T) {
-	s, d := newServer(t, func(o *server.Options) { o.Path, o.Loop = "/gate/verify", hears{} })
+	s, d := newServer(t, func(o *server.Options) { o.Path, o.Loop, o.Turns = "/gate/verify", hears{}, hears{} })
 	body := `{"version":1}`
 	if w := tell(s, "/gate/hooks/agent_end", body); w.Code != http.StatusUnauthorized || s.Rejected() != 1 {
 		t.Errorf("no signature: %d", w.Code)
@@ -108,7 +108,7 @@ func TestAnEventIsAnsweredUnderTheRulesOfACall(t *testing.T) {
 }
 
 func TestAPanicRefusesAnEvent(t *testing.T) {
-	s, _ := newServer(t, func(o *server.Options) { o.Loop, o.Now = hears{}, noon })
+	s, _ := newServer(t, func(o *server.Options) { o.Loop, o.Turns, o.Now = hears{}, hears{}, noon })
 	body := `{"version":1,"timestamp":"2026-02-12T12:00:00Z","requestId":"r","event":{}}`
 	if w := tell(s, "/hooks/agent_end", body, signed(body)...); w.Code != 200 || !strings.Contains(w.Body.String(), `"accepted":false`) || strings.Contains(w.Body.String(), "boom") {
 		t.Errorf("got %d %s", w.Code, w.Body)
@@ -129,7 +129,7 @@ func look(s *server.Server, path string, headers ...string) *httptest.ResponseRe
 }
 
 func TestOnlyTheOwnerLooksAtATurn(t *testing.T) {
-	s, _ := newServer(t, func(o *server.Options) { o.Loop = hears{} })
+	s, _ := newServer(t, func(o *server.Options) { o.Loop, o.Turns = hears{}, hears{} })
 	for _, headers := range [][]string{nil, signed(""), {"Authorization", "Bearer wrong"}} {
 		if w := look(s, "/api/graphs/turn", headers...); w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "nodes") {
 			t.Errorf("%q: %d %s", headers, w.Code, w.Body)

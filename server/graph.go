@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -10,8 +11,14 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/drawing"
 	"github.com/openclaw-verifier/verifier/provenance"
-	"github.com/openclaw-verifier/verifier/verifier"
+	"github.com/openclaw-verifier/verifier/turns"
 )
+
+// Turns draws a turn by any of its names; the error is turns.ErrUnknown where none
+// is remembered.
+type Turns interface {
+	Graph(ctx context.Context, name string) (*provenance.Graph, error)
+}
 
 // graph shows a turn to the owner. It says what the policy thinks of each call,
 // so a client's secret does not open it.
@@ -22,9 +29,9 @@ func (a *ownerAPI) graph(w http.ResponseWriter, r *http.Request, _ string) {
 		return
 	}
 	ctx := r.Context()
-	g, err := a.o.Loop.Graph(ctx, r.PathValue("name"))
+	g, err := a.o.Turns.Graph(ctx, r.PathValue("name"))
 	switch {
-	case errors.Is(err, verifier.ErrNoGraph):
+	case errors.Is(err, turns.ErrUnknown):
 		respond(w, http.StatusNotFound, outcomeBody{Kind: kinds[approval.NotFound], Text: "No turn is remembered under this name."})
 		return
 	case err != nil:

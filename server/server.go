@@ -63,6 +63,7 @@ type Options struct {
 	Desk      Desk
 	Runtimes  func() []verifier.Runtime         // which have said hello; nil: nothing is known of any
 	Loop      Loop                              // hears events; nil: none are taken
+	Turns     Turns                             // draws turns; nil: none are shown
 	Health    func(ctx context.Context) []Check // what /readyz looks at; nil means nothing
 	Metrics   http.Handler                      // what /metrics shows; nil means nothing
 	Hooks     map[string]http.Handler           // what others call, by path: each checks for itself who does

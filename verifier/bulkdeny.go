@@ -135,7 +135,7 @@ func (v *Verifier) answer(e *ending, unrecorded error, draw bool) {
 	defer v.saveEnding(e)
 	v.refused(e.ctx, e.t, e.no, unrecorded)
 	if draw {
-		v.drew(e.ctx, e.t, e.no)
+		v.addCall(e.ctx, e.t, e.no)
 	}
 	e.answer(e.no.decision(e.t))
 }

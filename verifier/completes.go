@@ -10,6 +10,7 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/turns"
 )
 
 // actions remembers, for each service of a client, the last call that acted there,
@@ -32,7 +33,7 @@ type serviceKey struct{ client, service string }
 // action is a call that may be completed, and where.
 type action struct {
 	conversation [16]byte // whose state counts
-	turn         turnKey
+	turn         turns.Key
 	window       string
 	agent        string
 	tool         string
@@ -78,7 +79,7 @@ func (s *actions) allowed(t *evaluation) {
 		s.acts(t)
 		return
 	}
-	k, turn, at := serviceKey{strings.Clone(c.Client), strings.Clone(p.Service)}, t.turnOf(), t.view.Now
+	k, turn, at := serviceKey{strings.Clone(c.Client), strings.Clone(p.Service)}, turns.KeyOf(t.call), t.view.Now
 	if !t.viewed.IsZero() { // people may have taken a while
 		at = t.now().Truncate(time.Millisecond) // as the store tells the time: the next call's must not be before it
 	}
@@ -97,7 +98,7 @@ func (s *actions) allowed(t *evaluation) {
 		s.known = make(map[serviceKey]action)
 	}
 	s.known[k] = action{
-		conversation: t.convID, turn: turnKey{turn.Clone(), strings.Clone(turn.run), strings.Clone(turn.session)}, window: strings.Clone(t.window()),
+		conversation: t.convID, turn: turn.Clone(), window: strings.Clone(t.window()),
 		agent: strings.Clone(c.Agent()), tool: strings.Clone(c.Tool), generation: t.view.Generation, at: at,
 	}
 }
@@ -145,10 +146,10 @@ func (v *Verifier) completes(t *evaluation) bool {
 	if a == nil || !t.plan.Completes || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone || t.view.Waiting != "" {
 		return false
 	}
-	if a.conversation != t.convID || a.turn != t.turnOf() || a.window != t.window() || a.agent != t.call.Agent() || a.generation != t.view.Generation || a.tool == t.call.Tool {
+	if a.conversation != t.convID || a.turn != turns.KeyOf(t.call) || a.window != t.window() || a.agent != t.call.Agent() || a.generation != t.view.Generation || a.tool == t.call.Tool {
 		return false
 	}
-	if since := t.now().Sub(a.at); since < 0 || since > completesWithin || v.turns.isOver(a.turn) || !bearsNothing(v.secrets(t)) {
+	if since := t.now().Sub(a.at); since < 0 || since > completesWithin || v.turns.IsOver(a.turn) || !bearsNothing(v.secrets(t)) {
 		return false
 	}
 	t.verdict.Why = append(t.verdict.Why, policy.Step{

@@ -14,6 +14,7 @@ import (
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/turns"
 )
 
 // consent finds what lets the call pass: the policy with the auditor's leave, a
@@ -76,7 +77,7 @@ func (v *Verifier) granted(t *evaluation, a *approval.Ask) *session.Grant {
 	}
 	for _, value := range t.view.Grants {
 		for _, g := range t.grants() {
-			if g.Run != "" && v.turns.isOver(t.turnOf()) || g.Like != "" && g.Like == t.like().String() && a.Like == "" {
+			if g.Run != "" && v.turns.IsOver(turns.KeyOf(t.call)) || g.Like != "" && g.Like == t.like().String() && a.Like == "" {
 				continue
 			}
 			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.now()) && v.o.Desk.Stands(g.By, *a) {
@@ -233,7 +234,7 @@ func (v *Verifier) heard(ctx context.Context, t *evaluation, ruling approval.Rul
 	case ruling.Denied:
 		if ruling.ByPerson {
 			v.results.deny(t)
-			v.answeredLoop(t, false)
+			v.runs.answered(t, false)
 		}
 		return deny("denied", t.deniedBy(ruling))
 	case ruling.Paused:

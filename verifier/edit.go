@@ -45,7 +45,7 @@ func (v *Verifier) editor(t *evaluation) approval.Editor {
 		once := snapshot
 		once.become(params)
 		v.plan(&once)
-		v.loop(&once)
+		v.runs.limit(&once)
 		v.judge(ctx, &once)
 		switch {
 		case once.plan.Class() == "wrapper":
@@ -88,7 +88,7 @@ func (v *Verifier) heardEdit(ctx context.Context, t *evaluation, r *approval.Rul
 func (v *Verifier) judgeEdited(ctx context.Context, t *evaluation) *denial {
 	v.plan(t)
 	v.limit(t)
-	v.loop(t)
+	v.runs.limit(t)
 	v.judge(ctx, t)
 	if t.verdict.Mode == taint.Restrict || t.plan.Class() == "wrapper" {
 		return t.restricted()
@@ -117,7 +117,7 @@ func (v *Verifier) editedBefore(ctx context.Context, t *evaluation) *denial {
 	}
 	t.become(params)
 	v.plan(t)
-	v.loop(t)
+	v.runs.limit(t)
 	v.judge(ctx, t)
 	return nil
 }

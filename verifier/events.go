@@ -142,8 +142,7 @@ func (h *eventEvaluation) exhausted(v *Verifier) bool {
 	if n == nil || !h.event.Name.MayBlock() {
 		return false
 	}
-	yeses, _ := v.turns.atCap(h.turnOf())
-	return *n >= h.rules.Iterations(h.call.Agent(), yeses)
+	return *n >= h.rules.Iterations(h.call.Agent(), v.runs.of(h.call).approvals)
 }
 
 // answer says what the runtime may go on with.

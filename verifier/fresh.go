@@ -158,7 +158,7 @@ func (v *Verifier) place(ctx context.Context, c *toolcall.Call) {
 func (v *Verifier) readFresh(ctx context.Context, of session.Conversation) *session.Renewals {
 	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
 	defer cancel()
-	entries, err := v.notes(ctx, session.RenewedList(of))
+	entries, err := session.ReadNotes(ctx, v.o.Store, v.o.Key, session.RenewedList(of))
 	if err != nil {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (v *Verifier) noteFresh(ctx context.Context, of session.Conversation, t *se
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.o.StoreWait)
 		defer cancel()
-		err = v.o.Store.Note(ctx, v.seals(session.RenewedList(of), session.MostRenewals, keepFresh, text))
+		err = v.o.Store.Note(ctx, session.SealNote(v.o.Key, session.RenewedList(of), session.MostRenewals, keepFresh, text))
 	}
 	if err != nil {
 		v.o.Log.WarnContext(ctx, "what was heard of a new beginning could not be kept, so the conversation keeps its level", "err", err)

@@ -2,159 +2,180 @@ package verifier
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"strings"
+	"time"
 
-	"github.com/go-json-experiment/json"
-
+	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/provenance"
-	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/turns"
 )
 
-// ErrNoGraph says that nothing is remembered under a name.
-var ErrNoGraph = errors.New("verifier: no turn is remembered under this name")
+// addCall adds a decision to the graph of its turn. What was allowed by its level or a grant waits in memory for a moment; the rest is
+// noted in the store with all before it. A pause or a stop may end many calls at once: those wait too.
+func (v *Verifier) addCall(ctx context.Context, t *evaluation, n *denial) {
+	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.again() || t.plan.Class() == "wrapper" {
+		return
+	}
+	news := turns.News{
+		Turn: turns.KeyOf(t.call), Root: t.conv, Agent: t.call.Agent(), Facts: []provenance.Fact{callFact(t, n)},
+		Persist: t.settings.Provenance.Persist || t.verdict.PersistGraph, Offline: n != nil && n.kind == faultStore, Report: t.settings.Keep,
+	}
+	switch {
+	case t.ruling.Paused || t.ruling.Stopped:
+	case n != nil:
+		news.When, news.Ref = turns.Now, t.ref()
+	case t.person:
+		news.When, news.Ref = turns.Now, t.ruling.Ref
+	}
+	_, _ = v.turns.Add(ctx, &news) // no call ends a turn
+}
 
-// note puts into the store what is known of a turn, and lets it be found by the
-// reference that the agent was given. It is evidence: where it can't be kept, the
-// decision stands and the log says so. It reports whether it was kept.
-func (v *Verifier) note(ctx context.Context, n *turn, ref string) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.o.StoreWait)
-	defer cancel()
-	facts, name := v.turns.take(n)
+// callFact is what a call that was decided, and counted, says of its turn.
+func callFact(t *evaluation, n *denial) provenance.Fact {
+	tool, id := len(t.call.Tool), len(t.call.Context.ToolCallID)
+	own := t.call.Tool + t.call.Context.ToolCallID + t.plan.Source // one piece of memory, that is not the call's
+	f := provenance.Fact{
+		What: provenance.Called, At: t.decided.UnixMilli(), Start: t.plan.Standing.Level, Level: t.view.Level, Allowed: n == nil,
+		Tool: own[:tool], ID: own[tool : tool+id], Iteration: t.call.Context.Iteration,
+		Metadata: provenance.Metadata{Label: own[tool+id:], Ref: t.ruling.Ref, Step: t.view.Step},
+	}
+	if t.call.Sent != t.call.Tool {
+		f.Sent = strings.Clone(t.call.Sent)
+	}
+	if n == nil {
+		f.By, f.Brings = t.by, t.plan.Brings(&t.view)
+		if t.view.After > t.view.Level {
+			f.Brings = taint.Worse(f.Brings, t.view.After)
+		}
+		return f
+	}
+	f.Reason, f.Ref = n.kind, t.ref()
+	level := min(t.view.Level, taint.Untrusted)
+	f.Tainted = t.plan.Modes[taint.System] < t.plan.Modes[level]
+	return f
+}
+
+// addEvent adds an event to the graph of its turn. What a tool returned waits in memory for a moment, as its call does. The end of a
+// turn is answered with what the turn was informed by.
+func (v *Verifier) addEvent(ctx context.Context, h *eventEvaluation, a *loop.Answer) error {
+	if h.heard.Replayed {
+		return nil
+	}
+	facts := h.facts(v, a)
 	if len(facts) == 0 {
+		return nil
+	}
+	news := turns.News{
+		Turn: turns.KeyOf(h.call), Root: h.conv, Agent: h.call.Agent(), Facts: facts, When: turns.Now,
+		Ends: h.endsTurn(), Persist: h.settings.Provenance.Persist, Report: h.settings.Keep,
+	}
+	if h.event.Name == loop.AfterToolCall {
+		news.When = turns.Soon
+	}
+	g, err := v.turns.Add(ctx, &news)
+	if g != nil && h.event.Name == loop.BeforeResponseEmit && h.settings.Provenance.Footer {
+		h.footer(a, g.Footer())
+	}
+	return err
+}
+
+// endsTurn reports whether nothing more is to come of the turn.
+func (h *eventEvaluation) endsTurn() bool {
+	switch h.event.Name { //nolint:exhaustive // the others go on
+	case loop.BeforeResponseEmit, loop.AgentEnd:
 		return true
+	case loop.SessionEnd:
+		return h.call.Context.RunID == ""
 	}
-	notes := []session.Note{v.factNote(ctx, n, facts)}
-	if ref != "" {
-		notes = append(notes, v.nameNote("ref", ref, n.id))
-	}
-	if name {
-		notes = append(notes, v.nameNote("ref", n.Ref(), n.id))
-		if n.root != n.Conversation {
-			notes = append(notes, v.nameNote("ref", n.root.Ref(), n.id))
-		}
-		if n.run != "" {
-			notes = append(notes, v.nameNote("run", n.run, n.id))
-		}
-	}
-	if err := v.o.Store.Note(ctx, notes...); err != nil {
-		v.o.Log.WarnContext(ctx, "what was seen of a turn could not be kept", "turn", n.id, "err", err)
-		v.turns.giveBack(n, facts)
-		return false
-	}
-	return true
+	return false
 }
 
-// keepAtOnce is how many turns are noted at a time.
-const keepAtOnce = 256
+// kinds are what a source is called in the graph.
+var kinds = map[loop.Kind]provenance.Kind{
+	loop.SystemPrompt: provenance.SystemPrompt, loop.UserMessage: provenance.Input,
+	loop.ToolResult: provenance.ToolResult, loop.CompactedHistory: provenance.History,
+}
 
-// KeepTurns puts into the store what is known here of turns that nobody was asked
-// about: a call that its level allows does not wait for that. It is for whoever
-// runs a Verifier to call now and then, and at the end.
-func (v *Verifier) KeepTurns(ctx context.Context) {
-	for _, n := range v.turns.waiting(keepAtOnce) {
-		if ctx.Err() != nil || !v.note(ctx, n, "") {
-			return // the next time
+// facts are what an event says of its turn.
+func (h *eventEvaluation) facts(v *Verifier, a *loop.Answer) []provenance.Fact {
+	e, now := h.event, time.Now().UnixMilli()
+	switch e.Name { //nolint:exhaustive // the rest say nothing of it
+	case loop.ContextAssembled:
+		return h.sourceFacts(now)
+	case loop.BeforeLLMCall:
+		f := provenance.Fact{What: provenance.Asked, At: now, Level: h.level(v), Iteration: e.Iteration, Hash: string(e.Messages)}
+		f.Model = e.Model
+		return withBlock(now, a, f)
+	case loop.AfterLLMCall:
+		for i := range h.taken {
+			h.taken[i].At = now
 		}
+		return withBlock(now, a, append(h.answered(now), h.taken...)...)
+	case loop.LoopIterationStart:
+		return withBlock(now, a)
+	case loop.AfterToolCall:
+		return []provenance.Fact{h.resultFact(now)}
+	case loop.BeforeResponseEmit:
+		f := provenance.Fact{What: provenance.Said, At: now, Level: h.level(v)}
+		if e.Content != nil {
+			f.Hash = string(e.Content.Hash)
+		}
+		return []provenance.Fact{f, {What: provenance.Ended, At: now}}
+	}
+	if h.endsTurn() {
+		return []provenance.Fact{{What: provenance.Ended, At: now}}
+	}
+	return nil
+}
+
+// answered is what a call of the model took, if the runtime says.
+func (h *eventEvaluation) answered(now int64) []provenance.Fact {
+	e := h.event
+	if e.LatencyMs == 0 && e.Tokens.Total == 0 {
+		return nil
+	}
+	return []provenance.Fact{{
+		What: provenance.Answered, At: now,
+		Metadata: provenance.Metadata{Model: e.Model, DurationMs: e.LatencyMs, Tokens: e.Tokens.Total},
+	}}
+}
+
+// sourceFacts are what the context was made of. What the runtime says nothing of
+// is worth what the start of the run is.
+func (h *eventEvaluation) sourceFacts(now int64) (facts []provenance.Fact) {
+	for i := range h.event.Sources {
+		s := &h.event.Sources[i]
+		level := h.sourceLevel(s)
+		if s.Trust == nil && s.Kind != loop.SystemPrompt {
+			level = taint.Worse(level, h.plan.Standing.Level)
+		}
+		f := provenance.Fact{What: provenance.Held, At: now, Kind: kinds[s.Kind], Level: level, Tool: s.Tool, Sent: s.Sent, Hash: string(s.Hash)}
+		f.Size = s.Size
+		facts = append(facts, f)
+	}
+	return facts
+}
+
+func withBlock(now int64, a *loop.Answer, facts ...provenance.Fact) []provenance.Fact {
+	if a.Block {
+		facts = append(facts, provenance.Fact{What: provenance.Blocked, At: now, Reason: a.BlockReason})
+	}
+	return facts
+}
+
+func (h *eventEvaluation) resultFact(now int64) provenance.Fact {
+	r := &h.event.Returned
+	return provenance.Fact{
+		What: provenance.Returned, At: now, Level: h.returned, Tool: r.Tool, Sent: r.Sent, ID: r.ToolCallID, Hash: string(r.Hash),
+		Metadata: provenance.Metadata{Label: h.report.Source, Size: r.Size, DurationMs: r.DurationMs, Error: r.Error},
 	}
 }
 
-// factNote writes facts down, without the secrets that someone may have put into
-// a name.
-func (v *Verifier) factNote(ctx context.Context, n *turn, facts []provenance.Fact) session.Note {
-	var texts [][]byte
-	for i := range facts {
-		f := &facts[i]
-		if f.Sent != "" {
-			f.Tool = v.toolName(f.Tool, f.Sent)
-		}
-		v.redactor().Lines(&f.Tool, &f.ID, &f.Session, &f.Agent, &f.Run, &f.Label, &f.Model)
-		text, err := json.Marshal(f)
-		if err != nil {
-			v.o.Log.WarnContext(ctx, "a fact of a turn could not be written", "turn", n.id, "err", err)
-			continue
-		}
-		texts = append(texts, text)
+// hideFact hides the secrets that someone may have put into a name.
+func (v *Verifier) hideFact(f *provenance.Fact) {
+	if f.Sent != "" {
+		f.Tool = v.toolName(f.Tool, f.Sent)
 	}
-	return v.seals(factList(n.id), provenance.MaxFacts, v.keepTurns(), texts...)
-}
-
-func factList(turn string) string { return turn + ":turn" }
-
-// nameNote lets a turn be found by another name; the latest has it. What a
-// runtime calls a run can't take the place of a reference of ours.
-func (v *Verifier) nameNote(kind, name, turn string) session.Note {
-	return v.seals(nameList(kind, name), 1, v.keepTurns(), []byte(turn))
-}
-
-func nameList(kind, name string) string {
-	sum := sha256.Sum256([]byte(kind + "\n" + name))
-	return hex.EncodeToString(sum[:16]) + ":" + kind
-}
-
-// Graph draws a turn by its id, the reference of a decision in it or of its
-// conversation, or its run; of several the latest.
-func (v *Verifier) Graph(ctx context.Context, name string) (*provenance.Graph, error) {
-	for _, form := range []string{name, strings.ToUpper(name), strings.ToLower(name)} {
-		for _, n := range v.turns.named(form) {
-			v.note(ctx, n, "")
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
-	defer cancel()
-	id, err := v.turnNamed(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return v.graph(ctx, id)
-}
-
-// turnNamed finds a turn by any of its names.
-func (v *Verifier) turnNamed(ctx context.Context, name string) (string, error) {
-	if id := strings.ToLower(name); isTurn(id) {
-		return id, nil
-	}
-	for _, list := range []string{nameList("ref", strings.ToUpper(name)), nameList("run", name)} {
-		found, err := v.notes(ctx, list)
-		if err != nil {
-			return "", err
-		}
-		if len(found) > 0 {
-			return string(found[len(found)-1]), nil
-		}
-	}
-	return "", ErrNoGraph
-}
-
-func isTurn(id string) bool {
-	raw, err := hex.DecodeString(id)
-	return err == nil && len(raw) == 8
-}
-
-func (v *Verifier) graph(ctx context.Context, id string) (*provenance.Graph, error) {
-	if !isTurn(id) {
-		return nil, ErrNoGraph
-	}
-	entries, err := v.notes(ctx, factList(id))
-	if err != nil {
-		return nil, err
-	}
-	var facts []provenance.Fact
-	seen := map[string]bool{}
-	for _, e := range entries {
-		if seen[string(e)] {
-			continue // a note that seemed to fail was kept, and made again
-		}
-		seen[string(e)] = true
-		var f provenance.Fact
-		if json.Unmarshal(e, &f) == nil { // one of another version is left out
-			facts = append(facts, f)
-		}
-	}
-	if len(facts) == 0 {
-		return nil, ErrNoGraph
-	}
-	return provenance.Build(id, facts), nil
+	v.redactor().Lines(&f.Tool, &f.ID, &f.Session, &f.Agent, &f.Run, &f.Label, &f.Model)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/turns"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -26,7 +27,7 @@ func inRun(members, run string) string { return members + `,"runId":"` + run + `
 
 func (r *rig) graph(name string) *provenance.Graph {
 	r.t.Helper()
-	g, err := r.v.Graph(r.t.Context(), name)
+	g, err := r.v.Turns().Graph(r.t.Context(), name)
 	if err != nil {
 		r.t.Fatalf("%s: %v", name, err)
 	}
@@ -334,7 +335,7 @@ func TestWhatOthersWriteIntoTheStoreIsNoFactAndNoName(t *testing.T) {
 		t.Errorf("%s shows the run %s", ref, got.RunID)
 	}
 	for _, name := range []string{"", "nobody", "00", strings.Repeat("0", 16), strings.Repeat("x", 9000), "../../x"} {
-		if _, err := r.v.Graph(t.Context(), name); !errors.Is(err, verifier.ErrNoGraph) {
+		if _, err := r.v.Turns().Graph(t.Context(), name); !errors.Is(err, turns.ErrUnknown) {
 			t.Errorf("%.20q: %v", name, err)
 		}
 	}
@@ -345,20 +346,20 @@ func TestATurnOfAllowedCallsOutlivesItsProcess(t *testing.T) {
 	onBoth(t, func(t *testing.T, v *vault) {
 		first, second := newRig(t, v, 1, nil), newRig(t, v, 1, nil)
 		first.allow(call(t, "exec", ls, owner("quiet")+`,"runId":"quiet run"`))
-		if _, err := second.v.Graph(t.Context(), "quiet run"); !errors.Is(err, verifier.ErrNoGraph) {
+		if _, err := second.v.Turns().Graph(t.Context(), "quiet run"); !errors.Is(err, turns.ErrUnknown) {
 			t.Fatalf("before it was kept: %v", err)
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		first.v.KeepTurns(gone) // nobody waits for it any more: it is kept the next time
-		first.v.KeepTurns(t.Context())
+		first.v.Turns().Keep(gone) // nobody waits for it any more: it is kept the next time
+		first.v.Turns().Keep(t.Context())
 		for _, name := range []string{"quiet run", conv("quiet").Ref()} {
 			if g := second.graph(name); len(picture(g)) == 0 || g.RunID != "quiet run" {
 				t.Errorf("%s: %+v", name, g)
 			}
 		}
 		before := second.graph("quiet run")
-		first.v.KeepTurns(t.Context())
+		first.v.Turns().Keep(t.Context())
 		if again := second.graph("quiet run"); len(again.Nodes) != len(before.Nodes) {
 			t.Errorf("kept twice: %d nodes, then %d", len(before.Nodes), len(again.Nodes))
 		}

@@ -55,7 +55,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	}
 	h.rules = v.o.Policy() // one policy, even across a reload
 	v.hearFresh(ctx, h)
-	v.reached(h.evaluation)
+	v.runs.reached(h.call)
 	h.read(v)
 	if h.report.Source != "" { // it is kept, and shown on cards
 		v.redactor().Lines(&h.report.Source)
@@ -63,7 +63,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	if no := v.take(ctx, h); no != nil {
 		return Refused(e.Name, no.reason)
 	}
-	v.counted(h.evaluation, e.Iteration)
+	v.runs.counted(h.call, e.Iteration)
 	if e.Name == loop.AfterToolCall {
 		v.cautionResult(h)
 	}
@@ -87,7 +87,7 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 		v.began(ctx, &h.beginning)
 	}
 	v.tellOtherwise(ctx, h)
-	if err := v.draw(ctx, h, &a); err != nil {
+	if err := v.addEvent(ctx, h, &a); err != nil {
 		v.o.Log.ErrorContext(ctx, "the graph of a turn could not be recorded, and its end was refused", "request", v.named(&e.Call), "err", err)
 		return Refused(e.Name, reasonRecord)
 	}

@@ -50,7 +50,7 @@ func (v *Verifier) startedRun(ctx context.Context, jobs session.Conversation, jo
 	if err != nil || !open {
 		return ours, err
 	}
-	if err := v.o.Store.Note(ctx, v.seals(list, mostStarted, keepStarted, []byte(runWord+job+" "+run))); err != nil {
+	if err := v.o.Store.Note(ctx, session.SealNote(v.o.Key, list, mostStarted, keepStarted, []byte(runWord+job+" "+run))); err != nil {
 		return false, err
 	}
 	ours, _, err = v.startOf(ctx, list, job, run)
@@ -60,7 +60,7 @@ func (v *Verifier) startedRun(ctx context.Context, jobs session.Conversation, jo
 // startOf reads the list: whether a start belongs to the run, and, if none does,
 // whether one is still open.
 func (v *Verifier) startOf(ctx context.Context, list, job, run string) (ours, open bool, err error) {
-	entries, err := v.notes(ctx, list)
+	entries, err := session.ReadNotes(ctx, v.o.Store, v.o.Key, list)
 	if err != nil {
 		return false, false, err
 	}
@@ -226,7 +226,7 @@ func (v *Verifier) jobChanged(ctx context.Context, h *eventEvaluation) error {
 	if job.Action == "started" && !job.Outside { // a job whose text comes from outside starts nothing of the owner's
 		entry = startWord + id + " " + h.call.RequestID
 	}
-	if err := v.o.Store.Note(ctx, v.seals(startedList(jobs), mostStarted, keepStarted, []byte(entry))); err != nil {
+	if err := v.o.Store.Note(ctx, session.SealNote(v.o.Key, startedList(jobs), mostStarted, keepStarted, []byte(entry))); err != nil {
 		return err
 	}
 	return v.eachJob(ctx, jobs, func(one *session.Influence, by session.Job) (drop bool, err error) {

@@ -65,7 +65,7 @@ func (v *Verifier) noteSpawner(ctx context.Context, child, root session.Conversa
 	if strings.Contains(name, session.RenewedMark) {
 		text = root.Hash() + " " + name
 	}
-	return v.o.Store.Note(ctx, v.seals(spawnerList(child), mostSpawners, keepFresh, []byte(text)))
+	return v.o.Store.Note(ctx, session.SealNote(v.o.Key, spawnerList(child), mostSpawners, keepFresh, []byte(text)))
 }
 
 // spawnedUnder is the session id of the root's under which a subagent counts. It is
@@ -77,7 +77,7 @@ func (v *Verifier) spawnedUnder(ctx context.Context, child, root session.Convers
 	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
 	defer cancel()
 	for range 2 {
-		entries, err := v.notes(ctx, spawnerList(child))
+		entries, err := session.ReadNotes(ctx, v.o.Store, v.o.Key, spawnerList(child))
 		if err != nil {
 			return ""
 		}

@@ -51,10 +51,10 @@ func (v *Verifier) remember(ctx context.Context, h *eventEvaluation) {
 	}
 	var notes []session.Note
 	if said := v.packed(ctx, h.said()); len(said) > 0 {
-		notes = append(notes, v.seals(h.saidList(), mostSaid, keepTexts, said...))
+		notes = append(notes, session.SealNote(v.o.Key, h.saidList(), mostSaid, keepTexts, said...))
 	}
 	if brought := v.packed(ctx, h.brought(v)); len(brought) > 0 {
-		notes = append(notes, v.seals(broughtList(h.conv), mostBrought, keepTexts, brought...))
+		notes = append(notes, session.SealNote(v.o.Key, broughtList(h.conv), mostBrought, keepTexts, brought...))
 	}
 	if len(notes) == 0 {
 		return
@@ -263,7 +263,7 @@ func (v *Verifier) seen(ctx context.Context, t *evaluation) (out []lineage.Seen,
 	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
 	defer cancel()
 	for _, list := range []string{t.saidList(), broughtList(t.conv)} {
-		entries, err := v.notes(ctx, list)
+		entries, err := session.ReadNotes(ctx, v.o.Store, v.o.Key, list)
 		if err != nil {
 			return nil, err
 		}

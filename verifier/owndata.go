@@ -86,7 +86,7 @@ func (v *Verifier) taintsOwn(ctx context.Context, t *evaluation) *denial {
 	}
 	var notes []session.Note
 	for _, service := range t.plan.OwnData.Taint {
-		notes = append(notes, v.seals(foreignList(service), 1, keepForeign, []byte("foreign")))
+		notes = append(notes, session.SealNote(v.o.Key, foreignList(service), 1, keepForeign, []byte("foreign")))
 	}
 	ctx, cancel := context.WithTimeout(ctx, v.budget(t))
 	defer cancel()

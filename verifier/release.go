@@ -65,7 +65,7 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 		v.results.note(t, false)
 	}
 	if t.person {
-		v.answeredLoop(t, true)
+		v.runs.answered(t, true)
 	}
 	v.logContext(ctx, t)
 	var e audit.Entry
@@ -82,7 +82,7 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 	v.repeats.allowed(t)
 	v.ranModules(ctx, t)
 	v.observe(t, true, t.by)
-	v.drew(ctx, t, nil)
+	v.addCall(ctx, t, nil)
 	d := Decision{Allow: true, Ref: t.ruling.Ref}
 	if t.wasEdited() {
 		v.edits.note(t)
@@ -97,7 +97,7 @@ func (v *Verifier) refuse(ctx context.Context, t *evaluation, n *denial) Decisio
 	err := v.o.Record.Append(e)
 	t.took("record", began, err != nil)
 	v.refused(ctx, t, n, err)
-	v.drew(ctx, t, n)
+	v.addCall(ctx, t, n)
 	return n.decision(t)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/turns"
 )
 
 // sites remembers, for each turn, which hosts a person approved, which pages were got
@@ -17,7 +18,7 @@ import (
 // process: what it does not know is asked about.
 type sites struct {
 	mu    sync.Mutex
-	turns recent.Map[turnKey, *site]
+	turns recent.Map[turns.Key, *site]
 }
 
 // site is what is known of one turn.
@@ -40,11 +41,11 @@ const (
 )
 
 // find is what is known of a turn. The caller holds the lock.
-func (s *sites) find(k turnKey) *site {
+func (s *sites) find(k turns.Key) *site {
 	one, known := s.turns.Get(k)
 	if !known {
 		one = &site{pages: map[fetched]string{}, links: map[string][]lineage.Fingerprint{}}
-		k = turnKey{k.Clone(), strings.Clone(k.run), strings.Clone(k.session)}
+		k = k.Clone()
 	}
 	s.turns.Put(k, one, sitesSize)
 	return one
@@ -58,7 +59,7 @@ func (s *sites) allowed(t *evaluation) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.find(t.turnOf())
+	one := s.find(turns.KeyOf(t.call))
 	if t.person && !slices.Contains(one.approved, page.Host) && len(one.approved) < mostPages {
 		one.approved = append(one.approved, strings.Clone(page.Host))
 	}
@@ -76,7 +77,7 @@ func (s *sites) returned(h *eventEvaluation) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one, known := s.turns.Get(h.turnOf())
+	one, known := s.turns.Get(turns.KeyOf(h.call))
 	if !known {
 		return false
 	}
@@ -98,10 +99,10 @@ func (s *sites) returned(h *eventEvaluation) bool {
 // this turn. The user typed that host or a person approved it, in this turn, and so it is with all else that came into the conversation from outside.
 func (v *Verifier) sameSite(t *evaluation) bool {
 	page := &t.plan.Page
-	if page.Address == "" || !page.Owners || t.unheard() || t.call.Context.RunID == "" || v.turns.isOver(t.turnOf()) || !bearsNothing(v.secrets(t)) {
+	if page.Address == "" || !page.Owners || t.unheard() || t.call.Context.RunID == "" || v.turns.IsOver(turns.KeyOf(t.call)) || !bearsNothing(v.secrets(t)) {
 		return false
 	}
-	approved, how := v.sites.reaches(t.turnOf(), page, v.o.Lineage(t.call.Client))
+	approved, how := v.sites.reaches(turns.KeyOf(t.call), page, v.o.Lineage(t.call.Client))
 	if how == "" {
 		return false
 	}
@@ -109,7 +110,7 @@ func (v *Verifier) sameSite(t *evaluation) bool {
 	if !mine(page.Host) || !v.exposure.onlyFrom(t.convID, func(from string) bool { host, ok := strings.CutPrefix(from, pageOf("")); return ok && mine(host) }) {
 		return false
 	}
-	if !v.sites.follow(t.turnOf()) {
+	if !v.sites.follow(turns.KeyOf(t.call)) {
 		return false
 	}
 	t.verdict.Why = append(t.verdict.Why, policy.Step{
@@ -119,7 +120,7 @@ func (v *Verifier) sameSite(t *evaluation) bool {
 }
 
 // follow counts a page that is to pass, before it does: calls that come at the same moment are counted, too.
-func (s *sites) follow(k turnKey) bool {
+func (s *sites) follow(k turns.Key) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.find(k)
@@ -128,7 +129,7 @@ func (s *sites) follow(k turnKey) bool {
 }
 
 // reaches says which hosts a person approved in a turn, and how the address of a page is known there; empty: it is not.
-func (s *sites) reaches(k turnKey, page *policy.Page, keys []lineage.Key) (approved []string, how string) {
+func (s *sites) reaches(k turns.Key, page *policy.Page, keys []lineage.Key) (approved []string, how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one, known := s.turns.Get(k)

@@ -25,6 +25,7 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/turns"
 )
 
 // Verifier decides calls. It is safe for concurrent use.
@@ -34,7 +35,8 @@ type Verifier struct {
 	roots              roots
 	recentAllows       recentAllows
 	exposure           exposure
-	turns              turns
+	turns              *turns.Keeper
+	runs               runs
 	footnotes          footnotes
 	reportedInfluences reportedInfluences
 	results            resultLevels
@@ -112,8 +114,16 @@ func New(o Options) (*Verifier, error) {
 		o.Used = func(loop.Tokens, time.Duration) {}
 	}
 	o.StoreWait = cmp.Or(o.StoreWait, defaultWait)
-	return &Verifier{o: o, ending: make(chan struct{}, endAtOnce)}, nil
+	v := &Verifier{o: o, ending: make(chan struct{}, endAtOnce)}
+	v.turns = turns.New(turns.Options{
+		Store: o.Store, Wait: o.StoreWait, Keep: func() time.Duration { return o.Settings().Provenance.Keep },
+		Record: o.Record.Append, Hide: v.hideFact, Key: o.Key, Log: o.Log,
+	})
+	return v, nil
 }
+
+// Turns keeps the graphs of turns.
+func (v *Verifier) Turns() *turns.Keeper { return v.turns }
 
 // begin starts a call under the settings in force: a reload does not change
 // them halfway.
@@ -172,17 +182,17 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	t.planner = plan
 	v.hideKeys(c)
 	v.place(ctx, c)
-	v.reached(&t)
+	v.runs.reached(c)
 	v.noteFirst(c)
 	v.plan(&t)
 	v.limit(&t)
-	v.loop(&t)
+	v.runs.limit(&t)
 	began := v.clock()
 	err := v.admit(ctx, &t)
 	if t.took("store admit", began, err != nil); err != nil {
 		return v.refuse(ctx, &t, v.storeFault(ctx, "admit", err)), nil
 	}
-	v.counted(&t, c.Context.Iteration)
+	v.runs.counted(c, c.Context.Iteration)
 	t.last = v.actions.acts(&t)
 	if t.view.Replayed && t.view.Entry == session.Passed {
 		v.plan(&t) // the request was counted when it came first: its own count is no limit to it

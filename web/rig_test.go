@@ -32,7 +32,7 @@ import (
 	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/verifier"
+	"github.com/openclaw-verifier/verifier/turns"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
@@ -128,7 +128,7 @@ func (m *memory) Graph(_ context.Context, name string) (*provenance.Graph, error
 	if g := m.graphs[name]; g != nil {
 		return g, nil
 	}
-	return nil, verifier.ErrNoGraph
+	return nil, turns.ErrUnknown
 }
 
 // rehearsed finds one difference in whatever it is given, and refuses nonsense.

@@ -18,14 +18,14 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
-	"github.com/openclaw-verifier/verifier/verifier"
+	"github.com/openclaw-verifier/verifier/turns"
 )
 
 // Memory is what is known of conversations besides the record.
 type Memory interface {
 	// Worst is the worst level that a conversation has been seen at.
 	Worst(ctx context.Context, c session.Conversation) (taint.Level, error)
-	// Graph draws a turn by any of its names; verifier.ErrNoGraph if there is none.
+	// Graph draws a turn by any of its names; turns.ErrUnknown if there is none.
 	Graph(ctx context.Context, name string) (*provenance.Graph, error)
 	// FirstRequest is what the owner first asked for in a conversation, to be read; empty where that is not known.
 	FirstRequest(c session.Conversation) string
@@ -327,11 +327,11 @@ func influences(all session.Influences) (out []influenceView) {
 func (t *talks) graph(ctx context.Context, c session.Conversation, run string) *graphView {
 	name := c.Ref()
 	if run != "" {
-		name = verifier.TurnID(c, run)
+		name = turns.ID(c, run)
 	}
 	g, err := t.o.Memory.Graph(ctx, name)
 	switch {
-	case errors.Is(err, verifier.ErrNoGraph):
+	case errors.Is(err, turns.ErrUnknown):
 		return &graphView{Missing: true}
 	case err != nil:
 		t.o.Log.WarnContext(ctx, "the page could not draw a turn", "err", err)

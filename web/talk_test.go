@@ -14,7 +14,7 @@ import (
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/verifier"
+	"github.com/openclaw-verifier/verifier/turns"
 )
 
 // story is a conversation in the record: the owner asks, the agent reads the web,
@@ -88,11 +88,11 @@ func TestAConversationSaysWhatHappenedInIt(t *testing.T) {
 	// Runs that are called the same: in another conversation, and in one that another client calls the same.
 	namesake := session.Conversation{Client: "another", Key: other.Key}
 	r.memory.graphs["run-2"] = turned(other.Key, "run-2", "web_fetch example.net")
-	r.memory.graphs[verifier.TurnID(namesake, "run-2")] = r.memory.graphs["run-2"]
+	r.memory.graphs[turns.ID(namesake, "run-2")] = r.memory.graphs["run-2"]
 	if got := b.get("talks/" + other.Hash() + "?turn=run-2").body; !strings.Contains(got, "This turn is no longer kept") || strings.Contains(got, "example.net") {
 		t.Errorf("another conversation's turn is shown:\n%s", got)
 	}
-	r.memory.graphs[verifier.TurnID(other, "run-2")] = turned(other.Key, "run-2", "web_fetch example.com")
+	r.memory.graphs[turns.ID(other, "run-2")] = turned(other.Key, "run-2", "web_fetch example.com")
 	if got := b.get("talks/" + other.Hash() + "?turn=run-2").body; strings.Contains(got, "This turn is no longer kept") || strings.Contains(got, "example.net") {
 		t.Errorf("its own turn is not shown:\n%s", got)
 	}
@@ -151,7 +151,7 @@ func TestH51TheNamesOfConversationsAndTurnsStayText(t *testing.T) {
 		entries[i].Agent, entries[i].Run, entries[i].Tool, entries[i].Source, entries[i].Started = canary, canary, canary, canary, canary
 	}
 	r.tell(entries...)
-	r.memory.graphs[evil.Ref()], r.memory.graphs[verifier.TurnID(evil, canary)] = turned(evil.Key, canary, canary), turned(evil.Key, canary, canary)
+	r.memory.graphs[evil.Ref()], r.memory.graphs[turns.ID(evil, canary)] = turned(evil.Key, canary, canary), turned(evil.Key, canary, canary)
 	b := r.owner()
 	r.grant(b, func(a *approval.Ask) { a.Tool, a.Agent, a.SessionKey = canary, canary, canary })
 	for where, page := range map[string]string{

@@ -152,11 +152,11 @@ func openGateway(s setup) (g *gateway, err error) {
 		return g, err
 	}
 	g.openNotifier(s.config, key, pushing)
-	g.turns, g.runtimes = decider.KeepTurns, decider.Runtimes
+	g.turns, g.runtimes = decider.Turns().Keep, decider.Runtimes
 	options := server.Options{
 		Via: viaOf(g.self), Traced: g.otlp.Traces(), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
-		Verifier:  decider, Loop: decider, Runtimes: decider.Runtimes, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
+		Verifier:  decider, Loop: decider, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
 		Relays:  func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
 	}

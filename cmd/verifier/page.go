@@ -14,6 +14,7 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/turns"
 	"github.com/openclaw-verifier/verifier/verifier"
 	"github.com/openclaw-verifier/verifier/web"
 )
@@ -30,7 +31,7 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key, decider *verifier.Ver
 		Peer:   func(r *http.Request) string { return g.server.Peer(r) },
 		URL:    c.Web.Address(), Hide: g.hide, Passkeys: g.passkeys, Push: pushing,
 		Ledger: record,
-		Memory: memory{g.store, decider},
+		Memory: memory{g.store, decider, decider.Turns()},
 
 		Rehearsal: rehearsal{g, record},
 
@@ -48,6 +49,7 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key, decider *verifier.Ver
 type memory struct {
 	store backend
 	*verifier.Verifier
+	*turns.Keeper
 }
 
 // Worst implements web.Memory.
