@@ -10,7 +10,6 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/intent"
-	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -24,6 +23,17 @@ const (
 
 // byReplay is what lets a call pass that was allowed before, by someone.
 const byReplay = "replay"
+
+// auditing asks the second model about calls, where the owner has set one up. It refuses to let a call pass that the policy does not, except
+// where the owner lets it answer in a person's place.
+type auditing struct {
+	o         *Options
+	hide      *hiding
+	kin       *kin
+	exposure  *exposure
+	people    *people
+	footnotes footnotes
+}
 
 // watched reports whether the auditor may have a say in what the policy lets
 // pass. What is harmless, out of scope or only told of never waits for it.
@@ -55,12 +65,12 @@ func (t *evaluation) row() taint.Row {
 // conversation before, and names the tools it came from. That sticks as the
 // level does. Where this process has not seen all of the conversation, one may
 // have come.
-func (v *Verifier) cautioned(t *evaluation) (sources []string, cautioned bool) {
+func (d *auditing) cautioned(t *evaluation) (sources []string, cautioned bool) {
 	caution := t.auditor.Caution()
 	if t.view.Level < caution.From() {
 		return nil, false
 	}
-	sources, all := v.exposure.sources(t.conv, &t.view)
+	sources, all := d.exposure.sources(t.conv, &t.view)
 	if session.IsHook(t.call.Context.SessionKey) && caution.Hooks(t.call.Client) {
 		sources = append(sources, "webhook")
 	}
@@ -68,77 +78,77 @@ func (v *Verifier) cautioned(t *evaluation) (sources []string, cautioned bool) {
 }
 
 // caution notes that a result which needs caution is about to come in.
-func (v *Verifier) caution(t *evaluation) {
+func (d *auditing) caution(t *evaluation) {
 	if t.auditor != nil && t.plan.Raise > taint.System && t.auditor.Caution().On(t.call.Client, t.call.Tool, t.plan.Raise) {
-		v.exposure.source(t.conv, t.call.Tool)
+		d.exposure.source(t.conv, t.call.Tool)
 	}
-	v.passOn(t)
+	d.passOn(t)
 }
 
 // passOn lets what was read go along with what the call carries from one
 // conversation to another.
-func (v *Verifier) passOn(t *evaluation) {
+func (d *auditing) passOn(t *evaluation) {
 	r := &t.plan.Reach
 	for _, key := range r.Sends {
-		v.exposure.hand(t.conv, v.roots.at(session.Conversation{Client: t.call.Client, Key: key}), !t.view.Lost)
+		d.exposure.hand(t.conv, d.kin.roots.at(session.Conversation{Client: t.call.Client, Key: key}), !t.view.Lost)
 	}
 	for _, key := range r.Reads {
-		v.exposure.hand(v.roots.at(session.Conversation{Client: t.call.Client, Key: key}), t.conv, true)
+		d.exposure.hand(d.kin.roots.at(session.Conversation{Client: t.call.Client, Key: key}), t.conv, true)
 	}
 	if r.BlindSend {
-		v.exposure.spread(t.conv, !t.view.Lost && t.view.Secret == "")
+		d.exposure.spread(t.conv, !t.view.Lost && t.view.Secret == "")
 	}
 	if r.BlindRead {
-		v.exposure.blur(t.conv)
+		d.exposure.blur(t.conv)
 	}
 }
 
 // cautionResult notes the same of a result that has come in.
-func (v *Verifier) cautionResult(h *eventEvaluation) {
+func (d *auditing) cautionResult(h *eventEvaluation) {
 	if tool := h.event.Returned.Tool; h.auditor != nil && h.auditor.Caution().On(h.call.Client, tool, h.returned) {
-		v.exposure.source(h.conv, tool)
+		d.exposure.source(h.conv, tool)
 	}
 }
 
 // audit lets the auditor look at a call that the policy lets pass. It returns
 // nil if the call passes.
-func (v *Verifier) audit(ctx context.Context, t *evaluation) *denial {
+func (d *auditing) audit(ctx context.Context, t *evaluation) *denial {
 	if !t.watched() || t.person {
 		return nil
 	}
-	sources, cautioned := v.cautioned(t)
+	sources, cautioned := d.cautioned(t)
 	if !cautioned {
 		return nil
 	}
-	switch o := v.opinion(ctx, t, sources); {
+	switch o := d.opinion(ctx, t, sources); {
 	case o.Verdict == intent.Allow:
 		return nil
 	case o.Verdict == intent.NoAnswer && t.auditor.FailMode() == intent.FailAllow:
 		return nil
 	case o.Verdict == intent.NoAnswer && t.auditor.FailMode() == intent.FailWarn:
-		v.o.Log.WarnContext(ctx, "a call passes that the auditor should have looked at", "request", v.named(t.call), "why", o.Reason)
+		d.o.Log.WarnContext(ctx, "a call passes that the auditor should have looked at", "request", d.hide.request(t.call), "why", o.Reason)
 		return nil
 	}
-	return v.block(ctx, t)
+	return d.block(ctx, t)
 }
 
 // block refuses what the auditor did not let pass, and tells the owner, who may
 // allow just this call, once.
-func (v *Verifier) block(ctx context.Context, t *evaluation) *denial {
-	a := v.question(ctx, t)
-	a.Rule, a.Blocked, a.Auditor, a.Lasting = byAuditor, v.action(t), t.heard(), false
+func (d *auditing) block(ctx context.Context, t *evaluation) *denial {
+	a := d.people.question(ctx, t)
+	a.Rule, a.Blocked, a.Auditor, a.Lasting = byAuditor, d.action(t), t.heard(), false
 	a.Unheard = t.opinion.Verdict == intent.NoAnswer
-	ruling, err := v.put(ctx, t, a, 0)
+	ruling, err := d.people.put(ctx, t, a, 0)
 	if t.pending != nil { // for no time at all
 		ruling, err = t.await(ctx)
 	}
-	n := v.heard(ctx, t, ruling, err)
+	n := d.people.heard(ctx, t, ruling, err)
 	if n == nil { // allowed once, before
 		return nil
 	}
 	switch n.kind {
 	case "unanswered", "nobody", "full", "exhausted":
-		v.footnotes.add(t.conv, t.call.Context.RunID, t.footnote(a)+" (ref "+t.ref()+")")
+		d.footnotes.add(t.conv, t.call.Context.RunID, t.footnote(a)+" (ref "+t.ref()+")")
 		return t.stopped(a)
 	}
 	return n
@@ -162,13 +172,13 @@ func (t *evaluation) footnote(a *approval.Ask) string {
 }
 
 // action names a call in two words: "message send".
-func (v *Verifier) action(t *evaluation) string {
+func (d *auditing) action(t *evaluation) string {
 	const most = 24
 	var params struct {
 		Action string `json:"action"`
 	}
 	name := t.call.Tool
-	if json.Unmarshal(v.shown(t).Params, &params, jsontext.AllowDuplicateNames(true)) != nil {
+	if json.Unmarshal(d.hide.shown(t).Params, &params, jsontext.AllowDuplicateNames(true)) != nil {
 		return name
 	}
 	plain := func(r rune) bool { return r == '_' || r == '-' || 'a' <= r && r <= 'z' }
@@ -183,34 +193,28 @@ func (v *Verifier) action(t *evaluation) string {
 // place: only where nothing but the conversation's level asks, only where it has
 // seen all of the call, and never what is destructive or bears secrets, nor in a
 // conversation that may have read secrets.
-func (v *Verifier) advise(ctx context.Context, t *evaluation, a *approval.Ask) (answered bool) {
+func (d *auditing) advise(ctx context.Context, t *evaluation, a *approval.Ask) (answered bool) {
 	if t.auditor == nil || t.view.Waiting != "" || t.plan.Harmless || !t.plan.InScope {
 		return false
 	}
-	sources, cautioned := v.cautioned(t)
+	sources, cautioned := d.cautioned(t)
 	if !t.verdict.LevelAlone && !t.verdict.Secret && !cautioned {
 		return false
 	}
-	o := v.opinion(ctx, t, sources)
+	o := d.opinion(ctx, t, sources)
 	a.Auditor = t.heard()
 	return o.Verdict == intent.Allow && t.auditor.Mode() == intent.AutoApprove && t.verdict.LevelAlone &&
-		!o.Partly && t.verdict.Grantable && t.view.Secrets == session.HoldsNone && v.auditorSees(t).Hidden() == 0 &&
-		a.Hidden == v.card(t).Hidden() // the tool's name is not hidden either
-}
-
-// auditorSees is the call's params as they are put to the auditor: with file
-// bodies, since what is written is what has to fit the user's request.
-func (v *Verifier) auditorSees(t *evaluation) redact.Result {
-	return v.o.Bodies().Params(t.call.Tool, t.call.Params)
+		!o.Partly && t.verdict.Grantable && t.view.Secrets == session.HoldsNone && d.hide.forAuditor(t).Hidden() == 0 &&
+		a.Hidden == d.hide.card(t).Hidden() // the tool's name is not hidden either
 }
 
 // opinion asks the auditor about the call, once for each decision.
-func (v *Verifier) opinion(ctx context.Context, t *evaluation, sources []string) intent.Opinion {
+func (d *auditing) opinion(ctx context.Context, t *evaluation, sources []string) intent.Opinion {
 	if t.opinion != nil {
 		return *t.opinion
 	}
-	redactor := v.redactor()
-	q := intent.Question{Messages: t.call.OwnerMessages(), Sources: sources, Tool: t.call.Tool, Params: v.auditorSees(t).Params}
+	redactor := d.hide.redactor()
+	q := intent.Question{Messages: t.call.OwnerMessages(), Sources: sources, Tool: t.call.Tool, Params: d.hide.forAuditor(t).Params}
 	for i := range q.Messages {
 		q.Messages[i], _ = redactor.Text(q.Messages[i])
 	}
@@ -220,7 +224,7 @@ func (v *Verifier) opinion(ctx context.Context, t *evaluation, sources []string)
 	}
 	ctx, done := t.patience(ctx)
 	defer done()
-	began := v.clock()
+	began := d.o.clock()
 	o := t.auditor.Ask(ctx, intent.Turn{Conversation: t.conv.Hash(), Run: t.call.Context.RunID}, t.sum(), q)
 	t.took("auditor", began, o.Verdict == intent.NoAnswer)
 	redactor.Lines(&o.Reason)

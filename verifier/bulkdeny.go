@@ -1,14 +1,12 @@
 package verifier
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
-	"github.com/openclaw-verifier/verifier/session"
 )
 
 // bulkDeny are calls that a pause or a stop has ended, and that wait to be denied.
@@ -30,13 +28,13 @@ const (
 
 // denyInCrowd has a call denied with all who wait for the same, and tells it in
 // time.
-func (v *Verifier) denyInCrowd(e *ending) Decision {
-	v.joinCrowd(e)
+func (en *endings) denyInCrowd(e *ending) Decision {
+	en.join(e)
 	return <-e.done
 }
 
-func (v *Verifier) joinCrowd(e *ending) {
-	c := &v.bulkDeny
+func (en *endings) join(e *ending) {
+	c := &en.bulkDeny
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting, c.untold = append(c.waiting, e), append(c.untold, e)
@@ -46,7 +44,7 @@ func (v *Verifier) joinCrowd(e *ending) {
 	}
 	if c.serving < crowdServers {
 		c.serving++
-		go v.serveCrowd()
+		go en.serve()
 	}
 }
 
@@ -77,9 +75,9 @@ func (c *bulkDeny) tellLate(now time.Time) {
 	})
 }
 
-func (v *Verifier) serveCrowd() {
-	for group, large := v.bulkDeny.next(); len(group) > 0; group, large = v.bulkDeny.next() {
-		v.denyTogether(group, !large)
+func (en *endings) serve() {
+	for group, large := en.bulkDeny.next(); len(group) > 0; group, large = en.bulkDeny.next() {
+		en.denyTogether(group, !large)
 	}
 }
 
@@ -109,72 +107,47 @@ func (c *bulkDeny) leave() {
 
 // denyTogether keeps, records and answers. Whoever's own part ends in a panic is
 // denied by that, and the others go on.
-func (v *Verifier) denyTogether(group []*ending, draw bool) {
-	v.keepDenied(group)
-	group, entries := v.refusals(group)
-	failed := v.recordAll(entries)
+func (en *endings) denyTogether(group []*ending, draw bool) {
+	en.keep(group)
+	group, entries := en.refusals(group)
+	failed := en.recordAll(entries)
 	for i, e := range group {
-		v.answer(e, failed[i], draw)
+		en.answer(e, failed[i], draw)
 	}
 }
 
 // refusals are the entries of those for whom one can be made.
-func (v *Verifier) refusals(group []*ending) (able []*ending, entries []audit.Entry) {
+func (en *endings) refusals(group []*ending) (able []*ending, entries []audit.Entry) {
 	able, entries = make([]*ending, 0, len(group)), make([]audit.Entry, 0, len(group))
 	for _, e := range group {
 		func() {
-			defer v.saveEnding(e)
-			entries = append(entries, v.refusal(e.ctx, e.t, e.no))
+			defer en.save(e)
+			entries = append(entries, en.recorder.refusal(e.ctx, e.t, e.no))
 			able = append(able, e)
 		}()
 	}
 	return able, entries
 }
 
-func (v *Verifier) answer(e *ending, unrecorded error, draw bool) {
-	defer v.saveEnding(e)
-	v.refused(e.ctx, e.t, e.no, unrecorded)
+func (en *endings) answer(e *ending, unrecorded error, draw bool) {
+	defer en.save(e)
+	en.recorder.refused(e.ctx, e.t, e.no, unrecorded)
 	if draw {
-		v.addCall(e.ctx, e.t, e.no)
+		en.recorder.addCall(e.ctx, e.t, e.no)
 	}
 	e.answer(e.no.decision(e.t))
 }
 
 // recordAll has an error for each entry that is not in the record, and nil for the
 // others.
-func (v *Verifier) recordAll(entries []audit.Entry) (failed []error) {
+func (en *endings) recordAll(entries []audit.Entry) (failed []error) {
 	defer func() {
 		if p := recover(); p != nil {
 			failed = slices.Repeat([]error{crash.Recovered(p)}, len(entries))
 		}
 	}()
-	if failed = v.o.Record.AppendAll(entries); failed == nil {
+	if failed = en.o.Record.AppendAll(entries); failed == nil {
 		failed = make([]error, len(entries))
 	}
 	return failed
-}
-
-// keepDenied has the store keep calls as denied. Those that it does not keep are
-// recorded all the same.
-func (v *Verifier) keepDenied(group []*ending) {
-	defer func() {
-		if p := recover(); p != nil {
-			v.o.Log.Error("keeping a deny ended in a panic; the same request may be asked again", "panic", crash.Recovered(p))
-		}
-	}()
-	ctx, cancel := context.WithTimeout(context.Background(), v.o.StoreWait)
-	defer cancel()
-	denials := make([]session.Denial, len(group))
-	for i, e := range group {
-		denials[i] = e.t.denial()
-	}
-	if err := v.o.Store.Deny(ctx, denials...); err != nil {
-		for _, e := range group {
-			v.o.Log.WarnContext(e.ctx, "a deny could not be kept; the same request may be asked again", "request", v.named(e.t.call), "err", err)
-		}
-	}
-}
-
-func (t *evaluation) denial() session.Denial {
-	return session.Denial{Conversation: t.conv, RequestID: t.call.RequestID, Body: t.call.Body, Keep: t.settings.Keep}
 }

@@ -19,6 +19,9 @@ import (
 // there, allowed or not, takes it away, and so does the call that completes it. It
 // is bounded and belongs to this process: what it does not know is asked about.
 type actions struct {
+	hide *hiding
+	over func(turns.Key) bool // whether a turn is over
+
 	mu    sync.Mutex
 	known map[serviceKey]action
 	// unseen are services on which a call acted to which no person said yes, in a
@@ -138,10 +141,10 @@ func (s *actions) hear(h *eventEvaluation) {
 	}
 }
 
-// completes reports whether the call only completes the last call that acted on its
+// lets reports whether the call only completes the last call that acted on its
 // service, in the same turn. Nobody may have been asked about this very call, this
 // process must have seen all of the conversation, and no secret was read there.
-func (v *Verifier) completes(t *evaluation) bool {
+func (s *actions) lets(t *evaluation) bool {
 	a := t.last
 	if a == nil || !t.plan.Completes || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone || t.view.Waiting != "" {
 		return false
@@ -149,11 +152,9 @@ func (v *Verifier) completes(t *evaluation) bool {
 	if a.conversation != t.convID || a.turn != turns.KeyOf(t.call) || a.window != t.window() || a.agent != t.call.Agent() || a.generation != t.view.Generation || a.tool == t.call.Tool {
 		return false
 	}
-	if since := t.now().Sub(a.at); since < 0 || since > completesWithin || v.turns.IsOver(a.turn) || !bearsNothing(v.secrets(t)) {
+	if since := t.now().Sub(a.at); since < 0 || since > completesWithin || s.over(a.turn) || !bearsNothing(s.hide.secrets(t)) {
 		return false
 	}
-	t.verdict.Why = append(t.verdict.Why, policy.Step{
-		Rule: policy.CompletesRule, Text: "It only enters a code for the last call of " + a.tool + ", which you approved in this turn or which was allowed before outside content came in: allow.", Mode: taint.Allow,
-	})
+	t.because(policy.CompletesRule, "It only enters a code for the last call of "+a.tool+", which you approved in this turn or which was allowed before outside content came in")
 	return true
 }

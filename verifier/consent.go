@@ -2,281 +2,45 @@ package verifier
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
-	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/lineage"
-	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/redact"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/turns"
 )
 
 // consent finds what lets the call pass: the policy with the auditor's leave, a
 // grant, the auditor where it may answer, or a person. It
-// returns nil if something does. A person's yes stands when the call is judged
+// returns nil if something does. A person's yes counts when the call is judged
 // again; only a restrict overturns it.
 func (v *Verifier) consent(ctx context.Context, t *evaluation) *denial {
 	if t.verdict.Mode == taint.Restrict {
 		return t.restricted()
 	}
-	if no := v.agree(ctx, t); no != nil {
+	if no := v.peers.agree(ctx, t); no != nil {
 		return no
 	}
 	switch {
 	case t.verdict.Mode == taint.Allow:
 		t.by = t.verdict.Rule
-		return v.audit(ctx, t)
+		return v.auditing.audit(ctx, t)
 	case t.verdict.Mode != taint.Confirm:
 		return deny("mode", reasonFault)
 	case t.person:
 		return nil
-	case v.ownWords(t):
-		t.by = ByOwnWords
-		return v.audit(ctx, t) // the owner's words may be old, or mean something else
-	case v.completes(t):
-		t.by = ByCompletes
-		return v.audit(ctx, t)
-	case !v.o.Shared && v.sameSite(t): // what another process has heard is not known here
-		t.by = policy.SiteRule
-		return v.audit(ctx, t)
-	case !v.o.Shared && v.ownData(ctx, t):
-		t.by = policy.OwnRule
-		return v.audit(ctx, t)
-	case !v.o.Shared && v.repeated(ctx, t):
-		t.by = policy.RepeatRule
-		return v.audit(ctx, t)
 	}
-	ask := v.question(ctx, t)
-	if g := v.granted(t, ask); g != nil {
+	if t.by = v.quiet.reason(ctx, t); t.by != "" {
+		return v.auditing.audit(ctx, t) // the owner's words may be old, or mean something else
+	}
+	ask := v.people.question(ctx, t)
+	if g := v.people.granted(t, ask); g != nil {
 		t.by, t.grant = grantedBy(g), g
 		return nil
 	}
-	if g := v.standingConsent(ctx, t, ask); g != nil {
+	if g := v.people.standing(ctx, t, ask); g != nil {
 		t.by, t.grant = ByStanding, g
-		return v.audit(ctx, t)
+		return v.auditing.audit(ctx, t)
 	}
-	if v.advise(ctx, t, ask) {
+	if v.auditing.advise(ctx, t, ask) {
 		t.by = byAuditor
 		return nil
 	}
-	return v.askPeople(ctx, t, ask)
-}
-
-// granted finds a lasting grant that covers the call. Grants never cover what
-// may not have one, whatever the store holds, and end with their giver's right
-// to approve.
-func (v *Verifier) granted(t *evaluation, a *approval.Ask) *session.Grant {
-	if !a.Lasting {
-		return nil
-	}
-	for _, value := range t.view.Grants {
-		for _, g := range t.grants() {
-			if g.Run != "" && v.turns.IsOver(turns.KeyOf(t.call)) || g.Like != "" && g.Like == t.like().String() && a.Like == "" {
-				continue
-			}
-			if g.Open(v.o.Key, value) == nil && g.Covers(t.view.Level, t.now()) && v.o.Desk.Stands(g.By, *a) {
-				return &g
-			}
-		}
-	}
-	return nil
-}
-
-// question is what people are shown, and what their yes is bound to.
-func (v *Verifier) question(ctx context.Context, t *evaluation) *approval.Ask {
-	c, redactor := t.call, v.o.Cards()
-	ctx, cancel := context.WithTimeout(ctx, redactorPatience)
-	defer cancel()
-	if err := redactor.Wait(ctx); err != nil { // it hides everything then
-		v.o.Log.WarnContext(ctx, "a question is put before it is known what to hide in it", "request", v.named(c), "err", err)
-	}
-	shown, secrets := v.card(t), v.secretsOnCard(t)
-	a := &approval.Ask{ // it outlives the call, of whose body the params may be a part
-		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
-		Agent: c.Agent(), Directory: c.Context.Directory, Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(), Call: t.callDigest(),
-		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why, Senders: session.Senders(&c.Context),
-		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params.Clone(), Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(),
-	}
-	a.Careful, a.Goes, a.Unsure = t.verdict.Tainted || !t.verdict.Grantable, t.plan.Goes(), t.plan.Unsure()
-	if c.Sent != c.Tool {
-		a.Sent = c.Sent
-	}
-	v.origins(ctx, t)
-	a.Origins = t.origins()
-	warn(t, a)
-	hideAround(redactor, a)
-	whole := *a // with personal data, which is no secret
-	whole.Shown, whole.Hidden = secrets.Params, a.Hidden-shown.Hidden()+secrets.Hidden()
-	a.Lasting = t.verdict.Grantable && v.o.Visible(&whole) && t.conv.Lasting() && c.Context.SessionKey != ""
-	if a.Lasting && whole.Hidden == 0 && t.view.Secrets != session.Holds { // the third part of the trifecta
-		a.Like, a.Where = t.like().String(), t.like().Where()
-	}
-	if a.Shell = t.plan.Shell; a.Shell && a.Lasting {
-		a.Runs, a.Does = t.runs()
-	}
-	a.Always, a.Spelled = t.always(a), lineage.Spelled(c.Tool, c.Params, t.plan.Content)
-	return a
-}
-
-// warn says what a person should notice first, and why they are asked. Of whom the user never mentioned, only what the card shows is named.
-func warn(t *evaluation, a *approval.Ask) {
-	strangers, hosts := t.plan.Strangers(t.call, &t.view), t.plan.Unmentioned(t.call)
-	risks := t.plan.Risks(t.call, &t.view, len(strangers) > 0)
-	for _, r := range risks {
-		a.Risks = append(a.Risks, string(r))
-	}
-	a.Stakes = t.plan.Stakes(t.call, risks)
-	unseen := func(s string) bool { return !strings.Contains(string(a.Shown), s) }
-	a.Reasons = t.plan.Reasons(&t.verdict, &t.view, slices.DeleteFunc(strangers, unseen), slices.DeleteFunc(hosts, unseen))
-	switch h := &t.call.Hints; {
-	case h.Destroys():
-		a.Effect = approval.Destroys
-	case h.ReadOnly != nil && *h.ReadOnly:
-		a.Effect = approval.OnlyReads
-	case h.Acts():
-		a.Effect = approval.Changes
-	}
-}
-
-// hideAround hides the secrets in the tool's name and in what is said about the
-// call. Where it comes from stays as it is, for a pause and a grant are bound to
-// it: [approval.Ask.Name] hides it where it is shown. A call whose tool can't be shown is not
-// fully visible, and so gets no grant.
-func hideAround(redactor *redact.Redactor, a *approval.Ask) {
-	tool, sent := a.Tool, a.Sent
-	texts := []*string{&a.Tool, &a.Sent, &a.Started, &a.Rule, &a.Directory}
-	for i := range a.Why {
-		texts = append(texts, &a.Why[i])
-	}
-	for i := range a.Reasons {
-		texts = append(texts, &a.Reasons[i])
-	}
-	for i := range a.Origins {
-		o := &a.Origins[i]
-		texts = append(texts, &o.Argument, &o.Tool, &o.Place)
-	}
-	redactor.Lines(texts...)
-	if a.Sent != sent { // the other name is the same in small letters
-		a.Tool = a.Sent
-	}
-	if a.Tool != tool {
-		a.Hidden, a.Sent = a.Hidden+1, ""
-	}
-}
-
-// lastWords keeps what a card can show of the owner's own messages.
-func lastWords(redactor *redact.Redactor, said []string) []string {
-	const messages, characters = 3, 500
-	if len(said) > messages {
-		said = said[len(said)-messages:]
-	}
-	out := make([]string, 0, len(said))
-	for _, s := range said {
-		s, _ = redactor.Text(s)
-		if r := []rune(s); len(r) > characters {
-			s = string(r[:characters]) + "…"
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// asked says that people are asked and have not answered: until they do, it is a
-// no like any other.
-var asked = deny("unanswered", reasonFault)
-
-// askPeople puts the call to people. It returns asked where the call has to be
-// held until they answer: t.pending waits for it then.
-func (v *Verifier) askPeople(ctx context.Context, t *evaluation, a *approval.Ask) *denial {
-	ruling, err := v.put(ctx, t, a, t.hold())
-	if t.pending != nil {
-		return asked
-	}
-	return v.heard(ctx, t, ruling, err)
-}
-
-// put puts a call to people who may take so long to answer. What others have
-// taken of that time before is gone.
-func (v *Verifier) put(ctx context.Context, t *evaluation, a *approval.Ask, hold time.Duration) (ruling approval.Ruling, err error) {
-	t.held, t.visible = true, v.o.Visible(a)
-	v.repeats.asked(t)
-	v.results.note(t, true)
-	spent := time.Since(t.started)
-	ruling, t.pending, err = v.o.Desk.Put(ctx, &approval.Request{
-		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.now(), Whole: t.call.Params, Edit: v.editor(t),
-	})
-	return ruling, err
-}
-
-// heard takes in what people said, or why they did not. It returns nil if they
-// let the call pass.
-func (v *Verifier) heard(ctx context.Context, t *evaluation, ruling approval.Ruling, err error) *denial {
-	t.asked(ruling)
-	switch {
-	case errors.Is(err, approval.ErrNobody):
-		v.o.Log.ErrorContext(ctx, "a call needs a person and nobody can be asked", "request", v.named(t.call), "err", err)
-		return deny("nobody", reasonNobody)
-	case errors.Is(err, approval.ErrRecord):
-		v.o.Log.ErrorContext(ctx, "a question could not be recorded", "request", v.named(t.call), "err", err)
-		return deny(faultRecord, reasonRecord)
-	case errors.Is(err, approval.ErrStopped):
-		return deny("stopping", reasonStopping)
-	case ctx.Err() != nil:
-		return deny(callerGone, t.waiting())
-	case err != nil:
-		return v.storeFault(ctx, "ask", err)
-	case ruling.Denied:
-		if ruling.ByPerson {
-			v.results.deny(t)
-			v.runs.answered(t, false)
-		}
-		return deny("denied", t.deniedBy(ruling))
-	case ruling.Paused:
-		return t.paused()
-	case ruling.Muted:
-		return deny("muted", fmt.Sprintf(reasonMuted, ruling.Again.UTC().Format(againFormat)))
-	case ruling.Away:
-		return deny("away", fmt.Sprintf(reasonAway, ruling.Again.UTC().Format(againFormat)))
-	case ruling.Exhausted:
-		return deny("exhausted", reasonTooMany)
-	case ruling.Full:
-		return deny("full", reasonFull)
-	case ruling.Late:
-		return deny("taken", reasonTaken)
-	case ruling.Silent:
-		return deny("unanswered", t.silent())
-	case !ruling.Yes:
-		return deny("unanswered", t.waiting())
-	}
-	if g := ruling.Grant; g != nil {
-		if !g.Covers(t.view.Level, t.now()) || g.Run != "" && g.Run != t.call.Context.RunID {
-			return deny("unanswered", t.waiting())
-		}
-		t.by, t.grant = grantedBy(g), g
-		return nil
-	}
-	if no := v.heardEdit(ctx, t, &ruling); no != nil {
-		return no
-	}
-	t.by, t.person, t.claim = "person", true, ruling.Claim
-	t.visible = t.visible && ruling.Alone || ruling.Seen // several calls may have to share the room of a card
-	return nil
-}
-
-// hold is how long the caller can wait for a person.
-func (t *evaluation) hold() time.Duration {
-	wait, s := t.call.Context.WaitMs, t.settings
-	if wait <= 0 {
-		return min(s.Hold, s.MaxHold)
-	}
-	if wait > s.MaxHold.Milliseconds()+holdMargin.Milliseconds() {
-		return s.MaxHold
-	}
-	return max(0, time.Duration(wait)*time.Millisecond-holdMargin)
+	return v.people.ask(ctx, t, ask)
 }

@@ -35,7 +35,7 @@ func (t *evaluation) asksAbout() string {
 }
 
 // editor judges a call that is held with other params, without any effect; nil where its runtime can't run them.
-func (v *Verifier) editor(t *evaluation) approval.Editor {
+func (p *people) editor(t *evaluation) approval.Editor {
 	if !t.call.Context.Edits || t.wasEdited() || t.plan.Class() == "wrapper" {
 		return nil
 	}
@@ -44,16 +44,16 @@ func (v *Verifier) editor(t *evaluation) approval.Editor {
 	return func(ctx context.Context, params jsontext.Value) (*approval.Ask, error) {
 		once := snapshot
 		once.become(params)
-		v.plan(&once)
-		v.runs.limit(&once)
-		v.judge(ctx, &once)
+		p.judging.plan(&once)
+		p.judging.runs.limit(&once)
+		p.judging.judge(ctx, &once)
 		switch {
 		case once.plan.Class() == "wrapper":
 			return nil, &approval.Unfit{Text: "The changed call only names another one, which can't be judged by it."}
 		case once.verdict.Mode == taint.Restrict:
 			return nil, &approval.Unfit{Text: "Your policy refuses the changed call. " + strings.Join(once.verdict.Sentences(), " ")}
 		}
-		return v.question(ctx, &once), nil
+		return p.question(ctx, &once), nil
 	}
 }
 
@@ -68,16 +68,16 @@ func (t *evaluation) become(params jsontext.Value) {
 }
 
 // heardEdit goes on with the call as a person changed it. It returns why that can't pass.
-func (v *Verifier) heardEdit(ctx context.Context, t *evaluation, r *approval.Ruling) *denial {
+func (p *people) heardEdit(ctx context.Context, t *evaluation, r *approval.Ruling) *denial {
 	if r.Edited == nil {
 		return nil
 	}
-	v.uncount(t)
+	p.judging.limiter.uncount(t)
 	t.become(r.Edited)
 	if !t.call.Context.Edits || subtle.ConstantTimeCompare([]byte(t.sum()), []byte(r.EditedDigest)) != 1 {
 		return deny("edit", reasonFault)
 	}
-	if no := v.judgeEdited(ctx, t); no != nil {
+	if no := p.judgeEdited(ctx, t); no != nil {
 		return no
 	}
 	t.visible = false
@@ -85,41 +85,15 @@ func (v *Verifier) heardEdit(ctx context.Context, t *evaluation, r *approval.Rul
 }
 
 // judgeEdited judges the changed call as one that has just come.
-func (v *Verifier) judgeEdited(ctx context.Context, t *evaluation) *denial {
-	v.plan(t)
-	v.limit(t)
-	v.runs.limit(t)
-	v.judge(ctx, t)
+func (p *people) judgeEdited(ctx context.Context, t *evaluation) *denial {
+	p.judging.plan(t)
+	p.judging.limiter.limit(t)
+	p.judging.runs.limit(t)
+	p.judging.judge(ctx, t)
 	if t.verdict.Mode == taint.Restrict || t.plan.Class() == "wrapper" {
 		return t.restricted()
 	}
-	return v.agree(ctx, t)
-}
-
-// editedMark is the standing decision of an allow with changed params: which, under a seal. A request that comes again gets these, or nothing.
-func (v *Verifier) editedMark(t *evaluation) string {
-	return editedPrefix + v.o.Key.Seal("allow-edited", append(t.sealedParts(), t.callDigest())...)
-}
-
-func (v *Verifier) isEditedMark(t *evaluation, mark string) bool {
-	return isEdited(mark) && v.o.Key.Check(mark[len(editedPrefix):], "allow-edited", append(t.sealedParts(), t.callDigest())...)
-}
-
-const editedPrefix = "E"
-
-func isEdited(mark string) bool { return strings.HasPrefix(mark, editedPrefix) }
-
-// editedBefore goes on with a request that comes again after a person allowed it with changed params. Where this process does not have them, it is denied.
-func (v *Verifier) editedBefore(ctx context.Context, t *evaluation) *denial {
-	params := v.edits.of(t)
-	if params == nil {
-		return deny("repeated", reasonRepeated)
-	}
-	t.become(params)
-	v.plan(t)
-	v.runs.limit(t)
-	v.judge(ctx, t)
-	return nil
+	return p.peers.agree(ctx, t)
 }
 
 // edits remembers the changed params of requests that were allowed lately, in this process alone, so that the same request gets the same answer.

@@ -198,10 +198,6 @@ func (t *evaluation) like() *lineage.Alike {
 	return t.alike
 }
 
-func (t *evaluation) sealedParts() []string {
-	return []string{t.conv.Client, t.conv.Key, t.call.RequestID, hex.EncodeToString(t.call.Body[:])}
-}
-
 // asked keeps what the desk said, for the record and the answer.
 func (t *evaluation) asked(r approval.Ruling) {
 	t.ruling = r

@@ -19,18 +19,18 @@ const reasonIterations = "This turn has used up its iterations."
 
 // read works out what the event does to its conversation, before the store is
 // asked.
-func (h *eventEvaluation) read(v *Verifier) {
+func (l *listener) read(h *eventEvaluation) {
 	e, c := h.event, h.call
 	h.report = session.Report{
 		RequestID: c.RequestID, Body: c.Body, Keep: h.settings.Keep, Birth: h.rules.UnknownSender(),
 	}
 	switch e.Name { //nolint:exhaustive // the rest need nothing more
 	case loop.ContextAssembled:
-		h.readSources(v)
+		l.readSources(h)
 	case loop.AfterToolCall:
-		h.readReturned(v)
+		l.readReturned(h)
 		h.report.Raise, h.report.Tool = h.returned, true
-		h.report.Source = policy.SourceLabel(v.toolName(e.Returned.Tool, e.Returned.Sent), e.Returned.Origin)
+		h.report.Source = policy.SourceLabel(l.hide.toolName(e.Returned.Tool, e.Returned.Sent), e.Returned.Origin)
 		if e.Returned.Changed {
 			h.report.Source = "the agent ran something else than it asked about"
 		}
@@ -42,20 +42,20 @@ func (h *eventEvaluation) read(v *Verifier) {
 			h.report.Next = e.NextSessionID
 		}
 	}
-	if h.exhausted(v) {
+	if l.exhausted(h) {
 		h.report.Halted = c.Context.RunID
 	}
 }
 
 // readSources says who started the run and what its context was made of: the
 // worst of it counts.
-func (h *eventEvaluation) readSources(v *Verifier) {
+func (l *listener) readSources(h *eventEvaluation) {
 	h.report.Start = true
 	h.plan.Standing, h.plan.Birth = h.rules.Start(h.call)
 	for i := range h.event.Sources {
 		s := &h.event.Sources[i]
 		if level := h.sourceLevel(s); level > h.report.Raise {
-			h.report.Raise, h.report.Source = level, v.sourceLabel(s)
+			h.report.Raise, h.report.Source = level, l.sourceLabel(s)
 		}
 	}
 }
@@ -78,10 +78,10 @@ func (h *eventEvaluation) sourceLevel(s *loop.Source) taint.Level {
 	return taint.System // it is worth what the start of the run is
 }
 
-func (v *Verifier) sourceLabel(s *loop.Source) string {
+func (l *listener) sourceLabel(s *loop.Source) string {
 	switch {
 	case s.Kind == loop.ToolResult && s.Tool != "":
-		return policy.SourceLabel(v.toolName(s.Tool, s.Sent), "")
+		return policy.SourceLabel(l.hide.toolName(s.Tool, s.Sent), "")
 	case s.Kind == loop.UserMessage && s.Trust == nil:
 		return "someone wrote who is not the owner alone"
 	}
@@ -91,9 +91,9 @@ func (v *Verifier) sourceLabel(s *loop.Source) string {
 // readReturned says what a tool's answer is worth: the same as the call, where that
 // was judged here by its arguments. What is told of it later knows less of them. A
 // secret in it counts as a secret that the conversation has read.
-func (h *eventEvaluation) readReturned(v *Verifier) {
+func (l *listener) readReturned(h *eventEvaluation) {
 	r := &h.event.Returned
-	brought, known := v.results.of(h)
+	brought, known := l.results.of(h)
 	if brought.denied && r.Error { // the runtime blocked it, and says so
 		brought, known = broughtIn{}, false
 	}
@@ -105,7 +105,7 @@ func (h *eventEvaluation) readReturned(v *Verifier) {
 	default:
 		h.returned = h.rules.Response(r.Tool)
 	}
-	if r.Secret || v.bears(r.Text) {
+	if r.Secret || l.hide.bears(r.Text) {
 		h.report.Secret = returnedSecret
 	}
 	if brought.denied {
@@ -125,44 +125,34 @@ func (h *eventEvaluation) readReturned(v *Verifier) {
 // returnedSecret is what a conversation has read in which a tool returned a secret.
 const returnedSecret = "a password or a key that a tool returned"
 
-// bears reports whether a text holds a secret by its form. Where that is not known in
-// time, it does.
-func (v *Verifier) bears(text string) bool {
-	if text == "" {
-		return false
-	}
-	v.awaitRedactor(redactorPatience)
-	return v.o.Redactor().Bears(text)
-}
-
 // exhausted reports whether the turn has used up its iterations. Nobody can be
 // asked about an event, so that it blocks where a call would ask.
-func (h *eventEvaluation) exhausted(v *Verifier) bool {
+func (l *listener) exhausted(h *eventEvaluation) bool {
 	n := h.event.Iteration
 	if n == nil || !h.event.Name.MayBlock() {
 		return false
 	}
-	return *n >= h.rules.Iterations(h.call.Agent(), v.runs.of(h.call).approvals)
+	return *n >= h.rules.Iterations(h.call.Agent(), l.judging.runs.of(h.call).approvals)
 }
 
 // answer says what the runtime may go on with.
-func (h *eventEvaluation) answer(v *Verifier, a *loop.Answer) {
+func (l *listener) answer(h *eventEvaluation, a *loop.Answer) {
 	switch h.event.Name { //nolint:exhaustive // the rest are only heard
 	case loop.BeforeLLMCall:
 		h.declare()
-		h.offer(a, h.level(v))
-		h.warn(a, h.level(v))
+		h.offer(a, l.level(h))
+		h.warn(a, l.level(h))
 	case loop.AfterLLMCall:
-		h.want(a, h.level(v))
+		h.want(a, l.level(h))
 	case loop.BeforeResponseEmit:
-		v.hideSecrets(h, a)
-		h.footer(a, v.footnotes.take(h.conv, h.call.Context.RunID)...)
+		l.hideSecrets(h, a)
+		h.footer(a, l.auditing.footnotes.take(h.conv, h.call.Context.RunID)...)
 	}
-	if reason, blocked := h.rules.BlocksTurn(h.as(""), h.level(v)); blocked && h.event.Name.MayBlock() {
+	if reason, blocked := h.rules.BlocksTurn(h.as(""), l.level(h)); blocked && h.event.Name.MayBlock() {
 		a.Block, a.BlockReason = true, cmp.Or(reason, NotPermitted+".")
 		h.changed = append(h.changed, "The turn was blocked by a policy.")
 	}
-	if h.exhausted(v) {
+	if l.exhausted(h) {
 		a.Block, a.BlockReason = true, reasonIterations
 		h.changed = append(h.changed, "The turn was blocked at iteration "+strconv.Itoa(*h.event.Iteration)+".")
 	}
@@ -263,12 +253,12 @@ func (h *eventEvaluation) warn(a *loop.Answer, level taint.Level) {
 }
 
 // hideSecrets takes out of a response what must not be shown.
-func (v *Verifier) hideSecrets(h *eventEvaluation, a *loop.Answer) {
+func (l *listener) hideSecrets(h *eventEvaluation, a *loop.Answer) {
 	content := h.event.Content
 	if content == nil || content.Text == "" {
 		return
 	}
-	if safe, found := v.redactor().Text(content.Text); len(found) > 0 || safe != content.Text {
+	if safe, found := l.hide.redactor().Text(content.Text); len(found) > 0 || safe != content.Text {
 		a.Content = &safe
 		h.changed = append(h.changed, "Secrets were taken out of a response.")
 	}

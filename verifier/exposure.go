@@ -160,3 +160,62 @@ func (w *exposure) find(id [16]byte) *watched {
 	w.seen.Put(id, one, watchSize)
 	return one
 }
+
+// noted is what a call is called in the history that policies look back on; ""
+// where none does.
+func (t *evaluation) noted() string {
+	if t.rules == nil || !t.rules.UsesHistory() {
+		return ""
+	}
+	return t.call.Tool
+}
+
+// own are the services whose data came into a conversation, where nothing else did from outside; else none.
+func (w *exposure) own(id [16]byte) (services []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, from := range w.look(id).outside {
+		service, ok := strings.CutPrefix(from, ownOf(""))
+		if !ok {
+			return nil
+		}
+		services = append(services, service)
+	}
+	return services
+}
+
+// anyOutside stands for outside content of which more is not known.
+const anyOutside = "*"
+
+// mostOutside is how many origins of outside content are told apart in a conversation.
+const mostOutside = 16
+
+// pageOf names pages of a host.
+func pageOf(host string) string { return "page " + host }
+
+// brings notes where outside content came from.
+func (w *watched) brings(from string) {
+	switch {
+	case slices.Contains(w.outside, from):
+	case len(w.outside) >= mostOutside:
+		w.outside = []string{anyOutside}
+	default:
+		w.outside = append(w.outside, strings.Clone(from))
+	}
+}
+
+// brought notes that outside content is about to come into a conversation, and from where.
+func (w *exposure) brought(id [16]byte, from string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.find(id).brings(from)
+}
+
+// onlyFrom reports whether all the outside content of a conversation is from where it may be. A process that has not seen all of a conversation can't
+// say so, see [session.HoldsNone].
+func (w *exposure) onlyFrom(id [16]byte, may func(from string) bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	one := w.look(id)
+	return one != &unknown && !slices.ContainsFunc(one.outside, func(from string) bool { return from == anyOutside || !may(from) })
+}

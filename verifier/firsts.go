@@ -12,6 +12,7 @@ import (
 // firsts keeps what the owner first asked for in each conversation, with secrets hidden, so that the page can title it. It is in the
 // memory of this process alone: the record keeps no words of people. It is for people and decides nothing.
 type firsts struct {
+	o    *Options
 	mu   sync.Mutex
 	said recent.Map[[16]byte, string]
 }
@@ -21,24 +22,19 @@ const (
 	longestAsks = 100  // characters
 )
 
-// named is the conversation as a call names it: a child's is its own.
-func named(c *toolcall.Call) session.Conversation {
-	return session.Conversation{Client: c.Client, Key: c.Context.SessionKey}
-}
-
-// noteFirst keeps a conversation's first request, if this is a call of one that has none yet.
-func (v *Verifier) noteFirst(c *toolcall.Call) {
+// note keeps a conversation's first request, if this is a call of one that has none yet.
+func (f *firsts) note(c *toolcall.Call) {
 	said := c.OwnerMessages()
 	if len(said) == 0 || c.Context.SessionKey == "" {
 		return
 	}
-	id := named(c).ID()
-	v.firsts.mu.Lock()
-	defer v.firsts.mu.Unlock()
-	if _, known := v.firsts.said.Get(id); known {
+	id := conversationOf(c).ID()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, known := f.said.Get(id); known {
 		return
 	}
-	text, _ := v.o.Cards().Text(said[0])
+	text, _ := f.o.Cards().Text(said[0])
 	text = strings.Join(strings.Fields(text), " ")
 	if strings.HasPrefix(text, "[REDACTED") { // it is not known yet what to hide, or it begins with a secret: it has no title
 		text = ""
@@ -46,7 +42,7 @@ func (v *Verifier) noteFirst(c *toolcall.Call) {
 	if r := []rune(text); len(r) > longestAsks {
 		text = strings.TrimSpace(string(r[:longestAsks])) + "…"
 	}
-	v.firsts.said.Put(id, text, mostFirsts)
+	f.said.Put(id, text, mostFirsts)
 }
 
 // FirstRequest is what the owner first asked for in a conversation, shortened and with secrets hidden; empty where this process does not

@@ -32,6 +32,7 @@ import (
 // that has the store to itself ([Options.Alone]) need not read it twice. Others read
 // it at the first call of a run, and at each call that names no run.
 type fresh struct {
+	o        *Options
 	mu       sync.Mutex
 	renewals recent.Map[session.Conversation, *renewal]
 }
@@ -126,66 +127,66 @@ func renewable(c *toolcall.Call) bool {
 }
 
 // place gives a call, or an event of a run, the session id that counts.
-func (v *Verifier) place(ctx context.Context, c *toolcall.Call) {
+func (f *fresh) place(ctx context.Context, c *toolcall.Call) {
 	x := &c.Context
 	if x.SessionID == "" || !renewable(c) {
 		return
 	}
 	of := conversationOf(c)
-	read, writes, name, known := v.fresh.known(of, x.RunID, x.SessionID)
+	read, writes, name, known := f.known(of, x.RunID, x.SessionID)
 	if known {
 		x.SessionID = name
 		return
 	}
-	if read == nil || !v.o.Alone {
-		first, cancel := context.WithTimeout(ctx, v.o.StoreWait*3/8) // a call that can't be placed in time is decided all the same, within half a second
-		read = v.readFresh(first, of)
+	if read == nil || !f.o.Alone {
+		first, cancel := context.WithTimeout(ctx, f.o.StoreWait*3/8) // a call that can't be placed in time is decided all the same, within half a second
+		read = f.read(first, of)
 		if cancel(); read == nil {
 			x.SessionID = "" // the worst of all counts until it can be read
 			return
 		}
-		v.fresh.met(of, read, writes)
+		f.met(of, read, writes)
 	}
 	name, stays := read.Of(x.RunID, x.SessionID)
 	if stays {
-		v.fresh.stays(of, x.RunID, x.SessionID, name)
+		f.stays(of, x.RunID, x.SessionID, name)
 	}
 	x.SessionID = name
 }
 
-// readFresh reads what the store knows of a conversation. It is nil if that can't be
+// read reads what the store knows of a conversation. It is nil if that can't be
 // read.
-func (v *Verifier) readFresh(ctx context.Context, of session.Conversation) *session.Renewals {
-	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
+func (f *fresh) read(ctx context.Context, of session.Conversation) *session.Renewals {
+	ctx, cancel := context.WithTimeout(ctx, f.o.StoreWait)
 	defer cancel()
-	entries, err := session.ReadNotes(ctx, v.o.Store, v.o.Key, session.RenewedList(of))
+	entries, err := session.ReadNotes(ctx, f.o.Store, f.o.Key, session.RenewedList(of))
 	if err != nil {
 		return nil
 	}
 	read, err := session.ReadRenewals(entries)
 	if err != nil {
-		v.o.Log.ErrorContext(ctx, "what is kept of a conversation's new beginnings can't be read, so the worst of its levels counts", "err", err)
+		f.o.Log.ErrorContext(ctx, "what is kept of a conversation's new beginnings can't be read, so the worst of its levels counts", "err", err)
 		return nil
 	}
 	return read
 }
 
-// noteFresh adds to what the store knows of a conversation, and reads it again: the
+// note adds to what the store knows of a conversation, and reads it again: the
 // order in which several instances have added decides.
-func (v *Verifier) noteFresh(ctx context.Context, of session.Conversation, t *session.Turn) *session.Renewals {
-	writes := v.fresh.changes(of)
+func (f *fresh) note(ctx context.Context, of session.Conversation, t *session.Turn) *session.Renewals {
+	writes := f.changes(of)
 	text, err := json.Marshal(t)
 	if err == nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.o.StoreWait)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.o.StoreWait)
 		defer cancel()
-		err = v.o.Store.Note(ctx, session.SealNote(v.o.Key, session.RenewedList(of), session.MostRenewals, keepFresh, text))
+		err = f.o.Store.Note(ctx, session.SealNote(f.o.Key, session.RenewedList(of), session.MostRenewals, keepFresh, text))
 	}
 	if err != nil {
-		v.o.Log.WarnContext(ctx, "what was heard of a new beginning could not be kept, so the conversation keeps its level", "err", err)
+		f.o.Log.WarnContext(ctx, "what was heard of a new beginning could not be kept, so the conversation keeps its level", "err", err)
 		return nil
 	}
-	read := v.readFresh(context.WithoutCancel(ctx), of)
-	v.fresh.changed(of, read, writes)
+	read := f.read(context.WithoutCancel(ctx), of)
+	f.changed(of, read, writes)
 	return read
 }
 
@@ -196,34 +197,34 @@ type beginning struct {
 	anew bool // it is the first after the owner's /new
 }
 
-// hearFresh takes in what an event tells of new beginnings, before anything else is
+// hear takes in what an event tells of new beginnings, before anything else is
 // made of it. It lowers nothing yet: see began.
-func (v *Verifier) hearFresh(ctx context.Context, h *eventEvaluation) {
+func (f *fresh) hear(ctx context.Context, h *eventEvaluation) {
 	x, of := &h.call.Context, conversationOf(h.call)
 	if !renewable(h.call) {
 		return
 	}
 	switch h.event.Name {
 	case loop.ResetRequested:
-		read, who := v.readFresh(ctx, of), sender(x)
+		read, who := f.read(ctx, of), sender(x)
 		if read != nil && who != "" && slices.Contains(read.Owners, who) && !x.OddKeys() {
-			v.noteFresh(ctx, of, &session.Turn{What: session.TurnAsked, Moment: time.Now().UTC(), Who: who})
+			f.note(ctx, of, &session.Turn{What: session.TurnAsked, Moment: time.Now().UTC(), Who: who})
 		}
 	case loop.SessionEnd:
-		x.SessionID = v.endFresh(ctx, h)
+		x.SessionID = f.end(ctx, h)
 	case loop.ContextAssembled:
-		if read := v.readFresh(ctx, of); read != nil && x.RunID != "" && x.SessionID != "" {
-			_, _, _, acted := v.fresh.known(of, x.RunID, x.SessionID)
+		if read := f.read(ctx, of); read != nil && x.RunID != "" && x.SessionID != "" {
+			_, _, _, acted := f.known(of, x.RunID, x.SessionID)
 			h.beginning = propose(h, read, !acted && empty(h.event))
 			if h.beginning.turn.What != "" {
 				read = read.With(&h.beginning.turn)
 			}
 			x.SessionID, _ = read.Of(x.RunID, x.SessionID)
 		} else {
-			v.place(ctx, h.call)
+			f.place(ctx, h.call)
 		}
 	default:
-		v.place(ctx, h.call)
+		f.place(ctx, h.call)
 	}
 }
 
@@ -237,18 +238,18 @@ func sender(x *toolcall.Context) string {
 	return platform + ":" + x.SenderID
 }
 
-// endFresh notes that a session ended, where the owner may have asked for it. It gives
+// end notes that a session ended, where the owner may have asked for it. It gives
 // the id under which the session's state counts.
-func (v *Verifier) endFresh(ctx context.Context, h *eventEvaluation) string {
+func (f *fresh) end(ctx context.Context, h *eventEvaluation) string {
 	of, id, e := conversationOf(h.call), h.call.Context.SessionID, h.event
-	read := v.readFresh(ctx, of)
+	read := f.read(ctx, of)
 	if read == nil {
 		return ""
 	}
 	if read.Awaits() {
 		same := id != "" && e.NextSessionID == id && (e.NextSessionKey == "" || e.NextSessionKey == of.Key)
 		afresh := same && (e.Reason == "new" || e.Reason == "reset")
-		v.noteFresh(ctx, of, &session.Turn{What: session.TurnEnded, Moment: time.Now().UTC(), ID: id, Afresh: afresh})
+		f.note(ctx, of, &session.Turn{What: session.TurnEnded, Moment: time.Now().UTC(), ID: id, Afresh: afresh})
 	}
 	return read.Current(id)
 }
@@ -288,13 +289,13 @@ const renewedNote = "The owner started the conversation anew with /new or /reset
 
 // began notes that a run began, once what is new about that is in the record. A run
 // that can't be noted counts without a session id as soon as there was a new beginning.
-func (v *Verifier) began(ctx context.Context, b *beginning) {
+func (f *fresh) began(ctx context.Context, b *beginning) {
 	if b.turn.What == "" {
 		return
 	}
-	if read := v.noteFresh(ctx, b.of, &b.turn); read != nil {
+	if read := f.note(ctx, b.of, &b.turn); read != nil {
 		if name, stays := read.Of(b.turn.Run, b.turn.ID); stays {
-			v.fresh.stays(b.of, b.turn.Run, b.turn.ID, name)
+			f.stays(b.of, b.turn.Run, b.turn.ID, name)
 		}
 	}
 }

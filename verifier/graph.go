@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/loop"
@@ -11,58 +10,13 @@ import (
 	"github.com/openclaw-verifier/verifier/turns"
 )
 
-// addCall adds a decision to the graph of its turn. What was allowed by its level or a grant waits in memory for a moment; the rest is
-// noted in the store with all before it. A pause or a stop may end many calls at once: those wait too.
-func (v *Verifier) addCall(ctx context.Context, t *evaluation, n *denial) {
-	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.again() || t.plan.Class() == "wrapper" {
-		return
-	}
-	news := turns.News{
-		Turn: turns.KeyOf(t.call), Root: t.conv, Agent: t.call.Agent(), Facts: []provenance.Fact{callFact(t, n)},
-		Persist: t.settings.Provenance.Persist || t.verdict.PersistGraph, Offline: n != nil && n.kind == faultStore, Report: t.settings.Keep,
-	}
-	switch {
-	case t.ruling.Paused || t.ruling.Stopped:
-	case n != nil:
-		news.When, news.Ref = turns.Now, t.ref()
-	case t.person:
-		news.When, news.Ref = turns.Now, t.ruling.Ref
-	}
-	_, _ = v.turns.Add(ctx, &news) // no call ends a turn
-}
-
-// callFact is what a call that was decided, and counted, says of its turn.
-func callFact(t *evaluation, n *denial) provenance.Fact {
-	tool, id := len(t.call.Tool), len(t.call.Context.ToolCallID)
-	own := t.call.Tool + t.call.Context.ToolCallID + t.plan.Source // one piece of memory, that is not the call's
-	f := provenance.Fact{
-		What: provenance.Called, At: t.decided.UnixMilli(), Start: t.plan.Standing.Level, Level: t.view.Level, Allowed: n == nil,
-		Tool: own[:tool], ID: own[tool : tool+id], Iteration: t.call.Context.Iteration,
-		Metadata: provenance.Metadata{Label: own[tool+id:], Ref: t.ruling.Ref, Step: t.view.Step},
-	}
-	if t.call.Sent != t.call.Tool {
-		f.Sent = strings.Clone(t.call.Sent)
-	}
-	if n == nil {
-		f.By, f.Brings = t.by, t.plan.Brings(&t.view)
-		if t.view.After > t.view.Level {
-			f.Brings = taint.Worse(f.Brings, t.view.After)
-		}
-		return f
-	}
-	f.Reason, f.Ref = n.kind, t.ref()
-	level := min(t.view.Level, taint.Untrusted)
-	f.Tainted = t.plan.Modes[taint.System] < t.plan.Modes[level]
-	return f
-}
-
 // addEvent adds an event to the graph of its turn. What a tool returned waits in memory for a moment, as its call does. The end of a
 // turn is answered with what the turn was informed by.
-func (v *Verifier) addEvent(ctx context.Context, h *eventEvaluation, a *loop.Answer) error {
+func (l *listener) addEvent(ctx context.Context, h *eventEvaluation, a *loop.Answer) error {
 	if h.heard.Replayed {
 		return nil
 	}
-	facts := h.facts(v, a)
+	facts := l.facts(h, a)
 	if len(facts) == 0 {
 		return nil
 	}
@@ -73,7 +27,7 @@ func (v *Verifier) addEvent(ctx context.Context, h *eventEvaluation, a *loop.Ans
 	if h.event.Name == loop.AfterToolCall {
 		news.When = turns.Soon
 	}
-	g, err := v.turns.Add(ctx, &news)
+	g, err := l.turns.Add(ctx, &news)
 	if g != nil && h.event.Name == loop.BeforeResponseEmit && h.settings.Provenance.Footer {
 		h.footer(a, g.Footer())
 	}
@@ -98,13 +52,13 @@ var kinds = map[loop.Kind]provenance.Kind{
 }
 
 // facts are what an event says of its turn.
-func (h *eventEvaluation) facts(v *Verifier, a *loop.Answer) []provenance.Fact {
+func (l *listener) facts(h *eventEvaluation, a *loop.Answer) []provenance.Fact {
 	e, now := h.event, time.Now().UnixMilli()
 	switch e.Name { //nolint:exhaustive // the rest say nothing of it
 	case loop.ContextAssembled:
 		return h.sourceFacts(now)
 	case loop.BeforeLLMCall:
-		f := provenance.Fact{What: provenance.Asked, At: now, Level: h.level(v), Iteration: e.Iteration, Hash: string(e.Messages)}
+		f := provenance.Fact{What: provenance.Asked, At: now, Level: l.level(h), Iteration: e.Iteration, Hash: string(e.Messages)}
 		f.Model = e.Model
 		return withBlock(now, a, f)
 	case loop.AfterLLMCall:
@@ -117,7 +71,7 @@ func (h *eventEvaluation) facts(v *Verifier, a *loop.Answer) []provenance.Fact {
 	case loop.AfterToolCall:
 		return []provenance.Fact{h.resultFact(now)}
 	case loop.BeforeResponseEmit:
-		f := provenance.Fact{What: provenance.Said, At: now, Level: h.level(v)}
+		f := provenance.Fact{What: provenance.Said, At: now, Level: l.level(h)}
 		if e.Content != nil {
 			f.Hash = string(e.Content.Hash)
 		}
@@ -170,12 +124,4 @@ func (h *eventEvaluation) resultFact(now int64) provenance.Fact {
 		What: provenance.Returned, At: now, Level: h.returned, Tool: r.Tool, Sent: r.Sent, ID: r.ToolCallID, Hash: string(r.Hash),
 		Metadata: provenance.Metadata{Label: h.report.Source, Size: r.Size, DurationMs: r.DurationMs, Error: r.Error},
 	}
-}
-
-// hideFact hides the secrets that someone may have put into a name.
-func (v *Verifier) hideFact(f *provenance.Fact) {
-	if f.Sent != "" {
-		f.Tool = v.toolName(f.Tool, f.Sent)
-	}
-	v.redactor().Lines(&f.Tool, &f.ID, &f.Session, &f.Agent, &f.Run, &f.Label, &f.Model)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/turns"
 )
 
 // eventEvaluation is one event on its way: what it tells, and what came of it.
@@ -35,7 +35,7 @@ type eventEvaluation struct {
 
 // Hear takes in one event of the agent loop. An event can only make things
 // stricter: it raises levels, takes tools away, ends grants and blocks turns. Of
-// scheduled jobs alone it may say something good, see jobChanged. It allows nothing, and what can't be taken in is refused, which blocks where the
+// scheduled jobs alone it may say something good, see [jobs.changed]. It allows nothing, and what can't be taken in is refused, which blocks where the
 // runtime waits for leave.
 func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 	h := &eventEvaluation{evaluation: new(evaluation), event: e}
@@ -47,51 +47,70 @@ func (v *Verifier) Hear(ctx context.Context, e *loop.Event) (a loop.Answer) {
 		}
 	}()
 	if e.Name == loop.SaysHello {
-		return v.greet(ctx, e)
+		return v.runtimes.greet(ctx, e)
 	}
-	v.hideKeys(&e.Call)
+	return v.listener.hear(ctx, h)
+}
+
+// listener takes in the events of agent loops: what each does to its conversation, what the runtime may go on with, and what is recorded of
+// it. It refuses what it can't keep.
+type listener struct {
+	o         *Options
+	hide      *hiding
+	judging   *judging
+	admitter  *admitter
+	fresh     *fresh
+	quiet     *quiet
+	auditing  *auditing
+	results   *resultLevels
+	texts     *texts
+	turns     *turns.Keeper
+	otherwise otherwise
+}
+
+func (l *listener) hear(ctx context.Context, h *eventEvaluation) loop.Answer {
+	e := h.event
+	l.hide.keys(&e.Call)
 	for _, key := range []*string{&e.Child, &e.Returned.Child, &e.NextSessionID, &e.NextSessionKey} {
-		*key = v.key(*key)
+		*key = l.hide.key(*key)
 	}
-	h.rules = v.o.Policy() // one policy, even across a reload
-	v.hearFresh(ctx, h)
-	v.runs.reached(h.call)
-	h.read(v)
+	h.rules = l.o.Policy() // one policy, even across a reload
+	l.fresh.hear(ctx, h)
+	l.judging.runs.reached(h.call)
+	l.read(h)
 	if h.report.Source != "" { // it is kept, and shown on cards
-		v.redactor().Lines(&h.report.Source)
+		l.hide.redactor().Lines(&h.report.Source)
 	}
-	if no := v.take(ctx, h); no != nil {
+	if no := l.take(ctx, h); no != nil {
 		return Refused(e.Name, no.reason)
 	}
-	v.runs.counted(h.call, e.Iteration)
+	l.judging.runs.counted(h.call, e.Iteration)
 	if e.Name == loop.AfterToolCall {
-		v.cautionResult(h)
+		l.auditing.cautionResult(h)
 	}
-	v.actions.hear(h)
-	v.repeats.hear(h)
-	v.hearsOutside(h)
+	l.quiet.hear(h)
 	if e.Name == loop.AfterLLMCall && !h.heard.Replayed {
-		v.spend(h)
-		v.o.Used(e.Tokens, time.Duration(e.LatencyMs)*time.Millisecond)
+		l.judging.limiter.spend(h)
+		l.o.Used(e.Tokens, time.Duration(e.LatencyMs)*time.Millisecond)
 	}
-	a = loop.Answer{Accepted: true}
-	h.answer(v, &a)
+	a := loop.Answer{Accepted: true}
+	l.answer(h, &a)
 	if h.beginning.anew && !h.heard.Replayed {
 		h.changed = append(h.changed, renewedNote)
 	}
-	if err := v.recordEvent(h); err != nil {
-		v.o.Log.ErrorContext(ctx, "an event could not be recorded and was refused", "request", v.named(&e.Call), "err", err)
+	if err := l.record(h); err != nil {
+		l.o.Log.ErrorContext(ctx, "an event could not be recorded and was refused", "request", l.hide.request(&e.Call), "err", err)
 		return Refused(e.Name, reasonRecord)
 	}
 	if !h.heard.Replayed {
-		v.began(ctx, &h.beginning)
+		l.fresh.began(ctx, &h.beginning)
 	}
-	v.tellOtherwise(ctx, h)
-	if err := v.addEvent(ctx, h, &a); err != nil {
-		v.o.Log.ErrorContext(ctx, "the graph of a turn could not be recorded, and its end was refused", "request", v.named(&e.Call), "err", err)
+	l.tellOtherwise(ctx, h)
+	if err := l.addEvent(ctx, h, &a); err != nil {
+		l.o.Log.ErrorContext(ctx, "the graph of a turn could not be recorded, and its end was refused", "request", l.hide.request(&e.Call), "err", err)
 		return Refused(e.Name, reasonRecord)
 	}
-	v.remember(ctx, h)
+	l.texts.remember(ctx, h)
 	return a
 }
 
@@ -104,34 +123,16 @@ func Refused(n loop.Name, reason string) loop.Answer {
 	return a
 }
 
-// Notice takes in a call that the runtime will not ask about: nobody is asked and
-// nothing is denied, but what it brings in is raised and recorded before the
-// answer. It goes the way of any call, under a plan that lets it pass.
-func (v *Verifier) Notice(ctx context.Context, c *toolcall.Call) loop.Answer {
-	d, held := v.decide(ctx, c, func(p *policy.Policy, c *toolcall.Call) policy.Plan {
-		plan := p.Notice(c)
-		plan.InScope = false // nobody is asked, here or elsewhere
-		return plan
-	})
-	if held != nil {
-		d = held.wait(ctx)
-	}
-	if !d.Allow {
-		return Refused(loop.BeforeToolCall, d.Reason)
-	}
-	return loop.Answer{Accepted: true}
-}
-
 // take carries the event to the store: the level, the grants, the links.
-func (v *Verifier) take(ctx context.Context, h *eventEvaluation) *denial {
-	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
+func (l *listener) take(ctx context.Context, h *eventEvaluation) *denial {
+	ctx, cancel := context.WithTimeout(ctx, l.o.StoreWait)
 	defer cancel()
 	if h.event.Name == loop.SubagentSpawned && h.call.Context.SessionKey == "" {
 		return deny("malformed", "context.sessionKey is missing, so we don't know who spawned the session.")
 	}
-	initial, err := v.arrive(ctx, h.evaluation)
+	initial, err := l.admitter.arrive(ctx, h.evaluation)
 	if err != nil {
-		return v.storeFault(ctx, "hear", err)
+		return l.o.storeFault(ctx, "hear", err)
 	}
 	if h.report.Start {
 		h.report.Birth = h.plan.Birth // a job that was started is known by now
@@ -139,11 +140,11 @@ func (v *Verifier) take(ctx context.Context, h *eventEvaluation) *denial {
 	if h.report.Start && initial >= h.report.Raise {
 		h.report.Raise, h.report.Source = initial, h.plan.Standing.Why
 	}
-	if no := v.hear(ctx, h); no != nil {
+	if no := l.report(ctx, h); no != nil {
 		return no
 	}
-	if err := cmp.Or(v.jobTold(ctx, h), v.jobChanged(ctx, h), v.carryOn(ctx, h), v.spawned(ctx, h)); err != nil {
-		return v.storeFault(ctx, "hear", err)
+	if err := cmp.Or(l.admitter.jobs.made(ctx, h), l.admitter.jobs.changed(ctx, h), l.carryOn(ctx, h), l.admitter.kin.spawned(ctx, h)); err != nil {
+		return l.o.storeFault(ctx, "hear", err)
 	}
 	if h.event.Name == loop.SessionEnd && slices.Contains(freshReasons, h.event.Reason) { // told again, it may have failed before
 		end := approval.Ending{
@@ -153,13 +154,13 @@ func (v *Verifier) take(ctx context.Context, h *eventEvaluation) *denial {
 		if end.At.IsZero() {
 			end.At = time.Now()
 		}
-		if err := v.o.Desk.Abandon(ctx, end); err != nil {
-			return v.storeFault(ctx, "withdraw", err)
+		if err := l.o.Desk.Abandon(ctx, end); err != nil {
+			return l.o.storeFault(ctx, "withdraw", err)
 		}
 	}
 	if a := h.event.Answered; a.Ticket != "" { // told again, it may have failed before
-		if err := v.o.Desk.AnsweredElsewhere(ctx, h.call.Client, a.Ticket, elsewhere(a)); err != nil {
-			return v.storeFault(ctx, "withdraw", err)
+		if err := l.o.Desk.AnsweredElsewhere(ctx, h.call.Client, a.Ticket, elsewhere(a)); err != nil {
+			return l.o.storeFault(ctx, "withdraw", err)
 		}
 	}
 	return nil
@@ -176,37 +177,37 @@ func elsewhere(a loop.Answered) approval.Elsewhere {
 	return approval.ClosedThere
 }
 
-// hear is one trip, and one more for each parent that this process did not know
+// report is one trip, and one more for each parent that this process did not know
 // of.
-func (v *Verifier) hear(ctx context.Context, h *eventEvaluation) *denial {
+func (l *listener) report(ctx context.Context, h *eventEvaluation) *denial {
 	own := h.conv
 	for range maxLine {
 		h.report.Conversation, h.report.Session, h.report.Window = h.conv, h.session, h.window()
-		heard, err := v.o.Store.Hear(ctx, h.report)
+		heard, err := l.o.Store.Hear(ctx, h.report)
 		switch {
 		case err != nil:
-			return v.storeFault(ctx, "hear", err)
+			return l.o.storeFault(ctx, "hear", err)
 		case heard.Conflict:
 			return deny("conflict", reasonConflict)
 		case heard.Moved:
-			v.roots.note(own, heard.Root)
+			l.admitter.kin.roots.note(own, heard.Root)
 			h.move(heard.Root)
 			continue
 		}
 		h.heard = heard
 		if heard.Version > 0 && (h.session != "" || h.report.Brings()) { // it is there, and this says something of it
-			h.heardAt(v)
+			l.saw(h)
 		}
 		return nil
 	}
-	return v.storeFault(ctx, "hear", errMoved)
+	return l.o.storeFault(ctx, "hear", errMoved)
 }
 
-// heardAt keeps what this process has seen of the conversation, as saw does.
-func (h *eventEvaluation) heardAt(v *Verifier) {
+// saw keeps what this process has seen of the conversation, as saw does.
+func (l *listener) saw(h *eventEvaluation) {
 	m := session.Mark{Level: h.heard.Level, Generation: h.heard.Generation}
 	if h.session == "" {
-		v.floor.RaiseAll(h.convID, m)
+		l.admitter.floor.RaiseAll(h.convID, m)
 		if m.Level = h.report.Raise; !h.heard.Known {
 			m.Level = taint.Worse(m.Level, h.report.Birth)
 		}
@@ -214,32 +215,32 @@ func (h *eventEvaluation) heardAt(v *Verifier) {
 			m.Level = taint.Untrusted
 		}
 	}
-	v.floor.Raise(h.convID, h.session, m)
+	l.admitter.floor.Raise(h.convID, h.session, m)
 }
 
 // carryOn takes the level to where the conversation goes on: a child, or a
 // session with another key.
-func (v *Verifier) carryOn(ctx context.Context, h *eventEvaluation) error {
+func (l *listener) carryOn(ctx context.Context, h *eventEvaluation) error {
 	switch e := h.event; {
 	case e.Name == loop.SubagentSpawned:
 		child := session.Conversation{Client: h.call.Client, Key: e.Child}
-		root, before, err := v.o.Store.Link(ctx, child, h.conv)
+		root, before, err := l.o.Store.Link(ctx, child, h.conv)
 		if err != nil {
 			return err
 		}
-		v.joined(child, root, before)
+		l.admitter.kin.joined(child, root, before)
 		h.changed = append(h.changed, "The session "+e.Child+" shares its level from now on.")
 	case e.Name == loop.SessionEnd && goesOn(e) && e.NextSessionKey != "" && e.NextSessionKey != h.call.Context.SessionKey:
 		next := session.Conversation{Client: h.call.Client, Key: e.NextSessionKey}
-		v.exposure.hand(h.conv, v.roots.at(next), !h.heard.Lost)
-		secret, err := v.o.Store.Exposed(ctx, h.conv)
+		l.admitter.exposure.hand(h.conv, l.admitter.kin.roots.at(next), !h.heard.Lost)
+		secret, err := l.o.Store.Exposed(ctx, h.conv)
 		if err == nil {
-			err = v.o.Store.Expose(ctx, next, secret)
+			err = l.o.Store.Expose(ctx, next, secret)
 		}
 		if err != nil {
 			return err
 		}
-		return v.o.Store.Raise(ctx, next, h.level(v), "the session that it goes on from")
+		return l.o.Store.Raise(ctx, next, l.level(h), "the session that it goes on from")
 	}
 	return nil
 }
@@ -253,31 +254,31 @@ func goesOn(e *loop.Event) bool { return !slices.Contains(freshReasons, e.Reason
 
 // level is how far the conversation is trusted now. Of what nobody has said
 // anything about, as little as of a sender nobody knows.
-func (h *eventEvaluation) level(v *Verifier) taint.Level {
+func (l *listener) level(h *eventEvaluation) taint.Level {
 	level := h.heard.Level
 	if !h.heard.Known && !h.report.Start {
 		level = taint.Worse(level, h.rules.UnknownSender())
 	}
-	if floor := v.floor.At(h.convID, h.session); floor.Generation >= h.heard.Generation {
+	if floor := l.admitter.floor.At(h.convID, h.session); floor.Generation >= h.heard.Generation {
 		level = taint.Worse(level, floor.Level)
 	}
 	return level
 }
 
-// recordEvent keeps what an event changed. What changed nothing is not recorded:
+// record keeps what an event changed. What changed nothing is not recorded:
 // events come by the dozen.
-func (v *Verifier) recordEvent(h *eventEvaluation) error {
+func (l *listener) record(h *eventEvaluation) error {
 	c, raised := h.call, h.heard.Level > h.heard.Before && (h.heard.Known || h.heard.Level > taint.Owner)
 	if h.heard.Replayed || !raised && len(h.changed) == 0 {
 		return nil
 	}
 	e := audit.Entry{
 		Kind: audit.KindEvent, RequestID: c.RequestID, Client: c.Client, Session: c.Context.SessionKey, SessionID: c.Context.SessionID,
-		Agent: c.Agent(), Run: c.Context.RunID, Tool: v.toolName(h.event.Returned.Tool, h.event.Returned.Sent), By: string(h.event.Name),
+		Agent: c.Agent(), Run: c.Context.RunID, Tool: l.hide.toolName(h.event.Returned.Tool, h.event.Returned.Sent), By: string(h.event.Name),
 		Level: h.heard.Before.String(), Step: h.heard.Step, Note: strings.Join(h.changed, " "),
 	}
 	if raised {
 		e.RaisedTo, e.Source = h.heard.Level.String(), h.report.Source
 	}
-	return v.o.Record.Append(e)
+	return l.o.Record.Append(e)
 }

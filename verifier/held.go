@@ -25,18 +25,13 @@ func (h *held) wait(ctx context.Context) (d Decision) {
 		}
 	}()
 	for {
-		began := h.v.clock()
+		began := h.v.o.clock()
 		ruling, err := h.t.await(ctx)
 		h.t.took("people", began, err != nil)
-		if d, again := h.v.resume(ctx, h.t, ruling, err); again == nil {
+		if d, again := h.v.conclude(ctx, h.t, h.v.people.heard(ctx, h.t, ruling, err)); again == nil {
 			return d
 		}
 	}
-}
-
-// resume goes on with a decision where it was held.
-func (v *Verifier) resume(ctx context.Context, t *evaluation, ruling approval.Ruling, err error) (Decision, *held) {
-	return v.conclude(ctx, t, v.heard(ctx, t, ruling, err))
 }
 
 // await waits for whom the call was put to.
@@ -59,9 +54,9 @@ func (v *Verifier) conclude(ctx context.Context, t *evaluation, n *denial) (Deci
 			return v.release(ctx, t), nil
 		default:
 			if t.tries++; t.tries == settleTries {
-				return v.denyInTime(ctx, t, deny("moved", reasonMoved)), nil
+				return v.endings.denyInTime(ctx, t, deny("moved", reasonMoved)), nil
 			}
-			v.judge(ctx, t)
+			v.judging.judge(ctx, t)
 			n = v.consent(ctx, t)
 		}
 	}
@@ -69,11 +64,22 @@ func (v *Verifier) conclude(ctx context.Context, t *evaluation, n *denial) (Deci
 		t.shown = redact.Result{} // as large as the call, and worked out again for the record
 		return Decision{}, &held{v, t}
 	}
-	return v.denyInTime(ctx, t, n), nil
+	return v.endings.denyInTime(ctx, t, n), nil
+}
+
+// seek decides a call that the level alone does not: it needs a consent, and may be
+// held for one.
+func (v *Verifier) seek(ctx context.Context, t *evaluation) (d Decision, h *held) {
+	defer func() {
+		if p := recover(); p != nil {
+			d, h = v.panicked(ctx, t, p), nil
+		}
+	}()
+	return v.conclude(ctx, t, v.consent(ctx, t))
 }
 
 // panicked denies a call whose decision ended in a panic.
 func (v *Verifier) panicked(ctx context.Context, t *evaluation, p any) Decision {
 	v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", crash.Recovered(p))
-	return v.crashed(ctx, t)
+	return v.recorder.crashed(ctx, t)
 }

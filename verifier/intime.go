@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/session"
 )
 
 const (
@@ -24,6 +25,16 @@ type ending struct {
 	done chan Decision
 }
 
+// endings denies calls that were held: each on its own, or in groups where a pause or a stop ends many. A caller hears in time, whatever is
+// still to be kept of its deny.
+type endings struct {
+	o        *Options
+	hide     *hiding
+	recorder *recorder
+	ending   chan struct{} // a place for each call that was held and is being denied
+	bulkDeny bulkDeny
+}
+
 // answer tells the caller, once.
 func (e *ending) answer(d Decision) {
 	select {
@@ -39,9 +50,9 @@ func (e *ending) answer(d Decision) {
 //
 // It is denied on nobody's stack but its own: that of a call that is held is
 // small, and stays so.
-func (v *Verifier) denyInTime(ctx context.Context, t *evaluation, n *denial) Decision {
+func (en *endings) denyInTime(ctx context.Context, t *evaluation, n *denial) Decision {
 	if !t.held {
-		return v.deny(ctx, t, n)
+		return en.deny(ctx, t, n)
 	}
 	left := max(leastTrip, t.left())
 	if t.ruling.Stopped {
@@ -49,9 +60,9 @@ func (v *Verifier) denyInTime(ctx context.Context, t *evaluation, n *denial) Dec
 	}
 	e := &ending{ctx: context.WithoutCancel(ctx), t: t, no: n, by: time.Now().Add(left), done: make(chan Decision, 1)}
 	if t.ruling.Stopped || t.ruling.Paused {
-		return v.denyInCrowd(e)
+		return en.denyInCrowd(e)
 	}
-	go v.end(e)
+	go en.end(e)
 	late := time.NewTimer(left)
 	defer late.Stop()
 	select {
@@ -63,17 +74,17 @@ func (v *Verifier) denyInTime(ctx context.Context, t *evaluation, n *denial) Dec
 }
 
 // end denies a call in its turn, and lets the next one.
-func (v *Verifier) end(e *ending) {
-	v.ending <- struct{}{}
-	defer func() { <-v.ending }()
-	defer v.saveEnding(e)
-	e.answer(v.deny(e.ctx, e.t, e.no))
+func (en *endings) end(e *ending) {
+	en.ending <- struct{}{}
+	defer func() { <-en.ending }()
+	defer en.save(e)
+	e.answer(en.deny(e.ctx, e.t, e.no))
 }
 
-// saveEnding makes a deny of a panic.
-func (v *Verifier) saveEnding(e *ending) {
+// save makes a deny of a panic.
+func (en *endings) save(e *ending) {
 	if p := recover(); p != nil {
-		v.o.Log.ErrorContext(e.ctx, "a deny ended in a panic", "panic", crash.Recovered(p))
+		en.o.Log.ErrorContext(e.ctx, "a deny ended in a panic", "panic", crash.Recovered(p))
 		e.answer(e.no.decision(e.t))
 	}
 }
@@ -81,11 +92,38 @@ func (v *Verifier) saveEnding(e *ending) {
 // left is what is left of a call's time: its hold, and a moment to end it.
 func (t *evaluation) left() time.Duration { return t.hold() + answerBudget - time.Since(t.started) }
 
-// budget is how long the store may take over an allow: for one that was waited
-// for, no longer than its caller was promised.
-func (v *Verifier) budget(t *evaluation) time.Duration {
-	if !t.held {
-		return v.o.StoreWait
+// deny settles a call that was held as denied, so that the same request gets
+// the same answer, and refuses it. A store that has just failed is not asked
+// again: the caller waits. On a connection that is gone nobody hears an answer:
+// the request stays open for whoever sent it again.
+func (en *endings) deny(ctx context.Context, t *evaluation, n *denial) Decision {
+	if n.kind != faultStore && n.kind != callerGone {
+		en.keep([]*ending{{ctx: ctx, t: t, no: n}})
 	}
-	return min(v.o.StoreWait, max(leastTrip, t.left()))
+	return en.recorder.refuse(ctx, t, n)
+}
+
+// keep has the store keep calls as denied. Those that it does not keep are
+// recorded all the same.
+func (en *endings) keep(group []*ending) {
+	defer func() {
+		if p := recover(); p != nil {
+			en.o.Log.Error("keeping a deny ended in a panic; the same request may be asked again", "panic", crash.Recovered(p))
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), en.o.StoreWait)
+	defer cancel()
+	denials := make([]session.Denial, len(group))
+	for i, e := range group {
+		denials[i] = e.t.denial()
+	}
+	if err := en.o.Store.Deny(ctx, denials...); err != nil {
+		for _, e := range group {
+			en.o.Log.WarnContext(e.ctx, "a deny could not be kept; the same request may be asked again", "request", en.hide.request(e.t.call), "err", err)
+		}
+	}
+}
+
+func (t *evaluation) denial() session.Denial {
+	return session.Denial{Conversation: t.conv, RequestID: t.call.RequestID, Body: t.call.Body, Keep: t.settings.Keep}
 }

@@ -26,6 +26,13 @@ const (
 	keepAgents  = 10 * 365 * 24 * time.Hour
 )
 
+// jobs knows what an agent's scheduled jobs are worth: as little as the conversation that made or changed them. It refuses to take a run
+// for the owner's unless the scheduler has reported that it started the job.
+type jobs struct {
+	o    *Options
+	hide *hiding
+}
+
 // startedList names the list of what an agent's scheduler has said of its jobs
 // lately, and of the runs that came of it. If it is lost, we don't know who started
 // a run.
@@ -41,26 +48,26 @@ const (
 // startedRun reports whether the scheduler has started this run. A start is good
 // for one run, the first that comes, and only until the job has finished. The order
 // of the list decides which run was first, for all instances alike.
-func (v *Verifier) startedRun(ctx context.Context, jobs session.Conversation, job, run string) (bool, error) {
+func (j *jobs) startedRun(ctx context.Context, jobs session.Conversation, job, run string) (bool, error) {
 	if run == "" {
 		return false, nil
 	}
 	list := startedList(jobs)
-	ours, open, err := v.startOf(ctx, list, job, run)
+	ours, open, err := j.startOf(ctx, list, job, run)
 	if err != nil || !open {
 		return ours, err
 	}
-	if err := v.o.Store.Note(ctx, session.SealNote(v.o.Key, list, mostStarted, keepStarted, []byte(runWord+job+" "+run))); err != nil {
+	if err := j.o.Store.Note(ctx, session.SealNote(j.o.Key, list, mostStarted, keepStarted, []byte(runWord+job+" "+run))); err != nil {
 		return false, err
 	}
-	ours, _, err = v.startOf(ctx, list, job, run)
+	ours, _, err = j.startOf(ctx, list, job, run)
 	return ours, err
 }
 
 // startOf reads the list: whether a start belongs to the run, and, if none does,
 // whether one is still open.
-func (v *Verifier) startOf(ctx context.Context, list, job, run string) (ours, open bool, err error) {
-	entries, err := session.ReadNotes(ctx, v.o.Store, v.o.Key, list)
+func (j *jobs) startOf(ctx context.Context, list, job, run string) (ours, open bool, err error) {
+	entries, err := session.ReadNotes(ctx, j.o.Store, j.o.Key, list)
 	if err != nil {
 		return false, false, err
 	}
@@ -83,11 +90,11 @@ func (v *Verifier) startOf(ctx context.Context, list, job, run string) (ours, op
 // scheduled is what a run that no person started brings in: what its job is worth.
 // A run of a job's own session counts as the owner's where the scheduler has told
 // that it started the job, and for this run: a webhook's run has such a session too.
-func (v *Verifier) scheduled(ctx context.Context, t *evaluation) (taint.Level, error) {
+func (j *jobs) scheduled(ctx context.Context, t *evaluation) (taint.Level, error) {
 	jobs, job := session.Jobs(t.call.Client, t.call.Agent()), session.JobOf(t.call.Context.SessionKey)
 	s := &t.plan.Standing
 	if s.Unknown && job != "" {
-		started, err := v.startedRun(ctx, jobs, job, t.call.Context.RunID)
+		started, err := j.startedRun(ctx, jobs, job, t.call.Context.RunID)
 		if err != nil {
 			return taint.Untrusted, err
 		}
@@ -99,26 +106,26 @@ func (v *Verifier) scheduled(ctx context.Context, t *evaluation) (taint.Level, e
 	if !s.System {
 		return s.Level, nil
 	}
-	floor, worst, err := v.jobLevel(ctx, t, jobs, job)
+	floor, worst, err := j.level(ctx, t, jobs, job)
 	if err == nil && floor >= session.Least && worst.Name != "" {
 		s.Why = "the scheduled job \u201c" + worst.Name + "\u201d comes from a conversation with outside content in it"
 	}
 	return taint.Worse(s.Level, floor), err
 }
 
-// jobLevel is the worst level of the agent's jobs that the run may be of. The
+// level is the worst level of the agent's jobs that the run may be of. The
 // agent's floor says whether there are any; it only ever gets worse, and counts
 // as it is where nothing says which job it is about.
-func (v *Verifier) jobLevel(ctx context.Context, t *evaluation, jobs session.Conversation, job string) (taint.Level, session.Job, error) {
+func (j *jobs) level(ctx context.Context, t *evaluation, jobs session.Conversation, job string) (taint.Level, session.Job, error) {
 	c := t.call
-	floor, err := v.o.Store.AutomationFloor(ctx, c.Client, c.Agent())
+	floor, err := j.o.Store.AutomationFloor(ctx, c.Client, c.Agent())
 	if err != nil || floor < session.Least {
 		return floor, session.Job{}, err
 	}
-	account, err := v.o.Store.Influences(ctx, jobs.Hash())
+	account, err := j.o.Store.Influences(ctx, jobs.Hash())
 	if errors.Is(err, approval.ErrUnknown) {
 		old := session.Job{Call: "unknown", Into: true, Name: "what was scheduled earlier"}
-		return floor, old, v.taintJob(ctx, t, jobs, floor, old)
+		return floor, old, j.raise(ctx, t, jobs, floor, old)
 	}
 	if err != nil {
 		return taint.Untrusted, session.Job{}, err
@@ -136,20 +143,20 @@ func (v *Verifier) jobLevel(ctx context.Context, t *evaluation, jobs session.Con
 }
 
 // schedule notes that a call of a tainted conversation schedules or changes a job.
-func (v *Verifier) schedule(ctx context.Context, t *evaluation) error {
+func (j *jobs) schedule(ctx context.Context, t *evaluation) error {
 	r := &t.plan.Reach
 	if r.Unchanged { // it starts as what the job is worth
 		return nil
 	}
 	for _, agent := range scheduledFor(t.call) {
-		if err := v.o.Store.RaiseAutomation(ctx, t.call.Client, agent, t.view.Level); err != nil {
+		if err := j.o.Store.RaiseAutomation(ctx, t.call.Client, agent, t.view.Level); err != nil {
 			return err
 		}
 		if t.view.Level < session.Least {
 			continue
 		}
 		job := session.Job{ID: r.Job, Call: callName(&t.call.Context, t.call.Context.ToolCallID), Into: r.Into, Name: r.JobName}
-		if err := v.taintJob(ctx, t, session.Jobs(t.call.Client, agent), t.view.Level, job); err != nil {
+		if err := j.raise(ctx, t, session.Jobs(t.call.Client, agent), t.view.Level, job); err != nil {
 			return err
 		}
 	}
@@ -165,13 +172,13 @@ func callName(c *toolcall.Context, toolCallID string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// taintJob makes a job at least this bad, and puts that into the record.
-func (v *Verifier) taintJob(ctx context.Context, t *evaluation, jobs session.Conversation, level taint.Level, job session.Job) error {
+// raise makes a job at least this bad, and puts that into the record.
+func (j *jobs) raise(ctx context.Context, t *evaluation, jobs session.Conversation, level taint.Level, job session.Job) error {
 	name := []rune(strings.Join(strings.Fields(job.Name), " "))
 	job.Name = string(name[:min(len(name), longestName)])
-	v.redactor().Lines(&job.Name)
+	j.hide.redactor().Lines(&job.Name)
 	label := job.Label()
-	heard, err := v.o.Store.Hear(ctx, session.Report{
+	heard, err := j.o.Store.Hear(ctx, session.Report{
 		Conversation: jobs, RequestID: "job " + level.String() + " " + t.call.RequestID, Body: sha256.Sum256([]byte(label)), // no call can have an id with a space
 		Keep: t.settings.Keep, Raise: level, Source: label, Tool: true,
 	})
@@ -183,11 +190,11 @@ func (v *Verifier) taintJob(ctx context.Context, t *evaluation, jobs session.Con
 	case heard.Replayed:
 		return nil
 	case !heard.Known:
-		if err := v.o.Store.Note(ctx, session.Note{List: session.JobsList, Entries: [][]byte{jobs.Pack()}, Most: mostAgents, Keep: keepAgents}); err != nil {
+		if err := j.o.Store.Note(ctx, session.Note{List: session.JobsList, Entries: [][]byte{jobs.Pack()}, Most: mostAgents, Keep: keepAgents}); err != nil {
 			return err
 		}
 	}
-	return v.o.Record.Append(audit.Entry{
+	return j.o.Record.Append(audit.Entry{
 		Kind: audit.KindEvent, Client: jobs.Client, Session: jobs.Key, Agent: t.call.Agent(), Run: t.call.Context.RunID, Tool: "automations",
 		By: "job", Level: heard.Before.String(), RaisedTo: heard.Level.String(), Source: label, Note: "The job runs at " + level.String() + " from now on.",
 	})
@@ -195,28 +202,28 @@ func (v *Verifier) taintJob(ctx context.Context, t *evaluation, jobs session.Con
 
 var errJobs = errors.New("verifier: what is known of an agent's jobs could not be changed")
 
-// jobTold takes in which job a call of automations has made: from then on the job
+// made takes in which job a call of automations has made: from then on the job
 // itself counts, and no longer all of the agent's.
-func (v *Verifier) jobTold(ctx context.Context, h *eventEvaluation) error {
+func (j *jobs) made(ctx context.Context, h *eventEvaluation) error {
 	r, id := &h.event.Returned, session.JobID(h.event.Returned.Job)
 	if h.event.Name != loop.AfterToolCall || r.Tool != "automations" || id == "" || r.Error {
 		return nil
 	}
 	jobs, call := session.Jobs(h.call.Client, h.call.Agent()), callName(&h.call.Context, r.ToolCallID)
-	return v.eachJob(ctx, jobs, func(one *session.Influence, by session.Job) (drop bool, err error) {
+	return j.each(ctx, jobs, func(one *session.Influence, by session.Job) (drop bool, err error) {
 		if by.ID != "" || by.Call != call || call == "unknown" {
 			return false, nil
 		}
 		by.ID = id
-		return true, v.taintJob(ctx, h.evaluation, jobs, one.Level, by)
+		return true, j.raise(ctx, h.evaluation, jobs, one.Level, by)
 	})
 }
 
-// jobChanged takes in what the scheduler tells of a job: that it has started it, so
+// changed takes in what the scheduler tells of a job: that it has started it, so
 // that its run is vouched for, or removed it. The text of a tainted job comes into
 // the session in which it runs: that is as bad from then on, before the job is
 // forgotten.
-func (v *Verifier) jobChanged(ctx context.Context, h *eventEvaluation) error {
+func (j *jobs) changed(ctx context.Context, h *eventEvaluation) error {
 	job, id := &h.event.Job, session.JobID(h.event.Job.ID)
 	if h.event.Name != loop.CronChanged || id == "" || !slices.Contains([]string{"started", "finished", "removed"}, job.Action) {
 		return nil
@@ -226,10 +233,10 @@ func (v *Verifier) jobChanged(ctx context.Context, h *eventEvaluation) error {
 	if job.Action == "started" && !job.Outside { // a job whose text comes from outside starts nothing of the owner's
 		entry = startWord + id + " " + h.call.RequestID
 	}
-	if err := v.o.Store.Note(ctx, session.SealNote(v.o.Key, startedList(jobs), mostStarted, keepStarted, []byte(entry))); err != nil {
+	if err := j.o.Store.Note(ctx, session.SealNote(j.o.Key, startedList(jobs), mostStarted, keepStarted, []byte(entry))); err != nil {
 		return err
 	}
-	return v.eachJob(ctx, jobs, func(one *session.Influence, by session.Job) (drop bool, err error) {
+	return j.each(ctx, jobs, func(one *session.Influence, by session.Job) (drop bool, err error) {
 		if by.ID != id {
 			return false, nil
 		}
@@ -238,7 +245,7 @@ func (v *Verifier) jobChanged(ctx context.Context, h *eventEvaluation) error {
 			if key, ok := strings.CutPrefix(job.Target, "session:"); ok {
 				target.Key = toolcall.CanonicalKey(key)
 			}
-			if err := v.o.Store.Raise(ctx, target, one.Level, "the scheduled job "+by.Name); err != nil {
+			if err := j.o.Store.Raise(ctx, target, one.Level, "the scheduled job "+by.Name); err != nil {
 				return false, err
 			}
 		}
@@ -246,10 +253,10 @@ func (v *Verifier) jobChanged(ctx context.Context, h *eventEvaluation) error {
 	})
 }
 
-// eachJob goes through the agent's tainted jobs, and drops those that do not count
+// each goes through the agent's tainted jobs, and drops those that do not count
 // any more.
-func (v *Verifier) eachJob(ctx context.Context, jobs session.Conversation, look func(*session.Influence, session.Job) (drop bool, err error)) error {
-	account, err := v.o.Store.Influences(ctx, jobs.Hash())
+func (j *jobs) each(ctx context.Context, jobs session.Conversation, look func(*session.Influence, session.Job) (drop bool, err error)) error {
+	account, err := j.o.Store.Influences(ctx, jobs.Hash())
 	if errors.Is(err, approval.ErrUnknown) {
 		return nil
 	}
@@ -268,9 +275,21 @@ func (v *Verifier) eachJob(ctx context.Context, jobs session.Conversation, look 
 		if !drop {
 			continue
 		}
-		if _, err := v.o.Store.Endorse(ctx, jobs.Hash(), one.Number, true, one.Last); err != nil && !errors.Is(err, approval.ErrAgain) {
+		if _, err := j.o.Store.Endorse(ctx, jobs.Hash(), one.Number, true, one.Last); err != nil && !errors.Is(err, approval.ErrAgain) {
 			return err
 		}
 	}
 	return nil
+}
+
+// scheduledFor names the agents whose automations the call may change.
+func scheduledFor(c *toolcall.Call) []string {
+	agents := []string{c.Agent()}
+	for path, value := range c.Strings {
+		name := path[strings.LastIndexByte(path, '.')+1:]
+		if (name == "agentId" || name == "agent") && value != name && !slices.Contains(agents, value) {
+			agents = append(agents, value)
+		}
+	}
+	return agents
 }

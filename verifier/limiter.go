@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// limiter count what limits are about: in this process, for as long as it runs.
+// limiter counts what limits are about: in this process, for as long as it runs.
 // Every call that is decided counts, whatever became of it, so that no two at the
 // same moment are both the last.
 type limiter struct {
@@ -31,24 +32,24 @@ const (
 )
 
 // limit tightens the plan by the limits that the call has reached.
-func (v *Verifier) limit(t *evaluation) {
+func (r *limiter) limit(t *evaluation) {
 	for i := range t.plan.Bounds {
 		b := &t.plan.Bounds[i]
-		if v.limiter.reached(b, t.rateKey(b), t.started) {
+		if r.reached(b, rateKeyOf(t.call, b), t.started) {
 			t.plan.Exceed(b)
 		}
 	}
 }
 
-func (t *evaluation) rateKey(b *policy.Bound) rateKey {
+func rateKeyOf(c *toolcall.Call, b *policy.Bound) rateKey {
 	k := rateKey{limit: b.Name}
 	switch b.Limit.Per {
 	case policy.PerRun:
-		k.of = t.call.Client + "\n" + t.call.Context.SessionKey + "\n" + t.call.Context.RunID
+		k.of = c.Client + "\n" + c.Context.SessionKey + "\n" + c.Context.RunID
 	case policy.PerConversation:
-		k.of = t.call.Client + "\n" + t.call.Context.SessionKey
+		k.of = c.Client + "\n" + c.Context.SessionKey
 	case policy.PerAgent:
-		k.of = t.call.Client + "\n" + t.call.Agent()
+		k.of = c.Client + "\n" + c.Agent()
 	case policy.PerAll:
 	}
 	return k
@@ -78,36 +79,32 @@ func (r *limiter) reached(b *policy.Bound, k rateKey, now time.Time) bool {
 }
 
 // uncount takes back what limit has counted for the call.
-func (v *Verifier) uncount(t *evaluation) {
-	r := &v.limiter
+func (r *limiter) uncount(t *evaluation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := 0; r.seen != nil && i < len(t.plan.Bounds); i++ {
-		k := t.rateKey(&t.plan.Bounds[i])
+		k := rateKeyOf(t.call, &t.plan.Bounds[i])
 		r.seen[k] = slices.DeleteFunc(r.seen[k], func(c rated) bool { return c.at.Equal(t.started) })
 	}
 }
 
 // spend counts the tokens that a call of the model took, under each budget that
 // they belong to.
-func (v *Verifier) spend(h *eventEvaluation) {
+func (r *limiter) spend(h *eventEvaluation) {
 	if h.event.Tokens.Total == 0 {
 		return
 	}
-	for _, b := range h.rules.Budgets(h.call.Agent()) {
-		v.limiter.spend(h.rateKey(&b), float64(h.event.Tokens.Total), h.started)
-	}
-}
-
-func (r *limiter) spend(k rateKey, tokens float64, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.seen == nil {
 		r.seen = map[rateKey][]rated{}
 	}
-	r.sweep(now)
-	if counted := r.seen[k]; len(counted) < mostRated {
-		r.seen[k] = append(counted, rated{now, tokens})
+	r.sweep(h.started)
+	for _, b := range h.rules.Budgets(h.call.Agent()) {
+		k := rateKeyOf(h.call, &b)
+		if counted := r.seen[k]; len(counted) < mostRated {
+			r.seen[k] = append(counted, rated{h.started, float64(h.event.Tokens.Total)})
+		}
 	}
 }
 

@@ -31,6 +31,12 @@ const (
 	longestPath = 200       // characters of an argument's path
 )
 
+// texts remembers the texts of conversations as fingerprints, and says where the arguments of a call came from. It keeps no text.
+type texts struct {
+	o    *Options
+	hide *hiding
+}
+
 // saidList and broughtList name the lists of a conversation. A tool that brings
 // in a lot does not push out what the user said. What the user said before starting
 // anew is not asked for any more.
@@ -45,24 +51,24 @@ func broughtList(c session.Conversation) string { return c.Hash() + ":brought" }
 
 // remember keeps fingerprints of what an event told of texts. They are evidence:
 // where they can't be kept the event stands, and the log says so.
-func (v *Verifier) remember(ctx context.Context, h *eventEvaluation) {
+func (x *texts) remember(ctx context.Context, h *eventEvaluation) {
 	if h.heard.Replayed {
 		return
 	}
 	var notes []session.Note
-	if said := v.packed(ctx, h.said()); len(said) > 0 {
-		notes = append(notes, session.SealNote(v.o.Key, h.saidList(), mostSaid, keepTexts, said...))
+	if said := x.packed(ctx, h.said()); len(said) > 0 {
+		notes = append(notes, session.SealNote(x.o.Key, h.saidList(), mostSaid, keepTexts, said...))
 	}
-	if brought := v.packed(ctx, h.brought(v)); len(brought) > 0 {
-		notes = append(notes, session.SealNote(v.o.Key, broughtList(h.conv), mostBrought, keepTexts, brought...))
+	if brought := x.packed(ctx, x.brought(h)); len(brought) > 0 {
+		notes = append(notes, session.SealNote(x.o.Key, broughtList(h.conv), mostBrought, keepTexts, brought...))
 	}
 	if len(notes) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.o.StoreWait)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.o.StoreWait)
 	defer cancel()
-	if err := v.o.Store.Note(ctx, notes...); err != nil {
-		v.o.Log.WarnContext(ctx, "the fingerprints of a text could not be kept", "request", v.named(h.call), "err", err)
+	if err := x.o.Store.Note(ctx, notes...); err != nil {
+		x.o.Log.WarnContext(ctx, "the fingerprints of a text could not be kept", "request", x.hide.request(h.call), "err", err)
 	}
 }
 
@@ -77,13 +83,13 @@ func (h *eventEvaluation) said() (out []lineage.Seen) {
 }
 
 // brought is what came from anywhere else.
-func (h *eventEvaluation) brought(v *Verifier) (out []lineage.Seen) {
+func (x *texts) brought(h *eventEvaluation) (out []lineage.Seen) {
 	for i := range h.event.Sources {
 		s := &h.event.Sources[i]
 		if s.ByUser() || s.Kind == loop.SystemPrompt {
 			continue
 		}
-		from := lineage.Source{Tool: v.toolName(s.Tool, s.Sent), Level: taint.Worse(h.sourceLevel(s), h.plan.Standing.Level), Call: int(h.heard.Step)}
+		from := lineage.Source{Tool: x.hide.toolName(s.Tool, s.Sent), Level: taint.Worse(h.sourceLevel(s), h.plan.Standing.Level), Call: int(h.heard.Step)}
 		switch {
 		case s.Kind == loop.UserMessage:
 			from.Tool = "a message of someone else"
@@ -94,16 +100,16 @@ func (h *eventEvaluation) brought(v *Verifier) (out []lineage.Seen) {
 	}
 	if h.event.Name == loop.AfterToolCall {
 		r := &h.event.Returned
-		from := lineage.Source{Tool: v.toolName(r.Tool, r.Sent), Origin: r.Origin, Level: h.returned, Call: int(h.heard.Step), Secret: h.secret}
-		got := v.extract(h.call.Client, r.Seen, r.Text)
+		from := lineage.Source{Tool: x.hide.toolName(r.Tool, r.Sent), Origin: r.Origin, Level: h.returned, Call: int(h.heard.Step), Secret: h.secret}
+		got := x.extract(h.call.Client, r.Seen, r.Text)
 		out = append(out, lineage.Seen{Source: from, Fingerprints: got.Fingerprints, Truncated: got.Truncated})
 	}
 	return out
 }
 
 // extract takes the fingerprints that were sent, or makes them of the text.
-func (v *Verifier) extract(client string, sent lineage.Extract, text string) lineage.Extract {
-	if keys := v.o.Lineage(client); len(sent.Fingerprints) == 0 && text != "" && len(keys) > 0 {
+func (x *texts) extract(client string, sent lineage.Extract, text string) lineage.Extract {
+	if keys := x.o.Lineage(client); len(sent.Fingerprints) == 0 && text != "" && len(keys) > 0 {
 		return keys[0].Extract(text)
 	}
 	return sent
@@ -111,16 +117,16 @@ func (v *Verifier) extract(client string, sent lineage.Extract, text string) lin
 
 // packed writes what was seen, its names without secrets. A text that had
 // nothing to fingerprint is left out.
-func (v *Verifier) packed(ctx context.Context, all []lineage.Seen) (out [][]byte) {
+func (x *texts) packed(ctx context.Context, all []lineage.Seen) (out [][]byte) {
 	for i := range all {
 		s := &all[i]
 		if len(s.Fingerprints) == 0 {
 			continue
 		}
-		v.redactor().Lines(&s.Tool, &s.Origin)
+		x.hide.redactor().Lines(&s.Tool, &s.Origin)
 		text, err := s.Pack()
 		if err != nil {
-			v.o.Log.WarnContext(ctx, "the fingerprints of a text could not be written", "err", err)
+			x.o.Log.WarnContext(ctx, "the fingerprints of a text could not be written", "err", err)
 			continue
 		}
 		out = append(out, text)
@@ -130,17 +136,17 @@ func (v *Verifier) packed(ctx context.Context, all []lineage.Seen) (out [][]byte
 
 // origins says where the arguments of the call came from; it looks once. They
 // are nil where that is not known.
-func (v *Verifier) origins(ctx context.Context, t *evaluation) session.Origins {
-	keys := v.o.Lineage(t.call.Client)
+func (x *texts) origins(ctx context.Context, t *evaluation) session.Origins {
+	keys := x.o.Lineage(t.call.Client)
 	if t.looked || len(keys) == 0 || len(t.call.Params) == 0 {
 		return t.view.Origins
 	}
 	t.looked = true
 	ctx, done := t.patience(ctx)
 	defer done()
-	arguments, err := v.traced(ctx, t, keys)
+	arguments, err := x.compare(ctx, t, keys)
 	if err != nil {
-		v.o.Log.WarnContext(ctx, "it could not be looked up where arguments came from", "request", v.named(t.call), "err", err)
+		x.o.Log.WarnContext(ctx, "it could not be looked up where arguments came from", "request", x.hide.request(t.call), "err", err)
 		t.unread = true
 		return nil
 	}
@@ -150,11 +156,11 @@ func (v *Verifier) origins(ctx context.Context, t *evaluation) session.Origins {
 	return t.view.Origins
 }
 
-// traced compares the call with what is known of the conversation's texts, and
+// compare compares the call with what is known of the conversation's texts, and
 // stops where the caller's time is up. It is nil where no text is known: "seen
 // nowhere" of every argument would say nothing.
-func (v *Verifier) traced(ctx context.Context, t *evaluation, keys []lineage.Key) ([]lineage.Argument, error) {
-	seen, err := v.seen(ctx, t)
+func (x *texts) compare(ctx context.Context, t *evaluation, keys []lineage.Key) ([]lineage.Argument, error) {
+	seen, err := x.seen(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -259,11 +265,11 @@ func (t *evaluation) origins() (out []approval.Origin) {
 }
 
 // seen reads what is remembered of a conversation's texts.
-func (v *Verifier) seen(ctx context.Context, t *evaluation) (out []lineage.Seen, _ error) {
-	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
+func (x *texts) seen(ctx context.Context, t *evaluation) (out []lineage.Seen, _ error) {
+	ctx, cancel := context.WithTimeout(ctx, x.o.StoreWait)
 	defer cancel()
 	for _, list := range []string{t.saidList(), broughtList(t.conv)} {
-		entries, err := session.ReadNotes(ctx, v.o.Store, v.o.Key, list)
+		entries, err := session.ReadNotes(ctx, x.o.Store, x.o.Key, list)
 		if err != nil {
 			return nil, err
 		}

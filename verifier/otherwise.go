@@ -28,8 +28,8 @@ func (o *otherwise) first(conversation [16]byte) bool {
 }
 
 // tellOtherwise tells the owner, once for each conversation. The notice holds nothing that the agent wrote: the record says which call it was.
-func (v *Verifier) tellOtherwise(ctx context.Context, h *eventEvaluation) {
-	if h.event.Returned.Changed && !h.heard.Replayed && v.otherwise.first(h.convID) {
-		v.o.Desk.Tell(ctx, ranOtherwise+" Nothing in that conversation is trusted from now on. `verifier audit show` says which call it was, and `verifier check` names hooks that could have done it.")
+func (l *listener) tellOtherwise(ctx context.Context, h *eventEvaluation) {
+	if h.event.Returned.Changed && !h.heard.Replayed && l.otherwise.first(h.convID) {
+		l.o.Desk.Tell(ctx, ranOtherwise+" Nothing in that conversation is trusted from now on. `verifier audit show` says which call it was, and `verifier check` names hooks that could have done it.")
 	}
 }

@@ -15,9 +15,14 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// ownCalls remembers which calls read data that only the owner writes, until their result comes in. It is bounded and belongs to this process: what it
-// does not know is outside content.
-type ownCalls struct {
+// ownData knows which data only the owner writes, and which calls read such data, until their result comes in: it lets a call pass whose values
+// all come from there. It is bounded and belongs to this process: what it does not know is outside content.
+type ownData struct {
+	o        *Options
+	hide     *hiding
+	exposure *exposure
+	texts    *texts
+
 	mu    sync.Mutex
 	calls recent.Map[resultKey, bool] // whether the result is still to come
 }
@@ -28,31 +33,31 @@ const mostOwnCalls = 1000
 func ownOf(service string) string { return "own " + service }
 
 // note keeps a call that is about to be allowed.
-func (o *ownCalls) note(t *evaluation) {
+func (d *ownData) note(t *evaluation) {
 	c := t.call
 	if t.plan.OwnData.Reads == "" || c.Context.ToolCallID == "" || c.Context.SessionKey == "" {
 		return
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	k := resultKey{strings.Clone(c.Client), strings.Clone(c.Context.SessionKey), strings.Clone(c.Context.ToolCallID), strings.Clone(c.Tool)}
-	_, again := o.calls.Get(k)
-	o.calls.Put(k, !again, mostOwnCalls) // an id that comes twice names no call
+	_, again := d.calls.Get(k)
+	d.calls.Put(k, !again, mostOwnCalls) // an id that comes twice names no call
 }
 
 // returned reports whether an event is the result of such a call, as the call gave it. Each has one.
-func (o *ownCalls) returned(h *eventEvaluation) bool {
+func (d *ownData) returned(h *eventEvaluation) bool {
 	r, c := &h.event.Returned, h.call
 	if h.event.Name != loop.AfterToolCall || r.Changed || r.ToolCallID == "" {
 		return false
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	k := resultKey{c.Client, c.Context.SessionKey, r.ToolCallID, r.Tool}
-	if due, _ := o.calls.Get(k); !due {
+	if due, _ := d.calls.Get(k); !due {
 		return false
 	}
-	o.calls.Put(k, false, mostOwnCalls)
+	d.calls.Put(k, false, mostOwnCalls)
 	return true
 }
 
@@ -65,7 +70,7 @@ func foreignList(service string) string {
 }
 
 // isOwnersAlone reports whether nothing in the conversation was written by others: it is clean, or all that came in is data that only the owner writes.
-func (v *Verifier) isOwnersAlone(ctx context.Context, t *evaluation) bool {
+func (d *ownData) isOwnersAlone(ctx context.Context, t *evaluation) bool {
 	level := t.view.Level
 	if t.plan.Shell { // what it writes may be what it fetches
 		level = taint.Worse(level, t.plan.Brings(&t.view))
@@ -76,82 +81,66 @@ func (v *Verifier) isOwnersAlone(ctx context.Context, t *evaluation) bool {
 	case t.plan.Clean(level):
 		return true
 	}
-	return !t.plan.Shell && t.view.Secrets == session.HoldsNone && v.onlyOwn(ctx, t)
+	return !t.plan.Shell && t.view.Secrets == session.HoldsNone && d.only(ctx, t)
 }
 
-// taintsOwn notes, before the call is allowed, that it may write what others wrote into data that only the owner has written so far.
-func (v *Verifier) taintsOwn(ctx context.Context, t *evaluation) *denial {
-	if len(t.plan.OwnData.Taint) == 0 || v.isOwnersAlone(ctx, t) {
+// taints notes, before the call is allowed, that it may write what others wrote into data that only the owner has written so far.
+func (d *ownData) taints(ctx context.Context, t *evaluation) *denial {
+	if len(t.plan.OwnData.Taint) == 0 || d.isOwnersAlone(ctx, t) {
 		return nil
 	}
 	var notes []session.Note
 	for _, service := range t.plan.OwnData.Taint {
-		notes = append(notes, session.SealNote(v.o.Key, foreignList(service), 1, keepForeign, []byte("foreign")))
+		notes = append(notes, session.SealNote(d.o.Key, foreignList(service), 1, keepForeign, []byte("foreign")))
 	}
-	ctx, cancel := context.WithTimeout(ctx, v.budget(t))
+	ctx, cancel := context.WithTimeout(ctx, d.o.budget(t))
 	defer cancel()
-	if err := v.o.Store.Note(ctx, notes...); err != nil {
-		return v.storeFault(ctx, "note", err)
+	if err := d.o.Store.Note(ctx, notes...); err != nil {
+		return d.o.storeFault(ctx, "note", err)
 	}
 	return nil
 }
 
 // isForeign reports whether others may have written data of one of these services. What can't be told counts so, and a mark that is not ours does too.
-func (v *Verifier) isForeign(ctx context.Context, t *evaluation, services []string) bool {
-	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
+func (d *ownData) isForeign(ctx context.Context, t *evaluation, services []string) bool {
+	ctx, cancel := context.WithTimeout(ctx, d.o.StoreWait)
 	defer cancel()
 	return slices.ContainsFunc(services, func(service string) bool {
-		marks, err := v.o.Store.Notes(ctx, foreignList(service))
+		marks, err := d.o.Store.Notes(ctx, foreignList(service))
 		if err != nil {
-			v.o.Log.WarnContext(ctx, "it could not be looked up who wrote the owner's data", "request", v.named(t.call), "err", err)
+			d.o.Log.WarnContext(ctx, "it could not be looked up who wrote the owner's data", "request", d.hide.request(t.call), "err", err)
 		}
 		return err != nil || len(marks) > 0
 	})
 }
 
-// ownData reports whether all that came into the conversation from outside is data that only the owner writes, and each of the call's values is from there
-// or from the user's messages. That others may have written there is looked up once more right before the call is allowed, see [Verifier.overtaken].
-func (v *Verifier) ownData(ctx context.Context, t *evaluation) bool {
-	if !t.plan.OwnData.May || t.unheard() || !bearsNothing(v.secrets(t)) || !v.onlyOwn(ctx, t) || !v.ownValues(ctx, t) {
+// lets reports whether all that came into the conversation from outside is data that only the owner writes, and each of the call's values is from there
+// or from the user's messages. That others may have written there is looked up once more right before the call is allowed, see [quiet.holds].
+func (d *ownData) lets(ctx context.Context, t *evaluation) bool {
+	if !t.plan.OwnData.May || t.unheard() || !bearsNothing(d.hide.secrets(t)) || !d.only(ctx, t) || !d.values(ctx, t) {
 		return false
 	}
-	t.verdict.Why = append(t.verdict.Why, policy.Step{
-		Rule: policy.OwnRule, Text: "All of its values came from data that only you write, or from your messages, and nothing else came in from outside: allow.", Mode: taint.Allow,
-	})
+	t.because(policy.OwnRule, "All of its values came from data that only you write, or from your messages, and nothing else came in from outside")
 	return true
 }
 
-// onlyOwn reports whether all that came in from outside is such data, and still is.
-func (v *Verifier) onlyOwn(ctx context.Context, t *evaluation) bool {
-	services := v.exposure.own(t.convID)
-	return len(services) > 0 && !v.isForeign(ctx, t, services)
+// only reports whether all that came in from outside is such data, and still is.
+func (d *ownData) only(ctx context.Context, t *evaluation) bool {
+	services := d.exposure.own(t.convID)
+	return len(services) > 0 && !d.isForeign(ctx, t, services)
 }
 
-// own are the services whose data came into a conversation, where nothing else did from outside; else none.
-func (w *exposure) own(id [16]byte) (services []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, from := range w.look(id).outside {
-		service, ok := strings.CutPrefix(from, ownOf(""))
-		if !ok {
-			return nil
-		}
-		services = append(services, service)
-	}
-	return services
-}
-
-// ownValues reports whether each value of the call is one that such a tool returned, or what the user said.
-func (v *Verifier) ownValues(ctx context.Context, t *evaluation) bool {
-	keys := v.o.Lineage(t.call.Client)
+// values reports whether each value of the call is one that such a tool returned, or what the user said.
+func (d *ownData) values(ctx context.Context, t *evaluation) bool {
+	keys := d.o.Lineage(t.call.Client)
 	if len(keys) == 0 {
 		return false
 	}
 	ctx, done := t.patience(ctx)
 	defer done()
-	arguments, err := v.traced(ctx, t, keys)
+	arguments, err := d.texts.compare(ctx, t, keys)
 	if err != nil {
-		v.o.Log.WarnContext(ctx, "it could not be looked up where arguments came from", "request", v.named(t.call), "err", err)
+		d.o.Log.WarnContext(ctx, "it could not be looked up where arguments came from", "request", d.hide.request(t.call), "err", err)
 		return false
 	}
 	other := func(a lineage.Argument) bool {

@@ -1,8 +1,11 @@
 package verifier
 
 import (
+	"encoding/hex"
+	"strings"
 	"sync"
 
+	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/recent"
 )
 
@@ -42,4 +45,29 @@ func (g *recentAllows) has(k requestKey) bool {
 // request names the call's request.
 func (t *evaluation) request() requestKey {
 	return requestKey{t.convID, t.call.Body}
+}
+
+// editedPrefix begins the mark of an allow with changed params: which, is under the seal. A request that comes again gets these, or nothing.
+const editedPrefix = "E"
+
+func isEdited(mark string) bool { return strings.HasPrefix(mark, editedPrefix) }
+
+// markOf is the mark of an allow that only this server can have made.
+func markOf(key hmac.Key, t *evaluation) string {
+	prefix, kind, parts := sealParts(t)
+	return prefix + key.Seal(kind, parts...)
+}
+
+// isMarkOf reports whether a mark is that of an allow of this very call.
+func isMarkOf(key hmac.Key, t *evaluation, mark string) bool {
+	prefix, kind, parts := sealParts(t)
+	return len(mark) > 1 && strings.HasPrefix(mark, prefix) && key.Check(mark[len(prefix):], kind, parts...)
+}
+
+func sealParts(t *evaluation) (prefix, kind string, parts []string) {
+	parts = []string{t.conv.Client, t.conv.Key, t.call.RequestID, hex.EncodeToString(t.call.Body[:])}
+	if t.wasEdited() {
+		return editedPrefix, "allow-edited", append(parts, t.callDigest())
+	}
+	return "A", "allow", parts
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/recent"
@@ -15,11 +16,13 @@ import (
 // repeats remembers, for each conversation, which commands that only read, build or test were allowed before outside content came in, or by a person
 // who said yes to that very call. It is bounded and belongs to this process: what it does not know is asked about.
 type repeats struct {
+	o         *Options
+	hide      *hiding
+	workspace *workspace
+	question  func(context.Context, *evaluation) *approval.Ask // what people would be asked about a call
+
 	mu    sync.Mutex
 	known recent.Map[[16]byte, map[repeatKey]repeatable] // by conversation
-
-	writes  map[string]int64 // how often calls of a client wrote files unseen, and
-	written int64            // those of all clients did: they may share a workspace
 }
 
 // repeatKey is a call in a conversation.
@@ -58,7 +61,7 @@ func (s *repeats) allowed(t *evaluation) {
 	if len(calls) >= mostRepeats || calls == nil {
 		calls = make(map[repeatKey]repeatable)
 	}
-	calls[t.repeatKey()] = repeatable{byPolicy: byPolicy, by: t.ruling.By(), others: s.others(t.call.Client)}
+	calls[t.repeatKey()] = repeatable{byPolicy: byPolicy, by: t.ruling.By(), others: s.workspace.others(t.call.Client)}
 	s.known.Put(t.convID, calls, mostRepeating)
 }
 
@@ -72,20 +75,6 @@ func (s *repeats) asked(t *evaluation) {
 	calls, _ := s.known.Get(t.convID)
 	delete(calls, t.repeatKey())
 }
-
-// wrote notes that a call wrote files unseen. What the calls of other clients repeat may be run by these.
-func (s *repeats) wrote(client string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.writes == nil {
-		s.writes = make(map[string]int64)
-	}
-	s.writes[strings.Clone(client)]++
-	s.written++
-}
-
-// others is how often calls of other clients wrote unseen. The caller holds the lock.
-func (s *repeats) others(client string) int64 { return s.written - s.writes[client] }
 
 // hear forgets what was allowed in a conversation that has ended.
 func (s *repeats) hear(h *eventEvaluation) {
@@ -104,24 +93,22 @@ func (s *repeats) find(t *evaluation) (found repeatable, known bool) {
 	defer s.mu.Unlock()
 	calls, _ := s.known.Get(t.convID)
 	found, known = calls[t.repeatKey()]
-	return found, known && found.others == s.others(t.call.Client)
+	return found, known && found.others == s.workspace.others(t.call.Client)
 }
 
-// repeated reports whether the very call was allowed before in this conversation, and a person has seen all that was written into the workspace since
-// outside content came in. That is looked up once more right before the call is allowed, see [Verifier.overtaken].
-func (v *Verifier) repeated(ctx context.Context, t *evaluation) bool {
-	if !t.plan.Repeats || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone || !bearsNothing(v.secrets(t)) || !v.mayRepeat(ctx, t) {
+// lets reports whether the very call was allowed before in this conversation, and a person has seen all that was written into the workspace since
+// outside content came in. That is looked up once more right before the call is allowed, see [quiet.holds].
+func (s *repeats) lets(ctx context.Context, t *evaluation) bool {
+	if !t.plan.Repeats || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone || !bearsNothing(s.hide.secrets(t)) || !s.mayRepeat(ctx, t) {
 		return false
 	}
 	t.view.Workspace = session.AllSeen
-	t.verdict.Why = append(t.verdict.Why, policy.Step{
-		Rule: policy.RepeatRule, Text: "This very command was allowed before in this conversation. It only reads, builds or tests, and you have seen all that was written into the workspace since outside content came in: allow.", Mode: taint.Allow,
-	})
+	t.because(policy.RepeatRule, "This very command was allowed before in this conversation. It only reads, builds or tests, and you have seen all that was written into the workspace since outside content came in")
 	return true
 }
 
 // mayRepeat reports whether the very call was allowed before, those who said yes may still do so, and nothing was written unseen.
-func (v *Verifier) mayRepeat(ctx context.Context, t *evaluation) bool {
-	before, known := v.repeats.find(t)
-	return known && v.unseen(ctx, t) == nil && (before.byPolicy || v.o.Desk.Stands(before.by, *v.question(ctx, t)))
+func (s *repeats) mayRepeat(ctx context.Context, t *evaluation) bool {
+	before, known := s.find(t)
+	return known && s.workspace.unseen(ctx, t) == nil && (before.byPolicy || s.o.Desk.Stands(before.by, *s.question(ctx, t)))
 }

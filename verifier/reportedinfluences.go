@@ -27,7 +27,8 @@ type say struct {
 
 const saysSize = 20_000
 
-func (t *evaluation) say(initial taint.Level) (s say, matters bool) {
+func sayOf(t *evaluation) (s say, matters bool) {
+	initial := t.initial
 	s = say{Conversation: t.conv, session: t.session, initial: initial, raise: t.plan.Raise}
 	if initial >= session.Least {
 		s.sender = t.plan.Standing.Why
@@ -39,8 +40,8 @@ func (t *evaluation) say(initial taint.Level) (s say, matters bool) {
 }
 
 // untold reports whether the store may not know yet who has a say by this call.
-func (s *reportedInfluences) untold(t *evaluation, initial taint.Level, generation int64) bool {
-	k, matters := t.say(initial)
+func (s *reportedInfluences) untold(t *evaluation, generation int64) bool {
+	k, matters := sayOf(t)
 	if !matters {
 		return false
 	}
@@ -51,8 +52,8 @@ func (s *reportedInfluences) untold(t *evaluation, initial taint.Level, generati
 }
 
 // tell notes that it does now.
-func (s *reportedInfluences) tell(t *evaluation, initial taint.Level, generation int64) {
-	k, _ := t.say(initial)
+func (s *reportedInfluences) tell(t *evaluation, generation int64) {
+	k, _ := sayOf(t)
 	k.Conversation, k.session = k.Clone(), strings.Clone(k.session) // they are parts of a whole call
 	k.sender, k.source = strings.Clone(k.sender), strings.Clone(k.source)
 	s.mu.Lock()

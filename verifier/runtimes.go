@@ -41,6 +41,9 @@ func (r *Runtime) Says(now time.Time) (good, fault string) {
 
 // runtimes are those that have said hello to this process.
 type runtimes struct {
+	o    *Options
+	hide *hiding
+
 	mu  sync.Mutex
 	all []Runtime
 }
@@ -60,11 +63,10 @@ func (v *Verifier) Runtimes() []Runtime {
 }
 
 // greet takes in a hello. A new instance of a client's runtime replaces the old.
-func (v *Verifier) greet(ctx context.Context, e *loop.Event) loop.Answer {
+func (s *runtimes) greet(ctx context.Context, e *loop.Event) loop.Answer {
 	r := Runtime{Client: e.Call.Client, Hello: e.Hello, Last: time.Now()}
-	v.redactor().Lines(&r.Name, &r.Version, &r.Instance, &r.FailMode, &r.Scope)
+	s.hide.redactor().Lines(&r.Name, &r.Version, &r.Instance, &r.FailMode, &r.Scope)
 	r.First = r.Last
-	s := &v.runtimes
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := slices.IndexFunc(s.all, func(o Runtime) bool { return o.Client == r.Client && strings.EqualFold(o.Name, r.Name) })
@@ -80,6 +82,6 @@ func (v *Verifier) greet(ctx context.Context, e *loop.Event) loop.Answer {
 	default:
 		s.all = append(s.all, r)
 	}
-	v.o.Log.InfoContext(ctx, "a runtime said hello", "client", r.Client, "runtime", r.Name, "version", r.Version, "failMode", r.FailMode, "off", r.Off)
+	s.o.Log.InfoContext(ctx, "a runtime said hello", "client", r.Client, "runtime", r.Name, "version", r.Version, "failMode", r.FailMode, "off", r.Off)
 	return loop.Answer{Accepted: true}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/recent"
-	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/turns"
 )
 
@@ -17,6 +16,11 @@ import (
 // and which links these hold, as fingerprints. It is bounded and belongs to this
 // process: what it does not know is asked about.
 type sites struct {
+	o        *Options
+	hide     *hiding
+	over     func(turns.Key) bool // whether a turn is over
+	exposure *exposure
+
 	mu    sync.Mutex
 	turns recent.Map[turns.Key, *site]
 }
@@ -95,27 +99,25 @@ func (s *sites) returned(h *eventEvaluation) bool {
 	return true
 }
 
-// sameSite reports whether the call gets a page that the user typed the address of, or that a page links to which was got from the same host in
+// lets reports whether the call gets a page that the user typed the address of, or that a page links to which was got from the same host in
 // this turn. The user typed that host or a person approved it, in this turn, and so it is with all else that came into the conversation from outside.
-func (v *Verifier) sameSite(t *evaluation) bool {
+func (s *sites) lets(t *evaluation) bool {
 	page := &t.plan.Page
-	if page.Address == "" || !page.Owners || t.unheard() || t.call.Context.RunID == "" || v.turns.IsOver(turns.KeyOf(t.call)) || !bearsNothing(v.secrets(t)) {
+	if page.Address == "" || !page.Owners || t.unheard() || t.call.Context.RunID == "" || s.over(turns.KeyOf(t.call)) || !bearsNothing(s.hide.secrets(t)) {
 		return false
 	}
-	approved, how := v.sites.reaches(turns.KeyOf(t.call), page, v.o.Lineage(t.call.Client))
+	approved, how := s.reaches(turns.KeyOf(t.call), page, s.o.Lineage(t.call.Client))
 	if how == "" {
 		return false
 	}
 	mine := func(host string) bool { return page.HostTyped(host) || slices.Contains(approved, host) }
-	if !mine(page.Host) || !v.exposure.onlyFrom(t.convID, func(from string) bool { host, ok := strings.CutPrefix(from, pageOf("")); return ok && mine(host) }) {
+	if !mine(page.Host) || !s.exposure.onlyFrom(t.convID, func(from string) bool { host, ok := strings.CutPrefix(from, pageOf("")); return ok && mine(host) }) {
 		return false
 	}
-	if !v.sites.follow(turns.KeyOf(t.call)) {
+	if !s.follow(turns.KeyOf(t.call)) {
 		return false
 	}
-	t.verdict.Why = append(t.verdict.Why, policy.Step{
-		Rule: policy.SiteRule, Text: "This only gets a page of " + page.Host + ", " + how + ", and nothing else came in from outside: allow.", Mode: taint.Allow,
-	})
+	t.because(policy.SiteRule, "This only gets a page of "+page.Host+", "+how+", and nothing else came in from outside")
 	return true
 }
 

@@ -42,18 +42,18 @@ func (t *evaluation) sumAnywhere() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// standingConsent finds a standing consent that covers the call.
-func (v *Verifier) standingConsent(ctx context.Context, t *evaluation, a *approval.Ask) *session.Grant {
-	if a.Always == "" || t.view.Waiting != "" && !v.o.Desk.UsedUp(ctx, t.view.Waiting, t.sum()) { // people were asked about this very call, and may be yet
+// standing finds a standing consent that covers the call.
+func (p *people) standing(ctx context.Context, t *evaluation, a *approval.Ask) *session.Grant {
+	if a.Always == "" || t.view.Waiting != "" && !p.o.Desk.UsedUp(ctx, t.view.Waiting, t.sum()) { // people were asked about this very call, and may be yet
 		return nil
 	}
-	given, err := v.o.Desk.Standing(ctx)
+	given, err := p.o.Desk.Standing(ctx)
 	if err != nil {
-		v.o.Log.WarnContext(ctx, "standing consents could not be read: the call is asked about", "request", v.named(t.call), "err", err)
+		p.o.Log.WarnContext(ctx, "standing consents could not be read: the call is asked about", "request", p.hide.request(t.call), "err", err)
 		return nil
 	}
 	for i := range given {
-		if g := &given[i]; t.isOf(g) && g.Like == session.StandingLike(a.Always) && g.Covers(t.view.Level, t.now()) && v.o.Desk.Stands(g.By, *a) {
+		if g := &given[i]; t.isOf(g) && g.Like == session.StandingLike(a.Always) && g.Covers(t.view.Level, t.now()) && p.o.Desk.Stands(g.By, *a) {
 			return g
 		}
 	}

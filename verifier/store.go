@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/session"
@@ -70,4 +71,26 @@ type Store interface {
 
 	// RaiseAutomation makes that floor at least this bad.
 	RaiseAutomation(ctx context.Context, client, agent string, to taint.Level) error
+}
+
+// storeFault turns a store's error into a deny, and tells the log which.
+func (o *Options) storeFault(ctx context.Context, during string, err error) *denial {
+	switch {
+	case errors.Is(err, context.Canceled) || errors.Is(ctx.Err(), context.Canceled):
+		return deny(callerGone, reasonFault)
+	case errors.Is(err, session.ErrForged):
+		o.Log.ErrorContext(ctx, "the store holds something that is not ours", "during", during, "err", err)
+		return deny("forged", reasonFault)
+	}
+	o.Log.ErrorContext(ctx, "the store failed", "during", during, "err", err)
+	return deny(faultStore, reasonStore)
+}
+
+// budget is how long the store may take over an allow: for one that was waited
+// for, no longer than its caller was promised.
+func (o *Options) budget(t *evaluation) time.Duration {
+	if !t.held {
+		return o.StoreWait
+	}
+	return min(o.StoreWait, max(leastTrip, t.left()))
 }

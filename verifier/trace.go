@@ -1,6 +1,8 @@
 package verifier
 
-import "time"
+import (
+	"time"
+)
 
 // Traced is a decision as a trace shows it: when it began, what it waited for and
 // how it ended. It holds nothing that the call says.
@@ -23,8 +25,8 @@ type Step struct {
 }
 
 // clock is the time where decisions are traced, and the zero time elsewhere.
-func (v *Verifier) clock() time.Time {
-	if v.o.Trace == nil {
+func (o *Options) clock() time.Time {
+	if o.Trace == nil {
 		return time.Time{}
 	}
 	return time.Now()
@@ -34,12 +36,5 @@ func (v *Verifier) clock() time.Time {
 func (t *evaluation) took(name string, began time.Time, failed bool) {
 	if !began.IsZero() {
 		t.steps = append(t.steps, Step{name, began, time.Now(), failed})
-	}
-}
-
-// trace tells of a decision.
-func (v *Verifier) trace(t *evaluation, o *Observation) {
-	if v.o.Trace != nil {
-		v.o.Trace(&Traced{Observation: *o, Parent: t.call.Trace, Ref: t.ruling.Ref, Began: t.started, Ended: t.decided, Steps: t.steps})
 	}
 }

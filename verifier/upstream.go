@@ -24,21 +24,27 @@ func (t *evaluation) others() bool {
 	return t.upstream != nil && t.plan.InScope && t.plan.Class() != "wrapper"
 }
 
+// peers asks the further verifiers.
+type peers struct {
+	o    *Options
+	hide *hiding
+}
+
 // agree asks the further verifiers, once for each decision. No answer is a no.
-func (v *Verifier) agree(ctx context.Context, t *evaluation) *denial {
+func (p *peers) agree(ctx context.Context, t *evaluation) *denial {
 	if !t.others() || t.agreed {
 		return nil
 	}
-	redactor, said := v.redactor(), t.call.OwnerMessages()
+	redactor, said := p.hide.redactor(), t.call.OwnerMessages()
 	for i := range said {
 		said[i], _ = redactor.Text(said[i])
 	}
 	ctx, done := t.patience(ctx)
 	defer done()
-	began := v.clock()
-	err := t.upstream.Ask(ctx, t.call, v.shown(t).Params, said)
+	began := p.o.clock()
+	err := t.upstream.Ask(ctx, t.call, p.hide.shown(t).Params, said)
 	if t.took("upstream", began, err != nil); err != nil {
-		v.o.Log.WarnContext(ctx, "a further verifier did not allow a call", "request", v.named(t.call), "err", err)
+		p.o.Log.WarnContext(ctx, "a further verifier did not allow a call", "request", p.hide.request(t.call), "err", err)
 		return deny("upstream", reasonElsewhere)
 	}
 	t.agreed = true

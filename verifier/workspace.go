@@ -3,11 +3,22 @@ package verifier
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
+
+// workspace knows whether a person has seen all that was written into a client's workspace. What can't be looked up was not seen.
+type workspace struct {
+	o    *Options
+	hide *hiding
+
+	mu      sync.Mutex
+	writes  map[string]int64 // how often calls of a client wrote files unseen, and
+	written int64            // those of all clients did: they may share a workspace
+}
 
 // workspaceOf is where it is kept that files were written unseen: with the workspace of a client, which its conversations
 // share, as what a conversation of its own has read. Both stores keep that, and the owner's reset forgets it.
@@ -22,36 +33,51 @@ func modulesOf(client string) session.Conversation {
 
 // wrote notes, before the call is allowed, that it writes files in a conversation in which others than the owner speak, or outside
 // content or files of elsewhere into files, unless a person has said yes to this very call and its card shows all of it.
-func (v *Verifier) wrote(ctx context.Context, t *evaluation) *denial {
-	if no := v.taintsOwn(ctx, t); no != nil {
-		return no
-	}
+func (w *workspace) wrote(ctx context.Context, t *evaluation) *denial {
 	if t.plan.Writes == policy.WritesNothing || taint.Worse(t.view.Level, t.plan.Brings(&t.view)) < taint.Shared && !t.plan.Foreign {
 		return nil
 	}
 	if t.plan.Writes == policy.WritesShown && t.person && t.visible {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, v.budget(t))
+	ctx, cancel := context.WithTimeout(ctx, w.o.budget(t))
 	defer cancel()
 	place, what := workspaceOf(t.call.Client), "files that were written unseen"
 	if t.plan.Writes == policy.WritesModules {
 		place, what = modulesOf(t.call.Client), "modules that were added unseen"
 	}
-	if err := v.o.Store.Expose(ctx, place, what); err != nil {
-		return v.storeFault(ctx, "expose", err)
+	if err := w.o.Store.Expose(ctx, place, what); err != nil {
+		return w.o.storeFault(ctx, "expose", err)
 	}
-	v.repeats.wrote(t.call.Client)
+	w.count(t.call.Client)
 	return nil
 }
 
-// workspaceSeen looks, where that matters, whether all that was written was seen.
-func (v *Verifier) workspaceSeen(ctx context.Context, t *evaluation) {
+// count notes that a call wrote files unseen. What the calls of other clients repeat may be run by these.
+func (w *workspace) count(client string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.writes == nil {
+		w.writes = make(map[string]int64)
+	}
+	w.writes[strings.Clone(client)]++
+	w.written++
+}
+
+// others is how often calls of other clients wrote unseen.
+func (w *workspace) others(client string) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.written - w.writes[client]
+}
+
+// look looks, where that matters, whether all that was written was seen.
+func (w *workspace) look(ctx context.Context, t *evaluation) {
 	t.view.Workspace = ""
 	if !t.plan.Workspace || t.view.Secret == "" && t.view.Level < taint.External {
 		return
 	}
-	unseen := v.unseen(ctx, t)
+	unseen := w.unseen(ctx, t)
 	switch {
 	case unseen != nil:
 		t.view.Workspace = unseen.Ref()
@@ -64,17 +90,17 @@ func (v *Verifier) workspaceSeen(ctx context.Context, t *evaluation) {
 
 // unseen asks the store what of that which the call runs no person has seen: files of the workspace, or modules where it builds; nil: nothing.
 // What can't be told was not seen.
-func (v *Verifier) unseen(ctx context.Context, t *evaluation) *session.Conversation {
-	ctx, cancel := context.WithTimeout(ctx, v.o.StoreWait)
+func (w *workspace) unseen(ctx context.Context, t *evaluation) *session.Conversation {
+	ctx, cancel := context.WithTimeout(ctx, w.o.StoreWait)
 	defer cancel()
 	places := []session.Conversation{workspaceOf(t.call.Client), modulesOf(t.call.Client)}
 	if !t.plan.RunsModules() {
 		places = places[:1]
 	}
 	for i := range places {
-		what, err := v.o.Store.Exposed(ctx, places[i])
+		what, err := w.o.Store.Exposed(ctx, places[i])
 		if err != nil {
-			v.o.Log.WarnContext(ctx, "it could not be looked up what was written into the workspace", "request", v.named(t.call), "err", err)
+			w.o.Log.WarnContext(ctx, "it could not be looked up what was written into the workspace", "request", w.hide.request(t.call), "err", err)
 		}
 		if err != nil || what != "" {
 			return &places[i]
@@ -83,22 +109,16 @@ func (v *Verifier) unseen(ctx context.Context, t *evaluation) *session.Conversat
 	return nil
 }
 
-// overtaken reports whether something was written unseen since the call was judged: an auditor or another verifier may have
-// taken long to answer. A write notes it before it is allowed, and this looks right before the call is.
-func (v *Verifier) overtaken(ctx context.Context, t *evaluation) bool {
-	return t.view.Workspace == session.AllSeen && v.unseen(ctx, t) != nil || t.by == policy.RepeatRule && !v.mayRepeat(ctx, t) || t.by == policy.OwnRule && !v.onlyOwn(ctx, t)
-}
-
 // ranModules forgets that modules were added, where a person said yes to a call that was asked about for nothing else in the workspace, and that runs
 // all of them: what their code can do, it has done. Where that fails, builds go on asking.
-func (v *Verifier) ranModules(ctx context.Context, t *evaluation) {
+func (w *workspace) ranModules(ctx context.Context, t *evaluation) {
 	place := modulesOf(t.call.Client)
 	if !t.person || !t.plan.TestsAll || t.again() || t.view.Workspace != place.Ref() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.o.StoreWait)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.o.StoreWait)
 	defer cancel()
-	if _, err := v.o.Store.Reset(ctx, place.Ref()); err != nil {
-		v.o.Log.WarnContext(ctx, "it could not be kept that added modules were run", "request", v.named(t.call), "err", err)
+	if _, err := w.o.Store.Reset(ctx, place.Ref()); err != nil {
+		w.o.Log.WarnContext(ctx, "it could not be kept that added modules were run", "request", w.hide.request(t.call), "err", err)
 	}
 }

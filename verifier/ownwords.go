@@ -1,11 +1,8 @@
 package verifier
 
 import (
-	"slices"
-
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -29,11 +26,14 @@ func grantedBy(g *session.Grant) string {
 	return ByGrant
 }
 
-// ownWords reports whether the owner's last message asks for exactly this call, in
+// ownWords lets pass what the owner asked for word for word.
+type ownWords struct{ hide *hiding }
+
+// lets reports whether the owner's last message asks for exactly this call, in
 // the one form that is no sentence (see [lineage.Form]). It can let pass only what
 // is asked about because outside content came in, and nothing in a conversation
 // that may hold a secret.
-func (v *Verifier) ownWords(t *evaluation) bool {
+func (w *ownWords) lets(t *evaluation) bool {
 	own, all := t.plan.Own, t.call.Context.UserMessages
 	if own == nil || !t.verdict.Tainted || t.view.Lost || t.plan.Standing.Level > taint.Owner || t.view.Secrets != session.HoldsNone {
 		return false
@@ -45,14 +45,5 @@ func (v *Verifier) ownWords(t *evaluation) bool {
 		return false
 	}
 	form := lineage.Form{Destinations: own.Destinations, Content: own.Content, Asked: own.Asked, AnyWords: own.AnyWords}
-	return form.Fits(all[len(all)-1].Text, t.call.Params) && bearsNothing(v.secrets(t))
-}
-
-// bearsNothing reports whether a call holds no secret. What is written to a file
-// is kept from cards and was looked through all the same.
-func bearsNothing(shown *redact.Result) bool {
-	if shown.Hidden() > len(shown.Findings) || shown.PreRedacted() {
-		return false
-	}
-	return !slices.ContainsFunc(shown.Findings, func(f redact.Finding) bool { return f.Kind != redact.FileBody })
+	return form.Fits(all[len(all)-1].Text, t.call.Params) && bearsNothing(w.hide.secrets(t))
 }

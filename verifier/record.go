@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -11,10 +10,10 @@ import (
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/turns"
 )
 
 // NotPermitted begins what the agent reads of a call that never passes.
@@ -55,34 +54,32 @@ func deny(kind, reason string) *denial { return &denial{kind, reason} }
 // release records an allow, then gives it. It is the only place that writes
 // one: no record, no allow.
 func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
-	if no := v.spread(ctx, t); no != nil {
-		return v.refuse(ctx, t, no)
+	if no := v.admitter.kin.spread(ctx, t); no != nil {
+		return v.recorder.refuse(ctx, t, no)
 	}
-	v.caution(t)
-	v.notesOutside(t)
-	v.sites.allowed(t)
+	v.auditing.caution(t)
+	v.quiet.allowing(t)
 	if t.plan.ByArguments() || t.plan.Secret != "" || t.held {
 		v.results.note(t, false)
 	}
 	if t.person {
-		v.runs.answered(t, true)
+		v.judging.runs.answered(t, true)
 	}
-	v.logContext(ctx, t)
+	v.recorder.logContext(ctx, t)
 	var e audit.Entry
-	v.fill(&e, t)
+	v.recorder.fill(&e, t)
 	e.Decision = audit.Allow
-	began := v.clock()
+	began := v.o.clock()
 	err := v.o.Record.Append(e)
 	if t.took("record", began, err != nil); err != nil {
-		v.o.Log.ErrorContext(ctx, "an allow could not be recorded and was denied", "request", v.named(t.call), "err", err)
-		v.observe(t, false, faultRecord)
+		v.o.Log.ErrorContext(ctx, "an allow could not be recorded and was denied", "request", v.hide.request(t.call), "err", err)
+		v.recorder.observe(t, false, faultRecord)
 		return Decision{Reason: reasonRecord}
 	}
-	v.actions.allowed(t)
-	v.repeats.allowed(t)
-	v.ranModules(ctx, t)
-	v.observe(t, true, t.by)
-	v.addCall(ctx, t, nil)
+	v.quiet.allowed(t)
+	v.workspace.ranModules(ctx, t)
+	v.recorder.observe(t, true, t.by)
+	v.recorder.addCall(ctx, t, nil)
 	d := Decision{Allow: true, Ref: t.ruling.Ref}
 	if t.wasEdited() {
 		v.edits.note(t)
@@ -91,20 +88,27 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 	return d
 }
 
+// recorder writes decisions into the record, and reports them to those who count and trace. It gives every deny, and no allow.
+type recorder struct {
+	o     *Options
+	hide  *hiding
+	turns *turns.Keeper
+}
+
 // refuse records a deny and gives it. A deny that can't be recorded is a deny.
-func (v *Verifier) refuse(ctx context.Context, t *evaluation, n *denial) Decision {
-	e, began := v.refusal(ctx, t, n), v.clock()
-	err := v.o.Record.Append(e)
+func (rec *recorder) refuse(ctx context.Context, t *evaluation, n *denial) Decision {
+	e, began := rec.refusal(ctx, t, n), rec.o.clock()
+	err := rec.o.Record.Append(e)
 	t.took("record", began, err != nil)
-	v.refused(ctx, t, n, err)
-	v.addCall(ctx, t, n)
+	rec.refused(ctx, t, n, err)
+	rec.addCall(ctx, t, n)
 	return n.decision(t)
 }
 
 // refusal is the record of a deny.
-func (v *Verifier) refusal(ctx context.Context, t *evaluation, n *denial) (e audit.Entry) {
-	v.logContext(ctx, t)
-	v.fill(&e, t)
+func (rec *recorder) refusal(ctx context.Context, t *evaluation, n *denial) (e audit.Entry) {
+	rec.logContext(ctx, t)
+	rec.fill(&e, t)
 	e.Decision, e.By, e.Error = audit.Deny, "", n.kind
 	e.Reason = clip(n.reason)
 	if strings.Contains(n.reason, t.ref()) {
@@ -114,11 +118,11 @@ func (v *Verifier) refusal(ctx context.Context, t *evaluation, n *denial) (e aud
 }
 
 // refused tells whoever counts of a deny, and the log if it could not be recorded.
-func (v *Verifier) refused(ctx context.Context, t *evaluation, n *denial, unrecorded error) {
+func (rec *recorder) refused(ctx context.Context, t *evaluation, n *denial, unrecorded error) {
 	if unrecorded != nil {
-		v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", v.named(t.call), "err", unrecorded)
+		rec.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", rec.hide.request(t.call), "err", unrecorded)
 	}
-	v.observe(t, false, n.kind)
+	rec.observe(t, false, n.kind)
 }
 
 // decision is the answer to a call that is denied.
@@ -128,20 +132,20 @@ func (n *denial) decision(t *evaluation) Decision {
 
 // crashed denies after a panic. What caused it may strike again while the deny
 // is recorded, so the params are left out, and a second panic leaves a deny.
-func (v *Verifier) crashed(ctx context.Context, t *evaluation) (d Decision) {
+func (rec *recorder) crashed(ctx context.Context, t *evaluation) (d Decision) {
 	defer func() {
 		if p := recover(); p != nil {
-			v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "panic", crash.Recovered(p))
+			rec.o.Log.ErrorContext(ctx, "a deny could not be recorded", "panic", crash.Recovered(p))
 			d = Decision{Reason: reasonFault, Ref: t.ruling.Ref}
 		}
 	}()
 	bare := *t.call
 	bare.Params, t.call = nil, &bare
-	return v.refuse(ctx, t, deny(crashKind, reasonFault))
+	return rec.refuse(ctx, t, deny(crashKind, reasonFault))
 }
 
 // observe tells whoever counts. The call is decided now.
-func (v *Verifier) observe(t *evaluation, allow bool, by string) {
+func (rec *recorder) observe(t *evaluation, allow bool, by string) {
 	t.decided = time.Now()
 	o := Observation{
 		Allow: allow, By: by, Mode: t.verdict.Mode.String(), Level: t.view.Level.String(), Class: t.plan.Class(),
@@ -153,22 +157,13 @@ func (v *Verifier) observe(t *evaluation, allow bool, by string) {
 	if by == faultStore || by == faultRecord {
 		o.Fault = by
 	}
-	v.o.Observe(o)
-	v.trace(t, &o)
-}
-
-// Reject denies a call that is authentic but can't be judged: malformed, or out
-// of its time. c may hold whatever could be read of it.
-func (v *Verifier) Reject(ctx context.Context, c *toolcall.Call, kind, reason string) Decision {
-	var t evaluation
-	v.begin(&t, c)
-	v.hideKeys(c)
-	return v.refuse(ctx, &t, deny(kind, reason))
+	rec.o.Observe(o)
+	rec.trace(t, &o)
 }
 
 // fill makes an empty entry the record of a decision. It is too large to be handed
 // around.
-func (v *Verifier) fill(e *audit.Entry, t *evaluation) {
+func (rec *recorder) fill(e *audit.Entry, t *evaluation) {
 	c := t.call
 	e.Kind, e.RequestID, e.Client, e.Agent, e.Tool = audit.KindDecision, c.RequestID, c.Client, c.Agent(), c.Tool
 	e.Session, e.SessionID, e.Run = c.Context.SessionKey, c.Context.SessionID, c.Context.RunID
@@ -178,7 +173,7 @@ func (v *Verifier) fill(e *audit.Entry, t *evaluation) {
 		e.Sent = c.Sent
 	}
 	if len(c.Params) > 0 {
-		v.recordParams(e, t)
+		rec.params(e, t)
 	}
 	if t.view.Version > 0 {
 		t.recordLevel(e)
@@ -187,94 +182,16 @@ func (v *Verifier) fill(e *audit.Entry, t *evaluation) {
 	t.recordConsent(e)
 }
 
-// recordParams keeps the arguments as they may be shown. Right after the start
+// params keeps the arguments as they may be shown. Right after the start
 // it waits a moment until it is known what that is; a client that leaves
 // meanwhile doesn't blank the record.
-func (v *Verifier) recordParams(e *audit.Entry, t *evaluation) {
+func (rec *recorder) params(e *audit.Entry, t *evaluation) {
 	if t.settings.Names {
-		e.Params = v.redactor().Names(t.call.Params)
+		e.Params = rec.hide.redactor().Names(t.call.Params)
 		return
 	}
-	shown := v.shown(t)
+	shown := rec.hide.shown(t)
 	e.Params, e.Compact, e.Hidden = shown.Params, true, shown.Hidden()
-}
-
-// shown is the call's params as they may be shown; worked out once.
-func (v *Verifier) shown(t *evaluation) *redact.Result {
-	if t.shown.Params != nil {
-		return &t.shown
-	}
-	t.shown = v.redactor().Params(t.call.Tool, t.call.Params)
-	return &t.shown
-}
-
-// card is the call's params as a card shows them: where the call goes is not hidden
-// because it is personal data, and what it writes to files may be shown.
-func (v *Verifier) card(t *evaluation) *redact.Result {
-	r := v.o.Cards()
-	if r == v.redactor() && r.Secrets() == r {
-		return v.shown(t)
-	}
-	card := r.Card(t.call.Tool, t.call.Params, t.plan.Goes())
-	return &card
-}
-
-// secretsOnCard are the call's params as a card would show them if personal data were no reason to hide anything.
-func (v *Verifier) secretsOnCard(t *evaluation) *redact.Result {
-	r := v.o.Cards()
-	if r == v.redactor() {
-		return v.secrets(t)
-	}
-	card := r.Secrets().Params(t.call.Tool, t.call.Params)
-	return &card
-}
-
-// secrets is the call's params with nothing but secrets hidden, for what is decided.
-func (v *Verifier) secrets(t *evaluation) *redact.Result {
-	r := v.redactor()
-	if r.Secrets() == r {
-		return v.shown(t)
-	}
-	found := r.Secrets().Params(t.call.Tool, t.call.Params)
-	return &found
-}
-
-// hideSource hides what a source must not be called: it is kept, and shown to
-// people much later. It is made of the tool's name and a word of the params. If
-// something in these is hidden, that word must be among what is not.
-func (v *Verifier) hideSource(t *evaluation) {
-	tool, word, _ := strings.Cut(t.plan.Source, " ")
-	if shown := v.shown(t); shown.Hidden() > 0 && !strings.Contains(strings.ToLower(string(shown.Params)), strings.ToLower(word)) {
-		t.plan.Source = tool
-	}
-	names := [2]string{t.plan.Source, t.call.Sent}
-	v.redactor().Lines(&names[0], &names[1])
-	t.plan.Source = names[0]
-	if names[1] != t.call.Sent { // the tool's name is the same in small letters
-		t.plan.Source = names[1]
-	}
-}
-
-// toolName is a tool's name as it may be kept. A secret in it is looked for in the
-// name as it was sent: small letters may disguise it.
-func (v *Verifier) toolName(tool, sent string) string {
-	shown := sent
-	if v.redactor().Lines(&shown); shown != sent {
-		return shown
-	}
-	return tool
-}
-
-// redactor is the one in force. Right after the start it is given a moment to
-// know what to hide; if that is not enough, it hides all.
-func (v *Verifier) redactor() *redact.Redactor {
-	r := v.o.Redactor()
-	if !r.IsReady() {
-		ctx, cancel := context.WithTimeout(context.Background(), recordPatience)
-		defer cancel()
-		_ = r.Wait(ctx)
-	}
-	return r
 }
 
 // recordLevel keeps how far the conversation was trusted, and each rise with
@@ -322,19 +239,6 @@ func (t *evaluation) grantWord() string {
 	return "grant"
 }
 
-// storeFault turns a store's error into a deny, and tells the log which.
-func (v *Verifier) storeFault(ctx context.Context, during string, err error) *denial {
-	switch {
-	case errors.Is(err, context.Canceled) || errors.Is(ctx.Err(), context.Canceled):
-		return deny(callerGone, reasonFault)
-	case errors.Is(err, session.ErrForged):
-		v.o.Log.ErrorContext(ctx, "the store holds something that is not ours", "during", during, "err", err)
-		return deny("forged", reasonFault)
-	}
-	v.o.Log.ErrorContext(ctx, "the store failed", "during", during, "err", err)
-	return deny(faultStore, reasonStore)
-}
-
 // ref is the short name by which the owner finds this decision in the record.
 func (t *evaluation) ref() string {
 	if t.ruling.Ref != "" {
@@ -343,10 +247,19 @@ func (t *evaluation) ref() string {
 	return codes.Ref(t.call.Client + "\n" + t.call.RequestID)
 }
 
-// refused is why the store refused: the level, or that this very request was
-// denied before.
+// refused is why the call is refused as soon as it was admitted and judged: its id is another call's, a pause binds it, the level forbids it,
+// or this very request was denied before. It is nil if it may still pass.
 func (t *evaluation) refused() *denial {
-	if t.view.Replayed && t.verdict.Mode != taint.Restrict {
+	switch {
+	case t.view.Entry == session.Conflict:
+		return deny("conflict", reasonConflict)
+	case t.view.Entry == session.Braked:
+		return deny("moved", reasonMoved)
+	case t.brake.On:
+		return t.paused()
+	case t.view.Entry != session.Refused:
+		return nil
+	case t.view.Replayed && t.verdict.Mode != taint.Restrict:
 		return deny("repeated", reasonRepeated)
 	}
 	return t.restricted()
@@ -391,4 +304,73 @@ func clip(s string) string {
 		return s
 	}
 	return string(r[:maxReason-1]) + "…"
+}
+
+// addCall adds a decision to the graph of its turn. What was allowed by its level or a grant waits in memory for a moment; the rest is
+// noted in the store with all before it. A pause or a stop may end many calls at once: those wait too.
+func (rec *recorder) addCall(ctx context.Context, t *evaluation, n *denial) {
+	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.again() || t.plan.Class() == "wrapper" {
+		return
+	}
+	news := turns.News{
+		Turn: turns.KeyOf(t.call), Root: t.conv, Agent: t.call.Agent(), Facts: []provenance.Fact{callFact(t, n)},
+		Persist: t.settings.Provenance.Persist || t.verdict.PersistGraph, Offline: n != nil && n.kind == faultStore, Report: t.settings.Keep,
+	}
+	switch {
+	case t.ruling.Paused || t.ruling.Stopped:
+	case n != nil:
+		news.When, news.Ref = turns.Now, t.ref()
+	case t.person:
+		news.When, news.Ref = turns.Now, t.ruling.Ref
+	}
+	_, _ = rec.turns.Add(ctx, &news) // no call ends a turn
+}
+
+// callFact is what a call that was decided, and counted, says of its turn.
+func callFact(t *evaluation, n *denial) provenance.Fact {
+	tool, id := len(t.call.Tool), len(t.call.Context.ToolCallID)
+	own := t.call.Tool + t.call.Context.ToolCallID + t.plan.Source // one piece of memory, that is not the call's
+	f := provenance.Fact{
+		What: provenance.Called, At: t.decided.UnixMilli(), Start: t.plan.Standing.Level, Level: t.view.Level, Allowed: n == nil,
+		Tool: own[:tool], ID: own[tool : tool+id], Iteration: t.call.Context.Iteration,
+		Metadata: provenance.Metadata{Label: own[tool+id:], Ref: t.ruling.Ref, Step: t.view.Step},
+	}
+	if t.call.Sent != t.call.Tool {
+		f.Sent = strings.Clone(t.call.Sent)
+	}
+	if n == nil {
+		f.By, f.Brings = t.by, t.plan.Brings(&t.view)
+		if t.view.After > t.view.Level {
+			f.Brings = taint.Worse(f.Brings, t.view.After)
+		}
+		return f
+	}
+	f.Reason, f.Ref = n.kind, t.ref()
+	level := min(t.view.Level, taint.Untrusted)
+	f.Tainted = t.plan.Modes[taint.System] < t.plan.Modes[level]
+	return f
+}
+
+// logContext writes what the owner's policies want to have in the log: what the
+// user said and what was called, both without their secrets, and its hash. Tool
+// output never comes here, so it can't be logged either.
+func (rec *recorder) logContext(ctx context.Context, t *evaluation) {
+	if !t.verdict.LogContext {
+		return
+	}
+	redactor := rec.hide.redactor()
+	said := make([]string, 0, len(t.call.Context.UserMessages))
+	for _, m := range t.call.Context.UserMessages {
+		text, _ := redactor.Text(m.Text)
+		said = append(said, text)
+	}
+	rec.o.Log.InfoContext(ctx, "the full context of a call, as a policy wants it", "request", rec.hide.request(t.call), "session", t.conv.Ref(),
+		"tool", t.call.Tool, "params", string(rec.hide.shown(t).Params), "digest", t.callDigest(), "level", t.view.Level.String(), "user", said)
+}
+
+// trace tells of a decision.
+func (rec *recorder) trace(t *evaluation, o *Observation) {
+	if rec.o.Trace != nil {
+		rec.o.Trace(&Traced{Observation: *o, Parent: t.call.Trace, Ref: t.ruling.Ref, Began: t.started, Ended: t.decided, Steps: t.steps})
+	}
 }

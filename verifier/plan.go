@@ -1,0 +1,44 @@
+package verifier
+
+import (
+	"strings"
+)
+
+// judging says what the policy makes of a call: plan before the conversation is known, judge when it is. It asks nobody, and commits to
+// nothing but the counts of limits.
+type judging struct {
+	o         *Options
+	hide      *hiding
+	limiter   limiter
+	runs      runs
+	texts     *texts
+	workspace *workspace
+}
+
+// plan asks the policy in force about the call.
+func (j *judging) plan(t *evaluation) {
+	t.rules = j.o.Policy()
+	t.plan = t.planner(t.rules, t.call)
+	if t.plan.Leaves { // whether it holds a secret has to be known
+		j.hide.await(t.hold())
+	}
+	if t.plan.Source != "" {
+		j.hide.source(t)
+	}
+	if t.bears = t.plan.Leaves && !bearsNothing(j.hide.secrets(t)); t.bears {
+		t.plan.Final = false
+	}
+	if t.plan.Quotes() { // what it quotes is kept, and shown on cards
+		shown := j.hide.shown(t)
+		j.hide.redactor().Lines(&t.plan.Secret, &t.plan.Gives)
+		if shown.Hidden() > 0 {
+			t.plan.Unquote(strings.ToLower(string(shown.Params)))
+		}
+	}
+}
+
+// limit tightens the plan by the limits that the call has reached, and by what its run may use.
+func (j *judging) limit(t *evaluation) {
+	j.limiter.limit(t)
+	j.runs.limit(t)
+}
