@@ -206,7 +206,7 @@ func (ad *admitter) admission(t *evaluation) session.Admission {
 	a := session.Admission{
 		Conversation: t.conv, ID: t.convID, Session: t.session, RequestID: c.RequestID, Body: c.Body,
 		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: floor,
-		Modes: t.row(), Raise: p.Raise, Final: p.Final && (!p.Leaves || !t.orphan()), Leaves: p.Leaves, Source: p.Source,
+		Modes: rowOf(t), Raise: p.Raise, Final: p.Final && (!p.Leaves || !t.orphan()), Leaves: p.Leaves, Source: p.Source,
 		Run: c.Context.RunID, RunCap: p.RunCap,
 		Standing: passedMark, Keep: t.settings.Keep,
 	}

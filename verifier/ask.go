@@ -58,7 +58,10 @@ func (p *people) put(ctx context.Context, t *evaluation, a *approval.Ask, hold t
 // heard takes in what people said, or why they did not. It returns nil if they
 // let the call pass.
 func (p *people) heard(ctx context.Context, t *evaluation, ruling approval.Ruling, err error) *denial {
-	t.asked(ruling)
+	t.ruling = ruling // for the record and the answer
+	if ruling.Card != "" {
+		t.view.Waiting = ruling.Card
+	}
 	switch {
 	case errors.Is(err, approval.ErrNobody):
 		p.o.Log.ErrorContext(ctx, "a call needs a person and nobody can be asked", "request", p.hide.request(t.call), "err", err)
@@ -77,7 +80,7 @@ func (p *people) heard(ctx context.Context, t *evaluation, ruling approval.Rulin
 			p.results.deny(t)
 			p.judging.runs.answered(t, false)
 		}
-		return deny("denied", t.deniedBy(ruling))
+		return deny("denied", deniedBy(t.ref(), &ruling))
 	case ruling.Paused:
 		return t.paused()
 	case ruling.Muted:
@@ -91,7 +94,7 @@ func (p *people) heard(ctx context.Context, t *evaluation, ruling approval.Rulin
 	case ruling.Late:
 		return deny("taken", reasonTaken)
 	case ruling.Silent:
-		return deny("unanswered", t.silent())
+		return deny("unanswered", "The owner did not answer in time (ref "+t.ref()+"). Ask again after the user's next message, or in ten minutes.")
 	case !ruling.Yes:
 		return deny("unanswered", t.waiting())
 	}
@@ -130,7 +133,7 @@ func (p *people) question(ctx context.Context, t *evaluation) *approval.Ask {
 		a.Sent = c.Sent
 	}
 	p.texts.origins(ctx, t)
-	a.Origins = t.origins()
+	a.Origins = originsOf(t)
 	warn(t, a)
 	hideAround(redactor, a)
 	whole := *a // with personal data, which is no secret
@@ -142,7 +145,7 @@ func (p *people) question(ctx context.Context, t *evaluation) *approval.Ask {
 	if a.Shell = t.plan.Shell; a.Shell && a.Lasting {
 		a.Runs, a.Does = t.runs()
 	}
-	a.Always, a.Spelled = t.always(a), lineage.Spelled(c.Tool, c.Params, t.plan.Content)
+	a.Always, a.Spelled = alwaysOf(t, a), lineage.Spelled(c.Tool, c.Params, t.plan.Content)
 	return a
 }
 

@@ -35,20 +35,20 @@ type auditing struct {
 	footnotes footnotes
 }
 
-// watched reports whether the auditor may have a say in what the policy lets
+// isWatched reports whether the auditor may have a say in what the policy lets
 // pass. What is harmless, out of scope or only told of never waits for it.
-func (t *evaluation) watched() bool {
+func isWatched(t *evaluation) bool {
 	return t.auditor != nil && t.auditor.Mode() != intent.Advise && t.plan.InScope && !t.plan.Harmless
 }
 
-// row is the plan's as the store is told it. Where the auditor may have a say,
+// rowOf is the plan's as the store is told it. Where the auditor may have a say,
 // the store decides nothing: at the levels that a result which needs caution
 // brings with it. A cleaner conversation passes in one trip, as without auditor.
-func (t *evaluation) row() taint.Row {
+func rowOf(t *evaluation) taint.Row {
 	row, from := t.plan.Modes, taint.System
 	switch {
 	case t.others():
-	case t.watched():
+	case isWatched(t):
 		from = t.auditor.Caution().From()
 	default:
 		return row
@@ -113,7 +113,7 @@ func (d *auditing) cautionResult(h *eventEvaluation) {
 // audit lets the auditor look at a call that the policy lets pass. It returns
 // nil if the call passes.
 func (d *auditing) audit(ctx context.Context, t *evaluation) *denial {
-	if !t.watched() || t.person {
+	if !isWatched(t) || t.person {
 		return nil
 	}
 	sources, cautioned := d.cautioned(t)
@@ -136,7 +136,7 @@ func (d *auditing) audit(ctx context.Context, t *evaluation) *denial {
 // allow just this call, once.
 func (d *auditing) block(ctx context.Context, t *evaluation) *denial {
 	a := d.people.question(ctx, t)
-	a.Rule, a.Blocked, a.Auditor, a.Lasting = byAuditor, d.action(t), t.heard(), false
+	a.Rule, a.Blocked, a.Auditor, a.Lasting = byAuditor, d.action(t), opinionClause(t.opinion), false
 	a.Unheard = t.opinion.Verdict == intent.NoAnswer
 	ruling, err := d.people.put(ctx, t, a, 0)
 	if t.pending != nil { // for no time at all
@@ -148,27 +148,23 @@ func (d *auditing) block(ctx context.Context, t *evaluation) *denial {
 	}
 	switch n.kind {
 	case "unanswered", "nobody", "full", "exhausted":
-		d.footnotes.add(t.conv, t.call.Context.RunID, t.footnote(a)+" (ref "+t.ref()+")")
-		return t.stopped(a)
+		footnote, no := stopped(t.ref(), a)
+		d.footnotes.add(t.conv, t.call.Context.RunID, footnote)
+		return no
 	}
 	return n
 }
 
-// stopped is what the agent reads of a call that the auditor did not let pass.
-// Nobody says that it does not match if nobody has looked.
-func (t *evaluation) stopped(a *approval.Ask) *denial {
+// stopped is what the owner reads under the agent's answer of a call that the auditor did not let pass, and what the agent reads. It says that
+// the call does not match only where the auditor has looked.
+func stopped(ref string, a *approval.Ask) (footnote string, _ *denial) {
+	blocked := "Caution: blocked an action (" + a.Blocked + ") "
 	if a.Unheard {
-		return deny(byUnheard, "This call needs a check first, and the check gave no answer, so it was blocked (ref "+t.ref()+"). Try again later, or go on without it.")
+		return blocked + "because the auditor gave no answer (ref " + ref + ")",
+			deny(byUnheard, "This call needs a check first, and the check gave no answer, so it was blocked (ref "+ref+"). Try again later, or go on without it.")
 	}
-	return deny(byAuditor, "This does not match what the user asked for, and was blocked (ref "+t.ref()+"). Go on without it.")
-}
-
-// footnote says the same to the owner, under the agent's answer.
-func (t *evaluation) footnote(a *approval.Ask) string {
-	if a.Unheard {
-		return "Caution: blocked an action (" + a.Blocked + ") because the auditor gave no answer"
-	}
-	return "Caution: blocked an action (" + a.Blocked + ") that did not match your request"
+	return blocked + "that did not match your request (ref " + ref + ")",
+		deny(byAuditor, "This does not match what the user asked for, and was blocked (ref "+ref+"). Go on without it.")
 }
 
 // action names a call in two words: "message send".
@@ -202,7 +198,7 @@ func (d *auditing) advise(ctx context.Context, t *evaluation, a *approval.Ask) (
 		return false
 	}
 	o := d.opinion(ctx, t, sources)
-	a.Auditor = t.heard()
+	a.Auditor = opinionClause(t.opinion)
 	return o.Verdict == intent.Allow && t.auditor.Mode() == intent.AutoApprove && t.verdict.LevelAlone &&
 		!o.Partly && t.verdict.Grantable && t.view.Secrets == session.HoldsNone && d.hide.forAuditor(t).Hidden() == 0 &&
 		a.Hidden == d.hide.card(t).Hidden() // the tool's name is not hidden either
@@ -241,12 +237,9 @@ func (t *evaluation) patience(ctx context.Context) (context.Context, context.Can
 	return context.WithDeadline(ctx, t.started.Add(max(left-time.Second, 500*time.Millisecond)))
 }
 
-// heard is the opinion as a clause, for the card and the record.
-func (t *evaluation) heard() string {
-	if t.opinion == nil {
-		return ""
-	}
-	switch o := t.opinion; {
+// opinionClause is an opinion, for the card and the record.
+func opinionClause(o *intent.Opinion) string {
+	switch {
 	case o.Verdict == intent.Allow && o.Partly:
 		return "fits what you asked for, as far as it could be shown"
 	case o.Verdict == intent.Allow:
@@ -256,5 +249,5 @@ func (t *evaluation) heard() string {
 	case o.Verdict == intent.Block:
 		return "does not fit what you asked for: " + o.Reason
 	}
-	return "no answer: " + t.opinion.Reason
+	return "no answer: " + o.Reason
 }

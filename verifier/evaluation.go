@@ -71,12 +71,6 @@ type evaluation struct {
 	claims  int               // how often another call had taken its yes
 }
 
-// kept is the evaluation for a call that may be held: it outlives the stack.
-func (t *evaluation) kept() *evaluation {
-	kept := *t
-	return &kept
-}
-
 // again reports whether the same request has had its decision elsewhere. One that
 // is sent twice at the same moment has it from whichever of the two settles.
 func (t *evaluation) again() bool { return t.replay || t.view.Replayed && !t.closed }
@@ -196,12 +190,4 @@ func (t *evaluation) like() *lineage.Alike {
 		t.alike = lineage.AlikeOf(t.call.Params, t.plan.Destinations, t.plan.Content)
 	}
 	return t.alike
-}
-
-// asked keeps what the desk said, for the record and the answer.
-func (t *evaluation) asked(r approval.Ruling) {
-	t.ruling = r
-	if r.Card != "" {
-		t.view.Waiting = r.Card
-	}
 }

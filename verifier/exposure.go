@@ -39,8 +39,8 @@ func (w *exposure) saw(t *evaluation, v *session.View) session.Holding {
 	one := w.find(t.convID)
 	if !v.Replayed {
 		one.calls++
-		if tool := t.noted(); tool != "" {
-			one.note(tool, v)
+		if t.rules != nil && t.rules.UsesHistory() {
+			one.note(t.call.Tool, v)
 		}
 	}
 	one.last = max(one.last, v.Step)
@@ -159,15 +159,6 @@ func (w *exposure) find(id [16]byte) *watched {
 	}
 	w.seen.Put(id, one, watchSize)
 	return one
-}
-
-// noted is what a call is called in the history that policies look back on; ""
-// where none does.
-func (t *evaluation) noted() string {
-	if t.rules == nil || !t.rules.UsesHistory() {
-		return ""
-	}
-	return t.call.Tool
 }
 
 // own are the services whose data came into a conversation, where nothing else did from outside; else none.

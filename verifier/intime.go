@@ -115,15 +115,11 @@ func (en *endings) keep(group []*ending) {
 	defer cancel()
 	denials := make([]session.Denial, len(group))
 	for i, e := range group {
-		denials[i] = e.t.denial()
+		denials[i] = session.Denial{Conversation: e.t.conv, RequestID: e.t.call.RequestID, Body: e.t.call.Body, Keep: e.t.settings.Keep}
 	}
 	if err := en.o.Store.Deny(ctx, denials...); err != nil {
 		for _, e := range group {
 			en.o.Log.WarnContext(e.ctx, "a deny could not be kept; the same request may be asked again", "request", en.hide.request(e.t.call), "err", err)
 		}
 	}
-}
-
-func (t *evaluation) denial() session.Denial {
-	return session.Denial{Conversation: t.conv, RequestID: t.call.RequestID, Body: t.call.Body, Keep: t.settings.Keep}
 }

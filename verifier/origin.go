@@ -40,7 +40,7 @@ type texts struct {
 // saidList and broughtList name the lists of a conversation. A tool that brings
 // in a lot does not push out what the user said. What the user said before starting
 // anew is not asked for any more.
-func (t *evaluation) saidList() string {
+func saidList(t *evaluation) string {
 	if id := t.call.Context.SessionID; strings.Contains(id, session.RenewedMark) {
 		return t.conv.Hash() + ":said:" + id
 	}
@@ -57,7 +57,7 @@ func (x *texts) remember(ctx context.Context, h *eventEvaluation) {
 	}
 	var notes []session.Note
 	if said := x.packed(ctx, h.said()); len(said) > 0 {
-		notes = append(notes, session.SealNote(x.o.Key, h.saidList(), mostSaid, keepTexts, said...))
+		notes = append(notes, session.SealNote(x.o.Key, saidList(h.evaluation), mostSaid, keepTexts, said...))
 	}
 	if brought := x.packed(ctx, x.brought(h)); len(brought) > 0 {
 		notes = append(notes, session.SealNote(x.o.Key, broughtList(h.conv), mostBrought, keepTexts, brought...))
@@ -241,9 +241,9 @@ func inAddresses(c *toolcall.Call) (pieces []string) {
 // mostPieces is how many pieces of addresses are looked at.
 const mostPieces = 200
 
-// origins are those that say something, the worst first, as many as anyone would
+// originsOf are those that say something, the worst first, as many as anyone would
 // read.
-func (t *evaluation) origins() (out []approval.Origin) {
+func originsOf(t *evaluation) (out []approval.Origin) {
 	if len(t.view.Origins) == 0 {
 		return nil
 	}
@@ -268,13 +268,13 @@ func (t *evaluation) origins() (out []approval.Origin) {
 func (x *texts) seen(ctx context.Context, t *evaluation) (out []lineage.Seen, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, x.o.StoreWait)
 	defer cancel()
-	for _, list := range []string{t.saidList(), broughtList(t.conv)} {
+	for _, list := range []string{saidList(t), broughtList(t.conv)} {
 		entries, err := session.ReadNotes(ctx, x.o.Store, x.o.Key, list)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range entries {
-			if s, err := lineage.Unpack(e); err == nil && s.User == (list == t.saidList()) {
+			if s, err := lineage.Unpack(e); err == nil && s.User == (list == saidList(t)) {
 				out = append(out, s)
 			}
 		}

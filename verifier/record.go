@@ -176,10 +176,12 @@ func (rec *recorder) fill(e *audit.Entry, t *evaluation) {
 		rec.params(e, t)
 	}
 	if t.view.Version > 0 {
-		t.recordLevel(e)
+		recordLevel(e, t)
 	}
-	t.recordOrigins(e)
-	t.recordConsent(e)
+	for _, o := range originsOf(t) {
+		e.Origins = append(e.Origins, o.Argument+": "+o.String())
+	}
+	recordConsent(e, t)
 }
 
 // params keeps the arguments as they may be shown. Right after the start
@@ -196,28 +198,25 @@ func (rec *recorder) params(e *audit.Entry, t *evaluation) {
 
 // recordLevel keeps how far the conversation was trusted, and each rise with
 // the step at which it came.
-func (t *evaluation) recordLevel(e *audit.Entry) {
+func recordLevel(e *audit.Entry, t *evaluation) {
 	e.Digest, e.Mode, e.Why = t.digest, t.verdict.Mode.String(), t.verdict.Sentences()
 	e.Started, e.Level, e.Step = t.plan.Standing.Why, t.view.Level.String(), t.view.Step
 	if t.opinion != nil {
-		e.Auditor, e.Why = t.opinion.Verdict.String(), append(e.Why, "The auditor: "+t.heard()+".")
+		e.Auditor, e.Why = t.opinion.Verdict.String(), append(e.Why, "The auditor: "+opinionClause(t.opinion)+".")
 	}
 	if t.view.After > t.view.Level {
 		e.RaisedTo, e.Source = t.view.After.String(), t.plan.Source
 	}
 }
 
-// recordOrigins keeps where arguments came from, if anyone asked.
-func (t *evaluation) recordOrigins(e *audit.Entry) {
-	for _, o := range t.origins() {
-		e.Origins = append(e.Origins, o.Argument+": "+o.String())
-	}
-}
-
 // recordConsent keeps who let it pass.
-func (t *evaluation) recordConsent(e *audit.Entry) {
-	if t.grant != nil {
-		e.Card, e.People = t.grant.ID, []audit.Person{{Name: t.grant.By, Says: t.grantWord() + " until " + t.grant.Until.UTC().Format(time.RFC3339) + approval.LikeOnly(t.grant)}}
+func recordConsent(e *audit.Entry, t *evaluation) {
+	if g := t.grant; g != nil {
+		word := "grant"
+		if g.IsStanding() {
+			word = "standing consent"
+		}
+		e.Card, e.People = g.ID, []audit.Person{{Name: g.By, Says: word + " until " + g.Until.UTC().Format(time.RFC3339) + approval.LikeOnly(g)}}
 		return
 	}
 	for _, vote := range t.ruling.Votes {
@@ -230,13 +229,6 @@ func (t *evaluation) recordConsent(e *audit.Entry) {
 		}
 		e.People = append(e.People, p)
 	}
-}
-
-func (t *evaluation) grantWord() string {
-	if t.grant.IsStanding() {
-		return "standing consent"
-	}
-	return "grant"
 }
 
 // ref is the short name by which the owner finds this decision in the record.
@@ -283,18 +275,15 @@ func (t *evaluation) waiting() string {
 	return "Owner approval required (ref " + t.ref() + "). Ask again after the owner approves."
 }
 
-func (t *evaluation) silent() string {
-	return "The owner did not answer in time (ref " + t.ref() + "). Ask again after the user's next message, or in ten minutes."
-}
-
-func (t *evaluation) deniedBy(r approval.Ruling) string {
-	if !r.ByPerson {
-		return "Not approved (ref " + t.ref() + "): " + r.Reason + "."
+// deniedBy is what the agent reads of a no.
+func deniedBy(ref string, r *approval.Ruling) string {
+	switch {
+	case !r.ByPerson:
+		return "Not approved (ref " + ref + "): " + r.Reason + "."
+	case r.Reason == "":
+		return "Denied by the owner (ref " + ref + ")."
 	}
-	if r.Reason == "" {
-		return "Denied by the owner (ref " + t.ref() + ")."
-	}
-	return "Denied by the owner (ref " + t.ref() + "): " + r.Reason
+	return "Denied by the owner (ref " + ref + "): " + r.Reason
 }
 
 // clip keeps a reason within what a client reads, in whole characters.

@@ -45,7 +45,7 @@ const (
 	mostRepeats   = 200  // commands of one
 )
 
-func (t *evaluation) repeatKey() repeatKey {
+func repeatKeyOf(t *evaluation) repeatKey {
 	return repeatKey{strings.Clone(t.window()), strings.Clone(t.call.Agent()), t.view.Generation, strings.Clone(t.call.Context.Workspace), t.sum()}
 }
 
@@ -61,7 +61,7 @@ func (s *repeats) allowed(t *evaluation) {
 	if len(calls) >= mostRepeats || calls == nil {
 		calls = make(map[repeatKey]repeatable)
 	}
-	calls[t.repeatKey()] = repeatable{byPolicy: byPolicy, by: t.ruling.By(), others: s.workspace.others(t.call.Client)}
+	calls[repeatKeyOf(t)] = repeatable{byPolicy: byPolicy, by: t.ruling.By(), others: s.workspace.others(t.call.Client)}
 	s.known.Put(t.convID, calls, mostRepeating)
 }
 
@@ -73,7 +73,7 @@ func (s *repeats) asked(t *evaluation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	calls, _ := s.known.Get(t.convID)
-	delete(calls, t.repeatKey())
+	delete(calls, repeatKeyOf(t))
 }
 
 // hear forgets what was allowed in a conversation that has ended.
@@ -92,7 +92,7 @@ func (s *repeats) find(t *evaluation) (found repeatable, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	calls, _ := s.known.Get(t.convID)
-	found, known = calls[t.repeatKey()]
+	found, known = calls[repeatKeyOf(t)]
 	return found, known && found.others == s.workspace.others(t.call.Client)
 }
 

@@ -8,16 +8,17 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // mostCommand is how long a call may be that a standing consent names, in bytes. It is kept for days, and read by people.
 const mostCommand = 1000
 
-// always is what a standing consent has to name to cover the call: its destinations and its directory, or the very command. It is empty where none can cover it.
+// alwaysOf is what a standing consent has to name to cover the call: its destinations and its directory, or the very command. It is empty where none can cover it.
 // None covers more than a call that only waits because outside content came in, of which all is visible and which bears no mark of a risk; nor
 // anything in a conversation that may hold a secret, or in which someone else than the owner speaks. What we don't know counts as marked. The
 // card offers one by the same answer, so that what is given is what is covered.
-func (t *evaluation) always(a *approval.Ask) string {
+func alwaysOf(t *evaluation, a *approval.Ask) string {
 	if !t.plan.Owners(t.call) || !a.Lasting || a.Agent == "" || a.Marked() || a.Hidden > 0 || a.HeldOnly || t.plan.Attaches || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone {
 		return ""
 	}
@@ -30,13 +31,13 @@ func (t *evaluation) always(a *approval.Ask) string {
 	if !t.plan.OnlyReads || len(a.Shown) > mostCommand { // what runs files of the workspace does something else once they change
 		return ""
 	}
-	return session.ExactlyShown(t.sumAnywhere(), string(a.Shown))
+	return session.ExactlyShown(sumAnywhere(t.call), string(a.Shown))
 }
 
 // sumAnywhere is what tells the call from others in any conversation: its arguments, and the directory where the agent names one.
-func (t *evaluation) sumAnywhere() string {
+func sumAnywhere(c *toolcall.Call) string {
 	sum := sha256.New()
-	for _, part := range []string{string(t.call.Params), t.call.Context.Directory} {
+	for _, part := range []string{string(c.Params), c.Context.Directory} {
 		fmt.Fprintf(sum, "%d:%s", len(part), part) //nolint:errcheck // a hash never fails
 	}
 	return hex.EncodeToString(sum.Sum(nil))
@@ -53,14 +54,11 @@ func (p *people) standing(ctx context.Context, t *evaluation, a *approval.Ask) *
 		return nil
 	}
 	for i := range given {
-		if g := &given[i]; t.isOf(g) && g.Like == session.StandingLike(a.Always) && g.Covers(t.view.Level, t.now()) && p.o.Desk.Stands(g.By, *a) {
+		g := &given[i]
+		isOf := g.Conversation.Client == t.conv.Client && (g.Conversation.Key == "" || g.Conversation == t.conv) && g.Agent == t.call.Agent() && g.Tool == t.call.Tool
+		if isOf && g.Like == session.StandingLike(a.Always) && g.Covers(t.view.Level, t.now()) && p.o.Desk.Stands(g.By, *a) {
 			return g
 		}
 	}
 	return nil
-}
-
-// isOf reports whether a standing consent is for calls of this tool by this agent, in this conversation.
-func (t *evaluation) isOf(g *session.Grant) bool {
-	return g.Conversation.Client == t.conv.Client && (g.Conversation.Key == "" || g.Conversation == t.conv) && g.Agent == t.call.Agent() && g.Tool == t.call.Tool
 }

@@ -214,7 +214,8 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	if t.view.Entry == session.Passed {
 		return v.passed(ctx, &t), nil
 	}
-	return v.seek(ctx, t.kept())
+	kept := t // it may be held, and outlives the stack
+	return v.seek(ctx, &kept)
 }
 
 // Notice takes in a call that the runtime will not ask about: nobody is asked and
