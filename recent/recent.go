@@ -2,7 +2,10 @@
 // must be found again or counts as unknown: nothing may pass because of that.
 package recent
 
-import "iter"
+import (
+	"iter"
+	"sync"
+)
 
 // Map keeps at least the entries that were put last, and at most twice as many:
 // when one half is full, the older half is forgotten. The zero Map is empty and
@@ -42,4 +45,24 @@ func (m *Map[K, V]) All() iter.Seq[V] {
 			}
 		}
 	}
+}
+
+// Shared is a Map that is safe for concurrent use, one step at a time.
+type Shared[K comparable, V any] struct {
+	mu sync.Mutex
+	m  Map[K, V]
+}
+
+// Get is that of Map.
+func (s *Shared[K, V]) Get(k K) (v V, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.m.Get(k)
+}
+
+// Put is that of Map.
+func (s *Shared[K, V]) Put(k K, v V, most int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.m.Put(k, v, most)
 }

@@ -162,8 +162,6 @@ func (v *Verifier) editedBefore(ctx context.Context, t *evaluation) *denial {
 		return deny("repeated", reasonRepeated)
 	}
 	t.become(params)
-	v.judging.plan(t)
-	v.judging.runs.limit(t)
-	v.judging.judge(ctx, t)
+	v.judging.again(ctx, t)
 	return nil
 }

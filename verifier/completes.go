@@ -8,7 +8,6 @@ import (
 
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/turns"
 )
@@ -146,7 +145,7 @@ func (s *actions) hear(h *eventEvaluation) {
 // process must have seen all of the conversation, and no secret was read there.
 func (s *actions) lets(t *evaluation) bool {
 	a := t.last
-	if a == nil || !t.plan.Completes || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone || t.view.Waiting != "" {
+	if a == nil || !t.plan.Completes || t.unheard() {
 		return false
 	}
 	if a.conversation != t.convID || a.turn != turns.KeyOf(t.call) || a.window != t.window() || a.agent != t.call.Agent() || a.generation != t.view.Generation || a.tool == t.call.Tool {

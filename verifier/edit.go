@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/subtle"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -44,9 +43,7 @@ func (p *people) editor(t *evaluation) approval.Editor {
 	return func(ctx context.Context, params jsontext.Value) (*approval.Ask, error) {
 		once := snapshot
 		once.become(params)
-		p.judging.plan(&once)
-		p.judging.runs.limit(&once)
-		p.judging.judge(ctx, &once)
+		p.judging.again(ctx, &once)
 		switch {
 		case once.plan.Class() == "wrapper":
 			return nil, &approval.Unfit{Text: "The changed call only names another one, which can't be judged by it."}
@@ -77,42 +74,28 @@ func (p *people) heardEdit(ctx context.Context, t *evaluation, r *approval.Rulin
 	if !t.call.Context.Edits || subtle.ConstantTimeCompare([]byte(t.sum()), []byte(r.EditedDigest)) != 1 {
 		return deny("edit", reasonFault)
 	}
-	if no := p.judgeEdited(ctx, t); no != nil {
-		return no
-	}
-	t.visible = false
-	return nil
-}
-
-// judgeEdited judges the changed call as one that has just come.
-func (p *people) judgeEdited(ctx context.Context, t *evaluation) *denial {
-	p.judging.plan(t)
-	p.judging.limiter.limit(t)
-	p.judging.runs.limit(t)
+	p.judging.plan(t) // as a call that has just come
+	p.judging.limit(t)
 	p.judging.judge(ctx, t)
 	if t.verdict.Mode == taint.Restrict || t.plan.Class() == "wrapper" {
 		return t.restricted()
 	}
+	t.visible = false
 	return p.peers.agree(ctx, t)
 }
 
 // edits remembers the changed params of requests that were allowed lately, in this process alone, so that the same request gets the same answer.
 type edits struct {
-	mu       sync.Mutex
-	requests recent.Map[requestKey, jsontext.Value]
+	requests recent.Shared[requestKey, jsontext.Value]
 }
 
 const mostEdits = 256 // of 32 KiB at most
 
 func (e *edits) note(t *evaluation) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.requests.Put(t.request(), t.call.Params.Clone(), mostEdits)
 }
 
 func (e *edits) of(t *evaluation) jsontext.Value {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	params, _ := e.requests.Get(t.request())
 	return params
 }

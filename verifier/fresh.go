@@ -198,7 +198,7 @@ type beginning struct {
 }
 
 // hear takes in what an event tells of new beginnings, before anything else is
-// made of it. It lowers nothing yet: see began.
+// made of it. It lowers nothing yet: see [fresh.began].
 func (f *fresh) hear(ctx context.Context, h *eventEvaluation) {
 	x, of := &h.call.Context, conversationOf(h.call)
 	if !renewable(h.call) {

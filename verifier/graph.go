@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/loop"
@@ -9,6 +10,51 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/turns"
 )
+
+// addCall adds a decision to the graph of its turn. What was allowed by its level or a grant waits in memory for a moment; the rest is
+// noted in the store with all before it. A pause or a stop may end many calls at once: those wait too.
+func (rec *recorder) addCall(ctx context.Context, t *evaluation, n *denial) {
+	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.again() || t.plan.Class() == "wrapper" {
+		return
+	}
+	news := turns.News{
+		Turn: turns.KeyOf(t.call), Root: t.conv, Agent: t.call.Agent(), Facts: []provenance.Fact{callFact(t, n)},
+		Persist: t.settings.Provenance.Persist || t.verdict.PersistGraph, Offline: n != nil && n.kind == faultStore, Report: t.settings.Keep,
+	}
+	switch {
+	case t.ruling.Paused || t.ruling.Stopped:
+	case n != nil:
+		news.When, news.Ref = turns.Now, t.ref()
+	case t.person:
+		news.When, news.Ref = turns.Now, t.ruling.Ref
+	}
+	_, _ = rec.turns.Add(ctx, &news) // no call ends a turn
+}
+
+// callFact is what a call that was decided, and counted, says of its turn.
+func callFact(t *evaluation, n *denial) provenance.Fact {
+	tool, id := len(t.call.Tool), len(t.call.Context.ToolCallID)
+	own := t.call.Tool + t.call.Context.ToolCallID + t.plan.Source // one piece of memory, that is not the call's
+	f := provenance.Fact{
+		What: provenance.Called, At: t.decided.UnixMilli(), Start: t.plan.Standing.Level, Level: t.view.Level, Allowed: n == nil,
+		Tool: own[:tool], ID: own[tool : tool+id], Iteration: t.call.Context.Iteration,
+		Metadata: provenance.Metadata{Label: own[tool+id:], Ref: t.ruling.Ref, Step: t.view.Step},
+	}
+	if t.call.Sent != t.call.Tool {
+		f.Sent = strings.Clone(t.call.Sent)
+	}
+	if n == nil {
+		f.By, f.Brings = t.by, t.plan.Brings(&t.view)
+		if t.view.After > t.view.Level {
+			f.Brings = taint.Worse(f.Brings, t.view.After)
+		}
+		return f
+	}
+	f.Reason, f.Ref = n.kind, t.ref()
+	level := min(t.view.Level, taint.Untrusted)
+	f.Tainted = t.plan.Modes[taint.System] < t.plan.Modes[level]
+	return f
+}
 
 // addEvent adds an event to the graph of its turn. What a tool returned waits in memory for a moment, as its call does. The end of a
 // turn is answered with what the turn was informed by.

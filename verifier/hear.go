@@ -203,7 +203,7 @@ func (l *listener) report(ctx context.Context, h *eventEvaluation) *denial {
 	return l.o.storeFault(ctx, "hear", errMoved)
 }
 
-// saw keeps what this process has seen of the conversation, as saw does.
+// saw keeps what this process has seen of the conversation, as [admitter.saw] does.
 func (l *listener) saw(h *eventEvaluation) {
 	m := session.Mark{Level: h.heard.Level, Generation: h.heard.Generation}
 	if h.session == "" {

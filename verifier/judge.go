@@ -18,6 +18,13 @@ func (j *judging) judge(ctx context.Context, t *evaluation) {
 	t.verdict = t.plan.Judge(t.view)
 }
 
+// again judges a call with changed params, without counting it once more.
+func (j *judging) again(ctx context.Context, t *evaluation) {
+	j.plan(t)
+	j.runs.limit(t)
+	j.judge(ctx, t)
+}
+
 // replan judges the call again if the policy changed since it was planned: people
 // may have taken minutes to answer. A restrict that is in force now overturns
 // every yes, and what only the earlier policy allowed does not pass.

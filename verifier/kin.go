@@ -3,7 +3,6 @@ package verifier
 import (
 	"context"
 	"strings"
-	"sync"
 
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/recent"
@@ -24,7 +23,7 @@ type kin struct {
 	exposure *exposure
 	floor    *session.Floor
 	roots    roots
-	spawners spawners
+	spawners recent.Shared[session.Conversation, string] // under which session id subagents count; empty: under none
 }
 
 // spawnerList names the list in which that is noted.
@@ -33,27 +32,8 @@ func spawnerList(child session.Conversation) string { return child.Hash() + ":sp
 const (
 	mostSpawners = 64
 	noSpawner    = "-"
+	spawnersSize = 20_000
 )
-
-// spawners remembers under which session id subagents count; empty: under none.
-type spawners struct {
-	mu    sync.Mutex
-	names recent.Map[session.Conversation, string]
-}
-
-const spawnersSize = 20_000
-
-func (s *spawners) of(child session.Conversation) (name string, known bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.names.Get(child)
-}
-
-func (s *spawners) keep(child session.Conversation, name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.names.Put(child.Clone(), name, spawnersSize)
-}
 
 // spawned notes to which part of its conversation a subagent belongs that a call has
 // started.
@@ -80,7 +60,7 @@ func (k *kin) note(ctx context.Context, child, root session.Conversation, name s
 // under is the session id of the root's under which a subagent counts. It is
 // empty where nothing says so, and then nothing that comes later does.
 func (k *kin) under(ctx context.Context, child, root session.Conversation) string {
-	if name, known := k.spawners.of(child); known {
+	if name, known := k.spawners.Get(child); known {
 		return name
 	}
 	ctx, cancel := context.WithTimeout(ctx, k.o.StoreWait)
@@ -95,7 +75,7 @@ func (k *kin) under(ctx context.Context, child, root session.Conversation) strin
 			if under, ok := strings.CutPrefix(string(entries[0]), root.Hash()+" "); ok && len(entries) < mostSpawners {
 				name = under
 			}
-			k.spawners.keep(child, name)
+			k.spawners.Put(child.Clone(), name, spawnersSize)
 			return name
 		}
 		if k.note(ctx, child, root, "") != nil {
@@ -141,7 +121,7 @@ func (k *kin) spread(ctx context.Context, t *evaluation) *denial {
 // resolve finds the conversation whose state counts. A spawned session shares
 // its root's, both ways; what it was before it was known as a child comes along.
 func (k *kin) resolve(ctx context.Context, t *evaluation) (before taint.Level, err error) {
-	if root, known := k.roots.of(t.conv); known {
+	if root, known := k.roots.known.Get(t.conv); known {
 		t.move(root)
 		return taint.System, nil
 	}
@@ -174,21 +154,14 @@ func (k *kin) joined(child, root session.Conversation, before taint.Level) {
 // roots remembers which conversations share another's state, so that a child
 // costs no second trip. The store is the truth: it answers Moved.
 type roots struct {
-	mu    sync.Mutex
-	known recent.Map[session.Conversation, session.Conversation]
+	known recent.Shared[session.Conversation, session.Conversation]
 }
 
 const rootsSize = 20_000
 
-func (r *roots) of(c session.Conversation) (session.Conversation, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.known.Get(c)
-}
-
 // at is where a conversation's state is, as far as that is known.
 func (r *roots) at(c session.Conversation) session.Conversation {
-	if root, known := r.of(c); known {
+	if root, known := r.known.Get(c); known {
 		return root
 	}
 	return c
@@ -198,7 +171,5 @@ func (r *roots) note(child, root session.Conversation) {
 	if child == root {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.known.Put(child.Clone(), root.Clone(), rootsSize)
 }

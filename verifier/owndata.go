@@ -3,7 +3,6 @@ package verifier
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -34,26 +33,25 @@ func ownOf(service string) string { return "own " + service }
 
 // note keeps a call that is about to be allowed.
 func (d *ownData) note(t *evaluation) {
-	c := t.call
-	if t.plan.OwnData.Reads == "" || c.Context.ToolCallID == "" || c.Context.SessionKey == "" {
+	k := resultKeyOf(t.call).clone()
+	if t.plan.OwnData.Reads == "" || k.call == "" || k.session == "" {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	k := resultKey{strings.Clone(c.Client), strings.Clone(c.Context.SessionKey), strings.Clone(c.Context.ToolCallID), strings.Clone(c.Tool)}
 	_, again := d.calls.Get(k)
 	d.calls.Put(k, !again, mostOwnCalls) // an id that comes twice names no call
 }
 
 // returned reports whether an event is the result of such a call, as the call gave it. Each has one.
 func (d *ownData) returned(h *eventEvaluation) bool {
-	r, c := &h.event.Returned, h.call
+	r := &h.event.Returned
 	if h.event.Name != loop.AfterToolCall || r.Changed || r.ToolCallID == "" {
 		return false
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	k := resultKey{c.Client, c.Context.SessionKey, r.ToolCallID, r.Tool}
+	k := returnedKey(h).clone()
 	if due, _ := d.calls.Get(k); !due {
 		return false
 	}

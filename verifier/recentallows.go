@@ -3,7 +3,6 @@ package verifier
 import (
 	"encoding/hex"
 	"strings"
-	"sync"
 
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/recent"
@@ -16,8 +15,7 @@ const passedMark = "p"
 // alone, so that the same request gets the same answer. It is bounded: what it
 // has forgotten is judged again.
 type recentAllows struct {
-	mu       sync.Mutex
-	requests recent.Map[requestKey, struct{}]
+	requests recent.Shared[requestKey, struct{}]
 }
 
 const mostAllows = 20_000
@@ -30,14 +28,10 @@ type requestKey struct {
 }
 
 func (g *recentAllows) note(k requestKey) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.requests.Put(k, struct{}{}, mostAllows)
 }
 
 func (g *recentAllows) has(k requestKey) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	_, known := g.requests.Get(k)
 	return known
 }

@@ -7,49 +7,9 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
-	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/crash"
-	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/provenance"
-	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/turns"
 )
-
-// NotPermitted begins what the agent reads of a call that never passes.
-const NotPermitted = "Not permitted here"
-
-// What the agent reads. No code, no syntax, no policy detail: the agent is the
-// adversary's mouth.
-const (
-	reasonFault    = "The verifier could not decide. Nothing was run."
-	reasonStore    = "The verifier's store can't be reached. Nothing was run; ask again later."
-	reasonRecord   = "The verifier can't write its record. Nothing was run; ask again later."
-	reasonConflict = "This request id was already used for another call."
-	reasonRepeated = "This request was denied before, and stays so. A new call will be judged again."
-	reasonMoved    = "The conversation kept changing while this was decided. Ask again."
-	reasonNobody   = "This needs the owner's approval, and the owner can't be asked now. Ask again later."
-	reasonStopping = "The verifier is stopping. Nothing was run; ask again later."
-	reasonPaused   = "The owner has paused this agent. Only harmless tools run until the pause is lifted."
-	reasonTooMany  = "Paused: too many questions this hour. What needs the owner's approval is denied until there is room again; other calls go on."
-	reasonMuted    = "This needs the owner's approval, and the owner wants no questions from here until %s. Nothing was asked; do something else, or ask again then."
-	reasonAway     = "This needs the owner's approval, and the people who could give it are not there until %s. Nothing was asked; ask again then."
-	againFormat    = "2006-01-02 15:04 UTC"
-	reasonFull     = "Too many questions are waiting for the owner. Ask again when some are answered."
-	reasonTaken    = "The owner's yes was for one call, and an identical call that was waiting first has it. Ask again if it is needed twice."
-	maxReason      = 500
-
-	faultStore  = "store"
-	faultRecord = "record"
-	callerGone  = "gone"
-	crashKind   = "panic"
-)
-
-// denial is why a call is denied: a category for the record, a sentence for the
-// agent.
-type denial struct{ kind, reason string }
-
-func deny(kind, reason string) *denial { return &denial{kind, reason} }
 
 // release records an allow, then gives it. It is the only place that writes
 // one: no record, no allow.
@@ -80,12 +40,12 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 	v.workspace.ranModules(ctx, t)
 	v.recorder.observe(t, true, t.by)
 	v.recorder.addCall(ctx, t, nil)
-	d := Decision{Allow: true, Ref: t.ruling.Ref}
+	changed := ""
 	if t.wasEdited() {
 		v.edits.note(t)
-		d.Params = string(t.call.Params)
+		changed = string(t.call.Params)
 	}
-	return d
+	return Decision{Allow: true, Ref: t.ruling.Ref, Params: changed}
 }
 
 // recorder writes decisions into the record, and reports them to those who count and trace. It gives every deny, and no allow.
@@ -123,11 +83,6 @@ func (rec *recorder) refused(ctx context.Context, t *evaluation, n *denial, unre
 		rec.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", rec.hide.request(t.call), "err", unrecorded)
 	}
 	rec.observe(t, false, n.kind)
-}
-
-// decision is the answer to a call that is denied.
-func (n *denial) decision(t *evaluation) Decision {
-	return Decision{Reason: clip(n.reason), Ref: t.ruling.Ref, Ticket: t.ruling.Ticket}
 }
 
 // crashed denies after a panic. What caused it may strike again while the deny
@@ -229,115 +184,6 @@ func recordConsent(e *audit.Entry, t *evaluation) {
 		}
 		e.People = append(e.People, p)
 	}
-}
-
-// ref is the short name by which the owner finds this decision in the record.
-func (t *evaluation) ref() string {
-	if t.ruling.Ref != "" {
-		return t.ruling.Ref
-	}
-	return codes.Ref(t.call.Client + "\n" + t.call.RequestID)
-}
-
-// refused is why the call is refused as soon as it was admitted and judged: its id is another call's, a pause binds it, the level forbids it,
-// or this very request was denied before. It is nil if it may still pass.
-func (t *evaluation) refused() *denial {
-	switch {
-	case t.view.Entry == session.Conflict:
-		return deny("conflict", reasonConflict)
-	case t.view.Entry == session.Braked:
-		return deny("moved", reasonMoved)
-	case t.brake.On:
-		return t.paused()
-	case t.view.Entry != session.Refused:
-		return nil
-	case t.view.Replayed && t.verdict.Mode != taint.Restrict:
-		return deny("repeated", reasonRepeated)
-	}
-	return t.restricted()
-}
-
-func (t *evaluation) restricted() *denial {
-	if why := t.verdict.Reason; why != "" { // the owner's own words for the agent
-		return deny(t.verdict.Rule, NotPermitted+" (ref "+t.ref()+"): "+why)
-	}
-	return deny(t.verdict.Rule, NotPermitted+" (ref "+t.ref()+").")
-}
-
-// paused is why nothing but what is harmless passes.
-func (t *evaluation) paused() *denial {
-	t.verdict.Mode, t.verdict.Rule = taint.Restrict, "paused"
-	t.verdict.Why = append(t.verdict.Why, policy.Step{Rule: "paused", Text: "The owner has paused the agent: only what is harmless passes.", Mode: taint.Restrict})
-	return deny("paused", reasonPaused)
-}
-
-func (t *evaluation) waiting() string {
-	return "Owner approval required (ref " + t.ref() + "). Ask again after the owner approves."
-}
-
-// deniedBy is what the agent reads of a no.
-func deniedBy(ref string, r *approval.Ruling) string {
-	switch {
-	case !r.ByPerson:
-		return "Not approved (ref " + ref + "): " + r.Reason + "."
-	case r.Reason == "":
-		return "Denied by the owner (ref " + ref + ")."
-	}
-	return "Denied by the owner (ref " + ref + "): " + r.Reason
-}
-
-// clip keeps a reason within what a client reads, in whole characters.
-func clip(s string) string {
-	r := []rune(s)
-	if len(r) <= maxReason {
-		return s
-	}
-	return string(r[:maxReason-1]) + "…"
-}
-
-// addCall adds a decision to the graph of its turn. What was allowed by its level or a grant waits in memory for a moment; the rest is
-// noted in the store with all before it. A pause or a stop may end many calls at once: those wait too.
-func (rec *recorder) addCall(ctx context.Context, t *evaluation, n *denial) {
-	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.again() || t.plan.Class() == "wrapper" {
-		return
-	}
-	news := turns.News{
-		Turn: turns.KeyOf(t.call), Root: t.conv, Agent: t.call.Agent(), Facts: []provenance.Fact{callFact(t, n)},
-		Persist: t.settings.Provenance.Persist || t.verdict.PersistGraph, Offline: n != nil && n.kind == faultStore, Report: t.settings.Keep,
-	}
-	switch {
-	case t.ruling.Paused || t.ruling.Stopped:
-	case n != nil:
-		news.When, news.Ref = turns.Now, t.ref()
-	case t.person:
-		news.When, news.Ref = turns.Now, t.ruling.Ref
-	}
-	_, _ = rec.turns.Add(ctx, &news) // no call ends a turn
-}
-
-// callFact is what a call that was decided, and counted, says of its turn.
-func callFact(t *evaluation, n *denial) provenance.Fact {
-	tool, id := len(t.call.Tool), len(t.call.Context.ToolCallID)
-	own := t.call.Tool + t.call.Context.ToolCallID + t.plan.Source // one piece of memory, that is not the call's
-	f := provenance.Fact{
-		What: provenance.Called, At: t.decided.UnixMilli(), Start: t.plan.Standing.Level, Level: t.view.Level, Allowed: n == nil,
-		Tool: own[:tool], ID: own[tool : tool+id], Iteration: t.call.Context.Iteration,
-		Metadata: provenance.Metadata{Label: own[tool+id:], Ref: t.ruling.Ref, Step: t.view.Step},
-	}
-	if t.call.Sent != t.call.Tool {
-		f.Sent = strings.Clone(t.call.Sent)
-	}
-	if n == nil {
-		f.By, f.Brings = t.by, t.plan.Brings(&t.view)
-		if t.view.After > t.view.Level {
-			f.Brings = taint.Worse(f.Brings, t.view.After)
-		}
-		return f
-	}
-	f.Reason, f.Ref = n.kind, t.ref()
-	level := min(t.view.Level, taint.Untrusted)
-	f.Tainted = t.plan.Modes[taint.System] < t.plan.Modes[level]
-	return f
 }
 
 // logContext writes what the owner's policies want to have in the log: what the

@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/session"
@@ -13,8 +12,7 @@ import (
 // of it: a call that changes nothing there costs it nothing. What is forgotten is
 // told again.
 type reportedInfluences struct {
-	mu   sync.Mutex
-	told recent.Map[say, int64] // by generation: after a reset or an endorsement all is told anew
+	told recent.Shared[say, int64] // by generation: after a reset or an endorsement all is told anew
 }
 
 // say is what a call means for the account of its conversation.
@@ -45,8 +43,6 @@ func (s *reportedInfluences) untold(t *evaluation, generation int64) bool {
 	if !matters {
 		return false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	told, known := s.told.Get(k)
 	return !known || told != generation
 }
@@ -56,7 +52,5 @@ func (s *reportedInfluences) tell(t *evaluation, generation int64) {
 	k, _ := sayOf(t)
 	k.Conversation, k.session = k.Clone(), strings.Clone(k.session) // they are parts of a whole call
 	k.sender, k.source = strings.Clone(k.sender), strings.Clone(k.source)
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.told.Put(k, generation, saysSize)
 }

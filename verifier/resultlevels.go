@@ -2,10 +2,10 @@ package verifier
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // resultLevels remembers what calls bring in whose arguments make that better or
@@ -14,8 +14,7 @@ import (
 // their result names the tool and not the arguments. What is forgotten, or was
 // judged by another process, counts as what the tool returns otherwise.
 type resultLevels struct {
-	mu    sync.Mutex
-	calls recent.Map[resultKey, broughtIn]
+	calls recent.Shared[resultKey, broughtIn]
 }
 
 // broughtIn is what a call brings in.
@@ -31,50 +30,50 @@ type broughtIn struct {
 // resultKey is one call, as the runtime that asked about it names it.
 type resultKey struct{ client, session, call, tool string }
 
+func resultKeyOf(c *toolcall.Call) resultKey {
+	return resultKey{c.Client, c.Context.SessionKey, c.Context.ToolCallID, c.Tool}
+}
+
+// returnedKey is the call whose result an event reports.
+func returnedKey(h *eventEvaluation) resultKey {
+	return resultKey{h.call.Client, h.call.Context.SessionKey, h.event.Returned.ToolCallID, h.event.Returned.Tool}
+}
+
+// clone is the key with strings of its own.
+func (k resultKey) clone() resultKey {
+	return resultKey{strings.Clone(k.client), strings.Clone(k.session), strings.Clone(k.call), strings.Clone(k.tool)}
+}
+
 const resultsSize = 5000
 
 // note keeps what a call brings in that is about to be released, or that people are asked about: the user of a coding agent may
 // let it run at the agent's own terminal.
 func (m *resultLevels) note(t *evaluation, waiting bool) {
-	c := t.call
-	if c.Context.ToolCallID == "" || c.Context.SessionKey == "" {
+	k := resultKeyOf(t.call)
+	if k.call == "" || k.session == "" {
 		return
 	}
 	b := broughtIn{level: t.plan.Brings(&t.view), secret: t.plan.Secret != "", waiting: waiting}
 	if waiting {
 		b.reads = t.plan.Secret
 	}
-	m.keep(resultKey{strings.Clone(c.Client), strings.Clone(c.Context.SessionKey), strings.Clone(c.Context.ToolCallID), strings.Clone(c.Tool)}, b)
+	m.calls.Put(k.clone(), b, resultsSize)
 }
 
 // deny notes that a person said no to a call that people were asked about.
 func (m *resultLevels) deny(t *evaluation) {
-	c := t.call
-	k := resultKey{c.Client, c.Context.SessionKey, c.Context.ToolCallID, c.Tool}
-	if b, known := m.find(k); known {
+	k := resultKeyOf(t.call)
+	if b, known := m.calls.Get(k); known {
 		b.waiting, b.denied = false, true
-		m.keep(resultKey{strings.Clone(k.client), strings.Clone(k.session), strings.Clone(k.call), strings.Clone(k.tool)}, b)
+		m.calls.Put(k.clone(), b, resultsSize)
 	}
-}
-
-func (m *resultLevels) keep(k resultKey, b broughtIn) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.calls.Put(k, b, resultsSize)
 }
 
 // of is what was said of the call that an event tells the result of.
 func (m *resultLevels) of(h *eventEvaluation) (broughtIn, bool) {
-	c := h.call
-	k := resultKey{c.Client, c.Context.SessionKey, h.event.Returned.ToolCallID, h.event.Returned.Tool}
+	k := returnedKey(h)
 	if k.call == "" || k.session == "" {
 		return broughtIn{}, false
 	}
-	return m.find(k)
-}
-
-func (m *resultLevels) find(k resultKey) (broughtIn, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	return m.calls.Get(k)
 }

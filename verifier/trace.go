@@ -24,14 +24,6 @@ type Step struct {
 	Failed bool
 }
 
-// clock is the time where decisions are traced, and the zero time elsewhere.
-func (o *Options) clock() time.Time {
-	if o.Trace == nil {
-		return time.Time{}
-	}
-	return time.Now()
-}
-
 // took notes a step that ends now, where decisions are traced.
 func (t *evaluation) took(name string, began time.Time, failed bool) {
 	if !began.IsZero() {

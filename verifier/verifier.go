@@ -14,14 +14,12 @@ package verifier
 import (
 	"cmp"
 	"context"
-	"errors"
-	"log/slog"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/intent"
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/turns"
@@ -70,95 +68,14 @@ const (
 	defaultWait    = 400 * time.Millisecond
 )
 
-// New makes a Verifier.
-func New(o Options) (*Verifier, error) {
-	if o.Policy == nil || o.Redactor == nil || o.Store == nil || o.Record == nil || o.Desk == nil || o.Visible == nil {
-		return nil, errors.New("verifier: policy, redactor, store, record, desk and visible are all needed")
-	}
-	if len(o.Key) < 32 {
-		return nil, errors.New("verifier: the server key must be at least 32 bytes")
-	}
-	if o.Cards == nil {
-		o.Cards = o.Redactor
-	}
-	if o.Bodies == nil {
-		o.Bodies = o.Redactor
-	}
-	if o.Settings == nil {
-		o.Settings = func() Settings { return Settings{} }
-	}
-	if o.Upstream == nil {
-		o.Upstream = func() Upstream { return nil }
-	}
-	if o.Auditor == nil {
-		o.Auditor = func() *intent.Auditor { return nil }
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Lineage == nil {
-		o.Lineage = func(string) []lineage.Key { return nil }
-	}
-	if o.Observe == nil {
-		o.Observe = func(Observation) {}
-	}
-	if o.Used == nil {
-		o.Used = func(loop.Tokens, time.Duration) {}
-	}
-	o.StoreWait = cmp.Or(o.StoreWait, defaultWait)
-	return assemble(&o), nil
-}
-
-// assemble makes the parts of a Verifier, and gives each those that it uses.
-func assemble(o *Options) *Verifier {
-	v := &Verifier{o: o, hide: &hiding{o: o}, results: &resultLevels{}}
-	hide, seen, floor := v.hide, &exposure{}, &session.Floor{}
-	v.turns = turns.New(turns.Options{
-		Store: o.Store, Wait: o.StoreWait, Keep: func() time.Duration { return o.Settings().Provenance.Keep },
-		Record: o.Record.Append, Hide: hide.fact, Key: o.Key, Log: o.Log,
-	})
-	v.fresh, v.firsts.o, v.runtimes.o, v.runtimes.hide = &fresh{o: o}, o, o, hide
-	v.workspace, v.peers = &workspace{o: o, hide: hide}, &peers{o: o, hide: hide}
-	known := &texts{o: o, hide: hide}
-	v.judging = &judging{o: o, hide: hide, texts: known, workspace: v.workspace}
-	v.admitter = &admitter{o: o, kin: &kin{o: o, exposure: seen, floor: floor}, jobs: &jobs{o: o, hide: hide}, exposure: seen, floor: floor}
-	v.people = &people{o: o, hide: hide, judging: v.judging, peers: v.peers, texts: known, results: v.results, over: v.turns.IsOver}
-	v.quiet = &quiet{
-		o: o, exposure: seen, words: ownWords{hide},
-		actions: actions{hide: hide, over: v.turns.IsOver},
-		sites:   sites{o: o, hide: hide, over: v.turns.IsOver, exposure: seen},
-		own:     ownData{o: o, hide: hide, exposure: seen, texts: known},
-		repeats: repeats{o: o, hide: hide, workspace: v.workspace, question: v.people.question},
-	}
-	v.people.repeats = &v.quiet.repeats
-	v.auditing = &auditing{o: o, hide: hide, kin: v.admitter.kin, exposure: seen, people: v.people}
-	v.recorder = &recorder{o: o, hide: hide, turns: v.turns}
-	v.endings = &endings{o: o, hide: hide, recorder: v.recorder, ending: make(chan struct{}, endAtOnce)}
-	v.listener = &listener{
-		o: o, hide: hide, judging: v.judging, admitter: v.admitter, fresh: v.fresh, quiet: v.quiet, auditing: v.auditing,
-		results: v.results, texts: known, turns: v.turns,
-	}
-	return v
-}
-
-// Turns keeps the graphs of turns.
-func (v *Verifier) Turns() *turns.Keeper { return v.turns }
-
 // begin starts a call under the settings in force: a reload does not change
 // them halfway.
 func (v *Verifier) begin(t *evaluation, c *toolcall.Call) {
 	t.call, t.started, t.settings = c, time.Now(), v.o.Settings()
 	t.auditor, t.upstream = v.o.Auditor(), v.o.Upstream()
 	s := &t.settings
-	if s.Hold == 0 {
-		s.Hold = defaultHold
-	}
-	if s.MaxHold == 0 {
-		s.MaxHold = defaultMaxHold
-	}
-	if s.Keep == 0 {
-		s.Keep = 10*time.Minute + s.MaxHold + time.Minute
-	}
+	s.Hold, s.MaxHold = cmp.Or(s.Hold, defaultHold), cmp.Or(s.MaxHold, defaultMaxHold)
+	s.Keep = cmp.Or(s.Keep, 10*time.Minute+s.MaxHold+time.Minute)
 }
 
 // Verify decides one call. It returns no error: every error is a deny.
@@ -216,6 +133,49 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	}
 	kept := t // it may be held, and outlives the stack
 	return v.seek(ctx, &kept)
+}
+
+// seek decides a call that the level alone does not: it needs a consent, and may be
+// held for one.
+func (v *Verifier) seek(ctx context.Context, t *evaluation) (d Decision, h *held) {
+	defer func() {
+		if p := recover(); p != nil {
+			d, h = v.panicked(ctx, t, p), nil
+		}
+	}()
+	return v.conclude(ctx, t, v.consent(ctx, t))
+}
+
+// conclude settles a call that something lets pass, and releases it; or denies it;
+// or has it held where people are asked. It is judged again if the conversation
+// moved meanwhile.
+func (v *Verifier) conclude(ctx context.Context, t *evaluation, n *denial) (Decision, *held) {
+	for n == nil {
+		again, refused := v.settle(ctx, t)
+		switch {
+		case refused != nil:
+			n = refused
+		case !again:
+			return v.release(ctx, t), nil
+		default:
+			if t.tries++; t.tries == settleTries {
+				return v.endings.denyInTime(ctx, t, deny("moved", reasonMoved)), nil
+			}
+			v.judging.judge(ctx, t)
+			n = v.consent(ctx, t)
+		}
+	}
+	if t.pending != nil {
+		t.shown = redact.Result{} // as large as the call, and worked out again for the record
+		return Decision{}, &held{v, t}
+	}
+	return v.endings.denyInTime(ctx, t, n), nil
+}
+
+// panicked denies a call whose decision ended in a panic.
+func (v *Verifier) panicked(ctx context.Context, t *evaluation, p any) Decision {
+	v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", crash.Recovered(p))
+	return v.recorder.crashed(ctx, t)
 }
 
 // Notice takes in a call that the runtime will not ask about: nobody is asked and

@@ -1,0 +1,88 @@
+package verifier
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/turns"
+)
+
+// New makes a Verifier.
+func New(o Options) (*Verifier, error) {
+	if o.Policy == nil || o.Redactor == nil || o.Store == nil || o.Record == nil || o.Desk == nil || o.Visible == nil {
+		return nil, errors.New("verifier: policy, redactor, store, record, desk and visible are all needed")
+	}
+	if len(o.Key) < 32 {
+		return nil, errors.New("verifier: the server key must be at least 32 bytes")
+	}
+	if o.Cards == nil {
+		o.Cards = o.Redactor
+	}
+	if o.Bodies == nil {
+		o.Bodies = o.Redactor
+	}
+	if o.Settings == nil {
+		o.Settings = func() Settings { return Settings{} }
+	}
+	if o.Upstream == nil {
+		o.Upstream = func() Upstream { return nil }
+	}
+	if o.Auditor == nil {
+		o.Auditor = func() *intent.Auditor { return nil }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Lineage == nil {
+		o.Lineage = func(string) []lineage.Key { return nil }
+	}
+	if o.Observe == nil {
+		o.Observe = func(Observation) {}
+	}
+	if o.Used == nil {
+		o.Used = func(loop.Tokens, time.Duration) {}
+	}
+	o.StoreWait = cmp.Or(o.StoreWait, defaultWait)
+	return assemble(&o), nil
+}
+
+// assemble makes the parts of a Verifier, and gives each those that it uses.
+func assemble(o *Options) *Verifier {
+	v := &Verifier{o: o, hide: &hiding{o: o}, results: &resultLevels{}}
+	hide, seen, floor := v.hide, &exposure{}, &session.Floor{}
+	v.turns = turns.New(turns.Options{
+		Store: o.Store, Wait: o.StoreWait, Keep: func() time.Duration { return o.Settings().Provenance.Keep },
+		Record: o.Record.Append, Hide: hide.fact, Key: o.Key, Log: o.Log,
+	})
+	v.fresh, v.firsts.o, v.runtimes.o, v.runtimes.hide = &fresh{o: o}, o, o, hide
+	v.workspace, v.peers = &workspace{o: o, hide: hide}, &peers{o: o, hide: hide}
+	known := &texts{o: o, hide: hide}
+	v.judging = &judging{o: o, hide: hide, texts: known, workspace: v.workspace}
+	v.admitter = &admitter{o: o, kin: &kin{o: o, exposure: seen, floor: floor}, jobs: &jobs{o: o, hide: hide}, exposure: seen, floor: floor}
+	v.people = &people{o: o, hide: hide, judging: v.judging, peers: v.peers, texts: known, results: v.results, over: v.turns.IsOver}
+	v.quiet = &quiet{
+		o: o, exposure: seen, words: ownWords{hide},
+		actions: actions{hide: hide, over: v.turns.IsOver},
+		sites:   sites{o: o, hide: hide, over: v.turns.IsOver, exposure: seen},
+		own:     ownData{o: o, hide: hide, exposure: seen, texts: known},
+		repeats: repeats{o: o, hide: hide, workspace: v.workspace, question: v.people.question},
+	}
+	v.people.repeats = &v.quiet.repeats
+	v.auditing = &auditing{o: o, hide: hide, kin: v.admitter.kin, exposure: seen, people: v.people}
+	v.recorder = &recorder{o: o, hide: hide, turns: v.turns}
+	v.endings = &endings{o: o, hide: hide, recorder: v.recorder, ending: make(chan struct{}, endAtOnce)}
+	v.listener = &listener{
+		o: o, hide: hide, judging: v.judging, admitter: v.admitter, fresh: v.fresh, quiet: v.quiet, auditing: v.auditing,
+		results: v.results, texts: known, turns: v.turns,
+	}
+	return v
+}
+
+// Turns keeps the graphs of turns.
+func (v *Verifier) Turns() *turns.Keeper { return v.turns }
