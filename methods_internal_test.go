@@ -23,7 +23,6 @@ var tooLarge = []string{
 	"policy.Plan",
 	"policy.Policy",
 	"policy.builder",
-	"redact.finder",
 	"store/storetest.Model",
 }
 

@@ -12,13 +12,13 @@ const (
 
 // name looks at a word that may be, or end, the name of a secret: DB_PASSWORD=x,
 // "apiKey": "x", --token x, Authorization: Bearer x.
-func (f *finder) name(start, end int) {
-	if start < f.seen.name {
+func (k *looks) name(start, end int) {
+	if start < k.seen.name {
 		return // of a name that was looked at
 	}
-	start, end = f.around(start, end)
-	f.seen.name = end
-	raw := f.s[start:end]
+	start, end = around(k.s, start, end)
+	k.seen.name = end
+	raw := k.s[start:end]
 	name := strings.TrimLeft(raw, "-.")
 	flag := len(raw) > len(name) && raw[0] == '-'
 	squashed := squash(name)
@@ -26,13 +26,13 @@ func (f *finder) name(start, end int) {
 	case squashed == "nopasswd": // of sudoers
 		return
 	case isSecret(squashed) || isToken(squashed, '"') || endsInPass(name) || isCode(squashed):
-	case squashed == "key" && f.keyOf(start):
-	case strings.HasSuffix(squashed, "key") && f.isHeader(start):
+	case squashed == "key" && keyOf(k.s, start):
+	case strings.HasSuffix(squashed, "key") && isHeader(k.s, start):
 	case strings.HasSuffix(squashed, "auth"), flag && (squashed == "passin" || squashed == "passout"):
 	default:
 		return
 	}
-	f.value(named{start: start, end: end, name: squashed, flag: flag})
+	k.value(named{start: start, end: end, name: squashed, flag: flag})
 }
 
 // named is a name that may be given a secret.
@@ -46,14 +46,14 @@ func (n named) isToken() bool { return strings.HasSuffix(strings.TrimSuffix(n.na
 
 // around widens a word to the name it is in. A bracket or a quote may follow a
 // name, as in env["TOKEN"].
-func (f *finder) around(start, end int) (int, int) {
-	for n := 0; start > 0 && n < maxName && isName(f.s[start-1]); n++ {
+func around(s string, start, end int) (int, int) {
+	for n := 0; start > 0 && n < maxName && isName(s[start-1]); n++ {
 		start--
 	}
-	for n := 0; end < len(f.s) && n < maxName && isName(f.s[end]); n++ {
+	for n := 0; end < len(s) && n < maxName && isName(s[end]); n++ {
 		end++
 	}
-	for end > start && (f.s[end-1] == '.' || f.s[end-1] == '-') {
+	for end > start && (s[end-1] == '.' || s[end-1] == '-') {
 		end-- // the end of a sentence
 	}
 	return start, end
@@ -62,8 +62,8 @@ func (f *finder) around(start, end int) (int, int) {
 func isName(c byte) bool { return isWord(c) || c == '-' || c == '.' }
 
 // keyOf reports whether the word before makes "key" a secret: "API key: x".
-func (f *finder) keyOf(start int) bool {
-	before := strings.TrimRight(f.s[max(0, start-16):start], " ")
+func keyOf(s string, start int) bool {
+	before := strings.TrimRight(s[max(0, start-16):start], " ")
 	i := len(before)
 	for i > 0 && isAlnum(before[i-1]) {
 		i--
@@ -72,30 +72,30 @@ func (f *finder) keyOf(start int) bool {
 }
 
 // isHeader reports whether the place is the beginning of curl's -H "…".
-func (f *finder) isHeader(start int) bool {
-	before := strings.TrimRight(f.s[max(0, start-16):start], " \t='\"")
+func isHeader(s string, start int) bool {
+	before := strings.TrimRight(s[max(0, start-16):start], " \t='\"")
 	return strings.HasSuffix(before, "-H") || strings.HasSuffix(before, "--header")
 }
 
 // value hides what is given to the name.
-func (f *finder) value(n named) {
-	i, op := f.operator(n)
+func (k *looks) value(n named) {
+	i, op := operator(k.s, n)
 	start := n.start
-	if start > 0 && n.end < len(f.s) && isQuote(f.s[start-1]) && f.s[n.end] == f.s[start-1] {
+	if start > 0 && n.end < len(k.s) && isQuote(k.s[start-1]) && k.s[n.end] == k.s[start-1] {
 		start-- // the name is in quotes of its own
 	}
 	switch {
 	case op == opNone:
 	case op == opSpace && n.flag:
-		f.argument(n, i)
+		k.argument(n, i)
 	case op == opSpace:
-		f.spaced(n, i)
+		k.spaced(n, i)
 	case op == opElement:
-		f.element(i)
+		k.element(i)
 	case strings.HasSuffix(n.name, "authorization") || strings.HasSuffix(strings.TrimSuffix(n.name, "s"), "cookie"):
-		f.header(start, i)
+		k.header(start, i)
 	default:
-		f.assigned(n, start, i, op)
+		k.assigned(n, start, i, op)
 	}
 }
 
@@ -112,8 +112,7 @@ const (
 )
 
 // operator returns where the value starts, and what led there.
-func (f *finder) operator(n named) (int, op) {
-	s := f.s
+func operator(s string, n named) (int, op) {
 	i := skip(s, n.end, "\\\"'`])", 4)
 	spaced := skip(s, i, " \t", maxGap)
 	rest := s[spaced:]
@@ -130,14 +129,14 @@ func (f *finder) operator(n named) (int, op) {
 		return skip(s, spaced+1, " \t", maxGap), opColon
 	case i > n.end && strings.HasPrefix(rest, "value="): // <add key="name" value="x">
 		return spaced + len("value="), opEqual
-	case f.pairedAt(i) > 0:
-		return f.pairedAt(i), opColon
+	case pairedAt(s, i) > 0:
+		return pairedAt(s, i), opColon
 	case strings.HasPrefix(rest, ">") && n.start > 0 && (i > n.end && isQuote(s[n.start-1]) || s[n.start-1] == '<'):
 		return spaced + 1, opElement
 	case strings.HasPrefix(rest, ",") && n.start > 1 && isQuote(s[n.start-1]) && s[n.start-2] == '(':
-		return f.second(spaced + 1)
+		return second(s, spaced+1)
 	case i == n.end && strings.HasPrefix(rest, "(") && !isVerb(n.name) && !strings.Contains(n.name, "credential"):
-		return f.second(spaced + 1) // password("x")
+		return second(s, spaced+1) // password("x")
 	case spaced > i && (strings.HasPrefix(rest, "is ") || strings.HasPrefix(rest, "is: ") || strings.HasPrefix(rest, "was ")):
 		return skip(s, spaced+strings.IndexByte(rest, ' '), " \t:", maxGap), opIs
 	case spaced > i:
@@ -148,9 +147,8 @@ func (f *finder) operator(n named) (int, op) {
 
 // pairedAt returns where the value stands of a name that is one itself and ends
 // at i, or 0: "name": "TOKEN", "value": "x", and the same in lines of YAML.
-func (f *finder) pairedAt(i int) int {
+func pairedAt(s string, i int) int {
 	const value = "value"
-	s := f.s
 	at := skip(s, i, ", \t\r\n\"'", maxName)
 	if !strings.ContainsAny(s[i:at], ",\n") || len(s)-at <= len(value) || !strings.EqualFold(s[at:at+len(value)], value) {
 		return 0
@@ -164,9 +162,9 @@ func (f *finder) pairedAt(i int) int {
 }
 
 // second is the operator of set("name", "value"): the value is in quotes too.
-func (f *finder) second(i int) (int, op) {
-	i = skip(f.s, i, " \t", maxGap)
-	if i == len(f.s) || !isQuote(f.s[i]) {
+func second(s string, i int) (int, op) {
+	i = skip(s, i, " \t", maxGap)
+	if i == len(s) || !isQuote(s[i]) {
 		return 0, opNone
 	}
 	return i, opEqual
@@ -181,24 +179,24 @@ func skip(s string, i int, chars string, n int) int {
 }
 
 // assigned hides the value at i.
-func (f *finder) assigned(n named, start, i int, o op) {
-	if n.isDirectory(f.s[i:]) || n.isShort() && f.runEnd(i)-i > maxAhead {
+func (k *looks) assigned(n named, start, i int, o op) {
+	if n.isDirectory(k.s[i:]) || n.isShort() && k.runEnd(i)-i > maxAhead {
 		return
 	}
-	w := word{s: f.s, quote: quoteAt(f.s, start), equal: o == opEqual, query: o == opEqual && start > 0 && strings.IndexByte("?&#", f.s[start-1]) >= 0}
+	w := word{s: k.s, quote: quoteAt(k.s, start), equal: o == opEqual, query: o == opEqual && start > 0 && strings.IndexByte("?&#", k.s[start-1]) >= 0}
 	a, b := w.at(i)
-	v := f.s[a:b]
+	v := k.s[a:b]
 	switch {
 	case o == opColon && isBlock(v):
-		f.block(n.start, b)
+		k.block(n.start, b)
 	case phrases[n.name]:
-		f.add(assignedKind, a, f.lineEnd(a, w.quote))
-	case f.harmless(w, a, v):
+		k.add(assignedKind, a, k.lineEnd(a, w.quote))
+	case k.harmless(w, a, v):
 	case n.isToken() && strings.Trim(v, digits+"_.,kK") == "":
 	case strings.HasSuffix(n.name, "auth") && !isLogin(v), isCode(n.name) && !isShortNumber(v):
 	case o == opIs && strings.Trim(v, letters) == "":
 	default:
-		f.add(assignedKind, a, b)
+		k.add(assignedKind, a, b)
 	}
 }
 
@@ -242,28 +240,28 @@ func (n named) isDirectory(v string) bool {
 func (n named) isShort() bool { return isCode(n.name) || strings.HasSuffix(n.name, "auth") }
 
 // argument hides the next word of a command, given to a flag.
-func (f *finder) argument(n named, i int) {
-	w := word{s: f.s, quote: quoteAt(f.s, i), equal: true}
-	if i == len(f.s) || strings.IndexByte("-<>|&;", f.s[i]) >= 0 {
+func (k *looks) argument(n named, i int) {
+	w := word{s: k.s, quote: quoteAt(k.s, i), equal: true}
+	if i == len(k.s) || strings.IndexByte("-<>|&;", k.s[i]) >= 0 {
 		return
 	}
 	a, b := w.at(i)
-	source, _, ok := strings.Cut(f.s[a:b], ":")
+	source, _, ok := strings.Cut(k.s[a:b], ":")
 	switch {
 	case ok && source == "pass": // -passin pass:x, as openssl has it
 		a += len("pass:")
-	case ok && (source == "env" || source == "file" || source == "fd"), f.s[a:b] == "stdin":
+	case ok && (source == "env" || source == "file" || source == "fd"), k.s[a:b] == "stdin":
 		return
 	case ok && n.name == "auth":
 		a += len(source) + 1
-	case isCode(n.name) && !isShortNumber(f.s[a:b]):
+	case isCode(n.name) && !isShortNumber(k.s[a:b]):
 		return
-	case strings.HasSuffix(n.name, "cookie") && !strings.Contains(f.s[a:b], "="):
+	case strings.HasSuffix(n.name, "cookie") && !strings.Contains(k.s[a:b], "="):
 		return // the name of a file
-	case n.name == "secret" && strings.HasPrefix(f.s[a:b], "id="):
+	case n.name == "secret" && strings.HasPrefix(k.s[a:b], "id="):
 		return // where docker finds it
 	}
-	if !f.harmless(w, a, f.s[a:b]) {
-		f.add(flagKind, a, b)
+	if !k.harmless(w, a, k.s[a:b]) {
+		k.add(flagKind, a, b)
 	}
 }

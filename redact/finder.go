@@ -5,12 +5,6 @@ import (
 	"strings"
 )
 
-// span is a secret in a text.
-type span struct {
-	start, end int
-	kind       string
-}
-
 const (
 	// maxWork bounds what one call may cost, in characters given to regular
 	// expressions; eight decoded ones cost one. What would cost more is hidden
@@ -28,26 +22,14 @@ const (
 
 // finder looks for secrets in one text.
 type finder struct {
+	looks
 	d        *detector
 	patterns []pattern
 	known    known
-	work     *int // left for this call
 	depth    int
-
-	s          string
-	marks      uint8 // of its bytes: see [automaton.find]
-	spans      []span
-	covered    span // the span that reaches furthest: what starts in it is hidden
-	seen       seen
-	references []reference
-	places     []int   // where commands may be
-	tried      []*rule // on the whole text
-	failed     bool    // the work is used up: nothing is known of the text
-}
-
-// seen is how far looks have gone, so that no place is looked at twice.
-type seen struct {
-	name, run, line int
+	marks    uint8   // of the text's bytes: see [automaton.find]
+	places   []int   // where commands may be
+	tried    []*rule // on the whole text
 }
 
 // find returns the secrets in s, in order and apart from each other, until it is
@@ -84,27 +66,6 @@ func (f *finder) at(word, start int) {
 	}
 }
 
-// add hides s[start:end], if there is anything to hide there.
-func (f *finder) add(kind string, start, end int) {
-	if start >= end || isMask(f.s[start:end]) {
-		return
-	}
-	f.spans = append(f.spans, span{start, end, kind})
-	if end > f.covered.end {
-		f.covered = f.spans[len(f.spans)-1]
-	}
-}
-
-// hides reports whether what starts here is hidden already.
-func (f *finder) hides(start int) bool { return f.covered.start <= start && start < f.covered.end }
-
-// spend takes n from the work left, and gives up when there is none.
-func (f *finder) spend(n int) bool {
-	*f.work -= n
-	f.failed = f.failed || *f.work < 0
-	return !f.failed
-}
-
 // try applies a rule at a word.
 func (f *finder) try(r *rule, start, end int) {
 	if !r.atWord {
@@ -127,12 +88,6 @@ func (f *finder) try(r *rule, start, end int) {
 	}
 }
 
-// assignedAt reports whether a value that is given to the name that ends here is
-// hidden already.
-func (f *finder) assignedAt(end int) bool {
-	return f.covered.kind == assignedKind && end <= f.covered.start && f.covered.start < end+32
-}
-
 // tryAll applies a rule to the whole text, once.
 func (f *finder) tryAll(r *rule) {
 	if slices.Contains(f.tried, r) || !f.spend(len(f.s)) {
@@ -144,27 +99,6 @@ func (f *finder) tryAll(r *rule) {
 			f.spans = append(f.spans, span{a, f.tokenEnd(b), r.id})
 		}
 	}
-}
-
-// runEnd returns where the characters that are not spaces end. Asked for places
-// in order, it walks over the text once.
-func (f *finder) runEnd(i int) int {
-	if i < f.seen.run {
-		return f.seen.run
-	}
-	for i < len(f.s) && !isSpace(f.s[i]) {
-		i++
-	}
-	f.seen.run = i
-	return i
-}
-
-// tokenEnd returns where the token that s[:i] ends in really ends.
-func (f *finder) tokenEnd(i int) int {
-	for i > 0 && i < len(f.s) && isToken64(f.s[i]) && isToken64(f.s[i-1]) {
-		i++
-	}
-	return i
 }
 
 // byPattern applies the owner's.
@@ -193,7 +127,8 @@ func (f *finder) within(s string) []span {
 	if f.depth+1 >= maxDepth || !f.spend(1+len(s)/8) {
 		return nil
 	}
-	in := finder{d: f.d, patterns: f.patterns, known: f.known, work: f.work, depth: f.depth + 1}
+	in := finder{d: f.d, patterns: f.patterns, known: f.known, depth: f.depth + 1}
+	in.work = f.work
 	spans, ok := in.find(s)
 	f.failed = f.failed || !ok
 	return spans

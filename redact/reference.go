@@ -11,31 +11,6 @@ type reference struct {
 // maxReferences bounds how many are followed in one text.
 const maxReferences = 16
 
-// harmless reports whether the value at i is no secret but says where one is,
-// or that there is none. A variable is remembered: what it is given is a secret.
-func (f *finder) harmless(w word, i int, v string) bool {
-	if !w.harmless(i, v) {
-		return false
-	}
-	f.refer(v, false)
-	return true
-}
-
-// refer remembers a variable.
-func (f *finder) refer(v string, maybe bool) {
-	name := variableName(v)
-	if name == "" || len(f.references) == maxReferences {
-		return
-	}
-	for i := range f.references {
-		if r := &f.references[i]; r.name == name {
-			r.maybe = r.maybe && maybe
-			return
-		}
-	}
-	f.references = append(f.references, reference{name, maybe})
-}
-
 // variableName is the name in $NAME, ${NAME}, $env:NAME or %NAME%.
 func variableName(v string) string {
 	if !isVariable(v) {

@@ -11,16 +11,16 @@ import (
 func isBlock(v string) bool { return v != "" && (v[0] == '|' || v[0] == '>') && len(v) <= 3 }
 
 // block hides the lines after i that are indented more than the one of the name.
-func (f *finder) block(name, i int) {
-	depth := indent(f.s, name)
+func (k *looks) block(name, i int) {
+	depth := indent(k.s, name)
 	start, end := -1, -1
-	for from := lineEnd(f.s, i) + 1; from < len(f.s); {
-		to := lineEnd(f.s, from)
-		line := strings.TrimSpace(f.s[from:to])
-		if !f.spend(1 + to - from) {
+	for from := lineEnd(k.s, i) + 1; from < len(k.s); {
+		to := lineEnd(k.s, from)
+		line := strings.TrimSpace(k.s[from:to])
+		if !k.spend(1 + to - from) {
 			return
 		}
-		at := from + strings.Index(f.s[from:to], line)
+		at := from + strings.Index(k.s[from:to], line)
 		if line != "" && at-from <= depth {
 			break
 		}
@@ -33,7 +33,7 @@ func (f *finder) block(name, i int) {
 		from = to + 1
 	}
 	if start >= 0 {
-		f.add(assignedKind, start, end)
+		k.add(assignedKind, start, end)
 	}
 }
 
@@ -48,35 +48,35 @@ func indent(s string, i int) int {
 }
 
 // element hides the text of <password>x</password>.
-func (f *finder) element(i int) {
-	n := strings.IndexByte(f.s[i:min(len(f.s), i+maxAhead)], '<')
+func (k *looks) element(i int) {
+	n := strings.IndexByte(k.s[i:min(len(k.s), i+maxAhead)], '<')
 	if n <= 0 {
 		return
 	}
-	text := strings.TrimSpace(f.s[i : i+n])
-	a := i + strings.Index(f.s[i:i+n], text)
-	if w := (word{s: f.s}); text != "" && !f.harmless(w, a, text) {
-		f.add(assignedKind, a, a+len(text))
+	text := strings.TrimSpace(k.s[i : i+n])
+	a := i + strings.Index(k.s[i:i+n], text)
+	if w := (word{s: k.s}); text != "" && !k.harmless(w, a, text) {
+		k.add(assignedKind, a, a+len(text))
 	}
 }
 
 // callOfTwo looks at a function that takes a name and a password: login("bob", "x"),
 // auth=("bob", "x").
-func (f *finder) callOfTwo(_, end int) { f.callOf(end, 1) }
+func (k *looks) callOfTwo(_, end int) { k.callOf(end, 1) }
 
 // callOfThree looks at one that takes a place before them.
-func (f *finder) callOfThree(_, end int) { f.callOf(end, 2) }
+func (k *looks) callOfThree(_, end int) { k.callOf(end, 2) }
 
 // callOf hides the argument after n others if it is in quotes.
-func (f *finder) callOf(i, n int) {
-	stop := min(len(f.s), i+maxLookBack)
+func (k *looks) callOf(i, n int) {
+	stop := min(len(k.s), i+maxLookBack)
 	for ; n > 0; n-- {
-		for ; i < stop && f.s[i] != ','; i++ {
-			if f.s[i] == ')' {
+		for ; i < stop && k.s[i] != ','; i++ {
+			if k.s[i] == ')' {
 				return
 			}
-			if isQuote(f.s[i]) {
-				_, end := (word{s: f.s}).quoted(i)
+			if isQuote(k.s[i]) {
+				_, end := (word{s: k.s}).quoted(i)
 				i = max(i, end)
 			}
 		}
@@ -85,9 +85,9 @@ func (f *finder) callOf(i, n int) {
 	if i >= stop {
 		return
 	}
-	if i, op := f.second(i); op == opEqual {
-		a, b := (word{s: f.s}).quoted(i)
-		f.secretIn(a, b)
+	if i, op := second(k.s, i); op == opEqual {
+		a, b := (word{s: k.s}).quoted(i)
+		k.secretIn(a, b)
 	}
 }
 
@@ -101,32 +101,26 @@ func (f *finder) encoder(_, end int) {
 	f.part(&usage{after: ":", login: true}, &command.Word{Text: f.s[a:b], Start: a}, 0, b-a)
 }
 
-func (f *finder) secretIn(a, b int) {
-	if w := (word{s: f.s}); !f.harmless(w, a, f.s[a:b]) {
-		f.add(assignedKind, a, b)
-	}
-}
-
 // identified looks at IDENTIFIED BY 'x' and IDENTIFIED WITH plugin BY 'x'.
-func (f *finder) identified(_, end int) {
+func (k *looks) identified(_, end int) {
 	const by = "by "
-	for i := end; i+len(by) <= min(len(f.s), end+maxName); i++ {
-		if strings.EqualFold(f.s[i:i+len(by)], by) { // not ToLower: that may change where things stand
-			f.nextWord(0, i+len(by))
+	for i := end; i+len(by) <= min(len(k.s), end+maxName); i++ {
+		if strings.EqualFold(k.s[i:i+len(by)], by) { // not ToLower: that may change where things stand
+			k.nextWord(0, i+len(by))
 			return
 		}
 	}
 }
 
 // passwordFor looks at: Password for bob: x, SET PASSWORD FOR bob = 'x'.
-func (f *finder) passwordFor(_, end int) {
-	line := f.s[end:lineEnd(f.s[:min(len(f.s), end+maxName)], end)]
+func (k *looks) passwordFor(_, end int) {
+	line := k.s[end:lineEnd(k.s[:min(len(k.s), end+maxName)], end)]
 	for _, op := range []string{"= ", ": ", " is "} {
 		if n := strings.Index(line, op); n >= 0 {
-			w := word{s: f.s, quote: quoteAt(f.s, end), equal: true}
-			a, b := w.at(skip(f.s, end+n+len(op), " ", maxGap))
-			if a > 0 && isQuote(f.s[a-1]) || looksLikePassword(f.s[a:b]) {
-				f.secretIn(a, b)
+			w := word{s: k.s, quote: quoteAt(k.s, end), equal: true}
+			a, b := w.at(skip(k.s, end+n+len(op), " ", maxGap))
+			if a > 0 && isQuote(k.s[a-1]) || looksLikePassword(k.s[a:b]) {
+				k.secretIn(a, b)
 			}
 			return
 		}
@@ -140,66 +134,66 @@ func (f *finder) oracle(_, end int) {
 }
 
 // nextWord hides the next word.
-func (f *finder) nextWord(_, end int) {
-	w := word{s: f.s, quote: quoteAt(f.s, end), equal: true}
-	i := skip(f.s, end, " \t(=", maxGap)
-	if i == len(f.s) || isSpace(f.s[i]) {
+func (k *looks) nextWord(_, end int) {
+	w := word{s: k.s, quote: quoteAt(k.s, end), equal: true}
+	i := skip(k.s, end, " \t(=", maxGap)
+	if i == len(k.s) || isSpace(k.s[i]) {
 		return
 	}
 	a, b := w.at(i)
-	f.secretIn(a, b)
+	k.secretIn(a, b)
 }
 
 // sends looks at what a script types after it was asked for a password.
-func (f *finder) sends(start, end int) {
-	before := strings.ToLower(f.s[max(0, start-160):start])
+func (k *looks) sends(start, end int) {
+	before := strings.ToLower(k.s[max(0, start-160):start])
 	asked := max(strings.LastIndex(before, "assword"), strings.LastIndex(before, "assphrase"), strings.LastIndex(before, "asscode"))
 	if asked < 0 || strings.LastIndex(before, "send") > asked {
 		return
 	}
-	i := skip(f.s, end, " \t(-", maxGap)
-	if i == len(f.s) || !isQuote(f.s[i]) {
+	i := skip(k.s, end, " \t(-", maxGap)
+	if i == len(k.s) || !isQuote(k.s[i]) {
 		return
 	}
-	a, b := (word{s: f.s}).quoted(i)
-	f.secretIn(a, a+len(withoutBreak(f.s[a:b])))
+	a, b := (word{s: k.s}).quoted(i)
+	k.secretIn(a, a+len(withoutBreak(k.s[a:b])))
 }
 
 // pgpass looks at a line that goes into that file: host:port:database:user:x.
-func (f *finder) pgpass(start, _ int) {
+func (k *looks) pgpass(start, _ int) {
 	from := max(0, start-maxLookBack)
 	for a := from; a < start; {
 		b := a
-		for b < start && !isSpace(f.s[b]) && !isQuote(f.s[b]) {
+		for b < start && !isSpace(k.s[b]) && !isQuote(k.s[b]) {
 			b++
 		}
-		if line := f.s[a:b]; strings.Count(line, ":") == 4 {
-			f.secretIn(a+strings.LastIndexByte(line, ':')+1, b)
+		if line := k.s[a:b]; strings.Count(line, ":") == 4 {
+			k.secretIn(a+strings.LastIndexByte(line, ':')+1, b)
 		}
 		a = b + 1
 	}
 }
 
 // crypted looks at the hash of a password, as in /etc/shadow.
-func (f *finder) crypted(start, end int) {
-	for end < len(f.s) && (isAlnum(f.s[end]) || strings.IndexByte("./$=,+-", f.s[end]) >= 0) {
+func (k *looks) crypted(start, end int) {
+	for end < len(k.s) && (isAlnum(k.s[end]) || strings.IndexByte("./$=,+-", k.s[end]) >= 0) {
 		end++
 	}
 	if end-start >= 24 {
-		f.add(hashKind, start, end)
+		k.add(hashKind, start, end)
 	}
 }
 
 // hook looks at an address that is itself the secret: what follows is its token.
-func (f *finder) hook(_, end int) {
-	if n := skip(f.s, end, digits, 24); n > end && n < len(f.s) && f.s[n] == '/' {
+func (k *looks) hook(_, end int) {
+	if n := skip(k.s, end, digits, 24); n > end && n < len(k.s) && k.s[n] == '/' {
 		end = n + 1
 	}
 	stop := end
-	for stop < len(f.s) && (isToken64(f.s[stop]) || f.s[stop] == '@') {
+	for stop < len(k.s) && (isToken64(k.s[stop]) || k.s[stop] == '@') {
 		stop++
 	}
 	if stop-end >= minToken {
-		f.add(tokenKind, end, stop)
+		k.add(tokenKind, end, stop)
 	}
 }

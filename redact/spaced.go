@@ -4,35 +4,35 @@ import "strings"
 
 // spaced looks at a name that is followed by a space: in a sentence, a file or
 // a command that takes names and values as words.
-func (f *finder) spaced(n named, i int) {
-	if i == len(f.s) || strings.IndexByte("-<>|&;", f.s[i]) >= 0 || isVerb(n.name) {
+func (k *looks) spaced(n named, i int) {
+	if i == len(k.s) || strings.IndexByte("-<>|&;", k.s[i]) >= 0 || isVerb(n.name) {
 		return
 	}
-	given, short := f.isGiven(n, i), isPasswordName(n.name)
-	if !given && isDigit(f.s[i]) && f.runEnd(i) == i+1 && (n.name == "password" || n.name == "secret") {
-		i, short = skip(f.s, i+1, " ", 1), true // enable secret 0 x
+	given, short := isGiven(k.s, n, i), isPasswordName(n.name)
+	if !given && isDigit(k.s[i]) && k.runEnd(i) == i+1 && (n.name == "password" || n.name == "secret") {
+		i, short = skip(k.s, i+1, " ", 1), true // enable secret 0 x
 	}
-	if !given && f.runEnd(i)-i < minPassword {
+	if !given && k.runEnd(i)-i < minPassword {
 		return
 	}
-	w := word{s: f.s, quote: quoteAt(f.s, i), equal: true}
+	w := word{s: k.s, quote: quoteAt(k.s, i), equal: true}
 	a, b := w.at(i)
-	v := f.s[a:b]
+	v := k.s[a:b]
 	switch {
 	case strings.HasSuffix(n.name, "auth") && !isLogin(v):
-	case (given || looksLikeToken(v) || short && looksLikePassword(v)) && !f.harmless(w, a, v):
-		f.add(assignedKind, a, b)
+	case (given || looksLikeToken(v) || short && looksLikePassword(v)) && !k.harmless(w, a, v):
+		k.add(assignedKind, a, b)
 	}
 }
 
 // isGiven reports whether what stands before the name makes the next word its
 // value.
-func (f *finder) isGiven(n named, i int) bool {
-	if directives[n.name] || f.isProtocol(n) || f.isSQL(n, i) {
+func isGiven(s string, n named, i int) bool {
+	if directives[n.name] || isProtocol(s, n) || isSQL(s, n, i) {
 		return true
 	}
-	before := f.wordsBefore(n.start)
-	return f.sets(n, before) || n.name == "password" && (before[1] == "login" || before[1] == "machine") // a line of .netrc
+	before := wordsBefore(s, n.start)
+	return sets(s, n, before) || n.name == "password" && (before[1] == "login" || before[1] == "machine") // a line of .netrc
 }
 
 // directives are settings whose value is the rest of the line.
@@ -57,8 +57,8 @@ var verbs = []string{
 const nameRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
 // wordsBefore are the last words of the line before i, the nearest first.
-func (f *finder) wordsBefore(i int) (out [4]string) {
-	line := f.s[max(0, i-maxName):i]
+func wordsBefore(s string, i int) (out [4]string) {
+	line := s[max(0, i-maxName):i]
 	line = line[strings.LastIndexAny(line, "\n;|")+1:]
 	line = strings.TrimRight(line, "\"'`/:")
 	for k := range out {
@@ -72,7 +72,7 @@ func (f *finder) wordsBefore(i int) (out [4]string) {
 
 // sets reports whether the words before a name give it a value: setx, git
 // config --global, set -gx.
-func (f *finder) sets(n named, before [4]string) bool {
+func sets(s string, n named, before [4]string) bool {
 	if before[0] == "--set" {
 		return true
 	}
@@ -82,7 +82,7 @@ func (f *finder) sets(n named, before [4]string) bool {
 		case w == "setx" || w == "setenv" || w == "set" && strings.HasPrefix(after, "-"):
 			return true
 		case w == "config" || w == "configure":
-			return after == "set" || strings.IndexByte(f.s[n.start:n.end], '.') > 0
+			return after == "set" || strings.IndexByte(s[n.start:n.end], '.') > 0
 		}
 		after = w
 	}
@@ -90,16 +90,16 @@ func (f *finder) sets(n named, before [4]string) bool {
 }
 
 // isProtocol is for PASS x, as FTP, POP3 and IRC have it.
-func (f *finder) isProtocol(n named) bool {
-	return f.s[n.start:n.end] == "PASS" && (n.start == 0 || strings.IndexByte("\n\"'`", f.s[n.start-1]) >= 0)
+func isProtocol(s string, n named) bool {
+	return s[n.start:n.end] == "PASS" && (n.start == 0 || strings.IndexByte("\n\"'`", s[n.start-1]) >= 0)
 }
 
 // isSQL is for: ALTER USER bob WITH PASSWORD 'x'.
-func (f *finder) isSQL(n named, i int) bool {
-	if n.name != "password" || f.s[i] != '\'' && f.s[i] != '"' {
+func isSQL(s string, n named, i int) bool {
+	if n.name != "password" || s[i] != '\'' && s[i] != '"' {
 		return false
 	}
-	before := strings.ToLower(f.s[max(0, n.start-128):n.start])
+	before := strings.ToLower(s[max(0, n.start-128):n.start])
 	for _, w := range []string{"user ", "role ", "login "} {
 		if strings.Contains(before, w) {
 			return true

@@ -42,20 +42,20 @@ const maxJWTHeader = 4096
 
 // jwt looks at eyJ, the beginning of an object in base64, for a JWT: its header,
 // a dot, and the rest.
-func (f *finder) jwt(start, end int) {
-	if f.s[start:end] != "eyJ" {
+func (k *looks) jwt(start, end int) {
+	if k.s[start:end] != "eyJ" {
 		return
 	}
-	dot := strings.IndexByte(f.s[start:min(len(f.s), start+maxJWTHeader)], '.')
-	if dot < 12 || !f.spend(dot) || !spells(f.s[start:start+dot]) {
+	dot := strings.IndexByte(k.s[start:min(len(k.s), start+maxJWTHeader)], '.')
+	if dot < 12 || !k.spend(dot) || !spells(k.s[start:start+dot]) {
 		return
 	}
 	stop := start + dot + 1
-	for stop < len(f.s) && (isWord(f.s[stop]) || f.s[stop] == '-' || f.s[stop] == '.') {
+	for stop < len(k.s) && (isWord(k.s[stop]) || k.s[stop] == '-' || k.s[stop] == '.') {
 		stop++
 	}
 	if stop-start-dot > 8 {
-		f.add(tokenKind, start, f.tokenEnd(stop))
+		k.add(tokenKind, start, k.tokenEnd(stop))
 	}
 }
 
@@ -66,17 +66,17 @@ func spells(letters string) bool {
 }
 
 // telegram looks at :AA in 123456789:AA…, a bot's token.
-func (f *finder) telegram(colon, end int) {
+func (k *looks) telegram(colon, end int) {
 	start := colon
-	for start > 0 && colon-start < 16 && isDigit(f.s[start-1]) {
+	for start > 0 && colon-start < 16 && isDigit(k.s[start-1]) {
 		start--
 	}
 	stop := end
-	for stop < len(f.s) && (isWord(f.s[stop]) || f.s[stop] == '-') {
+	for stop < len(k.s) && (isWord(k.s[stop]) || k.s[stop] == '-') {
 		stop++
 	}
-	if colon-start >= 5 && f.s[colon:end] == ":AA" && stop-colon > 30 {
-		f.add(tokenKind, start, stop)
+	if colon-start >= 5 && k.s[colon:end] == ":AA" && stop-colon > 30 {
+		k.add(tokenKind, start, stop)
 	}
 }
 
@@ -108,25 +108,25 @@ func tail(s string, i int) int {
 
 // pem hides the inside of a PEM block, or of one with a dash less as SSH2 has it,
 // or all that follows where its end is missing.
-func (f *finder) pem(_, end int) {
+func (k *looks) pem(_, end int) {
 	const dashes = "----"
-	label := strings.Index(f.s[end:min(len(f.s), end+128)], dashes)
+	label := strings.Index(k.s[end:min(len(k.s), end+128)], dashes)
 	if label < 0 {
 		return
 	}
-	start := skip(f.s, end+label, "-", 8)
-	stop := len(f.s)
-	if n := strings.Index(f.s[start:], dashes); n >= 0 {
+	start := skip(k.s, end+label, "-", 8)
+	stop := len(k.s)
+	if n := strings.Index(k.s[start:], dashes); n >= 0 {
 		stop = start + n
 	}
-	f.add(pemKind, start, stop)
+	k.add(pemKind, start, stop)
 }
 
 // putty hides the private part of a key in PuTTY's own form.
-func (f *finder) putty(_, end int) {
-	start, stop := min(len(f.s), lineEnd(f.s, end)+1), len(f.s)
-	if n := strings.Index(f.s[start:], "Private-MAC:"); n >= 0 {
+func (k *looks) putty(_, end int) {
+	start, stop := min(len(k.s), lineEnd(k.s, end)+1), len(k.s)
+	if n := strings.Index(k.s[start:], "Private-MAC:"); n >= 0 {
 		stop = start + n
 	}
-	f.add(pemKind, start, stop)
+	k.add(pemKind, start, stop)
 }
