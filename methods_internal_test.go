@@ -20,9 +20,6 @@ var tooLarge = []string{
 	"channels/discord/discordtest.Server",
 	"channels/slack/slacktest.Server",
 	"hook.run",
-	"policy.Plan",
-	"policy.Policy",
-	"policy.builder",
 	"store/storetest.Model",
 }
 

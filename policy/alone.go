@@ -6,9 +6,9 @@ import "github.com/openclaw-verifier/verifier/taint"
 // into the conversation: it would pass unasked in one that has only read local
 // content, and nothing that the owner or the dangerous list says asks about it.
 // Such a question may be answered by an auditor; any other is a person's.
-func (pl *Plan) levelAlone(v *Verdict) bool {
-	return v.Mode == confirm && pl.gate == (gate{}) && pl.ruled(local) == allow &&
-		!pl.rule.asks[v.Level] && !v.ownerAsks && (v.Rule == "taintPolicy" || v.Rule == "taint-escalation")
+func (r *ruling) levelAlone(v *Verdict) bool {
+	return v.Mode == confirm && r.gate == (gate{}) && r.ruled(local) == allow &&
+		!r.rule.asks[v.Level] && !v.ownerAsks && (v.Rule == "taintPolicy" || v.Rule == "taint-escalation")
 }
 
 // asks says at which levels an override or the dangerous list wants a person or

@@ -3,7 +3,6 @@ package policy
 import (
 	"slices"
 
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -17,7 +16,7 @@ type applied struct {
 
 // declare lets the owner's policies tighten the plan. Those that ask for more than
 // the level wait for Judge.
-func (pl *Plan) declare(policies []*declared, c *toolcall.Call) {
+func (pl planner) declare(policies []*declared, c *toolcall.Call) {
 	if len(policies) == 0 {
 		return
 	}
@@ -36,7 +35,7 @@ func (pl *Plan) declare(policies []*declared, c *toolcall.Call) {
 	}
 }
 
-func (pl *Plan) tighten(d *declared) {
+func (pl planner) tighten(d *declared) {
 	a := applied{declared: d}
 	mode := d.mode(pl.rule.name)
 	if pl.rule.name == "" {
@@ -58,42 +57,42 @@ func (pl *Plan) tighten(d *declared) {
 
 // explainDeclared adds the policies that made the mode stricter, and evaluates
 // those that had to wait for the view.
-func (pl *Plan) explainDeclared(v *Verdict, l taint.Level, view *session.View, before taint.Mode) {
-	for _, a := range pl.declared {
-		v.ownerAsks = v.ownerAsks || a.row[l] != allow
+func (j *judgement) explainDeclared(l taint.Level, before taint.Mode) {
+	for _, a := range j.declared {
+		j.out.ownerAsks = j.out.ownerAsks || a.row[l] != allow
 		if a.row[l] > before {
 			before = a.row[l]
-			pl.said(v, a.declared, before)
+			j.said(a.declared, before)
 		}
 	}
-	for _, d := range pl.late {
-		mode := d.mode(pl.rule.name)
-		if l < d.from || !d.expr.holds(pl.asked, l, view) {
+	for _, d := range j.late {
+		mode := d.mode(j.rule.name)
+		if l < d.from || !d.expr.holds(j.asked, l, j.view) {
 			continue
 		}
-		v.ownerAsks = v.ownerAsks || mode != allow
-		v.LogContext, v.PersistGraph = v.LogContext || d.Action.LogFullContext, v.PersistGraph || d.Action.PersistGraph
+		j.out.ownerAsks = j.out.ownerAsks || mode != allow
+		j.out.LogContext, j.out.PersistGraph = j.out.LogContext || d.Action.LogFullContext, j.out.PersistGraph || d.Action.PersistGraph
 		if mode > before {
 			before = mode
-			pl.said(v, d, mode)
+			j.said(d, mode)
 		}
 	}
-	v.ownerAsks = v.ownerAsks || len(pl.exceeded) > 0
-	for i := range pl.exceeded {
-		if b := &pl.exceeded[i]; b.then > before {
+	j.out.ownerAsks = j.out.ownerAsks || len(j.exceeded) > 0
+	for i := range j.exceeded {
+		if b := &j.exceeded[i]; b.then > before {
 			before = b.then
-			v.add("limit", b.sentence(), before)
+			j.out.add("limit", b.sentence(), before)
 		}
 	}
-	v.Mode = taint.Stricter(v.Mode, before)
-	v.LogContext, v.PersistGraph = v.LogContext || pl.logs[l], v.PersistGraph || pl.draws[l]
+	j.out.Mode = taint.Stricter(j.out.Mode, before)
+	j.out.LogContext, j.out.PersistGraph = j.out.LogContext || j.logs[l], j.out.PersistGraph || j.draws[l]
 }
 
-func (pl *Plan) said(v *Verdict, d *declared, m taint.Mode) {
-	v.add("policy", d.sentence(m), m)
-	v.Reason = ""
-	if m == restrict && !d.silent(pl.rule.name) {
-		v.Reason = d.Action.Reason
+func (j *judgement) said(d *declared, m taint.Mode) {
+	j.out.add("policy", d.sentence(m), m)
+	j.out.Reason = ""
+	if m == restrict && !d.silent(j.rule.name) {
+		j.out.Reason = d.Action.Reason
 	}
 }
 

@@ -26,8 +26,7 @@ type builder struct {
 	limits   []*limit
 	scope    scope
 	global   layer
-	warnings []Problem
-	errors   []*Problem
+	problems
 }
 
 func newBuilder(c Config) *builder {
@@ -56,7 +55,7 @@ func (b *builder) build() *Policy {
 	agents := b.readAgents()
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
-		guard: newGuard(b.config.Guard), places: newMatcher(b.places), samples: samplesOf(b.places), declared: b.declared, index: newIndex(b.declared), limits: b.limits,
+		guard: newGuard(b.config.Guard), secrets: secretIndex{newMatcher(b.places), samplesOf(b.places)}, declared: b.declared, index: newIndex(b.declared), limits: b.limits,
 		inside: b.inside, quiet: b.config.Quiet, owned: b.ownServices(), gated: b.config.Taint.Secrets != SecretsOff,
 	}
 	p.calls, p.clientCalls = b.runCalls()

@@ -11,12 +11,18 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-func (b *builder) warn(path, text string) {
-	b.warnings = append(b.warnings, Problem{Path: path, Text: text})
+// problems are what is wrong with a config, and what is risky.
+type problems struct {
+	warnings []Problem
+	errors   []*Problem
 }
 
-func (b *builder) fail(path, text string) {
-	b.errors = append(b.errors, &Problem{Path: path, Text: text})
+func (w *problems) warn(path, text string) {
+	w.warnings = append(w.warnings, Problem{Path: path, Text: text})
+}
+
+func (w *problems) fail(path, text string) {
+	w.errors = append(w.errors, &Problem{Path: path, Text: text})
 }
 
 // loosened reports a row that permitted more to less trusted content: a
@@ -44,9 +50,9 @@ func (b *builder) readProfile() {
 	}
 }
 
-func (b *builder) checkLevel(path string, l taint.Level) {
+func (w *problems) checkLevel(path string, l taint.Level) {
 	if !l.Valid() {
-		b.fail(path, "is not one of the six trust levels")
+		w.fail(path, "is not one of the six trust levels")
 	}
 }
 
@@ -189,7 +195,7 @@ func (r *rule) exempted(from taint.Level) *taint.Level {
 
 // checkHidden names the sinks that a scope leaves out. What they bring in
 // counts all the same.
-func (b *builder) checkHidden(p *Policy) {
+func (w *problems) checkHidden(p *Policy) {
 	var hidden []string
 	for _, name := range p.Tools() {
 		if r := p.global.rules[name]; r.sink && !r.inScope {
@@ -203,5 +209,5 @@ func (b *builder) checkHidden(p *Policy) {
 	if !p.global.other.inScope {
 		others = ", and so does every tool we do not know"
 	}
-	b.warn("scope", "these tools act outside and pass unasked: "+strings.Join(hidden, ", ")+others+"; what they return still counts")
+	w.warn("scope", "these tools act outside and pass unasked: "+strings.Join(hidden, ", ")+others+"; what they return still counts")
 }

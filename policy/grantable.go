@@ -114,7 +114,7 @@ func (b *builder) goes(f *facts) []string {
 // Where it errs, the owner is asked once more.
 func (p *Policy) weigh(pl *Plan, t *text, destroys bool) {
 	r := pl.rule
-	places := find(p.places, t.lower) != nil
+	places := find(p.secrets.places, t.lower) != nil
 	switch {
 	case r.dangerous || r.destructive || r.secret || r.money || destroys && !r.writes:
 	case r.safe:

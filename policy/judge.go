@@ -24,7 +24,7 @@ type Verdict struct {
 	Secret       bool // it could carry a secret out: only a person's yes to this very call lets it pass
 	PersistGraph bool // the graph of the call's turn belongs into the record
 
-	LevelAlone bool // only what came into the conversation asks: see [Plan.levelAlone]
+	LevelAlone bool // only what came into the conversation asks: see [ruling.levelAlone]
 	ownerAsks  bool // a policy or a limit asks, whether or not it changed the mode
 }
 
@@ -47,27 +47,35 @@ func (pl *Plan) Judge(v session.View) Verdict {
 	// A level nobody knows is the worst one.
 	level := min(v.Level, untrusted)
 	out := Verdict{Level: level, Mode: pl.Modes[level], Why: make([]Step, 0, 4)}
+	j := judgement{pl, &out, &v}
 	out.Why = append(out.Why, Step{Rule: "level", Text: pl.origin(level, &v), Mode: allow})
 	if pl.gate.rule != "" {
 		out.add(pl.gate.rule, pl.gate.text, out.Mode)
 	} else {
 		pl.explain(&out, level)
-		pl.explainDeclared(&out, level, &v, pl.ruled(level))
-		pl.gateSecrets(&out, &v)
-		pl.explainLoop(&out, &v)
+		j.explainDeclared(level, pl.ruled(level))
+		j.gateSecrets()
+		j.explainLoop()
 	}
-	if does := pl.command(&v); does != "" && pl.gate.rule == "" && out.Mode != restrict && (level >= external || out.Secret || v.Secrets == session.Holds) {
+	if does := j.command(); does != "" && pl.gate.rule == "" && out.Mode != restrict && (level >= external || out.Secret || v.Secrets == session.Holds) {
 		out.Why = slices.Insert(out.Why, 1, Step{Rule: "command", Text: does, Mode: out.Mode}) // after the level, as a pattern is
 	}
 	out.Grantable = pl.Grantable && out.Mode != restrict && !out.AtCap && !out.Secret
 	out.LevelAlone = pl.levelAlone(&out)
-	pl.allowSeen(&out, &v)
-	pl.allowLook(&out)
-	pl.allowLocal(&out, &v)
+	j.allowSeen()
+	j.allowLook()
+	j.allowLocal()
 	if !v.Lost {
-		pl.namePattern(&out, &v)
+		j.namePattern()
 	}
 	return out
+}
+
+// judgement is a plan at one view of its conversation: what is added to the ruling of its tool.
+type judgement struct {
+	*Plan
+	out  *Verdict
+	view *session.View
 }
 
 func (v *Verdict) add(rule, text string, m taint.Mode) {
@@ -105,70 +113,84 @@ var verbs = map[taint.Mode]string{allow: "allows", confirm: "asks before", restr
 // outcomes are what a mode means for the call, as the end of a sentence.
 var outcomes = map[taint.Mode]string{allow: "it may run", confirm: "you are asked", restrict: "it is blocked"}
 
+// ruling is what the rules of the tool say of a call at each level, before the owner's policies.
+type ruling struct {
+	set      *ruleset
+	rule     *rule
+	gate     gate
+	from     taint.Level // tainted from here on
+	by       string      // the trust rule that says whether it acts
+	sink     bool        // this call acts outside
+	gets     bool        // this call fetches from an address that it names
+	visits   bool        // this call of the browser only looks at a page
+	polls    bool        // this call of process only looks at what commands printed
+	outwards string      // why its command asks at every level, see [Policy.outward]; "" where it does not
+}
+
 // explain walks the stages of the tool's row and keeps those that changed the
 // mode.
-func (pl *Plan) explain(v *Verdict, l taint.Level) {
-	t := &pl.rule.table
-	first := &pl.rule.first[l]
+func (r *ruling) explain(v *Verdict, l taint.Level) {
+	t := &r.rule.table
+	first := &r.rule.first[l]
 	v.add(first.Rule, first.Text, first.Mode)
 	if t.closed[l] != t.raw[l] {
-		v.add("closed", pl.closed(t.closed[l]), t.closed[l])
+		v.add("closed", r.closed(t.closed[l]), t.closed[l])
 	}
 	if t.escalated[l] != t.closed[l] {
-		v.add("taint-escalation", "Outside content could make the agent use "+pl.rule.called()+", so "+outcomes[t.escalated[l]]+".", t.escalated[l])
+		v.add("taint-escalation", "Outside content could make the agent use "+r.rule.called()+", so "+outcomes[t.escalated[l]]+".", t.escalated[l])
 	}
 	if t.reclosed[l] != t.escalated[l] {
-		v.add("closed", pl.closed(t.reclosed[l]), t.reclosed[l])
+		v.add("closed", r.closed(t.reclosed[l]), t.reclosed[l])
 	}
 	if t.modes[l] != t.reclosed[l] {
-		v.add("agent", pl.agent()+outcomes[t.modes[l]]+".", t.modes[l])
+		v.add("agent", r.agent()+outcomes[t.modes[l]]+".", t.modes[l])
 	}
-	if pl.by != "" && pl.ruled(l) != t.modes[l] && !pl.gate.blind {
-		v.add(pl.altered(l))
+	if r.by != "" && r.ruled(l) != t.modes[l] && !r.gate.blind {
+		v.add(r.altered(l))
 	}
-	if m := pl.ruled(l); pl.gets && pl.by == "" && !pl.gate.blind && m != t.modes[l] {
-		v.add("taint-escalation", "This call of "+pl.rule.called()+" fetches an address, which can carry data out, so "+outcomes[m]+".", m)
+	if m := r.ruled(l); r.gets && r.by == "" && !r.gate.blind && m != t.modes[l] {
+		v.add("taint-escalation", "This call of "+r.rule.called()+" fetches an address, which can carry data out, so "+outcomes[m]+".", m)
 	}
-	if m := pl.ruled(l); pl.visits && m != t.modes[l] {
-		v.add("visit", "This call of "+pl.rule.called()+" only looks at a page, as web_fetch does, so "+outcomes[m]+".", m)
+	if m := r.ruled(l); r.visits && m != t.modes[l] {
+		v.add("visit", "This call of "+r.rule.called()+" only looks at a page, as web_fetch does, so "+outcomes[m]+".", m)
 	}
-	if m := pl.ruled(l); pl.polls && m != t.modes[l] {
-		v.add("visit", "This call of "+pl.rule.called()+" only looks at what a running command has printed, so "+outcomes[m]+".", m)
+	if m := r.ruled(l); r.polls && m != t.modes[l] {
+		v.add("visit", "This call of "+r.rule.called()+" only looks at what a running command has printed, so "+outcomes[m]+".", m)
 	}
-	pl.explainOutward(v, l)
-	if pl.gate.blind && pl.ruled(l) != t.modes[l] {
+	r.explainOutward(v, l)
+	if r.gate.blind && r.ruled(l) != t.modes[l] {
 		v.add("blind-send", "The agent has read outside content, and this names no session to send to. We could not follow it there, so it is blocked.", restrict)
 	}
 }
 
 // altered says what a trust rule made of the mode.
-func (pl *Plan) altered(l taint.Level) (rule, text string, m taint.Mode) {
-	m = pl.ruled(l)
-	if pl.sink {
-		return "taint-escalation", "Your rule " + pl.by + " says that this call of " + pl.rule.called() + " acts, so " + outcomes[m] + ".", m
+func (r *ruling) altered(l taint.Level) (rule, text string, m taint.Mode) {
+	m = r.ruled(l)
+	if r.sink {
+		return "taint-escalation", "Your rule " + r.by + " says that this call of " + r.rule.called() + " acts, so " + outcomes[m] + ".", m
 	}
-	return "trust-rule", "Your rule " + pl.by + " says that this call of " + pl.rule.called() + " does not act, so " + outcomes[m] + ".", m
+	return "trust-rule", "Your rule " + r.by + " says that this call of " + r.rule.called() + " does not act, so " + outcomes[m] + ".", m
 }
 
 // ruled is the mode at a level before the owner's policies.
-func (pl *Plan) ruled(l taint.Level) taint.Mode {
-	m := pl.rule.table.modes[l]
-	if pl.by != "" {
-		m = pl.rule.readModes[l]
-		if pl.sink {
-			m = pl.rule.sinkModes[l]
+func (r *ruling) ruled(l taint.Level) taint.Mode {
+	m := r.rule.table.modes[l]
+	if r.by != "" {
+		m = r.rule.readModes[l]
+		if r.sink {
+			m = r.rule.sinkModes[l]
 		}
 	}
-	if pl.visits || pl.polls {
-		m = pl.rule.looking[l]
+	if r.visits || r.polls {
+		m = r.rule.looking[l]
 	}
-	if pl.gets {
-		m = taint.Stricter(m, pl.rule.getting[l])
+	if r.gets {
+		m = taint.Stricter(m, r.rule.getting[l])
 	}
-	if pl.asksOutward(l) {
+	if r.asksOutward(l) {
 		m = taint.Stricter(m, confirm)
 	}
-	if pl.gate.blind && l >= pl.from {
+	if r.gate.blind && l >= r.from {
 		m = restrict
 	}
 	return m
@@ -226,14 +248,14 @@ func (r *rule) begins() string {
 	return "This tool"
 }
 
-func (pl *Plan) agent() string {
-	if pl.set.agent == "" {
+func (r *ruling) agent() string {
+	if r.set.agent == "" {
 		return "The call names no agent, so the strictest agent's rules hold: "
 	}
-	return "Your rules for the agent " + pl.set.agent + " are stricter: "
+	return "Your rules for the agent " + r.set.agent + " are stricter: "
 }
 
 // closed says that a tool is no freer at a level than at a more trusted one.
-func (pl *Plan) closed(m taint.Mode) string {
-	return "Your policy " + verbs[m] + " " + pl.rule.called() + " in more trusted conversations, and so in this one."
+func (r *ruling) closed(m taint.Mode) string {
+	return "Your policy " + verbs[m] + " " + r.rule.called() + " in more trusted conversations, and so in this one."
 }

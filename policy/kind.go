@@ -56,7 +56,7 @@ func (pl *Plan) Kind(c *toolcall.Call) Kind {
 		programs = append(programs, p.String())
 	}
 	k.Programs = strings.Join(sorted(programs), ", ")
-	k.Does = pl.effects(does)
+	k.Does = effectsBeyond(pl.inside, does)
 	if len(k.Programs)+len(strings.Join(k.With, "\n"))+len(strings.Join(k.Does, "\n")) > mostKind {
 		return Kind{}
 	}
@@ -78,13 +78,13 @@ func runsMore(what string) bool { return !strings.HasPrefix(what, "git ") }
 var changers = words("cp mv ln chmod chown install prettier ruff black sed tee rm rmdir sudo doas su runuser")
 
 // effects are what a command does besides running its programs in the workspace.
-func (pl *Plan) effects(does *command.Command) []string {
+func effectsBeyond(inside []string, does *command.Command) []string {
 	var out []string
 	for _, file := range does.Writes {
 		out = append(out, "writes "+quoted(file))
 	}
 	for i := range does.Reads {
-		if name := does.Reads[i].Path; !within(fixedPart(name), pl.inside) {
+		if name := does.Reads[i].Path; !within(fixedPart(name), inside) {
 			out = append(out, "reads "+quoted(name))
 		}
 	}

@@ -181,19 +181,19 @@ func (b *builder) checkSource(path, name string, source bool) {
 }
 
 // unsink says what it means that a tool which acts is called harmless.
-func (b *builder) unsink(path string, f *facts) {
+func (w *problems) unsink(path string, f *facts) {
 	f.strictSink, f.leaves = false, false
 	if shipped := slices.ContainsFunc(shipped, func(s facts) bool { return s.name == f.name && s.sink }); shipped {
-		b.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it does not, outside content may drive it unasked")
+		w.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it does not, outside content may drive it unasked")
 	}
 	if f.destructive {
-		b.fail(path, "is destructive and no sink: what destroys something acts")
+		w.fail(path, "is destructive and no sink: what destroys something acts")
 	}
 }
 
 // readSafe puts a tool on the safe list, or takes it off. Under the profile strict
 // one that sends something out is a sink all the same, as web_fetch is.
-func (b *builder) readSafe(path string, f *facts, isSafe *bool) {
+func (w *problems) readSafe(path string, f *facts, isSafe *bool) {
 	setIf(&f.safe, isSafe)
 	if isSafe == nil || !*isSafe {
 		return
@@ -203,18 +203,18 @@ func (b *builder) readSafe(path string, f *facts, isSafe *bool) {
 		f.reason = "only looks, as your label says"
 	}
 	if f.sink || f.dangerous || f.destructive || f.money || f.runs {
-		b.fail(path+".safe", "what acts is not safe: only a tool with sink: false that runs, pays and destroys nothing may be")
+		w.fail(path+".safe", "what acts is not safe: only a tool with sink: false that runs, pays and destroys nothing may be")
 	}
 }
 
-func (b *builder) checkNames(path string, names []string) {
+func (w *problems) checkNames(path string, names []string) {
 	for i, n := range names {
 		if strings.TrimSpace(n) == "" {
-			b.fail(path, "has an empty entry")
+			w.fail(path, "has an empty entry")
 			return
 		}
 		if slices.Contains(names[:i], n) {
-			b.warn(path, "has "+n+" twice")
+			w.warn(path, "has "+n+" twice")
 		}
 	}
 }

@@ -47,11 +47,11 @@ func (p *Policy) runCap(c *toolcall.Call) int {
 	return cmp.Or(p.clientCalls[c.Client], p.calls)
 }
 
-// calmCalls is how many times more calls a run may make that are counted apart, see [Plan.isCalm].
+// calmCalls is how many times more calls a run may make that are counted apart, see [planner.isCalm].
 const calmCalls = 10
 
 // countApart has a call counted apart from those that act.
-func (pl *Plan) countApart(c *toolcall.Call, does *command.Command, from taint.Level) {
+func (pl planner) countApart(c *toolcall.Call, does *command.Command, from taint.Level) {
 	if pl.Calm = pl.RunCap > 0 && c.Iteration() == nil && pl.isCalm(does, from); pl.Calm {
 		pl.RunCap *= calmCalls
 	}
@@ -60,7 +60,7 @@ func (pl *Plan) countApart(c *toolcall.Call, does *command.Command, from taint.L
 // isCalm reports whether a call only looks at what is here, or builds and tests in the workspace: a coding agent makes
 // hundreds of them in one turn. Such calls are counted apart from those that act. One that reads secrets, deletes, writes
 // a file, leaves the machine or brings outside content in is not among them, and neither is one that we can't read.
-func (pl *Plan) isCalm(does *command.Command, from taint.Level) bool {
+func (pl planner) isCalm(does *command.Command, from taint.Level) bool {
 	r := pl.rule
 	if pl.gate.rule != "" || pl.Secret != "" || pl.Gives != "" || pl.Raise >= from || does.Destroys {
 		return false
@@ -110,33 +110,33 @@ func (pl *Plan) GoesOn() int {
 }
 
 // explainLoop says that the run is at its cap, if it is.
-func (pl *Plan) explainLoop(out *Verdict, v *session.View) {
-	l := &pl.loop
+func (j *judgement) explainLoop() {
+	l := &j.loop
 	var rule, text string
 	switch {
 	case l.over:
 		rule = "iterations"
 		text = "The model was called " + strconv.Itoa(*l.iteration+1) + " times in this run, and your limit is " + strconv.Itoa(l.cap<<l.yeses) + "."
 	case l.ended:
-		out.Mode, out.AtCap = restrict, true
-		out.add("run-cap", "You denied a call of this run at its limit, so it makes no more calls.", restrict)
+		j.out.Mode, j.out.AtCap = restrict, true
+		j.out.add("run-cap", "You denied a call of this run at its limit, so it makes no more calls.", restrict)
 		return
-	case v.Capped && v.Mode == restrict:
-		out.Mode, out.AtCap = restrict, true
-		out.add("run-cap", "The run has used up its iterations.", restrict)
+	case j.view.Capped && j.view.Mode == restrict:
+		j.out.Mode, j.out.AtCap = restrict, true
+		j.out.add("run-cap", "The run has used up its iterations.", restrict)
 		return
-	case v.Capped && pl.Calm:
-		rule, text = "run-cap", "The run has made more than "+strconv.Itoa(pl.RunCap)+" calls that only look, build and test, which is your limit."
-	case v.Capped:
-		rule, text = "run-cap", "The run has made more than "+strconv.Itoa(pl.RunCap)+" calls, which is your limit."
+	case j.view.Capped && j.Calm:
+		rule, text = "run-cap", "The run has made more than "+strconv.Itoa(j.RunCap)+" calls that only look, build and test, which is your limit."
+	case j.view.Capped:
+		rule, text = "run-cap", "The run has made more than "+strconv.Itoa(j.RunCap)+" calls, which is your limit."
 	default:
 		return
 	}
-	out.AtCap = true
-	if out.Mode = max(out.Mode, l.mode); out.Mode == confirm {
+	j.out.AtCap = true
+	if j.out.Mode = max(j.out.Mode, l.mode); j.out.Mode == confirm {
 		text += " If you allow this call, the run may use twice as many; if you deny it, the run makes no more calls."
 	}
-	out.add(rule, text, out.Mode)
+	j.out.add(rule, text, j.out.Mode)
 }
 
 // SourceLabel names what a tool returned, as a call's own label does.

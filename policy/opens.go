@@ -52,7 +52,7 @@ func inWorkspace(name string) bool {
 // that acts outside: what it says goes there, and what comes back is from there.
 // A session that starts with a repository fetches that; an agent of another
 // runtime has tools that this gateway is not asked about.
-func (pl *Plan) elsewhere(t *text) {
+func (pl planner) elsewhere(t *text) {
 	if r := t.param(paramRuntime); pl.rule.name == "sessions_spawn" && r != "" && r != "subagent" {
 		pl.Raise = taint.Worse(pl.Raise, shared)
 	}

@@ -33,9 +33,9 @@ func (p *Policy) outward(pl *Plan, c *toolcall.Call, does *command.Command) stri
 		return "This command " + does.Opaque + "."
 	case does.Harms != "":
 		return "`" + does.Harms + "` changes what is outside the workspace."
-	case pl.deletesOutside(does):
+	case deletesOutside(pl.inside, does):
 		return "This deletes or writes over files outside the workspace."
-	case p.showsSecret(does):
+	case p.secrets.showsSecret(does):
 		return "This reads a place where secrets are kept."
 	}
 	return ""
@@ -43,10 +43,10 @@ func (p *Policy) outward(pl *Plan, c *toolcall.Call, does *command.Command) stri
 
 // deletesOutside reports whether a command deletes something that is not in the workspace, or whose name only the shell knows. What
 // is below /tmp counts as the workspace, as for writing.
-func (pl *Plan) deletesOutside(does *command.Command) bool {
+func deletesOutside(inside []string, does *command.Command) bool {
 	outside := func(name string) bool {
 		fixed := fixedPart(name)
-		return (!strings.HasPrefix(fixed, "/tmp/") || fixed == "/tmp/") && !within(fixed, pl.inside)
+		return (!strings.HasPrefix(fixed, "/tmp/") || fixed == "/tmp/") && !within(fixed, inside)
 	}
 	if slices.ContainsFunc(does.Alters, outside) || slices.ContainsFunc(does.Over, outside) {
 		return true
@@ -56,17 +56,17 @@ func (pl *Plan) deletesOutside(does *command.Command) bool {
 
 // showsSecret reports whether a command names a place where secrets are kept, or shows the environment. A search, and a pattern that could find such a place among others, are
 // reading: what they bring in still counts.
-func (p *Policy) showsSecret(does *command.Command) bool {
+func (s *secretIndex) showsSecret(does *command.Command) bool {
 	return does.Environment || does.Stores || does.Settings || does.CodeShows || slices.ContainsFunc(does.Variables, holdsSecret) ||
-		slices.ContainsFunc(does.Words, func(word string) bool { return p.placeIn(word) != "" }) ||
+		slices.ContainsFunc(does.Words, func(word string) bool { return s.placeIn(word) != "" }) ||
 		slices.ContainsFunc(does.Reads, func(r command.Read) bool {
-			place := p.secretAt(&r)
+			place := s.secretAt(&r)
 			return place != "" && place != anyFiles && (place != hiddenFiles || !r.Deep) && !r.Unknown()
 		})
 }
 
 // tightenOutward asks at every level, but for one of which the owner says something by name.
-func (pl *Plan) tightenOutward() {
+func (pl planner) tightenOutward() {
 	for _, l := range taint.All() {
 		if pl.asksOutward(l) {
 			pl.Modes[l] = taint.Stricter(pl.Modes[l], confirm)
@@ -74,13 +74,13 @@ func (pl *Plan) tightenOutward() {
 	}
 }
 
-func (pl *Plan) asksOutward(l taint.Level) bool {
-	return pl.outwards != "" && pl.rule.table.origin[l] != byOverride
+func (r *ruling) asksOutward(l taint.Level) bool {
+	return r.outwards != "" && r.rule.table.origin[l] != byOverride
 }
 
 // explainOutward adds the rule where it made the mode stricter.
-func (pl *Plan) explainOutward(v *Verdict, l taint.Level) {
-	if pl.asksOutward(l) && pl.rule.table.modes[l] < confirm {
-		v.add(outwardRule, pl.outwards, confirm)
+func (r *ruling) explainOutward(v *Verdict, l taint.Level) {
+	if r.asksOutward(l) && r.rule.table.modes[l] < confirm {
+		v.add(outwardRule, r.outwards, confirm)
 	}
 }

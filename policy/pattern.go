@@ -37,26 +37,26 @@ func Pattern(sentence string) string {
 // namePattern marks a sink in a tainted conversation and says which pattern it
 // completes. Where nothing came in that is known of, and the level is bad only
 // because the client does not say who started the run, it says that instead.
-func (pl *Plan) namePattern(v *Verdict, view *session.View) {
-	r := pl.rule
-	acts := pl.sink || pl.by == "" && pl.strict && (r.strictSink || pl.gets || pl.visits)
-	acts = acts || v.Secret
-	if !acts || pl.gate.rule != "" || v.Level < pl.from {
+func (j *judgement) namePattern() {
+	r := j.rule
+	acts := j.sink || j.by == "" && j.strict && (r.strictSink || j.gets || j.visits)
+	acts = acts || j.out.Secret
+	if !acts || j.gate.rule != "" || j.out.Level < j.from {
 		return
 	}
-	v.Tainted = true
-	if v.Mode == allow {
+	j.out.Tainted = true
+	if j.out.Mode == allow {
 		return
 	}
-	step := Step{Rule: rogueAction, Mode: v.Mode, Text: rogueText}
-	unknown := pl.Standing.Unknown && (view.Worst.Label == pl.Standing.Why || view.Worst.Level < v.Level)
-	switch holds := view.Secrets == session.Holds || v.Secret; {
+	step := Step{Rule: rogueAction, Mode: j.out.Mode, Text: rogueText}
+	unknown := j.Standing.Unknown && (j.view.Worst.Label == j.Standing.Why || j.view.Worst.Level < j.out.Level)
+	switch holds := j.view.Secrets == session.Holds || j.out.Secret; {
 	case unknown && holds:
-		step = Step{Rule: lethalTrifecta, Mode: v.Mode, Text: "We don't know who started this run. The agent has read secrets, and this could send them out."}
+		step = Step{Rule: lethalTrifecta, Mode: j.out.Mode, Text: "We don't know who started this run. The agent has read secrets, and this could send them out."}
 	case unknown:
 		step.Text = unknownText
 	case holds:
-		step = Step{Rule: lethalTrifecta, Mode: v.Mode, Text: trifectaText}
+		step = Step{Rule: lethalTrifecta, Mode: j.out.Mode, Text: trifectaText}
 	}
-	v.Why = slices.Insert(v.Why, 1, step) // after the level: the last step is the rule that decided
+	j.out.Why = slices.Insert(j.out.Why, 1, step) // after the level: the last step is the rule that decided
 }

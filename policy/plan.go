@@ -29,7 +29,7 @@ type Plan struct {
 	Harmless     bool     // passes even while the owner has paused the agent: it changes nothing and carries nothing out
 	Bounds       []Bound  // limits that it falls under; whoever counts them says which are reached, see [Plan.Exceed]
 	RunCap       int      // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
-	Calm         bool     // its run counts it apart, see [Plan.isCalm]
+	Calm         bool     // its run counts it apart, see [planner.isCalm]
 	Reach        Reach
 	Anything     bool // it runs a command that may reach the network or run anything; see [Plan.Brings]
 	Workspace    bool // for nothing but that it runs what is in the workspace: see [session.View.Workspace]
@@ -46,21 +46,15 @@ type Plan struct {
 	Completes    bool // its form is that of a call which may complete another one, see [Plan.completing]
 	Origins      bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
-	from      taint.Level // tainted from here on
+	ruling
 	strict    bool
-	sink      bool // this call acts outside
-	gets      bool // this call fetches from an address that it names
 	told      bool // a trust rule says what it brings in
-	visits    bool // this call of the browser only looks at a page
-	polls     bool // this call of process only looks at what commands printed
-	onlyLooks bool // this command of a coding agent only looks at files, see [Plan.allowLook]
+	onlyLooks bool // this command of a coding agent only looks at files, see [judgement.allowLook]
 	typed     bool // all that it sends was typed by the user
 	gated     bool
-	local     bool             // this command only lists, searches, stages, commits and shows in the workspace, see [Plan.allowLocal]
+	local     bool             // this command only lists, searches, stages, commits and shows in the workspace, see [judgement.allowLocal]
 	builds    bool             // for nothing but that it builds, tests or commits what is in the workspace
-	by        string           // the trust rule that says so
 	does      string           // what its command can do, for people; "" where that is harmless
-	outwards  string           // why its command asks at every level, see [Policy.outward]; "" where it does not
 	parsed    *command.Command // what it runs; nil where it runs no command
 	inside    []string         // the owner's directories, and the workspace
 
@@ -71,10 +65,10 @@ type Plan struct {
 	loop     loop
 	logs     [taint.Levels]bool // at which levels the context is to be logged
 	draws    [taint.Levels]bool // at which the graph of the turn is to be recorded
-	set      *ruleset
-	rule     *rule
-	gate     gate
 }
+
+// planner works out a plan, see [Policy.plan].
+type planner struct{ *Plan }
 
 // gate is a rule that sets the whole row, whatever the tool's own says.
 type gate struct {
@@ -124,7 +118,8 @@ func (p *Policy) Notice(c *toolcall.Call) (plan Plan) {
 	return plan
 }
 
-func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
+func (p *Policy) plan(to *Plan, c *toolcall.Call, notice bool) {
+	plan := planner{to}
 	set := p.rulesFor(c.Agent())
 	r := set.find(c.Tool)
 	t := read(c)
@@ -132,9 +127,9 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	if r.open && does.Opaque != "" {
 		r = set.find(openShell)
 	}
-	*plan = Plan{
+	*to = Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: r.reach(c, t), InScope: r.inScope,
-		RunCap: p.runCap(c), from: p.from, strict: p.strict, sink: r.sink && !r.safe, Leaves: r.leaves, gated: p.gated, set: set, rule: r,
+		RunCap: p.runCap(c), strict: p.strict, Leaves: r.leaves, gated: p.gated, ruling: ruling{from: p.from, sink: r.sink && !r.safe, set: set, rule: r},
 	}
 	plan.inside = p.insideOf(c)
 	if r.runs {
@@ -144,13 +139,13 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.Foreign = plan.Writes == WritesUnseen && (does.Foreign || does.CarriesIn() && !staysInside(&does, plan.inside))
 	plan.apply(t)
 	if r.opens {
-		p.open(plan, c)
+		p.open(to, c)
 	}
 	plan.visit(c)
 	plan.elsewhere(t)
 	plan.Leaves = plan.Leaves && !tellsNoOne(c) || plan.Reach.Schedules || plan.Reach.BlindSend
-	p.weigh(plan, t, does.Destroys)
-	p.findSecrets(plan, c, t, &does)
+	p.weigh(to, t, does.Destroys)
+	p.findSecrets(to, c, t, &does)
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
@@ -158,9 +153,9 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 	plan.TestsAll = plan.builds && testsAll(c)
 	plan.onlyLooks = plan.isLook(c, &does)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
-	p.quieting(plan, c)
-	p.quietCommand(plan, c, &does)
-	plan.outwards = p.outward(plan, c, &does)
+	p.quieting(to, c)
+	p.quietCommand(to, c, &does)
+	plan.outwards = p.outward(to, c, &does)
 	plan.tightenOutward()
 	if plan.Reach.BlindSend {
 		plan.blindSend(p.from)
@@ -181,7 +176,7 @@ func (p *Policy) plan(plan *Plan, c *toolcall.Call, notice bool) {
 }
 
 // isLook reports whether a coding agent only looks at the workspace, as it does with its tools that read.
-func (pl *Plan) isLook(c *toolcall.Call, does *command.Command) bool {
+func (pl planner) isLook(c *toolcall.Call, does *command.Command) bool {
 	return pl.Shell && codingAgents[c.Agent()] && does.Harmless() && !does.Wider && pl.Writes == WritesNothing && looksInside(does, pl.inside) && saysNoMore(c) &&
 		(isOwners(c, &pl.Standing) || isSubagents(c, &pl.Standing))
 }
@@ -195,7 +190,7 @@ func (p *Policy) quietCommand(plan *Plan, c *toolcall.Call, does *command.Comman
 }
 
 // shell notes what a command does.
-func (pl *Plan) shell(does *command.Command) {
+func (pl planner) shell(does *command.Command) {
 	pl.Shell, pl.parsed = true, does
 	pl.Anything, pl.does = !does.Harmless(), does.Says()
 	pl.Workspace = pl.Anything && does.Contained() && !pl.Leaves && staysInside(does, pl.inside)
@@ -224,7 +219,7 @@ func (p *Policy) birth(s session.Standing) taint.Level {
 // raise works out what the call brings in. What the owner says of a tool's
 // answers does not cover a command that fetches or reads what is not the owner's, nor a reading of sessions
 // that can't be told: taint must not be washed out that way.
-func (pl *Plan) raise(tool string, t *text, does *command.Command, outside string) {
+func (pl planner) raise(tool string, t *text, does *command.Command, outside string) {
 	if pl.rule.runs && does.Fetches() {
 		pl.Raise = untrusted
 	}
@@ -237,7 +232,7 @@ func (pl *Plan) raise(tool string, t *text, does *command.Command, outside strin
 }
 
 // blindSend refuses a send where the level of the sender could not follow it.
-func (pl *Plan) blindSend(from taint.Level) {
+func (pl planner) blindSend(from taint.Level) {
 	pl.gate.blind = true
 	for l := from; l <= untrusted; l++ {
 		pl.Modes[l] = restrict
@@ -264,7 +259,7 @@ func (p *Policy) gate(c *toolcall.Call, r *rule, t *text, does *command.Command)
 
 // close sets the whole row. A call that never passes reaches nothing; one that
 // always does is not counted, and a wrapper brings nothing in itself.
-func (pl *Plan) close(rule, text string) {
+func (pl planner) close(rule, text string) {
 	pl.gate, pl.Leaves, pl.Gives = gate{rule: rule, text: text}, false, ""
 	switch rule {
 	case "wrapper":

@@ -42,9 +42,8 @@ type Policy struct {
 	agents  map[string]*ruleset // by lower-case id
 	nobody  *ruleset            // for calls that name no agent
 	guard   guard
-	places  *matcher   // where secrets are kept
-	samples [][]string // the same in parts, for patterns that may find one
-	inside  []string   // the directories that the owner trusts; nil: all
+	secrets secretIndex
+	inside  []string // the directories that the owner trusts; nil: all
 	quiet   Quiet
 	owned   []string // services whose data only the owner writes
 	gated   bool     // a conversation that has read secrets asks before anything leaves the machine

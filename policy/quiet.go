@@ -50,15 +50,15 @@ func QuietRules() []string {
 // allowLocal lets a command pass that acts only in the workspace, can be undone there, and waits only because of what came into the conversation.
 // Git runs hooks and settings of the workspace, so a person must have seen all that was written there since outside content came in. A commit
 // could keep a secret for the next push.
-func (pl *Plan) allowLocal(out *Verdict, v *session.View) {
-	if !out.LevelAlone || !pl.local || pl.strict || pl.runsGit() && !pl.runsSeen(v) {
+func (j *judgement) allowLocal() {
+	if !j.out.LevelAlone || !j.local || j.strict || j.runsGit() && !j.runsSeen(j.view) {
 		return
 	}
-	if pl.Secret != "" || pl.Gives != "" || v.Secret != "" || v.Secrets == session.Holds || v.Bears || v.Lost {
+	if j.Secret != "" || j.Gives != "" || j.view.Secret != "" || j.view.Secrets == session.Holds || j.view.Bears || j.view.Lost {
 		return
 	}
-	out.Mode, out.LevelAlone = allow, false
-	out.add(localRule, "This only lists, searches and shows files of the workspace, or stages, commits and shows changes there: allow.", allow)
+	j.out.Mode, j.out.LevelAlone = allow, false
+	j.out.add(localRule, "This only lists, searches and shows files of the workspace, or stages, commits and shows changes there: allow.", allow)
 }
 
 // runsGit reports whether the command runs what the workspace's git is told to run.
@@ -136,27 +136,27 @@ func (pl *Plan) Clean(l taint.Level) bool { return l < pl.from }
 func (pl *Plan) Judged() bool { return pl.InScope && pl.gate == (gate{}) }
 
 // checkCompletes finds labels that contradict each other.
-func (b *builder) checkCompletes(path string, f *facts) {
+func (w *problems) checkCompletes(path string, f *facts) {
 	if f.completes && (f.safe || !f.sink || f.dangerous || f.destructive || f.money || f.secret || f.runs) {
-		b.fail(path+".completes", "only a tool with sink: true that pays, destroys and runs nothing and bears no secrets may complete what another began")
+		w.fail(path+".completes", "only a tool with sink: true that pays, destroys and runs nothing and bears no secrets may complete what another began")
 	}
 }
 
 // checkQuiet finds reasons that are switched on and can never hold.
-func (b *builder) checkQuiet(p *Policy) {
+func (w *problems) checkQuiet(p *Policy) {
 	q := &p.quiet
 	if p.strict && *q != (Quiet{}) {
-		b.warn("quiet", "has no effect: under the profile strict none of these reasons holds")
+		w.warn("quiet", "has no effect: under the profile strict none of these reasons holds")
 		return
 	}
 	if q.Completes && !p.hasRule(func(r *rule) bool { return r.completes }) {
-		b.warn("quiet.completes", "has no effect: no tool is labelled completes: true")
+		w.warn("quiet.completes", "has no effect: no tool is labelled completes: true")
 	}
 	if q.Own && len(p.owned) == 0 {
-		b.warn("quiet.own", "has no effect: no tool is labelled own: true")
+		w.warn("quiet.own", "has no effect: no tool is labelled own: true")
 	}
 	if q.Site && !p.hasRule(func(r *rule) bool { return r.plainFetch && r.sink }) {
-		b.warn("quiet.site", "has no effect: no tool that acts is labelled fetches: true, and web_fetch is not asked about")
+		w.warn("quiet.site", "has no effect: no tool that acts is labelled fetches: true, and web_fetch is not asked about")
 	}
 }
 

@@ -14,14 +14,14 @@ import (
 )
 
 // readBy is what a command reads that holds secrets, or may; "" for any other. It is sure where the command names the place.
-func (p *Policy) readBy(does *command.Command) (secret string, sure bool) {
+func (s *secretIndex) readBy(does *command.Command) (secret string, sure bool) {
 	for i := range does.Reads {
-		if place := p.secretAt(&does.Reads[i]); place != "" {
+		if place := s.secretAt(&does.Reads[i]); place != "" {
 			return place, true
 		}
 	}
 	for _, word := range does.Words {
-		if place := p.placeIn(word); place != "" {
+		if place := s.placeIn(word); place != "" {
 			return place, true
 		}
 	}
@@ -56,18 +56,18 @@ func holdsSecret(name string) bool {
 var secretVariables = strings.Fields("_DATABASE_URL _DB_URL _REDIS_URL _MONGO_URI _MONGODB_URI _MONGO_URL _DSN _WEBHOOK_URL _PAT _SK")
 
 // secretAt is a place that a command reads and where secrets are kept, or "".
-func (p *Policy) secretAt(r *command.Read) string {
+func (s *secretIndex) secretAt(r *command.Read) string {
 	name := strings.ReplaceAll(r.Path, "\x00", "?")
 	switch {
 	case r.Name:
 		return ""
-	case find(p.places, name) != nil || endsAsKey(path.Base(name)) || secretNames.MatchString(name) || r.Deep && isGits(name):
+	case find(s.places, name) != nil || endsAsKey(path.Base(name)) || secretNames.MatchString(name) || r.Deep && isGits(name):
 		return bounded(strings.ReplaceAll(name, "**/", ""), "")
 	case r.Deep && isAllOfHome(name) || findsInHome(name):
 		return homeFiles
 	case hiddenPattern(name):
 		return hiddenFiles
-	case !r.Some && p.mayFind(name):
+	case !r.Some && s.mayFind(name):
 		return anyFiles
 	}
 	return ""
@@ -88,12 +88,12 @@ func findsInHome(name string) bool {
 }
 
 // mayFind reports whether a path is a pattern that may find a place where secrets are kept, or a file of keys with a usual name.
-func (p *Policy) mayFind(name string) bool {
+func (s *secretIndex) mayFind(name string) bool {
 	if !strings.ContainsAny(name, patternSigns) || strings.HasPrefix(name, ".github/") {
 		return false
 	}
 	parts := strings.Split(strings.ToLower(anyOfClass.ReplaceAllString(name, "?")), "/")
-	return len(parts) > mostParts || slices.ContainsFunc(p.samples, func(sample []string) bool {
+	return len(parts) > mostParts || slices.ContainsFunc(s.samples, func(sample []string) bool {
 		for at := range len(parts) - len(sample) + 1 {
 			if fits(parts[at:at+len(sample)], sample, at+len(sample) == len(parts)) {
 				return true

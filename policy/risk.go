@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/command"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -32,10 +33,10 @@ func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out 
 	}{
 		{RunsDownloaded, pl.parsed != nil && pl.parsed.Fetched},
 		{DeletesFiles, deletes},
-		{CantBeUndone, !deletes && pl.cantBeUndone(c)},
-		{HoldsSecret, view.Bears || pl.Gives != "" || pl.Secret != "" && pl.Secret != ofCode && pl.Secret != ofShell || pl.bringsSecret(view)},
+		{CantBeUndone, !deletes && cantBeUndone(pl.parsed, pl.rule, c)},
+		{HoldsSecret, view.Bears || pl.Gives != "" || pl.Secret != "" && pl.Secret != ofCode && pl.Secret != ofShell || bringsSecret(view)},
 		{NewRecipient, stranger},
-		{OutsideWorkspace, pl.writesOutside(c)},
+		{OutsideWorkspace, writesOutside(pl.inside, pl.parsed, c)},
 		{LeavesMachine, pl.leavesMachine()},
 	} {
 		if r.so {
@@ -45,13 +46,13 @@ func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out 
 	return out
 }
 
-func (pl *Plan) cantBeUndone(c *toolcall.Call) bool {
+func cantBeUndone(parsed *command.Command, rule *rule, c *toolcall.Call) bool {
 	for at, value := range c.Strings {
 		if at == "action" && destructive(value) {
 			return true
 		}
 	}
-	return pl.parsed != nil && pl.parsed.Destroys || pl.rule != nil && pl.rule.destructive || c.Hints.Destroys()
+	return parsed != nil && parsed.Destroys || rule != nil && rule.destructive || c.Hints.Destroys()
 }
 
 // deletesByPatch reports whether a patch deletes a file.
@@ -67,17 +68,17 @@ func deletesByPatch(c *toolcall.Call) bool {
 }
 
 // writesOutside reports whether a call writes a file that is not below the workspace nor in the owner's directories.
-func (pl *Plan) writesOutside(c *toolcall.Call) bool {
+func writesOutside(inside []string, parsed *command.Command, c *toolcall.Call) bool {
 	var files []string
 	switch {
-	case pl.parsed != nil:
-		files = pl.parsed.Writes
+	case parsed != nil:
+		files = parsed.Writes
 	case fileWriters[c.Tool]:
 		files = filesOf(c)
 	}
 	return slices.ContainsFunc(files, func(name string) bool {
 		clean := path.Clean(name)
-		return !strings.HasPrefix(clean, "/tmp/") && !strings.HasPrefix(clean, "/dev/") && !within(name, pl.inside)
+		return !strings.HasPrefix(clean, "/tmp/") && !strings.HasPrefix(clean, "/dev/") && !within(name, inside)
 	})
 }
 

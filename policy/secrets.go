@@ -31,14 +31,20 @@ const (
 // plainSecrets quote nothing of a call.
 var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, hiddenFiles, ofCommands, ofSettings, ofCode, ofShell, ofSearch, anyFiles, ofDevice, ofTerminal}
 
+// secretIndex knows where secrets are kept, and which paths and patterns lead there.
+type secretIndex struct {
+	places  *matcher
+	samples [][]string // the same in parts, for patterns that may find one
+}
+
 // findSecrets says which secrets a call reads, so that the conversation holds them
 // from then on, and which it gives away. A text that only mentions a place reads
 // nothing: what counts is a path. In a command that we can't read to the end any word counts.
 func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.Command) {
 	r, sure := pl.rule, true
-	p.findNamed(pl, c, t, does)
+	p.secrets.findNamed(pl, c, t, does)
 	if pl.Secret == "" && r.runs {
-		pl.Secret, sure = p.readBy(does)
+		pl.Secret, sure = p.secrets.readBy(does)
 		sure = sure && (r.leaves || !does.Contained())
 	}
 	if shown := pl.shownBy(c.Tool, t); pl.Secret == "" && shown != "" {
@@ -58,36 +64,36 @@ func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.
 }
 
 // findNamed finds a place where secrets are kept that the call itself names.
-func (p *Policy) findNamed(pl *Plan, c *toolcall.Call, t *text, does *command.Command) {
+func (s *secretIndex) findNamed(pl *Plan, c *toolcall.Call, t *text, does *command.Command) {
 	r := pl.rule
-	named := find(p.places, t.lower) != nil || find(p.places, t.bare) != nil || mayEndSo(t.lower) || mayEndSo(t.bare)
+	named := find(s.places, t.lower) != nil || find(s.places, t.bare) != nil || mayEndSo(t.lower) || mayEndSo(t.bare)
 	switch {
 	case r.secret:
 		pl.Secret = keptSecrets
 	case !named || r.runs && does.Known():
 	case r.commands:
-		if pl.Secret = p.placeIn(string(t.values)); pl.Secret == "" {
-			pl.Secret = p.placeIn(string(t.bare))
+		if pl.Secret = s.placeIn(string(t.values)); pl.Secret == "" {
+			pl.Secret = s.placeIn(string(t.bare))
 		}
 	case r.opens: // a model gets the file
-		pl.Secret = p.pathGiven(c)
+		pl.Secret = s.pathGiven(c)
 		pl.Leaves = pl.Leaves || pl.Secret != ""
 	case pl.Leaves:
-		pl.Gives = p.pathGiven(c)
+		pl.Gives = s.pathGiven(c)
 	case r.sink:
-		pl.Secret = p.placeIn(strings.Join(filesOf(c), "\x00"))
+		pl.Secret = s.placeIn(strings.Join(filesOf(c), "\x00"))
 	default:
-		pl.Secret = p.placeIn(string(t.values))
+		pl.Secret = s.placeIn(string(t.values))
 	}
 }
 
 // placeIn is the word of a text that names a place where secrets are kept.
-func (p *Policy) placeIn(text string) string {
-	if !p.mayName(text) {
+func (s *secretIndex) placeIn(text string) string {
+	if !s.mayName(text) {
 		return ""
 	}
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c <= ' ' || strings.ContainsRune("\"'`;|&<>(){}=,", c) }) {
-		if find(p.places, word) != nil {
+		if find(s.places, word) != nil {
 			return bounded(word, "")
 		}
 	}
@@ -96,12 +102,12 @@ func (p *Policy) placeIn(text string) string {
 			return bounded(word, "")
 		}
 	}
-	return string(find(p.places, text))
+	return string(find(s.places, text))
 }
 
 // mayName reports whether a text names a place where secrets are kept, or holds the ending of a file of keys. If not, none of its words does.
-func (p *Policy) mayName(text string) bool {
-	return find(p.places, text) != nil || strings.Contains(text, ".") && mayEndSo([]byte(strings.ToLower(text)))
+func (s *secretIndex) mayName(text string) bool {
+	return find(s.places, text) != nil || strings.Contains(text, ".") && mayEndSo([]byte(strings.ToLower(text)))
 }
 
 // mayEndSo reports whether a text holds the ending of a file of keys.
@@ -161,14 +167,14 @@ func isHome(name string) bool {
 
 // pathGiven is a path among the arguments of a call that names such a place. A text
 // with spaces is something that is said, and an address is not a file.
-func (p *Policy) pathGiven(c *toolcall.Call) string {
+func (s *secretIndex) pathGiven(c *toolcall.Call) string {
 	for at, value := range c.Strings {
 		local, isFile := strings.CutPrefix(value, "file:")
 		if name := strings.TrimRight(at[strings.LastIndexByte(at, '.')+1:], "[]0123456789"); mediaParams[name] {
 			isFile = isFile || !isAddress(value)
 		}
 		if isFile || !strings.ContainsAny(value, " \n\t") && !isAddress(value) {
-			if place := p.placeIn(local); place != "" {
+			if place := s.placeIn(local); place != "" {
 				return place
 			}
 		}
@@ -251,27 +257,27 @@ func endsAddress(rest string) bool {
 
 // gateSecrets asks before a conversation that has read secrets sends anything away,
 // and before any call gives a secret away, at every level.
-func (pl *Plan) gateSecrets(v *Verdict, view *session.View) {
-	if !pl.Leaves || pl.runsSeen(view) {
+func (j *judgement) gateSecrets() {
+	if !j.Leaves || j.runsSeen(j.view) {
 		return
 	}
 	var why string
 	switch {
-	case view.Bears:
+	case j.view.Bears:
 		why = "This holds what looks like a password or a key, and would send it out."
-	case pl.Gives != "":
-		why = "This would send out " + pl.Gives + ", where secrets are kept."
-	case pl.bringsSecret(view):
+	case j.Gives != "":
+		why = "This would send out " + j.Gives + ", where secrets are kept."
+	case bringsSecret(j.view):
 		why = "This holds text that the agent read where secrets are kept, and would send it out."
-	case pl.gated && !pl.typed && view.Secret != "":
-		why = "The agent has read " + view.Secret + " and this would send data out."
-	case view.Unread:
+	case j.gated && !j.typed && j.view.Secret != "":
+		why = "The agent has read " + j.view.Secret + " and this would send data out."
+	case j.view.Unread:
 		why = "This could not be compared in full with what the agent read where secrets are kept, and would send data out."
 	default:
 		return
 	}
-	v.Mode, v.Secret = taint.Stricter(v.Mode, confirm), true
-	v.add(secretsRule, why, v.Mode)
+	j.out.Mode, j.out.Secret = taint.Stricter(j.out.Mode, confirm), true
+	j.out.add(secretsRule, why, j.out.Mode)
 }
 
 // secretsRule is the id of the rule.
@@ -279,7 +285,7 @@ const secretsRule = "secrets"
 
 // bringsSecret reports whether an argument holds something that a call returned which
 // read secrets.
-func (pl *Plan) bringsSecret(view *session.View) bool {
+func bringsSecret(view *session.View) bool {
 	for _, o := range view.Origins {
 		if o.From == session.FromTool && o.Secret {
 			return true
@@ -289,4 +295,4 @@ func (pl *Plan) bringsSecret(view *session.View) bool {
 }
 
 // KeepsSecrets reports whether a path is a place where secrets are kept.
-func (p *Policy) KeepsSecrets(path string) bool { return path != "" && p.placeIn(path) != "" }
+func (p *Policy) KeepsSecrets(path string) bool { return path != "" && p.secrets.placeIn(path) != "" }

@@ -123,9 +123,9 @@ func plainHost(host string) bool {
 var privateEndings = words("local localhost internal intranet lan home corp private localdomain onion arpa")
 
 // checkFetches finds labels that contradict each other.
-func (b *builder) checkFetches(path string, f *facts) {
+func (w *problems) checkFetches(path string, f *facts) {
 	if f.plainFetch && (f.dangerous || f.destructive || f.money || f.secret || f.runs || f.looks || f.completes) {
-		b.fail(path+".fetches", "only a tool that gets pages, with no cookies and no login, may be labelled so: no browser, and nothing that pays, destroys, runs or bears secrets")
+		w.fail(path+".fetches", "only a tool that gets pages, with no cookies and no login, may be labelled so: no browser, and nothing that pays, destroys, runs or bears secrets")
 	}
 }
 

@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 
+	"github.com/openclaw-verifier/verifier/command"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -37,7 +38,7 @@ var stakes = []Stake{StakeAll, StakeDangerous, StakeDestructive, StakeSecret, St
 
 // Stakes are those of a call with these risks. A tool that has no label, and a command that we can't read, may do anything: they have all.
 func (pl *Plan) Stakes(c *toolcall.Call, risks []Risk) (out []string) {
-	if pl.mayDoAnything() {
+	if mayDoAnything(pl.parsed, pl.rule) {
 		return Stakes()
 	}
 	has := func(wanted ...Risk) bool {
@@ -70,12 +71,12 @@ func (pl *Plan) Marked(c *toolcall.Call) bool {
 }
 
 // mayDoAnything reports whether we don't know what a call does.
-func (pl *Plan) mayDoAnything() bool {
+func mayDoAnything(parsed *command.Command, rule *rule) bool {
 	switch {
-	case pl.rule == nil || !pl.rule.known:
+	case rule == nil || !rule.known:
 		return true
-	case pl.parsed != nil:
-		return pl.parsed.Opaque != "" || len(pl.parsed.Unknown) > 0 || pl.parsed.Code || pl.parsed.Fetched
+	case parsed != nil:
+		return parsed.Opaque != "" || len(parsed.Unknown) > 0 || parsed.Code || parsed.Fetched
 	}
-	return pl.rule.runs
+	return rule.runs
 }

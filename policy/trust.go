@@ -141,7 +141,7 @@ func (r *trustRule) not() *trustRule {
 }
 
 // apply finds the rule for a call and lets it change the plan.
-func (pl *Plan) apply(t *text) {
+func (pl planner) apply(t *text) {
 	for _, r := range pl.rule.trust {
 		if !r.fits(t) {
 			continue
@@ -157,7 +157,7 @@ func (pl *Plan) apply(t *text) {
 }
 
 // acts makes the call one that acts, or one that does not.
-func (pl *Plan) acts(sink bool, name string) {
+func (pl planner) acts(sink bool, name string) {
 	r := pl.rule
 	pl.by = name
 	if sink {
@@ -282,7 +282,7 @@ func cleanPath(name string) (string, bool) {
 }
 
 // hinted takes the word of the tool's own definition, where it makes things worse.
-func (pl *Plan) hinted(h *toolcall.Hints) {
+func (pl planner) hinted(h *toolcall.Hints) {
 	if h.Destroys() {
 		pl.Grantable, pl.Own = false, nil
 	}

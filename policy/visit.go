@@ -46,7 +46,7 @@ func looksAtCommands(c *toolcall.Call) bool {
 // visit makes a call of the browser that does no more than web_fetch one that is
 // asked about no more than web_fetch, and one of process that only looks at what commands printed one that does not act.
 // What the owner says of the tool comes first. A look of a server's tool that goes into a file acts.
-func (pl *Plan) visit(c *toolcall.Call) {
+func (pl planner) visit(c *toolcall.Call) {
 	pl.save(c)
 	if !pl.rule.looks || pl.by != "" {
 		return

@@ -52,7 +52,7 @@ var savers = words("browser canvas nodes transcripts image_generate video_genera
 	"mcp__playwright__browser_snapshot mcp__playwright__browser_take_screenshot mcp__playwright__browser_console_messages mcp__playwright__browser_network_requests")
 
 // save makes a call of a server's tool that looks one that acts, where it puts what it sees into a file: a page could write what is obeyed later.
-func (pl *Plan) save(c *toolcall.Call) {
+func (pl planner) save(c *toolcall.Call) {
 	if name := pl.rule.name; !pl.sink && savers[name] && strings.HasPrefix(name, serverPrefix) && savesFile(c) {
 		pl.acts(true, "the file that it writes")
 	}
@@ -104,12 +104,12 @@ func (pl *Plan) buildsSeen(v *session.View) bool {
 const seenRule = "seen"
 
 // allowSeen lets a build pass that waits only because of what came into the conversation.
-func (pl *Plan) allowSeen(out *Verdict, v *session.View) {
-	if !out.LevelAlone || !pl.buildsSeen(v) {
+func (j *judgement) allowSeen() {
+	if !j.out.LevelAlone || !j.buildsSeen(j.view) {
 		return
 	}
-	out.Mode, out.LevelAlone = allow, false
-	out.add(seenRule, "This builds, tests or commits what is in the workspace, and you have seen all that was written there since outside content came in, so it may run.", allow)
+	j.out.Mode, j.out.LevelAlone = allow, false
+	j.out.add(seenRule, "This builds, tests or commits what is in the workspace, and you have seen all that was written there since outside content came in, so it may run.", allow)
 }
 
 // codingAgents are those whose shell is how they look at files. The gateway's own hook names them.
@@ -121,12 +121,12 @@ const lookRule = "look"
 // allowLook lets a command of a coding agent pass that only looks at files of the workspace, where nothing but the level asks: ls, cat main.go,
 // rg foo; also of its sub-agents. It is known by its programs and options, writes nothing, runs nothing from the workspace and reaches nothing beyond the machine. The
 // agent's own tools for the same, read, grep and ls, are asked about at no level. What could hold a secret asks.
-func (pl *Plan) allowLook(out *Verdict) {
-	if !out.LevelAlone || !pl.onlyLooks || pl.strict || pl.Secret != "" || pl.Gives != "" {
+func (j *judgement) allowLook() {
+	if !j.out.LevelAlone || !j.onlyLooks || j.strict || j.Secret != "" || j.Gives != "" {
 		return
 	}
-	out.Mode, out.LevelAlone = allow, false
-	out.add(lookRule, "This only looks at files in the workspace, as read does, so it may run.", allow)
+	j.out.Mode, j.out.LevelAlone = allow, false
+	j.out.add(lookRule, "This only looks at files in the workspace, as read does, so it may run.", allow)
 }
 
 // buildParams are what a build may be called with: the command, where it starts and how long it may take. Others can say
@@ -207,12 +207,12 @@ func isPlainLine(c *toolcall.Call, text string) bool {
 const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./~-"
 
 // command says what the call's command can do in a conversation; "" where that is harmless.
-func (pl *Plan) command(v *session.View) string {
+func (j *judgement) command() string {
 	switch {
-	case pl.runsSeen(v):
+	case j.runsSeen(j.view):
 		return ""
-	case pl.Workspace && pl.does != "" && v.Workspace != "":
-		return pl.does + " Files were written there that you have not seen. Look at them, then `.reset-trust " + v.Workspace + "` lets builds run unasked again."
+	case j.Workspace && j.does != "" && j.view.Workspace != "":
+		return j.does + " Files were written there that you have not seen. Look at them, then `.reset-trust " + j.view.Workspace + "` lets builds run unasked again."
 	}
-	return pl.does
+	return j.does
 }
