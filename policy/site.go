@@ -11,7 +11,7 @@ type Page struct {
 	Address string // as the call has it; empty: it is no such call
 	Host    string // in lower case
 	Link    string // the address as a link to it is compared; empty: it names no scheme
-	Typed   bool   // the user's last message holds the whole address with its scheme, as a word of its own
+	Typed   bool   // the user's last message holds the whole address, as a word of its own
 
 	// Owners says that the owner started the run, alone, and that nothing about the
 	// call but where it goes has to be asked about. Where it is false, the page still
@@ -50,21 +50,27 @@ func (p *Policy) page(pl *Plan, c *toolcall.Call) {
 		return
 	}
 	last := all[len(all)-1].Text
-	pl.Page.Typed = link != "" && holdsWord(last, address) // notes.md, deploy.sh and asp.net are hosts, too
+	pl.Page.Typed = isSite(host, link) && holdsWord(last, address)
 	pl.Page.typed = hostsIn(last)
 }
 
 // mostWords is how many words of a message are read for hosts.
 const mostWords = 2000
 
-// hostsIn are the hosts of the addresses in a message. A name alone may be a file: notes.md, deploy.sh.
+// isSite reports whether what a user wrote means a site: it has a scheme, or its host starts with www. Any other name alone may be a
+// file or a product, such as notes.md, deploy.sh and asp.net.
+func isSite(host, link string) bool {
+	return link != "" || strings.HasPrefix(host, "www.") && strings.Count(host, ".") > 1
+}
+
+// hostsIn are the hosts of the addresses in a message.
 func hostsIn(message string) map[string]bool {
 	out, n := map[string]bool{}, 0
 	for word := range strings.FieldsFuncSeq(message, func(c rune) bool { return strings.ContainsRune(" \n\t\r<>()\"',;", c) }) {
 		if n++; n > mostWords {
 			break
 		}
-		if host, link, ok := plainAddress(strings.TrimRight(word, ".:!?")); ok && link != "" {
+		if host, link, ok := plainAddress(strings.TrimRight(word, ".:!?")); ok && isSite(host, link) {
 			out[host] = true
 		}
 	}

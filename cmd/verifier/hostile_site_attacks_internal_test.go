@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/policy"
 )
 
 // onSite is a gateway with the reason on, and a turn of the owner's that has read a page with links. The reason works there.
@@ -46,6 +47,20 @@ func TestH461AFileNameIsNoSite(t *testing.T) {
 	r.approved(gets("https://docs.example/three", "c3", m), 0)
 	r.holds("c3", "https://notes.md/a https://socket.io/b", m)
 	r.notFollowed(m, "https://notes.md/a", "https://socket.io/b")
+}
+
+// TestH461ANameThatStartsWithWWWIsASite, as it was typed and in no other way.
+func TestH461ANameThatStartsWithWWWIsASite(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fetchers)
+	m := asksFor("www", "Compare www.docs.example with www.other.example/prices, and look into www.md and wwww.docs.example.")
+	r.allow(gets("www.docs.example", "c0", m))
+	r.holds("c0", "https://www.docs.example/two www.evil.example", m)
+	r.allow(gets("www.other.example/prices", "c1", m))
+	if e := r.last(); e.By != policy.SiteRule {
+		t.Errorf("it passed by %q", e.By)
+	}
+	r.notFollowed(m, "www.md", "wwww.docs.example", "docs.example", "www.other.example", "www.other.example/prices?said=x", "https://www.other.example/prices", "www.evil.example", "http://www.docs.example", "WWW.docs.example")
 }
 
 func TestH462SpellingByManyLinksAtOnce(t *testing.T) {
