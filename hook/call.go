@@ -60,7 +60,7 @@ func (r *run) pass(v *verdict) ([]byte, error) {
 
 // toUser tells the agent to ask its user, and notes which question is open meanwhile.
 func (r *run) toUser(v *verdict) ([]byte, error) {
-	if err := r.notes.opened(r.who.key, question{r.in.CallID, r.about()}, v.Question, r.gated()); err != nil {
+	if err := r.notes.opened(r.who.key, question{r.in.CallID, r.in.about()}, v.Question, r.gated()); err != nil {
 		return nil, err
 	}
 	if r.agent.asks {
@@ -96,7 +96,7 @@ func (r *run) permission(ctx context.Context) ([]byte, error) {
 	}
 	v, err := r.ask(ctx, false)
 	if errors.Is(ctx.Err(), context.Canceled) && r.who.attended { // the agent ends us where its user says no
-		r.close(ctx, question{about: r.about()}, false)
+		r.close(ctx, question{about: r.in.about()}, false)
 	}
 	switch {
 	case err != nil && r.who.attended && v.Params == nil:
@@ -138,7 +138,7 @@ func (r *run) ask(ctx context.Context, atOnce bool) (v verdict, err error) {
 			return v, err
 		}
 	}
-	params, err := r.params(name)
+	params, err := r.in.params(name)
 	if err != nil {
 		return v, failure("What the agent wants to call the tool with is no valid JSON. Nothing was run.")
 	}
@@ -196,11 +196,11 @@ func isBelow(path, dir string) bool {
 }
 
 // params are the arguments as they are asked about.
-func (r *run) params(name string) (jsontext.Value, error) {
-	if r.in.CWD == "" || name != "exec" && name != "exec_open" && name != "apply_patch" {
-		return r.in.Params, nil
+func (in *input) params(name string) (jsontext.Value, error) {
+	if in.CWD == "" || name != "exec" && name != "exec_open" && name != "apply_patch" {
+		return in.Params, nil
 	}
-	return inDirectory(r.in.Params, r.in.CWD)
+	return inDirectory(in.Params, in.CWD)
 }
 
 // context says in which conversation this happens, and on whose behalf.

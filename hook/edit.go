@@ -28,8 +28,8 @@ func (r *run) edit(v *verdict, takes bool, asked jsontext.Value) error {
 	if !takes {
 		return failure("The verifier answered with other arguments, which this agent can't run. Nothing was run.")
 	}
-	before := r.about()
-	params, err := r.withoutDirectory(v.Params, asked)
+	before := r.in.about()
+	params, err := r.in.withoutDirectory(v.Params, asked)
 	if err != nil {
 		return err
 	}
@@ -44,15 +44,15 @@ func (r *run) edit(v *verdict, takes bool, asked jsontext.Value) error {
 }
 
 // withoutDirectory takes out the directory that was added to what was asked about: the agent does not know that argument, so it can't be changed.
-func (r *run) withoutDirectory(params, asked jsontext.Value) (jsontext.Value, error) {
-	if member(r.in.Params, addedDirectory) != "" || member(asked, addedDirectory) != r.in.CWD || r.in.CWD == "" {
+func (in *input) withoutDirectory(params, asked jsontext.Value) (jsontext.Value, error) {
+	if member(in.Params, addedDirectory) != "" || member(asked, addedDirectory) != in.CWD || in.CWD == "" {
 		return params, nil
 	}
 	members := map[string]jsontext.Value{}
 	if err := json.Unmarshal(params, &members); err != nil {
 		return nil, failure("The verifier's answer can't be understood. Nothing was run.")
 	}
-	if member(params, addedDirectory) != r.in.CWD {
+	if member(params, addedDirectory) != in.CWD {
 		return nil, failure("The owner changed the directory in which the command runs, which this agent can't do. Nothing was run.")
 	}
 	delete(members, addedDirectory)

@@ -27,16 +27,16 @@ func (r *run) judged() (begin, end string) {
 	if r.noID {
 		id = ""
 	}
-	return judgedCall + shortHash(id) + "-", shortHash(r.in.Tool+"\x00"+string(exact)) + r.judgedFrame()
+	return judgedCall + shortHash(id) + "-", shortHash(r.in.Tool+"\x00"+string(exact)) + r.in.judgedFrame()
 }
 
 // editable are the arguments of Claude Code's tools for files that its user can change in the dialog: the text.
 var editable = []string{"content", "old_string", "new_string", "edits", "replace_all"}
 
 // judgedFrame is the end of a note's name about all of a call but the text that the user can change.
-func (r *run) judgedFrame() string {
+func (in *input) judgedFrame() string {
 	members := map[string]jsontext.Value{}
-	if json.Unmarshal(r.in.Params, &members, jsontext.AllowInvalidUTF8(true)) != nil {
+	if json.Unmarshal(in.Params, &members, jsontext.AllowInvalidUTF8(true)) != nil {
 		return "-"
 	}
 	for _, name := range editable {
@@ -46,7 +46,7 @@ func (r *run) judgedFrame() string {
 	if err != nil {
 		return "-"
 	}
-	return "-" + shortHash(r.in.Tool+"\x00"+string(frame))
+	return "-" + shortHash(in.Tool+"\x00"+string(frame))
 }
 
 // keepJudged notes the call as it was judged.
@@ -69,7 +69,7 @@ func (r *run) wasChanged() bool {
 		}
 	}
 	same := slices.Contains(names, begin+end)
-	if frame := r.judgedFrame(); !same && frame != "-" && r.userEdited() {
+	if frame := r.in.judgedFrame(); !same && frame != "-" && r.userEdited() {
 		same = slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, frame) })
 	}
 	for _, name := range names {

@@ -35,9 +35,9 @@ type answeredThere struct {
 }
 
 // about is what a call is about: the tool and its arguments, without the words in which Codex tells its user why.
-func (r *run) about() string {
+func (in *input) about() string {
 	members := map[string]jsontext.Value{}
-	if json.Unmarshal(r.in.Params, &members, jsontext.AllowInvalidUTF8(true)) != nil {
+	if json.Unmarshal(in.Params, &members, jsontext.AllowInvalidUTF8(true)) != nil {
 		return ""
 	}
 	delete(members, "description")
@@ -45,7 +45,7 @@ func (r *run) about() string {
 	if err != nil {
 		return ""
 	}
-	return r.in.Tool + "\x00" + string(text)
+	return in.Tool + "\x00" + string(text)
 }
 
 // passedCall begins the names of notes about calls that the gateway let pass and that have not returned yet. An agent that can't be told to ask
@@ -53,13 +53,13 @@ func (r *run) about() string {
 const passedCall = "passed-"
 
 func (r *run) passedNote() string {
-	return filepath.Join(r.notes.session(r.who.key), passedCall+shortHash(r.about()))
+	return filepath.Join(r.notes.session(r.who.key), passedCall+shortHash(r.in.about()))
 }
 
 // hasPassed reports whether the gateway let this very call pass before.
 func (r *run) hasPassed() bool {
 	_, err := os.Stat(r.passedNote())
-	return err == nil && r.about() != ""
+	return err == nil && r.in.about() != ""
 }
 
 func (q question) file() string { return openQuestion + shortHash(q.call) + "-" + shortHash(q.about) }

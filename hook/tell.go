@@ -182,7 +182,7 @@ func (r *run) result(failed bool) toolReturned {
 		ms = 0
 	}
 	return toolReturned{
-		Tool: name, CallID: r.in.CallID, Error: failed, DurationMs: int64(ms), Size: len(text), Hash: hashOf([]byte(text)), Origin: r.origin(),
+		Tool: name, CallID: r.in.CallID, Error: failed, DurationMs: int64(ms), Size: len(text), Hash: hashOf([]byte(text)), Origin: r.in.origin(),
 		Secret: bearsSecret(text), Changed: r.wasChanged(), Fingerprints: prints.Fingerprints, Truncated: prints.Truncated,
 	}
 }
@@ -190,15 +190,15 @@ func (r *run) result(failed bool) toolReturned {
 const longestOrigin = 256
 
 // origin is where a tool had it from, for people: a host or a file.
-func (r *run) origin() string {
-	if address := member(r.in.Params, "url", "uri"); address != "" {
+func (in *input) origin() string {
+	if address := member(in.Params, "url", "uri"); address != "" {
 		u, err := url.Parse(address)
 		if err != nil {
 			return ""
 		}
 		return cutOrigin(u.Hostname())
 	}
-	return cutOrigin(member(r.in.Params, "file_path", "filePath", "path", "notebook_path"))
+	return cutOrigin(member(in.Params, "file_path", "filePath", "path", "notebook_path"))
 }
 
 func cutOrigin(s string) string {

@@ -16,9 +16,12 @@ import (
 // Model is a store in memory, written to be read: where a real store and this
 // one differ, one of them is wrong.
 type Model struct {
-	Now func() time.Time
+	*clocked
+	leases
+	noteLists
+	spending
+	counters
 
-	mu      sync.Mutex
 	lost    bool // the epoch says that state was lost
 	known   map[string]bool
 	convs   map[string]*conversation
@@ -27,15 +30,16 @@ type Model struct {
 	auto    map[string]taint.Level
 	cards   map[string]*card
 	codes   map[string]string
-	misses  map[string]*misses
-	leases  map[string]lease
 	order   []string // card ids, oldest first
 	wakes   map[int]func(string)
 	nextID  int
 	pauses  map[string]string
-	asked   map[string][]time.Time // by agent, oldest first
-	told    map[string]time.Time   // by agent: when it was turned away
-	notes   map[string][]note      // by list
+}
+
+// clocked is the clock and the lock that the parts of a model share.
+type clocked struct {
+	Now func() time.Time
+	mu  sync.Mutex
 }
 
 type conversation struct {
@@ -67,11 +71,12 @@ type replay struct {
 
 // NewModel is an empty, clean store.
 func NewModel(now func() time.Time) *Model {
+	c := &clocked{Now: now}
 	return &Model{
-		Now: now, known: map[string]bool{}, convs: map[string]*conversation{}, replays: map[string]*replay{},
-		runs: map[string]int64{}, auto: map[string]taint.Level{}, cards: map[string]*card{},
-		codes: map[string]string{}, misses: map[string]*misses{}, leases: map[string]lease{}, wakes: map[int]func(string){},
-		pauses: map[string]string{}, asked: map[string][]time.Time{}, told: map[string]time.Time{}, notes: map[string][]note{},
+		clocked: c, leases: leases{c, map[string]lease{}}, noteLists: noteLists{c, map[string][]note{}}, counters: counters{c, map[string]*misses{}},
+		spending: spending{c, map[string][]time.Time{}, map[string]time.Time{}}, known: map[string]bool{}, convs: map[string]*conversation{},
+		replays: map[string]*replay{}, runs: map[string]int64{}, auto: map[string]taint.Level{}, cards: map[string]*card{},
+		codes: map[string]string{}, wakes: map[int]func(string){}, pauses: map[string]string{},
 	}
 }
 

@@ -181,15 +181,21 @@ func (m *Model) Open(context.Context) ([]string, error) {
 	}), nil
 }
 
+// counters are counts that end with a window.
+type counters struct {
+	*clocked
+	misses map[string]*misses
+}
+
 // Miss implements approval.Store.
-func (m *Model) Miss(_ context.Context, person string, window time.Duration, count bool) (int, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	t := m.misses[person]
-	if t == nil || !m.Now().Before(t.until) {
-		t = &misses{until: m.Now().Add(window)}
+func (c *counters) Miss(_ context.Context, person string, window time.Duration, count bool) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.misses[person]
+	if t == nil || !c.Now().Before(t.until) {
+		t = &misses{until: c.Now().Add(window)}
 		if count {
-			m.misses[person] = t
+			c.misses[person] = t
 		}
 	}
 	if count {

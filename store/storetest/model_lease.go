@@ -12,23 +12,29 @@ type lease struct {
 	until time.Time
 }
 
+// leases are what processes hold alone.
+type leases struct {
+	*clocked
+	leases map[string]lease
+}
+
 // Hold takes or renews a lease.
-func (m *Model) Hold(_ context.Context, name, owner string, ttl time.Duration) (bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if l, taken := m.leases[name]; taken && l.owner != owner && m.Now().Before(l.until) {
+func (k *leases) Hold(_ context.Context, name, owner string, ttl time.Duration) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if l, taken := k.leases[name]; taken && l.owner != owner && k.Now().Before(l.until) {
 		return false, nil
 	}
-	m.leases[name] = lease{owner: owner, until: m.Now().Add(ttl)}
+	k.leases[name] = lease{owner: owner, until: k.Now().Add(ttl)}
 	return true, nil
 }
 
 // Release gives a lease up.
-func (m *Model) Release(_ context.Context, name, owner string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.leases[name].owner == owner {
-		delete(m.leases, name)
+func (k *leases) Release(_ context.Context, name, owner string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.leases[name].owner == owner {
+		delete(k.leases, name)
 	}
 	return nil
 }

@@ -17,29 +17,35 @@ type note struct {
 	until time.Time
 }
 
+// noteLists are lists of notes.
+type noteLists struct {
+	*clocked
+	notes map[string][]note // by list
+}
+
 // Note implements verifier.Store.
-func (m *Model) Note(_ context.Context, notes ...session.Note) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (k *noteLists) Note(_ context.Context, notes ...session.Note) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	for _, n := range notes {
 		if len(n.Entries) == 0 {
 			continue
 		}
-		list := m.notes[n.List]
+		list := k.notes[n.List]
 		for _, e := range n.Entries {
-			list = append(list, note{bytes.Clone(e), m.Now().Add(n.Keep)})
+			list = append(list, note{bytes.Clone(e), k.Now().Add(n.Keep)})
 		}
-		m.notes[n.List] = list[max(0, len(list)-n.Most):]
+		k.notes[n.List] = list[max(0, len(list)-n.Most):]
 	}
 	return nil
 }
 
 // Notes implements verifier.Store.
-func (m *Model) Notes(_ context.Context, list string) (entries [][]byte, _ error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, n := range m.notes[list] {
-		if m.Now().Before(n.until) {
+func (k *noteLists) Notes(_ context.Context, list string) (entries [][]byte, _ error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, n := range k.notes[list] {
+		if k.Now().Before(n.until) {
 			entries = append(entries, n.entry)
 		}
 	}

@@ -34,48 +34,55 @@ func (m *Model) Pauses(context.Context) (map[string]string, error) {
 	return maps.Clone(m.pauses), nil
 }
 
+// spending is how many questions agents have asked lately.
+type spending struct {
+	*clocked
+	asked map[string][]time.Time // by agent, oldest first
+	told  map[string]time.Time   // by agent: when it was turned away
+}
+
 // Spend implements approval.Store.
-func (m *Model) Spend(_ context.Context, agent string, most int, window time.Duration) (approval.Spending, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := m.Now()
-	asked := slices.DeleteFunc(m.asked[agent], func(at time.Time) bool { return !now.Before(at.Add(window)) })
-	m.asked[agent] = asked
+func (s *spending) Spend(_ context.Context, agent string, most int, window time.Duration) (approval.Spending, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.Now()
+	asked := slices.DeleteFunc(s.asked[agent], func(at time.Time) bool { return !now.Before(at.Add(window)) })
+	s.asked[agent] = asked
 	if len(asked) < most {
-		m.asked[agent] = append(asked, now)
+		s.asked[agent] = append(asked, now)
 		return approval.Spending{OK: true}, nil
 	}
 	out := approval.Spending{Room: now.Add(window)}
 	if most > 0 {
 		out.Room = asked[len(asked)-most].Add(window)
 	}
-	if told, ever := m.told[agent]; !ever || !now.Before(told.Add(window)) {
-		m.told[agent], out.First = now, true
+	if told, ever := s.told[agent]; !ever || !now.Before(told.Add(window)) {
+		s.told[agent], out.First = now, true
 	}
 	return out, nil
 }
 
 // Refund implements approval.Store.
-func (m *Model) Refund(_ context.Context, agent string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if n := len(m.asked[agent]); n > 0 {
-		m.asked[agent] = m.asked[agent][:n-1]
+func (s *spending) Refund(_ context.Context, agent string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.asked[agent]); n > 0 {
+		s.asked[agent] = s.asked[agent][:n-1]
 	}
 	return nil
 }
 
 // Forgive implements approval.Store.
-func (m *Model) Forgive(_ context.Context, agents ...string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (s *spending) Forgive(_ context.Context, agents ...string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(agents) == 0 {
-		clear(m.asked)
-		clear(m.told)
+		clear(s.asked)
+		clear(s.told)
 	}
 	for _, agent := range agents {
-		delete(m.asked, agent)
-		delete(m.told, agent)
+		delete(s.asked, agent)
+		delete(s.told, agent)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (r *reference) flush() {
 	clear(r.cards)
 	clear(r.codes)
 	clear(r.misses)
-	clear(r.leases)
+	clear(r.leases.leases)
 	clear(r.pauses)
 	clear(r.asked)
 	clear(r.told)

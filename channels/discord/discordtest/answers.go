@@ -19,8 +19,8 @@ func (s *Server) callback(r *http.Request) (any, *refusal) {
 		b.Data = &body{}
 	}
 	b.Data.files = files
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	i := s.interactions[r.PathValue("interaction")]
 	switch {
 	case i == nil || i.token != r.PathValue("token") || time.Since(i.began) > Deadline:
@@ -32,7 +32,7 @@ func (s *Server) callback(r *http.Request) (any, *refusal) {
 		return nil, err
 	}
 	i.kind, i.later = b.Type, b.Type == answerLater
-	s.change()
+	s.Change()
 	return nil, nil
 }
 
@@ -105,8 +105,8 @@ func (s *Server) editOriginal(r *http.Request) (any, *refusal) {
 	if b.files, err = read(r, &b); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	i := s.byToken(r)
 	if i == nil {
 		return nil, &refusal{http.StatusNotFound, 10015, "Unknown Webhook"}
@@ -120,18 +120,18 @@ func (s *Server) editOriginal(r *http.Request) (any, *refusal) {
 	if err != nil {
 		return nil, err
 	}
-	s.change()
+	s.Change()
 	return s.show(m), nil
 }
 
 func (s *Server) deleteOriginal(r *http.Request) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	i := s.byToken(r)
 	if i == nil {
 		return nil, &refusal{http.StatusNotFound, 10015, "Unknown Webhook"}
 	}
 	i.kind = answerNothing
-	s.change()
+	s.Change()
 	return nil, nil
 }

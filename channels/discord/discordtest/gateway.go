@@ -18,7 +18,7 @@ const (
 	directMessages = 1 << 12
 )
 
-// gate is the gateway.
+// gate is how the gateway is set, and what it has seen.
 type gate struct {
 	beat     time.Duration
 	sessions map[string]*session
@@ -29,6 +29,13 @@ type gate struct {
 	knocks   int  // connections that were made
 	resumed  int
 	beats    int
+}
+
+// gateway is where clients connect, and get what happens.
+type gateway struct {
+	*changes
+	token string
+	gate  gate
 }
 
 // session is what a connection can resume.
@@ -70,51 +77,51 @@ func (c *socket) hangUp(code int) {
 }
 
 // Refuse makes the gateway hang up with a code after each identify.
-func (s *Server) Refuse(code int) { s.setGate(func(g *gate) { g.refuse = code }) }
+func (g *gateway) Refuse(code int) { g.setGate(func(g *gate) { g.refuse = code }) }
 
 // Shut makes the gateway turn the next n connections away before they are made.
-func (s *Server) Shut(n int) { s.setGate(func(g *gate) { g.shut = n }) }
+func (g *gateway) Shut(n int) { g.setGate(func(g *gate) { g.shut = n }) }
 
 // Forget makes the gateway know no session any more that could be resumed.
-func (s *Server) Forget() { s.setGate(func(g *gate) { g.forget = true }) }
+func (g *gateway) Forget() { g.setGate(func(g *gate) { g.forget = true }) }
 
 // Deafen makes the gateway answer no heartbeat.
-func (s *Server) Deafen() { s.setGate(func(g *gate) { g.deaf = true }) }
+func (g *gateway) Deafen() { g.setGate(func(g *gate) { g.deaf = true }) }
 
 // Beat sets how often the gateway wants to hear from a client.
-func (s *Server) Beat(every time.Duration) { s.setGate(func(g *gate) { g.beat = every }) }
+func (g *gateway) Beat(every time.Duration) { g.setGate(func(g *gate) { g.beat = every }) }
 
-func (s *Server) setGate(f func(g *gate)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f(&s.gate)
+func (g *gateway) setGate(f func(g *gate)) {
+	g.Lock()
+	defer g.Unlock()
+	f(&g.gate)
 }
 
 // HangUp ends all connections with a code.
-func (s *Server) HangUp(code int) {
-	for _, c := range s.connected() {
+func (g *gateway) HangUp(code int) {
+	for _, c := range g.connected() {
 		c.hangUp(code)
 	}
 }
 
 // Order sends an order to all connections: 1 to be heard from, 7 to connect again.
-func (s *Server) Order(op int) {
-	for _, c := range s.connected() {
+func (g *gateway) Order(op int) {
+	for _, c := range g.connected() {
 		c.send(frame{Op: op})
 	}
 }
 
 // Until waits until the gateway has seen so many connections, resumed sessions
 // and heartbeats.
-func (s *Server) Until(ctx context.Context, made, resumed, beats int) error {
-	return s.until(ctx, func() bool { return s.gate.knocks >= made && s.gate.resumed >= resumed && s.gate.beats >= beats })
+func (g *gateway) Until(ctx context.Context, made, resumed, beats int) error {
+	return g.Await(ctx, func() bool { return g.gate.knocks >= made && g.gate.resumed >= resumed && g.gate.beats >= beats })
 }
 
-func (s *Server) connected() []*socket {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (g *gateway) connected() []*socket {
+	g.Lock()
+	defer g.Unlock()
 	var out []*socket
-	for _, x := range s.gate.sessions {
+	for _, x := range g.gate.sessions {
 		if x.conn != nil {
 			out = append(out, x.conn)
 		}
@@ -130,16 +137,16 @@ func (s *Server) gatewayBot(r *http.Request) (any, *refusal) {
 	}, nil
 }
 
-func (s *Server) turnsAway() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.gate.shut--
-	return s.gate.shut >= 0
+func (g *gateway) turnsAway() bool {
+	g.Lock()
+	defer g.Unlock()
+	g.gate.shut--
+	return g.gate.shut >= 0
 }
 
 // connect serves one connection.
-func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
-	if s.turnsAway() {
+func (g *gateway) connect(w http.ResponseWriter, r *http.Request) {
+	if g.turnsAway() {
 		http.Error(w, "try again", http.StatusServiceUnavailable)
 		return
 	}
@@ -149,11 +156,11 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	c := &socket{Conn: conn, host: r.Host}
 	defer c.Close() //nolint:errcheck // it is over
-	s.mu.Lock()
-	s.gate.knocks++
-	every := s.gate.beat
-	s.change()
-	s.mu.Unlock()
+	g.Lock()
+	g.gate.knocks++
+	every := g.gate.beat
+	g.Change()
+	g.Unlock()
 	c.send(frame{Op: 10, Data: map[string]any{"heartbeat_interval": every.Milliseconds()}})
 	for {
 		var f struct {
@@ -162,79 +169,79 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 		}
 		_, text, err := conn.ReadMessage()
 		if err != nil || json.Unmarshal(text, &f) != nil {
-			s.gone(c)
+			g.gone(c)
 			return
 		}
 		switch f.Op {
 		case 1:
-			s.heartbeat(c)
+			g.heartbeat(c)
 		case 2:
-			s.identify(c, f.Data)
+			g.identify(c, f.Data)
 		case 6:
-			s.resume(c, f.Data)
+			g.resume(c, f.Data)
 		}
 	}
 }
 
-func (s *Server) heartbeat(c *socket) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.gate.beats++
-	s.change()
-	if !s.gate.deaf {
+func (g *gateway) heartbeat(c *socket) {
+	g.Lock()
+	defer g.Unlock()
+	g.gate.beats++
+	g.Change()
+	if !g.gate.deaf {
 		c.send(frame{Op: 11})
 	}
 }
 
-func (s *Server) gone(c *socket) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, x := range s.gate.sessions {
+func (g *gateway) gone(c *socket) {
+	g.Lock()
+	defer g.Unlock()
+	for _, x := range g.gate.sessions {
 		if x.conn == c {
 			x.conn = nil
 		}
 	}
-	s.change()
+	g.Change()
 }
 
-func (s *Server) identify(c *socket, data jsontext.Value) {
+func (g *gateway) identify(c *socket, data jsontext.Value) {
 	var d struct {
 		Token   string `json:"token"`
 		Intents int    `json:"intents"`
 	}
-	if json.Unmarshal(data, &d) != nil || strings.TrimPrefix(d.Token, "Bot ") != s.Token {
+	if json.Unmarshal(data, &d) != nil || strings.TrimPrefix(d.Token, "Bot ") != g.token {
 		c.hangUp(4004)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.gate.refuse != 0 {
-		c.hangUp(s.gate.refuse)
+	g.Lock()
+	defer g.Unlock()
+	if g.gate.refuse != 0 {
+		c.hangUp(g.gate.refuse)
 		return
 	}
-	x := &session{id: "session-" + s.id(), intents: d.Intents, conn: c}
-	s.gate.sessions[x.id] = x
+	x := &session{id: "session-" + g.id(), intents: d.Intents, conn: c}
+	g.gate.sessions[x.id] = x
 	x.dispatch("READY", map[string]any{
 		"v": 10, "user": botUser(), "guilds": []any{}, "session_id": x.id, "application": map[string]any{"id": BotID, "flags": 0},
 		"resume_gateway_url": "ws://" + c.host + "/gateway/resume",
 	})
-	s.change()
+	g.Change()
 }
 
-func (s *Server) resume(c *socket, data jsontext.Value) {
+func (g *gateway) resume(c *socket, data jsontext.Value) {
 	var d struct {
 		Token   string `json:"token"`
 		Session string `json:"session_id"`
 		Seq     int64  `json:"seq"`
 	}
-	if json.Unmarshal(data, &d) != nil || strings.TrimPrefix(d.Token, "Bot ") != s.Token {
+	if json.Unmarshal(data, &d) != nil || strings.TrimPrefix(d.Token, "Bot ") != g.token {
 		c.hangUp(4004)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x := s.gate.sessions[d.Session]
-	if x == nil || s.gate.forget {
+	g.Lock()
+	defer g.Unlock()
+	x := g.gate.sessions[d.Session]
+	if x == nil || g.gate.forget {
 		c.send(frame{Op: 9, Data: false})
 		return
 	}
@@ -245,8 +252,8 @@ func (s *Server) resume(c *socket, data jsontext.Value) {
 		}
 	}
 	x.dispatch("RESUMED", map[string]any{})
-	s.gate.resumed++
-	s.change()
+	g.gate.resumed++
+	g.Change()
 }
 
 // dispatch sends an event, and keeps it for when the session is resumed. The
@@ -261,8 +268,8 @@ func (x *session) dispatch(kind string, data any) {
 }
 
 // broadcast sends an event to all sessions that want it. The lock is held.
-func (s *Server) broadcast(kind string, intent int, data any) {
-	for _, x := range s.gate.sessions {
+func (g *gateway) broadcast(kind string, intent int, data any) {
+	for _, x := range g.gate.sessions {
 		if intent == 0 || x.intents&intent != 0 {
 			x.dispatch(kind, data)
 		}
@@ -270,8 +277,8 @@ func (s *Server) broadcast(kind string, intent int, data any) {
 }
 
 // listening reports whether anyone is connected. The lock is held.
-func (s *Server) listening() bool {
-	for _, x := range s.gate.sessions {
+func (g *gateway) listening() bool {
+	for _, x := range g.gate.sessions {
 		if x.conn != nil {
 			return true
 		}

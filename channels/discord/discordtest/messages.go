@@ -191,8 +191,8 @@ func (s *Server) createMessage(r *http.Request) (any, *refusal) {
 	if err := m.fill(&b); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	if len(b.Nonce) > maxNonce {
 		return nil, invalid("nonce: too long")
 	}
@@ -206,7 +206,7 @@ func (s *Server) createMessage(r *http.Request) (any, *refusal) {
 	}
 	m.nonce, m.ID = b.Nonce, s.id()
 	s.messages = append(s.messages, m)
-	s.change()
+	s.Change()
 	return s.show(m), nil
 }
 
@@ -226,8 +226,8 @@ func (s *Server) editMessage(r *http.Request) (any, *refusal) {
 	if b.files, err = read(r, &b); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	m := s.find(r.PathValue("channel"), r.PathValue("message"))
 	if m == nil || m.Only != "" { // what one person sees can't be edited this way
 		return nil, &refusal{http.StatusNotFound, 10008, "Unknown Message"}
@@ -237,18 +237,18 @@ func (s *Server) editMessage(r *http.Request) (any, *refusal) {
 		return nil, err
 	}
 	*m = next
-	s.change()
+	s.Change()
 	return s.show(m), nil
 }
 
 // Delete takes a message away, as a moderator would.
 func (s *Server) Delete(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	for i, m := range s.messages {
 		if m.ID == id {
 			s.messages = append(s.messages[:i:i], s.messages[i+1:]...)
-			s.change()
+			s.Change()
 			return
 		}
 	}
@@ -279,8 +279,8 @@ func botUser() map[string]any {
 }
 
 func (s *Server) application(*http.Request) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	app := map[string]any{"id": BotID, "name": "Verifier Test", "verify_key": s.PublicKey, "interactions_endpoint_url": nil}
 	if s.endpoint != "" {
 		app["interactions_endpoint_url"] = s.endpoint

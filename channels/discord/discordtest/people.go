@@ -84,12 +84,12 @@ func (s *Server) act(ctx context.Context, who Person, channel, message string, k
 	}
 	wait, cancel := context.WithTimeout(ctx, time.Until(i.began.Add(Deadline)))
 	defer cancel()
-	if s.until(wait, func() bool { return i.kind != 0 }) != nil {
+	if s.Await(wait, func() bool { return i.kind != 0 }) != nil {
 		return Told{ID: i.id, Failed: true}, ctx.Err()
 	}
-	err = s.until(ctx, func() bool { return i.kind != answerLater || i.original != "" })
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	err = s.Await(ctx, func() bool { return i.kind != answerLater || i.original != "" })
+	s.Lock()
+	defer s.Unlock()
 	told := Told{ID: i.id, Later: i.later, Form: i.form}
 	if m := s.find(i.channel, i.original); m != nil {
 		told.Text = m.Content
@@ -99,11 +99,11 @@ func (s *Server) act(ctx context.Context, who Person, channel, message string, k
 
 // begin makes an interaction and delivers it.
 func (s *Server) begin(ctx context.Context, who Person, channel, message string, kind int, data map[string]any) (*interaction, error) {
-	if err := s.until(ctx, func() bool { return s.endpoint != "" || s.listening() }); err != nil {
+	if err := s.Await(ctx, func() bool { return s.endpoint != "" || s.listening() }); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	i, event := s.interaction(who, channel, message, kind, data)
 	s.deliver(event)
 	if s.Repeats() {
@@ -145,24 +145,24 @@ func (s *Server) interaction(who Person, channel, message string, kind int, data
 // Interaction is a tap as Discord describes it, for a test that delivers it by
 // itself.
 func (s *Server) Interaction(who Person, channel, message, customID string) map[string]any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	_, event := s.interaction(who, channel, message, tapped, map[string]any{"custom_id": customID, "component_type": 2})
 	return event
 }
 
 // Answered reports whether an interaction has an answer.
 func (s *Server) Answered(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	i := s.interactions[id]
 	return i != nil && i.kind != 0
 }
 
 // Waits reports whether someone was told to wait and has not got an answer yet.
 func (s *Server) Waits() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	for _, i := range s.interactions {
 		if i.kind == answerLater && i.original == "" {
 			return true
@@ -208,14 +208,14 @@ func Status(req *http.Request) int {
 }
 
 // Ready waits until the bot is connected to the gateway.
-func (s *Server) Ready(ctx context.Context) error { return s.until(ctx, s.listening) }
+func (s *Server) Ready(ctx context.Context) error { return s.Await(ctx, s.listening) }
 
 // Say writes a line and returns its id. In a channel the bot reads it only where
 // it is mentioned, which a reply does. More are members of the message that a
 // test wants to set.
 func (s *Server) Say(who Person, channel, replyTo, text string, more map[string]any) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	id, intent := s.id(), directMessages
 	m := map[string]any{
 		"id": id, "channel_id": channel, "content": text, "author": who.user(), "type": 0, "timestamp": "2026-03-14T22:12:05.000000+00:00",

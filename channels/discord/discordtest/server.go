@@ -8,16 +8,13 @@
 package discordtest
 
 import (
-	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -35,15 +32,13 @@ type Server struct {
 	http    *httptest.Server
 	private ed25519.PrivateKey
 
-	mu           sync.Mutex
-	changed      chan struct{} // closed and replaced at each change
-	nextID       int64
+	*changes
+	gateway
 	messages     []*Message
 	interactions map[string]*interaction
 	calls        []string
 	endpoint     string // of interactions; empty: the gateway
 	loseAnswers  int
-	gate         gate
 }
 
 // New starts a server that ends with the test.
@@ -60,9 +55,10 @@ func Open(token string) *Server {
 	if err != nil {
 		panic(err) // there is no randomness: nothing here can be right
 	}
+	all := &changes{nextID: 1_000_000}
 	s := &Server{
-		Token: token, PublicKey: hex.EncodeToString(public), private: private, changed: make(chan struct{}), nextID: 1_000_000,
-		interactions: make(map[string]*interaction), gate: gate{beat: 40 * time.Second, sessions: make(map[string]*session)},
+		Token: token, PublicKey: hex.EncodeToString(public), private: private, changes: all,
+		interactions: make(map[string]*interaction), gateway: gateway{all, token, gate{beat: 40 * time.Second, sessions: make(map[string]*session)}},
 	}
 	s.http = httptest.NewServer(s.routes())
 	return s
@@ -96,15 +92,15 @@ func isDirect(channel string) bool { return strings.HasPrefix(channel, "7000") }
 
 // Calls are the calls that were made, in order, without ids.
 func (s *Server) Calls() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return append([]string(nil), s.calls...)
 }
 
 // Messages are copies of what the bot has written everywhere.
 func (s *Server) Messages() []Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	out := make([]Message, len(s.messages))
 	for i, m := range s.messages {
 		out[i] = *m
@@ -115,48 +111,28 @@ func (s *Server) Messages() []Message {
 // LoseAnswers lets the next calls take effect and breaks the connection instead
 // of answering them.
 func (s *Server) LoseAnswers(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.loseAnswers = n
 }
 
 // Endpoint sets the Interactions Endpoint URL of the application.
 func (s *Server) Endpoint(url string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.endpoint = url
 }
 
-// change says that something is different now. The lock is held.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
+// changes is the lock that the parts of the server share, and the ids that they give.
+type changes struct {
+	channeltest.Changes
+	nextID int64
 }
 
 // id makes a new id. The lock is held.
-func (s *Server) id() string {
-	s.nextID++
-	return strconv.FormatInt(s.nextID, 10)
-}
-
-var errGone = errors.New("it did not happen in time")
-
-// until waits for something to become true. It is called without the lock and
-// asks with it.
-func (s *Server) until(ctx context.Context, is func() bool) error {
-	for {
-		s.mu.Lock()
-		ok, changed := is(), s.changed
-		s.mu.Unlock()
-		if ok {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return errGone
-		}
-	}
+func (c *changes) id() string {
+	c.nextID++
+	return strconv.FormatInt(c.nextID, 10)
 }
 
 // refusal is an error of the API.
@@ -194,9 +170,9 @@ func (s *Server) routes() http.Handler {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, pattern string, do handler) {
-	s.mu.Lock()
+	s.Lock()
 	s.calls = append(s.calls, pattern)
-	s.mu.Unlock()
+	s.Unlock()
 	byToken := strings.Contains(pattern, "{token}")
 	listening := strings.Contains(pattern, "/gateway/") || strings.Contains(pattern, "/applications/")
 	if !byToken && r.Header.Get("Authorization") != "Bot "+s.Token {
@@ -209,10 +185,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, pattern string, d
 	result, err := do(s, r)
 	if !listening {
 		s.Wait(r)
-		s.mu.Lock()
+		s.Lock()
 		lost := s.loseAnswers > 0
 		s.loseAnswers = max(s.loseAnswers-1, 0)
-		s.mu.Unlock()
+		s.Unlock()
 		if lost {
 			panic(http.ErrAbortHandler)
 		}

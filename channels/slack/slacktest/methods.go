@@ -39,8 +39,8 @@ func readCall(r *http.Request) (*call, error) {
 
 // usersInfo tells what a person is called.
 func (s *Server) usersInfo(c *call) answer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	id := c.form.Get("user")
 	switch name := s.Names[id]; {
 	case s.Names == nil:
@@ -53,8 +53,8 @@ func (s *Server) usersInfo(c *call) answer {
 }
 
 func (s *Server) authTest(*call) answer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return answer{
 		"ok": true, "url": "https://example.slack.com/", "team": "Example", "user": "verifier", "team_id": Team, "user_id": BotUser,
 		"bot_id": BotID, "enterprise_id": s.Enterprise,
@@ -99,14 +99,14 @@ func (s *Server) postMessage(c *call) answer {
 	if refusal != "" {
 		return bad(refusal)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	m.TS = s.ts()
 	if strings.HasPrefix(m.Channel, "D") && len(Read(m.Blocks).Buttons) == 0 {
 		m.ReplyTo = s.lastLine(func(l line) bool { return l.channel == m.Channel && l.thread == m.Thread })
 	}
 	s.messages = append(s.messages, m)
-	s.change()
+	s.Change()
 	return answer{"ok": true, "channel": m.Channel, "ts": m.TS, "message": map[string]any{"text": m.Text}}
 }
 
@@ -115,14 +115,14 @@ func (s *Server) postEphemeral(c *call) answer {
 	if refusal != "" {
 		return bad(refusal)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	m.TS, m.Only = s.ts(), c.form.Get("user")
 	if m.Thread != "" {
 		m.ReplyTo = s.lastLine(func(l line) bool { return l.channel == m.Channel && l.thread == m.Thread && l.user == m.Only })
 	}
 	s.messages = append(s.messages, m)
-	s.change()
+	s.Change()
 	return answer{"ok": true, "message_ts": m.TS}
 }
 
@@ -142,15 +142,15 @@ func (s *Server) update(c *call) answer {
 	if refusal != "" {
 		return bad(refusal)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	for _, m := range s.messages {
 		if m.Channel == c.form.Get("channel") && m.TS == c.form.Get("ts") && m.Only == "" {
 			if m.File != nil {
 				return bad("cant_update_message")
 			}
 			m.Text, m.Blocks, m.Lively = next.Text, next.Blocks, next.Lively
-			s.change()
+			s.Change()
 			return answer{"ok": true, "channel": m.Channel, "ts": m.TS, "text": m.Text}
 		}
 	}
@@ -180,8 +180,8 @@ func (s *Server) openView(c *call) answer {
 		len(in.View.Title.Text) > maxTitle || len(in.View.PrivateMetadata) > maxMetadata || len(in.View.Blocks) == 0 {
 		return bad("invalid_arguments")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	user, known := s.triggers[in.TriggerID]
 	if !known {
 		return bad("expired_trigger_id")
@@ -195,7 +195,7 @@ func (s *Server) openView(c *call) answer {
 		Title: in.View.Title.Text, Submit: in.View.Submit.Text, Reason: fieldOf(in.View.Blocks),
 	}
 	s.views = append(s.views, v)
-	s.change()
+	s.Change()
 	return answer{"ok": true, "view": map[string]any{"id": v.ID, "type": "modal"}}
 }
 
@@ -222,8 +222,8 @@ func (s *Server) getUploadURL(c *call) answer {
 	if name == "" || c.form.Get("length") == "" || c.form.Get("length") == "0" {
 		return bad("invalid_arguments")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	id := s.id("F")
 	s.uploads[id] = &channeltest.File{Name: name}
 	return answer{"ok": true, "file_id": id, "upload_url": s.http.URL + "/upload/" + id}
@@ -240,8 +240,8 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	f := s.uploads[strings.TrimPrefix(r.URL.Path, "/upload/")]
 	if f == nil {
 		http.NotFound(w, r)
@@ -257,8 +257,8 @@ func (s *Server) completeUpload(c *call) answer {
 	if json.Unmarshal([]byte(c.form.Get("files")), &files) != nil || len(files) != 1 {
 		return bad("invalid_arguments")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	f, to := s.uploads[files[0].ID], c.form.Get("channel_id")
 	if f == nil || f.Text == "" {
 		return bad("file_not_found")
@@ -267,6 +267,6 @@ func (s *Server) completeUpload(c *call) answer {
 		return bad("channel_not_found")
 	}
 	s.messages = append(s.messages, &Message{Channel: to, TS: s.ts(), Thread: c.form.Get("thread_ts"), File: f})
-	s.change()
+	s.Change()
 	return answer{"ok": true, "files": []map[string]any{{"id": files[0].ID}}}
 }

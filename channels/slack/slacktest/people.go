@@ -42,17 +42,17 @@ const (
 // Deliver makes Slack post what happens to an address, signed, instead of
 // sending it over Socket Mode.
 func (s *Server) Deliver(hook string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.hook = hook
-	s.change()
+	s.Change()
 }
 
 // Tap presses a button of a message and returns what the person alone is told,
 // once the app has shown that it has worked on it. A bot's tap ends when it was
 // acknowledged.
 func (s *Server) Tap(ctx context.Context, who Person, channel, ts, value string) (told string, err error) {
-	s.mu.Lock()
+	s.Lock()
 	trigger, from := s.id("trigger-"), len(s.messages)
 	s.triggers[trigger] = who.ID
 	thread := ""
@@ -61,7 +61,7 @@ func (s *Server) Tap(ctx context.Context, who Person, channel, ts, value string)
 			thread = m.Thread
 		}
 	}
-	s.mu.Unlock()
+	s.Unlock()
 	container := map[string]any{"type": "message", "channel_id": channel, "message_ts": ts, "is_ephemeral": false}
 	if thread != "" {
 		container["thread_ts"] = thread
@@ -82,7 +82,7 @@ func (s *Server) Tap(ctx context.Context, who Person, channel, ts, value string)
 	if root == "" {
 		root = ts
 	}
-	err = s.until(ctx, func() bool {
+	err = s.Await(ctx, func() bool {
 		var done bool
 		told, done = s.came(who, channel, root, trigger, from)
 		return done
@@ -143,8 +143,8 @@ var errNoWindow = errors.New("no window is open for this person")
 
 // Window is the newest window that is open for a person.
 func (s *Server) Window(who Person) (View, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	for i := len(s.views) - 1; i >= 0; i-- {
 		if s.views[i].User == who.ID {
 			return *s.views[i], nil
@@ -156,9 +156,9 @@ func (s *Server) Window(who Person) (View, error) {
 // Submit fills in a window and returns what the person alone is told.
 func (s *Server) Submit(ctx context.Context, who Person, v View, reason string) (told string, err error) {
 	block, field, _ := strings.Cut(v.Reason, "/")
-	s.mu.Lock()
+	s.Lock()
 	from := len(s.messages)
-	s.mu.Unlock()
+	s.Unlock()
 	err = s.interact(ctx, map[string]any{
 		"type": "view_submission", "user": s.user(who), "api_app_id": AppID, "team": map[string]any{"id": Team},
 		"view": map[string]any{
@@ -169,7 +169,7 @@ func (s *Server) Submit(ctx context.Context, who Person, v View, reason string) 
 	if err != nil {
 		return "", err
 	}
-	err = s.until(ctx, func() bool {
+	err = s.Await(ctx, func() bool {
 		for _, m := range s.messages[from:] {
 			if m.Only == who.ID {
 				told = Read(m.Blocks).Text
@@ -184,8 +184,8 @@ func (s *Server) Submit(ctx context.Context, who Person, v View, reason string) 
 // Say writes a line and returns its id. More are members of the event that a
 // test wants to set.
 func (s *Server) Say(who Person, channel, thread, text string, more map[string]any) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	ts := s.ts()
 	s.lines = append(s.lines, line{id: ts, user: who.ID, channel: channel, thread: thread})
 	event := map[string]any{
@@ -231,9 +231,9 @@ func (s *Server) interact(ctx context.Context, payload any) error {
 }
 
 func (s *Server) pass(ctx context.Context, kind string, payload any) error {
-	s.mu.Lock()
+	s.Lock()
 	hook := s.hook
-	s.mu.Unlock()
+	s.Unlock()
 	if hook == "" {
 		return s.overSocket(ctx, kind, payload)
 	}

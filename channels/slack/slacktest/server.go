@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -43,21 +42,16 @@ type Server struct {
 	http *httptest.Server
 	ctx  context.Context // ends with the server
 	end  context.CancelFunc
-	wg   sync.WaitGroup
 
-	mu         sync.Mutex
-	changed    chan struct{} // closed and replaced at each change
-	nextID     int
+	*changes
+	sockets
 	messages   []*Message
 	lines      []line
 	views      []*View
 	triggers   map[string]string // who tapped, by what they tapped with
 	uploads    map[string]*channeltest.File
-	sockets    map[*socket]bool
-	closed     bool // no further connection is taken in
 	hook       string
 	calls      []string
-	refused    string // how Slack refuses a connection of Socket Mode; "" if it does not
 	Enterprise string // the company that the workspace belongs to, if it does
 
 	Names map[string]string // what people are called, by their ids; nil: the app may not ask
@@ -97,9 +91,10 @@ func New(t testing.TB, k Keys) *Server {
 // Open starts a server for a test that runs elsewhere.
 func Open(k Keys) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
+	all := &changes{nextID: 100}
 	s := &Server{
-		Keys: k, ctx: ctx, end: cancel, changed: make(chan struct{}), nextID: 100, triggers: make(map[string]string),
-		uploads: make(map[string]*channeltest.File), sockets: make(map[*socket]bool),
+		Keys: k, ctx: ctx, end: cancel, changes: all, triggers: make(map[string]string),
+		uploads: make(map[string]*channeltest.File), sockets: sockets{changes: all, open: make(map[*socket]bool)},
 	}
 	s.http = httptest.NewServer(s)
 	return s
@@ -108,9 +103,9 @@ func Open(k Keys) *Server {
 // Close ends the server and whatever hangs in it.
 func (s *Server) Close() {
 	s.end()
-	s.mu.Lock()
+	s.Lock()
 	s.closed = true
-	s.mu.Unlock()
+	s.Unlock()
 	s.Break(channeltest.Fault{})
 	s.Disconnect()
 	s.http.CloseClientConnections()
@@ -123,15 +118,15 @@ func (s *Server) URL() string { return s.http.URL + "/api" }
 
 // Calls are the methods that were called, in order.
 func (s *Server) Calls() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return append([]string(nil), s.calls...)
 }
 
 // Messages are copies of what the app has written.
 func (s *Server) Messages() []Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	out := make([]Message, len(s.messages))
 	for i, m := range s.messages {
 		out[i] = *m
@@ -139,44 +134,26 @@ func (s *Server) Messages() []Message {
 	return out
 }
 
-// change says that something is different now. The lock is held.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
+// changes is the lock that the parts of the server share, and the ids that they give.
+type changes struct {
+	channeltest.Changes
+	nextID int
 }
 
 // id makes an id. The lock is held.
-func (s *Server) id(prefix string) string {
-	s.nextID++
-	return fmt.Sprint(prefix, s.nextID)
+func (c *changes) id(prefix string) string {
+	c.nextID++
+	return fmt.Sprint(prefix, c.nextID)
 }
 
 // ts makes the time that names a message. The lock is held.
-func (s *Server) ts() string {
-	s.nextID++
-	return fmt.Sprintf("1700000000.%06d", s.nextID)
+func (c *changes) ts() string {
+	c.nextID++
+	return fmt.Sprintf("1700000000.%06d", c.nextID)
 }
 
 // DirectWith is the direct message between a person and the app.
 func DirectWith(user string) string { return "D" + user[1:] }
-
-// until waits for something to become true. It is called without the lock and
-// asks with it.
-func (s *Server) until(ctx context.Context, is func() bool) error {
-	for {
-		s.mu.Lock()
-		ok, changed := is(), s.changed
-		s.mu.Unlock()
-		if ok {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
 
 // answer is what a method says.
 type answer map[string]any
@@ -196,9 +173,9 @@ var methods = map[string]method{
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, isMethod := strings.CutPrefix(r.URL.Path, "/api/")
 	if isMethod {
-		s.mu.Lock()
+		s.Lock()
 		s.calls = append(s.calls, name)
-		s.mu.Unlock()
+		s.Unlock()
 	}
 	switch {
 	case r.URL.Path == "/link":

@@ -24,19 +24,28 @@ func (c *socket) send(v any) error {
 	return c.conn.WriteJSON(v)
 }
 
+// sockets are the connections of Socket Mode.
+type sockets struct {
+	*changes
+	open    map[*socket]bool
+	wg      sync.WaitGroup
+	closed  bool   // no further connection is taken in
+	refused string // how Slack refuses a connection; "" if it does not
+}
+
 // Refuse makes Slack refuse connections of Socket Mode with an error, or with
 // "ratelimited" for a second; "" lets them in again.
-func (s *Server) Refuse(word string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refused = word
+func (k *sockets) Refuse(word string) {
+	k.Lock()
+	defer k.Unlock()
+	k.refused = word
 }
 
 // openConnection is apps.connections.open.
 func (s *Server) openConnection(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
+	s.Lock()
 	refused := s.refused
-	s.mu.Unlock()
+	s.Unlock()
 	switch token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); {
 	case refused == "ratelimited":
 		w.Header().Set("Retry-After", "1")
@@ -55,11 +64,11 @@ func (s *Server) openConnection(w http.ResponseWriter, r *http.Request) {
 const pingEvery = 10 * time.Second
 
 // link is the other end of a connection.
-func (s *Server) link(w http.ResponseWriter, r *http.Request) {
-	if !s.begin() {
+func (k *sockets) link(w http.ResponseWriter, r *http.Request) {
+	if !k.begin() {
 		return
 	}
-	defer s.wg.Done()
+	defer k.wg.Done()
 	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }} // the library says it is api.slack.com
 	conn, err := up.Upgrade(w, r, nil)
 	if err != nil {
@@ -71,12 +80,12 @@ func (s *Server) link(w http.ResponseWriter, r *http.Request) {
 		c.send(map[string]any{"type": "hello", "num_connections": 1, "connection_info": map[string]any{"app_id": AppID}}) != nil {
 		return
 	}
-	if !s.connected(c) {
+	if !k.connected(c) {
 		return
 	}
-	defer s.disconnected(c)
+	defer k.disconnected(c)
 	defer close(c.gone)
-	s.wg.Go(func() { c.ping() })
+	k.wg.Go(func() { c.ping() })
 	for {
 		var ack struct {
 			EnvelopeID string `json:"envelope_id"`
@@ -84,10 +93,10 @@ func (s *Server) link(w http.ResponseWriter, r *http.Request) {
 		if conn.ReadJSON(&ack) != nil {
 			return
 		}
-		s.mu.Lock()
+		k.Lock()
 		c.acked[ack.EnvelopeID] = true
-		s.change()
-		s.mu.Unlock()
+		k.Change()
+		k.Unlock()
 	}
 }
 
@@ -108,76 +117,76 @@ func (c *socket) ping() {
 
 // begin makes Close wait for a connection: once it is a websocket's, the HTTP
 // server does not. It reports false where Close was called already.
-func (s *Server) begin() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.closed {
-		s.wg.Add(1)
+func (k *sockets) begin() bool {
+	k.Lock()
+	defer k.Unlock()
+	if !k.closed {
+		k.wg.Add(1)
 	}
-	return !s.closed
+	return !k.closed
 }
 
 // connected takes a connection in, unless the server ends and would break it no
 // more.
-func (s *Server) connected(c *socket) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+func (k *sockets) connected(c *socket) bool {
+	k.Lock()
+	defer k.Unlock()
+	if k.closed {
 		return false
 	}
-	s.sockets[c] = true
-	s.change()
+	k.open[c] = true
+	k.Change()
 	return true
 }
 
-func (s *Server) disconnected(c *socket) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.sockets, c)
-	s.change()
+func (k *sockets) disconnected(c *socket) {
+	k.Lock()
+	defer k.Unlock()
+	delete(k.open, c)
+	k.Change()
 }
 
 // Connections is how many connections of Socket Mode there are.
-func (s *Server) Connections() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.sockets)
+func (k *sockets) Connections() int {
+	k.Lock()
+	defer k.Unlock()
+	return len(k.open)
 }
 
 // Disconnect breaks all connections without a word.
-func (s *Server) Disconnect() {
-	for _, c := range s.open() {
+func (k *sockets) Disconnect() {
+	for _, c := range k.all() {
 		c.conn.Close() //nolint:errcheck // it may be closed already
 	}
 }
 
 // AskToReconnect tells all connections that they will end, as Slack does every
 // few hours.
-func (s *Server) AskToReconnect() {
-	s.Push(map[string]any{"type": "disconnect", "reason": "refresh_requested"})
+func (k *sockets) AskToReconnect() {
+	k.Push(map[string]any{"type": "disconnect", "reason": "refresh_requested"})
 }
 
 // Push sends something to all connections as it is.
-func (s *Server) Push(frame any) {
-	for _, c := range s.open() {
+func (k *sockets) Push(frame any) {
+	for _, c := range k.all() {
 		c.send(frame) //nolint:errcheck // whoever has gone has gone
 	}
 }
 
-func (s *Server) open() []*socket {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (k *sockets) all() []*socket {
+	k.Lock()
+	defer k.Unlock()
 	var out []*socket
-	for c := range s.sockets {
+	for c := range k.open {
 		out = append(out, c)
 	}
 	return out
 }
 
 // Acked reports whether some connection has acknowledged an envelope.
-func (s *Server) Acked(ctx context.Context, envelope string) error {
-	return s.until(ctx, func() bool {
-		for c := range s.sockets {
+func (k *sockets) Acked(ctx context.Context, envelope string) error {
+	return k.Await(ctx, func() bool {
+		for c := range k.open {
 			if c.acked[envelope] {
 				return true
 			}
@@ -188,11 +197,11 @@ func (s *Server) Acked(ctx context.Context, envelope string) error {
 
 // overSocket gives something to one connection, and to another one if that ends
 // before it was acknowledged.
-func (s *Server) overSocket(ctx context.Context, kind string, payload any) error {
+func (k *sockets) overSocket(ctx context.Context, kind string, payload any) error {
 	for {
 		var c *socket
-		err := s.until(ctx, func() bool {
-			for c = range s.sockets {
+		err := k.Await(ctx, func() bool {
+			for c = range k.open {
 				return true
 			}
 			return false
@@ -200,10 +209,10 @@ func (s *Server) overSocket(ctx context.Context, kind string, payload any) error
 		if err != nil {
 			return err
 		}
-		s.mu.Lock()
-		id := s.id("envelope-")
-		s.mu.Unlock()
-		if c.send(map[string]any{"type": kind, "envelope_id": id, "payload": payload, "accepts_response_payload": kind == interactive}) == nil && s.waitAck(ctx, c, id) {
+		k.Lock()
+		id := k.id("envelope-")
+		k.Unlock()
+		if c.send(map[string]any{"type": kind, "envelope_id": id, "payload": payload, "accepts_response_payload": kind == interactive}) == nil && k.waitAck(ctx, c, id) {
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -214,11 +223,11 @@ func (s *Server) overSocket(ctx context.Context, kind string, payload any) error
 
 // waitAck reports whether an envelope was acknowledged before the connection
 // ended.
-func (s *Server) waitAck(ctx context.Context, c *socket, id string) bool {
+func (k *sockets) waitAck(ctx context.Context, c *socket, id string) bool {
 	acked := false
-	err := s.until(ctx, func() bool {
+	err := k.Await(ctx, func() bool {
 		acked = c.acked[id]
-		return acked || !s.sockets[c]
+		return acked || !k.open[c]
 	})
 	return err == nil && acked
 }

@@ -172,19 +172,19 @@ func (s *Server) add(m *Message, err *refusal) (any, *refusal) {
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.nextID++
 	m.ID = s.nextID
 	s.messages = append(s.messages, m)
-	s.change()
+	s.Change()
 	return s.show(m), nil
 }
 
 // edit finds the message that a call is about and changes it.
 func (s *Server) edit(f *form, change func(m *Message) *refusal) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	for _, m := range s.messages {
 		if m.Chat == f.number("chat_id") && m.ID == f.number("message_id") {
 			before := fmt.Sprintf("%+v", *m)
@@ -194,7 +194,7 @@ func (s *Server) edit(f *form, change func(m *Message) *refusal) (any, *refusal)
 			if fmt.Sprintf("%+v", *m) == before {
 				return nil, bad("message is not modified")
 			}
-			s.change()
+			s.Change()
 			return s.show(m), nil
 		}
 	}
@@ -227,12 +227,12 @@ func (s *Server) editMessageReplyMarkup(f *form) (any, *refusal) {
 }
 
 func (s *Server) deleteMessage(f *form) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	for i, m := range s.messages {
 		if m.Chat == f.number("chat_id") && m.ID == f.number("message_id") {
 			s.messages = append(s.messages[:i:i], s.messages[i+1:]...)
-			s.change()
+			s.Change()
 			return true, nil
 		}
 	}
@@ -240,8 +240,8 @@ func (s *Server) deleteMessage(f *form) (any, *refusal) {
 }
 
 func (s *Server) answerCallbackQuery(f *form) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	q := s.queries[f.text("callback_query_id")]
 	if q == nil || q.answered {
 		return nil, bad("query is too old and response timeout expired or query ID is invalid")
@@ -250,7 +250,7 @@ func (s *Server) answerCallbackQuery(f *form) (any, *refusal) {
 		return nil, bad("MESSAGE_TOO_LONG")
 	}
 	q.answered, q.text, q.alert = true, f.text("text"), f.text("show_alert") == "true"
-	s.change()
+	s.Change()
 	return true, nil
 }
 

@@ -3,7 +3,6 @@ package telegramtest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -48,7 +47,7 @@ type Told struct {
 // Tap presses a button of a message and waits until the bot has answered. A tap
 // that the bot ignores ends when it has been seen.
 func (s *Server) Tap(ctx context.Context, who Person, chat, message int64, data string) (Told, error) {
-	s.mu.Lock()
+	s.Lock()
 	s.nextID++
 	id, q := fmt.Sprint("query-", s.nextID), &query{}
 	s.queries[id] = q
@@ -62,18 +61,18 @@ func (s *Server) Tap(ctx context.Context, who Person, chat, message int64, data 
 	if s.Repeats() {
 		s.push("callback_query", body)
 	}
-	s.mu.Unlock()
-	err := s.until(ctx, func() bool { return q.answered || who.Bot && s.acked >= n })
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Unlock()
+	err := s.Await(ctx, func() bool { return q.answered || who.Bot && s.acked >= n })
+	s.Lock()
+	defer s.Unlock()
 	return Told{Text: q.text, Alert: q.alert}, err
 }
 
 // Say writes a line and returns its message id. More are members of the message
 // that a test wants to set.
 func (s *Server) Say(who Person, chat, replyTo int64, text string, more map[string]any) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.nextID++
 	id := s.nextID
 	body := map[string]any{"message_id": id, "date": 1_700_000_000, "chat": chatOf(chat), "from": who.user(), "text": text}
@@ -94,7 +93,7 @@ func (s *Server) push(kind string, body map[string]any) int64 {
 	s.nextID++
 	u := update{id: s.nextID, body: map[string]any{"update_id": s.nextID, kind: body}}
 	s.updates = append(s.updates, u)
-	s.change()
+	s.Change()
 	if s.webhook.url != "" {
 		go s.post(s.webhook, u)
 	}
@@ -126,10 +125,10 @@ func (s *Server) post(to webhook, u update) {
 }
 
 func (s *Server) ack(id int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.acked = max(s.acked, id)
-	s.change()
+	s.Change()
 }
 
 // Post sends bytes to a webhook with a secret token, and gives the status; 0 if
@@ -154,30 +153,10 @@ func Post(ctx context.Context, url, secret string, body []byte) int {
 
 // Rival makes another program poll for the same bot, or stop it.
 func (s *Server) Rival(polls bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.rival = polls
-	s.change()
-}
-
-var errGone = errors.New("it did not happen in time")
-
-// until waits for something to become true. It is called without the lock and
-// asks with it.
-func (s *Server) until(ctx context.Context, is func() bool) error {
-	for {
-		s.mu.Lock()
-		ok, changed := is(), s.changed
-		s.mu.Unlock()
-		if ok {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return errGone
-		}
-	}
+	s.Change()
 }
 
 // getUpdates is the long poll.
@@ -185,18 +164,18 @@ func (s *Server) getUpdates(w http.ResponseWriter, r *http.Request, f *form) {
 	offset := f.number("offset")
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(f.number("timeout"))*time.Second)
 	defer cancel()
-	s.mu.Lock()
+	s.Lock()
 	s.acked = max(s.acked, offset-1)
-	s.change()
+	s.Change()
 	if err := s.conflict(); err != nil {
-		s.mu.Unlock()
+		s.Unlock()
 		respond(w, nil, err)
 		return
 	}
 	s.pollers++
-	s.mu.Unlock()
+	s.Unlock()
 	var found []map[string]any
-	s.until(ctx, func() bool { //nolint:errcheck // nothing in time is an empty list
+	s.Await(ctx, func() bool { //nolint:errcheck // nothing in time is an empty list
 		found = nil
 		for _, u := range s.updates {
 			if u.id >= offset {
@@ -205,10 +184,10 @@ func (s *Server) getUpdates(w http.ResponseWriter, r *http.Request, f *form) {
 		}
 		return len(found) > 0 || s.conflictWith(1) != nil
 	})
-	s.mu.Lock()
+	s.Lock()
 	err := s.conflictWith(1)
 	s.pollers--
-	s.mu.Unlock()
+	s.Unlock()
 	if found == nil {
 		found = []map[string]any{}
 	}
@@ -230,8 +209,8 @@ func (s *Server) conflictWith(ours int) *refusal {
 }
 
 func (s *Server) setWebhook(f *form) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.webhook = webhook{url: f.text("url"), secret: f.text("secret_token")}
 	if f.text("drop_pending_updates") == "true" {
 		s.updates = nil
@@ -241,23 +220,23 @@ func (s *Server) setWebhook(f *form) (any, *refusal) {
 			go s.post(s.webhook, u)
 		}
 	}
-	s.change()
+	s.Change()
 	return true, nil
 }
 
 func (s *Server) deleteWebhook(f *form) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.webhook = webhook{}
 	if f.text("drop_pending_updates") == "true" {
 		s.updates = nil
 	}
-	s.change()
+	s.Change()
 	return true, nil
 }
 
 func (s *Server) getWebhookInfo(*form) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return map[string]any{"url": s.webhook.url, "has_custom_certificate": false, "pending_update_count": 0}, nil
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -25,8 +24,7 @@ type Server struct {
 
 	http *httptest.Server
 
-	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced at each change
+	channeltest.Changes
 	nextID   int64
 	messages []*Message
 	updates  []update
@@ -83,7 +81,7 @@ func New(t testing.TB, token string) *Server {
 
 // Open starts a server for a test that runs elsewhere.
 func Open(token string) *Server {
-	s := &Server{Token: token, changed: make(chan struct{}), nextID: 100, queries: make(map[string]*query)}
+	s := &Server{Token: token, nextID: 100, queries: make(map[string]*query)}
 	s.http = httptest.NewServer(s)
 	return s
 }
@@ -107,26 +105,20 @@ func (s *Server) BotID() int64 {
 
 // Calls are the methods that were called, in order.
 func (s *Server) Calls() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return append([]string(nil), s.calls...)
 }
 
 // Messages are copies of what stands in all chats.
 func (s *Server) Messages() []Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	out := make([]Message, len(s.messages))
 	for i, m := range s.messages {
 		out[i] = *m
 	}
 	return out
-}
-
-// change says that something is different now. The lock is held.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
 }
 
 // refusal is an error of the API.
@@ -147,9 +139,9 @@ var methods = map[string]func(*Server, *form) (any, *refusal){
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token, method, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/bot"), "/")
 	f := readForm(r)
-	s.mu.Lock()
+	s.Lock()
 	s.calls = append(s.calls, method)
-	s.mu.Unlock()
+	s.Unlock()
 	switch {
 	case !found || token != s.Token:
 		respond(w, nil, &refusal{status: http.StatusUnauthorized, text: "Unauthorized"})
