@@ -118,6 +118,9 @@ func (s *sub) fits(n string, args []arg) bool {
 	if gitHistory[n] && (slices.ContainsFunc(args, asksGPG) || slices.ContainsFunc(operands, func(a arg) bool { return !isOwn(a.text) })) {
 		return false
 	}
+	if n == "git commit" && !slices.ContainsFunc(args, isMessage) || gitStages[n] && slices.ContainsFunc(operands, isOpenPattern) {
+		return false
+	}
 	return !slices.ContainsFunc(operands, func(a arg) bool {
 		return !a.fixed || !reads[n] && !isBelow(n, a.text) || s.operands != nil && !s.operands[a.text] || runners[n] && !looksLikeTest(a.text)
 	})
@@ -143,7 +146,22 @@ func isOwnCommit(name string) bool {
 var looksLikeDirectory = regexp.MustCompile(`^\.$|^\./|/$`)
 
 // asksGPG reports whether a format lets git check signatures, for which GnuPG may look for keys on the network.
-func asksGPG(a arg) bool { return strings.Contains(a.text, "%G") }
+func asksGPG(a arg) bool { return signature.MatchString(a.text) }
+
+var signature = regexp.MustCompile(`%[-+ ]?G`)
+
+// isMessage reports whether an option gives a commit its message. Without one git opens an editor, which runs what is typed into it.
+func isMessage(a arg) bool {
+	return strings.HasPrefix(a.text, "--message") || strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.HasSuffix(a.text, "m")
+}
+
+// gitStages are the commands of git that take the files which they are given into a commit.
+var gitStages = map[string]bool{"git add": true, "git commit": true}
+
+// isOpenPattern reports whether an operand may find any file, to git also a hidden one: '[.]env'. '*.go' does not.
+func isOpenPattern(a arg) bool {
+	return strings.ContainsAny(a.text, "*?[") && !plainEnd.MatchString(a.text)
+}
 
 // reads are asides whose operands are no places: a text, a pattern.
 var reads = set("echo grep egrep")

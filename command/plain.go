@@ -51,7 +51,7 @@ func isPlainByte(c byte) bool {
 // For cmd, single quotes quote nothing, and percent signs name variables in any quotes. PowerShell may hand double quotes on to a program that
 // reads them once more, takes a comma for the end of a word, and what follows @ for a variable.
 func IsPlainAnywhere(text string) bool {
-	if !IsPlain(text) {
+	if !IsPlain(text) || opensNames(text) {
 		return false
 	}
 	var quote rune
@@ -75,6 +75,34 @@ func IsPlainAnywhere(text string) bool {
 	}
 	return true
 }
+
+// opensNames reports whether PowerShell would open files that sh does not: there cat and ls take patterns in quotes, too, and open what comes in by a pipe,
+// as in ls .env | cat.
+func opensNames(text string) bool {
+	var quote rune
+	begin, piped := 0, false
+	opens := func(part string) bool {
+		name, operands, _ := strings.Cut(strings.TrimSpace(part), " ")
+		return powerShellReads[name] && (piped || strings.ContainsAny(operands, "*?["))
+	}
+	for i, c := range text {
+		switch {
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '|' || c == '&' && !strings.HasSuffix(text[:i], ">")): // not 2>&1
+			if opens(text[begin:i]) {
+				return true
+			}
+			begin, piped = i+1, c == '|'
+		}
+	}
+	return opens(text[begin:])
+}
+
+// powerShellReads are programs that are others in PowerShell.
+var powerShellReads = set("cat ls cd")
 
 // firstWide is where Unicode has other forms of quotes, dashes and letters.
 const firstWide = 0xff00

@@ -52,7 +52,8 @@ var secretPlaces = append(strings.Fields(`.ssh id_rsa id_dsa id_ecdsa id_ed25519
 	secrets.toml secrets.json secrets.env .secrets .envs .env_local .env_prod .env_production client_secret.json client_secrets.json service_account.json serviceaccountkey.json service-account-key.json
 	config/database.yml local.settings.json sftp.json sftp-config.json .ftpconfig sitemanager.xml recentservers.xml .msmtprc .fetchmailrc .mbsyncrc .offlineimaprc .subversion/auth .svn/auth .cvspass
 	.sentryclirc .databrickscfg .snowsql/config .dbt/profiles.yml .oci/config .aliyun/config.json .fly/config.yml kaggle.json .huggingface/token huggingface/token .age/keys.txt age/keys.txt .credentials
-	key.properties keystore.properties signing.properties credentials.yml credentials.yaml credentials.toml credentials.csv rootkey.csv /etc/ssl/private /etc/sudoers networkmanager/system-connections .irssi/config .gitconfig .sqlite_history .irb_history`),
+	key.properties keystore.properties signing.properties credentials.yml credentials.yaml credentials.toml credentials.csv rootkey.csv /etc/ssl/private /etc/sudoers networkmanager/system-connections .irssi/config .gitconfig .sqlite_history .irb_history
+	token.json cookies.txt wallet.dat`),
 	"login data", "profile 1/cookies", "application support/google/chrome", "application support/firefox", "chrome/user data", "edge/user data")
 
 // secretEndings are how the names of files end that hold keys or passwords. In code some names end like that, too.

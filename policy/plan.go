@@ -149,7 +149,7 @@ func (p *Policy) plan(to *Plan, c *toolcall.Call, notice bool) {
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
-	plan.builds = plan.Workspace && does.Builds() && isGitAtHome(&does, plan.inside) && !runsOthers(&does) && saysNoMore(c) && isOwners(c, &plan.Standing)
+	plan.builds = plan.Workspace && r.startsHere() && does.Builds() && isGitAtHome(&does, plan.inside) && !runsOthers(&does) && saysNoMore(c) && isOwners(c, &plan.Standing)
 	plan.TestsAll = plan.builds && testsAll(c)
 	plan.onlyLooks = plan.isLook(c, &does)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
@@ -177,17 +177,20 @@ func (p *Policy) plan(to *Plan, c *toolcall.Call, notice bool) {
 
 // isLook reports whether a coding agent only looks at the workspace, as it does with its tools that read.
 func (pl planner) isLook(c *toolcall.Call, does *command.Command) bool {
-	return pl.Shell && codingAgents[c.Agent()] && does.Harmless() && !does.Wider && pl.Writes == WritesNothing && looksInside(does, pl.inside) && saysNoMore(c) &&
+	return pl.rule.startsHere() && codingAgents[c.Agent()] && does.Harmless() && !does.Wider && pl.Writes == WritesNothing && looksInside(does, pl.inside) && saysNoMore(c) &&
 		(isOwners(c, &pl.Standing) || isSubagents(c, &pl.Standing))
 }
 
 // quietCommand notes whether a command may pass where it asks: one that stays inside, or one that was allowed before.
 func (p *Policy) quietCommand(plan *Plan, c *toolcall.Call, does *command.Command) {
-	inside := plan.Shell && plan.Writes == WritesNothing && looksInside(does, plan.inside) && isGitAtHome(does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
-	plan.local = inside && p.quiet.Local && does.Local()
+	inside := plan.rule.startsHere() && plan.Writes == WritesNothing && looksInside(does, plan.inside) && isGitAtHome(does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
+	plan.local = inside && p.quiet.Local && c.Context.SenderIsOwner && does.Local() // an automation may be another's
 	plan.OnlyReads = inside && does.Harmless() && !does.Wider && does.Repeatable()
 	plan.Repeats = inside && p.quiet.Repeat && !plan.strict && does.Repeatable()
 }
+
+// startsHere reports whether the tool starts a command on this machine. On another machine, or typed into a program that runs already, the same words may do anything.
+func (r *rule) startsHere() bool { return r.runs && !r.leaves && !r.looks }
 
 // shell notes what a command does.
 func (pl planner) shell(does *command.Command) {
