@@ -144,8 +144,9 @@ func (w *problems) checkCompletes(path string, f *facts) {
 
 // checkQuiet finds reasons that are switched on and can never hold.
 func (w *problems) checkQuiet(p *Policy) {
-	q := &p.quiet
-	if p.strict && *q != (Quiet{}) {
+	q := p.quiet
+	q.Local = false // it is on by default, and needs no label
+	if p.strict && q != (Quiet{}) {
 		w.warn("quiet", "has no effect: under the profile strict none of these reasons holds")
 		return
 	}

@@ -19,7 +19,8 @@ func TestAReasonThatCanNeverHoldIsWarnedOf(t *testing.T) {
 		"completes with tool": {policy.Config{Quiet: policy.Quiet{Completes: true}, Tools: tools}, ""},
 		"site":                {policy.Config{Quiet: policy.Quiet{Site: true}}, "quiet.site"},
 		"site with tool":      {policy.Config{Quiet: policy.Quiet{Site: true}, Tools: tools}, ""},
-		"strict":              {policy.Config{Quiet: policy.Quiet{Local: true}, Profile: "strict"}, "quiet"},
+		"strict":              {policy.Config{Quiet: policy.Quiet{Repeat: true}, Profile: "strict"}, "quiet"},
+		"strict by default":   {policy.Config{Quiet: policy.Quiet{Local: true}, Profile: "strict"}, ""},
 		"none":                {policy.Config{}, ""},
 	} {
 		_, warnings, err := policy.New(c.config)

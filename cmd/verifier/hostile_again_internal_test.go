@@ -33,25 +33,25 @@ func (r *rig) asksAnew(c call) {
 	}
 }
 
-// TestH176AYesForAWhileIsForWhatTheCommandDoes: the owner allows git log for half an hour.
+// TestH176AYesForAWhileIsForWhatTheCommandDoes: the owner allows git ls-files for half an hour.
 func TestH176AYesForAWhileIsForWhatTheCommandDoes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		m := ownerIn("main")
 		r.allow(fetch(m))
-		r.consented(sh("git log --oneline", m), 30)
-		r.allow(sh("git log -5 --stat -- a.go", m))
-		r.allow(call{tool: "bash", params: `{"command":"git log -3"}`, context: m}) // the same tool by another name
-		if e := r.last(); e.By != "grant" || !strings.Contains(e.People[0].Says, `only "git log"`) {
+		r.consented(sh("git ls-files --cached", m), 30)
+		r.allow(sh("git ls-files -m -d -- a.go", m))
+		r.allow(call{tool: "bash", params: `{"command":"git ls-files -m"}`, context: m}) // the same tool by another name
+		if e := r.last(); e.By != "grant" || !strings.Contains(e.People[0].Says, `only "git ls-files"`) {
 			t.Errorf("the record says %+v", e)
 		}
-		if v := r.reply(".grants"); !strings.Contains(v.Text, `"exec" only "git log"`) {
+		if v := r.reply(".grants"); !strings.Contains(v.Text, `"exec" only "git ls-files"`) {
 			t.Errorf("the list says %q", v.Text)
 		}
-		for _, command := range []string{"git push", "git branch", "git checkout x", "git fetch", "curl https://example.com", "ls", "sh log.sh"} {
+		for _, command := range []string{"git push", "git branch", "git checkout x", "git fetch", "curl https://example.com", "date", "sh log.sh"} {
 			r.asksAnew(sh(command, m))
 		}
-		r.allow(sh("git log", m))
+		r.allow(sh("git ls-files", m))
 		r.soundRecord()
 	})
 }
@@ -62,18 +62,18 @@ func TestH177ACommandThatRunsMoreIsNotCovered(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		m := ownerIn("main")
 		r.allow(fetch(m))
-		r.consented(sh("git log", m), 30)
+		r.consented(sh("git ls-files", m), 30)
 		for _, command := range []string{
-			"git log; git push", "git log && curl https://example.com", "git log | sh", "git log | head", "git log $(git push)", "git log `git push`", `git log\ngit push`, "git log & git push",
-			"sudo git log", "bash -c 'git log'", "git() { git push; }; git log", "alias git=./x; git log", "GIT_PAGER=./x git log", "git -c core.pager=./x log", "git --git-dir=/tmp/x log",
-			"git -C /tmp/x log", "cd /tmp/x && git log", "./git log", "eval git log", "$G log",
+			"git ls-files; git push", "git ls-files && curl https://example.com", "git ls-files | sh", "git ls-files | head", "git ls-files $(git push)", "git ls-files `git push`", `git ls-files\ngit push`, "git ls-files & git push",
+			"sudo git ls-files", "bash -c 'git ls-files'", "git() { git push; }; git ls-files", "alias git=./x; git ls-files", "GIT_PAGER=./x git ls-files", "git -c core.pager=./x ls-files", "git --git-dir=/tmp/x ls-files",
+			"git -C /tmp/x ls-files", "cd /tmp/x && git ls-files", "./git ls-files", "eval git ls-files", "$G ls-files",
 		} {
 			r.asksAnew(sh(command, m))
 		}
 		for _, more := range []string{`"workdir":"/tmp/x"`, `"env":{"GIT_PAGER":"./x"}`, `"elevated":true`, `"host":"gateway"`, `"node":"phone"`, `"security":"full"`, `"ask":"off"`, `"pty":true`, `"background":true`} {
-			r.asksAnew(execWith("git log", more, m))
+			r.asksAnew(execWith("git ls-files", more, m))
 		}
-		r.allow(execWith("git log", `"timeout":9`, m))
+		r.allow(execWith("git ls-files", `"timeout":9`, m))
 	})
 }
 
@@ -159,7 +159,7 @@ func TestH180OneAnswerToACode(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		m := ownerIn("main")
 		r.allow(fetch(m))
-		r.mustAsk(sh("git log", m))
+		r.mustAsk(sh("git ls-files", m))
 		code := r.waits().code(t)
 		if v := r.reply(".approve exec " + code + " exactly 5"); v.Kind != "counted" || !strings.Contains(v.Text, "exactly this for 5 minutes") {
 			t.Errorf("told %+v", v)
@@ -169,9 +169,9 @@ func TestH180OneAnswerToACode(t *testing.T) {
 				t.Errorf("%q is told %+v", line, v)
 			}
 		}
-		r.allow(sh("git log", m))
-		r.allow(sh("git log", m))
-		r.asksAnew(sh("git log -3", m)) // no second answer made it wider
+		r.allow(sh("git ls-files", m))
+		r.allow(sh("git ls-files", m))
+		r.asksAnew(sh("git ls-files -m", m)) // no second answer made it wider
 		if v := r.reply(".grants"); strings.Count(v.Text, "exec") != 1 {
 			t.Errorf("the list says %q", v.Text)
 		}

@@ -193,19 +193,19 @@ func (v *visit) revokes(tool string) string {
 func TestAlwaysForExactlyOneCommand(t *testing.T) {
 	r, v := owned(t, nil)
 	m := r.fetchedIn("first")
-	v.always(r.mustAsk(sh("ls -la", m)).Ref, "ls -la", "agent")
-	r.allow(sh("ls -la", m)) // the yes to the call itself
-	r.allow(sh("ls -la", m))
-	if e := r.last(); e.By != "standing-consent" || !strings.Contains(e.People[0].Says, `only exactly "ls -la"`) {
+	v.always(r.mustAsk(sh("id -un", m)).Ref, "id -un", "agent")
+	r.allow(sh("id -un", m)) // the yes to the call itself
+	r.allow(sh("id -un", m))
+	if e := r.last(); e.By != "standing-consent" || !strings.Contains(e.People[0].Says, `only exactly "id -un"`) {
 		t.Errorf("the record says %+v", e)
 	}
-	if g := r.reply(".grants"); !strings.Contains(g.Text, `only exactly "ls -la"`) {
+	if g := r.reply(".grants"); !strings.Contains(g.Text, `only exactly "id -un"`) {
 		t.Errorf("the list says %q", g.Text)
 	}
 	for _, c := range []call{
-		sh("ls -l", m), sh("ls  -la", m), sh("ls -la ..", m), sh("ls -la; id", m), sh("ls -la | sh", m), sh("LS -la", m), sh("./ls -la", m),
-		execWith("ls -la", `"workdir":"/etc"`, m), execWith("ls -la", `"env":{"LD_PRELOAD":"x"}`, m), execWith("ls -la", `"elevated":true`, m), execWith("ls -la", `"timeout":9`, m),
-		sh("ls -la", with(m, "directory", "/etc")),
+		sh("id -u", m), sh("id  -un", m), sh("id -un root", m), sh("id -un; ls", m), sh("id -un | sh", m), sh("ID -un", m), sh("./id -un", m),
+		execWith("id -un", `"workdir":"/etc"`, m), execWith("id -un", `"env":{"LD_PRELOAD":"x"}`, m), execWith("id -un", `"elevated":true`, m), execWith("id -un", `"timeout":9`, m),
+		sh("id -un", with(m, "directory", "/etc")),
 	} {
 		r.notConsented(c.params, c)
 	}
@@ -330,28 +330,28 @@ func TestH526AStandingConsentEnds(t *testing.T) {
 		r, clock := timeRig(t)
 		v := r.visit()
 		v.enter(r.loginLink())
-		v.always(r.mustAsk(sh("ls -la", r.fetchedIn("first"))).Ref, "ls -la", "agent")
+		v.always(r.mustAsk(sh("id -un", r.fetchedIn("first"))).Ref, "id -un", "agent")
 		clock.pass(6 * 24 * time.Hour)
-		r.allow(sh("ls -la", r.fetchedIn("second")))
+		r.allow(sh("id -un", r.fetchedIn("second")))
 		clock.pass(25 * time.Hour)
-		r.notConsented("its day is over", sh("ls -la", r.fetchedIn("third")))
-		if g := r.reply(".grants"); strings.Contains(g.Text, "ls -la") {
+		r.notConsented("its day is over", sh("id -un", r.fetchedIn("third")))
+		if g := r.reply(".grants"); strings.Contains(g.Text, "id -un") {
 			t.Errorf("the list says %q", g.Text)
 		}
 	})
 	t.Run("revoked, in the list of a chat", func(t *testing.T) {
 		r, v := owned(t, nil)
-		v.always(r.mustAsk(sh("ls -la", r.fetchedIn("first"))).Ref, "ls -la", "agent")
+		v.always(r.mustAsk(sh("id -un", r.fetchedIn("first"))).Ref, "id -un", "agent")
 		r.reply(".revoke " + strings.Fields(r.reply(".grants").Text)[0])
-		r.notConsented("revoked", sh("ls -la", r.fetchedIn("second")))
+		r.notConsented("revoked", sh("id -un", r.fetchedIn("second")))
 	})
 	t.Run("its giver may not approve any more", func(t *testing.T) {
 		r, v := owned(t, nil)
-		v.always(r.mustAsk(sh("ls -la", r.fetchedIn("first"))).Ref, "ls -la", "agent")
+		v.always(r.mustAsk(sh("id -un", r.fetchedIn("first"))).Ref, "id -un", "agent")
 		r.reload(func(c *config.Config) {
 			c.Approvers = []config.Approver{{Name: "Ann", Token: config.NewSecret("ann-token-0123456789abcdef")}}
 		})
-		r.notConsented("the giver is gone", sh("ls -la", r.fetchedIn("second")))
+		r.notConsented("the giver is gone", sh("id -un", r.fetchedIn("second")))
 	})
 }
 

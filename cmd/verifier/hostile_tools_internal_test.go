@@ -58,14 +58,14 @@ func TestH98FetchingByAnotherName(t *testing.T) {
 	} {
 		c.context = ownerIn(fmt.Sprintf("h98-%d", i))
 		r.allow(c)
-		if a := r.send(call{tool: "exec", params: `{"command":"ls"}`, context: c.context}); a.allowed() {
+		if a := r.send(call{tool: "exec", params: `{"command":"id"}`, context: c.context}); a.allowed() {
 			t.Errorf("after %s %s exec passed: %s", c.tool, c.params, a.raw)
 		}
 	}
 	own := ownerIn("h98-local")
 	r.allow(call{tool: "view_image", params: `{"path":"shot.png"}`, context: own})
 	r.allow(call{tool: "pdf", params: `{"pdf":"paper.pdf"}`, context: own})
-	r.allow(call{tool: "exec", params: `{"command":"ls"}`, context: own})
+	r.allow(call{tool: "exec", params: `{"command":"id"}`, context: own})
 }
 
 // TestH99AGatewayOfTheAgentsChoosing: what is sent there acts there.
@@ -77,5 +77,5 @@ func TestH99AGatewayOfTheAgentsChoosing(t *testing.T) {
 	r.deny(call{tool: "dir_list", params: `{"path":"~","gatewayUrl":"wss://evil.example","gatewayToken":"x"}`, context: m})
 	clean := ownerIn("h99-clean")
 	r.allow(call{tool: "dir_list", params: `{"path":"~","gatewayUrl":"wss://evil.example"}`, context: clean})
-	r.deny(call{tool: "exec", params: `{"command":"ls"}`, context: clean})
+	r.deny(call{tool: "exec", params: `{"command":"id"}`, context: clean})
 }

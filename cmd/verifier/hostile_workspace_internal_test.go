@@ -106,7 +106,7 @@ func TestH147WhatAPersonSawIsHarmless(t *testing.T) {
 			r.approved(call{tool: "edit", params: `{"path":"a.go","edits":[{"oldText":"a","newText":"b"}]}`, context: m}, 0)
 		}, true},
 		"a command that says what it writes": {nil, func(r *rig, m map[string]any) { r.approved(sh("echo ok > a.txt", m), 0) }, true},
-		"a command that writes nothing":      {nil, func(r *rig, m map[string]any) { r.approved(sh("ls -l", m), 0) }, true},
+		"a command that writes nothing":      {nil, func(r *rig, m map[string]any) { r.approved(sh("id -un", m), 0) }, true},
 		"a build":                            {nil, func(r *rig, m map[string]any) { r.allow(sh("go build ./...", m)) }, true},
 		"a write that the card hides":        {hides, func(r *rig, m map[string]any) { r.opened(writes("a.go", "package a", m)) }, false},
 		"a write that is cut":                {nil, func(r *rig, m map[string]any) { r.approved(writes("a.go", strings.Repeat("long line\n", 5000), m), 0) }, false},

@@ -42,7 +42,7 @@ func TestAlwaysOnThePhone(t *testing.T) {
 	tab.Text("was ended by owner")
 	s.mustAsk(note("shopping", "salt", m))
 
-	held = s.asks(sh("ls -la", s.fetchedIn("third")))
+	held = s.asks(sh("id -un", s.fetchedIn("third")))
 	for _, c := range s.pending() {
 		if slices.Contains(c.Tools, "exec") {
 			s.open(tab, "cards/"+s.cardID(c.Ref))
@@ -50,7 +50,7 @@ func TestAlwaysOnThePhone(t *testing.T) {
 	}
 	tab.Click(`form[action="/page/always"] button`)
 	tab.Text("exactly this one, with no other argument")
-	tab.Text("ls -la")
+	tab.Text("id -un")
 	s.check(tab, "Always for a command")
 	shot(tab, "always-command")
 	tab.Click("p.more a")

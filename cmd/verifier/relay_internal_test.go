@@ -134,8 +134,8 @@ func TestAResetIsTakenOnlyInTheConversationItself(t *testing.T) {
 		if v := r.relay(typed{text: ".reset-trust " + refs["m"]}); v.Kind != "told" {
 			t.Errorf("told %+v", v)
 		}
-		r.allow(call{tool: "exec", params: `{"command":"ls"}`, context: ownerIn("m")})
-		held := r.hold(call{tool: "exec", params: `{"command":"ls"}`, context: ownerIn("n")})
+		r.allow(call{tool: "exec", params: `{"command":"id"}`, context: ownerIn("m")})
+		held := r.hold(call{tool: "exec", params: `{"command":"id"}`, context: ownerIn("n")})
 		r.refuse(r.waits().Ref, "")
 		<-held
 	})

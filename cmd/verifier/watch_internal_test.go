@@ -183,20 +183,20 @@ func TestMinutesAreOnTheQuestionInTheTerminal(t *testing.T) {
 	r := newRig(t, nil)
 	in := ownerIn("main")
 	r.allow(fetch(in))
-	held := r.hold(sh("git log -3", in))
+	held := r.hold(sh("git ls-files -m", in))
 	w := r.watch()
 	w.sees(t, "m allow 30 min")
 	w.later()
 	w.types(t, "m")
 	w.press(<-w.keys)
 	w.sees(t, "for 30 minutes")
-	w.picks(t, "git log -3")
+	w.picks(t, "git ls-files -m")
 	if a := <-held; !a.allowed() {
 		t.Errorf("after m: %s\n%s", a.raw, w.screen)
 	}
-	r.allow(sh("git log -5", in))
+	r.allow(sh("git ls-files -d", in))
 	grants := &output{}
-	if code := run(t.Context(), []string{"grants", "--url", r.url, "--state", r.state.Dir()}, grants, grants); code != exitOK || !strings.Contains(grants.String(), "git log") {
+	if code := run(t.Context(), []string{"grants", "--url", r.url, "--state", r.state.Dir()}, grants, grants); code != exitOK || !strings.Contains(grants.String(), "git ls-files") {
 		t.Errorf("grants: %d %s", code, grants)
 	}
 	for where, text := range map[string]string{"screen": w.screen.String(), "list of grants": grants.String(), "record": r.record()} {

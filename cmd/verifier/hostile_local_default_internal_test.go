@@ -1,0 +1,65 @@
+package main
+
+import "testing"
+
+// The attacks of the one who switched quiet.local on by default. All of these passed before.
+
+// TestH648WhatStartsNoCommandHere: the same words run elsewhere, or go into a program that runs already.
+func TestH648WhatStartsNoCommandHere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	for _, m := range []map[string]any{r.tainted("h648"), r.codingIn("h648", "/home/me/app")} {
+		for _, tool := range []string{"nodes", "code_execution", "terminal", "process"} {
+			for _, command := range []string{"ls", "cat main.go", "git status --short && ls", "git status", "make test"} {
+				c := bash(t, command, m)
+				c.tool = tool
+				r.stops(c)
+			}
+		}
+		r.allow(bash(t, "git status", m))
+	}
+}
+
+// TestH649ACommitThatOpensAnEditor: what is typed into it later may be a command.
+func TestH649ACommitThatOpensAnEditor(t *testing.T) {
+	allAsk(t, "git commit", "git commit -v", "git commit -a", "git commit -sv", "git commit --all --quiet", "git add -A && git commit", "git commit main.go", "git commit -a && git status", "bash -lc 'git commit -a'")
+}
+
+// TestH650ASignatureByAnotherPlaceholder: GnuPG may look for keys on the network.
+func TestH650ASignatureByAnotherPlaceholder(t *testing.T) {
+	allAsk(t, "git log --format=%+GK", "git log --format='%-G?'", "git log --format='% GS'", "git log --pretty=format:%+GG", "git log --pretty='tformat:%h%-GF'", "git log -1 --format='%h %+GP' && ls")
+}
+
+// readByPowerShell are commands that show names or one file in sh, and open others in PowerShell.
+var readByPowerShell = []string{
+	"ls .env | cat", "ls | cat", "ls -a | cat", "find . -name .env | cat", "echo .env | cat", "ls src |cat", "git status --short | cat", "rg --files | ls", "cat '[.]env'", "cat '?env'", "cat \"[.]env\"", "cat main.go '[.]env'", "ls && cat '?env'", "cat 2>&1 '[.]env'",
+	"head -5 main.go | cat | sort", "ls '[.]ssh'", "cd '*' && ls", "cat 'main.*'",
+}
+
+// TestH651PatternsAndPipesThatPowerShellOpens, where no hook says that the shell is another one.
+func TestH651PatternsAndPipesThatPowerShellOpens(t *testing.T) {
+	t.Run("OpenClaw", func(t *testing.T) { notLocal(t, readByPowerShell...) })
+	t.Run("a coding agent on Windows", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, nil)
+		m := r.codingIn("h651", `C:\Users\me\app`)
+		for _, command := range readByPowerShell {
+			r.stops(bash(t, command, m))
+		}
+	})
+	t.Run("what it opens as well in sh", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, nil)
+		m := r.tainted("h651")
+		for _, command := range []string{"ls src 2>&1 | head -5", "cat main.go | grep 'a.*b'", "find src -name '*.go' | sort", "rg 'a[bc]' src"} {
+			r.allow(bash(t, command, m))
+		}
+		m = r.codingIn("h651", "/home/me/app")
+		r.allow(inApp("ls | cat", m))
+	})
+}
+
+// TestH652APatternThatStagesSecrets: for git a pattern finds hidden files, too; and more files in which secrets are kept.
+func TestH652APatternThatStagesSecrets(t *testing.T) {
+	allAsk(t, "git add '[.]env'", "git add '?env'", "git add '*'", "git add 'sub/[.]env'", "git commit -m x '[.]env'", "git commit -m x '*'", "git add -A 'config/?env'", "cat token.json", "cat auth/token.json", "cat cookies.txt", "cat wallet.dat", "git add token.json")
+}
