@@ -61,7 +61,7 @@ const tolerance = 5 * time.Minute
 func (a *agents) draft(conversation int, tool, mark string, to int, clock time.Duration) *call {
 	n := a.serial.Add(1)
 	c := &call{id: fmt.Sprint("request-", n), conversation: conversation, tool: tool, mark: mark, to: to, stamp: time.Now().Add(clock)}
-	params := fmt.Sprintf(`{"command":"id %s"}`, mark)
+	params := fmt.Sprintf(`{"command":"uname %s"}`, mark)
 	switch tool {
 	case "read":
 		params = `{"path":"notes.txt"}`

@@ -28,7 +28,7 @@ func seen(by string) *evidence {
 }
 
 func allowed(c *call, by string) entry {
-	e := entry{Kind: "decision", RequestID: c.id, Tool: c.tool, Decision: "allow", By: by, Params: jsontext.Value(`{"command":"id ` + c.mark + `"}`)}
+	e := entry{Kind: "decision", RequestID: c.id, Tool: c.tool, Decision: "allow", By: by, Params: jsontext.Value(`{"command":"uname ` + c.mark + `"}`)}
 	if by == byPerson {
 		e.Card = "card"
 	}
@@ -37,7 +37,7 @@ func allowed(c *call, by string) entry {
 
 // asked is the line of a card about a call.
 func asked(card, mark string) entry {
-	return entry{Kind: "asked", Card: card, Params: jsontext.Value(`{"command":"id ` + mark + `"}`)}
+	return entry{Kind: "asked", Card: card, Params: jsontext.Value(`{"command":"uname ` + mark + `"}`)}
 }
 
 func yes(label string, seconds float64, marks ...string) tap {
@@ -199,7 +199,7 @@ func TestTheJudgeBites(t *testing.T) {
 		{"two calls of one digest", "person", "digest", func(v *evidence) {
 			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
 			twin := v.gateways[0].record[1]
-			twin.Params, twin.Decision = jsontext.Value(`{"command":"id c7n2z"}`), "deny"
+			twin.Params, twin.Decision = jsontext.Value(`{"command":"uname c7n2z"}`), "deny"
 			v.gateways[0].record[1].Digest, twin.Digest = "d", "d"
 			v.gateways[1].record = []entry{twin}
 		}},

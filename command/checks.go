@@ -17,6 +17,17 @@ func given(list string) check {
 	return func(_ *reader, args []arg) bool { _, ok := o.all(args); return ok }
 }
 
+// checkTree allows what tree can list by. In one word of its options, letters may follow one that takes a value, and their values are the next words: tree -Lo 2 x writes x.
+func checkTree(_ *reader, args []arg) bool {
+	_, ok := treeOptions.all(args)
+	return ok && !slices.ContainsFunc(args, func(a arg) bool { return behindValue.MatchString(a.text) })
+}
+
+var (
+	treeOptions = optionsOf("-a -d -L: -I: -P: -f -i -s -h -D -p -u -g --dirsfirst --noreport -C -n --prune --gitignore")
+	behindValue = regexp.MustCompile(`^-[A-Za-z]*([IP].|L[0-9]*[^0-9])`)
+)
+
 // only allows some options, and no more operands than most.
 func only(most int, list string) check {
 	o := optionsOf(list)

@@ -89,7 +89,7 @@ func showsNames(n string, args []arg) bool {
 var sizes = map[string]options{
 	"wc": optionsOf("-l -c -w -m -L --lines --bytes --words --chars"), "file": optionsOf("-b -i -I -L -h -k -s -N -n --brief --mime --mime-type --mime-encoding --dereference"),
 	"du": optionsOf("-s -h -a -c -k -m -b -x -d: --max-depth: --summarize --human-readable --all --total --apparent-size"), "fd": fdOptions, "fdfind": fdOptions,
-	"tree": optionsOf("-a -d -L: -I: -P: -f -i -s -h -D -p -u -g --dirsfirst --noreport -C -n --prune --gitignore"),
+	"tree": treeOptions,
 }
 
 // gitQuiet are verbs of git that show names. What add takes, a push may send.

@@ -285,7 +285,7 @@ func (here *place) goTo(args []arg) {
 	args = slices.DeleteFunc(slices.Clone(args), func(a arg) bool { return a.text == "--" || a.text == "-P" || a.text == "-L" || a.text == "-e" })
 	last, to := here.at, "~"
 	switch {
-	case len(args) > 0 && args[0].text == "-" && !here.went: // where the shell was before, only the shell knows
+	case len(args) > 0 && (args[0].text == "-" && !here.went || onlyDots(args[0].text)): // where the shell was before, and what it has for ..., only the shell knows
 		to = unknown
 	case len(args) > 0 && args[0].text == "-":
 		to = here.last

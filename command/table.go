@@ -186,7 +186,7 @@ var checks = map[string]check{
 	"sort": given("-n -r -u -k: -t: -h -V -f -b -d -g -i -M -R -s -z -c -C -m --reverse --unique --numeric-sort --key: --field-separator: --version-sort --human-numeric-sort --stable"),
 	"uniq": only(1, "-c -d -D -u -i -f: -s: -w: -z --count --repeated --unique --ignore-case"),
 	"shuf": given("-n: -e -r -z -i:"),
-	"tree": given("-a -d -L: -I: -P: -f -i -s -h -D -p -u -g --dirsfirst --noreport -C -n --prune --gitignore"),
+	"tree": checkTree,
 	"rg":   given(`-n -i -l -c -o -v -w -x -e: -g: -t: -T: -A: -B: -C: -F -S -s -u -uu -uuu -H -h -I -L -m: -M: -U -P -r: -0 -j: --files --hidden --no-ignore --type: --glob: --iglob: --count --count-matches --json --no-heading --heading --line-number --no-line-number --files-with-matches --files-without-match --ignore-case --smart-case --fixed-strings --multiline --max-count: --max-depth: --context: --after-context: --before-context: --color: --only-matching --sort: --type-list --stats --no-messages --word-regexp --invert-match --pcre2 --column --vimgrep --with-filename --no-filename --trim --passthru --replace: --follow --type-not:`),
 	"tee":  writesAll("-a -i --append"), "touch": writesAll("-a -m -c -t: -d: -r:"), "mkdir": writesAll("-p -v -m: --parents"),
 	"cp": writesAll("-p -f -n -v -u -i --verbose --force --no-clobber"),

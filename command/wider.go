@@ -59,4 +59,9 @@ func loadsCode(option string) bool {
 func leadsOut(path string) bool { return isAbsolute(path) || climbs(path) }
 
 // climbs reports whether a path goes up anywhere. Behind a link that leads elsewhere.
-func climbs(path string) bool { return slices.Contains(strings.Split(path, "/"), "..") }
+func climbs(path string) bool {
+	return slices.Contains(strings.Split(path, "/"), "..") || onlyDots(path)
+}
+
+// onlyDots reports whether a word is three dots or more: many a zsh has ... for ../..
+func onlyDots(word string) bool { return len(word) > len("..") && strings.Trim(word, ".") == "" }

@@ -63,3 +63,13 @@ func TestH651PatternsAndPipesThatPowerShellOpens(t *testing.T) {
 func TestH652APatternThatStagesSecrets(t *testing.T) {
 	allAsk(t, "git add '[.]env'", "git add '?env'", "git add '*'", "git add 'sub/[.]env'", "git commit -m x '[.]env'", "git commit -m x '*'", "git add -A 'config/?env'", "cat token.json", "cat auth/token.json", "cat cookies.txt", "cat wallet.dat", "git add token.json")
 }
+
+// TestH653AnOptionThatWritesInAWordWithOthers: tree takes the values of all its letters from the next words.
+func TestH653AnOptionThatWritesInAWordWithOthers(t *testing.T) {
+	allAsk(t, "tree -Lo 2 .git/hooks/pre-commit", "tree -Io x main.go", "tree -Po x main.go", "tree -aLo 1 main.go", "tree -L2o main.go", "tree -LR 2", "tree -Inode_modules main.go x")
+}
+
+// TestH654DotsThatAShellHasForOtherPlaces: in many a zsh ... is ../.. and a coding agent's shell knows that, too.
+func TestH654DotsThatAShellHasForOtherPlaces(t *testing.T) {
+	allAsk(t, "cat main.go ...", "ls ...", "rg foo ....", "cd ... && cat notes.txt", "cd .... && ls", "cd ... && make test", "find ... -name x", "git -C ... status", "cd ... && git status")
+}

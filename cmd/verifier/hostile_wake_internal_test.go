@@ -60,7 +60,7 @@ func TestH190ALateYesIsToldToTheOneWhoAskedAndNothingElseIs(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		m := ownerIn("m")
 		r.allow(fetch(m))
-		a, other := r.unanswered(sh("id late", m)), r.unanswered(sh("id other", m))
+		a, other := r.unanswered(sh("uname late", m)), r.unanswered(sh("uname other", m))
 		if got := r.poll(0, a.Question, other.Question); got != noLateAnswer {
 			t.Errorf("before the answer: %s", got)
 		}
@@ -70,25 +70,25 @@ func TestH190ALateYesIsToldToTheOneWhoAskedAndNothingElseIs(t *testing.T) {
 		if got := <-told; got != answeredAre(a.Question) {
 			t.Errorf("after the answer: %s", got)
 		}
-		for _, c := range []string{"id", "late", "exec", "agent:main", a.Ref} { // what it was about is not in it, nor is a code
+		for _, c := range []string{"uname", "late", "exec", "agent:main", a.Ref} { // what it was about is not in it, nor is a code
 			if strings.Contains(a.Question, c) {
 				t.Errorf("the question's name %s holds %q", a.Question, c)
 			}
 		}
-		r.allow(sh("id late", m))
-		r.mustAsk(sh("id late", m)) // once
+		r.allow(sh("uname late", m))
+		r.mustAsk(sh("uname late", m)) // once
 		if got := r.poll(0, a.Question); got != noLateAnswer {
 			t.Errorf("after the yes was used: %s", got)
 		}
 		r.refuse(other.Ref, "")
 		ended := with(ownerIn("ended"), "sessionId", "s1")
 		r.allow(fetch(ended))
-		withdrawn := r.unanswered(sh("id withdrawn", ended))
+		withdrawn := r.unanswered(sh("uname withdrawn", ended))
 		r.takes(event{name: "session_end", context: ended, about: `{"reason":"new","nextSessionId":"s1"}`})
 		if got := r.poll(0, other.Question, withdrawn.Question); got != noLateAnswer {
 			t.Errorf("after a no and a withdrawal: %s", got)
 		}
-		paused := r.unanswered(sh("id paused", m))
+		paused := r.unanswered(sh("uname paused", m))
 		r.reply(".pause")
 		r.approve(paused.Ref, 0)
 		if got := r.poll(0, paused.Question); got != noLateAnswer {
@@ -111,7 +111,7 @@ func TestH191WhatIsNotTheClientsOwnQuestionIsNeverAnswered(t *testing.T) {
 		r, phone := r.by(laptopSecret), r.by(phoneSecret)
 		m := ownerIn("m")
 		r.allow(fetch(m))
-		a := r.unanswered(sh("id mine", m))
+		a := r.unanswered(sh("uname mine", m))
 		r.approve(a.Ref, 0)
 		card, rest, _ := strings.Cut(a.Question, ".")
 		digest, seal, _ := strings.Cut(rest, ".")
@@ -170,7 +170,7 @@ func TestH191WhatIsNotTheClientsOwnQuestionIsNeverAnswered(t *testing.T) {
 		if got := r.poll(0, a.Question); got != answeredAre(a.Question) {
 			t.Errorf("the client's own: %s", got)
 		}
-		r.allow(sh("id mine", m))
+		r.allow(sh("uname mine", m))
 	})
 }
 
@@ -215,7 +215,7 @@ func TestH194PollsAreBoundedAndHoldNothingUp(t *testing.T) {
 	r := newRig(t, nil)
 	m := ownerIn("m")
 	r.allow(fetch(m))
-	a := r.unanswered(sh("id late", m))
+	a := r.unanswered(sh("uname late", m))
 	const waiting = 8 // as many as a client may have
 	told := make(chan string, waiting+1)
 	for range waiting + 1 {
@@ -264,7 +264,7 @@ func TestH210ALateYesThatTheSessionsEndTookIsNotTold(t *testing.T) {
 		m := with(ownerIn("m"), "sessionId", "s1")
 		r.allow(fetch(m))
 		for _, reason := range []string{"new", "reset", "deleted"} {
-			c := sh("id "+reason, m)
+			c := sh("uname "+reason, m)
 			a := r.unanswered(c)
 			r.approve(a.Ref, 0)
 			if got := r.poll(0, a.Question); got != answeredAre(a.Question) {
