@@ -3,6 +3,7 @@ package verifier
 import (
 	"context"
 
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -97,8 +98,13 @@ func (v *Verifier) overtaken(ctx context.Context, t *evaluation) bool {
 
 // writes notes, before the call is allowed, what it writes: into the owner's data, and into the workspace.
 func (v *Verifier) writes(ctx context.Context, t *evaluation) *denial {
-	if no := v.quiet.own.taints(ctx, t); no != nil {
-		return no
+	if len(t.plan.OwnData.Taint) > 0 {
+		if no := v.quiet.own.taints(ctx, t); no != nil {
+			return no
+		}
+	}
+	if t.plan.Writes == policy.WritesNothing {
+		return nil
 	}
 	return v.workspace.wrote(ctx, t)
 }

@@ -54,9 +54,6 @@ const (
 // could have completed if it can't be told what the call acts on. It gives what was
 // there for the service, for the call that may complete it.
 func (s *actions) acts(t *evaluation) *action {
-	if !t.plan.Acts {
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t.plan.Service == "" {
@@ -77,7 +74,7 @@ func (s *actions) acts(t *evaluation) *action {
 // was remembered since its admission.
 func (s *actions) allowed(t *evaluation) {
 	p, c := &t.plan, t.call
-	if !p.Acts || p.Service == "" || p.Completes || t.again() {
+	if p.Service == "" || p.Completes || t.again() {
 		s.acts(t)
 		return
 	}

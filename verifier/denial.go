@@ -4,7 +4,6 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -46,24 +45,6 @@ func deny(kind, reason string) *denial { return &denial{kind, reason} }
 // decision is the answer to a call that is denied.
 func (n *denial) decision(t *evaluation) Decision {
 	return Decision{Reason: clip(n.reason), Ref: t.ruling.Ref, Ticket: t.ruling.Ticket}
-}
-
-// refused is why the call is refused as soon as it was admitted and judged: its id is another call's, a pause binds it, the level forbids it,
-// or this very request was denied before. It is nil if it may still pass.
-func (t *evaluation) refused() *denial {
-	switch {
-	case t.view.Entry == session.Conflict:
-		return deny("conflict", reasonConflict)
-	case t.view.Entry == session.Braked:
-		return deny("moved", reasonMoved)
-	case t.brake.On:
-		return t.paused()
-	case t.view.Entry != session.Refused:
-		return nil
-	case t.view.Replayed && t.verdict.Mode != taint.Restrict:
-		return deny("repeated", reasonRepeated)
-	}
-	return t.restricted()
 }
 
 func (t *evaluation) restricted() *denial {

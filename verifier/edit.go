@@ -22,9 +22,6 @@ type edited struct {
 	sum  string // what the question was bound to
 }
 
-// wasEdited reports whether a person changed the call's arguments.
-func (t *evaluation) wasEdited() bool { return t.asks.sum != "" }
-
 // asksAbout is what the question that people answered is bound to.
 func (t *evaluation) asksAbout() string {
 	if t.wasEdited() {

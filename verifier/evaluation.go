@@ -191,3 +191,21 @@ func (t *evaluation) like() *lineage.Alike {
 	}
 	return t.alike
 }
+
+// wasEdited reports whether a person changed the call's arguments.
+func (t *evaluation) wasEdited() bool { return t.asks.sum != "" }
+
+// took notes a step that ends now, where decisions are traced.
+func (t *evaluation) took(name string, began time.Time, failed bool) {
+	if !began.IsZero() {
+		t.steps = append(t.steps, Step{name, began, time.Now(), failed})
+	}
+}
+
+// clock is the time where decisions are traced, and the zero time elsewhere.
+func (o *Options) clock() time.Time {
+	if o.Trace == nil {
+		return time.Time{}
+	}
+	return time.Now()
+}

@@ -14,7 +14,9 @@ func (j *judging) judge(ctx context.Context, t *evaluation) {
 		j.texts.origins(ctx, t)
 	}
 	t.view.Unread = t.unread
-	j.workspace.look(ctx, t)
+	if t.view.Workspace = ""; t.plan.Workspace {
+		j.workspace.look(ctx, t)
+	}
 	t.verdict = t.plan.Judge(t.view)
 }
 

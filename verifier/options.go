@@ -95,3 +95,23 @@ type Observation struct {
 	Waited time.Duration // for a person
 	Fault  string        // the part that failed, if one did: store or record
 }
+
+// Traced is a decision as a trace shows it: when it began, what it waited for and
+// how it ended. It holds nothing that the call says.
+type Traced struct {
+	Observation
+	Parent string // the caller's place in a trace, as it was sent
+	Ref    string // set when a person was asked
+	Began  time.Time
+	Ended  time.Time
+	Steps  []Step
+}
+
+// Step is a part of a decision that waits for something else: the store, people,
+// the auditor, further verifiers or the record.
+type Step struct {
+	Name   string
+	Began  time.Time
+	Ended  time.Time
+	Failed bool
+}

@@ -244,9 +244,6 @@ const mostPieces = 200
 // originsOf are those that say something, the worst first, as many as anyone would
 // read.
 func originsOf(t *evaluation) (out []approval.Origin) {
-	if len(t.view.Origins) == 0 {
-		return nil
-	}
 	for path, o := range t.view.Origins {
 		if o.From != session.FromNothing {
 			out = append(out, approval.Origin{Argument: path, Origin: o})

@@ -84,7 +84,7 @@ func (d *ownData) isOwnersAlone(ctx context.Context, t *evaluation) bool {
 
 // taints notes, before the call is allowed, that it may write what others wrote into data that only the owner has written so far.
 func (d *ownData) taints(ctx context.Context, t *evaluation) *denial {
-	if len(t.plan.OwnData.Taint) == 0 || d.isOwnersAlone(ctx, t) {
+	if d.isOwnersAlone(ctx, t) {
 		return nil
 	}
 	var notes []session.Note

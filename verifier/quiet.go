@@ -63,13 +63,19 @@ func (q *quiet) allowing(t *evaluation) {
 		}
 		q.exposure.brought(t.convID, from)
 	}
-	q.sites.allowed(t)
+	if t.plan.Page.Host != "" {
+		q.sites.allowed(t)
+	}
 }
 
 // allowed notes a call that was allowed, for those that complete or repeat it.
 func (q *quiet) allowed(t *evaluation) {
-	q.actions.allowed(t)
-	q.repeats.allowed(t)
+	if t.plan.Acts {
+		q.actions.allowed(t)
+	}
+	if t.plan.Repeats {
+		q.repeats.allowed(t)
+	}
 }
 
 // hear notes what an event changes, and where outside content is from that it reports. The result of a call is noted with the call, where that is known.

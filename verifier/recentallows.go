@@ -48,20 +48,28 @@ func isEdited(mark string) bool { return strings.HasPrefix(mark, editedPrefix) }
 
 // markOf is the mark of an allow that only this server can have made.
 func markOf(key hmac.Key, t *evaluation) string {
-	prefix, kind, parts := sealParts(t)
-	return prefix + key.Seal(kind, parts...)
+	prefix, kind := markKind(t)
+	return prefix + key.Seal(kind, markParts(t)...)
 }
 
 // isMarkOf reports whether a mark is that of an allow of this very call.
 func isMarkOf(key hmac.Key, t *evaluation, mark string) bool {
-	prefix, kind, parts := sealParts(t)
-	return len(mark) > 1 && strings.HasPrefix(mark, prefix) && key.Check(mark[len(prefix):], kind, parts...)
+	prefix, kind := markKind(t)
+	seal, ours := strings.CutPrefix(mark, prefix)
+	return ours && seal != "" && key.Check(seal, kind, markParts(t)...)
 }
 
-func sealParts(t *evaluation) (prefix, kind string, parts []string) {
-	parts = []string{t.conv.Client, t.conv.Key, t.call.RequestID, hex.EncodeToString(t.call.Body[:])}
+func markKind(t *evaluation) (prefix, kind string) {
 	if t.wasEdited() {
-		return editedPrefix, "allow-edited", append(parts, t.callDigest())
+		return editedPrefix, "allow-edited"
 	}
-	return "A", "allow", parts
+	return "A", "allow"
+}
+
+func markParts(t *evaluation) []string {
+	parts := []string{t.conv.Client, t.conv.Key, t.call.RequestID, hex.EncodeToString(t.call.Body[:])}
+	if t.wasEdited() {
+		parts = append(parts, t.callDigest())
+	}
+	return parts
 }

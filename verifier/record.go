@@ -37,7 +37,9 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 		return Decision{Reason: reasonRecord}
 	}
 	v.quiet.allowed(t)
-	v.workspace.ranModules(ctx, t)
+	if t.person {
+		v.workspace.ranModules(ctx, t)
+	}
 	v.recorder.observe(t, true, t.by)
 	v.recorder.addCall(ctx, t, nil)
 	changed := ""
@@ -133,8 +135,10 @@ func (rec *recorder) fill(e *audit.Entry, t *evaluation) {
 	if t.view.Version > 0 {
 		recordLevel(e, t)
 	}
-	for _, o := range originsOf(t) {
-		e.Origins = append(e.Origins, o.Argument+": "+o.String())
+	if len(t.view.Origins) > 0 {
+		for _, o := range originsOf(t) {
+			e.Origins = append(e.Origins, o.Argument+": "+o.String())
+		}
 	}
 	recordConsent(e, t)
 }

@@ -52,7 +52,7 @@ func repeatKeyOf(t *evaluation) repeatKey {
 // allowed remembers a call that may be repeated.
 func (s *repeats) allowed(t *evaluation) {
 	byPolicy := t.verdict.Mode == taint.Allow && t.plan.Clean(t.view.Level) && t.plan.Judged()
-	if !t.plan.Repeats || t.again() || !t.person && !byPolicy {
+	if t.again() || !t.person && !byPolicy {
 		return
 	}
 	s.mu.Lock()

@@ -94,11 +94,3 @@ func (o *Options) budget(t *evaluation) time.Duration {
 	}
 	return min(o.StoreWait, max(leastTrip, t.left()))
 }
-
-// clock is the time where decisions are traced, and the zero time elsewhere.
-func (o *Options) clock() time.Time {
-	if o.Trace == nil {
-		return time.Time{}
-	}
-	return time.Now()
-}

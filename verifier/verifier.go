@@ -21,6 +21,7 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/turns"
 )
@@ -120,7 +121,9 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 		return v.recorder.refuse(ctx, &t, no), nil
 	}
 	v.judging.runs.counted(c, c.Context.Iteration)
-	t.last = v.quiet.actions.acts(&t)
+	if t.plan.Acts {
+		t.last = v.quiet.actions.acts(&t)
+	}
 	if t.view.Replayed && t.view.Entry == session.Passed {
 		v.judging.plan(&t) // the request was counted when it came first: its own count is no limit to it
 	}
@@ -133,6 +136,24 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	}
 	kept := t // it may be held, and outlives the stack
 	return v.seek(ctx, &kept)
+}
+
+// refused is why the call is refused as soon as it was admitted and judged: its id is another call's, a pause binds it, the level forbids it,
+// or this very request was denied before. It is nil if it may still pass.
+func (t *evaluation) refused() *denial {
+	switch {
+	case t.view.Entry == session.Conflict:
+		return deny("conflict", reasonConflict)
+	case t.view.Entry == session.Braked:
+		return deny("moved", reasonMoved)
+	case t.brake.On:
+		return t.paused()
+	case t.view.Entry != session.Refused:
+		return nil
+	case t.view.Replayed && t.verdict.Mode != taint.Restrict:
+		return deny("repeated", reasonRepeated)
+	}
+	return t.restricted()
 }
 
 // seek decides a call that the level alone does not: it needs a consent, and may be

@@ -34,7 +34,7 @@ func modulesOf(client string) session.Conversation {
 // wrote notes, before the call is allowed, that it writes files in a conversation in which others than the owner speak, or outside
 // content or files of elsewhere into files, unless a person has said yes to this very call and its card shows all of it.
 func (w *workspace) wrote(ctx context.Context, t *evaluation) *denial {
-	if t.plan.Writes == policy.WritesNothing || taint.Worse(t.view.Level, t.plan.Brings(&t.view)) < taint.Shared && !t.plan.Foreign {
+	if taint.Worse(t.view.Level, t.plan.Brings(&t.view)) < taint.Shared && !t.plan.Foreign {
 		return nil
 	}
 	if t.plan.Writes == policy.WritesShown && t.person && t.visible {
@@ -73,8 +73,7 @@ func (w *workspace) others(client string) int64 {
 
 // look looks, where that matters, whether all that was written was seen.
 func (w *workspace) look(ctx context.Context, t *evaluation) {
-	t.view.Workspace = ""
-	if !t.plan.Workspace || t.view.Secret == "" && t.view.Level < taint.External {
+	if t.view.Secret == "" && t.view.Level < taint.External {
 		return
 	}
 	unseen := w.unseen(ctx, t)
@@ -113,7 +112,7 @@ func (w *workspace) unseen(ctx context.Context, t *evaluation) *session.Conversa
 // all of them: what their code can do, it has done. Where that fails, builds go on asking.
 func (w *workspace) ranModules(ctx context.Context, t *evaluation) {
 	place := modulesOf(t.call.Client)
-	if !t.person || !t.plan.TestsAll || t.again() || t.view.Workspace != place.Ref() {
+	if !t.plan.TestsAll || t.again() || t.view.Workspace != place.Ref() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.o.StoreWait)
