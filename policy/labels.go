@@ -126,7 +126,7 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	setIf(&f.completes, t.Completes)
 	setIf(&f.plainFetch, t.Fetches)
 	setIf(&f.owned, t.Own)
-	f.service = t.Service
+	f.labelled, f.service = true, t.Service
 	if t.Sink != nil && !*t.Sink {
 		b.unsink(path, f)
 	}

@@ -3,7 +3,6 @@ package policy
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,20 +19,42 @@ type OwnData struct {
 
 // ownData says so where a label names such a service, also while the reason is switched off: what is written meanwhile counts.
 func (p *Policy) ownData(pl *Plan, c *toolcall.Call) {
-	if len(p.owned) == 0 {
-		return
-	}
-	acts, service := pl.mayAct(), pl.rule.serviceOf(c.Tool)
+	r := pl.rule
 	switch {
-	case acts && service == "":
-		pl.OwnData.Taint = p.owned
-	case acts && slices.Contains(p.owned, service):
-		pl.OwnData.Taint = []string{service}
-	case !acts && pl.rule.owned && !pl.strict && isOwners(c, &pl.Standing):
-		pl.OwnData.Reads = service
+	case len(p.owned) == 0:
+		return
+	case pl.mayAct():
+		pl.OwnData.Taint = p.writesOwn(&r.facts, c.Tool)
+	case r.owned && !pl.strict && isOwners(c, &pl.Standing):
+		pl.OwnData.Reads = r.serviceOf(c.Tool)
 	}
-	pl.OwnData.May = p.quiet.Own && !pl.strict && pl.sink && !pl.Shell && pl.Writes != WritesShown && pl.Grantable && isOwners(c, &pl.Standing) &&
-		!c.Hints.Destroys() && pl.Secret == "" && pl.Gives == "" && saysOnlyValues(c.Params)
+	pl.OwnData.May = p.quiet.Own && !pl.strict && r.labelled && pl.sink && !pl.Shell && pl.Writes != WritesShown && pl.Reach.empty() && pl.Grantable &&
+		c.Context.SenderIsOwner && isOwners(c, &pl.Standing) && !c.Hints.Destroys() && pl.Secret == "" && pl.Gives == "" && saysOnlyValues(c.Params, slices.Concat(r.goes, r.content))
+}
+
+// writesOwn are the services to which a tool that acts may write: those of its own service and of its server, and all of them where the owner says
+// nothing of the tool, for any server can have any name.
+func (p *Policy) writesOwn(f *facts, tool string) (services []string) {
+	service := f.serviceOf(tool)
+	server, _ := serverOf(tool)
+	for _, name := range p.OwnServices() {
+		if !f.labelled || service == "" || service == name || server != "" && slices.Contains(p.owned[name], server) {
+			services = append(services, name)
+		}
+	}
+	return services
+}
+
+// OwnServices are the services whose data only the owner writes.
+func (p *Policy) OwnServices() []string { return slices.Sorted(maps.Keys(p.owned)) }
+
+// MayWriteOwn are those of them to which a tool may write, whatever its arguments are.
+func (p *Policy) MayWriteOwn(agent, tool string) []string {
+	r := p.rulesFor(agent).find(tool)
+	if len(p.owned) == 0 || !r.sink && !r.runs && (r.labelled || r.safe || r.wrapper) {
+		return nil
+	}
+	return p.writesOwn(&r.facts, tool)
 }
 
 // mayAct reports whether the call acts, or may.
@@ -44,8 +65,8 @@ func (pl *Plan) mayAct() bool {
 // IsOwn reports whether a tool is labelled as one that returns what only the owner writes, for an agent.
 func (p *Policy) IsOwn(agent, tool string) bool { return p.rulesFor(agent).find(tool).owned }
 
-// saysOnlyValues reports whether the params are texts and numbers under plain names, or lists of these.
-func saysOnlyValues(params jsontext.Value) bool {
+// saysOnlyValues reports whether the params are texts and numbers, or lists of these, under names that the label has.
+func saysOnlyValues(params jsontext.Value, names []string) bool {
 	var members map[string]any
 	if json.Unmarshal(params, &members) != nil || len(members) == 0 {
 		return false
@@ -55,7 +76,7 @@ func saysOnlyValues(params jsontext.Value) bool {
 		if !isList {
 			list = []any{value}
 		}
-		if len(name) > longestName || strings.Trim(name, plainName) != "" || slices.ContainsFunc(list, func(v any) bool { return !isValue(v) }) {
+		if len(list) == 0 || !slices.Contains(names, name) || slices.ContainsFunc(list, func(v any) bool { return !isValue(v) }) {
 			return false
 		}
 	}
@@ -70,12 +91,7 @@ func isValue(v any) bool {
 	return false
 }
 
-const (
-	longestName = 40
-	plainName   = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-)
-
-// checkOwn finds labels that contradict each other, and notes the service.
+// checkOwn finds labels that contradict each other, and notes the service and its server.
 func (b *builder) checkOwn(path string, f *facts) {
 	if !f.owned {
 		return
@@ -87,8 +103,6 @@ func (b *builder) checkOwn(path string, f *facts) {
 	case service == "":
 		b.fail(path+".own", "it takes a service, so that we know which other tools write there")
 	}
-	b.owned[service] = true
+	server, _ := serverOf(f.name)
+	b.owned[service] = append(b.owned[service], server)
 }
-
-// ownServices are those with a label.
-func (b *builder) ownServices() []string { return slices.Sorted(maps.Keys(b.owned)) }

@@ -45,8 +45,8 @@ type Policy struct {
 	secrets secretIndex
 	inside  []string // the directories that the owner trusts; nil: all
 	quiet   Quiet
-	owned   []string // services whose data only the owner writes
-	gated   bool     // a conversation that has read secrets asks before anything leaves the machine
+	owned   map[string][]string // services whose data only the owner writes, and the servers that they are read from
+	gated   bool                // a conversation that has read secrets asks before anything leaves the machine
 
 	declared []*declared
 	index    index // of these, for a call

@@ -31,7 +31,8 @@ type traits struct {
 	owned       bool // all it returns was written by the owner, and no one else can write there
 	completes   bool // all it does is to take the one-time code for what was begun on the same service
 
-	service string // what it is a tool of, as the owner says; empty: see [facts.serviceOf]
+	labelled bool   // the owner's config says something of it
+	service  string // what it is a tool of, as the owner says; empty: see [facts.serviceOf]
 }
 
 // The kinds of tools there are.

@@ -43,10 +43,11 @@ func (d *ownData) note(t *evaluation) {
 	d.calls.Put(k, !again, mostOwnCalls) // an id that comes twice names no call
 }
 
-// returned reports whether an event is the result of such a call, as the call gave it. Each has one.
+// returned reports whether an event is the result of such a call, as the call gave it. Each has one. An error, what the runtime marks, and what has a
+// place of its own may be written by others.
 func (d *ownData) returned(h *eventEvaluation) bool {
 	r := &h.event.Returned
-	if h.event.Name != loop.AfterToolCall || r.Changed || r.ToolCallID == "" {
+	if h.event.Name != loop.AfterToolCall || r.Changed || r.Error || r.Marked || r.Origin != "" || r.ToolCallID == "" {
 		return false
 	}
 	d.mu.Lock()
@@ -68,6 +69,7 @@ func foreignList(service string) string {
 }
 
 // isOwnersAlone reports whether nothing in the conversation was written by others: it is clean, or all that came in is data that only the owner writes.
+// After a reset of its level it still holds what it held before.
 func (d *ownData) isOwnersAlone(ctx context.Context, t *evaluation) bool {
 	level := t.view.Level
 	if t.plan.Shell { // what it writes may be what it fetches
@@ -76,8 +78,8 @@ func (d *ownData) isOwnersAlone(ctx context.Context, t *evaluation) bool {
 	switch {
 	case !t.plan.Owners(t.call) || t.view.Lost:
 		return false
-	case t.plan.Clean(level):
-		return true
+	case t.plan.Clean(level) && level < taint.Shared:
+		return t.view.Generation == 0
 	}
 	return !t.plan.Shell && t.view.Secrets == session.HoldsNone && d.only(ctx, t)
 }
@@ -87,16 +89,51 @@ func (d *ownData) taints(ctx context.Context, t *evaluation) *denial {
 	if d.isOwnersAlone(ctx, t) {
 		return nil
 	}
-	var notes []session.Note
-	for _, service := range t.plan.OwnData.Taint {
-		notes = append(notes, session.SealNote(d.o.Key, foreignList(service), 1, keepForeign, []byte("foreign")))
-	}
 	ctx, cancel := context.WithTimeout(ctx, d.o.budget(t))
 	defer cancel()
-	if err := d.o.Store.Note(ctx, notes...); err != nil {
+	if err := MarkForeign(ctx, d.o.Store, t.plan.OwnData.Taint); err != nil {
 		return d.o.storeFault(ctx, "note", err)
 	}
 	return nil
+}
+
+// MarkForeign notes that others may have written data of these services.
+func MarkForeign(ctx context.Context, store Store, services []string) error {
+	var notes []session.Note
+	for _, service := range services {
+		notes = append(notes, session.Note{List: foreignList(service), Most: 1, Keep: keepForeign, Entries: [][]byte{[]byte("foreign")}})
+	}
+	if len(notes) == 0 {
+		return nil
+	}
+	return store.Note(ctx, notes...)
+}
+
+// ranUnasked notes the same of a call that was not released here and has run all the same, or that was another than the one that was asked about.
+func (d *ownData) ranUnasked(ctx context.Context, h *eventEvaluation, released bool) *denial {
+	r := &h.event.Returned
+	services := h.rules.MayWriteOwn(h.call.Agent(), r.Tool)
+	if r.Changed {
+		services, released = h.rules.OwnServices(), false
+	}
+	if h.event.Name != loop.AfterToolCall || released || len(services) == 0 || d.isOwnersEvent(ctx, h) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.o.StoreWait)
+	defer cancel()
+	if err := MarkForeign(ctx, d.o.Store, services); err != nil {
+		return d.o.storeFault(ctx, "note", err)
+	}
+	return nil
+}
+
+// isOwnersEvent is [ownData.isOwnersAlone] for the conversation as it was before the event.
+func (d *ownData) isOwnersEvent(ctx context.Context, h *eventEvaluation) bool {
+	h.plan.Standing, _ = h.rules.Start(h.call)
+	if !h.heard.Known || h.heard.Lost || h.heard.Generation != 0 || !h.plan.Owners(h.call) {
+		return false
+	}
+	return h.heard.Before < min(taint.Shared, h.rules.TaintedFrom()) || d.only(ctx, h.evaluation)
 }
 
 // isForeign reports whether others may have written data of one of these services. What can't be told counts so, and a mark that is not ours does too.

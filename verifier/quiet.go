@@ -52,7 +52,7 @@ func (q *quiet) holds(ctx context.Context, t *evaluation) bool {
 
 // allowing notes, before a call is allowed, where what it brings in is from.
 func (q *quiet) allowing(t *evaluation) {
-	if !t.plan.Clean(taint.Worse(t.plan.Brings(&t.view), t.brings)) {
+	if level := taint.Worse(t.plan.Brings(&t.view), t.brings); !t.plan.Clean(level) || level >= taint.Shared {
 		from := anyOutside
 		switch {
 		case t.plan.Page.Host != "":

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
+	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 // StoreCmd looks after the store.
@@ -33,7 +35,9 @@ type StoreAcceptLossCmd struct{ storeFlags }
 func (*StoreAcceptLossCmd) Help() string {
 	return `A store that was flushed, restored or replaced does not know what it was asked to remember. Every new conversation then starts as untrusted, since it may be an old, tainted one. Once the agent's sessions have been restarted, accept the loss: from then on new conversations start as usual.
 
-With SQLite, stop the gateway first. With Redis, running gateways notice by themselves.`
+With SQLite, stop the gateway first. With Redis, running gateways notice by themselves.
+
+That others may have written to services with the label own is forgotten too. So data of these services counts as others' from then on: give a service another name in its labels when you have looked through it.`
 }
 
 // Run prints what there is to say.
@@ -47,9 +51,20 @@ func (c *StoreStatusCmd) Run(a *app) error {
 	})
 }
 
-// Run accepts.
+// Run accepts. Whether others have written to services that are labelled own is not known any more.
 func (c *StoreAcceptLossCmd) Run(a *app) error {
+	cfg, err := c.quietConfig(a)
+	if err != nil {
+		return err
+	}
+	rules, _, err := policy.New(cfg.Policy)
+	if err != nil {
+		return err
+	}
 	return c.with(a, func(ctx context.Context, name string, s backend) error {
+		if err := verifier.MarkForeign(ctx, s, rules.OwnServices()); err != nil {
+			return err
+		}
 		if err := s.AcceptLoss(ctx); err != nil {
 			return err
 		}
