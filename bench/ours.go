@@ -59,12 +59,17 @@ func redisStore(p place, db int) (*redis.Store, error) {
 	return redis.Open(fmt.Sprintf("redis://%s/%d", p.redis, db), redis.Options{Epoch: epoch, Dialer: p.count.dial})
 }
 
-func openEmbedded(p place) (running, error) {
+// embeddedStore is the store in a file.
+func embeddedStore(p place) (*sqlite.Store, error) {
 	epoch, err := store.OpenEpoch(filepath.Join(p.dir, "epoch"))
 	if err != nil {
-		return running{}, err
+		return nil, err
 	}
-	s, err := sqlite.Open(filepath.Join(p.dir, "verifier.db"), sqlite.Options{Epoch: epoch})
+	return sqlite.Open(filepath.Join(p.dir, "verifier.db"), sqlite.Options{Epoch: epoch})
+}
+
+func openEmbedded(p place) (running, error) {
+	s, err := embeddedStore(p)
 	if err != nil {
 		return running{}, err
 	}

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,8 +21,6 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/store"
-	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/turns"
 	"github.com/openclaw-verifier/verifier/web"
@@ -39,11 +36,7 @@ const (
 
 // openWatched is openEmbedded with all that.
 func openWatched(p place) (running, error) {
-	epoch, err := store.OpenEpoch(filepath.Join(p.dir, "epoch"))
-	if err != nil {
-		return running{}, err
-	}
-	s, err := sqlite.Open(filepath.Join(p.dir, "verifier.db"), sqlite.Options{Epoch: epoch})
+	s, err := embeddedStore(p)
 	if err != nil {
 		return running{}, err
 	}

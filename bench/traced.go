@@ -8,14 +8,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/openclaw-verifier/verifier/otlp"
-	"github.com/openclaw-verifier/verifier/store"
-	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -25,11 +22,7 @@ const tracedTarget = 0.8
 // openTraced is the embedded server that sends each decision as a span, with its steps. The collector is in the same process, so that its
 // work counts, too.
 func openTraced(p place) (running, error) {
-	epoch, err := store.OpenEpoch(filepath.Join(p.dir, "epoch"))
-	if err != nil {
-		return running{}, err
-	}
-	s, err := sqlite.Open(filepath.Join(p.dir, "verifier.db"), sqlite.Options{Epoch: epoch})
+	s, err := embeddedStore(p)
 	if err != nil {
 		return running{}, err
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"net"
+	"slices"
 	"strings"
 )
 
@@ -94,12 +95,9 @@ func (c *reach) host(text string) {
 
 func (c *reach) connect(name, port string) {
 	h := Host{Name: strings.ToLower(strings.ReplaceAll(name, "\x00", "")), Port: port}
-	for _, known := range c.Hosts {
-		if known == h {
-			return
-		}
+	if !slices.Contains(c.Hosts, h) {
+		c.Hosts = append(c.Hosts, h)
 	}
-	c.Hosts = append(c.Hosts, h)
 }
 
 // hosts notes what a program that reaches the network names: URLs, host:port, host and port, user@host.

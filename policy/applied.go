@@ -100,12 +100,9 @@ func (j *judgement) said(d *declared, m taint.Mode) {
 // iteration. Only what holds for every call of it counts.
 func (p *Policy) Removes(c *toolcall.Call, level taint.Level) bool {
 	name := p.rulesFor(c.Agent()).find(c.Tool).name
-	for _, d := range p.declared {
-		if (d.removes[name] || d.removes[everyTool]) && level >= d.from && d.expr == nil && len(d.When.Params) == 0 && d.concerns(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.declared, func(d *declared) bool {
+		return (d.removes[name] || d.removes[everyTool]) && level >= d.from && d.expr == nil && len(d.When.Params) == 0 && d.concerns(c)
+	})
 }
 
 // BlocksTurn is the reason for which the owner's policies end a turn, and whether

@@ -106,20 +106,19 @@ func (pl *Plan) ByArguments() bool {
 
 // Plan works out what holds for a call at every level.
 func (p *Policy) Plan(c *toolcall.Call) (plan Plan) {
-	p.plan(&plan, c, false)
+	p.plan(planner{&plan}, c, false)
 	return plan
 }
 
 // Notice is the plan of a call that runs without being asked about, as the
 // runtime says: nothing stops it, and what it brings in and reaches still counts.
 func (p *Policy) Notice(c *toolcall.Call) (plan Plan) {
-	p.plan(&plan, c, true)
+	p.plan(planner{&plan}, c, true)
 	plan.Harmless = true // a pause could not stop it either
 	return plan
 }
 
-func (p *Policy) plan(to *Plan, c *toolcall.Call, notice bool) {
-	plan := planner{to}
+func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	set := p.rulesFor(c.Agent())
 	r := set.find(c.Tool)
 	t := read(c)
@@ -127,7 +126,7 @@ func (p *Policy) plan(to *Plan, c *toolcall.Call, notice bool) {
 	if r.open && does.Opaque != "" {
 		r = set.find(openShell)
 	}
-	*to = Plan{
+	*plan.Plan = Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: r.reach(c, t), InScope: r.inScope,
 		RunCap: p.runCap(c), strict: p.strict, Leaves: r.leaves, gated: p.gated, ruling: ruling{from: p.from, sink: r.sink && !r.safe, set: set, rule: r},
 	}
@@ -139,13 +138,13 @@ func (p *Policy) plan(to *Plan, c *toolcall.Call, notice bool) {
 	plan.Foreign = plan.Writes == WritesUnseen && (does.Foreign || does.CarriesIn() && !staysInside(&does, plan.inside))
 	plan.apply(t)
 	if r.opens {
-		p.open(to, c)
+		p.open(plan.Plan, c)
 	}
 	plan.visit(c)
 	plan.elsewhere(t)
 	plan.Leaves = plan.Leaves && !tellsNoOne(c) || plan.Reach.Schedules || plan.Reach.BlindSend
-	p.weigh(to, t, does.Destroys)
-	p.findSecrets(to, c, t, &does)
+	p.weigh(plan.Plan, t, does.Destroys)
+	p.findSecrets(plan.Plan, c, t, &does)
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
@@ -153,9 +152,9 @@ func (p *Policy) plan(to *Plan, c *toolcall.Call, notice bool) {
 	plan.TestsAll = plan.builds && testsAll(c)
 	plan.onlyLooks = plan.isLook(c, &does)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
-	p.quieting(to, c)
-	p.quietCommand(to, c, &does)
-	plan.outwards = p.outward(to, c, &does)
+	p.quieting(plan.Plan, c)
+	p.quietCommand(plan.Plan, c, &does)
+	plan.outwards = p.outward(plan.Plan, c, &does)
 	plan.tightenOutward()
 	if plan.Reach.BlindSend {
 		plan.blindSend(p.from)

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -223,12 +224,7 @@ func isShortNumber(v string) bool {
 
 // isLogin is for base64 of name:password, as in the files of docker and npm.
 func isLogin(v string) bool {
-	for _, plain := range decoded(strings.TrimRight(v, "="), 0) {
-		if strings.IndexByte(plain, ':') > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(decoded(strings.TrimRight(v, "="), 0), func(plain string) bool { return strings.IndexByte(plain, ':') > 0 })
 }
 
 // isDirectory is for PWD=/home/bob, which is no password.

@@ -306,12 +306,9 @@ const maxBare = 8
 // has reports whether one of the letters, or a flag that is a word, is among the
 // flags.
 func (w *walk) has(flag string) bool {
-	for _, s := range w.flags {
-		if s == flag || s[0] == '-' && s[1] != '-' && flag[0] != '-' && strings.ContainsAny(s, flag) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.flags, func(s string) bool {
+		return s == flag || s[0] == '-' && s[1] != '-' && flag[0] != '-' && strings.ContainsAny(s, flag)
+	})
 }
 
 // part hides the secret part of a word.

@@ -137,12 +137,7 @@ func endsInSecret(s string) bool {
 	if s == "" {
 		return false
 	}
-	for _, n := range secretEnds[s[len(s)-1]] {
-		if strings.HasSuffix(s, n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(secretEnds[s[len(s)-1]], func(n string) bool { return strings.HasSuffix(s, n) })
 }
 
 // endsInPass is for DB_PASS and dbPass, but not for bypass.

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/command"
@@ -32,12 +33,7 @@ func readsSecret(words []command.Word, i int) bool {
 
 // namesSecret reports whether the name of a flag is about a secret.
 func namesSecret(squashed string) bool {
-	for _, w := range []string{"pass", "token", "secret", "key", "pwd", "credential", "pin"} {
-		if strings.Contains(squashed, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"pass", "token", "secret", "key", "pwd", "credential", "pin"}, func(w string) bool { return strings.Contains(squashed, w) })
 }
 
 // maxPipe is how many commands before another in a pipe we look at.

@@ -47,12 +47,7 @@ func (r Result) PreRedacted() bool {
 	if r.preRedacted {
 		return true
 	}
-	for _, f := range r.Findings {
-		if f.Kind == AlreadyRedacted {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind == AlreadyRedacted })
 }
 
 func (r *Result) add(f Finding) {

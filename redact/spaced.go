@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // spaced looks at a name that is followed by a space: in a sentence, a file or
 // a command that takes names and values as words.
@@ -41,12 +44,7 @@ var directives = map[string]bool{"requirepass": true, "masterauth": true, "rootp
 // isVerb is for words such as get-credentials: what follows is about a secret,
 // but is none.
 func isVerb(squashed string) bool {
-	for _, v := range verbs {
-		if strings.HasPrefix(squashed, v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(verbs, func(v string) bool { return strings.HasPrefix(squashed, v) })
 }
 
 var verbs = []string{
@@ -100,12 +98,7 @@ func isSQL(s string, n named, i int) bool {
 		return false
 	}
 	before := strings.ToLower(s[max(0, n.start-128):n.start])
-	for _, w := range []string{"user ", "role ", "login "} {
-		if strings.Contains(before, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"user ", "role ", "login "}, func(w string) bool { return strings.Contains(before, w) })
 }
 
 // How long a word must be to be a token, or a password, by its looks.
@@ -130,12 +123,7 @@ func looksLikeToken(v string) bool {
 
 // isPasswordName is for names of what people think up themselves.
 func isPasswordName(squashed string) bool {
-	for _, n := range []string{"password", "passwd", "passphrase", "passwort", "kennwort"} {
-		if strings.HasSuffix(squashed, n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"password", "passwd", "passphrase", "passwort", "kennwort"}, func(n string) bool { return strings.HasSuffix(squashed, n) })
 }
 
 // looksLikePassword is for a short word with letters and digits, as hunter2,

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,12 +51,7 @@ func (g *grants) absences(ctx context.Context, m *member) (absencesView, error) 
 
 // isMuted reports whether a conversation is.
 func (v *absencesView) isMuted(hash string) bool {
-	for i := range v.Muted {
-		if v.Muted[i].TalkHash == hash {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Muted, func(m muteView) bool { return m.TalkHash == hash })
 }
 
 // spoken is the line that a button of the page stands for; empty: there is no such button.
