@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // collector walks over the strings of params.
@@ -31,23 +33,15 @@ func (w *collector) walk(b []byte) {
 		case '}', ']':
 			w.depth--
 		case '"':
-			end := afterString(b, i+1)
+			end := toolcall.AfterString(b, i+1)
 			w.add(b[i:end], isName(b[end:]))
 			i = end - 1
 		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-			end := afterNumber(b, i)
+			end := toolcall.AfterNumber(b, i)
 			w.number(b[i:end])
 			i = end - 1
 		}
 	}
-}
-
-// afterNumber returns the index after the number that starts at i.
-func afterNumber(b []byte, i int) int {
-	for i < len(b) && (isDigit(b[i]) || b[i] == '.' || b[i] == 'e' || b[i] == 'E' || b[i] == '+' || b[i] == '-') {
-		i++
-	}
-	return i
 }
 
 // number keeps a number as a port is written: 8787.0 and 8.787e3 are 8787.
@@ -59,31 +53,6 @@ func (w *collector) number(raw []byte) {
 		}
 	}
 	w.values = append(append(w.values, raw...), 0)
-}
-
-// afterString returns the index after the quote that ends the string whose
-// inside starts at i: the first one behind an even number of backslashes.
-func afterString(b []byte, i int) int {
-	start := i
-	for {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			return len(b)
-		}
-		i += n + 1
-		if backslashes(b[start:i-1])%2 == 0 {
-			return i
-		}
-	}
-}
-
-// backslashes counts those at the end of b.
-func backslashes(b []byte) int {
-	n := 0
-	for n < len(b) && b[len(b)-1-n] == '\\' {
-		n++
-	}
-	return n
 }
 
 func isName(after []byte) bool {

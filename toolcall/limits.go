@@ -25,14 +25,14 @@ func checkTokens(body []byte) error {
 	for i := 0; i < len(body); {
 		switch b := body[i]; {
 		case b == '"':
-			i = afterString(body, i+1)
+			i = AfterString(body, i+1)
 			continue
 		case b == '{' || b == '[':
 			depth++
 		case b == '}' || b == ']':
 			depth--
 		case b == '-' || '0' <= b && b <= '9':
-			end := afterNumber(body, i+1)
+			end := AfterNumber(body, i+1)
 			if err := checkNumber(body[i:end]); err != nil {
 				return err
 			}
@@ -47,9 +47,9 @@ func checkTokens(body []byte) error {
 	return nil
 }
 
-// afterString returns the index after the quote that ends the string whose
+// AfterString returns the index after the quote that ends the string whose
 // inside starts at i: the first one behind an even number of backslashes.
-func afterString(body []byte, i int) int {
+func AfterString(body []byte, i int) int {
 	start := i
 	for {
 		n := bytes.IndexByte(body[i:], '"')
@@ -72,7 +72,8 @@ func backslashes(b []byte) int {
 	return n
 }
 
-func afterNumber(body []byte, i int) int {
+// AfterNumber returns the index after the number that is at i.
+func AfterNumber(body []byte, i int) int {
 	for i < len(body) {
 		switch b := body[i]; {
 		case '0' <= b && b <= '9', b == '.', b == '-', b == '+', b == 'e', b == 'E':
