@@ -47,7 +47,7 @@ func (w *changes) beyond(n string, args []arg) {
 var publishers = set(`surge gh-pages np localtunnel lt vercel netlify serverless sls pulumi goreleaser dput debrelease osc s3cmd mc b2 skopeo crane oras
 	telegram-send slack ssh-copy-id ansible ansible-playbook open start`)
 
-// verbTable are the subcommands of a program that send nothing out, and the options that may stand before them. Others, and a word that is only
+// verbTable are the subcommands of a program that send nothing out, and the options that may be before them. Others, and a word that is only
 // known when the command runs, could be anything: an alias, a plug-in, push.
 type verbTable struct {
 	options options

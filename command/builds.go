@@ -103,7 +103,7 @@ func isIn(table map[string]*sub, n string, args []arg) bool {
 	return s.fits(n, args)
 }
 
-// fits reports whether these are arguments of the table: each option exactly as it stands there, and operands that are places in the workspace.
+// fits reports whether these are arguments of the table: each option exactly as it is there, and operands that are places in the workspace.
 func (s *sub) fits(n string, args []arg) bool {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.option() && !s.options.exactly(n, a.text) }) {
 		return false
@@ -174,7 +174,7 @@ func looksLikeTest(path string) bool {
 	return strings.Contains(path, "test") || strings.Contains(path, "spec")
 }
 
-// exactly reports whether an option stands in the list as it is written: by its whole name, with a value only where it takes one, as a letter and a
+// exactly reports whether an option is in the list as it is written: by its whole name, with a value only where it takes one, as a letter and a
 // number, or as letters of which only the last takes a value. What another program would read differently is not.
 func (o options) exactly(n, text string) bool {
 	head, _, valued := strings.Cut(text, "=")

@@ -181,7 +181,7 @@ var (
 	gitLeaves = set("status log diff show grep blame shortlog ls-files ls-tree rev-parse rev-list describe merge-base cat-file for-each-ref branch tag remote fetch add commit push config")
 )
 
-// writesText are programs that write what their text says, as it stands there.
+// writesText are programs that write what their text says, as it is there.
 var writesText = set("echo cat tee mkdir touch rm rmdir chmod cd true : test [ sh bash")
 
 // Add adds what another command does.
@@ -332,7 +332,7 @@ func isWord(text string) bool {
 	return text != "" && len(text) <= maxPath && !grammar[text] && strings.Trim(text, letters+"_./:@%+,-") == ""
 }
 
-// grammar are words that mean something to a shell where a program's name could stand.
+// grammar are words that mean something to a shell where a program's name could be.
 var grammar = set("if then elif else fi while until for in do done case esac select function time coproc declare typeset export local readonly nameref let")
 
 const (

@@ -417,7 +417,7 @@ func (f *finder) named(pattern string, isName bool) {
 }
 
 var (
-	// findFirst are options that stand before where find looks, of GNU and of BSD. -f is one that names such a place.
+	// findFirst are options that are before where find looks, of GNU and of BSD. -f is one that names such a place.
 	findFirst  = regexp.MustCompile(`^-([EHLPXdsxf]+|D|O.*)$`)
 	findNames  = set("-name -iname -path -ipath -wholename -iwholename")
 	findValues = set("-type -maxdepth -mindepth -mtime -mmin -ctime -cmin -newer -size -user -group -perm -regex -iregex -regextype")

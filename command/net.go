@@ -30,7 +30,7 @@ func (f *files) net(n string, args []arg) {
 	}
 }
 
-// keep adds a word, and what stands right behind the letter of an option.
+// keep adds a word, and what is right behind the letter of an option.
 func (f *files) keep(word string) {
 	f.keepOne(word)
 	if len(word) > 2 && word[0] == '-' && word[1] != '-' {

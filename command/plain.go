@@ -8,7 +8,7 @@ import (
 )
 
 // IsPlain reports whether a text is a command line without anything that a shell works out: no variables, patterns, braces, input or
-// other commands in it, and no assignments. What stands in quotes may be any text that stays as it is.
+// other commands in it, and no assignments. What is in quotes may be any text that stays as it is.
 func IsPlain(text string) bool {
 	var quote byte
 	for i := range len(text) {

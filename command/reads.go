@@ -132,7 +132,7 @@ func (f *files) operands(n string, args []arg, known bool) {
 var recursive = regexp.MustCompile(`^-[a-zA-Z]*r|^--rec`)
 
 // quietly are programs that read no file that they are given, or only say how large or how old it is. What follows
-// from their options stands in the other tables.
+// from their options is in the other tables.
 var quietly = set(`echo printf true false : tr seq sleep date cal uptime whoami uname nproc free ps tty kill test [ expr factor numfmt getconf locale
 	mkdir touch rm rmdir chmod chown umask ulimit exit return break continue shift wait jobs fg bg times yes which whereis type hostname id groups users
 	clear pgrep pstree lsblk lscpu arch unset read cd pushd popd pwd basename dirname realpath readlink stat df tee mktemp xargs history sw_vers eval trap
@@ -162,7 +162,7 @@ var valued = map[string]map[string]bool{
 // outputs are options whose value is written, for any program.
 var outputs = set("-o --output --out --outfile -coverprofile --coverprofile -cpuprofile -memprofile -m --message")
 
-// words are what a program may take for a file: its operands, the values of options, and what stands behind an equals sign
+// words are what a program may take for a file: its operands, the values of options, and what is behind an equals sign
 // or a letter in an option.
 func words(args []arg, noFile map[string]bool) (out []arg) {
 	for i := 0; i < len(args); i++ {
@@ -390,7 +390,7 @@ func (s *searching) take(args []arg) bool {
 // deepening are options of grep that look below directories, which may be written shorter.
 var deepening = []string{"--recursive", "--dereference-recursive", "--directories"}
 
-// patternOf is what stands behind -e, which other letters that take no value may stand before.
+// patternOf is what is behind -e, which other letters that take no value may be before.
 func patternOf(option string) (pattern string, ok bool) {
 	before, pattern, found := strings.Cut(option, "e")
 	letters, isOption := strings.CutPrefix(before, "-")

@@ -15,7 +15,7 @@ func (p printing) shows(said string) bool {
 	return p.prints != nil && p.prints.MatchString(said) && (p.unless == nil || !p.unless.MatchString(said))
 }
 
-// when is a printing by words that stand side by side among the arguments.
+// when is a printing by words that are side by side among the arguments.
 func when(words string) printing {
 	return printing{prints: regexp.MustCompile(` (` + words + `)[ =]`)}
 }

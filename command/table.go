@@ -128,7 +128,7 @@ func destroys(n string, args []arg) bool {
 type wrapper struct {
 	options options
 	skip    int  // operands before the command
-	assigns bool // NAME=value may stand before it
+	assigns bool // NAME=value may be before it
 	text    bool // one operand is a text for a shell
 }
 

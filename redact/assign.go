@@ -100,7 +100,7 @@ func (k *looks) value(n named) {
 	}
 }
 
-// op is what stands between a name and its value.
+// op is what is between a name and its value.
 type op int
 
 const (
@@ -146,7 +146,7 @@ func operator(s string, n named) (int, op) {
 	return 0, opNone
 }
 
-// pairedAt returns where the value stands of a name that is one itself and ends
+// pairedAt returns where the value is of a name that is one itself and ends
 // at i, or 0: "name": "TOKEN", "value": "x", and the same in lines of YAML.
 func pairedAt(s string, i int) int {
 	const value = "value"

@@ -279,7 +279,7 @@ func mayRead(letters string) bool {
 	return false
 }
 
-// clearAt says at which of the places 0 to 6 in two groups a letter may stand if
+// clearAt says at which of the places 0 to 6 in two groups a letter may be if
 // all their bytes are readable.
 var clearAt = func() (t [256]uint8) {
 	for c := range t {

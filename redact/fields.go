@@ -188,7 +188,7 @@ func isLoginOf(squashed string, in scan) bool {
 func mayLogIn(squashed string) bool { return strings.HasSuffix(squashed, "auth") }
 
 // squash makes names comparable: db_password, DB-Password and dbPassword are one,
-// also where something that can't be seen stands in them.
+// also where something that can't be seen is in them.
 func squash(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch r = seenAs(r); r {

@@ -51,7 +51,7 @@ func (f *finder) find(s string) (spans []span, ok bool) {
 	return merge(f.spans), true
 }
 
-// at does what is to be done where a word stands.
+// at does what is to be done where a word is.
 func (f *finder) at(word, start int) {
 	if f.failed || f.hides(start) && f.covered.end-start > maxOverlap {
 		return

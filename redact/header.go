@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// schemes are words that stand before the secret in an Authorization header.
+// schemes are words that are before the secret in an Authorization header.
 var schemes = map[string]bool{"bearer": true, "basic": true, "token": true, "bot": true, "apikey": true, "digest": true, "negotiate": true, "aws4-hmac-sha256": true, "key": true}
 
 // header hides the value of Authorization and Cookie: all of the line, or up to
@@ -60,7 +60,7 @@ func (k *looks) basic(start, end int) {
 	}
 }
 
-// credential returns the token68 after a scheme that stands as a word.
+// credential returns the token68 after a scheme that is a word of its own.
 func credential(s string, start, end int) (int, int) {
 	if start > 0 && isWord(s[start-1]) {
 		return end, end

@@ -90,7 +90,7 @@ func (f *finder) byParts() {
 	}
 }
 
-// joined leaves out what may stand between the parts of a text, and says where each
+// joined leaves out what may be between the parts of a text, and says where each
 // byte comes from.
 func joined(s string) (string, []int) {
 	out, from := make([]byte, 0, len(s)), make([]int, 0, len(s))

@@ -1,6 +1,6 @@
 package redact
 
-// Lines hides the secrets in short texts that stand around a call, such as its
+// Lines hides the secrets in short texts that are around a call, such as its
 // name and where it comes from, in place.
 func (r *Redactor) Lines(texts ...*string) {
 	var k seeker

@@ -30,7 +30,7 @@ var roles = map[string]role{
 type pair struct {
 	kind       string // by the name: why the value is hidden
 	named      bool
-	start, end int    // where the value stands in the output; end 0: not yet
+	start, end int    // where the value is in the output; end 0: not yet
 	from, to   mark   // and in the findings
 	path       string // of the value
 	came       string // the value as it came
@@ -143,7 +143,7 @@ func (p *pass) argument(a *argList, raw, s string) {
 	}
 }
 
-// headerNames are told from words of a command wherever they stand.
+// headerNames are told from words of a command wherever they are.
 var headerNames = map[string]bool{"authorization": true, "proxyauthorization": true, "cookie": true, "setcookie": true, "xapikey": true, "xauthtoken": true}
 
 // isName64 is for what may be the name of a flag or a header.

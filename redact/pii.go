@@ -52,7 +52,7 @@ func phones(match string) [][2]int {
 }
 
 // cards finds the numbers of payment cards in a run of digits in groups. A card
-// begins and ends with a group: another number may stand before it or behind it.
+// begins and ends with a group: another number may be before it or behind it.
 func cards(run string) (out [][2]int) {
 	for start := 0; start < len(run); start++ {
 		if start > 0 && isDigit(run[start-1]) || !isDigit(run[start]) {

@@ -15,7 +15,7 @@ type usage struct {
 	with     string // bare: only with one of these letters, or this flag, before
 	stdin    string // it is read from a pipe, with one of these letters among the flags; *: always
 	after    string // hide only what follows the first of these characters
-	upTo     string // and what stands before the last of these
+	upTo     string // and what is before the last of these
 	login    bool   // only where it reads name:password
 	host     bool   // only where it reads name:password@host
 	run      bool   // only where the program is run, not in a sentence: its name is a word
@@ -195,7 +195,7 @@ func (u *usage) takes(line *walk, follow follow) bool {
 	return false
 }
 
-// follow is what stands behind a bare word.
+// follow is what is behind a bare word.
 type follow byte
 
 const (

@@ -8,13 +8,13 @@ import (
 )
 
 // detector is what every Redactor of the process shares: the table of words,
-// and what to do where one stands. It is made once and then only read.
+// and what to do where one is. It is made once and then only read.
 type detector struct {
 	words *automaton
 	acts  [][]act // by word
 }
 
-// act is what is done where a word stands: a look by a function of ours, or by
+// act is what is done where a word is: a look by a function of ours, or by
 // a rule.
 type act struct {
 	look look

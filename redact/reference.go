@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// reference is a variable that stands where a secret does.
+// reference is a variable in the place of a secret.
 type reference struct {
 	name  string
 	maybe bool // it may be a host or an address instead
@@ -24,7 +24,7 @@ func variableName(v string) string {
 	return name
 }
 
-// byReference hides what the variables are given that stand where secrets do:
+// byReference hides what is given to variables that are used where secrets are:
 // p=x; login -p $p. What it finds may refer to another one.
 func (f *finder) byReference() {
 	for i := 0; i < len(f.references); i++ {

@@ -48,8 +48,8 @@ type allowlist struct {
 type rule struct {
 	id       string
 	expr     *regexp.Regexp
-	atWord   bool // expr is anchored: it is tried where a word stands. Else it is tried on the whole text, if a word is anywhere
-	boundary bool // with atWord: no letter, digit or underscore may stand before
+	atWord   bool // expr is anchored: it is tried where a word is. Else it is tried on the whole text, if a word is anywhere
+	boundary bool // with atWord: no letter, digit or underscore may be before
 	assigns  bool // with atWord: an operator follows within a few characters
 	group    int  // the secret; 0: the first group that is not empty
 	entropy  float64

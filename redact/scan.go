@@ -27,7 +27,7 @@ func (s *scan) kind() jsontext.Kind {
 	}
 }
 
-// between is the kind of what stands between values.
+// between is the kind of what is between values.
 const between = jsontext.Kind(' ')
 
 // kinds are what comes next by its first byte.

@@ -6,7 +6,7 @@ import (
 	"github.com/openclaw-verifier/verifier/command"
 )
 
-// isBlock is for what stands in YAML where the value follows in lines of its
+// isBlock is for what is in YAML where the value follows in lines of its
 // own.
 func isBlock(v string) bool { return v != "" && (v[0] == '|' || v[0] == '>') && len(v) <= 3 }
 
@@ -105,7 +105,7 @@ func (f *finder) encoder(_, end int) {
 func (k *looks) identified(_, end int) {
 	const by = "by "
 	for i := end; i+len(by) <= min(len(k.s), end+maxName); i++ {
-		if strings.EqualFold(k.s[i:i+len(by)], by) { // not ToLower: that may change where things stand
+		if strings.EqualFold(k.s[i:i+len(by)], by) { // not ToLower: that may change where things are
 			k.nextWord(0, i+len(by))
 			return
 		}

@@ -28,7 +28,7 @@ func (k *looks) spaced(n named, i int) {
 	}
 }
 
-// isGiven reports whether what stands before the name makes the next word its
+// isGiven reports whether what is before the name makes the next word its
 // value.
 func isGiven(s string, n named, i int) bool {
 	if directives[n.name] || isProtocol(s, n) || isSQL(s, n, i) {

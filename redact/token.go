@@ -7,7 +7,7 @@ type prefix struct {
 	text  string // in lower case
 	exact string // as it is written; "" for any case
 	rest  int    // characters after it, at least
-	alone bool   // no letter or digit stands before: it is part of common words
+	alone bool   // no letter or digit is before: it is part of common words
 }
 
 // prefixes are looser than gitleaks': they ask for no certain length, and no

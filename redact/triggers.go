@@ -2,13 +2,13 @@ package redact
 
 import "strings"
 
-// look is what is done where a word stands.
+// look is what is done where a word is.
 type look func(f *finder, start, end int)
 
 // looks are the looks that find secrets by the text around a word. Where a command is to be read, the [finder] looks.
 type looks struct{ hits }
 
-// trigger is a word, and the look that is taken where it stands.
+// trigger is a word, and the look that is taken where it is.
 type trigger struct {
 	word string
 	look look

@@ -21,7 +21,7 @@ func (k *looks) query(start, end int) {
 	}
 }
 
-// url looks at what stands after ://, up to the host: user:password@.
+// url looks at what is after ://, up to the host: user:password@.
 func (k *looks) url(_, end int) {
 	stop := end
 	for stop < len(k.s) && strings.IndexByte("/?#\"'`<>\\ \t\r\n", k.s[stop]) < 0 {
@@ -38,7 +38,7 @@ func (k *looks) url(_, end int) {
 }
 
 // lateAt finds the @ behind a password that holds a slash, a question mark or a
-// hash. What stands before must look like user:password, not like host:port.
+// hash. What is before must look like user:password, not like host:port.
 func lateAt(s string, from, stop int) int {
 	_, port, ok := strings.Cut(s[from:stop], ":")
 	if !ok || port != "" && strings.Trim(port, digits) == "" {

@@ -61,7 +61,7 @@ func (w word) goesOn(i int) int {
 }
 
 // bare reads up to what ends a word, and leaves closing brackets and commas to
-// what stands around it.
+// what is around it.
 func (w word) bare(i int) int {
 	end := w.shell(i, maxLookBack)
 	if isMask(w.s[i:end]) {
@@ -79,7 +79,7 @@ func closes(v string) bool {
 	return n == 0 || n > 0 && strings.IndexByte(v, ",({["[n]) < 0
 }
 
-// shell reads a word as a shell does, its quotes included: what stands in them
+// shell reads a word as a shell does, its quotes included: what is in them
 // may hold spaces. A quote that does not close within reach is a character.
 func (w word) shell(i, reach int) int {
 	for i < len(w.s) && !w.stops(i) {
@@ -165,7 +165,7 @@ func plainName(s string) bool {
 	return s != "" && (strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == "" || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == "")
 }
 
-// quoteAt returns the quote that s[i] stands in, as far as its line tells.
+// quoteAt returns the quote that s[i] is in, as far as its line tells.
 func quoteAt(s string, i int) byte {
 	var open byte
 	for j := max(0, i-maxLookBack); j < i; j++ {

@@ -183,7 +183,7 @@ func (v *cardView) more(blocks []channels.Block) {
 	}
 }
 
-// buttons takes over the handles that the document offers, for whoever may use
+// buttons takes over the handles that the document offers, for those who may use
 // them.
 func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 	if v.Me == nil || !v.Me.Approver {

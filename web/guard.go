@@ -85,7 +85,7 @@ func deadlines(w http.ResponseWriter, now time.Time) error {
 	return nil
 }
 
-// ours reports whether a request names us: by an address, which nobody can make
+// ours reports whether a request names us: by an address, which no one can make
 // point elsewhere, by a certificate that the browser has checked, or by the name
 // that the owner has configured.
 func (s *site) ours(r *http.Request) bool {

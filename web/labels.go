@@ -8,7 +8,7 @@ import (
 	"github.com/openclaw-verifier/verifier/channels"
 )
 
-// Label is what an included file says of a tool, and nobody has looked at yet.
+// Label is what an included file says of a tool, and no one has looked at yet.
 type Label struct {
 	File, Tool string
 	Says       string // the label as the file has it
@@ -18,7 +18,7 @@ type Label struct {
 
 // Labels are the files of labels that the config includes. Nothing here makes a label milder.
 type Labels interface {
-	// Open are the labels that nobody has looked at, those that let most pass first, and how many there are of all.
+	// Open are the labels that no one has looked at, those that let most pass first, and how many there are of all.
 	Open() (open []Label, all int, err error)
 	// Find is one of them, as it is now. [ErrLabel] says that it is not, or no longer, among them.
 	Find(seen string) (Label, error)

@@ -77,7 +77,7 @@ func (l *live) nudge() {
 }
 
 // join adds someone who looks. The first one starts the watch, and the watch
-// ends by itself when nobody is left.
+// ends by itself when no one is left.
 func (l *live) join(session string) (changed, out chan struct{}, leave func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

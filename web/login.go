@@ -152,7 +152,7 @@ func (l *login) slow(ctx context.Context) bool {
 	}
 }
 
-// enter begins a session. It is recorded: nobody comes in unseen.
+// enter begins a session. It is recorded: no one comes in unseen.
 func (l *login) enter(w http.ResponseWriter, r *http.Request, as ticket) {
 	t := newTicket(as.Person, as.Viewer, l.o.Now().Add(l.o.Session))
 	session, ok := l.write(forSession, t)

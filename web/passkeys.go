@@ -22,7 +22,7 @@ import (
 	"github.com/openclaw-verifier/verifier/passkey"
 )
 
-// Passkeys log a person in and sign their answers, see [approval.StepUp]. A session alone adds none: whoever stole it could then sign. It
+// Passkeys log a person in and sign their answers, see [approval.StepUp]. A session alone adds none: a thief of it could then sign. It
 // takes the token, a passkey that is there already, or a link that `verifier login --passkey` prints.
 
 // What a signature or a new passkey may be for.

@@ -81,7 +81,7 @@ func (p *policies) table(w http.ResponseWriter, r *http.Request, m *member) {
 	p.show(w, r, m, "policy", view{Title: "Policy", At: "policy", Policy: p.matrix()})
 }
 
-// try judges a call that nobody makes. It comes by POST: its arguments would
+// try judges a call that is not made. It comes by POST: its arguments would
 // stand in the browser's history otherwise.
 func (p *policies) try(w http.ResponseWriter, r *http.Request, m *member) {
 	v := p.matrix()

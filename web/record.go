@@ -26,7 +26,7 @@ type Ledger interface {
 	Backward(want func(raw []byte) bool) iter.Seq2[audit.Line, error]
 	// Verify proves that nothing in it was changed.
 	Verify() (audit.Report, error)
-	// Files are where it stands, in the order of the chain.
+	// Files are where it is, in the order of the chain.
 	Files() ([]string, error)
 }
 
@@ -209,7 +209,7 @@ func proof(rep audit.Report, err error) string {
 	return text
 }
 
-// export is the record as it stands, so that it can be verified elsewhere.
+// export is the record as it is, so that it can be verified elsewhere.
 func (b *records) export(w http.ResponseWriter, r *http.Request, _ *member) {
 	files, err := b.o.Ledger.Files()
 	if err != nil {

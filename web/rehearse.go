@@ -23,7 +23,7 @@ type Rehearsal interface {
 	Play(ctx context.Context, text string) (Played, error)
 }
 
-// Refused says what is wrong with a policy, in words for whoever wrote it.
+// Refused says what is wrong with a policy, in words for the person who wrote it.
 type Refused struct{ Text string }
 
 func (r *Refused) Error() string { return r.Text }

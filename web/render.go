@@ -49,12 +49,12 @@ type view struct {
 	Policy  policyView
 	Labels  labelsView
 	Health  healthView
-	Pauses  pauseView // for whoever may say something about them
+	Pauses  pauseView // for those who may say something about them
 
 	Absences absencesView
 }
 
-// said is what the person is told about what they just did.
+// said is what the page says to a person about what they just did.
 type said struct {
 	Text  string
 	Fates []channels.Fate // instead of the text: what became of calls

@@ -7,9 +7,9 @@ import "context"
 const maxScans = 2
 
 // scan is one look back through the record. It ends after a number of lines, or
-// when nobody waits for it any more.
+// when no one waits for it any more.
 type scan struct {
-	gone  func() error // set once nobody waits for it
+	gone  func() error // set once no one waits for it
 	lines int
 	most  int
 }

@@ -37,7 +37,7 @@ type talkView struct {
 	Title                   string // what the owner first asked for, else what its first call did
 	Hash, Ref, Name, Client string
 	Hidden                  bool   // the name holds a secret
-	Level                   string // now; empty: nobody can say
+	Level                   string // now; empty: not known
 	Chart                   levelChart
 	Spoke                   []spokeView
 	Sources, Earlier        []sourceView    // what the agent read, the latest first: a few, and the others
@@ -86,7 +86,7 @@ type turnView struct {
 // graphView is a turn as a picture and in words.
 type graphView struct {
 	Turn    string
-	Picture template.HTML // empty: it is too large to stand here
+	Picture template.HTML // empty: it is too large to be here
 	Text    string
 	Missing bool
 }

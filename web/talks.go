@@ -73,7 +73,7 @@ func (t *talks) jobs(ctx context.Context) (out []jobsLine, _ error) {
 const unreadable = "The record can't be read at this moment. Its own health says more."
 
 // recentTalks decodes the latest line of each conversation, and counts the others
-// as they stand.
+// as they are.
 func (r *recordReader) recentTalks() (out []*talkLine, err error) {
 	scanned, found := 0, map[string]*talkLine{}
 	var fresh *talkLine
@@ -110,7 +110,7 @@ func (r *recordReader) recentTalks() (out []*talkLine, err error) {
 	return out, nil
 }
 
-// headSize is where a line's kind stands: behind its number and the hash before.
+// headSize is where a line's kind is: behind its number and the hash before.
 const headSize = 160
 
 func (t *talkLine) count(raw []byte) {

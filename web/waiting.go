@@ -150,7 +150,7 @@ func (q *questions) named(w http.ResponseWriter, r *http.Request, m *member) (c 
 	return nil, o, now, false
 }
 
-// around adds what stands around an open question: earlier answers to its like,
+// around adds what is around an open question: earlier answers to its like,
 // and the turn that it belongs to.
 func (q *questions) around(ctx context.Context, v *cardView, a *approval.Ask) {
 	if v.Open {
@@ -159,7 +159,7 @@ func (q *questions) around(ctx context.Context, v *cardView, a *approval.Ask) {
 	}
 }
 
-// Tones of what a person is told.
+// Tones of what the page says.
 const (
 	good = "good"
 	bad  = "bad"

@@ -39,7 +39,7 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// Root is where the page stands.
+// Root is where the page is.
 const Root = "/page/"
 
 // Via is what the record calls the page.
