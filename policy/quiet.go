@@ -145,30 +145,13 @@ func (w *problems) checkCompletes(path string, f *facts) {
 // checkQuiet finds reasons that are switched on and can never hold.
 func (w *problems) checkQuiet(p *Policy) {
 	q := p.quiet
-	q.Local = false // it is on by default, and needs no label
-	if p.strict && q != (Quiet{}) {
+	q.Completes, q.Local, q.Site = false, false, false // these are on by default
+	switch {
+	case p.strict && q != (Quiet{}):
 		w.warn("quiet", "has no effect: under the profile strict none of these reasons holds")
-		return
-	}
-	if q.Completes && !p.hasRule(func(r *rule) bool { return r.completes }) {
-		w.warn("quiet.completes", "has no effect: no tool is labelled completes: true")
-	}
-	if q.Own && len(p.owned) == 0 {
+	case q.Own && len(p.owned) == 0:
 		w.warn("quiet.own", "has no effect: no tool is labelled own: true")
 	}
-	if q.Site && !p.hasRule(func(r *rule) bool { return r.plainFetch && r.sink }) {
-		w.warn("quiet.site", "has no effect: no tool that acts is labelled fetches: true, and web_fetch is not asked about")
-	}
-}
-
-// hasRule reports whether any tool's rule is so.
-func (p *Policy) hasRule(is func(*rule) bool) bool {
-	for _, r := range p.global.rules {
-		if is(r) {
-			return true
-		}
-	}
-	return false
 }
 
 // Consents says, one sentence each, by which reasons a call of this form may pass

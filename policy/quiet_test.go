@@ -10,18 +10,14 @@ import (
 // TestAReasonThatCanNeverHoldIsWarnedOf, and one that can is not.
 func TestAReasonThatCanNeverHoldIsWarnedOf(t *testing.T) {
 	t.Parallel()
-	tools := map[string]policy.Tool{"enter_code": {Sink: new(true), Completes: new(true), Service: "shop"}, "get": {Source: new(true), Sink: new(true), Fetches: new(true)}}
 	for name, c := range map[string]struct {
 		config policy.Config
 		warns  string
 	}{
-		"completes":           {policy.Config{Quiet: policy.Quiet{Completes: true}}, "quiet.completes"},
-		"completes with tool": {policy.Config{Quiet: policy.Quiet{Completes: true}, Tools: tools}, ""},
-		"site":                {policy.Config{Quiet: policy.Quiet{Site: true}}, "quiet.site"},
-		"site with tool":      {policy.Config{Quiet: policy.Quiet{Site: true}, Tools: tools}, ""},
-		"strict":              {policy.Config{Quiet: policy.Quiet{Repeat: true}, Profile: "strict"}, "quiet"},
-		"strict by default":   {policy.Config{Quiet: policy.Quiet{Local: true}, Profile: "strict"}, ""},
-		"none":                {policy.Config{}, ""},
+		"own":               {policy.Config{Quiet: policy.Quiet{Own: true}}, "quiet.own"},
+		"strict":            {policy.Config{Quiet: policy.Quiet{Repeat: true}, Profile: "strict"}, "quiet"},
+		"strict by default": {policy.Config{Quiet: policy.Quiet{Completes: true, Local: true, Site: true}, Profile: "strict"}, ""},
+		"none":              {policy.Config{}, ""},
 	} {
 		_, warnings, err := policy.New(c.config)
 		if err != nil {
