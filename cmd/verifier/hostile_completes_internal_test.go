@@ -63,13 +63,13 @@ func soonAsked(c call) call {
 	return c
 }
 
-// TestH320ACodeCompletesOnceWhatAPersonApproved: with nothing configured it asks. Switched on, the code passes once, right after the yes.
+// TestH320ACodeCompletesOnceWhatAPersonApproved: the code passes once, right after the yes. Switched off, it asks.
 func TestH320ACodeCompletesOnceWhatAPersonApproved(t *testing.T) {
 	t.Parallel()
-	t.Run("off by default", func(t *testing.T) {
+	t.Run("switched off", func(t *testing.T) {
 		t.Parallel()
 		edit := shops(t)
-		r := newRig(t, func(c *config.Config) { edit(c); c.Policy.Quiet = config.Default().Policy.Quiet })
+		r := newRig(t, func(c *config.Config) { edit(c); c.Policy.Quiet.Completes = false })
 		m := r.turnIn("off")
 		r.approved(checkout(m), 0)
 		r.asks(soonAsked(entersCode("481516", m)))
