@@ -52,6 +52,7 @@ func New(o Options) *Keeper { return &Keeper{o: o} }
 // When says when what is new of a turn goes to the store.
 type When int
 
+// The times to choose from.
 const (
 	Later When = iota // with the next that does, or with [Keeper.Keep]
 	Soon              // the same, or when half of the room for it is taken

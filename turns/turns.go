@@ -131,7 +131,7 @@ func (m *memory) begin(news *News) *turn {
 		n.root = news.Root.Clone()
 	}
 	n.pending = append(n.pending, provenance.Fact{
-		What: provenance.Began, At: time.Now().UnixMilli(), Session: k.Conversation.Key, Agent: strings.Clone(news.Agent), Run: k.Run,
+		What: provenance.Began, At: time.Now().UnixMilli(), Session: k.Key, Agent: strings.Clone(news.Agent), Run: k.Run,
 	})
 	m.known.Put(k, n, remembered)
 	return n

@@ -58,10 +58,7 @@ func (p *people) put(ctx context.Context, t *evaluation, a *approval.Ask, hold t
 // heard takes in what people said, or why they did not. It returns nil if they
 // let the call pass.
 func (p *people) heard(ctx context.Context, t *evaluation, ruling approval.Ruling, err error) *denial {
-	t.ruling = ruling // for the record and the answer
-	if ruling.Card != "" {
-		t.view.Waiting = ruling.Card
-	}
+	t.asked(ruling)
 	switch {
 	case errors.Is(err, approval.ErrNobody):
 		p.o.Log.ErrorContext(ctx, "a call needs a person and nobody can be asked", "request", p.hide.request(t.call), "err", err)

@@ -209,3 +209,11 @@ func (o *Options) clock() time.Time {
 	}
 	return time.Now()
 }
+
+// asked keeps what the desk said, for the record and the answer.
+func (t *evaluation) asked(r approval.Ruling) {
+	t.ruling = r
+	if r.Card != "" {
+		t.view.Waiting = r.Card
+	}
+}

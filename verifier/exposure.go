@@ -175,7 +175,7 @@ func (w *exposure) own(id [16]byte) (services []string) {
 	return services
 }
 
-// anyOutside stands for outside content of which more is not known.
+// anyOutside is outside content of which more is not known.
 const anyOutside = "*"
 
 // mostOutside is how many origins of outside content are told apart in a conversation.

@@ -25,12 +25,12 @@ type eventEvaluation struct {
 	rules    *policy.Policy
 	report   session.Report
 	heard    session.Heard
-	returned taint.Level       // what a tool's answer is worth, where one is told of
+	returned taint.Level       // what a tool's answer is worth, where one is reported
 	secret   bool              // and it holds a secret, or comes from where secrets are kept
 	changed  []string          // what the record should know, a sentence each
 	taken    []provenance.Fact // the calls that were taken out of what the model wants
 
-	beginning beginning // of a run, where one is told of
+	beginning beginning // of a run, where one is reported
 }
 
 // Hear takes in one event of the agent loop. An event can only make things

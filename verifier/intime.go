@@ -48,8 +48,8 @@ func (e *ending) answer(d Decision) {
 // they hang, a stop does not wait for them: a caller that is cut off decides for
 // itself.
 //
-// It is denied on nobody's stack but its own: that of a call that is held is
-// small, and stays so.
+// It is denied on a stack of its own: that of a call that is held is small, and
+// stays so.
 func (en *endings) denyInTime(ctx context.Context, t *evaluation, n *denial) Decision {
 	if !t.held {
 		return en.deny(ctx, t, n)
@@ -94,8 +94,8 @@ func (t *evaluation) left() time.Duration { return t.hold() + answerBudget - tim
 
 // deny settles a call that was held as denied, so that the same request gets
 // the same answer, and refuses it. A store that has just failed is not asked
-// again: the caller waits. On a connection that is gone nobody hears an answer:
-// the request stays open for whoever sent it again.
+// again: the caller waits. On a connection that is gone no answer arrives:
+// the request stays open for the client that sends it again.
 func (en *endings) deny(ctx context.Context, t *evaluation, n *denial) Decision {
 	if n.kind != faultStore && n.kind != callerGone {
 		en.keep([]*ending{{ctx: ctx, t: t, no: n}})

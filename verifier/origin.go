@@ -50,7 +50,7 @@ func saidList(t *evaluation) string {
 func broughtList(c session.Conversation) string { return c.Hash() + ":brought" }
 
 // remember keeps fingerprints of what an event told of texts. They are evidence:
-// where they can't be kept the event stands, and the log says so.
+// where they can't be kept the event counts all the same, and the log says so.
 func (x *texts) remember(ctx context.Context, h *eventEvaluation) {
 	if h.heard.Replayed {
 		return

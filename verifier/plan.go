@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// judging says what the policy makes of a call: plan before the conversation is known, judge when it is. It asks nobody, and commits to
+// judging says what the policy makes of a call: plan before the conversation is known, judge when it is. It puts no question, and commits to
 // nothing but the counts of limits.
 type judging struct {
 	o         *Options

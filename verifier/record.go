@@ -79,7 +79,7 @@ func (rec *recorder) refusal(ctx context.Context, t *evaluation, n *denial) (e a
 	return e
 }
 
-// refused tells whoever counts of a deny, and the log if it could not be recorded.
+// refused reports a deny to the metrics, and to the log if it could not be recorded.
 func (rec *recorder) refused(ctx context.Context, t *evaluation, n *denial, unrecorded error) {
 	if unrecorded != nil {
 		rec.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", rec.hide.request(t.call), "err", unrecorded)
@@ -101,7 +101,7 @@ func (rec *recorder) crashed(ctx context.Context, t *evaluation) (d Decision) {
 	return rec.refuse(ctx, t, deny(crashKind, reasonFault))
 }
 
-// observe tells whoever counts. The call is decided now.
+// observe reports the decision to metrics and traces. The call is decided now.
 func (rec *recorder) observe(t *evaluation, allow bool, by string) {
 	t.decided = time.Now()
 	o := Observation{

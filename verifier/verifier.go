@@ -2,12 +2,12 @@
 // out, with a person in between where the policy says so.
 //
 // [Verifier.Verify] reads top to bottom like the decision itself: plan, admit,
-// judge, consent, settle, release. Every way out of it but one denies: an error,
+// judge, consent, commit, record, one file a stage. Every way out of it but one denies: an error,
 // a lost store, a panic, a full disk, a client that has gone. The one that
 // allows is release, and it writes the record first.
 //
-// It refuses to guess. What the store does not say is untrusted, what nobody
-// attested is nobody's word, and what can't be recorded does not happen. Tool
+// It refuses to guess. What the store does not say is untrusted, what no client
+// attested counts for nothing, and what can't be recorded does not happen. Tool
 // output never comes here.
 package verifier
 
@@ -88,8 +88,8 @@ func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) Decision {
 	return d
 }
 
-// VerifyOrHold decides one call as far as nobody has to be waited for. Where
-// people have to, hold is not nil: it waits for them and gives the decision. It
+// VerifyOrHold decides one call as far as it needs no answer of people. Where
+// it does, hold is not nil: it waits for them and gives the decision. It
 // must be called, once, from any goroutine; it needs little stack until then.
 func (v *Verifier) VerifyOrHold(ctx context.Context, c *toolcall.Call) (d Decision, hold func(context.Context) Decision) {
 	d, held := v.decide(ctx, c, (*policy.Policy).Plan)
@@ -199,13 +199,13 @@ func (v *Verifier) panicked(ctx context.Context, t *evaluation, p any) Decision 
 	return v.recorder.crashed(ctx, t)
 }
 
-// Notice takes in a call that the runtime will not ask about: nobody is asked and
+// Notice takes in a call that the runtime will not ask about: no person is asked and
 // nothing is denied, but what it brings in is raised and recorded before the
 // answer. It goes the way of any call, under a plan that lets it pass.
 func (v *Verifier) Notice(ctx context.Context, c *toolcall.Call) loop.Answer {
 	d, held := v.decide(ctx, c, func(p *policy.Policy, c *toolcall.Call) policy.Plan {
 		plan := p.Notice(c)
-		plan.InScope = false // nobody is asked, here or elsewhere
+		plan.InScope = false // no one is asked, here or elsewhere
 		return plan
 	})
 	if held != nil {
