@@ -148,8 +148,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	plan.hinted(&c.Hints)
 	plan.Standing = session.Classify(c, p.unknown)
 	plan.Birth = p.birth(plan.Standing)
-	plan.builds = plan.Workspace && r.startsHere() && does.Builds() && isGitAtHome(&does, plan.inside) && !runsOthers(&does) && saysNoMore(c) && isOwners(c, &plan.Standing)
-	plan.TestsAll = plan.builds && testsAll(c)
+	plan.build(c, &does)
 	plan.onlyLooks = plan.isLook(c, &does)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
 	p.quieting(plan.Plan, c)
@@ -172,6 +171,12 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	mayTaint := plan.Anything && plan.Raise < untrusted && plan.Modes[external] == allow // see [Plan.Brings]
 	plan.Final = plan.Reach.empty() && len(plan.late) == 0 && plan.Secret == "" && plan.Gives == "" && !mayTaint
 	plan.Harmless = (r.wrapper || r.safe && !r.strictSink && !plan.Leaves) && plan.Modes == taint.Every(allow)
+}
+
+// build notes whether a command only builds, tests or commits what is in the workspace.
+func (pl planner) build(c *toolcall.Call, does *command.Command) {
+	pl.builds = pl.Workspace && pl.rule.startsHere() && does.Builds() && isGitAtHome(does, pl.inside) && !runsOthers(does) && saysNoMore(c) && isOwners(c, &pl.Standing)
+	pl.TestsAll = pl.builds && testsAll(c)
 }
 
 // isLook reports whether a coding agent only looks at the workspace, as it does with its tools that read.
