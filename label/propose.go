@@ -140,6 +140,10 @@ func (p *proposer) acts() {
 	if p.tool.ReadOnly != nil && !*p.tool.ReadOnly {
 		p.found("the server says that it is not only for reading", "", true)
 	}
+	if p.tool.OnlyCalled {
+		p.unsure, p.sink = true, true
+		p.because("it was seen only in calls, and no catalogue says what it does")
+	}
 	if p.sink {
 		return
 	}

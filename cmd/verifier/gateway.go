@@ -19,6 +19,7 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/label"
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/metrics"
 	"github.com/openclaw-verifier/verifier/notify"
@@ -37,6 +38,7 @@ import (
 // gateway is the whole program as a value: everything a decision needs, wired
 // together. Tests and the benchmark start it like serve does.
 type gateway struct {
+	seen   label.Seen // the tools that agents have called
 	server *server.Server
 	desk   *approval.Desk
 	store  backend
@@ -152,11 +154,14 @@ func openGateway(s setup) (g *gateway, err error) {
 		return g, err
 	}
 	g.openNotifier(s.config, key, pushing)
+	if err := g.seen.Load(seenToolsFile(s.state.Dir())); err != nil {
+		g.log.Warn("the tools that were seen before are not known", "err", err)
+	}
 	g.turns, g.runtimes = decider.Turns().Keep, decider.Runtimes
 	options := server.Options{
 		Via: viaOf(g.self), Traced: g.otlp.Traces(), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
-		Verifier:  decider, Loop: decider, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
+		Verifier:  seeing{decider, &g.seen}, Loop: seeing{decider, &g.seen}, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
 		Relays:  func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
 	}
@@ -278,6 +283,7 @@ func (g *gateway) Run(ctx context.Context, l net.Listener) error {
 	var kept sync.WaitGroup
 	kept.Go(func() { g.keepHeads(heads) })
 	kept.Go(func() { g.keepTurns(heads) })
+	kept.Go(func() { g.keepSeen(heads) })
 	served := make(chan error, 1)
 	go func() { served <- g.server.Serve(l) }()
 	var err error

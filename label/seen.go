@@ -1,0 +1,163 @@
+package label
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Seen are the tools that agents have called, as far as calls tell: names, and the names and types of arguments. It keeps no value, is bounded, and is
+// safe for concurrent use. The zero Seen is empty.
+type Seen struct {
+	mu    sync.Mutex
+	tools map[string]map[string]string // by name: the type of each argument
+	dirty bool
+}
+
+// Bounds of what is kept: an agent chooses the names.
+const (
+	mostSeen      = 1000
+	mostSeenArgs  = 32
+	longestSeen   = 4 << 20
+	mixedType     = "any"
+	seenObject    = "object"
+	seenArgument  = `^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`
+	seenToolNames = `^[A-Za-z_][A-Za-z0-9_.:/-]{0,127}$`
+)
+
+var (
+	isSeenTool   = regexp.MustCompile(seenToolNames).MatchString
+	isPlainName  = regexp.MustCompile(seenArgument).MatchString
+	manyOfDigits = regexp.MustCompile(`(?:[0-9][^0-9]*){4}`).MatchString
+)
+
+// isSeenArgument reports whether a name is one that people give to arguments: a key or a token, which may be a name in an object, has many digits.
+func isSeenArgument(name string) bool { return isPlainName(name) && !manyOfDigits(name) }
+
+// Note keeps what a call tells of its tool. A name that is no plain one, and what is beyond the bounds, is left out.
+func (s *Seen) Note(tool string, params jsontext.Value) {
+	if !isSeenTool(tool) {
+		return
+	}
+	var members map[string]jsontext.Value
+	if len(params) > 0 && json.Unmarshal(params, &members) != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	arguments, known := s.tools[tool]
+	switch {
+	case known:
+	case len(s.tools) >= mostSeen:
+		return
+	default:
+		if s.tools == nil {
+			s.tools = map[string]map[string]string{}
+		}
+		arguments = map[string]string{}
+		s.tools[tool], s.dirty = arguments, true
+	}
+	for name, value := range members {
+		was, known := arguments[name]
+		kind := typeOf(value)
+		switch {
+		case !isSeenArgument(name) || known && (was == kind || was == mixedType) || !known && len(arguments) >= mostSeenArgs:
+			continue
+		case known:
+			kind = mixedType
+		}
+		arguments[name], s.dirty = kind, true
+	}
+}
+
+func typeOf(v jsontext.Value) string {
+	switch v.Kind() {
+	case jsontext.KindString:
+		return "string"
+	case jsontext.KindNumber:
+		return "number"
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return "boolean"
+	case jsontext.KindBeginArray:
+		return "array"
+	case jsontext.KindBeginObject:
+		return seenObject
+	}
+	return mixedType
+}
+
+// Tools are those that were seen, for which Propose is strict: of what a tool does, calls tell nothing.
+func (s *Seen) Tools() (out []Tool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(s.tools)) {
+		t := Tool{Name: name, Loose: true, OnlyCalled: true}
+		for _, argument := range slices.Sorted(maps.Keys(s.tools[name])) {
+			kind := s.tools[name][argument]
+			t.Params = append(t.Params, Param{Name: argument, Chosen: kind == "boolean", Number: kind == "number", Nested: kind == seenObject || kind == mixedType})
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// Load adds what a file holds that Save wrote. One that is not there is empty; what breaks the bounds is left out.
+func (s *Seen) Load(path string) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && len(text) > longestSeen {
+		err = errors.New(path + " is too long")
+	}
+	kept := map[string]map[string]string{}
+	if err == nil {
+		err = json.Unmarshal(text, &kept)
+	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tools == nil {
+		s.tools = map[string]map[string]string{}
+	}
+	for _, tool := range slices.Sorted(maps.Keys(kept)) {
+		if !isSeenTool(tool) || len(s.tools) >= mostSeen || len(kept[tool]) > mostSeenArgs {
+			continue
+		}
+		maps.DeleteFunc(kept[tool], func(name, _ string) bool { return !isSeenArgument(name) })
+		s.tools[tool] = kept[tool]
+	}
+	return nil
+}
+
+// Save writes what was seen since the last time to a file, at once and whole. It writes nothing where there is nothing new.
+func (s *Seen) Save(path string) error {
+	s.mu.Lock()
+	text, err := json.Marshal(s.tools, json.Deterministic(true))
+	dirty := s.dirty
+	s.dirty = false
+	s.mu.Unlock()
+	if err != nil || !dirty {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".tools-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // it is gone after a rename
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
