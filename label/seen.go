@@ -143,11 +143,12 @@ func (s *Seen) Load(path string) error {
 // Save writes what was seen since the last time to a file, at once and whole. It writes nothing where there is nothing new.
 func (s *Seen) Save(path string) error {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.dirty {
+		return nil
+	}
 	text, err := json.Marshal(s.tools, json.Deterministic(true))
-	dirty := s.dirty
-	s.dirty = false
-	s.mu.Unlock()
-	if err != nil || !dirty {
+	if err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".tools-*")
@@ -156,8 +157,9 @@ func (s *Seen) Save(path string) error {
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // it is gone after a rename
 	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
 	}
-	return os.Rename(f.Name(), path)
+	s.dirty = err != nil // then it is tried again
+	return err
 }

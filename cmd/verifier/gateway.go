@@ -154,16 +154,13 @@ func openGateway(s setup) (g *gateway, err error) {
 		return g, err
 	}
 	g.openNotifier(s.config, key, pushing)
-	if err := g.seen.Load(seenToolsFile(s.state.Dir())); err != nil {
-		g.log.Warn("the tools that were seen before are not known", "err", err)
-	}
+	seeing := g.seeing(decider)
 	g.turns, g.runtimes = decider.Turns().Keep, decider.Runtimes
 	options := server.Options{
 		Via: viaOf(g.self), Traced: g.otlp.Traces(), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
-		Verifier:  seeing{decider, &g.seen}, Loop: seeing{decider, &g.seen}, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
-		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
-		Relays:  func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
+		Verifier:  seeing, Loop: seeing, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
+		Proxies: func() []netip.Prefix { return g.live.Load().proxies }, Relays: func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
 	}
 	if g.page != nil {
 		options.Page, options.Login, options.Enrol = g.page, g.page.Link, g.page.Enrol

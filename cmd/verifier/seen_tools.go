@@ -20,6 +20,14 @@ type seeing struct {
 	seen *label.Seen
 }
 
+// seeing starts from what was seen before the last restart.
+func (g *gateway) seeing(decider *verifier.Verifier) seeing {
+	if err := g.seen.Load(seenToolsFile(g.state.Dir())); err != nil {
+		g.log.Warn("the tools that were seen before are not known", "err", err)
+	}
+	return seeing{decider, &g.seen}
+}
+
 // VerifyOrHold implements server.Verifier.
 func (s seeing) VerifyOrHold(ctx context.Context, c *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
 	s.seen.Note(c.Tool, c.Params)
