@@ -146,22 +146,19 @@ func (a *announcer) addCopy(ctx context.Context, id string, copied Copy) {
 	// It is shown by now: that is kept even if the desk stops at this moment.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	for range swapTries {
-		c, now, err := a.load(ctx, id)
-		if err != nil {
-			return
-		}
+	changed := false
+	_, err := a.change(ctx, id, func(c *Card, now time.Time) (Change, error) {
 		c.Copies = append(c.Copies, copied)
-		err = a.swap(ctx, c, Change{})
-		if errors.Is(err, ErrStale) {
-			continue
-		}
-		if err == nil && (a.ctx.Err() != nil || c.closed(now) || c.voted() || c.Questions[0].Summary != nil) {
-			a.showCopy(ctx, id, copied)
-		}
-		return
+		changed = c.closed(now) || c.voted() || c.Questions[0].Summary != nil
+		return Change{}, nil
+	})
+	if err == nil && (changed || a.ctx.Err() != nil) {
+		a.showCopy(ctx, id, copied)
 	}
 }
+
+// unshown is why a card is taken back that no person has seen.
+const unshown = "the question could not be shown to anyone"
 
 // withdraw takes a card back that can't be answered. It reports whether it did: not
 // if someone has answered, for then it has reached them after all, nor if the card is
@@ -169,22 +166,21 @@ func (a *announcer) addCopy(ctx context.Context, id string, copied Copy) {
 func (a *announcer) withdraw(ctx context.Context, id, why string) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askSlack)
 	defer cancel()
-	for range swapTries {
-		c, now, err := a.load(ctx, id)
-		if err != nil || c.voted() {
-			return false, err
+	_, err := a.change(ctx, id, func(c *Card, now time.Time) (Change, error) {
+		if c.voted() {
+			return Change{}, errUnchanged
 		}
 		gone := make(map[string]time.Time)
 		for i := range c.Questions {
-			q := &c.Questions[i]
-			q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: why, At: now})
-			gone[q.Ask.Digest] = now // a retry may ask again
+			c.Questions[i].withdraw(why, now)
+			gone[c.Questions[i].Ask.Digest] = now // a retry may ask again
 		}
-		if err := a.swap(ctx, c, Change{Closed: true, Waiting: gone}); !errors.Is(err, ErrStale) {
-			return err == nil, err
-		}
+		return Change{Closed: true, Waiting: gone}, nil
+	})
+	if errors.Is(err, errUnchanged) {
+		return false, nil
 	}
-	return false, ErrStale
+	return err == nil, err
 }
 
 // showCopies shows where a card stands wherever it is shown, on all channels at
@@ -301,28 +297,25 @@ func (a *announcer) escalate(ctx context.Context, id string, stage int) bool {
 	return true
 }
 
-// begin marks a stage of a card as begun, if the card still waits and nobody has
-// begun it. The card is nil if it does not wait any more.
-func (a *announcer) begin(ctx context.Context, id string, stage int) (c *Card, begun bool) {
-	for range swapTries {
-		c, now, err := a.load(ctx, id)
-		if err != nil {
-			a.o.Log.ErrorContext(ctx, "a question could not be put to the next in line", "card", id, "err", err)
-			return &Card{}, false // whoever looks next may have more luck
-		}
-		if c.closed(now) {
-			return nil, false
-		}
-		if c.Stage >= stage {
-			return c, false
+// begin marks a stage of a card as begun, if the card still waits and the stage has
+// not begun. The card is nil if it does not wait any more.
+func (a *announcer) begin(ctx context.Context, id string, stage int) (_ *Card, begun bool) {
+	c, err := a.change(ctx, id, func(c *Card, now time.Time) (Change, error) {
+		switch {
+		case c.closed(now):
+			return Change{}, errAnswered
+		case c.Stage >= stage:
+			return Change{}, errUnchanged
 		}
 		c.Stage = stage
-		switch err := a.swap(ctx, c, Change{NotAfter: c.Until()}); {
-		case err == nil:
-			return c, true
-		case !errors.Is(err, ErrStale):
-			return c, false
-		}
+		return Change{NotAfter: c.Until()}, nil
+	})
+	switch {
+	case errors.Is(err, errAnswered):
+		return nil, false
+	case c == nil:
+		a.o.Log.ErrorContext(ctx, "a question could not be put to the next in line", "card", id, "err", err)
+		return &Card{}, false // another look may have more luck
 	}
-	return &Card{}, false
+	return c, err == nil
 }

@@ -165,11 +165,7 @@ func NewDesk(o Options) (*Desk, error) {
 		return nil, err
 	}
 	d.run(d.hearWakes)
-	d.run(d.watchPauses)
-	d.run(d.poll)
-	d.run(d.tend)
-	d.run(d.adoptOrphans)
-	d.run(d.onStop)
+	d.run(d.sweep)
 	for name, ch := range o.Channels {
 		d.run(func(ctx context.Context) { d.listen(ctx, name, ch) })
 	}

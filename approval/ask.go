@@ -198,9 +198,6 @@ func (as *asker) present(ctx context.Context, r *Request) (id string, err error)
 	return "", ErrStale
 }
 
-// unattended reports whether no one can be asked now.
-func (r *Request) unattended() bool { return r.notNow != nil }
-
 // key tells questions of this process apart.
 func (r *Request) key() string { return r.Ask.Conversation.Hash() + r.Ask.Digest }
 

@@ -2,7 +2,6 @@ package approval
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -12,7 +11,7 @@ import (
 // an owner who is flooded stops reading.
 func (pl *placer) gather(ctx context.Context, r *Request, instead, id string) (string, error) {
 	if id == "" {
-		p, err := pl.place(ctx, r, instead, true)
+		p, _, err := pl.place(ctx, []*Request{r}, instead, true)
 		switch {
 		case err != nil:
 			return "", err
@@ -21,42 +20,32 @@ func (pl *placer) gather(ctx context.Context, r *Request, instead, id string) (s
 			return p.ID, nil
 		case p.State == Shared:
 			joined, err := pl.join(ctx, p.ID, r)
-			return p.ID, fullUnless(joined, err)
+			if err == nil && !joined {
+				err = errFull
+			}
+			return p.ID, err
 		}
 		id = p.ID
 	}
-	added, err := pl.append(ctx, id, r)
-	return id, fullUnless(added, err)
-}
-
-func fullUnless(stands bool, err error) error {
-	if err == nil && !stands {
-		return errFull
-	}
-	return err
+	return id, pl.append(ctx, id, r)
 }
 
 // append adds a question to a batch card that is still open to it.
-func (pl *placer) append(ctx context.Context, id string, r *Request) (bool, error) {
-	for range swapTries {
-		c, now, err := pl.load(ctx, id)
-		if err != nil {
-			return false, err
-		}
+func (pl *placer) append(ctx context.Context, id string, r *Request) error {
+	_, err := pl.change(ctx, id, func(c *Card, now time.Time) (Change, error) {
 		if c.Frozen || len(c.Questions) >= maxBatch || !now.Before(c.Until()) {
-			return false, nil
+			return Change{}, errFull
 		}
 		if q := c.question(r.Ask.Digest); q != nil {
 			q.join(pl.process.holder(r.ID))
-		} else if ok, err := pl.extend(c, r); err != nil || !ok {
-			return false, err
+		} else if ok, err := pl.extend(c, r); err != nil {
+			return Change{}, err
+		} else if !ok {
+			return Change{}, errFull
 		}
-		err = pl.swap(ctx, c, Change{Waiting: map[string]time.Time{r.Ask.Digest: c.Until()}})
-		if !errors.Is(err, ErrStale) {
-			return err == nil, err
-		}
-	}
-	return false, ErrStale
+		return Change{Waiting: map[string]time.Time{r.Ask.Digest: c.Until()}}, nil
+	})
+	return err
 }
 
 // extend adds a sealed question that expires with its card. One that goes another
@@ -89,25 +78,14 @@ func (pl *placer) collect(ctx context.Context, id string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*sendDeadline) // one that hangs leaves time for the next
 	defer cancel()
-	err := pl.freeze(ctx, id)
+	_, err := pl.change(ctx, id, func(c *Card, _ time.Time) (Change, error) {
+		c.Frozen, c.Listed = true, pl.o.Key.Seal("list", c.list()...)
+		return Change{}, nil
+	})
 	if err == nil {
 		err = pl.announce(ctx, id)
 	}
 	if err != nil {
 		pl.o.Log.ErrorContext(ctx, "a batch card could not be sent", "card", id, "err", err)
 	}
-}
-
-func (pl *placer) freeze(ctx context.Context, id string) error {
-	for range swapTries {
-		c, _, err := pl.load(ctx, id)
-		if err != nil {
-			return err
-		}
-		c.Frozen, c.Listed = true, pl.o.Key.Seal("list", c.list()...)
-		if err := pl.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
-			return err
-		}
-	}
-	return ErrStale
 }

@@ -54,6 +54,28 @@ func (cs *cardStore) swap(ctx context.Context, c *Card, ch Change) error {
 	return nil
 }
 
+// errUnchanged is what an edit returns that leaves a card as it is.
+var errUnchanged = errors.New("approval: the card needs no change")
+
+// change reads a card, has edit change it and writes it back, together with what edit returns. Where someone else was first, it begins again.
+// The error of an edit ends it: then nothing is written.
+func (cs *cardStore) change(ctx context.Context, id string, edit func(c *Card, now time.Time) (Change, error)) (*Card, error) {
+	for range swapTries {
+		c, now, err := cs.load(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		ch, err := edit(c, now)
+		if err == nil {
+			err = cs.swap(ctx, c, ch)
+		}
+		if !errors.Is(err, ErrStale) {
+			return c, err
+		}
+	}
+	return nil, ErrStale
+}
+
 func (cs *cardStore) codeSeal(code string) string { return cs.o.Key.Seal("code", code) }
 
 // open reads a stored card. One whose content does not carry this server's seal

@@ -127,8 +127,7 @@ func (sw *sweeper) expire(ctx context.Context, id string) {
 }
 
 // onStop tells the copies of all cards that are followed when the desk stops.
-func (sw *sweeper) onStop(ctx context.Context) {
-	<-ctx.Done()
+func (sw *sweeper) onStop() {
 	ids := sw.follows.end()
 	if len(sw.o.Channels) == 0 { // they are shown nowhere, and those who are held wait for their answers
 		return

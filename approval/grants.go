@@ -167,37 +167,29 @@ const revoked = "the yes was taken back"
 // takeBack makes nothing of a yes that no call has used yet, and shows on every
 // copy that the card grants nothing any more. An identical call may ask again.
 func (gr *grants) takeBack(ctx context.Context, g *session.Grant, now time.Time) error {
-	for range swapTries {
-		c, _, err := gr.load(ctx, g.ID)
-		if errors.Is(err, ErrGone) || errors.Is(err, errForged) { // it gives nothing
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	c, err := gr.change(ctx, g.ID, func(c *Card, _ time.Time) (Change, error) {
 		gone := map[string]time.Time{}
 		for _, q := range c.all() {
 			if q.Ask.Tool == g.Tool && q.state(now) == Allowed {
-				q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: revoked, At: now})
+				q.withdraw(revoked, now)
 				gone[q.Ask.Digest] = now
 			}
 		}
 		if len(gone) == 0 {
-			return nil
+			return Change{}, errUnchanged
 		}
-		err = gr.swap(ctx, c, Change{Waiting: gone, Closed: c.closed(now)})
-		if errors.Is(err, ErrStale) {
-			continue
-		}
-		if errors.Is(err, ErrUnknown) { // the conversation is gone, and its grants with it
-			return nil
-		}
-		if err == nil {
-			gr.runFor(ctx, func(ctx context.Context) { gr.announcer.showCopies(ctx, c) })
-		}
-		return err
+		return Change{Waiting: gone, Closed: c.closed(now)}, nil
+	})
+	switch {
+	case err == nil:
+		gr.runFor(ctx, func(ctx context.Context) { gr.announcer.showCopies(ctx, c) })
+		return nil
+	case errors.Is(err, errUnchanged), c == nil && (errors.Is(err, ErrGone) || errors.Is(err, errForged)): // it gives nothing
+		return nil
+	case errors.Is(err, ErrUnknown): // the conversation is gone, and its grants with it
+		return nil
 	}
-	return ErrStale
+	return err
 }
 
 func (cn *consents) noteRevoked(ctx context.Context, g *session.Grant, person, via string) {

@@ -88,7 +88,7 @@ func (q *leaveQueue) next() (one departure, ok bool) {
 	return one, true
 }
 
-// depart takes the request off the card: nobody waits for it any more, and a
+// depart takes the request off the card: nothing waits for it any more, and a
 // yes that comes later is free for one identical call. The card stays.
 func (as *asker) depart(one departure) {
 	if one.gone != nil {
@@ -96,17 +96,14 @@ func (as *asker) depart(one departure) {
 	}
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(as.ctx), one.by)
 	defer cancel()
-	for range swapTries {
-		c, _, err := as.load(ctx, one.card)
-		if err != nil {
-			return
-		}
+	_, err := as.change(ctx, one.card, func(c *Card, _ time.Time) (Change, error) {
 		q := c.question(one.digest)
 		if q == nil || q.Used != "" || !q.leave(as.process.holder(one.request)) {
-			return
+			return Change{}, errUnchanged
 		}
-		if err := as.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
-			return
-		}
+		return Change{}, nil
+	})
+	if err != nil && !errors.Is(err, errUnchanged) && !errors.Is(err, ErrGone) {
+		as.o.Log.DebugContext(ctx, "a request that ended is still on its card", "err", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -152,24 +153,21 @@ func (op *openings) opening(person, id string, shown *Ask) Opening {
 
 // keepOpening notes it on the card: from now on the person can allow the call.
 func (op *openings) keepOpening(ctx context.Context, id, digest string, o Opening) error {
-	for range swapTries {
-		stored, _, err := op.load(ctx, id)
-		if err != nil {
-			return err
+	_, err := op.change(ctx, id, func(c *Card, _ time.Time) (Change, error) {
+		q := c.question(digest)
+		if q == nil {
+			return Change{}, ErrGone
 		}
-		at := stored.question(digest)
-		if at == nil {
-			return ErrGone
+		if before := q.openedBy(o.Person); before != nil && (before.Whole || !o.Whole) {
+			return Change{}, errUnchanged
 		}
-		if before := at.openedBy(o.Person); before != nil && (before.Whole || !o.Whole) {
-			return nil
-		}
-		at.Openings = append(slices.DeleteFunc(at.Openings, func(x Opening) bool { return x.Person == o.Person }), o)
-		if err := op.swap(ctx, stored, Change{}); !errors.Is(err, ErrStale) {
-			return err
-		}
+		q.Openings = append(slices.DeleteFunc(q.Openings, func(x Opening) bool { return x.Person == o.Person }), o)
+		return Change{}, nil
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
 	}
-	return ErrStale
+	return err
 }
 
 // onTheWay are details that are being delivered, by card and person: a tap on their button may come before the platform has answered.

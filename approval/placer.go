@@ -36,7 +36,7 @@ func (pl *placer) announce(ctx context.Context, id string) error {
 	}
 	stage, reached := pl.announcer.reach(ctx, c)
 	if !reached {
-		taken, err := pl.announcer.withdraw(ctx, id, "the question could not be shown to anyone")
+		taken, err := pl.announcer.withdraw(ctx, id, unshown)
 		switch {
 		case (taken || err != nil) && pl.ctx.Err() != nil:
 			return ErrStopped
@@ -82,37 +82,38 @@ func (pl *placer) recordAsked(c *Card) error {
 	return nil
 }
 
-// place makes a new card with one question, instead of one that can't serve.
-func (pl *placer) place(ctx context.Context, r *Request, instead string, batch bool) (Placement, error) {
-	t := pl.terms()
+// place makes a new card for calls of one turn, instead of one that can't serve. Calls that go another way than the first are not on it. A
+// batch card collects more; any other is frozen from the start.
+func (pl *placer) place(ctx context.Context, requests []*Request, instead string, batch bool) (p Placement, on []*Request, err error) {
+	t, first := pl.terms(), requests[0]
 	for range 5 { // a code that another live card has is drawn again
 		random, err := codes.NewID(pl.o.Rand)
 		if err != nil {
-			return Placement{}, fmt.Errorf("draw a card id: %w", err)
+			return Placement{}, nil, fmt.Errorf("draw a card id: %w", err)
 		}
-		id := r.Ask.Conversation.Hash()[:2] + random
-		blob, err := pl.compose(t, id, r, batch)
+		c := &Card{ID: first.Ask.Conversation.Hash()[:2] + random, Frozen: !batch}
+		if on, err = pl.compose(t, c, requests); err != nil {
+			return Placement{}, nil, err
+		}
+		if c.Batch = batch || len(c.Questions) > 1; c.Batch && c.Frozen {
+			c.Listed = pl.o.Key.Seal("list", c.list()...)
+		}
+		blob, err := c.encode()
 		if err != nil {
-			return Placement{}, err
+			return Placement{}, nil, err
 		}
-		p, err := pl.o.Store.Place(ctx, Draft{
-			ID: id, Conversation: r.Ask.Conversation, Digests: []string{r.Ask.Digest}, Instead: instead, Blob: blob,
-			CodeSeal: pl.codeSeal(codes.Code(pl.o.Key, id)), Live: t.TTL, MaxOpen: t.MaxOpen, Batch: batch,
-		})
-		if !errors.Is(err, ErrCodeTaken) {
-			return p, err
+		draft := Draft{
+			ID: c.ID, Conversation: first.Ask.Conversation, Instead: instead, Blob: blob, CodeSeal: pl.codeSeal(codes.Code(pl.o.Key, c.ID)),
+			Live: t.TTL, MaxOpen: t.MaxOpen, Batch: batch,
+		}
+		for _, q := range c.all() {
+			draft.Digests = append(draft.Digests, q.Ask.Digest)
+		}
+		if p, err = pl.o.Store.Place(ctx, draft); !errors.Is(err, ErrCodeTaken) {
+			return p, on, err
 		}
 	}
-	return Placement{}, ErrCodeTaken
-}
-
-func (pl *placer) compose(t *terms, id string, r *Request, batch bool) ([]byte, error) {
-	q, err := pl.pose(t, id, r)
-	if err != nil {
-		return nil, err
-	}
-	c := Card{ID: id, Batch: batch, Frozen: !batch, Questions: []Question{q}}
-	return c.encode()
+	return Placement{}, nil, ErrCodeTaken
 }
 
 // pose fixes what the question is bound to: its route and the clock included.
@@ -129,44 +130,46 @@ func (pl *placer) pose(t *terms, id string, r *Request) (Question, error) {
 // join puts the request on a card that asks about the same call. It reports
 // false when that card can no longer serve: then a new one is due.
 func (pl *placer) join(ctx context.Context, id string, r *Request) (bool, error) {
-	for range swapTries {
-		c, now, err := pl.load(ctx, id)
-		if errors.Is(err, ErrGone) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
+	_, err := pl.change(ctx, id, func(c *Card, now time.Time) (Change, error) {
 		q := c.question(r.Ask.Digest)
-		if q == nil {
-			return false, nil
-		}
-		if state := q.state(now); state != Open {
-			return pl.stillAnswers(ctx, c, q, state, r, now), nil
-		}
-		if r.unattended() { // what it asks may still be answered, for a retry
-			return false, nil
-		}
-		if pl.announcer.stranded(c, now) {
-			if _, err := pl.announcer.withdraw(ctx, id, "the question could not be shown to anyone"); !errors.Is(err, ErrGone) {
-				return false, err
+		switch {
+		case q == nil:
+			return Change{}, ErrGone
+		case q.state(now) != Open:
+			if !pl.stillAnswers(ctx, c, q, r, now) {
+				return Change{}, ErrGone
 			}
+			return Change{}, errUnchanged
+		case r.notNow != nil: // what it asks may still be answered, for a retry
+			return Change{}, ErrGone
+		case pl.announcer.stranded(c, now):
+			return Change{}, errStranded
+		case !q.join(pl.process.holder(r.ID)):
+			return Change{}, errUnchanged
+		}
+		return Change{}, nil
+	})
+	if errors.Is(err, errStranded) {
+		if _, err = pl.announcer.withdraw(ctx, id, unshown); err == nil {
 			return false, nil
-		}
-		if !q.join(pl.process.holder(r.ID)) {
-			return true, nil
-		}
-		if err := pl.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
-			return err == nil, err
 		}
 	}
-	return false, ErrStale
+	switch {
+	case err == nil || errors.Is(err, errUnchanged):
+		return true, nil
+	case errors.Is(err, ErrGone):
+		return false, nil
+	}
+	return false, err
 }
+
+// errStranded says that a card was never shown, and that the process that was to show it has died.
+var errStranded = errors.New("approval: the card was never shown")
 
 // stillAnswers reports whether a question that has an answer, or was left without one, counts for a request. A no and silence end with
 // the user's next message: the call may be what they want now.
-func (pl *placer) stillAnswers(ctx context.Context, c *Card, q *Question, state State, r *Request, now time.Time) bool {
-	switch state {
+func (pl *placer) stillAnswers(ctx context.Context, c *Card, q *Question, r *Request, now time.Time) bool {
+	switch q.state(now) {
 	case Denied:
 		return slices.Equal(q.Ask.Said, r.Ask.Said) && now.Before(q.deniedAt().Add(noHolds))
 	case Expired:

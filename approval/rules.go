@@ -136,6 +136,11 @@ func (q *Question) vote(v Vote) bool {
 	return true
 }
 
+// withdraw ends the question without a person's answer. An unsealed no counts.
+func (q *Question) withdraw(why string, now time.Time) {
+	q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: why, At: now})
+}
+
 // claimable says whether a request may take the yes that the last vote gave.
 func (q *Question) claimable(yes Vote, request string, ttl time.Duration, now time.Time, gone func(holder string) bool) bool {
 	switch {

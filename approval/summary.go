@@ -54,28 +54,22 @@ var errAnswered = errors.New("approval: the card has been answered")
 // keepSummary puts a summary on a card that waits. The record says so first.
 func (a *announcer) keepSummary(ctx context.Context, id, text string) error {
 	noted := false
-	for range swapTries {
-		c, now, err := a.load(ctx, id)
-		if err != nil {
-			return err
-		}
+	_, err := a.change(ctx, id, func(c *Card, now time.Time) (Change, error) {
 		if c.closed(now) {
-			return errAnswered
+			return Change{}, errAnswered
 		}
 		q := &c.Questions[0]
 		if !noted {
 			e := entryFor(audit.KindNote, c, q)
 			e.Note = "a model's summary of its text was put on the card"
 			if err := a.o.Record.Append(e); err != nil {
-				return err
+				return Change{}, err
 			}
 			noted = true
 		}
 		q.Summary = &Summary{Text: text, At: now.UTC().Truncate(time.Millisecond)}
 		q.Summary.Seal = a.o.Key.Seal("summary", q.Summary.sealed(id, q.Ask.Digest)...)
-		if err := a.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
-			return err
-		}
-	}
-	return ErrStale
+		return Change{}, nil
+	})
+	return err
 }

@@ -2,7 +2,6 @@ package approval
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -16,84 +15,105 @@ type sweeper struct {
 	announcer *announcer
 	pauses    *pauses
 	follows   follows
+	orphans   []string // the cards of other processes that waited at the last look
+	looks     int
 }
 
-// tend looks every so often for cards whose next stage is due and was not begun:
-// the process that put them up may be gone.
-func (sw *sweeper) tend(ctx context.Context) {
-	tick := time.NewTicker(sw.o.Tend)
-	defer tick.Stop()
-	for {
-		if sw.terms().escalates() {
-			sw.tendOnce(ctx)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+// chore is one thing that the sweep loop does every so often.
+type chore struct {
+	every time.Duration
+	next  time.Time
+	do    func(ctx context.Context)
 }
 
-func (sw *sweeper) tendOnce(ctx context.Context) {
-	looking, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	cards, now, err := sw.openCards(looking)
-	if err != nil {
-		return // the store's faults are told where a call meets them
+// sweep does what is due, one chore after the other, until the desk stops. Each takes no longer than its look at the store may: what takes
+// longer gets a goroutine of its own.
+func (sw *sweeper) sweep(ctx context.Context) {
+	defer sw.onStop()
+	chores := []*chore{
+		{every: sw.o.Poll, next: time.Now().Add(sw.o.Poll), do: sw.poll},
+		{every: pausesEvery, do: sw.readPauses},
+		{every: sw.o.Tend, do: sw.escalateOverdue},
+		{every: sw.o.Tend, do: sw.adoptOrphans},
 	}
-	for _, c := range cards {
-		for stage, s := range c.stages() {
-			if stage > c.Stage && !now.Before(s.From) && sw.announcer.serves(c, stage) {
-				sw.announcer.escalate(ctx, c.ID, stage)
+	for ctx.Err() == nil {
+		next := time.Now().Add(pausesEvery)
+		for _, c := range chores {
+			if !time.Now().Before(c.next) {
+				sw.survive(c.do)
+				c.next = time.Now().Add(c.every)
+			}
+			if c.next.Before(next) {
+				next = c.next
 			}
 		}
-	}
-}
-
-// idleTends is how many times the desk need not look for what others have put up,
-// while it knows of nothing.
-const idleTends = 12
-
-// adoptOrphans tells of the expiry of cards that another process has put up: it may be
-// gone by then, and they would say for ever that they wait. It looks at once, and
-// seldom as long as there are none.
-func (sw *sweeper) adoptOrphans(ctx context.Context) {
-	tick := time.NewTicker(sw.o.Tend)
-	defer tick.Stop()
-	var waiting []string
-	for n := 0; ; n++ {
-		if len(waiting) > 0 || n%idleTends == 0 {
-			waiting = sw.inheritOnce(ctx, waiting)
-		}
+		wait := time.NewTimer(time.Until(next))
 		select {
 		case <-ctx.Done():
-			return
-		case <-tick.C:
+		case <-wait.C:
+		}
+		wait.Stop()
+	}
+}
+
+// escalateOverdue begins the stages of cards that are due and were not begun: the
+// process that put them up may be gone.
+func (sw *sweeper) escalateOverdue(ctx context.Context) {
+	if !sw.terms().escalates() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	cards, now, err := sw.openCards(ctx)
+	if err != nil {
+		return // the store's faults are reported where a call meets them
+	}
+	for _, c := range cards {
+		var due []int
+		for stage, s := range c.stages() {
+			if stage > c.Stage && !now.Before(s.From) && sw.announcer.serves(c, stage) {
+				due = append(due, stage)
+			}
+		}
+		if len(due) > 0 {
+			sw.run(func(ctx context.Context) {
+				for _, stage := range due {
+					sw.announcer.escalate(ctx, c.ID, stage)
+				}
+			})
 		}
 	}
 }
 
-// inheritOnce gives the cards of others that wait now; it is given those that
-// waited before. Only what waits no more is read.
-func (sw *sweeper) inheritOnce(ctx context.Context, before []string) (waiting []string) {
+// idleLooks is how many times the desk need not look for what others have put up,
+// while it knows of nothing.
+const idleLooks = 12
+
+// adoptOrphans tells of the expiry of cards that another process has put up: it may be
+// gone by then, and they would say for ever that they wait. It looks seldom as long as
+// there are none, and reads only those that wait no more.
+func (sw *sweeper) adoptOrphans(ctx context.Context) {
+	sw.looks++
+	if len(sw.orphans) == 0 && sw.looks%idleLooks != 1 {
+		return
+	}
 	looking, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	open, err := sw.o.Store.Open(looking)
 	if err != nil {
-		return before // the store's faults are told where a call meets them
+		return // the store's faults are reported where a call meets them
 	}
-	waiting = slices.DeleteFunc(open, sw.follows.has)
-	still := make(map[string]bool, len(waiting))
-	for _, id := range waiting {
+	before := sw.orphans
+	sw.orphans = slices.DeleteFunc(open, sw.follows.has)
+	still := make(map[string]bool, len(sw.orphans))
+	for _, id := range sw.orphans {
 		still[id] = true
 	}
 	for _, id := range before {
 		if !still[id] {
-			sw.runFor(ctx, func(ctx context.Context) { sw.lapse(ctx, id) })
+			sw.run(func(ctx context.Context) { sw.lapse(ctx, id) })
 		}
 	}
-	return waiting
 }
 
 // lapse tells of the expiry of a card that waits no more, where this process can
@@ -110,12 +130,10 @@ func (sw *sweeper) lapse(ctx context.Context, id string) {
 // hearWakes listens for answers that other processes took, and for pauses.
 func (sw *sweeper) hearWakes(ctx context.Context) {
 	woke := func(id string) {
-		if id != PauseWake {
+		if id == PauseWake {
+			sw.readPauses(ctx)
+		} else {
 			sw.waiters.wake(id)
-			return
-		}
-		if err := sw.pauses.hearPauses(ctx); err != nil && ctx.Err() == nil {
-			sw.o.Log.WarnContext(ctx, "a pause changed and could not be read", "err", err)
 		}
 	}
 	if err := sw.o.Store.Wakes(ctx, woke); err != nil && ctx.Err() == nil {
@@ -123,22 +141,17 @@ func (sw *sweeper) hearWakes(ctx context.Context) {
 	}
 }
 
-// poll rereads all cards that someone waits for, in one trip, and wakes whoever
-// has not seen how they stand, and all when they expire: wake-ups get lost.
-func (sw *sweeper) poll(ctx context.Context) {
-	tick := time.NewTicker(sw.o.Poll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			sw.pollOnce(ctx)
-		}
+// readPauses reads the pauses anew: a wake may be lost, and a pause that this
+// process has not seen is one that could be taken away unnoticed.
+func (sw *sweeper) readPauses(ctx context.Context) {
+	if err := sw.pauses.hearPauses(ctx); err != nil && ctx.Err() == nil {
+		sw.o.Log.WarnContext(ctx, "the pauses could not be read", "err", err)
 	}
 }
 
-func (sw *sweeper) pollOnce(ctx context.Context) {
+// poll rereads all cards that someone waits for, in one trip, and wakes those who
+// have not seen their present state, and all when they expire: wake-ups get lost.
+func (sw *sweeper) poll(ctx context.Context) {
 	ids := sw.waiters.ids()
 	if len(ids) == 0 {
 		return
@@ -147,7 +160,7 @@ func (sw *sweeper) pollOnce(ctx context.Context) {
 	defer cancel()
 	cards, now, err := sw.o.Store.Versions(ctx, ids...)
 	if err != nil {
-		return // the store's faults are told where a call meets them
+		return // the store's faults are reported where a call meets them
 	}
 	for _, s := range cards {
 		if now.Before(s.Until) {
@@ -158,27 +171,20 @@ func (sw *sweeper) pollOnce(ctx context.Context) {
 	}
 }
 
-// watchPauses looks every so often: a wake may be lost, and a pause that this
-// process has not seen is one that could be taken away unnoticed.
-func (sw *sweeper) watchPauses(ctx context.Context) {
-	tick := time.NewTicker(pausesEvery)
-	defer tick.Stop()
-	for {
-		if err := sw.pauses.hearPauses(ctx); err != nil && ctx.Err() == nil {
-			sw.o.Log.WarnContext(ctx, "the pauses could not be read", "err", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-// expired records that nobody has answered, and shows it, in one process.
+// expired records that no one has answered, and shows it, in one process.
 func (sw *sweeper) expired(ctx context.Context, c *Card, now time.Time) {
 	left := slices.DeleteFunc(c.all(), func(q *Question) bool { return q.state(now) != Expired })
-	if len(left) == 0 || !sw.tells(ctx, c.ID) {
+	if len(left) == 0 {
+		return
+	}
+	_, err := sw.change(ctx, c.ID, func(c *Card, _ time.Time) (Change, error) {
+		if c.Ended { // another process tells of it
+			return Change{}, errUnchanged
+		}
+		c.Ended = true
+		return Change{}, nil
+	})
+	if err != nil {
 		return
 	}
 	for _, q := range left {
@@ -188,20 +194,4 @@ func (sw *sweeper) expired(ctx context.Context, c *Card, now time.Time) {
 		sw.o.Observe(Event{Kind: EventExpired})
 	}
 	sw.announcer.showCopies(ctx, c)
-}
-
-// tells reports whether it is for this process to tell of a card's expiry: none
-// has taken that on before.
-func (sw *sweeper) tells(ctx context.Context, id string) bool {
-	for range swapTries {
-		c, _, err := sw.load(ctx, id)
-		if err != nil || c.Ended {
-			return false
-		}
-		c.Ended = true
-		if err := sw.swap(ctx, c, Change{}); !errors.Is(err, ErrStale) {
-			return err == nil
-		}
-	}
-	return false
 }

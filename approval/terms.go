@@ -130,7 +130,7 @@ func (t *terms) standing(q *Question, now time.Time) {
 	before := q.state(now)
 	q.Votes = slices.DeleteFunc(q.Votes, t.lapsed)
 	if before == Allowed && q.state(now) != Allowed {
-		q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: withdrawn, At: now})
+		q.withdraw(withdrawn, now)
 	}
 }
 

@@ -127,33 +127,27 @@ func (ti *tickets) AnsweredElsewhere(ctx context.Context, client, ticket string,
 	if !ok {
 		return nil
 	}
-	for range swapTries {
-		c, now, err := ti.load(ctx, card)
-		if errors.Is(err, ErrGone) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	c, err := ti.change(ctx, card, func(c *Card, now time.Time) (Change, error) {
 		q := c.question(digest)
 		if q == nil || q.state(now) != Open {
-			return nil
+			return Change{}, errUnchanged
 		}
-		q.Votes = append(q.Votes, Vote{Via: "verifier", Reason: string(why), At: now})
-		ch := Change{Closed: c.closed(now), Waiting: map[string]time.Time{digest: now}} // the next such call asks again
-		if err := ti.swap(ctx, c, ch); errors.Is(err, ErrStale) {
-			continue
-		} else if err != nil {
-			return err
-		}
-		entry := entryFor(audit.KindAnswer, c, q)
-		entry.Note = WithdrawnNote(why)
-		ti.note(ctx, entry)
-		if why == ClosedThere {
-			ti.refusals.noteRefused(ctx, &q.Ask)
-		}
-		ti.runFor(ctx, func(ctx context.Context) { ti.announcer.showCopies(ctx, c) })
+		q.withdraw(string(why), now)
+		return Change{Closed: c.closed(now), Waiting: map[string]time.Time{digest: now}}, nil // the next such call asks again
+	})
+	if errors.Is(err, errUnchanged) || c == nil && errors.Is(err, ErrGone) {
 		return nil
 	}
-	return ErrStale
+	if err != nil {
+		return err
+	}
+	q := c.question(digest)
+	entry := entryFor(audit.KindAnswer, c, q)
+	entry.Note = WithdrawnNote(why)
+	ti.note(ctx, entry)
+	if why == ClosedThere {
+		ti.refusals.noteRefused(ctx, &q.Ask)
+	}
+	ti.runFor(ctx, func(ctx context.Context) { ti.announcer.showCopies(ctx, c) })
+	return nil
 }

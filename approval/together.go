@@ -2,13 +2,10 @@ package approval
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/openclaw-verifier/verifier/codes"
 )
 
 // together gathers the calls of one turn that come at the same moment, for one card. Each waits for [Options.Together] at most. The card
@@ -82,7 +79,7 @@ func (pl *placer) putUp(ctx context.Context, r *Request, instead string) (Placem
 }
 
 func (pl *placer) putAlone(ctx context.Context, r *Request, instead string) (Placement, error) {
-	p, err := pl.place(ctx, r, instead, false)
+	p, _, err := pl.place(ctx, []*Request{r}, instead, false)
 	if err == nil && p.State == New {
 		err = pl.show(ctx, p.ID)
 	}
@@ -107,7 +104,7 @@ func (pl *placer) putTogether(ctx context.Context, key string, c *turnCard) {
 		}
 		return
 	}
-	placed, on, err := pl.placeList(ctx, requests)
+	placed, on, err := pl.place(ctx, requests, "", false)
 	if err == nil && placed.State == New {
 		err = pl.show(ctx, placed.ID)
 	}
@@ -117,36 +114,8 @@ func (pl *placer) putTogether(ctx context.Context, key string, c *turnCard) {
 	c.placed, c.on = placed, on
 }
 
-// placeList makes a new card for several calls, frozen from the start. Calls that go another way than the first are not on it.
-func (pl *placer) placeList(ctx context.Context, requests []*Request) (p Placement, on []*Request, err error) {
-	t, first := pl.terms(), requests[0]
-	for range 5 { // a code that another live card has is drawn again
-		random, err := codes.NewID(pl.o.Rand)
-		if err != nil {
-			return Placement{}, nil, err
-		}
-		c := &Card{ID: first.Ask.Conversation.Hash()[:2] + random, Frozen: true}
-		if on, err = pl.composeList(t, c, requests); err != nil {
-			return Placement{}, nil, err
-		}
-		blob, err := c.encode()
-		if err != nil {
-			return Placement{}, nil, err
-		}
-		draft := Draft{ID: c.ID, Conversation: first.Ask.Conversation, Blob: blob, CodeSeal: pl.codeSeal(codes.Code(pl.o.Key, c.ID)), Live: t.TTL, MaxOpen: t.MaxOpen}
-		for _, q := range c.all() {
-			draft.Digests = append(draft.Digests, q.Ask.Digest)
-		}
-		p, err = pl.o.Store.Place(ctx, draft)
-		if !errors.Is(err, ErrCodeTaken) {
-			return p, on, err
-		}
-	}
-	return Placement{}, nil, ErrCodeTaken
-}
-
-// composeList fills a card with the requests that can share it: equal calls are one question.
-func (pl *placer) composeList(t *terms, c *Card, requests []*Request) (on []*Request, err error) {
+// compose fills a card with the requests that can share it: equal calls are one question.
+func (pl *placer) compose(t *terms, c *Card, requests []*Request) (on []*Request, err error) {
 	for i, r := range requests {
 		added := true
 		switch q := c.question(r.Ask.Digest); {
@@ -166,9 +135,6 @@ func (pl *placer) composeList(t *terms, c *Card, requests []*Request) (on []*Req
 		if added {
 			on = append(on, r)
 		}
-	}
-	if c.Batch = len(c.Questions) > 1; c.Batch {
-		c.Listed = pl.o.Key.Seal("list", c.list()...)
 	}
 	return on, nil
 }
