@@ -38,7 +38,7 @@ func (a Absences) IsAway() bool {
 }
 
 // Absences are those of now, for a person by their id.
-func (av *availability) Absences(ctx context.Context, id string) (Absences, error) {
+func (av *Availability) Now(ctx context.Context, id string) (Absences, error) {
 	said, err := av.words(ctx)
 	if err != nil {
 		return Absences{}, err
@@ -74,8 +74,8 @@ func (av *availability) Absences(ctx context.Context, id string) (Absences, erro
 }
 
 // Absent says who is away and what is muted, a line each.
-func (av *availability) Absent(ctx context.Context, via string) string {
-	now, err := av.Absences(ctx, "")
+func (av *Availability) Text(ctx context.Context, via string) string {
+	now, err := av.Now(ctx, "")
 	if err != nil {
 		return "" // what waits is listed all the same
 	}
@@ -93,7 +93,7 @@ func (av *availability) Absent(ctx context.Context, via string) string {
 	return b.String()
 }
 
-func (av *availability) muteName(m *Mute) string {
+func (av *Availability) muteName(m *Mute) string {
 	if m.Agent == "" {
 		return "The conversation " + m.Ref()
 	}
@@ -102,7 +102,7 @@ func (av *availability) muteName(m *Mute) string {
 
 // Reachable says of a person, by their id, whether to notify them of a card now: they may answer a call on it, are not away, and it breaks
 // their quiet hours if they have any. If the store does not answer, absences don't count: a notification allows nothing.
-func (av *availability) Reachable(ctx context.Context) func(id string, c *Card) bool {
+func (av *Availability) Reachable(ctx context.Context) func(id string, c *Card) bool {
 	t, now := av.terms(), av.o.Now()
 	said, err := av.words(ctx)
 	if err != nil {

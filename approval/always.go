@@ -25,7 +25,7 @@ const (
 
 // Always is the standing consent that someone may give on a card: for every conversation of the agent, and without its end. It is false where
 // there can be none.
-func (cn *consents) Always(id string, c *Card) (session.Grant, bool) {
+func (cn *Consents) Offer(id string, c *Card) (session.Grant, bool) {
 	person, listed := cn.terms().people[id]
 	if !listed {
 		return session.Grant{}, false
@@ -36,7 +36,7 @@ func (cn *consents) Always(id string, c *Card) (session.Grant, bool) {
 
 // alwaysOn is a card on which a person may give a standing consent.
 type alwaysOn struct {
-	consents *consents
+	consents *Consents
 	person   string
 	card     *Card
 }

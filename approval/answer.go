@@ -21,8 +21,8 @@ type votes struct {
 	*cardStore
 
 	announcer  *announcer
-	pauses     *pauses
-	refusals   *refusals
+	pauses     *Pauses
+	consents   *Consents
 	likes      *likes
 	previews   *previews
 	stepUps    *stepUps
@@ -72,13 +72,13 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
 	}
 	if a.Carrier != nil {
-		return d.relayed(ctx, person, a)
+		return d.commands.relayed(ctx, person, a)
 	}
 	if a.Text != "" {
-		return d.typed(ctx, person, a)
+		return d.commands.typed(ctx, person, a)
 	}
 	if a.Handle != "" {
-		return d.tapped(ctx, person, a)
+		return d.buttons.tapped(ctx, person, a)
 	}
 	id, err := d.byRef(ctx, a.Ref)
 	if errors.Is(err, errTwoCards) {
@@ -96,7 +96,7 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 	if a.Scope.Like || a.Scope.Exactly && !a.Scope.Turn {
 		a.Scope.Minutes = cmp.Or(a.Scope.Minutes, tapMinutes)
 	}
-	return d.countLike(ctx, person, id, a, t.MaxMinutes)
+	return d.votes.countLike(ctx, person, id, a, t.MaxMinutes)
 }
 
 // count puts a person's vote on a card: all of it or one tool of it.
@@ -170,7 +170,7 @@ func (o Outcome) only(c *Card, digest string) Outcome {
 
 // footnote is what else a person should know whose answer was counted.
 func (vs *votes) footnote(ctx context.Context, out *Outcome, voted []*Question, a Answer, now time.Time) (text string) {
-	if out.State == Allowed && vs.pauses.Brake(voted[0].Ask.Agent).On {
+	if out.State == Allowed && vs.pauses.View(voted[0].Ask.Agent).On {
 		text = " The agent is paused: nothing of it runs until `.resume`."
 	}
 	if a.all || len(voted) > 1 || a.entry != "" {
@@ -431,7 +431,7 @@ func (vs *votes) answered(ctx context.Context, c *Card, voted []*Question, now t
 			vs.likes.rememberAnswer(ctx, &q.Ask, &v)
 		}
 		if !v.Allow || v.Edited != "" {
-			vs.refusals.noteRefused(ctx, &q.Ask)
+			vs.consents.noteRefused(ctx, &q.Ask)
 		}
 		vs.o.Observe(Event{Kind: EventAnswered, Allow: v.Allow, Took: now.Sub(q.Ask.Created)})
 	}

@@ -104,25 +104,29 @@ const (
 type Desk struct {
 	*core
 	*cardStore
-	*announcer
-	*sweeper
 	*asker
 	*tickets
 	*endings
-	*votes
-	*buttons
 	*edits
 	*openings
 	*likes
-	*availability
-	*pauses
-	*grants
-	*consents
-	*refusals
-	*sources
-	*commands
 
+	Rooms
+
+	sweeper      *sweeper
+	votes        *votes
+	buttons      *buttons
+	commands     *commands
 	listenErrors listenErrors
+}
+
+// Rooms are the parts of a desk where people do more than answer questions.
+type Rooms struct {
+	Pauses       *Pauses
+	Grants       *Grants
+	Consents     *Consents
+	Sources      *Sources
+	Availability *Availability
 }
 
 // Defaults for what Options leave out.
@@ -164,8 +168,8 @@ func NewDesk(o Options) (*Desk, error) {
 	if err := d.Configure(o.Terms); err != nil {
 		return nil, err
 	}
-	d.run(d.hearWakes)
-	d.run(d.sweep)
+	d.run(d.sweeper.hearWakes)
+	d.run(d.sweeper.sweep)
 	for name, ch := range o.Channels {
 		d.run(func(ctx context.Context) { d.listen(ctx, name, ch) })
 	}
@@ -178,28 +182,27 @@ func assemble(o Options, p process) *Desk {
 	cards.waiters.init()
 	held, previews := &heldParams{}, &previews{}
 	announcer := &announcer{cardStore: cards}
-	pauses := &pauses{cards}
+	pauses := &Pauses{cards}
 	sweeper := &sweeper{cardStore: cards, announcer: announcer, pauses: pauses}
-	availability := &availability{cards}
-	refusals := &refusals{cards.core}
-	consents := &consents{cards.core}
-	grants := &grants{cards, announcer, consents}
-	sources := &sources{cards.core}
+	availability := &Availability{cards}
+	consents := &Consents{cards.core}
+	grants := &Grants{cards, announcer, consents}
+	sources := &Sources{cards.core}
 	likes := &likes{cards, previews}
 	endings := &endings{cards, announcer}
-	tickets := &tickets{cards, announcer, endings, pauses, refusals}
+	tickets := &tickets{cards, announcer, endings, pauses, consents}
 	placer := &placer{cardStore: cards, announcer: announcer, sweeper: sweeper, endings: endings}
 	asker := &asker{cardStore: cards, availability: availability, askLimit: &askLimit{cards.core}, placer: placer, heldParams: held, pauses: pauses, tickets: tickets}
 	stepUps := &stepUps{cards.core}
-	votes := &votes{cards, announcer, pauses, refusals, likes, previews, stepUps, held}
+	votes := &votes{cards, announcer, pauses, consents, likes, previews, stepUps, held}
 	edits := &edits{cards, votes, held, previews}
 	openings := &openings{cardStore: cards, likes: likes, heldParams: held}
 	buttons := &buttons{cards, votes, edits, openings, &picks{cards.core}, stepUps, consents}
 	commands := &commands{cards, announcer, votes, edits, availability, pauses, grants, sources}
 	return &Desk{
-		core:      cards.core,
-		cardStore: cards, announcer: announcer, sweeper: sweeper, asker: asker, tickets: tickets, endings: endings, votes: votes, buttons: buttons, edits: edits,
-		openings: openings, likes: likes, availability: availability, pauses: pauses, grants: grants, consents: consents, refusals: refusals, sources: sources, commands: commands,
+		core: cards.core, cardStore: cards, asker: asker, tickets: tickets, endings: endings, edits: edits, openings: openings, likes: likes,
+		Rooms:   Rooms{Pauses: pauses, Grants: grants, Consents: consents, Sources: sources, Availability: availability},
+		sweeper: sweeper, votes: votes, buttons: buttons, commands: commands,
 	}
 }
 

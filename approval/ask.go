@@ -15,10 +15,10 @@ import (
 type asker struct {
 	*cardStore
 
-	availability *availability
+	availability *Availability
 	askLimit     *askLimit
 	placer       *placer
-	pauses       *pauses
+	pauses       *Pauses
 	tickets      *tickets
 	heldParams   *heldParams
 	recentAsks   recentCards // by conversation and digest

@@ -12,8 +12,8 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// availability is who can be asked now: it knows absences, quiet hours and mutes.
-type availability struct{ *cardStore }
+// Availability is who can be asked now: it knows absences, quiet hours and mutes.
+type Availability struct{ *cardStore }
 
 // Quiet hours and absences say whom to disturb, and not whom to trust: a person who is away may still answer, and no one may answer more
 // than the config lets them. Where too few of those who may allow a call are there, it is denied at once, and the agent reads when to ask
@@ -30,7 +30,7 @@ func (n *notNow) Error() string {
 }
 
 // askNow finds out who can be asked about a call now, or why none is: see Request.notNow.
-func (av *availability) askNow(ctx context.Context, r *Request) error {
+func (av *Availability) askNow(ctx context.Context, r *Request) error {
 	if r.Ask.Test {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (s *Stage) reaches(p *Person) bool {
 }
 
 // away takes `.away`: a person is not asked until a time, and may name an approver who decides. That one gets no right by it.
-func (av *availability) away(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
+func (av *Availability) away(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
 	t := av.terms()
 	now := av.o.Now().In(t.zone(person))
 	until, _ := codes.Until(cmd.When, now)
@@ -175,7 +175,7 @@ func (av *availability) away(ctx context.Context, person, via string, cmd *codes
 const awayFormat = "Mon 2006-01-02 15:04 MST"
 
 // back takes `.back`.
-func (av *availability) back(ctx context.Context, person, via string) (Outcome, error) {
+func (av *Availability) back(ctx context.Context, person, via string) (Outcome, error) {
 	before, err := av.words(ctx)
 	if err != nil {
 		return Outcome{Text: storeGone}, err

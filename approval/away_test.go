@@ -187,7 +187,7 @@ func TestAwayUntilFridayBobDecides(t *testing.T) {
 	says(t, d, alice, ".back", "you are not away")
 	c.set(t, "2026-11-17T13:00:00Z")
 	says(t, d, alice, ".back", "alice is back.")
-	if now, err := d.Absences(t.Context(), alice); err != nil || len(now.Away) != 0 || now.Me != "alice" || now.IsAway() {
+	if now, err := d.Availability.Now(t.Context(), alice); err != nil || len(now.Away) != 0 || now.Me != "alice" || now.IsAway() {
 		t.Errorf("%+v, %v", now, err)
 	}
 	for line, want := range map[string]string{
@@ -264,7 +264,7 @@ func TestAMuteDeniesWhatWouldAskAndNothingElse(t *testing.T) {
 	want("no longer", put(t, d, c, in(other, "main")), false)
 	says(t, d, alice, ".mute in 00000000", "No conversation has the reference")
 	says(t, d, mallory, ".mute main", approval.NotAuthorised)
-	if now, err := d.Absences(t.Context(), mallory); err != nil || len(now.Muted) != 0 || now.Me != "" {
+	if now, err := d.Availability.Now(t.Context(), mallory); err != nil || len(now.Muted) != 0 || now.Me != "" {
 		t.Errorf("%+v, %v", now, err)
 	}
 }

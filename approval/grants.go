@@ -13,12 +13,12 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// grants lists and ends what lets calls pass without a question.
-type grants struct {
+// Grants lists and ends what lets calls pass without a question.
+type Grants struct {
 	*cardStore
 
 	announcer *announcer
-	consents  *consents
+	consents  *Consents
 }
 
 // Granting is what lets calls pass without a question at one moment.
@@ -37,7 +37,7 @@ const (
 // Grants lists what is granted in one conversation, by its hash, or in all. What
 // does not carry our seal is no grant, and one of somebody who may not approve
 // any more covers nothing: neither is listed.
-func (gr *grants) Grants(ctx context.Context, conversation string) (Granting, error) {
+func (gr *Grants) List(ctx context.Context, conversation string) (Granting, error) {
 	stored, now, err := gr.o.Store.Grants(ctx, conversation, maxGrants+1)
 	if err != nil {
 		return Granting{}, err
@@ -48,7 +48,7 @@ func (gr *grants) Grants(ctx context.Context, conversation string) (Granting, er
 			out.Grants = append(out.Grants, g)
 		}
 	}
-	standing, err := gr.consents.Standing(ctx)
+	standing, err := gr.consents.Active(ctx)
 	standing = slices.DeleteFunc(standing, func(g session.Grant) bool {
 		return !now.Before(g.Until) || conversation != "" && g.Conversation.Hash() != conversation
 	})
@@ -58,7 +58,7 @@ func (gr *grants) Grants(ctx context.Context, conversation string) (Granting, er
 
 // granted reads what the store holds as a grant, if it is one of ours and stands
 // where it was given.
-func (gr *grants) granted(s StoredGrant) (session.Grant, bool) {
+func (gr *Grants) granted(s StoredGrant) (session.Grant, bool) {
 	g, err := session.ReadGrant(gr.o.Key, s.Value)
 	return g, err == nil && g.Name() == s.Conversation+":"+s.Field
 }
@@ -69,7 +69,7 @@ const AllGrants = "all"
 // Revoke ends grants at an approver's word: one by its [session.Grant.Name], those
 // of a conversation by its hash, or AllGrants. Once it returns without an error no
 // call passes by them any more, in any process that shares the store.
-func (gr *grants) Revoke(ctx context.Context, a Answer, of string) (Outcome, error) {
+func (gr *Grants) Revoke(ctx context.Context, a Answer, of string) (Outcome, error) {
 	person, listed := gr.terms().people[a.ID]
 	if !listed {
 		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
@@ -101,7 +101,7 @@ var noGrant = Outcome{Kind: NotFound, Text: "No such grant is open. Nothing was 
 
 // revoke ends the grants that are meant. The list is bounded, so where all are it
 // is read until nothing is left.
-func (gr *grants) revoke(ctx context.Context, r revocation) (Outcome, error) {
+func (gr *Grants) revoke(ctx context.Context, r revocation) (Outcome, error) {
 	var ended []session.Grant
 	for range revokeRounds {
 		some, more, err := gr.revokeListed(ctx, r)
@@ -128,7 +128,7 @@ func (gr *grants) revoke(ctx context.Context, r revocation) (Outcome, error) {
 }
 
 // revokeListed ends those of one list.
-func (gr *grants) revokeListed(ctx context.Context, r revocation) (ended []session.Grant, more bool, err error) {
+func (gr *Grants) revokeListed(ctx context.Context, r revocation) (ended []session.Grant, more bool, err error) {
 	stored, now, err := gr.o.Store.Grants(ctx, r.in, maxGrants)
 	if err != nil {
 		return nil, false, err
@@ -153,7 +153,7 @@ func (gr *grants) revokeListed(ctx context.Context, r revocation) (ended []sessi
 
 // end takes back the yes on the card, then the grant: whoever says it again after
 // a fault finds the grant still there.
-func (gr *grants) end(ctx context.Context, g *session.Grant, now time.Time) error {
+func (gr *Grants) end(ctx context.Context, g *session.Grant, now time.Time) error {
 	if err := gr.takeBack(ctx, g, now); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ const revoked = "the yes was taken back"
 
 // takeBack makes nothing of a yes that no call has used yet, and shows on every
 // copy that the card grants nothing any more. An identical call may ask again.
-func (gr *grants) takeBack(ctx context.Context, g *session.Grant, now time.Time) error {
+func (gr *Grants) takeBack(ctx context.Context, g *session.Grant, now time.Time) error {
 	c, err := gr.change(ctx, g.ID, func(c *Card, _ time.Time) (Change, error) {
 		gone := map[string]time.Time{}
 		for _, q := range c.all() {
@@ -192,7 +192,7 @@ func (gr *grants) takeBack(ctx context.Context, g *session.Grant, now time.Time)
 	return err
 }
 
-func (cn *consents) noteRevoked(ctx context.Context, g *session.Grant, person, via string) {
+func (cn *Consents) noteRevoked(ctx context.Context, g *session.Grant, person, via string) {
 	cn.note(ctx, audit.Entry{
 		Kind: audit.KindRevoke, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Session: g.Conversation.Key,
 		Agent: g.Agent, Run: g.Run, Tool: g.Tool, Level: g.Level.String(),
@@ -201,15 +201,9 @@ func (cn *consents) noteRevoked(ctx context.Context, g *session.Grant, person, v
 	})
 }
 
-// Listed reports whether someone may answer at all.
-func (d *Desk) Listed(id string) bool {
-	_, listed := d.terms().people[id]
-	return listed
-}
-
 // listGrants answers `.grants`.
-func (gr *grants) listGrants(ctx context.Context, via string) (Outcome, error) {
-	open, err := gr.Grants(ctx, "")
+func (gr *Grants) listGrants(ctx context.Context, via string) (Outcome, error) {
+	open, err := gr.List(ctx, "")
 	if err != nil {
 		return Outcome{Text: "The store can't be reached. Try again."}, err
 	}

@@ -65,7 +65,7 @@ func granting(t testing.TB, tools ...string) (*approval.Desk, *sqlite.Store, *ch
 
 func grants(t testing.TB, d *approval.Desk) []session.Grant {
 	t.Helper()
-	open, err := d.Grants(t.Context(), "")
+	open, err := d.Grants.List(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,17 +168,17 @@ func TestRevokeTakesANameAConversationOrAllAndNothingElse(t *testing.T) {
 	open := grants(t, d)
 	who := approval.Answer{ID: alice, Via: "page"}
 	for _, of := range []string{"", "ALL", ":", open[0].Field(), open[0].Name() + "0", conversation.Ref(), conversation.Hash() + ":", strings.Repeat("0", 32)} {
-		if o, err := d.Revoke(t.Context(), who, of); err != nil || o.Kind != approval.NotFound {
+		if o, err := d.Grants.Revoke(t.Context(), who, of); err != nil || o.Kind != approval.NotFound {
 			t.Errorf("%q: %+v, %v", of, o, err)
 		}
 	}
-	if o, err := d.Revoke(t.Context(), approval.Answer{ID: mallory}, approval.AllGrants); err != nil || o.Kind != approval.Unauthorised || len(grants(t, d)) != 3 {
+	if o, err := d.Grants.Revoke(t.Context(), approval.Answer{ID: mallory}, approval.AllGrants); err != nil || o.Kind != approval.Unauthorised || len(grants(t, d)) != 3 {
 		t.Errorf("H32: mallory: %+v, %v", o, err)
 	}
-	if o, err := d.Revoke(t.Context(), who, open[1].Name()); err != nil || o.Kind != approval.Told || len(grants(t, d)) != 2 {
+	if o, err := d.Grants.Revoke(t.Context(), who, open[1].Name()); err != nil || o.Kind != approval.Told || len(grants(t, d)) != 2 {
 		t.Errorf("one: %+v, %v", o, err)
 	}
-	if o, err := d.Revoke(t.Context(), who, conversation.Hash()); err != nil || !strings.Contains(o.Text, "2 grants were ended by alice (page)") || len(grants(t, d)) != 0 {
+	if o, err := d.Grants.Revoke(t.Context(), who, conversation.Hash()); err != nil || !strings.Contains(o.Text, "2 grants were ended by alice (page)") || len(grants(t, d)) != 0 {
 		t.Errorf("the conversation's: %+v, %v", o, err)
 	}
 }

@@ -36,7 +36,7 @@ func (w words) muted(a *Ask, now time.Time) (until time.Time, muted bool) {
 }
 
 // mute takes `.mute`.
-func (av *availability) mute(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
+func (av *Availability) mute(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
 	minutes := min(cmd.Minutes, maxMuteMinutes)
 	if minutes == 0 {
 		minutes = muteMinutes
@@ -57,7 +57,7 @@ func (av *availability) mute(ctx context.Context, person, via string, cmd *codes
 }
 
 // mutable is what a command names: about what a word would be, and how people read it. Without it the outcome says what is wrong.
-func (av *availability) mutable(ctx context.Context, cmd *codes.Command) (about, name string, _ Outcome, _ error) {
+func (av *Availability) mutable(ctx context.Context, cmd *codes.Command) (about, name string, _ Outcome, _ error) {
 	if cmd.Session == "" {
 		return aboutAgent(cmd.Agent), whom(av.o.Hide(cmd.Agent)), Outcome{}, nil
 	}
@@ -74,7 +74,7 @@ func (av *availability) mutable(ctx context.Context, cmd *codes.Command) (about,
 }
 
 // stillOpen names the open questions that a mute comes too late for: they can be answered.
-func (av *availability) stillOpen(ctx context.Context, said words) string {
+func (av *Availability) stillOpen(ctx context.Context, said words) string {
 	cards, now, err := av.openCards(ctx)
 	if err != nil {
 		return " Questions that are open stay open."
@@ -92,7 +92,7 @@ func (av *availability) stillOpen(ctx context.Context, said words) string {
 }
 
 // unmute takes `.unmute`; without a name, of all.
-func (av *availability) unmute(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
+func (av *Availability) unmute(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
 	before, err := av.words(ctx)
 	if err != nil {
 		return Outcome{Text: storeGone}, err

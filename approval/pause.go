@@ -12,15 +12,15 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// pauses are the owner's pauses of agents: it takes them, lifts them and keeps up with those of other processes.
-type pauses struct{ *cardStore }
+// Pauses are the owner's pauses of agents: it takes them, lifts them and keeps up with those of other processes.
+type Pauses struct{ *cardStore }
 
 // Brake is what this process knows of the pauses that bind an agent's calls.
-func (ps *pauses) Brake(agent string) session.Brake { return ps.o.Pauses.Brake(agent) }
+func (ps *Pauses) View(agent string) session.Brake { return ps.o.Pauses.Brake(agent) }
 
 // Braked takes note of what the store holds where a brake says otherwise. After
 // it the brake is right, or the store failed.
-func (ps *pauses) Braked(ctx context.Context, b session.Brake, stand [2]string) error {
+func (ps *Pauses) Changed(ctx context.Context, b session.Brake, stand [2]string) error {
 	if err := ps.learn(ctx, session.AllAgents, stand[0], b.Seen); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (ps *pauses) Braked(ctx context.Context, b session.Brake, stand [2]string) 
 
 // learn takes over what the store holds under a scope, or puts the owner's word
 // back where somebody took it away. seen is how much was known when it was asked.
-func (ps *pauses) learn(ctx context.Context, scope, text string, seen int64) error {
+func (ps *Pauses) learn(ctx context.Context, scope, text string, seen int64) error {
 	lesson := ps.o.Pauses.Heard(scope, text, seen)
 	if lesson.Strange != "" {
 		ps.o.Log.ErrorContext(ctx, "someone else writes to the store: "+lesson.Strange, "scope", scope)
@@ -42,7 +42,7 @@ func (ps *pauses) learn(ctx context.Context, scope, text string, seen int64) err
 }
 
 // hearPauses reads all pauses anew. Whoever waits for a person under one is told.
-func (ps *pauses) hearPauses(ctx context.Context) error {
+func (ps *Pauses) hearPauses(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	known, seen := ps.o.Pauses.Scopes() // first: a word that is said meanwhile is not missing
@@ -65,13 +65,13 @@ func (ps *pauses) hearPauses(ctx context.Context) error {
 }
 
 // tellBraked ends the wait of whoever a pause binds.
-func (ps *pauses) tellBraked() {
-	ps.waiters.wakeBraked(func(agent string) bool { return ps.Brake(agent).On })
+func (ps *Pauses) tellBraked() {
+	ps.waiters.wakeBraked(func(agent string) bool { return ps.View(agent).On })
 }
 
 // pause stops an agent, or all: nothing but what is harmless passes from now on,
 // in every process that shares the store.
-func (ps *pauses) pause(ctx context.Context, person, via, agent string) (Outcome, error) {
+func (ps *Pauses) pause(ctx context.Context, person, via, agent string) (Outcome, error) {
 	scopes := []string{session.AllAgents}
 	if agent != "" {
 		scopes = []string{session.AgentScope(agent), session.NoAgent}
@@ -86,7 +86,7 @@ func (ps *pauses) pause(ctx context.Context, person, via, agent string) (Outcome
 
 // resume lifts what binds an agent, or all, and lets it ask again. It is recorded
 // first: what can't be recorded is not lifted.
-func (ps *pauses) resume(ctx context.Context, person, via, agent string) (Outcome, error) {
+func (ps *Pauses) resume(ctx context.Context, person, via, agent string) (Outcome, error) {
 	const failed = "The store can't be reached. The pause may still hold; say it again."
 	if err := ps.hearPauses(ctx); err != nil {
 		return Outcome{Text: failed}, err
@@ -104,7 +104,7 @@ func (ps *pauses) resume(ctx context.Context, person, via, agent string) (Outcom
 		return Outcome{Text: failed}, err
 	}
 	text := fmt.Sprintf("%s resumed by %s (%s).", whom(ps.o.Hide(agent)), person, via)
-	if agent != "" && ps.Brake(agent).On {
+	if agent != "" && ps.View(agent).On {
 		text += " A pause of all agents still holds; `.resume` lifts it."
 	}
 	ps.Tell(ctx, text)
@@ -114,7 +114,7 @@ func (ps *pauses) resume(ctx context.Context, person, via, agent string) (Outcom
 // lifted are the scopes whose pause ends with an agent's, and whose questions
 // are forgiven; without an agent, all of them. Calls that name no agent are bound
 // as long as any agent is.
-func (ps *pauses) lifted(agent string) (scopes, asked []string) {
+func (ps *Pauses) lifted(agent string) (scopes, asked []string) {
 	var on []string
 	for _, p := range ps.o.Pauses.Standing() {
 		on = append(on, p.Scope)
@@ -134,7 +134,7 @@ func (ps *pauses) lifted(agent string) (scopes, asked []string) {
 // say puts the owner's word under each scope. A pause counts here before the
 // store has it, and whatever the store does: a word that is missing there is put
 // there. That one is lifted counts once the store has it.
-func (ps *pauses) say(ctx context.Context, person string, scopes []string, on bool) error {
+func (ps *Pauses) say(ctx context.Context, person string, scopes []string, on bool) error {
 	defer ps.tellBraked()
 	var failed []error
 	for _, scope := range scopes {
@@ -153,7 +153,7 @@ func (ps *pauses) say(ctx context.Context, person string, scopes []string, on bo
 }
 
 // spoke records what someone said about a pause and tells everyone.
-func (ps *pauses) spoke(ctx context.Context, kind audit.Kind, person, via, agent, text string) {
+func (ps *Pauses) spoke(ctx context.Context, kind audit.Kind, person, via, agent, text string) {
 	ps.note(ctx, spokenEntry(kind, person, via, agent))
 	ps.o.Log.WarnContext(ctx, text)
 	ps.Tell(ctx, text)
@@ -171,9 +171,9 @@ func whom(agent string) string {
 }
 
 // Paused says in words what is paused and by whom; nothing if nothing is.
-func (ps *pauses) Paused() string {
+func (ps *Pauses) Text() string {
 	var lines []string
-	for _, p := range ps.Pauses() {
+	for _, p := range ps.List() {
 		agent := p.Scope
 		if p.Scope == session.AllAgents {
 			agent = ""
@@ -188,11 +188,8 @@ func (ps *pauses) Paused() string {
 	return strings.Join(lines, "\n")
 }
 
-// PauseCount is how many pauses stand.
-func (ps *pauses) PauseCount() int { return len(ps.Pauses()) }
-
 // Pauses are those that stand. The one of calls that name no agent is left out: it
 // comes with an agent's.
-func (ps *pauses) Pauses() []session.Pause {
+func (ps *Pauses) List() []session.Pause {
 	return slices.DeleteFunc(ps.o.Pauses.Standing(), func(p session.Pause) bool { return p.Scope == session.NoAgent })
 }

@@ -77,16 +77,16 @@ func TestTheOwnersOwnWordIsNobodyElses(t *testing.T) {
 	meanwhile(&s.read, func() { says(".resume main") })
 	says(".resume other")
 	meanwhile(&s.write, func() {
-		if err := d.Braked(t.Context(), d.Brake("main"), [2]string{}); err != nil { // as a call finds the store
+		if err := d.Pauses.Changed(t.Context(), d.Pauses.View("main"), [2]string{}); err != nil { // as a call finds the store
 			t.Error(err)
 		}
 	})
 	says(".pause main")
-	if notes := record.of(audit.KindNote); len(notes) != 0 || !d.Brake("main").On {
-		t.Errorf("the record says %+v; paused: %v", notes, d.Brake("main").On)
+	if notes := record.of(audit.KindNote); len(notes) != 0 || !d.Pauses.View("main").On {
+		t.Errorf("the record says %+v; paused: %v", notes, d.Pauses.View("main").On)
 	}
 	words, err := s.Store.Pauses(t.Context())
-	if err != nil || words["main"] != d.Brake("main").Own {
+	if err != nil || words["main"] != d.Pauses.View("main").Own {
 		t.Errorf("the store has %q, %v", words, err)
 	}
 }
@@ -102,12 +102,12 @@ func TestAPauseThatTheStoreDidNotTakeHoldsHereAndIsPassedOn(t *testing.T) {
 	if o, err := types(d, ".pause"); !errors.Is(err, errStoreDown) || !strings.Contains(o.Text, "holds on this instance") {
 		t.Errorf("told %+v, %v", o, err)
 	}
-	b := d.Brake("main")
+	b := d.Pauses.View("main")
 	if !b.On {
 		t.Fatal("the pause was forgotten")
 	}
 	s.down.Store(false)
-	if err := d.Braked(t.Context(), b, [2]string{"", ""}); err != nil { // as an admit finds the store
+	if err := d.Pauses.Changed(t.Context(), b, [2]string{"", ""}); err != nil { // as an admit finds the store
 		t.Fatal(err)
 	}
 	words, err := s.Pauses(t.Context())
@@ -123,8 +123,8 @@ func TestAPauseIsNotLiftedHereWhileTheStoreHasIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.down.Store(true)
-	if _, err := types(d, ".resume"); !errors.Is(err, errStoreDown) || !d.Brake("main").On {
-		t.Errorf("the pause is on: %v, %v", d.Brake("main").On, err)
+	if _, err := types(d, ".resume"); !errors.Is(err, errStoreDown) || !d.Pauses.View("main").On {
+		t.Errorf("the pause is on: %v, %v", d.Pauses.View("main").On, err)
 	}
 }
 
@@ -143,12 +143,12 @@ func (f full) Append(e audit.Entry) error {
 func TestWhatCannotBeRecordedIsNotLifted(t *testing.T) {
 	for _, kind := range []audit.Kind{audit.KindPause, audit.KindResume} {
 		d := openDesk(t, openStore(t), func(o *approval.Options) { o.Record = full{kind} })
-		if o, err := types(d, ".pause"); err != nil || o.Kind != approval.Told || !d.Brake("main").On {
+		if o, err := types(d, ".pause"); err != nil || o.Kind != approval.Told || !d.Pauses.View("main").On {
 			t.Errorf("a pause that can't be recorded holds all the same: %+v, %v", o, err)
 		}
 		_, err := types(d, ".resume")
-		if failed := kind == audit.KindResume; errors.Is(err, errFull) != failed || d.Brake("main").On != failed {
-			t.Errorf("%s: %v, paused %v", kind, err, d.Brake("main").On)
+		if failed := kind == audit.KindResume; errors.Is(err, errFull) != failed || d.Pauses.View("main").On != failed {
+			t.Errorf("%s: %v, paused %v", kind, err, d.Pauses.View("main").On)
 		}
 	}
 }

@@ -10,9 +10,6 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// refusals are the calls that people refused lately.
-type refusals struct{ *core }
-
 // Every no, and every yes to changed arguments, is kept for as long as a standing consent looks back: as a digest of what the call was about,
 // under this server's seal, in a list of the store for each tool. Every gateway that shares the store finds it there, also what is only in
 // another one's record.
@@ -36,38 +33,38 @@ func refusedList(tool string) string {
 }
 
 // noteRefused keeps that a call was refused. If that fails the no counts all the same, and this gateway's record has it.
-func (rf *refusals) noteRefused(ctx context.Context, a *Ask) {
+func (cn *Consents) noteRefused(ctx context.Context, a *Ask) {
 	if a.Test {
 		return
 	}
 	list := refusedList(a.Tool)
-	text := rf.spelled(a.Spelled)
-	entry := []byte(rf.o.Key.Seal("refused", list, text) + text)
-	if err := rf.o.Store.Note(ctx, session.Note{List: list, Entries: [][]byte{entry}, Most: mostRefused, Keep: keepRefused}); err != nil {
-		rf.o.Log.WarnContext(ctx, "a refused call could not be kept for other gateways to compare with", "err", err)
+	text := cn.spelled(a.Spelled)
+	entry := []byte(cn.o.Key.Seal("refused", list, text) + text)
+	if err := cn.o.Store.Note(ctx, session.Note{List: list, Entries: [][]byte{entry}, Most: mostRefused, Keep: keepRefused}); err != nil {
+		cn.o.Log.WarnContext(ctx, "a refused call could not be kept for other gateways to compare with", "err", err)
 	}
 }
 
 // spelled is a digest of [Ask.Spelled] that no one can guess the call from.
-func (rf *refusals) spelled(of string) string {
+func (cn *Consents) spelled(of string) string {
 	content, call, ok := strings.Cut(of, ":")
 	if !ok {
 		return ""
 	}
-	return content + ":" + rf.o.Key.Seal("spelled", call)
+	return content + ":" + cn.o.Key.Seal("spelled", call)
 }
 
 // Refused says what people refused of a tool that is like a call, by its [Ask.Spelled].
-func (rf *refusals) Refused(ctx context.Context, tool, spelled string) (Refusals, error) {
+func (cn *Consents) Refused(ctx context.Context, tool, spelled string) (Refusals, error) {
 	list := refusedList(tool)
-	entries, err := rf.o.Store.Notes(ctx, list)
+	entries, err := cn.o.Store.Notes(ctx, list)
 	if err != nil {
 		return Refusals{}, err
 	}
-	out, this := Refusals{Full: len(entries) >= mostRefused}, rf.spelled(spelled)
+	out, this := Refusals{Full: len(entries) >= mostRefused}, cn.spelled(spelled)
 	content, _, _ := strings.Cut(this, ":")
 	for _, e := range entries {
-		if len(e) < sealLength || !rf.o.Key.Check(string(e[:sealLength]), "refused", list, string(e[sealLength:])) {
+		if len(e) < sealLength || !cn.o.Key.Check(string(e[:sealLength]), "refused", list, string(e[sealLength:])) {
 			continue
 		}
 		text := string(e[sealLength:])

@@ -66,7 +66,7 @@ func (cm *commands) names(ctx context.Context, a Answer) (Outcome, error) {
 		return Outcome{Text: "The store can't be reached. Try again."}, err
 	}
 	var lines []string
-	if cm.pauses.Paused() != "" {
+	if cm.pauses.Text() != "" {
 		lines = append(lines, pausedHere)
 	}
 	waiting := 0

@@ -87,7 +87,7 @@ func TestAGrantStandsOnlyForAsManyPeopleAsItTakesToday(t *testing.T) {
 	}
 	stands := func(by string, want bool) {
 		t.Helper()
-		if got := d.Stands(by, Ask{Tool: "exec", Agent: "main"}); got != want {
+		if got := d.Grants.Covers(by, Ask{Tool: "exec", Agent: "main"}); got != want {
 			t.Errorf("a grant of %s stands: %v", by, got)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// sources are what conversations have read, and the owner's word about it.
-type sources struct{ *core }
+// Sources are what conversations have read, and the owner's word about it.
+type Sources struct{ *core }
 
 // Vouching is the owner's word about a source of a conversation.
 type Vouching struct {
@@ -27,14 +27,14 @@ type Vouching struct {
 
 // Sources are those that had a say in a conversation, by its reference or its
 // hash. ErrUnknown and ErrAmbiguous say that it was not found.
-func (so *sources) Sources(ctx context.Context, ref string) (session.Account, error) {
+func (so *Sources) Of(ctx context.Context, ref string) (session.Account, error) {
 	return so.o.Store.Influences(ctx, ref)
 }
 
 // Endorse takes a source out of the account at an approver's word, or back in.
 // What it brought so far no longer counts; what it brings later does. Grants end,
 // since one from before it had a say would cover again.
-func (so *sources) Endorse(ctx context.Context, v Vouching) (Outcome, error) {
+func (so *Sources) Endorse(ctx context.Context, v Vouching) (Outcome, error) {
 	person, listed := so.terms().people[v.ID]
 	if !listed {
 		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
@@ -42,11 +42,11 @@ func (so *sources) Endorse(ctx context.Context, v Vouching) (Outcome, error) {
 	return so.vouch(ctx, person, v)
 }
 
-func (so *sources) vouch(ctx context.Context, person string, v Vouching) (Outcome, error) {
+func (so *Sources) vouch(ctx context.Context, person string, v Vouching) (Outcome, error) {
 	if !v.Take && so.o.NoReset != nil && so.o.NoReset() {
 		return Outcome{Kind: Misunderstood, Text: "Under the profile strict a level is never lowered. Start a new session instead."}, nil
 	}
-	account, err := so.Sources(ctx, v.Conversation)
+	account, err := so.Of(ctx, v.Conversation)
 	if err != nil {
 		return so.noSource(v.Via, v.Conversation, err)
 	}
@@ -101,7 +101,7 @@ func vouched(e *session.Endorsement, take bool) string {
 }
 
 // noSource says why nothing was changed.
-func (so *sources) noSource(via, ref string, err error) (Outcome, error) {
+func (so *Sources) noSource(via, ref string, err error) (Outcome, error) {
 	switch {
 	case errors.Is(err, ErrUnknown):
 		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(so.o.Hide(ref)) + "."}, nil
@@ -121,11 +121,11 @@ func (so *sources) noSource(via, ref string, err error) (Outcome, error) {
 const mostListed = 20
 
 // listSources answers `.sources`: the last to have a say first.
-func (so *sources) listSources(ctx context.Context, via, ref string) (Outcome, error) {
+func (so *Sources) listSources(ctx context.Context, via, ref string) (Outcome, error) {
 	if ref == "" {
 		return so.listJobs(ctx, via)
 	}
-	account, err := so.Sources(ctx, ref)
+	account, err := so.Of(ctx, ref)
 	if err != nil {
 		return so.noSource(via, ref, err)
 	}
@@ -159,7 +159,7 @@ func (so *sources) listSources(ctx context.Context, via, ref string) (Outcome, e
 }
 
 // renewed is the last time that the owner started a conversation anew, if ever.
-func (so *sources) renewed(ctx context.Context, c session.Conversation) (last session.Renewed, _ error) {
+func (so *Sources) renewed(ctx context.Context, c session.Conversation) (last session.Renewed, _ error) {
 	list := session.RenewedList(c)
 	entries, err := so.o.Store.Notes(ctx, list)
 	if err != nil {
@@ -202,7 +202,7 @@ func SourceLine(i *session.Influence) string {
 // Jobs are the agents with scheduled jobs that come from outside content, each with
 // those jobs as its sources. Agents for all of whose jobs someone has vouched are
 // left out.
-func (so *sources) Jobs(ctx context.Context) (out []session.Account, _ error) {
+func (so *Sources) Jobs(ctx context.Context) (out []session.Account, _ error) {
 	entries, err := so.o.Store.Notes(ctx, session.JobsList)
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (so *sources) Jobs(ctx context.Context) (out []session.Account, _ error) {
 			continue
 		}
 		seen[c] = true
-		account, err := so.Sources(ctx, c.Hash())
+		account, err := so.Of(ctx, c.Hash())
 		switch {
 		case errors.Is(err, ErrUnknown):
 		case err != nil:
@@ -229,7 +229,7 @@ func (so *sources) Jobs(ctx context.Context) (out []session.Account, _ error) {
 func counts(i session.Influence) bool { return i.Endorsed.IsZero() }
 
 // listJobs answers `.sources` without a reference.
-func (so *sources) listJobs(ctx context.Context, via string) (Outcome, error) {
+func (so *Sources) listJobs(ctx context.Context, via string) (Outcome, error) {
 	all, err := so.Jobs(ctx)
 	if err != nil {
 		return so.noSource(via, "", err)
@@ -252,7 +252,7 @@ func (so *sources) listJobs(ctx context.Context, via string) (Outcome, error) {
 }
 
 // reset lowers a conversation's level at the owner's word.
-func (so *sources) reset(ctx context.Context, person, via, ref string) (Outcome, error) {
+func (so *Sources) reset(ctx context.Context, person, via, ref string) (Outcome, error) {
 	if so.o.NoReset != nil && so.o.NoReset() {
 		return Outcome{Kind: Misunderstood, Text: "Under the profile strict a level is never lowered. Start a new session instead."}, nil
 	}

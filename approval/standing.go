@@ -12,8 +12,8 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// consents are the standing consents.
-type consents struct{ *core }
+// Consents are the standing consents.
+type Consents struct{ *core }
 
 // A standing consent is a grant that holds for days, in every conversation of one agent or in one of them: for calls of one tool to exactly the
 // same destinations, or for one command, down to a level, until a day. Only a person gives one. It is kept in a list of the store, under this server's seal: if the list is lost,
@@ -30,7 +30,7 @@ const (
 
 // Standing are the standing consents that have not been ended, the latest first and of each name the latest only. One of a person who may not
 // approve any more is none.
-func (cn *consents) Standing(ctx context.Context) (given []session.Grant, err error) {
+func (cn *Consents) Active(ctx context.Context) (given []session.Grant, err error) {
 	all, err := cn.unended(ctx)
 	t := cn.terms()
 	for _, g := range all {
@@ -42,7 +42,7 @@ func (cn *consents) Standing(ctx context.Context) (given []session.Grant, err er
 }
 
 // unended are all standing consents that have not been ended, the latest first.
-func (cn *consents) unended(ctx context.Context) (given []session.Grant, err error) {
+func (cn *Consents) unended(ctx context.Context) (given []session.Grant, err error) {
 	entries, err := cn.o.Store.Notes(ctx, standingList)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (cn *consents) unended(ctx context.Context) (given []session.Grant, err err
 
 // Consent gives a standing consent at an approver's word. The grant says for which calls and at which level; who gives it and how long it
 // holds is written here. It is in the record before it counts.
-func (cn *consents) Consent(ctx context.Context, a Answer, g session.Grant, days int) (Outcome, error) {
+func (cn *Consents) Give(ctx context.Context, a Answer, g session.Grant, days int) (Outcome, error) {
 	t := cn.terms()
 	person, listed := t.people[a.ID]
 	switch {
@@ -79,7 +79,7 @@ func (cn *consents) Consent(ctx context.Context, a Answer, g session.Grant, days
 }
 
 // give gives a standing consent that was found to be right.
-func (cn *consents) give(ctx context.Context, a Answer, person string, g session.Grant, days int) (Outcome, error) {
+func (cn *Consents) give(ctx context.Context, a Answer, person string, g session.Grant, days int) (Outcome, error) {
 	id, err := codes.NewID(cn.o.Rand)
 	if err != nil {
 		return Outcome{Text: notGiven}, err
@@ -109,13 +109,13 @@ func (cn *consents) give(ctx context.Context, a Answer, person string, g session
 		quote(g.Tool), quote(g.Agent), LikeOnly(&g), where, g.Until.Format(time.DateOnly), g.Level)}, nil
 }
 
-func (cn *consents) noteStanding(ctx context.Context, entry string) error {
+func (cn *Consents) noteStanding(ctx context.Context, entry string) error {
 	return cn.o.Store.Note(ctx, session.Note{List: standingList, Most: mostStanding, Keep: keepStanding, Entries: [][]byte{[]byte(entry)}})
 }
 
 // endStanding ends the standing consents that are meant, and with each those that it hides: earlier ones of the same name, which may hold at
 // another level or for longer. It returns one of each name.
-func (cn *consents) endStanding(ctx context.Context, r revocation) (ended []session.Grant, err error) {
+func (cn *Consents) endStanding(ctx context.Context, r revocation) (ended []session.Grant, err error) {
 	given, err := cn.unended(ctx)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ type sweeper struct {
 	*cardStore
 
 	announcer *announcer
-	pauses    *pauses
+	pauses    *Pauses
 	follows   follows
 	orphans   []string // the cards of other processes that waited at the last look
 	looks     int

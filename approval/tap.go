@@ -22,7 +22,7 @@ type buttons struct {
 	openings *openings
 	picks    *picks
 	stepUps  *stepUps
-	consents *consents
+	consents *Consents
 }
 
 // Action is what a button on a card does.

@@ -89,7 +89,7 @@ func (c *core) terms() *terms { return c.inForce.Load() }
 // Stands reports whether a lasting grant still covers a call: all who gave it may
 // approve such calls today, and they are as many as it takes today. It is given
 // the grant's people as the desk wrote them.
-func (gr *grants) Stands(by string, a Ask) bool { return gr.terms().covers(by, a) }
+func (gr *Grants) Covers(by string, a Ask) bool { return gr.terms().covers(by, a) }
 
 func (t *terms) covers(by string, a Ask) bool {
 	if t.bind(&a); a.StepUp {

@@ -15,8 +15,8 @@ type tickets struct {
 
 	announcer *announcer
 	endings   *endings
-	pauses    *pauses
-	refusals  *refusals
+	pauses    *Pauses
+	consents  *Consents
 }
 
 // MaxTickets is how many questions can be asked about at a time.
@@ -96,7 +96,7 @@ func (ti *tickets) usable(ctx context.Context, l *late) bool {
 	}
 	l.seen.Store(c.version)
 	q := c.question(l.digest)
-	if q == nil || q.Ask.HeldOnly || q.last().Edited != "" || q.state(now) != Allowed || ti.pauses.Brake(q.Ask.Agent).On {
+	if q == nil || q.Ask.HeldOnly || q.last().Edited != "" || q.state(now) != Allowed || ti.pauses.View(q.Ask.Agent).On {
 		return false
 	}
 	if left := q.kept(q.last(), now); left > 0 { // for a call that may still be held
@@ -146,7 +146,7 @@ func (ti *tickets) AnsweredElsewhere(ctx context.Context, client, ticket string,
 	entry.Note = WithdrawnNote(why)
 	ti.note(ctx, entry)
 	if why == ClosedThere {
-		ti.refusals.noteRefused(ctx, &q.Ask)
+		ti.consents.noteRefused(ctx, &q.Ask)
 	}
 	ti.runFor(ctx, func(ctx context.Context) { ti.announcer.showCopies(ctx, c) })
 	return nil

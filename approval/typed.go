@@ -19,10 +19,10 @@ type commands struct {
 	announcer    *announcer
 	votes        *votes
 	edits        *edits
-	availability *availability
-	pauses       *pauses
-	grants       *grants
-	sources      *sources
+	availability *Availability
+	pauses       *Pauses
+	grants       *Grants
+	sources      *Sources
 }
 
 // helpLines are the lines that `.help` lists.
@@ -175,17 +175,17 @@ func (cm *commands) list(ctx context.Context, a Answer) (Outcome, error) {
 		return Outcome{Text: "The store can't be reached. Try again."}, err
 	}
 	var b strings.Builder
-	if paused := cm.pauses.Paused(); paused != "" {
+	if paused := cm.pauses.Text(); paused != "" {
 		b.WriteString(paused + "\n")
 	}
-	b.WriteString(cm.availability.Absent(ctx, a.Via))
+	b.WriteString(cm.availability.Text(ctx, a.Via))
 	if len(cards) == 0 {
 		b.WriteString("Nothing is waiting.\n")
 	}
 	for _, c := range cards {
 		fmt.Fprintf(&b, "%s  %s  .approve %s %s\n", c.Ref(), c.tools(), c.TypedTool(), c.Code)
 	}
-	if open, err := cm.grants.Grants(ctx, ""); err == nil && len(open.Grants) > 0 {
+	if open, err := cm.grants.List(ctx, ""); err == nil && len(open.Grants) > 0 {
 		b.WriteString(counted(len(open.Grants), "grant is", "grants are") + " open. `.grants` lists them.\n")
 	}
 	return Outcome{Kind: Told, Text: strings.TrimSuffix(b.String(), "\n")}, nil

@@ -19,7 +19,7 @@ const mostUsed = 5_000
 
 // Spent notes that a request has taken the yes of a card, and wakes identical
 // requests that wait for the outcome.
-func (cs *cardStore) Spent(card, digest, request string) {
+func (cs *cardStore) MarkUsed(card, digest, request string) {
 	defer cs.waiters.wake(card)
 	s := &cs.usedApprovals
 	s.mu.Lock()

@@ -66,7 +66,7 @@ func (w *Waiting) Wait(ctx context.Context) (ruling Ruling, err error) {
 // look says whether the wait is over. A pause ends it, and that needs no look at
 // the card: whatever it says, nothing passes.
 func (w *Waiting) look(ctx context.Context) (_ Ruling, settled bool, err error) {
-	if w.asker.pauses.Brake(w.agent).On {
+	if w.asker.pauses.View(w.agent).On {
 		ruling := w.sentAway()
 		ruling.Paused = true
 		return ruling, true, nil

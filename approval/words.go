@@ -94,7 +94,7 @@ func readWord(key hmac.Key, value []byte) (word, error) {
 type words map[string]word
 
 // words reads what people said. What someone said who may no longer approve holds no more.
-func (av *availability) words(ctx context.Context) (words, error) {
+func (av *Availability) words(ctx context.Context) (words, error) {
 	entries, err := av.o.Store.Notes(ctx, wordList)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (w words) holds(about string, now time.Time) (word, bool) {
 }
 
 // tellWords keeps what a person said, records it and tells everyone. A word is later than those before it, also where the clock was set back.
-func (av *availability) tellWords(ctx context.Context, before words, via, text string, said ...word) (Outcome, error) {
+func (av *Availability) tellWords(ctx context.Context, before words, via, text string, said ...word) (Outcome, error) {
 	entries := make([][]byte, len(said))
 	for i := range said {
 		w := &said[i]

@@ -13,7 +13,6 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/server"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/upstream"
 	"github.com/openclaw-verifier/verifier/verifier"
@@ -90,20 +89,7 @@ var errNobody = errors.New("nobody is here")
 func (nobody) Answer(context.Context, approval.Answer) (approval.Outcome, error) {
 	return approval.Outcome{}, errNobody
 }
-func (nobody) Listed(string) bool { return false }
-
-func (nobody) Grants(context.Context, string) (approval.Granting, error) {
-	return approval.Granting{}, approval.ErrNotApprover
-}
-
-func (nobody) Jobs(context.Context) ([]session.Account, error) { return nil, nil }
-
-func (nobody) Sources(context.Context, string) (session.Account, error) {
-	return session.Account{}, approval.ErrNotApprover
-}
-
-func (nobody) Paused() string                        { return "" }
-func (nobody) Absent(context.Context, string) string { return "" }
+func (nobody) Lists(string) bool { return false }
 
 func (nobody) Probe(context.Context, string, bool) ([]approval.Probed, error) {
 	return nil, approval.ErrNotApprover

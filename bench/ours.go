@@ -158,7 +158,7 @@ func (g *gateway) wire(p place) (run running, err error) {
 	}
 	v, err := verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
-		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key,
+		Store: g.store, Record: g.record, Desk: g.desk, Pauses: g.desk.Pauses, Grants: g.desk.Grants, Consents: g.desk.Consents, Visible: visible, Key: key,
 		Settings: func() verifier.Settings {
 			return verifier.Settings{Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute}
 		},

@@ -80,7 +80,7 @@ func (g *gateway) ask() error {
 // newPage is the owner's page over what the gateway has.
 func (g *gateway) newPage(key hmac.Key, rules *policy.Policy) (*web.Page, error) {
 	return web.New(web.Options{
-		Key: key, Desk: g.desk, Tries: g.store, People: func() web.People { return lone{} }, Record: g.record, Ledger: unread{},
+		Key: key, Desk: g.desk, Rooms: g.desk.Rooms, Tries: g.store, People: func() web.People { return lone{} }, Record: g.record, Ledger: unread{},
 		Memory: undrawn{g.store}, Rehearsal: unplayed{},
 		Policy: func() *policy.Policy { return rules }, Reload: func() web.Reload { return web.Reload{} },
 		Health: func(context.Context) []web.Check { return nil },

@@ -29,7 +29,6 @@ import (
 // Desk is where questions wait.
 type Desk interface {
 	Waiting(ctx context.Context) ([]*approval.Card, time.Time, error)
-	Reachable(ctx context.Context) func(id string, c *approval.Card) bool
 }
 
 // Way is a service that is told. It is told of every card, and who hears of it is for
@@ -59,17 +58,19 @@ type open struct {
 
 // Options are what a Notifier needs.
 type Options struct {
-	Key     hmac.Key
-	Desk    Desk
-	Devices *push.Devices
-	Push    *push.Client              // nil: no device is told
-	Current func(d *push.Device) bool // whether the person who added it may still answer, by the same token
-	Allow   func() bool               // whether a call may be allowed from a notification; nil: none
-	Ways    []Way
-	Page    string                  // what the address of a card on the page begins with; empty: it has none that people can open
-	Record  func(audit.Entry) error // what becomes of devices
-	Log     *slog.Logger            // nil discards
-	Every   time.Duration           // how often it looks at what another process did; 0 means 2 s
+	Key  hmac.Key
+	Desk Desk
+	// Reachable says of a person, by their id, whether to notify them of a card now.
+	Reachable func(ctx context.Context) func(id string, c *approval.Card) bool
+	Devices   *push.Devices
+	Push      *push.Client              // nil: no device is told
+	Current   func(d *push.Device) bool // whether the person who added it may still answer, by the same token
+	Allow     func() bool               // whether a call may be allowed from a notification; nil: none
+	Ways      []Way
+	Page      string                  // what the address of a card on the page begins with; empty: it has none that people can open
+	Record    func(audit.Entry) error // what becomes of devices
+	Log       *slog.Logger            // nil discards
+	Every     time.Duration           // how often it looks at what another process did; 0 means 2 s
 }
 
 // Bounds.
@@ -169,7 +170,7 @@ func (n *Notifier) look() {
 	first, before := n.known == nil, n.known
 	n.known = make(map[string]*open, len(cards))
 	if len(cards) > 0 {
-		reachable := n.o.Desk.Reachable(ctx)
+		reachable := n.o.Reachable(ctx)
 		for _, c := range cards {
 			put := (*outbox).put
 			if first && now.Sub(c.Questions[0].Ask.Created) > toldSince {

@@ -100,11 +100,11 @@ func (o *owner) end(request string) {
 	delete(o.plays, request)
 }
 
-// Spent is of no interest: no yes is kept for later.
-func (*owner) Spent(_, _, _ string) {}
+// MarkUsed is of no interest: no yes is kept for later.
+func (*owner) MarkUsed(_, _, _ string) {}
 
-// Stands says that the owner's word still counts.
-func (*owner) Stands(string, approval.Ask) bool { return true }
+// Covers says that the owner's word still counts.
+func (*owner) Covers(string, approval.Ask) bool { return true }
 
 // Abandon has nothing to take back: the owner answers at once.
 func (*owner) Abandon(context.Context, approval.Ending) error {
@@ -119,16 +119,16 @@ func (*owner) AnsweredElsewhere(context.Context, string, string, approval.Elsewh
 	return nil
 }
 
-// Brake says that nothing is paused.
-func (*owner) Brake(agent string) session.Brake {
+// View says that nothing is paused.
+func (*owner) View(agent string) session.Brake {
 	return session.Brake{Agent: session.AgentScope(agent)}
 }
 
-// Braked has nothing to learn.
-func (*owner) Braked(context.Context, session.Brake, [2]string) error { return nil }
+// Changed has nothing to learn.
+func (*owner) Changed(context.Context, session.Brake, [2]string) error { return nil }
 
-// Standing is none: a replay asks about everything.
-func (*owner) Standing(context.Context) ([]session.Grant, error) { return nil, nil }
+// Active is none: a replay asks about everything.
+func (*owner) Active(context.Context) ([]session.Grant, error) { return nil, nil }
 
 // UsedUp matters only where there is a standing consent.
 func (*owner) UsedUp(context.Context, string, string) bool { return false }

@@ -56,7 +56,7 @@ func Run(ctx context.Context, sessions []Session, o Options) (Report, error) {
 	p := &player{o: o, owner: &owner{approve: o.Approve, store: o.Store, key: key, plays: map[string]*played{}}}
 	v, err := verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return o.Policy }, Redactor: func() *redact.Redactor { return o.Redactor },
-		Store: o.Store, Record: p, Desk: p.owner, Visible: o.Visible, Key: key,
+		Store: o.Store, Record: p, Desk: p.owner, Pauses: p.owner, Grants: p.owner, Consents: p.owner, Visible: o.Visible, Key: key,
 		Settings: func() verifier.Settings { return verifier.Settings{Names: true} },
 	})
 	if err != nil {

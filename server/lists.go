@@ -25,11 +25,11 @@ type openGrant struct {
 
 // grants lists what runs without asking.
 func (a *ownerAPI) grants(w http.ResponseWriter, r *http.Request, id string) {
-	if !a.o.Desk.Listed(id) {
+	if !a.o.Desk.Lists(id) {
 		a.unavailable(w, r, approval.ErrNotApprover)
 		return
 	}
-	open, err := a.o.Desk.Grants(r.Context(), "")
+	open, err := a.o.Rooms.Grants.List(r.Context(), "")
 	if err != nil {
 		a.unavailable(w, r, err)
 		return
@@ -75,7 +75,7 @@ func sourcesOf(a *session.Account) knownSources {
 
 // sources lists what came into a conversation, or, without a reference, the scheduled jobs that come from outside content.
 func (a *ownerAPI) sources(w http.ResponseWriter, r *http.Request, id string) {
-	if !a.o.Desk.Listed(id) {
+	if !a.o.Desk.Lists(id) {
 		a.unavailable(w, r, approval.ErrNotApprover)
 		return
 	}
@@ -84,7 +84,7 @@ func (a *ownerAPI) sources(w http.ResponseWriter, r *http.Request, id string) {
 		a.jobs(w, r)
 		return
 	}
-	account, err := a.o.Desk.Sources(r.Context(), ref)
+	account, err := a.o.Rooms.Sources.Of(r.Context(), ref)
 	switch {
 	case errors.Is(err, approval.ErrUnknown), errors.Is(err, approval.ErrAmbiguous):
 		respond(w, http.StatusNotFound, outcomeBody{Kind: kinds[approval.NotFound], Text: "No conversation has this reference, or several do."})
@@ -97,7 +97,7 @@ func (a *ownerAPI) sources(w http.ResponseWriter, r *http.Request, id string) {
 }
 
 func (a *ownerAPI) jobs(w http.ResponseWriter, r *http.Request) {
-	all, err := a.o.Desk.Jobs(r.Context())
+	all, err := a.o.Rooms.Sources.Jobs(r.Context())
 	if err != nil {
 		a.unavailable(w, r, err)
 		return

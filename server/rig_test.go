@@ -13,7 +13,6 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/server"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -42,26 +41,11 @@ func (noApprovers) Answer(context.Context, approval.Answer) (approval.Outcome, e
 	return approval.Outcome{Kind: approval.Unauthorised, Text: approval.NotAuthorised}, nil
 }
 
-func (noApprovers) Paused() string                        { return "" }
-func (noApprovers) Absent(context.Context, string) string { return "" }
-
 func (noApprovers) Probe(context.Context, string, bool) ([]approval.Probed, error) {
 	return nil, approval.ErrNotApprover
 }
 
-func (noApprovers) Listed(string) bool { return false }
-
-func (noApprovers) Grants(context.Context, string) (approval.Granting, error) {
-	return approval.Granting{}, approval.ErrNotApprover
-}
-
-func (noApprovers) Sources(context.Context, string) (session.Account, error) {
-	return session.Account{}, approval.ErrNotApprover
-}
-
-func (noApprovers) Jobs(context.Context) ([]session.Account, error) {
-	return nil, approval.ErrNotApprover
-}
+func (noApprovers) Lists(string) bool { return false }
 
 func (noApprovers) Open(context.Context, approval.Answer, *approval.Card) error { return nil }
 

@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -40,12 +39,7 @@ type Desk interface {
 	Answer(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Pending(ctx context.Context, id string) ([]*approval.Card, error)
 	Open(ctx context.Context, a approval.Answer, c *approval.Card) error // shows what its calls write to files
-	Paused() string
-	Absent(ctx context.Context, via string) string // who is away and what is muted, in words
-	Listed(id string) bool
-	Grants(ctx context.Context, conversation string) (approval.Granting, error)
-	Sources(ctx context.Context, ref string) (session.Account, error)
-	Jobs(ctx context.Context) ([]session.Account, error)
+	Lists(id string) bool
 	Probe(ctx context.Context, id string, send bool) ([]approval.Probed, error)
 	// Answered waits so long until questions of a client have got a late yes, and
 	// gives their tickets.
@@ -61,6 +55,7 @@ type Options struct {
 	Tolerance func() time.Duration                      // how far a call's clock may be off now; nil means 5 min
 	Verifier  Verifier
 	Desk      Desk
+	Rooms     approval.Rooms
 	Runtimes  func() []verifier.Runtime         // which have said hello; nil: nothing is known of any
 	Loop      Loop                              // hears events; nil: none are taken
 	Turns     Turns                             // draws turns; nil: none are shown

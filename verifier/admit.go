@@ -136,7 +136,7 @@ func (ad *admitter) admitBraked(ctx context.Context, t *evaluation, a *session.A
 		if err != nil || view.Entry != session.Braked {
 			return view, err
 		}
-		if err := ad.o.Desk.Braked(ctx, a.Brake, view.Paused); err != nil {
+		if err := ad.o.Pauses.Changed(ctx, a.Brake, view.Paused); err != nil {
 			return view, err
 		}
 	}
@@ -145,7 +145,7 @@ func (ad *admitter) admitBraked(ctx context.Context, t *evaluation, a *session.A
 
 // brake is what binds the call. What is harmless passes all the same.
 func (ad *admitter) brake(t *evaluation) session.Brake {
-	b := ad.o.Desk.Brake(t.call.Agent())
+	b := ad.o.Pauses.View(t.call.Agent())
 	b.On = b.On && !t.plan.Harmless
 	return b
 }

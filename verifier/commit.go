@@ -31,13 +31,13 @@ func (v *Verifier) settle(ctx context.Context, t *evaluation) (again bool, _ *de
 			t.view.Level, t.view.After, t.closed = taint.Worse(s.View.Level, t.initial), taint.Worse(s.View.After, t.initial), true
 			v.admitter.saw(t)
 			if t.claim != nil {
-				v.o.Desk.Spent(t.claim.Card, t.asksAbout(), t.call.RequestID)
+				v.o.Desk.MarkUsed(t.claim.Card, t.asksAbout(), t.call.RequestID)
 			}
 			return false, nil
 		case session.Decided:
 			return false, v.decided(t, s.View)
 		case session.Halted:
-			if err := v.o.Desk.Braked(ctx, t.brake, s.View.Paused); err != nil {
+			if err := v.o.Pauses.Changed(ctx, t.brake, s.View.Paused); err != nil {
 				return false, v.o.storeFault(ctx, "pause", err)
 			}
 			continue

@@ -176,7 +176,7 @@ func (h *history) halt(rt *rapid.T) {
 // revoke ends every grant.
 func (h *history) revoke(rt *rapid.T) {
 	h.rt = rt
-	if _, err := h.one("revoke at").desk.Revoke(context.Background(), approval.Answer{ID: ownerID, Via: "terminal"}, approval.AllGrants); err != nil {
+	if _, err := h.one("revoke at").desk.Grants.Revoke(context.Background(), approval.Answer{ID: ownerID, Via: "terminal"}, approval.AllGrants); err != nil {
 		rt.Fatal(err)
 	}
 	clear(h.grants)

@@ -115,7 +115,7 @@ func (l *lab) start() (*process, error) {
 	}
 	v, err := verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
-		Store: l.store, Record: &l.record, Desk: desk, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
+		Store: l.store, Record: &l.record, Desk: desk, Pauses: desk.Pauses, Grants: desk.Grants, Consents: desk.Consents, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
 	})
 	return &process{desk, v}, err
 }

@@ -15,7 +15,7 @@ import (
 
 // New makes a Verifier.
 func New(o Options) (*Verifier, error) {
-	if o.Policy == nil || o.Redactor == nil || o.Store == nil || o.Record == nil || o.Desk == nil || o.Visible == nil {
+	if o.Policy == nil || o.Redactor == nil || o.Store == nil || o.Record == nil || o.Desk == nil || o.Pauses == nil || o.Grants == nil || o.Consents == nil || o.Visible == nil {
 		return nil, errors.New("verifier: policy, redactor, store, record, desk and visible are all needed")
 	}
 	if len(o.Key) < 32 {

@@ -28,16 +28,8 @@ type Recorder interface {
 // Desk asks people.
 type Desk interface {
 	Put(ctx context.Context, r *approval.Request) (approval.Ruling, *approval.Waiting, error)
-	// Spent says that a request has taken the yes of a card.
-	Spent(card, digest, request string)
-	// Brake is what is known of the pauses that bind a call of an agent, and
-	// Braked takes note of what the store holds instead.
-	Brake(agent string) session.Brake
-	Braked(ctx context.Context, b session.Brake, stand [2]string) error
-	// Stands reports whether a grant of these people still covers a call.
-	Stands(by string, a approval.Ask) bool
-	// Standing are the standing consents that people have given and not ended.
-	Standing(ctx context.Context) ([]session.Grant, error)
+	// MarkUsed says that a request has taken the yes of a card.
+	MarkUsed(card, digest, request string)
 	// UsedUp reports whether people have allowed a call on a card, and a request has used that yes.
 	UsedUp(ctx context.Context, card, digest string) bool
 	// Abandon takes back the open questions of a session that has ended, and the yeses
@@ -47,6 +39,26 @@ type Desk interface {
 	AnsweredElsewhere(ctx context.Context, client, ticket string, why approval.Elsewhere) error
 	// Tell shows a notice to everyone who may approve.
 	Tell(ctx context.Context, text string)
+}
+
+// Pauses are the owner's.
+type Pauses interface {
+	// View is what is known of the pauses that bind a call of an agent, and
+	// Changed takes note of what the store holds instead.
+	View(agent string) session.Brake
+	Changed(ctx context.Context, seen session.Brake, stored [2]string) error
+}
+
+// Grants let calls pass without a question for a while.
+type Grants interface {
+	// Covers reports whether a grant of these people still covers a call.
+	Covers(by string, a approval.Ask) bool
+}
+
+// Consents are the standing ones.
+type Consents interface {
+	// Active are those that people have given and not ended.
+	Active(ctx context.Context) ([]session.Grant, error)
 }
 
 // Settings are what the owner may change while calls are being decided.
@@ -69,6 +81,9 @@ type Options struct {
 	StoreWait time.Duration // how long a step of a decision waits for the store; 0 means 400 ms
 	Record    Recorder
 	Desk      Desk
+	Pauses    Pauses
+	Grants    Grants
+	Consents  Consents
 	Visible   func(*approval.Ask) bool          // a person sees all of it; what they don't see gets no lasting grant
 	Lineage   func(client string) []lineage.Key // under which a client fingerprints; nil: nobody knows where arguments came from
 	Key       hmac.Key                          // the server key

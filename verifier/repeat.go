@@ -110,5 +110,5 @@ func (s *repeats) lets(ctx context.Context, t *evaluation) bool {
 // mayRepeat reports whether the very call was allowed before, those who said yes may still do so, and nothing was written unseen.
 func (s *repeats) mayRepeat(ctx context.Context, t *evaluation) bool {
 	before, known := s.find(t)
-	return known && s.workspace.unseen(ctx, t) == nil && (before.byPolicy || s.o.Desk.Stands(before.by, *s.question(ctx, t)))
+	return known && s.workspace.unseen(ctx, t) == nil && (before.byPolicy || s.o.Grants.Covers(before.by, *s.question(ctx, t)))
 }

@@ -141,7 +141,7 @@ func newRig(t *testing.T, store backend, approvals int, edit func(*verifier.Opti
 	t.Cleanup(r.desk.Close)
 	o := verifier.Options{
 		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
-		Store: store, Record: r.record, Desk: r.desk, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
+		Store: store, Record: r.record, Desk: r.desk, Pauses: r.desk.Pauses, Grants: r.desk.Grants, Consents: r.desk.Consents, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	if edit != nil {
@@ -231,9 +231,7 @@ func (r *rig) approve(ref string, minutes int) {
 type deskFunc func(*approval.Request) (approval.Ruling, error)
 
 // Spent is of no interest to a desk that always says the same.
-func (deskFunc) Spent(_, _, _ string) {}
-
-func (deskFunc) Stands(string, approval.Ask) bool { return true }
+func (deskFunc) MarkUsed(_, _, _ string) {}
 
 func (deskFunc) Abandon(context.Context, approval.Ending) error {
 	return nil
@@ -245,12 +243,6 @@ func (deskFunc) AnsweredElsewhere(context.Context, string, string, approval.Else
 	return nil
 }
 
-func (deskFunc) Brake(agent string) session.Brake {
-	return session.Brake{Agent: session.AgentScope(agent)}
-}
-
-func (deskFunc) Braked(context.Context, session.Brake, [2]string) error { return nil }
-
 func (f deskFunc) Put(_ context.Context, r *approval.Request) (approval.Ruling, *approval.Waiting, error) {
 	ruling, err := f(r)
 	return ruling, nil, err
@@ -260,7 +252,5 @@ func (f deskFunc) Put(_ context.Context, r *approval.Request) (approval.Ruling, 
 func saysYes(*approval.Request) (approval.Ruling, error) {
 	return approval.Ruling{Yes: true, Ref: "TEST", Card: "card"}, nil
 }
-
-func (deskFunc) Standing(context.Context) ([]session.Grant, error) { return nil, nil }
 
 func (deskFunc) UsedUp(context.Context, string, string) bool { return false }

@@ -29,7 +29,7 @@ func (m meanwhile) Ask(context.Context, *toolcall.Call, jsontext.Value, []string
 func TestH90AGrantThatEndsWhileACallIsDecidedIsOver(t *testing.T) {
 	for name, end := range map[string]func(r *rig) error{
 		"revoked": func(r *rig) error {
-			_, err := r.desk.Revoke(t.Context(), approval.Answer{ID: ownerID, Via: "terminal"}, approval.AllGrants)
+			_, err := r.desk.Grants.Revoke(t.Context(), approval.Answer{ID: ownerID, Via: "terminal"}, approval.AllGrants)
 			return err
 		},
 		"over with its session, as another process heard": func(r *rig) error {

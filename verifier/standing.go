@@ -48,7 +48,7 @@ func (p *people) standing(ctx context.Context, t *evaluation, a *approval.Ask) *
 	if a.Always == "" || t.view.Waiting != "" && !p.o.Desk.UsedUp(ctx, t.view.Waiting, t.sum()) { // people were asked about this very call, and may be yet
 		return nil
 	}
-	given, err := p.o.Desk.Standing(ctx)
+	given, err := p.o.Consents.Active(ctx)
 	if err != nil {
 		p.o.Log.WarnContext(ctx, "standing consents could not be read: the call is asked about", "request", p.hide.request(t.call), "err", err)
 		return nil
@@ -56,7 +56,7 @@ func (p *people) standing(ctx context.Context, t *evaluation, a *approval.Ask) *
 	for i := range given {
 		g := &given[i]
 		isOf := g.Conversation.Client == t.conv.Client && (g.Conversation.Key == "" || g.Conversation == t.conv) && g.Agent == t.call.Agent() && g.Tool == t.call.Tool
-		if isOf && g.Like == session.StandingLike(a.Always) && g.Covers(t.view.Level, t.now()) && p.o.Desk.Stands(g.By, *a) {
+		if isOf && g.Like == session.StandingLike(a.Always) && g.Covers(t.view.Level, t.now()) && p.o.Grants.Covers(g.By, *a) {
 			return g
 		}
 	}

@@ -26,7 +26,7 @@ type muteView struct {
 }
 
 func (g *grants) absences(ctx context.Context, m *member) (absencesView, error) {
-	now, err := g.o.Desk.Absences(ctx, m.id())
+	now, err := g.o.Rooms.Availability.Now(ctx, m.id())
 	if err != nil {
 		return absencesView{}, err
 	}

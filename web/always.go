@@ -63,7 +63,7 @@ func (c *consents) precedents(ctx context.Context, card *approval.Card) (found r
 	}
 	a := &card.Questions[0].Ask
 	found = all.Precedents(card.ID, a.CallDigest())
-	refused, err := c.o.Desk.Refused(ctx, a.Tool, a.Spelled) // also what is in the records of other gateways
+	refused, err := c.o.Rooms.Consents.Refused(ctx, a.Tool, a.Spelled) // also what is in the records of other gateways
 	switch {
 	case err != nil:
 		return found, "", err
@@ -90,7 +90,7 @@ func (q *questions) showAlways(w http.ResponseWriter, r *http.Request, m *member
 	if entry := entryNamed(r.PostFormValue("call"), c, o); entry > 0 {
 		c = c.Entry(entry - 1)
 	}
-	g, can := q.o.Desk.Always(m.id(), c)
+	g, can := q.o.Rooms.Consents.Offer(m.id(), c)
 	if !can {
 		q.one(w, r, m, c.ID, said{Text: "Such a call can't be allowed for days: each one is asked about.", Tone: odd})
 		return

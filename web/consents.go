@@ -107,7 +107,7 @@ func (c *consents) offers(ctx context.Context) (out []offered, err error) {
 		if !can {
 			continue
 		}
-		refused, err := c.o.Desk.Refused(ctx, item.Tool, item.Spelled()) // also what is in the records of other gateways
+		refused, err := c.o.Rooms.Consents.Refused(ctx, item.Tool, item.Spelled()) // also what is in the records of other gateways
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +153,7 @@ func (g *grants) consent(w http.ResponseWriter, r *http.Request, m *member) {
 		g.list(w, r, m, said{Text: "Your answers have changed since this page was drawn, so this is not offered any more. Nothing was changed.", Tone: odd})
 		return
 	}
-	o, err := g.o.Desk.Consent(r.Context(), approval.Answer{ID: m.id(), Via: Via}, offers[at].grant, days)
+	o, err := g.o.Rooms.Consents.Give(r.Context(), approval.Answer{ID: m.id(), Via: Via}, offers[at].grant, days)
 	if err != nil {
 		g.o.Log.ErrorContext(r.Context(), "a standing consent could not be given", "err", err)
 	}

@@ -50,7 +50,7 @@ type grants struct {
 
 // list shows what is open.
 func (g *grants) list(w http.ResponseWriter, r *http.Request, m *member, s said) {
-	open, err := g.o.Desk.Grants(r.Context(), "")
+	open, err := g.o.Rooms.Grants.List(r.Context(), "")
 	if err != nil {
 		g.unreachable(w, r, err)
 		return
@@ -101,7 +101,7 @@ func talkName(c session.Conversation) string {
 
 // revoke ends grants.
 func (g *grants) revoke(w http.ResponseWriter, r *http.Request, m *member) {
-	o, err := g.o.Desk.Revoke(r.Context(), approval.Answer{ID: m.id(), Via: Via}, r.PostFormValue("grant"))
+	o, err := g.o.Rooms.Grants.Revoke(r.Context(), approval.Answer{ID: m.id(), Via: Via}, r.PostFormValue("grant"))
 	if err != nil {
 		g.o.Log.ErrorContext(r.Context(), "a grant could not be ended", "err", err)
 	}
@@ -113,7 +113,7 @@ func (g *grants) revoke(w http.ResponseWriter, r *http.Request, m *member) {
 func (g *grants) pauses() pauseView {
 	var v pauseView
 	agents, _ := g.agents.get(g.o.Now(), agentsKept, func() ([]string, error) { return g.reader.agents(), nil })
-	for _, pause := range g.o.Desk.Pauses() {
+	for _, pause := range g.o.Rooms.Pauses.List() {
 		if pause.Scope == session.AllAgents {
 			v.All = true
 			continue

@@ -24,7 +24,7 @@ func (r *rig) grant(b *browser, edit func(*approval.Ask)) {
 
 func (r *rig) open() []session.Grant {
 	r.t.Helper()
-	open, err := r.desk.Grants(r.t.Context(), "")
+	open, err := r.desk.Grants.List(r.t.Context(), "")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestH52GrantsAreEndedOnlyByWhoeverMayAndFromThePage(t *testing.T) {
 			t.Errorf("a viewer at %s: %d", path, got.status)
 		}
 	}
-	if len(r.open()) != 1 || r.desk.Paused() != "" {
+	if len(r.open()) != 1 || r.desk.Pauses.Text() != "" {
 		t.Error("one of them was taken")
 	}
 }
@@ -122,11 +122,11 @@ func TestOneAgentIsPausedFromThePage(t *testing.T) {
 		t.Errorf("the view:\n%s", page)
 	}
 	got := b.do(http.MethodPost, "say", b.form(page, "Pause main"), nil)
-	if !strings.Contains(got.body, "The agent &#34;main&#34; paused by owner (page)") || !r.desk.Brake("main").On || r.desk.Brake("ops").On {
+	if !strings.Contains(got.body, "The agent &#34;main&#34; paused by owner (page)") || !r.desk.Pauses.View("main").On || r.desk.Pauses.View("ops").On {
 		t.Errorf("pause: %s", got.body)
 	}
 	got = b.do(http.MethodPost, "say", b.form(got.body, "Lift main"), nil)
-	if !strings.Contains(got.body, "resumed by owner (page)") || r.desk.Brake("main").On {
+	if !strings.Contains(got.body, "resumed by owner (page)") || r.desk.Pauses.View("main").On {
 		t.Errorf("lift: %s", got.body)
 	}
 	if got := b.post("say", "what", "pause", "agent", "a\n.resume"); !strings.Contains(got.body, "Write: .pause") {

@@ -220,7 +220,7 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	t.Cleanup(func() { r.desk.Close() })
 	r.memory = &memory{Store: s, graphs: map[string]*provenance.Graph{}}
 	o := web.Options{
-		Passkeys: r.keys, Memory: r.memory, Rehearsal: rehearsed{}, Key: key, Desk: r.desk, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
+		Passkeys: r.keys, Memory: r.memory, Rehearsal: rehearsed{}, Key: key, Desk: r.desk, Rooms: r.desk.Rooms, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
 		Policy: func() *policy.Policy { return rules }, Reload: func() web.Reload { return web.Reload{} },
 		Health: func(context.Context) []web.Check {
 			return []web.Check{{Name: "store"}, {Name: "telegram", Fault: "it answers 401"}}

@@ -122,14 +122,14 @@ func (t *talks) discuss(w http.ResponseWriter, r *http.Request, m *member) {
 		who.Text = "." + r.PostFormValue("what") + " in " + hash
 		o, err = t.o.Desk.Answer(r.Context(), who)
 	case "revoke":
-		o, err = t.o.Desk.Revoke(r.Context(), who, hash)
+		o, err = t.o.Rooms.Grants.Revoke(r.Context(), who, hash)
 	case "endorse", "distrust":
 		v, ok := vouching(r, hash, m)
 		if !ok {
 			http.Error(w, "The form names no source. Nothing was changed.", http.StatusUnprocessableEntity)
 			return
 		}
-		o, err = t.o.Desk.Endorse(r.Context(), v)
+		o, err = t.o.Rooms.Sources.Endorse(r.Context(), v)
 	default:
 		http.Error(w, "The page has no such button. Nothing was changed.", http.StatusUnprocessableEntity)
 		return
@@ -161,7 +161,7 @@ func (t *talks) one(w http.ResponseWriter, r *http.Request, m *member, hash stri
 		http.Error(w, "The record has nothing of such a conversation.", http.StatusNotFound)
 		return
 	}
-	open, err := t.o.Desk.Grants(r.Context(), hash)
+	open, err := t.o.Rooms.Grants.List(r.Context(), hash)
 	if err != nil {
 		t.unreachable(w, r, err)
 		return
@@ -187,7 +187,7 @@ func (t *talks) one(w http.ResponseWriter, r *http.Request, m *member, hash stri
 // the record has it: a secret in a name is hidden there. They are the same hash
 // where nothing is hidden, and where the store does not know the conversation.
 func (t *talks) keptAs(ctx context.Context, hash string) (c session.Conversation, as string) {
-	account, err := t.o.Desk.Sources(ctx, hash)
+	account, err := t.o.Rooms.Sources.Of(ctx, hash)
 	if c = account.Conversation; err != nil || c.Hash() != hash {
 		return c, hash
 	}
@@ -298,7 +298,7 @@ func (t *talks) recall(ctx context.Context, v *talkView, c session.Conversation,
 	if level, err := t.o.Memory.Worst(ctx, c); err == nil {
 		v.Level = level.String()
 	}
-	if account, err := t.o.Desk.Sources(ctx, v.Hash); err == nil {
+	if account, err := t.o.Rooms.Sources.Of(ctx, v.Hash); err == nil {
 		v.Say = influences(account.Influences)
 	}
 	known := ""

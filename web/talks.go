@@ -56,7 +56,7 @@ type jobsLine struct {
 }
 
 func (t *talks) jobs(ctx context.Context) (out []jobsLine, _ error) {
-	all, err := t.o.Desk.Jobs(ctx)
+	all, err := t.o.Rooms.Sources.Jobs(ctx)
 	for i := range all {
 		c := all[i].Conversation
 		line := jobsLine{Hash: c.Hash(), Ref: c.Ref(), Name: talkName(c), Level: all[i].Level.String()}

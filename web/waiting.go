@@ -106,7 +106,7 @@ func (q *questions) one(w http.ResponseWriter, r *http.Request, m *member, id st
 	if _, why := q.o.Desk.Draft(c); why == "" && v.Open && m.Approver {
 		v.Edit = true
 	}
-	if _, can := q.o.Desk.Always(m.id(), c); can && v.Open && m.Approver {
+	if _, can := q.o.Rooms.Consents.Offer(m.id(), c); can && v.Open && m.Approver {
 		v.Always = true
 	}
 	q.around(r.Context(), &v, &c.Questions[0].Ask)

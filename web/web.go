@@ -36,7 +36,6 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/push"
 	"github.com/openclaw-verifier/verifier/redact"
-	"github.com/openclaw-verifier/verifier/session"
 )
 
 // Root is where the page is.
@@ -53,20 +52,9 @@ type Desk interface {
 	Open(ctx context.Context, a approval.Answer, c *approval.Card) error
 	Draft(c *approval.Card) (text, why string)
 	Reveal(ctx context.Context, a approval.Answer, c *approval.Card) (jsontext.Value, error)
-	Grants(ctx context.Context, conversation string) (approval.Granting, error)
-	Revoke(ctx context.Context, a approval.Answer, of string) (approval.Outcome, error)
-	Always(id string, c *approval.Card) (session.Grant, bool)
-	Refused(ctx context.Context, tool, spelled string) (approval.Refusals, error)
-	Consent(ctx context.Context, a approval.Answer, g session.Grant, days int) (approval.Outcome, error)
-	Sources(ctx context.Context, ref string) (session.Account, error)
-	Jobs(ctx context.Context) ([]session.Account, error)
-	Endorse(ctx context.Context, v approval.Vouching) (approval.Outcome, error)
 	LikeThis(ctx context.Context, a approval.Answer, entry int) (*approval.Likely, error)
 	AskTest(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Lists(id string) bool
-	Absences(ctx context.Context, id string) (approval.Absences, error)
-	Paused() string
-	Pauses() []session.Pause
 }
 
 // Tries counts what may happen only so often: each name has a window that the
@@ -91,6 +79,7 @@ type Recorder interface {
 type Options struct {
 	Key    hmac.Key // seals sessions and links
 	Desk   Desk
+	Rooms  approval.Rooms
 	Tries  Tries
 	People func() People // as they are now
 	Record Recorder

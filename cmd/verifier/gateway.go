@@ -159,7 +159,7 @@ func openGateway(s setup) (g *gateway, err error) {
 	options := server.Options{
 		Via: viaOf(g.self), Traced: g.otlp.Traces(), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
-		Verifier:  seeing, Loop: seeing, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
+		Verifier:  seeing, Loop: seeing, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Rooms: g.desk.Rooms, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies }, Relays: func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
 	}
 	if g.page != nil {
@@ -186,7 +186,7 @@ func (g *gateway) openServer(o server.Options) (err error) {
 // decider wires desk and verifier.
 func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	gauges := metrics.Gauges{
-		Open: g.openCards, Paused: func() float64 { return float64(g.desk.PauseCount()) },
+		Open: g.openCards, Paused: func() float64 { return float64(len(g.desk.Pauses.List())) },
 		Rejected: func() float64 { return float64(g.server.Rejected()) },
 	}
 	telemetry := g.telemetry(s.getenv)
@@ -220,7 +220,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	return verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
 		Cards: func() *redact.Redactor { return g.live.Load().cards }, Bodies: func() *redact.Redactor { return g.live.Load().bodies },
-		Store: g.store, StoreWait: s.time.waits, Record: g.record, Desk: g.desk, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(), Shared: s.config.Store.URL.Set(),
+		Store: g.store, StoreWait: s.time.waits, Record: g.record, Desk: g.desk, Pauses: g.desk.Pauses, Grants: g.desk.Grants, Consents: g.desk.Consents, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(), Shared: s.config.Store.URL.Set(),
 		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *intent.Auditor { return g.live.Load().auditor },
 		Upstream: func() verifier.Upstream { return g.live.Load().upstream }, Log: s.log, Observe: g.metrics.Decided, Trace: g.tracer(), Used: g.metrics.Used,
 		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },

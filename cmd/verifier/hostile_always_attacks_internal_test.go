@@ -130,7 +130,7 @@ func TestH643RevokingInOneConversation(t *testing.T) {
 		r.allow(note(notebook, "x", given.m)) // the yes to the call itself
 	}
 	hash := ""
-	given, err := r.desk.Standing(t.Context())
+	given, err := r.desk.Consents.Active(t.Context())
 	for i := range given {
 		if g := &given[i]; strings.Contains(g.Like, "shopping") {
 			hash = g.Conversation.Hash()

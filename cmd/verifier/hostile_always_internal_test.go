@@ -99,7 +99,7 @@ func (r *rig) alwaysOn(ref string) string {
 // noConsent says that no standing consent was given.
 func (r *rig) noConsent(what string) {
 	r.t.Helper()
-	given, err := r.desk.Standing(r.t.Context())
+	given, err := r.desk.Consents.Active(r.t.Context())
 	if err != nil || len(given) > 0 {
 		r.t.Fatalf("%s: %v %v", what, given, err)
 	}
@@ -467,7 +467,7 @@ func TestH529APasskeyOrASecondPersonIsNotPassedBy(t *testing.T) {
 			t.Errorf("%s: a forged form is told\n%s", what, mainOf(page))
 		}
 	}
-	if given, err := r.desk.Standing(t.Context()); err != nil || len(given) != 1 {
+	if given, err := r.desk.Consents.Active(t.Context()); err != nil || len(given) != 1 {
 		t.Errorf("there are %v %v", given, err)
 	}
 }

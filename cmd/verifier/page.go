@@ -26,7 +26,7 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key, decider *verifier.Ver
 	}
 	record := ledger{recordPath(c, g.state), g.state}
 	g.page, err = web.New(web.Options{
-		Key: key, Desk: g.desk, Tries: g.store, Record: g.record, Log: g.log,
+		Key: key, Desk: g.desk, Rooms: g.desk.Rooms, Tries: g.store, Record: g.record, Log: g.log,
 		People: func() web.People { return g.live.Load().auth },
 		Peer:   func(r *http.Request) string { return g.server.Peer(r) },
 		URL:    c.Web.Address(), Hide: g.hide, Passkeys: g.passkeys, Push: pushing,

@@ -94,7 +94,7 @@ func anotherPort(t *testing.T, s *surf) {
 		t.Fatalf("the call was answered: %s", a.raw)
 	default:
 	}
-	if s.desk.Paused() != "" {
+	if s.desk.Pauses.Text() != "" {
 		t.Error("the other port paused the agent")
 	}
 	other.Click("#deep") // a link from anywhere still opens the page for the owner

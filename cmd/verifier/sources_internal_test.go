@@ -14,7 +14,7 @@ import (
 // source finds what had a say under this name.
 func (r *rig) source(ref, label string) session.Influence {
 	r.t.Helper()
-	account, err := r.desk.Sources(r.t.Context(), ref)
+	account, err := r.desk.Sources.Of(r.t.Context(), ref)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -95,11 +95,11 @@ func TestH21WhoMayVouchAndForWhat(t *testing.T) {
 		ref := refOf("w")
 		wiki := r.source(ref, "web_fetch wiki.example")
 		say := approval.Vouching{ID: "telegram:666", Via: "telegram", Conversation: ref, Source: wiki.Number}
-		if out, err := r.desk.Endorse(t.Context(), say); err != nil || out.Kind != approval.Unauthorised {
+		if out, err := r.desk.Sources.Endorse(t.Context(), say); err != nil || out.Kind != approval.Unauthorised {
 			t.Errorf("a stranger: %+v, %v", out, err)
 		}
 		say.ID, say.Seen = "token:owner", wiki.Last.Add(-1e9)
-		if out, err := r.desk.Endorse(t.Context(), say); err != nil || out.Kind != approval.TooLate {
+		if out, err := r.desk.Sources.Endorse(t.Context(), say); err != nil || out.Kind != approval.TooLate {
 			t.Errorf("what was not seen: %+v, %v", out, err)
 		}
 		wrote := r.source(ref, "someone other than the owner wrote")
@@ -112,7 +112,7 @@ func TestH21WhoMayVouchAndForWhat(t *testing.T) {
 			}
 		}
 		say.Seen = wiki.Last
-		if out, err := r.desk.Endorse(t.Context(), say); err != nil || out.Kind != approval.Told || !strings.Contains(out.Text, "is external now") {
+		if out, err := r.desk.Sources.Endorse(t.Context(), say); err != nil || out.Kind != approval.Told || !strings.Contains(out.Text, "is external now") {
 			t.Errorf("%+v, %v", out, err) // the stranger still counts
 		}
 		r.deny(call{tool: "exec", params: `{"command":"date"}`, context: m})
