@@ -17,6 +17,9 @@ import (
 // Seen are the tools that agents have called, as far as calls tell: names, and the names and types of arguments. It keeps no value, is bounded, and is
 // safe for concurrent use. The zero Seen is empty.
 type Seen struct {
+	// Plain reports whether a name holds nothing that must be hidden; nil: all are plain. One that is not is not kept.
+	Plain func(name string) bool
+
 	mu    sync.Mutex
 	tools map[string]map[string]string // by name: the type of each argument
 	dirty bool
@@ -56,7 +59,7 @@ func (s *Seen) Note(tool string, params jsontext.Value) {
 	arguments, known := s.tools[tool]
 	switch {
 	case known:
-	case len(s.tools) >= mostSeen:
+	case len(s.tools) >= mostSeen || !s.isPlain(tool):
 		return
 	default:
 		if s.tools == nil {
@@ -69,7 +72,7 @@ func (s *Seen) Note(tool string, params jsontext.Value) {
 		was, known := arguments[name]
 		kind := typeOf(value)
 		switch {
-		case !isSeenArgument(name) || known && (was == kind || was == mixedType) || !known && len(arguments) >= mostSeenArgs:
+		case !isSeenArgument(name) || known && (was == kind || was == mixedType) || !known && (len(arguments) >= mostSeenArgs || !s.isPlain(name)):
 			continue
 		case known:
 			kind = mixedType
@@ -77,6 +80,8 @@ func (s *Seen) Note(tool string, params jsontext.Value) {
 		arguments[name], s.dirty = kind, true
 	}
 }
+
+func (s *Seen) isPlain(name string) bool { return s.Plain == nil || s.Plain(name) }
 
 func typeOf(v jsontext.Value) string {
 	switch v.Kind() {
@@ -131,7 +136,7 @@ func (s *Seen) Load(path string) error {
 		s.tools = map[string]map[string]string{}
 	}
 	for _, tool := range slices.Sorted(maps.Keys(kept)) {
-		if !isSeenTool(tool) || len(s.tools) >= mostSeen || len(kept[tool]) > mostSeenArgs {
+		if !isSeenTool(tool) || len(s.tools) >= mostSeen || kept[tool] == nil || len(kept[tool]) > mostSeenArgs {
 			continue
 		}
 		maps.DeleteFunc(kept[tool], func(name, _ string) bool { return !isSeenArgument(name) })

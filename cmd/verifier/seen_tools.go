@@ -25,6 +25,11 @@ func (g *gateway) seeing(decider *verifier.Verifier) seeing {
 	if err := g.seen.Load(seenToolsFile(g.state.Dir())); err != nil {
 		g.log.Warn("the tools that were seen before are not known", "err", err)
 	}
+	g.seen.Plain = func(name string) bool {
+		shown := name
+		g.live.Load().redactor.Lines(&shown)
+		return shown == name
+	}
 	return seeing{decider, &g.seen}
 }
 
