@@ -199,8 +199,8 @@ func (o options) exactly(n, text string) bool {
 	return true
 }
 
-// equalSigns are options of git that may be given a word.
-var equalSigns = set("--pretty --porcelain --untracked-files --decorate --stat")
+// equalSigns are options that may be given a word.
+var equalSigns = set("--pretty --porcelain --untracked-files --decorate --stat --color --colour")
 
 // isBelow reports whether an operand is a place in the workspace and nothing else: for go a directory, not a package by its name.
 func isBelow(n, operand string) bool {

@@ -338,7 +338,13 @@ func findRoots(args []arg) (roots, tests []arg) {
 	end := 0
 	for ; end < len(args); end++ {
 		text := args[end].text
+		if text == "--" {
+			continue
+		}
 		if text == "(" || text == "!" || strings.HasPrefix(text, "-") && !findFirst.MatchString(text) {
+			if strings.HasPrefix(text, "-") && strings.Contains(text, "/") { // find -xf/etc, elsewhere
+				roots = append(roots, arg{text: unknown})
+			}
 			break
 		}
 		if text == "-D" { // what it is to print of itself

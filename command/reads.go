@@ -107,13 +107,17 @@ var sums = set("md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cks
 // operands notes what a program reads that takes its operands for files.
 func (f *files) operands(n string, args []arg, known bool) {
 	rest := words(args, valued[n])
-	if firstIsText[n] && len(rest) > 0 && !slices.ContainsFunc(args, takesFile) {
+	if textFirst[n] != nil && len(rest) > 0 && !slices.ContainsFunc(args, takesFile) {
 		f.texts = append(f.texts, rest[0].text)
-		rest = rest[1:]
+		if textFirst[n].understand(n, args) { // otherwise an option may have given the text
+			rest = rest[1:]
+		}
 	}
-	if n == "diff" && slices.ContainsFunc(args, func(a arg) bool { return recursive.MatchString(a.text) }) {
+	if n == "diff" {
 		for i := range rest {
-			f.reads(below(rest[i]), true, true)
+			if !diffOptions.understand(n, args) || strings.HasSuffix(rest[i].text, "/") || strings.Trim(path.Base(rest[i].text), ".") == "" {
+				f.reads(below(rest[i]), true, true) // of a directory all files may be shown
+			}
 		}
 	}
 	deep := archives[n]
@@ -128,8 +132,8 @@ func (f *files) operands(n string, args []arg, known bool) {
 	}
 }
 
-// recursive is an option of diff that shows all files of which the other directory has none.
-var recursive = regexp.MustCompile(`^-[a-zA-Z]*r|^--rec`)
+// diffOptions show nothing of a directory but the files that another has, too.
+var diffOptions = optionsOf("-u -U: -c -C: -q -s -i -w -b -B -E -Z -a -y -W: --brief --stat --side-by-side --ignore-all-space --ignore-case")
 
 // quietly are programs that read no file that they are given, or only say how large or how old it is. What follows
 // from their options is in the other tables.
@@ -144,8 +148,34 @@ var listsHere = set("ls dir vdir tree du fd fdfind")
 // runsFiles are programs of the table that read more than they are given.
 var runsFiles = set("make gmake tsc jest vitest eslint prettier mocha pytest mypy black isort ruff flake8 pylint golangci-lint staticcheck rspec ctest goimports")
 
-// firstIsText are programs whose first operand is no file. With -f it may be one.
-var firstIsText = set("sed gsed awk gawk mawk nawk jq yq fd fdfind")
+// textFirst are programs whose first operand is a text and no file, with the options that leave it so.
+var textFirst = map[string]options{
+	"sed": sedText, "gsed": sedText, "awk": awkText, "gawk": awkText, "mawk": awkText, "nawk": awkText, "jq": jqText, "yq": jqText, "fd": fdText, "fdfind": fdText,
+}
+
+var (
+	fdText  = optionsOf("-e: --extension: -t: --type: -H --hidden -I --no-ignore -d: --max-depth: -E: --exclude: -i -s -g -a -l -0 -1 -L -p -x: -X:")
+	sedText = optionsOf("-e: --expression: -n -E -r -s -u -z -i --quiet --silent --regexp-extended --separate --unbuffered --null-data --in-place")
+	awkText = optionsOf("-F: -v:")
+	jqText  = optionsOf("-r -c -e -n -s -S -M -C -j -a --raw-output --compact-output --exit-status --null-input --slurp --sort-keys --monochrome-output --color-output --join-output --ascii-output --indent: --tab")
+)
+
+// understand reports whether the options of a command are all in the list, as they are written there: then it is known which words are their values.
+func (o options) understand(n string, args []arg) bool {
+	for i := 0; i < len(args); i++ {
+		a := &args[i]
+		switch {
+		case !strings.HasPrefix(a.text, "-") || a.text == "-":
+		case !a.fixed:
+			return false
+		case !o.exactly(n, a.text):
+			return false
+		case o[a.text] || len(a.text) > 2 && !strings.HasPrefix(a.text, "--") && o["-"+a.text[len(a.text)-1:]]: // its value is the next word
+			i++
+		}
+	}
+	return true
+}
 
 // takesFile reports whether a word is, or holds, an option that names a file of text or patterns.
 func takesFile(a arg) bool {
@@ -156,25 +186,24 @@ func takesFile(a arg) bool {
 var valued = map[string]map[string]bool{
 	"cut": set("-d -f -c -b"), "sort": set("-k -t -S -o"), "column": set("-s -o -c"), "paste": set("-d"), "head": set("-n -c"), "tail": set("-n -c -s"), "awk": set("-F -v"), "gawk": set("-F -v"),
 	"uniq": set("-f -s -w"), "fold": set("-w"), "nl": set("-s -w -v"), "join": set("-t -1 -2 -o -e"), "tree": set("-L -I -P"), "fd": set("-e -t -d -E -x -X"), "du": set("-d"),
-	"make": set("-j"), "jq": set("--indent"), "diff": set("-U -C -I"), "ls": set("-I -w"),
+	"make": set("-j"), "jq": set("--indent"), "diff": set("-U -C -I"), "go": set("-o -coverprofile -cpuprofile -memprofile"),
 }
 
-// outputs are options whose value is written, for any program.
-var outputs = set("-o --output --out --outfile -coverprofile --coverprofile -cpuprofile -memprofile -m --message")
-
 // words are what a program may take for a file: its operands, the values of options, and what is behind an equals sign
-// or a letter in an option.
+// or a letter in an option. Behind -- all of them are.
 func words(args []arg, noFile map[string]bool) (out []arg) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		head, value, isPair := strings.Cut(a.text, "=")
 		switch {
-		case a.text == "--" || a.text == "-":
-		case noFile[a.text] || outputs[a.text]:
+		case a.text == "--":
+			return append(out, args[i+1:]...)
+		case a.text == "-":
+		case noFile[a.text]:
 			i++
 		case !strings.HasPrefix(a.text, "-"):
 			out = append(out, a)
-		case noFile[head] || outputs[head] || noFile[a.text[:min(2, len(a.text))]]:
+		case noFile[head] || noFile[a.text[:min(2, len(a.text))]]:
 		case isPair:
 			out = append(out, behind(a, len(head)+1, value))
 		case len(a.text) > 2 && a.text[1] != '-' && strings.ContainsAny(a.text, "/~."):
@@ -315,7 +344,7 @@ type place struct {
 func (f *files) search(n string, args []arg) {
 	s := searching{deep: !strings.HasSuffix(n, "grep") || n == "rgrep"}
 	for i := 0; i < len(args); i++ {
-		if s.take(args[i:]) || searchValues[args[i].text] {
+		if s.take(args[i:]) || searchOptions(n)[args[i].text] && !takesFile(args[i]) {
 			i++
 		}
 	}
@@ -329,6 +358,24 @@ func (f *files) search(n string, args []arg) {
 		rest = []arg{{text: ".", fixed: true}}
 	}
 	f.searched(n, args, rest, s.deep)
+	if !searchOptions(n).understand(n, args) { // any word may be a file
+		for i := range args {
+			if behind := slices.ContainsFunc(args[:i], func(a arg) bool { return a.text == "--" }); behind || !strings.HasPrefix(args[i].text, "-") {
+				f.reads(args[i], s.deep, true)
+			}
+		}
+	}
+}
+
+// searchOptions are those of grep or its like of which it is known whether they take a value.
+func searchOptions(n string) options {
+	switch n {
+	case "grep", "egrep", "fgrep", "rgrep", "zgrep":
+		return grepOptions
+	case "rg":
+		return rgOptions
+	}
+	return nil
 }
 
 // below is the pattern of hidden files in a directory.
@@ -376,8 +423,6 @@ func (s *searching) take(args []arg) bool {
 			s.rest = append(s.rest, behind(a, at, a.text[at:]))
 		}
 		s.recurses(a.text[:2])
-	case searchValues[a.text]:
-		s.deep = s.deep || a.text == "-d"
 	case strings.HasPrefix(a.text, "-") && len(a.text) > 1:
 		s.deep = s.deep || len(head) > 2 && slices.ContainsFunc(deepening, func(long string) bool { return strings.HasPrefix(long, head) })
 		s.recurses(a.text)
@@ -404,10 +449,16 @@ func (s *searching) recurses(option string) {
 }
 
 var (
-	searches     = set("grep egrep fgrep zgrep rgrep rg ag ack")
-	searchValues = set("-A -B -C -m -g -t -T -M -j -d -D --include --exclude --exclude-dir --type --type-not --glob --iglob --max-count --max-depth --context --after-context --before-context --color --sort --replace")
-	archives     = set("zip 7z 7za")
-	copies       = set("cp mv ln install rsync scp")
+	searches    = set("grep egrep fgrep zgrep rgrep rg ag ack")
+	grepOptions = optionsOf(`-a -b -c -E -F -G -h -H -i -I -l -L -n -o -P -q -r -R -s -v -w -x -A: -B: -C: -m: -e: -f: -# --recursive --line-number --ignore-case --files-with-matches
+		--files-without-match --count --word-regexp --line-regexp --invert-match --no-messages --only-matching --extended-regexp --fixed-strings --perl-regexp --with-filename --no-filename --quiet --text --color --colour
+		--include: --exclude: --exclude-dir: --max-count: --context: --after-context: --before-context: --regexp: --file:`)
+	rgOptions = optionsOf(`-a -b -c -F -H -i -I -l -n -N -o -P -q -s -S -u -U -v -w -x -0 -p -A: -B: -C: -g: -t: -T: -m: -M: -j: -e: -f: --hidden --no-ignore --line-number --no-line-number --no-heading --heading
+		--files --files-with-matches --files-without-match --count --ignore-case --smart-case --case-sensitive --fixed-strings --word-regexp --multiline --only-matching --with-filename --no-filename --vimgrep --json
+		--stats --trim --no-messages --invert-match --glob: --iglob: --type: --type-not: --max-count: --max-depth: --context: --after-context: --before-context: --color: --sort: --sortr: --replace: --regexp:
+		--file: --max-columns:`)
+	archives = set("zip 7z 7za")
+	copies   = set("cp mv ln install rsync scp")
 )
 
 // find notes where find looks.

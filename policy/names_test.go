@@ -49,6 +49,10 @@ func TestWhatOtherProgramsReadByName(t *testing.T) {
 		// Commands of find and fd of which not all is known, copies under another name, programs that are in no table.
 		"f=.en; find . -maxdepth 0 -exec cat ${f}v \\;", "find . -maxdepth 0 -exec cat id_{rsa,x} \\;", "find . -maxdepth 0 -exec cat .en? \\;", "find . -type f -exec cat \"$X\" {} +", "find . -type f -ok cat {} \\;", "fd -HI . -X cat $x",
 		"cp id_rs? out. && cat out.", "mv cred* a.", "less *", "mytool *", "bat *", "more credentials.jso?", "find . -name '*.local' | xargs cat", "cat $(find . -name '*.production')", "find . -type f ! -name '.*.swp' | xargs grep -h _KEY",
+		// Options that only look as if they took a value, or the pattern.
+		"grep --color '' /home/ann/.ssh/id_rsa", "grep --color . .env", "grep -T . .env", "egrep -T . .env", "grep -M . .env", "grep --reg=. .env", "grep -Te. .env", "grep -Ze. .env", "grep -ye. .env", "grep -5e. .env", "rg -0e. .env", "grep -v -- -e .env",
+		"grep -v -- -e /home/ann/.ssh/id_rsa", "rg -v -- -A .env", "cat -- -m .env", "head -- -n .env", "nl -- -s .env", "diff -N -- -U .env", "diff -N . docs", "diff --new-file . docs", "diff -P . docs", "diff --unidirectional-new-file . docs", "diff . docs/", "sort -m .env",
+		"strings -o .env", "od -o .env", "hexdump -o .env", "sed -ep .env", "sed -nep .env", "sed -s -ep .env", "grep -Tn . .env", "grep --colour . .env", "ag -A . .env", "grep -D read . .env", "awk -vx=1 1 .env", "jq --arg a b . .env",
 		"grep . *", "grep -v foo *", "grep -rvl x . | xargs cat", "ack .", "git -C web grep --no-index ''",
 	} {
 		if got := secretOf(t, "exec", fmt.Sprintf(`{"command":%q}`, command)); got == "" {
@@ -60,6 +64,7 @@ func TestWhatOtherProgramsReadByName(t *testing.T) {
 		"grep -rnw useState src", "grep -rl . .", "grep -rc '' .", "grep -rq foo .", "grep -r --include='*.go' . .", "grep foo *", "grep -n password main.go", "grep -n TODO *.json", "grep -rn --exclude-dir=node_modules foo .", "grep -rn '\\.env' src",
 		"grep -rln foo .", "rg foo", "rg .", "rg -n -C 3 foo", "rg -t go foo", "rg -l foo | xargs cat", "rg --files | xargs wc -l", "rg --files --hidden", "rg -g '*.go' foo", "rg --passthru foo main.go", "git grep foo", "git grep -n API_KEY", "git grep '\\.env'", "git grep -l foo | xargs cat",
 		"cat main.go", "cat README*", "cat *.md", "cat src/*.go", "cat src/*.[ch]", "cat .github/workflows/*.yml", "cat test_*", "head -5 *.go", "wc -l *", "ls", "ls *", "ls -la", "cat $(which deploy)", "f=$(mktemp); cat $f",
+		"grep --color=auto -rn /api/v1 src", "grep --color -n /api/v1 main.go", "rg -n --color never /api/v1 src", "grep -inA 3 /api main.go", "grep -e .env README.md", "sed -n '/foo/,/bar/p' x.go", "sed -E s,/a,/b, x.go", "sed -e s,/a,/b, x.go", "awk -F: '/x/ {print $1}' x.go", "jq -r .env package.json",
 		"find . -name '*.go'", "find . -type f", "find . -name '*.go' | xargs grep -n foo", "find . -name '*.go' | xargs cat", "find . -name '*.go' -exec cat {} +", "find . -name '*.go' 2>/dev/null | sort | head -5 | xargs cat", "find . -type f | xargs wc -l",
 		"find . -path ./node_modules -prune -o -name '*.ts' -print | xargs grep foo", "find . \\( -name '*.ts' -o -name '*.tsx' \\) -type f | xargs grep foo", "find \"$HOME/src\" -name '*.go'", "find . -name '*.go' -newer x -print0 | xargs -0 gofmt -l",
 		"git ls-files | xargs wc -l", "git ls-files | xargs cat", "git ls-files '*.go' | xargs grep -n foo", "git ls-files | grep -v vendor | xargs cat", "git diff --name-only main...HEAD | xargs cat", "git diff --name-only | xargs gofmt -l", "cat $(git ls-files)",
