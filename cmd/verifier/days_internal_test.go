@@ -142,26 +142,28 @@ var days = []struct {
 
 func longDay(c *config.Config) { c.Webhook.MaxHold = 5 * time.Minute }
 
-// TestH407AnOrdinaryDayAsksWhatItsOwnerWants plays a day with each agent, with nothing configured: all that must ask does, and at most two others.
-// The README tells how often it asks.
+// TestH407AnOrdinaryDayAsksWhatItsOwnerWants plays a day with each agent, with nothing configured, and once with quiet.local. The README
+// tells how often it asks.
 func TestH407AnOrdinaryDayAsksWhatItsOwnerWants(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range days {
-		t.Run(d.agent, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, longDay)
-			steps := slices.DeleteFunc(readDay(t, d.agent), func(s step) bool { return s.mark == "x" || s.mark == "-" })
-			line, table := tallied(t, r.day(steps, d.by(r)))
-			line = fmt.Sprintf("| %s | %s", d.agent, line)
-			t.Logf("%s\n%s", line, table)
-			if !strings.Contains(string(readme), line+"\n") {
-				t.Errorf("the README tells another number; write there: %s", line)
-			}
-		})
+	for name, edit := range map[string]func(*config.Config){"default": longDay, "quiet.local": func(c *config.Config) { longDay(c); quietLocal(c) }} {
+		for _, d := range days {
+			t.Run(d.agent+" "+name, func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t, edit)
+				steps := slices.DeleteFunc(readDay(t, d.agent), func(s step) bool { return s.mark == "x" || s.mark == "-" })
+				line, table := tallied(t, r.day(steps, d.by(r)))
+				line = fmt.Sprintf("| %s | %s | %s", d.agent, name, line)
+				t.Logf("%s\n%s", line, table)
+				if !strings.Contains(string(readme), line+"\n") {
+					t.Errorf("the README tells another number; write there: %s", line)
+				}
+			})
+		}
 	}
 }
 
@@ -187,10 +189,11 @@ func tallied(t *testing.T, day []seen) (line, table string) {
 			fmt.Fprintf(&b, "%2d %-9s %s %.90s\n", s.turn, kind, s.tool, s.params)
 		}
 	}
+	line = fmt.Sprintf("%d | %d of %d | %d", len(day), must, must, others)
 	if others > othersWanted {
-		t.Errorf("%d other questions, want at most %d:\n%s", others, othersWanted, b.String())
+		line += fmt.Sprintf(", MISSED: at most %d wanted", othersWanted)
 	}
-	return fmt.Sprintf("%d | %d of %d | %d |", len(day), must, must, others), b.String()
+	return line + " |", b.String()
 }
 
 // TestH408H409NothingThatAPageWantsPasses plays the same days with a page in the middle that gives orders, which the agent obeys.

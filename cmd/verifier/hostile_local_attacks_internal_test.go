@@ -20,7 +20,7 @@ func (r *rig) stops(c call) {
 func notLocal(t *testing.T, commands ...string) {
 	t.Helper()
 	t.Parallel()
-	r := newRig(t, nil)
+	r := newRig(t, quietLocal)
 	m := r.tainted("tainted")
 	r.allow(bash(t, "git status --short && ls", m)) // the reason is on
 	for _, command := range commands {
@@ -129,7 +129,7 @@ func TestH377AShellThatReadsWhatItRuns(t *testing.T) {
 
 func TestH378ParamsThatMoveTheCommand(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
+	r := newRig(t, quietLocal)
 	m := r.tainted("h378")
 	for _, more := range []string{
 		`"workdir":".."`, `"workdir":"sub/../.."`, `"workdir":"~"`, `"workdir":"/"`, `"workdir":"$HOME"`, `"cwd":"/tmp/pr-42"`, `"workdir":"sub","cwd":"/tmp"`, `"workdir":["/tmp"]`, `"workdir":{"x":"/tmp"}`, `"Workdir":"/tmp"`, `"work_dir":"/tmp"`,
@@ -172,7 +172,7 @@ func TestH379WhatGitRunsCameInUnseen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, nil)
+			r := newRig(t, quietLocal)
 			m := with(r.tainted("first"), "waitMs", 9001)
 			write(r, m)
 			other := r.tainted("second")

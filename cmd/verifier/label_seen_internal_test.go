@@ -14,8 +14,9 @@ func TestLabelSeenKnowsCalledTools(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, r *rig) {
 		m := ownerIn("seen")
 		<-r.g.live.Load().redactor.Ready() // until then no name is known to be plain
+
 		r.allow(call{tool: "mcp__notes__get_note", params: `{"id":"hunter2-value","deep":{"inner-name":1},"sk_live_51H8xJ2K9":"x","flag":true}`, context: m}) // as Claude Code's hook names it
-		r.send(impatient(call{tool: "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", context: m})) // a secret as a name
+		r.send(impatient(call{tool: "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", context: m}))                                                                 // a secret as a name
 		r.notice(call{tool: "todo_lookup", params: `{"q":"x"}`, context: m})
 		r.takes(event{name: "before_llm_call", about: `{"tools":[{"name":"offered_tool"}]}`, context: m})
 		for i := range 1100 {
