@@ -222,6 +222,28 @@ func loopback(host string) bool {
 	return ok && (v>>24 == 127 || v == 0)
 }
 
+// privateEndings end names that only a network of one's own knows, or that mean an address in numbers.
+var privateEndings = strings.Fields("local localhost localdomain internal intranet lan home corp private onion arpa svc cluster fritz.box nip.io sslip.io")
+
+// isPrivate reports whether the name of a host, in lower case, may mean this machine or one in the owner's own network.
+func isPrivate(host string) bool {
+	ends := func(end string) bool { return host == end || strings.HasSuffix(host, "."+end) }
+	return loopback(host) || spellsAddress(host) || slices.ContainsFunc(privateEndings, ends)
+}
+
+// spellsAddress reports whether a name holds an address of four numbers, as 10-0-0-1.dns.example and 192.168.1.1.dns.example do: public DNS may answer with it.
+func spellsAddress(host string) bool {
+	numbers := 0
+	for part := range strings.FieldsFuncSeq(host, func(c rune) bool { return c == '.' || c == '-' }) {
+		if _, err := strconv.ParseUint(part, 10, 8); err != nil {
+			numbers = 0
+		} else if numbers++; numbers == 4 {
+			return true
+		}
+	}
+	return false
+}
+
 // inetAton reads the old forms of an address: 127.1, 2130706433, 0x7f.1, 0177.0.0.1.
 func inetAton(host string) (uint64, bool) {
 	parts := strings.Split(host, ".")

@@ -57,11 +57,15 @@ func (p *Policy) page(pl *Plan, c *toolcall.Call) {
 // mostWords is how many words of a message are read for hosts.
 const mostWords = 2000
 
-// isSite reports whether what a user wrote means a site: it has a scheme, or its host starts with www. Any other name alone may be a
-// file or a product, such as notes.md, deploy.sh and asp.net.
+// isSite reports whether what a user wrote means a site: it has a scheme, or its host starts with www and does not end as files do. Any other
+// name alone may be a file or a product, such as notes.md, www.backup.zip and asp.net.
 func isSite(host, link string) bool {
-	return link != "" || strings.HasPrefix(host, "www.") && strings.Count(host, ".") > 1
+	return link != "" || strings.HasPrefix(host, "www.") && strings.Count(host, ".") > 1 && !fileEndings[host[strings.LastIndexByte(host, '.')+1:]]
 }
+
+// fileEndings are the top-level domains that files are often named with, too.
+var fileEndings = words(`ac ai am app ar as au bb br bs build bz cab cc cf cg cl cr cu data do docs dot download fo gd gs in inc la ly man map md me mk ml mm mo mov nc
+	ph pk pl pm pro prod properties ps pt pub py rs ru run sas sc sh so ss st sv tab tf ws xyz zip`)
 
 // hostsIn are the hosts of the addresses in a message.
 func hostsIn(message string) map[string]bool {
@@ -122,11 +126,8 @@ func plainHost(host string) bool {
 		}
 	}
 	last := labels[len(labels)-1]
-	return len(labels) > 1 && len(host) <= maxHost && strings.Trim(last, "abcdefghijklmnopqrstuvwxyz") == "" && !privateEndings[last] && !loopback(host)
+	return len(labels) > 1 && len(host) <= maxHost && strings.Trim(last, "abcdefghijklmnopqrstuvwxyz") == "" && !isPrivate(host)
 }
-
-// privateEndings are of names that no public site has.
-var privateEndings = words("local localhost internal intranet lan home corp private localdomain onion arpa")
 
 // checkFetches finds labels that contradict each other.
 func (w *problems) checkFetches(path string, f *facts) {

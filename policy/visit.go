@@ -2,7 +2,6 @@ package policy
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -85,9 +84,5 @@ func isPage(value string) bool {
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	_, numbers := inetAton(host)
-	own := slices.ContainsFunc(ownNetworks, func(end string) bool { return strings.HasSuffix(host, end) })
-	return strings.Contains(host, ".") && !numbers && !own && !loopback(host)
+	return strings.Contains(host, ".") && !numbers && !isPrivate(host)
 }
-
-// ownNetworks are ends of names that only a network of one's own knows, or that stand for an address in numbers.
-var ownNetworks = strings.Fields(".local .localhost .localdomain .internal .intranet .lan .home .corp .private .home.arpa .nip.io .sslip.io")

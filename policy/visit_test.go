@@ -30,6 +30,8 @@ func TestH161WhatOnlyLooksAtAPageAsksNoMoreThanWebFetch(t *testing.T) {
 		`{"action":"open","url":"https://x.example","fn":"() => fetch(1)"}`, `{"action":"snapshot","path":"/home/ann/x"}`, `{"action":"open","url":["https://x.example"]}`,
 		`{"action":"open","url":"http://127.0.0.1:8080/"}`, `{"action":"open","url":"http://192.168.1.1/reboot"}`, `{"action":"navigate","url":"http://169.254.169.254/latest"}`, `{"action":"open","url":"http://[fe80::1]/"}`,
 		`{"action":"open","url":"http://router/"}`, `{"action":"open","url":"http://nas.local/"}`, `{"action":"open","url":"http://2130706433/"}`, `{"action":"open","url":"http://10.1/"}`, `{"action":"open","url":"http://192.168.1.1.nip.io/"}`,
+		`{"action":"open","url":"http://fritz.box/"}`, `{"action":"open","url":"http://nas.fritz.box/"}`, `{"action":"open","url":"http://api.default.svc/"}`, `{"action":"open","url":"http://api.svc.cluster/"}`, `{"action":"open","url":"http://x.onion/"}`,
+		`{"action":"open","url":"http://1.0.0.10.in-addr.arpa/"}`, `{"action":"open","url":"http://10-0-0-1.sslip.io/"}`, `{"action":"open","url":"http://sslip.io/"}`, `{"action":"open","url":"http://10-0-0-1.dns.example/"}`, `{"action":"open","url":"http://app.192.168.1.1.dns.example/"}`,
 		`{"action":"open","url":"https://x.example\\@127.0.0.1/"}`,
 		`{"action":"upload","paths":["a"]}`, `{"action":"importprofile"}`, `{"action":"pdf"}`, `{"action":"evaluate"}`,
 	} {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,24 @@ func TestH461ANameThatStartsWithWWWIsASite(t *testing.T) {
 		t.Errorf("it passed by %q", e.By)
 	}
 	r.notFollowed(m, "www.md", "wwww.docs.example", "docs.example", "www.other.example", "www.other.example/prices?said=x", "https://www.other.example/prices", "www.evil.example", "http://www.docs.example", "WWW.docs.example")
+}
+
+// TestH461AFileThatStartsWithWWWIsNoSite, nor is one of which the name is private, however it is written.
+func TestH461AFileThatStartsWithWWWIsNoSite(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fetchers)
+	files := []string{"www.backup.zip", "www.v1.py", "www.v2.py", "www.b.sh", "www.notes.md", "www.main.rs", "www.old.pl", "www.x.cc", "www.lib.so", "www.clip.mov", "www.tool.app", "www.page.ps", "www.logo.ai", "www.id.pub", "www.b.sh/run"}
+	private := []string{"http://fritz.box/", "http://nas.fritz.box/", "www.fritz.box", "http://api.default.svc/", "http://api.svc.cluster/", "http://x.sslip.io/", "http://sslip.io/", "http://x.nip.io/", "http://10-0-0-1.sslip.io/", "http://10-0-0-1.dns.example/", "http://app-192-168-1-1.dns.example/", "http://192.168.1.1.dns.example/"}
+	honest := []string{"www.docs.example", "http://box.example/", "http://1-2-3.dns.example/", "http://2024-10-10-10.dns.example/"}
+	m := asksFor("www-files", "Unpack "+strings.Join(slices.Concat(files, private, honest), " , then "))
+	for i, address := range honest {
+		r.allow(gets(address, fmt.Sprint("h", i), m))
+	}
+	if e := r.last(); e.By != policy.SiteRule {
+		t.Errorf("it passed by %q", e.By)
+	}
+	r.notFollowed(m, slices.Concat(files, private, []string{"http://www.backup.zip/", "https://www.b.sh/"})...)
+	r.allow(gets("www.docs.example", "still", m))
 }
 
 func TestH462SpellingByManyLinksAtOnce(t *testing.T) {
