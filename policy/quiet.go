@@ -161,7 +161,7 @@ func (pl *Plan) Consents() (out []string) {
 		out = append(out, CompletesRule+": once, after a call on "+strings.Trim(strings.TrimPrefix(pl.Service, serverPrefix), "_")+" that you approved in the same turn, or that was allowed before outside content came in.")
 	}
 	switch {
-	case !pl.local || pl.strict:
+	case !pl.local || pl.strict || pl.Secret != "" || pl.Gives != "":
 	case pl.runsGit():
 		out = append(out, localRule+": if you have seen all that was written into the workspace since outside content came in.")
 	default:

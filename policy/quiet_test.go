@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,28 @@ func TestAReasonThatCanNeverHoldIsWarnedOf(t *testing.T) {
 		}
 		if found != c.warns {
 			t.Errorf("%s: warned of %q, want %q", name, found, c.warns)
+		}
+	}
+}
+
+// TestWhatBearsASecretIsNotSaidToPassAsLocal: it asks for the secret, wherever the command stays.
+func TestWhatBearsASecretIsNotSaidToPassAsLocal(t *testing.T) {
+	t.Parallel()
+	p := must(t, policy.Config{Quiet: policy.Quiet{Local: true}})
+	says := func(command string) bool {
+		c := call("exec", `{"command":"`+command+`"}`)
+		c.Context.SenderIsOwner = true
+		plan := p.Plan(c)
+		return slices.ContainsFunc(plan.Consents(), func(s string) bool { return strings.HasPrefix(s, "local: ") })
+	}
+	for _, command := range []string{"cat main.go", "ls", "git log -3"} {
+		if !says(command) {
+			t.Errorf("%s is not said to pass as local", command)
+		}
+	}
+	for _, command := range []string{"cat .env", "cat id_rsa", "cat .npmrc", "cat main.go .env", "ls && cat .npmrc"} {
+		if says(command) {
+			t.Errorf("%s is said to pass as local", command)
 		}
 	}
 }
