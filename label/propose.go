@@ -97,6 +97,12 @@ var (
 	// codes are arguments that hold a one-time code.
 	codes = words("code passcode verification_code confirmation_code one_time_code auth_code authentication_code security_code sms_code mfa_code two_factor_code")
 
+	// entering begin the names of tools that take a one-time code, codeKinds are what else such a name says of the code, and codeEnds end it. None
+	// of them can mean a payment, a door, a login or a device.
+	entering  = words("enter submit verify validate confirm provide input")
+	codeKinds = words("verification confirmation one time onetime sms")
+	codeEnds  = words("code passcode")
+
 	// lending are words for what lets others in: a code that they sent could do that.
 	lending = words("link pair device login signin signup sign log authorize authorise grant allow join redeem invite share connect trust enroll register add access session account recover restore transfer run execute evaluate promo coupon gift voucher referral")
 
@@ -323,11 +329,11 @@ func (p *proposer) label() {
 	p.completes()
 }
 
-// completes proposes a tool as one that takes the code for what another began: a code is all that its schema takes, and nothing says that it
-// pays, destroys, bears secrets or lets anyone in.
+// completes proposes a tool as one that takes the code for what another began: its name says that it takes a code and nothing else, a code is
+// all that its schema takes, and nothing says that it pays, destroys, bears secrets or lets anyone in.
 func (p *proposer) completes() {
 	t := p.tool
-	if len(t.Params) != 1 || t.Loose || p.destroys || p.out.Money != nil || p.out.Secret != nil || !bareName.MatchString(t.Name) {
+	if p.unsure || !entersCode(p.name) || len(t.Params) != 1 || t.Loose || p.destroys || p.out.Money != nil || p.out.Secret != nil || !bareName.MatchString(t.Name) {
 		return
 	}
 	a := &t.Params[0]
@@ -339,6 +345,12 @@ func (p *proposer) completes() {
 	}
 	p.out.Completes = new(true)
 	p.because("%q is all that it takes: it may complete what another call began", a.Name)
+}
+
+// entersCode reports whether the words of a name say that a code is entered, and nothing else.
+func entersCode(name []string) bool {
+	last := len(name) - 1
+	return last > 0 && entering[name[0]] && codeEnds[name[last]] && !slices.ContainsFunc(name[1:last], func(w string) bool { return !codeKinds[w] })
 }
 
 // price is a word for money in the name, among the verbs of the description or in the name of an argument.

@@ -428,3 +428,28 @@ func TestH410AHostileCatalogueStaysStrict(t *testing.T) {
 		}
 	}
 }
+
+// TestH655OnlyANameForEnteringACodeCompletes: a code is all that these take, and what they do with it can be anything.
+func TestH655OnlyANameForEnteringACodeCompletes(t *testing.T) {
+	t.Parallel()
+	proposed := func(name, description, argument string) bool {
+		return is(label.Propose(one(t, name, description, takes(argument), `,"annotations":{"readOnlyHint":false}`)).Label.Completes)
+	}
+	for _, name := range []string{"submit_code", "enter_code", "mcp__shop__confirm_code", "verifyCode", "submit_one_time_code", "enter_sms_code", "confirm-verification-code", "input_passcode"} {
+		if !proposed(name, "Submit the code.", "code") {
+			t.Errorf("%s is not proposed as one that completes", name)
+		}
+	}
+	for _, name := range strings.Fields(`disarm_alarm open_door unlock remote_support change_email port_number merge_accounts set_pin elevate consent release pagar bezahlen ueberweisen borrar eliminar confirmar_pago
+		code verification_code confirm submit confirm_pago submit_door_code enter_pin enter_login_code verify_2fa_code submit_mfa_code verify_token confirm_code_release confirm_device_code enter_code_and_open codigo
+		confirm_tan verify_email_code shop_enter_code mcp__shop__shop__enter_code mcp__enter__code mcp__submit_code__release submit_code_door use_code apply_code send_code complete_code release_code`) {
+		for _, description := range []string{"", "Submit the code.", "Takes the code."} {
+			if proposed(name, description, "code") || proposed(name, description, "verification_code") {
+				t.Errorf("%s (%q) is proposed as one that completes", name, description)
+			}
+		}
+	}
+	if unsure := label.Propose(one(t, "enter_code", "", takes("code"), "")); !unsure.Unsure || is(unsure.Label.Completes) {
+		t.Errorf("of what nothing is known, %+v is proposed", unsure)
+	}
+}
