@@ -3,6 +3,7 @@ package policy
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,13 +33,12 @@ func (p *Policy) ownData(pl *Plan, c *toolcall.Call) {
 		c.Context.SenderIsOwner && isOwners(c, &pl.Standing) && !c.Hints.Destroys() && pl.Secret == "" && pl.Gives == "" && saysOnlyValues(c.Params, slices.Concat(r.goes, r.content))
 }
 
-// writesOwn are the services to which a tool that acts may write: those of its own service and of its server, and all of them where the owner says
-// nothing of the tool, for any server can have any name.
+// writesOwn are the services to which a tool that acts may write: the one that its label names and those of its server, and all of them where no
+// label names one. Any server can have any name, and a tool such as http_request can write anywhere, whatever a proposed label says of it.
 func (p *Policy) writesOwn(f *facts, tool string) (services []string) {
-	service := f.serviceOf(tool)
 	server, _ := serverOf(tool)
 	for _, name := range p.OwnServices() {
-		if !f.labelled || service == "" || service == name || server != "" && slices.Contains(p.owned[name], server) {
+		if f.service == "" || strings.EqualFold(f.service, name) || server != "" && slices.Contains(p.owned[name], server) {
 			services = append(services, name)
 		}
 	}

