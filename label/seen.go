@@ -45,8 +45,9 @@ var (
 // isSeenArgument reports whether a name is one that people give to arguments: a key or a token, which may be a name in an object, has many digits.
 func isSeenArgument(name string) bool { return isPlainName(name) && !manyOfDigits(name) }
 
-// Note keeps what a call tells of its tool. A name that is no plain one, and what is beyond the bounds, is left out.
-func (s *Seen) Note(tool string, params jsontext.Value) {
+// Note keeps what a call tells of its tool, whose name was sent in another spelling, perhaps. A name that is no plain one, and what is beyond the
+// bounds, is left out.
+func (s *Seen) Note(tool, sent string, params jsontext.Value) {
 	if !isSeenTool(tool) {
 		return
 	}
@@ -59,7 +60,7 @@ func (s *Seen) Note(tool string, params jsontext.Value) {
 	arguments, known := s.tools[tool]
 	switch {
 	case known:
-	case len(s.tools) >= mostSeen || !s.isPlain(tool):
+	case len(s.tools) >= mostSeen || !s.isPlain(tool) || !s.isPlain(sent):
 		return
 	default:
 		if s.tools == nil {

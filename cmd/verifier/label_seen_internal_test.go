@@ -23,7 +23,7 @@ func TestLabelSeenKnowsCalledTools(t *testing.T) {
 			if r.redis != nil { // once is enough
 				break
 			}
-			r.g.seen.Note(fmt.Sprint("bulk_", i), nil)
+			r.g.seen.Note(fmt.Sprint("bulk_", i), "", nil)
 		}
 		r.restart()
 		r.quit()

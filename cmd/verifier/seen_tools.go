@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -22,8 +25,12 @@ type seeing struct {
 
 // seeing starts from what was seen before the last restart.
 func (g *gateway) seeing(decider *verifier.Verifier) seeing {
-	if err := g.seen.Load(seenToolsFile(g.state.Dir())); err != nil {
+	path := seenToolsFile(g.state.Dir())
+	if err := g.seen.Load(path); err != nil {
 		g.log.Warn("the tools that were seen before are not known", "err", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { // others may have been let in since
+		g.log.Warn("others may read which tools were seen", "file", path, "err", err)
 	}
 	g.seen.Plain = func(name string) bool {
 		shown := name
@@ -35,20 +42,20 @@ func (g *gateway) seeing(decider *verifier.Verifier) seeing {
 
 // VerifyOrHold implements server.Verifier.
 func (s seeing) VerifyOrHold(ctx context.Context, c *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
-	s.seen.Note(c.Tool, c.Params)
+	s.seen.Note(c.Tool, c.Sent, c.Params)
 	return s.Verifier.VerifyOrHold(ctx, c)
 }
 
 // Notice implements server.Loop.
 func (s seeing) Notice(ctx context.Context, c *toolcall.Call) loop.Answer {
-	s.seen.Note(c.Tool, c.Params)
+	s.seen.Note(c.Tool, c.Sent, c.Params)
 	return s.Verifier.Notice(ctx, c)
 }
 
 // Hear implements server.Loop. A runtime tells which tools a model is offered.
 func (s seeing) Hear(ctx context.Context, e *loop.Event) loop.Answer {
 	for _, name := range e.Tools {
-		s.seen.Note(toolcall.Canonical(name), nil)
+		s.seen.Note(toolcall.Canonical(name), name, nil)
 	}
 	return s.Verifier.Hear(ctx, e)
 }
