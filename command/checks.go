@@ -106,6 +106,7 @@ func hidden(clean string) bool {
 // checkCd notes that what follows runs elsewhere.
 func checkCd(r *reader, args []arg) bool {
 	r.moved = true
+	r.cds++
 	r.goTo(args)
 	return len(args) <= 1
 }

@@ -58,9 +58,10 @@ type Command struct {
 	Over        []string // files and directories that it writes over, moves or removes
 	Harms       string   // a program that changes the machine for later, or removes what is in no file that it names; or ""
 	CodeShows   bool     // code in it reads the environment
-	Climbs      bool     // a path that it reads goes up, which leads anywhere behind a link
+	Climbs      bool     // a path that it reads, or where it or git works, goes up, which leads anywhere behind a link
+	Links       bool     // a program that reads files is given an address
 	Device      bool     // it reads a device, or what is named like a pipe: that may never end
-	GitIn       []string // where git works: "" is where the command starts
+	GitIn       []string // where git works: "" is where the command starts. It holds what is unknown if the command changes the directory in another way than by one cd at its start
 	Others      string   // commits of others that git shows, or ""
 	Variables   []string // of the environment, by name, that it expands
 	Environment bool     // it shows all of them
@@ -98,6 +99,7 @@ func newReader(dir string) *reader {
 	r := &reader{lang: syntax.LangBash}
 	if dir != "" {
 		r.at = resolve("", dir)
+		r.Climbs = climbs(dir)
 		r.moved = r.at != "." // it may be outside the workspace
 	}
 	return r
@@ -197,6 +199,7 @@ func (c *Command) Add(o Command) {
 	c.Expands = join(c.Expands, o.Expands)
 	c.GitIn = join(c.GitIn, o.GitIn)
 	c.Device = c.Device || o.Device
+	c.Links = c.Links || o.Links
 	c.Climbs = c.Climbs || o.Climbs
 	c.Alters = join(c.Alters, o.Alters)
 	c.Over = join(c.Over, o.Over)
@@ -282,6 +285,8 @@ type reader struct {
 	says    []string // words that may hold an address: they count if a program that we don't know may use them
 	docs    []string // here-documents, which such a program may run
 
+	cds, leadingCds int // how often it changes the directory, and how often at the start of all that follows, see [leadsBy]
+
 	declares bool     // it declares a function, which may have any program's name
 	prints   []string // the names of files that the last program printed, see [reader.printed]
 }
@@ -314,6 +319,7 @@ func (r *reader) read(text string) {
 	switch {
 	case file != nil:
 		r.collect(file)
+		r.leadingCds += count(leadsBy(file))
 		for _, s := range file.Stmts {
 			r.stmt(s)
 		}
@@ -390,6 +396,9 @@ func (r *reader) done() Command {
 	}
 	if runsCode && r.decodes != "" {
 		r.opaque("runs text that " + r.decodes + " decodes")
+	}
+	if len(r.GitIn) > 0 && (r.cds > r.leadingCds || r.cds > 1) {
+		r.GitIn = once(r.GitIn, unknown)
 	}
 	r.finish()
 	r.finishBeyond()

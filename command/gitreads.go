@@ -26,6 +26,7 @@ func (f *files) gitPlace(args []arg) []arg {
 		head, value, isPair := strings.Cut(args[0].text, "=")
 		switch {
 		case args[0].text == "-C" && len(args) > 1:
+			f.Climbs = f.Climbs || slices.ContainsFunc(args[1].may(), climbs)
 			f.goTo(args[1:2])
 		case gitPlaces[args[0].text] && len(args) > 1:
 			f.reads(args[1], false, true)

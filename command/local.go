@@ -12,7 +12,7 @@ func (c *Command) Local() bool {
 	if !c.Contained() || c.Wider || c.Destroys || c.Rewrites || c.Deletes || c.Code || c.Environment || c.Stores || c.Settings || c.Device || c.Harms != "" || c.Others != "" {
 		return false
 	}
-	if len(c.Programs) == 0 || len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) > 0 {
+	if len(c.Programs) == 0 || c.Links || len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) > 0 {
 		return false
 	}
 	if slices.ContainsFunc(c.Reads, func(r Read) bool { return strings.ContainsAny(r.Path, `:\`) }) { // a drive of Windows, another machine
@@ -23,6 +23,9 @@ func (c *Command) Local() bool {
 	}
 	return !slices.ContainsFunc(c.Programs, func(p Program) bool { return !local[p.Name] && !shells[p.Name] && !plainWrappers[p.Name] })
 }
+
+// isLink reports whether a word holds the address of a page. A program of the table has no use for one: another of the same name may.
+func isLink(word string) bool { return strings.Contains(word, "://") }
 
 // Repeatable reports whether all that the command does is to read files, or to build and test in the usual way, and all of its programs are known for that.
 func (c *Command) Repeatable() bool {

@@ -314,7 +314,7 @@ func (here *place) goTo(args []arg) {
 	args = slices.DeleteFunc(slices.Clone(args), func(a arg) bool { return a.text == "--" || a.text == "-P" || a.text == "-L" || a.text == "-e" })
 	last, to := here.at, "~"
 	switch {
-	case len(args) > 0 && (args[0].text == "-" && !here.went || onlyDots(args[0].text)): // where the shell was before, and what it has for ..., only the shell knows
+	case slices.ContainsFunc(args, isOddPlace) || len(args) > 0 && args[0].text == "-" && !here.went: // where the shell was before only the shell knows
 		to = unknown
 	case len(args) > 0 && args[0].text == "-":
 		to = here.last
@@ -331,6 +331,15 @@ func (here *place) goTo(args []arg) {
 	}
 	here.at, here.last, here.went = to, last, true
 }
+
+// isOddPlace reports whether a shell may take a word of cd for another place than the directory of this name: for options in one word, as in -PP, for an
+// entry of its list, for a variable, or for what zsh has for ...
+func isOddPlace(a arg) bool {
+	return strings.HasPrefix(a.text, "-") && a.text != "-" || strings.HasPrefix(a.text, "+") || placeVariables[a.text] || onlyDots(a.text)
+}
+
+// placeVariables are variables with a directory: some shells are told to take such a word for what is in it.
+var placeVariables = set("HOME OLDPWD PWD")
 
 // place is where a command runs.
 type place struct {

@@ -35,6 +35,7 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.Destroys = r.Destroys || destroys(n, args[1:])
 	r.Strays = r.Strays || !inBuild(n, args[1:])
 	r.Wider = r.Wider || isWider(n, args[1:])
+	r.Links = r.Links || n != "git" && local[n] && slices.ContainsFunc(args[1:], func(a arg) bool { return slices.ContainsFunc(a.may(), isLink) })
 	r.expansions(n, args[1:])
 	r.Deletes = r.Deletes || deletes(n, args[1:])
 	r.alters(n, args[1:])
@@ -49,10 +50,10 @@ func (r *reader) run(args []arg, doc *arg) {
 	}
 }
 
-// usualPlace reports whether a program is named alone, or in a directory that only an administrator writes.
+// usualPlace reports whether a program is named alone, or in a directory that only an administrator writes, and by its own letters.
 func usualPlace(p *arg) bool {
 	dir := p.text[:strings.LastIndexAny(p.text, `/\`)+1]
-	return p.fixed && (dir == "" || usualPlaces[dir])
+	return p.fixed && (dir == "" || usualPlaces[dir]) && isAsWritten(p.text)
 }
 
 func (r *reader) program(n string, usual bool, args []arg, doc *arg) {

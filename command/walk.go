@@ -23,6 +23,33 @@ func holdsCd(n syntax.Node) (found bool) {
 	return found
 }
 
+// leadsBy reports whether a text is cd to a plain path and then, only if that worked, the rest: cd x && y. Of any other cd it is not sure where what follows runs:
+// behind ||, in a pipe, in the background, in a wrapper.
+func leadsBy(file *syntax.File) bool {
+	if len(file.Stmts) != 1 {
+		return false
+	}
+	s := file.Stmts[0]
+	for !s.Background && !s.Negated && !s.Coprocess && len(s.Redirs) == 0 {
+		switch c := s.Cmd.(type) {
+		case *syntax.BinaryCmd:
+			if c.Op != syntax.AndStmt {
+				return false
+			}
+			s = c.X
+		case *syntax.CallExpr:
+			if s == file.Stmts[0] || len(c.Assigns) > 0 || len(c.Args) != 2 || c.Args[0].Lit() != "cd" {
+				return false
+			}
+			to, ok := plainText(c.Args[1].Parts)
+			return ok && !climbs(to)
+		default:
+			return false
+		}
+	}
+	return false
+}
+
 // walk reads everything below a node of the syntax tree.
 func (r *reader) walk(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {

@@ -164,10 +164,24 @@ func (r *reader) args(words []*syntax.Word) []arg {
 	return out
 }
 
-// name is a program's name as the table has it.
+// name is a program's name as the table has it. HEAD is a name of lwp-request, which fetches; head is another program.
 func name(text string) string {
-	text = text[max(strings.LastIndexByte(text, '/'), strings.LastIndexByte(text, '\\'))+1:]
+	text = withoutDirectory(text)
+	if text == "HEAD" {
+		return "lwp-request"
+	}
 	return strings.TrimSuffix(strings.ToLower(text), ".exe")
+}
+
+// isAsWritten reports whether a program is named as it is in the table, in lower case. In other letters it may be another program, but for one of Windows.
+func isAsWritten(text string) bool {
+	text = withoutDirectory(text)
+	lower := strings.ToLower(text)
+	return text == lower || strings.HasSuffix(lower, ".exe")
+}
+
+func withoutDirectory(text string) string {
+	return text[max(strings.LastIndexByte(text, '/'), strings.LastIndexByte(text, '\\'))+1:]
 }
 
 // unversioned is a name without the number that it ends in: python for python3.11.

