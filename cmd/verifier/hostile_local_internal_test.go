@@ -137,7 +137,7 @@ func TestH331LocalStandsBelowTheOwnersWord(t *testing.T) {
 		"strict": func(c *config.Config) { c.Policy.Profile = "strict" },
 	} {
 		t.Log(name)
-		r := newRig(t, edit)
+		r := newRig(t, func(c *config.Config) { quietLocal(c); edit(c) })
 		m := r.tainted("h331")
 		r.asks(bash(t, "ls", m))
 		r.asks(bash(t, "git log -3", m))

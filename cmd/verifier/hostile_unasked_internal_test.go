@@ -16,7 +16,7 @@ func (r *rig) codingIn(name, workspace string) map[string]any {
 	return with(m, "waitMs", 5001)
 }
 
-// allAsk says that each of these commands asks after a page was read: of OpenClaw and of a coding agent.
+// allAsk says that each of these commands asks after a page was read: of OpenClaw with quiet.local, and of a coding agent.
 func allAsk(t *testing.T, commands ...string) {
 	t.Helper()
 	t.Run("OpenClaw", func(t *testing.T) { notLocal(t, commands...) })
@@ -59,7 +59,7 @@ func TestH580AShellThatIsNotSh(t *testing.T) {
 	})
 	t.Run("what all shells read alike", func(t *testing.T) {
 		t.Parallel()
-		r := newRig(t, nil)
+		r := newRig(t, quietLocal)
 		m := r.tainted("h580-alike")
 		for _, command := range []string{"git add -A && git commit -qm 'Greet in French'", "git commit -m 'fix: parse it (again), see #12.'", "git commit -m \"Grüße & more: it's fine\"", "rg 'foo' src | head -20", "make test 2>&1 | tail -20", "git status --short && git log --oneline -3"} {
 			r.allow(bash(t, command, m))
@@ -94,7 +94,7 @@ func TestH582ARepositoryInsideTheWorkspace(t *testing.T) {
 	allAsk(t, commands...)
 	t.Run("by the directory of the call", func(t *testing.T) {
 		t.Parallel()
-		r := newRig(t, nil)
+		r := newRig(t, quietLocal)
 		m := r.tainted("h582")
 		r.stops(execWith("git status --short && ls", `"workdir":"vendor/evil.git"`, m))
 		r.stops(execWith("git add -A && git commit -m x", `"workdir":"docs"`, m))
