@@ -37,7 +37,7 @@ func (a Absences) IsAway() bool {
 	return slices.ContainsFunc(a.Away, func(x Away) bool { return x.Person == a.Me && !x.Quiet })
 }
 
-// Absences are those of now, for a person by their id.
+// Now gives the absences and mutes of now, for a person by their id.
 func (av *Availability) Now(ctx context.Context, id string) (Absences, error) {
 	said, err := av.words(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (av *Availability) Now(ctx context.Context, id string) (Absences, error) {
 	return out, nil
 }
 
-// Absent says who is away and what is muted, a line each.
+// Text says who is away and what is muted, a line each.
 func (av *Availability) Text(ctx context.Context, via string) string {
 	now, err := av.Now(ctx, "")
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 	onlyOnPage  = "A standing consent is given on your page, where you see what it would cover. Nothing was approved."
 )
 
-// Always is the standing consent that someone may give on a card: for every conversation of the agent, and without its end. It is false where
+// Offer is the standing consent that someone may give on a card: for every conversation of the agent, and without its end. It is false where
 // there can be none.
 func (cn *Consents) Offer(id string, c *Card) (session.Grant, bool) {
 	person, listed := cn.terms().people[id]

@@ -34,7 +34,7 @@ const (
 	revokeRounds = 100 // each ends up to maxGrants
 )
 
-// Grants lists what is granted in one conversation, by its hash, or in all. What
+// List gives what is granted in one conversation, by its hash, or in all. What
 // does not carry our seal is no grant, and one of somebody who may not approve
 // any more covers nothing: neither is listed.
 func (gr *Grants) List(ctx context.Context, conversation string) (Granting, error) {

@@ -15,11 +15,11 @@ import (
 // Pauses are the owner's pauses of agents: it takes them, lifts them and keeps up with those of other processes.
 type Pauses struct{ *cardStore }
 
-// Brake is what this process knows of the pauses that bind an agent's calls.
+// View is what this process knows of the pauses that bind an agent's calls.
 func (ps *Pauses) View(agent string) session.Brake { return ps.o.Pauses.Brake(agent) }
 
-// Braked takes note of what the store holds where a brake says otherwise. After
-// it the brake is right, or the store failed.
+// Changed takes note of what the store holds where a view says otherwise. After
+// it the view is right, or the store failed.
 func (ps *Pauses) Changed(ctx context.Context, b session.Brake, stand [2]string) error {
 	if err := ps.learn(ctx, session.AllAgents, stand[0], b.Seen); err != nil {
 		return err
@@ -170,7 +170,7 @@ func whom(agent string) string {
 	return "The agent " + quote(agent)
 }
 
-// Paused says in words what is paused and by whom; nothing if nothing is.
+// Text says what is paused and by whom; nothing if nothing is.
 func (ps *Pauses) Text() string {
 	var lines []string
 	for _, p := range ps.List() {
@@ -188,7 +188,7 @@ func (ps *Pauses) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-// Pauses are those that stand. The one of calls that name no agent is left out: it
+// List gives the pauses that hold. The one of calls that name no agent is left out: it
 // comes with an agent's.
 func (ps *Pauses) List() []session.Pause {
 	return slices.DeleteFunc(ps.o.Pauses.Standing(), func(p session.Pause) bool { return p.Scope == session.NoAgent })

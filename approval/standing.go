@@ -28,7 +28,7 @@ const (
 	endedMark      = "ended "
 )
 
-// Standing are the standing consents that have not been ended, the latest first and of each name the latest only. One of a person who may not
+// Active gives the standing consents that have not been ended, the latest first and of each name the latest only. One of a person who may not
 // approve any more is none.
 func (cn *Consents) Active(ctx context.Context) (given []session.Grant, err error) {
 	all, err := cn.unended(ctx)
@@ -62,7 +62,7 @@ func (cn *Consents) unended(ctx context.Context) (given []session.Grant, err err
 	return given, nil
 }
 
-// Consent gives a standing consent at an approver's word. The grant says for which calls and at which level; who gives it and how long it
+// Give makes a standing consent at an approver's word. The grant says for which calls and at which level; who gives it and how long it
 // holds is written here. It is in the record before it counts.
 func (cn *Consents) Give(ctx context.Context, a Answer, g session.Grant, days int) (Outcome, error) {
 	t := cn.terms()

@@ -86,7 +86,7 @@ func (d *Desk) Configure(t Terms) error {
 // terms are those in force. Whoever needs two of them for one thing asks once.
 func (c *core) terms() *terms { return c.inForce.Load() }
 
-// Stands reports whether a lasting grant still covers a call: all who gave it may
+// Covers reports whether a lasting grant still covers a call: all who gave it may
 // approve such calls today, and they are as many as it takes today. It is given
 // the grant's people as the desk wrote them.
 func (gr *Grants) Covers(by string, a Ask) bool { return gr.terms().covers(by, a) }
