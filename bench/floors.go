@@ -56,7 +56,7 @@ func openGet(p place) (running, error) {
 	client := goredis.NewClient(&goredis.Options{
 		Addr: p.redis, Dialer: p.count.dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ContextTimeoutEnabled: true,
 	})
-	s, err := newServer(getter{client}, nobody{}, nil)
+	s, err := newServer(getter{client}, nobody{}, approval.Rooms{}, nil)
 	if err == nil {
 		err = client.Set(context.Background(), getKey, getValue, 0).Err()
 	}
@@ -102,13 +102,13 @@ func (nobody) Pending(context.Context, string) ([]*approval.Card, error) { retur
 func (nobody) Answered(context.Context, string, []string, time.Duration) []string { return nil }
 
 // newServer is the door as `verifier serve` opens it.
-func newServer(v server.Verifier, d server.Desk, page http.Handler) (*server.Server, error) {
+func newServer(v server.Verifier, d server.Desk, rooms approval.Rooms, page http.Handler) (*server.Server, error) {
 	auth, err := server.NewAuth(map[string][]string{"default": {secret}}, "", map[string]string{config.Owner: ownerToken})
 	if err != nil {
 		return nil, err
 	}
 	via := func(h http.Header) ([]string, bool) { return upstream.ParseVia(h.Values(upstream.ViaHeader), "bench") }
-	return server.New(server.Options{Via: via, Auth: func() *server.Auth { return auth }, Verifier: v, Desk: d, Page: page})
+	return server.New(server.Options{Via: via, Auth: func() *server.Auth { return auth }, Verifier: v, Desk: d, Rooms: rooms, Page: page})
 }
 
 func shut(s *server.Server) error {

@@ -167,7 +167,7 @@ func (g *gateway) wire(p place) (run running, err error) {
 	if err != nil {
 		return run, err
 	}
-	s, err := newServer(v, g.desk, page)
+	s, err := newServer(v, g.desk, g.desk.Rooms, page)
 	if err != nil {
 		return run, err
 	}
