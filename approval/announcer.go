@@ -67,9 +67,8 @@ func (a *announcer) deliver(ctx context.Context, c *Card, stage int) bool {
 	return false
 }
 
-// channels are the names of those that a stage goes to. The inbox, where people
-// look by themselves, reaches them only where no chat was to: else nobody would
-// look there.
+// channels are the names of those that a stage goes to. The inbox counts only
+// where no chat gets the card: people who expect a message don't look there.
 func (a *announcer) channels(c *Card, stage int) (names []string, inbox bool) {
 	stages := c.stages()
 	if stage < len(stages) && len(stages[stage].Channels) > 0 {
@@ -112,7 +111,7 @@ func (a *announcer) shownIn(c *Card, channel string) bool {
 }
 
 // stranded reports a card that was placed and never shown: the process that was
-// to show it has died. Nobody can be waiting for an answer to it.
+// to show it has died, and the call that waited for it with it.
 func (a *announcer) stranded(c *Card, now time.Time) bool {
 	_, inbox := a.channels(c, c.Stage)
 	return !inbox && len(c.Copies) == 0 && now.Sub(c.Questions[0].Ask.Created) > strandedAfter
@@ -183,8 +182,8 @@ func (a *announcer) withdraw(ctx context.Context, id, why string) (bool, error) 
 	return err == nil, err
 }
 
-// showCopies shows where a card stands wherever it is shown, on all channels at
-// once: one that is down holds no other up. It returns when all have tried.
+// showCopies brings every copy of a card up to date, on all channels at the same
+// time: a channel that is down does not delay the others. It returns when all have tried.
 func (a *announcer) showCopies(ctx context.Context, c *Card) {
 	var all sync.WaitGroup
 	for _, copied := range c.Copies {
@@ -276,7 +275,7 @@ func (t *turns) take(at Copy) (done func()) {
 	}
 }
 
-// escalate puts a card that nobody has answered where its next stage says, once,
+// escalate sends an unanswered card to the channels of its next stage, once,
 // whichever process is first; the copies that are out stay. Where no channel of
 // the stage works the one after it begins at once. It reports whether the card
 // still waits.

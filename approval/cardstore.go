@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -148,8 +147,8 @@ func (cs *cardStore) Pending(ctx context.Context, id string) ([]*Card, error) {
 // ErrNotApprover says that someone asked for what only approvers may see.
 var ErrNotApprover = errors.New("approval: not an approver")
 
-// Waiting lists the open cards for whoever may look, oldest first, by the
-// store's clock. They carry no codes: whoever answers there does it by a button.
+// Waiting lists the open cards, oldest first, with the store's time. They carry
+// no codes: the page answers by buttons.
 func (cs *cardStore) Waiting(ctx context.Context) (cards []*Card, now time.Time, err error) {
 	cards, now, err = cs.openCards(ctx)
 	for _, c := range cards {
@@ -213,7 +212,7 @@ func (cs *cardStore) byRef(ctx context.Context, ref string) (string, error) {
 var errTwoCards = errors.New("approval: two open cards have the same reference")
 
 // find gives the card behind a code: "" if there is none, or none that its
-// carrier may answer. The two look alike to whoever guesses.
+// carrier may answer. Both look the same, so that guessing tells nothing.
 func (cs *cardStore) find(ctx context.Context, code string, by *Carrier) (string, error) {
 	id, err := cs.o.Store.Find(ctx, cs.codeSeal(code))
 	if err != nil || id == "" || by == nil {
@@ -231,22 +230,15 @@ func (cs *cardStore) find(ctx context.Context, code string, by *Carrier) (string
 
 // recentCards remembers the cards of this process by their short names, so that a
 // late answer is told what happened instead of "no such card".
-type recentCards struct {
-	mu    sync.Mutex
-	byRef recent.Map[string, string]
-}
+type recentCards struct{ byRef recent.Shared[string, string] }
 
 const mostRecentCards = 1024
 
 func (r *recentCards) note(ref, id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.byRef.Put(ref, id, mostRecentCards)
 }
 
 func (r *recentCards) find(ref string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	id, _ := r.byRef.Get(ref)
 	return id
 }

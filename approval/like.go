@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -171,22 +170,15 @@ func preview(card, person string, minutes int) string {
 
 // previews remembers who was shown in this process what a yes to calls like one
 // would cover. What is forgotten is shown again.
-type previews struct {
-	mu    sync.Mutex
-	shown recent.Map[string, bool]
-}
+type previews struct{ shown recent.Shared[string, bool] }
 
 const previewsSize = 1000
 
 func (p *previews) note(shown string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.shown.Put(shown, true, previewsSize)
 }
 
 func (p *previews) has(shown string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	_, known := p.shown.Get(shown)
 	return known
 }
