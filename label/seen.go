@@ -30,6 +30,8 @@ const (
 	mostSeen      = 1000
 	mostSeenArgs  = 32
 	longestSeen   = 4 << 20
+	longestParams = 64 << 10 // of a call whose arguments are looked at, and
+	mostMembers   = 64       // how many these may be: a call waits for it
 	mixedType     = "any"
 	seenObject    = "object"
 	seenArgument  = `^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`
@@ -52,8 +54,11 @@ func (s *Seen) Note(tool, sent string, params jsontext.Value) {
 		return
 	}
 	var members map[string]jsontext.Value
-	if len(params) > 0 && json.Unmarshal(params, &members) != nil {
+	if len(params) > 0 && len(params) <= longestParams && json.Unmarshal(params, &members) != nil {
 		return
+	}
+	if len(members) > mostMembers {
+		members = nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,24 +153,40 @@ func (s *Seen) Load(path string) error {
 
 // Save writes what was seen since the last time to a file, at once and whole. It writes nothing where there is nothing new.
 func (s *Seen) Save(path string) error {
+	text, err := s.changed()
+	if text == nil || err != nil {
+		return err
+	}
+	if err = replaceFile(path, text); err != nil {
+		s.mu.Lock()
+		s.dirty = true // it is tried again
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// changed is what is to be written; nil: nothing. The file is written without the lock, for which calls wait.
+func (s *Seen) changed() (text []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.dirty {
-		return nil
+		return nil, nil
 	}
-	text, err := json.Marshal(s.tools, json.Deterministic(true))
-	if err != nil {
-		return err
+	if text, err = json.Marshal(s.tools, json.Deterministic(true)); err == nil {
+		s.dirty = false
 	}
+	return text, err
+}
+
+func replaceFile(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tools-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // it is gone after a rename
 	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
 	}
-	s.dirty = err != nil // then it is tried again
-	return err
+	return os.Rename(f.Name(), path)
 }

@@ -19,6 +19,11 @@ func TestLabelSeenKnowsCalledTools(t *testing.T) {
 		r.send(impatient(call{tool: "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", context: m}))                                                                 // a secret as a name
 		r.notice(call{tool: "todo_lookup", params: `{"q":"x"}`, context: m})
 		r.takes(event{name: "before_llm_call", about: `{"tools":[{"name":"offered_tool"}]}`, context: m})
+		var members strings.Builder
+		for i := range 100 {
+			fmt.Fprintf(&members, `,"b%d":1`, i)
+		}
+		r.g.seen.Note("many_names", "many_names", []byte(`{"a":1`+members.String()+`}`))
 		for i := range 1100 {
 			if r.redis != nil { // once is enough
 				break
@@ -35,6 +40,9 @@ func TestLabelSeenKnowsCalledTools(t *testing.T) {
 			if strings.Contains(string(text), never) {
 				t.Errorf("%q is kept", never)
 			}
+		}
+		if !strings.Contains(string(text), `"many_names":{}`) {
+			t.Error("the arguments of a call that has very many are looked at")
 		}
 		if n := strings.Count(string(text), "bulk_"); r.redis == nil && (n < 900 || n > 1000) {
 			t.Errorf("%d of 1,100 tools are kept", n)

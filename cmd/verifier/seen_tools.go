@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/label"
 	"github.com/openclaw-verifier/verifier/loop"
@@ -21,6 +24,7 @@ func seenToolsFile(state string) string { return filepath.Join(state, "tools.jso
 type seeing struct {
 	*verifier.Verifier
 	seen *label.Seen
+	log  *slog.Logger
 }
 
 // seeing starts from what was seen before the last restart.
@@ -37,25 +41,35 @@ func (g *gateway) seeing(decider *verifier.Verifier) seeing {
 		g.live.Load().redactor.Lines(&shown)
 		return shown == name
 	}
-	return seeing{decider, &g.seen}
+	return seeing{decider, &g.seen, g.log}
+}
+
+// note keeps what a call tells of its tool. Whatever happens here, the decision comes after it.
+func (s seeing) note(ctx context.Context, tool, sent string, params jsontext.Value) {
+	defer func() {
+		if recover() != nil {
+			s.log.ErrorContext(ctx, "a tool that was seen could not be noted")
+		}
+	}()
+	s.seen.Note(tool, sent, params)
 }
 
 // VerifyOrHold implements server.Verifier.
 func (s seeing) VerifyOrHold(ctx context.Context, c *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
-	s.seen.Note(c.Tool, c.Sent, c.Params)
+	s.note(ctx, c.Tool, c.Sent, c.Params)
 	return s.Verifier.VerifyOrHold(ctx, c)
 }
 
 // Notice implements server.Loop.
 func (s seeing) Notice(ctx context.Context, c *toolcall.Call) loop.Answer {
-	s.seen.Note(c.Tool, c.Sent, c.Params)
+	s.note(ctx, c.Tool, c.Sent, c.Params)
 	return s.Verifier.Notice(ctx, c)
 }
 
 // Hear implements server.Loop. A runtime tells which tools a model is offered.
 func (s seeing) Hear(ctx context.Context, e *loop.Event) loop.Answer {
 	for _, name := range e.Tools {
-		s.seen.Note(toolcall.Canonical(name), name, nil)
+		s.note(ctx, toolcall.Canonical(name), name, nil)
 	}
 	return s.Verifier.Hear(ctx, e)
 }
