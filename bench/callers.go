@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// heldFormat is callFormat in a conversation of its own in which nobody vouches
+// heldFormat is callFormat in a conversation of its own in which no one vouches
 // for the call, so that a person has to. %[1]s is unique to the callers, %[2]d to
 // the call, %[3]d to its agent; %[4]s is the time.
 const heldFormat = `{"version":1,"timestamp":"%[4]s","requestId":"%[1]s-7d1a-4c55-9a3e-%012[2]d",` +

@@ -56,7 +56,7 @@ func openGet(p place) (running, error) {
 	client := goredis.NewClient(&goredis.Options{
 		Addr: p.redis, Dialer: p.count.dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ContextTimeoutEnabled: true,
 	})
-	s, err := newServer(getter{client}, nobody{}, approval.Rooms{}, nil)
+	s, err := newServer(getter{client}, noDesk{}, approval.Rooms{}, nil)
 	if err == nil {
 		err = client.Set(context.Background(), getKey, getValue, 0).Err()
 	}
@@ -81,25 +81,25 @@ func (getter) Reject(context.Context, *toolcall.Call, string, string) verifier.D
 	return verifier.Decision{}
 }
 
-// nobody answers no card.
-type nobody struct{}
+// noDesk answers no card.
+type noDesk struct{}
 
-var errNobody = errors.New("nobody is here")
+var errNoDesk = errors.New("there is no desk")
 
-func (nobody) Answer(context.Context, approval.Answer) (approval.Outcome, error) {
-	return approval.Outcome{}, errNobody
+func (noDesk) Answer(context.Context, approval.Answer) (approval.Outcome, error) {
+	return approval.Outcome{}, errNoDesk
 }
-func (nobody) Lists(string) bool { return false }
+func (noDesk) Lists(string) bool { return false }
 
-func (nobody) Probe(context.Context, string, bool) ([]approval.Probed, error) {
+func (noDesk) Probe(context.Context, string, bool) ([]approval.Probed, error) {
 	return nil, approval.ErrNotApprover
 }
 
-func (nobody) Open(context.Context, approval.Answer, *approval.Card) error { return nil }
+func (noDesk) Open(context.Context, approval.Answer, *approval.Card) error { return nil }
 
-func (nobody) Pending(context.Context, string) ([]*approval.Card, error) { return nil, errNobody }
+func (noDesk) Pending(context.Context, string) ([]*approval.Card, error) { return nil, errNoDesk }
 
-func (nobody) Answered(context.Context, string, []string, time.Duration) []string { return nil }
+func (noDesk) Answered(context.Context, string, []string, time.Duration) []string { return nil }
 
 // newServer is the door as `verifier serve` opens it.
 func newServer(v server.Verifier, d server.Desk, rooms approval.Rooms, page http.Handler) (*server.Server, error) {

@@ -24,7 +24,7 @@ import (
 // mostMore is how much longer a call may take with the gate before its server than without it.
 const mostMore = 1500 * time.Microsecond
 
-// echoRole is a server of tools that says what it is told.
+// echoRole is a server of tools that repeats its arguments.
 const echoRole = "mcp-echo"
 
 // line is a way to a server of tools.
@@ -39,7 +39,7 @@ func (l *line) median() time.Duration {
 	return l.took[len(l.took)/2]
 }
 
-// gated measures a call of an MCP tool by a plain pipe, through the gate, and through another program that stands between.
+// gated measures a call of an MCP tool by a plain pipe, through the gate, and through another program between them.
 func gated(ctx context.Context, o options) error {
 	dir, err := os.MkdirTemp("", "bench-mcp-")
 	if err != nil {
@@ -224,7 +224,7 @@ func proxied(ctx context.Context, proxy, self string) (*line, error) {
 	}}, nil
 }
 
-// echoServer is a server of tools that says what it is told.
+// echoServer is a server of tools that repeats its arguments.
 func echoServer() error {
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {

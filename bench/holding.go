@@ -23,7 +23,7 @@ type holding struct {
 	floor    time.Duration   // to answer n at once, and do nothing else
 	paused   []time.Duration // to answer n whom a pause ends
 	stopped  []time.Duration // to answer n whom the end of the gateway ends
-	allowing [2]row          // with nobody held, and with n
+	allowing [2]row          // with none held, and with n
 }
 
 // settleDown is for what a server does after it has put a question.
@@ -195,7 +195,7 @@ func (h *holding) warm(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// allow takes slices of calls that need nobody, beside nobody and beside those
+// allow takes slices of calls that need no person, beside none and beside those
 // that are held, in turn.
 func (h *holding) allow(ctx context.Context, b *bench) error {
 	for range h.o.rounds {

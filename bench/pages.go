@@ -26,7 +26,7 @@ import (
 	"github.com/openclaw-verifier/verifier/web"
 )
 
-// What stands beside the calls of the role pages: questions that are open, and
+// What goes on beside the calls of the role pages: questions that are open, and
 // the owner's page, open and live, many times.
 const (
 	openQuestions = 500
@@ -56,7 +56,7 @@ func openWatched(p place) (running, error) {
 	return run, nil
 }
 
-// ask leaves questions open that nobody waits for.
+// ask leaves questions open whose callers have left.
 func (g *gateway) ask() error {
 	ctx := context.Background()
 	for i := range openQuestions {
@@ -108,7 +108,7 @@ func (g *gateway) lookOnce(origin string) error {
 		return err
 	}
 	req.Header.Set("X-Verifier-Session", login)
-	res, err := client.Do(req) //nolint:bodyclose // by whoever reads it, below
+	res, err := client.Do(req) //nolint:bodyclose // by its reader, below
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ type unplayed struct{}
 func (unplayed) Text() (string, error)                            { return "", nil }
 func (unplayed) Play(context.Context, string) (web.Played, error) { return web.Played{}, nil }
 
-// unread is a record that nobody looks at here.
+// unread is a record that this program does not read.
 type unread struct{}
 
 func (unread) Backward(func([]byte) bool) iter.Seq2[audit.Line, error] {

@@ -45,7 +45,7 @@ type running struct {
 	serve func(net.Listener) error
 	close func() error
 	tend  func(context.Context) // what runs beside it; may be nil
-	asked func() int64          // how many questions it has put to people; nil where nobody wants to know
+	asked func() int64          // how many questions it has put to people; nil where it does not matter
 
 	address string               // of a process of its own; empty: serve is called
 	cpu     func() time.Duration // what that has used; nil: this process

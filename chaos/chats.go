@@ -59,7 +59,7 @@ type tap struct {
 	twice bool      // the platform delivered it as two
 	at    time.Time // when it was made
 	sent  time.Time // when the platform passed it on; zero if it never did
-	done  time.Time // zero if nobody ever said what came of it
+	done  time.Time // zero if its outcome was never reported
 }
 
 // mark is in every command, and names the call: conversation and number.
@@ -103,7 +103,7 @@ func (c *chats) look(known map[string]bool) (out []card) {
 	return out
 }
 
-// rightly is the question what a call does as the owner answers it: the right letter stands for the button of the card that it was
+// rightly is the question what a call does as the owner answers it: the right letter is for the button of the card that it was
 // asked for.
 func (k card) rightly(first *card) card {
 	label := "Allow once"

@@ -32,7 +32,7 @@ var jumps = []time.Duration{
 	0, 2 * time.Minute, -2 * time.Minute, 31 * time.Minute, -31 * time.Minute, 3 * time.Hour, -3 * time.Hour, 25 * time.Hour, -25 * time.Hour,
 }
 
-// What stands behind the program, from its beginning.
+// Offsets of what follows the code of wrapper.
 const (
 	whichAt = 48 // a byte: which of the jumps
 	vdsoAt  = 56 // where the vDSO's function is

@@ -127,7 +127,7 @@ func (v *evidence) digests() {
 }
 
 // answers: a call that a person let pass has the digest that the card was about,
-// and nobody's no stands in the record beside it. A line about a card may be
+// and the record has no refusal beside it. A line about a card may be
 // missing where its gateway was killed; what is there must agree.
 func (v *evidence) answers() {
 	about, no := map[string][]string{}, map[string]bool{} // digests by card; card and digest

@@ -17,7 +17,7 @@ import (
 // wrong is something that must not be.
 type wrong struct{ kind, text string }
 
-// The kinds of wrongs that are counted; whatever else is wrong is told as it is.
+// The kinds of wrongs that are counted; whatever else is wrong is reported as it is.
 const (
 	wronglyAllowed = "wrongly allowed"
 	unanswered     = "unanswered"

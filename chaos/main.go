@@ -62,7 +62,7 @@ func run(ctx context.Context, p plan) error {
 	if p.keep {
 		fmt.Println("the run is in", dir)
 	} else {
-		defer os.RemoveAll(dir) //nolint:errcheck // a directory that stays is in nobody's way
+		defer os.RemoveAll(dir) //nolint:errcheck // a directory that stays does no harm
 	}
 	tools, err := prepare(ctx, dir, p.toxiproxy)
 	if err != nil {

@@ -26,7 +26,7 @@ type result struct {
 	without       []string
 }
 
-// maxTold is how many wrongs are told one by one.
+// maxTold is how many wrongs are listed one by one.
 const maxTold = 25
 
 // faulty is an error if anything was wrong.

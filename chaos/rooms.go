@@ -50,7 +50,7 @@ func openRooms() []room {
 	}
 }
 
-var errFailed = errors.New("nobody answered the tap in time")
+var errFailed = errors.New("no answer to the tap in time")
 
 type telegramRoom struct{ *telegramtest.Server }
 

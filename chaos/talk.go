@@ -26,7 +26,7 @@ type talk struct {
 	*agents
 	r      *rand.Rand
 	id     int
-	beside bool // the runtime stands on the machines of the gateways, and has their clocks
+	beside bool // the runtime is on the machines of the gateways, and has their clocks
 	count  int
 	last   *call // the last that a person may have to be asked for
 }

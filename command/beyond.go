@@ -43,7 +43,7 @@ func (w *changes) beyond(n string, args []arg) {
 	}
 }
 
-// publishers send something out, whatever they are told.
+// publishers send something out, whatever their arguments are.
 var publishers = set(`surge gh-pages np localtunnel lt vercel netlify serverless sls pulumi goreleaser dput debrelease osc s3cmd mc b2 skopeo crane oras
 	telegram-send slack ssh-copy-id ansible ansible-playbook open start`)
 

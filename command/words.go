@@ -121,7 +121,7 @@ func many(p syntax.WordPart) (found bool) {
 	return found
 }
 
-// hide stands in for what is not known.
+// hide replaces what is not known.
 func (a *arg) hide(b *strings.Builder, quoted bool) {
 	b.WriteByte(0)
 	a.fixed = false

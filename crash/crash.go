@@ -32,7 +32,7 @@ func Recovered(value any) *Panic {
 		var f runtime.Frame
 		f, more = frames.Next()
 		if f.Function == "runtime.gopanic" {
-			p.Trace = nil // what stands above it is the recovery
+			p.Trace = nil // what is above it is the recovery
 			continue
 		}
 		p.Trace = append(p.Trace, fmt.Sprintf("%s:%d", path.Base(f.Function), f.Line))

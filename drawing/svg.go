@@ -22,7 +22,7 @@ const (
 	perIndent = 4  // and so many fewer for each indent
 )
 
-// colours go from green to red; the level stands in the box in words as well.
+// colours go from green to red; the level is in the box in words as well.
 var colours = [taint.Levels]string{"#dff3e4", "#e6f2df", "#eef3d8", "#fdf3cf", "#fde2c8", "#f9d0cf"}
 
 const (
@@ -167,7 +167,7 @@ func class(n *provenance.Node) string {
 	return text
 }
 
-// short is what fits into a box; all of it stands in the title.
+// short is what fits into a box; all of it is in the title.
 func short(s string, most int) string {
 	r := []rune(label(s))
 	if len(r) > most {
@@ -176,7 +176,7 @@ func short(s string, most int) string {
 	return string(r)
 }
 
-// escape makes a text that stands for nothing but itself in XML.
+// escape makes a text that XML takes literally.
 func escape(s string) string {
 	var b strings.Builder
 	if err := xml.EscapeText(&b, []byte(s)); err != nil {

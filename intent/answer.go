@@ -35,7 +35,7 @@ func Parse(text string) Opinion {
 
 func unclear() Opinion { return Opinion{Reason: reasonUnclear} }
 
-// reasonIn is what stands behind "block": nothing, or a mark and one line.
+// reasonIn is what follows "block": nothing, or a mark and one line.
 func reasonIn(rest string) (reason string, ok bool) {
 	if rest == "" {
 		return "", true

@@ -10,7 +10,7 @@ const (
 	rest           = 30 * time.Second
 )
 
-// breaker leaves a model alone that keeps failing: whoever asks is told at once
+// breaker leaves a model alone that keeps failing: a question fails at once
 // instead of waiting for a timeout. After a rest one question is let through, and
 // if that is answered, all are.
 type breaker struct {

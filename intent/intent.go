@@ -4,8 +4,8 @@
 // The auditor's strength is what it does not see. A [Question] holds the user's
 // own messages, the names of the tools that brought outside content in, and the
 // proposed call with its secrets hidden. It has no field for what a tool
-// returned and none for what the agent said: text that could have been written
-// by whoever is being looked for never reaches the auditor, but for the
+// returned and none for what the agent said: text that an attacker
+// could have written never reaches the auditor, but for the
 // arguments of the call itself, and those stand behind a fence ([Question.Prompt]).
 //
 // It refuses to read meaning into an answer: "allow", or "block" and one line of
@@ -98,7 +98,7 @@ type Opinion struct {
 type Observation struct {
 	Verdict Verdict
 	Cause   string // of no answer: one of Causes
-	Cached  bool   // nobody was asked again
+	Cached  bool   // the model was not asked again
 	Took    time.Duration
 	Input   int64 // tokens
 	Output  int64

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Question is all that the auditor is told. It has no field for what a tool
+// Question is all that the auditor gets. It has no field for what a tool
 // returned or for what the agent said, and must not get one.
 type Question struct {
 	Messages []string       // the user's own, of all turns, oldest first; secrets hidden
@@ -149,7 +149,7 @@ func names(sources []string) (lines string, cut bool) {
 }
 
 // shorten keeps head and tail of what is too long, and says how much is missing:
-// what an attacker wants unseen stands at the end.
+// an attacker puts what should stay unseen at the end.
 func shorten(s string, most int) (short string, cut bool) {
 	n := utf8.RuneCountInString(s)
 	if n <= most {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ToolQuestion is what a model is told of a tool: what its catalogue says.
+// ToolQuestion is what a model gets to see of a tool: what its catalogue says.
 type ToolQuestion struct {
 	Name, Description string
 	Arguments         []string // each a name and what is said of it

@@ -9,7 +9,7 @@ import (
 )
 
 // Alike is what calls have in common that go to the same place: each argument
-// under its path and as it stands, except those that are known to hold only what
+// under its path and as it is, except those that are known to hold only what
 // is said, and the names of all arguments. An argument that no label names may be
 // a destination, so it counts as one. The zero Alike is like nothing.
 type Alike struct {

@@ -98,7 +98,7 @@ func (k Key) Extract(text string) Extract {
 	return Extract{append(values, runs...), f.cut || moreValues || moreRuns}
 }
 
-// item is one thing in a text, in its normal form, and where it stands.
+// item is one thing in a text, in its normal form, and its position.
 type item struct {
 	kind     Kind
 	value    string

@@ -5,8 +5,8 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// Origin is what rules and people are told of an argument; call is the number of
-// the call it stands in.
+// Origin is what rules and people see of an argument; call is the number of
+// the call that has it.
 func (a Argument) Origin(call int) session.Origin {
 	switch a.From {
 	case User:
@@ -20,7 +20,7 @@ func (a Argument) Origin(call int) session.Origin {
 }
 
 // Origins are those of all arguments of a call. Two that have the same path, as
-// {"a.b": …} and {"a": {"b": …}} do, are told as the worse of them.
+// {"a.b": …} and {"a": {"b": …}} do, count as the worse of them.
 func Origins(arguments []Argument, call int) session.Origins {
 	out := make(session.Origins, len(arguments))
 	for _, a := range arguments {

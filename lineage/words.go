@@ -12,7 +12,7 @@ const (
 	leastLength = 20
 )
 
-// word is where one stands in a folded text.
+// word is the position of one in a folded text.
 type word struct{ from, to int }
 
 // wordRuns returns, from each word on, the shortest run that is long enough to

@@ -33,7 +33,7 @@ type counters struct {
 	deciding  prometheus.Observer
 }
 
-// usual are the counters of the sorts that came first. Whoever reads it takes no
+// usual are the counters of the sorts that came first. Readers take no
 // lock: what is added goes into a copy.
 type usual struct {
 	list   atomic.Pointer[[]counters]

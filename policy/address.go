@@ -127,7 +127,7 @@ const joints = ": =,\"'\t\x00"
 // maxHost is the longest name that is looked at.
 const maxHost = 255
 
-// hostBefore reads the host that ends before a port, and whether it stands in
+// hostBefore reads the host that ends before a port, and whether it is in
 // a URL.
 func hostBefore(b []byte, end int) (host string, url, ok bool) {
 	i := skipJoints(b, end)

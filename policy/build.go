@@ -63,7 +63,7 @@ func (b *builder) build() *Policy {
 		p.unknown = *u
 	}
 	p.global = b.globalRules()
-	p.agents, p.nobody = b.agentRules(agents, p.global)
+	p.agents, p.noAgent = b.agentRules(agents, p.global)
 	b.checkRisks(p)
 	return p
 }
@@ -158,7 +158,7 @@ type agentLayer struct {
 }
 
 // readAgents reads every agent before any row is worked out, since each may
-// name tools that nobody else does.
+// name tools that no other part names.
 func (b *builder) readAgents() []agentLayer {
 	var agents []agentLayer
 	seen := map[string]bool{}
@@ -192,16 +192,16 @@ func canonical(overrides map[string]Override) map[string]bool {
 // agentRules works out each agent's rules, and those of a call that names no
 // agent: the strictest of all.
 func (b *builder) agentRules(agents []agentLayer, global *ruleset) (map[string]*ruleset, *ruleset) {
-	sets, nobody := make(map[string]*ruleset, len(agents)), global
+	sets, noAgent := make(map[string]*ruleset, len(agents)), global
 	for _, a := range agents {
 		set := &ruleset{agent: a.id, rules: global.rules, other: global.other, cap: a.cap}
 		if a.changes {
 			set.rules, set.other = b.tighten(&a, global)
 		}
 		sets[a.id] = set
-		nobody = nobody.stricter(set)
+		noAgent = noAgent.stricter(set)
 	}
-	return sets, nobody
+	return sets, noAgent
 }
 
 func (b *builder) tighten(a *agentLayer, global *ruleset) (map[string]*rule, *rule) {

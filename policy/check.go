@@ -78,7 +78,7 @@ func (b *builder) readTrust() {
 	}
 }
 
-// toolName finds the tool that a key in the file means. A name nobody knows is
+// toolName finds the tool that a key in the file means. An unknown name is
 // fine, plugins bring their own tools, unless it looks like a slip.
 func (b *builder) toolName(path, key string) (string, bool) {
 	name := toolcall.Canonical(key)
@@ -131,7 +131,7 @@ type scope struct {
 	exclude map[string]bool
 }
 
-// holds reports whether a tool is in scope; the name "" stands for every tool
+// holds reports whether a tool is in scope; the name "" is for every tool
 // that nothing names.
 func (s *scope) holds(name string) bool {
 	if len(s.include) > 0 {

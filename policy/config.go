@@ -6,7 +6,7 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// Config is the owner's policy as it stands in the file. The zero Config is the
+// Config is the owner's policy as written in the file. The zero Config is the
 // profile "default".
 type Config struct {
 	// Profile is what everything else is laid over: default, paranoid,
@@ -59,7 +59,7 @@ type TaintPolicy struct {
 	Untrusted *taint.Mode `yaml:"untrusted"`
 }
 
-// Override is a mode by level for one tool. Any stands for each level that is
+// Override is a mode by level for one tool. Any is for each level that is
 // not named.
 type Override struct {
 	Any         *taint.Mode `yaml:"*"`
@@ -70,7 +70,7 @@ type Override struct {
 type Trust struct {
 	// Tools is the level that a tool's output brings in.
 	Tools map[string]taint.Level `yaml:"tools"`
-	// UnknownSender is what a run is worth when nobody attests who started it.
+	// UnknownSender is the level of a run whose starter is not attested.
 	// Nil means untrusted.
 	UnknownSender *taint.Level `yaml:"unknownSender"`
 	// Directories are the only ones whose files count as the owner's own. Empty:

@@ -165,7 +165,7 @@ func (d *declared) sentence(m taint.Mode) string {
 	return text + "."
 }
 
-// silent reports whether the agent is told no reason.
+// silent reports whether the agent gets no reason.
 func (d *declared) silent(tool string) bool {
 	return !d.Action.BlockTurn && !d.blocks[tool] && !d.blocks[everyTool]
 }

@@ -17,8 +17,8 @@ import (
 
 // expression is a condition over one call, in CEL. It was checked against the
 // types of its variables, and is bounded in what it may cost. Where it can't be
-// evaluated (a param that is not there, a cost beyond the limit, a history that
-// nobody knows) it counts as so: a policy only tightens.
+// evaluated (a param that is not there, a cost beyond the limit, an unknown
+// history) it counts as so: a policy only tightens.
 type expression struct {
 	program cel.Program
 	level   bool // it asks how far the conversation is trusted

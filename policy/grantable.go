@@ -11,7 +11,7 @@ import (
 var destructiveActions = words("delete remove purge wipe destroy uninstall reset kill ban kick unsend")
 
 // destructive reports whether any word of an action is a destructive one: tools name
-// theirs channel-delete, role_remove or removeParticipant. What stands between
+// theirs channel-delete, role_remove or removeParticipant. What is between
 // signs is also read as one word, so that odd case (dELETE) hides none.
 func destructive(action string) bool {
 	for part := range strings.FieldsFuncSeq(action, func(c rune) bool { return !unicode.IsLetter(c) }) {

@@ -44,7 +44,7 @@ func (p *Policy) Judge(c *toolcall.Call, v session.View) Verdict {
 
 // Judge is [Policy.Judge] for a call that was planned already.
 func (pl *Plan) Judge(v session.View) Verdict {
-	// A level nobody knows is the worst one.
+	// An unknown level is the worst one.
 	level := min(v.Level, untrusted)
 	out := Verdict{Level: level, Mode: pl.Modes[level], Why: make([]Step, 0, 4)}
 	j := judgement{pl, &out, &v}

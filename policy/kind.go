@@ -102,7 +102,7 @@ func sorted(all []string) []string {
 	return slices.Compact(all)
 }
 
-// quoted is a text in one line. It stands as it is where that is plain.
+// quoted is a text in one line. A plain one stays as it is.
 func quoted(s string) string {
 	if q := strconv.QuoteToASCII(s); q != `"`+s+`"` || strings.ContainsAny(s, " ,") || s == "" {
 		return q

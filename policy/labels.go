@@ -19,7 +19,7 @@ type Tool struct {
 	// Sink says whether it acts outside or changes anything.
 	Sink *bool `yaml:"sink"`
 	// Destinations are the params that say where it goes, whom it reaches, or
-	// which thing it gives away. An empty list is none; nil: nobody has said.
+	// which thing it gives away. An empty list is none; nil is unknown.
 	Destinations []string `yaml:"destinations"`
 	// Content are the params that only hold what is said: a consent to calls like
 	// one covers others that differ in these, and in nothing else.
@@ -54,7 +54,7 @@ type Tool struct {
 
 // labels are what a call's arguments mean, for a tool.
 type labels struct {
-	destinations []string // nil: nobody has said
+	destinations []string // nil: unknown
 	content      []string // what may differ between calls that go to the same place
 	asked        []string // in lower case
 }
@@ -78,8 +78,8 @@ var shippedLabels = map[string]labels{
 	},
 }
 
-// Goes are the params that say where a call goes, for whoever is asked about it.
-// Unlike Destinations they are told also where no grant may cover the call.
+// Goes are the params that say where a call goes, for the person who is asked about it.
+// Unlike Destinations they are given also where no grant may cover the call.
 func (pl *Plan) Goes() []string {
 	if pl.rule == nil {
 		return nil

@@ -59,7 +59,7 @@ func (p *Per) UnmarshalText(text []byte) error {
 
 // Bound is a limit that a call falls under.
 type Bound struct {
-	Name   string // where it stands: limits[0]
+	Name   string // its key in the config: limits[0]
 	Limit  *Limit
 	Amount float64 // what the call adds to the sum
 	then   taint.Mode

@@ -11,7 +11,7 @@ type matcher struct {
 
 type needle struct {
 	word   []byte
-	anchor int // where its pair stands
+	anchor int // the position of its pair
 }
 
 func newMatcher(list [][]byte) *matcher {
@@ -59,7 +59,7 @@ func usual(c byte) int {
 	}
 }
 
-// find returns the first word that stands whole in b, in small or capital letters, or nil.
+// find returns the first that is a whole word of b, in small or capital letters, or nil.
 func find[T string | []byte](m *matcher, b T) []byte {
 	var p uint16
 	for i := range len(b) {
@@ -76,7 +76,7 @@ func find[T string | []byte](m *matcher, b T) []byte {
 	return nil
 }
 
-// whole reports whether w stands at start in b, as a word of its own.
+// whole reports whether w is at start in b, as a word of its own.
 func whole[T string | []byte](b T, start int, w []byte) bool {
 	end := start + len(w)
 	if start < 0 || end > len(b) || start > 0 && extends(b[start-1]) || end < len(b) && continues(b[end]) {

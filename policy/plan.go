@@ -27,7 +27,7 @@ type Plan struct {
 	Content      []string // params in which calls like it may differ; all others count as destinations
 	Shell        bool     // it runs a command: a lasting yes is bound to what that does, see [Plan.Kind]
 	Harmless     bool     // passes even while the owner has paused the agent: it changes nothing and carries nothing out
-	Bounds       []Bound  // limits that it falls under; whoever counts them says which are reached, see [Plan.Exceed]
+	Bounds       []Bound  // limits that it falls under; the caller counts them and says which are reached, see [Plan.Exceed]
 	RunCap       int      // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
 	Calm         bool     // its run counts it apart, see [planner.isCalm]
 	Reach        Reach
@@ -72,7 +72,7 @@ type planner struct{ *Plan }
 
 // gate is a rule that sets the whole row, whatever the tool's own says.
 type gate struct {
-	rule  string // empty where the tool's own row stands
+	rule  string // empty where the tool's own row applies
 	text  string
 	blind bool // a send that taint can't follow: restricted where tainted
 }
@@ -214,8 +214,8 @@ func (pl *Plan) Brings(v *session.View) taint.Level {
 }
 
 // birth is what a conversation is worth at its first call. A spawned run whose
-// parent was never seen, or a resumed one whose conversation was not, is like a
-// sender nobody knows.
+// parent was never seen, or a resumed one whose conversation was not, is like an
+// unknown sender.
 func (p *Policy) birth(s session.Standing) taint.Level {
 	if s.Spawned || s.Orphan || s.Resumed {
 		return taint.Worse(s.Level, p.unknown)
@@ -247,7 +247,7 @@ func (pl planner) blindSend(from taint.Level) {
 }
 
 // gate is the first rule that decides alone. The guard comes first: nothing
-// that an owner can configure stands above it.
+// that an owner can configure overrides it.
 func (p *Policy) gate(c *toolcall.Call, r *rule, t *text, does *command.Command) (rule, text string) {
 	found := cmp.Or(p.guard.find(t, c.Tool, r.commands), p.guard.worksOut(does))
 	switch {

@@ -40,7 +40,7 @@ type Policy struct {
 	from    taint.Level // tainted from here on
 	global  *ruleset
 	agents  map[string]*ruleset // by lower-case id
-	nobody  *ruleset            // for calls that name no agent
+	noAgent *ruleset            // for calls that name no agent
 	guard   guard
 	secrets secretIndex
 	inside  []string // the directories that the owner trusts; nil: all
@@ -80,7 +80,7 @@ type rule struct {
 	asks      [taint.Levels]bool // at which levels the owner or the dangerous list wants a person: see [table.asks]
 	own       *Own               // nil: no call passes because it is the owner's own words
 	writes    bool               // it only writes to people: its text is no command
-	goes      []string           // params that say where a call goes; nil: nobody has said, or that is not what matters
+	goes      []string           // params that say where a call goes; nil: unknown, or that is not what matters
 	unsure    bool               // no label says where its calls go, nor that they go nowhere
 	content   []string           // params in which calls that go to the same place may differ
 }
@@ -122,7 +122,7 @@ func (p *Policy) Tools() []string {
 // Strict reports whether the profile is strict.
 func (p *Policy) Strict() bool { return p.strict }
 
-// UnknownSender is what a run is worth when nobody attests who started it.
+// UnknownSender is the level of a run whose starter is not attested.
 func (p *Policy) UnknownSender() taint.Level { return p.unknown }
 
 // TaintedFrom is the level at which a sink needs a person.
@@ -143,7 +143,7 @@ func (p *Policy) Row(agent, tool string) taint.Row {
 // the field out sheds nothing.
 func (p *Policy) rulesFor(agent string) *ruleset {
 	if agent == "" {
-		return p.nobody
+		return p.noAgent
 	}
 	if set, ok := p.agents[strings.ToLower(agent)]; ok {
 		return set

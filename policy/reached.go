@@ -154,7 +154,7 @@ func seesInside(process string, path []string) bool {
 }
 
 // isProcess tells a directory of a process from one of the system, such as sys: a
-// number, what stands for one, or the process itself.
+// number, a placeholder for one, or the process itself.
 func isProcess(name string) bool {
 	return name == "self" || name == "thread-self" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-_") != ""
 }
@@ -190,13 +190,13 @@ func (l *line) begins(before int) bool {
 	return before == 0 || slices.ContainsFunc(l.text[before:l.at], func(c byte) bool { return shellBytes[c] == endsCommand })
 }
 
-// spaceBefore reports whether the word stands alone, not in a list.
+// spaceBefore reports whether a space is before the word, which is then not part of a list.
 func spaceBefore(l *line) bool {
 	at := l.at - len(l.path) - 1
 	return at >= 0 && (l.text[at] == ' ' || l.text[at] == 0)
 }
 
-// names reports whether word stands whole in b.
+// names reports whether b holds word as a whole word.
 func names(b []byte, word string) bool {
 	for at := 0; ; {
 		i := bytes.Index(b[at:], []byte(word))

@@ -12,7 +12,7 @@ const maxDecode = 2
 // readings calls yield with each way in which the text could be understood,
 // the plain one first, until yield returns true.
 // Every reading is in lower case with its paths cleaned. Only what carries
-// commands is also read as a shell would: elsewhere nobody drops the quotes.
+// commands is also read as a shell would: elsewhere quotes are part of the text.
 func (t *text) readings(commands bool, yield func(reading []byte) bool) bool {
 	if yield(t.path(t.lower)) || commands && t.spoken(t.lower, t.bare, yield) {
 		return true

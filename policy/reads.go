@@ -311,7 +311,7 @@ func hiddenPattern(name string) bool {
 	return isHome(first) && strings.HasPrefix(rest, ".") && !strings.HasPrefix(rest, ".openclaw/") && strings.ContainsAny(rest, patternSigns)
 }
 
-// deviceReads are actions that show what stands on a screen: texts by anyone, and secrets.
+// deviceReads are actions that show what is on a screen: texts by anyone, and secrets.
 var deviceReads = map[string]string{
 	"nodes notifications_list": ofDevice, "nodes screen_snapshot": ofDevice, "nodes screen_record": ofDevice, "terminal read": ofTerminal,
 }

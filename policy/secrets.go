@@ -189,7 +189,7 @@ func (pl *Plan) Quotes() bool {
 
 // Unquote takes words of the call out of what the plan says, where something in the
 // call is hidden and the words may be that: a command's always, a place's unless it
-// stands in what is shown, which is in lower case.
+// is in what is shown, which is in lower case.
 func (pl *Plan) Unquote(shown string) {
 	if pl.does != "" {
 		pl.does = "The command holds something that is hidden, so we don't say more of it: it could reach the network or run anything."
@@ -204,7 +204,7 @@ func (pl *Plan) Unquote(shown string) {
 	}
 }
 
-// typedByOwner reports whether every address of a call stands in the owner's own messages,
+// typedByOwner reports whether every address of a call is in the owner's own messages,
 // byte for byte and as a word of its own: then it carries nothing that the owner did
 // not write.
 func typedByOwner(c *toolcall.Call) bool {
@@ -233,7 +233,7 @@ func saidBy(messages []string, address string) bool {
 	return slices.ContainsFunc(messages, func(m string) bool { return holdsWord(m, address) })
 }
 
-// holdsWord reports whether an address stands in a message as a word of its own.
+// holdsWord reports whether an address is in a message as a word of its own.
 func holdsWord(m, address string) bool {
 	for at := 0; ; {
 		i := strings.Index(m[at:], address)

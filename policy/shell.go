@@ -19,7 +19,7 @@ type line struct {
 type token struct {
 	word    []byte // without its directory and ".exe"
 	path    []byte // with them
-	command bool   // it stands where a command may stand
+	command bool   // it is where a command may be
 }
 
 // Kinds of bytes on a command line, those of words first. A zero byte separates

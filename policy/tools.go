@@ -7,7 +7,7 @@ type facts struct {
 	name     string
 	response taint.Level // what its answer brings into the conversation
 	traits
-	reason string // why it stands where it stands
+	reason string // why it is in this group
 }
 
 // traits are the columns that are yes or no, and the owner's name for its service.

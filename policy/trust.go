@@ -38,7 +38,7 @@ type TrustRule struct {
 // trustRule is one that was checked.
 type trustRule struct {
 	TrustRule
-	name    string   // where it stands, for explanations
+	name    string   // where it is configured, for explanations
 	raises  bool     // it can make a level worse and no better
 	outside []string // for paths that are in none of these
 	inside  []string // for paths that are in one of these

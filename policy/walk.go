@@ -64,7 +64,7 @@ func isName(after []byte) bool {
 	return false
 }
 
-// add keeps a string, and remembers where it stands if the policy knows it by
+// add keeps a string, and remembers its place if the policy knows it by
 // name.
 func (w *collector) add(quoted []byte, name bool) {
 	if name {

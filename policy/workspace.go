@@ -18,7 +18,7 @@ type Writing uint8
 // What a call may write.
 const (
 	WritesNothing Writing = iota
-	WritesShown           // files, and the call says what stands in them
+	WritesShown           // files, and the call says what is in them
 	WritesModules         // go.mod and go.sum, by go get: builds run what these name, and git does not
 	WritesUnseen          // files of which it doesn't, or we can't tell
 )

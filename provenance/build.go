@@ -97,7 +97,7 @@ func (b *builder) edge(from, to int, r Relation) {
 }
 
 // catchUp shows that the conversation was worse than anything in the turn says:
-// what came before it still stands in the context.
+// what came before it is still in the context.
 func (b *builder) catchUp(level taint.Level) {
 	if level > b.g.Summary.MaxTaint {
 		b.fresh = append(b.fresh, b.node(&Fact{}, History, level))
@@ -150,7 +150,7 @@ func (b *builder) model(f *Fact) {
 
 // call is a tool's call. One that passed is worth what it brings in.
 func (b *builder) call(f *Fact) {
-	if f.What == Called && len(b.g.Nodes) == 0 { // nobody told what stood in the context
+	if f.What == Called && len(b.g.Nodes) == 0 { // what was in the context was not reported
 		b.fresh = append(b.fresh, b.node(&Fact{}, Input, f.Start))
 	}
 	b.catchUp(f.Level)

@@ -2,7 +2,7 @@
 // model's context, what it was called with, which tools it called, what they
 // brought in, and what was blocked.
 //
-// A graph is made of [Fact]s, small notes that whoever sees something adds to the
+// A graph is made of [Fact]s, small notes that each observer adds to the
 // turn; where a runtime reports the events of its loop they say all of it, and
 // where it only asks about calls the rest is worked out from those. The package is
 // pure: it keeps nothing and reads no clock. It decides nothing either, a graph
@@ -30,7 +30,7 @@ type Graph struct {
 	Calls      bool    `json:"calls,omitzero"` // made of calls alone: the model's own are worked out
 }
 
-// Kind is what a node stands for.
+// Kind is what a node represents.
 type Kind string
 
 // The kinds of nodes.

@@ -43,7 +43,7 @@ type namer struct {
 	names []shownNames // by depth
 }
 
-// copy writes the next token, or what stands for it.
+// copy writes the next token, or its replacement.
 func (n *namer) copy() error {
 	if n.dec.StackDepth() == 0 && n.enc.OutputOffset() > 0 && n.dec.PeekKind() != jsontext.KindInvalid {
 		return errors.New("more than one value")
@@ -71,7 +71,7 @@ func (n *namer) begin(depth int) {
 	n.names[depth-1] = shownNames{}
 }
 
-// member returns the name of a member, or what stands for it.
+// member returns the name of a member, or its replacement.
 func (n *namer) member(tok jsontext.Token) jsontext.Token {
 	name := tok.String()
 	if n.seek.name(name) == "" {

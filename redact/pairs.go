@@ -143,7 +143,7 @@ func (p *pass) argument(a *argList, raw, s string) {
 	}
 }
 
-// headerNames are told from words of a command wherever they are.
+// headerNames are recognised among the words of a command wherever they are.
 var headerNames = map[string]bool{"authorization": true, "proxyauthorization": true, "cookie": true, "setcookie": true, "xapikey": true, "xauthtoken": true}
 
 // isName64 is for what may be the name of a flag or a header.

@@ -75,7 +75,7 @@ func (p *pass) quote(s string) {
 	p.out = out
 }
 
-// name writes the name of a member, or what stands for it.
+// name writes the name of a member, or its replacement.
 func (p *pass) name(names *shownNames, raw, name string) {
 	kind := p.seek.name(name)
 	if kind == "" {
@@ -113,7 +113,7 @@ func (p *pass) object() {
 	p.close('}')
 }
 
-// member writes the value of the named member, or what stands for it.
+// member writes the value of the named member, or its replacement.
 func (p *pass) member(name string, pair *pair) {
 	squashed := squash(name)
 	kind := p.redactor.kindOf(p.tool, name, squashed, p.in.kind())

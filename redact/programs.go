@@ -170,7 +170,7 @@ func usagesOf(name string) []usage {
 }
 
 // takes reports whether the bare word after these is the secret. In a pattern,
-// _ is any word and ? the secret, ?* all that follow are; \ a share, a word that ends in * is the beginning of one; > stands for any
+// _ is any word and ? the secret, ?* all that follow are; \ a share, a word that ends in * is the beginning of one; > is any
 // words, and at most two follow before the secret. What may follow the secret: $ nothing, / a flag.
 func (u *usage) takes(line *walk, follow follow) bool {
 	p, words := u.pattern, line.words

@@ -44,7 +44,7 @@ type allowlist struct {
 }
 
 // rule is one of gitleaks', made ready to be tried only where one of its words
-// stands.
+// occurs.
 type rule struct {
 	id       string
 	expr     *regexp.Regexp

@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// scan reads JSON that was found valid, value after value, in place: what stands
-// between values tells nothing then, and no reading can fail. What it returns is
+// scan reads JSON that was found valid, value after value, in place: the text
+// between values carries no meaning then, and no reading can fail. What it returns is
 // part of the text.
 type scan struct {
 	text    string

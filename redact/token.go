@@ -59,7 +59,7 @@ func (k *looks) jwt(start, end int) {
 	}
 }
 
-// spells reports whether base64 stands for ASCII text and nothing else.
+// spells reports whether base64 decodes to ASCII text and nothing else.
 func spells(letters string) bool {
 	plain := decoded(letters, 0)
 	return len(plain) == 1 && len(plain[0]) == len(letters)*6/8

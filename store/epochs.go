@@ -136,7 +136,7 @@ func (e *epochs) contact(ctx context.Context) error {
 	return e.adopt(id)
 }
 
-// first settles on an id where this machine has none: the one that stands in the records, or a new one.
+// first settles on an id where this machine has none: the one in the records, or a new one.
 func (e *epochs) first(ctx context.Context, marks []Record) (string, []Record, error) {
 	if e.candidate == "" && firstID(marks) == "" {
 		e.candidate = NewEpochID()

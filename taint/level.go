@@ -31,7 +31,7 @@ func All() [Levels]Level {
 	return [Levels]Level{System, Owner, Local, Shared, External, Untrusted}
 }
 
-// String is the level's name as it stands in config, record and cards.
+// String is the level's name in config, record and cards.
 func (l Level) String() string {
 	if int(l) >= Levels {
 		return fmt.Sprintf("level(%d)", uint8(l))

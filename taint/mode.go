@@ -9,12 +9,12 @@ type Mode uint8
 const (
 	Allow    Mode = iota // passes
 	Confirm              // a person is asked
-	Restrict             // refused, and nobody is asked
+	Restrict             // refused without a question
 )
 
 var modeNames = [...]string{"allow", "confirm", "restrict"}
 
-// String is the mode's name as it stands in config, record and cards.
+// String is the mode's name in config, record and cards.
 func (m Mode) String() string {
 	if int(m) >= len(modeNames) {
 		return fmt.Sprintf("mode(%d)", uint8(m))

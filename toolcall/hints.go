@@ -1,7 +1,7 @@
 package toolcall
 
 // Hints are a tool's annotations by the Model Context Protocol, where the caller
-// sends them along. Whoever serves the tool wrote them: they can make a call look
+// sends them along. The tool's server wrote them: they can make a call look
 // worse, and no better. Nil is not said.
 type Hints struct {
 	ReadOnly    *bool `json:"readOnlyHint"`

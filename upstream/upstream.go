@@ -45,12 +45,12 @@ type One struct {
 	Timeout time.Duration // 0 means DefaultTimeout
 	Headers map[string]string
 	// Plain takes an answer without a signature, as the published protocol has it.
-	// Whoever answers at the address is then believed, so that nobody else may be
-	// able to: it is for https and for this machine.
+	// Any answer from the address is then believed, so it is
+	// for https and for this machine only.
 	Plain bool
 }
 
-// All are those that must allow. The zero value asks nobody.
+// All are those that must allow. The zero value asks none.
 type All struct {
 	self   string
 	ones   []One
@@ -182,7 +182,7 @@ func (o *One) signed(signatures []string, id string, answer []byte) bool {
 	return o.Secret != "" && len(signatures) == 1 && hmac.MatchAnswer([]byte(o.Secret), id, answer, signatures[0])
 }
 
-// contextOf is what the other verifier is told: all that the caller attested, but
+// contextOf is what the other verifier gets: all that the caller attested, but
 // of what people said only the owner's own words, as they may be shown.
 func contextOf(c *toolcall.Call, said []string, timeout time.Duration) toolcall.Context {
 	out := c.Context

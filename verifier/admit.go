@@ -21,7 +21,7 @@ type admitter struct {
 }
 
 // admit lets the call enter its conversation: one trip to the store, and one
-// more for a run that nobody started or a session seen for the first time as a
+// more for a run whose starter is unknown or a session seen for the first time as a
 // child.
 func (ad *admitter) admit(ctx context.Context, t *evaluation) *denial {
 	began := ad.o.clock()
@@ -158,7 +158,7 @@ func (ad *admitter) admitAgain(ctx context.Context, t *evaluation, a *session.Ad
 	if err != nil {
 		return first, err
 	}
-	// It was held a moment ago: whoever decided it since, it was not this trip.
+	// It was held a moment ago, so this trip can't be what decided it.
 	decided := second.Entry == session.Passed || second.Entry == session.Refused
 	second.Replayed, second.Lost = first.Replayed || decided, first.Lost || second.Lost
 	second.Capped = first.Capped || second.Capped

@@ -61,7 +61,7 @@ func (p *people) heard(ctx context.Context, t *evaluation, ruling approval.Rulin
 	t.asked(ruling)
 	switch {
 	case errors.Is(err, approval.ErrNobody):
-		p.o.Log.ErrorContext(ctx, "a call needs a person and nobody can be asked", "request", p.hide.request(t.call), "err", err)
+		p.o.Log.ErrorContext(ctx, "a call needs a person and none can be asked", "request", p.hide.request(t.call), "err", err)
 		return deny("nobody", reasonNobody)
 	case errors.Is(err, approval.ErrRecord):
 		p.o.Log.ErrorContext(ctx, "a question could not be recorded", "request", p.hide.request(t.call), "err", err)

@@ -41,7 +41,7 @@ func isWatched(t *evaluation) bool {
 	return t.auditor != nil && t.auditor.Mode() != intent.Advise && t.plan.InScope && !t.plan.Harmless
 }
 
-// rowOf is the plan's as the store is told it. Where the auditor may have a say,
+// rowOf is the plan's row as the store gets it. Where the auditor may have a say,
 // the store decides nothing: at the levels that a result which needs caution
 // brings with it. A cleaner conversation passes in one trip, as without auditor.
 func rowOf(t *evaluation) taint.Row {

@@ -82,7 +82,7 @@ func (en *endings) serve() {
 }
 
 // next is the group whose turn it is, and whether it is of a large crowd. Where
-// nobody waits, whoever asks is done.
+// none waits, the caller is done.
 func (c *bulkDeny) next() (group []*ending, large bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,8 +95,8 @@ func (c *bulkDeny) next() (group []*ending, large bool) {
 	return group, large
 }
 
-// leave is called by a server that has nobody left to serve. Whom it served has
-// heard; after the last one, all have.
+// leave is called by a server that has no call left to serve. Those that it served
+// have their answers; after the last server left, all have.
 func (c *bulkDeny) leave() {
 	c.waiting = nil
 	if c.serving--; c.serving == 0 {
@@ -105,8 +105,8 @@ func (c *bulkDeny) leave() {
 	}
 }
 
-// denyTogether keeps, records and answers. Whoever's own part ends in a panic is
-// denied by that, and the others go on.
+// denyTogether keeps, records and answers. A call whose own part
+// panics is denied by that, and the others go on.
 func (en *endings) denyTogether(group []*ending, draw bool) {
 	en.keep(group)
 	group, entries := en.refusals(group)

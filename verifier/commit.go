@@ -128,7 +128,7 @@ func (v *Verifier) decided(t *evaluation, now session.View) *denial {
 // passed releases what the store has allowed, now or when the same request came
 // before. An allow by a person carries a seal that only we can have made. One by
 // the level alone can't: the store is handed its mark before it decides. It
-// stands if this process remembers it, or if the policy would still allow it; and
+// counts if this process remembers it, or if the policy would still allow it; and
 // what is allowed for the first time, the policy must allow. A restrict that is in
 // force now beats every allow of before.
 func (v *Verifier) passed(ctx context.Context, t *evaluation) Decision {

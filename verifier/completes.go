@@ -138,7 +138,7 @@ func (s *actions) hear(h *eventEvaluation) {
 }
 
 // lets reports whether the call only completes the last call that acted on its
-// service, in the same turn. Nobody may have been asked about this very call, this
+// service, in the same turn. No person may have been asked about this very call, this
 // process must have seen all of the conversation, and no secret was read there.
 func (s *actions) lets(t *evaluation) bool {
 	a := t.last

@@ -48,7 +48,7 @@ type evaluation struct {
 	auditor *intent.Auditor // nil: there is none
 	opinion *intent.Opinion // what the auditor said, once it was asked
 
-	upstream Upstream // nil: nobody else is asked
+	upstream Upstream // nil: no other verifier is asked
 	agreed   bool     // all of them allow the call
 
 	last    *action        // what the call's service remembers, and may be completed by it; nil: nothing
@@ -99,7 +99,7 @@ func (t *evaluation) see(v session.View) {
 func (t *evaluation) now() time.Time { return t.view.Now.Add(time.Since(t.viewed)) }
 
 // refresh takes over what a fresh view says of the conversation, and keeps what
-// was found at admission. Whoever started the run still has a say, also where the
+// was found at admission. The level of the run's starter still counts, also where the
 // conversation's level was lowered meanwhile.
 func (t *evaluation) refresh(v session.View) {
 	v.Grants, v.Waiting, v.Replayed, v.Origins = t.view.Grants, t.view.Waiting, t.view.Replayed, t.view.Origins
@@ -183,7 +183,7 @@ func (t *evaluation) runs() (like, does string) {
 	return session.Running(t.kind.Programs, t.kind.With), strings.Join(t.kind.Does, "\n")
 }
 
-// like is what calls like this one have in common; nothing where nobody has said
+// like is what calls like this one have in common; nothing where no label says
 // which of its arguments say where it goes.
 func (t *evaluation) like() *lineage.Alike {
 	if t.alike == nil {

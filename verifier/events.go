@@ -89,7 +89,7 @@ func (l *listener) sourceLabel(s *loop.Source) string {
 }
 
 // readReturned says what a tool's answer is worth: the same as the call, where that
-// was judged here by its arguments. What is told of it later knows less of them. A
+// was judged here by its arguments. A later report of it knows less of them. A
 // secret in it counts as a secret that the conversation has read.
 func (l *listener) readReturned(h *eventEvaluation) {
 	r := &h.event.Returned
@@ -125,8 +125,8 @@ func (l *listener) readReturned(h *eventEvaluation) {
 // returnedSecret is what a conversation has read in which a tool returned a secret.
 const returnedSecret = "a password or a key that a tool returned"
 
-// exhausted reports whether the turn has used up its iterations. Nobody can be
-// asked about an event, so that it blocks where a call would ask.
+// exhausted reports whether the turn has used up its iterations. No person can be
+// asked about an event, so it blocks where a call would ask.
 func (l *listener) exhausted(h *eventEvaluation) bool {
 	n := h.event.Iteration
 	if n == nil || !h.event.Name.MayBlock() {

@@ -13,7 +13,7 @@ import (
 // by way of others, and which of them this process has seen all of. That one holds
 // secrets the store knows; only a process that has seen every call can say that it
 // holds none: after a restart, or where several
-// processes share the calls, nobody can, and that counts against the call.
+// processes share the calls, none can, and that counts against the call.
 type exposure struct {
 	mu     sync.Mutex
 	seen   recent.Map[[16]byte, *watched]
@@ -82,7 +82,7 @@ func (w *watched) cautious(tool string) {
 }
 
 // hand lets a conversation have what another one has read: results that need
-// caution, and what nobody here has seen. all says that the store has lost nothing
+// caution, and what this process has not seen. all says that the store has lost nothing
 // of it.
 func (w *exposure) hand(from, to session.Conversation, all bool) {
 	if from == to {
@@ -102,7 +102,7 @@ func (w *exposure) hand(from, to session.Conversation, all bool) {
 }
 
 // spread lets any conversation of a client have what this one has read: it went
-// to one that nobody can name.
+// to one whose name is unknown.
 func (w *exposure) spread(from session.Conversation, all bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,7 +115,7 @@ func (w *exposure) spread(from session.Conversation, all bool) {
 	w.adrift[strings.Clone(from.Client)] = true
 }
 
-// blur notes that a conversation has read what nobody can name.
+// blur notes that a conversation has read something of unknown origin.
 func (w *exposure) blur(c session.Conversation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

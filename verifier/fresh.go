@@ -268,7 +268,7 @@ func propose(h *eventEvaluation, read *session.Renewals, empty bool) beginning {
 	b.anew = read.With(&b.turn).Last.Count > read.Last.Count
 	b.turn.Afresh = b.anew
 	if len(read.Owners) == 0 && b.turn.Who == "" {
-		return beginning{} // nobody is known whose /new could count
+		return beginning{} // no owner is known whose /new could count
 	}
 	return b
 }

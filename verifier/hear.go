@@ -256,8 +256,8 @@ var freshReasons = []string{"new", "reset", "deleted"}
 
 func goesOn(e *loop.Event) bool { return !slices.Contains(freshReasons, e.Reason) }
 
-// level is how far the conversation is trusted now. Of what nobody has said
-// anything about, as little as of a sender nobody knows.
+// level is how far the conversation is trusted now. One of which nothing is known
+// is trusted as little as an unknown sender.
 func (l *listener) level(h *eventEvaluation) taint.Level {
 	level := h.heard.Level
 	if !h.heard.Known && !h.report.Start {

@@ -85,7 +85,7 @@ type Options struct {
 	Grants    Grants
 	Consents  Consents
 	Visible   func(*approval.Ask) bool          // a person sees all of it; what they don't see gets no lasting grant
-	Lineage   func(client string) []lineage.Key // under which a client fingerprints; nil: nobody knows where arguments came from
+	Lineage   func(client string) []lineage.Key // under which a client fingerprints; nil: where arguments came from is unknown
 	Key       hmac.Key                          // the server key
 	Alone     bool                              // no other process shares the store: what was read of new beginnings need not be read again
 	Shared    bool                              // other processes may: reasons not to ask that rest on what this one has heard of a conversation never hold
@@ -93,9 +93,9 @@ type Options struct {
 	Auditor   func() *intent.Auditor            // the second model in force now; nil: there is none
 	Upstream  func() Upstream                   // further verifiers, asked now; nil: none
 	Log       *slog.Logger                      // nil discards
-	Observe   func(Observation)                 // told of every decision; nil: nobody is
+	Observe   func(Observation)                 // called for every decision; may be nil
 	Trace     func(*Traced)                     // gets every decision with its steps; nil: none are timed
-	Used      func(loop.Tokens, time.Duration)  // hears what each call of the model took; nil: nobody does
+	Used      func(loop.Tokens, time.Duration)  // called with what each call of the model took; may be nil
 }
 
 // Observation is a decision in words that can be counted: each member has few

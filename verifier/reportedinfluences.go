@@ -12,7 +12,7 @@ import (
 // of it: a call that changes nothing there costs it nothing. What is forgotten is
 // told again.
 type reportedInfluences struct {
-	told recent.Shared[say, int64] // by generation: after a reset or an endorsement all is told anew
+	told recent.Shared[say, int64] // by generation: after a reset or an endorsement all is reported again
 }
 
 // say is what a call means for the account of its conversation.

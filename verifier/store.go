@@ -57,8 +57,8 @@ type Store interface {
 	// Reset is that of approval.Store.
 	Reset(ctx context.Context, ref string) (session.Conversation, error)
 
-	// Note adds to lists, each on its own. Notes reads one, oldest first; one that
-	// nobody has added to, or whose entries are over, is empty.
+	// Note adds to lists, each on its own. Notes reads one, oldest first; a list
+	// without entries, or whose entries have expired, is empty.
 	Note(ctx context.Context, notes ...session.Note) error
 	Notes(ctx context.Context, list string) ([][]byte, error)
 

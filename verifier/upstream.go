@@ -18,8 +18,8 @@ type Upstream interface {
 
 const reasonElsewhere = "Another verifier that has to agree does not allow this. Nothing was run."
 
-// others reports whether someone else has to agree. A wrapper's inner call is
-// judged on its own; what is out of scope or only told of is nobody's to decide.
+// others reports whether another verifier has to agree. A wrapper's inner call is
+// judged on its own; a call that is out of scope needs no agreement.
 func (t *evaluation) others() bool {
 	return t.upstream != nil && t.plan.InScope && t.plan.Class() != "wrapper"
 }

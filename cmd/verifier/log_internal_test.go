@@ -25,7 +25,7 @@ func TestWhatIsLoggedOfACallNamesItsRequest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *config.Config) { c.Approvers = []config.Approver{} })
 	a := r.deny(call{tool: "exec", params: `{"command":"cat hunter2"}`, context: unvouched("x")})
-	r.says("a call needs a person and nobody can be asked", a.rid)
+	r.says("a call needs a person and none can be asked", a.rid)
 	r.says("a request was answered", a.rid)
 	b := r.send(call{tool: "read", params: `{"path":"hunter2"}`, context: ownerIn("m")})
 	r.says("a request was answered", b.rid)

@@ -1,6 +1,6 @@
 // Package openclaw carries the plugin for OpenClaw, so that the program can hand
-// it to whoever has nothing else of this repository. It holds no logic: what the
-// plugin does stands in its own language beside this file.
+// it to users who have nothing else of this repository. It holds no logic: the
+// plugin is written in its own language beside this file.
 package openclaw
 
 import "embed"

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// line is the way to one server: one address, one client, what stands in every
+// line is the way to one server: one address, one client, what is in every
 // request.
 type line struct {
 	url     string

@@ -61,7 +61,7 @@ var (
 	errUnread  = errors.New("provider: what the server answers can't be read")
 )
 
-// New makes a model of a config. It calls nobody.
+// New makes a model of a config. It makes no request.
 func New(c Config) (intent.Model, error) {
 	if c.Model == "" {
 		return nil, errors.New("provider: no model is named")

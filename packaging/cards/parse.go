@@ -23,7 +23,7 @@ type span struct {
 // line is one of a card: text, or a row of buttons.
 type line struct {
 	spans   []span
-	block   bool // it stands in a block of its own colour
+	block   bool // it is in a block of its own colour
 	buttons []button
 }
 

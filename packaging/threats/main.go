@@ -7,7 +7,7 @@
 //
 // It refuses a case that no test proves and that gives no reason for it, a reason
 // that is out of date, and a test that is named and does not exist: the page
-// can't promise what nothing checks. A test that no run has seen yet is told of
+// can't promise what nothing checks. A test that no run has seen yet is listed
 // as that.
 package main
 

@@ -61,7 +61,7 @@ func Seeded(seed uint64) []Canary {
 	return append(m.byContext(), m.byShape()...)
 }
 
-// byContext are secrets that only what stands around them tells.
+// byContext are secrets that only the text around them gives away.
 func (m *maker) byContext() []Canary {
 	word := func() string { return "cnry" + m.token(10) }
 	of := func(name string, texts ...string) Canary {
@@ -87,7 +87,7 @@ func (m *maker) byContext() []Canary {
 	}
 }
 
-// byShape are secrets that are told by themselves.
+// byShape are secrets that are recognised by themselves.
 func (m *maker) byShape() []Canary {
 	all := map[string]string{
 		"github":    "ghp_" + m.token(36),

@@ -52,7 +52,7 @@ func forms(secret string) []form {
 	return out
 }
 
-// Leaks says in which form the secret stands in the output, or "".
+// Leaks says in which form the secret is in the output, or "".
 func Leaks(output, secret string) string {
 	small := folded(output)
 	for _, f := range forms(secret) {
@@ -86,7 +86,7 @@ func ascii85Of(s string) string {
 	return string(out[:ascii85.Encode(out, []byte(whole))])
 }
 
-// base64Core is what base64 of a text has wherever the secret stands in it, at
+// base64Core is what base64 of a text has wherever the secret is in it, at
 // this offset of three: the letters that depend on the secret alone.
 func base64Core(secret string, shift int) string {
 	all := base64.RawStdEncoding.EncodeToString([]byte("\x00\x00"[:shift] + secret))

@@ -25,7 +25,7 @@ type Leak struct {
 	What   string // what was planted, and where
 	Output string // where it came out
 	Form   string // how it is written there
-	Near   string // what stands around it there
+	Near   string // the text around it there
 }
 
 func (l Leak) String() string {

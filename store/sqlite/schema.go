@@ -7,8 +7,8 @@ var steps = []string{schema, leases, pausing, noting, naming, influencing, booki
 // schema is the database. Tables are STRICT, so that what is read has the type
 // it was written with, and without a rowid where the key is all that is ever
 // asked for. What a call comes to is two rows, the conversation and the request,
-// and neither has an index. Whoever deletes a conversation, we
-// or a person by hand, deletes its grants with it.
+// and neither has an index. A conversation's grants are
+// deleted with it, also when a person deletes it by hand.
 const schema = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE heads (name TEXT PRIMARY KEY, head TEXT NOT NULL, noted_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;

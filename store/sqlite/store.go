@@ -19,8 +19,8 @@
 //
 // People may look inside, also while it runs: `sqlite3 state.db 'SELECT * FROM
 // overview'`. Times are Unix milliseconds. A record that is deleted by hand leaves
-// its conversation's name in `members`, which then counts as untrusted. Whoever
-// changes one by hand gives it another version, or a running gateway goes on with
+// its conversation's name in `members`, which then counts as untrusted. To
+// change one by hand, give it another version, or a running gateway goes on with
 // what it remembers.
 package sqlite
 

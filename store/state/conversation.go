@@ -1,5 +1,5 @@
 // Package state is what a store's records mean: conversations, cards, limits and how each changes. It holds the rules once, as
-// plain functions over values. It does no I/O and has no clock: whoever calls it brings the time, the records and what the counters
+// plain functions over values. It does no I/O and has no clock: the caller brings the time, the records and what the counters
 // say, and keeps what comes out.
 //
 // It refuses to make a level better: only the owner's reset or word for a source does that.

@@ -61,7 +61,7 @@ type machine struct {
 
 	admitted []admitted
 	cards    []approval.Draft
-	pauses   map[string]string // what the process thinks stands there
+	pauses   map[string]string // what the process thinks is there
 	// The last generation that each of the two reported, by conversation: on a
 	// real clock they are not the same number.
 	generations map[session.Conversation][2]int64
@@ -168,7 +168,7 @@ func (m *machine) deny(t *rapid.T) {
 }
 
 func (m *machine) reset(t *rapid.T) {
-	if m.Real { // the model's clock stands still: two of its resets would have one generation
+	if m.Real { // the model's clock does not move: two of its resets would have one generation
 		m.Advance(2 * time.Millisecond)
 		m.model.clock.advance(2 * time.Millisecond)
 	}

@@ -151,7 +151,7 @@ func (m *Model) again(c *conversation, r *replay, a session.Admission) session.V
 	if r.body != a.Body {
 		return session.View{Entry: session.Conflict, Now: m.Now()}
 	}
-	if c == nil { // the state went away under the request: nothing it said stands
+	if c == nil { // the state went away under the request: nothing it said counts
 		return session.View{Entry: session.Held, Replayed: true, Lost: true, Level: taint.Untrusted, After: taint.Untrusted, Mode: a.Modes[taint.Untrusted], Now: m.Now()}
 	}
 	v := c.view(a.Session, m.Now())

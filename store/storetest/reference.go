@@ -16,7 +16,7 @@ type reference struct {
 	heads sync.Map
 }
 
-// clock stands still until it is moved.
+// clock moves only when it is moved.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -20,7 +20,7 @@ type Store interface {
 	verifier.Store
 	approval.Store
 
-	// KeepHead remembers how far a record has got; Head tells, "" if nobody did.
+	// KeepHead remembers how far a record has got; Head tells, "" if none was kept.
 	KeepHead(ctx context.Context, name, head string) error
 	Head(ctx context.Context, name string) (string, error)
 

@@ -111,7 +111,7 @@ func admissionSpecs() []spec {
 			a := asking(c, "r1")
 			a.Digest = "digest"
 			if v := b.admit(a); v.Waiting != "" {
-				b.Fatalf("nobody asked, and %q waits", v.Waiting)
+				b.Fatalf("no call asked, and %q waits", v.Waiting)
 			}
 			d := draft(c, "one", "digest")
 			b.place(d)

@@ -7,7 +7,7 @@ import (
 
 func denySpecs() []spec {
 	return []spec{
-		{"a deny holds whatever moved, brings in nothing and stands", func(b *bench) {
+		{"a deny holds whatever moved, brings in nothing and is kept", func(b *bench) {
 			a, v := b.held("r1")
 			b.admit(fetch(a.Conversation, "r2"))
 			b.deny(denying(a))

@@ -24,7 +24,7 @@ func leaseSpecs() []spec {
 			b.must(b.Store.Release(b.ctx, "telegram", "one"))
 			b.wantHeld(true, "telegram", "two", time.Hour)
 		}},
-		{"nobody gives up the lease of another", func(b *bench) {
+		{"a lease can be given up only by its holder", func(b *bench) {
 			b.wantHeld(true, "telegram", "one", time.Hour)
 			b.must(b.Store.Release(b.ctx, "telegram", "two"))
 			b.must(b.Store.Release(b.ctx, "slack", "two"))

@@ -73,7 +73,7 @@ func pauseSpecs() []spec {
 				b.Fatalf("%+v", out)
 			}
 		}},
-		{"the last word under a scope stands, and all can be read", func(b *bench) {
+		{"the last word under a scope counts, and all can be read", func(b *bench) {
 			b.must(b.Store.Pause(b.ctx, "main", "one"))
 			b.must(b.Store.Pause(b.ctx, "main", "two|with\nanything \"in\" it"))
 			b.must(b.Store.Pause(b.ctx, session.AllAgents, "three"))
@@ -112,7 +112,7 @@ func pauseSpecs() []spec {
 			b.outlive()
 			b.spend("main", 1, b.short(), true)
 		}},
-		{"who is turned away is told so the first time in a window, and anew once forgiven", func(b *bench) {
+		{"the first refusal in a window says so, and the first after forgiving again", func(b *bench) {
 			if first := b.spend("main", 0, time.Hour, false).First; !first {
 				b.Fatal("the first time is not the first")
 			}
@@ -151,7 +151,7 @@ func pauseSpecs() []spec {
 			b.spend("main", 1, time.Hour, true)
 			b.spend("other", 1, time.Hour, true)
 		}},
-		{"a question that reached nobody can be taken back, one at a time", func(b *bench) {
+		{"a question that reached no one can be taken back, one at a time", func(b *bench) {
 			b.must(b.Store.Refund(b.ctx, "main"))
 			for range 3 {
 				b.spend("main", 3, time.Hour, true)

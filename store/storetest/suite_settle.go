@@ -10,7 +10,7 @@ import (
 
 func settleSpecs() []spec {
 	return []spec{
-		{"an allow settles once, brings in its content and stands", func(b *bench) {
+		{"an allow settles once, brings in its content and is kept", func(b *bench) {
 			a, v := b.held("r1")
 			s := settling(a, v)
 			s.Raise, s.Source = taint.External, "message"

@@ -177,7 +177,7 @@ func (b *bench) wake(d approval.Draft, version int64, woken <-chan string) int64
 	return version
 }
 
-// hears does something until a listener is told: it may have begun to listen
+// hears does something until a listener is woken: it may have begun to listen
 // only after the first time.
 func (b *bench) hears(woken <-chan string, want string, do func()) {
 	b.Helper()
@@ -192,7 +192,7 @@ func (b *bench) hears(woken <-chan string, want string, do func()) {
 			return
 		case <-time.After(20 * time.Millisecond):
 		case <-deadline:
-			b.Fatal("nobody was woken")
+			b.Fatal("no listener was woken")
 		}
 	}
 }
@@ -224,7 +224,7 @@ func deskSpecs() []spec {
 			}
 			b.must(b.Store.Swap(b.ctx, approval.Change{ID: d.ID, Version: 1, Conversation: c, Blob: []byte("late")}))
 		}},
-		{"a code that nobody was given finds nothing", func(b *bench) {
+		{"a code that was never given out finds nothing", func(b *bench) {
 			b.placed("one", "digest")
 			if id := b.find("seal-none"); id != "" {
 				b.Fatalf("%q", id)

@@ -1,6 +1,6 @@
 // Package providertest is a stand-in for a model's server: it speaks the wire
 // formats of OpenAI's chat completions and Anthropic's messages over HTTP, keeps
-// what it was asked, and answers as it is told. It refuses a request that the
+// what it was asked, and answers as configured. It refuses a request that the
 // real ones would refuse: another path, no key, no model, no messages.
 package providertest
 
@@ -102,7 +102,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		text = reply(asked.Model, text)
 	}
-	_, _ = io.WriteString(w, text) // whoever asked may have gone
+	_, _ = io.WriteString(w, text) // the client may have gone
 }
 
 type said struct {
