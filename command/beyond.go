@@ -316,7 +316,7 @@ func (w *changes) gitBeyond(args []arg) {
 		}
 		leads := i < len(args)-len(rest)-1
 		switch {
-		case (leads || verb == "clone") && text == "-c" && !calmSetting.MatchString(value), gitRuns.MatchString(text):
+		case (leads || verb == "clone") && text == "-c" && !calmSetting.MatchString(value), gitRuns(text):
 			first(&w.Sends, "git")
 		case leads && (text == "-C" || text == "--work-tree"):
 			dir = value
@@ -335,10 +335,17 @@ func (w *changes) gitBeyond(args []arg) {
 var (
 	// calmSetting is a setting of git that runs nothing and leads nowhere.
 	calmSetting = regexp.MustCompile(`(?i)^(user\.(name|email)|color\.\w+|advice\.\w+|core\.(quotepath|autocrlf|filemode|longpaths)|init\.defaultbranch|(commit|tag)\.gpgsign|diff\.(renames|mnemonicprefix|noprefix)|merge\.conflictstyle|pull\.(rebase|ff)|protocol\.version)(=[^!]*)?$|^(core\.pager|pager\.\w+)=(cat|)$|^core\.editor=true$`)
-	// gitRuns is an address or an option by which git runs a program: ext::sh.
-	gitRuns     = regexp.MustCompile(`^[a-z0-9+-]+::|^--(upload-pack|receive-pack|exec|config|config-env|exec-path=)`)
 	gitDiscards = set("reset clean restore rm")
 )
+
+// gitRuns reports whether a word is an address or an option by which git runs a program: ext::sh.
+func gitRuns(word string) bool {
+	kind, _, isAddress := strings.Cut(word, "::")
+	return isAddress && kind != "" && strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz0123456789+-") == "" ||
+		slices.ContainsFunc(gitRunners, func(begin string) bool { return strings.HasPrefix(word, begin) })
+}
+
+var gitRunners = strings.Fields("--upload-pack --receive-pack --exec --config")
 
 // containerBeyond notes where a build goes, and the directories that a container gets.
 func (w *changes) containerBeyond(n string, args []arg) {

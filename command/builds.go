@@ -131,7 +131,7 @@ var gitHistory = map[string]bool{"git diff": true, "git log": true}
 
 // isOwn reports whether an operand is one of the owner's commits, by the names that are no one else's, a range of them, or the path of a file. Any other name may be a branch that came from elsewhere.
 func isOwn(operand string) bool {
-	if plainEnd.MatchString(operand) || looksLikeDirectory.MatchString(operand) {
+	if endsPlainly(operand) || operand == "." || strings.HasPrefix(operand, "./") || strings.HasSuffix(operand, "/") {
 		return true
 	}
 	first, second, isRange := strings.Cut(operand, "..")
@@ -142,11 +142,8 @@ func isOwnCommit(name string) bool {
 	return name == "" || usualBranches[name] || ownCommit.MatchString(name) && !isRemote(name)
 }
 
-// looksLikeDirectory is the path of a directory and no name of a branch.
-var looksLikeDirectory = regexp.MustCompile(`^\.$|^\./|/$`)
-
 // asksGPG reports whether a format lets git check signatures, for which GnuPG may look for keys on the network.
-func asksGPG(a arg) bool { return signature.MatchString(a.text) }
+func asksGPG(a arg) bool { return strings.Contains(a.text, "%") && signature.MatchString(a.text) }
 
 var signature = regexp.MustCompile(`%[-+ ]?G`)
 
@@ -160,7 +157,7 @@ var gitStages = map[string]bool{"git add": true, "git commit": true}
 
 // isOpenPattern reports whether an operand may find any file, to git also a hidden one: '[.]env'. '*.go' does not.
 func isOpenPattern(a arg) bool {
-	return strings.ContainsAny(a.text, "*?[") && !plainEnd.MatchString(a.text)
+	return strings.ContainsAny(a.text, "*?[") && !endsPlainly(a.text)
 }
 
 // reads are asides whose operands are no places: a text, a pattern.

@@ -194,7 +194,7 @@ func kept(t *taken) []string {
 			return append(anyDepth(v, []string{"*"}), v)
 		}
 		out := []string{v, v + "/" + listed}
-		if beginsOpen(v) && !plainEnd.MatchString(v) { // to git a star is a dot, too
+		if beginsOpen(v) && !endsPlainly(v) { // to git a star is a dot, too
 			out = append(out, "."+v)
 		}
 		return out
@@ -203,9 +203,12 @@ func kept(t *taken) []string {
 
 // isHidden reports whether a path leads into a hidden directory, or is a hidden file. In OpenClaw's is the workspace.
 func isHidden(p string) bool {
-	return slices.ContainsFunc(strings.Split(p, "/"), func(part string) bool {
-		return len(part) > 1 && part[0] == '.' && part != ".." && part != ".openclaw" && part != ".github"
-	})
+	for part := range strings.SplitSeq(p, "/") {
+		if len(part) > 1 && part[0] == '.' && part != ".." && part != ".openclaw" && part != ".github" {
+			return true
+		}
+	}
+	return false
 }
 
 // listedByDiff are files that git has. The operands may be commits, or files.
@@ -214,7 +217,7 @@ func listedByDiff(t *taken) []string { return append(t.each(itself), listed) }
 // listedByLs are the operands, and the names in them.
 func listedByLs(t *taken) []string {
 	out := t.each(itself)
-	opens := len(t.operands) == 0 || slices.ContainsFunc(out, func(v string) bool { return !strings.ContainsAny(v, "*?[") || !plainEnd.MatchString(v) })
+	opens := len(t.operands) == 0 || slices.ContainsFunc(out, func(v string) bool { return !strings.ContainsAny(v, "*?[") || !endsPlainly(v) })
 	if t.given["-d"] || t.given["--directory"] || !opens {
 		return out
 	}
@@ -289,7 +292,7 @@ func (t *taken) below(names []string) []string {
 func anyDepth(root string, names []string) (out []string) {
 	for _, name := range names {
 		out = append(out, root+"/**/"+name)
-		if base := path.Base(name); beginsOpen(base) && !plainEnd.MatchString(base) {
+		if base := path.Base(name); beginsOpen(base) && !endsPlainly(base) {
 			out = append(out, root+"/**/."+base)
 		}
 	}
@@ -299,8 +302,13 @@ func anyDepth(root string, names []string) (out []string) {
 // beginsOpen reports whether a pattern may begin with any letter.
 func beginsOpen(pattern string) bool { return strings.IndexAny(pattern, "*?[") == 0 }
 
-// plainEnd is the end of a name of source code or text. Hidden files that end so are like others that do; .env.local is not.
-var plainEnd = regexp.MustCompile(`\.(go|mod|sum|[cm]?[jt]sx?|vue|svelte|py|pyi|ipynb|rb|rs|java|kt|kts|scala|c|h|cc|cpp|cxx|hpp|m|mm|cs|fs|php|swift|dart|lua|pl|r|jl|ex|exs|erl|hs|clj|zig|nim|sh|bash|zsh|md|mdx|rst|adoc|txt|html?|css|s[ac]ss|less|sql|proto|graphql|svg|png|jpe?g|gif|log|lock|csv|tsv|tex|toml|ya?ml|json|xml)$`)
+// plainEnd are ends of names of source code or text. Hidden files that end so are like others that do; .env.local is not.
+var plainEnd = set(`.go .mod .sum .js .jsx .ts .tsx .cjs .cjsx .cts .ctsx .mjs .mjsx .mts .mtsx .vue .svelte .py .pyi .ipynb .rb .rs .java .kt .kts .scala .c .h .cc .cpp .cxx .hpp .m .mm .cs .fs .php
+	.swift .dart .lua .pl .r .jl .ex .exs .erl .hs .clj .zig .nim .sh .bash .zsh .md .mdx .rst .adoc .txt .htm .html .css .sass .scss .less .sql .proto .graphql .svg .png .jpg .jpeg .gif .log .lock .csv .tsv
+	.tex .toml .yml .yaml .json .xml`)
+
+// endsPlainly reports whether a name or a pattern ends so.
+func endsPlainly(name string) bool { return plainEnd[path.Ext(name)] }
 
 // found are the files that find finds. It reports whether find prints their names and does nothing else.
 func found(args []arg) (names []string, only bool) {
@@ -417,8 +425,8 @@ func (f *finder) named(pattern string, isName bool) {
 	case f.at.acted:
 	case isName, !strings.ContainsAny(base, "*?[") && strings.Contains(pattern, "/"):
 		f.at.name = base
-	case plainEnd.MatchString(base):
-		f.at.name = "*" + plainEnd.FindString(base)
+	case endsPlainly(base):
+		f.at.name = "*" + path.Ext(base)
 	}
 }
 

@@ -11,8 +11,10 @@ import (
 // other commands in it, and no assignments. What is in quotes may be any text that stays as it is.
 func IsPlain(text string) bool {
 	var quote byte
+	odd := false // it may hold what is otherwise
 	for i := range len(text) {
 		c := text[i]
+		odd = odd || c == '[' || c >= 0x80
 		switch {
 		case quote == 0 && (c == '\'' || c == '"'):
 			quote = c
@@ -28,7 +30,7 @@ func IsPlain(text string) bool {
 			return false
 		}
 	}
-	if quote != 0 || otherwise.MatchString(text) {
+	if quote != 0 || odd && otherwise.MatchString(text) {
 		return false
 	}
 	for word := range strings.FieldsSeq(text) {

@@ -3,7 +3,6 @@ package command
 import (
 	"iter"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -234,7 +233,7 @@ func (f *files) reads(a arg, deep, sure bool) {
 // path notes one path.
 func (f *files) path(p string, deep bool) {
 	f.Climbs = f.Climbs || climbs(p)
-	f.Device = f.Device || strings.HasPrefix(p, "/dev/") && p != "/dev/null" || pipes.MatchString(p)
+	f.Device = f.Device || strings.HasPrefix(p, "/dev/") && p != "/dev/null" || namesPipe(p)
 	if p == "" || p == "-" || strings.Contains(p, "://") || strings.HasPrefix(p, "/dev/fd/") || devices[p] {
 		return
 	}
@@ -256,8 +255,12 @@ func (f *files) path(p string, deep bool) {
 // devices bring in nothing that was written by anyone.
 var devices = set("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom")
 
-// pipes are names that people give to pipes and sockets.
-var pipes = regexp.MustCompile(`(?i)(^|[/._-])fifo[^/]*$|\.(pipe|sock|socket)$|(^|/)pipe$`)
+// namesPipe reports whether a path ends in a name that people give to pipes and sockets.
+func namesPipe(p string) bool {
+	base := Fold(p[strings.LastIndexByte(p, '/')+1:])
+	return base == "pipe" || strings.HasSuffix(base, ".pipe") || strings.HasSuffix(base, ".sock") || strings.HasSuffix(base, ".socket") ||
+		strings.HasPrefix(base, "fifo") || strings.Contains(base, ".fifo") || strings.Contains(base, "_fifo") || strings.Contains(base, "-fifo")
+}
 
 func (f *files) addRead(read Read) {
 	read.Name = read.Name || f.names

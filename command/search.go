@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // searched notes what a search shows: of files that it names, and of all below a directory.
@@ -109,13 +110,35 @@ var (
 // allOf reports whether a pattern may find most lines of any file. It names something only if each of its alternatives has three letters in a row that are
 // in every text that it finds.
 func allOf(pattern string) bool {
-	if strings.Contains(pattern, unknown) || openPattern.MatchString(pattern) {
+	if strings.Contains(pattern, unknown) {
 		return true
 	}
-	plain := letterOrNot.ReplaceAllString(letterOf.ReplaceAllString(pattern, " "), " ")
-	return slices.ContainsFunc(strings.FieldsFunc(alternatives.Replace(" "+plain+" "), func(c rune) bool { return c == '\x02' }), func(one string) bool {
-		return !namesWord.MatchString(one)
-	})
+	if strings.ContainsAny(pattern, `()[\*?{`) { // without these, none of the expressions finds anything
+		if openPattern.MatchString(pattern) {
+			return true
+		}
+		pattern = letterOrNot.ReplaceAllString(letterOf.ReplaceAllString(pattern, " "), " ")
+	}
+	for one := range strings.FieldsFuncSeq(alternatives.Replace(" "+pattern+" "), func(c rune) bool { return c == '\x02' }) {
+		if !namesWord(one) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesWord reports whether a text has three letters or digits in a row.
+func namesWord(text string) bool {
+	row := 0
+	for _, c := range text {
+		if row++; c != '_' && (c < '0' || c > '9') && !unicode.IsLetter(c) {
+			row = 0
+		}
+		if row == 3 {
+			return true
+		}
+	}
+	return false
 }
 
 var (
@@ -124,7 +147,6 @@ var (
 	alternatives = strings.NewReplacer("|", " \x02 ", "\n", " \x02 ")
 	letterOf     = regexp.MustCompile(`\[[^\]]*\](\\?(\*|\?|\{[^}]*\}))?`)         // one of a kind
 	letterOrNot  = regexp.MustCompile(`\\?[^\\]\\?(\*|\?|\{[^}]*\})|\\[a-zA-Z<>]`) // one that may be left out, or a sign
-	namesWord    = regexp.MustCompile(`[\pL\d_]{3}`)
 )
 
 // takesNames reports whether a program reads the files whose names come in, or are in a file.

@@ -164,6 +164,21 @@ func (r *reader) args(words []*syntax.Word) []arg {
 	return out
 }
 
+// Fold is a text without the difference between small and capital letters of ASCII. Two letters beyond it fold there, too: ſ is an s, and the Kelvin sign a k.
+func Fold(text string) string { return strings.Map(folded, text) }
+
+func folded(c rune) rune {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return c + 'a' - 'A'
+	case c == '\u017f':
+		return 's'
+	case c == '\u212a':
+		return 'k'
+	}
+	return c
+}
+
 // name is a program's name as the table has it. HEAD is a name of lwp-request, which fetches; head is another program.
 func name(text string) string {
 	text = withoutDirectory(text)

@@ -60,7 +60,7 @@ func mayReach(pattern string, paths [][]string) bool {
 	if !strings.ContainsAny(pattern, patternSigns) {
 		return false
 	}
-	parts := partsOf(anyOfClass.ReplaceAllString(pattern, "?"))
+	parts := partsOf(withoutClasses(pattern))
 	if at := slices.Index(parts, "**"); at >= 0 && at < len(parts)-1 { // what is between, and the end
 		parts = slices.Concat(parts[:at+1], parts[len(parts)-1:])
 	}

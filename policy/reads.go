@@ -61,7 +61,7 @@ func (s *secretIndex) secretAt(r *command.Read) string {
 	switch {
 	case r.Name:
 		return ""
-	case find(s.places, name) != nil || endsAsKey(path.Base(name)) || secretNames.MatchString(name) || r.Deep && isGits(name):
+	case find(s.places, name) != nil || endsAsKey(path.Base(name)) || namesSecretFile(name) || r.Deep && isGits(name):
 		return bounded(strings.ReplaceAll(name, "**/", ""), "")
 	case r.Deep && isAllOfHome(name) || findsInHome(name):
 		return homeFiles
@@ -73,12 +73,27 @@ func (s *secretIndex) secretAt(r *command.Read) string {
 	return ""
 }
 
-// secretNames are names of files with keys or passwords of which a part differs: .env_test, id_rsa_work.
-var secretNames = regexp.MustCompile(`(?i)(^|/)((\.env|id_(rsa|dsa|ecdsa|ed25519)|client_secret)[^/]*|[^/]*(firebase-adminsdk[^/]*\.json|_accesskeys\.csv)|appsettings\.[^/]+\.json)$`)
+// namesSecretFile reports whether a path is that of a file with keys or passwords of whose name a part differs: .env_test, id_rsa_work. Case makes no difference.
+func namesSecretFile(name string) bool {
+	base := command.Fold(name[strings.LastIndexByte(name, '/')+1:])
+	if slices.ContainsFunc(secretBeginnings, func(begin string) bool { return strings.HasPrefix(base, begin) }) || strings.HasSuffix(base, "_accesskeys.csv") {
+		return true
+	}
+	name, isJSON := strings.CutSuffix(base, ".json")
+	return isJSON && (strings.Contains(name, "firebase-adminsdk") || len(name) > len("appsettings.") && strings.HasPrefix(name, "appsettings."))
+}
+
+// secretBeginnings are how such names begin.
+var secretBeginnings = strings.Fields(".env id_rsa id_dsa id_ecdsa id_ed25519 client_secret")
 
 // isGits reports whether a path is a directory in which git keeps its settings and what it has fetched, or in it. Windows leaves dots and blanks at the end out.
 func isGits(name string) bool {
-	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.EqualFold(strings.TrimRight(part, ". "), ".git") })
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.EqualFold(strings.TrimRight(part, ". "), ".git") {
+			return true
+		}
+	}
+	return false
 }
 
 // findsInHome reports whether a path is a pattern of files anywhere below a home directory.
@@ -92,7 +107,7 @@ func (s *secretIndex) mayFind(name string) bool {
 	if !strings.ContainsAny(name, patternSigns) || strings.HasPrefix(name, ".github/") {
 		return false
 	}
-	parts := strings.Split(strings.ToLower(anyOfClass.ReplaceAllString(name, "?")), "/")
+	parts := strings.Split(strings.ToLower(withoutClasses(name)), "/")
 	return len(parts) > mostParts || slices.ContainsFunc(s.samples, func(sample []string) bool {
 		for at := range len(parts) - len(sample) + 1 {
 			if fits(parts[at:at+len(sample)], sample, at+len(sample) == len(parts)) {
@@ -121,6 +136,14 @@ const (
 	patternSigns = "*?["
 	mostParts    = 32 // of a pattern; a longer one may find anything
 )
+
+// withoutClasses is a pattern in which each class of characters is a question mark.
+func withoutClasses(pattern string) string {
+	if !strings.Contains(pattern, "[") {
+		return pattern
+	}
+	return anyOfClass.ReplaceAllString(pattern, "?")
+}
 
 var anyOfClass = regexp.MustCompile(`\[(\[:[^\]]*:\]|[^\]])*\]`)
 
@@ -227,7 +250,7 @@ func isGitAtHome(does *command.Command, places []string) bool {
 // onDrive reports whether a path names a drive of Windows or of PowerShell, or another machine's share: C:, C:/x, env:PATH, \\server\x, //server/x. It may have
 // been joined to the directory that the command runs in.
 func onDrive(name string) bool {
-	return strings.Contains(name, `\\`) || strings.HasPrefix(name, "//") || drive.MatchString(name)
+	return strings.Contains(name, `\\`) || strings.HasPrefix(name, "//") || strings.Contains(name, ":") && drive.MatchString(name)
 }
 
 var drive = regexp.MustCompile(`(^|[/\\])[A-Za-z]+:`)
