@@ -42,8 +42,7 @@ const (
 
 // Known reports whether there is such an event.
 func (n Name) Known() bool {
-	_, told := shapes[n]
-	return told || n == BeforeToolCall
+	return n == BeforeToolCall || (&Event{Name: n}).fields() != nil
 }
 
 // MayBlock reports whether the runtime waits for leave to go on.
@@ -116,7 +115,7 @@ type Job struct {
 type Answered struct {
 	Ticket   string // as the answer to the call named the question
 	Ran      bool   // the call was let run
-	Replaced bool   // nobody has answered it: what it asked about has changed
+	Replaced bool   // not answered: what it asked about has changed
 }
 
 // Tokens are what a call of the model took, as far as the runtime says.
@@ -137,7 +136,7 @@ type Text struct {
 	Text string // empty where only the hash was sent
 }
 
-// Kind is where a source stands in the context.
+// Kind is what part of the context a source is.
 type Kind string
 
 // The kinds of sources.

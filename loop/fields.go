@@ -12,90 +12,96 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// What is only looked at, so that it has the type it must have.
-func ignoredText(_ *Event, v value) error {
-	_, err := v.plain()
-	return err
-}
-
-func ignoredCount(_ *Event, v value) error {
-	_, err := v.count(64)
-	return err
-}
-
-func ignoredFlag(_ *Event, v value) error {
-	_, err := v.flag()
-	return err
-}
-
-func iteration(e *Event, v value) error {
-	n, err := v.count(32)
-	i := int(n)
-	e.Iteration = &i
-	return err
-}
-
-func model(e *Event, v value) (err error) {
-	e.Model, err = v.id()
-	return err
-}
-
-func latency(e *Event, v value) (err error) {
-	e.LatencyMs, err = v.count(64)
-	return err
-}
-
-var tokenFields = []field{{name: "input"}, {name: "output"}, {name: "cacheRead"}, {name: "cacheWrite"}, {name: "total"}}
-
-// tokenUsage reads what a call of the model took. Each is at most 32 bits, so that
-// no sum overflows.
-func tokenUsage(e *Event, v value) error {
-	t, total := &e.Tokens, int64(0)
-	_, err := members(v.what, v.raw, tokenFields, func(f field, v value) error {
-		n, err := v.count(32)
-		switch f.name {
-		case "input":
-			t.Input = n
-		case "output":
-			t.Output = n
-		case "total":
-			total = n
-		default:
-			t.Cached += n
+// fields is what an event of this name is made of; nil: there is no such event.
+func (e *Event) fields() []field {
+	var (
+		number   = checked(value.count)
+		text     = checked(value.plain)
+		flag     = checked(value.flag)
+		round    = into(&e.Iteration, value.iteration)
+		messages = optional("messages", into(&e.Messages, value.hashOfAny))
+		prompt   = optional("systemPrompt", into(&e.SystemPrompt, value.hashedText))
+		model    = optional("model", into(&e.Model, value.id))
+	)
+	switch e.Name {
+	case SessionStart:
+		return []field{optional("resumedFrom", text)}
+	case ContextAssembled:
+		return []field{needed("sources", into(&e.Sources, value.sources)), prompt, messages}
+	case LoopIterationStart:
+		return []field{needed("iteration", round), optional("pendingToolResults", number), optional("messageCount", number)}
+	case BeforeLLMCall:
+		return []field{needed("tools", e.readTools), optional("iteration", round), model, optional("tokenEstimate", number), prompt, messages}
+	case AfterLLMCall:
+		return []field{
+			needed("toolCalls", into(&e.Wanted, value.toolCalls)), optional("iteration", round), model, optional("latencyMs", into(&e.LatencyMs, value.count)),
+			optional("tokenUsage", into(&e.Tokens, value.tokens)), optional("response", into(&e.Response, value.hashOfAny)), messages,
 		}
-		return err
-	})
-	t.Total = max(total, t.Input+t.Output)
-	if total == 0 {
-		t.Total += t.Cached
+	case AfterToolCall:
+		return e.Returned.fields()
+	case LoopIterationEnd:
+		return []field{needed("iteration", round), optional("toolCallsMade", number), optional("newMessagesAdded", number), optional("willContinue", flag)}
+	case BeforeResponseEmit:
+		return []field{optional("content", into(&e.Content, value.hashedText)), optional("contentHash", e.readContentHash), optional("channel", text)}
+	case AgentEnd:
+		return []field{optional("success", flag), optional("durationMs", number)}
+	case SubagentSpawned:
+		return []field{needed("childSessionKey", into(&e.Child, value.sessionKey)), optional("childRunId", text), optional("agentId", text), optional("mode", text)}
+	case CronChanged:
+		return []field{
+			needed("action", into(&e.Job.Action, value.id)), needed("jobId", into(&e.Job.ID, value.id)),
+			optional("sessionTarget", into(&e.Job.Target, value.id)), optional("outside", into(&e.Job.Outside, value.flag)),
+		}
+	case SessionEnd:
+		return []field{optional("reason", into(&e.Reason, value.id)), optional("nextSessionId", into(&e.NextSessionID, value.id)), optional("nextSessionKey", into(&e.NextSessionKey, value.id))}
+	case ResetRequested:
+		return []field{needed("command", checked(value.resetCommand))}
+	case QuestionAnswered:
+		return []field{needed("question", into(&e.Answered.Ticket, value.ticket)), optional("ran", into(&e.Answered.Ran, value.flag)), optional("replaced", into(&e.Answered.Replaced, value.flag))}
+	case SaysHello:
+		return e.Hello.fields()
+	case BeforeToolCall: // a call, see [toolcall.DecodeNotice]
 	}
-	return err
-}
-
-func systemPrompt(e *Event, v value) error {
-	text, err := v.plain()
-	e.SystemPrompt = &Text{HashOf(text), text}
-	return err
-}
-
-func messages(e *Event, v value) error {
-	e.Messages, _ = v.hashed()
 	return nil
 }
 
-func response(e *Event, v value) error {
-	e.Response, _ = v.hashed()
-	return nil
+func (h *Hello) fields() []field {
+	return []field{
+		needed("runtime", into(&h.Name, value.visible)), needed("version", into(&h.Version, value.visible)),
+		optional("instance", into(&h.Instance, value.visible)), optional("failMode", into(&h.FailMode, value.visible)),
+		optional("scope", into(&h.Scope, value.visible)), optional("off", into(&h.Off, value.flag)), optional("blind", into(&h.Blind, value.flag)),
+	}
 }
 
-func content(e *Event, v value) error {
-	text, err := v.plain()
-	e.Content = &Text{HashOf(text), text}
-	return err
+func (r *Returned) fields() []field {
+	return []field{
+		needed("toolName", func(v value) (err error) {
+			r.Sent, err = v.name()
+			r.Tool = toolcall.Canonical(r.Sent)
+			return err
+		}),
+		optional("toolCallId", into(&r.ToolCallID, value.id)), optional("error", into(&r.Error, value.flag)),
+		optional("durationMs", into(&r.DurationMs, value.count)), optional("size", into(&r.Size, value.count)),
+		optional("contentHash", func(v value) error { // counts where the result itself is not there
+			h, err := v.hash()
+			if r.Hash == "" {
+				r.Hash = h
+			}
+			return err
+		}),
+		optional("origin", into(&r.Origin, func(v value) (string, error) { return v.text(MaxOrigin) })),
+		optional("jobId", into(&r.Job, value.id)), optional("childSessionKey", into(&r.Child, value.id)),
+		optional("marked", into(&r.Marked, value.flag)), optional("secret", into(&r.Secret, value.flag)), optional("changed", into(&r.Changed, value.flag)),
+		optional("fingerprints", into(&r.Seen.Fingerprints, value.fingerprints)), optional("truncated", into(&r.Seen.Truncated, value.flag)),
+		optional("result", func(v value) error {
+			r.Hash, r.Text = v.hashed()
+			return nil
+		}),
+	}
 }
 
-// contentHash counts where the content itself is not there.
-func contentHash(e *Event, v value) error {
+// readContentHash counts where the content itself is not there.
+func (e *Event) readContentHash(v value) error {
 	h, err := v.hash()
 	if e.Content == nil {
 		e.Content = &Text{Hash: h}
@@ -103,121 +109,67 @@ func contentHash(e *Event, v value) error {
 	return err
 }
 
-func child(e *Event, v value) (err error) {
-	if e.Child, err = v.id(); err == nil && toolcall.CanonicalKey(e.Child) == "" {
-		return malformed(v.what + " must not be empty.")
+// tokens reads what a call of the model took. Each is at most 32 bits, so that no sum overflows.
+func (v value) tokens() (t Tokens, err error) {
+	var read, written, total int64
+	err = v.members(
+		optional("input", into(&t.Input, value.smallCount)), optional("output", into(&t.Output, value.smallCount)),
+		optional("cacheRead", into(&read, value.smallCount)), optional("cacheWrite", into(&written, value.smallCount)),
+		optional("total", into(&total, value.smallCount)),
+	)
+	t.Cached = read + written
+	t.Total = max(total, t.Input+t.Output)
+	if total == 0 {
+		t.Total += t.Cached
 	}
-	return err
+	return t, err
 }
 
-func jobAction(e *Event, v value) (err error) {
-	e.Job.Action, err = v.id()
-	return err
-}
-
-func jobID(e *Event, v value) (err error) {
-	e.Job.ID, err = v.id()
-	return err
-}
-
-func jobTarget(e *Event, v value) (err error) {
-	e.Job.Target, err = v.id()
-	return err
-}
-
-func jobOutside(e *Event, v value) (err error) {
-	e.Job.Outside, err = v.flag()
-	return err
-}
-
-func returnedJob(e *Event, v value) (err error) {
-	e.Returned.Job, err = v.id()
-	return err
-}
-
-func returnedChild(e *Event, v value) (err error) {
-	e.Returned.Child, err = v.id()
-	return err
-}
-
-// helloText is shown to people as it is, so that it must be visible.
-func helloText(of func(*Hello) *string) func(*Event, value) error {
-	return func(e *Event, v value) error {
-		text, err := v.text(MaxOrigin)
-		if err == nil && strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return malformed(v.what + " holds a character that can't be seen.")
-		}
-		*of(&e.Hello) = text
-		return err
+// sessionKey is the key of a session that there is.
+func (v value) sessionKey() (string, error) {
+	key, err := v.id()
+	if err == nil && toolcall.CanonicalKey(key) == "" {
+		return "", malformed(v.what + " must not be empty.")
 	}
+	return key, err
 }
 
-func helloFlag(of func(*Hello) *bool) func(*Event, value) error {
-	return func(e *Event, v value) (err error) {
-		*of(&e.Hello), err = v.flag()
-		return err
+// visible is shown to people as it is.
+func (v value) visible() (string, error) {
+	text, err := v.text(MaxOrigin)
+	if err == nil && strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return "", malformed(v.what + " holds a character that can't be seen.")
 	}
+	return text, err
 }
 
-func reason(e *Event, v value) (err error) {
-	e.Reason, err = v.id()
-	return err
-}
-
-func resetCommand(_ *Event, v value) error {
-	switch text, err := v.plain(); {
-	case err != nil:
-		return err
-	case text != "new" && text != "reset":
-		return malformed(v.what + " must be new or reset.")
+func (v value) resetCommand() (string, error) {
+	text, err := v.plain()
+	if err == nil && text != "new" && text != "reset" {
+		return "", malformed(v.what + " must be new or reset.")
 	}
-	return nil
+	return text, err
 }
 
 // maxTicket is how long the name of a question is at most.
 const maxTicket = 256
 
-func question(e *Event, v value) (err error) {
-	if e.Answered.Ticket, err = v.text(maxTicket); err == nil && e.Answered.Ticket == "" {
-		return malformed(v.what + " must name a question.")
+func (v value) ticket() (string, error) {
+	ticket, err := v.text(maxTicket)
+	if err == nil && ticket == "" {
+		return "", malformed(v.what + " must name a question.")
 	}
-	return err
+	return ticket, err
 }
 
-func ran(e *Event, v value) (err error) {
-	e.Answered.Ran, err = v.flag()
-	return err
-}
-
-func replaced(e *Event, v value) (err error) {
-	e.Answered.Replaced, err = v.flag()
-	return err
-}
-
-func nextSessionID(e *Event, v value) (err error) {
-	e.NextSessionID, err = v.id()
-	return err
-}
-
-func nextSessionKey(e *Event, v value) (err error) {
-	e.NextSessionKey, err = v.id()
-	return err
-}
-
-var toolFields = []field{{name: "name", needed: true}, {name: "metadata"}}
-
-func tools(e *Event, v value) error {
+func (e *Event) readTools(v value) error {
 	e.Tools = []string{}
 	return v.each(MaxTools, func(entry value) error {
 		name, cautioned := "", false
-		_, err := members(entry.what, entry.raw, toolFields, func(f field, v value) (err error) {
-			if f.name == "metadata" {
-				cautioned = v.at("openclaw").at("caution").is("true")
-				return nil
-			}
-			name, err = v.name()
-			return err
-		})
+		err := entry.members(optional("name", into(&name, value.name)), optional("metadata", func(v value) error {
+			cautioned = string(v.at("openclaw").at("caution").raw) == "true"
+			return nil
+		}))
 		if err == nil && name == "" {
 			return malformed(entry.what + " must have a name.")
 		}
@@ -229,104 +181,18 @@ func tools(e *Event, v value) error {
 	})
 }
 
-var toolCallFields = []field{{name: "id"}, {name: "name", needed: true}, {name: "arguments"}}
-
-func toolCalls(e *Event, v value) error {
-	e.Wanted = []Wanted{}
-	return v.each(MaxToolCalls, func(entry value) error {
+func (v value) toolCalls() (all []Wanted, err error) {
+	all = []Wanted{}
+	err = v.each(MaxToolCalls, func(entry value) error {
 		w := Wanted{Arguments: jsontext.Value("{}"), Sent: bytes.Clone(entry.raw)}
-		_, err := members(entry.what, entry.raw, toolCallFields, w.read)
+		err := entry.members(optional("id", into(&w.ID, value.id)), optional("name", into(&w.Name, value.name)), optional("arguments", into(&w.Arguments, value.object)))
 		if err == nil && w.Name == "" {
 			return malformed(entry.what + " must have a name.")
 		}
-		e.Wanted = append(e.Wanted, w)
+		all = append(all, w)
 		return err
 	})
-}
-
-func (w *Wanted) read(f field, v value) (err error) {
-	switch f.name {
-	case "id":
-		w.ID, err = v.id()
-	case "name":
-		w.Name, err = v.name()
-	case "arguments":
-		if v.raw.Kind() != jsontext.KindBeginObject {
-			return malformed(v.what + " must be an object.")
-		}
-		w.Arguments = bytes.Clone(v.raw)
-	}
-	return err
-}
-
-func toolName(e *Event, v value) error {
-	name, err := v.name()
-	e.Returned.Tool, e.Returned.Sent = toolcall.Canonical(name), name
-	return err
-}
-
-func toolCallID(e *Event, v value) (err error) {
-	e.Returned.ToolCallID, err = v.id()
-	return err
-}
-
-func failed(e *Event, v value) (err error) {
-	e.Returned.Error, err = v.flag()
-	return err
-}
-
-func duration(e *Event, v value) (err error) {
-	e.Returned.DurationMs, err = v.count(64)
-	return err
-}
-
-func size(e *Event, v value) (err error) {
-	e.Returned.Size, err = v.count(64)
-	return err
-}
-
-// resultHash counts where the result itself is not there.
-func resultHash(e *Event, v value) error {
-	h, err := v.hash()
-	if e.Returned.Hash == "" {
-		e.Returned.Hash = h
-	}
-	return err
-}
-
-func origin(e *Event, v value) (err error) {
-	e.Returned.Origin, err = v.text(MaxOrigin)
-	return err
-}
-
-func marked(e *Event, v value) (err error) {
-	e.Returned.Marked, err = v.flag()
-	return err
-}
-
-func holdsSecret(e *Event, v value) (err error) {
-	e.Returned.Secret, err = v.flag()
-	return err
-}
-
-func changed(e *Event, v value) (err error) {
-	e.Returned.Changed, err = v.flag()
-	return err
-}
-
-func fingerprints(e *Event, v value) (err error) {
-	e.Returned.Seen.Fingerprints, err = v.fingerprints()
-	return err
-}
-
-func truncated(e *Event, v value) (err error) {
-	e.Returned.Seen.Truncated, err = v.flag()
-	return err
-}
-
-func result(e *Event, v value) error {
-	e.Returned.Hash, e.Returned.Text = v.hashed()
-	return nil
+	return all, err
 }
 
 func (v value) fingerprints() (prints []lineage.Fingerprint, err error) {
@@ -341,72 +207,48 @@ func (v value) fingerprints() (prints []lineage.Fingerprint, err error) {
 	return prints, err
 }
 
-var sourceFields = []field{
-	{name: "kind", needed: true}, {name: "trust"}, {name: "tool"}, {name: "messageIndex"}, {name: "senderId"}, {name: "senderIsOwner"},
-	{name: "size"}, {name: "contentHash"}, {name: "fingerprints"}, {name: "truncated"},
-}
-
-func sources(e *Event, v value) error {
-	e.Sources = []Source{}
-	return v.each(MaxSources, func(entry value) error {
+func (v value) sources() (all []Source, err error) {
+	all = []Source{}
+	err = v.each(MaxSources, func(entry value) error {
 		var s Source
-		_, err := members(entry.what, entry.raw, sourceFields, s.read)
+		err := entry.members(
+			optional("kind", into(&s.Kind, value.kind)), optional("trust", into(&s.Trust, value.level)), optional("tool", into(&s.Sent, value.name)),
+			optional("messageIndex", func(v value) error {
+				n, err := v.count()
+				s.Index = &n
+				return err
+			}),
+			optional("senderId", into(&s.SenderID, value.id)), optional("senderIsOwner", into(&s.SenderIsOwner, value.flag)),
+			optional("size", into(&s.Size, value.count)), optional("contentHash", into(&s.Hash, value.hash)),
+			optional("fingerprints", into(&s.Seen.Fingerprints, value.fingerprints)), optional("truncated", into(&s.Seen.Truncated, value.flag)),
+		)
 		if err == nil && s.Kind == "" {
 			return malformed(entry.what + " must have a kind.")
 		}
-		e.Sources = append(e.Sources, s)
+		s.Tool = toolcall.Canonical(s.Sent)
+		all = append(all, s)
 		return err
 	})
+	return all, err
 }
 
-func (s *Source) read(f field, v value) (err error) {
-	switch f.name {
-	case "kind":
-		return s.readKind(v)
-	case "trust":
-		return s.readTrust(v)
-	case "tool":
-		s.Sent, err = v.name()
-		s.Tool = toolcall.Canonical(s.Sent)
-	case "messageIndex":
-		var n int64
-		n, err = v.count(64)
-		s.Index = &n
-	case "senderId":
-		s.SenderID, err = v.id()
-	case "senderIsOwner":
-		s.SenderIsOwner, err = v.flag()
-	case "size":
-		s.Size, err = v.count(64)
-	case "contentHash":
-		s.Hash, err = v.hash()
-	case "fingerprints":
-		s.Seen.Fingerprints, err = v.fingerprints()
-	case "truncated":
-		s.Seen.Truncated, err = v.flag()
-	}
-	return err
-}
-
-func (s *Source) readKind(v value) error {
+func (v value) kind() (Kind, error) {
 	text, err := v.plain()
 	switch k := Kind(text); k {
 	case SystemPrompt, UserMessage, ToolResult, CompactedHistory:
-		s.Kind = k
-		return err
+		return k, err
 	}
-	return malformed(v.what + " must be system_prompt, user_message, tool_result or compacted_history.")
+	return "", malformed(v.what + " must be system_prompt, user_message, tool_result or compacted_history.")
 }
 
-func (s *Source) readTrust(v value) error {
+func (v value) level() (*taint.Level, error) {
 	text, err := v.plain()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	level, err := taint.ParseLevel(text)
 	if err != nil {
-		return malformed(v.what + " must be one of the six levels.")
+		return nil, malformed(v.what + " must be one of the six levels.")
 	}
-	s.Trust = &level
-	return nil
+	return &level, nil
 }

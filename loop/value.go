@@ -43,7 +43,19 @@ func (v value) text(most int) (string, error) {
 }
 
 // count is a whole number that is not negative.
-func (v value) count(bits int) (int64, error) {
+func (v value) count() (int64, error) { return v.countOf(64) }
+
+// smallCount is one of at most 32 bits.
+func (v value) smallCount() (int64, error) { return v.countOf(32) }
+
+// iteration is the number of an iteration.
+func (v value) iteration() (*int, error) {
+	n, err := v.smallCount()
+	i := int(n)
+	return &i, err
+}
+
+func (v value) countOf(bits int) (int64, error) {
 	n, err := strconv.ParseInt(string(v.raw), 10, bits)
 	if err != nil || n < 0 {
 		return 0, malformed(v.what + " must be a whole number that is not negative.")
@@ -81,12 +93,32 @@ func sum(b []byte) Hash {
 	return Hash(hashPrefix + hex.EncodeToString(s[:]))
 }
 
-// hashed is the hash of a string's text, or of anything else as it stands.
+// hashed is the hash of a string's text, with the text, or of anything else as it was sent.
 func (v value) hashed() (Hash, string) {
 	if text, err := v.plain(); err == nil {
 		return HashOf(text), text
 	}
 	return sum(v.raw), ""
+}
+
+// hashOfAny is hashed without the text.
+func (v value) hashOfAny() (Hash, error) {
+	h, _ := v.hashed()
+	return h, nil
+}
+
+// hashedText is a string with its hash.
+func (v value) hashedText() (*Text, error) {
+	text, err := v.plain()
+	return &Text{HashOf(text), text}, err
+}
+
+// object is an object as it was sent.
+func (v value) object() (jsontext.Value, error) {
+	if v.raw.Kind() != jsontext.KindBeginObject {
+		return nil, malformed(v.what + " must be an object.")
+	}
+	return bytes.Clone(v.raw), nil
 }
 
 // each reads a list.
@@ -122,21 +154,14 @@ func (v value) name() (string, error) {
 // id is an identifier, as in the context.
 func (v value) id() (string, error) { return v.text(toolcall.MaxText) }
 
-// at is a member of an object that others wrote for others: what is not there, or
-// no object, is nothing.
-func (v value) at(name string) value {
-	if v.raw.Kind() != jsontext.KindBeginObject {
-		return value{}
-	}
-	var found value
-	_, err := members(v.what, v.raw, []field{{name: name}}, func(_ field, v value) error {
+// at is a member of an object that others wrote for others. What is missing, or no object, is the zero value.
+func (v value) at(name string) (found value) {
+	err := v.members(optional(name, func(v value) error {
 		found = value{v.what, bytes.Clone(v.raw)}
 		return nil
-	})
+	}))
 	if err != nil {
 		return value{}
 	}
 	return found
 }
-
-func (v value) is(literal string) bool { return string(v.raw) == literal }
