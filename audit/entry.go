@@ -63,7 +63,6 @@ type Entry struct {
 	Tool      string         `json:"tool,omitzero"`
 	Sent      string         `json:"sent,omitzero"`              // the name as sent, where it is not Tool
 	Params    jsontext.Value `json:"params,omitzero"`            // redacted by the caller
-	Compact   bool           `json:"-"`                          // Params are known to be valid, without white space and duplicate names
 	Hidden    int            `json:"hidden,omitzero"`            // how many values were redacted
 	Digest    string         `json:"digest,omitzero"`            // of the call as it was judged
 	Asked     string         `json:"asked,omitzero"`             // of a decision: the digest of the call as it was asked about, where a person changed its arguments

@@ -10,7 +10,7 @@ import "cmp"
 func (l *Log) AppendAll(entries []Entry) []error {
 	failed, drafts := make([]error, len(entries)), make([]*draft, 0, len(entries))
 	for i := range entries {
-		d, err := l.taken(&entries[i])
+		d, err := l.taken(entries[i])
 		if err == nil {
 			drafts = append(drafts, d)
 		}

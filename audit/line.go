@@ -9,10 +9,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"hash"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // MaxLine is the longest line, in bytes, that is written or read.
@@ -33,7 +35,7 @@ const (
 	room = len(`{"seq":`) + 20 + len(`,"prev":"`) + len(digest{}) + len(`",`)
 )
 
-// digest is a SHA-256 in hex, as it stands in the file.
+// digest is a SHA-256 in hex, as the file has it.
 type digest [2 * sha256.Size]byte
 
 func digestOf(b []byte) (d digest) {
@@ -68,51 +70,43 @@ func macOf(mac hash.Hash, body []byte) (d digest) {
 // draft is a line that does not know its place in the chain yet. Everything
 // slow is done when it is made, outside the log's lock; the room left in front
 // takes the number and prev without moving the rest.
-//
-// It is used again for other lines, with all its memory.
 type draft struct {
-	made  time.Time // by the log's clock
-	buf   []byte
-	entry Entry     // until it is encoded
-	lists []string  // those of the entry, once something may be hidden in them
-	texts []*string // all in which it may
+	made time.Time // by the log's clock
+	buf  []byte
 }
 
-// hide hides what has to be in the entry.
-func (d *draft) hide(hide func(texts ...*string)) {
-	e := &d.entry
-	d.lists = append(append(d.lists[:0], e.Why...), e.Origins...)
-	n := len(e.Why)
-	e.Why, e.Origins = d.lists[:n:n], d.lists[n:]
-	d.texts = append(d.texts[:0], &e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Directory, &e.Tool, &e.Sent, &e.Source, &e.Reason)
+// hide hides secrets in the entry. Its lists are copied: the caller keeps its own.
+func (e *Entry) hide(hide func(texts ...*string)) {
+	e.Why, e.Origins = slices.Clone(e.Why), slices.Clone(e.Origins)
+	texts := []*string{&e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Directory, &e.Tool, &e.Sent, &e.Source, &e.Reason}
 	if e.Kind != KindStart { // its note is our own version, which looks like a key
-		d.texts = append(d.texts, &e.Note)
+		texts = append(texts, &e.Note)
 	}
-	for i := range d.lists {
-		d.texts = append(d.texts, &d.lists[i])
+	for _, list := range [][]string{e.Why, e.Origins} {
+		for i := range list {
+			texts = append(texts, &list[i])
+		}
 	}
 	sent := e.Sent
-	hide(d.texts...)
+	hide(texts...)
 	if e.Sent != sent {
 		e.Tool = e.Sent // it is the same in small letters
 	}
 }
 
-// fill encodes the entry. Bytes that are not UTF-8 become U+FFFD, since a record
-// with a mangled name is worth more than no record of the call.
-func (d *draft) fill() error {
-	var blank [room]byte
-	w := encoder{buf: append(d.buf[:0], blank[:]...)}
-	w.entry(&d.entry)
-	d.buf, d.entry = w.buf, Entry{}
-	clear(d.lists)
-	if w.err != nil {
-		return w.err
+// newDraft encodes an entry. Bytes that are not UTF-8 become U+FFFD, since a record
+// with a mangled name is worth more than no record of the call. Params stay as they
+// came, without their white space.
+func newDraft(e *Entry, made time.Time) (*draft, error) {
+	text, err := json.Marshal(e, jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
+	switch {
+	case err != nil:
+		return nil, err
+	case room+len(text)+macLen+tailLen > MaxLine:
+		return nil, ErrTooLong
 	}
-	if len(d.buf)+macLen+tailLen > MaxLine {
-		return ErrTooLong
-	}
-	return nil
+	buf := make([]byte, room, room+len(text)+macLen+tailLen+1)
+	return &draft{made, append(buf, text...)}, nil
 }
 
 // seal gives the draft its place and returns the finished line with its
@@ -145,7 +139,7 @@ func (d *draft) place(seq uint64, prev digest) int {
 	return start
 }
 
-// line is a line as it is read. The embedded entry's members stand beside its
+// line is a line as it is read. The embedded entry's members are beside its
 // own, as in the file.
 type line struct {
 	Seq  uint64 `json:"seq"`

@@ -43,7 +43,7 @@ type disk interface {
 	Close() error
 }
 
-// state is where a chain stands.
+// state is how far a chain has got.
 type state struct {
 	seq   uint64
 	hash  digest
@@ -86,7 +86,7 @@ type Log struct {
 // SyncEach, on disk. After an error the entry is not part of the record; after
 // [ErrSlow] it may be.
 func (l *Log) Append(e Entry) error {
-	d, err := l.taken(&e)
+	d, err := l.taken(e)
 	if err != nil {
 		return err
 	}
@@ -269,29 +269,22 @@ func (l *Log) finish() (b *batch, leads bool, err error) {
 
 // draft is one of the log's own entries.
 func (l *Log) draft(e *Entry) (*draft, error) {
-	d := new(draft)
-	d.entry = *e
-	return d, l.encode(d)
+	made := l.o.Now()
+	e.normalise(made)
+	d, err := newDraft(e, made)
+	if err != nil {
+		return nil, fmt.Errorf("audit: encode: %w", err)
+	}
+	return d, nil
 }
 
-// taken is an entry of somebody else, who keeps what it was made of.
-func (l *Log) taken(e *Entry) (*draft, error) {
-	d := new(draft)
-	d.entry = *e
+// taken is a caller's entry.
+func (l *Log) taken(e Entry) (*draft, error) {
 	if l.o.Hide != nil {
-		d.hide(l.o.Hide)
+		e.hide(l.o.Hide)
 	}
-	if err := d.entry.check(); err != nil {
+	if err := e.check(); err != nil {
 		return nil, err
 	}
-	return d, l.encode(d)
-}
-
-func (l *Log) encode(d *draft) error {
-	d.made = l.o.Now()
-	d.entry.normalise(d.made)
-	if err := d.fill(); err != nil {
-		return fmt.Errorf("audit: encode: %w", err)
-	}
-	return nil
+	return l.draft(&e)
 }

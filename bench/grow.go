@@ -126,7 +126,7 @@ func longRecord(g *gateway, p place, n int) error {
 	if err != nil {
 		return err
 	}
-	entry := audit.Entry{Kind: audit.KindDecision, Tool: "exec", Decision: audit.Allow, Params: []byte(`{"command":"` + strings.Repeat("x", 1000) + `"}`), Compact: true}
+	entry := audit.Entry{Kind: audit.KindDecision, Tool: "exec", Decision: audit.Allow, Params: []byte(`{"command":"` + strings.Repeat("x", 1000) + `"}`)}
 	for {
 		for range 1000 {
 			if err := l.Append(entry); err != nil {

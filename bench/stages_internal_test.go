@@ -69,7 +69,7 @@ func BenchmarkStages(b *testing.B) {
 	verdict := plan.Judge(view)
 	entry := audit.Entry{
 		Kind: audit.KindDecision, RequestID: c.RequestID, Client: c.Client, Session: c.Context.SessionKey,
-		SessionID: c.Context.SessionID, Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Params: redactor.Params(c.Tool, c.Params).Params, Compact: true,
+		SessionID: c.Context.SessionID, Agent: c.Agent(), Run: c.Context.RunID, Tool: c.Tool, Params: redactor.Params(c.Tool, c.Params).Params,
 		Digest: c.Digest().String(), Mode: "allow", Level: "owner", Step: 3, Why: verdict.Sentences(), Decision: audit.Allow, By: verdict.Rule,
 	}
 	sign, server := hmac.Sign([]byte(secret), body), hmac.Key(make([]byte, 32))

@@ -152,7 +152,7 @@ func (rec *recorder) params(e *audit.Entry, t *evaluation) {
 		return
 	}
 	shown := rec.hide.shown(t)
-	e.Params, e.Compact, e.Hidden = shown.Params, true, shown.Hidden()
+	e.Params, e.Hidden = shown.Params, shown.Hidden()
 }
 
 // recordLevel keeps how far the conversation was trusted, and each rise with
