@@ -40,20 +40,20 @@ func TestCompletionsKnowEveryCommandFlagAndWord(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		script := printed(t, "completion", shell)
 		for _, c := range commandsOf(model(t)) {
-			own := about(script, c.path)
-			for _, child := range c.children() {
+			own := about(script, c.Path)
+			for _, child := range c.Names() {
 				if !strings.Contains(own, child) {
-					t.Errorf("%s: %s does not offer %s", shell, c.path, child)
+					t.Errorf("%s: %s does not offer %s", shell, c.Path, child)
 				}
 			}
-			for _, f := range c.flags {
+			for _, f := range c.AllFlags {
 				name := map[string]string{"bash": "--" + f.Name, "zsh": "'--" + f.Name + ":", "fish": " -l " + f.Name + " "}[shell]
 				if !strings.Contains(own, name) {
-					t.Errorf("%s: %s does not offer --%s", shell, c.path, f.Name)
+					t.Errorf("%s: %s does not offer --%s", shell, c.Path, f.Name)
 				}
-				for _, word := range choiceOf(f.Value, f.PlaceHolder).words {
+				for _, word := range f.Choice().Words {
 					if !strings.Contains(own, word) {
-						t.Errorf("%s: %s --%s does not offer %s", shell, c.path, f.Name, word)
+						t.Errorf("%s: %s --%s does not offer %s", shell, c.Path, f.Name, word)
 					}
 				}
 			}

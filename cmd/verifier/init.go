@@ -58,7 +58,7 @@ With --mcp it puts "verifier mcp" before the command of each server in the confi
 }
 
 //go:embed verifier.yaml.in
-var template string
+var firstConfig string
 
 // Run writes the file and says what comes next.
 func (c *InitCmd) Run(a *app) error {
@@ -79,7 +79,7 @@ func (c *InitCmd) Run(a *app) error {
 	if c.Openclaw {
 		inConfig = secretInFile(c.beside(openclawSecret))
 	}
-	text := strings.NewReplacer("@SECRET@", inConfig, "@TOKEN@", fresh(), "@WORKSPACE@", c.workspaces()).Replace(template)
+	text := strings.NewReplacer("@SECRET@", inConfig, "@TOKEN@", fresh(), "@WORKSPACE@", c.workspaces()).Replace(firstConfig)
 	if !c.NoSchema {
 		text = "# yaml-language-server: $schema=" + schemaFile + "\n" + text
 	}

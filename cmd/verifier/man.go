@@ -1,8 +1,11 @@
 package main
 
 import (
+	_ "embed"
+	"fmt"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/alecthomas/kong"
 )
@@ -25,10 +28,10 @@ func (*ManCmd) Run(a *app, k *kong.Context) error {
 }
 
 // entry is a name and what it means, in lists of the manual.
-type entry struct{ name, text string }
+type entry struct{ Name, Text string }
 
 // manFiles are the files that a reader may meet. What the server keeps in its
-// state directory stands in config.State.
+// state directory is in config.State.
 var manFiles = []entry{
 	{"verifier.yaml", "The config. It is optional, and a file that holds a secret must be readable by its owner alone."},
 	{"verifier.schema.json", "The config's JSON schema, beside it, for editors."},
@@ -49,49 +52,136 @@ var manEnvironment = []entry{
 	{"XDG_STATE_HOME", "Its directory verifier is the state directory, where neither is set."},
 }
 
-// manual is the page: the program, every command, and what is common to all.
+//go:embed man.1.in
+var manPage string
+
+// manual is the page in the language of man(7): the program, every command, and what is common to all. Only macros
+// that every implementation has are used.
 func manual(app *kong.Application, b build) string {
 	all := commandsOf(app)
-	var p roff
-	p.macro(".TH", "VERIFIER", "1", b.Date, "verifier "+b.Version, "User Commands")
-	what, rest, _ := strings.Cut(app.Help, "\n\n")
-	p.macro(".SH", "NAME")
-	p.line("verifier - " + strings.TrimSuffix(lowerFirst(what), "."))
-	p.macro(".SH", "SYNOPSIS")
-	p.raw(`\fBverifier\fR \fIcommand\fR [\fIflags\fR]`)
-	p.macro(".SH", "DESCRIPTION")
-	p.prose(what + "\n\n" + rest)
-	p.item(flagTerm(app.HelpFlag), "With any command: print its part of this page.")
-	p.macro(".SH", "COMMANDS")
-	for _, c := range all[1:] {
-		p.command(c)
-	}
-	p.macro(".SH", "EXIT STATUS")
+	what, _, _ := strings.Cut(app.Help, "\n\n")
+	var exits []entry
 	for part := range strings.SplitSeq(exitCodes, ", ") {
 		code, text, _ := strings.Cut(part, " ")
-		p.item(bold(code), text)
+		exits = append(exits, entry{code, text})
 	}
-	p.list("ENVIRONMENT", environment(all))
-	p.list("FILES", manFiles)
-	p.macro(".SH", "SEE ALSO")
-	p.line("README.md and docs/ of the release: protocol, configuration, installation.")
-	return p.String()
+	var out strings.Builder
+	page := template.Must(template.New("man").Funcs(template.FuncMap{
+		"argument": func(s string) string { return `"` + strings.ReplaceAll(escape(s), `"`, `\(dq`) + `"` },
+		"bold":     bold, "line": textLine, "prose": prose, "term": flagTerm, "join": strings.Join,
+		"flag": func(f *kong.Flag) option { return option{f} }, "text": flagText,
+		"item": func(term, text string) any { return struct{ Term, Text string }{term, text} },
+	}).Parse(manPage))
+	if err := page.Execute(&out, map[string]any{
+		"Build": b, "Name": "verifier - " + strings.TrimSuffix(lowerFirst(what), "."), "Help": app.Help, "HelpFlag": option{app.HelpFlag},
+		"Commands": all[1:], "Exits": exits, "Environment": environment(all), "Files": manFiles,
+	}); err != nil {
+		panic(err) // the page was built with a broken template
+	}
+	return out.String()
+}
+
+// escape keeps text from being read as a command, a hyphen from becoming
+// typographic (people copy flags), and the page in ASCII.
+func escape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\\':
+			b.WriteString(`\e`)
+		case r == '-':
+			b.WriteString(`\-`)
+		case r == '\'':
+			b.WriteString(`\(aq`)
+		case r == '`':
+			b.WriteString("\\(ga")
+		case r > 126:
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func bold(s string) string { return `\fB` + escape(s) + `\fR` }
+
+// textLine is a line of plain text.
+func textLine(s string) string {
+	if strings.HasPrefix(s, ".") {
+		return `\&` + escape(s)
+	}
+	return escape(s)
+}
+
+// prose is a long help: paragraphs, and examples that are indented by four.
+func prose(text string) string {
+	var out []string
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		example := strings.HasPrefix(paragraph, "    ")
+		if out = append(out, ".PP"); example {
+			out = append(out, ".RS 4\n.nf")
+		}
+		for line := range strings.Lines(paragraph) {
+			out = append(out, textLine(strings.TrimPrefix(strings.TrimRight(line, "\n"), "    ")))
+		}
+		if example {
+			out = append(out, ".fi\n.RE")
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// Title is the command as one writes it.
+func (c command) Title() string {
+	title := c.Path
+	for _, a := range c.Positional {
+		title += " " + a.Summary()
+	}
+	if c.Leaf() {
+		return title + " [flags]"
+	}
+	return title + " <command>"
+}
+
+// flagTerm is the flag as one writes it: -c, --config=FILE.
+func flagTerm(f option) string {
+	out := bold("--" + f.Name)
+	if f.Short != 0 {
+		out = bold("-"+string(f.Short)) + ", " + out
+	}
+	if f.TakesValue() {
+		out += `=\fI` + escape(f.Expected()) + `\fR`
+	}
+	return out
+}
+
+// flagText is what a flag means, with its default and its variables.
+func flagText(f *kong.Flag) string {
+	out := f.Help
+	if f.HasDefault && f.Default != "" {
+		out += " Default: " + f.Default + "."
+	}
+	if len(f.Envs) > 0 {
+		out += " Environment: " + strings.Join(f.Envs, ", ") + "."
+	}
+	return out
 }
 
 // environment are the variables that flags read, and the others.
 func environment(all []command) []entry {
 	var out []entry
 	for _, c := range all {
-		for _, f := range c.flags {
+		for _, f := range c.AllFlags {
 			for _, name := range f.Envs {
-				if !slices.ContainsFunc(out, func(e entry) bool { return e.name == name }) {
+				if !slices.ContainsFunc(out, func(e entry) bool { return e.Name == name }) {
 					out = append(out, entry{name, "Instead of --" + f.Name + ": " + lowerFirst(f.Help)})
 				}
 			}
 		}
 	}
 	out = append(out, manEnvironment...)
-	slices.SortFunc(out, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(out, func(a, b entry) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 

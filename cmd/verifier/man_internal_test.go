@@ -16,19 +16,19 @@ func TestManualTellsOfEveryCommandAndFlag(t *testing.T) {
 	t.Parallel()
 	page := manual(model(t), build{Version: "v1.2.3", Date: "2026-10-03"})
 	for _, c := range commandsOf(model(t))[1:] {
-		_, part, ok := strings.Cut(page, `.SS "`+escape(c.path)+" ")
+		_, part, ok := strings.Cut(page, `.SS "`+escape(c.Path)+" ")
 		if !ok {
-			t.Errorf("the manual leaves out %s", c.path)
+			t.Errorf("the manual leaves out %s", c.Path)
 			continue
 		}
 		part, _, _ = strings.Cut(part, "\n.S") // up to the next heading
 		for _, f := range c.Flags {
 			if !strings.Contains(part, bold("--"+f.Name)) {
-				t.Errorf("the manual leaves out --%s of %s", f.Name, c.path)
+				t.Errorf("the manual leaves out --%s of %s", f.Name, c.Path)
 			}
 		}
 		if first, _, _ := strings.Cut(c.Detail, "\n"); !strings.Contains(part, escape(first)) {
-			t.Errorf("the manual leaves out the long help of %s", c.path)
+			t.Errorf("the manual leaves out the long help of %s", c.Path)
 		}
 	}
 	if !strings.HasPrefix(page, `.TH "VERIFIER" "1" "2026\-10\-03" "verifier v1.2.3" "User Commands"`+"\n") {
