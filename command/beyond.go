@@ -20,10 +20,9 @@ type changes struct {
 // beyond notes what a program sends out, changes or removes outside the workspace.
 func (w *changes) beyond(n string, args []arg) {
 	short := unversioned(n)
-	operands := words(args, nil)
 	w.verb(n, args)
-	w.targets(n, operands)
-	w.places(n, args, operands)
+	w.targets(n, args)
+	w.places(n, args)
 	w.harms(n, args)
 	switch {
 	case publishers[n] || strings.HasPrefix(n, "git-"):
@@ -32,7 +31,7 @@ func (w *changes) beyond(n string, args []arg) {
 		w.gitBeyond(args)
 	case containers[n]:
 		w.containerBeyond(n, args)
-	case editors[n] && opensEditor(args, operands):
+	case editors[n] && opensEditor(args):
 		first(&w.Sends, n)
 	case packageRunners[n] && slices.ContainsFunc(args, func(a arg) bool { return a.text == "-c" || strings.HasPrefix(a.text, "--call") }):
 		first(&w.Sends, n+" -c")
@@ -111,12 +110,17 @@ func shownWord(s string) string {
 }
 
 // targets notes words of a script, a task or a target by which it says that it publishes something, wherever in the name they are.
-func (c *reach) targets(n string, operands []arg) {
+func (c *reach) targets(n string, args []arg) {
 	if n != "lsb_release" && namesPublishing(bareName(n)) {
 		first(&c.Sends, shown(n))
 	}
+	runs := shells[n] || interpreters[unversioned(n)] || n == "source" || n == "."
+	if !runs && !packageManagers[n] && !packageRunners[n] && !tasks[n] {
+		return
+	}
+	operands := words(args, nil)
 	switch {
-	case shells[n] || interpreters[unversioned(n)] || n == "source" || n == ".":
+	case runs:
 		if len(operands) > 0 && namesPublishing(bareName(operands[0].text)) {
 			first(&c.Sends, shown(n)+" "+shownWord(bareName(operands[0].text)))
 		}
@@ -130,8 +134,6 @@ func (c *reach) targets(n string, operands []arg) {
 		operands = operands[:min(2, len(operands))]
 	case packageRunners[n]:
 		operands = operands[:min(1, len(operands))]
-	case !tasks[n]:
-		return
 	}
 	for _, o := range operands {
 		if slices.ContainsFunc(o.may(), publishesAs) {
@@ -152,7 +154,8 @@ var livePlaces = set("prod production live golive go-live promote rollout roll-o
 var editors = set("code code-insiders codium vscodium cursor windsurf")
 
 // opensEditor reports whether an editor installs what others wrote, or lets others in.
-func opensEditor(args, operands []arg) bool {
+func opensEditor(args []arg) bool {
+	operands := words(args, nil)
 	return slices.ContainsFunc(args, func(a arg) bool {
 		return !a.fixed || strings.HasPrefix(a.text, "--install-") || strings.HasPrefix(a.text, "--update-ext")
 	}) ||
@@ -169,42 +172,50 @@ var (
 
 // namesPublishing reports whether a part of a name says that it publishes: deploy-prod, ci:publish, predeploy, publishToMavenCentral. What tests such a thing does not.
 func namesPublishing(text string) bool {
-	parts := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("-_:./#@ ", c) })
-	if slices.ContainsFunc(parts, func(p string) bool { return p == "test" || p == "tests" || p == "spec" }) || strings.HasPrefix(text, "-") {
-		return false
+	found := false
+	for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune("-_:./#@ ", c) }) {
+		if part == "test" || part == "tests" || part == "spec" {
+			return false
+		}
+		found = found || partPublishes(part)
 	}
-	return slices.ContainsFunc(parts, func(p string) bool {
-		if at := strings.IndexFunc(p, func(c rune) bool { return 'A' <= c && c <= 'Z' }); at > 0 {
-			p = p[:at]
+	return found && !strings.HasPrefix(text, "-")
+}
+
+func partPublishes(part string) bool {
+	if at := strings.IndexFunc(part, func(c rune) bool { return 'A' <= c && c <= 'Z' }); at > 0 {
+		part = part[:at]
+	}
+	part = strings.ToLower(part)
+	for _, before := range []string{"", "pre", "post", "re", "auto"} {
+		if rest, found := strings.CutPrefix(part, before); found && publishingParts[rest] {
+			return true
 		}
-		p = strings.ToLower(p)
-		for _, before := range []string{"", "pre", "post", "re", "auto"} {
-			if rest, found := strings.CutPrefix(p, before); found && publishingParts[rest] {
-				return true
-			}
-		}
-		return false
-	})
+	}
+	return false
 }
 
 var publishingParts = set("publish deploy push release upload unpublish yank destroy ship undeploy")
 
 // places notes the files and directories that a program writes over, moves or removes.
-func (w *changes) places(n string, args, operands []arg) {
+func (w *changes) places(n string, args []arg) {
 	switch {
 	case removers[n], n == "mv", n == "tee", n == "truncate", n == "gio" && hasText(args, "trash"), strings.HasPrefix(n, "mkfs"), strings.HasSuffix(n, "tar") && hasText(args, "--remove-files"):
-		w.over(operands...)
+		w.over(words(args, nil)...)
 	case packageRunners[n] || packageManagers[n]:
+		operands := words(args, nil)
 		if slices.ContainsFunc(operands, func(a arg) bool { return removers[name(a.text)] }) {
 			w.over(operands...)
 		}
 	case n == "cp" || n == "install":
+		operands := words(args, nil)
 		if slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "-t") || strings.HasPrefix(a.text, "--target") }) {
 			w.over(operands...)
 			return
 		}
 		w.over(operands[max(0, len(operands)-1):]...)
 	case n == "ln":
+		operands := words(args, nil)
 		last := max(0, len(operands)-1)
 		w.links, w.made = append(w.links, operands[:last]...), append(w.made, operands[last:]...)
 	case n == "dd":

@@ -48,8 +48,8 @@ func checkPrintf(_ *reader, args []arg) bool {
 var setsCount = regexp.MustCompile(`%[^%a-zA-Z]*[hlLjtz]*n`)
 
 // respells notes what a shell or echo changes in a text that may be written: backslashes, patterns, expansions.
-func (r *reader) respells(args []arg, doc *arg) {
-	r.Respells = r.Respells || r.declares || doc != nil && (!doc.fixed || doc.escapes) || name(args[0].text) == "echo" && slices.ContainsFunc(args[1:], func(a arg) bool {
+func (r *reader) respells(n string, args []arg, doc *arg) {
+	r.Respells = r.Respells || r.declares || doc != nil && (!doc.fixed || doc.escapes) || n == "echo" && slices.ContainsFunc(args, func(a arg) bool {
 		return !a.fixed || strings.Contains(a.text, `\`) || strings.HasPrefix(a.text, "-") && a.text != "-n" && strings.Trim(a.text, "-neE") == ""
 	})
 }

@@ -410,5 +410,13 @@ func once(list []string, s string) []string {
 	if slices.Contains(list, s) {
 		return list
 	}
-	return append(list, s)
+	return add(list, s)
+}
+
+// add appends to a list, and leaves room for a few more at the first.
+func add[T any](list []T, item T) []T {
+	if list == nil {
+		list = make([]T, 0, 8)
+	}
+	return append(list, item)
 }

@@ -76,7 +76,7 @@ func (c *reach) gitFrom(verb string, args, operands []arg) {
 			return !strings.HasPrefix(a.text, "-s") && !strings.HasPrefix(a.text, "--source") && strings.HasPrefix(a.text, "-")
 		}))
 		operands = nil
-		for _, v := range append(t.values["-s"], t.values["--source"]...) {
+		for _, v := range t.values("-s", "--source") {
 			operands = append(operands, arg{text: v, fixed: true})
 			if isRemote(v) {
 				first(&c.Others, v)

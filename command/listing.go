@@ -37,7 +37,7 @@ func (r *reader) printed(n string, args []arg) []string {
 		return nil
 	}
 	t, ok := l.options.take(args)
-	if !ok || l.needs != "" && !slices.ContainsFunc(strings.Fields(l.needs), func(o string) bool { return t.given[o] }) {
+	if !ok || l.needs != nil && !t.has(l.needs...) {
 		return nil
 	}
 	return bounded(l.names(&t))
@@ -54,27 +54,27 @@ func bounded(names []string) []string {
 // lister is a program that prints names of files.
 type lister struct {
 	options options
-	needs   string // one of these options
+	needs   []string // one of these options
 	names   func(*taken) []string
 }
 
 var (
 	listers = map[string]lister{
-		"ls":     {optionsOf("-1 -a -A -t -r -S -R -d -f -U -X -v -c -u --all --almost-all --directory --recursive --reverse"), "", listedByLs},
-		"fd":     {fdNames, "", listedByFd},
-		"fdfind": {fdNames, "", listedByFd},
-		"rg":     {rgKept, "--files -l --files-with-matches", listedByRg},
-		"grep":   {searchCalm, "-l --files-with-matches", listedByGrep},
-		"which": {optionsOf("-a"), "", func(t *taken) []string {
+		"ls":     {optionsOf("-1 -a -A -t -r -S -R -d -f -U -X -v -c -u --all --almost-all --directory --recursive --reverse"), nil, listedByLs},
+		"fd":     {fdNames, nil, listedByFd},
+		"fdfind": {fdNames, nil, listedByFd},
+		"rg":     {rgKept, strings.Fields("--files -l --files-with-matches"), listedByRg},
+		"grep":   {searchCalm, strings.Fields("-l --files-with-matches"), listedByGrep},
+		"which": {optionsOf("-a"), nil, func(t *taken) []string {
 			return t.each(func(v string) []string { return []string{"/usr/bin/" + path.Base(v)} })
 		}},
-		"mktemp":        {optionsOf("-d -q"), "", func(t *taken) []string { return append(t.each(itself), "/tmp/tmp.x") }},
-		"git ls-files":  {optionsOf("-c -d -m -z --cached --deleted --modified --full-name --exclude-standard --error-unmatch"), "", kept},
-		"git ls-tree":   {optionsOf("-r -z --name-only --full-tree"), "--name-only", listedByDiff},
-		"git diff":      {optionsOf("--name-only --cached --staged --diff-filter: -z --relative"), "--name-only", listedByDiff},
-		"git grep":      {gitGrepKept, "-l --name-only --files-with-matches", func(t *taken) []string { return kept(t.without(1)) }},
-		"git rev-parse": {optionsOf("--show-toplevel"), "--show-toplevel", func(*taken) []string { return []string{"."} }},
-		"pwd":           {optionsOf("-P -L"), "", func(*taken) []string { return []string{"."} }},
+		"mktemp":        {optionsOf("-d -q"), nil, func(t *taken) []string { return append(t.each(itself), "/tmp/tmp.x") }},
+		"git ls-files":  {optionsOf("-c -d -m -z --cached --deleted --modified --full-name --exclude-standard --error-unmatch"), nil, kept},
+		"git ls-tree":   {optionsOf("-r -z --name-only --full-tree"), strings.Fields("--name-only"), listedByDiff},
+		"git diff":      {optionsOf("--name-only --cached --staged --diff-filter: -z --relative"), strings.Fields("--name-only"), listedByDiff},
+		"git grep":      {gitGrepKept, strings.Fields("-l --name-only --files-with-matches"), func(t *taken) []string { return kept(t.without(1)) }},
+		"git rev-parse": {optionsOf("--show-toplevel"), strings.Fields("--show-toplevel"), func(*taken) []string { return []string{"."} }},
+		"pwd":           {optionsOf("-P -L"), nil, func(*taken) []string { return []string{"."} }},
 	}
 	fdNames = optionsOf("-e: --extension: -t: --type: -H --hidden -I --no-ignore -u -d: --max-depth: -E: --exclude: -i -s -g -a -0 -1 -L -p")
 
@@ -107,14 +107,44 @@ func alone(s *syntax.Stmt) bool {
 
 // taken is what arguments say, where each option is in a table.
 type taken struct {
-	given    map[string]bool
-	values   map[string][]string
+	given    []option
 	operands []arg
+}
+
+// option is one that is given, with its values.
+type option struct {
+	name   string
+	values []string
+}
+
+// has reports whether one of these options is given.
+func (t *taken) has(options ...string) bool {
+	return slices.ContainsFunc(t.given, func(o option) bool { return slices.Contains(options, o.name) })
+}
+
+// values are those of options that mean the same.
+func (t *taken) values(options ...string) (out []string) {
+	for _, name := range options {
+		for _, o := range t.given {
+			if o.name == name {
+				out = append(out, o.values...)
+			}
+		}
+	}
+	return out
+}
+
+// give notes an option, and values of it.
+func (t *taken) give(name string, values ...string) {
+	at := slices.IndexFunc(t.given, func(o option) bool { return o.name == name })
+	if at < 0 {
+		at, t.given = len(t.given), add(t.given, option{name: name})
+	}
+	t.given[at].values = append(t.given[at].values, values...)
 }
 
 // take reads arguments by a table. It reports false where an option is not in it, or a word may become one.
 func (o options) take(args []arg) (t taken, ok bool) {
-	t = taken{given: map[string]bool{}, values: map[string][]string{}}
 	for i := 0; i < len(args); i++ {
 		a := &args[i]
 		isPattern := a.values != nil && !strings.HasPrefix(a.text, "-")
@@ -125,6 +155,9 @@ func (o options) take(args []arg) (t taken, ok bool) {
 			t.operands = append(t.operands, args[i+1:]...)
 			return t, true
 		case isPattern || !a.option():
+			if t.operands == nil {
+				t.operands = make([]arg, 0, len(args)-i)
+			}
 			t.operands = append(t.operands, *a)
 			continue
 		}
@@ -132,27 +165,27 @@ func (o options) take(args []arg) (t taken, ok bool) {
 		if !in {
 			return t, false
 		}
-		name, value := o.named(t.given, a.text)
+		name, value := o.named(&t, a.text)
 		if takes && i+1 < len(args) {
 			i++
-			t.values[name] = append(t.values[name], args[i].may()...)
+			t.give(name, args[i].may()...)
 		} else if value != "" {
-			t.values[name] = append(t.values[name], value)
+			t.give(name, value)
 		}
 	}
 	return t, true
 }
 
 // named notes the options that a word of the table gives. It returns the last, and a value that is in the same word.
-func (o options) named(given map[string]bool, text string) (name, value string) {
+func (o options) named(t *taken, text string) (name, value string) {
 	head, value, _ := strings.Cut(text, "=")
 	if _, whole := o[head]; whole {
-		given[head] = true
+		t.give(head)
 		return head, value
 	}
 	for i := 1; i < len(text); i++ { // a cluster of letters
 		name = "-" + text[i:i+1]
-		given[name] = true
+		t.give(name)
 		if o[name] {
 			return name, text[i+1:]
 		}
@@ -173,7 +206,7 @@ func (t *taken) each(of func(string) []string) (out []string) {
 
 // without leaves the first operands out, unless an option gives the pattern.
 func (t *taken) without(n int) *taken {
-	if len(t.values["-e"]) > 0 || len(t.values["--regexp"]) > 0 || t.given["--files"] {
+	if len(t.values("-e", "--regexp")) > 0 || t.has("--files") {
 		return t
 	}
 	out := *t
@@ -218,11 +251,11 @@ func listedByDiff(t *taken) []string { return append(t.each(itself), listed) }
 func listedByLs(t *taken) []string {
 	out := t.each(itself)
 	opens := len(t.operands) == 0 || slices.ContainsFunc(out, func(v string) bool { return !strings.ContainsAny(v, "*?[") || !endsPlainly(v) })
-	if t.given["-d"] || t.given["--directory"] || !opens {
+	if t.has("-d", "--directory") || !opens {
 		return out
 	}
 	out = append(out, "*")
-	if t.given["-a"] || t.given["-A"] || t.given["-f"] || t.given["--all"] || t.given["--almost-all"] {
+	if t.has("-a", "-A", "-f", "--all", "--almost-all") {
 		out = append(out, ".*")
 	}
 	return out
@@ -231,11 +264,11 @@ func listedByLs(t *taken) []string {
 func listedByFd(t *taken) []string {
 	places := *t
 	places.operands = t.operands[min(1, len(t.operands)):]
-	if !t.given["-H"] && !t.given["--hidden"] && !t.given["-I"] && !t.given["--no-ignore"] && !t.given["-u"] {
+	if !t.has("-H", "--hidden", "-I", "--no-ignore", "-u") {
 		return kept(&places)
 	}
 	names := []string{"*"}
-	if ends := append(t.values["-e"], t.values["--extension"]...); len(ends) > 0 {
+	if ends := t.values("-e", "--extension"); len(ends) > 0 {
 		names = nil
 		for _, end := range ends {
 			names = append(names, "*."+end)
@@ -265,16 +298,14 @@ func listedByGrep(t *taken) []string {
 
 // deep reports whether grep looks below directories.
 func (t *taken) deep() bool {
-	return t.given["-r"] || t.given["-R"] || t.given["--recursive"] || t.given["--dereference-recursive"]
+	return t.has("-r", "-R", "--recursive", "--dereference-recursive")
 }
 
 // globs are the names of files that grep or rg look at, where they are told.
 func (t *taken) globs() (out []string) {
-	for _, option := range []string{"--include", "-g", "--glob", "--iglob"} {
-		for _, g := range t.values[option] {
-			if !strings.HasPrefix(g, "!") {
-				out = append(out, braces(g)...)
-			}
+	for _, g := range t.values("--include", "-g", "--glob", "--iglob") {
+		if !strings.HasPrefix(g, "!") {
+			out = append(out, braces(g)...)
 		}
 	}
 	return out

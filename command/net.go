@@ -6,13 +6,10 @@ import (
 	"strings"
 )
 
-// net keeps the words of a program that may show what files hold: any of them may name a file, whatever the tables of options
+// net keeps the words of a program that may show more of files than [showsNames] says: any of them may name a file, whatever the tables of options
 // say. What is a pattern or a program for sure is left out, and so is what only says which files to leave out.
 func (f *files) net(n string, args []arg) {
-	switch {
-	case silent[n] || n == "git" && silentVerb(args):
-		return
-	case showsNames(n, args):
+	if silent[n] || n == "git" && silentVerb(args) {
 		return
 	}
 	for i := range args {

@@ -18,12 +18,14 @@ func optionsOf(list string) options {
 // all takes the options out of the arguments. It reports false where one of them is not in the list, or may
 // not be: an expansion can become an option.
 func (o options) all(args []arg) (operands []arg, ok bool) {
-	operands = make([]arg, 0, len(args))
 	for i := 0; i < len(args); i++ {
 		if args[i].text == "--" && args[i].fixed {
 			return append(operands, args[i+1:]...), true
 		}
 		if !args[i].option() {
+			if operands == nil {
+				operands = make([]arg, 0, len(args)-i)
+			}
 			operands = append(operands, args[i])
 			continue
 		}

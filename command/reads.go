@@ -38,7 +38,7 @@ type files struct {
 
 // expansions notes what the words of a program become, unless it only says which names there are, in words that no other program takes for names.
 func (f *files) expansions(n string, args []arg) {
-	if wrappers[n] != nil || saysNames[n] || n != "sed" && n != "gsed" && showsNames(n, args) {
+	if !slices.ContainsFunc(args, func(a arg) bool { return a.values != nil }) || wrappers[n] != nil || saysNames[n] || n != "sed" && n != "gsed" && showsNames(n, args) {
 		return
 	}
 	for _, a := range args {
@@ -95,9 +95,12 @@ func (f *files) input(n string, args []arg) {
 
 // namesFiles reports whether an option says that a file holds the names of those that are read.
 func namesFiles(n, option string) bool {
+	if !strings.HasPrefix(option, "-") {
+		return false
+	}
 	head, _, _ := strings.Cut(option, "=")
 	return strings.HasPrefix(option, "--files0") || strings.HasPrefix(option, "--files-from") || (n == "wc" || n == "du") && len(head) > 2 && strings.HasPrefix("--files0-from", head) ||
-		sums[n] && (strings.HasPrefix(option, "--c") || strings.HasPrefix(option, "-") && !strings.HasPrefix(option, "--") && strings.Contains(option, "c"))
+		sums[n] && (strings.HasPrefix(option, "--c") || !strings.HasPrefix(option, "--") && strings.Contains(option, "c"))
 }
 
 // sums compute sums of files, and compare them with a list.
@@ -190,7 +193,8 @@ var valued = map[string]map[string]bool{
 
 // words are what a program may take for a file: its operands, the values of options, and what is behind an equals sign
 // or a letter in an option. Behind -- all of them are.
-func words(args []arg, noFile map[string]bool) (out []arg) {
+func words(args []arg, noFile map[string]bool) []arg {
+	out := make([]arg, 0, len(args))
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		head, value, isPair := strings.Cut(a.text, "=")
@@ -232,7 +236,7 @@ func (f *files) reads(a arg, deep, sure bool) {
 
 // path notes one path.
 func (f *files) path(p string, deep bool) {
-	f.Climbs = f.Climbs || climbs(p)
+	f.Climbs = f.Climbs || strings.Contains(p, "..") && climbs(p)
 	f.Device = f.Device || strings.HasPrefix(p, "/dev/") && p != "/dev/null" || namesPipe(p)
 	if p == "" || p == "-" || strings.Contains(p, "://") || strings.HasPrefix(p, "/dev/fd/") || devices[p] {
 		return
@@ -267,7 +271,7 @@ func (f *files) addRead(read Read) {
 	switch {
 	case slices.Contains(f.Reads, read):
 	case len(f.Reads) < maxReads:
-		f.Reads = append(f.Reads, read)
+		f.Reads = add(f.Reads, read)
 	case !f.Reads[maxReads-1].Unknown():
 		f.Reads[maxReads-1] = Read{Path: unknown, Deep: true}
 	}

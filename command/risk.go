@@ -28,18 +28,17 @@ func deletes(n string, args []arg) bool {
 
 // alters notes the directories that a program deletes or locks away with all that is in them.
 func (f *files) alters(n string, args []arg) {
-	places := words(args, nil)
+	var places []arg
 	switch {
 	case n == "find" && deletes(n, args):
-		places = slices.Clone(args)
+		places = args
 		if end := slices.IndexFunc(args, func(a arg) bool {
 			return strings.HasPrefix(a.text, "-") && len(a.text) > 2 || a.text == "(" || a.text == "!"
 		}); end >= 0 {
 			places = places[:end]
 		}
-	case owners[n]: // a directory that can't be entered locks away what is in it
-	case !deletes(n, args):
-		return
+	case owners[n], deletes(n, args): // a directory that can't be entered locks away what is in it
+		places = words(args, nil)
 	}
 	for _, place := range places {
 		for _, v := range place.may() {
@@ -110,6 +109,9 @@ func (d *downloads) note(n string, args []arg) {
 	subs := installing[n]
 	if subs == nil {
 		subs = installing[short]
+	}
+	if subs == nil && n != "go" && n != "git" {
+		return
 	}
 	for i := range args[1:] {
 		text := strings.ToLower(args[1+i].text)

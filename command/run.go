@@ -16,21 +16,21 @@ func (r *reader) run(args []arg, doc *arg) {
 	if doc != nil {
 		r.docs = append(r.docs, doc.text)
 	}
-	r.respells(args, doc)
 	p := &args[0]
-	if !p.fixed && (p.bare || !strings.Contains(p.text, "/") || strings.ContainsAny(name(p.text), "\x00*?[{")) {
+	n := name(p.text)
+	r.respells(n, args[1:], doc)
+	if !p.fixed && (p.bare || !strings.Contains(p.text, "/") || strings.ContainsAny(n, "\x00*?[{")) {
 		r.opaque("works out the name of a program only when it runs")
 		r.guess(args)
 		return
 	}
-	n := name(p.text)
 	if r.depth > maxDepth {
 		r.opaque("is nested too deeply to be read")
 		return
 	}
 	r.depth++
 	defer func() { r.depth-- }()
-	r.Programs = append(r.Programs, Program{Name: n})
+	r.Programs = add(r.Programs, Program{Name: n})
 	r.runsAt(p)
 	r.Destroys = r.Destroys || destroys(n, args[1:])
 	r.Strays = r.Strays || !inBuild(n, args[1:])
@@ -41,10 +41,11 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.alters(n, args[1:])
 	r.beyond(n, args[1:])
 	r.note(n, args)
-	r.program(n, usualPlace(p), args, doc)
+	usual := usualPlace(p)
+	r.program(n, usual, args, doc)
 	if wrappers[n] == nil { // else the program inside has printed
 		r.prints = nil
-		if usualPlace(p) {
+		if usual {
 			r.prints = r.printed(n, args[1:])
 		}
 	}
@@ -59,11 +60,14 @@ func usualPlace(p *arg) bool {
 func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
 	short := unversioned(n)
 	if !shells[n] && !interpreters[short] && wrappers[n] == nil {
-		r.texts, r.names = nil, showsNames(n, args[1:])
+		shows := showsNames(n, args[1:])
+		r.texts, r.names = nil, shows
 		r.input(n, args[1:])
 		r.names, r.some = false, false
 		r.own(n, args[1:])
-		r.net(n, args[1:])
+		if !shows {
+			r.net(n, args[1:])
+		}
 		r.inside(n, args[1:], doc)
 	}
 	switch {
@@ -128,6 +132,9 @@ func (c *reach) subcommand(n string, args []arg) bool {
 	}
 	if len(args) == 0 && (n == "yarn" || n == "bundle") { // they install
 		return c.fetches(n, "", args)
+	}
+	if subs == nil && n != "go" {
+		return false
 	}
 	for i := range args {
 		if n == "go" && strings.Contains(args[i].text, "@") { // go run module@version

@@ -51,12 +51,11 @@ func (f *files) globbed(place arg, globs []string) {
 // showsSome reports whether a search shows but some lines: those of a pattern that names something, and nothing around them. Among source code a few
 // lines around do no harm.
 func (t *taken) showsSome(source bool) bool {
-	for option := range t.given {
-		values := t.values[option]
-		_, more := searchMore[option]
+	for _, o := range t.given {
+		_, more := searchMore[o.name]
 		switch {
 		case t.counts(), !more:
-		case !source || len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { return len(v) != 1 }):
+		case !source || len(o.values) == 0 || slices.ContainsFunc(o.values, func(v string) bool { return len(v) != 1 }):
 			return false
 		}
 	}
@@ -65,12 +64,12 @@ func (t *taken) showsSome(source bool) bool {
 
 // counts reports whether a search shows names of files, numbers, or nothing.
 func (t *taken) counts() bool {
-	return slices.ContainsFunc(searchCounts, func(o string) bool { return t.given[o] })
+	return t.has(searchCounts...)
 }
 
 // patterns are what a search looks for.
 func (t *taken) patterns() []string {
-	given := append(t.values["-e"], t.values["--regexp"]...)
+	given := t.values("-e", "--regexp")
 	if len(given) == 0 && len(t.operands) > 0 {
 		if first := t.operands[0]; first.fixed {
 			return []string{first.text}
@@ -156,7 +155,7 @@ func takesNames(n string, args []arg) bool {
 		head, _, _ := strings.Cut(text, "=")
 		isOption := strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--")
 		switch {
-		case nameOptions[head], n == "zip" && text == "-@", n == "git" && strings.HasPrefix(text, "--batch"), n == "tar" && (isOption || i == 0) && strings.Contains(text, "T"):
+		case strings.HasPrefix(text, "--") && nameOptions[head], n == "zip" && text == "-@", n == "git" && strings.HasPrefix(text, "--batch"), n == "tar" && (isOption || i == 0) && strings.Contains(text, "T"):
 			return true
 		}
 	}

@@ -119,6 +119,9 @@ func destroys(n string, args []arg) bool {
 	}
 	subs := destroying[n]
 	return slices.ContainsFunc(args, func(a arg) bool {
+		if subs == nil && !strings.Contains(a.text, " ") {
+			return false
+		}
 		text := strings.ToLower(a.text)
 		return subs[text] || strings.Contains(text, "drop ") && drops.MatchString(text)
 	})
