@@ -1,9 +1,14 @@
 package delivery
 
-import "strings"
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+)
 
-// failure is an error of a platform in words that can be logged. It is still the
-// platform's own to whoever asks what it is.
+// failure is an error of a platform in words that can be logged. errors.Is and
+// errors.As see the platform's own error.
 type failure struct {
 	text string
 	err  error
@@ -25,6 +30,13 @@ func Explain(err error, of, words string, secrets ...string) error {
 		words = string(r[:maxExplained]) + "…"
 	}
 	return &failure{text: of + ": " + words, err: err}
+}
+
+// Undecodable reports whether an error says that the platform's answer is not the JSON that the library expects.
+func Undecodable(err error) bool {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
+	return syntax || kind || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // hidden takes secrets out of a text.

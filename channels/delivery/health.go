@@ -3,6 +3,7 @@ package delivery
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -38,27 +39,9 @@ func (h *Health) Err() error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var parts []string
-	for part := range h.faults {
-		parts = append(parts, part)
-	}
-	slices.Sort(parts)
 	var errs []error
-	for _, part := range parts {
+	for _, part := range slices.Sorted(maps.Keys(h.faults)) {
 		errs = append(errs, fmt.Errorf("%s: %w", part, h.faults[part]))
 	}
 	return errors.Join(errs...)
-}
-
-// Scrub takes secrets out of what an error says. Libraries put the address that
-// they called into it, and with some platforms the token is a part of that.
-func Scrub(err error, secrets ...string) error {
-	if err == nil {
-		return nil
-	}
-	text := err.Error()
-	if clean := hidden(text, secrets); clean != text {
-		return &failure{text: clean, err: err}
-	}
-	return err
 }

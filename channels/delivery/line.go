@@ -8,9 +8,12 @@
 // again when it ends, [Lead] runs it only where this instance holds the lease,
 // so that replicas do not take each other's updates.
 //
-// The package knows no platform and no card. It refuses to wait beyond a
+// A [Chat] has these parts for one channel, and a [Listener] works on what its
+// people do.
+//
+// The package knows no platform and draws no card. It refuses to wait beyond a
 // deadline, to hammer a platform that has asked for a pause, and to let a
-// secret into an error ([Scrub]).
+// secret into an error ([Explain]).
 package delivery
 
 import (
@@ -59,7 +62,7 @@ type Options struct {
 	Rate    rate.Limit          // calls a second to one chat, in the long run; 0 means 1
 	Burst   int                 // calls to one chat at once; 0 means 20
 	Timeout time.Duration       // of one try; 0 means 4 s
-	Health  *Health             // told how sending goes; nil: nobody is
+	Health  *Health             // gets a note on how sending goes; may be nil
 }
 
 // Line carries calls to one platform. It is safe for concurrent use.

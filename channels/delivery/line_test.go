@@ -206,16 +206,5 @@ func TestACallerThatGivesUpDoesNotMakeThePlatformLookBad(t *testing.T) {
 	})
 }
 
-func TestScrubbedErrorsHoldNoSecretAndAreTheSame(t *testing.T) {
-	inner := fault{Down: true}
-	err := delivery.Scrub(fmt.Errorf("post https://host/bot123:secret/send: %w", inner), "", "123:secret")
-	if err.Error() != "post https://host/bot[secret]/send: "+inner.Error() || !errors.Is(err, inner) {
-		t.Errorf("got %v", err)
-	}
-	if delivery.Scrub(nil, "x") != nil || !errors.Is(delivery.Scrub(inner, "x"), inner) {
-		t.Error("what holds none is changed")
-	}
-}
-
 // pass lets time go by on the bubble's clock.
 func pass(d time.Duration) { <-time.After(d) }

@@ -9,20 +9,19 @@ import (
 
 // Tasks are what a channel does in the background, until it is closed.
 type Tasks struct {
-	channel string
-	log     *slog.Logger
-	ctx     context.Context // ends with Close
-	stop    context.CancelFunc
-	wg      sync.WaitGroup
+	log  *slog.Logger
+	ctx  context.Context // ends with Close
+	stop context.CancelFunc
+	wg   sync.WaitGroup
 }
 
 // taskTime is how long one may take.
 const taskTime = 30 * time.Second
 
-// NewTasks are those of the named channel.
-func NewTasks(channel string, log *slog.Logger) *Tasks {
+// NewTasks returns an empty set of tasks.
+func NewTasks(log *slog.Logger) *Tasks {
 	ctx, stop := context.WithCancel(context.Background())
-	return &Tasks{channel: channel, log: log, ctx: ctx, stop: stop}
+	return &Tasks{log: log, ctx: ctx, stop: stop}
 }
 
 // Go starts one. If it fails, that is logged under what it means.
@@ -31,7 +30,7 @@ func (t *Tasks) Go(failed string, do func(ctx context.Context) error) {
 		ctx, cancel := context.WithTimeout(t.ctx, taskTime)
 		defer cancel()
 		if err := do(ctx); err != nil && t.ctx.Err() == nil {
-			t.log.Warn(failed, "channel", t.channel, "err", err)
+			t.log.Warn(failed, "err", err)
 		}
 	})
 }

@@ -21,7 +21,7 @@ func (l lines) Write(p []byte) (int, error) {
 
 func TestErrandsEndWithTheirChannel(t *testing.T) {
 	log := make(lines, 2)
-	e := delivery.NewTasks("chat", slog.New(slog.NewTextHandler(log, nil)))
+	e := delivery.NewTasks(slog.New(slog.NewTextHandler(log, nil)).With("channel", "chat"))
 	e.Go("it went wrong", func(context.Context) error { return errors.New("by itself") })
 	if got := <-log; !strings.Contains(got, `msg="it went wrong" channel=chat err="by itself"`) {
 		t.Errorf("logged: %s", got)

@@ -6,7 +6,7 @@
 // don't answer twice, or taps come by signed HTTP requests; Discord sends no
 // lines that way, so there a form takes them. What only one person should read
 // is shown to that person alone. Discord knows markup only, no text with marks
-// beside it: foreign text therefore stands in code, where nothing formats, links
+// beside it: foreign text therefore is in code, where nothing formats, links
 // or mentions, and no message may mention anyone at all. Cards are plain
 // content, not embeds: people can switch embeds off, and would see buttons
 // without what they are about.
@@ -21,10 +21,10 @@
 package discord
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -69,8 +69,6 @@ type Interactions struct {
 const (
 	defaultAPI  = "https://discord.com"
 	defaultPath = "/hooks/discord"
-	maxAnswer   = 8 << 20 // bytes of an API's answer
-	inFlight    = 16      // taps and lines that are worked on at a time
 )
 
 // Shares of sending. Discord tells its limits with each answer; five messages in
@@ -92,42 +90,32 @@ var (
 // Channel is a bot in a channel or a direct message. It is safe for concurrent
 // use.
 type Channel struct {
-	config Config
-	deps   delivery.Deps
-	token  string
-	self   string // the bot's user id
-	key    []byte // of signed requests; nil: the gateway is used
+	*delivery.Chat
 
-	http      *http.Client
-	line      *delivery.Line
-	taps      *delivery.Line // answers to taps: a chat that is busy must not hold them up
-	strangers *delivery.Line // what people get who may not approve: they must not use up the chat's share
-	health    delivery.Health
-	direct    direct
-	ears      ears
-	session   session                 // of the gateway; belongs to whoever is connected
-	refused   atomic.Pointer[refusal] // why Discord does not let us listen; nil: it does
-	seen      seen
+	config  Config
+	address *url.URL // of the API
+	token   string
+	self    string // the bot's user id
+	key     []byte // of signed requests; nil: the gateway is used
 
-	tasks *delivery.Tasks
+	taps    *delivery.Line          // answers to taps: a chat that is busy must not hold them up
+	direct  atomic.Pointer[string]  // the id of the channel for direct messages, once it is known: it stays the same
+	session session                 // of the gateway; belongs to the connection
+	refused atomic.Pointer[refusal] // why Discord does not let us listen; nil: it does
+	seen    seen
 }
 
 var _ approval.Channel = (*Channel)(nil)
 
-// Open makes the channel. It calls nobody yet.
+// Open makes the channel. It does not call Discord yet.
 func Open(c Config, d delivery.Deps) (approval.Channel, error) {
-	ch := &Channel{deps: d.Fill(), ears: ears{hands: make(chan struct{}, inFlight)}}
+	ch := &Channel{Chat: delivery.NewChat(Name, d,
+		delivery.Options{Judge: judge, Rate: perSecond, Burst: burst}, delivery.Options{Judge: judge, Rate: perSecond * strangersShare, Burst: burst})}
 	if err := ch.configure(c); err != nil {
 		return nil, fmt.Errorf("channels.discord: %w", err)
 	}
-	ch.http = &http.Client{
-		Transport:     newTransport(ch.config.APIURL),
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token stays with apiUrl
-	}
-	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: perSecond, Burst: burst, Health: &ch.health})
+	ch.HTTP.Transport = &transport{ch.address, ch.HTTP.Transport}
 	ch.taps = delivery.New(delivery.Options{Judge: judge, Rate: tapsPerSecond, Burst: tapsAtOnce})
-	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: perSecond * strangersShare, Burst: burst})
-	ch.tasks = delivery.NewTasks(Name, ch.deps.Log)
 	return ch, nil
 }
 
@@ -146,13 +134,11 @@ func (ch *Channel) configure(c Config) (err error) {
 	case c.ChannelID == "" && !idShape.MatchString(string(c.UserID)):
 		return errors.New("say where cards go: set channelId, or userId for direct messages; both are numbers that Discord copies in Developer Mode")
 	}
-	if c.APIURL == "" {
-		c.APIURL = defaultAPI
-	}
-	if u, err := url.Parse(c.APIURL); err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+	c.APIURL = cmp.Or(c.APIURL, defaultAPI)
+	ch.address, err = url.Parse(strings.TrimSuffix(c.APIURL, "/"))
+	if u := ch.address; err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return errors.New("apiUrl is no address: write it as https://host, without a token")
 	}
-	c.APIURL = strings.TrimSuffix(c.APIURL, "/")
 	ch.config = c
 	if c.Interactions != nil {
 		ch.key, err = c.Interactions.check()
@@ -160,7 +146,7 @@ func (ch *Channel) configure(c Config) (err error) {
 	return err
 }
 
-// botOf is the user id that stands in a bot's token.
+// botOf is the user id in a bot's token.
 func botOf(token string) (string, error) {
 	if m := tokenShape.FindStringSubmatch(token); m != nil {
 		id, err := base64.RawURLEncoding.DecodeString(m[1])
@@ -169,14 +155,4 @@ func botOf(token string) (string, error) {
 		}
 	}
 	return "", errors.New("botToken is missing or is no bot token: the Developer Portal shows it once under Bot, Reset Token (not the client secret, not the public key); put it into the environment or a file")
-}
-
-// Health says what is wrong with the channel now; nil if nothing is.
-func (ch *Channel) Health() error { return ch.health.Err() }
-
-// Close ends what is still under way. Listen must have ended.
-func (ch *Channel) Close() error {
-	ch.tasks.Close()
-	ch.http.CloseIdleConnections()
-	return nil
 }

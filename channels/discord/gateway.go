@@ -75,7 +75,7 @@ type session struct {
 // connect listens at the gateway, where no other instance does, until ctx ends
 // or a connection is lost that has not held for long.
 func (ch *Channel) connect(ctx context.Context) error {
-	return ch.deps.Lead(ctx, Name+":"+ch.self, func(ctx context.Context) error {
+	return ch.Lead(ctx, Name+":"+ch.self, func(ctx context.Context) error {
 		app, err := ch.application(ctx)
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func (ch *Channel) connect(ctx context.Context) error {
 			if _, no := errors.AsType[*refusal](err); no || time.Since(began) < steady {
 				return err
 			}
-			ch.deps.Log.Info("the connection to Discord was lost and is made again", "channel", Name, "err", err)
+			ch.Log.Info("the connection to Discord was lost and is made again", "err", err)
 			delivery.Sleep(ctx, delivery.Backoff(0, time.Second, time.Second))
 		}
 	})
@@ -138,7 +138,7 @@ func (c *connection) farewell(err error) error {
 // Discord sends us.
 func (ch *Channel) dial(ctx context.Context) (*websocket.Conn, error) {
 	if ch.session.tries++; ch.session.tries > resumeTries {
-		ch.session = session{} // perhaps it is only there that nobody answers
+		ch.session = session{} // another address may answer
 	}
 	at := ch.session.url
 	if ch.session.id == "" {
@@ -202,7 +202,7 @@ func (c *connection) know(f func(s *session)) {
 // close ends the connection; Discord keeps the session for a while.
 func (c *connection) close() {
 	const goingAway = 4000                                                                                                 // with 1000 or 1001 Discord would drop the session
-	c.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(goingAway, ""), time.Now().Add(writeTimeout)) //nolint:errcheck // whoever is gone needs no farewell
+	c.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(goingAway, ""), time.Now().Add(writeTimeout)) //nolint:errcheck // Discord may have gone
 	c.conn.Close()                                                                                                         //nolint:errcheck // it is over
 }
 
@@ -249,7 +249,7 @@ func (c *connection) greet() (every time.Duration, err error) {
 	if f.Op != opHello || json.Unmarshal(f.Data, &hello) != nil || hello.Every <= 0 || hello.Every > longestBeat.Milliseconds() {
 		return 0, errors.New("the gateway did not say hello as Discord does")
 	}
-	if s := *c.session; s.id != "" { // nobody else knows the connection yet
+	if s := *c.session; s.id != "" { // no other goroutine has the connection yet
 		err = c.write(opResume, map[string]any{"token": c.ch.token, "session_id": s.id, "seq": s.seq})
 	} else {
 		err = c.write(opIdentify, map[string]any{
@@ -261,7 +261,7 @@ func (c *connection) greet() (every time.Duration, err error) {
 }
 
 // intents are what we want to hear of, besides taps: lines in direct messages
-// and, where cards stand in a channel, replies there. None of them is privileged.
+// and, where cards go to a channel, replies there. None of them is privileged.
 func (ch *Channel) intents() discordgo.Intent {
 	if ch.config.ChannelID != "" {
 		return discordgo.IntentDirectMessages | discordgo.IntentGuildMessages
@@ -288,7 +288,7 @@ func (c *connection) heartbeat() error {
 }
 
 // read works on what comes in. Each beat of ours is answered: where nothing comes
-// for longer than that, nobody is there any more.
+// for longer than that, the connection is dead.
 func (c *connection) read(ctx context.Context, every time.Duration) error {
 	within := greeting
 	for {
@@ -339,24 +339,15 @@ func (c *connection) dispatch(ctx context.Context, f *frame) error {
 	case "INTERACTION_CREATE":
 		var i discordgo.Interaction
 		if json.Unmarshal(f.Data, &i) == nil {
-			c.hand(ctx, func(ctx context.Context, answer answerFunc) { c.ch.interaction(ctx, answer, &i) })
+			c.ch.Listener.Take(ctx, func(ctx context.Context, answer delivery.AnswerFunc) { c.ch.interaction(ctx, answer, &i) })
 		} else {
-			c.ch.deps.Log.Warn("a tap could not be read", "channel", Name)
+			c.ch.Log.Warn("a tap could not be read")
 		}
 	case "MESSAGE_CREATE":
 		var m discordgo.Message
 		if json.Unmarshal(f.Data, &m) == nil && person(&m) && c.ch.toUs(&m) {
-			c.hand(ctx, func(ctx context.Context, answer answerFunc) { c.ch.typed(ctx, answer, &m) })
+			c.ch.Listener.Take(ctx, func(ctx context.Context, answer delivery.AnswerFunc) { c.ch.typed(ctx, answer, &m) })
 		}
 	}
 	return nil
-}
-
-// hand works on something as soon as a hand is free. The rest waits at Discord.
-func (c *connection) hand(ctx context.Context, do func(ctx context.Context, answer answerFunc)) {
-	select {
-	case c.ch.ears.hands <- struct{}{}:
-		c.ch.ears.take(c.ch.deps.Log, do)
-	case <-ctx.Done():
-	}
 }

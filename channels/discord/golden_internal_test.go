@@ -16,7 +16,7 @@ import (
 // The golden files hold what is sent, markup and all. What of it can be read is
 // for [FuzzLiteral] to say.
 func TestCardsLookAsTheyDid(t *testing.T) {
-	ch := &Channel{deps: delivery.Deps{Now: func() time.Time { return channeltest.Now }}}
+	ch := &Channel{Chat: &delivery.Chat{Deps: delivery.Deps{Now: func() time.Time { return channeltest.Now }}}}
 	channeltest.Golden(t, func(t *testing.T, f channeltest.Fixture) string {
 		if f.Details {
 			s := ch.details(f.Card)
@@ -28,7 +28,7 @@ func TestCardsLookAsTheyDid(t *testing.T) {
 }
 
 func TestMoreHasAButtonForTheLineWhereAnswersComeByHTTP(t *testing.T) {
-	ch := &Channel{deps: delivery.Deps{Now: func() time.Time { return channeltest.Now }}, key: []byte("key")}
+	ch := &Channel{Chat: &delivery.Chat{Deps: delivery.Deps{Now: func() time.Time { return channeltest.Now }}}, key: []byte("key")}
 	for _, f := range channeltest.Fixtures() {
 		switch f.Name {
 		case "open-details":

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/channels/delivery"
 )
 
 // Headers and limits of a signed request:
@@ -22,15 +25,12 @@ const (
 	signatureHeader = "X-Signature-Ed25519"
 	timeHeader      = "X-Signature-Timestamp"
 	tolerance       = 5 * time.Minute
-	maxInteraction  = 1 << 20 // bytes
-	maxSeen         = 10_000  // taps within twice the tolerance; more are turned away
+	maxSeen         = 10_000 // taps within twice the tolerance; more are turned away
 )
 
 // check gives the key.
 func (i *Interactions) check() ([]byte, error) {
-	if i.Path == "" {
-		i.Path = defaultPath
-	}
+	i.Path = cmp.Or(i.Path, defaultPath)
 	if !strings.HasPrefix(i.Path, "/") {
 		return nil, errors.New("interactions.path must begin with a slash")
 	}
@@ -51,7 +51,7 @@ func (ch *Channel) attend(ctx context.Context) error {
 		return err
 	}
 	if app.Endpoint == "" {
-		ch.deps.Log.Warn(noEndpoint, "channel", Name, "path", ch.config.Interactions.Path)
+		ch.Log.Warn(noEndpoint, "path", ch.config.Interactions.Path)
 	}
 	ch.heard()
 	<-ctx.Done()
@@ -78,12 +78,9 @@ func (ch *Channel) Hook() (path string, h http.Handler) {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 			return
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxInteraction))
-		switch _, large := errors.AsType[*http.MaxBytesError](err); {
-		case large:
-			w.WriteHeader(http.StatusRequestEntityTooLarge)
-		case err != nil:
-			w.WriteHeader(http.StatusBadRequest)
+		switch body, status := delivery.ReadRequest(w, r); {
+		case status != 0:
+			w.WriteHeader(status)
 		case !ch.signed(r.Header, body):
 			http.Error(w, "The signature is missing, wrong or too old.", http.StatusUnauthorized)
 		default:
@@ -103,7 +100,7 @@ func (ch *Channel) signed(h http.Header, body []byte) bool {
 	if err != nil || errTime != nil || len(sig) != ed25519.SignatureSize {
 		return false
 	}
-	if age := ch.deps.Now().Sub(time.Unix(at, 0)).Abs(); age > tolerance {
+	if age := ch.Now().Sub(time.Unix(at, 0)).Abs(); age > tolerance {
 		return false
 	}
 	return ed25519.Verify(ch.key, append([]byte(stamp[0]), body...), sig)
@@ -119,20 +116,16 @@ func (ch *Channel) take(w http.ResponseWriter, body []byte) {
 	}
 	if i.Type == discordgo.InteractionPing {
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"type":1}`) //nolint:errcheck // whoever does not read it has gone
+		io.WriteString(w, `{"type":1}`) //nolint:errcheck // Discord may have gone
 		return
 	}
-	if !ch.seen.first(i.ID, ch.deps.Now()) {
+	if !ch.seen.first(i.ID, ch.Now()) {
 		w.WriteHeader(http.StatusConflict)
 		return
 	}
-	select {
-	case ch.ears.hands <- struct{}{}:
-	default:
-		w.WriteHeader(http.StatusServiceUnavailable)
-		return
-	}
-	if !ch.ears.take(ch.deps.Log, func(ctx context.Context, answer answerFunc) { ch.interaction(ctx, answer, &i) }) {
+	over, cancel := context.WithCancel(context.Background())
+	cancel() // Discord does not wait for a worker to be free
+	if !ch.Listener.Take(over, func(ctx context.Context, answer delivery.AnswerFunc) { ch.interaction(ctx, answer, &i) }) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}

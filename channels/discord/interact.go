@@ -8,12 +8,13 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
 )
 
 func personID(user string) string { return Name + ":" + user }
 
-// Forms. What a form for a reason is about stands in its id, as the handle of the
-// button that opened it: nothing has to be remembered.
+// Forms. The id of a form for a reason is the handle of the button that opened it:
+// nothing has to be remembered.
 const (
 	lineForm  = "line" // the id of the button and of its form
 	lineLabel = "Type the line"
@@ -35,7 +36,7 @@ func form(id, title, label, placeholder string) *discordgo.InteractionResponse {
 
 // interaction takes a tap, or a form that was filled in. Who did it is the first
 // thing that the desk looks at.
-func (ch *Channel) interaction(ctx context.Context, answer answerFunc, i *discordgo.Interaction) {
+func (ch *Channel) interaction(ctx context.Context, answer delivery.AnswerFunc, i *discordgo.Interaction) {
 	who := i.User
 	if i.Member != nil && i.Member.User != nil {
 		who = i.Member.User
@@ -65,12 +66,12 @@ func (ch *Channel) interaction(ctx context.Context, answer answerFunc, i *discor
 	}
 	o, err := answer(ctx, a)
 	if err != nil {
-		ch.deps.Log.Error("a tap could not be taken", "channel", Name, "err", err)
+		ch.Log.Error("a tap could not be taken", "err", err)
 	}
 	ch.follow(ctx, r, a, o)
 }
 
-// typedIn is what stands in the first field of a form.
+// typedIn is the text in the first field of a form.
 func typedIn(components []discordgo.MessageComponent) string {
 	for _, c := range components {
 		switch c := c.(type) {
@@ -85,13 +86,12 @@ func typedIn(components []discordgo.MessageComponent) string {
 	return ""
 }
 
-// follow shows what came of a tap: to the one who tapped, and nobody else.
+// follow shows what came of a tap, to the person who tapped alone.
 func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o approval.Outcome) {
 	if o.Kind == approval.Unauthorised {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, ackAfter) // who taps too much waits for nothing
-		defer cancel()
-		r.line = ch.strangers
+		var done context.CancelFunc
+		ctx, r.line, done = ch.ReplyLine(ctx, &o, ackAfter)
+		defer done()
 	}
 	tapped := r.i.Type == discordgo.InteractionMessageComponent
 	switch {
@@ -114,14 +114,14 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 	}
 	if at, stands := r.place(); stands && o.Kind == approval.TooLate && o.Card != nil {
 		if err := ch.redraw(ctx, at, o.Card, o); err != nil {
-			ch.deps.Log.Warn("a card could not be brought up to date; its buttons answer with the truth", "channel", Name, "err", err)
+			ch.Log.Warn("a card could not be brought up to date; its buttons answer with the truth", "err", err)
 		}
 	}
 }
 
 // askPick asks the one who tapped what a call does, or asks again in the same place.
 func (ch *Channel) askPick(ctx context.Context, r *reply, o *approval.Outcome) {
-	d, _ := draw(channels.Picking(o.Card, o.Pick, ch.deps.Now()))
+	d, _ := draw(channels.Picking(o.Card, o.Pick, ch.Now()))
 	asks := &said{markup: d.text.String(), rows: d.rows}
 	if o.Pick.Again && r.onDetails() {
 		r.replace(ctx, asks)
@@ -133,7 +133,7 @@ func (ch *Channel) askPick(ctx context.Context, r *reply, o *approval.Outcome) {
 // details are all there is of a card: a message where there is room for it, else
 // a file. The buttons come with it.
 func (ch *Channel) details(c *approval.Card) *said {
-	doc := channels.Details(c, ch.deps.Now()).LinkTo(ch.deps.Page, c)
+	doc := channels.Details(c, ch.Now()).LinkTo(ch.Page, c)
 	d, fits := ch.card(doc)
 	if fits {
 		return &said{markup: d.text.String(), rows: d.rows}

@@ -16,8 +16,8 @@ import (
 	"github.com/openclaw-verifier/verifier/codes"
 )
 
-// askAgain is when Discord is asked whether it still says no: someone may have
-// mended it in the portal.
+// askAgain is when Discord is asked whether it still says no: the owner may have
+// fixed the cause in the portal.
 const askAgain = 30 * time.Minute
 
 // refusal is a no of Discord's that trying again does not change.
@@ -27,19 +27,18 @@ func (r *refusal) Error() string { return Name + ": " + r.text }
 
 // Listen passes on what people answer until ctx ends. It comes back by itself,
 // unless Discord has said no: then it says so and stays away for long.
-func (ch *Channel) Listen(ctx context.Context, answer answerFunc) error {
-	defer ch.ears.listen(ctx, answer)()
+func (ch *Channel) Listen(ctx context.Context, answer delivery.AnswerFunc) error {
+	defer ch.Listener.Listen(ctx, answer)()
 	run := ch.connect
 	if ch.key != nil {
 		run = ch.attend
 	}
-	log := ch.deps.Log.With("channel", Name)
-	delivery.Keep(ctx, log, &ch.health, func(ctx context.Context) error {
+	delivery.Keep(ctx, ch.Log, ch.Faults, func(ctx context.Context) error {
 		err := run(ctx)
 		if no, ok := errors.AsType[*refusal](err); ok {
-			log.Error("Discord refuses, so you can't answer there; a restart tries again at once", "err", no, "next_try", askAgain)
+			ch.Log.Error("Discord refuses, so you can't answer there; a restart tries again at once", "err", no, "next_try", askAgain)
 			ch.refused.Store(no)
-			ch.health.Note("listening", no)
+			ch.Faults.Note("listening", no)
 			delivery.Sleep(ctx, askAgain)
 		}
 		return err
@@ -50,7 +49,7 @@ func (ch *Channel) Listen(ctx context.Context, answer answerFunc) error {
 // heard notes that answers come.
 func (ch *Channel) heard() {
 	ch.refused.Store(nil)
-	ch.health.Note("listening", nil)
+	ch.Faults.Note("listening", nil)
 }
 
 // application is what Discord knows of the application.
@@ -83,26 +82,21 @@ func (ch *Channel) application(ctx context.Context) (*application, error) {
 }
 
 // typed takes a line that someone wrote to the bot alone, or in reply to it.
-func (ch *Channel) typed(ctx context.Context, answer answerFunc, m *discordgo.Message) {
+func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *discordgo.Message) {
 	if _, err := codes.Parse(m.Content); errors.Is(err, codes.ErrNotCommand) {
 		return
 	}
 	o, err := answer(ctx, approval.Answer{ID: personID(m.Author.ID), Name: cmp.Or(m.Author.GlobalName, m.Author.Username), Via: Name, Text: m.Content})
 	if err != nil {
-		ch.deps.Log.Error("a line could not be taken", "channel", Name, "err", err)
+		ch.Log.Error("a line could not be taken", "err", err)
 	}
 	if o.Text == "" {
 		return
 	}
-	line := ch.line
-	if o.Kind == approval.Unauthorised {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, ackAfter) // who writes too much waits for nothing
-		defer cancel()
-		line = ch.strangers
-	}
+	ctx, line, done := ch.ReplyLine(ctx, &o, ackAfter)
+	defer done()
 	if _, err := ch.post(ctx, line, message{chat: m.ChannelID, replyTo: m.ID, text: sentence(o.Text)}); err != nil {
-		ch.deps.Log.Warn("a line could not be answered", "channel", Name, "err", err)
+		ch.Log.Warn("a line could not be answered", "err", err)
 	}
 }
 

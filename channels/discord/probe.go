@@ -25,7 +25,7 @@ func (ch *Channel) Introduce(ctx context.Context) (who string, err error) {
 		return "", err
 	}
 	var me *discordgo.User
-	err = ch.call(ctx, ch.line, "ourselves", "ask who the bot is", func(s *discordgo.Session, with discordgo.RequestOption) (err error) {
+	err = ch.call(ctx, ch.Line, "ourselves", "ask who the bot is", func(s *discordgo.Session, with discordgo.RequestOption) (err error) {
 		me, err = s.User("@me", with)
 		return err
 	})
@@ -53,7 +53,7 @@ func (ch *Channel) look(ctx context.Context) (string, error) {
 		_, err := ch.chat(ctx)
 		return "direct messages to " + string(ch.config.UserID), err
 	}
-	err := ch.call(ctx, ch.line, "channel "+id, "look at the channel", func(s *discordgo.Session, with discordgo.RequestOption) error {
+	err := ch.call(ctx, ch.Line, "channel "+id, "look at the channel", func(s *discordgo.Session, with discordgo.RequestOption) error {
 		_, err := s.Channel(id, with)
 		return err
 	})

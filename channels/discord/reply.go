@@ -109,7 +109,7 @@ func (r *reply) open(ctx context.Context, form func() *discordgo.InteractionResp
 
 func (s *said) data() *discordgo.InteractionResponseData {
 	return &discordgo.InteractionResponseData{
-		Content: s.content(), Components: s.rows, Files: s.files(), AllowedMentions: nobody(),
+		Content: s.content(), Components: s.rows, Files: s.files(), AllowedMentions: noMentions(),
 		Flags: discordgo.MessageFlagsEphemeral | discordgo.MessageFlagsSuppressEmbeds,
 	}
 }
@@ -131,7 +131,7 @@ func (r *reply) answer(ctx context.Context, s *said, now func() *discordgo.Inter
 		}
 		content := s.content()
 		_, err := api.InteractionResponseEdit(r.i, &discordgo.WebhookEdit{
-			Content: &content, Components: &s.rows, Files: s.files(), AllowedMentions: nobody(), Flags: discordgo.MessageFlagsSuppressEmbeds,
+			Content: &content, Components: &s.rows, Files: s.files(), AllowedMentions: noMentions(), Flags: discordgo.MessageFlagsSuppressEmbeds,
 		}, with)
 		return err
 	})
@@ -150,7 +150,7 @@ func (r *reply) respond(ctx context.Context, with func() *discordgo.InteractionR
 func (r *reply) try(ctx context.Context, what string, do func(*discordgo.Session, discordgo.RequestOption) error) error {
 	err := r.ch.call(ctx, r.line, r.who, what, do)
 	if err != nil {
-		r.ch.deps.Log.Warn("a tap could not be answered", "channel", Name, "err", err)
+		r.ch.Log.Warn("a tap could not be answered", "err", err)
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -27,7 +26,7 @@ const userAgent = "DiscordBot (https://github.com/openclaw-verifier/verifier, 1)
 // of its own for each call does neither.
 func (ch *Channel) rest() *discordgo.Session {
 	return &discordgo.Session{
-		Token: "Bot " + ch.token, Client: ch.http, UserAgent: userAgent, Ratelimiter: discordgo.NewRatelimiter(), LogLevel: -1,
+		Token: "Bot " + ch.token, Client: ch.HTTP, UserAgent: userAgent, Ratelimiter: discordgo.NewRatelimiter(), LogLevel: -1,
 	}
 }
 
@@ -42,15 +41,7 @@ func (ch *Channel) call(ctx context.Context, line *delivery.Line, about, what st
 // turns a pause that Discord asks for into an error that says how long.
 type transport struct {
 	to    *url.URL
-	inner *http.Transport
-}
-
-func newTransport(apiURL string) *transport {
-	to, err := url.Parse(apiURL)
-	if err != nil { // it was parsed before
-		to = &url.URL{}
-	}
-	return &transport{to: to, inner: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: inFlight, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true}}
+	inner http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -62,6 +53,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	delivery.Bound(res)
 	for name := range res.Header {
 		if strings.HasPrefix(name, "X-Ratelimit-") { // the library would sleep on them; our line keeps the limits
 			res.Header.Del(name)
@@ -75,17 +67,11 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		defer res.Body.Close()
 		return nil, fmt.Errorf("an error of Discord's own: HTTP %d", res.StatusCode)
 	}
-	res.Body = &bounded{Reader: io.LimitReader(res.Body, maxAnswer), Closer: res.Body}
 	return res, nil
 }
 
 // CloseIdleConnections is called by http.Client.
-func (t *transport) CloseIdleConnections() { t.inner.CloseIdleConnections() }
-
-type bounded struct {
-	io.Reader
-	io.Closer
-}
+func (t *transport) CloseIdleConnections() { (&http.Client{Transport: t.inner}).CloseIdleConnections() }
 
 // limited says that Discord wants a pause.
 type limited struct{ after time.Duration }
@@ -94,14 +80,14 @@ func (l *limited) Error() string {
 	return "too many requests: Discord asks for a pause of " + l.after.String()
 }
 
-// pauseOf reads how long the pause is: the body knows it to the millisecond,
-// what stands before Discord only knows the header.
+// pauseOf reads how long the pause is: the body has it to the millisecond, a
+// proxy in front of Discord only sets the header.
 func pauseOf(res *http.Response) time.Duration {
 	var body struct {
 		After float64 `json:"retry_after"`
 	}
 	after := 0.
-	if json.UnmarshalRead(io.LimitReader(res.Body, maxAnswer), &body) == nil {
+	if json.UnmarshalRead(res.Body, &body) == nil {
 		after = body.After
 	}
 	if header, err := strconv.ParseFloat(res.Header.Get("Retry-After"), 64); err == nil && after <= 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/go-json-experiment/json"
@@ -17,7 +16,7 @@ import (
 )
 
 // Send shows a card. Where something is longer than the card, the whole follows
-// as a file. A card that nobody's answer would reach is not shown.
+// as a file. While answers would not arrive, no card is shown.
 func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	if r := ch.refused.Load(); r != nil {
 		return "", r
@@ -27,19 +26,19 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 		return "", err
 	}
 	cut := false
-	d := channels.Show(c, nil, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) {
+	d := channels.Show(c, nil, ch.Now(), func(doc *channels.Document) (*drawing, bool) {
 		cut = doc.Cut
-		return ch.card(doc.LinkTo(ch.deps.Page, c))
+		return ch.card(doc.LinkTo(ch.Page, c))
 	})
-	id, err := ch.post(ctx, ch.line, message{chat: chat, text: d.text.String(), rows: d.rows})
+	id, err := ch.post(ctx, ch.Line, message{chat: chat, text: d.text.String(), rows: d.rows})
 	if err != nil {
 		return "", err
 	}
 	at := place{chat, id}
 	if cut {
-		doc := channels.Details(c, ch.deps.Now())
-		ch.tasks.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
-			_, err := ch.post(ctx, ch.line, message{chat: chat, replyTo: id, text: head(doc), file: attachment(c, doc)})
+		doc := channels.Details(c, ch.Now())
+		ch.Tasks.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
+			_, err := ch.post(ctx, ch.Line, message{chat: chat, replyTo: id, text: head(doc), file: attachment(c, doc)})
 			return err
 		})
 	}
@@ -68,11 +67,11 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 }
 
 func (ch *Channel) redraw(ctx context.Context, at place, c *approval.Card, o approval.Outcome) error {
-	d := channels.Show(c, &o, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) { return ch.card(doc.LinkTo(ch.deps.Page, c)) })
+	d := channels.Show(c, &o, ch.Now(), func(doc *channels.Document) (*drawing, bool) { return ch.card(doc.LinkTo(ch.Page, c)) })
 	text := d.text.String()
-	err := ch.call(ctx, ch.line, "edits in "+at.chat, "edit a message", func(s *discordgo.Session, with discordgo.RequestOption) error {
+	err := ch.call(ctx, ch.Line, "edits in "+at.chat, "edit a message", func(s *discordgo.Session, with discordgo.RequestOption) error {
 		_, err := s.ChannelMessageEditComplex(&discordgo.MessageEdit{
-			Channel: at.chat, ID: at.message, Content: &text, Components: &d.rows, AllowedMentions: nobody(), Flags: discordgo.MessageFlagsSuppressEmbeds,
+			Channel: at.chat, ID: at.message, Content: &text, Components: &d.rows, AllowedMentions: noMentions(), Flags: discordgo.MessageFlagsSuppressEmbeds,
 		}, with)
 		return err
 	})
@@ -82,8 +81,8 @@ func (ch *Channel) redraw(ctx context.Context, at place, c *approval.Card, o app
 	return err
 }
 
-// nobody is mentioned by what we write, whatever it says.
-func nobody() *discordgo.MessageAllowedMentions {
+// noMentions keeps a message from mentioning anyone, whatever it says.
+func noMentions() *discordgo.MessageAllowedMentions {
 	return &discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}}
 }
 
@@ -112,7 +111,7 @@ type posted struct {
 // post writes a message and returns its id.
 func (ch *Channel) post(ctx context.Context, line *delivery.Line, m message) (id string, err error) {
 	p := posted{Nonce: rand.Text()[:25], Enforce: true, MessageSend: discordgo.MessageSend{
-		Content: m.text, Components: m.rows, AllowedMentions: nobody(), Flags: discordgo.MessageFlagsSuppressEmbeds,
+		Content: m.text, Components: m.rows, AllowedMentions: noMentions(), Flags: discordgo.MessageFlagsSuppressEmbeds,
 	}}
 	if m.replyTo != "" {
 		must := false
@@ -152,45 +151,26 @@ func idIn(answer []byte) (string, error) {
 	return made.ID, nil
 }
 
-// direct is the channel in which a person gets messages. It stays the same, so
-// it is asked for once.
-type direct struct {
-	mu sync.Mutex
-	id string
-}
-
 // chat is where cards go.
 func (ch *Channel) chat(ctx context.Context) (string, error) {
 	if ch.config.ChannelID != "" {
 		return string(ch.config.ChannelID), nil
 	}
-	if id := ch.direct.get(); id != "" {
-		return id, nil
+	if id := ch.direct.Load(); id != nil {
+		return *id, nil
 	}
 	id, user := "", string(ch.config.UserID)
-	err := ch.call(ctx, ch.line, "person "+user, "open a direct message", func(s *discordgo.Session, with discordgo.RequestOption) error {
+	err := ch.call(ctx, ch.Line, "person "+user, "open a direct message", func(s *discordgo.Session, with discordgo.RequestOption) error {
 		c, err := s.UserChannelCreate(user, with)
 		if err == nil {
 			id = c.ID
 		}
 		return err
 	})
-	if err == nil {
-		ch.direct.set(id)
+	if err == nil && id != "" {
+		ch.direct.Store(&id)
 	}
 	return id, err
-}
-
-func (d *direct) get() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.id
-}
-
-func (d *direct) set(id string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.id = id
 }
 
 // place is where a message stands.

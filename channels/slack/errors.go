@@ -2,7 +2,6 @@ package slack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -91,7 +90,7 @@ func explain(method string, err error) string {
 	if refused, ok := errors.AsType[slack.SlackErrorResponse](err); ok && refused.Err == "missing_scope" {
 		return "the app lacks the scope " + scopes(refused.Needed) + ": add it under OAuth & Permissions and install the app again"
 	}
-	if undecodable(err) {
+	if delivery.Undecodable(err) || errors.Is(err, io.EOF) {
 		return errNoAnswer.Error()
 	}
 	return err.Error()
@@ -105,12 +104,6 @@ func scopes(s string) string {
 		return "that this needs"
 	}
 	return s
-}
-
-func undecodable(err error) bool {
-	_, syntax := errors.AsType[*json.SyntaxError](err)
-	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
-	return syntax || kind || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
 }
 
 // carrier is a line's Do or Send.
@@ -128,12 +121,8 @@ type doer struct{ http *http.Client }
 // Do is what the library asks for.
 func (d *doer) Do(r *http.Request) (*http.Response, error) {
 	res, err := d.http.Do(r) //nolint:gosec // the address is the config's, or Slack's own for a file
-	if err != nil {
-		return nil, err
+	if err == nil {
+		delivery.Bound(res)
 	}
-	res.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.LimitReader(res.Body, maxAnswer), res.Body}
-	return res, nil
+	return res, err
 }

@@ -13,16 +13,10 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/codes"
-	"github.com/openclaw-verifier/verifier/crash"
 )
 
-// handle works on one thing that someone did. A panic ends it alone.
-func (ch *Channel) handle(ctx context.Context, answer answerFunc, p payload) {
-	defer func() {
-		if r := recover(); r != nil {
-			ch.deps.Log.Error("what someone did ended in a panic", "channel", Name, "panic", crash.Recovered(r))
-		}
-	}()
+// handle works on one thing that someone did.
+func (ch *Channel) handle(ctx context.Context, answer delivery.AnswerFunc, p payload) {
 	switch i, n := p.interaction, p.notification; {
 	case n != nil && n.Type == eventCallback:
 		ch.typed(ctx, answer, &n.Event)
@@ -37,8 +31,8 @@ func (ch *Channel) handle(ctx context.Context, answer answerFunc, p payload) {
 // within a workspace, so a member of another one, who may be in a shared channel,
 // is someone else: T0OTHER/U024BE7LH. That is so in a company with several
 // workspaces as well, since nothing in what Slack sends tells such a workspace
-// from another company's. Where Slack does not say whose member it is, it is
-// nobody's.
+// from another company's. Where Slack does not say whose member it is, the id is
+// one that no list holds.
 func (ch *Channel) personID(user, team string) string {
 	switch self := ch.self.Load(); {
 	case team == "":
@@ -49,27 +43,24 @@ func (ch *Channel) personID(user, team string) string {
 	return Name + ":" + user
 }
 
-// ask puts an answer to the desk, and says which line the reply goes on.
-func (ch *Channel) ask(ctx context.Context, answer answerFunc, a approval.Answer) (approval.Outcome, *delivery.Line) {
+// ask puts an answer to the desk.
+func (ch *Channel) ask(ctx context.Context, answer delivery.AnswerFunc, a approval.Answer) approval.Outcome {
 	a.Via = Name
 	o, err := answer(ctx, a)
 	if err != nil {
-		ch.deps.Log.ErrorContext(ctx, "an answer could not be taken", "channel", Name, "err", err)
+		ch.Log.ErrorContext(ctx, "an answer could not be taken", "err", err)
 	}
-	if o.Kind == approval.Unauthorised {
-		return o, ch.strangers
-	}
-	return o, ch.line
+	return o
 }
 
 // tap takes a press of a button. Who pressed it is the first thing that the desk
 // looks at.
-func (ch *Channel) tap(ctx context.Context, answer answerFunc, i *interaction) {
+func (ch *Channel) tap(ctx context.Context, answer delivery.AnswerFunc, i *interaction) {
 	if i.User.IsBot || i.User.ID == "" {
 		return
 	}
 	at := i.place()
-	o, line := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Name: i.User.Name, Handle: i.handle()})
+	o := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Name: i.User.Name, Handle: i.handle()})
 	var err error
 	switch o.Kind {
 	case approval.Ignored:
@@ -83,15 +74,15 @@ func (ch *Channel) tap(ctx context.Context, answer answerFunc, i *interaction) {
 	}
 	if err != nil {
 		o.Text = "Slack did not let that be shown. Nothing was decided; try again, or type the line on the card."
-		ch.deps.Log.WarnContext(ctx, "a tap could not be followed up", "channel", Name, "err", err)
+		ch.Log.WarnContext(ctx, "a tap could not be followed up", "err", err)
 	}
 	if err != nil || o.Kind != approval.Shown && o.Kind != approval.WantsReason {
-		ch.reply(ctx, line, i.User.ID, at, o.Text)
+		ch.reply(ctx, &o, i.User.ID, at)
 	}
 	ch.refresh(ctx, o, at, i.isPick())
 }
 
-// refresh brings a message up to date whose buttons should have gone.
+// refresh brings a message up to date that should have no buttons any more.
 func (ch *Channel) refresh(ctx context.Context, o approval.Outcome, at ref, pick bool) {
 	if o.Kind != approval.TooLate || o.Card == nil || at.message == "" {
 		return
@@ -105,25 +96,22 @@ func (ch *Channel) refresh(ctx context.Context, o approval.Outcome, at ref, pick
 		err = ch.redraw(ctx, at, o.Card, o)
 	}
 	if err != nil {
-		ch.deps.Log.WarnContext(ctx, "a card could not be brought up to date; its buttons answer with the truth", "channel", Name, "err", err)
+		ch.Log.WarnContext(ctx, "a card could not be brought up to date; its buttons answer with the truth", "err", err)
 	}
 }
 
-// strangerPatience keeps those who may not approve from keeping hands busy.
+// strangerPatience is how long a reply to a person who may not approve may take.
 const strangerPatience = 3 * time.Second
 
 // reply tells one person alone what came of what they did.
-func (ch *Channel) reply(ctx context.Context, line *delivery.Line, user string, at ref, text string) {
-	if text == "" || at.channel == "" {
+func (ch *Channel) reply(ctx context.Context, o *approval.Outcome, user string, at ref) {
+	if o.Text == "" || at.channel == "" {
 		return
 	}
-	if line == ch.strangers {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, strangerPatience)
-		defer cancel()
-	}
-	if err := ch.tell(ctx, line, user, at, text); err != nil {
-		ch.deps.Log.WarnContext(ctx, "the outcome could not be sent to the person", "channel", Name, "err", err)
+	ctx, line, done := ch.ReplyLine(ctx, o, strangerPatience)
+	defer done()
+	if err := ch.tell(ctx, line, user, at, o.Text); err != nil {
+		ch.Log.WarnContext(ctx, "the outcome could not be sent to the person", "err", err)
 	}
 }
 
@@ -157,7 +145,7 @@ func (ch *Channel) askWhy(ctx context.Context, c *approval.Card, i *interaction)
 	}
 	ctx, cancel := context.WithTimeout(ctx, triggerLife)
 	defer cancel()
-	return ch.call(ctx, ch.line.Do, "views.open", i.User.ID, func(ctx context.Context) error {
+	return ch.call(ctx, ch.Line.Do, "views.open", i.User.ID, func(ctx context.Context) error {
 		opened, err := ch.api.OpenViewContext(ctx, i.TriggerID, view)
 		if err == nil && opened.ID == "" {
 			err = errNoAnswer
@@ -167,19 +155,19 @@ func (ch *Channel) askWhy(ctx context.Context, c *approval.Card, i *interaction)
 }
 
 // because takes a window that was filled in.
-func (ch *Channel) because(ctx context.Context, answer answerFunc, i *interaction) {
+func (ch *Channel) because(ctx context.Context, answer delivery.AnswerFunc, i *interaction) {
 	var back why
 	if i.User.IsBot || i.User.ID == "" || json.Unmarshal([]byte(i.View.PrivateMetadata), &back) != nil || back.Handle == "" {
 		return
 	}
 	reason := i.View.State.Values[whyID][whyID].Value
-	o, line := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Name: i.User.Name, Handle: back.Handle, Reason: reason})
-	ch.reply(ctx, line, i.User.ID, ref{channel: back.Channel, thread: back.Thread}, o.Text)
+	o := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Name: i.User.Name, Handle: back.Handle, Reason: reason})
+	ch.reply(ctx, &o, i.User.ID, ref{channel: back.Channel, thread: back.Thread})
 }
 
 // typed takes a line that someone wrote to the app: in a direct message, or in
 // the thread under something that the app wrote.
-func (ch *Channel) typed(ctx context.Context, answer answerFunc, m *message) {
+func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *message) {
 	self := ch.self.Load()
 	if !m.byPerson() || m.User == self.UserID {
 		return
@@ -193,13 +181,20 @@ func (ch *Channel) typed(ctx context.Context, answer answerFunc, m *message) {
 		return
 	}
 	id := ch.personID(m.User, m.team(self.TeamID, self.EnterpriseID))
-	o, line := ch.ask(ctx, answer, approval.Answer{ID: id, Name: ch.nameOf(ctx, id, m.User), Text: text})
+	o := ch.ask(ctx, answer, approval.Answer{ID: id, Name: ch.nameOf(ctx, id, m.User), Text: text})
 	at := ref{channel: m.Channel, message: m.TS, thread: m.ThreadTS}
 	if !direct {
-		ch.reply(ctx, line, m.User, at, o.Text)
+		ch.reply(ctx, &o, m.User, at)
 		return
 	}
-	ch.respond(ctx, line, at, o.Text)
+	if o.Text == "" {
+		return
+	}
+	ctx, line, done := ch.ReplyLine(ctx, &o, strangerPatience)
+	defer done()
+	if _, err := ch.write(ctx, line, ref{channel: at.channel, thread: at.thread}, said(o.Text)); err != nil {
+		ch.Log.WarnContext(ctx, "a line could not be answered", "err", err)
+	}
 }
 
 // namePatience is how long an answer waits for the name of the person who typed it.
@@ -218,14 +213,4 @@ func (ch *Channel) nameOf(ctx context.Context, id, user string) string {
 		return ""
 	}
 	return cmp.Or(about.Profile.DisplayName, about.RealName, about.Name)
-}
-
-// respond answers in a direct message, where nobody else reads.
-func (ch *Channel) respond(ctx context.Context, line *delivery.Line, at ref, text string) {
-	if text == "" {
-		return
-	}
-	if _, err := ch.write(ctx, line, ref{channel: at.channel, thread: at.thread}, said(text)); err != nil {
-		ch.deps.Log.WarnContext(ctx, "a line could not be answered", "channel", Name, "err", err)
-	}
 }

@@ -5,14 +5,16 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/openclaw-verifier/verifier/channels/delivery"
 )
 
 // What comes with each request: https://docs.slack.dev/authentication/verifying-requests-from-slack
@@ -21,8 +23,7 @@ const (
 	timeHeader      = "X-Slack-Request-Timestamp"
 	signedVersion   = "v0"
 	tolerance       = 5 * time.Minute
-	maxRequest      = 1 << 20 // bytes
-	maxChallenge    = 1000    // characters
+	maxChallenge    = 1000 // characters
 	// Slack waits three seconds for an answer.
 	hookPatience = 2 * time.Second
 )
@@ -41,18 +42,18 @@ func (ch *Channel) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Slack posts here.", http.StatusMethodNotAllowed)
 		return
 	}
-	now := ch.deps.Now()
+	now := ch.Now()
 	signature, at, ok := signed(r.Header)
 	if !ok || at.Before(now.Add(-tolerance)) || at.After(now.Add(tolerance)) {
 		http.Error(w, "The signature is missing, or it is not from now.", http.StatusUnauthorized)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		http.Error(w, "The request is too large.", http.StatusRequestEntityTooLarge)
+	body, status := delivery.ReadRequest(w, r)
+	if status != 0 {
+		http.Error(w, "The request can't be read.", status)
 		return
 	}
-	if err != nil || !hmac.Equal(signature, sign(ch.config.Webhook.SigningSecret, r.Header.Get(timeHeader), body)) {
+	if !hmac.Equal(signature, sign(ch.config.Webhook.SigningSecret, r.Header.Get(timeHeader), body)) {
 		http.Error(w, "The signature is wrong.", http.StatusUnauthorized)
 		return
 	}
@@ -65,7 +66,7 @@ func (ch *Channel) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// signed is what stands in the headers: each must be there just once.
+// signed reads the headers: each must be there just once.
 func signed(h http.Header) (signature []byte, at time.Time, ok bool) {
 	given, times := h.Values(signatureHeader), h.Values(timeHeader)
 	if len(given) != 1 || len(times) != 1 {
@@ -75,12 +76,9 @@ func signed(h http.Header) (signature []byte, at time.Time, ok bool) {
 	if err != nil || seconds < 0 || seconds > 1<<40 {
 		return nil, time.Time{}, false
 	}
-	const prefix = signedVersion + "="
-	if len(given[0]) != len(prefix)+2*sha256.Size || given[0][:len(prefix)] != prefix {
-		return nil, time.Time{}, false
-	}
-	signature, err = hex.DecodeString(given[0][len(prefix):])
-	return signature, time.Unix(seconds, 0), err == nil
+	digits, found := strings.CutPrefix(given[0], signedVersion+"=")
+	signature, err = hex.DecodeString(digits)
+	return signature, time.Unix(seconds, 0), found && err == nil && len(signature) == sha256.Size
 }
 
 func sign(secret, at string, body []byte) []byte {
@@ -120,7 +118,7 @@ func challenge(w http.ResponseWriter, text string) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	io.WriteString(w, text) //nolint:errcheck // whoever does not read it has gone
+	io.WriteString(w, text) //nolint:errcheck // Slack may have gone
 }
 
 // readRequest tells the two kinds of requests apart: forms bring what people

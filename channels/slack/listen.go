@@ -4,18 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/socketmode"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 )
-
-type answerFunc = func(context.Context, approval.Answer) (approval.Outcome, error)
 
 const (
 	maxFrame = 1 << 20 // bytes that come at once over Socket Mode
@@ -26,13 +22,13 @@ const (
 // Listen passes on what people answer until ctx ends. It comes back by itself.
 // Slack lets an app have several connections and gives each thing to one of
 // them, so that instances don't fight over it.
-func (ch *Channel) Listen(ctx context.Context, answer answerFunc) error {
-	defer ch.listener.listen(ctx, answer)()
+func (ch *Channel) Listen(ctx context.Context, answer delivery.AnswerFunc) error {
+	defer ch.Listener.Listen(ctx, answer)()
 	run := ch.connect
 	if ch.config.Webhook != nil {
 		run = ch.await
 	}
-	delivery.Keep(ctx, ch.deps.Log.With("channel", Name), &ch.health, func(ctx context.Context) error {
+	delivery.Keep(ctx, ch.Log, ch.Faults, func(ctx context.Context) error {
 		if _, err := ch.introduce(ctx); err != nil {
 			return err
 		}
@@ -43,7 +39,7 @@ func (ch *Channel) Listen(ctx context.Context, answer answerFunc) error {
 
 // await leaves listening to the server: see Hook.
 func (ch *Channel) await(ctx context.Context) error {
-	ch.health.Note("listening", nil)
+	ch.Faults.Note("listening", nil)
 	<-ctx.Done()
 	return nil
 }
@@ -85,7 +81,7 @@ type socket struct {
 
 var errShortLived = errors.New("slack: the connection is closed as soon as it is made")
 
-// event takes what the library tells us. An error ends the connection: how long
+// event takes an event of the library. An error ends the connection: how long
 // to wait before the next one is for [delivery.Keep] to say.
 func (s *socket) event(ctx context.Context, e socketmode.Event) error {
 	switch e.Type {
@@ -96,7 +92,7 @@ func (s *socket) event(ctx context.Context, e socketmode.Event) error {
 	case socketmode.EventTypeConnected:
 		s.since = time.Now()
 	case socketmode.EventTypeHello:
-		s.ch.health.Note("listening", nil)
+		s.ch.Faults.Note("listening", nil)
 	case socketmode.EventTypeConnectionError:
 		return s.failed(ctx, e.Data)
 	case socketmode.EventTypeEventsAPI:
@@ -132,7 +128,7 @@ func (s *socket) take(ctx context.Context, k kind, r *socketmode.Request) error 
 	if p, err := readPayload(k, r.Payload); err == nil {
 		s.ch.take(ctx, p)
 	} else {
-		s.ch.deps.Log.Warn("what Slack sent can't be read", "channel", Name, "type", r.Type)
+		s.ch.Log.Warn("what Slack sent can't be read", "type", r.Type)
 	}
 	return nil
 }
@@ -164,75 +160,21 @@ func (s *socket) unknown(ctx context.Context, data any) error {
 }
 
 // take works on something that someone did, unless it was done before. It
-// reports false if nobody listens, or nobody has a hand free before ctx ends.
+// reports false if the desk does not listen, or no worker is free before ctx ends.
 func (ch *Channel) take(ctx context.Context, p payload) bool {
-	if ch.self.Load() == nil { // without knowing ourselves nobody else can be told apart
+	if ch.self.Load() == nil { // without knowing ourselves we could not tell our own messages from a person's
 		return false
 	}
 	id := ""
 	if p.notification != nil {
 		id = p.notification.EventID
 	}
-	if id != "" && !ch.seen.first("event "+id, ch.deps.Now()) {
+	if id != "" && !ch.seen.first("event "+id, ch.Now()) {
 		return true
 	}
-	if ch.listener.take(ctx, func(ctx context.Context, answer answerFunc) { ch.handle(ctx, answer, p) }) {
+	if ch.Listener.Take(ctx, func(ctx context.Context, answer delivery.AnswerFunc) { ch.handle(ctx, answer, p) }) {
 		return true
 	}
 	ch.seen.forget("event " + id)
 	return false
-}
-
-// listener pass on what people answer, while someone listens.
-type listener struct {
-	hands chan struct{} // one for each thing that is worked on
-
-	mu     sync.Mutex
-	answer answerFunc
-	ctx    context.Context // of who listens
-	busy   sync.WaitGroup
-}
-
-// listen sets who is told, until the returned function is called. That one
-// returns when nothing is under way any more.
-func (e *listener) listen(ctx context.Context, answer answerFunc) (done func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.answer, e.ctx = answer, ctx
-	return func() {
-		e.mu.Lock()
-		e.answer = nil
-		e.mu.Unlock()
-		e.busy.Wait()
-	}
-}
-
-// Times for one thing that someone did. What was begun is ended, even if the
-// gateway stops meanwhile, but that must not take long.
-const (
-	handleTimeout = 20 * time.Second
-	stopTimeout   = 2 * time.Second
-)
-
-// take works on something with a free hand.
-func (e *listener) take(ctx context.Context, work func(context.Context, answerFunc)) bool {
-	select {
-	case e.hands <- struct{}{}:
-	case <-ctx.Done():
-		return false
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.answer == nil {
-		<-e.hands
-		return false
-	}
-	answer, listener := e.answer, e.ctx
-	e.busy.Go(func() {
-		defer func() { <-e.hands }()
-		ctx, cancel := delivery.Outlive(listener, handleTimeout, stopTimeout)
-		defer cancel()
-		work(ctx, answer)
-	})
-	return true
 }

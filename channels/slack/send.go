@@ -16,16 +16,16 @@ import (
 // as a file in its thread.
 func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	cut := false
-	d := channels.Show(c, nil, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) {
+	d := channels.Show(c, nil, ch.Now(), func(doc *channels.Document) (*drawing, bool) {
 		cut = doc.Cut
-		return draw(doc.LinkTo(ch.deps.Page, c))
+		return draw(doc.LinkTo(ch.Page, c))
 	})
-	at, err := ch.write(ctx, ch.line, ref{channel: ch.chat}, d)
+	at, err := ch.write(ctx, ch.Line, ref{channel: ch.chat}, d)
 	if err != nil {
 		return "", err
 	}
 	if cut {
-		ch.tasks.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
+		ch.Tasks.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
 			return ch.attach(ctx, c, at)
 		})
 	}
@@ -41,12 +41,12 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 	}
 	if o.State != approval.Open {
 		for _, asked := range ch.picks.Take(c.ID) {
-			ch.tasks.Go("the buttons of a question could not be taken away; they answer with the truth", func(ctx context.Context) error {
+			ch.Tasks.Go("the buttons of a question could not be taken away; they answer with the truth", func(ctx context.Context) error {
 				return ch.update(ctx, asked, picked(c))
 			})
 		}
 		for _, view := range ch.views.Take(c.ID) {
-			ch.tasks.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
+			ch.Tasks.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
 				return ch.disarm(ctx, view, c)
 			})
 		}
@@ -55,8 +55,8 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 }
 
 func (ch *Channel) redraw(ctx context.Context, at ref, c *approval.Card, o approval.Outcome) error {
-	return ch.update(ctx, at, channels.Show(c, &o, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) {
-		return draw(doc.LinkTo(ch.deps.Page, c))
+	return ch.update(ctx, at, channels.Show(c, &o, ch.Now(), func(doc *channels.Document) (*drawing, bool) {
+		return draw(doc.LinkTo(ch.Page, c))
 	}))
 }
 
@@ -70,7 +70,7 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 			return err
 		}
 	}
-	at, err := ch.write(ctx, ch.line, ref{channel: under.channel, thread: under.root()}, d)
+	at, err := ch.write(ctx, ch.Line, ref{channel: under.channel, thread: under.root()}, d)
 	if err == nil {
 		ch.views.Add(c.ID, at)
 	}
@@ -79,11 +79,11 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 
 // askPick asks what a call does, in the thread of the card, or in place of such a question.
 func (ch *Channel) askPick(ctx context.Context, o *approval.Outcome, under ref) error {
-	d, _ := draw(channels.Picking(o.Card, o.Pick, ch.deps.Now()))
+	d, _ := draw(channels.Picking(o.Card, o.Pick, ch.Now()))
 	if o.Pick.Again {
 		return ch.update(ctx, under, d)
 	}
-	at, err := ch.write(ctx, ch.line, ref{channel: under.channel, thread: under.root()}, d)
+	at, err := ch.write(ctx, ch.Line, ref{channel: under.channel, thread: under.root()}, d)
 	if err == nil {
 		ch.picks.Add(o.Card.ID, at)
 	}
@@ -98,7 +98,7 @@ func picked(c *approval.Card) *drawing {
 
 // detailed are the details, or where to find them if there is no room for them.
 func (ch *Channel) detailed(c *approval.Card, armed bool) (d *drawing, fits bool) {
-	doc := channels.Details(c, ch.deps.Now()).LinkTo(ch.deps.Page, c)
+	doc := channels.Details(c, ch.Now()).LinkTo(ch.Page, c)
 	if !armed {
 		doc.Buttons = nil
 	}
@@ -121,8 +121,8 @@ func fileName(c *approval.Card) string { return c.Ref() + ".txt" }
 
 // attach puts all there is of a card into a file in its thread.
 func (ch *Channel) attach(ctx context.Context, c *approval.Card, under ref) error {
-	whole, name := channels.Whole(channels.Details(c, ch.deps.Now())), fileName(c)
-	return ch.call(ctx, ch.line.Send, "files.completeUploadExternal", under.channel, func(ctx context.Context) error {
+	whole, name := channels.Whole(channels.Details(c, ch.Now())), fileName(c)
+	return ch.call(ctx, ch.Line.Send, "files.completeUploadExternal", under.channel, func(ctx context.Context) error {
 		up, err := ch.api.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{FileName: name, FileSize: len(whole)})
 		if err != nil {
 			return err
@@ -171,7 +171,7 @@ func (ch *Channel) write(ctx context.Context, line *delivery.Line, to ref, d *dr
 
 // update writes a message anew.
 func (ch *Channel) update(ctx context.Context, at ref, d *drawing) error {
-	return ch.call(ctx, ch.line.Do, "chat.update", at.channel, func(ctx context.Context) error {
+	return ch.call(ctx, ch.Line.Do, "chat.update", at.channel, func(ctx context.Context) error {
 		_, ts, _, err := ch.api.UpdateMessageContext(ctx, at.channel, at.message, literally(d))
 		if wordOf(err) == "message_not_found" {
 			return nil // someone took it away, and its buttons with it

@@ -5,7 +5,7 @@
 //
 // What people do comes over Socket Mode, where Slack hands each thing to one of
 // the connected instances, or by HTTP, signed. It is acknowledged at once and
-// worked on afterwards. Nothing that the agent wrote is formatted: it stands in
+// worked on afterwards. Nothing that the agent wrote is formatted: it is in
 // rich text, whose elements have types and no markup, so it can neither link,
 // mention nor break out.
 //
@@ -15,10 +15,10 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -66,8 +66,6 @@ type Webhook struct {
 const (
 	defaultAPI  = "https://slack.com/api"
 	defaultPath = "/hooks/slack"
-	maxAnswer   = 8 << 20 // bytes of an API's answer
-	inFlight    = 16      // things that are worked on at a time
 	httpTimeout = 15 * time.Second
 )
 
@@ -89,22 +87,16 @@ var (
 
 // Channel is an app in a workspace. It is safe for concurrent use.
 type Channel struct {
+	*delivery.Chat
+
 	config Config
-	deps   delivery.Deps
 	chat   string
 
-	api       *slack.Client
-	http      *http.Client
-	line      *delivery.Line
-	strangers *delivery.Line
-	health    delivery.Health
-	self      atomic.Pointer[slack.AuthTestResponse] // who the app is; nil until Slack has said so
-	listener  listener
-	seen      seen
-	views     delivery.Views[ref]
-	picks     delivery.Views[ref] // where what a call does is asked
-
-	tasks *delivery.Tasks
+	api   *slack.Client
+	self  atomic.Pointer[slack.AuthTestResponse] // who the app is; nil until Slack has said so
+	seen  seen
+	views delivery.Views[ref]
+	picks delivery.Views[ref] // where what a call does is asked
 }
 
 var (
@@ -112,24 +104,16 @@ var (
 	_ approval.Prober  = (*Channel)(nil)
 )
 
-// Open makes the channel. It calls nobody yet.
+// Open makes the channel. It does not call Slack yet.
 func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 	chat, err := c.check()
 	if err != nil {
 		return nil, fmt.Errorf("channels.slack: %w", err)
 	}
-	ch := &Channel{config: c, deps: d.Fill(), chat: chat}
-	ch.http = &http.Client{
-		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: inFlight, IdleConnTimeout: time.Minute},
-		Timeout:   httpTimeout,
-		// A token goes to the address in the config and nowhere else.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	ch.api = slack.New(c.BotToken, slack.OptionAPIURL(c.APIURL), slack.OptionAppLevelToken(c.AppToken), slack.OptionHTTPClient(&doer{ch.http}))
-	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: perSecond, Burst: burst, Health: &ch.health})
-	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: perSecondStranger, Burst: burstStranger})
-	ch.listener.hands = make(chan struct{}, inFlight)
-	ch.tasks = delivery.NewTasks(Name, ch.deps.Log)
+	ch := &Channel{config: c, chat: chat, Chat: delivery.NewChat(Name, d,
+		delivery.Options{Judge: judge, Rate: perSecond, Burst: burst}, delivery.Options{Judge: judge, Rate: perSecondStranger, Burst: burstStranger})}
+	ch.HTTP.Timeout = httpTimeout
+	ch.api = slack.New(c.BotToken, slack.OptionAPIURL(c.APIURL), slack.OptionAppLevelToken(c.AppToken), slack.OptionHTTPClient(&doer{ch.HTTP}))
 	return ch, nil
 }
 
@@ -145,9 +129,7 @@ func (c *Config) check() (chat string, err error) {
 	if !chatShape.MatchString(string(id)) {
 		return "", errors.New("channelId must be the id of a channel (C…, at the end of its About tab) or of a member for a direct message (U…, Copy member ID in the profile); a name can be taken over")
 	}
-	if c.APIURL == "" {
-		c.APIURL = defaultAPI
-	}
+	c.APIURL = cmp.Or(c.APIURL, defaultAPI)
 	if u, err := url.Parse(c.APIURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return "", errors.New("apiUrl is no address: write it as https://slack.com/api")
 	}
@@ -155,7 +137,7 @@ func (c *Config) check() (chat string, err error) {
 	return string(id), nil
 }
 
-// checkTokens also finds tokens that stand in each other's place.
+// checkTokens also finds tokens that are in each other's place.
 func (c *Config) checkTokens() error {
 	switch {
 	case strings.HasPrefix(c.BotToken, "xapp-"):
@@ -179,9 +161,7 @@ func (c *Config) checkTokens() error {
 }
 
 func (w *Webhook) check() error {
-	if w.Path == "" {
-		w.Path = defaultPath
-	}
+	w.Path = cmp.Or(w.Path, defaultPath)
 	switch {
 	case !strings.HasPrefix(w.Path, "/"):
 		return errors.New("webhook.path must begin with a slash")
@@ -198,16 +178,6 @@ func (ch *Channel) secrets() []string {
 		out = append(out, w.SigningSecret)
 	}
 	return out
-}
-
-// Health says what is wrong with the channel now; nil if nothing is.
-func (ch *Channel) Health() error { return ch.health.Err() }
-
-// Close ends what is still under way. Listen must have ended.
-func (ch *Channel) Close() error {
-	ch.tasks.Close()
-	ch.http.CloseIdleConnections()
-	return nil
 }
 
 // Probe says who the app is, and tries the token that it listens with.

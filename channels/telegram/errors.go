@@ -2,21 +2,17 @@ package telegram
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-telegram/bot"
-	"golang.org/x/time/rate"
 
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 )
-
-func limit(perSecond float64) rate.Limit { return rate.Limit(perSecond) }
 
 // refusals are errors that trying again does not change.
 var refusals = []error{bot.ErrorForbidden, bot.ErrorBadRequest, bot.ErrorUnauthorized, bot.ErrorNotFound, bot.ErrorConflict}
@@ -29,10 +25,8 @@ func judge(err error) delivery.Verdict {
 	if _, moved := errors.AsType[*bot.MigrateError](err); moved {
 		return delivery.Verdict{}
 	}
-	for _, r := range refusals {
-		if errors.Is(err, r) {
-			return delivery.Verdict{}
-		}
+	if slices.ContainsFunc(refusals, func(r error) bool { return errors.Is(err, r) }) {
+		return delivery.Verdict{}
 	}
 	return delivery.Verdict{Again: true, Down: true}
 }
@@ -65,16 +59,10 @@ func plain(err error) string {
 			return h.hint
 		}
 	}
-	if undecodable(err) { // the library puts what it could not read into the error
+	if delivery.Undecodable(err) { // the library puts what it could not read into the error
 		return "the answer could not be read: is apiUrl a Bot API?"
 	}
 	return err.Error()
-}
-
-func undecodable(err error) bool {
-	_, syntax := errors.AsType[*json.SyntaxError](err)
-	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
-	return syntax || kind || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // call makes one API call about a chat, show one that brings something new into
@@ -93,37 +81,18 @@ type doer struct{ ch *Channel }
 
 // Do implements bot.HttpClient.
 func (d *doer) Do(r *http.Request) (*http.Response, error) {
-	poll := strings.HasSuffix(r.URL.Path, "/getUpdates")
-	cancel := context.CancelFunc(func() {})
+	client, poll := *d.ch.HTTP, strings.HasSuffix(r.URL.Path, "/getUpdates")
 	if poll {
-		ctx, stop := context.WithTimeout(r.Context(), pollTimeout+10*time.Second)
-		cancel, r = stop, r.WithContext(ctx)
+		client.Timeout = pollTimeout + 10*time.Second
 	}
-	res, err := d.ch.http.Do(r) //nolint:gosec // the address is the apiUrl of the config
+	res, err := client.Do(r) //nolint:gosec // the address is the apiUrl of the config
 	if err != nil {
-		cancel()
 		return nil, err
 	}
-	body := &bounded{Reader: io.LimitReader(res.Body, maxAnswer), Closer: res.Body, done: cancel}
-	res.Body = body
+	delivery.Bound(res)
 	if poll && res.StatusCode == http.StatusOK {
 		d.ch.heard()
-		if body.Reader, err = dropForwards(body.Reader); err != nil {
-			_ = body.Close() // the error is what is told
-			return nil, err
-		}
+		err = dropForwards(res)
 	}
-	return res, nil
-}
-
-type bounded struct {
-	io.Reader
-	io.Closer
-	done context.CancelFunc
-}
-
-// Close ends the request.
-func (b *bounded) Close() error {
-	defer b.done()
-	return b.Closer.Close()
+	return res, err
 }

@@ -3,6 +3,7 @@ package telegram
 import (
 	"bytes"
 	"io"
+	"net/http"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,7 +32,7 @@ func (m *forwardMarks) any() bool {
 
 // withoutForwards empties an update whose message was forwarded, by the older
 // marks: only its number is left, so that it is confirmed and does nothing. What
-// can't be read is left to who reads it next.
+// can't be read is left as it is.
 func withoutForwards(raw jsontext.Value) jsontext.Value {
 	var u update
 	if json.Unmarshal(raw, &u, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil || !u.Message.any() {
@@ -41,24 +42,24 @@ func withoutForwards(raw jsontext.Value) jsontext.Value {
 }
 
 // dropForwards does the same for what getUpdates answers.
-func dropForwards(body io.Reader) (io.Reader, error) {
-	text, err := io.ReadAll(body)
+func dropForwards(res *http.Response) error {
+	defer res.Body.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(res.Body)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	loosely := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var answer map[string]jsontext.Value
 	var updates []jsontext.Value
 	isUpdates := json.Unmarshal(text, &answer, loosely) == nil && json.Unmarshal(answer["result"], &updates, loosely) == nil
-	if !isUpdates { // an error of the Bot API, which the library reads
-		return bytes.NewReader(text), nil
+	if isUpdates { // otherwise it is an error of the Bot API, which the library reads
+		for i, raw := range updates {
+			updates[i] = withoutForwards(raw)
+		}
+		if answer["result"], err = json.Marshal(updates, loosely); err == nil {
+			text, err = json.Marshal(answer, loosely)
+		}
 	}
-	for i, raw := range updates {
-		updates[i] = withoutForwards(raw)
-	}
-	if answer["result"], err = json.Marshal(updates, loosely); err != nil {
-		return nil, err
-	}
-	text, err = json.Marshal(answer, loosely)
-	return bytes.NewReader(text), err
+	res.Body = io.NopCloser(bytes.NewReader(text))
+	return err
 }

@@ -14,24 +14,15 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/codes"
-	"github.com/openclaw-verifier/verifier/crash"
 )
 
-// handle works on one update. A panic ends it alone.
-func (ch *Channel) handle(ctx context.Context, u *models.Update) {
-	defer func() {
-		if p := recover(); p != nil {
-			ch.deps.Log.Error("an update ended in a panic", "channel", Name, "panic", crash.Recovered(p))
-		}
-	}()
-	// What was begun is ended, even if the gateway stops meanwhile.
-	ctx, cancel := delivery.Outlive(ctx, handleTimeout, 2*time.Second)
-	defer cancel()
+// handle works on one update.
+func (ch *Channel) handle(ctx context.Context, answer delivery.AnswerFunc, u *models.Update) {
 	switch {
 	case u.CallbackQuery != nil:
-		ch.tap(ctx, u.CallbackQuery)
+		ch.tap(ctx, answer, u.CallbackQuery)
 	case u.Message != nil:
-		ch.typed(ctx, u.Message)
+		ch.typed(ctx, answer, u.Message)
 	}
 }
 
@@ -47,13 +38,13 @@ func calledBy(u *models.User) string {
 
 // tap takes a press of a button. Who pressed it is the first thing that the desk
 // looks at.
-func (ch *Channel) tap(ctx context.Context, q *models.CallbackQuery) {
+func (ch *Channel) tap(ctx context.Context, answer delivery.AnswerFunc, q *models.CallbackQuery) {
 	if q.From.IsBot || q.Data == "" {
 		return
 	}
-	o, err := ch.listener.tell(ctx, approval.Answer{ID: personID(q.From.ID), Name: calledBy(&q.From), Via: Name, Handle: q.Data})
+	o, err := answer(ctx, approval.Answer{ID: personID(q.From.ID), Name: calledBy(&q.From), Via: Name, Handle: q.Data})
 	if err != nil {
-		ch.deps.Log.Error("a tap could not be taken", "channel", Name, "err", err)
+		ch.Log.Error("a tap could not be taken", "err", err)
 	}
 	ch.tellTapper(ctx, q, o)
 	at, isView := placeOf(q)
@@ -77,26 +68,21 @@ func (ch *Channel) tap(ctx context.Context, q *models.CallbackQuery) {
 		return
 	}
 	if err != nil && !errors.Is(err, bot.ErrorBadRequest) { // it is as it should be, or it is gone
-		ch.deps.Log.Warn("a tap could not be followed up", "channel", Name, "err", err)
+		ch.Log.Warn("a tap could not be followed up", "err", err)
 	}
 }
 
 var errNoPlace = errors.New("telegram: the tapped message is too old to be answered")
 
-// tellTapper answers the one who tapped, and nobody else. What went well needs no
-// window to be closed.
+// tellTapper answers the person who tapped, and no one else sees it. What went well
+// needs no window to be closed.
 func (ch *Channel) tellTapper(ctx context.Context, q *models.CallbackQuery, o approval.Outcome) {
 	text := o.Text
 	if o.Kind == approval.Shown || o.Kind == approval.WantsReason {
 		text = ""
 	}
-	line := ch.line
-	if o.Kind == approval.Unauthorised {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Second) // nobody waits for strangers
-		defer cancel()
-		line = ch.strangers
-	}
+	ctx, line, done := ch.ReplyLine(ctx, &o, strangerPatience)
+	defer done()
 	err := line.Do(ctx, personID(q.From.ID), func(ctx context.Context) error {
 		_, err := ch.api.AnswerCallbackQuery(ctx, &bot.AnswerCallbackQueryParams{
 			CallbackQueryID: q.ID, Text: alert(text), ShowAlert: o.Kind != approval.Counted && text != "",
@@ -104,7 +90,7 @@ func (ch *Channel) tellTapper(ctx context.Context, q *models.CallbackQuery, o ap
 		return ch.clean("answerCallbackQuery", err)
 	})
 	if err != nil && !errors.Is(err, bot.ErrorBadRequest) { // a tap from before a restart can't be answered any more
-		ch.deps.Log.Warn("a tap could not be answered", "channel", Name, "err", err)
+		ch.Log.Warn("a tap could not be answered", "err", err)
 	}
 }
 
@@ -141,7 +127,7 @@ func (ch *Channel) askWhy(ctx context.Context, c *approval.Card, who int64, at r
 	d := &drawing{}
 	d.plain(whyBegins + c.Ref() + whyEnds)
 	d.entities = []models.MessageEntity{{Type: models.MessageEntityTypeTextMention, Offset: 0, Length: len("Why"), User: &models.User{ID: who}}}
-	_, err := ch.write(ctx, ch.line, message{
+	_, err := ch.write(ctx, ch.Line, message{
 		chat: at.chat, replyTo: at.message, drawing: d,
 		prompt: &models.ForceReply{ForceReply: true, Selective: true, InputFieldPlaceholder: "The reason, in one line"},
 	})
@@ -149,7 +135,7 @@ func (ch *Channel) askWhy(ctx context.Context, c *approval.Card, who int64, at r
 }
 
 // typed takes a line that someone wrote to the bot.
-func (ch *Channel) typed(ctx context.Context, m *models.Message) {
+func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *models.Message) {
 	if !ch.person(m) || m.Text == "" {
 		return
 	}
@@ -161,9 +147,9 @@ func (ch *Channel) typed(ctx context.Context, m *models.Message) {
 	if !ours {
 		return
 	}
-	o, err := ch.listener.tell(ctx, a)
+	o, err := answer(ctx, a)
 	if err != nil {
-		ch.deps.Log.Error("a line could not be taken", "channel", Name, "err", err)
+		ch.Log.Error("a line could not be taken", "err", err)
 	}
 	if o.Text != "" {
 		ch.reply(ctx, m, o)
@@ -205,7 +191,7 @@ func (ch *Channel) read(m *models.Message) (approval.Answer, bool) {
 }
 
 // start answers /start with the numbers that the config needs. They are no
-// secret: whoever asks knows them.
+// secret to the person who asks.
 func (ch *Channel) start(m *models.Message) string {
 	word, _, _ := strings.Cut(m.Text, "@")
 	if strings.TrimSpace(word) != "/start" {
@@ -214,20 +200,17 @@ func (ch *Channel) start(m *models.Message) string {
 	return fmt.Sprintf("This bot asks for approvals.\nYour user id: %d\nThis chat's id: %d", m.From.ID, m.Chat.ID)
 }
 
-// reply answers a line. What strangers are told comes from a share of its own,
-// and nobody waits for it.
+// strangerPatience is how long a reply to a person who may not approve may take.
+const strangerPatience = time.Second
+
+// reply answers a line.
 func (ch *Channel) reply(ctx context.Context, m *models.Message, o approval.Outcome) {
-	line := ch.line
-	if o.Kind == approval.Unauthorised {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		line = ch.strangers
-	}
+	ctx, line, done := ch.ReplyLine(ctx, &o, strangerPatience)
+	defer done()
 	d := &drawing{}
 	d.styled(models.MessageEntityTypePre, shorten(o.Text))
 	if _, err := ch.write(ctx, line, message{chat: m.Chat.ID, replyTo: m.ID, drawing: d}); err != nil {
-		ch.deps.Log.Warn("a line could not be answered", "channel", Name, "err", err)
+		ch.Log.Warn("a line could not be answered", "err", err)
 	}
 }
 

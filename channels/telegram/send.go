@@ -20,18 +20,18 @@ import (
 // as a file.
 func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	cut := false
-	d := channels.Show(c, nil, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) {
+	d := channels.Show(c, nil, ch.Now(), func(doc *channels.Document) (*drawing, bool) {
 		cut = doc.Cut
-		return draw(doc.LinkTo(ch.deps.Page, c))
+		return draw(doc.LinkTo(ch.Page, c))
 	})
 	at := ref{chat: ch.chatOf(c)}
-	id, err := ch.write(ctx, ch.line, message{chat: at.chat, drawing: d})
+	id, err := ch.write(ctx, ch.Line, message{chat: at.chat, drawing: d})
 	if err != nil {
 		return "", err
 	}
 	at.message = id
 	if cut {
-		ch.tasks.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
+		ch.Tasks.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
 			_, err := ch.attach(ctx, c, at, nil)
 			return err
 		})
@@ -71,7 +71,7 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 	}
 	if o.State != approval.Open {
 		for _, id := range ch.views.Take(c.ID) {
-			ch.tasks.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
+			ch.Tasks.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
 				_, err := ch.disarm(ctx, ref{r.chat, id})
 				return err
 			})
@@ -84,7 +84,7 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 // already, one on a message that is gone, and one that it does not take: with the
 // last, the buttons go all the same.
 func (ch *Channel) redraw(ctx context.Context, r ref, c *approval.Card, o approval.Outcome) error {
-	d := channels.Show(c, &o, ch.deps.Now(), func(doc *channels.Document) (*drawing, bool) { return draw(doc.LinkTo(ch.deps.Page, c)) })
+	d := channels.Show(c, &o, ch.Now(), func(doc *channels.Document) (*drawing, bool) { return draw(doc.LinkTo(ch.Page, c)) })
 	refused, err := ch.rewrite(ctx, r, d)
 	if err == nil && refused != nil && d.unlink() { // Telegram takes no link to some hosts
 		refused, err = ch.rewrite(ctx, r, d)
@@ -121,7 +121,7 @@ func (ch *Channel) disarm(ctx context.Context, r ref) (done bool, err error) {
 // edit changes a message. That Telegram refuses the change says nothing of how
 // Telegram does.
 func (ch *Channel) edit(ctx context.Context, r ref, method string, do func(context.Context) error) (refused, err error) {
-	err = ch.call(ctx, ch.line, r.chat, method, func(ctx context.Context) error {
+	err = ch.call(ctx, ch.Line, r.chat, method, func(ctx context.Context) error {
 		err := do(ctx)
 		if refused = nil; errors.Is(err, bot.ErrorBadRequest) {
 			refused = ch.clean(method, err)
@@ -135,12 +135,12 @@ func (ch *Channel) edit(ctx context.Context, r ref, method string, do func(conte
 // details shows all there is of a card, in reply to it: as a message where there
 // is room for it, else as a file. The buttons come with it.
 func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) error {
-	doc := channels.Details(c, ch.deps.Now()).LinkTo(ch.deps.Page, c)
+	doc := channels.Details(c, ch.Now()).LinkTo(ch.Page, c)
 	d, fits := draw(doc)
 	var id int
 	var err error
 	if fits {
-		id, err = ch.write(ctx, ch.line, message{chat: under.chat, replyTo: under.message, drawing: d})
+		id, err = ch.write(ctx, ch.Line, message{chat: under.chat, replyTo: under.message, drawing: d})
 	} else {
 		id, err = ch.attach(ctx, c, under, channels.BesideFile(c, doc.Buttons))
 	}
@@ -152,12 +152,12 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 
 // askPick asks what a call does, in reply to the message whose button was tapped, or in place of such a question.
 func (ch *Channel) askPick(ctx context.Context, o *approval.Outcome, at ref) error {
-	d, _ := draw(channels.Picking(o.Card, o.Pick, ch.deps.Now()))
+	d, _ := draw(channels.Picking(o.Card, o.Pick, ch.Now()))
 	if o.Pick.Again {
 		refused, err := ch.rewrite(ctx, at, d)
 		return cmp.Or(err, refused)
 	}
-	id, err := ch.write(ctx, ch.line, message{chat: at.chat, replyTo: at.message, drawing: d})
+	id, err := ch.write(ctx, ch.Line, message{chat: at.chat, replyTo: at.message, drawing: d})
 	if err == nil {
 		ch.views.Add(o.Card.ID, id)
 	}
@@ -166,10 +166,10 @@ func (ch *Channel) askPick(ctx context.Context, o *approval.Outcome, at ref) err
 
 // attach sends all there is of a card as a file, in reply to it.
 func (ch *Channel) attach(ctx context.Context, c *approval.Card, under ref, buttons []channels.Button) (id int, err error) {
-	doc := channels.Details(c, ch.deps.Now())
+	doc := channels.Details(c, ch.Now())
 	whole, caption := channels.Whole(doc), &drawing{keyboard: keyboard(buttons)}
 	caption.head(doc)
-	err = ch.show(ctx, ch.line, under.chat, "sendDocument", func(ctx context.Context) error {
+	err = ch.show(ctx, ch.Line, under.chat, "sendDocument", func(ctx context.Context) error {
 		m, err := ch.api.SendDocument(ctx, &bot.SendDocumentParams{
 			ChatID: under.chat, MessageThreadID: ch.topic(under.chat), ReplyParameters: inReplyTo(under.message),
 			Document: &models.InputFileUpload{Filename: c.Ref() + ".txt", Data: strings.NewReader(whole)},

@@ -4,9 +4,9 @@
 //
 // Updates come by long polling, under a lease so that replicas don't take each
 // other's, or by webhook. Pending updates are never dropped: a tap that was made
-// while nobody listened is taken afterwards. Nothing that the agent wrote is
+// while no gateway listened is taken afterwards. Nothing that the agent wrote is
 // formatted: cards are sent as plain text with the places to emphasise beside
-// it, so there is no markup to break out of, and foreign text stands in code,
+// it, so there is no markup to break out of, and foreign text is in code,
 // where Telegram neither links nor mentions.
 //
 // The channel decides nothing. It refuses to hear bots, anonymous admins and
@@ -15,19 +15,21 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-telegram/bot"
+	"golang.org/x/time/rate"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
@@ -74,12 +76,9 @@ type Webhook struct {
 }
 
 const (
-	defaultAPI    = "https://api.telegram.org"
-	defaultPath   = "/hooks/telegram"
-	pollTimeout   = 50 * time.Second
-	maxAnswer     = 8 << 20 // bytes of an API's answer
-	handleTimeout = 20 * time.Second
-	inFlight      = 16 // updates that are worked on at a time; the rest waits at Telegram
+	defaultAPI  = "https://api.telegram.org"
+	defaultPath = "/hooks/telegram"
+	pollTimeout = 50 * time.Second
 )
 
 // Limits of sending: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
@@ -97,21 +96,16 @@ var (
 
 // Channel is a bot in a chat. It is safe for concurrent use.
 type Channel struct {
+	*delivery.Chat
+
 	config Config
-	deps   delivery.Deps
 	chat   int64
 	chats  map[string]int64 // by agent
 	token  string
 
-	api       *bot.Bot // sends; each poll has its own
-	http      *http.Client
-	line      *delivery.Line
-	strangers *delivery.Line // what people get who may not approve: they must not use up the chat's share
-	health    delivery.Health
-	listener  listener
+	api       *bot.Bot     // sends; each poll has its own
+	lastFault atomic.Value // a string: what was last wrong with polling; empty: nothing
 	views     delivery.Views[int]
-
-	tasks *delivery.Tasks
 }
 
 var (
@@ -119,7 +113,7 @@ var (
 	_ approval.Prober  = (*Channel)(nil)
 )
 
-// Open makes the channel. It calls nobody yet.
+// Open makes the channel. It does not call Telegram yet.
 func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 	chat, err := c.check()
 	if err != nil {
@@ -129,21 +123,12 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("channels.telegram: %w", err)
 	}
-	ch := &Channel{config: c, deps: d.Fill(), chat: chat, chats: chats, token: c.BotToken}
-	ch.http = &http.Client{
-		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: inFlight, IdleConnTimeout: time.Minute},
-		// The token is part of the address, and an address that was called is told to the next in a header.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	ch := &Channel{config: c, chat: chat, chats: chats, token: c.BotToken}
+	share := rate.Limit(perSecond)
+	if slices.Min(ch.everyChat()) < 0 {
+		share = perSecondGroup
 	}
-	share := perSecond * 1.0
-	for _, id := range ch.everyChat() {
-		if id < 0 {
-			share = perSecondGroup
-		}
-	}
-	ch.line = delivery.New(delivery.Options{Judge: judge, Rate: limit(share), Burst: burst, Health: &ch.health})
-	ch.strangers = delivery.New(delivery.Options{Judge: judge, Rate: limit(share / 6), Burst: strangersBurst})
-	ch.tasks = delivery.NewTasks(Name, ch.deps.Log)
+	ch.Chat = delivery.NewChat(Name, d, delivery.Options{Judge: judge, Rate: share, Burst: burst}, delivery.Options{Judge: judge, Rate: share / 6, Burst: strangersBurst})
 	ch.api, err = ch.newBot()
 	return ch, err
 }
@@ -161,9 +146,7 @@ func (c *Config) check() (chat int64, err error) {
 	if err != nil || chat == 0 {
 		return 0, errors.New("chatId must be a number: write /start to the bot and it tells you yours; a group's is negative")
 	}
-	if c.APIURL == "" {
-		c.APIURL = defaultAPI
-	}
+	c.APIURL = cmp.Or(c.APIURL, defaultAPI)
 	if u, err := url.Parse(c.APIURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return 0, errors.New("apiUrl is no address: write it as https://host, without the bot's token")
 	}
@@ -192,9 +175,7 @@ func (w *Webhook) check() error {
 	if w == nil {
 		return nil
 	}
-	if w.Path == "" {
-		w.Path = defaultPath
-	}
+	w.Path = cmp.Or(w.Path, defaultPath)
 	u, err := url.Parse(w.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
@@ -207,12 +188,9 @@ func (w *Webhook) check() error {
 	return nil
 }
 
-// Health says what is wrong with the channel now; nil if nothing is.
-func (ch *Channel) Health() error { return ch.health.Err() }
-
 // Introduce says what the bot is called.
 func (ch *Channel) Introduce(ctx context.Context) (name string, err error) {
-	return name, ch.call(ctx, ch.line, ch.chat, "getMe", func(ctx context.Context) error {
+	return name, ch.call(ctx, ch.Line, ch.chat, "getMe", func(ctx context.Context) error {
 		me, err := ch.api.GetMe(ctx)
 		if err == nil {
 			name = "@" + me.Username
@@ -239,7 +217,7 @@ func (ch *Channel) Probe(ctx context.Context) (string, error) {
 }
 
 func (ch *Channel) probe(ctx context.Context, name string, chat int64) error {
-	err := ch.call(ctx, ch.line, chat, "getChat", func(ctx context.Context) error {
+	err := ch.call(ctx, ch.Line, chat, "getChat", func(ctx context.Context) error {
 		_, err := ch.api.GetChat(ctx, &bot.GetChatParams{ChatID: chat})
 		return err
 	})
@@ -247,13 +225,6 @@ func (ch *Channel) probe(ctx context.Context, name string, chat int64) error {
 		err = fmt.Errorf("telegram: %s does not know the chat %d: press Start in the chat with it, or add it to the group, and see that chatId is right: %w", name, chat, err)
 	}
 	return err
-}
-
-// Close ends what is still under way. Listen must have ended.
-func (ch *Channel) Close() error {
-	ch.tasks.Close()
-	ch.http.CloseIdleConnections()
-	return nil
 }
 
 // newBot makes a client. Its token never leaves it: errors are scrubbed.

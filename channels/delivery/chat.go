@@ -1,0 +1,84 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/approval"
+)
+
+// Chat is what the channel of any chat platform is made of.
+type Chat struct {
+	Deps
+
+	HTTP      *http.Client
+	Line      *Line // carries what is sent to chats and people
+	Strangers *Line // carries replies to people who may not approve: they must not use up the share of the others
+	Faults    *Health
+	Listener  *Listener
+	Tasks     *Tasks
+}
+
+// NewChat makes the parts of the named channel. The client follows no redirect: a token goes to the address in the config and nowhere else.
+func NewChat(name string, d Deps, line, strangers Options) *Chat {
+	d = d.Fill()
+	d.Log = d.Log.With("channel", name)
+	c := &Chat{Deps: d, Faults: &Health{}, Strangers: New(strangers)}
+	line.Health = c.Faults
+	c.Line = New(line)
+	c.HTTP = &http.Client{
+		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: MaxWorkers, IdleConnTimeout: time.Minute},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	c.Listener = &Listener{log: d.Log, workers: make(chan struct{}, MaxWorkers)}
+	c.Tasks = NewTasks(d.Log)
+	return c
+}
+
+// Health says what is wrong with the channel now; nil if nothing is.
+func (c *Chat) Health() error { return c.Faults.Err() }
+
+// Close ends what is still under way. Listen must have ended.
+func (c *Chat) Close() error {
+	c.Tasks.Close()
+	c.HTTP.CloseIdleConnections()
+	return nil
+}
+
+// ReplyLine is the line for the reply to a person, and the time that it may take: a reply to a person who may not approve waits for its
+// turn no longer than patience.
+func (c *Chat) ReplyLine(ctx context.Context, o *approval.Outcome, patience time.Duration) (context.Context, *Line, context.CancelFunc) {
+	if o.Kind != approval.Unauthorised {
+		return ctx, c.Line, func() {}
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	return ctx, c.Strangers, cancel
+}
+
+const (
+	maxAnswer  = 8 << 20 // bytes of a platform's answer to a call
+	maxRequest = 1 << 20 // bytes of a platform's request to us
+)
+
+// Bound limits what is read of an answer.
+func Bound(res *http.Response) {
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(res.Body, maxAnswer), res.Body}
+}
+
+// ReadRequest reads a request of the platform, or says with which status to refuse it; 0: it was read.
+func ReadRequest(w http.ResponseWriter, r *http.Request) (body []byte, status int) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	switch _, large := errors.AsType[*http.MaxBytesError](err); {
+	case large:
+		return nil, http.StatusRequestEntityTooLarge
+	case err != nil:
+		return nil, http.StatusBadRequest
+	}
+	return body, 0
+}
