@@ -88,12 +88,7 @@ func (a *announcer) channels(c *Card, stage int) (names []string, inbox bool) {
 // says.
 func (a *announcer) serves(c *Card, stage int) bool {
 	names, inbox := a.channels(c, stage)
-	for _, name := range names {
-		if a.o.Channels[name] != nil {
-			return true
-		}
-	}
-	return inbox
+	return inbox || slices.ContainsFunc(names, func(name string) bool { return a.o.Channels[name] != nil })
 }
 
 // shownIn reports whether a stage that has begun puts a card into a channel. Where
@@ -226,13 +221,8 @@ func (a *announcer) showCopy(ctx context.Context, id string, copied Copy) {
 func (a *announcer) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendDeadline)
 	unhook := context.AfterFunc(a.ctx, func() {
-		t := time.NewTimer(stopDeadline)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			cancel()
-		case <-ctx.Done():
-		}
+		sleep(ctx, stopDeadline)
+		cancel()
 	})
 	return ctx, func() {
 		unhook()

@@ -85,7 +85,7 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 		return Outcome{Kind: Misunderstood, Text: "Two open questions have this reference. Answer with the code on the card."}, nil
 	}
 	if err != nil {
-		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+		return Outcome{Text: storeGone}, err
 	}
 	if id == "" {
 		return Outcome{Kind: NotFound, Text: "No open question has the reference " + quote(d.o.Hide(a.Ref)) + ". `verifier pending` lists them."}, nil
@@ -103,11 +103,8 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 func (vs *votes) count(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
 	for range swapTries {
 		c, now, err := vs.load(ctx, id)
-		if errors.Is(err, ErrGone) {
-			return forgotten(), nil
-		}
 		if err != nil {
-			return Outcome{Text: "The question can't be read. Nothing was approved."}, err
+			return unreadable(err)
 		}
 		if out, err := c.answerable(a.code); out.Text != "" {
 			return out, err
@@ -193,10 +190,13 @@ func (c *Card) answerable(code string) (Outcome, error) {
 // stillGathering answers a tap on a list of calls that is not on the card yet.
 const stillGathering = "Several calls are being put on one card. You see it in a moment: answer it then. Nothing was changed."
 
-// forgotten is what is told of a card that is no longer kept. What became of it
+// unreadable is the outcome of an answer to a card that can't be loaded. What became of one that is no longer kept
 // is not known here: it may have been approved long ago.
-func forgotten() Outcome {
-	return Outcome{Kind: TooLate, State: Expired, Text: "This question has expired and can no longer be answered. This changed nothing; the record says what became of it."}
+func unreadable(err error) (Outcome, error) {
+	if errors.Is(err, ErrGone) {
+		return Outcome{Kind: TooLate, State: Expired, Text: "This question has expired and can no longer be answered. This changed nothing; the record says what became of it."}, nil
+	}
+	return Outcome{Text: "The question can't be read. Nothing was approved."}, err
 }
 
 // pick finds the questions an answer is about: one by its digest, or those of a tool.
@@ -379,27 +379,23 @@ func (t *terms) grant(c *Card, q *Question) *session.Grant {
 }
 
 // people are those who said yes, or no.
-func (q *Question) people(allow bool) string { return peopleOf(q.Votes, allow) }
+func (q *Question) people(allow bool) string {
+	return joinVotes(q.Votes, allow, func(v *Vote) string { return v.Person })
+}
 
-// By names those who said yes, as [Desk.Stands] takes it.
-func (r *Ruling) By() string { return peopleOf(r.Votes, true) }
-
-func peopleOf(votes []Vote, allow bool) string {
-	var names []string
-	for _, v := range votes {
-		if v.Allow == allow && v.Person != "" {
-			names = append(names, v.Person)
-		}
-	}
-	return strings.Join(names, peopleBetween)
+// By names those who said yes, as [Grants.Covers] takes it.
+func (r *Ruling) By() string {
+	return joinVotes(r.Votes, true, func(v *Vote) string { return v.Person })
 }
 
 // names are those who said yes, or no, as others know them.
-func (q *Question) names(allow bool) string {
+func (q *Question) names(allow bool) string { return joinVotes(q.Votes, allow, (*Vote).Who) }
+
+func joinVotes(votes []Vote, allow bool, name func(*Vote) string) string {
 	var names []string
-	for i := range q.Votes {
-		if v := &q.Votes[i]; v.Allow == allow && v.Person != "" {
-			names = append(names, v.Who())
+	for i := range votes {
+		if v := &votes[i]; v.Allow == allow && v.Person != "" {
+			names = append(names, name(v))
 		}
 	}
 	return strings.Join(names, peopleBetween)
@@ -408,15 +404,13 @@ func (q *Question) names(allow bool) string {
 // reason is what the deny tells the agent. Neither the code nor a secret is in
 // it, not even if the owner typed it: see cast.
 func (q *Question) reason() string {
-	for _, v := range q.Votes {
-		if !v.Allow {
-			return v.Reason
-		}
+	if no := q.Denial(); no != nil {
+		return no.Reason
 	}
 	return ""
 }
 
-// answered records counted votes and shows on every copy where the card stands.
+// answered records counted votes and shows on every copy what became of the card.
 func (vs *votes) answered(ctx context.Context, c *Card, voted []*Question, now time.Time) {
 	for _, q := range voted {
 		v := q.Votes[len(q.Votes)-1]
@@ -448,7 +442,7 @@ func hideCode(text, code string) string {
 	return text
 }
 
-// maxQuoted is how many characters of a name stand in a sentence. A longer one
+// maxQuoted is how many characters of a name fit into a sentence. A longer one
 // would leave no room for what comes after it.
 const maxQuoted = 80
 
@@ -474,7 +468,7 @@ func (vs *votes) countLike(ctx context.Context, person, id string, a Answer, mos
 	case errors.Is(err, ErrGone) || err == nil && c.closed(now):
 		return vs.count(ctx, person, id, a, most) // which says so
 	case err != nil:
-		return Outcome{Text: "The question can't be read. Nothing was approved."}, err
+		return unreadable(err)
 	}
 	l := vs.likes.likely(ctx, c, minutes)
 	if l == nil {

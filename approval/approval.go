@@ -16,10 +16,13 @@
 package approval
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,10 +36,10 @@ import (
 
 // Channel reaches people on one platform.
 type Channel interface {
-	// Send shows a card and returns where it stands, to be edited later. It
+	// Send shows a card and returns where it is, to be edited later. It
 	// never waits for a person.
 	Send(ctx context.Context, c *Card) (ref string, err error)
-	// Settle shows where a card stands that was sent. Unless the outcome's state
+	// Settle shows the state of a card that was sent. Unless the outcome's state
 	// is Open (one of two approvals, a gateway that stops), it takes the buttons
 	// away.
 	Settle(ctx context.Context, ref string, c *Card, o Outcome) error
@@ -80,7 +83,7 @@ type Options struct {
 	Collect   time.Duration                                                 // how long a batch card gathers calls before it is sent; 0 means 1 s
 }
 
-// Event is what happened at the desk, for whoever counts.
+// Event is what happened at the desk, for metrics.
 type Event struct {
 	Kind  EventKind
 	Allow bool          // of an answer
@@ -117,7 +120,7 @@ type Desk struct {
 	votes        *votes
 	buttons      *buttons
 	commands     *commands
-	listenErrors listenErrors
+	listenErrors sync.Map // why a channel stopped listening: errors, by its name
 }
 
 // Rooms are the parts of a desk where people do more than answer questions.
@@ -145,7 +148,7 @@ const (
 	leastDelivery  = 2 * time.Second        // for a call that can wait less, a card may take this long to reach someone
 	askSlack       = 250 * time.Millisecond // for the store, once a call has been held: its caller waits for an answer
 	stopDeadline   = 2 * time.Second        // for what is shown while the desk stops
-	leaveDeadline  = 2 * time.Second        // for taking a request off its card, once nobody waits for it
+	leaveDeadline  = 2 * time.Second        // for taking a request off its card, once it waits no more
 	leaveAtOnce    = 2
 	answerFirst    = 500 * time.Millisecond // before that, where a crowd leaves
 	crowd          = 100
@@ -178,8 +181,7 @@ func NewDesk(o Options) (*Desk, error) {
 
 // assemble builds the parts of a desk, each from those that it needs.
 func assemble(o Options, p process) *Desk {
-	cards := &cardStore{core: &core{o: o, tasks: newTasks(o.Log)}, process: p}
-	cards.waiters.init()
+	cards := &cardStore{core: &core{o: o, tasks: newTasks(o.Log)}, process: p, waiters: waiters{byID: make(map[string][]*waiter)}}
 	held, previews := &heldParams{}, &previews{}
 	announcer := &announcer{cardStore: cards}
 	pauses := &Pauses{cards}
@@ -207,10 +209,11 @@ func assemble(o Options, p process) *Desk {
 }
 
 func (o *Options) fill() {
-	orDefault(&o.Poll, 2*time.Second)
-	orDefault(&o.Collect, time.Second)
-	orDefault(&o.Together, 100*time.Millisecond)
-	orDefault(&o.Tend, 5*time.Second)
+	o.Poll = cmp.Or(o.Poll, 2*time.Second)
+	o.Collect = cmp.Or(o.Collect, time.Second)
+	o.Together = cmp.Or(o.Together, 100*time.Millisecond)
+	o.Tend = cmp.Or(o.Tend, 5*time.Second)
+	o.Rand = cmp.Or(o.Rand, rand.Reader)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -228,13 +231,6 @@ func (o *Options) fill() {
 	}
 	if o.Head == nil {
 		o.Head = func(a *Ask) string { return quote(a.Tool) }
-	}
-}
-
-func orDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
 	}
 }
 
@@ -270,8 +266,8 @@ func (as *asker) canAsk(a *Ask) error {
 // they can be answered until they expire, for one retry.
 func (d *Desk) Stop() { d.stop() }
 
-// Close stops the desk and waits for its goroutines. Nobody may call Ask or
-// Answer any more.
+// Close stops the desk and waits for its goroutines. Ask and Answer must not be
+// called any more.
 func (d *Desk) Close() {
 	d.stop()
 	d.wg.Wait()
@@ -279,7 +275,7 @@ func (d *Desk) Close() {
 
 func (d *Desk) listen(ctx context.Context, name string, ch Channel) {
 	if err := ch.Listen(ctx, d.Answer); err != nil && ctx.Err() == nil {
-		d.listenErrors.set(name, err)
+		d.listenErrors.Store(name, err)
 		d.o.Log.Error("a channel stopped listening", "channel", name, "err", err)
 	}
 }

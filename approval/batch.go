@@ -69,12 +69,8 @@ func (pl *placer) extend(c *Card, r *Request) (bool, error) {
 
 // collect waits a moment, freezes the batch card and sends it.
 func (pl *placer) collect(ctx context.Context, id string) {
-	t := time.NewTimer(pl.o.Collect)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
+	if !sleep(ctx, pl.o.Collect) {
 		return
-	case <-t.C:
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*sendDeadline) // one that hangs leaves time for the next
 	defer cancel()

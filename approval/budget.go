@@ -16,14 +16,17 @@ type askLimit struct{ *core }
 // window is over which an agent's questions are counted.
 const window = time.Hour
 
-// afford counts one more question of an agent, and says whether it may be put.
-// An agent that asks too often is not put before people again until the hour
-// has room, and they are told of it once.
-func (l *askLimit) afford(ctx context.Context, agent string) (bool, error) {
-	most := l.terms().MaxPromptsPerHour
+// countAsk counts one more question of an agent, or returns errExhausted. An agent
+// that asks too often is not put before people again until the hour has room, and
+// they get one notice of it.
+func (l *askLimit) countAsk(ctx context.Context, r *Request) error {
+	if r.Ask.Test {
+		return nil
+	}
+	agent, most := r.Ask.Agent, l.terms().MaxPromptsPerHour
 	s, err := l.o.Store.Spend(ctx, session.AgentScope(agent), most, window)
 	if err != nil || s.OK {
-		return s.OK, err
+		return err
 	}
 	l.o.Observe(Event{Kind: EventExhausted})
 	if s.First {
@@ -33,34 +36,19 @@ func (l *askLimit) afford(ctx context.Context, agent string) (bool, error) {
 		l.o.Log.WarnContext(ctx, text)
 		l.Tell(ctx, text)
 	}
-	return false, nil
+	return errExhausted
 }
 
-// refund takes a question back that could not be shown: an agent is not to be turned
-// away because a chat was down.
-func (l *askLimit) refund(ctx context.Context, agent string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	if err := l.o.Store.Refund(ctx, session.AgentScope(agent)); err != nil {
-		l.o.Log.WarnContext(ctx, "a question that could not be shown still counts", "err", err)
-	}
-}
-
-// countAsk counts a question among those that an agent asks anew, if it may ask one more.
-func (l *askLimit) countAsk(ctx context.Context, r *Request) error {
-	if r.Ask.Test {
-		return nil
-	}
-	ok, err := l.afford(ctx, r.Ask.Agent)
-	if err == nil && !ok {
-		err = errExhausted
-	}
-	return err
-}
-
-// refundUnasked gives an agent back the question that could not be shown to anyone.
+// refundUnasked gives an agent back the question that could not be shown to anyone: it is not to be turned away because a chat was down.
 func (l *askLimit) refundUnasked(ctx context.Context, r *Request, err error) {
-	if errors.Is(err, ErrNobody) && !r.Ask.Test {
-		l.runFor(ctx, func(ctx context.Context) { l.refund(ctx, r.Ask.Agent) })
+	if !errors.Is(err, ErrNobody) || r.Ask.Test {
+		return
 	}
+	l.runFor(ctx, func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if err := l.o.Store.Refund(ctx, session.AgentScope(r.Ask.Agent)); err != nil {
+			l.o.Log.WarnContext(ctx, "a question that could not be shown still counts", "err", err)
+		}
+	})
 }

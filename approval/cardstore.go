@@ -79,7 +79,7 @@ func (cs *cardStore) codeSeal(code string) string { return cs.o.Key.Seal("code",
 
 // open reads a stored card. One whose content does not carry this server's seal
 // was not made by us and is no card; a yes without our seal, or of someone who may
-// no longer approve, is none, and is not even told of.
+// no longer approve, is left out.
 func (cs *cardStore) open(s Stored, now time.Time) (*Card, error) {
 	c, t := &Card{version: s.Version}, cs.terms()
 	if err := json.Unmarshal(s.Blob, c); err != nil {
@@ -96,7 +96,7 @@ func (cs *cardStore) open(s Stored, now time.Time) (*Card, error) {
 			return nil, errForged
 		}
 		q.Votes = slices.DeleteFunc(q.Votes, func(v Vote) bool { return v.Allow && !q.counts(&v) })
-		t.standing(q, now)
+		t.dropLapsed(q, now)
 		q.Ask.hide = cs.o.Hide
 		if s := q.Summary; s != nil && !cs.o.Key.Check(s.Seal, "summary", s.sealed(c.ID, q.Ask.Digest)...) {
 			q.Summary = nil
@@ -221,24 +221,20 @@ func (cs *cardStore) find(ctx context.Context, code string, by *Carrier) (string
 	c, _, err := cs.load(ctx, id)
 	switch {
 	case errors.Is(err, ErrGone):
-		return id, nil // the person is told so
+		return id, nil // the reply says so
 	case err != nil || !by.carries(c):
 		return "", err
 	}
 	return id, nil
 }
 
-// recentCards remembers the cards of this process by their short names, so that a
-// late answer is told what happened instead of "no such card".
-type recentCards struct{ byRef recent.Shared[string, string] }
+// recentCards remembers the cards of this process by their short names, so that the
+// reply to a late answer is what happened and not "no such card".
+type recentCards struct{ recent.Shared[string, string] }
 
-const mostRecentCards = 1024
-
-func (r *recentCards) note(ref, id string) {
-	r.byRef.Put(ref, id, mostRecentCards)
-}
+func (r *recentCards) note(ref, id string) { r.Put(ref, id, 1024) }
 
 func (r *recentCards) find(ref string) string {
-	id, _ := r.byRef.Get(ref)
+	id, _ := r.Get(ref)
 	return id
 }

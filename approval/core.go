@@ -2,12 +2,14 @@ package approval
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/session"
 )
 
-// core is what every part of the desk needs: the options, the terms in force, the record and a word to everyone.
+// core is what every part of the desk needs: the options, the terms in force, the record, notes and notices.
 type core struct {
 	*tasks
 
@@ -20,6 +22,39 @@ func (c *core) note(ctx context.Context, e audit.Entry) {
 	if err := c.o.Record.Append(e); err != nil {
 		c.o.Log.ErrorContext(ctx, "the record could not be written", "kind", e.Kind, "ref", e.Ref, "err", err)
 	}
+}
+
+// keepNote adds a text to a list of the store, under this server's seal.
+func (c *core) keepNote(ctx context.Context, purpose string, n session.Note, text string) error {
+	n.Entries = [][]byte{[]byte(c.o.Key.Seal(purpose, n.List, text) + text)}
+	return c.o.Store.Note(ctx, n)
+}
+
+// sealLength is how long a seal is.
+const sealLength = 32
+
+// notes reads the texts of such a list, oldest first, and says how many entries it has: those of others are left out.
+func (c *core) notes(ctx context.Context, purpose, list string) (texts [][]byte, all int, err error) {
+	entries, err := c.o.Store.Notes(ctx, list)
+	for _, e := range entries {
+		if len(e) >= sealLength && c.o.Key.Check(string(e[:sealLength]), purpose, list, string(e[sealLength:])) {
+			texts = append(texts, e[sealLength:])
+		}
+	}
+	return texts, len(entries), err
+}
+
+const storeGone = "The store can't be reached. Nothing was changed; try again."
+
+// noConversation says why no conversation was found by a reference.
+func (c *core) noConversation(ref string, err error) (Outcome, error) {
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(c.o.Hide(ref)) + "."}, nil
+	case errors.Is(err, ErrAmbiguous):
+		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(c.o.Hide(ref)) + ". Write more of it."}, nil
+	}
+	return Outcome{Text: storeGone}, err
 }
 
 // Notice is a card that asks nothing and tells something.

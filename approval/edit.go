@@ -104,10 +104,8 @@ func (ed *edits) Draft(c *Card) (string, string) {
 func (ed *edits) edited(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
 	c, now, err := ed.load(ctx, id)
 	switch {
-	case errors.Is(err, ErrGone):
-		return forgotten(), nil
 	case err != nil:
-		return Outcome{Text: "The question can't be read. Nothing was approved."}, err
+		return unreadable(err)
 	case c.closed(now):
 		return tooLate(c.outcome(c.all(), now)), nil
 	}

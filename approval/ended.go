@@ -31,29 +31,17 @@ const (
 
 func endedList(c session.Conversation) string { return c.Hash() + ":ended" }
 
-// noteEnd notes when a session ended, by the store's clock.
-func (en *endings) noteEnd(ctx context.Context, c session.Conversation, sessionKey, sessionID string, at time.Time) error {
-	list := endedList(c)
-	text := strings.Join([]string{strconv.FormatInt(at.UnixMilli(), 10), sessionID, sessionKey}, "\x00")
-	entry := []byte(en.o.Key.Seal("note", list, text) + text)
-	return en.o.Store.Note(ctx, session.Note{List: list, Entries: [][]byte{entry}, Most: mostEnded, Keep: keepEnded})
-}
-
 // outlivedBy reports whether the session of a call has ended since a yes was given. If
 // that can't be read, it may have.
 func (en *endings) outlivedBy(ctx context.Context, a *Ask, yes Vote) bool {
-	list := endedList(a.Conversation)
-	entries, err := en.o.Store.Notes(ctx, list)
+	ends, all, err := en.notes(ctx, "note", endedList(a.Conversation))
 	if err != nil {
 		en.o.Log.WarnContext(ctx, "the desk could not look up whether a session has ended, so an earlier yes does not count", "err", err)
 		return true
 	}
-	full := len(entries) >= mostEnded // then older ends are forgotten, and this session's may be among them
-	for i, e := range entries {
-		if len(e) <= sealLength || !en.o.Key.Check(string(e[:sealLength]), "note", list, string(e[sealLength:])) {
-			continue
-		}
-		at, rest, _ := strings.Cut(string(e[sealLength:]), "\x00")
+	full := all >= mostEnded // then older ends are forgotten, and this session's may be among them
+	for i, text := range ends {
+		at, rest, _ := strings.Cut(string(text), "\x00")
 		id, key, _ := strings.Cut(rest, "\x00")
 		ms, _ := strconv.ParseInt(at, 10, 64) // it is under our seal
 		ours := key == a.SessionKey && (id == a.SessionID || id == "" || a.SessionID == "")
@@ -81,7 +69,8 @@ func (e *Ending) leaves(q *Question) bool {
 // no call could use a yes. Yeses from before that no call has used are over as well.
 func (en *endings) Abandon(ctx context.Context, e Ending) error {
 	conv := e.Conversation
-	if err := en.noteEnd(ctx, conv, e.SessionKey, e.SessionID, e.At); err != nil {
+	ended := strings.Join([]string{strconv.FormatInt(e.At.UnixMilli(), 10), e.SessionID, e.SessionKey}, "\x00")
+	if err := en.keepNote(ctx, "note", session.Note{List: endedList(conv), Most: mostEnded, Keep: keepEnded}, ended); err != nil {
 		return err
 	}
 	ids, err := en.o.Store.Open(ctx)

@@ -64,7 +64,6 @@ func (l *Likely) String() string {
 const (
 	mostAnswers = 50
 	keepAnswers = 7 * 24 * time.Hour
-	sealLength  = 32
 )
 
 // said is one answer, remembered to be compared with.
@@ -79,15 +78,11 @@ type said struct {
 func answersOf(c session.Conversation) string { return c.Hash() + ":answers" }
 
 // rememberAnswer keeps what was said to what. It is shown to people and decides
-// nothing: where it can't be kept the answer stands.
+// nothing: where it can't be kept the answer counts all the same.
 func (li *likes) rememberAnswer(ctx context.Context, a *Ask, v *Vote) {
 	text, err := json.Marshal(said{a.Tool, a.Agent, a.Window, a.Like, v.Allow})
 	if err == nil {
-		list := answersOf(a.Conversation)
-		err = li.o.Store.Note(ctx, session.Note{
-			List: list, Most: mostAnswers, Keep: keepAnswers,
-			Entries: [][]byte{append([]byte(li.o.Key.Seal("answer", list, string(text))), text...)},
-		})
+		err = li.keepNote(ctx, "answer", session.Note{List: answersOf(a.Conversation), Most: mostAnswers, Keep: keepAnswers}, string(text))
 	}
 	if err != nil {
 		li.o.Log.WarnContext(ctx, "an answer could not be kept to be compared with", "err", err)
@@ -95,7 +90,7 @@ func (li *likes) rememberAnswer(ctx context.Context, a *Ask, v *Vote) {
 }
 
 // likely looks at what a yes to calls like the one on a card would cover; nil if
-// nobody can give it.
+// it can't be given.
 func (li *likes) likely(ctx context.Context, c *Card, minutes int) *Likely {
 	if len(c.Questions) != 1 || c.Questions[0].Ask.Like == "" || !c.Questions[0].Ask.Lasting {
 		return nil
@@ -105,15 +100,14 @@ func (li *likes) likely(ctx context.Context, c *Card, minutes int) *Likely {
 		return nil // what would be shown is less than what it is bound to
 	}
 	l := &Likely{Tool: a.Tool, Where: a.Where, Minutes: minutes, Level: a.Level.String()}
-	list := answersOf(a.Conversation)
-	entries, err := li.o.Store.Notes(ctx, list)
+	answers, _, err := li.notes(ctx, "answer", answersOf(a.Conversation))
 	if err != nil {
 		li.o.Log.WarnContext(ctx, "earlier answers could not be read", "err", err)
 		return nil // what can't be shown is not offered
 	}
-	for _, e := range entries {
+	for _, text := range answers {
 		var s said
-		if len(e) <= sealLength || !li.o.Key.Check(string(e[:sealLength]), "answer", list, string(e[sealLength:])) || json.Unmarshal(e[sealLength:], &s) != nil {
+		if json.Unmarshal(text, &s) != nil {
 			continue
 		}
 		l.Answers++
@@ -130,7 +124,7 @@ func (li *likes) likely(ctx context.Context, c *Card, minutes int) *Likely {
 }
 
 // LikeThis says what a yes to calls like the one on a card would cover, by the
-// card's short name. It is nil if nobody can give it. A person who was shown it
+// card's short name. It is nil if it can't be given. A person who was shown it
 // may give it by an [Answer] with Scope.Like, or by the button of one call of a
 // list, which entry names from 1.
 func (li *likes) LikeThis(ctx context.Context, a Answer, entry int) (*Likely, error) {
@@ -170,16 +164,12 @@ func preview(card, person string, minutes int) string {
 
 // previews remembers who was shown in this process what a yes to calls like one
 // would cover. What is forgotten is shown again.
-type previews struct{ shown recent.Shared[string, bool] }
+type previews struct{ recent.Shared[string, bool] }
 
-const previewsSize = 1000
-
-func (p *previews) note(shown string) {
-	p.shown.Put(shown, true, previewsSize)
-}
+func (p *previews) note(shown string) { p.Put(shown, true, 1000) }
 
 func (p *previews) has(shown string) bool {
-	_, known := p.shown.Get(shown)
+	_, known := p.Get(shown)
 	return known
 }
 

@@ -1,8 +1,8 @@
 package approval
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,10 +37,7 @@ func (w words) muted(a *Ask, now time.Time) (until time.Time, muted bool) {
 
 // mute takes `.mute`.
 func (av *Availability) mute(ctx context.Context, person, via string, cmd *codes.Command) (Outcome, error) {
-	minutes := min(cmd.Minutes, maxMuteMinutes)
-	if minutes == 0 {
-		minutes = muteMinutes
-	}
+	minutes := cmp.Or(min(cmd.Minutes, maxMuteMinutes), muteMinutes)
 	about, name, out, err := av.mutable(ctx, cmd)
 	if about == "" {
 		return out, err
@@ -62,13 +59,12 @@ func (av *Availability) mutable(ctx context.Context, cmd *codes.Command) (about,
 		return aboutAgent(cmd.Agent), whom(av.o.Hide(cmd.Agent)), Outcome{}, nil
 	}
 	account, err := av.o.Store.Influences(ctx, cmd.Session)
-	switch {
-	case errors.Is(err, ErrUnknown):
-		return "", "", Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(av.o.Hide(cmd.Session)) + ". Nothing was changed."}, nil
-	case errors.Is(err, ErrAmbiguous):
-		return "", "", Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(av.o.Hide(cmd.Session)) + ". Write more of it. Nothing was changed."}, nil
-	case err != nil:
-		return "", "", Outcome{Text: storeGone}, err
+	if err != nil {
+		out, err := av.noConversation(cmd.Session, err)
+		if err == nil {
+			out.Text += " Nothing was changed."
+		}
+		return "", "", out, err
 	}
 	return aboutTalk(account.Conversation.Hash()), "The conversation " + account.Conversation.Ref(), Outcome{}, nil
 }

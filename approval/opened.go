@@ -171,36 +171,23 @@ func (op *openings) keepOpening(ctx context.Context, id, digest string, o Openin
 }
 
 // onTheWay are details that are being delivered, by card and person: a tap on their button may come before the platform has answered.
-type onTheWay struct {
-	mu   sync.Mutex
-	sent map[string]chan struct{}
-}
+type onTheWay struct{ sync.Map }
 
 // begin notes a delivery until end is called.
 func (w *onTheWay) begin(key string) (end func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.sent == nil {
-		w.sent = make(map[string]chan struct{})
-	}
 	mine := make(chan struct{})
-	w.sent[key] = mine
+	w.Store(key, mine)
 	return sync.OnceFunc(func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.sent[key] == mine {
-			delete(w.sent, key)
-		}
+		w.CompareAndDelete(key, mine)
 		close(mine)
 	})
 }
 
 // wait waits for a delivery to end, if there is one.
 func (w *onTheWay) wait(ctx context.Context, key string) {
-	w.mu.Lock()
-	sent := w.sent[key]
-	w.mu.Unlock()
-	if sent == nil {
+	sending, _ := w.Load(key)
+	sent, ok := sending.(chan struct{})
+	if !ok {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendDeadline)

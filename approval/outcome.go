@@ -28,7 +28,7 @@ const (
 	WantsConfirm              // the person changed the call's arguments: Edit shows what that makes of it; the same answer again counts
 )
 
-// Outcome is what a person is told, and what a card turns into.
+// Outcome is what a person reads who answered, and what a card turns into.
 type Outcome struct {
 	Kind   Kind
 	State  State // of the first question it is about
@@ -46,10 +46,10 @@ type Outcome struct {
 	delivered func(ctx context.Context, failed error)
 }
 
-// NotAuthorised is what anyone else is told.
+// NotAuthorised is the reply to everyone else.
 const NotAuthorised = "You are not authorized to approve/deny this request"
 
-// outcome says where questions stand, in words for people. Questions of one
+// outcome says what became of questions, in words for people. Questions of one
 // card may have ended differently; each end is a sentence.
 func (c *Card) outcome(asked []*Question, now time.Time) Outcome {
 	var groups [Expired + 1][]*Question
@@ -119,10 +119,5 @@ func (c *Card) status(now time.Time) Outcome {
 
 // voted reports whether anyone has answered anything on the card.
 func (c *Card) voted() bool {
-	for i := range c.Questions {
-		if len(c.Questions[i].Votes) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Questions, func(q Question) bool { return len(q.Votes) > 0 })
 }

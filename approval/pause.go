@@ -41,7 +41,7 @@ func (ps *Pauses) learn(ctx context.Context, scope, text string, seen int64) err
 	return nil
 }
 
-// hearPauses reads all pauses anew. Whoever waits for a person under one is told.
+// hearPauses reads all pauses anew, and ends the waits of the agents that one binds.
 func (ps *Pauses) hearPauses(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -51,7 +51,7 @@ func (ps *Pauses) hearPauses(ctx context.Context) error {
 		return err
 	}
 	for _, scope := range known {
-		if _, stands := words[scope]; !stands {
+		if _, kept := words[scope]; !kept {
 			words[scope] = ""
 		}
 	}
@@ -60,13 +60,13 @@ func (ps *Pauses) hearPauses(ctx context.Context) error {
 			return err
 		}
 	}
-	ps.tellBraked()
+	ps.wakePaused()
 	return nil
 }
 
-// tellBraked ends the wait of whoever a pause binds.
-func (ps *Pauses) tellBraked() {
-	ps.waiters.wakeBraked(func(agent string) bool { return ps.View(agent).On })
+// wakePaused ends the waits of the agents that a pause binds.
+func (ps *Pauses) wakePaused() {
+	ps.waiters.wakePaused(func(agent string) bool { return ps.View(agent).On })
 }
 
 // pause stops an agent, or all: nothing but what is harmless passes from now on,
@@ -80,7 +80,9 @@ func (ps *Pauses) pause(ctx context.Context, person, via, agent string) (Outcome
 		return Outcome{Text: "The store can't be reached. The pause holds on this instance, which will pass it on; say it again to be sure of the others."}, err
 	}
 	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.", whom(ps.o.Hide(agent)), person, via)
-	ps.spoke(ctx, audit.KindPause, person, via, agent, text)
+	ps.note(ctx, spokenEntry(audit.KindPause, person, via, agent))
+	ps.o.Log.WarnContext(ctx, text)
+	ps.Tell(ctx, text)
 	return Outcome{Kind: Told, Text: text}, nil
 }
 
@@ -135,7 +137,7 @@ func (ps *Pauses) lifted(agent string) (scopes, asked []string) {
 // store has it, and whatever the store does: a word that is missing there is put
 // there. That one is lifted counts once the store has it.
 func (ps *Pauses) say(ctx context.Context, person string, scopes []string, on bool) error {
-	defer ps.tellBraked()
+	defer ps.wakePaused()
 	var failed []error
 	for _, scope := range scopes {
 		p := ps.o.Pauses.Next(scope, on, person, time.Now())
@@ -150,13 +152,6 @@ func (ps *Pauses) say(ctx context.Context, person string, scopes []string, on bo
 		ps.o.Pauses.Learn(scope, word)
 	}
 	return errors.Join(failed...)
-}
-
-// spoke records what someone said about a pause and tells everyone.
-func (ps *Pauses) spoke(ctx context.Context, kind audit.Kind, person, via, agent, text string) {
-	ps.note(ctx, spokenEntry(kind, person, via, agent))
-	ps.o.Log.WarnContext(ctx, text)
-	ps.Tell(ctx, text)
 }
 
 func spokenEntry(kind audit.Kind, person, via, agent string) audit.Entry {

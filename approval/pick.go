@@ -2,7 +2,6 @@ package approval
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -140,11 +139,7 @@ func (pk *picks) careful(ctx context.Context, person string, c *Card, t tap, min
 // asksToPick puts the question, each time anew.
 func (pk *picks) asksToPick(person string, c *Card, t tap, at, minutes int) (Outcome, error) {
 	var raw [nonceSize]byte
-	source := pk.o.Rand
-	if source == nil {
-		source = rand.Reader
-	}
-	if _, err := io.ReadFull(source, raw[:]); err != nil {
+	if _, err := io.ReadFull(pk.o.Rand, raw[:]); err != nil {
 		return Outcome{Text: "Nothing was approved; try again."}, err
 	}
 	nonce := string(raw[:])

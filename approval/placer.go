@@ -23,7 +23,7 @@ type placer struct {
 }
 
 // announce records that a card asks, then shows it to people. A card that
-// reaches nobody is taken back at once: nobody is told to wait for it.
+// reaches no one is taken back at once: nothing may wait for it.
 func (pl *placer) announce(ctx context.Context, id string) error {
 	c, now, err := pl.load(ctx, id)
 	if err != nil {
@@ -56,7 +56,7 @@ func (pl *placer) announce(ctx context.Context, id string) error {
 // are limited so: the store has limits of its own.
 func (pl *placer) show(ctx context.Context, id string) error {
 	showing := ctx
-	if end, ok := ctx.Deadline(); ok { // a card that reaches nobody is taken back in what is left
+	if end, ok := ctx.Deadline(); ok { // a card that reaches no one is taken back in what is left
 		var cancel context.CancelFunc
 		showing, cancel = context.WithDeadline(ctx, end.Add(-askSlack))
 		defer cancel()
@@ -171,7 +171,7 @@ var errStranded = errors.New("approval: the card was never shown")
 func (pl *placer) stillAnswers(ctx context.Context, c *Card, q *Question, r *Request, now time.Time) bool {
 	switch q.state(now) {
 	case Denied:
-		return slices.Equal(q.Ask.Said, r.Ask.Said) && now.Before(q.deniedAt().Add(noHolds))
+		return slices.Equal(q.Ask.Said, r.Ask.Said) && now.Before(q.Denial().At.Add(noHolds))
 	case Expired:
 		return slices.Equal(q.Ask.Said, r.Ask.Said) && now.Before(q.Ask.Until.Add(noHolds))
 	case Allowed:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Prober is a [Channel] that can say whether it works without showing anything
@@ -73,7 +72,10 @@ var errProbe = errors.New("the channel failed over the question; the log says wh
 func (d *Desk) probe(ctx context.Context, name string, ch Channel, send bool) Probed {
 	ctx, cancel := context.WithTimeout(ctx, sendDeadline)
 	defer cancel()
-	p := Probed{Channel: name, Deaf: d.listenErrors.on(name)}
+	p := Probed{Channel: name}
+	if err, stopped := d.listenErrors.Load(name); stopped {
+		p.Deaf, _ = err.(error)
+	}
 	if prober, ok := ch.(Prober); ok {
 		p.Asked = true
 		p.Who, p.Err = prober.Probe(ctx)
@@ -83,25 +85,4 @@ func (d *Desk) probe(ctx context.Context, name string, ch Channel, send bool) Pr
 		p.Sent = p.Err == nil
 	}
 	return p
-}
-
-// listenErrors remembers the channels that stopped listening.
-type listenErrors struct {
-	mu  sync.Mutex
-	why map[string]error
-}
-
-func (d *listenErrors) set(channel string, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.why == nil {
-		d.why = make(map[string]error)
-	}
-	d.why[channel] = err
-}
-
-func (d *listenErrors) on(channel string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.why[channel]
 }

@@ -37,10 +37,7 @@ func (cn *Consents) noteRefused(ctx context.Context, a *Ask) {
 	if a.Test {
 		return
 	}
-	list := refusedList(a.Tool)
-	text := cn.spelled(a.Spelled)
-	entry := []byte(cn.o.Key.Seal("refused", list, text) + text)
-	if err := cn.o.Store.Note(ctx, session.Note{List: list, Entries: [][]byte{entry}, Most: mostRefused, Keep: keepRefused}); err != nil {
+	if err := cn.keepNote(ctx, "refused", session.Note{List: refusedList(a.Tool), Most: mostRefused, Keep: keepRefused}, cn.spelled(a.Spelled)); err != nil {
 		cn.o.Log.WarnContext(ctx, "a refused call could not be kept for other gateways to compare with", "err", err)
 	}
 }
@@ -56,18 +53,14 @@ func (cn *Consents) spelled(of string) string {
 
 // Refused says what people refused of a tool that is like a call, by its [Ask.Spelled].
 func (cn *Consents) Refused(ctx context.Context, tool, spelled string) (Refusals, error) {
-	list := refusedList(tool)
-	entries, err := cn.o.Store.Notes(ctx, list)
+	refused, all, err := cn.notes(ctx, "refused", refusedList(tool))
 	if err != nil {
 		return Refusals{}, err
 	}
-	out, this := Refusals{Full: len(entries) >= mostRefused}, cn.spelled(spelled)
+	out, this := Refusals{Full: all >= mostRefused}, cn.spelled(spelled)
 	content, _, _ := strings.Cut(this, ":")
-	for _, e := range entries {
-		if len(e) < sealLength || !cn.o.Key.Check(string(e[:sealLength]), "refused", list, string(e[sealLength:])) {
-			continue
-		}
-		text := string(e[sealLength:])
+	for _, one := range refused {
+		text := string(one)
 		other, _, _ := strings.Cut(text, ":")
 		out.Same = out.Same || text == this || other != content || this == ""
 	}

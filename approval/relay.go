@@ -34,7 +34,7 @@ func (cm *commands) relayed(ctx context.Context, person string, a Answer) (Outco
 	first, err := cm.first(ctx, a.Carrier)
 	switch {
 	case err != nil:
-		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+		return Outcome{Text: storeGone}, err
 	case !first:
 		return Outcome{Kind: TooLate, Text: takenOnce}, nil
 	}

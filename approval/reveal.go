@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,13 +36,7 @@ func (w *heldParams) hold(digest string, c *heldCall) (letGo func()) {
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		left := w.byDigest[digest]
-		for i, other := range left {
-			if other == c {
-				left = append(left[:i:i], left[i+1:]...)
-				break
-			}
-		}
+		left := slices.DeleteFunc(w.byDigest[digest], func(other *heldCall) bool { return other == c })
 		if w.byDigest[digest] = left; len(left) == 0 {
 			delete(w.byDigest, digest)
 		}
@@ -61,10 +56,9 @@ func (w *heldParams) find(digest string) jsontext.Value {
 func (w *heldParams) call(digest, request string) *heldCall {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, c := range w.byDigest[digest] {
-		if c.request == request {
-			return c
-		}
+	all := w.byDigest[digest]
+	if at := slices.IndexFunc(all, func(c *heldCall) bool { return c.request == request }); at >= 0 {
+		return all[at]
 	}
 	return nil
 }

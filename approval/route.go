@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 const Terminal = "terminal"
 
 // Route says where questions of a kind go, who may answer them, how many must
-// agree, and where they go next if nobody does. What it leaves out is anything.
+// agree, and where they go next without an answer. What it leaves out is anything.
 type Route struct {
 	// Tools, Agents and Rules are what it is for: all that are named must fit.
 	Tools  []string `yaml:"tools"`
@@ -30,7 +31,7 @@ type Route struct {
 	Escalate []Escalation `yaml:"escalate"`
 }
 
-// Escalation is the next step of a question that nobody has answered.
+// Escalation is the next step of a question without an answer.
 type Escalation struct {
 	// After is how long it has waited by then, counted from the start.
 	After time.Duration `yaml:"after"`
@@ -84,10 +85,7 @@ func (t *terms) route(a *Ask) *Route {
 }
 
 func (t *terms) quorum(r *Route) int {
-	if r.Approvals == 0 {
-		return t.Approvals
-	}
-	return r.Approvals
+	return cmp.Or(r.Approvals, t.Approvals)
 }
 
 // bind fixes in a question what its route says: the seal over it keeps anyone
@@ -141,7 +139,7 @@ func (a *Ask) stranger(id string) string {
 }
 
 // sameRoute reports whether two questions go the same way, so that they can
-// stand on one card.
+// share a card.
 func sameRoute(a, b *Ask) bool {
 	if a.Approvals != b.Approvals || !slices.Equal(a.Approvers, b.Approvers) {
 		return false

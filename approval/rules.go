@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// State is where a question stands. The zero State is open.
+// State is the state of a question. The zero State is open.
 type State uint8
 
 // The states of a question.
@@ -22,7 +22,7 @@ func (s State) String() string {
 	return [...]string{"open", "approved", "denied", "expired"}[min(s, Expired)]
 }
 
-// state works out where a question stands from its votes alone. A vote that
+// state works out the state of a question from its votes alone. A vote that
 // does not carry our seal counts for nothing, unless it denies.
 func (q *Question) state(now time.Time) State {
 	people := make(map[string]bool)
@@ -68,16 +68,14 @@ func (q *Question) counts(v *Vote) bool {
 	return len(q.key) > 0 && !v.At.After(q.Ask.Until) && q.key.Check(v.Seal, "vote", v.sealed(q.card, q.Ask.Digest)...)
 }
 
-// deniedAt is when the question was denied. No seal covers the time: by changing it in
-// the store, a no holds longer, or the same call asks again sooner. Neither allows
+// Denial is the first no; nil if there is none. No seal covers its time: by changing it
+// in the store, a no holds longer, or the same call asks again sooner. Neither allows
 // anything.
-func (q *Question) deniedAt() (at time.Time) {
-	for _, v := range q.Votes {
-		if !v.Allow {
-			return v.At
-		}
+func (q *Question) Denial() *Vote {
+	if at := slices.IndexFunc(q.Votes, func(v Vote) bool { return !v.Allow }); at >= 0 {
+		return &q.Votes[at]
 	}
-	return at
+	return nil
 }
 
 // last is the last vote that counts.
@@ -123,10 +121,8 @@ func (q *Question) vote(v Vote) bool {
 	if q.state(v.At) != Open {
 		return false
 	}
-	for _, old := range q.Votes {
-		if old.Person == v.Person && old.Allow == v.Allow {
-			return false
-		}
+	if slices.ContainsFunc(q.Votes, func(old Vote) bool { return old.Person == v.Person && old.Allow == v.Allow }) {
+		return false
 	}
 	if v.Allow && len(q.Holders) > 0 {
 		v.For = q.Holders[0]
@@ -183,10 +179,5 @@ func (q *Question) leave(holder string) bool {
 
 // closed reports whether nothing on the card waits for an answer.
 func (c *Card) closed(now time.Time) bool {
-	for i := range c.Questions {
-		if c.Questions[i].state(now) == Open {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Questions, func(q Question) bool { return q.state(now) == Open })
 }

@@ -61,7 +61,7 @@ func (so *Sources) vouch(ctx context.Context, person string, v Vouching) (Outcom
 	case !v.Take && one.Fixed:
 		return so.noSource(v.Via, v.Conversation, ErrFixed)
 	}
-	// No record, no trust: whoever lowers a level is written down first.
+	// No record, no trust: the record says first who lowers a level.
 	if err := so.o.Record.Append(vouchEntry(person, v, &account, &one)); err != nil && !v.Take {
 		return Outcome{Text: "The record can't be written. Nothing was changed; try again."}, err
 	}
@@ -103,10 +103,6 @@ func vouched(e *session.Endorsement, take bool) string {
 // noSource says why nothing was changed.
 func (so *Sources) noSource(via, ref string, err error) (Outcome, error) {
 	switch {
-	case errors.Is(err, ErrUnknown):
-		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(so.o.Hide(ref)) + "."}, nil
-	case errors.Is(err, ErrAmbiguous):
-		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(so.o.Hide(ref)) + ". Write more of it."}, nil
 	case errors.Is(err, ErrNoSource):
 		return Outcome{Kind: NotFound, Text: "The conversation has no source with this number. " + command(via, "sources "+strings.ToUpper(ref)) + " lists them."}, nil
 	case errors.Is(err, ErrFixed):
@@ -114,7 +110,7 @@ func (so *Sources) noSource(via, ref string, err error) (Outcome, error) {
 	case errors.Is(err, ErrAgain):
 		return Outcome{Kind: TooLate, Text: "It has added something since you looked. Nothing was changed; look at " + command(via, "sources") + " once more."}, nil
 	}
-	return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+	return so.noConversation(ref, err)
 }
 
 // mostListed is how many sources one message names.
@@ -160,18 +156,11 @@ func (so *Sources) listSources(ctx context.Context, via, ref string) (Outcome, e
 
 // renewed is the last time that the owner started a conversation anew, if ever.
 func (so *Sources) renewed(ctx context.Context, c session.Conversation) (last session.Renewed, _ error) {
-	list := session.RenewedList(c)
-	entries, err := so.o.Store.Notes(ctx, list)
+	texts, _, err := so.notes(ctx, "note", session.RenewedList(c))
 	if err != nil {
 		return last, err
 	}
-	var ours [][]byte
-	for _, e := range entries {
-		if len(e) > sealLength && so.o.Key.Check(string(e[:sealLength]), "note", list, string(e[sealLength:])) {
-			ours = append(ours, e[sealLength:])
-		}
-	}
-	read, err := session.ReadRenewals(ours)
+	read, err := session.ReadRenewals(texts)
 	if err != nil {
 		return last, err
 	}
@@ -257,13 +246,8 @@ func (so *Sources) reset(ctx context.Context, person, via, ref string) (Outcome,
 		return Outcome{Kind: Misunderstood, Text: "Under the profile strict a level is never lowered. Start a new session instead."}, nil
 	}
 	conv, err := so.o.Store.Reset(ctx, ref)
-	switch {
-	case errors.Is(err, ErrUnknown):
-		return Outcome{Kind: NotFound, Text: "No conversation has the reference " + quote(so.o.Hide(ref)) + "."}, nil
-	case errors.Is(err, ErrAmbiguous):
-		return Outcome{Kind: NotFound, Text: "Several conversations begin with " + quote(so.o.Hide(ref)) + ". Write more of it."}, nil
-	case err != nil:
-		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+	if err != nil {
+		return so.noConversation(ref, err)
 	}
 	so.note(ctx, audit.Entry{
 		Kind: audit.KindReset, Client: conv.Client, Session: conv.Key, Ref: conv.Ref(),

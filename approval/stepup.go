@@ -2,7 +2,6 @@ package approval
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -42,7 +41,7 @@ type StepUp struct {
 // proofLife is how long a person may take to sign.
 const proofLife = 5 * time.Minute
 
-// What a person is told where their answer needs a passkey.
+// What a person reads whose answer needs a passkey.
 const (
 	noPasskeyHere = "Only your passkey allows this call, on your page%s. You can deny it here. Nothing was approved."
 	noPasskey     = "Only a passkey allows this call, and you have none for this page. Add one under Passkeys. Nothing was approved."
@@ -103,11 +102,7 @@ func siteOf(origin string) string {
 // wantsPasskey asks for a signature.
 func (su *stepUps) wantsPasskey(c *Card, asked []*Question, a *Answer, keys []passkey.Key, now time.Time) (Outcome, error) {
 	var raw [16]byte
-	source := su.o.Rand
-	if source == nil {
-		source = rand.Reader
-	}
-	if _, err := io.ReadFull(source, raw[:]); err != nil {
+	if _, err := io.ReadFull(su.o.Rand, raw[:]); err != nil {
 		return Outcome{Text: "Nothing was approved; try again."}, err
 	}
 	random, until := hex.EncodeToString(raw[:]), strconv.FormatInt(now.Add(proofLife).Unix(), 10)

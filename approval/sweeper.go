@@ -47,12 +47,7 @@ func (sw *sweeper) sweep(ctx context.Context) {
 				next = c.next
 			}
 		}
-		wait := time.NewTimer(time.Until(next))
-		select {
-		case <-ctx.Done():
-		case <-wait.C:
-		}
-		wait.Stop()
+		sleep(ctx, time.Until(next))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -206,11 +205,9 @@ func (a Action) vote(c *Card, by Answer) (Answer, bool) {
 // call of it that the button is for; otherwise what became of it.
 func (b *buttons) tappedCard(ctx context.Context, t tap, origin string) (*Card, Outcome, error) {
 	c, now, err := b.load(ctx, t.card)
-	if errors.Is(err, ErrGone) {
-		return nil, forgotten(), nil
-	}
 	if err != nil {
-		return nil, Outcome{Text: "The question can't be read. Nothing was approved."}, err
+		out, err := unreadable(err)
+		return nil, out, err
 	}
 	if c.closed(now) {
 		return nil, tooLate(c.outcome(c.all(), now)), nil

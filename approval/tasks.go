@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/crash"
 )
@@ -34,6 +35,18 @@ func (t *tasks) survive(f func(ctx context.Context)) {
 		}
 	}()
 	f(t.ctx)
+}
+
+// sleep waits, and reports false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // runFor is run on behalf of a request, so that the log can say which.

@@ -1,7 +1,9 @@
 package approval
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,8 +21,8 @@ type Config struct {
 	// MaxPromptsPerHour is how many questions an agent may put to people within
 	// an hour. 0 means 60.
 	MaxPromptsPerHour int `yaml:"maxPromptsPerHour"`
-	// RequesterMayApprove says whether whoever started a run may allow what it
-	// does, where they are known. Nil means yes.
+	// RequesterMayApprove says whether the person who started a run may allow what
+	// it does, where they are known. Nil means yes.
 	RequesterMayApprove *bool `yaml:"requesterMayApprove"`
 	// StepUp are the stakes for which a yes needs a passkey, see [policy.Stakes].
 	// Nil: none.
@@ -46,7 +48,7 @@ type Person struct {
 type Terms struct {
 	Config
 	TTL    time.Duration // how long a card, and then a yes, is good; 0 means 30 min
-	People []Person      // nobody but these may answer; empty means nobody
+	People []Person      // only these may answer; empty: no one may
 	Names  bool          // record only the names of params
 }
 
@@ -60,16 +62,16 @@ type terms struct {
 // Configure puts new terms in force for every answer from now on, or refuses
 // them and changes nothing. Cards that are open keep the deadline and the quorum
 // they were frozen with. A yes of someone who is not listed any more is worth
-// nothing from now on, unless a call has passed by it already: see standing.
+// nothing from now on, unless a call has passed by it already: see dropLapsed.
 func (d *Desk) Configure(t Terms) error {
 	if t.MaxMinutes < 0 || t.MaxOpen < 0 || t.Approvals < 0 || t.MaxPromptsPerHour < 0 || t.TTL < 0 {
 		return errors.New("approval: maxMinutes, maxOpen, approvals, maxPromptsPerHour and approvalTtlSeconds can't be negative")
 	}
-	orDefault(&t.MaxMinutes, defaultMinutes)
-	orDefault(&t.MaxOpen, defaultOpen)
-	orDefault(&t.Approvals, 1)
-	orDefault(&t.MaxPromptsPerHour, defaultPrompts)
-	orDefault(&t.TTL, DefaultTTL)
+	t.MaxMinutes = cmp.Or(t.MaxMinutes, defaultMinutes)
+	t.MaxOpen = cmp.Or(t.MaxOpen, defaultOpen)
+	t.Approvals = cmp.Or(t.Approvals, 1)
+	t.MaxPromptsPerHour = cmp.Or(t.MaxPromptsPerHour, defaultPrompts)
+	t.TTL = cmp.Or(t.TTL, DefaultTTL)
 	next := &terms{Terms: t, people: make(map[string]string), bare: make(map[string]bool)}
 	for _, p := range t.People {
 		for _, id := range p.IDs {
@@ -83,7 +85,7 @@ func (d *Desk) Configure(t Terms) error {
 	return nil
 }
 
-// terms are those in force. Whoever needs two of them for one thing asks once.
+// terms are those in force. They may change between two calls.
 func (c *core) terms() *terms { return c.inForce.Load() }
 
 // Covers reports whether a lasting grant still covers a call: all who gave it may
@@ -104,26 +106,21 @@ func (t *terms) covers(by string, a Ask) bool {
 	return len(names) >= a.Approvals
 }
 
-// peopleBetween stands between the names of those who agreed.
+// peopleBetween separates the names of those who agreed.
 const peopleBetween = ", "
 
 func (t *terms) lists(name string) bool {
-	for _, listed := range t.people {
-		if listed == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(t.people)), name)
 }
 
 // withdrawn is what is left of a yes whose giver may no longer approve.
 const withdrawn = "the yes no longer counts"
 
-// standing drops each yes of someone who is not listed any more, under the id
+// dropLapsed drops each yes of someone who is not listed any more, under the id
 // that it was given with. Where that takes back a yes that no call has used yet,
-// the question is refused: its card was settled and shows no buttons, so nobody
-// could be waited for.
-func (t *terms) standing(q *Question, now time.Time) {
+// the question is refused: its card was settled and shows no buttons, so no
+// other answer can come.
+func (t *terms) dropLapsed(q *Question, now time.Time) {
 	if !slices.ContainsFunc(q.Votes, t.lapsed) || q.Used != "" {
 		return
 	}

@@ -117,14 +117,14 @@ func (cm *commands) withCode(ctx context.Context, person string, a Answer, cmd c
 	t := cm.terms()
 	tries, err := cm.o.Store.Miss(ctx, person, t.TTL, false)
 	if err != nil {
-		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+		return Outcome{Text: storeGone}, err
 	}
 	if tries >= maxTries {
 		return Outcome{Kind: Locked, Text: "Too many wrong codes. Typed answers are locked for you for a while; buttons and references still work."}, nil
 	}
 	id, err := cm.find(ctx, cmd.Code, a.Carrier)
 	if err != nil {
-		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+		return Outcome{Text: storeGone}, err
 	}
 	if id == "" {
 		return cm.missed(ctx, person, a.Via)
@@ -152,7 +152,7 @@ func (cm *commands) missed(ctx context.Context, person, via string) (Outcome, er
 	ttl := cm.terms().TTL
 	tries, err := cm.o.Store.Miss(ctx, person, ttl, true)
 	if err != nil {
-		return Outcome{Text: "The store can't be reached. Nothing was changed; try again."}, err
+		return Outcome{Text: storeGone}, err
 	}
 	if tries < maxTries {
 		return Outcome{Kind: NotFound, Text: fmt.Sprintf("No question has this code. %d tries left.", maxTries-tries)}, nil

@@ -2,7 +2,6 @@ package approval
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/recent"
@@ -11,27 +10,19 @@ import (
 // usedApprovals remembers which request took the yes of which question, in this
 // process: a card that someone rolled back in the store gives no second one.
 type usedApprovals struct {
-	mu       sync.Mutex
-	requests recent.Map[[2]string, string] // by card and digest
+	recent.Shared[[2]string, string] // by card and digest
 }
 
-const mostUsed = 5_000
-
-// Spent notes that a request has taken the yes of a card, and wakes identical
+// MarkUsed notes that a request has taken the yes of a card, and wakes identical
 // requests that wait for the outcome.
 func (cs *cardStore) MarkUsed(card, digest, request string) {
 	defer cs.waiters.wake(card)
-	s := &cs.usedApprovals
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.requests.Put([2]string{card, digest}, request, mostUsed)
+	cs.usedApprovals.Put([2]string{card, digest}, request, 5_000)
 }
 
 // by is the request that took it, "" if none did.
 func (s *usedApprovals) by(card, digest string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	request, _ := s.requests.Get([2]string{card, digest})
+	request, _ := s.Get([2]string{card, digest})
 	return request
 }
 
@@ -43,7 +34,7 @@ func (cs *cardStore) claimable(c *Card, q *Question, request string, now time.Ti
 	}
 	t := cs.terms()
 	if slices.ContainsFunc(q.Votes, t.lapsed) {
-		return false // one that a call has used; it is kept only to be told
+		return false // one that a call has used; it is kept only to be shown
 	}
 	return q.claimable(q.last(), request, t.TTL, now, cs.process.gone)
 }

@@ -22,8 +22,6 @@ type waiter struct {
 	seen  atomic.Int64 // the version of the card that it has read
 }
 
-func (w *waiters) init() { w.byID = make(map[string][]*waiter) }
-
 // add has someone wait for a card until it is removed.
 func (w *waiters) add(id string, one *waiter) {
 	w.mu.Lock()
@@ -57,14 +55,14 @@ func (w *waiters) wake(id string) {
 	}
 }
 
-// wakeBraked wakes those whose agent is held back now, and not the thousands
+// wakePaused wakes those whose agent is paused now, and not the thousands
 // there may be of others: each of them would reread its card.
-func (w *waiters) wakeBraked(braked func(agent string) bool) {
+func (w *waiters) wakePaused(paused func(agent string) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, all := range w.byID {
 		for _, one := range all {
-			if braked(one.agent) {
+			if paused(one.agent) {
 				one.wake()
 			}
 		}
@@ -82,7 +80,7 @@ func (w *waiters) wakeBehind(id string, version int64) {
 	}
 }
 
-// patience is how long whoever leaves gives the others to be answered.
+// patience is how long one that leaves gives the others to be answered.
 func (w *waiters) patience() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

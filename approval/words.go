@@ -135,5 +135,3 @@ func (av *Availability) tellWords(ctx context.Context, before words, via, text s
 	av.Tell(ctx, text)
 	return Outcome{Kind: Told, Text: text}, nil
 }
-
-const storeGone = "The store can't be reached. Nothing was changed; try again."
