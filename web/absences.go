@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -49,12 +48,7 @@ func (g *grants) absences(ctx context.Context, m *member) (absencesView, error) 
 	return v, nil
 }
 
-// isMuted reports whether a conversation is.
-func (v *absencesView) isMuted(hash string) bool {
-	return slices.ContainsFunc(v.Muted, func(m muteView) bool { return m.TalkHash == hash })
-}
-
-// spoken is the line that a button of the page stands for; empty: there is no such button.
+// spoken is the line that a button of the page says; empty: there is no such button.
 func spoken(value func(string) string) string {
 	switch what := value("what"); what {
 	case "pause", "resume", "mute", "unmute", "back":

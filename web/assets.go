@@ -57,12 +57,6 @@ func newFile(name string, body []byte) file {
 // assetURL names an asset by what is in it, so that it can be kept for ever.
 func assetURL(name string) string { return Root + "assets/" + name + "?v=" + assets()[name].sum }
 
-// worker is the script that gets messages while no page is open. Its address says
-// what it may control.
-func (s *site) worker(w http.ResponseWriter, r *http.Request) { s.file(w, r, "worker.js") }
-
-func (s *site) asset(w http.ResponseWriter, r *http.Request) { s.file(w, r, r.PathValue("file")) }
-
 func (s *site) file(w http.ResponseWriter, r *http.Request, name string) {
 	f, ok := assets()[name]
 	if !ok {
@@ -70,7 +64,6 @@ func (s *site) file(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	h := w.Header()
-	h.Set("Content-Type", f.kind)
 	h.Set("Vary", "Accept-Encoding")
 	if r.URL.Query().Get("v") == f.sum {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -80,19 +73,14 @@ func (s *site) file(w http.ResponseWriter, r *http.Request, name string) {
 		body = f.packed
 		h.Set("Content-Encoding", "gzip")
 	}
-	if _, err := w.Write(body); err != nil {
-		s.o.Log.DebugContext(r.Context(), "an asset could not be sent", "err", err)
-	}
+	s.send(w, r, f.kind, body)
 }
 
 // manifest lets a phone put the page on its home screen.
 func (s *site) manifest(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/manifest+json")
 	body, err := draw("manifest", nil)
-	if err == nil {
-		_, err = w.Write(body)
-	}
 	if err != nil {
-		s.o.Log.DebugContext(r.Context(), "the manifest could not be sent", "err", err)
+		s.o.Log.ErrorContext(r.Context(), "the manifest could not be drawn", "err", err)
 	}
+	s.send(w, r, "application/manifest+json", body)
 }

@@ -130,12 +130,10 @@ func (l *live) watch() {
 	defer tick.Stop()
 	for l.wanted() {
 		l.look()
-		pause := time.NewTimer(lookApart)
 		select {
 		case <-l.ctx.Done():
-		case <-pause.C:
+		case <-time.After(lookApart):
 		}
-		pause.Stop()
 		select {
 		case <-l.ctx.Done():
 		case <-l.kicked:
@@ -201,7 +199,7 @@ func (l *live) events(w http.ResponseWriter, r *http.Request, m *member) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	s := stream{w: w, rc: http.NewResponseController(w), card: r.URL.Query().Get("card"), me: m}
-	s.remember(r)
+	s.now, s.rest, _ = strings.Cut(r.URL.Query().Get("seen"), ".") // what the page shows already is not drawn again under a finger
 	// Nothing more is read from it; an old deadline would end the request.
 	if err := s.rc.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return
@@ -240,19 +238,13 @@ func (l *live) events(w http.ResponseWriter, r *http.Request, m *member) {
 	}
 }
 
-// stream is one page's connection, and what it has been told.
+// stream is one page's connection, and what it has been sent.
 type stream struct {
 	w         http.ResponseWriter
 	rc        *http.ResponseController
 	me        *member
 	card      string // it shows this one alone
 	now, rest string // stamps
-}
-
-// remember takes over what the page shows already, so that nothing is drawn
-// again under a finger.
-func (s *stream) remember(r *http.Request) {
-	s.now, s.rest, _ = strings.Cut(r.URL.Query().Get("seen"), ".")
 }
 
 // tell sends what differs from what the page shows.

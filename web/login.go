@@ -27,16 +27,12 @@ type login struct {
 
 // aboutLink says whom a link would log in, and does not use it: that takes a tap.
 func (l *login) aboutLink(w http.ResponseWriter, r *http.Request) {
-	t, ok, err := l.open(r.Context(), forLink, r.PostFormValue("link"), linkLife)
-	uses := 0
-	if ok {
-		uses, err = l.uses(r.Context(), forLink, &t, false)
-	}
+	t, ok, err := l.unused(r.Context(), forLink, r.PostFormValue("link"), false)
 	switch {
 	case err != nil:
 		l.noLogin(w, r, err)
 		return
-	case !ok || uses > 0:
+	case !ok:
 		http.Error(w, badLink.text, badLink.status)
 		return
 	}
@@ -84,16 +80,12 @@ var (
 	tooMany  = refusal{"Many wrong tokens come from your address right now. Try again, or use a link: `verifier login` prints one.", http.StatusTooManyRequests}
 )
 
-// byLink uses a link up. Of several who do so at once the first gets in. Links
+// byLink uses a link up. Links
 // can't be guessed, so a bad one counts as nothing, and however many wrong tokens
 // came from the address, a good one works.
 func (l *login) byLink(r *http.Request) (*ticket, refusal, error) {
-	t, ok, err := l.open(r.Context(), forLink, r.PostFormValue("link"), linkLife)
+	t, ok, err := l.unused(r.Context(), forLink, r.PostFormValue("link"), true)
 	if !ok {
-		return nil, badLink, err
-	}
-	uses, err := l.uses(r.Context(), forLink, &t, true)
-	if err != nil || uses != 1 {
 		return nil, badLink, err
 	}
 	return &t, refusal{}, nil
@@ -142,10 +134,8 @@ func (l *login) slow(ctx context.Context) bool {
 		return false
 	}
 	defer func() { <-l.slowed }()
-	over := time.NewTimer(slowTry)
-	defer over.Stop()
 	select {
-	case <-over.C:
+	case <-time.After(slowTry):
 		return true
 	case <-ctx.Done():
 		return false
@@ -177,9 +167,4 @@ func (l *login) logout(w http.ResponseWriter, r *http.Request, m *member) {
 	l.live.end(m.ID)
 	l.notifications.quiet(r.Context(), m.ID)
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// wantsLogin begins a login by passkey.
-func (l *login) wantsLogin(w http.ResponseWriter, r *http.Request) {
-	l.ceremonies.options(w, r, forLogin, "", nil)
 }

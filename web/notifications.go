@@ -69,11 +69,6 @@ func (n *notifications) renew(w http.ResponseWriter, r *http.Request, m *member)
 	}
 }
 
-// pushKey is what a browser subscribes with that has no subscription any more.
-func (n *notifications) pushKey(w http.ResponseWriter, r *http.Request, _ *member) {
-	n.text(w, r, n.o.Push.Public)
-}
-
 // subscription reads what a browser subscribed with, if messages may go there; else it says why not.
 func (n *notifications) subscription(w http.ResponseWriter, r *http.Request, known bool, d *push.Device) bool {
 	if n.o.Push.Devices == nil {

@@ -141,10 +141,7 @@ func (c *ceremonies) options(w http.ResponseWriter, r *http.Request, purpose, pe
 		http.Error(w, "The page can't answer now.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	if _, err := w.Write(body); err != nil {
-		c.o.Log.DebugContext(r.Context(), "an answer could not be sent", "err", err)
-	}
+	c.send(w, r, "application/json", body)
 }
 
 // assertion is what a form says that an authenticator signed; nil where it says nothing.
@@ -226,12 +223,8 @@ func (k *passkeys) newKey(w http.ResponseWriter, r *http.Request) {
 // provesMore is who adds a passkey: by a link for that, or logged in and with the token or a passkey.
 func (k *passkeys) provesMore(r *http.Request) (person string, why refusal, err error) {
 	if link := r.PostFormValue("link"); link != "" {
-		t, ok, err := k.open(r.Context(), forEnrol, link, linkLife)
-		uses := 0
-		if ok {
-			uses, err = k.uses(r.Context(), forEnrol, &t, true)
-		}
-		if err != nil || uses != 1 || !k.o.Desk.Lists(keyOwner(t.Person)) {
+		t, ok, err := k.unused(r.Context(), forEnrol, link, true)
+		if !ok || !k.o.Desk.Lists(keyOwner(t.Person)) {
 			return "", badEnrol, err
 		}
 		return t.Person, refusal{}, nil

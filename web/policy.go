@@ -81,14 +81,11 @@ func (p *policies) table(w http.ResponseWriter, r *http.Request, m *member) {
 	p.show(w, r, m, "policy", view{Title: "Policy", At: "policy", Policy: p.matrix()})
 }
 
-// try judges a call that is not made. It comes by POST: its arguments would
-// stand in the browser's history otherwise.
+// try judges a call that is not made. It comes by POST: its arguments would be in
+// the browser's history otherwise.
 func (p *policies) try(w http.ResponseWriter, r *http.Request, m *member) {
 	v := p.matrix()
-	v.Tool, v.Params = strings.TrimSpace(r.PostFormValue("tool")), strings.TrimSpace(r.PostFormValue("params"))
-	if v.Params == "" {
-		v.Params = "{}"
-	}
+	v.Tool, v.Params = strings.TrimSpace(r.PostFormValue("tool")), cmp.Or(strings.TrimSpace(r.PostFormValue("params")), "{}")
 	params := jsontext.Value(v.Params)
 	switch {
 	case v.Tool == "":

@@ -63,7 +63,7 @@ type entryView struct {
 func readQuery(q url.Values) recordQuery {
 	before, err := strconv.ParseUint(q.Get("before"), 10, 64)
 	if err != nil {
-		before = 0
+		before = 0 // from the latest on
 	}
 	return recordQuery{Text: q.Get("q"), Kind: q.Get("kind"), Decision: q.Get("decision"), Before: before}
 }

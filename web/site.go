@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -21,9 +22,14 @@ func (s *site) render(w http.ResponseWriter, r *http.Request, name string, v any
 		http.Error(w, "The page could not be drawn. The log says why.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	s.send(w, r, "text/html; charset=utf-8", body)
+}
+
+// send writes an answer. The browser may have gone.
+func (s *site) send(w http.ResponseWriter, r *http.Request, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
 	if _, err := w.Write(body); err != nil {
-		s.o.Log.DebugContext(r.Context(), "a page could not be sent", "err", err)
+		s.o.Log.DebugContext(r.Context(), "an answer could not be sent", "err", err)
 	}
 }
 
@@ -48,10 +54,7 @@ func (s *site) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 
 // text answers with one line.
 func (s *site) text(w http.ResponseWriter, r *http.Request, line string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if _, err := w.Write([]byte(line)); err != nil {
-		s.o.Log.DebugContext(r.Context(), "an answer could not be sent", "err", err)
-	}
+	s.send(w, r, "text/plain; charset=utf-8", []byte(line))
 }
 
 // note writes into the record what a person did on the page.
@@ -84,8 +87,5 @@ func (s *site) givenName(r *http.Request, otherwise string) string {
 	if letters := []rune(name); len(letters) > mostNamed {
 		name = string(letters[:mostNamed])
 	}
-	if name == "" {
-		name = otherwise
-	}
-	return name
+	return cmp.Or(name, otherwise)
 }

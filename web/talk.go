@@ -172,7 +172,7 @@ func (t *talks) one(w http.ResponseWriter, r *http.Request, m *member, hash stri
 		return
 	}
 	v := t.recount(entries)
-	v.Muted = absences.isMuted(hash)
+	v.Muted = slices.ContainsFunc(absences.Muted, func(m muteView) bool { return m.TalkHash == hash })
 	v.Grants, v.Title = t.grants.grantViews(open), cmp.Or(firstRequest(t.o.Memory, session.Conversation{Client: entries[0].Client, Key: entries[0].Session}), titled(entries), v.Name)
 	if as == hash {
 		c = session.Conversation{Client: entries[0].Client, Key: entries[0].Session}

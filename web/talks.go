@@ -137,14 +137,11 @@ func (t *talkLine) fill(e *audit.Entry) {
 // levelAfter is how far the conversation was trusted after an entry; "" if the
 // entry does not say.
 func levelAfter(e *audit.Entry) string {
-	if e.RaisedTo != "" {
-		return e.RaisedTo
-	}
-	return e.Level
+	return cmp.Or(e.RaisedTo, e.Level)
 }
 
 // rawTalk is the part of a line that names its client and its session key, as it
-// stands there; nothing if it names no session. The two stand before anything
+// is written there; nothing if it names no session. The two come before anything
 // that could look like them, and what is quoted can't.
 func rawTalk(raw []byte) []byte {
 	from := bytes.Index(raw, []byte(`"client":"`))

@@ -68,17 +68,17 @@ func (s *tickets) lives(ctx context.Context, purpose, id string, life time.Durat
 	return n > 0, err
 }
 
-// open reads a ticket of a request, if the store has not ended it.
-func (s *tickets) open(ctx context.Context, purpose, text string, life time.Duration) (t ticket, ok bool, err error) {
-	if t, ok = s.read(purpose, text); ok {
-		ok, err = s.lives(ctx, purpose, t.ID, life)
+// unused reads a link, if the store has not ended it and it was not used before. With use it is used up: of several who do so at once the
+// first has it.
+func (s *tickets) unused(ctx context.Context, purpose, text string, use bool) (t ticket, ok bool, err error) {
+	if t, ok = s.read(purpose, text); !ok {
+		return t, false, nil
 	}
-	return t, ok && err == nil, err
-}
-
-// uses is how often a link was used, with this time where it counts.
-func (s *tickets) uses(ctx context.Context, purpose string, t *ticket, count bool) (int, error) {
-	return s.counts.Miss(ctx, purpose+":"+t.ID, 2*linkLife, count)
+	if ok, err = s.lives(ctx, purpose, t.ID, linkLife); err != nil || !ok {
+		return t, false, err
+	}
+	uses, err := s.counts.Miss(ctx, purpose+":"+t.ID, 2*linkLife, use)
+	return t, err == nil && (uses == 0 || use && uses == 1), err
 }
 
 // write seals a ticket. The person's mark is in the seal: it is void once their

@@ -122,8 +122,8 @@ func entryNamed(call string, c *approval.Card, o approval.Outcome) int {
 	return n
 }
 
-// like lets a card be drawn with what a yes to calls like it would cover, for
-// whoever may give it.
+// like lets a card be drawn with what a yes to calls like it would cover, for a
+// person who may give it.
 func (q *questions) like(ctx context.Context, c *approval.Card, o approval.Outcome, m *member, entry int) {
 	if o.State != approval.Open || !m.Approver {
 		return
@@ -195,18 +195,14 @@ func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
 	case (o.Kind == approval.Misunderstood || o.Kind == approval.TooLate) && o.Card != nil: // nothing was changed: how it is
 		q.one(w, r, m, o.Card.ID, told(o))
 	case a.Always != nil && o.Kind == approval.Counted && o.State == approval.Allowed:
-		q.grants.list(w, r, m, gave(&o, err))
+		s := said{Text: o.Text, Tone: good} // the call was allowed, and the text says what became of the standing consent
+		if err != nil {
+			s.Tone = odd
+		}
+		q.grants.list(w, r, m, s)
 	default:
 		q.list(w, r, m, told(o))
 	}
-}
-
-// gave says that a call was allowed and what became of the standing consent that came with it.
-func gave(o *approval.Outcome, err error) said {
-	if err != nil {
-		return said{Text: o.Text, Tone: odd}
-	}
-	return said{Text: o.Text, Tone: good}
 }
 
 // confirmView asks what a call does, before it is allowed: see [approval.Pick].

@@ -20,6 +20,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -63,8 +64,8 @@ type Tries interface {
 	Miss(ctx context.Context, name string, window time.Duration, count bool) (int, error)
 }
 
-// People are those who have a token. A mark stands for a token and tells nothing
-// of it; it changes when the token does.
+// People are those who have a token. A mark names a token and tells nothing of it;
+// it changes when the token does.
 type People interface {
 	Who(token string) (name string, ok bool)
 	Mark(name string) (mark string, ok bool)
@@ -120,9 +121,7 @@ func New(o Options) (*Page, error) {
 	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil || o.Ledger == nil || o.Memory == nil || o.Rehearsal == nil || o.Policy == nil || o.Reload == nil || o.Health == nil {
 		return nil, errors.New("web: all but peer, URL, hide, session, log and clock is needed")
 	}
-	if o.Session == 0 {
-		o.Session = DefaultSession
-	}
+	o.Session = cmp.Or(o.Session, DefaultSession)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -199,7 +198,7 @@ func (p *Page) routes() http.Handler {
 	consents := &consents{site: s.site, reader: reader}
 	grants := &grants{site: s.site, reader: reader, consents: consents}
 	talks := &talks{s.site, reader, grants}
-	mux.HandleFunc("GET "+Root+"assets/{file}", s.asset)
+	mux.HandleFunc("GET "+Root+"assets/{file}", func(w http.ResponseWriter, r *http.Request) { s.file(w, r, r.PathValue("file")) })
 	mux.HandleFunc("GET "+Root+"manifest.webmanifest", s.manifest)
 	mux.Handle("GET "+Root+"events", s.member(p.live.events))
 	p.loginRoutes(mux)
@@ -234,7 +233,7 @@ func (p *Page) loginRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+Root+"login", s.shell)
 	mux.HandleFunc("POST "+Root+"login", login.login)
 	mux.HandleFunc("POST "+Root+"login/link", login.aboutLink)
-	mux.HandleFunc("POST "+Root+"login/passkey", login.wantsLogin)
+	mux.HandleFunc("POST "+Root+"login/passkey", func(w http.ResponseWriter, r *http.Request) { ceremonies.options(w, r, forLogin, "", nil) })
 	mux.Handle("POST "+Root+"logout", s.member(login.logout))
 	passkeys := &passkeys{s, ceremonies, login}
 	mux.Handle("GET "+Root+"passkeys", s.view(fresh(passkeys.list)))
@@ -246,10 +245,10 @@ func (p *Page) loginRoutes(mux *http.ServeMux) {
 
 func (p *Page) notificationRoutes(mux *http.ServeMux) {
 	s, n := p.sessions, p.notifications
-	mux.HandleFunc("GET "+Root+"worker.js", s.worker)
+	mux.HandleFunc("GET "+Root+"worker.js", func(w http.ResponseWriter, r *http.Request) { s.file(w, r, "worker.js") }) // its address says what it may control
 	mux.Handle("GET "+Root+"notifications", s.view(fresh(n.list)))
 	mux.Handle("POST "+Root+"notifications", s.approver(n.add))
-	mux.Handle("GET "+Root+"notifications/key", s.approver(n.pushKey))
+	mux.Handle("GET "+Root+"notifications/key", s.approver(func(w http.ResponseWriter, r *http.Request, _ *member) { n.text(w, r, n.o.Push.Public) }))
 	mux.Handle("POST "+Root+"notifications/renew", s.approver(n.renew))
 	mux.Handle("POST "+Root+"notifications/remove", s.member(n.remove))
 	mux.Handle("POST "+Root+"notifications/answer", s.approver(n.fromNotification))
