@@ -43,9 +43,9 @@ func (r *reader) printed(n string, args []arg) []string {
 	return bounded(l.names(&t))
 }
 
-// bounded are names, or what is not known where they are too many.
+// bounded are names, or what is not known where they are too many, or none: grep -l x.
 func bounded(names []string) []string {
-	if len(names) > maxValues {
+	if len(names) == 0 || len(names) > maxValues {
 		return []string{unknown}
 	}
 	return names
