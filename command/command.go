@@ -99,7 +99,7 @@ func newReader(dir string) *reader {
 	r := &reader{lang: syntax.LangBash}
 	if dir != "" {
 		r.at = resolve("", dir)
-		r.Climbs = climbs(dir)
+		r.Climbs = strings.Contains(dir, "..") && climbs(dir)
 		r.moved = r.at != "." // it may be outside the workspace
 	}
 	return r

@@ -35,11 +35,17 @@ func sentence(n string, args []arg) string {
 
 // line is the arguments in a line, with a space before and behind.
 func line(args []arg) string {
-	out := make([]string, len(args))
+	var b strings.Builder
+	b.Grow(64)
+	b.WriteString(" ")
 	for i := range args {
-		out[i] = args[i].text
+		if i > 0 {
+			b.WriteString(" ")
+		}
+		b.WriteString(args[i].text)
 	}
-	return " " + strings.Join(out, " ") + " "
+	b.WriteString(" ")
+	return b.String()
 }
 
 var (

@@ -28,6 +28,9 @@ func (vars *variables) values(parts []syntax.WordPart) []string {
 			return []string{unknown}
 		}
 	}
+	if !slices.ContainsFunc(out, func(v string) bool { return strings.Contains(v, "{") }) {
+		return out
+	}
 	var all []string
 	for _, v := range out {
 		all = append(all, braces(v)...)
@@ -82,6 +85,9 @@ func (vars *variables) partValues(p syntax.WordPart) []string {
 
 // unescaped is a literal without its backslashes.
 func unescaped(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) {

@@ -138,7 +138,9 @@ func typed(does *command.Command, dir string, value any) {
 			typed(does, dir, v)
 		}
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(value)) {
+		keys := slices.AppendSeq(make([]string, 0, len(value)), maps.Keys(value))
+		slices.Sort(keys)
+		for _, key := range keys {
 			typed(does, dir, value[key])
 		}
 		does.Add(command.Command{Unknown: []string{"typed text"}})

@@ -134,7 +134,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	if r.runs {
 		plan.shell(&does)
 	}
-	plan.Writes = r.writing(&does, c)
+	plan.Writes = r.writing(&does, c, t)
 	plan.Foreign = plan.Writes == WritesUnseen && (does.Foreign || does.CarriesIn() && !staysInside(&does, plan.inside))
 	plan.apply(t)
 	if r.opens {

@@ -77,7 +77,7 @@ var lowerBytes = func() (l [256]byte) {
 // because it needs no paths and must tell keys from values. Duplicate names were
 // refused when the call was decoded; should one get here, both are read.
 func read(c *toolcall.Call) *text {
-	w := collector{checked: c.Params.IsValid(jsontext.AllowDuplicateNames(true))}
+	w := collector{values: make([]byte, 0, len(c.Params)+len(c.Sent)+1), keys: make([]byte, 0, 128), checked: c.Params.IsValid(jsontext.AllowDuplicateNames(true))}
 	t := &text{readable: len(c.Params) == 0 || w.checked || c.Params.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	w.walk(c.Params)
 	split := len(w.values)

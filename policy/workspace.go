@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -24,12 +25,12 @@ const (
 )
 
 // writing says what a call of a tool writes. A tool that acts and is not in our table may write anything.
-func (r *rule) writing(does *command.Command, c *toolcall.Call) Writing {
+func (r *rule) writing(does *command.Command, c *toolcall.Call, t *text) Writing {
 	writes, shown := false, true
 	switch {
 	case fileWriters[r.name]:
 		return WritesShown
-	case r.runs && addsModules(c):
+	case r.runs && bytes.Contains(t.raw, []byte("get")) && addsModules(c):
 		return WritesModules
 	case savers[r.name] && savesFile(c):
 		return WritesUnseen
