@@ -78,7 +78,10 @@ func (s *tickets) unused(ctx context.Context, purpose, text string, use bool) (t
 		return t, false, err
 	}
 	uses, err := s.counts.Miss(ctx, purpose+":"+t.ID, 2*linkLife, use)
-	return t, err == nil && (uses == 0 || use && uses == 1), err
+	if use {
+		uses-- // this time
+	}
+	return t, err == nil && uses == 0, err
 }
 
 // write seals a ticket. The person's mark is in the seal: it is void once their
