@@ -127,7 +127,7 @@ func firstLine(r io.ReaderAt, end int64, by owner) (line, error) {
 	return l, err
 }
 
-// lineBefore returns the line whose newline stands right before end, and where
+// lineBefore returns the line whose newline is right before end, and where
 // it starts. With a nil mac its MAC is not checked.
 func lineBefore(r io.ReaderAt, end int64, mac hash.Hash) (int64, line, error) {
 	start, raw, err := rawBefore(r, end)
@@ -205,7 +205,7 @@ func (e ending) lacks(r io.ReaderAt, seen Head) (string, error) {
 	return e.before(seen), nil
 }
 
-// before decides about an entry that was seen and stands before this file. The
+// before decides about an entry that was seen and belongs to a file before this one. The
 // file before may be anywhere by now; what it ended with is signed here.
 func (e ending) before(seen Head) string {
 	if e.after == nil || e.after.Head.Seq < seen.Seq {

@@ -7,7 +7,7 @@ import (
 )
 
 // follow checks that a file goes on where the one before it ended, as its first
-// line says. What the file before is called and how it ended stands there, signed.
+// line says. It names the file before and says how that ended, signed.
 func (c *checker) follow(b *Begin) error {
 	if n := numberIn(c.file); n > 0 && n != max(1, b.File) {
 		return c.bad("is that of file %d of the record, under the name of file %d: files were swapped or renamed", max(1, b.File), n)

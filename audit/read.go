@@ -48,7 +48,7 @@ func (s *scanner) next() ([]byte, error) {
 	}
 }
 
-// Line is an entry and where it stands.
+// Line is an entry and its place.
 type Line struct {
 	Number int // in the file, from one
 	Seq    uint64

@@ -238,7 +238,7 @@ func (d *decoder) sameBot(at spot, agent string, own, all Raw, c *Config, route 
 	return len(d.errs) == before
 }
 
-// text is what stands under a key, references resolved.
+// text is the text under a key, references resolved.
 func (r Raw) text(key string) string {
 	text, _ := idText(r.find(key))
 	if resolved, _, err := r.d.resolve(text); err == nil { // the channel tells what is wrong with it

@@ -60,7 +60,7 @@ func (k *checker) checkName(at string, a *Approver, names map[string]string) {
 	names[folded] = at
 }
 
-// checkID refuses names: whoever can rename themselves could become them.
+// checkID refuses names: people who can rename themselves could take them.
 func (k *checker) checkID(at, id string) {
 	name, user, _ := strings.Cut(id, ":")
 	if name == "token" {

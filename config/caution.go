@@ -17,7 +17,7 @@ type Caution struct {
 	Defaults bool `yaml:"defaults"`
 	// Tools are the owner's own words, by tool.
 	Tools map[string]bool `yaml:"tools"`
-	// Auditor is the model that is asked. Without a provider, nobody is.
+	// Auditor is the model that is asked. Without a provider, no model is asked.
 	Auditor Auditor `yaml:"auditor"`
 }
 

@@ -126,8 +126,8 @@ func (k *checker) checkClients() {
 	}
 }
 
-// checkSecrets also refuses a secret that stands at two places: a client could
-// then speak for another, and whoever runs the agent could approve.
+// checkSecrets also refuses a secret that is used at two places: a client could
+// then speak for another, and the agent's runtime could approve.
 func (k *checker) checkSecrets() {
 	first := map[string]string{}
 	for _, p := range k.secrets() {

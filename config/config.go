@@ -1,25 +1,25 @@
 // Package config reads the owner's file and the state directory, and turns
 // both into values that the rest of the program can trust.
 //
-// The file is YAML, and so may be JSON. It is read strictly: a key that nobody
-// knows, a key twice, a value of the wrong kind or out of bounds, a variable
+// The file is YAML, and so may be JSON. It is read strictly: an unknown
+// key, a key twice, a value of the wrong kind or out of bounds, a variable
 // that is not set, a secret that anyone could guess are errors, and each says
-// where it stands (file:line:col) and what to do. All of them are reported, not
+// where it is (file:line:col) and what to do. All of them are reported, not
 // only the first. What is valid but risky is a [Finding], in words, for
 // `verifier check`.
 //
 // The walk over the file follows the Go types of the configuration, which each
 // package owns for itself: there is no second list of keys that could differ.
-// Anchors, aliases, merge keys and tags are refused; what stands in the file is
+// Anchors, aliases, merge keys and tags are refused; what is written in the file is
 // what holds. The sections of chat channels stay raw until the channel decodes
 // them ([Raw]).
 //
 // Secrets are a type of their own ([Secret]) that prints as [secret] in every
-// format. They stand in the file, in an environment variable or in a file of
+// format. They are in the file, in an environment variable or in a file of
 // their own; a file that holds one must not be readable by others.
 //
 // The package refuses to guess: no failMode (the server always denies), no
-// "everybody" (an empty list of approvers is nobody), no default secret. It
+// "everybody" (an empty list of approvers is no person at all), no default secret. It
 // starts nothing, listens to nothing and keeps nothing but the state directory
 // ([State]).
 package config
@@ -44,14 +44,14 @@ type Config struct {
 	// TLS: something else keeps them out.
 	InsecurePublic bool `yaml:"insecurePublic"`
 	// TrustedProxies are the addresses whose word is taken for whom they speak
-	// for. Empty: nobody's.
+	// for. Empty: no one's.
 	TrustedProxies []string `yaml:"trustedProxies"`
 	// OwnerToken lets its holder see and answer cards. Unset: the one in the
 	// state directory.
 	OwnerToken Secret `yaml:"ownerToken"`
 	// Webhook is how calls come in.
 	Webhook Webhook `yaml:"webhook"`
-	// Policy is the owner's policy; its keys stand at the top of the file.
+	// Policy is the owner's policy; its keys are at the top of the file.
 	Policy policy.Config `yaml:",inline"`
 	// Include are files with labels of tools, such as `verifier label` writes. What
 	// this file says of a tool counts before them.
@@ -62,8 +62,8 @@ type Config struct {
 	ApprovalTTLSeconds int `yaml:"approvalTtlSeconds"`
 	// Approval limits cards and grants.
 	Approval approval.Config `yaml:"approval"`
-	// Approvers are the people who may answer. Nil, the key is absent: whoever
-	// holds the owner token, alone. Empty: nobody, the owner token included.
+	// Approvers are the people who may answer. Nil, the key is absent: the
+	// holder of the owner token, alone. Empty: no person, the owner token included.
 	Approvers []Approver `yaml:"approvers"`
 	// Channels are the chat services, each in its own words.
 	Channels map[string]Raw `yaml:"channels"`
@@ -74,7 +74,7 @@ type Config struct {
 	// Caution says when a second model is asked whether a call fits what the
 	// user wanted.
 	Caution Caution `yaml:"caution"`
-	// Report says what you are told of how much you are asked.
+	// Report says which reports you get about how much you are asked.
 	Report Report `yaml:"report"`
 	// Upstream are further verifiers: every one must allow a call.
 	Upstream []Upstream `yaml:"upstream"`
@@ -93,7 +93,7 @@ type Config struct {
 }
 
 // SecretFiles are the files that the config takes values from, and
-// SecretVariables the environment variables: whoever reads one may be able to
+// SecretVariables the environment variables: a program that reads one may be able to
 // approve.
 func (c *Config) SecretFiles() []string { return c.secretFiles }
 
@@ -114,7 +114,7 @@ type Webhook struct {
 	// RelayApprovals are the platforms, by client, on which the client's word is
 	// taken for who typed an answer into its own chat. Empty: none.
 	RelayApprovals map[string][]string `yaml:"relayApprovals"`
-	// Bearer must stand in the Authorization header as well. Unset: nothing.
+	// Bearer must be in the Authorization header as well. Unset: nothing.
 	Bearer Secret `yaml:"bearer"`
 	// Tolerance is how far a call's timestamp may be off. Default 5m.
 	Tolerance time.Duration `yaml:"tolerance"`

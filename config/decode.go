@@ -169,7 +169,7 @@ func (d *decoder) entry(s spot, key string, v reflect.Value) {
 	v.SetMapIndex(reflect.ValueOf(key), to)
 }
 
-// known are the keys of a struct, for whoever mistyped one.
+// known are the keys of a struct, for the hint about a mistyped one.
 func (d *decoder) known(fields map[string][]int, users reflect.Value) []string {
 	known := sortedKeys(fields)
 	if users.IsValid() {

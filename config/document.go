@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// document is a parsed file: what stands where.
+// document is a parsed file, with the place of each key and value.
 type document struct {
 	file string
 	root ast.Node // nil for an empty file

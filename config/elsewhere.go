@@ -22,7 +22,7 @@ var failMode = problem{
 	"remove it here, and set it in the client",
 }
 
-// elsewhere finds a stranger. A star stands for any one key.
+// elsewhere finds a stranger. A star is any one key.
 func (all platforms) elsewhere(path string) (problem, bool) {
 	if p, ok := strangers[path]; ok {
 		return p, true

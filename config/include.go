@@ -93,7 +93,7 @@ func (d *decoder) include(c *Config) {
 	}
 }
 
-// links are a file and all that it is a link to: whoever writes one of them changes it.
+// links are a file and all that it is a link to: writing to one of them changes it.
 func links(path string) []string {
 	all := []string{path}
 	for range 8 {

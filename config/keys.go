@@ -9,14 +9,14 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 )
 
-// Key is what people are told about one key of the file. The JSON schema and
+// Key is what the documents say about one key of the file. The JSON schema and
 // the table in docs/configuration.md are both made of it.
 type Key struct {
-	// Path is dotted, as in the file. <name> stands for a key of the reader's
+	// Path is dotted, as in the file. <name> is a key of the reader's
 	// choice, [] for an entry of a list.
 	Path string
 	// Default is the value that holds where the key is absent. Where [Default]
-	// has one, it stands there and not in the table.
+	// has one, it is there and not in the table.
 	Default any
 	// Unset says in words what holds where the key is absent and no value says it.
 	Unset string
@@ -194,7 +194,7 @@ var keys = []Key{
 	{Path: "caution.auditor.failMode", Text: "what no answer means for a call that would pass: `block`, `warn` (it passes, and the log says so) or `allow`"},
 	{Path: "caution.auditor.mode", Text: "what an answer may do: `advise` (you read it on the card), `escalate` (it may stop what would pass), `autoApprove` (it may also answer for you where only the conversation's level asks)"},
 	{Path: "caution.auditor.summary", Text: "`true`: the model also sums up the long text of a call, below that text on its card: see [a second reader](auditor.md#a-second-reader)"},
-	{Path: "report", Text: "what you are told of how much you are asked"},
+	{Path: "report", Text: "reports to you about how much you are asked"},
 	{Path: "report.weekly", Unset: "never", Text: "when a line about your last seven days goes to your channels, once over all gateways that share a store: a day, a time and a zone, such as `Mon 09:00 Europe/Berlin`; without a zone, the gateway's own. See [Why was I asked?](why-was-i-asked.md#asked-too-often)"},
 	{Path: "upstream", Unset: "none", Text: "further verifiers of the same protocol, asked with secrets hidden: every one must allow, no answer is a deny. See [other authorities](auditor.md#other-authorities)"},
 	{Path: "upstream[].url", Text: "where it takes calls"},
@@ -228,7 +228,7 @@ var keys = []Key{
 	{Path: "channels", Text: "<platforms>: where you are asked, see [channels](channels.md)"},
 }
 
-// eachPlatform stands for the name of any platform: the line is there once for
+// eachPlatform is a placeholder for the name of any platform: the line is there once for
 // each.
 const eachPlatform = "<platform>"
 

@@ -30,7 +30,7 @@ func Parse(file string, text []byte, env Env, chats []approval.Platform) (*Confi
 	return quiet(r.read(text))
 }
 
-// maxErrors are told; nobody reads more, and each takes time to be hidden in.
+// maxErrors are reported: people read no more, and hiding secrets in each takes time.
 const maxErrors = 100
 
 // quiet hides the secrets that errors repeat: they were written in the place of
@@ -70,7 +70,7 @@ func readConfig(path string) (text []byte, open bool, err error) {
 	return text, othersMay(info), err
 }
 
-// Private refuses a config that nobody named unless it is a file that only you
+// Private refuses a config that was found, not named, unless it is a file that only you
 // can read and write. A repository can't hold such a file.
 func Private(path string) error {
 	info, err := os.Lstat(path)

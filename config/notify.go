@@ -47,7 +47,7 @@ type Push struct {
 	Services []string `yaml:"services"`
 }
 
-// PushContact is what push services are told about where to write.
+// PushContact is the address that push services get for questions to the owner.
 func (c *Config) PushContact() string {
 	if u := c.Web.Address(); c.Notify.Push.Contact == "" && u != nil && u.Scheme == "https" {
 		return u.String()

@@ -7,11 +7,11 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 )
 
-// DefaultClient is the client whose secrets stand in webhook.secret and
+// DefaultClient is the client whose secrets are in webhook.secret and
 // webhook.secrets.
 const DefaultClient = "default"
 
-// Owner is the name of whoever holds the owner token, where the list of
+// Owner is the name of the person who holds the owner token, where the list of
 // approvers gives no other.
 const Owner = "owner"
 
@@ -34,8 +34,8 @@ func (c *Config) Clients() map[string][]Secret {
 }
 
 // People are those who may answer, as the desk knows them. Without a list that
-// is the owner token's holder; an empty list is nobody. Whoever a channel's
-// allowedUserIds names comes in addition.
+// is the owner token's holder; an empty list is no person at all. Those whom a
+// channel's allowedUserIds names come in addition.
 func (c *Config) People() []approval.Person {
 	var people []approval.Person
 	if c.Approvers == nil {

@@ -20,7 +20,7 @@ func (k *checker) clientNames() []string {
 	return []string{DefaultClient}
 }
 
-// checkRelays refuses a platform on which nobody has an id that stays theirs: in
+// checkRelays refuses a platform on which no user has an id that stays theirs: in
 // a chat of the runtime's own making, the agent could be anyone.
 func (k *checker) checkRelays() {
 	clients := k.clientNames()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Report says what the owner is told of their own load.
+// Report says which reports about their own load the owner gets.
 type Report struct {
 	// Weekly is when a line about the last seven days goes to your channels. Empty: never.
 	Weekly Weekly `yaml:"weekly"`

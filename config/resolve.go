@@ -15,7 +15,7 @@ import (
 type Env func(name string) (value string, ok bool)
 
 // reference is anything that starts like ${NAME}; what is inside is checked
-// after, so that a slip is told and not taken for text.
+// after, so that a slip is an error and not text.
 var (
 	reference = regexp.MustCompile(`\$\{([^}]*)(\}?)`)
 	variable  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -103,7 +103,7 @@ func (r *resolver) readFile(path string) (string, error) {
 	return strings.TrimRight(text, "\r\n"), err
 }
 
-// readPrivate reads a small file that nobody else can read.
+// readPrivate reads a small file that only its owner can read.
 func readPrivate(path string) (string, error) {
 	f, err := openRegular(path)
 	if err != nil {

@@ -110,7 +110,7 @@ func (k *checker) checkEscalations(at string, r *approval.Route) {
 	}
 }
 
-// checkQuorum refuses what nobody could fulfil.
+// checkQuorum refuses a route that needs more people than may answer.
 func (k *checker) checkQuorum(at string, r *approval.Route) {
 	may := k.answering(r)
 	if needed := cmp.Or(r.Approvals, k.Approval.Approvals); needed > len(may) && len(k.People()) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// kindOf names what stands there, in the words of someone who wrote it.
+// kindOf names the kind of a value, in the words of someone who wrote it.
 func kindOf(n ast.Node) string {
 	switch n.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:

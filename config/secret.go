@@ -20,7 +20,7 @@ func NewSecret(text string) Secret { return Secret{text: text, set: true} }
 
 const hidden = "[secret]"
 
-// Reveal is the text itself. Whoever calls it answers for where it goes.
+// Reveal is the text itself. Its caller is responsible for where it goes.
 func (s Secret) Reveal() string { return s.text }
 
 // Set reports whether there is one, be it empty.

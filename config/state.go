@@ -12,7 +12,7 @@ import (
 )
 
 // State is the directory where one instance keeps what it must not lose: its
-// secrets, its database, its record. Nobody else can read it.
+// secrets, its database, its record. Only its own user can read it.
 type State struct {
 	dir  string
 	make bool // missing secrets are made
@@ -102,7 +102,7 @@ func (s *State) Epoch() string { return s.path("epoch") }
 func (s *State) Record() string { return s.path("record.jsonl") }
 
 // Files are the paths of everything in the directory that an agent must not
-// name: whoever reads or writes one of them could approve.
+// name: a program that reads or writes one of them could approve.
 func (s *State) Files() []string {
 	return []string{
 		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("record.key"), s.path("address"), s.path(configPath), s.path(pausesFile), s.path(passkeysFile), s.path(devicesFile),
@@ -210,7 +210,7 @@ func (s *State) Certificate() (string, error) {
 }
 
 // SetCertificate leaves word of what the server shows, so that commands on this
-// machine know it by itself, whoever signed it.
+// machine know it by itself, no matter who signed it.
 func (s *State) SetCertificate(pem string) error { return s.replace(certificate, pem) }
 
 const certificate = "tls.pem"

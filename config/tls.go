@@ -20,7 +20,7 @@ type TLS struct {
 	// Cert is a PEM file: the server's certificate, then those that lead to its
 	// authority.
 	Cert string `yaml:"cert"`
-	// Key is the PEM file of its private key. Nobody else may read it.
+	// Key is the PEM file of its private key. Only its owner may read it.
 	Key string `yaml:"key"`
 }
 

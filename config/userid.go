@@ -66,7 +66,7 @@ func (all platforms) list() string {
 // on is platform:id, by which the desk knows a person.
 func (id UserID) on(platform string) string { return platform + ":" + string(id) }
 
-// platformIDs are an approver's ids on the platforms, and where each stands.
+// platformIDs are an approver's ids on the platforms, and the place of each in the file.
 func (a *Approver) platformIDs() []placedID {
 	var all []placedID
 	for i, id := range a.IDs {
@@ -107,7 +107,7 @@ func (c *Config) allowed() []placedID {
 
 const allowedKey = "allowedUserIds"
 
-// find is what stands under a key of the section, nil if nothing does.
+// find is the value of a key of the section, nil if there is none.
 func (r Raw) find(key string) ast.Node {
 	if r.s.node == nil {
 		return nil

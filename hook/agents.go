@@ -38,7 +38,7 @@ type agent struct {
 	events  map[string]kind
 	tools   map[string]string // its own tools, by the names under which the gateway knows them
 	timeout time.Duration     // how long it waits for a hook, where the settings don't say
-	edited  func(r *run) any  // how it is told to run the input as it is now instead of its own, where it can, see [run.takesEdits]
+	edited  func(r *run) any  // the answer that makes it run the input as it is now instead of its own, where it can, see [run.takesEdits]
 	keeps   bool              // it takes other values then, but no arguments more or fewer
 	asks    bool              // before a call it can be told to ask its user
 	asksFor map[string]bool   // the same for these tools alone, with [Options.Dialogs]; for others it may run the call instead
@@ -192,13 +192,13 @@ type plainDecision struct {
 	Reason   string `json:"reason"`
 }
 
-// plainEdit is how our own plugin for opencode is told what runs instead.
+// plainEdit tells our own plugin for opencode what runs instead.
 type plainEdit struct {
 	Decision string         `json:"decision"`
 	Input    jsontext.Value `json:"input"`
 }
 
-// toolEdit is how Gemini CLI is told.
+// toolEdit tells Gemini CLI.
 type toolEdit struct {
 	Decision string   `json:"decision"`
 	Output   toolData `json:"hookSpecificOutput"`
@@ -209,7 +209,7 @@ type toolData struct {
 	Input jsontext.Value `json:"tool_input"`
 }
 
-// plainQuestion is how Gemini CLI is told to ask. Its user reads the message in the dialog.
+// plainQuestion tells Gemini CLI to ask. Its user reads the message in the dialog.
 type plainQuestion struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason"`

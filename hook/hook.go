@@ -1,4 +1,4 @@
-// Package hook stands between a coding agent and the gateway: the agent runs it before and after each tool call, it asks
+// Package hook connects a coding agent with the gateway: the agent runs it before and after each tool call, it asks
 // the gateway by the signed protocol, and answers in the agent's own form.
 //
 // It fails closed. A call passes only on an answer that the gateway has signed for this very request. Everything else
@@ -29,7 +29,7 @@ type Options struct {
 	Notes func() (string, error)
 	// Timeout is how long the agent waits for the hook. 0: as long as it does without settings.
 	Timeout time.Duration
-	// Owner says that what starts a run is the owner's own words even where nobody sits at the terminal.
+	// Owner says that what starts a run is the owner's own words even where no person sits at the terminal.
 	Owner bool
 	// Dialogs says that the agent shows its own dialog where a hook tells it to ask, for the tools that are known for it.
 	Dialogs bool

@@ -75,7 +75,7 @@ func (n notes) register(p process, key string) error {
 }
 
 // parent is the conversation of the nearest agent in a line of processes, or "". One process may hold several
-// conversations: which of them started something can't be told then, and the parent is one that nobody knows.
+// conversations: which of them started something is unknown then, and so is the parent.
 func (n notes) parent(above line) (string, error) {
 	for _, p := range above {
 		text, err := readNote(filepath.Join(n.dir, processesDir, p.id()))
@@ -113,7 +113,7 @@ func (n notes) heard(key, text string, at time.Time) error {
 	all := append(n.words(key), userWords{text, true, at.UTC().Format(time.RFC3339)})
 	out, err := json.Marshal(all[max(0, len(all)-mostWords):])
 	if err != nil {
-		return nil // text that is not valid is nobody's words
+		return nil // text that is not valid does not count as the user's words
 	}
 	dir := n.session(key)
 	temp, err := os.CreateTemp(n.made(dir), "."+wordsFile+"-*")
@@ -244,7 +244,7 @@ func (d debt) outside() string {
 // settled forgets what the gateway has taken in now.
 func (d debt) settled() {
 	for _, path := range d {
-		os.Remove(path) //nolint:errcheck // what stays is told again
+		os.Remove(path) //nolint:errcheck // what stays is reported again
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // A question that the hook has left to the agent's dialog is open on the phone as well. Once the user has answered at the
-// terminal, the gateway is told, so that the question closes there: by what the call returned, by the end of the hook that
+// terminal, the hook tells the gateway, so that the question closes there: by what the call returned, by the end of the hook that
 // waited beside the dialog, or by whatever the user does next.
 
 // question says which of a conversation's open questions are meant. What is empty fits any.
@@ -102,7 +102,7 @@ func (r *run) close(ctx context.Context, q question, ran bool) {
 			err = r.send(ctx, "question_answered", answeredThere{Question: ticket, Ran: ran}, "")
 		}
 		if err == nil {
-			os.Remove(path) //nolint:errcheck // it is told again, and changes nothing
+			os.Remove(path) //nolint:errcheck // it is reported again, and changes nothing
 		}
 	}
 }

@@ -48,7 +48,7 @@ func OpenSession(g Gateway, dir string) (*Session, error) {
 	return s, nil
 }
 
-// inSession begins what stands for the id of a call where an agent tells servers none: the hook's yes is for one such call of the conversation.
+// inSession begins what is used as the id of a call where an agent tells servers none: the hook's yes is for one such call of the conversation.
 const inSession = "in "
 
 // aloneKey begins the conversations of clients that have no hook.
@@ -79,7 +79,7 @@ type Verdict struct {
 }
 
 // Ask asks about a call, unless the agent's hook has asked about this very one. A call that was let pass before is asked about
-// by the same message: nobody is asked twice, and what was paused or restricted since is refused. It fails where the gateway has not answered.
+// by the same message: no person is asked twice, and what was paused or restricted since is refused. It fails where the gateway has not answered.
 func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
 	in, err := s.contextOf(c.Server)
 	if err != nil {

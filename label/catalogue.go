@@ -47,7 +47,7 @@ type Param struct {
 	Nested bool
 }
 
-// Bounds on a catalogue: it may come from a server that nobody trusts.
+// Bounds on a catalogue: it may come from a server that is not trusted.
 const (
 	longestCatalogue = 16 << 20
 	mostTools        = 10_000

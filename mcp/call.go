@@ -23,7 +23,7 @@ type call struct {
 	arguments jsontext.Value
 	id        string         // the client's own name of it, where it says one
 	client    string         // the client's name, where the call says it
-	token     jsontext.Value // whom to tell of progress; nil: nobody
+	token     jsontext.Value // of the messages about progress that the client wants; nil: none
 	task      jsontext.Value
 	responses jsontext.Value // a retry: what the server has asked for
 	state     jsontext.Value // a retry: what the server wants to see again
@@ -115,11 +115,11 @@ func (c *call) readMeta(v jsontext.Value) error {
 
 const (
 	usualWait = 60 * time.Second
-	// wakefulWait is how long a call is held whose client is told of progress, and says when it no longer waits.
+	// wakefulWait is how long a call is held whose client gets messages about progress, and says when it no longer waits.
 	wakefulWait = 600 * time.Second
 	// margin is how long before the client's own time is over an answer comes.
 	margin = 3 * time.Second
-	// awake is how often a client is told that a call is still held.
+	// awake is how often a client gets a message that a call is still held.
 	awake = time.Second
 )
 

@@ -39,7 +39,7 @@ func CheckURL(u *url.URL) error {
 	return nil
 }
 
-// front stands between clients and a server that is reached by an address (streamable HTTP).
+// front is the gate between clients and a server that is reached by an address (streamable HTTP).
 type front struct {
 	*gate
 	Reached
@@ -57,7 +57,7 @@ const (
 	mostRequests = 4096 // what is open at once
 )
 
-// HTTP is a handler that stands between clients and a server that is reached by an address.
+// HTTP is a handler between clients and a server that is reached by an address.
 func HTTP(o Options, server *url.URL, by Reached) http.Handler {
 	f := &front{gate: &gate{Options: o}, Reached: by, URL: server, upstream: newTransport(), peers: map[string]*peer{}, listening: map[*answer]bool{}}
 	f.announce = f.tellListeners
@@ -122,7 +122,7 @@ func (f *front) misdirected(q *http.Request) (status int, words string) {
 	return 0, ""
 }
 
-// peer is the client that a request comes from. Those without a session are told apart by address and headers.
+// peer is the client that a request comes from. Those without a session are distinguished by address and headers.
 func (f *front) peer(q *http.Request) *peer {
 	session := q.Header.Get("Mcp-Session-Id")
 	key := "session " + session

@@ -60,7 +60,7 @@ const (
 	mostPages   = 100
 )
 
-// Many stands between the client on the streams and several servers, until the client ends.
+// Many passes messages between the client on the streams and several servers, until the client ends.
 func Many(ctx context.Context, o Options, s Streams, servers []Server) error {
 	o.Log = s.Err
 	x, err := newMany(o, &sender{w: s.Out}, servers)
@@ -163,7 +163,7 @@ func (x *many) fromClient(ctx context.Context, text []byte) error {
 	switch {
 	case err != nil:
 		x.say((&refusal{idOf(text), codeInvalid, err}).text())
-		return nil //nolint:nilerr // the client is told
+		return nil //nolint:nilerr // the client got the error
 	case m.isAnswer():
 		x.answered(ctx, &m)
 		return nil

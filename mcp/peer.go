@@ -48,7 +48,7 @@ type request struct {
 // outlet takes messages, each whole.
 type outlet interface {
 	send(text []byte) error
-	// awake keeps a connection open whose client is told nothing yet.
+	// awake keeps a connection open whose client gets no message yet.
 	awake() error
 }
 
@@ -106,8 +106,8 @@ func (p *peer) find(key string) *request {
 	return nil
 }
 
-// cancel forgets what the client no longer waits for: a late answer is passed on to nobody. What is held is dropped. What
-// the server has is returned: the server is told.
+// cancel forgets what the client no longer waits for: a late answer is not passed on. What is held is dropped. What
+// the server has is returned: the server gets the cancellation.
 func (p *peer) cancel(params jsontext.Value) (given []*request, known bool) {
 	all, err := members(params, []string{"requestId", "reason", "_meta"})
 	if err != nil {

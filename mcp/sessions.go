@@ -29,7 +29,7 @@ type session struct {
 
 	mu      sync.Mutex
 	waiting map[string]*waiting // requests, by their keys
-	stream  *answer             // what the servers say by themselves; nil: nobody listens
+	stream  *answer             // what the servers say by themselves; nil: the client does not listen
 	kept    [][]byte            // what they said meanwhile
 	used    time.Time
 }
@@ -37,7 +37,7 @@ type session struct {
 // waiting is a request whose answer is to come.
 type waiting struct {
 	back  *answer
-	token string // whom to tell of progress; "": nobody
+	token string // of the messages about progress that the client wants; "": none
 	done  chan struct{}
 }
 
@@ -49,7 +49,7 @@ const (
 // ManyPath is where clients reach several servers.
 const ManyPath = "/mcp"
 
-// ManyHTTP is a handler that stands between clients and several servers. end ends all servers.
+// ManyHTTP is a handler between clients and several servers. end ends all servers.
 func ManyHTTP(ctx context.Context, o Options, servers []Server, by Reached) (h http.Handler, end func()) {
 	f := &front{gate: &gate{Options: o}, Reached: by, URL: &url.URL{Path: ManyPath}}
 	all := &sessions{front: f, ctx: ctx, servers: servers, all: map[string]*session{}}
@@ -250,7 +250,7 @@ func (s *session) cancelled(m *message) {
 	}
 }
 
-// tokenOf is whom a client wants to be told of progress.
+// tokenOf is the token of the messages about progress that a client wants.
 func tokenOf(m *message) string {
 	all, err := members(m.params, nil)
 	if err != nil {

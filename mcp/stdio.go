@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// How long a server has to end once its client has gone, and once it was told to. Clients wait 2 s for each.
+// How long a server has to end once its client has gone, and once it got a signal. Clients wait 2 s for each.
 const (
 	endWithin  = 1500 * time.Millisecond
 	killWithin = time.Second
@@ -55,7 +55,7 @@ func (s *Server) start(log io.Writer) (backend, error) {
 	return startProcess(s.Command, s.Env, log)
 }
 
-// Stdio starts a server and stands between it and the client on the streams, until one of them ends. It returns the
+// Stdio starts a server and passes messages between it and the client on the streams, until one of them ends. It returns the
 // server's exit code where the server has ended first.
 func Stdio(ctx context.Context, o Options, s Streams, server *Server) (code int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -135,7 +135,7 @@ func startProcess(command, env []string, log io.Writer) (*process, error) {
 
 func (s *process) receive(to func([]byte) error) error { return each(s.out, to) }
 
-func (s *process) close() { s.in.Close() } //nolint:errcheck // it is told by a signal next
+func (s *process) close() { s.in.Close() } //nolint:errcheck // a signal follows
 
 func (s *process) end(byItself bool) int {
 	err := stop(s.cmd, byItself)
@@ -145,7 +145,7 @@ func (s *process) end(byItself bool) int {
 	return 0
 }
 
-// stop ends a server in steps: it may end by itself where it has begun to, then it is told to, then it is killed.
+// stop ends a server in steps: it may end by itself where it has begun to, then it gets a signal, then it is killed.
 func stop(c *exec.Cmd, begun bool) error {
 	first := time.Duration(0)
 	if begun {

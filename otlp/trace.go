@@ -105,7 +105,7 @@ func (s *sampler) wants(p *Parent) bool {
 	return s.name == "always_on"
 }
 
-// spans are a piece of work and its parts, below whoever asked for it.
+// spans are a piece of work and its parts, below the caller's span.
 func spans(w *Work, p *Parent) []span {
 	trace, ids := hex.EncodeToString(p.Trace[:]), drawn(1+len(w.Parts))
 	root := w.span(trace, ids[0], serving)

@@ -111,7 +111,7 @@ func (*owner) Abandon(context.Context, approval.Ending) error {
 	return nil
 }
 
-// Tell has nobody to tell.
+// Tell does nothing: the owner reads no messages.
 func (*owner) Tell(context.Context, string) {}
 
 // AnsweredElsewhere has nothing to close: the owner answers at once.

@@ -17,7 +17,7 @@ type Report struct {
 	PromptsPerBenignTask float64  `json:"promptsPerBenignTask"` // calls that were asked about
 	CardsPerBenignTask   float64  `json:"cardsPerBenignTask"`   // those of one iteration share a card
 	ZeroPromptShare      float64  `json:"zeroPromptShare"`
-	RefusedPerBenignTask float64  `json:"refusedPerBenignTask"` // calls that nobody was asked about and that did not pass
+	RefusedPerBenignTask float64  `json:"refusedPerBenignTask"` // calls that did not pass and that no person was asked about
 	PromptsPerAttack     float64  `json:"promptsPerAttack"`
 	Rules                []Count  `json:"rules"`    // which asked in benign tasks, most first
 	Tools                []Count  `json:"tools"`    // about which was asked there

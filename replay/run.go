@@ -26,11 +26,10 @@ type Options struct {
 	Store    Store                    // empty, and of no use afterwards
 	Visible  func(*approval.Ask) bool // whether a card shows all of a call
 	Approve  Approve                  // empty means Once
-	Progress func(done, of int)       // told now and then; nil: nobody is
+	Progress func(done, of int)       // called now and then; may be nil
 
-	// Watch is told how each call fared, by the places of its session and of
-	// itself, several at a time and where a session was begun again twice; nil:
-	// nobody is.
+	// Watch gets how each call fared, by the places of its session and of itself:
+	// several at a time, and twice where a session was begun again. It may be nil.
 	Watch func(session, call int, f Fate)
 }
 

@@ -4,8 +4,8 @@
 // A recorded session is what a user said and the calls that an agent then made,
 // with those marked that served someone else. Each is played through the same
 // [verifier.Verifier] that serves, on a store of its own, with a simulated owner
-// at the desk who allows what is not marked and denies what is. The marks are
-// read by that owner and by nobody else: no rule can see them.
+// at the desk who allows what is not marked and denies what is. Only that owner
+// reads the marks: no rule can see them.
 //
 // It judges nothing itself, keeps nothing, and refuses to report on a run in
 // which a decision failed for another reason than the policy.

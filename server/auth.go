@@ -119,7 +119,7 @@ func (a *Auth) Who(token string) (string, bool) {
 	return found, found != ""
 }
 
-// Mark stands for a person's token, tells nothing of it and changes when it does.
+// Mark is derived from a person's token, tells nothing of it and changes when it does.
 func (a *Auth) Mark(person string) (string, bool) {
 	for _, t := range a.tokens {
 		if t.person == person {

@@ -74,7 +74,7 @@ func (s *Server) eventMessage(name loop.Name, from caller, call *toolcall.Call, 
 }
 
 // readEvent reads a body that may be larger than a call's. Few of those are read
-// at a time: whoever is not among them waits, no longer than a body may take.
+// at a time: the others wait, no longer than a body may take.
 func (s *Server) readEvent(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if 0 <= r.ContentLength && r.ContentLength <= toolcall.MaxBody {
 		return readBody(r, toolcall.MaxBody)

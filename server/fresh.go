@@ -10,7 +10,7 @@ import (
 // some in advance; a server that ends would wait seconds for each.
 type fresh struct{ conns sync.Map }
 
-// follow is told of every change of a connection, for each call twice.
+// follow gets every change of a connection, for each call twice.
 func (f *fresh) follow(c net.Conn, state http.ConnState) {
 	if state == http.StateNew {
 		f.conns.Store(c, nil)
@@ -25,7 +25,7 @@ func (f *fresh) follow(c net.Conn, state http.ConnState) {
 func (f *fresh) close() {
 	f.conns.Range(func(c, _ any) bool {
 		if conn, ok := c.(net.Conn); ok {
-			conn.Close() //nolint:errcheck // nobody waits for it
+			conn.Close() //nolint:errcheck // no caller waits for it
 		}
 		return true
 	})

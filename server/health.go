@@ -9,9 +9,9 @@ import (
 
 // Check is one thing the server needs, and what is wrong with it.
 type Check struct {
-	Name string
-	Err  error
-	Told bool // a fault is told, and the server is ready all the same
+	Name          string
+	Err           error
+	Informational bool // a fault is shown, and the server is ready all the same
 }
 
 const healthBudget = 400 * time.Millisecond
@@ -27,7 +27,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	if s.o.Health != nil {
 		for _, check := range s.o.Health(ctx) {
 			if check.Err != nil {
-				if !check.Told {
+				if !check.Informational {
 					status = http.StatusServiceUnavailable
 				}
 				lines.WriteString(check.Name + ": " + check.Err.Error() + "\n")

@@ -115,7 +115,7 @@ func (s *Server) answerHeld(ctx context.Context, h *held, body []byte) {
 	s.answered(ctx, h.route, http.StatusOK, h.started, h.peer)
 }
 
-// written is an answer as it goes over the wire. What stands in it is ours, and
+// written is an answer as it goes over the wire. All of it is ours, and
 // has no line breaks.
 func (h *held) written(header http.Header, body []byte) []byte {
 	text := make([]byte, 0, 512)

@@ -52,7 +52,7 @@ type knownSource struct {
 	Number   int64     `json:"number"`
 	Label    string    `json:"label"`
 	Level    string    `json:"level"`
-	Fixed    bool      `json:"fixed"` // nobody can vouch for it
+	Fixed    bool      `json:"fixed"` // the owner can't vouch for it
 	First    time.Time `json:"first"`
 	Last     time.Time `json:"last"`
 	Endorsed bool      `json:"endorsed"` // the owner vouches for it

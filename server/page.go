@@ -16,7 +16,7 @@ type Enrol func(ctx context.Context, person string) (path string, until time.Tim
 // ownerName is the one who may invite others.
 const ownerName = "owner"
 
-// pageRoot is where the owner's page stands.
+// pageRoot is where the owner's page is.
 const pageRoot = "/page/"
 
 // toPage sends those who open the server's address in a browser to the page.

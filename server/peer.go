@@ -11,7 +11,7 @@ import (
 const maxHops = 16
 
 // Peer is the address a request comes from: the connection's, unless that is a
-// trusted proxy's; then the last one in X-Forwarded-For that is not. What stands
+// trusted proxy's; then the last one in X-Forwarded-For that is not. What is
 // before it, anyone could have written.
 func (s *Server) Peer(r *http.Request) string {
 	at := remote(r)

@@ -80,7 +80,7 @@ func (s *Server) typed(ctx context.Context, call *toolcall.Call, text string) ap
 	return o
 }
 
-// unbelieved says why nobody can be taken for the sender of a message: the owner
+// unbelieved says why the named sender of a message is not believed: the owner
 // has not switched it on for this client and this platform, others are there,
 // or it was no person who wrote it.
 func (s *Server) unbelieved(call *toolcall.Call) string {
@@ -98,7 +98,7 @@ func (s *Server) unbelieved(call *toolcall.Call) string {
 	return ""
 }
 
-// typedBody says what became of a line. It has no state, which the channels use: what it says stands in a chat
+// typedBody says what became of a line. It has no state, which the channels use: it goes to a chat
 // that the agent can write to.
 func typedBody(o approval.Outcome) []byte {
 	if o.Text == "" {

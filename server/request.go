@@ -12,7 +12,7 @@ import (
 	"github.com/openclaw-verifier/verifier/crash"
 )
 
-// RequestIDHeader carries the id of an HTTP request back to whoever sent it. It
+// RequestIDHeader carries the id of an HTTP request back to its sender. It
 // is drawn here, unless a trusted proxy has given the request one: what anyone
 // else sends under this name is not read.
 const RequestIDHeader = "X-Request-Id"
@@ -48,8 +48,8 @@ func (s *Server) requestID(r *http.Request) string {
 	return idAlphabet.EncodeToString(b[:])
 }
 
-// identified gives every request an id, and stands last between a panic and the
-// library's log, which would print its value.
+// identified gives every request an id, and keeps a panic from the library's log,
+// which would print its value.
 func (s *Server) identified(next func(*response, *http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, from := s.requestID(r), r.Context()
@@ -64,8 +64,8 @@ func (s *Server) identified(next func(*response, *http.Request)) http.Handler {
 	})
 }
 
-// guarded stands before every handler: a panic ends there, and those who want to
-// know that much are told of every request.
+// guarded calls the handler: a panic ends here, and at debug level every request
+// is logged.
 func (s *Server) guarded(w *response, r *http.Request, handle http.HandlerFunc) {
 	started := time.Now()
 	func() {

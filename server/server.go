@@ -49,7 +49,7 @@ type Desk interface {
 // Options are what a Server needs.
 type Options struct {
 	Path      string                                    // where calls come in; empty means /verify
-	Via       func(http.Header) (via []string, ok bool) // the verifiers a call came through; not ok: it goes round. nil: nobody asks
+	Via       func(http.Header) (via []string, ok bool) // the verifiers a call came through; not ok: it goes round. nil: the header is not read
 	Traced    bool                                      // a call's traceparent header goes along with it
 	Auth      func() *Auth                              // whose signatures and tokens count now
 	Tolerance func() time.Duration                      // how far a call's clock may be off now; nil means 5 min
@@ -75,7 +75,7 @@ type Options struct {
 	// no TLS.
 	Certificate func() *tls.Certificate
 	// Proxies are the peers whose word is taken for whom they speak for, now; nil
-	// means nobody's.
+	// means none.
 	Proxies func() []netip.Prefix
 }
 
@@ -169,7 +169,7 @@ func (s *Server) Serve(l net.Listener) error {
 }
 
 // Shutdown waits for running requests until ctx ends, then cuts them off.
-// Whoever holds calls must let go of them first.
+// The caller must end held calls first.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.letGo()
 	if err := s.http.Shutdown(ctx); err != nil {

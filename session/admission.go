@@ -131,8 +131,8 @@ type View struct {
 	Origins Origins
 }
 
-// Holding is whether a conversation holds secrets. The zero value is that nobody
-// can say.
+// Holding is whether a conversation holds secrets. The zero value is that it is
+// not known.
 type Holding uint8
 
 // What can be said of a conversation and secrets.
@@ -148,7 +148,7 @@ const AllSeen = "seen"
 // Forgotten is what a conversation has read whose state was lost.
 const Forgotten = "something we lost track of"
 
-// AnySession is where the secrets of a conversation stand that any of its session
+// AnySession is the key of the secrets of a conversation that any of its session
 // ids has read; see [Exposure].
 const AnySession = "*"
 

@@ -110,6 +110,6 @@ func Senders(ctx *toolcall.Context) []string {
 	return ids
 }
 
-// ownToken is where people are known by a token of ours: no platform, and
-// nobody's to attest.
+// ownToken is where people are known by a token of ours: it is no platform, and
+// no client can attest it.
 const ownToken = "token"

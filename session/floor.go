@@ -29,7 +29,7 @@ type seen struct {
 const floorSize = 50_000
 
 // sessionsPerFloor bounds the session ids kept for one conversation; beyond it
-// the worst level stands for all of them.
+// the worst level counts for all of them.
 const sessionsPerFloor = 64
 
 // Raise notes that a conversation was seen at a level. It is named by its ID.

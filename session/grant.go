@@ -30,7 +30,7 @@ type Grant struct {
 	Level        taint.Level
 }
 
-// Field is where a grant with this coverage stands in its conversation: the
+// Field is the key of a grant with this coverage in its conversation: the
 // marks of its session and its run, so that a store finds those that end with
 // either, and the hash of all of it.
 func (g *Grant) Field() string {
@@ -48,7 +48,7 @@ func (g *Grant) Field() string {
 // of its session, then of its run.
 const MarkSize = 16
 
-// GrantMark is what stands for a session or a run in a grant's field.
+// GrantMark is the mark of a session or a run in a grant's field.
 func GrantMark(of string) string {
 	sum := sha256.Sum256([]byte(of))
 	return hex.EncodeToString(sum[:MarkSize/2])
@@ -156,8 +156,8 @@ func (g *Grant) Open(key hmac.Key, value string) error {
 	return nil
 }
 
-// ReadGrant reads a stored value that nobody has asked for by its coverage: what
-// it covers it says itself, under the same seal.
+// ReadGrant reads a stored value of any coverage: the value says what it covers,
+// under the same seal.
 func ReadGrant(key hmac.Key, value string) (Grant, error) {
 	f := strings.Split(value, "|")
 	if len(f) != 6 {

@@ -25,8 +25,8 @@ type Influence struct {
 	Endorsed time.Time // since when the owner vouches for it; zero: it counts
 }
 
-// Least is the best level that is kept by source. What is better needs nobody to
-// vouch for it; a conversation from which sources were taken out is never better
+// Least is the best level that is kept by source. What is better needs no
+// word of the owner; a conversation from which sources were taken out is never better
 // than the level before it.
 const Least = taint.Shared
 
@@ -51,7 +51,7 @@ func (all Influences) Worst() taint.Level {
 	return worst
 }
 
-// Find is where an influence stands, or -1.
+// Find is the index of an influence, or -1.
 func (all Influences) Find(number int64) int {
 	return slices.IndexFunc(all, func(i Influence) bool { return i.Number == number })
 }
@@ -61,7 +61,7 @@ func (all Influences) Find(number int64) int {
 // not known.
 func (all *Influences) Add(one Influence, next func() (int64, error)) error {
 	one.Label = strings.ReplaceAll(one.Label, "\n", " ")
-	one.Fixed = one.Fixed || one.Label == "" || strings.HasSuffix(one.Label, cut) // it may stand for several
+	one.Fixed = one.Fixed || one.Label == "" || strings.HasSuffix(one.Label, cut) // it may be the label of several
 	at := all.same(&one)
 	if at < 0 && len(*all) >= MostInfluences {
 		one.Label, one.Fixed = "", true

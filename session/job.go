@@ -2,7 +2,7 @@ package session
 
 import "strings"
 
-// Jobs stands for the scheduled jobs of an agent: what had a say in it are the jobs
+// Jobs is the name under which the scheduled jobs of an agent are kept: what had a say in it are the jobs
 // that a tainted conversation has scheduled or changed. It is no conversation that
 // a call could come from: a session key never begins with its name.
 func Jobs(client, agent string) Conversation {
@@ -11,7 +11,7 @@ func Jobs(client, agent string) Conversation {
 
 const jobsPrefix = "jobs:"
 
-// JobsOf is the agent whose jobs a conversation that [Jobs] makes stands for.
+// JobsOf is the agent of a conversation that [Jobs] makes.
 func (c Conversation) JobsOf() (agent string, ok bool) { return strings.CutPrefix(c.Key, jobsPrefix) }
 
 // JobsList is the list of notes that says which agents have had tainted jobs: for

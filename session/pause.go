@@ -18,7 +18,7 @@ const (
 	NoAgent   = "-" // for calls that name no agent: bound wherever any agent is
 )
 
-// AgentScope is where an agent's own pause stands. Ids are compared without
+// AgentScope is the scope of an agent's own pause. Ids are compared without
 // case, as everywhere.
 func AgentScope(agent string) string {
 	if agent == "" {
@@ -52,7 +52,7 @@ func onOff(on bool) string {
 	return "lifted"
 }
 
-// OpenPause reads what stands under a scope. What was written there by anyone
+// OpenPause reads the value that a store has for a scope. What was written there by anyone
 // else is no word of the owner's.
 func OpenPause(key hmac.Key, scope, value string) (Pause, error) {
 	f := strings.Split(value, "|")

@@ -105,7 +105,7 @@ func whole(ctx context.Context, args []string) (code int, started bool) {
 	if err != nil {
 		return 0, false
 	}
-	c := exec.CommandContext(ctx, filepath.Join(filepath.Dir(own), "verifier"), args...) //nolint:gosec // it stands beside this program
+	c := exec.CommandContext(ctx, filepath.Join(filepath.Dir(own), "verifier"), args...) //nolint:gosec // it is beside this program
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	err = c.Run()

@@ -74,7 +74,7 @@ func (t *target) certificate(fromConfig bool) (*x509.Certificate, error) {
 }
 
 // nameIn is a name that the certificate has: the server is reached by an
-// address that need not stand in it. Nobody else has its key.
+// address that it need not name. Only the server has its key.
 func (t *target) nameIn(c *x509.Certificate) string {
 	u, err := url.Parse(t.base)
 	switch {

@@ -29,11 +29,11 @@ var builtin = chats{
 	chatOf(slack.Platform(), slack.Open),
 }
 
-// chats are chat services, in the order in which people are told of them.
+// chats are chat services, in the order in which help and hints name them.
 type chats []chat
 
 // chat is one: how it knows its users, and how its section becomes a channel,
-// which calls nobody yet.
+// which makes no calls yet.
 type chat struct {
 	approval.Platform
 	open func(section config.Raw, d delivery.Deps) (approval.Channel, error)
@@ -170,13 +170,13 @@ func (g *gateway) hooks() map[string]http.Handler {
 	return out
 }
 
-// channelHealth is how each channel does. One that fails makes nobody
-// unreachable as long as there is another way to ask, so it is only told.
+// channelHealth is how each channel does. While there is another way to ask,
+// people can be reached without one that fails, so it does not make the server unready.
 func (g *gateway) channelHealth() []server.Check {
 	var out []server.Check
 	for _, name := range slices.Sorted(maps.Keys(g.channels)) {
 		if a, ok := g.channels[name].(ailing); ok {
-			out = append(out, server.Check{Name: name, Err: a.Health(), Told: true})
+			out = append(out, server.Check{Name: name, Err: a.Health(), Informational: true})
 		}
 	}
 	return out

@@ -94,7 +94,7 @@ type setup struct {
 	channels map[string]approval.Channel
 	log      *slog.Logger
 	level    *slog.LevelVar                                // the log's; nil: it stays as it is
-	between  func(backend, recordLog) (backend, recordLog) // stands between the decision and what it writes to; nil: nothing does
+	between  func(backend, recordLog) (backend, recordLog) // wraps what the decision writes to, for tests; nil: nothing does
 	time     storeTime                                     // the zero one is the real time
 	getenv   func(string) string                           // the environment, for OTEL_*; nil: nothing is read
 	together time.Duration                                 // how long a call waits for others of its turn, to share a card; 0: as long as the desk's default
@@ -273,7 +273,7 @@ func visible(a *approval.Ask) bool {
 }
 
 // Run answers on the listener until ctx ends, then stops within 5 s: held calls
-// are denied first, so that nobody waits for a process that is going.
+// are denied first, so that no caller waits for a process that is going.
 func (g *gateway) Run(ctx context.Context, l net.Listener) error {
 	heads, stopHeads := context.WithCancel(context.Background())
 	defer stopHeads()
@@ -358,10 +358,10 @@ func (g *gateway) health(ctx context.Context) []server.Check {
 		{Name: "redaction", Err: g.hides()},
 	}
 	if b := g.behind.Load(); b != nil {
-		checks = append(checks, server.Check{Name: "clock", Err: errors.New(b.String()), Told: true})
+		checks = append(checks, server.Check{Name: "clock", Err: errors.New(b.String()), Informational: true})
 	}
 	if auditor := g.live.Load().auditor; auditor != nil { // without it calls are asked or denied: see its failMode
-		checks = append(checks, server.Check{Name: "auditor", Err: auditor.Err(), Told: true})
+		checks = append(checks, server.Check{Name: "auditor", Err: auditor.Err(), Informational: true})
 	}
 	return append(checks, g.channelHealth()...)
 }
@@ -380,7 +380,7 @@ func (g *gateway) hides() error {
 	return errors.New("the rules for secrets are not ready: all arguments are hidden")
 }
 
-// openCards is how many questions wait, for whoever looks at the metrics. A
+// openCards is how many questions wait, for the metrics. A
 // store that does not answer counts as none; its faults are counted elsewhere.
 func (g *gateway) openCards() float64 {
 	ctx, cancel := context.WithTimeout(context.Background(), 400*time.Millisecond)

@@ -194,7 +194,7 @@ func (c *InitCmd) write(path, text string) error {
 	return refused(path, os.Link(temp.Name(), path)) // unlike a rename, it fails if the file is there
 }
 
-// writeSchema replaces what an older version wrote: nobody edits it.
+// writeSchema replaces what an older version wrote: people don't edit it.
 func (c *InitCmd) writeSchema(a *app) error {
 	if c.NoSchema {
 		return nil

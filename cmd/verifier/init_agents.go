@@ -18,7 +18,7 @@ import (
 	"github.com/openclaw-verifier/verifier/hook"
 )
 
-// agentWiring is how one coding agent is told to run the hook.
+// agentWiring is how one coding agent is set up to run the hook.
 type agentWiring struct {
 	name    string
 	tried   string            // the version that make e2e-agents runs

@@ -201,7 +201,7 @@ func (c *LabelCmd) file() (*label.File, map[string]policy.Tool, error) {
 	return file, known, err
 }
 
-// review asks about each label that nobody has looked at.
+// review asks about each label that the owner has not looked at.
 func (c *LabelCmd) review(a *app) error {
 	if c.Out == "" {
 		return &failure{"--review needs the file", "name it: verifier label --review --out labels.yaml"}

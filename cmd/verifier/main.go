@@ -2,7 +2,7 @@
 // and the commands around it.
 //
 // main is thin: [run] is the whole program as a function of its arguments and
-// streams, so that tests start it like a shell does. Each command stands in a
+// streams, so that tests start it like a shell does. Each command has a
 // file of its own and is a plain struct that kong fills; the table of them is
 // the type cli. This package is the only one that imports the adapters.
 //

@@ -39,7 +39,7 @@ func serverURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// serve stands before a server that is reached by an address, until it is ended.
+// serve runs the gate before a server that is reached by an address, until it is ended.
 func (f *listenFlags) serve(ctx context.Context, a *app, path string, handler func(mcp.Reached) http.Handler) error {
 	pair, l, err := f.bind(ctx)
 	if err != nil {

@@ -57,7 +57,7 @@ func (m memory) Worst(ctx context.Context, c session.Conversation) (taint.Level,
 	return m.store.Worst(ctx, c)
 }
 
-// happened tells whoever counts and whoever looks what happened at the desk.
+// happened passes an event of the desk on to metrics, page and notifier.
 func (g *gateway) happened(e approval.Event) {
 	g.metrics.Happened(e)
 	g.page.Nudge()
@@ -65,7 +65,7 @@ func (g *gateway) happened(e approval.Event) {
 }
 
 // greetPage says where the page is. On a terminal it prints a link that logs in;
-// elsewhere what is printed may be kept, and whoever reads it could answer.
+// elsewhere what is printed may be kept, and its readers could answer.
 func greetPage(a *app, c *config.Config, addr net.Addr, g *gateway) {
 	if g.page == nil {
 		return

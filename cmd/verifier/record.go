@@ -73,7 +73,7 @@ func rotation(c *config.Config) audit.Rotation {
 	return audit.Rotation{Bytes: int64(c.Audit.RotateMB) << 20, Every: c.Audit.RotateEvery, Keep: c.Audit.Keep}
 }
 
-// recordPath is where the record stands.
+// recordPath is where the record is.
 func recordPath(c *config.Config, state *config.State) string {
 	if c.Audit.Path != "" {
 		return c.Audit.Path
@@ -131,8 +131,8 @@ func (g *gateway) keepHeads(ctx context.Context) {
 	}
 }
 
-// keepTime keeps the time in the store. A store that is down is told of where a
-// call meets it.
+// keepTime keeps the time in the store. A store that is down is
+// reported by the next call that needs it.
 func (g *gateway) keepTime(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -93,7 +93,7 @@ func (g *gateway) reloadOn(ctx context.Context, signals <-chan os.Signal, load f
 // that was refused would be taken now, because a file that it names has come. It
 // looks every so often: editors replace files in too many ways for anything finer
 // to be sure.
-func (s stamps) watch(ctx context.Context, files func() []string, mended func() bool, every time.Duration, wanted chan<- os.Signal) {
+func (s stamps) watch(ctx context.Context, files func() []string, fixed func() bool, every time.Duration, wanted chan<- os.Signal) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -101,7 +101,7 @@ func (s stamps) watch(ctx context.Context, files func() []string, mended func() 
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if !s.look(files()) && !mended() {
+			if !s.look(files()) && !fixed() {
 				continue
 			}
 			select {
@@ -193,7 +193,7 @@ func parts(c *config.Config) (inForce, restart map[string]any) {
 	return inForce, restart
 }
 
-// notifyParts is what a reload does not change of how people are told.
+// notifyParts is the part of notify that a reload does not change.
 func notifyParts(c *config.Config) config.Notify {
 	n := c.Notify
 	n.Push.Allow = false

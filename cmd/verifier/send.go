@@ -48,7 +48,7 @@ Exit codes: 0 allow, 3 deny, 1 error, 2 wrong command line.`
 // server holds one. After that the call is sent again, and joins the same question.
 const longestWait = 9 * time.Minute
 
-// aMoment is when the reader is told what takes so long.
+// aMoment is how long the command waits before it says what it waits for.
 const aMoment = time.Second
 
 // maxReply is the most that is read of an answer.

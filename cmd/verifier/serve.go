@@ -109,7 +109,7 @@ func (c *ServeCmd) Run(a *app) error {
 	return g.Run(ctx, l)
 }
 
-// listenHint says what to do where nobody can listen.
+// listenHint says what to do about an address that can't be listened on.
 func listenHint(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -141,7 +141,7 @@ const gcPercent = 400
 // watchEvery is how soon a changed config is noticed.
 const watchEvery = 2 * time.Second
 
-// onTerminal is the channel for whoever looks at where the server runs.
+// onTerminal is the channel that shows questions on the server's own terminal.
 func onTerminal(a *app) map[string]approval.Channel {
 	out := make(map[string]approval.Channel)
 	if f, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {

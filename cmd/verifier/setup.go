@@ -301,7 +301,7 @@ func newPairCode() string {
 	return hex.EncodeToString(b[:])
 }
 
-// person is who wrote the code; empty: nobody yet.
+// person is who wrote the code; empty: no person yet.
 func (p *pairing) person() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -178,7 +178,7 @@ func printReasons(a *app, reasons []replay.Reason) {
 
 const (
 	mostListed      = 12
-	simulateTimeout = 10 * time.Second // nobody waits for a single decision
+	simulateTimeout = 10 * time.Second // no caller waits for a single decision
 )
 
 // bar shows how far a long command is, on a terminal and nowhere else.
@@ -201,7 +201,7 @@ func (b *bar) show(done, of int) {
 	}
 	const width = 40
 	full := width * done / of
-	fmt.Fprintf(b.to, "\r[%s%s] %d/%d", strings.Repeat("=", full), strings.Repeat(" ", width-full), done, of) //nolint:errcheck // nobody reads it then
+	fmt.Fprintf(b.to, "\r[%s%s] %d/%d", strings.Repeat("=", full), strings.Repeat(" ", width-full), done, of) //nolint:errcheck // it is only for show
 }
 
 func (b *bar) clear() {

@@ -28,7 +28,7 @@ type target struct {
 	why    error         // why there is none
 	base   string        // without a slash at the end
 	path   string        // where calls go
-	found  bool          // base comes from a config that nobody named: no token but its own goes there
+	found  bool          // base comes from a config that was found, not named: no token but its own goes there
 	tls    *tls.Config   // nil where the server speaks none
 	client *http.Client
 }

@@ -13,7 +13,7 @@ import (
 const telemetryPatience = 2 * time.Second
 
 // telemetry is what the environment says about OpenTelemetry. What is wrong there
-// is told in the log: decisions don't depend on it.
+// goes to the log: decisions don't depend on it.
 func (g *gateway) telemetry(getenv func(string) string) *otlp.Settings {
 	if getenv == nil {
 		return &otlp.Settings{}

@@ -166,8 +166,8 @@ func (x *trial) clock(date string) (agrees string, _ error) {
 	}
 }
 
-// mending says what to do about a part that is not ready.
-var mending = map[string]string{
+// partHints say what to do about a part that is not ready.
+var partHints = map[string]string{
 	"store":     "is the disk full, or is Redis up, writable and set to noeviction?",
 	"record":    "is the disk full, was the file taken away, or is its directory not writable for the server?",
 	"approvals": "see approvers and channels in the config: `verifier check`",
@@ -184,7 +184,7 @@ func (x *trial) ready() {
 		good, lacks, err = x.parts()
 	}
 	for _, l := range lacks {
-		x.say("ready", "", &failure{l.part + ": " + l.why, cmp.Or(l.hint, mending[l.part])})
+		x.say("ready", "", &failure{l.part + ": " + l.why, cmp.Or(l.hint, partHints[l.part])})
 	}
 	if len(lacks) == 0 {
 		x.say("ready", strings.Join(good, ", "), err)
@@ -272,7 +272,7 @@ func (x *trial) signatures() {
 }
 
 // call sends a call that no policy lets pass: it names what is guarded. It
-// stands in a conversation of its own, so that it raises nothing for others.
+// is in a conversation of its own, so that it raises nothing for others.
 func (x *trial) call(secret config.Secret) error {
 	id := newID()
 	send := &SendCmd{Tool: "verifier_test", Params: `{"names":"VERIFIER_OWNER_TOKEN"}`, Session: "verifier:test:" + id, Context: "{}"}
@@ -295,7 +295,7 @@ func (x *trial) call(secret config.Secret) error {
 	return nil
 }
 
-// refusal sends a call with a secret that nobody has.
+// refusal sends a call with a secret that no client has.
 func (x *trial) refusal() error {
 	status, err := x.forge()
 	switch {

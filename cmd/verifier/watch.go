@@ -82,7 +82,7 @@ func (c *WatchCmd) watch(a *app, keyboard io.Reader, size screenSize) error {
 	return w.run(w.keys(ctx, keyboard))
 }
 
-// crlf writes for a terminal that returns the carriage only when it is told to.
+// crlf writes for a terminal in raw mode, which needs \r before \n.
 type crlf struct{ io.Writer }
 
 func (w crlf) Write(p []byte) (int, error) {
