@@ -31,7 +31,7 @@ type Request struct {
 	ID      string         // the request that waits
 	Waiting string         // the card that asks about this digest already, if the store knew one
 	Hold    time.Duration  // how long the caller can wait
-	Spent   time.Duration  // how long it has waited already
+	Waited  time.Duration  // how long it has waited already
 	Now     time.Time      // the store's clock
 	Whole   jsontext.Value // the params as they came, for an approver who asks to see them while the request is held; never stored
 	Edit    Editor         // judges the call with other params; nil: its runtime can't run others
@@ -136,7 +136,9 @@ func (as *asker) Ask(ctx context.Context, r *Request) (Ruling, error) {
 
 // showing is how long a card may take to reach someone: a moment even where all
 // of the caller's time is gone, for then it is for a retry.
-func (r *Request) showing() time.Duration { return max(r.Hold, leastDelivery-r.Spent, leastDelivery/2) }
+func (r *Request) showing() time.Duration {
+	return max(r.Hold, leastDelivery-r.Waited, leastDelivery/2)
+}
 
 // presentInTime is present, for as long as the caller can wait and a moment for
 // the store.

@@ -16,11 +16,11 @@ import (
 type Pauses struct{ *cardStore }
 
 // View is what this process knows of the pauses that bind an agent's calls.
-func (ps *Pauses) View(agent string) session.Brake { return ps.o.Pauses.Brake(agent) }
+func (ps *Pauses) View(agent string) session.PauseView { return ps.o.Pauses.View(agent) }
 
 // Changed takes note of what the store holds where a view says otherwise. After
 // it the view is right, or the store failed.
-func (ps *Pauses) Changed(ctx context.Context, b session.Brake, stand [2]string) error {
+func (ps *Pauses) Changed(ctx context.Context, b session.PauseView, stand [2]string) error {
 	if err := ps.learn(ctx, session.AllAgents, stand[0], b.Seen); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (ps *Pauses) resume(ctx context.Context, person, via, agent string) (Outcom
 // as long as any agent is.
 func (ps *Pauses) lifted(agent string) (scopes, asked []string) {
 	var on []string
-	for _, p := range ps.o.Pauses.Standing() {
+	for _, p := range ps.o.Pauses.Active() {
 		on = append(on, p.Scope)
 	}
 	if agent == "" {
@@ -186,5 +186,5 @@ func (ps *Pauses) Text() string {
 // List gives the pauses that hold. The one of calls that name no agent is left out: it
 // comes with an agent's.
 func (ps *Pauses) List() []session.Pause {
-	return slices.DeleteFunc(ps.o.Pauses.Standing(), func(p session.Pause) bool { return p.Scope == session.NoAgent })
+	return slices.DeleteFunc(ps.o.Pauses.Active(), func(p session.Pause) bool { return p.Scope == session.NoAgent })
 }

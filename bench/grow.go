@@ -103,7 +103,7 @@ func manyConversations(g *gateway, _ place, n int) error {
 				_, err := g.store.Admit(ctx, session.Admission{
 					Conversation: session.Conversation{Client: "default", Key: conversationKey(int(i))}, Session: sessionID(int(i)),
 					RequestID: "laid-" + strconv.FormatInt(i, 10), Initial: taint.Owner, Birth: taint.Owner,
-					Final: true, Standing: "p", Keep: time.Second,
+					Final: true, Decision: "p", Keep: time.Second,
 				})
 				if err != nil {
 					stop(err)

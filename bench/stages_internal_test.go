@@ -65,7 +65,7 @@ func BenchmarkStages(b *testing.B) {
 		b.Fatal(err)
 	}
 	plan := rules.Plan(c)
-	view := session.View{Version: 1, Level: taint.Owner, Step: 3, Worst: session.Source{Label: plan.Standing.Why, Level: taint.Owner, Step: 1}}
+	view := session.View{Version: 1, Level: taint.Owner, Step: 3, Worst: session.Source{Label: plan.Initiator.Why, Level: taint.Owner, Step: 1}}
 	verdict := plan.Judge(view)
 	entry := audit.Entry{
 		Kind: audit.KindDecision, RequestID: c.RequestID, Client: c.Client, Session: c.Context.SessionKey,

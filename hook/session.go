@@ -71,7 +71,7 @@ type Verdict struct {
 	Allowed  bool
 	Reason   string // why not, in words for the agent
 	Ref      string // a person was asked; "": none was
-	Spent    bool   // the hook has asked about this very call, and will tell what it returned
+	ByHook   bool   // the hook has asked about this very call, and will tell what it returned
 	Asked    *Asked // how it was asked about; nil: by the hook
 	Question string // it is still open; "": it is not
 
@@ -90,7 +90,7 @@ func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
 		id = inSession + in.SessionKey
 	}
 	if s.notes.spend(s.gateway.decided(id, c.Tool, c.Params)) {
-		return Verdict{Allowed: true, Spent: true}, nil
+		return Verdict{Allowed: true, ByHook: true}, nil
 	}
 	if c.Again != nil {
 		v, err := s.gateway.askAgain(ctx, c.Again)

@@ -55,7 +55,7 @@ func (p *peer) fromServer(ctx context.Context, text []byte, take func(key string
 
 // answered is what the client gets for the server's answer.
 func (p *peer) answered(ctx context.Context, r *request, m *message) []byte {
-	if contents[r.method] && !r.spent && !p.tell(ctx, p.resultName(r), r.callID, m.content(), m.failed != nil) {
+	if contents[r.method] && !r.byHook && !p.tell(ctx, p.resultName(r), r.callID, m.content(), m.failed != nil) {
 		return (&refusal{r.id, codeDenied, errors.New("what the server returned could not be noted, so it is not passed on")}).text()
 	}
 	if r.method == "tools/list" {

@@ -152,7 +152,7 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 	case !v.Allowed:
 		return cmp.Or(v.Reason, "The verifier does not allow this. Nothing was run.")
 	}
-	r.spent, r.asked, r.edited = v.Spent, v.Asked, v.Params
+	r.byHook, r.asked, r.edited = v.ByHook, v.Asked, v.Params
 	return ""
 }
 

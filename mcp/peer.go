@@ -33,7 +33,7 @@ type request struct {
 	same   string         // the tool and its arguments, by which a retry is known
 	asked  *hook.Asked    // how the gateway was asked; nil: it was not
 	at     time.Time      // when
-	spent  bool           // the hook tells what it returned
+	byHook bool           // the hook tells what it returned
 	task   bool           // it is answered with a task, and not with a result
 	edits  bool           // it can be passed on with other arguments
 	edited jsontext.Value // those that the owner lets run instead; nil: its own

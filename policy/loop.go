@@ -12,7 +12,7 @@ import (
 
 // Start says what the start of a run brings in, and what a conversation is worth
 // at least that nothing else is known of.
-func (p *Policy) Start(c *toolcall.Call) (session.Standing, taint.Level) {
+func (p *Policy) Start(c *toolcall.Call) (session.Initiator, taint.Level) {
 	s := session.Classify(c, p.unknown)
 	return s, p.birth(s)
 }

@@ -26,11 +26,11 @@ func (p *Policy) ownData(pl *Plan, c *toolcall.Call) {
 		return
 	case pl.mayAct():
 		pl.OwnData.Taint = p.writesOwn(&r.facts, c.Tool)
-	case r.owned && !pl.strict && isOwners(c, &pl.Standing):
+	case r.owned && !pl.strict && isOwners(c, &pl.Initiator):
 		pl.OwnData.Reads = r.serviceOf(c.Tool)
 	}
 	pl.OwnData.May = p.quiet.Own && !pl.strict && r.labelled && pl.sink && !pl.Shell && pl.Writes != WritesShown && pl.Reach.empty() && pl.Grantable &&
-		c.Context.SenderIsOwner && isOwners(c, &pl.Standing) && !c.Hints.Destroys() && pl.Secret == "" && pl.Gives == "" && saysOnlyValues(c.Params, slices.Concat(r.goes, r.content))
+		c.Context.SenderIsOwner && isOwners(c, &pl.Initiator) && !c.Hints.Destroys() && pl.Secret == "" && pl.Gives == "" && saysOnlyValues(c.Params, slices.Concat(r.goes, r.content))
 }
 
 // writesOwn are the services to which a tool that acts may write: the one that its label names and those of its server, and all of them where no

@@ -49,7 +49,7 @@ func (j *judgement) namePattern() {
 		return
 	}
 	step := Step{Rule: rogueAction, Mode: j.out.Mode, Text: rogueText}
-	unknown := j.Standing.Unknown && (j.view.Worst.Label == j.Standing.Why || j.view.Worst.Level < j.out.Level)
+	unknown := j.Initiator.Unknown && (j.view.Worst.Label == j.Initiator.Why || j.view.Worst.Level < j.out.Level)
 	switch holds := j.view.Secrets == session.Holds || j.out.Secret; {
 	case unknown && holds:
 		step = Step{Rule: lethalTrifecta, Mode: j.out.Mode, Text: "We don't know who started this run. The agent has read secrets, and this could send them out."}

@@ -11,12 +11,12 @@ import (
 
 // Plan is everything the policy says of a call before the level is known.
 type Plan struct {
-	Modes        taint.Row        // the mode at each of the six levels
-	Raise        taint.Level      // what the call brings in once allowed; System brings in nothing
-	Source       string           // what Raise is called in an explanation: "web_fetch example.com"
-	Standing     session.Standing // who started the run
-	Birth        taint.Level      // what a conversation never seen before is worth
-	Final        bool             // the level alone decides, so one trip is enough
+	Modes        taint.Row         // the mode at each of the six levels
+	Raise        taint.Level       // what the call brings in once allowed; System brings in nothing
+	Source       string            // what Raise is called in an explanation: "web_fetch example.com"
+	Initiator    session.Initiator // who started the run
+	Birth        taint.Level       // what a conversation never seen before is worth
+	Final        bool              // the level alone decides, so one trip is enough
 	InScope      bool
 	Grantable    bool     // a lasting grant may cover it: not dangerous, destructive or secret-bearing
 	Secret       string   // what it reads that holds secrets, and so the conversation from then on; empty: nothing
@@ -146,8 +146,8 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	p.weigh(plan.Plan, t, does.Destroys)
 	p.findSecrets(plan.Plan, c, t, &does)
 	plan.hinted(&c.Hints)
-	plan.Standing = session.Classify(c, p.unknown)
-	plan.Birth = p.birth(plan.Standing)
+	plan.Initiator = session.Classify(c, p.unknown)
+	plan.Birth = p.birth(plan.Initiator)
 	plan.build(c, &does)
 	plan.onlyLooks = plan.isLook(c, &does)
 	plan.raise(c.Tool, t, &does, p.outside(&does))
@@ -175,19 +175,19 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 
 // build notes whether a command only builds, tests or commits what is in the workspace.
 func (pl planner) build(c *toolcall.Call, does *command.Command) {
-	pl.builds = pl.Workspace && pl.rule.startsHere() && does.Builds() && !does.Climbs && isGitAtHome(does, pl.inside) && !runsOthers(does) && saysNoMore(c) && isOwners(c, &pl.Standing)
+	pl.builds = pl.Workspace && pl.rule.startsHere() && does.Builds() && !does.Climbs && isGitAtHome(does, pl.inside) && !runsOthers(does) && saysNoMore(c) && isOwners(c, &pl.Initiator)
 	pl.TestsAll = pl.builds && testsAll(c)
 }
 
 // isLook reports whether a coding agent only looks at the workspace, as it does with its tools that read.
 func (pl planner) isLook(c *toolcall.Call, does *command.Command) bool {
 	return pl.rule.startsHere() && codingAgents[c.Agent()] && does.Harmless() && !does.Wider && pl.Writes == WritesNothing && looksInside(does, pl.inside) && saysNoMore(c) &&
-		(isOwners(c, &pl.Standing) || isSubagents(c, &pl.Standing))
+		(isOwners(c, &pl.Initiator) || isSubagents(c, &pl.Initiator))
 }
 
 // quietCommand notes whether a command may pass where it asks: one that stays inside, or one that was allowed before.
 func (p *Policy) quietCommand(plan *Plan, c *toolcall.Call, does *command.Command) {
-	inside := plan.rule.startsHere() && plan.Writes == WritesNothing && looksInside(does, plan.inside) && isGitAtHome(does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Standing)
+	inside := plan.rule.startsHere() && plan.Writes == WritesNothing && looksInside(does, plan.inside) && isGitAtHome(does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Initiator)
 	plan.local = inside && p.quiet.Local && c.Context.SenderIsOwner && does.Local() // an automation may be another's
 	plan.OnlyReads = inside && does.Harmless() && !does.Wider && does.Repeatable()
 	plan.Repeats = inside && p.quiet.Repeat && !plan.strict && does.Repeatable()
@@ -216,7 +216,7 @@ func (pl *Plan) Brings(v *session.View) taint.Level {
 // birth is what a conversation is worth at its first call. A spawned run whose
 // parent was never seen, or a resumed one whose conversation was not, is like an
 // unknown sender.
-func (p *Policy) birth(s session.Standing) taint.Level {
+func (p *Policy) birth(s session.Initiator) taint.Level {
 	if s.Spawned || s.Orphan || s.Resumed {
 		return taint.Worse(s.Level, p.unknown)
 	}

@@ -185,8 +185,8 @@ func TestH22AStrangerInTheOwnersSessionIsExternal(t *testing.T) {
 	p := must(t, policy.Config{})
 	c := call("exec", `{"command":"ls"}`)
 	c.Context.SenderID, c.Context.SenderIsOwner = "stranger", false
-	if plan := p.Plan(c); plan.Standing.Level != external || plan.Birth != external {
-		t.Errorf("standing %s, birth %s, want external", plan.Standing.Level, plan.Birth)
+	if plan := p.Plan(c); plan.Initiator.Level != external || plan.Birth != external {
+		t.Errorf("standing %s, birth %s, want external", plan.Initiator.Level, plan.Birth)
 	}
 }
 
@@ -198,8 +198,8 @@ func TestH23AWebhookThatLooksLikeCronIsNotSystem(t *testing.T) {
 		if key != "agent:main:cron:job:run:1" {
 			c.Context.Trigger = "cron"
 		}
-		if plan := p.Plan(c); plan.Standing.Level != untrusted || plan.Standing.System {
-			t.Errorf("%s starts at %s", key, plan.Standing.Level)
+		if plan := p.Plan(c); plan.Initiator.Level != untrusted || plan.Initiator.System {
+			t.Errorf("%s starts at %s", key, plan.Initiator.Level)
 		}
 	}
 }
@@ -207,8 +207,8 @@ func TestH23AWebhookThatLooksLikeCronIsNotSystem(t *testing.T) {
 func TestASpawnedRunWithoutAParentIsBornUnknown(t *testing.T) {
 	c := call("exec", `{"command":"ls"}`)
 	c.Context.SpawnedBy = "agent:main:main"
-	if plan := must(t, policy.Config{}).Plan(c); !plan.Standing.Spawned || plan.Birth != untrusted {
-		t.Errorf("spawned %v, born %s", plan.Standing.Spawned, plan.Birth)
+	if plan := must(t, policy.Config{}).Plan(c); !plan.Initiator.Spawned || plan.Birth != untrusted {
+		t.Errorf("spawned %v, born %s", plan.Initiator.Spawned, plan.Birth)
 	}
 	known := policy.Config{Trust: policy.Trust{UnknownSender: is(external)}}
 	if plan := must(t, known).Plan(c); plan.Birth != external {

@@ -80,7 +80,7 @@ func (p *Policy) completing(pl *Plan, c *toolcall.Call) {
 	r := pl.rule
 	pl.Acts = pl.mayAct()
 	pl.Service = r.serviceOf(c.Tool)
-	pl.Completes = r.completes && pl.Service != "" && pl.Grantable && !c.Hints.Destroys() && saysOnlyACode(c.Params) && isOwners(c, &pl.Standing)
+	pl.Completes = r.completes && pl.Service != "" && pl.Grantable && !c.Hints.Destroys() && saysOnlyACode(c.Params) && isOwners(c, &pl.Initiator)
 }
 
 // Service is what a tool belongs to, for an agent; "" where that is not known.

@@ -66,7 +66,7 @@ func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
 	case lethalTrifecta:
 		return s.Text
 	case rogueAction:
-		if pl.Standing.Unknown && (view.Worst.Label == pl.Standing.Why || view.Worst.Level < v.Level) {
+		if pl.Initiator.Unknown && (view.Worst.Label == pl.Initiator.Why || view.Worst.Level < v.Level) {
 			return s.Text
 		}
 		what, clause := pl.came(v.Level, view)
@@ -116,8 +116,8 @@ func (pl *Plan) came(level taint.Level, view *session.View) (what string, clause
 	switch {
 	case view.Worst.Label != "" && view.Worst.Level == level:
 		label, calls = view.Worst.Label, view.Step-view.Worst.Step
-	case pl.Standing.Level == level || pl.Birth == level:
-		label = pl.Standing.Why
+	case pl.Initiator.Level == level || pl.Birth == level:
+		label = pl.Initiator.Why
 	}
 	tool, place, _ := strings.Cut(label, " ")
 	switch {

@@ -44,7 +44,7 @@ func (p *Policy) page(pl *Plan, c *toolcall.Call) {
 	if !ok {
 		return
 	}
-	pl.Page = Page{Address: address, Host: host, Link: link, Owners: pl.Grantable && isOwners(c, &pl.Standing) && !c.Hints.Destroys() && pl.Secret == "" && pl.Gives == ""}
+	pl.Page = Page{Address: address, Host: host, Link: link, Owners: pl.Grantable && isOwners(c, &pl.Initiator) && !c.Hints.Destroys() && pl.Secret == "" && pl.Gives == ""}
 	all := c.Context.UserMessages
 	if len(all) == 0 || !all[len(all)-1].SenderIsOwner {
 		return

@@ -136,7 +136,7 @@ var buildParams = words("command cmd commandline argv workdir cwd workingdirecto
 
 // isOwners reports whether the owner or the runtime started the run, and no one else speaks there. What the owner's message holds may be
 // outside content all the same.
-func isOwners(c *toolcall.Call, s *session.Standing) bool {
+func isOwners(c *toolcall.Call, s *session.Initiator) bool {
 	if c.Context.GroupID != "" || session.IsGroup(c.Context.SessionKey) || s.Orphan {
 		return false
 	}
@@ -144,12 +144,12 @@ func isOwners(c *toolcall.Call, s *session.Standing) bool {
 }
 
 // isSubagents reports whether another run of the same runtime started this one, and nothing from outside did.
-func isSubagents(c *toolcall.Call, s *session.Standing) bool {
+func isSubagents(c *toolcall.Call, s *session.Initiator) bool {
 	return s.Spawned && !s.Resumed && s.Level == system && c.Context.GroupID == "" && c.Context.SenderID == ""
 }
 
 // Owners reports whether the owner or the runtime started the run of a call, and no one else speaks there.
-func (pl *Plan) Owners(c *toolcall.Call) bool { return isOwners(c, &pl.Standing) }
+func (pl *Plan) Owners(c *toolcall.Call) bool { return isOwners(c, &pl.Initiator) }
 
 // saysNoMore reports whether a call says nothing but its command and how long it may take.
 func saysNoMore(c *toolcall.Call) bool {

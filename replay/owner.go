@@ -120,12 +120,12 @@ func (*owner) AnsweredElsewhere(context.Context, string, string, approval.Elsewh
 }
 
 // View says that nothing is paused.
-func (*owner) View(agent string) session.Brake {
-	return session.Brake{Agent: session.AgentScope(agent)}
+func (*owner) View(agent string) session.PauseView {
+	return session.PauseView{Agent: session.AgentScope(agent)}
 }
 
 // Changed has nothing to learn.
-func (*owner) Changed(context.Context, session.Brake, [2]string) error { return nil }
+func (*owner) Changed(context.Context, session.PauseView, [2]string) error { return nil }
 
 // Active is none: a replay asks about everything.
 func (*owner) Active(context.Context) ([]session.Grant, error) { return nil, nil }

@@ -41,7 +41,7 @@ func everyDoor(o *server.Options) {
 	o.Hooks = map[string]http.Handler{"/chat": say("chat"), "/gate/hooks/chat": say("chat among events"), "/chat/panic": say("")}
 	o.Login = func(context.Context, string, bool) (string, time.Time, error) { return "/page/login?x", noon(), nil }
 	o.Health = func(context.Context) []server.Check {
-		return []server.Check{{Name: "store"}, {Name: "chat", Err: errors.New("down"), Told: true}}
+		return []server.Check{{Name: "store"}, {Name: "chat", Err: errors.New("down"), Informational: true}}
 	}
 }
 

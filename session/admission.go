@@ -31,12 +31,12 @@ type Admission struct {
 	Run    string // counted when RunCap is set
 	RunCap int    // calls a run may make; 0 is no cap
 
-	Brake Brake // the pauses that bind the call; where it is on, every mode is restrict
+	Pauses PauseView // that bind the call; where it is on, every mode is restrict
 
 	Digest string   // of the call, to find a question that waits for it
 	Grants []string // fields of the grants that could cover it, see Grant.Field
 
-	Standing string        // kept as the request's decision if this trip allows it
+	Decision string        // kept as the request's decision if this trip allows it
 	Keep     time.Duration // how long the request is remembered
 }
 
@@ -74,12 +74,12 @@ type Entry uint8
 
 // The outcomes of Admit.
 const (
-	Held     Entry = iota // the level does not decide: judge, ask, then settle
-	Passed                // allowed and committed
-	Refused               // restricted and committed
-	Conflict              // the request id was used for another body
-	Moved                 // the conversation shares another's state: ask there
-	Braked                // the pauses are not what the brake says: nothing was done, see View.Paused
+	Held         Entry = iota // the level does not decide: judge, ask, then settle
+	Passed                    // allowed and committed
+	Refused                   // restricted and committed
+	Conflict                  // the request id was used for another body
+	Moved                     // the conversation shares another's state: ask there
+	PauseChanged              // the pauses are not what the admission says: nothing was done, see View.Paused
 )
 
 // Decided marks for a request's standing decision. An allow's mark carries a
@@ -91,11 +91,11 @@ const (
 
 // View is a snapshot of a conversation as one call met it.
 type View struct {
-	Entry    Entry
-	Replayed bool   // the request was admitted before
-	Standing string // its decision then, where Replayed and not Held
-	Root     Conversation
-	Paused   [2]string // where Braked: what stands under AllAgents and under the brake's agent
+	Entry         Entry
+	Replayed      bool   // the request was admitted before
+	PriorDecision string // the decision then, where Replayed and not Held
+	Root          Conversation
+	Paused        [2]string // where PauseChanged: what the store holds for AllAgents and for the agent
 
 	Level      taint.Level // before the call
 	After      taint.Level // with what the call brings in, where Passed
@@ -196,9 +196,9 @@ type Settlement struct {
 	Raise        taint.Level
 	Source       string
 	Secret       string // what the call reads that holds secrets; empty: nothing
-	Standing     string
-	Claim        *Claim // the person's yes this allow uses up
-	Brake        Brake  // as in Admission; the allow holds only where it is as it says
+	Decision     string
+	Claim        *Claim    // the person's yes this allow uses up
+	Pauses       PauseView // as in Admission; the allow holds only where they are so
 	Keep         time.Duration
 }
 
@@ -222,15 +222,15 @@ type Settling uint8
 
 // The outcomes of Settle.
 const (
-	Stale   Settling = iota // the conversation moved since: judge again with the view
-	Done                    // committed
-	Decided                 // the request has a decision already: View.Standing
-	Taken                   // the card changed since it was read: read it again
-	Halted                  // the pauses are not what the brake says: nothing was done, see View.Paused
+	Stale           Settling = iota // the conversation moved since: judge again with the view
+	Done                            // committed
+	Decided                         // the request has a decision already: View.PriorDecision
+	Taken                           // the card changed since it was read: read it again
+	PausedMeanwhile                 // the pauses are not what the settlement says: nothing was done, see View.Paused
 )
 
 // Settled is the answer to a settlement.
 type Settled struct {
 	State Settling
-	View  View // fresh where Stale; Level and After where Done; Standing where Decided
+	View  View // fresh where Stale; Level and After where Done; PriorDecision where Decided
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// Standing is what the caller attests about who started the run.
-type Standing struct {
+// Initiator is what the caller attests about who started the run.
+type Initiator struct {
 	Level   taint.Level // what the start of the run brings into the conversation
 	Spawned bool        // the run shares its parent's conversation
 	System  bool        // attested automation: never better than the agent's automation floor
@@ -26,36 +26,36 @@ var systemTriggers = map[string]bool{
 
 // Classify says how far the start of a run is trusted; first match wins.
 // Missing metadata is never trust: who can't be told is unknown.
-func Classify(c *toolcall.Call, unknown taint.Level) Standing {
+func Classify(c *toolcall.Call, unknown taint.Level) Initiator {
 	ctx := &c.Context
 	group := ctx.GroupID != "" || IsGroup(ctx.SessionKey)
 	switch {
 	case ctx.OddKeys():
-		return Standing{Level: taint.Untrusted, Spawned: ctx.SpawnedBy != "", Why: "the name of the session or the agent could be mistaken for another one"}
+		return Initiator{Level: taint.Untrusted, Spawned: ctx.SpawnedBy != "", Why: "the name of the session or the agent could be mistaken for another one"}
 	case attestedSystem(ctx):
-		return Standing{Level: taint.System, System: true, Why: "the runtime attests a run that no person started (" + ctx.Trigger + ")"}
+		return Initiator{Level: taint.System, System: true, Why: "the runtime attests a run that no person started (" + ctx.Trigger + ")"}
 	case attestedResume(ctx):
-		return Standing{Level: taint.System, Spawned: ctx.SpawnedBy != "", Resumed: true, Why: "the runtime resumes a run of this conversation"}
+		return Initiator{Level: taint.System, Spawned: ctx.SpawnedBy != "", Resumed: true, Why: "the runtime resumes a run of this conversation"}
 	case outside(ctx.InputProvenance.Kind):
-		return Standing{Level: taint.Untrusted, Spawned: ctx.SpawnedBy != "", Why: "the runtime marks what started the run as outside content"}
+		return Initiator{Level: taint.Untrusted, Spawned: ctx.SpawnedBy != "", Why: "the runtime marks what started the run as outside content"}
 	case ctx.SpawnedBy != "" && ctx.SenderID != "" && !ctx.SenderIsOwner:
-		return Standing{Level: taint.External, Spawned: true, Why: "someone other than the owner wrote in a spawned session"}
+		return Initiator{Level: taint.External, Spawned: true, Why: "someone other than the owner wrote in a spawned session"}
 	case ctx.SpawnedBy != "" && group:
-		return Standing{Level: taint.Shared, Spawned: true, Why: "the run was spawned in a group"}
+		return Initiator{Level: taint.Shared, Spawned: true, Why: "the run was spawned in a group"}
 	case ctx.SpawnedBy != "":
 		// The parent's conversation holds the level. A parent that was never seen
 		// is like an unknown sender.
-		return Standing{Level: taint.System, Spawned: true, Why: "the run was spawned and shares its parent's level"}
+		return Initiator{Level: taint.System, Spawned: true, Why: "the run was spawned and shares its parent's level"}
 	case ctx.SenderIsOwner && IsSubagent(ctx.SessionKey):
-		return Standing{Level: taint.System, Orphan: true, Why: "this client doesn't tell us which session started the subagent"}
+		return Initiator{Level: taint.System, Orphan: true, Why: "this client doesn't tell us which session started the subagent"}
 	case ctx.SenderIsOwner && !group:
-		return Standing{Level: taint.Owner, Why: "the owner wrote directly"}
+		return Initiator{Level: taint.Owner, Why: "the owner wrote directly"}
 	case ctx.SenderIsOwner:
-		return Standing{Level: taint.Shared, Why: "the owner wrote in a group"}
+		return Initiator{Level: taint.Shared, Why: "the owner wrote in a group"}
 	case ctx.SenderID != "":
-		return Standing{Level: taint.External, Why: "someone other than the owner wrote"}
+		return Initiator{Level: taint.External, Why: "someone other than the owner wrote"}
 	default:
-		return Standing{Level: unknown, Unknown: true, Why: "this client doesn't tell us who started the run"}
+		return Initiator{Level: unknown, Unknown: true, Why: "this client doesn't tell us who started the run"}
 	}
 }
 

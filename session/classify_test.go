@@ -8,7 +8,7 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-func classify(ctx toolcall.Context) session.Standing {
+func classify(ctx toolcall.Context) session.Initiator {
 	return session.Classify(&toolcall.Call{Context: ctx}, taint.Untrusted)
 }
 

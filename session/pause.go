@@ -67,33 +67,33 @@ func OpenPause(key hmac.Key, scope, value string) (Pause, error) {
 	return Pause{Scope: scope, On: f[1] == onOff(true), By: string(by), At: time.UnixMilli(at)}, nil
 }
 
-// Brake is what this process takes to stand in the store about the pauses that
+// PauseView is what this process takes the store to hold about the pauses that
 // bind a call. A store compares, and does nothing where it differs: then the
-// process learns first. The zero Brake takes it that nothing stands there.
-type Brake struct {
+// process learns first. The zero PauseView is that the store holds none.
+type PauseView struct {
 	Agent string // the agent's scope
-	All   string // what stands under AllAgents
-	Own   string // what stands under Agent
+	All   string // the value under AllAgents
+	Own   string // the value under Agent
 	On    bool   // one of them binds the call: it may not pass
 	Seen  int64  // how much this process had learned: see Pauses.Heard
 }
 
 // Pauses is what this process knows of the owner's pauses. A process that writes into
 // the store can make it say "paused", and can't take back the owner's own word:
-// a word that vanished, or an older one in its place, is put back; what nobody
-// of ours sealed counts as a pause as long as it stands there.
+// a word that vanished, or an older one in its place, is put back; a value without
+// our seal counts as a pause as long as it is there.
 type Pauses struct {
 	key  hmac.Key
 	keep func(words map[string]string)
 
 	some  atomic.Bool // anything is known: most processes never hear of a pause
 	mu    sync.Mutex
-	known map[string]standing
+	known map[string]knownPause
 	count int64 // of all that was learned
 }
 
-// standing is what is known of one scope.
-type standing struct {
+// knownPause is what is known of one scope.
+type knownPause struct {
 	word  Pause  // the last that carries our seal; the zero Pause is none
 	value string // the same as written
 	text  string // what the store holds, as far as we know
@@ -101,24 +101,24 @@ type standing struct {
 	since int64  // which of all that was learned this was
 }
 
-func (s *standing) on() bool { return s.word.On || s.text != "" && s.text != s.value }
+func (s *knownPause) on() bool { return s.word.On || s.text != "" && s.text != s.value }
 
 // NewPauses begins with the words that this process knew before it was
 // restarted. Keep gets all of them whenever one changes; it may be nil.
 func NewPauses(key hmac.Key, before map[string]string, keep func(words map[string]string)) *Pauses {
-	p := &Pauses{key: key, keep: keep, known: make(map[string]standing)}
+	p := &Pauses{key: key, keep: keep, known: make(map[string]knownPause)}
 	for scope, value := range before {
 		if word, err := OpenPause(key, scope, value); err == nil {
-			p.known[scope] = standing{word: word, value: value, text: value}
+			p.known[scope] = knownPause{word: word, value: value, text: value}
 			p.some.Store(true)
 		}
 	}
 	return p
 }
 
-// Brake is what binds a call of this agent.
-func (p *Pauses) Brake(agent string) Brake {
-	b := Brake{Agent: AgentScope(agent)}
+// View is what binds a call of this agent.
+func (p *Pauses) View(agent string) PauseView {
+	b := PauseView{Agent: AgentScope(agent)}
 	if !p.some.Load() {
 		return b
 	}
@@ -143,7 +143,7 @@ func (p *Pauses) anyOn() bool {
 
 // Lesson is what came of learning. The zero Lesson is that all is well.
 type Lesson struct {
-	Put     string // stands in the store from now on, if it is set: the owner's word
+	Put     string // what the store must hold from now on, if it is set: the owner's word
 	Strange string // what is wrong with what the store holds, in words for the log
 }
 
@@ -153,7 +153,7 @@ func (p *Pauses) Say(w Pause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	value := w.Value(p.key)
-	p.note(w.Scope, standing{word: w, value: value, text: value, onWay: true})
+	p.note(w.Scope, knownPause{word: w, value: value, text: value, onWay: true})
 	p.changed()
 }
 
@@ -186,7 +186,7 @@ func (p *Pauses) learn(scope, text string) Lesson {
 		}
 		s.onWay = false
 	case err == nil && s.older(word):
-		p.note(scope, standing{word: word, value: text, text: text})
+		p.note(scope, knownPause{word: word, value: text, text: text})
 		p.changed()
 		return Lesson{}
 	case s.onWay && (err == nil || text == ""):
@@ -204,7 +204,7 @@ func (p *Pauses) learn(scope, text string) Lesson {
 	return Lesson{}
 }
 
-func (p *Pauses) note(scope string, s standing) {
+func (p *Pauses) note(scope string, s knownPause) {
 	p.count++
 	if s.value == "" && s.text == "" {
 		delete(p.known, scope)
@@ -217,7 +217,7 @@ func (p *Pauses) note(scope string, s standing) {
 
 // older reports whether a word counts more than the one that is known. Of two
 // at one time the pause does.
-func (s *standing) older(w Pause) bool {
+func (s *knownPause) older(w Pause) bool {
 	return w.At.After(s.word.At) || w.On && w.At.Equal(s.word.At)
 }
 
@@ -246,9 +246,9 @@ func (p *Pauses) Next(scope string, on bool, by string, now time.Time) Pause {
 	return Pause{Scope: scope, On: on, By: by, At: now}
 }
 
-// Standing lists the scopes that are paused now, with the word that did it; one
-// without a time is nobody's word.
-func (p *Pauses) Standing() []Pause {
+// Active lists the scopes that are paused now, with the word that did it; one
+// without a time comes from a value without our seal.
+func (p *Pauses) Active() []Pause {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var out []Pause

@@ -36,26 +36,26 @@ func TestAPauseReadsAsItWasWrittenAndOnlyUnderItsScope(t *testing.T) {
 
 func TestTheOwnersLaterWordCounts(t *testing.T) {
 	p := session.NewPauses(pauseKey, nil, nil)
-	if b := p.Brake("Main"); b != (session.Brake{Agent: "main"}) {
+	if b := p.View("Main"); b != (session.PauseView{Agent: "main"}) {
 		t.Errorf("nothing is known and the brake is %+v", b)
 	}
 	p.Learn("main", word("main", true, 5))
-	if b := p.Brake("MAIN"); !b.On || b.Own != word("main", true, 5) || b.All != "" {
+	if b := p.View("MAIN"); !b.On || b.Own != word("main", true, 5) || b.All != "" {
 		t.Errorf("%+v", b)
 	}
-	if b := p.Brake("other"); b.On {
+	if b := p.View("other"); b.On {
 		t.Errorf("another agent is bound: %+v", b)
 	}
-	if b := p.Brake(""); !b.On {
+	if b := p.View(""); !b.On {
 		t.Errorf("a call that names no agent is free while one is paused: %+v", b)
 	}
 	p.Learn("main", word("main", false, 6))
-	if b := p.Brake("main"); b.On || b.Own != word("main", false, 6) {
+	if b := p.View("main"); b.On || b.Own != word("main", false, 6) {
 		t.Errorf("lifted: %+v", b)
 	}
 	p.Learn(session.AllAgents, word(session.AllAgents, true, 7))
 	for _, agent := range []string{"main", "other", ""} {
-		if !p.Brake(agent).On {
+		if !p.View(agent).On {
 			t.Errorf("%q is not bound by a pause of all", agent)
 		}
 	}
@@ -70,7 +70,7 @@ func TestAWordThatVanishesOrGrowsOlderIsPutBack(t *testing.T) {
 		if l := p.Learn("main", text); l.Put != paused || l.Strange == "" {
 			t.Errorf("%s: %+v", what, l)
 		}
-		if !p.Brake("main").On {
+		if !p.View("main").On {
 			t.Errorf("%s lifted the pause", what)
 		}
 	}
@@ -82,7 +82,7 @@ func TestAWordOnItsWayIsPutWhereItIsMissingAndNobodyIsBlamed(t *testing.T) {
 	p.Say(session.Pause{Scope: "main", On: true, By: "Ann", At: time.UnixMilli(5)})
 	paused := word("main", true, 5)
 	for what, text := range map[string]string{"not there yet": "", "the word before": word("main", false, 4)} {
-		if l := p.Learn("main", text); l != (session.Lesson{Put: paused}) || !p.Brake("main").On {
+		if l := p.Learn("main", text); l != (session.Lesson{Put: paused}) || !p.View("main").On {
 			t.Errorf("%s: %+v", what, l)
 		}
 	}
@@ -96,12 +96,12 @@ func TestAnAnswerFromBeforeTheLastWordSaysNothing(t *testing.T) {
 	p := session.NewPauses(pauseKey, nil, nil)
 	before := word("main", true, 5)
 	p.Learn("main", before)
-	asked := p.Brake("main").Seen
+	asked := p.View("main").Seen
 	p.Learn("main", word("main", false, 6))
-	if l := p.Heard("main", before, asked); l != (session.Lesson{}) || p.Brake("main").On {
+	if l := p.Heard("main", before, asked); l != (session.Lesson{}) || p.View("main").On {
 		t.Errorf("an old answer: %+v", l)
 	}
-	if l := p.Heard("main", before, p.Brake("main").Seen); l.Put == "" || l.Strange == "" {
+	if l := p.Heard("main", before, p.View("main").Seen); l.Put == "" || l.Strange == "" {
 		t.Errorf("an old word in a new answer: %+v", l)
 	}
 }
@@ -109,17 +109,17 @@ func TestAnAnswerFromBeforeTheLastWordSaysNothing(t *testing.T) {
 func TestWhatNobodyOfOursSealedIsAPauseWhileItStands(t *testing.T) {
 	p := session.NewPauses(pauseKey, nil, nil)
 	for _, junk := range []string{"x", "5|lifted||", "9|lifted|416e6e|00000000000000000000000000000000"} {
-		if l := p.Learn("main", junk); l.Put != "" || l.Strange == "" || !p.Brake("main").On || p.Brake("main").Own != junk {
-			t.Errorf("%q: %+v, %+v", junk, l, p.Brake("main"))
+		if l := p.Learn("main", junk); l.Put != "" || l.Strange == "" || !p.View("main").On || p.View("main").Own != junk {
+			t.Errorf("%q: %+v, %+v", junk, l, p.View("main"))
 		}
-		if l := p.Learn("main", ""); l != (session.Lesson{}) || p.Brake("main").On {
-			t.Errorf("%q taken away: %+v, %+v", junk, l, p.Brake("main"))
+		if l := p.Learn("main", ""); l != (session.Lesson{}) || p.View("main").On {
+			t.Errorf("%q taken away: %+v, %+v", junk, l, p.View("main"))
 		}
 	}
 	paused := word("main", true, 5)
 	p.Learn("main", paused)
 	p.Learn("main", "x")
-	if l := p.Learn("main", ""); l.Put != paused || !p.Brake("main").On {
+	if l := p.Learn("main", ""); l.Put != paused || !p.View("main").On {
 		t.Errorf("junk washed the pause away: %+v", l)
 	}
 }
@@ -134,7 +134,7 @@ func TestAPauseIsRememberedAcrossARestart(t *testing.T) {
 	}
 	kept["forged"] = "5|paused||"
 	again := session.NewPauses(pauseKey, kept, nil)
-	if l := again.Learn("main", ""); l.Put == "" || !again.Brake("main").On || again.Brake("forged").On {
+	if l := again.Learn("main", ""); l.Put == "" || !again.View("main").On || again.View("forged").On {
 		t.Errorf("%+v", l)
 	}
 }
@@ -143,7 +143,7 @@ func TestTheNextWordIsLaterThanTheLast(t *testing.T) {
 	p := session.NewPauses(pauseKey, nil, nil)
 	p.Learn("main", word("main", true, 5_000))
 	next := p.Next("main", false, "Bob", time.UnixMilli(1_000)) // a clock that is behind
-	if l := p.Learn("main", next.Value(pauseKey)); l != (session.Lesson{}) || p.Brake("main").On {
+	if l := p.Learn("main", next.Value(pauseKey)); l != (session.Lesson{}) || p.View("main").On {
 		t.Errorf("%+v, %+v", next, l)
 	}
 }
@@ -165,7 +165,7 @@ func TestNoWriterLiftsAPause(t *testing.T) {
 			} else if l := p.Learn("main", rapid.SampledFrom(seen).Draw(t, "written")); l.Put != "" {
 				p.Learn("main", l.Put)
 			}
-			if paused && !p.Brake("main").On {
+			if paused && !p.View("main").On {
 				t.Fatal("the pause was lifted without the owner")
 			}
 		}

@@ -50,7 +50,7 @@ func (s *conversations) Admit(ctx context.Context, a session.Admission) (session
 		return session.View{}, err
 	}
 	v.Now = t.at()
-	if v.Entry == session.Braked {
+	if v.Entry == session.PauseChanged {
 		v.Now = time.Time{}
 	}
 	if step >= 0 {
@@ -61,8 +61,8 @@ func (s *conversations) Admit(ctx context.Context, a session.Admission) (session
 
 // admit gives the view, and where among the commit's counts the conversation's steps are.
 func (t *tx) admit(s *core, p place, a *session.Admission) (v session.View, step int, err error) {
-	if stand, differ := state.Braked(t.pausing(p), &a.Brake); differ {
-		return session.View{Entry: session.Braked, Paused: stand}, -1, nil
+	if stand, differ := state.PausesDiffer(t.pausing(p), &a.Pauses); differ {
+		return session.View{Entry: session.PauseChanged, Paused: stand}, -1, nil
 	}
 	c := t.conversation(p)
 	if c != nil && c.Root != nil {
@@ -132,7 +132,7 @@ func (s *conversations) Settle(ctx context.Context, st session.Settlement) (sess
 	if err != nil {
 		return session.Settled{}, err
 	}
-	if out.View.Now = t.at(); out.State == session.Halted {
+	if out.View.Now = t.at(); out.State == session.PausedMeanwhile {
 		out.View.Now = time.Time{}
 	}
 	if step >= 0 {
@@ -142,8 +142,8 @@ func (s *conversations) Settle(ctx context.Context, st session.Settlement) (sess
 }
 
 func (t *tx) settle(p place, st *session.Settlement) (out session.Settled, step int) {
-	if stand, differ := state.Braked(t.pausing(p), &st.Brake); differ {
-		return session.Settled{State: session.Halted, View: session.View{Paused: stand}}, -1
+	if stand, differ := state.PausesDiffer(t.pausing(p), &st.Pauses); differ {
+		return session.Settled{State: session.PausedMeanwhile, View: session.View{Paused: stand}}, -1
 	}
 	c, at := t.conversation(p), p.request(st.RequestID)
 	out = c.Settle(st, t.request(at))
@@ -159,7 +159,7 @@ func (t *tx) settle(p place, st *session.Settlement) (out session.Settled, step 
 		return out, step
 	}
 	c.Commit(st, &out.View, t.now)
-	t.remember(at, st.Body, st.Standing, st.Keep)
+	t.remember(at, st.Body, st.Decision, st.Keep)
 	t.save(p, c)
 	return out, step
 }

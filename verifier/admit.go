@@ -33,7 +33,7 @@ func (ad *admitter) admit(ctx context.Context, t *evaluation) *denial {
 }
 
 func (ad *admitter) enter(ctx context.Context, t *evaluation) error {
-	if s := &t.plan.Standing; s.Spawned || s.System || s.Unknown && session.JobOf(t.call.Context.SessionKey) != "" { // several trips share one budget
+	if s := &t.plan.Initiator; s.Spawned || s.System || s.Unknown && session.JobOf(t.call.Context.SessionKey) != "" { // several trips share one budget
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, ad.o.StoreWait)
 		defer cancel()
@@ -47,7 +47,7 @@ func (ad *admitter) enter(ctx context.Context, t *evaluation) error {
 	own := t.conv
 	for range maxLine {
 		a := ad.admission(t)
-		view, err := ad.admitBraked(ctx, t, &a)
+		view, err := ad.admitUnderPauses(ctx, t, &a)
 		if err == nil && view.Entry == session.Held && a.Digest == "" {
 			view, err = ad.admitAgain(ctx, t, &a, view)
 		}
@@ -78,10 +78,10 @@ func (ad *admitter) enter(ctx context.Context, t *evaluation) error {
 func (ad *admitter) arrive(ctx context.Context, t *evaluation) (taint.Level, error) {
 	c := t.call
 	t.in(session.Conversation{Client: c.Client, Key: c.Context.SessionKey})
-	if t.session = c.Context.SessionID; t.plan.Standing.Resumed {
+	if t.session = c.Context.SessionID; t.plan.Initiator.Resumed {
 		t.session = "" // what was resumed may be in a context with another id: the worst of all counts
 	}
-	initial := t.plan.Standing.Level
+	initial := t.plan.Initiator.Level
 	before, err := ad.kin.resolve(ctx, t)
 	if err != nil {
 		return taint.Untrusted, err
@@ -91,7 +91,7 @@ func (ad *admitter) arrive(ctx context.Context, t *evaluation) (taint.Level, err
 			return taint.Untrusted, err
 		}
 	}
-	if s := &t.plan.Standing; s.System || s.Unknown {
+	if s := &t.plan.Initiator; s.System || s.Unknown {
 		if initial, err = ad.jobs.scheduled(ctx, t); err != nil {
 			return taint.Untrusted, err
 		}
@@ -102,7 +102,7 @@ func (ad *admitter) arrive(ctx context.Context, t *evaluation) (taint.Level, err
 // orphan reports whether a subagent runs whose parent is not known, neither from the
 // call nor from an event before. What the parent has read may be in its task.
 func (t *evaluation) orphan() bool {
-	s, key := &t.plan.Standing, t.call.Context.SessionKey
+	s, key := &t.plan.Initiator, t.call.Context.SessionKey
 	return (s.Orphan || s.Unknown && session.IsSubagent(key)) && t.conv.Key == key
 }
 
@@ -126,25 +126,25 @@ func (ad *admitter) secretsOf(t *evaluation, view *session.View) {
 	}
 }
 
-// admitBraked admits a call under the pauses that stand in the store. Nearly
+// admitUnderPauses admits a call under the pauses that stand in the store. Nearly
 // always that is what this process knows, and one trip.
-func (ad *admitter) admitBraked(ctx context.Context, t *evaluation, a *session.Admission) (view session.View, err error) {
+func (ad *admitter) admitUnderPauses(ctx context.Context, t *evaluation, a *session.Admission) (view session.View, err error) {
 	for range settleTries {
-		a.Brake = ad.brake(t)
-		t.brake = a.Brake
+		a.Pauses = ad.pauses(t)
+		t.pauses = a.Pauses
 		view, err = ad.o.Store.Admit(ctx, *a)
-		if err != nil || view.Entry != session.Braked {
+		if err != nil || view.Entry != session.PauseChanged {
 			return view, err
 		}
-		if err := ad.o.Pauses.Changed(ctx, a.Brake, view.Paused); err != nil {
+		if err := ad.o.Pauses.Changed(ctx, a.Pauses, view.Paused); err != nil {
 			return view, err
 		}
 	}
 	return view, nil
 }
 
-// brake is what binds the call. What is harmless passes all the same.
-func (ad *admitter) brake(t *evaluation) session.Brake {
+// pauses is what binds the call. What is harmless passes all the same.
+func (ad *admitter) pauses(t *evaluation) session.PauseView {
 	b := ad.o.Pauses.View(t.call.Agent())
 	b.On = b.On && !t.plan.Harmless
 	return b
@@ -154,7 +154,7 @@ func (ad *admitter) brake(t *evaluation) session.Brake {
 // not expect that anything would have to.
 func (ad *admitter) admitAgain(ctx context.Context, t *evaluation, a *session.Admission, first session.View) (session.View, error) {
 	t.seekConsent(a)
-	second, err := ad.admitBraked(ctx, t, a)
+	second, err := ad.admitUnderPauses(ctx, t, a)
 	if err != nil {
 		return first, err
 	}
@@ -177,7 +177,7 @@ func (ad *admitter) grantedNow(ctx context.Context, t *evaluation) *denial {
 	}
 	ctx, cancel := context.WithTimeout(ctx, ad.o.budget(t))
 	defer cancel()
-	view, err := ad.admitBraked(ctx, t, &a)
+	view, err := ad.admitUnderPauses(ctx, t, &a)
 	if err != nil {
 		return ad.o.storeFault(ctx, "admit", err)
 	}
@@ -205,10 +205,10 @@ func (ad *admitter) admission(t *evaluation) session.Admission {
 	floor := ad.floor.At(t.convID, t.session)
 	a := session.Admission{
 		Conversation: t.conv, ID: t.convID, Session: t.session, RequestID: c.RequestID, Body: c.Body,
-		Initial: initial, Sender: p.Standing.Why, Birth: taint.Worse(initial, p.Birth), Floor: floor,
+		Initial: initial, Sender: p.Initiator.Why, Birth: taint.Worse(initial, p.Birth), Floor: floor,
 		Modes: rowOf(t), Raise: p.Raise, Final: p.Final && (!p.Leaves || !t.orphan()), Leaves: p.Leaves, Source: p.Source,
 		Run: c.Context.RunID, RunCap: p.RunCap,
-		Standing: passedMark, Keep: t.settings.Keep,
+		Decision: passedMark, Keep: t.settings.Keep,
 	}
 	if p.Calm {
 		a.Run += calmRun

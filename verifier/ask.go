@@ -48,9 +48,9 @@ func (p *people) put(ctx context.Context, t *evaluation, a *approval.Ask, hold t
 	t.held, t.visible = true, p.o.Visible(a)
 	p.repeats.asked(t)
 	p.results.note(t, true)
-	spent := time.Since(t.started)
+	waited := time.Since(t.started)
 	ruling, t.pending, err = p.o.Desk.Put(ctx, &approval.Request{
-		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-spent), Spent: spent, Now: t.now(), Whole: t.call.Params, Edit: p.editor(t),
+		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-waited), Waited: waited, Now: t.now(), Whole: t.call.Params, Edit: p.editor(t),
 	})
 	return ruling, err
 }
@@ -122,7 +122,7 @@ func (p *people) question(ctx context.Context, t *evaluation) *approval.Ask {
 	a := &approval.Ask{ // it outlives the call, of whose body the params may be a part
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
 		Agent: c.Agent(), Directory: c.Context.Directory, Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(), Call: t.callDigest(),
-		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Standing.Why, Senders: session.Senders(&c.Context),
+		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Initiator.Why, Senders: session.Senders(&c.Context),
 		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params.Clone(), Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(),
 	}
 	a.Careful, a.Goes, a.Unsure = t.verdict.Tainted || !t.verdict.Grantable, t.plan.Goes(), t.plan.Unsure()

@@ -36,8 +36,8 @@ func (v *Verifier) settle(ctx context.Context, t *evaluation) (again bool, _ *de
 			return false, nil
 		case session.Decided:
 			return false, v.decided(t, s.View)
-		case session.Halted:
-			if err := v.o.Pauses.Changed(ctx, t.brake, s.View.Paused); err != nil {
+		case session.PausedMeanwhile:
+			if err := v.o.Pauses.Changed(ctx, t.pauses, s.View.Paused); err != nil {
 				return false, v.o.storeFault(ctx, "pause", err)
 			}
 			continue
@@ -63,7 +63,7 @@ func (v *Verifier) settle(ctx context.Context, t *evaluation) (again bool, _ *de
 
 // commit is one trip: all that the allow changes, or nothing.
 func (v *Verifier) commit(ctx context.Context, t *evaluation) (session.Settled, *denial) {
-	if t.brake = v.admitter.brake(t); t.brake.On {
+	if t.pauses = v.admitter.pauses(t); t.pauses.On {
 		return session.Settled{}, t.paused()
 	}
 	if no := v.judging.replan(ctx, t); no != nil {
@@ -82,7 +82,7 @@ func (v *Verifier) commit(ctx context.Context, t *evaluation) (session.Settled, 
 	s, err := v.o.Store.Settle(ctx, session.Settlement{
 		Conversation: t.conv, Session: t.session, RequestID: t.call.RequestID, Body: t.call.Body,
 		Version: t.view.Version, Raise: raise, Source: t.plan.Source, Secret: t.plan.Secret,
-		Standing: markOf(v.o.Key, t), Claim: t.claim, Brake: t.brake, Keep: t.settings.Keep,
+		Decision: markOf(v.o.Key, t), Claim: t.claim, Pauses: t.pauses, Keep: t.settings.Keep,
 	})
 	if err != nil {
 		return session.Settled{}, v.o.storeFault(ctx, "settle", err)
@@ -119,7 +119,7 @@ func (v *Verifier) decided(t *evaluation, now session.View) *denial {
 		t.verdict = verdict
 		return t.restricted()
 	}
-	if standing := now.Standing; isMarkOf(v.o.Key, t, standing) || standing == passedMark && v.recentAllows.has(t.request()) {
+	if standing := now.PriorDecision; isMarkOf(v.o.Key, t, standing) || standing == passedMark && v.recentAllows.has(t.request()) {
 		return nil
 	}
 	return deny("decided", t.waiting())
@@ -132,7 +132,7 @@ func (v *Verifier) decided(t *evaluation, now session.View) *denial {
 // what is allowed for the first time, the policy must allow. A restrict that is in
 // force now beats every allow of before.
 func (v *Verifier) passed(ctx context.Context, t *evaluation) Decision {
-	if isEdited(t.view.Standing) {
+	if isEdited(t.view.PriorDecision) {
 		if no := v.editedBefore(ctx, t); no != nil {
 			return v.recorder.refuse(ctx, t, no)
 		}
@@ -147,13 +147,13 @@ func (v *Verifier) passed(ctx context.Context, t *evaluation) Decision {
 	switch {
 	case !t.view.Replayed && t.verdict.Mode == taint.Allow:
 		v.recentAllows.note(t.request())
-	case isMarkOf(v.o.Key, t, t.view.Standing):
+	case isMarkOf(v.o.Key, t, t.view.PriorDecision):
 	case !t.wasEdited() && (v.recentAllows.has(t.request()) || t.verdict.Mode == taint.Allow):
 	default:
 		v.o.Log.WarnContext(ctx, "a standing allow is not remembered here and would not be given now", "request", v.hide.request(t.call))
 		return v.recorder.refuse(ctx, t, deny("repeated", reasonRepeated))
 	}
-	if !isMarkOf(v.o.Key, t, t.view.Standing) { // that was noted when it was settled
+	if !isMarkOf(v.o.Key, t, t.view.PriorDecision) { // that was noted when it was settled
 		if no := v.writes(ctx, t); no != nil {
 			return v.recorder.refuse(ctx, t, no)
 		}

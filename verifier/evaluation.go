@@ -43,7 +43,7 @@ type evaluation struct {
 	view    session.View
 	viewed  time.Time // when it was, by this process' clock
 	verdict policy.Verdict
-	brake   session.Brake // the pauses that it was decided under
+	pauses  session.PauseView // the pauses that it was decided under
 
 	auditor *intent.Auditor // nil: there is none
 	opinion *intent.Opinion // what the auditor said, once it was asked

@@ -51,7 +51,7 @@ func (l *listener) read(h *eventEvaluation) {
 // worst of it counts.
 func (l *listener) readSources(h *eventEvaluation) {
 	h.report.Start = true
-	h.plan.Standing, h.plan.Birth = h.rules.Start(h.call)
+	h.plan.Initiator, h.plan.Birth = h.rules.Start(h.call)
 	for i := range h.event.Sources {
 		s := &h.event.Sources[i]
 		if level := h.sourceLevel(s); level > h.report.Raise {

@@ -36,7 +36,7 @@ func callFact(t *evaluation, n *denial) provenance.Fact {
 	tool, id := len(t.call.Tool), len(t.call.Context.ToolCallID)
 	own := t.call.Tool + t.call.Context.ToolCallID + t.plan.Source // one piece of memory, that is not the call's
 	f := provenance.Fact{
-		What: provenance.Called, At: t.decided.UnixMilli(), Start: t.plan.Standing.Level, Level: t.view.Level, Allowed: n == nil,
+		What: provenance.Called, At: t.decided.UnixMilli(), Start: t.plan.Initiator.Level, Level: t.view.Level, Allowed: n == nil,
 		Tool: own[:tool], ID: own[tool : tool+id], Iteration: t.call.Context.Iteration,
 		Metadata: provenance.Metadata{Label: own[tool+id:], Ref: t.ruling.Ref, Step: t.view.Step},
 	}
@@ -148,7 +148,7 @@ func (h *eventEvaluation) sourceFacts(now int64) (facts []provenance.Fact) {
 		s := &h.event.Sources[i]
 		level := h.sourceLevel(s)
 		if s.Trust == nil && s.Kind != loop.SystemPrompt {
-			level = taint.Worse(level, h.plan.Standing.Level)
+			level = taint.Worse(level, h.plan.Initiator.Level)
 		}
 		f := provenance.Fact{What: provenance.Held, At: now, Kind: kinds[s.Kind], Level: level, Tool: s.Tool, Sent: s.Sent, Hash: string(s.Hash)}
 		f.Size = s.Size

@@ -142,7 +142,7 @@ func (l *listener) take(ctx context.Context, h *eventEvaluation) *denial {
 		h.report.Birth = h.plan.Birth // a job that was started is known by now
 	}
 	if h.report.Start && initial >= h.report.Raise {
-		h.report.Raise, h.report.Source = initial, h.plan.Standing.Why
+		h.report.Raise, h.report.Source = initial, h.plan.Initiator.Why
 	}
 	if no := l.report(ctx, h); no != nil {
 		return no

@@ -92,14 +92,14 @@ func (j *jobs) startOf(ctx context.Context, list, job, run string) (ours, open b
 // that it started the job, and for this run: a webhook's run has such a session too.
 func (j *jobs) scheduled(ctx context.Context, t *evaluation) (taint.Level, error) {
 	jobs, job := session.Jobs(t.call.Client, t.call.Agent()), session.JobOf(t.call.Context.SessionKey)
-	s := &t.plan.Standing
+	s := &t.plan.Initiator
 	if s.Unknown && job != "" {
 		started, err := j.startedRun(ctx, jobs, job, t.call.Context.RunID)
 		if err != nil {
 			return taint.Untrusted, err
 		}
 		if started {
-			*s = session.Standing{Level: taint.Owner, System: true, Why: "the runtime's scheduler started the run"}
+			*s = session.Initiator{Level: taint.Owner, System: true, Why: "the runtime's scheduler started the run"}
 			t.plan.Birth = taint.Owner
 		}
 	}

@@ -125,7 +125,7 @@ func (k *kin) resolve(ctx context.Context, t *evaluation) (before taint.Level, e
 		t.move(root)
 		return taint.System, nil
 	}
-	if !t.plan.Standing.Spawned {
+	if !t.plan.Initiator.Spawned {
 		return taint.System, nil
 	}
 	parent := session.Conversation{Client: t.conv.Client, Key: t.call.Context.SpawnedBy}

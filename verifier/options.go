@@ -45,8 +45,8 @@ type Desk interface {
 type Pauses interface {
 	// View is what is known of the pauses that bind a call of an agent, and
 	// Changed takes note of what the store holds instead.
-	View(agent string) session.Brake
-	Changed(ctx context.Context, seen session.Brake, stored [2]string) error
+	View(agent string) session.PauseView
+	Changed(ctx context.Context, seen session.PauseView, stored [2]string) error
 }
 
 // Grants let calls pass without a question for a while.

@@ -89,7 +89,7 @@ func (x *texts) brought(h *eventEvaluation) (out []lineage.Seen) {
 		if s.ByUser() || s.Kind == loop.SystemPrompt {
 			continue
 		}
-		from := lineage.Source{Tool: x.hide.toolName(s.Tool, s.Sent), Level: taint.Worse(h.sourceLevel(s), h.plan.Standing.Level), Call: int(h.heard.Step)}
+		from := lineage.Source{Tool: x.hide.toolName(s.Tool, s.Sent), Level: taint.Worse(h.sourceLevel(s), h.plan.Initiator.Level), Call: int(h.heard.Step)}
 		switch {
 		case s.Kind == loop.UserMessage:
 			from.Tool = "a message of someone else"

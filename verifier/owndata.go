@@ -129,7 +129,7 @@ func (d *ownData) ranUnasked(ctx context.Context, h *eventEvaluation, released b
 
 // isOwnersEvent is [ownData.isOwnersAlone] for the conversation as it was before the event.
 func (d *ownData) isOwnersEvent(ctx context.Context, h *eventEvaluation) bool {
-	h.plan.Standing, _ = h.rules.Start(h.call)
+	h.plan.Initiator, _ = h.rules.Start(h.call)
 	if !h.heard.Known || h.heard.Lost || h.heard.Generation != 0 || !h.plan.Owners(h.call) {
 		return false
 	}

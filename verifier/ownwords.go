@@ -35,7 +35,7 @@ type ownWords struct{ hide *hiding }
 // that may hold a secret.
 func (w *ownWords) lets(t *evaluation) bool {
 	own, all := t.plan.Own, t.call.Context.UserMessages
-	if own == nil || !t.verdict.Tainted || t.view.Lost || t.plan.Standing.Level > taint.Owner || t.view.Secrets != session.HoldsNone {
+	if own == nil || !t.verdict.Tainted || t.view.Lost || t.plan.Initiator.Level > taint.Owner || t.view.Secrets != session.HoldsNone {
 		return false
 	}
 	if t.verdict.Rule != "taint-escalation" && t.verdict.Rule != "taintPolicy" {

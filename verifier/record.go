@@ -159,7 +159,7 @@ func (rec *recorder) params(e *audit.Entry, t *evaluation) {
 // the step at which it came.
 func recordLevel(e *audit.Entry, t *evaluation) {
 	e.Digest, e.Mode, e.Why = t.digest, t.verdict.Mode.String(), t.verdict.Sentences()
-	e.Started, e.Level, e.Step = t.plan.Standing.Why, t.view.Level.String(), t.view.Step
+	e.Started, e.Level, e.Step = t.plan.Initiator.Why, t.view.Level.String(), t.view.Step
 	if t.opinion != nil {
 		e.Auditor, e.Why = t.opinion.Verdict.String(), append(e.Why, "The auditor: "+opinionClause(t.opinion)+".")
 	}

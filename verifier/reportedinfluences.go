@@ -29,7 +29,7 @@ func sayOf(t *evaluation) (s say, matters bool) {
 	initial := t.initial
 	s = say{Conversation: t.conv, session: t.session, initial: initial, raise: t.plan.Raise}
 	if initial >= session.Least {
-		s.sender = t.plan.Standing.Why
+		s.sender = t.plan.Initiator.Why
 	}
 	if t.plan.Raise >= session.Least {
 		s.source = t.plan.Source

@@ -144,9 +144,9 @@ func (t *evaluation) refused() *denial {
 	switch {
 	case t.view.Entry == session.Conflict:
 		return deny("conflict", reasonConflict)
-	case t.view.Entry == session.Braked:
+	case t.view.Entry == session.PauseChanged:
 		return deny("moved", reasonMoved)
-	case t.brake.On:
+	case t.pauses.On:
 		return t.paused()
 	case t.view.Entry != session.Refused:
 		return nil

@@ -36,7 +36,7 @@ func TestEachCallerGetsItsOwnAnswer(t *testing.T) {
 				}
 				v, err := store.Admit(ctx, session.Admission{
 					Conversation: conv(fmt.Sprint("caller-", n)), Session: "s", RequestID: fmt.Sprint("call-", i), Initial: level, Birth: level,
-					Modes: taint.Every(taint.Allow), Final: true, Standing: "p", Keep: time.Minute,
+					Modes: taint.Every(taint.Allow), Final: true, Decision: "p", Keep: time.Minute,
 				})
 				cancel()
 				switch {

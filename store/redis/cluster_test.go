@@ -131,7 +131,7 @@ func TestCluster(t *testing.T) {
 		must(t, store.Swap(t.Context(), approval.Change{ID: d.ID, Version: 1, Conversation: parent, Grants: map[string]string{"f1": "v1"}}))
 		settled, err := store.Settle(t.Context(), session.Settlement{
 			Conversation: parent, Session: a.Session, RequestID: a.RequestID, Body: a.Body, Version: v.Version,
-			Standing: "A", Keep: 1e12, Claim: &session.Claim{Card: d.ID, Version: 2},
+			Decision: "A", Keep: 1e12, Claim: &session.Claim{Card: d.ID, Version: 2},
 		})
 		if err != nil || settled.State != session.Done {
 			t.Fatalf("%+v, %v", settled, err)

@@ -54,13 +54,13 @@ func TestNobodyGetsTheAnswerOfAnother(t *testing.T) {
 				own := fmt.Sprintf("call %d of %d", i, n)
 				a := session.Admission{
 					Conversation: conv(fmt.Sprint("mix-", n)), Session: "s", RequestID: own, Initial: taint.External, Birth: taint.External,
-					Modes: taint.Every(taint.Allow), Final: true, Raise: taint.External, Source: own, Standing: "p" + own, Keep: time.Hour,
+					Modes: taint.Every(taint.Allow), Final: true, Raise: taint.External, Source: own, Decision: "p" + own, Keep: time.Hour,
 				}
 				if v, err := admitHastily(t, store, a, i); err != nil {
 					left.Add(1)
 				} else if answered.Add(1); v.Entry != session.Passed || v.Worst.Label != own {
 					t.Errorf("%s got %+v", own, v)
-				} else if v, err := store.Admit(t.Context(), a); err == nil && v.Standing != "p"+own {
+				} else if v, err := store.Admit(t.Context(), a); err == nil && v.PriorDecision != "p"+own {
 					t.Errorf("%s, sent again, got %+v", own, v)
 				}
 				a.RequestID, a.Final = "held "+own, false

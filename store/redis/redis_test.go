@@ -31,7 +31,7 @@ func conv(name string) session.Conversation {
 func call(c session.Conversation, id string) session.Admission {
 	return session.Admission{
 		Conversation: c, Session: "s1", RequestID: id, Initial: taint.Owner, Sender: "owner", Modes: taint.Every(taint.Allow),
-		Final: true, Source: "read notes.txt", Digest: "0f4e8a5d6c7b", Standing: "A|0123456789abcdef", Keep: 11 * time.Minute,
+		Final: true, Source: "read notes.txt", Digest: "0f4e8a5d6c7b", Decision: "A|0123456789abcdef", Keep: 11 * time.Minute,
 		Run: "run-1", RunCap: 1_000_000_000, Grants: []string{"f1", "f2"},
 	}
 }

@@ -44,7 +44,7 @@ func TestTwoProcessesAgreeOnTheTime(t *testing.T) {
 	}
 	a := session.Admission{
 		Conversation: session.Conversation{Client: "laptop", Key: "k"}, Session: "s", RequestID: "r", Modes: taint.Every(taint.Allow),
-		Final: true, Standing: "A", Keep: 10 * time.Minute,
+		Final: true, Decision: "A", Keep: 10 * time.Minute,
 	}
 	_, err := second.Admit(t.Context(), a)
 	must(t, err)

@@ -14,6 +14,6 @@ func admission(conversation, request int) session.Admission {
 	return session.Admission{
 		Conversation: session.Conversation{Client: "laptop", Key: "agent:main:" + strconv.Itoa(conversation)},
 		Session:      "s1", RequestID: id, Initial: taint.Owner, Sender: "owner", Final: true, Source: "read",
-		Modes: taint.Every(taint.Allow), Digest: id, Standing: "A|0123456789abcdef0123456789abcdef", Keep: 11 * time.Minute,
+		Modes: taint.Every(taint.Allow), Digest: id, Decision: "A|0123456789abcdef0123456789abcdef", Keep: 11 * time.Minute,
 	}
 }

@@ -30,7 +30,7 @@ func TestAClockBehindAtTheStart(t *testing.T) {
 			name := session.Conversation{Client: "laptop", Key: "agent:main:a"}
 			a := session.Admission{
 				Conversation: name, Session: "s1", RequestID: "r", Body: [32]byte{1}, Initial: taint.Owner, Modes: taint.Every(taint.Allow),
-				Final: true, Standing: "A", Raise: taint.Untrusted, Source: "web_fetch", Keep: time.Hour,
+				Final: true, Decision: "A", Raise: taint.Untrusted, Source: "web_fetch", Keep: time.Hour,
 			}
 			_, err = s.Admit(t.Context(), a)
 			must(t, err)
@@ -55,7 +55,7 @@ func TestAClockBehindAtTheStart(t *testing.T) {
 			}
 			// What nobody gave for a while is as it was: the level, the request, the lease.
 			again := a
-			again.Brake = session.Brake{}
+			again.Pauses = session.PauseView{}
 			v, err := s.Admit(t.Context(), again)
 			must(t, err)
 			if !v.Replayed || v.Level != taint.Untrusted || !v.Now.Equal(c.Now()) {
@@ -92,7 +92,7 @@ func TestAClockThatIsRightAtTheStart(t *testing.T) {
 		s, err := sqlite.Open(path, o)
 		must(t, err)
 		if n == 0 {
-			_, err = s.Admit(t.Context(), session.Admission{Conversation: name, RequestID: "r", Modes: taint.Every(taint.Allow), Final: true, Standing: "A", Keep: time.Hour})
+			_, err = s.Admit(t.Context(), session.Admission{Conversation: name, RequestID: "r", Modes: taint.Every(taint.Allow), Final: true, Decision: "A", Keep: time.Hour})
 			must(t, err)
 			grant(t, s, name, c.Now(), "one")
 		}

@@ -63,7 +63,7 @@ func (f *failing) Commit(ctx context.Context, commits ...*store.Commit) error {
 func grantFor(t *testing.T, s *Store, now time.Time) {
 	t.Helper()
 	name := session.Conversation{Client: "laptop", Key: "agent:main:a"}
-	_, err := s.Admit(t.Context(), session.Admission{Conversation: name, Session: "s1", RequestID: "r", Modes: taint.Every(taint.Allow), Final: true, Standing: "A", Keep: time.Hour})
+	_, err := s.Admit(t.Context(), session.Admission{Conversation: name, Session: "s1", RequestID: "r", Modes: taint.Every(taint.Allow), Final: true, Decision: "A", Keep: time.Hour})
 	check(t, err)
 	id := name.Hash()[:2] + "01"
 	_, err = s.Place(t.Context(), approval.Draft{ID: id, Conversation: name, Digests: []string{"d"}, CodeSeal: "seal", Live: time.Minute, MaxOpen: 5})
@@ -102,7 +102,7 @@ func TestManySessionIDsAreFoldedIntoOne(t *testing.T) {
 	admit := func(sessionID string, raise taint.Level) session.View {
 		v, err := s.Admit(t.Context(), session.Admission{
 			Conversation: name, Session: sessionID, RequestID: sessionID + raise.String(), Initial: taint.Owner, Modes: taint.Every(taint.Allow), Final: true,
-			Raise: raise, Source: "web_fetch", Standing: "A", Keep: time.Hour,
+			Raise: raise, Source: "web_fetch", Decision: "A", Keep: time.Hour,
 		})
 		check(t, err)
 		return v

@@ -13,8 +13,8 @@ type Request struct {
 	Mark string
 }
 
-// Braked reports that the pauses are not what a call says, and gives them.
-func Braked(pauses map[string]string, b *session.Brake) (stand [2]string, differ bool) {
+// PausesDiffer reports that the pauses are not what a call says, and gives them.
+func PausesDiffer(pauses map[string]string, b *session.PauseView) (stand [2]string, differ bool) {
 	stand = [2]string{pauses[session.AllAgents], pauses[b.Agent]}
 	return stand, stand != [2]string{b.All, b.Own}
 }
@@ -29,7 +29,7 @@ func (c *Conversation) Admit(a *session.Admission, calls int64, lost bool, now t
 	v.Lost = lost
 	least := a.Counted(calls)
 	v.Mode, v.Capped = max(a.Modes[level], least), least > taint.Allow
-	if a.Brake.On {
+	if a.Pauses.On {
 		v.Mode = taint.Restrict
 	}
 	mark = session.MarkPending
@@ -37,7 +37,7 @@ func (c *Conversation) Admit(a *session.Admission, calls int64, lost bool, now t
 	case v.Mode == taint.Restrict:
 		v.Entry, mark = session.Refused, session.MarkDenied
 	case v.Mode == taint.Allow && a.Final && (!a.Leaves || c.Secrets.Of(a.Session) == "" && c.Generation == 0):
-		v.Entry, mark = session.Passed, a.Standing
+		v.Entry, mark = session.Passed, a.Decision
 		if keeps(c, a) || a.Raise > c.Levels[a.Session] {
 			c.influence(a.Session, session.Influence{Label: a.Source, Level: a.Raise}, now)
 		}
@@ -106,9 +106,9 @@ func (c *Conversation) Again(r *Request, a *session.Admission, calls int64) sess
 		least := a.Counted(calls)
 		v.Mode, v.Capped = max(v.Mode, least), least > taint.Allow
 	case session.MarkDenied:
-		v.Entry, v.Standing = session.Refused, r.Mark
+		v.Entry, v.PriorDecision = session.Refused, r.Mark
 	default:
-		v.Entry, v.Standing = session.Passed, r.Mark
+		v.Entry, v.PriorDecision = session.Passed, r.Mark
 	}
 	return v
 }
@@ -127,10 +127,10 @@ func (c *Conversation) Settle(s *session.Settlement, r *Request) session.Settled
 	v := c.View(s.Session)
 	switch {
 	case r != nil && r.Body != s.Body:
-		v.Standing = session.MarkDenied
+		v.PriorDecision = session.MarkDenied
 		return session.Settled{State: session.Decided, View: v}
 	case r != nil && r.Mark != session.MarkPending:
-		v.Standing = r.Mark
+		v.PriorDecision = r.Mark
 		return session.Settled{State: session.Decided, View: v}
 	case c.Version != s.Version:
 		v.Secret = c.Secrets.Of(s.Session)

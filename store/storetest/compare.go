@@ -110,12 +110,12 @@ func (m *machine) admit(t *rapid.T) {
 		g := m.generations[a.Conversation]
 		ours.Floor.Generation, theirs.Floor.Generation = g[0], g[1]
 	}
-	ours.Brake = m.drawBrake(t)
-	theirs.Brake = ours.Brake
+	ours.Pauses = m.drawPauses(t)
+	theirs.Pauses = ours.Pauses
 	got, errGot := m.Store.Admit(m.ctx, ours)
 	want, errWant := m.model.Admit(m.ctx, theirs)
 	m.same(t, "admit", got, want, errGot, errWant)
-	if want.Entry == session.Braked {
+	if want.Entry == session.PauseChanged {
 		return
 	}
 	if want.Entry != session.Conflict && want.Entry != session.Moved && !want.Lost {
@@ -145,7 +145,7 @@ func (m *machine) settle(t *rapid.T) {
 			s.Claim = nil // a card of another bucket can't be this conversation's
 		}
 	}
-	s.Brake = m.drawBrake(t)
+	s.Pauses = m.drawPauses(t)
 	got, errGot := m.Store.Settle(m.ctx, s)
 	want, errWant := m.model.Settle(m.ctx, s)
 	m.same(t, "settle", got, want, errGot, errWant)

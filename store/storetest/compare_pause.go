@@ -30,9 +30,9 @@ func (m *machine) lookAtPauses(t *rapid.T) {
 	m.pauses = want
 }
 
-// drawBrake is what a process thinks, which is mostly true.
-func (m *machine) drawBrake(t *rapid.T) session.Brake {
-	b := session.Brake{Agent: drawScope(t), On: rapid.IntRange(0, 4).Draw(t, "paused") == 0}
+// drawPauses is what a process thinks, which is mostly true.
+func (m *machine) drawPauses(t *rapid.T) session.PauseView {
+	b := session.PauseView{Agent: drawScope(t), On: rapid.IntRange(0, 4).Draw(t, "paused") == 0}
 	if rapid.IntRange(0, 9).Draw(t, "knows better") > 0 {
 		m.lookAtPauses(t)
 	}

@@ -84,8 +84,8 @@ func NewModel(now func() time.Time) *Model {
 func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if stand, differ := m.braked(a.Brake); differ {
-		return session.View{Entry: session.Braked, Paused: stand}, nil
+	if stand, differ := m.pausesDiffer(a.Pauses); differ {
+		return session.View{Entry: session.PauseChanged, Paused: stand}, nil
 	}
 	c := m.convs[a.Conversation.Hash()]
 	if c != nil && c.root != nil {
@@ -124,7 +124,7 @@ func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, err
 	v.Lost = lost
 	least := a.Counted(m.count(a))
 	v.Mode, v.Capped = max(a.Modes[level], least), least > taint.Allow
-	if a.Brake.On {
+	if a.Pauses.On {
 		v.Mode = taint.Restrict
 	}
 	mark := session.MarkPending
@@ -132,7 +132,7 @@ func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, err
 	case v.Mode == taint.Restrict:
 		v.Entry, mark = session.Refused, session.MarkDenied
 	case v.Mode == taint.Allow && a.Final && (!a.Leaves || c.secrets.Of(a.Session) == "" && c.generation == 0):
-		v.Entry, mark = session.Passed, a.Standing
+		v.Entry, mark = session.Passed, a.Decision
 		if keep || a.Raise > c.levels[a.Session] {
 			c.influence(a.Session, session.Influence{Label: a.Source, Level: a.Raise}, m.Now())
 		}
@@ -163,9 +163,9 @@ func (m *Model) again(c *conversation, r *replay, a session.Admission) session.V
 		v.Grants, v.Waiting = c.consents(a, m.Now())
 		v.Secret = c.secrets.Of(a.Session)
 	case session.MarkDenied:
-		v.Entry, v.Standing = session.Refused, r.mark
+		v.Entry, v.PriorDecision = session.Refused, r.mark
 	default:
-		v.Entry, v.Standing = session.Passed, r.mark
+		v.Entry, v.PriorDecision = session.Passed, r.mark
 	}
 	return v
 }
@@ -174,8 +174,8 @@ func (m *Model) again(c *conversation, r *replay, a session.Admission) session.V
 func (m *Model) Settle(_ context.Context, s session.Settlement) (session.Settled, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if stand, differ := m.braked(s.Brake); differ {
-		return session.Settled{State: session.Halted, View: session.View{Paused: stand}}, nil
+	if stand, differ := m.pausesDiffer(s.Pauses); differ {
+		return session.Settled{State: session.PausedMeanwhile, View: session.View{Paused: stand}}, nil
 	}
 	c := m.convs[s.Conversation.Hash()]
 	if c == nil || c.root != nil { // gone, or it lives elsewhere since it was judged
@@ -184,9 +184,9 @@ func (m *Model) Settle(_ context.Context, s session.Settlement) (session.Settled
 	}
 	v := c.view(s.Session, m.Now())
 	if r := m.replayed(s.Conversation, s.RequestID); r != nil && (r.mark != session.MarkPending || r.body != s.Body) {
-		v.Standing = r.mark
+		v.PriorDecision = r.mark
 		if r.body != s.Body {
-			v.Standing = session.MarkDenied
+			v.PriorDecision = session.MarkDenied
 		}
 		return session.Settled{State: session.Decided, View: v}, nil
 	}
@@ -200,7 +200,7 @@ func (m *Model) Settle(_ context.Context, s session.Settlement) (session.Settled
 	c.influence(s.Session, session.Influence{Label: s.Source, Level: s.Raise}, m.Now())
 	c.bringIn(s.Session, s.Raise, s.Source)
 	c.expose(s.Session, s.Secret)
-	m.replays[replayKey(s.Conversation, s.RequestID)] = &replay{body: s.Body, mark: s.Standing, until: m.Now().Add(s.Keep)}
+	m.replays[replayKey(s.Conversation, s.RequestID)] = &replay{body: s.Body, mark: s.Decision, until: m.Now().Add(s.Keep)}
 	v.After, v.Version, v.Worst = c.level(s.Session), c.version, c.source
 	return session.Settled{State: session.Done, View: v}, nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// braked reports that the pauses are not what a brake says, and gives them.
-func (m *Model) braked(b session.Brake) (stand [2]string, differ bool) {
+// pausesDiffer reports that the pauses are not what a call says, and gives them.
+func (m *Model) pausesDiffer(b session.PauseView) (stand [2]string, differ bool) {
 	stand = [2]string{m.pauses[session.AllAgents], m.pauses[b.Agent]}
 	return stand, stand != [2]string{b.All, b.Own}
 }

@@ -202,7 +202,7 @@ func call(c session.Conversation, id string) session.Admission {
 	return session.Admission{
 		Conversation: c, Session: "s1", RequestID: id, Body: body(id),
 		Initial: taint.Owner, Sender: "owner", Modes: taint.Every(taint.Allow), Final: true, Source: "read",
-		Digest: "digest-" + id, Standing: "A|" + id, Keep: 11 * time.Minute,
+		Digest: "digest-" + id, Decision: "A|" + id, Keep: 11 * time.Minute,
 	}
 }
 
@@ -224,7 +224,7 @@ func asking(c session.Conversation, id string) session.Admission {
 func settling(a session.Admission, v session.View) session.Settlement {
 	return session.Settlement{
 		Conversation: a.Conversation, Session: a.Session, RequestID: a.RequestID, Body: a.Body, Version: v.Version,
-		Raise: a.Raise, Source: a.Source, Standing: a.Standing, Keep: a.Keep,
+		Raise: a.Raise, Source: a.Source, Decision: a.Decision, Keep: a.Keep,
 	}
 }
 

@@ -141,10 +141,10 @@ func admissionSpecs() []spec {
 			c := session.Conversation{Client: "a b", Key: "k:{00}\x00\n%s|"}
 			a := call(c, "id with\nnewline|{ff}\x00é")
 			a.Session, a.Initial, a.Sender = "s:|\x00", taint.Shared, "who|\n\x00 is 1 2 3"
-			a.Standing = "A|\x00\xff\n|"
+			a.Decision = "A|\x00\xff\n|"
 			b.admit(a)
 			v := b.admit(a)
-			if v.Standing != a.Standing || v.Worst.Label != a.Sender {
+			if v.PriorDecision != a.Decision || v.Worst.Label != a.Sender {
 				b.Fatalf("%+v", v)
 			}
 			child := session.Conversation{Client: "a", Key: " b|\n\x00é"}

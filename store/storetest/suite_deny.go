@@ -14,7 +14,7 @@ func denySpecs() []spec {
 			b.wantDenied(a)
 			s := settling(a, v)
 			s.Version = b.admit(asking(a.Conversation, "r3")).Version
-			if out := b.settle(s); out.State != session.Decided || out.View.Standing != session.MarkDenied {
+			if out := b.settle(s); out.State != session.Decided || out.View.PriorDecision != session.MarkDenied {
 				b.Fatalf("an allow after the deny: %+v", out)
 			}
 		}},
@@ -24,7 +24,7 @@ func denySpecs() []spec {
 				b.Fatalf("%+v", out)
 			}
 			b.deny(denying(a))
-			if v := b.admit(a); v.Entry != session.Passed || v.Standing != a.Standing {
+			if v := b.admit(a); v.Entry != session.Passed || v.PriorDecision != a.Decision {
 				b.Fatalf("%+v", v)
 			}
 		}},
@@ -85,7 +85,7 @@ func denySpecs() []spec {
 func (b *bench) wantDenied(a session.Admission) {
 	b.Helper()
 	a.Modes = taint.Every(taint.Allow)
-	if v := b.admit(a); v.Entry != session.Refused || v.Standing != session.MarkDenied {
+	if v := b.admit(a); v.Entry != session.Refused || v.PriorDecision != session.MarkDenied {
 		b.Fatalf("%+v", v)
 	}
 }

@@ -18,12 +18,12 @@ func pauseSpecs() []spec {
 			b.must(b.Store.Pause(b.ctx, session.AllAgents, "stop"))
 			b.must(b.Store.Pause(b.ctx, "main", "stop main"))
 			a := fetch(conv("a"), "r1")
-			a.Brake.Agent = "main"
+			a.Pauses.Agent = "main"
 			v := b.admit(a)
-			if v.Entry != session.Braked || v.Paused != [2]string{"stop", "stop main"} {
+			if v.Entry != session.PauseChanged || v.Paused != [2]string{"stop", "stop main"} {
 				b.Fatalf("%+v", v)
 			}
-			a.Brake.All, a.Brake.Own = "stop", "stop main"
+			a.Pauses.All, a.Pauses.Own = "stop", "stop main"
 			v = b.admit(a)
 			b.wantEntry(v, session.Passed)
 			if v.Replayed || v.Step != 2 {
@@ -33,19 +33,19 @@ func pauseSpecs() []spec {
 		{"what one agent's pause says is nothing to another agent", func(b *bench) {
 			b.must(b.Store.Pause(b.ctx, "other", "stop"))
 			a := call(conv("a"), "r1")
-			a.Brake.Agent = "main"
+			a.Pauses.Agent = "main"
 			b.wantEntry(b.admit(a), session.Passed)
 		}},
 		{"where the brake is on the call is refused, and what started the run still counts", func(b *bench) {
 			b.admit(call(conv("a"), "before"))
 			a := fetch(conv("a"), "r1")
-			a.Brake.On, a.Initial = true, taint.External
+			a.Pauses.On, a.Initial = true, taint.External
 			v := b.admit(a)
 			b.wantEntry(v, session.Refused)
 			if v.Mode != taint.Restrict || v.Level != taint.External || v.After != taint.External {
 				b.Fatalf("%+v", v)
 			}
-			a.Brake.On = false
+			a.Pauses.On = false
 			if v := b.admit(a); v.Entry != session.Refused || !v.Replayed {
 				b.Fatalf("the same request later: %+v", v)
 			}
@@ -55,11 +55,11 @@ func pauseSpecs() []spec {
 			v := b.admit(a)
 			b.must(b.Store.Pause(b.ctx, session.AllAgents, "stop"))
 			s := settling(a, v)
-			if out := b.settle(s); out.State != session.Halted || out.View.Paused != [2]string{"stop", ""} {
+			if out := b.settle(s); out.State != session.PausedMeanwhile || out.View.Paused != [2]string{"stop", ""} {
 				b.Fatalf("%+v", out)
 			}
 			b.deny(denying(a))
-			a.Brake.All = "stop"
+			a.Pauses.All = "stop"
 			b.wantDenied(a)
 		}},
 		{"a settlement that was halted can be settled once its brake is right", func(b *bench) {
@@ -68,7 +68,7 @@ func pauseSpecs() []spec {
 			b.must(b.Store.Pause(b.ctx, session.AllAgents, "lifted"))
 			s := settling(a, v)
 			b.settle(s)
-			s.Brake.All = "lifted"
+			s.Pauses.All = "lifted"
 			if out := b.settle(s); out.State != session.Done {
 				b.Fatalf("%+v", out)
 			}

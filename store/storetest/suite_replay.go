@@ -22,7 +22,7 @@ func replaySpecs() []spec {
 			b.wantEntry(first, session.Passed)
 			again := b.admit(fetch(c, "r1"))
 			b.wantEntry(again, session.Passed)
-			if !again.Replayed || again.Standing != "A|r1" || again.Step != first.Step || again.Version != first.Version {
+			if !again.Replayed || again.PriorDecision != "A|r1" || again.Step != first.Step || again.Version != first.Version {
 				b.Fatalf("the resend met %+v, first was %+v", again, first)
 			}
 			b.wantLevel(again.Level, taint.Untrusted)
@@ -35,7 +35,7 @@ func replaySpecs() []spec {
 			a.Modes = taint.Every(taint.Allow)
 			v = b.admit(a)
 			b.wantEntry(v, session.Refused)
-			if !v.Replayed || v.Standing != session.MarkDenied {
+			if !v.Replayed || v.PriorDecision != session.MarkDenied {
 				b.Fatalf("the resend met %+v", v)
 			}
 		}},
@@ -46,7 +46,7 @@ func replaySpecs() []spec {
 			b.place(draft(c, "one", a.Digest))
 			v := b.admit(a)
 			b.wantEntry(v, session.Held)
-			if !v.Replayed || v.Standing != "" || v.Waiting != draft(c, "one").ID {
+			if !v.Replayed || v.PriorDecision != "" || v.Waiting != draft(c, "one").ID {
 				b.Fatalf("the resend met %+v", v)
 			}
 		}},
@@ -57,8 +57,8 @@ func replaySpecs() []spec {
 			a.Body = body("another")
 			v := b.admit(a)
 			b.wantEntry(v, session.Conflict)
-			if v.Standing != "" {
-				b.Fatalf("a conflict tells %q", v.Standing)
+			if v.PriorDecision != "" {
+				b.Fatalf("a conflict tells %q", v.PriorDecision)
 			}
 			b.wantLevel(b.worst(c), taint.Owner)
 		}},
@@ -83,7 +83,7 @@ func replaySpecs() []spec {
 			b.Forget(a.Conversation)
 			v := b.admit(a)
 			b.wantEntry(v, session.Held)
-			if !v.Replayed || !v.Lost || v.Level != taint.Untrusted || v.Standing != "" {
+			if !v.Replayed || !v.Lost || v.Level != taint.Untrusted || v.PriorDecision != "" {
 				b.Fatalf("the resend met %+v", v)
 			}
 		}},
@@ -94,8 +94,8 @@ func replaySpecs() []spec {
 			for _, v := range views {
 				if !v.Replayed {
 					admitted++
-				} else if v.Standing != a.Standing {
-					b.Errorf("a copy was told %q", v.Standing)
+				} else if v.PriorDecision != a.Decision {
+					b.Errorf("a copy was told %q", v.PriorDecision)
 				}
 				if v.Entry != session.Passed {
 					b.Errorf("a copy met entry %d", v.Entry)

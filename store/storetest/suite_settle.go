@@ -25,7 +25,7 @@ func settleSpecs() []spec {
 			b.wantEntry(again, session.Passed)
 			b.wantLevel(again.Level, taint.External)
 			out = b.settle(s)
-			if out.State != session.Decided || out.View.Standing != a.Standing {
+			if out.State != session.Decided || out.View.PriorDecision != a.Decision {
 				b.Fatalf("the second time: %+v", out)
 			}
 		}},
@@ -53,7 +53,7 @@ func settleSpecs() []spec {
 			s := settling(a, v)
 			s.Body = body("another")
 			out := b.settle(s)
-			if out.State != session.Decided || out.View.Standing != session.MarkDenied {
+			if out.State != session.Decided || out.View.PriorDecision != session.MarkDenied {
 				b.Fatalf("%+v", out)
 			}
 			if out = b.settle(settling(a, v)); out.State != session.Done {
@@ -78,7 +78,7 @@ func settleSpecs() []spec {
 			if out := b.settle(s); out.State != session.Done {
 				b.Fatalf("%+v", out)
 			}
-			if v := b.admit(a); !v.Replayed || v.Standing != a.Standing {
+			if v := b.admit(a); !v.Replayed || v.PriorDecision != a.Decision {
 				b.Fatalf("%+v", v)
 			}
 		}},
