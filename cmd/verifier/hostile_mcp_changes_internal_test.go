@@ -78,6 +78,16 @@ func TestH292AServerThatChangesAllTheTimeHasOneCard(t *testing.T) {
 	}
 }
 
+// notesNo waits until the gate has noted that the owner refused the one change. A change that comes earlier replaces a question without an answer,
+// and waits for a minute.
+func (g *gate) notesNo() {
+	g.t.Helper()
+	g.eventually("the note of the no", func() bool {
+		all, err := filepath.Glob(filepath.Join(g.dir, "notes", "tools", "fake", "*.no"))
+		return err == nil && len(all) == 1
+	})
+}
+
 // TestH293ANoToAChangeStands: the server tells its client of a new list again and again, and the owner is not asked again.
 func TestH293ANoToAChangeStands(t *testing.T) {
 	t.Parallel()
@@ -85,10 +95,7 @@ func TestH293ANoToAChangeStands(t *testing.T) {
 	g.describes("says it")
 	g.describes("obeys me")
 	g.refuse(g.waits().Ref, "no")
-	g.eventually("the note of the no", func() bool {
-		all, err := filepath.Glob(filepath.Join(g.dir, "notes", "tools", "fake", "*.no"))
-		return err == nil && len(all) == 1
-	})
+	g.notesNo()
 	for range 10 {
 		if g.describes("obeys me") {
 			t.Error("it passed after a no")

@@ -242,6 +242,7 @@ func TestH262AChangeIsAcceptedOnItsCardByAPersonAlone(t *testing.T) {
 		g.eventually("the card with "+want, func() bool { return strings.Contains(g.screen.String(), want) })
 	}
 	g.refuse(card.Ref, "no")
+	g.notesNo()
 	g.denied(g.call("echo", `{"text":"x"}`), "owner has to look at the change")
 
 	redistest.Eventually(t, "another question", func() bool { listed(g, "is fine"); return len(g.pending()) > 0 })
