@@ -13,10 +13,6 @@ SEENTIME    = 10s
 GALLERY     =
 CHAOS       = -report docs/chaos.md
 VERSION     =
-# The race detector in everything but SQLite, which is C that was made into Go: there it costs a third of the tests' time. Its locks
-# are Go's own and still tell the detector what happens before what. What it does not see any more is SQLite's own half of a race
-# for a buffer that we handed over.
-RACE        = -race -gcflags='modernc.org/...=-d=checkptr=0 -race=false'
 # The servers that make bench compares with; off leaves them out.
 OTHERS      =
 
@@ -34,7 +30,7 @@ run: ## start the gateway; options: make run ARGS='--config verifier.yaml'
 
 test: ## install what the tests need, then vet and test with the race detector
 	@./scripts/setup-tests
-	@CGO_ENABLED=1 go test -vet=all $(RACE) -parallel 4 -timeout 20m ./...
+	@./scripts/test-race -vet=all -parallel 4 -timeout 20m ./...
 	@$(MAKE) --no-print-directory test-plugin
 
 test-hostile: ## run every hostile case and nothing else (make test runs them, too), and write what came of them into docs/threat-model.md
