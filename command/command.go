@@ -370,7 +370,8 @@ func parse(lang syntax.LangVariant, text string) (file *syntax.File, why string)
 func nests(text string) int {
 	n := 0
 	for i := range len(text) {
-		if strings.IndexByte("({[`!", text[i]) >= 0 {
+		switch text[i] {
+		case '(', '{', '[', '`', '!':
 			n++
 		}
 	}

@@ -201,10 +201,14 @@ func withoutDirectory(text string) string {
 
 // unversioned is a name without the number that it ends in: python for python3.11.
 func unversioned(name string) string {
-	if short := strings.TrimRight(name, "0123456789."); short != "" {
-		return short
+	end := len(name)
+	for end > 0 && (name[end-1] == '.' || '0' <= name[end-1] && name[end-1] <= '9') {
+		end--
 	}
-	return name
+	if end == 0 {
+		return name
+	}
+	return name[:end]
 }
 
 // quiet reports whether a word may be shown on a card: it is the agent's text.
