@@ -76,10 +76,7 @@ func inBuild(n string, args []arg) bool {
 }
 
 // isBuild reports whether a program with these arguments is in the table.
-func isBuild(n string, args []arg) bool { return isIn(builds, n, args) }
-
-// isIn is [isBuild] for any table.
-func isIn(table map[string]*sub, n string, args []arg) bool {
+func isBuild(n string, args []arg) bool {
 	if len(args) > 1 && unversioned(n) == "python" && args[0].text == "-m" && args[1].fixed {
 		n, args = "python -m "+args[1].text, args[2:]
 	}
@@ -96,7 +93,7 @@ func isIn(table map[string]*sub, n string, args []arg) bool {
 		}
 		n, args = n+" "+args[0].text, args[1:]
 	}
-	s := table[n]
+	s := builds[n]
 	if s == nil || slices.ContainsFunc(args, func(a arg) bool { return a.text == "--" }) {
 		return false
 	}
@@ -115,7 +112,7 @@ func (s *sub) fits(n string, args []arg) bool {
 	if s.needs != "" && !slices.ContainsFunc(args, func(a arg) bool { return a.text == s.needs }) {
 		return false
 	}
-	if gitHistory[n] && (slices.ContainsFunc(args, asksGPG) || slices.ContainsFunc(operands, func(a arg) bool { return !isOwn(a.text) })) {
+	if n == "git diff" && (slices.ContainsFunc(args, asksGPG) || slices.ContainsFunc(operands, func(a arg) bool { return !isOwn(a.text) })) {
 		return false
 	}
 	if n == "git commit" && !slices.ContainsFunc(args, isMessage) || gitStages[n] && slices.ContainsFunc(operands, isOpenPattern) {
@@ -125,9 +122,6 @@ func (s *sub) fits(n string, args []arg) bool {
 		return !a.fixed || !reads[n] && !isBelow(n, a.text) || s.operands != nil && !s.operands[a.text] || runners[n] && !looksLikeTest(a.text)
 	})
 }
-
-// gitHistory are the commands of git whose operands may be commits, and so what others wrote.
-var gitHistory = map[string]bool{"git diff": true, "git log": true}
 
 // isOwn reports whether an operand is one of the owner's commits, by the names that are no one else's, a range of them, or the path of a file. Any other name may be a branch that came from elsewhere.
 func isOwn(operand string) bool {

@@ -39,7 +39,7 @@ type Command struct {
 	Unknown  []string  // programs that are not in the table, or used in a way that is not
 	Runs     []string  // programs that execute what is in the workspace: make, go test, git commit
 	Strays   bool      // it runs something that is no part of a build, see [Command.Builds]
-	Wider    bool      // it does more than to look at files that it names, or uses git in another way than [Command.Local] knows
+	Wider    bool      // it does more than to look at files that it names
 	Writes   []string  // files that it writes, where the text names them
 	Rewrites bool      // it changes files of the workspace in ways that its text does not show: git checkout, git apply
 	Respells bool      // what it prints is not what its text says: echo -e, echo *
@@ -59,7 +59,6 @@ type Command struct {
 	Harms       string   // a program that changes the machine for later, or removes what is in no file that it names; or ""
 	CodeShows   bool     // code in it reads the environment
 	Climbs      bool     // a path that it reads, or where it or git works, goes up, which leads anywhere behind a link
-	Links       bool     // a program that reads files is given an address
 	Device      bool     // it reads a device, or what is named like a pipe: that may never end
 	GitIn       []string // where git works: "" is where the command starts. It holds what is unknown if the command changes the directory in another way than by one cd at its start
 	Others      string   // commits of others that git shows, or ""
@@ -199,7 +198,6 @@ func (c *Command) Add(o Command) {
 	c.Expands = join(c.Expands, o.Expands)
 	c.GitIn = join(c.GitIn, o.GitIn)
 	c.Device = c.Device || o.Device
-	c.Links = c.Links || o.Links
 	c.Climbs = c.Climbs || o.Climbs
 	c.Alters = join(c.Alters, o.Alters)
 	c.Over = join(c.Over, o.Over)

@@ -5,62 +5,45 @@ import (
 	"strings"
 )
 
-// Local reports whether all that the command does is to list, search and show files, and to stage, commit and show changes with git in the usual
-// way: it writes no other file, deletes nothing, changes no history, and what it does can be undone where it is done. Git runs hooks and
-// settings of the workspace; [Command.Runs] says so. It must be [Command.Contained] as well.
+// Local reports whether the command was read as no more than what [PlainLocal] lets its text say: it runs only programs of that table, and git is all that it runs from the
+// workspace, see [Command.Runs].
 func (c *Command) Local() bool {
-	if !c.Contained() || c.Wider || c.Destroys || c.Rewrites || c.Deletes || c.Code || c.Environment || c.Stores || c.Settings || c.Device || c.Harms != "" || c.Others != "" {
+	if !c.changesNothing() || c.Device || slices.ContainsFunc(c.Runs, func(what string) bool { return !strings.HasPrefix(what, "git ") }) {
 		return false
 	}
-	if len(c.Programs) == 0 || c.Links || len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) > 0 {
-		return false
-	}
-	if slices.ContainsFunc(c.Reads, func(r Read) bool { return strings.ContainsAny(r.Path, `:\`) }) { // a drive of Windows, another machine
-		return false
-	}
-	if slices.ContainsFunc(c.Runs, func(what string) bool { return !strings.HasPrefix(what, "git ") }) {
-		return false
-	}
-	return !slices.ContainsFunc(c.Programs, func(p Program) bool { return !local[p.Name] && !shells[p.Name] && !plainWrappers[p.Name] })
+	return len(c.Programs) > 0 && !slices.ContainsFunc(c.Programs, func(p Program) bool { return !localPrograms[p.Name] })
 }
 
-// isLink reports whether a word holds the address of a page. A program of the table has no use for one: another of the same name may.
-func isLink(word string) bool { return strings.Contains(word, "://") }
+// localPrograms are the programs of [PlainLocal].
+var localPrograms = set("pwd ls git rg grep")
 
 // Repeatable reports whether all that the command does is to read files, or to build and test in the usual way, and all of its programs are known for that.
 func (c *Command) Repeatable() bool {
 	if c.Builds() {
 		return !slices.ContainsFunc(c.Runs, func(what string) bool { return strings.HasPrefix(what, "git ") && !gitReads[what] })
 	}
-	if !c.Contained() || c.Destroys || c.Rewrites || c.Deletes || c.Code || c.Environment || c.Stores || c.Settings || c.Harms != "" || c.Others != "" {
-		return false
-	}
-	if len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) > 0 || c.Wider && len(c.Runs) == 0 || slices.ContainsFunc(c.Runs, func(what string) bool { return !gitReads[what] }) {
+	if !c.changesNothing() || c.Wider && len(c.Runs) == 0 || slices.ContainsFunc(c.Runs, func(what string) bool { return !gitReads[what] }) {
 		return false
 	}
 	other := func(p Program) bool {
-		return !local[p.Name] && !tells[p.Name] && !shells[p.Name] && !plainWrappers[p.Name]
+		return !viewers[p.Name] && p.Name != "cd" && !shells[p.Name] && !plainWrappers[p.Name]
 	}
-	shows := func(p Program) bool { return p.Name != "cd" && (local[p.Name] || tells[p.Name]) }
-	return !slices.ContainsFunc(c.Programs, other) && slices.ContainsFunc(c.Programs, shows)
+	return !slices.ContainsFunc(c.Programs, other) && slices.ContainsFunc(c.Programs, func(p Program) bool { return viewers[p.Name] })
+}
+
+// changesNothing reports whether the command stays on the machine, and is known to change nothing but by what it runs from the workspace, and to show neither variables nor
+// secrets nor commits of others.
+func (c *Command) changesNothing() bool {
+	return c.Contained() && !c.Destroys && !c.Rewrites && !c.Deletes && !c.Code && !c.Environment && !c.Stores && !c.Settings && c.Harms == "" && c.Others == "" &&
+		len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) == 0
 }
 
 // gitReads are the commands of git that change nothing.
 var gitReads = map[string]bool{"git status": true, "git diff": true, "git log": true, "git show": true, "git blame": true, "git grep": true, "git ls-files": true}
 
-var (
-	// local are the programs that [Command.Local] knows.
-	local = set("git ls tree find fd rg grep egrep fgrep cat head tail wc nl sort uniq diff cmp file du basename dirname pwd cd echo true :")
-
-	// tells are programs that [Command.Repeatable] knows besides: they say something of the machine or of the files that they name, and take no
-	// other names.
-	tells = set("date uname arch nproc id whoami groups uptime cal cut paste comm join rev tac fold od hexdump strings md5sum sha1sum sha256sum sha512sum base64 tr")
-
-	// localGit are the verbs of git that it knows, with their options.
-	localGit = map[string]*sub{
-		"git status": builds["git status"], "git diff": builds["git diff"], "git add": builds["git add"], "git commit": builds["git commit"], "git log": most(-1, gitBuildLooks),
-	}
-)
+// viewers are programs that [Command.Repeatable] knows: they list, search and show files, or say something of the machine or of the files that they name, and take no other names.
+var viewers = set(`git ls tree find fd rg grep egrep fgrep cat head tail wc nl sort uniq diff cmp file du basename dirname pwd echo true :
+	date uname arch nproc id whoami groups uptime cal cut paste comm join rev tac fold od hexdump strings md5sum sha1sum sha256sum sha512sum base64 tr`)
 
 // AddsModules reports whether a text is `go get` with names of modules, and nothing else. It writes go.mod and go.sum and runs nothing of what it fetches;
 // builds do later. No option: -modfile names another file, -tool a program.

@@ -35,7 +35,6 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.Destroys = r.Destroys || destroys(n, args[1:])
 	r.Strays = r.Strays || !inBuild(n, args[1:])
 	r.Wider = r.Wider || isWider(n, args[1:])
-	r.Links = r.Links || n != "git" && local[n] && slices.ContainsFunc(args[1:], func(a arg) bool { return slices.ContainsFunc(a.may(), isLink) })
 	r.expansions(n, args[1:])
 	r.Deletes = r.Deletes || deletes(n, args[1:])
 	r.alters(n, args[1:])

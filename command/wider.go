@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// isWider reports whether a program does more than to look at files that it names: git, used in another way than [Command.Local] knows, a shell that works
-// something out, a program that runs another one or code in a file, that compares with files elsewhere or takes their names from a list, that waits for more,
+// isWider reports whether a program does more than to look at files that it names: git, a shell that works something out, a program that runs another one or code in a file, that compares with files elsewhere or takes their names from a list, that waits for more,
 // or that looks at the machine.
 func isWider(n string, args []arg) bool {
 	isAny := func(is func(string) bool) bool {
@@ -14,7 +13,7 @@ func isWider(n string, args []arg) bool {
 	}
 	switch {
 	case n == "git":
-		return !isIn(localGit, n, args)
+		return true
 	case shells[n]:
 		return isAny(func(text string) bool { return !IsPlain(text) })
 	case wrappers[n] != nil:

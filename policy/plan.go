@@ -52,7 +52,7 @@ type Plan struct {
 	onlyLooks bool // this command of a coding agent only looks at files, see [judgement.allowLook]
 	typed     bool // all that it sends was typed by the user
 	gated     bool
-	local     bool             // this command only lists, searches, stages, commits and shows in the workspace, see [judgement.allowLocal]
+	local     bool             // this command only lists, searches, stages, commits and shows changes in the workspace, see [judgement.allowLocal]
 	builds    bool             // for nothing but that it builds, tests or commits what is in the workspace
 	does      string           // what its command can do, for people; "" where that is harmless
 	parsed    *command.Command // what it runs; nil where it runs no command
@@ -188,9 +188,10 @@ func (pl planner) isLook(c *toolcall.Call, does *command.Command) bool {
 // quietCommand notes whether a command may pass where it asks: one that stays inside, or one that was allowed before.
 func (p *Policy) quietCommand(plan *Plan, c *toolcall.Call, does *command.Command) {
 	inside := plan.rule.startsHere() && plan.Writes == WritesNothing && looksInside(does, plan.inside) && isGitAtHome(does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Initiator)
-	plan.local = inside && p.quiet.Local && c.Context.SenderIsOwner && does.Local() // an automation may be another's
+	bears := plan.Secret != "" || plan.Gives != ""
+	plan.local = inside && p.quiet.Local && !plan.strict && !bears && plan.isLocal(c, does)
 	plan.OnlyReads = inside && does.Harmless() && !does.Wider && does.Repeatable()
-	plan.Repeats = inside && p.quiet.Repeat && !plan.strict && does.Repeatable()
+	plan.Repeats = inside && p.quiet.Repeat && !plan.strict && !bears && does.Repeatable()
 }
 
 // startsHere reports whether the tool starts a command on this machine. On another machine, or typed into a program that runs already, the same words may do anything.

@@ -1,11 +1,13 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/openclaw-verifier/verifier/command"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -19,8 +21,8 @@ type Quiet struct {
 	// Completes lets a one-time code be entered for what a person approved in
 	// this turn, or the policy allowed before outside content came in.
 	Completes bool `yaml:"completes"`
-	// Local lets a command pass that only lists, searches and shows files of the
-	// workspace, or stages, commits and shows changes there.
+	// Local lets a command pass that only lists and searches files of the workspace,
+	// or stages, commits and shows changes there: see [command.PlainLocal].
 	Local bool `yaml:"local"`
 	// Own lets a call pass whose values came only from tools with the label own, or from the user's messages, if nothing else came in from outside.
 	Own bool `yaml:"own"`
@@ -47,22 +49,40 @@ func QuietRules() []string {
 	return []string{CompletesRule, localRule, OwnRule, RepeatRule, SiteRule, seenRule, lookRule}
 }
 
+// isLocal reports whether the command of a call, which stays inside, only does what can be undone there: its text is in a short table, it starts where the workspace begins,
+// in a chat of the owner's, for an automation may be another's, and in a shell that looks for programs only in its path.
+func (pl *Plan) isLocal(c *toolcall.Call, does *command.Command) bool {
+	text, dir, _ := onlyCommand(c)
+	patterns, ok := command.PlainLocal(text)
+	return ok && does.Local() && !slices.ContainsFunc(patterns, findsSecret) && (dir == "" || dir == "." || slices.Contains(pl.inside, dir)) && c.Context.SenderIsOwner && isPosix(c)
+}
+
+// isPosix reports whether the runtime says that commands run on a system other than Windows: by its name, or else by a path that begins with a slash.
+func isPosix(c *toolcall.Call) bool {
+	if name := c.Context.Platform; name != "" {
+		return posix[name]
+	}
+	return strings.HasPrefix(c.Context.Workspace, "/")
+}
+
+var posix = words("linux darwin freebsd openbsd")
+
 // allowLocal lets a command pass that acts only in the workspace, can be undone there, and waits only because of what came into the conversation.
-// Git runs hooks and settings of the workspace, so a person must have seen all that was written there since outside content came in. A commit
-// could keep a secret for the next push.
+// Git runs hooks and settings of the workspace, and a link there may lead elsewhere, so a person must have seen all that was written since outside content came in.
+// A commit could keep a secret for the next push.
 func (j *judgement) allowLocal() {
-	if !j.out.LevelAlone || !j.local || j.strict || j.runsGit() && !j.runsSeen(j.view) {
+	if !j.out.LevelAlone || !j.local || j.view.Workspace != session.AllSeen {
 		return
 	}
-	if j.Secret != "" || j.Gives != "" || j.view.Secret != "" || j.view.Secrets == session.Holds || j.view.Bears || j.view.Lost {
+	if j.view.Secret != "" || j.view.Secrets == session.Holds || j.view.Bears || j.view.Lost {
 		return
 	}
 	j.out.Mode, j.out.LevelAlone = allow, false
-	j.out.add(localRule, "This only lists, searches and shows files of the workspace, or stages, commits and shows changes there: allow.", allow)
+	j.out.add(localRule, "This only lists and searches files of the workspace, or stages, commits and shows changes there, and you have seen all that was written there since outside content came in: allow.", allow)
 }
 
-// runsGit reports whether the command runs what the workspace's git is told to run.
-func (pl *Plan) runsGit() bool { return len(pl.parsed.Runs) > 0 }
+// InWorkspace reports whether it matters for the call that a person has seen what was written into the workspace: see [session.View.Workspace].
+func (pl *Plan) InWorkspace() bool { return pl.Workspace || pl.local }
 
 // quieting says which of the reasons not to ask a call has the form of.
 func (p *Policy) quieting(pl *Plan, c *toolcall.Call) {
@@ -160,12 +180,8 @@ func (pl *Plan) Consents() (out []string) {
 	if pl.Completes {
 		out = append(out, CompletesRule+": once, after a call on "+strings.Trim(strings.TrimPrefix(pl.Service, serverPrefix), "_")+" that you approved in the same turn, or that was allowed before outside content came in.")
 	}
-	switch {
-	case !pl.local || pl.strict || pl.Secret != "" || pl.Gives != "":
-	case pl.runsGit():
+	if pl.local {
 		out = append(out, localRule+": if you have seen all that was written into the workspace since outside content came in.")
-	default:
-		out = append(out, localRule+": it only lists, searches and shows files of the workspace.")
 	}
 	if pl.Repeats {
 		out = append(out, RepeatRule+": if this very call was allowed before outside content came in, or you said yes to it, and you have seen all that was written into the workspace since.")

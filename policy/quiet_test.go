@@ -36,24 +36,26 @@ func TestAReasonThatCanNeverHoldIsWarnedOf(t *testing.T) {
 	}
 }
 
-// TestWhatBearsASecretIsNotSaidToPassAsLocal: it asks for the secret, wherever the command stays.
-func TestWhatBearsASecretIsNotSaidToPassAsLocal(t *testing.T) {
+// TestWhatReadsASecretIsNotSaidToPass as local, or if it is repeated: it asks for the secret, wherever the command stays.
+func TestWhatReadsASecretIsNotSaidToPass(t *testing.T) {
 	t.Parallel()
-	p := must(t, policy.Config{Quiet: policy.Quiet{Local: true}})
-	says := func(command string) bool {
+	p := must(t, policy.Config{Quiet: policy.Quiet{Local: true, Repeat: true}})
+	says := func(reason, command string) bool {
 		c := call("exec", `{"command":"`+command+`"}`)
-		c.Context.SenderIsOwner = true
+		c.Context.SenderIsOwner, c.Context.Platform = true, "linux"
 		plan := p.Plan(c)
-		return slices.ContainsFunc(plan.Consents(), func(s string) bool { return strings.HasPrefix(s, "local: ") })
+		return slices.ContainsFunc(plan.Consents(), func(s string) bool { return strings.HasPrefix(s, reason+": ") })
 	}
-	for _, command := range []string{"cat main.go", "ls", "git log -3"} {
-		if !says(command) {
-			t.Errorf("%s is not said to pass as local", command)
+	for reason, commands := range map[string][]string{"local": {"ls", "git log -3", "grep foo main.go"}, "repeat": {"ls", "cat main.go", "grep foo main.go"}} {
+		for _, command := range commands {
+			if !says(reason, command) {
+				t.Errorf("%s is not said to pass: %s", command, reason)
+			}
 		}
-	}
-	for _, command := range []string{"cat .env", "cat id_rsa", "cat .npmrc", "cat main.go .env", "ls && cat .npmrc"} {
-		if says(command) {
-			t.Errorf("%s is said to pass as local", command)
+		for _, command := range []string{"cat .env", "cat id_rsa", "cat .npmrc", "cat main.go .env", "ls && cat .npmrc", "grep foo id_rsa", "grep foo config/database.yml"} {
+			if says(reason, command) {
+				t.Errorf("%s is said to pass: %s", command, reason)
+			}
 		}
 	}
 }

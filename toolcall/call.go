@@ -82,6 +82,7 @@ type Context struct {
 	Edits           bool          `json:"edits,omitzero"`       // the runtime runs the params of an allow instead of those that it asked about
 
 	Workspace string `json:"workspace,omitzero"` // where a coding agent was started, as its hook says
+	Platform  string `json:"platform,omitzero"`  // the system on which commands run, such as linux, darwin or win32
 	Directory string `json:"directory,omitzero"` // where it works now: people read it, and their yes is bound to it
 
 	spelled [4]string // the names of sessions and agents as they were sent, where that is not their one spelling; see keys

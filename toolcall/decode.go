@@ -295,7 +295,7 @@ func (c *Call) take(t *tool) error {
 // contextNames are the members of the context.
 var contextNames = []string{
 	"agentId", "sessionKey", "messageProvider", "sessionId", "runId", "toolCallId", "iteration", "channelId", "accountId",
-	"senderId", "senderIsOwner", "groupId", "spawnedBy", "trigger", "inputProvenance", "userMessages", "waitMs", "secretsRead", "edits", "workspace", "directory",
+	"senderId", "senderIsOwner", "groupId", "spawnedBy", "trigger", "inputProvenance", "userMessages", "waitMs", "secretsRead", "edits", "workspace", "directory", "platform",
 }
 
 // check checks what was read, and the members beside it.
@@ -304,7 +304,7 @@ func (c *Context) check(rest map[string]jsontext.Value) error {
 		{"agentId", c.AgentID}, {"sessionKey", c.SessionKey}, {"messageProvider", c.MessageProvider}, {"sessionId", c.SessionID},
 		{"runId", c.RunID}, {"toolCallId", c.ToolCallID}, {"channelId", c.ChannelID}, {"accountId", c.AccountID}, {"senderId", c.SenderID},
 		{"groupId", c.GroupID}, {"spawnedBy", c.SpawnedBy}, {"trigger", c.Trigger}, {"inputProvenance", c.InputProvenance.Kind},
-		{"workspace", c.Workspace}, {"directory", c.Directory},
+		{"workspace", c.Workspace}, {"directory", c.Directory}, {"platform", c.Platform},
 	} {
 		if err := validText(text.name, text.is); err != nil {
 			return err

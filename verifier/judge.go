@@ -14,7 +14,7 @@ func (j *judging) judge(ctx context.Context, t *evaluation) {
 		j.texts.origins(ctx, t)
 	}
 	t.view.Unread = t.unread
-	if t.view.Workspace = ""; t.plan.Workspace {
+	if t.view.Workspace = ""; t.plan.InWorkspace() {
 		j.workspace.look(ctx, t)
 	}
 	t.verdict = t.plan.Judge(t.view)

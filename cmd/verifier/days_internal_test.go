@@ -122,7 +122,7 @@ func (r *rig) claudeCode() func(n int, s *step) bool {
 // openClaw makes a call as the plugin does in OpenClaw.
 func (r *rig) openClaw() func(n int, s *step) bool {
 	return func(n int, s *step) bool {
-		m := with(ownerIn("main"), "runId", fmt.Sprint("run-", s.turn), "toolCallId", fmt.Sprint("call-", n), "agentId", "main", "sessionId", "s1", "waitMs", 300_000,
+		m := with(ownerIn("main"), "runId", fmt.Sprint("run-", s.turn), "toolCallId", fmt.Sprint("call-", n), "agentId", "main", "sessionId", "s1", "platform", "linux", "waitMs", 300_000,
 			"userMessages", []any{map[string]any{"text": s.said, "senderId": "1", "senderIsOwner": true}})
 		a := r.persist(call{tool: s.tool, params: s.params, context: m})
 		if a.allowed() {

@@ -55,7 +55,7 @@ func TestH651PatternsAndPipesThatPowerShellOpens(t *testing.T) {
 		r := newRig(t, quietLocal)
 		m := r.tainted("h651")
 		for _, command := range []string{"ls src 2>&1 | head -5", "cat main.go | grep 'a.*b'", "find src -name '*.go' | sort", "rg 'a[bc]' src"} {
-			r.allow(bash(t, command, m))
+			r.stops(bash(t, command, m)) // it is not in the table
 		}
 		m = r.codingIn("h651", "/home/me/app")
 		r.allow(inApp("ls | cat", m))
@@ -92,8 +92,9 @@ func TestH657PlacesThatAShellOrALinkDecides(t *testing.T) {
 			r.stops(execWith(command, `"workdir":"l/.."`, m))
 			r.stops(execWith(command, `"workdir":"/home/me/app/l/.."`, coding))
 		}
-		r.allow(execWith("cd /home/me/app && git status && git diff | head -5", `"workdir":"/home/me/app"`, coding))
-		r.allow(execWith("bash -lc 'cd /home/me/app && git status'", `"workdir":"/home/me/app"`, coding))
+		r.stops(execWith("cd /home/me/app && git status && git diff | head -5", `"workdir":"/home/me/app"`, coding)) // not in the table
+		r.stops(execWith("bash -lc 'cd /home/me/app && git status'", `"workdir":"/home/me/app"`, coding))
+		r.allow(execWith("git status && git log -1", `"workdir":"/home/me/app"`, coding))
 	})
 }
 

@@ -13,14 +13,14 @@ import (
 func quietLocal(c *config.Config) { c.Policy.Quiet.Local = true }
 
 var (
-	localLooks = []string{"ls", "ls -la src | head -5", "rg foo src", "grep -rn foo src", "find src -name '*.go'", "cat main.go"}
-	localGits  = []string{"git log --oneline -5", "git status --short && ls", "git diff HEAD | head -50", "git add -A && git commit -m 'Greet in French'"}
+	localLooks = []string{"ls", "pwd && ls -la src", "rg foo src", "grep -n foo main.go && ls"}
+	localGits  = []string{"git log --oneline -5", "git status --short && ls", "git diff --stat && git log -3", "git grep -n foo", "git add -A && git commit -m 'Greet in French' && git log -1"}
 )
 
-// tainted is a conversation of the owner's that has read a page.
+// tainted is a conversation of the owner's that has read a page, as OpenClaw's plugin tells of it.
 func (r *rig) tainted(name string) map[string]any {
 	r.t.Helper()
-	m := with(ownerIn(name), "waitMs", 5001)
+	m := with(ownerIn(name), "waitMs", 5001, "platform", "linux")
 	r.allow(fetch(m))
 	return m
 }
@@ -37,7 +37,7 @@ func TestH326WhatIsLocalAndUndoablePasses(t *testing.T) {
 		m := r.tainted("h326")
 		for _, command := range append(localLooks, localGits...) {
 			r.allow(bash(t, command, m))
-			if e := r.last(); e.By != "local" && e.By != "seen" || e.Level != "untrusted" {
+			if e := r.last(); e.By != "local" || e.Level != "untrusted" {
 				t.Errorf("%s: the record says %+v", command, e)
 			}
 		}
@@ -66,7 +66,7 @@ func TestH327WhatIsMoreThanLocalAsks(t *testing.T) {
 	}
 }
 
-// TestH328HooksThatNobodySawStopGit: after a write that no person saw in full, git asks in every conversation; looking passes.
+// TestH328HooksThatNobodySawStopGit: after a write that no person saw in full, git asks in every conversation, and so do looks, which a link may lead elsewhere.
 func TestH328HooksThatNobodySawStopGit(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(r *rig, m map[string]any){
@@ -89,11 +89,9 @@ func TestH328HooksThatNobodySawStopGit(t *testing.T) {
 			m := with(r.tainted("first"), "waitMs", 9001)
 			write(r, m)
 			other := r.tainted("second")
-			for _, command := range localGits {
+			for _, command := range append(localGits, localLooks...) {
 				r.asks(bash(t, command, other))
 			}
-			r.allow(bash(t, "ls src", other))
-			r.allow(bash(t, "rg foo src", other))
 		})
 	}
 }

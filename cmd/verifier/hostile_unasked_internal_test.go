@@ -61,7 +61,7 @@ func TestH580AShellThatIsNotSh(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, quietLocal)
 		m := r.tainted("h580-alike")
-		for _, command := range []string{"git add -A && git commit -qm 'Greet in French'", "git commit -m 'fix: parse it (again), see #12.'", "git commit -m \"Grüße & more: it's fine\"", "rg 'foo' src | head -20", "make test 2>&1 | tail -20", "git status --short && git log --oneline -3"} {
+		for _, command := range []string{"git add -A && git commit -qm 'Greet in French'", "git commit -m 'fix: parse it (again), see #12.'", "git commit -m \"Grüße & more: it's fine\"", "rg 'foo' src", "make test 2>&1 | tail -20", "git status --short && git log --oneline -3"} {
 			r.allow(bash(t, command, m))
 		}
 		m = r.codingIn("h580-posix", "/home/me/app")
@@ -100,7 +100,7 @@ func TestH582ARepositoryInsideTheWorkspace(t *testing.T) {
 		r.stops(execWith("git add -A && git commit -m x", `"workdir":"docs"`, m))
 		m = r.codingIn("h582", "/home/me/app")
 		r.stops(call{tool: "exec", params: `{"command":"git status","workdir":"/home/me/app/vendor/evil.git"}`, context: m})
-		r.allow(call{tool: "exec", params: `{"command":"cd /home/me/app && git status","workdir":"/home/me/app"}`, context: m})
+		r.allow(call{tool: "exec", params: `{"command":"git status && git log -1","workdir":"/home/me/app"}`, context: m})
 	})
 }
 
