@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 
@@ -69,7 +70,7 @@ func (c *ExplainCmd) Run(a *app) error {
 	}
 	c.after(a, rules.Plan(call))
 	owners := *call
-	owners.Context.SenderIsOwner = true
+	owners.Context.SenderIsOwner, owners.Context.Platform = true, runtime.GOOS
 	plan := rules.Plan(&owners)
 	for _, s := range plan.Consents() {
 		a.printf("In a run that you start it may pass where it asks. %s\n", printable(s))

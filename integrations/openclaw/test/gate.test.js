@@ -43,6 +43,7 @@ test("a call says all that OpenClaw knows, and is signed", async (t) => {
 		accountId: "default",
 		senderId: "111",
 		senderIsOwner: true,
+		platform: process.platform,
 		edits: true,
 		waitMs: 60_000,
 	});
@@ -52,7 +53,15 @@ test("a call says all that OpenClaw knows, and is signed", async (t) => {
 test("what OpenClaw does not say is left out, never made up", async (t) => {
 	const server = await listen(t);
 	await load({ url: server.url, secret }).beforeToolCall({ toolName: "exec", params: {} }, { requester: { senderIsOwner: false } });
-	assert.deepEqual(server.requests[0].body.context, { senderIsOwner: false, edits: true, waitMs: 300_000 });
+	assert.deepEqual(server.requests[0].body.context, { senderIsOwner: false, platform: process.platform, edits: true, waitMs: 300_000 });
+});
+
+test("where commands may run on another machine, its system is not made up", async (t) => {
+	const server = await listen(t);
+	for (const more of [{ tools: { exec: { host: "node" } } }, { agents: { list: [{ id: "main" }, { id: "ops", tools: { exec: { host: "node" } } }] } }, { tools: { exec: { host: "gateway" } } }]) {
+		await load({ url: server.url, secret }, { more }).beforeToolCall(exec("ls"), owner);
+	}
+	assert.deepEqual(server.requests.map(({ body }) => body.context.platform), [undefined, undefined, process.platform]);
 });
 
 test("an id longer than the protocol allows is shortened, not refused", async (t) => {

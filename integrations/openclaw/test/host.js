@@ -3,13 +3,13 @@
 
 import plugin, { id } from "../index.js";
 
-export function load(config, { hooks, env = {}, others = [], webhooks = false, runtime } = {}) {
+export function load(config, { hooks, env = {}, others = [], webhooks = false, runtime, more = {} } = {}) {
 	const handlers = [];
 	const lines = [];
 	const log = (level) => (text) => void lines.push(`${level} ${text}`);
 	const api = {
 		pluginConfig: config,
-		config: { plugins: { entries: { [id]: { hooks } } }, hooks: { enabled: webhooks } },
+		config: { plugins: { entries: { [id]: { hooks } } }, hooks: { enabled: webhooks }, ...more },
 		runtime,
 		logger: { info: log("info"), warn: log("warn"), error: log("error"), debug: log("debug") },
 		on: (name, handler, options = {}) => void handlers.push({ name, handler, ...options }),

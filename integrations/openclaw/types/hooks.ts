@@ -12,7 +12,7 @@ const some = (..._: unknown[]) => {};
 function register(api: OpenClawPluginApi) {
 	some(api.pluginConfig, api.config?.plugins?.entries?.["verifier"]?.hooks?.timeouts, api.config?.plugins?.entries?.["verifier"]?.hooks?.timeoutMs);
 	flag(api.config?.hooks?.enabled, api.config?.plugins?.entries?.["verifier"]?.hooks?.allowConversationAccess, api.config?.agents?.list?.[0]?.default);
-	read(api.config?.agents?.list?.[0]?.id);
+	read(api.config?.agents?.list?.[0]?.id, api.config?.tools?.exec?.host, api.config?.agents?.list?.[0]?.tools?.exec?.host);
 	for (const log of [api.logger.info, api.logger.warn, api.logger.error]) log("");
 
 	api.runtime.system.enqueueSystemEvent("", { sessionKey: "", contextKey: "" });
