@@ -165,7 +165,7 @@ func (w *problems) checkCompletes(path string, f *facts) {
 // checkQuiet finds reasons that are switched on and can never hold.
 func (w *problems) checkQuiet(p *Policy) {
 	q := p.quiet
-	q.Completes, q.Site = false, false // these are on by default
+	q.Completes, q.Local, q.Site = false, false, false // these are on by default
 	switch {
 	case p.strict && q != (Quiet{}):
 		w.warn("quiet", "has no effect: under the profile strict none of these reasons holds")

@@ -17,7 +17,7 @@ func TestAReasonThatCanNeverHoldIsWarnedOf(t *testing.T) {
 	}{
 		"own":               {policy.Config{Quiet: policy.Quiet{Own: true}}, "quiet.own"},
 		"strict":            {policy.Config{Quiet: policy.Quiet{Repeat: true}, Profile: "strict"}, "quiet"},
-		"strict by default": {policy.Config{Quiet: policy.Quiet{Completes: true, Site: true}, Profile: "strict"}, ""},
+		"strict by default": {policy.Config{Quiet: policy.Quiet{Completes: true, Local: true, Site: true}, Profile: "strict"}, ""},
 		"none":              {policy.Config{}, ""},
 	} {
 		_, warnings, err := policy.New(c.config)

@@ -25,15 +25,15 @@ func (r *rig) tainted(name string) map[string]any {
 	return m
 }
 
-// TestH326WhatIsLocalAndUndoablePasses only where it is switched on, and the record says why.
+// TestH326WhatIsLocalAndUndoablePasses unless it is switched off, and the record says why.
 func TestH326WhatIsLocalAndUndoablePasses(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
-	m := r.tainted("h326-default")
+	r := newRig(t, func(c *config.Config) { c.Policy.Quiet.Local = false })
+	m := r.tainted("h326-off")
 	for _, command := range []string{"ls", "rg foo src", "git log --oneline -5", "git status --short && ls"} {
 		r.asks(sh(command, m))
 	}
-	onBoth(t, quietLocal, func(t *testing.T, r *rig) {
+	onBoth(t, nil, func(t *testing.T, r *rig) {
 		m := r.tainted("h326")
 		for _, command := range append(localLooks, localGits...) {
 			r.allow(bash(t, command, m))
