@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"maps"
 	"os"
 	"strings"
 
@@ -66,15 +67,10 @@ func (in *input) withoutDirectory(params, asked jsontext.Value) (jsontext.Value,
 // sameNames reports whether two objects have members of the same names.
 func sameNames(a, b jsontext.Value) bool {
 	var one, other map[string]jsontext.Value
-	if json.Unmarshal(a, &one) != nil || json.Unmarshal(b, &other) != nil || len(one) != len(other) {
+	if json.Unmarshal(a, &one) != nil || json.Unmarshal(b, &other) != nil {
 		return false
 	}
-	for name := range one {
-		if _, there := other[name]; !there {
-			return false
-		}
-	}
-	return true
+	return maps.EqualFunc(one, other, func(_, _ jsontext.Value) bool { return true })
 }
 
 // keepEdited notes the call as the owner changed it, under the id that the question was opened with: the agent's dialog does not know it.

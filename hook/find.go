@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"net"
@@ -36,8 +37,8 @@ func (f *Flags) FromEnv(env func(string) string) {
 	if f.Named() {
 		return
 	}
-	f.URL, f.SecretFile = env("VERIFIER_URL"), first(f.SecretFile, env("VERIFIER_SECRET_FILE"))
-	f.Config, f.CA = env("VERIFIER_CONFIG"), first(f.CA, env("VERIFIER_CA"))
+	f.URL, f.SecretFile = env("VERIFIER_URL"), cmp.Or(f.SecretFile, env("VERIFIER_SECRET_FILE"))
+	f.Config, f.CA = env("VERIFIER_CONFIG"), cmp.Or(f.CA, env("VERIFIER_CA"))
 	if f.Config == "" && f.SecretFile == "" {
 		f.Config = usualConfig(env)
 	}
@@ -63,7 +64,7 @@ func (f *Flags) Find(env func(string) string) (g Gateway, err error) {
 		if err != nil {
 			return g, failure("No verifier has run on this machine with the state directory " + printable(dir) + ". Nothing was run. Start `verifier serve`, or name its --config, --state or --url.")
 		}
-		address, file = reachable(strings.TrimSpace(string(text))), first(file, filepath.Join(dir, "webhook.secret"))
+		address, file = reachable(strings.TrimSpace(string(text))), cmp.Or(file, filepath.Join(dir, "webhook.secret"))
 	}
 	g.URL = CallsAt(address)
 	if g.Secret, err = ReadSecret(file); err != nil {
@@ -125,7 +126,7 @@ func (f *Flags) NotesDir(env func(string) string) (string, error) {
 	case f.State != "" || !f.Named():
 		return filepath.Join(StateDir(f.State, env), "hook"), nil
 	}
-	home := first(accountHome(), env("HOME")) // an injected shell could set the variable
+	home := cmp.Or(accountHome(), env("HOME")) // an injected shell could set the variable
 	if home == "" {
 		return "", failure("The verifier's hook does not know where to leave word for later ones. Nothing was run. Name a directory with --notes.")
 	}
@@ -144,7 +145,7 @@ func accountHome() string {
 // StateDir is the gateway's state directory, found as the gateway finds it.
 func StateDir(dir string, env func(string) string) string {
 	systemd, _, _ := strings.Cut(env("STATE_DIRECTORY"), ":")
-	dir = first(dir, env("VERIFIER_STATE"), systemd)
+	dir = cmp.Or(dir, env("VERIFIER_STATE"), systemd)
 	if home := env("XDG_STATE_HOME"); dir == "" && filepath.IsAbs(home) {
 		dir = filepath.Join(home, "verifier")
 	}
@@ -176,13 +177,4 @@ func homeOf(env func(string) string) string {
 		return env("USERPROFILE")
 	}
 	return env("HOME")
-}
-
-func first(all ...string) string {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }

@@ -78,15 +78,13 @@ func (n notes) register(p process, key string) error {
 // conversations: which of them started something is unknown then, and so is the parent.
 func (n notes) parent(above line) (string, error) {
 	for _, p := range above {
-		text, err := readNote(filepath.Join(n.dir, processesDir, p.id()))
+		keys, err := n.keys(p)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue
 		case err != nil:
-			return "", unwritable(n.dir)
-		}
-		keys := strings.Fields(text)
-		if len(keys) == 1 {
+			return "", err
+		case keys == nil:
+			continue
+		case len(keys) == 1:
 			return keys[0], nil
 		}
 		return "agent:unknown:process:" + p.id(), nil

@@ -1,18 +1,11 @@
 package hook
 
 import (
-	"errors"
 	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
 )
-
-var errNoLine = errors.New("the parent processes are not known")
-
-func parentID() int { return os.Getppid() }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // look looks a process up.
 func look(pid int) (process, error) {

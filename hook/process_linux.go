@@ -1,19 +1,12 @@
 package hook
 
 import (
-	"errors"
 	"os"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
-
-var errNoLine = errors.New("the parent processes are not known")
-
-func parentID() int { return os.Getppid() }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // The fields of /proc/PID/stat after the name, which may hold anything, from 0 on.
 const (
@@ -24,7 +17,7 @@ const (
 
 // look looks a process up.
 func look(pid int) (process, error) {
-	text, err := os.ReadFile("/proc/" + itoa(pid) + "/stat")
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return process{}, err
 	}
@@ -45,7 +38,7 @@ func look(pid int) (process, error) {
 
 // isRaw reports whether a process reads its terminal key by key, as a program does that a person talks to.
 func isRaw(pid int) bool {
-	f, err := os.OpenFile("/proc/"+itoa(pid)+"/fd/0", os.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
+	f, err := os.OpenFile("/proc/"+strconv.Itoa(pid)+"/fd/0", os.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return false
 	}

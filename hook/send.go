@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -59,9 +60,9 @@ func (t *Typed) Try(ctx context.Context, env func(string) string) (answer []byte
 
 // gateway finds the gateway where no config could say otherwise.
 func (t *Typed) gateway(env func(string) string) (g Gateway, ok bool) {
-	f := Flags{URL: first(t.URL, env("VERIFIER_URL")), State: t.State, Config: first(env("VERIFIER_CONFIG"), usualConfig(env))}
+	f := Flags{URL: cmp.Or(t.URL, env("VERIFIER_URL")), State: t.State, Config: cmp.Or(env("VERIFIER_CONFIG"), usualConfig(env))}
 	_, here := os.Stat("verifier.yaml")
-	secret := first(t.Secret, env("VERIFIER_SECRET"))
+	secret := cmp.Or(t.Secret, env("VERIFIER_SECRET"))
 	switch {
 	case f.Config != "" || here == nil || strings.HasPrefix(f.URL, "https:") || env("VERIFIER_CA") != "":
 		return g, false

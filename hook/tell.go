@@ -174,7 +174,7 @@ func (r *run) source(text string) source {
 // result is what a tool returned: its size, its hash and its fingerprints, and never the text.
 func (r *run) result(failed bool) toolReturned {
 	name, _ := r.toolName()
-	text := textOf(r.in.Response) + textOf(r.in.Error)
+	text := TextOf(r.in.Response) + TextOf(r.in.Error)
 	key := r.gateway.key()
 	prints := key.Extract(text)
 	ms, err := strconv.ParseFloat(string(r.in.DurationMs), 64)
@@ -209,9 +209,7 @@ func cutOrigin(s string) string {
 }
 
 // TextOf are the strings of a value and the names of its members, a line each: a name can be a secret, too.
-func TextOf(v jsontext.Value) string { return textOf(v) }
-
-func textOf(v jsontext.Value) string {
+func TextOf(v jsontext.Value) string {
 	if !isGiven(v) {
 		return ""
 	}
@@ -254,7 +252,7 @@ func (r *run) untold(k kind, err error) ([]byte, error) {
 		return marshal(note{words + " Calls of tools may be refused."})
 	}
 	if r.notes.dir != "" && r.who.key != "" {
-		if _, err := r.notes.owe(r.who.key, bearsSecret(textOf(r.in.Response)+textOf(r.in.Error))); err == nil {
+		if _, err := r.notes.owe(r.who.key, bearsSecret(TextOf(r.in.Response)+TextOf(r.in.Error))); err == nil {
 			return marshal(note{words})
 		}
 	}

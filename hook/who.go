@@ -1,6 +1,9 @@
 package hook
 
 import (
+	"errors"
+	"os"
+	"strconv"
 	"strings"
 )
 
@@ -82,14 +85,16 @@ type process struct {
 }
 
 // id names a process for good: its number may be used again.
-func (p process) id() string { return itoa(p.pid) + "-" + p.start }
+func (p process) id() string { return strconv.Itoa(p.pid) + "-" + p.start }
 
 const longestLine = 64
+
+var errNoLine = errors.New("the parent processes are not known")
 
 // lineOf looks up the line of processes.
 func lineOf() (line, error) {
 	var out line
-	for pid := parentID(); pid > 0 && len(out) < longestLine; {
+	for pid := os.Getppid(); pid > 0 && len(out) < longestLine; {
 		p, err := look(pid)
 		if err != nil {
 			return nil, err

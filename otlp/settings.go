@@ -3,6 +3,7 @@ package otlp
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -125,9 +126,7 @@ func (e *environment) pairs(text, from string) map[string]string {
 func (e *environment) resource(version string) []attribute {
 	given := e.pairs(e.get("OTEL_RESOURCE_ATTRIBUTES"), "OTEL_RESOURCE_ATTRIBUTES")
 	all := map[string]string{"service.name": "verifier", "service.version": version}
-	for key, value := range given {
-		all[key] = value
-	}
+	maps.Copy(all, given)
 	if name := e.get("OTEL_SERVICE_NAME"); name != "" {
 		all["service.name"] = name
 	}

@@ -45,14 +45,7 @@ type auditedCall struct {
 // ReadAudited reads a record, plain or compressed with gzip. What is no decision
 // is passed over.
 func (a *Auditing) ReadAudited(from io.Reader) error {
-	return eachLine(from, func(line []byte) error {
-		var e audit.Entry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return err
-		}
-		a.Add(&e)
-		return nil
-	})
+	return eachEntry(from, a.Add)
 }
 
 // Add takes in an entry.

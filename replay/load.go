@@ -94,14 +94,7 @@ const leastTimes = 3
 
 // ReadLoad reads a record, plain or compressed with gzip.
 func (l *Loading) ReadLoad(from io.Reader) error {
-	return eachLine(from, func(line []byte) error {
-		var e audit.Entry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return err
-		}
-		l.Add(&e)
-		return nil
-	})
+	return eachEntry(from, l.Add)
 }
 
 // Add takes in an entry. A test question counts as none.

@@ -5,16 +5,14 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/lineage"
 )
-
-type counter = atomic.Int64
 
 // Auth is whose signatures and tokens count. It is made once and swapped whole
 // when secrets are rotated.
@@ -36,7 +34,7 @@ type token struct {
 // set, must be presented too; each person who answers has a token.
 func NewAuth(clients map[string][]string, bearer string, tokens map[string]string) (*Auth, error) {
 	a := &Auth{lineage: make(map[string][]lineage.Key)}
-	for _, name := range sortedKeys(clients) {
+	for _, name := range slices.Sorted(maps.Keys(clients)) {
 		for _, secret := range clients[name] {
 			if secret == "" {
 				return nil, errors.New("server: the client " + name + " has an empty secret")
@@ -53,7 +51,7 @@ func NewAuth(clients map[string][]string, bearer string, tokens map[string]strin
 		sum := sha256.Sum256([]byte(bearer))
 		a.bearer = &sum
 	}
-	for _, person := range sortedKeys(tokens) {
+	for _, person := range slices.Sorted(maps.Keys(tokens)) {
 		if tokens[person] == "" {
 			return nil, errors.New("server: " + person + " has an empty token")
 		}
@@ -65,15 +63,6 @@ func NewAuth(clients map[string][]string, bearer string, tokens map[string]strin
 // Lineage are the keys under which a client fingerprints texts: one for each of
 // its secrets.
 func (a *Auth) Lineage(client string) []lineage.Key { return a.lineage[client] }
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
 
 // caller is who signed a call.
 type caller struct {

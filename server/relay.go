@@ -104,7 +104,8 @@ func typedBody(o approval.Outcome) []byte {
 	if o.Text == "" {
 		o.Text = noOutcome
 	}
-	body := append([]byte(`{"kind":`), appendText(nil, kinds[o.Kind])...)
-	body = appendText(append(body, `,"text":`...), o.Text)
-	return append(body, '}')
+	return answerJSON(struct {
+		Kind string `json:"kind"`
+		Text string `json:"text"`
+	}{kinds[o.Kind], o.Text})
 }

@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -96,13 +97,13 @@ const DefaultTolerance = 5 * time.Minute
 type Server struct {
 	o        Options
 	http     *http.Server
-	rejected counter
+	rejected atomic.Int64
 	large    chan struct{} // a place for each large body that is being read
 
 	holding  sync.WaitGroup  // callers that are held, on connections of their own
 	held     context.Context // in which they wait
 	letGo    context.CancelFunc
-	everHeld counter
+	everHeld atomic.Int64
 	polls    polls
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/hmac"
@@ -70,36 +71,32 @@ func answerBody(d verifier.Decision) []byte {
 	if d == (verifier.Decision{Allow: true}) {
 		return plainAllow
 	}
-	body := make([]byte, 0, len(plainAllow)+len(d.Reason)+len(d.Ref)+len(d.Ticket)+len(d.Params)+48)
+	out := struct {
+		Decision string         `json:"decision"`
+		Reason   string         `json:"reason"`
+		Ref      string         `json:"ref,omitzero"`
+		Question string         `json:"question,omitzero"`
+		Params   jsontext.Value `json:"params,omitzero"`
+	}{Decision: "deny", Reason: d.Reason, Ref: d.Ref, Question: d.Ticket}
 	if d.Allow {
-		body = append(body, `{"decision":"allow","reason":`...)
-	} else {
-		body = append(body, `{"decision":"deny","reason":`...)
+		out.Decision = "allow"
+		if d.Params != "" {
+			out.Params = jsontext.Value(d.Params)
+		}
 	}
-	body = appendText(body, d.Reason)
-	if d.Ref != "" {
-		body = appendText(append(body, `,"ref":`...), d.Ref)
-	}
-	if d.Ticket != "" {
-		body = appendText(append(body, `,"question":`...), d.Ticket)
-	}
-	if d.Allow && d.Params != "" {
-		body = append(append(body, `,"params":`...), d.Params...)
-	}
-	return append(body, '}')
+	return answerJSON(out)
 }
 
 // plainAllow is what most clients read.
 var plainAllow = []byte(`{"decision":"allow","reason":""}`)
 
-// appendText writes a JSON string. What is not UTF-8 becomes a replacement
-// character, as it would for any reader.
-func appendText(b []byte, text string) []byte {
-	quoted, err := jsontext.AppendQuote(b, text)
+// answerJSON writes an answer. What is not UTF-8 becomes a replacement character, as it would for any reader.
+func answerJSON(v any) []byte {
+	body, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
-		quoted, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(text, "\ufffd"))
+		return []byte(`{"decision":"deny","reason":"The verifier could not decide. Nothing was run."}`)
 	}
-	return quoted
+	return body
 }
 
 // undecided is the answer to a call whose decision ended in a panic.

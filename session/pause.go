@@ -3,6 +3,8 @@ package session
 import (
 	"encoding/hex"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -267,8 +269,5 @@ func (p *Pauses) Active() []Pause {
 func (p *Pauses) Scopes() (scopes []string, seen int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for scope := range p.known {
-		scopes = append(scopes, scope)
-	}
-	return scopes, p.count
+	return slices.Collect(maps.Keys(p.known)), p.count
 }

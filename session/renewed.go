@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -98,10 +99,7 @@ func ReadRenewals(entries [][]byte) (*Renewals, error) {
 func (r *Renewals) With(t *Turn) *Renewals {
 	next := *r
 	next.Owners = slices.Clone(r.Owners)
-	next.runs = make(map[string]began, len(r.runs)+1)
-	for run, b := range r.runs {
-		next.runs[run] = b
-	}
+	next.runs = maps.Clone(r.runs)
 	next.take(t, false)
 	return &next
 }
