@@ -44,18 +44,8 @@ type Auditor struct {
 // AuditorFailMode is an [intent.FailMode] in the file.
 type AuditorFailMode string
 
-// UnmarshalText reads the word.
-func (m *AuditorFailMode) UnmarshalText(text []byte) error {
-	return oneOf(m, text, AuditorFailMode(intent.FailBlock), AuditorFailMode(intent.FailWarn), AuditorFailMode(intent.FailAllow))
-}
-
 // AuditorMode is an [intent.Mode] in the file.
 type AuditorMode string
-
-// UnmarshalText reads the word.
-func (m *AuditorMode) UnmarshalText(text []byte) error {
-	return oneOf(m, text, AuditorMode(intent.Advise), AuditorMode(intent.Escalate), AuditorMode(intent.AutoApprove))
-}
 
 // providers are the kinds of servers that can be asked.
 var providers = []string{"openai", "anthropic"}

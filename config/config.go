@@ -179,11 +179,6 @@ const (
 	ParamsNames    AuditParams = "names"    // only what they are called
 )
 
-// UnmarshalText reads the word.
-func (p *AuditParams) UnmarshalText(text []byte) error {
-	return oneOf(p, text, ParamsRedacted, ParamsNames)
-}
-
 // AuditSync is when a line of the record counts as written.
 type AuditSync string
 
@@ -192,11 +187,6 @@ const (
 	SyncNone AuditSync = "none" // after write(2): survives the death of the process
 	SyncEach AuditSync = "each" // after fdatasync: survives a power cut
 )
-
-// UnmarshalText reads the word.
-func (s *AuditSync) UnmarshalText(text []byte) error {
-	return oneOf(s, text, SyncNone, SyncEach)
-}
 
 // Log says how the server's own log is written, on standard error.
 type Log struct {
@@ -215,11 +205,6 @@ const (
 	LogJSON LogFormat = "json"
 )
 
-// UnmarshalText reads the word.
-func (f *LogFormat) UnmarshalText(text []byte) error {
-	return oneOf(f, text, LogText, LogJSON)
-}
-
 // LogLevel is the least that is logged.
 type LogLevel string
 
@@ -230,11 +215,6 @@ const (
 	LogWarn  LogLevel = "warn"
 	LogError LogLevel = "error"
 )
-
-// UnmarshalText reads the word.
-func (l *LogLevel) UnmarshalText(text []byte) error {
-	return oneOf(l, text, LogDebug, LogInfo, LogWarn, LogError)
-}
 
 // Default is the configuration of an empty file.
 func Default() *Config {

@@ -85,6 +85,10 @@ func (d *decoder) value(s spot, v reflect.Value) {
 		d.userID(s, v)
 		return
 	}
+	if words, ok := wordsOf[v.Type()]; ok {
+		d.oneOf(s, v, words)
+		return
+	}
 	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		d.word(s, u)
 		return

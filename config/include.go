@@ -30,20 +30,28 @@ func LoadLabels(path string) (Labels, error) {
 // ParseLabels reads a text that was loaded otherwise; file is what errors call it.
 func ParseLabels(file string, text []byte) (Labels, error) {
 	var l Labels
-	doc, err := parse(file, text)
-	if err != nil {
-		return l, err
-	}
-	d := decoder{file: file}
-	if doc.root != nil {
-		d.value(spot{key: doc.root.GetToken(), node: doc.root}, reflect.ValueOf(&l).Elem())
-	}
-	if len(d.errs) > 0 {
-		d.errs.sort()
-		_, _, err := quiet(nil, nil, d.errs)
+	if err := decodeText(file, text, &l); err != nil {
 		return Labels{}, err
 	}
 	return l, nil
+}
+
+// decodeText reads a file that names no secrets, files or variables into what v points to.
+func decodeText(file string, text []byte, v any) error {
+	doc, err := parse(file, text)
+	if err != nil {
+		return err
+	}
+	d := decoder{file: file}
+	if doc.root != nil {
+		d.value(spot{key: doc.root.GetToken(), node: doc.root}, reflect.ValueOf(v).Elem())
+	}
+	if len(d.errs) == 0 {
+		return nil
+	}
+	d.errs.sort()
+	_, _, err = quiet(nil, nil, d.errs)
+	return err
 }
 
 // Add lays labels below what the config says itself. Two files must not speak of the same tool.

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"io/fs"
-	"os"
 )
 
 const (
@@ -12,10 +11,10 @@ const (
 )
 
 // Passkeys is the list of passkeys as it was last kept; empty: there is none.
-func (s *State) Passkeys() (string, error) { return s.list(passkeysFile) }
+func (s *State) Passkeys() (string, error) { return s.optional(passkeysFile) }
 
 // KeepPasskeys keeps it.
-func (s *State) KeepPasskeys(text string) error { return s.keepList(passkeysFile, text) }
+func (s *State) KeepPasskeys(text string) error { return s.keep(passkeysFile, text) }
 
 // DamagedPasskeys refuses a list that can't be read.
 func (s *State) DamagedPasskeys() error {
@@ -24,17 +23,18 @@ func (s *State) DamagedPasskeys() error {
 
 // Devices is the list of devices that get notifications, as it was last kept; empty:
 // there is none.
-func (s *State) Devices() (string, error) { return s.list(devicesFile) }
+func (s *State) Devices() (string, error) { return s.optional(devicesFile) }
 
 // KeepDevices keeps it.
-func (s *State) KeepDevices(text string) error { return s.keepList(devicesFile, text) }
+func (s *State) KeepDevices(text string) error { return s.keep(devicesFile, text) }
 
 // DamagedDevices refuses a list that can't be read.
 func (s *State) DamagedDevices() error {
 	return &StateError{s.path(devicesFile), "is damaged, or was made with another server key", "bring it back from a backup, or remove it: people then turn notifications on again"}
 }
 
-func (s *State) list(name string) (string, error) {
+// optional reads a file that need not be there; "": it is not.
+func (s *State) optional(name string) (string, error) {
 	text, err := s.read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -42,10 +42,7 @@ func (s *State) list(name string) (string, error) {
 	return text, err
 }
 
-func (s *State) keepList(name, text string) error {
-	temp, err := s.temporary(text)
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.Rename(temp, s.path(name)), syncDir(s.dir))
+// keep replaces a file whole, and makes sure that it is on the disk.
+func (s *State) keep(name, text string) error {
+	return errors.Join(s.replace(name, text), syncDir(s.dir))
 }

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"io/fs"
-	"os"
 
 	"github.com/go-json-experiment/json"
 )
@@ -33,9 +32,5 @@ func (s *State) KeepPauses(words map[string]string) error {
 	if err != nil {
 		return err
 	}
-	temp, err := s.temporary(string(text) + "\n")
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.Rename(temp, s.path(pausesFile)), syncDir(s.dir))
+	return s.keep(pausesFile, string(text)+"\n")
 }

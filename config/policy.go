@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"reflect"
 
 	"github.com/goccy/go-yaml"
 
@@ -12,21 +11,10 @@ import (
 // ParsePolicy reads the keys of the policy and no others: nothing in it can name a
 // secret, a file or a variable. Every error is [Errors].
 func ParsePolicy(text []byte) (policy.Config, error) {
-	const name = "policy"
-	doc, err := parse(name, text)
-	if err != nil {
-		return policy.Config{}, err
-	}
 	var c struct {
 		Policy policy.Config `yaml:",inline"`
 	}
-	d := decoder{file: name}
-	if doc.root != nil {
-		d.value(spot{key: doc.root.GetToken(), node: doc.root}, reflect.ValueOf(&c).Elem())
-	}
-	if len(d.errs) > 0 {
-		d.errs.sort()
-		_, _, err := quiet(nil, nil, d.errs)
+	if err := decodeText("policy", text, &c); err != nil {
 		return policy.Config{}, err
 	}
 	return c.Policy, nil

@@ -66,10 +66,7 @@ func (k *checker) checkWays(at string, names []string) {
 }
 
 func (k *checker) checkNames(at string, names []string) {
-	var known []string
-	for _, p := range k.People() {
-		known = append(known, p.Name)
-	}
+	known := k.answering(&approval.Route{}) // every approver
 	for j, name := range names {
 		k.oneOf(index(at+".approvers", j), name, "approver's name", known)
 	}

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/openclaw-verifier/verifier/intent"
 )
 
 // kindOf names the kind of a value, in the words of someone who wrote it.
@@ -40,20 +43,26 @@ func stringOf(n ast.Node) (string, bool) {
 }
 
 func (d *decoder) text(s spot, v reflect.Value) {
-	text, ok := stringOf(s.node)
+	if text, ok := d.resolved(s, stringOf); ok {
+		v.SetString(text)
+	}
+}
+
+// resolved is a text, with references resolved where they may be in any text. It reports what is wrong with it.
+func (d *decoder) resolved(s spot, textOf func(ast.Node) (string, bool)) (string, bool) {
+	text, ok := textOf(s.node)
 	if !ok {
 		d.notText(s)
-		return
+		return "", false
 	}
-	if d.expand {
-		resolved, _, err := d.resolve(text)
-		if err != nil {
-			d.unresolved(s, err)
-			return
-		}
-		text = resolved
+	if !d.expand {
+		return text, true
 	}
-	v.SetString(text)
+	text, _, err := d.resolve(text)
+	if err != nil {
+		d.unresolved(s, err)
+	}
+	return text, err == nil
 }
 
 func (d *decoder) notText(s spot) {
@@ -168,21 +177,13 @@ type numeric interface{ MayBeNumber() }
 
 // word reads a value that its own type understands, such as one of a few names.
 func (d *decoder) word(s spot, u encoding.TextUnmarshaler) {
-	text, ok := stringOf(s.node)
+	textOf := stringOf
 	if _, number := u.(numeric); number {
-		text, ok = idText(s.node)
+		textOf = idText
 	}
+	text, ok := d.resolved(s, textOf)
 	if !ok {
-		d.notText(s)
 		return
-	}
-	if d.expand {
-		resolved, _, err := d.resolve(text)
-		if err != nil {
-			d.unresolved(s, err)
-			return
-		}
-		text = resolved
 	}
 	if err := u.UnmarshalText([]byte(text)); err != nil {
 		what, hint, _ := strings.Cut(err.Error(), ": ")
@@ -190,16 +191,24 @@ func (d *decoder) word(s spot, u encoding.TextUnmarshaler) {
 	}
 }
 
-// oneOf sets a named string to text if it is one of the known words.
-func oneOf[T ~string](to *T, text []byte, known ...T) error {
-	names := make([]string, len(known))
-	for i, k := range known {
-		if string(text) == string(k) {
-			*to = k
-			return nil
-		}
-		names[i] = string(k)
+// wordsOf are the only values of our own types that are one of a few words.
+var wordsOf = map[reflect.Type][]string{
+	reflect.TypeFor[AuditParams]():     {string(ParamsRedacted), string(ParamsNames)},
+	reflect.TypeFor[AuditSync]():       {string(SyncNone), string(SyncEach)},
+	reflect.TypeFor[AuditorFailMode](): {string(intent.FailBlock), string(intent.FailWarn), string(intent.FailAllow)},
+	reflect.TypeFor[AuditorMode]():     {string(intent.Advise), string(intent.Escalate), string(intent.AutoApprove)},
+	reflect.TypeFor[LogFormat]():       {string(LogText), string(LogJSON)},
+	reflect.TypeFor[LogLevel]():        {string(LogDebug), string(LogInfo), string(LogWarn), string(LogError)},
+}
+
+// oneOf reads one of a few words.
+func (d *decoder) oneOf(s spot, v reflect.Value, words []string) {
+	text, ok := d.resolved(s, stringOf)
+	switch last := len(words) - 1; {
+	case !ok:
+	case slices.Contains(words, text):
+		v.SetString(text)
+	default:
+		d.fail(s.token(), s.path, visible(fmt.Sprintf("unknown word %q", text)), "use "+strings.Join(words[:last], ", ")+" or "+words[last])
 	}
-	last := len(names) - 1
-	return fmt.Errorf("unknown word %q: use %s or %s", text, strings.Join(names[:last], ", "), names[last])
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -127,6 +126,9 @@ func (s *describer) value(path string, t reflect.Type) *schema {
 	case userIDType:
 		return &schema{AnyOf: []*schema{{Type: "string"}, {Type: "integer"}}}
 	}
+	if words, ok := wordsOf[t]; ok {
+		return &schema{Type: "string", Enum: words}
+	}
 	if reflect.PointerTo(t).Implements(textType) {
 		return &schema{Type: "string", Enum: s.words(path, t)}
 	}
@@ -192,18 +194,6 @@ func (s *describer) words(path string, t reflect.Type) []string {
 		return []string{string(policy.SecretsAsk), string(policy.SecretsOff)}
 	case reflect.TypeFor[policy.OwnWords]():
 		return []string{string(policy.OwnAll), string(policy.OwnValues), string(policy.OwnOff)}
-	case reflect.TypeFor[AuditParams]():
-		return []string{string(ParamsRedacted), string(ParamsNames)}
-	case reflect.TypeFor[AuditSync]():
-		return []string{string(SyncNone), string(SyncEach)}
-	case reflect.TypeFor[AuditorFailMode]():
-		return []string{string(intent.FailBlock), string(intent.FailWarn), string(intent.FailAllow)}
-	case reflect.TypeFor[AuditorMode]():
-		return []string{string(intent.Advise), string(intent.Escalate), string(intent.AutoApprove)}
-	case reflect.TypeFor[LogFormat]():
-		return []string{string(LogText), string(LogJSON)}
-	case reflect.TypeFor[LogLevel]():
-		return []string{string(LogDebug), string(LogInfo), string(LogWarn), string(LogError)}
 	}
 	s.complain("say in schema.go which words %s (%s) can be", path, t)
 	return nil

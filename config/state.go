@@ -172,10 +172,7 @@ func (s *State) Secrets() ([]string, error) {
 // said: host:port, with https:// before it where it speaks TLS; empty when it
 // never did.
 func (s *State) Address() (string, error) {
-	text, err := s.read("address")
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
+	text, err := s.optional("address")
 	return strings.TrimSpace(text), err
 }
 
@@ -201,13 +198,7 @@ const configPath = "config"
 
 // Certificate is what the server that uses this directory shows, in PEM, as it
 // last said; empty when it never did.
-func (s *State) Certificate() (string, error) {
-	text, err := s.read(certificate)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	return text, err
-}
+func (s *State) Certificate() (string, error) { return s.optional(certificate) }
 
 // SetCertificate leaves word of what the server shows, so that commands on this
 // machine know it by itself, no matter who signed it.

@@ -109,13 +109,8 @@ const allowedKey = "allowedUserIds"
 
 // find is the value of a key of the section, nil if there is none.
 func (r Raw) find(key string) ast.Node {
-	if r.s.node == nil {
-		return nil
-	}
-	for _, e := range entries(r.s.node) {
-		if text, ok := keyText(e.Key); ok && text == key {
-			return e.Value
-		}
+	if e := member(r.s.node, key); e != nil {
+		return e.Value
 	}
 	return nil
 }
