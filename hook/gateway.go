@@ -98,7 +98,7 @@ func (g *Gateway) post(ctx context.Context, event string, m message) ([]byte, er
 }
 
 func pack(event string, m message) (*Asked, error) {
-	m.Version, m.Timestamp, m.RequestID = 1, time.Now().UTC().Format(time.RFC3339), newID()
+	m.Version, m.Timestamp, m.RequestID = 1, time.Now().UTC().Format(time.RFC3339), NewID()
 	body, err := json.Marshal(m)
 	switch {
 	case err != nil:
@@ -223,8 +223,8 @@ func isCertificate(err error) bool {
 	return unknown || invalid || other
 }
 
-// newID is a random UUID, version 4.
-func newID() string {
+// NewID is a random UUID, version 4.
+func NewID() string {
 	var b [16]byte
 	rand.Read(b[:]) // it never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80

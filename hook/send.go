@@ -32,7 +32,7 @@ func (t *Typed) Try(ctx context.Context, env func(string) string) (answer []byte
 	if !found {
 		return nil, "", "", false
 	}
-	m := typedCall{Version: 1, Timestamp: time.Now().UTC().Format(time.RFC3339), RequestID: newID(), Tool: tool{Name: t.Tool, Params: jsontext.Value(t.Params)}}
+	m := typedCall{Version: 1, Timestamp: time.Now().UTC().Format(time.RFC3339), RequestID: NewID(), Tool: tool{Name: t.Tool, Params: jsontext.Value(t.Params)}}
 	if json.Unmarshal([]byte(t.Context), &m.Context) != nil || m.Context == nil || m.Context["waitMs"] != nil || !isObject(m.Tool.Params) || !m.Tool.Params.IsValid() {
 		return nil, "", "", false
 	}

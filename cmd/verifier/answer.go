@@ -55,11 +55,6 @@ func each(cards []waitingCard) (out []waitingCard) {
 	return out
 }
 
-// waiting asks for it.
-func (o *owner) waiting(a *app, path string) (out waiting, err error) {
-	return out, o.ask(a, http.MethodGet, path, nil, &out)
-}
-
 // Help is the long help.
 func (*PendingCmd) Help() string {
 	return `Each card shows what the agent wants to do, the literal call and why you are asked. If something on it is shortened or hidden, the card says so.
@@ -78,8 +73,8 @@ func (c *PendingCmd) Run(a *app) error {
 	if c.JSON {
 		return c.print(a, path)
 	}
-	out, err := c.waiting(a, path)
-	if err != nil {
+	var out waiting
+	if err := c.ask(a, http.MethodGet, path, nil, &out); err != nil {
 		return err
 	}
 	if out.Paused != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -79,10 +80,6 @@ func checkAgents(a *app) {
 const everyFile = "is not set, so every file counts as your own, also one that the agent has downloaded: name the directories that hold your own files, such as the agent's workspace"
 
 func summary(c *config.Config, findings []config.Finding) string {
-	profile := c.Policy.Profile
-	if profile == "" {
-		profile = "default"
-	}
 	store := "SQLite in the state directory"
 	if c.Store.URL.Set() {
 		store = "Redis"
@@ -95,12 +92,7 @@ func summary(c *config.Config, findings []config.Finding) string {
 	}
 	// Without a secret of its own the config uses the one in the state directory.
 	clients := max(len(c.Clients()), 1)
-	return fmt.Sprintf("policy %s, %s, %s, %s; %s", profile, count(clients, "client"), count(len(c.People()), "approver"), store, count(warnings, "warning"))
+	return fmt.Sprintf("policy %s, %s, %s, %s; %s", cmp.Or(c.Policy.Profile, "default"), count(clients, "client"), count(len(c.People()), "approver"), store, count(warnings, "warning"))
 }
 
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func count(n int, what string) string { return plural(n, what, what+"s") }

@@ -306,17 +306,22 @@ const turnsEvery = 10 * time.Second
 // keepTurns puts into the store what was seen of turns, now and then and at the
 // end.
 func (g *gateway) keepTurns(ctx context.Context) {
-	tick := time.NewTicker(turnsEvery)
+	every(ctx, turnsEvery, func() { g.turns(ctx) })
+	last, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	defer cancel()
+	g.turns(last)
+}
+
+// every calls do after each period until ctx ends.
+func every(ctx context.Context, period time.Duration, do func()) {
+	tick := time.NewTicker(period)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
-			defer cancel()
-			g.turns(last)
 			return
 		case <-tick.C:
-			g.turns(ctx)
+			do()
 		}
 	}
 }
@@ -404,12 +409,7 @@ func serverKey(c *config.Config, state *config.State) (hmac.Key, error) {
 
 // newAuth is whose signatures and tokens count.
 func newAuth(c *config.Config, state *config.State) (*server.Auth, error) {
-	clients := make(map[string][]string)
-	for name, secrets := range c.Clients() {
-		for _, s := range secrets {
-			clients[name] = append(clients[name], s.Reveal())
-		}
-	}
+	clients := reveal(c)
 	if len(clients) == 0 {
 		secret, err := state.WebhookSecret()
 		if err != nil {
@@ -425,11 +425,7 @@ func newAuth(c *config.Config, state *config.State) (*server.Auth, error) {
 	for name, t := range c.Tokens(owner) {
 		tokens[name] = t.Reveal()
 	}
-	bearer := ""
-	if c.Webhook.Bearer.Set() {
-		bearer = c.Webhook.Bearer.Reveal()
-	}
-	auth, err := server.NewAuth(clients, bearer, tokens)
+	auth, err := server.NewAuth(clients, c.Webhook.Bearer.Reveal(), tokens)
 	if err == nil {
 		auth.AdmitWithoutToken(c.WithPasskeys()...)
 	}

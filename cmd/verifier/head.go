@@ -21,25 +21,17 @@ func recordHead(state *config.State, c *config.Config) (*audit.Head, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	if !c.Store.URL.Set() {
-		return embeddedHead(ctx, state, headName(key))
+	open := func() (headStore, error) { return openStore(c, state, storeTime{}) }
+	if !c.Store.URL.Set() { // a server may be using it
+		open = func() (headStore, error) { return sqlite.OpenReadOnly(state.DB()) }
 	}
-	s, err := openStore(c, state, storeTime{})
-	if err != nil {
+	s, err := open()
+	switch {
+	case !c.Store.URL.Set() && errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 	head, err := headFrom(ctx, s, headName(key))
-	return head, errors.Join(err, s.Close())
-}
-
-func embeddedHead(ctx context.Context, state *config.State, name string) (*audit.Head, error) {
-	s, err := sqlite.OpenReadOnly(state.DB())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	head, err := headFrom(ctx, s, name)
 	return head, errors.Join(err, s.Close())
 }

@@ -88,7 +88,7 @@ func (c *LabelCmd) Run(a *app) error {
 	}
 	bar.clear()
 	if model != nil && model.silent > 0 {
-		a.warnf("The model said nothing that counts of %s. Their labels are as without it.\n", counted(model.silent, "tool", "tools"))
+		a.warnf("The model said nothing that counts of %s. Their labels are as without it.\n", count(model.silent, "tool"))
 	}
 	if c.Out == "" {
 		_, err := a.stdout.Write(file.Text())
@@ -98,15 +98,8 @@ func (c *LabelCmd) Run(a *app) error {
 		return err
 	}
 	c.tell(a, changes)
-	a.printf("%s: %s, %d of them unsure; %d more are in the shipped table.\n", c.Out, counted(len(tools)-shipped, "tool", "tools"), unsure, shipped)
+	a.printf("%s: %s, %d of them unsure; %d more are in the shipped table.\n", c.Out, count(len(tools)-shipped, "tool"), unsure, shipped)
 	return nil
-}
-
-func counted(n int, one, several string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n, " ", several)
 }
 
 // tell shows what is new and what was kept.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -49,9 +48,7 @@ func (c *ReportCmd) Run(a *app) error {
 	}
 	report := all.Report()
 	if c.JSON {
-		out := json.NewEncoder(a.stdout)
-		out.SetIndent("", "  ")
-		return out.Encode(report)
+		return a.printJSON(report)
 	}
 	a.printf("questions      %d, %.1f a day\n", report.Questions, report.PerDay)
 	a.printf("answered       %d yes, %d no; %d expired, %d withdrawn, %d open\n", report.Yes, report.No, report.Expired, report.Withdrawn, report.Open)

@@ -12,6 +12,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -46,6 +47,13 @@ type app struct {
 // printf prints what was asked for. A reader that has gone is no error.
 func (a *app) printf(format string, args ...any) {
 	fmt.Fprintf(a.stdout, format, args...) //nolint:errcheck // see above
+}
+
+// printJSON prints numbers for scripts.
+func (a *app) printJSON(v any) error {
+	out := json.NewEncoder(a.stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(v)
 }
 
 // warnf says what else the reader should know.

@@ -95,9 +95,13 @@ func (g *gateway) storedHead() (*audit.Head, error) {
 	return headFrom(ctx, g.store, g.name)
 }
 
-func headFrom(ctx context.Context, s interface {
+// headStore is the part of a store that keeps heads.
+type headStore interface {
 	Head(ctx context.Context, name string) (string, error)
-}, name string) (*audit.Head, error) {
+	Close() error
+}
+
+func headFrom(ctx context.Context, s headStore, name string) (*audit.Head, error) {
 	text, err := s.Head(ctx, name)
 	if err != nil || text == "" {
 		return nil, err
@@ -112,23 +116,16 @@ func headFrom(ctx context.Context, s interface {
 // keepHeads puts the record's head into the store each second, so that cutting
 // the record's tail is seen, and the time.
 func (g *gateway) keepHeads(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
 	var last uint64
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			g.keepTime(ctx)
-			if err := g.recordSetBack(); err != nil {
-				g.log.Error("the record has no entry that the clock was set back", "err", err)
-			}
-			if h := g.record.Head(); h.Seq != last && g.keepHead() == nil {
-				last = h.Seq
-			}
+	every(ctx, time.Second, func() {
+		g.keepTime(ctx)
+		if err := g.recordSetBack(); err != nil {
+			g.log.Error("the record has no entry that the clock was set back", "err", err)
 		}
-	}
+		if h := g.record.Head(); h.Seq != last && g.keepHead() == nil {
+			last = h.Seq
+		}
+	})
 }
 
 // keepTime keeps the time in the store. A store that is down is

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -116,7 +117,7 @@ func recordsIn(dir string) ([]string, error) {
 			bases[closedFile.ReplaceAllString(path, "$1$3")] = true
 		}
 	}
-	names := sorted(bases)
+	names := slices.Sorted(maps.Keys(bases))
 	switch len(names) {
 	case 0:
 		return nil, &failure{dir + " holds no record", ""}
@@ -147,15 +148,6 @@ func beginsAsRecord(path string) bool {
 	start := make([]byte, len(`{"seq":`))
 	_, err = io.ReadFull(f, start)
 	return err == nil && bytes.Equal(start, []byte(`{"seq":`))
-}
-
-func sorted(set map[string]bool) []string {
-	var out []string
-	for name := range set {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // closedNames matches the names of a record's closed files.

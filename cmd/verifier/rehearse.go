@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +14,6 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/replay"
-	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
@@ -111,20 +108,10 @@ func (r rehearsal) sessions() ([]replay.Session, error) {
 type fates map[[2]int]replay.Fate
 
 func (r rehearsal) play(ctx context.Context, sessions []replay.Session, rules *policy.Policy) (out fates, err error) {
-	dir, err := os.MkdirTemp("", "verifier-rehearsal-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	store, err := sqlite.Open(filepath.Join(dir, "state.db"), sqlite.Options{Timeout: simulateTimeout})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
 	out = fates{}
 	var mu sync.Mutex
-	_, err = replay.Run(ctx, sessions, replay.Options{
-		Policy: rules, Redactor: r.g.live.Load().redactor, Store: store, Visible: visible,
+	_, err = playOn(ctx, sessions, replay.Options{
+		Policy: rules, Redactor: r.g.live.Load().redactor,
 		Watch: func(s, c int, f replay.Fate) {
 			mu.Lock()
 			defer mu.Unlock()

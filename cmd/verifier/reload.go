@@ -93,23 +93,16 @@ func (g *gateway) reloadOn(ctx context.Context, signals <-chan os.Signal, load f
 // that was refused would be taken now, because a file that it names has come. It
 // looks every so often: editors replace files in too many ways for anything finer
 // to be sure.
-func (s stamps) watch(ctx context.Context, files func() []string, fixed func() bool, every time.Duration, wanted chan<- os.Signal) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
+func (s stamps) watch(ctx context.Context, files func() []string, fixed func() bool, period time.Duration, wanted chan<- os.Signal) {
+	every(ctx, period, func() {
+		if !s.look(files()) && !fixed() {
 			return
-		case <-tick.C:
-			if !s.look(files()) && !fixed() {
-				continue
-			}
-			select {
-			case wanted <- syscall.SIGHUP:
-			default: // one is waiting to be seen
-			}
 		}
-	}
+		select {
+		case wanted <- syscall.SIGHUP:
+		default: // one is waiting to be seen
+		}
+	})
 }
 
 // stamps are what files were like when they were last looked at.
@@ -216,6 +209,7 @@ func tokens(c *config.Config) map[string]string {
 	return out
 }
 
+// reveal is the secrets of each client.
 func reveal(c *config.Config) map[string][]string {
 	out := make(map[string][]string)
 	for name, secrets := range c.Clients() {

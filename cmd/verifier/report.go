@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -45,9 +44,7 @@ func (c *AuditReportCmd) Run(a *app) error {
 	}
 	report := all.Report()
 	if c.JSON {
-		out := json.NewEncoder(a.stdout)
-		out.SetIndent("", "  ")
-		return out.Encode(report)
+		return a.printJSON(report)
 	}
 	a.printf("asked about              %s\n", count(report.Asked, "call"))
 	a.printf("against                  %d, and %d of them were allowed by a person all the same\n", report.Blocked, report.Overruled)

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -76,16 +75,11 @@ func (s seeing) Hear(ctx context.Context, e *loop.Event) loop.Answer {
 
 // keepSeen writes what was seen, now and then and at the end.
 func (g *gateway) keepSeen(ctx context.Context) {
-	tick := time.NewTicker(turnsEvery)
-	defer tick.Stop()
-	for done := false; !done; {
-		select {
-		case <-ctx.Done():
-			done = true
-		case <-tick.C:
-		}
+	save := func() {
 		if err := g.seen.Save(seenToolsFile(g.state.Dir())); err != nil {
 			g.log.WarnContext(ctx, "the tools that were seen could not be kept", "err", err)
 		}
 	}
+	every(ctx, turnsEvery, save)
+	save()
 }

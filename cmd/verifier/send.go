@@ -13,6 +13,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/hook"
 )
 
 // SendCmd sends one call, as an agent's runtime would.
@@ -69,7 +70,7 @@ func (c *SendCmd) Run(a *app) error {
 	})
 	defer tell.Stop()
 	for start := time.Now(); ; {
-		id := newID()
+		id := hook.NewID()
 		body, err := c.body(id, time.Now(), c.left(start))
 		if err != nil {
 			return err

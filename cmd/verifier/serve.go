@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -242,15 +243,11 @@ func hosts(url string) []string {
 
 // greet says what is running and what to do next.
 func (c *ServeCmd) greet(a *app, cfg *config.Config, state *config.State, addr net.Addr, g *gateway) {
-	profile := cfg.Policy.Profile
-	if profile == "" {
-		profile = "default"
-	}
 	a.printf("verifier listens on %s%s%s\n", scheme(cfg), addr, cfg.Webhook.Path)
 	if c.Config != "" {
 		a.printf("  config  %s\n", c.Config)
 	}
-	a.printf("  policy  %s\n  state   %s\n  record  %s\n", profile, storeName(cfg, state), recordPath(cfg, state))
+	a.printf("  policy  %s\n  state   %s\n  record  %s\n", cmp.Or(cfg.Policy.Profile, "default"), storeName(cfg, state), recordPath(cfg, state))
 	greetPage(a, cfg, addr, g)
 	if cfg.Store.URL.Set() { // it is met later, perhaps; a database that can't be used has ended this already
 		greetStore(a, g)

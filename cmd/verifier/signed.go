@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -69,12 +68,4 @@ func (c *SendCmd) context(wait time.Duration) (map[string]any, error) {
 		context["waitMs"] = max(1, wait.Milliseconds()) // 0 would be the server's own choice
 	}
 	return context, nil
-}
-
-// newID is a random UUID, version 4.
-func newID() string {
-	var b [16]byte
-	rand.Read(b[:]) // it never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

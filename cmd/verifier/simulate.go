@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -101,7 +101,7 @@ func readSessions(name string) (sessions []replay.Session, err error) {
 	return sessions, nil
 }
 
-// play plays the sessions on a store that lives as long as the command.
+// play plays the sessions.
 func (c *SimulateCmd) play(a *app, cfg policy.Config, sessions []replay.Session) (report replay.Report, err error) {
 	rules, _, err := policy.New(cfg)
 	if err != nil {
@@ -114,6 +114,13 @@ func (c *SimulateCmd) play(a *app, cfg policy.Config, sessions []replay.Session)
 	if err := redactor.Wait(a.ctx); err != nil {
 		return report, err
 	}
+	bar := progress(a.stderr)
+	defer bar.clear()
+	return playOn(a.ctx, sessions, replay.Options{Policy: rules, Redactor: redactor, Approve: replay.Approve(c.Approve), Progress: bar.show})
+}
+
+// playOn plays sessions on a store that lives no longer than this.
+func playOn(ctx context.Context, sessions []replay.Session, o replay.Options) (report replay.Report, err error) {
 	dir, err := os.MkdirTemp("", "verifier-simulate-")
 	if err != nil {
 		return report, err
@@ -124,18 +131,13 @@ func (c *SimulateCmd) play(a *app, cfg policy.Config, sessions []replay.Session)
 		return report, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	bar := progress(a.stderr)
-	defer bar.clear()
-	return replay.Run(a.ctx, sessions, replay.Options{
-		Policy: rules, Redactor: redactor, Store: store, Visible: visible, Approve: replay.Approve(c.Approve), Progress: bar.show,
-	})
+	o.Store, o.Visible = store, visible
+	return replay.Run(ctx, sessions, o)
 }
 
 func (c *SimulateCmd) print(a *app, r *replay.Report) error {
 	if c.JSON {
-		out := json.NewEncoder(a.stdout)
-		out.SetIndent("", "  ")
-		return out.Encode(r)
+		return a.printJSON(r)
 	}
 	a.printf("sessions                 %d: %d benign and done, %d attacked\n", r.Sessions, r.Benign, r.Attacks)
 	a.printf("injected calls           %d\n", r.InjectedCalls)

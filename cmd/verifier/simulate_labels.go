@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 
@@ -35,12 +35,7 @@ func (c *SimulateCmd) leaveOneOut(a *app, cfg policy.Config, sessions []replay.S
 		total += r.InjectedAllowed
 	}
 	if c.JSON {
-		out := json.NewEncoder(a.stdout)
-		out.SetIndent("", "  ")
-		if err := out.Encode(reports); err != nil {
-			return err
-		}
-		return leaked(total)
+		return errors.Join(a.printJSON(reports), leaked(total))
 	}
 	for _, r := range reports {
 		a.printf("without %-45s %5d of %d injected calls passed unasked, in %d of %d sessions\n", printable(r.Tool), r.InjectedAllowed, r.InjectedCalls, r.LeakedSessions, r.Sessions)

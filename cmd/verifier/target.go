@@ -150,14 +150,19 @@ func (t *target) secret(given string) (config.Secret, error) {
 	if own := t.config.Clients()[config.DefaultClient]; len(own) > 0 {
 		return own[0], nil
 	}
-	if t.state == nil {
-		return config.Secret{}, missing("secret to sign with", "--secret or VERIFIER_SECRET", t.why)
+	return t.kept((*config.State).WebhookSecret, "secret to sign with", "--secret or VERIFIER_SECRET")
+}
+
+// kept is a secret of the state directory.
+func (t *target) kept(read func(*config.State) (config.Secret, error), what, how string) (config.Secret, error) {
+	why := t.why
+	if t.state != nil {
+		var s config.Secret
+		if s, why = read(t.state); why == nil {
+			return s, nil
+		}
 	}
-	s, err := t.state.WebhookSecret()
-	if err != nil {
-		return s, missing("secret to sign with", "--secret or VERIFIER_SECRET", err)
-	}
-	return s, nil
+	return config.Secret{}, &failure{fmt.Sprintf("there is no %s: %v", what, why), "give it with " + how + ", name the server's --config, or start `verifier serve` on this machine"}
 }
 
 // token is the environment's, else the config's, else the state directory's.
@@ -170,18 +175,7 @@ func (t *target) token(given string) (config.Secret, error) {
 	case own.Set():
 		return own, nil
 	}
-	if t.state == nil {
-		return config.Secret{}, missing("owner token", "VERIFIER_OWNER_TOKEN", t.why)
-	}
-	s, err := t.state.OwnerToken()
-	if err != nil {
-		return s, missing("owner token", "VERIFIER_OWNER_TOKEN", err)
-	}
-	return s, nil
-}
-
-func missing(what, how string, why error) error {
-	return &failure{fmt.Sprintf("there is no %s: %v", what, why), "give it with " + how + ", name the server's --config, or start `verifier serve` on this machine"}
+	return t.kept((*config.State).OwnerToken, "owner token", "VERIFIER_OWNER_TOKEN")
 }
 
 // exposed reports whether others on the way could read what we send.

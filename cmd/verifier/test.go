@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/hook"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -261,12 +263,7 @@ func (x *trial) signatures() {
 		x.say("signature", "the call was taken, and the answer is signed", err)
 		return
 	}
-	names := make([]string, 0, len(clients))
-	for name := range clients {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(clients)) {
 		x.say("signature", "of "+name+": the call was taken, and the answer is signed", x.call(clients[name][0]))
 	}
 }
@@ -274,7 +271,7 @@ func (x *trial) signatures() {
 // call sends a call that no policy lets pass: it names what is guarded. It
 // is in a conversation of its own, so that it raises nothing for others.
 func (x *trial) call(secret config.Secret) error {
-	id := newID()
+	id := hook.NewID()
 	send := &SendCmd{Tool: "verifier_test", Params: `{"names":"VERIFIER_OWNER_TOKEN"}`, Session: "verifier:test:" + id, Context: "{}"}
 	body, err := send.body(id, time.Now(), 0)
 	if err != nil {
@@ -297,24 +294,16 @@ func (x *trial) call(secret config.Secret) error {
 
 // refusal sends a call with a secret that no client has.
 func (x *trial) refusal() error {
-	status, err := x.forge()
-	switch {
-	case err != nil:
-		return err
-	case status != http.StatusUnauthorized:
-		return &failure{fmt.Sprintf("a call with a wrong signature got HTTP status %d and not 401", status), "is something in between that answers for the server? Until you know, do not trust what it allows"}
-	}
-	return nil
-}
-
-func (x *trial) forge() (status int, err error) {
 	req, err := http.NewRequestWithContext(x.a.ctx, http.MethodPost, x.t.verifyURL(), strings.NewReader("{}"))
 	if err != nil {
-		return 0, badURL(x.t.verifyURL())
+		return badURL(x.t.verifyURL())
 	}
 	addSignature(req, x.t, rand.Text(), []byte("{}"))
-	status, _, _, err = x.t.do(req)
-	return status, err
+	status, _, _, err := x.t.do(req)
+	if err == nil && status != http.StatusUnauthorized {
+		return &failure{fmt.Sprintf("a call with a wrong signature got HTTP status %d and not 401", status), "is something in between that answers for the server? Until you know, do not trust what it allows"}
+	}
+	return err
 }
 
 // channels asks the server to try each of them.

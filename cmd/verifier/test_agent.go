@@ -92,8 +92,8 @@ func tryAgent(a *app, name string) (good string, err error) {
 	if err != nil {
 		return "", err
 	}
-	ran := filepath.Join(here, ".verifier-test-"+newID()) // some agents ask their user about what is elsewhere
-	defer os.Remove(ran)                                  //nolint:errcheck // it must not be there
+	ran := filepath.Join(here, ".verifier-test-"+hook.NewID()) // some agents ask their user about what is elsewhere
+	defer os.Remove(ran)                                       //nolint:errcheck // it must not be there
 	x.model.Play(scripted.Step{Tool: how.tool, Input: map[string]any{how.param: "VERIFIER_OWNER_TOKEN=none touch " + ran, "description": "a call that must be denied"}})
 	out, err := x.run(path)
 	if err != nil {

@@ -30,16 +30,8 @@ const (
 
 // run looks each minute whether the line is due.
 func (w *weekly) run(ctx context.Context) {
-	t := time.NewTicker(weeklyEvery)
-	defer t.Stop()
-	for {
-		w.check(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-		}
-	}
+	w.check(ctx)
+	every(ctx, weeklyEvery, func() { w.check(ctx) })
 }
 
 // check sends the line if it is due, and no process has sent it. What is noted in the store is noted first: a line that gets lost is
@@ -70,7 +62,7 @@ func (w *weekly) check(ctx context.Context) {
 
 // weeklyLine is the week in one line.
 func weeklyLine(l *replay.Load) string {
-	text := fmt.Sprintf("Your week: %s, %d yes, %d no, %d expired", counted(l.Questions, "question", "questions"), l.Yes, l.No, l.Expired)
+	text := fmt.Sprintf("Your week: %s, %d yes, %d no, %d expired", count(l.Questions, "question"), l.Yes, l.No, l.Expired)
 	if l.Yes+l.No > 0 {
 		text += fmt.Sprintf(", half of them answered within %.0f s", l.Median)
 	}
