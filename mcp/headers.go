@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -67,12 +66,6 @@ func returned(from http.Header, server *url.URL) http.Header {
 		}
 	}
 	return out
-}
-
-func copyHeader(to, from http.Header) {
-	for name, values := range from {
-		to[name] = slices.Clone(values)
-	}
 }
 
 var errMirror = errors.New("the headers say something else than the message")

@@ -73,16 +73,10 @@ func newTransport() *http.Transport {
 
 // ServeHTTP takes one request of a client's.
 func (f *front) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	if status, words := f.misdirected(q); status != 0 {
-		f.logf("A request was refused: %s", words)
-		http.Error(w, words, status)
+	if !f.enter(w, q) {
 		return
 	}
 	defer f.busy.Add(-1)
-	if f.busy.Add(1) > mostRequests {
-		http.Error(w, "Too many requests are open.", http.StatusServiceUnavailable)
-		return
-	}
 	switch q.Method {
 	case http.MethodPost:
 		f.post(w, q)
@@ -94,6 +88,22 @@ func (f *front) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Allow", "GET, POST, DELETE")
 		http.Error(w, "Only GET, POST and DELETE are known here.", http.StatusMethodNotAllowed)
 	}
+}
+
+// enter reports whether a request is for this gate and there is room for it. Otherwise it answers. The caller takes one
+// off busy at the end.
+func (f *front) enter(w http.ResponseWriter, q *http.Request) bool {
+	if status, words := f.misdirected(q); status != 0 {
+		f.logf("A request was refused: %s", words)
+		http.Error(w, words, status)
+		return false
+	}
+	if f.busy.Add(1) > mostRequests {
+		f.busy.Add(-1)
+		http.Error(w, "Too many requests are open.", http.StatusServiceUnavailable)
+		return false
+	}
+	return true
 }
 
 // once are headers that must not be there twice: two programs could take different ones.
@@ -191,9 +201,9 @@ func (f *front) post(w http.ResponseWriter, q *http.Request) {
 		for _, r := range given {
 			x.after(r)
 		}
-		x.forward(nil)
+		x.forward(func() {})
 	case !m.isRequest():
-		x.forward(nil)
+		x.forward(func() {})
 	default:
 		x.request(c)
 	}
@@ -307,10 +317,10 @@ func (x *exchange) forward(gave func()) {
 	var reached atomic.Bool
 	ctx := httptrace.WithClientTrace(x.q.Context(), &httptrace.ClientTrace{
 		GotConn:      func(httptrace.GotConnInfo) { reached.Store(true) },
-		WroteRequest: func(httptrace.WroteRequestInfo) { gaveUp(gave) },
+		WroteRequest: func(httptrace.WroteRequestInfo) { gave() },
 	})
 	res, err := x.reach(ctx, http.MethodPost, x.q.Header, x.m.text)
-	gaveUp(gave)
+	gave()
 	if err != nil {
 		x.logf("The server of tools can't be reached.")
 		x.fail(http.StatusBadGateway, "The server of tools can't be reached.", !reached.Load())
@@ -318,12 +328,6 @@ func (x *exchange) forward(gave func()) {
 	}
 	defer res.Body.Close()
 	x.answer(ctx, res)
-}
-
-func gaveUp(f func()) {
-	if f != nil {
-		f()
-	}
 }
 
 // fail ends the exchange with words.
@@ -376,7 +380,7 @@ func (x *exchange) answer(ctx context.Context, res *http.Response) {
 	case kind == "application/json":
 		x.message(ctx, res, header)
 	case x.r == nil && res.StatusCode < 300:
-		copyHeader(x.back.w.Header(), header)
+		maps.Copy(x.back.w.Header(), header)
 		x.back.w.WriteHeader(res.StatusCode)
 	case res.StatusCode < 300:
 		x.fail(http.StatusBadGateway, "The server's answer can't be read.", false)
@@ -616,7 +620,7 @@ func (a *answer) start(header http.Header) error {
 	}
 	a.begun = true
 	h := a.w.Header()
-	copyHeader(h, header)
+	maps.Copy(h, header)
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
@@ -674,7 +678,7 @@ func (a *answer) whole(status int, header http.Header, text []byte) {
 	case a.begun:
 		a.write(&event{data: text}) //nolint:errcheck // a client that has gone needs no answer
 	default:
-		copyHeader(a.w.Header(), header)
+		maps.Copy(a.w.Header(), header)
 		a.w.Header().Set("Content-Type", "application/json")
 		a.w.WriteHeader(status)
 		a.w.Write(text) //nolint:errcheck // see above

@@ -72,7 +72,7 @@ func Many(ctx context.Context, o Options, s Streams, servers []Server) error {
 	x.start(ctx)
 	asked := make(chan error, 1)
 	go func() {
-		asked <- pump(x.log, newLines(s.In), func(line []byte) error { return x.fromClient(asking, line) })
+		asked <- x.log.pump(newLines(s.In), func(line []byte) error { return x.fromClient(asking, line) })
 	}()
 	select {
 	case <-asked:
@@ -462,14 +462,11 @@ func (x *many) answer(ctx context.Context, m message) {
 			_, err := s.ask(ctx, m.method, m.params)
 			return err
 		})
-	case "tools/list":
-		result = x.list(ctx, m.method, "tools", "tools")
-	case "prompts/list":
-		result = x.list(ctx, m.method, "prompts", "prompts")
-	case "resources/list":
-		result = x.list(ctx, m.method, "resources", "resources")
 	case "resources/templates/list":
 		result = x.list(ctx, m.method, "resources", "resourceTemplates")
+	case "tools/list", "prompts/list", "resources/list":
+		name := strings.TrimSuffix(m.method, "/list")
+		result = x.list(ctx, m.method, name, name)
 	}
 	if result == nil {
 		text = (&refusal{m.id, codeGone, errors.New("none of the servers answers")}).text()

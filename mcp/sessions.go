@@ -68,16 +68,10 @@ func (h *sessions) end() {
 
 // ServeHTTP takes one request of a client's.
 func (h *sessions) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	if status, words := h.misdirected(q); status != 0 {
-		h.logf("A request was refused: %s", words)
-		http.Error(w, words, status)
+	if !h.enter(w, q) {
 		return
 	}
 	defer h.busy.Add(-1)
-	if h.busy.Add(1) > mostRequests {
-		http.Error(w, "Too many requests are open.", http.StatusServiceUnavailable)
-		return
-	}
 	s := h.find(q.Header.Get("Mcp-Session-Id"))
 	switch {
 	case q.Method == http.MethodPost:

@@ -92,15 +92,21 @@ func Stdio(ctx context.Context, o Options, s Streams, server *Server) (code int,
 }
 
 // serve takes what the server sends, until it ends.
-func (p *pipe) serve(ctx context.Context, b backend) (err error) {
+func (p *pipe) serve(ctx context.Context, b backend) error {
+	return p.guarded(func() error {
+		return b.receive(func(text []byte) error { return p.fromServer(ctx, text) })
+	})
+}
+
+// guarded takes messages until there are no more. A panic ends it: what that says may hold a part of a message.
+func (g *gate) guarded(take func() error) (err error) {
 	defer func() {
-		if recover() != nil { // what it says may hold a part of a result
+		if recover() != nil {
 			err = errGate
 		}
 	}()
-	err = b.receive(func(text []byte) error { return p.fromServer(ctx, text) })
-	if errors.Is(err, errTooLong) {
-		p.logf("%v. It was not passed on.", err)
+	if err = take(); errors.Is(err, errTooLong) {
+		g.logf("%v. It was not passed on.", err)
 	}
 	return err
 }
@@ -260,19 +266,8 @@ func (p *pipe) fromServer(ctx context.Context, text []byte) error {
 }
 
 // pump hands each line over, until there are no more, or they can't be handed over.
-func (p *pipe) pump(from *lines, to func([]byte) error) error { return pump(p.gate, from, to) }
-
-func pump(g *gate, from *lines, to func([]byte) error) (err error) {
-	defer func() {
-		if recover() != nil { // what it says may hold a part of a call
-			err = errGate
-		}
-	}()
-	err = each(from, to)
-	if errors.Is(err, errTooLong) {
-		g.logf("%v. It was not passed on.", err)
-	}
-	return err
+func (g *gate) pump(from *lines, to func([]byte) error) error {
+	return g.guarded(func() error { return each(from, to) })
 }
 
 // each hands over each line that is not empty.
