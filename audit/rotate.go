@@ -115,11 +115,7 @@ func (l *Log) rotate() error {
 	// undone is done at the next start.
 	l.files.seal(name)    //nolint:errcheck // see above
 	keepName(l.path, l.o) //nolint:errcheck // see above
-	return closeQuietly(closed)
-}
-
-func closeQuietly(d disk) error {
-	d.Close() //nolint:errcheck // it was synced, and is written no more
+	closed.Close()        //nolint:errcheck // it was synced, and is written no more
 	return nil
 }
 
