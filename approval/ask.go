@@ -45,7 +45,7 @@ type Ruling struct {
 	Yes    bool
 	Denied bool   // a person said no, or the question was taken back
 	Reason string // what that person wants the agent to read, or why it was
-	Ref    string // of the card; empty when nobody could be asked
+	Ref    string // of the card; empty when no one could be asked
 	Card   string
 	Ticket string // by which the caller can learn of a late yes, see [Desk.Answered]; empty when the question is not open
 	Scope  Scope
@@ -155,7 +155,7 @@ var (
 )
 
 // present makes sure that a live card asks about the call and that this request
-// stands on it.
+// is on it.
 func (as *asker) present(ctx context.Context, r *Request) (id string, err error) {
 	if err := as.availability.askNow(ctx, r); err != nil {
 		return "", err

@@ -57,7 +57,7 @@ type Ask struct {
 	Sent         string               `json:"sent,omitzero"`    // the tool's name as sent, where it differs
 	Digest       string               `json:"digest"`           // of the question: the call, and the directory where the agent names one
 	Call         string               `json:"call,omitzero"`    // the call's own digest, as the record has it
-	Blocked      string               `json:"blocked,omitzero"` // what the auditor stopped, in two words: nobody waits for the answer
+	Blocked      string               `json:"blocked,omitzero"` // what the auditor stopped, in two words: no call waits for the answer
 	Unheard      bool                 `json:"unheard,omitzero"` // and it did so because the auditor gave no answer
 	Auditor      string               `json:"auditor,omitzero"` // what the auditor says of it
 	Level        taint.Level          `json:"level"`
@@ -78,7 +78,7 @@ type Ask struct {
 	Shell        bool                 `json:"shell,omitzero"`     // it runs a command: a lasting yes covers commands that do the same, or exactly this one
 	Runs         string               `json:"runs,omitzero"`      // the Like of a grant for such commands, see [session.Running]; empty: it is like no other
 	Does         string               `json:"does,omitzero"`      // and what they may do
-	Like         string               `json:"like,omitzero"`      // what calls like it have in common; empty: nobody can allow those
+	Like         string               `json:"like,omitzero"`      // what calls like it have in common; empty: those can't be allowed together
 	Always       string               `json:"always,omitzero"`    // what a standing consent names that covers it, see [session.StandingLike]; empty: none can
 	Spelled      string               `json:"spelled,omitzero"`   // what tells it from others of its tool however it is spelled, see [lineage.Spelled]
 	Where        []string             `json:"where,omitzero"`     // and where they go, to be read

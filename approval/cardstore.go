@@ -160,7 +160,7 @@ func (cs *cardStore) Waiting(ctx context.Context) (cards []*Card, now time.Time,
 	return cards, now, err
 }
 
-// Look is one card as it stands, settled ones too for as long as [Retention].
+// Look is one card in its present state, settled ones too for as long as [Retention].
 // It carries no code. ErrGone says that there is none.
 func (cs *cardStore) Look(ctx context.Context, id string) (*Card, Outcome, time.Time, error) {
 	c, now, err := cs.load(ctx, id)

@@ -72,7 +72,7 @@ func (f *follows) end() (ids []string) {
 }
 
 // follow stays with a card that this process has put up: it begins the stages
-// that are due while nobody has answered, and tells every copy when the time is
+// that are due while there is no answer, and tells every copy when the time is
 // up, or that this process stops before it is.
 func (sw *sweeper) follow(c *Card, stage int, now time.Time) {
 	began := time.Now()

@@ -56,7 +56,7 @@ func (gr *Grants) List(ctx context.Context, conversation string) (Granting, erro
 	return out, err
 }
 
-// granted reads what the store holds as a grant, if it is one of ours and stands
+// granted reads what the store holds as a grant, if it is one of ours and is
 // where it was given.
 func (gr *Grants) granted(s StoredGrant) (session.Grant, bool) {
 	g, err := session.ReadGrant(gr.o.Key, s.Value)
@@ -93,7 +93,7 @@ const hashSize = 32
 type revocation struct {
 	person, via string
 	in          string                    // the conversation; empty: any
-	all         bool                      // whatever stands there, ours or not
+	all         bool                      // everything there, ours or not
 	meant       func(*session.Grant) bool // where not all
 }
 
@@ -151,8 +151,8 @@ func (gr *Grants) revokeListed(ctx context.Context, r revocation) (ended []sessi
 	return ended, len(stored) == maxGrants, nil
 }
 
-// end takes back the yes on the card, then the grant: whoever says it again after
-// a fault finds the grant still there.
+// end takes back the yes on the card, then the grant: a person who says it again
+// after a fault finds the grant still there.
 func (gr *Grants) end(ctx context.Context, g *session.Grant, now time.Time) error {
 	if err := gr.takeBack(ctx, g, now); err != nil {
 		return err

@@ -9,12 +9,11 @@ import (
 	"github.com/openclaw-verifier/verifier/codes"
 )
 
-// departure is a request that nobody waits for any more, and that still stands on
-// its card.
+// departure is a request whose caller has gone, and that is still on its card.
 type departure struct {
 	card, digest, request string
 	from, by              time.Time     // when it may be taken off; after that time it stays there
-	gone                  chan struct{} // closed when it was taken off; nil: nobody asks
+	gone                  chan struct{} // closed when it was taken off; nil: no one waits for that
 }
 
 // leaveQueue are those who wait for that. A few are taken off at a time: a pause
@@ -39,7 +38,7 @@ func (w *Waiting) leave() Ruling {
 	return w.unanswered()
 }
 
-// unanswered is what a request takes away that nobody has answered yet. Without a ticket a coding agent shows no dialog of its own,
+// unanswered is the ruling of a request without an answer. Without a ticket a coding agent shows no dialog of its own,
 // in which a key would do where a passkey has to sign.
 func (w *Waiting) unanswered() Ruling {
 	if w.stepUp {
@@ -56,8 +55,8 @@ func (w *Waiting) sentAway() Ruling {
 }
 
 // vacate takes a request off its card without its caller. Those that don't get to
-// it in time stay there, and a yes that comes later is kept for whoever has gone,
-// for a moment.
+// it in time stay there, and a yes that comes later is kept for them for a
+// moment.
 func (w *Waiting) vacate(after time.Duration, gone chan struct{}) {
 	from := time.Now().Add(after)
 	as, q := w.asker, &w.asker.leaving
@@ -75,7 +74,7 @@ func (w *Waiting) vacate(after time.Duration, gone chan struct{}) {
 	}
 }
 
-// next is whose turn it is. Where nobody waits, whoever asks is done.
+// next is the first in the queue. Where it is empty, the goroutine that asks ends.
 func (q *leaveQueue) next() (one departure, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 // Carrier is an agent's runtime that passed on what someone typed into its own
-// chat. It stands nearer to the agent than any channel of ours, so less is taken
+// chat. It is nearer to the agent than any channel of ours, so less is taken
 // through it and less is said: no code, no syntax, nothing about other clients,
 // and nothing twice.
 type Carrier struct {
@@ -29,7 +29,7 @@ const (
 func (cm *commands) relayed(ctx context.Context, person string, a Answer) (Outcome, error) {
 	cmd, err := codes.Parse(a.Text)
 	if err != nil {
-		return Outcome{Kind: Misunderstood, Text: "That is not a command as verifier knows them. Nothing was changed; `.help` lists them where it asks you."}, nil //nolint:nilerr // it is told to the person
+		return Outcome{Kind: Misunderstood, Text: "That is not a command as verifier knows them. Nothing was changed; `.help` lists them where it asks you."}, nil //nolint:nilerr // the person reads it
 	}
 	first, err := cm.first(ctx, a.Carrier)
 	switch {
@@ -51,7 +51,7 @@ func (cm *commands) relayed(ctx context.Context, person string, a Answer) (Outco
 	return Outcome{Kind: Misunderstood, Text: notHere}, nil
 }
 
-// first reports whether a message comes for the first time: whoever listens on
+// first reports whether a message comes for the first time: an eavesdropper on
 // the wire could send it again, when a conversation has been tainted since.
 func (cm *commands) first(ctx context.Context, c *Carrier) (bool, error) {
 	// No person has a colon in the name.

@@ -29,7 +29,7 @@ type Store interface {
 	Versions(ctx context.Context, ids ...string) (cards []Stored, now time.Time, err error)
 
 	// Swap replaces a card if it still has the version that was read, with all
-	// its effects or none, and wakes whoever waits for it, in any process.
+	// its effects or none, and wakes those who wait for it, in any process.
 	// ErrStale says that someone else was first, ErrGone that there is no such
 	// card, ErrLate that the change came after its deadline.
 	Swap(ctx context.Context, c Change) error
@@ -128,7 +128,7 @@ var (
 type Spending struct {
 	OK    bool
 	Room  time.Time // where not: when there will be room
-	First bool      // where not: nobody was turned away within the window before
+	First bool      // where not: it is the first that was turned away within the window
 }
 
 // Draft is a card about to be put up.

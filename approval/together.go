@@ -99,7 +99,7 @@ func (pl *placer) putTogether(ctx context.Context, key string, c *turnCard) {
 	requests := pl.together.close(key, c)
 	if len(requests) == 1 {
 		c.on = requests
-		if c.err = ctx.Err(); c.err == nil { // otherwise its caller has gone, and nobody needs the card
+		if c.err = ctx.Err(); c.err == nil { // otherwise its caller has gone and needs no card
 			c.placed, c.err = pl.putAlone(ctx, requests[0], "")
 		}
 		return

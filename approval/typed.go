@@ -146,8 +146,8 @@ func (cm *commands) withCode(ctx context.Context, person string, a Answer, cmd c
 	return cm.votes.countLike(ctx, person, id, vote, most)
 }
 
-// missed counts a wrong code. The fifth locks the person out and is told to
-// everyone who may approve: someone may be guessing.
+// missed counts a wrong code. The fifth locks the person out, and everyone who
+// may approve gets a notice: someone may be guessing.
 func (cm *commands) missed(ctx context.Context, person, via string) (Outcome, error) {
 	ttl := cm.terms().TTL
 	tries, err := cm.o.Store.Miss(ctx, person, ttl, true)

@@ -8,7 +8,7 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// Waiting is a request that stands on a card and waits for the answer. There may
+// Waiting is a request on a card that waits for the answer. There may
 // be thousands: it keeps what it needs to know the answer by, and no more.
 type Waiting struct {
 	waiter

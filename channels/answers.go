@@ -115,7 +115,7 @@ func left(c *approval.Card) (n int) {
 	return n
 }
 
-// detailsButtons stand beside all there is to see.
+// detailsButtons are the buttons beside all there is to see.
 func detailsButtons(c *approval.Card, longer int) []Button {
 	if c.StepUp() {
 		return []Button{button(c, approval.DenyCall, denyLabel(c)), button(c, approval.DenyBecause, "Deny & say why")}
@@ -126,7 +126,7 @@ func detailsButtons(c *approval.Card, longer int) []Button {
 	}
 	shell := c.Questions[0].Ask.Shell
 	if minutes, commands := wider(c); minutes > 0 {
-		if utf8.RuneCountInString(commands) > mostNamed { // they stand above
+		if utf8.RuneCountInString(commands) > mostNamed { // they are shown above
 			commands = "such commands"
 		}
 		commands, _ = Safe(commands, Form{})
@@ -147,7 +147,7 @@ func detailsButtons(c *approval.Card, longer int) []Button {
 		}
 		out = append(out, button(c, approval.AllowTurn, label))
 	}
-	if l := c.Likely(); l != nil { // what it would cover stands above
+	if l := c.Likely(); l != nil { // what it would cover is shown above
 		out = append(out, button(c, approval.AllowLike, minutesLabel("Allow like this,", l.Minutes)))
 	}
 	return append(out, button(c, approval.DenyBecause, "Deny & say why"))

@@ -194,14 +194,14 @@ func reasons(a *approval.Ask) []string {
 	return out[:min(len(out), mostReasons)]
 }
 
-// detailBlocks are what More tells of a call besides what stands on the card.
+// detailBlocks are what More tells of a call besides what is on the card.
 func detailBlocks(c *approval.Card, i int, r *room) []Block {
 	a, label := &c.Questions[i].Ask, "In detail"
 	if of := len(c.Questions); of > 1 {
 		label = "In detail, " + callNumber(i, of)
 	}
 	out := append([]Block{{Kind: Note, Label: label, Gap: true}}, originBlocks(a, r)...)
-	if i > 0 && sameContext(c.Questions) { // the rest stands above
+	if i > 0 && sameContext(c.Questions) { // the rest is shown above
 		if a.Digest != "" {
 			out = append(out, Block{Kind: Field, Label: "digest", Text: r.id(a, a.CallDigest())})
 		}
@@ -229,7 +229,7 @@ func detailBlocks(c *approval.Card, i int, r *room) []Block {
 			out = append(out, Block{Kind: Field, Label: f.label, Text: r.id(a, f.text)})
 		}
 	}
-	for n := len(a.Said) - 2; n >= 0; n-- { // the last one stands above
+	for n := len(a.Said) - 2; n >= 0; n-- { // the last one is shown above
 		out = append(out, Block{Kind: Note, Part: OfAsked, Label: beforeThat, Text: r.inline(a.Said[n])})
 	}
 	return out

@@ -6,7 +6,7 @@ import "github.com/openclaw-verifier/verifier/approval"
 const briefWidth = 90
 
 // Brief is what a call does, in one line of a list: its first argument that says
-// so, cut where it is long. Nobody decides by it; it is there to be opened.
+// so, cut where it is long. It is there to be opened, not to decide by.
 func Brief(a *approval.Ask) string {
 	members, ok := members(a.Shown)
 	if !ok {

@@ -41,7 +41,7 @@ func (c *cutter) plain(s string, n int) {
 	c.add(piece{text: s, runes: n, width: n})
 }
 
-// mark adds one of our marks, which stands for n characters.
+// mark adds one of our marks, in place of n characters.
 func (c *cutter) mark(k kind, n int, format string, args ...any) {
 	text := open + fmt.Sprintf(format, args...) + shut
 	c.add(piece{text: text, runes: n, width: width(text), kind: k})
@@ -80,7 +80,7 @@ func (c *cutter) drop() {
 
 // shorten keeps half of what there is room for: what can't be whole should at
 // least be short, and leave its end on the screen. A combining mark goes with
-// its letter, or it would stand on one of our signs.
+// its letter, or it would be on one of our signs.
 func (c *cutter) shorten() {
 	for c.headWidth > c.limit/4 {
 		last := c.head[len(c.head)-1]

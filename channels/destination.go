@@ -72,7 +72,7 @@ type goesWalk struct {
 	found []string
 }
 
-// value reads one value; there says that it stands under a destination's name.
+// value reads one value; there says that it is below a destination's name.
 func (w *goesWalk) value(there bool) bool {
 	token, err := w.d.ReadToken()
 	if err != nil {

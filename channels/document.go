@@ -16,7 +16,7 @@ import (
 // literally: where they can neither format, link nor mention.
 type Document struct {
 	Ref       string
-	Sign      string // a picture of where the card stands, for platforms that have room for one
+	Sign      string // a picture of the card's state, for platforms that have room for one
 	Title     string // what will happen or has, with Of and Then: the first line
 	Of        string // may be empty
 	Then      string // may be empty
@@ -107,7 +107,7 @@ const (
 	AlwaysLabel = "Always… on your page"
 )
 
-// LinkTo gives an open question a link to your page, which cards stand under, if not all of it can be read here or only your passkey allows it,
+// LinkTo gives an open question a link to your page, where its cards are, if not all of it can be read here or only your passkey allows it,
 // or if its details are shown and it can be allowed for days, which only the page does; an empty page is none.
 func (d *Document) LinkTo(page string, c *approval.Card) *Document {
 	if page == "" || len(d.Buttons) == 0 {
@@ -125,7 +125,7 @@ func (d *Document) LinkTo(page string, c *approval.Card) *Document {
 // FirstLine is the document's first line as one text.
 func (d *Document) FirstLine() string { return Headline{d.Title, d.Of, d.Then}.String() }
 
-// Show is the card as it stands: a question, or what became of it. Where o is
+// Show is the card in its present state: a question, or what became of it. Where o is
 // nil it was just sent.
 //
 // A platform has less room than a card may need: lay says whether what it made

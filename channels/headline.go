@@ -220,7 +220,7 @@ func stranger(a *approval.Ask) Headline {
 	return h
 }
 
-// valueOf is an argument as it stands in a headline: a list of texts is one text.
+// valueOf is an argument as a headline has it: a list of texts is one text.
 func valueOf(given []arg, name string) string {
 	name, member, inside := strings.Cut(name, ".")
 	for _, m := range given {
@@ -240,8 +240,8 @@ func valueOf(given []arg, name string) string {
 	return ""
 }
 
-// oneLine makes a text fit the headline: in one line, the middle left out where it is long. A shell's line breaks become spaces: the text
-// stands whole below.
+// oneLine makes a text fit the headline: in one line, the middle left out where it is long. A shell's line breaks become spaces: the whole
+// text is below.
 func oneLine(s string) string {
 	if len(s) > 8*headlineWidth { // what is between would be left out anyway
 		s = strings.ToValidUTF8(s[:4*headlineWidth], "") + " … " + strings.ToValidUTF8(s[len(s)-4*headlineWidth:], "")

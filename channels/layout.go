@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Geometry of a page. A text stands either behind a bar, which only what the
+// Geometry of a page. A text is either behind a bar, which only what the
 // agent wrote has, or in the column of values: it can't pass for a label.
 const (
 	pageWidth = 78
@@ -56,7 +56,7 @@ func (p *page) note(s string) {
 }
 
 // quote is what the agent wrote, each of its lines behind a bar. Where it was
-// cut, the gap stands outside the bar.
+// cut, the gap is outside the bar.
 func (p *page) quote(s string) {
 	head, rest, cut := strings.Cut(s, open+"… ")
 	p.barred(bar, head)

@@ -15,7 +15,7 @@ func Lookalike(name string) bool {
 
 // hostEnd returns where the host ends that is read at i, or i where none is. It
 // goes up to the sign that ends one for a program, not to one that only looks so:
-// in bank.example∕login.evil.example no slash stands.
+// in bank.example∕login.evil.example there is no slash.
 func hostEnd(s string, i int) int {
 	before := s[:i]
 	scheme := strings.HasSuffix(before, "://")

@@ -187,5 +187,5 @@ func minute(at time.Time) time.Time {
 	return at.UTC().Truncate(time.Minute)
 }
 
-// person is a name as it stands in a sentence.
+// person is a name as a sentence has it.
 func (r *room) person(s string) string { return inline(s, r.name) }

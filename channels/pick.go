@@ -31,7 +31,7 @@ func Choices(a *approval.Ask, seed []byte) approval.Choices {
 	return out
 }
 
-// Picking is the careful question as a chat shows it, below the card or the details whose button was tapped: what the call does stands
+// Picking is the careful question as a chat shows it, below the card or the details whose button was tapped: what the call does is
 // among other things, and each has a letter.
 func Picking(c *approval.Card, p *approval.Pick, now time.Time) *Document {
 	a := &c.Questions[p.At].Ask

@@ -13,7 +13,7 @@ type room struct {
 	said  int  // of a sentence
 	mains int  // how many arguments that say what the call does; 0 is all
 	calls int  // how many calls of a list; 0 is all
-	ended bool // nothing is asked any more: who voted stands above
+	ended bool // nothing is asked any more: who voted is shown above
 	terse bool // without what a model says about the call
 	roomy bool // each call of a list may say where it comes from, who voted on it and what is not visible of it
 }
@@ -64,8 +64,8 @@ func atMost(limit, most int) int {
 	return min(limit, most)
 }
 
-// inline is Safe for a sentence around a call. What is cut there says so where
-// it stands; it does not run.
+// inline is Safe for a sentence around a call. What is cut there says so in its
+// place; it does not run.
 func (r *room) inline(s string) string { return inline(s, r.said) }
 
 // id is Safe for an identifier around a call. A secret may be in it, too.

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// open and shut stand around everything that we say inside a text.
+// open and shut are around everything that we say inside a text.
 const (
 	open = "⟨"
 	shut = "⟩"
@@ -31,7 +31,7 @@ func table(runes ...rune) map[rune]bool {
 }
 
 // visible reports whether a character shows as itself and moves nothing.
-// Unassigned and private characters do not: nobody knows how they look.
+// Unassigned and private characters do not: how they look is not known.
 func visible(r rune) bool {
 	if r <= '~' {
 		return r >= ' '

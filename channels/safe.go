@@ -2,7 +2,7 @@
 // order and the same warnings on every platform.
 //
 // All that a call says about itself was written by an agent, and perhaps by
-// whoever wrote the page that the agent read last. So nothing of it reaches a
+// the author of the page that the agent read last. So nothing of it reaches a
 // person but through [Safe], which leaves what can be read as it is and shows
 // everything else as a mark between ⟨ and ⟩. Those two never come from the
 // text itself, so a mark can't be forged, and two different texts never look
@@ -257,8 +257,8 @@ func (sc *scanner) rune(foreign bool) {
 // inHost reports whether the next character is part of a host.
 func (sc *scanner) inHost() bool { return sc.at < sc.host }
 
-// stacks reports whether a combining mark may stand on what came before. One
-// that stands on a sign, on nothing or on too many others covers it.
+// stacks reports whether a combining mark may follow what came before. One
+// on a sign, on nothing or on too many others covers it.
 func (sc *scanner) stacks(r rune) bool { return sc.marks > 0 && !isOverlay(r) }
 
 func (sc *scanner) follow(r rune) {

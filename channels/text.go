@@ -9,7 +9,7 @@ import (
 )
 
 // Text is a card for a terminal with every answer that can be given, in a shell
-// too: as More shows it, but what is very long is cut, and says so. What stands
+// too: as More shows it, but what is very long is cut, and says so. What is
 // behind a bar was written by the agent.
 func Text(c *approval.Card, now time.Time) string { return text(c, now, &normal) }
 

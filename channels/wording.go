@@ -32,7 +32,7 @@ const (
 
 func cutMark(n int) string { return fmt.Sprintf("%s… %s not shown …%s", open, characters(n), shut) }
 
-// blankMark stands for white space. It says whether there are line breaks in
+// blankMark takes the place of white space. It says whether there are line breaks in
 // it: in a shell, another command follows.
 func blankMark(s string) string {
 	kinds := "spaces and tabs"

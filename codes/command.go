@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Verb is what a command asks for. The zero Verb is none of them, so that a
-// Command nobody filled in approves nothing.
+// Verb is what a command asks for. The zero Verb is none of them, so that an
+// empty Command approves nothing.
 type Verb int
 
 // The verbs.

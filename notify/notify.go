@@ -2,7 +2,7 @@
 // card: by Web Push on their devices ([push]), and by ntfy, Gotify or a signed webhook.
 //
 // It looks at what waits, as the page does, and tells what is new and what is over.
-// So it stands beside the decision: a card counts as shown because the page is there
+// So it is no part of the decision: a card counts as shown because the page is there
 // to be looked at, and never because something was sent from here, and a service that
 // is slow or down holds nothing up. What is sent holds the card's first line, with
 // secrets hidden, and neither code nor handle: it answers nothing.
@@ -31,8 +31,8 @@ type Desk interface {
 	Waiting(ctx context.Context) ([]*approval.Card, time.Time, error)
 }
 
-// Way is a service that is told. It is told of every card, and who hears of it is for
-// the service to say.
+// Way is a service that sends messages. It gets every card, and has its own list of
+// people.
 type Way interface {
 	Name() string
 	Tell(ctx context.Context, n *News) error
@@ -47,7 +47,7 @@ type News struct {
 	Link  string // where the card can be answered; empty: nowhere that has a name
 	Until time.Time
 	Shown string // allows the call from the notification, see [push.Shown]; empty: nothing does
-	Over  bool   // it was answered, or nobody can answer any more
+	Over  bool   // it was answered, or can't be answered any more
 }
 
 // open is a card that waits.
@@ -63,7 +63,7 @@ type Options struct {
 	// Reachable says of a person, by their id, whether to notify them of a card now.
 	Reachable func(ctx context.Context) func(id string, c *approval.Card) bool
 	Devices   *push.Devices
-	Push      *push.Client              // nil: no device is told
+	Push      *push.Client              // nil: nothing goes to devices
 	Current   func(d *push.Device) bool // whether the person who added it may still answer, by the same token
 	Allow     func() bool               // whether a call may be allowed from a notification; nil: none
 	Ways      []Way

@@ -2,7 +2,7 @@
 //
 // A passkey is a key pair in a phone, a laptop or a security key. It signs only for the site that it was made for, and
 // here only after the person has shown who they are by a finger, a face or a PIN (user verification). What it signs is a challenge:
-// whoever asks for a signature puts into the challenge what it is to be good for.
+// the code that asks for a signature puts into the challenge what it is to be good for.
 //
 // Attestation is not asked for. The browser gives the public key in the form that the standard library reads, so that nothing
 // here parses CBOR.

@@ -72,8 +72,8 @@ func fresh(draw func(w http.ResponseWriter, r *http.Request, m *member, s said))
 	return func(w http.ResponseWriter, r *http.Request, m *member) { draw(w, r, m, said{}) }
 }
 
-// view is what an address shows. A browser that opens it gets the shell, whoever
-// it is; the shell's script asks again, with the session.
+// view is what an address shows. Every browser that opens it gets the shell;
+// the shell's script asks again, with the session.
 func (s *sessions) view(next memberHandler) http.Handler {
 	member := s.member(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

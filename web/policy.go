@@ -70,7 +70,7 @@ type triedLevel struct {
 	Why         []string
 }
 
-// otherTool stands for every tool that the policy does not know.
+// otherTool is the row of every tool that the policy does not know.
 const otherTool = "(any other tool)"
 
 // policies are the views of what the policy in force decides, and of what another would.

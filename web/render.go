@@ -68,7 +68,7 @@ func draw(name string, v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// span is a piece of a text; a mark is one of ours that stands for what can't be
+// span is a piece of a text; a mark is one of ours, in place of what can't be
 // shown as it is.
 type span struct {
 	Text  string

@@ -8,12 +8,12 @@ import (
 // Faults is a part for fakes: the HTTP side of Break and Hold, and taps that come
 // twice. The zero Faults is none.
 type Faults struct {
-	mu     sync.Mutex
-	fault  Fault
-	met    int
-	mended chan struct{}
-	held   chan struct{}
-	again  int // taps that come twice
+	mu       sync.Mutex
+	fault    Fault
+	met      int
+	repaired chan struct{}
+	held     chan struct{}
+	again    int // taps that come twice
 }
 
 // Break makes calls fail from now on; the zero Fault mends them and ends those
@@ -21,10 +21,10 @@ type Faults struct {
 func (f *Faults) Break(x Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.mended != nil {
-		close(f.mended)
+	if f.repaired != nil {
+		close(f.repaired)
 	}
-	f.fault, f.met, f.mended = x, 0, make(chan struct{})
+	f.fault, f.met, f.repaired = x, 0, make(chan struct{})
 }
 
 // Hold keeps answers back until release is called.
@@ -63,13 +63,13 @@ func (f *Faults) Repeats() bool {
 // Meet serves a fault, if there is one now. What the platform says with its own
 // words and status is up to answer.
 func (f *Faults) Meet(w http.ResponseWriter, r *http.Request, answer func(w http.ResponseWriter, x Fault)) bool {
-	x, mended := f.next()
+	x, repaired := f.next()
 	switch x.Kind {
 	case None:
 		return false
 	case Hangs:
 		select {
-		case <-mended:
+		case <-repaired:
 		case <-r.Context().Done():
 		}
 		panic(http.ErrAbortHandler)
@@ -77,7 +77,7 @@ func (f *Faults) Meet(w http.ResponseWriter, r *http.Request, answer func(w http
 		panic(http.ErrAbortHandler)
 	case Malformed:
 		w.WriteHeader(http.StatusOK)
-		w.Write([]byte("<html>it's me, a proxy</html>")) //nolint:errcheck // whoever does not read it has gone
+		w.Write([]byte("<html>it's me, a proxy</html>")) //nolint:errcheck // the client may have gone
 	case Moved:
 		http.Redirect(w, r, x.Says, http.StatusTemporaryRedirect)
 	default:
@@ -92,7 +92,7 @@ func (f *Faults) next() (Fault, <-chan struct{}) {
 	if f.met++; f.fault.Times > 0 && f.met > f.fault.Times {
 		return Fault{}, nil
 	}
-	return f.fault, f.mended
+	return f.fault, f.repaired
 }
 
 // Wait keeps an answer back while answers are held.

@@ -141,7 +141,7 @@ func likely(c *approval.Card) *approval.Card {
 // blocked is a call that the auditor did not let pass.
 func blocked(unheard bool) func(*approval.Ask) {
 	return func(a *approval.Ask) {
-		a.Rule, a.Lasting, a.Blocked, a.Auditor, a.Unheard = "auditor", false, "message send", "does not fit what you asked for: nobody asked for a message", unheard
+		a.Rule, a.Lasting, a.Blocked, a.Auditor, a.Unheard = "auditor", false, "message send", "does not fit what you asked for: you did not ask for a message", unheard
 		a.Why, a.Reasons, a.Risks = []string{"message is on the safe list."}, nil, []string{"leaves the machine"}
 		if unheard {
 			a.Auditor = "no answer: it did not answer in time"

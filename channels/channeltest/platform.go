@@ -31,10 +31,10 @@ type Platform interface {
 	Open(t testing.TB, d delivery.Deps) approval.Channel
 
 	// Messages are what the bot has written and not deleted, in the chat and to
-	// people alone, oldest first, each as it stands now.
+	// people alone, oldest first, each as it is now.
 	Messages() []Message
 
-	// Tap presses a button and returns what the person alone is told, once the
+	// Tap presses a button and returns what the person alone reads, once the
 	// platform has been answered; "" if nothing was said.
 	Tap(t testing.TB, who User, m Message, b Button) string
 
@@ -133,6 +133,6 @@ const (
 	Limited                // too many requests
 	Malformed              // an answer that is none
 	Broken                 // an error of the server's own
-	Refused                // a refusal for a reason that nobody knows
+	Refused                // a refusal for an unknown reason
 	Moved                  // a redirect to Says
 )

@@ -150,14 +150,14 @@ func (r *rig) nothingLeaks() {
 	for where, text := range places {
 		for _, secret := range append(r.p.Secrets(), string(serverKey)) {
 			if strings.Contains(text, secret) {
-				r.Errorf("a secret stands in the %s:\n%s", where, text)
+				r.Errorf("a secret is in the %s:\n%s", where, text)
 			}
 		}
 	}
 	for _, code := range r.codes() {
 		for _, where := range []string{"log", "record"} {
 			if strings.Contains(places[where], code) {
-				r.Errorf("a code stands in the %s:\n%s", where, places[where])
+				r.Errorf("a code is in the %s:\n%s", where, places[where])
 			}
 		}
 	}
@@ -299,7 +299,7 @@ func (r *rig) cards() []Message {
 	return out
 }
 
-// now is a message as it stands.
+// now is a message as it is now.
 func (r *rig) now(m Message) Message {
 	r.Helper()
 	for _, other := range r.p.Messages() {

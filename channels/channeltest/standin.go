@@ -61,7 +61,7 @@ func installed(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv(standIns)
 	if dir == "" {
-		t.Skip(standIns + " is not set: `make test-standins` installs what stands in for the platforms, and runs this")
+		t.Skip(standIns + " is not set: `make test-standins` installs the stand-ins of the platforms, and runs this")
 	}
 	return dir
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 )
 
-// answerSpecs say that there is one outcome, and that everyone is told it.
+// answerSpecs say that there is one outcome, and that everyone reads it.
 func answerSpecs() []spec {
 	return []spec{
-		{"H27 a double tap counts once and is told so", func(b *bench) {
+		{"H27 a double tap counts once, and the second says so", func(b *bench) {
 			r := newRig(b, b.platform, nil)
 			r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
 			r.tap(r.who.Alice, m, "Allow once")
 			if told := r.tap(r.who.Alice, m, "Allow once"); !strings.Contains(told, "approved once by alice") {
-				b.Errorf("the second tap is told %q", told)
+				b.Errorf("the second tap gets %q", told)
 			}
 			r.turns(m, "Approved")
 		}},
@@ -38,7 +38,7 @@ func answerSpecs() []spec {
 			}
 			r.turns(m, "Approved", "alice", "bob")
 		}},
-		{"H27 allow and deny at once end in one state, and the loser is told it", func(b *bench) {
+		{"H27 allow and deny at once end in one state, and the loser reads it", func(b *bench) {
 			r := newRig(b, b.platform, nil)
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
@@ -53,7 +53,7 @@ func answerSpecs() []spec {
 				word, loser = "approved once by alice", told[1]
 			}
 			if got.Yes == got.Denied || !strings.Contains(loser, word) {
-				b.Errorf("%+v, and they are told %q", got, told)
+				b.Errorf("%+v, and they read %q", got, told)
 			}
 			r.turns(m, strings.ToUpper(word[:1])+word[1:])
 		}},
@@ -68,7 +68,7 @@ func answerSpecs() []spec {
 			}
 			r.turns(m, "Denied by carol")
 			if told := r.tap(r.who.Alice, m, "Allow once"); !strings.Contains(told, "denied by carol") {
-				b.Errorf("the tap is told %q", told)
+				b.Errorf("the tap gets %q", told)
 			}
 		}},
 		{"a tap that comes before the send has returned is taken", func(b *bench) {
@@ -181,7 +181,7 @@ func typedSpecs() []spec {
 				}
 			}
 		}},
-		{"H24 five wrong codes lock the person and everyone is told", func(b *bench) {
+		{"H24 five wrong codes lock the person, and everyone gets a notice", func(b *bench) {
 			r := newRig(b, b.platform, nil)
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
@@ -201,10 +201,10 @@ func typedSpecs() []spec {
 			for range 5 {
 				r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve exec "+wrong))
 			}
-			r.until("the fifth is told", func() bool { return locked() == 1 })
+			r.until("the fifth has its reply", func() bool { return locked() == 1 })
 			r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve exec "+r.codeOf(m)))
-			r.until("the right one is told", func() bool { return locked() == 2 })
-			r.until("the chat is told", func() bool {
+			r.until("the right one has its reply", func() bool { return locked() == 2 })
+			r.until("the chat has the notice", func() bool {
 				for _, m := range r.p.Messages() {
 					if strings.Contains(m.Text, "alice typed 5 wrong codes") {
 						return true

@@ -10,7 +10,7 @@ import (
 	"github.com/openclaw-verifier/verifier/channels"
 )
 
-// cardSpecs say what stands on a card and what it turns into.
+// cardSpecs say what is on a card and what it turns into.
 func cardSpecs() []spec {
 	return []spec{
 		{"a card of which not all can be read has a button that opens it on your page, and no other has", func(b *bench) {
@@ -229,7 +229,7 @@ func cardSpecs() []spec {
 				}
 				return n
 			}
-			r.until("the chat is told of the pause", func() bool { return told() > 0 })
+			r.until("the chat shows the pause", func() bool { return told() > 0 })
 			tapped := make(map[string]bool)
 			r.until("every call has got its answer", func() bool {
 				for _, m := range r.cards() {
@@ -242,7 +242,7 @@ func cardSpecs() []spec {
 				return len(waiting) == 0
 			})
 			if n := len(r.cards()); n > 3 || told() != 1 {
-				b.Errorf("%d cards, and the pause is told %d times", n, told())
+				b.Errorf("%d cards, and the pause is shown %d times", n, told())
 			}
 		}},
 		{"the first of two approvals is shown and the buttons stay", func(b *bench) {

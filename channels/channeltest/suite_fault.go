@@ -31,7 +31,7 @@ func faultSpecs() []spec {
 	} {
 		out = append(out,
 			spec{fmt.Sprintf("H43 while it is %s other channels still ask", name), func(b *bench) { othersAsk(b, f) }},
-			spec{fmt.Sprintf("H43 H54 while it is %s and nothing else is there, nobody is said to be asked", name), func(b *bench) { nobodyAsked(b, f) }})
+			spec{fmt.Sprintf("H43 H54 while it is %s and nothing else is there, no one is said to be asked", name), func(b *bench) { noneAsked(b, f) }})
 	}
 	return append(out,
 		spec{"H43 a pause that the platform asks for is kept, and then the card comes", func(b *bench) {
@@ -100,7 +100,7 @@ func othersAsk(b *bench, f Fault) {
 	r.p.Break(Fault{})
 }
 
-func nobodyAsked(b *bench, f Fault) {
+func noneAsked(b *bench, f Fault) {
 	r := newRig(b, b.platform, nil)
 	r.p.Break(f)
 	got := r.get(r.ask(r.desk, call{tool: "exec", params: plainExec, hold: 25 * time.Second}))

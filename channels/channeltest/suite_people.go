@@ -49,7 +49,7 @@ func identitySpecs() []spec {
 				b.Errorf("got %+v", got)
 			}
 		}},
-		{"H33 with nobody on the list nobody can approve", func(b *bench) {
+		{"H33 with an empty list no one can approve", func(b *bench) {
 			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.People = nil })
 			if got := r.get(r.ask(r.desk, call{tool: "exec", params: plainExec})); got.err == nil || got.Yes {
 				b.Errorf("got %+v", got)
@@ -119,7 +119,7 @@ func lateSpecs() []spec {
 				b.Errorf("the card says\n%s", now.Text)
 			}
 		}},
-		{"H53 a card that could not be edited is mended by the next tap", func(b *bench) {
+		{"H53 a card that could not be edited is corrected by the next tap", func(b *bench) {
 			r := newRig(b, b.platform, nil)
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)

@@ -63,7 +63,7 @@ func pickSpecs() []spec {
 			right, _ := asked.Button(r.letter(asked, true))
 			o, err := r.desk.Answer(b.Context(), approval.Answer{ID: r.p.Name() + ":" + r.who.Bob.ID, Via: r.p.Name(), Handle: right.Data})
 			if err != nil || o.Kind != approval.NotFound {
-				b.Errorf("bob is told %+v, %v", o, err)
+				b.Errorf("bob reads %+v, %v", o, err)
 			}
 			r.waiting(v)
 			r.tap(r.who.Bob, m, "Deny")
@@ -80,14 +80,14 @@ func pickSpecs() []spec {
 			r.until("it asks again", func() bool { return strings.Contains(r.asked().Text, "That was not it") })
 			told := r.tap(r.who.Alice, r.asked(), r.letter(r.asked(), false))
 			if !strings.Contains(told, "not it, twice") {
-				b.Errorf("alice is told %q", told)
+				b.Errorf("alice reads %q", told)
 			}
 			alice := approval.Answer{ID: r.p.Name() + ":" + r.who.Alice.ID, Via: r.p.Name(), Handle: right.Data}
 			if o, err := r.desk.Answer(b.Context(), alice); err != nil || o.Kind != approval.Misunderstood {
 				b.Errorf("the right one comes too late: %+v, %v", o, err)
 			}
 			if told := r.tap(r.who.Alice, m, "Allow once"); !strings.Contains(told, "not it, twice") {
-				b.Errorf("and then alice is told %q", told)
+				b.Errorf("and then alice reads %q", told)
 			}
 			r.waiting(v)
 			r.tap(r.who.Alice, m, "Deny")

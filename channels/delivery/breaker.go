@@ -31,7 +31,7 @@ func (b *breaker) open(now time.Time) error {
 	return b.refusal(now)
 }
 
-// enter lets a call through, or says why not. Whoever is let through must leave.
+// enter lets a call through, or says why not. A call that is let through must call leave.
 func (b *breaker) enter(now time.Time) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

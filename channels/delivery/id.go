@@ -4,7 +4,7 @@ package delivery
 // a number.
 type ID string
 
-// UnmarshalText takes it as it stands.
+// UnmarshalText takes it as it is written.
 func (id *ID) UnmarshalText(text []byte) error {
 	*id = ID(text)
 	return nil

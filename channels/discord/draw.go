@@ -92,7 +92,7 @@ func draw(doc *channels.Document) (*drawing, bool) {
 	return d, fits(d.text.String())
 }
 
-// head is the first line. What a backtick would end stands in running text.
+// head is the first line. What a backtick would end is in running text.
 func head(doc *channels.Document) string {
 	parts := []string{bold(strings.TrimSpace(doc.Sign + " " + doc.Title))}
 	switch {
@@ -143,7 +143,7 @@ func (d *drawing) note(b *channels.Block) {
 	d.text.WriteString(literal(b.Text))
 }
 
-// between stands between a label and what it is about: a block begins below it.
+// between separates a label from what it is about: a block begins below it.
 func between(text string) string {
 	if strings.HasPrefix(literal(text), "```") {
 		return "\n"

@@ -112,7 +112,7 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 	default:
 		_ = r.say(ctx, &said{text: o.Text})
 	}
-	if at, stands := r.place(); stands && o.Kind == approval.TooLate && o.Card != nil {
+	if at, inChat := r.place(); inChat && o.Kind == approval.TooLate && o.Card != nil {
 		if err := ch.redraw(ctx, at, o.Card, o); err != nil {
 			ch.Log.Warn("a card could not be brought up to date; its buttons answer with the truth", "err", err)
 		}

@@ -76,7 +76,7 @@ func (ch *Channel) application(ctx context.Context) (*application, error) {
 	case http.StatusUnauthorized:
 		return nil, &refusal{wrongToken}
 	case http.StatusNotFound:
-		return &app, nil // what stands before Discord does not pass it on
+		return &app, nil // a proxy in front of Discord does not pass it on
 	}
 	return &app, err
 }

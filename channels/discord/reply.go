@@ -16,7 +16,7 @@ import (
 // https://discord.com/developers/docs/interactions/receiving-and-responding#interaction-callback
 const ackAfter = 1500 * time.Millisecond
 
-// said is what one person is told.
+// said is a message to one person.
 type said struct {
 	text   string // shown literally
 	markup string // instead of it
@@ -33,7 +33,7 @@ func (s *said) files() []*discordgo.File {
 	return []*discordgo.File{s.file()}
 }
 
-// reply is the one answer to a tap. Where it takes too long, Discord is told that
+// reply is the one answer to a tap. Where it takes too long, Discord learns that
 // it will come, and then gets it as a change of that.
 type reply struct {
 	ch   *Channel
@@ -80,7 +80,7 @@ func (r *reply) later(ctx context.Context) {
 	r.deferred = err == nil
 }
 
-// say tells the person something that nobody else sees; nil is nothing. The error is in the log already.
+// say tells the person something that no one else sees; nil is nothing. The error is in the log already.
 func (r *reply) say(ctx context.Context, s *said) error {
 	return r.answer(ctx, s, func() *discordgo.InteractionResponse {
 		if s == nil {
@@ -160,8 +160,8 @@ func (r *reply) onDetails() bool {
 	return r.i.Message != nil && r.i.Message.Flags&discordgo.MessageFlagsEphemeral != 0
 }
 
-// place is the message that was tapped, if it stands in the chat.
-func (r *reply) place() (at place, stands bool) {
+// place is the message that was tapped, if it is in the chat.
+func (r *reply) place() (at place, inChat bool) {
 	if r.i.Message == nil || r.onDetails() {
 		return place{}, false
 	}

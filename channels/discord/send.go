@@ -57,7 +57,7 @@ func (ch *Channel) card(doc *channels.Document) (*drawing, bool) {
 	return d, fits
 }
 
-// Settle shows where a card stands.
+// Settle shows the state of a card.
 func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o approval.Outcome) error {
 	p, err := parsePlace(at)
 	if err != nil {
@@ -173,7 +173,7 @@ func (ch *Channel) chat(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// place is where a message stands.
+// place is where a message is.
 type place struct{ chat, message string }
 
 // String is the place as the desk keeps it.

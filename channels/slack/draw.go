@@ -28,10 +28,10 @@ const (
 
 // maxMessage is how many bytes the blocks of a message may have together. Slack
 // documents no such limit and refuses from some 12,000 characters on, with what
-// stands around them: https://github.com/slackapi/bolt-js/issues/2509
+// is around them: https://github.com/slackapi/bolt-js/issues/2509
 const maxMessage = 10_000
 
-// drawing is a message in blocks. Foreign text stands only in elements of rich
+// drawing is a message in blocks. Foreign text is only in elements of rich
 // text, whose type says what they are: in a text there is no markup, so nothing
 // has to be escaped and nothing can break out.
 type drawing struct {
@@ -65,7 +65,7 @@ func draw(doc *channels.Document) (*drawing, bool) {
 	return d, d.fits()
 }
 
-// inert keeps Slack from making a mention or a link of what stands in a notification, by a character without width.
+// inert keeps Slack from making a mention or a link of the text of a notification, by a character without width.
 var inert = strings.NewReplacer("@", "@\u2060", "://", ":\u2060//", ".", ".\u2060")
 
 // words are our own, in a place where Slack formats nothing.
@@ -102,7 +102,7 @@ func (d *drawing) block(b *channels.Block) {
 	}
 }
 
-// between stands between a label and what it is about: several lines begin
+// between separates a label from what it is about: several lines begin
 // below it.
 func between(text string) string {
 	if strings.Contains(text, "\n") {
@@ -111,7 +111,7 @@ func between(text string) string {
 	return " "
 }
 
-// space stands between two texts, if there are two.
+// space separates two texts, if there are two.
 func space(a, b string) string {
 	if a == "" || b == "" {
 		return ""
@@ -119,7 +119,7 @@ func space(a, b string) string {
 	return " "
 }
 
-// line begins a new one, unless nothing stands on this.
+// line begins a new one, unless this one is empty.
 func (d *drawing) line() {
 	if d.section != nil {
 		d.plain("\n")

@@ -106,7 +106,7 @@ type message struct {
 	BotProfile   *presence   `json:"bot_profile"`
 	WorkflowID   string      `json:"workflow_id"`
 	Edited       *presence   `json:"edited"`
-	Attachments  []*presence `json:"attachments"` // what was forwarded stands in them
+	Attachments  []*presence `json:"attachments"` // they hold what was forwarded
 }
 
 // presence is that something is there, whatever it says.
@@ -191,7 +191,7 @@ func typedText(s string) string {
 	return strings.TrimSpace(strings.Trim(strings.TrimSpace(b.String()), "`"))
 }
 
-// linkText is what stands between angle brackets as it was typed.
+// linkText is the text between angle brackets as it was typed.
 func linkText(s string) string {
 	target, label, labelled := strings.Cut(s, "|")
 	sign := ""

@@ -32,7 +32,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	return at.String(), nil
 }
 
-// Settle shows where a card stands, and takes the buttons off its details once
+// Settle shows the state of a card, and takes the buttons off its details once
 // it is settled.
 func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o approval.Outcome) error {
 	r, err := parseRef(at)
@@ -61,8 +61,8 @@ func (ch *Channel) redraw(ctx context.Context, at ref, c *approval.Card, o appro
 }
 
 // details shows all there is of a card in its thread: as a message where there
-// is room for it, else as a file. The buttons come after it: nobody can say yes
-// to what did not arrive.
+// is room for it, else as a file. The buttons come after it: what did not arrive
+// can't be allowed.
 func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) error {
 	d, fits := ch.detailed(c, true)
 	if !fits {
@@ -151,8 +151,8 @@ func literally(d *drawing) slack.MsgOption {
 	)
 }
 
-// write sends a message to a channel or a thread and returns where it stands. A
-// message to a person stands in another place than it was sent to.
+// write sends a message to a channel or a thread and returns where it is. A
+// message to a person is in another place than it was sent to.
 func (ch *Channel) write(ctx context.Context, line *delivery.Line, to ref, d *drawing) (at ref, err error) {
 	options := []slack.MsgOption{literally(d)}
 	if to.thread != "" {
@@ -198,11 +198,11 @@ func (ch *Channel) tell(ctx context.Context, line *delivery.Line, user string, a
 	})
 }
 
-// ref is where a message stands.
+// ref is where a message is.
 type ref struct {
 	channel string
 	message string // its time, which is its name
-	thread  string // the message that it stands under; "" if it stands under none
+	thread  string // the message whose thread it is in; "" if it is in none
 }
 
 // String is the ref as the desk keeps it.

@@ -115,7 +115,7 @@ func (d *drawing) block(b *channels.Block) {
 	}
 }
 
-// between stands between a label and what it is about: several lines begin
+// between separates a label from what it is about: several lines begin
 // below it.
 func between(text string) string {
 	if strings.Contains(text, "\n") {

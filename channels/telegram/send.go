@@ -62,7 +62,7 @@ func (ch *Channel) topic(chat int64) int {
 	return ch.config.ThreadID
 }
 
-// Settle shows where a card stands, and takes the buttons off its details once
+// Settle shows the state of a card, and takes the buttons off its details once
 // it is settled.
 func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o approval.Outcome) error {
 	r, err := parseRef(at)
@@ -80,7 +80,7 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 	return ch.redraw(ctx, r, c, o)
 }
 
-// redraw shows where a card stands. Telegram refuses a text that stands there
+// redraw shows the state of a card. Telegram refuses a text that is there
 // already, one on a message that is gone, and one that it does not take: with the
 // last, the buttons go all the same.
 func (ch *Channel) redraw(ctx context.Context, r ref, c *approval.Card, o approval.Outcome) error {
@@ -223,7 +223,7 @@ func (ch *Channel) write(ctx context.Context, line *delivery.Line, m message) (i
 	return id, err
 }
 
-// ref is where a message stands.
+// ref is where a message is.
 type ref struct {
 	chat    int64
 	message int

@@ -1,8 +1,8 @@
 // Package terminal is the channel that needs no account: it prints each card,
 // and later what became of it, where the server runs.
 //
-// It shows and does not hear. Whoever can read the server's output could also
-// write into it, so an answer has to come another way, with the owner's token:
+// It shows and does not hear. A program that can read the server's output could
+// also write into it, so an answer has to come another way, with the owner's token:
 // `verifier approve`, `verifier deny` or `verifier reply`. It refuses to call a
 // card shown that was not written as a whole.
 package terminal
@@ -57,7 +57,7 @@ func (ch *Channel) Settle(ctx context.Context, _ string, c *approval.Card, o app
 	return ch.print(ctx, channels.OutcomeLine(c, o, ch.now())+"\n")
 }
 
-// Listen waits for ctx to end: nobody answers here.
+// Listen waits for ctx to end: no answer comes from here.
 func (ch *Channel) Listen(ctx context.Context, _ func(context.Context, approval.Answer) (approval.Outcome, error)) error {
 	<-ctx.Done()
 	return nil

@@ -68,7 +68,7 @@ func (c *socket) send(f frame) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.WriteMessage(websocket.TextMessage, text) //nolint:errcheck // whoever has gone does not hear it
+	c.WriteMessage(websocket.TextMessage, text) //nolint:errcheck // the client may have gone
 }
 
 func (c *socket) hangUp(code int) {

@@ -10,7 +10,7 @@ import (
 type Rendered struct {
 	Text   string   // without the signs of markup
 	Active []string // what links or mentions
-	Mono   []string // what stands in code
+	Mono   []string // the texts in code
 }
 
 // Render reads Discord's markup as its clients do: escapes, code, links,
@@ -128,7 +128,7 @@ func inlineCode(s string) (inner string, n int) {
 	return "", 0
 }
 
-// between is what stands between two signs of a style.
+// between is the text between two signs of a style.
 func between(s, style string) (inner string, n int) {
 	if !strings.HasPrefix(s, style) {
 		return "", 0

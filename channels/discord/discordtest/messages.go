@@ -43,7 +43,7 @@ type Message struct {
 	Rows        [][]Button
 	Files       []channeltest.File
 	ReplyTo     string
-	Quiet       bool   // it mentions nobody, whatever it says
+	Quiet       bool   // it mentions no one, whatever it says
 	Only        string // the user who alone sees it
 	Interaction string // what it answers
 	Embeds      int
@@ -57,7 +57,7 @@ type Button struct {
 	URL             string // of one that opens a page
 }
 
-// component is anything that stands in messages and forms.
+// component is any part of a message or a form.
 type component struct {
 	Type        int         `json:"type"`
 	Components  []component `json:"components"`

@@ -211,7 +211,7 @@ func fail(w http.ResponseWriter, x channeltest.Fault) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(x.After.Seconds())))
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusTooManyRequests)
-		json.MarshalWrite(w, map[string]any{"message": "You are being rate limited.", "retry_after": x.After.Seconds(), "global": false}) //nolint:errcheck // whoever does not read it has gone
+		json.MarshalWrite(w, map[string]any{"message": "You are being rate limited.", "retry_after": x.After.Seconds(), "global": false}) //nolint:errcheck // the client may have gone
 	default:
 		respond(w, nil, &refusal{http.StatusInternalServerError, 0, "500: Internal Server Error"})
 	}
@@ -224,10 +224,10 @@ func respond(w http.ResponseWriter, result any, err *refusal) {
 	switch {
 	case err != nil:
 		w.WriteHeader(err.status)
-		json.MarshalWrite(w, map[string]any{"code": err.code, "message": err.text}) //nolint:errcheck // whoever does not read it has gone
+		json.MarshalWrite(w, map[string]any{"code": err.code, "message": err.text}) //nolint:errcheck // the client may have gone
 	case result == nil:
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		json.MarshalWrite(w, result) //nolint:errcheck // whoever does not read it has gone
+		json.MarshalWrite(w, result) //nolint:errcheck // the client may have gone
 	}
 }

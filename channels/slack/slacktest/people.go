@@ -48,7 +48,7 @@ func (s *Server) Deliver(hook string) {
 	s.Change()
 }
 
-// Tap presses a button of a message and returns what the person alone is told,
+// Tap presses a button of a message and returns what the person alone reads,
 // once the app has shown that it has worked on it. A bot's tap ends when it was
 // acknowledged.
 func (s *Server) Tap(ctx context.Context, who Person, channel, ts, value string) (told string, err error) {
@@ -153,7 +153,7 @@ func (s *Server) Window(who Person) (View, error) {
 	return View{}, errNoWindow
 }
 
-// Submit fills in a window and returns what the person alone is told.
+// Submit fills in a window and returns what the person alone reads.
 func (s *Server) Submit(ctx context.Context, who Person, v View, reason string) (told string, err error) {
 	block, field, _ := strings.Cut(v.Reason, "/")
 	s.Lock()

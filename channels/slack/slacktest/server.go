@@ -72,7 +72,7 @@ type Message struct {
 type View struct {
 	ID, User, Trigger     string
 	CallbackID, Metadata  string
-	Title, Submit, Reason string // what stands on it, and the id of its field
+	Title, Submit, Reason string // the words on it, and the id of its field
 }
 
 // line is what a person has written.
@@ -232,6 +232,6 @@ func fail(w http.ResponseWriter, x channeltest.Fault) {
 func respond(w http.ResponseWriter, a answer) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	if err := json.MarshalWrite(w, a); err != nil {
-		return // whoever does not read it has gone
+		return // the client has gone
 	}
 }

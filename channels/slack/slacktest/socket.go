@@ -169,7 +169,7 @@ func (k *sockets) AskToReconnect() {
 // Push sends something to all connections as it is.
 func (k *sockets) Push(frame any) {
 	for _, c := range k.all() {
-		c.send(frame) //nolint:errcheck // whoever has gone has gone
+		c.send(frame) //nolint:errcheck // the client may have gone
 	}
 }
 

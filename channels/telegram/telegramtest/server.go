@@ -36,7 +36,7 @@ type Server struct {
 	calls    []string
 }
 
-// Message is what stands in a chat.
+// Message is a message in a chat.
 type Message struct {
 	Chat, ID int64
 	Thread   int64
@@ -99,7 +99,7 @@ func (s *Server) URL() string { return s.http.URL }
 // BotID is the bot's user id.
 func (s *Server) BotID() int64 {
 	var id int64
-	fmt.Sscanf(s.Token, "%d:", &id) //nolint:errcheck // a token without one is nobody's
+	fmt.Sscanf(s.Token, "%d:", &id) //nolint:errcheck // a token without one belongs to no bot
 	return id
 }
 
@@ -110,7 +110,7 @@ func (s *Server) Calls() []string {
 	return append([]string(nil), s.calls...)
 }
 
-// Messages are copies of what stands in all chats.
+// Messages are copies of the messages in all chats.
 func (s *Server) Messages() []Message {
 	s.Lock()
 	defer s.Unlock()
@@ -189,6 +189,6 @@ func respond(w http.ResponseWriter, result any, err *refusal) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	if err := json.MarshalWrite(w, body); err != nil {
-		return // whoever does not read it has gone
+		return // the client has gone
 	}
 }
