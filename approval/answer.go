@@ -475,5 +475,5 @@ func (vs *votes) countLike(ctx context.Context, person, id string, a Answer, mos
 		return Outcome{Kind: Misunderstood, Card: c, Text: "Calls like this one can't be allowed together: each is asked about. Allow this one by itself, or deny it."}, nil
 	}
 	vs.previews.note(preview(id, person, minutes))
-	return Outcome{Kind: Told, Card: c, Text: l.String() + " Nothing was approved yet: say the same again to give it."}, nil
+	return Outcome{Kind: Replied, Card: c, Text: l.String() + " Nothing was approved yet: say the same again to give it."}, nil
 }

@@ -55,32 +55,32 @@ type Recorder interface {
 
 // Options are what a Desk needs.
 type Options struct {
-	Terms     Terms    // to begin with; Configure replaces them
-	Key       hmac.Key // the server key: codes and seals come from it
-	Store     Store
-	Record    Recorder
-	Home      string                                                        // what no two processes have at the same time, such as a locked directory; empty: each has its own
-	Inbox     bool                                                          // people can look at the waiting cards by themselves (terminal, page)
-	Channels  map[string]Channel                                            // by name
-	Pauses    *session.Pauses                                               // what is known of the owner's pauses; nil: nothing
-	Visible   func(*Ask) bool                                               // whether a card shows all of a call; nil: none does, and no single tap on it allows
-	Detailed  func(*Ask) bool                                               // whether the details show all of a call; nil: they never do
-	Choices   func(a *Ask, seed []byte) Choices                             // what a call does, among other things; nil: no button allows what needs care
-	Bodies    func(*Ask, jsontext.Value) (shown jsontext.Value, hidden int) // a call's params with all that it writes to files, and how many values are hidden still; nil: they can't be shown
-	Head      func(*Ask) string                                             // what a call does, in one line of safe text; nil: its tool's name
-	Summarise func(ctx context.Context, a *Ask) string                      // what a model says about a call's long text, in one line, in the time it gives itself; empty: nothing; nil: no model is asked
-	Passkeys  *passkey.Ring                                                 // nil: there are none
-	Page      string                                                        // what the address of a card on the page begins with; empty: it has none that people can open
-	Hide      func(string) string                                           // what may be kept of a person's words; nil: [redact.Line]
-	NoReset   func() bool                                                   // the level is never lowered now, not even by the owner; nil: it may be
-	Now       func() time.Time                                              // by which absences and mutes are set; nil means time.Now
-	Log       *slog.Logger                                                  // nil discards
-	Rand      io.Reader                                                     // nil means crypto/rand
-	Poll      time.Duration                                                 // how often waiting cards are reread; 0 means 2 s
-	Observe   func(Event)                                                   // is called with what happens; may be nil
-	Tend      time.Duration                                                 // how often cards are looked at that another process may have left; 0 means 5 s
-	Together  time.Duration                                                 // how long a call waits for others of its turn, to share a card with them; 0 means 100 ms
-	Collect   time.Duration                                                 // how long a batch card gathers calls before it is sent; 0 means 1 s
+	Terms      Terms    // to begin with; Configure replaces them
+	Key        hmac.Key // the server key: codes and seals come from it
+	Store      Store
+	Record     Recorder
+	Home       string                                                        // what no two processes have at the same time, such as a locked directory; empty: each has its own
+	Inbox      bool                                                          // people can look at the waiting cards by themselves (terminal, page)
+	Channels   map[string]Channel                                            // by name
+	Pauses     *session.Pauses                                               // what is known of the owner's pauses; nil: nothing
+	Visible    func(*Ask) bool                                               // whether a card shows all of a call; nil: none does, and no single tap on it allows
+	Detailed   func(*Ask) bool                                               // whether the details show all of a call; nil: they never do
+	Choices    func(a *Ask, seed []byte) Choices                             // what a call does, among other things; nil: no button allows what needs care
+	Bodies     func(*Ask, jsontext.Value) (shown jsontext.Value, hidden int) // a call's params with all that it writes to files, and how many values are hidden still; nil: they can't be shown
+	Head       func(*Ask) string                                             // what a call does, in one line of safe text; nil: its tool's name
+	Summarise  func(ctx context.Context, a *Ask) string                      // what a model says about a call's long text, in one line, in the time it gives itself; empty: nothing; nil: no model is asked
+	Passkeys   *passkey.Ring                                                 // nil: there are none
+	Page       string                                                        // what the address of a card on the page begins with; empty: it has none that people can open
+	Hide       func(string) string                                           // what may be kept of a person's words; nil: [redact.Line]
+	NoReset    func() bool                                                   // the level is never lowered now, not even by the owner; nil: it may be
+	Now        func() time.Time                                              // by which absences and mutes are set; nil means time.Now
+	Log        *slog.Logger                                                  // nil discards
+	Rand       io.Reader                                                     // nil means crypto/rand
+	Poll       time.Duration                                                 // how often waiting cards are reread; 0 means 2 s
+	Observe    func(Event)                                                   // is called with what happens; may be nil
+	SweepEvery time.Duration                                                 // how often cards are looked at that another process may have left; 0 means 5 s
+	Together   time.Duration                                                 // how long a call waits for others of its turn, to share a card with them; 0 means 100 ms
+	Collect    time.Duration                                                 // how long a batch card gathers calls before it is sent; 0 means 1 s
 }
 
 // Event is what happened at the desk, for metrics.
@@ -212,7 +212,7 @@ func (o *Options) fill() {
 	o.Poll = cmp.Or(o.Poll, 2*time.Second)
 	o.Collect = cmp.Or(o.Collect, time.Second)
 	o.Together = cmp.Or(o.Together, 100*time.Millisecond)
-	o.Tend = cmp.Or(o.Tend, 5*time.Second)
+	o.SweepEvery = cmp.Or(o.SweepEvery, 5*time.Second)
 	o.Rand = cmp.Or(o.Rand, rand.Reader)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

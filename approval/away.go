@@ -181,7 +181,7 @@ func (av *Availability) back(ctx context.Context, person, via string) (Outcome, 
 		return Outcome{Text: storeGone}, err
 	}
 	if _, away := before.holds(aboutPerson(person), av.o.Now()); !away {
-		return Outcome{Kind: Told, Text: person + ", you are not away." + av.terms().quietNow(person, av.o.Now())}, nil
+		return Outcome{Kind: Replied, Text: person + ", you are not away." + av.terms().quietNow(person, av.o.Now())}, nil
 	}
 	return av.tellWords(ctx, before, via, person+" is back."+av.terms().quietNow(person, av.o.Now()), word{about: aboutPerson(person), by: person})
 }

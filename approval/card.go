@@ -31,10 +31,10 @@ type Card struct {
 	Code    string `json:"-"` // for people only: never stored, logged or recorded
 	version int64
 	notice  string
-	key     hmac.Key // what handles are made with; only on a card that a desk has opened
-	longest int      // the most minutes a yes may last; 0: not known
-	entry   int      // of [Card.Entry]: which call of the list, from 1
-	likely  *Likely  // where it is to be shown what a yes to calls like it would cover
+	key     hmac.Key     // what handles are made with; only on a card that a desk has opened
+	longest int          // the most minutes a yes may last; 0: not known
+	entry   int          // of [Card.Entry]: which call of the list, from 1
+	likely  *LikePreview // where it is to be shown what a yes to calls like it would cover
 }
 
 // Copy is where a card is shown.
@@ -81,8 +81,8 @@ type Ask struct {
 	Like         string               `json:"like,omitzero"`      // what calls like it have in common; empty: those can't be allowed together
 	Always       string               `json:"always,omitzero"`    // what a standing consent names that covers it, see [session.StandingLike]; empty: none can
 	Spelled      string               `json:"spelled,omitzero"`   // what tells it from others of its tool however it is spelled, see [lineage.Spelled]
-	Where        []string             `json:"where,omitzero"`     // and where they go, to be read
-	Goes         []string             `json:"goes,omitzero"`      // the params that say where this one does, also where Where is not told
+	Targets      []string             `json:"where,omitzero"`     // and where they go, to be read
+	TargetParams []string             `json:"goes,omitzero"`      // the params that say where this one goes, also where Targets is empty
 	Unsure       bool                 `json:"unsure,omitzero"`    // no label says which of its params these are
 	Careful      bool                 `json:"careful,omitzero"`   // outside content could drive it, or it can't be undone: no reflex may allow it
 	HeldOnly     bool                 `json:"heldOnly,omitzero"`  // the client hid params: only the waiting request may be released
@@ -151,7 +151,7 @@ func (a *Ask) Bound(s Scope) Scope {
 		return s
 	}
 	s.Like = a.Like != ""
-	s.Exactly = !s.Like && (len(a.Goes) > 0 || a.Unsure)
+	s.Exactly = !s.Like && (len(a.TargetParams) > 0 || a.Unsure)
 	return s
 }
 

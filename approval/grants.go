@@ -122,9 +122,9 @@ func (gr *Grants) revoke(ctx context.Context, r revocation) (Outcome, error) {
 		return noGrant, nil
 	case 1:
 		text := fmt.Sprintf("The grant for %s%s was ended by %s (%s). The next such call asks again.", quote(ended[0].Tool), LikeOnly(&ended[0]), r.person, r.via)
-		return Outcome{Kind: Told, Text: text}, nil
+		return Outcome{Kind: Replied, Text: text}, nil
 	}
-	return Outcome{Kind: Told, Text: fmt.Sprintf("%d grants were ended by %s (%s).", len(ended), r.person, r.via)}, nil
+	return Outcome{Kind: Replied, Text: fmt.Sprintf("%d grants were ended by %s (%s).", len(ended), r.person, r.via)}, nil
 }
 
 // revokeListed ends those of one list.
@@ -208,7 +208,7 @@ func (gr *Grants) listGrants(ctx context.Context, via string) (Outcome, error) {
 		return Outcome{Text: "The store can't be reached. Try again."}, err
 	}
 	if len(open.Grants) == 0 {
-		return Outcome{Kind: Told, Text: "Nothing is granted: every call that needs a person asks."}, nil
+		return Outcome{Kind: Replied, Text: "Nothing is granted: every call that needs a person asks."}, nil
 	}
 	var b strings.Builder
 	for i := range open.Grants {
@@ -219,7 +219,7 @@ func (gr *Grants) listGrants(ctx context.Context, via string) (Outcome, error) {
 		b.WriteString("… and more.\n")
 	}
 	b.WriteString(command(via, "revoke <ref>") + " ends one, " + command(via, "revoke all") + " all of them.")
-	return Outcome{Kind: Told, Text: b.String()}, nil
+	return Outcome{Kind: Replied, Text: b.String()}, nil
 }
 
 func counted(n int, one, many string) string {

@@ -80,7 +80,7 @@ func TestGrantsSayWhatIsOpenUntilWhenAndByWhom(t *testing.T) {
 		t.Errorf("open are %+v", open)
 	}
 	o, err := types(d, ".grants")
-	if want := cards[0].Ref() + `  "exec"  in ` + conversation.Ref(); err != nil || o.Kind != approval.Told || !strings.Contains(o.Text, want) || !strings.Contains(o.Text, "by alice") {
+	if want := cards[0].Ref() + `  "exec"  in ` + conversation.Ref(); err != nil || o.Kind != approval.Replied || !strings.Contains(o.Text, want) || !strings.Contains(o.Text, "by alice") {
 		t.Errorf("told %+v, %v", o, err)
 	}
 	if o, err := types(d, ".pending"); err != nil || !strings.Contains(o.Text, "1 grant is open") {
@@ -139,7 +139,7 @@ func plant(t testing.TB, s *sqlite.Store, in session.Conversation, field, value 
 func TestRevokingOneLeavesTheOthersAndIsRecordedAndShown(t *testing.T) {
 	d, s, c, record, cards := granting(t, "exec", "write")
 	o, err := types(d, ".revoke "+strings.ToLower(cards[0].Ref()))
-	if err != nil || o.Kind != approval.Told || !strings.Contains(o.Text, `The grant for "exec" was ended by alice (chat)`) {
+	if err != nil || o.Kind != approval.Replied || !strings.Contains(o.Text, `The grant for "exec" was ended by alice (chat)`) {
 		t.Errorf("told %+v, %v", o, err)
 	}
 	if open := grants(t, d); len(open) != 1 || open[0].Tool != "write" {
@@ -175,7 +175,7 @@ func TestRevokeTakesANameAConversationOrAllAndNothingElse(t *testing.T) {
 	if o, err := d.Grants.Revoke(t.Context(), approval.Answer{ID: mallory}, approval.AllGrants); err != nil || o.Kind != approval.Unauthorised || len(grants(t, d)) != 3 {
 		t.Errorf("H32: mallory: %+v, %v", o, err)
 	}
-	if o, err := d.Grants.Revoke(t.Context(), who, open[1].Name()); err != nil || o.Kind != approval.Told || len(grants(t, d)) != 2 {
+	if o, err := d.Grants.Revoke(t.Context(), who, open[1].Name()); err != nil || o.Kind != approval.Replied || len(grants(t, d)) != 2 {
 		t.Errorf("one: %+v, %v", o, err)
 	}
 	if o, err := d.Grants.Revoke(t.Context(), who, conversation.Hash()); err != nil || !strings.Contains(o.Text, "2 grants were ended by alice (page)") || len(grants(t, d)) != 0 {
@@ -200,7 +200,7 @@ func TestRevokingTakesBackAYesThatNobodyHasUsed(t *testing.T) {
 	if o := tap(t, d, alice, card.Handle(approval.AllowMinutes), ""); o.State != approval.Allowed {
 		t.Fatalf("the tap: %+v", o)
 	}
-	if o, err := types(d, ".revoke all"); err != nil || o.Kind != approval.Told {
+	if o, err := types(d, ".revoke all"); err != nil || o.Kind != approval.Replied {
 		t.Fatalf("told %+v, %v", o, err)
 	}
 	v, err := s.Admit(t.Context(), session.Admission{

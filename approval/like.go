@@ -24,11 +24,11 @@ type likes struct {
 	previews *previews
 }
 
-// Likely is what a yes to calls like one would cover, and what it would have
+// LikePreview is what a yes to calls like one would cover, and what it would have
 // covered of the answers that were given in the conversation before.
-type Likely struct {
+type LikePreview struct {
 	Tool    string
-	Where   []string // where the calls go, an argument each; foreign text
+	Targets []string // where the calls go, an argument each; foreign text
 	Minutes int
 	Level   string // it holds while the level is no worse
 
@@ -37,16 +37,16 @@ type Likely struct {
 	Denied  int // and those that they denied: a warning
 }
 
-// Likely is set where it is to be shown, by ShowLikely.
-func (c *Card) Likely() *Likely { return c.likely }
+// LikePreview is set where it is to be shown, by ShowLikePreview.
+func (c *Card) LikePreview() *LikePreview { return c.likely }
 
-// ShowLikely lets a card be drawn with what a yes to calls like it would cover.
-func (c *Card) ShowLikely(l *Likely) { c.likely = l }
+// ShowLikePreview lets a card be drawn with what a yes to calls like it would cover.
+func (c *Card) ShowLikePreview(l *LikePreview) { c.likely = l }
 
 // String says it in words for people.
-func (l *Likely) String() string {
-	where := make([]string, len(l.Where))
-	for i, w := range l.Where {
+func (l *LikePreview) String() string {
+	where := make([]string, len(l.Targets))
+	for i, w := range l.Targets {
 		where[i] = quote(w)
 	}
 	text := fmt.Sprintf("Allow like this: %s to %s, with whatever else the agent writes, in this conversation for %d minutes, while its level is no worse than %s.",
@@ -91,15 +91,15 @@ func (li *likes) rememberAnswer(ctx context.Context, a *Ask, v *Vote) {
 
 // likely looks at what a yes to calls like the one on a card would cover; nil if
 // it can't be given.
-func (li *likes) likely(ctx context.Context, c *Card, minutes int) *Likely {
+func (li *likes) likely(ctx context.Context, c *Card, minutes int) *LikePreview {
 	if len(c.Questions) != 1 || c.Questions[0].Ask.Like == "" || !c.Questions[0].Ask.Lasting {
 		return nil
 	}
 	a := &c.Questions[0].Ask
-	if slices.ContainsFunc(a.Where, func(w string) bool { return utf8.RuneCountInString(w) > maxQuoted }) {
+	if slices.ContainsFunc(a.Targets, func(w string) bool { return utf8.RuneCountInString(w) > maxQuoted }) {
 		return nil // what would be shown is less than what it is bound to
 	}
-	l := &Likely{Tool: a.Tool, Where: a.Where, Minutes: minutes, Level: a.Level.String()}
+	l := &LikePreview{Tool: a.Tool, Targets: a.Targets, Minutes: minutes, Level: a.Level.String()}
 	answers, _, err := li.notes(ctx, "answer", answersOf(a.Conversation))
 	if err != nil {
 		li.o.Log.WarnContext(ctx, "earlier answers could not be read", "err", err)
@@ -123,11 +123,11 @@ func (li *likes) likely(ctx context.Context, c *Card, minutes int) *Likely {
 	return l
 }
 
-// LikeThis says what a yes to calls like the one on a card would cover, by the
+// PreviewLike says what a yes to calls like the one on a card would cover, by the
 // card's short name. It is nil if it can't be given. A person who was shown it
 // may give it by an [Answer] with Scope.Like, or by the button of one call of a
 // list, which entry names from 1.
-func (li *likes) LikeThis(ctx context.Context, a Answer, entry int) (*Likely, error) {
+func (li *likes) PreviewLike(ctx context.Context, a Answer, entry int) (*LikePreview, error) {
 	person, listed := li.terms().people[a.ID]
 	if !listed {
 		return nil, nil

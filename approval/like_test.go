@@ -12,8 +12,8 @@ import (
 const toBob = `{"to":[["to","bob"]],"with":["text","to"]}`
 
 func TestItIsSaidWhatAYesToCallsLikeOneWouldCover(t *testing.T) {
-	for what, l := range map[string]*approval.Likely{
-		"There are no earlier answers to compare with.":                            {Tool: "message", Where: []string{"to: bob"}, Minutes: 30, Level: "untrusted"},
+	for what, l := range map[string]*approval.LikePreview{
+		"There are no earlier answers to compare with.":                            {Tool: "message", Targets: []string{"to: bob"}, Minutes: 30, Level: "untrusted"},
 		"Of the last 4 answers here it would have covered 2, all of them allowed.": {Tool: "message", Answers: 4, Allowed: 2},
 		"Of the last 4 answers here it would have covered 4: 1 allowed, 3 DENIED":  {Tool: "message", Answers: 4, Allowed: 1, Denied: 3},
 	} {

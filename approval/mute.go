@@ -108,7 +108,7 @@ func (av *Availability) unmute(ctx context.Context, person, via string, cmd *cod
 		}
 	}
 	if len(end) == 0 {
-		return Outcome{Kind: Told, Text: "Nothing of that is muted."}, nil
+		return Outcome{Kind: Replied, Text: "Nothing of that is muted."}, nil
 	}
 	return av.tellWords(ctx, before, via, fmt.Sprintf("%s asks again, by %s (%s).", name, person, via), end...)
 }

@@ -205,7 +205,7 @@ func (op *openings) showAll(ctx context.Context, person string, a Answer, c *Car
 	if err != nil {
 		op.o.Log.WarnContext(ctx, "what a call writes could not be shown", "ref", c.Ref(), "err", err)
 	}
-	c.ShowLikely(op.likes.likely(ctx, c, c.Minutes()))
+	c.ShowLikePreview(op.likes.likely(ctx, c, c.Minutes()))
 	o := Outcome{Kind: Shown, Card: c}
 	if note == nil {
 		return o

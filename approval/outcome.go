@@ -20,7 +20,7 @@ const (
 	NotFound                  // no such card or code
 	Locked                    // too many wrong codes
 	Misunderstood             // meant for us, but not to be understood
-	Told                      // nothing to decide: a list, a help text, a reset
+	Replied                   // it decided nothing, and Text is the reply: a list, a help text, a reset
 	Shown                     // details were asked for: Card holds them; see [Outcome.Delivered]
 	WantsReason               // the answer comes with the reason: ask for it
 	WantsPick                 // the person has to pick first what the call does: Pick asks

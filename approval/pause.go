@@ -83,7 +83,7 @@ func (ps *Pauses) pause(ctx context.Context, person, via, agent string) (Outcome
 	ps.note(ctx, spokenEntry(audit.KindPause, person, via, agent))
 	ps.o.Log.WarnContext(ctx, text)
 	ps.Tell(ctx, text)
-	return Outcome{Kind: Told, Text: text}, nil
+	return Outcome{Kind: Replied, Text: text}, nil
 }
 
 // resume lifts what binds an agent, or all, and lets it ask again. It is recorded
@@ -110,7 +110,7 @@ func (ps *Pauses) resume(ctx context.Context, person, via, agent string) (Outcom
 		text += " A pause of all agents still holds; `.resume` lifts it."
 	}
 	ps.Tell(ctx, text)
-	return Outcome{Kind: Told, Text: text}, nil
+	return Outcome{Kind: Replied, Text: text}, nil
 }
 
 // lifted are the scopes whose pause ends with an agent's, and whose questions

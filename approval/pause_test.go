@@ -72,7 +72,7 @@ func TestTheOwnersOwnWordIsNobodyElses(t *testing.T) {
 	d := openDesk(t, s, func(o *approval.Options) { o.Record = record })
 	says := func(line string) {
 		t.Helper()
-		if o, err := types(d, line); err != nil || o.Kind != approval.Told {
+		if o, err := types(d, line); err != nil || o.Kind != approval.Replied {
 			t.Errorf("%s: %+v, %v", line, o, err)
 		}
 	}
@@ -152,7 +152,7 @@ func (f full) Append(e audit.Entry) error {
 func TestWhatCannotBeRecordedIsNotLifted(t *testing.T) {
 	for _, kind := range []audit.Kind{audit.KindPause, audit.KindResume} {
 		d := openDesk(t, openStore(t), func(o *approval.Options) { o.Record = full{kind} })
-		if o, err := types(d, ".pause"); err != nil || o.Kind != approval.Told || !d.Pauses.View("main").On {
+		if o, err := types(d, ".pause"); err != nil || o.Kind != approval.Replied || !d.Pauses.View("main").On {
 			t.Errorf("a pause that can't be recorded holds all the same: %+v, %v", o, err)
 		}
 		_, err := types(d, ".resume")

@@ -105,7 +105,7 @@ func (pk *picks) careful(ctx context.Context, person string, c *Card, t tap, min
 	}
 	missed := false
 	name := "pick:" + person + ":" + c.ID
-	misses, err := pk.o.Store.Miss(ctx, name, Retention, false)
+	misses, err := pk.o.Store.Count(ctx, name, Retention, false)
 	if p := t.pick; err == nil && p != nil && p.at < len(c.Questions) && misses < maxMisses {
 		at = p.at
 		if offered := pk.choices(person, c, at, p.nonce); len(offered.Offered) > 0 && offered.Right == p.choice {
@@ -114,7 +114,7 @@ func (pk *picks) careful(ctx context.Context, person string, c *Card, t tap, min
 			}
 		} else {
 			missed = true
-			misses, err = pk.o.Store.Miss(ctx, name, Retention, true)
+			misses, err = pk.o.Store.Count(ctx, name, Retention, true)
 		}
 	}
 	switch {

@@ -29,12 +29,12 @@ func TestCard() *Card { return &Card{notice: testNotice} }
 
 // Probed is how one channel is doing.
 type Probed struct {
-	Channel string
-	Who     string // as the channel says
-	Err     error  // why no card would arrive, or why the test card did not
-	Deaf    error  // why answers are no longer heard there
-	Asked   bool   // the channel could be asked; if not, only a test card shows whether it works
-	Sent    bool   // a test card was sent
+	Channel   string
+	Who       string // as the channel says
+	Err       error  // why no card would arrive, or why the test card did not
+	ListenErr error  // why answers are no longer heard there
+	Asked     bool   // the channel could be asked; if not, only a test card shows whether it works
+	Sent      bool   // a test card was sent
 }
 
 // testNotice is what the test card says.
@@ -74,7 +74,7 @@ func (d *Desk) probe(ctx context.Context, name string, ch Channel, send bool) Pr
 	defer cancel()
 	p := Probed{Channel: name}
 	if err, stopped := d.listenErrors.Load(name); stopped {
-		p.Deaf, _ = err.(error)
+		p.ListenErr, _ = err.(error)
 	}
 	if prober, ok := ch.(Prober); ok {
 		p.Asked = true

@@ -55,7 +55,7 @@ func (cm *commands) relayed(ctx context.Context, person string, a Answer) (Outco
 // the wire could send it again, when a conversation has been tainted since.
 func (cm *commands) first(ctx context.Context, c *Carrier) (bool, error) {
 	// No person has a colon in the name.
-	n, err := cm.o.Store.Miss(ctx, "relay:"+c.Conversation.Client+":"+c.Request, c.Keep, true)
+	n, err := cm.o.Store.Count(ctx, "relay:"+c.Conversation.Client+":"+c.Request, c.Keep, true)
 	return n == 1, err
 }
 
@@ -81,7 +81,7 @@ func (cm *commands) names(ctx context.Context, a Answer) (Outcome, error) {
 	} else {
 		lines = append(lines, "The codes are where verifier asked you.")
 	}
-	return Outcome{Kind: Told, Text: strings.Join(lines, "\n")}, nil
+	return Outcome{Kind: Replied, Text: strings.Join(lines, "\n")}, nil
 }
 
 // carries reports whether a card's calls came from the same client.

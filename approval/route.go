@@ -104,7 +104,7 @@ func (t *terms) bind(a *Ask) {
 	}
 	t.bindRequester(a)
 	if t.stepsUp(a) {
-		a.StepUp, a.Lasting, a.Like, a.Where = true, false, "", nil
+		a.StepUp, a.Lasting, a.Like, a.Targets = true, false, "", nil
 	}
 }
 

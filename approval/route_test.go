@@ -219,7 +219,7 @@ func TestAQuestionThatNobodyAnswersGoesToTheNext(t *testing.T) {
 func TestASettledQuestionGoesNowhere(t *testing.T) {
 	s := openStore(t)
 	route := approval.Route{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: time.Second, Channels: []string{"second"}}}}
-	tending := func(o *approval.Options) { o.Tend = 10 * time.Millisecond }
+	tending := func(o *approval.Options) { o.SweepEvery = 10 * time.Millisecond }
 	d, first, second := routed(t, s, tending, route)
 	ruling := ask(t, d, nil)
 	tap(t, d, alice, first.card(t).Handle(approval.DenyCall), "")
@@ -248,13 +248,13 @@ func TestAnyReplicaEscalatesOnce(t *testing.T) {
 	gone.Close()
 	second := newChat()
 	replica := func(o *approval.Options) {
-		o.Tend = 5 * time.Millisecond
+		o.SweepEvery = 5 * time.Millisecond
 		o.Channels["second"] = second
 	}
 	a, _, _ := routed(t, s, replica, route)
 	routed(t, s, replica, route)
 	lame := func(o *approval.Options) { // it has no such channel, and leaves the stage to who has
-		o.Tend = time.Millisecond
+		o.SweepEvery = time.Millisecond
 		delete(o.Channels, "second")
 	}
 	routed(t, s, lame, route)

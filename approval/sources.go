@@ -69,7 +69,7 @@ func (so *Sources) vouch(ctx context.Context, person string, v Vouching) (Outcom
 	if err != nil {
 		return so.noSource(v.Via, v.Conversation, err)
 	}
-	return Outcome{Kind: Told, Text: vouched(&done, v.Take)}, nil
+	return Outcome{Kind: Replied, Text: vouched(&done, v.Take)}, nil
 }
 
 func vouchEntry(person string, v Vouching, account *session.Account, one *session.Influence) audit.Entry {
@@ -138,7 +138,7 @@ func (so *Sources) listSources(ctx context.Context, via, ref string) (Outcome, e
 	}
 	if len(all) == 0 {
 		b.WriteString("Nothing from outside came into it.")
-		return Outcome{Kind: Told, Text: b.String()}, nil
+		return Outcome{Kind: Replied, Text: b.String()}, nil
 	}
 	for _, i := range all[:min(len(all), mostListed)] {
 		b.WriteString(SourceLine(&i))
@@ -151,7 +151,7 @@ func (so *Sources) listSources(ctx context.Context, via, ref string) (Outcome, e
 		b.WriteString("… and older ones.\n")
 	}
 	b.WriteString(command(via, "endorse "+account.Conversation.Ref()+" <number>") + " vouches for what one of them has brought so far.")
-	return Outcome{Kind: Told, Text: b.String()}, nil
+	return Outcome{Kind: Replied, Text: b.String()}, nil
 }
 
 // renewed is the last time that the owner started a conversation anew, if ever.
@@ -224,7 +224,7 @@ func (so *Sources) listJobs(ctx context.Context, via string) (Outcome, error) {
 		return so.noSource(via, "", err)
 	}
 	if len(all) == 0 {
-		return Outcome{Kind: Told, Text: "No scheduled job comes from outside content. Add the reference from a card to list what came into that conversation."}, nil
+		return Outcome{Kind: Replied, Text: "No scheduled job comes from outside content. Add the reference from a card to list what came into that conversation."}, nil
 	}
 	var b strings.Builder
 	b.WriteString("Scheduled jobs that come from a conversation with outside content in it:\n")
@@ -237,7 +237,7 @@ func (so *Sources) listJobs(ctx context.Context, via string) (Outcome, error) {
 		}
 	}
 	b.WriteString(command(via, "endorse <reference> <number>") + " vouches for one of them. Removing a job in your agent's software removes it here.")
-	return Outcome{Kind: Told, Text: b.String()}, nil
+	return Outcome{Kind: Replied, Text: b.String()}, nil
 }
 
 // reset lowers a conversation's level at the owner's word.
@@ -253,5 +253,5 @@ func (so *Sources) reset(ctx context.Context, person, via, ref string) (Outcome,
 		Kind: audit.KindReset, Client: conv.Client, Session: conv.Key, Ref: conv.Ref(),
 		People: []audit.Person{{Name: person, Via: via, At: time.Now().UTC()}},
 	})
-	return Outcome{Kind: Told, Text: "The taint of " + conv.Ref() + " is forgotten and its grants have ended. What the agent read is still in its context."}, nil
+	return Outcome{Kind: Replied, Text: "The taint of " + conv.Ref() + " is forgotten and its grants have ended. What the agent read is still in its context."}, nil
 }

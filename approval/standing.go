@@ -105,7 +105,7 @@ func (cn *Consents) give(ctx context.Context, a Answer, person string, g session
 	if g.Conversation.Key != "" {
 		where = " in this conversation"
 	}
-	return Outcome{Kind: Told, Text: fmt.Sprintf("%s by %s passes%s%s without a question until %s, while the level is no worse than %s. You can end it at any time.",
+	return Outcome{Kind: Replied, Text: fmt.Sprintf("%s by %s passes%s%s without a question until %s, while the level is no worse than %s. You can end it at any time.",
 		quote(g.Tool), quote(g.Agent), LikeOnly(&g), where, g.Until.Format(time.DateOnly), g.Level)}, nil
 }
 

@@ -139,7 +139,7 @@ func (su *stepUps) prove(ctx context.Context, person string, c *Card, asked []*Q
 	if errEnd != nil || !su.o.Key.Check(seal, "step-up", random, until, c.ID, a.ID) || !now.Before(time.Unix(end, 0)) {
 		return su.unproven(ctx, person, c, a, usedProof, errors.New("approval: the nonce is not one of this card and person, or too old")), nil //nolint:nilerr // what is no number is no nonce of ours
 	}
-	used, err := su.o.Store.Miss(ctx, "passkey:"+random, 2*proofLife, true)
+	used, err := su.o.Store.Count(ctx, "passkey:"+random, 2*proofLife, true)
 	switch {
 	case err != nil:
 		return Outcome{Text: "The store can't be reached. Nothing was approved; try again."}, err

@@ -41,11 +41,11 @@ type Store interface {
 	// Open lists the ids of live cards that are not closed, oldest first.
 	Open(ctx context.Context) ([]string, error)
 
-	// Miss counts a wrong try by a person, and says how many there were in the
-	// window that the first of them opened. With count false it only looks. A
-	// message that a runtime relays is counted as well, under a name that no
-	// person has: it is taken the first time.
-	Miss(ctx context.Context, person string, window time.Duration, count bool) (int, error)
+	// Count counts one more of something under a name, such as a wrong code of a
+	// person, and says how many there were in the window that the first of them
+	// opened. With add false it only looks. A message that a runtime relays is
+	// counted under a name that no person has: it is taken the first time.
+	Count(ctx context.Context, name string, window time.Duration, add bool) (int, error)
 
 	// Spend notes one more question of an agent, if it has asked fewer than most
 	// within the last window, which is the same at every call.

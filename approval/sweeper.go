@@ -33,8 +33,8 @@ func (sw *sweeper) sweep(ctx context.Context) {
 	chores := []*chore{
 		{every: sw.o.Poll, next: time.Now().Add(sw.o.Poll), do: sw.poll},
 		{every: pausesEvery, do: sw.readPauses},
-		{every: sw.o.Tend, do: sw.escalateOverdue},
-		{every: sw.o.Tend, do: sw.adoptOrphans},
+		{every: sw.o.SweepEvery, do: sw.escalateOverdue},
+		{every: sw.o.SweepEvery, do: sw.adoptOrphans},
 	}
 	for ctx.Err() == nil {
 		next := time.Now().Add(pausesEvery)

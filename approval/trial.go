@@ -33,13 +33,13 @@ func (as *asker) AskTest(ctx context.Context, a Answer) (Outcome, error) {
 	}
 	cards, now, err := as.Waiting(ctx)
 	if slices.ContainsFunc(cards, func(c *Card) bool { return c.Questions[0].Ask.Test }) {
-		return Outcome{Kind: Told, Text: "A test question waits already."}, nil
+		return Outcome{Kind: Replied, Text: "A test question waits already."}, nil
 	}
 	random, errRandom := codes.NewID(as.o.Rand)
 	if err := cmp.Or(err, errRandom); err != nil {
 		return Outcome{Text: "The test question could not be sent. Try again."}, err
 	}
-	sent, err := as.o.Store.Miss(ctx, "test-question", window, true)
+	sent, err := as.o.Store.Count(ctx, "test-question", window, true)
 	switch {
 	case err != nil:
 		return Outcome{Text: "The test question could not be sent. Try again."}, err
@@ -60,5 +60,5 @@ func (as *asker) AskTest(ctx context.Context, a Answer) (Outcome, error) {
 	case err != nil:
 		return Outcome{Text: "The test question could not be sent. The log says why."}, err
 	}
-	return Outcome{Kind: Told, Text: "The test question was sent to every place where you are asked."}, nil
+	return Outcome{Kind: Replied, Text: "The test question was sent to every place where you are asked."}, nil
 }

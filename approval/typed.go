@@ -70,7 +70,7 @@ func (cm *commands) typed(ctx context.Context, person string, a Answer) (Outcome
 	}
 	switch cmd.Verb {
 	case codes.Help:
-		return Outcome{Kind: Told, Text: cm.terms().help()}, nil
+		return Outcome{Kind: Replied, Text: cm.terms().help()}, nil
 	case codes.Pending:
 		return cm.list(ctx, a)
 	case codes.ResetTrust:
@@ -92,7 +92,7 @@ func (cm *commands) typed(ctx context.Context, person string, a Answer) (Outcome
 	case codes.Unmute:
 		return cm.availability.unmute(ctx, person, a.Via, &cmd)
 	case codes.Pair:
-		return Outcome{Kind: Told, Text: "Nothing is being set up here. `verifier setup` shows a code and waits for it."}, nil
+		return Outcome{Kind: Replied, Text: "Nothing is being set up here. `verifier setup` shows a code and waits for it."}, nil
 	case codes.Grants:
 		return cm.grants.listGrants(ctx, a.Via)
 	case codes.Revoke:
@@ -115,7 +115,7 @@ func command(via, line string) string {
 // withCode takes `.approve` and `.deny`.
 func (cm *commands) withCode(ctx context.Context, person string, a Answer, cmd codes.Command) (Outcome, error) {
 	t := cm.terms()
-	tries, err := cm.o.Store.Miss(ctx, person, t.TTL, false)
+	tries, err := cm.o.Store.Count(ctx, person, t.TTL, false)
 	if err != nil {
 		return Outcome{Text: storeGone}, err
 	}
@@ -150,7 +150,7 @@ func (cm *commands) withCode(ctx context.Context, person string, a Answer, cmd c
 // may approve gets a notice: someone may be guessing.
 func (cm *commands) missed(ctx context.Context, person, via string) (Outcome, error) {
 	ttl := cm.terms().TTL
-	tries, err := cm.o.Store.Miss(ctx, person, ttl, true)
+	tries, err := cm.o.Store.Count(ctx, person, ttl, true)
 	if err != nil {
 		return Outcome{Text: storeGone}, err
 	}
@@ -188,7 +188,7 @@ func (cm *commands) list(ctx context.Context, a Answer) (Outcome, error) {
 	if open, err := cm.grants.List(ctx, ""); err == nil && len(open.Grants) > 0 {
 		b.WriteString(counted(len(open.Grants), "grant is", "grants are") + " open. `.grants` lists them.\n")
 	}
-	return Outcome{Kind: Told, Text: strings.TrimSuffix(b.String(), "\n")}, nil
+	return Outcome{Kind: Replied, Text: strings.TrimSuffix(b.String(), "\n")}, nil
 }
 
 // TypedTool is what `.approve` names: the tool, or all of the card where there

@@ -133,5 +133,5 @@ func (av *Availability) tellWords(ctx context.Context, before words, via, text s
 	}
 	av.note(ctx, audit.Entry{Kind: audit.KindNote, Note: text, People: []audit.Person{{Name: said[0].by, Via: via, At: time.Now().UTC()}}})
 	av.Tell(ctx, text)
-	return Outcome{Kind: Told, Text: text}, nil
+	return Outcome{Kind: Replied, Text: text}, nil
 }

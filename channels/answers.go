@@ -147,7 +147,7 @@ func detailsButtons(c *approval.Card, longer int) []Button {
 		}
 		out = append(out, button(c, approval.AllowTurn, label))
 	}
-	if l := c.Likely(); l != nil { // what it would cover is shown above
+	if l := c.LikePreview(); l != nil { // what it would cover is shown above
 		out = append(out, button(c, approval.AllowLike, minutesLabel("Allow like this,", l.Minutes)))
 	}
 	return append(out, button(c, approval.DenyBecause, "Deny & say why"))

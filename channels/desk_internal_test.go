@@ -16,7 +16,7 @@ type wrongCodes struct {
 
 func (s *wrongCodes) Find(context.Context, string) (string, error) { return "", nil }
 
-func (s *wrongCodes) Miss(_ context.Context, _ string, _ time.Duration, count bool) (int, error) {
+func (s *wrongCodes) Count(_ context.Context, _ string, _ time.Duration, count bool) (int, error) {
 	if count {
 		s.tries++
 	}

@@ -56,10 +56,10 @@ func destination(a *approval.Ask) target {
 // destinations are the values of the arguments that say where a call goes, as they
 // may be shown. What can't be read to its end has none: the rest could go elsewhere.
 func destinations(a *approval.Ask) []string {
-	if len(a.Goes) == 0 {
+	if len(a.TargetParams) == 0 {
 		return nil
 	}
-	w := goesWalk{d: jsontext.NewDecoder(bytes.NewReader(a.Shown)), names: a.Goes}
+	w := goesWalk{d: jsontext.NewDecoder(bytes.NewReader(a.Shown)), names: a.TargetParams}
 	if !w.value(false) {
 		return nil
 	}

@@ -135,7 +135,7 @@ func TestThreeButtonsInOneOrder(t *testing.T) {
 // TestMoreHasEveryAnswer: behind More is each answer that the call can get, and none that it can't.
 func TestMoreHasEveryAnswer(t *testing.T) {
 	liked := card(ask("message", `{"to":"+15550100","message":"hello"}`))
-	liked.ShowLikely(&approval.Likely{Tool: "message", Minutes: 30})
+	liked.ShowLikePreview(&approval.LikePreview{Tool: "message", Minutes: 30})
 	all := cards()
 	all["liked"] = liked
 	for name, want := range map[string]string{

@@ -57,7 +57,7 @@ func TestWrongAnswersHaveNoBrokenCharacter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := meaning(&approval.Ask{Tool: "message", Shown: jsontext.Value(`{"to":` + string(quoted) + `}`), Goes: []string{"to"}, Careful: true})
+		d := meaning(&approval.Ask{Tool: "message", Shown: jsontext.Value(`{"to":` + string(quoted) + `}`), TargetParams: []string{"to"}, Careful: true})
 		for _, wrong := range d.others(&dice{}) {
 			if name := strings.TrimPrefix(wrong, sign); !utf8.ValidString(wrong) || sign != "" && name == wrong || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") != "" {
 				t.Errorf("%q: a wrong answer is %q", to, wrong)

@@ -179,13 +179,13 @@ type outcomeBody struct {
 
 var kinds = map[approval.Kind]string{
 	approval.Ignored: "ignored", approval.Counted: "counted", approval.TooLate: "too late", approval.Unauthorised: "unauthorised",
-	approval.NotFound: "not found", approval.Locked: "locked", approval.Misunderstood: "misunderstood", approval.Told: "told",
+	approval.NotFound: "not found", approval.Locked: "locked", approval.Misunderstood: "misunderstood", approval.Replied: "told",
 	approval.Shown: "shown", approval.WantsReason: "wants a reason", approval.WantsPick: "wants a pick",
 	approval.WantsPasskey: "wants a passkey", approval.WantsConfirm: "wants the same again",
 }
 
 var statuses = map[approval.Kind]int{
-	approval.Counted: http.StatusOK, approval.Told: http.StatusOK, approval.TooLate: http.StatusConflict,
+	approval.Counted: http.StatusOK, approval.Replied: http.StatusOK, approval.TooLate: http.StatusConflict,
 	approval.Unauthorised: http.StatusForbidden, approval.NotFound: http.StatusNotFound, approval.Locked: http.StatusTooManyRequests,
 	approval.Misunderstood: http.StatusUnprocessableEntity, approval.Ignored: http.StatusUnprocessableEntity,
 	approval.Shown: http.StatusOK, approval.WantsReason: http.StatusUnprocessableEntity, approval.WantsPick: http.StatusUnprocessableEntity,

@@ -26,7 +26,7 @@ func (h *hearing) Answer(_ context.Context, a approval.Answer) (approval.Outcome
 		panic("boom")
 	}
 	h.heard = append(h.heard, a)
-	return approval.Outcome{Kind: approval.Told, Text: "heard"}, nil
+	return approval.Outcome{Kind: approval.Replied, Text: "heard"}, nil
 }
 
 func relaying(t testing.TB) (*server.Server, *hearing) {

@@ -48,7 +48,7 @@ func (a *ownerAPI) test(w http.ResponseWriter, r *http.Request, id string) {
 		}
 	}
 	for _, p := range probed {
-		out.Channels = append(out.Channels, probedChannel{p.Channel, p.Who, text(p.Err), text(p.Deaf), p.Asked, p.Sent})
+		out.Channels = append(out.Channels, probedChannel{p.Channel, p.Who, text(p.Err), text(p.ListenErr), p.Asked, p.Sent})
 	}
 	respond(w, http.StatusOK, out)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/openclaw-verifier/verifier/store/state"
 )
 
-// Miss implements approval.Store.
-func (s *limits) Miss(ctx context.Context, person string, window time.Duration, count bool) (tries int, err error) {
+// Count implements approval.Store.
+func (s *limits) Count(ctx context.Context, person string, window time.Duration, count bool) (tries int, err error) {
 	at := scattered("tries:" + person)
 	_, err = s.change(ctx, "miss", func(t *tx) error {
 		tries = 0

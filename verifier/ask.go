@@ -125,7 +125,7 @@ func (p *people) question(ctx context.Context, t *evaluation) *approval.Ask {
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Initiator.Why, Senders: session.Senders(&c.Context),
 		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params.Clone(), Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(),
 	}
-	a.Careful, a.Goes, a.Unsure = t.verdict.Tainted || !t.verdict.Grantable, t.plan.Goes(), t.plan.Unsure()
+	a.Careful, a.TargetParams, a.Unsure = t.verdict.Tainted || !t.verdict.Grantable, t.plan.Goes(), t.plan.Unsure()
 	if c.Sent != c.Tool {
 		a.Sent = c.Sent
 	}
@@ -137,7 +137,7 @@ func (p *people) question(ctx context.Context, t *evaluation) *approval.Ask {
 	whole.Shown, whole.Hidden = secrets.Params, a.Hidden-shown.Hidden()+secrets.Hidden()
 	a.Lasting = t.verdict.Grantable && p.o.Visible(&whole) && t.conv.Lasting() && c.Context.SessionKey != ""
 	if a.Lasting && whole.Hidden == 0 && t.view.Secrets != session.Holds { // the third part of the trifecta
-		a.Like, a.Where = t.like().String(), t.like().Where()
+		a.Like, a.Targets = t.like().String(), t.like().Where()
 	}
 	if a.Shell = t.plan.Shell; a.Shell && a.Lasting {
 		a.Runs, a.Does = t.runs()

@@ -56,7 +56,7 @@ func (s *sessions) who(r *http.Request) (*member, error) {
 	if err != nil || !lives {
 		return nil, err
 	}
-	ended, err := s.counts.Miss(r.Context(), "page-out:"+t.ID, s.o.Session, false)
+	ended, err := s.counts.Count(r.Context(), "page-out:"+t.ID, s.o.Session, false)
 	if err != nil || ended > 0 {
 		return nil, err
 	}

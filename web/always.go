@@ -113,7 +113,7 @@ func (q *questions) alwaysView(c *approval.Card, g *session.Grant, found *replay
 		Talk: talkName(session.Conversation{Key: q.o.Hide(a.Conversation.Key)}), TalkHash: a.Conversation.Hash(), Times: len(found.Allowed), Silent: found.Silent,
 	}
 	v.In, _ = channels.Safe(a.Directory, channels.Form{})
-	for _, where := range a.Where {
+	for _, where := range a.Targets {
 		text, _ := channels.Safe(where, channels.Form{})
 		v.Only = append(v.Only, text)
 	}

@@ -207,7 +207,7 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 		case approval.AllowTurn:
 			v.Turn, v.TurnOf = b.Handle, b.Label
 		case approval.AllowLike:
-			if l := c.Likely(); l != nil {
+			if l := c.LikePreview(); l != nil {
 				v.Like, v.Likely = b.Handle, l.String()
 			}
 		case approval.DenyCall:

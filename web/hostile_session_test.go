@@ -185,7 +185,7 @@ func TestH116OfManyWhoUseALinkOneGetsInAndNoneIsBlamed(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d got in by one link", n)
 	}
-	if wrong, err := r.store.Miss(t.Context(), "page-login:192.0.2.7", time.Minute, false); wrong != 0 || err != nil {
+	if wrong, err := r.store.Count(t.Context(), "page-login:192.0.2.7", time.Minute, false); wrong != 0 || err != nil {
 		t.Errorf("%d wrong logins are counted, %v", wrong, err)
 	}
 }

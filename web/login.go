@@ -96,7 +96,7 @@ func (l *login) byLink(r *http.Request) (*ticket, refusal, error) {
 // wait before it is looked at.
 func (l *login) byToken(r *http.Request) (*ticket, refusal, error) {
 	count := "page-login:" + l.o.Peer(r)
-	wrong, err := l.counts.Miss(r.Context(), count, tryWindow, false)
+	wrong, err := l.counts.Count(r.Context(), count, tryWindow, false)
 	if err != nil {
 		return nil, refusal{}, err
 	}
@@ -109,7 +109,7 @@ func (l *login) byToken(r *http.Request) (*ticket, refusal, error) {
 	if wrong < maxTries {
 		l.o.Log.WarnContext(r.Context(), "a wrong token was tried on the page", "peer", l.o.Peer(r))
 	}
-	_, err = l.counts.Miss(r.Context(), count, tryWindow, true)
+	_, err = l.counts.Count(r.Context(), count, tryWindow, true)
 	return nil, badToken, err
 }
 
@@ -159,7 +159,7 @@ func (l *login) enter(w http.ResponseWriter, r *http.Request, as ticket) {
 
 // logout ends a session wherever it is used.
 func (l *login) logout(w http.ResponseWriter, r *http.Request, m *member) {
-	if _, err := l.counts.Miss(r.Context(), "page-out:"+m.ID, l.o.Session, true); err != nil {
+	if _, err := l.counts.Count(r.Context(), "page-out:"+m.ID, l.o.Session, true); err != nil {
 		l.o.Log.ErrorContext(r.Context(), "a session could not be ended", "err", err)
 		http.Error(w, "The store can't be reached, so the session goes on. Try again.", http.StatusServiceUnavailable)
 		return

@@ -113,7 +113,7 @@ func (c *ceremonies) useNonce(ctx context.Context, purpose, nonce string) (perso
 	if errUntil != nil || errName != nil || !c.o.Now().Before(time.Unix(until, 0)) {
 		return "", false, nil //nolint:nilerr // it is no nonce of ours
 	}
-	uses, err := c.counts.Miss(ctx, "page-nonce:"+f[0], 2*keyLife, true)
+	uses, err := c.counts.Count(ctx, "page-nonce:"+f[0], 2*keyLife, true)
 	return string(name), err == nil && uses == 1, err
 }
 

@@ -49,7 +49,9 @@ func TestWhatNeedsCareIsAllowedOnlyByPickingWhereItGoes(t *testing.T) {
 	} {
 		t.Run(real, func(t *testing.T) {
 			r := newRig(t, nil)
-			ruling := r.ask(func(a *approval.Ask) { a.Careful, a.Goes, a.Shown = true, []string{"to"}, jsontext.Value(params) })
+			ruling := r.ask(func(a *approval.Ask) {
+				a.Careful, a.TargetParams, a.Shown = true, []string{"to"}, jsontext.Value(params)
+			})
 			b := r.owner()
 			page := b.do(http.MethodPost, "answer", b.form(b.get("").body, "Allow once"), nil).body
 			offered := picks(page)

@@ -58,13 +58,13 @@ func (s *tickets) link(ctx context.Context, purpose, person string, viewer bool)
 // issue begins the life of a ticket. The store ends it by its own clock, which is
 // never set back: the end in the ticket itself goes by a clock that may be.
 func (s *tickets) issue(ctx context.Context, purpose, id string, life time.Duration) error {
-	_, err := s.counts.Miss(ctx, purpose+"-issued:"+id, life, true)
+	_, err := s.counts.Count(ctx, purpose+"-issued:"+id, life, true)
 	return err
 }
 
 // lives reports whether a ticket was issued and the store has not ended it.
 func (s *tickets) lives(ctx context.Context, purpose, id string, life time.Duration) (bool, error) {
-	n, err := s.counts.Miss(ctx, purpose+"-issued:"+id, life, false)
+	n, err := s.counts.Count(ctx, purpose+"-issued:"+id, life, false)
 	return n > 0, err
 }
 
@@ -77,7 +77,7 @@ func (s *tickets) unused(ctx context.Context, purpose, text string, use bool) (t
 	if ok, err = s.lives(ctx, purpose, t.ID, linkLife); err != nil || !ok {
 		return t, false, err
 	}
-	uses, err := s.counts.Miss(ctx, purpose+":"+t.ID, 2*linkLife, use)
+	uses, err := s.counts.Count(ctx, purpose+":"+t.ID, 2*linkLife, use)
 	if use {
 		uses-- // this time
 	}

@@ -128,11 +128,11 @@ func (q *questions) like(ctx context.Context, c *approval.Card, o approval.Outco
 	if o.State != approval.Open || !m.Approver {
 		return
 	}
-	l, err := q.o.Desk.LikeThis(ctx, approval.Answer{ID: m.id(), Via: Via, Ref: c.Ref()}, entry)
+	l, err := q.o.Desk.PreviewLike(ctx, approval.Answer{ID: m.id(), Via: Via, Ref: c.Ref()}, entry)
 	if err != nil {
 		q.o.Log.WarnContext(ctx, "the page could not say what calls like one are", "err", err)
 	}
-	c.ShowLikely(l)
+	c.ShowLikePreview(l)
 }
 
 // named finds the open question that a form names. Where there is none, it shows what there is.
@@ -262,7 +262,7 @@ func told(o approval.Outcome) said {
 		s.Fates, s.Late = channels.Fates(o.Card, &o), o.Kind == approval.TooLate
 	}
 	switch {
-	case o.Kind == approval.Counted && o.State == approval.Allowed, o.Kind == approval.Told:
+	case o.Kind == approval.Counted && o.State == approval.Allowed, o.Kind == approval.Replied:
 		s.Tone = good
 	case o.Kind == approval.Counted && o.State == approval.Denied:
 		s.Tone = bad

@@ -53,7 +53,7 @@ type Desk interface {
 	Open(ctx context.Context, a approval.Answer, c *approval.Card) error
 	Draft(c *approval.Card) (text, why string)
 	Reveal(ctx context.Context, a approval.Answer, c *approval.Card) (jsontext.Value, error)
-	LikeThis(ctx context.Context, a approval.Answer, entry int) (*approval.Likely, error)
+	PreviewLike(ctx context.Context, a approval.Answer, entry int) (*approval.LikePreview, error)
 	AskTest(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Lists(id string) bool
 }
@@ -61,7 +61,7 @@ type Desk interface {
 // Tries counts what may happen only so often: each name has a window that the
 // first count opens. All processes that share a store share it.
 type Tries interface {
-	Miss(ctx context.Context, name string, window time.Duration, count bool) (int, error)
+	Count(ctx context.Context, name string, window time.Duration, add bool) (int, error)
 }
 
 // People are those who have a token. A mark names a token and tells nothing of it;

@@ -134,7 +134,7 @@ func summedUp(text string) *approval.Card {
 
 // likely shows what a yes to calls like it would cover.
 func likely(c *approval.Card) *approval.Card {
-	c.ShowLikely(&approval.Likely{Tool: "message", Where: []string{"to: +15550100"}, Minutes: 30, Level: "untrusted", Answers: 9, Allowed: 3, Denied: 1})
+	c.ShowLikePreview(&approval.LikePreview{Tool: "message", Targets: []string{"to: +15550100"}, Minutes: 30, Level: "untrusted", Answers: 9, Allowed: 3, Denied: 1})
 	return c
 }
 

@@ -99,7 +99,7 @@ func pickSpecs() []spec {
 }
 
 var carefulCall = call{tool: "message", params: `{"to":"bob@example.org","message":"hello"}`, edit: func(a *approval.Ask) {
-	a.Careful, a.Goes, a.Shown = true, []string{"to"}, jsontext.Value(`{"to":"bob@example.org","message":"hello"}`)
+	a.Careful, a.TargetParams, a.Shown = true, []string{"to"}, jsontext.Value(`{"to":"bob@example.org","message":"hello"}`)
 }}
 
 // asked waits for the question what a call does, as it is now.

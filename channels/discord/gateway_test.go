@@ -13,7 +13,7 @@ import (
 
 // echo answers every line and tap with what it was.
 func echo(_ context.Context, a approval.Answer) (approval.Outcome, error) {
-	return approval.Outcome{Kind: approval.Told, Text: a.ID + " " + a.Handle + a.Text}, nil
+	return approval.Outcome{Kind: approval.Replied, Text: a.ID + " " + a.Handle + a.Text}, nil
 }
 
 func bounded(t testing.TB, d time.Duration) context.Context {

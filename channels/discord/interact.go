@@ -97,7 +97,7 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 	switch {
 	case tapped && o.Kind == approval.WantsReason:
 		r.open(ctx, func() *discordgo.InteractionResponse { return form(a.Handle, whyTitle, whyLabel, "") })
-	case tapped && a.Text != "" && o.Kind == approval.Told:
+	case tapped && a.Text != "" && o.Kind == approval.Replied:
 		r.open(ctx, func() *discordgo.InteractionResponse {
 			return form(lineForm, lineTitle, "The line behind More", lineHint)
 		})

@@ -108,9 +108,9 @@ func TestWhatATapComesTo(t *testing.T) {
 		{approval.Counted, "*yes* @everyone", nil, "*yes* @everyone"},
 		{approval.Unauthorised, approval.NotAuthorised, nil, approval.NotAuthorised},
 		{approval.NotFound, "no such button", nil, "no such button"},
-		{approval.Told, "one\n```\ntwo", nil, "one\n```\ntwo"},
+		{approval.Replied, "one\n```\ntwo", nil, "one\n```\ntwo"},
 		{approval.Ignored, "Nothing was approved.", broken, "Nothing was approved."},
-		{approval.Told, strings.Repeat("long ", 2000), nil, "long long"},
+		{approval.Replied, strings.Repeat("long ", 2000), nil, "long long"},
 	} {
 		p := newPlatform(t)
 		ch, log := p.start(t)

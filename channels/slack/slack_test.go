@@ -73,7 +73,7 @@ func newStation(t testing.TB, w way, edit func(*slack.Config)) *station {
 
 func newStationAt(t testing.TB, p *platform, edit func(*slack.Config)) *station {
 	t.Helper()
-	s := &station{TB: t, platform: p, desk: &desk{outcome: approval.Outcome{Kind: approval.Told, Text: "heard"}}, log: &log{}}
+	s := &station{TB: t, platform: p, desk: &desk{outcome: approval.Outcome{Kind: approval.Replied, Text: "heard"}}, log: &log{}}
 	c := s.config()
 	if edit != nil {
 		edit(&c)

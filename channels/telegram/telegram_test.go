@@ -55,7 +55,7 @@ func (h *heard) answer(_ context.Context, a approval.Answer) (approval.Outcome, 
 	defer h.mu.Unlock()
 	h.answers = append(h.answers, a)
 	h.came <- a
-	return approval.Outcome{Kind: approval.Told, Text: "heard"}, nil
+	return approval.Outcome{Kind: approval.Replied, Text: "heard"}, nil
 }
 
 func (h *heard) next(t *testing.T) approval.Answer {

@@ -209,7 +209,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Visible: visible, Detailed: channels.FullyDetailed, Choices: channels.Choices, Head: func(a *approval.Ask) string { return channels.Head(a).String() },
 		Summarise: g.summarise,
 		Bodies: func(a *approval.Ask, params jsontext.Value) (jsontext.Value, int) {
-			shown := g.live.Load().bodies.Card(a.Tool, params, a.Goes)
+			shown := g.live.Load().bodies.Card(a.Tool, params, a.TargetParams)
 			return shown.Params, shown.Hidden()
 		},
 	})

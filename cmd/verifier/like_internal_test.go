@@ -97,7 +97,7 @@ func TestWhatCanNotBeAllowedLikeThis(t *testing.T) {
 				t.Errorf("%s %s: %+v", c.tool, c.params, v)
 			}
 		}
-		if l, err := r.desk.LikeThis(t.Context(), approval.Answer{ID: "token:owner", Ref: ref}, 0); l != nil || err != nil {
+		if l, err := r.desk.PreviewLike(t.Context(), approval.Answer{ID: "token:owner", Ref: ref}, 0); l != nil || err != nil {
 			t.Errorf("%s: %+v, %v", c.tool, l, err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestAllowLikeThisByTaps(t *testing.T) {
 	r.allow(call{tool: "web_fetch", params: `{"url":"https://a.example"}`, context: m})
 	r.deny(send("one"))
 	cards, err := r.desk.Pending(t.Context(), "token:owner")
-	if err != nil || len(cards) != 1 || cards[0].Likely() != nil {
+	if err != nil || len(cards) != 1 || cards[0].LikePreview() != nil {
 		t.Fatalf("%d cards, %v", len(cards), err)
 	}
 	tap := func(a approval.Action, by string) approval.Outcome {
@@ -133,7 +133,7 @@ func TestAllowLikeThisByTaps(t *testing.T) {
 		}
 		return out
 	}
-	if out := tap(approval.Details, "token:owner"); out.Kind != approval.Shown || out.Card.Likely() == nil || out.Card.Likely().Minutes != 30 {
+	if out := tap(approval.Details, "token:owner"); out.Kind != approval.Shown || out.Card.LikePreview() == nil || out.Card.LikePreview().Minutes != 30 {
 		t.Fatalf("%+v", out)
 	}
 	if out := tap(approval.AllowLike, "telegram:666"); out.Kind != approval.Unauthorised {

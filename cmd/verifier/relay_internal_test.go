@@ -346,7 +346,7 @@ func TestARelayThatAReloadTakesAwayIsDead(t *testing.T) {
 // amnesiac is a store that can't say which lines have come before.
 type amnesiac struct{ backend }
 
-func (amnesiac) Miss(context.Context, string, time.Duration, bool) (int, error) {
+func (amnesiac) Count(context.Context, string, time.Duration, bool) (int, error) {
 	return 0, errors.New("store: out of order")
 }
 

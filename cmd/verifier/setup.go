@@ -330,7 +330,7 @@ func (p *pairing) answer(_ context.Context, a approval.Answer) (approval.Outcome
 	}
 	p.who = id
 	close(p.done)
-	return approval.Outcome{Kind: approval.Told, Text: "This account may answer now. The terminal says how it goes on."}, nil
+	return approval.Outcome{Kind: approval.Replied, Text: "This account may answer now. The terminal says how it goes on."}, nil
 }
 
 // write puts the tokens into files and the chat into the config.

@@ -112,7 +112,7 @@ func TestH21WhoMayVouchAndForWhat(t *testing.T) {
 			}
 		}
 		say.Seen = wiki.Last
-		if out, err := r.desk.Sources.Endorse(t.Context(), say); err != nil || out.Kind != approval.Told || !strings.Contains(out.Text, "is external now") {
+		if out, err := r.desk.Sources.Endorse(t.Context(), say); err != nil || out.Kind != approval.Replied || !strings.Contains(out.Text, "is external now") {
 			t.Errorf("%+v, %v", out, err) // the stranger still counts
 		}
 		r.deny(call{tool: "exec", params: `{"command":"date"}`, context: m})

@@ -80,7 +80,7 @@ func (g *gateway) weekly() *weekly {
 	return &weekly{
 		when: func() config.Weekly { return g.live.Load().config.Report.Weekly },
 		once: func(ctx context.Context, name string, life time.Duration) (bool, error) {
-			n, err := g.store.Miss(ctx, name, life, true)
+			n, err := g.store.Count(ctx, name, life, true)
 			return n == 1, err
 		},
 		load: func(since, until time.Time) (replay.Load, error) {

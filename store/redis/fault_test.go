@@ -73,7 +73,7 @@ func ops() []op {
 			return err
 		}},
 		{"miss", true, func(ctx context.Context, s *redis.Store, id string) error {
-			_, err := s.Miss(ctx, id, time.Hour, true)
+			_, err := s.Count(ctx, id, time.Hour, true)
 			return err
 		}},
 		{"reset", false, func(ctx context.Context, s *redis.Store, _ string) error {

@@ -19,8 +19,8 @@ func (s *Store) Exec(ctx context.Context, query string, args ...driver.Value) er
 	})
 }
 
-// Count answers a query for one number.
-func (s *Store) Count(ctx context.Context, query string, args ...driver.Value) (int64, error) {
+// CountRows answers a query for one number.
+func (s *Store) CountRows(ctx context.Context, query string, args ...driver.Value) (int64, error) {
 	return ask(ctx, s.records.reader, func(t *tx) (int64, error) {
 		r, err := t.one(query, args...)
 		return r.int(0), err

@@ -188,7 +188,7 @@ func TestTheStateIsReadableByPeople(t *testing.T) {
 	a.Raise, a.Source = taint.External, "message"
 	admit(t, s, a)
 	admit(t, s, admission(0, 1))
-	n, err := s.Count(t.Context(), `SELECT count(*) FROM overview WHERE ref = ? AND client = 'laptop' AND session_key = 'agent:main:0'
+	n, err := s.CountRows(t.Context(), `SELECT count(*) FROM overview WHERE ref = ? AND client = 'laptop' AND session_key = 'agent:main:0'
 		AND level = 'external' AND source = 'message' AND calls = 2 AND last_call = '2026-11-15 12:00:00'`, a.Conversation.Ref())
 	if err != nil || n != 1 {
 		t.Fatalf("%d rows, %v", n, err)

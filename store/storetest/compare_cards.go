@@ -119,7 +119,7 @@ func (m *machine) lookAtCards(t *rapid.T) {
 func (m *machine) miss(t *rapid.T) {
 	person := rapid.SampledFrom([]string{"eve", "bob"}).Draw(t, "person")
 	window, count := drawLife(t, "window"), rapid.Bool().Draw(t, "count")
-	got, errGot := m.Store.Miss(m.ctx, person, window, count)
-	want, errWant := m.model.Miss(m.ctx, person, window, count)
+	got, errGot := m.Store.Count(m.ctx, person, window, count)
+	want, errWant := m.model.Count(m.ctx, person, window, count)
 	m.same(t, "miss", got, want, errGot, errWant)
 }

@@ -187,8 +187,8 @@ type counters struct {
 	misses map[string]*misses
 }
 
-// Miss implements approval.Store.
-func (c *counters) Miss(_ context.Context, person string, window time.Duration, count bool) (int, error) {
+// Count implements approval.Store.
+func (c *counters) Count(_ context.Context, person string, window time.Duration, count bool) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.misses[person]

@@ -286,7 +286,7 @@ func deskSpecs() []spec {
 		}},
 		{"50 wrong tries at once are all counted", func(b *bench) {
 			b.parallel(50, func(int) error {
-				_, err := b.Store.Miss(b.ctx, "eve", time.Hour, true)
+				_, err := b.Store.Count(b.ctx, "eve", time.Hour, true)
 				return err
 			})
 			if n := b.miss("eve", time.Hour, false); n != 50 {
@@ -351,7 +351,7 @@ func (b *bench) find(seal string) string {
 
 func (b *bench) miss(person string, window time.Duration, count bool) int {
 	b.Helper()
-	n, err := b.Store.Miss(b.ctx, person, window, count)
+	n, err := b.Store.Count(b.ctx, person, window, count)
 	b.must(err)
 	return n
 }
