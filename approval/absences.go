@@ -88,16 +88,13 @@ func (av *Availability) Text(ctx context.Context, via string) string {
 		b.WriteString(".\n")
 	}
 	for _, m := range now.Muted {
-		fmt.Fprintf(&b, "MUTED: %s by %s until %s. %s ends it.\n", av.muteName(&m), m.By, m.Until.UTC().Format(awayFormat), command(via, "unmute"))
+		name := "The conversation " + m.Ref()
+		if m.Agent != "" {
+			name = whom(av.o.Hide(m.Agent))
+		}
+		fmt.Fprintf(&b, "MUTED: %s by %s until %s. %s ends it.\n", name, m.By, m.Until.UTC().Format(awayFormat), command(via, "unmute"))
 	}
 	return b.String()
-}
-
-func (av *Availability) muteName(m *Mute) string {
-	if m.Agent == "" {
-		return "The conversation " + m.Ref()
-	}
-	return whom(av.o.Hide(m.Agent))
 }
 
 // Reachable says of a person, by their id, whether to notify them of a card now: they may answer a call on it, are not away, and it breaks

@@ -194,7 +194,7 @@ func assemble(o Options, p process) *Desk {
 	endings := &endings{cards, announcer}
 	tickets := &tickets{cards, announcer, endings, pauses, consents}
 	placer := &placer{cardStore: cards, announcer: announcer, sweeper: sweeper, endings: endings}
-	asker := &asker{cardStore: cards, availability: availability, askLimit: &askLimit{cards.core}, placer: placer, heldParams: held, pauses: pauses, tickets: tickets}
+	asker := &asker{cardStore: cards, availability: availability, placer: placer, heldParams: held, pauses: pauses, tickets: tickets}
 	stepUps := &stepUps{cards.core}
 	votes := &votes{cards, announcer, pauses, consents, likes, previews, stepUps, held}
 	edits := &edits{cards, votes, held, previews}

@@ -16,7 +16,6 @@ type asker struct {
 	*cardStore
 
 	availability *Availability
-	askLimit     *askLimit
 	placer       *placer
 	pauses       *Pauses
 	tickets      *tickets
@@ -180,7 +179,7 @@ func (as *asker) present(ctx context.Context, r *Request) (id string, err error)
 			return "", r.notNow
 		}
 		if !counted {
-			if err := as.askLimit.countAsk(ctx, r); err != nil {
+			if err := as.countAsk(ctx, r); err != nil {
 				return "", err
 			}
 			counted = true
@@ -188,7 +187,7 @@ func (as *asker) present(ctx context.Context, r *Request) (id string, err error)
 		p, err := as.placer.putUp(ctx, r, id)
 		switch {
 		case err != nil:
-			as.askLimit.refundUnasked(ctx, r, err)
+			as.refundUnasked(ctx, r, err)
 			return "", err
 		case p.State == New:
 			return p.ID, nil

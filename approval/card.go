@@ -232,8 +232,7 @@ func (s Scope) String() string {
 
 // narrower is the scope that grants less.
 func narrower(a, b Scope) Scope {
-	switch {
-	case !a.Lasting() || !b.Lasting():
+	if !a.Lasting() || !b.Lasting() {
 		return Scope{}
 	}
 	s := Scope{Like: a.Like || b.Like, Exactly: a.Exactly || b.Exactly, Turn: a.Turn || b.Turn, Minutes: min(a.Minutes, b.Minutes)}
@@ -285,10 +284,8 @@ func (c *Card) whole() bool {
 
 // question finds what the card asks about a digest.
 func (c *Card) question(digest string) *Question {
-	for i := range c.Questions {
-		if c.Questions[i].Ask.Digest == digest {
-			return &c.Questions[i]
-		}
+	if at := slices.IndexFunc(c.Questions, func(q Question) bool { return q.Ask.Digest == digest }); at >= 0 {
+		return &c.Questions[at]
 	}
 	return nil
 }

@@ -29,11 +29,9 @@ type leaveQueue struct {
 func (w *Waiting) leave() Ruling {
 	gone := make(chan struct{})
 	w.vacate(0, gone)
-	enough := time.NewTimer(askSlack)
-	defer enough.Stop()
 	select {
 	case <-gone:
-	case <-enough.C:
+	case <-time.After(askSlack):
 	}
 	return w.unanswered()
 }

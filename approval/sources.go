@@ -169,14 +169,13 @@ func (so *Sources) renewed(ctx context.Context, c session.Conversation) (last se
 
 // SourceLine says in one line what had a say, since when, and whether it counts.
 func SourceLine(i *session.Influence) string {
-	const clock = "2006-01-02 15:04:05"
 	name := quote(i.Label)
 	if i.Label == "" {
 		name = "what is not known any more"
 	}
-	line := fmt.Sprintf("%d  %s  %s  since %s", i.Number, name, i.Level, i.First.UTC().Format(clock))
+	line := fmt.Sprintf("%d  %s  %s  since %s", i.Number, name, i.Level, i.First.UTC().Format(time.DateTime))
 	if !i.Last.Equal(i.First) {
-		line += ", last " + i.Last.UTC().Format(clock)
+		line += ", last " + i.Last.UTC().Format(time.DateTime)
 	}
 	line += " UTC"
 	switch {

@@ -39,10 +39,8 @@ func (t *tasks) survive(f func(ctx context.Context)) {
 
 // sleep waits, and reports false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false

@@ -48,8 +48,7 @@ type late struct {
 // or the desk stops. Everything else gives nothing: a no, a yes that was used, a question
 // that is gone, a ticket that is not this client's.
 func (ti *tickets) Answered(ctx context.Context, client string, tickets []string, wait time.Duration) (answered []string) {
-	enough := time.NewTimer(wait)
-	defer enough.Stop()
+	enough := time.After(wait)
 	woken := make(chan struct{}, 1)
 	var asked []*late
 	for _, ticket := range tickets[:min(len(tickets), MaxTickets)] {
@@ -73,7 +72,7 @@ func (ti *tickets) Answered(ctx context.Context, client string, tickets []string
 		}
 		select {
 		case <-woken:
-		case <-enough.C:
+		case <-enough:
 			return nil
 		case <-ctx.Done():
 			return nil

@@ -89,10 +89,8 @@ func (pl *placer) putAlone(ctx context.Context, r *Request, instead string) (Pla
 // putTogether waits for the other calls of a turn, and puts up one card for all.
 func (pl *placer) putTogether(ctx context.Context, key string, c *turnCard) {
 	defer close(c.done)
-	t := time.NewTimer(pl.o.Together)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(pl.o.Together):
 	case <-ctx.Done():
 	case <-pl.ctx.Done():
 	}

@@ -102,7 +102,7 @@ func entries(c *approval.Card, a approval.Action, label string) (out []Button) {
 
 // Answered reports whether a call has its answer. The other calls of its list may wait.
 func Answered(q *approval.Question) bool {
-	return denial(q) != nil || len(q.Votes) >= max(q.Ask.Approvals, 1)
+	return q.Denial() != nil || len(q.Votes) >= max(q.Ask.Approvals, 1)
 }
 
 // left is how many calls of a card wait for an answer.
@@ -204,7 +204,7 @@ func covers(c *approval.Card, longer int, r *room) []Block {
 }
 
 func button(c *approval.Card, a approval.Action, label string) Button {
-	return Button{Action: a, Label: label, Handle: c.Handle(a), Allows: a.Allows(), Denies: a == approval.DenyCall || a == approval.DenyBecause}
+	return Button{Action: a, Label: label, Handle: c.Handle(a)}
 }
 
 // onceLabel names the yes to one call, or to those of a list.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -63,16 +64,9 @@ func look(a *approval.Ask, r *room) call {
 
 // inOrder are the arguments that say what a call does, and then what it writes.
 func inOrder(members []arg) (out []arg) {
-	for _, name := range mains {
+	for i, name := range slices.Concat(mains, bodies) {
 		for _, m := range members {
-			if m.name == name {
-				out = append(out, m)
-			}
-		}
-	}
-	for _, name := range bodies {
-		for _, m := range members {
-			if m.name == name && m.body {
+			if m.name == name && (m.body || i < len(mains)) {
 				out = append(out, m)
 			}
 		}
@@ -171,14 +165,12 @@ func needsQuotes(s []byte) bool {
 
 // plainName is an argument's name that can't be taken for name and value.
 func plainName(s string) string {
-	for _, r := range s {
-		if r == ':' || r == ' ' || r == '"' {
-			quoted, err := jsontext.AppendQuote(nil, s)
-			if err != nil {
-				return s
-			}
-			return string(quoted)
-		}
+	if !strings.ContainsAny(s, `: "`) {
+		return s
 	}
-	return s
+	quoted, err := jsontext.AppendQuote(nil, s)
+	if err != nil {
+		return s
+	}
+	return string(quoted)
 }

@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -146,12 +147,7 @@ func voteBlocks(q *approval.Question, r *room) []Block {
 // sameContext reports whether all questions of a card come from the same place
 // for the same reason, so that it need be said once only.
 func sameContext(qs []approval.Question) bool {
-	for i := range qs {
-		if !reflect.DeepEqual(background(&qs[i].Ask), background(&qs[0].Ask)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(qs, func(q approval.Question) bool { return !reflect.DeepEqual(background(&q.Ask), background(&qs[0].Ask)) })
 }
 
 // background is the part of an ask that is not the call.
@@ -244,12 +240,7 @@ func (r *room) lines(sentences []string) string {
 	return strings.Join(out, "\n")
 }
 
-func orUnknown(s string) string {
-	if s == "" {
-		return "(not said)"
-	}
-	return s
-}
+func orUnknown(s string) string { return cmp.Or(s, "(not said)") }
 
 func agentText(a *approval.Ask, r *room) string {
 	text := orUnknown(r.id(a, a.Agent))

@@ -83,9 +83,7 @@ type Button struct {
 	Action approval.Action
 	Label  string
 	Handle string // what the tap brings back
-	Allows bool
-	Denies bool
-	Entry  int // the call of a list that it is for, from 1; 0: all of the card
+	Entry  int    // the call of a list that it is for, from 1; 0: all of the card
 }
 
 // First reports whether the button belongs to the first row: those of a card before More.

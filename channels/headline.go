@@ -278,10 +278,8 @@ func changed(given []arg) string {
 		case m.name == "content":
 			return "(" + count(linesOf(m.text), "line", "lines") + ")"
 		case m.name == "edits" || m.name == changeName:
-			for line := range strings.SplitSeq(m.text, "\n") {
-				plus += prefixed(line, "+ ")
-				minus += prefixed(line, "- ")
-			}
+			plus += strings.Count("\n"+m.text, "\n+ ")
+			minus += strings.Count("\n"+m.text, "\n- ")
 		}
 	}
 	return plusMinus(plus, minus)
@@ -292,13 +290,6 @@ func plusMinus(plus, minus int) string {
 		return ""
 	}
 	return fmt.Sprintf("(+%d −%d)", plus, minus)
-}
-
-func prefixed(line, with string) int {
-	if strings.HasPrefix(line, with) {
-		return 1
-	}
-	return 0
 }
 
 func linesOf(s string) int { return strings.Count(strings.TrimSuffix(s, "\n"), "\n") + 1 }

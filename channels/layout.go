@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 )
@@ -99,7 +100,7 @@ func fit(s string, most int) int {
 	for i, r := range s {
 		used += columns(r)
 		if used > most && i > 0 {
-			return firstOf(space, whole, i)
+			return cmp.Or(space, whole, i)
 		}
 		end := i + utf8.RuneLen(r)
 		switch {
@@ -115,13 +116,4 @@ func fit(s string, most int) int {
 		}
 	}
 	return len(s)
-}
-
-func firstOf(ends ...int) int {
-	for _, n := range ends {
-		if n > 0 {
-			return n
-		}
-	}
-	return 0
 }

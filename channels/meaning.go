@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -173,12 +174,7 @@ func anEffect(d *dice) string {
 	if d.below(2) == 0 {
 		return one(d, harmless)
 	}
-	var all []string
-	for _, text := range effects {
-		all = append(all, text)
-	}
-	slices.Sort(all) // the dice decide, and not the order of a map
-	return one(d, all)
+	return one(d, slices.Sorted(maps.Values(effects))) // the dice decide, and not the order of a map
 }
 
 func aCommand(d *dice) string { return one(d, programs) + " " + one(d, files) }

@@ -93,7 +93,7 @@ func headsOf(c *approval.Card, columns int) (out []string) {
 // fateOf describes the end of one question. The calls of a list may end differently,
 // so it reads the question's own votes first, and the outcome where they are silent.
 func fateOf(q *approval.Question, o *approval.Outcome, r *room) Fate {
-	if v := denial(q); v != nil {
+	if v := q.Denial(); v != nil {
 		return denied(v, r)
 	}
 	if by := approvers(q, r); len(by) > 0 && len(by) >= q.Ask.Approvals {
@@ -128,7 +128,7 @@ func ending(c *approval.Card, o *approval.Outcome) (word, sign string) {
 }
 
 func end(q *approval.Question, o *approval.Outcome) (word, sign string) {
-	by, v := approvers(q, &normal), denial(q)
+	by, v := approvers(q, &normal), q.Denial()
 	if v == nil && (len(by) == 0 || len(by) < q.Ask.Approvals) && o.State == approval.Denied {
 		v = &approval.Vote{Person: o.By}
 	}
@@ -149,15 +149,6 @@ func scope(q *approval.Question, o *approval.Outcome) approval.Scope {
 		return o.Scope
 	}
 	return q.Votes[len(q.Votes)-1].Scope
-}
-
-func denial(q *approval.Question) *approval.Vote {
-	for i := range q.Votes {
-		if !q.Votes[i].Allow {
-			return &q.Votes[i]
-		}
-	}
-	return nil
 }
 
 func approvers(q *approval.Question, r *room) []string {

@@ -48,7 +48,7 @@ func Picking(c *approval.Card, p *approval.Pick, now time.Time) *Document {
 	for i, offer := range p.Offers {
 		letter := string(rune('A' + i))
 		d.Blocks = append(d.Blocks, Block{Kind: Field, Label: letter, Text: offer.Text})
-		d.Buttons = append(d.Buttons, Button{Action: approval.PickOne, Label: letter, Handle: offer.Handle, Allows: true})
+		d.Buttons = append(d.Buttons, Button{Action: approval.PickOne, Label: letter, Handle: offer.Handle})
 	}
 	d.Blocks = append(d.Blocks, Block{Kind: Note, Label: pickGives, Text: inline(p.Gives, normal.main), Gap: true}, Block{Kind: Note, Label: pickWhy},
 		Block{Kind: Field, Part: OfTime, Label: "ref", Text: c.Ref() + ", " + timeLeft(c.Until(), now)})

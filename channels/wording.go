@@ -30,7 +30,9 @@ const (
 	differentContexts = "These calls come from different places, for different reasons: open the list to see which."
 )
 
-func cutMark(n int) string { return fmt.Sprintf("%s… %s not shown …%s", open, characters(n), shut) }
+func cutMark(n int) string {
+	return fmt.Sprintf("%s… %s not shown …%s", open, count(n, "character", "characters"), shut)
+}
 
 // blankMark takes the place of white space. It says whether there are line breaks in
 // it: in a shell, another command follows.
@@ -41,8 +43,6 @@ func blankMark(s string) string {
 	}
 	return fmt.Sprintf("%s… %d %s not shown …%s", open, len(s), kinds, shut)
 }
-
-func characters(n int) string { return count(n, "character", "characters") }
 
 func count(n int, one, many string) string {
 	if n == 1 {

@@ -13,6 +13,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -98,9 +99,7 @@ func New(o Options) *Notifier {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Every == 0 {
-		o.Every = lookEvery
-	}
+	o.Every = cmp.Or(o.Every, lookEvery)
 	n := &Notifier{o: o, kicked: make(chan struct{}, 1), boxes: make(map[string]*outbox)}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.wg.Go(n.watch)
@@ -135,12 +134,10 @@ func (n *Notifier) watch() {
 	defer tick.Stop()
 	for n.ctx.Err() == nil {
 		n.look()
-		pause := time.NewTimer(lookApart)
 		select {
 		case <-n.ctx.Done():
-		case <-pause.C:
+		case <-time.After(lookApart):
 		}
-		pause.Stop()
 		select {
 		case <-n.ctx.Done():
 		case <-n.kicked:

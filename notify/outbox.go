@@ -121,10 +121,8 @@ func (b *outbox) wait(pause time.Duration, news *News) bool {
 	if !news.Over && time.Until(news.Until) < pause {
 		return false
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(pause):
 		return true
 	case <-b.n.ctx.Done():
 		return false

@@ -164,10 +164,8 @@ func Outlive(ctx context.Context, most, moment time.Duration) (context.Context, 
 
 // Sleep waits, and reports false if ctx ended first.
 func Sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false

@@ -92,15 +92,7 @@ var ErrBusy = errors.New("too much was sent to this chat; there is no room befor
 
 // New makes a line.
 func New(o Options) *Line {
-	if o.Rate == 0 {
-		o.Rate = 1
-	}
-	if o.Burst == 0 {
-		o.Burst = 20
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 4 * time.Second
-	}
+	o.Rate, o.Burst, o.Timeout = cmp.Or(o.Rate, 1), cmp.Or(o.Burst, 20), cmp.Or(o.Timeout, 4*time.Second)
 	return &Line{o: o, chats: make(map[string]*chat)}
 }
 

@@ -91,7 +91,7 @@ approval: {routes: [{tools: [exec], channels: [pigeon], approvers: [Ann]}]}
 		sent <- out
 	}()
 	doc := <-p.out
-	once := slices.IndexFunc(doc.Buttons, func(b channels.Button) bool { return b.Allows })
+	once := slices.IndexFunc(doc.Buttons, func(b channels.Button) bool { return b.Action.Allows() })
 	if once < 0 {
 		t.Fatalf("no way to allow: %+v", doc.Buttons)
 	}
