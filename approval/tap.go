@@ -240,7 +240,7 @@ func (o *Options) inFull(c *Card) bool {
 }
 
 // oneLine is a reason as a typed line could give it: in one line, without what
-// can't be seen. What is to be hidden in it can't be broken up by such signs.
+// can't be seen. What is to be hidden in it can't be broken up by such characters.
 func oneLine(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {

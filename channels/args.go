@@ -29,7 +29,7 @@ var patches = []string{changeName, "edits", "input", "patch"}
 type arg struct {
 	name, text string
 	body       bool   // its text is what is written, line by line
-	diff       bool   // and its lines say by their first sign whether they go or come
+	diff       bool   // and its lines say by their first character whether they go or come
 	isText     bool   // the value is a string
 	raw        string // and which
 }

@@ -80,7 +80,7 @@ func (c *cutter) drop() {
 
 // shorten keeps half of what there is room for: what can't be whole should at
 // least be short, and leave its end on the screen. A combining mark goes with
-// its letter, or it would be on one of our signs.
+// its letter, or it would be on one of our marks.
 func (c *cutter) shorten() {
 	for c.headWidth > c.limit/4 {
 		last := c.head[len(c.head)-1]

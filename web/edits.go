@@ -5,7 +5,7 @@ import "strings"
 // changedLine is a line of a change: it goes, comes or stays.
 type changedLine struct{ Kind, Text string }
 
-// changedLines tells the lines of a change or a patch apart by their first sign.
+// changedLines tells the lines of a change or a patch apart by their first character.
 func changedLines(text string) (out []changedLine) {
 	for _, line := range lines(text) {
 		kind := "same"

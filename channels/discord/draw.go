@@ -51,7 +51,7 @@ func prose(s string) string {
 	return b.String()
 }
 
-// block shows a text literally, every sign in its place. Three backticks would
+// block shows a text literally, every character in its place. Three backticks would
 // end it, so they are taken apart; line breaks at its ends would be dropped, so
 // they are not at its ends.
 func block(s string) string {

@@ -207,11 +207,7 @@ func (c *connection) close() {
 }
 
 func (c *connection) write(op int, data any) error {
-	d, err := json.Marshal(data)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(frame{Op: op, Data: d})
+	text, err := json.Marshal(map[string]any{"op": op, "d": data})
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,8 @@ type drawing struct {
 	blocks  []slack.Block
 	rich    *slack.RichTextBlock   // the last block, while it is one of text
 	section *slack.RichTextSection // its last part, while lines can be added to it
+	length  int                    // of the last block of text, in characters
+	tooLong bool                   // a block is longer than Slack takes
 }
 
 // draw lays a document out and says whether Slack has room for it.
@@ -54,13 +56,14 @@ func draw(doc *channels.Document) (*drawing, bool) {
 	}
 	if len(doc.Buttons) > 0 {
 		d.paragraph()
-		block := actions(doc.Buttons)
+		block := d.actions(doc.Buttons)
 		if doc.Link != "" {
 			page := slack.NewButtonBlockElement("page", "page", words(doc.LinkTitle))
 			page.URL = doc.Link
 			block.Elements.ElementSet = append(block.Elements.ElementSet, page)
 		}
 		d.blocks = append(d.blocks, block)
+		d.tooLong = d.tooLong || len(block.Elements.ElementSet) > maxButtons
 	}
 	return d, d.fits()
 }
@@ -149,21 +152,30 @@ func (d *drawing) styled(s string, style *slack.RichTextSectionTextStyle) {
 		d.section = slack.NewRichTextSection()
 		d.add(d.section)
 	}
-	d.section.Elements = append(d.section.Elements, slack.NewRichTextSectionTextElement(s, style))
+	d.section.Elements = append(d.section.Elements, d.element(s, style))
 }
 
-// preformatted adds a foreign text of which every sign counts.
+// element is a text in the last block.
+func (d *drawing) element(s string, style *slack.RichTextSectionTextStyle) slack.RichTextSectionElement {
+	d.length += utf8.RuneCountInString(s)
+	d.tooLong = d.tooLong || d.length > maxBlockText
+	return slack.NewRichTextSectionTextElement(s, style)
+}
+
+// preformatted adds a foreign text of which every character counts.
 func (d *drawing) preformatted(s string) {
 	if s == "" {
 		s = " "
 	}
-	d.add(&slack.RichTextPreformatted{Type: slack.RTEPreformatted, Elements: []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(s, nil)}})
+	text := &slack.RichTextPreformatted{Type: slack.RTEPreformatted}
+	d.add(text)
+	text.Elements = []slack.RichTextSectionElement{d.element(s, nil)}
 	d.section = nil
 }
 
 func (d *drawing) add(e slack.RichTextElement) {
 	if d.rich == nil {
-		d.rich = slack.NewRichTextBlock("")
+		d.rich, d.length = slack.NewRichTextBlock(""), 0
 		d.blocks = append(d.blocks, d.rich)
 	}
 	d.rich.Elements = append(d.rich.Elements, e)
@@ -172,7 +184,7 @@ func (d *drawing) add(e slack.RichTextElement) {
 // answerID is what the ids of our buttons begin with.
 const answerID = "answer_"
 
-func actions(buttons []channels.Button) *slack.ActionBlock {
+func (d *drawing) actions(buttons []channels.Button) *slack.ActionBlock {
 	block := slack.NewActionBlock("")
 	for _, b := range buttons {
 		id := fmt.Sprintf("%s%c", answerID, b.Action)
@@ -191,58 +203,15 @@ func actions(buttons []channels.Button) *slack.ActionBlock {
 			e.Style = slack.StyleDanger
 		}
 		block.Elements.ElementSet = append(block.Elements.ElementSet, e)
+		d.tooLong = d.tooLong || utf8.RuneCountInString(b.Label) > maxLabel || len(b.Handle) > maxValue || len(id) > maxActionID
 	}
 	return block
 }
 
 // fits reports whether Slack takes it.
 func (d *drawing) fits() bool {
-	for _, b := range d.blocks {
-		if !blockFits(b) {
-			return false
-		}
-	}
 	size, err := json.Marshal(d.blocks)
-	return err == nil && len(size) <= maxMessage && len(d.blocks) <= maxBlocks
-}
-
-func blockFits(b slack.Block) bool {
-	switch b := b.(type) {
-	case *slack.RichTextBlock:
-		return richLength(b) <= maxBlockText
-	case *slack.ActionBlock:
-		return buttonsFit(b)
-	}
-	return false
-}
-
-func richLength(b *slack.RichTextBlock) int {
-	n := 0
-	for _, e := range b.Elements {
-		var texts []slack.RichTextSectionElement
-		switch e := e.(type) {
-		case *slack.RichTextSection:
-			texts = e.Elements
-		case *slack.RichTextPreformatted:
-			texts = e.Elements
-		}
-		for _, t := range texts {
-			if t, ok := t.(*slack.RichTextSectionTextElement); ok {
-				n += utf8.RuneCountInString(t.Text)
-			}
-		}
-	}
-	return n
-}
-
-func buttonsFit(b *slack.ActionBlock) bool {
-	for _, e := range b.Elements.ElementSet {
-		e, ok := e.(*slack.ButtonBlockElement)
-		if !ok || utf8.RuneCountInString(e.Text.Text) > maxLabel || len(e.Value) > maxValue || len(e.ActionID) > maxActionID {
-			return false
-		}
-	}
-	return len(b.Elements.ElementSet) <= maxButtons
+	return err == nil && len(size) <= maxMessage && len(d.blocks) <= maxBlocks && !d.tooLong
 }
 
 // said is a message of one text, which may hold foreign words.
