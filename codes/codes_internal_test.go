@@ -2,10 +2,12 @@ package codes
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"log/slog"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -207,4 +209,48 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q formats to %q, which parses to %+v, %v", text, c, again, err)
 		}
 	})
+}
+
+// String returns a text that parses to the same command. Only tests need it.
+func (c Command) String() string {
+	switch c.Verb {
+	case Approve:
+		return c.Verb.String() + " " + c.Tool + " " + c.Code + c.scope()
+	case Deny:
+		return strings.TrimRight(c.Verb.String()+" "+c.Code+" "+c.Reason, " ")
+	case ResetTrust, Sources:
+		return strings.TrimRight(c.Verb.String()+" "+c.Session, " ")
+	case Endorse, Distrust:
+		return c.Verb.String() + " " + c.Session + " " + strconv.FormatInt(c.Source, 10)
+	case Away:
+		return strings.TrimRight(c.Verb.String()+" until "+c.When+" "+c.Person, " ")
+	case Mute, Unmute:
+		if c.Session != "" {
+			return c.Verb.String() + " in " + c.Session + c.scope()
+		}
+		return strings.TrimRight(c.Verb.String()+" "+c.Agent, " ") + c.scope()
+	case Pause, Resume:
+		return strings.TrimRight(c.Verb.String()+" "+c.Agent, " ")
+	case Revoke:
+		return c.Verb.String() + " " + cmp.Or(c.Grant, "all")
+	}
+	return c.Verb.String()
+}
+
+func (c Command) scope() string {
+	switch {
+	case c.With != "":
+		return " with " + c.With
+	case c.Exactly:
+		c.Exactly = false
+		return " exactly" + c.scope()
+	case c.Like:
+		c.Like = false
+		return " like" + c.scope()
+	case c.Turn:
+		return " turn"
+	case c.Minutes > 0:
+		return " " + strconv.Itoa(c.Minutes)
+	}
+	return ""
 }

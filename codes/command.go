@@ -1,7 +1,6 @@
 package codes
 
 import (
-	"cmp"
 	"errors"
 	"log/slog"
 	"strconv"
@@ -292,51 +291,6 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// String returns a text that parses to the same command. It holds the code: it
-// is for an approver's eyes only.
-func (c Command) String() string {
-	switch c.Verb {
-	case Approve:
-		return c.Verb.String() + " " + c.Tool + " " + c.Code + c.scope()
-	case Deny:
-		return strings.TrimRight(c.Verb.String()+" "+c.Code+" "+c.Reason, " ")
-	case ResetTrust, Sources:
-		return strings.TrimRight(c.Verb.String()+" "+c.Session, " ")
-	case Endorse, Distrust:
-		return c.Verb.String() + " " + c.Session + " " + strconv.FormatInt(c.Source, 10)
-	case Away:
-		return strings.TrimRight(c.Verb.String()+" until "+c.When+" "+c.Person, " ")
-	case Mute, Unmute:
-		if c.Session != "" {
-			return c.Verb.String() + " in " + c.Session + c.scope()
-		}
-		return strings.TrimRight(c.Verb.String()+" "+c.Agent, " ") + c.scope()
-	case Pause, Resume:
-		return strings.TrimRight(c.Verb.String()+" "+c.Agent, " ")
-	case Revoke:
-		return c.Verb.String() + " " + cmp.Or(c.Grant, "all")
-	}
-	return c.Verb.String()
-}
-
 // LogValue implements [slog.LogValuer], so that logging a command does not log
 // its code.
 func (c Command) LogValue() slog.Value { return slog.StringValue(c.Verb.String()) }
-
-func (c Command) scope() string {
-	switch {
-	case c.With != "":
-		return " with " + c.With
-	case c.Exactly:
-		c.Exactly = false
-		return " exactly" + c.scope()
-	case c.Like:
-		c.Like = false
-		return " like" + c.scope()
-	case c.Turn:
-		return " turn"
-	case c.Minutes > 0:
-		return " " + strconv.Itoa(c.Minutes)
-	}
-	return ""
-}
