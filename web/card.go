@@ -113,9 +113,8 @@ func whole(c *approval.Card, o approval.Outcome, now time.Time, m *member) cardV
 
 func newCard(c *approval.Card, doc *channels.Document, o *approval.Outcome, m *member) cardView {
 	a := &c.Questions[0].Ask
-	tool, _ := channels.Name(a.Tool)
 	v := cardView{
-		ID: c.ID, Ref: c.Ref(), Title: doc.FirstLine(), Head: channels.Headline{Says: doc.Title, Of: doc.Of, Then: doc.Then}, Level: a.Level.String(), Tool: tool,
+		ID: c.ID, Ref: c.Ref(), Title: doc.FirstLine(), Head: channels.Headline{Says: doc.Title, Of: doc.Of, Then: doc.Then}, Level: a.Level.String(), Tool: toolName(a.Tool),
 		Until: c.Until(), Created: a.Created, Talk: talkAsked(a).Hash(), Open: len(doc.Buttons) > 0, Full: doc.Full, Me: m, Stamp: digest([]*approval.Card{c}),
 	}
 	if len(c.Questions) > 1 {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
-	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/replay"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -130,9 +129,9 @@ func (c *consents) consentViews(ctx context.Context, open approval.Granting) (ou
 		if slices.ContainsFunc(open.Grants, func(x session.Grant) bool { return x.Name() == g.Name() }) {
 			continue
 		}
-		v := consentView{Name: g.Name(), Agent: foreign(c.o.Hide(g.Agent)), Only: foreign(approval.LikeOnly(g)), Level: g.Level.String(), Times: offers[i].times}
-		v.Tool, _ = channels.Name(g.Tool)
-		out = append(out, v)
+		out = append(out, consentView{
+			Name: g.Name(), Tool: toolName(g.Tool), Agent: foreign(c.o.Hide(g.Agent)), Only: foreign(approval.LikeOnly(g)), Level: g.Level.String(), Times: offers[i].times,
+		})
 	}
 	return out
 }

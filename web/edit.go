@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -36,18 +37,14 @@ func (q *questions) edit(w http.ResponseWriter, r *http.Request, m *member) {
 		q.one(w, r, m, c.ID, said{Text: why, Tone: odd})
 		return
 	}
-	v.Handle, v.Masked, v.Text = c.Handle(approval.EditCall), redact.HasMask(text) || c.Questions[0].Ask.Hidden > 0, text
-	if wrote := r.PostFormValue("params"); wrote != "" {
-		v.Text = wrote
-	}
-	v.Tool, _ = channels.Name(c.Questions[0].Ask.Tool)
+	v.Handle, v.Tool, v.Text = c.Handle(approval.EditCall), toolName(c.Questions[0].Ask.Tool), cmp.Or(r.PostFormValue("params"), text)
+	v.Masked = redact.HasMask(text) || c.Questions[0].Ask.Hidden > 0
 	q.show(w, r, m, "edit", view{Title: "Change it", At: "waiting", Edit: v})
 }
 
 // editAgain shows what a person wrote with why it can't be taken.
 func (q *questions) editAgain(w http.ResponseWriter, r *http.Request, m *member, a approval.Answer, o *approval.Outcome) {
-	v := editView{ID: o.Card.ID, Handle: a.Handle, Text: a.Params, Masked: redact.HasMask(a.Params)}
-	v.Tool, _ = channels.Name(o.Card.Questions[0].Ask.Tool)
+	v := editView{ID: o.Card.ID, Tool: toolName(o.Card.Questions[0].Ask.Tool), Handle: a.Handle, Text: a.Params, Masked: redact.HasMask(a.Params)}
 	q.show(w, r, m, "edit", view{Title: "Change it", At: "waiting", Said: told(*o), Edit: v})
 }
 

@@ -71,12 +71,10 @@ func (g *grants) grantViews(open approval.Granting) []grantView {
 	out := make([]grantView, 0, len(open.Grants))
 	for i := range open.Grants {
 		one := &open.Grants[i]
-		v := grantView{
+		out = append(out, grantView{
 			Name: one.Name(), Ref: codes.Ref(one.ID), TalkHash: one.Conversation.Hash(), Level: one.Level.String(), By: foreign(g.o.Hide(one.By)),
-			Agent: foreign(g.o.Hide(one.Agent)), Talk: talkName(session.Conversation{Key: g.o.Hide(one.Conversation.Key)}), Until: one.Until, Turn: one.Run != "", Only: strings.TrimSpace(approval.LikeOnly(one)), Exactly: one.IsExactly() && one.ShownCall() == "", Standing: one.IsStanding() && one.Conversation.Key == "",
-		}
-		v.Tool, _ = channels.Name(one.Tool)
-		out = append(out, v)
+			Tool: toolName(one.Tool), Agent: foreign(g.o.Hide(one.Agent)), Talk: talkName(session.Conversation{Key: g.o.Hide(one.Conversation.Key)}), Until: one.Until, Turn: one.Run != "", Only: strings.TrimSpace(approval.LikeOnly(one)), Exactly: one.IsExactly() && one.ShownCall() == "", Standing: one.IsStanding() && one.Conversation.Key == "",
+		})
 	}
 	return out
 }

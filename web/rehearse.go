@@ -123,8 +123,7 @@ func viewPlayed(p *Played) *playedView {
 		v.Fates = append(v.Fates, fateView{name, p.Before[name], p.After[name]})
 	}
 	for _, d := range p.Differences {
-		tool, _ := channels.Name(d.Tool)
-		v.Differences = append(v.Differences, differenceView{foreign(d.Session), tool, channels.Brief(&approval.Ask{Tool: d.Tool, Shown: d.Params}), d.Before, d.After})
+		v.Differences = append(v.Differences, differenceView{foreign(d.Session), toolName(d.Tool), channels.Brief(&approval.Ask{Tool: d.Tool, Shown: d.Params}), d.Before, d.After})
 	}
 	return v
 }
