@@ -43,7 +43,7 @@ func withoutForwards(raw jsontext.Value) jsontext.Value {
 
 // dropForwards does the same for what getUpdates answers.
 func dropForwards(res *http.Response) error {
-	defer res.Body.Close() //nolint:errcheck // it was only read
+	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return err
