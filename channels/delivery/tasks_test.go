@@ -49,6 +49,9 @@ func TestViewsAreTakenOnce(t *testing.T) {
 	if got := v.Take("a"); got != nil {
 		t.Errorf("again: %v", got)
 	}
+	if v.Add("a", 4) || v.Take("a") != nil {
+		t.Error("a view of a settled card was kept")
+	}
 	for i := range 5000 {
 		v.Add(strings.Repeat("x", i), i)
 	}

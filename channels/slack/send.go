@@ -71,8 +71,8 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 		}
 	}
 	at, err := ch.write(ctx, ch.Line, ref{channel: under.channel, thread: under.root()}, d)
-	if err == nil {
-		ch.views.Add(c.ID, at)
+	if err == nil && !ch.views.Add(c.ID, at) {
+		err = ch.disarm(ctx, at, c)
 	}
 	return err
 }
@@ -84,8 +84,8 @@ func (ch *Channel) askPick(ctx context.Context, o *approval.Outcome, under ref) 
 		return ch.update(ctx, under, d)
 	}
 	at, err := ch.write(ctx, ch.Line, ref{channel: under.channel, thread: under.root()}, d)
-	if err == nil {
-		ch.picks.Add(o.Card.ID, at)
+	if err == nil && !ch.picks.Add(o.Card.ID, at) {
+		err = ch.update(ctx, at, picked(o.Card))
 	}
 	return err
 }

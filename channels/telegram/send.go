@@ -144,8 +144,8 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 	} else {
 		id, err = ch.attach(ctx, c, under, channels.BesideFile(c, doc.Buttons))
 	}
-	if err == nil {
-		ch.views.Add(c.ID, id)
+	if err == nil && !ch.views.Add(c.ID, id) {
+		_, err = ch.disarm(ctx, ref{under.chat, id})
 	}
 	return err
 }
@@ -158,8 +158,8 @@ func (ch *Channel) askPick(ctx context.Context, o *approval.Outcome, at ref) err
 		return cmp.Or(err, refused)
 	}
 	id, err := ch.write(ctx, ch.Line, message{chat: at.chat, replyTo: at.message, drawing: d})
-	if err == nil {
-		ch.views.Add(o.Card.ID, id)
+	if err == nil && !ch.views.Add(o.Card.ID, id) {
+		_, err = ch.disarm(ctx, ref{at.chat, id})
 	}
 	return err
 }
