@@ -7,7 +7,7 @@ import (
 )
 
 // localCommands are all commands that [PlainLocal] knows, word by word; [localWords] says what the words in capitals are. What is not here is not local. None of them
-// shows a whole file, takes the name of a commit, opens an editor, or searches files that the project does not keep.
+// shows a whole file, takes the name of a commit, opens an editor, or searches files that are hidden or that the project does not keep.
 var localCommands = []string{
 	`pwd`,
 	`ls( -(1|a|A|l|la|al|lh|lah|lt))*( PLACE)*`,
@@ -16,7 +16,6 @@ var localCommands = []string{
 	`git diff( (--stat|--cached|--staged|--name-only|--name-status))*`,
 	`git add( (-A|PLACE))+`,
 	`git commit( -q)? -q?m MESSAGE`,
-	`git grep( OPTION)* PATTERN`,
 	`rg( OPTION)* PATTERN( PLACE)*`,
 	`grep( OPTION)* PATTERN( PATH)+`,
 }

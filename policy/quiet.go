@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -50,22 +51,37 @@ func QuietRules() []string {
 }
 
 // isLocal reports whether the command of a call, which stays inside, only does what can be undone there: its text is in a short table, it starts where the workspace begins,
-// in a chat of the owner's, for an automation may be another's, and in a shell that looks for programs only in its path.
+// a message of the owner's started the run, and the shell looks for programs only in its path.
 func (pl *Plan) isLocal(c *toolcall.Call, does *command.Command) bool {
 	text, dir, _ := onlyCommand(c)
 	patterns, ok := command.PlainLocal(text)
-	return ok && does.Local() && !slices.ContainsFunc(patterns, findsSecret) && (dir == "" || dir == "." || slices.Contains(pl.inside, dir)) && c.Context.SenderIsOwner && isPosix(c)
+	return ok && does.Local() && !slices.ContainsFunc(patterns, namesSecret) && (dir == "" || dir == "." || slices.Contains(pl.inside, dir)) && pl.isTyped(c) && isPosix(c)
 }
 
-// isPosix reports whether the runtime says that commands run on a system other than Windows: by its name, or else by a path that begins with a slash.
+// isTyped reports whether the owner's own message started the run: no schedule, webhook or other run did, whatever the runtime says of the sender.
+func (pl *Plan) isTyped(c *toolcall.Call) bool {
+	trigger := c.Context.Trigger
+	return c.Context.SenderIsOwner && (trigger == "" || trigger == "user") && !pl.Initiator.Spawned && !session.IsHook(c.Context.SessionKey)
+}
+
+// isPosix reports whether the runtime says that commands run on a system other than Windows: by its name, or else by a path that begins with a slash, and not as
+// a drive or a share of Windows is written there: /c/x, /cygdrive/c/x, //server/x.
 func isPosix(c *toolcall.Call) bool {
 	if name := c.Context.Platform; name != "" {
 		return posix[name]
 	}
-	return strings.HasPrefix(c.Context.Workspace, "/")
+	return strings.HasPrefix(c.Context.Workspace, "/") && !windowsPath.MatchString(c.Context.Workspace)
 }
 
-var posix = words("linux darwin freebsd openbsd")
+var (
+	posix       = words("linux darwin freebsd openbsd")
+	windowsPath = regexp.MustCompile(`^/([A-Za-z]|cygdrive)?(/|$)`)
+)
+
+// namesSecret reports whether a word finds lines with secrets, or is the name of one with more around it: DB_PASSWORD, accessToken.
+func namesSecret(word string) bool { return findsSecret(word) || secretName.MatchString(word) }
+
+var secretName = regexp.MustCompile(`(?i)pass|pwd|secret|token|key|cred|auth|private|bearer|cookie|mnemonic|salt|dsn|jdbc|mongodb|connection_?str|client_?-?id`)
 
 // allowLocal lets a command pass that acts only in the workspace, can be undone there, and waits only because of what came into the conversation.
 // Git runs hooks and settings of the workspace, and a link there may lead elsewhere, so a person must have seen all that was written since outside content came in.

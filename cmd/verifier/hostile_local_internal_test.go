@@ -14,7 +14,7 @@ func quietLocal(c *config.Config) { c.Policy.Quiet.Local = true }
 
 var (
 	localLooks = []string{"ls", "pwd && ls -la src", "rg foo src", "grep -n foo main.go && ls"}
-	localGits  = []string{"git log --oneline -5", "git status --short && ls", "git diff --stat && git log -3", "git grep -n foo", "git add -A && git commit -m 'Greet in French' && git log -1"}
+	localGits  = []string{"git log --oneline -5", "git status --short && ls", "git diff --stat && git log -3", "git add -A && git commit -m 'Greet in French' && git log -1"}
 )
 
 // tainted is a conversation of the owner's that has read a page, as OpenClaw's plugin tells of it.
