@@ -15,10 +15,10 @@ const (
 	maxHeldBytes = 40_000
 	maxWake      = time.Second
 	maxTap       = 5 * time.Millisecond
-	heldTarget   = 0.9 // of the allows that pass while nobody is held
+	heldTarget   = 0.9 // of the allows that pass while none is held
 )
 
-// heldRoles are the servers that hold calls: ours, ours beside it with nobody
+// heldRoles are the servers that hold calls: ours, ours beside it with none
 // held, and the least that any server can do.
 var heldRoles = []role{
 	{name: "unheld", title: "ours with Redis, nobody held", redis: true, open: openRedis(1)},

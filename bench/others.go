@@ -150,7 +150,7 @@ func (r *role) requestsFor(n int) [][]byte {
 	return out
 }
 
-// foreignHead has no signature, for nobody there checks one.
+// foreignHead has no signature, for none is checked there.
 const foreignHead = "POST %s HTTP/1.1\r\nhost: 127.0.0.1:8787\r\nconnection: keep-alive\r\ncontent-type: application/json\r\n" +
 	"accept: */*\r\naccept-language: *\r\nsec-fetch-mode: cors\r\nuser-agent: node\r\ncontent-length: %d\r\n\r\n%s"
 

@@ -156,8 +156,8 @@ func (r row) oneTrip() check {
 	return c
 }
 
-// cheap compares with the design's number, which is for one machine: it is
-// told and does not fail the run.
+// cheap compares with the design's number, which is for one machine: a
+// miss is printed and does not fail the run.
 func (r row) cheap() check {
 	text := fmt.Sprintf("%s: at most %d µs CPU a call: %.1f µs", r.title, designCPU.Microseconds(), micros(r.cpu()))
 	if r.cpu() > designCPU {

@@ -12,7 +12,7 @@ import (
 // Names of files that one program prints, another may read: in a pipe into xargs, or in $(…). We follow them as patterns of paths.
 
 // printed are the names of files that a program prints, if it prints nothing else; nil where it may print any text. Each option has to be
-// in the table: grep --label, find -printf and git branch --format print what they are told to.
+// in the table: grep --label, find -printf and git branch --format print any text.
 func (r *reader) printed(n string, args []arg) []string {
 	if r.declares {
 		return nil
@@ -301,7 +301,7 @@ func (t *taken) deep() bool {
 	return t.has("-r", "-R", "--recursive", "--dereference-recursive")
 }
 
-// globs are the names of files that grep or rg look at, where they are told.
+// globs are the names of files that options of grep or rg limit them to.
 func (t *taken) globs() (out []string) {
 	for _, g := range t.values("--include", "-g", "--glob", "--iglob") {
 		if !strings.HasPrefix(g, "!") {

@@ -345,7 +345,7 @@ func isOddPlace(a arg) bool {
 	return strings.HasPrefix(a.text, "-") && a.text != "-" || strings.HasPrefix(a.text, "+") || placeVariables[a.text] || onlyDots(a.text)
 }
 
-// placeVariables are variables with a directory: some shells are told to take such a word for what is in it.
+// placeVariables are variables with a directory: some shells can be set to take such a word for what is in it.
 var placeVariables = set("HOME OLDPWD PWD")
 
 // place is where a command runs.

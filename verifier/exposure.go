@@ -178,7 +178,7 @@ func (w *exposure) own(id [16]byte) (services []string) {
 // anyOutside is outside content of which more is not known.
 const anyOutside = "*"
 
-// mostOutside is how many origins of outside content are told apart in a conversation.
+// mostOutside is how many origins of outside content are distinguished in a conversation.
 const mostOutside = 16
 
 // pageOf names pages of a host.

@@ -8,9 +8,9 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// reportedInfluences remembers who had a say in a conversation as far as the store has been told
-// of it: a call that changes nothing there costs it nothing. What is forgotten is
-// told again.
+// reportedInfluences remembers who had a say in a conversation as far as the store knows
+// it: a call that changes nothing there costs it nothing. What is forgotten is
+// reported again.
 type reportedInfluences struct {
 	told recent.Shared[say, int64] // by generation: after a reset or an endorsement all is reported again
 }

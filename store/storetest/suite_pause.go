@@ -13,7 +13,7 @@ import (
 
 func pauseSpecs() []spec {
 	return []spec{
-		{"a call whose brake is not what stands in the store does nothing and is told what stands there", func(b *bench) {
+		{"a call with another pause than the store's does nothing and gets the store's", func(b *bench) {
 			b.admit(call(conv("a"), "before"))
 			b.must(b.Store.Pause(b.ctx, session.AllAgents, "stop"))
 			b.must(b.Store.Pause(b.ctx, "main", "stop main"))
