@@ -58,3 +58,20 @@ func TestParamsThatTwoReadersCouldReadDifferentlyAreRefused(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// TestWhatIsNotUTF8CanBeRead: raw values that no reader would take are no reason to lose the record.
+func TestWhatIsNotUTF8CanBeRead(t *testing.T) {
+	for _, raw := range []string{`"\ud800"`, `{"a":"x\udfff"}`, "\"\xff\"", "{\"\xff\":1}"} {
+		for _, e := range []Entry{{Kind: KindNote, Params: jsontext.Value(raw)}, {Kind: KindGraph, Graph: jsontext.Value(raw)}} {
+			l, _, path := faultyLog(t, testOptions())
+			if err := l.Append(e); err != nil {
+				t.Fatal(err)
+			}
+			mustClose(t, l)
+			verifies(t, path, nil)
+			if text := contents(t, path); !bytes.Contains(text, []byte("\ufffd")) {
+				t.Errorf("%q: %s", raw, text)
+			}
+		}
+	}
+}

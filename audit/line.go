@@ -94,11 +94,14 @@ func (e *Entry) hide(hide func(texts ...*string)) {
 	}
 }
 
-// newDraft encodes an entry. Bytes that are not UTF-8 become U+FFFD, since a record
-// with a mangled name is worth more than no record of the call. Params stay as they
-// came, without their white space.
+// newDraft encodes an entry. Params stay as they came, without their white space.
+// Where something is not UTF-8, it becomes U+FFFD, in params too: a record with a
+// mangled name is worth more than no record of the call, or one that can't be read.
 func newDraft(e *Entry, made time.Time) (*draft, error) {
-	text, err := json.Marshal(e, jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
+	text, err := json.Marshal(e, jsontext.PreserveRawStrings(true))
+	if err != nil {
+		text, err = json.Marshal(e, jsontext.AllowInvalidUTF8(true))
+	}
 	switch {
 	case err != nil:
 		return nil, err
