@@ -26,7 +26,7 @@ func TestAnOwnerWhoAllowsCallsLikeOneIsAskedOnceForEachDestination(t *testing.T)
 	if r := play(t, sessions, replay.Once); r.PromptsPerBenignTask != 3 || r.InjectedAllowed != 0 {
 		t.Errorf("once: %+v", r)
 	}
-	if r := play(t, sessions, replay.PreviewLike); r.PromptsPerBenignTask != 2 || r.InjectedAllowed != 1 || r.InjectedCalls != 2 || r.PromptsPerAttack != 2 {
+	if r := play(t, sessions, replay.LikeThis); r.PromptsPerBenignTask != 2 || r.InjectedAllowed != 1 || r.InjectedCalls != 2 || r.PromptsPerAttack != 2 {
 		t.Errorf("like this: %+v", r)
 	}
 }

@@ -18,7 +18,7 @@ type Approve string
 // What Approve can be.
 const (
 	Once     Approve = "once"      // yes, to this call
-	PreviewLike Approve = "like-this" // yes, to calls like it, wherever that can be said
+	LikeThis Approve = "like-this" // yes, to calls like it, wherever that can be said
 	Never    Approve = "never"     // no: how the agent fares without anyone there
 )
 
@@ -54,7 +54,7 @@ func (o *owner) rule(ctx context.Context, r *approval.Request) (approval.Ruling,
 	if p.injected || o.approve == Never {
 		return approval.Ruling{Denied: true, ByPerson: true, Ref: "REPLAY"}, nil
 	}
-	if o.approve == PreviewLike && r.Ask.Like != "" {
+	if o.approve == LikeThis && r.Ask.Like != "" {
 		if err := o.grant(ctx, r); err != nil {
 			return approval.Ruling{}, err
 		}
