@@ -208,7 +208,8 @@ func (s *Session) context() (callContext, error) {
 	return callContext{AgentID: "mcp", SessionKey: s.alone, SpawnedBy: parent}, err
 }
 
-// keys are the conversations that a process is registered with.
+// keys are the conversations that a process is registered with; nil: it is not. A note without any is not nil: it was
+// cut short, and the process is an agent.
 func (n notes) keys(p process) ([]string, error) {
 	text, err := readNote(filepath.Join(n.dir, processesDir, p.id()))
 	switch {

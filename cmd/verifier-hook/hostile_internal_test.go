@@ -354,6 +354,11 @@ func TestH235AnAgentBelowAnAgentIsItsChild(t *testing.T) {
 	if c := r.g.last(t, "/verify").body.Context; !strings.HasPrefix(c["spawnedBy"].(string), "agent:unknown:process:") { //nolint:errcheck // it panics then
 		t.Errorf("%v", c)
 	}
+	// A note that was cut short names no conversation, and is that of an agent all the same.
+	agentOnTerminal(r, hook(outer)+"; for f in "+r.dir+"/notes/processes/*; do : >$f; done; BE=agent DO='"+hook(inner)+"' "+os.Args[0])
+	if c := r.g.last(t, "/verify").body.Context; c["senderIsOwner"] != nil || !strings.HasPrefix(c["spawnedBy"].(string), "agent:unknown:process:") { //nolint:errcheck // it panics then
+		t.Errorf("%v", c)
+	}
 }
 
 // H237: what looks like the user's prompt is the agent's own.
