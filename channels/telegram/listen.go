@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-telegram/bot"
@@ -76,7 +77,11 @@ func (ch *Channel) subscribe(ctx context.Context) error {
 	return nil
 }
 
-const secretHeader = "X-Telegram-Bot-Api-Secret-Token"
+const (
+	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
+	// hookPatience is how long an update waits for a worker. With the work on it, the answer comes while the server can still write it.
+	hookPatience = 10 * time.Second
+)
 
 // Hook is where Telegram's calls come in; nil where they don't.
 func (ch *Channel) Hook() (path string, h http.Handler) {
@@ -113,8 +118,10 @@ func (ch *Channel) take(w http.ResponseWriter, r *http.Request) (status int) {
 		ch.Log.Warn("an update can't be read and is skipped")
 		return http.StatusOK
 	}
+	waiting, cancel := context.WithTimeout(r.Context(), hookPatience)
+	defer cancel()
 	done := make(chan struct{})
-	taken := ch.Listener.Take(r.Context(), func(ctx context.Context, answer delivery.AnswerFunc) {
+	taken := ch.Listener.Take(waiting, func(ctx context.Context, answer delivery.AnswerFunc) {
 		defer close(done)
 		ch.handle(ctx, answer, &u)
 	})
