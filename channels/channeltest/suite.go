@@ -26,7 +26,7 @@ func groups() []group {
 		{"identity", identitySpecs()},
 		{"looks", looksSpecs()},
 		{"summary", summarySpecs()},
-		{"late", lateSpecs()},
+		{"late", append(lateSpecs(), settledSpecs()...)},
 		{"fault", faultSpecs()},
 	}
 }

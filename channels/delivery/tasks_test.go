@@ -43,6 +43,7 @@ func TestViewsAreTakenOnce(t *testing.T) {
 	v.Add("a", 1)
 	v.Add("b", 2)
 	v.Add("a", 3)
+	v.Add("a", 1)
 	if got := v.Take("a"); !slices.Equal(got, []int{1, 3}) {
 		t.Errorf("got %v", got)
 	}

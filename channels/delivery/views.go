@@ -1,11 +1,14 @@
 package delivery
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Views remembers where this process has shown the details of cards, to take
 // their buttons away. One that it does not know has buttons that answer with the
 // truth. The zero Views is ready to use.
-type Views[Place any] struct {
+type Views[Place comparable] struct {
 	mu      sync.Mutex
 	shown   map[string][]Place
 	settled map[string]bool // cards whose places were taken
@@ -24,7 +27,9 @@ func (v *Views[Place]) Add(card string, at Place) bool {
 	if v.shown == nil || len(v.shown) >= maxViews {
 		v.shown = make(map[string][]Place)
 	}
-	v.shown[card] = append(v.shown[card], at)
+	if !slices.Contains(v.shown[card], at) {
+		v.shown[card] = append(v.shown[card], at)
+	}
 	return true
 }
 

@@ -80,10 +80,13 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 // askPick asks what a call does, in the thread of the card, or in place of such a question.
 func (ch *Channel) askPick(ctx context.Context, o *approval.Outcome, under ref) error {
 	d, _ := draw(channels.Picking(o.Card, o.Pick, ch.Now()))
+	at := under
+	var err error
 	if o.Pick.Again {
-		return ch.update(ctx, under, d)
+		err = ch.update(ctx, at, d)
+	} else {
+		at, err = ch.write(ctx, ch.Line, ref{channel: under.channel, thread: under.root()}, d)
 	}
-	at, err := ch.write(ctx, ch.Line, ref{channel: under.channel, thread: under.root()}, d)
 	if err == nil && !ch.picks.Add(o.Card.ID, at) {
 		err = ch.update(ctx, at, picked(o.Card))
 	}
