@@ -59,7 +59,8 @@ func plain(err error) string {
 			return h.hint
 		}
 	}
-	if delivery.Undecodable(err) { // the library puts what it could not read into the error
+	// The library puts what it could not read into the error: an update holds what people typed, codes too.
+	if delivery.Undecodable(err) || strings.Contains(err.Error(), "error decode ") {
 		return "the answer could not be read: is apiUrl a Bot API?"
 	}
 	return err.Error()
