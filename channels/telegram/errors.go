@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -59,11 +60,22 @@ func plain(err error) string {
 			return h.hint
 		}
 	}
-	// The library puts what it could not read into the error: an update holds what people typed, codes too.
-	if delivery.Undecodable(err) || strings.Contains(err.Error(), "error decode ") {
+	if !isPlain(err) {
 		return "the answer could not be read: is apiUrl a Bot API?"
 	}
 	return err.Error()
+}
+
+// isPlain reports whether an error quotes no more than an address and what the API says of it. The library puts what it could not read into others: an
+// update holds what people typed, codes too.
+func isPlain(err error) bool {
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*bot.TooManyRequestsError](err); ok {
+		return true
+	}
+	return errors.Is(err, bot.ErrorBadRequest) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Unwrap(err) == nil
 }
 
 // call makes one API call about a chat, show one that brings something new into
