@@ -88,9 +88,9 @@ func (av *Availability) Text(ctx context.Context, via string) string {
 		b.WriteString(".\n")
 	}
 	for _, m := range now.Muted {
-		name := "The conversation " + m.Ref()
-		if m.Agent != "" {
-			name = whom(av.o.Hide(m.Agent))
+		name := whom(av.o.Hide(m.Agent))
+		if m.Agent == "" {
+			name = "The conversation " + m.Ref()
 		}
 		fmt.Fprintf(&b, "MUTED: %s by %s until %s. %s ends it.\n", name, m.By, m.Until.UTC().Format(awayFormat), command(via, "unmute"))
 	}
