@@ -58,10 +58,11 @@ func (pl *Plan) isLocal(c *toolcall.Call, does *command.Command) bool {
 	return ok && does.Local() && !slices.ContainsFunc(patterns, namesSecret) && (dir == "" || dir == "." || slices.Contains(pl.inside, dir)) && pl.isTyped(c) && isPosix(c)
 }
 
-// isTyped reports whether the owner's own message started the run: no schedule, webhook or other run did, whatever the runtime says of the sender.
+// isTyped reports whether the owner's own message started the run: no schedule, webhook or other run did, whatever the runtime says of the sender. Where the runtime marks
+// the input as anything but a message, outside content above all, nothing says that a person typed it: OpenClaw's plugin sends no trigger then.
 func (pl *Plan) isTyped(c *toolcall.Call) bool {
-	trigger := c.Context.Trigger
-	return c.Context.SenderIsOwner && (trigger == "" || trigger == "user") && !pl.Initiator.Spawned && !session.IsHook(c.Context.SessionKey)
+	trigger, input, key := c.Context.Trigger, c.Context.InputProvenance.Kind, c.Context.SessionKey
+	return c.Context.SenderIsOwner && (trigger == "" || trigger == "user") && (input == "" || input == "external_user") && !pl.Initiator.Spawned && !session.IsHook(key) && !session.IsCron(key)
 }
 
 // isPosix reports whether the runtime says that commands run on a system other than Windows: by its name, or else by a path that begins with a slash, and not as

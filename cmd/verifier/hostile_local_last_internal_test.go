@@ -26,6 +26,7 @@ func TestH692RunsThatNoOneTyped(t *testing.T) {
 	owners := func(key string) map[string]any { return map[string]any{"sessionKey": key, "senderIsOwner": true} }
 	for i, m := range []map[string]any{
 		owners("hook:gmail:1"), owners("agent:main:hook:gmail:1"), with(owners("agent:main:cron:j:run:1"), "trigger", "cron"), with(owners("agent:main:main"), "trigger", "heartbeat"), with(owners("agent:main:main"), "trigger", "system_event"),
+		owners("agent:main:cron:j:run:1"), owners("cron:j"), with(owners("agent:main:main"), "inputProvenance", map[string]any{"kind": "inter_session"}), with(owners("agent:main:main"), "inputProvenance", map[string]any{"kind": "internal_system"}), with(owners("agent:main:main"), "inputProvenance", "outside_content"), with(owners("agent:main:main"), "inputProvenance", "webhook", "trigger", "user"),
 		with(owners("agent:main:main"), "trigger", "resume"), with(owners("agent:main:main"), "trigger", "webhook"), with(spawned("subagent:1", "first"), "senderIsOwner", true), with(spawned("subagent:1", "first"), "senderIsOwner", true, "senderId", "1"),
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -37,6 +38,10 @@ func TestH692RunsThatNoOneTyped(t *testing.T) {
 			r.stops(bash(t, "ls && git log -1", m))
 		})
 	}
+	r := newRig(t, quietLocal)
+	m := with(owners("agent:main:main"), "inputProvenance", "external_user", "trigger", "user", "platform", "linux")
+	r.allow(fetch(m))
+	r.allow(bash(t, "ls && git log -1", m))
 }
 
 // TestH693OthersOnASystemThatIsNamed: who speaks counts where the platform is told, as it does where it is not.
