@@ -6,6 +6,7 @@ import { createEvents } from "./events.js";
 import { createGate } from "./gate.js";
 import { createHello } from "./hello.js";
 import { createNotices } from "./notices.js";
+import { createPlatform } from "./platform.js";
 import { createRelay } from "./relay.js";
 import { createReports } from "./reports.js";
 import { createRuns } from "./runs.js";
@@ -64,7 +65,7 @@ function start(api) {
 	api.on("gateway_start", loop.waker.gatewayStarted);
 	api.on("gateway_stop", loop.waker.gatewayStopped);
 	const notices = createNotices({ wire, rootOf: runs.rootOf });
-	const gate = createGate({ settings, wire, log, notices, runs, loop, settled: reports.settled, waits: createWaiting({ runtime: api.runtime, config: api.config, log }), platform: platformOf(api.config) });
+	const gate = createGate({ settings, wire, log, notices, runs, loop, settled: reports.settled, waits: createWaiting({ runtime: api.runtime, config: api.config, log }), platformOf: createPlatform({ runtime: api.runtime, config: api.config }) });
 	api.on("before_tool_call", gate, { priority: lastOfAll, timeoutMs: settings.timeoutMs + grace });
 	api.on("before_dispatch", createRelay({ settings, wire, log }), { priority: firstOfAll });
 	for (const [name, handler] of Object.entries(createEvents({ settings, reports, runs, loop, mainAgent: mainAgent(api.config) }))) api.on(name, guarded(name, handler, log), options[name]);
@@ -74,12 +75,6 @@ function start(api) {
 function mainAgent(config) {
 	const agents = Array.isArray(config?.agents?.list) ? config.agents.list : [];
 	return (agents.find((a) => a?.default === true) ?? agents[0])?.id ?? "main";
-}
-
-// platformOf is the system on which OpenClaw runs commands: its own, unless it is set to run any on another machine, whose system is not known.
-function platformOf(config) {
-	const agents = Array.isArray(config?.agents?.list) ? config.agents.list : [];
-	return [config, ...agents].some((of) => of?.tools?.exec?.host === "node") ? undefined : process.platform;
 }
 
 // guarded keeps an error in a report from failing what it reports on.

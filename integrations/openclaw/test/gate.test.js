@@ -58,10 +58,20 @@ test("what OpenClaw does not say is left out, never made up", async (t) => {
 
 test("where commands may run on another machine, its system is not made up", async (t) => {
 	const server = await listen(t);
-	for (const more of [{ tools: { exec: { host: "node" } } }, { agents: { list: [{ id: "main" }, { id: "ops", tools: { exec: { host: "node" } } }] } }, { tools: { exec: { host: "gateway" } } }]) {
-		await load({ url: server.url, secret }, { more }).beforeToolCall(exec("ls"), owner);
-	}
-	assert.deepEqual(server.requests.map(({ body }) => body.context.platform), [undefined, undefined, process.platform]);
+	const node = { tools: { exec: { host: "node" } } };
+	const session = (entry) => ({ agent: { session: { getSessionEntry: ({ sessionKey, agentId }) => (sessionKey === owner.sessionKey && agentId === owner.agentId ? entry : undefined) } } });
+	const unknown = [
+		{ more: node },
+		{ more: { agents: { list: [{ id: "main" }, { id: "ops", ...node }] } } },
+		{ more: { agents: { entries: { main: {}, ops: node } } } },
+		{ runtime: { config: { current: () => node } } }, // it was changed since the plugin was loaded
+		{ runtime: session({ execHost: "node" }) }, // by /exec host=node
+		{ runtime: session({ execNode: "mac" }) },
+		{ runtime: { agent: { session: { getSessionEntry: () => { throw new Error("no store"); } } } } },
+	];
+	const known = [{ more: { tools: { exec: { host: "gateway" } } } }, { more: node, runtime: { config: { current: () => ({}) } } }, { runtime: session({ execHost: "gateway" }) }, { runtime: session(undefined) }];
+	for (const host of [...unknown, ...known]) await load({ url: server.url, secret }, host).beforeToolCall(exec("ls"), owner);
+	assert.deepEqual(server.requests.map(({ body }) => body.context.platform), [...unknown.map(() => undefined), ...known.map(() => process.platform)]);
 });
 
 test("an id longer than the protocol allows is shortened, not refused", async (t) => {

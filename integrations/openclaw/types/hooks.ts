@@ -12,12 +12,16 @@ const some = (..._: unknown[]) => {};
 function register(api: OpenClawPluginApi) {
 	some(api.pluginConfig, api.config?.plugins?.entries?.["verifier"]?.hooks?.timeouts, api.config?.plugins?.entries?.["verifier"]?.hooks?.timeoutMs);
 	flag(api.config?.hooks?.enabled, api.config?.plugins?.entries?.["verifier"]?.hooks?.allowConversationAccess, api.config?.agents?.list?.[0]?.default);
-	read(api.config?.agents?.list?.[0]?.id, api.config?.tools?.exec?.host, api.config?.agents?.list?.[0]?.tools?.exec?.host);
+	read(api.config?.agents?.list?.[0]?.id, api.config?.tools?.exec?.host, api.config?.agents?.entries?.["main"]?.tools?.exec?.host, api.config?.agents?.list?.[0]?.tools?.exec?.host);
+	const now = api.runtime.config.current();
+	read(now.tools?.exec?.host, now.agents?.entries?.["main"]?.tools?.exec?.host, now.agents?.list?.[0]?.tools?.exec?.host);
 	for (const log of [api.logger.info, api.logger.warn, api.logger.error]) log("");
 
 	api.runtime.system.enqueueSystemEvent("", { sessionKey: "", contextKey: "" });
 	api.runtime.system.requestHeartbeat({ source: "manual", intent: "immediate", reason: "wake", sessionKey: "", heartbeat: { target: "last" } });
-	const delivery = api.runtime.agent.session.getSessionEntry({ sessionKey: "", agentId: "" })?.delivery;
+	const session = api.runtime.agent.session.getSessionEntry({ sessionKey: "", agentId: "" });
+	read(session?.execHost, session?.execNode);
+	const delivery = session?.delivery;
 	if (delivery?.kind === "external") {
 		const { channel, to, accountId, threadId } = delivery.context;
 		read(channel);
