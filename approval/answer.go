@@ -190,8 +190,8 @@ func (c *Card) answerable(code string) (Outcome, error) {
 // stillGathering answers a tap on a list of calls that is not on the card yet.
 const stillGathering = "Several calls are being put on one card. You see it in a moment: answer it then. Nothing was changed."
 
-// unreadable is the outcome of an answer to a card that can't be loaded. What became of one that is no longer kept
-// is not known here: it may have been approved long ago.
+// unreadable is the outcome of an answer to a card that can't be loaded. A card that has been forgotten may have been
+// approved long ago, so the text does not say what became of it.
 func unreadable(err error) (Outcome, error) {
 	if errors.Is(err, ErrGone) {
 		return Outcome{Kind: TooLate, State: Expired, Text: "This question has expired and can no longer be answered. This changed nothing; the record says what became of it."}, nil

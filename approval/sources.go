@@ -25,7 +25,7 @@ type Vouching struct {
 	Take         bool      // the word is taken back
 }
 
-// Of gives the sources that had a say in a conversation, by its reference or its
+// Of returns the sources whose content is in a conversation, by its reference or its
 // hash. ErrUnknown and ErrAmbiguous say that it was not found.
 func (so *Sources) Of(ctx context.Context, ref string) (session.Account, error) {
 	return so.o.Store.Influences(ctx, ref)

@@ -34,7 +34,7 @@ func (cs *cardStore) claimable(c *Card, q *Question, request string, now time.Ti
 	}
 	t := cs.terms()
 	if slices.ContainsFunc(q.Votes, t.lapsed) {
-		return false // one that a call has used; it is kept only to be shown
+		return false // a call has used it; it is kept only for display
 	}
 	return q.claimable(q.last(), request, t.TTL, now, cs.process.gone)
 }

@@ -80,7 +80,7 @@ func (w *waiters) wakeBehind(id string, version int64) {
 	}
 }
 
-// patience is how long one that leaves gives the others to be answered.
+// patience is how long a caller that gives up waits, so that the others are answered first.
 func (w *waiters) patience() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,8 +16,8 @@ type AnswerFunc = func(context.Context, approval.Answer) (approval.Outcome, erro
 // Limits of the work on what people do.
 const (
 	MaxWorkers    = 16 // taps and lines that are worked on at a time; the rest waits at the platform
-	handleTimeout = 20 * time.Second
-	stopTimeout   = 2 * time.Second // once the desk has stopped listening
+	HandleTimeout = 20 * time.Second
+	StopTimeout   = 2 * time.Second // once the desk has stopped listening
 )
 
 // Listener works on what people do while the desk listens.
@@ -78,7 +78,7 @@ func (l *Listener) Take(ctx context.Context, work func(ctx context.Context, answ
 			}
 			<-l.workers
 		}()
-		ctx, cancel := Outlive(d.ctx, handleTimeout, stopTimeout)
+		ctx, cancel := Outlive(d.ctx, HandleTimeout, StopTimeout)
 		defer cancel()
 		work(ctx, d.answer)
 	})

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -33,8 +34,19 @@ func (ch *Channel) Listen(ctx context.Context, answer delivery.AnswerFunc) error
 // Telegram.
 func (ch *Channel) poll(ctx context.Context) error {
 	return ch.Lead(ctx, fmt.Sprintf("%s:%d", Name, ch.api.ID()), func(ctx context.Context) error {
+		var busy sync.WaitGroup
+		defer busy.Wait() // another gateway gets the lease after what was begun here
 		b, err := ch.newBot(bot.WithUpdatesChannelCap(0), bot.WithNotAsyncHandlers(), bot.WithDefaultHandler(func(ctx context.Context, _ *bot.Bot, u *models.Update) {
-			ch.Listener.Take(ctx, func(ctx context.Context, answer delivery.AnswerFunc) { ch.handle(ctx, answer, u) })
+			busy.Add(1)
+			taken := ch.Listener.Take(ctx, func(_ context.Context, answer delivery.AnswerFunc) {
+				defer busy.Done()
+				ctx, cancel := delivery.Outlive(ctx, delivery.HandleTimeout, delivery.StopTimeout) // the lease may end before the desk does
+				defer cancel()
+				ch.handle(ctx, answer, u)
+			})
+			if !taken {
+				busy.Done()
+			}
 		}))
 		if err != nil {
 			return err
