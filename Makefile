@@ -56,6 +56,7 @@ e2e-mcp: ## run the gate between real MCP clients, agents too, and real servers,
 	@./scripts/e2e-mcp $(ARGS)
 
 lint: ## run golangci-lint, built by Go at a pinned version
+	@./scripts/retry go install -n $(GOLANGCI) # fetches what is missing
 	@go run $(GOLANGCI) run --allow-serial-runners $(ARGS)
 
 bench: ## measure the decision path, into docs/speed.md, and a tap in a chat; a short run: make bench ARGS=-short
