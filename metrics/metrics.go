@@ -7,6 +7,7 @@ package metrics
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -98,9 +99,12 @@ func New(g Gauges) *Metrics {
 	return m
 }
 
+// ofRuntime tells about Go's runtime, which is one for the process.
+var ofRuntime = sync.OnceValue(func() prometheus.Collector { return collectors.NewGoCollector() })
+
 func (m *Metrics) register(g Gauges) {
 	m.registry.MustRegister(m.decisions, m.deciding, m.waiting, m.asked, m.answers, m.answering, m.reflexes, m.undelivered, m.escalated, m.exhausted, m.faults,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		ofRuntime(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, part := range []string{"store", "record"} {
 		m.faults.WithLabelValues(part)
 	}

@@ -20,9 +20,10 @@ func Nearest(word string, known []string) (best string, far int) {
 
 const longest = 64 // longer is no slip, and would take long
 
+var separators = strings.NewReplacer("-", "", "_", "")
+
 func fold(word string) string {
-	word = strings.ToLower(word[:min(longest, len(word))])
-	return strings.NewReplacer("-", "", "_", "").Replace(word)
+	return separators.Replace(strings.ToLower(word[:min(longest, len(word))]))
 }
 
 // distance is Levenshtein's, in one row.

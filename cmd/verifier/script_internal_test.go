@@ -22,15 +22,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := os.Setenv("GORACE", brisk()); err != nil {
-		panic(err)
-	}
 	testscript.Main(m, map[string]func(){"verifier": main, "mcp-fake": fakeServer})
 }
-
-// brisk is GORACE for the hundreds of processes that the tests start: under the
-// race detector each would sleep for a second before it ends.
-func brisk() string { return strings.TrimSpace(os.Getenv("GORACE") + " atexit_sleep_ms=0") }
 
 // The scripts are sessions at a shell, each in a directory and with a state
 // directory of its own.

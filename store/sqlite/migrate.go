@@ -36,17 +36,29 @@ func migrate(d *db) (err error) {
 			_, _ = d.exec("ROLLBACK") // the first error says what happened
 		}
 	}()
-	if err := d.script(strings.Join(steps[version:], "")); err != nil {
-		return err
+	if version == 0 {
+		err = d.script(thinning) // a new database needs no tables of earlier versions
+	} else {
+		err = upgrade(d, version)
 	}
-	if err := carryOver(&tx{db: d}); err != nil {
-		return fmt.Errorf("store/sqlite: the database of an earlier version: %w", err)
+	if err != nil {
+		return err
 	}
 	if err := d.script(fmt.Sprintf("PRAGMA user_version = %d;", len(steps))); err != nil {
 		return err
 	}
 	_, err = d.exec("COMMIT")
 	return err
+}
+
+func upgrade(d *db, version int) error {
+	if err := d.script(strings.Join(steps[version:], "")); err != nil {
+		return err
+	}
+	if err := carryOver(&tx{db: d}); err != nil {
+		return fmt.Errorf("store/sqlite: the database of an earlier version: %w", err)
+	}
+	return nil
 }
 
 // carryOver puts what the tables of earlier versions hold into records, and drops the tables. Questions that waited are over: the

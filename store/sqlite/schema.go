@@ -203,7 +203,8 @@ const renaming = `
 ALTER TABLE daybook RENAME TO journal;
 `
 
-// thinning keeps everything as records, see store.Records. What the tables of before hold is put there by carryOver.
+// thinning keeps everything as records, see store.Records. What the tables of before hold is put there by carryOver. It is all that a
+// new database needs.
 const thinning = `
 CREATE TABLE records (
 	key TEXT PRIMARY KEY,
@@ -216,7 +217,7 @@ CREATE TABLE members (key TEXT NOT NULL, member TEXT NOT NULL, PRIMARY KEY (key,
 CREATE TABLE entries (number INTEGER PRIMARY KEY AUTOINCREMENT, list TEXT NOT NULL, entry BLOB NOT NULL, until_ms INTEGER NOT NULL) STRICT;
 CREATE INDEX entries_list ON entries (list, number);
 CREATE INDEX entries_until ON entries (until_ms);
-DROP VIEW overview;
+DROP VIEW IF EXISTS overview;
 CREATE VIEW overview AS SELECT upper(substr(key, 6, 8)) AS ref, json ->> '$.name.client' AS client, json ->> '$.name.key' AS session_key,
 	json ->> '$.root.key' AS shares_level_of, json ->> '$.worst' AS level, json ->> '$.source.Label' AS source,
 	(SELECT count FROM records WHERE key = substr(conversation.key, 1, 3) || 'n:' || substr(conversation.key, 6)) AS calls,
