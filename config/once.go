@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 // keySize is the bytes of randomness in everything that is made here.
@@ -35,39 +37,11 @@ func (s *State) create(name string) error {
 	if _, err := rand.Read(key[:]); err != nil {
 		return err
 	}
-	temp, err := s.temporary(hex.EncodeToString(key[:]) + "\n")
-	if err != nil {
-		return err
-	}
-	err = os.Link(temp, s.path(name))
+	err := wholefile.Create(s.path(name), []byte(hex.EncodeToString(key[:])+"\n"))
 	if errors.Is(err, fs.ErrExist) {
 		err = nil // another process was first; theirs counts
 	}
-	return errors.Join(err, os.Remove(temp), syncDir(s.dir))
-}
-
-// temporary writes a new file, 0600, and makes sure that it is on the disk.
-func (s *State) temporary(text string) (name string, err error) {
-	f, err := os.CreateTemp(s.dir, ".new-*")
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(f.Name()))
-	}
-	return f.Name(), nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(err, wholefile.SyncDir(s.dir))
 }
 
 // read refuses a file that others can read, that belongs to someone else, or

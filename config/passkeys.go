@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 	"io/fs"
+
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 const (
@@ -44,5 +46,5 @@ func (s *State) optional(name string) (string, error) {
 
 // keep replaces a file whole, and makes sure that it is on the disk.
 func (s *State) keep(name, text string) error {
-	return errors.Join(s.replace(name, text), syncDir(s.dir))
+	return errors.Join(s.replace(name, text), wholefile.SyncDir(s.dir))
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 // State is the directory where one instance keeps what it must not lose: its
@@ -208,11 +210,7 @@ const certificate = "tls.pem"
 
 // replace puts a file in place of another, whole.
 func (s *State) replace(name, text string) error {
-	temp, err := s.temporary(text)
-	if err != nil {
-		return err
-	}
-	return os.Rename(temp, s.path(name))
+	return wholefile.Replace(s.path(name), []byte(text), wholefile.Private, nil)
 }
 
 func (s *State) secret(name string, least int) (Secret, error) {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 // notes is a directory where hooks leave word for later ones: each is a process of its own. Two may run at once, so that
@@ -113,17 +115,7 @@ func (n notes) heard(key, text string, at time.Time) error {
 	if err != nil {
 		return nil // text that is not valid does not count as the user's words
 	}
-	dir := n.session(key)
-	temp, err := os.CreateTemp(n.made(dir), "."+wordsFile+"-*")
-	if err != nil {
-		return unwritable(n.dir)
-	}
-	defer os.Remove(temp.Name()) //nolint:errcheck // it is gone after a rename
-	_, err = temp.Write(out)
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), filepath.Join(dir, wordsFile))
-	}
-	if err != nil {
+	if wholefile.Replace(filepath.Join(n.made(n.session(key)), wordsFile), out, wholefile.Private, nil) != nil {
 		return unwritable(n.dir)
 	}
 	return nil

@@ -5,13 +5,14 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 // Seen are the tools that agents have called, as far as calls tell: names, and the names and types of arguments. It keeps no value, is bounded, and is
@@ -157,7 +158,7 @@ func (s *Seen) Save(path string) error {
 	if text == nil || err != nil {
 		return err
 	}
-	if err = replaceFile(path, text); err != nil {
+	if err = wholefile.Replace(path, text, wholefile.Private, nil); err != nil {
 		s.mu.Lock()
 		s.dirty = true // it is tried again
 		s.mu.Unlock()
@@ -176,17 +177,4 @@ func (s *Seen) changed() (text []byte, err error) {
 		s.dirty = false
 	}
 	return text, err
-}
-
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tools-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it is gone after a rename
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/hook"
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 // ChangedTool is the name under which the gateway asks the owner about a tool that a server has changed. It is on the dangerous list: a person is
@@ -221,7 +222,7 @@ func (k *Definitions) asks(server string, a asked) error {
 		}
 		return nil
 	}
-	return put(k.askedPath(server), []byte(a.at.UTC().Format(time.RFC3339)+"\n"+a.question+"\n"+a.about))
+	return wholefile.Replace(k.askedPath(server), []byte(a.at.UTC().Format(time.RFC3339)+"\n"+a.question+"\n"+a.about), wholefile.Private, nil)
 }
 
 // waits reports whether a change is still what the server says.
@@ -238,7 +239,7 @@ func (k *Definitions) holds(d *Definition) bool {
 
 // refuse keeps that a change got no yes.
 func (k *Definitions) refuse(d *Definition) error {
-	return put(k.path(d.Server, d.Tool)+refusedEnd, []byte(d.Version()))
+	return wholefile.Replace(k.path(d.Server, d.Tool)+refusedEnd, []byte(d.Version()), wholefile.Private, nil)
 }
 
 func (k *Definitions) refused(d *Definition) bool {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 // Definitions keep what servers have said of their tools when they were first seen: a later change has to be seen by the
@@ -139,7 +141,7 @@ func (k *Definitions) see(server string, d *defined) (same bool, err error) {
 		if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) > mostDefinitions {
 			return false, errors.New("the server has too many tools")
 		}
-		return true, put(path+definedEnd, d.text)
+		return true, wholefile.Replace(path+definedEnd, d.text, wholefile.Private, nil)
 	case err != nil:
 		return false, err
 	case bytes.Equal(old, d.text):
@@ -148,7 +150,7 @@ func (k *Definitions) see(server string, d *defined) (same bool, err error) {
 		}
 		return true, nil
 	}
-	return false, put(path+changedEnd, d.text)
+	return false, wholefile.Replace(path+changedEnd, d.text, wholefile.Private, nil)
 }
 
 // changed reports whether a tool waits for the owner.
@@ -161,20 +163,6 @@ func (k *Definitions) changed(server, tool string) bool {
 func (k *Definitions) path(server, tool string) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(tool)))
 	return filepath.Join(k.Dir, strings.ToLower(server), hex.EncodeToString(sum[:16]))
-}
-
-// put writes a file at once or not at all.
-func put(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".put-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it is gone after a rename
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path) //nolint:gosec // a hash is its name, and the owner names the server
 }
 
 // List are all definitions, by server and tool. Builtin are names that tools of agents have.
@@ -229,7 +217,7 @@ func (k *Definitions) Accept(d *Definition) error {
 	if err != nil || string(now) != d.Change {
 		return ErrChangedAgain
 	}
-	if err := put(path+definedEnd, now); err != nil {
+	if err := wholefile.Replace(path+definedEnd, now, wholefile.Private, nil); err != nil {
 		return err
 	}
 	return os.Remove(path + changedEnd) //nolint:gosec // a hash is its name, and the owner names the server

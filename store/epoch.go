@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 // A store that is empty is either new or has lost everything, and the two look
@@ -113,38 +115,14 @@ func (e *Epoch) Save(id string) error {
 	return nil
 }
 
-// replace writes a file atomically: a temporary one (0600 by CreateTemp) beside
-// it, synced, then renamed over it, and the rename itself synced.
+// replace writes the file, whole, and makes sure that it is on the disk.
 func replace(path string, b []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".epoch-*")
-	if err != nil {
+	if err := wholefile.Replace(path, b, wholefile.Private, nil); err != nil {
 		return err
 	}
-	if err := writeSynced(f, b); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncDir(dir)
-}
-
-func writeSynced(f *os.File, b []byte) error {
-	_, err := f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return wholefile.SyncDir(dir)
 }

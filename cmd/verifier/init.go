@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 // InitCmd writes a first config.
@@ -179,19 +180,10 @@ func fresh() string {
 
 // write makes the file at once and whole, for its owner alone.
 func (c *InitCmd) write(path, text string) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".verifier-*") // 0600
-	if err != nil {
-		return refused(path, err)
-	}
-	defer os.Remove(temp.Name()) //nolint:errcheck // it is gone after a rename
-	_, err = temp.WriteString(text)
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return refused(path, err)
-	}
 	if c.Force {
-		return refused(path, os.Rename(temp.Name(), path))
+		return refused(path, wholefile.Replace(path, []byte(text), wholefile.Private, nil))
 	}
-	return refused(path, os.Link(temp.Name(), path)) // unlike a rename, it fails if the file is there
+	return refused(path, wholefile.Create(path, []byte(text)))
 }
 
 // writeSchema replaces what an older version wrote: people don't edit it.

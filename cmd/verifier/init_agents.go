@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/hook"
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 // agentWiring is how one coding agent is set up to run the hook.
@@ -282,24 +283,7 @@ func replaceFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // the agent's own directory
 		return err
 	}
-	return swapFile(path, text, 0o644, nil)
-}
-
-// swapFile replaces a file at once and whole. It belongs to the owner of as, where that is given.
-func swapFile(path string, text []byte, mode os.FileMode, as os.FileInfo) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".verifier-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name()) //nolint:errcheck // it is gone after a rename
-	_, err = temp.Write(text)
-	if as != nil {
-		err = errors.Join(err, give(temp, as))
-	}
-	if err = errors.Join(err, temp.Chmod(mode), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
+	return wholefile.Replace(path, text, 0o644, nil)
 }
 
 // onlyManaged is a setting of Claude Code: no other hook can change a call after ours has seen it.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/hook"
 	"github.com/openclaw-verifier/verifier/mcp"
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 // gate puts the gate before the servers in a client's config, or takes it out again.
@@ -92,7 +93,7 @@ func changeFile(path string, old, text []byte) (kept string, err error) {
 	}
 	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
-		err = swapFile(target, text, info.Mode().Perm(), info)
+		err = wholefile.Replace(target, text, info.Mode().Perm(), info)
 	}
 	if err != nil {
 		return "", &failure{path + " can't be written: " + err.Error(), "it is as it was, and " + kept + " is a copy of it"}
@@ -131,7 +132,7 @@ func keepBeside(path string, text []byte, as os.FileInfo) (string, error) {
 		}
 		if err == nil {
 			_, err = f.Write(text)
-			if err = errors.Join(err, give(f, as), f.Chmod(as.Mode().Perm()), f.Close()); err != nil {
+			if err = errors.Join(err, wholefile.Give(f, as), f.Chmod(as.Mode().Perm()), f.Close()); err != nil {
 				_ = os.Remove(kept) // half a copy is none
 			}
 		}

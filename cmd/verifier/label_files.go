@@ -14,6 +14,7 @@ import (
 	"github.com/openclaw-verifier/verifier/label"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/web"
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 // labelFiles are the files of labels that the config in force includes, for the page.
@@ -55,7 +56,7 @@ func writeLabels(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	return swapFile(end, text, was.Mode().Perm(), was)
+	return wholefile.Replace(end, text, was.Mode().Perm(), was)
 }
 
 // Open implements web.Labels. A file that someone wrote by hand in another form is not for the page.
