@@ -77,34 +77,48 @@ func decode(text []byte, fromServer bool) (m message, err error) {
 // members are those of an object, as slices of it. Beside the known names it takes others, but none that a less strict
 // program could take for a known one.
 func members(object []byte, known []string, options ...jsontext.Options) (map[string]jsontext.Value, error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(object), options...)
-	if t, err := dec.ReadToken(); err != nil || t.Kind() != jsontext.KindBeginObject {
+	out := map[string]jsontext.Value{}
+	end, err := walk(object, func(name string, v jsontext.Value, end int) error {
+		if resembles(name, known) {
+			return errNames
+		}
+		out[name] = object[end-len(v) : end]
+		return nil
+	}, options...)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(bytes.Trim(object[end:], " \t")) > 0:
 		return nil, errJSON
 	}
-	out := map[string]jsontext.Value{}
+	return out, nil
+}
+
+// walk hands over each member of an object and where its value ends, until there are no more or one is refused. It returns
+// where the object ends. What is no JSON is errJSON.
+func walk(object []byte, take func(name string, v jsontext.Value, end int) error, options ...jsontext.Options) (end int, err error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(object), options...)
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != jsontext.KindBeginObject {
+		return 0, errJSON
+	}
 	for dec.PeekKind() != jsontext.KindEndObject {
 		t, err := dec.ReadToken()
 		if err != nil {
-			return nil, errJSON
+			return 0, errJSON
 		}
 		name := t.String()
 		v, err := dec.ReadValue()
 		if err != nil {
-			return nil, errJSON
+			return 0, errJSON
 		}
-		end := int(dec.InputOffset())
-		if resembles(name, known) {
-			return nil, errNames
+		if err := take(name, v, int(dec.InputOffset())); err != nil {
+			return 0, err
 		}
-		out[name] = object[end-len(v) : end]
 	}
 	if _, err := dec.ReadToken(); err != nil {
-		return nil, errJSON
+		return 0, errJSON
 	}
-	if len(bytes.Trim(object[dec.InputOffset():], " \t")) > 0 {
-		return nil, errJSON
-	}
-	return out, nil
+	return int(dec.InputOffset()), nil
 }
 
 var separators = strings.NewReplacer("_", "", "-", "")
@@ -149,30 +163,18 @@ func keyOf(id jsontext.Value) (string, bool) {
 // idOf is the id of a request that was refused, so that its client does not wait for an answer. It is nil where another
 // program could read another one, or none.
 func idOf(text []byte) (id jsontext.Value) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	if t, err := dec.ReadToken(); err != nil || t.Kind() != jsontext.KindBeginObject {
-		return nil
-	}
 	method := false
-	for dec.PeekKind() != jsontext.KindEndObject {
-		t, err := dec.ReadToken()
-		if err != nil {
-			return nil
-		}
-		name := t.String()
-		v, err := dec.ReadValue()
-		if err != nil {
-			return nil
-		}
+	_, err := walk(text, func(name string, v jsontext.Value, _ int) error {
 		method = method || name == "method"
 		switch {
 		case name == "id" && id == nil:
 			id = v.Clone()
 		case strings.EqualFold(separators.Replace(name), "id"):
-			return nil
+			return errNames
 		}
-	}
-	if _, ok := keyOf(id); !ok || !method {
+		return nil
+	}, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if _, ok := keyOf(id); err != nil || !ok || !method {
 		return nil
 	}
 	return id

@@ -106,23 +106,13 @@ func startsPrograms(kind string) bool { return kind == "stdio" || kind == "local
 
 // places are where the members of an object are in a file.
 func places(file []byte, at span) (map[string]span, error) {
-	d := inside(file, at, jsontext.KindBeginObject)
-	if d == nil {
-		return nil, ErrNoServers
-	}
 	out := map[string]span{}
-	for d.PeekKind() != jsontext.KindEndObject {
-		t, err := d.ReadToken()
-		if err != nil {
-			return nil, err
-		}
-		name := t.String()
-		v, err := d.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		end := at.from + int(d.InputOffset())
-		out[name] = span{end - len(v), end}
+	_, err := walk(file[at.from:at.to], func(name string, v jsontext.Value, end int) error {
+		out[name] = span{at.from + end - len(v), at.from + end}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }
