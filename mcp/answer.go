@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -55,7 +56,7 @@ func (p *peer) fromServer(ctx context.Context, text []byte, take func(key string
 
 // answered is what the client gets for the server's answer.
 func (p *peer) answered(ctx context.Context, r *request, m *message) []byte {
-	if contents[r.method] && !r.byHook && !p.tell(ctx, p.resultName(r), r.callID, m.content(), m.failed != nil) {
+	if contents[r.method] && !r.byHook && !p.tell(ctx, cmp.Or(r.tool, p.toolName(r.method)), r.callID, m.content(), m.failed != nil) {
 		return (&refusal{r.id, codeDenied, errors.New("what the server returned could not be noted, so it is not passed on")}).text()
 	}
 	if r.method == "tools/list" {
@@ -83,14 +84,6 @@ func (m *message) content() jsontext.Value {
 		return m.failed
 	}
 	return m.result
-}
-
-// resultName is what a result counts as: that of the tool, or of a method of the server's.
-func (g *gate) resultName(r *request) string {
-	if r.tool != "" {
-		return r.tool
-	}
-	return g.toolName(r.method)
 }
 
 // unread ends the request whose answer can't be read in one way only, if it can be found out which it is.

@@ -250,11 +250,6 @@ func keepAwake(ctx context.Context, to outlet, token jsontext.Value) (stop func(
 	return func() { cancel(); <-done }
 }
 
-// sameCall names a call by its tool and its arguments.
-func sameCall(name string, arguments jsontext.Value) string {
-	return digest([]byte(name), canonical(arguments))
-}
-
 // digest is one of several texts.
 func digest(parts ...[]byte) string {
 	sum := sha256.New()

@@ -169,7 +169,7 @@ func (g *gate) await(ctx context.Context, s Session, d *Definition, c hook.Call,
 func (g *gate) answeredChange(ctx context.Context, s Session, d *Definition, v hook.Verdict, err error) bool {
 	switch {
 	case !g.Definitions.waits(d):
-		if g.Definitions.holds(d) { // by another gate, or by `verifier mcp tools --accept`
+		if g.Definitions.holds(d, definedEnd) { // by another gate, or by `verifier mcp tools --accept`
 			g.accepted(d.Tool)
 			if last := g.Definitions.asked(g.Server); last.about == d.nameOfChange() {
 				return s.Replaced(ctx, g.serverKey(), last.question) == nil && g.Definitions.asks(g.Server, asked{}) == nil
@@ -226,14 +226,11 @@ func (k *Definitions) asks(server string, a asked) error {
 }
 
 // waits reports whether a change is still what the server says.
-func (k *Definitions) waits(d *Definition) bool {
-	now, err := os.ReadFile(k.path(d.Server, d.Tool) + changedEnd) //nolint:gosec // a hash is its name, and the owner names the server
-	return err == nil && string(now) == d.Change
-}
+func (k *Definitions) waits(d *Definition) bool { return k.holds(d, changedEnd) }
 
-// holds reports whether a change was accepted.
-func (k *Definitions) holds(d *Definition) bool {
-	now, err := os.ReadFile(k.path(d.Server, d.Tool) + definedEnd) //nolint:gosec // a hash is its name, and the owner names the server
+// holds reports whether a change is what one of the tool's files says.
+func (k *Definitions) holds(d *Definition, end string) bool {
+	now, err := os.ReadFile(k.path(d.Server, d.Tool) + end) //nolint:gosec // a hash is its name, and the owner names the server
 	return err == nil && string(now) == d.Change
 }
 

@@ -84,10 +84,6 @@ func readTool(raw jsontext.Value) (d defined, err error) {
 // hints are a tool's own annotations, as they are kept: a client may know its tools from a list that this gate has not seen.
 // nil: there are none.
 func (k *Definitions) hints(server, tool string) jsontext.Value {
-	text, err := os.ReadFile(k.path(server, tool) + definedEnd)
-	if err != nil {
-		return nil
-	}
 	var kept struct {
 		Annotations *struct {
 			ReadOnly    *bool `json:"readOnlyHint,omitzero"`
@@ -95,7 +91,7 @@ func (k *Definitions) hints(server, tool string) jsontext.Value {
 			OpenWorld   *bool `json:"openWorldHint,omitzero"`
 		} `json:"annotations"`
 	}
-	if json.Unmarshal(text, &kept, jsontext.AllowInvalidUTF8(true)) != nil || kept.Annotations == nil {
+	if !k.read(server, tool, &kept) || kept.Annotations == nil {
 		return nil
 	}
 	hints, err := json.Marshal(kept.Annotations)
@@ -105,12 +101,14 @@ func (k *Definitions) hints(server, tool string) jsontext.Value {
 	return hints
 }
 
+// read reads what is kept of a tool. It reports whether there is something that can be read.
+func (k *Definitions) read(server, tool string, kept any) bool {
+	text, err := os.ReadFile(k.path(server, tool) + definedEnd)
+	return err == nil && json.Unmarshal(text, kept, jsontext.AllowInvalidUTF8(true)) == nil
+}
+
 // mirrored are the arguments of a tool that a header repeats, as the server has said (since 2026-07-28).
 func (k *Definitions) mirrored(server, tool, header string) (names []string) {
-	text, err := os.ReadFile(k.path(server, tool) + definedEnd)
-	if err != nil {
-		return nil
-	}
 	var kept struct {
 		Schema struct {
 			Properties map[string]struct {
@@ -118,7 +116,7 @@ func (k *Definitions) mirrored(server, tool, header string) (names []string) {
 			} `json:"properties"`
 		} `json:"inputSchema"`
 	}
-	if json.Unmarshal(text, &kept, jsontext.AllowInvalidUTF8(true)) != nil {
+	if !k.read(server, tool, &kept) {
 		return nil
 	}
 	for name, p := range kept.Schema.Properties {
@@ -212,12 +210,11 @@ var ErrChangedAgain = errors.New("the definition has changed since")
 
 // Accept makes the change that the owner has seen the definition.
 func (k *Definitions) Accept(d *Definition) error {
-	path := k.path(d.Server, d.Tool)
-	now, err := os.ReadFile(path + changedEnd) //nolint:gosec // a hash is its name, and the owner names the server
-	if err != nil || string(now) != d.Change {
+	if !k.waits(d) {
 		return ErrChangedAgain
 	}
-	if err := wholefile.Replace(path+definedEnd, now, wholefile.Private, nil); err != nil {
+	path := k.path(d.Server, d.Tool)
+	if err := wholefile.Replace(path+definedEnd, []byte(d.Change), wholefile.Private, nil); err != nil {
 		return err
 	}
 	return os.Remove(path + changedEnd) //nolint:gosec // a hash is its name, and the owner names the server

@@ -88,15 +88,12 @@ func (g *gate) mirrored(h http.Header, m *message) *refusal {
 	return nil
 }
 
-// mirrors reports whether a header is about one message.
-func mirrors(name string) bool {
-	return name == "Mcp-Method" || name == "Mcp-Name" || strings.HasPrefix(name, "Mcp-Param-")
-}
-
 // unmirrored are headers for another message than the one with which they came.
 func unmirrored(from http.Header) http.Header {
 	out := from.Clone()
-	maps.DeleteFunc(out, func(name string, _ []string) bool { return mirrors(name) })
+	maps.DeleteFunc(out, func(name string, _ []string) bool {
+		return name == "Mcp-Method" || name == "Mcp-Name" || strings.HasPrefix(name, "Mcp-Param-")
+	})
 	return out
 }
 

@@ -236,8 +236,7 @@ func (x *exchange) after(r *request) {
 func (x *exchange) request(c *call) {
 	r := x.p.asked(&x.m, c, x.back)
 	x.r, r.given = r, make(chan struct{})
-	var given sync.Once
-	gave := func() { given.Do(func() { close(r.given) }) }
+	gave := sync.OnceFunc(func() { close(r.given) })
 	defer gave()
 	ctx, drop := context.WithCancel(x.q.Context())
 	defer drop()

@@ -497,7 +497,6 @@ type greeting struct {
 
 // greet meets all servers, and answers as one that can do what they can.
 func (x *many) greet(ctx context.Context, m *message) jsontext.Value {
-	var mu sync.Mutex
 	said := map[*member]greeting{}
 	x.each(x.all, func(s *member) error {
 		got, err := s.ask(ctx, m.method, m.params)
@@ -509,11 +508,8 @@ func (x *many) greet(ctx context.Context, m *message) jsontext.Value {
 			return errors.New("its answer can't be read")
 		}
 		x.mu.Lock()
-		s.up, s.can = true, g.Capabilities
-		x.mu.Unlock()
-		mu.Lock()
-		defer mu.Unlock()
-		said[s] = g
+		defer x.mu.Unlock()
+		s.up, s.can, said[s] = true, g.Capabilities, g
 		return nil
 	})
 	if len(said) == 0 {

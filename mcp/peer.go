@@ -89,7 +89,7 @@ func (p *peer) admit(r *request) *refusal {
 func (p *peer) asked(m *message, c *call, to outlet) *request {
 	r := &request{id: m.id, key: m.key, method: m.method, to: to}
 	if c != nil {
-		r.tool, r.callID, r.task, r.same = p.toolName(c.name), c.id, c.task != nil, sameCall(c.name, c.arguments)
+		r.tool, r.callID, r.task, r.same = p.toolName(c.name), c.id, c.task != nil, digest([]byte(c.name), canonical(c.arguments))
 	}
 	if m.method == "initialize" && !p.shared {
 		p.meet(m.params)

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -107,8 +108,7 @@ func (s *remoteServer) send(text []byte) error {
 		return err
 	}
 	written := make(chan struct{})
-	var once sync.Once
-	wrote := func() { once.Do(func() { close(written) }) }
+	wrote := sync.OnceFunc(func() { close(written) })
 	go func() {
 		defer wrote()
 		s.post(&m, wrote)
@@ -123,10 +123,9 @@ func (s *remoteServer) send(text []byte) error {
 
 // post sends a message, and takes what the server answers.
 func (s *remoteServer) post(m *message, wrote func()) {
-	reached := make(chan struct{})
-	var once sync.Once
+	var reached atomic.Bool
 	ctx := httptrace.WithClientTrace(s.ctx, &httptrace.ClientTrace{
-		GotConn:      func(httptrace.GotConnInfo) { once.Do(func() { close(reached) }) },
+		GotConn:      func(httptrace.GotConnInfo) { reached.Store(true) },
 		WroteRequest: func(httptrace.WroteRequestInfo) { wrote() },
 	})
 	header := s.headers("")
@@ -135,10 +134,8 @@ func (s *remoteServer) post(m *message, wrote func()) {
 	wrote()
 	if err != nil {
 		words := "The server of tools can't be reached. Nothing was run."
-		select {
-		case <-reached:
+		if reached.Load() {
 			words = "The server of tools can't be reached. The call may have run."
-		default:
 		}
 		s.fail(m, words)
 		return

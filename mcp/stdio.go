@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -85,7 +86,10 @@ func Stdio(ctx context.Context, o Options, s Streams, server *Server) (code int,
 	drop()
 	b.close()
 	if !byItself && ctx.Err() == nil {
-		waitFor(served, endWithin)
+		select {
+		case <-served:
+		case <-time.After(endWithin):
+		}
 	}
 	g.end()
 	return b.end(byItself), nil
@@ -124,7 +128,8 @@ type process struct {
 
 func startProcess(command, env []string, log io.Writer) (*process, error) {
 	c := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the owner says which; it is ended in steps, see below
-	c.Env, c.Stderr = append(environment(os.Environ()), env...), log
+	own := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "VERIFIER_") }) // nothing about the gateway
+	c.Env, c.Stderr = append(own, env...), log
 	in, err := c.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("the server's input: %w", err)
@@ -162,13 +167,6 @@ func stop(c *exec.Cmd, begun bool) error {
 	defer tell.Stop()
 	defer kill.Stop()
 	return c.Wait()
-}
-
-func waitFor(done <-chan error, most time.Duration) {
-	select {
-	case <-done:
-	case <-time.After(most):
-	}
 }
 
 // pipe is a client and a server that each have one stream of messages.
@@ -284,14 +282,4 @@ func each(from *lines, to func([]byte) error) error {
 			return err
 		}
 	}
-}
-
-// environment is what the server is started with: all but what is about the gateway.
-func environment(all []string) (out []string) {
-	for _, v := range all {
-		if !strings.HasPrefix(v, "VERIFIER_") {
-			out = append(out, v)
-		}
-	}
-	return out
 }
