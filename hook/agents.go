@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -109,14 +110,10 @@ var agents = map[string]*agent{
 // ToolNames are the names under which the gateway judges the agents' own tools.
 func ToolNames() (names []string) {
 	for _, a := range agents {
-		for _, name := range a.tools {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+		names = slices.AppendSeq(names, maps.Values(a.tools))
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 // Judged is the name under which the gateway judges a tool of an agent's own, and whether there is such an agent.

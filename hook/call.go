@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -115,12 +116,7 @@ func (r *run) permission(ctx context.Context) ([]byte, error) {
 	return []byte("{}\n"), nil
 }
 
-func (v *verdict) reason() string {
-	if v.Reason == "" {
-		return "Denied by the verifier."
-	}
-	return v.Reason
-}
+func (v *verdict) reason() string { return cmp.Or(v.Reason, "Denied by the verifier.") }
 
 // ask sends the call and returns what the gateway has signed.
 func (r *run) ask(ctx context.Context, atOnce bool) (v verdict, err error) {
@@ -205,17 +201,10 @@ func (in *input) params(name string) (jsontext.Value, error) {
 
 // context says in which conversation this happens, and on whose behalf.
 func (r *run) context() callContext {
-	c := callContext{
-		AgentID: r.Agent, SessionKey: r.who.key, SessionID: r.in.SessionID, RunID: r.in.PromptID, ToolCallID: r.in.CallID,
+	return callContext{
+		AgentID: r.Agent, SessionKey: r.who.key, SessionID: cmp.Or(r.in.AgentID, r.in.SessionID), RunID: cmp.Or(r.in.TurnID, r.in.PromptID), ToolCallID: r.in.CallID,
 		SpawnedBy: r.who.parent, SenderIsOwner: r.who.owner,
 	}
-	if r.in.TurnID != "" {
-		c.RunID = r.in.TurnID
-	}
-	if r.in.AgentID != "" {
-		c.SessionID = r.in.AgentID
-	}
-	return c
 }
 
 func marshal(v any) ([]byte, error) {

@@ -78,8 +78,8 @@ type userWords struct {
 	At            string `json:"at,omitzero"`
 }
 
-// key is what texts are fingerprinted under.
-func (g *Gateway) key() lineage.Key { return lineage.NewKey(g.Secret) }
+// prints are the fingerprints of a text.
+func (g *Gateway) prints(text string) lineage.Extract { return lineage.NewKey(g.Secret).Extract(text) }
 
 // Asked is a call as it was asked about. The same message gets the same answer, unless the owner has paused the agent or
 // restricted the call since.
@@ -88,15 +88,7 @@ type Asked struct {
 	body []byte
 }
 
-// post sends a message to the path of an event, or of calls, and returns the answer once its signature was checked.
-func (g *Gateway) post(ctx context.Context, event string, m message) ([]byte, error) {
-	sent, err := pack(event, m)
-	if err != nil {
-		return nil, err
-	}
-	return g.send(ctx, event, sent)
-}
-
+// pack makes a message for the path of an event, or of calls.
 func pack(event string, m message) (*Asked, error) {
 	m.Version, m.Timestamp, m.RequestID = 1, time.Now().UTC().Format(time.RFC3339), NewID()
 	body, err := json.Marshal(m)
@@ -109,6 +101,7 @@ func pack(event string, m message) (*Asked, error) {
 	return &Asked{m.RequestID, body}, nil
 }
 
+// send sends it, and returns the answer once its signature was checked.
 func (g *Gateway) send(ctx context.Context, event string, sent *Asked) ([]byte, error) {
 	address, err := g.address(event)
 	if err != nil {
@@ -168,7 +161,11 @@ func (g *Gateway) askAgain(ctx context.Context, sent *Asked) (v verdict, err err
 
 // tell sends one event and returns the answer to it.
 func (g *Gateway) tell(ctx context.Context, name string, event any, c callContext) ([]byte, error) {
-	answer, err := g.post(ctx, name, message{Context: c, Event: event})
+	sent, err := pack(name, message{Context: c, Event: event})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := g.send(ctx, name, sent)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -114,9 +115,7 @@ func (o *Options) run(ctx context.Context) int {
 	if r.agent == nil {
 		return o.refuse("verifier hook: there is no agent of this name. Use one of: " + strings.Join(Agents(), ", ") + ".")
 	}
-	if r.Timeout == 0 {
-		r.Timeout = r.agent.timeout
-	}
+	r.Timeout = cmp.Or(r.Timeout, r.agent.timeout)
 	r.until = time.Now().Add(max(r.Timeout-margin, time.Second))
 	ctx, cancel := context.WithDeadline(ctx, r.until)
 	defer cancel()

@@ -65,12 +65,7 @@ func (n notes) register(p process, key string) error {
 	case err != nil:
 		n.sweep()
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return unwritable(n.dir)
-	}
-	_, err = f.WriteString(key + "\n")
-	if err = errors.Join(err, f.Close()); err != nil {
+	if writeNote(path, os.O_APPEND, key+"\n") != nil {
 		return unwritable(n.dir)
 	}
 	return nil
@@ -132,19 +127,12 @@ func (n notes) words(key string) (out []userWords) {
 
 // starts notes where a session was started. What the agent does later does not move it: only another start of the session does.
 func (n notes) starts(key, dir string, again bool) error {
-	flags := os.O_CREATE | os.O_WRONLY | os.O_EXCL
+	flag := os.O_EXCL
 	if again {
-		flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+		flag = os.O_TRUNC
 	}
-	f, err := os.OpenFile(filepath.Join(n.made(n.session(key)), placeFile), flags, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return unwritable(n.dir)
-	}
-	_, err = f.WriteString(dir)
-	if err = errors.Join(err, f.Close()); err != nil {
+	err := writeNote(filepath.Join(n.made(n.session(key)), placeFile), flag, dir)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return unwritable(n.dir)
 	}
 	return nil
@@ -240,11 +228,10 @@ func (d debt) settled() {
 
 // put makes an empty file in the directory of a conversation.
 func (n notes) put(key, name string) error {
-	f, err := os.OpenFile(filepath.Join(n.made(n.session(key)), name), os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
+	if writeNote(filepath.Join(n.made(n.session(key)), name), 0, "") != nil {
 		return unwritable(n.dir)
 	}
-	return f.Close()
+	return nil
 }
 
 func (n notes) made(dir string) string {
@@ -268,6 +255,16 @@ func (n notes) sweep() {
 			}
 		}
 	}
+}
+
+// writeNote writes to a file that only its owner reads. flag says what becomes of one that is there.
+func writeNote(path string, flag int, text string) error {
+	f, err := os.OpenFile(path, flag|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 func readNote(path string) (string, error) {

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -85,11 +86,7 @@ func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	id := c.ID
-	if id == "" {
-		id = inSession + in.SessionKey
-	}
-	if s.notes.spend(s.gateway.decided(id, c.Tool, c.Params)) {
+	if s.notes.spend(s.gateway.decided(cmp.Or(c.ID, inSession+in.SessionKey), c.Tool, c.Params)) {
 		return Verdict{Allowed: true, ByHook: true}, nil
 	}
 	if c.Again != nil {
@@ -141,8 +138,7 @@ func (s *Session) Returned(ctx context.Context, tool, id, text string, failed bo
 	if err != nil {
 		return err
 	}
-	key := s.gateway.key()
-	prints := key.Extract(text)
+	prints := s.gateway.prints(text)
 	_, err = s.gateway.tell(ctx, "after_tool_call", toolReturned{
 		Tool: tool, CallID: id, Error: failed, Size: len(text), Hash: hashOf([]byte(text)), Secret: bearsSecret(text), Fingerprints: prints.Fingerprints, Truncated: prints.Truncated,
 	}, in)
@@ -246,9 +242,7 @@ func (n notes) pass(name string) {
 		return
 	}
 	dir := n.made(filepath.Join(n.dir, decidedDir))
-	if f, err := os.OpenFile(filepath.Join(dir, filepath.Base(name)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
-		f.Close() //nolint:errcheck // it is empty
-	}
+	writeNote(filepath.Join(dir, filepath.Base(name)), os.O_EXCL, "") //nolint:errcheck // see above
 }
 
 // spend reports whether the call was let pass, once.

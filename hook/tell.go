@@ -143,11 +143,13 @@ func (r *run) version() string {
 
 // prompt tells what a run starts with. It counts as the owner's words only where a person typed it.
 func (r *run) prompt(ctx context.Context) error {
-	s := r.source(r.in.Prompt)
+	text := r.in.Prompt
+	prints := r.gateway.prints(text)
+	s := source{Size: len(text), Hash: hashOf([]byte(text)), Fingerprints: prints.Fingerprints, Truncated: prints.Truncated}
 	switch {
 	case r.typed():
 		s.Kind, s.SenderIsOwner = "user_message", true
-		if err := r.notes.heard(r.who.key, r.in.Prompt, time.Now()); err != nil {
+		if err := r.notes.heard(r.who.key, text, time.Now()); err != nil {
 			return err
 		}
 	case r.who.owner || r.in.AgentID != "": // the agent tells itself what another one has done
@@ -165,18 +167,11 @@ func (r *run) typed() bool {
 	return r.who.owner && r.in.AgentID == "" && text != "" && text[0] != '<' && !r.notes.doubted(r.who.key)
 }
 
-func (r *run) source(text string) source {
-	key := r.gateway.key()
-	prints := key.Extract(text)
-	return source{Size: len(text), Hash: hashOf([]byte(text)), Fingerprints: prints.Fingerprints, Truncated: prints.Truncated}
-}
-
 // result is what a tool returned: its size, its hash and its fingerprints, and never the text.
 func (r *run) result(failed bool) toolReturned {
 	name, _ := r.toolName()
 	text := TextOf(r.in.Response) + TextOf(r.in.Error)
-	key := r.gateway.key()
-	prints := key.Extract(text)
+	prints := r.gateway.prints(text)
 	ms, err := strconv.ParseFloat(string(r.in.DurationMs), 64)
 	if err != nil || ms < 0 || ms > 1e12 {
 		ms = 0
