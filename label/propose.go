@@ -186,7 +186,7 @@ func (p *proposer) doubt(looks bool) string {
 		return "its name does not begin with a word for looking"
 	case !bareName.MatchString(t.Name):
 		return "its name holds unusual characters"
-	case slices.ContainsFunc(p.name, func(w string) bool { return web[w] }):
+	case first(p.name, web) != "":
 		return "it looks outside"
 	case first(p.name, against) != "":
 		return fmt.Sprintf("%q in its name", first(p.name, against))
@@ -355,19 +355,20 @@ func entersCode(name []string) bool {
 
 // price is a word for money in the name, among the verbs of the description or in the name of an argument.
 func (p *proposer) price() string {
-	all := slices.Concat(p.name, verbs(p.tool.Description))
+	return first(slices.Concat(p.name, verbs(p.tool.Description), p.argumentWords()), paying)
+}
+
+// argumentWords are the words in the names of all arguments.
+func (p *proposer) argumentWords() (out []string) {
 	for _, a := range p.tool.Params {
-		all = append(all, nameWords(a.Name)...)
+		out = append(out, nameWords(a.Name)...)
 	}
-	return first(all, paying)
+	return out
 }
 
 // arguments tells where a call goes from what it says. Unless one of them says whom it reaches, each is a destination.
 func (p *proposer) arguments() {
-	reaches := slices.ContainsFunc(p.tool.Params, func(a Param) bool {
-		return slices.ContainsFunc(nameWords(a.Name), func(w string) bool { return destinations[w] })
-	})
-	says := reaches && first(p.name, writing) != "" && first(p.name, beyond) == "" && !p.destroys && p.out.Money == nil && !p.tool.Loose
+	says := first(p.argumentWords(), destinations) != "" && first(p.name, writing) != "" && first(p.name, beyond) == "" && !p.destroys && p.out.Money == nil && !p.tool.Loose
 	p.out.Destinations = []string{}
 	for _, a := range p.tool.Params {
 		if says && contents[strings.ToLower(a.Name)] {
@@ -383,12 +384,9 @@ func (p *proposer) arguments() {
 
 // secret is a word for secrets in the name or the description, or in the name of an argument.
 func (p *proposer) secret() string {
-	all := slices.Concat(p.name, nameWords(p.tool.Description))
-	for _, a := range p.tool.Params {
-		all = append(all, nameWords(a.Name)...)
-	}
-	if i := slices.IndexFunc(all, func(w string) bool { return secrets[w] }); i >= 0 {
-		return all[i]
+	all := slices.Concat(p.name, nameWords(p.tool.Description), p.argumentWords())
+	if w := first(all, secrets); w != "" {
+		return w
 	}
 	for i := 1; i < len(all); i++ {
 		if pair := all[i-1] + " " + all[i]; slices.Contains([]string{"api key", "private key", "credit card", "social security"}, pair) {

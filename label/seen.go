@@ -1,6 +1,7 @@
 package label
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"maps"
@@ -90,20 +91,11 @@ func (s *Seen) Note(tool, sent string, params jsontext.Value) {
 
 func (s *Seen) isPlain(name string) bool { return s.Plain == nil || s.Plain(name) }
 
-func typeOf(v jsontext.Value) string {
-	switch v.Kind() {
-	case jsontext.KindString:
-		return "string"
-	case jsontext.KindNumber:
-		return "number"
-	case jsontext.KindTrue, jsontext.KindFalse:
-		return "boolean"
-	case jsontext.KindBeginArray:
-		return "array"
-	case jsontext.KindBeginObject:
-		return seenObject
-	}
-	return mixedType
+func typeOf(v jsontext.Value) string { return cmp.Or(typeNames[v.Kind()], mixedType) }
+
+var typeNames = map[jsontext.Kind]string{
+	jsontext.KindString: "string", jsontext.KindNumber: "number", jsontext.KindTrue: "boolean", jsontext.KindFalse: "boolean",
+	jsontext.KindBeginArray: "array", jsontext.KindBeginObject: seenObject,
 }
 
 // Tools are those that were seen, for which Propose is strict: of what a tool does, calls tell nothing.
