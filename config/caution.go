@@ -135,10 +135,6 @@ func (k risks) autoApproves() {
 		k.find(Warning, "caution.auditor.mode", "autoApprove answers nothing under this policy: no level asks about a tool, so there is no question to answer in your place")
 		return
 	}
-	names := make([]string, len(levels))
-	for i, l := range levels {
-		names[i] = l.String()
-	}
-	k.find(Warning, "caution.auditor.mode", "a model may answer in your place in conversations that are "+strings.Join(names, " or ")+
+	k.find(Warning, "caution.auditor.mode", "a model may answer in your place in conversations that are "+strings.Join(names(levels), " or ")+
 		", where only that level asks; never for what your overrides, policies, limits or an agent's rules ask about, for dangerous or destructive calls, or where secrets are involved")
 }

@@ -110,9 +110,11 @@ func readPrivate(path string) (string, error) {
 		return "", err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	if open, err := openToOthers(f); err != nil {
-		return "", err
-	} else if open {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", path, err)
+	case othersMay(info):
 		return "", &problem{path + " can be read by others", "chmod 600 " + path}
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))
@@ -138,12 +140,4 @@ func openRegular(path string) (*os.File, error) {
 		return nil, &problem{path + " is not a regular file", "name a file"}
 	}
 	return os.Open(path)
-}
-
-func openToOthers(f *os.File) (bool, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", f.Name(), err)
-	}
-	return othersMay(info), nil
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"encoding/hex"
 	"errors"
@@ -72,12 +73,8 @@ func openState(dir string, create bool) (*State, error) {
 }
 
 func stateDir(dir string) (string, error) {
-	if dir == "" {
-		dir = os.Getenv("VERIFIER_STATE")
-	}
-	if dir == "" {
-		dir, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":") // systemd lists several
-	}
+	systemd, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":") // it lists several
+	dir = cmp.Or(dir, os.Getenv("VERIFIER_STATE"), systemd)
 	if home := os.Getenv("XDG_STATE_HOME"); dir == "" && filepath.IsAbs(home) {
 		dir = filepath.Join(home, "verifier")
 	}
