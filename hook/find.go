@@ -64,7 +64,7 @@ func (f *Flags) Find(env func(string) string) (g Gateway, err error) {
 		if err != nil {
 			return g, failure("No verifier has run on this machine with the state directory " + printable(dir) + ". Nothing was run. Start `verifier serve`, or name its --config, --state or --url.")
 		}
-		address, file = reachable(strings.TrimSpace(string(text))), cmp.Or(file, filepath.Join(dir, "webhook.secret"))
+		address, file = Reachable(strings.TrimSpace(string(text))), cmp.Or(file, filepath.Join(dir, "webhook.secret"))
 	}
 	g.URL = CallsAt(address)
 	if g.Secret, err = ReadSecret(file); err != nil {
@@ -105,8 +105,8 @@ func CallsAt(address string) string {
 	return address
 }
 
-// reachable turns what a server has left of its address into one that can be called.
-func reachable(listen string) string {
+// Reachable turns what a server has left of its address into one that can be called.
+func Reachable(listen string) string {
 	scheme, rest, ok := strings.Cut(listen, "://")
 	if !ok {
 		scheme, rest = "http", listen

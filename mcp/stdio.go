@@ -127,7 +127,7 @@ type process struct {
 }
 
 func startProcess(command, env []string, log io.Writer) (*process, error) {
-	c := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the owner says which; it is ended in steps, see below
+	c := exec.Command(command[0], command[1:]...)                                                            //nolint:gosec,noctx // the owner says which; it is ended in steps, see below
 	own := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "VERIFIER_") }) // nothing about the gateway
 	c.Env, c.Stderr = append(own, env...), log
 	in, err := c.StdinPipe()

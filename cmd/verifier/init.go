@@ -75,12 +75,12 @@ func (c *InitCmd) Run(a *app) error {
 	if err := c.place(); err != nil {
 		return err
 	}
-	secret := fresh()
+	secret := fresh(32)
 	inConfig := secret
 	if c.Openclaw {
 		inConfig = secretInFile(c.beside(openclawSecret))
 	}
-	text := strings.NewReplacer("@SECRET@", inConfig, "@TOKEN@", fresh(), "@WORKSPACE@", c.workspaces()).Replace(firstConfig)
+	text := strings.NewReplacer("@SECRET@", inConfig, "@TOKEN@", fresh(32), "@WORKSPACE@", c.workspaces()).Replace(firstConfig)
 	if !c.NoSchema {
 		text = "# yaml-language-server: $schema=" + schemaFile + "\n" + text
 	}
@@ -171,11 +171,11 @@ The last one must show a line "ok      OpenClaw": the plugin says hello when Ope
 If OpenClaw runs as another user, which it should, copy to that user, and name in the commands, %[4]s and %[5]s. Never give it %[1]s: ownerToken in it is yours.
 `
 
-// fresh is 256 random bits.
-func fresh() string {
-	var b [32]byte
-	rand.Read(b[:]) // it never fails
-	return hex.EncodeToString(b[:])
+// fresh are so many random bytes, in hex.
+func fresh(bytes int) string {
+	b := make([]byte, bytes)
+	rand.Read(b) // it never fails
+	return hex.EncodeToString(b)
 }
 
 // write makes the file at once and whole, for its owner alone.

@@ -205,13 +205,12 @@ func (c *InitCmd) unwire(a *app, w *agentWiring, path string, old []byte) error 
 		return nil
 	}
 	var text []byte
+	var err error
 	if w.remove != nil {
-		var err error
 		if text, err = w.remove(old); err != nil {
 			return err
 		}
 	}
-	var err error
 	if len(text) == 0 {
 		err = os.Remove(path)
 	} else {

@@ -3,7 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -127,13 +127,9 @@ func (c *LabelCmd) tell(a *app, changes []*label.Change) {
 func (c *LabelCmd) tools() ([]label.Tool, error) {
 	var all []label.Tool
 	for _, name := range c.Catalogues {
-		f, err := os.Open(name)
-		if err != nil {
+		var read []label.Tool
+		if err := readFrom(name, func(f io.Reader) (err error) { read, err = label.Read(f); return err }); err != nil {
 			return nil, err
-		}
-		read, err := label.Read(f)
-		if err = errors.Join(err, f.Close()); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		for i := range read {
 			if c.Server != "" {

@@ -42,7 +42,7 @@ func (c *ReportCmd) Run(a *app) error {
 	}
 	all := replay.Loading{Policy: rules, Since: since, Until: now}
 	for _, name := range r.files {
-		if err := readRecord(name, all.ReadLoad); err != nil {
+		if err := readFrom(name, all.ReadLoad); err != nil {
 			return err
 		}
 	}

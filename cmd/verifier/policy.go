@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -71,15 +72,11 @@ type wrong struct {
 }
 
 func (w *wrong) Error() string {
-	name := w.c.Name
-	if name == "" {
-		name = w.c.Tool
-	}
 	want := w.c.Want
 	if w.c.Rule != "" {
 		want += " by " + w.c.Rule
 	}
-	text := printable(w.file) + ": cases[" + strconv.Itoa(w.index) + "] " + printable(name) + " at " + w.v.Level.String() + " is " + w.v.Mode.String() + " by " + w.v.Rule + ", not " + printable(want)
+	text := printable(w.file) + ": cases[" + strconv.Itoa(w.index) + "] " + printable(cmp.Or(w.c.Name, w.c.Tool)) + " at " + w.v.Level.String() + " is " + w.v.Mode.String() + " by " + w.v.Rule + ", not " + printable(want)
 	for _, s := range path(w.v) {
 		text += "\n  " + printable(s)
 	}

@@ -38,7 +38,7 @@ func (c *AuditReportCmd) Run(a *app) error {
 	}
 	var all replay.Auditing
 	for _, name := range r.files {
-		if err := readRecord(name, all.ReadAudited); err != nil {
+		if err := readFrom(name, all.ReadAudited); err != nil {
 			return err
 		}
 	}
@@ -54,8 +54,8 @@ func (c *AuditReportCmd) Run(a *app) error {
 	return nil
 }
 
-// readRecord reads one file of a record.
-func readRecord(name string, read func(io.Reader) error) (err error) {
+// readFrom lets one file be read, and names it in what is wrong with it.
+func readFrom(name string, read func(io.Reader) error) (err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return err

@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/subtle"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -241,7 +239,7 @@ func (s *settingUp) pair() error {
 	if err != nil {
 		return &failure{err.Error(), "is the token right? It is " + s.chat.Setup.Tokens[0].Find}
 	}
-	p := pairing{code: newPairCode(), platform: s.chat.Name, done: make(chan struct{})}
+	p := pairing{code: fresh(4), platform: s.chat.Name, done: make(chan struct{})}
 	s.app.printf("The token is good: it is the bot %s.\n\n%s\n\nWaiting for the code, for ten minutes. Ctrl-C gives up.\n", printable(name), s.chat.Setup.Pair(printable(name), p.code))
 	listened, listening := make(chan error, 1), context.Context(nil)
 	listening, stop := context.WithCancel(ctx)
@@ -293,12 +291,6 @@ type pairing struct {
 	mu    sync.Mutex
 	who   string
 	wrong int
-}
-
-func newPairCode() string {
-	var b [4]byte
-	rand.Read(b[:]) // it never fails
-	return hex.EncodeToString(b[:])
 }
 
 // person is who wrote the code; empty: no person yet.

@@ -45,11 +45,13 @@ func (c *SimulateCmd) Run(a *app) error {
 	}
 	var sessions []replay.Session
 	for _, name := range append(c.Trace, c.More...) {
-		read, err := readSessions(name)
-		if err != nil {
+		if err := readFrom(name, func(f io.Reader) error {
+			read, err := replay.Read(f)
+			sessions = append(sessions, read...)
+			return err
+		}); err != nil {
 			return err
 		}
-		sessions = append(sessions, read...)
 	}
 	if len(sessions) == 0 {
 		return &failure{"there is no session in " + strings.Join(append(c.Trace, c.More...), ", "), "give files with one JSON object a line"}
@@ -87,18 +89,6 @@ func (c *SimulateCmd) policy(a *app) (policy.Config, error) {
 		cfg.Policy.Taint.OwnWords = policy.OwnWords(c.OwnWords)
 	}
 	return cfg.Policy, nil
-}
-
-func readSessions(name string) (sessions []replay.Session, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if sessions, err = replay.Read(f); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return sessions, nil
 }
 
 // play plays the sessions.

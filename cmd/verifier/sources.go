@@ -1,8 +1,8 @@
 package main
 
 import (
+	"fmt"
 	"net/url"
-	"strconv"
 )
 
 // SourcesCmd lists what came into a conversation.
@@ -34,12 +34,15 @@ func (c *SourcesCmd) Run(a *app) error {
 	return c.say(a, ".sources", c.Session)
 }
 
-// EndorseCmd vouches for a source.
-type EndorseCmd struct {
+// sourceArgs say which source of which conversation is meant.
+type sourceArgs struct {
 	Session string `arg:"" help:"The conversation's reference, as cards show it."`
 	Source  uint32 `arg:"" help:"The source's number, as sources shows it."`
 	owner
 }
+
+// EndorseCmd vouches for a source.
+type EndorseCmd struct{ sourceArgs }
 
 // Help is the long help.
 func (*EndorseCmd) Help() string {
@@ -53,15 +56,11 @@ For a place that you always trust write a rule: trust.rules in the config. In a 
 
 // Run vouches.
 func (c *EndorseCmd) Run(a *app) error {
-	return c.say(a, ".endorse", c.Session+" "+strconv.FormatUint(uint64(c.Source), 10))
+	return c.say(a, ".endorse", fmt.Sprint(c.Session, " ", c.Source))
 }
 
 // DistrustCmd takes it back.
-type DistrustCmd struct {
-	Session string `arg:"" help:"The conversation's reference, as cards show it."`
-	Source  uint32 `arg:"" help:"The source's number, as sources shows it."`
-	owner
-}
+type DistrustCmd struct{ sourceArgs }
 
 // Help is the long help.
 func (*DistrustCmd) Help() string {
@@ -74,5 +73,5 @@ In a chat: .distrust 1A2B3C4D 3` + ownerHelp + answerCodes
 
 // Run distrusts.
 func (c *DistrustCmd) Run(a *app) error {
-	return c.say(a, ".distrust", c.Session+" "+strconv.FormatUint(uint64(c.Source), 10))
+	return c.say(a, ".distrust", fmt.Sprint(c.Session, " ", c.Source))
 }

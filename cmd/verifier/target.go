@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/hook"
 )
 
 // where are the flags that say which server is meant.
@@ -117,10 +118,7 @@ func (t *target) running() string {
 	if err != nil || addr == "" {
 		return ""
 	}
-	if address, encrypted := strings.CutPrefix(addr, "https://"); encrypted {
-		return "https://" + reachable(address)
-	}
-	return "http://" + reachable(addr)
+	return hook.Reachable(addr)
 }
 
 // listens reports whether the server could have its address from a config that

@@ -323,8 +323,7 @@ func (c *waitingCard) oneTap() bool {
 // elsewhere says why a single key does not allow it, and what does.
 func (c *waitingCard) elsewhere() string {
 	why := "Not all of this call is visible here."
-	switch {
-	case c.tooLong:
+	if c.tooLong {
 		why = "This question is longer than your screen."
 	}
 	return fmt.Sprintf("%s `verifier pending %[2]s` shows all of it, `verifier approve %[2]s` allows it.", why, printable(c.Ref))

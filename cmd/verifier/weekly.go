@@ -88,7 +88,7 @@ func (g *gateway) weekly() *weekly {
 			files, err := ledger{recordPath(g.config, g.state), g.state}.Files()
 			for _, name := range files {
 				if err == nil {
-					err = readRecord(name, all.ReadLoad)
+					err = readFrom(name, all.ReadLoad)
 				}
 			}
 			return all.Report(), err
