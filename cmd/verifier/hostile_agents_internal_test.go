@@ -106,7 +106,7 @@ func TestH242LookingAtATerminalIsNotTypingIntoIt(t *testing.T) {
 	r := newRig(t, func(c *config.Config) { c.Approval.MaxOpen = 100 }) // none of the questions is answered
 	own := ownerIn("own")
 	r.allow(call{tool: "terminal", params: `{"action":"read","sessionId":"t1"}`, context: own})
-	if why := r.asks(post("hello", own)); !strings.Contains(why, "what a terminal shows") {
+	if why := r.asks(impatient(post("hello", own))); !strings.Contains(why, "what a terminal shows") {
 		t.Errorf("what a terminal shows was not counted: %s", why)
 	}
 	for _, c := range r.pending() {

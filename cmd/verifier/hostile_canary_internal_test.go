@@ -66,11 +66,11 @@ func TestH29TheScanSeesALeak(t *testing.T) {
 
 var sessions atomic.Int64
 
-// anew is the context of a call in a session of its own.
+// anew is the context of a call in a session of its own. No answer is waited for.
 func anew(owner bool) map[string]any {
 	name := fmt.Sprint("c", sessions.Add(1))
 	if owner {
-		return ownerIn(name)
+		return with(ownerIn(name), "waitMs", 1)
 	}
 	return with(unvouched(name), "waitMs", 1)
 }

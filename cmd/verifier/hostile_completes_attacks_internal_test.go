@@ -77,7 +77,7 @@ func TestH355ASubagentEntersTheCode(t *testing.T) {
 	} {
 		r.approved(checkout(m), 0)
 		t.Log(i)
-		r.send(fetch(child))
+		r.send(soonAsked(fetch(child)))
 		r.stops(entersCode("481516", child))
 	}
 }

