@@ -25,9 +25,10 @@ var names = []string{"chromium", "chromium-browser", "google-chrome", "google-ch
 // patience is how long anything may take before a test fails.
 const patience = 20 * time.Second
 
-// Browser is a running Chromium.
+// Browser is a running Chromium, as one test sees it: by a connection of its own.
 type Browser struct {
 	t    testing.TB
+	at   string // where it is reached
 	conn *websocket.Conn
 
 	mu    sync.Mutex
@@ -81,7 +82,6 @@ func Start(t testing.TB) *Browser {
 		cancel()
 		t.Fatal(err)
 	}
-	b := &Browser{t: t, calls: make(map[int]chan message), tabs: make(map[string]*Tab), gone: make(chan struct{})}
 	endpoint := make(chan string, 1)
 	read := make(chan struct{})
 	go func() {
@@ -97,35 +97,30 @@ func Start(t testing.TB) *Browser {
 		<-read
 		cmd.Wait() //nolint:errcheck // it was killed
 	})
-	b.connect(endpoint)
-	return b
-}
-
-// For lets the browser serve a part of the test: it fails, if anything does.
-func (b *Browser) For(t testing.TB) *Browser {
-	b.t = t
-	return b
-}
-
-// connect dials the browser once it listens.
-func (b *Browser) connect(endpoint <-chan string) {
-	b.t.Helper()
 	select {
 	case at := <-endpoint:
-		conn, res, err := websocket.DefaultDialer.Dial(at, nil)
-		if err != nil {
-			b.t.Fatalf("the browser does not answer: %v", err)
-		}
-		res.Body.Close()
-		b.conn = conn
+		return (&Browser{at: at}).For(t)
 	case <-time.After(2 * patience):
-		b.t.Fatal("the browser did not start")
+		t.Fatal("the browser did not start")
+		return nil
 	}
-	go b.read()
-	b.t.Cleanup(func() {
-		b.conn.Close() //nolint:errcheck // it ends anyway
-		<-b.gone
+}
+
+// For lets the browser serve a part of the test, beside others: that part fails, if anything does, and its tabs are closed at its end.
+func (b *Browser) For(t testing.TB) *Browser {
+	t.Helper()
+	conn, res, err := websocket.DefaultDialer.Dial(b.at, nil)
+	if err != nil {
+		t.Fatalf("the browser does not answer: %v", err)
+	}
+	res.Body.Close()
+	own := &Browser{t: t, at: b.at, conn: conn, calls: make(map[int]chan message), tabs: make(map[string]*Tab), gone: make(chan struct{})}
+	go own.read()
+	t.Cleanup(func() {
+		conn.Close() //nolint:errcheck // it ends anyway
+		<-own.gone
 	})
+	return own
 }
 
 // read hands out what the browser says.

@@ -38,13 +38,13 @@ type Tab struct {
 }
 
 // Person is a browser context: its tabs share cookies with each other and with
-// no other.
+// no other. They end with the connection.
 func (b *Browser) Person() string {
 	b.t.Helper()
 	var out struct {
 		BrowserContextID string `json:"browserContextId"`
 	}
-	b.call("", "Target.createBrowserContext", nil, &out)
+	b.call("", "Target.createBrowserContext", map[string]any{"disposeOnDetach": true}, &out)
 	return out.BrowserContextID
 }
 
