@@ -110,8 +110,9 @@ func TestH42ARedisInTroubleIsADenyInTimeAndRecoversByItself(t *testing.T) {
 }
 
 func TestH42AStoreThatDiesWhileACallIsHeldDeniesIt(t *testing.T) {
-	for name, f := range troubles() {
+	for name, f := range troubles() { // beside each other, and beside nothing else: each waits for most of its time
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			const hold = time.Second
 			r := newFaultyRig(t, func(c *config.Config) { c.Webhook.Hold = hold })
 			held := r.hold(sh("date", unvouched("m")))

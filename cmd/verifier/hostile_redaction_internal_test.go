@@ -137,6 +137,7 @@ func TestH43ATerminalThatTakesNothingStopsNobody(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t, nil)
 			r.quit()
 			r.channels = map[string]approval.Channel{"terminal": terminal.New(open(t))}
