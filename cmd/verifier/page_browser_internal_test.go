@@ -72,7 +72,7 @@ func (s *surf) check(tab *webtest.Tab, view string) {
 
 // unhurried holds calls for as long as a browser on a busy machine may need to
 // get to the answer.
-func unhurried(c *config.Config) { c.Webhook.Hold, c.Webhook.MaxHold = 25*time.Second, 25*time.Second }
+func unhurried(c *config.Config) { c.Webhook.Hold, c.Webhook.MaxHold = time.Minute, time.Minute }
 
 func TestThePageInARealBrowser(t *testing.T) {
 	t.Parallel()

@@ -289,7 +289,8 @@ type heard struct {
 	body   []byte
 }
 
-var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableKeepAlives: true}, Timeout: 30 * time.Second}
+// client waits for longer than any test holds a call.
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableKeepAlives: true}, Timeout: 70 * time.Second}
 
 func (r *rig) http() *http.Client {
 	if r.client != nil {
