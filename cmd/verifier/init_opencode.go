@@ -3,13 +3,13 @@ package main
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tailscale/hujson"
 )
 
 const (
@@ -137,48 +137,28 @@ func (p *plugins) ours() int {
 
 // pluginsOf reports false for a file that is not one JSON object, or whose plugins are no list.
 func pluginsOf(file []byte) (p plugins, ok bool) {
-	d := jsontext.NewDecoder(bytes.NewReader(file))
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+	if !jsontext.Value(file).IsValid() { // no comments, and each name once
 		return p, false
 	}
-	p.at, p.empty = int(d.InputOffset()), d.PeekKind() == '}'
-	for d.PeekKind() != '}' {
-		name, err := d.ReadToken()
-		switch {
-		case err != nil:
-			return p, false
-		case name.String() != "plugin":
-			err = d.SkipValue()
-		default:
-			err = p.read(d)
-		}
-		if err != nil {
-			return p, false
-		}
-	}
-	if _, err := d.ReadToken(); err != nil {
+	all, err := hujson.Parse(file)
+	object, ok := all.Value.(*hujson.Object)
+	if err != nil || !ok {
 		return p, false
 	}
-	_, err := d.ReadToken()
-	return p, errors.Is(err, io.EOF)
-}
-
-var errNoList = errors.New("the plugins are no list")
-
-func (p *plugins) read(d *jsontext.Decoder) error {
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '[' {
-		return errNoList
-	}
-	p.at, p.found = int(d.InputOffset()), true
-	for d.PeekKind() != ']' {
-		v, err := d.ReadValue()
-		if err != nil {
-			return err
+	p.at, p.empty = all.StartOffset+1, len(object.Members) == 0
+	for _, m := range object.Members {
+		if name, ok := m.Name.Value.(hujson.Literal); !ok || name.String() != "plugin" {
+			continue
 		}
-		end := int(d.InputOffset())
-		name, err := jsontext.AppendUnquote(nil, v)
-		p.items = append(p.items, pluginAt{end - len(v), end, err == nil && string(name) == terminalPlugin})
+		list, ok := m.Value.Value.(*hujson.Array)
+		if !ok {
+			return p, false
+		}
+		p.at, p.found = m.Value.StartOffset+1, true
+		for _, e := range list.Elements {
+			name, ok := e.Value.(hujson.Literal)
+			p.items = append(p.items, pluginAt{e.StartOffset, e.EndOffset, ok && name.String() == terminalPlugin})
+		}
 	}
-	_, err := d.ReadToken()
-	return err
+	return p, true
 }
