@@ -64,13 +64,9 @@ func printLoad(a *app, by string, items []replay.LoadItem) {
 		return
 	}
 	a.printf("\n%-32s %6s %5s %5s %8s %8s\n", by, "asked", "yes", "no", "expired", "median")
-	for i, item := range items {
-		if i == mostListed {
-			a.printf("and %d more\n", len(items)-i)
-			return
-		}
+	listSome(a, 0, items, func(item replay.LoadItem) {
 		a.printf("%-32s %6d %5d %5d %8d %6.0f s\n", printable(item.Name), item.Asked, item.Yes, item.No, item.Expired, item.Median)
-	}
+	})
 }
 
 func printAlways(a *app, items []replay.AlwaysItem) {
@@ -78,11 +74,7 @@ func printAlways(a *app, items []replay.AlwaysItem) {
 		return
 	}
 	a.printf("\nThese questions you always answered yes:\n")
-	for i, item := range items {
-		if i == mostListed {
-			a.printf("and %d more\n", len(items)-i)
-			return
-		}
+	listSome(a, 0, items, func(item replay.AlwaysItem) {
 		what := "exactly " + string(item.Params)
 		if item.Destinations != nil {
 			var to []string
@@ -96,5 +88,5 @@ func printAlways(a *app, items []replay.AlwaysItem) {
 			page = "; the page offers it as a standing consent"
 		}
 		a.printf("%4d times  %s, %s, by %s, up to %s%s\n", item.Times, printable(item.Tool), printable(what), printable(item.Agent), printable(item.Level), page)
-	}
+	})
 }

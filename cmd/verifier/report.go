@@ -68,12 +68,8 @@ func readFrom(name string, read func(io.Reader) error) (err error) {
 }
 
 func printAudited(a *app, title string, items []replay.AuditedItem) {
-	for i, item := range items {
-		if i == mostListed {
-			a.printf("%-24s and %d more\n", "", len(items)-i)
-			return
-		}
+	listSome(a, 25, items, func(item replay.AuditedItem) {
 		a.printf("%-24s %d, %d overruled  %s\n", title, item.Blocked, item.Overruled, printable(item.Name))
 		title = ""
-	}
+	})
 }

@@ -140,14 +140,10 @@ func (c *SimulateCmd) print(a *app, r *replay.Report) error {
 		title  string
 		counts []replay.Count
 	}{{"asked by rule", r.Rules}, {"asked about", r.Tools}, {"passed by", r.Consents}} {
-		for i, n := range list.counts {
-			if i == mostListed {
-				a.printf("%-24s and %d more\n", "", len(list.counts)-i)
-				break
-			}
+		listSome(a, 25, list.counts, func(n replay.Count) {
 			a.printf("%-24s %6d  %s\n", list.title, n.Times, printable(n.Name))
 			list.title = ""
-		}
+		})
 	}
 	printReasons(a, r.Reasons)
 	return nil
@@ -159,12 +155,19 @@ func printReasons(a *app, reasons []replay.Reason) {
 		return
 	}
 	a.printf("\n%-12s %-40s %7s %9s\n", "reason", "passed unasked", "calls", "injected")
-	for i, r := range reasons {
-		if i == mostListed {
-			a.printf("%-12s and %d more\n", "", len(reasons)-i)
-			break
-		}
+	listSome(a, 13, reasons, func(r replay.Reason) {
 		a.printf("%-12s %-40s %7d %9d\n", r.Name, printable(r.Tool), r.Calls, r.Injected)
+	})
+}
+
+// listSome prints the first of a list, and how many more there are.
+func listSome[T any](a *app, indent int, items []T, show func(item T)) {
+	for i, item := range items {
+		if i == mostListed {
+			a.printf("%*sand %d more\n", indent, "", len(items)-i)
+			return
+		}
+		show(item)
 	}
 }
 
