@@ -40,7 +40,7 @@ func (f *Flags) FromEnv(env func(string) string) {
 	f.URL, f.SecretFile = env("VERIFIER_URL"), cmp.Or(f.SecretFile, env("VERIFIER_SECRET_FILE"))
 	f.Config, f.CA = env("VERIFIER_CONFIG"), cmp.Or(f.CA, env("VERIFIER_CA"))
 	if f.Config == "" && f.SecretFile == "" {
-		f.Config = usualConfig(env)
+		f.Config = FoundConfig(env)
 	}
 }
 
@@ -158,14 +158,22 @@ func StateDir(dir string, env func(string) string) string {
 	return dir
 }
 
-// usualConfig is the config at its usual place, if it is there.
-func usualConfig(env func(string) string) string {
+// UsualConfig is where a config is looked for; "" where there is no home.
+func UsualConfig(env func(string) string) string {
 	dir := env("XDG_CONFIG_HOME")
 	if home := homeOf(env); dir == "" && home != "" {
 		dir = filepath.Join(home, ".config")
 	}
-	path := filepath.Join(dir, "verifier", "verifier.yaml")
-	if _, err := os.Stat(path); err != nil || !filepath.IsAbs(dir) {
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	return filepath.Join(dir, "verifier", "verifier.yaml")
+}
+
+// FoundConfig is the config at its usual place; "" where there is none.
+func FoundConfig(env func(string) string) string {
+	path := UsualConfig(env)
+	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
 	return path

@@ -60,7 +60,7 @@ func (t *Typed) Try(ctx context.Context, env func(string) string) (answer []byte
 
 // gateway finds the gateway where no config could say otherwise.
 func (t *Typed) gateway(env func(string) string) (g Gateway, ok bool) {
-	f := Flags{URL: cmp.Or(t.URL, env("VERIFIER_URL")), State: t.State, Config: cmp.Or(env("VERIFIER_CONFIG"), usualConfig(env))}
+	f := Flags{URL: cmp.Or(t.URL, env("VERIFIER_URL")), State: t.State, Config: cmp.Or(env("VERIFIER_CONFIG"), FoundConfig(env))}
 	_, here := os.Stat("verifier.yaml")
 	secret := cmp.Or(t.Secret, env("VERIFIER_SECRET"))
 	switch {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/hook"
 )
 
 // configFlag is the config of a command. Its file is named by the flag or the
@@ -30,10 +31,7 @@ func (c *configFlag) find() error {
 	if c.Config != "" {
 		return nil
 	}
-	usual := usualConfig()
-	if _, err := os.Stat(usual); err != nil {
-		usual = ""
-	}
+	usual := hook.FoundConfig(os.Getenv)
 	here, err := filepath.Abs(configName)
 	if err != nil {
 		return &failure{fmt.Sprintf("the current directory is not there any more: %v", err), "go to another one"}
@@ -58,16 +56,7 @@ func (c *configFlag) find() error {
 }
 
 // usualConfig is where a config is looked for; empty where there is no home.
-func usualConfig() string {
-	dir := os.Getenv("XDG_CONFIG_HOME")
-	if home, err := os.UserHomeDir(); dir == "" && err == nil {
-		dir = filepath.Join(home, ".config")
-	}
-	if !filepath.IsAbs(dir) {
-		return ""
-	}
-	return filepath.Join(dir, "verifier", configName)
-}
+func usualConfig() string { return hook.UsualConfig(os.Getenv) }
 
 // loadConfig reads the config, and gives what is risky in it. No path is no
 // config: all defaults.
