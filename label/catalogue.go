@@ -257,15 +257,14 @@ func (t *Tool) takes(v jsontext.Value, plain bool) {
 		t.Loose = true
 		return
 	}
+	other := Tool{}
 	if plain && of["type"].Kind() != jsontext.KindString {
-		other := Tool{}
 		for name, text := range of {
 			other.Params = append(other.Params, Param{Name: name, Text: textsIn(text)})
 		}
 		t.add(&other)
 		return
 	}
-	other := Tool{}
 	var properties map[string]jsontext.Value
 	if p := of["properties"]; p != nil && json.Unmarshal(p, &properties) != nil {
 		t.Loose = true

@@ -224,13 +224,7 @@ func (x *many) route(m *message) (to *member, text []byte, no *refusal) {
 
 // renamed takes the server's name off a name in a message, and returns the server.
 func (x *many) renamed(text []byte, path ...string) (*member, []byte) {
-	at := span{0, len(text)}
-	for _, name := range path {
-		parts, err := places(text, at)
-		if at = parts[name]; err != nil || at == (span{}) {
-			return nil, nil
-		}
-	}
+	at := follow(text, span{0, len(text)}, path...)
 	name, ok := asString(text[at.from:at.to])
 	if !ok {
 		return nil, nil
@@ -394,13 +388,9 @@ func (m *member) mine(text []byte, got *message) []byte {
 	if got.method != "notifications/cancelled" {
 		return text
 	}
-	parts, err := places(text, span{0, len(text)})
-	if err == nil {
-		parts, err = places(text, parts["params"])
-	}
-	at := parts["requestId"]
+	at := follow(text, span{0, len(text)}, "params", "requestId")
 	key, ok := keyOf(text[at.from:at.to])
-	if err != nil || !ok {
+	if !ok {
 		return nil
 	}
 	m.mu.Lock()

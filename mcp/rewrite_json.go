@@ -23,7 +23,7 @@ func jsonEntries(file []byte) (out []entry, err error) {
 	for _, keys := range configKeys {
 		out = append(out, serversAt(plain, whole, keys)...)
 	}
-	projects, _ := places(plain, follow(plain, whole, []string{"projects"})) // Claude Code keeps what is for one of them there
+	projects, _ := places(plain, follow(plain, whole, "projects")) // Claude Code keeps what is for one of them there
 	for path, at := range projects {
 		for _, e := range serversAt(plain, at, []string{"mcpServers"}) {
 			e.project = path
@@ -35,7 +35,7 @@ func jsonEntries(file []byte) (out []entry, err error) {
 
 // serversAt are the servers at a place in a file.
 func serversAt(file []byte, at span, keys []string) (out []entry) {
-	servers, _ := places(file, follow(file, at, keys)) // something else may have that name
+	servers, _ := places(file, follow(file, at, keys...)) // something else may have that name
 	for name, where := range servers {
 		if slices.Equal(keys, []string{"mcp"}) && (name == "servers" && holdsObjects(file, where) || name == "inputs" && inside(file, where, jsontext.KindBeginArray) != nil) {
 			continue // VS Code's settings have both; servers has a key of its own
@@ -46,7 +46,7 @@ func serversAt(file []byte, at span, keys []string) (out []entry) {
 }
 
 // follow is where the value is that keys lead to; zero: there is none.
-func follow(file []byte, at span, keys []string) span {
+func follow(file []byte, at span, keys ...string) span {
 	for _, key := range keys {
 		parts, _ := places(file, at)
 		at = parts[key]

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/label"
@@ -9,10 +10,10 @@ import (
 
 // labelModel is the auditor's model as `verifier label --ask-model` asks it.
 type labelModel struct {
-	model  intent.Model
-	within func(context.Context) (context.Context, context.CancelFunc)
-	failed int // in a row
-	silent int // tools of which it said nothing
+	model   intent.Model
+	timeout time.Duration // of one answer
+	failed  int           // in a row
+	silent  int           // tools of which it said nothing
 }
 
 // mostFailures is how often a model may fail in a row before it is asked no more.
@@ -34,10 +35,7 @@ func (c *LabelCmd) model(a *app) (*labelModel, error) {
 	if model == nil {
 		return nil, &failure{"--ask-model needs an auditor, and the config names none", "see caution.auditor in docs/auditor.md, and name the config with --config"}
 	}
-	timeout := cfg.Caution.Auditor.Timeout()
-	return &labelModel{model: model, within: func(ctx context.Context) (context.Context, context.CancelFunc) {
-		return context.WithTimeout(ctx, timeout)
-	}}, nil
+	return &labelModel{model: model, timeout: cfg.Caution.Auditor.Timeout()}, nil
 }
 
 // propose lets the model make a proposal stricter. Without an answer it stays as it is.
@@ -50,7 +48,7 @@ func (m *labelModel) propose(ctx context.Context, t *label.Tool, p *label.Propos
 	prompt, err := q.Prompt(nil)
 	if err == nil {
 		var reply intent.Reply
-		ctx, cancel := m.within(ctx)
+		ctx, cancel := context.WithTimeout(ctx, m.timeout)
 		defer cancel()
 		if reply, err = m.model.Answer(ctx, prompt); err == nil {
 			m.failed = 0
