@@ -69,7 +69,7 @@ func (p *proofs) add(root fs.FS, file string, named *regexp.Regexp, prefix strin
 func (p proofs) of(name string) []proof {
 	var out []proof
 	for _, one := range p {
-		if one.name == name || slices.Contains(caseNumber.FindAllString(one.name, -1), name) {
+		if one.name == name || strings.Contains(one.name, name) && slices.Contains(caseNumber.FindAllString(one.name, -1), name) {
 			out = append(out, one)
 		}
 	}
