@@ -111,7 +111,7 @@ func TestThePageShowsLabelsWorstFirst(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(file), ".verifier-*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(file), ".new-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
 	said := ""
