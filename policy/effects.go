@@ -24,27 +24,27 @@ var (
 )
 
 // effects says what the commands of a call do, where its tool runs any.
-func (r *rule) effects(c *toolcall.Call, t *text) (does command.Command) {
+func (r *rule) effects(c *toolcall.Call, t *text) (does command.Command, only onlyCommand) {
 	if !r.commands {
-		return does
+		return does, only
 	}
 	t.strip()
 	if looksAtCommands(c) {
-		return does
+		return does, only
 	}
 	return effects(c)
 }
 
-// effects says what the commands of a call do.
-func effects(c *toolcall.Call) (does command.Command) {
+// effects says what the commands of a call do. The params are decoded once, for [onlyCommand] too.
+func effects(c *toolcall.Call) (does command.Command, only onlyCommand) {
 	var said any
 	if err := json.Unmarshal(c.Params, &said); err != nil {
-		return command.Typed("", string(c.Params)) // such a call is refused anyway
+		return command.Typed("", string(c.Params)), only // such a call is refused anyway
 	}
 	members, ok := said.(map[string]any)
 	if !ok {
 		typed(&does, "", said)
-		return does
+		return does, only
 	}
 	params := plainKeys(members)
 	dir := directory(params)
@@ -53,7 +53,7 @@ func effects(c *toolcall.Call) (does command.Command) {
 			effect(&does, dir, p, params)
 		}
 	}
-	return does
+	return does, onlyCommandOf(c, members)
 }
 
 // commandsGiven says what the commands do that a call gives by name, and leaves out all else. A script may be in any language.

@@ -56,7 +56,8 @@ type Plan struct {
 	builds    bool             // for nothing but that it builds, tests or commits what is in the workspace
 	does      string           // what its command can do, for people; "" where that is harmless
 	parsed    *command.Command // what it runs; nil where it runs no command
-	inside    []string         // the owner's directories, and the workspace
+	only      onlyCommand
+	inside    []string // the owner's directories, and the workspace
 
 	declared []applied
 	late     []*declared // which ask for more than the level
@@ -122,7 +123,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	set := p.rulesFor(c.Agent())
 	r := set.find(c.Tool)
 	t := read(c)
-	does := r.effects(c, t)
+	does, only := r.effects(c, t)
 	if r.open && does.Opaque != "" {
 		r = set.find(openShell)
 	}
@@ -134,7 +135,8 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	if r.runs {
 		plan.shell(&does)
 	}
-	plan.Writes = r.writing(&does, c, t)
+	plan.only = only
+	plan.Writes = r.writing(&does, c, only)
 	plan.Foreign = plan.Writes == WritesUnseen && (does.Foreign || does.CarriesIn() && !staysInside(&does, plan.inside))
 	plan.apply(t)
 	if r.opens {
@@ -175,19 +177,19 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 
 // build notes whether a command only builds, tests or commits what is in the workspace.
 func (pl planner) build(c *toolcall.Call, does *command.Command) {
-	pl.builds = pl.Workspace && pl.rule.startsHere() && does.Builds() && !does.Climbs && isGitAtHome(does, pl.inside) && !runsOthers(does) && saysNoMore(c) && isOwners(c, &pl.Initiator)
-	pl.TestsAll = pl.builds && testsAll(c)
+	pl.builds = pl.Workspace && pl.rule.startsHere() && does.Builds() && !does.Climbs && isGitAtHome(does, pl.inside) && !runsOthers(does) && pl.only.ok && isOwners(c, &pl.Initiator)
+	pl.TestsAll = pl.builds && c.Context.Workspace != "" && (pl.only.dir == "" || pl.only.dir == c.Context.Workspace) && command.TestsAll(pl.only.text)
 }
 
 // isLook reports whether a coding agent only looks at the workspace, as it does with its tools that read.
 func (pl planner) isLook(c *toolcall.Call, does *command.Command) bool {
-	return pl.rule.startsHere() && codingAgents[c.Agent()] && does.Harmless() && !does.Wider && pl.Writes == WritesNothing && looksInside(does, pl.inside) && saysNoMore(c) &&
+	return pl.rule.startsHere() && codingAgents[c.Agent()] && does.Harmless() && !does.Wider && pl.Writes == WritesNothing && looksInside(does, pl.inside) && pl.only.ok &&
 		(isOwners(c, &pl.Initiator) || isSubagents(c, &pl.Initiator))
 }
 
 // quietCommand notes whether a command may pass where it asks: one that stays inside, or one that was allowed before.
 func (p *Policy) quietCommand(plan *Plan, c *toolcall.Call, does *command.Command) {
-	inside := plan.rule.startsHere() && plan.Writes == WritesNothing && looksInside(does, plan.inside) && isGitAtHome(does, plan.inside) && saysNoMore(c) && isOwners(c, &plan.Initiator)
+	inside := plan.rule.startsHere() && plan.Writes == WritesNothing && looksInside(does, plan.inside) && isGitAtHome(does, plan.inside) && plan.only.ok && isOwners(c, &plan.Initiator)
 	bears := plan.Secret != "" || plan.Gives != ""
 	plan.local = inside && p.quiet.Local && !plan.strict && !bears && plan.isLocal(c, does)
 	plan.OnlyReads = inside && does.Harmless() && !does.Wider && does.Repeatable()

@@ -53,8 +53,8 @@ func QuietRules() []string {
 // isLocal reports whether the command of a call, which stays inside, only does what can be undone there: its text is in a short table, it starts where the workspace begins,
 // a message of the owner's started the run, and the shell looks for programs only in its path.
 func (pl *Plan) isLocal(c *toolcall.Call, does *command.Command) bool {
-	text, dir, _ := onlyCommand(c)
-	patterns, ok := command.PlainLocal(text)
+	dir := pl.only.dir
+	patterns, ok := command.PlainLocal(pl.only.text)
 	return ok && does.Local() && !slices.ContainsFunc(patterns, namesSecret) && (dir == "" || dir == "." || slices.Contains(pl.inside, dir)) && pl.isTyped(c) && isPosix(c)
 }
 

@@ -1,12 +1,8 @@
 package policy
 
 import (
-	"bytes"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/command"
 	"github.com/openclaw-verifier/verifier/session"
@@ -25,12 +21,12 @@ const (
 )
 
 // writing says what a call of a tool writes. A tool that acts and is not in our table may write anything.
-func (r *rule) writing(does *command.Command, c *toolcall.Call, t *text) Writing {
+func (r *rule) writing(does *command.Command, c *toolcall.Call, only onlyCommand) Writing {
 	writes, shown := false, true
 	switch {
 	case fileWriters[r.name]:
 		return WritesShown
-	case r.runs && bytes.Contains(t.raw, []byte("get")) && addsModules(c):
+	case r.runs && only.ok && command.AddsModules(only.text):
 		return WritesModules
 	case savers[r.name] && savesFile(c):
 		return WritesUnseen
@@ -151,50 +147,40 @@ func isSubagents(c *toolcall.Call, s *session.Initiator) bool {
 // Owners reports whether the owner or the runtime started the run of a call, and no one else speaks there.
 func (pl *Plan) Owners(c *toolcall.Call) bool { return isOwners(c, &pl.Initiator) }
 
-// saysNoMore reports whether a call says nothing but its command and how long it may take.
-func saysNoMore(c *toolcall.Call) bool {
-	_, _, ok := onlyCommand(c)
-	return ok
-}
-
-// addsModules reports whether a call says nothing but a command that adds modules of Go.
-func addsModules(c *toolcall.Call) bool {
-	text, _, ok := onlyCommand(c)
-	return ok && command.AddsModules(text)
-}
-
-// testsAll reports whether a call tests all of the workspace with go, and so runs the modules that it uses.
-func testsAll(c *toolcall.Call) bool {
-	text, dir, ok := onlyCommand(c)
-	return ok && c.Context.Workspace != "" && (dir == "" || dir == c.Context.Workspace) && command.TestsAll(text)
-}
-
 // onlyCommand is the command of a call that says nothing else but where it starts and how long it may take.
-func onlyCommand(c *toolcall.Call) (text, dir string, ok bool) {
-	var members map[string]jsontext.Value
-	if json.Unmarshal(c.Params, &members) != nil {
-		return "", "", false
-	}
+type onlyCommand struct {
+	text, dir string
+	ok        bool // the call is such a one
+}
+
+// onlyCommandOf reads it from the params of a call.
+func onlyCommandOf(c *toolcall.Call, params map[string]any) (only onlyCommand) {
 	commands, directories := 0, 0
-	for name, value := range members {
-		switch key := strings.ToLower(separators.Replace(name)); {
-		case !buildParams[key]:
-			return "", "", false
-		case commandParams[key] || argumentParams[key]:
-			if json.Unmarshal(value, &text) != nil || !isPlainLine(c, text) {
-				return "", "", false
+	for name, value := range params {
+		key := strings.ToLower(separators.Replace(name))
+		text, isText := value.(string)
+		isText = isText || value == nil
+		_, isObject := value.(map[string]any)
+		_, isList := value.([]any)
+		switch {
+		case !buildParams[key], isObject, isList: // some runtime may find more in it
+			return onlyCommand{}
+		case commandParams[key]:
+			if !isText || !isPlainLine(c, text) {
+				return onlyCommand{}
 			}
+			only.text = text
 			commands++
 		case directoryParams[key]:
-			if json.Unmarshal(value, &dir) != nil || strings.Trim(dir, plainPath) != "" {
-				return "", "", false
+			if !isText || strings.Trim(text, plainPath) != "" {
+				return onlyCommand{}
 			}
+			only.dir = text
 			directories++
-		case value.Kind() == jsontext.KindBeginObject || value.Kind() == jsontext.KindBeginArray: // some runtime may find more in it
-			return "", "", false
 		}
 	}
-	return text, dir, commands == 1 && directories <= 1
+	only.ok = commands == 1 && directories <= 1
+	return only
 }
 
 // isPlainLine reports whether a command is a plain line in the shell that runs it. Which shell that is no runtime says. A coding agent's hook says where the agent
