@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -314,7 +313,7 @@ func (c *reach) harms(n string, args []arg) {
 	}
 }
 
-var removesVolumes = regexp.MustCompile(` (prune|volumes? (rm|remove)|down .*(-v|--volumes|--rmi)) `)
+var removesVolumes = match(` (prune|volumes? (rm|remove)|down .*(-v|--volumes|--rmi)) `)
 
 // gitBeyond notes settings and addresses by which git runs a program, another place to push to, and changes of another directory.
 func (w *changes) gitBeyond(args []arg) {
@@ -345,7 +344,7 @@ func (w *changes) gitBeyond(args []arg) {
 
 var (
 	// calmSetting is a setting of git that runs nothing and leads nowhere.
-	calmSetting = regexp.MustCompile(`(?i)^(user\.(name|email)|color\.\w+|advice\.\w+|core\.(quotepath|autocrlf|filemode|longpaths)|init\.defaultbranch|(commit|tag)\.gpgsign|diff\.(renames|mnemonicprefix|noprefix)|merge\.conflictstyle|pull\.(rebase|ff)|protocol\.version)(=[^!]*)?$|^(core\.pager|pager\.\w+)=(cat|)$|^core\.editor=true$`)
+	calmSetting = match(`(?i)^(user\.(name|email)|color\.\w+|advice\.\w+|core\.(quotepath|autocrlf|filemode|longpaths)|init\.defaultbranch|(commit|tag)\.gpgsign|diff\.(renames|mnemonicprefix|noprefix)|merge\.conflictstyle|pull\.(rebase|ff)|protocol\.version)(=[^!]*)?$|^(core\.pager|pager\.\w+)=(cat|)$|^core\.editor=true$`)
 	gitDiscards = set("reset clean restore rm")
 )
 
@@ -402,10 +401,10 @@ func (w *changes) codeBeyond(n, code string) {
 }
 
 var (
-	codeEnvironment = regexp.MustCompile(`process\.env|\benviron\b|[gG]et_?[eE]nv|\$_?ENV\b|%ENV|\bENV\b|Deno\.env|Bun\.env|ProcessEnv`)
-	codeReaches     = regexp.MustCompile(`(?i)(require|import|from)\W{0,4}(node:)?(https?|http2|net|tls|dgram|dns|undici|axios|node-fetch|got|ws|child_process|cluster|subprocess|pty|requests|urllib\w*|httpx|aiohttp|socket\w*|ssl|asyncio|smtplib|ftplib|telnetlib|imaplib|paramiko|ctypes|open-uri|open3|socket|faraday)\b` +
+	codeEnvironment = match(`process\.env|\benviron\b|[gG]et_?[eE]nv|\$_?ENV\b|%ENV|\bENV\b|Deno\.env|Bun\.env|ProcessEnv`)
+	codeReaches     = match(`(?i)(require|import|from)\W{0,4}(node:)?(https?|http2|net|tls|dgram|dns|undici|axios|node-fetch|got|ws|child_process|cluster|subprocess|pty|requests|urllib\w*|httpx|aiohttp|socket\w*|ssl|asyncio|smtplib|ftplib|telnetlib|imaplib|paramiko|ctypes|open-uri|open3|socket|faraday)\b` +
 		`|net/(http|ftp|smtp)|(\b|-M)(IO::Socket|Net::|LWP|WWW::|HTTP::Tiny|TCPSocket|UDPSocket|XMLHttpRequest|WebSocket)|\b(fsockopen|stream_socket|curl_\w+|file_get_contents|os\.(system|popen|exec\w*|spawn\w*)|system|popen|passthru|shell_exec|proc_open|execsync|spawn(sync)?|execfile(sync)?)\s*\(|\b(system|exec|qx)\s*["'(]|__import__|\beval\s*\(|importlib|fromhex|b64decode|fromCharCode|\batob\s*\(|\bIO\.popen`)
-	codeWrites = regexp.MustCompile(`(?i)write_?(file|text|bytes)|append_?file|truncate|rename|copy_?file|shutil\.(move|copy|rmtree)|file_put_contents|File\.(write|delete|unlink|rename)|FileUtils|(rm|unlink|rmdir|cp)(Sync)?\s*\(|['"][wax]b?\+?['"]|\bunlink\b|remove`)
+	codeWrites = match(`(?i)write_?(file|text|bytes)|append_?file|truncate|rename|copy_?file|shutil\.(move|copy|rmtree)|file_put_contents|File\.(write|delete|unlink|rename)|FileUtils|(rm|unlink|rmdir|cp)(Sync)?\s*\(|['"][wax]b?\+?['"]|\bunlink\b|remove`)
 )
 
 // finishBeyond draws the conclusions that need the whole command.
@@ -422,4 +421,4 @@ func (w *changes) finishBeyond() {
 }
 
 // steering are variables that say where programs connect, or which they run.
-var steering = regexp.MustCompile(`^(DOCKER_(HOST|CONTEXT)|BUILDX_BUILDER|(?i:\w+_proxy)|GIT_(SSH|SSH_COMMAND|CONFIG\w*|PROXY_COMMAND|EXTERNAL_DIFF|ASKPASS|EXEC_PATH)|LD_PRELOAD|BASH_ENV|(?i:npm_config_registry))$`)
+var steering = match(`^(DOCKER_(HOST|CONTEXT)|BUILDX_BUILDER|(?i:\w+_proxy)|GIT_(SSH|SSH_COMMAND|CONFIG\w*|PROXY_COMMAND|EXTERNAL_DIFF|ASKPASS|EXEC_PATH)|LD_PRELOAD|BASH_ENV|(?i:npm_config_registry))$`)

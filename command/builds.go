@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -139,7 +138,7 @@ func isOwnCommit(name string) bool {
 // asksGPG reports whether a format lets git check signatures, for which GnuPG may look for keys on the network.
 func asksGPG(a arg) bool { return strings.Contains(a.text, "%") && signature.MatchString(a.text) }
 
-var signature = regexp.MustCompile(`%[-+ ]?G`)
+var signature = match(`%[-+ ]?G`)
 
 // isMessage reports whether an option gives a commit its message. Without one git opens an editor, which runs what is typed into it.
 func isMessage(a arg) bool {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -45,7 +44,7 @@ func checkPrintf(_ *reader, args []arg) bool {
 	return len(args) < 2 && !splits(args) || len(args) > 1 && args[0].fixed && !setsCount.MatchString(strings.ReplaceAll(args[0].text, "%%", ""))
 }
 
-var setsCount = regexp.MustCompile(`%[^%a-zA-Z]*[hlLjtz]*n`)
+var setsCount = match(`%[^%a-zA-Z]*[hlLjtz]*n`)
 
 // respells notes what a shell or echo changes in a text that may be written: backslashes, patterns, expansions.
 func (r *reader) respells(n string, args []arg, doc *arg) {

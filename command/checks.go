@@ -2,7 +2,6 @@ package command
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -25,7 +24,7 @@ func checkTree(_ *reader, args []arg) bool {
 
 var (
 	treeOptions = optionsOf("-a -d -L: -I: -P: -f -i -s -h -D -p -u -g --dirsfirst --noreport -C -n --prune --gitignore")
-	behindValue = regexp.MustCompile(`^-[A-Za-z]*([IP].|L[0-9]*[^0-9])`)
+	behindValue = match(`^-[A-Za-z]*([IP].|L[0-9]*[^0-9])`)
 )
 
 // only allows some options, and no more operands than most.
@@ -259,8 +258,8 @@ var (
 
 var (
 	sedAddress = `(?:(?:\d+|\$|/[^/\\]*/)(?:,(?:\+?\d+|\$|/[^/\\]*/))?!?)?`
-	sedPlain   = regexp.MustCompile(`^\s*` + sedAddress + `\s*[pdqD=GHhgxnN]\s*$`)
-	sedReplace = regexp.MustCompile(`^\s*` + sedAddress + `\s*s(?:/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/|\|(?:[^|\\\n]|\\.)*\|(?:[^|\\\n]|\\.)*\||#(?:[^#\\\n]|\\.)*#(?:[^#\\\n]|\\.)*#|,(?:[^,\\\n]|\\.)*,(?:[^,\\\n]|\\.)*,|@(?:[^@\\\n]|\\.)*@(?:[^@\\\n]|\\.)*@)[gpiI0-9]*\s*$`)
+	sedPlain   = match(`^\s*` + sedAddress + `\s*[pdqD=GHhgxnN]\s*$`)
+	sedReplace = match(`^\s*` + sedAddress + `\s*s(?:/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/|\|(?:[^|\\\n]|\\.)*\|(?:[^|\\\n]|\\.)*\||#(?:[^#\\\n]|\\.)*#(?:[^#\\\n]|\\.)*#|,(?:[^,\\\n]|\\.)*,(?:[^,\\\n]|\\.)*,|@(?:[^@\\\n]|\\.)*@(?:[^@\\\n]|\\.)*@)[gpiI0-9]*\s*$`)
 )
 
 // sedScript reports whether a script only prints, deletes and replaces. A semicolon ends a command only where

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -93,8 +92,8 @@ func (c *reach) gitFrom(verb string, args, operands []arg) {
 var (
 	gitMoves      = set("checkout switch restore reset merge cherry-pick rebase read-tree worktree")
 	gitSource     = optionsOf("-s: --source:")
-	ownCommit     = regexp.MustCompile(`^(HEAD|@|stash)([~^@].*)?$`)
-	looksLikePath = regexp.MustCompile(`^\.{1,2}$|^\.{0,2}/|/$|\.[A-Za-z0-9]+$`)
+	ownCommit     = match(`^(HEAD|@|stash)([~^@].*)?$`)
+	looksLikePath = match(`^\.{1,2}$|^\.{0,2}/|/$|\.[A-Za-z0-9]+$`)
 )
 
 // gitSearch reads git grep. With options that are not in the table it may look at files of any name.

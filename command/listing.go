@@ -2,7 +2,6 @@ package command
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -463,7 +462,7 @@ func (f *finder) named(pattern string, isName bool) {
 
 var (
 	// findFirst are options that are before where find looks, of GNU and of BSD. -f is one that names such a place.
-	findFirst  = regexp.MustCompile(`^-([EHLPXdsxf]+|D|O.*)$`)
+	findFirst  = match(`^-([EHLPXdsxf]+|D|O.*)$`)
 	findNames  = set("-name -iname -path -ipath -wholename -iwholename")
 	findValues = set("-type -maxdepth -mindepth -mtime -mmin -ctime -cmin -newer -size -user -group -perm -regex -iregex -regextype")
 	findFlags  = set("( ) -a -and -print -print0 -prune -empty -xdev -mount -depth -follow -readable -writable -executable -daystart -quit")

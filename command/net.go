@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -114,7 +113,7 @@ func gitVerbOf(args []arg) (verb string, rest []arg) {
 
 // own notes what the language of a program can read by itself: awk, jq and sed have words for files and for the environment.
 func (f *files) own(n string, args []arg) {
-	holds := func(is *regexp.Regexp) bool {
+	holds := func(is *pattern) bool {
 		return slices.ContainsFunc(args, func(a arg) bool { return is.MatchString(a.text) })
 	}
 	environment, files := awkEnvironment, awkFiles
@@ -156,13 +155,13 @@ func (f *files) codeOf(args []arg) {
 }
 
 var (
-	awkEnvironment = regexp.MustCompile(`ENVIRON`)
-	awkFiles       = regexp.MustCompile(`getline|@include|@load`)
-	awkArguments   = regexp.MustCompile(`ARGV`)
-	jqEnvironment  = regexp.MustCompile(`(^|[^.\w$"])(env|\$ENV|\$__prog_args)\b|\$ENV\b|\benv\(`)
-	jqFiles        = regexp.MustCompile(`\b(import|include)\s+"|\b(load|input_filename)\b`)
-	sedRead        = regexp.MustCompile(`(?:^|[\s;{}0-9$/!])[rR]\s*([^\s;}]+)`)
-	psEnvironment  = regexp.MustCompile(`^[a-zA-Z]*e[a-zA-Z]*$`)
+	awkEnvironment = match(`ENVIRON`)
+	awkFiles       = match(`getline|@include|@load`)
+	awkArguments   = match(`ARGV`)
+	jqEnvironment  = match(`(^|[^.\w$"])(env|\$ENV|\$__prog_args)\b|\$ENV\b|\benv\(`)
+	jqFiles        = match(`\b(import|include)\s+"|\b(load|input_filename)\b`)
+	sedRead        = match(`(?:^|[\s;{}0-9$/!])[rR]\s*([^\s;}]+)`)
+	psEnvironment  = match(`^[a-zA-Z]*e[a-zA-Z]*$`)
 )
 
 // sedReads notes the files that a script of sed reads: r FILE. With options that we don't know any word may be the script.
@@ -176,7 +175,7 @@ func (f *files) sedReads(args []arg) {
 	}
 	for i := range scripts {
 		if script := strings.TrimPrefix(scripts[i].text, "--expression="); !sedScript(script) {
-			for _, m := range sedRead.FindAllStringSubmatch(script, 16) {
+			for _, m := range sedRead.regexp().FindAllStringSubmatch(script, 16) {
 				f.path(m[1], false)
 			}
 		}

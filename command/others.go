@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -126,8 +125,8 @@ func (c *reach) gitTexts(verb string, args []arg) (shows bool) {
 }
 
 var (
-	gitFormat        = regexp.MustCompile(`^--format=?.*%(\((contents|subject|body|trailers)|[sbBN]|\+[sbB])|^%\((contents|subject|body)`)
-	gitOfOthers      = regexp.MustCompile(`^--(remotes|glob|all|branches|tags)\b`)
-	gitRemoteLetters = regexp.MustCompile(`^-[a-z]*[ra]|^--(remotes|all)$`)
-	otherParent      = regexp.MustCompile(`\^([2-9@]|1[0-9])`)
+	gitFormat        = match(`^--format=?.*%(\((contents|subject|body|trailers)|[sbBN]|\+[sbB])|^%\((contents|subject|body)`)
+	gitOfOthers      = match(`^--(remotes|glob|all|branches|tags)\b`)
+	gitRemoteLetters = match(`^-[a-z]*[ra]|^--(remotes|all)$`)
+	otherParent      = match(`\^([2-9@]|1[0-9])`)
 )

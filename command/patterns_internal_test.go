@@ -21,9 +21,9 @@ var written = map[string]struct {
 	"a word": {namesWord, regexp.MustCompile(`[\pL\d_]{3}`), "a Z 7 _ é \u212a ٣ - \n \xff \u0301 字"},
 	"a lookalike": {func(s string) bool {
 		return strings.ContainsFunc(s, func(c rune) bool { return c == '[' || c >= 0x80 }) && otherwise.MatchString(s)
-	}, otherwise,
+	}, otherwise.regexp(),
 		"[ ] $ ( { ` a \u2018 \u201f \u00ad \u017f \u212a \ufb01 \u200b \xff \n"},
-	"a signature": {func(s string) bool { return asksGPG(arg{text: s}) }, signature, "% - +  G g x %% \n"},
+	"a signature": {func(s string) bool { return asksGPG(arg{text: s}) }, signature.regexp(), "% - +  G g x %% \n"},
 	"most lines":  {allOf, nil, `a bcd | ( ) [ ] ^ \ * ? { } + w é . < 12 ` + "\x02 \n \x00"},
 }
 
@@ -32,7 +32,7 @@ func allOfBefore(pattern string) bool {
 	if strings.Contains(pattern, unknown) || openPattern.MatchString(pattern) {
 		return true
 	}
-	plain := letterOrNot.ReplaceAllString(letterOf.ReplaceAllString(pattern, " "), " ")
+	plain := letterOrNot.regexp().ReplaceAllString(letterOf.regexp().ReplaceAllString(pattern, " "), " ")
 	for _, one := range strings.FieldsFunc(alternatives.Replace(" "+plain+" "), func(c rune) bool { return c == '\x02' }) {
 		if !written["a word"].same.MatchString(one) {
 			return true

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -43,7 +42,7 @@ func IsPlain(text string) bool {
 
 // otherwise is what not all programs read alike: quotes that PowerShell takes for plain ones; characters that can't be seen, which a file system may leave out;
 // letters that it takes for others; a command in the index of a list, which shells run even in quotes.
-var otherwise = regexp.MustCompile("[\u2018-\u201f]|\\p{Cf}|[\u017f\u212a\ufb00-\ufb06]|\\[[^\\]]*(\\$[({]|`)")
+var otherwise = match("[\u2018-\u201f]|\\p{Cf}|[\u017f\u212a\ufb00-\ufb06]|\\[[^\\]]*(\\$[({]|`)")
 
 func isPlainByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(" _./:=,+-@%^&|;>", c) >= 0
@@ -118,4 +117,4 @@ func isPlainInCmd(quoted string) bool {
 }
 
 // sentenceWord is a word of a sentence: no option, and no path.
-var sentenceWord = regexp.MustCompile(`^[\pL\d(#][\pL\d()-]*[.,:!?)]*$`)
+var sentenceWord = match(`^[\pL\d(#][\pL\d()-]*[.,:!?)]*$`)

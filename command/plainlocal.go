@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -39,9 +38,9 @@ const (
 	mostLocalCommands = 5
 )
 
-var localForms = func() (out []*regexp.Regexp) {
+var localForms = func() (out []*pattern) {
 	for _, form := range localCommands {
-		out = append(out, regexp.MustCompile(`\A`+localWords.Replace(form)+`\z`))
+		out = append(out, match(`\A`+localWords.Replace(form)+`\z`))
 	}
 	return out
 }()
@@ -54,12 +53,12 @@ func PlainLocal(text string) (patterns []string, ok bool) {
 		return nil, false
 	}
 	for _, one := range commands {
-		at := slices.IndexFunc(localForms, func(form *regexp.Regexp) bool { return form.MatchString(one) })
+		at := slices.IndexFunc(localForms, func(form *pattern) bool { return form.MatchString(one) })
 		if at < 0 {
 			return nil, false
 		}
-		if i := localForms[at].SubexpIndex("pattern"); i >= 0 {
-			patterns = append(patterns, strings.Trim(localForms[at].FindStringSubmatch(one)[i], `'"`))
+		if i := localForms[at].regexp().SubexpIndex("pattern"); i >= 0 {
+			patterns = append(patterns, strings.Trim(localForms[at].regexp().FindStringSubmatch(one)[i], `'"`))
 		}
 	}
 	return patterns, true

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -116,7 +115,7 @@ func allOf(pattern string) bool {
 		if openPattern.MatchString(pattern) {
 			return true
 		}
-		pattern = letterOrNot.ReplaceAllString(letterOf.ReplaceAllString(pattern, " "), " ")
+		pattern = letterOrNot.regexp().ReplaceAllString(letterOf.regexp().ReplaceAllString(pattern, " "), " ")
 	}
 	for one := range strings.FieldsFuncSeq(alternatives.Replace(" "+pattern+" "), func(c rune) bool { return c == '\x02' }) {
 		if !namesWord(one) {
@@ -142,10 +141,10 @@ func namesWord(text string) bool {
 
 var (
 	// openPattern are parts of patterns that we don't read: groups that may be left out, classes in classes, letters by their number.
-	openPattern  = regexp.MustCompile(`\)\\?([*?{]|\+[*?+{])|\\\)\\?([*?{]|\+\\?[*?+{])|\(\?|\[\[|\[\^?\]|\\[^wWsSdDbBntr<>\W]`)
+	openPattern  = match(`\)\\?([*?{]|\+[*?+{])|\\\)\\?([*?{]|\+\\?[*?+{])|\(\?|\[\[|\[\^?\]|\\[^wWsSdDbBntr<>\W]`)
 	alternatives = strings.NewReplacer("|", " \x02 ", "\n", " \x02 ")
-	letterOf     = regexp.MustCompile(`\[[^\]]*\](\\?(\*|\?|\{[^}]*\}))?`)         // one of a kind
-	letterOrNot  = regexp.MustCompile(`\\?[^\\]\\?(\*|\?|\{[^}]*\})|\\[a-zA-Z<>]`) // one that may be left out, or a sign
+	letterOf     = match(`\[[^\]]*\](\\?(\*|\?|\{[^}]*\}))?`)         // one of a kind
+	letterOrNot  = match(`\\?[^\\]\\?(\*|\?|\{[^}]*\})|\\[a-zA-Z<>]`) // one that may be left out, or a sign
 )
 
 // takesNames reports whether a program reads the files whose names come in, or are in a file.

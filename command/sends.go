@@ -1,7 +1,6 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -86,7 +85,7 @@ func isPage(address string) bool {
 
 var (
 	pageSchemes = set("http https file")
-	otherHosts  = regexp.MustCompile(`(?i)^(ftp|dict|ldap|imap|smtp|pop3)\.|:/`)
+	otherHosts  = match(`(?i)^(ftp|dict|ldap|imap|smtp|pop3)\.|:/`)
 )
 
 // curlOptionGets reports whether the first argument, with its value, only says how to get a page. A method may be another than GET, and a header may be a file's text.

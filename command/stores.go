@@ -1,14 +1,13 @@
 package command
 
 import (
-	"regexp"
 	"strings"
 )
 
 // printing says which arguments make a program print something. Its zero value prints nothing.
 type printing struct {
-	prints *regexp.Regexp
-	unless *regexp.Regexp
+	prints *pattern
+	unless *pattern
 }
 
 func (p printing) shows(said string) bool {
@@ -17,12 +16,12 @@ func (p printing) shows(said string) bool {
 
 // when is a printing by words that are side by side among the arguments.
 func when(words string) printing {
-	return printing{prints: regexp.MustCompile(` (` + words + `)[ =]`)}
+	return printing{prints: match(` (` + words + `)[ =]`)}
 }
 
 // except is a printing whatever the arguments are, but for these first words.
 func except(first string) printing {
-	return printing{prints: regexp.MustCompile(`^ [^-\x00 ]`), unless: regexp.MustCompile(`^ (` + first + `) `)}
+	return printing{prints: match(`^ [^-\x00 ]`), unless: match(`^ (` + first + `) `)}
 }
 
 // sentence is the arguments of a program that is in one of the tables, in a line.
@@ -76,7 +75,7 @@ var (
 
 	// logs are programs that print what other people's requests put into a log.
 	logs = map[string]printing{
-		"docker": when(`logs|attach`), "podman": when(`logs|attach`), "nerdctl": when(`logs`), "docker-compose": when(`logs`), "kubectl": when(`logs|attach`), "oc": when(`logs`), "journalctl": {prints: regexp.MustCompile(``), unless: when(journalQuiet).prints},
+		"docker": when(`logs|attach`), "podman": when(`logs|attach`), "nerdctl": when(`logs`), "docker-compose": when(`logs`), "kubectl": when(`logs|attach`), "oc": when(`logs`), "journalctl": {prints: match(``), unless: when(journalQuiet).prints},
 		"heroku": when(`logs`), "fly": when(`logs`), "flyctl": when(`logs`), "pm2": when(`logs?`), "adb": when(`logcat`), "log": when(`show|stream`), "vercel": when(`logs?`),
 	}
 )

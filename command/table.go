@@ -2,7 +2,6 @@ package command
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -111,7 +110,7 @@ var (
 	})
 )
 
-var drops = regexp.MustCompile(`drop (table|database|schema)`)
+var drops = match(`drop (table|database|schema)`)
 
 func destroys(n string, args []arg) bool {
 	if destroyers[n] {
