@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// pattern is a regular expression that is compiled when it is first used. There are about 150 in the tables, a command meets few of them, and every call of a hook starts a
+// pattern is a regular expression that is compiled when it is first used. There are more than a hundred, a command meets few of them, and every call of a hook starts a
 // process.
 type pattern struct {
 	expr     string

@@ -165,21 +165,17 @@ func onlyCommandOf(c *toolcall.Call, params map[string]any) (only onlyCommand) {
 		switch {
 		case !buildParams[key], isObject, isList: // some runtime may find more in it
 			return onlyCommand{}
-		case commandParams[key]:
-			if !isText || !isPlainLine(c, text) {
-				return onlyCommand{}
-			}
+		case commandParams[key] && isText:
 			only.text = text
 			commands++
-		case directoryParams[key]:
-			if !isText || strings.Trim(text, plainPath) != "" {
-				return onlyCommand{}
-			}
+		case directoryParams[key] && isText:
 			only.dir = text
 			directories++
+		case commandParams[key], directoryParams[key]:
+			return onlyCommand{}
 		}
 	}
-	only.ok = commands == 1 && directories <= 1
+	only.ok = commands == 1 && directories <= 1 && isPlainLine(c, only.text) && strings.Trim(only.dir, plainPath) == ""
 	return only
 }
 
