@@ -43,6 +43,8 @@ type Param struct {
 	Text string
 	// Chosen says that its values are truth values or words from a list, Number that they are numbers: neither carries a text.
 	Chosen, Number bool
+	// Switch says that it is a truth value.
+	Switch bool
 	// Nested says that it is more than one text, number or list of them, as far as its schema tells.
 	Nested bool
 }
@@ -131,7 +133,7 @@ func (t *Tool) add(other *Tool) {
 			continue
 		}
 		own := &t.Params[i]
-		own.Chosen, own.Number, own.Nested = own.Chosen && p.Chosen, own.Number && p.Number, own.Nested || p.Nested
+		own.Chosen, own.Number, own.Nested, own.Switch = own.Chosen && p.Chosen, own.Number && p.Number, own.Nested || p.Nested, own.Switch || p.Switch
 		if own.Text != p.Text {
 			own.Text += " " + p.Text
 		}
@@ -271,7 +273,7 @@ func (t *Tool) takes(v jsontext.Value, plain bool) {
 	}
 	for name, p := range properties {
 		one := Param{Name: name, Text: textsIn(p)}
-		one.Chosen, one.Number = chosen(p)
+		one.Chosen, one.Number, one.Switch = chosen(p)
 		one.Nested = !one.Chosen && !one.Number && isNested(p)
 		other.Params = append(other.Params, one)
 	}
@@ -301,16 +303,16 @@ func isWidened(of, properties map[string]jsontext.Value) bool {
 }
 
 // chosen reports whether an argument takes only truth values and words from a list, or only numbers.
-func chosen(v jsontext.Value) (words, numbers bool) {
+func chosen(v jsontext.Value) (words, numbers, isSwitch bool) {
 	var s struct {
 		Type  string           `json:"type"`
 		Enum  []jsontext.Value `json:"enum"`
 		Const jsontext.Value   `json:"const"`
 	}
 	if json.Unmarshal(v, &s) != nil {
-		return false, false
+		return false, false, false
 	}
-	return len(s.Enum) > 0 || s.Const != nil || s.Type == "boolean", s.Type == "number" || s.Type == "integer"
+	return len(s.Enum) > 0 || s.Const != nil || s.Type == "boolean", s.Type == "number" || s.Type == "integer", s.Type == "boolean"
 }
 
 // isNested reports whether an argument is not plainly a text or a list of texts and numbers; null may be among its types.

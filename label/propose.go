@@ -30,7 +30,7 @@ func words(list string) map[string]bool {
 
 var (
 	// looking begin the names of tools that only look, and their descriptions.
-	looking   = words("get list search read find lookup check show view count describe retrieve")
+	looking   = words("get list search read find lookup check view count describe retrieve")
 	describes = words("get list search read find look check show view count describe retrieve return provide display query report give fetch")
 
 	// acting are verbs for changing something, or for sending it away.
@@ -44,14 +44,14 @@ var (
 		request rerequest rerun reschedule reserve reset resize resolve respond restart restore resume retweet return revert review revoke ring roll rotate rsvp run save scale schedule sell
 		send set settle share ship shut sign sms spawn speak spin star start stop store stream submit subscribe suspend swap switch sync tag take terminate text tick tip toggle track trade
 		transfer transmit trigger truncate turn tweet type unassign unblock undo unfollow unfreeze uninstall unlink unlock unmute unpin unsend unsubscribe update upgrade upload upsert visit
-		void vote wipe wire withdraw write`)
+		void vote wipe wire withdraw write cut`)
 
 	// nouns are verbs of acting that are as often something else. They count where a verb must be, and not in the name of a tool that looks.
 	nouns = words(`archive award backup bid block book boost boot call cast change charge checkout claim clean clear clone close collect comment commit complete copy correct deposit dial draft drop
 		duplicate email empty export extend fail fax file fill flag freeze hand hold import increase decrease invite issue join leave let like link log login mail mark message mint
 		mount mute open order page patch pause pin ping place play point pop post press print process provision purchase put rate record refund refresh release report request resume return
 		review ring roll run scale schedule set share ship sign sms spin star start stop store stream swap switch tag text tick tip track trade transfer trigger turn tweet type update upgrade
-		visit void vote wire apply use`)
+		visit void vote wire use cut`)
 
 	// destroying are those whose effect can't be undone.
 	destroying = words("ban cancel clear del delete destroy close deactivate discard drop empty erase force format kick kill overwrite purge remove reset revoke terminate truncate uninstall unpublish unsend void wipe")
@@ -60,10 +60,10 @@ var (
 	paying = words("amount bid book buy cash currency funds hire paypal price reserve subscribe topup upgrade venmo charge checkout deposit donate invest money order pay payment purchase redeem refund rent sell settle stake tip trade transaction transfer wire withdraw")
 
 	// against are words that no description of a tool has which only looks: what is sold, what pops up, what is new.
-	against = words("sale marketplace notification notifications alert popup dialog checkbox new immediately automatically aloud loud billed charged fresh gone sees")
+	against = words("sale marketplace notification notifications alert popup dialog checkbox new immediately automatically aloud loud billed charged fresh gone sees publicly public everyone now anybody anyone visible subscribers")
 
 	// services are what one gets by ordering it: "get a ride".
-	services = words("ride taxi cab refund loan advance table appointment insurance reservation callback signature delivery card copy human tickets ticket")
+	services = words("ride taxi cab refund loan advance table appointment insurance reservation callback signature delivery card copy human tickets ticket coffee heat cash overdraft airdrop faucet approval feedback help attention access badge laptop leave invite delegate interpreter transport bed dose gift swap shell lease captcha trash coins check raise code coupon mandate payout light entry voucher boost roaming")
 
 	// particles turn a word for looking into one for acting: check in, read aloud, list for sale, search and replace.
 	particles = words("in out off aloud on for into onto down up")
@@ -71,18 +71,40 @@ var (
 	// secrets are words for what opens something, or says who somebody is.
 	secrets = words("password passwords passwd passphrase credential credentials secret secrets apikey otp cvv ssn passport token tokens keychain vault")
 
+	// openings are more such words and pairs of words. In what is said of a tool that acts they are as often something else.
+	openings = words("cvc mnemonic keystore kubeconfig cookie cookies jwt bearer xprv dotenv totp")
+
+	secretPairs  = []string{"api key", "private key", "credit card", "social security"}
+	openingPairs = []string{
+		"ssh key", "access key", "signing key", "encryption key", "extended key", "recovery code", "recovery codes", "recovery phrase", "backup code", "backup codes",
+		"seed phrase", "the seed", "get seed", "wallet seed", "card pin", "the pin", "get pin", "connection string", "local storage", "session storage", "environment variables", "get env", "list env", "env vars",
+	}
+
 	// carriers are words in the names of arguments that take a text or an address anywhere.
 	carriers = words(`url urls uri link links href website site webpage endpoint webhook callback to recipient recipients cc bcc email emails phone address contact attendee attendees participant
 		participants attachment attachments body content contents text message messages subject html markdown comment comments note notes payload data json xml command commands cmd code script
 		sql expression formula prompt instruction instructions question input answer topic phrase replacement replace reason title description summary caption amount price value values password
-		secret token header headers cookie args argv env new reply response`)
+		secret token header headers cookie args argv env new reply response
+		receiver receivers notify output outfile outdir sendto mailto mirror share distribution qty quantity statement pipeline where dax spl kql soql jql cypher gremlin`)
+
+	// addresses are parts of such names that are not set apart: callbackurl.
+	addresses = []string{"url", "webhook", "callback", "mailto", "sendto", "recipient"}
+
+	// filtering begin the names of truth values that choose what is shown, ways are values of a list that say how something is sent or what becomes of
+	// it, and counted are words in the names of numbers that choose what is shown.
+	filtering = words("include exclude with without show only is has in recursive recursively verbose ascending descending asc desc full detailed details deep exact case all reverse unread expand fuzzy raw pretty long short compact hidden active available return use archived deleted closed completed resolved cancelled starred")
+	ways      = words("email mail sms fax print printer webhook ftp sftp trash shred notify phone call")
+	counted   = words("limit page pages offset size per max maximum min minimum n top count depth head tail days hours minutes year month week day latitude longitude lat lon radius number index from until since start end cursor results timeout version age guests passengers id width height line lines")
+
+	// languages are words for a text that is a program.
+	languages = words("sql graphql cypher gremlin spl kql soql dax pipeline traversal statement javascript python lambda")
 
 	// switches are words in the names of arguments that choose what is done, whatever their type.
 	switches = words("action actions operation operations op method verb command")
 
 	// searching begin the names of tools that may take a query. A query of a database is a program.
 	searching = words("search find lookup list")
-	databases = words("sql database db table tables row rows record records graphql cypher sparql mongo collection")
+	databases = words("sql database db table tables row rows record records graphql cypher sparql mongo mongodb collection dataset warehouse bigquery snowflake splunk spl kusto kql dax gremlin elasticsearch pipeline pipelines statement statements")
 
 	// destinations are words in the names of arguments that say whom a call reaches.
 	destinations = words("to recipient recipients cc bcc email emails address addresses channel channels user users chat room phone number contact attendee attendees participant participants target conversation thread group")
@@ -94,6 +116,9 @@ var (
 	writing = words("send reply message notify dm email mail sms")
 	beyond  = words("forward run execute exec call invoke share command prompt transfer")
 
+	// machines are words for what obeys a text: to these, another text is another act.
+	machines = words("terminal shell tmux console stdin process session device devices mqtt queue broker bot agent agents assistant model command commands robot server pane keystrokes")
+
 	// codes are arguments that hold a one-time code.
 	codes = words("code passcode verification_code confirmation_code one_time_code auth_code authentication_code security_code sms_code mfa_code two_factor_code")
 
@@ -103,8 +128,10 @@ var (
 	codeKinds = words("verification confirmation one time onetime sms")
 	codeEnds  = words("code passcode")
 
-	// lending are words for what lets others in: a code that they sent could do that.
-	lending = words("link pair device login signin signup sign log authorize authorise grant allow join redeem invite share connect trust enroll register add access session account recover restore transfer run execute evaluate promo coupon gift voucher referral")
+	// ofCodes are all words that may be said of such a tool and its argument: any other may say, in any language, that it does more.
+	ofCodes = words(`a an the this that your it its is was were be of for to by from in with as and or if only once when after before you user customer tool use enter enters entered submit submits submitted verify
+		verifies validate validates confirm confirms provide provides input takes take code codes passcode verification confirmation one time onetime sms text message email mail phone sent received
+		digit digits number numeric string four five six seven eight complete completes checkout step`)
 
 	// web are words in the names of tools that look outside.
 	web = words("web internet online google bing url urls website websites webpage webpages site page pages browser http https link feed rss")
@@ -167,6 +194,8 @@ func (p *proposer) turns(i int, w string) bool {
 		return false
 	case w == "and" || w == "or" || w == "then":
 		return true
+	case len(p.name) == 2 && ((first == "list" || first == "count") && acting[w] || first == "check" && ticked[w] || renewed[w]):
+		return true
 	case first == "check" || first == "read" && w == "aloud", first == "list" && i == 1, first == "count" && i == 1:
 		return particles[w]
 	}
@@ -188,10 +217,14 @@ func (p *proposer) doubt(looks bool) string {
 		return "its name holds unusual characters"
 	case first(p.name, web) != "":
 		return "it looks outside"
+	case particles[p.name[len(p.name)-1]] || p.name[len(p.name)-1] == "to":
+		return "its name ends with a word that makes acting of it"
 	case first(p.name, against) != "":
 		return fmt.Sprintf("%q in its name", first(p.name, against))
 	case len(p.name) == 2 && services[p.name[1]]:
 		return fmt.Sprintf("one gets %q by ordering it", p.name[1])
+	case p.name[0] == "list" && !slices.ContainsFunc(p.name[1:], isMany):
+		return "it may list one thing, as one does to sell it"
 	case t.Loose:
 		return "its schema takes arguments that it does not name, or can't be read"
 	}
@@ -203,41 +236,7 @@ func (p *proposer) doubt(looks bool) string {
 			return why
 		}
 	}
-	return ""
-}
-
-// aboutLooking is why a description may be about more than looking.
-func aboutLooking(text string) string {
-	if !isEnglish(text) {
-		return "its description holds letters that can't be judged"
-	}
-	all := strings.Fields(text)
-	first := ""
-	for len(all) > 0 && first == "" {
-		first, all = bare(all[0]), all[1:]
-	}
-	next, then := "", ""
-	if len(all) > 1 {
-		next, then = bare(all[0]), bare(all[1])
-	}
-	switch verb := unbent(first, describes); {
-	case !describes[verb]:
-		return "its description does not begin with a word for looking"
-	case next == "you":
-		return "it does something with you"
-	case verb == "list" && (next == "a" || next == "an"):
-		return "it lists one thing, as one does to sell it"
-	case (next == "a" || next == "an" || next == "your" || next == "you") && (services[then] || len(all) > 2 && services[bare(all[2])]):
-		return fmt.Sprintf("one gets %q by ordering it", then)
-	case verb == "check" && slices.ContainsFunc(all, func(w string) bool { return bare(w) == "in" || bare(w) == "out" || bare(w) == "off" }):
-		return "it may check something in, out or off"
-	}
-	for _, field := range strings.Fields(text) {
-		if w := bare(field); against[w] {
-			return fmt.Sprintf("%q in its description", w)
-		}
-	}
-	return ""
+	return p.unknown()
 }
 
 // argument is why an argument may make a call act, or carry something out.
@@ -260,17 +259,47 @@ func (p *proposer) argument(a *Param) string {
 	if a.Nested {
 		return fmt.Sprintf("%q may hold more than its name says", a.Name)
 	}
+	if a.Switch && !filtering[named[0]] && named[len(named)-1] != "only" {
+		return fmt.Sprintf("%q may switch on more than looking", a.Name)
+	}
+	if w := first(nameWords(a.Text), ways); a.Chosen && w != "" {
+		return fmt.Sprintf("%q is among the values of %q", w, a.Name)
+	}
+	if a.Number && first(named, counted) == "" {
+		return fmt.Sprintf("%q may be how much is got", a.Name)
+	}
 	if a.Chosen || a.Number {
 		return ""
 	}
-	if first(named, carriers) != "" && !isID(named) {
+	if p.carries(a.Name, named) {
 		return fmt.Sprintf("%q could carry something out", a.Name)
+	}
+	if first(nameWords(a.Text), languages) != "" {
+		return fmt.Sprintf("%q may be a program", a.Name)
 	}
 	if first(named, words("query search q")) != "" && (!searching[p.name[0]] || first(append(nameWords(p.tool.Description), p.name...), databases) != "") {
 		return fmt.Sprintf("%q may be a program", a.Name)
 	}
 	return ""
 }
+
+// carries reports whether an argument's name says that it goes somewhere: an address, a place that is written to, a host that is asked.
+func (p *proposer) carries(name string, named []string) bool {
+	switch {
+	case isID(named):
+		return false
+	case first(named, carriers) != "" || slices.ContainsFunc(addresses, func(part string) bool { return strings.Contains(strings.ToLower(name), part) }):
+		return true
+	case first(named, words("local save dest target export")) != "" && first(named, words("path file dir directory folder")) != "":
+		return true
+	case first(named, words("destination dest")) != "":
+		return !slices.ContainsFunc(p.tool.Params, func(a Param) bool { return first(nameWords(a.Name), words("origin source from departure")) != "" })
+	}
+	return p.name[0] != "get" && p.name[0] != "list" && p.name[0] != "describe" && first(named, words("host hostname domain ip server")) != ""
+}
+
+// isMany reports whether a word names several things.
+func isMany(w string) bool { return strings.HasSuffix(w, "s") || uncounted[w] }
 
 // isID reports whether an argument only names a thing: message_id, commentIds.
 func isID(named []string) bool {
@@ -340,7 +369,7 @@ func (p *proposer) completes() {
 	if a.Nested || a.Chosen || !codes[strings.Join(nameWords(a.Name), "_")] || !isEnglish(t.Description+a.Text) {
 		return
 	}
-	if said := slices.Concat(p.name, nameWords(t.Description), nameWords(a.Text)); first(said, lending) != "" || first(said, paying) != "" {
+	if slices.ContainsFunc(slices.Concat(nameWords(t.Description), nameWords(a.Text)), func(w string) bool { return !ofCodes[w] }) {
 		return
 	}
 	p.out.Completes = new(true)
@@ -368,7 +397,8 @@ func (p *proposer) argumentWords() (out []string) {
 
 // arguments tells where a call goes from what it says. Unless one of them says whom it reaches, each is a destination.
 func (p *proposer) arguments() {
-	says := first(p.argumentWords(), destinations) != "" && first(p.name, writing) != "" && first(p.name, beyond) == "" && !p.destroys && p.out.Money == nil && !p.tool.Loose
+	says := first(p.argumentWords(), destinations) != "" && first(slices.Concat(p.name, nameWords(p.tool.Description)), machines) == "" && first(p.name, writing) != "" && first(p.name, beyond) == "" &&
+		!p.destroys && p.out.Money == nil && !p.tool.Loose
 	p.out.Destinations = []string{}
 	for _, a := range p.tool.Params {
 		if says && contents[strings.ToLower(a.Name)] {
@@ -384,12 +414,23 @@ func (p *proposer) arguments() {
 
 // secret is a word for secrets in the name or the description, or in the name of an argument.
 func (p *proposer) secret() string {
-	all := slices.Concat(p.name, nameWords(p.tool.Description), p.argumentWords())
-	if w := first(all, secrets); w != "" {
+	named, said := slices.Concat(p.name, p.argumentWords()), nameWords(p.tool.Description)
+	if w := either(slices.Concat(p.name, said, p.argumentWords()), secrets, secretPairs); w != "" {
 		return w
 	}
-	for i := 1; i < len(all); i++ {
-		if pair := all[i-1] + " " + all[i]; slices.Contains([]string{"api key", "private key", "credit card", "social security"}, pair) {
+	if !p.sink {
+		named = slices.Concat(named, said)
+	}
+	return either(named, openings, openingPairs)
+}
+
+// either is a word of a list, or a pair of words next to each other.
+func either(list []string, in map[string]bool, pairs []string) string {
+	if w := first(list, in); w != "" {
+		return w
+	}
+	for i := 1; i < len(list); i++ {
+		if pair := list[i-1] + " " + list[i]; slices.Contains(pairs, pair) {
 			return pair
 		}
 	}
@@ -427,12 +468,17 @@ var (
 // only where a verb must be: at the start, behind "to" or "will", before an article. A participle counts behind a form of be,
 // get or have: "is sent", but not "all sent emails".
 func verbs(text string) (out []string) {
-	fields, sure, unsure, passive := strings.Fields(text), true, false, 0
+	fields, sure, unsure, passive := tokens(text), true, false, 0
 	for i, field := range fields {
 		w := bare(field)
-		if w == "" || strings.HasSuffix(w, "ly") {
+		if w == "" {
+			sure = true // a dash, a point of a list
 			continue
 		}
+		if strings.HasSuffix(w, "ly") && !acting[w] {
+			continue
+		}
+		sure = sure || strings.HasPrefix(field, "(") && w != unbent(w, acting)
 		verb, participle := plain(w)
 		next := ""
 		if i+1 < len(fields) {
@@ -440,7 +486,7 @@ func verbs(text string) (out []string) {
 		}
 		switch {
 		case verb == "" || verb == "return" || verb == "report" && sure:
-		case participle && passive > 0, !participle && (!nouns[verb] || sure || unsure && articles[next]):
+		case participle && passive > 0, !participle && (!nouns[verb] || sure || unsure && (articles[next] || w != verb && isObject(field, next)) || passive == 3 && unchanging[w]):
 			out = append(out, verb)
 		}
 		end := strings.TrimRight(field, "\"'`)]*")
@@ -451,6 +497,14 @@ func verbs(text string) (out []string) {
 		}
 	}
 	return out
+}
+
+// unchanging are verbs that are their own participles: "is set up".
+var unchanging = words("set put cut shut let")
+
+// isObject reports whether the next word may be what a verb acts on: "pings owner", and not "reviews of", "reviews."
+func isObject(field, next string) bool {
+	return next != "" && !joining[next] && !strings.ContainsAny(field, ".,;:)")
 }
 
 // bare is a word without the signs around it, in lower case.

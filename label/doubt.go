@@ -1,0 +1,174 @@
+package label
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+var (
+	// joining are words that come before an article, or one like it, in a text that only describes. Any other word there may be a verb: "evicts it".
+	joining = words(`of in on at by for from to with within without about as if when where whether while that which what who whose how than and or not but because so all both only
+		is are was were be has have had do does can could should contain contains containing include includes including match matches matching before after since until during between
+		across per via under against based like use used using given either support supports supported filter filters understand know need exclude excludes included excluded near summarize analyze compare inspect examine`)
+	determiners = words("the a an it them this these those your its their his her him each every itself everyone")
+
+	lists = words("deprecated following fields values options example examples format formats note one types returns")
+
+	// openers begin the later sentences of such a text. What else follows may be what else happens: "The siren sounds."
+	openers = words("each these operates works deprecated if it use only this results result optional optionally supports support includes include contains contain handles great useful uses defaults default by with for must filters example note when to")
+
+	// audiences are words behind which those are whom something is shown to; movers are words that make fetching of "get".
+	audiences = words("to on over aloud")
+	showing   = words("show display describe read report give provide")
+	movers    = words("into onto out past inside back done ready going through")
+
+	// ticked are what "check" ticks, or does with a cheque.
+	ticked = words("item todo box checkbox element task step stop void order print printing claim run cash")
+	// renewed are what is done with a view or a value that is named first: view.refresh.
+	renewed = words("set pop clear drop refresh reset share")
+	// uncounted are names of many things without an s.
+	uncounted = words("all inventory data metadata history people calendar activity staff children directory content contents mail media info information stock")
+)
+
+// aboutLooking is why a description may be about more than looking.
+func aboutLooking(text string) string {
+	if !isEnglish(text) {
+		return "its description holds letters that can't be judged"
+	}
+	all := tokens(text)
+	for len(all) > 0 && bare(all[0]) == "" {
+		all = all[1:]
+	}
+	if len(all) == 0 {
+		return "its description does not begin with a word for looking"
+	}
+	if why := firstWords(all); why != "" {
+		return why
+	}
+	if why := firstSentence(all); why != "" {
+		return why
+	}
+	for _, field := range all {
+		if w := bare(field); against[w] {
+			return fmt.Sprintf("%q in its description", w)
+		}
+	}
+	return laterWords(all)
+}
+
+// firstWords is why what a description begins with may be no looking.
+func firstWords(all []string) string {
+	at := func(i int) string {
+		if i < len(all) {
+			return bare(all[i])
+		}
+		return ""
+	}
+	verb, next := unbent(at(0), describes), at(1)
+	isOne := next == "a" || next == "an" || next == "your" || next == "you"
+	switch {
+	case !describes[verb]:
+		return "its description does not begin with a word for looking"
+	case next == "you":
+		return "it does something with you"
+	case verb == "list" && (next == "a" || next == "an"):
+		return "it lists one thing, as one does to sell it"
+	case isOne && (services[at(2)] || services[at(3)]):
+		return fmt.Sprintf("one gets %q by ordering it", at(2))
+	case (verb == "get" || verb == "find" || verb == "retrieve") && services[object(all)]:
+		return fmt.Sprintf("one gets %q by ordering it", object(all))
+	case verb == "get" && (next == "to" || movers[next]):
+		return fmt.Sprintf("one does not look at %q by getting it", next)
+	case verb == "check" && slices.ContainsFunc(all, func(w string) bool { return bare(w) == "in" || bare(w) == "out" || bare(w) == "off" }):
+		return "it may check something in, out or off"
+	case verb == "check" && (ticked[next] || articles[next] && ticked[at(2)]):
+		return "it may tick something, or be about a cheque"
+	}
+	return ""
+}
+
+// object is the last word of what a description says is got: "access" of "Get file access for a guest".
+func object(all []string) (last string) {
+	for _, field := range all[1:] {
+		w := bare(field)
+		if joining[w] {
+			break
+		}
+		last = w
+		if endsSentence(field) || strings.ContainsAny(field, ",:(") {
+			break
+		}
+	}
+	return last
+}
+
+// firstSentence is why the first sentence may say that something is moved, or shown to others.
+func firstSentence(all []string) string {
+	verb, whence := unbent(bare(all[0]), describes), false
+	for i, field := range all {
+		w := bare(field)
+		switch {
+		case i > 0 && showing[verb] && audiences[w]:
+			return fmt.Sprintf("%q: it may be shown to others", w)
+		case (verb == "get" || verb == "retrieve") && (movers[w] || w == "to" && !whence):
+			return fmt.Sprintf("%q: it may bring something about", w)
+		}
+		if endsSentence(field) || i == len(all)-1 {
+			if verb == "get" && (strings.HasSuffix(w, "ed") && !joining[w] || i == 1 && !isMany(w)) {
+				return fmt.Sprintf("%q may be what one gets done, or where one gets", w)
+			}
+			return ""
+		}
+		whence = whence || w == "from" || w == "e.g"
+	}
+	return ""
+}
+
+// laterWords looks for verbs of which nothing is known: before an article, behind "by", behind "it", and at the start of a further sentence.
+func laterWords(all []string) string {
+	starts := false
+	for i, field := range all {
+		w, next := bare(field), ""
+		if i+1 < len(all) {
+			next = bare(all[i+1])
+		}
+		describing := describes[unbent(w, describes)]
+		switch {
+		case w == "":
+		case starts && !openers[w] && !describing:
+			return fmt.Sprintf("a sentence of its description begins with %q", w)
+		case w == "it" && starts && !joining[next] && !describes[unbent(next, describes)]:
+			return fmt.Sprintf("%q is what it does", next)
+		case w == "by" && strings.HasSuffix(next, "ing") && !describes[unbent(next, describes)] && !joining[next]:
+			return fmt.Sprintf("it does so by %q", next)
+		case strings.HasSuffix(field, ":") && !joining[w] && !lists[w]:
+			return fmt.Sprintf("what is said behind %q may be what else happens", field)
+		case w == "up" && i == 1: // look up a name
+		case determiners[next] && !strings.HasSuffix(field, ",") && !joining[w] && !describing && !endsSentence(field):
+			return fmt.Sprintf("%q in its description may be an act", w)
+		}
+		if w != "" {
+			starts = endsSentence(field)
+		}
+	}
+	return ""
+}
+
+// endsSentence reports whether a sentence ends with this word: an abbreviation (e.g.) ends none.
+func endsSentence(field string) bool {
+	end := strings.TrimRight(field, "\"'`)]*")
+	return end != "" && strings.ContainsRune(".;!?", rune(end[len(end)-1])) && !strings.Contains(end[:len(end)-1], ".")
+}
+
+// tokens are the words of a text, with the signs around them. Words joined by a dash or a stroke are several: auto-deletes, read/write.
+func tokens(text string) (out []string) {
+	for field := range strings.FieldsSeq(text) {
+		if bare(field) == "" {
+			out = append(out, field)
+			continue
+		}
+		out = append(out, strings.FieldsFunc(field, func(c rune) bool { return c == '/' || c == '-' || c == '–' || c == '—' })...)
+	}
+	return out
+}
