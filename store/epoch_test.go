@@ -36,7 +36,7 @@ func TestEpochSurvivesReopening(t *testing.T) {
 	if err != nil || fi.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v; want 0600", fi.Mode(), err)
 	}
-	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".epoch-*"))
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".new-*"))
 	if len(left) != 0 {
 		t.Errorf("temporary files left behind: %v", left)
 	}
