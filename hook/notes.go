@@ -108,7 +108,7 @@ func (n notes) heard(key, text string, at time.Time) error {
 	all := append(n.words(key), userWords{text, true, at.UTC().Format(time.RFC3339)})
 	out, err := json.Marshal(all[max(0, len(all)-mostWords):])
 	if err != nil {
-		return nil // text that is not valid does not count as the user's words
+		return nil //nolint:nilerr // text that is not valid does not count as the user's words
 	}
 	if wholefile.Replace(filepath.Join(n.made(n.session(key)), wordsFile), out, wholefile.Private, nil) != nil {
 		return unwritable(n.dir)
