@@ -5,15 +5,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-
 	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-func openAt(t *testing.T, m *miniredis.Miniredis) *Store {
+func startMini(t *testing.T) *redistest.Mini {
 	t.Helper()
-	s, err := Open("redis://"+m.Addr(), Options{Elapsed: func() time.Duration { return 0 }, Timeout: 10 * time.Second})
+	m, err := redistest.StartMini()
+	must(t, err)
+	t.Cleanup(func() { must(t, m.Close()) })
+	return m
+}
+
+func openAt(t *testing.T, m *redistest.Mini) *Store {
+	t.Helper()
+	s, err := Open(m.URL, Options{Elapsed: func() time.Duration { return 0 }, Timeout: 10 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,12 +38,12 @@ func must(t *testing.T, err error) {
 // TestTwoProcessesAgreeOnTheTime: after a failover to a clock that is behind, one that starts then learns from one that ran before. By two
 // times a request would be forgotten for one of them that the other still remembers.
 func TestTwoProcessesAgreeOnTheTime(t *testing.T) {
-	m := miniredis.RunT(t)
+	m := startMini(t)
 	now := time.UnixMilli(1_700_000_000_000)
-	m.SetTime(now)
+	must(t, m.SetTime(now))
 	first := openAt(t, m)
 	must(t, first.KeepTime(t.Context()))
-	m.SetTime(now.Add(-time.Hour))
+	must(t, m.SetTime(now.Add(-time.Hour)))
 	must(t, first.KeepTime(t.Context()))
 	second := openAt(t, m)
 	for _, s := range []*Store{second, first, second} {
@@ -55,9 +62,9 @@ func TestTwoProcessesAgreeOnTheTime(t *testing.T) {
 
 // TestWhatAnEarlierVersionKeptIsLostNotNew, also for a machine that remembers no store.
 func TestWhatAnEarlierVersionKeptIsLostNotNew(t *testing.T) {
-	m := miniredis.RunT(t)
+	m := startMini(t)
 	for n := range 256 {
-		must(t, m.Set(fmt.Sprintf("v1:{%02x}:epoch", n), "c:NQ4TMKZ3PX3O4GVGEE4GOLVVQM"))
+		must(t, m.Admin.Set(t.Context(), fmt.Sprintf("v1:{%02x}:epoch", n), "c:NQ4TMKZ3PX3O4GVGEE4GOLVVQM", 0).Err())
 	}
 	s := openAt(t, m)
 	if lost, err := s.Lost(t.Context()); err != nil || !lost {

@@ -2,7 +2,6 @@ package redis_test
 
 import (
 	"context"
-	"crypto/rand"
 	"flag"
 	"fmt"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	goredis "github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
@@ -49,7 +47,9 @@ const patient = 10 * time.Second
 func (s *server) open(t *testing.T) storetest.Harness {
 	t.Helper()
 	db := int(s.dbs.Add(1))
-	h := harness(t, fmt.Sprintf("redis://%s/%d", s.Addr(), db), goredis.Options{Addr: s.Addr(), DB: db}, nil)
+	admin := goredis.NewClient(&goredis.Options{Addr: s.Addr(), DB: db, Protocol: 2, DisableIdentity: true})
+	t.Cleanup(func() { admin.Close() })
+	h := harness(t, fmt.Sprintf("redis://%s/%d", s.Addr(), db), admin, nil)
 	h.Real = true
 	h.Advance = func(d time.Duration) { <-time.After(d) }
 	return h
@@ -63,50 +63,42 @@ func openLate(t *testing.T) storetest.Harness { return mini(t, false) }
 
 func mini(t *testing.T, expires bool) storetest.Harness {
 	t.Helper()
-	m := miniredis.RunT(t)
-	password := rand.Text()
-	m.RequireAuth(password)
+	m, err := redistest.StartMini()
+	must(t, err)
+	t.Cleanup(func() { m.Close() })
 	now := time.UnixMilli(1_700_000_000_000)
-	m.SetTime(now)
+	must(t, m.SetTime(now))
 	var passed atomic.Int64
 	elapsed := func() time.Duration { return time.Duration(passed.Load()) }
-	h := harness(t, "redis://:"+password+"@"+m.Addr(), goredis.Options{Addr: m.Addr(), Password: password}, elapsed)
+	h := harness(t, m.URL, m.Admin, elapsed)
+	load := func() {
+		t.Helper()
+		_, _, err := h.Store.Load(t.Context())
+		must(t, err)
+	}
 	h.SetBack = func(d time.Duration) {
-		if _, _, err := h.Store.Load(t.Context()); err != nil { // what is the clock's past has been seen
-			t.Fatal(err)
-		}
+		load() // what is the clock's past has been seen
 		now = now.Add(-d)
-		m.SetTime(now)
+		must(t, m.SetTime(now))
 	}
 	h.Advance = func(d time.Duration) {
 		passed.Add(int64(d))
 		now = now.Add(d)
-		m.SetTime(now)
+		must(t, m.SetTime(now))
 		if expires {
-			m.FastForward(d)
+			must(t, m.FastForward(d))
 		}
-		if _, _, err := h.Store.Load(t.Context()); err != nil { // as a gateway does each second
-			t.Fatal(err)
-		}
+		load() // as a gateway does each second
 	}
 	return h
 }
 
-func harness(t *testing.T, url string, o goredis.Options, elapsed func() time.Duration) storetest.Harness {
+func harness(t *testing.T, url string, admin *goredis.Client, elapsed func() time.Duration) storetest.Harness {
 	t.Helper()
-	o.Protocol, o.DisableIdentity = 2, true
-	admin := goredis.NewClient(&o)
-	t.Cleanup(func() { admin.Close() })
-	do := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	return storetest.Harness{
 		Store:  open(t, url, redis.Options{Epoch: epoch(t), Timeout: patient, Elapsed: elapsed}),
-		Forget: func(c session.Conversation) { do(admin.Del(context.Background(), redis.StateKey(c)).Err()) },
-		Flush:  func() { do(admin.FlushDB(context.Background()).Err()) },
+		Forget: func(c session.Conversation) { must(t, admin.Del(context.Background(), redis.StateKey(c)).Err()) },
+		Flush:  func() { must(t, admin.FlushDB(context.Background()).Err()) },
 	}
 }
 
