@@ -129,10 +129,7 @@ func firstSentence(all []string) string {
 func laterWords(all []string) string {
 	starts := false
 	for i, field := range all {
-		w, next := bare(field), ""
-		if i+1 < len(all) {
-			next = bare(all[i+1])
-		}
+		w, next := bare(field), following(all, i)
 		describing := describes[unbent(w, describes)]
 		switch {
 		case w == "":

@@ -58,16 +58,11 @@ func isCutOff(w string) bool {
 	return false
 }
 
-// unknown is a word of a description, or of an argument, of which nothing is known.
+// unknown is why a word of a description, or of an argument, may be an act: nothing is known of it.
 func (p *proposer) unknown() string {
 	named := slices.Concat(p.name, p.argumentWords())
-	fields := tokens(p.tool.Description)
-	for i, field := range fields {
-		for _, w := range textWords(field) {
-			if !isPlain(w, named) && (i+1 < len(fields) || !isCutOff(w)) {
-				return fmt.Sprintf("%q in its description is not known to be harmless", w)
-			}
-		}
+	if w := notPlain(p.tool.Description, named); w != "" {
+		return fmt.Sprintf("%q in its description is not known to be harmless", w)
 	}
 	for _, a := range p.tool.Params {
 		if a.Chosen {
@@ -77,11 +72,20 @@ func (p *proposer) unknown() string {
 		if !isID(words) && (strings.ContainsAny(a.Name, "0123456789") || slices.ContainsFunc(words, func(w string) bool { return !isPlain(w, p.name) })) {
 			return fmt.Sprintf("%q is no argument of which is known what it chooses", a.Name)
 		}
-		for _, field := range tokens(a.Text) {
-			for _, w := range textWords(field) {
-				if !isPlain(w, named) {
-					return fmt.Sprintf("%q in what is said of %q is not known to be harmless", w, a.Name)
-				}
+		if w := notPlain(a.Text, named); w != "" {
+			return fmt.Sprintf("%q in what is said of %q is not known to be harmless", w, a.Name)
+		}
+	}
+	return ""
+}
+
+// notPlain is the first word of a text that is not plain, or "".
+func notPlain(text string, named []string) string {
+	fields := tokens(text)
+	for i, field := range fields {
+		for _, w := range textWords(field) {
+			if !isPlain(w, named) && (i+1 < len(fields) || !isCutOff(w)) {
+				return w
 			}
 		}
 	}

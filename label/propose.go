@@ -129,9 +129,9 @@ var (
 	codeEnds  = words("code passcode")
 
 	// ofCodes are all words that may be said of such a tool and its argument: any other may say, in any language, that it does more.
-	ofCodes = words(`a an the this that your it its is was were be of for to by from in with as and or if only once when after before you user customer tool use enter enters entered submit submits submitted verify
+	ofCodes = words(`a an the this that your it its is was were be has have of for to by from in with as and or if only once when after before you user customer tool use enter enters entered submit submits submitted verify
 		verifies validate validates confirm confirms provide provides input takes take code codes passcode verification confirmation one time onetime sms text message email mail phone sent received
-		digit digits number numeric string four five six seven eight complete completes checkout step`)
+		digit digits number numeric string four five six seven eight complete completes checkout step shop`)
 
 	// web are words in the names of tools that look outside.
 	web = words("web internet online google bing url urls website websites webpage webpages site page pages browser http https link feed rss")
@@ -259,14 +259,8 @@ func (p *proposer) argument(a *Param) string {
 	if a.Nested {
 		return fmt.Sprintf("%q may hold more than its name says", a.Name)
 	}
-	if a.Switch && !filtering[named[0]] && named[len(named)-1] != "only" {
-		return fmt.Sprintf("%q may switch on more than looking", a.Name)
-	}
-	if w := first(nameWords(a.Text), ways); a.Chosen && w != "" {
-		return fmt.Sprintf("%q is among the values of %q", w, a.Name)
-	}
-	if a.Number && first(named, counted) == "" {
-		return fmt.Sprintf("%q may be how much is got", a.Name)
+	if why := a.chooses(named); why != "" {
+		return why
 	}
 	if a.Chosen || a.Number {
 		return ""
@@ -279,6 +273,20 @@ func (p *proposer) argument(a *Param) string {
 	}
 	if first(named, words("query search q")) != "" && (!searching[p.name[0]] || first(append(nameWords(p.tool.Description), p.name...), databases) != "") {
 		return fmt.Sprintf("%q may be a program", a.Name)
+	}
+	return ""
+}
+
+// chooses is why a truth value, a list of words or a number may do more than choose what is shown.
+func (a *Param) chooses(named []string) string {
+	if a.Switch && !filtering[named[0]] && named[len(named)-1] != "only" {
+		return fmt.Sprintf("%q may switch on more than looking", a.Name)
+	}
+	if w := first(nameWords(a.Text), ways); a.Chosen && w != "" {
+		return fmt.Sprintf("%q is among the values of %q", w, a.Name)
+	}
+	if a.Number && first(named, counted) == "" {
+		return fmt.Sprintf("%q may be how much is got", a.Name)
 	}
 	return ""
 }
@@ -471,32 +479,33 @@ func verbs(text string) (out []string) {
 	fields, sure, unsure, passive := tokens(text), true, false, 0
 	for i, field := range fields {
 		w := bare(field)
-		if w == "" {
-			sure = true // a dash, a point of a list
+		sure = sure || w == "" || strings.HasPrefix(field, "(") && w != unbent(w, acting) // a dash, a point of a list, a bracket
+		if w == "" || strings.HasSuffix(w, "ly") && !acting[w] {
 			continue
 		}
-		if strings.HasSuffix(w, "ly") && !acting[w] {
-			continue
-		}
-		sure = sure || strings.HasPrefix(field, "(") && w != unbent(w, acting)
 		verb, participle := plain(w)
-		next := ""
-		if i+1 < len(fields) {
-			next = bare(fields[i+1])
-		}
+		next := following(fields, i)
 		switch {
 		case verb == "" || verb == "return" || verb == "report" && sure:
-		case participle && passive > 0, !participle && (!nouns[verb] || sure || unsure && (articles[next] || w != verb && isObject(field, next)) || passive == 3 && unchanging[w]):
+		case participle && passive > 0, !participle && (!nouns[verb] || sure || unsure && (articles[next] || w != verb && isObject(field, next))), passive == 3 && unchanging[w]:
 			out = append(out, verb)
 		}
 		end := strings.TrimRight(field, "\"'`)]*")
-		sure = after[w] || strings.HasSuffix(end, ".") || strings.HasSuffix(end, ":") || strings.HasSuffix(end, ";") || strings.HasSuffix(end, "!")
+		sure = after[w] || end != "" && strings.ContainsRune(".:;!", rune(end[len(end)-1]))
 		unsure = maybe[w] || strings.HasSuffix(end, ",")
 		if passive--; being[w] {
 			passive = 3
 		}
 	}
 	return out
+}
+
+// following is the word behind one, or "".
+func following(fields []string, i int) string {
+	if i+1 < len(fields) {
+		return bare(fields[i+1])
+	}
+	return ""
 }
 
 // unchanging are verbs that are their own participles: "is set up".
