@@ -51,9 +51,9 @@ var layout = []layer{
 	{name: "delivery", packages: "channels/delivery", mayImport: "approval crash"},  // what all chats need besides words
 	{name: "adapters", packages: "server web notify config metrics otlp intent/provider upstream store/redis store/sqlite channels/*", mayImport: "delivery stores state replay verifier turns loop drawing channels push passkey approval knowledge session leaves"},
 	{name: "suites", packages: "passkey/passkeytest push/pushtest store/storetest store/redistest store/redistest/miniredistest redact/redacttest intent/provider/providertest channels/channeltest channels/*/*test server/certtest web/webtest", mayImport: "channels/channeltest store/sqlite delivery stores verifier turns loop channels approval knowledge session leaves"}, // for tests: nothing below may import them
-	{name: "hook", packages: "hook", mayImport: "lineage hmac wholefile"},              // what coding agents run: it starts for each call, so that it holds little
+	{name: "hook", packages: "hook", mayImport: "lineage hmac wholefile"},    // what coding agents run: it starts for each call, so that it holds little
 	{name: "hook program", packages: "cmd/verifier-hook", mayImport: "hook"}, // and nothing else
-	{name: "mcp", packages: "mcp", mayImport: "hook wholefile"},                        // the gate before servers of tools
+	{name: "mcp", packages: "mcp", mayImport: "hook wholefile"},              // the gate before servers of tools
 	{name: "plugin", packages: "integrations/openclaw"},                      // the plugin's own files, for the program to hand out
 	{name: "scripted", packages: "integrations/agents/scripted"},             // a model by which verifier test tries a coding agent
 	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats packaging/catalogue", mayImport: "label mcp hook plugin scripted adapters delivery stores replay verifier turns loop drawing channels push passkey approval knowledge session leaves"},
