@@ -154,8 +154,7 @@ func laterWords(all []string) string {
 
 // endsSentence reports whether a sentence ends with this word: an abbreviation (e.g.) ends none.
 func endsSentence(field string) bool {
-	end := strings.TrimRight(field, "\"'`)]*")
-	return end != "" && strings.ContainsRune(".;!?", rune(end[len(end)-1])) && !strings.Contains(end[:len(end)-1], ".")
+	return endsWith(field, ".;!?") && strings.Count(strings.TrimRight(field, "\"'`)]*"), ".") < 2
 }
 
 // tokens are the words of a text, with the signs around them. Words joined by a dash or a stroke are several: auto-deletes, read/write.

@@ -487,17 +487,21 @@ func verbs(text string) (out []string) {
 		next := following(fields, i)
 		switch {
 		case verb == "" || verb == "return" || verb == "report" && sure:
-		case participle && passive > 0, !participle && (!nouns[verb] || sure || unsure && (articles[next] || w != verb && isObject(field, next))), passive == 3 && unchanging[w]:
+		case participle && passive > 0, !participle && (!nouns[verb] || sure || unsure && takesObject(field, verb, next)), passive == 3 && unchanging[w]:
 			out = append(out, verb)
 		}
-		end := strings.TrimRight(field, "\"'`)]*")
-		sure = after[w] || end != "" && strings.ContainsRune(".:;!", rune(end[len(end)-1]))
-		unsure = maybe[w] || strings.HasSuffix(end, ",")
+		sure, unsure = after[w] || endsWith(field, ".:;!"), maybe[w] || endsWith(field, ",")
 		if passive--; being[w] {
 			passive = 3
 		}
 	}
 	return out
+}
+
+// endsWith reports whether a word ends with one of some signs, before what closes a quotation.
+func endsWith(field, signs string) bool {
+	end := strings.TrimRight(field, "\"'`)]*")
+	return end != "" && strings.ContainsRune(signs, rune(end[len(end)-1]))
 }
 
 // following is the word behind one, or "".
@@ -511,9 +515,9 @@ func following(fields []string, i int) string {
 // unchanging are verbs that are their own participles: "is set up".
 var unchanging = words("set put cut shut let")
 
-// isObject reports whether the next word may be what a verb acts on: "pings owner", and not "reviews of", "reviews."
-func isObject(field, next string) bool {
-	return next != "" && !joining[next] && !strings.ContainsAny(field, ".,;:)")
+// takesObject reports whether the next word may be what a verb acts on: "email it", "pings owner", and not "reviews of", "reviews."
+func takesObject(field, verb, next string) bool {
+	return articles[next] || bare(field) != verb && next != "" && !joining[next] && !strings.ContainsAny(field, ".,;:)")
 }
 
 // bare is a word without the signs around it, in lower case.
