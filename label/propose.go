@@ -242,6 +242,9 @@ func (p *proposer) doubt(looks bool) string {
 // argument is why an argument may make a call act, or carry something out.
 func (p *proposer) argument(a *Param) string {
 	named := nameWords(a.Name)
+	if len(named) == 0 {
+		return fmt.Sprintf("%q does not say what it chooses", a.Name)
+	}
 	if w := first(named, switches); w != "" {
 		return fmt.Sprintf("%q chooses what is done", a.Name)
 	}

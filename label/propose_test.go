@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/label"
@@ -390,6 +391,21 @@ func FuzzLabels(f *testing.F) {
 			if got[i] != want[i] || got[i].Yours {
 				t.Fatalf("%+v, want %+v", got[i], want[i])
 			}
+		}
+	})
+}
+
+// FuzzPropose: no text of a server stops the program, and an argument whose name says nothing makes no tool safe.
+func FuzzPropose(f *testing.F) {
+	f.Add("get_things", "Get the things.", "1", "", byte(1))
+	f.Add("list_items", "List items. - (", "_", "e.g.", byte(2))
+	f.Add("view", "View", "item_id", "–", byte(0))
+	f.Fuzz(func(t *testing.T, name, description, argument, said string, kind byte) {
+		p := label.Propose(&label.Tool{Name: name, Description: description, Params: []label.Param{
+			{Name: argument, Text: said, Chosen: kind&1 > 0, Switch: kind&1 > 0, Number: kind&2 > 0},
+		}})
+		if is(p.Label.Safe) && !strings.ContainsFunc(argument, unicode.IsLetter) {
+			t.Errorf("%q is safe though %q says nothing", name, argument)
 		}
 	})
 }
