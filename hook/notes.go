@@ -110,7 +110,7 @@ func (n notes) heard(key, text string, at time.Time) error {
 	if err != nil {
 		return nil //nolint:nilerr // text that is not valid does not count as the user's words
 	}
-	if wholefile.Replace(filepath.Join(n.made(n.session(key)), wordsFile), out, wholefile.Private, nil) != nil {
+	if wholefile.Put(filepath.Join(n.made(n.session(key)), wordsFile), out) != nil {
 		return unwritable(n.dir)
 	}
 	return nil

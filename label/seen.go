@@ -150,7 +150,7 @@ func (s *Seen) Save(path string) error {
 	if text == nil || err != nil {
 		return err
 	}
-	if err = wholefile.Replace(path, text, wholefile.Private, nil); err != nil {
+	if err = wholefile.Put(path, text); err != nil {
 		s.mu.Lock()
 		s.dirty = true // it is tried again
 		s.mu.Unlock()

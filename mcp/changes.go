@@ -222,7 +222,7 @@ func (k *Definitions) asks(server string, a asked) error {
 		}
 		return nil
 	}
-	return wholefile.Replace(k.askedPath(server), []byte(a.at.UTC().Format(time.RFC3339)+"\n"+a.question+"\n"+a.about), wholefile.Private, nil)
+	return wholefile.Put(k.askedPath(server), []byte(a.at.UTC().Format(time.RFC3339)+"\n"+a.question+"\n"+a.about))
 }
 
 // waits reports whether a change is still what the server says.
@@ -236,7 +236,7 @@ func (k *Definitions) holds(d *Definition, end string) bool {
 
 // refuse keeps that a change got no yes.
 func (k *Definitions) refuse(d *Definition) error {
-	return wholefile.Replace(k.path(d.Server, d.Tool)+refusedEnd, []byte(d.Version()), wholefile.Private, nil)
+	return wholefile.Put(k.path(d.Server, d.Tool)+refusedEnd, []byte(d.Version()))
 }
 
 func (k *Definitions) refused(d *Definition) bool {

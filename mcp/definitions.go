@@ -139,7 +139,7 @@ func (k *Definitions) see(server string, d *defined) (same bool, err error) {
 		if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) > mostDefinitions {
 			return false, errors.New("the server has too many tools")
 		}
-		return true, wholefile.Replace(path+definedEnd, d.text, wholefile.Private, nil)
+		return true, wholefile.Put(path+definedEnd, d.text)
 	case err != nil:
 		return false, err
 	case bytes.Equal(old, d.text):
@@ -148,7 +148,7 @@ func (k *Definitions) see(server string, d *defined) (same bool, err error) {
 		}
 		return true, nil
 	}
-	return false, wholefile.Replace(path+changedEnd, d.text, wholefile.Private, nil)
+	return false, wholefile.Put(path+changedEnd, d.text)
 }
 
 // changed reports whether a tool waits for the owner.
@@ -214,7 +214,7 @@ func (k *Definitions) Accept(d *Definition) error {
 		return ErrChangedAgain
 	}
 	path := k.path(d.Server, d.Tool)
-	if err := wholefile.Replace(path+definedEnd, []byte(d.Change), wholefile.Private, nil); err != nil {
+	if err := wholefile.Put(path+definedEnd, []byte(d.Change)); err != nil {
 		return err
 	}
 	return os.Remove(path + changedEnd) //nolint:gosec // a hash is its name, and the owner names the server

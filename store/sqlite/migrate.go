@@ -36,9 +36,12 @@ func migrate(d *db) (err error) {
 			_, _ = d.exec("ROLLBACK") // the first error says what happened
 		}
 	}()
-	if version == 0 {
+	r, err = d.one(`SELECT count(*) FROM sqlite_master`)
+	switch {
+	case err != nil:
+	case r.int(0) == 0:
 		err = d.script(thinning) // a new database needs no tables of earlier versions
-	} else {
+	default:
 		err = upgrade(d, version)
 	}
 	if err != nil {

@@ -227,6 +227,18 @@ func earlier(t *testing.T) string {
 	return path
 }
 
+// A dump of a database has its tables and not its version. Taken for a new one, its levels would be forgotten.
+func TestADatabaseThatLostItsVersionIsRefused(t *testing.T) {
+	path := earlier(t)
+	d, err := sql.Open("sqlite", path)
+	must(t, err)
+	_, err = d.ExecContext(t.Context(), `PRAGMA user_version = 0`)
+	must(t, errors.Join(err, d.Close(), os.Remove(path+".epoch")))
+	if s, err := sqlite.Open(path, sqlite.Options{}); err == nil {
+		t.Error("it was opened as a new one", s.Close())
+	}
+}
+
 func TestADatabaseOfAnEarlierVersionIsRead(t *testing.T) {
 	path := earlier(t)
 	look, err := sqlite.OpenReadOnly(path)
