@@ -44,7 +44,7 @@ type Param struct {
 	// Chosen says that its values are truth values or words from a list, Number that they are numbers: neither carries a text.
 	Chosen, Number bool
 	// Switch says that it is a truth value.
-	Switch bool
+	Switch bool `json:",omitzero"`
 	// Nested says that it is more than one text, number or list of them, as far as its schema tells.
 	Nested bool
 }
@@ -302,17 +302,23 @@ func isWidened(of, properties map[string]jsontext.Value) bool {
 	return slices.ContainsFunc(required, func(name string) bool { return properties[name] == nil })
 }
 
-// chosen reports whether an argument takes only truth values and words from a list, or only numbers.
+// chosen reports whether an argument takes only truth values and words from a list, or only numbers; it may be left out with null.
 func chosen(v jsontext.Value) (words, numbers, isSwitch bool) {
 	var s struct {
-		Type  string           `json:"type"`
+		Type  jsontext.Value   `json:"type"`
 		Enum  []jsontext.Value `json:"enum"`
 		Const jsontext.Value   `json:"const"`
+		AnyOf []jsontext.Value `json:"anyOf"`
 	}
 	if json.Unmarshal(v, &s) != nil {
 		return false, false, false
 	}
-	return len(s.Enum) > 0 || s.Const != nil || s.Type == "boolean", s.Type == "number" || s.Type == "integer", s.Type == "boolean"
+	if len(s.AnyOf) == 2 && string(s.AnyOf[1]) == `{"type":"null"}` {
+		return chosen(s.AnyOf[0])
+	}
+	kind := strings.Replace(string(s.Type), `,"null"`, "", 1)
+	kind = strings.Trim(kind, `["]`)
+	return len(s.Enum) > 0 || s.Const != nil || kind == "boolean", kind == "number" || kind == "integer", kind == "boolean"
 }
 
 // isNested reports whether an argument is not plainly a text or a list of texts and numbers; null may be among its types.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 var (
@@ -152,19 +153,26 @@ func laterWords(all []string) string {
 	return ""
 }
 
-// endsSentence reports whether a sentence ends with this word: an abbreviation (e.g.) ends none.
+// endsSentence reports whether a sentence ends with this word.
 func endsSentence(field string) bool {
-	return endsWith(field, ".;!?") && strings.Count(strings.TrimRight(field, "\"'`)]*"), ".") < 2
+	w := bare(field)
+	return endsWith(field, ".;!?") && w != "e.g" && w != "i.e"
 }
 
-// tokens are the words of a text, with the signs around them. Words joined by a dash or a stroke are several: auto-deletes, read/write.
+// tokens are the words of a text, with the signs around them. Words joined by a dash or a stroke are several: auto-deletes, read/write; the stroke stays
+// with the second. A line that begins with a capital begins a sentence.
 func tokens(text string) (out []string) {
-	for field := range strings.FieldsSeq(text) {
-		if bare(field) == "" {
-			out = append(out, field)
-			continue
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "/", " /"), "\n") {
+		if len(out) > 0 && strings.IndexFunc(strings.TrimSpace(line), unicode.IsUpper) == 0 {
+			out[len(out)-1] += "."
 		}
-		out = append(out, strings.FieldsFunc(field, func(c rune) bool { return c == '/' || c == '-' || c == '–' || c == '—' })...)
+		for field := range strings.FieldsSeq(line) {
+			if bare(field) == "" {
+				out = append(out, field)
+				continue
+			}
+			out = append(out, strings.FieldsFunc(field, func(c rune) bool { return c == '-' || c == '–' || c == '—' })...)
+		}
 	}
 	return out
 }

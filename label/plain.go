@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// plain are words that say nothing of acting: those that join others, and names of things and of what they are like. A description that has any other
+// plainWords are words that say nothing of acting: those that join others, and names of things and of what they are like. A description that has any other
 // word, beyond those of its tool's name and arguments, may say of something else, in any language, that it happens.
 var plainWords = words(`a about above across after against all also among an and another any are around as at available back be before below between both but by can contain contains containing could current
 	currently detailed details different does each either else empty entire equal etc every exact existing false first following for from full general given greater has have having how however i if in include includes
@@ -40,18 +40,24 @@ var plainWords = words(`a about above across after against all also among an and
 	unknown unread url urls usage user user's users uuid variable variables vegan vegetarian vehicle vehicles vendor vendors venue venues version versions video videos view visit visits volume volumes wallet ward wards warehouse weather web webpage website weight word words work
 	workflow workflows workspace workspaces world zip italian chinese indian japanese active alarm alarms aws azure api birth birthdate busy cabin calls cloudwatch container containers created
 	credit crm db depth destination docker dropoff e.g found gitlab gmail handles head host hostname hubspot knowledge live listed manager managers microsoft monthly daily notion outlook pickup postgres prefix pull
-	ref repo repos returned salesforce saved searched sha sku smart sqlite stripe suffix syntax tail ts weekly changes file's booking updates elapsed already attached filesystem filepath budgets argument arguments ec filtering troubleshooting associated authenticated clearly distinguish various simultaneously efficient us encodings understanding perfect essential great works operates regardless extension mime base encoded data audio deprecated instead com dir cannot objective visual inspection needed prefixes allowed high original resolution detail username combined checks changed precise goal know summarize analyze compare examine inspect`)
+	ref repo repos returned salesforce saved searched sha sku smart sqlite stripe suffix syntax tail ts weekly changes file's booking updates elapsed already attached filesystem filepath budgets argument arguments ec filtering troubleshooting associated authenticated clearly distinguish various simultaneously efficient us encodings understanding perfect essential great works operates regardless extension mime base encoded data audio deprecated instead com dir cannot objective visual inspection needed prefixes allowed high original resolution detail username combined checks changed precise goal know summarize analyze compare examine inspect csv xml yaml mode`)
 
 // isPlain reports whether a word is one of these, a form of a word for looking, or one of the words that name the tool and what it takes.
-func isPlain(w string, named []string) bool {
+func isPlain(w string, named map[string]bool) bool {
 	one := strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
-	return len(w) < 2 || plainWords[w] || plainWords[one] || describes[unbent(w, describes)] || slices.ContainsFunc(named, func(n string) bool { return n == one || n+"s" == one || n == one+"s" })
+	return len(w) < 2 || plainWords[w] || plainWords[one] || filtering[w] || describes[unbent(w, describes)] || named[one] || named[one+"s"] || named[strings.TrimSuffix(one, "s")]
 }
 
-// isCutOff reports whether the last word of a text that was cut off begins a plain one.
-func isCutOff(w string) bool {
-	for plain := range plainWords {
-		if len(w) > 3 && strings.HasPrefix(plain, w) {
+// isCutOff reports whether a text was cut off in its last word, as catalogues do that bound what they quote, and the rest of that word is plain.
+func isCutOff(text, last string) bool {
+	if end := text[len(text)-1]; len(text) < 200 || !('a' <= end && end <= 'z') {
+		return false
+	}
+	if verb, _ := plain(last); verb != "" || len(last) < 4 {
+		return false
+	}
+	for whole := range plainWords {
+		if strings.HasPrefix(whole, last) {
 			return true
 		}
 	}
@@ -60,16 +66,13 @@ func isCutOff(w string) bool {
 
 // unknown is why a word of a description, or of an argument, may be an act: nothing is known of it.
 func (p *proposer) unknown() string {
-	named := slices.Concat(p.name, p.argumentWords())
+	own, named := set(p.name), set(slices.Concat(p.name, p.argumentWords()))
 	if w := notPlain(p.tool.Description, named); w != "" {
 		return fmt.Sprintf("%q in its description is not known to be harmless", w)
 	}
 	for _, a := range p.tool.Params {
-		if a.Chosen {
-			continue
-		}
 		words := nameWords(a.Name)
-		if !isID(words) && (strings.ContainsAny(a.Name, "0123456789") || slices.ContainsFunc(words, func(w string) bool { return !isPlain(w, p.name) })) {
+		if !isID(words) && (strings.ContainsAny(a.Name, "0123456789") || slices.ContainsFunc(words, func(w string) bool { return !isPlain(w, own) })) {
 			return fmt.Sprintf("%q is no argument of which is known what it chooses", a.Name)
 		}
 		if w := notPlain(a.Text, named); w != "" {
@@ -80,11 +83,11 @@ func (p *proposer) unknown() string {
 }
 
 // notPlain is the first word of a text that is not plain, or "".
-func notPlain(text string, named []string) string {
+func notPlain(text string, named map[string]bool) string {
 	fields := tokens(text)
 	for i, field := range fields {
 		for _, w := range textWords(field) {
-			if !isPlain(w, named) && (i+1 < len(fields) || !isCutOff(w)) {
+			if !isPlain(w, named) && (i+1 < len(fields) || !isCutOff(text, w)) {
 				return w
 			}
 		}

@@ -20,12 +20,14 @@ type Proposal struct {
 	milder bool // a model thinks that the tool only looks
 }
 
-func words(list string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(list) {
-		set[w] = true
+func words(list string) map[string]bool { return set(strings.Fields(list)) }
+
+func set(list []string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range list {
+		out[w] = true
 	}
-	return set
+	return out
 }
 
 var (
@@ -92,7 +94,7 @@ var (
 
 	// filtering begin the names of truth values that choose what is shown, ways are values of a list that say how something is sent or what becomes of
 	// it, and counted are words in the names of numbers that choose what is shown.
-	filtering = words("include exclude with without show only is has in recursive recursively verbose ascending descending asc desc full detailed details deep exact case all reverse unread expand fuzzy raw pretty long short compact hidden active available return use archived deleted closed completed resolved cancelled starred")
+	filtering = words("include exclude with without show only is has in recursive recursively verbose ascending descending asc desc full detailed details deep exact case all reverse unread expand fuzzy raw pretty long short compact hidden active available archived deleted closed completed resolved cancelled starred")
 	ways      = words("email mail sms fax print printer webhook ftp sftp trash shred notify phone call")
 	counted   = words("limit page pages offset size per max maximum min minimum n top count depth head tail days hours minutes year month week day latitude longitude lat lon radius number index from until since start end cursor results timeout version age guests passengers id width height line lines")
 
@@ -131,7 +133,7 @@ var (
 	// ofCodes are all words that may be said of such a tool and its argument: any other may say, in any language, that it does more.
 	ofCodes = words(`a an the this that your it its is was were be has have of for to by from in with as and or if only once when after before you user customer tool use enter enters entered submit submits submitted verify
 		verifies validate validates confirm confirms provide provides input takes take code codes passcode verification confirmation one time onetime sms text message email mail phone sent received
-		digit digits number numeric string four five six seven eight complete completes checkout step shop`)
+		digit digits number numeric string four five six seven eight complete completes step shop`)
 
 	// web are words in the names of tools that look outside.
 	web = words("web internet online google bing url urls website websites webpage webpages site page pages browser http https link feed rss")
@@ -482,15 +484,15 @@ func verbs(text string) (out []string) {
 	fields, sure, unsure, passive := tokens(text), true, false, 0
 	for i, field := range fields {
 		w := bare(field)
-		sure = sure || w == "" || strings.HasPrefix(field, "(") && w != unbent(w, acting) // a dash, a point of a list, a bracket
+		sure = sure || w == "" || field[0] == '/' && describes[unbent(bare(fields[i-1]), describes)] || strings.HasPrefix(field, "(") && w != unbent(w, acting) // a dash, a point of a list, a bracket
 		if w == "" || strings.HasSuffix(w, "ly") && !acting[w] {
 			continue
 		}
 		verb, participle := plain(w)
 		next := following(fields, i)
 		switch {
-		case verb == "" || verb == "return" || verb == "report" && sure:
-		case participle && passive > 0, !participle && (!nouns[verb] || sure || unsure && takesObject(field, verb, next)), passive == 3 && unchanging[w]:
+		case verb == "" || verb == "return" || verb == "report" && i == 0:
+		case participle && passive > 0, !participle && (!nouns[verb] || sure || unsure && takesObject(field, next)), passive == 3 && unchanging[w]:
 			out = append(out, verb)
 		}
 		sure, unsure = after[w] || endsWith(field, ".:;!"), maybe[w] || endsWith(field, ",")
@@ -518,9 +520,9 @@ func following(fields []string, i int) string {
 // unchanging are verbs that are their own participles: "is set up".
 var unchanging = words("set put cut shut let")
 
-// takesObject reports whether the next word may be what a verb acts on: "email it", "pings owner", and not "reviews of", "reviews."
-func takesObject(field, verb, next string) bool {
-	return articles[next] || bare(field) != verb && next != "" && !joining[next] && !strings.ContainsAny(field, ".,;:)")
+// takesObject reports whether the next word may be what a verb acts on: "email it", "email customers", and not "reviews of", "reviews."
+func takesObject(field, next string) bool {
+	return articles[next] || next != "" && !joining[next] && !strings.ContainsAny(field, ".,;:)")
 }
 
 // bare is a word without the signs around it, in lower case.

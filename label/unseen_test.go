@@ -139,12 +139,25 @@ func TestH708AFurtherSentence(t *testing.T) {
 	}
 }
 
+// TestH716ASecondActInHarmlessWords: a word that is as often the name of a thing, behind "and", a comma, a stroke, a dash or at the start of a line.
+func TestH716ASecondActInHarmlessWords(t *testing.T) {
+	t.Parallel()
+	for _, description := range []string{
+		"Get x and email customers.", "Get x and open tickets.", "Get x, schedule meetings, share files.", "Get/share x.", "Check/open x.", "Get messages, - report them.", "Get messages (reports them).",
+		"Get x\nEmails customers", "Get x\nShare files", "Find x and restrict.", "Find x and ship.", "Get x from example.com. The customer gets a text.",
+	} {
+		acts(t, one(t, "get_x", description, takes("id"), ""))
+	}
+}
+
 // TestH709ATruthValueAListOrANumberActs: what such an argument switches on, chooses or orders.
 func TestH709ATruthValueAListOrANumberActs(t *testing.T) {
 	t.Parallel()
 	for _, property := range []string{
 		`"fix":{"type":"boolean"}`, `"prune":{"type":"boolean"}`, `"email":{"type":"boolean"}`, `"hold":{"type":"boolean"}`, `"dry_run":{"type":"boolean"}`, `"shred":{"type":"boolean"}`, `"delivery":{"enum":["online","email","fax"]}`,
 		`"then":{"enum":["keep","trash"]}`, `"qty":{"type":"number"}`, `"degrees":{"type":"integer"}`, `"amount":{"type":"number"}`,
+		`"release":{"anyOf":[{"type":"boolean"},{"type":"null"}]}`, `"release":{"type":["boolean","null"]}`, `"seats":{"anyOf":[{"type":"integer"},{"type":"null"}]}`, `"mode":{"enum":["peek","snooze"]}`, `"fix":{"enum":["yes","no"]}`,
+		`"full":{"type":"boolean","description":"Also snoozes the alarms."}`, `"return_order":{"type":"boolean"}`, `"use_credit":{"type":"boolean"}`, `"1":{"type":"boolean"}`, `"_":{"type":"string"}`, `"2":{"enum":["a"]}`,
 	} {
 		acts(t, one(t, "get_report", "Get a report.", `{"type":"object","properties":{"id":{"type":"string"},`+property+`}}`, ""))
 	}
@@ -182,6 +195,7 @@ func TestH712OnlyPlainWordsAreSaidOfACode(t *testing.T) {
 	t.Parallel()
 	for _, description := range []string{
 		"Confirma el codigo y paga el pedido.", "Enter code. Acepta la compra.", "Confirm a code. The locker springs open.", "Code bestaetigen und Tuer oeffnen.", "Submit the code, crediting its holder.", "Valide le code et vire la somme.",
+		"Enter the code to complete the checkout.",
 	} {
 		for _, name := range []string{"submit_code", "enter_sms_code", "confirm_code"} {
 			acts(t, one(t, name, description, takes("code"), `,"annotations":{"readOnlyHint":false}`))

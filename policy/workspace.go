@@ -175,7 +175,10 @@ func onlyCommandOf(c *toolcall.Call, params map[string]any) (only onlyCommand) {
 			return onlyCommand{}
 		}
 	}
-	only.ok = commands == 1 && directories <= 1 && isPlainLine(c, only.text) && strings.Trim(only.dir, plainPath) == ""
+	if commands != 1 || directories > 1 || !isPlainLine(c, only.text) || strings.Trim(only.dir, plainPath) != "" {
+		return onlyCommand{}
+	}
+	only.ok = true
 	return only
 }
 
