@@ -223,7 +223,7 @@ func (p *proposer) doubt(looks bool) string {
 		return "its name ends with a word that makes acting of it"
 	case first(p.name, against) != "":
 		return fmt.Sprintf("%q in its name", first(p.name, against))
-	case len(p.name) == 2 && services[p.name[1]]:
+	case len(p.name) == 2 && p.name[0] != "search" && services[p.name[1]]:
 		return fmt.Sprintf("one gets %q by ordering it", p.name[1])
 	case p.name[0] == "list" && !slices.ContainsFunc(p.name[1:], isMany):
 		return "it may list one thing, as one does to sell it"
