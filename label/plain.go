@@ -50,7 +50,7 @@ func isPlain(w string, named map[string]bool) bool {
 
 // isCutOff reports whether a text was cut off in its last word, as catalogues do that bound what they quote, and the rest of that word is plain.
 func isCutOff(text, last string) bool {
-	if end := text[len(text)-1]; len(text) < 200 || !('a' <= end && end <= 'z') {
+	if end := text[len(text)-1]; len(text) < 200 || end < 'a' || end > 'z' {
 		return false
 	}
 	if verb, _ := plain(last); verb != "" || len(last) < 4 {

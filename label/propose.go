@@ -484,7 +484,7 @@ func verbs(text string) (out []string) {
 	fields, sure, unsure, passive := tokens(text), true, false, 0
 	for i, field := range fields {
 		w := bare(field)
-		sure = sure || w == "" || field[0] == '/' && describes[unbent(bare(fields[i-1]), describes)] || strings.HasPrefix(field, "(") && w != unbent(w, acting) // a dash, a point of a list, a bracket
+		sure = sure || w == "" || setsApart(fields, i)
 		if w == "" || strings.HasSuffix(w, "ly") && !acting[w] {
 			continue
 		}
@@ -501,6 +501,12 @@ func verbs(text string) (out []string) {
 		}
 	}
 	return out
+}
+
+// setsApart reports whether a bracket, or a stroke behind a word for looking, makes a word begin anew: "(pings the owner)", "Get/share".
+func setsApart(fields []string, i int) bool {
+	w := bare(fields[i])
+	return strings.HasPrefix(fields[i], "(") && w != unbent(w, acting) || i > 0 && strings.HasPrefix(fields[i], "/") && describes[unbent(bare(fields[i-1]), describes)]
 }
 
 // endsWith reports whether a word ends with one of some signs, before what closes a quotation.
