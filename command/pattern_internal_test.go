@@ -2,7 +2,7 @@ package command
 
 import "testing"
 
-// TestEveryPatternCompiles: one that does not would panic only when a command meets it.
+// TestEveryPatternCompiles: a pattern that is wrong would panic only when a command meets it.
 func TestEveryPatternCompiles(t *testing.T) {
 	if len(patterns) < 100 {
 		t.Errorf("%d patterns are known", len(patterns))

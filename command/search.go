@@ -144,7 +144,7 @@ var (
 	openPattern  = match(`\)\\?([*?{]|\+[*?+{])|\\\)\\?([*?{]|\+\\?[*?+{])|\(\?|\[\[|\[\^?\]|\\[^wWsSdDbBntr<>\W]`)
 	alternatives = strings.NewReplacer("|", " \x02 ", "\n", " \x02 ")
 	letterOf     = match(`\[[^\]]*\](\\?(\*|\?|\{[^}]*\}))?`)         // one of a kind
-	letterOrNot  = match(`\\?[^\\]\\?(\*|\?|\{[^}]*\})|\\[a-zA-Z<>]`) // one that may be left out, or a sign
+	letterOrNot  = match(`\\?[^\\]\\?(\*|\?|\{[^}]*\})|\\[a-zA-Z<>]`) // a letter that may be left out, or a sign
 )
 
 // takesNames reports whether a program reads the files whose names come in, or are in a file.

@@ -67,7 +67,7 @@ func firstWords(all []string) string {
 		return ""
 	}
 	verb, next := unbent(at(0), describes), at(1)
-	isOne := next == "a" || next == "an" || next == "your" || next == "you"
+	isOne := next == "a" || next == "an" || next == "your"
 	switch {
 	case !describes[verb]:
 		return "its description does not begin with a word for looking"

@@ -111,7 +111,7 @@ func TestH382AFloodOfEqualQuestions(t *testing.T) {
 	if len(list.Tools) != 1 || len(list.Entries) != 0 {
 		t.Fatalf("the card lists %q", list.Tools)
 	}
-	redistest.Eventually(t, "all wait on that card", func() bool { return r.holders(list.Ref) == flood }) // one that came after the yes would ask anew
+	redistest.Eventually(t, "all wait on that card", func() bool { return r.holders(list.Ref) == flood }) // a call that comes after the yes would ask again
 	r.answerTo(map[string]any{"ref": list.Ref, "allow": true})
 	passed := 0
 	for range flood {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,6 +42,8 @@ func migrate(d *db) (err error) {
 	case err != nil:
 	case r.int(0) == 0:
 		err = d.script(thinning) // a new database needs no tables of earlier versions
+	case version == 0:
+		err = errors.New("store/sqlite: the database has tables and no version, as one that was made from a dump\nhint: copy the file itself, or move it away to start anew: conversations then count as untrusted until verifier store accept-loss")
 	default:
 		err = upgrade(d, version)
 	}
