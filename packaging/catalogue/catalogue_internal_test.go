@@ -77,6 +77,19 @@ func TestH406AToolThatTheLabelsDoNotKnowIsSaid(t *testing.T) {
 	}
 }
 
+// TestAnArgumentLessIsNoDifference, and one more is.
+func TestAnArgumentLessIsNoDifference(t *testing.T) {
+	t.Parallel()
+	recorded := []row{{catalogue: "gemini", tool: "grep_search", judged: "grep", proposed: []string{"source", "sink"}, takes: []string{"context", "pattern"}}}
+	for takes, want := range map[string]int{"pattern": 0, "context pattern": 0, "context path pattern": 1} {
+		now := recorded[0]
+		now.takes = strings.Fields(takes)
+		if got := compare("gemini", []row{now}, recorded); len(got) != want {
+			t.Errorf("%s: got %q, want %d", takes, got, want)
+		}
+	}
+}
+
 // What has no row is strict.
 func TestAToolWithoutARowIsASourceAndASink(t *testing.T) {
 	t.Parallel()
