@@ -124,7 +124,7 @@ func (s *sub) fits(n string, args []arg) bool {
 
 // isOwn reports whether an operand is one of the owner's commits, by the names that are no one else's, a range of them, or the path of a file. Any other name may be a branch that came from elsewhere.
 func isOwn(operand string) bool {
-	if endsPlainly(operand) || operand == "." || strings.HasPrefix(operand, "./") || strings.HasSuffix(operand, "/") {
+	if EndsPlainly(operand) || operand == "." || strings.HasPrefix(operand, "./") || strings.HasSuffix(operand, "/") {
 		return true
 	}
 	first, second, isRange := strings.Cut(operand, "..")
@@ -150,7 +150,7 @@ var gitStages = map[string]bool{"git add": true, "git commit": true}
 
 // isOpenPattern reports whether an operand may find any file, to git also a hidden one: '[.]env'. '*.go' does not.
 func isOpenPattern(a arg) bool {
-	return strings.ContainsAny(a.text, "*?[") && !endsPlainly(a.text)
+	return strings.ContainsAny(a.text, "*?[") && !EndsPlainly(a.text)
 }
 
 // reads are asides whose operands are no places: a text, a pattern.

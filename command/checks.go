@@ -262,9 +262,16 @@ var (
 	sedReplace = match(`^\s*` + sedAddress + `\s*s(?:/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/|\|(?:[^|\\\n]|\\.)*\|(?:[^|\\\n]|\\.)*\||#(?:[^#\\\n]|\\.)*#(?:[^#\\\n]|\\.)*#|,(?:[^,\\\n]|\\.)*,(?:[^,\\\n]|\\.)*,|@(?:[^@\\\n]|\\.)*@(?:[^@\\\n]|\\.)*@)[gpiI0-9]*\s*$`)
 )
 
+// plainClass are classes of characters that every sed ends at the same place, and escapes. In a class, / and ; end nothing for most seds: s/[/a/;s/b/]/;s/e#/x/ is one command,
+// which runs the line.
+var plainClass = match(`\\.|\[\^?(?:[^/|#,@;\\\[\]^\n]|\[:[a-z]+:\])+\]`)
+
 // sedScript reports whether a script only prints, deletes and replaces. A semicolon ends a command only where
 // all parts are such commands.
 func sedScript(s string) bool {
+	if strings.Contains(s, "[") && strings.Contains(plainClass.regexp().ReplaceAllString(s, ""), "[") {
+		return false
+	}
 	if sedPlain.MatchString(s) || sedReplace.MatchString(s) {
 		return true
 	}

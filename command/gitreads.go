@@ -175,7 +175,7 @@ func (f *files) gitPath(word string, shows bool) {
 	was := f.some
 	if shows && strings.ContainsAny(word, "*?[") {
 		f.some = false
-		if !endsPlainly(word) { // to git a star is a dot and a slash, too
+		if !EndsPlainly(word) { // to git a star is a dot and a slash, too
 			f.reads(arg{text: ".*"}, false, true)
 		}
 	}

@@ -226,7 +226,7 @@ func kept(t *taken) []string {
 			return append(anyDepth(v, []string{"*"}), v)
 		}
 		out := []string{v, v + "/" + listed}
-		if beginsOpen(v) && !endsPlainly(v) { // to git a star is a dot, too
+		if beginsOpen(v) && !EndsPlainly(v) { // to git a star is a dot, too
 			out = append(out, "."+v)
 		}
 		return out
@@ -249,7 +249,7 @@ func listedByDiff(t *taken) []string { return append(t.each(itself), listed) }
 // listedByLs are the operands, and the names in them.
 func listedByLs(t *taken) []string {
 	out := t.each(itself)
-	opens := len(t.operands) == 0 || slices.ContainsFunc(out, func(v string) bool { return !strings.ContainsAny(v, "*?[") || !endsPlainly(v) })
+	opens := len(t.operands) == 0 || slices.ContainsFunc(out, func(v string) bool { return !strings.ContainsAny(v, "*?[") || !EndsPlainly(v) })
 	if t.has("-d", "--directory") || !opens {
 		return out
 	}
@@ -322,7 +322,7 @@ func (t *taken) below(names []string) []string {
 func anyDepth(root string, names []string) (out []string) {
 	for _, name := range names {
 		out = append(out, root+"/**/"+name)
-		if base := path.Base(name); beginsOpen(base) && !endsPlainly(base) {
+		if base := path.Base(name); beginsOpen(base) && !EndsPlainly(base) {
 			out = append(out, root+"/**/."+base)
 		}
 	}
@@ -337,8 +337,8 @@ var plainEnd = set(`.go .mod .sum .js .jsx .ts .tsx .cjs .cjsx .cts .ctsx .mjs .
 	.swift .dart .lua .pl .r .jl .ex .exs .erl .hs .clj .zig .nim .sh .bash .zsh .md .mdx .rst .adoc .txt .htm .html .css .sass .scss .less .sql .proto .graphql .svg .png .jpg .jpeg .gif .log .lock .csv .tsv
 	.tex .toml .yml .yaml .json .xml`)
 
-// endsPlainly reports whether a name or a pattern ends so.
-func endsPlainly(name string) bool { return plainEnd[path.Ext(name)] }
+// EndsPlainly reports whether a name or a pattern ends as those of source code or text do.
+func EndsPlainly(name string) bool { return plainEnd[path.Ext(name)] }
 
 // found are the files that find finds. It reports whether find prints their names and does nothing else.
 func found(args []arg) (names []string, only bool) {
@@ -455,7 +455,7 @@ func (f *finder) named(pattern string, isName bool) {
 	case f.at.acted:
 	case isName, !strings.ContainsAny(base, "*?[") && strings.Contains(pattern, "/"):
 		f.at.name = base
-	case endsPlainly(base):
+	case EndsPlainly(base):
 		f.at.name = "*" + path.Ext(base)
 	}
 }

@@ -155,11 +155,11 @@ func (f *files) codeOf(args []arg) {
 }
 
 var (
-	awkEnvironment = match(`ENVIRON`)
+	awkEnvironment = match(`ENVIRON|SYMTAB`) // SYMTAB has every variable by its name, which may be put together
 	awkFiles       = match(`getline|@include|@load`)
-	awkArguments   = match(`ARGV`)
+	awkArguments   = match(`ARGV|SYMTAB`)
 	jqEnvironment  = match(`(^|[^.\w$"])(env|\$ENV|\$__prog_args)\b|\$ENV\b|\benv\(`)
-	jqFiles        = match(`\b(import|include)\s+"|\b(load|input_filename)\b`)
+	jqFiles        = match(`\b(import|include)\s*"|\b(load|input_filename)\b`)
 	sedRead        = match(`(?:^|[\s;{}0-9$/!])[rR]\s*([^\s;}]+)`)
 	psEnvironment  = match(`^[a-zA-Z]*e[a-zA-Z]*$`)
 )

@@ -16,7 +16,7 @@ var written = map[string]struct {
 	"a pipe": {namesPipe, regexp.MustCompile(`(?i)(^|[/._-])fifo[^/]*$|\.(pipe|sock|socket)$|(^|/)pipe$`), "fifo FiFo pipe PIPE . / _ - soc k et \u017foc \u212a \u212aet x \n \xff"},
 	"git runs": {gitRuns, regexp.MustCompile(`^[a-z0-9+-]+::|^--(upload-pack|receive-pack|exec|config|config-env|exec-path=)`),
 		"ext git+ssh A : :: - -- upload-pack receive-pack exec -path= config -env = / x \n"},
-	"a plain end": {endsPlainly, regexp.MustCompile(`\.(go|mod|sum|[cm]?[jt]sx?|vue|svelte|py|pyi|ipynb|rb|rs|java|kt|kts|scala|c|h|cc|cpp|cxx|hpp|m|mm|cs|fs|php|swift|dart|lua|pl|r|jl|ex|exs|erl|hs|clj|zig|nim|sh|bash|zsh|md|mdx|rst|adoc|txt|html?|css|s[ac]ss|less|sql|proto|graphql|svg|png|jpe?g|gif|log|lock|csv|tsv|tex|toml|ya?ml|json|xml)$`),
+	"a plain end": {EndsPlainly, regexp.MustCompile(`\.(go|mod|sum|[cm]?[jt]sx?|vue|svelte|py|pyi|ipynb|rb|rs|java|kt|kts|scala|c|h|cc|cpp|cxx|hpp|m|mm|cs|fs|php|swift|dart|lua|pl|r|jl|ex|exs|erl|hs|clj|zig|nim|sh|bash|zsh|md|mdx|rst|adoc|txt|html?|css|s[ac]ss|less|sql|proto|graphql|svg|png|jpe?g|gif|log|lock|csv|tsv|tex|toml|ya?ml|json|xml)$`),
 		". / go c m j t s x js vue htm l a ss jp e g y ml env Go \n"},
 	"a word": {namesWord, regexp.MustCompile(`[\pL\d_]{3}`), "a Z 7 _ é \u212a ٣ - \n \xff \u0301 字"},
 	"a lookalike": {func(s string) bool {
@@ -24,10 +24,10 @@ var written = map[string]struct {
 	}, otherwise.regexp(),
 		"[ ] $ ( { ` a \u2018 \u201f \u00ad \u017f \u212a \ufb01 \u200b \xff \n"},
 	"a signature": {func(s string) bool { return asksGPG(arg{text: s}) }, signature.regexp(), "% - +  G g x %% \n"},
-	"most lines":  {allOf, nil, `a bcd | ( ) [ ] ^ \ * ? { } + w é . < 12 ` + "\x02 \n \x00"},
+	"most lines":  {FindsMost, nil, `a bcd | ( ) [ ] ^ \ * ? { } + w é . < 12 ` + "\x02 \n \x00"},
 }
 
-// allOfBefore is [allOf] with nothing but expressions.
+// allOfBefore is [FindsMost] with nothing but expressions.
 func allOfBefore(pattern string) bool {
 	if strings.Contains(pattern, unknown) || openPattern.MatchString(pattern) {
 		return true

@@ -58,7 +58,7 @@ func (t *taken) showsSome(source bool) bool {
 			return false
 		}
 	}
-	return t.counts() || len(t.patterns()) > 0 && !slices.ContainsFunc(t.patterns(), allOf)
+	return t.counts() || len(t.patterns()) > 0 && !slices.ContainsFunc(t.patterns(), FindsMost)
 }
 
 // counts reports whether a search shows names of files, numbers, or nothing.
@@ -105,9 +105,9 @@ var (
 	gitGrepKept = optionsOf("-n -i -l -c -w -v -e: -E -F -P -G -I -h -H -A: -B: -C: -p -W -o -q -a -L --name-only --files-with-matches --count --cached --heading --line-number --ignore-case --word-regexp --break --and --or --not -# --color --no-color --show-function --function-context --max-depth:")
 )
 
-// allOf reports whether a pattern may find most lines of any file. It names something only if each of its alternatives has three letters in a row that are
+// FindsMost reports whether a pattern may find most lines of any file. It names something only if each of its alternatives has three letters in a row that are
 // in every text that it finds.
-func allOf(pattern string) bool {
+func FindsMost(pattern string) bool {
 	if strings.Contains(pattern, unknown) {
 		return true
 	}

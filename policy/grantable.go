@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // destructiveActions can't be undone, where a tool takes an action.
@@ -113,7 +115,7 @@ func (b *builder) goes(f *facts) []string {
 // weigh says how much is at stake: whether a lasting grant may cover the call,
 // whether it can pass as the owner's own words, and whether secrets come in.
 // Where it errs, the owner is asked once more.
-func (p *Policy) weigh(pl *Plan, t *text, destroys bool) {
+func (p *Policy) weigh(pl *Plan, c *toolcall.Call, t *text, destroys bool) {
 	r := pl.rule
 	places := find(p.secrets.places, t.lower) != nil
 	switch {
@@ -121,7 +123,7 @@ func (p *Policy) weigh(pl *Plan, t *text, destroys bool) {
 	case r.safe:
 		pl.Grantable = true // it is never asked for
 	default:
-		pl.Grantable = !places && !destructive(t.param(paramAction))
+		pl.Grantable = !places && !destructive(t.param(paramAction)) && !pl.writesForLater(c)
 	}
 	if pl.Grantable {
 		pl.Own, pl.Destinations, pl.Content = r.own, r.goes, r.content

@@ -120,6 +120,7 @@ type ruling struct {
 	gate     gate
 	from     taint.Level // tainted from here on
 	by       string      // the trust rule that says whether it acts
+	byItself bool        // no rule: by names what of the call makes it act
 	sink     bool        // this call acts outside
 	gets     bool        // this call fetches from an address that it names
 	visits   bool        // this call of the browser only looks at a page
@@ -166,6 +167,9 @@ func (r *ruling) explain(v *Verdict, l taint.Level) {
 // altered says what a trust rule made of the mode.
 func (r *ruling) altered(l taint.Level) (rule, text string, m taint.Mode) {
 	m = r.ruled(l)
+	if r.byItself {
+		return "taint-escalation", "This call of " + r.rule.called() + " acts by " + r.by + ", so " + outcomes[m] + ".", m
+	}
 	if r.sink {
 		return "taint-escalation", "Your rule " + r.by + " says that this call of " + r.rule.called() + " acts, so " + outcomes[m] + ".", m
 	}

@@ -64,7 +64,7 @@ func (pl planner) elsewhere(t *text) {
 	}
 	pl.Leaves, pl.Raise = true, untrusted
 	if !pl.sink {
-		pl.acts(true, "its gatewayUrl")
+		pl.actsBy("its gatewayUrl")
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 	paramProjectGitURL
 	paramInvoke
 	paramRuntime
+	paramModel
 	paramCount
 )
 
@@ -65,6 +66,8 @@ func knownParam(name []byte) param {
 		return paramProjectGitURL
 	case "runtime":
 		return paramRuntime
+	case "model":
+		return paramModel
 	}
 	return paramCount
 }

@@ -143,9 +143,9 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 		p.open(plan.Plan, c)
 	}
 	plan.visit(c)
-	plan.elsewhere(t)
+	plan.more(c, t)
 	plan.Leaves = plan.Leaves && !tellsNoOne(c) || plan.Reach.Schedules || plan.Reach.BlindSend
-	p.weigh(plan.Plan, t, does.Destroys)
+	p.weigh(plan.Plan, c, t, does.Destroys)
 	p.findSecrets(plan.Plan, c, t, &does)
 	plan.hinted(&c.Hints)
 	plan.Initiator = session.Classify(c, p.unknown)

@@ -47,6 +47,9 @@ func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.
 		pl.Secret, sure = p.secrets.readBy(does)
 		sure = sure && (r.leaves || !does.Contained())
 	}
+	if pl.Secret == "" {
+		pl.Secret = p.secrets.searchedBy(c, pl.inside)
+	}
 	if shown := pl.shownBy(c.Tool, t); pl.Secret == "" && shown != "" {
 		pl.Secret, sure = shown, false
 	}

@@ -167,6 +167,12 @@ func (pl planner) acts(sink bool, name string) {
 	pl.Modes, pl.sink = r.readModes, false
 }
 
+// actsBy makes the call one that acts by what it says itself.
+func (pl planner) actsBy(what string) {
+	pl.acts(true, what)
+	pl.byItself = true
+}
+
 func (r *trustRule) fits(t *text) bool {
 	return (r.Host == "" || r.hasHost(t)) && (r.path == "" || r.hasPath(t)) && (len(r.command) == 0 || r.hasCommand(t)) &&
 		(r.Action == "" || strings.EqualFold(r.Action, strings.TrimSpace(t.param(paramAction)))) &&

@@ -35,9 +35,9 @@ func TestTrustRulesLookAtArguments(t *testing.T) {
 		{"the domain itself", "web_fetch", `{"url":"http://lan.example/"}`, untrusted, "aaaaaa"},
 		{"a host that only begins so", "web_fetch", `{"url":"https://wiki.corp.example.evil.example/"}`, untrusted, "aaaaaa"},
 		{"a host before the real one", "web_fetch", `{"url":"https://wiki.corp.example@evil.example/"}`, untrusted, "aaaaaa"},
-		{"a host and a backslash", "web_fetch", `{"url":"https://evil.example\\@wiki.corp.example/"}`, untrusted, "aaaaaa"},
-		{"another address beside it", "web_fetch", `{"url":"https://wiki.corp.example/","proxy":"http://evil.example"}`, untrusted, "aaaaaa"},
-		{"a second address", "web_fetch", `{"url":"https://wiki.corp.example/","targetUrl":"//evil.example"}`, untrusted, "aaaaaa"},
+		{"a host and a backslash", "web_fetch", `{"url":"https://evil.example\\@wiki.corp.example/"}`, untrusted, "aaaacc"},
+		{"another address beside it", "web_fetch", `{"url":"https://wiki.corp.example/","proxy":"http://evil.example"}`, untrusted, "aaaacc"},
+		{"a second address", "web_fetch", `{"url":"https://wiki.corp.example/","targetUrl":"//evil.example"}`, untrusted, "aaaacc"},
 		{"another scheme", "web_fetch", `{"url":"ftp://wiki.corp.example/"}`, untrusted, "aaaaaa"},
 
 		{"a file of the owner", "read", `{"path":"~/projects/a.md"}`, local, "aaaaaa"},

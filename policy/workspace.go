@@ -51,7 +51,7 @@ var savers = words("browser canvas nodes transcripts image_generate video_genera
 // save makes a call of a server's tool that looks one that acts, where it puts what it sees into a file: a page could write what is obeyed later.
 func (pl planner) save(c *toolcall.Call) {
 	if name := pl.rule.name; !pl.sink && savers[name] && strings.HasPrefix(name, serverPrefix) && savesFile(c) {
-		pl.acts(true, "the file that it writes")
+		pl.actsBy("the file that it writes")
 	}
 }
 

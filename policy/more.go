@@ -1,0 +1,78 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// more makes a call of a tool that only looks one that acts, where an argument does more than to look. What the owner says of the tool comes first.
+func (pl planner) more(c *toolcall.Call, t *text) {
+	pl.elsewhere(t)
+	if pl.sink || pl.by != "" {
+		return
+	}
+	fetches := pl.rule.plainFetch || pl.gets
+	switch {
+	case pl.rule.name == "session_status" && strings.TrimSpace(t.param(paramModel)) != "":
+		pl.actsBy("the model that it sets")
+	case pl.rule.name == "web_fetch" && hasOtherParams(c):
+		pl.actsBy("an argument that we don't know")
+	case fetches && !pl.told && fetchesLocal(c):
+		pl.actsBy("its address, which may be in your own network")
+	case pathTools[pl.rule.name] && !isPosix(c) && namesShare(c):
+		pl.actsBy("its path, which is on another machine")
+		pl.Leaves, pl.Raise = true, untrusted
+	}
+}
+
+// pageParams are the arguments of web_fetch in OpenClaw and the coding agents. With another one it may send something, or write a file.
+var pageParams = words("url urls prompt format timeout timeoutMs extractMode maxChars offset")
+
+func hasOtherParams(c *toolcall.Call) bool {
+	for path := range c.Strings {
+		if !pageParams[topOf(path)] {
+			return true
+		}
+	}
+	return false
+}
+
+// fetchesLocal reports whether a call fetches an address that is no page of the public web: a service on this machine or in its network may do something
+// when it is merely asked, or hand out keys. An address that the owner typed is the owner's.
+func fetchesLocal(c *toolcall.Call) bool {
+	messages := c.OwnerMessages()
+	for path, value := range c.Strings {
+		if path == value {
+			continue
+		}
+		if top := topOf(path); (top == "url" || top == "urls") && !strings.Contains(value, "://") {
+			value = "https://" + value
+		}
+		for _, address := range addresses.FindAllString(value, -1) {
+			address = strings.TrimRight(address, ".,;:!?)]")
+			if !isPage(address) && !saidBy(messages, address) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var addresses = regexp.MustCompile(`(?i)https?:[/\\]+[^\s<>"'` + "`" + `]*`)
+
+// pathTools look at what they are given the path of.
+var pathTools = words("read ls glob grep memory_get image view_image pdf")
+
+// namesShare reports whether a path is on another machine: Windows asks it for the file, and tells it who the user is.
+func namesShare(c *toolcall.Call) bool {
+	for path, value := range c.Strings {
+		if top := topOf(path); path != value && top != "prompt" && (top != "pattern" || c.Tool == "glob") && share.MatchString(value) {
+			return true
+		}
+	}
+	return false
+}
+
+var share = regexp.MustCompile(`^\s*(\\\\|//)[^/\\]`)
