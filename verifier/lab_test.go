@@ -2,22 +2,27 @@ package verifier_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/store/redis"
+	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
+
+// patient is how long a lab waits for its store, so that a busy machine does not
+// pass for a broken store: a call whose session can't be read in time counts for
+// the whole conversation, and so does the answer to it.
+const patient = 20 * time.Second
 
 // questionTTL is how long a question of a lab can be answered.
 const questionTTL = approval.DefaultTTL
@@ -46,7 +51,7 @@ var labs = map[string]func(dir string) (*lab, func(), error){
 		var clock atomic.Int64
 		clock.Store(labStart.UnixMilli())
 		l := &lab{now: func() time.Time { return time.UnixMilli(clock.Load()) }, advance: func(d time.Duration) { clock.Add(d.Milliseconds()) }}
-		s, err := sqlite.Open(filepath.Join(dir, "verifier.db"), sqlite.Options{Now: l.now, Timeout: 10 * time.Second})
+		s, err := sqlite.Open(filepath.Join(dir, "verifier.db"), sqlite.Options{Now: l.now, Timeout: patient})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -54,22 +59,25 @@ var labs = map[string]func(dir string) (*lab, func(), error){
 		return l, func() { _ = s.Close() }, nil
 	},
 	"redis": func(string) (*lab, func(), error) {
-		m := miniredis.NewMiniRedis()
-		if err := m.Start(); err != nil {
+		m, err := redistest.StartMini()
+		if err != nil {
 			return nil, nil, err
 		}
 		at := labStart
-		m.SetTime(at)
-		s, err := redis.Open("redis://"+m.Addr(), redis.Options{Timeout: 10 * time.Second})
+		if err := m.SetTime(at); err != nil {
+			return nil, nil, err
+		}
+		s, err := redis.Open(m.URL, redis.Options{Timeout: patient})
 		if err != nil {
 			return nil, nil, err
 		}
 		l := &lab{store: s, now: func() time.Time { return at }, advance: func(d time.Duration) {
 			at = at.Add(d)
-			m.SetTime(at)
-			m.FastForward(d)
+			if err := errors.Join(m.SetTime(at), m.FastForward(d)); err != nil {
+				panic(err)
+			}
 		}}
-		return l, func() { _ = s.Close(); m.Close() }, nil
+		return l, func() { _ = s.Close(); _ = m.Close() }, nil
 	},
 }
 
@@ -115,7 +123,7 @@ func (l *lab) start() (*process, error) {
 	}
 	v, err := verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
-		Store: l.store, Record: &l.record, Desk: desk, Pauses: desk.Pauses, Grants: desk.Grants, Consents: desk.Consents, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
+		Store: l.store, StoreWait: patient, Record: &l.record, Desk: desk, Pauses: desk.Pauses, Grants: desk.Grants, Consents: desk.Consents, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
 	})
 	return &process{desk, v}, err
 }
