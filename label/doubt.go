@@ -33,7 +33,7 @@ var (
 )
 
 // aboutLooking is why a description may be about more than looking.
-func aboutLooking(text string) string {
+func aboutLooking(text string, isThere func(ordered string) bool) string {
 	if !isEnglish(text) {
 		return "its description holds letters that can't be judged"
 	}
@@ -44,7 +44,7 @@ func aboutLooking(text string) string {
 	if len(all) == 0 {
 		return "its description does not begin with a word for looking"
 	}
-	if why := firstWords(all); why != "" {
+	if why := firstWords(all, isThere); why != "" {
 		return why
 	}
 	if why := firstSentence(all); why != "" {
@@ -59,7 +59,7 @@ func aboutLooking(text string) string {
 }
 
 // firstWords is why what a description begins with may be no looking.
-func firstWords(all []string) string {
+func firstWords(all []string, isThere func(ordered string) bool) string {
 	at := func(i int) string {
 		if i < len(all) {
 			return bare(all[i])
@@ -75,15 +75,15 @@ func firstWords(all []string) string {
 		return "it does something with you"
 	case verb == "list" && (next == "a" || next == "an"):
 		return "it lists one thing, as one does to sell it"
-	case isOne && (services[at(2)] || services[at(3)]):
+	case isOne && (services[at(2)] && !isThere(at(2)) || services[at(3)] && !isThere(at(3))):
 		return fmt.Sprintf("one gets %q by ordering it", at(2))
-	case (verb == "get" || verb == "find" || verb == "retrieve") && services[object(all)]:
+	case (verb == "get" || verb == "find" || verb == "retrieve") && services[object(all)] && !isThere(object(all)):
 		return fmt.Sprintf("one gets %q by ordering it", object(all))
 	case verb == "get" && (next == "to" || movers[next]):
 		return fmt.Sprintf("one does not look at %q by getting it", next)
 	case verb == "check" && slices.ContainsFunc(all, func(w string) bool { return bare(w) == "in" || bare(w) == "out" || bare(w) == "off" }):
 		return "it may check something in, out or off"
-	case verb == "check" && (ticked[next] || articles[next] && ticked[at(2)]):
+	case verb == "check" && (ticked[next] || determiners[next] && ticked[at(2)]):
 		return "it may tick something, or be about a cheque"
 	}
 	return ""

@@ -40,20 +40,21 @@ var plainWords = words(`a about above across after against all also among an and
 	unknown unread url urls usage user user's users uuid variable variables vegan vegetarian vehicle vehicles vendor vendors venue venues version versions video videos view visit visits volume volumes wallet ward wards warehouse weather web webpage website weight word words work
 	workflow workflows workspace workspaces world zip italian chinese indian japanese active alarm alarms aws azure api birth birthdate busy cabin calls cloudwatch container containers created
 	credit crm db depth destination docker dropoff e.g found gitlab gmail handles head host hostname hubspot knowledge live listed manager managers microsoft monthly daily notion outlook pickup postgres prefix pull
-	ref repo repos returned salesforce saved searched sha sku smart sqlite stripe suffix syntax tail ts weekly changes file's booking updates elapsed already attached filesystem filepath budgets argument arguments ec filtering troubleshooting associated authenticated clearly distinguish various simultaneously efficient us encodings understanding perfect essential great works operates regardless extension mime base encoded data audio deprecated instead com dir cannot objective visual inspection needed prefixes allowed high original resolution detail username combined checks changed precise goal know summarize analyze compare examine inspect csv xml yaml mode follower followers joined observation observations`)
+	ref repo repos returned salesforce saved searched sha sku smart sqlite stripe suffix syntax tail ts weekly changes file's booking updates elapsed already attached filesystem filepath budgets argument arguments ec filtering troubleshooting associated authenticated clearly distinguish various simultaneously efficient us encodings understanding perfect essential great works operates regardless extension mime base encoded data audio deprecated instead com dir cannot objective visual inspection needed prefixes allowed high original resolution detail username combined checks changed precise goal know summarize analyze compare examine inspect csv xml yaml mode follower followers joined observation observations
+	identifier identifiers identify identifies identified uniquely directly keyword keywords valid invalid required historical character characters digit digits numeric integer boolean float array dictionary dict param params comma separated respectively
+	specify specifies omitted ignored inclusive exclusive applicable primary secondary specialty sector careful development production nearest particular usernames fiscal`)
 
-// isPlain reports whether a word is one of these, a form of a word for looking, or one of the words that name the tool and what it takes.
-func isPlain(w string, named map[string]bool) bool {
-	one := strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
-	return len(w) < 2 || plainWords[w] || plainWords[one] || filtering[w] || describes[unbent(w, describes)] || named[one] || named[one+"s"] || named[strings.TrimSuffix(one, "s")]
+// isHarmless reports whether a word is one of these or several of what it names, a form of a word for looking, or one of the words that name the tool and
+// what it takes.
+func isHarmless(w string, named map[string]bool) bool {
+	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
+	one := strings.TrimSuffix(w, "s")
+	return len(w) < 2 || plainWords[w] || plainWords[one] && !acting[one] || filtering[w] || describes[unbent(w, describes)] || named[w] || named[w+"s"] || named[one]
 }
 
 // isCutOff reports whether a text was cut off in its last word, as catalogues do that bound what they quote, and the rest of that word is plain.
 func isCutOff(text, last string) bool {
-	if end := text[len(text)-1]; len(text) < 200 || end < 'a' || end > 'z' {
-		return false
-	}
-	if verb, _ := plain(last); verb != "" || len(last) < 4 {
+	if verb, _ := actOf(last); len(text) < 200 || !strings.HasSuffix(text, last) || len(last) < 4 || verb != "" {
 		return false
 	}
 	for whole := range plainWords {
@@ -67,15 +68,15 @@ func isCutOff(text, last string) bool {
 // unknown is why a word of a description, or of an argument, may be an act: nothing is known of it.
 func (p *proposer) unknown() string {
 	own, named := set(p.name), set(slices.Concat(p.name, p.argumentWords()))
-	if w := notPlain(p.tool.Description, named); w != "" {
+	if w := notPlain(p.tool.Description, named, saidOfATool); w != "" {
 		return fmt.Sprintf("%q in its description is not known to be harmless", w)
 	}
 	for _, a := range p.tool.Params {
 		words := nameWords(a.Name)
-		if !isID(words) && (strings.ContainsAny(a.Name, "0123456789") || slices.ContainsFunc(words, func(w string) bool { return !isPlain(w, own) })) {
+		if !isName(words) && (strings.ContainsAny(a.Name, "0123456789") || slices.ContainsFunc(words, func(w string) bool { return !isHarmless(w, own) })) {
 			return fmt.Sprintf("%q is no argument of which is known what it chooses", a.Name)
 		}
-		if w := notPlain(a.Text, named); w != "" {
+		if w := notPlain(a.Text, named, saidOfAValue); w != "" {
 			return fmt.Sprintf("%q in what is said of %q is not known to be harmless", w, a.Name)
 		}
 	}
@@ -83,12 +84,14 @@ func (p *proposer) unknown() string {
 }
 
 // notPlain is the first word of a text that is not plain, or "".
-func notPlain(text string, named map[string]bool) string {
-	fields := tokens(text)
-	for i, field := range fields {
-		for _, w := range textWords(field) {
-			if !isPlain(w, named) && (i+1 < len(fields) || !isCutOff(text, w)) {
-				return w
+func notPlain(text string, named map[string]bool, isThing func(fields []string, i int) bool) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		fields := tokens(line)
+		for i, field := range fields {
+			for _, w := range textWords(field) {
+				if !isHarmless(w, named) && !isThing(fields, i) && (i+1 < len(fields) || !isCutOff(text, w)) {
+					return w
+				}
 			}
 		}
 	}

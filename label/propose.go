@@ -56,7 +56,7 @@ var (
 		visit void vote wire use cut`)
 
 	// destroying are those whose effect can't be undone.
-	destroying = words("ban cancel clear del delete destroy close deactivate discard drop empty erase force format kick kill overwrite purge remove reset revoke terminate truncate uninstall unpublish unsend void wipe")
+	destroying = words("ban cancel clear del delete destroy close deactivate decommission discard dispose drop empty erase expunge force format kick kill overwrite prune purge remove reset revoke shred terminate trash truncate uninstall unpublish unregister unsend void wipe")
 
 	// paying are words for money that goes away.
 	paying = words("amount bid book buy cash currency funds hire paypal price reserve subscribe topup upgrade venmo charge checkout deposit donate invest money order pay payment purchase redeem refund rent sell settle stake tip trade transaction transfer wire withdraw")
@@ -67,6 +67,18 @@ var (
 	// services are what one gets by ordering it: "get a ride".
 	services = words("ride taxi cab refund loan advance table appointment insurance reservation callback signature delivery card copy human tickets ticket coffee heat cash overdraft airdrop faucet approval feedback help attention access badge laptop leave invite delegate interpreter transport bed dose gift swap shell lease captcha trash coins check raise code coupon mandate payout light entry voucher boost roaming")
 
+	// people have an address by which they are found.
+	people = words("user users customer customers contact contacts person people employee employees member members client clients lead leads patient patients id")
+
+	// records are those of them that have an id of their own then.
+	records = words("ticket appointment reservation refund loan insurance delivery payout lease mandate card")
+
+	// results end words for several of what came of an act: assignments.
+	results = words("ments ions ations")
+
+	// products are names of services, as they begin the names of tools.
+	products = words("github gitlab google gmail slack notion jira confluence hubspot salesforce stripe outlook microsoft aws azure docker kubernetes helm grafana linear asana trello discord telegram spotify youtube zendesk shopify airtable sentry")
+
 	// particles turn a word for looking into one for acting: check in, read aloud, list for sale, search and replace.
 	particles = words("in out off aloud on for into onto down up")
 
@@ -74,11 +86,11 @@ var (
 	secrets = words("password passwords passwd passphrase credential credentials secret secrets apikey otp cvv ssn passport token tokens keychain vault")
 
 	// openings are more such words and pairs of words. In what is said of a tool that acts they are as often something else.
-	openings = words("cvc mnemonic keystore kubeconfig cookie cookies jwt bearer xprv dotenv totp")
+	openings = words("cvc puk mnemonic keystore kubeconfig cookie cookies jwt bearer xprv dotenv totp")
 
-	secretPairs  = []string{"api key", "private key", "credit card", "social security"}
+	secretPairs  = []string{"api key", "private key", "credit card", "debit card", "card number", "card verification", "social security"}
 	openingPairs = []string{
-		"ssh key", "access key", "signing key", "encryption key", "extended key", "recovery code", "recovery codes", "recovery phrase", "backup code", "backup codes",
+		"ssh key", "access key", "signing key", "encryption key", "extended key", "recovery code", "recovery phrase", "backup code",
 		"seed phrase", "the seed", "get seed", "wallet seed", "card pin", "the pin", "get pin", "connection string", "local storage", "session storage", "environment variables", "get env", "list env", "env vars",
 	}
 
@@ -141,7 +153,7 @@ var (
 
 // Propose says what a tool does, as far as its catalogue tells.
 func Propose(t *Tool) Proposal {
-	p := proposer{tool: t, name: nameWords(t.Name)}
+	p := proposer{tool: t, name: verbFirst(nameWords(t.Name))}
 	p.acts()
 	p.label()
 	return Proposal{Label: p.out, Why: p.why, Unsure: p.unsure}
@@ -198,11 +210,11 @@ func (p *proposer) turns(i int, w string) bool {
 		return true
 	case len(p.name) == 2 && ((first == "list" || first == "count") && acting[w] || first == "check" && ticked[w] || renewed[w]):
 		return true
-	case first == "check" || first == "read" && w == "aloud", first == "list" && i == 1, first == "count" && i == 1:
+	case first == "list" && w == "on", first == "check" || first == "read" && w == "aloud", first == "list" && i == 1, first == "count" && i == 1:
 		return particles[w]
 	}
 	for verb := range acting { // deleteuser
-		if len(verb) > 4 && !nouns[verb] && len(w) > len(verb)+1 && strings.HasPrefix(w, verb) {
+		if rest, ok := strings.CutPrefix(w, verb); ok && len(verb) > 4 && !nouns[verb] && len(rest) > 1 && !results[rest] {
 			return true
 		}
 	}
@@ -223,14 +235,14 @@ func (p *proposer) doubt(looks bool) string {
 		return "its name ends with a word that makes acting of it"
 	case first(p.name, against) != "":
 		return fmt.Sprintf("%q in its name", first(p.name, against))
-	case len(p.name) == 2 && p.name[0] != "search" && services[p.name[1]]:
+	case len(p.name) == 2 && p.name[0] != "search" && services[p.name[1]] && !p.takesID(p.name[1]):
 		return fmt.Sprintf("one gets %q by ordering it", p.name[1])
 	case p.name[0] == "list" && !slices.ContainsFunc(p.name[1:], isMany):
 		return "it may list one thing, as one does to sell it"
 	case t.Loose:
 		return "its schema takes arguments that it does not name, or can't be read"
 	}
-	if why := aboutLooking(t.Description); why != "" {
+	if why := aboutLooking(t.Description, p.takesID); why != "" {
 		return why
 	}
 	for _, a := range t.Params {
@@ -299,7 +311,7 @@ func (a *Param) chooses(named []string) string {
 // carries reports whether an argument's name says that it goes somewhere: an address, a place that is written to, a host that is asked.
 func (p *proposer) carries(name string, named []string) bool {
 	switch {
-	case isID(named):
+	case isID(named) || p.finds(named):
 		return false
 	case first(named, carriers) != "" || slices.ContainsFunc(addresses, func(part string) bool { return strings.Contains(strings.ToLower(name), part) }):
 		return true
@@ -311,6 +323,17 @@ func (p *proposer) carries(name string, named []string) bool {
 	return p.name[0] != "get" && p.name[0] != "list" && p.name[0] != "describe" && first(named, words("host hostname domain ip server")) != ""
 }
 
+// finds reports whether an argument is what somebody is found by, as the tool's name says: find_user_by_email.
+func (p *proposer) finds(named []string) bool {
+	by := slices.Index(p.name, "by")
+	return by > 1 && by+1 < len(p.name) && people[p.name[by-1]] && named[0] == p.name[by+1] && first(named, words("email phone")) != "" && first(named, words("to cc bcc url")) == ""
+}
+
+// takesID reports whether the schema takes the id of something that is there once it was ordered: that one is looked at.
+func (p *proposer) takesID(ordered string) bool {
+	return records[ordered] && slices.ContainsFunc(p.tool.Params, func(a Param) bool { return slices.Equal(nameWords(a.Name), []string{ordered, "id"}) })
+}
+
 // isMany reports whether a word names several things.
 func isMany(w string) bool { return strings.HasSuffix(w, "s") || uncounted[w] }
 
@@ -318,6 +341,11 @@ func isMany(w string) bool { return strings.HasSuffix(w, "s") || uncounted[w] }
 func isID(named []string) bool {
 	last := named[len(named)-1]
 	return len(named) > 1 && (last == "id" || last == "ids")
+}
+
+// isName reports whether an argument only names a thing, or says which of several: person_name, flight_type.
+func isName(named []string) bool {
+	return isID(named) || len(named) > 1 && words("name type status date category")[named[len(named)-1]]
 }
 
 func first(list []string, in map[string]bool) string {
@@ -431,7 +459,7 @@ func (p *proposer) secret() string {
 	if w := either(slices.Concat(p.name, said, p.argumentWords()), secrets, secretPairs); w != "" {
 		return w
 	}
-	if !p.sink {
+	if !p.sink || p.unsure {
 		named = slices.Concat(named, said)
 	}
 	return either(named, openings, openingPairs)
@@ -443,11 +471,20 @@ func either(list []string, in map[string]bool, pairs []string) string {
 		return w
 	}
 	for i := 1; i < len(list); i++ {
-		if pair := list[i-1] + " " + list[i]; slices.Contains(pairs, pair) {
+		if pair := list[i-1] + " " + list[i]; slices.Contains(pairs, pair) || slices.Contains(pairs, strings.TrimSuffix(pair, "s")) {
 			return pair
 		}
 	}
 	return ""
+}
+
+// verbFirst puts the word for looking of a name first, where only things are named before it: pods_list, slack_list_channels.
+func verbFirst(name []string) []string {
+	at := slices.IndexFunc(name, func(w string) bool { return looking[w] })
+	if at <= 0 || slices.ContainsFunc(name[:at], func(w string) bool { return !products[w] && !(plainWords[w] && isMany(w)) || against[w] }) {
+		return name
+	}
+	return slices.Concat(name[at:at+1], name[:at], name[at+1:])
 }
 
 // nameWords are the words of a name, in lower case: send_email, sendEmail and mcp__mail__send-email.
@@ -471,10 +508,9 @@ func nameWords(name string) []string {
 
 // after are words behind which a verb says what is done; behind others, and behind a comma, a noun may stand as well.
 var (
-	after    = words("then also will can may to it that which tool function this not please optionally must should")
-	maybe    = words("and or")
-	articles = words("it them the a an this these your all each to one its every")
-	being    = words("is are be been being was were get gets getting has have having had will")
+	after = words("then also will can may to it that which tool function this not please optionally must should")
+	maybe = words("and or")
+	being = words("is are be been being was were get gets getting has have having had will")
 )
 
 // verbs are the verbs of acting in a text, in their plain form, wherever they are. A word that is as often something else counts
@@ -488,7 +524,7 @@ func verbs(text string) (out []string) {
 		if w == "" || strings.HasSuffix(w, "ly") && !acting[w] {
 			continue
 		}
-		verb, participle := plain(w)
+		verb, participle := actOf(w)
 		next := following(fields, i)
 		switch {
 		case verb == "" || verb == "return" || verb == "report" && i == 0:
@@ -528,7 +564,7 @@ var unchanging = words("set put cut shut let")
 
 // takesObject reports whether the next word may be what a verb acts on: "email it", "email customers", and not "reviews of", "reviews."
 func takesObject(field, next string) bool {
-	return articles[next] || next != "" && !joining[next] && !strings.ContainsAny(field, ".,;:)")
+	return determiners[next] || next == "all" || next == "to" || next != "" && !joining[next] && !strings.ContainsAny(field, ".,;:)")
 }
 
 // bare is a word without the signs around it, in lower case.
@@ -542,8 +578,8 @@ var irregular = map[string]string{
 	"shut": "shut", "left": "leave", "spoken": "speak", "rung": "ring", "withdrawn": "withdraw", "rebuilt": "rebuild", "frozen": "freeze", "overwritten": "overwrite",
 }
 
-// plain is the plain form of a verb of acting, or "", and whether it is a participle: sends, copies, sending, cancelled.
-func plain(w string) (verb string, participle bool) {
+// actOf is the plain form of a verb of acting, or "", and whether it is a participle: sends, copies, sending, cancelled.
+func actOf(w string) (verb string, participle bool) {
 	if verb, ok := irregular[w]; ok && !acting[w] {
 		return verb, true
 	}
