@@ -11,13 +11,17 @@ var (
 	// joining are words that come before an article, or one like it, in a text that only describes. Any other word there may be a verb: "evicts it".
 	joining = words(`of in on at by for from to with within without about as if when where whether while that which what who whose how than and or not but because so all both only
 		is are was were be has have had do does can could should contain contains containing include includes including match matches matching before after since until during between
-		across per via under against based like use used using given either support supports supported filter filters understand know need exclude excludes included excluded near summarize analyze compare inspect examine`)
+		across per via under against based like use used using given either support supports supported filter filters understand know need exclude excludes included excluded near summarize analyze compare inspect examine corresponding associated`)
+	getting     = words("get retrieve fetch find obtain")
 	determiners = words("the a an it them this these those your its their his her him each every itself everyone")
 
 	lists = words("deprecated following fields values options example examples format formats note one types returns")
 
 	// openers begin the later sentences of such a text. What else follows may be what else happens: "The siren sounds."
 	openers = words("each these operates works deprecated if it use only this results result optional optionally supports support includes include contains contain handles great useful uses defaults default by with for must filters example note when to")
+
+	// prefaces may come before the verb of a description: "This tool will list …".
+	prefaces = set([]string{"", "this", "tool", "function", "will", "can", "be", "used", "to", "is"})
 
 	// audiences are words behind which those are whom something is shown to; movers are words that make fetching of "get".
 	audiences = words("to on over aloud")
@@ -38,7 +42,7 @@ func aboutLooking(text string, isThere func(ordered string) bool) string {
 		return "its description holds letters that can't be judged"
 	}
 	all := tokens(text)
-	for len(all) > 0 && bare(all[0]) == "" {
+	for len(all) > 0 && prefaces[bare(all[0])] {
 		all = all[1:]
 	}
 	if len(all) == 0 {
@@ -77,9 +81,9 @@ func firstWords(all []string, isThere func(ordered string) bool) string {
 		return "it lists one thing, as one does to sell it"
 	case isOne && (services[at(2)] && !isThere(at(2)) || services[at(3)] && !isThere(at(3))):
 		return fmt.Sprintf("one gets %q by ordering it", at(2))
-	case (verb == "get" || verb == "find" || verb == "retrieve") && services[object(all)] && !isThere(object(all)):
+	case getting[verb] && services[object(all)] && !isThere(object(all)):
 		return fmt.Sprintf("one gets %q by ordering it", object(all))
-	case verb == "get" && (next == "to" || movers[next]):
+	case getting[verb] && (next == "to" || movers[next]):
 		return fmt.Sprintf("one does not look at %q by getting it", next)
 	case verb == "check" && slices.ContainsFunc(all, func(w string) bool { return bare(w) == "in" || bare(w) == "out" || bare(w) == "off" }):
 		return "it may check something in, out or off"
@@ -112,11 +116,11 @@ func firstSentence(all []string) string {
 		switch {
 		case i > 0 && showing[verb] && audiences[w]:
 			return fmt.Sprintf("%q: it may be shown to others", w)
-		case (verb == "get" || verb == "retrieve") && (movers[w] || w == "to" && !whence):
+		case getting[verb] && (movers[w] || w == "to" && !whence):
 			return fmt.Sprintf("%q: it may bring something about", w)
 		}
 		if endsSentence(field) || i == len(all)-1 {
-			if verb == "get" && (strings.HasSuffix(w, "ed") && !joining[w] || i == 1 && !isMany(w)) {
+			if i > 0 && particles[w] || i > 0 && w == "open" && !being[bare(all[i-1])] || (verb == "get" || verb == "fetch") && (strings.HasSuffix(w, "ed") && !joining[w] || irregular[w] != "" || i == 1 && !isMany(w)) {
 				return fmt.Sprintf("%q may be what one gets done, or where one gets", w)
 			}
 			return ""
@@ -134,9 +138,9 @@ func laterWords(all []string) string {
 		describing := describes[unbent(w, describes)]
 		switch {
 		case w == "":
-		case starts && !openers[w] && !describing:
+		case starts && !openers[w] && !describing && !isAStatement(all[i:]):
 			return fmt.Sprintf("a sentence of its description begins with %q", w)
-		case w == "it" && starts && !joining[next] && !describes[unbent(next, describes)]:
+		case w == "it" && starts && !joining[next] && next != "takes" && !describes[unbent(next, describes)]:
 			return fmt.Sprintf("%q is what it does", next)
 		case w == "by" && strings.HasSuffix(next, "ing") && !describes[unbent(next, describes)] && !joining[next]:
 			return fmt.Sprintf("it does so by %q", next)
@@ -151,6 +155,22 @@ func laterWords(all []string) string {
 		}
 	}
 	return ""
+}
+
+// isAStatement reports whether a sentence says what an argument must be, or what can be looked for: "The id must be a number.", "You can also search".
+func isAStatement(all []string) bool {
+	for i, field := range all[:min(6, len(all))] {
+		w, next := bare(field), following(all, i)
+		switch {
+		case w == "be" && i > 1:
+			return words("must should")[bare(all[i-1])] && !strings.HasSuffix(next, "ed") && !strings.HasSuffix(next, "ing")
+		case words("can may also")[w] && scanning[unbent(next, describes)]:
+			return i < 3 && !endsWith(field, ",")
+		case endsWith(field, ".,;:!?"), acting[unbent(w, acting)]:
+			return false
+		}
+	}
+	return false
 }
 
 // endsSentence reports whether a sentence ends with this word.

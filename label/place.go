@@ -14,9 +14,9 @@ var (
 	// relating are the prepositions of a description; the word behind the last of them is what it is about.
 	relating = words("of for in on at by from with within to into onto via through against under between as about per over upon")
 	// scanning are verbs with which nothing is ordered: what follows them is only looked at.
-	scanning = words("search list count describe view read look return")
-	// sorting come, after such a verb, before what is looked at or what it is chosen by.
-	sorting = words("for by of in within")
+	scanning = words("search list count describe view read look return filter")
+	// sorting come, after such a verb, before what is looked for or what it is chosen by: in lists, and where one searches.
+	sorting = map[string]map[string]bool{"list": words("by"), "count": words("by in within"), "search": words("for by in within"), "look": words("for by in within")}
 )
 
 // saidOfATool reports whether a word of a description can only be the name of a thing.
@@ -31,12 +31,12 @@ func saidOfATool(fields []string, i int) bool {
 		}
 	}
 	switch {
-	case isProper(fields, i):
-		return about == "" || about == "of" || about == "from" || about == "in"
-	case !leads(fields[i-1]) && !sorting[bare(fields[i-1])]:
+	case isProper(fields, i) && (about == "in" || scanning[verb] && about == "from" || (about == "" || about == "of") && !endsWith(fields[i], ".,;:!?)") && i+1 < len(fields)):
+		return true
+	case !leads(fields[i-1]) && !sorting[verb][bare(fields[i-1])]:
 		return false
 	}
-	return about == "of" || scanning[verb] && (about == "" || sorting[about])
+	return about == "of" || scanning[verb] && (about == "" || sorting[verb][about] && (about != "by" || bare(fields[i-1]) == "by"))
 }
 
 // saidOfAValue reports whether a word of what is said of an argument can only be the name of a thing, or an example.

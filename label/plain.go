@@ -42,14 +42,12 @@ var plainWords = words(`a about above across after against all also among an and
 	credit crm db depth destination docker dropoff e.g found gitlab gmail handles head host hostname hubspot knowledge live listed manager managers microsoft monthly daily notion outlook pickup postgres prefix pull
 	ref repo repos returned salesforce saved searched sha sku smart sqlite stripe suffix syntax tail ts weekly changes file's booking updates elapsed already attached filesystem filepath budgets argument arguments ec filtering troubleshooting associated authenticated clearly distinguish various simultaneously efficient us encodings understanding perfect essential great works operates regardless extension mime base encoded data audio deprecated instead com dir cannot objective visual inspection needed prefixes allowed high original resolution detail username combined checks changed precise goal know summarize analyze compare examine inspect csv xml yaml mode follower followers joined observation observations
 	identifier identifiers identify identifies identified uniquely directly keyword keywords valid invalid required historical character characters digit digits numeric integer boolean float array dictionary dict param params comma separated respectively
-	specify specifies omitted ignored inclusive exclusive applicable primary secondary specialty sector careful development production nearest particular usernames fiscal`)
+	specify specifies omitted ignored inclusive exclusive applicable primary secondary specialty sector careful development production nearest particular usernames fiscal hh ss corresponding memories portfolio situation criteria takes letters persons cities clusters`)
 
-// isHarmless reports whether a word is one of these or several of what it names, a form of a word for looking, or one of the words that name the tool and
-// what it takes.
+// isHarmless reports whether a word is one of these, a form of a word for looking, or one of the words that name the tool and what it takes.
 func isHarmless(w string, named map[string]bool) bool {
 	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
-	one := strings.TrimSuffix(w, "s")
-	return len(w) < 2 || plainWords[w] || plainWords[one] && !acting[one] || filtering[w] || describes[unbent(w, describes)] || named[w] || named[w+"s"] || named[one]
+	return len(w) < 2 || plainWords[w] || filtering[w] || describes[unbent(w, describes)] || named[w] || named[w+"s"] || named[strings.TrimSuffix(w, "s")]
 }
 
 // isCutOff reports whether a text was cut off in its last word, as catalogues do that bound what they quote, and the rest of that word is plain.

@@ -32,8 +32,8 @@ func set(list []string) map[string]bool {
 
 var (
 	// looking begin the names of tools that only look, and their descriptions.
-	looking   = words("get list search read find lookup check view count describe retrieve")
-	describes = words("get list search read find look check show view count describe retrieve return provide display query report give fetch")
+	looking   = words("get list search read find lookup check view count describe retrieve fetch")
+	describes = words("get list search read find look lookup check show view count describe retrieve return provide display query report give fetch")
 
 	// acting are verbs for changing something, or for sending it away.
 	acting = words(`accept acknowledge activate add adjust allow append apply approve archive ask assign attach authorize award backup ban begin bid block book boost boot bring broadcast
@@ -62,19 +62,20 @@ var (
 	paying = words("amount bid book buy cash currency funds hire paypal price reserve subscribe topup upgrade venmo charge checkout deposit donate invest money order pay payment purchase redeem refund rent sell settle stake tip trade transaction transfer wire withdraw")
 
 	// against are words that no description of a tool has which only looks: what is sold, what pops up, what is new.
-	against = words("sale marketplace notification notifications alert popup dialog checkbox new immediately automatically aloud loud billed charged fresh gone sees publicly public everyone now anybody anyone visible subscribers")
+	against = words("sale auction classifieds storefront marketplace notification notifications alert popup dialog checkbox new immediately automatically aloud loud billed charged fresh gone sees publicly public everyone now anybody anyone visible subscribers")
 
 	// services are what one gets by ordering it: "get a ride".
-	services = words("ride taxi cab refund loan advance table appointment insurance reservation callback signature delivery card copy human tickets ticket coffee heat cash overdraft airdrop faucet approval feedback help attention access badge laptop leave invite delegate interpreter transport bed dose gift swap shell lease captcha trash coins check raise code coupon mandate payout light entry voucher boost roaming")
+	services = words("ride taxi cab refund loan advance table appointment insurance reservation callback signature delivery card copy human tickets ticket coffee heat cash overdraft airdrop faucet approval feedback help attention access badge laptop leave invite delegate interpreter transport bed dose gift swap shell lease followers likes captcha trash coins check raise code coupon mandate payout light entry voucher boost roaming")
 
 	// people have an address by which they are found.
-	people = words("user users customer customers contact contacts person people employee employees member members client clients lead leads patient patients id")
+	isReach = set([]string{"email", "email address", "phone", "phone number"})
+	people  = words("user users customer customers contact contacts person people employee employees member members client clients lead leads patient patients id")
 
 	// records are those of them that have an id of their own then.
 	records = words("ticket appointment reservation refund loan insurance delivery payout lease mandate card")
 
-	// results end words for several of what came of an act: assignments.
-	results = words("ments ions ations")
+	// results end words for what came of an act, or may: assignments, reminder.
+	results = words("ments ions ations er ers able")
 
 	// products are names of services, as they begin the names of tools.
 	products = words("github gitlab google gmail slack notion jira confluence hubspot salesforce stripe outlook microsoft aws azure docker kubernetes helm grafana linear asana trello discord telegram spotify youtube zendesk shopify airtable sentry")
@@ -118,6 +119,7 @@ var (
 
 	// searching begin the names of tools that may take a query. A query of a database is a program.
 	searching = words("search find lookup list")
+	filters   = words("title topic subject phrase description")
 	databases = words("sql database db table tables row rows record records graphql cypher sparql mongo mongodb collection dataset warehouse bigquery snowflake splunk spl kusto kql dax gremlin elasticsearch pipeline pipelines statement statements")
 
 	// destinations are words in the names of arguments that say whom a call reaches.
@@ -311,7 +313,7 @@ func (a *Param) chooses(named []string) string {
 // carries reports whether an argument's name says that it goes somewhere: an address, a place that is written to, a host that is asked.
 func (p *proposer) carries(name string, named []string) bool {
 	switch {
-	case isID(named) || p.finds(named):
+	case isID(named) || p.finds(named) || searching[p.name[0]] && p.name[0] != "list" && len(named) == 1 && filters[named[0]]:
 		return false
 	case first(named, carriers) != "" || slices.ContainsFunc(addresses, func(part string) bool { return strings.Contains(strings.ToLower(name), part) }):
 		return true
@@ -320,18 +322,20 @@ func (p *proposer) carries(name string, named []string) bool {
 	case first(named, words("destination dest")) != "":
 		return !slices.ContainsFunc(p.tool.Params, func(a Param) bool { return first(nameWords(a.Name), words("origin source from departure")) != "" })
 	}
-	return p.name[0] != "get" && p.name[0] != "list" && p.name[0] != "describe" && first(named, words("host hostname domain ip server")) != ""
+	return p.name[0] != "get" && p.name[0] != "fetch" && p.name[0] != "list" && p.name[0] != "describe" && first(named, words("host hostname domain ip server")) != ""
 }
 
-// finds reports whether an argument is what somebody is found by, as the tool's name says: find_user_by_email.
+// finds reports whether an argument is what somebody is found by, as the tool's name says: get_user_by_email, search_contacts.
 func (p *proposer) finds(named []string) bool {
 	by := slices.Index(p.name, "by")
-	return by > 1 && by+1 < len(p.name) && people[p.name[by-1]] && named[0] == p.name[by+1] && first(named, words("email phone")) != "" && first(named, words("to cc bcc url")) == ""
+	isSaid := by > 1 && by+1 < len(p.name) && people[p.name[by-1]] && named[0] == p.name[by+1]
+	return (isSaid || searching[p.name[0]] && p.name[0] != "list" && len(p.name) == 2 && people[p.name[1]]) && isReach[strings.Join(named, " ")]
 }
 
-// takesID reports whether the schema takes the id of something that is there once it was ordered: that one is looked at.
+// takesID reports whether all that can be said in a call is the id of something that is there once it was ordered: that one is looked at.
 func (p *proposer) takesID(ordered string) bool {
-	return records[ordered] && slices.ContainsFunc(p.tool.Params, func(a Param) bool { return slices.Equal(nameWords(a.Name), []string{ordered, "id"}) })
+	said := slices.DeleteFunc(slices.Clone(p.tool.Params), func(a Param) bool { return a.Chosen })
+	return records[ordered] && len(said) == 1 && slices.Equal(nameWords(said[0].Name), []string{ordered, "id"})
 }
 
 // isMany reports whether a word names several things.
@@ -527,7 +531,7 @@ func verbs(text string) (out []string) {
 		verb, participle := actOf(w)
 		next := following(fields, i)
 		switch {
-		case verb == "" || verb == "return" || verb == "report" && i == 0:
+		case verb == "" || verb == "return" || verb == "report" && i == 0 || verb == "take" && isOfArguments(fields[i+1:]) || participle && i > 1 && isPast(fields, i):
 		case participle && passive > 0, !participle && (!nouns[verb] || sure || unsure && takesObject(field, next)), passive == 3 && unchanging[w]:
 			out = append(out, verb)
 		}
@@ -537,6 +541,23 @@ func verbs(text string) (out []string) {
 		}
 	}
 	return out
+}
+
+// isPast reports whether a participle says what was done before: "users have shared", "all archived notes".
+func isPast(fields []string, i int) bool {
+	before, next := bare(fields[i-1]), following(fields, i)
+	if words("has have had")[before] {
+		who := bare(fields[i-2])
+		return people[who] || plainWords[who] && strings.HasSuffix(who, "s") && !words("this its is was")[who]
+	}
+	return words("all any each every previously recently")[before] && next != "" && !joining[next] && !determiners[next] && !endsWith(fields[i], ".,;:!?)")
+}
+
+// isOfArguments reports whether it is said how many arguments a tool takes.
+func isOfArguments(rest []string) bool {
+	return slices.ContainsFunc(rest[:min(3, len(rest))], func(field string) bool {
+		return words("argument arguments parameter parameters input inputs")[bare(field)]
+	})
 }
 
 // setsApart reports whether a bracket, or a stroke behind a word for looking, makes a word begin anew: "(pings the owner)", "Get/share".
