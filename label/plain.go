@@ -42,7 +42,7 @@ var plainWords = words(`a about above across after against all also among an and
 	credit crm db depth destination docker dropoff e.g found gitlab gmail handles head host hostname hubspot knowledge live listed manager managers microsoft monthly daily notion outlook pickup postgres prefix pull
 	ref repo repos returned salesforce saved searched sha sku smart sqlite stripe suffix syntax tail ts weekly changes file's booking updates elapsed already attached filesystem filepath budgets argument arguments ec filtering troubleshooting associated authenticated clearly distinguish various simultaneously efficient us encodings understanding perfect essential great works operates regardless extension mime base encoded data audio deprecated instead com dir cannot objective visual inspection needed prefixes allowed high original resolution detail username combined checks changed precise goal know summarize analyze compare examine inspect csv xml yaml mode follower followers joined observation observations
 	identifier identifiers identify identifies identified uniquely directly keyword keywords valid invalid required historical character characters digit digits numeric integer boolean float array dictionary dict param params comma separated respectively
-	specify specifies omitted ignored inclusive exclusive applicable primary secondary specialty sector careful development production nearest particular usernames fiscal hh ss corresponding memories portfolio situation criteria takes letters persons cities clusters`)
+	specify specifies omitted ignored inclusive exclusive applicable primary secondary specialty sector careful development production nearest particular usernames fiscal hh ss corresponding memories portfolio situation criteria tx str int bool tuple takes letters persons ports sizes logo continuation`)
 
 // isHarmless reports whether a word is one of these, a form of a word for looking, or one of the words that name the tool and what it takes.
 func isHarmless(w string, named map[string]bool) bool {
@@ -77,6 +77,9 @@ func (p *proposer) unknown() string {
 		if w := notPlain(a.Text, named, saidOfAValue); w != "" {
 			return fmt.Sprintf("%q in what is said of %q is not known to be harmless", w, a.Name)
 		}
+	}
+	if w := notPlain(p.answer, named, saidOfAValue); w != "" {
+		return fmt.Sprintf("%q in what is said of its answer is not known to be harmless", w)
 	}
 	return ""
 }

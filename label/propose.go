@@ -33,7 +33,7 @@ func set(list []string) map[string]bool {
 var (
 	// looking begin the names of tools that only look, and their descriptions.
 	looking   = words("get list search read find lookup check view count describe retrieve fetch")
-	describes = words("get list search read find look lookup check show view count describe retrieve return provide display query report give fetch")
+	describes = words("get list search read find look lookup check show view count describe retrieve return provide display query report give fetch browse")
 
 	// acting are verbs for changing something, or for sending it away.
 	acting = words(`accept acknowledge activate add adjust allow append apply approve archive ask assign attach authorize award backup ban begin bid block book boost boot bring broadcast
@@ -91,7 +91,7 @@ var (
 
 	secretPairs  = []string{"api key", "private key", "credit card", "debit card", "card number", "card verification", "social security"}
 	openingPairs = []string{
-		"ssh key", "access key", "signing key", "encryption key", "extended key", "recovery code", "recovery phrase", "backup code",
+		"ssh key", "unlock key", "routing number", "access key", "signing key", "encryption key", "extended key", "recovery code", "recovery phrase", "backup code",
 		"seed phrase", "the seed", "get seed", "wallet seed", "card pin", "the pin", "get pin", "connection string", "local storage", "session storage", "environment variables", "get env", "list env", "env vars",
 	}
 
@@ -113,6 +113,12 @@ var (
 
 	// languages are words for a text that is a program.
 	languages = words("sql graphql cypher gremlin spl kql soql dax pipeline traversal statement javascript python lambda")
+
+	// kinds are second words of names: order number, start date.
+	kinds = words("id ids identifier number date time timestamp hash name key type size status code address title index limit count")
+
+	// happening are words that say of others what happens to them.
+	happening = words("gets sees hears knows becomes receives learns finds owes loses")
 
 	// switches are words in the names of arguments that choose what is done, whatever their type.
 	switches = words("action actions operation operations op method verb command")
@@ -155,14 +161,17 @@ var (
 
 // Propose says what a tool does, as far as its catalogue tells.
 func Propose(t *Tool) Proposal {
-	p := proposer{tool: t, name: verbFirst(nameWords(t.Name))}
+	p := proposer{whole: t, name: verbFirst(t.Name)}
+	p.tool, p.answer = t.sorted()
 	p.acts()
 	p.label()
 	return Proposal{Label: p.out, Why: p.why, Unsure: p.unsure}
 }
 
 type proposer struct {
-	tool           *Tool
+	whole          *Tool // as the catalogue has it, and
+	tool           *Tool // sorted, with
+	answer         string
 	name           []string
 	sink, destroys bool
 	unsure         bool
@@ -194,6 +203,9 @@ func (p *proposer) acts() {
 		p.because("it was seen only in calls, and no catalogue says what it does")
 	}
 	if p.sink {
+		for _, w := range verbs(p.whole.Description) {
+			p.found(fmt.Sprintf("%q in its description", w), w, true)
+		}
 		return
 	}
 	if why := p.doubt(looks); why != "" {
@@ -252,6 +264,12 @@ func (p *proposer) doubt(looks bool) string {
 			return why
 		}
 	}
+	if w := verbs(p.answer); len(w) > 0 {
+		return fmt.Sprintf("%q in what is said of its answer", w[0])
+	}
+	if w := first(nameWords(p.answer), happening); w != "" || !isEnglish(p.answer) {
+		return fmt.Sprintf("%q: what is said of its answer may be what else happens", w)
+	}
 	return p.unknown()
 }
 
@@ -269,7 +287,7 @@ func (p *proposer) argument(a *Param) string {
 			return fmt.Sprintf("%q in its arguments", w)
 		}
 	}
-	if w := verbs(a.Text); len(w) > 0 {
+	if w := a.verbs(); len(w) > 0 {
 		return fmt.Sprintf("%q in what is said of %q", w[0], a.Name)
 	}
 	if !isEnglish(a.Text) || !isEnglish(a.Name) {
@@ -290,10 +308,21 @@ func (p *proposer) argument(a *Param) string {
 	if first(nameWords(a.Text), languages) != "" {
 		return fmt.Sprintf("%q may be a program", a.Name)
 	}
-	if first(named, words("query search q")) != "" && (!searching[p.name[0]] || first(append(nameWords(p.tool.Description), p.name...), databases) != "") {
+	if first(named, words("query search q")) != "" && (!searching[p.name[0]] || first(append(nameWords(p.whole.Description), p.name...), databases) != "") {
 		return fmt.Sprintf("%q may be a program", a.Name)
 	}
 	return ""
+}
+
+// verbs are those in what is said of an argument. What begins with the name of a thing in two words names it: "Order number".
+func (a *Param) verbs() []string {
+	lines := strings.Split(a.Text, "\n")
+	for i, line := range lines {
+		if fields := tokens(line); !a.Chosen && len(fields) > 1 && nouns[bare(fields[0])] && !endsWith(fields[0], ",;:.") && kinds[bare(fields[1])] {
+			lines[i] = strings.Join(fields[1:], " ")
+		}
+	}
+	return verbs(strings.Join(lines, "\n"))
 }
 
 // chooses is why a truth value, a list of words or a number may do more than choose what is shown.
@@ -313,7 +342,7 @@ func (a *Param) chooses(named []string) string {
 // carries reports whether an argument's name says that it goes somewhere: an address, a place that is written to, a host that is asked.
 func (p *proposer) carries(name string, named []string) bool {
 	switch {
-	case isID(named) || p.finds(named) || searching[p.name[0]] && p.name[0] != "list" && len(named) == 1 && filters[named[0]]:
+	case isID(named) || isPaging(named) || p.finds(named) || searching[p.name[0]] && p.name[0] != "list" && len(named) == 1 && filters[named[0]]:
 		return false
 	case first(named, carriers) != "" || slices.ContainsFunc(addresses, func(part string) bool { return strings.Contains(strings.ToLower(name), part) }):
 		return true
@@ -406,7 +435,7 @@ func (p *proposer) label() {
 // completes proposes a tool as one that takes the code for what another began: its name says that it takes a code and nothing else, a code is
 // all that its schema takes, and nothing says that it pays, destroys, bears secrets or lets anyone in.
 func (p *proposer) completes() {
-	t := p.tool
+	t := p.whole
 	if p.unsure || !entersCode(p.name) || len(t.Params) != 1 || t.Loose || p.destroys || p.out.Money != nil || p.out.Secret != nil || !bareName.MatchString(t.Name) {
 		return
 	}
@@ -429,20 +458,28 @@ func entersCode(name []string) bool {
 
 // price is a word for money in the name, among the verbs of the description or in the name of an argument.
 func (p *proposer) price() string {
-	return first(slices.Concat(p.name, verbs(p.tool.Description), p.argumentWords()), paying)
+	return first(slices.Concat(p.name, verbs(p.whole.Description), p.argumentWords()), paying)
 }
 
-// argumentWords are the words in the names of all arguments.
+// argumentWords are the words in the names of all arguments but those that turn pages.
 func (p *proposer) argumentWords() (out []string) {
 	for _, a := range p.tool.Params {
-		out = append(out, nameWords(a.Name)...)
+		if named := nameWords(a.Name); !isPaging(named) {
+			out = append(out, named...)
+		}
 	}
 	return out
 }
 
+// isPaging reports whether an argument is a token that says where the next page of a list begins, and opens nothing.
+func isPaging(named []string) bool {
+	last := len(named) - 1
+	return last > 0 && named[last] == "token" && !slices.ContainsFunc(named[:last], func(w string) bool { return w != "next" && w != "page" && w != "continuation" })
+}
+
 // arguments tells where a call goes from what it says. Unless one of them says whom it reaches, each is a destination.
 func (p *proposer) arguments() {
-	says := first(p.argumentWords(), destinations) != "" && first(slices.Concat(p.name, nameWords(p.tool.Description)), machines) == "" && first(p.name, writing) != "" && first(p.name, beyond) == "" &&
+	says := first(p.argumentWords(), destinations) != "" && first(slices.Concat(p.name, nameWords(p.whole.Description)), machines) == "" && first(p.name, writing) != "" && first(p.name, beyond) == "" &&
 		!p.destroys && p.out.Money == nil && !p.tool.Loose
 	p.out.Destinations = []string{}
 	for _, a := range p.tool.Params {
@@ -459,7 +496,7 @@ func (p *proposer) arguments() {
 
 // secret is a word for secrets in the name or the description, or in the name of an argument.
 func (p *proposer) secret() string {
-	named, said := slices.Concat(p.name, p.argumentWords()), nameWords(p.tool.Description)
+	named, said := slices.Concat(p.name, p.argumentWords()), nameWords(p.whole.Description)
 	if w := either(slices.Concat(p.name, said, p.argumentWords()), secrets, secretPairs); w != "" {
 		return w
 	}
@@ -482,10 +519,17 @@ func either(list []string, in map[string]bool, pairs []string) string {
 	return ""
 }
 
-// verbFirst puts the word for looking of a name first, where only things are named before it: pods_list, slack_list_channels.
-func verbFirst(name []string) []string {
+// verbFirst are the words of a tool's name, with the word for looking first where only things are named before it: pods_list, slack_list_channels,
+// mcp__acme__acme_get_user. The name of a server is the owner's word.
+func verbFirst(tool string) []string {
+	name, server := nameWords(tool), ""
+	if rest, isMCP := strings.CutPrefix(tool, "mcp__"); isMCP {
+		server, _, _ = strings.Cut(rest, "__")
+	}
+	names := set(nameWords(server))
+	isThing := func(w string) bool { return (products[w] || names[w] || plainWords[w] && isMany(w)) && !acting[w] && !against[w] }
 	at := slices.IndexFunc(name, func(w string) bool { return looking[w] })
-	if at <= 0 || slices.ContainsFunc(name[:at], func(w string) bool { return !products[w] && !(plainWords[w] && isMany(w)) || against[w] }) {
+	if at <= 0 || slices.ContainsFunc(name[:at], func(w string) bool { return !isThing(w) }) {
 		return name
 	}
 	return slices.Concat(name[at:at+1], name[:at], name[at+1:])
