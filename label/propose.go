@@ -527,7 +527,9 @@ func verbFirst(tool string) []string {
 		server, _, _ = strings.Cut(rest, "__")
 	}
 	names := set(nameWords(server))
-	isThing := func(w string) bool { return (products[w] || names[w] || plainWords[w] && isMany(w)) && !acting[w] && !against[w] }
+	isThing := func(w string) bool {
+		return (products[w] || names[w] || plainWords[w] && isMany(w)) && !acting[w] && !against[w]
+	}
 	at := slices.IndexFunc(name, func(w string) bool { return looking[w] })
 	if at <= 0 || slices.ContainsFunc(name[:at], func(w string) bool { return !isThing(w) }) {
 		return name

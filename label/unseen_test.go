@@ -231,3 +231,13 @@ func TestH714WhatOpensSomethingIsASecret(t *testing.T) {
 		}
 	}
 }
+
+// text is a value in JSON.
+func text(t *testing.T, value any) string {
+	t.Helper()
+	written, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(written)
+}
