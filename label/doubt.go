@@ -120,12 +120,21 @@ func firstSentence(all []string) string {
 			return fmt.Sprintf("%q: it may bring something about", w)
 		}
 		if endsSentence(field) || i == len(all)-1 {
-			if i > 0 && particles[w] || i > 0 && w == "open" && !being[bare(all[i-1])] || (verb == "get" || verb == "fetch") && (strings.HasSuffix(w, "ed") && !joining[w] || irregular[w] != "" || i == 1 && !isMany(w)) {
-				return fmt.Sprintf("%q may be what one gets done, or where one gets", w)
-			}
-			return ""
+			return lastWord(verb, all[:i+1])
 		}
 		whence = whence || w == "from" || w == "e.g"
+	}
+	return ""
+}
+
+// lastWord is why the last word of the first sentence may be what one gets done, or where one gets: "Get a letter signed.", "View a door open."
+func lastWord(verb string, sentence []string) string {
+	last := len(sentence) - 1
+	w := bare(sentence[last])
+	isPlace := last > 0 && (particles[w] || w == "open" && !being[bare(sentence[last-1])])
+	isDone := strings.HasSuffix(w, "ed") && !joining[w] || irregular[w] != "" || last == 1 && !isMany(w)
+	if isPlace || isDone && (verb == "get" || verb == "fetch") {
+		return fmt.Sprintf("%q may be what one gets done, or where one gets", w)
 	}
 	return ""
 }

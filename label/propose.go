@@ -577,16 +577,21 @@ func verbs(text string) (out []string) {
 		verb, participle := actOf(w)
 		next := following(fields, i)
 		switch {
-		case verb == "" || verb == "return" || verb == "report" && i == 0 || verb == "take" && isOfArguments(fields[i+1:]) || participle && i > 1 && isPast(fields, i):
+		case verb == "" || isNoAct(fields, i, verb, participle):
 		case participle && passive > 0, !participle && (!nouns[verb] || sure || unsure && takesObject(field, next)), passive == 3 && unchanging[w]:
 			out = append(out, verb)
 		}
-		sure, unsure = after[w] || endsWith(field, ".:;!"), maybe[w] || endsWith(field, ",")
+		sure, unsure = after[w] || endsSentence(field) || endsWith(field, ":"), maybe[w] || endsWith(field, ",")
 		if passive--; being[w] {
 			passive = 3
 		}
 	}
 	return out
+}
+
+// isNoAct reports whether a verb of acting is none where it is: what is returned, how many arguments are taken, what was done before.
+func isNoAct(fields []string, i int, verb string, participle bool) bool {
+	return verb == "return" || verb == "report" && i == 0 || verb == "take" && isOfArguments(fields[i+1:]) || participle && i > 1 && isPast(fields, i)
 }
 
 // isPast reports whether a participle says what was done before: "users have shared", "all archived notes".
