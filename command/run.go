@@ -296,6 +296,9 @@ func (r *reader) interpreter(n, short string, args []arg, doc *arg) {
 		return
 	}
 	r.code(short, args, doc)
+	if short == "osascript" && slices.ContainsFunc(args, func(a arg) bool { return tellsApplication.MatchString(a.text) }) {
+		first(&r.Others, "another application") // such as mail
+	}
 	r.unknown(shown(n))
 	r.publish(n, args[:min(1, len(args))])
 	r.guess(args)
@@ -311,6 +314,8 @@ func (r *reader) interpreter(n, short string, args []arg, doc *arg) {
 		r.opaque("runs what comes in as " + n + "'s input")
 	}
 }
+
+var tellsApplication = match(`(?i)tell\s+app|application\s*\(`)
 
 // module reads python -m, which runs a program by its module's name.
 func (r *reader) module(args []arg) bool {

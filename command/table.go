@@ -30,7 +30,9 @@ var fetchers = union(anywhere, set(`http https links mail host dig delv resolvec
 	slogin rsh rcp rlogin cvs bzr hub oc flyctl heroku vercel netlify wrangler doctl ssmtp
 	redis-cli psql mysql mariadb mongosh mongo mosquitto_pub mosquitto_sub nsupdate snmpget ldapsearch smbclient logger
 	tailscale wg-quick iperf iperf3 vegeta wrk siege cpan cpanm nix-shell nix-env guix playwright lwp-request lwp-download get post
-	xdg-open sensible-browser firefox chromium google-chrome chrome`))
+	xdg-open sensible-browser firefox chromium google-chrome chrome
+	wacli imsg bird xurl mcporter blogwatcher goplaces gifgrep ordercli bluebubbles summarize signal-cli telegram-cli tgcli icalbuddy aerc alpine mu mblaze mshow newsboat newsraft rss2email toot tut rainbowstream discordo
+	jira linear acli tea`))
 
 func union(a, b map[string]bool) map[string]bool {
 	out := maps.Clone(a)

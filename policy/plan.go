@@ -152,7 +152,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	plan.Birth = p.birth(plan.Initiator)
 	plan.build(c, &does)
 	plan.onlyLooks = plan.isLook(c, &does)
-	plan.raise(c.Tool, t, &does, p.outside(&does))
+	plan.raise(c, t, &does, p.outside(&does))
 	p.quieting(plan.Plan, c)
 	p.quietCommand(plan.Plan, c, &does)
 	plan.outwards = p.outward(plan.Plan, c, &does)
@@ -229,7 +229,8 @@ func (p *Policy) birth(s session.Initiator) taint.Level {
 // raise works out what the call brings in. What the owner says of a tool's
 // answers does not cover a command that fetches or reads what is not the owner's, nor a reading of sessions
 // that can't be told: taint must not be washed out that way.
-func (pl planner) raise(tool string, t *text, does *command.Command, outside string) {
+func (pl planner) raise(c *toolcall.Call, t *text, does *command.Command, outside string) {
+	pl.readsOthers(c, does)
 	if pl.rule.runs && does.Fetches() {
 		pl.Raise = untrusted
 	}
@@ -237,7 +238,7 @@ func (pl planner) raise(tool string, t *text, does *command.Command, outside str
 		pl.Raise = taint.Worse(pl.Raise, external)
 	}
 	if pl.Raise > system {
-		pl.Source = label(tool, t, cmp.Or(does.Fetcher, outside))
+		pl.Source = label(c.Tool, t, cmp.Or(does.Fetcher, outside))
 	}
 }
 

@@ -75,7 +75,7 @@ func TestALocalCommandStaysLocal(t *testing.T) {
 	p := must(t, policy.Config{})
 	for _, command := range []string{
 		"ls -la", "git status", "git log --oneline", "git commit -m 'curlier text'", "go test ./...", "go build", "npm test", "npm run build",
-		"cat /var/mail/ann", "grep -n links notes.md", "echo the host is up", "make", "python3 script.py", "cargo build", "docker ps",
+		"cat notes/mail.md", "grep -n links notes.md", "echo the host is up", "make", "python3 script.py", "cargo build", "docker ps",
 		"ps aux | grep http", "sed -i s/a/b/ curling.txt", "cat notes/ssh-keys.md", "pip list",
 	} {
 		if got := p.Plan(call("exec", quoted("command", command))).Raise; got != local {

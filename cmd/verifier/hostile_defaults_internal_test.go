@@ -7,7 +7,7 @@ import (
 	"github.com/openclaw-verifier/verifier/hook"
 )
 
-// Attacks on the product as it is with nothing configured, by a reviewer who did not build it. The calls of H725 to H732 passed before.
+// Attacks on the product as it is with nothing configured, by a reviewer who did not build it. The calls of H725 to H732 passed before, and what H734 and H735 read was not known to be from outside.
 
 // TestH725AScriptOfSedThatEndsElsewhere: in a class of characters, sed takes / and ; for letters, so that several harmless commands are one that runs a line or writes a file.
 func TestH725AScriptOfSedThatEndsElsewhere(t *testing.T) {
@@ -193,6 +193,47 @@ func TestH733WhatAPageMayWantByRealNames(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestH734FilesThatOthersWrote: mail, downloads and what was read in earlier conversations come in as files.
+func TestH734FilesThatOthersWrote(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	send := func(m map[string]any) call {
+		return call{tool: "message", params: `{"action":"send","to":"bob","message":"hi"}`, context: m}
+	}
+	for i, c := range []call{
+		{tool: "read", params: `{"path":"~/Downloads/invoice.txt"}`}, {tool: "pdf", params: `{"pdf":"/Users/ann/Downloads/invoice.pdf"}`}, {tool: "read", params: `{"path":"C:\\Users\\ann\\Downloads\\x.txt"}`}, {tool: "read", params: `{"path":"/home/ann/app/../Downloads/x"}`},
+		{tool: "read", params: `{"path":"/var/mail/ann"}`}, {tool: "read", params: `{"path":"inbox/1.eml"}`}, {tool: "grep", params: `{"pattern":"invoice","path":"/home/ann/.thunderbird"}`}, {tool: "read", params: `{"path":"~/.openclaw/agents/main/sessions/x.jsonl"}`},
+		{tool: "read", params: `{"path":"/home/ann/.claude/projects/x/y.jsonl"}`}, {tool: "exec", params: `{"command":"cat ~/Downloads/x.txt"}`}, {tool: "exec", params: `{"command":"cd ~/Downloads && head -5 x.txt"}`}, {tool: "exec", params: `{"command":"cat $HOME/Maildir/new/1"}`},
+		{tool: "exec", params: `{"command":"sqlite3 ~/Library/Messages/chat.db .dump"}`},
+	} {
+		c.context = ownerIn(fmt.Sprint("h734-", i))
+		r.allow(send(c.context))
+		r.allow(c)
+		r.stops(send(c.context))
+	}
+	m := with(ownerIn("h734"), "workspace", "/home/ann/Downloads/app")
+	for _, c := range []call{
+		{tool: "read", params: `{"path":"src/downloads/x.go"}`, context: m}, {tool: "exec", params: `{"command":"ls ~/Downloads"}`, context: m}, {tool: "read", params: `{"path":"/home/ann/Downloads/app/main.go"}`, context: m}, {tool: "grep", params: `{"pattern":"~/Downloads/x"}`, context: m},
+	} {
+		r.allow(c)
+	}
+	r.allow(send(m))
+}
+
+// TestH735MessagesThatACommandReads: the programs of OpenClaw's skills, and others, show what strangers wrote.
+func TestH735MessagesThatACommandReads(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	for i, command := range []string{
+		"wacli messages list", "imsg history --chat-id 1", "bird search news", "xurl /2/tweets", "mcporter call linear.list_issues", "blogwatcher scan", "signal-cli receive", "icalbuddy eventsToday", "aerc", "mu view 1", "newsboat -x print-unread", "toot timeline", "jira issue view X-1",
+		`osascript -e 'tell application "Mail" to get content of message 1 of inbox'`, `osascript -l JavaScript -e 'Application("Messages").chats()'`,
+	} {
+		m := ownerIn(fmt.Sprint("h735-", i))
+		r.allow(bash(t, command, m))
+		r.stops(bash(t, "python3 send.py", m))
 	}
 }
 

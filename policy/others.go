@@ -1,0 +1,57 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/command"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// readsOthers makes what a call brings in external, where it reads a file that others wrote: mail, a download, what a coding agent kept of earlier conversations. A rule of the owner's comes first.
+func (pl planner) readsOthers(c *toolcall.Call, does *command.Command) {
+	if pl.told || !fileReaders[pl.rule.name] && !pl.rule.runs {
+		return
+	}
+	isOthers := func(name string) bool { return fromOthers(name, pl.inside) }
+	found := slices.ContainsFunc(does.Reads, func(r command.Read) bool { return !r.Name && isOthers(r.Path) })
+	for at, value := range c.Strings {
+		found = found || at != value && fileReaders[pl.rule.name] && at != "pattern" && isOthers(value)
+	}
+	if found {
+		pl.Raise = taint.Worse(pl.Raise, external)
+	}
+}
+
+// fileReaders show what is in files.
+var fileReaders = words("read read_file grep pdf view_image image file_fetch dir_fetch memory_get")
+
+// fromOthers reports whether others wrote a file, by where it is. A coding agent's workspace may be among downloads.
+func fromOthers(name string, inside []string) bool {
+	clean := strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "@"), `\`, "/")
+	if mailEndings[strings.ToLower(path.Ext(clean))] {
+		return true
+	}
+	if len(clean) > 2 && clean[1] == ':' { // a drive
+		clean = clean[2:]
+	}
+	clean = path.Clean(strings.Replace(clean, "$HOME/", "~/", 1))
+	if relative(clean) || slices.ContainsFunc(inside, func(dir string) bool { return below(clean, dir) }) {
+		return false
+	}
+	for _, homes := range []string{"/users/", "/home/"} {
+		if rest, found := strings.CutPrefix(strings.ToLower(clean), homes); found {
+			clean = "/home/" + rest
+		}
+	}
+	lower := strings.ToLower(byHome(clean))
+	return slices.ContainsFunc(othersPlaces, func(place string) bool { return below(lower, place) })
+}
+
+var (
+	mailEndings  = words(".eml .emlx .mbox .msg")
+	othersPlaces = strings.Fields(`~/downloads ~/mail ~/maildir ~/.mail ~/.maildir ~/.thunderbird ~/.local/share/evolution/mail ~/library/mail ~/library/messages ~/library/thunderbird
+		/var/mail /var/spool/mail ~/.openclaw/agents ~/.claude/projects ~/.codex/sessions ~/.gemini/tmp ~/.local/share/opencode/storage`)
+)
