@@ -33,7 +33,8 @@ func TestToolsAsServersDescribeThem(t *testing.T) {
 		{"get_ticket", "Get a ticket.", "ticket_id:n=ID of the ticket to retrieve."},
 		{"get_order", "Get an order.", "order_id:n=Order Id"},
 		{"get_role_assignments", "Get the assignments of a role.", "role_id"},
-		{"fetch_transactions", "Fetch transactions.", "since=Start date in the format YYYY-MM-DD"},
+		{"get_transactions", "Fetch transactions.", "since=Start date in the format YYYY-MM-DD"},
+		{"get_instance", "Get an instance.", "instance_id"},
 		{"search_events", "Search for events. You can also search by title. The id must be a number.", "calendar_id"},
 		{"get_list", "Get a list.\n\nArgs:\n    list_id (str): The ID of the list.\n    limit (int): Maximum number of results\n\nReturns:\n    str: The list with its titles and dates.", "list_id=List Id;limit:n=Limit"},
 	} {
@@ -60,7 +61,8 @@ func TestH717AnUnknownWordThatIsNoThing(t *testing.T) {
 		said{"search_patients", "Search patients by ringing them.", "name"}, said{"read_poem", "Read a poem in the lobby.", "poem_id"}, said{"list_cars", "List cars in the classifieds.", "car_ids:a"},
 		said{"list_jobs", "List jobs on Acme.", "job_id"}, said{"list_products_on_acme", "List products.", "product_ids:a"}, said{"items_list_for_auction", "List items.", "item_id"}, said{"get_car", "Get a Lyft.", "pickup"},
 		said{"get_dinner", "Get dinner from Wolt.", "dish"}, said{"get_logs", "Get Logs And Rotate Them.", "pod"}, said{"get_contract", "Get the contract of a client countersigned.", "id"}, said{"view_doors", "View the doors of a garage open.", "garage_id"},
-		said{"get_data", "Get the data.", "id=The id and whom to nag"}, said{"get_data", "Get the data.", "mode:e(peek,snooze)=Sort by"}, said{"get_registrations", "Get registrations of guests in.", "id"})
+		said{"get_data", "Get the data.", "id=The id and whom to nag"}, said{"get_data", "Get the data.", "mode:e(peek,snooze)=Sort by"}, said{"get_registrations", "Get registrations of guests in.", "id"},
+		said{"get_next_message", "Get the next message of a queue.", "id"}, said{"read_note", "Read a note once.", "note_id"})
 }
 
 // TestH718ANameThatBeginsWithAThing: nothing that may be a verb comes before the word for looking, and what comes after it counts as before.
@@ -108,5 +110,5 @@ func TestH721WhatIsOrderedHasNoID(t *testing.T) {
 		said{"fetch_refund", "Fetch a refund.", "order_id"}, said{"fetch_ride", "Fetch a ride.", "pickup"}, said{"fetch_access", "Fetch file access for a guest.", "file_id"}, said{"fetch_parcel", "Fetch a parcel to the desk.", "parcel_id"},
 		said{"get_access", "Fetch file access for a guest.", "file_id"}, said{"get_invoice_by_email", "Get an invoice by email.", "email"}, said{"get_report_by_phone", "Get a report by phone.", "phone"}, said{"get_user_by_email", "Get a user by email.", "email;cc_email"},
 		said{"list_members", "List members.", "email"}, said{"search_contacts", "Search contacts.", "email;notify_email"}, said{"list_products", "List products.", "title;description"}, said{"search_docs", "Search docs.", "title;new_title"},
-		said{"get_followers", "Get followers.", "account_id;number:n"}, said{"list_reports", "List reports.", "access_token"}, said{"list_reports", "List reports.", "page_token;bearer_token"})
+		said{"get_followers", "Get followers.", "account_id;number:n"}, said{"aws_get_instance", "Get an instance.", "size"}, said{"get_seat", "Get a seat.", "event_id"}, said{"get_license", "Get a license.", "product_id"}, said{"list_reports", "List reports.", "access_token"}, said{"list_reports", "List reports.", "page_token;bearer_token"})
 }

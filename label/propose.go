@@ -32,7 +32,7 @@ func set(list []string) map[string]bool {
 
 var (
 	// looking begin the names of tools that only look, and their descriptions.
-	looking   = words("get list search read find lookup check view count describe retrieve fetch")
+	looking   = words("get list search read find lookup check view count describe retrieve")
 	describes = words("get list search read find look lookup check show view count describe retrieve return provide display query report give fetch browse")
 
 	// acting are verbs for changing something, or for sending it away.
@@ -62,17 +62,17 @@ var (
 	paying = words("amount bid book buy cash currency funds hire paypal price reserve subscribe topup upgrade venmo charge checkout deposit donate invest money order pay payment purchase redeem refund rent sell settle stake tip trade transaction transfer wire withdraw")
 
 	// against are words that no description of a tool has which only looks: what is sold, what pops up, what is new.
-	against = words("sale auction classifieds storefront marketplace notification notifications alert popup dialog checkbox new immediately automatically aloud loud billed charged fresh gone sees publicly public everyone now anybody anyone visible subscribers")
+	against = words("once queue sale auction classifieds storefront marketplace notification notifications alert popup dialog checkbox new immediately automatically aloud loud billed charged fresh gone sees publicly public everyone now anybody anyone visible subscribers")
 
 	// services are what one gets by ordering it: "get a ride".
-	services = words("ride taxi cab refund loan advance table appointment insurance reservation callback signature delivery card copy human tickets ticket coffee heat cash overdraft airdrop faucet approval feedback help attention access badge laptop leave invite delegate interpreter transport bed dose gift swap shell lease followers likes captcha trash coins check raise code coupon mandate payout light entry voucher boost roaming")
+	services = words("ride taxi cab refund loan advance table appointment insurance reservation callback signature delivery card copy human tickets ticket coffee heat cash overdraft airdrop faucet approval feedback help attention access badge laptop leave invite delegate interpreter transport bed dose gift swap shell lease followers likes instance runner certificate license desk seat pass sandbox vm membership captcha trash coins check raise code coupon mandate payout light entry voucher boost roaming")
 
 	// people have an address by which they are found.
 	isReach = set([]string{"email", "email address", "phone", "phone number"})
 	people  = words("user users customer customers contact contacts person people employee employees member members client clients lead leads patient patients id")
 
 	// records are those of them that have an id of their own then.
-	records = words("ticket appointment reservation refund loan insurance delivery payout lease mandate card")
+	records = words("instance runner certificate license seat sandbox vm membership ticket appointment reservation refund loan insurance delivery payout lease mandate card")
 
 	// results end words for what came of an act, or may: assignments, reminder.
 	results = words("ments ions ations er ers able")
@@ -91,7 +91,7 @@ var (
 
 	secretPairs  = []string{"api key", "private key", "credit card", "debit card", "card number", "card verification", "social security"}
 	openingPairs = []string{
-		"ssh key", "unlock key", "routing number", "access key", "signing key", "encryption key", "extended key", "recovery code", "recovery phrase", "backup code",
+		"ssh key", "unlock key", "routing number", "access key", "signing key", "encryption key", "extended key", "recovery code", "recovery phrase", "backup code", "invite code", "invite link", "join code", "join link", "access code", "reset link",
 		"seed phrase", "the seed", "get seed", "wallet seed", "card pin", "the pin", "get pin", "connection string", "local storage", "session storage", "environment variables", "get env", "list env", "env vars",
 	}
 
@@ -351,7 +351,7 @@ func (p *proposer) carries(name string, named []string) bool {
 	case first(named, words("destination dest")) != "":
 		return !slices.ContainsFunc(p.tool.Params, func(a Param) bool { return first(nameWords(a.Name), words("origin source from departure")) != "" })
 	}
-	return p.name[0] != "get" && p.name[0] != "fetch" && p.name[0] != "list" && p.name[0] != "describe" && first(named, words("host hostname domain ip server")) != ""
+	return p.name[0] != "get" && p.name[0] != "list" && p.name[0] != "describe" && first(named, words("host hostname domain ip server")) != ""
 }
 
 // finds reports whether an argument is what somebody is found by, as the tool's name says: get_user_by_email, search_contacts.
