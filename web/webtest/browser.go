@@ -50,8 +50,9 @@ type message struct {
 	} `json:"error,omitzero"`
 }
 
-// Start starts a browser that ends with the test. Where there is none the test
-// is skipped, but not in CI, which installs one.
+// Start gives a test the browser of this process. Tests that run at the same time
+// share it, each with people of its own; it ends with the last of them. Where
+// there is none the test is skipped, but not in CI, which installs one.
 func Start(t testing.TB) *Browser {
 	t.Helper()
 	path := ""
@@ -67,12 +68,53 @@ func Start(t testing.TB) *Browser {
 	case path == "":
 		t.Skip("there is no Chromium here: apt-get install chromium")
 	}
+	return (&Browser{at: shared.join(t, path)}).For(t)
+}
+
+// chromium is the process that tests share.
+type chromium struct {
+	mu    sync.Mutex
+	users int
+	at    string // where it is reached
+	end   func()
+}
+
+var shared chromium
+
+// join starts the browser if no other test uses it, and returns where it is
+// reached.
+func (c *chromium) join(t testing.TB, path string) string {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.users == 0 {
+		c.start(t, path)
+	}
+	c.users++
+	t.Cleanup(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.users--; c.users == 0 {
+			c.end()
+		}
+	})
+	return c.at
+}
+
+func (c *chromium) start(t testing.TB, path string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "webtest") //nolint:usetesting // it outlives the test
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
+	// The last two options save processes that no test needs: there were four for each tab.
 	//nolint:gosec // a browser, by its name
 	cmd := exec.CommandContext(ctx, path, "--headless=new",
 		"--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
 		"--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-		"--remote-debugging-port=0", "--user-data-dir="+t.TempDir(), "about:blank")
+		"--remote-debugging-port=0", "--user-data-dir="+dir,
+		"--disable-features=SpareRendererForSitePerProcess", "--renderer-process-limit=1", "about:blank")
 	cmd.WaitDelay = 5 * time.Second
 	stderr, err := cmd.StderrPipe()
 	if err == nil {
@@ -92,17 +134,17 @@ func Start(t testing.TB) *Browser {
 			}
 		}
 	}()
-	t.Cleanup(func() {
+	c.end = func() {
 		cancel()
 		<-read
-		cmd.Wait() //nolint:errcheck // it was killed
-	})
+		cmd.Wait()        //nolint:errcheck // it was killed
+		os.RemoveAll(dir) //nolint:errcheck // what it leaves is the system's to remove
+	}
 	select {
-	case at := <-endpoint:
-		return (&Browser{at: at}).For(t)
+	case c.at = <-endpoint:
 	case <-time.After(2 * patience):
+		c.end()
 		t.Fatal("the browser did not start")
-		return nil
 	}
 }
 
