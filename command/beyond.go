@@ -17,24 +17,23 @@ type changes struct {
 }
 
 // beyond notes what a program sends out, changes or removes outside the workspace.
-func (w *changes) beyond(n string, args []arg) {
-	short := unversioned(n)
+func (w *changes) beyond(n string, k kind, args []arg) {
 	w.verb(n, args)
-	w.targets(n, args)
-	w.places(n, args)
-	w.harms(n, args)
+	w.targets(n, k, args)
+	w.places(n, k, args)
+	w.harms(n, k, args)
 	switch {
 	case publishers[n] || strings.HasPrefix(n, "git-"):
 		first(&w.Sends, shown(n))
 	case n == "git":
 		w.gitBeyond(args)
-	case containers[n]:
+	case k.contains:
 		w.containerBeyond(n, args)
 	case editors[n] && opensEditor(args):
 		first(&w.Sends, n)
-	case packageRunners[n] && slices.ContainsFunc(args, func(a arg) bool { return a.text == "-c" || strings.HasPrefix(a.text, "--call") }):
+	case k.packages && slices.ContainsFunc(args, func(a arg) bool { return a.text == "-c" || strings.HasPrefix(a.text, "--call") }):
 		first(&w.Sends, n+" -c")
-	case interpreters[short]:
+	case k.code:
 		for i := range args {
 			w.codeBeyond(n, args[i].text)
 		}
@@ -109,12 +108,12 @@ func shownWord(s string) string {
 }
 
 // targets notes words of a script, a task or a target by which it says that it publishes something, wherever in the name they are.
-func (c *reach) targets(n string, args []arg) {
+func (c *reach) targets(n string, k kind, args []arg) {
 	if n != "lsb_release" && namesPublishing(bareName(n)) {
 		first(&c.Sends, shown(n))
 	}
-	runs := shells[n] || interpreters[unversioned(n)] || n == "source" || n == "."
-	if !runs && !packageManagers[n] && !packageRunners[n] && !tasks[n] {
+	runs := k.shell || k.code || n == "source" || n == "."
+	if !runs && !k.manages && !k.packages && !tasks[n] {
 		return
 	}
 	operands := words(args, nil)
@@ -123,15 +122,15 @@ func (c *reach) targets(n string, args []arg) {
 		if len(operands) > 0 && namesPublishing(bareName(operands[0].text)) {
 			first(&c.Sends, shown(n)+" "+shownWord(bareName(operands[0].text)))
 		}
-		if n != "source" && n != "." && !shells[n] {
+		if k.code {
 			c.publish(n, operands)
 		}
 		return
-	case packageManagers[n] && len(operands) > 0 && !runsTask[operands[0].text]:
+	case k.manages && len(operands) > 0 && !runsTask[operands[0].text]:
 		operands = operands[:1]
-	case packageManagers[n]:
+	case k.manages:
 		operands = operands[:min(2, len(operands))]
-	case packageRunners[n]:
+	case k.packages:
 		operands = operands[:min(1, len(operands))]
 	}
 	for _, o := range operands {
@@ -172,7 +171,7 @@ var (
 // namesPublishing reports whether a part of a name says that it publishes: deploy-prod, ci:publish, predeploy, publishToMavenCentral. What tests such a thing does not.
 func namesPublishing(text string) bool {
 	found := false
-	for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune("-_:./#@ ", c) }) {
+	for part := range strings.FieldsFuncSeq(text, partsNames) {
 		if part == "test" || part == "tests" || part == "spec" {
 			return false
 		}
@@ -181,9 +180,20 @@ func namesPublishing(text string) bool {
 	return found && !strings.HasPrefix(text, "-")
 }
 
+func partsNames(c rune) bool {
+	switch c {
+	case '-', '_', ':', '.', '/', '#', '@', ' ':
+		return true
+	}
+	return false
+}
+
 func partPublishes(part string) bool {
 	if at := strings.IndexFunc(part, func(c rune) bool { return 'A' <= c && c <= 'Z' }); at > 0 {
 		part = part[:at]
+	}
+	if len(part) < len("push") {
+		return false
 	}
 	part = strings.ToLower(part)
 	for _, before := range []string{"", "pre", "post", "re", "auto"} {
@@ -197,11 +207,11 @@ func partPublishes(part string) bool {
 var publishingParts = set("publish deploy push release upload unpublish yank destroy ship undeploy")
 
 // places notes the files and directories that a program writes over, moves or removes.
-func (w *changes) places(n string, args []arg) {
+func (w *changes) places(n string, k kind, args []arg) {
 	switch {
 	case removers[n], n == "mv", n == "tee", n == "truncate", n == "gio" && hasText(args, "trash"), strings.HasPrefix(n, "mkfs"), strings.HasSuffix(n, "tar") && hasText(args, "--remove-files"):
 		w.over(words(args, nil)...)
-	case packageRunners[n] || packageManagers[n]:
+	case k.packages || k.manages:
 		operands := words(args, nil)
 		if slices.ContainsFunc(operands, func(a arg) bool { return removers[name(a.text)] }) {
 			w.over(operands...)
@@ -304,11 +314,11 @@ func (w *changes) over(places ...arg) {
 }
 
 // harms notes what changes the machine for later, or removes what is in no file that the command names.
-func (c *reach) harms(n string, args []arg) {
+func (c *reach) harms(n string, k kind, args []arg) {
 	switch {
 	case n == "crontab" && !hasText(args, "-l"), n == "launchctl" && (len(args) == 0 || args[0].text != "list"), n == "dropdb", n == "wipefs", strings.HasPrefix(n, "mkfs"):
 		first(&c.Harms, n)
-	case containers[n] && removesVolumes.MatchString(line(args)):
+	case k.contains && removesVolumes.MatchString(line(args)):
 		first(&c.Harms, n)
 	}
 }

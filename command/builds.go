@@ -68,10 +68,10 @@ const grepAside = "-v -i -E -F -c -n -o -w"
 // plainWrappers run their command as it is, for a time.
 var plainWrappers = set("timeout gtimeout time nice command")
 
-// inBuild reports whether a program belongs to a build.
+// inBuild reports whether a program that is no shell belongs to a build.
 func inBuild(n string, args []arg) bool {
 	aside := asides[n]
-	return aside != nil && aside.fits(n, args) || shells[n] || plainWrappers[n] || isBuild(n, args)
+	return aside != nil && aside.fits(n, args) || plainWrappers[n] || isBuild(n, args)
 }
 
 // isBuild reports whether a program with these arguments is in the table.

@@ -333,7 +333,15 @@ func (r *reader) read(text string) {
 
 // isWord reports whether a text is one word that no shell changes and that means nothing to its grammar.
 func isWord(text string) bool {
-	return text != "" && len(text) <= maxPath && !grammar[text] && strings.Trim(text, letters+"_./:@%+,-") == ""
+	if text == "" || len(text) > maxPath {
+		return false
+	}
+	for i := range len(text) {
+		if !isAlnum(text[i]) && strings.IndexByte("_./:@%+,-", text[i]) < 0 {
+			return false
+		}
+	}
+	return !grammar[text]
 }
 
 // grammar are words that mean something to a shell where a program's name could be.

@@ -196,8 +196,13 @@ func isRemote(commit string) bool {
 	case strings.HasPrefix(commit, "refs/remotes/") || strings.HasPrefix(commit, "refs/pull/"):
 		return true
 	}
-	bare := commit[:len(commit)-len(strings.TrimLeft(commit, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"))]
-	return bare == "FETCH_HEAD" || bare == "MERGE_HEAD" || commit == "origin" || commit == "upstream" || strings.Contains(commit, "@{u") || strings.Contains(commit, "@{push")
+	return isHead(commit, "FETCH_HEAD") || isHead(commit, "MERGE_HEAD") || commit == "origin" || commit == "upstream" || strings.Contains(commit, "@{u") || strings.Contains(commit, "@{push")
+}
+
+// isHead reports whether a commit is a head of this name, or one that is reached from it: FETCH_HEAD~1.
+func isHead(commit, name string) bool {
+	rest, found := strings.CutPrefix(commit, name)
+	return found && (rest == "" || rest[0] != '_' && !isLetter(rest[0]))
 }
 
 // Of any other remote, these are branches that most have. The same words below a usual directory are a path.

@@ -131,12 +131,15 @@ func (f *files) own(n string, args []arg) {
 		f.Environment = f.Environment || len(args) > 0 && psEnvironment.MatchString(args[0].text)
 		return
 	default:
-		said := sentence(n, args)
-		f.Stores = f.Stores || stores[n].shows(said) || strings.HasPrefix(n, "git-credential")
-		f.Settings = f.Settings || settings[n].shows(said)
-		if logs[n].shows(said) {
-			first(&f.Others, "a log")
+		if store, setting, log := stores[n], settings[n], logs[n]; store.prints != nil || setting.prints != nil || log.prints != nil {
+			said := line(args)
+			f.Stores = f.Stores || store.shows(said)
+			f.Settings = f.Settings || setting.shows(said)
+			if log.shows(said) {
+				first(&f.Others, "a log")
+			}
 		}
+		f.Stores = f.Stores || strings.HasPrefix(n, "git-credential")
 		f.ofOthers(n, args)
 		return
 	}

@@ -33,9 +33,9 @@ func (c *reach) ofOthers(n string, args []arg) {
 var terminalShows = set("capture-pane capturep show-buffer showb save-buffer saveb pipe-pane pipep hardcopy")
 
 // inside reads the command that runs in a container: docker exec, kubectl exec. Its environment and its files are read as if they were the machine's.
-func (r *reader) inside(n string, args []arg, doc *arg) {
+func (r *reader) inside(args []arg, doc *arg) {
 	at := slices.IndexFunc(args, func(a arg) bool { return a.text == "exec" })
-	if !containers[n] || at < 0 {
+	if at < 0 {
 		return
 	}
 	args = args[at+1:]

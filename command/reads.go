@@ -59,7 +59,6 @@ var saysNames = set("test [ stat")
 
 // input notes what a program reads.
 func (f *files) input(n string, args []arg) {
-	known := plain[n] || checks[n] != nil
 	f.some = runsFiles[n] || n == "git"
 	if takesNames(n, args) {
 		f.reads(arg{values: f.fedNames()}, false, true)
@@ -89,7 +88,7 @@ func (f *files) input(n string, args []arg) {
 		f.copies(n, args)
 	case fetchers[n]:
 	default:
-		f.operands(n, args, known)
+		f.operands(n, args, plain[n] || checks[n] != nil)
 	}
 }
 

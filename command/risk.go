@@ -26,18 +26,20 @@ func deletes(n string, args []arg) bool {
 	}
 }
 
-// alters notes the directories that a program deletes or locks away with all that is in them.
+// alters notes whether a program deletes files, and the directories that it deletes or locks away with all that is in them.
 func (f *files) alters(n string, args []arg) {
 	var places []arg
+	deletes := deletes(n, args)
+	f.Deletes = f.Deletes || deletes
 	switch {
-	case n == "find" && deletes(n, args):
+	case n == "find" && deletes:
 		places = args
 		if end := slices.IndexFunc(args, func(a arg) bool {
 			return strings.HasPrefix(a.text, "-") && len(a.text) > 2 || a.text == "(" || a.text == "!"
 		}); end >= 0 {
 			places = places[:end]
 		}
-	case owners[n], deletes(n, args): // a directory that can't be entered locks away what is in it
+	case deletes, owners[n]: // a directory that can't be entered locks away what is in it
 		places = words(args, nil)
 	}
 	for _, place := range places {
@@ -87,16 +89,15 @@ type downloads struct {
 }
 
 // note takes in a program with its arguments.
-func (d *downloads) note(n string, args []arg) {
-	short := unversioned(n)
+func (d *downloads) note(n string, k kind, args []arg) {
 	switch {
-	case fetchers[n] || fetchers[short]:
-		d.runs = d.runs || packageRunners[n]
+	case k.fetches:
+		d.runs = d.runs || k.packages
 		for i := range args[1:] {
 			_, value, _ := strings.Cut(args[1+i].text, "=")
 			d.fetched = append(d.fetched, args[1+i].text, value)
 		}
-	case shells[n] || interpreters[short] || n == "source" || n == ".":
+	case k.shell || k.code || n == "source" || n == ".":
 		for i := range args[1:] {
 			if !args[1+i].option() {
 				d.ran = append(d.ran, path.Base(args[1+i].text))
@@ -106,10 +107,7 @@ func (d *downloads) note(n string, args []arg) {
 	case strings.Contains(args[0].text, "/"):
 		d.ran = append(d.ran, path.Base(args[0].text))
 	}
-	subs := installing[n]
-	if subs == nil {
-		subs = installing[short]
-	}
+	subs := entry(installing, n)
 	if subs == nil && n != "go" && n != "git" {
 		return
 	}

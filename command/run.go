@@ -33,16 +33,16 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.Programs = add(r.Programs, Program{Name: n})
 	r.runsAt(p)
 	r.Destroys = r.Destroys || destroys(n, args[1:])
-	r.Strays = r.Strays || !inBuild(n, args[1:])
-	r.Wider = r.Wider || isWider(n, args[1:])
+	k := kindOf(n)
+	r.Strays = r.Strays || !k.shell && !inBuild(n, args[1:])
+	r.Wider = r.Wider || isWider(n, k, args[1:])
 	r.expansions(n, args[1:])
-	r.Deletes = r.Deletes || deletes(n, args[1:])
 	r.alters(n, args[1:])
-	r.beyond(n, args[1:])
-	r.note(n, args)
+	r.beyond(n, k, args[1:])
+	r.note(n, k, args)
 	usual := usualPlace(p)
-	r.program(n, usual, args, doc)
-	if wrappers[n] == nil { // else the program inside has printed
+	r.program(n, k, usual, args, doc)
+	if k.wraps == nil { // else the program inside has printed
 		r.prints = nil
 		if usual {
 			r.prints = r.printed(n, args[1:])
@@ -50,15 +50,32 @@ func (r *reader) run(args []arg, doc *arg) {
 	}
 }
 
+// kind is what more than one reader asks of a program.
+type kind struct {
+	shell    bool     // its arguments are commands in a language that we read
+	code     bool     // it runs code in a language that we don't read
+	fetches  bool     // it reaches the network
+	packages bool     // it runs a package that it fetches
+	manages  bool     // it runs a script by its name, or installs packages
+	contains bool     // it runs commands in containers
+	wraps    *wrapper // its arguments are another command; nil: they are not
+}
+
+func kindOf(n string) kind {
+	return kind{
+		shell: shells[n], code: interpreters[unversioned(n)], fetches: entry(fetchers, n), packages: packageRunners[n], manages: packageManagers[n],
+		contains: containers[n], wraps: wrappers[n],
+	}
+}
+
 // usualPlace reports whether a program is named alone, or in a directory that only an administrator writes, and by its own letters.
 func usualPlace(p *arg) bool {
-	dir := p.text[:strings.LastIndexAny(p.text, `/\`)+1]
+	dir := strings.TrimSuffix(p.text, withoutDirectory(p.text))
 	return p.fixed && (dir == "" || usualPlaces[dir]) && isAsWritten(p.text)
 }
 
-func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
-	short := unversioned(n)
-	if !shells[n] && !interpreters[short] && wrappers[n] == nil {
+func (r *reader) program(n string, k kind, usual bool, args []arg, doc *arg) {
+	if !k.shell && !k.code && k.wraps == nil {
 		shows := showsNames(n, args[1:])
 		r.texts, r.names = nil, shows
 		r.input(n, args[1:])
@@ -67,22 +84,24 @@ func (r *reader) program(n string, usual bool, args []arg, doc *arg) {
 		if !shows {
 			r.net(n, args[1:])
 		}
-		r.inside(n, args[1:], doc)
+		if k.contains {
+			r.inside(args[1:], doc)
+		}
 	}
 	switch {
-	case fetchers[n] || fetchers[short]:
+	case k.fetches:
 		r.reaches(n, args[1:])
-	case shells[n]:
+	case k.shell:
 		r.elsewhere(n, usual)
 		was := r.sh
 		r.sh = n == "sh" || n == "dash" || n == "ash"
 		r.shell(n, args[1:], doc)
 		r.sh = was
-	case interpreters[short]:
+	case k.code:
 		r.elsewhere(n, usual)
-		r.interpreter(n, short, args[1:], doc)
-	case wrappers[n] != nil && usual:
-		r.wrapped(n, wrappers[n], args[1:], doc)
+		r.interpreter(n, unversioned(n), args[1:], doc)
+	case k.wraps != nil && usual:
+		r.wrapped(n, k.wraps, args[1:], doc)
 	case n == "at" || n == "batch":
 		r.opaque("runs what comes in as " + n + "'s input")
 	case n == "eval" || n == "trap" || n == "alias" || n == "enable" || n == "hash" || n == "bind" || n == "complete":
@@ -125,10 +144,7 @@ func (c *reach) guess(args []arg) {
 
 // subcommand finds what fetches by its subcommand: git clone, npm install. It reports whether all that follows are names of what is fetched.
 func (c *reach) subcommand(n string, args []arg) bool {
-	subs := installers[n]
-	if subs == nil {
-		subs = installers[unversioned(n)]
-	}
+	subs := entry(installers, n)
 	if len(args) == 0 && (n == "yarn" || n == "bundle") { // they install
 		return c.fetches(n, "", args)
 	}
@@ -213,10 +229,11 @@ func (r *reader) family(n string, subs map[string]*sub, args []arg) bool {
 // output notes the file of an option such as -o, at the start of the arguments.
 func (w *changes) output(s *sub, args []arg) {
 	for _, opt := range s.files {
-		if value, ok := strings.CutPrefix(args[0].text, opt+"="); ok {
+		rest, found := strings.CutPrefix(args[0].text, opt)
+		if value, ok := strings.CutPrefix(rest, "="); found && ok {
 			w.write(arg{text: value, fixed: args[0].fixed})
 		}
-		if args[0].text == opt && len(args) > 1 {
+		if found && rest == "" && len(args) > 1 {
 			w.write(args[1])
 		}
 	}
@@ -331,7 +348,7 @@ func (r *reader) module(args []arg) bool {
 		r.workspace("python -m " + m)
 		return true
 	case m == "pip":
-		r.program("pip", true, args[1:], nil)
+		r.program("pip", kindOf("pip"), true, args[1:], nil)
 		return true
 	default:
 		return false

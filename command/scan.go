@@ -24,14 +24,14 @@ func (c *reach) scan(text string) {
 		bare := name(w)
 		short := unversioned(bare)
 		switch {
-		case anywhere[bare] || codeNames[w] || anywhere[short]:
+		case entry(anywhere, bare) || codeNames[w]:
 			c.fetch(bare)
-		case installers[tool][bare]:
+		case tool != "" && installers[tool][bare]:
 			c.fetch(tool + " " + bare)
 		case installers[short] != nil:
 			tool = short
 		}
-		c.Destroys = c.Destroys || !own && (destroyers[bare] || destroying[tool][bare])
+		c.Destroys = c.Destroys || !own && (destroyers[bare] || tool != "" && destroying[tool][bare])
 		c.Deletes = c.Deletes || codeDeletes[bare] && !option
 	}
 }

@@ -50,15 +50,19 @@ func (f *files) globbed(place arg, globs []string) {
 // showsSome reports whether a search shows but some lines: those of a pattern that names something, and nothing around them. Among source code a few
 // lines around do no harm.
 func (t *taken) showsSome(source bool) bool {
+	if t.counts() {
+		return true
+	}
 	for _, o := range t.given {
 		_, more := searchMore[o.name]
 		switch {
-		case t.counts(), !more:
+		case !more:
 		case !source || len(o.values) == 0 || slices.ContainsFunc(o.values, func(v string) bool { return len(v) != 1 }):
 			return false
 		}
 	}
-	return t.counts() || len(t.patterns()) > 0 && !slices.ContainsFunc(t.patterns(), FindsMost)
+	patterns := t.patterns()
+	return len(patterns) > 0 && !slices.ContainsFunc(patterns, FindsMost)
 }
 
 // counts reports whether a search shows names of files, numbers, or nothing.
@@ -151,14 +155,19 @@ var (
 func takesNames(n string, args []arg) bool {
 	for i := range args {
 		text := args[i].text
-		head, _, _ := strings.Cut(text, "=")
-		isOption := strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--")
+		isLong, isOption := strings.HasPrefix(text, "--"), strings.HasPrefix(text, "-")
 		switch {
-		case strings.HasPrefix(text, "--") && nameOptions[head], n == "zip" && text == "-@", n == "git" && strings.HasPrefix(text, "--batch"), n == "tar" && (isOption || i == 0) && strings.Contains(text, "T"):
+		case isLong && isNameOption(text), n == "zip" && text == "-@", n == "git" && strings.HasPrefix(text, "--batch"), n == "tar" && (isOption && !isLong || i == 0) && strings.Contains(text, "T"):
 			return true
 		}
 	}
 	return takers[n]
+}
+
+// isNameOption reports whether an option names a file of names, with its value or without.
+func isNameOption(option string) bool {
+	head, _, _ := strings.Cut(option, "=")
+	return nameOptions[head]
 }
 
 var (

@@ -199,11 +199,7 @@ var runsToo = set("run exec x dlx tool compose create start buildx submodule")
 // fetches notes a subcommand that reaches the network. It reports whether it only fetches.
 func (c *reach) fetches(n, sub string, args []arg) bool {
 	called := strings.TrimSpace(n + " " + sub)
-	verbs := bringsIn[n]
-	if verbs == nil {
-		verbs = bringsIn[unversioned(n)]
-	}
-	if (sub == "" || verbs[sub]) && publishes(n, args) == "" && !slices.ContainsFunc(args, func(a arg) bool { return !a.fixed }) {
+	if (sub == "" || entry(bringsIn, n)[sub]) && publishes(n, args) == "" && !slices.ContainsFunc(args, func(a arg) bool { return !a.fixed }) {
 		c.gets(called, true)
 		return true
 	}
@@ -219,12 +215,13 @@ var taskRunners = set("make gmake just task rake invoke npm pnpm yarn bun npx gr
 
 // publishes is the word by which a program says that it publishes something, or "": its name or one of its arguments. These words can only make a command stricter.
 func publishes(n string, args []arg) string {
-	if publishing[bareName(n)] {
-		return bareName(n)
+	if program := bareName(n); publishing[program] {
+		return program
 	}
+	isTask := len(args) > 0 && taskRunners[n]
 	for _, a := range args {
 		word, _, _ := strings.Cut(bareName(a.text), ":")
-		if taskRunners[n] && !strings.HasPrefix(word, "-") {
+		if isTask && !strings.HasPrefix(word, "-") {
 			word = word[:strings.IndexAny(word+"-", "-_")]
 		}
 		if publishing[word] {
@@ -237,6 +234,9 @@ func publishes(n string, args []arg) string {
 // bareName is a program or a script without its directory and what says its language.
 func bareName(text string) string {
 	text = name(text)
+	if !strings.Contains(text, ".") {
+		return text
+	}
 	for _, end := range []string{".sh", ".py", ".js", ".mjs", ".ts", ".rb", ".pl"} {
 		text = strings.TrimSuffix(text, end)
 	}

@@ -24,14 +24,6 @@ func except(first string) printing {
 	return printing{prints: match(`^ [^-\x00 ]`), unless: match(`^ (` + first + `) `)}
 }
 
-// sentence is the arguments of a program that is in one of the tables, in a line.
-func sentence(n string, args []arg) string {
-	if stores[n].prints == nil && settings[n].prints == nil && logs[n].prints == nil {
-		return ""
-	}
-	return line(args)
-}
-
 // line is the arguments in a line, with a space before and behind.
 func line(args []arg) string {
 	var b strings.Builder

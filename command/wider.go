@@ -7,16 +7,16 @@ import (
 
 // isWider reports whether a program does more than to look at files that it names: git, a shell that works something out, a program that runs another one or code in a file, that compares with files elsewhere or takes their names from a list, that waits for more,
 // or that looks at the machine.
-func isWider(n string, args []arg) bool {
+func isWider(n string, k kind, args []arg) bool {
 	isAny := func(is func(string) bool) bool {
 		return slices.ContainsFunc(args, func(a arg) bool { return is(a.text) })
 	}
 	switch {
 	case n == "git":
 		return true
-	case shells[n]:
+	case k.shell:
 		return isAny(func(text string) bool { return !IsPlain(text) })
-	case wrappers[n] != nil:
+	case k.wraps != nil:
 		return !plainWrappers[n]
 	case n == "tail":
 		return isAny(follows)

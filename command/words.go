@@ -3,6 +3,7 @@ package command
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -165,7 +166,14 @@ func (r *reader) args(words []*syntax.Word) []arg {
 }
 
 // Fold is a text without the difference between small and capital letters of ASCII. Two letters beyond it fold there, too: ſ is an s, and the Kelvin sign a k.
-func Fold(text string) string { return strings.Map(folded, text) }
+func Fold(text string) string {
+	for i := range len(text) {
+		if c := text[i]; 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf {
+			return strings.Map(folded, text)
+		}
+	}
+	return text
+}
 
 func folded(c rune) rune {
 	switch {
@@ -209,6 +217,15 @@ func unversioned(name string) string {
 		return name
 	}
 	return name[:end]
+}
+
+// entry is what a table has of a program, by its name or by its name without a version.
+func entry[T any](table map[string]T, name string) T {
+	found, in := table[name]
+	if short := unversioned(name); !in && short != name {
+		found = table[short]
+	}
+	return found
 }
 
 // quiet reports whether a word may be shown on a card: it is the agent's text.
