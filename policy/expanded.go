@@ -12,7 +12,7 @@ import (
 // To read a whole home directory is not refused: it counts as reading secrets. A pattern of names below it is.
 func (g *guard) worksOut(does *command.Command) string {
 	for _, p := range does.Expands {
-		if find(g.words, p) != nil || !findsAllOfHome(p) && (mayReach(p, g.paths) || mayReach(p, g.runtimes)) {
+		if find(g.words, p) != nil || !findsAllOfHome(p) && mayReach(p, g.paths, g.runtimes) {
 			return "what is guarded, by a pattern"
 		}
 	}
@@ -56,7 +56,7 @@ func findsAllOfHome(p string) bool { return findsInHome(p) && strings.Trim(path.
 func isRooted(p string) bool { return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") }
 
 // mayReach reports whether a pattern may be one of these paths.
-func mayReach(pattern string, paths [][]string) bool {
+func mayReach(pattern string, lists ...[][]string) bool {
 	if !strings.ContainsAny(pattern, patternSigns) {
 		return false
 	}
@@ -65,13 +65,14 @@ func mayReach(pattern string, paths [][]string) bool {
 		parts = slices.Concat(parts[:at+1], parts[len(parts)-1:])
 	}
 	below := belowHome(parts)
-	return slices.ContainsFunc(paths, func(ours []string) bool {
+	isOurs := func(ours []string) bool {
 		home := belowHome(ours)
 		if isRooted(pattern) {
 			return meets(parts, ours, false) || below != nil && home != nil && meets(below, home, false)
 		}
 		return literalsOf(parts[:len(parts)-1]) > 1 && slices.ContainsFunc(tailsOf(ours), func(tail []string) bool { return meets(parts, tail, false) })
-	})
+	}
+	return slices.ContainsFunc(lists, func(paths [][]string) bool { return slices.ContainsFunc(paths, isOurs) })
 }
 
 // partsOf are the names in a path, in lower case. Where it goes up from is not known.

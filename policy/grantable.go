@@ -117,13 +117,13 @@ func (b *builder) goes(f *facts) []string {
 // Where it errs, the owner is asked once more.
 func (p *Policy) weigh(pl *Plan, c *toolcall.Call, t *text, destroys bool) {
 	r := pl.rule
-	places := find(p.secrets.places, t.lower) != nil
+	t.place = find(p.secrets.places, t.lower) != nil
 	switch {
 	case r.dangerous || r.destructive || r.secret || r.money || destroys && !r.writes:
 	case r.safe:
 		pl.Grantable = true // it is never asked for
 	default:
-		pl.Grantable = !places && !destructive(t.param(paramAction)) && !pl.writesForLater(c)
+		pl.Grantable = !t.place && !destructive(t.param(paramAction)) && !pl.writesForLater(c)
 	}
 	if pl.Grantable {
 		pl.Own, pl.Destinations, pl.Content = r.own, r.goes, r.content

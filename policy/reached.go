@@ -41,6 +41,9 @@ func isCount(v []byte) bool { return len(v) < 8 && len(bytes.Trim(v, "0123456789
 // socket finds the names under which bash connects: /dev/tcp/127.0.0.1/8787. A
 // host or a port that the shell works out later may be ours.
 func (g *guard) socket(b []byte) bool {
+	if !bytes.Contains(b, []byte("/dev/")) {
+		return false
+	}
 	for _, name := range [...]string{"/dev/tcp/", "/dev/udp/"} {
 		for rest := b; ; {
 			_, after, found := bytes.Cut(rest, []byte(name))

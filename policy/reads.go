@@ -63,7 +63,11 @@ func (s *secretIndex) secretAt(r *command.Read) string {
 		return ""
 	case find(s.places, name) != nil || endsAsKey(path.Base(name)) || namesSecretFile(name) || r.Deep && isGits(name):
 		return bounded(strings.ReplaceAll(name, "**/", ""), "")
-	case r.Deep && isAllOfHome(name) || findsInHome(name):
+	case r.Deep && isAllOfHome(name):
+		return homeFiles
+	case !strings.ContainsAny(name, patternSigns):
+		return ""
+	case findsInHome(name):
 		return homeFiles
 	case hiddenPattern(name):
 		return hiddenFiles
@@ -104,7 +108,7 @@ func findsInHome(name string) bool {
 
 // mayFind reports whether a path is a pattern that may find a place where secrets are kept, or a file of keys with a usual name.
 func (s *secretIndex) mayFind(name string) bool {
-	if !strings.ContainsAny(name, patternSigns) || strings.HasPrefix(name, ".github/") {
+	if strings.HasPrefix(name, ".github/") {
 		return false
 	}
 	parts := strings.Split(strings.ToLower(withoutClasses(name)), "/")
@@ -312,9 +316,6 @@ func isAllOfHome(word string) bool {
 
 // hiddenPattern reports whether a path is a pattern that may find hidden files where secrets are kept: ~/.s*/x, .e*v, .*
 func hiddenPattern(name string) bool {
-	if !strings.ContainsAny(name, patternSigns) {
-		return false
-	}
 	for part := range strings.SplitSeq(name, "/") {
 		if hidden, found := strings.CutPrefix(part, "."); found && strings.ContainsAny(hidden, patternSigns) {
 			return true

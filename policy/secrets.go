@@ -69,11 +69,10 @@ func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.
 // findNamed finds a place where secrets are kept that the call itself names.
 func (s *secretIndex) findNamed(pl *Plan, c *toolcall.Call, t *text, does *command.Command) {
 	r := pl.rule
-	named := find(s.places, t.lower) != nil || find(s.places, t.bare) != nil || mayEndSo(t.lower) || mayEndSo(t.bare)
 	switch {
 	case r.secret:
 		pl.Secret = keptSecrets
-	case !named || r.runs && does.Known():
+	case r.runs && does.Known() || !t.place && find(s.places, t.bare) == nil && !mayEndSo(t.lower) && !mayEndSo(t.bare):
 	case r.commands:
 		if pl.Secret = s.placeIn(string(t.values)); pl.Secret == "" {
 			pl.Secret = s.placeIn(string(t.bare))

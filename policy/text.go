@@ -20,6 +20,7 @@ type text struct {
 	marks    mark   // which unusual characters are in it
 	params   params // the members that the policy knows by name
 	readable bool   // params were one JSON value
+	place    bool   // lower names a place where secrets are kept, see [Policy.weigh]
 
 	// As a shell leaves it, see strip; empty where that is no different.
 	bare []byte
