@@ -25,7 +25,8 @@ func writesFiles(tool string) bool {
 	if fileTools[tool] {
 		return true
 	}
-	has := func(word string) bool { return strings.Contains(strings.ReplaceAll(tool, "profile", ""), word) }
+	said := strings.ReplaceAll(tool, "profile", "")
+	has := func(word string) bool { return strings.Contains(said, word) }
 	return slices.ContainsFunc(writeVerbs, has) && slices.ContainsFunc(fileNouns, has)
 }
 

@@ -88,7 +88,7 @@ func (k *seeker) name(s string) string {
 
 // isPlain is for names that are too short, and too plain, to be a secret.
 func isPlain(s string) bool {
-	return len(s) <= 16 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+	return len(s) <= 16 && !strings.ContainsFunc(s, func(c rune) bool { return c != '_' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') })
 }
 
 // all hides the whole of s.
