@@ -128,7 +128,7 @@ func (j *judgement) allowLook() {
 
 // buildParams are what a build may be called with: the command, where it starts and how long it may take. Others can say
 // on which machine it runs, and as whom. With pty it has a terminal, in which git waits in a pager that runs what is typed into it.
-var buildParams = words("command cmd commandline argv workdir cwd workingdirectory directory dir description timeout timeoutms timeoutseconds yieldms background runinbackground title maxoutputtokens")
+var buildParams = words("command cmd commandline argv workdir cwd workingdirectory directory dir description timeout timeoutms timeoutseconds yieldms background runinbackground title maxoutputtokens dirpath yieldtimems isbackground delayms waitforprevious")
 
 // isOwners reports whether the owner or the runtime started the run, and no one else speaks there. What the owner's message holds may be
 // outside content all the same.

